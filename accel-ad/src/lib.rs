@@ -1,0 +1,2 @@
+//! Differentiation of accel programs by source transformation.
+#![forbid(unsafe_code)]

@@ -1,0 +1,95 @@
+//! What can go wrong, as one type.
+
+use std::panic::Location;
+
+/// Any error of staging, compiling, differentiating or running a program.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Integer division or remainder by zero.
+    #[error("{op}: integer division by zero")]
+    DivisionByZero {
+        /// The primitive function.
+        op: &'static str,
+    },
+    /// An index outside the array's extents.
+    #[error("{op}: index {index:?} is outside the shape {shape:?}")]
+    OutOfBounds {
+        /// The operation that indexed, with its source line where known.
+        op: String,
+        /// The index, outermost dimension first.
+        index: Vec<i64>,
+        /// The extents, outermost first.
+        shape: Vec<usize>,
+    },
+    /// Extents that do not fit an operation.
+    #[error("{op}: expected {expected}, found {found}")]
+    Shape {
+        /// The operation, with its source line where known.
+        op: String,
+        /// What the operation needs.
+        expected: String,
+        /// What it got.
+        found: String,
+    },
+    /// A type mismatch that rustc cannot see.
+    #[error("{op}: expected type {expected}, found {found}")]
+    Type {
+        /// The operation, with its source line where known.
+        op: String,
+        /// The type needed.
+        expected: String,
+        /// The type found.
+        found: String,
+    },
+    /// An array computation that depends on a scalar variable.
+    #[error(
+        "`{op}` at {at} depends on the scalar variable of `{binder}` at {binder_at}: arrays cannot be computed inside scalar code (nested parallelism); compute the array outside, or index into it"
+    )]
+    NestedParallelism {
+        /// The array operation.
+        op: &'static str,
+        /// Where it was written.
+        at: &'static Location<'static>,
+        /// The operation whose closure binds the variable.
+        binder: &'static str,
+        /// Where that was written.
+        binder_at: &'static Location<'static>,
+    },
+    /// A handle used outside the staging scope it belongs to.
+    #[error(
+        "`{op}` at {at} uses a value of another program or of a closure that has ended: {detail}"
+    )]
+    Scope {
+        /// The operation that used the handle.
+        op: &'static str,
+        /// Where it was written.
+        at: &'static Location<'static>,
+        /// What was wrong with the handle.
+        detail: String,
+    },
+    /// No derivative is known for an operation.
+    #[error("`{op}`{at} has no {mode} derivative: {detail}")]
+    NotDifferentiable {
+        /// The operation.
+        op: &'static str,
+        /// ` at FILE:LINE:COLUMN`, or empty where unknown.
+        at: String,
+        /// `reverse-mode` or `forward-mode`.
+        mode: &'static str,
+        /// What to do instead.
+        detail: String,
+    },
+    /// A rank, extent or size that a host array cannot have.
+    #[error("{0}")]
+    Host(String),
+    /// A backend that does not exist, or is not built in.
+    #[error("unknown backend {0:?}: expected one of {1}")]
+    Backend(String, String),
+    /// A broken invariant of the library: please report it.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+/// Results with this library's error.
+pub type Result<T> = std::result::Result<T, Error>;

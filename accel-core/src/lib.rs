@@ -1,0 +1,6 @@
+//! The accel language: types, typed syntax trees, surface, elaboration, printer and the reference interpreter.
+#![forbid(unsafe_code)]
+
+pub mod ast;
+pub mod error;
+pub mod repr;

@@ -1,0 +1,100 @@
+//! Arrays without type indices: extents and one column per scalar leaf of the element type.
+
+use super::{RawTy, Scalar, ScalarType};
+use std::sync::Arc;
+
+macro_rules! columns {
+    ($($variant:ident $rust:ty),* $(,)?) => {
+        /// One scalar leaf of all elements of an array, in row-major order.
+        #[derive(Clone, PartialEq, Debug)]
+        pub enum Column { $(#[doc = concat!("Elements of type `", stringify!($rust), "`")] $variant(Arc<Vec<$rust>>)),* }
+
+        impl Column {
+            /// A column with room for `n` elements of type `t`.
+            pub fn with_capacity(t: ScalarType, n: usize) -> Column {
+                match t { $(ScalarType::$variant => Column::$variant(Arc::new(Vec::with_capacity(n)))),* }
+            }
+            /// How many elements there are.
+            pub fn len(&self) -> usize {
+                match self { $(Column::$variant(c) => c.len()),* }
+            }
+            /// Whether there is no element.
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
+            /// The type of the elements.
+            pub fn ty(&self) -> ScalarType {
+                match self { $(Column::$variant(_) => ScalarType::$variant),* }
+            }
+            /// Element `i`, if there is one.
+            pub fn get(&self, i: usize) -> Option<Scalar> {
+                match self { $(Column::$variant(c) => c.get(i).map(|x| Scalar::$variant(*x))),* }
+            }
+            /// Appends a value of the column's own type; `false` if it has another type. Copies the column if it is shared.
+            pub fn push(&mut self, x: Scalar) -> bool {
+                match (self, x) {
+                    $((Column::$variant(c), Scalar::$variant(x)) => { Arc::make_mut(c).push(x); true })*
+                    _ => false,
+                }
+            }
+            /// Replaces element `i` by a value of the column's own type; `false` if there is none or it has another type.
+            pub fn set(&mut self, i: usize, x: Scalar) -> bool {
+                match (self, x) {
+                    $((Column::$variant(c), Scalar::$variant(x)) => {
+                        Arc::make_mut(c).get_mut(i).map(|y| *y = x).is_some()
+                    })*
+                    _ => false,
+                }
+            }
+        }
+
+        $(impl From<Vec<$rust>> for Column {
+            fn from(v: Vec<$rust>) -> Column { Column::$variant(Arc::new(v)) }
+        })*
+    };
+}
+columns!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64);
+
+/// One array: extents, outermost first, and a column per scalar leaf of the element type.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RawArray {
+    /// The extents, outermost dimension first; empty for a scalar array.
+    pub extents: Arc<[usize]>,
+    /// The leaves of the element type from left to right; every column has `size()` elements.
+    pub columns: Vec<Column>,
+}
+
+impl RawArray {
+    /// The number of elements: the product of the extents.
+    pub fn size(&self) -> usize {
+        self.extents.iter().product()
+    }
+
+    /// An empty column for every leaf of the element type `t`.
+    pub fn columns_for(t: &RawTy, capacity: usize) -> Vec<Column> {
+        let mut leaves = vec![];
+        t.leaves(&mut leaves);
+        leaves
+            .into_iter()
+            .map(|s| Column::with_capacity(s, capacity))
+            .collect()
+    }
+}
+
+/// An array or a tuple of arrays.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ArrayTuple {
+    /// No array.
+    Unit,
+    /// One array.
+    Array(RawArray),
+    /// Two tuples.
+    Pair(Arc<(ArrayTuple, ArrayTuple)>),
+}
+
+impl ArrayTuple {
+    /// The pair of `a` and `b`.
+    pub fn pair(a: ArrayTuple, b: ArrayTuple) -> ArrayTuple {
+        ArrayTuple::Pair(Arc::new((a, b)))
+    }
+}

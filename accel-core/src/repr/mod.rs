@@ -1,0 +1,14 @@
+//! The untyped representation of types, scalars, primitive operations and arrays.
+//!
+//! Everything here is plain data without type indices: it is what the typed syntax tree ([`crate::ast`]) erases to,
+//! what the interpreter computes with and what host arrays are stored as.
+
+pub mod array;
+pub mod op;
+pub mod scalar;
+pub mod special;
+pub mod ty;
+
+pub use array::{ArrayTuple, Column, RawArray};
+pub use scalar::{Scalar, ScalarType};
+pub use ty::RawTy;

@@ -1,0 +1,73 @@
+//! Representation types: what element and array types look like once records and tuples are taken apart.
+
+use super::ScalarType;
+use std::fmt;
+use std::sync::Arc;
+
+/// A representation type. Elements are built from unit, scalars and pairs; shapes are `()` or `(shape, i64)`;
+/// arrays may be combined to tuples by unit and pairs again.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum RawTy {
+    /// The empty tuple, also the shape of a scalar array.
+    Unit,
+    /// One scalar.
+    Scalar(ScalarType),
+    /// A pair of elements, of a shape and an extent, or of array tuples.
+    Pair(Arc<(RawTy, RawTy)>),
+    /// An array: shape and element type.
+    Array(Arc<(RawTy, RawTy)>),
+}
+
+impl RawTy {
+    /// The pair type of `a` and `b`.
+    pub fn pair(a: RawTy, b: RawTy) -> RawTy {
+        RawTy::Pair(Arc::new((a, b)))
+    }
+
+    /// The type of arrays of shape `sh` and elements `t`.
+    pub fn array(sh: RawTy, t: RawTy) -> RawTy {
+        RawTy::Array(Arc::new((sh, t)))
+    }
+
+    /// The shape type of rank `rank`.
+    pub fn shape(rank: usize) -> RawTy {
+        (0..rank).fold(RawTy::Unit, |sh, _| {
+            RawTy::pair(sh, RawTy::Scalar(ScalarType::I64))
+        })
+    }
+
+    /// The scalar leaves from left to right; an array counts as its element's leaves.
+    pub fn leaves(&self, out: &mut Vec<ScalarType>) {
+        match self {
+            RawTy::Unit => {}
+            RawTy::Scalar(s) => out.push(*s),
+            RawTy::Pair(p) => {
+                p.0.leaves(out);
+                p.1.leaves(out)
+            }
+            RawTy::Array(p) => p.1.leaves(out),
+        }
+    }
+
+    /// How many scalars a value of this element type has.
+    pub fn width(&self) -> usize {
+        match self {
+            RawTy::Unit => 0,
+            RawTy::Scalar(_) => 1,
+            RawTy::Pair(p) => p.0.width() + p.1.width(),
+            RawTy::Array(p) => p.1.width(),
+        }
+    }
+}
+
+impl fmt::Display for RawTy {
+    /// `f64`, `(f64, i64)`, `Array2<f64>`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RawTy::Unit => write!(f, "()"),
+            RawTy::Scalar(s) => write!(f, "{s}"),
+            RawTy::Pair(p) => write!(f, "({}, {})", p.0, p.1),
+            RawTy::Array(p) => write!(f, "Array{}<{}>", p.0.width(), p.1),
+        }
+    }
+}

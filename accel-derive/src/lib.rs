@@ -1,0 +1,1 @@
+//! Derive macros for element and array records of the accel language.

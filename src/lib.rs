@@ -1,0 +1,1 @@
+//! A typed, staged, differentiable array language embedded in Rust.
