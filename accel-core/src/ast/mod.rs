@@ -7,6 +7,7 @@
 pub mod acc;
 pub mod env;
 pub mod exp;
+pub mod lint;
 pub mod names;
 pub mod prim;
 pub mod program;
@@ -20,6 +21,7 @@ pub mod value;
 pub use acc::{AWhileView, Acc, AccF, AccMap, AccOp, AccView, Dir};
 pub use env::{ConstF, Env, EnvView, Fam, Idx, IdxF, Layout, Ren, Size, SomeIdx, UnitF, Weaken};
 pub use exp::{Exp, ExpF, ExpMap, ExpOp, ExpView, Fun1, Fun2, Src, WhileView};
+pub use lint::{lint, lint_acc, lint_exp};
 pub use names::{
     Equal, Guard, Name, W, X, Y, Z, eq_arr, eq_cons, eq_pair, fresh1, fresh2, fresh3, fresh4, fresh5, fresh6, fresh8,
     fresh12, name,
