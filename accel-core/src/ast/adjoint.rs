@@ -153,6 +153,10 @@ impl<E, E2> Contributions<E, E2> {
         let parts = self.map.remove(&self.level(i)).map_or(vec![], |(_, parts)| parts);
         parts.iter().map(|p| part(p.map(&|level| code - 1 - level))).collect()
     }
+    /// How many labels there are.
+    pub fn label_size(&self) -> Size<E> {
+        self.labels
+    }
     /// The variables that have contributions, oldest first.
     pub fn labels(&self) -> Vec<SomeIdx<E>> {
         let mut levels: Vec<_> = self.map.iter().map(|(level, (t, _))| (*level, t)).collect();
