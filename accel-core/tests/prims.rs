@@ -66,7 +66,7 @@ macro_rules! integer_tests {
         fn unary(x: $int) {
             let wide = x as i128;
             check1(Op1::Num(Num1::Neg), x, -wide as $int);
-            check1(Op1::Num(Num1::Abs), x, wide.abs() as $int);
+            check1(Op1::Num(Num1::Abs), x, wide.unsigned_abs() as $int);
             check1(Op1::Num(Num1::Signum), x, wide.signum() as $int);
             check1(Op1::Int(Int1::BitNot), x, (-1 - wide) as $int);
             let digits = format!("{x:0width$b}", width = BITS as usize);
