@@ -4,4 +4,5 @@
 pub mod ast;
 pub mod backend;
 pub mod error;
+pub mod interp;
 pub mod repr;
