@@ -56,8 +56,8 @@ impl Interpreted {
         Interpreted { arg: program.arg().clone(), plan: compile::compile(program) }
     }
 
-    /// Computes the result, and how many bytes of arrays the program had at most at one time, beyond its argument and the
-    /// constants of its text.
+    /// Computes the result, and how many bytes of arrays the program had at most at one time, its argument included and
+    /// arrays that share their elements counted once.
     ///
     /// # Errors
     /// As [`Executable::run`].

@@ -5,6 +5,8 @@ use super::tree::Tree;
 use crate::ast::{Dir, Src};
 use crate::error::{Error, Result};
 use crate::repr::RawArray;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 
 /// The number of a place for one array.
@@ -154,30 +156,43 @@ impl Op {
 /// The arrays that a running program has, and how much memory they take.
 pub struct Slots {
     arrays: Vec<Option<RawArray>>,
+    /// How many slots have a column; those of one column share its elements.
+    shared: HashMap<usize, usize>,
     live: usize,
     peak: usize,
 }
 
 impl Slots {
     pub fn new(n: usize) -> Self {
-        Slots { arrays: vec![None; n], live: 0, peak: 0 }
+        Slots { arrays: vec![None; n], shared: HashMap::new(), live: 0, peak: 0 }
     }
 
     pub fn get(&self, s: Slot) -> Result<&RawArray> {
         self.arrays[s].as_ref().ok_or_else(|| Error::Internal("an array was freed too early".into()))
     }
 
-    /// Puts an array into a slot. Elements that are shared with another array were counted there.
     pub fn put(&mut self, s: Slot, a: RawArray) {
         self.free(s);
-        self.live += own_bytes(&a);
+        for c in &a.columns {
+            let count = self.shared.entry(c.identity()).or_insert(0);
+            if *count == 0 {
+                self.live += c.bytes();
+            }
+            *count += 1;
+        }
         self.peak = self.peak.max(self.live);
         self.arrays[s] = Some(a);
     }
 
     pub fn free(&mut self, s: Slot) {
-        if let Some(a) = self.arrays[s].take() {
-            self.live = self.live.saturating_sub(own_bytes(&a));
+        for c in self.arrays[s].take().iter().flat_map(|a| &a.columns) {
+            if let Entry::Occupied(mut count) = self.shared.entry(c.identity()) {
+                *count.get_mut() -= 1;
+                if *count.get() == 0 {
+                    count.remove();
+                    self.live -= c.bytes();
+                }
+            }
         }
     }
 
@@ -185,8 +200,4 @@ impl Slots {
     pub fn peak(&self) -> usize {
         self.peak
     }
-}
-
-fn own_bytes(a: &RawArray) -> usize {
-    a.columns.iter().filter(|c| c.is_unique()).map(|c| c.bytes()).sum()
 }

@@ -27,9 +27,9 @@ macro_rules! columns {
             pub fn bytes(&self) -> usize {
                 match self { $(Column::$variant(c) => size_of_val(c.as_slice())),* }
             }
-            /// Whether no other column shares the elements.
-            pub fn is_unique(&self) -> bool {
-                match self { $(Column::$variant(c) => Arc::strong_count(c) == 1),* }
+            /// A number that is the same for columns that share their elements, and differs for others that exist at the same time.
+            pub fn identity(&self) -> usize {
+                match self { $(Column::$variant(c) => Arc::as_ptr(c).addr()),* }
             }
             /// How many elements there are.
             pub fn len(&self) -> usize {
