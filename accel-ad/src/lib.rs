@@ -1,2 +1,6 @@
 //! Differentiation of accel programs by source transformation.
 #![forbid(unsafe_code)]
+
+mod rules;
+mod scalar;
+mod terms;

@@ -5,4 +5,5 @@ pub mod ast;
 pub mod backend;
 pub mod error;
 pub mod interp;
+pub mod pass;
 pub mod repr;
