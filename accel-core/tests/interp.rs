@@ -680,6 +680,12 @@ fn arguments_are_checked() {
         let e = run(a, b).expect_err("fails").to_string();
         assert!(e.contains("argument") && e.contains("(Array1<f64>, Array2<i64>)"), "{e}");
     }
+    // Elements without scalars need no memory, but there cannot be more than can be counted.
+    let p = program::<Arr<D2, ()>, _>(|a, _| Acc::scan(Dir::Left, &fun2(|x, _| x), &unit(), &a, None));
+    for sh in [[0, usize::MAX], [1 << 40, 1 << 40]] {
+        let e = Interpreter.compile(&p).expect("compiles").run(&array(&sh, vec![])).expect_err("fails").to_string();
+        assert!(e.contains("`argument`"), "{e}");
+    }
 }
 
 #[test]

@@ -6,11 +6,11 @@
 //! typed tree --compile, flatten--> plan: array steps over slots, scalar code over registers --run--> arrays
 //! ```
 //!
-//! - [`flatten`] turns a scalar function into straight code over scalar registers: tuples dissolve into their leaves, every
+//! - `flatten` turns a scalar function into straight code over scalar registers: tuples dissolve into their leaves, every
 //!   `let` is computed once, and a branch that is not taken is jumped over. The typed tree is not looked at per element.
-//! - [`compile`] turns an array computation into a list of steps: tuples of arrays dissolve likewise, and it is known after which
+//! - `compile` turns an array computation into a list of steps: tuples of arrays dissolve likewise, and it is known after which
 //!   step an array is needed no more, so that it can be freed there.
-//! - [`run`] executes the steps, [`ops`] the single array operations. Every index and every extent is checked here; what goes
+//! - `run` executes the steps, `ops` the single array operations. Every index and every extent is checked here; what goes
 //!   wrong is an [`Error`] that names the operation and its source line.
 //!
 //! Evaluation order, where floating-point results depend on it: folds and scans go through each row one element after another, from the left

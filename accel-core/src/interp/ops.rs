@@ -19,7 +19,7 @@ pub fn compute(op: &Op, place: Place, slots: &Slots) -> Result<RawArray> {
     };
     let shape = |code| extents(place, value(code)?.into_iter());
     match op {
-        Op::Use(a) => Ok(a.clone()),
+        Op::Use(a) => check_size(place, &a.extents).map(|_| a.clone()),
         Op::Generate { sh, f } => generate(shape(sh)?, machine(f)?, &f.types, place),
         Op::Map { f, a } => map(slots.get(*a)?, machine(f)?, &f.types, place),
         Op::ZipWith { f, a, b } => zip_with(slots.get(*a)?, slots.get(*b)?, machine(f)?, &f.types, place),
@@ -122,7 +122,7 @@ fn zip_with(a: &RawArray, b: &RawArray, mut f: Machine, types: &[ScalarType], pl
 /// The outer extents of an array, how many rows there are, and their length.
 fn rows(a: &RawArray) -> Result<(&[usize], usize, usize)> {
     let (n, outer) = a.extents.split_last().ok_or_else(|| Error::Internal("rows of an array of rank 0".into()))?;
-    Ok((outer, outer.iter().fold(1, |n, e| n.saturating_mul(*e)), *n))
+    Ok((outer, outer.iter().product(), *n))
 }
 
 /// `x = f(x, a[i])`, or `x = f(a[i], x)` from the right.

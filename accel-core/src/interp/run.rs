@@ -1,8 +1,9 @@
 //! Executes a plan: step after step, freeing arrays after their last use.
 
 use super::code::{Machine, bool, no_element};
+use super::extents::check_size;
 use super::ops;
-use super::plan::{Block, Op, Plan, Slot, Slots, Step};
+use super::plan::{Block, Op, Place, Plan, Slot, Slots, Step};
 use super::tree::Tree;
 use crate::error::{Error, Result};
 use crate::repr::{ArrayTuple, RawArray};
@@ -10,25 +11,27 @@ use crate::repr::{ArrayTuple, RawArray};
 /// The result for an argument of the program's type, and the peak of [`Slots`].
 pub fn run(plan: &Plan, argument: &ArrayTuple) -> Result<(ArrayTuple, usize)> {
     let mut slots = Slots::new(plan.slots);
-    put_argument(argument, &mut 0, &mut slots);
+    put_argument(argument, &mut 0, &mut slots)?;
     block(&plan.body, &mut slots)?;
     let result = tuple(&plan.body.result, &slots)?;
     Ok((result, slots.peak()))
 }
 
 /// Puts the arrays of the argument into the slots from `next` on.
-fn put_argument(a: &ArrayTuple, next: &mut Slot, slots: &mut Slots) {
+fn put_argument(a: &ArrayTuple, next: &mut Slot, slots: &mut Slots) -> Result<()> {
     match a {
         ArrayTuple::Unit => {}
         ArrayTuple::Array(a) => {
+            check_size(Place { name: "argument", at: None }, &a.extents)?;
             slots.put(*next, a.clone());
             *next += 1;
         }
         ArrayTuple::Pair(p) => {
-            put_argument(&p.0, next, slots);
-            put_argument(&p.1, next, slots);
+            put_argument(&p.0, next, slots)?;
+            put_argument(&p.1, next, slots)?;
         }
     }
+    Ok(())
 }
 
 fn tuple(t: &Tree<Slot>, slots: &Slots) -> Result<ArrayTuple> {
