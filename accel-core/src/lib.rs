@@ -4,5 +4,6 @@
 pub mod ast;
 pub mod backend;
 pub mod error;
+pub mod interp;
 pub mod pass;
 pub mod repr;
