@@ -5,6 +5,7 @@
 //! typed constructors and `view`, and is checked by rustc. See NOTE [Names], NOTE [Suspended thinnings], NOTE [Telescopes].
 
 pub mod acc;
+pub mod adjoint;
 pub mod env;
 pub mod exp;
 pub mod lint;
@@ -19,6 +20,7 @@ pub mod ty;
 pub mod value;
 
 pub use acc::{AWhileView, Acc, AccF, AccMap, AccOp, AccView, Dir};
+pub use adjoint::{Contributions, Part, PartView, TanF};
 pub use env::{ConstF, Env, EnvView, Fam, Idx, IdxF, Layout, Ren, Size, SomeIdx, UnitF, Weaken};
 pub use exp::{Exp, ExpF, ExpMap, ExpOp, ExpView, Fun1, Fun2, Src, WhileView};
 pub use lint::{lint, lint_acc, lint_exp};
