@@ -6,4 +6,5 @@ pub mod backend;
 pub mod error;
 pub mod interp;
 pub mod pass;
+pub mod print;
 pub mod repr;
