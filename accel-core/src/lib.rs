@@ -2,5 +2,9 @@
 #![forbid(unsafe_code)]
 
 pub mod ast;
+pub mod backend;
 pub mod error;
+pub mod interp;
+pub mod pass;
+pub mod print;
 pub mod repr;

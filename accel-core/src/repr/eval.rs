@@ -45,7 +45,7 @@ macro_rules! binary {
 macro_rules! divide {
     ($name:literal, $x:ident . $method:ident ( $y:ident )) => {
         if $y == 0 {
-            return Err(Error::DivisionByZero { op: $name });
+            return Err(Error::DivisionByZero { op: $name, within: String::new() });
         } else {
             $x.$method($y)
         }
@@ -92,10 +92,7 @@ impl Op2 {
 #[cold]
 fn ill_typed(op: &str, args: &[Scalar]) -> Error {
     let types: Vec<_> = args.iter().map(|s| s.ty().to_string()).collect();
-    Error::Internal(format!(
-        "primitive function `{op}` applied to ({})",
-        types.join(", ")
-    ))
+    Error::Internal(format!("primitive function `{op}` applied to ({})", types.join(", ")))
 }
 
 #[inline]
@@ -167,14 +164,12 @@ fn float_test(op: FloatTest, x: Scalar) -> Result<Scalar> {
 
 #[inline]
 fn int1(op: Int1, x: Scalar) -> Result<Scalar> {
-    Ok(
-        unary!(Op1::Int(op), x; [I8 I16 I32 I64 U8 U16 U32 U64] x => match op {
-            Int1::BitNot => !x,
-            Int1::CountOnes => x.count_ones() as _,
-            Int1::LeadingZeros => x.leading_zeros() as _,
-            Int1::TrailingZeros => x.trailing_zeros() as _,
-        }),
-    )
+    Ok(unary!(Op1::Int(op), x; [I8 I16 I32 I64 U8 U16 U32 U64] x => match op {
+        Int1::BitNot => !x,
+        Int1::CountOnes => x.count_ones() as _,
+        Int1::LeadingZeros => x.leading_zeros() as _,
+        Int1::TrailingZeros => x.trailing_zeros() as _,
+    }))
 }
 
 #[inline]
@@ -213,33 +208,29 @@ fn float2(op: Float2, a: Scalar, b: Scalar) -> Result<Scalar> {
 
 #[inline]
 fn int2(op: Int2, a: Scalar, b: Scalar) -> Result<Scalar> {
-    Ok(
-        binary!(Op2::Int(op), a, b; [I8 I16 I32 I64 U8 U16 U32 U64] x y => match op {
-            Int2::And => x & y,
-            Int2::Or => x | y,
-            Int2::Xor => x ^ y,
-            // The low bits of the amount are the amount modulo the width, for negative amounts too.
-            Int2::Shl => x.wrapping_shl(y as u32),
-            Int2::Shr => x.wrapping_shr(y as u32),
-            Int2::DivEuclid => divide!("div_euclid", x.wrapping_div_euclid(y)),
-            Int2::RemEuclid => divide!("rem_euclid", x.wrapping_rem_euclid(y)),
-        }),
-    )
+    Ok(binary!(Op2::Int(op), a, b; [I8 I16 I32 I64 U8 U16 U32 U64] x y => match op {
+        Int2::And => x & y,
+        Int2::Or => x | y,
+        Int2::Xor => x ^ y,
+        // The low bits of the amount are the amount modulo the width, for negative amounts too.
+        Int2::Shl => x.wrapping_shl(y as u32),
+        Int2::Shr => x.wrapping_shr(y as u32),
+        Int2::DivEuclid => divide!("div_euclid", x.wrapping_div_euclid(y)),
+        Int2::RemEuclid => divide!("rem_euclid", x.wrapping_rem_euclid(y)),
+    }))
 }
 
 #[inline]
 #[allow(clippy::bool_comparison)] // one text for all types
 fn compare(op: Cmp, a: Scalar, b: Scalar) -> Result<Scalar> {
-    Ok(
-        binary!(Op2::Cmp(op), a, b; [F64 F32 I8 I16 I32 I64 U8 U16 U32 U64 Bool] x y => Bool match op {
-            Cmp::Lt => x < y,
-            Cmp::Le => x <= y,
-            Cmp::Gt => x > y,
-            Cmp::Ge => x >= y,
-            Cmp::Eq => x == y,
-            Cmp::Ne => x != y,
-        }),
-    )
+    Ok(binary!(Op2::Cmp(op), a, b; [F64 F32 I8 I16 I32 I64 U8 U16 U32 U64 Bool] x y => Bool match op {
+        Cmp::Lt => x < y,
+        Cmp::Le => x <= y,
+        Cmp::Gt => x > y,
+        Cmp::Ge => x >= y,
+        Cmp::Eq => x == y,
+        Cmp::Ne => x != y,
+    }))
 }
 
 #[inline]

@@ -176,11 +176,7 @@ fn cot_derivative(n: u8, x: f64) -> f64 {
 /// `cot(pi x)`, with the period taken off exactly.
 fn cot_pi(x: f64) -> f64 {
     let r = x - x.round();
-    if r.abs() <= 0.25 {
-        1.0 / (PI * r).tan()
-    } else {
-        (PI * (0.5 - r.abs())).tan().copysign(r)
-    }
+    if r.abs() <= 0.25 { 1.0 / (PI * r).tan() } else { (PI * (0.5 - r.abs())).tan().copysign(r) }
 }
 
 #[cfg(test)]
@@ -330,12 +326,7 @@ mod tests {
     #[test]
     fn polygamma_agrees_with_reference_values() {
         for &(n, x, expected) in POLYGAMMA {
-            close(
-                polygamma(n, x),
-                expected,
-                1e-12,
-                &format!("polygamma({n}, {x})"),
-            );
+            close(polygamma(n, x), expected, 1e-12, &format!("polygamma({n}, {x})"));
             let range = f32::MIN_POSITIVE as f64..f32::MAX as f64;
             if range.contains(&expected.abs()) && x as f32 as f64 == x {
                 let found = f32::polygamma(n, x as f32) as f64;
@@ -387,24 +378,9 @@ mod tests {
         for &(x, y) in LGAMMA {
             close(f64::log_gamma(x), y, 1e-13, "lgamma");
         }
-        close(
-            f32::error_function(0.5) as f64,
-            0.5204998778130465,
-            1e-6,
-            "f32 erf",
-        );
-        close(
-            f32::error_function_complement(2.5) as f64,
-            0.0004069520174449589,
-            1e-6,
-            "f32 erfc",
-        );
-        close(
-            f32::log_gamma(5.5) as f64,
-            3.9578139676187165,
-            1e-6,
-            "f32 lgamma",
-        );
+        close(f32::error_function(0.5) as f64, 0.5204998778130465, 1e-6, "f32 erf");
+        close(f32::error_function_complement(2.5) as f64, 0.0004069520174449589, 1e-6, "f32 erfc");
+        close(f32::log_gamma(5.5) as f64, 3.9578139676187165, 1e-6, "f32 lgamma");
         assert_eq!(f64::log_gamma(-2.0), f64::INFINITY);
     }
 }
