@@ -58,7 +58,8 @@ pub struct Companion<'a> {
     pub class: Path,
     /// The parameters with their requirements.
     pub generics: Generics,
-    name: Ident,
+    /// The name of the companion struct.
+    pub name: Ident,
     handle: Ident,
     into: Path,
 }
@@ -84,28 +85,13 @@ impl<'a> Companion<'a> {
 
     /// The companion struct, which is `Copy`, and its conversion to a handle.
     pub fn definition(&self) -> TokenStream {
-        let Companion {
-            record,
-            layer,
-            library,
-            generics,
-            name,
-            handle,
-            into,
-            ..
-        } = self;
+        let Companion { record, layer, library, generics, name, handle, into, .. } = self;
         let (vis, original) = (&record.vis, &record.name);
         let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
-        let doc = format!(
-            "The fields of [`{original}`] as {}, inside a program.",
-            layer.what
-        );
+        let doc = format!("The fields of [`{original}`] as {}, inside a program.", layer.what);
         let fields = record.fields.iter().map(|field| {
             let (vis, ty) = (&field.vis, self.inside(field));
-            let doc = format!(
-                "The field `{}` of [`{original}`].",
-                field.member.to_token_stream()
-            );
+            let doc = format!("The field `{}` of [`{original}`].", field.member.to_token_stream());
             let member = field.member.clone();
             match member {
                 syn::Member::Named(name) => quote!(#[doc = #doc] #vis #name: #ty),
@@ -152,15 +138,7 @@ impl<'a> Companion<'a> {
 
     /// The items of the trait's implementation that both layers share: the representation, the companion and `unlift`.
     pub fn shared_items(&self) -> TokenStream {
-        let Companion {
-            record,
-            layer,
-            library,
-            class,
-            name,
-            handle,
-            ..
-        } = self;
+        let Companion { record, layer, library, class, name, handle, .. } = self;
         let (_, ty_generics, _) = self.generics.split_for_impl();
         let representation = self.nest(|field| {
             let ty = &field.ty;
@@ -197,9 +175,7 @@ impl<'a> Companion<'a> {
     /// `((a, b), c)` of what `part` makes of the fields; one field is itself.
     pub fn nest(&self, part: impl Fn(&Field) -> TokenStream) -> TokenStream {
         let parts = self.record.fields.iter().map(part);
-        parts
-            .reduce(|left, right| quote!((#left, #right)))
-            .unwrap_or_default()
+        parts.reduce(|left, right| quote!((#left, #right))).unwrap_or_default()
     }
 
     /// The type of a field in the companion. Its position in the source is the field's, so that rustc points there when

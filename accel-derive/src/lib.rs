@@ -23,9 +23,7 @@ use syn::{DeriveInput, Result, parse_macro_input};
 #[proc_macro_derive(Elt, attributes(accel))]
 pub fn derive_elt(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
-    elt(input)
-        .unwrap_or_else(syn::Error::into_compile_error)
-        .into()
+    elt(input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Makes a struct of arrays usable as an argument or result of a program: `#[derive(Clone, Arrays)] struct Model { weights: Matrix<f32>, bias: Vector<f32> }`.
@@ -37,32 +35,33 @@ pub fn derive_elt(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
 #[proc_macro_derive(Arrays, attributes(accel))]
 pub fn derive_arrays(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
-    arrays(input)
-        .unwrap_or_else(syn::Error::into_compile_error)
-        .into()
+    arrays(input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 fn elt(input: DeriveInput) -> Result<TokenStream> {
     let record = Record::parse(input, "Elt")?;
     let companion = Companion::new(&record, &ELEMENTS);
-    let Companion {
-        library,
-        class,
-        generics,
-        ..
-    } = &companion;
+    let Companion { library, class, generics, .. } = &companion;
     let (definition, shared) = (companion.definition(), companion.shared_items());
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
-    let name = &record.name;
+    let (name, companion_name) = (&record.name, &companion.name);
     let members: Vec<_> = record.fields.iter().map(|f| &f.member).collect();
     let types: Vec<_> = record.fields.iter().map(|f| &f.ty).collect();
     Ok(quote! {
         #definition
 
         #[automatically_derived]
+        impl #impl_generics #library::ToExp<#name #ty_generics> for #companion_name #ty_generics #where_clause {
+            #[track_caller]
+            fn to_exp(self) -> #library::Exp<#name #ty_generics> {
+                #library::IntoExp::into_exp(self)
+            }
+        }
+
+        #[automatically_derived]
         impl #impl_generics #class for #name #ty_generics #where_clause {
             #shared
-            fn to_scalars(&self, out: &mut #library::Vec<#library::Scalar>) {
+            fn to_scalars(&self, out: &mut ::std::vec::Vec<#library::Scalar>) {
                 #(<#types as #class>::to_scalars(&self.#members, out);)*
             }
             fn from_scalars(
@@ -79,12 +78,7 @@ fn elt(input: DeriveInput) -> Result<TokenStream> {
 fn arrays(input: DeriveInput) -> Result<TokenStream> {
     let record = Record::parse(input, "Arrays")?;
     let companion = Companion::new(&record, &ARRAYS);
-    let Companion {
-        library,
-        class,
-        generics,
-        ..
-    } = &companion;
+    let Companion { library, class, generics, .. } = &companion;
     let (definition, shared) = (companion.definition(), companion.shared_items());
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     let name = &record.name;
@@ -188,10 +182,7 @@ mod tests {
             }
         );
         let code = elt(input).unwrap().to_string();
-        assert!(
-            code.contains("renamed :: path :: __private :: Elt"),
-            "{code}"
-        );
+        assert!(code.contains("renamed :: path :: __private :: Elt"), "{code}");
         assert!(!code.contains(":: accel ::"), "{code}");
     }
 

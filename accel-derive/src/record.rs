@@ -2,9 +2,7 @@
 
 use proc_macro2::Span;
 use quote::quote;
-use syn::{
-    Data, DeriveInput, Error, Generics, Ident, Member, Path, Result, Type, Visibility, parse_quote,
-};
+use syn::{Data, DeriveInput, Error, Generics, Ident, Member, Path, Result, Type, Visibility, parse_quote};
 
 /// A struct with at least one field.
 pub struct Record {
@@ -43,26 +41,20 @@ impl Record {
             Data::Enum(data) => {
                 return Err(Error::new(
                     data.enum_token.span,
-                    format!(
-                        "`{macro_name}` cannot be derived for an enum: only structs have a fixed list of fields"
-                    ),
+                    format!("`{macro_name}` cannot be derived for an enum: only structs have a fixed list of fields"),
                 ));
             }
             Data::Union(data) => {
                 return Err(Error::new(
                     data.union_token.span,
-                    format!(
-                        "`{macro_name}` cannot be derived for a union: only structs have a fixed list of fields"
-                    ),
+                    format!("`{macro_name}` cannot be derived for a union: only structs have a fixed list of fields"),
                 ));
             }
         };
         if let Some(lifetime) = input.generics.lifetimes().next() {
             return Err(Error::new_spanned(
                 lifetime,
-                format!(
-                    "`{macro_name}` cannot be derived for a struct that borrows: its values must own their data"
-                ),
+                format!("`{macro_name}` cannot be derived for a struct that borrows: its values must own their data"),
             ));
         }
         let named = matches!(data.fields, syn::Fields::Named(_));
@@ -82,14 +74,7 @@ impl Record {
                 format!("`{macro_name}` cannot be derived for a struct without fields: use `()`"),
             ));
         }
-        Ok(Record {
-            vis: input.vis,
-            name: input.ident,
-            generics: input.generics,
-            fields,
-            named,
-            library,
-        })
+        Ok(Record { vis: input.vis, name: input.ident, generics: input.generics, fields, named, library })
     }
 
     /// The parameters, with the requirement that every field's type implements `bound`. Without type parameters there is
