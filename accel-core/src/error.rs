@@ -57,9 +57,7 @@ pub enum Error {
         binder_at: &'static Location<'static>,
     },
     /// A handle used outside the staging scope it belongs to.
-    #[error(
-        "`{op}` at {at} uses a value of another program or of a closure that has ended: {detail}"
-    )]
+    #[error("`{op}` at {at} uses a value of another program or of a closure that has ended: {detail}")]
     Scope {
         /// The operation that used the handle.
         op: &'static str,

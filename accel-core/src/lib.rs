@@ -2,5 +2,6 @@
 #![forbid(unsafe_code)]
 
 pub mod ast;
+pub mod backend;
 pub mod error;
 pub mod repr;

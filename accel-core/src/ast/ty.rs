@@ -1,7 +1,8 @@
 //! Type-level representation types and their run-time singletons.
 
-use crate::repr::RawTy;
+use super::names::{Equal, Guard, Inv, X, Y};
 use crate::repr::scalar::ScalarElt;
+use crate::repr::{RawTy, ScalarType};
 use std::marker::PhantomData;
 
 /// The representation type of arrays with shape `Sh` and elements `T`; only an index, it has no values.
@@ -40,4 +41,227 @@ impl<Sh: Repr, T: Repr> Repr for Arr<Sh, T> {
     fn raw() -> RawTy {
         RawTy::array(Sh::raw(), T::raw())
     }
+}
+
+/// The run-time representation of the type `T`: there is exactly one per type.
+pub struct Ty<T>(pub(in crate::ast) RawTy, Inv<T>);
+
+impl<T> Clone for Ty<T> {
+    fn clone(&self) -> Self {
+        self.relabel()
+    }
+}
+
+/// What a type is made of.
+pub enum TyView<'n, T> {
+    /// The empty tuple.
+    Unit(Equal<T, ()>),
+    /// A scalar.
+    Scalar(ScalarTy<T>),
+    /// A pair.
+    Pair(Ty<X<'n>>, Ty<Y<'n>>, Equal<T, (X<'n>, Y<'n>)>),
+    /// An array: shape and element.
+    Arr(Ty<X<'n>>, Ty<Y<'n>>, Equal<T, Arr<X<'n>, Y<'n>>>),
+}
+
+pub(in crate::ast) fn ty<T>(raw: RawTy) -> Ty<T> {
+    Ty(raw, PhantomData)
+}
+
+impl<T: Repr> Ty<T> {
+    /// The representation of a type that is known to rustc.
+    pub fn of() -> Self {
+        ty(T::raw())
+    }
+}
+
+impl<T> Ty<T> {
+    /// The type as data.
+    pub fn raw(&self) -> &RawTy {
+        &self.0
+    }
+    pub(in crate::ast) fn relabel<U>(&self) -> Ty<U> {
+        ty(self.0.clone())
+    }
+    /// The same type under an equal index.
+    pub fn cast<U>(&self, _: Equal<T, U>) -> Ty<U> {
+        self.relabel()
+    }
+    /// Whether two types are equal, with the proof.
+    pub fn same<U>(&self, other: &Ty<U>) -> Option<Equal<T, U>> {
+        (self.0 == other.0).then(Equal::axiom)
+    }
+    /// Takes the type apart.
+    pub fn view<'n>(&self, _: Guard<'n>) -> TyView<'n, T> {
+        match &self.0 {
+            RawTy::Unit => TyView::Unit(Equal::axiom()),
+            RawTy::Scalar(s) => TyView::Scalar(ScalarTy(*s, PhantomData)),
+            RawTy::Pair(p) => TyView::Pair(ty(p.0.clone()), ty(p.1.clone()), Equal::axiom()),
+            RawTy::Array(p) => TyView::Arr(ty(p.0.clone()), ty(p.1.clone()), Equal::axiom()),
+        }
+    }
+}
+
+impl<'n> Ty<X<'n>> {
+    /// Names a type that is only known at run time.
+    pub fn from_raw(raw: &RawTy, _: Guard<'n>) -> Self {
+        ty(raw.clone())
+    }
+}
+
+impl<A, B> Ty<(A, B)> {
+    /// The type of pairs.
+    pub fn pair(a: &Ty<A>, b: &Ty<B>) -> Self {
+        ty(RawTy::pair(a.0.clone(), b.0.clone()))
+    }
+    /// The types of the components.
+    pub fn parts(&self) -> (Ty<A>, Ty<B>) {
+        match &self.0 {
+            RawTy::Pair(p) => (ty(p.0.clone()), ty(p.1.clone())),
+            _ => unreachable!("Ty<(A, B)> is a pair"),
+        }
+    }
+}
+
+impl<Sh, T> Ty<Arr<Sh, T>> {
+    /// The type of arrays.
+    pub fn arr(sh: &Ty<Sh>, t: &Ty<T>) -> Self {
+        ty(RawTy::array(sh.0.clone(), t.0.clone()))
+    }
+    /// The types of the shape and of the elements.
+    pub fn sh_elt(&self) -> (Ty<Sh>, Ty<T>) {
+        match &self.0 {
+            RawTy::Array(p) => (ty(p.0.clone()), ty(p.1.clone())),
+            _ => unreachable!("Ty<Arr<Sh, T>> is an array"),
+        }
+    }
+}
+
+macro_rules! scalar_classes {
+    ($($(#[$doc:meta])* $name:ident;)*) => { $(
+        $(#[$doc])*
+        pub struct $name<T>(pub(in crate::ast) ScalarType, pub(in crate::ast) Inv<T>);
+        impl<T> Clone for $name<T> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+        impl<T> Copy for $name<T> {}
+        impl<T> $name<T> {
+            /// The type as data.
+            pub fn scalar(self) -> ScalarType {
+                self.0
+            }
+            /// The type.
+            pub fn ty(self) -> Ty<T> {
+                ty(RawTy::Scalar(self.0))
+            }
+            pub(in crate::ast) fn relabel<U>(self) -> $name<U> {
+                $name(self.0, PhantomData)
+            }
+            /// The same type under an equal index.
+            pub fn cast<U>(self, _: Equal<T, U>) -> $name<U> {
+                self.relabel()
+            }
+        }
+    )* };
+}
+scalar_classes! {
+    /// `T` is a scalar type.
+    ScalarTy;
+    /// `T` is an integral or floating-point type.
+    NumTy;
+    /// `T` is a floating-point type.
+    FloatTy;
+    /// `T` is an integral type.
+    IntTy;
+}
+
+impl<T> ScalarTy<T> {
+    /// Whether `T` is a scalar type.
+    pub fn of(t: &Ty<T>) -> Option<Self> {
+        match t.0 {
+            RawTy::Scalar(s) => Some(ScalarTy(s, PhantomData)),
+            _ => None,
+        }
+    }
+    /// Whether `T` is numeric.
+    pub fn num(self) -> Option<NumTy<T>> {
+        self.0.is_num().then_some(NumTy(self.0, PhantomData))
+    }
+    /// Whether `T` is floating-point.
+    pub fn float(self) -> Option<FloatTy<T>> {
+        self.0.is_float().then_some(FloatTy(self.0, PhantomData))
+    }
+    /// Whether `T` is integral.
+    pub fn int(self) -> Option<IntTy<T>> {
+        self.0.is_integral().then_some(IntTy(self.0, PhantomData))
+    }
+    /// Whether `T` is `bool`.
+    pub fn bool(self) -> Option<Equal<T, bool>> {
+        (self.0 == ScalarType::Bool).then(Equal::axiom)
+    }
+}
+impl<T> NumTy<T> {
+    /// Whether `T` is floating-point.
+    pub fn float(self) -> Option<FloatTy<T>> {
+        self.0.is_float().then_some(FloatTy(self.0, PhantomData))
+    }
+    /// Forgets that `T` is numeric.
+    pub fn any(self) -> ScalarTy<T> {
+        ScalarTy(self.0, PhantomData)
+    }
+}
+impl<T> FloatTy<T> {
+    /// Forgets that `T` is floating-point.
+    pub fn num(self) -> NumTy<T> {
+        NumTy(self.0, PhantomData)
+    }
+}
+impl<T> IntTy<T> {
+    /// Forgets that `T` is integral.
+    pub fn num(self) -> NumTy<T> {
+        NumTy(self.0, PhantomData)
+    }
+}
+
+/// The type of tangents and adjoints of `T`: an uninterpreted constructor with the equations below.
+/// Floating-point scalars are their own tangents, discrete scalars have `()`.
+pub struct Tan<T>(PhantomData<T>);
+
+/// The representation of the tangent type.
+pub fn tan_ty<T>(t: &Ty<T>) -> Ty<Tan<T>> {
+    fn go(t: &RawTy) -> RawTy {
+        match t {
+            RawTy::Scalar(s) if s.is_float() => t.clone(),
+            RawTy::Unit | RawTy::Scalar(_) => RawTy::Unit,
+            RawTy::Pair(p) => RawTy::pair(go(&p.0), go(&p.1)),
+            RawTy::Array(p) => RawTy::array(p.0.clone(), go(&p.1)),
+        }
+    }
+    ty(go(&t.0))
+}
+/// Congruence of tangents.
+pub fn eq_tan<A, B>(_: Equal<A, B>) -> Equal<Tan<A>, Tan<B>> {
+    Equal::axiom()
+}
+/// `Tan<()> = ()`
+pub fn tan_unit() -> Equal<Tan<()>, ()> {
+    Equal::axiom()
+}
+/// `Tan<T> = T` for floating-point `T`
+pub fn tan_float<T>(_: FloatTy<T>) -> Equal<Tan<T>, T> {
+    Equal::axiom()
+}
+/// `Tan<T> = ()` for scalars that are not floating-point
+pub fn tan_discrete<T>(t: ScalarTy<T>) -> Option<Equal<Tan<T>, ()>> {
+    (!t.0.is_float()).then(Equal::axiom)
+}
+/// `Tan<(A, B)> = (Tan<A>, Tan<B>)`
+pub fn tan_pair<A, B>() -> Equal<Tan<(A, B)>, (Tan<A>, Tan<B>)> {
+    Equal::axiom()
+}
+/// `Tan<Arr<Sh, T>> = Arr<Sh, Tan<T>>`
+pub fn tan_arr<Sh, T>() -> Equal<Tan<Arr<Sh, T>>, Arr<Sh, Tan<T>>> {
+    Equal::axiom()
 }

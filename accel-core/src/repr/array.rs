@@ -74,10 +74,7 @@ impl RawArray {
     pub fn columns_for(t: &RawTy, capacity: usize) -> Vec<Column> {
         let mut leaves = vec![];
         t.leaves(&mut leaves);
-        leaves
-            .into_iter()
-            .map(|s| Column::with_capacity(s, capacity))
-            .collect()
+        leaves.into_iter().map(|s| Column::with_capacity(s, capacity)).collect()
     }
 }
 

@@ -43,8 +43,6 @@ macro_rules! scalars {
         })*
     };
 }
-pub(crate) use scalars;
-
 scalars!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64);
 
 impl PartialEq for Scalar {
@@ -90,5 +88,23 @@ impl ScalarType {
     /// The integral and the floating-point types.
     pub fn is_num(self) -> bool {
         self != ScalarType::Bool
+    }
+}
+
+// TEMPORARY until the primitives land.
+impl ScalarType {
+    /// Zero.
+    pub fn zero(self) -> Scalar {
+        self.from_f64(0.0)
+    }
+    /// From float.
+    pub fn from_f64(self, x: f64) -> Scalar {
+        match self {
+            ScalarType::F64 => Scalar::F64(x),
+            ScalarType::F32 => Scalar::F32(x as f32),
+            ScalarType::I64 => Scalar::I64(x as i64),
+            ScalarType::Bool => Scalar::Bool(x != 0.0),
+            _ => Scalar::I32(x as i32),
+        }
     }
 }

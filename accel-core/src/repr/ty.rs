@@ -31,9 +31,7 @@ impl RawTy {
 
     /// The shape type of rank `rank`.
     pub fn shape(rank: usize) -> RawTy {
-        (0..rank).fold(RawTy::Unit, |sh, _| {
-            RawTy::pair(sh, RawTy::Scalar(ScalarType::I64))
-        })
+        (0..rank).fold(RawTy::Unit, |sh, _| RawTy::pair(sh, RawTy::Scalar(ScalarType::I64)))
     }
 
     /// The scalar leaves from left to right; an array counts as its element's leaves.

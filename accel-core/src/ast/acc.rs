@@ -1,0 +1,416 @@
+//! Array computations: `Acc<A, R>` has type `R` (an array or a tuple of arrays) and free array variables in `A`.
+
+use super::env::{Fam, Idx, Key, Ren, Weaken, idx, ren};
+use super::exp::{Exp, Fun1, Fun2, Src};
+use super::names::{Equal, Guard, Inv, S, W, X, Y, Z};
+use super::slice::SliceSpec;
+use super::thin::{Link, Th, Th2};
+use super::ty::{Arr, Ty};
+use super::value::Literal;
+use frunk::{HCons, HNil};
+use std::marker::PhantomData;
+
+/// The direction of a scan along the innermost dimension.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Dir {
+    /// From the first element to the last.
+    Left,
+    /// From the last element to the first.
+    Right,
+}
+
+/// An array computation: a handle of a node and a suspended thinning, which `view` pushes down one level.
+pub struct Acc<A, R> {
+    pub(in crate::ast) node: Link<ANode>,
+    pub(in crate::ast) th: Th,
+    pub(in crate::ast) ty: Ty<R>,
+    ph: Inv<A>,
+}
+
+pub(in crate::ast) type Ac = Acc<S, S>;
+
+/// An erased node and where it was written.
+pub(in crate::ast) struct ANode {
+    pub form: AForm,
+    pub at: Src,
+}
+
+/// The erased forms.
+pub(in crate::ast) enum AForm {
+    Use(Literal<S>),
+    Var(u32),
+    Let(Ac, Ac),
+    /// Condition and body below one binder, initial state.
+    While(Box<[Ac; 3]>),
+    Op(RawAccOp),
+}
+
+/// An array computation taken apart.
+pub enum AccView<'n, A, R> {
+    /// Arrays that are part of the program.
+    Use(Literal<R>),
+    /// A variable.
+    Var(Idx<A, R>),
+    /// A local definition and the computation below it.
+    Let(Acc<A, X<'n>>, Acc<Y<'n>, R>, Equal<Y<'n>, HCons<X<'n>, A>>),
+    /// A loop.
+    While(AWhileView<'n, A, R>),
+    /// Everything that binds no array variable.
+    Op(AccOp<'n, A, R>),
+}
+
+/// `while the(cond(x)) { x = body(x) }` from `init`.
+pub struct AWhileView<'n, A, R> {
+    /// Whether to go on.
+    pub cond: Acc<Y<'n>, Arr<(), bool>>,
+    /// The next state.
+    pub body: Acc<Y<'n>, R>,
+    /// The first state.
+    pub init: Acc<A, R>,
+    /// `Y` is the environment with the state.
+    pub eq: Equal<Y<'n>, HCons<R, A>>,
+}
+
+/// A change of the array environment that is applied to the parts of an operation.
+pub trait AccMap<A, A2> {
+    /// Scalar code.
+    fn exp<E, T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A2, T>;
+    /// Array arguments.
+    fn acc<T>(&mut self, a: &Acc<A, T>) -> Acc<A2, T>;
+}
+
+/// One table of all operations that bind no array variable: it generates the erased node, the typed view, `view`, `op` and
+/// `map`. Names in a view: `X` the shape of the result, `Y` its element, `Z` and `W` those of the source.
+macro_rules! acc_ops {
+    ($( $(#[$doc:meta])* $Op:ident $name:literal { $($kind:ident $field:ident: $t:ty),* $(; $eq:ty = $eq2:ty)? } )*) => {
+        pub(in crate::ast) enum RawAccOp { $( $Op { $($field: acc_ops!(@raw $kind)),* } ),* }
+
+        /// Array operations.
+        pub enum AccOp<'n, A, R> {
+            $( $(#[$doc])* #[allow(missing_docs)] $Op { $($field: $t,)* $(eq: Equal<$eq, $eq2>)? } ),*
+        }
+
+        impl RawAccOp {
+            fn view<'n, A, R>(&self, r: &Ren<S, S>) -> AccOp<'n, A, R> {
+                match self {
+                    $( RawAccOp::$Op { $($field),* } => AccOp::$Op {
+                        $($field: acc_ops!(@view $kind $field r),)* $(eq: Equal::<$eq, $eq2>::axiom())?
+                    } ),*
+                }
+            }
+        }
+
+        impl<'n, A, R> AccOp<'n, A, R> {
+            fn erase(&self) -> RawAccOp {
+                match self {
+                    $( AccOp::$Op { $($field,)* .. } => RawAccOp::$Op { $($field: acc_ops!(@erase $kind $field)),* } ),*
+                }
+            }
+            /// The same operation on changed parts.
+            pub fn map<A2>(&self, m: &mut impl AccMap<A, A2>) -> AccOp<'n, A2, R> {
+                match self {
+                    $( AccOp::$Op { $($field,)* .. } => AccOp::$Op {
+                        $($field: acc_ops!(@map $kind $field m),)* $(eq: Equal::<$eq, $eq2>::axiom())?
+                    } ),*
+                }
+            }
+            /// What messages and printers call it.
+            pub fn name(&self) -> &'static str {
+                match self { $( AccOp::$Op { .. } => $name ),* }
+            }
+        }
+    };
+    (@raw acc) => { Ac };
+    (@raw exp) => { Exp<S, S, S> };
+    (@raw fun1) => { Fun1<S, S, S> };
+    (@raw fun2) => { Fun2<S, S, S, S> };
+    (@raw dir) => { Dir };
+    (@raw slice) => { SliceSpec<S, S, S> };
+    (@view acc $f:ident $r:ident) => { $f.weaken($r).relabel() };
+    (@view dir $f:ident $r:ident) => { *$f };
+    (@view slice $f:ident $r:ident) => { $f.relabel() };
+    (@view $code:ident $f:ident $r:ident) => { $f.aweaken($r).relabel() };
+    (@erase dir $f:ident) => { *$f };
+    (@erase $kind:ident $f:ident) => { $f.relabel() };
+    (@map acc $f:ident $m:ident) => { $m.acc($f) };
+    (@map exp $f:ident $m:ident) => { $m.exp($f) };
+    (@map fun1 $f:ident $m:ident) => { Fun1($m.exp(&$f.0)) };
+    (@map fun2 $f:ident $m:ident) => { Fun2($m.exp(&$f.0)) };
+    (@map dir $f:ident $m:ident) => { *$f };
+    (@map slice $f:ident $m:ident) => { $f.relabel() };
+}
+
+acc_ops! {
+    /// The empty tuple.
+    Unit "unit" { ; R = () }
+    /// A pair of array tuples.
+    Pair "pair" { acc a: Acc<A, X<'n>>, acc b: Acc<A, Y<'n>>; R = (X<'n>, Y<'n>) }
+    /// The first component.
+    Fst "fst" { acc a: Acc<A, X<'n>>; X<'n> = (R, Y<'n>) }
+    /// The second component.
+    Snd "snd" { acc a: Acc<A, X<'n>>; X<'n> = (Y<'n>, R) }
+    /// A conditional; only the chosen branch is computed.
+    Cond "acond" { exp cond: Exp<HNil, A, bool>, acc then: Acc<A, R>, acc otherwise: Acc<A, R> }
+    /// The array of a shape whose element at `ix` is `f(ix)`.
+    Generate "generate" { exp sh: Exp<HNil, A, X<'n>>, fun1 f: Fun1<A, X<'n>, Y<'n>>; R = Arr<X<'n>, Y<'n>> }
+    /// `f` of every element.
+    Map "map" { fun1 f: Fun1<A, W<'n>, Y<'n>>, acc a: Acc<A, Arr<X<'n>, W<'n>>>; R = Arr<X<'n>, Y<'n>> }
+    /// `f` of the elements of two arrays, on the intersection of their shapes.
+    ZipWith "zip_with" {
+        fun2 f: Fun2<A, W<'n>, Z<'n>, Y<'n>>, acc a: Acc<A, Arr<X<'n>, W<'n>>>, acc b: Acc<A, Arr<X<'n>, Z<'n>>>;
+        R = Arr<X<'n>, Y<'n>>
+    }
+    /// Reduction of the innermost dimension with an associative function, starting with `z`.
+    Fold "fold" {
+        fun2 f: Fun2<A, Y<'n>, Y<'n>, Y<'n>>, exp z: Exp<HNil, A, Y<'n>>, acc a: Acc<A, Arr<(X<'n>, i64), Y<'n>>>;
+        R = Arr<X<'n>, Y<'n>>
+    }
+    /// Reduction of a non-empty innermost dimension.
+    Fold1 "fold1" { fun2 f: Fun2<A, Y<'n>, Y<'n>, Y<'n>>, acc a: Acc<A, Arr<(X<'n>, i64), Y<'n>>>; R = Arr<X<'n>, Y<'n>> }
+    /// All prefix (suffix) reductions of the innermost dimension, with `z`: one element more than the source.
+    Scan "scan" {
+        dir dir: Dir, fun2 f: Fun2<A, Y<'n>, Y<'n>, Y<'n>>, exp z: Exp<HNil, A, Y<'n>>,
+        acc a: Acc<A, Arr<(X<'n>, i64), Y<'n>>>; R = Arr<(X<'n>, i64), Y<'n>>
+    }
+    /// All non-empty prefix (suffix) reductions: as many as the source has elements.
+    Scan1 "scan1" {
+        dir dir: Dir, fun2 f: Fun2<A, Y<'n>, Y<'n>, Y<'n>>, acc a: Acc<A, Arr<(X<'n>, i64), Y<'n>>>;
+        R = Arr<(X<'n>, i64), Y<'n>>
+    }
+    /// `defaults` with every source element combined into the target that `index` gives, if it says to keep it.
+    Permute "permute" {
+        fun2 comb: Fun2<A, Y<'n>, Y<'n>, Y<'n>>, acc defaults: Acc<A, Arr<X<'n>, Y<'n>>>,
+        fun1 index: Fun1<A, Z<'n>, (bool, X<'n>)>, acc a: Acc<A, Arr<Z<'n>, Y<'n>>>; R = Arr<X<'n>, Y<'n>>
+    }
+    /// The array of a shape whose element at `ix` is the source's at `f(ix)`.
+    Backpermute "backpermute" {
+        exp sh: Exp<HNil, A, X<'n>>, fun1 f: Fun1<A, X<'n>, Z<'n>>, acc a: Acc<A, Arr<Z<'n>, Y<'n>>>;
+        R = Arr<X<'n>, Y<'n>>
+    }
+    /// The same elements in row-major order under another shape of the same size.
+    Reshape "reshape" { exp sh: Exp<HNil, A, X<'n>>, acc a: Acc<A, Arr<Z<'n>, Y<'n>>>; R = Arr<X<'n>, Y<'n>> }
+    /// New dimensions along which the array is repeated.
+    Replicate "replicate" {
+        slice spec: SliceSpec<Z<'n>, W<'n>, X<'n>>, exp slx: Exp<HNil, A, Z<'n>>, acc a: Acc<A, Arr<W<'n>, Y<'n>>>;
+        R = Arr<X<'n>, Y<'n>>
+    }
+    /// Some dimensions cut at an index.
+    Slice "slice" {
+        slice spec: SliceSpec<Z<'n>, X<'n>, W<'n>>, exp slx: Exp<HNil, A, Z<'n>>, acc a: Acc<A, Arr<W<'n>, Y<'n>>>;
+        R = Arr<X<'n>, Y<'n>>
+    }
+}
+
+impl<A, R> Clone for Acc<A, R> {
+    fn clone(&self) -> Self {
+        self.relabel()
+    }
+}
+
+fn acc<A, R>(form: AForm, ty: Ty<R>, at: Src) -> Acc<A, R> {
+    Acc { node: Link::new(ANode { form, at }), th: Th::Id, ty, ph: PhantomData }
+}
+
+impl<A, R> Acc<A, R> {
+    pub(in crate::ast) fn relabel<B, Q>(&self) -> Acc<B, Q> {
+        Acc { node: self.node.clone(), th: self.th.clone(), ty: self.ty.relabel(), ph: PhantomData }
+    }
+    /// The computation in a larger environment, in O(1).
+    pub fn weaken<A2>(&self, r: &Ren<A, A2>) -> Acc<A2, R> {
+        let mut x = self.relabel();
+        x.th = x.th.then(&r.0);
+        x
+    }
+    /// The type.
+    pub fn ty(&self) -> &Ty<R> {
+        &self.ty
+    }
+    /// Where it was written, if known.
+    pub fn at(&self) -> Src {
+        self.node.get().at
+    }
+    /// An equal type.
+    pub fn cast<Q>(&self, _: Equal<R, Q>) -> Acc<A, Q> {
+        self.relabel()
+    }
+    /// An equal environment.
+    pub fn cast_env<B>(&self, _: Equal<A, B>) -> Acc<B, R> {
+        self.relabel()
+    }
+    /// Arrays that are part of the program.
+    pub fn use_(a: &Literal<R>, at: Src) -> Self {
+        acc(AForm::Use(a.relabel()), a.ty().clone(), at)
+    }
+    /// A variable.
+    pub fn var(i: &Idx<A, R>) -> Self {
+        acc(AForm::Var(i.0), i.1.clone(), None)
+    }
+    /// `let x = b in body`
+    pub fn let_<B>(b: &Acc<A, B>, body: &Acc<HCons<B, A>, R>) -> Self {
+        acc(AForm::Let(b.relabel(), body.relabel()), body.ty.clone(), None)
+    }
+    /// A loop.
+    pub fn while_(cond: &Acc<HCons<R, A>, Arr<(), bool>>, body: &Acc<HCons<R, A>, R>, init: &Self, at: Src) -> Self {
+        let parts = Box::new([cond.relabel(), body.relabel(), init.relabel()]);
+        acc(AForm::While(parts), init.ty.clone(), at)
+    }
+    /// A conditional.
+    pub fn cond(c: &Exp<HNil, A, bool>, t: &Self, e: &Self, at: Src) -> Self {
+        Self::op(&AccOp::Cond { cond: c.clone(), then: t.clone(), otherwise: e.clone() }, &t.ty, at)
+    }
+    /// An operation of type `ty` put together.
+    pub fn op(op: &AccOp<'_, A, R>, ty: &Ty<R>, at: Src) -> Self {
+        acc(AForm::Op(op.erase()), ty.clone(), at)
+    }
+    /// Takes the computation apart.
+    pub fn view<'n>(&self, _: Guard<'n>) -> AccView<'n, A, R> {
+        let r = &ren::<S, S>(self.th.clone());
+        let under = &ren::<S, S>(self.th.lift(1));
+        match &self.node.get().form {
+            AForm::Use(a) => AccView::Use(a.relabel()),
+            AForm::Var(i) => AccView::Var(idx(self.th.at(*i), self.ty.clone())),
+            AForm::Let(b, e) => AccView::Let(b.weaken(r).relabel(), e.weaken(under).relabel(), Equal::axiom()),
+            AForm::While(parts) => {
+                let [cond, body, init] = &**parts;
+                AccView::While(AWhileView {
+                    cond: cond.weaken(under).relabel(),
+                    body: body.weaken(under).relabel(),
+                    init: init.weaken(r).relabel(),
+                    eq: Equal::axiom(),
+                })
+            }
+            AForm::Op(op) => AccView::Op(op.view(r)),
+        }
+    }
+}
+
+impl<A> Acc<A, ()> {
+    /// The empty tuple.
+    pub fn unit() -> Self {
+        acc(AForm::Op(RawAccOp::Unit {}), Ty::of(), None)
+    }
+}
+
+impl<A, P, Q> Acc<A, (P, Q)> {
+    /// A pair.
+    pub fn pair(a: &Acc<A, P>, b: &Acc<A, Q>) -> Self {
+        acc(AForm::Op(RawAccOp::Pair { a: a.relabel(), b: b.relabel() }), Ty::pair(&a.ty, &b.ty), None)
+    }
+    /// The first component; of a visible pair the component itself.
+    pub fn fst(&self) -> Acc<A, P> {
+        match &self.node.get().form {
+            AForm::Op(RawAccOp::Pair { a, .. }) => a.weaken(&ren::<S, S>(self.th.clone())).relabel(),
+            _ => acc(AForm::Op(RawAccOp::Fst { a: self.relabel() }), self.ty.parts().0, None),
+        }
+    }
+    /// The second component; of a visible pair the component itself.
+    pub fn snd(&self) -> Acc<A, Q> {
+        match &self.node.get().form {
+            AForm::Op(RawAccOp::Pair { b, .. }) => b.weaken(&ren::<S, S>(self.th.clone())).relabel(),
+            _ => acc(AForm::Op(RawAccOp::Snd { a: self.relabel() }), self.ty.parts().1, None),
+        }
+    }
+}
+
+/// Constructors of arrays; shapes, errors and meaning as in [`AccOp`].
+#[allow(missing_docs)]
+impl<A, Sh, T> Acc<A, Arr<Sh, T>> {
+    /// The types of the shape and of the elements.
+    pub fn sh_elt(&self) -> (Ty<Sh>, Ty<T>) {
+        self.ty.sh_elt()
+    }
+    fn new(op: RawAccOp, sh: &Ty<Sh>, t: &Ty<T>, at: Src) -> Self {
+        acc(AForm::Op(op), Ty::arr(sh, t), at)
+    }
+    pub fn generate(sh: &Exp<HNil, A, Sh>, f: &Fun1<A, Sh, T>, at: Src) -> Self {
+        Self::new(RawAccOp::Generate { sh: sh.relabel(), f: f.relabel() }, sh.ty(), f.0.ty(), at)
+    }
+    pub fn map<P>(f: &Fun1<A, P, T>, a: &Acc<A, Arr<Sh, P>>, at: Src) -> Self {
+        Self::new(RawAccOp::Map { f: f.relabel(), a: a.relabel() }, &a.sh_elt().0, f.0.ty(), at)
+    }
+    pub fn zip_with<P, Q>(f: &Fun2<A, P, Q, T>, a: &Acc<A, Arr<Sh, P>>, b: &Acc<A, Arr<Sh, Q>>, at: Src) -> Self {
+        let op = RawAccOp::ZipWith { f: f.relabel(), a: a.relabel(), b: b.relabel() };
+        Self::new(op, &a.sh_elt().0, f.0.ty(), at)
+    }
+    pub fn fold(f: &Fun2<A, T, T, T>, z: &Exp<HNil, A, T>, a: &Acc<A, Arr<(Sh, i64), T>>, at: Src) -> Self {
+        let op = RawAccOp::Fold { f: f.relabel(), z: z.relabel(), a: a.relabel() };
+        Self::new(op, &a.sh_elt().0.parts().0, z.ty(), at)
+    }
+    pub fn fold1(f: &Fun2<A, T, T, T>, a: &Acc<A, Arr<(Sh, i64), T>>, at: Src) -> Self {
+        let (sh, t) = a.sh_elt();
+        Self::new(RawAccOp::Fold1 { f: f.relabel(), a: a.relabel() }, &sh.parts().0, &t, at)
+    }
+    pub fn permute<Sh2>(
+        comb: &Fun2<A, T, T, T>,
+        defaults: &Acc<A, Arr<Sh, T>>,
+        index: &Fun1<A, Sh2, (bool, Sh)>,
+        a: &Acc<A, Arr<Sh2, T>>,
+        at: Src,
+    ) -> Self {
+        let op = RawAccOp::Permute {
+            comb: comb.relabel(),
+            defaults: defaults.relabel(),
+            index: index.relabel(),
+            a: a.relabel(),
+        };
+        acc(AForm::Op(op), defaults.ty.clone(), at)
+    }
+    pub fn backpermute<Sh2>(sh: &Exp<HNil, A, Sh>, f: &Fun1<A, Sh, Sh2>, a: &Acc<A, Arr<Sh2, T>>, at: Src) -> Self {
+        let op = RawAccOp::Backpermute { sh: sh.relabel(), f: f.relabel(), a: a.relabel() };
+        Self::new(op, sh.ty(), &a.sh_elt().1, at)
+    }
+    pub fn reshape<Sh2>(sh: &Exp<HNil, A, Sh>, a: &Acc<A, Arr<Sh2, T>>, at: Src) -> Self {
+        Self::new(RawAccOp::Reshape { sh: sh.relabel(), a: a.relabel() }, sh.ty(), &a.sh_elt().1, at)
+    }
+    pub fn replicate<Slx, Co>(
+        spec: &SliceSpec<Slx, Co, Sh>,
+        slx: &Exp<HNil, A, Slx>,
+        a: &Acc<A, Arr<Co, T>>,
+        at: Src,
+    ) -> Self {
+        let op = RawAccOp::Replicate { spec: spec.relabel(), slx: slx.relabel(), a: a.relabel() };
+        Self::new(op, &spec.large(), &a.sh_elt().1, at)
+    }
+    pub fn slice<Slx, Full>(
+        spec: &SliceSpec<Slx, Sh, Full>,
+        slx: &Exp<HNil, A, Slx>,
+        a: &Acc<A, Arr<Full, T>>,
+        at: Src,
+    ) -> Self {
+        let op = RawAccOp::Slice { spec: spec.relabel(), slx: slx.relabel(), a: a.relabel() };
+        Self::new(op, &spec.small(), &a.sh_elt().1, at)
+    }
+}
+
+#[allow(missing_docs)]
+impl<A, Sh, T> Acc<A, Arr<(Sh, i64), T>> {
+    pub fn scan(dir: Dir, f: &Fun2<A, T, T, T>, z: &Exp<HNil, A, T>, a: &Self, at: Src) -> Self {
+        let op = RawAccOp::Scan { dir, f: f.relabel(), z: z.relabel(), a: a.relabel() };
+        acc(AForm::Op(op), a.ty.clone(), at)
+    }
+    pub fn scan1(dir: Dir, f: &Fun2<A, T, T, T>, a: &Self, at: Src) -> Self {
+        acc(AForm::Op(RawAccOp::Scan1 { dir, f: f.relabel(), a: a.relabel() }), a.ty.clone(), at)
+    }
+}
+
+/// Array computations as entries of a table.
+pub struct AccF<A>(PhantomData<A>);
+impl<A> Fam for AccF<A> {
+    type At<T> = Acc<A, T>;
+    #[allow(private_interfaces)]
+    type Raw = ErasedAcc;
+    #[allow(private_interfaces)]
+    fn raw<T>(x: &Acc<A, T>, _: Key) -> ErasedAcc {
+        ErasedAcc(x.relabel())
+    }
+    #[allow(private_interfaces)]
+    fn unraw<T>(r: &ErasedAcc, th: &Th2, _: Key) -> Acc<A, T> {
+        r.0.weaken(&ren::<S, S>(th.e.clone())).relabel()
+    }
+}
+impl<A, A2> Weaken<A, A2> for AccF<A> {
+    type To = AccF<A2>;
+}
+/// An array computation without indices.
+#[derive(Clone)]
+pub struct ErasedAcc(Ac);

@@ -1,0 +1,352 @@
+//! Scalar expressions: `Exp<E, A, T>` has type `T`, free scalar variables in `E` and free array variables in `A`.
+
+use super::env::{Fam, Idx, Key, Ren, Weaken, idx};
+use super::names::{Equal, Guard, Inv, S, X, Y};
+use super::prim::{Prim1, Prim2, RawPrim1, RawPrim2};
+use super::thin::{Link, Th2};
+use super::ty::{Arr, Ty};
+use super::value::Value;
+use frunk::{HCons, HNil};
+use std::marker::PhantomData;
+use std::panic::Location;
+
+/// Where the user wrote an operation, if known.
+pub type Src = Option<&'static Location<'static>>;
+
+/// A scalar expression: a handle of a node and suspended thinnings, which `view` pushes down one level.
+pub struct Exp<E, A, T> {
+    pub(in crate::ast) node: Link<Node>,
+    pub(in crate::ast) th: Th2,
+    pub(in crate::ast) ty: Ty<T>,
+    ph: Inv<(E, A)>,
+}
+
+pub(in crate::ast) type Ex = Exp<S, S, S>;
+
+/// The erased nodes.
+pub(in crate::ast) enum Node {
+    Const(Value<S>),
+    Var(u32),
+    Let(Ex, Ex),
+    Pair(Ex, Ex),
+    Fst(Ex),
+    Snd(Ex),
+    Prim1(RawPrim1, Ex),
+    Prim2(RawPrim2, Ex, Ex),
+    Cond(Box<[Ex; 3]>),
+    /// Condition and body below one binder, initial value.
+    While(Box<[Ex; 3]>, Src),
+    Index(Idx<S, S>, Ex, Src),
+    Shape(Idx<S, S>),
+}
+
+/// An expression taken apart. Names: `X` the first argument's type, `Y` the second's or an extended environment.
+pub enum ExpView<'n, E, A, T> {
+    /// A constant.
+    Const(Value<T>),
+    /// A variable.
+    Var(Idx<E, T>),
+    /// A local definition and the expression below it.
+    Let(Exp<E, A, X<'n>>, Exp<Y<'n>, A, T>, Equal<Y<'n>, HCons<X<'n>, E>>),
+    /// A loop: condition and body below the state variable, and the initial state.
+    While(WhileView<'n, E, A, T>),
+    /// Everything that binds no variable.
+    Op(ExpOp<'n, E, A, T>),
+}
+
+/// `while cond(x) { x = body(x) }` from `init`.
+pub struct WhileView<'n, E, A, T> {
+    /// Whether to go on.
+    pub cond: Exp<Y<'n>, A, bool>,
+    /// The next state.
+    pub body: Exp<Y<'n>, A, T>,
+    /// The first state.
+    pub init: Exp<E, A, T>,
+    /// `Y` is the environment with the state.
+    pub eq: Equal<Y<'n>, HCons<T, E>>,
+    /// Where it was written.
+    pub at: Src,
+}
+
+/// Operations without binders.
+pub enum ExpOp<'n, E, A, T> {
+    /// A pair.
+    Pair(Exp<E, A, X<'n>>, Exp<E, A, Y<'n>>, Equal<T, (X<'n>, Y<'n>)>),
+    /// The first component.
+    Fst(Exp<E, A, X<'n>>, Equal<X<'n>, (T, Y<'n>)>),
+    /// The second component.
+    Snd(Exp<E, A, X<'n>>, Equal<X<'n>, (Y<'n>, T)>),
+    /// A primitive function of one argument.
+    Prim1(Prim1<X<'n>, T>, Exp<E, A, X<'n>>),
+    /// A primitive function of two arguments.
+    Prim2(Prim2<X<'n>, T>, Exp<E, A, X<'n>>, Exp<E, A, X<'n>>),
+    /// A conditional; only the chosen branch is evaluated.
+    Cond(Exp<E, A, bool>, Exp<E, A, T>, Exp<E, A, T>),
+    /// An element of an array variable.
+    Index(Idx<A, Arr<X<'n>, T>>, Exp<E, A, X<'n>>, Src),
+    /// The shape of an array variable.
+    Shape(Idx<A, X<'n>>, Equal<X<'n>, Arr<T, Y<'n>>>),
+}
+
+/// A change of both environments that is applied to the parts of an operation.
+pub trait ExpMap<E, A, E2, A2> {
+    /// Sub-expressions.
+    fn exp<T>(&mut self, e: &Exp<E, A, T>) -> Exp<E2, A2, T>;
+    /// Array variables.
+    fn avar<T>(&mut self, i: &Idx<A, T>) -> Idx<A2, T>;
+}
+
+impl<E, A, T> Clone for Exp<E, A, T> {
+    fn clone(&self) -> Self {
+        self.relabel()
+    }
+}
+
+fn exp<E, A, T>(node: Node, ty: Ty<T>) -> Exp<E, A, T> {
+    Exp { node: Link::new(node), th: Th2::default(), ty, ph: PhantomData }
+}
+
+impl<E, A, T> Exp<E, A, T> {
+    pub(in crate::ast) fn relabel<F, B, U>(&self) -> Exp<F, B, U> {
+        Exp { node: self.node.clone(), th: self.th.clone(), ty: self.ty.relabel(), ph: PhantomData }
+    }
+    pub(in crate::ast) fn thin(&self, t: &Th2) -> Self {
+        let mut x = self.relabel();
+        x.th = x.th.then(t);
+        x
+    }
+    /// The expression in a larger scalar environment, in O(1).
+    pub fn weaken<E2>(&self, r: &Ren<E, E2>) -> Exp<E2, A, T> {
+        let mut x = self.relabel();
+        x.th.e = x.th.e.then(&r.0);
+        x
+    }
+    /// The expression in a larger array environment, in O(1).
+    pub fn aweaken<A2>(&self, r: &Ren<A, A2>) -> Exp<E, A2, T> {
+        let mut x = self.relabel();
+        x.th.a = x.th.a.then(&r.0);
+        x
+    }
+    /// An equal type.
+    pub fn cast<U>(&self, _: Equal<T, U>) -> Exp<E, A, U> {
+        self.relabel()
+    }
+    /// An equal scalar environment.
+    pub fn cast_env<F>(&self, _: Equal<E, F>) -> Exp<F, A, T> {
+        self.relabel()
+    }
+    /// An equal array environment.
+    pub fn cast_aenv<B>(&self, _: Equal<A, B>) -> Exp<E, B, T> {
+        self.relabel()
+    }
+    /// Equal indices.
+    pub fn cast_all<F, B, U>(&self, _: Equal<E, F>, _: Equal<A, B>, _: Equal<T, U>) -> Exp<F, B, U> {
+        self.relabel()
+    }
+    /// The type.
+    pub fn ty(&self) -> &Ty<T> {
+        &self.ty
+    }
+    /// A constant.
+    pub fn constant(v: &Value<T>, t: &Ty<T>) -> Self {
+        exp(Node::Const(v.relabel()), t.clone())
+    }
+    /// A variable.
+    pub fn var(i: &Idx<E, T>) -> Self {
+        exp(Node::Var(i.0), i.1.clone())
+    }
+    /// `let x = b in body`
+    pub fn let_<B>(b: &Exp<E, A, B>, body: &Exp<HCons<B, E>, A, T>) -> Self {
+        exp(Node::Let(b.relabel(), body.relabel()), body.ty.clone())
+    }
+    /// A primitive function of one argument.
+    pub fn prim1<P>(p: Prim1<P, T>, a: &Exp<E, A, P>) -> Self {
+        exp(Node::Prim1(p.relabel(), a.relabel()), p.result())
+    }
+    /// A primitive function of two arguments.
+    pub fn prim2<P>(p: Prim2<P, T>, a: &Exp<E, A, P>, b: &Exp<E, A, P>) -> Self {
+        exp(Node::Prim2(p.relabel(), a.relabel(), b.relabel()), p.result())
+    }
+    /// A conditional.
+    pub fn cond(c: &Exp<E, A, bool>, t: &Self, e: &Self) -> Self {
+        exp(Node::Cond(Box::new([c.relabel(), t.relabel(), e.relabel()])), t.ty.clone())
+    }
+    /// A loop.
+    pub fn while_(cond: &Exp<HCons<T, E>, A, bool>, body: &Exp<HCons<T, E>, A, T>, init: &Self, at: Src) -> Self {
+        exp(Node::While(Box::new([cond.relabel(), body.relabel(), init.relabel()]), at), init.ty.clone())
+    }
+    /// An element of an array variable.
+    pub fn index<Sh>(a: &Idx<A, Arr<Sh, T>>, ix: &Exp<E, A, Sh>, at: Src) -> Self {
+        exp(Node::Index(a.relabel(), ix.relabel(), at), a.1.sh_elt().1)
+    }
+    /// The shape of an array variable.
+    pub fn shape<U>(a: &Idx<A, Arr<T, U>>) -> Self {
+        exp(Node::Shape(a.relabel()), a.1.sh_elt().0)
+    }
+    /// An operation of type `ty` put together again.
+    pub fn op(op: &ExpOp<'_, E, A, T>, ty: &Ty<T>) -> Self {
+        let node = match op {
+            ExpOp::Pair(a, b, _) => Node::Pair(a.relabel(), b.relabel()),
+            ExpOp::Fst(a, _) => Node::Fst(a.relabel()),
+            ExpOp::Snd(a, _) => Node::Snd(a.relabel()),
+            ExpOp::Prim1(p, a) => Node::Prim1(p.relabel(), a.relabel()),
+            ExpOp::Prim2(p, a, b) => Node::Prim2(p.relabel(), a.relabel(), b.relabel()),
+            ExpOp::Cond(c, t, e) => Node::Cond(Box::new([c.relabel(), t.relabel(), e.relabel()])),
+            ExpOp::Index(a, ix, at) => Node::Index(a.relabel(), ix.relabel(), *at),
+            ExpOp::Shape(a, _) => Node::Shape(a.relabel()),
+        };
+        exp(node, ty.clone())
+    }
+    /// Takes the expression apart.
+    pub fn view<'n>(&self, _: Guard<'n>) -> ExpView<'n, E, A, T> {
+        let k = |x: &Ex| x.thin(&self.th);
+        let array = |i: &Idx<S, S>| idx::<A, S>(self.th.a.at(i.0), i.1.clone());
+        ExpView::Op(match self.node.get() {
+            Node::Const(v) => return ExpView::Const(v.relabel()),
+            Node::Var(i) => return ExpView::Var(idx(self.th.e.at(*i), self.ty.clone())),
+            Node::Let(b, e) => {
+                return ExpView::Let(k(b).relabel(), e.thin(&self.th.lift()).relabel(), Equal::axiom());
+            }
+            Node::While(parts, at) => {
+                let [cond, body, init] = &**parts;
+                let inner = self.th.lift();
+                return ExpView::While(WhileView {
+                    cond: cond.thin(&inner).relabel(),
+                    body: body.thin(&inner).relabel(),
+                    init: k(init).relabel(),
+                    eq: Equal::axiom(),
+                    at: *at,
+                });
+            }
+            Node::Pair(a, b) => ExpOp::Pair(k(a).relabel(), k(b).relabel(), Equal::axiom()),
+            Node::Fst(a) => ExpOp::Fst(k(a).relabel(), Equal::axiom()),
+            Node::Snd(a) => ExpOp::Snd(k(a).relabel(), Equal::axiom()),
+            Node::Prim1(p, a) => ExpOp::Prim1(p.relabel(), k(a).relabel()),
+            Node::Prim2(p, a, b) => ExpOp::Prim2(p.relabel(), k(a).relabel(), k(b).relabel()),
+            Node::Cond(parts) => {
+                let [c, t, e] = &**parts;
+                ExpOp::Cond(k(c).relabel(), k(t).relabel(), k(e).relabel())
+            }
+            Node::Index(a, ix, at) => ExpOp::Index(array(a).relabel(), k(ix).relabel(), *at),
+            Node::Shape(a) => ExpOp::Shape(array(a).relabel(), Equal::axiom()),
+        })
+    }
+}
+
+impl<E, A, P, Q> Exp<E, A, (P, Q)> {
+    /// A pair.
+    pub fn pair(a: &Exp<E, A, P>, b: &Exp<E, A, Q>) -> Self {
+        exp(Node::Pair(a.relabel(), b.relabel()), Ty::pair(&a.ty, &b.ty))
+    }
+    /// The first component; of a visible pair the component itself.
+    pub fn fst(&self) -> Exp<E, A, P> {
+        match self.node.get() {
+            Node::Pair(a, _) => a.thin(&self.th).relabel(),
+            _ => exp(Node::Fst(self.relabel()), self.ty.parts().0),
+        }
+    }
+    /// The second component; of a visible pair the component itself.
+    pub fn snd(&self) -> Exp<E, A, Q> {
+        match self.node.get() {
+            Node::Pair(_, b) => b.thin(&self.th).relabel(),
+            _ => exp(Node::Snd(self.relabel()), self.ty.parts().1),
+        }
+    }
+}
+
+impl<'n, E, A, T> ExpOp<'n, E, A, T> {
+    /// The same operation on changed parts.
+    pub fn map<E2, A2>(&self, m: &mut impl ExpMap<E, A, E2, A2>) -> ExpOp<'n, E2, A2, T> {
+        match self {
+            ExpOp::Pair(a, b, q) => {
+                let a = m.exp(a);
+                ExpOp::Pair(a, m.exp(b), *q)
+            }
+            ExpOp::Fst(a, q) => ExpOp::Fst(m.exp(a), *q),
+            ExpOp::Snd(a, q) => ExpOp::Snd(m.exp(a), *q),
+            ExpOp::Prim1(p, a) => ExpOp::Prim1(*p, m.exp(a)),
+            ExpOp::Prim2(p, a, b) => {
+                let a = m.exp(a);
+                ExpOp::Prim2(*p, a, m.exp(b))
+            }
+            ExpOp::Cond(c, t, e) => {
+                let (c, t) = (m.exp(c), m.exp(t));
+                ExpOp::Cond(c, t, m.exp(e))
+            }
+            ExpOp::Index(a, ix, at) => ExpOp::Index(m.avar(a), m.exp(ix), *at),
+            ExpOp::Shape(a, q) => ExpOp::Shape(m.avar(a), *q),
+        }
+    }
+}
+
+/// Expressions as entries of a table.
+pub struct ExpF<E, A>(PhantomData<(E, A)>);
+impl<E, A> Fam for ExpF<E, A> {
+    type At<T> = Exp<E, A, T>;
+    #[allow(private_interfaces)]
+    type Raw = ErasedExp;
+    #[allow(private_interfaces)]
+    fn raw<T>(x: &Exp<E, A, T>, _: Key) -> ErasedExp {
+        ErasedExp(x.relabel())
+    }
+    #[allow(private_interfaces)]
+    fn unraw<T>(r: &ErasedExp, th: &Th2, _: Key) -> Exp<E, A, T> {
+        r.0.thin(th).relabel()
+    }
+}
+impl<E, E2, A> Weaken<E, E2> for ExpF<E, A> {
+    type To = ExpF<E2, A>;
+}
+/// An expression without indices.
+#[derive(Clone)]
+pub struct ErasedExp(Ex);
+
+/// A function of one argument.
+pub struct Fun1<A, P, R>(pub Exp<HCons<P, HNil>, A, R>);
+/// A function of two arguments; the second is bound last.
+pub struct Fun2<A, P, Q, R>(pub Exp<HCons<Q, HCons<P, HNil>>, A, R>);
+
+impl<A, P, R> Clone for Fun1<A, P, R> {
+    fn clone(&self) -> Self {
+        self.relabel()
+    }
+}
+impl<A, P, Q, R> Clone for Fun2<A, P, Q, R> {
+    fn clone(&self) -> Self {
+        self.relabel()
+    }
+}
+impl<A, P, R> Fun1<A, P, R> {
+    pub(in crate::ast) fn relabel<A2, P2, R2>(&self) -> Fun1<A2, P2, R2> {
+        Fun1(self.0.relabel())
+    }
+    /// The function in a larger array environment.
+    pub fn aweaken<A2>(&self, r: &Ren<A, A2>) -> Fun1<A2, P, R> {
+        Fun1(self.0.aweaken(r))
+    }
+    /// Equal argument and result types.
+    pub fn cast<P2, R2>(&self, _: Equal<P, P2>, _: Equal<R, R2>) -> Fun1<A, P2, R2> {
+        self.relabel()
+    }
+    /// An equal array environment.
+    pub fn cast_aenv<A2>(&self, _: Equal<A, A2>) -> Fun1<A2, P, R> {
+        self.relabel()
+    }
+}
+impl<A, P, Q, R> Fun2<A, P, Q, R> {
+    pub(in crate::ast) fn relabel<A2, P2, Q2, R2>(&self) -> Fun2<A2, P2, Q2, R2> {
+        Fun2(self.0.relabel())
+    }
+    /// The function in a larger array environment.
+    pub fn aweaken<A2>(&self, r: &Ren<A, A2>) -> Fun2<A2, P, Q, R> {
+        Fun2(self.0.aweaken(r))
+    }
+    /// Equal argument and result types.
+    pub fn cast<P2, Q2, R2>(&self, _: Equal<P, P2>, _: Equal<Q, Q2>, _: Equal<R, R2>) -> Fun2<A, P2, Q2, R2> {
+        self.relabel()
+    }
+    /// An equal array environment.
+    pub fn cast_aenv<A2>(&self, _: Equal<A, A2>) -> Fun2<A2, P, Q, R> {
+        self.relabel()
+    }
+}

@@ -1,0 +1,117 @@
+//! Names for types that are only known to exist, and equality of types.
+//!
+//! NOTE [Names]: Rust has no existential types in data. A *name* is a phantom type whose invariant lifetime is generative:
+//! `fresh1(|n| ..)` hands out a lifetime that equals no other, so that `X<'n>` can stand for one unknown type. Lifetimes are
+//! erased before code is generated, hence a pass that recurses over ever new names is compiled once. An equation
+//! [`Equal`]`<X<'n>, HCons<B, E>>` connects a name with its meaning; [`name`] gives any type a name.
+
+use super::ty::Arr;
+use frunk::HCons;
+use std::marker::PhantomData;
+
+/// Invariant in `T`, and `Send + Sync`.
+pub(in crate::ast) type Inv<T> = PhantomData<fn(T) -> T>;
+
+/// A type-level name: distinct for every lifetime `'n` and tag `K`.
+pub struct Name<'n, const K: u8>(PhantomData<fn(&'n ()) -> &'n ()>);
+/// The first name of a scope.
+pub type X<'n> = Name<'n, 0>;
+/// The second name of a scope.
+pub type Y<'n> = Name<'n, 1>;
+/// The third name of a scope.
+pub type Z<'n> = Name<'n, 2>;
+/// The fourth name of a scope.
+pub type W<'n> = Name<'n, 3>;
+/// The erased index; never handed out.
+pub(in crate::ast) type S = Name<'static, 255>;
+
+/// The right to use a name once.
+pub struct Guard<'n>(PhantomData<fn(&'n ()) -> &'n ()>);
+
+macro_rules! fresh {
+    ($($f:ident: $($n:lifetime)*;)*) => { $(
+        /// Runs `f` with names that are different from all others.
+        #[inline(always)]
+        pub fn $f<R>(f: impl for<$($n),*> FnOnce($(Guard<$n>),*) -> R) -> R {
+            f($(fresh!(@guard $n)),*)
+        }
+    )* };
+    (@guard $n:lifetime) => { Guard(PhantomData) };
+}
+fresh! {
+    fresh1: 'a;
+    fresh2: 'a 'b;
+    fresh3: 'a 'b 'c;
+    fresh4: 'a 'b 'c 'd;
+    fresh5: 'a 'b 'c 'd 'e;
+    fresh6: 'a 'b 'c 'd 'e 'f;
+    fresh8: 'a 'b 'c 'd 'e 'f 'g 'h;
+    fresh12: 'a 'b 'c 'd 'e 'f 'g 'h 'i 'j 'k 'l;
+}
+
+/// The fact that the types `A` and `B` are the same.
+pub struct Equal<A, B>(Inv<(A, B)>);
+
+impl<A, B> Clone for Equal<A, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<A, B> Copy for Equal<A, B> {}
+
+impl<A, B> Equal<A, B> {
+    pub(in crate::ast) fn axiom() -> Self {
+        Equal(PhantomData)
+    }
+    /// Symmetry.
+    pub fn sym(self) -> Equal<B, A> {
+        Equal::axiom()
+    }
+    /// Transitivity.
+    pub fn then<C>(self, _: Equal<B, C>) -> Equal<A, C> {
+        Equal::axiom()
+    }
+}
+impl<A> Equal<A, A> {
+    /// Reflexivity.
+    pub fn refl() -> Self {
+        Equal::axiom()
+    }
+}
+impl<A, B, C, D> Equal<(A, B), (C, D)> {
+    /// Pairs are injective in the first component.
+    pub fn fst(self) -> Equal<A, C> {
+        Equal::axiom()
+    }
+    /// Pairs are injective in the second component.
+    pub fn snd(self) -> Equal<B, D> {
+        Equal::axiom()
+    }
+}
+impl<A, B, C, D> Equal<Arr<A, B>, Arr<C, D>> {
+    /// Arrays are injective in the shape.
+    pub fn sh(self) -> Equal<A, C> {
+        Equal::axiom()
+    }
+    /// Arrays are injective in the element.
+    pub fn elt(self) -> Equal<B, D> {
+        Equal::axiom()
+    }
+}
+
+/// Names any type, also one that mentions shorter-lived names, by a name of an outer scope.
+pub fn name<'n, T>(_: Guard<'n>) -> Equal<T, X<'n>> {
+    Equal::axiom()
+}
+/// Congruence of pairs.
+pub fn eq_pair<A, B, C, D>(_: Equal<A, C>, _: Equal<B, D>) -> Equal<(A, B), (C, D)> {
+    Equal::axiom()
+}
+/// Congruence of arrays.
+pub fn eq_arr<A, B, C, D>(_: Equal<A, C>, _: Equal<B, D>) -> Equal<Arr<A, B>, Arr<C, D>> {
+    Equal::axiom()
+}
+/// Congruence of environments.
+pub fn eq_cons<A, B, C, D>(_: Equal<A, C>, _: Equal<B, D>) -> Equal<HCons<A, B>, HCons<C, D>> {
+    Equal::axiom()
+}

@@ -1,0 +1,141 @@
+//! The primitive functions, typed: each carries the witness that its argument and result types fit.
+
+use super::names::{Equal, S};
+use super::ty::{FloatTy, IntTy, NumTy, ScalarTy, Ty};
+use crate::repr::op::{Cmp, Float1, Float2, FloatTest, Int1, Int2, Logic, Num1, Num2, Op1, Op2};
+
+/// A primitive function from `A` to `R`.
+pub enum Prim1<A, R> {
+    /// On numbers.
+    Num(Num1, NumTy<A>, Equal<A, R>),
+    /// On floating-point numbers.
+    Float(Float1, FloatTy<A>, Equal<A, R>),
+    /// Questions about floating-point numbers.
+    Test(FloatTest, FloatTy<A>, Equal<R, bool>),
+    /// On integers.
+    Int(Int1, IntTy<A>, Equal<A, R>),
+    /// Negation of a boolean.
+    Not(Equal<A, bool>, Equal<R, bool>),
+    /// Conversion between scalars.
+    Cast(ScalarTy<A>, ScalarTy<R>),
+}
+
+/// A primitive function from two `A` to `R`.
+pub enum Prim2<A, R> {
+    /// On numbers.
+    Num(Num2, NumTy<A>, Equal<A, R>),
+    /// On floating-point numbers.
+    Float(Float2, FloatTy<A>, Equal<A, R>),
+    /// On integers.
+    Int(Int2, IntTy<A>, Equal<A, R>),
+    /// Comparison.
+    Cmp(Cmp, ScalarTy<A>, Equal<R, bool>),
+    /// On booleans.
+    Logic(Logic, Equal<A, bool>, Equal<R, bool>),
+}
+
+impl<A, R> Clone for Prim1<A, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<A, R> Copy for Prim1<A, R> {}
+impl<A, R> Clone for Prim2<A, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<A, R> Copy for Prim2<A, R> {}
+
+impl<A, R> Prim1<A, R> {
+    /// The type of the result.
+    pub fn result(self) -> Ty<R> {
+        match self {
+            Prim1::Num(_, t, q) => t.ty().cast(q),
+            Prim1::Float(_, t, q) => t.ty().cast(q),
+            Prim1::Int(_, t, q) => t.ty().cast(q),
+            Prim1::Test(_, _, q) | Prim1::Not(_, q) => Ty::<bool>::of().cast(q.sym()),
+            Prim1::Cast(_, t) => t.ty(),
+        }
+    }
+    /// The function without types.
+    pub fn op(self) -> Op1 {
+        match self {
+            Prim1::Num(o, ..) => Op1::Num(o),
+            Prim1::Float(o, ..) => Op1::Float(o),
+            Prim1::Test(o, ..) => Op1::Test(o),
+            Prim1::Int(o, ..) => Op1::Int(o),
+            Prim1::Not(..) => Op1::Not,
+            Prim1::Cast(_, t) => Op1::Cast(t.scalar()),
+        }
+    }
+    /// The typed function for an untyped one on argument type `t`, with any result type; `None` where it is not defined.
+    pub fn check(op: Op1, t: &Ty<A>, r: &Ty<R>) -> Option<Self> {
+        let s = ScalarTy::of(t)?;
+        Some(match op {
+            Op1::Num(o) => Prim1::Num(o, s.num()?, t.same(r)?),
+            Op1::Float(o) => Prim1::Float(o, s.float()?, t.same(r)?),
+            Op1::Test(o) => Prim1::Test(o, s.float()?, r.same(&Ty::of())?),
+            Op1::Int(o) => Prim1::Int(o, s.int()?, t.same(r)?),
+            Op1::Not => Prim1::Not(s.bool()?, r.same(&Ty::of())?),
+            Op1::Cast(to) => Prim1::Cast(s, ScalarTy::of(r).filter(|r| r.scalar() == to)?),
+        })
+    }
+    pub(in crate::ast) fn relabel<B, Q>(self) -> Prim1<B, Q> {
+        match self {
+            Prim1::Num(o, t, _) => Prim1::Num(o, t.relabel(), Equal::axiom()),
+            Prim1::Float(o, t, _) => Prim1::Float(o, t.relabel(), Equal::axiom()),
+            Prim1::Test(o, t, _) => Prim1::Test(o, t.relabel(), Equal::axiom()),
+            Prim1::Int(o, t, _) => Prim1::Int(o, t.relabel(), Equal::axiom()),
+            Prim1::Not(..) => Prim1::Not(Equal::axiom(), Equal::axiom()),
+            Prim1::Cast(s, t) => Prim1::Cast(s.relabel(), t.relabel()),
+        }
+    }
+}
+
+impl<A, R> Prim2<A, R> {
+    /// The type of the result.
+    pub fn result(self) -> Ty<R> {
+        match self {
+            Prim2::Num(_, t, q) => t.ty().cast(q),
+            Prim2::Float(_, t, q) => t.ty().cast(q),
+            Prim2::Int(_, t, q) => t.ty().cast(q),
+            Prim2::Cmp(_, _, q) | Prim2::Logic(_, _, q) => Ty::<bool>::of().cast(q.sym()),
+        }
+    }
+    /// The function without types.
+    pub fn op(self) -> Op2 {
+        match self {
+            Prim2::Num(o, ..) => Op2::Num(o),
+            Prim2::Float(o, ..) => Op2::Float(o),
+            Prim2::Int(o, ..) => Op2::Int(o),
+            Prim2::Cmp(o, ..) => Op2::Cmp(o),
+            Prim2::Logic(o, ..) => Op2::Logic(o),
+        }
+    }
+    /// The typed function for an untyped one on argument type `t`; `None` where it is not defined.
+    pub fn check(op: Op2, t: &Ty<A>, r: &Ty<R>) -> Option<Self> {
+        let s = ScalarTy::of(t)?;
+        Some(match op {
+            Op2::Num(o) => Prim2::Num(o, s.num()?, t.same(r)?),
+            Op2::Float(o) => Prim2::Float(o, s.float()?, t.same(r)?),
+            Op2::Int(o) => Prim2::Int(o, s.int()?, t.same(r)?),
+            Op2::Cmp(o) => Prim2::Cmp(o, s, r.same(&Ty::of())?),
+            Op2::Logic(o) => Prim2::Logic(o, s.bool()?, r.same(&Ty::of())?),
+        })
+    }
+    pub(in crate::ast) fn relabel<B, Q>(self) -> Prim2<B, Q> {
+        match self {
+            Prim2::Num(o, t, _) => Prim2::Num(o, t.relabel(), Equal::axiom()),
+            Prim2::Float(o, t, _) => Prim2::Float(o, t.relabel(), Equal::axiom()),
+            Prim2::Int(o, t, _) => Prim2::Int(o, t.relabel(), Equal::axiom()),
+            Prim2::Cmp(o, t, _) => Prim2::Cmp(o, t.relabel(), Equal::axiom()),
+            Prim2::Logic(o, ..) => Prim2::Logic(o, Equal::axiom(), Equal::axiom()),
+        }
+    }
+}
+
+/// Primitive functions of erased types, as stored in nodes.
+pub(in crate::ast) type RawPrim1 = Prim1<S, S>;
+/// Primitive functions of erased types, as stored in nodes.
+pub(in crate::ast) type RawPrim2 = Prim2<S, S>;

@@ -1,0 +1,41 @@
+//! Closed array functions: what is differentiated, optimised and run.
+
+use super::acc::{Ac, Acc};
+use super::names::{Guard, X};
+use super::ty::{Ty, ty};
+use crate::repr::RawTy;
+use frunk::{HCons, HNil};
+
+/// A closed function of one argument (an array or a tuple of arrays), with its types erased to data.
+#[derive(Clone)]
+pub struct Program {
+    arg: RawTy,
+    body: Ac,
+}
+
+/// A program whose types have names: the argument's type, and the body below the argument.
+pub struct Opened<'p, 'r> {
+    /// The type of the argument.
+    pub arg: Ty<X<'p>>,
+    /// The result in terms of the argument.
+    pub body: Acc<HCons<X<'p>, HNil>, X<'r>>,
+}
+
+impl Program {
+    /// The function that computes `body` from an argument of type `arg`.
+    pub fn new<P, R>(arg: &Ty<P>, body: &Acc<HCons<P, HNil>, R>) -> Self {
+        Program { arg: arg.0.clone(), body: body.relabel() }
+    }
+    /// Names the types of argument and result.
+    pub fn open<'p, 'r>(&self, _: Guard<'p>, _: Guard<'r>) -> Opened<'p, 'r> {
+        Opened { arg: ty(self.arg.clone()), body: self.body.relabel() }
+    }
+    /// The type of the argument.
+    pub fn arg(&self) -> &RawTy {
+        &self.arg
+    }
+    /// The type of the result.
+    pub fn result(&self) -> &RawTy {
+        &self.body.ty.0
+    }
+}

@@ -1,0 +1,289 @@
+//! Untyped support of the trusted module: thinnings in normal form, persistent lists with suspended thinnings, and links
+//! whose drop never recurses.
+//!
+//! NOTE [Suspended thinnings]: weakening a term or a table is O(1): the handle composes the new thinning with the one it
+//! already carries, and looking inside pushes it down one level. A thinning is a sorted list of cuts `(from, by)`: the index
+//! `i` becomes `i` plus the sum of `by` over the cuts with `from <= i`. Extending an environment n times at its end is the one
+//! cut `(0, n)`, so composition stays O(1) in the common case.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// A strictly monotone map on De Bruijn indices.
+#[derive(Clone, Default, Debug)]
+pub(in crate::ast) enum Th {
+    #[default]
+    Id,
+    Cut((u32, u32)),
+    Cuts(Arc<[(u32, u32)]>),
+}
+
+impl Th {
+    /// `i -> i + n`
+    pub fn shift(n: u32) -> Th {
+        if n == 0 { Th::Id } else { Th::Cut((0, n)) }
+    }
+
+    fn cuts(&self) -> &[(u32, u32)] {
+        match self {
+            Th::Id => &[],
+            Th::Cut(c) => std::slice::from_ref(c),
+            Th::Cuts(c) => c,
+        }
+    }
+
+    fn of(v: &[(u32, u32)]) -> Th {
+        match v {
+            [] => Th::Id,
+            [c] => Th::Cut(*c),
+            _ => Th::Cuts(v.into()),
+        }
+    }
+
+    pub fn at(&self, i: u32) -> u32 {
+        self.cuts().iter().take_while(|(from, _)| *from <= i).fold(i, |r, (_, by)| r + by)
+    }
+
+    /// The same map under `n` binders.
+    pub fn lift(&self, n: u32) -> Th {
+        match self {
+            Th::Id => Th::Id,
+            Th::Cut((c, a)) => Th::Cut((c + n, *a)),
+            Th::Cuts(v) => Th::Cuts(v.iter().map(|(c, a)| (c + n, *a)).collect()),
+        }
+    }
+
+    /// The smallest `i` with `self.at(i) >= x`.
+    fn inverse(&self, x: u32) -> u32 {
+        let (mut from, mut sum) = (0, 0);
+        for (c, a) in self.cuts() {
+            let i = from.max(x.saturating_sub(sum));
+            if i < *c {
+                return i;
+            }
+            from = *c;
+            sum += a;
+        }
+        from.max(x.saturating_sub(sum))
+    }
+
+    /// First `self`, then `next`.
+    pub fn then(&self, next: &Th) -> Th {
+        match (self, next) {
+            (Th::Id, t) | (t, Th::Id) => t.clone(),
+            (Th::Cut((c, a)), Th::Cut((d, b))) if c <= d && *d <= c + a => Th::Cut((*c, a + b)),
+            _ => self.merge(next),
+        }
+    }
+
+    fn merge(&self, next: &Th) -> Th {
+        let mut first = self.cuts().iter().copied().peekable();
+        let mut second = next.cuts().iter().map(|(d, b)| (self.inverse(*d), *b)).peekable();
+        let mut out: Vec<(u32, u32)> = vec![];
+        loop {
+            let from_first = match (first.peek(), second.peek()) {
+                (None, None) => return Th::of(&out),
+                (Some(x), Some(y)) => x.0 <= y.0,
+                (x, _) => x.is_some(),
+            };
+            let Some((c, a)) = (if from_first { first.next() } else { second.next() }) else { return Th::of(&out) };
+            match out.last_mut() {
+                Some(last) if last.0 == c => last.1 += a,
+                _ => out.push((c, a)),
+            }
+        }
+    }
+}
+
+/// Thinnings of the expression environment and of the array environment.
+#[derive(Clone, Default, Debug)]
+pub(in crate::ast) struct Th2 {
+    pub e: Th,
+    pub a: Th,
+}
+
+impl Th2 {
+    pub fn then(&self, next: &Th2) -> Th2 {
+        Th2 { e: self.e.then(&next.e), a: self.a.then(&next.a) }
+    }
+    /// Under one binder of the expression environment.
+    pub fn lift(&self) -> Th2 {
+        Th2 { e: self.e.lift(1), a: self.a.clone() }
+    }
+}
+
+/// A persistent random-access list (skew binary, Okasaki 1995); every edge carries a suspended thinning, so that the whole
+/// list is thinned in O(1).
+pub(in crate::ast) struct List<R> {
+    spine: Option<Arc<Spine<R>>>,
+    th: Th2,
+}
+struct Spine<R> {
+    len: usize,
+    size: usize,
+    tree: (Arc<Tree<R>>, Th2),
+    rest: List<R>,
+}
+struct Tree<R> {
+    item: (R, Th2),
+    kids: Option<[(Arc<Tree<R>>, Th2); 2]>,
+}
+
+impl<R> Clone for List<R> {
+    fn clone(&self) -> Self {
+        List { spine: self.spine.clone(), th: self.th.clone() }
+    }
+}
+
+impl<R: Clone> List<R> {
+    pub fn new() -> Self {
+        List { spine: None, th: Th2::default() }
+    }
+    pub fn len(&self) -> usize {
+        self.spine.as_ref().map_or(0, |s| s.len)
+    }
+    pub fn thin(&self, t: &Th2) -> Self {
+        List { spine: self.spine.clone(), th: self.th.then(t) }
+    }
+    fn cons(size: usize, tree: (Arc<Tree<R>>, Th2), rest: List<R>) -> Self {
+        let len = rest.len() + size;
+        List { spine: Some(Arc::new(Spine { len, size, tree, rest })), th: Th2::default() }
+    }
+    pub fn push(&self, item: R) -> Self {
+        let item = (item, Th2::default());
+        if let Some(s1) = &self.spine
+            && let Some(s2) = &s1.rest.spine
+            && s1.size == s2.size
+        {
+            let th2 = s1.rest.th.then(&self.th);
+            let kids = Some([(s1.tree.0.clone(), s1.tree.1.then(&self.th)), (s2.tree.0.clone(), s2.tree.1.then(&th2))]);
+            let tree = (Arc::new(Tree { item, kids }), Th2::default());
+            return Self::cons(1 + 2 * s1.size, tree, s2.rest.thin(&th2));
+        }
+        Self::cons(1, (Arc::new(Tree { item, kids: None }), Th2::default()), self.clone())
+    }
+    /// The newest item with its suspended thinning, and the rest.
+    pub fn pop(&self) -> Option<((R, Th2), Self)> {
+        let s = self.spine.as_ref()?;
+        let th = s.tree.1.then(&self.th);
+        let mut rest = s.rest.thin(&self.th);
+        if let Some([l, r]) = &s.tree.0.kids {
+            rest = Self::cons(s.size / 2, (r.0.clone(), r.1.then(&th)), rest);
+            rest = Self::cons(s.size / 2, (l.0.clone(), l.1.then(&th)), rest);
+        }
+        let (x, h) = &s.tree.0.item;
+        Some(((x.clone(), h.then(&th)), rest))
+    }
+    /// Item `i`, counted from the newest, with its suspended thinning.
+    pub fn get(&self, mut i: usize) -> (R, Th2) {
+        let (mut list, mut th) = (self, self.th.clone());
+        loop {
+            let s = list.spine.as_ref().expect("typed indices are in scope");
+            if i < s.size {
+                let (mut tree, mut size) = (&s.tree.0, s.size);
+                th = s.tree.1.then(&th);
+                while i > 0 {
+                    size /= 2;
+                    let right = i > size;
+                    let kid = &tree.kids.as_ref().expect("a tree of more than one item has kids")[right as usize];
+                    i -= 1 + if right { size } else { 0 };
+                    th = kid.1.then(&th);
+                    tree = &kid.0;
+                }
+                return (tree.item.0.clone(), tree.item.1.then(&th));
+            }
+            i -= s.size;
+            th = s.rest.th.then(&th);
+            list = &s.rest;
+        }
+    }
+}
+
+/// An owning pointer to a node; dropping a deep chain is a loop, not a recursion.
+pub(in crate::ast) struct Link<N: Send + Sync + 'static>(Option<Arc<N>>);
+
+thread_local! {
+    /// Nodes waiting to be dropped, and whether somebody is at it.
+    static GRAVES: RefCell<(bool, Vec<Arc<dyn Any + Send + Sync>>)> = const { RefCell::new((false, vec![])) };
+}
+
+impl<N: Send + Sync> Link<N> {
+    pub fn new(n: N) -> Self {
+        Link(Some(Arc::new(n)))
+    }
+    pub fn get(&self) -> &N {
+        self.0.as_ref().expect("a link is empty only while it is dropped")
+    }
+}
+impl<N: Send + Sync> Clone for Link<N> {
+    fn clone(&self) -> Self {
+        Link(self.0.clone())
+    }
+}
+impl<N: Send + Sync> Drop for Link<N> {
+    fn drop(&mut self) {
+        let Some(node) = self.0.take() else { return };
+        if Arc::strong_count(&node) > 1 {
+            return;
+        }
+        let busy = GRAVES.try_with(|g| {
+            let mut g = g.borrow_mut();
+            g.1.push(node);
+            std::mem::replace(&mut g.0, true)
+        });
+        if busy == Ok(false) {
+            while let Some(dead) = GRAVES.with(|g| g.borrow_mut().1.pop()) {
+                drop(dead)
+            }
+            GRAVES.with(|g| g.borrow_mut().0 = false)
+        }
+    }
+}
+
+/// Recursive passes run inside `deep`: the stack grows on demand, so that long chains of lets do not overflow it.
+#[inline]
+pub fn deep<R>(f: impl FnOnce() -> R) -> R {
+    stacker::maybe_grow(256 << 10, 64 << 20, f)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_keeps_items_and_thinnings_apart() {
+        let th = Th2 { e: Th::shift(1), a: Th::Id };
+        let list = (0..100).fold(List::new(), |l: List<usize>, k| l.thin(&th).push(k));
+        assert_eq!(list.len(), 100);
+        let mut rest = list.clone();
+        for i in 0..100u32 {
+            let (x, th) = list.get(i as usize);
+            assert_eq!((x, th.e.at(0)), (99 - i as usize, i));
+            let ((x, th), r) = rest.pop().unwrap();
+            assert_eq!((x, th.e.at(0)), (99 - i as usize, i));
+            rest = r;
+        }
+        assert!(rest.pop().is_none());
+    }
+
+    #[test]
+    fn composition_agrees_with_pointwise_application() {
+        let ts = [
+            Th::Id,
+            Th::shift(2),
+            Th::shift(1).lift(1),
+            Th::shift(3).lift(2),
+            Th::shift(1).lift(1).then(&Th::shift(1)),
+            Th::shift(2).lift(3).then(&Th::shift(1).lift(1)),
+        ];
+        for a in &ts {
+            for b in &ts {
+                for c in &ts {
+                    let all = a.then(b).then(c);
+                    (0..16).for_each(|i| assert_eq!(all.at(i), c.at(b.at(a.at(i)))));
+                }
+            }
+        }
+    }
+}

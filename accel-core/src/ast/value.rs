@@ -1,0 +1,131 @@
+//! Typed constants: scalar tuples and arrays.
+
+use super::names::{Equal, Inv};
+use super::ty::{FloatTy, NumTy, Repr, ScalarTy, Ty, ty};
+use crate::repr::scalar::ScalarElt;
+use crate::repr::{ArrayTuple, RawArray, RawTy, Scalar};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// A constant of the element type `T`: its scalar leaves from left to right.
+pub struct Value<T>(Arc<[Scalar]>, Inv<T>);
+
+impl<T> Clone for Value<T> {
+    fn clone(&self) -> Self {
+        self.relabel()
+    }
+}
+
+fn value<T>(v: Arc<[Scalar]>) -> Value<T> {
+    Value(v, PhantomData)
+}
+
+impl<T> Value<T> {
+    pub(in crate::ast) fn relabel<U>(&self) -> Value<U> {
+        value(self.0.clone())
+    }
+    /// The scalar leaves.
+    pub fn scalars(&self) -> &[Scalar] {
+        &self.0
+    }
+    /// The same constant under an equal type.
+    pub fn cast<U>(&self, _: Equal<T, U>) -> Value<U> {
+        self.relabel()
+    }
+    /// A constant from its leaves; `None` if they are not those of `t`.
+    pub fn check(leaves: &[Scalar], t: &Ty<T>) -> Option<Self> {
+        let mut types = vec![];
+        t.0.leaves(&mut types);
+        let ok = types.len() == leaves.len() && leaves.iter().zip(&types).all(|(v, t)| v.ty() == *t);
+        ok.then(|| value(leaves.into()))
+    }
+    /// Zero, `false` and `()` in every leaf.
+    pub fn zero(t: &Ty<T>) -> Self {
+        let mut types = vec![];
+        t.0.leaves(&mut types);
+        value(types.into_iter().map(|s| s.zero()).collect())
+    }
+}
+impl<T: ScalarElt + Repr> Value<T> {
+    /// A scalar constant.
+    pub fn of(x: T) -> Self {
+        value(Arc::new([x.to_scalar()]))
+    }
+}
+impl Value<()> {
+    /// The empty tuple.
+    pub fn unit() -> Self {
+        value(Arc::new([]))
+    }
+}
+impl<A, B> Value<(A, B)> {
+    /// The components; `t` says where to cut.
+    pub fn split(&self, t: &Ty<(A, B)>) -> (Value<A>, Value<B>) {
+        let (a, _) = t.parts();
+        let (x, y) = self.0.split_at(a.0.width());
+        (value(x.into()), value(y.into()))
+    }
+}
+impl<T> FloatTy<T> {
+    /// The constant nearest to `x`.
+    pub fn value(self, x: f64) -> Value<T> {
+        self.num().value(x)
+    }
+}
+impl<T> NumTy<T> {
+    /// The constant nearest to `x`.
+    pub fn value(self, x: f64) -> Value<T> {
+        value(Arc::new([self.0.from_f64(x)]))
+    }
+}
+impl<T> ScalarTy<T> {
+    /// A scalar of this type as a constant; `None` if it has another type.
+    pub fn value(self, x: Scalar) -> Option<Value<T>> {
+        (x.ty() == self.0).then(|| value(Arc::new([x])))
+    }
+}
+
+/// An array or a tuple of arrays of type `T` that is part of a program.
+pub struct Literal<T>(Arc<ArrayTuple>, Ty<T>);
+
+impl<T> Clone for Literal<T> {
+    fn clone(&self) -> Self {
+        self.relabel()
+    }
+}
+
+impl<T> Literal<T> {
+    pub(in crate::ast) fn relabel<U>(&self) -> Literal<U> {
+        Literal(self.0.clone(), self.1.relabel())
+    }
+    /// The arrays.
+    pub fn arrays(&self) -> &ArrayTuple {
+        &self.0
+    }
+    /// The type.
+    pub fn ty(&self) -> &Ty<T> {
+        &self.1
+    }
+    /// Arrays of type `t`; `None` if they are not.
+    pub fn check(a: ArrayTuple, t: &Ty<T>) -> Option<Self> {
+        conforms(&a, &t.0).then(|| Literal(Arc::new(a), ty(t.0.clone())))
+    }
+}
+
+/// Whether arrays have a type: ranks, element leaves and column lengths fit.
+pub fn conforms(a: &ArrayTuple, t: &RawTy) -> bool {
+    match (a, t) {
+        (ArrayTuple::Unit, RawTy::Unit) => true,
+        (ArrayTuple::Pair(p), RawTy::Pair(t)) => conforms(&p.0, &t.0) && conforms(&p.1, &t.1),
+        (ArrayTuple::Array(a), RawTy::Array(t)) => array_conforms(a, &t.0, &t.1),
+        _ => false,
+    }
+}
+
+fn array_conforms(a: &RawArray, sh: &RawTy, t: &RawTy) -> bool {
+    let mut leaves = vec![];
+    t.leaves(&mut leaves);
+    a.extents.len() == sh.width()
+        && a.columns.len() == leaves.len()
+        && a.columns.iter().zip(leaves).all(|(c, s)| c.ty() == s && c.len() == a.size())
+}
