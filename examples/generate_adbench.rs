@@ -36,7 +36,5 @@ fn generate() -> Result<(), Failure> {
         "ba" => generate_ba(seed.into(), a, b, c).write(&mut out),
         _ => return Err(usage()),
     };
-    written
-        .and_then(|()| out.flush())
-        .map_err(|cause| Failure::Compute(format!("cannot write the problem: {cause}")))
+    written.and_then(|()| out.flush()).map_err(|cause| Failure::Compute(format!("cannot write the problem: {cause}")))
 }

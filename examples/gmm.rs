@@ -54,18 +54,10 @@ fn print_table(file: &Path, problem: &GmmFile, report: &GmmReport) -> Result<(),
         report.backend
     ))?;
     print_line(format_args!("objective  {}", report.objective))?;
-    for (name, gradient) in [
-        ("d_alphas", &report.d_alphas),
-        ("d_means", &report.d_means),
-        ("d_icf", &report.d_icf),
-    ] {
+    for (name, gradient) in [("d_alphas", &report.d_alphas), ("d_means", &report.d_means), ("d_icf", &report.d_icf)] {
         let norm = gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
         let first = &gradient[..gradient.len().min(4)];
-        let more = if first.len() < gradient.len() {
-            ", …"
-        } else {
-            ""
-        };
+        let more = if first.len() < gradient.len() { ", …" } else { "" };
         let first: Vec<_> = first.iter().map(|g| format!("{g:.6}")).collect();
         print_line(format_args!(
             "{name:<9}  [{}{more}]  {} entries, norm {norm:.6}",

@@ -15,10 +15,7 @@ fn expected(kind: &str) -> Vec<Value> {
         return vec![];
     };
     let lines = std::fs::read_to_string(folder.join("expected").join(kind)).unwrap();
-    lines
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The file that an expected result is about.
@@ -78,10 +75,7 @@ fn the_reference_agrees_with_the_expected_objectives() {
 /// Central differences of the reference against the independent gradients.
 #[test]
 fn central_differences_agree_with_the_expected_gradient() {
-    for expected in expected("gmm.jsonl")
-        .iter()
-        .filter(|e| e["file"] == "1k_gmm_d2_K5.txt")
-    {
+    for expected in expected("gmm.jsonl").iter().filter(|e| e["file"] == "1k_gmm_d2_K5.txt") {
         let file = read_gmm(&input("gmm", expected));
         let found = central_differences(&file, |f| &mut f.icf, gmm_objective);
         let error = relative_error(&found, &numbers(&expected["d_icf"]));

@@ -16,11 +16,7 @@ fn a_bad_file_is_an_error_with_file_and_line() {
         assert_eq!(output.status.code(), Some(2), "{}: {stderr}", bad.name);
         assert!(output.stdout.is_empty(), "{}", bad.name);
         let place = format!("{}:{}: expected {}", file.display(), bad.line, bad.expected);
-        assert!(
-            stderr.starts_with(&place),
-            "{}: {stderr}\nnot: {place}",
-            bad.name
-        );
+        assert!(stderr.starts_with(&place), "{}: {stderr}\nnot: {place}", bad.name);
         assert!(stderr.contains(", found "), "{}: {stderr}", bad.name);
         assert!(!stderr.contains("panicked"), "{}: {stderr}", bad.name);
         assert_eq!(stderr.lines().count(), 1, "{}: {stderr}", bad.name);
@@ -77,22 +73,14 @@ fn help_lists_the_options() {
 
 #[test]
 fn the_generator_makes_the_files_that_ship() {
-    let cases = [
-        ("gmm 2 3 50 1", "gmm_d2_k3_n50.txt"),
-        ("ba 3 7 20 1", "ba_n3_m7_p20.txt"),
-    ];
+    let cases = [("gmm 2 3 50 1", "gmm_d2_k3_n50.txt"), ("ba 3 7 20 1", "ba_n3_m7_p20.txt")];
     for (args, file) in cases {
         let args: Vec<_> = args.split(' ').collect();
         let output = run_example("generate_adbench", &args);
         let path = support::data_file(file);
         assert_eq!(output.stdout, std::fs::read(path).unwrap(), "{file}");
     }
-    for args in [
-        &[][..],
-        &["gmm"],
-        &["gmm", "0", "1", "1"],
-        &["sum", "1", "1", "1"],
-    ] {
+    for args in [&[][..], &["gmm"], &["gmm", "0", "1", "1"], &["sum", "1", "1", "1"]] {
         let output = run_example("generate_adbench", args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
     }

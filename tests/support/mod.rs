@@ -31,11 +31,7 @@ pub fn run_example(name: &str, args: &[&str]) -> Output {
 
 /// Runs an example that must succeed and print one JSON object.
 pub fn run_json(name: &str, args: &[&str]) -> serde_json::Value {
-    let output = Command::new(example(name))
-        .arg("--json")
-        .args(args)
-        .output()
-        .unwrap();
+    let output = Command::new(example(name)).arg("--json").args(args).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{name} {args:?}: {stderr}");
     serde_json::from_slice(&output.stdout).unwrap()
@@ -43,9 +39,7 @@ pub fn run_json(name: &str, args: &[&str]) -> serde_json::Value {
 
 /// A small input file that ships with the project.
 pub fn data_file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("examples/data")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data").join(name)
 }
 
 /// ADBench's files with expected results, where this checkout has them beside it.
@@ -65,11 +59,7 @@ pub fn temporary_folder(name: &str) -> PathBuf {
 pub fn numbers(value: &serde_json::Value) -> Vec<f64> {
     match value {
         serde_json::Value::Array(values) => values.iter().flat_map(numbers).collect(),
-        other => vec![
-            other
-                .as_f64()
-                .unwrap_or_else(|| panic!("not a number: {other}")),
-        ],
+        other => vec![other.as_f64().unwrap_or_else(|| panic!("not a number: {other}"))],
     }
 }
 

@@ -44,22 +44,14 @@ pub fn gmm_objective(file: &GmmFile) -> f64 {
     let prior: f64 = (0..k)
         .map(|k| {
             let (q, l) = icf(k);
-            let squares: f64 = q
-                .iter()
-                .map(|q| q.exp().powi(2))
-                .chain(l.iter().map(|l| l * l))
-                .sum();
+            let squares: f64 = q.iter().map(|q| q.exp().powi(2)).chain(l.iter().map(|l| l * l)).sum();
             0.5 * file.gamma * file.gamma * squares - m * q.iter().sum::<f64>()
         })
         .sum();
     let (n, d_float, k) = (n as f64, d as f64, k as f64);
     let degrees = d_float + m + 1.0;
-    let constant = k
-        * (degrees * d_float * (file.gamma.ln() - 0.5 * 2f64.ln())
-            - log_multigamma(0.5 * degrees, d));
-    -0.5 * n * d_float * std::f64::consts::TAU.ln() + likelihood - n * log_sum_exp(&file.alphas)
-        + prior
-        - constant
+    let constant = k * (degrees * d_float * (file.gamma.ln() - 0.5 * 2f64.ln()) - log_multigamma(0.5 * degrees, d));
+    -0.5 * n * d_float * std::f64::consts::TAU.ln() + likelihood - n * log_sum_exp(&file.alphas) + prior - constant
 }
 
 /// Central differences of `f` by each entry of the vector that `entry` finds in `input`.
@@ -85,11 +77,7 @@ pub fn central_differences<T: Clone>(
 }
 
 fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
 /// Rotates `x` about the axis `r` by the angle `|r|`: the formula of Rodrigues, or its limit at 0.
@@ -102,22 +90,15 @@ fn rotate(r: [f64; 3], x: [f64; 3]) -> [f64; 3] {
     let axis = r.map(|r| r / angle);
     let along: f64 = axis.iter().zip(&x).map(|(a, x)| a * x).sum();
     let across = cross(axis, x);
-    std::array::from_fn(|i| {
-        x[i] * angle.cos() + across[i] * angle.sin() + axis[i] * along * (1.0 - angle.cos())
-    })
+    std::array::from_fn(|i| x[i] * angle.cos() + across[i] * angle.sin() + axis[i] * along * (1.0 - angle.cos()))
 }
 
 /// The weighted reprojection error of the file's one observation.
 pub fn ba_residual(file: &BaFile) -> [f64; 2] {
     let c = &file.camera;
-    let [x, y, z] = rotate(
-        [c[0], c[1], c[2]],
-        std::array::from_fn(|i| file.point[i] - c[3 + i]),
-    );
+    let [x, y, z] = rotate([c[0], c[1], c[2]], std::array::from_fn(|i| file.point[i] - c[3 + i]));
     let image = [x / z, y / z];
     let square = image[0] * image[0] + image[1] * image[1];
     let distortion = 1.0 + c[9] * square + c[10] * square * square;
-    std::array::from_fn(|i| {
-        file.weight * (image[i] * distortion * c[6] + c[7 + i] - file.feature[i])
-    })
+    std::array::from_fn(|i| file.weight * (image[i] * distortion * c[6] + c[7 + i] - file.feature[i]))
 }

@@ -54,15 +54,7 @@ impl BaFile {
         let [weight] = lines.array("weight")?;
         let feature = lines.array("feature")?;
         lines.end()?;
-        Ok(BaFile {
-            n,
-            m,
-            p,
-            camera,
-            point,
-            weight,
-            feature,
-        })
+        Ok(BaFile { n, m, p, camera, point, weight, feature })
     }
 
     /// Writes the same format; numbers are written so that reading gives them back exactly.

@@ -41,13 +41,7 @@ pub enum Command {
 /// Reads a command line, without the name of the program.
 pub fn parse_args(args: impl IntoIterator<Item = OsString>) -> Result<Command, Failure> {
     let mut parser = lexopt::Parser::from_args(args);
-    let mut options = Options {
-        input: None,
-        backend: None,
-        precision: Precision::F64,
-        repeat: 1,
-        json: false,
-    };
+    let mut options = Options { input: None, backend: None, precision: Precision::F64, repeat: 1, json: false };
     while let Some(arg) = parser.next()? {
         match arg {
             Long("input") => options.input = Some(parser.value()?.into()),

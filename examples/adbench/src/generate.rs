@@ -13,10 +13,7 @@ impl Lcg {
 
     /// A number uniform in `low..high`, rounded to 6 decimals like the numbers in ADBench's files.
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         // The low bits of such a generator are regular: use the upper 32.
         let unit = (self.0 >> 32) as f64 / f64::from(u32::MAX);
         ((low + (high - low) * unit) * 1e6).round() / 1e6

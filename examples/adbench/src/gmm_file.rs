@@ -76,17 +76,7 @@ impl GmmFile {
             lines.error(expected, quote(m))
         })?;
         lines.end()?;
-        Ok(GmmFile {
-            d,
-            k,
-            n,
-            alphas,
-            means,
-            icf,
-            x,
-            gamma,
-            m,
-        })
+        Ok(GmmFile { d, k, n, alphas, means, icf, x, gamma, m })
     }
 
     /// Numbers in a row of `icf`.

@@ -13,10 +13,7 @@ pub(crate) struct Lines<'t> {
 
 /// The text of a file, which must be UTF-8.
 pub(crate) fn read_text(file: &Path) -> Result<String, FileError> {
-    let bytes = std::fs::read(file).map_err(|cause| FileError::Unreadable {
-        file: file.to_path_buf(),
-        cause,
-    })?;
+    let bytes = std::fs::read(file).map_err(|cause| FileError::Unreadable { file: file.to_path_buf(), cause })?;
     String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         FileError::Malformed {
@@ -31,21 +28,12 @@ pub(crate) fn read_text(file: &Path) -> Result<String, FileError> {
 impl<'t> Lines<'t> {
     /// Reads `text`; `file` is for messages.
     pub(crate) fn new(file: &Path, text: &'t str) -> Self {
-        Lines {
-            file: file.to_path_buf(),
-            lines: text.lines().enumerate(),
-            line: 0,
-        }
+        Lines { file: file.to_path_buf(), lines: text.lines().enumerate(), line: 0 }
     }
 
     /// An error at the line read last.
     pub(crate) fn error(&self, expected: String, found: String) -> FileError {
-        FileError::Malformed {
-            file: self.file.clone(),
-            line: self.line,
-            expected,
-            found,
-        }
+        FileError::Malformed { file: self.file.clone(), line: self.line, expected, found }
     }
 
     /// The next line that is not blank. At the end of the file, the line number is that of the missing line.
@@ -76,11 +64,7 @@ impl<'t> Lines<'t> {
     }
 
     /// The next line: `counts` whole numbers from 1 to `limit`.
-    pub(crate) fn counts<const N: usize>(
-        &mut self,
-        what: &str,
-        limit: usize,
-    ) -> Result<[usize; N], FileError> {
+    pub(crate) fn counts<const N: usize>(&mut self, what: &str, limit: usize) -> Result<[usize; N], FileError> {
         let words = self.words(what, N)?;
         let mut counts = [0; N];
         for (count, word) in counts.iter_mut().zip(words) {
@@ -96,12 +80,7 @@ impl<'t> Lines<'t> {
     }
 
     /// Appends the numbers of the next line, of which there must be `count`, to `to`.
-    pub(crate) fn numbers(
-        &mut self,
-        what: &str,
-        count: usize,
-        to: &mut Vec<f64>,
-    ) -> Result<(), FileError> {
+    pub(crate) fn numbers(&mut self, what: &str, count: usize, to: &mut Vec<f64>) -> Result<(), FileError> {
         for word in self.words(what, count)? {
             to.push(self.number(what, word)?);
         }

@@ -90,10 +90,7 @@ pub fn timed<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<(T, f64), E> {
 }
 
 /// The median of `repeat` (at least one) times in milliseconds, with the last result.
-pub fn median_ms<T, E>(
-    repeat: usize,
-    mut work: impl FnMut() -> Result<T, E>,
-) -> Result<(T, f64), E> {
+pub fn median_ms<T, E>(repeat: usize, mut work: impl FnMut() -> Result<T, E>) -> Result<(T, f64), E> {
     let (mut result, first) = timed(&mut work)?;
     let mut times = vec![first];
     for _ in 1..repeat {
@@ -103,19 +100,14 @@ pub fn median_ms<T, E>(
     }
     times.sort_by(f64::total_cmp);
     let middle = times.len() / 2;
-    let median = if times.len() % 2 == 1 {
-        times[middle]
-    } else {
-        (times[middle - 1] + times[middle]) / 2.0
-    };
+    let median = if times.len() % 2 == 1 { times[middle] } else { (times[middle - 1] + times[middle]) / 2.0 };
     Ok((result, median))
 }
 
 /// Prints `text` and the end of the line on standard output.
 pub fn print_line(text: impl Display) -> Result<(), Failure> {
     // Unlike `println!`, this does not panic where the reader has gone away.
-    writeln!(std::io::stdout(), "{text}")
-        .map_err(|cause| Failure::Compute(format!("cannot write the result: {cause}")))
+    writeln!(std::io::stdout(), "{text}").map_err(|cause| Failure::Compute(format!("cannot write the result: {cause}")))
 }
 
 /// Ends an example: where it failed, prints the message on standard error. The exit code is 2 for a mistake in the
