@@ -2,7 +2,8 @@
 
 mod support;
 
-use support::{bad_files, example, run_example};
+use support::bad_files::bad_files;
+use support::{example, run_example};
 
 /// A file that is wrong, for each of the ways there are.
 #[test]

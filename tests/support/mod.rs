@@ -4,8 +4,6 @@
 pub mod bad_files;
 pub mod reference;
 
-pub use bad_files::bad_files;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
