@@ -7,10 +7,12 @@ use std::panic::Location;
 #[non_exhaustive]
 pub enum Error {
     /// Integer division or remainder by zero.
-    #[error("{op}: integer division by zero")]
+    #[error("{op}{within}: integer division by zero")]
     DivisionByZero {
         /// The primitive function.
         op: &'static str,
+        /// ` in OPERATION at FILE:LINE:COLUMN`, or empty where unknown.
+        within: String,
     },
     /// An index outside the array's extents.
     #[error("{op}: index {index:?} is outside the shape {shape:?}")]
@@ -77,6 +79,14 @@ pub enum Error {
         mode: &'static str,
         /// What to do instead.
         detail: String,
+    },
+    /// An array that does not fit into memory.
+    #[error("{op}: no memory for an array of shape {shape:?}")]
+    Memory {
+        /// The operation, with its source line where known.
+        op: String,
+        /// The extents, outermost first.
+        shape: Vec<usize>,
     },
     /// A rank, extent or size that a host array cannot have.
     #[error("{0}")]

@@ -4,4 +4,7 @@
 pub mod ast;
 pub mod backend;
 pub mod error;
+pub mod interp;
+pub mod pass;
+pub mod print;
 pub mod repr;

@@ -207,7 +207,7 @@ impl<A, R> Clone for Acc<A, R> {
     }
 }
 
-fn acc<A, R>(form: AForm, ty: Ty<R>, at: Src) -> Acc<A, R> {
+pub(in crate::ast) fn acc<A, R>(form: AForm, ty: Ty<R>, at: Src) -> Acc<A, R> {
     Acc { node: Link::new(ANode { form, at }), th: Th::Id, ty, ph: PhantomData }
 }
 

@@ -274,6 +274,16 @@ impl<F: Fam, E> Env<F, E> {
     pub fn size(&self) -> Size<E> {
         size(self.items.len() as u32)
     }
+    /// The types of the variables, the one bound last first.
+    pub(in crate::ast) fn raw_types(&self) -> Vec<RawTy> {
+        let mut types = vec![];
+        let mut rest = self.items.clone();
+        while let Some((((_, t), _), r)) = rest.pop() {
+            types.push(t);
+            rest = r;
+        }
+        types
+    }
     /// Takes the table apart.
     pub fn view<'n>(&self, _: Guard<'n>) -> EnvView<'n, F, E> {
         match self.items.pop() {
@@ -285,12 +295,7 @@ impl<F: Fam, E> Env<F, E> {
 impl<E> Env<IdxF<E>, E> {
     /// Every variable stands for itself.
     pub fn identity<F: Fam>(like: &Env<F, E>) -> Self {
-        let mut types = vec![];
-        let mut rest = like.items.clone();
-        while let Some((((_, t), _), r)) = rest.pop() {
-            types.push(t);
-            rest = r;
-        }
+        let types = like.raw_types();
         let n = types.len();
         env((0..n).rev().fold(List::new(), |l, i| l.push(((i as u32, types[i].clone()), types[i].clone()))))
     }

@@ -102,7 +102,7 @@ impl<E, A, T> Clone for Exp<E, A, T> {
     }
 }
 
-fn exp<E, A, T>(node: Node, ty: Ty<T>) -> Exp<E, A, T> {
+pub(in crate::ast) fn exp<E, A, T>(node: Node, ty: Ty<T>) -> Exp<E, A, T> {
     Exp { node: Link::new(node), th: Th2::default(), ty, ph: PhantomData }
 }
 

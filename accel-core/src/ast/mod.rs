@@ -5,8 +5,10 @@
 //! typed constructors and `view`, and is checked by rustc. See NOTE [Names], NOTE [Suspended thinnings], NOTE [Telescopes].
 
 pub mod acc;
+pub mod adjoint;
 pub mod env;
 pub mod exp;
+pub mod lint;
 pub mod names;
 pub mod prim;
 pub mod program;
@@ -18,8 +20,10 @@ pub mod ty;
 pub mod value;
 
 pub use acc::{AWhileView, Acc, AccF, AccMap, AccOp, AccView, Dir};
+pub use adjoint::{Contributions, Part, PartView, TanF};
 pub use env::{ConstF, Env, EnvView, Fam, Idx, IdxF, Layout, Ren, Size, SomeIdx, UnitF, Weaken};
 pub use exp::{Exp, ExpF, ExpMap, ExpOp, ExpView, Fun1, Fun2, Src, WhileView};
+pub use lint::{lint, lint_acc, lint_exp};
 pub use names::{
     Equal, Guard, Name, W, X, Y, Z, eq_arr, eq_cons, eq_pair, fresh1, fresh2, fresh3, fresh4, fresh5, fresh6, fresh8,
     fresh12, name,

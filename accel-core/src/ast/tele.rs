@@ -5,15 +5,16 @@
 //! chosen by the caller. Such recursive families live in the trusted module because their casts must be O(1).
 
 use super::acc::{Ac, Acc};
-use super::env::Idx;
+use super::env::{Idx, Ren, ren};
 use super::exp::{Ex, Exp, Src};
 use super::names::{Equal, Guard, Inv, S, X, Y, Z};
-use super::thin::Link;
+use super::thin::{Link, Th};
 use super::ty::{Arr, Tan};
 use frunk::HCons;
 use std::marker::PhantomData;
 
 struct Cell<T: Send + Sync + 'static> {
+    len: u32,
     init: Stack<T>,
     last: T,
 }
@@ -25,8 +26,11 @@ impl<T: Send + Sync> Clone for Stack<T> {
     }
 }
 impl<T: Send + Sync> Stack<T> {
+    fn len(&self) -> u32 {
+        self.0.as_ref().map_or(0, |l| l.get().len)
+    }
     fn push(&self, last: T) -> Self {
-        Stack(Some(Link::new(Cell { init: self.clone(), last })))
+        Stack(Some(Link::new(Cell { len: self.len() + 1, init: self.clone(), last })))
     }
     fn split(&self) -> Option<(&Stack<T>, &T)> {
         self.0.as_ref().map(|l| (&l.get().init, &l.get().last))
@@ -76,6 +80,10 @@ impl<A> ATele<A, A> {
     }
 }
 impl<A, E, E2> Tele<A, E, E2> {
+    /// The environment before, seen at the end.
+    pub fn embedding(&self) -> Ren<E, E2> {
+        ren(Th::shift(self.0.len()))
+    }
     /// One more definition.
     pub fn snoc<B>(&self, rhs: &Exp<E2, A, B>) -> Tele<A, E, HCons<B, E2>> {
         Tele(self.0.push(rhs.relabel()), PhantomData)
@@ -97,6 +105,10 @@ impl<A, E, E2> Tele<A, E, E2> {
     }
 }
 impl<A, A2> ATele<A, A2> {
+    /// The environment before, seen at the end.
+    pub fn embedding(&self) -> Ren<A, A2> {
+        ren(Th::shift(self.0.len()))
+    }
     /// One more definition.
     pub fn snoc<B>(&self, rhs: &Acc<A2, B>) -> ATele<A, HCons<B, A2>> {
         ATele(self.0.push(rhs.relabel()), PhantomData)

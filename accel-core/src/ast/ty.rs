@@ -218,6 +218,12 @@ impl<T> FloatTy<T> {
         NumTy(self.0, PhantomData)
     }
 }
+impl NumTy<i64> {
+    /// The type of indices and extents.
+    pub fn index() -> Self {
+        NumTy(ScalarType::I64, PhantomData)
+    }
+}
 impl<T> IntTy<T> {
     /// Forgets that `T` is integral.
     pub fn num(self) -> NumTy<T> {

@@ -112,6 +112,12 @@ impl<T> Literal<T> {
     }
 }
 
+/// Arrays that may not have the type, for tests of `lint`.
+#[cfg(test)]
+pub(in crate::ast) fn unchecked_literal<T>(a: ArrayTuple, t: &Ty<T>) -> Literal<T> {
+    Literal(Arc::new(a), t.clone())
+}
+
 /// Whether arrays have a type: ranks, element leaves and column lengths fit.
 pub fn conforms(a: &ArrayTuple, t: &RawTy) -> bool {
     match (a, t) {

@@ -14,6 +14,23 @@ macro_rules! columns {
             pub fn with_capacity(t: ScalarType, n: usize) -> Column {
                 match t { $(ScalarType::$variant => Column::$variant(Arc::new(Vec::with_capacity(n)))),* }
             }
+            /// `n` zeros (`false`) of type `t`; `None` if there is no memory for them.
+            pub fn zeros(t: ScalarType, n: usize) -> Option<Column> {
+                match t { $(ScalarType::$variant => {
+                    let mut c = Vec::new();
+                    c.try_reserve_exact(n).ok()?;
+                    c.resize(n, <$rust>::default());
+                    Some(c.into())
+                })* }
+            }
+            /// The memory that the elements take, in bytes.
+            pub fn bytes(&self) -> usize {
+                match self { $(Column::$variant(c) => size_of_val(c.as_slice())),* }
+            }
+            /// A number that is the same for columns that share their elements, and differs for others that exist at the same time.
+            pub fn identity(&self) -> usize {
+                match self { $(Column::$variant(c) => Arc::as_ptr(c).addr()),* }
+            }
             /// How many elements there are.
             pub fn len(&self) -> usize {
                 match self { $(Column::$variant(c) => c.len()),* }
@@ -65,9 +82,9 @@ pub struct RawArray {
 }
 
 impl RawArray {
-    /// The number of elements: the product of the extents.
+    /// The number of elements: the product of the extents. It saturates, for extents that no array can have.
     pub fn size(&self) -> usize {
-        self.extents.iter().product()
+        self.extents.iter().fold(1, |n, e| n.saturating_mul(*e))
     }
 
     /// An empty column for every leaf of the element type `t`.

@@ -4,6 +4,7 @@
 //! what the interpreter computes with and what host arrays are stored as.
 
 pub mod array;
+pub mod eval;
 pub mod op;
 pub mod scalar;
 pub mod special;

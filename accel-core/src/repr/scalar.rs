@@ -43,6 +43,7 @@ macro_rules! scalars {
         })*
     };
 }
+
 scalars!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64);
 
 impl PartialEq for Scalar {
@@ -89,22 +90,46 @@ impl ScalarType {
     pub fn is_num(self) -> bool {
         self != ScalarType::Bool
     }
-}
 
-// TEMPORARY until the primitives land.
-impl ScalarType {
-    /// Zero.
+    /// Zero; `false` for `bool`.
     pub fn zero(self) -> Scalar {
         self.from_f64(0.0)
     }
-    /// From float.
+
+    /// One; `true` for `bool`.
+    pub fn one(self) -> Scalar {
+        self.from_f64(1.0)
+    }
+
+    /// The value of this type that Rust's `as` makes of `x`: rounded to `f32`, truncated and saturated to an integer
+    /// (0 for NaN); `x != 0` for `bool`.
+    #[allow(clippy::wrong_self_convention)] // the type is the receiver
     pub fn from_f64(self, x: f64) -> Scalar {
         match self {
-            ScalarType::F64 => Scalar::F64(x),
-            ScalarType::F32 => Scalar::F32(x as f32),
-            ScalarType::I64 => Scalar::I64(x as i64),
             ScalarType::Bool => Scalar::Bool(x != 0.0),
-            _ => Scalar::I32(x as i32),
+            ScalarType::I8 => Scalar::I8(x as i8),
+            ScalarType::I16 => Scalar::I16(x as i16),
+            ScalarType::I32 => Scalar::I32(x as i32),
+            ScalarType::I64 => Scalar::I64(x as i64),
+            ScalarType::U8 => Scalar::U8(x as u8),
+            ScalarType::U16 => Scalar::U16(x as u16),
+            ScalarType::U32 => Scalar::U32(x as u32),
+            ScalarType::U64 => Scalar::U64(x as u64),
+            ScalarType::F32 => Scalar::F32(x as f32),
+            ScalarType::F64 => Scalar::F64(x),
         }
+    }
+
+    /// The least value, minus infinity for floats: the neutral element of the maximum.
+    pub fn least(self) -> Scalar {
+        match self {
+            ScalarType::Bool => Scalar::Bool(false),
+            _ => self.from_f64(f64::NEG_INFINITY),
+        }
+    }
+
+    /// The greatest value, infinity for floats: the neutral element of the minimum.
+    pub fn greatest(self) -> Scalar {
+        self.from_f64(f64::INFINITY)
     }
 }

@@ -1,0 +1,173 @@
+//! Dual of an array conditional: see NOTE [Duals of conditionals].
+
+use super::code::{ACode, total};
+use super::dual::{ADual, reverse};
+use accel_core::ast::*;
+use accel_core::error::Result;
+use frunk::HNil;
+
+/// The state after the dual of `acond(c, t, f)`, whose adjoint is `d`.
+pub fn branches<'m, B, A, A2, R>(
+    st: ADual<B, A, A2>,
+    c: &Exp<HNil, A, bool>,
+    t: &Acc<A, R>,
+    f: &Acc<A, R>,
+    d: &Part<A2, Tan<R>>,
+    at: Src,
+    m: Guard<'m>,
+) -> Result<ADual<B, A, X<'m>>> {
+    fresh4(|m1, m2, s, k| {
+        let mut rt = branch(&st, t, d, m1)?;
+        let mut rf = branch(&st, f, d, m2)?;
+        let mut labels = rt.adj.labels();
+        labels.extend(rf.adj.labels());
+        labels.sort_by_key(|i| std::cmp::Reverse(i.depth()));
+        labels.dedup_by_key(|i| i.depth());
+        let packed = pack(&labels, &mut rt, &mut rf, s);
+        let (et, ef) = (rt.code.close(&packed.then), rf.code.close(&packed.otherwise));
+        let c = c.aweaken(&st.emb);
+        let all = st.bind(&Acc::cond(&c, &et, &ef, at), k);
+        Ok(give(all.st, &packed.vars, &Acc::var(&all.val), m))
+    })
+}
+
+/// One branch: primal again, then dual, from the code environment `A2` on.
+fn branch<'m, B, A, A2, R>(
+    st: &ADual<B, A, A2>,
+    e: &Acc<A, R>,
+    d: &Part<A2, Tan<R>>,
+    m: Guard<'m>,
+) -> Result<ADual<A2, A, X<'m>>> {
+    fresh2(|p, r| {
+        let tape = spine(e, &ATele::nil(), st.adj.label_size(), p);
+        let again = replay(&tape.tele, &st.emb, st.code.size, r);
+        let mut adj = Contributions::new(tape.size, again.code.size);
+        adj.add(&tape.res, &d.weaken(&again.up));
+        reverse(&tape.tele, ADual { code: again.code, adj, emb: again.emb }, m)
+    })
+}
+
+/// A computation in normal form as a telescope and the variable of its result.
+struct Spine<'m, A, R> {
+    tele: ATele<A, X<'m>>,
+    size: Size<X<'m>>,
+    res: Idx<X<'m>, R>,
+}
+
+fn spine<'m, A, A1, R>(e: &Acc<A1, R>, tele: &ATele<A, A1>, size: Size<A1>, m: Guard<'m>) -> Spine<'m, A, R> {
+    fresh3(|a, b, r| {
+        let (a, b, r) = (name(a), name(b), name(r));
+        let s = deep(|| spine_(&e.cast_env(b).cast(r), &tele.cast_all(a, b), size.cast(b), m));
+        Spine { tele: s.tele.cast_all(a.sym(), Equal::refl()), size: s.size, res: s.res.cast(r.sym()) }
+    })
+}
+
+fn spine_<'m, 'a, 'b, 'r>(
+    e: &Acc<X<'b>, X<'r>>,
+    tele: &ATele<X<'a>, X<'b>>,
+    size: Size<X<'b>>,
+    m: Guard<'m>,
+) -> Spine<'m, X<'a>, X<'r>> {
+    fresh1(|n| match e.view(n) {
+        AccView::Let(b, body, q) => spine(&body, &tele.snoc(&b).cast(q.sym()), size.push().cast(q.sym()), m),
+        AccView::Var(i) => {
+            let w = name(m);
+            Spine { tele: tele.cast(w), size: size.cast(w), res: i.cast_env(w) }
+        }
+        _ => {
+            let w = name(m);
+            let res = Idx::zero(e.ty()).cast_env(w);
+            Spine { tele: tele.snoc(e).cast(w), size: size.push().cast(w), res }
+        }
+    })
+}
+
+/// A telescope moved to another environment.
+struct Replay<'m, A2, C> {
+    code: ACode<A2, X<'m>>,
+    emb: Ren<C, X<'m>>,
+    up: Ren<A2, X<'m>>,
+}
+
+fn replay<'m, A, C, A2>(tape: &ATele<A, C>, emb: &Ren<A, A2>, size: Size<A2>, m: Guard<'m>) -> Replay<'m, A2, C> {
+    fresh3(|a, c, d| {
+        let (a, c, d) = (name(a), name(c), name(d));
+        let r = deep(|| replay_(&tape.cast_all(a, c), &emb.cast(a, d), size.cast(d), m));
+        let same = Equal::refl();
+        Replay {
+            code: ACode { tele: r.code.tele.cast_all(d.sym(), same), size: r.code.size },
+            emb: r.emb.cast(c.sym(), same),
+            up: r.up.cast(d.sym(), same),
+        }
+    })
+}
+
+fn replay_<'m, 'a, 'c, 'd>(
+    tape: &ATele<X<'a>, X<'c>>,
+    emb: &Ren<X<'a>, X<'d>>,
+    size: Size<X<'d>>,
+    m: Guard<'m>,
+) -> Replay<'m, X<'d>, X<'c>> {
+    fresh2(|n, k| match tape.view(n) {
+        ATeleView::Nil(q) => {
+            let w = name(m);
+            Replay { code: ACode::start(size).rename(w), emb: emb.cast(q, w), up: Ren::id().to(w) }
+        }
+        ATeleView::Snoc(init, rhs, q) => {
+            let before = replay(&init, emb, size, k);
+            let w = name(m);
+            let tele = before.code.tele.snoc(&rhs.weaken(&before.emb)).cast(w);
+            let code = ACode { tele, size: before.code.size.push().cast(w) };
+            Replay { emb: before.emb.lift().cast(q.sym(), w), up: before.up.up(w), code }
+        }
+    })
+}
+
+/// The adjoints of some labels as a tuple, as each branch computes them.
+struct Packed<'s, A, A1, A2> {
+    vars: VarTuple<A, X<'s>>,
+    then: Acc<A1, X<'s>>,
+    otherwise: Acc<A2, X<'s>>,
+}
+
+fn pack<'s, B, A, A1, A2>(
+    labels: &[SomeIdx<A>],
+    then: &mut ADual<B, A, A1>,
+    otherwise: &mut ADual<B, A, A2>,
+    s: Guard<'s>,
+) -> Packed<'s, A, A1, A2> {
+    fresh2(|k, v| match labels.split_last() {
+        None => {
+            let w = name(s);
+            Packed { vars: VarTuple::nil().cast(w), then: Acc::unit().cast(w), otherwise: Acc::unit().cast(w) }
+        }
+        Some((last, rest)) => {
+            let i = last.open(v);
+            let before = pack(rest, then, otherwise, k);
+            let w = name(s);
+            let (dt, df) = (then.adj.take(&i), otherwise.adj.take(&i));
+            Packed {
+                vars: before.vars.snoc(&i).cast(w),
+                then: Acc::pair(&before.then, &total(&dt, &then.value(&i))).cast(w),
+                otherwise: Acc::pair(&before.otherwise, &total(&df, &otherwise.value(&i))).cast(w),
+            }
+        }
+    })
+}
+
+/// Contributes every component of a tuple of adjoints.
+fn give<'m, B, A, A2, T>(
+    st: ADual<B, A, A2>,
+    vars: &VarTuple<A, T>,
+    all: &Acc<A2, T>,
+    m: Guard<'m>,
+) -> ADual<B, A, X<'m>> {
+    fresh2(|n, k| match vars.view(n) {
+        VarTupleView::Nil(_) => st.rename(m).0,
+        VarTupleView::Snoc(rest, i, q) => {
+            let all = all.cast(q);
+            let s = st.contribute(&i, &all.snd(), k);
+            give(s.st, &rest, &all.fst().weaken(&s.up), m)
+        }
+    })
+}

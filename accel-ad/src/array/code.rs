@@ -1,0 +1,152 @@
+//! Array code under construction: a telescope of definitions that grows at its end.
+
+use crate::terms::{fun1, plus, zero};
+use accel_core::ast::*;
+
+/// Definitions that lead from the environment `B` to `A`.
+pub struct ACode<B, A> {
+    /// The definitions.
+    pub tele: ATele<B, A>,
+    /// How many variables are in scope at the end.
+    pub size: Size<A>,
+}
+
+/// Code after a definition; the environment has got the name `X<'m>`.
+pub struct AEmitted<'m, B, A, R> {
+    /// The code.
+    pub code: ACode<B, X<'m>>,
+    /// The variable defined.
+    pub var: Idx<X<'m>, R>,
+    /// Where the variables before went.
+    pub up: Ren<A, X<'m>>,
+}
+
+impl<B, A> Clone for ACode<B, A> {
+    fn clone(&self) -> Self {
+        ACode { tele: self.tele.clone(), size: self.size }
+    }
+}
+
+impl<B> ACode<B, B> {
+    /// No definition yet.
+    pub fn start(size: Size<B>) -> Self {
+        ACode { tele: ATele::nil(), size }
+    }
+}
+
+impl<B, A> ACode<B, A> {
+    /// One more definition.
+    pub fn emit<'m, R>(&self, rhs: &Acc<A, R>, m: Guard<'m>) -> AEmitted<'m, B, A, R> {
+        let q = name(m);
+        AEmitted {
+            code: ACode { tele: self.tele.snoc(rhs).cast(q), size: self.size.push().cast(q) },
+            var: Idx::zero(rhs.ty()).cast_env(q),
+            up: Ren::id().up(q),
+        }
+    }
+    /// No new definition, only a name for the environment.
+    pub fn rename<'m>(&self, q: Equal<A, X<'m>>) -> ACode<B, X<'m>> {
+        ACode { tele: self.tele.cast(q), size: self.size.cast(q) }
+    }
+    /// The definitions around a result.
+    pub fn close<R>(&self, body: &Acc<A, R>) -> Acc<B, R> {
+        accel_core::pass::aclose(&self.tele, body)
+    }
+}
+
+/// Zero tangents of the shapes of `a`, which should be a variable or a component of one.
+pub fn zeros<A, R>(a: &Acc<A, R>) -> Acc<A, Tan<R>> {
+    fresh1(|n| match a.ty().view(n) {
+        TyView::Arr(_, t, q) => {
+            let dt = tan_ty(&t);
+            Acc::map(&fun1(&t, |_| zero(&dt)), &a.cast(q), None).cast(eq_tan(q).then(tan_arr()).sym())
+        }
+        TyView::Pair(_, _, q) => {
+            let a = a.cast(q);
+            Acc::pair(&zeros(&a.fst()), &zeros(&a.snd())).cast(eq_tan(q).then(tan_pair()).sym())
+        }
+        TyView::Unit(q) => Acc::unit().cast(eq_tan(q).then(tan_unit()).sym()),
+        TyView::Scalar(_) => unreachable!("array code has no scalar values"),
+    })
+}
+
+/// `x + y`, elementwise, for arrays of tangents of equal shape.
+pub fn add<A, R>(x: &Acc<A, R>, y: &Acc<A, R>) -> Acc<A, R> {
+    fresh1(|n| match x.ty().view(n) {
+        TyView::Arr(_, t, q) => Acc::zip_with(&plus(&t), &x.cast(q), &y.cast(q), None).cast(q.sym()),
+        TyView::Pair(_, _, q) => {
+            let (x, y) = (x.cast(q), y.cast(q));
+            Acc::pair(&add(&x.fst(), &y.fst()), &add(&x.snd(), &y.snd())).cast(q.sym())
+        }
+        TyView::Unit(_) | TyView::Scalar(_) => x.clone(),
+    })
+}
+
+/// A partial tangent of `value` as a computation, zeros written out.
+pub fn materialise<A, R>(p: &Part<A, Tan<R>>, value: &Acc<A, R>) -> Acc<A, Tan<R>> {
+    fresh2(|n, k| match p.view(n) {
+        PartView::Zero => zeros(value),
+        PartView::Var(i) => Acc::var(&i),
+        PartView::Pair(a, b, q) => match value.ty().view(k) {
+            TyView::Pair(_, _, e) => {
+                let parts = q.sym().then(eq_tan(e).then(tan_pair()));
+                let value = value.cast(e);
+                let a = materialise(&a.cast(parts.fst()), &value.fst());
+                let b = materialise(&b.cast(parts.snd()), &value.snd());
+                Acc::pair(&a, &b).cast(parts.sym().then(q.sym()))
+            }
+            _ => unreachable!("the tangent of a single array is not a pair"),
+        },
+    })
+}
+
+/// `x + p`, where zeros cost nothing.
+pub fn plus_part<A, R>(x: &Acc<A, R>, p: &Part<A, R>) -> Acc<A, R> {
+    fresh1(|n| match p.view(n) {
+        PartView::Zero => x.clone(),
+        PartView::Var(i) => add(x, &Acc::var(&i)),
+        PartView::Pair(a, b, q) => {
+            let x = x.cast(q);
+            Acc::pair(&plus_part(&x.fst(), &a), &plus_part(&x.snd(), &b)).cast(q.sym())
+        }
+    })
+}
+
+/// The sum of partial tangents of `value`.
+pub fn total<A, R>(parts: &[Part<A, Tan<R>>], value: &Acc<A, R>) -> Acc<A, Tan<R>> {
+    match parts.split_first() {
+        None => zeros(value),
+        Some((first, rest)) => rest.iter().fold(materialise(first, value), |sum, p| plus_part(&sum, p)),
+    }
+}
+
+/// The tangent part of arrays: their floating-point leaves.
+pub fn to_tangent<A, R>(a: &Acc<A, R>) -> Acc<A, Tan<R>> {
+    fresh1(|n| match a.ty().view(n) {
+        TyView::Arr(_, t, q) => {
+            let back = eq_tan(q).then(tan_arr()).sym();
+            Acc::map(&fun1(&t, |x| crate::terms::to_tangent(&x)), &a.cast(q), None).cast(back)
+        }
+        TyView::Pair(_, _, q) => {
+            let a = a.cast(q);
+            Acc::pair(&to_tangent(&a.fst()), &to_tangent(&a.snd())).cast(eq_tan(q).then(tan_pair()).sym())
+        }
+        TyView::Unit(_) | TyView::Scalar(_) => zeros(a),
+    })
+}
+
+/// Arrays with a given tangent part; their discrete leaves are zero.
+pub fn from_tangent<A, R>(d: &Acc<A, Tan<R>>, t: &Ty<R>) -> Acc<A, R> {
+    fresh1(|n| match t.view(n) {
+        TyView::Arr(_, t, q) => {
+            let d = d.cast(eq_tan(q).then(tan_arr()));
+            Acc::map(&fun1(&tan_ty(&t), |x| crate::terms::from_tangent(&x, &t)), &d, None).cast(q.sym())
+        }
+        TyView::Pair(a, b, q) => {
+            let d = d.cast(eq_tan(q).then(tan_pair()));
+            Acc::pair(&from_tangent(&d.fst(), &a), &from_tangent(&d.snd(), &b)).cast(q.sym())
+        }
+        TyView::Unit(q) => Acc::unit().cast(q.sym()),
+        TyView::Scalar(_) => unreachable!("array code has no scalar values"),
+    })
+}

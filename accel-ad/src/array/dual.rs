@@ -1,0 +1,161 @@
+//! Dual pass for arrays (thesis section 3.4.4, table 2). Expects a telescope from the label pass; walks it backwards and
+//! establishes the adjoint of every variable before it.
+
+use super::code::{ACode, materialise, plus_part, zeros};
+use super::rules::step;
+use crate::terms::{call, fun1, has_tangent, plus};
+use accel_core::ast::*;
+use accel_core::error::Result;
+
+/// The code so far (from `B` to `A2`) and the contribution map for the labels `A`, whose values are in `A2`.
+pub struct ADual<B, A, A2> {
+    pub code: ACode<B, A2>,
+    pub adj: Contributions<A, A2>,
+    pub emb: Ren<A, A2>,
+}
+
+/// A state after more code, with something in its environment.
+pub struct ABound<'k, B, A, A2, V> {
+    pub st: ADual<B, A, X<'k>>,
+    pub val: V,
+    pub up: Ren<A2, X<'k>>,
+}
+
+impl<B, A, A2> ADual<B, A, A2> {
+    /// Names the code environment.
+    pub fn rename<'k>(self, k: Guard<'k>) -> (ADual<B, A, X<'k>>, Equal<A2, X<'k>>) {
+        let q = name(k);
+        (ADual { code: self.code.rename(q), adj: self.adj.cast_code(q), emb: self.emb.to(q) }, q)
+    }
+    /// Emits a definition.
+    pub fn bind<'k, R>(self, rhs: &Acc<A2, R>, k: Guard<'k>) -> ABound<'k, B, A, A2, Idx<X<'k>, R>> {
+        let q = name(k);
+        let up = Ren::id().up(q);
+        let code = ACode { tele: self.code.tele.snoc(rhs).cast(q), size: self.code.size.push().cast(q) };
+        let st = ADual { code, adj: self.adj.grow(q), emb: self.emb.then(&up) };
+        ABound { st, val: Idx::zero(rhs.ty()).cast_env(q), up }
+    }
+    /// The value of a label.
+    pub fn value<R>(&self, i: &Idx<A, R>) -> Acc<A2, R> {
+        Acc::var(&self.emb.at(i))
+    }
+    /// The sum of partial tangents of `value`; emits code only where two of them overlap.
+    fn sum<'k, R>(
+        self,
+        parts: &[Part<A2, Tan<R>>],
+        value: &Acc<A2, R>,
+        k: Guard<'k>,
+    ) -> ABound<'k, B, A, A2, Part<X<'k>, Tan<R>>> {
+        let mut live: Vec<_> = parts.iter().filter(|p| !p.is_zero()).collect();
+        if live.len() < 2 {
+            let p = live.first().map_or(Part::zero(), |p| (*p).clone());
+            let (st, q) = self.rename(k);
+            return ABound { st, val: p.cast_env(q), up: Ren::id().to(q) };
+        }
+        live.sort_by_key(|p| fresh1(|v| !matches!(p.view(v), PartView::Var(_))));
+        let total = live[1..].iter().fold(materialise(live[0], value), |sum, p| plus_part(&sum, p));
+        let b = self.bind(&total, k);
+        ABound { val: Part::var(&b.val), st: b.st, up: b.up }
+    }
+    /// Adds a contribution to the adjoint of a label.
+    pub fn contribute<'k, R>(self, i: &Idx<A, R>, d: &Acc<A2, Tan<R>>, k: Guard<'k>) -> ABound<'k, B, A, A2, ()> {
+        let variable = fresh1(|n| match d.view(n) {
+            AccView::Var(v) => Some(v),
+            _ => None,
+        });
+        if variable.is_some() || !has_tangent(i.ty()) {
+            let mut this = self;
+            if let Some(v) = variable {
+                this.adj.add(i, &Part::var(&v));
+            }
+            let (st, q) = this.rename(k);
+            return ABound { st, val: (), up: Ren::id().to(q) };
+        }
+        let mut b = self.bind(d, k);
+        b.st.adj.add(i, &Part::var(&b.val));
+        ABound { st: b.st, val: (), up: b.up }
+    }
+    /// Adds what scalar code contributes to the arrays it read: one `permute (+)` for every site. `ia` is an array whose
+    /// elements contain, where `at` finds it, the index-adjoint tuple.
+    pub fn scatter<'k, Sh, V, T>(
+        self,
+        sites: &Sites<A, T>,
+        ia: &Idx<A2, Arr<Sh, V>>,
+        at: &Fun1<A2, V, T>,
+        k: Guard<'k>,
+    ) -> (ADual<B, A, X<'k>>, Ren<A2, X<'k>>) {
+        fresh2(|n, l| match sites.view(n) {
+            SitesView::Nil(_) => {
+                let (st, q) = self.rename(k);
+                (st, Ren::id().to(q))
+            }
+            SitesView::Snoc(rest, array, src, q) => {
+                let entry = at.cast(Equal::refl(), q);
+                let (sh, v) = ia.ty().sh_elt();
+                let source = Acc::map(&fun1(&v, |x| call(&entry, &x).snd().fst()), &Acc::var(ia), src);
+                let index = fun1(&sh, |ix| call(&entry, &Exp::index(ia, &ix, src)).snd().snd());
+                let dt = tan_ty(&array.ty().sh_elt().1);
+                let zeros = zeros(&self.value(&array)).cast(tan_arr());
+                let d = Acc::permute(&plus(&dt), &zeros, &index, &source, src).cast(tan_arr().sym());
+                let s = self.contribute(&array, &d, l);
+                let before = Fun1(entry.0.fst()).aweaken(&s.up);
+                let (st, up) = s.st.scatter(&rest, &s.up.at(ia), &before, k);
+                (st, s.up.then(&up))
+            }
+        })
+    }
+}
+
+/// Walks the telescope backwards; `m` names the code environment at the end.
+///
+/// # Errors
+/// An operation on the way from the labels to the result that has no reverse derivative.
+pub fn reverse<'m, B, A, A2, A3>(
+    tape: &ATele<A, A2>,
+    st: ADual<B, A2, A3>,
+    m: Guard<'m>,
+) -> Result<ADual<B, A, X<'m>>> {
+    fresh4(|a, b, a2, a3| {
+        let (a, b, a2, a3) = (name(a), name(b), name(a2), name(a3));
+        let st = ADual {
+            code: ACode { tele: st.code.tele.cast_all(b, a3), size: st.code.size.cast(a3) },
+            adj: st.adj.cast_labels(a2).cast_code(a3),
+            emb: st.emb.cast(a2, a3),
+        };
+        let r = deep(|| reverse_(&tape.cast_all(a, a2), st, m))?;
+        let same = Equal::refl();
+        Ok(ADual {
+            code: ACode { tele: r.code.tele.cast_all(b.sym(), same), size: r.code.size },
+            adj: r.adj.cast_labels(a.sym()),
+            emb: r.emb.cast(a.sym(), same),
+        })
+    })
+}
+
+fn reverse_<'m, 'a, 'b, 'c, 'd>(
+    tape: &ATele<X<'a>, X<'c>>,
+    st: ADual<X<'b>, X<'c>, X<'d>>,
+    m: Guard<'m>,
+) -> Result<ADual<X<'b>, X<'a>, X<'m>>> {
+    fresh3(|n, k, l| match tape.view(n) {
+        ATeleView::Nil(q) => {
+            let (st, _) = st.rename(m);
+            let emb = st.emb.cast(q.sym(), Equal::refl());
+            Ok(ADual { code: st.code, adj: st.adj.cast_labels(q.sym()), emb })
+        }
+        ATeleView::Snoc(init, rhs, q) => {
+            let last = Idx::zero(rhs.ty());
+            let mut adj = st.adj.cast_labels(q);
+            let parts = adj.take(&last);
+            let emb = st.emb.cast(q, Equal::refl());
+            let y = emb.at(&last);
+            let st = ADual { code: st.code, adj: adj.shrink(), emb: Ren::shift().then(&emb) };
+            if parts.iter().all(Part::is_zero) || !has_tangent(rhs.ty()) {
+                return reverse(&init, st, m);
+            }
+            let d = st.sum(&parts, &Acc::var(&y), k);
+            let st = step(&rhs, d.st, &d.val, &d.up.at(&y), l)?;
+            reverse(&init, st, m)
+        }
+    })
+}

@@ -1,0 +1,334 @@
+//! Duals of `fold` and `fold1`.
+//!
+//! NOTE [Dual of a fold]: with prefixes p(0) = z, p(i+1) = f(p(i), a(i)) and suffixes s(i) = a(i) . a(i+1) . .. a(n-1), associativity
+//! gives for the result y = f(p(i), s(i)) for every i < n. So the adjoint of p(i) is the dual of f at (p(i), s(i)), applied to the
+//! adjoint of y; that of p(n) is the adjoint of y itself. Then the dual of f at (p(i), a(i)), applied to the adjoint of p(i+1),
+//! gives the adjoint of a(i) and what step i contributes to arrays that f reads. This is two scans and one map, for elements of any
+//! type (compare `reduce` in Futhark's AD: `l . a . r` differentiated in `a`). `+`, `*`, `min` and `max` have rules of their own.
+
+use super::dual::ADual;
+use super::shapes::{bind, size};
+use crate::scalar::function::{FunDual, fun_dual};
+use crate::terms::{Args2, Floats, and, args, call2, compare, fun1, index_op, int, not, plus, uncurry, unit, zero};
+use accel_core::ast::*;
+use accel_core::error::Result;
+use accel_core::repr::op::{Cmp, Num2};
+use frunk::{HCons, HNil};
+
+/// An operator with a rule of its own, on a floating-point type.
+enum Operator<T> {
+    Sum,
+    Product(FloatTy<T>),
+    /// `Lt` for the minimum, `Gt` for the maximum: whether the second argument wins.
+    Extremum(Cmp, FloatTy<T>),
+    Other,
+}
+
+/// Recognises an operator by its form: a primitive function of the two arguments.
+fn recognise<A, T>(f: &Fun2<A, T, T, T>) -> Operator<T> {
+    fresh3(|n, a, b| {
+        let ExpView::Op(ExpOp::Prim2(Prim2::Num(op, t, q), x, y)) = f.0.view(n) else { return Operator::Other };
+        let (ExpView::Var(x), ExpView::Var(y), Some(t)) = (x.view(a), y.view(b), t.float()) else {
+            return Operator::Other;
+        };
+        let t = t.cast(q);
+        match (op, x.depth(), y.depth()) {
+            (Num2::Add, 1, 0) | (Num2::Add, 0, 1) => Operator::Sum,
+            (Num2::Mul, 1, 0) | (Num2::Mul, 0, 1) => Operator::Product(t),
+            (Num2::Min, 1, 0) => Operator::Extremum(Cmp::Lt, t),
+            (Num2::Max, 1, 0) => Operator::Extremum(Cmp::Gt, t),
+            _ => Operator::Other,
+        }
+    })
+}
+
+/// What a rule needs: the operator, the initial value if there is one, the source and its label, the adjoint of the result.
+struct Fold<'a, A, A2, Sh, T> {
+    f: Fun2<A2, T, T, T>,
+    z: Option<Exp<HNil, A2, T>>,
+    a: Idx<A2, Arr<(Sh, i64), T>>,
+    d: Idx<A2, Arr<Sh, Tan<T>>>,
+    label: &'a Idx<A, Arr<(Sh, i64), T>>,
+    at: Src,
+}
+
+/// The state after a rule, and the adjoint of the initial value for every row.
+type Done<'k, B, A, Sh, T> = (ADual<B, A, X<'k>>, Acc<X<'k>, Arr<Sh, Tan<T>>>);
+
+/// The contributions of a fold of `a` with the operator `f`, whose adjoint is `d`.
+pub fn fold<'m, B, A, A2, Sh, T>(
+    st: ADual<B, A, A2>,
+    f: &Fun2<A, T, T, T>,
+    z: Option<&Exp<HNil, A, T>>,
+    a: &Idx<A, Arr<(Sh, i64), T>>,
+    d: &Idx<A2, Arr<Sh, Tan<T>>>,
+    at: Src,
+    m: Guard<'m>,
+) -> Result<ADual<B, A, X<'m>>> {
+    let fold =
+        Fold { f: f.aweaken(&st.emb), z: z.map(|z| z.aweaken(&st.emb)), a: st.emb.at(a), d: d.clone(), label: a, at };
+    fresh1(|k| {
+        let (st, dz) = match recognise(f) {
+            Operator::Sum => fold.sum(st, k),
+            Operator::Product(t) => fold.product(st, t, k),
+            Operator::Extremum(wins, t) => fold.extremum(st, wins, t, k),
+            Operator::Other => fold.general(st, f, k)?,
+        };
+        match z {
+            Some(z) => initial(st, z, &dz, at, m),
+            None => Ok(st.rename(m).0),
+        }
+    })
+}
+
+/// The contributions of the initial value: it may read arrays. `dz` is its adjoint for every row.
+fn initial<'m, B, A, A2, Sh, T>(
+    st: ADual<B, A, A2>,
+    z: &Exp<HNil, A, T>,
+    dz: &Acc<A2, Arr<Sh, Tan<T>>>,
+    at: Src,
+    m: Guard<'m>,
+) -> Result<ADual<B, A, X<'m>>> {
+    fresh4(|i, k, l, h| {
+        let FunDual { dual, sites } = fun_dual(&Fun1(z.weaken(&Ren::from_nil())), &Ty::of(), i)?;
+        if sites.is_empty() {
+            return Ok(st.rename(m).0);
+        }
+        let dual = dual.aweaken(&st.emb);
+        let rows = st.bind(dz, k);
+        let t = rows.val.ty().sh_elt().1;
+        let flat = Exp::pair(&unit(), &size(&Exp::shape(&rows.val)));
+        let flat = Acc::reshape(&flat, &Acc::var(&rows.val), at);
+        let total = rows.st.bind(&Acc::fold(&plus(&t), &zero(&t), &flat, at), l);
+        let dual = dual.aweaken(&rows.up).aweaken(&total.up);
+        let run = fun1(&Ty::of(), |u| call2(&dual, &u, &Exp::index(&total.val, &u, at)).snd());
+        let ia = total.st.bind(&Acc::generate(&unit(), &run, at), h);
+        let whole = fun1(&ia.val.ty().sh_elt().1, |x| x);
+        Ok(ia.st.scatter(&sites, &ia.val, &whole, m).0)
+    })
+}
+
+type Ix<Sh> = HCons<(Sh, i64), HNil>;
+
+impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
+    fn element(&self) -> Ty<T> {
+        self.a.ty().sh_elt().1
+    }
+    fn rows(&self) -> Ty<Sh> {
+        self.d.ty().sh_elt().0
+    }
+    /// The array of the shape of `a` that `f` computes from an index.
+    fn over<V>(&self, f: impl FnOnce(&Exp<Ix<Sh>, A2, (Sh, i64)>) -> Exp<Ix<Sh>, A2, V>) -> Acc<A2, Arr<(Sh, i64), V>> {
+        let f = fun1(&self.a.ty().sh_elt().0, |ix| f(&ix));
+        Acc::generate(&Exp::shape(&self.a), &f, self.at)
+    }
+    fn row<E>(&self, ix: &Exp<E, A2, Sh>) -> Exp<E, A2, Tan<T>> {
+        Exp::index(&self.d, ix, self.at)
+    }
+    /// Adds `da` to the adjoint of the source.
+    fn done<'k, B>(
+        &self,
+        st: ADual<B, A, A2>,
+        da: &Acc<A2, Arr<(Sh, i64), Tan<T>>>,
+        dz: &Acc<A2, Arr<Sh, Tan<T>>>,
+        k: Guard<'k>,
+    ) -> Done<'k, B, A, Sh, T> {
+        let s = st.contribute(self.label, &da.cast(tan_arr().sym()), k);
+        (s.st, dz.weaken(&s.up))
+    }
+
+    /// Every element gets the adjoint of its row, and so does the initial value.
+    fn sum<'k, B>(&self, st: ADual<B, A, A2>, k: Guard<'k>) -> Done<'k, B, A, Sh, T> {
+        let f = fun1(&self.a.ty().sh_elt().0, |ix| ix.fst());
+        let d = Acc::var(&self.d);
+        self.done(st, &Acc::backpermute(&Exp::shape(&self.a), &f, &d, self.at), &d, k)
+    }
+
+    /// The product of the others, without dividing by zero: rows are summarised as the number of their zeros and the product
+    /// of their other elements.
+    fn product<'k, B>(&self, st: ADual<B, A, A2>, t: FloatTy<T>, k: Guard<'k>) -> Done<'k, B, A, Sh, T> {
+        let o = Floats(t);
+        let is_zero = |x: &Exp<_, A2, T>| o.cmp(Cmp::Eq, x, &o.c(0.0));
+        let count = fun1(&o.ty(), |x| Exp::cond(&is_zero(&x), &Exp::pair(&int(1), &o.c(1.0)), &Exp::pair(&int(0), &x)));
+        let summary = Ty::pair(&Ty::<i64>::of(), &o.ty());
+        let (x, y) = args(&summary, &summary);
+        let join = Fun2(Exp::pair(&index_op(Num2::Add, &x.fst(), &y.fst()), &o.mul(&x.snd(), &y.snd())));
+        let none = Exp::pair(&int(0), &o.c(1.0));
+        let stats = Acc::fold(&join, &none, &Acc::map(&count, &Acc::var(&self.a), self.at), self.at);
+        fresh1(|l| {
+            let s = st.bind(&stats, l);
+            let (stats, at) = (s.val, self.at);
+            let this = self.weaken(&s.up);
+            let da = this.over(|ix| {
+                let d = this.row(&ix.fst()).cast(tan_float(t));
+                let d = this.z.as_ref().map_or(d.clone(), |z| o.mul(&d, &z.weaken(&Ren::from_nil())));
+                bind(&Exp::pair(&Exp::index(&this.a, ix, at), &Exp::index(&stats, &ix.fst(), at)), |v, up| {
+                    let (a, zeros, p) = (v.fst(), v.snd().fst(), v.snd().snd());
+                    let n = |k| compare(Cmp::Eq, NumTy::index().any(), &zeros, &int(k));
+                    let d = d.weaken(&up);
+                    let only = and(&n(1), &o.cmp(Cmp::Eq, &a, &o.c(0.0)));
+                    let rest = Exp::cond(&only, &o.mul(&d, &p), &o.c(0.0));
+                    Exp::cond(&n(0), &o.mul(&d, &o.div(&p, &a)), &rest)
+                })
+                .cast(tan_float(t).sym())
+            });
+            let dz = Acc::generate(
+                &Exp::shape(&this.d),
+                &fun1(&this.rows(), |ix| {
+                    let d = this.row(&ix).cast(tan_float(t));
+                    let v = Exp::index(&stats, &ix, at);
+                    let whole = compare(Cmp::Eq, NumTy::index().any(), &v.fst(), &int(0));
+                    Exp::cond(&whole, &o.mul(&d, &v.snd()), &o.c(0.0)).cast(tan_float(t).sym())
+                }),
+                at,
+            );
+            this.done(s.st, &da, &dz, k)
+        })
+    }
+
+    /// The first element that is the minimum (maximum) gets the adjoint; the initial value counts as the very first.
+    fn extremum<'k, B>(&self, st: ADual<B, A, A2>, wins: Cmp, t: FloatTy<T>, k: Guard<'k>) -> Done<'k, B, A, Sh, T> {
+        let o = Floats(t);
+        let at = self.at;
+        let numbered = self.over(|ix| Exp::pair(&ix.snd(), &Exp::index(&self.a, ix, at)));
+        let entry = Ty::pair(&Ty::<i64>::of(), &o.ty());
+        let (x, y) = args(&entry, &entry);
+        let is_nan = |x: &Args2<A2, (i64, T), (i64, T), T>| o.cmp(Cmp::Ne, x, x);
+        let keep = and(&not(&o.cmp(wins, &y.snd(), &x.snd())), &not(&is_nan(&x.snd())));
+        let better = Fun2(Exp::cond(&keep, &x, &y));
+        let best = match &self.z {
+            Some(z) => Acc::fold(&better, &Exp::pair(&int(-1), z), &numbered, at),
+            None => Acc::fold1(&better, &numbered, at),
+        };
+        fresh1(|l| {
+            let s = st.bind(&best, l);
+            let this = self.weaken(&s.up);
+            let chosen = |row: &Exp<_, _, Sh>| Exp::index(&s.val, row, at).fst();
+            let is = |i: &Exp<_, _, i64>, j: &Exp<_, _, i64>| compare(Cmp::Eq, NumTy::index().any(), i, j);
+            let da = this.over(|ix| {
+                let hit = is(&chosen(&ix.fst()), &ix.snd());
+                Exp::cond(&hit, &this.row(&ix.fst()), &zero(&tan_ty(&o.ty())))
+            });
+            let dz = fun1(&this.rows(), |ix| {
+                let hit = compare(Cmp::Eq, NumTy::index().any(), &Exp::index(&s.val, &ix, at).fst(), &int(-1));
+                Exp::cond(&hit, &this.row(&ix), &zero(&tan_ty(&o.ty())))
+            });
+            let dz = Acc::generate(&Exp::shape(&this.d), &dz, at);
+            this.done(s.st, &da, &dz, k)
+        })
+    }
+
+    /// Any associative operator, see NOTE [Dual of a fold].
+    fn general<'k, B>(&self, st: ADual<B, A, A2>, f: &Fun2<A, T, T, T>, k: Guard<'k>) -> Result<Done<'k, B, A, Sh, T>> {
+        let (t, at) = (self.element(), self.at);
+        fresh5(|i, p, s, r, l| {
+            let FunDual { dual, sites } = fun_dual(&uncurry(f, &t, &t), &Ty::pair(&t, &t), i)?;
+            let dual = dual.aweaken(&st.emb);
+            let source = Acc::var(&self.a);
+            let prefixes = match &self.z {
+                Some(z) => Acc::scan(Dir::Left, &self.f, z, &source, at),
+                None => Acc::scan1(Dir::Left, &self.f, &source, at),
+            };
+            let prefixes = st.bind(&prefixes, p);
+            let suffixes = Acc::scan1(Dir::Right, &self.f, &source, at).weaken(&prefixes.up);
+            let suffixes = prefixes.st.bind(&suffixes, s);
+            let up = prefixes.up.then(&suffixes.up);
+            let (pre, suf) = (suffixes.up.at(&prefixes.val), suffixes.val);
+            let (this, dual) = (self.weaken(&up), dual.aweaken(&up));
+            let run = Run { fold: &this, dual: &dual, pre: &pre, suf: &suf };
+            let steps = this.over(|ix| run.step(ix));
+            let dz = run.initial();
+            let steps = suffixes.st.bind(&steps, r);
+            let dz = dz.weaken(&steps.up);
+            let this = this.weaken(&steps.up);
+            let pair = steps.val.ty().sh_elt().1;
+            let da = fun1(&pair, |x| x.fst().cast(tan_pair()).snd());
+            let da = Acc::map(&da, &Acc::var(&steps.val), at);
+            let s = steps.st.contribute(this.label, &da.cast(tan_arr().sym()), l);
+            let (st, up) = s.st.scatter(&sites, &s.up.at(&steps.val), &fun1(&pair, |x| x.snd()), k);
+            Ok((st, dz.weaken(&s.up).weaken(&up)))
+        })
+    }
+
+    fn weaken<A3>(&self, r: &Ren<A2, A3>) -> Fold<'_, A, A3, Sh, T> {
+        Fold {
+            f: self.f.aweaken(r),
+            z: self.z.as_ref().map(|z| z.aweaken(r)),
+            a: r.at(&self.a),
+            d: r.at(&self.d),
+            label: self.label,
+            at: self.at,
+        }
+    }
+}
+
+/// The general rule at work.
+struct Run<'a, 'b, A, A2, Sh, T, I> {
+    fold: &'a Fold<'b, A, A2, Sh, T>,
+    dual: &'a Fun2<A2, (T, T), Tan<T>, (Tan<(T, T)>, I)>,
+    pre: &'a Idx<A2, Arr<(Sh, i64), T>>,
+    suf: &'a Idx<A2, Arr<(Sh, i64), T>>,
+}
+
+impl<A, A2, Sh, T, I> Run<'_, '_, A, A2, Sh, T, I> {
+    fn at<E>(&self, array: &Idx<A2, Arr<(Sh, i64), T>>, row: &Exp<E, A2, Sh>, i: &Exp<E, A2, i64>) -> Exp<E, A2, T> {
+        Exp::index(array, &Exp::pair(row, i), self.fold.at)
+    }
+    fn dual<E>(&self, x: &Exp<E, A2, T>, y: &Exp<E, A2, T>, d: &Exp<E, A2, Tan<T>>) -> Exp<E, A2, (Tan<(T, T)>, I)> {
+        call2(self.dual, &Exp::pair(x, y), d)
+    }
+    /// The adjoint of a prefix whose suffix starts at `i`; `len` is the row's length.
+    fn prefix<E>(
+        &self,
+        prefix: &Exp<E, A2, T>,
+        row: &Exp<E, A2, Sh>,
+        i: &Exp<E, A2, i64>,
+        len: &Exp<E, A2, i64>,
+    ) -> Exp<E, A2, Tan<T>> {
+        let last = compare(Cmp::Ge, NumTy::index().any(), i, len);
+        let d = self.fold.row(row);
+        let through = self.dual(prefix, &self.at(self.suf, row, i), &d).fst().cast(tan_pair()).fst();
+        Exp::cond(&last, &d, &through)
+    }
+    fn len<E>(&self) -> Exp<E, A2, i64> {
+        Exp::shape(&self.fold.a).snd()
+    }
+    /// The dual of step `i`: adjoints of prefix and element, and the index-adjoint tuple.
+    fn step(&self, ix: &Exp<Ix<Sh>, A2, (Sh, i64)>) -> Exp<Ix<Sh>, A2, (Tan<(T, T)>, I)> {
+        let (row, i) = (ix.fst(), ix.snd());
+        let next = index_op(Num2::Add, &i, &int(1));
+        let element = self.at(&self.fold.a, &row, &i);
+        match &self.fold.z {
+            Some(_) => {
+                let d = self.prefix(&self.at(self.pre, &row, &next), &row, &next, &self.len());
+                self.dual(&self.at(self.pre, &row, &i), &element, &d)
+            }
+            // Without an initial value the first element is the first prefix, and no step leads to it.
+            None => {
+                let d = self.prefix(&self.at(self.pre, &row, &i), &row, &next, &self.len());
+                bind(&d, |d, up| {
+                    let (row, i, element) = (row.weaken(&up), i.weaken(&up), element.weaken(&up));
+                    let before = self.at(self.pre, &row, &index_op(Num2::Sub, &i, &int(1)));
+                    let step = self.dual(&before, &element, &d);
+                    let t = step.ty().parts();
+                    let none = zero(&t.0.cast(tan_pair()).parts().0);
+                    let first = Exp::pair(&Exp::pair(&none, &d).cast(tan_pair().sym()), &zero(&t.1));
+                    let is_first = compare(Cmp::Eq, NumTy::index().any(), &i, &int(0));
+                    Exp::cond(&is_first, &first, &step)
+                })
+            }
+        }
+    }
+    /// The adjoint of the initial value for every row.
+    fn initial(&self) -> Acc<A2, Arr<Sh, Tan<T>>> {
+        let at = self.fold.at;
+        if self.fold.z.is_none() {
+            return Acc::var(&self.fold.d);
+        }
+        let f = fun1(&self.fold.rows(), |row| {
+            let start = self.at(self.pre, &row, &int(0));
+            self.prefix(&start, &row, &int(0), &self.len())
+        });
+        Acc::generate(&Exp::shape(&self.fold.d), &f, at)
+    }
+}

@@ -1,0 +1,169 @@
+//! Label and primal pass for arrays. Expects any program; establishes a telescope in which the arguments of every array
+//! operation are variables: their labels. The code computed is that of the program; nothing is stored for the dual.
+
+use super::code::{ACode, AEmitted};
+use accel_core::ast::*;
+use accel_core::pass::{rename_acc, rename_arrays};
+
+/// Emits code for `e`, whose variables are found in `env`.
+pub fn label<'m, B, A0, A, R>(
+    e: &Acc<A0, R>,
+    env: &Env<IdxF<A>, A0>,
+    code: &ACode<B, A>,
+    m: Guard<'m>,
+) -> AEmitted<'m, B, A, R> {
+    fresh4(|a0, a1, b, r| {
+        let (a0, a1, b, r) = (name(a0), name(a1), name(b), name(r));
+        let code = ACode { tele: code.tele.cast_all(b, a1), size: code.size.cast(a1) };
+        let env = env.cast_env(a0).recast(a1);
+        let l = deep(|| label_(&e.cast_env(a0).cast(r), &env, &code, m));
+        AEmitted {
+            code: ACode { tele: l.code.tele.cast_all(b.sym(), Equal::refl()), size: l.code.size },
+            var: l.var.cast(r.sym()),
+            up: l.up.cast(a1.sym(), Equal::refl()),
+        }
+    })
+}
+
+fn label_<'m, 'a, 'b, 'z, 'r>(
+    e: &Acc<X<'z>, X<'r>>,
+    env: &Env<IdxF<X<'a>>, X<'z>>,
+    code: &ACode<X<'b>, X<'a>>,
+    m: Guard<'m>,
+) -> AEmitted<'m, X<'b>, X<'a>, X<'r>> {
+    let at = e.at();
+    fresh3(|n, p, r| {
+        let op = match e.view(n) {
+            AccView::Use(lit) => return code.emit(&Acc::use_(&lit, at), m),
+            AccView::Var(i) => {
+                let q = name(m);
+                return AEmitted { code: code.rename(q), var: env.get(&i).cast_env(q), up: Ren::id().to(q) };
+            }
+            AccView::Let(b, body, q) => {
+                let b = label(&b, env, code, p);
+                let env = env.weaken(&b.up).push(&b.var, b.var.ty()).cast_env(q.sym());
+                let e = label(&body, &env, &b.code, m);
+                return AEmitted { up: b.up.then(&e.up), code: e.code, var: e.var };
+            }
+            AccView::While(_) => return code.emit(&rename_acc(e, env), m),
+            AccView::Op(op) => op,
+        };
+        let none = &Moved(env);
+        match op {
+            AccOp::Unit { .. } => code.emit(&rename_acc(e, env), m),
+            AccOp::Generate { sh, f, eq } => {
+                code.emit(&Acc::generate(&none.exp(&sh), &none.fun1(&f), at).cast(eq.sym()), m)
+            }
+            AccOp::Cond { cond, then, otherwise } => {
+                let (t, f) = (normal(&then, env, code.size), normal(&otherwise, env, code.size));
+                code.emit(&Acc::cond(&none.exp(&cond), &t, &f, at), m)
+            }
+            AccOp::Pair { a, b, eq } => {
+                let (a, b, _) = both(&a, &b, env, code, r);
+                then(&b, &Acc::pair(&Acc::var(&a), &Acc::var(&b.var)).cast(eq.sym()), m)
+            }
+            AccOp::ZipWith { f, a, b, eq } => {
+                let (a, b, env) = both(&a, &b, env, code, r);
+                let f = Moved(&env).fun2(&f);
+                then(&b, &Acc::zip_with(&f, &Acc::var(&a), &Acc::var(&b.var), at).cast(eq.sym()), m)
+            }
+            AccOp::Permute { comb, defaults, index, a, eq } => {
+                let (d, a, env) = both(&defaults, &a, env, code, r);
+                let (comb, index) = (Moved(&env).fun2(&comb), Moved(&env).fun1(&index));
+                let rhs = Acc::permute(&comb, &Acc::var(&d), &index, &Acc::var(&a.var), at);
+                then(&a, &rhs.cast(eq.sym()), m)
+            }
+            AccOp::Fst { a, eq } => one(&a, env, code, m, |_, a| a.cast(eq).fst()),
+            AccOp::Snd { a, eq } => one(&a, env, code, m, |_, a| a.cast(eq).snd()),
+            AccOp::Map { f, a, eq } => one(&a, env, code, m, |c, a| Acc::map(&c.fun1(&f), &a, at).cast(eq.sym())),
+            AccOp::Fold { f, z, a, eq } => {
+                one(&a, env, code, m, |c, a| Acc::fold(&c.fun2(&f), &c.exp(&z), &a, at).cast(eq.sym()))
+            }
+            AccOp::Fold1 { f, a, eq } => one(&a, env, code, m, |c, a| Acc::fold1(&c.fun2(&f), &a, at).cast(eq.sym())),
+            AccOp::Scan { dir, f, z, a, eq } => {
+                one(&a, env, code, m, |c, a| Acc::scan(dir, &c.fun2(&f), &c.exp(&z), &a, at).cast(eq.sym()))
+            }
+            AccOp::Scan1 { dir, f, a, eq } => {
+                one(&a, env, code, m, |c, a| Acc::scan1(dir, &c.fun2(&f), &a, at).cast(eq.sym()))
+            }
+            AccOp::Backpermute { sh, f, a, eq } => {
+                one(&a, env, code, m, |c, a| Acc::backpermute(&c.exp(&sh), &c.fun1(&f), &a, at).cast(eq.sym()))
+            }
+            AccOp::Reshape { sh, a, eq } => {
+                one(&a, env, code, m, |c, a| Acc::reshape(&c.exp(&sh), &a, at).cast(eq.sym()))
+            }
+            AccOp::Replicate { spec, slx, a, eq } => {
+                one(&a, env, code, m, |c, a| Acc::replicate(&spec, &c.exp(&slx), &a, at).cast(eq.sym()))
+            }
+            AccOp::Slice { spec, slx, a, eq } => {
+                one(&a, env, code, m, |c, a| Acc::slice(&spec, &c.exp(&slx), &a, at).cast(eq.sym()))
+            }
+        }
+    })
+}
+
+/// Scalar code with its array variables replaced.
+struct Moved<'a, A0, A>(&'a Env<IdxF<A>, A0>);
+impl<A0, A> Moved<'_, A0, A> {
+    fn exp<E, T>(&self, e: &Exp<E, A0, T>) -> Exp<E, A, T> {
+        rename_arrays(e, self.0)
+    }
+    fn fun1<P, R>(&self, f: &Fun1<A0, P, R>) -> Fun1<A, P, R> {
+        Fun1(self.exp(&f.0))
+    }
+    fn fun2<P, Q, R>(&self, f: &Fun2<A0, P, Q, R>) -> Fun2<A, P, Q, R> {
+        Fun2(self.exp(&f.0))
+    }
+}
+
+/// An operation of one array argument.
+fn one<'m, B, A0, A, P, R>(
+    a: &Acc<A0, P>,
+    env: &Env<IdxF<A>, A0>,
+    code: &ACode<B, A>,
+    m: Guard<'m>,
+    op: impl for<'k> FnOnce(Moved<'_, A0, X<'k>>, Acc<X<'k>, P>) -> Acc<X<'k>, R>,
+) -> AEmitted<'m, B, A, R> {
+    fresh1(|k| {
+        let a = label(a, env, code, k);
+        let rhs = op(Moved(&env.weaken(&a.up)), Acc::var(&a.var));
+        then(&a, &rhs, m)
+    })
+}
+
+/// One more definition on top of an argument's.
+fn then<'m, 'k, B, A, P, R>(
+    before: &AEmitted<'k, B, A, P>,
+    rhs: &Acc<X<'k>, R>,
+    m: Guard<'m>,
+) -> AEmitted<'m, B, A, R> {
+    let after = before.code.emit(rhs, m);
+    AEmitted { up: before.up.then(&after.up), code: after.code, var: after.var }
+}
+
+/// The labels of two arguments, and the variables after them.
+type Both<'m, B, A0, A, P, Q> = (Idx<X<'m>, P>, AEmitted<'m, B, A, Q>, Env<IdxF<X<'m>>, A0>);
+
+fn both<'m, B, A0, A, P, Q>(
+    a: &Acc<A0, P>,
+    b: &Acc<A0, Q>,
+    env: &Env<IdxF<A>, A0>,
+    code: &ACode<B, A>,
+    m: Guard<'m>,
+) -> Both<'m, B, A0, A, P, Q> {
+    fresh1(|p| {
+        let a = label(a, env, code, p);
+        let b = label(b, &env.weaken(&a.up), &a.code, m);
+        let up = a.up.then(&b.up);
+        let env = env.weaken(&up);
+        (b.up.at(&a.var), AEmitted { up, code: b.code, var: b.var }, env)
+    })
+}
+
+/// The normal form of a computation: definitions around a variable.
+fn normal<A0, A, R>(e: &Acc<A0, R>, env: &Env<IdxF<A>, A0>, size: Size<A>) -> Acc<A, R> {
+    fresh1(|m| {
+        let l = label(e, env, &ACode::start(size), m);
+        l.code.close(&Acc::var(&l.var))
+    })
+}

@@ -1,0 +1,10 @@
+//! Differentiation of array programs: label and primal, dual, forward mode.
+
+pub mod branches;
+pub mod code;
+pub mod dual;
+pub mod fold;
+pub mod forward;
+pub mod label;
+pub mod rules;
+pub mod shapes;

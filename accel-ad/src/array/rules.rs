@@ -1,0 +1,225 @@
+//! What each array operation contributes to the adjoints of its arguments (thesis table 2).
+
+use super::branches::branches;
+use super::code::materialise;
+use super::dual::ADual;
+use super::fold;
+use super::shapes::{from_linear, in_bounds, merge, project, size};
+use crate::scalar::dual::no_rule;
+use crate::scalar::function::{FunDual, fun_dual};
+use crate::terms::{call2, equal, fun1, has_tangent, plus, truth, uncurry, zero};
+use accel_core::ast::*;
+use accel_core::error::{Error, Result};
+
+/// In normal form arguments are variables.
+pub fn label<A, R>(a: &Acc<A, R>) -> Result<Idx<A, R>> {
+    fresh1(|n| match a.view(n) {
+        AccView::Var(i) => Ok(i),
+        _ => Err(Error::Internal("dual pass: an array argument is not in normal form".into())),
+    })
+}
+
+/// The adjoint of a single array is a variable.
+fn single<A, Sh, T>(d: &Part<A, Tan<Arr<Sh, T>>>) -> Result<Idx<A, Arr<Sh, Tan<T>>>> {
+    fresh1(|n| match d.cast(tan_arr()).view(n) {
+        PartView::Var(i) => Ok(i),
+        _ => Err(Error::Internal("dual pass: the adjoint of an array is not a variable".into())),
+    })
+}
+
+/// The contributions of one definition `rhs`, whose value is `y` and whose adjoint `d` is not zero.
+pub fn step<'m, B, A, A2, R>(
+    rhs: &Acc<A, R>,
+    mut st: ADual<B, A, A2>,
+    d: &Part<A2, Tan<R>>,
+    y: &Idx<A2, R>,
+    m: Guard<'m>,
+) -> Result<ADual<B, A, X<'m>>> {
+    let at = rhs.at();
+    fresh5(|n, k, l, i, j| {
+        let op = match rhs.view(n) {
+            AccView::Use(_) => return Ok(st.rename(m).0),
+            AccView::Var(a) => {
+                st.adj.add(&a, d);
+                return Ok(st.rename(m).0);
+            }
+            AccView::Let(..) => return Err(Error::Internal("dual pass: a let in normal form".into())),
+            AccView::While(_) => {
+                let detail = "loops are not differentiated in reverse mode yet; `jvp` does";
+                return Err(no_rule("awhile", at, detail));
+            }
+            AccView::Op(op) => op,
+        };
+        match op {
+            AccOp::Unit { .. } => Ok(st.rename(m).0),
+            AccOp::Pair { a, b, eq } => {
+                let parts = eq_tan(eq).then(tan_pair());
+                let (a, b, p) = (label(&a)?, label(&b)?, d.cast(parts));
+                match p.view(k) {
+                    PartView::Pair(da, db, q) => {
+                        st.adj.add(&a, &da.cast(q.fst().sym()));
+                        st.adj.add(&b, &db.cast(q.snd().sym()));
+                        Ok(st.rename(m).0)
+                    }
+                    _ => {
+                        let whole = materialise(d, &Acc::var(y)).cast(parts);
+                        let s = st.contribute(&a, &whole.fst(), l);
+                        Ok(s.st.contribute(&b, &whole.snd().weaken(&s.up), m).st)
+                    }
+                }
+            }
+            AccOp::Fst { a, eq } => {
+                let whole = Part::pair(d, &Part::zero()).cast(tan_pair().sym().then(eq_tan(eq.sym())));
+                st.adj.add(&label(&a)?, &whole);
+                Ok(st.rename(m).0)
+            }
+            AccOp::Snd { a, eq } => {
+                let whole = Part::pair(&Part::zero(), d).cast(tan_pair().sym().then(eq_tan(eq.sym())));
+                st.adj.add(&label(&a)?, &whole);
+                Ok(st.rename(m).0)
+            }
+            AccOp::Cond { cond, then, otherwise } => branches(st, &cond, &then, &otherwise, d, at, m),
+            AccOp::Generate { sh, f, eq } => {
+                let d = single(&d.cast(eq_tan(eq)))?;
+                let FunDual { dual, sites } = fun_dual(&f, sh.ty(), i)?;
+                if sites.is_empty() {
+                    return Ok(st.rename(m).0);
+                }
+                let dual = dual.aweaken(&st.emb);
+                let run = fun1(sh.ty(), |ix| call2(&dual, &ix, &Exp::index(&d, &ix, at)).snd());
+                let ia = st.bind(&Acc::generate(&Exp::shape(&d), &run, at), k);
+                let whole = fun1(&ia.val.ty().sh_elt().1, |x| x);
+                Ok(ia.st.scatter(&sites, &ia.val, &whole, m).0)
+            }
+            AccOp::Map { f, a, eq } => {
+                let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);
+                let p = a.ty().sh_elt().1;
+                let FunDual { dual, sites } = fun_dual(&f, &p, i)?;
+                let dual = dual.aweaken(&st.emb);
+                let (x, dx) = (st.value(&a), Acc::var(&d));
+                if sites.is_empty() {
+                    let da = Acc::zip_with(&Fun2(dual.0.fst()), &x, &dx, at).cast(tan_arr().sym());
+                    return Ok(if has_tangent(&p) { st.contribute(&a, &da, m).st } else { st.rename(m).0 });
+                }
+                let res = st.bind(&Acc::zip_with(&dual, &x, &dx, at), k);
+                let pair = res.val.ty().sh_elt().1;
+                let da = Acc::map(&fun1(&pair, |x| x.fst()), &Acc::var(&res.val), at).cast(tan_arr().sym());
+                let s = res.st.contribute(&a, &da, l);
+                Ok(s.st.scatter(&sites, &s.up.at(&res.val), &fun1(&pair, |x| x.snd()), m).0)
+            }
+            AccOp::ZipWith { f, a, b, eq } => {
+                let (a, b, d) = (label(&a)?, label(&b)?, single(&d.cast(eq_tan(eq)))?);
+                let ((sh, ta), tb) = (a.ty().sh_elt(), b.ty().sh_elt().1);
+                let FunDual { dual, sites } = fun_dual(&uncurry(&f, &ta, &tb), &Ty::pair(&ta, &tb), i)?;
+                let dual = dual.aweaken(&st.emb);
+                let (va, vb) = (st.emb.at(&a), st.emb.at(&b));
+                let run = fun1(&sh, |ix| {
+                    let x = Exp::pair(&Exp::index(&va, &ix, at), &Exp::index(&vb, &ix, at));
+                    call2(&dual, &x, &Exp::index(&d, &ix, at))
+                });
+                let res = st.bind(&Acc::generate(&Exp::shape(&d), &run, at), k);
+                let pair = res.val.ty().sh_elt().1;
+                let parts = |x: Exp<_, _, _>| x.fst().cast(tan_pair());
+                let da = Acc::map(&fun1(&pair, |x| parts(x).fst()), &Acc::var(&res.val), at);
+                let s = spread(res.st, &a, &da, at, l);
+                let res = s.1.at(&res.val);
+                let db = Acc::map(&fun1(&pair, |x| x.fst().cast(tan_pair()).snd()), &Acc::var(&res), at);
+                let s = spread(s.0, &b, &db, at, j);
+                Ok(s.0.scatter(&sites, &s.1.at(&res), &fun1(&pair, |x| x.snd()), m).0)
+            }
+            AccOp::Fold { f, z, a, eq } => {
+                let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);
+                fold::fold(st, &f, Some(&z), &a, &d, at, m)
+            }
+            AccOp::Fold1 { f, a, eq } => {
+                let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);
+                fold::fold(st, &f, None, &a, &d, at, m)
+            }
+            AccOp::Scan { .. } | AccOp::Scan1 { .. } => {
+                Err(no_rule(op.name(), at, "scans are not differentiated in reverse mode yet; `jvp` does"))
+            }
+            AccOp::Permute { .. } => {
+                Err(no_rule(op.name(), at, "permute is not differentiated in reverse mode yet; `jvp` does"))
+            }
+            AccOp::Backpermute { f, a, eq, .. } => {
+                let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);
+                let target = f.aweaken(&st.emb);
+                let index = Fun1(Exp::pair(&truth(true), &target.0));
+                let da = onto(&st, &a, &index, &Acc::var(&d), at);
+                Ok(st.contribute(&a, &da, m).st)
+            }
+            AccOp::Reshape { a, eq, .. } => {
+                let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);
+                let da = Acc::reshape(&Exp::shape(&st.emb.at(&a)), &Acc::var(&d), at);
+                Ok(st.contribute(&a, &da.cast(tan_arr().sym()), m).st)
+            }
+            AccOp::Replicate { spec, slx, a, eq } => {
+                let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);
+                let slx = slx.aweaken(&st.emb);
+                let small = Exp::shape(&st.emb.at(&a));
+                // Rows of all copies of an element, then their sum.
+                let rows = Exp::pair(&small, &size(&slx));
+                let source = fun1(rows.ty(), |ix| {
+                    let fixed = from_linear(&slx.weaken(&Ren::from_nil()), &ix.snd());
+                    merge(&spec, &fixed, &ix.fst())
+                });
+                let copies = Acc::backpermute(&rows, &source, &Acc::var(&d), at);
+                let t = d.ty().sh_elt().1;
+                let da = Acc::fold(&plus(&t), &zero(&t), &copies, at).cast(tan_arr().sym());
+                Ok(st.contribute(&a, &da, m).st)
+            }
+            AccOp::Slice { spec, slx, a, eq } => {
+                let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);
+                let slx = slx.aweaken(&st.emb);
+                let (sh, dt) = (a.ty().sh_elt().0, d.ty().sh_elt().1);
+                let pick = fun1(&sh, |ix| {
+                    let (fixed, small) = project(&spec, &ix);
+                    let hit = equal(&fixed, &slx.weaken(&Ren::from_nil()));
+                    Exp::cond(&hit, &Exp::index(&d, &small, at), &zero(&dt))
+                });
+                let da = Acc::generate(&Exp::shape(&st.emb.at(&a)), &pick, at).cast(tan_arr().sym());
+                Ok(st.contribute(&a, &da, m).st)
+            }
+        }
+    })
+}
+
+/// `permute (+)` of adjoints onto zeros of the shape of `a`.
+pub fn onto<B, A, A2, Sh, Sh2, T>(
+    st: &ADual<B, A, A2>,
+    a: &Idx<A, Arr<Sh, T>>,
+    index: &Fun1<A2, Sh2, (bool, Sh)>,
+    d: &Acc<A2, Arr<Sh2, Tan<T>>>,
+    at: Src,
+) -> Acc<A2, Tan<Arr<Sh, T>>> {
+    let zeros = super::code::zeros(&st.value(a)).cast(tan_arr());
+    Acc::permute(&plus(&tan_ty(&a.ty().sh_elt().1)), &zeros, index, d, at).cast(tan_arr().sym())
+}
+
+/// Contributes `da`, which may be smaller than `a` (a `zip_with` ignores what lies outside the intersection of the shapes).
+fn spread<'k, B, A, A2, Sh, T>(
+    st: ADual<B, A, A2>,
+    a: &Idx<A, Arr<Sh, T>>,
+    da: &Acc<A2, Arr<Sh, Tan<T>>>,
+    at: Src,
+    k: Guard<'k>,
+) -> (ADual<B, A, X<'k>>, Ren<A2, X<'k>>) {
+    let (sh, t) = a.ty().sh_elt();
+    if !has_tangent(&t) {
+        let (st, q) = st.rename(k);
+        return (st, Ren::id().to(q));
+    }
+    fresh1(|l| {
+        let small = st.bind(da, l);
+        let (st, d) = (small.st, small.val);
+        let full = Exp::shape(&st.emb.at(a));
+        let padded = fun1(&sh, |ix| {
+            let inside = in_bounds(&ix, &Exp::shape(&d));
+            Exp::cond(&inside, &Exp::index(&d, &ix, at), &zero(&tan_ty(&t)))
+        });
+        let same = equal(&full, &Exp::shape(&d));
+        let whole = Acc::cond(&same, &Acc::var(&d), &Acc::generate(&full, &padded, at), at);
+        let s = st.contribute(a, &whole.cast(tan_arr().sym()), k);
+        (s.st, small.up.then(&s.up))
+    })
+}

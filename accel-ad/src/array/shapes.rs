@@ -1,0 +1,107 @@
+//! Index arithmetic as scalar code.
+
+use crate::terms::{and, compare, index_op, int, truth, unit};
+use accel_core::ast::*;
+use accel_core::repr::op::{Cmp, Num2};
+use frunk::HCons;
+
+/// `let x = e in f(x, up)`, where `up` brings the other variables below the binder.
+pub fn bind<E, A, B, T>(
+    e: &Exp<E, A, B>,
+    f: impl FnOnce(Exp<HCons<B, E>, A, B>, Ren<E, HCons<B, E>>) -> Exp<HCons<B, E>, A, T>,
+) -> Exp<E, A, T> {
+    Exp::let_(e, &f(Exp::var(&Idx::zero(e.ty())), Ren::shift()))
+}
+
+/// The number of elements of a shape.
+pub fn size<E, A, Sh>(sh: &Exp<E, A, Sh>) -> Exp<E, A, i64> {
+    fresh2(|n, k| match sh.ty().view(n) {
+        TyView::Pair(_, t, q) => {
+            let sh = sh.cast(q);
+            let extent = as_index(&sh.snd(), &t);
+            match sh.fst().ty().view(k) {
+                TyView::Unit(_) => extent,
+                _ => index_op(Num2::Mul, &size(&sh.fst()), &extent),
+            }
+        }
+        _ => int(1),
+    })
+}
+
+/// An extent or index of a shape that is only known by name.
+pub fn as_index<E, A, T>(e: &Exp<E, A, T>, t: &Ty<T>) -> Exp<E, A, i64> {
+    let q = t.same(&Ty::of()).expect("the dimensions of shapes are i64");
+    e.cast(q)
+}
+
+/// Whether an index lies inside a shape.
+pub fn in_bounds<E, A, Sh>(ix: &Exp<E, A, Sh>, sh: &Exp<E, A, Sh>) -> Exp<E, A, bool> {
+    fresh1(|n| match ix.ty().view(n) {
+        TyView::Pair(_, _, q) => {
+            let (ix, sh) = (ix.cast(q), sh.cast(q));
+            let inner = fresh1(|k| match ix.snd().ty().view(k) {
+                TyView::Scalar(t) => compare(Cmp::Lt, t, &ix.snd(), &sh.snd()),
+                _ => truth(true),
+            });
+            match ix.fst().ty().raw().width() {
+                0 => inner,
+                _ => and(&in_bounds(&ix.fst(), &sh.fst()), &inner),
+            }
+        }
+        _ => truth(true),
+    })
+}
+
+/// The parts of an index of the large shape: that of the fixed dimensions and that of the kept ones.
+pub fn project<E, A, Slx, Small, Large>(
+    spec: &SliceSpec<Slx, Small, Large>,
+    ix: &Exp<E, A, Large>,
+) -> (Exp<E, A, Slx>, Exp<E, A, Small>) {
+    fresh1(|n| match spec.view(n) {
+        SliceView::Nil(qf, qs, _) => (unit().cast(qf.sym()), unit().cast(qs.sym())),
+        SliceView::Keep(rest, qf, qs, ql) => {
+            let ix = ix.cast(ql);
+            let (fixed, small) = project(&rest, &ix.fst());
+            (fixed.cast(qf.sym()), Exp::pair(&small, &ix.snd()).cast(qs.sym()))
+        }
+        SliceView::Fix(rest, qf, qs, ql) => {
+            let ix = ix.cast(ql);
+            let (fixed, small) = project(&rest, &ix.fst());
+            (Exp::pair(&fixed, &ix.snd()).cast(qf.sym()), small.cast(qs.sym()))
+        }
+    })
+}
+
+/// An index of the large shape from its parts.
+pub fn merge<E, A, Slx, Small, Large>(
+    spec: &SliceSpec<Slx, Small, Large>,
+    fixed: &Exp<E, A, Slx>,
+    small: &Exp<E, A, Small>,
+) -> Exp<E, A, Large> {
+    fresh1(|n| match spec.view(n) {
+        SliceView::Nil(_, _, ql) => unit().cast(ql.sym()),
+        SliceView::Keep(rest, qf, qs, ql) => {
+            let small = small.cast(qs);
+            Exp::pair(&merge(&rest, &fixed.cast(qf), &small.fst()), &small.snd()).cast(ql.sym())
+        }
+        SliceView::Fix(rest, qf, qs, ql) => {
+            let fixed = fixed.cast(qf);
+            Exp::pair(&merge(&rest, &fixed.fst(), &small.cast(qs)), &fixed.snd()).cast(ql.sym())
+        }
+    })
+}
+
+/// The index at row-major position `k` of a shape.
+pub fn from_linear<E, A, Sh>(sh: &Exp<E, A, Sh>, k: &Exp<E, A, i64>) -> Exp<E, A, Sh> {
+    fresh1(|n| match sh.ty().view(n) {
+        TyView::Pair(_, t, q) => {
+            let sh = sh.cast(q);
+            let extent = as_index(&sh.snd(), &t);
+            let back = t.same(&Ty::of()).expect("the dimensions of shapes are i64").sym();
+            let outer = from_linear(&sh.fst(), &index_op(Num2::Div, k, &extent));
+            Exp::pair(&outer, &index_op(Num2::Rem, k, &extent).cast(back)).cast(q.sym())
+        }
+        TyView::Unit(q) => unit().cast(q.sym()),
+        _ => unreachable!("shapes are tuples"),
+    })
+}

@@ -1,0 +1,155 @@
+//! The derivatives of the primitive functions, one table for both modes.
+//!
+//! A local derivative is a linear map between scalars of one type, which is its own transpose: forward mode applies it to the
+//! tangent of the argument, reverse mode to the adjoint of the result. Where a function has no derivative (at a kink or a
+//! jump) a one-sided one is taken, so that both modes agree; at ties `min` and `max` follow the first argument.
+
+use crate::terms::{Floats, not};
+use accel_core::ast::*;
+use accel_core::repr::op::{Cmp, Float1, Float2, Num1, Num2};
+
+/// A local derivative: multiplication by a factor that is often special.
+pub enum Factor<E, A, T> {
+    /// 0
+    Zero,
+    /// 1
+    One,
+    /// -1
+    MinusOne,
+    /// The value of an expression.
+    Times(Exp<E, A, T>),
+    /// One over the value of an expression.
+    Over(Exp<E, A, T>),
+    /// 1 where the condition holds and 0 elsewhere.
+    Where(Exp<E, A, bool>),
+}
+
+impl<E, A, T> Factor<E, A, T> {
+    /// The factor in a larger environment.
+    pub fn weaken<E2>(&self, r: &Ren<E, E2>) -> Factor<E2, A, T> {
+        match self {
+            Factor::Zero => Factor::Zero,
+            Factor::One => Factor::One,
+            Factor::MinusOne => Factor::MinusOne,
+            Factor::Times(e) => Factor::Times(e.weaken(r)),
+            Factor::Over(e) => Factor::Over(e.weaken(r)),
+            Factor::Where(c) => Factor::Where(c.weaken(r)),
+        }
+    }
+    /// The derivative applied to `d`; `None` for zero.
+    pub fn apply(&self, t: FloatTy<T>, d: &Exp<E, A, T>) -> Option<Exp<E, A, T>> {
+        let o = Floats(t);
+        Some(match self {
+            Factor::Zero => return None,
+            Factor::One => d.clone(),
+            Factor::MinusOne => o.neg(d),
+            Factor::Times(e) => o.mul(d, e),
+            Factor::Over(e) => o.div(d, e),
+            Factor::Where(c) => Exp::cond(c, d, &o.c(0.0)),
+        })
+    }
+}
+
+/// d op(x) / dx, where `y` is the result.
+pub fn num1<E, A, T>(op: Num1, t: FloatTy<T>, x: &Exp<E, A, T>) -> Factor<E, A, T> {
+    match op {
+        Num1::Neg => Factor::MinusOne,
+        Num1::Abs => Factor::Times(Floats(t).num1(Num1::Signum, x)),
+        Num1::Signum => Factor::Zero,
+    }
+}
+
+/// d op(x) / dx, where `y` is the result.
+pub fn float1<E, A, T>(op: Float1, t: FloatTy<T>, x: &Exp<E, A, T>, y: &Exp<E, A, T>) -> Factor<E, A, T> {
+    use Float1::*;
+    let o = Floats(t);
+    let c = |v| o.c(v);
+    let square = |e: &_| o.mul(e, e);
+    let one_plus_square = |e: &_| o.add(&c(1.0), &square(e));
+    let one_minus_square = |e: &_| o.sub(&c(1.0), &square(e));
+    match op {
+        Sin => Factor::Times(o.f(Cos, x)),
+        Cos => Factor::Times(o.neg(&o.f(Sin, x))),
+        Tan => Factor::Times(one_plus_square(y)),
+        Asin => Factor::Over(o.f(Sqrt, &one_minus_square(x))),
+        Acos => Factor::Over(o.neg(&o.f(Sqrt, &one_minus_square(x)))),
+        Atan => Factor::Over(one_plus_square(x)),
+        Sinh => Factor::Times(o.f(Cosh, x)),
+        Cosh => Factor::Times(o.f(Sinh, x)),
+        Tanh => Factor::Times(one_minus_square(y)),
+        Asinh => Factor::Over(o.f(Sqrt, &one_plus_square(x))),
+        Acosh => Factor::Over(o.f(Sqrt, &o.sub(&square(x), &c(1.0)))),
+        Atanh => Factor::Over(one_minus_square(x)),
+        Exp => Factor::Times(y.clone()),
+        Exp2 => Factor::Times(o.mul(y, &c(std::f64::consts::LN_2))),
+        ExpM1 => Factor::Times(o.add(y, &c(1.0))),
+        Log => Factor::Over(x.clone()),
+        Log2 => Factor::Over(o.mul(x, &c(std::f64::consts::LN_2))),
+        Log10 => Factor::Over(o.mul(x, &c(std::f64::consts::LN_10))),
+        Log1p => Factor::Over(o.add(x, &c(1.0))),
+        Sqrt => Factor::Over(o.mul(y, &c(2.0))),
+        Cbrt => Factor::Over(o.mul(&square(y), &c(3.0))),
+        Recip => Factor::Times(o.neg(&square(y))),
+        Erf => Factor::Times(gauss(o, x, std::f64::consts::FRAC_2_SQRT_PI)),
+        Erfc => Factor::Times(gauss(o, x, -std::f64::consts::FRAC_2_SQRT_PI)),
+        LogGamma => Factor::Times(o.f(Polygamma(0), x)),
+        Polygamma(n) => Factor::Times(o.f(Polygamma(n.saturating_add(1)), x)),
+        Floor | Ceil | Round | Trunc => Factor::Zero,
+    }
+}
+
+/// `scale * exp(-x^2)`
+fn gauss<E, A, T>(o: Floats<T>, x: &Exp<E, A, T>, scale: f64) -> Exp<E, A, T> {
+    o.mul(&o.c(scale), &o.f(Float1::Exp, &o.neg(&o.mul(x, x))))
+}
+
+/// The two partial derivatives of `y = op(a, b)`.
+pub fn num2<E, A, T>(
+    op: Num2,
+    t: FloatTy<T>,
+    a: &Exp<E, A, T>,
+    b: &Exp<E, A, T>,
+    y: &Exp<E, A, T>,
+) -> (Factor<E, A, T>, Factor<E, A, T>) {
+    let o = Floats(t);
+    match op {
+        Num2::Add => (Factor::One, Factor::One),
+        Num2::Sub => (Factor::One, Factor::MinusOne),
+        Num2::Mul => (Factor::Times(b.clone()), Factor::Times(a.clone())),
+        Num2::Div => (Factor::Over(b.clone()), Factor::Times(o.neg(&o.div(y, b)))),
+        Num2::Rem => (Factor::One, Factor::Times(o.neg(&o.f(Float1::Trunc, &o.div(a, b))))),
+        Num2::Min => {
+            let second = o.cmp(Cmp::Lt, b, a);
+            (Factor::Where(not(&second)), Factor::Where(second))
+        }
+        Num2::Max => {
+            let second = o.cmp(Cmp::Lt, a, b);
+            (Factor::Where(not(&second)), Factor::Where(second))
+        }
+    }
+}
+
+/// The two partial derivatives of `y = op(a, b)`.
+pub fn float2<E, A, T>(
+    op: Float2,
+    t: FloatTy<T>,
+    a: &Exp<E, A, T>,
+    b: &Exp<E, A, T>,
+    y: &Exp<E, A, T>,
+) -> (Factor<E, A, T>, Factor<E, A, T>) {
+    let o = Floats(t);
+    let zero_where = |x: &Exp<E, A, T>, e: &Exp<E, A, T>| Exp::cond(&o.cmp(Cmp::Eq, x, &o.c(0.0)), &o.c(0.0), e);
+    match op {
+        // b a^(b-1), which is 0 for b = 0 also where a = 0; a^b log a, which is 0 for a = 0.
+        Float2::Pow => {
+            let less = o.f2(Float2::Pow, a, &o.sub(b, &o.c(1.0)));
+            let (da, db) = (o.mul(b, &less), o.mul(y, &o.f(Float1::Log, a)));
+            (Factor::Times(zero_where(b, &da)), Factor::Times(zero_where(a, &db)))
+        }
+        Float2::Atan2 => {
+            let r2 = o.add(&o.mul(a, a), &o.mul(b, b));
+            (Factor::Times(o.div(b, &r2)), Factor::Times(o.neg(&o.div(a, &r2))))
+        }
+        Float2::Hypot => (Factor::Times(zero_where(y, &o.div(a, y))), Factor::Times(zero_where(y, &o.div(b, y)))),
+    }
+}

@@ -1,0 +1,87 @@
+//! Scalar code under construction: a telescope of definitions that grows at its end.
+
+use crate::terms::{add, zero};
+use accel_core::ast::*;
+
+/// Definitions that lead from the environment `B` to `E`.
+pub struct Code<A, B, E> {
+    /// The definitions.
+    pub tele: Tele<A, B, E>,
+    /// How many variables are in scope at the end.
+    pub size: Size<E>,
+}
+
+/// Code after a definition; the environment has got the name `X<'m>`.
+pub struct Emitted<'m, A, B, E, T> {
+    /// The code.
+    pub code: Code<A, B, X<'m>>,
+    /// The variable defined.
+    pub var: Idx<X<'m>, T>,
+    /// Where the variables before went.
+    pub up: Ren<E, X<'m>>,
+}
+
+impl<A, B, E> Clone for Code<A, B, E> {
+    fn clone(&self) -> Self {
+        Code { tele: self.tele.clone(), size: self.size }
+    }
+}
+
+impl<A, B> Code<A, B, B> {
+    /// No definition yet.
+    pub fn start(size: Size<B>) -> Self {
+        Code { tele: Tele::nil(), size }
+    }
+}
+
+impl<A, B, E> Code<A, B, E> {
+    /// One more definition.
+    pub fn emit<'m, T>(&self, rhs: &Exp<E, A, T>, m: Guard<'m>) -> Emitted<'m, A, B, E, T> {
+        let q = name(m);
+        Emitted {
+            code: Code { tele: self.tele.snoc(rhs).cast(q), size: self.size.push().cast(q) },
+            var: Idx::zero(rhs.ty()).cast_env(q),
+            up: Ren::id().up(q),
+        }
+    }
+    /// No new definition, only a name for the environment.
+    pub fn rename<'m>(&self, q: Equal<E, X<'m>>) -> Code<A, B, X<'m>> {
+        Code { tele: self.tele.cast(q), size: self.size.cast(q) }
+    }
+    /// The definitions around a result.
+    pub fn close<T>(&self, body: &Exp<E, A, T>) -> Exp<B, A, T> {
+        accel_core::pass::close(&self.tele, body)
+    }
+}
+
+/// A partial value as an expression, zeros written out.
+pub fn materialise<E, A, T>(p: &Part<E, T>, t: &Ty<T>) -> Exp<E, A, T> {
+    fresh1(|n| match p.view(n) {
+        PartView::Zero => zero(t),
+        PartView::Var(i) => Exp::var(&i),
+        PartView::Pair(a, b, q) => {
+            let (ta, tb) = t.cast(q).parts();
+            Exp::pair(&materialise(&a, &ta), &materialise(&b, &tb)).cast(q.sym())
+        }
+    })
+}
+
+/// `x + p`, where zeros cost nothing.
+pub fn plus_part<E, A, T>(x: &Exp<E, A, T>, p: &Part<E, T>) -> Exp<E, A, T> {
+    fresh1(|n| match p.view(n) {
+        PartView::Zero => x.clone(),
+        PartView::Var(i) => add(x, &Exp::var(&i)),
+        PartView::Pair(a, b, q) => {
+            let x = x.cast(q);
+            Exp::pair(&plus_part(&x.fst(), &a), &plus_part(&x.snd(), &b)).cast(q.sym())
+        }
+    })
+}
+
+/// The sum of partial values as an expression.
+pub fn total<E, A, U>(parts: &[Part<E, U>], t: &Ty<U>) -> Exp<E, A, U> {
+    match parts.split_first() {
+        None => zero(t),
+        Some((first, rest)) => rest.iter().fold(materialise(first, t), |sum, p| plus_part(&sum, p)),
+    }
+}

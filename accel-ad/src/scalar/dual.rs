@@ -1,0 +1,346 @@
+//! Dual pass for scalar code. Expects a telescope from the primal pass; walks it backwards and establishes the adjoint of
+//! every variable before it, together with the index-adjoint tuple: what to add to the adjoints of the arrays that were read.
+
+use super::branches::branches;
+use super::code::{Code, materialise, plus_part};
+use crate::rules::{self, Factor};
+use crate::terms::{has_tangent, truth};
+use accel_core::ast::*;
+use accel_core::error::{Error, Result};
+
+/// The code so far (from `B` to `E2`), the contribution map for the labels `E`, where their values are in `E2`, and the
+/// index-adjoint tuple of type `T`.
+pub struct Dual<A, B, E, E2, T> {
+    pub code: Code<A, B, E2>,
+    pub adj: Contributions<E, E2>,
+    pub emb: Ren<E, E2>,
+    pub sites: Sites<A, T>,
+    pub idx: Exp<E2, A, T>,
+}
+
+/// A state after more code, with something in its environment.
+pub struct Bound<'k, A, B, E, E2, T, V> {
+    pub st: Dual<A, B, E, X<'k>, T>,
+    pub val: V,
+    pub up: Ren<E2, X<'k>>,
+}
+
+impl<A, B, E, E2, T> Dual<A, B, E, E2, T> {
+    /// Names the code environment.
+    fn rename<'k>(self, k: Guard<'k>) -> (Dual<A, B, E, X<'k>, T>, Equal<E2, X<'k>>) {
+        let q = name(k);
+        let st = Dual {
+            code: self.code.rename(q),
+            adj: self.adj.cast_code(q),
+            emb: self.emb.to(q),
+            sites: self.sites,
+            idx: self.idx.cast_env(q),
+        };
+        (st, q)
+    }
+    /// Names the code environment and the index-adjoint tuple.
+    pub fn named<'k, 'i>(self, k: Guard<'k>, i: Guard<'i>) -> Dual<A, B, E, X<'k>, X<'i>> {
+        let (st, _) = self.rename(k);
+        let v = name(i);
+        Dual { sites: st.sites.cast(v), idx: st.idx.cast(v), code: st.code, adj: st.adj, emb: st.emb }
+    }
+    /// Emits a definition.
+    pub fn bind<'k, U>(self, rhs: &Exp<E2, A, U>, k: Guard<'k>) -> Bound<'k, A, B, E, E2, T, Idx<X<'k>, U>> {
+        let q = name(k);
+        let up = Ren::id().up(q);
+        let st = Dual {
+            code: Code { tele: self.code.tele.snoc(rhs).cast(q), size: self.code.size.push().cast(q) },
+            adj: self.adj.grow(q),
+            emb: self.emb.then(&up),
+            sites: self.sites,
+            idx: self.idx.weaken(&up),
+        };
+        Bound { st, val: Idx::zero(rhs.ty()).cast_env(q), up }
+    }
+    /// The sum of partial values; emits code only where two of them overlap.
+    pub fn sum<'k, U>(
+        self,
+        parts: &[Part<E2, U>],
+        t: &Ty<U>,
+        k: Guard<'k>,
+    ) -> Bound<'k, A, B, E, E2, T, Part<X<'k>, U>> {
+        let mut live: Vec<&Part<E2, U>> = parts.iter().filter(|p| !p.is_zero()).collect();
+        if live.len() < 2 {
+            let p = live.first().map_or(Part::zero(), |p| (*p).clone());
+            let (st, q) = self.rename(k);
+            return Bound { st, val: p.cast_env(q), up: Ren::id().to(q) };
+        }
+        fresh3(|n, k1, k2| {
+            if let Some(pairs) = Pairs::of(&live, n) {
+                let (ta, tb) = t.cast(pairs.eq).parts();
+                let a = self.sum(&pairs.firsts, &ta, k1);
+                let seconds: Vec<_> = pairs.seconds.iter().map(|p| p.weaken(&a.up)).collect();
+                let b = a.st.sum(&seconds, &tb, k2);
+                let both = Part::pair(&a.val.weaken(&b.up), &b.val).cast(pairs.eq.sym());
+                let (st, q) = b.st.rename(k);
+                return Bound { st, val: both.cast_env(q), up: a.up.then(&b.up).to(q) };
+            }
+            live.sort_by_key(|p| fresh1(|v| !matches!(p.view(v), PartView::Var(_))));
+            let total = live[1..].iter().fold(materialise(live[0], t), |sum, p| plus_part(&sum, p));
+            let b = self.bind(&total, k);
+            Bound { val: Part::var(&b.val), st: b.st, up: b.up }
+        })
+    }
+    /// Adds a contribution to the adjoint of a label.
+    pub fn contribute<'k, V>(
+        self,
+        i: &Idx<E, V>,
+        d: &Exp<E2, A, Tan<V>>,
+        k: Guard<'k>,
+    ) -> Bound<'k, A, B, E, E2, T, ()> {
+        if let Some(v) = fresh1(|n| match d.view(n) {
+            ExpView::Var(v) => Some(v),
+            _ => None,
+        }) {
+            let mut this = self;
+            this.adj.add(i, &Part::var(&v));
+            let (st, q) = this.rename(k);
+            return Bound { st, val: (), up: Ren::id().to(q) };
+        }
+        let mut b = self.bind(d, k);
+        b.st.adj.add(i, &Part::var(&b.val));
+        Bound { st: b.st, val: (), up: b.up }
+    }
+    /// A local derivative applied to the adjoint `d` of a result of the same type.
+    fn apply<'k, V>(
+        self,
+        i: &Idx<E, V>,
+        t: FloatTy<V>,
+        factor: &Factor<E2, A, V>,
+        d: &Exp<E2, A, V>,
+        k: Guard<'k>,
+    ) -> Bound<'k, A, B, E, E2, T, ()> {
+        match factor.apply(t, d) {
+            Some(e) => self.contribute(i, &e.cast(tan_float(t).sym()), k),
+            None => {
+                let (st, q) = self.rename(k);
+                Bound { st, val: (), up: Ren::id().to(q) }
+            }
+        }
+    }
+    /// Another index-adjoint tuple.
+    pub fn with_sites<U>(self, sites: Sites<A, U>, idx: Exp<E2, A, U>) -> Dual<A, B, E, E2, U> {
+        Dual { code: self.code, adj: self.adj, emb: self.emb, sites, idx }
+    }
+}
+
+/// Partial values all of which are visible pairs.
+struct Pairs<'n, E, U> {
+    firsts: Vec<Part<E, X<'n>>>,
+    seconds: Vec<Part<E, Y<'n>>>,
+    eq: Equal<U, (X<'n>, Y<'n>)>,
+}
+impl<'n, E, U> Pairs<'n, E, U> {
+    fn of(parts: &[&Part<E, U>], n: Guard<'n>) -> Option<Self> {
+        let (first, rest) = parts.split_first()?;
+        let PartView::Pair(a, b, eq) = first.view(n) else { return None };
+        let mut pairs = Pairs { firsts: vec![a], seconds: vec![b], eq };
+        for p in rest {
+            fresh1(|m| match p.view(m) {
+                PartView::Pair(a, b, q) => {
+                    let same = q.sym().then(eq);
+                    pairs.firsts.push(a.cast(same.fst()));
+                    pairs.seconds.push(b.cast(same.snd()));
+                    Some(())
+                }
+                _ => None,
+            })?;
+        }
+        Some(pairs)
+    }
+}
+
+/// In normal form arguments are variables.
+pub fn label<E, A, T>(a: &Exp<E, A, T>) -> Result<Idx<E, T>> {
+    fresh1(|n| match a.view(n) {
+        ExpView::Var(i) => Ok(i),
+        _ => Err(Error::Internal("dual pass: an argument is not in normal form".into())),
+    })
+}
+
+/// Walks the telescope backwards; `m` names the code environment at the end, `i` the index-adjoint tuple.
+///
+/// # Errors
+/// An operation on the way from the labels to the result that has no reverse derivative.
+pub fn reverse<'m, 'i, A, B, E, E2, E3, T>(
+    tape: &Tele<A, E, E2>,
+    st: Dual<A, B, E2, E3, T>,
+    m: Guard<'m>,
+    i: Guard<'i>,
+) -> Result<Dual<A, B, E, X<'m>, X<'i>>> {
+    fresh6(|a, b, e, e2, e3, t| {
+        let (a, b, e, e2, e3, t) = (name(a), name(b), name(e), name(e2), name(e3), name(t));
+        let st = Dual {
+            code: Code { tele: st.code.tele.cast_all(a, b, e3), size: st.code.size.cast(e3) },
+            adj: st.adj.cast_labels(e2).cast_code(e3),
+            emb: st.emb.cast(e2, e3),
+            sites: st.sites.cast_aenv(a).cast(t),
+            idx: st.idx.cast_all(e3, a, t),
+        };
+        let r = deep(|| reverse_(&tape.cast_all(a, e, e2), st, m, i))?;
+        let (a, b, e, same) = (a.sym(), b.sym(), e.sym(), Equal::refl());
+        Ok(Dual {
+            code: Code { tele: r.code.tele.cast_all(a, b, same), size: r.code.size },
+            adj: r.adj.cast_labels(e),
+            emb: r.emb.cast(e, same),
+            sites: r.sites.cast_aenv(a),
+            idx: r.idx.cast_aenv(a),
+        })
+    })
+}
+
+type Names<'a, 'b, 'e, 'c, 't> = Dual<X<'a>, X<'b>, X<'e>, X<'c>, X<'t>>;
+
+fn reverse_<'m, 'i, 'a, 'b, 'e, 'f, 'c, 't>(
+    tape: &Tele<X<'a>, X<'e>, X<'f>>,
+    st: Names<'a, 'b, 'f, 'c, 't>,
+    m: Guard<'m>,
+    i: Guard<'i>,
+) -> Result<Names<'a, 'b, 'e, 'm, 'i>> {
+    fresh2(|n, k| match tape.view(n) {
+        TeleView::Nil(q) => {
+            let st = st.named(m, i);
+            let emb = st.emb.cast(q.sym(), Equal::refl());
+            Ok(Dual { adj: st.adj.cast_labels(q.sym()), emb, code: st.code, sites: st.sites, idx: st.idx })
+        }
+        TeleView::Snoc(init, rhs, q) => {
+            let last = Idx::zero(rhs.ty());
+            let mut adj = st.adj.cast_labels(q);
+            let parts = adj.take(&last);
+            let emb = st.emb.cast(q, Equal::refl());
+            let y = emb.at(&last);
+            let emb = Ren::shift().then(&emb);
+            let st = Dual { code: st.code, adj: adj.shrink(), emb, sites: st.sites, idx: st.idx };
+            let d = st.sum(&parts, &tan_ty(rhs.ty()), k);
+            if d.val.is_zero() || !has_tangent(rhs.ty()) {
+                return reverse(&init, d.st, m, i);
+            }
+            step(&init, &rhs, d.st, &d.val, &d.up.at(&y), m, i)
+        }
+    })
+}
+
+/// The contributions of one definition `rhs`, whose value is `y` and whose adjoint `d` is not zero; then the rest.
+fn step<'m, 'i, A, B, E0, E, E2, T, V>(
+    init: &Tele<A, E0, E>,
+    rhs: &Exp<E, A, V>,
+    mut st: Dual<A, B, E, E2, T>,
+    d: &Part<E2, Tan<V>>,
+    y: &Idx<E2, V>,
+    m: Guard<'m>,
+    i: Guard<'i>,
+) -> Result<Dual<A, B, E0, X<'m>, X<'i>>> {
+    let whole = || materialise(d, &tan_ty(y.ty()));
+    fresh6(|n, k, l, j, b, r| {
+        let op = match rhs.view(n) {
+            ExpView::Const(_) => return reverse(init, st, m, i),
+            ExpView::Var(a) => {
+                st.adj.add(&a, d);
+                return reverse(init, st, m, i);
+            }
+            ExpView::Let(..) => return Err(Error::Internal("dual pass: a let in normal form".into())),
+            ExpView::While(w) => {
+                return Err(no_rule("while", w.at, "loops are not differentiated in reverse mode yet; `jvp` does"));
+            }
+            ExpView::Op(op) => op,
+        };
+        match op {
+            ExpOp::Pair(a, b, q) => {
+                let p = d.cast(eq_tan(q).then(tan_pair()));
+                let (st, _) = fresh1(|v| match p.view(v) {
+                    PartView::Pair(da, db, e) => {
+                        st.adj.add(&label(&a)?, &da.cast(e.fst().sym()));
+                        st.adj.add(&label(&b)?, &db.cast(e.snd().sym()));
+                        let (st, _) = st.rename(k);
+                        Ok((st, ()))
+                    }
+                    _ => {
+                        let e = materialise(&p, &tan_ty(y.ty()).cast(eq_tan(q).then(tan_pair())));
+                        fresh1(|h| {
+                            let s = st.contribute(&label(&a)?, &e.fst(), h);
+                            let s = s.st.contribute(&label(&b)?, &e.snd().weaken(&s.up), k);
+                            Ok((s.st, ()))
+                        })
+                    }
+                })?;
+                reverse(init, st, m, i)
+            }
+            ExpOp::Fst(a, q) => {
+                st.adj.add(&label(&a)?, &Part::pair(d, &Part::zero()).cast(tan_pair().sym().then(eq_tan(q.sym()))));
+                reverse(init, st, m, i)
+            }
+            ExpOp::Snd(a, q) => {
+                st.adj.add(&label(&a)?, &Part::pair(&Part::zero(), d).cast(tan_pair().sym().then(eq_tan(q.sym()))));
+                reverse(init, st, m, i)
+            }
+            ExpOp::Prim1(p, a) => {
+                let a = label(&a)?;
+                let x = Exp::var(&st.emb.at(&a));
+                let (t, q, factor) = match p {
+                    Prim1::Num(o, t, q) => match t.float() {
+                        Some(t) => (t, q, rules::num1(o, t, &x)),
+                        None => return reverse(init, st, m, i),
+                    },
+                    Prim1::Float(o, t, q) => (t, q, rules::float1(o, t, &x, &Exp::var(&y.cast(q.sym())))),
+                    Prim1::Cast(from, to) => {
+                        if let (Some(from), Some(to)) = (from.float(), to.float()) {
+                            let back = Prim1::Cast(to.num().any(), from.num().any());
+                            let e = Exp::prim1(back, &whole().cast(tan_float(to))).cast(tan_float(from).sym());
+                            return reverse(init, st.contribute(&a, &e, k).st, m, i);
+                        }
+                        return reverse(init, st, m, i);
+                    }
+                    Prim1::Test(..) | Prim1::Int(..) | Prim1::Not(..) => return reverse(init, st, m, i),
+                };
+                let d = whole().cast(eq_tan(q.sym()).then(tan_float(t)));
+                reverse(init, st.apply(&a, t, &factor, &d, k).st, m, i)
+            }
+            ExpOp::Prim2(p, a, b) => {
+                let (a, b) = (label(&a)?, label(&b)?);
+                let (va, vb) = (Exp::var(&st.emb.at(&a)), Exp::var(&st.emb.at(&b)));
+                let (t, q, (fa, fb)) = match p {
+                    Prim2::Num(o, t, q) => match t.float() {
+                        Some(t) => (t, q, rules::num2(o, t, &va, &vb, &Exp::var(&y.cast(q.sym())))),
+                        None => return reverse(init, st, m, i),
+                    },
+                    Prim2::Float(o, t, q) => (t, q, rules::float2(o, t, &va, &vb, &Exp::var(&y.cast(q.sym())))),
+                    Prim2::Int(..) | Prim2::Cmp(..) | Prim2::Logic(..) => return reverse(init, st, m, i),
+                };
+                let d = whole().cast(eq_tan(q.sym()).then(tan_float(t)));
+                let s = st.apply(&a, t, &fa, &d, k);
+                let s = s.st.apply(&b, t, &fb.weaken(&s.up), &d.weaken(&s.up), l);
+                reverse(init, s.st, m, i)
+            }
+            ExpOp::Cond(c, t, f) => {
+                let st = branches(st, &label(&c)?, &t, &f, d, b, r)?;
+                reverse(init, st, m, i)
+            }
+            ExpOp::Index(array, ix, at) => {
+                if !has_tangent(y.ty()) {
+                    return reverse(init, st, m, i);
+                }
+                let v = name(j);
+                let ix = Exp::var(&st.emb.at(&label(&ix)?));
+                let idx = Exp::pair(&st.idx, &Exp::pair(&whole(), &Exp::pair(&truth(true), &ix))).cast(v);
+                let sites = st.sites.snoc(&array, at).cast(v);
+                reverse(init, st.with_sites(sites, idx), m, i)
+            }
+            ExpOp::Shape(..) => reverse(init, st, m, i),
+        }
+    })
+}
+
+/// An operation without a derivative.
+pub fn no_rule(op: &'static str, at: Src, detail: &str) -> Error {
+    Error::NotDifferentiable {
+        op,
+        at: at.map_or(String::new(), |at| format!(" at {at}")),
+        mode: "reverse-mode",
+        detail: detail.into(),
+    }
+}

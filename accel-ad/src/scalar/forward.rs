@@ -1,0 +1,362 @@
+//! Forward mode for scalar code: every value is followed by its tangent, and tangents that are zero are not computed.
+
+use super::code::{Code, Emitted, materialise};
+use crate::rules::{self, Factor};
+use crate::terms::{arg, has_tangent};
+use accel_core::ast::*;
+use accel_core::pass::{rename, rename_arrays};
+use frunk::{HCons, HNil};
+
+/// Where the variables of a source environment `E0` are in `E`: their values, and their tangents.
+pub struct Duals<E0, E> {
+    pub values: Env<IdxF<E>, E0>,
+    pub tangents: Env<TanF<E>, E0>,
+}
+
+impl<E> Duals<HNil, E> {
+    pub fn empty() -> Self {
+        Duals { values: Env::empty(), tangents: Env::empty() }
+    }
+}
+
+impl<E0, E> Duals<E0, E> {
+    pub fn weaken<E2>(&self, r: &Ren<E, E2>) -> Duals<E0, E2> {
+        Duals { values: self.values.weaken(r), tangents: self.tangents.weaken(r) }
+    }
+    pub fn push<B>(&self, x: &Idx<E, B>, dx: &Part<E, Tan<B>>) -> Duals<HCons<B, E0>, E> {
+        Duals { values: self.values.push(x, x.ty()), tangents: self.tangents.push(dx, x.ty()) }
+    }
+    pub fn cast<E1>(&self, q: Equal<E0, E1>) -> Duals<E1, E> {
+        Duals { values: self.values.cast_env(q), tangents: self.tangents.cast_env(q) }
+    }
+    pub fn recast<E2>(&self, q: Equal<E, E2>) -> Duals<E0, E2> {
+        Duals { values: self.values.recast(q), tangents: self.tangents.recast(q) }
+    }
+}
+
+/// Code after a value and its tangent.
+pub struct Forward<'m, A, B, E, T> {
+    pub code: Code<A, B, X<'m>>,
+    pub var: Idx<X<'m>, T>,
+    pub tan: Part<X<'m>, Tan<T>>,
+    pub up: Ren<E, X<'m>>,
+}
+
+impl<'m, A, B, E, T> Forward<'m, A, B, E, T> {
+    fn constant(e: Emitted<'m, A, B, E, T>) -> Self {
+        Forward { code: e.code, var: e.var, tan: Part::zero(), up: e.up }
+    }
+    /// A further value, whose tangent is known.
+    fn then<'k, U>(&self, rhs: &Exp<X<'m>, A, U>, tan: &Part<X<'m>, Tan<U>>, k: Guard<'k>) -> Forward<'k, A, B, E, U> {
+        let e = self.code.emit(rhs, k);
+        Forward { code: e.code, var: e.var, tan: tan.weaken(&e.up), up: self.up.then(&e.up) }
+    }
+    /// A further value, and an expression for its tangent in terms of it.
+    fn then_with<'k, U>(
+        &self,
+        rhs: &Exp<X<'m>, A, U>,
+        tan: impl for<'l> FnOnce(&Ren<X<'m>, X<'l>>, &Exp<X<'l>, A, U>) -> Option<Exp<X<'l>, A, Tan<U>>>,
+        k: Guard<'k>,
+    ) -> Forward<'k, A, B, E, U> {
+        fresh1(|l| {
+            let e = self.code.emit(rhs, l);
+            match tan(&e.up, &Exp::var(&e.var)) {
+                Some(t) => {
+                    let d = e.code.emit(&t, k);
+                    let up = self.up.then(&e.up).then(&d.up);
+                    Forward { var: d.up.at(&e.var), tan: Part::var(&d.var), code: d.code, up }
+                }
+                None => {
+                    let q = name(k);
+                    let up = self.up.then(&e.up).to(q);
+                    Forward { code: e.code.rename(q), var: e.var.cast_env(q), tan: Part::zero(), up }
+                }
+            }
+        })
+    }
+}
+
+/// Emits code for the value and the tangent of `e`.
+pub fn forward<'m, A0, A, B, E0, E, T>(
+    e: &Exp<E0, A0, T>,
+    scalars: &Duals<E0, E>,
+    arrays: &Duals<A0, A>,
+    code: &Code<A, B, E>,
+    m: Guard<'m>,
+) -> Forward<'m, A, B, E, T> {
+    fresh6(|e0, e1, a0, a1, b, t| {
+        let (e0, e1, a0, a1, b, t) = (name(e0), name(e1), name(a0), name(a1), name(b), name(t));
+        let scalars = scalars.cast(e0).recast(e1);
+        let arrays = arrays.cast(a0).recast(a1);
+        let code = Code { tele: code.tele.cast_all(a1, b, e1), size: code.size.cast(e1) };
+        let f = deep(|| forward_(&e.cast_all(e0, a0, t), &scalars, &arrays, &code, m));
+        let same = Equal::refl();
+        Forward {
+            code: Code { tele: f.code.tele.cast_all(a1.sym(), b.sym(), same), size: f.code.size },
+            var: f.var.cast(t.sym()),
+            tan: f.tan.cast(eq_tan(t.sym())),
+            up: f.up.cast(e1.sym(), same),
+        }
+    })
+}
+
+fn forward_<'m, 'z, 'e, 'y, 'a, 'b, 't>(
+    e: &Exp<X<'z>, X<'y>, X<'t>>,
+    scalars: &Duals<X<'z>, X<'e>>,
+    arrays: &Duals<X<'y>, X<'a>>,
+    code: &Code<X<'a>, X<'b>, X<'e>>,
+    m: Guard<'m>,
+) -> Forward<'m, X<'a>, X<'b>, X<'e>, X<'t>> {
+    fresh4(|n, p, r, l| {
+        let op = match e.view(n) {
+            ExpView::Var(i) => {
+                let q = name(m);
+                let (var, tan) = (scalars.values.get(&i).cast_env(q), scalars.tangents.get(&i).cast_env(q));
+                return Forward { code: code.rename(q), var, tan, up: Ren::id().to(q) };
+            }
+            ExpView::Const(v) => return Forward::constant(code.emit(&Exp::constant(&v, e.ty()), m)),
+            _ if !has_tangent(e.ty()) => return Forward::constant(code.emit(&moved(e, scalars, arrays), m)),
+            ExpView::Let(b, body, q) => {
+                let b = forward(&b, scalars, arrays, code, p);
+                let scalars = scalars.weaken(&b.up).push(&b.var, &b.tan).cast(q.sym());
+                let e = forward(&body, &scalars, arrays, &b.code, m);
+                return Forward { up: b.up.then(&e.up), code: e.code, var: e.var, tan: e.tan };
+            }
+            ExpView::While(w) => return forward_while(&w, e.ty(), scalars, arrays, code, m),
+            ExpView::Op(op) => op,
+        };
+        match op {
+            ExpOp::Pair(a, b, q) => {
+                let (a, da, b) = both(&a, &b, scalars, arrays, code, r);
+                let tan = Part::pair(&da, &b.tan).cast(tan_pair().sym().then(eq_tan(q.sym())));
+                b.then(&Exp::pair(&Exp::var(&a), &Exp::var(&b.var)).cast(q.sym()), &tan, m)
+            }
+            ExpOp::Fst(a, q) => {
+                let a = forward(&a, scalars, arrays, code, p);
+                let tan = a.tan.cast(eq_tan(q).then(tan_pair()));
+                component(&a, &Exp::var(&a.var.cast(q)).fst(), &tan, |a, _| a, Exp::fst, l, m)
+            }
+            ExpOp::Snd(a, q) => {
+                let a = forward(&a, scalars, arrays, code, p);
+                let tan = a.tan.cast(eq_tan(q).then(tan_pair()));
+                component(&a, &Exp::var(&a.var.cast(q)).snd(), &tan, |_, b| b, Exp::snd, l, m)
+            }
+            ExpOp::Prim1(o, a) => {
+                let a = forward(&a, scalars, arrays, code, p);
+                let rhs = Exp::prim1(o, &Exp::var(&a.var));
+                let ta = tan_ty(a.var.ty());
+                a.then_with(
+                    &rhs,
+                    |up, y| {
+                        let d = Some(a.tan.weaken(up)).filter(|d| !d.is_zero()).map(|d| materialise(&d, &ta))?;
+                        let x = Exp::var(&up.at(&a.var));
+                        let (t, q, factor) = match o {
+                            Prim1::Num(o, t, q) => (t.float()?, q, rules::num1(o, t.float()?, &x)),
+                            Prim1::Float(o, t, q) => (t, q, rules::float1(o, t, &x, &y.cast(q.sym()))),
+                            Prim1::Cast(from, to) => {
+                                let (from, to) = (from.float()?, to.float()?);
+                                let e =
+                                    Exp::prim1(Prim1::Cast(from.num().any(), to.num().any()), &d.cast(tan_float(from)));
+                                return Some(e.cast(tan_float(to).sym()));
+                            }
+                            Prim1::Test(..) | Prim1::Int(..) | Prim1::Not(..) => return None,
+                        };
+                        let dy = factor.apply(t, &d.cast(tan_float(t)))?;
+                        Some(dy.cast(tan_float(t).sym().then(eq_tan(q))))
+                    },
+                    m,
+                )
+            }
+            ExpOp::Prim2(o, a, b) => {
+                let (a, da, b) = both(&a, &b, scalars, arrays, code, r);
+                let rhs = Exp::prim2(o, &Exp::var(&a), &Exp::var(&b.var));
+                let ta = tan_ty(a.ty());
+                b.then_with(
+                    &rhs,
+                    |up, y| {
+                        let (va, vb) = (Exp::var(&up.at(&a)), Exp::var(&up.at(&b.var)));
+                        let (t, q, (fa, fb)) = match o {
+                            Prim2::Num(o, t, q) => {
+                                (t.float()?, q, rules::num2(o, t.float()?, &va, &vb, &y.cast(q.sym())))
+                            }
+                            Prim2::Float(o, t, q) => (t, q, rules::float2(o, t, &va, &vb, &y.cast(q.sym()))),
+                            Prim2::Int(..) | Prim2::Cmp(..) | Prim2::Logic(..) => return None,
+                        };
+                        let term = |f: &Factor<_, _, _>, d: &Part<_, _>| {
+                            let d = Some(d.weaken(up)).filter(|d| !d.is_zero()).map(|d| materialise(&d, &ta))?;
+                            f.apply(t, &d.cast(tan_float(t)))
+                        };
+                        let dy = match (term(&fa, &da), term(&fb, &b.tan)) {
+                            (Some(x), Some(y)) => crate::terms::add(&x, &y),
+                            (x, y) => x.or(y)?,
+                        };
+                        Some(dy.cast(tan_float(t).sym().then(eq_tan(q))))
+                    },
+                    m,
+                )
+            }
+            ExpOp::Cond(c, t, f) => {
+                let c = code.emit(&moved(&c, scalars, arrays), p);
+                let scalars = scalars.weaken(&c.up);
+                let c = Forward::constant(c);
+                let (t, f) =
+                    (Branch::of(&t, &scalars, arrays, c.code.size), Branch::of(&f, &scalars, arrays, c.code.size));
+                let test = Exp::var(&c.var);
+                if t.constant && f.constant {
+                    return c.then(&Exp::cond(&test, &t.both.fst(), &f.both.fst()), &Part::zero(), m);
+                }
+                let all = c.then(&Exp::cond(&test, &t.both, &f.both), &Part::zero(), r);
+                split(&all, m)
+            }
+            ExpOp::Index(array, ix, at) => {
+                let ix = Forward::constant(code.emit(&moved(&ix, scalars, arrays), p));
+                let at_ix = Exp::var(&ix.var);
+                let rhs = Exp::index(&arrays.values.get(&array), &at_ix, at);
+                let tangents = arrays.tangents.get(&array).cast(tan_arr());
+                ix.then_with(
+                    &rhs,
+                    |up, _| {
+                        let PartView::Var(v) = tangents.view(l) else { return None };
+                        Some(Exp::index(&v, &at_ix.weaken(up), at))
+                    },
+                    m,
+                )
+            }
+            ExpOp::Shape(..) => Forward::constant(code.emit(&moved(e, scalars, arrays), m)),
+        }
+    })
+}
+
+/// Code that carries no tangent, with its variables replaced.
+fn moved<E0, E, A0, A, T>(e: &Exp<E0, A0, T>, scalars: &Duals<E0, E>, arrays: &Duals<A0, A>) -> Exp<E, A, T> {
+    rename_arrays(&rename(e, &scalars.values), &arrays.values)
+}
+
+fn both<'m, A0, A, B, E0, E, P, Q>(
+    a: &Exp<E0, A0, P>,
+    b: &Exp<E0, A0, Q>,
+    scalars: &Duals<E0, E>,
+    arrays: &Duals<A0, A>,
+    code: &Code<A, B, E>,
+    m: Guard<'m>,
+) -> (Idx<X<'m>, P>, Part<X<'m>, Tan<P>>, Forward<'m, A, B, E, Q>) {
+    fresh1(|p| {
+        let a = forward(a, scalars, arrays, code, p);
+        let b = forward(b, &scalars.weaken(&a.up), arrays, &a.code, m);
+        let up = a.up.then(&b.up);
+        (b.up.at(&a.var), a.tan.weaken(&b.up), Forward { up, code: b.code, var: b.var, tan: b.tan })
+    })
+}
+
+/// A component of a pair, whose tangent may be a visible pair too.
+fn component<'k, 'm, 'l, A, B, E, W, P, Q, U>(
+    a: &Forward<'k, A, B, E, W>,
+    value: &Exp<X<'k>, A, U>,
+    tan: &Part<X<'k>, (P, Q)>,
+    visible: impl FnOnce(Part<X<'k>, P>, Part<X<'k>, Q>) -> Part<X<'k>, Tan<U>>,
+    hidden: impl FnOnce(&Exp<X<'k>, A, (P, Q)>) -> Exp<X<'k>, A, Tan<U>>,
+    l: Guard<'l>,
+    m: Guard<'m>,
+) -> Forward<'m, A, B, E, U> {
+    match tan.view(l) {
+        PartView::Zero => a.then(value, &Part::zero(), m),
+        PartView::Pair(p, q, eq) => {
+            let eq = eq.sym();
+            a.then(value, &visible(p.cast(eq.fst()), q.cast(eq.snd())), m)
+        }
+        PartView::Var(i) => {
+            let d = hidden(&Exp::var(&i));
+            a.then_with(value, |up, _| Some(d.weaken(up)), m)
+        }
+    }
+}
+
+/// A variable of pair type as value and tangent.
+fn split<'k, 'm, A, B, E, T>(all: &Forward<'k, A, B, E, (T, Tan<T>)>, m: Guard<'m>) -> Forward<'m, A, B, E, T> {
+    let v = Exp::var(&all.var);
+    all.then_with(&v.fst(), |up, _| Some(v.snd().weaken(up)), m)
+}
+
+/// A branch as one expression for value and tangent.
+struct Branch<E, A, T> {
+    both: Exp<E, A, (T, Tan<T>)>,
+    /// The tangent is zero.
+    constant: bool,
+}
+impl<E, A, T> Branch<E, A, T> {
+    fn of<E0, A0>(e: &Exp<E0, A0, T>, scalars: &Duals<E0, E>, arrays: &Duals<A0, A>, size: Size<E>) -> Self {
+        fresh1(|m| {
+            let f = forward(e, scalars, arrays, &Code::start(size), m);
+            let tan = materialise(&f.tan, &tan_ty(e.ty()));
+            Branch { both: f.code.close(&Exp::pair(&Exp::var(&f.var), &tan)), constant: f.tan.is_zero() }
+        })
+    }
+}
+
+/// A loop over value and tangent of the state.
+fn forward_while<'m, A0, A, B, E0, E, T>(
+    w: &WhileView<'_, E0, A0, T>,
+    t: &Ty<T>,
+    scalars: &Duals<E0, E>,
+    arrays: &Duals<A0, A>,
+    code: &Code<A, B, E>,
+    m: Guard<'m>,
+) -> Forward<'m, A, B, E, T> {
+    fresh4(|p, r, k, l| {
+        let init = forward(&w.init, scalars, arrays, code, p);
+        let state = Ty::pair(t, &tan_ty(t));
+        let scalars = scalars.weaken(&init.up);
+        let start = Exp::pair(&Exp::var(&init.var), &materialise(&init.tan, &tan_ty(t)));
+        // Below the binder of the state: take it apart, then as usual.
+        let s = Exp::var(&Idx::zero(&state));
+        let inner = Code::start(init.code.size.push());
+        let x = inner.emit(&s.fst(), k);
+        let dx = x.code.emit(&s.snd().weaken(&x.up), l);
+        let up = Ren::shift().then(&x.up).then(&dx.up);
+        let scalars = scalars.weaken(&up).push(&dx.up.at(&x.var), &Part::var(&dx.var)).cast(w.eq.sym());
+        let cond = dx.code.close(&moved(&w.cond, &scalars, arrays));
+        let body = fresh1(|h| {
+            let f = forward(&w.body, &scalars, arrays, &dx.code, h);
+            f.code.close(&Exp::pair(&Exp::var(&f.var), &materialise(&f.tan, &tan_ty(t))))
+        });
+        let all = init.then(&Exp::while_(&cond, &body, &start, w.at), &Part::zero(), r);
+        split(&all, m)
+    })
+}
+
+/// A function of one argument and of its tangent (if that is not zero), with value and tangent of the result.
+pub struct FunForward<A, P, Q> {
+    /// The value.
+    pub value: Fun1<A, P, Q>,
+    /// The tangent; `None` if it is zero.
+    pub tangent: Option<Fun2<A, P, Tan<P>, Tan<Q>>>,
+    /// Both at once, for operators.
+    pub both: Fun1<A, (P, Tan<P>), (Q, Tan<Q>)>,
+}
+
+/// Forward mode of a function; `varies` says whether the tangent of the argument can be other than zero.
+pub fn fun_forward<A0, A, P, Q>(
+    f: &Fun1<A0, P, Q>,
+    p: &Ty<P>,
+    varies: bool,
+    arrays: &Duals<A0, A>,
+) -> FunForward<A, P, Q> {
+    let dq = tan_ty(f.0.ty());
+    let value = Fun1(rename_arrays(&f.0, &arrays.values));
+    let tangent = fresh1(|m| {
+        let (x, dx) = (Idx::succ(&Idx::zero(p)), Idx::zero(&tan_ty(p)));
+        let dx = if varies { Part::var(&dx) } else { Part::zero() };
+        let scalars = Duals::empty().push(&x, &dx);
+        let r = forward(&f.0, &scalars, arrays, &Code::start(Size::nil().push().push()), m);
+        (!r.tan.is_zero()).then(|| Fun2(r.code.close(&materialise(&r.tan, &dq))))
+    });
+    let both = fresh3(|k, l, m| {
+        let pair = arg(&Ty::pair(p, &tan_ty(p)));
+        let x = Code::start(Size::nil().push()).emit(&pair.fst(), k);
+        let dx = x.code.emit(&pair.snd().weaken(&x.up), l);
+        let scalars = Duals::empty().push(&dx.up.at(&x.var), &Part::var(&dx.var));
+        let r = forward(&f.0, &scalars, arrays, &dx.code, m);
+        Fun1(r.code.close(&Exp::pair(&Exp::var(&r.var), &materialise(&r.tan, &dq))))
+    });
+    FunForward { value, tangent, both }
+}

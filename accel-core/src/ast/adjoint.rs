@@ -1,0 +1,188 @@
+//! Tangents and adjoints that may be zero in part, and the contribution map of reverse mode.
+
+use super::env::{Fam, Idx, Key, Ren, Size, SomeIdx, Weaken, idx};
+use super::names::{Equal, Guard, Inv, X, Y};
+use super::thin::{Th, Th2};
+use super::ty::{Tan, ty};
+use crate::repr::RawTy;
+use frunk::HCons;
+use std::collections::HashMap;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// A value of type `T` that is zero, a variable of `E`, or a pair of such values: zeros cost nothing.
+pub struct Part<E, T>(RawPart, Inv<(E, T)>);
+
+/// The variables are De Bruijn indices in a `Part` and levels in `Contributions`.
+#[derive(Clone)]
+#[doc(hidden)]
+pub enum RawPart {
+    Zero,
+    Var(u32, RawTy),
+    Pair(Arc<(RawPart, RawPart)>),
+}
+
+impl RawPart {
+    fn map(&self, f: &impl Fn(u32) -> u32) -> RawPart {
+        match self {
+            RawPart::Zero => RawPart::Zero,
+            RawPart::Var(i, t) => RawPart::Var(f(*i), t.clone()),
+            RawPart::Pair(p) => RawPart::Pair(Arc::new((p.0.map(f), p.1.map(f)))),
+        }
+    }
+    fn thin(&self, th: &Th) -> RawPart {
+        match th {
+            Th::Id => self.clone(),
+            _ => self.map(&|i| th.at(i)),
+        }
+    }
+}
+
+/// A partial value taken apart.
+pub enum PartView<'n, E, T> {
+    /// Zero.
+    Zero,
+    /// A variable.
+    Var(Idx<E, T>),
+    /// A pair.
+    Pair(Part<E, X<'n>>, Part<E, Y<'n>>, Equal<T, (X<'n>, Y<'n>)>),
+}
+
+fn part<E, T>(raw: RawPart) -> Part<E, T> {
+    Part(raw, PhantomData)
+}
+
+impl<E, T> Clone for Part<E, T> {
+    fn clone(&self) -> Self {
+        part(self.0.clone())
+    }
+}
+
+impl<E, T> Part<E, T> {
+    /// Zero.
+    pub fn zero() -> Self {
+        part(RawPart::Zero)
+    }
+    /// A variable.
+    pub fn var(i: &Idx<E, T>) -> Self {
+        part(RawPart::Var(i.0, i.1.0.clone()))
+    }
+    /// Whether it is zero.
+    pub fn is_zero(&self) -> bool {
+        matches!(self.0, RawPart::Zero)
+    }
+    /// The value in a larger environment.
+    pub fn weaken<E2>(&self, r: &Ren<E, E2>) -> Part<E2, T> {
+        part(self.0.thin(&r.0))
+    }
+    /// An equal type.
+    pub fn cast<U>(&self, _: Equal<T, U>) -> Part<E, U> {
+        part(self.0.clone())
+    }
+    /// An equal environment.
+    pub fn cast_env<F>(&self, _: Equal<E, F>) -> Part<F, T> {
+        part(self.0.clone())
+    }
+    /// Takes the value apart.
+    pub fn view<'n>(&self, _: Guard<'n>) -> PartView<'n, E, T> {
+        match &self.0 {
+            RawPart::Zero => PartView::Zero,
+            RawPart::Var(i, t) => PartView::Var(idx(*i, ty(t.clone()))),
+            RawPart::Pair(p) => PartView::Pair(part(p.0.clone()), part(p.1.clone()), Equal::axiom()),
+        }
+    }
+}
+
+impl<E, P, Q> Part<E, (P, Q)> {
+    /// A pair; zero if both components are.
+    pub fn pair(a: &Part<E, P>, b: &Part<E, Q>) -> Self {
+        match (&a.0, &b.0) {
+            (RawPart::Zero, RawPart::Zero) => Part::zero(),
+            _ => part(RawPart::Pair(Arc::new((a.0.clone(), b.0.clone())))),
+        }
+    }
+}
+
+/// Tangents in the environment `E` as entries of a table.
+pub struct TanF<E>(PhantomData<E>);
+impl<E> Fam for TanF<E> {
+    type At<T> = Part<E, Tan<T>>;
+    type Raw = RawPart;
+    fn raw<T>(x: &Part<E, Tan<T>>, _: Key) -> RawPart {
+        x.0.clone()
+    }
+    #[allow(private_interfaces)]
+    fn unraw<T>(r: &RawPart, th: &Th2, _: Key) -> Part<E, Tan<T>> {
+        part(r.thin(&th.e))
+    }
+}
+impl<E, E2> Weaken<E, E2> for TanF<E> {
+    type To = TanF<E2>;
+}
+
+/// The contribution map of reverse mode (thesis section 3.4.4): for every variable of `E` that has some, the list of
+/// contributions to its adjoint, as values in `E2`. `E` is the environment of labels, `E2` that of the code emitted so far.
+///
+/// NOTE [Labels are levels]: the map is keyed by De Bruijn levels, which do not change when an environment grows at its end;
+/// contributions are stored by level too. Emitting a definition therefore leaves the map as it is.
+pub struct Contributions<E, E2> {
+    map: HashMap<u32, (RawTy, Vec<RawPart>)>,
+    labels: Size<E>,
+    code: Size<E2>,
+}
+
+impl<E, E2> Contributions<E, E2> {
+    /// No contribution yet.
+    pub fn new(labels: Size<E>, code: Size<E2>) -> Self {
+        Contributions { map: HashMap::new(), labels, code }
+    }
+    fn level<T>(&self, i: &Idx<E, T>) -> u32 {
+        self.labels.0 - 1 - i.0
+    }
+    /// One more contribution to the adjoint of `i`.
+    pub fn add<T>(&mut self, i: &Idx<E, T>, p: &Part<E2, Tan<T>>) {
+        if !p.is_zero() {
+            let code = self.code.0;
+            let raw = p.0.map(&|i| code - 1 - i);
+            self.map.entry(self.level(i)).or_insert_with(|| (i.1.0.clone(), vec![])).1.push(raw);
+        }
+    }
+    /// All contributions to the adjoint of `i`, oldest first; they are removed.
+    pub fn take<T>(&mut self, i: &Idx<E, T>) -> Vec<Part<E2, Tan<T>>> {
+        let code = self.code.0;
+        let parts = self.map.remove(&self.level(i)).map_or(vec![], |(_, parts)| parts);
+        parts.iter().map(|p| part(p.map(&|level| code - 1 - level))).collect()
+    }
+    /// How many labels there are.
+    pub fn label_size(&self) -> Size<E> {
+        self.labels
+    }
+    /// The variables that have contributions, oldest first.
+    pub fn labels(&self) -> Vec<SomeIdx<E>> {
+        let mut levels: Vec<_> = self.map.iter().map(|(level, (t, _))| (*level, t)).collect();
+        levels.sort_by_key(|(level, _)| *level);
+        let of = |level: u32, t: &RawTy| SomeIdx::new(&idx::<E, ()>(self.labels.0 - 1 - level, ty(t.clone())));
+        levels.into_iter().map(|(level, t)| of(level, t)).collect()
+    }
+    /// The code environment with one more variable, renamed by `q`.
+    pub fn grow<B, F>(self, q: Equal<HCons<B, E2>, F>) -> Contributions<E, F> {
+        Contributions { map: self.map, labels: self.labels, code: self.code.push::<B>().cast(q) }
+    }
+    /// An equal code environment.
+    pub fn cast_code<F>(self, q: Equal<E2, F>) -> Contributions<E, F> {
+        Contributions { map: self.map, labels: self.labels, code: self.code.cast(q) }
+    }
+    /// An equal environment of labels.
+    pub fn cast_labels<F>(self, q: Equal<E, F>) -> Contributions<F, E2> {
+        Contributions { map: self.map, labels: self.labels.cast(q), code: self.code }
+    }
+}
+
+impl<B, E, E2> Contributions<HCons<B, E>, E2> {
+    /// Forgets the last label and its contributions.
+    pub fn shrink(mut self) -> Contributions<E, E2> {
+        let labels = super::env::size(self.labels.0 - 1);
+        self.map.remove(&labels.0);
+        Contributions { map: self.map, labels, code: self.code }
+    }
+}

@@ -1,0 +1,202 @@
+//! The checks of array computations.
+
+use super::super::acc::{AForm, Ac, RawAccOp};
+use super::super::env::ren;
+use super::super::exp::{Ex, Exp};
+use super::super::names::S;
+use super::super::slice::SliceSpec;
+use super::super::thin::Th;
+use super::super::ty::Repr;
+use super::super::value::conforms;
+use super::{Check, Lint, array, ensure, is_array_tuple, is_shape, pair, same, short, variable};
+use crate::repr::RawTy;
+
+impl Lint {
+    /// Checks a definition and puts its variable into scope; what is below it.
+    pub(super) fn acc_definition(&mut self, a: &Ac) -> Check<Ac> {
+        let AForm::Let(b, body) = &a.node.get().form else { return Ok(a.clone()) };
+        self.acc("definition", &part(b, &a.th))?;
+        same("the body of a definition", &body.ty.0, &a.ty.0)?;
+        self.arrays.push(b.ty.0.clone());
+        Ok(part(body, &a.th.lift(1)))
+    }
+
+    pub(super) fn acc_node(&mut self, a: &Ac) -> Check {
+        let ty = &a.ty.0;
+        match &a.node.get().form {
+            AForm::Use(arrays) => {
+                same("a literal", &arrays.ty().0, ty)?;
+                ensure(is_array_tuple(ty), || format!("a literal has the type {}", short(ty)))?;
+                ensure(conforms(arrays.arrays(), ty), || {
+                    format!("the arrays of a literal do not have type {}", short(ty))
+                })
+            }
+            AForm::Var(i) => variable("array", &self.arrays, a.th.at(*i), ty),
+            // Not reached: `acc` walks down chains of definitions itself.
+            AForm::Let(..) => self.acc("definition", a),
+            AForm::While(parts) => {
+                let [cond, body, init] = &**parts;
+                let inner = a.th.lift(1);
+                self.acc("initial state", &part(init, &a.th))?;
+                same("the initial state", &init.ty.0, ty)?;
+                self.arrays.push(ty.clone());
+                self.acc("condition", &part(cond, &inner))?;
+                self.acc("loop body", &part(body, &inner))?;
+                self.arrays.pop();
+                let one_bool = RawTy::array(RawTy::Unit, bool::raw());
+                same("the condition of a loop", &cond.ty.0, &one_bool)?;
+                same("the body of a loop", &body.ty.0, ty)
+            }
+            AForm::Op(op) => self.acc_op(op, &a.th, ty),
+        }
+    }
+
+    /// Checks a function whose only scalar variables are its arguments; its result type.
+    fn fun<E, T>(&mut self, step: &'static str, body: &Exp<E, S, T>, args: &[&RawTy], th: &Th) -> Check<RawTy> {
+        let outer = std::mem::replace(&mut self.scalars, args.iter().map(|t| (*t).clone()).collect());
+        self.exp(step, &body.aweaken(&ren::<S, S>(th.clone())).relabel())?;
+        self.scalars = outer;
+        Ok(body.ty.0.clone())
+    }
+
+    /// Checks a function that combines two `t` to one.
+    fn combination<E, T>(&mut self, f: &Exp<E, S, T>, t: &RawTy, th: &Th) -> Check {
+        let r = self.fun("combination", f, &[t, t], th)?;
+        same("the result of a combination", &r, t)
+    }
+
+    /// Checks an array argument; its shape and element types.
+    fn source<'a>(&mut self, step: &'static str, a: &'a Ac, th: &Th) -> Check<(&'a RawTy, &'a RawTy)> {
+        self.acc(step, &part(a, th))?;
+        array(&a.ty.0)
+    }
+
+    /// Checks the size of a result.
+    fn shape(&mut self, sh: &Ex, th: &Th) -> Check<RawTy> {
+        let t = self.fun("shape", sh, &[], th)?;
+        ensure(is_shape(&t), || format!("{} is not a shape", short(&t)))?;
+        Ok(t)
+    }
+
+    fn acc_op(&mut self, op: &RawAccOp, th: &Th, ty: &RawTy) -> Check {
+        match op {
+            RawAccOp::Unit {} => same("the empty tuple", ty, &RawTy::Unit),
+            RawAccOp::Pair { a, b } => {
+                self.acc("first", &part(a, th))?;
+                self.acc("second", &part(b, th))?;
+                same("a pair", ty, &RawTy::pair(a.ty.0.clone(), b.ty.0.clone()))
+            }
+            RawAccOp::Fst { a } => {
+                self.acc("fst", &part(a, th))?;
+                same("the first component", pair(&a.ty.0)?.0, ty)
+            }
+            RawAccOp::Snd { a } => {
+                self.acc("snd", &part(a, th))?;
+                same("the second component", pair(&a.ty.0)?.1, ty)
+            }
+            RawAccOp::Cond { cond, then, otherwise } => {
+                let c = self.fun("condition", cond, &[], th)?;
+                same("a condition", &c, &bool::raw())?;
+                self.acc("then", &part(then, th))?;
+                self.acc("else", &part(otherwise, th))?;
+                same("the first branch", &then.ty.0, ty)?;
+                same("the second branch", &otherwise.ty.0, ty)
+            }
+            RawAccOp::Generate { sh, f } => {
+                let sh = self.shape(sh, th)?;
+                let t = self.fun("function", &f.0, &[&sh], th)?;
+                same("generate", ty, &RawTy::array(sh, t))
+            }
+            RawAccOp::Map { f, a } => {
+                let (sh, t) = self.source("source", a, th)?;
+                let r = self.fun("function", &f.0, &[t], th)?;
+                same("map", ty, &RawTy::array(sh.clone(), r))
+            }
+            RawAccOp::ZipWith { f, a, b } => {
+                let (sh, t) = self.source("first source", a, th)?;
+                let (sh2, t2) = self.source("second source", b, th)?;
+                same("the shape of the second source", sh2, sh)?;
+                let r = self.fun("function", &f.0, &[t, t2], th)?;
+                same("zip_with", ty, &RawTy::array(sh.clone(), r))
+            }
+            RawAccOp::Fold { f, z, a } => {
+                let (outer, t) = self.reduced(a, th)?;
+                self.combination(&f.0, t, th)?;
+                self.initial(z, t, th)?;
+                same("fold", ty, &RawTy::array(outer.clone(), t.clone()))
+            }
+            RawAccOp::Fold1 { f, a } => {
+                let (outer, t) = self.reduced(a, th)?;
+                self.combination(&f.0, t, th)?;
+                same("fold1", ty, &RawTy::array(outer.clone(), t.clone()))
+            }
+            RawAccOp::Scan { dir: _, f, z, a } => {
+                let (_, t) = self.reduced(a, th)?;
+                self.combination(&f.0, t, th)?;
+                self.initial(z, t, th)?;
+                same("scan", ty, &a.ty.0)
+            }
+            RawAccOp::Scan1 { dir: _, f, a } => {
+                let (_, t) = self.reduced(a, th)?;
+                self.combination(&f.0, t, th)?;
+                same("scan1", ty, &a.ty.0)
+            }
+            RawAccOp::Permute { comb, defaults, index, a } => {
+                let (sh, t) = self.source("defaults", defaults, th)?;
+                let (from, t2) = self.source("source", a, th)?;
+                same("the elements of the source", t2, t)?;
+                self.combination(&comb.0, t, th)?;
+                let target = self.fun("index function", &index.0, &[from], th)?;
+                same("the result of the index function", &target, &RawTy::pair(bool::raw(), sh.clone()))?;
+                same("permute", ty, &defaults.ty.0)
+            }
+            RawAccOp::Backpermute { sh, f, a } => {
+                let sh = self.shape(sh, th)?;
+                let (from, t) = self.source("source", a, th)?;
+                let index = self.fun("index function", &f.0, &[&sh], th)?;
+                same("the result of the index function", &index, from)?;
+                same("backpermute", ty, &RawTy::array(sh, t.clone()))
+            }
+            RawAccOp::Reshape { sh, a } => {
+                let sh = self.shape(sh, th)?;
+                let (_, t) = self.source("source", a, th)?;
+                same("reshape", ty, &RawTy::array(sh, t.clone()))
+            }
+            RawAccOp::Replicate { spec, slx, a } => {
+                let (sh, t) = self.source("source", a, th)?;
+                same("the shape of the source", sh, &spec.small().0)?;
+                self.fixed(spec, slx, th)?;
+                same("replicate", ty, &RawTy::array(spec.large().0, t.clone()))
+            }
+            RawAccOp::Slice { spec, slx, a } => {
+                let (sh, t) = self.source("source", a, th)?;
+                same("the shape of the source", sh, &spec.large().0)?;
+                self.fixed(spec, slx, th)?;
+                same("slice", ty, &RawTy::array(spec.small().0, t.clone()))
+            }
+        }
+    }
+
+    /// Checks the source of a reduction; the shape without the innermost dimension, and the element type.
+    fn reduced<'a>(&mut self, a: &'a Ac, th: &Th) -> Check<(&'a RawTy, &'a RawTy)> {
+        let (sh, t) = self.source("source", a, th)?;
+        let (outer, _) = pair(sh)?;
+        Ok((outer, t))
+    }
+
+    /// Checks the initial value of a reduction.
+    fn initial(&mut self, z: &Ex, t: &RawTy, th: &Th) -> Check {
+        let z = self.fun("initial value", z, &[], th)?;
+        same("the initial value", &z, t)
+    }
+
+    /// Checks the fixed dimensions of `replicate` or `slice`.
+    fn fixed(&mut self, spec: &SliceSpec<S, S, S>, slx: &Ex, th: &Th) -> Check {
+        let t = self.fun("fixed dimensions", slx, &[], th)?;
+        same("the index of the fixed dimensions", &t, &spec.fixed().0)
+    }
+}
+
+fn part(a: &Ac, th: &Th) -> Ac {
+    a.weaken(&ren::<S, S>(th.clone()))
+}

@@ -1,0 +1,306 @@
+//! Checks a tree node by node: the types that rustc has checked through the indices, once more, on the erased nodes.
+//!
+//! NOTE [Lint]: what rustc cannot see is the trusted module itself, a wrong axiom or a wrong relabelling. `lint` recomputes the
+//! type of every node from its parts and its environment and compares it with the stored one; so a node whose parts are in order
+//! has the type that it says, and one look at each node is enough. Suspended thinnings are pushed down as `view` does it.
+//! Comparing types is O(1) where they share their representation, which they do unless a pass has computed them anew.
+
+mod arrays;
+#[cfg(test)]
+mod tests;
+
+use super::acc::{AForm, Ac, Acc};
+use super::env::{Env, UnitF, size};
+use super::exp::{Ex, Exp, Node};
+use super::names::{S, fresh2};
+use super::prim::{Prim1, Prim2, RawPrim1, RawPrim2};
+use super::program::Program;
+use super::thin::deep;
+use super::ty::{Repr, Ty};
+use crate::error::{Error, Result};
+use crate::print::{self, PrintOptions};
+use crate::repr::{RawTy, ScalarType};
+
+/// Checks a program: every type is the one that follows from the parts, every variable is in scope.
+///
+/// # Errors
+/// [`Error::Internal`] with the first wrong node, the way to it from the root, and what was expected.
+pub fn lint(p: &Program) -> Result<()> {
+    let mut lint = Lint { scalars: vec![], arrays: vec![p.arg().clone()], path: vec![] };
+    if !is_array_tuple(p.arg()) {
+        return Err(Error::Internal(format!("lint: the argument of a program has the type {}", p.arg())));
+    }
+    fresh2(|n, m| lint.acc("program", &p.open(n, m).body.relabel())).map_err(Fault::into_error)
+}
+
+/// Checks an array computation; `arrays` lists its free variables.
+///
+/// # Errors
+/// As [`lint`].
+pub fn lint_acc<A, R>(a: &Acc<A, R>, arrays: &Env<UnitF, A>) -> Result<()> {
+    let mut lint = Lint { scalars: vec![], arrays: outermost_first(arrays), path: vec![] };
+    lint.acc("array computation", &a.relabel()).map_err(Fault::into_error)
+}
+
+/// Checks a scalar expression; `scalars` and `arrays` list its free variables.
+///
+/// # Errors
+/// As [`lint`].
+pub fn lint_exp<E, A, T>(e: &Exp<E, A, T>, scalars: &Env<UnitF, E>, arrays: &Env<UnitF, A>) -> Result<()> {
+    let mut lint = Lint { scalars: outermost_first(scalars), arrays: outermost_first(arrays), path: vec![] };
+    lint.exp("expression", &e.relabel()).map_err(Fault::into_error)
+}
+
+fn outermost_first<E>(env: &Env<UnitF, E>) -> Vec<RawTy> {
+    let mut types = env.raw_types();
+    types.reverse();
+    types
+}
+
+/// What is wrong: in the node at hand, or already reported with its place.
+enum Fault {
+    Here(String),
+    Reported(Error),
+}
+
+impl Fault {
+    fn into_error(self) -> Error {
+        match self {
+            Fault::Here(text) => Error::Internal(text),
+            Fault::Reported(e) => e,
+        }
+    }
+}
+
+type Check<T = ()> = std::result::Result<T, Fault>;
+
+/// Where the check is: the types of the variables in scope, outermost first, and the way from the root.
+struct Lint {
+    scalars: Vec<RawTy>,
+    arrays: Vec<RawTy>,
+    path: Vec<&'static str>,
+}
+
+impl Lint {
+    /// Checks one part of a node. The thinnings of the nodes above are already composed into the handle. A chain of definitions
+    /// is a loop, everything else a recursion.
+    fn exp(&mut self, step: &'static str, e: &Ex) -> Check {
+        let (steps, scalars) = (self.path.len(), self.scalars.len());
+        self.path.push(step);
+        let mut next = e.clone();
+        while let Node::Let(..) = next.node.get() {
+            next = self.exp_definition(&next).map_err(|fault| self.report_exp(fault, &next))?;
+            self.path.push("let body");
+        }
+        deep(|| self.exp_node(&next)).map_err(|fault| self.report_exp(fault, &next))?;
+        self.path.truncate(steps);
+        self.scalars.truncate(scalars);
+        Ok(())
+    }
+
+    fn acc(&mut self, step: &'static str, a: &Ac) -> Check {
+        let (steps, arrays) = (self.path.len(), self.arrays.len());
+        self.path.push(step);
+        let mut next = a.clone();
+        while let AForm::Let(..) = next.node.get().form {
+            next = self.acc_definition(&next).map_err(|fault| self.report_acc(fault, &next))?;
+            self.path.push("let body");
+        }
+        deep(|| self.acc_node(&next)).map_err(|fault| self.report_acc(fault, &next))?;
+        self.path.truncate(steps);
+        self.arrays.truncate(arrays);
+        Ok(())
+    }
+
+    /// Checks a definition and puts its variable into scope; what is below it.
+    fn exp_definition(&mut self, e: &Ex) -> Check<Ex> {
+        let Node::Let(b, body) = e.node.get() else { return Ok(e.clone()) };
+        self.exp("definition", &b.thin(&e.th))?;
+        same("the body of a definition", &body.ty.0, &e.ty.0)?;
+        self.scalars.push(b.ty.0.clone());
+        Ok(body.thin(&e.th.lift()))
+    }
+
+    fn report_exp(&self, fault: Fault, e: &Ex) -> Fault {
+        let (scalars, arrays) = (size(self.scalars.len() as u32), size(self.arrays.len() as u32));
+        self.report(fault, |options| print::exp(e, scalars, arrays, options))
+    }
+
+    fn report_acc(&self, fault: Fault, a: &Ac) -> Fault {
+        self.report(fault, |options| print::acc(a, size(self.arrays.len() as u32), options))
+    }
+
+    fn report(&self, fault: Fault, show: impl FnOnce(&PrintOptions) -> String) -> Fault {
+        const LAST_STEPS: usize = 12;
+        let Fault::Here(text) = fault else { return fault };
+        let excerpt = show(&PrintOptions { types: false, source_lines: true, max_depth: Some(3) });
+        let hidden = self.path.len().saturating_sub(LAST_STEPS);
+        let more = if hidden > 0 { format!("({hidden} steps) > ") } else { String::new() };
+        let path = self.path[hidden..].join(" > ");
+        Fault::Reported(Error::Internal(format!("lint: {text}\n  at: {more}{path}\n  in: {excerpt}")))
+    }
+
+    fn exp_node(&mut self, e: &Ex) -> Check {
+        let ty = &e.ty.0;
+        let part = |x: &Ex| x.thin(&e.th);
+        match e.node.get() {
+            Node::Const(v) => {
+                let mut leaves = vec![];
+                ty.leaves(&mut leaves);
+                let found: Vec<ScalarType> = v.scalars().iter().map(|x| x.ty()).collect();
+                ensure(is_element(ty), || format!("a constant has the type {}", short(ty)))?;
+                ensure(found == leaves, || format!("a constant of type {} has the leaves {found:?}", short(ty)))
+            }
+            Node::Var(i) => variable("scalar", &self.scalars, e.th.e.at(*i), ty),
+            // Not reached: `exp` walks down chains of definitions itself.
+            Node::Let(..) => self.exp("definition", e),
+            Node::Pair(a, b) => {
+                let (a, b) = (part(a), part(b));
+                self.exp("first", &a)?;
+                self.exp("second", &b)?;
+                same("a pair", ty, &RawTy::pair(a.ty.0, b.ty.0))
+            }
+            Node::Fst(a) => {
+                self.exp("fst", &part(a))?;
+                same("the first component", pair(&a.ty.0)?.0, ty)
+            }
+            Node::Snd(a) => {
+                self.exp("snd", &part(a))?;
+                same("the second component", pair(&a.ty.0)?.1, ty)
+            }
+            Node::Prim1(p, a) => {
+                self.exp("argument", &part(a))?;
+                prim1(*p, &a.ty, &e.ty)
+            }
+            Node::Prim2(p, a, b) => {
+                self.exp("left", &part(a))?;
+                self.exp("right", &part(b))?;
+                same("the right operand", &b.ty.0, &a.ty.0)?;
+                prim2(*p, &a.ty, &e.ty)
+            }
+            Node::Cond(parts) => {
+                let [c, t, f] = &**parts;
+                self.exp("condition", &part(c))?;
+                self.exp("then", &part(t))?;
+                self.exp("else", &part(f))?;
+                same("a condition", &c.ty.0, &bool::raw())?;
+                same("the first branch", &t.ty.0, ty)?;
+                same("the second branch", &f.ty.0, ty)
+            }
+            Node::While(parts, _) => {
+                let [cond, body, init] = &**parts;
+                let inner = e.th.lift();
+                self.exp("initial state", &part(init))?;
+                same("the initial state", &init.ty.0, ty)?;
+                self.scalars.push(ty.clone());
+                self.exp("condition", &cond.thin(&inner))?;
+                self.exp("loop body", &body.thin(&inner))?;
+                self.scalars.pop();
+                same("the condition of a loop", &cond.ty.0, &bool::raw())?;
+                same("the body of a loop", &body.ty.0, ty)
+            }
+            Node::Index(a, ix, _) => {
+                variable("array", &self.arrays, e.th.a.at(a.0), &a.1.0)?;
+                self.exp("index", &part(ix))?;
+                let (sh, t) = array(&a.1.0)?;
+                same("an index", &ix.ty.0, sh)?;
+                same("an array element", t, ty)
+            }
+            Node::Shape(a) => {
+                variable("array", &self.arrays, e.th.a.at(a.0), &a.1.0)?;
+                same("a shape", array(&a.1.0)?.0, ty)
+            }
+        }
+    }
+}
+
+/// A primitive function is defined on its argument type, and its witness is the one for that type.
+fn prim1(p: RawPrim1, a: &Ty<S>, r: &Ty<S>) -> Check {
+    let witness = match p {
+        Prim1::Num(_, t, _) => t.scalar(),
+        Prim1::Float(_, t, _) | Prim1::Test(_, t, _) => t.scalar(),
+        Prim1::Int(_, t, _) => t.scalar(),
+        Prim1::Not(..) => ScalarType::Bool,
+        Prim1::Cast(t, _) => t.scalar(),
+    };
+    same("the argument of a primitive function", &a.0, &RawTy::Scalar(witness))?;
+    let defined = Prim1::check(p.op(), a, r).is_some();
+    ensure(defined, || format!("`{}` is not defined from {} to {}", p.op(), short(&a.0), short(&r.0)))
+}
+
+fn prim2(p: RawPrim2, a: &Ty<S>, r: &Ty<S>) -> Check {
+    let witness = match p {
+        Prim2::Num(_, t, _) => t.scalar(),
+        Prim2::Float(_, t, _) => t.scalar(),
+        Prim2::Int(_, t, _) => t.scalar(),
+        Prim2::Cmp(_, t, _) => t.scalar(),
+        Prim2::Logic(..) => ScalarType::Bool,
+    };
+    same("the operands of a primitive function", &a.0, &RawTy::Scalar(witness))?;
+    let defined = Prim2::check(p.op(), a, r).is_some();
+    ensure(defined, || format!("`{}` is not defined from two {} to {}", p.op(), short(&a.0), short(&r.0)))
+}
+
+fn ensure(ok: bool, text: impl FnOnce() -> String) -> Check {
+    if ok { Ok(()) } else { Err(Fault::Here(text())) }
+}
+
+fn same(what: &str, found: &RawTy, expected: &RawTy) -> Check {
+    ensure(found == expected, || format!("{what} has the type {}, expected {}", short(found), short(expected)))
+}
+
+/// A variable with De Bruijn index `i` is in scope and has type `ty`.
+fn variable(what: &str, env: &[RawTy], i: u32, ty: &RawTy) -> Check {
+    match env.len().checked_sub(i as usize + 1) {
+        Some(level) => same(&format!("the {what} variable of index {i}"), &env[level], ty),
+        None => ensure(false, || format!("the {what} variable of index {i} is not in scope: there are {}", env.len())),
+    }
+}
+
+fn pair(t: &RawTy) -> Check<(&RawTy, &RawTy)> {
+    match t {
+        RawTy::Pair(p) => Ok((&p.0, &p.1)),
+        t => Err(Fault::Here(format!("{} is not a pair", short(t)))),
+    }
+}
+
+fn array(t: &RawTy) -> Check<(&RawTy, &RawTy)> {
+    match t {
+        RawTy::Array(p) => Ok((&p.0, &p.1)),
+        t => Err(Fault::Here(format!("{} is not an array", short(t)))),
+    }
+}
+
+/// Made of unit, scalars and pairs.
+fn is_element(t: &RawTy) -> bool {
+    match t {
+        RawTy::Unit | RawTy::Scalar(_) => true,
+        RawTy::Pair(p) => is_element(&p.0) && is_element(&p.1),
+        RawTy::Array(_) => false,
+    }
+}
+
+fn is_shape(t: &RawTy) -> bool {
+    match t {
+        RawTy::Unit => true,
+        RawTy::Pair(p) => p.1 == i64::raw() && is_shape(&p.0),
+        _ => false,
+    }
+}
+
+/// Made of unit, pairs and arrays.
+fn is_array_tuple(t: &RawTy) -> bool {
+    match t {
+        RawTy::Unit => true,
+        RawTy::Pair(p) => is_array_tuple(&p.0) && is_array_tuple(&p.1),
+        RawTy::Array(p) => is_shape(&p.0) && is_element(&p.1),
+        RawTy::Scalar(_) => false,
+    }
+}
+
+/// A type as text; of a long one the beginning.
+fn short(t: &RawTy) -> String {
+    const LENGTH: usize = 120;
+    let text = t.to_string();
+    if text.chars().count() <= LENGTH { text } else { text.chars().take(LENGTH).chain(['…']).collect() }
+}

@@ -1,0 +1,167 @@
+//! Scalar code over registers, and the machine that executes it.
+
+use super::extents::offset;
+use super::plan::{Place, Slot, Slots};
+use crate::ast::Src;
+use crate::error::{Error, Result};
+use crate::repr::op::{Op1, Op2};
+use crate::repr::{RawArray, Scalar, ScalarType};
+
+/// The number of a scalar register.
+pub type Reg = usize;
+
+/// A scalar function. Its arguments are in the first registers, leaf after leaf; no instruction overwrites them.
+#[derive(Default, Debug)]
+pub struct Code {
+    pub instrs: Vec<Instr>,
+    /// What is in the registers before the arguments are set; constants stay.
+    pub registers: Vec<Scalar>,
+    /// The array variables that it reads.
+    pub arrays: Vec<Slot>,
+    /// The array (a position in `arrays`) whose extents are in the registers from the second number on.
+    pub shapes: Vec<(usize, Reg)>,
+    /// Where the leaves of the result are afterwards, and their types.
+    pub results: Vec<Reg>,
+    pub types: Vec<ScalarType>,
+}
+
+/// One instruction. Jumps are to positions in the list of instructions.
+#[derive(Debug)]
+pub enum Instr {
+    Op1(Op1, Reg, Reg),
+    Op2(Op2, Reg, Reg, Reg),
+    Move(Reg, Reg),
+    Jump(usize),
+    JumpUnless(Reg, usize),
+    Read(Box<Read>),
+}
+
+/// An element of an array, given by its position in [`Code::arrays`]; the leaves go to `to`, `to + 1`, …
+#[derive(Debug)]
+pub struct Read {
+    pub array: usize,
+    pub index: Vec<Reg>,
+    pub to: Reg,
+    pub at: Src,
+}
+
+/// A scalar function with its registers and the arrays that it reads; can be called many times.
+pub struct Machine<'a> {
+    code: &'a Code,
+    registers: Vec<Scalar>,
+    arrays: Vec<&'a RawArray>,
+    place: Place,
+}
+
+impl<'a> Machine<'a> {
+    /// `place` is the array operation that the function belongs to, for messages.
+    pub fn new(code: &'a Code, slots: &'a Slots, place: Place) -> Result<Self> {
+        let arrays = code.arrays.iter().map(|s| slots.get(*s)).collect::<Result<Vec<_>>>()?;
+        let mut registers = code.registers.clone();
+        for (array, first) in &code.shapes {
+            for (k, extent) in arrays[*array].extents.iter().enumerate() {
+                registers[first + k] = Scalar::I64(*extent as i64);
+            }
+        }
+        Ok(Machine { code, registers, arrays, place })
+    }
+
+    /// Sets a leaf of the arguments.
+    pub fn set(&mut self, leaf: usize, x: Scalar) {
+        self.registers[leaf] = x;
+    }
+
+    /// Sets the leaves of the arguments from `first` on.
+    pub fn set_all(&mut self, first: usize, xs: &[Scalar]) {
+        self.registers[first..first + xs.len()].copy_from_slice(xs);
+    }
+
+    /// Sets the leaves of the arguments from `first` on to element `i` of an array.
+    pub fn set_element(&mut self, first: usize, a: &RawArray, i: usize) -> Result<()> {
+        for (k, c) in a.columns.iter().enumerate() {
+            self.registers[first + k] = c.get(i).ok_or_else(no_element)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the leaves of the first argument to an index.
+    pub fn set_index(&mut self, index: &[usize]) {
+        for (k, i) in index.iter().enumerate() {
+            self.registers[k] = Scalar::I64(*i as i64);
+        }
+    }
+
+    /// A leaf of the result of the last call.
+    pub fn result(&self, leaf: usize) -> Scalar {
+        self.registers[self.code.results[leaf]]
+    }
+
+    /// The leaves of the result of the last call.
+    pub fn results(&self) -> impl Iterator<Item = Scalar> {
+        self.code.results.iter().map(|r| self.registers[*r])
+    }
+
+    /// Calls the function with the arguments that were set.
+    pub fn call(&mut self) -> Result<()> {
+        let code = self.code;
+        let mut next = 0;
+        while let Some(instr) = code.instrs.get(next) {
+            next += 1;
+            let r = &mut self.registers;
+            match instr {
+                Instr::Op1(op, to, a) => r[*to] = op.eval(r[*a]).map_err(|e| self.place.blame(e))?,
+                Instr::Op2(op, to, a, b) => r[*to] = op.eval(r[*a], r[*b]).map_err(|e| self.place.blame(e))?,
+                Instr::Move(to, a) => r[*to] = r[*a],
+                Instr::Jump(target) => next = *target,
+                Instr::JumpUnless(c, target) => {
+                    if !bool(r[*c])? {
+                        next = *target;
+                    }
+                }
+                Instr::Read(read) => self.read(read)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, read: &Read) -> Result<()> {
+        let a = self.arrays[read.array];
+        let index = read.index.iter().map(|r| self.registers[*r]);
+        let i = offset(&a.extents, index.clone())?.ok_or_else(|| {
+            let op = match read.at {
+                Some(_) => Place { name: "index", at: read.at }.to_string(),
+                None => format!("`index` in {}", self.place),
+            };
+            out_of_bounds(op, index, &a.extents)
+        })?;
+        self.set_element(read.to, a, i)
+    }
+}
+
+/// The error of an index outside of `extents`.
+pub fn out_of_bounds(op: String, index: impl Iterator<Item = Scalar>, extents: &[usize]) -> Error {
+    match index.map(int).collect::<Result<_>>() {
+        Ok(index) => Error::OutOfBounds { op, index, shape: extents.to_vec() },
+        Err(e) => e,
+    }
+}
+
+/// The integer of an index or extent.
+pub fn int(x: Scalar) -> Result<i64> {
+    match x {
+        Scalar::I64(i) => Ok(i),
+        _ => Err(Error::Internal(format!("index of type {}", x.ty()))),
+    }
+}
+
+/// The truth value of a condition.
+pub fn bool(x: Scalar) -> Result<bool> {
+    match x {
+        Scalar::Bool(b) => Ok(b),
+        _ => Err(Error::Internal(format!("condition of type {}", x.ty()))),
+    }
+}
+
+pub fn no_element() -> Error {
+    Error::Internal("a column is shorter than its array".into())
+}

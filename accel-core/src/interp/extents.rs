@@ -1,0 +1,64 @@
+//! Shapes at run time: extents, outermost dimension first, and row-major positions.
+
+use super::code::int;
+use super::plan::Place;
+use crate::error::{Error, Result};
+use crate::repr::Scalar;
+use std::sync::Arc;
+
+/// The row-major position of an index; `None` if it is outside of the extents.
+pub fn offset(extents: &[usize], index: impl Iterator<Item = Scalar>) -> Result<Option<usize>> {
+    let mut position = 0;
+    for (extent, i) in extents.iter().zip(index) {
+        match usize::try_from(int(i)?) {
+            Ok(i) if i < *extent => position = position * extent + i,
+            _ => return Ok(None),
+        }
+    }
+    Ok(Some(position))
+}
+
+/// The row-major position of an index that is known to be inside of the extents.
+pub fn position(extents: &[usize], index: &[usize]) -> usize {
+    extents.iter().zip(index).fold(0, |p, (extent, i)| p * extent + i)
+}
+
+/// Extents from the leaves of a shape: none is negative, and together they are a size that an array can have.
+pub fn extents(place: Place, shape: impl Iterator<Item = Scalar>) -> Result<Arc<[usize]>> {
+    let shape = shape.map(int).collect::<Result<Vec<_>>>()?;
+    let extents: Option<Arc<[usize]>> = shape.iter().map(|e| usize::try_from(*e).ok()).collect();
+    let extents = extents.ok_or_else(|| Error::Shape {
+        op: place.to_string(),
+        expected: "extents that are not negative".into(),
+        found: format!("{shape:?}"),
+    })?;
+    check_size(place, &extents)?;
+    Ok(extents)
+}
+
+/// The number of elements of an array with these extents. It is an error if it, or that of an array with the same extents but without
+/// those that are 0, is too large to be a number of elements: later positions cannot overflow.
+pub fn check_size(place: Place, extents: &[usize]) -> Result<usize> {
+    let product = extents.iter().filter(|e| **e != 0).try_fold(1usize, |n, e| n.checked_mul(*e));
+    match product.filter(|n| isize::try_from(*n).is_ok()) {
+        Some(_) if extents.contains(&0) => Ok(0),
+        Some(n) => Ok(n),
+        None => Err(Error::Memory { op: place.to_string(), shape: extents.to_vec() }),
+    }
+}
+
+/// Calls `f` with every index inside of the extents, in row-major order, and its position.
+pub fn for_each_index(extents: &[usize], mut f: impl FnMut(usize, &[usize]) -> Result<()>) -> Result<()> {
+    if extents.contains(&0) {
+        return Ok(());
+    }
+    let mut index = vec![0; extents.len()];
+    for position in 0.. {
+        f(position, &index)?;
+        // The next index: add 1 to the innermost dimension and carry; done when the outermost carries.
+        let Some(k) = (0..extents.len()).rfind(|k| index[*k] + 1 < extents[*k]) else { break };
+        index[k] += 1;
+        index[k + 1..].fill(0);
+    }
+    Ok(())
+}

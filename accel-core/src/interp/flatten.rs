@@ -1,0 +1,207 @@
+//! Scalar expressions to scalar code: from a typed tree to [`Code`] for the same function.
+
+use super::code::{Code, Instr, Read, Reg};
+use super::plan::Slot;
+use super::tree::Tree;
+use crate::ast::{ConstF, Env, Exp, ExpOp, ExpView, Fun1, Fun2, Ty, WhileView, X, deep, fresh1, fresh3, name};
+use crate::repr::{RawTy, Scalar};
+use frunk::HNil;
+
+/// The registers of a variable.
+type Regs = Tree<Reg>;
+/// The registers of all scalar variables.
+type RegEnv<E> = Env<ConstF<Regs>, E>;
+/// The slots of all array variables.
+pub type SlotEnv<A> = Env<ConstF<Tree<Slot>>, A>;
+
+/// The code of an expression without variables.
+pub fn closed<A, R>(e: &Exp<HNil, A, R>, arrays: &SlotEnv<A>) -> Code {
+    let mut f = Flatten::default();
+    let result = f.exp(e, &RegEnv::empty(), arrays);
+    f.finish(e.ty(), &result)
+}
+
+/// The code of a function of one argument.
+pub fn fun1<A, P, R>(f: &Fun1<A, P, R>, p: &Ty<P>, arrays: &SlotEnv<A>) -> Code {
+    let mut flat = Flatten::default();
+    let env = RegEnv::empty().push(&flat.registers(p.raw()), p);
+    let result = flat.exp(&f.0, &env, arrays);
+    flat.finish(f.0.ty(), &result)
+}
+
+/// The code of a function of two arguments.
+pub fn fun2<A, P, Q, R>(f: &Fun2<A, P, Q, R>, p: &Ty<P>, q: &Ty<Q>, arrays: &SlotEnv<A>) -> Code {
+    let mut flat = Flatten::default();
+    let env = RegEnv::empty().push(&flat.registers(p.raw()), p);
+    let env = env.push(&flat.registers(q.raw()), q);
+    let result = flat.exp(&f.0, &env, arrays);
+    flat.finish(f.0.ty(), &result)
+}
+
+/// Code under construction.
+#[derive(Default)]
+struct Flatten(Code);
+
+impl Flatten {
+    fn finish<R>(self, t: &Ty<R>, result: &Regs) -> Code {
+        let mut code = self.0;
+        code.results = result.leaves();
+        t.raw().leaves(&mut code.types);
+        code
+    }
+
+    /// A new register. What it holds at first matters only for constants.
+    fn register(&mut self, x: Scalar) -> Reg {
+        self.0.registers.push(x);
+        self.0.registers.len() - 1
+    }
+
+    /// New registers for all leaves of a type, one after the other.
+    fn registers(&mut self, t: &RawTy) -> Regs {
+        Tree::of(t, &mut || self.register(Scalar::Bool(false)))
+    }
+
+    fn emit(&mut self, i: Instr) {
+        self.0.instrs.push(i);
+    }
+
+    fn moves(&mut self, to: &Regs, from: &Regs) {
+        for (to, from) in to.leaves().into_iter().zip(from.leaves()) {
+            self.emit(Instr::Move(to, from));
+        }
+    }
+
+    /// A jump whose target is set by `land`.
+    fn jump(&mut self, instr: fn(Reg, usize) -> Instr, condition: Reg) -> usize {
+        self.emit(instr(condition, 0));
+        self.0.instrs.len() - 1
+    }
+
+    /// Lets a jump go to the next instruction.
+    fn land(&mut self, jump: usize) {
+        let here = self.0.instrs.len();
+        if let Instr::Jump(target) | Instr::JumpUnless(_, target) = &mut self.0.instrs[jump] {
+            *target = here;
+        }
+    }
+
+    /// The position of an array among those that the code reads.
+    fn array(&mut self, s: Slot) -> usize {
+        let arrays = &mut self.0.arrays;
+        arrays.iter().position(|a| *a == s).unwrap_or_else(|| {
+            arrays.push(s);
+            arrays.len() - 1
+        })
+    }
+
+    /// Emits the code of an expression; gives the registers of the result.
+    fn exp<E, A, T>(&mut self, e: &Exp<E, A, T>, env: &RegEnv<E>, arrays: &SlotEnv<A>) -> Regs {
+        fresh3(|n, m, k| {
+            let (qe, qa, qt) = (name(n), name(m), name(k));
+            let (e, env, arrays) = (e.cast_all(qe, qa, qt), env.cast_env(qe), arrays.cast_env(qa));
+            deep(|| self.exp_(&e, &env, &arrays))
+        })
+    }
+
+    /// Separate from the other forms, which need much more of the stack than a `let`.
+    fn exp_<'e, 'a, 't>(&mut self, e: &Exp<X<'e>, X<'a>, X<'t>>, env: &RegEnv<X<'e>>, arrays: &SlotEnv<X<'a>>) -> Regs {
+        fresh1(|n| match e.view(n) {
+            ExpView::Const(v) => {
+                let mut leaves = v.scalars().iter();
+                // A constant of type T has the leaves of T.
+                Tree::of(e.ty().raw(), &mut || self.register(*leaves.next().expect("as many leaves as the type has")))
+            }
+            ExpView::Var(i) => env.get(&i),
+            ExpView::Let(b, body, q) => {
+                let v = self.exp(&b, env, arrays);
+                self.exp(&body, &env.push(&v, b.ty()).cast_env(q.sym()), arrays)
+            }
+            ExpView::While(w) => self.while_(&w, env, arrays),
+            ExpView::Op(op) => self.op(&op, e.ty(), env, arrays),
+        })
+    }
+
+    fn while_<'e, 'a, 't>(
+        &mut self,
+        w: &WhileView<'_, X<'e>, X<'a>, X<'t>>,
+        env: &RegEnv<X<'e>>,
+        arrays: &SlotEnv<X<'a>>,
+    ) -> Regs {
+        let t = w.init.ty();
+        let init = self.exp(&w.init, env, arrays);
+        let state = self.registers(t.raw());
+        self.moves(&state, &init);
+        let env = env.push(&state, t).cast_env(w.eq.sym());
+        let start = self.0.instrs.len();
+        let go_on = self.exp(&w.cond, &env, arrays).leaf();
+        let exit = self.jump(Instr::JumpUnless, go_on);
+        let next = self.exp(&w.body, &env, arrays);
+        // By way of temporaries, since the next state may be a permutation of this one.
+        let copy = self.registers(t.raw());
+        self.moves(&copy, &next);
+        self.moves(&state, &copy);
+        self.emit(Instr::Jump(start));
+        self.land(exit);
+        // The state's registers are overwritten if this loop is run again, inside of another one; a variable that is bound to the result
+        // is then computed again as well.
+        state
+    }
+
+    fn op<'n, 'e, 'a, 't>(
+        &mut self,
+        op: &ExpOp<'n, X<'e>, X<'a>, X<'t>>,
+        t: &Ty<X<'t>>,
+        env: &RegEnv<X<'e>>,
+        arrays: &SlotEnv<X<'a>>,
+    ) -> Regs {
+        match op {
+            ExpOp::Pair(a, b, _) => {
+                let a = self.exp(a, env, arrays);
+                Tree::pair(a, self.exp(b, env, arrays))
+            }
+            ExpOp::Fst(a, _) => self.exp(a, env, arrays).fst(),
+            ExpOp::Snd(a, _) => self.exp(a, env, arrays).snd(),
+            ExpOp::Prim1(p, a) => {
+                let a = self.exp(a, env, arrays).leaf();
+                let to = self.registers(t.raw());
+                self.emit(Instr::Op1(p.op(), to.leaf(), a));
+                to
+            }
+            ExpOp::Prim2(p, a, b) => {
+                let a = self.exp(a, env, arrays).leaf();
+                let b = self.exp(b, env, arrays).leaf();
+                let to = self.registers(t.raw());
+                self.emit(Instr::Op2(p.op(), to.leaf(), a, b));
+                to
+            }
+            ExpOp::Cond(c, then, otherwise) => {
+                let c = self.exp(c, env, arrays).leaf();
+                let to = self.registers(t.raw());
+                let skip_then = self.jump(Instr::JumpUnless, c);
+                let x = self.exp(then, env, arrays);
+                self.moves(&to, &x);
+                let skip_otherwise = self.jump(|_, target| Instr::Jump(target), c);
+                self.land(skip_then);
+                let x = self.exp(otherwise, env, arrays);
+                self.moves(&to, &x);
+                self.land(skip_otherwise);
+                to
+            }
+            ExpOp::Index(a, ix, at) => {
+                let index = self.exp(ix, env, arrays).leaves();
+                let array = self.array(arrays.get(a).leaf());
+                let to = self.0.registers.len();
+                let element = self.registers(t.raw());
+                self.emit(Instr::Read(Box::new(Read { array, index, to, at: *at })));
+                element
+            }
+            ExpOp::Shape(a, _) => {
+                let array = self.array(arrays.get(a).leaf());
+                let first = self.0.registers.len();
+                let shape = self.registers(t.raw());
+                self.0.shapes.push((array, first));
+                shape
+            }
+        }
+    }
+}

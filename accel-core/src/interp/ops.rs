@@ -1,0 +1,275 @@
+//! The array operations, each as a plain loop.
+
+use super::code::{Machine, bool, no_element, out_of_bounds};
+use super::extents::{check_size, extents, for_each_index, offset, position};
+use super::plan::{Op, Place, Slots};
+use crate::ast::Dir;
+use crate::error::{Error, Result};
+use crate::repr::{Column, RawArray, Scalar, ScalarType};
+use std::sync::Arc;
+
+/// Computes the one array that an operation results in.
+pub fn compute(op: &Op, place: Place, slots: &Slots) -> Result<RawArray> {
+    let machine = |code| Machine::new(code, slots, place);
+    // The value of an expression without variables.
+    let value = |code| {
+        let mut m = machine(code)?;
+        m.call()?;
+        Ok::<Vec<Scalar>, Error>(m.results().collect())
+    };
+    let shape = |code| extents(place, value(code)?.into_iter());
+    match op {
+        Op::Use(a) => check_size(place, &a.extents).map(|_| a.clone()),
+        Op::Generate { sh, f } => generate(shape(sh)?, machine(f)?, &f.types, place),
+        Op::Map { f, a } => map(slots.get(*a)?, machine(f)?, &f.types, place),
+        Op::ZipWith { f, a, b } => zip_with(slots.get(*a)?, slots.get(*b)?, machine(f)?, &f.types, place),
+        Op::Fold { f, z, a } => {
+            let z = z.as_ref().map(value).transpose()?;
+            fold(slots.get(*a)?, z, machine(f)?, &f.types, place)
+        }
+        Op::Scan { dir, f, z, a } => {
+            let z = z.as_ref().map(value).transpose()?;
+            scan(*dir, slots.get(*a)?, z, machine(f)?, &f.types, place)
+        }
+        Op::Permute { comb, defaults, index, a } => {
+            permute(slots.get(*defaults)?, slots.get(*a)?, machine(index)?, machine(comb)?, place)
+        }
+        Op::Backpermute { sh, f, a } => backpermute(shape(sh)?, slots.get(*a)?, machine(f)?, place),
+        Op::Reshape { sh, a } => reshape(shape(sh)?, slots.get(*a)?, place),
+        Op::Replicate { kept, slx, a } => replicate(kept, &shape(slx)?, slots.get(*a)?, place),
+        Op::Slice { kept, slx, a } => slice(kept, &value(slx)?, slots.get(*a)?, place),
+        Op::Copy(_) | Op::Cond { .. } | Op::While { .. } => {
+            Err(Error::Internal(format!("{place} is not a single array operation")))
+        }
+    }
+}
+
+/// The result of an operation, filled element by element.
+struct Output {
+    extents: Arc<[usize]>,
+    columns: Vec<Column>,
+}
+
+impl Output {
+    fn new(extents: Arc<[usize]>, types: &[ScalarType], place: Place) -> Result<Self> {
+        let n = check_size(place, &extents)?;
+        let columns: Option<Vec<_>> = types.iter().map(|t| Column::zeros(*t, n)).collect();
+        match columns {
+            Some(columns) => Ok(Output { extents, columns }),
+            None => Err(Error::Memory { op: place.to_string(), shape: extents.to_vec() }),
+        }
+    }
+
+    /// An output for elements of the same type as those of `a`.
+    fn like(a: &RawArray, extents: Arc<[usize]>, place: Place) -> Result<Self> {
+        let types: Vec<_> = a.columns.iter().map(Column::ty).collect();
+        Output::new(extents, &types, place)
+    }
+
+    /// Sets element `i`.
+    fn set(&mut self, i: usize, element: impl Iterator<Item = Scalar>) -> Result<()> {
+        for (c, x) in self.columns.iter_mut().zip(element) {
+            if !c.set(i, x) {
+                return Err(Error::Internal(format!("a {} for element {i} of a {} array", x.ty(), c.ty())));
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> RawArray {
+        RawArray { extents: self.extents, columns: self.columns }
+    }
+}
+
+/// Element `i` of an array.
+fn element(a: &RawArray, i: usize) -> impl Iterator<Item = Scalar> {
+    // A column that is too short, which `conforms` excludes, would give fewer scalars.
+    a.columns.iter().map_while(move |c| c.get(i))
+}
+
+fn generate(sh: Arc<[usize]>, mut f: Machine, types: &[ScalarType], place: Place) -> Result<RawArray> {
+    let mut out = Output::new(sh.clone(), types, place)?;
+    for_each_index(&sh, |i, index| {
+        f.set_index(index);
+        f.call()?;
+        out.set(i, f.results())
+    })?;
+    Ok(out.finish())
+}
+
+fn map(a: &RawArray, mut f: Machine, types: &[ScalarType], place: Place) -> Result<RawArray> {
+    let mut out = Output::new(a.extents.clone(), types, place)?;
+    for i in 0..a.size() {
+        f.set_element(0, a, i)?;
+        f.call()?;
+        out.set(i, f.results())?;
+    }
+    Ok(out.finish())
+}
+
+fn zip_with(a: &RawArray, b: &RawArray, mut f: Machine, types: &[ScalarType], place: Place) -> Result<RawArray> {
+    let sh: Arc<[usize]> = a.extents.iter().zip(&*b.extents).map(|(m, n)| *m.min(n)).collect();
+    let mut out = Output::new(sh.clone(), types, place)?;
+    for_each_index(&sh, |i, index| {
+        f.set_element(0, a, position(&a.extents, index))?;
+        f.set_element(a.columns.len(), b, position(&b.extents, index))?;
+        f.call()?;
+        out.set(i, f.results())
+    })?;
+    Ok(out.finish())
+}
+
+/// The outer extents of an array, how many rows there are, and their length.
+fn rows(a: &RawArray) -> Result<(&[usize], usize, usize)> {
+    let (n, outer) = a.extents.split_last().ok_or_else(|| Error::Internal("rows of an array of rank 0".into()))?;
+    Ok((outer, outer.iter().product(), *n))
+}
+
+/// `x = f(x, a[i])`, or `x = f(a[i], x)` from the right.
+fn accumulate(dir: Dir, f: &mut Machine, x: &mut Vec<Scalar>, a: &RawArray, i: usize) -> Result<()> {
+    let width = x.len();
+    let (first, second) = match dir {
+        Dir::Left => (0, width),
+        Dir::Right => (width, 0),
+    };
+    f.set_all(first, x);
+    f.set_element(second, a, i)?;
+    f.call()?;
+    x.clear();
+    x.extend(f.results());
+    Ok(())
+}
+
+fn fold(a: &RawArray, z: Option<Vec<Scalar>>, mut f: Machine, types: &[ScalarType], place: Place) -> Result<RawArray> {
+    let (outer, count, n) = rows(a)?;
+    if z.is_none() && n == 0 && count > 0 {
+        return Err(Error::Shape {
+            op: place.to_string(),
+            expected: "a non-empty innermost dimension".into(),
+            found: format!("shape {:?}", a.extents),
+        });
+    }
+    let mut out = Output::new(outer.into(), types, place)?;
+    for row in 0..count {
+        let mut row_elements = row * n..(row + 1) * n;
+        let mut x = match &z {
+            Some(z) => z.clone(),
+            None => row_elements.next().map(|i| element(a, i).collect()).unwrap_or_default(),
+        };
+        for i in row_elements {
+            accumulate(Dir::Left, &mut f, &mut x, a, i)?;
+        }
+        out.set(row, x.into_iter())?;
+    }
+    Ok(out.finish())
+}
+
+fn scan(
+    dir: Dir,
+    a: &RawArray,
+    z: Option<Vec<Scalar>>,
+    mut f: Machine,
+    types: &[ScalarType],
+    place: Place,
+) -> Result<RawArray> {
+    let (outer, count, n) = rows(a)?;
+    let length = if z.is_some() { n + 1 } else { n };
+    let mut out = Output::new(outer.iter().copied().chain([length]).collect(), types, place)?;
+    // Both directions count the elements in the order in which they are visited.
+    let at = |row: usize, k: usize, length: usize| match dir {
+        Dir::Left => row * length + k,
+        Dir::Right => row * length + (length - 1 - k),
+    };
+    for row in 0..count {
+        let mut visit = 0..n;
+        let mut x = match (&z, n) {
+            (Some(z), _) => z.clone(),
+            (None, 0) => continue,
+            (None, _) => visit.next().map(|k| element(a, at(row, k, n)).collect()).unwrap_or_default(),
+        };
+        out.set(at(row, 0, length), x.iter().copied())?;
+        for (done, k) in visit.enumerate() {
+            accumulate(dir, &mut f, &mut x, a, at(row, k, n))?;
+            out.set(at(row, done + 1, length), x.iter().copied())?;
+        }
+    }
+    Ok(out.finish())
+}
+
+/// The combination gets the new element first and the one in the target second, as in Accelerate.
+fn permute(defaults: &RawArray, a: &RawArray, mut index: Machine, mut comb: Machine, place: Place) -> Result<RawArray> {
+    let extents = &defaults.extents;
+    let mut out = Output { extents: extents.clone(), columns: defaults.columns.clone() };
+    for_each_index(&a.extents, |i, ix| {
+        index.set_index(ix);
+        index.call()?;
+        let mut target = index.results();
+        if !target.next().map_or(Ok(false), bool)? {
+            return Ok(());
+        }
+        let to = offset(extents, target)?
+            .ok_or_else(|| out_of_bounds(place.to_string(), index.results().skip(1), extents))?;
+        comb.set_element(0, a, i)?;
+        for (k, c) in out.columns.iter().enumerate() {
+            comb.set(a.columns.len() + k, c.get(to).ok_or_else(no_element)?);
+        }
+        comb.call()?;
+        out.set(to, comb.results())
+    })?;
+    Ok(out.finish())
+}
+
+fn backpermute(sh: Arc<[usize]>, a: &RawArray, mut f: Machine, place: Place) -> Result<RawArray> {
+    let mut out = Output::like(a, sh.clone(), place)?;
+    for_each_index(&sh, |i, index| {
+        f.set_index(index);
+        f.call()?;
+        let from = offset(&a.extents, f.results())?
+            .ok_or_else(|| out_of_bounds(place.to_string(), f.results(), &a.extents))?;
+        out.set(i, element(a, from))
+    })?;
+    Ok(out.finish())
+}
+
+/// The elements are shared, not copied.
+fn reshape(sh: Arc<[usize]>, a: &RawArray, place: Place) -> Result<RawArray> {
+    let n = check_size(place, &sh)?;
+    if n != a.size() {
+        return Err(Error::Shape {
+            op: place.to_string(),
+            expected: format!("a shape of {} elements, as {:?} has", a.size(), a.extents),
+            found: format!("{sh:?}, which has {n}"),
+        });
+    }
+    Ok(RawArray { extents: sh, columns: a.columns.clone() })
+}
+
+fn replicate(kept: &[bool], added: &[usize], a: &RawArray, place: Place) -> Result<RawArray> {
+    let (mut old, mut new) = (a.extents.iter(), added.iter());
+    let sh: Arc<[usize]> = kept.iter().filter_map(|k| if *k { old.next() } else { new.next() }).copied().collect();
+    let mut out = Output::like(a, sh.clone(), place)?;
+    for_each_index(&sh, |i, index| {
+        let from = index.iter().zip(kept).filter(|(_, kept)| **kept).map(|(i, _)| *i);
+        let from = from.zip(&*a.extents).fold(0, |p, (i, extent)| p * extent + i);
+        out.set(i, element(a, from))
+    })?;
+    Ok(out.finish())
+}
+
+fn slice(kept: &[bool], fixed: &[Scalar], a: &RawArray, place: Place) -> Result<RawArray> {
+    let part = |keep| kept.iter().zip(&*a.extents).filter(move |(k, _)| **k == keep).map(|(_, e)| *e);
+    let cut: Vec<usize> = part(false).collect();
+    if offset(&cut, fixed.iter().copied())?.is_none() {
+        return Err(out_of_bounds(place.to_string(), fixed.iter().copied(), &cut));
+    }
+    let sh: Arc<[usize]> = part(true).collect();
+    let mut out = Output::like(a, sh.clone(), place)?;
+    for_each_index(&sh, |i, index| {
+        let (mut index, mut fixed) = (index.iter().map(|i| Scalar::I64(*i as i64)), fixed.iter().copied());
+        let from = kept.iter().filter_map(|k| if *k { index.next() } else { fixed.next() });
+        // Inside of the array, since both parts are inside of theirs.
+        let from = offset(&a.extents, from)?.ok_or_else(no_element)?;
+        out.set(i, element(a, from))
+    })?;
+    Ok(out.finish())
+}

@@ -1,0 +1,203 @@
+//! What a program is translated to: steps that compute arrays into slots.
+
+use super::code::Code;
+use super::tree::Tree;
+use crate::ast::{Dir, Src};
+use crate::error::{Error, Result};
+use crate::repr::RawArray;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fmt;
+
+/// The number of a place for one array.
+pub type Slot = usize;
+
+/// A closed program. The leaves of its argument are in the first slots.
+#[derive(Debug)]
+pub struct Plan {
+    pub slots: usize,
+    pub body: Block,
+}
+
+/// Steps to be executed one after the other, and where the result is then.
+#[derive(Debug)]
+pub struct Block {
+    pub steps: Vec<Step>,
+    pub result: Tree<Slot>,
+    /// The slots of this block that are still in use at its end; the surrounding block frees them when it has taken the result.
+    pub kept: Vec<Slot>,
+}
+
+/// One operation. Its results go to slots; afterwards some arrays are needed no more.
+#[derive(Debug)]
+pub struct Step {
+    pub op: Op,
+    pub to: Vec<Slot>,
+    pub place: Place,
+    pub frees: Vec<Slot>,
+}
+
+/// Which operation, and where the user wrote it.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    pub name: &'static str,
+    pub at: Src,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.name)?;
+        self.at.map_or(Ok(()), |at| write!(f, " at {at}"))
+    }
+}
+
+impl Place {
+    /// Says where a primitive function went wrong.
+    #[cold]
+    pub fn blame(self, e: Error) -> Error {
+        match e {
+            Error::DivisionByZero { op, .. } => Error::DivisionByZero { op, within: format!(" in {self}") },
+            other => other,
+        }
+    }
+}
+
+/// Operations on arrays; the meaning of each is told at [`crate::ast::AccOp`].
+#[derive(Debug)]
+pub enum Op {
+    Use(RawArray),
+    /// The same arrays again.
+    Copy(Vec<Slot>),
+    Cond {
+        cond: Code,
+        then: Block,
+        otherwise: Block,
+    },
+    /// The state is in the slots of the result, where the first state was put before.
+    While {
+        cond: Block,
+        body: Block,
+    },
+    Generate {
+        sh: Code,
+        f: Code,
+    },
+    Map {
+        f: Code,
+        a: Slot,
+    },
+    ZipWith {
+        f: Code,
+        a: Slot,
+        b: Slot,
+    },
+    /// Without `z` it is `fold1`.
+    Fold {
+        f: Code,
+        z: Option<Code>,
+        a: Slot,
+    },
+    /// Without `z` it is `scan1`.
+    Scan {
+        dir: Dir,
+        f: Code,
+        z: Option<Code>,
+        a: Slot,
+    },
+    Permute {
+        comb: Code,
+        defaults: Slot,
+        index: Code,
+        a: Slot,
+    },
+    Backpermute {
+        sh: Code,
+        f: Code,
+        a: Slot,
+    },
+    Reshape {
+        sh: Code,
+        a: Slot,
+    },
+    /// For every dimension of the result whether it is one of the source.
+    Replicate {
+        kept: Vec<bool>,
+        slx: Code,
+        a: Slot,
+    },
+    /// For every dimension of the source whether it is one of the result.
+    Slice {
+        kept: Vec<bool>,
+        slx: Code,
+        a: Slot,
+    },
+}
+
+impl Op {
+    /// The slots that the operation itself reads, those of inner blocks excepted.
+    pub fn uses(&self) -> Vec<Slot> {
+        let (slots, codes): (Vec<Slot>, Vec<&Code>) = match self {
+            Op::Use(_) | Op::While { .. } => (vec![], vec![]),
+            Op::Copy(slots) => (slots.clone(), vec![]),
+            Op::Cond { cond, .. } => (vec![], vec![cond]),
+            Op::Generate { sh, f } => (vec![], vec![sh, f]),
+            Op::Map { f, a } => (vec![*a], vec![f]),
+            Op::ZipWith { f, a, b } => (vec![*a, *b], vec![f]),
+            Op::Fold { f, z, a } | Op::Scan { f, z, a, .. } => (vec![*a], [f].into_iter().chain(z).collect()),
+            Op::Permute { comb, defaults, index, a } => (vec![*defaults, *a], vec![comb, index]),
+            Op::Backpermute { sh, f, a } => (vec![*a], vec![sh, f]),
+            Op::Reshape { sh, a } => (vec![*a], vec![sh]),
+            Op::Replicate { slx, a, .. } | Op::Slice { slx, a, .. } => (vec![*a], vec![slx]),
+        };
+        codes.into_iter().flat_map(|c| &c.arrays).copied().chain(slots).collect()
+    }
+}
+
+/// The arrays that a running program has, and how much memory they take.
+pub struct Slots {
+    arrays: Vec<Option<RawArray>>,
+    /// How many slots have a column; those of one column share its elements.
+    shared: HashMap<usize, usize>,
+    live: usize,
+    peak: usize,
+}
+
+impl Slots {
+    pub fn new(n: usize) -> Self {
+        Slots { arrays: vec![None; n], shared: HashMap::new(), live: 0, peak: 0 }
+    }
+
+    pub fn get(&self, s: Slot) -> Result<&RawArray> {
+        self.arrays[s].as_ref().ok_or_else(|| Error::Internal("an array was freed too early".into()))
+    }
+
+    pub fn put(&mut self, s: Slot, a: RawArray) {
+        self.free(s);
+        for c in &a.columns {
+            let count = self.shared.entry(c.identity()).or_insert(0);
+            if *count == 0 {
+                self.live += c.bytes();
+            }
+            *count += 1;
+        }
+        self.peak = self.peak.max(self.live);
+        self.arrays[s] = Some(a);
+    }
+
+    pub fn free(&mut self, s: Slot) {
+        for c in self.arrays[s].take().iter().flat_map(|a| &a.columns) {
+            if let Entry::Occupied(mut count) = self.shared.entry(c.identity()) {
+                *count.get_mut() -= 1;
+                if *count.get() == 0 {
+                    count.remove();
+                    self.live -= c.bytes();
+                }
+            }
+        }
+    }
+
+    /// The largest number of bytes at one time.
+    pub fn peak(&self) -> usize {
+        self.peak
+    }
+}

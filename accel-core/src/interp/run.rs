@@ -1,0 +1,101 @@
+//! Executes a plan: step after step, freeing arrays after their last use.
+
+use super::code::{Machine, bool, no_element};
+use super::extents::check_size;
+use super::ops;
+use super::plan::{Block, Op, Place, Plan, Slot, Slots, Step};
+use super::tree::Tree;
+use crate::error::{Error, Result};
+use crate::repr::{ArrayTuple, RawArray};
+
+/// The result for an argument of the program's type, and the peak of [`Slots`].
+pub fn run(plan: &Plan, argument: &ArrayTuple) -> Result<(ArrayTuple, usize)> {
+    let mut slots = Slots::new(plan.slots);
+    put_argument(argument, &mut 0, &mut slots)?;
+    block(&plan.body, &mut slots)?;
+    let result = tuple(&plan.body.result, &slots)?;
+    Ok((result, slots.peak()))
+}
+
+/// Puts the arrays of the argument into the slots from `next` on.
+fn put_argument(a: &ArrayTuple, next: &mut Slot, slots: &mut Slots) -> Result<()> {
+    match a {
+        ArrayTuple::Unit => {}
+        ArrayTuple::Array(a) => {
+            check_size(Place { name: "argument", at: None }, &a.extents)?;
+            slots.put(*next, a.clone());
+            *next += 1;
+        }
+        ArrayTuple::Pair(p) => {
+            put_argument(&p.0, next, slots)?;
+            put_argument(&p.1, next, slots)?;
+        }
+    }
+    Ok(())
+}
+
+fn tuple(t: &Tree<Slot>, slots: &Slots) -> Result<ArrayTuple> {
+    Ok(match t {
+        Tree::Unit => ArrayTuple::Unit,
+        Tree::Leaf(s) => ArrayTuple::Array(slots.get(*s)?.clone()),
+        Tree::Pair(p) => ArrayTuple::pair(tuple(&p.0, slots)?, tuple(&p.1, slots)?),
+    })
+}
+
+/// Executes the steps of a block. The slots of its result remain to be freed.
+fn block(b: &Block, slots: &mut Slots) -> Result<()> {
+    for s in &b.steps {
+        step(s, slots)?;
+        s.frees.iter().for_each(|s| slots.free(*s));
+    }
+    Ok(())
+}
+
+/// Executes a block, puts its result into other slots, which may be among those that it reads, and frees its own.
+fn block_into(b: &Block, to: &[Slot], slots: &mut Slots) -> Result<()> {
+    block(b, slots)?;
+    let arrays = copies(&b.result.leaves(), slots)?;
+    b.kept.iter().for_each(|s| slots.free(*s));
+    put_all(to, arrays, slots);
+    Ok(())
+}
+
+fn copies(from: &[Slot], slots: &Slots) -> Result<Vec<RawArray>> {
+    from.iter().map(|s| slots.get(*s).cloned()).collect()
+}
+
+fn put_all(to: &[Slot], arrays: Vec<RawArray>, slots: &mut Slots) {
+    to.iter().zip(arrays).for_each(|(to, a)| slots.put(*to, a));
+}
+
+fn step(s: &Step, slots: &mut Slots) -> Result<()> {
+    let arrays = match &s.op {
+        Op::Copy(from) => copies(from, slots)?,
+        Op::Cond { cond, then, otherwise } => {
+            let mut m = Machine::new(cond, slots, s.place)?;
+            m.call()?;
+            let chosen = if bool(m.result(0))? { then } else { otherwise };
+            return block_into(chosen, &s.to, slots);
+        }
+        Op::While { cond, body } => {
+            while go_on(cond, slots)? {
+                block_into(body, &s.to, slots)?;
+            }
+            return Ok(());
+        }
+        op => vec![ops::compute(op, s.place, slots)?],
+    };
+    put_all(&s.to, arrays, slots);
+    Ok(())
+}
+
+/// Whether a loop goes on: its condition is an array of one element.
+fn go_on(cond: &Block, slots: &mut Slots) -> Result<bool> {
+    block(cond, slots)?;
+    let element = match cond.result.leaves().first() {
+        Some(s) => slots.get(*s)?.columns.first().and_then(|c| c.get(0)).ok_or_else(no_element)?,
+        None => return Err(Error::Internal("a loop condition without a value".into())),
+    };
+    cond.kept.iter().for_each(|s| slots.free(*s));
+    bool(element)
+}

@@ -1,0 +1,73 @@
+//! Tuples taken apart: what stands for each leaf of a value or of a tuple of arrays.
+
+use crate::repr::RawTy;
+use std::sync::Arc;
+
+/// The shape of a tuple, with an `L` for every scalar, or for every array.
+#[derive(Clone, Debug)]
+pub enum Tree<L> {
+    /// The empty tuple.
+    Unit,
+    /// A scalar or an array.
+    Leaf(L),
+    /// A pair.
+    Pair(Arc<(Tree<L>, Tree<L>)>),
+}
+
+impl<L: Copy> Tree<L> {
+    pub fn pair(a: Tree<L>, b: Tree<L>) -> Tree<L> {
+        Tree::Pair(Arc::new((a, b)))
+    }
+
+    /// A tree of the form of the type `t`, whose leaves are made from left to right.
+    pub fn of(t: &RawTy, leaf: &mut impl FnMut() -> L) -> Tree<L> {
+        match t {
+            RawTy::Unit => Tree::Unit,
+            RawTy::Scalar(_) | RawTy::Array(_) => Tree::Leaf(leaf()),
+            RawTy::Pair(p) => {
+                let a = Tree::of(&p.0, leaf);
+                Tree::pair(a, Tree::of(&p.1, leaf))
+            }
+        }
+    }
+
+    pub fn fst(&self) -> Tree<L> {
+        self.parts().0.clone()
+    }
+
+    pub fn snd(&self) -> Tree<L> {
+        self.parts().1.clone()
+    }
+
+    fn parts(&self) -> &(Tree<L>, Tree<L>) {
+        match self {
+            Tree::Pair(p) => p,
+            _ => unreachable!("a value of a pair type is a pair"),
+        }
+    }
+
+    /// The only leaf of a scalar, or of one array.
+    pub fn leaf(&self) -> L {
+        match self {
+            Tree::Leaf(l) => *l,
+            _ => unreachable!("a value of a scalar or array type is one leaf"),
+        }
+    }
+
+    /// The leaves from left to right.
+    pub fn leaves(&self) -> Vec<L> {
+        fn go<L: Copy>(t: &Tree<L>, out: &mut Vec<L>) {
+            match t {
+                Tree::Unit => {}
+                Tree::Leaf(l) => out.push(*l),
+                Tree::Pair(p) => {
+                    go(&p.0, out);
+                    go(&p.1, out);
+                }
+            }
+        }
+        let mut out = vec![];
+        go(self, &mut out);
+        out
+    }
+}

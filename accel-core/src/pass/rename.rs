@@ -1,0 +1,124 @@
+//! Arbitrary renamings of variables. (Embeddings into a larger environment are `weaken`, in O(1).)
+
+use crate::ast::*;
+use frunk::HCons;
+
+/// The expression with every scalar variable replaced by its entry in `env`.
+pub fn rename<E, E2, A, T>(e: &Exp<E, A, T>, env: &Env<IdxF<E2>, E>) -> Exp<E2, A, T> {
+    fresh4(|e1, e2, a, t| {
+        let (e1, e2, a, t) = (name(e1), name(e2), name(a), name(t));
+        let env = env.cast_env(e1).recast(e2);
+        deep(|| rename_(&e.cast_all(e1, a, t), &env)).cast_all(e2.sym(), a.sym(), t.sym())
+    })
+}
+
+fn rename_<'e, 'f, 'a, 't>(e: &Exp<X<'e>, X<'a>, X<'t>>, env: &Env<IdxF<X<'f>>, X<'e>>) -> Exp<X<'f>, X<'a>, X<'t>> {
+    fresh1(|n| match e.view(n) {
+        ExpView::Const(v) => Exp::constant(&v, e.ty()),
+        ExpView::Var(i) => Exp::var(&env.get(&i)),
+        ExpView::Let(b, body, q) => Exp::let_(&rename(&b, env), &under(&body, q, b.ty(), env)),
+        ExpView::While(w) => {
+            let (cond, body) = (under(&w.cond, w.eq, e.ty(), env), under(&w.body, w.eq, e.ty(), env));
+            Exp::while_(&cond, &body, &rename(&w.init, env), w.at)
+        }
+        ExpView::Op(op) => Exp::op(&op.map(&mut Scalars(env)), e.ty()),
+    })
+}
+
+/// Below one binder of type `B`.
+fn under<Y, B, E, E2, A, T>(
+    e: &Exp<Y, A, T>,
+    q: Equal<Y, HCons<B, E>>,
+    t: &Ty<B>,
+    env: &Env<IdxF<E2>, E>,
+) -> Exp<HCons<B, E2>, A, T> {
+    let env = env.weaken(&Ren::shift()).push(&Idx::zero(t), t);
+    rename(e, &env.cast_env(q.sym()))
+}
+
+struct Scalars<'a, E, E2>(&'a Env<IdxF<E2>, E>);
+impl<E, E2, A> ExpMap<E, A, E2, A> for Scalars<'_, E, E2> {
+    fn exp<T>(&mut self, e: &Exp<E, A, T>) -> Exp<E2, A, T> {
+        rename(e, self.0)
+    }
+    fn avar<T>(&mut self, i: &Idx<A, T>) -> Idx<A, T> {
+        i.clone()
+    }
+}
+
+/// The expression with every array variable replaced by its entry in `aenv`.
+pub fn rename_arrays<E, A, A2, T>(e: &Exp<E, A, T>, aenv: &Env<IdxF<A2>, A>) -> Exp<E, A2, T> {
+    fresh4(|e1, a1, a2, t| {
+        let (e1, a1, a2, t) = (name(e1), name(a1), name(a2), name(t));
+        let aenv = aenv.cast_env(a1).recast(a2);
+        deep(|| rename_arrays_(&e.cast_all(e1, a1, t), &aenv)).cast_all(e1.sym(), a2.sym(), t.sym())
+    })
+}
+
+fn rename_arrays_<'e, 'a, 'b, 't>(
+    e: &Exp<X<'e>, X<'a>, X<'t>>,
+    aenv: &Env<IdxF<X<'b>>, X<'a>>,
+) -> Exp<X<'e>, X<'b>, X<'t>> {
+    fresh1(|n| match e.view(n) {
+        ExpView::Const(v) => Exp::constant(&v, e.ty()),
+        ExpView::Var(i) => Exp::var(&i),
+        ExpView::Let(b, body, q) => Exp::let_(&rename_arrays(&b, aenv), &rename_arrays(&body, aenv).cast_env(q)),
+        ExpView::While(w) => {
+            let (cond, body) = (rename_arrays(&w.cond, aenv), rename_arrays(&w.body, aenv));
+            Exp::while_(&cond.cast_env(w.eq), &body.cast_env(w.eq), &rename_arrays(&w.init, aenv), w.at)
+        }
+        ExpView::Op(op) => Exp::op(&op.map(&mut Arrays(aenv)), e.ty()),
+    })
+}
+
+struct Arrays<'a, A, A2>(&'a Env<IdxF<A2>, A>);
+impl<E, A, A2> ExpMap<E, A, E, A2> for Arrays<'_, A, A2> {
+    fn exp<T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A2, T> {
+        rename_arrays(e, self.0)
+    }
+    fn avar<T>(&mut self, i: &Idx<A, T>) -> Idx<A2, T> {
+        self.0.get(i)
+    }
+}
+
+/// The computation with every array variable replaced by its entry in `aenv`.
+pub fn rename_acc<A, A2, R>(a: &Acc<A, R>, aenv: &Env<IdxF<A2>, A>) -> Acc<A2, R> {
+    fresh3(|a1, a2, r| {
+        let (a1, a2, r) = (name(a1), name(a2), name(r));
+        let aenv = aenv.cast_env(a1).recast(a2);
+        deep(|| rename_acc_(&a.cast_env(a1).cast(r), &aenv)).cast_env(a2.sym()).cast(r.sym())
+    })
+}
+
+fn rename_acc_<'a, 'b, 'r>(a: &Acc<X<'a>, X<'r>>, aenv: &Env<IdxF<X<'b>>, X<'a>>) -> Acc<X<'b>, X<'r>> {
+    fresh1(|n| match a.view(n) {
+        AccView::Use(lit) => Acc::use_(&lit, a.at()),
+        AccView::Var(i) => Acc::var(&aenv.get(&i)),
+        AccView::Let(b, body, q) => Acc::let_(&rename_acc(&b, aenv), &aunder(&body, q, b.ty(), aenv)),
+        AccView::While(w) => {
+            let (cond, body) = (aunder(&w.cond, w.eq, a.ty(), aenv), aunder(&w.body, w.eq, a.ty(), aenv));
+            Acc::while_(&cond, &body, &rename_acc(&w.init, aenv), a.at())
+        }
+        AccView::Op(op) => Acc::op(&op.map(&mut Arrays(aenv)), a.ty(), a.at()),
+    })
+}
+
+/// Below one binder of type `B`.
+fn aunder<Y, B, A, A2, R>(
+    a: &Acc<Y, R>,
+    q: Equal<Y, HCons<B, A>>,
+    t: &Ty<B>,
+    aenv: &Env<IdxF<A2>, A>,
+) -> Acc<HCons<B, A2>, R> {
+    let aenv = aenv.weaken(&Ren::shift()).push(&Idx::zero(t), t);
+    rename_acc(a, &aenv.cast_env(q.sym()))
+}
+
+impl<A, A2> AccMap<A, A2> for Arrays<'_, A, A2> {
+    fn exp<E, T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A2, T> {
+        rename_arrays(e, self.0)
+    }
+    fn acc<T>(&mut self, a: &Acc<A, T>) -> Acc<A2, T> {
+        rename_acc(a, self.0)
+    }
+}

@@ -1,0 +1,133 @@
+//! Array computations as documents.
+
+use super::layout::{Doc, Printer, Scope};
+use super::prim::{self, APPLY, ATOM, LOW, Prec};
+use crate::ast::{Acc, AccOp, AccView, Dir, Exp, SliceSpec, Src, X, deep, fresh1, fresh2, name};
+use crate::repr::RawTy;
+use frunk::HNil;
+use pretty::DocAllocator;
+
+impl<'d> Printer<'d, '_> {
+    /// An array computation in a place that takes everything that binds at least as strongly as `prec`.
+    pub fn acc<A, R>(&self, a: &Acc<A, R>, s: Scope, prec: Prec) -> Doc<'d> {
+        fresh2(|n, m| deep(|| self.acc_(&a.cast_env(name(n)).cast(name(m)), s, prec)))
+    }
+
+    // Generic in lifetimes only, so that it is compiled once.
+    fn acc_<'a, 'r>(&self, a: &Acc<X<'a>, X<'r>>, s: Scope, prec: Prec) -> Doc<'d> {
+        if self.elided(s) {
+            return self.text("…");
+        }
+        let below = s.deeper();
+        fresh1(|n| match a.view(n) {
+            AccView::Use(arrays) => {
+                let head = self.operation("use", a.at()).append(" ");
+                self.parens_if(prec > APPLY, head.append(prim::arrays(arrays.arrays(), arrays.ty().raw())))
+            }
+            AccView::Var(i) => self.array_var(&i, s),
+            AccView::Let(b, body, _) => {
+                let head = self.text("let ").append(self.binder('a', s.arrays, b.ty().raw())).append(" = ");
+                let definition = head.append(self.acc(&b, below, LOW)).append(self.arena.hardline());
+                let body = self.acc(&body, self.along(s).array(), LOW);
+                self.parens_if_lines(prec > LOW, definition.append(body), s)
+            }
+            AccView::While(w) => {
+                let inner = below.array();
+                let arg = || vec![self.binder('a', s.arrays, a.ty().raw())];
+                let cond = self.lambda(arg(), self.acc(&w.cond, inner, LOW), s);
+                let body = self.lambda(arg(), self.acc(&w.body, inner, LOW), s);
+                let args = vec![cond, body, self.acc(&w.init, below, ATOM)];
+                self.parens_if(prec > APPLY, self.apply(self.operation("awhile", a.at()), args, s))
+            }
+            AccView::Op(op) => self.acc_op(&op, a.ty().raw(), a.at(), s, prec),
+        })
+    }
+
+    fn acc_op<'n, A, R>(&self, op: &AccOp<'n, A, R>, ty: &RawTy, at: Src, s: Scope, prec: Prec) -> Doc<'d> {
+        let below = s.deeper();
+        let (sh, elt) = shape_and_element(ty);
+        let exp = |e| self.exp::<HNil, A, _>(e, below.closed(0), ATOM);
+        let name = match op {
+            AccOp::Scan { dir: Dir::Left, .. } => "scanl",
+            AccOp::Scan { dir: Dir::Right, .. } => "scanr",
+            AccOp::Scan1 { dir: Dir::Left, .. } => "scanl1",
+            AccOp::Scan1 { dir: Dir::Right, .. } => "scanr1",
+            _ => op.name(),
+        };
+        let args = match op {
+            AccOp::Unit { .. } => return self.text("()"),
+            AccOp::Pair { a, b, .. } => {
+                return self.list("(", vec![self.acc(a, below, LOW), self.acc(b, below, LOW)], ")", s);
+            }
+            AccOp::Fst { a, .. } => return self.acc(a, below, ATOM).append(".0"),
+            AccOp::Snd { a, .. } => return self.acc(a, below, ATOM).append(".1"),
+            AccOp::Cond { cond, then, otherwise, .. } => {
+                let cond = self.exp(cond, below.closed(0), ATOM);
+                vec![cond, self.acc(then, below, ATOM), self.acc(otherwise, below, ATOM)]
+            }
+            AccOp::Generate { sh: size, f, .. } => vec![exp(size), self.fun1(f, sh, s)],
+            AccOp::Map { f, a, .. } => vec![self.fun1(f, element(a), s), self.acc(a, below, ATOM)],
+            AccOp::ZipWith { f, a, b, .. } => {
+                let f = self.fun2(f, [element(a), element(b)], s);
+                vec![f, self.acc(a, below, ATOM), self.acc(b, below, ATOM)]
+            }
+            AccOp::Fold { f, z, a, .. } | AccOp::Scan { f, z, a, .. } => {
+                let z = self.exp(z, below.closed(0), ATOM);
+                vec![self.fun2(f, [elt, elt], s), z, self.acc(a, below, ATOM)]
+            }
+            AccOp::Fold1 { f, a, .. } | AccOp::Scan1 { f, a, .. } => {
+                vec![self.fun2(f, [elt, elt], s), self.acc(a, below, ATOM)]
+            }
+            AccOp::Permute { comb, defaults, index, a, .. } => vec![
+                self.fun2(comb, [elt, elt], s),
+                self.acc(defaults, below, ATOM),
+                self.fun1(index, shape_and_element(a.ty().raw()).0, s),
+                self.acc(a, below, ATOM),
+            ],
+            AccOp::Backpermute { sh: size, f, a, .. } => {
+                vec![exp(size), self.fun1(f, sh, s), self.acc(a, below, ATOM)]
+            }
+            AccOp::Reshape { sh: size, a, .. } => vec![exp(size), self.acc(a, below, ATOM)],
+            AccOp::Replicate { spec, slx, a, .. } => self.sliced(spec, slx, a, s),
+            AccOp::Slice { spec, slx, a, .. } => self.sliced(spec, slx, a, s),
+        };
+        self.parens_if(prec > APPLY, self.apply(self.operation(name, at), args, s))
+    }
+
+    /// The arguments of `slice` and `replicate`: `[:, 3] a0`, or `[:, _] x0 a0` if the indices are not visible.
+    fn sliced<A, Slx, Small, Large, R>(
+        &self,
+        spec: &SliceSpec<Slx, Small, Large>,
+        slx: &Exp<HNil, A, Slx>,
+        a: &Acc<A, R>,
+        s: Scope,
+    ) -> Vec<Doc<'d>> {
+        let below = s.deeper();
+        let fixed = spec.kept().iter().filter(|kept| !**kept).count();
+        let dims = self.literal_shape(slx, below.closed(0)).filter(|dims| dims.len() == fixed);
+        let visible = dims.is_some();
+        let mut dims = dims.unwrap_or_default().into_iter();
+        let pattern = spec.kept().iter().map(|kept| match kept {
+            true => self.text(":"),
+            false => dims.next().unwrap_or_else(|| self.text("_")),
+        });
+        let mut args = vec![self.list("[", pattern.collect(), "]", s)];
+        if !visible {
+            args.push(self.exp(slx, below.closed(0), ATOM));
+        }
+        args.push(self.acc(a, below, ATOM));
+        args
+    }
+}
+
+/// The types of shape and elements of an array type; the type itself otherwise, which only a broken tree has.
+fn shape_and_element(t: &RawTy) -> (&RawTy, &RawTy) {
+    match t {
+        RawTy::Array(p) => (&p.0, &p.1),
+        t => (t, t),
+    }
+}
+
+fn element<A, R>(a: &Acc<A, R>) -> &RawTy {
+    shape_and_element(a.ty().raw()).1
+}

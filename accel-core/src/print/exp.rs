@@ -1,0 +1,170 @@
+//! Scalar expressions as documents.
+
+use super::layout::{Doc, Printer, Scope};
+use super::prim::{self, APPLY, AS, ATOM, LOW, Prec, Style1, Style2, UNARY};
+use crate::ast::{Exp, ExpOp, ExpView, Fun1, Fun2, Idx, X, deep, fresh1, fresh3, name};
+use crate::repr::RawTy;
+use pretty::DocAllocator;
+
+impl<'d> Printer<'d, '_> {
+    /// An expression in a place that takes everything that binds at least as strongly as `prec`.
+    pub fn exp<E, A, T>(&self, e: &Exp<E, A, T>, s: Scope, prec: Prec) -> Doc<'d> {
+        fresh3(|n, m, k| deep(|| self.exp_(&e.cast_all(name(n), name(m), name(k)), s, prec)))
+    }
+
+    // Generic in lifetimes only, so that it is compiled once.
+    fn exp_<'e, 'a, 't>(&self, e: &Exp<X<'e>, X<'a>, X<'t>>, s: Scope, prec: Prec) -> Doc<'d> {
+        if self.elided(s) {
+            return self.text("…");
+        }
+        let below = s.deeper();
+        fresh1(|n| match e.view(n) {
+            ExpView::Const(v) => {
+                let text = prim::constant(e.ty().raw(), &mut v.scalars().iter().copied());
+                self.parens_if(prec > UNARY && text.starts_with('-'), self.text(text))
+            }
+            ExpView::Var(i) => self.scalar_var(&i, s),
+            ExpView::Let(..) => {
+                let chain = self.let_chain(e, s, true).group();
+                self.parens_if_lines(prec > LOW, chain, s)
+            }
+            ExpView::While(w) => {
+                let inner = below.scalars(1);
+                let arg = || vec![self.binder('x', s.scalars, e.ty().raw())];
+                let cond = self.lambda(arg(), self.exp(&w.cond, inner, LOW), s);
+                let body = self.lambda(arg(), self.exp(&w.body, inner, LOW), s);
+                let init = self.exp(&w.init, below, ATOM);
+                let head = self.operation("while", w.at);
+                self.parens_if(prec > APPLY, self.apply(head, vec![cond, body, init], s))
+            }
+            ExpView::Op(op) => self.exp_op(&op, e.ty().raw(), s, prec),
+        })
+    }
+
+    /// A chain of definitions. One definition may share its line with the body, more of them get a line each.
+    fn let_chain<E, A, T>(&self, e: &Exp<E, A, T>, s: Scope, first: bool) -> Doc<'d> {
+        fresh3(|n, m, k| deep(|| self.let_chain_(&e.cast_all(name(n), name(m), name(k)), s, first)))
+    }
+
+    fn let_chain_<'e, 'a, 't>(&self, e: &Exp<X<'e>, X<'a>, X<'t>>, s: Scope, first: bool) -> Doc<'d> {
+        fresh1(|n| match e.view(n) {
+            ExpView::Let(b, body, _) if !self.elided(s) => {
+                let head = self.text("let ").append(self.binder('x', s.scalars, b.ty().raw())).append(" = ");
+                let definition = head.append(self.exp(&b, s.deeper(), LOW));
+                let body = self.let_body(&body, s);
+                let next = self.arena.hardline().flat_alt(" in ");
+                // Only a chain of one definition may stay in one line.
+                if first && !body.1 {
+                    definition.append(next).append(body.0)
+                } else {
+                    definition.append(self.arena.hardline()).append(body.0)
+                }
+            }
+            _ => self.exp(e, s, LOW),
+        })
+    }
+
+    /// What is below a definition, and whether it is one more definition.
+    fn let_body<E, A, T>(&self, body: &Exp<E, A, T>, s: Scope) -> (Doc<'d>, bool) {
+        let more = fresh1(|n| matches!(body.view(n), ExpView::Let(..)));
+        (self.let_chain(body, self.along(s).scalars(1), false), more)
+    }
+
+    fn exp_op<'n, E, A, T>(&self, op: &ExpOp<'n, E, A, T>, ty: &RawTy, s: Scope, prec: Prec) -> Doc<'d> {
+        let below = s.deeper();
+        match op {
+            ExpOp::Pair(a, b, _) if prim::is_shape(ty) => self.list("[", self.dims(a, b, below), "]", s),
+            ExpOp::Pair(a, b, _) => self.list("(", vec![self.exp(a, below, LOW), self.exp(b, below, LOW)], ")", s),
+            ExpOp::Fst(a, _) => self.exp(a, below, ATOM).append(".0"),
+            ExpOp::Snd(a, _) => self.exp(a, below, ATOM).append(".1"),
+            ExpOp::Prim1(p, a) => match prim::style1(p.op()) {
+                Style1::Prefix(op) => self.parens_if(prec > UNARY, self.text(op).append(self.exp(a, below, APPLY))),
+                Style1::Function(f) => {
+                    self.parens_if(prec > APPLY, self.text(f).append(" ").append(self.exp(a, below, ATOM)))
+                }
+                Style1::As(t) => {
+                    let x = self.exp(a, below, AS);
+                    self.parens_if(prec > AS, x.append(" as ").append(t))
+                }
+            },
+            ExpOp::Prim2(p, a, b) => {
+                let name = p.op().name();
+                let infix = |own: Prec, left: Prec| {
+                    // `(x + y) + z` is `x + y + z`: the left operand joins the chain, which is filled line by line.
+                    let left = self.exp(a, self.along(s), left);
+                    let right = self.arena.line().append(name).append(" ").append(self.exp(b, below, own + 1));
+                    self.parens_if(prec > own, left.append(self.indent(right.group(), s)))
+                };
+                match prim::style2(p.op()) {
+                    Style2::Infix(own) => infix(own, own),
+                    Style2::Compare(own) => infix(own, own + 1),
+                    Style2::Function => {
+                        let args = vec![self.exp(a, below, ATOM), self.exp(b, below, ATOM)];
+                        self.parens_if(prec > APPLY, self.apply(self.text(name), args, s))
+                    }
+                }
+            }
+            ExpOp::Cond(c, t, e) => {
+                let line = self.arena.line();
+                let cond = self.block(self.text("if"), self.exp(c, below, LOW), s);
+                let then = self.block(self.text("then"), self.exp(t, below, LOW), s);
+                let otherwise = self.block(self.text("else"), self.exp(e, below, LOW), s);
+                let all = cond.append(line.clone()).append(then).append(line).append(otherwise);
+                self.parens_if(prec > LOW, all.group())
+            }
+            ExpOp::Index(a, ix, at) => {
+                let array = self.array_var(a, s);
+                match self.literal_shape(ix, below) {
+                    Some(dims) => array.append(self.operation("", *at)).append(self.list("[", dims, "]", s)),
+                    None => {
+                        let op = self.operation("!", *at);
+                        let read = array.append(" ").append(op).append(" ").append(self.exp(ix, below, ATOM));
+                        self.parens_if(prec > APPLY, read)
+                    }
+                }
+            }
+            ExpOp::Shape(a, _) => self.parens_if(prec > APPLY, self.text("shape ").append(self.array_var(a, s))),
+        }
+    }
+
+    fn scalar_var<E, T>(&self, i: &Idx<E, T>, s: Scope) -> Doc<'d> {
+        self.variable('x', i.depth(), s.scalars)
+    }
+
+    /// An array variable, in scalar or in array code.
+    pub fn array_var<A, T>(&self, i: &Idx<A, T>, s: Scope) -> Doc<'d> {
+        self.variable('a', i.depth(), s.arrays)
+    }
+
+    /// The extents of the shape `(sh, n)`; `..sh` if those of `sh` are not visible.
+    fn dims<E, A, Sh, N>(&self, sh: &Exp<E, A, Sh>, n: &Exp<E, A, N>, s: Scope) -> Vec<Doc<'d>> {
+        let mut dims =
+            self.literal_shape(sh, s).unwrap_or_else(|| vec![self.text("..").append(self.exp(sh, s.deeper(), LOW))]);
+        dims.push(self.exp(n, s, LOW));
+        dims
+    }
+
+    /// The extents of a shape that is written as pairs or as a constant.
+    pub fn literal_shape<E, A, T>(&self, e: &Exp<E, A, T>, s: Scope) -> Option<Vec<Doc<'d>>> {
+        if !prim::is_shape(e.ty().raw()) || self.elided(s) {
+            return None;
+        }
+        fresh1(|n| match e.view(n) {
+            ExpView::Const(v) => Some(v.scalars().iter().map(|x| self.text(prim::scalar(*x))).collect()),
+            ExpView::Op(ExpOp::Pair(a, b, _)) => Some(self.dims(&a, &b, s)),
+            _ => None,
+        })
+    }
+
+    /// A function of one argument, in parentheses.
+    pub fn fun1<A, P, R>(&self, f: &Fun1<A, P, R>, arg: &RawTy, s: Scope) -> Doc<'d> {
+        let args = vec![self.binder('x', 0, arg)];
+        self.lambda(args, self.exp(&f.0, s.deeper().closed(1), LOW), s)
+    }
+
+    /// A function of two arguments, in parentheses.
+    pub fn fun2<A, P, Q, R>(&self, f: &Fun2<A, P, Q, R>, args: [&RawTy; 2], s: Scope) -> Doc<'d> {
+        let args = vec![self.binder('x', 0, args[0]), self.binder('x', 1, args[1])];
+        self.lambda(args, self.exp(&f.0, s.deeper().closed(2), LOW), s)
+    }
+}

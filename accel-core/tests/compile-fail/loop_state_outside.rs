@@ -1,0 +1,42 @@
+//! Mistake: the initial state of a loop does not see the state.
+use accel_core::ast::*;
+use frunk::HCons;
+
+/// Replaces every variable by an expression.
+pub fn subst<E, F, A, T>(e: &Exp<E, A, T>, s: &Env<ExpF<F, A>, E>) -> Exp<F, A, T> {
+    fresh2(|n, m| match e.view(n) {
+        ExpView::Const(v) => Exp::constant(&v, e.ty()),
+        ExpView::Var(i) => s.get(&i),
+        ExpView::Let(b, body, q) => {
+            let q2 = name(m); // HCons<X<'n>, F> = X<'m>
+            let below = under(s, b.ty(), q2).cast_env(q.sym());
+            Exp::let_(&subst(&b, s), &subst(&body, &below).cast_env(q2.sym()))
+        }
+        ExpView::While(w) => {
+            let q2 = name(m); // HCons<T, F> = X<'m>
+            let below = under(s, e.ty(), q2).cast_env(w.eq.sym());
+            let (cond, body) = (subst(&w.cond, &below), subst(&w.body, &below));
+            Exp::while_(&cond.cast_env(q2.sym()), &body.cast_env(q2.sym()), &subst(&w.init, &below), w.at)
+        }
+        ExpView::Op(op) => Exp::op(&op.map(&mut Subst(s)), e.ty()),
+    })
+}
+/// The substitution under a binder: the bound variable stands for itself.
+pub fn under<'m, B, E, F, A>(
+    s: &Env<ExpF<F, A>, E>,
+    t: &Ty<B>,
+    q: Equal<HCons<B, F>, X<'m>>,
+) -> Env<ExpF<X<'m>, A>, HCons<B, E>> {
+    s.weaken(&Ren::shift().to(q)).push(&Exp::var(&Idx::zero(t)).cast_env(q), t)
+}
+pub struct Subst<'s, E, F, A>(&'s Env<ExpF<F, A>, E>);
+impl<E, F, A> ExpMap<E, A, F, A> for Subst<'_, E, F, A> {
+    fn exp<T>(&mut self, e: &Exp<E, A, T>) -> Exp<F, A, T> {
+        subst(e, self.0)
+    }
+    fn avar<T>(&mut self, i: &Idx<A, T>) -> Idx<A, T> {
+        i.clone()
+    }
+}
+
+fn main() {}

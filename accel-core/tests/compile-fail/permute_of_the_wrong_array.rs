@@ -1,0 +1,18 @@
+//! Mistake: source and defaults are mixed up.
+use accel_core::ast::*;
+use frunk::HNil;
+
+/// The adjoint of `backpermute _ f` of an array of shape `sh`: every element is added where it came from.
+pub fn scatter<A, Sh, Sh2, T>(
+    add: &Fun2<A, T, T, T>,
+    zero: &Exp<HNil, A, T>,
+    sh: &Exp<HNil, A, Sh2>,
+    f: &Fun1<A, Sh, Sh2>,
+    da: &Acc<A, Arr<Sh, T>>,
+) -> Acc<A, Arr<Sh2, T>> {
+    let keep = Exp::constant(&Value::of(true), &Ty::of());
+    let zeros = Acc::generate(sh, &Fun1(zero.weaken(&Ren::shift())), None);
+    Acc::permute(add, da, &Fun1(Exp::pair(&keep, &f.0)), &zeros, None)
+}
+
+fn main() {}
