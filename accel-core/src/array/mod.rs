@@ -1,0 +1,216 @@
+//! Arrays of the host: the inputs and results of programs.
+
+#[cfg(feature = "ndarray")]
+mod ndarray;
+mod show;
+
+use crate::ast::ty::Repr;
+use crate::error::{Error, Result};
+use crate::repr::{RawArray, RawTy};
+use crate::types::{Dim1, Dim2, Elt, Extents, Primitive, Shape, ToExtents, Z};
+use generic_array::GenericArray;
+use generic_array::sequence::GenericSequence;
+use std::marker::PhantomData;
+
+/// An array of shape `Sh` with elements of type `T`, row-major, as one column per scalar that an element consists of.
+/// Cloning shares the columns.
+pub struct Array<Sh, T> {
+    raw: RawArray,
+    types: PhantomData<fn() -> (Sh, T)>,
+}
+
+impl<Sh, T> Clone for Array<Sh, T> {
+    fn clone(&self) -> Self {
+        Array { raw: self.raw.clone(), types: PhantomData }
+    }
+}
+impl<Sh, T> PartialEq for Array<Sh, T> {
+    /// The same extents and equal elements; NaN is not equal to itself.
+    fn eq(&self, other: &Self) -> bool {
+        self.raw == other.raw
+    }
+}
+
+/// The number of elements; `None` if it overflows.
+fn checked_size(extents: &[usize]) -> Option<usize> {
+    // An extent of 0 makes the array empty, however large the others are.
+    if extents.contains(&0) {
+        return Some(0);
+    }
+    extents.iter().try_fold(1usize, |n, e| n.checked_mul(*e)).filter(|n| *n <= i64::MAX as usize)
+}
+
+impl<Sh: Shape, T: Elt> Array<Sh, T> {
+    fn from_columns(extents: &[usize], values: Vec<T>) -> Result<Self> {
+        let columns = T::into_columns(values)?;
+        Ok(Array { raw: RawArray { extents: extents.into(), columns }, types: PhantomData })
+    }
+
+    /// An array of the given extents from its elements, row by row. A vector of scalars is not copied.
+    ///
+    /// # Errors
+    /// `Error::Host` if there are more or fewer values than elements.
+    pub fn from_vec(shape: impl ToExtents<Sh>, values: Vec<T>) -> Result<Self> {
+        Self::from_extents(&shape.to_extents(), values)
+    }
+
+    /// As [`from_vec`](Self::from_vec), copying the elements.
+    ///
+    /// # Errors
+    /// As `from_vec`.
+    pub fn from_slice(shape: impl ToExtents<Sh>, values: &[T]) -> Result<Self> {
+        Self::from_vec(shape, values.to_vec())
+    }
+
+    /// As [`from_vec`](Self::from_vec), with a number of extents that is only known at run time.
+    ///
+    /// # Errors
+    /// As `from_vec`, and if there is not one extent per dimension.
+    pub fn from_extents(extents: &[usize], values: Vec<T>) -> Result<Self> {
+        let size = check_extents::<Sh>(extents)?;
+        if size != values.len() {
+            let n = values.len();
+            return Err(Error::Host(format!("an array of shape {extents:?} has {size} elements, but {n} were given")));
+        }
+        Self::from_columns(extents, values)
+    }
+
+    /// An array of the given extents with each element computed from its index.
+    ///
+    /// # Errors
+    /// `Error::Host` if the number of elements overflows.
+    pub fn from_fn(shape: impl ToExtents<Sh>, mut f: impl FnMut(Extents<Sh>) -> T) -> Result<Self> {
+        let extents = shape.to_extents();
+        let size = check_extents::<Sh>(&extents)?;
+        let values = (0..size).map(|i| f(unravel::<Sh>(i, &extents))).collect();
+        Self::from_columns(&extents, values)
+    }
+
+    /// The array that an untyped one is.
+    ///
+    /// # Errors
+    /// `Error::Type` if it has another rank or element type, `Error::Internal` if its columns do not fit its extents.
+    pub fn from_raw(raw: RawArray) -> Result<Self> {
+        let mut leaves = vec![];
+        T::Repr::raw().leaves(&mut leaves);
+        if raw.extents.len() != Sh::RANK || !raw.columns.iter().map(|c| c.ty()).eq(leaves) {
+            let columns: Vec<_> = raw.columns.iter().map(|c| c.ty().to_string()).collect();
+            return Err(Error::Type {
+                op: "array".into(),
+                expected: RawTy::array(Sh::Repr::raw(), T::Repr::raw()).to_string(),
+                found: format!("an array of {} dimensions of ({})", raw.extents.len(), columns.join(", ")),
+            });
+        }
+        let size = check_extents::<Sh>(&raw.extents)?;
+        if raw.columns.iter().any(|c| c.len() != size) {
+            return Err(Error::Internal(format!("an array of shape {:?} with columns of other lengths", raw.extents)));
+        }
+        Ok(Array { raw, types: PhantomData })
+    }
+
+    /// The array without its types.
+    pub fn raw(&self) -> &RawArray {
+        &self.raw
+    }
+
+    /// The extents, outermost dimension first.
+    pub fn shape(&self) -> Extents<Sh> {
+        let mut extents = self.raw.extents.iter();
+        GenericArray::generate(|_| extents.next().copied().unwrap_or(0))
+    }
+
+    /// The number of elements: the product of the extents.
+    pub fn len(&self) -> usize {
+        self.raw.size()
+    }
+
+    /// Whether there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The element at an index; `None` if it is outside.
+    pub fn get(&self, index: impl ToExtents<Sh>) -> Option<T> {
+        let mut place = 0;
+        for (i, n) in index.to_extents().iter().zip(self.raw.extents.iter()) {
+            if i >= n {
+                return None;
+            }
+            place = place * n + i;
+        }
+        T::from_column_row(&self.raw.columns, place)
+    }
+
+    /// The elements, row by row.
+    pub fn to_vec(&self) -> Vec<T> {
+        // The columns have been checked when the array was made.
+        T::from_columns(&self.raw.columns, self.len()).unwrap_or_default()
+    }
+
+    /// The elements, row by row, one at a time.
+    pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
+        (0..self.len()).map_while(|i| T::from_column_row(&self.raw.columns, i))
+    }
+}
+
+impl<Sh: Shape, T: Primitive> Array<Sh, T> {
+    /// The elements, row by row, without copying.
+    pub fn as_slice(&self) -> &[T] {
+        self.raw.columns.first().and_then(T::column_slice).unwrap_or_default()
+    }
+}
+
+impl<T: Elt> Array<Z, T> {
+    /// The array without dimensions that holds `x`.
+    pub fn scalar(x: T) -> Self {
+        made(Self::from_columns(&[], vec![x]))
+    }
+}
+
+impl<T: Elt> Array<Dim1, T> {
+    /// A vector. One of scalars is not copied.
+    pub fn vector(values: Vec<T>) -> Self {
+        made(Self::from_columns(&[values.len()], values))
+    }
+}
+
+impl<T: Elt> Array<Dim2, T> {
+    /// A matrix from its elements, row by row.
+    ///
+    /// # Errors
+    /// `Error::Host` if there are not `rows * columns` values.
+    pub fn matrix(rows: usize, columns: usize, values: Vec<T>) -> Result<Self> {
+        Self::from_vec((rows, columns), values)
+    }
+}
+
+impl<T: Elt> From<Vec<T>> for Array<Dim1, T> {
+    fn from(values: Vec<T>) -> Self {
+        Array::vector(values)
+    }
+}
+
+/// Where the number of values is right by construction, only an implementation of `Elt` that contradicts itself is left to
+/// go wrong; the derived ones do not.
+fn made<A>(array: Result<A>) -> A {
+    array.unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The number of elements of an array of shape `Sh` with these extents.
+fn check_extents<Sh: Shape>(extents: &[usize]) -> Result<usize> {
+    if extents.len() != Sh::RANK {
+        return Err(Error::Host(format!("an array of {} dimensions cannot have the shape {extents:?}", Sh::RANK)));
+    }
+    checked_size(extents)
+        .ok_or_else(|| Error::Host(format!("an array of shape {extents:?} has too many elements for this machine")))
+}
+
+/// The index of element `i` in row-major order.
+fn unravel<Sh: Shape>(mut i: usize, extents: &Extents<Sh>) -> Extents<Sh> {
+    let mut index = Extents::<Sh>::default();
+    for (place, n) in index.iter_mut().zip(extents.iter()).rev() {
+        *place = i % n;
+        i /= n;
+    }
+    index
+}

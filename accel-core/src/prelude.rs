@@ -1,0 +1,23 @@
+//! What a program needs: `use accel::prelude::*`.
+
+pub use crate::array::Array;
+pub use crate::error::{Error, Result};
+pub use crate::surface::{
+    Acc, All, ArrayFn, Exp, IntoAcc, IntoExp, IntoShape, Slicing, ToExp, acond, all, any, awhile, backpermute, concat,
+    cond, constant, dot, drop, enum_from_n, fill, flatten, fold, fold_all, fold1, fold1_all, fst, gather, generate,
+    imap, index_head, index_tail, indexed, init, intersect, iota, lit, map, matmul, matvec, maximum, maximum_all,
+    minimum, minimum_all, pair, permute, product, product_all, replicate, replicate_inner, reshape, reverse, scanl,
+    scanl_ex, scanl1, scanr, scanr_ex, scanr1, scatter, shape, size, slice, slice_inner, snd, snoc, sum, sum_all, tail,
+    take, the, transpose, unit, unzip, unzip3, use_, while_, zip, zip_with, zip_with3, zip3,
+};
+pub use crate::types::{
+    Arrays, Bits, Dim0, Dim1, Dim2, Dim3, Dim4, Dim5, Dim6, Elt, Floating, Inputs, Integral, Num, Primitive, Shape,
+    Snoc, ToExtents, Z,
+};
+
+/// An array without dimensions: one element.
+pub type Scalar<T> = Array<Dim0, T>;
+/// An array of one dimension.
+pub type Vector<T> = Array<Dim1, T>;
+/// An array of two dimensions: rows and columns.
+pub type Matrix<T> = Array<Dim2, T>;

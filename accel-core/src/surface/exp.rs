@@ -1,0 +1,210 @@
+//! Scalar expressions: the handle, conversions into it, constants, choices and loops.
+
+use super::graph::{Handle, Op, build};
+use super::nodes::{self, closure};
+use crate::ast::ExpTransform;
+use crate::ast::ty::Repr;
+use crate::types::num::leaves;
+use crate::types::{Elt, Num};
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// A scalar computation with a result of type `T`, in the program that is being written. It is only a number, so it can be
+/// copied and used as often as needed; what it stands for is computed once.
+///
+/// Used in another program than its own, it makes that program an error.
+pub struct Exp<T>(Handle, PhantomData<fn() -> T>);
+
+impl<T> Clone for Exp<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Exp<T> {}
+impl<T> std::fmt::Debug for Exp<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Exp<{}>", std::any::type_name::<T>())
+    }
+}
+
+impl<T> Exp<T> {
+    pub(crate) fn new(h: Handle) -> Self {
+        Exp(h, PhantomData)
+    }
+    pub(crate) fn handle(self) -> Handle {
+        self.0
+    }
+}
+
+impl<T: Elt> Exp<T> {
+    /// Takes a tuple or a record apart; a scalar is itself.
+    #[track_caller]
+    pub fn unlift(self) -> T::Exp {
+        T::unlift(self)
+    }
+}
+
+impl<A: Elt, B: Elt> Exp<(A, B)> {
+    /// The first component.
+    #[track_caller]
+    pub fn fst(self) -> Exp<A> {
+        Exp::new(nodes::fst(self.0))
+    }
+    /// The second component.
+    #[track_caller]
+    pub fn snd(self) -> Exp<B> {
+        Exp::new(nodes::snd(self.0))
+    }
+}
+
+/// What a closure of scalar code may return, and what can be made an [`Exp`]: expressions, scalars, tuples of them, and
+/// the companions of records. The element type follows from the value.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a scalar expression",
+    note = "an array cannot be computed inside scalar code; read an element with `xs.at(i)`"
+)]
+pub trait IntoExp {
+    /// The element type.
+    type Elt: Elt;
+    /// The expression.
+    fn into_exp(self) -> Exp<Self::Elt>;
+}
+
+/// What can be given where an element of type `T` is needed. Unlike [`IntoExp`], the type needed is known, so that a
+/// literal takes it: `x.max(0.0)` works for `f32` and `f64`.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a scalar expression of type `{T}`")]
+pub trait ToExp<T: Elt> {
+    /// The expression.
+    fn to_exp(self) -> Exp<T>;
+}
+
+impl<T: Elt> IntoExp for Exp<T> {
+    type Elt = T;
+    fn into_exp(self) -> Exp<T> {
+        self
+    }
+}
+impl<T: Elt> ToExp<T> for Exp<T> {
+    fn to_exp(self) -> Exp<T> {
+        self
+    }
+}
+
+impl IntoExp for () {
+    type Elt = ();
+    #[track_caller]
+    fn into_exp(self) -> Exp<()> {
+        Exp::new(nodes::tuple(&[]))
+    }
+}
+impl ToExp<()> for () {
+    #[track_caller]
+    fn to_exp(self) -> Exp<()> {
+        self.into_exp()
+    }
+}
+
+macro_rules! literals {
+    ($($t:ty)*) => { $(
+        impl IntoExp for $t {
+            type Elt = $t;
+            #[track_caller]
+            fn into_exp(self) -> Exp<$t> {
+                constant(self)
+            }
+        }
+        impl ToExp<$t> for $t {
+            #[track_caller]
+            fn to_exp(self) -> Exp<$t> {
+                constant(self)
+            }
+        }
+    )* };
+}
+literals!(bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
+
+/// A value of the host as an expression.
+#[track_caller]
+pub fn constant<T: Elt>(x: T) -> Exp<T> {
+    let (ty, leaves) = (T::Repr::raw(), leaves(&x));
+    let mut types = vec![];
+    ty.leaves(&mut types);
+    let at = Location::caller();
+    if !leaves.iter().map(|s| s.ty()).eq(types) {
+        return Exp::new(build("constant", at, |b| {
+            b.fail(crate::types::elt::wrong_elt::<T>());
+            b.push(Op::Unit, ty)
+        }));
+    }
+    Exp::new(nodes::constant(at, ty, leaves))
+}
+
+/// The number `x` in a function that is generic in its number type, as Rust's `as` converts it: `lit::<T>(0.5) * x`.
+#[track_caller]
+pub fn lit<T: Num>(x: f64) -> Exp<T> {
+    constant(T::from_f64(x))
+}
+
+/// `a` if `c` holds, `b` otherwise; only that one is computed.
+#[track_caller]
+pub fn cond<T: Elt>(c: impl ToExp<bool>, a: impl ToExp<T>, b: impl ToExp<T>) -> Exp<T> {
+    let (c, x, y) = (c.to_exp(), a.to_exp(), b.to_exp());
+    Exp::new(build("cond", Location::caller(), |b| {
+        let (c, x, y) = (b.id(c.0), b.id(x.0), b.id(y.0));
+        b.push(Op::Cond(c, x, y), T::Repr::raw())
+    }))
+}
+
+/// Starts from `init` and applies `body` as long as `condition` holds; the state is one scalar or a tuple.
+#[track_caller]
+pub fn while_<T: Elt, C: ToExp<bool>, R: ToExp<T>>(
+    condition: impl FnOnce(T::Exp) -> C,
+    body: impl FnOnce(T::Exp) -> R,
+    init: impl ToExp<T>,
+) -> Exp<T> {
+    let at = Location::caller();
+    let init = init.to_exp();
+    let open = |[p]: [Handle; 1]| T::unlift(Exp::new(p));
+    let condition = closure("while_", at, [T::Repr::raw()], open, condition, |c| c.to_exp().0);
+    let body = closure("while_", at, [T::Repr::raw()], open, body, |r| r.to_exp().0);
+    Exp::new(build("while_", at, |b| {
+        let (cond, body, init) = (condition.lam(b), body.lam(b), b.id(init.0));
+        b.push(Op::While { cond, body, init }, T::Repr::raw())
+    }))
+}
+
+/// A pair; the same as the tuple `(a, b)` made an expression.
+#[track_caller]
+pub fn pair<A: IntoExp, B: IntoExp>(a: A, b: B) -> Exp<(A::Elt, B::Elt)> {
+    (a, b).into_exp()
+}
+
+/// The first component of a pair.
+#[track_caller]
+pub fn fst<A: Elt, B: Elt>(e: impl ToExp<(A, B)>) -> Exp<A> {
+    e.to_exp().fst()
+}
+
+/// The second component of a pair.
+#[track_caller]
+pub fn snd<A: Elt, B: Elt>(e: impl ToExp<(A, B)>) -> Exp<B> {
+    e.to_exp().snd()
+}
+
+/// The transformed scalar function `f`, applied to `arg`: its gradient, for example. `f` may use scalars and arrays around
+/// it. What the result's type `S` has to be is the transformation's affair; elaboration checks it.
+#[track_caller]
+pub fn transform_exp<P: Elt, R: IntoExp, S: Elt>(
+    name: &'static str,
+    transform: Arc<dyn ExpTransform>,
+    f: impl FnOnce(P::Exp) -> R,
+    arg: Exp<P>,
+) -> Exp<S> {
+    let at = Location::caller();
+    let f = closure(name, at, [P::Repr::raw()], |[p]| P::unlift(Exp::new(p)), f, |r| r.into_exp().0);
+    Exp::new(build(name, at, |b| {
+        let (fun, arg) = (f.lam(b), b.id(arg.0));
+        b.push(Op::Transform { transform, fun, arg }, S::Repr::raw())
+    }))
+}

@@ -1,0 +1,60 @@
+//! Functions and closures over arrays, of one to eight arguments.
+
+use super::nodes::array_components;
+use super::{Acc, IntoAcc};
+use crate::types::Arrays;
+
+/// A Rust function from array computations to array computations: `Fn(Acc<A>) -> R` with `R` an [`IntoAcc`], or of up to
+/// eight such arguments, which together are a tuple. `M` only tells the numbers of arguments apart and is always inferred.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an array function",
+    note = "it takes one to eight arguments of type `Acc<..>`, which closures must write out, and returns `Acc`s"
+)]
+pub trait ArrayFn<M> {
+    /// The argument: the type of the only one, or the tuple of all.
+    type Args: Arrays;
+    /// The result.
+    type Result: Arrays;
+    /// Calls the function.
+    fn apply(self, args: Acc<Self::Args>) -> Acc<Self::Result>;
+}
+
+impl<F, A, R> ArrayFn<fn(Acc<A>) -> R> for F
+where
+    F: FnOnce(Acc<A>) -> R,
+    A: Arrays,
+    R: IntoAcc,
+{
+    type Args = A;
+    type Result = R::Arrays;
+    #[track_caller]
+    fn apply(self, args: Acc<A>) -> Acc<R::Arrays> {
+        self(args).into_acc()
+    }
+}
+
+macro_rules! array_fn {
+    ($($n:literal: $($A:ident $i:tt),+;)*) => { $(
+        impl<F, $($A: Arrays,)+ R: IntoAcc> ArrayFn<fn($(Acc<$A>),+) -> R> for F
+        where
+            F: FnOnce($(Acc<$A>),+) -> R,
+        {
+            type Args = ($($A,)+);
+            type Result = R::Arrays;
+            #[track_caller]
+            fn apply(self, args: Acc<Self::Args>) -> Acc<R::Arrays> {
+                let args = array_components::<$n>(args.handle());
+                self($(Acc::new(args[$i])),+).into_acc()
+            }
+        }
+    )* };
+}
+array_fn! {
+    2: A 0, B 1;
+    3: A 0, B 1, C 2;
+    4: A 0, B 1, C 2, D 3;
+    5: A 0, B 1, C 2, D 3, E 4;
+    6: A 0, B 1, C 2, D 3, E 4, G 5;
+    7: A 0, B 1, C 2, D 3, E 4, G 5, H 6;
+    8: A 0, B 1, C 2, D 3, E 4, G 5, H 6, I 7;
+}

@@ -1,0 +1,232 @@
+//! The primitive functions as methods of expressions.
+
+use super::nodes::{prim1, prim2};
+use super::operators::bool_ty;
+use super::{Exp, ToExp, constant};
+use crate::repr::op::{Cmp, Float1, Float2, FloatTest, Int1, Int2, Logic, Num1, Num2, Op1, Op2};
+use crate::types::{Floating, Integral, Num, Primitive};
+use std::panic::Location;
+
+/// Methods of one argument (the receiver) and of two, with results of the same type.
+macro_rules! methods {
+    ($($(#[$doc:meta])* $name:ident = $op:expr;)* @ $($(#[$doc2:meta])* $name2:ident = $op2:expr;)*) => {
+        $($(#[$doc])*
+        #[track_caller]
+        pub fn $name(self) -> Exp<T> {
+            Exp::new(prim1(stringify!($name), Location::caller(), $op, T::raw(), self.handle()))
+        })*
+        $($(#[$doc2])*
+        #[track_caller]
+        pub fn $name2(self, other: impl ToExp<T>) -> Exp<T> {
+            let other = other.to_exp();
+            Exp::new(prim2(stringify!($name2), Location::caller(), $op2, T::raw(), self.handle(), other.handle()))
+        })*
+    };
+}
+
+/// Comparisons.
+macro_rules! comparisons {
+    ($($(#[$doc:meta])* $name:ident = $op:expr;)*) => {
+        $($(#[$doc])*
+        #[track_caller]
+        pub fn $name(self, other: impl ToExp<T>) -> Exp<bool> {
+            let other = other.to_exp();
+            Exp::new(prim2(stringify!($name), Location::caller(), Op2::Cmp($op), bool_ty(), self.handle(), other.handle()))
+        })*
+    };
+}
+
+impl<T: Primitive> Exp<T> {
+    comparisons! {
+        /// Whether it is less. Comparisons with NaN are false; `false` is less than `true`.
+        lt = Cmp::Lt;
+        /// Whether it is less or equal.
+        le = Cmp::Le;
+        /// Whether it is greater.
+        gt = Cmp::Gt;
+        /// Whether it is greater or equal.
+        ge = Cmp::Ge;
+        /// Whether it is equal.
+        eq = Cmp::Eq;
+        /// Whether it is different; true for NaN.
+        ne = Cmp::Ne;
+    }
+
+    /// Conversion to another scalar type as by Rust's `as`: floats to integers by truncation, saturating; between integers
+    /// wrapping; to `bool`, whether it is not zero.
+    #[track_caller]
+    pub fn cast<U: Primitive>(self) -> Exp<U> {
+        Exp::new(prim1("cast", Location::caller(), Op1::Cast(U::SCALAR), U::raw(), self.handle()))
+    }
+}
+
+impl Exp<bool> {
+    /// Whether both hold; both are computed.
+    #[track_caller]
+    pub fn and(self, other: impl ToExp<bool>) -> Exp<bool> {
+        let other = other.to_exp();
+        Exp::new(prim2("and", Location::caller(), Op2::Logic(Logic::And), bool_ty(), self.handle(), other.handle()))
+    }
+    /// Whether one of them holds; both are computed.
+    #[track_caller]
+    pub fn or(self, other: impl ToExp<bool>) -> Exp<bool> {
+        let other = other.to_exp();
+        Exp::new(prim2("or", Location::caller(), Op2::Logic(Logic::Or), bool_ty(), self.handle(), other.handle()))
+    }
+    /// Whether it does not hold.
+    #[track_caller]
+    #[allow(clippy::should_implement_trait)] // the trait is implemented too; the method reads better in a chain
+    pub fn not(self) -> Exp<bool> {
+        !self
+    }
+}
+
+impl<T: Num> Exp<T> {
+    methods! {
+        /// The absolute value; of the least integer, itself.
+        abs = Op1::Num(Num1::Abs);
+        /// -1, 0 or 1; for floats NaN of NaN, and a zero of itself.
+        signum = Op1::Num(Num1::Signum);
+        @
+        /// The smaller one; the other one if one is NaN.
+        min = Op2::Num(Num2::Min);
+        /// The larger one; the other one if one is NaN.
+        max = Op2::Num(Num2::Max);
+    }
+}
+
+impl<T: Integral> Exp<T> {
+    methods! {
+        /// How many bits are 1.
+        count_ones = Op1::Int(Int1::CountOnes);
+        /// How many bits are 0 before the first 1.
+        leading_zeros = Op1::Int(Int1::LeadingZeros);
+        /// How many bits are 0 after the last 1.
+        trailing_zeros = Op1::Int(Int1::TrailingZeros);
+        @
+        /// The quotient rounded so that the remainder is not negative.
+        div_euclid = Op2::Int(Int2::DivEuclid);
+        /// The remainder that is not negative.
+        rem_euclid = Op2::Int(Int2::RemEuclid);
+    }
+}
+
+impl<T: Floating> Exp<T> {
+    methods! {
+        /// The sine of an angle in radians.
+        sin = Op1::Float(Float1::Sin);
+        /// The cosine.
+        cos = Op1::Float(Float1::Cos);
+        /// The tangent.
+        tan = Op1::Float(Float1::Tan);
+        /// The angle whose sine it is, from -π/2 to π/2; NaN outside -1 to 1.
+        asin = Op1::Float(Float1::Asin);
+        /// The angle whose cosine it is, from 0 to π; NaN outside -1 to 1.
+        acos = Op1::Float(Float1::Acos);
+        /// The angle whose tangent it is, from -π/2 to π/2.
+        atan = Op1::Float(Float1::Atan);
+        /// The hyperbolic sine.
+        sinh = Op1::Float(Float1::Sinh);
+        /// The hyperbolic cosine.
+        cosh = Op1::Float(Float1::Cosh);
+        /// The hyperbolic tangent.
+        tanh = Op1::Float(Float1::Tanh);
+        /// The inverse of the hyperbolic sine.
+        asinh = Op1::Float(Float1::Asinh);
+        /// The inverse of the hyperbolic cosine; NaN below 1.
+        acosh = Op1::Float(Float1::Acosh);
+        /// The inverse of the hyperbolic tangent; NaN outside -1 to 1.
+        atanh = Op1::Float(Float1::Atanh);
+        /// e to the power of it.
+        exp = Op1::Float(Float1::Exp);
+        /// 2 to the power of it.
+        exp2 = Op1::Float(Float1::Exp2);
+        /// e to the power of it, minus 1, precise near 0.
+        exp_m1 = Op1::Float(Float1::ExpM1);
+        /// The natural logarithm; NaN below 0.
+        ln = Op1::Float(Float1::Log);
+        /// The logarithm to base 2.
+        log2 = Op1::Float(Float1::Log2);
+        /// The logarithm to base 10.
+        log10 = Op1::Float(Float1::Log10);
+        /// The natural logarithm of 1 plus it, precise near 0.
+        ln_1p = Op1::Float(Float1::Log1p);
+        /// The square root; NaN below 0.
+        sqrt = Op1::Float(Float1::Sqrt);
+        /// The cube root.
+        cbrt = Op1::Float(Float1::Cbrt);
+        /// 1 divided by it.
+        recip = Op1::Float(Float1::Recip);
+        /// The error function.
+        erf = Op1::Float(Float1::Erf);
+        /// 1 minus the error function, precise where that is near 1.
+        erfc = Op1::Float(Float1::Erfc);
+        /// The logarithm of the absolute value of the gamma function.
+        lgamma = Op1::Float(Float1::LogGamma);
+        /// The derivative of `lgamma`.
+        digamma = Op1::Float(Float1::Polygamma(0));
+        /// The largest integer not above it.
+        floor = Op1::Float(Float1::Floor);
+        /// The smallest integer not below it.
+        ceil = Op1::Float(Float1::Ceil);
+        /// The nearest integer; halves away from zero.
+        round = Op1::Float(Float1::Round);
+        /// The integer part.
+        trunc = Op1::Float(Float1::Trunc);
+        @
+        /// It to the power of `other`.
+        powf = Op2::Float(Float2::Pow);
+        /// It to the power of `other`; the same as `powf`.
+        pow = Op2::Float(Float2::Pow);
+        /// The angle of the point (`other`, `self`), from -π to π: `y.atan2(x)`.
+        atan2 = Op2::Float(Float2::Atan2);
+        /// The length of the vector (`self`, `other`).
+        hypot = Op2::Float(Float2::Hypot);
+    }
+
+    /// The derivative of order `n` of `digamma`.
+    #[track_caller]
+    pub fn polygamma(self, n: u8) -> Exp<T> {
+        let op = Op1::Float(Float1::Polygamma(n));
+        Exp::new(prim1("polygamma", Location::caller(), op, T::raw(), self.handle()))
+    }
+
+    /// It to the power of an integer, by repeated squaring.
+    #[track_caller]
+    pub fn powi(self, n: i32) -> Exp<T> {
+        let _site = super::graph::attribute_to("powi", Location::caller());
+        let (mut square, mut rest) = (self, n.unsigned_abs());
+        let mut power: Option<Exp<T>> = None;
+        while rest > 0 {
+            if rest % 2 == 1 {
+                power = Some(power.map_or(square, |p| p * square));
+            }
+            rest /= 2;
+            if rest > 0 {
+                square = square * square;
+            }
+        }
+        let power = power.unwrap_or_else(|| constant(T::one()));
+        if n < 0 { power.recip() } else { power }
+    }
+
+    /// Whether it is not a number.
+    #[track_caller]
+    pub fn is_nan(self) -> Exp<bool> {
+        self.test("is_nan", FloatTest::IsNan)
+    }
+    /// Whether it is infinite, positive or negative.
+    #[track_caller]
+    pub fn is_infinite(self) -> Exp<bool> {
+        self.test("is_infinite", FloatTest::IsInfinite)
+    }
+    /// Whether it is neither infinite nor NaN.
+    #[track_caller]
+    pub fn is_finite(self) -> Exp<bool> {
+        self.test("is_finite", FloatTest::IsFinite)
+    }
+    #[track_caller]
+    fn test(self, name: &'static str, test: FloatTest) -> Exp<bool> {
+        Exp::new(prim1(name, Location::caller(), Op1::Test(test), bool_ty(), self.handle()))
+    }
+}

@@ -1,0 +1,37 @@
+//! The surface language: what users write programs in.
+//!
+//! [`Exp`] and [`Acc`] are handles of nodes in the graph of the program that is being written ([`graph`]). Functions come
+//! in the tradition of Haskell: closures first, arrays last.
+
+mod acc;
+pub mod derive_support;
+mod exp;
+mod function;
+mod functions;
+pub mod graph;
+mod index;
+pub(crate) mod nodes;
+mod operators;
+mod primitives;
+mod rearranging;
+mod reductions;
+mod slicing;
+
+pub use acc::{Acc, IntoAcc, acond, awhile, shape, the, use_};
+pub use exp::{Exp, IntoExp, ToExp, cond, constant, fst, lit, pair, snd, transform_exp, while_};
+pub use function::ArrayFn;
+pub use graph::{Staged, stage};
+pub use index::{IntoShape, PushIndex, ShapeLike, index_head, index_tail, snoc};
+pub use primitives::{
+    backpermute, fold, fold1, generate, intersect, map, permute, replicate, replicate_inner, reshape, scanl, scanl1,
+    scanr, scanr1, size, slice, slice_inner, unit, zip_with,
+};
+pub use rearranging::{
+    concat, drop, enum_from_n, fill, gather, imap, indexed, init, iota, reverse, scatter, tail, take, transpose, unzip,
+    unzip3, zip, zip_with3, zip3,
+};
+pub use reductions::{
+    all, any, dot, flatten, fold_all, fold1_all, matmul, matvec, maximum, maximum_all, minimum, minimum_all, product,
+    product_all, scanl_ex, scanr_ex, sum, sum_all,
+};
+pub use slicing::{All, SliceDim, Slicing};

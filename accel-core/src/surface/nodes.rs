@@ -1,0 +1,158 @@
+//! Untyped helpers that put nodes of the scalar layer, tuples and closures into the graph.
+
+use super::graph::{Builder, Handle, Lam, NodeId, Op, attribute_to, build};
+use crate::repr::op::{Op1, Op2};
+use crate::repr::{RawTy, Scalar};
+use std::panic::Location;
+
+/// A source line.
+pub(crate) type At = &'static Location<'static>;
+
+/// A closure that has been called: its parameters and its result.
+pub(crate) struct Closure {
+    params: Vec<Handle>,
+    body: Handle,
+}
+
+impl Closure {
+    /// As part of a node.
+    pub fn lam(&self, b: &mut Builder) -> Lam {
+        let params = self.params.iter().map(|p| b.id(*p)).collect();
+        Lam { params, body: b.id(self.body) }
+    }
+}
+
+/// Calls a closure with parameters of the given types. `open` takes the parameters apart and `close` makes one node of the
+/// result, both on behalf of the function `name`.
+pub(crate) fn closure<const N: usize, X, Y>(
+    name: &'static str,
+    at: At,
+    types: [RawTy; N],
+    open: impl FnOnce([Handle; N]) -> X,
+    f: impl FnOnce(X) -> Y,
+    close: impl FnOnce(Y) -> Handle,
+) -> Closure {
+    let params = types.map(|ty| build(name, at, |b| b.push(Op::Param, ty)));
+    let x = {
+        let _site = attribute_to(name, at);
+        open(params)
+    };
+    let y = f(x);
+    let _site = attribute_to(name, at);
+    Closure { params: params.to_vec(), body: close(y) }
+}
+
+/// A constant of type `ty`.
+pub(crate) fn constant(at: At, ty: RawTy, leaves: Vec<Scalar>) -> Handle {
+    build("constant", at, |b| b.push(Op::Const(leaves.into()), ty))
+}
+
+/// A primitive function of one argument, with a result of type `ty`.
+pub(crate) fn prim1(name: &'static str, at: At, op: Op1, ty: RawTy, x: Handle) -> Handle {
+    build(name, at, |b| {
+        let x = b.id(x);
+        b.push(Op::Prim1(op, x), ty)
+    })
+}
+
+/// A primitive function of two arguments, with a result of type `ty`.
+pub(crate) fn prim2(name: &'static str, at: At, op: Op2, ty: RawTy, x: Handle, y: Handle) -> Handle {
+    build(name, at, |b| {
+        let (x, y) = (b.id(x), b.id(y));
+        b.push(Op::Prim2(op, x, y), ty)
+    })
+}
+
+/// How the two layers write pairs.
+struct Pairs {
+    pair: fn(NodeId, NodeId) -> Op,
+    fst: fn(NodeId) -> Op,
+    snd: fn(NodeId) -> Op,
+}
+const SCALARS: Pairs = Pairs { pair: Op::Pair, fst: Op::Fst, snd: Op::Snd };
+const ARRAYS: Pairs = Pairs { pair: Op::APair, fst: Op::AFst, snd: Op::ASnd };
+
+fn push_pair(b: &mut Builder, pairs: &Pairs, x: NodeId, y: NodeId) -> NodeId {
+    let ty = RawTy::pair(b.ty(x), b.ty(y));
+    b.push((pairs.pair)(x, y), ty)
+}
+
+/// A component of a pair; that of a pair just made is what it was made of.
+fn push_component(b: &mut Builder, pairs: &Pairs, x: NodeId, first: bool) -> NodeId {
+    if let Op::Pair(l, r) | Op::APair(l, r) = *b.op(x) {
+        return if first { l } else { r };
+    }
+    let RawTy::Pair(p) = b.ty(x) else {
+        let found = b.ty(x);
+        b.type_error("a pair", &found);
+        return x;
+    };
+    if first { b.push((pairs.fst)(x), p.0.clone()) } else { b.push((pairs.snd)(x), p.1.clone()) }
+}
+
+fn nest(pairs: &Pairs, at: At, parts: &[Handle]) -> Handle {
+    build("tuple", at, |b| {
+        let mut parts = parts.iter();
+        let Some(first) = parts.next() else { return b.push(Op::Unit, RawTy::Unit) };
+        let mut t = b.id(*first);
+        for part in parts {
+            let part = b.id(*part);
+            t = push_pair(b, pairs, t, part);
+        }
+        t
+    })
+}
+
+fn unnest<const N: usize>(pairs: &Pairs, at: At, x: Handle) -> [Handle; N] {
+    let mut parts = [Handle::DEAD; N];
+    let mut rest = x;
+    for i in (1..N).rev() {
+        parts[i] = component(pairs, "tuple", at, rest, false);
+        rest = component(pairs, "tuple", at, rest, true);
+    }
+    parts[0] = rest;
+    parts
+}
+
+fn component(pairs: &Pairs, name: &'static str, at: At, x: Handle, first: bool) -> Handle {
+    build(name, at, |b| {
+        let x = b.id(x);
+        push_component(b, pairs, x, first)
+    })
+}
+
+/// A tuple as pairs nested to the left.
+#[track_caller]
+pub(crate) fn tuple(parts: &[Handle]) -> Handle {
+    nest(&SCALARS, Location::caller(), parts)
+}
+
+/// The components of a tuple of `N`.
+#[track_caller]
+pub(crate) fn components<const N: usize>(x: Handle) -> [Handle; N] {
+    unnest(&SCALARS, Location::caller(), x)
+}
+
+/// A tuple of arrays as pairs nested to the left.
+#[track_caller]
+pub(crate) fn array_tuple(parts: &[Handle]) -> Handle {
+    nest(&ARRAYS, Location::caller(), parts)
+}
+
+/// The components of a tuple of `N` arrays.
+#[track_caller]
+pub(crate) fn array_components<const N: usize>(x: Handle) -> [Handle; N] {
+    unnest(&ARRAYS, Location::caller(), x)
+}
+
+/// The first component of a pair.
+#[track_caller]
+pub(crate) fn fst(x: Handle) -> Handle {
+    component(&SCALARS, "fst", Location::caller(), x, true)
+}
+
+/// The second component of a pair.
+#[track_caller]
+pub(crate) fn snd(x: Handle) -> Handle {
+    component(&SCALARS, "snd", Location::caller(), x, false)
+}

@@ -1,0 +1,304 @@
+//! The array operations that are nodes of the graph.
+
+use super::graph::{Builder, Dir, Handle, Op, build};
+use super::index::{IntoShape, from_components};
+use super::nodes::{At, Closure, closure};
+use super::slicing::Slicing;
+use super::{Acc, Exp, IntoExp, ToExp};
+use crate::array::Array;
+use crate::ast::ty::Repr;
+use crate::repr::{RawTy, ScalarType};
+use crate::types::{Arrays, Elt, Shape, Snoc, Z};
+use std::panic::Location;
+
+type Arr<Sh, T> = Acc<Array<Sh, T>>;
+
+/// A node whose result is of type `A`.
+fn node<A: Arrays>(name: &'static str, at: At, f: impl FnOnce(&mut Builder) -> Op) -> Acc<A> {
+    Acc::new(build(name, at, |b| {
+        let op = f(b);
+        b.push(op, A::Repr::raw())
+    }))
+}
+
+fn unlift<T: Elt>([x]: [Handle; 1]) -> T::Exp {
+    T::unlift(Exp::new(x))
+}
+
+/// A closure of one element, with a result whose type follows.
+fn fun1<T: Elt, R: IntoExp>(name: &'static str, at: At, f: impl FnOnce(T::Exp) -> R) -> Closure {
+    closure(name, at, [T::Repr::raw()], unlift::<T>, f, |r| r.into_exp().handle())
+}
+
+/// A closure that combines two elements.
+fn operator<T: Elt, R: ToExp<T>>(name: &'static str, at: At, f: impl FnOnce(T::Exp, T::Exp) -> R) -> Closure {
+    closure(
+        name,
+        at,
+        [T::Repr::raw(), T::Repr::raw()],
+        |[x, y]| (T::unlift(Exp::new(x)), T::unlift(Exp::new(y))),
+        |(x, y)| f(x, y),
+        |r| r.to_exp().handle(),
+    )
+}
+
+/// A closure of an index.
+fn of_index<Sh: Shape, R>(
+    name: &'static str,
+    at: At,
+    f: impl FnOnce(Sh::Index) -> R,
+    close: impl FnOnce(R) -> Handle,
+) -> Closure {
+    closure(name, at, [Sh::Repr::raw()], |[ix]| Sh::unlift_index(Exp::new(ix)), f, close)
+}
+
+/// The array of shape `shape` whose element at each index is `f` of the index.
+#[track_caller]
+pub fn generate<S: IntoShape, R: IntoExp>(
+    shape: S,
+    f: impl FnOnce(<S::Sh as Shape>::Index) -> R,
+) -> Arr<S::Sh, R::Elt> {
+    let (name, at) = ("generate", Location::caller());
+    let shape = shape.into_shape();
+    let f = of_index::<S::Sh, _>(name, at, f, |r| r.into_exp().handle());
+    node(name, at, |b| Op::Generate(b.id(shape.handle()), f.lam(b)))
+}
+
+/// The array without dimensions that holds `x`.
+#[track_caller]
+pub fn unit<X: IntoExp>(x: X) -> Arr<Z, X::Elt> {
+    let (name, at) = ("unit", Location::caller());
+    let x = x.into_exp();
+    let shape = ().into_shape();
+    let f = of_index::<Z, _>(name, at, |()| x, |x| x.handle());
+    node(name, at, |b| Op::Generate(b.id(shape.handle()), f.lam(b)))
+}
+
+/// `f` of every element; the shape stays.
+#[track_caller]
+pub fn map<Sh: Shape, T: Elt, R: IntoExp>(f: impl FnOnce(T::Exp) -> R, xs: Arr<Sh, T>) -> Arr<Sh, R::Elt> {
+    let (name, at) = ("map", Location::caller());
+    let f = fun1::<T, R>(name, at, f);
+    node(name, at, |b| Op::Map(f.lam(b), b.id(xs.handle())))
+}
+
+/// `f` of the elements at the same index. The shape is the intersection: in each dimension the smaller extent.
+#[track_caller]
+pub fn zip_with<Sh: Shape, A: Elt, B: Elt, R: IntoExp>(
+    f: impl FnOnce(A::Exp, B::Exp) -> R,
+    xs: Arr<Sh, A>,
+    ys: Arr<Sh, B>,
+) -> Arr<Sh, R::Elt> {
+    let (name, at) = ("zip_with", Location::caller());
+    let f = closure(
+        name,
+        at,
+        [A::Repr::raw(), B::Repr::raw()],
+        |[x, y]| (A::unlift(Exp::new(x)), B::unlift(Exp::new(y))),
+        |(x, y)| f(x, y),
+        |r| r.into_exp().handle(),
+    );
+    node(name, at, |b| Op::ZipWith(f.lam(b), b.id(xs.handle()), b.id(ys.handle())))
+}
+
+/// Combines the elements of each innermost row with `f`, which must be associative, starting with `z`; one dimension less.
+/// Of an empty row it is `z`.
+#[track_caller]
+pub fn fold<Sh: Shape, T: Elt, R: ToExp<T>>(
+    f: impl FnOnce(T::Exp, T::Exp) -> R,
+    z: impl ToExp<T>,
+    xs: Arr<Snoc<Sh>, T>,
+) -> Arr<Sh, T> {
+    let (name, at) = ("fold", Location::caller());
+    let z = z.to_exp();
+    let f = operator::<T, R>(name, at, f);
+    node(name, at, |b| Op::Fold(f.lam(b), b.id(z.handle()), b.id(xs.handle())))
+}
+
+/// Combines the elements of each innermost row with `f`, which must be associative; one dimension less. An empty row is an
+/// error when the program runs.
+#[track_caller]
+pub fn fold1<Sh: Shape, T: Elt, R: ToExp<T>>(f: impl FnOnce(T::Exp, T::Exp) -> R, xs: Arr<Snoc<Sh>, T>) -> Arr<Sh, T> {
+    let (name, at) = ("fold1", Location::caller());
+    let f = operator::<T, R>(name, at, f);
+    node(name, at, |b| Op::Fold1(f.lam(b), b.id(xs.handle())))
+}
+
+fn scan<Sh: Shape, T: Elt>(
+    name: &'static str,
+    at: At,
+    dir: Dir,
+    f: Closure,
+    z: Exp<T>,
+    xs: Arr<Snoc<Sh>, T>,
+) -> Arr<Snoc<Sh>, T> {
+    node(name, at, |b| Op::Scan { dir, f: f.lam(b), z: b.id(z.handle()), a: b.id(xs.handle()) })
+}
+
+fn scan1<Sh: Shape, T: Elt>(
+    name: &'static str,
+    at: At,
+    dir: Dir,
+    f: Closure,
+    xs: Arr<Snoc<Sh>, T>,
+) -> Arr<Snoc<Sh>, T> {
+    node(name, at, |b| Op::Scan1 { dir, f: f.lam(b), a: b.id(xs.handle()) })
+}
+
+/// All results of combining the elements of each innermost row from the left, `z` first: n + 1 elements for n. `f` must be
+/// associative.
+#[track_caller]
+pub fn scanl<Sh: Shape, T: Elt, R: ToExp<T>>(
+    f: impl FnOnce(T::Exp, T::Exp) -> R,
+    z: impl ToExp<T>,
+    xs: Arr<Snoc<Sh>, T>,
+) -> Arr<Snoc<Sh>, T> {
+    let (name, at) = ("scanl", Location::caller());
+    let z = z.to_exp();
+    scan(name, at, Dir::Left, operator::<T, R>(name, at, f), z, xs)
+}
+
+/// As [`scanl`] from the right: `z` is the last of n + 1 elements.
+#[track_caller]
+pub fn scanr<Sh: Shape, T: Elt, R: ToExp<T>>(
+    f: impl FnOnce(T::Exp, T::Exp) -> R,
+    z: impl ToExp<T>,
+    xs: Arr<Snoc<Sh>, T>,
+) -> Arr<Snoc<Sh>, T> {
+    let (name, at) = ("scanr", Location::caller());
+    let z = z.to_exp();
+    scan(name, at, Dir::Right, operator::<T, R>(name, at, f), z, xs)
+}
+
+/// All results of combining the elements of each innermost row from the left: the shape stays. `f` must be associative.
+#[track_caller]
+pub fn scanl1<Sh: Shape, T: Elt, R: ToExp<T>>(
+    f: impl FnOnce(T::Exp, T::Exp) -> R,
+    xs: Arr<Snoc<Sh>, T>,
+) -> Arr<Snoc<Sh>, T> {
+    let (name, at) = ("scanl1", Location::caller());
+    scan1(name, at, Dir::Left, operator::<T, R>(name, at, f), xs)
+}
+
+/// As [`scanl1`] from the right.
+#[track_caller]
+pub fn scanr1<Sh: Shape, T: Elt, R: ToExp<T>>(
+    f: impl FnOnce(T::Exp, T::Exp) -> R,
+    xs: Arr<Snoc<Sh>, T>,
+) -> Arr<Snoc<Sh>, T> {
+    let (name, at) = ("scanr1", Location::caller());
+    scan1(name, at, Dir::Right, operator::<T, R>(name, at, f), xs)
+}
+
+/// Sends the elements of `xs` to places in a copy of `defaults`. `target` takes the index of an element to `(keep, place)`:
+/// whether to send it at all, and where to. What meets is combined by `combine(new, old)`, which must be associative and
+/// commutative. A place outside the shape of `defaults` is an error when the program runs.
+#[track_caller]
+pub fn permute<Sh: Shape, Sh2: Shape, T: Elt, R: ToExp<T>, K: ToExp<bool>, I: IntoShape<Sh = Sh2>>(
+    combine: impl FnOnce(T::Exp, T::Exp) -> R,
+    defaults: Arr<Sh2, T>,
+    target: impl FnOnce(Sh::Index) -> (K, I),
+    xs: Arr<Sh, T>,
+) -> Arr<Sh2, T> {
+    let (name, at) = ("permute", Location::caller());
+    let comb = operator::<T, R>(name, at, combine);
+    let index = of_index::<Sh, _>(name, at, target, |(keep, place)| {
+        super::nodes::tuple(&[keep.to_exp().handle(), place.into_shape().handle()])
+    });
+    node(name, at, |b| Op::Permute {
+        comb: comb.lam(b),
+        def: b.id(defaults.handle()),
+        index: index.lam(b),
+        src: b.id(xs.handle()),
+    })
+}
+
+/// The array of shape `shape` whose element at each index is that of `xs` at the index that `source` gives. An index
+/// outside is an error when the program runs.
+#[track_caller]
+pub fn backpermute<S: IntoShape, Sh: Shape, T: Elt, I: IntoShape<Sh = Sh>>(
+    shape: S,
+    source: impl FnOnce(<S::Sh as Shape>::Index) -> I,
+    xs: Arr<Sh, T>,
+) -> Arr<S::Sh, T> {
+    let (name, at) = ("backpermute", Location::caller());
+    let shape = shape.into_shape();
+    let f = of_index::<S::Sh, _>(name, at, source, |ix| ix.into_shape().handle());
+    node(name, at, |b| Op::Backpermute(b.id(shape.handle()), f.lam(b), b.id(xs.handle())))
+}
+
+/// The same elements, row by row, in another shape; one of another size is an error when the program runs.
+#[track_caller]
+pub fn reshape<S: IntoShape, Sh: Shape, T: Elt>(shape: S, xs: Arr<Sh, T>) -> Arr<S::Sh, T> {
+    let shape = shape.into_shape();
+    node("reshape", Location::caller(), |b| Op::Reshape(b.id(shape.handle()), b.id(xs.handle())))
+}
+
+/// Which dimensions of the larger array stay, and the others' extents or indices as one node.
+fn dimensions(at: At, name: &'static str, dims: &[Option<Exp<i64>>]) -> (Vec<bool>, Handle) {
+    let kept = dims.iter().map(Option::is_none).collect();
+    let slx = build(name, at, |b| {
+        let mut slx = b.push(Op::Unit, RawTy::Unit);
+        for i in dims.iter().flatten() {
+            let (i, ty) = (b.id(i.handle()), RawTy::pair(b.ty(slx), RawTy::Scalar(ScalarType::I64)));
+            slx = b.push(Op::Pair(slx, i), ty);
+        }
+        slx
+    });
+    (kept, slx)
+}
+
+/// Adds dimensions by repetition: `replicate((n, All), xs)` is a matrix of `n` rows, each of them `xs`.
+#[track_caller]
+pub fn replicate<S: Slicing, T: Elt>(dims: S, xs: Arr<S::Small, T>) -> Arr<S::Large, T> {
+    let (name, at) = ("replicate", Location::caller());
+    let (spec, slx) = dimensions(at, name, &dims.dimensions());
+    node(name, at, |b| Op::Replicate { spec: spec.into(), slx: b.id(slx), a: b.id(xs.handle()) })
+}
+
+/// Removes dimensions by choosing an index: `slice((i, All), m)` is row `i` of a matrix. An index outside is an error when
+/// the program runs.
+#[track_caller]
+pub fn slice<S: Slicing, T: Elt>(dims: S, xs: Arr<S::Large, T>) -> Arr<S::Small, T> {
+    let (name, at) = ("slice", Location::caller());
+    let (spec, slx) = dimensions(at, name, &dims.dimensions());
+    node(name, at, |b| Op::Slice { spec: spec.into(), slx: b.id(slx), a: b.id(xs.handle()) })
+}
+
+/// Adds an innermost dimension of extent `n` by repeating every element, for any rank.
+#[track_caller]
+pub fn replicate_inner<Sh: Shape, T: Elt>(n: impl ToExp<i64>, xs: Arr<Sh, T>) -> Arr<Snoc<Sh>, T> {
+    let (name, at) = ("replicate_inner", Location::caller());
+    let (spec, slx) = inner(at, name, Sh::RANK, n.to_exp());
+    node(name, at, |b| Op::Replicate { spec: spec.into(), slx: b.id(slx), a: b.id(xs.handle()) })
+}
+
+/// Removes the innermost dimension by choosing index `i` in it, for any rank.
+#[track_caller]
+pub fn slice_inner<Sh: Shape, T: Elt>(i: impl ToExp<i64>, xs: Arr<Snoc<Sh>, T>) -> Arr<Sh, T> {
+    let (name, at) = ("slice_inner", Location::caller());
+    let (spec, slx) = inner(at, name, Sh::RANK, i.to_exp());
+    node(name, at, |b| Op::Slice { spec: spec.into(), slx: b.id(slx), a: b.id(xs.handle()) })
+}
+
+/// All outer dimensions stay, the innermost one does not.
+fn inner(at: At, name: &'static str, outer: usize, i: Exp<i64>) -> (Vec<bool>, Handle) {
+    let mut dims = vec![None; outer];
+    dims.push(Some(i));
+    dimensions(at, name, &dims)
+}
+
+/// The number of elements: the product of the extents.
+#[track_caller]
+pub fn size<Sh: Shape, T: Elt>(xs: Arr<Sh, T>) -> Exp<i64> {
+    let _site = super::graph::attribute_to("size", Location::caller());
+    super::index::components(super::shape(xs)).into_iter().reduce(|n, m| n * m).unwrap_or_else(|| 1i64.to_exp())
+}
+
+/// The smaller extent in each dimension.
+#[track_caller]
+pub fn intersect<Sh: Shape>(a: Exp<Sh>, b: Exp<Sh>) -> Exp<Sh> {
+    let _site = super::graph::attribute_to("intersect", Location::caller());
+    let (a, b) = (super::index::components(a), super::index::components(b));
+    from_components(&a.into_iter().zip(b).map(|(a, b)| a.min(b)).collect::<Vec<_>>())
+}

@@ -1,0 +1,204 @@
+//! Making, pairing and rearranging arrays, written in terms of the primitive operations.
+
+use super::graph::{attribute_to, users};
+use super::index::{components, index_head, index_tail, snoc};
+use super::{
+    Acc, Exp, IntoExp, IntoShape, ToExp, backpermute, cond, generate, intersect, map, permute, shape, zip_with,
+};
+use crate::array::Array;
+use crate::types::{Dim1, Dim2, Elt, Num, Shape, Snoc};
+use std::panic::Location;
+
+type Arr<Sh, T> = Acc<Array<Sh, T>>;
+
+/// An array whose elements are all `x`.
+#[track_caller]
+pub fn fill<S: IntoShape, X: IntoExp>(shape: S, x: X) -> Arr<S::Sh, X::Elt> {
+    let _site = attribute_to("fill", Location::caller());
+    let x = x.into_exp();
+    generate(shape, |_| x)
+}
+
+/// The vector 0, 1, …, `n` - 1.
+#[track_caller]
+pub fn iota(n: impl ToExp<i64>) -> Arr<Dim1, i64> {
+    let _site = attribute_to("iota", Location::caller());
+    generate(n.to_exp(), |i| i)
+}
+
+/// The array of shape `shape` that holds, row by row, `start`, `start` + 1, and so on.
+#[track_caller]
+pub fn enum_from_n<S: IntoShape, T: Num>(shape: S, start: impl ToExp<T>) -> Arr<S::Sh, T> {
+    let _site = attribute_to("enum_from_n", Location::caller());
+    let (sh, start) = (shape.into_shape(), start.to_exp());
+    let extents = components(sh);
+    generate(sh, |ix| {
+        let ix = components(ix.into_shape());
+        let place = ix.into_iter().zip(extents).reduce(|(p, _), (i, n)| (p * n + i, n));
+        let place = place.map_or_else(|| 0i64.to_exp(), |(p, _)| p);
+        place.cast::<T>() + start
+    })
+}
+
+/// `f` of the index and the element.
+#[track_caller]
+pub fn imap<Sh: Shape, T: Elt, R: IntoExp>(f: impl FnOnce(Sh::Index, T::Exp) -> R, xs: Arr<Sh, T>) -> Arr<Sh, R::Elt> {
+    let _site = attribute_to("imap", Location::caller());
+    let indices: Arr<Sh, Sh> = generate(shape(xs), |ix| ix.into_shape());
+    zip_with(
+        |ix: Exp<Sh>, x| {
+            let ix = ix.index();
+            users(|| f(ix, x))
+        },
+        indices,
+        xs,
+    )
+}
+
+/// The elements paired with their indices. In a closure the index is of type `Exp<Sh>`; `index()` takes it apart.
+#[track_caller]
+pub fn indexed<Sh: Shape, T: Elt>(xs: Arr<Sh, T>) -> Arr<Sh, (Sh, T)> {
+    let _site = attribute_to("indexed", Location::caller());
+    let indices: Arr<Sh, Sh> = generate(shape(xs), |ix| ix.into_shape());
+    zip(indices, xs)
+}
+
+/// `f` of the elements of three arrays at the same index; the shape is the intersection.
+#[track_caller]
+pub fn zip_with3<Sh: Shape, A: Elt, B: Elt, C: Elt, R: IntoExp>(
+    f: impl FnOnce(A::Exp, B::Exp, C::Exp) -> R,
+    xs: Arr<Sh, A>,
+    ys: Arr<Sh, B>,
+    zs: Arr<Sh, C>,
+) -> Arr<Sh, R::Elt> {
+    let _site = attribute_to("zip_with3", Location::caller());
+    zip_with(|(x, y), z| users(|| f(x, y, z)), zip(xs, ys), zs)
+}
+
+/// The pairs of elements at the same index; the shape is the intersection.
+#[track_caller]
+pub fn zip<Sh: Shape, A: Elt, B: Elt>(xs: Arr<Sh, A>, ys: Arr<Sh, B>) -> Arr<Sh, (A, B)> {
+    let _site = attribute_to("zip", Location::caller());
+    zip_with(|x, y| (x, y), xs, ys)
+}
+
+/// The triples of elements at the same index; the shape is the intersection.
+#[track_caller]
+pub fn zip3<Sh: Shape, A: Elt, B: Elt, C: Elt>(xs: Arr<Sh, A>, ys: Arr<Sh, B>, zs: Arr<Sh, C>) -> Arr<Sh, (A, B, C)> {
+    let _site = attribute_to("zip3", Location::caller());
+    zip_with3(|x, y, z| (x, y, z), xs, ys, zs)
+}
+
+/// The components of an array of pairs.
+#[track_caller]
+pub fn unzip<Sh: Shape, A: Elt, B: Elt>(xys: Arr<Sh, (A, B)>) -> (Arr<Sh, A>, Arr<Sh, B>) {
+    let _site = attribute_to("unzip", Location::caller());
+    (map(|(x, _)| x, xys), map(|(_, y)| y, xys))
+}
+
+/// The components of an array of triples.
+#[track_caller]
+pub fn unzip3<Sh: Shape, A: Elt, B: Elt, C: Elt>(xyzs: Arr<Sh, (A, B, C)>) -> (Arr<Sh, A>, Arr<Sh, B>, Arr<Sh, C>) {
+    let _site = attribute_to("unzip3", Location::caller());
+    (map(|(x, _, _)| x, xyzs), map(|(_, y, _)| y, xyzs), map(|(_, _, z)| z, xyzs))
+}
+
+/// Rows and columns exchanged.
+#[track_caller]
+pub fn transpose<T: Elt>(m: Arr<Dim2, T>) -> Arr<Dim2, T> {
+    let _site = attribute_to("transpose", Location::caller());
+    let (rows, columns) = m.shape();
+    backpermute((columns, rows), |(j, i)| (i, j), m)
+}
+
+/// The elements of `xs` at the indices `from`. An index outside is an error when the program runs.
+#[track_caller]
+pub fn gather<Sh: Shape, T: Elt>(from: Arr<Sh, i64>, xs: Arr<Dim1, T>) -> Arr<Sh, T> {
+    let _site = attribute_to("gather", Location::caller());
+    backpermute(shape(from), |ix| from.at(ix), xs)
+}
+
+/// A copy of `defaults` in which element `to[i]` is replaced by `xs[i]`; if several elements have the same place, which of
+/// them wins is not specified. An index outside is an error when the program runs.
+#[track_caller]
+pub fn scatter<T: Elt>(to: Arr<Dim1, i64>, defaults: Arr<Dim1, T>, xs: Arr<Dim1, T>) -> Arr<Dim1, T> {
+    let _site = attribute_to("scatter", Location::caller());
+    // Elements without a place are not sent.
+    permute(|new, _| new, defaults, |i| (i.lt(to.len()), to.at(i.min(to.len() - 1))), xs)
+}
+
+/// The innermost rows of both arrays one after the other; outer dimensions are those that both have.
+#[track_caller]
+pub fn concat<Sh: Shape, T: Elt>(xs: Arr<Snoc<Sh>, T>, ys: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
+    let _site = attribute_to("concat", Location::caller());
+    let (a, b) = (shape(xs), shape(ys));
+    let (n, m) = (index_head(a), index_head(b));
+    let outer = intersect(index_tail(a), index_tail(b));
+    generate(snoc(outer, n + m), |ix| {
+        let ix = ix.into_shape();
+        let (outer, i) = (index_tail(ix), index_head(ix));
+        cond::<T>(i.lt(n), xs.at(ix), ys.at(snoc(outer, i - n)))
+    })
+}
+
+/// Each innermost row with `n` elements starting at `first`.
+#[track_caller]
+fn part<Sh: Shape, T: Elt>(first: Option<Exp<i64>>, n: Exp<i64>, xs: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
+    backpermute(
+        snoc(index_tail(shape(xs)), n),
+        |ix| {
+            let ix = ix.into_shape();
+            match first {
+                Some(first) => snoc(index_tail(ix), index_head(ix) + first),
+                None => ix,
+            }
+        },
+        xs,
+    )
+}
+
+/// The first `n` elements of each innermost row; all of them if there are not that many.
+#[track_caller]
+pub fn take<Sh: Shape, T: Elt>(n: impl ToExp<i64>, xs: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
+    let _site = attribute_to("take", Location::caller());
+    part(None, n.to_exp().max(0).min(index_head(shape(xs))), xs)
+}
+
+/// Each innermost row without its first `n` elements.
+#[track_caller]
+pub fn drop<Sh: Shape, T: Elt>(n: impl ToExp<i64>, xs: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
+    let _site = attribute_to("drop", Location::caller());
+    let extent = index_head(shape(xs));
+    let n = n.to_exp().max(0).min(extent);
+    part(Some(n), extent - n, xs)
+}
+
+/// Each innermost row without its last element; an empty one stays empty.
+#[track_caller]
+pub fn init<Sh: Shape, T: Elt>(xs: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
+    let _site = attribute_to("init", Location::caller());
+    part(None, (index_head(shape(xs)) - 1).max(0), xs)
+}
+
+/// Each innermost row without its first element; an empty one stays empty.
+#[track_caller]
+pub fn tail<Sh: Shape, T: Elt>(xs: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
+    let _site = attribute_to("tail", Location::caller());
+    part(Some(1i64.to_exp()), (index_head(shape(xs)) - 1).max(0), xs)
+}
+
+/// Each innermost row backwards.
+#[track_caller]
+pub fn reverse<Sh: Shape, T: Elt>(xs: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
+    let _site = attribute_to("reverse", Location::caller());
+    let sh = shape(xs);
+    let last = index_head(sh) - 1;
+    backpermute(
+        sh,
+        |ix| {
+            let ix = ix.into_shape();
+            snoc(index_tail(ix), last - index_head(ix))
+        },
+        xs,
+    )
+}

@@ -1,0 +1,157 @@
+//! Folds and scans written in terms of the primitive ones.
+
+use super::graph::{attribute_to, users};
+use super::{
+    Acc, All, ToExp, constant, fold, fold1, index_head, init, replicate, reshape, scanl, scanr, shape, size,
+    slice_inner, tail, transpose, zip_with,
+};
+use crate::array::Array;
+use crate::types::{Dim1, Dim2, Elt, Num, Shape, Snoc, Z};
+use std::panic::Location;
+
+type Arr<Sh, T> = Acc<Array<Sh, T>>;
+
+/// The same elements, row by row, as a vector.
+#[track_caller]
+pub fn flatten<Sh: Shape, T: Elt>(xs: Arr<Sh, T>) -> Arr<Dim1, T> {
+    let _site = attribute_to("flatten", Location::caller());
+    reshape(size(xs), xs)
+}
+
+/// Combines all elements with `f`, which must be associative, starting with `z`.
+#[track_caller]
+pub fn fold_all<Sh: Shape, T: Elt, R: ToExp<T>>(
+    f: impl FnOnce(T::Exp, T::Exp) -> R,
+    z: impl ToExp<T>,
+    xs: Arr<Sh, T>,
+) -> Arr<Z, T> {
+    let _site = attribute_to("fold_all", Location::caller());
+    fold(|a, b| users(|| f(a, b)), z, flatten(xs))
+}
+
+/// Combines all elements with `f`, which must be associative. No element at all is an error when the program runs.
+#[track_caller]
+pub fn fold1_all<Sh: Shape, T: Elt, R: ToExp<T>>(f: impl FnOnce(T::Exp, T::Exp) -> R, xs: Arr<Sh, T>) -> Arr<Z, T> {
+    let _site = attribute_to("fold1_all", Location::caller());
+    fold1(|a, b| users(|| f(a, b)), flatten(xs))
+}
+
+/// The sum of each innermost row; 0 for an empty one.
+#[track_caller]
+pub fn sum<Sh: Shape, T: Num>(xs: Arr<Snoc<Sh>, T>) -> Arr<Sh, T> {
+    let _site = attribute_to("sum", Location::caller());
+    fold(|a, b| a + b, constant(T::zero()), xs)
+}
+
+/// The product of each innermost row; 1 for an empty one.
+#[track_caller]
+pub fn product<Sh: Shape, T: Num>(xs: Arr<Snoc<Sh>, T>) -> Arr<Sh, T> {
+    let _site = attribute_to("product", Location::caller());
+    fold(|a, b| a * b, constant(T::one()), xs)
+}
+
+/// The largest element of each innermost row. An empty row is an error when the program runs.
+#[track_caller]
+pub fn maximum<Sh: Shape, T: Num>(xs: Arr<Snoc<Sh>, T>) -> Arr<Sh, T> {
+    let _site = attribute_to("maximum", Location::caller());
+    fold1(|a, b| a.max(b), xs)
+}
+
+/// The smallest element of each innermost row. An empty row is an error when the program runs.
+#[track_caller]
+pub fn minimum<Sh: Shape, T: Num>(xs: Arr<Snoc<Sh>, T>) -> Arr<Sh, T> {
+    let _site = attribute_to("minimum", Location::caller());
+    fold1(|a, b| a.min(b), xs)
+}
+
+/// Whether all of each innermost row hold; `true` for an empty one.
+#[track_caller]
+pub fn all<Sh: Shape>(xs: Arr<Snoc<Sh>, bool>) -> Arr<Sh, bool> {
+    let _site = attribute_to("all", Location::caller());
+    fold(|a, b| a & b, true, xs)
+}
+
+/// Whether one of each innermost row holds; `false` for an empty one.
+#[track_caller]
+pub fn any<Sh: Shape>(xs: Arr<Snoc<Sh>, bool>) -> Arr<Sh, bool> {
+    let _site = attribute_to("any", Location::caller());
+    fold(|a, b| a | b, false, xs)
+}
+
+/// The sum of all elements.
+#[track_caller]
+pub fn sum_all<Sh: Shape, T: Num>(xs: Arr<Sh, T>) -> Arr<Z, T> {
+    let _site = attribute_to("sum_all", Location::caller());
+    sum(flatten(xs))
+}
+
+/// The product of all elements.
+#[track_caller]
+pub fn product_all<Sh: Shape, T: Num>(xs: Arr<Sh, T>) -> Arr<Z, T> {
+    let _site = attribute_to("product_all", Location::caller());
+    product(flatten(xs))
+}
+
+/// The largest of all elements. No element at all is an error when the program runs.
+#[track_caller]
+pub fn maximum_all<Sh: Shape, T: Num>(xs: Arr<Sh, T>) -> Arr<Z, T> {
+    let _site = attribute_to("maximum_all", Location::caller());
+    maximum(flatten(xs))
+}
+
+/// The smallest of all elements. No element at all is an error when the program runs.
+#[track_caller]
+pub fn minimum_all<Sh: Shape, T: Num>(xs: Arr<Sh, T>) -> Arr<Z, T> {
+    let _site = attribute_to("minimum_all", Location::caller());
+    minimum(flatten(xs))
+}
+
+/// For each element of an innermost row, what [`scanl`] combines before it, and what it combines in the end:
+/// `([z, z·x0, z·x0·x1, …], total)`. The first array has the shape of `xs`. Accelerate calls it `scanl'`.
+#[track_caller]
+pub fn scanl_ex<Sh: Shape, T: Elt, R: ToExp<T>>(
+    f: impl FnOnce(T::Exp, T::Exp) -> R,
+    z: impl ToExp<T>,
+    xs: Arr<Snoc<Sh>, T>,
+) -> (Arr<Snoc<Sh>, T>, Arr<Sh, T>) {
+    let _site = attribute_to("scanl_ex", Location::caller());
+    let all = scanl(|a, b| users(|| f(a, b)), z, xs);
+    (init(all), slice_inner(index_head(shape(xs)), all))
+}
+
+/// For each element of an innermost row, what [`scanr`] combines after it, and what it combines in the end. The first array
+/// has the shape of `xs`. Accelerate calls it `scanr'`.
+#[track_caller]
+pub fn scanr_ex<Sh: Shape, T: Elt, R: ToExp<T>>(
+    f: impl FnOnce(T::Exp, T::Exp) -> R,
+    z: impl ToExp<T>,
+    xs: Arr<Snoc<Sh>, T>,
+) -> (Arr<Snoc<Sh>, T>, Arr<Sh, T>) {
+    let _site = attribute_to("scanr_ex", Location::caller());
+    let all = scanr(|a, b| users(|| f(a, b)), z, xs);
+    (tail(all), slice_inner(0, all))
+}
+
+/// The inner product of two vectors; the longer one is cut off.
+#[track_caller]
+pub fn dot<T: Num>(xs: Arr<Dim1, T>, ys: Arr<Dim1, T>) -> Arr<Z, T> {
+    let _site = attribute_to("dot", Location::caller());
+    sum(zip_with(|x, y| x * y, xs, ys))
+}
+
+/// The product of a matrix and a vector, whose lengths should fit; the longer one is cut off.
+#[track_caller]
+pub fn matvec<T: Num>(m: Arr<Dim2, T>, v: Arr<Dim1, T>) -> Arr<Dim1, T> {
+    let _site = attribute_to("matvec", Location::caller());
+    let (rows, _) = m.shape();
+    sum(zip_with(|x, y| x * y, m, replicate((rows, All), v)))
+}
+
+/// The product of two matrices, n×m and m×p; if the inner extents differ, the larger one is cut off.
+#[track_caller]
+pub fn matmul<T: Num>(a: Arr<Dim2, T>, b: Arr<Dim2, T>) -> Arr<Dim2, T> {
+    let _site = attribute_to("matmul", Location::caller());
+    let ((n, _), (_, p)) = (a.shape(), b.shape());
+    let (a, b) = (replicate((All, p, All), a), replicate((n, All, All), transpose(b)));
+    sum(zip_with(|x, y| x * y, a, b))
+}

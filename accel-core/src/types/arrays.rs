@@ -1,0 +1,92 @@
+//! Arrays and tuples of arrays: the arguments and results of programs.
+
+use crate::array::Array;
+use crate::ast::ty::{Arr, Repr};
+use crate::error::{Error, Result};
+use crate::repr::ArrayTuple;
+use crate::surface::{Acc, IntoAcc};
+use crate::types::{Elt, Shape};
+
+/// An array, `()`, a tuple of up to eight such, or a record of them with `#[derive(Arrays)]`.
+///
+/// The derive generates, for `struct Model { w: Matrix<f64>, b: Vector<f64> }`, `struct ModelAcc { w: <Matrix<f64> as
+/// Arrays>::Acc, .. }` with `impl IntoAcc`, and `impl Arrays for Model` through the nested pairs of the fields, just as
+/// for [`Elt`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an array or a tuple of arrays",
+    note = "a record of arrays becomes one with `#[derive(Arrays)]`"
+)]
+pub trait Arrays: Clone + Send + Sync + 'static {
+    /// The representation: tuples and records are pairs nested to the left.
+    type Repr: Repr;
+    /// The parts inside a program: an [`Acc`] for an array, a tuple of the parts for a tuple.
+    type Acc: Copy + IntoAcc<Arrays = Self>;
+
+    /// The arrays without their types. Data is shared, not copied.
+    fn to_tuple(&self) -> ArrayTuple;
+    /// The arrays of a tuple of the right types.
+    ///
+    /// # Errors
+    /// `Error::Type` for any other tuple.
+    fn from_tuple(arrays: &ArrayTuple) -> Result<Self>;
+    /// Takes an array computation apart.
+    fn unlift(a: Acc<Self>) -> Self::Acc;
+}
+
+impl<Sh: Shape, T: Elt> Arrays for Array<Sh, T> {
+    type Repr = Arr<Sh::Repr, T::Repr>;
+    type Acc = Acc<Self>;
+    fn to_tuple(&self) -> ArrayTuple {
+        ArrayTuple::Array(self.raw().clone())
+    }
+    fn from_tuple(arrays: &ArrayTuple) -> Result<Self> {
+        match arrays {
+            ArrayTuple::Array(raw) => Array::from_raw(raw.clone()),
+            other => Err(wrong_tuple::<Self>(other)),
+        }
+    }
+    fn unlift(a: Acc<Self>) -> Acc<Self> {
+        a
+    }
+}
+
+impl Arrays for () {
+    type Repr = ();
+    type Acc = ();
+    fn to_tuple(&self) -> ArrayTuple {
+        ArrayTuple::Unit
+    }
+    fn from_tuple(arrays: &ArrayTuple) -> Result<Self> {
+        match arrays {
+            ArrayTuple::Unit => Ok(()),
+            other => Err(wrong_tuple::<Self>(other)),
+        }
+    }
+    fn unlift(_: Acc<Self>) {}
+}
+
+/// The error of [`Arrays::from_tuple`].
+pub(crate) fn wrong_tuple<A: Arrays>(found: &ArrayTuple) -> Error {
+    let found = match found {
+        ArrayTuple::Unit => "()",
+        ArrayTuple::Array(_) => "an array",
+        ArrayTuple::Pair(_) => "a pair",
+    };
+    Error::Type { op: "arrays".into(), expected: A::Repr::raw().to_string(), found: found.into() }
+}
+
+/// What a program of argument type `A` can be run on: a reference to an `A`, or for a tuple a tuple of these.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an argument for a program of `{A}`",
+    note = "arguments are references to arrays, in a tuple if there are several: `(&xs, &ys)`"
+)]
+pub trait Inputs<A: Arrays> {
+    /// The arrays without their types. Data is shared, not copied.
+    fn to_tuple(&self) -> ArrayTuple;
+}
+
+impl<A: Arrays> Inputs<A> for &A {
+    fn to_tuple(&self) -> ArrayTuple {
+        A::to_tuple(self)
+    }
+}

@@ -1,0 +1,109 @@
+//! Element types: what an array can hold and scalar code computes with.
+
+use crate::ast::ty::Repr;
+use crate::error::{Error, Result};
+use crate::repr::scalar::ScalarElt;
+use crate::repr::{Column, RawArray, Scalar};
+use crate::surface::{Exp, IntoExp, ToExp};
+use crate::types::Primitive;
+
+/// An element type: a scalar, `()`, a tuple of up to eight elements, a shape, or a record with `#[derive(Elt)]`.
+///
+/// NOTE [What the derive generates]: for `struct Complex { re: f64, im: f64 }`, the struct that scalar code sees,
+/// `struct ComplexExp { re: <f64 as Elt>::Exp, im: <f64 as Elt>::Exp }`, which is `Copy`, and
+///
+/// - `impl Elt for Complex` with `Repr` the fields' representations as pairs nested to the left (one field: its own), `Exp
+///   = ComplexExp`, `to_scalars` and `from_scalars` field by field in order, and `unlift` through that of the nested pairs
+///   of the fields' types, which [`retype_exp`](crate::surface::derive_support::retype_exp) takes the handle to;
+/// - `impl IntoExp for ComplexExp` with `Elt = Complex`: `into_exp` of the nested pairs of the fields, retyped back;
+/// - `impl ToExp<Complex> for ComplexExp` by `into_exp`.
+///
+/// All names come from [`derive_support`](crate::surface::derive_support); `tests/surface.rs` has such an implementation
+/// written by hand.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an element type",
+    note = "elements are scalars, tuples and shapes; a record becomes one with `#[derive(Elt)]`"
+)]
+pub trait Elt: Clone + Send + Sync + 'static {
+    /// The representation.
+    type Repr: Repr;
+    /// What closures get: an [`Exp`] for a scalar, a tuple of the parts for a tuple, a record of them for a record.
+    type Exp: Copy + IntoExp<Elt = Self> + ToExp<Self>;
+
+    /// Appends the scalars that the value consists of, left to right.
+    fn to_scalars(&self, out: &mut Vec<Scalar>);
+    /// Takes the scalars of one value; `None` if they end too soon or have other types.
+    fn from_scalars(scalars: &mut dyn Iterator<Item = Scalar>) -> Option<Self>;
+    /// Takes an expression apart.
+    fn unlift(e: Exp<Self>) -> Self::Exp;
+
+    /// One column per scalar leaf. A vector of scalars is its own column and is not copied.
+    ///
+    /// # Errors
+    /// `Error::Internal` if `to_scalars` does not agree with `Repr`.
+    fn into_columns(values: Vec<Self>) -> Result<Vec<Column>> {
+        let mut columns = RawArray::columns_for(&Self::Repr::raw(), values.len());
+        let mut scalars = vec![];
+        for x in values {
+            scalars.clear();
+            x.to_scalars(&mut scalars);
+            let fits = scalars.len() == columns.len() && columns.iter_mut().zip(&scalars).all(|(c, s)| c.push(*s));
+            if !fits {
+                return Err(wrong_elt::<Self>());
+            }
+        }
+        Ok(columns)
+    }
+
+    /// The `n` values that columns hold; `None` if there are fewer or they have other types.
+    fn from_columns(columns: &[Column], n: usize) -> Option<Vec<Self>> {
+        (0..n).map(|i| Self::from_column_row(columns, i)).collect()
+    }
+
+    /// Value `i` of columns; `None` if there is none or they have other types.
+    fn from_column_row(columns: &[Column], i: usize) -> Option<Self> {
+        let mut row = columns.iter().map_while(|c| c.get(i));
+        Self::from_scalars(&mut row)
+    }
+}
+
+/// The error of an implementation of [`Elt`] whose scalars are not those of its representation.
+pub(crate) fn wrong_elt<T>() -> Error {
+    Error::Internal(format!("`Elt for {}`: `to_scalars` does not agree with `Repr`", std::any::type_name::<T>()))
+}
+
+macro_rules! scalar_elt {
+    ($($t:ty)*) => { $(
+        impl Elt for $t {
+            type Repr = $t;
+            type Exp = Exp<$t>;
+            fn to_scalars(&self, out: &mut Vec<Scalar>) {
+                out.push(self.to_scalar())
+            }
+            fn from_scalars(scalars: &mut dyn Iterator<Item = Scalar>) -> Option<Self> {
+                <$t>::from_scalar(scalars.next()?)
+            }
+            fn unlift(e: Exp<Self>) -> Exp<Self> {
+                e
+            }
+            fn into_columns(values: Vec<Self>) -> Result<Vec<Column>> {
+                Ok(vec![Column::from(values)])
+            }
+            fn from_columns(columns: &[Column], n: usize) -> Option<Vec<Self>> {
+                let [column] = columns else { return None };
+                <$t>::column_slice(column)?.get(..n).map(<[$t]>::to_vec)
+            }
+        }
+    )* };
+}
+scalar_elt!(bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
+
+impl Elt for () {
+    type Repr = ();
+    type Exp = ();
+    fn to_scalars(&self, _: &mut Vec<Scalar>) {}
+    fn from_scalars(_: &mut dyn Iterator<Item = Scalar>) -> Option<Self> {
+        Some(())
+    }
+    fn unlift(_: Exp<Self>) {}
+}

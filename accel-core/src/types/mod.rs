@@ -1,0 +1,15 @@
+//! The types users write: elements, shapes, and arrays as arguments and results.
+//!
+//! Each has a representation type ([`crate::ast::ty::Repr`]) built from unit, scalars and pairs; tuples and records are
+//! pairs nested to the left.
+
+pub mod arrays;
+pub mod elt;
+pub mod num;
+pub mod shape;
+mod tuples;
+
+pub use arrays::{Arrays, Inputs};
+pub use elt::Elt;
+pub use num::{Bits, Floating, Integral, Num, Primitive};
+pub use shape::{Dim0, Dim1, Dim2, Dim3, Dim4, Dim5, Dim6, Extents, RankNat, Shape, Snoc, ToExtents, Z};

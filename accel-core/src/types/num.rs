@@ -1,0 +1,93 @@
+//! The classes of scalars, for functions that are generic in their element type.
+
+use crate::ast::ty::Repr;
+use crate::repr::op::{Int2, Logic, Op2};
+use crate::repr::scalar::ScalarElt;
+use crate::repr::{Column, Scalar};
+use crate::surface::{Exp, IntoExp, ToExp};
+use crate::types::Elt;
+
+/// Scalars: numbers and `bool`. In scalar code they are an [`Exp`] without parts.
+pub trait Primitive: ScalarElt + Repr + Elt<Repr = Self, Exp = Exp<Self>> + IntoExp<Elt = Self> + ToExp<Self> {
+    /// The elements of a column; `None` if it has another type.
+    fn column_slice(column: &Column) -> Option<&[Self]>;
+}
+
+/// Numbers.
+pub trait Num: Primitive {
+    /// The number that Rust's `as` makes of `x`: rounded to `f32`, truncated and saturated to an integer.
+    fn from_f64(x: f64) -> Self;
+    /// Zero.
+    fn zero() -> Self {
+        Self::from_f64(0.0)
+    }
+    /// One.
+    fn one() -> Self {
+        Self::from_f64(1.0)
+    }
+}
+
+/// What `&`, `|` and `!` work on: the integers, bit by bit, and `bool`.
+pub trait Bits: Primitive {
+    /// The operation of `&`.
+    const AND: Op2;
+    /// The operation of `|`.
+    const OR: Op2;
+}
+
+/// The integers, `i8` to `i64` and `u8` to `u64`.
+pub trait Integral: Num + Bits {}
+
+/// `f32` and `f64`.
+pub trait Floating: Num {}
+
+macro_rules! primitive {
+    ($($variant:ident $t:ty),*) => { $(
+        impl Primitive for $t {
+            fn column_slice(column: &Column) -> Option<&[Self]> {
+                match column {
+                    Column::$variant(c) => Some(c),
+                    _ => None,
+                }
+            }
+        }
+    )* };
+}
+primitive!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64);
+
+macro_rules! num {
+    ($($t:ty)*) => { $(
+        impl Num for $t {
+            fn from_f64(x: f64) -> Self {
+                x as $t
+            }
+        }
+    )* };
+}
+num!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
+
+macro_rules! integral {
+    ($($t:ty)*) => { $(
+        impl Bits for $t {
+            const AND: Op2 = Op2::Int(Int2::And);
+            const OR: Op2 = Op2::Int(Int2::Or);
+        }
+        impl Integral for $t {}
+    )* };
+}
+integral!(i8 i16 i32 i64 u8 u16 u32 u64);
+
+impl Bits for bool {
+    const AND: Op2 = Op2::Logic(Logic::And);
+    const OR: Op2 = Op2::Logic(Logic::Or);
+}
+
+impl Floating for f32 {}
+impl Floating for f64 {}
+
+/// The leaves of one value.
+pub(crate) fn leaves<T: Elt>(x: &T) -> Vec<Scalar> {
+    let mut scalars = vec![];
+    x.to_scalars(&mut scalars);
+    scalars
+}

@@ -1,0 +1,149 @@
+//! Shapes: the extents of arrays, and indices into them.
+
+use crate::repr::Scalar;
+use crate::surface::{Exp, PushIndex, ShapeLike, index_head, index_tail};
+use crate::types::Elt;
+use generic_array::{ArrayLength, GenericArray};
+use typenum::{U0, U1, U2, U3, U4, U5, U6, U7, U8, U9, U10, U11, U12, U13, U14, U15, U16};
+
+/// The shape of an array of one element, without dimensions; also its only index.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Z;
+
+/// The shape `Sh` with one more, innermost, dimension: the outer shape and the innermost extent or index.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Snoc<Sh>(pub Sh, pub i64);
+
+/// No dimension.
+pub type Dim0 = Z;
+/// One dimension.
+pub type Dim1 = Snoc<Dim0>;
+/// Two dimensions: rows and columns.
+pub type Dim2 = Snoc<Dim1>;
+/// Three dimensions.
+pub type Dim3 = Snoc<Dim2>;
+/// Four dimensions.
+pub type Dim4 = Snoc<Dim3>;
+/// Five dimensions.
+pub type Dim5 = Snoc<Dim4>;
+/// Six dimensions.
+pub type Dim6 = Snoc<Dim5>;
+
+/// [`Z`] and [`Snoc`] of a shape. Up to 16 dimensions; beyond that, [`Shape::Rank`] does not count further and making an
+/// array is an error.
+pub trait Shape: Elt<Exp = Exp<Self>> + ShapeLike<Sh = Self> {
+    /// The number of dimensions as a type.
+    type Rank: RankNat;
+    /// What closures get as an index: `()`, `Exp<i64>`, or a tuple of these (`Exp<Self>` beyond six dimensions).
+    type Index: PushIndex<Self>;
+    /// The number of dimensions.
+    const RANK: usize;
+
+    /// Takes an index apart.
+    fn unlift_index(ix: Exp<Self>) -> Self::Index;
+}
+
+/// Type-level numbers that can be counted on. (With typenum's own addition every function generic in a shape would need
+/// bounds.)
+pub trait RankNat: ArrayLength {
+    /// The next number; 16 stays 16.
+    type Succ: RankNat;
+}
+macro_rules! succ {
+    ($($n:ident $m:ident),*) => { $(impl RankNat for $n { type Succ = $m; })* };
+}
+succ!(U0 U1, U1 U2, U2 U3, U3 U4, U4 U5, U5 U6, U6 U7, U7 U8, U8 U9, U9 U10, U10 U11, U11 U12, U12 U13, U13 U14, U14 U15, U15 U16, U16 U16);
+
+impl Elt for Z {
+    type Repr = ();
+    type Exp = Exp<Z>;
+    fn to_scalars(&self, _: &mut Vec<Scalar>) {}
+    fn from_scalars(_: &mut dyn Iterator<Item = Scalar>) -> Option<Self> {
+        Some(Z)
+    }
+    fn unlift(e: Exp<Self>) -> Exp<Self> {
+        e
+    }
+}
+
+impl<Sh: Shape> Elt for Snoc<Sh> {
+    type Repr = (Sh::Repr, i64);
+    type Exp = Exp<Snoc<Sh>>;
+    fn to_scalars(&self, out: &mut Vec<Scalar>) {
+        self.0.to_scalars(out);
+        self.1.to_scalars(out)
+    }
+    fn from_scalars(scalars: &mut dyn Iterator<Item = Scalar>) -> Option<Self> {
+        Some(Snoc(Sh::from_scalars(scalars)?, i64::from_scalars(scalars)?))
+    }
+    fn unlift(e: Exp<Self>) -> Exp<Self> {
+        e
+    }
+}
+
+impl Shape for Z {
+    type Rank = U0;
+    type Index = ();
+    const RANK: usize = 0;
+    fn unlift_index(_: Exp<Self>) {}
+}
+
+impl<Sh: Shape> Shape for Snoc<Sh> {
+    type Rank = <Sh::Rank as RankNat>::Succ;
+    type Index = <Sh::Index as PushIndex<Sh>>::Pushed;
+    const RANK: usize = Sh::RANK + 1;
+    #[track_caller]
+    fn unlift_index(ix: Exp<Self>) -> Self::Index {
+        Sh::unlift_index(index_tail(ix)).push(index_head(ix))
+    }
+}
+
+/// The extents of an array on the host, outermost dimension first.
+pub type Extents<Sh> = GenericArray<usize, <Sh as Shape>::Rank>;
+
+/// What can be given as extents or index of a host array: `()`, a `usize`, a tuple or an array of up to six of them, or
+/// [`Extents`].
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a host shape or index of rank `{Sh}`")]
+pub trait ToExtents<Sh: Shape> {
+    /// As one number per dimension, outermost first.
+    fn to_extents(self) -> Extents<Sh>;
+}
+
+impl<Sh: Shape> ToExtents<Sh> for GenericArray<usize, Sh::Rank> {
+    fn to_extents(self) -> Extents<Sh> {
+        self
+    }
+}
+impl ToExtents<Dim0> for () {
+    fn to_extents(self) -> Extents<Dim0> {
+        GenericArray::from_array([])
+    }
+}
+impl ToExtents<Dim1> for usize {
+    fn to_extents(self) -> Extents<Dim1> {
+        GenericArray::from_array([self])
+    }
+}
+macro_rules! to_extents {
+    ($($dim:ty, $n:literal: $($x:ident $usize:ty),+;)*) => { $(
+        impl ToExtents<$dim> for [usize; $n] {
+            fn to_extents(self) -> Extents<$dim> {
+                GenericArray::from_array(self)
+            }
+        }
+        impl ToExtents<$dim> for ($($usize,)+) {
+            fn to_extents(self) -> Extents<$dim> {
+                let ($($x,)+) = self;
+                GenericArray::from_array([$($x),+])
+            }
+        }
+    )* };
+}
+to_extents! {
+    Dim1, 1: a usize;
+    Dim2, 2: a usize, b usize;
+    Dim3, 3: a usize, b usize, c usize;
+    Dim4, 4: a usize, b usize, c usize, d usize;
+    Dim5, 5: a usize, b usize, c usize, d usize, e usize;
+    Dim6, 6: a usize, b usize, c usize, d usize, e usize, f usize;
+}

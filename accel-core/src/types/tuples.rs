@@ -1,0 +1,106 @@
+//! Tuples of two to eight elements or arrays, all from one macro.
+
+use super::arrays::wrong_tuple;
+use super::{Arrays, Elt, Inputs};
+use crate::error::Result;
+use crate::repr::{ArrayTuple, Scalar};
+use crate::surface::nodes::{array_components, array_tuple, components, tuple};
+use crate::surface::{Acc, Exp, IntoAcc, IntoExp, ToExp};
+
+/// A pair of array tuples taken apart.
+fn split<A: Arrays>(arrays: &ArrayTuple) -> Result<(&ArrayTuple, &ArrayTuple)> {
+    match arrays {
+        ArrayTuple::Pair(p) => Ok((&p.0, &p.1)),
+        other => Err(wrong_tuple::<A>(other)),
+    }
+}
+
+/// `((a, b), c)` from `a, b, c`, for types.
+macro_rules! nest {
+    ($acc:ty;) => { $acc };
+    ($acc:ty; $head:ty $(, $tail:ty)*) => { nest!(($acc, $head); $($tail),*) };
+}
+
+macro_rules! tuples {
+    ($($n:literal: $A:ident $X:ident $($i:tt $B:ident $Y:ident),+;)*) => { $(
+        impl<$A: Elt, $($B: Elt),+> Elt for ($A, $($B),+) {
+            type Repr = nest!($A::Repr; $($B::Repr),+);
+            type Exp = ($A::Exp, $($B::Exp),+);
+            fn to_scalars(&self, out: &mut Vec<Scalar>) {
+                self.0.to_scalars(out);
+                $(self.$i.to_scalars(out);)+
+            }
+            fn from_scalars(scalars: &mut dyn Iterator<Item = Scalar>) -> Option<Self> {
+                Some(($A::from_scalars(scalars)?, $($B::from_scalars(scalars)?),+))
+            }
+            #[track_caller]
+            fn unlift(e: Exp<Self>) -> Self::Exp {
+                let parts = components::<$n>(e.handle());
+                ($A::unlift(Exp::new(parts[0])), $($B::unlift(Exp::new(parts[$i]))),+)
+            }
+        }
+        impl<$X: IntoExp, $($Y: IntoExp),+> IntoExp for ($X, $($Y),+) {
+            type Elt = ($X::Elt, $($Y::Elt),+);
+            #[track_caller]
+            fn into_exp(self) -> Exp<Self::Elt> {
+                Exp::new(tuple(&[self.0.into_exp().handle(), $(self.$i.into_exp().handle()),+]))
+            }
+        }
+        impl<$A: Elt, $($B: Elt,)+ $X: ToExp<$A>, $($Y: ToExp<$B>),+> ToExp<($A, $($B),+)> for ($X, $($Y),+) {
+            #[track_caller]
+            fn to_exp(self) -> Exp<($A, $($B),+)> {
+                Exp::new(tuple(&[self.0.to_exp().handle(), $(self.$i.to_exp().handle()),+]))
+            }
+        }
+
+        impl<$A: Arrays, $($B: Arrays),+> Arrays for ($A, $($B),+) {
+            type Repr = nest!($A::Repr; $($B::Repr),+);
+            type Acc = ($A::Acc, $($B::Acc),+);
+            fn to_tuple(&self) -> ArrayTuple {
+                let t = self.0.to_tuple();
+                $(let t = ArrayTuple::pair(t, self.$i.to_tuple());)+
+                t
+            }
+            fn from_tuple(arrays: &ArrayTuple) -> Result<Self> {
+                // The last component is outermost, so the parts come in reverse.
+                let mut rest = arrays;
+                let mut parts = vec![];
+                for _ in 1..$n {
+                    let (outer, last) = split::<Self>(rest)?;
+                    parts.push(last);
+                    rest = outer;
+                }
+                parts.push(rest);
+                Ok(($A::from_tuple(parts[$n - 1])?, $($B::from_tuple(parts[$n - 1 - $i])?),+))
+            }
+            #[track_caller]
+            fn unlift(a: Acc<Self>) -> Self::Acc {
+                let parts = array_components::<$n>(a.handle());
+                ($A::unlift(Acc::new(parts[0])), $($B::unlift(Acc::new(parts[$i]))),+)
+            }
+        }
+        impl<$X: IntoAcc, $($Y: IntoAcc),+> IntoAcc for ($X, $($Y),+) {
+            type Arrays = ($X::Arrays, $($Y::Arrays),+);
+            #[track_caller]
+            fn into_acc(self) -> Acc<Self::Arrays> {
+                Acc::new(array_tuple(&[self.0.into_acc().handle(), $(self.$i.into_acc().handle()),+]))
+            }
+        }
+        impl<$A: Arrays, $($B: Arrays,)+ $X: Inputs<$A>, $($Y: Inputs<$B>),+> Inputs<($A, $($B),+)> for ($X, $($Y),+) {
+            fn to_tuple(&self) -> ArrayTuple {
+                let t = self.0.to_tuple();
+                $(let t = ArrayTuple::pair(t, self.$i.to_tuple());)+
+                t
+            }
+        }
+    )* };
+}
+tuples! {
+    2: A X 1 B Y;
+    3: A X 1 B Y, 2 C W;
+    4: A X 1 B Y, 2 C W, 3 D V;
+    5: A X 1 B Y, 2 C W, 3 D V, 4 E U;
+    6: A X 1 B Y, 2 C W, 3 D V, 4 E U, 5 F T;
+    7: A X 1 B Y, 2 C W, 3 D V, 4 E U, 5 F T, 6 G S;
+    8: A X 1 B Y, 2 C W, 3 D V, 4 E U, 5 F T, 6 G S, 7 H R;
+}
