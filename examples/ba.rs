@@ -4,7 +4,19 @@
 //! cargo run --release --example ba -- --input FILE [--backend B] [--precision f32|f64] [--repeat N] [--json]
 //! ```
 
-use adbench::{BaFile, BaReport, Command, Failure, Options, exit_code, parse_args, print_line};
+#[path = "ba/geometry.rs"]
+mod geometry;
+#[path = "ba/jacobian.rs"]
+mod jacobian;
+
+use accel::afun::Compiled;
+use accel::backend::Backend;
+use accel::prelude::*;
+use accel::{backend_named, default_backend};
+use adbench::{
+    BaFile, BaReport, Command, Failure, Options, Precision, exit_code, median_ms, parse_args, print_line, timed,
+};
+use jacobian::{Problem, jacobian, residuals};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -40,8 +52,62 @@ fn small_file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/ba_n3_m7_p20.txt")
 }
 
-fn compute(_problem: &BaFile, _options: &Options) -> Result<BaReport, Failure> {
-    Err(Failure::Compute("not yet".to_string()))
+fn compute(problem: &BaFile, options: &Options) -> Result<BaReport, Failure> {
+    let backend = match &options.backend {
+        Some(name) => backend_named(name),
+        None => default_backend(),
+    };
+    let backend = backend.map_err(|error| Failure::Usage(error.to_string()))?;
+    let report = match options.precision {
+        Precision::F32 => compute_in::<f32>(problem, options.repeat, backend),
+        Precision::F64 => compute_in::<f64>(problem, options.repeat, backend),
+    };
+    report.map_err(|error| Failure::Compute(error.to_string()))
+}
+
+/// Computes in the precision of `T`.
+fn compute_in<T: Floating + Into<f64>>(file: &BaFile, repeat: usize, backend: &dyn Backend) -> Result<BaReport> {
+    let problem: Problem<T> = expanded(file);
+    let ((residuals, jacobian), compile_ms) = timed(|| {
+        let residuals = afun(residuals::<T>);
+        let jacobian = afun(jacobian::<T>);
+        Ok::<_, Error>((Compiled::new(backend, &residuals)?, Compiled::new(backend, &jacobian)?))
+    })?;
+    let (reprojection, weights) = residuals.run(&problem)?;
+    let ((starts, _, values), jacobian_ms) = median_ms(repeat, || jacobian.run(&problem))?;
+    let row = |row: usize| -> Vec<f64> {
+        let [start, end] = [starts.as_slice()[row], starts.as_slice()[row + 1]];
+        let entries = &values.as_slice()[start as usize..end as usize];
+        entries.iter().map(|entry| (*entry).into()).collect()
+    };
+    let first = reprojection.get(0).map_or([f64::NAN; 2], |error| [error.0.into(), error.1.into()]);
+    Ok(BaReport {
+        backend: backend.name().to_string(),
+        nnz: values.len(),
+        reproj_err: first,
+        w_err: weights.as_slice()[0].into(),
+        jac_row0: row(0),
+        jac_row1: row(1),
+        jac_werr0: row(2 * file.p)[0],
+        jacobian_ms,
+        compile_ms,
+    })
+}
+
+/// The file's one camera, point, weight and feature, as often as the file says.
+fn expanded<T: Floating>(file: &BaFile) -> Problem<T> {
+    let [r1, r2, r3, c1, c2, c3, focal, u0, v0, k1, k2] = file.camera.map(T::from_f64);
+    let camera = ((r1, r2, r3), (c1, c2, c3), focal, (u0, v0), (k1, k2));
+    let [x, y, z] = file.point.map(T::from_f64);
+    let [u, v] = file.feature.map(T::from_f64);
+    let observed = (0..file.p).map(|i| ((i % file.n) as i64, (i % file.m) as i64));
+    (
+        Array::vector(vec![camera; file.n]),
+        Array::vector(vec![(x, y, z); file.m]),
+        Array::vector(observed.collect()),
+        Array::vector(vec![T::from_f64(file.weight); file.p]),
+        Array::vector(vec![(u, v); file.p]),
+    )
 }
 
 fn print_table(file: &Path, problem: &BaFile, report: &BaReport) -> Result<(), Failure> {

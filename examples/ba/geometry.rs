@@ -13,12 +13,7 @@ pub type Camera<T> = ((T, T, T), (T, T, T), T, (T, T), (T, T));
 pub type CameraExp<T> = (Vec3<T>, Vec3<T>, Exp<T>, Vec2<T>, Vec2<T>);
 
 /// The weighted reprojection error: how far from `feature` the camera sees `point`.
-pub fn residual<T: Floating>(
-    camera: CameraExp<T>,
-    point: Vec3<T>,
-    weight: Exp<T>,
-    feature: Vec2<T>,
-) -> Vec2<T> {
+pub fn residual<T: Floating>(camera: CameraExp<T>, point: Vec3<T>, weight: Exp<T>, feature: Vec2<T>) -> Vec2<T> {
     let seen = project(camera, point);
     (weight * (seen.0 - feature.0), weight * (seen.1 - feature.1))
 }
@@ -70,9 +65,5 @@ fn dot3<T: Floating>(a: Vec3<T>, b: Vec3<T>) -> Exp<T> {
 }
 
 fn cross<T: Floating>(a: Vec3<T>, b: Vec3<T>) -> Vec3<T> {
-    (
-        a.1 * b.2 - a.2 * b.1,
-        a.2 * b.0 - a.0 * b.2,
-        a.0 * b.1 - a.1 * b.0,
-    )
+    (a.1 * b.2 - a.2 * b.1, a.2 * b.0 - a.0 * b.2, a.0 * b.1 - a.1 * b.0)
 }

@@ -5,13 +5,7 @@ use accel::prelude::*;
 
 /// What the programs read: the cameras, the points, and for each observation the numbers of its camera and its point,
 /// its weight and where the point was seen.
-pub type Problem<T> = (
-    Vector<Camera<T>>,
-    Vector<(T, T, T)>,
-    Vector<(i64, i64)>,
-    Vector<T>,
-    Vector<(T, T)>,
-);
+pub type Problem<T> = (Vector<Camera<T>>, Vector<(T, T, T)>, Vector<(i64, i64)>, Vector<T>, Vector<(T, T)>);
 
 /// A sparse matrix in compressed rows: where each row starts (and where the last one ends), columns, values.
 pub type Csr<T> = (Vector<i64>, Vector<i64>, Vector<T>);
@@ -40,7 +34,7 @@ pub fn jacobian<T: Floating>(problem: Acc<Problem<T>>) -> (Acc<Vector<i64>>, Acc
     // For each observation the gradients of both components of its reprojection error, 15 numbers each.
     let gradients = generate(p, |i| {
         let (camera, point) = observed.at(i);
-        let at = (cameras.at(camera), points.at(point), weights.at(i));
+        let at = (cameras.at(camera), points.at(point), weights.at(i)).into_exp();
         let by = |component: fn((Exp<T>, Exp<T>)) -> Exp<T>| {
             gradient(|(camera, point, weight)| component(residual(camera, point, weight, features.at(i))), at)
         };
@@ -60,11 +54,7 @@ pub fn jacobian<T: Floating>(problem: Acc<Problem<T>>) -> (Acc<Vector<i64>>, Acc
         let (camera, point) = observed.at(i);
         let entry = entry % ROW;
         let point_column = n * CAMERA + point * POINT + (entry - CAMERA);
-        cond(
-            entry.lt(CAMERA),
-            camera * CAMERA + entry,
-            cond(entry.lt(CAMERA + POINT), point_column, weight_column(i)),
-        )
+        cond(entry.lt(CAMERA), camera * CAMERA + entry, cond(entry.lt(CAMERA + POINT), point_column, weight_column(i)))
     });
     let columns = concat(flatten(entry_columns), generate(p, weight_column));
 
@@ -76,12 +66,20 @@ pub fn jacobian<T: Floating>(problem: Acc<Problem<T>>) -> (Acc<Vector<i64>>, Acc
 fn row_entries<T: Floating>((camera, point, weight): (CameraExp<T>, Vec3<T>, Exp<T>)) -> Vec<Exp<T>> {
     let (rotation, centre, focal, principal, distortion) = camera;
     vec![
-        rotation.0, rotation.1, rotation.2,
-        centre.0, centre.1, centre.2,
+        rotation.0,
+        rotation.1,
+        rotation.2,
+        centre.0,
+        centre.1,
+        centre.2,
         focal,
-        principal.0, principal.1,
-        distortion.0, distortion.1,
-        point.0, point.1, point.2,
+        principal.0,
+        principal.1,
+        distortion.0,
+        distortion.1,
+        point.0,
+        point.1,
+        point.2,
         weight,
     ]
 }
