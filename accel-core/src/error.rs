@@ -109,6 +109,5 @@ pub enum Error {
     Internal(String),
 }
 
-/// Results with this library's error. With a second parameter it is that of the standard library, so that importing the
-/// prelude does not take that away.
-pub type Result<T, E = Error> = std::result::Result<T, E>;
+/// Results with this library's error.
+pub type Result<T> = std::result::Result<T, Error>;
