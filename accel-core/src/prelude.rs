@@ -1,5 +1,6 @@
 //! What a program needs: `use accel::prelude::*`.
 
+pub use crate::afun::{Afun, Compiled, afun, run_with, try_afun};
 pub use crate::array::Array;
 pub use crate::error::{Error, Result};
 pub use crate::surface::{
