@@ -2,6 +2,7 @@
 
 use accel::prelude::*;
 use accel::surface::{Staged, stage};
+use accel_core::interp::Interpreter;
 use std::ops::{Add, Mul};
 
 #[derive(Clone, Copy, PartialEq, Debug, Elt)]
@@ -141,4 +142,28 @@ fn records_of_arrays_are_arguments_and_results() {
         ((map(|x| x * 2.0, weights), bias), tags).into_acc()
     }));
     assert_eq!(records, tuples);
+}
+
+#[test]
+fn programs_of_records_run() {
+    let square_and_scale = afun(|zs: Acc<Vector<Complex>>, ws: Acc<Vector<f64>>| {
+        map(|(z, w)| (z * z + ComplexExp { re: w, im: w }, z.im), zip(zs, ws))
+    });
+    let zs = Array::vector(vec![complex(1.0, 2.0), complex(0.0, -1.0), complex(3.0, 0.5)]);
+    let ws = Array::vector(vec![10.0, 20.0, 30.0]);
+    let found = run_with(&Interpreter, &square_and_scale, (&zs, &ws)).unwrap();
+    let square = |z: Complex, w: f64| complex(z.re * z.re - z.im * z.im + w, 2.0 * z.re * z.im + w);
+    let expected: Vec<_> = zs.iter().zip(ws.iter()).map(|(z, w)| (square(z, w), z.im)).collect();
+    assert_eq!(found.to_vec(), expected);
+}
+
+#[test]
+fn programs_take_and_return_records_of_arrays() {
+    let step = afun(|m: Acc<Model<f64>>, x: Acc<Vector<f64>>| {
+        let ModelAcc { weights, bias, tags } = m.unlift();
+        ModelAcc { weights, bias: zip_with(|a, b| a + b, matvec(weights, x), bias), tags }
+    });
+    let x = Array::vector(vec![1.0, -1.0]);
+    let found = run_with(&Interpreter, &step, (&model(), &x)).unwrap();
+    assert_eq!(found, Model { bias: Array::vector(vec![-0.5, -1.5]), ..model() });
 }
