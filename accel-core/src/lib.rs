@@ -4,6 +4,7 @@
 pub mod array;
 pub mod ast;
 pub mod backend;
+pub mod elaborate;
 pub mod error;
 pub mod interp;
 pub mod pass;
