@@ -2,6 +2,7 @@
 
 use accel_core::backend::Backend;
 use accel_core::elaborate::elaborate;
+use accel_core::error::Result;
 use accel_core::interp::Interpreter;
 use accel_core::prelude::*;
 use accel_core::surface::stage;
