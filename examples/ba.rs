@@ -9,7 +9,6 @@ mod geometry;
 #[path = "ba/jacobian.rs"]
 mod jacobian;
 
-use accel::afun::Compiled;
 use accel::backend::Backend;
 use accel::prelude::*;
 use accel::{backend_named, default_backend};
@@ -66,7 +65,7 @@ fn compute(problem: &BaFile, options: &Options) -> Result<BaReport, Failure> {
 }
 
 /// Computes in the precision of `T`.
-fn compute_in<T: Floating + Into<f64>>(file: &BaFile, repeat: usize, backend: &dyn Backend) -> Result<BaReport> {
+fn compute_in<T: Floating + Into<f64>>(file: &BaFile, repeat: usize, backend: &dyn Backend) -> Result<BaReport, Error> {
     let problem: Problem<T> = expanded(file);
     let ((residuals, jacobian), compile_ms) = timed(|| {
         let residuals = afun(residuals::<T>);

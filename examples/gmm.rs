@@ -7,7 +7,6 @@
 #[path = "gmm/objective.rs"]
 mod objective;
 
-use accel::afun::Compiled;
 use accel::backend::Backend;
 use accel::prelude::*;
 use accel::{backend_named, default_backend};
@@ -64,7 +63,11 @@ fn compute(problem: &GmmFile, options: &Options) -> Result<GmmReport, Failure> {
 }
 
 /// Computes in the precision of `T`.
-fn compute_in<T: Floating + Into<f64>>(problem: &GmmFile, repeat: usize, backend: &dyn Backend) -> Result<GmmReport> {
+fn compute_in<T: Floating + Into<f64>>(
+    problem: &GmmFile,
+    repeat: usize,
+    backend: &dyn Backend,
+) -> Result<GmmReport, Error> {
     let GmmFile { d, k, n, .. } = *problem;
     let scalar = |x: f64| Array::scalar(T::from_f64(x));
     let matrix = |rows, columns, numbers: &[f64]| Array::matrix(rows, columns, converted(numbers));

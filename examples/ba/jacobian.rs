@@ -7,9 +7,6 @@ use accel::prelude::*;
 /// its weight and where the point was seen.
 pub type Problem<T> = (Vector<Camera<T>>, Vector<(T, T, T)>, Vector<(i64, i64)>, Vector<T>, Vector<(T, T)>);
 
-/// A sparse matrix in compressed rows: where each row starts (and where the last one ends), columns, values.
-pub type Csr<T> = (Vector<i64>, Vector<i64>, Vector<T>);
-
 /// Parameters of a camera, coordinates of a point, and the weight: the entries of a row of the Jacobian.
 const CAMERA: i64 = 11;
 const POINT: i64 = 3;
@@ -26,7 +23,8 @@ pub fn residuals<T: Floating>(problem: Acc<Problem<T>>) -> (Acc<Vector<(T, T)>>,
 }
 
 /// The Jacobian of the residuals: two rows for each observation's reprojection error, then one for each weight error. The
-/// columns are the parameters of the cameras, the coordinates of the points, and the weights.
+/// columns are the parameters of the cameras, the coordinates of the points, and the weights. The sparse matrix is given
+/// by where each row starts (and the last one ends), by the columns and by the values of its entries.
 pub fn jacobian<T: Floating>(problem: Acc<Problem<T>>) -> (Acc<Vector<i64>>, Acc<Vector<i64>>, Acc<Vector<T>>) {
     let (cameras, points, observed, weights, features) = problem.unlift();
     let (n, m, p) = (cameras.shape(), points.shape(), weights.shape());

@@ -7,6 +7,7 @@ use super::region::{RegionId, WHOLE};
 use super::sharing::{Plan, Slots, plan};
 use crate::ast::*;
 use crate::error::Result;
+use crate::print;
 use crate::repr::{ArrayTuple, RawTy, ScalarType};
 use crate::surface::graph::{self, Lam, Node, NodeId, Op, Staged};
 use frunk::{HCons, HNil};
@@ -18,6 +19,15 @@ use std::collections::HashMap;
 /// Every mistake of the user's program that rustc cannot see: types that do not fit, an array computation that depends on a
 /// scalar variable, a parameter used outside of its closure.
 pub fn elaborate(staged: &Staged) -> Result<Program> {
+    let program = typed(staged)?;
+    if cfg!(debug_assertions) {
+        lint(&program)?;
+    }
+    print::dump("ast", &program);
+    Ok(program)
+}
+
+fn typed(staged: &Staged) -> Result<Program> {
     let graph = Graph::new(&staged.nodes);
     let plans = Plans::new(&graph, staged.root)?;
     fresh3(|p, e, m| {
