@@ -31,11 +31,19 @@ pub fn smooth<I: Refined, M>(_: I, program: impl ArrayFn<M, Args = I::Arrays, Re
 
 /// Checks the gradient of a program with kinks or jumps that random inputs meet: there, both modes have to agree, and
 /// finite differences say nothing.
+#[track_caller]
 pub fn kinked<I: Refined, M>(_: I, program: impl ArrayFn<M, Args = I::Arrays, Result = Scalar<f64>>) {
     always::<I>(Differentiated::new(program));
 }
 
-fn always<I: Refined>(program: Differentiated) -> Rc<Tally> {
+/// Checks all derivatives of a program with any result.
+#[track_caller]
+pub fn jacobian<I: Refined, M>(_: I, program: impl ArrayFn<M, Args = I::Arrays>) {
+    always::<I>(Differentiated::of(&afun(program)));
+}
+
+/// Tries a program on random inputs.
+pub fn always<I: Refined>(program: Differentiated) -> Rc<Tally> {
     let tally = Rc::new(Tally::default());
     let counts = tally.clone();
     for_all(move |x: &I::Sample| program.check(&Arrays::to_tuple(&I::arrays(x)), &counts));
@@ -87,66 +95,118 @@ impl Ready {
     }
 }
 
-/// A program with one number as its result, and its derivatives.
+/// A program and its derivatives.
 pub struct Differentiated {
     value: Ready,
-    gradient: Ready,
+    /// From input and tangent to result and tangent.
     tangent: Ready,
+    reverse: Reverse,
+}
+
+/// The derivative in reverse mode.
+enum Reverse {
+    /// Of a program with one number as its result.
+    Gradient(Ready),
+    /// From input and adjoint of the result.
+    Pullback(Ready),
+    /// There is none.
+    None,
 }
 
 impl Differentiated {
-    /// Differentiates a program in both modes.
+    /// A program with one number as its result, by `grad` and `jvp`.
     #[track_caller]
     pub fn new<M, F: ArrayFn<M, Result = Scalar<f64>>>(f: F) -> Self {
         let program = afun(f);
-        let (gradient, tangent) = (grad(&program), jvp(&program));
-        Differentiated { value: Ready::new(&program), gradient: Ready::new(&gradient), tangent: Ready::new(&tangent) }
+        Differentiated { reverse: Reverse::Gradient(Ready::new(&grad(&program))), ..Self::forward(&program) }
     }
 
-    /// The gradient by reverse mode, and the value.
-    pub fn gradient(&self, x: &ArrayTuple) -> Checked<(f64, Vec<f64>)> {
-        Ok((one(&self.value.run(x)?)?, floats(&self.gradient.run(x)?)))
+    /// Any program, by `vjp` and `jvp`.
+    #[track_caller]
+    pub fn of<A: Arrays, R: Arrays>(program: &Afun<A, R>) -> Self {
+        Differentiated { reverse: Reverse::Pullback(Ready::new(&vjp(program))), ..Self::forward(program) }
     }
 
-    /// Compares the gradient by reverse mode with forward mode and with finite differences, element by element.
-    pub fn check(&self, x: &ArrayTuple, tally: &Tally) -> Verdict {
-        let (value, gradient) = self.gradient(x)?;
-        let at = floats(x);
-        if at.len() != gradient.len() {
-            return Err(format!("{} inputs, but a gradient of {}", at.len(), gradient.len()));
+    /// Any program, by `jvp` only.
+    #[track_caller]
+    pub fn forward<A: Arrays, R: Arrays>(program: &Afun<A, R>) -> Self {
+        Differentiated { value: Ready::new(program), tangent: Ready::new(&jvp(program)), reverse: Reverse::None }
+    }
+
+    /// The derivatives by reverse mode: for each number of the result, those with respect to all inputs.
+    pub fn rows(&self, x: &ArrayTuple) -> Checked<Option<Vec<Vec<f64>>>> {
+        match &self.reverse {
+            Reverse::Gradient(gradient) => Ok(Some(vec![floats(&gradient.run(x)?)])),
+            Reverse::Pullback(pullback) => {
+                let y = self.value.run(x)?;
+                let row = |seed| Ok(floats(&pullback.run(&ArrayTuple::pair(x.clone(), seed))?));
+                units(&y).map(row).collect::<Checked<_>>().map(Some)
+            }
+            Reverse::None => Ok(None),
         }
-        let largest = gradient.iter().fold(1.0, |m: f64, g| m.max(g.abs()));
-        for (k, &reverse) in gradient.iter().enumerate() {
-            let direction: Vec<f64> = (0..at.len()).map(|i| if i == k { 1.0 } else { 0.0 }).collect();
-            let dual = floats(&self.tangent.run(&ArrayTuple::pair(x.clone(), with_floats(x, &direction)))?);
-            let [primal, forward] = dual[..] else { return Err(format!("value and tangent are {dual:?}")) };
-            if !same(primal, value, 0.0) {
-                return Err(format!("the value is {value}, with tangents {primal}"));
+    }
+
+    /// The derivatives by forward mode: for each input, those of all numbers of the result.
+    pub fn columns(&self, x: &ArrayTuple) -> Checked<Vec<Vec<f64>>> {
+        let y = floats(&self.value.run(x)?);
+        let column = |direction| {
+            let mut dual = floats(&self.tangent.run(&ArrayTuple::pair(x.clone(), direction))?);
+            let tangent = dual.split_off(dual.len() / 2);
+            if dual.len() == y.len() && dual.iter().zip(&y).all(|(a, b)| same(*a, *b, 0.0)) {
+                return Ok(tangent);
             }
-            let rounding = 1e-9 * reverse.abs().max(forward.abs()) + 1e-12 * largest;
-            // Where there is no value there is no derivative to compute.
-            if !value.is_finite() && (reverse.is_nan() || forward.is_nan()) {
-                tally.skipped.update(|n| n + 1);
-                continue;
+            Err(format!("the value is {y:?}, with tangents {dual:?}"))
+        };
+        units(x).map(column).collect()
+    }
+
+    /// Compares reverse mode, forward mode and finite differences, number by number.
+    pub fn check(&self, x: &ArrayTuple, tally: &Tally) -> Verdict {
+        let (at, value) = (floats(x), floats(&self.value.run(x)?));
+        let (rows, columns) = (self.rows(x)?, self.columns(x)?);
+        if let Some(rows) = &rows {
+            if rows.len() != value.len() || rows.iter().any(|r| r.len() != at.len()) {
+                return Err(format!("{} by {} derivatives expected, found {rows:?}", value.len(), at.len()));
             }
-            if !same(reverse, forward, rounding) {
-                return Err(format!("derivative {k}: {reverse} in reverse, {forward} in forward mode"));
-            }
+        }
+        for (k, column) in columns.iter().enumerate() {
             let moved = |h: f64| {
                 let mut at = at.clone();
                 at[k] += h;
-                one(&self.value.run(&with_floats(x, &at))?)
+                Ok(floats(&self.value.run(&with_floats(x, &at))?))
             };
-            match finite_difference(moved, forward)? {
-                Difference::Smooth { slope, tolerance } if !same(slope, forward, tolerance) => {
-                    return Err(format!("derivative {k}: {forward} by both modes, {slope} by finite differences"));
+            let moves = Moves::new(moved, &value)?;
+            for (j, &forward) in column.iter().enumerate() {
+                if let Some(rows) = &rows {
+                    let largest = rows[j].iter().fold(1.0, |m: f64, g| m.max(g.abs()));
+                    let rounding = 1e-9 * forward.abs() + 1e-12 * largest;
+                    // Where there is no value, there is no derivative to compute.
+                    let nothing = !value[j].is_finite() && (rows[j][k].is_nan() || forward.is_nan());
+                    if !nothing && !same(rows[j][k], forward, rounding) {
+                        let reverse = rows[j][k];
+                        return Err(format!("d{j}/d{k}: {reverse} in reverse, {forward} in forward mode"));
+                    }
                 }
-                Difference::Smooth { .. } => tally.checked.update(|n| n + 1),
-                Difference::NotSmooth => tally.skipped.update(|n| n + 1),
+                match moves.slope(j, forward) {
+                    Difference::Smooth { slope, tolerance } if !same(slope, forward, tolerance) => {
+                        return Err(format!("d{j}/d{k}: {forward} in forward mode, {slope} by finite differences"));
+                    }
+                    Difference::Smooth { .. } => tally.checked.update(|n| n + 1),
+                    Difference::NotSmooth => tally.skipped.update(|n| n + 1),
+                }
             }
         }
         Ok(())
     }
+}
+
+/// The same arrays with one floating-point number 1 and the others 0, for each of them.
+fn units(a: &ArrayTuple) -> impl Iterator<Item = ArrayTuple> + '_ {
+    let n = floats(a).len();
+    (0..n).map(move |k| {
+        let unit: Vec<f64> = (0..n).map(|i| if i == k { 1.0 } else { 0.0 }).collect();
+        with_floats(a, &unit)
+    })
 }
 
 /// Equal up to `tolerance`; NaN is NaN, and infinities are equal to themselves.
@@ -161,34 +221,42 @@ enum Difference {
     NotSmooth,
 }
 
-/// Central differences of three widths, extrapolated to width 0, of a function of how far its argument is moved.
-///
-/// Where the function is smooth, the extrapolations from two widths agree, and the second differences shrink with the
-/// width; where it has a kink, these stay.
-fn finite_difference(f: impl Fn(f64) -> Checked<f64>, expected: f64) -> Checked<Difference> {
-    const H: f64 = 1.0 / 1024.0;
-    let middle = f(0.0)?;
-    let (mut slopes, mut bends) = ([0.0; 3], [0.0; 3]);
-    let mut largest = middle.abs();
-    for (i, h) in [H, H / 2.0, H / 4.0].into_iter().enumerate() {
-        let (up, down) = (f(h)?, f(-h)?);
-        slopes[i] = (up - down) / (2.0 * h);
-        bends[i] = (up - middle + (down - middle)) / h;
-        largest = largest.max(up.abs()).max(down.abs());
-    }
-    let tolerance = 1e-6 * expected.abs().max(1.0) + 1e-10 * largest;
-    let (wide, narrow) = ((4.0 * slopes[1] - slopes[0]) / 3.0, (4.0 * slopes[2] - slopes[1]) / 3.0);
-    // Written so that NaN is not smooth.
-    if (wide - narrow).abs() <= tolerance && (4.0 * bends[2] - bends[0]).abs() <= tolerance {
-        return Ok(Difference::Smooth { slope: (16.0 * narrow - wide) / 15.0, tolerance });
-    }
-    Ok(Difference::NotSmooth)
+/// The values of a function of how far its argument is moved: in the middle, and at three distances up and down.
+struct Moves {
+    middle: Vec<f64>,
+    around: [(Vec<f64>, Vec<f64>); 3],
 }
 
-fn one(y: &ArrayTuple) -> Checked<f64> {
-    match floats(y)[..] {
-        [y] => Ok(y),
-        ref ys => Err(format!("one number expected as the result, found {ys:?}")),
+impl Moves {
+    const DISTANCES: [f64; 3] = [1.0 / 1024.0, 1.0 / 2048.0, 1.0 / 4096.0];
+
+    fn new(f: impl Fn(f64) -> Checked<Vec<f64>>, middle: &[f64]) -> Checked<Self> {
+        let around = |h: f64| -> Checked<_> { Ok((f(h)?, f(-h)?)) };
+        let [a, b, c] = Self::DISTANCES.map(around);
+        Ok(Moves { middle: middle.to_vec(), around: [a?, b?, c?] })
+    }
+
+    /// The slope of number `j` by central differences, extrapolated to distance 0.
+    ///
+    /// Where the function is smooth, the extrapolations from two distances agree, and the second differences shrink with
+    /// the distance; where it has a kink, these stay.
+    fn slope(&self, j: usize, expected: f64) -> Difference {
+        let middle = self.middle[j];
+        let (mut slopes, mut bends) = ([0.0; 3], [0.0; 3]);
+        let mut largest = middle.abs();
+        for (i, h) in Self::DISTANCES.into_iter().enumerate() {
+            let (up, down) = (self.around[i].0[j], self.around[i].1[j]);
+            slopes[i] = (up - down) / (2.0 * h);
+            bends[i] = ((up - middle) + (down - middle)) / h;
+            largest = largest.max(up.abs()).max(down.abs());
+        }
+        let tolerance = 1e-6 * expected.abs().max(1.0) + 1e-10 * largest;
+        let (wide, narrow) = ((4.0 * slopes[1] - slopes[0]) / 3.0, (4.0 * slopes[2] - slopes[1]) / 3.0);
+        // Written so that NaN is not smooth.
+        if (wide - narrow).abs() <= tolerance && (4.0 * bends[2] - bends[0]).abs() <= tolerance {
+            return Difference::Smooth { slope: (16.0 * narrow - wide) / 15.0, tolerance };
+        }
+        Difference::NotSmooth
     }
 }
 
@@ -236,28 +304,31 @@ fn replace(a: &ArrayTuple, new: &mut impl Iterator<Item = f64>) -> ArrayTuple {
 /// The checks themselves must be able to fail.
 #[test]
 fn wrong_derivatives_are_found() {
-    let value = Ready::new(&afun(|a: V| sum(map(|x| x * x, a))));
-    let other = afun(|a: V| sum(map(|x| x * x * 1.0001, a)));
+    let wrong = |f: fn(Exp<f64>) -> Exp<f64>| {
+        let square = Differentiated::new(|a: V| sum(map(|x| x * x, a)));
+        (square, Differentiated::new(move |a: V| sum(map(f, a))))
+    };
     let x = Arrays::to_tuple(&Vector::vector(vec![1.0, -3.0]));
-    let (gradient, tangent) = (Ready::new(&grad(&other)), Ready::new(&jvp(&other)));
-    let right = Differentiated::new(|a: V| sum(map(|x| x * x, a)));
+    let fails = |d: Differentiated, with: &str| {
+        let found = d.check(&x, &Tally::default());
+        assert!(found.as_ref().is_err_and(|e| e.contains(with)), "{found:?}");
+    };
+    let (right, _) = wrong(|x| x);
     assert_eq!(right.check(&x, &Tally::default()), Ok(()));
-    let wrong = Differentiated { gradient, ..right };
-    assert!(wrong.check(&x, &Tally::default()).is_err_and(|e| e.contains("in reverse")));
-    // Value and tangent come from one program, so the forward mode of another one has another value.
-    let wrong = Differentiated { tangent, ..wrong };
-    assert!(wrong.check(&x, &Tally::default()).is_err_and(|e| e.contains("the value")));
-    // A program with the same value and another derivative: only finite differences tell.
-    let shift = |a: V| sum(map(|x| x * x * 1.0001 - x.floor() * x.floor() * 0.0001, a));
-    let wrong = Differentiated { value, ..Differentiated::new(shift) };
-    assert!(wrong.check(&x, &Tally::default()).is_err_and(|e| e.contains("by finite differences")));
+    let (square, other) = wrong(|x| x * x * 1.00001);
+    fails(Differentiated { reverse: other.reverse, ..square }, "in reverse");
+    let (square, other) = wrong(|x| x * x * 1.00001);
+    fails(Differentiated { tangent: other.tangent, ..square }, "the value");
+    // The same value at whole numbers, and another derivative: only finite differences tell.
+    let (square, other) = wrong(|x| x * x * 1.00001 - x.floor() * x.floor() * 0.00001);
+    fails(Differentiated { value: square.value, ..other }, "by finite differences");
 }
 
 #[test]
 fn kinks_and_jumps_are_recognised() {
     let smooth = |f: fn(f64) -> f64| {
-        let d = finite_difference(|h| Ok(f(h)), 1.0);
-        matches!(d, Ok(Difference::Smooth { .. }))
+        let moves = Moves::new(|h| Ok(vec![f(h)]), &[f(0.0)]).unwrap();
+        matches!(moves.slope(0, 1.0), Difference::Smooth { .. })
     };
     assert!(smooth(|h| (1.0 + h).ln()));
     assert!(smooth(|h| 1e9 + h));

@@ -106,6 +106,15 @@ impl Predicate for BelowOne {
     }
 }
 
+/// Between 1.1 and 10.
+#[derive(Clone, Copy, Debug)]
+pub struct AboveOne;
+impl Predicate for AboveOne {
+    fn element(x: f64) -> bool {
+        x > 1.1
+    }
+}
+
 /// Whole numbers from -2 to 2, so that ties are frequent.
 #[derive(Clone, Copy, Debug)]
 pub struct FewValues;
