@@ -8,6 +8,7 @@ use crate::scalar::forward::Duals;
 use crate::terms::{Floats, fun1, unit};
 use accel_core::ast::*;
 use accel_core::error::{Error, Result};
+use accel_core::pass::finished;
 use frunk::{HCons, HNil};
 
 /// What a reverse-mode program returns and where the adjoint of the result comes from.
@@ -28,10 +29,12 @@ pub enum Reverse {
 pub fn reverse_mode(p: &Program, mode: Reverse) -> Result<Program> {
     fresh2(|a, r| {
         let p = p.open(a, r);
-        match mode {
-            Reverse::Gradient | Reverse::ValueAndGradient => gradient(&p.arg, &p.body, mode),
-            Reverse::Pullback => pullback(&p.arg, &p.body),
-        }
+        let d = match mode {
+            Reverse::Gradient | Reverse::ValueAndGradient => gradient(&p.arg, &p.body, mode)?,
+            Reverse::Pullback => pullback(&p.arg, &p.body)?,
+        };
+        finished("ad", &d)?;
+        Ok(d)
     })
 }
 
@@ -85,7 +88,10 @@ fn pullback<'p, 'r>(arg: &Ty<X<'p>>, body: &Body<'p, 'r>) -> Result<Program> {
 }
 
 /// The forward-mode derivative `(x, dx) -> (y, dy)` of a program.
-pub fn forward_mode(p: &Program) -> Program {
+///
+/// # Errors
+/// Only `Error::Internal`, if a broken tree is found (in debug builds).
+pub fn forward_mode(p: &Program) -> Result<Program> {
     fresh5(|a, r, k1, k2, m| {
         let p = p.open(a, r);
         let both = Ty::pair(&p.arg, &p.arg);
@@ -95,6 +101,8 @@ pub fn forward_mode(p: &Program) -> Program {
         let arrays = Duals::empty().push(&dx.up.at(&x.var), &Part::var(&dx.var));
         let f = forward(&p.body, &arrays, &dx.code, m);
         let dy = from_tangent(&f.tangent(), p.body.ty());
-        Program::new(&both, &f.code.close(&Acc::pair(&Acc::var(&f.var), &dy)))
+        let d = Program::new(&both, &f.code.close(&Acc::pair(&Acc::var(&f.var), &dy)));
+        finished("ad", &d)?;
+        Ok(d)
     })
 }

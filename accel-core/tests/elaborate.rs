@@ -2,6 +2,7 @@
 
 use accel_core::ast::{Env, Exp as TExp, ExpTransform, Guard, Idx, Prim2, Program, ScalarTy, Src, Ty, UnitF, X, name};
 use accel_core::elaborate::elaborate;
+use accel_core::error::Result;
 use accel_core::interp::Interpreter;
 use accel_core::prelude::*;
 use accel_core::repr::op::{Num2, Op2};

@@ -106,7 +106,9 @@ fn some_pairs(n: usize) -> Vec<(i64, i64)> {
 
 fn program<P: Repr, R>(body: impl FnOnce(Acc<Args<P>, P>, Idx<Args<P>, P>) -> Acc<Args<P>, R>) -> Program {
     let i = Idx::zero(&Ty::of());
-    Program::new(&Ty::<P>::of(), &body(Acc::var(&i), i))
+    let program = Program::new(&Ty::<P>::of(), &body(Acc::var(&i), i));
+    accel_core::ast::lint(&program).expect("a well-typed program");
+    program
 }
 fn try_run<P: Repr, R>(
     arg: &ArrayTuple,

@@ -6,7 +6,6 @@
 //! gives the adjoint of a(i) and what step i contributes to arrays that f reads. This is two scans and one map, for elements of any
 //! type (compare `reduce` in Futhark's AD: `l . a . r` differentiated in `a`). `+`, `*`, `min` and `max` have rules of their own.
 
-use super::code::zeros;
 use super::dual::ADual;
 use super::shapes::{bind, size};
 use crate::scalar::function::{FunDual, fun_dual};

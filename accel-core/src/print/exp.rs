@@ -87,19 +87,23 @@ impl<'d> Printer<'d, '_> {
                     self.parens_if(prec > AS, x.append(" as ").append(t))
                 }
             },
-            ExpOp::Prim2(p, a, b) => match prim::style2(p.op()) {
-                Style2::Infix { op, prec: own, chains } => {
+            ExpOp::Prim2(p, a, b) => {
+                let name = p.op().name();
+                let infix = |own: Prec, left: Prec| {
                     // `(x + y) + z` is `x + y + z`: the left operand joins the chain, which is filled line by line.
-                    let left = self.exp(a, self.along(s), if chains { own } else { own + 1 });
-                    let right = self.arena.line().append(op).append(" ").append(self.exp(b, below, own + 1));
-                    let all = left.append(self.indent(right.group(), s));
-                    self.parens_if(prec > own, all)
+                    let left = self.exp(a, self.along(s), left);
+                    let right = self.arena.line().append(name).append(" ").append(self.exp(b, below, own + 1));
+                    self.parens_if(prec > own, left.append(self.indent(right.group(), s)))
+                };
+                match prim::style2(p.op()) {
+                    Style2::Infix(own) => infix(own, own),
+                    Style2::Compare(own) => infix(own, own + 1),
+                    Style2::Function => {
+                        let args = vec![self.exp(a, below, ATOM), self.exp(b, below, ATOM)];
+                        self.parens_if(prec > APPLY, self.apply(self.text(name), args, s))
+                    }
                 }
-                Style2::Function(f) => {
-                    let args = vec![self.exp(a, below, ATOM), self.exp(b, below, ATOM)];
-                    self.parens_if(prec > APPLY, self.apply(self.text(f), args, s))
-                }
-            },
+            }
             ExpOp::Cond(c, t, e) => {
                 let line = self.arena.line();
                 let cond = self.block(self.text("if"), self.exp(c, below, LOW), s);

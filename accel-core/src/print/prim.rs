@@ -1,6 +1,6 @@
-//! Names, operators and precedences of the primitive functions, and constants as text.
+//! Notation and precedences of the primitive functions, and constants as text.
 
-use crate::repr::op::{Cmp, Float1, Float2, FloatTest, Int1, Int2, Logic, Num1, Num2, Op1, Op2};
+use crate::repr::op::{Int1, Int2, Logic, Num1, Num2, Op1, Op2};
 use crate::repr::{ArrayTuple, RawTy, Scalar};
 
 /// How strongly an operator binds; Rust's order.
@@ -26,12 +26,14 @@ pub(super) enum Style1 {
     As(String),
 }
 
-/// How a function of two arguments is written.
+/// How a function of two arguments is written, by its name.
 pub(super) enum Style2 {
-    /// `x + y`; if `chains`, `(x + y) + z` needs no parentheses.
-    Infix { op: &'static str, prec: Prec, chains: bool },
+    /// `x + y`, and so `x + y + z`
+    Infix(Prec),
+    /// `x < y`, and `(x < y) < z`
+    Compare(Prec),
     /// `min x y`
-    Function(String),
+    Function,
 }
 
 pub(super) fn style1(op: Op1) -> Style1 {
@@ -39,57 +41,25 @@ pub(super) fn style1(op: Op1) -> Style1 {
         Op1::Num(Num1::Neg) => Style1::Prefix("-"),
         Op1::Int(Int1::BitNot) | Op1::Not => Style1::Prefix("!"),
         Op1::Cast(t) => Style1::As(t.to_string()),
-        Op1::Num(o) => Style1::Function(snake(o)),
-        Op1::Float(Float1::Polygamma(0)) => Style1::Function("digamma".into()),
-        Op1::Float(Float1::Polygamma(n)) => Style1::Function(format!("polygamma {n}")),
-        Op1::Float(o) => Style1::Function(snake(o)),
-        Op1::Test(o) => Style1::Function(snake::<FloatTest>(o)),
-        Op1::Int(o) => Style1::Function(snake(o)),
+        op => Style1::Function(op.to_string()),
     }
 }
 
 pub(super) fn style2(op: Op2) -> Style2 {
-    let (op, prec) = match op {
-        Op2::Logic(Logic::Or) => ("||", 1),
-        Op2::Logic(Logic::And) => ("&&", 2),
-        Op2::Cmp(c) => {
-            let op = match c {
-                Cmp::Lt => "<",
-                Cmp::Le => "<=",
-                Cmp::Gt => ">",
-                Cmp::Ge => ">=",
-                Cmp::Eq => "==",
-                Cmp::Ne => "!=",
-            };
-            return Style2::Infix { op, prec: 3, chains: false };
+    match op {
+        Op2::Logic(Logic::Or) => Style2::Infix(1),
+        Op2::Logic(Logic::And) => Style2::Infix(2),
+        Op2::Cmp(_) => Style2::Compare(3),
+        Op2::Int(Int2::Or) => Style2::Infix(4),
+        Op2::Int(Int2::Xor) => Style2::Infix(5),
+        Op2::Int(Int2::And) => Style2::Infix(6),
+        Op2::Int(Int2::Shl | Int2::Shr) => Style2::Infix(7),
+        Op2::Num(Num2::Add | Num2::Sub) => Style2::Infix(8),
+        Op2::Num(Num2::Mul | Num2::Div | Num2::Rem) => Style2::Infix(9),
+        Op2::Num(Num2::Min | Num2::Max) | Op2::Int(Int2::DivEuclid | Int2::RemEuclid) | Op2::Float(_) => {
+            Style2::Function
         }
-        Op2::Int(Int2::Or) => ("|", 4),
-        Op2::Int(Int2::Xor) => ("^", 5),
-        Op2::Int(Int2::And) => ("&", 6),
-        Op2::Int(Int2::Shl) => ("<<", 7),
-        Op2::Int(Int2::Shr) => (">>", 7),
-        Op2::Num(Num2::Add) => ("+", 8),
-        Op2::Num(Num2::Sub) => ("-", 8),
-        Op2::Num(Num2::Mul) => ("*", 9),
-        Op2::Num(Num2::Div) => ("/", 9),
-        Op2::Num(Num2::Rem) => ("%", 9),
-        Op2::Num(o) => return Style2::Function(snake(o)),
-        Op2::Float(o) => return Style2::Function(snake::<Float2>(o)),
-        Op2::Int(o) => return Style2::Function(snake(o)),
-    };
-    Style2::Infix { op, prec, chains: true }
-}
-
-/// `IsNan` as `is_nan`: the names of Rust's methods.
-fn snake<T: std::fmt::Debug>(op: T) -> String {
-    let mut name = String::new();
-    for (i, c) in format!("{op:?}").chars().enumerate() {
-        if c.is_uppercase() && i > 0 {
-            name.push('_');
-        }
-        name.extend(c.to_lowercase());
     }
-    name
 }
 
 /// A scalar constant. The type is written unless it is one of the three that are meant without.

@@ -12,6 +12,15 @@ use super::{Check, Lint, array, ensure, is_array_tuple, is_shape, pair, same, sh
 use crate::repr::RawTy;
 
 impl Lint {
+    /// Checks a definition and puts its variable into scope; what is below it.
+    pub(super) fn acc_definition(&mut self, a: &Ac) -> Check<Ac> {
+        let AForm::Let(b, body) = &a.node.get().form else { return Ok(a.clone()) };
+        self.acc("definition", &part(b, &a.th))?;
+        same("the body of a definition", &body.ty.0, &a.ty.0)?;
+        self.arrays.push(b.ty.0.clone());
+        Ok(part(body, &a.th.lift(1)))
+    }
+
     pub(super) fn acc_node(&mut self, a: &Ac) -> Check {
         let ty = &a.ty.0;
         match &a.node.get().form {
@@ -23,35 +32,23 @@ impl Lint {
                 })
             }
             AForm::Var(i) => variable("array", &self.arrays, a.th.at(*i), ty),
-            AForm::Let(b, body) => {
-                let b = part(b, &a.th);
-                self.acc("definition", &b)?;
-                self.below(&b.ty.0, |l| l.acc("let body", &part(body, &a.th.lift(1))))?;
-                same("the body of a definition", &body.ty.0, ty)
-            }
+            // Not reached: `acc` walks down chains of definitions itself.
+            AForm::Let(..) => self.acc("definition", a),
             AForm::While(parts) => {
                 let [cond, body, init] = &**parts;
                 let inner = a.th.lift(1);
                 self.acc("initial state", &part(init, &a.th))?;
                 same("the initial state", &init.ty.0, ty)?;
-                self.below(ty, |l| {
-                    l.acc("condition", &part(cond, &inner))?;
-                    l.acc("loop body", &part(body, &inner))
-                })?;
+                self.arrays.push(ty.clone());
+                self.acc("condition", &part(cond, &inner))?;
+                self.acc("loop body", &part(body, &inner))?;
+                self.arrays.pop();
                 let one_bool = RawTy::array(RawTy::Unit, bool::raw());
                 same("the condition of a loop", &cond.ty.0, &one_bool)?;
                 same("the body of a loop", &body.ty.0, ty)
             }
             AForm::Op(op) => self.acc_op(op, &a.th, ty),
         }
-    }
-
-    /// Checks what is below one more array variable.
-    fn below(&mut self, ty: &RawTy, check: impl FnOnce(&mut Self) -> Check) -> Check {
-        self.arrays.push(ty.clone());
-        check(self)?;
-        self.arrays.pop();
-        Ok(())
     }
 
     /// Checks a function whose only scalar variables are its arguments; its result type.

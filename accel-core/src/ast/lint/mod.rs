@@ -9,7 +9,7 @@ mod arrays;
 #[cfg(test)]
 mod tests;
 
-use super::acc::{Ac, Acc};
+use super::acc::{AForm, Ac, Acc};
 use super::env::{Env, UnitF, size};
 use super::exp::{Ex, Exp, Node};
 use super::names::{S, fresh2};
@@ -82,33 +82,58 @@ struct Lint {
 }
 
 impl Lint {
-    /// Checks one part of a node. The thinnings of the nodes above are already composed into the handle.
+    /// Checks one part of a node. The thinnings of the nodes above are already composed into the handle. A chain of definitions
+    /// is a loop, everything else a recursion.
     fn exp(&mut self, step: &'static str, e: &Ex) -> Check {
+        let (steps, scalars) = (self.path.len(), self.scalars.len());
         self.path.push(step);
-        deep(|| self.exp_node(e)).map_err(|fault| self.report(fault, |options, lint| lint.show_exp(e, options)))?;
-        self.path.pop();
+        let mut next = e.clone();
+        while let Node::Let(..) = next.node.get() {
+            next = self.exp_definition(&next).map_err(|fault| self.report_exp(fault, &next))?;
+            self.path.push("let body");
+        }
+        deep(|| self.exp_node(&next)).map_err(|fault| self.report_exp(fault, &next))?;
+        self.path.truncate(steps);
+        self.scalars.truncate(scalars);
         Ok(())
     }
 
     fn acc(&mut self, step: &'static str, a: &Ac) -> Check {
+        let (steps, arrays) = (self.path.len(), self.arrays.len());
         self.path.push(step);
-        deep(|| self.acc_node(a)).map_err(|fault| self.report(fault, |options, lint| lint.show_acc(a, options)))?;
-        self.path.pop();
+        let mut next = a.clone();
+        while let AForm::Let(..) = next.node.get().form {
+            next = self.acc_definition(&next).map_err(|fault| self.report_acc(fault, &next))?;
+            self.path.push("let body");
+        }
+        deep(|| self.acc_node(&next)).map_err(|fault| self.report_acc(fault, &next))?;
+        self.path.truncate(steps);
+        self.arrays.truncate(arrays);
         Ok(())
     }
 
-    fn show_exp(&self, e: &Ex, options: &PrintOptions) -> String {
-        print::exp(e, size(self.scalars.len() as u32), size(self.arrays.len() as u32), options)
+    /// Checks a definition and puts its variable into scope; what is below it.
+    fn exp_definition(&mut self, e: &Ex) -> Check<Ex> {
+        let Node::Let(b, body) = e.node.get() else { return Ok(e.clone()) };
+        self.exp("definition", &b.thin(&e.th))?;
+        same("the body of a definition", &body.ty.0, &e.ty.0)?;
+        self.scalars.push(b.ty.0.clone());
+        Ok(body.thin(&e.th.lift()))
     }
 
-    fn show_acc(&self, a: &Ac, options: &PrintOptions) -> String {
-        print::acc(a, size(self.arrays.len() as u32), options)
+    fn report_exp(&self, fault: Fault, e: &Ex) -> Fault {
+        let (scalars, arrays) = (size(self.scalars.len() as u32), size(self.arrays.len() as u32));
+        self.report(fault, |options| print::exp(e, scalars, arrays, options))
     }
 
-    fn report(&self, fault: Fault, show: impl Fn(&PrintOptions, &Self) -> String) -> Fault {
+    fn report_acc(&self, fault: Fault, a: &Ac) -> Fault {
+        self.report(fault, |options| print::acc(a, size(self.arrays.len() as u32), options))
+    }
+
+    fn report(&self, fault: Fault, show: impl FnOnce(&PrintOptions) -> String) -> Fault {
         const LAST_STEPS: usize = 12;
         let Fault::Here(text) = fault else { return fault };
-        let excerpt = show(&PrintOptions { types: false, source_lines: true, max_depth: Some(3) }, self);
+        let excerpt = show(&PrintOptions { types: false, source_lines: true, max_depth: Some(3) });
         let hidden = self.path.len().saturating_sub(LAST_STEPS);
         let more = if hidden > 0 { format!("({hidden} steps) > ") } else { String::new() };
         let path = self.path[hidden..].join(" > ");
@@ -127,12 +152,8 @@ impl Lint {
                 ensure(found == leaves, || format!("a constant of type {} has the leaves {found:?}", short(ty)))
             }
             Node::Var(i) => variable("scalar", &self.scalars, e.th.e.at(*i), ty),
-            Node::Let(b, body) => {
-                let b = part(b);
-                self.exp("definition", &b)?;
-                self.under(&b.ty.0, |l| l.exp("let body", &body.thin(&e.th.lift())))?;
-                same("the body of a definition", &body.ty.0, ty)
-            }
+            // Not reached: `exp` walks down chains of definitions itself.
+            Node::Let(..) => self.exp("definition", e),
             Node::Pair(a, b) => {
                 let (a, b) = (part(a), part(b));
                 self.exp("first", &a)?;
@@ -171,10 +192,10 @@ impl Lint {
                 let inner = e.th.lift();
                 self.exp("initial state", &part(init))?;
                 same("the initial state", &init.ty.0, ty)?;
-                self.under(ty, |l| {
-                    l.exp("condition", &cond.thin(&inner))?;
-                    l.exp("loop body", &body.thin(&inner))
-                })?;
+                self.scalars.push(ty.clone());
+                self.exp("condition", &cond.thin(&inner))?;
+                self.exp("loop body", &body.thin(&inner))?;
+                self.scalars.pop();
                 same("the condition of a loop", &cond.ty.0, &bool::raw())?;
                 same("the body of a loop", &body.ty.0, ty)
             }
@@ -191,14 +212,6 @@ impl Lint {
             }
         }
     }
-
-    /// Checks what is below one more scalar variable.
-    fn under<R>(&mut self, ty: &RawTy, check: impl FnOnce(&mut Self) -> Check<R>) -> Check<R> {
-        self.scalars.push(ty.clone());
-        let r = check(self)?;
-        self.scalars.pop();
-        Ok(r)
-    }
 }
 
 /// A primitive function is defined on its argument type, and its witness is the one for that type.
@@ -212,7 +225,7 @@ fn prim1(p: RawPrim1, a: &Ty<S>, r: &Ty<S>) -> Check {
     };
     same("the argument of a primitive function", &a.0, &RawTy::Scalar(witness))?;
     let defined = Prim1::check(p.op(), a, r).is_some();
-    ensure(defined, || format!("{:?} is not defined from {} to {}", p.op(), short(&a.0), short(&r.0)))
+    ensure(defined, || format!("`{}` is not defined from {} to {}", p.op(), short(&a.0), short(&r.0)))
 }
 
 fn prim2(p: RawPrim2, a: &Ty<S>, r: &Ty<S>) -> Check {
@@ -225,7 +238,7 @@ fn prim2(p: RawPrim2, a: &Ty<S>, r: &Ty<S>) -> Check {
     };
     same("the operands of a primitive function", &a.0, &RawTy::Scalar(witness))?;
     let defined = Prim2::check(p.op(), a, r).is_some();
-    ensure(defined, || format!("{:?} is not defined from two {} to {}", p.op(), short(&a.0), short(&r.0)))
+    ensure(defined, || format!("`{}` is not defined from two {} to {}", p.op(), short(&a.0), short(&r.0)))
 }
 
 fn ensure(ok: bool, text: impl FnOnce() -> String) -> Check {

@@ -148,14 +148,14 @@ fn primitive_functions() {
             e(Node::Prim1(sin, i.clone()), &i64_t()),
             "the argument of a primitive function has the type i64, expected f64",
         ),
-        (e(Node::Prim1(sin_of_int, i.clone()), &i64_t()), "Float(Sin) is not defined from i64 to i64"),
-        (e(Node::Prim1(neg, f.clone()), &i64_t()), "Num(Neg) is not defined from f64 to i64"),
+        (e(Node::Prim1(sin_of_int, i.clone()), &i64_t()), "`sin` is not defined from i64 to i64"),
+        (e(Node::Prim1(neg, f.clone()), &i64_t()), "`neg` is not defined from f64 to i64"),
         (e(Node::Prim2(add, f.clone(), i.clone()), &f64_t()), "the right operand has the type i64, expected f64"),
         (
             e(Node::Prim2(add, i.clone(), i), &i64_t()),
             "the operands of a primitive function has the type i64, expected f64",
         ),
-        (e(Node::Prim2(add, f.clone(), f), &bool::raw()), "Num(Add) is not defined from two f64 to bool"),
+        (e(Node::Prim2(add, f.clone(), f), &bool::raw()), "`+` is not defined from two f64 to bool"),
     ]);
 }
 
