@@ -12,3 +12,7 @@ pub mod print;
 pub mod repr;
 pub mod surface;
 pub mod types;
+
+/// What the derive macros generate is made of.
+#[doc(hidden)]
+pub use surface::derive_support as __private;

@@ -1,1 +1,198 @@
 //! Derive macros for element and array records of the accel language.
+//!
+//! The generated code refers to the library as `::accel`. Where it has another name, write
+//! `#[accel(crate = path)]` next to the derive.
+
+mod companion;
+mod record;
+
+use companion::{ARRAYS, Companion, ELEMENTS};
+use proc_macro2::TokenStream;
+use quote::quote;
+use record::Record;
+use syn::{DeriveInput, Result, parse_macro_input};
+
+/// Makes a struct of elements an element, so that arrays can hold it: `#[derive(Clone, Elt)] struct Complex { re: f64, im: f64 }`.
+///
+/// Also defines the struct that scalar code sees, `ComplexExp`, with the same fields as expressions (`re: Exp<f64>`); it is
+/// `Copy`, closures get it as their argument and may return it. An array of records is stored as one column per scalar,
+/// like an array of tuples. Type parameters are allowed where every field is an element.
+///
+/// Errors: enums, unions, structs without fields or with lifetimes are rejected; a field that is not an element is reported
+/// by rustc at its type.
+#[proc_macro_derive(Elt, attributes(accel))]
+pub fn derive_elt(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    elt(input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Makes a struct of arrays usable as an argument or result of a program: `#[derive(Clone, Arrays)] struct Model { weights: Matrix<f32>, bias: Vector<f32> }`.
+///
+/// Also defines the struct that array code sees, `ModelAcc`, with the same fields as array computations (`bias:
+/// Acc<Vector<f32>>`); it is `Copy`. Type parameters are allowed where every field is an array or a tuple of them.
+///
+/// Errors: as for `Elt`.
+#[proc_macro_derive(Arrays, attributes(accel))]
+pub fn derive_arrays(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    arrays(input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+fn elt(input: DeriveInput) -> Result<TokenStream> {
+    let record = Record::parse(input, "Elt")?;
+    let companion = Companion::new(&record, &ELEMENTS);
+    let Companion { library, class, generics, .. } = &companion;
+    let (definition, shared) = (companion.definition(), companion.shared_items());
+    let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
+    let (name, companion_name) = (&record.name, &companion.name);
+    let members: Vec<_> = record.fields.iter().map(|f| &f.member).collect();
+    let types: Vec<_> = record.fields.iter().map(|f| &f.ty).collect();
+    Ok(quote! {
+        #definition
+
+        #[automatically_derived]
+        impl #impl_generics #library::ToExp<#name #ty_generics> for #companion_name #ty_generics #where_clause {
+            #[track_caller]
+            fn to_exp(self) -> #library::Exp<#name #ty_generics> {
+                #library::IntoExp::into_exp(self)
+            }
+        }
+
+        #[automatically_derived]
+        impl #impl_generics #class for #name #ty_generics #where_clause {
+            #shared
+            fn to_scalars(&self, out: &mut ::std::vec::Vec<#library::Scalar>) {
+                #(<#types as #class>::to_scalars(&self.#members, out);)*
+            }
+            fn from_scalars(
+                scalars: &mut dyn ::core::iter::Iterator<Item = #library::Scalar>,
+            ) -> ::core::option::Option<Self> {
+                ::core::option::Option::Some(#name {
+                    #(#members: <#types as #class>::from_scalars(scalars)?,)*
+                })
+            }
+        }
+    })
+}
+
+fn arrays(input: DeriveInput) -> Result<TokenStream> {
+    let record = Record::parse(input, "Arrays")?;
+    let companion = Companion::new(&record, &ARRAYS);
+    let Companion { library, class, generics, .. } = &companion;
+    let (definition, shared) = (companion.definition(), companion.shared_items());
+    let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
+    let name = &record.name;
+    let nested = companion.nested_type();
+    let pattern = companion.nest(|field| {
+        let binding = companion.binding(field);
+        quote!(#binding)
+    });
+    let members: Vec<_> = record.fields.iter().map(|f| &f.member).collect();
+    let bindings: Vec<_> = record.fields.iter().map(|f| companion.binding(f)).collect();
+    let types = record.fields.iter().map(|f| &f.ty);
+    let tuple = types
+        .zip(&members)
+        .map(|(ty, member)| quote!(<#ty as #class>::to_tuple(&self.#member)))
+        .reduce(|left, right| quote!(#library::ArrayTuple::pair(#left, #right)));
+    Ok(quote! {
+        #definition
+
+        #[automatically_derived]
+        impl #impl_generics #class for #name #ty_generics #where_clause {
+            #shared
+            fn to_tuple(&self) -> #library::ArrayTuple {
+                #tuple
+            }
+            fn from_tuple(tuple: &#library::ArrayTuple) -> #library::Result<Self> {
+                let #pattern = <#nested as #class>::from_tuple(tuple)?;
+                ::core::result::Result::Ok(#name { #(#members: #bindings),* })
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syn::parse_quote;
+
+    /// The message of the error.
+    fn error(input: DeriveInput) -> String {
+        elt(input).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_not_a_record_is_rejected_with_a_reason() {
+        let e = error(parse_quote!(
+            enum E {
+                A,
+                B(f64),
+            }
+        ));
+        assert!(e.contains("cannot be derived for an enum"), "{e}");
+        let e = error(parse_quote!(
+            union U {
+                a: f64,
+                b: i64,
+            }
+        ));
+        assert!(e.contains("cannot be derived for a union"), "{e}");
+        for empty in [
+            parse_quote!(
+                struct S;
+            ),
+            parse_quote!(
+                struct S {}
+            ),
+            parse_quote!(
+                struct S();
+            ),
+        ] {
+            let e = error(empty);
+            assert!(e.contains("without fields"), "{e}");
+        }
+        let e = error(parse_quote!(
+            struct B<'a> {
+                x: &'a f64,
+            }
+        ));
+        assert!(e.contains("borrows"), "{e}");
+        let e = error(parse_quote!(
+            #[accel(create = foo)]
+            struct B {
+                x: f64,
+            }
+        ));
+        assert!(e.contains("unknown option `create`"), "{e}");
+        let e = arrays(parse_quote!(
+            enum E {}
+        ))
+        .unwrap_err()
+        .to_string();
+        assert!(e.starts_with("`Arrays` cannot be derived"), "{e}");
+    }
+
+    #[test]
+    fn generated_code_uses_the_path_the_user_gives() {
+        let input: DeriveInput = parse_quote!(
+            #[accel(crate = renamed::path)]
+            struct B {
+                x: f64,
+                y: i32,
+            }
+        );
+        let code = elt(input).unwrap().to_string();
+        assert!(code.contains("renamed :: path :: __private :: Elt"), "{code}");
+        assert!(!code.contains(":: accel ::"), "{code}");
+    }
+
+    #[test]
+    fn fields_nest_to_the_left() {
+        let input: DeriveInput = parse_quote!(
+            struct R(A, B, C);
+        );
+        let record = Record::parse(input, "Elt").unwrap();
+        let nested = Companion::new(&record, &ELEMENTS).nested_type();
+        assert_eq!(nested.to_string(), "((A , B) , C)");
+    }
+}

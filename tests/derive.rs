@@ -1,0 +1,144 @@
+//! Records as elements and as arguments of programs, seen by a user who depends on the facade only.
+
+use accel::prelude::*;
+use accel::surface::{Staged, stage};
+use std::ops::{Add, Mul};
+
+#[derive(Clone, Copy, PartialEq, Debug, Elt)]
+struct Complex {
+    re: f64,
+    im: f64,
+}
+
+impl Mul for ComplexExp {
+    type Output = ComplexExp;
+    fn mul(self, b: ComplexExp) -> ComplexExp {
+        ComplexExp { re: self.re * b.re - self.im * b.im, im: self.re * b.im + self.im * b.re }
+    }
+}
+
+impl Add for ComplexExp {
+    type Output = ComplexExp;
+    fn add(self, b: ComplexExp) -> ComplexExp {
+        ComplexExp { re: self.re + b.re, im: self.im + b.im }
+    }
+}
+
+/// A record with parameters.
+#[derive(Clone, PartialEq, Debug, Elt)]
+struct Ranged<T, U> {
+    low: T,
+    high: T,
+    tag: U,
+}
+
+/// A record with records and a tuple in it.
+#[derive(Clone, PartialEq, Debug, Elt)]
+struct Particle(Complex, (i32, bool), Ranged<f32, u8>);
+
+#[derive(Clone, PartialEq, Debug, Elt)]
+struct Wrapped(f32);
+
+#[derive(Clone, PartialEq, Debug, Arrays)]
+struct Model<T: Elt> {
+    weights: Matrix<T>,
+    bias: Vector<T>,
+    tags: (Vector<i64>, Scalar<bool>),
+}
+
+#[derive(Clone, PartialEq, Debug, Arrays)]
+struct Nested {
+    model: Model<f64>,
+    points: Vector<Complex>,
+}
+
+fn complex(re: f64, im: f64) -> Complex {
+    Complex { re, im }
+}
+
+fn particle(i: i32) -> Particle {
+    let x = i as f32;
+    Particle(complex(i as f64, -1.5), (i, i % 2 == 0), Ranged { low: x, high: x + 1.0, tag: i as u8 })
+}
+
+fn model() -> Model<f64> {
+    Model {
+        weights: Array::matrix(2, 2, vec![1.0, 2.0, 3.0, 4.0]).unwrap(),
+        bias: Array::vector(vec![0.5, -0.5]),
+        tags: (Array::vector(vec![7, 8, 9]), Array::scalar(true)),
+    }
+}
+
+/// The operations of a program, without the types and source lines.
+fn operations(staged: accel::error::Result<Staged>) -> Vec<String> {
+    let nodes = staged.unwrap().nodes;
+    nodes.iter().map(|node| format!("{:?}", node.op)).collect()
+}
+
+#[test]
+fn arrays_hold_records_as_columns() {
+    let values: Vec<Particle> = (0..5).map(particle).collect();
+    let array = Array::<Dim1, Particle>::vector(values.clone());
+    assert_eq!(array.to_vec(), values);
+    assert_eq!(array.get(3), Some(particle(3)));
+    assert_eq!(array.raw().columns.len(), 7);
+    let wrapped = Array::vector(vec![Wrapped(1.0), Wrapped(2.0)]);
+    assert_eq!(wrapped.raw().columns.len(), 1);
+    assert_eq!(wrapped.get(1), Some(Wrapped(2.0)));
+}
+
+#[test]
+fn a_program_of_records_is_that_of_tuples() {
+    let records = operations(stage(|xs: Acc<Vector<Complex>>| {
+        let ys = map(|z| z * z, xs);
+        fold(|a, b| a + b, constant(complex(0.0, 0.0)), zip_with(|a, b| a * b, xs, ys))
+    }));
+    let times = |(a, b): (Exp<f64>, Exp<f64>), (c, d): (Exp<f64>, Exp<f64>)| (a * c - b * d, a * d + b * c);
+    let tuples = operations(stage(|xs: Acc<Vector<(f64, f64)>>| {
+        let ys = map(|z| times(z, z), xs);
+        fold(|(a, b), (c, d)| (a + c, b + d), constant((0.0, 0.0)), zip_with(times, xs, ys))
+    }));
+    assert!(records.len() > 20, "{records:?}");
+    assert_eq!(records, tuples);
+}
+
+#[test]
+fn closures_take_records_apart_and_zip_them() {
+    let move_by = |(ParticleExp(z, (i, flag), range), w): (ParticleExp, ComplexExp)| {
+        let range = RangedExp { low: range.low - 1.0, ..range };
+        ParticleExp(cond(flag, z + w, z).unlift(), (i + 1, !flag), range)
+    };
+    let staged = stage(|args: Acc<(Vector<Particle>, Vector<Complex>)>| {
+        let (particles, steps) = args.unlift();
+        map(move_by, zip(particles, steps))
+    });
+    let staged = staged.unwrap();
+    let result = &staged.nodes[staged.root.index()];
+    assert_eq!(result.ty.to_string(), "Array1<(((f64, f64), (i32, bool)), ((f32, f32), u8))>");
+}
+
+#[test]
+fn a_record_of_one_field_is_that_field() {
+    let records = operations(stage(|xs: Acc<Vector<Wrapped>>| map(|x| WrappedExp(x.0 + 1.0), xs)));
+    let scalars = operations(stage(|xs: Acc<Vector<f32>>| map(|x| x + 1.0, xs)));
+    assert_eq!(records, scalars);
+}
+
+#[test]
+fn records_of_arrays_are_arguments_and_results() {
+    let nested = Nested { model: model(), points: Array::vector(vec![complex(1.0, 2.0)]) };
+    let erased = nested.to_tuple();
+    assert_eq!(Nested::from_tuple(&erased).unwrap(), nested);
+    assert!(Nested::from_tuple(&model().to_tuple()).is_err());
+
+    fn doubled<T: Floating>(m: Acc<Model<T>>) -> ModelAcc<T> {
+        let m = m.unlift();
+        ModelAcc { weights: map(|x| x * lit::<T>(2.0), m.weights), ..m }
+    }
+    let records = operations(stage(|m: Acc<Model<f64>>| doubled(m).into_acc()));
+    let tuples = operations(stage(|m: Acc<((Matrix<f64>, Vector<f64>), (Vector<i64>, Scalar<bool>))>| {
+        let ((weights, bias), tags) = m.unlift();
+        ((map(|x| x * 2.0, weights), bias), tags).into_acc()
+    }));
+    assert_eq!(records, tuples);
+}
