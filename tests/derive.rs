@@ -70,7 +70,7 @@ fn model() -> Model<f64> {
 }
 
 /// The operations of a program, without the types and source lines.
-fn operations(staged: accel::error::Result<Staged>) -> Vec<String> {
+fn operations(staged: accel::Result<Staged>) -> Vec<String> {
     let nodes = staged.unwrap().nodes;
     nodes.iter().map(|node| format!("{:?}", node.op)).collect()
 }

@@ -68,6 +68,16 @@ pub enum Error {
         /// What was wrong with the handle.
         detail: String,
     },
+    /// Partial code that very many branches of conditionals share.
+    #[error(
+        "`{op}` at {at} is needed in too many branches of conditionals, each of which would get a copy of it: compute it before the conditionals"
+    )]
+    TooManyCopies {
+        /// The operation.
+        op: &'static str,
+        /// Where it was written.
+        at: &'static Location<'static>,
+    },
     /// No derivative is known for an operation.
     #[error("`{op}`{at} has no {mode} derivative: {detail}")]
     NotDifferentiable {

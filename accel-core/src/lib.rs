@@ -1,9 +1,11 @@
 //! The accel language: types, typed syntax trees, surface, elaboration, printer and the reference interpreter.
 #![forbid(unsafe_code)]
 
+pub mod afun;
 pub mod array;
 pub mod ast;
 pub mod backend;
+pub mod elaborate;
 pub mod error;
 pub mod interp;
 pub mod pass;
@@ -12,7 +14,3 @@ pub mod print;
 pub mod repr;
 pub mod surface;
 pub mod types;
-
-/// What the derive macros generate is made of.
-#[doc(hidden)]
-pub use surface::derive_support as __private;

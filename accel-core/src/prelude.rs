@@ -1,7 +1,8 @@
 //! What a program needs: `use accel::prelude::*`.
 
+pub use crate::afun::{Afun, Compiled, afun, run_with, try_afun};
 pub use crate::array::Array;
-pub use crate::error::{Error, Result};
+pub use crate::error::Error;
 pub use crate::surface::{
     Acc, All, ArrayFn, Exp, IntoAcc, IntoExp, IntoShape, Slicing, ToExp, acond, all, any, awhile, backpermute, concat,
     cond, constant, dot, drop, enum_from_n, fill, flatten, fold, fold_all, fold1, fold1_all, fst, gather, generate,

@@ -1,12 +1,14 @@
 //! Transformations of typed trees that several parts of the compiler need. They are outside the trusted module.
 
 mod close;
+mod count;
 mod rename;
 
 use crate::ast::{Program, lint};
 use crate::error::Result;
 
 pub use close::{aclose, close};
+pub use count::{Counts, count};
 pub use rename::{rename, rename_acc, rename_arrays};
 
 /// What every stage of the compiler does with its result: prints it if `ACCEL_DUMP` names the stage (see

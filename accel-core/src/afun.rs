@@ -1,0 +1,153 @@
+//! Whole programs: array functions that have been written down and typed, ready to be differentiated, compiled and run.
+
+use crate::ast::Program;
+use crate::ast::ty::Repr;
+use crate::backend::{Backend, Executable};
+use crate::elaborate::elaborate;
+use crate::error::{Error, Result};
+use crate::print;
+use crate::repr::RawTy;
+use crate::surface::{ArrayFn, stage};
+use crate::types::{Arrays, Inputs};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// A closed array program from `Args` to `R`. Cheap to clone, may be used from any thread.
+///
+/// What was wrong with the program, if anything, is kept and told by [`Afun::program`] and when it is run.
+pub struct Afun<Args, R> {
+    program: Result<Program>,
+    types: PhantomData<fn(Args) -> R>,
+}
+
+impl<Args, R> Clone for Afun<Args, R> {
+    fn clone(&self) -> Self {
+        Afun { program: self.program.clone(), types: PhantomData }
+    }
+}
+
+/// The program that an array function of one to eight [`Acc`](crate::surface::Acc)s writes: `f` is called once, now.
+///
+/// Several arguments are one tuple: `afun(|xs: Acc<A>, ys: Acc<B>| ..)` is an `Afun<(A, B), _>`. Mistakes that rustc cannot
+/// see do not panic; they are told when the program is used. [`try_afun`] tells them at once.
+#[track_caller]
+pub fn afun<M, F: ArrayFn<M>>(f: F) -> Afun<F::Args, F::Result> {
+    let staged = stage(|args| f.apply(args));
+    Afun::from_result(staged.and_then(|s| elaborate(&s)))
+}
+
+/// As [`afun`].
+///
+/// # Errors
+/// Handles of other programs or of closures that have ended, nested parallelism, types that do not fit.
+#[track_caller]
+pub fn try_afun<M, F: ArrayFn<M>>(f: F) -> Result<Afun<F::Args, F::Result>> {
+    let f = afun(f);
+    f.program()?;
+    Ok(f)
+}
+
+impl<Args: Arrays, R: Arrays> Afun<Args, R> {
+    /// A typed program as an array function.
+    ///
+    /// # Errors
+    /// The program has other argument or result types than `Args` and `R`.
+    pub fn from_program(program: Program) -> Result<Self> {
+        check_types(&program, Args::Repr::raw(), R::Repr::raw())?;
+        Ok(Afun { program: Ok(program), types: PhantomData })
+    }
+
+    /// What a transformation of programs made, which may be an error; wrong types are one too.
+    pub fn from_result(program: Result<Program>) -> Self {
+        match program.and_then(Self::from_program) {
+            Ok(f) => f,
+            Err(e) => Afun { program: Err(e), types: PhantomData },
+        }
+    }
+}
+
+impl<Args, R> Afun<Args, R> {
+    /// The typed program.
+    ///
+    /// # Errors
+    /// Whatever was wrong when it was written or transformed.
+    pub fn program(&self) -> Result<&Program> {
+        self.program.as_ref().map_err(Error::clone)
+    }
+}
+
+fn check_types(program: &Program, arg: RawTy, result: RawTy) -> Result<()> {
+    let parts = [("argument of the program", arg, program.arg()), ("result of the program", result, program.result())];
+    for (op, expected, found) in parts {
+        if expected != *found {
+            return Err(Error::Type { op: op.into(), expected: expected.to_string(), found: found.to_string() });
+        }
+    }
+    Ok(())
+}
+
+impl<Args, R> fmt::Display for Afun<Args, R> {
+    /// The program as text, or the error.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.program {
+            Ok(p) => f.write_str(&print::program(p, &print::PrintOptions::default())),
+            Err(e) => write!(f, "error: {e}"),
+        }
+    }
+}
+
+impl<Args, R> fmt::Debug for Afun<Args, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A program that a backend has compiled: compile once, run many times, from several threads at once if need be.
+pub struct Compiled<Args, R> {
+    executable: Arc<dyn Executable>,
+    types: PhantomData<fn(Args) -> R>,
+}
+
+impl<Args, R> Clone for Compiled<Args, R> {
+    fn clone(&self) -> Self {
+        Compiled { executable: self.executable.clone(), types: PhantomData }
+    }
+}
+
+impl<Args: Arrays, R: Arrays> Compiled<Args, R> {
+    /// Compiles a program.
+    ///
+    /// # Errors
+    /// What is wrong with the program, or keeps the backend from compiling it.
+    pub fn new(backend: &dyn Backend, f: &Afun<Args, R>) -> Result<Self> {
+        let executable = backend.compile(f.program()?)?.into();
+        Ok(Compiled { executable, types: PhantomData })
+    }
+
+    /// Computes the result: `f.run(&xs)`, or `f.run((&xs, &ys))` for several arguments.
+    ///
+    /// # Errors
+    /// Everything that is checked at run time: indices, extents, division by zero.
+    pub fn run(&self, inputs: impl Inputs<Args>) -> Result<R> {
+        R::from_tuple(&self.executable.run(&inputs.to_tuple())?)
+    }
+}
+
+impl<Args, R> fmt::Debug for Compiled<Args, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Compiled")
+    }
+}
+
+/// Compiles a program with a backend and runs it once.
+///
+/// # Errors
+/// As [`Compiled::new`] and [`Compiled::run`].
+pub fn run_with<Args: Arrays, R: Arrays>(
+    backend: &dyn Backend,
+    f: &Afun<Args, R>,
+    inputs: impl Inputs<Args>,
+) -> Result<R> {
+    Compiled::new(backend, f)?.run(inputs)
+}

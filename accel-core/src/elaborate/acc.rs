@@ -1,0 +1,464 @@
+//! Array code: from nodes to typed array computations.
+
+use super::exp::{self, argument, key, params};
+use super::message::{array_scope, internal, type_error};
+use super::parts::Graph;
+use super::region::{RegionId, WHOLE};
+use super::sharing::{Plan, Slots, plan};
+use crate::ast::*;
+use crate::error::Result;
+use crate::print;
+use crate::repr::{ArrayTuple, RawTy, ScalarType};
+use crate::surface::graph::{self, Lam, Node, NodeId, Op, Staged};
+use frunk::{HCons, HNil};
+use std::collections::HashMap;
+
+/// The typed program of a graph.
+///
+/// # Errors
+/// Every mistake of the user's program that rustc cannot see: types that do not fit, an array computation that depends on a
+/// scalar variable, a parameter used outside of its closure.
+pub fn elaborate(staged: &Staged) -> Result<Program> {
+    let program = typed(staged)?;
+    if cfg!(debug_assertions) {
+        lint(&program)?;
+    }
+    print::dump("ast", &program);
+    Ok(program)
+}
+
+fn typed(staged: &Staged) -> Result<Program> {
+    let graph = Graph::new(&staged.nodes);
+    let plans = Plans::new(&graph, staged.root)?;
+    fresh3(|p, e, m| {
+        let arg = Ty::from_raw(&graph.node(staged.param).ty, p);
+        let q = name(e);
+        let arrays = Layout::empty().push(key(staged.param), &arg).cast_env(q);
+        let here = Arrays { graph: &graph, plans: &plans, region: WHOLE, arrays: &arrays };
+        let body = here.region(WHOLE, staged.root, m)?;
+        if *body.ty().raw() != graph.node(staged.root).ty {
+            return Err(internal(graph.node(staged.root), "a node of the declared type"));
+        }
+        Ok(Program::new(&arg, &body.cast_env(q.sym())))
+    })
+}
+
+/// Where everything is computed: arrays, and the scalar code of each array operation.
+struct Plans {
+    arrays: Plan,
+    /// In the order of [`Graph::scalar_roots`].
+    scalars: HashMap<NodeId, ScalarPlans>,
+}
+
+struct ScalarPlans {
+    plans: Vec<Plan>,
+    /// The arrays that the scalar code reads.
+    reads: Vec<NodeId>,
+}
+
+impl Plans {
+    fn new(graph: &Graph, root: NodeId) -> Result<Plans> {
+        let mut scalars = HashMap::new();
+        let mut scalar_slots = Slots::new(graph);
+        let arrays = plan(graph, root, &mut Slots::new(graph), &mut |n, parts| {
+            let code = match scalars.entry(n) {
+                std::collections::hash_map::Entry::Occupied(code) => code.into_mut(),
+                std::collections::hash_map::Entry::Vacant(place) => {
+                    place.insert(ScalarPlans::new(graph, n, &mut scalar_slots)?)
+                }
+            };
+            graph.array_parts(n, parts);
+            code.reads.iter().for_each(|a| parts.array(*a));
+            Ok(())
+        })?;
+        Ok(Plans { arrays, scalars })
+    }
+}
+
+impl ScalarPlans {
+    fn new(graph: &Graph, n: NodeId, slots: &mut Slots) -> Result<Self> {
+        let (mut plans, mut reads) = (vec![], vec![]);
+        for root in graph.scalar_roots(n) {
+            plans.push(plan(graph, root, slots, &mut |n, parts| {
+                graph.scalar_parts(n, parts, &mut reads);
+                Ok(())
+            })?);
+        }
+        reads.sort_unstable();
+        reads.dedup();
+        Ok(ScalarPlans { plans, reads })
+    }
+}
+
+/// Where an array computation stands: the arrays `'a` in scope, and the region it is computed in.
+#[derive(Clone, Copy)]
+struct Arrays<'s, 'a> {
+    graph: &'s Graph<'s>,
+    plans: &'s Plans,
+    region: RegionId,
+    arrays: &'s Layout<X<'a>>,
+}
+
+type Typed<'a, R> = Result<Acc<X<'a>, R>>;
+
+/// An array computation with the types of shape and elements.
+struct Array<'a, Sh, T> {
+    acc: Acc<X<'a>, Arr<Sh, T>>,
+    sh: Ty<Sh>,
+    elt: Ty<T>,
+}
+
+impl<'s, 'a> Arrays<'s, 'a> {
+    fn with_arrays<'t, 'b>(&self, arrays: &'t Layout<X<'b>>) -> Arrays<'t, 'b>
+    where
+        's: 't,
+    {
+        Arrays { graph: self.graph, plans: self.plans, region: self.region, arrays }
+    }
+
+    /// Region `k` of the node `n`.
+    fn sub(self, n: NodeId, k: u32) -> Result<RegionId> {
+        self.plans.arrays.sub(self.graph, n, self.region, k)
+    }
+
+    /// The result `root` of a region, below the region's definitions.
+    fn region<'m>(self, region: RegionId, root: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        Arrays { region, ..self }.define(self.plans.arrays.bindings(region), root, m)
+    }
+
+    fn define<'m>(self, bindings: &[NodeId], root: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        let Some((b, rest)) = bindings.split_first() else { return self.infer(root, m) };
+        fresh2(|n, e| {
+            let bound = self.infer(*b, n)?;
+            let q = name(e);
+            let arrays = self.arrays.push(key(*b), bound.ty()).cast_env(q);
+            let body = deep(|| self.with_arrays(&arrays).define(rest, root, m))?;
+            Ok(Acc::let_(&bound, &body.cast_env(q.sym())))
+        })
+    }
+
+    /// The result of region `k` of the node `n`; it has the type `t`.
+    fn check_region<T>(self, (n, k): (NodeId, u32), root: NodeId, t: &Ty<T>) -> Typed<'a, T> {
+        fresh1(|m| {
+            let x = self.region(self.sub(n, k)?, root, m)?;
+            let q = x.ty().same(t).ok_or_else(|| type_error(self.graph.node(n), t.raw(), x.ty().raw()))?;
+            Ok(x.cast(q))
+        })
+    }
+
+    fn infer<'m>(self, n: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        match fresh1(|v| self.arrays.find(key(n), v).map(|i| SomeIdx::new(&i))) {
+            Some(i) => Ok(Acc::var(&i.open(m))),
+            None => deep(|| self.operation(n, m)),
+        }
+    }
+
+    /// The computation of a node. The cases are functions of their own so that the stack frames of the recursion stay small.
+    fn operation<'m>(self, n: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        let node = self.graph.node(n);
+        match &node.op {
+            Op::Use(a) => use_(node, a, m),
+            Op::AUnit => Ok(Acc::unit().cast(name(m))),
+            Op::APair(a, b) => self.pair(*a, *b, m),
+            Op::AFst(a) => self.fst(node, *a, m),
+            Op::ASnd(a) => self.snd(node, *a, m),
+            Op::Generate(sh, f) => self.generate(n, *sh, f, m),
+            Op::Map(f, a) => self.map(n, f, *a, m),
+            Op::ZipWith(f, a, b) => self.zip_with(n, f, *a, *b, m),
+            Op::Fold(f, z, a) => self.fold(n, f, *z, *a, m),
+            Op::Fold1(f, a) => self.fold1(n, f, *a, m),
+            Op::Scan { dir, f, z, a } => self.scan(n, (*dir, f), *z, *a, m),
+            Op::Scan1 { dir, f, a } => self.scan1(n, (*dir, f), *a, m),
+            Op::Permute { comb, def, index, src } => self.permute(n, (comb, index), *def, *src, m),
+            Op::Backpermute(sh, f, a) => self.backpermute(n, *sh, f, *a, m),
+            Op::Reshape(sh, a) => self.reshape(n, *sh, *a, m),
+            Op::Replicate { spec, slx, a } => self.replicate(n, spec, *slx, *a, m),
+            Op::Slice { spec, slx, a } => self.slice(n, spec, *slx, *a, m),
+            Op::Acond(c, t, e) => self.acond(n, *c, *t, *e, m),
+            Op::Awhile { cond, body, init } => self.awhile(n, cond, body, *init, m),
+            Op::Param => Err(array_scope(node)),
+            _ => Err(internal(node, "an array computation")),
+        }
+    }
+
+    /// The plan of scalar code number `k` of the node `n`.
+    fn code(self, n: NodeId, k: usize) -> Result<&'s Plan> {
+        let plans = self.plans.scalars.get(&n).and_then(|s| s.plans.get(k));
+        plans.ok_or_else(|| internal(self.graph.node(n), "planned scalar code"))
+    }
+
+    /// Scalar code number `k` of the node `n`, an expression.
+    fn exp<'m>(self, (n, k): (NodeId, usize), root: NodeId, m: Guard<'m>) -> Result<Exp<HNil, X<'a>, X<'m>>> {
+        exp::closed(self.graph, self.code(n, k)?, n, root, self.arrays, m)
+    }
+
+    fn exp_of<T>(self, code: (NodeId, usize), root: NodeId, t: &Ty<T>) -> Result<Exp<HNil, X<'a>, T>> {
+        fresh1(|m| {
+            let x = self.exp(code, root, m)?;
+            let q = x.ty().same(t).ok_or_else(|| type_error(self.graph.node(code.0), t.raw(), x.ty().raw()))?;
+            Ok(x.cast(q))
+        })
+    }
+
+    /// An expression that is a shape.
+    fn extents<'m>(self, code: (NodeId, usize), root: NodeId, m: Guard<'m>) -> Result<Exp<HNil, X<'a>, X<'m>>> {
+        let sh = self.exp(code, root, m)?;
+        if is_shape(sh.ty().raw()) {
+            Ok(sh)
+        } else {
+            Err(type_error(self.graph.node(code.0), "a shape", sh.ty().raw()))
+        }
+    }
+
+    /// Scalar code number `k` of the node `n`, a function.
+    fn fun1<'m, P>(self, (n, k): (NodeId, usize), f: &Lam, p: &Ty<P>, m: Guard<'m>) -> Result<Fun1<X<'a>, P, X<'m>>> {
+        exp::fun1(self.graph, self.code(n, k)?, n, (f, p), self.arrays, m)
+    }
+
+    fn fun1_to<P, R>(self, code: (NodeId, usize), f: &Lam, p: &Ty<P>, r: &Ty<R>) -> Result<Fun1<X<'a>, P, R>> {
+        fresh1(|m| {
+            let f = self.fun1(code, f, p, m)?;
+            let q = f.0.ty().same(r).ok_or_else(|| type_error(self.graph.node(code.0), r.raw(), f.0.ty().raw()))?;
+            Ok(Fun1(f.0.cast(q)))
+        })
+    }
+
+    /// Scalar code number `k` of the node `n`, an operator on `T`.
+    fn operator<T>(self, (n, k): (NodeId, usize), f: &Lam, t: &Ty<T>) -> Result<Fun2<X<'a>, T, T, T>> {
+        fresh1(|m| {
+            let f = exp::fun2(self.graph, self.code(n, k)?, n, (f, t, t), self.arrays, m)?;
+            let q = f.0.ty().same(t).ok_or_else(|| type_error(self.graph.node(n), t.raw(), f.0.ty().raw()))?;
+            Ok(Fun2(f.0.cast(q)))
+        })
+    }
+
+    /// An array; its shape and element types get names.
+    fn array<'g>(self, user: &Node, a: NodeId, g: Guard<'g>) -> Result<Array<'a, X<'g>, Y<'g>>> {
+        fresh1(|h| {
+            let a = self.infer(a, h)?;
+            match a.ty().view(g) {
+                TyView::Arr(sh, elt, q) => Ok(Array { acc: a.cast(q), sh, elt }),
+                _ => Err(type_error(user, "an array", a.ty().raw())),
+            }
+        })
+    }
+
+    /// An array of at least one dimension.
+    fn rows<'g, 'h>(
+        self,
+        user: &Node,
+        a: NodeId,
+        g: Guard<'g>,
+        h: Guard<'h>,
+    ) -> Result<Array<'a, (X<'h>, i64), Y<'g>>> {
+        let Array { acc, sh, elt } = self.array(user, a, g)?;
+        let wrong = || type_error(user, "an array of at least one dimension", acc.ty().raw());
+        let TyView::Pair(_, extent, pair) = sh.view(h) else { return Err(wrong()) };
+        let int = extent.same(&Ty::<i64>::of()).ok_or_else(wrong)?;
+        let q = pair.then(eq_pair(Equal::refl(), int));
+        Ok(Array { acc: acc.cast(eq_arr(q, Equal::refl())), sh: sh.cast(q), elt })
+    }
+
+    fn pair<'m>(self, a: NodeId, b: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        fresh2(|g, h| Ok(Acc::pair(&self.infer(a, g)?, &self.infer(b, h)?).cast(name(m))))
+    }
+
+    fn fst<'m>(self, node: &Node, a: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        fresh2(|g, h| {
+            let a = self.infer(a, g)?;
+            match a.ty().view(h) {
+                TyView::Pair(_, _, q) => Ok(a.cast(q).fst().cast(name(m))),
+                _ => Err(type_error(node, "a pair of arrays", a.ty().raw())),
+            }
+        })
+    }
+
+    fn snd<'m>(self, node: &Node, a: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        fresh2(|g, h| {
+            let a = self.infer(a, g)?;
+            match a.ty().view(h) {
+                TyView::Pair(_, _, q) => Ok(a.cast(q).snd().cast(name(m))),
+                _ => Err(type_error(node, "a pair of arrays", a.ty().raw())),
+            }
+        })
+    }
+
+    fn generate<'m>(self, n: NodeId, sh: NodeId, f: &Lam, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        fresh2(|g, h| {
+            let sh = self.extents((n, 0), sh, g)?;
+            let f = self.fun1((n, 1), f, sh.ty(), h)?;
+            Ok(Acc::generate(&sh, &f, self.at(n)).cast(name(m)))
+        })
+    }
+
+    fn map<'m>(self, n: NodeId, f: &Lam, a: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        fresh2(|g, h| {
+            let a = self.array(self.graph.node(n), a, g)?;
+            let f = self.fun1((n, 0), f, &a.elt, h)?;
+            Ok(Acc::map(&f, &a.acc, self.at(n)).cast(name(m)))
+        })
+    }
+
+    fn zip_with<'m>(self, n: NodeId, f: &Lam, a: NodeId, b: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        let node = self.graph.node(n);
+        fresh3(|g, h, i| {
+            let (a, b) = (self.array(node, a, g)?, self.array(node, b, h)?);
+            let q = b.sh.same(&a.sh);
+            let q = q.ok_or_else(|| type_error(node, "two arrays of one rank", &both(&a.acc, &b.acc)))?;
+            let f = exp::fun2(self.graph, self.code(n, 0)?, n, (f, &a.elt, &b.elt), self.arrays, i)?;
+            Ok(Acc::zip_with(&f, &a.acc, &b.acc.cast(eq_arr(q, Equal::refl())), self.at(n)).cast(name(m)))
+        })
+    }
+
+    fn fold<'m>(self, n: NodeId, f: &Lam, z: NodeId, a: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        fresh2(|g, h| {
+            let a = self.rows(self.graph.node(n), a, g, h)?;
+            let (f, z) = (self.operator((n, 0), f, &a.elt)?, self.exp_of((n, 1), z, &a.elt)?);
+            Ok(Acc::fold(&f, &z, &a.acc, self.at(n)).cast(name(m)))
+        })
+    }
+
+    fn fold1<'m>(self, n: NodeId, f: &Lam, a: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        fresh2(|g, h| {
+            let a = self.rows(self.graph.node(n), a, g, h)?;
+            let f = self.operator((n, 0), f, &a.elt)?;
+            Ok(Acc::fold1(&f, &a.acc, self.at(n)).cast(name(m)))
+        })
+    }
+
+    fn scan<'m>(self, n: NodeId, (dir, f): (graph::Dir, &Lam), z: NodeId, a: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        fresh2(|g, h| {
+            let a = self.rows(self.graph.node(n), a, g, h)?;
+            let (f, z) = (self.operator((n, 0), f, &a.elt)?, self.exp_of((n, 1), z, &a.elt)?);
+            Ok(Acc::scan(direction(dir), &f, &z, &a.acc, self.at(n)).cast(name(m)))
+        })
+    }
+
+    fn scan1<'m>(self, n: NodeId, (dir, f): (graph::Dir, &Lam), a: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        fresh2(|g, h| {
+            let a = self.rows(self.graph.node(n), a, g, h)?;
+            let f = self.operator((n, 0), f, &a.elt)?;
+            Ok(Acc::scan1(direction(dir), &f, &a.acc, self.at(n)).cast(name(m)))
+        })
+    }
+
+    fn permute<'m>(
+        self,
+        n: NodeId,
+        (comb, index): (&Lam, &Lam),
+        def: NodeId,
+        src: NodeId,
+        m: Guard<'m>,
+    ) -> Typed<'a, X<'m>> {
+        let node = self.graph.node(n);
+        fresh2(|g, h| {
+            let (def, src) = (self.array(node, def, g)?, self.array(node, src, h)?);
+            let q = src.elt.same(&def.elt);
+            let q = q.ok_or_else(|| type_error(node, "two arrays of one element type", &both(&def.acc, &src.acc)))?;
+            let comb = self.operator((n, 0), comb, &def.elt)?;
+            let index = self.fun1_to((n, 1), index, &src.sh, &Ty::pair(&Ty::<bool>::of(), &def.sh))?;
+            let src = src.acc.cast(eq_arr(Equal::refl(), q));
+            Ok(Acc::permute(&comb, &def.acc, &index, &src, self.at(n)).cast(name(m)))
+        })
+    }
+
+    fn backpermute<'m>(self, n: NodeId, sh: NodeId, f: &Lam, a: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        fresh2(|g, h| {
+            let a = self.array(self.graph.node(n), a, g)?;
+            let sh = self.extents((n, 0), sh, h)?;
+            let f = self.fun1_to((n, 1), f, sh.ty(), &a.sh)?;
+            Ok(Acc::backpermute(&sh, &f, &a.acc, self.at(n)).cast(name(m)))
+        })
+    }
+
+    fn reshape<'m>(self, n: NodeId, sh: NodeId, a: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        fresh2(|g, h| {
+            let a = self.array(self.graph.node(n), a, g)?;
+            let sh = self.extents((n, 0), sh, h)?;
+            Ok(Acc::reshape(&sh, &a.acc, self.at(n)).cast(name(m)))
+        })
+    }
+
+    fn replicate<'m>(self, n: NodeId, kept: &[bool], slx: NodeId, a: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        let node = self.graph.node(n);
+        fresh2(|g, h| {
+            let spec = SliceSpec::from_kept(kept, g);
+            let a = self.array(node, a, h)?;
+            let q = a.sh.same(&spec.small());
+            let q = q.ok_or_else(|| type_error(node, rank(spec.small().raw()), a.acc.ty().raw()))?;
+            let slx = self.exp_of((n, 0), slx, &spec.fixed())?;
+            Ok(Acc::replicate(&spec, &slx, &a.acc.cast(eq_arr(q, Equal::refl())), self.at(n)).cast(name(m)))
+        })
+    }
+
+    fn slice<'m>(self, n: NodeId, kept: &[bool], slx: NodeId, a: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        let node = self.graph.node(n);
+        fresh2(|g, h| {
+            let spec = SliceSpec::from_kept(kept, g);
+            let a = self.array(node, a, h)?;
+            let q = a.sh.same(&spec.large());
+            let q = q.ok_or_else(|| type_error(node, rank(spec.large().raw()), a.acc.ty().raw()))?;
+            let slx = self.exp_of((n, 0), slx, &spec.fixed())?;
+            Ok(Acc::slice(&spec, &slx, &a.acc.cast(eq_arr(q, Equal::refl())), self.at(n)).cast(name(m)))
+        })
+    }
+
+    fn acond<'m>(self, n: NodeId, c: NodeId, t: NodeId, e: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        let c = self.exp_of((n, 0), c, &Ty::<bool>::of())?;
+        let t = self.region(self.sub(n, 0)?, t, m)?;
+        let e = self.check_region((n, 1), e, t.ty())?;
+        Ok(Acc::cond(&c, &t, &e, self.at(n)))
+    }
+
+    fn awhile<'m>(self, n: NodeId, cond: &Lam, body: &Lam, init: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        let init = self.infer(init, m)?;
+        let cond = self.step((n, 0), cond, init.ty(), &Ty::<Arr<(), bool>>::of())?;
+        let body = self.step((n, 1), body, init.ty(), init.ty())?;
+        Ok(Acc::while_(&cond, &body, &init, self.at(n)))
+    }
+
+    /// Condition or body of a loop with state `P`, as region `k` of the node `n`.
+    fn step<P, R>(self, (n, k): (NodeId, u32), f: &Lam, p: &Ty<P>, r: &Ty<R>) -> Result<Acc<HCons<P, X<'a>>, R>> {
+        let [x] = params(self.graph.node(n), f)?;
+        fresh1(|e| {
+            let q = name(e);
+            let arrays = self.arrays.push(key(x), argument(self.graph, n, x, p)?).cast_env(q);
+            Ok(self.with_arrays(&arrays).check_region((n, k), f.body, r)?.cast_env(q.sym()))
+        })
+    }
+
+    /// Where the node was written.
+    fn at(self, n: NodeId) -> Src {
+        Some(self.graph.node(n).at)
+    }
+}
+
+fn use_<'a, 'm>(node: &Node, a: &ArrayTuple, m: Guard<'m>) -> Typed<'a, X<'m>> {
+    let literal = Literal::check(a.clone(), &Ty::from_raw(&node.ty, m));
+    let literal = literal.ok_or_else(|| internal(node, &format!("arrays of type {}", node.ty)))?;
+    Ok(Acc::use_(&literal, Some(node.at)))
+}
+
+fn direction(d: graph::Dir) -> Dir {
+    match d {
+        graph::Dir::Left => Dir::Left,
+        graph::Dir::Right => Dir::Right,
+    }
+}
+
+/// The types of two arrays, for messages.
+fn both<A, P, Q>(a: &Acc<A, P>, b: &Acc<A, Q>) -> RawTy {
+    RawTy::pair(a.ty().raw().clone(), b.ty().raw().clone())
+}
+
+fn rank(sh: &RawTy) -> String {
+    format!("an array of {} dimensions", sh.width())
+}
+
+fn is_shape(t: &RawTy) -> bool {
+    match t {
+        RawTy::Unit => true,
+        RawTy::Pair(p) => p.1 == RawTy::Scalar(ScalarType::I64) && is_shape(&p.0),
+        _ => false,
+    }
+}

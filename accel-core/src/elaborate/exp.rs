@@ -1,0 +1,321 @@
+//! Scalar code: from nodes to typed expressions.
+
+use super::message::{internal, scalar_scope, type_error};
+use super::parts::Graph;
+use super::region::{RegionId, WHOLE};
+use super::sharing::Plan;
+use crate::ast::*;
+use crate::error::Result;
+use crate::repr::op::{Op1, Op2};
+use crate::surface::graph::{Lam, Node, NodeId, Op};
+use frunk::{HCons, HNil};
+
+/// Where an expression stands: the variables `'e` and arrays `'a` in scope, and the region it is computed in.
+#[derive(Clone, Copy)]
+pub struct Scalars<'s, 'e, 'a> {
+    pub graph: &'s Graph<'s>,
+    pub plan: &'s Plan,
+    /// The array operation that the scalar code belongs to.
+    pub array_op: NodeId,
+    pub region: RegionId,
+    pub env: &'s Layout<X<'e>>,
+    pub arrays: &'s Layout<X<'a>>,
+}
+
+type Typed<'e, 'a, T> = Result<Exp<X<'e>, X<'a>, T>>;
+
+/// Variables are known by their nodes.
+pub fn key(n: NodeId) -> u64 {
+    n.0.into()
+}
+
+/// A closed expression of the array operation `array_op`.
+pub fn closed<'a, 'm>(
+    graph: &Graph,
+    plan: &Plan,
+    array_op: NodeId,
+    root: NodeId,
+    arrays: &Layout<X<'a>>,
+    m: Guard<'m>,
+) -> Result<Exp<HNil, X<'a>, X<'m>>> {
+    fresh1(|e| {
+        let q = name(e);
+        let env = Layout::empty().cast_env(q);
+        let here = Scalars { graph, plan, array_op, region: WHOLE, env: &env, arrays };
+        Ok(here.region(WHOLE, root, m)?.cast_env(q.sym()))
+    })
+}
+
+/// A function of one argument of the array operation `array_op`.
+pub fn fun1<'a, 'm, P>(
+    graph: &Graph,
+    plan: &Plan,
+    array_op: NodeId,
+    (f, p): (&Lam, &Ty<P>),
+    arrays: &Layout<X<'a>>,
+    m: Guard<'m>,
+) -> Result<Fun1<X<'a>, P, X<'m>>> {
+    let [x] = params(graph.node(array_op), f)?;
+    fresh1(|e| {
+        let env = Layout::empty().push(key(x), argument(graph, array_op, x, p)?);
+        let q = name(e);
+        let env = env.cast_env(q);
+        let here = Scalars { graph, plan, array_op, region: WHOLE, env: &env, arrays };
+        Ok(Fun1(here.region(WHOLE, f.body, m)?.cast_env(q.sym())))
+    })
+}
+
+/// A function of two arguments of the array operation `array_op`.
+pub fn fun2<'a, 'm, P, Q>(
+    graph: &Graph,
+    plan: &Plan,
+    array_op: NodeId,
+    (f, p, q): (&Lam, &Ty<P>, &Ty<Q>),
+    arrays: &Layout<X<'a>>,
+    m: Guard<'m>,
+) -> Result<Fun2<X<'a>, P, Q, X<'m>>> {
+    let [x, y] = params(graph.node(array_op), f)?;
+    fresh1(|e| {
+        let env = Layout::empty().push(key(x), argument(graph, array_op, x, p)?);
+        let env = env.push(key(y), argument(graph, array_op, y, q)?);
+        let q = name(e);
+        let env = env.cast_env(q);
+        let here = Scalars { graph, plan, array_op, region: WHOLE, env: &env, arrays };
+        Ok(Fun2(here.region(WHOLE, f.body, m)?.cast_env(q.sym())))
+    })
+}
+
+/// The parameters of a closure, of which there have to be `N`.
+pub fn params<const N: usize>(node: &Node, f: &Lam) -> Result<[NodeId; N]> {
+    <[NodeId; N]>::try_from(&f.params[..]).map_err(|_| internal(node, &format!("a closure of {N} parameters")))
+}
+
+/// The type of a parameter, which the closure was written for, has to be the one it gets.
+pub fn argument<'t, P>(graph: &Graph, op: NodeId, param: NodeId, t: &'t Ty<P>) -> Result<&'t Ty<P>> {
+    let written = &graph.node(param).ty;
+    if written == t.raw() { Ok(t) } else { Err(type_error(graph.node(op), written, t.raw())) }
+}
+
+impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
+    fn with_env<'t, 'f>(&self, env: &'t Layout<X<'f>>) -> Scalars<'t, 'f, 'a>
+    where
+        's: 't,
+    {
+        let Scalars { graph, plan, array_op, region, arrays, .. } = *self;
+        Scalars { graph, plan, array_op, region, env, arrays }
+    }
+
+    /// Region `k` of the node `n`.
+    fn sub(self, n: NodeId, k: u32) -> Result<RegionId> {
+        self.plan.sub(self.graph, n, self.region, k)
+    }
+
+    /// The result `root` of a region, below the region's definitions.
+    fn region<'m>(self, region: RegionId, root: NodeId, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
+        Scalars { region, ..self }.define(self.plan.bindings(region), root, m)
+    }
+
+    fn define<'m>(self, bindings: &[NodeId], root: NodeId, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
+        let Some((b, rest)) = bindings.split_first() else { return self.infer(root, m) };
+        fresh2(|n, e| {
+            let bound = self.infer(*b, n)?;
+            let q = name(e);
+            let env = self.env.push(key(*b), bound.ty()).cast_env(q);
+            let body = deep(|| self.with_env(&env).define(rest, root, m))?;
+            Ok(Exp::let_(&bound, &body.cast_env(q.sym())))
+        })
+    }
+
+    /// An expression of the type `t`.
+    fn check<T>(self, n: NodeId, t: &Ty<T>, user: &Node) -> Typed<'e, 'a, T> {
+        fresh1(|m| {
+            let x = self.infer(n, m)?;
+            let q = x.ty().same(t).ok_or_else(|| type_error(user, t.raw(), x.ty().raw()))?;
+            Ok(x.cast(q))
+        })
+    }
+
+    /// The result of region `k` of the node `n`; it has the type `t`.
+    fn check_region<T>(self, (n, k): (NodeId, u32), root: NodeId, t: &Ty<T>) -> Typed<'e, 'a, T> {
+        fresh1(|m| {
+            let x = self.region(self.sub(n, k)?, root, m)?;
+            let q = x.ty().same(t).ok_or_else(|| type_error(self.graph.node(n), t.raw(), x.ty().raw()))?;
+            Ok(x.cast(q))
+        })
+    }
+
+    /// The expression of a node. The cases are functions of their own so that the stack frames of the recursion stay small.
+    fn infer<'m>(self, n: NodeId, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
+        let node = self.graph.node(n);
+        match &node.op {
+            Op::Const(_) => self.constant(node, m),
+            Op::Unit => Ok(Exp::constant(&Value::unit(), &Ty::of()).cast(name(m))),
+            _ => match self.variable(n) {
+                Some(depth) => Ok(Exp::var(&depth.open(m))),
+                None => deep(|| self.operation(n, node, m)),
+            },
+        }
+    }
+
+    fn variable(self, n: NodeId) -> Option<SomeIdx<X<'e>>> {
+        fresh1(|v| self.env.find(key(n), v).map(|i| SomeIdx::new(&i)))
+    }
+
+    fn operation<'m>(self, n: NodeId, node: &Node, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
+        match &node.op {
+            Op::Pair(a, b) => self.pair(*a, *b, m),
+            Op::Fst(a) => self.fst(node, *a, m),
+            Op::Snd(a) => self.snd(node, *a, m),
+            Op::Prim1(f, a) => self.prim1(node, *f, *a, m),
+            Op::Prim2(f, a, b) => self.prim2(node, *f, *a, *b, m),
+            Op::Cond(c, t, e) => self.cond(n, *c, *t, *e, m),
+            Op::While { cond, body, init } => self.while_(n, cond, body, *init, m),
+            Op::Index(a, ix) => self.index(node, *a, *ix, m),
+            Op::Shape(a) => self.shape(node, *a, m),
+            Op::Transform { fun, arg, .. } => self.transform(n, fun, *arg, m),
+            Op::Param => Err(scalar_scope(self.graph, n, self.array_op)),
+            _ => Err(internal(node, "scalar code")),
+        }
+    }
+
+    fn constant<'m>(self, node: &Node, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
+        let t = Ty::from_raw(&node.ty, m);
+        match &node.op {
+            Op::Const(v) => Value::check(v, &t).map(|v| Exp::constant(&v, &t)),
+            _ => None,
+        }
+        .ok_or_else(|| internal(node, &format!("a constant of type {}", node.ty)))
+    }
+
+    #[inline(never)]
+    fn pair<'m>(self, a: NodeId, b: NodeId, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
+        fresh2(|g, h| Ok(Exp::pair(&self.infer(a, g)?, &self.infer(b, h)?).cast(name(m))))
+    }
+
+    #[inline(never)]
+    fn fst<'m>(self, node: &Node, a: NodeId, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
+        fresh2(|g, h| {
+            let a = self.infer(a, g)?;
+            match a.ty().view(h) {
+                TyView::Pair(_, _, q) => Ok(a.cast(q).fst().cast(name(m))),
+                _ => Err(type_error(node, "a pair", a.ty().raw())),
+            }
+        })
+    }
+
+    #[inline(never)]
+    fn snd<'m>(self, node: &Node, a: NodeId, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
+        fresh2(|g, h| {
+            let a = self.infer(a, g)?;
+            match a.ty().view(h) {
+                TyView::Pair(_, _, q) => Ok(a.cast(q).snd().cast(name(m))),
+                _ => Err(type_error(node, "a pair", a.ty().raw())),
+            }
+        })
+    }
+
+    #[inline(never)]
+    fn prim1<'m>(self, node: &Node, f: Op1, a: NodeId, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
+        fresh1(|g| {
+            let a = self.infer(a, g)?;
+            match Prim1::check(f, a.ty(), &Ty::from_raw(&node.ty, m)) {
+                Some(f) => Ok(Exp::prim1(f, &a)),
+                None => Err(type_error(node, format!("an argument of {f:?} to {}", node.ty), a.ty().raw())),
+            }
+        })
+    }
+
+    #[inline(never)]
+    fn prim2<'m>(self, node: &Node, f: Op2, a: NodeId, b: NodeId, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
+        fresh1(|g| {
+            let a = self.infer(a, g)?;
+            let b = self.check(b, a.ty(), node)?;
+            match Prim2::check(f, a.ty(), &Ty::from_raw(&node.ty, m)) {
+                Some(f) => Ok(Exp::prim2(f, &a, &b)),
+                None => Err(type_error(node, format!("arguments of {f:?} to {}", node.ty), a.ty().raw())),
+            }
+        })
+    }
+
+    #[inline(never)]
+    fn cond<'m>(self, n: NodeId, c: NodeId, t: NodeId, e: NodeId, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
+        let c = self.check(c, &Ty::<bool>::of(), self.graph.node(n))?;
+        let t = self.region(self.sub(n, 0)?, t, m)?;
+        let e = self.check_region((n, 1), e, t.ty())?;
+        Ok(Exp::cond(&c, &t, &e))
+    }
+
+    #[inline(never)]
+    fn while_<'m>(self, n: NodeId, cond: &Lam, body: &Lam, init: NodeId, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
+        let node = self.graph.node(n);
+        let init = self.infer(init, m)?;
+        let cond = self.step((n, 0), cond, init.ty(), &Ty::<bool>::of())?;
+        let body = self.step((n, 1), body, init.ty(), init.ty())?;
+        Ok(Exp::while_(&cond, &body, &init, Some(node.at)))
+    }
+
+    /// Condition or body of a loop with state `P`, as region `k` of the node `n`.
+    fn step<P, T>(
+        self,
+        (n, k): (NodeId, u32),
+        f: &Lam,
+        p: &Ty<P>,
+        t: &Ty<T>,
+    ) -> Result<Exp<HCons<P, X<'e>>, X<'a>, T>> {
+        let [x] = params(self.graph.node(n), f)?;
+        fresh1(|e| {
+            let q = name(e);
+            let env = self.env.push(key(x), argument(self.graph, n, x, p)?).cast_env(q);
+            Ok(self.with_env(&env).check_region((n, k), f.body, t)?.cast_env(q.sym()))
+        })
+    }
+
+    #[inline(never)]
+    fn transform<'m>(self, n: NodeId, fun: &Lam, arg: NodeId, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
+        let node = self.graph.node(n);
+        let Op::Transform { transform, .. } = &node.op else { return Err(internal(node, "a transformation")) };
+        let [x] = params(node, fun)?;
+        fresh3(|p, e, r| {
+            let arg = self.infer(arg, p)?;
+            let q = name(e);
+            let env = self.env.push(key(x), argument(self.graph, n, x, arg.ty())?).cast_env(q);
+            let inner = self.with_env(&env);
+            let body = inner.region(self.sub(n, 0)?, fun.body, r)?.cast_env(q.sym());
+            let body = transform.transform(self.env.types(), arg.ty(), &body, Some(node.at), m)?;
+            if *body.ty().raw() != node.ty {
+                return Err(type_error(node, &node.ty, body.ty().raw()));
+            }
+            Ok(Exp::let_(&arg, &body))
+        })
+    }
+
+    #[inline(never)]
+    fn index<'m>(self, node: &Node, a: NodeId, ix: NodeId, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
+        fresh2(|g, h| {
+            let a = self.array(node, a, g)?;
+            match a.ty().view(h) {
+                TyView::Arr(sh, _, q) => {
+                    let ix = self.check(ix, &sh, node)?;
+                    Ok(Exp::index(&a.cast(q), &ix, Some(node.at)).cast(name(m)))
+                }
+                _ => Err(type_error(node, "an array", a.ty().raw())),
+            }
+        })
+    }
+
+    #[inline(never)]
+    fn shape<'m>(self, node: &Node, a: NodeId, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
+        fresh2(|g, h| {
+            let a = self.array(node, a, g)?;
+            match a.ty().view(h) {
+                TyView::Arr(_, _, q) => Ok(Exp::shape(&a.cast(q)).cast(name(m))),
+                _ => Err(type_error(node, "an array", a.ty().raw())),
+            }
+        })
+    }
+
+    /// The variable of an array that scalar code reads: the array scope has bound it.
+    fn array<'n>(self, user: &Node, a: NodeId, n: Guard<'n>) -> Result<Idx<X<'a>, X<'n>>> {
+        self.arrays.find(key(a), n).ok_or_else(|| super::message::array_scope(user))
+    }
+}

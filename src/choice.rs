@@ -1,0 +1,56 @@
+//! Which backend runs a program.
+
+use accel_core::afun::{Afun, Compiled};
+use accel_core::backend::Backend;
+use accel_core::error::{Error, Result};
+use accel_core::interp::Interpreter;
+use accel_core::types::{Arrays, Inputs};
+use std::borrow::Borrow;
+
+/// The names of the backends of this build.
+pub const BACKENDS: &[&str] = &["interp"];
+
+/// The backend of a name.
+///
+/// # Errors
+/// `Error::Backend` for a name that is not in [`BACKENDS`].
+pub fn backend_named(name: &str) -> Result<&'static dyn Backend> {
+    match name {
+        "interp" => Ok(&Interpreter),
+        _ => Err(Error::Backend(name.into(), BACKENDS.join(", "))),
+    }
+}
+
+/// The backend that the environment variable `ACCEL_BACKEND` names, and the reference interpreter if it is not set.
+///
+/// # Errors
+/// As for [`backend_named`].
+pub fn default_backend() -> Result<&'static dyn Backend> {
+    match std::env::var("ACCEL_BACKEND") {
+        Ok(name) => backend_named(&name),
+        Err(_) => Ok(&Interpreter),
+    }
+}
+
+/// Runs a program on the default backend.
+///
+/// # Errors
+/// Mistakes in the program (kept since it was staged), a missing derivative, inputs that do not fit, and whatever goes
+/// wrong while it runs.
+pub fn run<A: Arrays, R: Arrays>(prog: impl Borrow<Afun<A, R>>, inputs: impl Inputs<A>) -> Result<R> {
+    run_on(default_backend()?, prog, inputs)
+}
+
+/// Runs a program on a backend. Errors as for [`run`].
+pub fn run_on<A: Arrays, R: Arrays>(
+    backend: &dyn Backend,
+    prog: impl Borrow<Afun<A, R>>,
+    inputs: impl Inputs<A>,
+) -> Result<R> {
+    Compiled::new(backend, prog.borrow())?.run(inputs)
+}
+
+/// Prepares a program on the default backend, to be run many times. Errors as for [`run`].
+pub fn compile<A: Arrays, R: Arrays>(prog: impl Borrow<Afun<A, R>>) -> Result<Compiled<A, R>> {
+    Compiled::new(default_backend()?, prog.borrow())
+}
