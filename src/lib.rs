@@ -41,3 +41,16 @@ pub mod prelude {
     };
     pub use accel_core::prelude::*;
 }
+
+/// The listings of the README and of the book, as tests.
+#[cfg(doctest)]
+mod listings {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+    #[doc = include_str!("../book/src/first-program.md")]
+    struct FirstProgram;
+    #[doc = include_str!("../book/src/arrays.md")]
+    struct ArraysExpressionsAndShapes;
+    #[doc = include_str!("../book/src/gradients.md")]
+    struct Gradients;
+}

@@ -142,3 +142,46 @@ fn records_of_arrays_are_arguments_and_results() {
     }));
     assert_eq!(records, tuples);
 }
+
+#[test]
+fn programs_of_records_run() {
+    let square_and_scale = afun(|zs: Acc<Vector<Complex>>, ws: Acc<Vector<f64>>| {
+        map(|(z, w)| (z * z + ComplexExp { re: w, im: w }, z.im), zip(zs, ws))
+    });
+    let zs = Array::vector(vec![complex(1.0, 2.0), complex(0.0, -1.0), complex(3.0, 0.5)]);
+    let ws = Array::vector(vec![10.0, 20.0, 30.0]);
+    let found = run(&square_and_scale, (&zs, &ws)).unwrap();
+    let square = |z: Complex, w: f64| complex(z.re * z.re - z.im * z.im + w, 2.0 * z.re * z.im + w);
+    let expected: Vec<_> = zs.iter().zip(ws.iter()).map(|(z, w)| (square(z, w), z.im)).collect();
+    assert_eq!(found.to_vec(), expected);
+}
+
+#[test]
+fn programs_take_and_return_records_of_arrays() {
+    let step = afun(|m: Acc<Model<f64>>, x: Acc<Vector<f64>>| {
+        let ModelAcc { weights, bias, tags } = m.unlift();
+        ModelAcc { weights, bias: zip_with(|a, b| a + b, matvec(weights, x), bias), tags }
+    });
+    let x = Array::vector(vec![1.0, -1.0]);
+    let found = run(&step, (&model(), &x)).unwrap();
+    assert_eq!(found, Model { bias: Array::vector(vec![-0.5, -1.5]), ..model() });
+}
+
+#[derive(Clone, PartialEq, Debug, Arrays)]
+struct Linear {
+    weights: Vector<f64>,
+    bias: Scalar<f64>,
+}
+
+#[test]
+fn the_gradient_of_a_record_is_a_record() {
+    let loss = afun(|m: Acc<Linear>, xs: Acc<Vector<Complex>>| {
+        let LinearAcc { weights, bias } = m.unlift();
+        sum(zip_with(|w, z: ComplexExp| w * z.re * z.im + the(bias), weights, xs))
+    });
+    let m = Linear { weights: Array::vector(vec![1.0, 2.0]), bias: Array::scalar(3.0) };
+    let xs = Array::vector(vec![complex(1.0, 2.0), complex(4.0, -3.0)]);
+    let (dm, dxs) = run(grad(&loss), (&m, &xs)).unwrap();
+    assert_eq!(dm, Linear { weights: Array::vector(vec![2.0, -12.0]), bias: Array::scalar(2.0) });
+    assert_eq!(dxs.to_vec(), [complex(2.0, 1.0), complex(-6.0, 8.0)]);
+}

@@ -17,7 +17,4 @@ mod parts;
 mod region;
 mod sharing;
 
-#[cfg(test)]
-mod tests;
-
 pub use acc::elaborate;

@@ -157,6 +157,7 @@ pub fn cond<T: Elt>(c: impl ToExp<bool>, a: impl ToExp<T>, b: impl ToExp<T>) -> 
 }
 
 /// Starts from `init` and applies `body` as long as `condition` holds; the state is one scalar or a tuple.
+/// Numbers in `init` need a suffix (`0.0f64`): their type is not known from elsewhere when rustc looks at the closures.
 #[track_caller]
 pub fn while_<T: Elt, C: ToExp<bool>, R: ToExp<T>>(
     condition: impl FnOnce(T::Exp) -> C,

@@ -198,7 +198,7 @@ pub struct Staged {
     pub root: NodeId,
 }
 
-/// What [`Exp`] and [`Acc`] are: a session and a node of it.
+/// What [`Exp`](super::Exp) and [`Acc`] are: a session and a node of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Handle {
     session: u64,
@@ -373,8 +373,7 @@ impl OpenSession {
             .try_with(|s| {
                 let mut sessions = s.borrow_mut();
                 let place = sessions.iter().rposition(|s| s.id == self.0)?;
-                let ended = sessions.drain(place..).next();
-                ended
+                sessions.split_off(place).into_iter().next()
             })
             .ok()
             .flatten()

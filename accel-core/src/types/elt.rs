@@ -9,7 +9,7 @@ use crate::types::Primitive;
 
 /// An element type: a scalar, `()`, a tuple of up to eight elements, a shape, or a record with `#[derive(Elt)]`.
 ///
-/// NOTE [What the derive generates]: for `struct Complex { re: f64, im: f64 }`, the struct that scalar code sees,
+/// NOTE \[What the derive generates\]: for `struct Complex { re: f64, im: f64 }`, the struct that scalar code sees,
 /// `struct ComplexExp { re: <f64 as Elt>::Exp, im: <f64 as Elt>::Exp }`, which is `Copy`, and
 ///
 /// - `impl Elt for Complex` with `Repr` the fields' representations as pairs nested to the left (one field: its own), `Exp

@@ -1,0 +1,68 @@
+//! The format of ADBench's bundle adjustment files: the numbers of cameras, points and observations, and one of each,
+//! which stands for all of them.
+//!
+//! ```text
+//! n m p
+//! camera                   11 numbers: rotation (3), centre (3), focal length, principal point (2), distortion (2)
+//! point                    3 numbers
+//! weight                   1 number
+//! feature                  2 numbers
+//! ```
+
+use crate::FileError;
+use crate::gmm_file::write_rows;
+use crate::lines::{Lines, read_text};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// No count in a file may exceed this. The counts are not backed by data, and the Jacobian has 31 entries for each
+/// observation: an unlimited count would ask for more memory than there is.
+const LARGEST_COUNT: usize = 50_000_000;
+
+/// A bundle adjustment problem with equal cameras, points, weights and features; observation `i` (from 0) sees point
+/// `i mod m` with camera `i mod n`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BaFile {
+    /// Number of cameras.
+    pub n: usize,
+    /// Number of points.
+    pub m: usize,
+    /// Number of observations.
+    pub p: usize,
+    /// Rotation (axis times angle), centre, focal length, principal point and radial distortion.
+    pub camera: [f64; 11],
+    /// A point in space.
+    pub point: [f64; 3],
+    /// The weight of an observation.
+    pub weight: f64,
+    /// Where the point was seen in the image.
+    pub feature: [f64; 2],
+}
+
+impl BaFile {
+    /// Reads a file; the error says file, line, what was expected and what was found.
+    pub fn read(file: &Path) -> Result<Self, FileError> {
+        Self::parse(file, &read_text(file)?)
+    }
+
+    /// Reads the text of a file; `file` is for messages.
+    pub fn parse(file: &Path, text: &str) -> Result<Self, FileError> {
+        let mut lines = Lines::new(file, text);
+        let [n, m, p] = lines.counts("n m p", LARGEST_COUNT)?;
+        let camera = lines.array("camera")?;
+        let point = lines.array("point")?;
+        let [weight] = lines.array("weight")?;
+        let feature = lines.array("feature")?;
+        lines.end()?;
+        Ok(BaFile { n, m, p, camera, point, weight, feature })
+    }
+
+    /// Writes the same format; numbers are written so that reading gives them back exactly.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "{} {} {}", self.n, self.m, self.p)?;
+        write_rows(out, &self.camera, 11)?;
+        write_rows(out, &self.point, 3)?;
+        write_rows(out, &[self.weight], 1)?;
+        write_rows(out, &self.feature, 2)
+    }
+}

@@ -1,0 +1,19 @@
+//! What the two ADBench examples (`gmm` and `ba`) share and that has nothing to do with arrays: the text formats of
+//! the ADBench suite, a generator of small files in the same formats, the command line, and the JSON reports.
+
+#![forbid(unsafe_code)]
+
+mod ba_file;
+mod command_line;
+mod error;
+mod generate;
+mod gmm_file;
+mod lines;
+mod report;
+
+pub use ba_file::BaFile;
+pub use command_line::{Command, Options, Precision, parse_args};
+pub use error::{Failure, FileError};
+pub use generate::{Lcg, generate_ba, generate_gmm};
+pub use gmm_file::GmmFile;
+pub use report::{BaReport, GmmReport, exit_code, median_ms, print_line, timed};

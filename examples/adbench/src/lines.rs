@@ -1,0 +1,130 @@
+//! A text file of numbers, read line by line, with errors that say where and what.
+
+use crate::FileError;
+use std::path::{Path, PathBuf};
+
+/// The lines of a file that are not blank, with their numbers.
+pub(crate) struct Lines<'t> {
+    file: PathBuf,
+    lines: std::iter::Enumerate<std::str::Lines<'t>>,
+    /// The number of the line that was read last.
+    line: usize,
+}
+
+/// The text of a file, which must be UTF-8.
+pub(crate) fn read_text(file: &Path) -> Result<String, FileError> {
+    let bytes = std::fs::read(file).map_err(|cause| FileError::Unreadable { file: file.to_path_buf(), cause })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        FileError::Malformed {
+            file: file.to_path_buf(),
+            line: 1 + valid.iter().filter(|b| **b == b'\n').count(),
+            expected: "text".to_string(),
+            found: "bytes that are not UTF-8".to_string(),
+        }
+    })
+}
+
+impl<'t> Lines<'t> {
+    /// Reads `text`; `file` is for messages.
+    pub(crate) fn new(file: &Path, text: &'t str) -> Self {
+        Lines { file: file.to_path_buf(), lines: text.lines().enumerate(), line: 0 }
+    }
+
+    /// An error at the line read last.
+    pub(crate) fn error(&self, expected: String, found: String) -> FileError {
+        FileError::Malformed { file: self.file.clone(), line: self.line, expected, found }
+    }
+
+    /// The next line that is not blank. At the end of the file, the line number is that of the missing line.
+    fn next_line(&mut self) -> Option<&'t str> {
+        for (index, line) in self.lines.by_ref() {
+            self.line = index + 1;
+            if !line.trim().is_empty() {
+                return Some(line);
+            }
+        }
+        self.line += 1;
+        None
+    }
+
+    /// The words of the next line, of which there must be `count`.
+    fn words(&mut self, what: &str, count: usize) -> Result<Vec<&'t str>, FileError> {
+        let plural = if count == 1 { "number" } else { "numbers" };
+        let expected = || format!("{count} {plural} ({what})");
+        let Some(line) = self.next_line() else {
+            return Err(self.error(expected(), "the end of the file".to_string()));
+        };
+        let words: Vec<_> = line.split_whitespace().collect();
+        if words.len() == count {
+            return Ok(words);
+        }
+        let found = format!("{}: {}", words.len(), quote(line.trim()));
+        Err(self.error(expected(), found))
+    }
+
+    /// The next line: `counts` whole numbers from 1 to `limit`.
+    pub(crate) fn counts<const N: usize>(&mut self, what: &str, limit: usize) -> Result<[usize; N], FileError> {
+        let words = self.words(what, N)?;
+        let mut counts = [0; N];
+        for (count, word) in counts.iter_mut().zip(words) {
+            *count = match word.parse() {
+                Ok(number) if (1..=limit).contains(&number) => number,
+                _ => {
+                    let expected = format!("a whole number from 1 to {limit} ({what})");
+                    return Err(self.error(expected, quote(word)));
+                }
+            };
+        }
+        Ok(counts)
+    }
+
+    /// Appends the numbers of the next line, of which there must be `count`, to `to`.
+    pub(crate) fn numbers(&mut self, what: &str, count: usize, to: &mut Vec<f64>) -> Result<(), FileError> {
+        for word in self.words(what, count)? {
+            to.push(self.number(what, word)?);
+        }
+        Ok(())
+    }
+
+    /// The next line: `N` numbers.
+    pub(crate) fn array<const N: usize>(&mut self, what: &str) -> Result<[f64; N], FileError> {
+        let words = self.words(what, N)?;
+        let mut numbers = [0.0; N];
+        for (number, word) in numbers.iter_mut().zip(words) {
+            *number = self.number(what, word)?;
+        }
+        Ok(numbers)
+    }
+
+    /// The next line: two words, for the caller to read.
+    pub(crate) fn pair(&mut self, what: &str) -> Result<[&'t str; 2], FileError> {
+        let words = self.words(what, 2)?;
+        Ok([words[0], words[1]])
+    }
+
+    /// A finite number.
+    pub(crate) fn number(&self, what: &str, word: &str) -> Result<f64, FileError> {
+        match word.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(number),
+            _ => Err(self.error(format!("a finite number ({what})"), quote(word))),
+        }
+    }
+
+    /// Nothing but blank lines may follow.
+    pub(crate) fn end(&mut self) -> Result<(), FileError> {
+        match self.next_line() {
+            None => Ok(()),
+            Some(line) => Err(self.error("the end of the file".to_string(), quote(line.trim()))),
+        }
+    }
+}
+
+/// A piece of the file in quotation marks, shortened to fit a message.
+pub(crate) fn quote(text: &str) -> String {
+    const LONGEST: usize = 40;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{:?}…", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}

@@ -1,0 +1,124 @@
+//! Timing, and printing of results.
+
+use crate::Failure;
+use serde_json::{Value, json};
+use std::fmt::Display;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// The mixture's objective and gradient, with the times they took.
+#[derive(Clone, Debug)]
+pub struct GmmReport {
+    /// The backend that computed it.
+    pub backend: String,
+    /// The objective at the file's parameters.
+    pub objective: f64,
+    /// Derivatives by the alphas: `[k]`.
+    pub d_alphas: Vec<f64>,
+    /// Derivatives by the means: `[k, d]`.
+    pub d_means: Vec<f64>,
+    /// Derivatives by the inverse covariance factors: `[k, d + d(d-1)/2]`.
+    pub d_icf: Vec<f64>,
+    /// Median time of the objective.
+    pub objective_ms: f64,
+    /// Median time of objective and gradient together.
+    pub gradient_ms: f64,
+    /// Time to stage, differentiate and compile both programs, once.
+    pub compile_ms: f64,
+}
+
+impl GmmReport {
+    /// One JSON object; numbers are written so that reading gives them back exactly.
+    pub fn json(&self, file: &Path, n: usize, d: usize, k: usize) -> Value {
+        json!({
+            "file": file_name(file), "backend": self.backend, "n": n, "d": d, "k": k,
+            "objective": self.objective,
+            "d_alphas": self.d_alphas, "d_means": self.d_means, "d_icf": self.d_icf,
+            "objective_ms": self.objective_ms, "gradient_ms": self.gradient_ms, "compile_ms": self.compile_ms,
+        })
+    }
+}
+
+/// The residuals of bundle adjustment and their Jacobian, with the times they took.
+#[derive(Clone, Debug)]
+pub struct BaReport {
+    /// The backend that computed it.
+    pub backend: String,
+    /// Entries of the Jacobian that are not zero by structure.
+    pub nnz: usize,
+    /// The reprojection error of the first observation.
+    pub reproj_err: [f64; 2],
+    /// The weight error of the first observation.
+    pub w_err: f64,
+    /// The first row of the Jacobian: 11 camera, 3 point and 1 weight entries.
+    pub jac_row0: Vec<f64>,
+    /// The second row of the Jacobian.
+    pub jac_row1: Vec<f64>,
+    /// The only entry of the row of the first weight error.
+    pub jac_werr0: f64,
+    /// Median time of the Jacobian.
+    pub jacobian_ms: f64,
+    /// Time to stage, differentiate and compile, once.
+    pub compile_ms: f64,
+}
+
+impl BaReport {
+    /// One JSON object; numbers are written so that reading gives them back exactly.
+    pub fn json(&self, file: &Path, n: usize, m: usize, p: usize) -> Value {
+        json!({
+            "file": file_name(file), "backend": self.backend, "n": n, "m": m, "p": p, "nnz": self.nnz,
+            "jacobian_ms": self.jacobian_ms, "compile_ms": self.compile_ms,
+            "reproj_err": self.reproj_err, "w_err": self.w_err,
+            "jac_row0": self.jac_row0, "jac_row1": self.jac_row1, "jac_werr0": self.jac_werr0,
+        })
+    }
+}
+
+/// A path's last component, as reports name files.
+fn file_name(file: &Path) -> String {
+    let name = file.file_name().unwrap_or(file.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+/// Runs `work` and gives its result and the milliseconds it took.
+pub fn timed<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<(T, f64), E> {
+    let start = Instant::now();
+    let result = work()?;
+    Ok((result, start.elapsed().as_secs_f64() * 1e3))
+}
+
+/// The median of `repeat` (at least one) times in milliseconds, with the last result.
+pub fn median_ms<T, E>(repeat: usize, mut work: impl FnMut() -> Result<T, E>) -> Result<(T, f64), E> {
+    let (mut result, first) = timed(&mut work)?;
+    let mut times = vec![first];
+    for _ in 1..repeat {
+        let (again, time) = timed(&mut work)?;
+        result = again;
+        times.push(time);
+    }
+    times.sort_by(f64::total_cmp);
+    let middle = times.len() / 2;
+    let median = if times.len() % 2 == 1 { times[middle] } else { (times[middle - 1] + times[middle]) / 2.0 };
+    Ok((result, median))
+}
+
+/// Prints `text` and the end of the line on standard output.
+pub fn print_line(text: impl Display) -> Result<(), Failure> {
+    // Unlike `println!`, this does not panic where the reader has gone away.
+    writeln!(std::io::stdout(), "{text}").map_err(|cause| Failure::Compute(format!("cannot write the result: {cause}")))
+}
+
+/// Ends an example: where it failed, prints the message on standard error. The exit code is 2 for a mistake in the
+/// command line or the input file, 1 for any other failure.
+pub fn exit_code(result: Result<(), Failure>) -> ExitCode {
+    let Err(failure) = result else {
+        return ExitCode::SUCCESS;
+    };
+    eprintln!("{failure}");
+    match failure {
+        Failure::Usage(_) | Failure::File(_) => ExitCode::from(2),
+        Failure::Compute(_) => ExitCode::FAILURE,
+    }
+}

@@ -1,0 +1,93 @@
+//! The residuals of all observations and their sparse Jacobian, as programs over arrays.
+
+use super::geometry::{Camera, CameraExp, Vec3, residual, weight_error};
+use accel::prelude::*;
+
+/// What the programs read: the cameras, the points, and for each observation the numbers of its camera and its point,
+/// its weight and where the point was seen.
+pub type Problem<T> = (Vector<Camera<T>>, Vector<(T, T, T)>, Vector<(i64, i64)>, Vector<T>, Vector<(T, T)>);
+
+/// Parameters of a camera, coordinates of a point, and the weight: the entries of a row of the Jacobian.
+const CAMERA: i64 = 11;
+const POINT: i64 = 3;
+const ROW: i64 = CAMERA + POINT + 1;
+
+/// The reprojection errors and the weight errors of all observations.
+pub fn residuals<T: Floating>(problem: Acc<Problem<T>>) -> (Acc<Vector<(T, T)>>, Acc<Vector<T>>) {
+    let (cameras, points, observed, weights, features) = problem.unlift();
+    let reprojection = generate(observed.shape(), |i| {
+        let (camera, point) = observed.at(i);
+        residual(cameras.at(camera), points.at(point), weights.at(i), features.at(i))
+    });
+    (reprojection, map(weight_error, weights))
+}
+
+/// The Jacobian of the residuals: two rows for each observation's reprojection error, then one for each weight error. The
+/// columns are the parameters of the cameras, the coordinates of the points, and the weights. The sparse matrix is given
+/// by where each row starts (and the last one ends), by the columns and by the values of its entries.
+pub fn jacobian<T: Floating>(problem: Acc<Problem<T>>) -> (Acc<Vector<i64>>, Acc<Vector<i64>>, Acc<Vector<T>>) {
+    let (cameras, points, observed, weights, features) = problem.unlift();
+    let (n, m, p) = (cameras.shape(), points.shape(), weights.shape());
+
+    // For each observation the gradients of both components of its reprojection error, 15 numbers each.
+    let gradients = generate(p, |i| {
+        let (camera, point) = observed.at(i);
+        let at = (cameras.at(camera), points.at(point), weights.at(i)).into_exp();
+        let by = |component: fn((Exp<T>, Exp<T>)) -> Exp<T>| {
+            gradient(|(camera, point, weight)| component(residual(camera, point, weight, features.at(i))), at)
+        };
+        (by(|error| error.0), by(|error| error.1))
+    });
+
+    let entries = generate((p, 2 * ROW), |(i, entry)| {
+        let (first, second) = gradients.at(i);
+        let entries = [row_entries(first), row_entries(second)].concat();
+        choose(entry, 0, &entries)
+    });
+    let weight_entries = map(|w| gradient(weight_error, w), weights);
+    let values = concat(flatten(entries), weight_entries);
+
+    let weight_column = |i: Exp<i64>| n * CAMERA + m * POINT + i;
+    let entry_columns = generate((p, 2 * ROW), |(i, entry)| {
+        let (camera, point) = observed.at(i);
+        let entry = entry % ROW;
+        let point_column = n * CAMERA + point * POINT + (entry - CAMERA);
+        cond(entry.lt(CAMERA), camera * CAMERA + entry, cond(entry.lt(CAMERA + POINT), point_column, weight_column(i)))
+    });
+    let columns = concat(flatten(entry_columns), generate(p, weight_column));
+
+    let starts = generate(p * 3 + 1, |row| cond(row.lt(p * 2), row * ROW, p * 2 * ROW + (row - p * 2)));
+    (starts, columns, values)
+}
+
+/// The entries of a row, in the order of their columns.
+fn row_entries<T: Floating>((camera, point, weight): (CameraExp<T>, Vec3<T>, Exp<T>)) -> Vec<Exp<T>> {
+    let (rotation, centre, focal, principal, distortion) = camera;
+    vec![
+        rotation.0,
+        rotation.1,
+        rotation.2,
+        centre.0,
+        centre.1,
+        centre.2,
+        focal,
+        principal.0,
+        principal.1,
+        distortion.0,
+        distortion.1,
+        point.0,
+        point.1,
+        point.2,
+        weight,
+    ]
+}
+
+/// Expression number `index` of a list whose first has number `first`, found by bisection.
+fn choose<T: Floating>(index: Exp<i64>, first: i64, list: &[Exp<T>]) -> Exp<T> {
+    if let [only] = list {
+        return *only;
+    }
+    let (left, right) = list.split_at(list.len() / 2);
+    let middle = first + left.len() as i64;
+    cond(index.lt(middle), choose(index, first, left), choose(index, middle, right))
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Runs all the tests and prints how many there were; installs what they need on Debian and Ubuntu.
+#
+#   scripts/test.sh           unit, integration and documentation tests, the book's listings, the long tests
+#   scripts/test.sh --quick   the same without the long tests (those that need an optimised build)
+#   scripts/test.sh --book    also the book itself (installs mdbook, which takes minutes to compile)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+quick=no book=no
+for option in "$@"; do
+  case "$option" in
+    --quick) quick=yes ;;
+    --book) book=yes ;;
+    *) echo "scripts/test.sh: unknown option $option (expected --quick or --book)" >&2; exit 2 ;;
+  esac
+done
+
+if ! command -v cargo >/dev/null; then
+  echo "scripts/test.sh: cargo is missing: install Rust from https://rustup.rs, then run this again" >&2
+  exit 2
+fi
+
+# rustc links with the system's C compiler.
+if ! command -v cc >/dev/null; then
+  if ! command -v apt-get >/dev/null; then
+    echo "scripts/test.sh: a C compiler (cc) is missing, and apt-get is not there to install one" >&2
+    exit 2
+  fi
+  as_root=()
+  [ "$(id -u)" -eq 0 ] || as_root=(sudo)
+  "${as_root[@]}" apt-get update
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends gcc libc6-dev
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+status=0
+
+# Runs a command and keeps its output for the count; a failure does not stop the others.
+run() {
+  echo "+ $*"
+  "$@" 2>&1 | tee -a "$log" || status=1
+}
+
+# `--all-targets` would build the examples as test programs only, but tests/command_line.rs runs the examples.
+run cargo test --workspace --features ndarray --no-fail-fast
+if [ "$quick" = no ]; then
+  run cargo test --release --package accel --test adbench --no-fail-fast -- --ignored
+fi
+
+if [ "$book" = yes ] && ! command -v mdbook >/dev/null; then
+  cargo install mdbook --version '^0.5' --locked
+fi
+if command -v mdbook >/dev/null; then
+  run mdbook build book
+else
+  echo "mdbook is not installed: the book's listings were tested, its pages were not built (--book installs it)"
+fi
+
+# cargo prints one line for each test program: `test result: ok. 5 passed; 0 failed; 1 ignored; …`.
+awk '/^test result:/ { for (i = 2; i <= NF; i++) { if ($i ~ /^passed/) p += $(i-1); if ($i ~ /^failed/) f += $(i-1) } }
+     END { printf "%d passed, %d failed\n", p, f }' "$log"
+if [ "$status" -ne 0 ]; then
+  echo "scripts/test.sh: FAILED" >&2
+fi
+exit "$status"

@@ -1,0 +1,80 @@
+//! What several integration tests need.
+#![allow(dead_code, reason = "each test program uses a part")]
+
+pub mod bad_files;
+pub mod reference;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// An example program, built by cargo together with the tests.
+pub fn example(name: &str) -> PathBuf {
+    // This test is TARGET/PROFILE/deps/NAME-HASH; the examples are in TARGET/PROFILE/examples.
+    let test = std::env::current_exe().unwrap();
+    let profile = test.parent().and_then(Path::parent).unwrap();
+    let program = profile.join("examples").join(name);
+    let program = program.with_extension(std::env::consts::EXE_EXTENSION);
+    assert!(
+        program.is_file(),
+        "{} is not built: run `cargo test`, or `cargo build --examples` before a single test",
+        program.display()
+    );
+    program
+}
+
+/// Runs an example to its end.
+pub fn run_example(name: &str, args: &[&str]) -> Output {
+    Command::new(example(name)).args(args).output().unwrap()
+}
+
+/// Runs an example that must succeed and print one JSON object.
+pub fn run_json(name: &str, args: &[&str]) -> serde_json::Value {
+    let output = Command::new(example(name)).arg("--json").args(args).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name} {args:?}: {stderr}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// A small input file that ships with the project.
+pub fn data_file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data").join(name)
+}
+
+/// ADBench's files with expected results, where this checkout has them beside it.
+pub fn adbench_folder() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/adbench");
+    beside.is_dir().then_some(beside)
+}
+
+/// An empty folder for the files of one test.
+pub fn temporary_folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// The numbers of a JSON array, nested ones flattened.
+pub fn numbers(value: &serde_json::Value) -> Vec<f64> {
+    match value {
+        serde_json::Value::Array(values) => values.iter().flat_map(numbers).collect(),
+        other => vec![other.as_f64().unwrap_or_else(|| panic!("not a number: {other}"))],
+    }
+}
+
+/// The largest difference of two arrays, relative to the largest entry of `expected`.
+pub fn relative_error(found: &[f64], expected: &[f64]) -> f64 {
+    assert_eq!(found.len(), expected.len());
+    let largest = expected.iter().fold(0.0, |max: f64, e| max.max(e.abs()));
+    let differences = found.iter().zip(expected).map(|(f, e)| (f - e).abs());
+    // Written so that a NaN is an infinite error and not lost in `max`.
+    let worst = differences.fold(0.0, |max, d| {
+        if d <= max {
+            max
+        } else if d.is_nan() {
+            f64::INFINITY
+        } else {
+            d
+        }
+    });
+    if worst == 0.0 { 0.0 } else { worst / largest }
+}
