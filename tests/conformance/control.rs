@@ -27,7 +27,7 @@ fn chosen_arrays<Sh: Shape, T: Sample>(t: &Suite) {
             (b, a)
         });
         t.is(prog.clone(), (&Array::scalar(true), &xs, &ys), (ys.clone(), xs.clone()));
-        t.is(prog, (&Array::scalar(false), &xs, &ys), (ys.clone(), ys));
+        t.is(prog, (&Array::scalar(false), &xs, &ys), (ys.clone(), ys.clone()));
     }
 }
 
@@ -46,11 +46,11 @@ fn chosen_elements<Sh: Shape, T: Sample>(t: &Suite) {
 /// The other branch would be an error.
 fn only_the_chosen_is_computed(t: &Suite) {
     let xs = Array::vector(vec![6i64, 0, -3, 0]);
-    let prog = afun(|xs: Acc<Vector<i64>>| map(|x| cond::<i64>(x.eq(0), -1, 60 / x), xs));
+    let prog = afun(|xs: Acc<Vector<i64>>| map(|x| cond(x.eq(0), -1, 60 / x), xs));
     t.is(prog, &xs, Array::vector(vec![10, -1, -20, -1]));
     let prog = afun(|xs: Acc<Vector<i64>>| {
         let n = xs.len();
-        generate(8, |i| cond::<i64>(i.lt(n), xs.at(i), cond::<i64>(i.lt(n + 2), xs.at(i - n), 100)))
+        generate(8, |i| cond(i.lt(n), xs.at(i), cond(i.lt(n + 2), xs.at(i - n), 100)))
     });
     t.is(prog, &xs, Array::vector(vec![6, 0, -3, 0, 6, 0, 100, 100]));
     let prog = afun(|xs: Acc<Vector<i64>>, c: Acc<Scalar<bool>>| acond(the(c), unit(xs.at(100)), unit(xs.at(0))));
@@ -60,7 +60,7 @@ fn only_the_chosen_is_computed(t: &Suite) {
         let inverse = map(|x| 100 / x, xs);
         acond(the(c), zip_with(|x, y| x + y, inverse, inverse), xs)
     });
-    t.is(prog, (&xs, &Array::scalar(false)), xs);
+    t.is(prog, (&xs, &Array::scalar(false)), xs.clone());
 }
 
 /// The steps that it takes to get to 1 by halving even numbers and taking odd ones times 3 plus 1.
@@ -70,14 +70,8 @@ fn collatz(n: i64) -> i64 {
 
 fn loops_in_scalar_code(t: &Suite) {
     let prog = afun(|xs: Acc<Vector<i64>>| {
-        let steps = |x| {
-            while_(
-                |(n, _)| n.ne(1),
-                |(n, steps)| (cond::<i64>((n % 2).eq(0), n / 2, n * 3 + 1), steps + 1),
-                (x, 0i64.to_exp()),
-            )
-        };
-        map(|x| steps(x).snd(), xs)
+        let next = |n: Exp<i64>| cond((n % 2).eq(0), n / 2, n * 3 + 1);
+        map(|x| while_(|(n, _)| n.ne(1), |(n, steps)| (next(n), steps + 1), (x, 0i64)).snd(), xs)
     });
     let xs = Array::vector((1..=100).collect::<Vec<i64>>());
     t.is(prog, &xs, Array::vector((1..=100).map(collatz).collect()));
@@ -88,7 +82,7 @@ fn loops_in_scalar_code(t: &Suite) {
     let prog = afun(|xs: Acc<Vector<i64>>| {
         imap(
             |i, x| {
-                let sum = while_(|(k, _)| k.lt(i), |(k, s)| (k + 1, s + x * xs.at(k)), (0i64.to_exp(), 0i64.to_exp()));
+                let sum = while_(|(k, _)| k.lt(i), |(k, s)| (k + 1, s + x * xs.at(k)), (0i64, 0i64));
                 sum.snd()
             },
             xs,
@@ -185,11 +179,10 @@ fn loops_in_loops(t: &Suite) {
     let prog = afun(|n: Acc<Vector<i64>>| {
         map(
             |n| {
-                let zero = 0i64.to_exp();
                 let count = while_(
                     |(i, _)| i.lt(n),
-                    |(i, c)| (i + 1, while_(|(j, _)| j.lt(i), |(j, c)| (j + 1, c + 1), (zero, c)).snd()),
-                    (zero, zero),
+                    |(i, c)| (i + 1, while_(|(j, _)| j.lt(i), |(j, c)| (j + 1, c + 1), (0i64, c)).snd()),
+                    (0i64, 0i64),
                 );
                 count.snd()
             },

@@ -117,6 +117,6 @@ fn constants_in_closures(t: &Suite) {
             xs,
         )
     });
-    let expected = xs.iter().map(|x| (x.wrapping_mul(3).wrapping_add(-2), run, 0.5, true, (1, 2))).collect();
-    t.is(prog, &xs, Array::vector(expected) as Vector<(i64, Run, f32, bool, (u8, i8))>);
+    let expected = xs.iter().map(|x| (x.wrapping_mul(3).wrapping_add(-2), run, 0.5f32, true, (1u8, 2i8))).collect();
+    t.is(prog, &xs, Array::vector(expected));
 }

@@ -149,7 +149,7 @@ fn largest_with_place(t: &Suite) {
             fold1(
                 |(x, i), (y, j)| {
                     let second = y.gt(x);
-                    (cond::<f64>(second, y, x), cond::<i64>(second, j, i))
+                    (cond(second, y, x), cond(second, j, i))
                 },
                 pairs,
             )

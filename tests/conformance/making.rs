@@ -63,8 +63,6 @@ fn indices<Sh: Shape>(t: &Suite) {
 /// Indices as closures take them apart.
 fn by_components(t: &Suite) {
     let digits = |ix: &[usize]| ix.iter().fold(0, |n, i| 10 * n + *i as i64);
-    let no_input = |_: Acc<()>| ();
-    let _ = no_input;
     t.is(afun(|_: Acc<()>| generate((), |()| 5i64)), &(), Array::scalar(5));
     t.is(afun(|_: Acc<()>| generate(4, |i| i * i)), &(), Array::vector(vec![0, 1, 4, 9]));
     t.is(afun(|_: Acc<()>| generate((3, 4), |(i, j)| i * 10 + j)), &(), tabulate::<Dim2, i64>(&[3, 4], digits));

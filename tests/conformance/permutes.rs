@@ -118,7 +118,7 @@ fn scatters<T: Sample>(t: &Suite) {
         // Elements without a place are ignored, and so are places without an element.
         let more = array::<Dim1, T>(&[n + 3]);
         t.is(prog.clone(), (&to, &defaults, &more), Array::vector(expected));
-        t.is(prog, (&to, &defaults, &vector::<T>(0)), defaults);
+        t.is(prog, (&to, &defaults, &vector::<T>(0)), defaults.clone());
     }
 }
 

@@ -124,5 +124,5 @@ fn empty_sources(t: &Suite) {
     let prog = afun(|xs: Acc<Vector<f64>>| backpermute((3, 0), |(i, j)| i + j - 100, xs));
     t.is(prog, &empty, host::<Dim2, f64>(&[3, 0], vec![]));
     let prog = afun(|from: Acc<Vector<i64>>, xs: Acc<Vector<f64>>| gather(from, xs));
-    t.is(prog, (&vector::<i64>(0), &empty), empty);
+    t.is(prog, (&vector::<i64>(0), &empty), empty.clone());
 }
