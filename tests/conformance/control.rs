@@ -135,11 +135,7 @@ fn loops_over_tuples(t: &Suite) {
     let prog = afun(|n: Acc<Scalar<i64>>| {
         type State = (Acc<Scalar<i64>>, Acc<Vector<i64>>, Acc<Vector<i64>>);
         let start = (n, fill(3, 0i64), fill(3, 1i64));
-        awhile(
-            |(n, _, _): State| the(n).gt(0),
-            |(n, a, b)| (map(|n| n - 1, n), b, zip_with(|x, y| x + y, a, b)),
-            start,
-        )
+        awhile(|(n, _, _): State| the(n).gt(0), |(n, a, b)| (map(|n| n - 1, n), b, zip_with(|x, y| x + y, a, b)), start)
     });
     for (n, a, b) in [(0, 0, 1), (1, 1, 1), (10, 55, 89)] {
         let expected = (Array::scalar(0i64), Array::vector(vec![a; 3]), Array::vector(vec![b; 3]));

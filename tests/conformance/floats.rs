@@ -70,10 +70,16 @@ fn special<T: Floating>(t: &Suite, tolerance: f64) {
         t.near(tolerance, afun(|xs: Acc<Vector<T>>| map(f, xs)), &Array::vector(xs), Array::vector(ys));
     };
     let (erf_half, erf_one) = (0.520_499_877_813_046_5, 0.842_700_792_949_714_9);
-    check(|x| x.erf(), &[(0.0, 0.0), (0.5, erf_half), (1.0, erf_one), (-1.0, -erf_one), (9.0, 1.0), (f64::NAN, f64::NAN)]);
+    check(
+        |x| x.erf(),
+        &[(0.0, 0.0), (0.5, erf_half), (1.0, erf_one), (-1.0, -erf_one), (9.0, 1.0), (f64::NAN, f64::NAN)],
+    );
     check(|x| x.erfc(), &[(0.0, 1.0), (0.5, 1.0 - erf_half), (1.0, 0.157_299_207_050_285_1), (-9.0, 2.0)]);
     let log_of_24 = 24f64.ln();
-    check(|x| x.lgamma(), &[(1.0, 0.0), (2.0, 0.0), (5.0, log_of_24), (0.5, pi.ln() / 2.0), (-0.5, (2.0 * pi.sqrt()).ln())]);
+    check(
+        |x| x.lgamma(),
+        &[(1.0, 0.0), (2.0, 0.0), (5.0, log_of_24), (0.5, pi.ln() / 2.0), (-0.5, (2.0 * pi.sqrt()).ln())],
+    );
     let euler = 0.577_215_664_901_532_9;
     check(|x| x.digamma(), &[(1.0, -euler), (2.0, 1.0 - euler), (0.5, -euler - 2.0 * 2f64.ln())]);
     check(|x| x.polygamma(0), &[(1.0, -euler), (3.0, 1.5 - euler)]);

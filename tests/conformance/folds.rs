@@ -110,7 +110,11 @@ where
     for (n, m) in [(0, 0), (1, 1), (7, 7), (300, 300), (5, 9), (9, 5)] {
         let (xs, ys): (Vec<T>, Vec<T>) = (small(n, 0).collect(), small(m, 3).collect());
         let expected = Array::scalar(inner(&xs, &ys));
-        t.is(afun(|xs: Acc<Vector<T>>, ys: Acc<Vector<T>>| dot(xs, ys)), (&Array::vector(xs), &Array::vector(ys)), expected);
+        t.is(
+            afun(|xs: Acc<Vector<T>>, ys: Acc<Vector<T>>| dot(xs, ys)),
+            (&Array::vector(xs), &Array::vector(ys)),
+            expected,
+        );
     }
     for (n, m, p) in [(0, 3, 2), (3, 0, 2), (2, 3, 0), (1, 1, 1), (3, 5, 7), (17, 9, 13)] {
         let (a, b): (Vec<T>, Vec<T>) = (small(n * m, 0).collect(), small(m * p, 5).collect());
@@ -143,7 +147,8 @@ fn first_and_last(t: &Suite) {
 fn largest_with_place(t: &Suite) {
     for n in [1, 7, 300] {
         let xs = vector::<f64>(n);
-        let (place, x) = xs.iter().enumerate().fold((0, f64::MIN), |(i, x), (j, y)| if y > x { (j, y) } else { (i, x) });
+        let (place, x) =
+            xs.iter().enumerate().fold((0, f64::MIN), |(i, x), (j, y)| if y > x { (j, y) } else { (i, x) });
         let prog = afun(|xs: Acc<Vector<f64>>| {
             let pairs = imap(|i, x| (x, i), xs);
             fold1(

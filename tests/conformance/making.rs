@@ -84,8 +84,7 @@ fn shapes_as_tuples(t: &Suite) {
         let sh = shape(xs);
         (unit(index_head(sh)), unit(index_tail(sh)), unit(snoc(index_tail(sh), 9)))
     });
-    let expected =
-        (Array::scalar(4), Array::scalar(Snoc(Snoc(Z, 2), 3)), Array::scalar(Snoc(Snoc(Snoc(Z, 2), 3), 9)));
+    let expected = (Array::scalar(4), Array::scalar(Snoc(Snoc(Z, 2), 3)), Array::scalar(Snoc(Snoc(Snoc(Z, 2), 3), 9)));
     t.is(prog, &array(&[2, 3, 4]), expected);
     let prog = afun(|a: Acc<Matrix<u8>>, b: Acc<Matrix<u8>>| unit(intersect(shape(a), shape(b))));
     t.is(prog, (&array(&[3, 7]), &array(&[5, 2])), Array::scalar(Snoc(Snoc(Z, 3), 2)));

@@ -43,8 +43,7 @@ pub fn two_near<A: Primitive, B: Primitive>(
     host: impl Fn(A, A) -> Option<B>,
 ) {
     let pairs = xs.iter().flat_map(|x| xs.iter().map(|y| (*x, *y)));
-    let (defined, expected): (Vec<(A, A)>, Vec<B>) =
-        pairs.filter_map(|(x, y)| host(x, y).map(|z| ((x, y), z))).unzip();
+    let (defined, expected): (Vec<(A, A)>, Vec<B>) = pairs.filter_map(|(x, y)| host(x, y).map(|z| ((x, y), z))).unzip();
     let prog = afun(|pairs: Acc<Vector<(A, A)>>| map(|(x, y)| f(x, y), pairs));
     t.near(tolerance, prog, &Array::vector(defined), Array::vector(expected));
 }

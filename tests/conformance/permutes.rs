@@ -77,7 +77,8 @@ fn largest_by_key(t: &Suite) {
 
 /// The combination is called with the new element first and the old one second.
 fn new_comes_first(t: &Suite) {
-    let prog = afun(|xs: Acc<Vector<i64>>, old: Acc<Vector<i64>>| permute(|new, old| new * 10 + old, old, |i| (true, i), xs));
+    let prog =
+        afun(|xs: Acc<Vector<i64>>, old: Acc<Vector<i64>>| permute(|new, old| new * 10 + old, old, |i| (true, i), xs));
     let (xs, old) = (Array::vector(vec![1, 2, 3]), Array::vector(vec![7, 8, 9, 4]));
     t.is(prog, (&xs, &old), Array::vector(vec![17, 28, 39, 4]));
     let prog = afun(|x: Acc<Scalar<i64>>, old: Acc<Vector<i64>>| permute(|_, old| old, old, |()| (true, 2), x));

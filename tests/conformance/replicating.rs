@@ -37,11 +37,10 @@ fn vectors<T: Sample>(t: &Suite) {
         let count = Array::scalar(n as i64);
         let prog = afun(|x: Acc<Array<Z, T>>, n: Acc<Scalar<i64>>| replicate(the(n), x));
         t.is(prog, (&x, &count), Array::vector(vec![T::sample(1); n]));
-        let prog = afun(|v: Acc<Vector<T>>, n: Acc<Scalar<i64>>| (replicate((the(n), All), v), replicate((All, the(n)), v)));
-        let expected = (
-            tabulate::<Dim2, T>(&[n, 5], |ix| at(&v, &[ix[1]])),
-            tabulate::<Dim2, T>(&[5, n], |ix| at(&v, &[ix[0]])),
-        );
+        let prog =
+            afun(|v: Acc<Vector<T>>, n: Acc<Scalar<i64>>| (replicate((the(n), All), v), replicate((All, the(n)), v)));
+        let expected =
+            (tabulate::<Dim2, T>(&[n, 5], |ix| at(&v, &[ix[1]])), tabulate::<Dim2, T>(&[5, n], |ix| at(&v, &[ix[0]])));
         t.is(prog, (&v, &count), expected);
     }
     let prog = afun(|v: Acc<Vector<T>>| (slice(3, v), slice(All, v), replicate((2, 3), slice(0, v))));
@@ -63,14 +62,17 @@ fn vectors<T: Sample>(t: &Suite) {
 
 fn cubes<T: Sample>(t: &Suite) {
     let (m, c) = (array::<Dim2, T>(&[3, 4]), array::<Dim3, T>(&[3, 4, 5]));
-    let prog = afun(|m: Acc<Matrix<T>>| (replicate((2, All, All), m), replicate((All, 2, All), m), replicate((All, All, 2), m)));
+    let prog = afun(|m: Acc<Matrix<T>>| {
+        (replicate((2, All, All), m), replicate((All, 2, All), m), replicate((All, All, 2), m))
+    });
     let expected = (
         tabulate::<Dim3, T>(&[2, 3, 4], |ix| at(&m, &[ix[1], ix[2]])),
         tabulate::<Dim3, T>(&[3, 2, 4], |ix| at(&m, &[ix[0], ix[2]])),
         tabulate::<Dim3, T>(&[3, 4, 2], |ix| at(&m, &[ix[0], ix[1]])),
     );
     t.is(prog, &m, expected);
-    let prog = afun(|c: Acc<Array<Dim3, T>>| (slice((2, All, All), c), slice((All, 2, All), c), slice((All, All, 2), c)));
+    let prog =
+        afun(|c: Acc<Array<Dim3, T>>| (slice((2, All, All), c), slice((All, 2, All), c), slice((All, All, 2), c)));
     let expected = (
         tabulate::<Dim2, T>(&[4, 5], |ix| at(&c, &[2, ix[0], ix[1]])),
         tabulate::<Dim2, T>(&[3, 5], |ix| at(&c, &[ix[0], 2, ix[1]])),

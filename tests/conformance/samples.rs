@@ -107,7 +107,11 @@ pub struct Run {
 
 impl Sample for Run {
     fn sample(i: usize) -> Self {
-        Run { ends: (f64::sample(2 * i), f64::sample(2 * i + 1)), changes: (mixed(i) % 5) as i32, wide: i.is_multiple_of(3) }
+        Run {
+            ends: (f64::sample(2 * i), f64::sample(2 * i + 1)),
+            changes: (mixed(i) % 5) as i32,
+            wide: i.is_multiple_of(3),
+        }
     }
     fn combine(a: &Run, b: &Run) -> Run {
         let join = (a.ends.1 != b.ends.0) as i32;

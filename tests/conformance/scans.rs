@@ -45,16 +45,23 @@ fn with_start<Sh: Shape, T: Sample>(t: &Suite) {
 fn without_start<Sh: Shape, T: Sample>(t: &Suite) {
     for extents in shapes(Sh::RANK + 1) {
         let xs = array::<Snoc<Sh>, T>(extents);
-        let prog =
-            afun(|xs: Acc<Array<Snoc<Sh>, T>>| (scanl1(T::combine_exp, xs), scanr1(T::combine_exp, xs)));
-        let lefts = map_rows(&xs, |n| n, |row| match row.split_first() {
-            Some((x, rest)) => left(x.clone(), rest, T::combine),
-            None => vec![],
-        });
-        let rights = map_rows(&xs, |n| n, |row| match row.split_last() {
-            Some((x, rest)) => right(x.clone(), rest, T::combine),
-            None => vec![],
-        });
+        let prog = afun(|xs: Acc<Array<Snoc<Sh>, T>>| (scanl1(T::combine_exp, xs), scanr1(T::combine_exp, xs)));
+        let lefts = map_rows(
+            &xs,
+            |n| n,
+            |row| match row.split_first() {
+                Some((x, rest)) => left(x.clone(), rest, T::combine),
+                None => vec![],
+            },
+        );
+        let rights = map_rows(
+            &xs,
+            |n| n,
+            |row| match row.split_last() {
+                Some((x, rest)) => right(x.clone(), rest, T::combine),
+                None => vec![],
+            },
+        );
         t.is(prog, &xs, (lefts, rights));
     }
 }
@@ -82,7 +89,11 @@ fn not_commutative_at_all(t: &Suite) {
         let last = xs.iter().last();
         t.is(afun(|xs: Acc<Vector<i32>>| scanl1(|_, y| y, xs)), &xs, xs.clone());
         t.is(afun(|xs: Acc<Vector<i32>>| scanr1(|x, _| x, xs)), &xs, xs.clone());
-        t.is(afun(|xs: Acc<Vector<i32>>| scanr1(|_, y| y, xs)), &xs, Array::vector(xs.iter().filter_map(|_| last).collect()));
+        t.is(
+            afun(|xs: Acc<Vector<i32>>| scanr1(|_, y| y, xs)),
+            &xs,
+            Array::vector(xs.iter().filter_map(|_| last).collect()),
+        );
         let sevens = Array::vector(vec![7; n + 1]);
         t.is(afun(|xs: Acc<Vector<i32>>| scanl(|x, _| x, 7, xs)), &xs, sevens.clone());
         t.is(afun(|xs: Acc<Vector<i32>>| scanr(|_, y| y, 7, xs)), &xs, sevens);
