@@ -27,6 +27,7 @@ pub enum Reverse {
 /// # Errors
 /// A result that is not one floating-point number (for gradients), an operation without a reverse derivative.
 pub fn reverse_mode(p: &Program, mode: Reverse) -> Result<Program> {
+    let _span = tracing::debug_span!("reverse mode").entered();
     fresh2(|a, r| {
         let p = p.open(a, r);
         let d = match mode {
@@ -92,6 +93,7 @@ fn pullback<'p, 'r>(arg: &Ty<X<'p>>, body: &Body<'p, 'r>) -> Result<Program> {
 /// # Errors
 /// Only `Error::Internal`, if a broken tree is found (in debug builds).
 pub fn forward_mode(p: &Program) -> Result<Program> {
+    let _span = tracing::debug_span!("forward mode").entered();
     fresh5(|a, r, k1, k2, m| {
         let p = p.open(a, r);
         let both = Ty::pair(&p.arg, &p.arg);

@@ -33,6 +33,7 @@ impl<Args, R> Clone for Afun<Args, R> {
 /// see do not panic; they are told when the program is used. [`try_afun`] tells them at once.
 #[track_caller]
 pub fn afun<M, F: ArrayFn<M>>(f: F) -> Afun<F::Args, F::Result> {
+    let _span = tracing::debug_span!("front end").entered();
     let staged = stage(|args| f.apply(args));
     Afun::from_result(staged.and_then(|s| elaborate(&s)))
 }
@@ -121,6 +122,7 @@ impl<Args: Arrays, R: Arrays> Compiled<Args, R> {
     /// # Errors
     /// What is wrong with the program, or keeps the backend from compiling it.
     pub fn new(backend: &dyn Backend, f: &Afun<Args, R>) -> Result<Self> {
+        let _span = tracing::debug_span!("compile", backend = backend.name()).entered();
         let executable = backend.compile(f.program()?)?.into();
         Ok(Compiled { executable, types: PhantomData })
     }
@@ -130,6 +132,7 @@ impl<Args: Arrays, R: Arrays> Compiled<Args, R> {
     /// # Errors
     /// Everything that is checked at run time: indices, extents, division by zero.
     pub fn run(&self, inputs: impl Inputs<Args>) -> Result<R> {
+        let _span = tracing::debug_span!("run").entered();
         R::from_tuple(&self.executable.run(&inputs.to_tuple())?)
     }
 }

@@ -135,8 +135,13 @@ pub fn step<'m, B, A, A2, R>(
                 let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);
                 fold::fold(st, &f, None, &a, &d, at, m)
             }
-            AccOp::Scan { .. } | AccOp::Scan1 { .. } => {
-                Err(no_rule(op.name(), at, "scans are not differentiated in reverse mode yet; `jvp` does"))
+            AccOp::Scan { dir, .. } => {
+                let name = if dir == Dir::Left { "scanl" } else { "scanr" };
+                Err(no_rule(name, at, "scans are not differentiated in reverse mode yet; `jvp` does"))
+            }
+            AccOp::Scan1 { dir, .. } => {
+                let name = if dir == Dir::Left { "scanl1" } else { "scanr1" };
+                Err(no_rule(name, at, "scans are not differentiated in reverse mode yet; `jvp` does"))
             }
             AccOp::Permute { .. } => {
                 Err(no_rule(op.name(), at, "permute is not differentiated in reverse mode yet; `jvp` does"))

@@ -274,6 +274,12 @@ impl<F: Fam, E> Env<F, E> {
     pub fn size(&self) -> Size<E> {
         size(self.items.len() as u32)
     }
+    /// The variable before which `level` others were bound, in O(log n).
+    pub fn variable<'n>(&self, level: usize, _: Guard<'n>) -> Option<Idx<E, X<'n>>> {
+        let depth = self.items.len().checked_sub(level + 1)?;
+        let ((_, t), _) = self.items.get(depth);
+        Some(idx(depth as u32, ty(t)))
+    }
     /// The types of the variables, the one bound last first.
     pub(in crate::ast) fn raw_types(&self) -> Vec<RawTy> {
         let mut types = vec![];
@@ -298,43 +304,6 @@ impl<E> Env<IdxF<E>, E> {
         let types = like.raw_types();
         let n = types.len();
         env((0..n).rev().fold(List::new(), |l, i| l.push(((i as u32, types[i].clone()), types[i].clone()))))
-    }
-}
-
-/// The front end's table: which key each variable of `E` stands for.
-pub struct Layout<E> {
-    levels: rpds::HashTrieMapSync<u64, (u32, RawTy)>,
-    types: Env<UnitF, E>,
-}
-impl<E> Clone for Layout<E> {
-    fn clone(&self) -> Self {
-        Layout { levels: self.levels.clone(), types: self.types.clone() }
-    }
-}
-impl Layout<HNil> {
-    /// No variables.
-    pub fn empty() -> Self {
-        Layout { levels: rpds::HashTrieMap::new_sync(), types: Env::empty() }
-    }
-}
-impl<E> Layout<E> {
-    /// One more variable, which stands for `key`.
-    pub fn push<B>(&self, key: u64, t: &Ty<B>) -> Layout<HCons<B, E>> {
-        let level = self.types.size().0;
-        Layout { levels: self.levels.insert(key, (level, t.0.clone())), types: self.types.push(&(), t) }
-    }
-    /// The variable that stands for `key`, if there is one.
-    pub fn find<'n>(&self, key: u64, _: Guard<'n>) -> Option<Idx<E, X<'n>>> {
-        let (level, t) = self.levels.get(&key)?;
-        Some(idx(self.types.size().0 - 1 - level, ty(t.clone())))
-    }
-    /// The types of all variables.
-    pub fn types(&self) -> &Env<UnitF, E> {
-        &self.types
-    }
-    /// An equal environment.
-    pub fn cast_env<F>(&self, _: Equal<E, F>) -> Layout<F> {
-        Layout { levels: self.levels.clone(), types: env(self.types.items.clone()) }
     }
 }
 

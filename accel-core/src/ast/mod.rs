@@ -21,7 +21,7 @@ pub mod value;
 
 pub use acc::{AWhileView, Acc, AccF, AccMap, AccOp, AccView, Dir};
 pub use adjoint::{Contributions, Part, PartView, TanF};
-pub use env::{ConstF, Env, EnvView, Fam, Idx, IdxF, Layout, Ren, Size, SomeIdx, UnitF, Weaken};
+pub use env::{ConstF, Env, EnvView, Fam, Idx, IdxF, Ren, Size, SomeIdx, UnitF, Weaken};
 pub use exp::{Exp, ExpF, ExpMap, ExpOp, ExpView, Fun1, Fun2, Src, WhileView};
 pub use lint::{lint, lint_acc, lint_exp};
 pub use names::{

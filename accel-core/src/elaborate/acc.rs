@@ -1,6 +1,6 @@
 //! Array code: from nodes to typed array computations.
 
-use super::exp::{self, argument, key, params};
+use super::exp::{self, argument, params};
 use super::message::{array_scope, internal, type_error};
 use super::parts::Graph;
 use super::region::{RegionId, WHOLE};
@@ -33,9 +33,9 @@ fn typed(staged: &Staged) -> Result<Program> {
     fresh3(|p, e, m| {
         let arg = Ty::from_raw(&graph.node(staged.param).ty, p);
         let q = name(e);
-        let arrays = Layout::empty().push(key(staged.param), &arg).cast_env(q);
+        let arrays = Env::empty().push(&(), &arg).cast_env(q);
         let here = Arrays { graph: &graph, plans: &plans, region: WHOLE, arrays: &arrays };
-        let body = here.region(WHOLE, staged.root, m)?;
+        let body = graph.with_variable(staged.param, 0, || here.region(WHOLE, staged.root, m))?;
         if *body.ty().raw() != graph.node(staged.root).ty {
             return Err(internal(graph.node(staged.root), "a node of the declared type"));
         }
@@ -96,7 +96,7 @@ struct Arrays<'s, 'a> {
     graph: &'s Graph<'s>,
     plans: &'s Plans,
     region: RegionId,
-    arrays: &'s Layout<X<'a>>,
+    arrays: &'s Env<UnitF, X<'a>>,
 }
 
 type Typed<'a, R> = Result<Acc<X<'a>, R>>;
@@ -109,7 +109,7 @@ struct Array<'a, Sh, T> {
 }
 
 impl<'s, 'a> Arrays<'s, 'a> {
-    fn with_arrays<'t, 'b>(&self, arrays: &'t Layout<X<'b>>) -> Arrays<'t, 'b>
+    fn with_arrays<'t, 'b>(&self, arrays: &'t Env<UnitF, X<'b>>) -> Arrays<'t, 'b>
     where
         's: 't,
     {
@@ -119,6 +119,11 @@ impl<'s, 'a> Arrays<'s, 'a> {
     /// Region `k` of the node `n`.
     fn sub(self, n: NodeId, k: u32) -> Result<RegionId> {
         self.plans.arrays.sub(self.graph, n, self.region, k)
+    }
+
+    /// What `f` makes where the node `n` is the next variable.
+    fn bind<R>(self, n: NodeId, f: impl FnOnce() -> R) -> R {
+        self.graph.with_variable(n, self.arrays.size().get(), f)
     }
 
     /// The result `root` of a region, below the region's definitions.
@@ -131,8 +136,8 @@ impl<'s, 'a> Arrays<'s, 'a> {
         fresh2(|n, e| {
             let bound = self.infer(*b, n)?;
             let q = name(e);
-            let arrays = self.arrays.push(key(*b), bound.ty()).cast_env(q);
-            let body = deep(|| self.with_arrays(&arrays).define(rest, root, m))?;
+            let arrays = self.arrays.push(&(), bound.ty()).cast_env(q);
+            let body = self.bind(*b, || deep(|| self.with_arrays(&arrays).define(rest, root, m)))?;
             Ok(Acc::let_(&bound, &body.cast_env(q.sym())))
         })
     }
@@ -147,8 +152,11 @@ impl<'s, 'a> Arrays<'s, 'a> {
     }
 
     fn infer<'m>(self, n: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
-        match fresh1(|v| self.arrays.find(key(n), v).map(|i| SomeIdx::new(&i))) {
-            Some(i) => Ok(Acc::var(&i.open(m))),
+        match self.graph.level(n) {
+            Some(level) => {
+                let x = self.arrays.variable(level, m);
+                Ok(Acc::var(&x.ok_or_else(|| internal(self.graph.node(n), "an array variable in scope"))?))
+            }
             None => deep(|| self.operation(n, m)),
         }
     }
@@ -422,8 +430,9 @@ impl<'s, 'a> Arrays<'s, 'a> {
         let [x] = params(self.graph.node(n), f)?;
         fresh1(|e| {
             let q = name(e);
-            let arrays = self.arrays.push(key(x), argument(self.graph, n, x, p)?).cast_env(q);
-            Ok(self.with_arrays(&arrays).check_region((n, k), f.body, r)?.cast_env(q.sym()))
+            let arrays = self.arrays.push(&(), argument(self.graph, n, x, p)?).cast_env(q);
+            let body = self.bind(x, || self.with_arrays(&arrays).check_region((n, k), f.body, r))?;
+            Ok(body.cast_env(q.sym()))
         })
     }
 

@@ -18,16 +18,11 @@ pub struct Scalars<'s, 'e, 'a> {
     /// The array operation that the scalar code belongs to.
     pub array_op: NodeId,
     pub region: RegionId,
-    pub env: &'s Layout<X<'e>>,
-    pub arrays: &'s Layout<X<'a>>,
+    pub env: &'s Env<UnitF, X<'e>>,
+    pub arrays: &'s Env<UnitF, X<'a>>,
 }
 
 type Typed<'e, 'a, T> = Result<Exp<X<'e>, X<'a>, T>>;
-
-/// Variables are known by their nodes.
-pub fn key(n: NodeId) -> u64 {
-    n.0.into()
-}
 
 /// A closed expression of the array operation `array_op`.
 pub fn closed<'a, 'm>(
@@ -35,12 +30,12 @@ pub fn closed<'a, 'm>(
     plan: &Plan,
     array_op: NodeId,
     root: NodeId,
-    arrays: &Layout<X<'a>>,
+    arrays: &Env<UnitF, X<'a>>,
     m: Guard<'m>,
 ) -> Result<Exp<HNil, X<'a>, X<'m>>> {
     fresh1(|e| {
         let q = name(e);
-        let env = Layout::empty().cast_env(q);
+        let env = Env::empty().cast_env(q);
         let here = Scalars { graph, plan, array_op, region: WHOLE, env: &env, arrays };
         Ok(here.region(WHOLE, root, m)?.cast_env(q.sym()))
     })
@@ -52,16 +47,17 @@ pub fn fun1<'a, 'm, P>(
     plan: &Plan,
     array_op: NodeId,
     (f, p): (&Lam, &Ty<P>),
-    arrays: &Layout<X<'a>>,
+    arrays: &Env<UnitF, X<'a>>,
     m: Guard<'m>,
 ) -> Result<Fun1<X<'a>, P, X<'m>>> {
     let [x] = params(graph.node(array_op), f)?;
     fresh1(|e| {
-        let env = Layout::empty().push(key(x), argument(graph, array_op, x, p)?);
+        let env = Env::empty().push(&(), argument(graph, array_op, x, p)?);
         let q = name(e);
         let env = env.cast_env(q);
         let here = Scalars { graph, plan, array_op, region: WHOLE, env: &env, arrays };
-        Ok(Fun1(here.region(WHOLE, f.body, m)?.cast_env(q.sym())))
+        let body = graph.with_variable(x, 0, || here.region(WHOLE, f.body, m))?;
+        Ok(Fun1(body.cast_env(q.sym())))
     })
 }
 
@@ -71,17 +67,18 @@ pub fn fun2<'a, 'm, P, Q>(
     plan: &Plan,
     array_op: NodeId,
     (f, p, q): (&Lam, &Ty<P>, &Ty<Q>),
-    arrays: &Layout<X<'a>>,
+    arrays: &Env<UnitF, X<'a>>,
     m: Guard<'m>,
 ) -> Result<Fun2<X<'a>, P, Q, X<'m>>> {
     let [x, y] = params(graph.node(array_op), f)?;
     fresh1(|e| {
-        let env = Layout::empty().push(key(x), argument(graph, array_op, x, p)?);
-        let env = env.push(key(y), argument(graph, array_op, y, q)?);
+        let env = Env::empty().push(&(), argument(graph, array_op, x, p)?);
+        let env = env.push(&(), argument(graph, array_op, y, q)?);
         let q = name(e);
         let env = env.cast_env(q);
         let here = Scalars { graph, plan, array_op, region: WHOLE, env: &env, arrays };
-        Ok(Fun2(here.region(WHOLE, f.body, m)?.cast_env(q.sym())))
+        let body = graph.with_variable(x, 0, || graph.with_variable(y, 1, || here.region(WHOLE, f.body, m)))?;
+        Ok(Fun2(body.cast_env(q.sym())))
     })
 }
 
@@ -97,7 +94,7 @@ pub fn argument<'t, P>(graph: &Graph, op: NodeId, param: NodeId, t: &'t Ty<P>) -
 }
 
 impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
-    fn with_env<'t, 'f>(&self, env: &'t Layout<X<'f>>) -> Scalars<'t, 'f, 'a>
+    fn with_env<'t, 'f>(&self, env: &'t Env<UnitF, X<'f>>) -> Scalars<'t, 'f, 'a>
     where
         's: 't,
     {
@@ -110,6 +107,11 @@ impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
         self.plan.sub(self.graph, n, self.region, k)
     }
 
+    /// What `f` makes where the node `n` is the next variable.
+    fn bind<R>(self, n: NodeId, f: impl FnOnce() -> R) -> R {
+        self.graph.with_variable(n, self.env.size().get(), f)
+    }
+
     /// The result `root` of a region, below the region's definitions.
     fn region<'m>(self, region: RegionId, root: NodeId, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
         Scalars { region, ..self }.define(self.plan.bindings(region), root, m)
@@ -120,8 +122,8 @@ impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
         fresh2(|n, e| {
             let bound = self.infer(*b, n)?;
             let q = name(e);
-            let env = self.env.push(key(*b), bound.ty()).cast_env(q);
-            let body = deep(|| self.with_env(&env).define(rest, root, m))?;
+            let env = self.env.push(&(), bound.ty()).cast_env(q);
+            let body = self.bind(*b, || deep(|| self.with_env(&env).define(rest, root, m)))?;
             Ok(Exp::let_(&bound, &body.cast_env(q.sym())))
         })
     }
@@ -150,15 +152,14 @@ impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
         match &node.op {
             Op::Const(_) => self.constant(node, m),
             Op::Unit => Ok(Exp::constant(&Value::unit(), &Ty::of()).cast(name(m))),
-            _ => match self.variable(n) {
-                Some(depth) => Ok(Exp::var(&depth.open(m))),
+            _ => match self.graph.level(n) {
+                Some(level) => {
+                    let x = self.env.variable(level, m).ok_or_else(|| internal(node, "a variable in scope"))?;
+                    Ok(Exp::var(&x))
+                }
                 None => deep(|| self.operation(n, node, m)),
             },
         }
-    }
-
-    fn variable(self, n: NodeId) -> Option<SomeIdx<X<'e>>> {
-        fresh1(|v| self.env.find(key(n), v).map(|i| SomeIdx::new(&i)))
     }
 
     fn operation<'m>(self, n: NodeId, node: &Node, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
@@ -265,8 +266,9 @@ impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
         let [x] = params(self.graph.node(n), f)?;
         fresh1(|e| {
             let q = name(e);
-            let env = self.env.push(key(x), argument(self.graph, n, x, p)?).cast_env(q);
-            Ok(self.with_env(&env).check_region((n, k), f.body, t)?.cast_env(q.sym()))
+            let env = self.env.push(&(), argument(self.graph, n, x, p)?).cast_env(q);
+            let body = self.bind(x, || self.with_env(&env).check_region((n, k), f.body, t))?;
+            Ok(body.cast_env(q.sym()))
         })
     }
 
@@ -278,10 +280,11 @@ impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
         fresh3(|p, e, r| {
             let arg = self.infer(arg, p)?;
             let q = name(e);
-            let env = self.env.push(key(x), argument(self.graph, n, x, arg.ty())?).cast_env(q);
+            let env = self.env.push(&(), argument(self.graph, n, x, arg.ty())?).cast_env(q);
             let inner = self.with_env(&env);
-            let body = inner.region(self.sub(n, 0)?, fun.body, r)?.cast_env(q.sym());
-            let body = transform.transform(self.env.types(), arg.ty(), &body, Some(node.at), m)?;
+            let region = self.sub(n, 0)?;
+            let body = self.bind(x, || inner.region(region, fun.body, r))?.cast_env(q.sym());
+            let body = transform.transform(self.env, arg.ty(), &body, Some(node.at), m)?;
             if *body.ty().raw() != node.ty {
                 return Err(type_error(node, &node.ty, body.ty().raw()));
             }
@@ -316,6 +319,7 @@ impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
 
     /// The variable of an array that scalar code reads: the array scope has bound it.
     fn array<'n>(self, user: &Node, a: NodeId, n: Guard<'n>) -> Result<Idx<X<'a>, X<'n>>> {
-        self.arrays.find(key(a), n).ok_or_else(|| super::message::array_scope(user))
+        let variable = self.graph.level(a).and_then(|level| self.arrays.variable(level, n));
+        variable.ok_or_else(|| super::message::array_scope(user))
     }
 }

@@ -3,6 +3,7 @@
 use crate::repr::op::{Int2, Num2, Op2};
 use crate::repr::{RawTy, Scalar};
 use crate::surface::graph::{Lam, Node, NodeId, Op};
+use std::cell::Cell;
 
 /// The graph with what is known about each node.
 pub struct Graph<'g> {
@@ -13,6 +14,8 @@ pub struct Graph<'g> {
     cheap: Vec<bool>,
     /// How many nodes a constant has; [`NO_CONSTANT`] for everything else.
     constant: Vec<usize>,
+    /// How many variables of its layer were bound before a node that is one.
+    levels: Vec<Cell<Option<u32>>>,
 }
 
 const NO_CONSTANT: usize = usize::MAX;
@@ -79,7 +82,8 @@ impl<'g> Graph<'g> {
             cheap.push(is_cheap);
             constant.push(constant_size(&constant, &node.op));
         }
-        Graph { nodes, owners, cheap, constant }
+        let levels = vec![Cell::new(None); nodes.len()];
+        Graph { nodes, owners, cheap, constant, levels }
     }
 
     pub fn node(&self, n: NodeId) -> &'g Node {
@@ -89,6 +93,19 @@ impl<'g> Graph<'g> {
     /// The operation whose closure the parameter `n` belongs to.
     pub fn owner(&self, n: NodeId) -> Option<NodeId> {
         self.owners[n.index()]
+    }
+
+    /// The level of a node that is a variable now.
+    pub fn level(&self, n: NodeId) -> Option<usize> {
+        self.levels[n.index()].get().map(|l| l as usize)
+    }
+
+    /// What `f` makes while the node `n` is the variable of a level.
+    pub fn with_variable<R>(&self, n: NodeId, level: usize, f: impl FnOnce() -> R) -> R {
+        let before = self.levels[n.index()].replace(Some(level as u32));
+        let result = f();
+        self.levels[n.index()].set(before);
+        result
     }
 
     /// Whether it does not matter how often `n` is executed: it cannot fail, and takes little time.
