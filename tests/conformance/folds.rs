@@ -100,10 +100,7 @@ fn products(t: &Suite) {
     }
 }
 
-fn dot_products<T: Num + Sample>(t: &Suite)
-where
-    T: std::ops::Mul<Output = T>,
-{
+fn dot_products<T: Num + Sample + std::ops::Mul<Output = T>>(t: &Suite) {
     // Small numbers: the products neither overflow nor are rounded.
     let small = |n: usize, seed: usize| (0..n).map(move |i| T::from_f64(((i * 7 + seed) % 11) as f64 - 5.0));
     let inner = |xs: &[T], ys: &[T]| xs.iter().zip(ys).fold(T::zero(), |s, (x, y)| T::combine(&s, &(*x * *y)));

@@ -39,7 +39,7 @@ fn to_other_shapes<Sh: Shape, T: Sample>(t: &Suite) {
         if n == 1 {
             t.is(afun(|xs: Acc<Array<Sh, T>>| reshape((), xs)), &xs, Array::scalar(xs.to_vec()[0].clone()));
         }
-        if n % 2 == 0 {
+        if n.is_multiple_of(2) {
             let prog = afun(|xs: Acc<Array<Sh, T>>| reshape((size(xs) / 2, 2), map(|x| x, xs)));
             t.is(prog, &xs, host::<Dim2, T>(&[n / 2, 2], xs.to_vec()));
         }
