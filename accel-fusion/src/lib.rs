@@ -1,0 +1,6 @@
+//! Transformations of typed programs that make them smaller and faster; they know nothing of derivatives or backends.
+#![forbid(unsafe_code)]
+
+pub mod simplify;
+
+pub use simplify::{Rule, Stats, simplify};
