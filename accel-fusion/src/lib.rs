@@ -1,0 +1,4 @@
+//! Optimisation of accel programs, and their translation to kernel programs.
+#![forbid(unsafe_code)]
+
+pub mod kernel;
