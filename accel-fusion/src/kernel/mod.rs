@@ -5,5 +5,12 @@
 //! instructions over registers with structured branches and loops; it may read any array that is defined before it.
 
 mod ir;
+mod lex;
+mod names;
+mod parse;
+mod print;
+mod verify;
 
 pub use ir::*;
+pub use parse::parse;
+pub use verify::verify;
