@@ -10,7 +10,8 @@
 //! What is not known before a program runs is not checked: extents, indices (also those said to be inside), division by zero.
 
 use super::ir::*;
-use super::print::{list, straight};
+use super::print::{array, list, straight};
+use accel_core::ast::deep;
 use accel_core::error::{Error, Result};
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{RawArray, ScalarType};
@@ -133,9 +134,11 @@ impl<'a> Verifier<'a> {
     /// The statements of a block; what they define stays visible.
     fn block(&mut self, b: &Block) -> Check {
         b.stmts.iter().try_for_each(|s| {
-            let to = list(s.op.defines(), |a| format!("a{a}"));
-            let site = self.p.sites.get(s.site).map(|s| format!(" of {s}")).unwrap_or_default();
-            self.stmt(s).at(format_args!("{to} = {}{site}", s.op.keyword()))
+            deep(|| self.stmt(s)).map_err(|e| {
+                let to = list(s.op.defines(), array);
+                let site = self.p.sites.get(s.site).map(|s| format!(" of {s}")).unwrap_or_default();
+                format!("{to} = {}{site}: {e}", s.op.keyword())
+            })
         })
     }
 
@@ -313,7 +316,10 @@ impl Scalars<'_, '_> {
     }
 
     fn instrs(&mut self, instrs: &[Instr]) -> Check {
-        instrs.iter().try_for_each(|i| self.instr(i).at(straight(self.c, i)))
+        deep(|| {
+            // The text is made only when it is needed.
+            instrs.iter().try_for_each(|i| self.instr(i).map_err(|e| format!("{}: {e}", straight(self.c, i))))
+        })
     }
 
     /// Inner instructions, and what must hold at their end.
