@@ -187,11 +187,7 @@ fn shape_of_variable<A, Sh, T>(a: &Acc<A, Arr<Sh, T>>) -> Option<Exp<HNil, A, Sh
 }
 
 /// The shape of a replicated array.
-fn large<A, L, S, G>(
-    spec: &SliceSpec<L, S, G>,
-    slx: &Exp<HNil, A, L>,
-    sh: &Exp<HNil, A, S>,
-) -> Exp<HNil, A, G> {
+fn large<A, L, S, G>(spec: &SliceSpec<L, S, G>, slx: &Exp<HNil, A, L>, sh: &Exp<HNil, A, S>) -> Exp<HNil, A, G> {
     fresh4(|l, s, g, a| {
         let (l, s, g, a) = (name(l), name(s), name(g), name(a));
         let (spec, slx, sh) = (spec.cast(l, s, g), slx.cast_aenv(a).cast(l), sh.cast_aenv(a).cast(s));
@@ -265,11 +261,7 @@ fn costs_little_<'e, 'a, 't>(e: &Exp<X<'e>, X<'a>, X<'t>>, once: bool, left: &mu
 }
 
 /// The element of an array without dimensions that is the same constant in every run.
-pub fn constant_element<A, Sh, T>(
-    a: &Idx<A, Arr<Sh, T>>,
-    defs: &Env<AccF<A>, A>,
-    t: &Ty<T>,
-) -> Option<Value<T>> {
+pub fn constant_element<A, Sh, T>(a: &Idx<A, Arr<Sh, T>>, defs: &Env<AccF<A>, A>, t: &Ty<T>) -> Option<Value<T>> {
     if *a.ty().sh_elt().0.raw() != RawTy::Unit {
         return None;
     }
