@@ -23,7 +23,6 @@ mod flatten;
 mod ops;
 mod plan;
 mod run;
-mod tree;
 
 use crate::ast::{Program, conforms};
 use crate::backend::{Backend, Executable};
