@@ -7,3 +7,5 @@ mod support;
 mod algebra;
 #[path = "simplify/gradients.rs"]
 mod gradients;
+#[path = "simplify/gmm.rs"]
+mod gmm;
