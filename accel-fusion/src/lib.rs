@@ -2,3 +2,6 @@
 #![forbid(unsafe_code)]
 
 pub mod kernel;
+mod lower;
+
+pub use lower::lower;

@@ -23,7 +23,6 @@ mod flatten;
 mod ops;
 mod plan;
 mod run;
-mod tree;
 
 use crate::ast::Program;
 use crate::backend::{Backend, Executable, check_argument};
