@@ -26,9 +26,9 @@ pub fn backend_named(name: &str) -> Result<&'static dyn Backend> {
 /// # Errors
 /// As for [`backend_named`].
 pub fn default_backend() -> Result<&'static dyn Backend> {
-    match std::env::var("ACCEL_BACKEND") {
-        Ok(name) => backend_named(&name),
-        Err(_) => Ok(&Interpreter),
+    match std::env::var_os("ACCEL_BACKEND") {
+        Some(name) => backend_named(&name.to_string_lossy()),
+        None => Ok(&Interpreter),
     }
 }
 

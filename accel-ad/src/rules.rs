@@ -140,11 +140,14 @@ pub fn float2<E, A, T>(
     let o = Floats(t);
     let zero_where = |x: &Exp<E, A, T>, e: &Exp<E, A, T>| Exp::cond(&o.cmp(Cmp::Eq, x, &o.c(0.0)), &o.c(0.0), e);
     match op {
-        // b a^(b-1), which is 0 for b = 0 also where a = 0; a^b log a, which is 0 for a = 0.
+        // b a^(b-1), which is 0 for b = 0 also where a = 0 (elsewhere it has a derivative in b); a^b log a, which is 0 for a = 0.
         Float2::Pow => {
             let less = o.f2(Float2::Pow, a, &o.sub(b, &o.c(1.0)));
             let (da, db) = (o.mul(b, &less), o.mul(y, &o.f(Float1::Log, a)));
-            (Factor::Times(zero_where(b, &da)), Factor::Times(zero_where(a, &db)))
+            (
+                Factor::Times(Exp::cond(&o.cmp(Cmp::Eq, a, &o.c(0.0)), &zero_where(b, &da), &da)),
+                Factor::Times(zero_where(a, &db)),
+            )
         }
         Float2::Atan2 => {
             let r2 = o.add(&o.mul(a, a), &o.mul(b, b));

@@ -8,7 +8,7 @@ use crate::types::Arrays;
 /// eight such arguments, which together are a tuple. `M` only tells the numbers of arguments apart and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an array function",
-    note = "it takes one to eight arguments of type `Acc<..>`, which closures must write out, and returns `Acc`s"
+    note = "it takes one to eight arguments of type `Acc<..>` and returns `Acc`s; a scalar expression becomes one with `unit(x)`"
 )]
 pub trait ArrayFn<M> {
     /// The argument: the type of the only one, or the tuple of all.
