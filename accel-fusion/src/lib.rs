@@ -1,7 +1,10 @@
-//! Optimisation of accel programs, and their translation to kernel programs.
+//! Transformations of typed programs that make them smaller and faster, and their translation to kernel programs. They know
+//! nothing of derivatives or backends.
 #![forbid(unsafe_code)]
 
 pub mod kernel;
 mod lower;
+pub mod simplify;
 
 pub use lower::lower;
+pub use simplify::{Rule, Stats, simplify};

@@ -39,19 +39,13 @@ impl Backend for Native {
     }
 
     fn compile(&self, program: &Program) -> Result<Box<dyn Executable>> {
-        let Some(kernels) = lower(program) else { return Interpreter.compile(program) };
-        match Kernels::new(kernels)? {
+        match Kernels::new(accel_fusion::lower(program))? {
             None => Interpreter.compile(program),
             Some(kernels) => {
                 Ok(Box::new(Compiled { kernels, arg: program.arg().clone(), result: program.result().clone() }))
             }
         }
     }
-}
-
-/// The kernel program of a typed program; `None` until there is a lowering.
-fn lower(_program: &Program) -> Option<kernel::Program> {
-    None
 }
 
 /// A compiled kernel program.

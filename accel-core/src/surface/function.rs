@@ -33,6 +33,20 @@ where
     }
 }
 
+/// A program without arguments, which is run on `&()`.
+impl<F, R> ArrayFn<fn() -> R> for F
+where
+    F: FnOnce() -> R,
+    R: IntoAcc,
+{
+    type Args = ();
+    type Result = R::Arrays;
+    #[track_caller]
+    fn apply(self, _: Acc<()>) -> Acc<R::Arrays> {
+        self().into_acc()
+    }
+}
+
 macro_rules! array_fn {
     ($($n:literal: $($A:ident $i:tt),+;)*) => { $(
         impl<F, $($A: Arrays,)+ R: IntoAcc> ArrayFn<fn($(Acc<$A>),+) -> R> for F

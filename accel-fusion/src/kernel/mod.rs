@@ -4,6 +4,15 @@
 //! `Scan`, `Permute`), control flow (`If`, `While`) and names for the same memory (`Reshape`). Scalar code is a list of
 //! instructions over registers with structured branches and loops; it may read any array that is defined before it.
 
+mod eval;
 mod ir;
+mod lex;
+mod names;
+mod parse;
+mod print;
+mod verify;
 
+pub use eval::{KernelEvaluator, evaluate};
 pub use ir::*;
+pub use parse::parse;
+pub use verify::verify;

@@ -1,0 +1,296 @@
+//! Simplification of array code. Expects any computation; establishes one in which no rule applies to an operation as written,
+//! its scalar code included, and no two visible operations compute the same.
+//!
+//! As for scalar code (`scalars.rs`), every operation becomes a definition of an [`ABlock`], its array operands variables.
+//! `alets.rs` then nests what is used only once.
+
+use super::block::{ABlock, AOut, Block};
+use super::lets::tidy;
+use super::rules::logic::known;
+use super::rules::operations::AFacts;
+use super::scalars::{Arrays, Code, number, with_argument};
+use super::shapes::{Origin, Shapes};
+use super::stats::{Rule, Stats};
+use super::table::{Table, Tokens};
+use accel_core::ast::*;
+use frunk::{HCons, HNil};
+
+/// What is the same for the whole program.
+pub struct Whole {
+    /// What is known of the shapes of the variables in scope.
+    pub shapes: Shapes,
+    /// The arrays that have been computed.
+    pub table: Table<Vec<u64>>,
+    /// What has been done.
+    pub stats: Stats,
+    /// How many loops are around the code.
+    loops: usize,
+}
+
+impl Whole {
+    /// At the beginning of a round.
+    pub fn new(stats: Stats) -> Self {
+        Whole { shapes: Shapes::default(), table: Table::default(), stats, loops: 0 }
+    }
+}
+
+/// The simplified body of a program with an argument of type `t`.
+pub fn body<'p, 'r>(
+    t: &Ty<X<'p>>,
+    e: &Acc<HCons<X<'p>, HNil>, X<'r>>,
+    w: &mut Whole,
+) -> Acc<HCons<X<'p>, HNil>, X<'r>> {
+    let i = Idx::zero(t);
+    let defs = Env::empty().push(&Acc::var(&i), t);
+    let env = Env::empty().push(&i, t);
+    w.shapes.define(Origin::Unknown);
+    inside(e, &env, &defs, w)
+}
+
+/// Code that is run or not, or any number of times: definitions around a result.
+fn inside<A0, A, R>(e: &Acc<A0, R>, env: &Env<IdxF<A>, A0>, defs: &Env<AccF<A>, A>, w: &mut Whole) -> Acc<A, R> {
+    fresh1(|k| {
+        let (shapes, mark) = (w.shapes.enter(), w.table.enter());
+        let out = number_acc(e, env, &ABlock::start(defs), w, k);
+        w.shapes.leave(shapes);
+        w.table.leave(mark);
+        out.block.close(&Acc::var(&out.var))
+    })
+}
+
+/// Emits code for `e`, whose variables are found in `env`.
+fn number_acc<'m, B, A0, A, R>(
+    e: &Acc<A0, R>,
+    env: &Env<IdxF<A>, A0>,
+    block: &ABlock<B, A>,
+    w: &mut Whole,
+    m: Guard<'m>,
+) -> AOut<'m, B, A, R> {
+    fresh4(|a0, a1, b, r| {
+        let (a0, a1, b, r) = (name(a0), name(a1), name(b), name(r));
+        let block = ABlock { tele: block.tele.cast_all(b, a1), defs: block.defs.cast_env(a1).recast(a1) };
+        let env = env.cast_env(a0).recast(a1);
+        let out = deep(|| number_acc_(&e.cast_env(a0).cast(r), &env, &block, w, m));
+        AOut {
+            block: ABlock { tele: out.block.tele.cast_all(b.sym(), Equal::refl()), defs: out.block.defs },
+            var: out.var.cast(r.sym()),
+            up: out.up.cast(a1.sym(), Equal::refl()),
+        }
+    })
+}
+
+fn number_acc_<'m, 'z, 'a, 'b, 'r>(
+    e: &Acc<X<'z>, X<'r>>,
+    env: &Env<IdxF<X<'a>>, X<'z>>,
+    block: &ABlock<X<'b>, X<'a>>,
+    w: &mut Whole,
+    m: Guard<'m>,
+) -> AOut<'m, X<'b>, X<'a>, X<'r>> {
+    fresh2(|n, p| match e.view(n) {
+        AccView::Use(lit) => emit(Acc::use_(&lit, e.at()), block, w, m),
+        AccView::Var(i) => block.alias(&env.get(&i), m),
+        AccView::Let(b, body, q) => {
+            if fresh1(|n| matches!(b.view(n), AccView::Var(_))) {
+                w.stats.add(Rule::ArrayLet);
+            }
+            let b = number_acc(&b, env, block, w, p);
+            let env = env.weaken(&b.up).push(&b.var, b.var.ty()).cast_env(q.sym());
+            after(b.up, number_acc(&body, &env, &b.block, w, m))
+        }
+        AccView::While(l) => {
+            let init = number_acc(&l.init, env, block, w, p);
+            let state = Idx::zero(e.ty());
+            let inner = env.weaken(&init.up).weaken(&Ren::shift()).push(&state, e.ty()).cast_env(l.eq.sym());
+            let defs = init.block.defs.weaken(&Ren::shift()).push(&Acc::var(&state), e.ty());
+            let scope = w.shapes.enter();
+            w.shapes.define(Origin::Unknown);
+            w.loops += 1;
+            let cond = inside(&l.cond, &inner, &defs, w);
+            let body = inside(&l.body, &inner, &defs, w);
+            w.loops -= 1;
+            w.shapes.leave(scope);
+            let rhs = Acc::while_(&cond, &body, &Acc::var(&init.var), e.at());
+            after(init.up, emit(rhs, &init.block, w, m))
+        }
+        AccView::Op(op) => operation(&op, e, env, block, w, m),
+    })
+}
+
+/// More definitions after those that `up` tells of.
+fn after<'m, 'k, B, A, R>(up: Ren<A, X<'k>>, out: AOut<'m, B, X<'k>, R>) -> AOut<'m, B, A, R> {
+    AOut { up: up.then(&out.up), block: out.block, var: out.var }
+}
+
+fn operation<'n, 'm, 'z, 'a, 'b, 'r>(
+    op: &AccOp<'n, X<'z>, X<'r>>,
+    e: &Acc<X<'z>, X<'r>>,
+    env: &Env<IdxF<X<'a>>, X<'z>>,
+    block: &ABlock<X<'b>, X<'a>>,
+    w: &mut Whole,
+    m: Guard<'m>,
+) -> AOut<'m, X<'b>, X<'a>, X<'r>> {
+    let at = e.at();
+    fresh1(|k| match op {
+        AccOp::Unit { eq } => emit(Acc::unit().cast(eq.sym()), block, w, m),
+        AccOp::Generate { sh, f, eq } => {
+            let mut c = Scalars::new(env, &block.defs, w);
+            let rhs = Acc::generate(&c.exp(sh), &c.fun1(f, sh.ty()), at).cast(eq.sym());
+            emit(rhs, block, w, m)
+        }
+        AccOp::Cond { cond, then, otherwise } => {
+            let cond = Scalars::new(env, &block.defs, w).exp(cond);
+            // if true then a else b = a
+            if let Some(c) = known(&cond) {
+                w.stats.add(Rule::KnownCondition);
+                return number_acc(if c { then } else { otherwise }, env, block, w, m);
+            }
+            let (t, f) = (inside(then, env, &block.defs, w), inside(otherwise, env, &block.defs, w));
+            emit(Acc::cond(&cond, &t, &f, at), block, w, m)
+        }
+        AccOp::Pair { a, b, eq } => two(a, b, env, block, w, m, |_, a, b| Acc::pair(&a, &b).cast(eq.sym())),
+        AccOp::ZipWith { f, a, b, eq } => two(a, b, env, block, w, m, |mut c, x, y| {
+            Acc::zip_with(&c.fun2(f, &a.sh_elt().1, &b.sh_elt().1), &x, &y, at).cast(eq.sym())
+        }),
+        AccOp::Permute { comb, defaults, index, a, eq } => two(defaults, a, env, block, w, m, |mut c, d, x| {
+            let t = a.sh_elt().1;
+            Acc::permute(&c.fun2(comb, &t, &t), &d, &c.fun1(index, &a.sh_elt().0), &x, at).cast(eq.sym())
+        }),
+        AccOp::Fst { a, eq } => one(a, env, block, w, (k, m), |_, a| a.cast(*eq).fst()),
+        AccOp::Snd { a, eq } => one(a, env, block, w, (k, m), |_, a| a.cast(*eq).snd()),
+        AccOp::Map { f, a, eq } => {
+            let t = a.sh_elt().1;
+            one(a, env, block, w, (k, m), |mut c, a| Acc::map(&c.fun1(f, &t), &a, at).cast(eq.sym()))
+        }
+        AccOp::Fold { f, z, a, eq } => one(a, env, block, w, (k, m), |mut c, a| {
+            Acc::fold(&c.fun2(f, z.ty(), z.ty()), &c.exp(z), &a, at).cast(eq.sym())
+        }),
+        AccOp::Fold1 { f, a, eq } => {
+            let t = a.sh_elt().1;
+            one(a, env, block, w, (k, m), |mut c, a| Acc::fold1(&c.fun2(f, &t, &t), &a, at).cast(eq.sym()))
+        }
+        AccOp::Scan { dir, f, z, a, eq } => one(a, env, block, w, (k, m), |mut c, a| {
+            Acc::scan(*dir, &c.fun2(f, z.ty(), z.ty()), &c.exp(z), &a, at).cast(eq.sym())
+        }),
+        AccOp::Scan1 { dir, f, a, eq } => {
+            let t = a.sh_elt().1;
+            one(a, env, block, w, (k, m), |mut c, a| Acc::scan1(*dir, &c.fun2(f, &t, &t), &a, at).cast(eq.sym()))
+        }
+        AccOp::Backpermute { sh, f, a, eq } => one(a, env, block, w, (k, m), |mut c, a| {
+            Acc::backpermute(&c.exp(sh), &c.fun1(f, sh.ty()), &a, at).cast(eq.sym())
+        }),
+        AccOp::Reshape { sh, a, eq } => {
+            one(a, env, block, w, (k, m), |mut c, a| Acc::reshape(&c.exp(sh), &a, at).cast(eq.sym()))
+        }
+        AccOp::Replicate { spec, slx, a, eq } => {
+            one(a, env, block, w, (k, m), |mut c, a| Acc::replicate(spec, &c.exp(slx), &a, at).cast(eq.sym()))
+        }
+        AccOp::Slice { spec, slx, a, eq } => {
+            one(a, env, block, w, (k, m), |mut c, a| Acc::slice(spec, &c.exp(slx), &a, at).cast(eq.sym()))
+        }
+    })
+}
+
+/// An operation on one array.
+fn one<'m, 'k, 'z, 'b, A, P, R>(
+    a: &Acc<X<'z>, P>,
+    env: &Env<IdxF<A>, X<'z>>,
+    block: &ABlock<X<'b>, A>,
+    w: &mut Whole,
+    (k, m): (Guard<'k>, Guard<'m>),
+    op: impl FnOnce(Scalars<'_, 'z, 'k>, Acc<X<'k>, P>) -> Acc<X<'k>, R>,
+) -> AOut<'m, X<'b>, A, R> {
+    let a = number_acc(a, env, block, w, k);
+    let rhs = op(Scalars::new(&env.weaken(&a.up), &a.block.defs, w), Acc::var(&a.var));
+    after(a.up, emit(rhs, &a.block, w, m))
+}
+
+/// An operation on two arrays.
+fn two<'m, 'z, 'b, A, P, Q, R>(
+    a: &Acc<X<'z>, P>,
+    b: &Acc<X<'z>, Q>,
+    env: &Env<IdxF<A>, X<'z>>,
+    block: &ABlock<X<'b>, A>,
+    w: &mut Whole,
+    m: Guard<'m>,
+    op: impl for<'k> FnOnce(Scalars<'_, 'z, 'k>, Acc<X<'k>, P>, Acc<X<'k>, Q>) -> Acc<X<'k>, R>,
+) -> AOut<'m, X<'b>, A, R> {
+    fresh2(|p, k| {
+        let a = number_acc(a, env, block, w, p);
+        let env = env.weaken(&a.up);
+        let b = number_acc(b, &env, &a.block, w, k);
+        let first = Acc::var(&b.up.at(&a.var));
+        let rhs = op(Scalars::new(&env.weaken(&b.up), &b.block.defs, w), first, Acc::var(&b.var));
+        after(a.up.then(&b.up), emit(rhs, &b.block, w, m))
+    })
+}
+
+/// Emits an operation on variables, after the rules.
+fn emit<'m, 'b, 'k, R>(
+    mut e: Acc<X<'k>, R>,
+    block: &ABlock<X<'b>, X<'k>>,
+    w: &mut Whole,
+    m: Guard<'m>,
+) -> AOut<'m, X<'b>, X<'k>, R> {
+    while let Some((rule, simpler)) = (AFacts { defs: &block.defs, shapes: &w.shapes }).rewrite(&e) {
+        w.stats.add(rule);
+        e = simpler;
+    }
+    if let Some(i) = fresh1(|n| match e.view(n) {
+        AccView::Var(i) => Some(i),
+        _ => None,
+    }) {
+        return block.alias(&i, m);
+    }
+    let size = block.defs.size().get();
+    let mut tokens = Tokens::new(size);
+    let key = tokens.op(&e).map(|()| tokens.out);
+    let known = key.as_ref().and_then(|key| {
+        fresh1(|n| {
+            let i = block.defs.variable(w.table.get(key)?, n)?;
+            let q = i.ty().same(e.ty())?;
+            Some(i.cast(q))
+        })
+    });
+    if let Some(i) = known {
+        w.stats.add(Rule::CommonArray);
+        return block.alias(&i, m);
+    }
+    if let Some(key) = key {
+        w.table.insert(key, size);
+    }
+    let origin = w.shapes.origin(&e);
+    w.shapes.define(origin);
+    block.emit(&e, m)
+}
+
+/// Simplifies the scalar code of an array operation.
+struct Scalars<'w, 'z, 'a> {
+    arrays: Arrays<X<'z>, X<'a>>,
+    defs: Env<AccF<X<'a>>, X<'a>>,
+    whole: &'w mut Whole,
+}
+
+impl<'w, 'z, 'a> Scalars<'w, 'z, 'a> {
+    fn new(env: &Env<IdxF<X<'a>>, X<'z>>, defs: &Env<AccF<X<'a>>, X<'a>>, whole: &'w mut Whole) -> Self {
+        Scalars { arrays: Arrays::Table(env.clone()), defs: defs.clone(), whole }
+    }
+    fn code<E, T>(&mut self, e: &Exp<E, X<'z>, T>, args: &Env<ExpF<E, X<'a>>, E>, once: bool) -> Exp<E, X<'a>, T> {
+        let Whole { shapes, stats, .. } = self.whole;
+        let mut code = Code { arrays: &self.defs, shapes, table: Table::default(), stats, once };
+        let flat = fresh1(|k| {
+            let out = number(e, args, &self.arrays, &Block::start(args), &mut code, k);
+            out.block.close(&out.val)
+        });
+        tidy(&flat, args, stats)
+    }
+    fn exp<T>(&mut self, e: &Exp<HNil, X<'z>, T>) -> Exp<HNil, X<'a>, T> {
+        let once = self.whole.loops == 0;
+        self.code(e, &Env::empty(), once)
+    }
+    fn fun1<P, R>(&mut self, f: &Fun1<X<'z>, P, R>, p: &Ty<P>) -> Fun1<X<'a>, P, R> {
+        Fun1(self.code(&f.0, &with_argument(&Env::empty(), p), false))
+    }
+    fn fun2<P, Q, R>(&mut self, f: &Fun2<X<'z>, P, Q, R>, p: &Ty<P>, q: &Ty<Q>) -> Fun2<X<'a>, P, Q, R> {
+        Fun2(self.code(&f.0, &with_argument(&with_argument(&Env::empty(), p), q), false))
+    }
+}

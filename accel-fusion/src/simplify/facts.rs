@@ -1,0 +1,77 @@
+//! What rules may ask about the operands of an operation.
+
+use accel_core::ast::*;
+use accel_core::repr::Scalar;
+use accel_core::repr::op::{Num1, Num2};
+
+/// The definitions of all scalar variables in scope.
+pub struct Facts<'f, E, A> {
+    /// One for each.
+    pub scalars: &'f Env<ExpF<E, A>, E>,
+}
+
+impl<E, A> Facts<'_, E, A> {
+    /// The definition of a variable; other expressions stay as they are.
+    pub fn definition<T>(&self, e: &Exp<E, A, T>) -> Exp<E, A, T> {
+        fresh1(|n| match e.view(n) {
+            ExpView::Var(i) => self.scalars.get(&i),
+            _ => e.clone(),
+        })
+    }
+    /// `-x` as `x`, and likewise for the other functions of one number.
+    pub fn num1<T>(&self, e: &Exp<E, A, T>) -> Option<(Num1, Exp<E, A, T>)> {
+        fresh1(|n| match self.definition(e).view(n) {
+            ExpView::Op(ExpOp::Prim1(Prim1::Num(op, _, q), x)) => Some((op, x.cast(q))),
+            _ => None,
+        })
+    }
+    /// The operand of a negation of numbers.
+    pub fn negated<T>(&self, e: &Exp<E, A, T>) -> Option<Exp<E, A, T>> {
+        self.num1(e).filter(|(op, _)| *op == Num1::Neg).map(|(_, x)| x)
+    }
+    /// The operands of an arithmetic operation.
+    pub fn num2<T>(&self, e: &Exp<E, A, T>) -> Option<(Num2, Exp<E, A, T>, Exp<E, A, T>)> {
+        fresh1(|n| match self.definition(e).view(n) {
+            ExpView::Op(ExpOp::Prim2(Prim2::Num(op, _, q), x, y)) => Some((op, x.cast(q), y.cast(q))),
+            _ => None,
+        })
+    }
+}
+
+/// The leaves of a constant.
+pub fn constant<E, A, T>(e: &Exp<E, A, T>) -> Option<Value<T>> {
+    fresh1(|n| match e.view(n) {
+        ExpView::Const(v) => Some(v),
+        _ => None,
+    })
+}
+
+/// A scalar constant.
+pub fn scalar<E, A, T>(e: &Exp<E, A, T>) -> Option<Scalar> {
+    ScalarTy::of(e.ty())?;
+    constant(e)?.scalars().first().copied()
+}
+
+/// Whether two operands, which are variables or constants, are the same; then their types are equal.
+pub fn same<E, A, T, U>(a: &Exp<E, A, T>, b: &Exp<E, A, U>) -> Option<Equal<T, U>> {
+    fresh2(|n, m| match (a.view(n), b.view(m)) {
+        (ExpView::Var(i), ExpView::Var(j)) => i.same(&j),
+        (ExpView::Const(x), ExpView::Const(y)) if x.scalars() == y.scalars() => a.ty().same(b.ty()),
+        _ => None,
+    })
+}
+
+/// Whether an expression is a variable or a constant.
+pub fn is_atom<E, A, T>(e: &Exp<E, A, T>) -> bool {
+    fresh1(|n| matches!(e.view(n), ExpView::Var(_) | ExpView::Const(_)))
+}
+
+/// The scalar constant `x` of type `t`.
+pub fn literal<E, A, T>(t: ScalarTy<T>, x: Scalar) -> Option<Exp<E, A, T>> {
+    Some(Exp::constant(&t.value(x)?, &t.ty()))
+}
+
+/// `true` or `false`.
+pub fn truth<E, A>(b: bool) -> Exp<E, A, bool> {
+    Exp::constant(&Value::of(b), &Ty::of())
+}

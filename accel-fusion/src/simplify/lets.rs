@@ -1,0 +1,196 @@
+//! Definitions of scalar code. Expects any expression; establishes one in which every definition is used, more than once or
+//! inside of a loop, and is not just a variable, a constant or a component of one.
+//!
+//! NOTE [Two walks]: the first walk counts the uses of every definition, the second rebuilds the code once, with a table that
+//! has for every old variable its expression in the new code. Definitions are identified by the order in which the first walk
+//! meets them: definition, body, right side, where the right side of an unused definition is not visited at all.
+//!
+//! A definition is put into the place of its only use also where that is a branch, which may save its computation, but never
+//! into a loop. So work is not repeated, and nothing that may fail leaves the branch that it is in.
+
+use super::stats::{Rule, Stats};
+use accel_core::ast::*;
+use frunk::HCons;
+
+/// The code without superfluous definitions; `env` has the variables in scope, each standing for itself.
+pub fn tidy<E, A, T>(e: &Exp<E, A, T>, env: &Env<ExpF<E, A>, E>, stats: &mut Stats) -> Exp<E, A, T> {
+    let mut uses = Uses { infos: vec![], scope: vec![], loops: 0 };
+    for _ in 0..env.size().get() {
+        uses.enter();
+    }
+    uses.exp(e);
+    let mut rebuild = Rebuild { infos: uses.infos, next: env.size().get(), stats };
+    rebuild.exp(e, env)
+}
+
+/// What is known of a definition.
+#[derive(Clone, Default)]
+struct Info {
+    uses: u32,
+    /// How many loops are around the definition.
+    loops: u32,
+    /// Whether a use is in a loop that the definition is not in.
+    in_loop: bool,
+    /// The number of the first definition in the right side, and of the first one after it.
+    rhs: usize,
+    end: usize,
+}
+
+struct Uses {
+    infos: Vec<Info>,
+    /// The numbers of the definitions in scope.
+    scope: Vec<usize>,
+    loops: u32,
+}
+
+impl Uses {
+    fn enter(&mut self) -> usize {
+        let id = self.infos.len();
+        self.infos.push(Info { loops: self.loops, ..Info::default() });
+        self.scope.push(id);
+        id
+    }
+
+    fn exp<E, A, T>(&mut self, e: &Exp<E, A, T>) {
+        fresh3(|x, a, t| deep(|| self.exp_(&e.cast_all(name(x), name(a), name(t)))))
+    }
+
+    fn exp_<'e, 'a, 't>(&mut self, e: &Exp<X<'e>, X<'a>, X<'t>>) {
+        fresh1(|n| match e.view(n) {
+            ExpView::Const(_) => {}
+            ExpView::Var(i) => {
+                let id = self.scope[self.scope.len() - 1 - i.depth()];
+                let loops = self.loops;
+                let info = &mut self.infos[id];
+                info.uses += 1;
+                info.in_loop |= info.loops < loops;
+            }
+            ExpView::Let(b, body, _) => {
+                let id = self.enter();
+                self.exp(&body);
+                self.scope.pop();
+                self.infos[id].rhs = self.infos.len();
+                if self.infos[id].uses > 0 {
+                    self.exp(&b);
+                }
+                self.infos[id].end = self.infos.len();
+            }
+            ExpView::While(w) => {
+                self.exp(&w.init);
+                self.loops += 1;
+                self.enter();
+                self.exp(&w.cond);
+                self.exp(&w.body);
+                self.scope.pop();
+                self.loops -= 1;
+            }
+            ExpView::Op(op) => {
+                op.map(self);
+            }
+        })
+    }
+}
+
+/// Visits the operands.
+impl<E, A> ExpMap<E, A, E, A> for Uses {
+    fn exp<T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A, T> {
+        self.exp(e);
+        e.clone()
+    }
+    fn avar<T>(&mut self, i: &Idx<A, T>) -> Idx<A, T> {
+        i.clone()
+    }
+}
+
+struct Rebuild<'s> {
+    infos: Vec<Info>,
+    /// The number of the next definition.
+    next: usize,
+    stats: &'s mut Stats,
+}
+
+impl Rebuild<'_> {
+    fn exp<E, E2, A, T>(&mut self, e: &Exp<E, A, T>, env: &Env<ExpF<E2, A>, E>) -> Exp<E2, A, T> {
+        fresh3(|e1, e2, t| {
+            let (e1, e2, t) = (name(e1), name(e2), name(t));
+            let env = env.cast_env(e1).recast(e2);
+            deep(|| self.named(&e.cast_env(e1).cast(t), &env)).cast_env(e2.sym()).cast(t.sym())
+        })
+    }
+
+    fn named<'e, 'f, A, T>(&mut self, e: &Exp<X<'e>, A, T>, env: &Env<ExpF<X<'f>, A>, X<'e>>) -> Exp<X<'f>, A, T> {
+        fresh1(|n| match e.view(n) {
+            ExpView::Const(v) => Exp::constant(&v, e.ty()),
+            ExpView::Var(i) => env.get(&i),
+            ExpView::Let(b, body, q) => {
+                let info = self.infos[self.next].clone();
+                let first = self.next + 1;
+                if info.uses == 0 {
+                    self.stats.add(Rule::DeadScalar);
+                    let nothing = Exp::constant(&Value::zero(b.ty()), b.ty());
+                    self.next = first;
+                    let body = self.exp(&body, &env.push(&nothing, b.ty()).cast_env(q.sym()));
+                    self.next = info.end;
+                    return body;
+                }
+                self.next = info.rhs;
+                let rhs = self.exp(&b, env);
+                self.next = first;
+                let body = if is_free(&rhs) || (info.uses == 1 && !info.in_loop) {
+                    self.exp(&body, &env.push(&rhs, b.ty()).cast_env(q.sym()))
+                } else {
+                    Exp::let_(&rhs, &self.under(&body, q, b.ty(), env))
+                };
+                self.next = info.end;
+                body
+            }
+            ExpView::While(w) => {
+                let init = self.exp(&w.init, env);
+                self.next += 1;
+                let cond = self.under(&w.cond, w.eq, e.ty(), env);
+                let body = self.under(&w.body, w.eq, e.ty(), env);
+                Exp::while_(&cond, &body, &init, w.at)
+            }
+            ExpView::Op(op) => Exp::op(&op.map(&mut Parts { rebuild: self, env }), e.ty()),
+        })
+    }
+
+    /// Below one binder of type `B`.
+    fn under<Y, B, E, E2, A, T>(
+        &mut self,
+        e: &Exp<Y, A, T>,
+        q: Equal<Y, HCons<B, E>>,
+        t: &Ty<B>,
+        env: &Env<ExpF<E2, A>, E>,
+    ) -> Exp<HCons<B, E2>, A, T> {
+        let env = env.weaken(&Ren::shift()).push(&Exp::var(&Idx::zero(t)), t);
+        self.exp(e, &env.cast_env(q.sym()))
+    }
+}
+
+struct Parts<'r, 's, E, E2, A> {
+    rebuild: &'r mut Rebuild<'s>,
+    env: &'r Env<ExpF<E2, A>, E>,
+}
+impl<E, E2, A> ExpMap<E, A, E2, A> for Parts<'_, '_, E, E2, A> {
+    fn exp<T>(&mut self, e: &Exp<E, A, T>) -> Exp<E2, A, T> {
+        self.rebuild.exp(e, self.env)
+    }
+    fn avar<T>(&mut self, i: &Idx<A, T>) -> Idx<A, T> {
+        i.clone()
+    }
+}
+
+/// Whether an expression costs nothing, however often it is computed: a variable, a constant, a shape, or a component of one.
+pub fn is_free<E, A, T>(e: &Exp<E, A, T>) -> bool {
+    fresh3(|x, a, t| is_free_(&e.cast_all(name(x), name(a), name(t))))
+}
+
+fn is_free_<'e, 'a, 't>(e: &Exp<X<'e>, X<'a>, X<'t>>) -> bool {
+    fresh1(|n| match e.view(n) {
+        ExpView::Const(_) | ExpView::Var(_) | ExpView::Op(ExpOp::Shape(..)) => true,
+        ExpView::Op(ExpOp::Fst(a, _)) => is_free(&a),
+        ExpView::Op(ExpOp::Snd(a, _)) => is_free(&a),
+        _ => false,
+    })
+}

@@ -1,0 +1,125 @@
+//! Array operations on variables.
+
+use crate::simplify::shapes::Shapes;
+use crate::simplify::stats::Rule;
+use accel_core::ast::*;
+
+/// The definitions of all array variables in scope, and their shapes.
+pub struct AFacts<'f, A> {
+    pub defs: &'f Env<AccF<A>, A>,
+    pub shapes: &'f Shapes,
+}
+
+/// What becomes of an operation.
+pub type Rewritten<A, R> = Option<(Rule, Acc<A, R>)>;
+
+fn variable<A, R>(a: &Acc<A, R>) -> Option<Idx<A, R>> {
+    fresh1(|n| match a.view(n) {
+        AccView::Var(i) => Some(i),
+        _ => None,
+    })
+}
+
+/// The argument of a function of one argument, if the function is the identity.
+fn identity<A, P, R>(f: &Fun1<A, P, R>, p: &Ty<P>) -> Option<Equal<P, R>> {
+    fresh1(|n| match f.0.view(n) {
+        ExpView::Var(i) => Idx::zero(p).same(&i),
+        _ => None,
+    })
+}
+
+/// The array that a function reads at its argument, and does nothing else.
+fn reader<A, P, R>(f: &Fun1<A, P, R>, p: &Ty<P>) -> Option<Idx<A, Arr<P, R>>> {
+    fresh1(|n| {
+        let ExpView::Op(ExpOp::Index(a, ix, _)) = f.0.view(n) else { return None };
+        let q = identity(&Fun1(ix), p)?;
+        Some(a.cast(eq_arr(q.sym(), Equal::refl())))
+    })
+}
+
+impl<A> AFacts<'_, A> {
+    fn definition<R>(&self, a: &Acc<A, R>) -> Option<Acc<A, R>> {
+        Some(self.defs.get(&variable(a)?))
+    }
+
+    /// The first rule that applies; operands are variables.
+    pub fn rewrite<R>(&self, e: &Acc<A, R>) -> Rewritten<A, R> {
+        fresh2(|n, m| {
+            let AccView::Op(op) = e.view(n) else { return None };
+            match op {
+                // fst (a, b) = a
+                AccOp::Fst { a, eq } => match self.definition(&a)?.view(m) {
+                    AccView::Op(AccOp::Pair { a, eq: q, .. }) => {
+                        Some((Rule::Projection, a.cast(q.sym().then(eq).fst())))
+                    }
+                    _ => None,
+                },
+                // snd (a, b) = b
+                AccOp::Snd { a, eq } => match self.definition(&a)?.view(m) {
+                    AccView::Op(AccOp::Pair { b, eq: q, .. }) => {
+                        Some((Rule::Projection, b.cast(q.sym().then(eq).snd())))
+                    }
+                    _ => None,
+                },
+                // (fst p, snd p) = p
+                AccOp::Pair { a, b, .. } => {
+                    let (a, b) = (self.definition(&a)?, self.definition(&b)?);
+                    fresh1(|k| match (a.view(m), b.view(k)) {
+                        (AccView::Op(AccOp::Fst { a: x, .. }), AccView::Op(AccOp::Snd { a: y, .. })) => {
+                            variable(&x)?.same(&variable(&y)?)?;
+                            Some((Rule::PairEta, x.cast(x.ty().same(e.ty())?)))
+                        }
+                        _ => None,
+                    })
+                }
+                // if c then x else x = x
+                AccOp::Cond { then, otherwise, .. } => {
+                    variable(&then)?.same(&variable(&otherwise)?)?;
+                    Some((Rule::SameBranches, then))
+                }
+                // map (\x -> x) a = a
+                AccOp::Map { f, a, eq } => {
+                    let q = identity(&f, &a.sh_elt().1)?;
+                    Some((Rule::MapIdentity, a.cast(eq_arr(Equal::refl(), q).then(eq.sym()))))
+                }
+                // generate (shape a) (\i -> a ! i) = a
+                AccOp::Generate { sh, f, eq } => {
+                    let a = reader(&f, sh.ty())?;
+                    (self.shapes.known(e)? == self.shapes.root(&a)).then_some(())?;
+                    Some((Rule::GatherIdentity, Acc::var(&a).cast(eq.sym())))
+                }
+                // backpermute (shape a) (\i -> i) a = a
+                AccOp::Backpermute { sh, f, a, eq } => {
+                    let q = identity(&f, sh.ty())?;
+                    (self.shapes.known(e)? == self.shapes.root(&variable(&a)?)).then_some(())?;
+                    Some((Rule::GatherIdentity, a.cast(eq_arr(q.sym(), Equal::refl()).then(eq.sym()))))
+                }
+                AccOp::Reshape { sh, a, eq } => {
+                    // reshape (shape a) a = a
+                    if self.shapes.known(e) == Some(self.shapes.root(&variable(&a)?))
+                        && let Some(q) = a.ty().same(e.ty())
+                    {
+                        return Some((Rule::Reshape, a.cast(q)));
+                    }
+                    // reshape s (reshape t a) = reshape s a
+                    match self.definition(&a)?.view(m) {
+                        AccView::Op(AccOp::Reshape { a, eq: q, .. }) => {
+                            let a = a.cast(eq_arr(Equal::refl(), q.elt().sym()));
+                            Some((Rule::Reshape, Acc::reshape(&sh, &a, e.at()).cast(eq.sym())))
+                        }
+                        _ => None,
+                    }
+                }
+                // replicate [:, :] a = a
+                AccOp::Replicate { spec, a, .. } if spec.kept().iter().all(|k| *k) => {
+                    Some((Rule::SliceAll, a.cast(a.ty().same(e.ty())?)))
+                }
+                // slice [:, :] a = a
+                AccOp::Slice { spec, a, .. } if spec.kept().iter().all(|k| *k) => {
+                    Some((Rule::SliceAll, a.cast(a.ty().same(e.ty())?)))
+                }
+                _ => None,
+            }
+        })
+    }
+}

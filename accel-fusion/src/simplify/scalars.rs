@@ -1,0 +1,261 @@
+//! Simplification of scalar code. Expects any expression; establishes one in which no rule of `rules/` applies to an
+//! operation as written, and no two visible operations compute the same.
+//!
+//! The expression is flattened: every operation becomes a definition of a [`Block`], its operands variables or constants. A
+//! rule looks at the definitions of the operands, and an operation that has been computed already, here or around the
+//! branch, is its variable (NOTE [Numbering]). `lets.rs` then nests what is used only once.
+
+use super::block::{Block, Out};
+use super::facts::{Facts, is_atom};
+use super::rules::logic::{known, negated};
+use super::rules::rewrite;
+use super::shapes::{Shapes, constant_element};
+use super::stats::{Rule, Stats};
+use super::table::{Key, Table};
+use accel_core::ast::*;
+use frunk::HCons;
+
+/// Where the array variables of the old code are in the new one.
+pub enum Arrays<A0, A> {
+    /// Somewhere.
+    Table(Env<IdxF<A>, A0>),
+    /// Where they were.
+    Same(Equal<A0, A>),
+}
+
+impl<A0, A> Arrays<A0, A> {
+    fn get<T>(&self, i: &Idx<A0, T>) -> Idx<A, T> {
+        match self {
+            Arrays::Table(t) => t.get(i),
+            Arrays::Same(q) => i.cast_env(*q),
+        }
+    }
+}
+
+/// What is the same for all of a function.
+pub struct Code<'c, A> {
+    /// The definitions of the array variables.
+    pub arrays: &'c Env<AccF<A>, A>,
+    /// What is known of their shapes.
+    pub shapes: &'c Shapes,
+    /// The values that have been computed.
+    pub table: Table<Key>,
+    /// What has been done.
+    pub stats: &'c mut Stats,
+    /// Whether the code runs only once, so that work may be moved into it.
+    pub once: bool,
+}
+
+/// Emits code for `e`, whose scalar variables are found in `env`.
+pub fn number<'m, 'z, 'a, E0, B, E, T>(
+    e: &Exp<E0, X<'z>, T>,
+    env: &Env<ExpF<E, X<'a>>, E0>,
+    arrays: &Arrays<X<'z>, X<'a>>,
+    block: &Block<X<'a>, B, E>,
+    code: &mut Code<'_, X<'a>>,
+    m: Guard<'m>,
+) -> Out<'m, X<'a>, B, E, T> {
+    fresh4(|e0, b, e1, t| {
+        let (e0, b, e1, t) = (name(e0), name(b), name(e1), name(t));
+        let env = env.cast_env(e0).recast(e1);
+        let block = Block { tele: block.tele.cast_all(Equal::refl(), b, e1), defs: block.defs.cast_env(e1).recast(e1) };
+        let out = deep(|| number_(&e.cast_env(e0).cast(t), &env, arrays, &block, code, m));
+        let tele = out.block.tele.cast_all(Equal::refl(), b.sym(), Equal::refl());
+        Out {
+            block: Block { tele, defs: out.block.defs },
+            val: out.val.cast(t.sym()),
+            up: out.up.cast(e1.sym(), Equal::refl()),
+        }
+    })
+}
+
+fn number_<'m, 'z, 'a, 'y, 'b, 'e, 't>(
+    e: &Exp<X<'y>, X<'z>, X<'t>>,
+    env: &Env<ExpF<X<'e>, X<'a>>, X<'y>>,
+    arrays: &Arrays<X<'z>, X<'a>>,
+    block: &Block<X<'a>, X<'b>, X<'e>>,
+    code: &mut Code<'_, X<'a>>,
+    m: Guard<'m>,
+) -> Out<'m, X<'a>, X<'b>, X<'e>, X<'t>> {
+    fresh2(|n, p| match e.view(n) {
+        ExpView::Const(v) => block.atom(&Exp::constant(&v, e.ty()), m),
+        ExpView::Var(i) => block.atom(&env.get(&i), m),
+        ExpView::Let(b, body, q) => {
+            if fresh1(|n| matches!(b.view(n), ExpView::Var(_) | ExpView::Const(_))) {
+                code.stats.add(Rule::ScalarLet);
+            }
+            let b1 = number(&b, env, arrays, block, code, p);
+            let env = env.weaken(&b1.up).push(&b1.val, b.ty()).cast_env(q.sym());
+            after(b1.up, number(&body, &env, arrays, &b1.block, code, m))
+        }
+        ExpView::While(w) => loop_(&w, env, arrays, block, code, m),
+        ExpView::Op(op) => operation(&op, e.ty(), env, arrays, block, code, m),
+    })
+}
+
+/// A loop: condition and body are code of their own, since they run any number of times.
+fn loop_<'m, 'z, 'a, 'y, 'b, 'e, 't>(
+    w: &WhileView<'_, X<'y>, X<'z>, X<'t>>,
+    env: &Env<ExpF<X<'e>, X<'a>>, X<'y>>,
+    arrays: &Arrays<X<'z>, X<'a>>,
+    block: &Block<X<'a>, X<'b>, X<'e>>,
+    code: &mut Code<'_, X<'a>>,
+    m: Guard<'m>,
+) -> Out<'m, X<'a>, X<'b>, X<'e>, X<'t>> {
+    fresh1(|p| {
+        let init = number(&w.init, env, arrays, block, code, p);
+        let t = w.init.ty();
+        let state = Exp::var(&Idx::zero(t));
+        let inner = env.weaken(&init.up).weaken(&Ren::shift()).push(&state, t).cast_env(w.eq.sym());
+        let defs = init.block.defs.weaken(&Ren::shift()).push(&state, t);
+        let once = std::mem::replace(&mut code.once, false);
+        let cond = inside(&w.cond, &inner, arrays, &defs, code);
+        let body = inside(&w.body, &inner, arrays, &defs, code);
+        code.once = once;
+        let out = init.block.emit(&Exp::while_(&cond, &body, &init.val, w.at), m);
+        after(init.up, out)
+    })
+}
+
+/// Code that is run or not, or any number of times: definitions around a result.
+fn inside<'z, 'a, E0, E, T>(
+    e: &Exp<E0, X<'z>, T>,
+    env: &Env<ExpF<E, X<'a>>, E0>,
+    arrays: &Arrays<X<'z>, X<'a>>,
+    defs: &Env<ExpF<E, X<'a>>, E>,
+    code: &mut Code<'_, X<'a>>,
+) -> Exp<E, X<'a>, T> {
+    fresh1(|k| {
+        let mark = code.table.enter();
+        let out = number(e, env, arrays, &Block::start(defs), code, k);
+        code.table.leave(mark);
+        out.block.close(&out.val)
+    })
+}
+
+/// More definitions after those that `up` tells of.
+fn after<'m, 'k, A, B, E, T>(up: Ren<E, X<'k>>, out: Out<'m, A, B, X<'k>, T>) -> Out<'m, A, B, E, T> {
+    Out { up: up.then(&out.up), block: out.block, val: out.val }
+}
+
+fn operation<'n, 'm, 'z, 'a, 'y, 'b, 'e, 't>(
+    op: &ExpOp<'n, X<'y>, X<'z>, X<'t>>,
+    ty: &Ty<X<'t>>,
+    env: &Env<ExpF<X<'e>, X<'a>>, X<'y>>,
+    arrays: &Arrays<X<'z>, X<'a>>,
+    block: &Block<X<'a>, X<'b>, X<'e>>,
+    code: &mut Code<'_, X<'a>>,
+    m: Guard<'m>,
+) -> Out<'m, X<'a>, X<'b>, X<'e>, X<'t>> {
+    fresh2(|p, r| match op {
+        ExpOp::Pair(a, b, q) => {
+            let a = number(a, env, arrays, block, code, p);
+            let b = number(b, &env.weaken(&a.up), arrays, &a.block, code, r);
+            let e = Exp::pair(&a.val.weaken(&b.up), &b.val).cast(q.sym());
+            after(a.up.then(&b.up), emit(e, &b.block, code, m))
+        }
+        ExpOp::Fst(a, q) => {
+            let a = number(a, env, arrays, block, code, p);
+            after(a.up, emit(a.val.cast(*q).fst(), &a.block, code, m))
+        }
+        ExpOp::Snd(a, q) => {
+            let a = number(a, env, arrays, block, code, p);
+            after(a.up, emit(a.val.cast(*q).snd(), &a.block, code, m))
+        }
+        ExpOp::Prim1(o, a) => {
+            let a = number(a, env, arrays, block, code, p);
+            after(a.up, emit(Exp::prim1(*o, &a.val), &a.block, code, m))
+        }
+        ExpOp::Prim2(o, a, b) => {
+            let a = number(a, env, arrays, block, code, p);
+            let b = number(b, &env.weaken(&a.up), arrays, &a.block, code, r);
+            let e = Exp::prim2(*o, &a.val.weaken(&b.up), &b.val);
+            after(a.up.then(&b.up), emit(e, &b.block, code, m))
+        }
+        ExpOp::Cond(c, t, f) => {
+            let c = number(c, env, arrays, block, code, p);
+            let env = env.weaken(&c.up);
+            // if true then a else b = a
+            if let Some(known) = known(&c.val) {
+                code.stats.add(Rule::KnownCondition);
+                return after(c.up, number(if known { t } else { f }, &env, arrays, &c.block, code, m));
+            }
+            let t = inside(t, &env, arrays, &c.block.defs, code);
+            let f = inside(f, &env, arrays, &c.block.defs, code);
+            let facts = Facts { scalars: &c.block.defs };
+            let negated = negated(&c.val, &facts);
+            let out = match negated {
+                _ if is_atom(&t) && is_atom(&f) => emit(Exp::cond(&c.val, &t, &f), &c.block, code, m),
+                // if !c then a else b = if c then b else a
+                Some(positive) => {
+                    code.stats.add(Rule::BooleanCondition);
+                    c.block.emit(&Exp::cond(&positive, &f, &t), m)
+                }
+                None => c.block.emit(&Exp::cond(&c.val, &t, &f), m),
+            };
+            after(c.up, out)
+        }
+        ExpOp::Index(array, ix, at) => {
+            let array = arrays.get(array);
+            let ix = number(ix, env, arrays, block, code, p);
+            // The element of a constant array without dimensions.
+            if let Some(v) = constant_element(&array, code.arrays, ty) {
+                code.stats.add(Rule::ConstantElement);
+                return after(ix.up, ix.block.atom(&Exp::constant(&v, ty), m));
+            }
+            after(ix.up, emit(Exp::index(&array, &ix.val, *at), &ix.block, code, m))
+        }
+        ExpOp::Shape(array, q) => {
+            let array = arrays.get(array).cast(*q);
+            match code.shapes.resolve(&array, code.arrays, code.once) {
+                None => emit(Exp::shape(&array), block, code, m),
+                Some(sh) => {
+                    code.stats.add(Rule::Shape);
+                    number(&sh, &Env::empty(), &Arrays::Same(Equal::refl()), block, code, m)
+                }
+            }
+        }
+    })
+}
+
+/// Emits an operation on variables and constants, after the rules.
+fn emit<'m, 'a, 'b, 'k, T>(
+    mut e: Exp<X<'k>, X<'a>, T>,
+    block: &Block<X<'a>, X<'b>, X<'k>>,
+    code: &mut Code<'_, X<'a>>,
+    m: Guard<'m>,
+) -> Out<'m, X<'a>, X<'b>, X<'k>, T> {
+    let facts = Facts { scalars: &block.defs };
+    while let Some((rule, simpler)) = rewrite(&e, &facts) {
+        code.stats.add(rule);
+        e = simpler;
+    }
+    let size = block.defs.size().get();
+    let Some(key) = Key::of(&e, size, code.arrays.size().get()) else {
+        // Variables and constants have no key.
+        return if is_atom(&e) { block.atom(&e, m) } else { block.emit(&e, m) };
+    };
+    let known = code.table.get(&key).and_then(|level| {
+        fresh1(|n| {
+            let i = block.defs.variable(level, n)?;
+            Some(Exp::var(&i).cast(i.ty().same(e.ty())?))
+        })
+    });
+    match known {
+        Some(x) => {
+            if key.counts() {
+                code.stats.add(Rule::CommonScalar);
+            }
+            block.atom(&x, m)
+        }
+        None => {
+            code.table.insert(key, size);
+            block.emit(&e, m)
+        }
+    }
+}
+
+/// The arguments `P` of a function, in an environment after those of `E`.
+pub fn with_argument<E, A, P>(env: &Env<ExpF<E, A>, E>, t: &Ty<P>) -> Env<ExpF<HCons<P, E>, A>, HCons<P, E>> {
+    env.weaken(&Ren::shift()).push(&Exp::var(&Idx::zero(t)), t)
+}
