@@ -181,11 +181,13 @@ pub struct Evaluator<'a> {
     pub arrays: Vec<Plain>,
     /// The largest absolute value of a float in scalar code so far; infinite if one was NaN.
     pub largest: Cell<f64>,
+    /// Whether floats were equal where the larger, the smaller or the sign was asked for: there is no derivative there.
+    pub tie: Cell<bool>,
 }
 
 impl<'a> Evaluator<'a> {
     pub fn new(inputs: &'a Inputs) -> Self {
-        Evaluator { inputs, arrays: vec![], largest: Cell::new(0.0) }
+        Evaluator { inputs, arrays: vec![], largest: Cell::new(0.0), tie: Cell::new(false) }
     }
 
     /// Computes the next step.
@@ -203,11 +205,26 @@ impl<'a> Evaluator<'a> {
                 Node::Param(p) => params[*p],
                 Node::F(x) => Value::F(*x),
                 Node::I(x) => Value::I(*x),
-                Node::Unary(op, a) => unary(*op, v[*a]),
-                Node::Binary(op, a, b) => binary(*op, v[*a], v[*b]),
+                Node::Unary(op, a) => {
+                    if *op == Unary::Abs {
+                        self.compared(v[*a], Value::F(0.0));
+                    }
+                    unary(*op, v[*a])
+                }
+                Node::Binary(op, a, b) => {
+                    if matches!(op, Binary::Min | Binary::Max) && a != b {
+                        self.compared(v[*a], v[*b]);
+                    }
+                    binary(*op, v[*a], v[*b])
+                }
                 Node::Quotient(a, k) => Value::I(v[*a].i().div_euclid(*k)),
                 Node::Modulo(a, k) => Value::I(v[*a].i().rem_euclid(*k)),
-                Node::Compare(op, a, b) => Value::B(compare(*op, v[*a], v[*b])),
+                Node::Compare(op, a, b) => {
+                    if a != b {
+                        self.compared(v[*a], v[*b]);
+                    }
+                    Value::B(compare(*op, v[*a], v[*b]))
+                }
                 Node::Cond(c, a, b) => v[if v[*c].b() { *a } else { *b }],
                 Node::Read { array, index, part } => {
                     let array = &self.arrays[*array];
@@ -234,6 +251,20 @@ impl<'a> Evaluator<'a> {
             v.push(x);
         }
         f.results.iter().map(|i| v[*i]).collect()
+    }
+
+    /// Notices ties of floats.
+    fn compared(&self, a: Value, b: Value) {
+        if matches!((a, b), (Value::F(a), Value::F(b)) if a == b) {
+            self.tie.set(true);
+        }
+    }
+
+    fn combine(&self, op: Operator, a: &[Value], b: &[Value]) -> Element {
+        if matches!(op, Operator::Min | Operator::Max | Operator::ArgMax) {
+            self.compared(a[0], b[0]);
+        }
+        combine(op, a, b)
     }
 
     fn extent(&self, e: &Extent) -> usize {
@@ -265,7 +296,7 @@ impl<'a> Evaluator<'a> {
                 rows(get(x), |row| {
                     let start = z.clone().or_else(|| row.first().cloned());
                     let rest = if z.is_some() { row } else { row.get(1..).unwrap_or_default() };
-                    vec![start.map_or_else(|| zero(ty.elem), |z| rest.iter().fold(z, |a, b| combine(*op, &a, b)))]
+                    vec![start.map_or_else(|| zero(ty.elem), |z| rest.iter().fold(z, |a, b| self.combine(*op, &a, b)))]
                 })
             }
             Step::Scan { left, op, z, x } => {
@@ -280,8 +311,8 @@ impl<'a> Evaluator<'a> {
                     for e in z.iter().chain(&row) {
                         out.push(match out.last() {
                             None => e.clone(),
-                            Some(a) if *left => combine(*op, a, e),
-                            Some(a) => combine(*op, e, a),
+                            Some(a) if *left => self.combine(*op, a, e),
+                            Some(a) => self.combine(*op, e, a),
                         });
                     }
                     if !left {
@@ -300,7 +331,7 @@ impl<'a> Evaluator<'a> {
                     let to: Vec<i64> = t[1..].iter().map(|i| i.i()).collect();
                     if let (true, Some(to)) = (t[0].b(), inside(&out.shape, &to)) {
                         let p = place(&out.shape, &to);
-                        out.data[p] = combine(*op, e, &out.data[p]);
+                        out.data[p] = self.combine(*op, e, &out.data[p]);
                     }
                 }
                 out
