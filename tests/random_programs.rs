@@ -296,36 +296,3 @@ fn shared_and_copied_terms_mean_the_same() {
         }
     });
 }
-
-#[test]
-#[ignore]
-fn statistics() {
-    use std::collections::BTreeMap;
-    for (name, features) in [("every", EVERYTHING), ("smooth", SMOOTH), ("forward", FORWARD)] {
-        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for seed in 0..400u64 {
-            let p = random::generate::program(&mut quickcheck::Gen::from_size_and_seed(2 + (seed % 16) as usize, seed), features);
-            let p = random::shrink::swept(&p);
-            *counts.entry("live steps".into()).or_default() += p.steps.len() - 6;
-            if p.unshared_size() > 4000 { *counts.entry("too large to copy".into()).or_default() += 1; }
-            for (_, s) in &p.steps[6..] {
-                let d = format!("{s:?}");
-                let kind = d.split([' ', '(']).next().unwrap().to_string();
-                *counts.entry(kind).or_default() += 1;
-                for w in ["Read", "Cond(", "Loop", "Extent {"] { if d.contains(w) { *counts.entry(format!("with {w}")).or_default() += 1; } }
-            }
-            if features.smooth && is_tame(&p) {
-                let n = floats(&p.inputs).len();
-                let (_, t) = forward(&p).unwrap();
-                for i in 0..n {
-                    *counts.entry("directions".into()).or_default() += 1;
-                    if has_ties(&p) { *counts.entry("directions ties".into()).or_default() += 1; }
-                    let (d, apart) = difference(&p, i);
-                    if apart < 1e-3 { *counts.entry("directions clean".into()).or_default() += 1; }
-                    if d.abs() > 1e-3 && t[i].abs() > 1e-3 { *counts.entry("directions nonzero".into()).or_default() += 1; }
-                }
-            }
-        }
-        eprintln!("{name}: {counts:?}");
-    }
-}

@@ -347,7 +347,7 @@ impl Maker<'_> {
     fn node(&mut self, nodes: &mut Vec<(Scalar, Node)>, loops: bool) {
         use Scalar::*;
         let smooth = self.features.smooth;
-        let kind = below(self.g, 20);
+        let kind = below(self.g, 21);
         let (ty, node) = match kind {
             0..=3 => {
                 let mut ops =
@@ -402,7 +402,7 @@ impl Maker<'_> {
                 let index = (0..ty.rank).map(|_| self.operand(nodes, I)).collect();
                 (ty.elem.scalars()[part], Node::Read { array, index, part })
             }
-            _ if loops && self.features.forward_only && chance(self.g, 50) => {
+            19 if loops && self.features.forward_only => {
                 let (init, capture) = (self.operand(nodes, F), self.operand(nodes, F));
                 let n = 1 + below(self.g, 3);
                 let body = Box::new(self.fun_of_size(&[F, F, I], &[F], n, false));
