@@ -175,9 +175,9 @@ impl Maker<'_> {
     fn operator(&mut self, elem: Elem, commutative: bool) -> Operator {
         use Operator::*;
         let (commuting, all): (&[_], &[_]) = match elem {
-            Elem::F => (&[Add, Add, Mul, Min, Max, General], &[Add, Add, Mul, Min, Max, General]),
-            Elem::I => (&[Add, Mul, Min, Max, General], &[Add, Mul, Min, Max, General, Last]),
-            Elem::P => (&[Add, General], &[Add, General, ArgMax]),
+            Elem::F => (&[Add, Add, Mul, Min, Max, General], &[Add, Add, Mul, Min, Max, General, Second]),
+            Elem::I => (&[Add, Mul, Min, Max, General], &[Add, Mul, Min, Max, General, Last, Second]),
+            Elem::P => (&[Add, General], &[Add, General, ArgMax, Second]),
         };
         pick(self.g, if commutative { commuting } else { all })
     }
