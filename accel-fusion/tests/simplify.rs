@@ -5,5 +5,7 @@ mod support;
 
 #[path = "simplify/algebra.rs"]
 mod algebra;
+#[path = "simplify/gmm.rs"]
+mod gmm;
 #[path = "simplify/gradients.rs"]
 mod gradients;

@@ -9,7 +9,7 @@ use super::lets::tidy;
 use super::rules::logic::known;
 use super::rules::operations::AFacts;
 use super::scalars::{Arrays, Code, number, with_argument};
-use super::shapes::{Origin, Shapes};
+use super::shapes::Shapes;
 use super::stats::{Rule, Stats};
 use super::table::{Table, Tokens};
 use accel_core::ast::*;
@@ -43,7 +43,7 @@ pub fn body<'p, 'r>(
     let i = Idx::zero(t);
     let defs = Env::empty().push(&Acc::var(&i), t);
     let env = Env::empty().push(&i, t);
-    w.shapes.define(Origin::Unknown);
+    w.shapes.define(t.raw(), None);
     inside(e, &env, &defs, w)
 }
 
@@ -103,7 +103,7 @@ fn number_acc_<'m, 'z, 'a, 'b, 'r>(
             let inner = env.weaken(&init.up).weaken(&Ren::shift()).push(&state, e.ty()).cast_env(l.eq.sym());
             let defs = init.block.defs.weaken(&Ren::shift()).push(&Acc::var(&state), e.ty());
             let scope = w.shapes.enter();
-            w.shapes.define(Origin::Unknown);
+            w.shapes.define(e.ty().raw(), None);
             w.loops += 1;
             let cond = inside(&l.cond, &inner, &defs, w);
             let body = inside(&l.body, &inner, &defs, w);
@@ -258,8 +258,8 @@ fn emit<'m, 'b, 'k, R>(
     if let Some(key) = key {
         w.table.insert(key, size);
     }
-    let origin = w.shapes.origin(&e);
-    w.shapes.define(origin);
+    let origins = w.shapes.origins(&e);
+    w.shapes.define(e.ty().raw(), origins);
     block.emit(&e, m)
 }
 
@@ -276,7 +276,7 @@ impl<'w, 'z, 'a> Scalars<'w, 'z, 'a> {
     }
     fn code<E, T>(&mut self, e: &Exp<E, X<'z>, T>, args: &Env<ExpF<E, X<'a>>, E>, once: bool) -> Exp<E, X<'a>, T> {
         let Whole { shapes, stats, .. } = self.whole;
-        let mut code = Code { arrays: &self.defs, shapes, table: Table::default(), stats, once };
+        let mut code = Code { arrays: &self.defs, shapes, table: Table::default(), stats, once, resolved: false };
         let flat = fresh1(|k| {
             let out = number(e, args, &self.arrays, &Block::start(args), &mut code, k);
             out.block.close(&out.val)

@@ -13,7 +13,7 @@ use super::shapes::{Shapes, constant_element};
 use super::stats::{Rule, Stats};
 use super::table::{Key, Table};
 use accel_core::ast::*;
-use frunk::HCons;
+use frunk::{HCons, HNil};
 
 /// Where the array variables of the old code are in the new one.
 pub enum Arrays<A0, A> {
@@ -44,6 +44,8 @@ pub struct Code<'c, A> {
     pub stats: &'c mut Stats,
     /// Whether the code runs only once, so that work may be moved into it.
     pub once: bool,
+    /// Whether questions about shapes have been simplified already.
+    pub resolved: bool,
 }
 
 /// Emits code for `e`, whose scalar variables are found in `env`.
@@ -158,6 +160,11 @@ fn operation<'n, 'm, 'z, 'a, 'y, 'b, 'e, 't>(
             let a = number(a, env, arrays, block, code, p);
             after(a.up, emit(a.val.cast(*q).fst(), &a.block, code, m))
         }
+        ExpOp::Snd(a, _) if let Some(extent) = extent_of(a, arrays, code) => {
+            code.stats.add(Rule::Shape);
+            let Some(q) = Ty::<i64>::of().same(ty) else { unreachable!("extents are i64") };
+            resolved(&extent.cast(q), block, code, m)
+        }
         ExpOp::Snd(a, q) => {
             let a = number(a, env, arrays, block, code, p);
             after(a.up, emit(a.val.cast(*q).snd(), &a.block, code, m))
@@ -207,14 +214,50 @@ fn operation<'n, 'm, 'z, 'a, 'y, 'b, 'e, 't>(
         }
         ExpOp::Shape(array, q) => {
             let array = arrays.get(array).cast(*q);
-            match code.shapes.resolve(&array, code.arrays, code.once) {
+            let sh = if code.resolved { None } else { code.shapes.resolve(&array, code.arrays, code.once) };
+            match sh {
                 None => emit(Exp::shape(&array), block, code, m),
                 Some(sh) => {
                     code.stats.add(Rule::Shape);
-                    number(&sh, &Env::empty(), &Arrays::Same(Equal::refl()), block, code, m)
+                    resolved(&sh, block, code, m)
                 }
             }
         }
+    })
+}
+
+/// Emits a shape or an extent that is as simple as it can be.
+fn resolved<'m, 'a, 'b, 'e, T>(
+    e: &Exp<HNil, X<'a>, T>,
+    block: &Block<X<'a>, X<'b>, X<'e>>,
+    code: &mut Code<'_, X<'a>>,
+    m: Guard<'m>,
+) -> Out<'m, X<'a>, X<'b>, X<'e>, T> {
+    let before = std::mem::replace(&mut code.resolved, true);
+    let out = number(e, &Env::empty(), &Arrays::Same(Equal::refl()), block, code, m);
+    code.resolved = before;
+    out
+}
+
+/// `snd (fst (.. (shape a)))` in terms of other arrays, given what `snd` is applied to.
+fn extent_of<'z, 'a, E, T>(
+    e: &Exp<E, X<'z>, T>,
+    arrays: &Arrays<X<'z>, X<'a>>,
+    code: &Code<'_, X<'a>>,
+) -> Option<Exp<HNil, X<'a>, i64>> {
+    if code.resolved {
+        return None;
+    }
+    let (a, drop) = shape_chain(e, 0)?;
+    fresh1(|n| code.shapes.resolve_one(&arrays.get(&a.open(n)), drop, code.arrays, code.once))
+}
+
+/// The array and the number of `fst` in `fst (fst (.. (shape a)))`.
+fn shape_chain<A, E, T>(e: &Exp<E, A, T>, drop: usize) -> Option<(SomeIdx<A>, usize)> {
+    fresh1(|n| match e.view(n) {
+        ExpView::Op(ExpOp::Shape(a, _)) => Some((SomeIdx::new(&a), drop)),
+        ExpView::Op(ExpOp::Fst(a, _)) => shape_chain(&a, drop + 1),
+        _ => None,
     })
 }
 

@@ -92,26 +92,26 @@ fn commutes(op: Op2) -> bool {
     )
 }
 
-/// The variables that hold the values in scope, by level.
-pub struct Table<K> {
-    levels: HashMap<K, usize>,
+/// What holds the values in scope: a variable, by level, or something else.
+pub struct Table<K, V = usize> {
+    levels: HashMap<K, V>,
     /// What to forget at the end of a scope.
     trail: Vec<K>,
 }
 
-impl<K> Default for Table<K> {
+impl<K, V> Default for Table<K, V> {
     fn default() -> Self {
         Table { levels: HashMap::new(), trail: vec![] }
     }
 }
 
-impl<K: Clone + Eq + std::hash::Hash> Table<K> {
-    /// The level of the variable with this value.
-    pub fn get(&self, k: &K) -> Option<usize> {
+impl<K: Clone + Eq + std::hash::Hash, V: Copy> Table<K, V> {
+    /// What has this value.
+    pub fn get(&self, k: &K) -> Option<V> {
         self.levels.get(k).copied()
     }
     /// A new value.
-    pub fn insert(&mut self, k: K, level: usize) {
+    pub fn insert(&mut self, k: K, level: V) {
         self.trail.push(k.clone());
         self.levels.insert(k, level);
     }
@@ -145,12 +145,6 @@ impl Tokens {
         let mut tokens = Tokens::new(arrays);
         tokens.exp(e);
         tokens.out
-    }
-    /// The numbers of a shape of these extents.
-    pub fn constant_shape(extents: impl ExactSizeIterator<Item = i64>) -> Vec<u64> {
-        let n = extents.len() as u64;
-        let scalars = extents.flat_map(|e| [bits(Scalar::I64(e)).0.into(), e as u64]);
-        [0, n].into_iter().chain(scalars).collect()
     }
     fn text(&mut self, s: &str) {
         self.out.push(s.len() as u64);

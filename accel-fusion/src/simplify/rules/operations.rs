@@ -85,18 +85,18 @@ impl<A> AFacts<'_, A> {
                 // generate (shape a) (\i -> a ! i) = a
                 AccOp::Generate { sh, f, eq } => {
                     let a = reader(&f, sh.ty())?;
-                    (self.shapes.known(e)? == self.shapes.root(&a)).then_some(())?;
+                    (self.shapes.known(e)? == self.shapes.get(&a)).then_some(())?;
                     Some((Rule::GatherIdentity, Acc::var(&a).cast(eq.sym())))
                 }
                 // backpermute (shape a) (\i -> i) a = a
                 AccOp::Backpermute { sh, f, a, eq } => {
                     let q = identity(&f, sh.ty())?;
-                    (self.shapes.known(e)? == self.shapes.root(&variable(&a)?)).then_some(())?;
+                    (self.shapes.known(e)? == self.shapes.get(&variable(&a)?)).then_some(())?;
                     Some((Rule::GatherIdentity, a.cast(eq_arr(q.sym(), Equal::refl()).then(eq.sym()))))
                 }
                 AccOp::Reshape { sh, a, eq } => {
                     // reshape (shape a) a = a
-                    if self.shapes.known(e) == Some(self.shapes.root(&variable(&a)?))
+                    if self.shapes.known(e).as_deref() == Some(self.shapes.get(&variable(&a)?))
                         && let Some(q) = a.ty().same(e.ty())
                     {
                         return Some((Rule::Reshape, a.cast(q)));
