@@ -77,3 +77,12 @@ fn adjoints_of_components_are_not_added_to_zeros() {
     let (da, db) = run(grad(&twice), (&v(&[2.0, 3.0]), &v(&[5.0, 7.0]))).unwrap();
     assert_eq!((da.to_vec(), db.to_vec()), (vec![20.0, 42.0], vec![4.0, 9.0]));
 }
+
+#[test]
+fn gradients_by_several_scalars_at_once() {
+    let f = afun(|points: Acc<Vector<(f64, f64)>>| {
+        let f = |(x, y): (Exp<f64>, Exp<f64>)| x * y + x;
+        map(|(x, y)| (gradient(f, (x, y)), value_and_gradient(f, (2.0, y)).fst()), points)
+    });
+    assert_eq!(run(&f, &Array::vector(vec![(3.0, 5.0)])).unwrap().to_vec(), [((6.0, 3.0), 12.0)]);
+}
