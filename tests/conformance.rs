@@ -1,12 +1,20 @@
-//! Every operation of the surface language against plain Rust, on the reference interpreter.
+//! Every operation of the surface language against plain Rust, on the reference interpreter and on the evaluator of kernel
+//! programs.
 
 #[path = "conformance/mod.rs"]
 mod suite;
 
 use accel::interp::Interpreter;
+use accel_fusion::kernel::KernelEvaluator;
 
 #[test]
 fn interpreter() {
     let checks = suite::all(&Interpreter);
+    println!("{checks} results compared");
+}
+
+#[test]
+fn kernel_evaluator() {
+    let checks = suite::all(&KernelEvaluator);
     println!("{checks} results compared");
 }
