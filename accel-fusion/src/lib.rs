@@ -3,4 +3,4 @@
 
 pub mod simplify;
 
-pub use simplify::{Rule, Stats, simplify};
+pub use simplify::{Options, Rule, Stats, simplified, simplified_derivative, simplify, simplify_with};
