@@ -15,6 +15,7 @@
 mod alets;
 mod arrays;
 mod block;
+mod demand;
 mod facts;
 mod lets;
 mod retuple;
@@ -62,7 +63,6 @@ pub fn simplify_with(p: &Program, options: Options) -> Result<(Program, Stats)> 
         let before = stats.total();
         (p, stats) = round(&p, stats, options);
         stats.rounds += 1;
-        eprintln!("ROUND {stats}");
         if stats.total() == before {
             break;
         }
