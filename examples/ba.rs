@@ -1,7 +1,7 @@
 //! Bundle adjustment, as far as the residuals and their sparse Jacobian: ADBench's BA problem.
 //!
 //! ```text
-//! cargo run --release --example ba -- --input FILE [--backend B] [--precision f32|f64] [--repeat N] [--json]
+//! cargo run --release --example ba -- --input FILE [--backend B] [--precision f32|f64] [--repeat N] [--memory] [--json]
 //! ```
 
 #[path = "ba/geometry.rs"]
@@ -10,6 +10,7 @@ mod geometry;
 mod jacobian;
 
 use accel::backend::Backend;
+use accel::interp::Interpreted;
 use accel::prelude::*;
 use accel::{backend_named, default_backend};
 use adbench::{
@@ -26,6 +27,7 @@ The residuals of bundle adjustment, and their sparse Jacobian by cameras, points
   --backend NAME         where to run (default: the environment variable ACCEL_BACKEND, or the library's choice)
   --precision f32|f64    the floating-point type (default: f64)
   --repeat N             runs to take the median time of (default: 1)
+  --memory               measure the peak memory too, by one more run on the reference interpreter
   --json                 print one JSON object with the first observation's rows";
 
 fn main() -> ExitCode {
@@ -58,22 +60,32 @@ fn compute(problem: &BaFile, options: &Options) -> Result<BaReport, Failure> {
     };
     let backend = backend.map_err(|error| Failure::Usage(error.to_string()))?;
     let report = match options.precision {
-        Precision::F32 => compute_in::<f32>(problem, options.repeat, backend),
-        Precision::F64 => compute_in::<f64>(problem, options.repeat, backend),
+        Precision::F32 => compute_in::<f32>(problem, options, backend),
+        Precision::F64 => compute_in::<f64>(problem, options, backend),
     };
     report.map_err(|error| Failure::Compute(error.to_string()))
 }
 
 /// Computes in the precision of `T`.
-fn compute_in<T: Floating + Into<f64>>(file: &BaFile, repeat: usize, backend: &dyn Backend) -> Result<BaReport, Error> {
+fn compute_in<T: Floating + Into<f64>>(
+    file: &BaFile,
+    options: &Options,
+    backend: &dyn Backend,
+) -> Result<BaReport, Error> {
     let problem: Problem<T> = expanded(file);
-    let ((residuals, jacobian), compile_ms) = timed(|| {
+    let ((residuals, jacobian, program), compile_ms) = timed(|| {
         let residuals = afun(residuals::<T>);
-        let jacobian = afun(jacobian::<T>);
-        Ok::<_, Error>((Compiled::new(backend, &residuals)?, Compiled::new(backend, &jacobian)?))
+        let program = afun(jacobian::<T>);
+        Ok::<_, Error>((Compiled::new(backend, &residuals)?, Compiled::new(backend, &program)?, program))
     })?;
     let (reprojection, weights) = residuals.run(&problem)?;
-    let ((starts, _, values), jacobian_ms) = median_ms(repeat, || jacobian.run(&problem))?;
+    let ((starts, _, values), jacobian_ms) = median_ms(options.repeat, || jacobian.run(&problem))?;
+    let peak_bytes = if options.memory {
+        let inputs = Arrays::to_tuple(&problem);
+        Some(Interpreted::new(program.program()?).run_measured(&inputs)?.1)
+    } else {
+        None
+    };
     let row = |row: usize| -> Vec<f64> {
         let [start, end] = [starts.as_slice()[row], starts.as_slice()[row + 1]];
         let entries = &values.as_slice()[start as usize..end as usize];
@@ -90,6 +102,7 @@ fn compute_in<T: Floating + Into<f64>>(file: &BaFile, repeat: usize, backend: &d
         jac_werr0: row(2 * file.p)[0],
         jacobian_ms,
         compile_ms,
+        peak_bytes,
     })
 }
 
@@ -127,5 +140,9 @@ fn print_table(file: &Path, problem: &BaFile, report: &BaReport) -> Result<(), F
     print_line(format_args!(
         "time                compile {:.2} ms, Jacobian {:.2} ms",
         report.compile_ms, report.jacobian_ms
-    ))
+    ))?;
+    match report.peak_bytes {
+        Some(bytes) => print_line(format_args!("memory              at most {:.1} MB of arrays", bytes as f64 / 1e6)),
+        None => Ok(()),
+    }
 }

@@ -1,13 +1,14 @@
 //! Fits a Gaussian mixture, as far as the objective and its gradient: ADBench's GMM problem.
 //!
 //! ```text
-//! cargo run --release --example gmm -- --input FILE [--backend B] [--precision f32|f64] [--repeat N] [--json]
+//! cargo run --release --example gmm -- --input FILE [--backend B] [--precision f32|f64] [--repeat N] [--memory] [--json]
 //! ```
 
 #[path = "gmm/objective.rs"]
 mod objective;
 
 use accel::backend::Backend;
+use accel::interp::Interpreted;
 use accel::prelude::*;
 use accel::{backend_named, default_backend};
 use adbench::{
@@ -24,6 +25,7 @@ The objective of a Gaussian mixture, and its gradient by the alphas, the means a
   --backend NAME         where to run (default: the environment variable ACCEL_BACKEND, or the library's choice)
   --precision f32|f64    the floating-point type (default: f64)
   --repeat N             runs to take the median time of (default: 1)
+  --memory               measure the peak memory too, by one more run on the reference interpreter
   --json                 print one JSON object with the whole gradient";
 
 fn main() -> ExitCode {
@@ -56,8 +58,8 @@ fn compute(problem: &GmmFile, options: &Options) -> Result<GmmReport, Failure> {
     };
     let backend = backend.map_err(|error| Failure::Usage(error.to_string()))?;
     let report = match options.precision {
-        Precision::F32 => compute_in::<f32>(problem, options.repeat, backend),
-        Precision::F64 => compute_in::<f64>(problem, options.repeat, backend),
+        Precision::F32 => compute_in::<f32>(problem, options, backend),
+        Precision::F64 => compute_in::<f64>(problem, options, backend),
     };
     report.map_err(|error| Failure::Compute(error.to_string()))
 }
@@ -65,7 +67,7 @@ fn compute(problem: &GmmFile, options: &Options) -> Result<GmmReport, Failure> {
 /// Computes in the precision of `T`.
 fn compute_in<T: Floating + Into<f64>>(
     problem: &GmmFile,
-    repeat: usize,
+    options: &Options,
     backend: &dyn Backend,
 ) -> Result<GmmReport, Error> {
     let GmmFile { d, k, n, .. } = *problem;
@@ -80,15 +82,22 @@ fn compute_in<T: Floating + Into<f64>>(
     let constant: Scalar<T> = scalar(constant_term(n, d, k, problem.gamma, problem.m));
 
     // The points and the prior are constants of the program: it is not differentiated by them.
-    let ((value, gradient), compile_ms) = timed(|| {
+    let ((value, gradient, program), compile_ms) = timed(|| {
         let prog = afun(|alphas: Acc<Vector<T>>, means: Acc<Matrix<T>>, icf: Acc<Matrix<T>>| {
             let prior = (use_(&gamma), use_(&m), use_(&constant));
             objective((alphas, means, icf), use_(&x), prior)
         });
-        Ok::<_, Error>((Compiled::new(backend, &prog)?, Compiled::new(backend, &value_and_grad(&prog))?))
+        let program = value_and_grad(&prog);
+        Ok::<_, Error>((Compiled::new(backend, &prog)?, Compiled::new(backend, &program)?, program))
     })?;
-    let (_, objective_ms) = median_ms(repeat, || value.run((&alphas, &means, &icf)))?;
-    let (results, gradient_ms) = median_ms(repeat, || gradient.run((&alphas, &means, &icf)))?;
+    let (_, objective_ms) = median_ms(options.repeat, || value.run((&alphas, &means, &icf)))?;
+    let (results, gradient_ms) = median_ms(options.repeat, || gradient.run((&alphas, &means, &icf)))?;
+    let peak_bytes = if options.memory {
+        let inputs = Inputs::to_tuple(&(&alphas, &means, &icf));
+        Some(Interpreted::new(program.program()?).run_measured(&inputs)?.1)
+    } else {
+        None
+    };
     let (objective, (d_alphas, d_means, d_icf)) = results;
     Ok(GmmReport {
         backend: backend.name().to_string(),
@@ -99,6 +108,7 @@ fn compute_in<T: Floating + Into<f64>>(
         objective_ms,
         gradient_ms,
         compile_ms,
+        peak_bytes,
     })
 }
 
@@ -130,5 +140,9 @@ fn print_table(file: &Path, problem: &GmmFile, report: &GmmReport) -> Result<(),
     print_line(format_args!(
         "time       compile {:.2} ms, objective {:.2} ms, objective and gradient {:.2} ms",
         report.compile_ms, report.objective_ms, report.gradient_ms
-    ))
+    ))?;
+    match report.peak_bytes {
+        Some(bytes) => print_line(format_args!("memory     at most {:.1} MB of arrays", bytes as f64 / 1e6)),
+        None => Ok(()),
+    }
 }

@@ -5,10 +5,11 @@ use accel_core::backend::Backend;
 use accel_core::error::{Error, Result};
 use accel_core::interp::Interpreter;
 use accel_core::types::{Arrays, Inputs};
+use accel_native::Native;
 use std::borrow::Borrow;
 
 /// The names of the backends of this build.
-pub const BACKENDS: &[&str] = &["interp"];
+pub const BACKENDS: &[&str] = &["interp", "native"];
 
 /// The backend of a name.
 ///
@@ -17,6 +18,7 @@ pub const BACKENDS: &[&str] = &["interp"];
 pub fn backend_named(name: &str) -> Result<&'static dyn Backend> {
     match name {
         "interp" => Ok(&Interpreter),
+        "native" => Ok(&Native),
         _ => Err(Error::Backend(name.into(), BACKENDS.join(", "))),
     }
 }
@@ -26,9 +28,9 @@ pub fn backend_named(name: &str) -> Result<&'static dyn Backend> {
 /// # Errors
 /// As for [`backend_named`].
 pub fn default_backend() -> Result<&'static dyn Backend> {
-    match std::env::var("ACCEL_BACKEND") {
-        Ok(name) => backend_named(&name),
-        Err(_) => Ok(&Interpreter),
+    match std::env::var_os("ACCEL_BACKEND") {
+        Some(name) => backend_named(&name.to_string_lossy()),
+        None => Ok(&Interpreter),
     }
 }
 

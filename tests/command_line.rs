@@ -2,8 +2,9 @@
 
 mod support;
 
+use std::process::Command;
 use support::bad_files::bad_files;
-use support::{example, run_example};
+use support::{example, run_example, run_json};
 
 /// A file that is wrong, for each of the ways there are.
 #[test]
@@ -61,12 +62,42 @@ fn a_bad_option_is_an_error() {
 }
 
 #[test]
+fn an_unknown_backend_is_an_error() {
+    for name in ["gmm", "ba"] {
+        let by_option = run_example(name, &["--backend", "abacus"]);
+        let by_variable = Command::new(example(name)).env("ACCEL_BACKEND", "abacus").output().unwrap();
+        for output in [by_option, by_variable] {
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{stderr}");
+            assert!(stderr.contains("abacus") && stderr.contains("interp"), "{stderr}");
+        }
+        let report = run_json(name, &["--backend", "interp", "--memory"]);
+        assert_eq!(report["backend"], "interp");
+        assert!(report["peak_bytes"].as_u64().unwrap() > 1000);
+    }
+}
+
+#[test]
+fn people_get_a_table() {
+    for (name, line) in [("gmm", "objective  -"), ("ba", "reprojection error  [")] {
+        let output = run_example(name, &["--repeat", "2", "--memory"]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success());
+        assert!(text.contains(line) && text.contains("memory"), "{text}");
+    }
+    let output = run_example("quickstart", &[]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success());
+    assert!(text.contains("32") && text.contains("[4.0, 5.0, 6.0]") && text.contains("[1.0, 2.0, 3.0]"), "{text}");
+}
+
+#[test]
 fn help_lists_the_options() {
     for name in ["gmm", "ba"] {
         let output = run_example(name, &["--help"]);
         assert!(output.status.success());
         let text = String::from_utf8(output.stdout).unwrap();
-        for option in ["--input", "--backend", "--precision", "--repeat", "--json"] {
+        for option in ["--input", "--backend", "--precision", "--repeat", "--memory", "--json"] {
             assert!(text.contains(option), "{text}");
         }
     }

@@ -27,9 +27,9 @@ impl<Args, R> Clone for Afun<Args, R> {
     }
 }
 
-/// The program that an array function of one to eight [`Acc`](crate::surface::Acc)s writes: `f` is called once, now.
+/// The program that an array function of up to eight [`Acc`](crate::surface::Acc)s writes: `f` is called once, now.
 ///
-/// Several arguments are one tuple: `afun(|xs: Acc<A>, ys: Acc<B>| ..)` is an `Afun<(A, B), _>`. Mistakes that rustc cannot
+/// Several arguments are one tuple: `afun(|xs: Acc<A>, ys: Acc<B>| ..)` is an `Afun<(A, B), _>`; no argument is `()`. Mistakes that rustc cannot
 /// see do not panic; they are told when the program is used. [`try_afun`] tells them at once.
 #[track_caller]
 pub fn afun<M, F: ArrayFn<M>>(f: F) -> Afun<F::Args, F::Result> {

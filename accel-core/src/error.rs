@@ -104,6 +104,19 @@ pub enum Error {
     /// A backend that does not exist, or is not built in.
     #[error("unknown backend {0:?}: expected one of {1}")]
     Backend(String, String),
+    /// The C compiler that a backend uses has failed, or what it made cannot be loaded.
+    #[error("compiling the generated C code: {0}")]
+    Compiler(String),
+    /// Text that is not a kernel program.
+    #[error("line {line}: expected {expected}, found {found}")]
+    Syntax {
+        /// Counted from 1.
+        line: usize,
+        /// What could stand there.
+        expected: String,
+        /// What stands there.
+        found: String,
+    },
     /// A broken invariant of the library: please report it.
     #[error("internal error: {0}")]
     Internal(String),

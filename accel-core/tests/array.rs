@@ -11,9 +11,13 @@ fn elements_are_where_they_were_put() {
     assert_eq!(m.as_slice(), [1, 2, 3, 4, 5, 6]);
     assert_eq!(m.iter().collect::<Vec<i32>>(), m.to_vec());
     assert_eq!(m.get(m.shape()), None);
+    let [rows, columns] = m.shape().into();
+    assert_eq!((rows, columns), (2, 3));
 
     let s = Array::scalar(2.5f32);
-    assert_eq!((s.get(()), s.len(), s.shape().len()), (Some(2.5), 1, 0));
+    assert_eq!((s.get(()), s.item(), s.len(), s.shape().len()), (Some(2.5), 2.5, 1, 0));
+    assert_eq!(Array::scalar((1, true)).item(), (1, true));
+    assert_eq!((0..3).collect::<Vector<i64>>(), Array::vector(vec![0, 1, 2]));
     let pairs = Array::from_fn((2, 2), |ix| (ix[0] as i64, ix[1] as f64)).unwrap();
     assert_eq!(pairs.to_vec(), [(0, 0.0), (0, 1.0), (1, 0.0), (1, 1.0)]);
     assert_eq!(pairs.raw().columns, [Column::from(vec![0i64, 0, 1, 1]), Column::from(vec![0.0, 1.0, 0.0, 1.0])]);

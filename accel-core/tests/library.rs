@@ -206,6 +206,39 @@ fn loops_and_choices() {
 }
 
 #[test]
+fn assignment_and_clamping() {
+    let f = |xs: Acc<Vector<f64>>| {
+        map(
+            |x| {
+                let mut y = x;
+                y += 1.0;
+                y *= x;
+                y -= x;
+                y /= 2.0;
+                (x, y, x.clamp(0.0, 1.0))
+            },
+            xs,
+        )
+    };
+    let found = run(f, &vector(&[-2.0, 0.5, 3.0])).to_vec();
+    assert_eq!(found, [(-2.0, 2.0, 0.0), (0.5, 0.125, 0.5), (3.0, 4.5, 1.0)]);
+    let bits = |x: Acc<Scalar<u8>>| {
+        let mut y = the(x);
+        y <<= 1;
+        y |= 1;
+        y ^= the(x);
+        unit(y)
+    };
+    assert_eq!(run(bits, &Array::scalar(6)).item(), 11);
+}
+
+#[test]
+fn programs_without_arguments() {
+    assert_eq!(run(|| iota(3), &()).to_vec(), [0, 1, 2]);
+    assert_eq!(run(|| (), &()), ());
+}
+
+#[test]
 fn powers_by_integers() {
     for n in [-3, -1, 0, 1, 2, 7, 10] {
         let f = |xs: Acc<Vector<f64>>| map(|x| x.powi(n), xs);

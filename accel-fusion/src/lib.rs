@@ -1,6 +1,10 @@
-//! Transformations of typed programs that make them smaller and faster; they know nothing of derivatives or backends.
+//! Transformations of typed programs that make them smaller and faster, and their translation to kernel programs. They know
+//! nothing of derivatives or backends.
 #![forbid(unsafe_code)]
 
+pub mod kernel;
+mod lower;
 pub mod simplify;
 
+pub use lower::lower;
 pub use simplify::{Options, Rule, Stats, simplified, simplified_derivative, simplify, simplify_with};

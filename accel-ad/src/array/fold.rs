@@ -6,6 +6,12 @@
 //! gives the adjoint of a(i) and what step i contributes to arrays that f reads. This is two scans and one map, for elements of any
 //! type (compare `reduce` in Futhark's AD: `l . a . r` differentiated in `a`). `+`, `*`, `min` and `max` have rules of their own.
 
+//!
+//! NOTE [Products with zeros]: a row is summarised as the number of its zeros, the product of its other elements and the sum of
+//! its zeros. That sum is 0, but it has derivatives: with it, the gradient can be differentiated once more. Without zeros, the
+//! product of the others is p / a. With one zero z it is p at the zero and p / a * z elsewhere; with two, p times the other one
+//! at both of them, and zero elsewhere up to second order; so it is everywhere with more.
+
 use super::dual::ADual;
 use super::shapes::{bind, size};
 use crate::scalar::function::{FunDual, fun_dual};
@@ -144,16 +150,19 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
         self.done(st, &Acc::backpermute(&Exp::shape(&self.a), &f, &d, self.at), &d, k)
     }
 
-    /// The product of the others, without dividing by zero: rows are summarised as the number of their zeros and the product
-    /// of their other elements.
+    /// The product of the others, without dividing by zero, see NOTE [Products with zeros].
     fn product<'k, B>(&self, st: ADual<B, A, A2>, t: FloatTy<T>, k: Guard<'k>) -> Done<'k, B, A, Sh, T> {
         let o = Floats(t);
         let is_zero = |x: &Exp<_, A2, T>| o.cmp(Cmp::Eq, x, &o.c(0.0));
-        let count = fun1(&o.ty(), |x| Exp::cond(&is_zero(&x), &Exp::pair(&int(1), &o.c(1.0)), &Exp::pair(&int(0), &x)));
-        let summary = Ty::pair(&Ty::<i64>::of(), &o.ty());
+        let entry = |n: i64, p: &Exp<_, A2, T>, z: &Exp<_, A2, T>| Exp::pair(&Exp::pair(&int(n), p), z);
+        let (zero, one) = (o.c(0.0), o.c(1.0));
+        let count = fun1(&o.ty(), |x| Exp::cond(&is_zero(&x), &entry(1, &one, &x), &entry(0, &x, &zero)));
+        let summary = Ty::pair(&Ty::pair(&Ty::<i64>::of(), &o.ty()), &o.ty());
         let (x, y) = args(&summary, &summary);
-        let join = Fun2(Exp::pair(&index_op(Num2::Add, &x.fst(), &y.fst()), &o.mul(&x.snd(), &y.snd())));
-        let none = Exp::pair(&int(0), &o.c(1.0));
+        let (n, m) = (x.fst(), y.fst());
+        let both = Exp::pair(&index_op(Num2::Add, &n.fst(), &m.fst()), &o.mul(&n.snd(), &m.snd()));
+        let join = Fun2(Exp::pair(&both, &o.add(&x.snd(), &y.snd())));
+        let none = Exp::pair(&Exp::pair(&int(0), &o.c(1.0)), &o.c(0.0));
         let stats = Acc::fold(&join, &none, &Acc::map(&count, &Acc::var(&self.a), self.at), self.at);
         fresh1(|l| {
             let s = st.bind(&stats, l);
@@ -163,12 +172,15 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
                 let d = this.row(&ix.fst()).cast(tan_float(t));
                 let d = this.z.as_ref().map_or(d.clone(), |z| o.mul(&d, &z.weaken(&Ren::from_nil())));
                 bind(&Exp::pair(&Exp::index(&this.a, ix, at), &Exp::index(&stats, &ix.fst(), at)), |v, up| {
-                    let (a, zeros, p) = (v.fst(), v.snd().fst(), v.snd().snd());
+                    let (a, zeros, p, z) = (v.fst(), v.snd().fst().fst(), v.snd().fst().snd(), v.snd().snd());
                     let n = |k| compare(Cmp::Eq, NumTy::index().any(), &zeros, &int(k));
-                    let d = d.weaken(&up);
-                    let only = and(&n(1), &o.cmp(Cmp::Eq, &a, &o.c(0.0)));
-                    let rest = Exp::cond(&only, &o.mul(&d, &p), &o.c(0.0));
-                    Exp::cond(&n(0), &o.mul(&d, &o.div(&p, &a)), &rest)
+                    let dp = o.mul(&d.weaken(&up), &p);
+                    let others = o.div(&dp, &a);
+                    let two = Exp::cond(&n(2), &o.mul(&dp, &o.sub(&z, &a)), &o.c(0.0));
+                    let at_zero = Exp::cond(&n(1), &dp, &two);
+                    let elsewhere = Exp::cond(&n(1), &o.mul(&others, &z), &o.c(0.0));
+                    let some = Exp::cond(&o.cmp(Cmp::Eq, &a, &o.c(0.0)), &at_zero, &elsewhere);
+                    Exp::cond(&n(0), &others, &some)
                 })
                 .cast(tan_float(t).sym())
             });
@@ -177,8 +189,10 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
                 &fun1(&this.rows(), |ix| {
                     let d = this.row(&ix).cast(tan_float(t));
                     let v = Exp::index(&stats, &ix, at);
-                    let whole = compare(Cmp::Eq, NumTy::index().any(), &v.fst(), &int(0));
-                    Exp::cond(&whole, &o.mul(&d, &v.snd()), &o.c(0.0)).cast(tan_float(t).sym())
+                    let n = |k| compare(Cmp::Eq, NumTy::index().any(), &v.fst().fst(), &int(k));
+                    let dp = o.mul(&d, &v.fst().snd());
+                    let some = Exp::cond(&n(1), &o.mul(&dp, &v.snd()), &o.c(0.0));
+                    Exp::cond(&n(0), &dp, &some).cast(tan_float(t).sym())
                 }),
                 at,
             );

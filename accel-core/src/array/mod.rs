@@ -113,7 +113,8 @@ impl<Sh: Shape, T: Elt> Array<Sh, T> {
         &self.raw
     }
 
-    /// The extents, outermost dimension first.
+    /// The extents, outermost dimension first: `let [rows, columns] = m.shape().into()`. They can be given wherever a shape
+    /// is asked for, and are a slice of `usize`.
     pub fn shape(&self) -> Extents<Sh> {
         let mut extents = self.raw.extents.iter();
         GenericArray::generate(|_| extents.next().copied().unwrap_or(0))
@@ -165,6 +166,11 @@ impl<T: Elt> Array<Z, T> {
     pub fn scalar(x: T) -> Self {
         made(Self::from_columns(&[], vec![x]))
     }
+
+    /// The one element.
+    pub fn item(&self) -> T {
+        made(self.get(()).ok_or_else(crate::types::elt::wrong_elt::<T>))
+    }
 }
 
 impl<T: Elt> Array<Dim1, T> {
@@ -187,6 +193,12 @@ impl<T: Elt> Array<Dim2, T> {
 impl<T: Elt> From<Vec<T>> for Array<Dim1, T> {
     fn from(values: Vec<T>) -> Self {
         Array::vector(values)
+    }
+}
+
+impl<T: Elt> FromIterator<T> for Array<Dim1, T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        Array::vector(values.into_iter().collect())
     }
 }
 

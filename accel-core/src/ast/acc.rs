@@ -116,7 +116,11 @@ macro_rules! acc_ops {
             }
             /// What messages and printers call it.
             pub fn name(&self) -> &'static str {
-                match self { $( AccOp::$Op { .. } => $name ),* }
+                match self {
+                    AccOp::Scan { dir: Dir::Right, .. } => "scanr",
+                    AccOp::Scan1 { dir: Dir::Right, .. } => "scanr1",
+                    $( AccOp::$Op { .. } => $name ),*
+                }
             }
         }
     };
@@ -168,12 +172,12 @@ acc_ops! {
     /// Reduction of a non-empty innermost dimension.
     Fold1 "fold1" { fun2 f: Fun2<A, Y<'n>, Y<'n>, Y<'n>>, acc a: Acc<A, Arr<(X<'n>, i64), Y<'n>>>; R = Arr<X<'n>, Y<'n>> }
     /// All prefix (suffix) reductions of the innermost dimension, with `z`: one element more than the source.
-    Scan "scan" {
+    Scan "scanl" {
         dir dir: Dir, fun2 f: Fun2<A, Y<'n>, Y<'n>, Y<'n>>, exp z: Exp<HNil, A, Y<'n>>,
         acc a: Acc<A, Arr<(X<'n>, i64), Y<'n>>>; R = Arr<(X<'n>, i64), Y<'n>>
     }
     /// All non-empty prefix (suffix) reductions: as many as the source has elements.
-    Scan1 "scan1" {
+    Scan1 "scanl1" {
         dir dir: Dir, fun2 f: Fun2<A, Y<'n>, Y<'n>, Y<'n>>, acc a: Acc<A, Arr<(X<'n>, i64), Y<'n>>>;
         R = Arr<(X<'n>, i64), Y<'n>>
     }

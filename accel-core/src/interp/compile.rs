@@ -2,8 +2,8 @@
 
 use super::flatten::{SlotEnv, closed, fun1, fun2};
 use super::plan::{Block, Op, Place, Plan, Slot, Step};
-use super::tree::Tree;
 use crate::ast::{AWhileView, Acc, AccOp, AccView, Arr, Env, Program, Ty, X, deep, fresh1, fresh2, name};
+use crate::repr::tree::Tree;
 use crate::repr::{ArrayTuple, RawArray, RawTy};
 use frunk::{HCons, HNil};
 

@@ -2,8 +2,8 @@
 
 use super::code::{Code, Instr, Read, Reg};
 use super::plan::Slot;
-use super::tree::Tree;
 use crate::ast::{ConstF, Env, Exp, ExpOp, ExpView, Fun1, Fun2, Ty, WhileView, X, deep, fresh1, fresh3, name};
+use crate::repr::tree::Tree;
 use crate::repr::{RawTy, Scalar};
 use frunk::HNil;
 

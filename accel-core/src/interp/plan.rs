@@ -1,10 +1,10 @@
 //! What a program is translated to: steps that compute arrays into slots.
 
 use super::code::Code;
-use super::tree::Tree;
 use crate::ast::{Dir, Src};
 use crate::error::{Error, Result};
 use crate::repr::RawArray;
+use crate::repr::tree::Tree;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;

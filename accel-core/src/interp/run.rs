@@ -4,8 +4,8 @@ use super::code::{Machine, bool, no_element};
 use super::extents::check_size;
 use super::ops;
 use super::plan::{Block, Op, Place, Plan, Slot, Slots, Step};
-use super::tree::Tree;
 use crate::error::{Error, Result};
+use crate::repr::tree::Tree;
 use crate::repr::{ArrayTuple, RawArray};
 
 /// The result for an argument of the program's type, and the peak of [`Slots`].

@@ -2,7 +2,7 @@
 
 use super::layout::{Doc, Printer, Scope};
 use super::prim::{self, APPLY, ATOM, LOW, Prec};
-use crate::ast::{Acc, AccOp, AccView, Dir, Exp, SliceSpec, Src, X, deep, fresh1, fresh2, name};
+use crate::ast::{Acc, AccOp, AccView, Exp, SliceSpec, Src, X, deep, fresh1, fresh2, name};
 use crate::repr::RawTy;
 use frunk::HNil;
 use pretty::DocAllocator;
@@ -47,13 +47,7 @@ impl<'d> Printer<'d, '_> {
         let below = s.deeper();
         let (sh, elt) = shape_and_element(ty);
         let exp = |e| self.exp::<HNil, A, _>(e, below.closed(0), ATOM);
-        let name = match op {
-            AccOp::Scan { dir: Dir::Left, .. } => "scanl",
-            AccOp::Scan { dir: Dir::Right, .. } => "scanr",
-            AccOp::Scan1 { dir: Dir::Left, .. } => "scanl1",
-            AccOp::Scan1 { dir: Dir::Right, .. } => "scanr1",
-            _ => op.name(),
-        };
+        let name = op.name();
         let args = match op {
             AccOp::Unit { .. } => return self.text("()"),
             AccOp::Pair { a, b, .. } => {

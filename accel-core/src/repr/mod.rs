@@ -8,6 +8,7 @@ pub mod eval;
 pub mod op;
 pub mod scalar;
 pub mod special;
+pub mod tree;
 pub mod ty;
 
 pub use array::{ArrayTuple, Column, RawArray};

@@ -8,7 +8,7 @@ use crate::types::Arrays;
 /// eight such arguments, which together are a tuple. `M` only tells the numbers of arguments apart and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an array function",
-    note = "it takes one to eight arguments of type `Acc<..>`, which closures must write out, and returns `Acc`s"
+    note = "it takes one to eight arguments of type `Acc<..>` and returns `Acc`s; a scalar expression becomes one with `unit(x)`"
 )]
 pub trait ArrayFn<M> {
     /// The argument: the type of the only one, or the tuple of all.
@@ -30,6 +30,20 @@ where
     #[track_caller]
     fn apply(self, args: Acc<A>) -> Acc<R::Arrays> {
         self(args).into_acc()
+    }
+}
+
+/// A program without arguments, which is run on `&()`.
+impl<F, R> ArrayFn<fn() -> R> for F
+where
+    F: FnOnce() -> R,
+    R: IntoAcc,
+{
+    type Args = ();
+    type Result = R::Arrays;
+    #[track_caller]
+    fn apply(self, _: Acc<()>) -> Acc<R::Arrays> {
+        self().into_acc()
     }
 }
 

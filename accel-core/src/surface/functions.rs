@@ -93,6 +93,12 @@ impl<T: Num> Exp<T> {
         /// The larger one; the other one if one is NaN.
         max = Op2::Num(Num2::Max);
     }
+
+    /// The nearest number from `low` to `high`; `high` if that is less than `low`, `low` of NaN.
+    #[track_caller]
+    pub fn clamp(self, low: impl ToExp<T>, high: impl ToExp<T>) -> Exp<T> {
+        self.max(low).min(high)
+    }
 }
 
 impl<T: Integral> Exp<T> {

@@ -306,6 +306,12 @@ pub(crate) fn build(
     at: &'static Location<'static>,
     f: impl FnOnce(&mut Builder) -> NodeId,
 ) -> Handle {
+    let mut f = Some(f);
+    build_dyn(name, at, &mut |b| f.take().map_or(NodeId(0), |f| f(b)))
+}
+
+/// [`build`], compiled once: users' crates, where its callers are compiled, hold only the little closure.
+fn build_dyn(name: &'static str, at: &'static Location<'static>, f: &mut dyn FnMut(&mut Builder) -> NodeId) -> Handle {
     with_session(|sessions| {
         let outer_count = sessions.len() - 1;
         let (outer, innermost) = sessions.split_at_mut(outer_count);

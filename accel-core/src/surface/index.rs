@@ -21,6 +21,10 @@ pub trait IntoShape {
 }
 
 /// Elements that can be used as shapes: the shapes themselves, and `i64` as the shape of a vector.
+#[diagnostic::on_unimplemented(
+    message = "`Exp<{Self}>` is not a shape or index",
+    note = "indices and extents are `i64`: `x.cast::<i64>()` converts"
+)]
 pub trait ShapeLike: Elt {
     /// The shape type.
     type Sh: Shape;

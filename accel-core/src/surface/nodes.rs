@@ -32,7 +32,7 @@ pub(crate) fn closure<const N: usize, X, Y>(
     f: impl FnOnce(X) -> Y,
     close: impl FnOnce(Y) -> Handle,
 ) -> Closure {
-    let params = types.map(|ty| build(name, at, |b| b.push(Op::Param, ty)));
+    let params = params(name, at, types);
     let x = {
         let _site = attribute_to(name, at);
         open(params)
@@ -40,6 +40,11 @@ pub(crate) fn closure<const N: usize, X, Y>(
     let y = f(x);
     let _site = attribute_to(name, at);
     Closure { params: params.to_vec(), body: close(y) }
+}
+
+/// Parameters of the given types; apart from [`closure`] to be compiled once, not for each closure of a user's crate.
+fn params<const N: usize>(name: &'static str, at: At, types: [RawTy; N]) -> [Handle; N] {
+    types.map(|ty| build(name, at, |b| b.push(Op::Param, ty)))
 }
 
 /// A constant of type `ty`.

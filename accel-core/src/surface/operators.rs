@@ -7,6 +7,8 @@ use crate::repr::op::{Int1, Int2, Num1, Num2, Op1, Op2};
 use crate::repr::{RawTy, ScalarType};
 use crate::types::{Bits, Integral, Num};
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
+use std::ops::{AddAssign, BitAndAssign, BitOrAssign, BitXorAssign, DivAssign};
+use std::ops::{MulAssign, RemAssign, ShlAssign, ShrAssign, SubAssign};
 use std::panic::Location;
 
 macro_rules! operators {
@@ -45,6 +47,33 @@ operators! {
     BitXor bitxor Integral "^" Op2::Int(Int2::Xor), [i8 i16 i32 i64 u8 u16 u32 u64];
     Shl shl Integral "<<" Op2::Int(Int2::Shl), [i8 i16 i32 i64 u8 u16 u32 u64];
     Shr shr Integral ">>" Op2::Int(Int2::Shr), [i8 i16 i32 i64 u8 u16 u32 u64];
+}
+
+/// `x += y` makes `x` the handle of the sum; handles that were copied from `x` before still stand for what they did.
+macro_rules! assignments {
+    ($($trait:ident $assign:ident $op:ident $method:ident $class:ident;)*) => { $(
+        impl<T: $class, X> $trait<X> for Exp<T>
+        where
+            Exp<T>: $op<X, Output = Exp<T>>,
+        {
+            #[track_caller]
+            fn $assign(&mut self, other: X) {
+                *self = $op::$method(*self, other)
+            }
+        }
+    )* };
+}
+assignments! {
+    AddAssign add_assign Add add Num;
+    SubAssign sub_assign Sub sub Num;
+    MulAssign mul_assign Mul mul Num;
+    DivAssign div_assign Div div Num;
+    RemAssign rem_assign Rem rem Num;
+    BitAndAssign bitand_assign BitAnd bitand Bits;
+    BitOrAssign bitor_assign BitOr bitor Bits;
+    BitXorAssign bitxor_assign BitXor bitxor Integral;
+    ShlAssign shl_assign Shl shl Integral;
+    ShrAssign shr_assign Shr shr Integral;
 }
 
 impl<T: Num> Neg for Exp<T> {

@@ -123,8 +123,12 @@ pub fn gather<Sh: Shape, T: Elt>(from: Arr<Sh, i64>, xs: Arr<Dim1, T>) -> Arr<Sh
 #[track_caller]
 pub fn scatter<T: Elt>(to: Arr<Dim1, i64>, defaults: Arr<Dim1, T>, xs: Arr<Dim1, T>) -> Arr<Dim1, T> {
     let _site = attribute_to("scatter", Location::caller());
-    // Elements without a place are not sent.
-    permute(|new, _| new, defaults, |i| (i.lt(to.len()), to.at(i.min(to.len() - 1))), xs)
+    // Elements without a place are not sent, and no place is read for them, even where there is none at all.
+    let target = |i: Exp<i64>| {
+        let sent = i.lt(to.len());
+        (sent, cond(sent, to.at(i), 0))
+    };
+    permute(|new, _| new, defaults, target, xs)
 }
 
 /// The innermost rows of both arrays one after the other; outer dimensions are those that both have.

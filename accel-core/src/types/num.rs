@@ -8,12 +8,17 @@ use crate::surface::{Exp, IntoExp, ToExp};
 use crate::types::Elt;
 
 /// Scalars: numbers and `bool`. In scalar code they are an [`Exp`] without parts.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a scalar", note = "scalars are the numbers and `bool`")]
 pub trait Primitive: ScalarElt + Repr + Elt<Repr = Self, Exp = Exp<Self>> + IntoExp<Elt = Self> + ToExp<Self> {
     /// The elements of a column; `None` if it has another type.
     fn column_slice(column: &Column) -> Option<&[Self]>;
 }
 
 /// Numbers.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a number",
+    note = "numbers are `i8` to `i64`, `u8` to `u64`, `f32` and `f64`"
+)]
 pub trait Num: Primitive {
     /// The number that Rust's `as` makes of `x`: rounded to `f32`, truncated and saturated to an integer.
     fn from_f64(x: f64) -> Self;
@@ -28,6 +33,7 @@ pub trait Num: Primitive {
 }
 
 /// What `&`, `|` and `!` work on: the integers, bit by bit, and `bool`.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not an integer or `bool`")]
 pub trait Bits: Primitive {
     /// The operation of `&`.
     const AND: Op2;
@@ -36,9 +42,17 @@ pub trait Bits: Primitive {
 }
 
 /// The integers, `i8` to `i64` and `u8` to `u64`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an integer",
+    note = "integers are `i8` to `i64` and `u8` to `u64`"
+)]
 pub trait Integral: Num + Bits {}
 
 /// `f32` and `f64`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a floating-point number",
+    note = "only `f32` and `f64` have derivatives and functions such as `sin`; `x.cast::<f64>()` converts"
+)]
 pub trait Floating: Num {}
 
 macro_rules! primitive {

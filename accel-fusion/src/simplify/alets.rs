@@ -288,10 +288,7 @@ fn reads<E, A, A2, T>(e: &Exp<E, A, T>, env: &Env<AccF<A2>, A>) -> Exp<E, A2, T>
     })
 }
 
-fn reads_<'e, 'a, 'b, 't>(
-    e: &Exp<X<'e>, X<'a>, X<'t>>,
-    env: &Env<AccF<X<'b>>, X<'a>>,
-) -> Exp<X<'e>, X<'b>, X<'t>> {
+fn reads_<'e, 'a, 'b, 't>(e: &Exp<X<'e>, X<'a>, X<'t>>, env: &Env<AccF<X<'b>>, X<'a>>) -> Exp<X<'e>, X<'b>, X<'t>> {
     fresh1(|n| match e.view(n) {
         ExpView::Const(v) => Exp::constant(&v, e.ty()),
         ExpView::Var(i) => Exp::var(&i),

@@ -25,6 +25,8 @@ pub struct Options {
     pub precision: Precision,
     /// How often to run, at least once; the reported times are medians.
     pub repeat: usize,
+    /// Whether to measure the peak memory too.
+    pub memory: bool,
     /// Whether to print one JSON object rather than text for people.
     pub json: bool,
 }
@@ -41,7 +43,8 @@ pub enum Command {
 /// Reads a command line, without the name of the program.
 pub fn parse_args(args: impl IntoIterator<Item = OsString>) -> Result<Command, Failure> {
     let mut parser = lexopt::Parser::from_args(args);
-    let mut options = Options { input: None, backend: None, precision: Precision::F64, repeat: 1, json: false };
+    let mut options =
+        Options { input: None, backend: None, precision: Precision::F64, repeat: 1, memory: false, json: false };
     while let Some(arg) = parser.next()? {
         match arg {
             Long("input") => options.input = Some(parser.value()?.into()),
@@ -59,6 +62,7 @@ pub fn parse_args(args: impl IntoIterator<Item = OsString>) -> Result<Command, F
                     _ => Err("expected a whole number from 1"),
                 })?;
             }
+            Long("memory") => options.memory = true,
             Long("json") => options.json = true,
             Long("help") | Short('h') => return Ok(Command::Help),
             _ => return Err(arg.unexpected().into()),

@@ -27,17 +27,20 @@ pub struct GmmReport {
     pub gradient_ms: f64,
     /// Time to stage, differentiate and compile both programs, once.
     pub compile_ms: f64,
+    /// The most bytes of arrays that the gradient program held at one time, where that was measured.
+    pub peak_bytes: Option<usize>,
 }
 
 impl GmmReport {
     /// One JSON object; numbers are written so that reading gives them back exactly.
     pub fn json(&self, file: &Path, n: usize, d: usize, k: usize) -> Value {
-        json!({
+        let report = json!({
             "file": file_name(file), "backend": self.backend, "n": n, "d": d, "k": k,
             "objective": self.objective,
             "d_alphas": self.d_alphas, "d_means": self.d_means, "d_icf": self.d_icf,
             "objective_ms": self.objective_ms, "gradient_ms": self.gradient_ms, "compile_ms": self.compile_ms,
-        })
+        });
+        with_peak(report, self.peak_bytes)
     }
 }
 
@@ -62,18 +65,29 @@ pub struct BaReport {
     pub jacobian_ms: f64,
     /// Time to stage, differentiate and compile, once.
     pub compile_ms: f64,
+    /// The most bytes of arrays that the Jacobian's program held at one time, where that was measured.
+    pub peak_bytes: Option<usize>,
 }
 
 impl BaReport {
     /// One JSON object; numbers are written so that reading gives them back exactly.
     pub fn json(&self, file: &Path, n: usize, m: usize, p: usize) -> Value {
-        json!({
+        let report = json!({
             "file": file_name(file), "backend": self.backend, "n": n, "m": m, "p": p, "nnz": self.nnz,
             "jacobian_ms": self.jacobian_ms, "compile_ms": self.compile_ms,
             "reproj_err": self.reproj_err, "w_err": self.w_err,
             "jac_row0": self.jac_row0, "jac_row1": self.jac_row1, "jac_werr0": self.jac_werr0,
-        })
+        });
+        with_peak(report, self.peak_bytes)
     }
+}
+
+/// A report with the peak memory, where it was measured.
+fn with_peak(mut report: Value, peak_bytes: Option<usize>) -> Value {
+    if let Some(bytes) = peak_bytes {
+        report["peak_bytes"] = bytes.into();
+    }
+    report
 }
 
 /// A path's last component, as reports name files.

@@ -52,13 +52,7 @@ fn is<E, A, T>(e: &Exp<E, A, T>, t: NumTy<T>, x: f64) -> bool {
 }
 
 /// Identities of all numbers; integers wrap.
-fn either<E, A, T>(
-    op: Num2,
-    t: NumTy<T>,
-    a: &Exp<E, A, T>,
-    b: &Exp<E, A, T>,
-    f: &Facts<E, A>,
-) -> Rewritten<E, A, T> {
+fn either<E, A, T>(op: Num2, t: NumTy<T>, a: &Exp<E, A, T>, b: &Exp<E, A, T>, f: &Facts<E, A>) -> Rewritten<E, A, T> {
     Some(match op {
         // x * 1 = x, 1 * x = x, x / 1 = x
         Num2::Mul | Num2::Div if is(b, t, 1.0) => (Rule::Neutral, a.clone()),
@@ -102,13 +96,7 @@ fn float<E, A, T>(
     })
 }
 
-fn integer<E, A, T>(
-    op: Num2,
-    t: NumTy<T>,
-    a: &Exp<E, A, T>,
-    b: &Exp<E, A, T>,
-    f: &Facts<E, A>,
-) -> Rewritten<E, A, T> {
+fn integer<E, A, T>(op: Num2, t: NumTy<T>, a: &Exp<E, A, T>, b: &Exp<E, A, T>, f: &Facts<E, A>) -> Rewritten<E, A, T> {
     let zero = || Exp::constant(&t.value(0.0), &t.ty());
     Some(match op {
         // x + 0 = x, 0 + x = x, x - 0 = x

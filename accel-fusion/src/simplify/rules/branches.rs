@@ -7,12 +7,7 @@ use crate::simplify::stats::Rule;
 use accel_core::ast::*;
 use accel_core::repr::Scalar;
 
-pub fn cond<E, A, T>(
-    c: &Exp<E, A, bool>,
-    a: &Exp<E, A, T>,
-    b: &Exp<E, A, T>,
-    f: &Facts<E, A>,
-) -> Rewritten<E, A, T> {
+pub fn cond<E, A, T>(c: &Exp<E, A, bool>, a: &Exp<E, A, T>, b: &Exp<E, A, T>, f: &Facts<E, A>) -> Rewritten<E, A, T> {
     // if true then a else b = a
     if let Some(c) = known(c) {
         return Some((Rule::KnownCondition, if c { a.clone() } else { b.clone() }));

@@ -6,12 +6,7 @@ use crate::simplify::stats::Rule;
 use accel_core::ast::*;
 use accel_core::repr::RawTy;
 
-pub fn pair<E, A, P, Q, T>(
-    a: &Exp<E, A, P>,
-    b: &Exp<E, A, Q>,
-    t: &Ty<T>,
-    f: &Facts<E, A>,
-) -> Rewritten<E, A, T> {
+pub fn pair<E, A, P, Q, T>(a: &Exp<E, A, P>, b: &Exp<E, A, Q>, t: &Ty<T>, f: &Facts<E, A>) -> Rewritten<E, A, T> {
     // A pair of constants is a constant.
     if let (Some(x), Some(y)) = (constant(a), constant(b)) {
         let leaves: Vec<_> = x.scalars().iter().chain(y.scalars()).copied().collect();

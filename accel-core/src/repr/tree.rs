@@ -15,6 +15,7 @@ pub enum Tree<L> {
 }
 
 impl<L: Copy> Tree<L> {
+    /// A pair of tuples.
     pub fn pair(a: Tree<L>, b: Tree<L>) -> Tree<L> {
         Tree::Pair(Arc::new((a, b)))
     }
@@ -31,10 +32,12 @@ impl<L: Copy> Tree<L> {
         }
     }
 
+    /// The first component.
     pub fn fst(&self) -> Tree<L> {
         self.parts().0.clone()
     }
 
+    /// The second component.
     pub fn snd(&self) -> Tree<L> {
         self.parts().1.clone()
     }

@@ -1,0 +1,99 @@
+//! Cuts the text of a kernel program into tokens.
+
+use accel_core::error::{Error, Result};
+use std::fmt;
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Token {
+    /// A name, a keyword or a number: `a1`, `reduce`, `-1.5e-7f32`.
+    Word(String),
+    /// `"..."`
+    Text(String),
+    /// Punctuation or an operator.
+    Mark(&'static str),
+    End,
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Token::Word(w) => write!(f, "`{w}`"),
+            Token::Text(t) => write!(f, "{t:?}"),
+            Token::Mark(m) => write!(f, "`{m}`"),
+            Token::End => f.write_str("the end of the text"),
+        }
+    }
+}
+
+/// Longer ones first where one is the beginning of another.
+const MARKS: [&str; 29] = [
+    "->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+", "-", "*", "/", "%", "&", "|", "^", "<", ">", "(", ")",
+    "[", "]", "{", "}", ",", ":", ";", "=",
+];
+
+/// The tokens and their lines, counted from 1; the last one is `End`.
+pub fn tokens(text: &str) -> Result<Vec<(Token, usize)>> {
+    let mut out = vec![];
+    let mut line = 1;
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        if c == '\n' {
+            line += 1;
+        }
+        if c.is_whitespace() {
+            rest = &rest[c.len_utf8()..];
+        } else if rest.starts_with("//") {
+            rest = rest.find('\n').map_or("", |end| &rest[end..]);
+        } else if let Some(inside) = rest.strip_prefix('"') {
+            let (token, after) = quoted(inside, line)?;
+            out.push((token, line));
+            rest = after;
+        } else if let Some(length) = word(rest) {
+            out.push((Token::Word(rest[..length].into()), line));
+            rest = &rest[length..];
+        } else if let Some(mark) = MARKS.iter().chain(&["@", "?"]).find(|m| rest.starts_with(**m)) {
+            out.push((Token::Mark(mark), line));
+            rest = &rest[mark.len()..];
+        } else {
+            return Err(Error::Syntax { line, expected: "a kernel program".into(), found: format!("`{c}`") });
+        }
+    }
+    out.push((Token::End, line));
+    Ok(out)
+}
+
+/// The text up to the closing quote, and what follows.
+fn quoted(text: &str, line: usize) -> Result<(Token, &str)> {
+    let mut out = String::new();
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return Ok((Token::Text(out), &text[at + 1..])),
+            '\\' => match chars.next() {
+                Some((_, 'n')) => out.push('\n'),
+                Some((_, 't')) => out.push('\t'),
+                Some((_, c @ ('"' | '\\' | '\''))) => out.push(c),
+                _ => break,
+            },
+            c => out.push(c),
+        }
+    }
+    Err(Error::Syntax { line, expected: "the end of a quoted name".into(), found: format!("\"{out}") })
+}
+
+/// The length of the word that the text begins with.
+fn word(text: &str) -> Option<usize> {
+    let body = text.strip_prefix('-').unwrap_or(text);
+    let start = text.len() - body.len();
+    let first = body.chars().next().filter(|c| c.is_ascii_alphanumeric())?;
+    let mut before = first;
+    for (k, c) in body.char_indices() {
+        // A sign belongs to a number after its `e`.
+        let exponent = matches!(c, '+' | '-') && before == 'e' && first.is_ascii_digit();
+        if !(c.is_ascii_alphanumeric() || c == '_' || c == '.' || exponent) {
+            return Some(start + k);
+        }
+        before = c;
+    }
+    Some(text.len())
+}

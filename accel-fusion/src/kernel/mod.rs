@@ -1,0 +1,20 @@
+//! The kernel program: erased, in single-assignment form, with few kinds of statements. It is what code is generated from.
+//!
+//! Arrays are structures of columns; extents are known when a program runs. Statements are loops over memory (`Loop`, `Reduce`,
+//! `Scan`, `Permute`), control flow (`If`, `While`) and names for the same memory (`Reshape`). Scalar code is a list of
+//! instructions over registers with structured branches and loops; it may read any array that is defined before it.
+
+mod eval;
+mod ir;
+mod lex;
+mod names;
+mod parse;
+mod print;
+mod stats;
+mod verify;
+
+pub use eval::{KernelEvaluator, evaluate};
+pub use ir::*;
+pub use parse::parse;
+pub use stats::{Formula, Stats};
+pub use verify::verify;

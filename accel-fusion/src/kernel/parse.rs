@@ -1,0 +1,505 @@
+//! Reads the textual form of kernel programs, which [`super::print`] describes.
+//!
+//! What is read need not be a correct program: that is for [`super::verify`] to say, so that its tests can be written as text.
+
+use super::ir::*;
+use super::lex::{Token, tokens};
+use super::names;
+use accel_core::error::{Error, Result};
+use accel_core::repr::{Column, RawArray, Scalar, ScalarType};
+use std::str::FromStr;
+
+/// The program that a text says. Sites have no source lines.
+///
+/// # Errors
+/// `Error::Syntax`, with the line and what was expected there.
+pub fn parse(text: &str) -> Result<Program> {
+    let mut p = Parser { tokens: tokens(text)?, next: 0, arrays: vec![], types: vec![] };
+    p.program()
+}
+
+impl FromStr for Program {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Program> {
+        parse(text)
+    }
+}
+
+/// Numbers of arrays and registers are below this, so that a slip of the pen does not ask for all memory.
+const MANY: usize = 1 << 24;
+
+struct Parser {
+    tokens: Vec<(Token, usize)>,
+    next: usize,
+    /// What was declared so far.
+    arrays: Vec<Option<ArrayInfo>>,
+    /// The same for the registers of the code that is being read.
+    types: Vec<Option<ScalarType>>,
+}
+
+impl Parser {
+    // Tokens.
+
+    fn peek(&self) -> &Token {
+        // The last token is `End`, which is not passed.
+        &self.tokens[self.next.min(self.tokens.len() - 1)].0
+    }
+
+    fn advance(&mut self) -> Token {
+        let token = self.peek().clone();
+        self.next += 1;
+        token
+    }
+
+    fn expected<T>(&self, what: impl Into<String>) -> Result<T> {
+        let (token, line) = &self.tokens[self.next.min(self.tokens.len() - 1)];
+        Err(Error::Syntax { line: *line, expected: what.into(), found: token.to_string() })
+    }
+
+    /// Passes a word or mark if it comes next.
+    fn accept(&mut self, text: &str) -> bool {
+        let found = match self.peek() {
+            Token::Word(w) => w == text,
+            Token::Mark(m) => *m == text,
+            _ => false,
+        };
+        self.next += usize::from(found);
+        found
+    }
+
+    fn expect(&mut self, text: &str) -> Result<()> {
+        if self.accept(text) { Ok(()) } else { self.expected(format!("`{text}`")) }
+    }
+
+    /// The next token if it is a word for which `f` has a value.
+    fn word<T>(&mut self, what: &str, f: impl Fn(&str) -> Option<T>) -> Result<T> {
+        let found = match self.peek() {
+            Token::Word(w) => f(w),
+            _ => None,
+        };
+        match found {
+            Some(x) => {
+                self.next += 1;
+                Ok(x)
+            }
+            None => self.expected(what),
+        }
+    }
+
+    fn peeks<T>(&self, f: impl Fn(&str) -> Option<T>) -> bool {
+        matches!(self.peek(), Token::Word(w) if f(w).is_some())
+    }
+
+    fn number(&mut self, what: &str) -> Result<usize> {
+        self.word(what, |w| w.parse().ok())
+    }
+
+    fn array(&mut self) -> Result<ArrayId> {
+        self.word("an array such as `a0`", |w| numbered('a', w))
+    }
+
+    fn register(&mut self) -> Result<Reg> {
+        self.word("a register such as `x0`", |w| numbered('x', w))
+    }
+
+    fn scalar_type(&mut self) -> Result<ScalarType> {
+        self.word("a scalar type", names::scalar_type)
+    }
+
+    fn site(&mut self) -> Result<SiteId> {
+        self.expect("@")?;
+        self.number("the number of a site")
+    }
+
+    /// Items separated by commas up to a closing mark, which is passed.
+    fn list<T>(&mut self, close: &str, item: fn(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        let mut items = vec![];
+        if self.accept(close) {
+            return Ok(items);
+        }
+        loop {
+            items.push(item(self)?);
+            if self.accept(close) {
+                return Ok(items);
+            }
+            if !self.accept(",") {
+                return self.expected(format!("`,` or `{close}`"));
+            }
+        }
+    }
+
+    /// `()`, or items separated by commas.
+    fn some<T>(&mut self, item: fn(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        if self.accept("(") {
+            self.expect(")")?;
+            return Ok(vec![]);
+        }
+        let mut items = vec![item(self)?];
+        while self.accept(",") {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    /// `-> a, b }`
+    fn results<T>(&mut self, item: fn(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        self.expect("->")?;
+        self.list("}", item)
+    }
+
+    /// `-> a }`
+    fn result<T>(&mut self, item: fn(&mut Self) -> Result<T>) -> Result<T> {
+        self.expect("->")?;
+        let x = item(self)?;
+        self.expect("}")?;
+        Ok(x)
+    }
+
+    // Declarations.
+
+    fn array_decl(&mut self) -> Result<ArrayId> {
+        let start = self.next;
+        let id = self.array()?;
+        self.expect(":")?;
+        let rank =
+            self.word("the type of an array such as `Array1<f64>`", |w| w.strip_prefix("Array")?.parse().ok())?;
+        self.expect("<")?;
+        let columns = self.list(">", Self::scalar_type)?;
+        let info = ArrayInfo { rank, columns };
+        match declare(&mut self.arrays, id, info) {
+            None => Ok(id),
+            Some(old) => self.conflict(start, format!("a{id}: {old}")),
+        }
+    }
+
+    fn register_decl(&mut self) -> Result<Reg> {
+        let start = self.next;
+        let r = self.register()?;
+        self.expect(":")?;
+        let t = self.scalar_type()?;
+        match declare(&mut self.types, r, t) {
+            None => Ok(r),
+            Some(old) => self.conflict(start, format!("x{r}: {old}")),
+        }
+    }
+
+    /// Something was declared with another type before.
+    fn conflict<T>(&mut self, start: usize, old: String) -> Result<T> {
+        let found: Vec<String> =
+            self.tokens[start..self.next].iter().map(|(t, _)| t.to_string().replace('`', "")).collect();
+        let line = self.tokens[start].1;
+        Err(Error::Syntax { line, expected: format!("`{old}` as before"), found: format!("`{}`", found.join(" ")) })
+    }
+
+    /// Declarations that are no definitions.
+    fn unset<T>(&mut self, item: fn(&mut Self) -> Result<T>) -> Result<()> {
+        while self.accept("unset") {
+            item(self)?;
+        }
+        Ok(())
+    }
+
+    /// All types; every number below the largest one must have been declared.
+    fn complete<T>(&self, items: Vec<Option<T>>, letter: char) -> Result<Vec<T>> {
+        let missing = items.iter().position(Option::is_none);
+        match missing {
+            Some(k) => self.expected(format!("a definition or `unset` of {letter}{k} before this")),
+            None => Ok(items.into_iter().flatten().collect()),
+        }
+    }
+
+    // Programs.
+
+    fn program(&mut self) -> Result<Program> {
+        self.expect("program")?;
+        self.expect("(")?;
+        let inputs = self.list(")", Self::array_decl)?;
+        let mut sites = vec![];
+        while self.accept("site") {
+            self.entry(sites.len())?;
+            match self.advance() {
+                Token::Text(name) => sites.push(Site { name: names::keep(&name), at: None }),
+                _ => {
+                    self.next -= 1;
+                    return self.expected("a quoted name");
+                }
+            }
+        }
+        let mut literals = vec![];
+        while self.accept("literal") {
+            self.entry(literals.len())?;
+            literals.push(self.literal()?);
+        }
+        self.unset(Self::array_decl)?;
+        let (body, results) = self.block()?;
+        if *self.peek() != Token::End {
+            return self.expected("the end of the text");
+        }
+        let arrays = std::mem::take(&mut self.arrays);
+        let arrays = self.complete(arrays, 'a')?;
+        Ok(Program { arrays, inputs, body, results, literals, sites })
+    }
+
+    /// `k =`
+    fn entry(&mut self, k: usize) -> Result<()> {
+        self.expect(&k.to_string())?;
+        self.expect("=")
+    }
+
+    fn literal(&mut self) -> Result<RawArray> {
+        self.expect("[")?;
+        let extents = self.list("]", |p| p.number("an extent"))?;
+        let mut columns = vec![];
+        while self.peeks(names::scalar_type) {
+            let t = self.scalar_type()?;
+            self.expect("{")?;
+            let mut column = Column::with_capacity(t, 0);
+            while !self.accept("}") {
+                let x = self.word(&format!("a constant of type {t} or `}}`"), |w| names::constant_of(t, w))?;
+                column.push(x);
+            }
+            columns.push(column);
+        }
+        Ok(RawArray { extents: extents.into(), columns })
+    }
+
+    fn block(&mut self) -> Result<(Block, Vec<ArrayId>)> {
+        let block = self.stmts()?;
+        Ok((block, self.results(Self::array)?))
+    }
+
+    /// `{` and statements.
+    fn stmts(&mut self) -> Result<Block> {
+        self.expect("{")?;
+        let mut stmts = vec![];
+        while *self.peek() != Token::Mark("->") {
+            stmts.push(self.stmt()?);
+        }
+        Ok(Block { stmts })
+    }
+
+    fn stmt(&mut self) -> Result<Stmt> {
+        let start = self.next;
+        let mut to = self.some(Self::array_decl)?;
+        self.expect("=")?;
+        let operation = "an operation (literal, loop, reduce, scan, permute, reshape, if, while)";
+        let keyword = self.word(operation, |w| Some(w.to_string()))?;
+        let one = match keyword.as_str() {
+            "literal" | "reduce" | "scan" | "permute" | "reshape" => match to.pop() {
+                Some(one) if to.is_empty() => one,
+                _ => {
+                    self.next = start;
+                    return self.expected(format!("one array for `{keyword}`"));
+                }
+            },
+            _ => 0,
+        };
+        let (op, site) = match keyword.as_str() {
+            "literal" => {
+                let literal = self.number("the number of a literal")?;
+                (Op::Literal { to: one, literal }, self.site()?)
+            }
+            "loop" => {
+                let site = self.site()?;
+                (Op::Loop { to, extents: self.code("extents")?, body: self.code("body")? }, site)
+            }
+            "reduce" => {
+                let (site, known) = (self.site()?, self.known());
+                let extents = self.code("extents")?;
+                (Op::Reduce { to: one, extents, rows: self.rows(known)? }, site)
+            }
+            "scan" => {
+                let (site, reverse, known) = (self.site()?, self.accept("reverse"), self.known());
+                let extents = self.code("extents")?;
+                (Op::Scan { to: one, extents, reverse, rows: self.rows(known)? }, site)
+            }
+            "permute" => {
+                let (defaults, site, known) = (self.array()?, self.site()?, self.known());
+                let (extents, target) = (self.code("extents")?, self.code("target")?);
+                let (element, comb) = (self.code("element")?, self.code("comb")?);
+                (Op::Permute { to: one, defaults, extents, target, element, comb, known }, site)
+            }
+            "reshape" => {
+                let (from, site) = (self.array()?, self.site()?);
+                (Op::Reshape { to: one, from, extents: self.code("extents")? }, site)
+            }
+            "if" => {
+                let site = self.site()?;
+                let cond = self.code("cond")?;
+                self.expect("then")?;
+                let then = self.block()?;
+                self.expect("else")?;
+                (Op::If { to, cond, then, otherwise: self.block()? }, site)
+            }
+            "while" => {
+                let init = self.some(Self::array)?;
+                let site = self.site()?;
+                self.expect("cond")?;
+                let cond = (self.stmts()?, self.result(Self::array)?);
+                self.expect("body")?;
+                (Op::While { to, init, cond, body: self.block()? }, site)
+            }
+            _ => {
+                self.next -= 1;
+                return self.expected(operation);
+            }
+        };
+        Ok(Stmt { op, site })
+    }
+
+    fn known(&mut self) -> Option<Known> {
+        [Known::Sum, Known::Product, Known::Min, Known::Max].into_iter().find(|k| self.accept(&k.to_string()))
+    }
+
+    fn rows(&mut self, known: Option<Known>) -> Result<Rows> {
+        let (len, element) = (self.code("len")?, self.code("element")?);
+        let init = if *self.peek() == Token::Word("init".into()) { Some(self.code("init")?) } else { None };
+        Ok(Rows { len, element, init, op: self.code("op")?, known })
+    }
+
+    // Scalar code.
+
+    fn code(&mut self, name: &str) -> Result<Code> {
+        self.expect(name)?;
+        self.expect("(")?;
+        self.types.clear();
+        let start = self.next;
+        let params = self.list(")", Self::register_decl)?;
+        if let Some((k, _)) = params.iter().enumerate().find(|(k, r)| k != *r) {
+            self.next = start;
+            return self.expected(format!("parameter {k} to be x{k}"));
+        }
+        self.expect("{")?;
+        self.unset(Self::register_decl)?;
+        let instrs = self.instrs()?;
+        let results = self.results(Self::register)?;
+        let types = std::mem::take(&mut self.types);
+        Ok(Code { params: params.len(), types: self.complete(types, 'x')?, instrs, results })
+    }
+
+    /// Instructions up to `->`.
+    fn instrs(&mut self) -> Result<Vec<Instr>> {
+        let mut instrs = vec![];
+        while *self.peek() != Token::Mark("->") {
+            instrs.push(self.instr()?);
+            while self.accept(";") {}
+        }
+        Ok(instrs)
+    }
+
+    fn instr(&mut self) -> Result<Instr> {
+        let start = self.next;
+        let to = self.some(Self::register_decl)?;
+        self.expect("=")?;
+        if self.accept("if") {
+            return self.branch(&to, start);
+        }
+        if self.accept("while") {
+            return self.repeat(&to, start);
+        }
+        if self.peeks(|w| numbered('a', w)) {
+            let array = self.array()?;
+            self.expect("[")?;
+            let index = self.list("]", Self::register)?;
+            let site = self.site()?;
+            return Ok(Instr::Read { to, array, index, site, inside: self.accept("inside") });
+        }
+        let [to] = to[..] else {
+            self.next = start;
+            return self.expected("one register for a constant, a function or an extent");
+        };
+        if self.accept("extent") {
+            return Ok(Instr::Extent(to, self.array()?, self.number("a dimension")?));
+        }
+        if self.peeks(|w| numbered('x', w)) {
+            let a = self.register()?;
+            let op = match self.peek() {
+                Token::Mark(m) => names::op2(m),
+                _ => None,
+            };
+            let Some(op) = op else { return self.expected("an operator such as `+`") };
+            self.next += 1;
+            return Ok(Instr::Op2(to, op, a, self.register()?));
+        }
+        if self.accept("as") {
+            let t = self.scalar_type()?;
+            return Ok(Instr::Op1(to, names::cast(t), self.register()?));
+        }
+        if self.accept("polygamma") {
+            self.expect("(")?;
+            let order = self.word("the order of a polygamma function", |w| w.parse().ok())?;
+            self.expect(")")?;
+            return Ok(Instr::Op1(to, names::polygamma(order), self.register()?));
+        }
+        if let Token::Word(w) = self.peek().clone() {
+            if let Some(op) = names::op1(&w) {
+                self.next += 1;
+                return Ok(Instr::Op1(to, op, self.register()?));
+            }
+            if let Some(op) = names::op2(&w) {
+                self.next += 1;
+                return Ok(Instr::Op2(to, op, self.register()?, self.register()?));
+            }
+        }
+        let x: Scalar = self.word("a constant, a function, a read, `extent`, `if` or `while`", names::constant)?;
+        Ok(Instr::Const(to, x))
+    }
+
+    fn branch(&mut self, to: &[Reg], start: usize) -> Result<Instr> {
+        let cond = self.register()?;
+        self.expect("{")?;
+        let then = self.instrs()?;
+        let a = self.results(Self::register)?;
+        self.expect("else")?;
+        self.expect("{")?;
+        let otherwise = self.instrs()?;
+        let b = self.results(Self::register)?;
+        if a.len() != to.len() || b.len() != to.len() {
+            self.next = start;
+            return self.expected(format!(
+                "as many registers as both branches have results ({}, {})",
+                a.len(),
+                b.len()
+            ));
+        }
+        let merge = to.iter().zip(a).zip(b).map(|((to, a), b)| (*to, a, b)).collect();
+        Ok(Instr::If { cond, then, otherwise, merge })
+    }
+
+    fn repeat(&mut self, to: &[Reg], start: usize) -> Result<Instr> {
+        let init = self.some(Self::register)?;
+        if init.len() != to.len() {
+            self.next = start;
+            return self.expected(format!("as many registers as first values ({})", init.len()));
+        }
+        self.expect("cond")?;
+        self.expect("{")?;
+        let cond = self.instrs()?;
+        let go_on = self.result(Self::register)?;
+        self.expect("body")?;
+        self.expect("{")?;
+        let body = self.instrs()?;
+        let next = self.results(Self::register)?;
+        Ok(Instr::While { state: to.iter().copied().zip(init).collect(), cond, go_on, body, next })
+    }
+}
+
+/// `12` for `a12`.
+fn numbered(letter: char, word: &str) -> Option<usize> {
+    let digits = word.strip_prefix(letter)?;
+    digits.parse().ok().filter(|n| *n < MANY && digits.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// Notes what item `k` is; if it is something else already, that.
+fn declare<T: PartialEq + Clone>(items: &mut Vec<Option<T>>, k: usize, item: T) -> Option<T> {
+    if items.len() <= k {
+        items.resize(k + 1, None);
+    }
+    match &items[k] {
+        Some(old) if *old != item => Some(old.clone()),
+        _ => {
+            items[k] = Some(item);
+            None
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! Kernel programs as text; [`super::parse`] reads it back.
+//!
+//! ```text
+//! program (a0: Array1<f64>)
+//! site 0 = "sum" // src/main.rs:7:5
+//! literal 0 = [2] f64 { 1.0 2.0 } bool { true false }
+//! {
+//!   a1: Array0<f64> = reduce @0 sum
+//!     extents () { -> }
+//!     len () { x0: i64 = extent a0 0 -> x0 }
+//!     element (x0: i64) { x1: f64 = a0[x0] @0 inside -> x1 }
+//!     init () { x0: f64 = 0.0 -> x0 }
+//!     op (x0: f64, x1: f64) { x2: f64 = x0 + x1 -> x2 }
+//!   -> a1
+//! }
+//! ```
+//!
+//! | text | meaning |
+//! | --- | --- |
+//! | `a1`, `x1` | arrays of the program, registers of a code; the type stands where they are defined |
+//! | `-> a1, a2`, `-> x1` | the results of a block, of a code, of a branch; the condition and the next state of a loop |
+//! | `@0` | the site of a statement or of a read |
+//! | `x1: f64 = a0[x0] @0 inside` | a read of an index that is known to be inside |
+//! | `x3: f64 = if x0 { -> x1 } else { -> x2 }` | a branch that merges `x1` and `x2` |
+//! | `x3: i64 = while x0 cond { .. -> x4 } body { .. -> x5 }` | a loop whose state `x3` is `x0` at first |
+//! | `2.0`, `3`, `true`, `2.0f32`, `3u8` | constants; the type is written unless it is `f64`, `i64` or `bool` |
+//! | `inf`, `-inf_f32`, `nan`, `nan_0xFFF8000000000000` | infinities and NaNs; other bits than those of `f64::NAN` are written |
+//! | `unset a7: ..`, `unset x7: ..` | an array or a register that nothing defines |
+//!
+//! The text says everything but the source lines of sites, which are comments: Rust has no way to make a location.
+
+use super::ir::*;
+use accel_core::repr::op::Op2;
+use accel_core::repr::{Column, RawArray, Scalar, ScalarType};
+use std::fmt::{self, Write};
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut p = Printer { program: self, out: String::new(), indent: 0 };
+        p.program();
+        f.write_str(p.out.trim_end())
+    }
+}
+
+impl fmt::Display for ArrayInfo {
+    /// `Array2<f64, i64>`: rank and columns.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Array{}<{}>", self.rank, list(&self.columns, |t| t.to_string()))
+    }
+}
+
+impl fmt::Display for Known {
+    /// `sum`, `product`, `min`, `max`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Known::Sum => "sum",
+            Known::Product => "product",
+            Known::Min => "min",
+            Known::Max => "max",
+        })
+    }
+}
+
+impl fmt::Display for Site {
+    /// `` `map` at src/main.rs:7:5``
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.name)?;
+        self.at.map_or(Ok(()), |at| write!(f, " at {at}"))
+    }
+}
+
+impl Op {
+    /// The arrays that the operation defines.
+    pub fn defines(&self) -> &[ArrayId] {
+        match self {
+            Op::Loop { to, .. } | Op::If { to, .. } | Op::While { to, .. } => to,
+            Op::Literal { to, .. }
+            | Op::Reduce { to, .. }
+            | Op::Scan { to, .. }
+            | Op::Permute { to, .. }
+            | Op::Reshape { to, .. } => std::slice::from_ref(to),
+        }
+    }
+
+    /// Its keyword in the textual form.
+    pub fn keyword(&self) -> &'static str {
+        match self {
+            Op::Literal { .. } => "literal",
+            Op::Loop { .. } => "loop",
+            Op::Reduce { .. } => "reduce",
+            Op::Scan { .. } => "scan",
+            Op::Permute { .. } => "permute",
+            Op::Reshape { .. } => "reshape",
+            Op::If { .. } => "if",
+            Op::While { .. } => "while",
+        }
+    }
+
+    /// The blocks inside of the operation.
+    pub fn blocks(&self) -> Vec<&Block> {
+        match self {
+            Op::If { then, otherwise, .. } => vec![&then.0, &otherwise.0],
+            Op::While { cond, body, .. } => vec![&cond.0, &body.0],
+            _ => vec![],
+        }
+    }
+
+    /// The scalar codes of the operation, with their names in the textual form and in its order.
+    pub fn codes(&self) -> Vec<(&'static str, &Code)> {
+        match self {
+            Op::Literal { .. } | Op::While { .. } => vec![],
+            Op::Loop { extents, body, .. } => vec![("extents", extents), ("body", body)],
+            Op::Reduce { extents, rows, .. } | Op::Scan { extents, rows, .. } => {
+                let mut codes = vec![("extents", extents), ("len", &rows.len), ("element", &rows.element)];
+                codes.extend(rows.init.as_ref().map(|init| ("init", init)));
+                codes.push(("op", &rows.op));
+                codes
+            }
+            Op::Permute { extents, target, element, comb, .. } => {
+                vec![("extents", extents), ("target", target), ("element", element), ("comb", comb)]
+            }
+            Op::Reshape { extents, .. } => vec![("extents", extents)],
+            Op::If { cond, .. } => vec![("cond", cond)],
+        }
+    }
+}
+
+impl Instr {
+    /// The registers that the instruction sets, those of inner instructions excepted.
+    pub fn sets(&self) -> Vec<Reg> {
+        match self {
+            Instr::Const(to, _) | Instr::Op1(to, ..) | Instr::Op2(to, ..) | Instr::Extent(to, ..) => vec![*to],
+            Instr::Read { to, .. } => to.clone(),
+            Instr::If { merge, .. } => merge.iter().map(|m| m.0).collect(),
+            Instr::While { state, .. } => state.iter().map(|s| s.0).collect(),
+        }
+    }
+
+    /// The lists of instructions inside of the instruction.
+    pub fn inner(&self) -> Vec<&[Instr]> {
+        match self {
+            Instr::If { then, otherwise, .. } => vec![then, otherwise],
+            Instr::While { cond, body, .. } => vec![cond, body],
+            _ => vec![],
+        }
+    }
+}
+
+/// Items separated by commas.
+pub(super) fn list<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
+    items.iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+/// As `list`, with `()` for no items.
+fn list_or_unit<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
+    if items.is_empty() { "()".into() } else { list(items, text) }
+}
+
+pub(super) fn array(id: &ArrayId) -> String {
+    format!("a{id}")
+}
+
+pub(super) fn register(r: &Reg) -> String {
+    format!("x{r}")
+}
+
+/// Whether a function of two arguments stands between them.
+pub(super) fn is_infix(op: Op2) -> bool {
+    !op.name().starts_with(|c: char| c.is_alphabetic())
+}
+
+/// A constant without its type.
+fn bare(x: Scalar) -> String {
+    match x {
+        Scalar::F64(x) if x.is_nan() && x.to_bits() != f64::NAN.to_bits() => format!("nan_0x{:X}", x.to_bits()),
+        Scalar::F32(x) if x.is_nan() && x.to_bits() != f32::NAN.to_bits() => format!("nan_0x{:X}", x.to_bits()),
+        Scalar::F64(x) if x.is_nan() => "nan".into(),
+        Scalar::F32(x) if x.is_nan() => "nan".into(),
+        Scalar::F64(x) => format!("{x:?}"),
+        Scalar::F32(x) => format!("{x:?}"),
+        Scalar::Bool(x) => x.to_string(),
+        Scalar::I8(x) => x.to_string(),
+        Scalar::I16(x) => x.to_string(),
+        Scalar::I32(x) => x.to_string(),
+        Scalar::I64(x) => x.to_string(),
+        Scalar::U8(x) => x.to_string(),
+        Scalar::U16(x) => x.to_string(),
+        Scalar::U32(x) => x.to_string(),
+        Scalar::U64(x) => x.to_string(),
+    }
+}
+
+/// A constant, with its type unless it is one of the three that are meant without.
+fn constant(x: Scalar) -> String {
+    let text = bare(x);
+    match x.ty() {
+        ScalarType::Bool | ScalarType::I64 | ScalarType::F64 => text,
+        t if text.ends_with(|c: char| c.is_ascii_digit()) && !text.starts_with('n') => format!("{text}{t}"),
+        t => format!("{text}_{t}"),
+    }
+}
+
+struct Printer<'a> {
+    program: &'a Program,
+    out: String,
+    indent: usize,
+}
+
+impl Printer<'_> {
+    fn line(&mut self, text: &str) {
+        // Writing to a string does not fail.
+        let _ = writeln!(self.out, "{:width$}{text}", "", width = 2 * self.indent);
+    }
+
+    fn array_decl(&self, id: &ArrayId) -> String {
+        match self.program.arrays.get(*id) {
+            Some(info) => format!("a{id}: {info}"),
+            None => format!("a{id}: ?"),
+        }
+    }
+
+    fn program(&mut self) {
+        let p = self.program;
+        self.line(&format!("program ({})", list(&p.inputs, |a| self.array_decl(a))));
+        for (k, site) in p.sites.iter().enumerate() {
+            let at = site.at.map(|at| format!(" // {at}")).unwrap_or_default();
+            self.line(&format!("site {k} = {:?}{at}", site.name));
+        }
+        for (k, a) in p.literals.iter().enumerate() {
+            self.line(&format!("literal {k} = {}", literal(a)));
+        }
+        let mut defined = vec![false; p.arrays.len()];
+        let mut define = |a: ArrayId| defined.get_mut(a).into_iter().for_each(|d| *d = true);
+        p.inputs.iter().for_each(|a| define(*a));
+        mark_arrays(&p.body, &mut define);
+        for a in (0..p.arrays.len()).filter(|a| !defined[*a]) {
+            self.line(&format!("unset {}", self.array_decl(&a)));
+        }
+        self.line("{");
+        self.block(&p.body, &p.results);
+        self.line("}");
+    }
+
+    /// The statements and results of a block, without its brackets.
+    fn block(&mut self, b: &Block, results: &[ArrayId]) {
+        self.indent += 1;
+        b.stmts.iter().for_each(|s| self.stmt(s));
+        self.line(format!("-> {}", list(results, array)).trim_end());
+        self.indent -= 1;
+    }
+
+    fn stmt(&mut self, s: &Stmt) {
+        let to = list_or_unit(s.op.defines(), |a| self.array_decl(a));
+        let known = |k: &Option<Known>| k.map(|k| format!(" {k}")).unwrap_or_default();
+        let site = s.site;
+        let head = match &s.op {
+            Op::Literal { literal, .. } => format!("literal {literal} @{site}"),
+            Op::Loop { .. } | Op::If { .. } => format!("{} @{site}", s.op.keyword()),
+            Op::Reduce { rows, .. } => format!("reduce @{site}{}", known(&rows.known)),
+            Op::Scan { reverse, rows, .. } => {
+                format!("scan @{site}{}{}", if *reverse { " reverse" } else { "" }, known(&rows.known))
+            }
+            Op::Permute { defaults, known: k, .. } => format!("permute a{defaults} @{site}{}", known(k)),
+            Op::Reshape { from, .. } => format!("reshape a{from} @{site}"),
+            Op::While { init, .. } => format!("while {} @{site}", list_or_unit(init, array)),
+        };
+        self.line(&format!("{to} = {head}"));
+        self.indent += 1;
+        s.op.codes().into_iter().for_each(|(name, c)| self.code(name, c));
+        match &s.op {
+            Op::If { then, otherwise, .. } => {
+                self.named_block("then", &then.0, &then.1);
+                self.named_block("else", &otherwise.0, &otherwise.1);
+            }
+            Op::While { cond, body, .. } => {
+                self.named_block("cond", &cond.0, &[cond.1]);
+                self.named_block("body", &body.0, &body.1);
+            }
+            _ => {}
+        }
+        self.indent -= 1;
+    }
+
+    fn named_block(&mut self, name: &str, b: &Block, results: &[ArrayId]) {
+        self.line(&format!("{name} {{"));
+        self.block(b, results);
+        self.line("}");
+    }
+
+    fn code(&mut self, name: &str, c: &Code) {
+        let params: Vec<Reg> = (0..c.params).collect();
+        let head = format!("{name} ({})", list(&params, |r| register_decl(c, r)));
+        let mut defined = vec![false; c.types.len()];
+        let mut define = |r: Reg| defined.get_mut(r).into_iter().for_each(|d| *d = true);
+        params.iter().for_each(|r| define(*r));
+        mark_registers(&c.instrs, &mut define);
+        let unset: Vec<String> =
+            (0..c.types.len()).filter(|r| !defined[*r]).map(|r| format!("unset {}", register_decl(c, &r))).collect();
+        // What is short and has no branches goes on one line.
+        if c.instrs.len() <= 3 && unset.is_empty() && c.instrs.iter().all(|i| i.inner().is_empty()) {
+            let instrs: Vec<String> = c.instrs.iter().map(|i| straight(c, i)).collect();
+            let space = if instrs.is_empty() { "" } else { " " };
+            let results = format!("-> {}", list(&c.results, register));
+            return self.line(&format!("{head} {{ {}{space}{} }}", instrs.join("; "), results.trim_end()));
+        }
+        self.line(&format!("{head} {{"));
+        self.indent += 1;
+        unset.iter().for_each(|u| self.line(u));
+        self.indent -= 1;
+        self.instrs(c, &c.instrs, &c.results);
+        self.line("}");
+    }
+
+    /// Instructions and results, without brackets.
+    fn instrs(&mut self, c: &Code, instrs: &[Instr], results: &[Reg]) {
+        self.indent += 1;
+        for i in instrs {
+            let to = list_or_unit(&i.sets(), |r| register_decl(c, r));
+            match i {
+                Instr::If { cond, then, otherwise, merge } => {
+                    let results = |part: fn(&(Reg, Reg, Reg)) -> Reg| merge.iter().map(part).collect::<Vec<_>>();
+                    self.line(&format!("{to} = if x{cond} {{"));
+                    self.instrs(c, then, &results(|m| m.1));
+                    self.line("} else {");
+                    self.instrs(c, otherwise, &results(|m| m.2));
+                    self.line("}");
+                }
+                Instr::While { state, cond, go_on, body, next } => {
+                    let init = list_or_unit(state, |s| register(&s.1));
+                    self.line(&format!("{to} = while {init} cond {{"));
+                    self.instrs(c, cond, &[*go_on]);
+                    self.line("} body {");
+                    self.instrs(c, body, next);
+                    self.line("}");
+                }
+                i => self.line(&straight(c, i)),
+            }
+        }
+        self.line(format!("-> {}", list(results, register)).trim_end());
+        self.indent -= 1;
+    }
+}
+
+fn register_decl(c: &Code, r: &Reg) -> String {
+    match c.types.get(*r) {
+        Some(t) => format!("x{r}: {t}"),
+        None => format!("x{r}: ?"),
+    }
+}
+
+/// An instruction without inner ones; of others only the beginning.
+pub(super) fn straight(c: &Code, i: &Instr) -> String {
+    let to = list_or_unit(&i.sets(), |r| register_decl(c, r));
+    match i {
+        Instr::Const(_, x) => format!("{to} = {}", constant(*x)),
+        Instr::Op1(_, op, a) => format!("{to} = {op} x{a}"),
+        Instr::Op2(_, op, a, b) if is_infix(*op) => format!("{to} = x{a} {op} x{b}"),
+        Instr::Op2(_, op, a, b) => format!("{to} = {op} x{a} x{b}"),
+        Instr::Extent(_, a, dim) => format!("{to} = extent a{a} {dim}"),
+        Instr::Read { array, index, site, inside, .. } => {
+            let inside = if *inside { " inside" } else { "" };
+            format!("{to} = a{array}[{}] @{site}{inside}", list(index, register))
+        }
+        Instr::If { cond, .. } => format!("{to} = if x{cond}"),
+        Instr::While { state, .. } => format!("{to} = while {}", list_or_unit(state, |s| register(&s.1))),
+    }
+}
+
+fn literal(a: &RawArray) -> String {
+    let column = |c: &Column| {
+        let elements: String = (0..c.len()).filter_map(|i| c.get(i)).map(|x| format!("{} ", bare(x))).collect();
+        format!(" {} {{ {elements}}}", c.ty())
+    };
+    format!("[{}]{}", list(&a.extents, |e| e.to_string()), a.columns.iter().map(column).collect::<String>())
+}
+
+fn mark_arrays(b: &Block, define: &mut impl FnMut(ArrayId)) {
+    for s in &b.stmts {
+        s.op.defines().iter().for_each(|a| define(*a));
+        s.op.blocks().into_iter().for_each(|b| mark_arrays(b, define));
+    }
+}
+
+fn mark_registers(instrs: &[Instr], define: &mut impl FnMut(Reg)) {
+    for i in instrs {
+        i.sets().into_iter().for_each(&mut *define);
+        i.inner().into_iter().for_each(|inner| mark_registers(inner, define));
+    }
+}

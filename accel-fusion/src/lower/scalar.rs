@@ -1,0 +1,159 @@
+//! Scalar expressions to scalar code; tuples dissolve into their leaves.
+
+use super::builder::Builder;
+use crate::kernel::{ArrayId, Code, Instr, Reg, Site};
+use accel_core::ast::*;
+use accel_core::repr::tree::Tree;
+use accel_core::repr::{RawTy, ScalarType};
+use frunk::HNil;
+
+/// The registers of all scalar variables.
+type RegEnv<E> = Env<ConstF<Tree<Reg>>, E>;
+/// The arrays in memory that the array variables stand for.
+pub type ArrayEnv<A> = Env<ConstF<Tree<ArrayId>>, A>;
+
+/// Makes scalar code; notes where array reads come from.
+pub struct Scalars<'s, A> {
+    pub arrays: &'s ArrayEnv<A>,
+    pub sites: &'s mut Vec<Site>,
+}
+
+impl<A> Scalars<'_, A> {
+    /// The code of an expression without variables.
+    pub fn closed<R>(&mut self, e: &Exp<HNil, A, R>) -> Code {
+        let mut b = Builder::new(&[]);
+        let r = self.exp(&mut b, e, &RegEnv::empty());
+        b.finish(r.leaves())
+    }
+    /// The code of a function of one argument.
+    pub fn fun1<P, R>(&mut self, f: &Fun1<A, P, R>, p: &Ty<P>) -> Code {
+        let mut b = Builder::new(&leaves(p.raw()));
+        let mut params = b.params().into_iter();
+        let env = RegEnv::empty().push(&arguments(p.raw(), &mut params), p);
+        let r = self.exp(&mut b, &f.0, &env);
+        b.finish(r.leaves())
+    }
+    /// The code of a function of two arguments.
+    pub fn fun2<P, Q, R>(&mut self, f: &Fun2<A, P, Q, R>, p: &Ty<P>, q: &Ty<Q>) -> Code {
+        let mut b = Builder::new(&[leaves(p.raw()), leaves(q.raw())].concat());
+        let mut params = b.params().into_iter();
+        let env = RegEnv::empty().push(&arguments(p.raw(), &mut params), p);
+        let env = env.push(&arguments(q.raw(), &mut params), q);
+        let r = self.exp(&mut b, &f.0, &env);
+        b.finish(r.leaves())
+    }
+
+    fn exp<E, T>(&mut self, b: &mut Builder, e: &Exp<E, A, T>, env: &RegEnv<E>) -> Tree<Reg> {
+        fresh3(|n, m, k| {
+            let (qe, qa, qt) = (name(n), name(m), name(k));
+            let arrays = self.arrays.cast_env(qa);
+            let mut this = Scalars { arrays: &arrays, sites: self.sites };
+            deep(|| this.exp_(b, &e.cast_all(qe, qa, qt), &env.cast_env(qe)))
+        })
+    }
+}
+
+impl<'a> Scalars<'_, X<'a>> {
+    fn exp_<'e, 't>(&mut self, b: &mut Builder, e: &Exp<X<'e>, X<'a>, X<'t>>, env: &RegEnv<X<'e>>) -> Tree<Reg> {
+        fresh1(|n| match e.view(n) {
+            ExpView::Const(v) => {
+                let mut scalars = v.scalars().iter();
+                Tree::of(e.ty().raw(), &mut || b.constant(*scalars.next().expect("as many leaves as the type has")))
+            }
+            ExpView::Var(i) => env.get(&i),
+            ExpView::Let(d, body, q) => {
+                let v = self.exp(b, &d, env);
+                self.exp(b, &body, &env.push(&v, d.ty()).cast_env(q.sym()))
+            }
+            ExpView::While(w) => self.while_(b, &w, env),
+            ExpView::Op(op) => self.op(b, &op, e.ty(), env),
+        })
+    }
+
+    fn while_<'e, 't>(
+        &mut self,
+        b: &mut Builder,
+        w: &WhileView<'_, X<'e>, X<'a>, X<'t>>,
+        env: &RegEnv<X<'e>>,
+    ) -> Tree<Reg> {
+        let t = w.init.ty();
+        let init = self.exp(b, &w.init, env);
+        let state = registers(b, t.raw());
+        let inner = env.push(&state, t).cast_env(w.eq.sym());
+        let (cond, go_on) = b.block(|b| self.exp(b, &w.cond, &inner).leaf());
+        let (body, next) = b.block(|b| self.exp(b, &w.body, &inner).leaves());
+        let pairs = state.leaves().into_iter().zip(init.leaves()).collect();
+        b.emit(Instr::While { state: pairs, cond, go_on, body, next });
+        state
+    }
+
+    fn op<'e, 't>(
+        &mut self,
+        b: &mut Builder,
+        op: &ExpOp<'_, X<'e>, X<'a>, X<'t>>,
+        t: &Ty<X<'t>>,
+        env: &RegEnv<X<'e>>,
+    ) -> Tree<Reg> {
+        match op {
+            ExpOp::Pair(x, y, _) => {
+                let x = self.exp(b, x, env);
+                Tree::pair(x, self.exp(b, y, env))
+            }
+            ExpOp::Fst(x, _) => self.exp(b, x, env).fst(),
+            ExpOp::Snd(x, _) => self.exp(b, x, env).snd(),
+            ExpOp::Prim1(p, x) => {
+                let x = self.exp(b, x, env).leaf();
+                let to = registers(b, t.raw());
+                b.emit(Instr::Op1(to.leaf(), p.op(), x));
+                to
+            }
+            ExpOp::Prim2(p, x, y) => {
+                let (x, y) = (self.exp(b, x, env).leaf(), self.exp(b, y, env).leaf());
+                let to = registers(b, t.raw());
+                b.emit(Instr::Op2(to.leaf(), p.op(), x, y));
+                to
+            }
+            ExpOp::Cond(c, x, y) => {
+                let cond = self.exp(b, c, env).leaf();
+                let to = registers(b, t.raw());
+                let (then, x) = b.block(|b| self.exp(b, x, env).leaves());
+                let (otherwise, y) = b.block(|b| self.exp(b, y, env).leaves());
+                let merge = to.leaves().into_iter().zip(x).zip(y).map(|((r, x), y)| (r, x, y)).collect();
+                b.emit(Instr::If { cond, then, otherwise, merge });
+                to
+            }
+            ExpOp::Index(a, ix, at) => {
+                let index = self.exp(b, ix, env).leaves();
+                let to = registers(b, t.raw());
+                let array = self.arrays.get(a).leaf();
+                let site = self.sites.len();
+                self.sites.push(Site { name: "index", at: *at });
+                b.emit(Instr::Read { to: to.leaves(), array, index, site, inside: false });
+                to
+            }
+            ExpOp::Shape(a, _) => {
+                let array = self.arrays.get(a).leaf();
+                let mut dim = 0..;
+                Tree::of(t.raw(), &mut || b.extent(array, dim.next().expect("endless")))
+            }
+        }
+    }
+}
+
+/// The scalar leaves of a type.
+pub fn leaves(t: &RawTy) -> Vec<ScalarType> {
+    let mut out = vec![];
+    t.leaves(&mut out);
+    out
+}
+
+/// The registers of a parameter.
+fn arguments(t: &RawTy, params: &mut impl Iterator<Item = Reg>) -> Tree<Reg> {
+    Tree::of(t, &mut || params.next().expect("as many parameters as leaves"))
+}
+
+/// New registers for all leaves of a type.
+fn registers(b: &mut Builder, t: &RawTy) -> Tree<Reg> {
+    let mut types = leaves(t).into_iter();
+    Tree::of(t, &mut || b.reg(types.next().expect("as many leaves as the type has")))
+}

@@ -1,0 +1,11 @@
+//! Elements are structs.
+
+use accel::prelude::*;
+
+#[derive(Clone, Elt)]
+enum Sign {
+    Minus,
+    Plus,
+}
+
+fn main() {}

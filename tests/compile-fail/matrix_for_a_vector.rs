@@ -1,0 +1,7 @@
+//! Arrays of different ranks.
+
+use accel::prelude::*;
+
+fn main() {
+    afun(|xs: Acc<Vector<f64>>, m: Acc<Matrix<f64>>| zip_with(|x, y| x * y, xs, m));
+}

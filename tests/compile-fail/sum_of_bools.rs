@@ -1,0 +1,7 @@
+//! There is nothing to add.
+
+use accel::prelude::*;
+
+fn main() {
+    afun(|xs: Acc<Vector<bool>>| sum(xs));
+}

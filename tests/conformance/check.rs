@@ -1,0 +1,81 @@
+//! Running a program and comparing its result with the expected one.
+
+use accel::backend::Backend;
+use accel::prelude::*;
+use accel::repr::{ArrayTuple, Column, RawArray, Scalar};
+use std::cell::Cell;
+
+/// A backend under test.
+pub struct Suite<'a> {
+    backend: &'a dyn Backend,
+    count: Cell<usize>,
+}
+
+impl<'a> Suite<'a> {
+    pub fn new(backend: &'a dyn Backend) -> Self {
+        Suite { backend, count: Cell::new(0) }
+    }
+
+    /// How many results have been compared.
+    pub fn count(&self) -> usize {
+        self.count.get()
+    }
+
+    /// What the program computes is exactly `expected`; NaN is the same as NaN.
+    #[track_caller]
+    pub fn is<A: Arrays, R: Arrays>(&self, prog: Afun<A, R>, inputs: impl Inputs<A>, expected: R) {
+        self.near(0.0, prog, inputs, expected);
+    }
+
+    /// What the program computes differs from `expected` by `tolerance` at most, relative to the larger of 1 and the
+    /// expected number.
+    #[track_caller]
+    pub fn near<A: Arrays, R: Arrays>(&self, tolerance: f64, prog: Afun<A, R>, inputs: impl Inputs<A>, expected: R) {
+        self.count.set(self.count.get() + 1);
+        let found = match run_with(self.backend, &prog, inputs) {
+            Ok(found) => found.to_tuple(),
+            Err(e) => panic!("{e}\nin {prog}"),
+        };
+        if let Err(difference) = same(&found, &expected.to_tuple(), tolerance) {
+            panic!("{difference}\nin {prog}");
+        }
+    }
+}
+
+fn same(found: &ArrayTuple, expected: &ArrayTuple, tolerance: f64) -> Result<(), String> {
+    match (found, expected) {
+        (ArrayTuple::Unit, ArrayTuple::Unit) => Ok(()),
+        (ArrayTuple::Pair(f), ArrayTuple::Pair(e)) => {
+            same(&f.0, &e.0, tolerance)?;
+            same(&f.1, &e.1, tolerance)
+        }
+        (ArrayTuple::Array(f), ArrayTuple::Array(e)) => same_array(f, e, tolerance),
+        _ => Err(format!("found {found:?}, expected {expected:?}")),
+    }
+}
+
+fn same_array(found: &RawArray, expected: &RawArray, tolerance: f64) -> Result<(), String> {
+    let shapes = || format!("found shape {:?}, expected {:?}", found.extents, expected.extents);
+    if found.extents != expected.extents || found.columns.len() != expected.columns.len() {
+        return Err(shapes());
+    }
+    for (f, e) in found.columns.iter().zip(&expected.columns) {
+        if f.len() != e.len() || f.ty() != e.ty() {
+            return Err(format!("columns of {} {} and {} {}", f.len(), f.ty(), e.len(), e.ty()));
+        }
+        if let Some(i) = (0..f.len()).find(|i| !same_scalar(f.get(*i), e.get(*i), tolerance)) {
+            let show = |c: &Column| c.get(i).map(|s| format!("{s:?}")).unwrap_or_default();
+            return Err(format!("at position {i} found {}, expected {}; {}", show(f), show(e), shapes()));
+        }
+    }
+    Ok(())
+}
+
+fn same_scalar(found: Option<Scalar>, expected: Option<Scalar>, tolerance: f64) -> bool {
+    let close = |f: f64, e: f64| f == e || (f.is_nan() && e.is_nan()) || (f - e).abs() <= tolerance * e.abs().max(1.0);
+    match (found, expected) {
+        (Some(Scalar::F64(f)), Some(Scalar::F64(e))) => close(f, e),
+        (Some(Scalar::F32(f)), Some(Scalar::F32(e))) => close(f as f64, e as f64),
+        (found, expected) => found == expected,
+    }
+}

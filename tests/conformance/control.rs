@@ -1,0 +1,202 @@
+//! Choices and loops: `cond`, `while_`, `acond`, `awhile`.
+
+use super::check::Suite;
+use super::samples::*;
+use accel::prelude::*;
+
+pub fn all(t: &Suite) {
+    every!(chosen_arrays(t));
+    every!(chosen_elements(t));
+    only_the_chosen_is_computed(t);
+    loops_in_scalar_code(t);
+    loops_of_records(t);
+    loops_over_arrays(t);
+    loops_over_tuples(t);
+    loops_in_loops(t);
+    conditions_of_loops_read_arrays(t);
+}
+
+fn chosen_arrays<Sh: Shape, T: Sample>(t: &Suite) {
+    for extents in shapes_of::<Sh>() {
+        let (xs, ys) = (array::<Sh, T>(extents), other_array::<Sh, T>(extents, 1));
+        let prog = afun(|c: Acc<Scalar<bool>>, xs: Acc<Array<Sh, T>>, ys: Acc<Array<Sh, T>>| acond(the(c), xs, ys));
+        t.is(prog.clone(), (&Array::scalar(true), &xs, &ys), xs.clone());
+        t.is(prog, (&Array::scalar(false), &xs, &ys), ys.clone());
+        let prog = afun(|c: Acc<Scalar<bool>>, xs: Acc<Array<Sh, T>>, ys: Acc<Array<Sh, T>>| {
+            let (a, b) = acond(the(c), (xs, ys), (ys, map(|x| x, ys))).unlift();
+            (b, a)
+        });
+        t.is(prog.clone(), (&Array::scalar(true), &xs, &ys), (ys.clone(), xs.clone()));
+        t.is(prog, (&Array::scalar(false), &xs, &ys), (ys.clone(), ys.clone()));
+    }
+}
+
+fn chosen_elements<Sh: Shape, T: Sample>(t: &Suite) {
+    for extents in shapes_of::<Sh>() {
+        let (xs, ys) = (array::<Sh, T>(extents), other_array::<Sh, T>(extents, 1));
+        let flags = array::<Sh, bool>(extents);
+        let prog = afun(|flags: Acc<Array<Sh, bool>>, xs: Acc<Array<Sh, T>>, ys: Acc<Array<Sh, T>>| {
+            zip_with3(|c, x, y| cond::<T>(c, x, y), flags, xs, ys)
+        });
+        let expected = tabulate::<Sh, T>(extents, |ix| at(if at(&flags, ix) { &xs } else { &ys }, ix));
+        t.is(prog, (&flags, &xs, &ys), expected);
+    }
+}
+
+/// The other branch would be an error.
+fn only_the_chosen_is_computed(t: &Suite) {
+    let xs = Array::vector(vec![6i64, 0, -3, 0]);
+    let prog = afun(|xs: Acc<Vector<i64>>| map(|x| cond(x.eq(0), -1, 60 / x), xs));
+    t.is(prog, &xs, Array::vector(vec![10, -1, -20, -1]));
+    let prog = afun(|xs: Acc<Vector<i64>>| {
+        let n = xs.len();
+        generate(8, |i| cond(i.lt(n), xs.at(i), cond(i.lt(n + 2), xs.at(i - n), 100)))
+    });
+    t.is(prog, &xs, Array::vector(vec![6, 0, -3, 0, 6, 0, 100, 100]));
+    let prog = afun(|xs: Acc<Vector<i64>>, c: Acc<Scalar<bool>>| acond(the(c), unit(xs.at(100)), unit(xs.at(0))));
+    t.is(prog, (&xs, &Array::scalar(false)), Array::scalar(6));
+    // An array of one branch is shared with nothing else, and is not computed either.
+    let prog = afun(|xs: Acc<Vector<i64>>, c: Acc<Scalar<bool>>| {
+        let inverse = map(|x| 100 / x, xs);
+        acond(the(c), zip_with(|x, y| x + y, inverse, inverse), xs)
+    });
+    t.is(prog, (&xs, &Array::scalar(false)), xs.clone());
+}
+
+/// The steps that it takes to get to 1 by halving even numbers and taking odd ones times 3 plus 1.
+fn collatz(n: i64) -> i64 {
+    if n == 1 { 0 } else { 1 + collatz(if n % 2 == 0 { n / 2 } else { 3 * n + 1 }) }
+}
+
+fn loops_in_scalar_code(t: &Suite) {
+    let prog = afun(|xs: Acc<Vector<i64>>| {
+        let next = |n: Exp<i64>| cond((n % 2).eq(0), n / 2, n * 3 + 1);
+        map(|x| while_(|(n, _)| n.ne(1), |(n, steps)| (next(n), steps + 1), (x, 0i64)).snd(), xs)
+    });
+    let xs = Array::vector((1..=100).collect::<Vec<i64>>());
+    t.is(prog, &xs, Array::vector((1..=100).map(collatz).collect()));
+    // No step at all; the state is one scalar.
+    let prog = afun(|xs: Acc<Vector<f64>>| map(|x| while_(|x: Exp<f64>| x.gt(1.0), |x| x / 2.0, x), xs));
+    t.is(prog, &Array::vector(vec![-5.0, 1.0, 12.0]), Array::vector(vec![-5.0, 1.0, 0.75]));
+    // The loop reads variables around it, and arrays.
+    let prog = afun(|xs: Acc<Vector<i64>>| {
+        imap(
+            |i, x| {
+                let sum = while_(|(k, _)| k.lt(i), |(k, s)| (k + 1, s + x * xs.at(k)), (0i64, 0i64));
+                sum.snd()
+            },
+            xs,
+        )
+    });
+    let xs: Vec<i64> = (1..20).collect();
+    let expected = (0..xs.len()).map(|i| xs[..i].iter().map(|y| xs[i] * y).sum()).collect();
+    t.is(prog, &Array::vector(xs), Array::vector(expected));
+}
+
+fn loops_of_records(t: &Suite) {
+    let prog = afun(|xs: Acc<Vector<Run>>| {
+        let step = |r: RunExp| RunExp { ends: (r.ends.1, r.ends.0), changes: r.changes - 1, wide: !r.wide };
+        map(|r: RunExp| while_(|r: RunExp| r.changes.gt(0), step, r), xs)
+    });
+    let xs = vector::<Run>(30);
+    let step = |r: Run| Run { ends: (r.ends.1, r.ends.0), changes: r.changes - 1, wide: !r.wide };
+    let expected = xs.iter().map(|r| (0..r.changes).fold(r, |r, _| step(r))).collect();
+    t.is(prog, &xs, Array::vector(expected));
+}
+
+fn loops_over_arrays(t: &Suite) {
+    let prog = afun(|xs: Acc<Vector<i64>>| {
+        awhile(|xs: Acc<Vector<i64>>| the(sum(xs)).lt(1000), |xs| map(|x| x * 2 + 1, xs), xs)
+    });
+    for start in [vec![], vec![5000], vec![1], vec![3, -1, 200]] {
+        let mut xs = start.clone();
+        // Of nothing the sum stays 0 for ever.
+        if !start.is_empty() {
+            while xs.iter().sum::<i64>() < 1000 {
+                xs.iter_mut().for_each(|x| *x = *x * 2 + 1);
+            }
+            t.is(prog.clone(), &Array::vector(start), Array::vector(xs));
+        }
+    }
+    // The shape may change from step to step.
+    let prog = afun(|xs: Acc<Vector<f32>>| {
+        let halves = |xs: Acc<Vector<f32>>| {
+            let half = xs.len() / 2;
+            zip_with(|x, y| x + y, take(half, xs), drop(half, xs))
+        };
+        awhile(|xs: Acc<Vector<f32>>| xs.len().gt(1), halves, xs)
+    });
+    let xs = vector::<f32>(256);
+    t.is(prog, &xs, Array::vector(vec![xs.iter().sum()]));
+}
+
+/// Several arrays as state, where the next of each depends on the others.
+fn loops_over_tuples(t: &Suite) {
+    let prog = afun(|n: Acc<Scalar<i64>>| {
+        type State = (Acc<Scalar<i64>>, Acc<Vector<i64>>, Acc<Vector<i64>>);
+        let start = (n, fill(3, 0i64), fill(3, 1i64));
+        awhile(|(n, _, _): State| the(n).gt(0), |(n, a, b)| (map(|n| n - 1, n), b, zip_with(|x, y| x + y, a, b)), start)
+    });
+    for (n, a, b) in [(0, 0, 1), (1, 1, 1), (10, 55, 89)] {
+        let expected = (Array::scalar(0i64), Array::vector(vec![a; 3]), Array::vector(vec![b; 3]));
+        t.is(prog.clone(), &Array::scalar(n), expected);
+    }
+}
+
+/// Loops around loops, in both layers, that see what is around them.
+fn loops_in_loops(t: &Suite) {
+    let prog = afun(|xs: Acc<Vector<i64>>, rounds: Acc<Scalar<i64>>| {
+        let inner = |k: Acc<Scalar<i64>>, ys: Acc<Vector<i64>>| {
+            let (_, ys) = awhile(
+                |(j, _): (Acc<Scalar<i64>>, Acc<Vector<i64>>)| the(j).lt(the(k)),
+                |(j, ys)| (map(|j| j + 1, j), zip_with(|x, y| (x * the(k) + y) % 1009, xs, ys)),
+                (unit(0i64), ys),
+            )
+            .unlift();
+            ys
+        };
+        let (_, ys) = awhile(
+            |(k, _): (Acc<Scalar<i64>>, Acc<Vector<i64>>)| the(k).lt(the(rounds)),
+            |(k, ys)| (map(|k| k + 1, k), inner(k, ys)),
+            (unit(0i64), xs),
+        )
+        .unlift();
+        ys
+    });
+    let start: Vec<i64> = (0..9).collect();
+    let mut ys = start.clone();
+    for k in 0..4 {
+        for _ in 0..k {
+            ys.iter_mut().zip(&start).for_each(|(y, x)| *y = (x * k + *y) % 1009);
+        }
+    }
+    t.is(prog, (&Array::vector(start), &Array::scalar(4)), Array::vector(ys));
+    // In scalar code: numbers counted by a loop in a loop.
+    let prog = afun(|n: Acc<Vector<i64>>| {
+        map(
+            |n| {
+                let count = while_(
+                    |(i, _)| i.lt(n),
+                    |(i, c)| (i + 1, while_(|(j, _)| j.lt(i), |(j, c)| (j + 1, c + 1), (0i64, c)).snd()),
+                    (0i64, 0i64),
+                );
+                count.snd()
+            },
+            n,
+        )
+    });
+    t.is(prog, &Array::vector(vec![0, 1, 2, 10]), Array::vector(vec![0i64, 0, 1, 45]));
+}
+
+/// Newton's method until the largest change is small.
+fn conditions_of_loops_read_arrays(t: &Suite) {
+    let prog = afun(|xs: Acc<Vector<f64>>| {
+        awhile(
+            |roots: Acc<Vector<f64>>| the(maximum(zip_with(|r, x| (r * r - x).abs(), roots, xs))).gt(1e-9),
+            |roots| zip_with(|r, x| (r + x / r) / 2.0, roots, xs),
+            fill(xs.len(), 1.0),
+        )
+    });
+    let xs = Array::vector(vec![1.0, 2.0, 9.0, 10.0]);
+    t.near(1e-9, prog, &xs, Array::vector(xs.iter().map(f64::sqrt).collect()));
+}

@@ -1,0 +1,425 @@
+//! What can go wrong while a program is written or run: an error that names the operation and the source line, and never a
+//! panic. While a program runs, operations of the library that are written in terms of others are named by these, with the
+//! line of the user's program: `fill` is a `generate`.
+
+use accel::array::Array;
+use accel::prelude::*;
+use accel::{backend_named, default_backend};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The error of a program that is run; it must be an error and not a panic.
+#[track_caller]
+fn failure<A: Arrays, R: Arrays>(prog: Afun<A, R>, inputs: impl Inputs<A>) -> String {
+    match catch_unwind(AssertUnwindSafe(|| run(&prog, inputs))) {
+        Ok(Ok(_)) => panic!("no error"),
+        Ok(Err(e)) => e.to_string(),
+        Err(_) => panic!("a panic instead of an error"),
+    }
+}
+
+/// The program that `write` returns; writing it must not panic.
+#[track_caller]
+fn written<P>(write: impl FnOnce() -> P) -> P {
+    catch_unwind(AssertUnwindSafe(write)).unwrap_or_else(|_| panic!("a panic while the program is written"))
+}
+
+/// `FILE:LINE` of a line of this file.
+fn line(n: u32) -> String {
+    format!("{}:{n}:", file!())
+}
+
+/// All of `parts` are in `text`.
+#[track_caller]
+fn tells(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "`{part}` is not in: {text}");
+    }
+}
+
+fn vector(xs: &[f64]) -> Vector<f64> {
+    Array::vector(xs.to_vec())
+}
+
+fn integers(xs: &[i64]) -> Vector<i64> {
+    Array::vector(xs.to_vec())
+}
+
+// ---- writing
+
+#[test]
+fn nested_parallelism() {
+    let (binder, op) = (line(line!() + 3), line(line!() + 5));
+    let prog = written(|| {
+        afun(|xs: Acc<Vector<f64>>| {
+            map(
+                |x| {
+                    let row = fill(3, x);
+                    the(sum(row))
+                },
+                xs,
+            )
+        })
+    });
+    let text = failure(prog, &vector(&[1.0]));
+    tells(&text, &["`fill`", &op, "`map`", &binder, "nested parallelism"]);
+
+    // The shape of what is computed depends on a variable.
+    let prog = written(|| afun(|xs: Acc<Vector<i64>>| generate(4, |i| the(sum(iota(xs.at(i)))))));
+    tells(&failure(prog, &integers(&[1])), &["`iota`", "`generate`", &line(line!() - 1), "nested parallelism"]);
+    // Which row is reduced depends on one.
+    let prog = written(|| afun(|m: Acc<Matrix<f64>>| generate(2, |i| the(sum(slice((i, All), m))))));
+    tells(&failure(prog, &Array::matrix(1, 1, vec![1.0]).unwrap()), &["`slice`", "`generate`", "nested parallelism"]);
+    // In the operator of a fold, and in the index function of a permute.
+    let prog = written(|| afun(|xs: Acc<Vector<f64>>| fold(|x, y| the(product(map(|z| z + y, xs))) + x, 0.0, xs)));
+    tells(&failure(prog, &vector(&[])), &["`map`", "`fold`"]);
+    let prog =
+        written(|| afun(|xs: Acc<Vector<i64>>| permute(|x, y| x + y, xs, |i| (true, the(minimum(take(i, xs)))), xs)));
+    tells(&failure(prog, &integers(&[])), &["`take`", "`permute`"]);
+}
+
+#[test]
+fn values_of_finished_programs() {
+    let (mut array, mut scalar) = (None, None);
+    let first = written(|| {
+        afun(|xs: Acc<Vector<f64>>| {
+            array = Some(xs);
+            scalar = Some(xs.at(0));
+            xs
+        })
+    });
+    assert!(run(&first, &vector(&[1.0])).is_ok());
+    let (array, scalar) = (array.unwrap(), scalar.unwrap());
+    let here = line(line!() + 1);
+    let prog = written(|| afun(|ys: Acc<Vector<f64>>| zip_with(|x, y| x * y, array, ys)));
+    tells(&failure(prog, &vector(&[1.0])), &["`zip_with`", &here, "another program", "finished"]);
+    let prog = written(|| afun(|ys: Acc<Vector<f64>>| map(|y| y + scalar, ys)));
+    tells(&failure(prog, &vector(&[1.0])), &["`+`", "another program"]);
+    let prog = written(|| afun(|_: Acc<Vector<f64>>| array));
+    tells(&failure(prog, &vector(&[1.0])), &["another program"]);
+    // Of the same program written twice, too.
+    assert!(run(&first, &vector(&[1.0])).is_ok());
+}
+
+#[test]
+fn values_of_the_program_around() {
+    let outer = written(|| {
+        afun(|xs: Acc<Vector<f64>>| {
+            let inner = afun(|ys: Acc<Vector<f64>>| zip_with(|x, y| x * y, xs, ys));
+            tells(&failure(inner, &vector(&[1.0])), &["`zip_with`", "the program around this one", "argument"]);
+            // A program inside another that uses its own values only is fine.
+            let inner = afun(|ys: Acc<Vector<f64>>| map(|y| y * 2.0, ys));
+            assert_eq!(run(&inner, &vector(&[1.0])).unwrap(), vector(&[2.0]));
+            map(|x| x + 1.0, xs)
+        })
+    });
+    assert_eq!(run(&outer, &vector(&[1.0])).unwrap(), vector(&[2.0]));
+}
+
+#[test]
+fn values_of_another_thread() {
+    let outer = written(|| {
+        afun(|xs: Acc<Vector<f64>>| {
+            let text =
+                std::thread::spawn(move || failure(afun(|ys: Acc<Vector<f64>>| concat(xs, ys)), &vector(&[1.0])));
+            tells(&text.join().unwrap(), &["`concat`", "another thread"]);
+            // Where no program is written, nothing happens until the value is used in one.
+            let lost = std::thread::spawn(move || map(|x| x + 1.0, xs)).join().unwrap();
+            concat(xs, lost)
+        })
+    });
+    tells(&failure(outer, &vector(&[1.0])), &["`concat`", "no program was being written"]);
+}
+
+#[test]
+fn values_made_outside_of_any_program() {
+    let two = constant(2.0);
+    let doubled = written(|| iota(3));
+    let prog = written(|| afun(|xs: Acc<Vector<f64>>| map(|x| x * two, xs)));
+    tells(&failure(prog, &vector(&[1.0])), &["`*`", &line(line!() - 1), "no program was being written"]);
+    let prog = written(|| afun(|_: Acc<Vector<f64>>| doubled));
+    tells(&failure(prog, &vector(&[1.0])), &["no program was being written"]);
+}
+
+#[test]
+fn parameters_outside_of_their_closures() {
+    let prog = written(|| {
+        afun(|xs: Acc<Vector<f64>>| {
+            let mut kept = None;
+            let ys = map(
+                |x| {
+                    kept = Some(x);
+                    x
+                },
+                xs,
+            );
+            map(|y| y + kept.unwrap(), ys)
+        })
+    });
+    tells(&failure(prog, &vector(&[1.0])), &["`map`", "outside"]);
+}
+
+#[test]
+fn a_panic_of_the_user_leaves_nothing_behind() {
+    let broken = catch_unwind(|| afun(|xs: Acc<Vector<f64>>| map(|_| -> Exp<f64> { panic!("the user's own") }, xs)));
+    assert!(broken.is_err());
+    let prog = afun(|xs: Acc<Vector<f64>>| sum(xs));
+    assert_eq!(run(&prog, &vector(&[1.0, 2.0])).unwrap(), Array::scalar(3.0));
+    // A value that is made now belongs to no program, not to the broken one.
+    let two = constant(2.0);
+    tells(&failure(afun(|_: Acc<()>| unit(two)), &()), &["no program was being written"]);
+}
+
+#[test]
+fn errors_are_kept_and_told_by_every_use() {
+    let here = line(line!() + 1);
+    let bad = || afun(|xs: Acc<Vector<f64>>| sum(map(|x| the(sum(fill(2, x))), xs)));
+    let (xs, one) = (vector(&[1.0]), Array::scalar(1.0));
+    let expected = bad().program().unwrap_err().to_string();
+    tells(&expected, &["`fill`", "`map`", &here]);
+    assert_eq!(failure(bad(), &xs), expected);
+    assert_eq!(failure(bad().clone(), &xs), expected);
+    assert_eq!(failure(written(|| grad(&bad())), &xs), expected);
+    assert_eq!(failure(written(|| value_and_grad(&bad())), &xs), expected);
+    assert_eq!(failure(written(|| vjp(&bad())), (&xs, &one)), expected);
+    assert_eq!(failure(written(|| jvp(&bad())), (&xs, &xs)), expected);
+    assert_eq!(failure(written(|| grad(&grad_sum(&bad()))), &xs), expected);
+    assert_eq!(compile(bad()).unwrap_err().to_string(), expected);
+    tells(&bad().to_string(), &[&expected]);
+    let same = try_afun(|xs: Acc<Vector<f64>>| sum(map(|x| the(sum(fill(2, x))), xs)));
+    tells(&same.unwrap_err().to_string(), &["`fill`"]);
+}
+
+/// A program that is broken if the one it is made of is.
+fn grad_sum(prog: &Afun<Vector<f64>, Scalar<f64>>) -> Afun<Vector<f64>, Scalar<f64>> {
+    Afun::from_result(prog.program().cloned())
+}
+
+#[test]
+fn programs_have_the_types_they_are_given() {
+    let prog = afun(|xs: Acc<Vector<f64>>| sum(xs));
+    let program = prog.program().unwrap().clone();
+    let wrong = Afun::<Vector<f64>, Scalar<f32>>::from_result(Ok(program.clone()));
+    tells(&failure(wrong, &vector(&[1.0])), &["f32", "f64"]);
+    assert!(Afun::<Vector<i64>, Scalar<f64>>::from_program(program).is_err());
+}
+
+// ---- running
+
+#[test]
+fn indices_outside() {
+    let xs = vector(&[1.0, 2.0, 3.0]);
+    let m = Array::matrix(2, 3, vec![0.0; 6]).unwrap();
+    let here = line(line!() + 1);
+    let prog = afun(|xs: Acc<Vector<f64>>| map(|x| x + xs.at(3), xs));
+    tells(&failure(prog, &xs), &["`index`", &here, "[3]"]);
+    let prog = afun(|m: Acc<Matrix<f64>>| unit(m.at((1, -1))));
+    tells(&failure(prog, &m), &[&line(line!() - 1), "[1, -1]", "[2, 3]"]);
+    let prog = afun(|m: Acc<Matrix<f64>>| unit(m.at((2, 0))));
+    tells(&failure(prog, &m), &["[2, 0]", "[2, 3]"]);
+    let prog = afun(|xs: Acc<Vector<f64>>| backpermute(2, |i| i + 2, xs));
+    tells(&failure(prog, &xs), &["`backpermute`", &line(line!() - 1), "[3]"]);
+    let prog = afun(|xs: Acc<Vector<f64>>| permute(|x, y| x + y, fill(2, 0.0), |i| (true, i), xs));
+    tells(&failure(prog, &xs), &["`permute`", &line(line!() - 1), "[2]"]);
+    let prog = afun(|m: Acc<Matrix<f64>>| slice((All, 3), m));
+    tells(&failure(prog, &m), &["`slice`", &line(line!() - 1), "[3]"]);
+    let prog = afun(|m: Acc<Matrix<f64>>| slice((-1, All), m));
+    tells(&failure(prog, &m), &["`slice`", "[-1]", "[2]"]);
+    let prog = afun(|m: Acc<Matrix<f64>>| slice_inner(i64::MAX, m));
+    tells(&failure(prog, &m), &["`slice`", &line(line!() - 1)]);
+    let prog = afun(|is: Acc<Vector<i64>>, xs: Acc<Vector<f64>>| gather(is, xs));
+    tells(&failure(prog, (&integers(&[0, 7]), &xs)), &["`backpermute`", &line(line!() - 1), "[7]"]);
+    let prog = afun(|is: Acc<Vector<i64>>, xs: Acc<Vector<f64>>| scatter(is, xs, xs));
+    tells(&failure(prog, (&integers(&[0, 7]), &xs)), &["`permute`", &line(line!() - 1), "[7]"]);
+    // Extreme indices.
+    for i in [i64::MIN, i64::MAX, -1, 3] {
+        let prog = afun(|xs: Acc<Vector<f64>>, i: Acc<Scalar<i64>>| unit(xs.at(the(i))));
+        tells(&failure(prog, (&xs, &Array::scalar(i))), &[&format!("[{i}]"), "[3]"]);
+    }
+    // Nothing is read where nothing is.
+    let prog = afun(|xs: Acc<Vector<f64>>| map(|x| x + xs.at(0), xs));
+    assert!(run(prog, &vector(&[])).unwrap().is_empty());
+}
+
+#[test]
+fn extents_that_do_not_fit() {
+    let xs = vector(&[1.0, 2.0, 3.0]);
+    let prog = afun(|xs: Acc<Vector<f64>>| reshape((2, 2), xs));
+    tells(&failure(prog, &xs), &["`reshape`", &line(line!() - 1), "[2, 2]", "[3]"]);
+    let prog = afun(|xs: Acc<Vector<f64>>| reshape((), xs));
+    tells(&failure(prog, &vector(&[])), &["`reshape`"]);
+    let prog = afun(|xs: Acc<Vector<f64>>| reshape((-1, -3), xs));
+    tells(&failure(prog, &xs), &["`reshape`", "negative", "[-1, -3]"]);
+
+    let n = |n: i64| Array::scalar(n);
+    let prog = afun(|n: Acc<Scalar<i64>>| generate(the(n), |i| i));
+    tells(&failure(prog, &n(-1)), &["`generate`", &line(line!() - 1), "negative", "[-1]"]);
+    let prog = afun(|n: Acc<Scalar<i64>>| iota(the(n)));
+    tells(&failure(prog, &n(i64::MIN)), &["`generate`", &line(line!() - 1), "negative"]);
+    let prog = afun(|n: Acc<Scalar<i64>>| fill((2, the(n)), 1.5));
+    tells(&failure(prog, &n(-4)), &["`generate`", "[2, -4]"]);
+    let prog = afun(|n: Acc<Scalar<i64>>| replicate((the(n), 2), n));
+    tells(&failure(prog, &n(-4)), &["`replicate`", &line(line!() - 1), "[-4, 2]"]);
+    let prog = afun(|n: Acc<Scalar<i64>>| replicate_inner(the(n), n));
+    tells(&failure(prog, &n(-4)), &["`replicate`", &line(line!() - 1), "negative"]);
+    let prog = afun(|n: Acc<Scalar<i64>>| backpermute(the(n), |_| (), n));
+    tells(&failure(prog, &n(-4)), &["`backpermute`", "negative"]);
+}
+
+#[test]
+fn arrays_too_large_for_memory() {
+    for n in [i64::MAX, 1 << 60, 1 << 48] {
+        let n = Array::scalar(n);
+        let prog = afun(|n: Acc<Scalar<i64>>| fill(the(n), 1.0));
+        tells(&failure(prog, &n), &["`generate`", &line(line!() - 1), "no memory"]);
+        let prog = afun(|n: Acc<Scalar<i64>>| fill((the(n), the(n)), 1.0));
+        tells(&failure(prog, &n), &["`generate`", "no memory"]);
+        let prog = afun(|n: Acc<Scalar<i64>>| replicate((the(n), All), replicate(the(n), n)));
+        tells(&failure(prog, &n), &["`replicate`", "no memory"]);
+    }
+}
+
+#[test]
+fn folds_of_nothing() {
+    let empty = vector(&[]);
+    let prog = afun(|xs: Acc<Vector<f64>>| fold1(|x, y| x + y, xs));
+    tells(&failure(prog, &empty), &["`fold1`", &line(line!() - 1), "empty"]);
+    let prog = afun(|xs: Acc<Vector<f64>>| maximum(xs));
+    tells(&failure(prog, &empty), &["`fold1`", &line(line!() - 1), "empty"]);
+    let prog = afun(|m: Acc<Matrix<f64>>| minimum(m));
+    tells(&failure(prog, &Array::matrix(2, 0, vec![]).unwrap()), &["`fold1`", "[2, 0]"]);
+    // Rows that do not exist may be empty.
+    let prog = afun(|m: Acc<Matrix<f64>>| minimum(m));
+    assert!(run(prog, &Array::matrix(0, 0, vec![]).unwrap()).unwrap().is_empty());
+}
+
+#[test]
+fn division_by_zero() {
+    let xs = integers(&[1, 0]);
+    let prog = afun(|xs: Acc<Vector<i64>>| map(|x| 10 / x, xs));
+    tells(&failure(prog, &xs), &["/", "`map`", &line(line!() - 1), "division by zero"]);
+    let prog = afun(|xs: Acc<Vector<i64>>| map(|x| 10 % x, xs));
+    tells(&failure(prog, &xs), &["%", "division by zero"]);
+    let prog = afun(|xs: Acc<Vector<i64>>| fold(|x, y| x.div_euclid(y), 10, xs));
+    tells(&failure(prog, &xs), &["div_euclid", "`fold`", "division by zero"]);
+    let prog = afun(|xs: Acc<Vector<i64>>| scanl1(|x, y| x.rem_euclid(y), xs));
+    tells(&failure(prog, &xs), &["rem_euclid", "`scanl1`", "division by zero"]);
+    let prog = afun(|xs: Acc<Vector<i64>>| fill(4 / (xs.at(0) - 1), 0.0));
+    tells(&failure(prog, &xs), &["/", "`generate`", "division by zero"]);
+    let prog = afun(|xs: Acc<Vector<i64>>| acond((1 / xs.at(1)).gt(0), xs, xs));
+    tells(&failure(prog, &xs), &["/", "`acond`", "division by zero"]);
+    // Not of floats.
+    let prog = afun(|xs: Acc<Vector<f64>>| map(|x| 1.0 / x, xs));
+    assert_eq!(run(prog, &vector(&[0.0])).unwrap(), vector(&[f64::INFINITY]));
+}
+
+/// An error in a branch or a loop that is not executed does not happen, and one that is does.
+#[test]
+fn errors_happen_where_the_program_goes() {
+    let prog = || {
+        afun(|xs: Acc<Vector<f64>>, c: Acc<Scalar<bool>>| {
+            awhile(|s: Acc<Vector<f64>>| the(c).and(s.at(0).lt(4.0)), |s| map(|x| x + s.at(5), s), xs)
+        })
+    };
+    let xs = vector(&[1.0]);
+    assert_eq!(run(prog(), (&xs, &Array::scalar(false))).unwrap(), xs);
+    tells(&failure(prog(), (&xs, &Array::scalar(true))), &["[5]"]);
+    // In the condition.
+    tells(&failure(prog(), (&vector(&[]), &Array::scalar(true))), &["[0]"]);
+}
+
+// ---- derivatives
+
+#[test]
+fn programs_without_a_reverse_derivative() {
+    let xs = vector(&[1.0, 2.0]);
+    let prog = afun(|xs: Acc<Vector<f64>>| sum(scanl(|x, y| x + y, 0.0, xs)));
+    let text = failure(written(|| grad(&prog)), &xs);
+    tells(&text, &["`scanl`", &line(line!() - 2), "reverse"]);
+    let prog = afun(|xs: Acc<Vector<f64>>| sum(permute(|x, y| x + y, fill(2, 0.0), |i| (true, i), xs)));
+    tells(&failure(written(|| grad(&prog)), &xs), &["`permute`", &line(line!() - 1)]);
+    let halve = |xs: Acc<Vector<f64>>| map(|x| while_(|x: Exp<f64>| x.gt(1.0), |x| x / 2.0, x), xs);
+    let prog = afun(|xs: Acc<Vector<f64>>| sum(halve(xs)));
+    tells(&failure(written(|| grad(&prog)), &xs), &["`while`", &line(line!() - 2)]);
+    let prog = afun(|xs: Acc<Vector<f64>>| sum(awhile(|x: Acc<Vector<f64>>| x.at(0).gt(1.0), |x| x, xs)));
+    tells(&failure(written(|| grad(&prog)), &xs), &["`awhile`", &line(line!() - 1)]);
+}
+
+/// What fails in a program fails in its derivatives, with the line of the program.
+#[test]
+fn derivatives_fail_where_the_program_does() {
+    let (xs, one) = (vector(&[1.0]), Array::scalar(1.0));
+    let here = line(line!() + 1);
+    let prog = afun(|xs: Acc<Vector<f64>>| sum(map(|x| x * xs.at(7), xs)));
+    for text in [failure(grad(&prog), &xs), failure(vjp(&prog), (&xs, &one)), failure(jvp(&prog), (&xs, &xs))] {
+        tells(&text, &["[7]", "[1]", &here]);
+    }
+    let prog = afun(|xs: Acc<Vector<f64>>| maximum(xs));
+    tells(&failure(grad(&prog), &vector(&[])), &["`fold1`", &line(line!() - 1)]);
+}
+
+/// An adjoint or a tangent of the wrong shape may be an error or be cut off, but not a panic.
+#[test]
+fn seeds_of_the_wrong_shape() {
+    let xs = vector(&[1.0, 2.0, 3.0]);
+    let prog = afun(|xs: Acc<Vector<f64>>| map(|x| x * x, xs));
+    for n in [0, 1, 2, 4, 10] {
+        let seed = vector(&vec![1.0; n]);
+        assert!(catch_unwind(|| run(vjp(&prog), (&xs, &seed))).is_ok());
+        assert!(catch_unwind(|| run(jvp(&prog), (&xs, &seed))).is_ok());
+    }
+}
+
+// ---- backends and host arrays
+
+#[test]
+fn backends_by_name() {
+    assert_eq!(backend_named("interp").map(|b| b.name()).ok(), Some("interp"));
+    for name in ["", "INTERP", "cuda"] {
+        let text = backend_named(name).err().map(|e| e.to_string()).unwrap_or_default();
+        tells(&text, &["unknown backend", &format!("{name:?}"), "interp"]);
+    }
+}
+
+/// The environment of a process is its own affair, so another process runs [`in_another_process`].
+#[test]
+fn backends_of_the_environment() {
+    let this = std::env::current_exe().unwrap();
+    for (name, outcome) in [("interp", "result 6"), ("no-such-backend", "error unknown backend \"no-such-backend\"")] {
+        let output = std::process::Command::new(&this)
+            .args(["--exact", "in_another_process", "--ignored", "--nocapture"])
+            .env("ACCEL_BACKEND", name)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+        tells(&text, &[outcome]);
+    }
+}
+
+#[test]
+#[ignore = "run by backends_of_the_environment"]
+fn in_another_process() {
+    let prog = afun(|xs: Acc<Vector<f64>>| sum(xs));
+    match run(&prog, &vector(&[1.0, 2.0, 3.0])) {
+        Ok(y) => println!("result {}", y.as_slice()[0]),
+        Err(e) => {
+            assert_eq!(compile(&prog).unwrap_err().to_string(), e.to_string());
+            assert!(default_backend().is_err());
+            println!("error {e}");
+        }
+    }
+}
+
+#[test]
+fn host_arrays() {
+    let text = Array::<Dim2, f64>::from_vec((2, 3), vec![0.0; 5]).unwrap_err().to_string();
+    tells(&text, &["[2, 3]", "6", "5"]);
+    assert!(Array::matrix(usize::MAX, 2, vec![1.0]).is_err());
+    assert!(Array::<Dim2, f64>::from_extents(&[3], vec![1.0; 3]).is_err());
+    assert!(Array::<Dim1, f64>::from_fn(usize::MAX, |_| 0.0).is_err());
+    let m = Array::matrix(2, 2, vec![1, 2, 3, 4]).unwrap();
+    assert_eq!((m.get((1, 0)), m.get((2, 0)), m.get((0, usize::MAX))), (Some(3), None, None));
+    let raw = m.raw().clone();
+    assert!(Array::<Dim2, f32>::from_raw(raw.clone()).is_err());
+    assert!(Array::<Dim1, i32>::from_raw(raw).is_err());
+}

@@ -1,0 +1,174 @@
+//! Scans, `permute` and loops: forward mode differentiates them, reverse mode says that it does not, and where.
+
+use crate::harness::{Differentiated, V, always, for_all, smooth};
+use crate::refined::{Any, BelowOne, Even, Floats, NonEmpty, Refined};
+use accel::prelude::*;
+use accel_core::repr::ArrayTuple;
+
+/// Forward mode against finite differences; reverse mode must be an error that names the operation and this file.
+#[track_caller]
+fn forward_only<I: Refined, M, F>(_: I, operation: &str, program: F)
+where
+    F: ArrayFn<M, Args = I::Arrays>,
+{
+    let line = std::panic::Location::caller().line();
+    let program = afun(program);
+    always::<I>(Differentiated::forward(&program));
+    not_in_reverse(&vjp(&program), operation, line);
+}
+
+/// The error of a program that reverse mode does not differentiate: at `line` of this file or a few lines below.
+fn not_in_reverse<A, R>(program: &Afun<A, R>, operation: &str, line: u32) {
+    let Err(error @ Error::NotDifferentiable { .. }) = program.program() else {
+        panic!("no error, or another one: {program}");
+    };
+    let text = error.to_string();
+    let place = |l: u32| text.contains(&format!("forward_only.rs:{l}:"));
+    assert!(text.contains(operation) && (line..line + 12).any(place), "line {line}: {text}");
+    assert!(text.contains("reverse"), "{text}");
+}
+
+#[test]
+fn scans() {
+    forward_only(Any, "scan", |a: V| scanl(|x, y| x + y * y, 0.5, map(|x| x * 0.3, a)));
+    forward_only(Any, "scan", |a: V| scanr(|x, y| x * y, 2.0, map(|x| x * 0.3, a)));
+    forward_only(NonEmpty, "scan", |a: V| scanl1(|x, y| x + y + x * y * 0.1, a));
+    forward_only(NonEmpty, "scan", |a: V| scanr1(|x, y| x * y, a));
+    forward_only(Any, "scan", |a: V| scanl_ex(|x, y| x + y, 0.0, map(|x| x.sin(), a)));
+    forward_only(Any, "scan", |a: V| scanr_ex(|x, y| x * y, 1.0, a));
+}
+
+#[test]
+fn scans_of_rows_and_tuples() {
+    forward_only(Even, "scan", |a: V| scanl(|x, y| x * y, 1.0, reshape((2, a.shape() / 2), a)));
+    // A linear recurrence: the composition of the functions u x + v.
+    forward_only((BelowOne, Any), "scan", |a: V, b: V| scanl1(|(u, v), (s, t)| (u * s, v * s + t), zip(a, b)));
+    forward_only((NonEmpty, Any), "scan", |a: V, b: V| scanl(|x, y| x + y * a.at(0), the(sum(a)), b));
+}
+
+#[test]
+fn permutes() {
+    forward_only(Any, "permute", |a: V| {
+        let n = a.shape();
+        permute(|x, y| x + y, fill(5, 1.5), |i| (i.ge(0), i * i % 5), map(|x| x * n.cast::<f64>(), a))
+    });
+    forward_only((Any, NonEmpty), "permute", |a: V, b: V| {
+        let n = b.shape();
+        permute(|x, y| x + y, map(|x| x.sin(), b), |i| ((i % 3).ne(0), i % n), a)
+    });
+    // A permutation, whose combination is never used.
+    forward_only(Any, "permute", |a: V| {
+        let n = a.shape();
+        permute(|new, _| new, fill(n, 0.0), |i| (true, n - 1 - i), map(|x| x * x, a))
+    });
+    forward_only(NonEmpty, "permute", |a: V| scatter(iota(a.shape()), map(|x| x * 2.0, a), a));
+}
+
+/// A histogram with weights that are products.
+#[test]
+fn permute_with_products() {
+    forward_only(Any, "permute", |a: V| permute(|x, y| x * y, fill(3, 2.0), |i| (true, i % 3), map(|x| x * 0.3, a)));
+}
+
+#[test]
+fn loops_in_scalar_code() {
+    // Newton's method for the square root, with a fixed number of steps.
+    forward_only(Any, "while", |a: V| {
+        let root = |x: Exp<f64>| {
+            let target = x * x + 1.0;
+            let (_, y) = while_(
+                |(i, _): (Exp<i64>, Exp<f64>)| i.lt(8),
+                |(i, y)| (i + 1, (y + target / y) * 0.5),
+                (0i64, x.abs() + 1.0),
+            )
+            .unlift();
+            y
+        };
+        map(root, a)
+    });
+    forward_only(NonEmpty, "while", |a: V| {
+        let n = a.shape();
+        // Reads an array in the loop.
+        let horner = |x: Exp<f64>| {
+            while_(|(i, _): (Exp<i64>, Exp<f64>)| i.lt(n), |(i, y)| (i + 1, y * x * 0.1 + a.at(i)), (0i64, 0.0)).snd()
+        };
+        map(horner, a)
+    });
+}
+
+#[test]
+fn loops_over_arrays() {
+    forward_only(Any, "awhile", |a: V| {
+        awhile(
+            |(i, _): (Acc<Scalar<i64>>, V)| the(i).lt(3),
+            |(i, v)| (map(|i| i + 1, i), map(|x| x.sin() * 2.0, v)),
+            (unit(0i64), a),
+        )
+    });
+    // Uses an array from outside; the number of steps depends on the input.
+    forward_only(NonEmpty, "awhile", |a: V| {
+        let (_, v) = awhile(
+            |(i, _): (Acc<Scalar<i64>>, V)| the(i).lt(a.shape() % 4),
+            |(i, v)| (map(|i| i + 1, i), zip_with(|x, y| x * 0.5 + y * y * 0.1, v, a)),
+            (unit(0i64), a),
+        )
+        .unlift();
+        sum(v)
+    });
+}
+
+/// What is not on the way from the input to the result does not matter.
+#[test]
+fn beside_the_way() {
+    smooth(NonEmpty, |a: V| {
+        let n = a.shape();
+        let last_power = while_(|p: Exp<i64>| (p * 2).lt(n), |p| p * 2, 1i64);
+        sum(generate(n, |i| a.at(i) * a.at(i.min(last_power.min(n - 1)))))
+    });
+    smooth(NonEmpty, |a: V| {
+        let offsets = scanl1(|x, y| x + y, fill(a.shape(), 2i64));
+        sum(zip_with(|k, x| x * k.cast::<f64>(), offsets, a))
+    });
+    smooth(Any, |a: V| {
+        let counts = permute(|x, y| x + y, fill(3, 0i64), |i| (true, i % 3), map(|x| x.gt(0.0).cast::<i64>(), a));
+        sum(imap(|i, x| x * counts.at(i % 3).cast::<f64>(), a))
+    });
+}
+
+/// The derivative of a branch with a loop is an error even if the branch is not taken: errors come before anything runs.
+#[test]
+fn errors_come_first() {
+    let line = line!();
+    let program = afun(|a: V| sum(acond(a.shape().lt(0), scanl1(|x, y| x + y, a), a)));
+    not_in_reverse(&grad(&program), "scan", line);
+    let x = Array::vector(vec![1.0, 2.0]);
+    assert_eq!(run(&program, &x).unwrap().to_vec(), [3.0]);
+    let error = run(grad(&program), &x).unwrap_err();
+    assert!(matches!(error, Error::NotDifferentiable { .. }), "{error}");
+    assert_eq!(run(jvp(&program), (&x, &x)).unwrap().1.to_vec(), [3.0]);
+}
+
+/// With tangents in all directions at once, forward mode is linear.
+#[test]
+fn forward_mode_is_linear() {
+    let program = jvp(&afun(|a: V| scanl1(|x, y| x * y, map(|x| x.cos(), a))));
+    let tangent = crate::harness::Ready::new(&program);
+    for_all(move |a: &Floats<NonEmpty>| {
+        let of = |f: &dyn Fn(usize) -> f64| {
+            let d: Vec<f64> = (0..a.0.len()).map(f).collect();
+            let d = Arrays::to_tuple(&Vector::vector(d));
+            Ok::<_, String>(
+                crate::harness::floats(&tangent.run(&ArrayTuple::pair(a.array(), d))?)[a.0.len()..].to_vec(),
+            )
+        };
+        let (u, v) = (of(&|i| i as f64)?, of(&|i| 1.0 / (i + 1) as f64)?);
+        let both = of(&|i| 2.0 * i as f64 - 3.0 / (i + 1) as f64)?;
+        for (k, both) in both.iter().enumerate() {
+            let sum = 2.0 * u[k] - 3.0 * v[k];
+            if (both - sum).abs() > 1e-9 * (1.0 + u[k].abs() + v[k].abs()) {
+                return Err(format!("tangent {k}: {both} at once, {sum} from two"));
+            }
+        }
+        Ok(())
+    });
+}

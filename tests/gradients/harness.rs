@@ -1,0 +1,342 @@
+//! What is checked of a program and its derivatives, and how random inputs are tried and shrunk.
+
+use crate::refined::Refined;
+use accel::prelude::*;
+use accel_core::backend::{Backend, Executable};
+use accel_core::interp::Interpreter;
+use accel_core::repr::{ArrayTuple, Column, RawArray};
+use quickcheck::{Arbitrary, Gen, QuickCheck, TestResult, Testable};
+use std::cell::Cell;
+use std::fmt::Debug;
+use std::rc::Rc;
+
+/// A result, or what is wrong.
+pub type Checked<T> = std::result::Result<T, String>;
+
+/// Nothing, or what is wrong.
+pub type Verdict = Checked<()>;
+
+/// The handle of a vector, in programs.
+pub type V = Acc<Vector<f64>>;
+
+/// How many random inputs a property is tried on, where the environment variable `QUICKCHECK_TESTS` does not say.
+const SAMPLES: u64 = 40;
+
+/// Checks the gradient of a program that has one nearly everywhere: finite differences must be usable in nearly all places.
+#[track_caller]
+pub fn smooth<I: Refined, M>(_: I, program: impl ArrayFn<M, Args = I::Arrays, Result = Scalar<f64>>) {
+    let tally = always::<I>(Differentiated::new(program));
+    assert!(tally.skipped.get() * 10 <= tally.checked.get(), "finite differences were rarely of use: {tally:?}");
+}
+
+/// Checks the gradient of a program with kinks or jumps that random inputs meet: there, both modes have to agree, and
+/// finite differences say nothing.
+#[track_caller]
+pub fn kinked<I: Refined, M>(_: I, program: impl ArrayFn<M, Args = I::Arrays, Result = Scalar<f64>>) {
+    always::<I>(Differentiated::new(program));
+}
+
+/// Checks all derivatives of a program with any result.
+#[track_caller]
+pub fn jacobian<I: Refined, M>(_: I, program: impl ArrayFn<M, Args = I::Arrays>) {
+    always::<I>(Differentiated::of(&afun(program)));
+}
+
+/// Tries a program on random inputs.
+pub fn always<I: Refined>(program: Differentiated) -> Rc<Tally> {
+    let tally = Rc::new(Tally::default());
+    let counts = tally.clone();
+    for_all(move |x: &I::Sample| program.check(&Arrays::to_tuple(&I::arrays(x)), &counts));
+    tally
+}
+
+/// Tries a property on random inputs, and reports the simplest input found for which it does not hold.
+pub fn for_all<S: Arbitrary + Debug>(property: impl Fn(&S) -> Verdict + 'static) {
+    let quickcheck = QuickCheck::new();
+    let mut quickcheck =
+        if std::env::var_os("QUICKCHECK_TESTS").is_some() { quickcheck } else { quickcheck.tests(SAMPLES) };
+    quickcheck.quickcheck(Property { property, sample: std::marker::PhantomData });
+}
+
+struct Property<S, F> {
+    property: F,
+    sample: std::marker::PhantomData<S>,
+}
+
+impl<S: Arbitrary + Debug, F: Fn(&S) -> Verdict + 'static> Testable for Property<S, F> {
+    fn result(&self, g: &mut Gen) -> TestResult {
+        let mut sample = S::arbitrary(g);
+        let Err(mut why) = (self.property)(&sample) else { return TestResult::passed() };
+        while let Some((simpler, w)) = sample.shrink().find_map(|s| (self.property)(&s).err().map(|w| (s, w))) {
+            (sample, why) = (simpler, w);
+        }
+        TestResult::error(format!("on {sample:?}: {why}"))
+    }
+}
+
+/// In how many places finite differences could be compared.
+#[derive(Default, Debug)]
+pub struct Tally {
+    checked: Cell<usize>,
+    skipped: Cell<usize>,
+}
+
+/// A compiled program.
+pub struct Ready(Box<dyn Executable>);
+
+impl Ready {
+    /// Compiles a program for the interpreter.
+    #[track_caller]
+    pub fn new<A: Arrays, R: Arrays>(program: &Afun<A, R>) -> Self {
+        let program = program.program().unwrap_or_else(|e| panic!("{e}"));
+        Ready(Interpreter.compile(program).unwrap_or_else(|e| panic!("{e}\n{program}")))
+    }
+
+    /// Runs it.
+    pub fn run(&self, x: &ArrayTuple) -> Checked<ArrayTuple> {
+        self.0.run(x).map_err(|e| e.to_string())
+    }
+}
+
+/// A program and its derivatives.
+pub struct Differentiated {
+    value: Ready,
+    /// From input and tangent to result and tangent.
+    tangent: Ready,
+    reverse: Reverse,
+}
+
+/// The derivative in reverse mode.
+enum Reverse {
+    /// Of a program with one number as its result.
+    Gradient(Ready),
+    /// From input and adjoint of the result.
+    Pullback(Ready),
+    /// There is none.
+    None,
+}
+
+impl Differentiated {
+    /// A program with one number as its result, by `grad` and `jvp`.
+    #[track_caller]
+    pub fn new<M, F: ArrayFn<M, Result = Scalar<f64>>>(f: F) -> Self {
+        let program = afun(f);
+        Differentiated { reverse: Reverse::Gradient(Ready::new(&grad(&program))), ..Self::forward(&program) }
+    }
+
+    /// Any program, by `vjp` and `jvp`.
+    #[track_caller]
+    pub fn of<A: Arrays, R: Arrays>(program: &Afun<A, R>) -> Self {
+        Differentiated { reverse: Reverse::Pullback(Ready::new(&vjp(program))), ..Self::forward(program) }
+    }
+
+    /// Any program, by `jvp` only.
+    #[track_caller]
+    pub fn forward<A: Arrays, R: Arrays>(program: &Afun<A, R>) -> Self {
+        Differentiated { value: Ready::new(program), tangent: Ready::new(&jvp(program)), reverse: Reverse::None }
+    }
+
+    /// The derivatives by reverse mode: for each number of the result, those with respect to all inputs.
+    pub fn rows(&self, x: &ArrayTuple) -> Checked<Option<Vec<Vec<f64>>>> {
+        match &self.reverse {
+            Reverse::Gradient(gradient) => Ok(Some(vec![floats(&gradient.run(x)?)])),
+            Reverse::Pullback(pullback) => {
+                let y = self.value.run(x)?;
+                let row = |seed| Ok(floats(&pullback.run(&ArrayTuple::pair(x.clone(), seed))?));
+                units(&y).map(row).collect::<Checked<_>>().map(Some)
+            }
+            Reverse::None => Ok(None),
+        }
+    }
+
+    /// The derivatives by forward mode: for each input, those of all numbers of the result.
+    pub fn columns(&self, x: &ArrayTuple) -> Checked<Vec<Vec<f64>>> {
+        let y = floats(&self.value.run(x)?);
+        let column = |direction| {
+            let mut dual = floats(&self.tangent.run(&ArrayTuple::pair(x.clone(), direction))?);
+            let tangent = dual.split_off(dual.len() / 2);
+            if dual.len() == y.len() && dual.iter().zip(&y).all(|(a, b)| same(*a, *b, 0.0)) {
+                return Ok(tangent);
+            }
+            Err(format!("the value is {y:?}, with tangents {dual:?}"))
+        };
+        units(x).map(column).collect()
+    }
+
+    /// Compares reverse mode, forward mode and finite differences, number by number.
+    pub fn check(&self, x: &ArrayTuple, tally: &Tally) -> Verdict {
+        let (at, value) = (floats(x), floats(&self.value.run(x)?));
+        let (rows, columns) = (self.rows(x)?, self.columns(x)?);
+        if let Some(rows) = &rows
+            && (rows.len() != value.len() || rows.iter().any(|r| r.len() != at.len()))
+        {
+            return Err(format!("{} by {} derivatives expected, found {rows:?}", value.len(), at.len()));
+        }
+        for (k, column) in columns.iter().enumerate() {
+            let moved = |h: f64| {
+                let mut at = at.clone();
+                at[k] += h;
+                Ok(floats(&self.value.run(&with_floats(x, &at))?))
+            };
+            let moves = Moves::new(moved, &value)?;
+            for (j, &forward) in column.iter().enumerate() {
+                if let Some(rows) = &rows {
+                    let largest = rows[j].iter().fold(1.0, |m: f64, g| m.max(g.abs()));
+                    let rounding = 1e-9 * forward.abs() + 1e-11 * largest;
+                    // Where there is no value, there is no derivative to compute.
+                    let nothing = !value[j].is_finite() && (rows[j][k].is_nan() || forward.is_nan());
+                    if !nothing && !same(rows[j][k], forward, rounding) {
+                        let reverse = rows[j][k];
+                        return Err(format!("d{j}/d{k}: {reverse} in reverse, {forward} in forward mode"));
+                    }
+                }
+                match moves.slope(j, forward) {
+                    Difference::Smooth { slope, tolerance } if !same(slope, forward, tolerance) => {
+                        return Err(format!("d{j}/d{k}: {forward} in forward mode, {slope} by finite differences"));
+                    }
+                    Difference::Smooth { .. } => tally.checked.update(|n| n + 1),
+                    Difference::NotSmooth => tally.skipped.update(|n| n + 1),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The same arrays with one floating-point number 1 and the others 0, for each of them.
+fn units(a: &ArrayTuple) -> impl Iterator<Item = ArrayTuple> + '_ {
+    let n = floats(a).len();
+    (0..n).map(move |k| {
+        let unit: Vec<f64> = (0..n).map(|i| if i == k { 1.0 } else { 0.0 }).collect();
+        with_floats(a, &unit)
+    })
+}
+
+/// Equal up to `tolerance`; NaN is NaN, and infinities are equal to themselves.
+pub fn same(a: f64, b: f64, tolerance: f64) -> bool {
+    a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= tolerance
+}
+
+enum Difference {
+    /// The slope, and how far from the derivative it may be.
+    Smooth { slope: f64, tolerance: f64 },
+    /// A kink, a jump or a pole nearby.
+    NotSmooth,
+}
+
+/// The values of a function of how far its argument is moved: in the middle, and at three distances up and down.
+struct Moves {
+    middle: Vec<f64>,
+    around: [(Vec<f64>, Vec<f64>); 3],
+}
+
+impl Moves {
+    const DISTANCES: [f64; 3] = [1.0 / 1024.0, 1.0 / 2048.0, 1.0 / 4096.0];
+
+    fn new(f: impl Fn(f64) -> Checked<Vec<f64>>, middle: &[f64]) -> Checked<Self> {
+        let around = |h: f64| -> Checked<_> { Ok((f(h)?, f(-h)?)) };
+        let [a, b, c] = Self::DISTANCES.map(around);
+        Ok(Moves { middle: middle.to_vec(), around: [a?, b?, c?] })
+    }
+
+    /// The slope of number `j` by central differences, extrapolated to distance 0.
+    ///
+    /// Where the function is smooth, the extrapolations from two distances agree, and the second differences shrink with
+    /// the distance; where it has a kink, these stay.
+    fn slope(&self, j: usize, expected: f64) -> Difference {
+        let middle = self.middle[j];
+        let (mut slopes, mut bends) = ([0.0; 3], [0.0; 3]);
+        let mut largest = middle.abs();
+        for (i, h) in Self::DISTANCES.into_iter().enumerate() {
+            let (up, down) = (self.around[i].0[j], self.around[i].1[j]);
+            slopes[i] = (up - down) / (2.0 * h);
+            bends[i] = ((up - middle) + (down - middle)) / h;
+            largest = largest.max(up.abs()).max(down.abs());
+        }
+        let tolerance = 1e-6 * expected.abs().max(1.0) + 1e-10 * largest;
+        let (wide, narrow) = ((4.0 * slopes[1] - slopes[0]) / 3.0, (4.0 * slopes[2] - slopes[1]) / 3.0);
+        // Written so that NaN is not smooth.
+        if (wide - narrow).abs() <= tolerance && (4.0 * bends[2] - bends[0]).abs() <= tolerance {
+            return Difference::Smooth { slope: (16.0 * narrow - wide) / 15.0, tolerance };
+        }
+        Difference::NotSmooth
+    }
+}
+
+/// All floating-point numbers in some arrays, column by column.
+pub fn floats(a: &ArrayTuple) -> Vec<f64> {
+    match a {
+        ArrayTuple::Unit => vec![],
+        ArrayTuple::Pair(p) => [floats(&p.0), floats(&p.1)].concat(),
+        ArrayTuple::Array(a) => a
+            .columns
+            .iter()
+            .flat_map(|c| match c {
+                Column::F64(c) => c.to_vec(),
+                Column::F32(c) => c.iter().map(|x| f64::from(*x)).collect(),
+                _ => vec![],
+            })
+            .collect(),
+    }
+}
+
+/// The same arrays with other floating-point numbers.
+pub fn with_floats(a: &ArrayTuple, new: &[f64]) -> ArrayTuple {
+    replace(a, &mut new.iter().copied())
+}
+
+fn replace(a: &ArrayTuple, new: &mut impl Iterator<Item = f64>) -> ArrayTuple {
+    match a {
+        ArrayTuple::Unit => ArrayTuple::Unit,
+        ArrayTuple::Pair(p) => {
+            let first = replace(&p.0, new);
+            ArrayTuple::pair(first, replace(&p.1, new))
+        }
+        ArrayTuple::Array(a) => {
+            let mut column = |c: &Column| match c {
+                Column::F64(c) => new.take(c.len()).collect::<Vec<_>>().into(),
+                Column::F32(c) => new.take(c.len()).map(|x| x as f32).collect::<Vec<_>>().into(),
+                other => other.clone(),
+            };
+            let columns = a.columns.iter().map(&mut column).collect();
+            ArrayTuple::Array(RawArray { extents: a.extents.clone(), columns })
+        }
+    }
+}
+
+/// The checks themselves must be able to fail.
+#[test]
+fn wrong_derivatives_are_found() {
+    let wrong = |f: fn(Exp<f64>) -> Exp<f64>| {
+        let square = Differentiated::new(|a: V| sum(map(|x| x * x, a)));
+        (square, Differentiated::new(move |a: V| sum(map(f, a))))
+    };
+    let x = Arrays::to_tuple(&Vector::vector(vec![1.0, -3.0]));
+    let fails = |d: Differentiated, with: &str| {
+        let found = d.check(&x, &Tally::default());
+        assert!(found.as_ref().is_err_and(|e| e.contains(with)), "{found:?}");
+    };
+    let (right, _) = wrong(|x| x);
+    assert_eq!(right.check(&x, &Tally::default()), Ok(()));
+    let (square, other) = wrong(|x| x * x * 1.00001);
+    fails(Differentiated { reverse: other.reverse, ..square }, "in reverse");
+    let (square, other) = wrong(|x| x * x * 1.00001);
+    fails(Differentiated { tangent: other.tangent, ..square }, "the value");
+    // The same value at whole numbers, and another derivative: only finite differences tell.
+    let (square, other) = wrong(|x| x * x * 1.00001 - x.floor() * x.floor() * 0.00001);
+    fails(Differentiated { value: square.value, ..other }, "by finite differences");
+}
+
+#[test]
+fn kinks_and_jumps_are_recognised() {
+    let smooth = |f: fn(f64) -> f64| {
+        let moves = Moves::new(|h| Ok(vec![f(h)]), &[f(0.0)]).unwrap();
+        matches!(moves.slope(0, 1.0), Difference::Smooth { .. })
+    };
+    assert!(smooth(|h| (1.0 + h).ln()));
+    assert!(smooth(|h| 1e9 + h));
+    assert!(!smooth(f64::abs));
+    assert!(!smooth(|h| (h - 0.0003).max(0.0)));
+    assert!(!smooth(|h| if h < 0.0 { 1.0 } else { 2.0 }));
+    assert!(!smooth(|h| h.sqrt()));
+}

@@ -1,0 +1,388 @@
+//! Makes well-typed random programs whose values stay small.
+
+use super::plain::Evaluator;
+use super::program::*;
+use quickcheck::{Arbitrary, Gen};
+
+/// What may be in a program.
+#[derive(Clone, Copy, Debug)]
+pub struct Features {
+    /// Only operations that are differentiable almost everywhere, with values for which differences are meaningful.
+    pub smooth: bool,
+    /// Also operations without a reverse-mode derivative: scans, permute, loops.
+    pub forward_only: bool,
+}
+
+/// The largest number of elements of an array.
+const MOST_ELEMENTS: usize = 40;
+
+impl Features {
+    /// Whether the arrays, and all numbers in the last scalar code, are small enough.
+    pub fn allow(self, e: &Evaluator) -> bool {
+        let small = e.arrays.iter().all(|a| a.data.len() <= MOST_ELEMENTS);
+        // What is not differentiated may be infinite or NaN.
+        small && (!self.smooth || e.largest.get() <= 30.0)
+    }
+}
+
+/// A program with some of the features, of a size that grows with the size of the generator.
+pub fn program(g: &mut Gen, features: Features) -> Program {
+    let inputs = inputs(g);
+    let mut steps = prelude();
+    let mut e = Evaluator::new(&inputs);
+    steps.iter().for_each(|(ty, s)| e.step(*ty, s));
+    let wanted = PRELUDE + 1 + below(g, g.size().max(1));
+    for _ in 0..4 * wanted {
+        if steps.len() >= wanted {
+            break;
+        }
+        let types: Vec<Ty> = steps.iter().map(|(ty, _)| *ty).collect();
+        let Some((ty, step)) = Maker { g, types: &types, features }.step() else { continue };
+        e.largest.set(0.0);
+        e.step(ty, &step);
+        if features.allow(&e) {
+            steps.push((ty, step));
+        } else {
+            e.arrays.pop();
+        }
+    }
+    let results = RESULTS.map(|ty| {
+        let all: Vec<usize> = (0..steps.len()).filter(|k| steps[*k].0 == ty).collect();
+        // The later ones use more of the program.
+        all[all.len() - 1 - below(g, 2).min(all.len() - 1)]
+    });
+    Program { inputs, steps, results }
+}
+
+impl Arbitrary for Program {
+    fn arbitrary(g: &mut Gen) -> Self {
+        program(g, Features { smooth: false, forward_only: true })
+    }
+    fn shrink(&self) -> Box<dyn Iterator<Item = Self>> {
+        Box::new(super::shrink::candidates(self).into_iter())
+    }
+}
+
+/// The inputs, a number, and the pairs of two inputs.
+fn prelude() -> Vec<(Ty, Step)> {
+    let mut steps: Vec<_> = INPUTS.iter().enumerate().map(|(i, ty)| (*ty, Step::Input(i))).collect();
+    let number = Fun { params: 0, nodes: vec![(Scalar::F, Node::F(0.5))], results: vec![0] };
+    steps.push((F0, Step::Generate { extents: vec![], f: number }));
+    let nodes = vec![(Scalar::F, Node::Param(0)), (Scalar::I, Node::Param(1))];
+    steps.push((P1, Step::ZipWith { f: Fun { params: 2, nodes, results: vec![0, 1] }, x: 0, y: 3 }));
+    steps
+}
+
+/// A number below `n`, all equally likely.
+pub fn below(g: &mut Gen, n: usize) -> usize {
+    let all: Vec<usize> = (0..n).collect();
+    g.choose(&all).copied().unwrap_or(0)
+}
+
+fn chance(g: &mut Gen, percent: usize) -> bool {
+    below(g, 100) < percent
+}
+
+fn pick<T: Copy>(g: &mut Gen, from: &[T]) -> T {
+    *g.choose(from).expect("something to choose from")
+}
+
+/// A number between -2 and 2, sometimes a special one.
+pub fn float(g: &mut Gen) -> f64 {
+    if chance(g, 15) {
+        return pick(g, &[0.0, 1.0, -1.0, 0.5]);
+    }
+    (below(g, 4001) as f64 - 2000.0) / 1000.0 + 0.000_123
+}
+
+fn int(g: &mut Gen) -> i64 {
+    pick(g, &[-7, -3, -2, -1, 0, 0, 1, 1, 2, 3, 4, 5, 11])
+}
+
+fn inputs(g: &mut Gen) -> Inputs {
+    let extent = |g: &mut Gen| pick(g, &[0, 1, 2, 2, 3, 3, 4]);
+    let floats = |g: &mut Gen, n: usize| (0..n).map(|_| float(g)).collect();
+    let (n, k, rows, columns, l) = (extent(g), extent(g), extent(g), extent(g).min(3), extent(g));
+    Inputs {
+        xs: floats(g, n),
+        ys: floats(g, k),
+        m: (rows, columns, floats(g, rows * columns)),
+        is: (0..l).map(|_| int(g)).collect(),
+    }
+}
+
+/// Makes one step after others.
+struct Maker<'a> {
+    g: &'a mut Gen,
+    types: &'a [Ty],
+    features: Features,
+}
+
+impl Maker<'_> {
+    /// A step of one of the types; later steps are more likely.
+    fn array(&mut self, fits: impl Fn(Ty) -> bool) -> Option<(usize, Ty)> {
+        let all: Vec<usize> = (0..self.types.len()).filter(|k| fits(self.types[*k])).collect();
+        let from = if chance(self.g, 50) { all.len().saturating_sub(3) } else { 0 };
+        let k = *self.g.choose(&all[from..])?;
+        Some((k, self.types[k]))
+    }
+
+    fn elem(&mut self) -> Elem {
+        pick(self.g, &[Elem::F, Elem::F, Elem::F, Elem::I, Elem::P])
+    }
+
+    fn extent(&mut self) -> Extent {
+        match self.array(|ty| ty.rank > 0) {
+            Some((array, ty)) if chance(self.g, 40) => Extent::Of { array, dim: below(self.g, ty.rank) },
+            _ => Extent::Const(pick(self.g, &[0, 1, 1, 2, 2, 3])),
+        }
+    }
+
+    fn extents(&mut self, rank: usize) -> Vec<Extent> {
+        (0..rank).map(|_| self.extent()).collect()
+    }
+
+    fn operator(&mut self, elem: Elem, commutative: bool) -> Operator {
+        use Operator::*;
+        let (commuting, all): (&[_], &[_]) = match elem {
+            Elem::F => (&[Add, Add, Mul, Min, Max, General], &[Add, Add, Mul, Min, Max, General]),
+            Elem::I => (&[Add, Mul, Min, Max, General], &[Add, Mul, Min, Max, General, Last]),
+            Elem::P => (&[Add, General], &[Add, General, ArgMax]),
+        };
+        pick(self.g, if commutative { commuting } else { all })
+    }
+
+    fn start(&mut self, elem: Elem) -> Option<Fun> {
+        chance(self.g, 70).then(|| self.small_fun(&[], elem.scalars()))
+    }
+
+    fn step(&mut self) -> Option<(Ty, Step)> {
+        let kinds = if self.features.forward_only { 17 } else { 14 };
+        let any = |_: Ty| true;
+        let rows = |ty: Ty| ty.rank > 0;
+        Some(match below(self.g, kinds) {
+            0 => {
+                let ty = Ty { elem: self.elem(), rank: below(self.g, 3) };
+                let extents = self.extents(ty.rank);
+                let f = self.fun(&vec![Scalar::I; ty.rank], ty.elem.scalars());
+                (ty, Step::Generate { extents, f })
+            }
+            1 | 2 => {
+                let (x, ty) = self.array(any)?;
+                let elem = self.elem();
+                (Ty { elem, ..ty }, Step::Map { f: self.fun(ty.elem.scalars(), elem.scalars()), x })
+            }
+            3 | 4 => {
+                let (x, a) = self.array(any)?;
+                let (y, b) = self.array(|b| b.rank == a.rank)?;
+                let known = [(Elem::P, Elem::F), (Elem::P, Elem::P)];
+                if (a.elem == Elem::P || b.elem == Elem::P) && !known.contains(&(a.elem, b.elem)) {
+                    return None;
+                }
+                let elem = self.elem();
+                let f = self.fun(&[a.elem.scalars(), b.elem.scalars()].concat(), elem.scalars());
+                (Ty { elem, ..a }, Step::ZipWith { f, x, y })
+            }
+            5 | 6 => {
+                let (x, ty) = self.array(rows)?;
+                let (op, z) = (self.operator(ty.elem, false), self.start(ty.elem));
+                (Ty { rank: ty.rank - 1, ..ty }, Step::Fold { op, z, x })
+            }
+            7 => {
+                let (x, ty) = self.array(rows)?;
+                let rank = 1 + below(self.g, 2);
+                let extents = self.extents(rank);
+                let source = self.fun(&vec![Scalar::I; rank], &vec![Scalar::I; ty.rank]);
+                (Ty { rank, ..ty }, Step::Backpermute { extents, source, x })
+            }
+            8 => {
+                let (x, ty) = self.array(|ty| ty.rank < 2)?;
+                let n = Some(self.extent());
+                let dims = match ty.rank {
+                    0 if chance(self.g, 50) => vec![n],
+                    0 => vec![n, Some(self.extent())],
+                    _ => pick(self.g, &[[n, None], [None, n]]).to_vec(),
+                };
+                (Ty { rank: dims.len(), ..ty }, Step::Replicate { dims, x })
+            }
+            9 => {
+                let (x, ty) = self.array(rows)?;
+                let mut dims: Vec<_> = (0..ty.rank).map(|_| chance(self.g, 60).then(|| int(self.g))).collect();
+                if dims.iter().all(Option::is_none) {
+                    dims[0] = Some(int(self.g));
+                }
+                let rank = dims.iter().filter(|d| d.is_none()).count();
+                (Ty { rank, ..ty }, Step::Slice { dims, x })
+            }
+            10 => {
+                let (x, ty) = self.array(any)?;
+                let (what, rank) = match ty.rank {
+                    0 => (Rearrange::Flatten, 1),
+                    1 => pick(
+                        self.g,
+                        &[
+                            (Rearrange::Reverse, 1),
+                            (Rearrange::Take(2), 1),
+                            (Rearrange::Drop(1), 1),
+                            (Rearrange::Row, 2),
+                            (Rearrange::Column, 2),
+                        ],
+                    ),
+                    _ => pick(
+                        self.g,
+                        &[
+                            (Rearrange::Transpose, 2),
+                            (Rearrange::Transpose, 2),
+                            (Rearrange::Reverse, 2),
+                            (Rearrange::Take(1), 2),
+                            (Rearrange::Drop(1), 2),
+                            (Rearrange::Flatten, 1),
+                            (Rearrange::Swap, 2),
+                        ],
+                    ),
+                };
+                (Ty { rank, ..ty }, Step::Rearrange(what, x))
+            }
+            11 => {
+                let (x, ty) = self.array(rows)?;
+                let (y, _) = self.array(|other| other == ty)?;
+                (ty, Step::Concat(x, y))
+            }
+            12 | 13 => {
+                let (x, ty) = self.array(any)?;
+                let (y, _) = self.array(|other| other == ty)?;
+                let c = self.small_fun(&[], &[Scalar::B]);
+                (ty, Step::Acond { c, x, y, tupled: chance(self.g, 30) })
+            }
+            14 => {
+                let (x, ty) = self.array(rows)?;
+                let (left, op, z) = (chance(self.g, 50), self.operator(ty.elem, false), self.start(ty.elem));
+                (ty, Step::Scan { left, op, z, x })
+            }
+            15 => {
+                let (x, a) = self.array(rows)?;
+                let (defaults, ty) = self.array(|ty| ty.rank > 0 && ty.elem == a.elem)?;
+                let to = [vec![Scalar::B], vec![Scalar::I; ty.rank]].concat();
+                let target = self.fun(&vec![Scalar::I; a.rank], &to);
+                (ty, Step::Permute { op: self.operator(ty.elem, true), defaults, target, x })
+            }
+            _ => {
+                let (x, ty) = self.array(any)?;
+                let params = [ty.elem.scalars(), &[Scalar::I]].concat();
+                (ty, Step::Awhile { times: below(self.g, 4) as i64, f: self.fun(&params, ty.elem.scalars()), x })
+            }
+        })
+    }
+
+    fn fun(&mut self, params: &[Scalar], results: &[Scalar]) -> Fun {
+        let n = 1 + below(self.g, 6);
+        self.fun_of_size(params, results, n, true)
+    }
+
+    fn small_fun(&mut self, params: &[Scalar], results: &[Scalar]) -> Fun {
+        let n = below(self.g, 3);
+        self.fun_of_size(params, results, n, false)
+    }
+
+    fn fun_of_size(&mut self, params: &[Scalar], results: &[Scalar], n: usize, loops: bool) -> Fun {
+        let mut nodes: Vec<_> = params.iter().enumerate().map(|(i, ty)| (*ty, Node::Param(i))).collect();
+        for _ in 0..n {
+            self.node(&mut nodes, loops);
+        }
+        let results = results.iter().map(|ty| self.operand(&mut nodes, *ty)).collect();
+        Fun { params: params.len(), nodes, results }
+    }
+
+    /// A node of a type, likely one of the last; a new one if there is none.
+    fn operand(&mut self, nodes: &mut Vec<(Scalar, Node)>, ty: Scalar) -> usize {
+        let all: Vec<usize> = (0..nodes.len()).filter(|i| nodes[*i].0 == ty).collect();
+        if !all.is_empty() && chance(self.g, 90) {
+            let from = if chance(self.g, 70) { all.len().saturating_sub(2) } else { 0 };
+            return pick(self.g, &all[from..]);
+        }
+        let node = match ty {
+            Scalar::F => Node::F(float(self.g)),
+            Scalar::I => Node::I(int(self.g)),
+            Scalar::B => {
+                let of = if chance(self.g, 50) { Scalar::F } else { Scalar::I };
+                let (a, b) = (self.operand(nodes, of), self.operand(nodes, of));
+                Node::Compare(pick(self.g, &[Compare::Lt, Compare::Le, Compare::Eq, Compare::Ne]), a, b)
+            }
+        };
+        nodes.push((ty, node));
+        nodes.len() - 1
+    }
+
+    /// Adds a node, and those that it needs.
+    fn node(&mut self, nodes: &mut Vec<(Scalar, Node)>, loops: bool) {
+        use Scalar::*;
+        let smooth = self.features.smooth;
+        let kind = below(self.g, 20);
+        let (ty, node) = match kind {
+            0..=3 => {
+                let mut ops =
+                    vec![Unary::Neg, Unary::Abs, Unary::Sin, Unary::Cos, Unary::Tanh, Unary::Atan, Unary::Exp];
+                if !smooth {
+                    ops.extend([Unary::Recip, Unary::Signum, Unary::Sqrt, Unary::Floor]);
+                }
+                (F, Node::Unary(pick(self.g, &ops), self.operand(nodes, F)))
+            }
+            4..=8 => {
+                use Binary::*;
+                let mut ops = vec![Add, Add, Sub, Mul, Mul, Mul, Min, Max];
+                if !smooth {
+                    ops.extend([Div, Rem, Atan2, Hypot]);
+                }
+                let (a, b) = (self.operand(nodes, F), self.operand(nodes, F));
+                (F, Node::Binary(pick(self.g, &ops), a, b))
+            }
+            9 => {
+                let ops = [Unary::Neg, Unary::Abs, Unary::Signum, Unary::Not, Unary::CountOnes];
+                (I, Node::Unary(pick(self.g, &ops), self.operand(nodes, I)))
+            }
+            10 => {
+                use Binary::*;
+                let (a, b) = (self.operand(nodes, I), self.operand(nodes, I));
+                (I, Node::Binary(pick(self.g, &[Add, Sub, Mul, Min, Max, Xor, And, Or, Shl]), a, b))
+            }
+            11 => {
+                let (a, k) = (self.operand(nodes, I), 1 + below(self.g, 4) as i64);
+                (I, if chance(self.g, 50) { Node::Modulo(a, k) } else { Node::Quotient(a, k) })
+            }
+            12 => {
+                // Only a few bits, so that products of such numbers stay small.
+                let a = self.operand(nodes, I);
+                nodes.push((I, Node::Modulo(a, 5)));
+                (F, Node::Unary(Unary::ToFloat, nodes.len() - 1))
+            }
+            13 => (I, Node::Unary(Unary::ToInt, self.operand(nodes, F))),
+            14 => {
+                let (a, b) = (self.operand(nodes, B), self.operand(nodes, B));
+                let op = if chance(self.g, 50) { Binary::And } else { Binary::Or };
+                (B, if chance(self.g, 40) { Node::Unary(Unary::Not, a) } else { Node::Binary(op, a, b) })
+            }
+            15 | 16 => {
+                let ty = pick(self.g, &[F, F, I, B]);
+                let (c, a, b) = (self.operand(nodes, B), self.operand(nodes, ty), self.operand(nodes, ty));
+                (ty, Node::Cond(c, a, b))
+            }
+            17 | 18 => {
+                let Some((array, ty)) = self.array(|_| true) else { return };
+                let part = below(self.g, ty.elem.scalars().len());
+                let index = (0..ty.rank).map(|_| self.operand(nodes, I)).collect();
+                (ty.elem.scalars()[part], Node::Read { array, index, part })
+            }
+            _ if loops && self.features.forward_only && chance(self.g, 50) => {
+                let (init, capture) = (self.operand(nodes, F), self.operand(nodes, F));
+                let n = 1 + below(self.g, 3);
+                let body = Box::new(self.fun_of_size(&[F, F, I], &[F], n, false));
+                (F, Node::Loop { times: below(self.g, 4) as i64, init, capture, body })
+            }
+            _ => {
+                let Some((array, ty)) = self.array(|ty| ty.rank > 0) else { return };
+                (I, Node::Extent { array, dim: below(self.g, ty.rank) })
+            }
+        };
+        nodes.push((ty, node));
+    }
+}

@@ -1,0 +1,9 @@
+//! Random programs: what they are, how they are made, written in the surface language, evaluated and tested.
+
+pub mod build;
+pub mod generate;
+pub mod objective;
+pub mod plain;
+pub mod program;
+pub mod runner;
+pub mod shrink;

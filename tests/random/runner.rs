@@ -1,0 +1,76 @@
+//! Runs a property on many random programs and shrinks the first one for which it does not hold.
+//!
+//! quickcheck's own runner neither fixes nor tells its seed; a program that failed once should fail again.
+
+use super::generate::{Features, program};
+use super::program::Program;
+use quickcheck::{Arbitrary, Gen};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What a property says of one program.
+pub enum Verdict {
+    Holds,
+    /// It says nothing about this one.
+    Skipped,
+}
+
+/// The number in an environment variable.
+fn number(name: &str, default: u64) -> u64 {
+    match std::env::var(name) {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name}={text}: expected a number")),
+        Err(_) => default,
+    }
+}
+
+/// Checks a property of many programs with some features. `ACCEL_RANDOM_CASES` says how many (200), `ACCEL_RANDOM_SEED`
+/// where to start (0): the seed of case i is the first seed plus i, so the seed that a failure prints repeats it at once.
+///
+/// At least a fifth of the programs must not be skipped.
+pub fn check(features: Features, property: impl Fn(&Program) -> Result<Verdict, String>) {
+    let (cases, seed) = (number("ACCEL_RANDOM_CASES", 200), number("ACCEL_RANDOM_SEED", 0));
+    let mut skipped = 0;
+    for seed in seed..seed + cases {
+        // Small programs first.
+        let size = 2 + seed % 16;
+        let p = program(&mut Gen::from_size_and_seed(size as usize, seed), features);
+        match judge(&p, &property) {
+            Ok(Verdict::Holds) => {}
+            Ok(Verdict::Skipped) => skipped += 1,
+            Err(message) => {
+                let (p, message) = shrink(p, message, &property);
+                panic!("with ACCEL_RANDOM_SEED={seed}: {message}\n{p}");
+            }
+        }
+    }
+    assert!(5 * skipped <= 4 * cases, "{skipped} of {cases} programs were skipped");
+}
+
+/// A panic is a failure like others.
+fn judge(p: &Program, property: &impl Fn(&Program) -> Result<Verdict, String>) -> Result<Verdict, String> {
+    catch_unwind(AssertUnwindSafe(|| property(p))).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        Err(format!("panic: {}", text.unwrap_or("without a message")))
+    })
+}
+
+/// The smallest failing program that single steps of shrinking lead to.
+fn shrink(
+    mut p: Program,
+    mut message: String,
+    property: &impl Fn(&Program) -> Result<Verdict, String>,
+) -> (Program, String) {
+    let mut attempts = 0;
+    'smaller: loop {
+        for q in p.shrink() {
+            attempts += 1;
+            if attempts > 3000 {
+                return (p, message);
+            }
+            if let Err(m) = judge(&q, property) {
+                (p, message) = (q, m);
+                continue 'smaller;
+            }
+        }
+        return (p, message);
+    }
+}

@@ -1,0 +1,287 @@
+//! Random well-typed programs: the interpreter against plain Rust, the derivatives against each other and against
+//! differences, sharing against copies. `ACCEL_RANDOM_CASES` and `ACCEL_RANDOM_SEED` are explained in `random/runner.rs`.
+
+mod random;
+
+use accel::ast::lint;
+use accel::prelude::{Scalar, *};
+use random::build::{Args, Builder, Results};
+use random::generate::Features;
+use random::objective::{difference, direction, floats, objective_at};
+use random::plain::{Evaluator, Plain, Value, evaluate};
+use random::program::{F1, Inputs, Operator, Program, Step};
+use random::runner::{Verdict, check};
+
+const EVERYTHING: Features = Features { smooth: false, forward_only: true };
+const SMOOTH: Features = Features { smooth: true, forward_only: false };
+const FORWARD: Features = Features { smooth: true, forward_only: true };
+
+/// The program in the surface language.
+fn program(p: &Program, sharing: bool) -> Afun<Args, Results> {
+    afun(|args: Acc<Args>| Builder::new(p, args, sharing).results())
+}
+
+/// A number that depends on all results.
+fn objective(p: &Program) -> Afun<Args, Scalar<f64>> {
+    afun(|args: Acc<Args>| Builder::new(p, args, true).objective())
+}
+
+fn args(inputs: &Inputs) -> Args {
+    let Inputs { xs, ys, m, is } = inputs.clone();
+    let m = Array::matrix(m.0, m.1, m.2).expect("as many elements as the extents say");
+    (Array::vector(xs), Array::vector(ys), m, Array::vector(is))
+}
+
+/// All floats of arguments, in the order of [`floats`].
+fn flat(args: &Args) -> Vec<f64> {
+    [args.0.as_slice(), args.1.as_slice(), args.2.as_slice()].concat()
+}
+
+fn flat_results(r: &Results) -> Vec<f64> {
+    let pairs = r.4.iter().map(|(x, _)| x).collect::<Vec<_>>();
+    [r.0.as_slice(), r.1.as_slice(), r.2.as_slice(), &pairs].concat()
+}
+
+/// The results as the plain evaluator has them.
+fn plain(r: &Results) -> Vec<Plain> {
+    let floats = |shape: Vec<usize>, xs: &[f64]| Plain { shape, data: xs.iter().map(|x| vec![Value::F(*x)]).collect() };
+    vec![
+        floats(vec![], r.0.as_slice()),
+        floats(r.1.shape().to_vec(), r.1.as_slice()),
+        floats(r.2.shape().to_vec(), r.2.as_slice()),
+        Plain { shape: r.3.shape().to_vec(), data: r.3.iter().map(|i| vec![Value::I(i)]).collect() },
+        Plain { shape: r.4.shape().to_vec(), data: r.4.iter().map(|(x, i)| vec![Value::F(x), Value::I(i)]).collect() },
+    ]
+}
+
+/// Equal, where NaN is equal to NaN.
+fn same(a: &Plain, b: &Plain) -> bool {
+    let equal = |(a, b): (&Value, &Value)| match (a, b) {
+        (Value::F(a), Value::F(b)) => a == b || a.is_nan() && b.is_nan(),
+        (a, b) => a == b,
+    };
+    a.shape == b.shape
+        && a.data.len() == b.data.len()
+        && a.data.iter().flatten().zip(b.data.iter().flatten()).all(equal)
+}
+
+/// An error of the library as the message of a failed property.
+fn text(e: Error) -> String {
+    e.to_string()
+}
+
+/// Whether derivatives mean something: shrinking may have made values large.
+fn is_tame(p: &Program) -> bool {
+    let mut e = Evaluator::new(&p.inputs);
+    p.steps.iter().for_each(|(ty, s)| e.step(*ty, s));
+    SMOOTH.allow(&e)
+}
+
+/// The largest difference, relative to the largest entry if that is more than 1; infinite for NaN.
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    if a.len() != b.len() {
+        return f64::INFINITY;
+    }
+    let scale = b.iter().fold(1.0, |m: f64, x| m.max(x.abs()));
+    let far = a.iter().zip(b).map(|(a, b)| (a - b).abs() / scale);
+    far.fold(0.0, |m, d| {
+        if d <= m {
+            m
+        } else if d.is_nan() {
+            f64::INFINITY
+        } else {
+            d
+        }
+    })
+}
+
+#[test]
+fn the_interpreter_agrees_with_plain_rust() {
+    check(EVERYTHING, |p| {
+        let found = plain(&run(program(p, true), &args(&p.inputs)).map_err(text)?);
+        let arrays = evaluate(p, &p.inputs);
+        for (found, k) in found.iter().zip(p.results) {
+            if !same(found, &arrays[k]) {
+                return Err(format!("a{k}: found {found:?}, expected {:?}", arrays[k]));
+            }
+        }
+        Ok(Verdict::Holds)
+    });
+}
+
+#[test]
+fn programs_and_derivatives_pass_lint_and_print() {
+    fn accept<A: Arrays, R: Arrays>(what: &str, f: &Afun<A, R>) -> Result<(), String> {
+        let program = f.program().map_err(text)?;
+        lint(program).map_err(|e| format!("{what}: {e}\n{program}"))?;
+        if f.to_string().starts_with("fn (") { Ok(()) } else { Err(format!("{what} is printed as {f}")) }
+    }
+    check(EVERYTHING, |p| {
+        let f = program(p, true);
+        accept("program", &f)?;
+        accept("jvp", &jvp(&f))?;
+        accept("jvp of jvp", &jvp(&jvp(&f)))?;
+        Ok(Verdict::Holds)
+    });
+    check(SMOOTH, |p| {
+        let (f, o) = (program(p, true), objective(p));
+        accept("vjp", &vjp(&f))?;
+        accept("gradient", &grad(&o))?;
+        accept("value and gradient", &value_and_grad(&o))?;
+        accept("jvp of the gradient", &jvp(&grad(&o)))?;
+        Ok(Verdict::Holds)
+    });
+}
+
+/// The derivatives of the objective in the direction of each float, in forward mode, and its value.
+fn forward(p: &Program) -> Result<(f64, Vec<f64>), String> {
+    let jvp = compile(jvp(&objective(p))).map_err(text)?;
+    let (args, n) = (self::args(&p.inputs), floats(&p.inputs).len());
+    let mut value = objective_at(p, &p.inputs);
+    let mut tangents = vec![];
+    for i in 0..n {
+        let unit: Vec<f64> = (0..n).map(|j| f64::from(u8::from(i == j))).collect();
+        let (y, dy) = jvp.run((&args, &self::args(&direction(&p.inputs, &unit)))).map_err(text)?;
+        value = y.as_slice()[0];
+        tangents.push(dy.as_slice()[0]);
+    }
+    Ok((value, tangents))
+}
+
+/// Compares the value and the derivatives in forward mode with plain Rust and its differences.
+fn agrees_with_differences(p: &Program, value: f64, tangents: &[f64]) -> Result<(), String> {
+    let expected = objective_at(p, &p.inputs);
+    if distance(&[value], &[expected]) > 1e-12 {
+        return Err(format!("value {value}, expected {expected}"));
+    }
+    for (i, found) in tangents.iter().enumerate() {
+        let (expected, apart) = difference(p, i);
+        // Where the one-sided differences are apart there is a kink or a jump, and any of them, or neither, is right.
+        if apart.is_nan() || (found - expected).abs() > 1e-5 * expected.abs().max(1.0) + apart {
+            return Err(format!("by float {i}: jvp {found}, differences {expected} ± {apart}"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn reverse_mode_agrees_with_forward_mode_and_differences() {
+    check(SMOOTH, |p| {
+        if !is_tame(p) || floats(&p.inputs).is_empty() {
+            return Ok(Verdict::Skipped);
+        }
+        let (value, tangents) = forward(p)?;
+        let (y, gradient) = run(value_and_grad(&objective(p)), &args(&p.inputs)).map_err(text)?;
+        if distance(y.as_slice(), &[value]) > 1e-12 {
+            return Err(format!("reverse mode has the value {y:?}, forward mode {value}"));
+        }
+        let gradient = flat(&gradient);
+        if distance(&gradient, &tangents) > 1e-9 {
+            return Err(format!("reverse {gradient:?}, forward {tangents:?}"));
+        }
+        agrees_with_differences(p, value, &tangents)?;
+        Ok(Verdict::Holds)
+    });
+}
+
+#[test]
+fn forward_mode_of_scans_permutes_and_loops_agrees_with_differences() {
+    check(FORWARD, |p| {
+        if !is_tame(p) || floats(&p.inputs).is_empty() {
+            return Ok(Verdict::Skipped);
+        }
+        let (value, tangents) = forward(p)?;
+        agrees_with_differences(p, value, &tangents)?;
+        // Reverse mode works as well where these operations are not on the way, and says which one is.
+        match run(grad(&objective(p)), &args(&p.inputs)) {
+            Ok(g) if distance(&flat(&g), &tangents) > 1e-9 => {
+                Err(format!("reverse {:?}, forward {tangents:?}", flat(&g)))
+            }
+            Ok(_) => Ok(Verdict::Holds),
+            Err(Error::NotDifferentiable { op, .. }) if names_step(p, op) => Ok(Verdict::Holds),
+            Err(e) => Err(e.to_string()),
+        }
+    });
+}
+
+/// Whether the program has an operation of this name that reverse mode does not know.
+fn names_step(p: &Program, op: &str) -> bool {
+    p.steps.iter().any(|(_, s)| s.forward_only().contains(&op))
+}
+
+#[test]
+fn reverse_mode_names_a_scan_in_its_way() {
+    check(FORWARD, |p| {
+        let mut p = p.clone();
+        let scan = Step::Scan { left: true, op: Operator::Add, z: None, x: p.results[1] };
+        p.results[1] = p.steps.len();
+        p.steps.push((F1, scan));
+        match grad(&objective(&p)).program() {
+            Ok(_) => Err("a scan has a gradient".into()),
+            Err(Error::NotDifferentiable { op, at, .. }) if names_step(&p, op) && at.contains("build.rs") => {
+                Ok(Verdict::Holds)
+            }
+            Err(e) => Err(e.to_string()),
+        }
+    });
+}
+
+/// Some numbers between -1 and 1.
+fn spread(n: usize) -> Vec<f64> {
+    (1..=n).map(|i| (i as f64 * 1.7).cos()).collect()
+}
+
+#[test]
+fn vjp_is_the_transpose_of_jvp() {
+    check(SMOOTH, |p| {
+        let f = program(p, true);
+        let args = self::args(&p.inputs);
+        if !is_tame(p) || floats(&p.inputs).is_empty() {
+            return Ok(Verdict::Skipped);
+        }
+        let dx = spread(floats(&p.inputs).len());
+        let (y, jdx) = run(jvp(&f), (&args, &self::args(&direction(&p.inputs, &dx)))).map_err(text)?;
+        let dy = spread(flat_results(&y).len());
+        let (jdx, jtdy) = (flat_results(&jdx), flat(&run(vjp(&f), (&args, &seeded(&y, &dy))).map_err(text)?));
+        let terms = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).collect::<Vec<_>>();
+        let (left, right) = (terms(&dy, &jdx), terms(&jtdy, &dx));
+        let size: f64 = left.iter().chain(&right).map(|t| t.abs()).sum();
+        let (left, right): (f64, f64) = (left.iter().sum(), right.iter().sum());
+        if (left - right).abs() <= 1e-9 * size.max(1.0) {
+            Ok(Verdict::Holds)
+        } else {
+            Err(format!("<dy, J dx> = {left}, <J^T dy, dx> = {right}"))
+        }
+    });
+}
+
+/// An adjoint of the results with these floats.
+fn seeded(y: &Results, dy: &[f64]) -> Results {
+    let (x, rest) = dy.split_at(1);
+    let (v, rest) = rest.split_at(y.1.len());
+    let (m, p) = rest.split_at(y.2.len());
+    let shape = y.2.shape();
+    (
+        Array::scalar(x[0]),
+        Array::vector(v.to_vec()),
+        Array::matrix(shape[0], shape[1], m.to_vec()).expect("as many elements as the extents say"),
+        Array::vector(vec![0; y.3.len()]),
+        Array::vector(p.iter().map(|x| (*x, 0)).collect()),
+    )
+}
+
+#[test]
+fn shared_and_copied_terms_mean_the_same() {
+    check(EVERYTHING, |p| {
+        if p.unshared_size() > 4000 {
+            return Ok(Verdict::Skipped);
+        }
+        let args = args(&p.inputs);
+        let shared = plain(&run(program(p, true), &args).map_err(text)?);
+        let copied = plain(&run(program(p, false), &args).map_err(text)?);
+        match shared.iter().zip(&copied).all(|(a, b)| same(a, b)) {
+            true => Ok(Verdict::Holds),
+            false => Err(format!("shared {shared:?}, copied {copied:?}")),
+        }
+    });
+}
