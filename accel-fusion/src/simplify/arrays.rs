@@ -322,7 +322,8 @@ impl<'w, 'z, 'a> Scalars<'w, 'z, 'a> {
     fn code<E, T>(&mut self, e: &Exp<E, X<'z>, T>, args: &Env<ExpF<E, X<'a>>, E>, once: bool) -> Exp<E, X<'a>, T> {
         let unsigned_zeros = self.whole.options.unsigned_zeros;
         let Whole { shapes, stats, .. } = self.whole;
-        let mut code = Code { arrays: &self.defs, shapes, table: Table::default(), stats, once, unsigned_zeros, resolved: false };
+        let mut code =
+            Code { arrays: &self.defs, shapes, table: Table::default(), stats, once, unsigned_zeros, resolved: false };
         let flat = fresh1(|k| {
             let out = number(e, args, &self.arrays, &Block::start(args), &mut code, k);
             out.block.close(&out.val)

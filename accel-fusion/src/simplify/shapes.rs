@@ -328,11 +328,7 @@ fn costs_little_<'e, 'a, 't>(e: &Exp<X<'e>, X<'a>, X<'t>>, left: &mut usize) -> 
 }
 
 /// The element of an array without dimensions that is the same constant in every run.
-pub fn constant_element<A, Sh, T>(
-    a: &Idx<A, Arr<Sh, T>>,
-    defs: &Env<AccF<A>, A>,
-    t: &Ty<T>,
-) -> Option<Value<T>> {
+pub fn constant_element<A, Sh, T>(a: &Idx<A, Arr<Sh, T>>, defs: &Env<AccF<A>, A>, t: &Ty<T>) -> Option<Value<T>> {
     if *a.ty().sh_elt().0.raw() != RawTy::Unit {
         return None;
     }

@@ -87,7 +87,6 @@ fn log_sum_exp<Sh: Shape, T: Floating>(xs: Acc<Array<Snoc<Sh>, T>>) -> Acc<Array
     zip_with(|total, max| total.ln() + max, total, largest)
 }
 
-
 fn numbers(n: usize, seed: f64) -> Vec<f64> {
     (0..n).map(|i| ((i as f64 + 1.0) * seed).sin()).collect()
 }

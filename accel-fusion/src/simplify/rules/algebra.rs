@@ -71,13 +71,7 @@ fn either<E, A, T>(op: Num2, t: NumTy<T>, a: &Exp<E, A, T>, b: &Exp<E, A, T>, f:
     })
 }
 
-fn float<E, A, T>(
-    op: Num2,
-    t: NumTy<T>,
-    a: &Exp<E, A, T>,
-    b: &Exp<E, A, T>,
-    f: &Facts<E, A>,
-) -> Rewritten<E, A, T> {
+fn float<E, A, T>(op: Num2, t: NumTy<T>, a: &Exp<E, A, T>, b: &Exp<E, A, T>, f: &Facts<E, A>) -> Rewritten<E, A, T> {
     Some(match op {
         // x + -0.0 = x, -0.0 + x = x
         Num2::Add if is(b, t, -0.0) => (Rule::Neutral, a.clone()),

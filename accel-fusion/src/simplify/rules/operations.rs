@@ -93,8 +93,7 @@ impl<A> AFacts<'_, A> {
                 }
                 AccOp::ZipWith { f, a, b, eq } => {
                     let (ta, tb) = (a.sh_elt().1, b.sh_elt().1);
-                    let same_shape =
-                        self.shapes.get(&variable(&a)?) == self.shapes.get(&variable(&b)?);
+                    let same_shape = self.shapes.get(&variable(&a)?) == self.shapes.get(&variable(&b)?);
                     let [first, second] = uses_of_arguments(&f);
                     // zip_with (\x y -> e y) a b = map (\y -> e y) b
                     if same_shape && !first {
