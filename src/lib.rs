@@ -28,15 +28,17 @@
 #![forbid(unsafe_code)]
 
 mod choice;
+mod derivatives;
 
-pub use accel_ad::{grad, gradient, jvp, value_and_grad, value_and_gradient, vjp};
+pub use accel_ad::{gradient, value_and_gradient};
 pub use accel_core::error::{Error, Result};
 /// What the derive macros generate is made of.
 #[doc(hidden)]
 pub use accel_core::surface::derive_support as __private;
 pub use accel_core::{afun, array, ast, backend, interp, print, repr, surface, types};
 pub use accel_derive::{Arrays, Elt};
-pub use choice::{BACKENDS, backend_named, compile, default_backend, run, run_on};
+pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, run, run_on};
+pub use derivatives::{grad, jvp, value_and_grad, vjp};
 
 /// Everything a program needs.
 ///
@@ -59,7 +61,8 @@ pub use choice::{BACKENDS, backend_named, compile, default_backend, run, run_on}
 pub mod prelude {
     #[doc(inline)]
     pub use crate::{
-        Arrays, Elt, Error, compile, grad, gradient, jvp, run, run_on, value_and_grad, value_and_gradient, vjp,
+        Arrays, Elt, Error, compile, compile_on, grad, gradient, jvp, run, run_on, value_and_grad, value_and_gradient,
+        vjp,
     };
     pub use accel_core::prelude::*;
 }

@@ -7,7 +7,9 @@
 
 use super::block::{Block, Out};
 use super::facts::{Facts, is_atom};
+use super::retuple::is_retuple;
 use super::rules::logic::{known, negated};
+use super::rules::operations::variable;
 use super::rules::rewrite;
 use super::shapes::{Shapes, constant_element};
 use super::stats::{Rule, Stats};
@@ -44,6 +46,8 @@ pub struct Code<'c, A> {
     pub stats: &'c mut Stats,
     /// Whether the code runs only once, so that work may be moved into it.
     pub once: bool,
+    /// Whether the sign of a zero does not matter.
+    pub unsigned_zeros: bool,
     /// Whether questions about shapes have been simplified already.
     pub resolved: bool,
 }
@@ -189,7 +193,7 @@ fn operation<'n, 'm, 'z, 'a, 'y, 'b, 'e, 't>(
             }
             let t = inside(t, &env, arrays, &c.block.defs, code);
             let f = inside(f, &env, arrays, &c.block.defs, code);
-            let facts = Facts { scalars: &c.block.defs };
+            let facts = Facts { scalars: &c.block.defs, unsigned_zeros: code.unsigned_zeros };
             let negated = negated(&c.val, &facts);
             let out = match negated {
                 _ if is_atom(&t) && is_atom(&f) => emit(Exp::cond(&c.val, &t, &f), &c.block, code, m),
@@ -210,7 +214,19 @@ fn operation<'n, 'm, 'z, 'a, 'y, 'b, 'e, 't>(
                 code.stats.add(Rule::ConstantElement);
                 return after(ix.up, ix.block.atom(&Exp::constant(&v, ty), m));
             }
-            after(ix.up, emit(Exp::index(&array, &ix.val, *at), &ix.block, code, m))
+            // (map w a) ! i = w (a ! i)
+            let out = fresh2(|n, k| {
+                let AccView::Op(AccOp::Map { f, a, eq }) = code.arrays.get(&array).view(n) else { return Err(m) };
+                let Some(source) = variable(&a).filter(|_| is_retuple(&f.0)) else { return Err(m) };
+                code.stats.add(Rule::Retuple);
+                let at_index = ix.val.cast(eq.sh());
+                let x = emit(Exp::index(&source, &at_index, *at), &ix.block, code, k);
+                let env = Env::empty().push(&x.val, x.val.ty());
+                let y = number(&f.0.cast(eq.elt().sym()), &env, &Arrays::Same(Equal::refl()), &x.block, code, m);
+                Ok(after(x.up, y))
+            });
+            let out = out.unwrap_or_else(|m| emit(Exp::index(&array, &ix.val, *at), &ix.block, code, m));
+            after(ix.up, out)
         }
         ExpOp::Shape(array, q) => {
             let array = arrays.get(array).cast(*q);
@@ -268,7 +284,7 @@ fn emit<'m, 'a, 'b, 'k, T>(
     code: &mut Code<'_, X<'a>>,
     m: Guard<'m>,
 ) -> Out<'m, X<'a>, X<'b>, X<'k>, T> {
-    let facts = Facts { scalars: &block.defs };
+    let facts = Facts { scalars: &block.defs, unsigned_zeros: code.unsigned_zeros };
     while let Some((rule, simpler)) = rewrite(&e, &facts) {
         code.stats.add(rule);
         e = simpler;

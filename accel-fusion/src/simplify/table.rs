@@ -153,6 +153,13 @@ impl Tokens {
     fn array<A, T>(&mut self, i: &Idx<A, T>) {
         self.out.push((self.arrays - 1 - i.depth()) as u64);
     }
+    /// Whether the operation is worth while to be computed only once; taking tuples of arrays apart costs nothing.
+    pub fn counts<A, R>(a: &Acc<A, R>) -> bool {
+        let free = |op: &AccOp<'_, A, R>| {
+            matches!(op, AccOp::Unit { .. } | AccOp::Pair { .. } | AccOp::Fst { .. } | AccOp::Snd { .. })
+        };
+        fresh1(|n| matches!(a.view(n), AccView::Op(op) if !free(&op)))
+    }
     /// An operation on variables; `None` for anything else.
     pub fn op<A, R>(&mut self, a: &Acc<A, R>) -> Option<()> {
         fresh1(|n| {
