@@ -1,5 +1,4 @@
-//! Every operation of the surface language against plain Rust, on the reference interpreter and on the evaluator of kernel
-//! programs.
+//! Every operation of the surface language against plain Rust, on every backend and on the evaluator of kernel programs.
 
 #[path = "conformance/mod.rs"]
 mod suite;
@@ -10,6 +9,12 @@ use accel_fusion::kernel::KernelEvaluator;
 #[test]
 fn interpreter() {
     let checks = suite::all(&Interpreter);
+    println!("{checks} results compared");
+}
+
+#[test]
+fn native() {
+    let checks = suite::all(accel::backend_named("native").unwrap());
     println!("{checks} results compared");
 }
 

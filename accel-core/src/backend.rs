@@ -1,8 +1,8 @@
 //! What a backend is: it compiles a closed program once and runs it many times.
 
-use crate::ast::Program;
-use crate::error::Result;
-use crate::repr::ArrayTuple;
+use crate::ast::{Program, conforms};
+use crate::error::{Error, Result};
+use crate::repr::{ArrayTuple, RawTy};
 
 /// Something that can run programs.
 pub trait Backend: Send + Sync {
@@ -22,4 +22,29 @@ pub trait Executable: Send + Sync {
     /// # Errors
     /// An argument of another type, and everything that is checked at run time: indices, extents, division by zero.
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple>;
+}
+
+/// Checks that an argument has the type of a program's argument, and columns that fit its extents.
+///
+/// # Errors
+/// `Error::Type`.
+pub fn check_argument(argument: &ArrayTuple, ty: &RawTy) -> Result<()> {
+    if conforms(argument, ty) {
+        return Ok(());
+    }
+    Err(Error::Type { op: "argument of the program".into(), expected: ty.to_string(), found: describe(argument) })
+}
+
+/// The type of host arrays, for messages; inconsistent columns are told.
+fn describe(a: &ArrayTuple) -> String {
+    match a {
+        ArrayTuple::Unit => "()".into(),
+        ArrayTuple::Pair(p) => format!("({}, {})", describe(&p.0), describe(&p.1)),
+        ArrayTuple::Array(a) => {
+            let columns: Vec<_> = a.columns.iter().map(|c| c.ty().to_string()).collect();
+            let bad = a.columns.iter().find(|c| c.len() != a.size());
+            let lengths = bad.map(|c| format!(" with {} elements in a column", c.len())).unwrap_or_default();
+            format!("array of shape {:?} and scalars [{}]{lengths}", a.extents, columns.join(", "))
+        }
+    }
 }

@@ -104,6 +104,9 @@ pub enum Error {
     /// A backend that does not exist, or is not built in.
     #[error("unknown backend {0:?}: expected one of {1}")]
     Backend(String, String),
+    /// The C compiler that a backend uses has failed, or what it made cannot be loaded.
+    #[error("compiling the generated C code: {0}")]
+    Compiler(String),
     /// Text that is not a kernel program.
     #[error("line {line}: expected {expected}, found {found}")]
     Syntax {

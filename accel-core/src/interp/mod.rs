@@ -24,9 +24,9 @@ mod ops;
 mod plan;
 mod run;
 
-use crate::ast::{Program, conforms};
-use crate::backend::{Backend, Executable};
-use crate::error::{Error, Result};
+use crate::ast::Program;
+use crate::backend::{Backend, Executable, check_argument};
+use crate::error::Result;
 use crate::repr::{ArrayTuple, RawTy};
 use plan::Plan;
 
@@ -61,13 +61,7 @@ impl Interpreted {
     /// # Errors
     /// As [`Executable::run`].
     pub fn run_measured(&self, argument: &ArrayTuple) -> Result<(ArrayTuple, usize)> {
-        if !conforms(argument, &self.arg) {
-            return Err(Error::Type {
-                op: "argument of the program".into(),
-                expected: self.arg.to_string(),
-                found: describe(argument),
-            });
-        }
+        check_argument(argument, &self.arg)?;
         let (result, peak) = run::run(&self.plan, argument)?;
         tracing::debug!(peak_bytes = peak, "interpreted");
         Ok((result, peak))
@@ -77,19 +71,5 @@ impl Interpreted {
 impl Executable for Interpreted {
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
         Ok(self.run_measured(argument)?.0)
-    }
-}
-
-/// The type of host arrays, for messages; inconsistent columns are told.
-fn describe(a: &ArrayTuple) -> String {
-    match a {
-        ArrayTuple::Unit => "()".into(),
-        ArrayTuple::Pair(p) => format!("({}, {})", describe(&p.0), describe(&p.1)),
-        ArrayTuple::Array(a) => {
-            let columns: Vec<_> = a.columns.iter().map(|c| c.ty().to_string()).collect();
-            let bad = a.columns.iter().find(|c| c.len() != a.size());
-            let lengths = bad.map(|c| format!(" with {} elements in a column", c.len())).unwrap_or_default();
-            format!("array of shape {:?} and scalars [{}]{lengths}", a.extents, columns.join(", "))
-        }
     }
 }

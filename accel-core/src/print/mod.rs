@@ -69,6 +69,14 @@ pub fn dump(stage: &str, p: &Program) {
     }
 }
 
+/// As [`dump`], for the text of a stage that is not a syntax tree.
+pub fn dump_with(stage: &str, text: impl FnOnce() -> String) {
+    let wanted = std::env::var("ACCEL_DUMP").unwrap_or_default();
+    if wanted.split(',').any(|w| w.trim() == stage) {
+        eprintln!("-- {stage}\n{}", text());
+    }
+}
+
 fn dump_text(wanted: &str, stage: &str, p: &Program) -> Option<String> {
     let asks_for = |word| wanted.split(',').any(|w| w.trim() == word);
     let options = PrintOptions { types: asks_for("types"), source_lines: asks_for("lines"), max_depth: None };

@@ -1,0 +1,230 @@
+//! Scalar code as C statements: a local variable per register.
+
+use crate::fault;
+use crate::ops::{self, Declarations};
+use accel_core::repr::Scalar;
+use accel_fusion::kernel::{ArrayId, Code, Instr, Program, Reg, SiteId};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write;
+
+/// The body of one function while it is written.
+pub struct Writer<'a> {
+    pub program: &'a Program,
+    pub declarations: &'a mut Declarations,
+    /// The site of the statement that the function belongs to.
+    pub site: SiteId,
+    out: String,
+    indent: usize,
+}
+
+/// Registers whose value is known, to leave out checks.
+type Constants = HashMap<Reg, Scalar>;
+
+impl<'a> Writer<'a> {
+    pub fn new(program: &'a Program, declarations: &'a mut Declarations, site: SiteId) -> Self {
+        Writer { program, declarations, site, out: String::new(), indent: 1 }
+    }
+
+    /// What was written.
+    pub fn finish(self) -> String {
+        self.out
+    }
+
+    /// One line, at the current indentation.
+    pub fn line(&mut self, text: impl AsRef<str>) {
+        let _ = writeln!(self.out, "{:1$}{2}", "", 4 * self.indent, text.as_ref());
+    }
+
+    /// `head {`, what `body` writes, `}`.
+    pub fn braces(&mut self, head: &str, body: impl FnOnce(&mut Self)) {
+        self.line(if head.is_empty() { "{".into() } else { format!("{head} {{") });
+        self.indent += 1;
+        body(self);
+        self.indent -= 1;
+        self.line("}");
+    }
+
+    /// Local names for the extents and columns that codes read: `a3_n0` is the outermost extent of array 3, `a3_0` its first column.
+    pub fn hoist(&mut self, codes: &[&Code]) {
+        let mut used = BTreeMap::new();
+        codes.iter().for_each(|c| uses(&c.instrs, &mut used));
+        for (array, columns) in used {
+            let info = &self.program.arrays[array];
+            for dim in 0..info.rank {
+                self.line(format!("const i64 a{array}_n{dim} = arrays[{array}].extents[{dim}];"));
+            }
+            for c in columns {
+                let t = info.columns[c];
+                self.line(format!("const {t} *restrict const a{array}_{c} = arrays[{array}].columns[{c}];"));
+            }
+        }
+    }
+
+    /// Local names for the columns of an array that the function writes, and for its extents if `extents`.
+    pub fn hoist_output(&mut self, array: ArrayId, extents: bool) {
+        let info = &self.program.arrays[array];
+        for dim in (0..info.rank).filter(|_| extents) {
+            self.line(format!("const i64 a{array}_n{dim} = arrays[{array}].extents[{dim}];"));
+        }
+        for (c, t) in info.columns.iter().enumerate() {
+            self.line(format!("{t} *restrict const a{array}_{c} = arrays[{array}].columns[{c}];"));
+        }
+    }
+
+    /// Computes `code` from the values `args` and assigns its results to `to`.
+    pub fn code(&mut self, code: &Code, args: &[String], to: &[String]) {
+        self.braces("", |w| {
+            for (r, arg) in args.iter().enumerate().take(code.params) {
+                w.line(format!("const {} r{r} = {arg};", code.types[r]));
+            }
+            w.instrs(code, &code.instrs, &mut Constants::new());
+            for (to, r) in to.iter().zip(&code.results) {
+                w.line(format!("{to} = r{r};"));
+            }
+        });
+    }
+
+    fn instrs(&mut self, code: &Code, instrs: &[Instr], constants: &mut Constants) {
+        for i in instrs {
+            self.instr(code, i, constants);
+        }
+    }
+
+    fn set(&mut self, code: &Code, to: Reg, value: String) {
+        // The conversion matters for integers smaller than `int`: it makes them wrap.
+        let t = code.types[to];
+        let value = if t.is_integral() { format!("({t})({value})") } else { value };
+        self.line(format!("const {t} r{to} = {value};"));
+    }
+
+    fn instr(&mut self, code: &Code, instr: &Instr, constants: &mut Constants) {
+        match instr {
+            Instr::Const(to, x) => {
+                constants.insert(*to, *x);
+                self.line(format!("const {} r{to} = {};", x.ty(), ops::constant(*x)));
+            }
+            Instr::Op1(to, op, a) => {
+                let value = ops::op1(self.declarations, *op, code.types[*a], &format!("r{a}"));
+                self.set(code, *to, value);
+            }
+            Instr::Op2(to, op, a, b) => {
+                let t = code.types[*a];
+                let known = constants.get(b);
+                if let Some(which) = ops::division(*op, t).filter(|_| known.is_none_or(|b| *b == t.zero())) {
+                    self.fault(&format!("r{b} == 0"), fault::DIVISION, self.site, which, &[]);
+                }
+                let value = ops::op2(self.declarations, *op, t, &format!("r{a}"), &format!("r{b}"));
+                self.set(code, *to, value);
+            }
+            Instr::Extent(to, array, dim) => self.line(format!("const i64 r{to} = a{array}_n{dim};")),
+            Instr::Read { to, array, index, site, inside } => {
+                let index: Vec<_> = index.iter().map(|r| format!("r{r}")).collect();
+                if !inside && !index.is_empty() {
+                    let outside = outside(*array, &index);
+                    self.fault(&outside, fault::READ, *site, *array, &index);
+                }
+                let position = position(*array, &index);
+                for (c, to) in to.iter().enumerate() {
+                    self.line(format!("const {} r{to} = a{array}_{c}[{position}];", code.types[*to]));
+                }
+            }
+            Instr::If { cond, then, otherwise, merge } => {
+                self.conditional(code, *cond, [then, otherwise], merge, constants)
+            }
+            Instr::While { state, cond, go_on, body, next } => {
+                for (to, init) in state {
+                    self.line(format!("{} r{to} = r{init};", code.types[*to]));
+                }
+                self.braces("for (;;)", |w| {
+                    w.instrs(code, cond, constants);
+                    w.line(format!("if (!r{go_on}) break;"));
+                    w.instrs(code, body, constants);
+                    // All at once: a part of the next state may be another part of the old one.
+                    for ((to, _), n) in state.iter().zip(next) {
+                        w.line(format!("const {} n{to} = r{n};", code.types[*to]));
+                    }
+                    for (to, _) in state {
+                        w.line(format!("r{to} = n{to};"));
+                    }
+                });
+            }
+        }
+    }
+
+    fn conditional(
+        &mut self,
+        code: &Code,
+        cond: Reg,
+        branches: [&[Instr]; 2],
+        merge: &[(Reg, Reg, Reg)],
+        constants: &mut Constants,
+    ) {
+        for (to, ..) in merge {
+            self.line(format!("{} r{to};", code.types[*to]));
+        }
+        self.braces(&format!("if (r{cond})"), |w| {
+            w.instrs(code, branches[0], constants);
+            merge.iter().for_each(|(to, a, _)| w.line(format!("r{to} = r{a};")));
+        });
+        self.braces("else", |w| {
+            w.instrs(code, branches[1], constants);
+            merge.iter().for_each(|(to, _, b)| w.line(format!("r{to} = r{b};")));
+        });
+    }
+
+    /// Leaves a record and returns if `condition` holds.
+    pub fn fault(&mut self, condition: &str, kind: i64, site: SiteId, what: usize, index: &[String]) {
+        let name = format!("fault{}", index.len());
+        self.declarations.need(&name, || {
+            let params: String = (0..index.len()).map(|k| format!(", i64 i{k}")).collect();
+            let stores: String = (0..index.len()).map(|k| format!(" fault[{}] = i{k};", k + 3)).collect();
+            format!(
+                "static __attribute__((cold, noinline)) int {name}(i64 *fault, i64 kind, i64 site, i64 what{params}) \
+                 {{ fault[0] = kind; fault[1] = site; fault[2] = what;{stores} return 1; }}"
+            )
+        });
+        let index: String = index.iter().map(|i| format!(", {i}")).collect();
+        self.line(format!(
+            "if (__builtin_expect({condition}, 0)) return {name}(fault, {kind}, {site}, {what}{index});"
+        ));
+    }
+}
+
+/// Whether an index is outside of an array.
+pub fn outside(array: ArrayId, index: &[String]) -> String {
+    let parts: Vec<_> = index.iter().enumerate().map(|(k, i)| format!("(u64){i} >= (u64)a{array}_n{k}")).collect();
+    parts.join(" || ")
+}
+
+/// The row-major position of an index of an array.
+pub fn position(array: ArrayId, index: &[String]) -> String {
+    let Some((first, rest)) = index.split_first() else { return "0".into() };
+    rest.iter().enumerate().fold(first.clone(), |p, (k, i)| format!("({p}) * a{array}_n{} + {i}", k + 1))
+}
+
+/// The arrays that instructions use, with the columns that they read.
+fn uses(instrs: &[Instr], found: &mut BTreeMap<ArrayId, BTreeSet<usize>>) {
+    for i in instrs {
+        match i {
+            Instr::Extent(_, array, _) => {
+                found.entry(*array).or_default();
+            }
+            Instr::Read { to, array, .. } => found.entry(*array).or_default().extend(0..to.len()),
+            Instr::If { then: a, otherwise: b, .. } | Instr::While { cond: a, body: b, .. } => {
+                uses(a, found);
+                uses(b, found);
+            }
+            Instr::Const(..) | Instr::Op1(..) | Instr::Op2(..) => {}
+        }
+    }
+}
+
+/// Whether code always does the same: no branches, no loops, nothing that can fail.
+pub fn is_straight(code: &Code) -> bool {
+    code.instrs.iter().all(|i| match i {
+        Instr::Const(..) | Instr::Op1(..) | Instr::Extent(..) => true,
+        Instr::Op2(_, op, a, _) => ops::division(*op, code.types[*a]).is_none(),
+        Instr::Read { inside, index, .. } => *inside || index.is_empty(),
+        Instr::If { .. } | Instr::While { .. } => false,
+    })
+}

@@ -1,0 +1,404 @@
+//! The functions of each kind of statement. What they do for which task is told at [`crate::module::Kernel`].
+
+use crate::code::{Writer, is_straight, outside, position};
+use crate::fault;
+use crate::ops;
+use accel_core::repr::op::{Num2, Op2};
+use accel_core::repr::{Scalar, ScalarType};
+use accel_fusion::kernel::{ArrayId, Code, Known, Rows};
+
+/// How many partial results a reduction with a well-known operator keeps, so that it runs at the speed of vector registers.
+const LANES: usize = 32;
+
+/// The names `i0`, `i1`, … of an index.
+fn index(rank: usize) -> Vec<String> {
+    (0..rank).map(|k| format!("i{k}")).collect()
+}
+
+/// Names for the columns of an element.
+fn names(prefix: &str, types: &[ScalarType]) -> Vec<String> {
+    (0..types.len()).map(|c| format!("{prefix}{c}")).collect()
+}
+
+/// Copies of a name with a position: `a3_0[p]`, …
+fn elements(array: ArrayId, columns: usize, position: &str) -> Vec<String> {
+    (0..columns).map(|c| format!("a{array}_{c}[{position}]")).collect()
+}
+
+impl Writer<'_> {
+    fn columns(&self, array: ArrayId) -> Vec<ScalarType> {
+        self.program.arrays[array].columns.clone()
+    }
+
+    fn declare(&mut self, names: &[String], types: &[ScalarType]) {
+        for (name, t) in names.iter().zip(types) {
+            self.line(format!("{t} {name};"));
+        }
+    }
+
+    fn assign(&mut self, to: &[String], from: &[String]) {
+        for (to, from) in to.iter().zip(from) {
+            self.line(format!("{to} = {from};"));
+        }
+    }
+
+    /// Sets `i0`, `i1`, … to the index of a row-major position within the extents of the task.
+    fn index_of(&mut self, rank: usize, p: &str) {
+        if rank == 0 {
+            return;
+        }
+        for k in 0..rank {
+            self.line(format!("const i64 n{k} = task->extents[{k}];"));
+        }
+        let mut rest = p.to_string();
+        for k in (1..rank).rev() {
+            self.line(format!("i64 i{k} = {rest} % n{k}, q{k} = {rest} / n{k};"));
+            rest = format!("q{k}");
+        }
+        self.line(format!("i64 i0 = {rest};"));
+    }
+
+    /// The next index, the dimensions from `rank` on left alone.
+    fn next_index(&mut self, rank: usize) {
+        if rank == 0 {
+            return;
+        }
+        let carry = (1..rank).rev().fold(String::new(), |c, k| format!("{c}if (++i{k} == n{k}) {{ i{k} = 0; "));
+        self.line(format!("{carry}i0++;{}", " }".repeat(rank - 1)));
+    }
+
+    /// `body` for every position `p` from `task->from` to `task->to` and its index; the innermost dimension is an inner loop.
+    fn positions(&mut self, rank: usize, body: impl FnOnce(&mut Self)) {
+        self.line("const i64 to = task->to;");
+        self.line("i64 p = task->from;");
+        self.line("if (p >= to) return 0;");
+        self.index_of(rank, "p");
+        if rank < 2 {
+            return self.braces(if rank == 0 { "for (; p < to; p++)" } else { "for (; p < to; p++, i0++)" }, body);
+        }
+        let last = rank - 1;
+        self.braces("while (p < to)", |w| {
+            w.line(format!("const i64 offset = i{last} - p, row = p + n{last} - i{last}, stop = row < to ? row : to;"));
+            w.braces("for (; p < stop; p++)", |w| {
+                w.line(format!("const i64 i{last} = p + offset;"));
+                body(w);
+            });
+            w.line(format!("i{last} = 0;"));
+            w.next_index(last);
+        });
+    }
+
+    /// A function of the host: the results as integers.
+    pub fn host(&mut self, code: &Code) {
+        self.hoist(&[code]);
+        self.line("i64 *const out = task->state[0];");
+        let to: Vec<_> = (0..code.results.len()).map(|k| format!("out[{k}]")).collect();
+        self.code(code, &[], &to);
+    }
+
+    /// The elements of the arrays `to` at positions.
+    pub fn elements(&mut self, to: &[ArrayId], rank: usize, body: &Code) {
+        self.hoist(&[body]);
+        to.iter().for_each(|a| self.hoist_output(*a, false));
+        let results: Vec<_> = to.iter().flat_map(|a| elements(*a, self.columns(*a).len(), "p")).collect();
+        self.positions(rank, |w| w.code(body, &index(rank), &results));
+    }
+
+    /// Combines every element of `defaults` that a source position has as its target with the source's element.
+    pub fn scatter(&mut self, to: ArrayId, rank: usize, target: &Code, element: &Code, comb: &Code) {
+        self.hoist(&[target, element, comb]);
+        self.hoist_output(to, true);
+        let types = self.columns(to);
+        let target_rank = self.program.arrays[to].rank;
+        self.positions(rank, |w| {
+            let t: Vec<_> = (0..target_rank).map(|k| format!("t{k}")).collect();
+            w.line("bool keep;");
+            t.iter().for_each(|t| w.line(format!("i64 {t};")));
+            let results: Vec<_> = std::iter::once("keep".to_string()).chain(t.iter().cloned()).collect();
+            w.code(target, &index(rank), &results);
+            w.braces("if (keep)", |w| {
+                if target_rank > 0 {
+                    let site = w.site;
+                    w.fault(&outside(to, &t), fault::TARGET, site, to, &t);
+                }
+                w.line(format!("const i64 q = {};", position(to, &t)));
+                let x = names("x", &types);
+                w.declare(&x, &types);
+                w.code(element, &index(rank), &x);
+                let old = elements(to, types.len(), "q");
+                w.code(comb, &[x, old.clone()].concat(), &old);
+            });
+        });
+    }
+
+    /// The parameters of the function that goes along a row: the outer index, and where the accumulated value is.
+    fn row_parameters(&self, to: ArrayId, outer: usize) -> String {
+        let ix: String = index(outer).iter().map(|i| format!(", i64 {i}")).collect();
+        let acc: String = self.columns(to).iter().enumerate().map(|(c, t)| format!(", {t} *acc{c}")).collect();
+        format!("const array *arrays, i64 *fault{ix}, i64 from, i64 to, bool started{acc}")
+    }
+
+    /// A call of that function that returns if it fails.
+    fn row_call(&mut self, name: &str, outer: usize, range: &str, started: bool, acc: &[String], more: &str) {
+        let ix: String = index(outer).iter().map(|i| format!(", {i}")).collect();
+        let acc: String = acc.iter().map(|y| format!(", &{y}")).collect();
+        self.line(format!("if ({name}(arrays, fault{ix}, {range}, {}{acc}{more})) return 1;", started as u8));
+    }
+
+    /// The function that combines the elements from `from` to `to` of one row with the accumulated value, and its name line.
+    /// If nothing has been accumulated, there must be an element.
+    pub fn fold(&mut self, name: &str, to: ArrayId, outer: usize, rows: &Rows) -> String {
+        let types = self.columns(to);
+        self.hoist(&[&rows.element, &rows.op]);
+        let (y, x) = (names("y", &types), names("x", &types));
+        self.begin_row(&types, &y, rows, outer, "k");
+        if let (Some(known), [t], true) = (rows.known, types.as_slice(), is_straight(&rows.element)) {
+            self.lanes(known, *t, outer, rows);
+        }
+        self.braces("for (; k < to; k++)", |w| {
+            w.declare(&x, &types);
+            w.code(&rows.element, &row_index(outer, "k"), &x);
+            w.code(&rows.op, &[y.clone(), x.clone()].concat(), &y);
+        });
+        self.end_row(&y);
+        format!("static inline __attribute__((always_inline)) int {name}({})", self.row_parameters(to, outer))
+    }
+
+    /// Takes the accumulated value, or makes the first element it.
+    fn begin_row(&mut self, types: &[ScalarType], y: &[String], rows: &Rows, outer: usize, source: &str) {
+        self.declare(y, types);
+        self.line("i64 k = from;");
+        let acc: Vec<_> = (0..y.len()).map(|c| format!("*acc{c}")).collect();
+        self.braces("if (started)", |w| w.assign(y, &acc));
+        self.braces("else", |w| {
+            w.code(&rows.element, &row_index(outer, source), y);
+            w.line("k++;");
+        });
+    }
+
+    fn end_row(&mut self, y: &[String]) {
+        let acc: Vec<_> = (0..y.len()).map(|c| format!("*acc{c}")).collect();
+        self.assign(&acc, y);
+    }
+
+    /// Long rows of a well-known operator: lane `l` combines every `LANES`-th element, then the lanes are combined in pairs.
+    fn lanes(&mut self, known: Known, t: ScalarType, outer: usize, rows: &Rows) {
+        let combine = |w: &mut Self, a: &str, b: &str| {
+            let value = ops::op2(w.declarations, operator(known), t, a, b);
+            w.line(format!("{a} = {value};"));
+        };
+        self.braces(&format!("if (to - k >= {})", 4 * LANES), |w| {
+            w.line(format!("{t} lane[{LANES}];"));
+            w.line(format!("for (int l = 0; l < {LANES}; l++) lane[l] = {};", ops::constant(neutral(known, t))));
+            w.braces(&format!("for (; k + {LANES} <= to; k += {LANES})"), |w| {
+                w.braces(&format!("for (int l = 0; l < {LANES}; l++)"), |w| {
+                    w.line(format!("{t} x0;"));
+                    w.code(&rows.element, &row_index(outer, "k + l"), &["x0".into()]);
+                    combine(w, "lane[l]", "x0");
+                });
+            });
+            w.braces(&format!("for (int half = {}; half > 0; half /= 2)", LANES / 2), |w| {
+                w.braces("for (int l = 0; l < half; l++)", |w| combine(w, "lane[l]", "lane[l + half]"));
+            });
+            combine(w, "y0", "lane[0]");
+        });
+    }
+
+    /// Whole rows: positions of the result.
+    pub fn fold_rows(&mut self, fold: &str, to: ArrayId, outer: usize, rows: &Rows) {
+        let types = self.columns(to);
+        let (y, z) = (names("y", &types), names("z", &types));
+        self.initial(&z, &types, rows, &[]);
+        self.hoist_output(to, false);
+        self.positions(outer, |w| {
+            w.declare(&y, &types);
+            if rows.init.is_some() {
+                w.assign(&y, &z);
+            }
+            w.row_call(fold, outer, "0, task->len", rows.init.is_some(), &y, "");
+            w.assign(&elements(to, types.len(), "p"), &y);
+        });
+    }
+
+    /// The initial value, if there is one.
+    fn initial(&mut self, z: &[String], types: &[ScalarType], rows: &Rows, more: &[&Code]) {
+        let codes: Vec<&Code> = rows.init.iter().chain(more.iter().copied()).collect();
+        self.hoist(&codes);
+        if let Some(init) = &rows.init {
+            self.declare(z, types);
+            self.code(init, &[], z);
+        }
+    }
+
+    /// Local names for partial results.
+    fn state(&mut self, types: &[ScalarType]) {
+        for (c, t) in types.iter().enumerate() {
+            self.line(format!("{t} *const s{c} = task->state[{c}];"));
+        }
+    }
+
+    /// A part of one row, which is not empty; the result goes to the state.
+    pub fn part(&mut self, function: &str, to: ArrayId, outer: usize, more: &str) {
+        let types = self.columns(to);
+        let y = names("y", &types);
+        self.state(&types);
+        self.index_of(outer, "task->row");
+        self.declare(&y, &types);
+        self.row_call(function, outer, "task->from, task->to", false, &y, more);
+        let to: Vec<_> = (0..types.len()).map(|c| format!("s{c}[task->slot]")).collect();
+        self.assign(&to, &y);
+    }
+
+    /// Combines the results of the parts of one row.
+    pub fn join(&mut self, to: ArrayId, rows: &Rows) {
+        let types = self.columns(to);
+        let (y, z) = (names("y", &types), names("z", &types));
+        self.initial(&z, &types, rows, &[&rows.op]);
+        self.hoist_output(to, false);
+        self.state(&types);
+        self.declare(&y, &types);
+        let part = |s: &str| -> Vec<String> { (0..types.len()).map(|c| format!("s{c}[{s}]")).collect() };
+        self.line("i64 s = 0;");
+        if rows.init.is_some() {
+            self.assign(&y, &z);
+        } else {
+            self.assign(&y, &part("s"));
+            self.line("s++;");
+        }
+        self.braces("for (; s < task->to; s++)", |w| w.code(&rows.op, &[y.clone(), part("s")].concat(), &y));
+        self.assign(&elements(to, types.len(), "task->row"), &y);
+    }
+
+    /// As [`fold`](Self::fold), and writes every accumulated value to the row that starts at `base` if `write`.
+    pub fn scan(&mut self, name: &str, to: ArrayId, outer: usize, reverse: bool, rows: &Rows) -> String {
+        let types = self.columns(to);
+        self.hoist(&[&rows.element, &rows.op]);
+        self.hoist_output(to, false);
+        let (y, x) = (names("y", &types), names("x", &types));
+        // The first `shift` results are initial values.
+        let shift = rows.init.is_some() as usize;
+        let (source, target) = if reverse {
+            ("len - 1 - k", "base + len - 1 - k".to_string())
+        } else {
+            ("k", format!("base + k + {shift}"))
+        };
+        self.begin_row(&types, &y, rows, outer, source);
+        let out = elements(to, types.len(), &target);
+        self.braces("if (write && !started)", |w| {
+            w.line("k = from;");
+            w.assign(&out, &y);
+            w.line("k++;");
+        });
+        self.braces("for (; k < to; k++)", |w| {
+            w.declare(&x, &types);
+            w.code(&rows.element, &row_index(outer, source), &x);
+            w.code(&rows.op, &in_order(reverse, &y, &x), &y);
+            w.braces("if (write)", |w| w.assign(&out, &y));
+        });
+        self.end_row(&y);
+        let params = self.row_parameters(to, outer);
+        format!("static inline __attribute__((always_inline)) int {name}({params}, i64 base, i64 len, bool write)")
+    }
+
+    /// Whole rows: positions of rows.
+    pub fn scan_rows(&mut self, scan: &str, to: ArrayId, outer: usize, reverse: bool, rows: &Rows) {
+        let types = self.columns(to);
+        let (y, z) = (names("y", &types), names("z", &types));
+        self.initial(&z, &types, rows, &[]);
+        self.hoist_output(to, false);
+        let some = rows.init.is_some();
+        if !some {
+            self.line("if (task->len == 0) return 0;");
+        }
+        self.positions(outer, |w| {
+            w.line(format!("const i64 base = p * (task->len + {});", some as u8));
+            w.declare(&y, &types);
+            if some {
+                w.assign(&y, &z);
+                w.assign(&elements(to, types.len(), if reverse { "base + task->len" } else { "base" }), &z);
+            }
+            w.row_call(scan, outer, "0, task->len", some, &y, ", base, task->len, 1");
+        });
+    }
+
+    /// Makes the totals of the parts of one row the values accumulated before them, and writes the initial value.
+    pub fn carry(&mut self, to: ArrayId, reverse: bool, rows: &Rows) {
+        let types = self.columns(to);
+        let (y, z, t) = (names("y", &types), names("z", &types), names("t", &types));
+        self.initial(&z, &types, rows, &[&rows.op]);
+        self.hoist_output(to, false);
+        self.state(&types);
+        self.declare(&y, &types);
+        let part: Vec<String> = (0..types.len()).map(|c| format!("s{c}[s]")).collect();
+        self.line("i64 s = 0;");
+        if rows.init.is_some() {
+            let start = if reverse { "task->row * (task->len + 1) + task->len" } else { "task->row * (task->len + 1)" };
+            self.assign(&elements(to, types.len(), start), &z);
+            self.assign(&y, &z);
+        } else {
+            self.assign(&y, &part);
+            self.line("s++;");
+        }
+        self.braces("for (; s < task->to; s++)", |w| {
+            w.declare(&t, &types);
+            w.assign(&t, &part);
+            w.assign(&part, &y);
+            w.code(&rows.op, &in_order(reverse, &y, &t), &y);
+        });
+    }
+
+    /// A part of one row, from the value in the state on (but for the first part without an initial value).
+    pub fn write_part(&mut self, scan: &str, to: ArrayId, outer: usize, rows: &Rows) {
+        let types = self.columns(to);
+        let y = names("y", &types);
+        let some = rows.init.is_some();
+        self.state(&types);
+        self.index_of(outer, "task->row");
+        self.line(format!("const i64 base = task->row * (task->len + {});", some as u8));
+        self.declare(&y, &types);
+        let more = ", base, task->len, 1";
+        if !some {
+            self.braces("if (task->from == 0)", |w| {
+                w.row_call(scan, outer, "task->from, task->to", false, &y, more);
+                w.line("return 0;");
+            });
+        }
+        let from: Vec<_> = (0..types.len()).map(|c| format!("s{c}[task->slot]")).collect();
+        self.assign(&y, &from);
+        self.row_call(scan, outer, "task->from, task->to", true, &y, more);
+    }
+}
+
+/// The index of an element of a row.
+fn row_index(outer: usize, k: &str) -> Vec<String> {
+    index(outer).into_iter().chain([k.to_string()]).collect()
+}
+
+/// The arguments of a scan's operator: the accumulated value first, in a reverse scan last.
+fn in_order(reverse: bool, accumulated: &[String], element: &[String]) -> Vec<String> {
+    if reverse { [element, accumulated].concat() } else { [accumulated, element].concat() }
+}
+
+fn operator(known: Known) -> Op2 {
+    Op2::Num(match known {
+        Known::Sum => Num2::Add,
+        Known::Product => Num2::Mul,
+        Known::Min => Num2::Min,
+        Known::Max => Num2::Max,
+    })
+}
+
+/// What a well-known operator leaves the other argument as it is with.
+fn neutral(known: Known, t: ScalarType) -> Scalar {
+    match (known, t) {
+        (Known::Sum, ScalarType::F32) => Scalar::F32(-0.0),
+        (Known::Sum, ScalarType::F64) => Scalar::F64(-0.0),
+        (Known::Sum, _) => t.zero(),
+        (Known::Product, _) => t.one(),
+        // The minimum and the maximum of NaN and a number are the number.
+        (Known::Min | Known::Max, ScalarType::F32) => Scalar::F32(f32::NAN),
+        (Known::Min | Known::Max, ScalarType::F64) => Scalar::F64(f64::NAN),
+        (Known::Min, _) => t.greatest(),
+        (Known::Max, _) => t.least(),
+    }
+}

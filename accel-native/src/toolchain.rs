@@ -1,0 +1,108 @@
+//! The C compiler of this machine.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// A compiler and how it is called.
+#[derive(Clone, Debug)]
+pub struct Toolchain {
+    /// The program and its first arguments.
+    pub command: Vec<String>,
+    /// The options. No fast-math: results are those of the interpreter, and loading the code leaves the floating-point state of
+    /// the process alone. The options that are there leave out only `errno` and trap flags, which nobody reads.
+    pub flags: Vec<String>,
+    /// What the machine code depends on besides the source and the options: the compiler's version and the processor.
+    pub identity: String,
+    /// Whether the C library has vector versions of the mathematical functions.
+    pub vector_math: bool,
+}
+
+/// The compiler that `$CC` names, or `cc`, `gcc` or `clang`; looked for once.
+pub fn toolchain() -> Option<&'static Toolchain> {
+    static FOUND: OnceLock<Option<Toolchain>> = OnceLock::new();
+    FOUND
+        .get_or_init(|| {
+            let chosen = std::env::var("CC").unwrap_or_default();
+            let candidates = [chosen.as_str(), "cc", "gcc", "clang"];
+            let found = candidates.iter().find_map(|c| Toolchain::new(c));
+            if found.is_none() {
+                tracing::warn!(
+                    "no C compiler found (tried $CC, cc, gcc, clang): programs are interpreted, which is slow"
+                );
+            }
+            found
+        })
+        .as_ref()
+}
+
+impl Toolchain {
+    /// The compiler of a command line such as `gcc` or `ccache gcc`; `None` if it does not run.
+    pub fn new(command: &str) -> Option<Toolchain> {
+        let command: Vec<String> = command.split_whitespace().map(String::from).collect();
+        let (program, args) = command.split_first()?;
+        let version = Command::new(program).args(args).arg("--version").output().ok().filter(|o| o.status.success())?;
+        let version = String::from_utf8_lossy(&version.stdout).into_owned();
+        let vector_math = has_vector_math();
+        let machine = if cfg!(target_arch = "aarch64") { "-mcpu=native" } else { "-march=native" };
+        let mut flags = vec![
+            "-std=gnu11",
+            "-O3",
+            machine,
+            "-fno-math-errno",
+            "-fno-trapping-math",
+            "-ffp-contract=off",
+            "-fwrapv",
+            "-w",
+            "-shared",
+            "-fPIC",
+        ];
+        if vector_math && !version.contains("clang") {
+            flags.push("-mprefer-vector-width=512");
+        }
+        Some(Toolchain {
+            identity: format!("{}\n{}\n{}", command.join(" "), version.lines().next().unwrap_or_default(), processor()),
+            flags: flags.into_iter().map(String::from).collect(),
+            command,
+            vector_math,
+        })
+    }
+
+    /// Compiles a file to a library.
+    ///
+    /// # Errors
+    /// What the compiler said.
+    pub fn compile(&self, source: &Path, library: &Path) -> Result<(), String> {
+        let (program, args) = self.command.split_first().ok_or("no compiler")?;
+        let mut command = Command::new(program);
+        command.args(args).args(&self.flags).arg("-o").arg(library).arg(source);
+        // By its full name: the name without a number is that of the development package.
+        command.args(self.vector_math.then_some("-l:libmvec.so.1")).arg("-lm");
+        let output = command.output().map_err(|e| format!("cannot run {program}: {e}"))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        Err(format!("{program} failed ({}): {}", output.status, said.lines().take(20).collect::<Vec<_>>().join("\n")))
+    }
+}
+
+/// Whether glibc's vector mathematics is there, in a version that has all the functions (2.35).
+fn has_vector_math() -> bool {
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu")) {
+        return false;
+    }
+    // SAFETY: a part of the C library without initialisers of its own.
+    let Ok(library) = (unsafe { libloading::Library::new("libmvec.so.1") }) else { return false };
+    // SAFETY: only whether the symbol exists is looked at.
+    unsafe { library.get::<*const ()>(c"_ZGVbN2v_erfc") }.is_ok()
+}
+
+/// What tells this processor from others.
+fn processor() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let wanted = ["model name", "flags", "Features", "CPU part"];
+    let first = |key: &&str| text.lines().find(|l| l.starts_with(*key)).map(String::from);
+    let lines: Vec<_> = wanted.iter().filter_map(first).collect();
+    format!("{} {}", std::env::consts::ARCH, lines.join(" "))
+}
