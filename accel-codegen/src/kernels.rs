@@ -161,7 +161,7 @@ impl Writer<'_> {
             w.code(&rows.op, &[y.clone(), x.clone()].concat(), &y);
         });
         self.end_row(&y);
-        format!("static inline __attribute__((always_inline)) int {name}({})", self.row_parameters(to, outer))
+        format!("static int {name}({})", self.row_parameters(to, outer))
     }
 
     /// Takes the accumulated value, or makes the first element it.
@@ -297,7 +297,7 @@ impl Writer<'_> {
         });
         self.end_row(&y);
         let params = self.row_parameters(to, outer);
-        format!("static inline __attribute__((always_inline)) int {name}({params}, i64 base, i64 len, bool write)")
+        format!("static int {name}({params}, i64 base, i64 len, bool write)")
     }
 
     /// Whole rows: positions of rows.
