@@ -238,7 +238,7 @@ fn permute_combines_leaves_out_and_checks() {
     targets.iter().enumerate().filter(|(_, t)| **t != 13).for_each(|(i, t)| expected[*t as usize] += i as f64);
     assert_eq!(f64s(&out[0]), expected);
     assert_eq!(f64s(&out[1]), defaults, "the caller's array is not changed");
-    let e = k.run(vec![array(&[3], vec![0, 100, -1]), array(&[100], defaults)]).unwrap_err();
+    let e = k.run(vec![array(&[3], vec![0i64, 100, -1]), array(&[100], defaults)]).unwrap_err();
     assert_eq!(e.to_string(), "`permute`: index [100] is outside the shape [100]");
 }
 
@@ -289,8 +289,8 @@ site 0 = "generate"
     assert!(matches!(run(-1, 5), Err(Error::Shape { .. })));
     assert!(matches!(run(1 << 40, 1 << 40), Err(Error::Memory { .. })), "the size overflows");
     assert!(matches!(run(1 << 30, 1 << 20), Err(Error::Memory { .. })), "more than there is");
-    let e = k.run(vec![array(&[1], vec![1])]).unwrap_err();
-    assert_eq!(e.to_string(), "`generate`: index [1] is outside the shape [1]");
+    let e = k.run(vec![array(&[1], vec![1i64])]).unwrap_err();
+    assert_eq!(e.to_string(), "`index` in `generate`: index [1] is outside the shape [1]");
 }
 
 #[test]
