@@ -76,7 +76,7 @@ fn compute_in<T: Floating + Into<f64>>(
     let ((residuals, jacobian, program), compile_ms) = timed(|| {
         let residuals = afun(residuals::<T>);
         let program = afun(jacobian::<T>);
-        Ok::<_, Error>((Compiled::new(backend, &residuals)?, Compiled::new(backend, &program)?, program))
+        Ok::<_, Error>((compile_on(backend, &residuals)?, compile_on(backend, &program)?, program))
     })?;
     let (reprojection, weights) = residuals.run(&problem)?;
     let ((starts, _, values), jacobian_ms) = median_ms(options.repeat, || jacobian.run(&problem))?;

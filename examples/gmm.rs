@@ -88,7 +88,7 @@ fn compute_in<T: Floating + Into<f64>>(
             objective((alphas, means, icf), use_(&x), prior)
         });
         let program = value_and_grad(&prog);
-        Ok::<_, Error>((Compiled::new(backend, &prog)?, Compiled::new(backend, &program)?, program))
+        Ok::<_, Error>((compile_on(backend, &prog)?, compile_on(backend, &program)?, program))
     })?;
     let (_, objective_ms) = median_ms(options.repeat, || value.run((&alphas, &means, &icf)))?;
     let (results, gradient_ms) = median_ms(options.repeat, || gradient.run((&alphas, &means, &icf)))?;

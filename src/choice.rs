@@ -5,6 +5,7 @@ use accel_core::backend::Backend;
 use accel_core::error::{Error, Result};
 use accel_core::interp::Interpreter;
 use accel_core::types::{Arrays, Inputs};
+use accel_fusion::simplified;
 use accel_native::Native;
 use std::borrow::Borrow;
 
@@ -49,10 +50,18 @@ pub fn run_on<A: Arrays, R: Arrays>(
     prog: impl Borrow<Afun<A, R>>,
     inputs: impl Inputs<A>,
 ) -> Result<R> {
-    Compiled::new(backend, prog.borrow())?.run(inputs)
+    compile_on(backend, prog)?.run(inputs)
 }
 
 /// Prepares a program on the default backend, to be run many times. Errors as for [`run`].
 pub fn compile<A: Arrays, R: Arrays>(prog: impl Borrow<Afun<A, R>>) -> Result<Compiled<A, R>> {
-    Compiled::new(default_backend()?, prog.borrow())
+    compile_on(default_backend()?, prog)
+}
+
+/// Simplifies a program and prepares it on a backend. Errors as for [`run`].
+pub fn compile_on<A: Arrays, R: Arrays>(
+    backend: &dyn Backend,
+    prog: impl Borrow<Afun<A, R>>,
+) -> Result<Compiled<A, R>> {
+    Compiled::new(backend, &simplified(prog.borrow()))
 }

@@ -21,23 +21,48 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! The [`prelude`] has all that programs are written with, in groups. The other modules are for backends, transformations and
+//! tools: [`ast`] is the typed tree, [`print`](mod@print) shows it, [`backend`] is what a backend has to be, and [`interp`] is the one that
+//! says what programs mean.
 #![forbid(unsafe_code)]
 
 mod choice;
+mod derivatives;
 
-pub use accel_ad::{grad, gradient, jvp, value_and_grad, value_and_gradient, vjp};
+pub use accel_ad::{gradient, value_and_gradient};
 pub use accel_core::error::{Error, Result};
 /// What the derive macros generate is made of.
 #[doc(hidden)]
 pub use accel_core::surface::derive_support as __private;
 pub use accel_core::{afun, array, ast, backend, interp, print, repr, surface, types};
 pub use accel_derive::{Arrays, Elt};
-pub use choice::{BACKENDS, backend_named, compile, default_backend, run, run_on};
+pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, run, run_on};
+pub use derivatives::{grad, jvp, value_and_grad, vjp};
 
 /// Everything a program needs.
+///
+/// | for | there are |
+/// | --- | --- |
+/// | programs | [`afun`](prelude::afun()), [`run`], [`compile`], [`run_on`], [`Afun`](prelude::Afun), [`Compiled`](prelude::Compiled) |
+/// | derivatives of programs | [`grad`], [`value_and_grad`], [`vjp`], [`jvp`] |
+/// | derivatives in scalar code | [`gradient`], [`value_and_gradient`] |
+/// | arrays of the host | [`Array`](prelude::Array), [`Vector`](prelude::Vector), [`Matrix`](prelude::Matrix), [`Scalar`](prelude::Scalar) |
+/// | making arrays | [`generate`](prelude::generate), [`fill`](prelude::fill), [`iota`](prelude::iota), [`enum_from_n`](prelude::enum_from_n), [`unit`](prelude::unit()), [`use_`](prelude::use_) |
+/// | element by element | [`map`](prelude::map), [`zip_with`](prelude::zip_with), [`imap`](prelude::imap), [`zip`](prelude::zip), [`unzip`](prelude::unzip), [`indexed`](prelude::indexed) |
+/// | combining rows | [`fold`](prelude::fold), [`fold1`](prelude::fold1), [`sum`](prelude::sum), [`product`](prelude::product), [`maximum`](prelude::maximum), [`minimum`](prelude::minimum), [`all`](prelude::all), [`any`](prelude::any), and with `_all` whole arrays |
+/// | intermediate results | [`scanl`](prelude::scanl), [`scanr`](prelude::scanr), their variants `scanl1`, `scanl_ex` and so on |
+/// | linear algebra | [`dot`](prelude::dot), [`matvec`](prelude::matvec), [`matmul`](prelude::matmul), [`transpose`](prelude::transpose) |
+/// | moving elements | [`backpermute`](prelude::backpermute), [`gather`](prelude::gather), [`permute`](prelude::permute), [`scatter`](prelude::scatter) |
+/// | parts and shapes | [`take`](prelude::take), [`drop`](prelude::drop()), [`reverse`](prelude::reverse), [`concat`](prelude::concat), [`replicate`](prelude::replicate), [`slice`](prelude::slice), [`reshape`](prelude::reshape) |
+/// | scalar code | the methods of [`Exp`](prelude::Exp), [`cond`](prelude::cond), [`while_`](prelude::while_), [`constant`](prelude::constant), [`lit`](prelude::lit); [`the`](prelude::the) and [`Acc::at`](prelude::Acc::at) read arrays |
+/// | choices and loops over arrays | [`acond`](prelude::acond), [`awhile`](prelude::awhile) |
+/// | records | `#[derive(Elt)]` for elements, `#[derive(Arrays)]` for arguments and results |
 pub mod prelude {
+    #[doc(inline)]
     pub use crate::{
-        Arrays, Elt, Error, compile, grad, gradient, jvp, run, run_on, value_and_grad, value_and_gradient, vjp,
+        Arrays, Elt, Error, compile, compile_on, grad, gradient, jvp, run, run_on, value_and_grad, value_and_gradient,
+        vjp,
     };
     pub use accel_core::prelude::*;
 }

@@ -1,9 +1,10 @@
-//! Every operation of the surface language against plain Rust, on every backend.
+//! Every operation of the surface language against plain Rust, on every backend and on the evaluator of kernel programs.
 
 #[path = "conformance/mod.rs"]
 mod suite;
 
 use accel::interp::Interpreter;
+use accel_fusion::kernel::KernelEvaluator;
 
 #[test]
 fn interpreter() {
@@ -14,5 +15,11 @@ fn interpreter() {
 #[test]
 fn native() {
     let checks = suite::all(accel::backend_named("native").unwrap());
+    println!("{checks} results compared");
+}
+
+#[test]
+fn kernel_evaluator() {
+    let checks = suite::all(&KernelEvaluator);
     println!("{checks} results compared");
 }

@@ -77,6 +77,13 @@ fn is_tame(p: &Program) -> bool {
     SMOOTH.allow(&e)
 }
 
+/// Whether the program takes the minimum of equal numbers, or compares them.
+fn has_ties(p: &Program) -> bool {
+    let mut e = Evaluator::new(&p.inputs);
+    p.steps.iter().for_each(|(ty, s)| e.step(*ty, s));
+    e.tie.get()
+}
+
 /// The largest difference, relative to the largest entry if that is more than 1; infinite for NaN.
 fn distance(a: &[f64], b: &[f64]) -> f64 {
     if a.len() != b.len() {
@@ -153,6 +160,10 @@ fn agrees_with_differences(p: &Program, value: f64, tangents: &[f64]) -> Result<
     let expected = objective_at(p, &p.inputs);
     if distance(&[value], &[expected]) > 1e-12 {
         return Err(format!("value {value}, expected {expected}"));
+    }
+    if has_ties(p) {
+        // The derivative follows one branch of each minimum, which may be a different one each time.
+        return Ok(());
     }
     for (i, found) in tangents.iter().enumerate() {
         let (expected, apart) = difference(p, i);

@@ -10,8 +10,10 @@ use accel_core::surface::{Exp, IntoExp, transform_exp};
 use accel_core::types::{Arrays, Elt, Floating};
 use std::sync::Arc;
 
-/// The gradient of a program whose result is one floating-point number: a program of the same argument, whose result has
-/// the type of the argument. Discrete parts of it (integers, booleans) are zero.
+/// The gradient of a program whose result is one floating-point number.
+///
+/// It is a program of the same argument, whose result has the type and shapes of the argument. Discrete parts of it
+/// (integers, booleans) are zero.
 ///
 /// Reverse mode: the cost is a small multiple of the program's own, however large the argument is (thesis chapter 3).
 ///
@@ -27,14 +29,18 @@ pub fn value_and_grad<A: Arrays, T: Floating>(prog: &Afun<A, Scalar<T>>) -> Afun
     derived(prog, |p| reverse_mode(p, Reverse::ValueAndGradient))
 }
 
-/// The vector-Jacobian product of a program with any result: from the argument and the adjoint of the result (which must
-/// have the result's shapes) to the adjoint of the argument. Errors as for [`grad`].
+/// The vector-Jacobian product of a program with any result.
+///
+/// It takes the argument and the adjoint of the result to the adjoint of the argument. The adjoint given must have the shapes
+/// of the result, which is not checked. Errors as for [`grad`].
 pub fn vjp<A: Arrays, R: Arrays>(prog: &Afun<A, R>) -> Afun<(A, R), A> {
     derived(prog, |p| reverse_mode(p, Reverse::Pullback))
 }
 
-/// The Jacobian-vector product of a program: from the argument and a tangent of the same shapes to the result and its
-/// tangent. Forward mode; covers the whole language.
+/// The Jacobian-vector product of a program: results and directional derivatives.
+///
+/// It takes the argument and a tangent of the same shapes, which is not checked, to the result and its tangent. Forward mode;
+/// covers the whole language.
 pub fn jvp<A: Arrays, R: Arrays>(prog: &Afun<A, R>) -> Afun<(A, A), (R, R)> {
     derived(prog, forward_mode)
 }
@@ -44,21 +50,24 @@ fn derived<A, R, B: Arrays, S: Arrays>(prog: &Afun<A, R>, d: impl FnOnce(&Progra
     Afun::from_result(prog.program().and_then(d))
 }
 
-/// Inside scalar code: the gradient of `f` at `x` (the thesis's `gradientE`). `f` may use variables and arrays of the
-/// surrounding program; only `x` is differentiated. Discrete parts of the result are zero.
+/// Inside scalar code: the gradient of `f` at `x` (the thesis's `gradientE`).
+///
+/// For a tuple or record `x` it is the tuple or record of the partial derivatives: `let (dx, dy) = gradient(|(x, y)| x * y, (x,
+/// y)).unlift()`. `f` may use variables and arrays of the surrounding program; only `x` is differentiated. Discrete parts of
+/// the result are zero.
 ///
 /// # Errors
 /// Reported when the surrounding program is run: a loop on the way from `x` to the result.
 #[track_caller]
-pub fn gradient<P: Elt, B: IntoExp<Elt: Floating>>(f: impl FnOnce(P::Exp) -> B, x: Exp<P>) -> Exp<P> {
-    transform_exp("gradient", Arc::new(Gradient { with_value: false }), f, x)
+pub fn gradient<P: Elt, B: IntoExp<Elt: Floating>>(f: impl FnOnce(P::Exp) -> B, x: impl IntoExp<Elt = P>) -> Exp<P> {
+    transform_exp("gradient", Arc::new(Gradient { with_value: false }), f, x.into_exp())
 }
 
 /// Inside scalar code: the value and the gradient of `f` at `x`. See [`gradient`].
 #[track_caller]
 pub fn value_and_gradient<P: Elt, B: IntoExp<Elt: Floating>>(
     f: impl FnOnce(P::Exp) -> B,
-    x: Exp<P>,
+    x: impl IntoExp<Elt = P>,
 ) -> Exp<(B::Elt, P)> {
-    transform_exp("value_and_gradient", Arc::new(Gradient { with_value: true }), f, x)
+    transform_exp("value_and_gradient", Arc::new(Gradient { with_value: true }), f, x.into_exp())
 }

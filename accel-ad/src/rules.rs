@@ -2,7 +2,7 @@
 //!
 //! A local derivative is a linear map between scalars of one type, which is its own transpose: forward mode applies it to the
 //! tangent of the argument, reverse mode to the adjoint of the result. Where a function has no derivative (at a kink or a
-//! jump) a one-sided one is taken, so that both modes agree; at ties `min` and `max` follow the first argument.
+//! jump) one is chosen, the same for both modes: `abs` has 0 at 0, and `min` and `max` follow the first argument at ties.
 
 use crate::terms::{Floats, not};
 use accel_core::ast::*;
@@ -50,7 +50,7 @@ impl<E, A, T> Factor<E, A, T> {
     }
 }
 
-/// d op(x) / dx, where `y` is the result.
+/// d op(x) / dx.
 pub fn num1<E, A, T>(op: Num1, t: FloatTy<T>, x: &Exp<E, A, T>) -> Factor<E, A, T> {
     match op {
         Num1::Neg => Factor::MinusOne,
@@ -118,13 +118,10 @@ pub fn num2<E, A, T>(
         Num2::Mul => (Factor::Times(b.clone()), Factor::Times(a.clone())),
         Num2::Div => (Factor::Over(b.clone()), Factor::Times(o.neg(&o.div(y, b)))),
         Num2::Rem => (Factor::One, Factor::Times(o.neg(&o.f(Float1::Trunc, &o.div(a, b))))),
-        Num2::Min => {
-            let second = o.cmp(Cmp::Lt, b, a);
-            (Factor::Where(not(&second)), Factor::Where(second))
-        }
-        Num2::Max => {
-            let second = o.cmp(Cmp::Lt, a, b);
-            (Factor::Where(not(&second)), Factor::Where(second))
+        // Also right where one argument is NaN, and the other one the result.
+        Num2::Min | Num2::Max => {
+            let first = o.cmp(Cmp::Eq, a, y);
+            (Factor::Where(first.clone()), Factor::Where(not(&first)))
         }
     }
 }

@@ -1,4 +1,10 @@
 //! The accel language: types, typed syntax trees, surface, elaboration, printer and the reference interpreter.
+//!
+//! Users depend on the crate `accel`, which exports what they need of this one. From a program to its result:
+//!
+//! ```text
+//! Rust functions --surface--> graph --elaborate--> typed tree (ast, pass, print) --backend, interp--> arrays
+//! ```
 #![forbid(unsafe_code)]
 
 pub mod afun;

@@ -336,3 +336,61 @@ fn code_that_too_many_branches_share_is_an_error() {
     .unwrap_err();
     assert!(e.to_string().contains("too many branches of conditionals"), "{e}");
 }
+
+#[test]
+fn a_loop_that_is_written_down_twice_keeps_its_code_in_each_copy() {
+    // The double of the state is total and used in both copies, but its place is not before the conditionals.
+    assert_snapshot!(mapped(|x, _| {
+        let r = while_(
+            |s: Exp<f64>| s.lt(100.0),
+            |s| {
+                let double = s * 2.0;
+                double * double
+            },
+            x,
+        );
+        cond::<f64>(x.lt(1.0), r, cond::<f64>(x.lt(2.0), x, r))
+    }), @r"
+        map
+          (\x0 ->
+            if x0 < 1.0
+            then while (\x1 -> x1 < 100.0) (\x1 -> let x2 = x1 * 2.0 in x2 * x2) x0
+            else
+              if x0 < 2.0 then x0 else while (\x1 -> x1 < 100.0) (\x1 -> let x2 = x1 * 2.0 in x2 * x2) x0)
+          a0
+    ");
+}
+
+#[test]
+fn an_array_loop_that_is_written_down_twice_keeps_its_code_in_each_copy() {
+    assert_snapshot!(body(|xs: Acc<Vector<f64>>, n: Acc<Scalar<i64>>| {
+        let (_, ys) = awhile(
+            |(k, _): (Acc<Scalar<i64>>, Acc<Vector<f64>>)| the(k).lt(3),
+            |(k, ys)| (map(|k| k + 1i64, k), map(|y| y + 1.0f64, ys)),
+            (n, xs),
+        )
+        .unlift();
+        acond(the(n).lt(1), ys, acond(the(n).lt(2), xs, ys))
+    }), @r"
+        let a1 = a0.1
+        let a2 = a0.0
+        let a3 = (a1, a2)
+        acond
+          (a1[] < 1)
+          (awhile
+            (\a4 ->
+              let a5 = a4.0
+              generate () (\x0 -> a5[] < 3))
+            (\a4 -> (map (\x0 -> x0 + 1) a4.0, map (\x0 -> x0 + 1.0) a4.1))
+            a3).1
+          (acond
+            (a1[] < 2)
+            a2
+            (awhile
+              (\a4 ->
+                let a5 = a4.0
+                generate () (\x0 -> a5[] < 3))
+              (\a4 -> (map (\x0 -> x0 + 1) a4.0, map (\x0 -> x0 + 1.0) a4.1))
+              a3).1)
+    ");
+}

@@ -46,12 +46,42 @@ pub fn program(g: &mut Gen, features: Features) -> Program {
             e.arrays.pop();
         }
     }
+    if chance(g, 80) {
+        let step = collected(g, &steps);
+        e.largest.set(0.0);
+        e.step(F0, &step);
+        steps.push((F0, step));
+    }
     let results = RESULTS.map(|ty| {
         let all: Vec<usize> = (0..steps.len()).filter(|k| steps[*k].0 == ty).collect();
         // The later ones use more of the program.
         all[all.len() - 1 - below(g, 2).min(all.len() - 1)]
     });
-    Program { inputs, steps, results }
+    let p = Program { inputs, steps, results };
+    // Code that nothing needs is part of the test, but not always.
+    if chance(g, 70) { super::shrink::swept(&p) } else { p }
+}
+
+/// A number that depends on every array that no other one uses.
+fn collected(g: &mut Gen, steps: &[(Ty, Step)]) -> Step {
+    let used: Vec<usize> = steps.iter().flat_map(|(_, s)| s.arrays()).collect();
+    let mut nodes = vec![(Scalar::F, Node::F(0.25))];
+    let mut total = 0;
+    for (array, (ty, _)) in steps.iter().enumerate().skip(PRELUDE).filter(|(k, _)| !used.contains(k)) {
+        nodes.push((Scalar::I, Node::I(int(g))));
+        let index = vec![nodes.len() - 1; ty.rank];
+        let part = below(g, ty.elem.scalars().len());
+        let scalar = ty.elem.scalars()[part];
+        nodes.push((scalar, Node::Read { array, index, part }));
+        if scalar == Scalar::I {
+            nodes.push((Scalar::I, Node::Modulo(nodes.len() - 1, 5)));
+            nodes.push((Scalar::F, Node::Unary(Unary::ToFloat, nodes.len() - 1)));
+        }
+        nodes.push((Scalar::F, Node::Unary(Unary::Tanh, nodes.len() - 1)));
+        nodes.push((Scalar::F, Node::Binary(Binary::Add, total, nodes.len() - 1)));
+        total = nodes.len() - 1;
+    }
+    Step::Generate { extents: vec![], f: Fun { params: 0, nodes, results: vec![total] } }
 }
 
 impl Arbitrary for Program {
@@ -89,10 +119,10 @@ fn pick<T: Copy>(g: &mut Gen, from: &[T]) -> T {
 
 /// A number between -2 and 2, sometimes a special one.
 pub fn float(g: &mut Gen) -> f64 {
-    if chance(g, 15) {
+    if chance(g, 5) {
         return pick(g, &[0.0, 1.0, -1.0, 0.5]);
     }
-    (below(g, 4001) as f64 - 2000.0) / 1000.0 + 0.000_123
+    f64::from(i32::arbitrary(g)) / f64::from(1 << 30)
 }
 
 fn int(g: &mut Gen) -> i64 {
@@ -145,9 +175,9 @@ impl Maker<'_> {
     fn operator(&mut self, elem: Elem, commutative: bool) -> Operator {
         use Operator::*;
         let (commuting, all): (&[_], &[_]) = match elem {
-            Elem::F => (&[Add, Add, Mul, Min, Max, General], &[Add, Add, Mul, Min, Max, General]),
-            Elem::I => (&[Add, Mul, Min, Max, General], &[Add, Mul, Min, Max, General, Last]),
-            Elem::P => (&[Add, General], &[Add, General, ArgMax]),
+            Elem::F => (&[Add, Add, Mul, Min, Max, General], &[Add, Add, Mul, Min, Max, General, Second]),
+            Elem::I => (&[Add, Mul, Min, Max, General], &[Add, Mul, Min, Max, General, Last, Second]),
+            Elem::P => (&[Add, General], &[Add, General, ArgMax, Second]),
         };
         pick(self.g, if commutative { commuting } else { all })
     }
@@ -317,7 +347,7 @@ impl Maker<'_> {
     fn node(&mut self, nodes: &mut Vec<(Scalar, Node)>, loops: bool) {
         use Scalar::*;
         let smooth = self.features.smooth;
-        let kind = below(self.g, 20);
+        let kind = below(self.g, 21);
         let (ty, node) = match kind {
             0..=3 => {
                 let mut ops =
@@ -372,7 +402,7 @@ impl Maker<'_> {
                 let index = (0..ty.rank).map(|_| self.operand(nodes, I)).collect();
                 (ty.elem.scalars()[part], Node::Read { array, index, part })
             }
-            _ if loops && self.features.forward_only && chance(self.g, 50) => {
+            19 if loops && self.features.forward_only => {
                 let (init, capture) = (self.operand(nodes, F), self.operand(nodes, F));
                 let n = 1 + below(self.g, 3);
                 let body = Box::new(self.fun_of_size(&[F, F, I], &[F], n, false));

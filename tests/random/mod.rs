@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod generate;
+pub mod handles;
 pub mod objective;
 pub mod plain;
 pub mod program;

@@ -169,6 +169,7 @@ fn combine(op: Operator, a: &[Value], b: &[Value]) -> Element {
         (Operator::Max, [a], [b]) => vec![binary(Binary::Max, *a, *b)],
         (Operator::General, [a], [b]) => vec![general(*a, *b)],
         (Operator::General, [a, i], [b, j]) => vec![general(*a, *b), binary(Binary::Max, *i, *j)],
+        (Operator::Second, _, b) => b.to_vec(),
         (Operator::Last, [a], [b]) => vec![if b.i() == 0 { *a } else { *b }],
         (Operator::ArgMax, a, b) => if b[0].f() > a[0].f() { b } else { a }.to_vec(),
         (op, a, b) => panic!("{op:?} of {a:?} and {b:?}"),
@@ -181,11 +182,13 @@ pub struct Evaluator<'a> {
     pub arrays: Vec<Plain>,
     /// The largest absolute value of a float in scalar code so far; infinite if one was NaN.
     pub largest: Cell<f64>,
+    /// Whether floats were equal where the larger, the smaller or the sign was asked for: there is no derivative there.
+    pub tie: Cell<bool>,
 }
 
 impl<'a> Evaluator<'a> {
     pub fn new(inputs: &'a Inputs) -> Self {
-        Evaluator { inputs, arrays: vec![], largest: Cell::new(0.0) }
+        Evaluator { inputs, arrays: vec![], largest: Cell::new(0.0), tie: Cell::new(false) }
     }
 
     /// Computes the next step.
@@ -203,11 +206,26 @@ impl<'a> Evaluator<'a> {
                 Node::Param(p) => params[*p],
                 Node::F(x) => Value::F(*x),
                 Node::I(x) => Value::I(*x),
-                Node::Unary(op, a) => unary(*op, v[*a]),
-                Node::Binary(op, a, b) => binary(*op, v[*a], v[*b]),
+                Node::Unary(op, a) => {
+                    if *op == Unary::Abs {
+                        self.compared(v[*a], Value::F(0.0));
+                    }
+                    unary(*op, v[*a])
+                }
+                Node::Binary(op, a, b) => {
+                    if matches!(op, Binary::Min | Binary::Max) && a != b {
+                        self.compared(v[*a], v[*b]);
+                    }
+                    binary(*op, v[*a], v[*b])
+                }
                 Node::Quotient(a, k) => Value::I(v[*a].i().div_euclid(*k)),
                 Node::Modulo(a, k) => Value::I(v[*a].i().rem_euclid(*k)),
-                Node::Compare(op, a, b) => Value::B(compare(*op, v[*a], v[*b])),
+                Node::Compare(op, a, b) => {
+                    if a != b {
+                        self.compared(v[*a], v[*b]);
+                    }
+                    Value::B(compare(*op, v[*a], v[*b]))
+                }
                 Node::Cond(c, a, b) => v[if v[*c].b() { *a } else { *b }],
                 Node::Read { array, index, part } => {
                     let array = &self.arrays[*array];
@@ -234,6 +252,20 @@ impl<'a> Evaluator<'a> {
             v.push(x);
         }
         f.results.iter().map(|i| v[*i]).collect()
+    }
+
+    /// Notices ties of floats.
+    fn compared(&self, a: Value, b: Value) {
+        if matches!((a, b), (Value::F(a), Value::F(b)) if a == b) {
+            self.tie.set(true);
+        }
+    }
+
+    fn combine(&self, op: Operator, a: &[Value], b: &[Value]) -> Element {
+        if matches!(op, Operator::Min | Operator::Max | Operator::ArgMax) {
+            self.compared(a[0], b[0]);
+        }
+        combine(op, a, b)
     }
 
     fn extent(&self, e: &Extent) -> usize {
@@ -265,7 +297,7 @@ impl<'a> Evaluator<'a> {
                 rows(get(x), |row| {
                     let start = z.clone().or_else(|| row.first().cloned());
                     let rest = if z.is_some() { row } else { row.get(1..).unwrap_or_default() };
-                    vec![start.map_or_else(|| zero(ty.elem), |z| rest.iter().fold(z, |a, b| combine(*op, &a, b)))]
+                    vec![start.map_or_else(|| zero(ty.elem), |z| rest.iter().fold(z, |a, b| self.combine(*op, &a, b)))]
                 })
             }
             Step::Scan { left, op, z, x } => {
@@ -280,8 +312,8 @@ impl<'a> Evaluator<'a> {
                     for e in z.iter().chain(&row) {
                         out.push(match out.last() {
                             None => e.clone(),
-                            Some(a) if *left => combine(*op, a, e),
-                            Some(a) => combine(*op, e, a),
+                            Some(a) if *left => self.combine(*op, a, e),
+                            Some(a) => self.combine(*op, e, a),
                         });
                     }
                     if !left {
@@ -300,7 +332,7 @@ impl<'a> Evaluator<'a> {
                     let to: Vec<i64> = t[1..].iter().map(|i| i.i()).collect();
                     if let (true, Some(to)) = (t[0].b(), inside(&out.shape, &to)) {
                         let p = place(&out.shape, &to);
-                        out.data[p] = combine(*op, e, &out.data[p]);
+                        out.data[p] = self.combine(*op, e, &out.data[p]);
                     }
                 }
                 out

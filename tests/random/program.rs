@@ -132,6 +132,8 @@ pub enum Operator {
     Max,
     /// `a + b + ab`; for pairs this on the float, the maximum on the integer.
     General,
+    /// The second one: does not commute.
+    Second,
     /// The last integer that is not zero: does not commute.
     Last,
     /// The pair with the larger float, the first one of equals: does not commute.

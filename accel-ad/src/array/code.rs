@@ -1,5 +1,6 @@
 //! Array code under construction: a telescope of definitions that grows at its end.
 
+use crate::parts::{Live, live};
 use crate::terms::{fun1, plus, zero};
 use accel_core::ast::*;
 
@@ -87,21 +88,27 @@ pub fn materialise<A, R>(p: &Part<A, Tan<R>>, value: &Acc<A, R>) -> Acc<A, Tan<R
     fresh2(|n, k| match p.view(n) {
         PartView::Zero => zeros(value),
         PartView::Var(i) => Acc::var(&i),
-        PartView::Pair(a, b, q) => match value.ty().view(k) {
-            TyView::Pair(_, _, e) => {
-                let parts = q.sym().then(eq_tan(e).then(tan_pair()));
-                let value = value.cast(e);
-                let a = materialise(&a.cast(parts.fst()), &value.fst());
-                let b = materialise(&b.cast(parts.snd()), &value.snd());
-                Acc::pair(&a, &b).cast(parts.sym().then(q.sym()))
-            }
-            _ => unreachable!("the tangent of a single array is not a pair"),
-        },
+        PartView::Pair(a, b, q) => {
+            let e = pair_of(value, k);
+            let parts = q.sym().then(eq_tan(e).then(tan_pair()));
+            let value = value.cast(e);
+            let a = materialise(&a.cast(parts.fst()), &value.fst());
+            let b = materialise(&b.cast(parts.snd()), &value.snd());
+            Acc::pair(&a, &b).cast(parts.sym().then(q.sym()))
+        }
     })
 }
 
+/// The type of a value whose tangent is a pair.
+pub fn pair_of<'k, A, R>(value: &Acc<A, R>, k: Guard<'k>) -> Equal<R, (X<'k>, Y<'k>)> {
+    match value.ty().view(k) {
+        TyView::Pair(_, _, q) => q,
+        _ => unreachable!("the tangent of a single array is not a pair"),
+    }
+}
+
 /// `x + p`, where zeros cost nothing.
-pub fn plus_part<A, R>(x: &Acc<A, R>, p: &Part<A, R>) -> Acc<A, R> {
+fn plus_part<A, R>(x: &Acc<A, R>, p: &Part<A, R>) -> Acc<A, R> {
     fresh1(|n| match p.view(n) {
         PartView::Zero => x.clone(),
         PartView::Var(i) => add(x, &Acc::var(&i)),
@@ -114,10 +121,17 @@ pub fn plus_part<A, R>(x: &Acc<A, R>, p: &Part<A, R>) -> Acc<A, R> {
 
 /// The sum of partial tangents of `value`.
 pub fn total<A, R>(parts: &[Part<A, Tan<R>>], value: &Acc<A, R>) -> Acc<A, Tan<R>> {
-    match parts.split_first() {
-        None => zeros(value),
-        Some((first, rest)) => rest.iter().fold(materialise(first, value), |sum, p| plus_part(&sum, p)),
-    }
+    fresh2(|n, k| match live(parts, n) {
+        Live::None => zeros(value),
+        Live::One(p) => materialise(&p, value),
+        Live::Pairs(pairs) => {
+            let q = pair_of(value, k);
+            let (value, pairs) = (value.cast(q), pairs.retype(eq_tan(q).then(tan_pair())));
+            let (a, b) = (total(&pairs.firsts, &value.fst()), total(&pairs.seconds, &value.snd()));
+            Acc::pair(&a, &b).cast(pairs.eq.sym())
+        }
+        Live::Overlapping(parts) => parts[1..].iter().fold(materialise(&parts[0], value), |sum, p| plus_part(&sum, p)),
+    })
 }
 
 /// The tangent part of arrays: their floating-point leaves.

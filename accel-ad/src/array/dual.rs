@@ -1,8 +1,9 @@
 //! Dual pass for arrays (thesis section 3.4.4, table 2). Expects a telescope from the label pass; walks it backwards and
 //! establishes the adjoint of every variable before it.
 
-use super::code::{ACode, materialise, plus_part, zeros};
+use super::code::{ACode, pair_of, total, zeros};
 use super::rules::step;
+use crate::parts::{Live, live};
 use crate::terms::{call, fun1, has_tangent, plus};
 use accel_core::ast::*;
 use accel_core::error::Result;
@@ -46,16 +47,29 @@ impl<B, A, A2> ADual<B, A, A2> {
         value: &Acc<A2, R>,
         k: Guard<'k>,
     ) -> ABound<'k, B, A, A2, Part<X<'k>, Tan<R>>> {
-        let mut live: Vec<_> = parts.iter().filter(|p| !p.is_zero()).collect();
-        if live.len() < 2 {
-            let p = live.first().map_or(Part::zero(), |p| (*p).clone());
-            let (st, q) = self.rename(k);
-            return ABound { st, val: p.cast_env(q), up: Ren::id().to(q) };
-        }
-        live.sort_by_key(|p| fresh1(|v| !matches!(p.view(v), PartView::Var(_))));
-        let total = live[1..].iter().fold(materialise(live[0], value), |sum, p| plus_part(&sum, p));
-        let b = self.bind(&total, k);
-        ABound { val: Part::var(&b.val), st: b.st, up: b.up }
+        fresh4(|n, v, k1, k2| match live(parts, n) {
+            Live::None => self.already(Part::zero(), k),
+            Live::One(p) => self.already(p, k),
+            Live::Pairs(pairs) => {
+                let q = pair_of(value, v);
+                let (value, pairs) = (value.cast(q), pairs.retype(eq_tan(q).then(tan_pair())));
+                let a = self.sum(&pairs.firsts, &value.fst(), k1);
+                let seconds: Vec<_> = pairs.seconds.iter().map(|p| p.weaken(&a.up)).collect();
+                let b = a.st.sum(&seconds, &value.snd().weaken(&a.up), k2);
+                let both = Part::pair(&a.val.weaken(&b.up), &b.val).cast(pairs.eq.sym());
+                let (st, q) = b.st.rename(k);
+                ABound { st, val: both.cast_env(q), up: a.up.then(&b.up).to(q) }
+            }
+            Live::Overlapping(parts) => {
+                let b = self.bind(&total(&parts, value), k);
+                ABound { val: Part::var(&b.val), st: b.st, up: b.up }
+            }
+        })
+    }
+    /// A value for which no code is needed.
+    fn already<'k, U>(self, p: Part<A2, U>, k: Guard<'k>) -> ABound<'k, B, A, A2, Part<X<'k>, U>> {
+        let (st, q) = self.rename(k);
+        ABound { st, val: p.cast_env(q), up: Ren::id().to(q) }
     }
     /// Adds a contribution to the adjoint of a label.
     pub fn contribute<'k, R>(self, i: &Idx<A, R>, d: &Acc<A2, Tan<R>>, k: Guard<'k>) -> ABound<'k, B, A, A2, ()> {

@@ -1,5 +1,6 @@
 //! Scalar code under construction: a telescope of definitions that grows at its end.
 
+use crate::parts::{Live, live};
 use crate::terms::{add, zero};
 use accel_core::ast::*;
 
@@ -67,7 +68,7 @@ pub fn materialise<E, A, T>(p: &Part<E, T>, t: &Ty<T>) -> Exp<E, A, T> {
 }
 
 /// `x + p`, where zeros cost nothing.
-pub fn plus_part<E, A, T>(x: &Exp<E, A, T>, p: &Part<E, T>) -> Exp<E, A, T> {
+fn plus_part<E, A, T>(x: &Exp<E, A, T>, p: &Part<E, T>) -> Exp<E, A, T> {
     fresh1(|n| match p.view(n) {
         PartView::Zero => x.clone(),
         PartView::Var(i) => add(x, &Exp::var(&i)),
@@ -80,8 +81,13 @@ pub fn plus_part<E, A, T>(x: &Exp<E, A, T>, p: &Part<E, T>) -> Exp<E, A, T> {
 
 /// The sum of partial values as an expression.
 pub fn total<E, A, U>(parts: &[Part<E, U>], t: &Ty<U>) -> Exp<E, A, U> {
-    match parts.split_first() {
-        None => zero(t),
-        Some((first, rest)) => rest.iter().fold(materialise(first, t), |sum, p| plus_part(&sum, p)),
-    }
+    fresh1(|n| match live(parts, n) {
+        Live::None => zero(t),
+        Live::One(p) => materialise(&p, t),
+        Live::Pairs(p) => {
+            let (ta, tb) = t.cast(p.eq).parts();
+            Exp::pair(&total(&p.firsts, &ta), &total(&p.seconds, &tb)).cast(p.eq.sym())
+        }
+        Live::Overlapping(parts) => parts[1..].iter().fold(materialise(&parts[0], t), |sum, p| plus_part(&sum, p)),
+    })
 }

@@ -2,7 +2,8 @@
 //! every variable before it, together with the index-adjoint tuple: what to add to the adjoints of the arrays that were read.
 
 use super::branches::branches;
-use super::code::{Code, materialise, plus_part};
+use super::code::{Code, materialise, total};
+use crate::parts::{Live, live};
 use crate::rules::{self, Factor};
 use crate::terms::{has_tangent, truth};
 use accel_core::ast::*;
@@ -64,27 +65,28 @@ impl<A, B, E, E2, T> Dual<A, B, E, E2, T> {
         t: &Ty<U>,
         k: Guard<'k>,
     ) -> Bound<'k, A, B, E, E2, T, Part<X<'k>, U>> {
-        let mut live: Vec<&Part<E2, U>> = parts.iter().filter(|p| !p.is_zero()).collect();
-        if live.len() < 2 {
-            let p = live.first().map_or(Part::zero(), |p| (*p).clone());
-            let (st, q) = self.rename(k);
-            return Bound { st, val: p.cast_env(q), up: Ren::id().to(q) };
-        }
-        fresh3(|n, k1, k2| {
-            if let Some(pairs) = Pairs::of(&live, n) {
+        fresh3(|n, k1, k2| match live(parts, n) {
+            Live::None => self.already(Part::zero(), k),
+            Live::One(p) => self.already(p, k),
+            Live::Pairs(pairs) => {
                 let (ta, tb) = t.cast(pairs.eq).parts();
                 let a = self.sum(&pairs.firsts, &ta, k1);
                 let seconds: Vec<_> = pairs.seconds.iter().map(|p| p.weaken(&a.up)).collect();
                 let b = a.st.sum(&seconds, &tb, k2);
                 let both = Part::pair(&a.val.weaken(&b.up), &b.val).cast(pairs.eq.sym());
                 let (st, q) = b.st.rename(k);
-                return Bound { st, val: both.cast_env(q), up: a.up.then(&b.up).to(q) };
+                Bound { st, val: both.cast_env(q), up: a.up.then(&b.up).to(q) }
             }
-            live.sort_by_key(|p| fresh1(|v| !matches!(p.view(v), PartView::Var(_))));
-            let total = live[1..].iter().fold(materialise(live[0], t), |sum, p| plus_part(&sum, p));
-            let b = self.bind(&total, k);
-            Bound { val: Part::var(&b.val), st: b.st, up: b.up }
+            Live::Overlapping(parts) => {
+                let b = self.bind(&total(&parts, t), k);
+                Bound { val: Part::var(&b.val), st: b.st, up: b.up }
+            }
         })
+    }
+    /// A value for which no code is needed.
+    fn already<'k, U>(self, p: Part<E2, U>, k: Guard<'k>) -> Bound<'k, A, B, E, E2, T, Part<X<'k>, U>> {
+        let (st, q) = self.rename(k);
+        Bound { st, val: p.cast_env(q), up: Ren::id().to(q) }
     }
     /// Adds a contribution to the adjoint of a label.
     pub fn contribute<'k, V>(
@@ -126,32 +128,6 @@ impl<A, B, E, E2, T> Dual<A, B, E, E2, T> {
     /// Another index-adjoint tuple.
     pub fn with_sites<U>(self, sites: Sites<A, U>, idx: Exp<E2, A, U>) -> Dual<A, B, E, E2, U> {
         Dual { code: self.code, adj: self.adj, emb: self.emb, sites, idx }
-    }
-}
-
-/// Partial values all of which are visible pairs.
-struct Pairs<'n, E, U> {
-    firsts: Vec<Part<E, X<'n>>>,
-    seconds: Vec<Part<E, Y<'n>>>,
-    eq: Equal<U, (X<'n>, Y<'n>)>,
-}
-impl<'n, E, U> Pairs<'n, E, U> {
-    fn of(parts: &[&Part<E, U>], n: Guard<'n>) -> Option<Self> {
-        let (first, rest) = parts.split_first()?;
-        let PartView::Pair(a, b, eq) = first.view(n) else { return None };
-        let mut pairs = Pairs { firsts: vec![a], seconds: vec![b], eq };
-        for p in rest {
-            fresh1(|m| match p.view(m) {
-                PartView::Pair(a, b, q) => {
-                    let same = q.sym().then(eq);
-                    pairs.firsts.push(a.cast(same.fst()));
-                    pairs.seconds.push(b.cast(same.snd()));
-                    Some(())
-                }
-                _ => None,
-            })?;
-        }
-        Some(pairs)
     }
 }
 
@@ -252,23 +228,20 @@ fn step<'m, 'i, A, B, E0, E, E2, T, V>(
         match op {
             ExpOp::Pair(a, b, q) => {
                 let p = d.cast(eq_tan(q).then(tan_pair()));
-                let (st, _) = fresh1(|v| match p.view(v) {
+                let (a, b) = (label(&a)?, label(&b)?);
+                match p.view(j) {
                     PartView::Pair(da, db, e) => {
-                        st.adj.add(&label(&a)?, &da.cast(e.fst().sym()));
-                        st.adj.add(&label(&b)?, &db.cast(e.snd().sym()));
-                        let (st, _) = st.rename(k);
-                        Ok((st, ()))
+                        st.adj.add(&a, &da.cast(e.fst().sym()));
+                        st.adj.add(&b, &db.cast(e.snd().sym()));
+                        reverse(init, st, m, i)
                     }
                     _ => {
-                        let e = materialise(&p, &tan_ty(y.ty()).cast(eq_tan(q).then(tan_pair())));
-                        fresh1(|h| {
-                            let s = st.contribute(&label(&a)?, &e.fst(), h);
-                            let s = s.st.contribute(&label(&b)?, &e.snd().weaken(&s.up), k);
-                            Ok((s.st, ()))
-                        })
+                        let whole = whole().cast(eq_tan(q).then(tan_pair()));
+                        let s = st.contribute(&a, &whole.fst(), k);
+                        let s = s.st.contribute(&b, &whole.snd().weaken(&s.up), l);
+                        reverse(init, s.st, m, i)
                     }
-                })?;
-                reverse(init, st, m, i)
+                }
             }
             ExpOp::Fst(a, q) => {
                 st.adj.add(&label(&a)?, &Part::pair(d, &Part::zero()).cast(tan_pair().sym().then(eq_tan(q.sym()))));

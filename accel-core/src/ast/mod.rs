@@ -2,7 +2,8 @@
 //!
 //! This is the trusted module, in the style of an LCF kernel: terms carry phantom type indices over private erased nodes.
 //! Private fields, equality axioms and relabelling live here and nowhere else; every transformation is written outside, against
-//! typed constructors and `view`, and is checked by rustc. See NOTE [Names], NOTE [Suspended thinnings], NOTE [Telescopes].
+//! typed constructors and `view`, and is checked by rustc. See NOTE \[Names\], NOTE \[Suspended thinnings\], NOTE
+//! \[Telescopes\].
 
 pub mod acc;
 pub mod adjoint;

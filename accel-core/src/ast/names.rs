@@ -1,6 +1,6 @@
 //! Names for types that are only known to exist, and equality of types.
 //!
-//! NOTE [Names]: Rust has no existential types in data. A *name* is a phantom type whose invariant lifetime is generative:
+//! NOTE \[Names\]: Rust has no existential types in data. A *name* is a phantom type whose invariant lifetime is generative:
 //! `fresh1(|n| ..)` hands out a lifetime that equals no other, so that `X<'n>` can stand for one unknown type. Lifetimes are
 //! erased before code is generated, hence a pass that recurses over ever new names is compiled once. An equation
 //! [`Equal`]`<X<'n>, HCons<B, E>>` connects a name with its meaning; [`name`] gives any type a name.

@@ -1,6 +1,6 @@
 //! Indexed lists: telescopes of local definitions, tuples of variables, index-adjoint tuples.
 //!
-//! NOTE [Telescopes]: a program transformation that computes an environment (the temporaries of a derivative, say) cannot
+//! NOTE \[Telescopes\]: a program transformation that computes an environment (the temporaries of a derivative, say) cannot
 //! name it beforehand. A telescope from `E` to `E2` is a stack of definitions that leads from one to the other; `E2` is a name
 //! chosen by the caller. Such recursive families live in the trusted module because their casts must be O(1).
 

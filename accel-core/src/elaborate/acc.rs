@@ -7,7 +7,7 @@ use super::region::{RegionId, WHOLE};
 use super::sharing::{Plan, Slots, plan};
 use crate::ast::*;
 use crate::error::Result;
-use crate::print;
+use crate::pass::finished;
 use crate::repr::{ArrayTuple, RawTy, ScalarType};
 use crate::surface::graph::{self, Lam, Node, NodeId, Op, Staged};
 use frunk::{HCons, HNil};
@@ -20,10 +20,7 @@ use std::collections::HashMap;
 /// scalar variable, a parameter used outside of its closure.
 pub fn elaborate(staged: &Staged) -> Result<Program> {
     let program = typed(staged)?;
-    if cfg!(debug_assertions) {
-        lint(&program)?;
-    }
-    print::dump("ast", &program);
+    finished("ast", &program)?;
     Ok(program)
 }
 

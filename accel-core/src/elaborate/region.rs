@@ -25,6 +25,8 @@ struct Region {
     jump: RegionId,
     depth: u32,
     kind: Kind,
+    /// The innermost closure's body that it is or is inside of, or the whole scope.
+    body: RegionId,
 }
 
 /// The tree of regions of a scope.
@@ -33,7 +35,7 @@ pub struct Regions(Vec<Region>);
 impl Regions {
     /// Only the whole scope.
     pub fn new() -> Self {
-        Regions(vec![Region { parent: WHOLE, jump: WHOLE, depth: 0, kind: Kind::Whole }])
+        Regions(vec![Region { parent: WHOLE, jump: WHOLE, depth: 0, kind: Kind::Whole, body: WHOLE }])
     }
 
     fn get(&self, r: RegionId) -> &Region {
@@ -50,9 +52,10 @@ impl Regions {
         let (p, j) = (self.get(parent), self.get(self.get(parent).jump));
         let far = p.depth - j.depth == j.depth - self.get(j.jump).depth;
         let jump = if far { j.jump } else { parent };
-        let depth = p.depth + 1;
-        self.0.push(Region { parent, jump, depth, kind });
-        self.next() - 1
+        let (depth, id) = (p.depth + 1, self.next());
+        let body = if matches!(kind, Kind::Closure(_)) { id } else { p.body };
+        self.0.push(Region { parent, jump, depth, kind, body });
+        id
     }
 
     pub fn parent(&self, r: RegionId) -> RegionId {
@@ -65,6 +68,11 @@ impl Regions {
 
     pub fn kind(&self, r: RegionId) -> Kind {
         self.get(r).kind
+    }
+
+    /// The innermost closure's body that `r` is or is inside of; the whole scope if there is none.
+    pub fn body(&self, r: RegionId) -> RegionId {
+        self.get(r).body
     }
 
     /// The region of the given depth around `r` (`r` itself if it is not deeper).

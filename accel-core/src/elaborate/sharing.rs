@@ -14,6 +14,8 @@
 //!   loop uses it, since nobody expects it to be computed again and again; what was written in the loop's closure stays
 //!   there. The order of numbers tells which is which: what is written in a closure comes after its parameters.
 //!   The functions of [`Op::Transform`](crate::surface::graph::Op::Transform) are treated alike.
+//! - Where a loop itself is written down several times, so is all that was written in its closures: the common ancestor of
+//!   uses in two copies is outside of both, where the closure's parameter does not exist.
 //!
 //! Constants and variables are never defined. Arrays that scalar code reads always are, since it can read only variables.
 //! All of this takes one pass over the nodes, users before what they use, in time n log n. Only conditionals that need the
@@ -187,12 +189,31 @@ impl<'a> Planner<'a> {
         r
     }
 
+    /// The body of the innermost closure around `r` that `n` was written in; the whole scope if there is none.
+    fn home(&self, n: NodeId, r: RegionId) -> RegionId {
+        let mut body = self.regions.body(r);
+        while let Kind::Closure(param) = self.regions.kind(body)
+            && n < param
+        {
+            body = self.regions.body(self.regions.parent(body));
+        }
+        body
+    }
+
     fn place(&self, n: NodeId, uses: &[RegionId], must_bind: bool, out: &mut Vec<Placement>) {
         let Some((first, rest)) = uses.split_first() else { return };
         if self.graph.is_cheap(n) || rest.iter().all(|r| r == first) {
-            let common = rest.iter().fold(*first, |a, b| self.regions.common(a, *b));
-            let region = self.leave_closures(n, common);
-            out.push(Placement { region, bound: must_bind || !rest.is_empty() || region != common });
+            // Per copy of the closure that it was written in: the common region of the uses, and how many there are.
+            let mut copies: BTreeMap<RegionId, (RegionId, u32)> = BTreeMap::new();
+            for u in uses {
+                let (common, count) = copies.entry(self.home(n, *u)).or_insert((*u, 0));
+                *common = self.regions.common(*common, *u);
+                *count += 1;
+            }
+            out.extend(copies.into_values().map(|(common, count)| {
+                let region = self.leave_closures(n, common);
+                Placement { region, bound: must_bind || count > 1 || region != common }
+            }));
             return;
         }
         let needed = self.needed(n, uses);

@@ -10,9 +10,11 @@ mod lex;
 mod names;
 mod parse;
 mod print;
+mod stats;
 mod verify;
 
 pub use eval::{KernelEvaluator, evaluate};
 pub use ir::*;
 pub use parse::parse;
+pub use stats::{Formula, Stats};
 pub use verify::verify;

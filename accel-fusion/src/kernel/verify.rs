@@ -244,15 +244,17 @@ impl<'a> Verifier<'a> {
     fn operator(&self, name: &str, op: &Code, columns: &[ScalarType], known: Option<Known>) -> Check {
         self.code(name, op, &[columns, columns].concat(), columns)?;
         let Some(known) = known else { return Ok(()) };
-        let function = match known {
-            Known::Sum => Num2::Add,
-            Known::Product => Num2::Mul,
-            Known::Min => Num2::Min,
-            Known::Max => Num2::Max,
+        // The minimum keeps the first of two zeros: there the order counts.
+        let (function, commutes) = match known {
+            Known::Sum => (Num2::Add, true),
+            Known::Product => (Num2::Mul, true),
+            Known::Min => (Num2::Min, false),
+            Known::Max => (Num2::Max, false),
         };
         let is_known = match (&op.instrs[..], &op.results[..]) {
             ([Instr::Op2(to, f, a, b)], [result]) => {
-                *f == Op2::Num(function) && to == result && matches!((a, b), (0, 1) | (1, 0))
+                let in_order = (*a, *b) == (0, 1) || commutes && (*a, *b) == (1, 0);
+                *f == Op2::Num(function) && to == result && in_order
             }
             _ => false,
         };

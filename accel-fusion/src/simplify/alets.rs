@@ -1,5 +1,7 @@
 //! Definitions of arrays: the same as `lets.rs` one layer up. An array that scalar code reads stays a variable.
 
+use super::demand::{Demand, Flow, narrow_code, widen};
+use super::retuple::is_retuple;
 use super::stats::{Rule, Stats};
 use accel_core::ast::*;
 use frunk::{HCons, HNil};
@@ -12,7 +14,7 @@ pub fn tidy_body<'p, 'r>(
 ) -> Acc<HCons<X<'p>, HNil>, X<'r>> {
     let mut uses = Uses { infos: vec![], scope: vec![], loops: 0 };
     uses.enter();
-    uses.acc(e);
+    uses.acc(e, &Demand::All);
     let mut rebuild = Rebuild { infos: uses.infos, next: 1, stats };
     rebuild.acc(e, &Env::empty().push(&Acc::var(&Idx::zero(t)), t))
 }
@@ -28,6 +30,8 @@ struct Info {
     loops: u32,
     /// Whether a use is in a loop that the definition is not in.
     in_loop: bool,
+    /// The components that are used.
+    demand: Demand,
     /// The number of the first definition in the right side, and of the first one after it.
     rhs: usize,
     end: usize,
@@ -52,11 +56,11 @@ impl Uses {
         &mut self.infos[self.scope[self.scope.len() - 1 - i.depth()]]
     }
 
-    fn acc<A, R>(&mut self, a: &Acc<A, R>) {
-        fresh2(|x, r| deep(|| self.acc_(&a.cast_env(name(x)).cast(name(r)))))
+    fn acc<A, R>(&mut self, a: &Acc<A, R>, d: &Demand) {
+        fresh2(|x, r| deep(|| self.acc_(&a.cast_env(name(x)).cast(name(r)), d)))
     }
 
-    fn acc_<'a, 'r>(&mut self, a: &Acc<X<'a>, X<'r>>) {
+    fn acc_<'a, 'r>(&mut self, a: &Acc<X<'a>, X<'r>>, d: &Demand) {
         fresh1(|n| match a.view(n) {
             AccView::Use(_) => {}
             AccView::Var(i) => {
@@ -64,74 +68,107 @@ impl Uses {
                 let info = self.info(&i);
                 info.uses += 1;
                 info.in_loop |= info.loops < loops;
+                info.demand.join(d);
             }
             AccView::Let(b, body, _) => {
                 let id = self.enter();
-                self.acc(&body);
+                self.acc(&body, d);
                 self.scope.pop();
                 self.infos[id].rhs = self.infos.len();
                 if self.infos[id].uses + self.infos[id].reads > 0 {
-                    self.acc(&b);
+                    let d = self.infos[id].demand.clone();
+                    self.acc(&b, &d);
                 }
                 self.infos[id].end = self.infos.len();
             }
             AccView::While(w) => {
-                self.acc(&w.init);
+                self.acc(&w.init, &Demand::All);
                 self.loops += 1;
                 self.enter();
-                self.acc(&w.cond);
-                self.acc(&w.body);
+                self.acc(&w.cond, &Demand::All);
+                self.acc(&w.body, &Demand::All);
                 self.scope.pop();
                 self.loops -= 1;
             }
-            AccView::Op(op) => {
-                op.map(self);
-            }
+            AccView::Op(op) => self.op(&op, d),
         })
     }
 
-    fn exp<E, A, T>(&mut self, e: &Exp<E, A, T>) {
-        fresh3(|x, a, t| deep(|| self.exp_(&e.cast_all(name(x), name(a), name(t)))))
-    }
-
-    fn exp_<'e, 'a, 't>(&mut self, e: &Exp<X<'e>, X<'a>, X<'t>>) {
-        fresh1(|n| match e.view(n) {
-            ExpView::Const(_) | ExpView::Var(_) => {}
-            ExpView::Let(b, body, _) => {
-                self.exp(&b);
-                self.exp(&body)
+    fn op<A, R>(&mut self, op: &AccOp<'_, A, R>, d: &Demand) {
+        match op {
+            AccOp::Pair { a, b, .. } => {
+                let [da, db] = d.split();
+                self.acc(a, &da);
+                self.acc(b, &db);
             }
-            ExpView::While(w) => {
-                self.exp(&w.init);
-                self.exp(&w.cond);
-                self.exp(&w.body)
+            AccOp::Fst { a, .. } => self.acc(a, &d.fst()),
+            AccOp::Snd { a, .. } => self.acc(a, &d.snd()),
+            AccOp::Cond { cond, then, otherwise } => {
+                self.code(cond, &Demand::All, 0);
+                // A retupling map would have to stay in the branch.
+                self.acc(then, &d.whole());
+                self.acc(otherwise, &d.whole());
             }
-            ExpView::Op(op) => {
+            AccOp::Generate { sh, f, .. } => {
+                self.code(sh, &Demand::All, 0);
+                self.code(&f.0, d, 1);
+            }
+            AccOp::Map { f, a, .. } => {
+                let args = self.code(&f.0, d, 1);
+                self.acc(a, &args[0]);
+            }
+            AccOp::ZipWith { f, a, b, .. } => {
+                let args = self.code(&f.0, d, 2);
+                self.acc(a, &args[0]);
+                self.acc(b, &args[1]);
+            }
+            AccOp::Backpermute { sh, f, a, .. } => {
+                self.code(sh, &Demand::All, 0);
+                self.code(&f.0, &Demand::All, 1);
+                self.acc(a, d);
+            }
+            AccOp::Reshape { sh, a, .. } => {
+                self.code(sh, &Demand::All, 0);
+                self.acc(a, d);
+            }
+            AccOp::Replicate { slx, a, .. } => {
+                self.code(slx, &Demand::All, 0);
+                self.acc(a, d);
+            }
+            AccOp::Slice { slx, a, .. } => {
+                self.code(slx, &Demand::All, 0);
+                self.acc(a, d);
+            }
+            // Operators of folds and scans, and combinations of permutations, need all components.
+            op => {
                 op.map(self);
             }
-        })
+        }
+    }
+
+    /// Scalar code of `arguments` arguments; what it demands of them.
+    fn code<E, A, T>(&mut self, e: &Exp<E, A, T>, d: &Demand, arguments: usize) -> Vec<Demand> {
+        let (infos, scope) = (&mut self.infos, &self.scope);
+        let mut array = |depth: usize, d: &Demand| {
+            let info = &mut infos[scope[scope.len() - 1 - depth]];
+            info.reads += 1;
+            info.demand.join(d);
+        };
+        let mut flow = Flow { scope: vec![Demand::None; arguments], array: &mut array };
+        flow.exp(e, d);
+        flow.scope
     }
 }
 
-/// Visits the parts of operations.
+/// Visits the parts of operations of which all is used.
 impl<A> AccMap<A, A> for Uses {
     fn exp<E, T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A, T> {
-        self.exp(e);
+        self.code(e, &Demand::All, 2);
         e.clone()
     }
     fn acc<T>(&mut self, a: &Acc<A, T>) -> Acc<A, T> {
-        self.acc(a);
+        self.acc(a, &Demand::All);
         a.clone()
-    }
-}
-impl<E, A> ExpMap<E, A, E, A> for Uses {
-    fn exp<T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A, T> {
-        self.exp(e);
-        e.clone()
-    }
-    fn avar<T>(&mut self, i: &Idx<A, T>) -> Idx<A, T> {
-        self.info(i).reads += 1;
-        i.clone()
     }
 }
 
@@ -168,6 +205,12 @@ impl Rebuild<'_> {
                 self.next = info.rhs;
                 let rhs = self.acc(&b, env);
                 self.next = first;
+                if !info.demand.is_complete(b.ty().raw())
+                    && let Some(split) = self.split(&rhs, &body, q, &info.demand, env)
+                {
+                    self.next = info.end;
+                    return split;
+                }
                 let once = info.uses == 1 && !info.in_loop || is_component(&rhs);
                 let body = if info.reads == 0 && once {
                     self.acc(&body, &env.push(&rhs, b.ty()).cast_env(q.sym()))
@@ -185,6 +228,28 @@ impl Rebuild<'_> {
                 Acc::while_(&cond, &body, &init, a.at())
             }
             AccView::Op(op) => Acc::op(&op.map(&mut Parts { rebuild: self, env }), a.ty(), a.at()),
+        })
+    }
+
+    /// `let a = rhs in body` of which only some components are used: the rules for retupling (`rules/operations.rs`) take
+    /// the second of the two new definitions away.
+    fn split<Y, B, A, A2, R>(
+        &mut self,
+        rhs: &Acc<A2, B>,
+        body: &Acc<Y, R>,
+        q: Equal<Y, HCons<B, A>>,
+        d: &Demand,
+        env: &Env<AccF<A2>, A>,
+    ) -> Option<Acc<A2, R>> {
+        fresh3(|n, m, k| {
+            let TyView::Arr(_, t, eq) = rhs.ty().view(n) else { return None };
+            let narrow = narrowed(&rhs.cast(eq), d, m, k)?;
+            let x = narrow.sh_elt().1;
+            let wide = Fun1(widen(&Exp::var(&Idx::zero(&x)), &t, d)?);
+            let wide = Acc::map(&wide, &Acc::var(&Idx::zero(narrow.ty())), rhs.at()).cast(eq.sym());
+            self.stats.add(Rule::UnusedComponent);
+            let env = env.weaken(&Ren::shift()).weaken(&Ren::shift()).push(&Acc::var(&Idx::zero(rhs.ty())), rhs.ty());
+            Some(Acc::let_(&narrow, &Acc::let_(&wide, &self.acc(body, &env.cast_env(q.sym())))))
         })
     }
 
@@ -274,4 +339,34 @@ fn nothing<A, R>(t: &Ty<R>) -> Acc<A, R> {
         }
         TyView::Scalar(_) => unreachable!("array code has no scalar values"),
     })
+}
+
+/// The same array with only some components of its elements, if they are computed right here.
+fn narrowed<'m, 'k, A, Sh, T>(
+    a: &Acc<A, Arr<Sh, T>>,
+    d: &Demand,
+    m: Guard<'m>,
+    k: Guard<'k>,
+) -> Option<Acc<A, Arr<Sh, X<'m>>>> {
+    let AccView::Op(op) = a.view(k) else { return None };
+    let at = a.at();
+    match op {
+        AccOp::Generate { sh, f, eq } => {
+            let a = Acc::generate(&sh, &Fun1(narrow_code(&f.0, d, m)?), at);
+            Some(a.cast(eq_arr(eq.sh().sym(), Equal::refl())))
+        }
+        AccOp::Map { f, a, eq } => {
+            // Nothing is gained where components are only rearranged.
+            if is_retuple(&f.0) {
+                return None;
+            }
+            let a = Acc::map(&Fun1(narrow_code(&f.0, d, m)?), &a, at);
+            Some(a.cast(eq_arr(eq.sh().sym(), Equal::refl())))
+        }
+        AccOp::ZipWith { f, a, b, eq } => {
+            let a = Acc::zip_with(&Fun2(narrow_code(&f.0, d, m)?), &a, &b, at);
+            Some(a.cast(eq_arr(eq.sh().sym(), Equal::refl())))
+        }
+        _ => None,
+    }
 }

@@ -4,12 +4,14 @@
 //! As for scalar code (`scalars.rs`), every operation becomes a definition of an [`ABlock`], its array operands variables.
 //! `alets.rs` then nests what is used only once.
 
+use super::Options;
 use super::block::{ABlock, AOut, Block};
 use super::lets::tidy;
+use super::retuple::is_retuple;
 use super::rules::logic::known;
-use super::rules::operations::AFacts;
+use super::rules::operations::{AFacts, variable};
 use super::scalars::{Arrays, Code, number, with_argument};
-use super::shapes::{Origin, Shapes};
+use super::shapes::Shapes;
 use super::stats::{Rule, Stats};
 use super::table::{Table, Tokens};
 use accel_core::ast::*;
@@ -23,14 +25,16 @@ pub struct Whole {
     pub table: Table<Vec<u64>>,
     /// What has been done.
     pub stats: Stats,
+    /// What is allowed.
+    options: Options,
     /// How many loops are around the code.
     loops: usize,
 }
 
 impl Whole {
     /// At the beginning of a round.
-    pub fn new(stats: Stats) -> Self {
-        Whole { shapes: Shapes::default(), table: Table::default(), stats, loops: 0 }
+    pub fn new(stats: Stats, options: Options) -> Self {
+        Whole { shapes: Shapes::default(), table: Table::default(), stats, options, loops: 0 }
     }
 }
 
@@ -43,7 +47,7 @@ pub fn body<'p, 'r>(
     let i = Idx::zero(t);
     let defs = Env::empty().push(&Acc::var(&i), t);
     let env = Env::empty().push(&i, t);
-    w.shapes.define(Origin::Unknown);
+    w.shapes.define(t.raw(), None);
     inside(e, &env, &defs, w)
 }
 
@@ -103,7 +107,7 @@ fn number_acc_<'m, 'z, 'a, 'b, 'r>(
             let inner = env.weaken(&init.up).weaken(&Ren::shift()).push(&state, e.ty()).cast_env(l.eq.sym());
             let defs = init.block.defs.weaken(&Ren::shift()).push(&Acc::var(&state), e.ty());
             let scope = w.shapes.enter();
-            w.shapes.define(Origin::Unknown);
+            w.shapes.define(e.ty().raw(), None);
             w.loops += 1;
             let cond = inside(&l.cond, &inner, &defs, w);
             let body = inside(&l.body, &inner, &defs, w);
@@ -235,12 +239,13 @@ fn emit<'m, 'b, 'k, R>(
         w.stats.add(rule);
         e = simpler;
     }
-    if let Some(i) = fresh1(|n| match e.view(n) {
-        AccView::Var(i) => Some(i),
-        _ => None,
-    }) {
+    if let Some(i) = variable(&e) {
         return block.alias(&i, m);
     }
+    let m = match widening(&e, block, w, m) {
+        Ok(out) => return out,
+        Err(m) => m,
+    };
     let size = block.defs.size().get();
     let mut tokens = Tokens::new(size);
     let key = tokens.op(&e).map(|()| tokens.out);
@@ -252,15 +257,55 @@ fn emit<'m, 'b, 'k, R>(
         })
     });
     if let Some(i) = known {
-        w.stats.add(Rule::CommonArray);
+        if Tokens::counts(&e) {
+            w.stats.add(Rule::CommonArray);
+        }
         return block.alias(&i, m);
     }
     if let Some(key) = key {
         w.table.insert(key, size);
     }
-    let origin = w.shapes.origin(&e);
-    w.shapes.define(origin);
+    let origins = w.shapes.origins(&e);
+    w.shapes.define(e.ty().raw(), origins);
     block.emit(&e, m)
+}
+
+/// `backpermute sh f (map w a)` = `map w (backpermute sh f a)`, and so on, if the elements of `a` are not larger.
+fn widening<'m, 'b, 'k, R>(
+    e: &Acc<X<'k>, R>,
+    block: &ABlock<X<'b>, X<'k>>,
+    whole: &mut Whole,
+    m: Guard<'m>,
+) -> Result<AOut<'m, X<'b>, X<'k>, R>, Guard<'m>> {
+    let at = e.at();
+    fresh3(|n, p, k| {
+        let AccView::Op(op) = e.view(n) else { return Err(m) };
+        macro_rules! push {
+            ($a:ident, $eq:ident, $op:expr) => {{
+                let Some(i) = variable(&$a) else { return Err(m) };
+                let AccView::Op(AccOp::Map { f: w, a: source, eq: q }) = block.defs.get(&i).view(p) else {
+                    return Err(m);
+                };
+                let from = source.sh_elt().1.raw().width();
+                if !is_retuple(&w.0) || from > $a.sh_elt().1.raw().width() {
+                    return Err(m);
+                }
+                whole.stats.add(Rule::Retuple);
+                let inner = $op(source.cast(eq_arr(q.sh().sym(), Equal::refl())));
+                let inner = emit(inner, block, whole, k);
+                let w = w.cast(Equal::refl(), q.elt().sym()).aweaken(&inner.up);
+                let outer = Acc::map(&w, &Acc::var(&inner.var), at).cast($eq.sym());
+                Ok(after(inner.up, emit(outer, &inner.block, whole, m)))
+            }};
+        }
+        match op {
+            AccOp::Backpermute { sh, f, a, eq } => push!(a, eq, |a| Acc::backpermute(&sh, &f, &a, at)),
+            AccOp::Reshape { sh, a, eq } => push!(a, eq, |a| Acc::reshape(&sh, &a, at)),
+            AccOp::Replicate { spec, slx, a, eq } => push!(a, eq, |a| Acc::replicate(&spec, &slx, &a, at)),
+            AccOp::Slice { spec, slx, a, eq } => push!(a, eq, |a| Acc::slice(&spec, &slx, &a, at)),
+            _ => Err(m),
+        }
+    })
 }
 
 /// Simplifies the scalar code of an array operation.
@@ -275,8 +320,10 @@ impl<'w, 'z, 'a> Scalars<'w, 'z, 'a> {
         Scalars { arrays: Arrays::Table(env.clone()), defs: defs.clone(), whole }
     }
     fn code<E, T>(&mut self, e: &Exp<E, X<'z>, T>, args: &Env<ExpF<E, X<'a>>, E>, once: bool) -> Exp<E, X<'a>, T> {
+        let unsigned_zeros = self.whole.options.unsigned_zeros;
         let Whole { shapes, stats, .. } = self.whole;
-        let mut code = Code { arrays: &self.defs, shapes, table: Table::default(), stats, once };
+        let mut code =
+            Code { arrays: &self.defs, shapes, table: Table::default(), stats, once, unsigned_zeros, resolved: false };
         let flat = fresh1(|k| {
             let out = number(e, args, &self.arrays, &Block::start(args), &mut code, k);
             out.block.close(&out.val)

@@ -8,6 +8,8 @@ use accel_core::repr::op::{Num1, Num2};
 pub struct Facts<'f, E, A> {
     /// One for each.
     pub scalars: &'f Env<ExpF<E, A>, E>,
+    /// Whether the sign of a zero does not matter.
+    pub unsigned_zeros: bool,
 }
 
 impl<E, A> Facts<'_, E, A> {

@@ -8,6 +8,7 @@
 //! A definition is put into the place of its only use also where that is a branch, which may save its computation, but never
 //! into a loop. So work is not repeated, and nothing that may fail leaves the branch that it is in.
 
+use super::demand::{Demand, is_conditional, narrow_code, widen};
 use super::stats::{Rule, Stats};
 use accel_core::ast::*;
 use frunk::HCons;
@@ -18,7 +19,7 @@ pub fn tidy<E, A, T>(e: &Exp<E, A, T>, env: &Env<ExpF<E, A>, E>, stats: &mut Sta
     for _ in 0..env.size().get() {
         uses.enter();
     }
-    uses.exp(e);
+    uses.exp(e, &Demand::All);
     let mut rebuild = Rebuild { infos: uses.infos, next: env.size().get(), stats };
     rebuild.exp(e, env)
 }
@@ -31,6 +32,8 @@ struct Info {
     loops: u32,
     /// Whether a use is in a loop that the definition is not in.
     in_loop: bool,
+    /// The components that are used.
+    demand: Demand,
     /// The number of the first definition in the right side, and of the first one after it.
     rhs: usize,
     end: usize,
@@ -51,11 +54,11 @@ impl Uses {
         id
     }
 
-    fn exp<E, A, T>(&mut self, e: &Exp<E, A, T>) {
-        fresh3(|x, a, t| deep(|| self.exp_(&e.cast_all(name(x), name(a), name(t)))))
+    fn exp<E, A, T>(&mut self, e: &Exp<E, A, T>, d: &Demand) {
+        fresh3(|x, a, t| deep(|| self.exp_(&e.cast_all(name(x), name(a), name(t)), d)))
     }
 
-    fn exp_<'e, 'a, 't>(&mut self, e: &Exp<X<'e>, X<'a>, X<'t>>) {
+    fn exp_<'e, 'a, 't>(&mut self, e: &Exp<X<'e>, X<'a>, X<'t>>, d: &Demand) {
         fresh1(|n| match e.view(n) {
             ExpView::Const(_) => {}
             ExpView::Var(i) => {
@@ -64,37 +67,53 @@ impl Uses {
                 let info = &mut self.infos[id];
                 info.uses += 1;
                 info.in_loop |= info.loops < loops;
+                info.demand.join(d);
             }
             ExpView::Let(b, body, _) => {
                 let id = self.enter();
-                self.exp(&body);
+                self.exp(&body, d);
                 self.scope.pop();
                 self.infos[id].rhs = self.infos.len();
                 if self.infos[id].uses > 0 {
-                    self.exp(&b);
+                    let d = self.infos[id].demand.clone();
+                    self.exp(&b, &d);
                 }
                 self.infos[id].end = self.infos.len();
             }
             ExpView::While(w) => {
-                self.exp(&w.init);
+                self.exp(&w.init, &Demand::All);
                 self.loops += 1;
                 self.enter();
-                self.exp(&w.cond);
-                self.exp(&w.body);
+                self.exp(&w.cond, &Demand::All);
+                self.exp(&w.body, &Demand::All);
                 self.scope.pop();
                 self.loops -= 1;
             }
-            ExpView::Op(op) => {
-                op.map(self);
-            }
+            ExpView::Op(op) => match op {
+                ExpOp::Pair(a, b, _) => {
+                    let [da, db] = d.split();
+                    self.exp(&a, &da);
+                    self.exp(&b, &db);
+                }
+                ExpOp::Fst(a, _) => self.exp(&a, &d.fst()),
+                ExpOp::Snd(a, _) => self.exp(&a, &d.snd()),
+                ExpOp::Cond(c, t, f) => {
+                    self.exp(&c, &Demand::All);
+                    self.exp(&t, d);
+                    self.exp(&f, d);
+                }
+                op => {
+                    op.map(self);
+                }
+            },
         })
     }
 }
 
-/// Visits the operands.
+/// Visits operands of which all is used.
 impl<E, A> ExpMap<E, A, E, A> for Uses {
     fn exp<T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A, T> {
-        self.exp(e);
+        self.exp(e, &Demand::All);
         e.clone()
     }
     fn avar<T>(&mut self, i: &Idx<A, T>) -> Idx<A, T> {
@@ -136,6 +155,13 @@ impl Rebuild<'_> {
                 self.next = info.rhs;
                 let rhs = self.exp(&b, env);
                 self.next = first;
+                if !info.demand.is_complete(b.ty().raw())
+                    && is_conditional(&rhs)
+                    && let Some(narrowed) = self.narrowed(&rhs, &body, q, &info.demand, env)
+                {
+                    self.next = info.end;
+                    return narrowed;
+                }
                 let body = if is_free(&rhs) || (info.uses == 1 && !info.in_loop) {
                     self.exp(&body, &env.push(&rhs, b.ty()).cast_env(q.sym()))
                 } else {
@@ -152,6 +178,24 @@ impl Rebuild<'_> {
                 Exp::while_(&cond, &body, &init, w.at)
             }
             ExpView::Op(op) => Exp::op(&op.map(&mut Parts { rebuild: self, env }), e.ty()),
+        })
+    }
+
+    /// `let x = rhs in body` of which only some components are used.
+    fn narrowed<Y, B, E, E2, A, T>(
+        &mut self,
+        rhs: &Exp<E2, A, B>,
+        body: &Exp<Y, A, T>,
+        q: Equal<Y, HCons<B, E>>,
+        d: &Demand,
+        env: &Env<ExpF<E2, A>, E>,
+    ) -> Option<Exp<E2, A, T>> {
+        fresh1(|m| {
+            let narrow = narrow_code(rhs, d, m)?;
+            let wide = widen(&Exp::var(&Idx::zero(narrow.ty())), rhs.ty(), d)?;
+            self.stats.add(Rule::UnusedComponent);
+            let env = env.weaken(&Ren::shift()).push(&wide, rhs.ty()).cast_env(q.sym());
+            Some(Exp::let_(&narrow, &self.exp(body, &env)))
         })
     }
 

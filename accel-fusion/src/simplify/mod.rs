@@ -15,17 +15,21 @@
 mod alets;
 mod arrays;
 mod block;
+mod demand;
 mod facts;
 mod lets;
+mod retuple;
 mod rules;
 mod scalars;
 mod shapes;
 mod stats;
 mod table;
 
+use accel_core::afun::Afun;
 use accel_core::ast::{Program, fresh2};
 use accel_core::error::Result;
 use accel_core::pass;
+use accel_core::types::Arrays;
 use arrays::Whole;
 
 pub use stats::{Rule, Stats};
@@ -33,16 +37,31 @@ pub use stats::{Rule, Stats};
 /// The bound on the number of rounds. Two or three are enough in practice.
 const MAX_ROUNDS: usize = 8;
 
+/// What is allowed besides what always is.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Options {
+    /// `x + 0.0` = `x`, which changes the sign of a zero: for derivatives, where zeros are contributions of nothing.
+    pub unsigned_zeros: bool,
+}
+
 /// The simplified program, of the same type, and which rules were applied.
 ///
 /// # Errors
 /// Only `Error::Internal`, if a broken tree is found (in debug builds).
 pub fn simplify(p: &Program) -> Result<(Program, Stats)> {
+    simplify_with(p, Options::default())
+}
+
+/// As [`simplify`], with options.
+///
+/// # Errors
+/// As [`simplify`].
+pub fn simplify_with(p: &Program, options: Options) -> Result<(Program, Stats)> {
     let mut stats = Stats::default();
     let mut p = p.clone();
     while stats.rounds < MAX_ROUNDS {
         let before = stats.total();
-        (p, stats) = round(&p, stats);
+        (p, stats) = round(&p, stats, options);
         stats.rounds += 1;
         if stats.total() == before {
             break;
@@ -53,12 +72,23 @@ pub fn simplify(p: &Program) -> Result<(Program, Stats)> {
     Ok((p, stats))
 }
 
-fn round(p: &Program, stats: Stats) -> (Program, Stats) {
+fn round(p: &Program, stats: Stats, options: Options) -> (Program, Stats) {
     fresh2(|a, r| {
         let p = p.open(a, r);
-        let mut whole = Whole::new(stats);
+        let mut whole = Whole::new(stats, options);
         let body = arrays::body(&p.arg, &p.body, &mut whole);
         let body = alets::tidy_body(&p.arg, &body, &mut whole.stats);
         (Program::new(&p.arg, &body), whole.stats)
     })
+}
+
+/// A simplified array function; mistakes of the function are kept.
+pub fn simplified<A: Arrays, R: Arrays>(f: &Afun<A, R>) -> Afun<A, R> {
+    Afun::from_result(f.program().and_then(simplify).map(|(p, _)| p))
+}
+
+/// A simplified array function that is a derivative: zeros have no sign ([`Options::unsigned_zeros`]).
+pub fn simplified_derivative<A: Arrays, R: Arrays>(f: &Afun<A, R>) -> Afun<A, R> {
+    let options = Options { unsigned_zeros: true };
+    Afun::from_result(f.program().and_then(|p| simplify_with(p, options)).map(|(p, _)| p))
 }

@@ -7,13 +7,15 @@
 
 use super::block::{Block, Out};
 use super::facts::{Facts, is_atom};
+use super::retuple::is_retuple;
 use super::rules::logic::{known, negated};
+use super::rules::operations::variable;
 use super::rules::rewrite;
 use super::shapes::{Shapes, constant_element};
 use super::stats::{Rule, Stats};
 use super::table::{Key, Table};
 use accel_core::ast::*;
-use frunk::HCons;
+use frunk::{HCons, HNil};
 
 /// Where the array variables of the old code are in the new one.
 pub enum Arrays<A0, A> {
@@ -44,6 +46,10 @@ pub struct Code<'c, A> {
     pub stats: &'c mut Stats,
     /// Whether the code runs only once, so that work may be moved into it.
     pub once: bool,
+    /// Whether the sign of a zero does not matter.
+    pub unsigned_zeros: bool,
+    /// Whether questions about shapes have been simplified already.
+    pub resolved: bool,
 }
 
 /// Emits code for `e`, whose scalar variables are found in `env`.
@@ -158,6 +164,11 @@ fn operation<'n, 'm, 'z, 'a, 'y, 'b, 'e, 't>(
             let a = number(a, env, arrays, block, code, p);
             after(a.up, emit(a.val.cast(*q).fst(), &a.block, code, m))
         }
+        ExpOp::Snd(a, _) if let Some(extent) = extent_of(a, arrays, code) => {
+            code.stats.add(Rule::Shape);
+            let Some(q) = Ty::<i64>::of().same(ty) else { unreachable!("extents are i64") };
+            resolved(&extent.cast(q), block, code, m)
+        }
         ExpOp::Snd(a, q) => {
             let a = number(a, env, arrays, block, code, p);
             after(a.up, emit(a.val.cast(*q).snd(), &a.block, code, m))
@@ -182,7 +193,7 @@ fn operation<'n, 'm, 'z, 'a, 'y, 'b, 'e, 't>(
             }
             let t = inside(t, &env, arrays, &c.block.defs, code);
             let f = inside(f, &env, arrays, &c.block.defs, code);
-            let facts = Facts { scalars: &c.block.defs };
+            let facts = Facts { scalars: &c.block.defs, unsigned_zeros: code.unsigned_zeros };
             let negated = negated(&c.val, &facts);
             let out = match negated {
                 _ if is_atom(&t) && is_atom(&f) => emit(Exp::cond(&c.val, &t, &f), &c.block, code, m),
@@ -203,18 +214,66 @@ fn operation<'n, 'm, 'z, 'a, 'y, 'b, 'e, 't>(
                 code.stats.add(Rule::ConstantElement);
                 return after(ix.up, ix.block.atom(&Exp::constant(&v, ty), m));
             }
-            after(ix.up, emit(Exp::index(&array, &ix.val, *at), &ix.block, code, m))
+            // (map w a) ! i = w (a ! i)
+            let out = fresh2(|n, k| {
+                let AccView::Op(AccOp::Map { f, a, eq }) = code.arrays.get(&array).view(n) else { return Err(m) };
+                let Some(source) = variable(&a).filter(|_| is_retuple(&f.0)) else { return Err(m) };
+                code.stats.add(Rule::Retuple);
+                let at_index = ix.val.cast(eq.sh());
+                let x = emit(Exp::index(&source, &at_index, *at), &ix.block, code, k);
+                let env = Env::empty().push(&x.val, x.val.ty());
+                let y = number(&f.0.cast(eq.elt().sym()), &env, &Arrays::Same(Equal::refl()), &x.block, code, m);
+                Ok(after(x.up, y))
+            });
+            let out = out.unwrap_or_else(|m| emit(Exp::index(&array, &ix.val, *at), &ix.block, code, m));
+            after(ix.up, out)
         }
         ExpOp::Shape(array, q) => {
             let array = arrays.get(array).cast(*q);
-            match code.shapes.resolve(&array, code.arrays, code.once) {
+            let sh = if code.resolved { None } else { code.shapes.resolve(&array, code.arrays, code.once) };
+            match sh {
                 None => emit(Exp::shape(&array), block, code, m),
                 Some(sh) => {
                     code.stats.add(Rule::Shape);
-                    number(&sh, &Env::empty(), &Arrays::Same(Equal::refl()), block, code, m)
+                    resolved(&sh, block, code, m)
                 }
             }
         }
+    })
+}
+
+/// Emits a shape or an extent that is as simple as it can be.
+fn resolved<'m, 'a, 'b, 'e, T>(
+    e: &Exp<HNil, X<'a>, T>,
+    block: &Block<X<'a>, X<'b>, X<'e>>,
+    code: &mut Code<'_, X<'a>>,
+    m: Guard<'m>,
+) -> Out<'m, X<'a>, X<'b>, X<'e>, T> {
+    let before = std::mem::replace(&mut code.resolved, true);
+    let out = number(e, &Env::empty(), &Arrays::Same(Equal::refl()), block, code, m);
+    code.resolved = before;
+    out
+}
+
+/// `snd (fst (.. (shape a)))` in terms of other arrays, given what `snd` is applied to.
+fn extent_of<'z, 'a, E, T>(
+    e: &Exp<E, X<'z>, T>,
+    arrays: &Arrays<X<'z>, X<'a>>,
+    code: &Code<'_, X<'a>>,
+) -> Option<Exp<HNil, X<'a>, i64>> {
+    if code.resolved {
+        return None;
+    }
+    let (a, drop) = shape_chain(e, 0)?;
+    fresh1(|n| code.shapes.resolve_one(&arrays.get(&a.open(n)), drop, code.arrays, code.once))
+}
+
+/// The array and the number of `fst` in `fst (fst (.. (shape a)))`.
+fn shape_chain<A, E, T>(e: &Exp<E, A, T>, drop: usize) -> Option<(SomeIdx<A>, usize)> {
+    fresh1(|n| match e.view(n) {
+        ExpView::Op(ExpOp::Shape(a, _)) => Some((SomeIdx::new(&a), drop)),
+        ExpView::Op(ExpOp::Fst(a, _)) => shape_chain(&a, drop + 1),
+        _ => None,
     })
 }
 
@@ -225,7 +284,7 @@ fn emit<'m, 'a, 'b, 'k, T>(
     code: &mut Code<'_, X<'a>>,
     m: Guard<'m>,
 ) -> Out<'m, X<'a>, X<'b>, X<'k>, T> {
-    let facts = Facts { scalars: &block.defs };
+    let facts = Facts { scalars: &block.defs, unsigned_zeros: code.unsigned_zeros };
     while let Some((rule, simpler)) = rewrite(&e, &facts) {
         code.stats.add(rule);
         e = simpler;

@@ -1,126 +1,206 @@
 //! What is known about the shapes and elements of arrays from their definitions.
 //!
-//! NOTE [Roots]: arrays that visibly have the same shape have the same root, the level of the first of them. It is found when
-//! an array is defined, so that a question about a shape takes no walk along the definitions.
+//! NOTE [Extents]: every extent of every array has one name: a constant, or the first extent known to be the same, as a dimension
+//! of an array variable. So arrays have visibly equal shapes if the names are equal. Names are found when an array is defined,
+//! so that a question about a shape takes no walk along the definitions.
 
 use super::lets::is_free;
 use super::table::{Table, Tokens};
 use accel_core::ast::*;
-use accel_core::repr::{ArrayTuple, RawTy};
+use accel_core::repr::{ArrayTuple, RawTy, Scalar};
 use frunk::HNil;
 
 /// Shape expressions of more nodes than this are not copied.
 const SMALL: usize = 24;
 
-/// The roots of all array variables in scope.
-#[derive(Default)]
-pub struct Shapes {
-    /// By level.
-    roots: Vec<usize>,
-    /// The arrays of a shape that is computed in a certain way.
-    computed: Table<Vec<u64>>,
+/// The name of an extent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Extent {
+    /// A constant.
+    Const(i64),
+    /// Dimension `dim`, outermost first, of the array variable at a level.
+    Dim { level: usize, dim: usize },
 }
 
-/// How the root of an array is found.
+/// Where an extent comes from.
+#[derive(Clone)]
 pub enum Origin {
-    /// It has the shape of an array with this root.
-    Of(usize),
-    /// Its shape is computed like this.
+    /// It is this one.
+    Known(Extent),
+    /// It is computed like this.
     Computed(Vec<u64>),
     /// Nothing is known.
     Unknown,
 }
 
+/// The extents of all array variables in scope.
+#[derive(Default)]
+pub struct Shapes {
+    /// By level, outermost dimension first; empty for tuples of arrays.
+    extents: Vec<Vec<Extent>>,
+    /// The extents that are computed in a certain way.
+    computed: Table<Vec<u64>, (usize, usize)>,
+}
+
+impl Extent {
+    fn tokens(self) -> [u64; 3] {
+        match self {
+            Extent::Const(x) => [0, x as u64, 0],
+            Extent::Dim { level, dim } => [1, level as u64, dim as u64],
+        }
+    }
+}
+
+/// The rank of an array type, and 0 for tuples.
+fn rank(t: &RawTy) -> usize {
+    match t {
+        RawTy::Array(p) => p.0.width(),
+        _ => 0,
+    }
+}
+
 impl Shapes {
     /// The beginning of a scope.
     pub fn enter(&self) -> (usize, usize) {
-        (self.roots.len(), self.computed.enter())
+        (self.extents.len(), self.computed.enter())
     }
     /// The end of a scope.
-    pub fn leave(&mut self, (roots, mark): (usize, usize)) {
-        self.roots.truncate(roots);
+    pub fn leave(&mut self, (variables, mark): (usize, usize)) {
+        self.extents.truncate(variables);
         self.computed.leave(mark);
     }
-    /// One more variable, the definition of which is `a`.
-    pub fn define(&mut self, origin: Origin) {
-        let level = self.roots.len();
-        let root = match origin {
-            Origin::Of(root) => root,
-            Origin::Unknown => level,
-            Origin::Computed(key) => self.computed.get(&key).unwrap_or_else(|| {
-                self.computed.insert(key, level);
-                level
-            }),
+    /// One more variable of type `t`, whose extents come from `origins`.
+    pub fn define(&mut self, t: &RawTy, origins: Option<Vec<Origin>>) {
+        let (level, rank) = (self.extents.len(), rank(t));
+        let origins = origins.filter(|o| o.len() == rank).unwrap_or_else(|| vec![Origin::Unknown; rank]);
+        let name = |(dim, origin)| match origin {
+            Origin::Known(e) => e,
+            Origin::Unknown => Extent::Dim { level, dim },
+            Origin::Computed(key) => {
+                let (level, dim) = self.computed.get(&key).unwrap_or_else(|| {
+                    self.computed.insert(key, (level, dim));
+                    (level, dim)
+                });
+                Extent::Dim { level, dim }
+            }
         };
-        self.roots.push(root);
+        let extents = origins.into_iter().enumerate().map(name).collect();
+        self.extents.push(extents);
     }
-    /// The root of a variable.
-    pub fn root<A, T>(&self, i: &Idx<A, T>) -> usize {
-        self.roots[self.roots.len() - 1 - i.depth()]
+    /// The extents of a variable.
+    pub fn get<A, T>(&self, i: &Idx<A, T>) -> &[Extent] {
+        &self.extents[self.extents.len() - 1 - i.depth()]
     }
-    fn root_of<A, R>(&self, a: &Acc<A, R>) -> Option<usize> {
+    fn variable<A, R>(&self, a: &Acc<A, R>) -> Option<Vec<Extent>> {
         fresh1(|n| match a.view(n) {
-            AccView::Var(i) => Some(self.root(&i)),
+            AccView::Var(i) => Some(self.get(&i).to_vec()),
             _ => None,
         })
     }
-    /// The root that an operation would have, if one of the variables has it.
-    pub fn known<A, R>(&self, a: &Acc<A, R>) -> Option<usize> {
-        match self.origin(a) {
-            Origin::Of(root) => Some(root),
-            Origin::Computed(key) => self.computed.get(&key),
+    /// The extents that an operation on variables has, if they are those of other variables.
+    pub fn known<A, R>(&self, a: &Acc<A, R>) -> Option<Vec<Extent>> {
+        let name = |origin| match origin {
+            Origin::Known(e) => Some(e),
+            Origin::Computed(key) => self.computed.get(&key).map(|(level, dim)| Extent::Dim { level, dim }),
             Origin::Unknown => None,
-        }
+        };
+        self.origins(a)?.into_iter().map(name).collect()
     }
-    /// How the shape of an operation on variables comes about.
-    pub fn origin<A, R>(&self, a: &Acc<A, R>) -> Origin {
-        fresh1(|n| self.origin_of(&a.view(n)).unwrap_or(Origin::Unknown))
+    /// Where the extents of an operation on variables come from.
+    pub fn origins<A, R>(&self, a: &Acc<A, R>) -> Option<Vec<Origin>> {
+        fresh1(|n| self.origins_of(&a.view(n)))
     }
-    fn origin_of<A, R>(&self, a: &AccView<'_, A, R>) -> Option<Origin> {
+    fn origins_of<A, R>(&self, a: &AccView<'_, A, R>) -> Option<Vec<Origin>> {
+        let known = |e: Vec<Extent>| e.into_iter().map(Origin::Known).collect::<Vec<_>>();
         let op = match a {
             AccView::Op(op) => op,
+            AccView::Var(i) => return Some(known(self.get(i).to_vec())),
             AccView::Use(array) => {
                 let ArrayTuple::Array(array) = array.arrays() else { return None };
-                let extents = array.extents.iter().map(|e| *e as i64);
-                return Some(Origin::Computed(Tokens::constant_shape(extents)));
+                return Some(known(array.extents.iter().map(|e| Extent::Const(*e as i64)).collect()));
             }
             _ => return None,
         };
-        let computed = |a: usize, extra: Vec<u64>| {
-            let tag = op.name().bytes().map(u64::from);
-            Some(Origin::Computed(tag.chain([a as u64]).chain(extra).collect()))
-        };
         match op {
-            // shape (map f a) = shape a, and so on
-            AccOp::Map { a, .. } => Some(Origin::Of(self.root_of(a)?)),
-            AccOp::Scan1 { a, .. } => Some(Origin::Of(self.root_of(a)?)),
-            AccOp::Permute { defaults, .. } => Some(Origin::Of(self.root_of(defaults)?)),
+            // shape (map f a) = shape a
+            AccOp::Map { a, .. } => Some(known(self.variable(a)?)),
+            AccOp::Scan1 { a, .. } => Some(known(self.variable(a)?)),
+            AccOp::Permute { defaults, .. } => Some(known(self.variable(defaults)?)),
+            // shape (zip_with f a b) = the smaller extents
             AccOp::ZipWith { a, b, .. } => {
-                let (a, b) = (self.root_of(a)?, self.root_of(b)?);
-                if a == b { Some(Origin::Of(a)) } else { computed(a, vec![b as u64]) }
+                let smaller = |(a, b)| match (a, b) {
+                    (a, b) if a == b => Origin::Known(a),
+                    (Extent::Const(a), Extent::Const(b)) => Origin::Known(Extent::Const(a.min(b))),
+                    (a, b) => Origin::Computed([Extent::tokens(a), Extent::tokens(b)].concat()),
+                };
+                Some(self.variable(a)?.into_iter().zip(self.variable(b)?).map(smaller).collect())
             }
+            AccOp::Cond { then, otherwise, .. } => {
+                let extents = self.known(then)?;
+                (self.known(otherwise)? == extents).then(|| known(extents))
+            }
+            // shape (generate sh f) = sh
             AccOp::Generate { sh, .. } => self.shape(sh),
             AccOp::Backpermute { sh, .. } => self.shape(sh),
             AccOp::Reshape { sh, .. } => self.shape(sh),
-            // Reductions and copies along dimensions: equal for equal shapes of the sources
             AccOp::Fold { a, .. } | AccOp::Fold1 { a, .. } => {
-                Some(Origin::Computed(vec![u64::MAX, self.root_of(a)? as u64]))
+                let mut extents = self.variable(a)?;
+                extents.pop()?;
+                Some(known(extents))
             }
-            AccOp::Scan { a, .. } => computed(self.root_of(a)?, vec![]),
-            AccOp::Replicate { spec, slx, a, .. } => computed(self.root_of(a)?, self.slicing(spec.kept(), slx)),
+            AccOp::Scan { a, .. } => {
+                let mut extents = self.variable(a)?;
+                let last = match extents.pop()? {
+                    Extent::Const(n) => Origin::Known(Extent::Const(n + 1)),
+                    n => Origin::Computed(n.tokens().to_vec()),
+                };
+                Some(known(extents).into_iter().chain([last]).collect())
+            }
+            AccOp::Replicate { spec, slx, a, .. } => {
+                let (mut old, mut new) = (known(self.variable(a)?).into_iter(), self.shape(slx)?.into_iter());
+                spec.kept().iter().map(|k| if *k { old.next() } else { new.next() }).collect()
+            }
             AccOp::Slice { spec, a, .. } => {
-                computed(self.root_of(a)?, spec.kept().iter().map(|k| u64::from(*k)).collect())
+                let all = self.variable(a)?.into_iter().zip(spec.kept());
+                Some(known(all.filter(|(_, kept)| **kept).map(|(e, _)| e).collect()))
             }
             _ => None,
         }
     }
-    fn slicing<A, T>(&self, kept: &[bool], slx: &Exp<HNil, A, T>) -> Vec<u64> {
-        kept.iter().map(|k| u64::from(*k)).chain(Tokens::of(slx, self.roots.len())).collect()
+    /// Where the extents of a shape come from.
+    fn shape<A, Sh>(&self, sh: &Exp<HNil, A, Sh>) -> Option<Vec<Origin>> {
+        self.visible(sh).or_else(|| {
+            let whole = Tokens::of(sh, self.extents.len());
+            let dims = 0..sh.ty().raw().width();
+            Some(dims.map(|d| Origin::Computed([whole.as_slice(), &[d as u64]].concat())).collect())
+        })
     }
-    fn shape<A, Sh>(&self, sh: &Exp<HNil, A, Sh>) -> Option<Origin> {
+    fn visible<A, Sh>(&self, sh: &Exp<HNil, A, Sh>) -> Option<Vec<Origin>> {
         fresh1(|n| match sh.view(n) {
-            ExpView::Op(ExpOp::Shape(a, _)) => Some(Origin::Of(self.root(&a))),
-            _ => Some(Origin::Computed(Tokens::of(sh, self.roots.len()))),
+            ExpView::Const(v) => {
+                let leaf = |s: &Scalar| match s {
+                    Scalar::I64(x) => Some(Origin::Known(Extent::Const(*x))),
+                    _ => None,
+                };
+                v.scalars().iter().map(leaf).collect()
+            }
+            ExpView::Op(ExpOp::Pair(a, b, _)) => {
+                let mut dims = self.visible(&a)?;
+                // A shape of one dimension less, and an extent
+                dims.push(match self.visible(&b).as_deref() {
+                    Some([extent]) => extent.clone(),
+                    _ => Origin::Computed(Tokens::of(&b, self.extents.len())),
+                });
+                Some(dims)
+            }
+            ExpView::Op(ExpOp::Shape(a, _)) => Some(self.get(&a).iter().copied().map(Origin::Known).collect()),
+            ExpView::Op(ExpOp::Fst(a, _)) => {
+                let mut dims = self.visible(&a)?;
+                dims.pop()?;
+                Some(dims)
+            }
+            ExpView::Op(ExpOp::Snd(a, _)) => Some(vec![self.visible(&a)?.pop()?]),
+            _ => None,
         })
     }
     /// The shape of an array variable in terms of arrays before it, if that is known and not more work; `once` tells whether
@@ -131,131 +211,118 @@ impl Shapes {
         defs: &Env<AccF<A>, A>,
         once: bool,
     ) -> Option<Exp<HNil, A, Sh>> {
-        fresh2(|n, m| {
-            let root = defs.variable(self.root(a), n)?;
-            let t = a.ty().sh_elt().0;
-            if let Some(e) = expression(&defs.get(&root), &t).filter(|e| is_cheap(e, once)) {
-                return Some(e);
+        let t = a.ty().sh_elt().0;
+        if once && let Some(sh) = given_shape(&defs.get(a), &t) {
+            return Some(sh);
+        }
+        let (extents, own) = (self.get(a), self.extents.len() - 1 - a.depth());
+        // All dimensions of another array
+        if let Some(Extent::Dim { level, .. }) = extents.first()
+            && *level != own
+            && self.extents[*level] == *extents
+        {
+            return fresh2(|n, m| {
+                let other = defs.variable(*level, n)?;
+                let TyView::Arr(sh, _, q) = other.ty().view(m) else { return None };
+                Some(Exp::shape(&other.cast(q)).cast(sh.same(&t)?))
+            });
+        }
+        self.pairs(extents, own, defs, once, &t)
+    }
+    fn pairs<A, Sh>(
+        &self,
+        extents: &[Extent],
+        own: usize,
+        defs: &Env<AccF<A>, A>,
+        once: bool,
+        t: &Ty<Sh>,
+    ) -> Option<Exp<HNil, A, Sh>> {
+        fresh1(|n| match t.view(n) {
+            TyView::Unit(q) => Some(Exp::constant(&Value::unit(), &Ty::of()).cast(q.sym())),
+            TyView::Pair(rest, last, q) => {
+                let (extent, outer) = extents.split_last()?;
+                let i64 = Ty::<i64>::of().same(&last)?;
+                let extent = self.extent(*extent, own, defs, once)?.cast(i64);
+                Some(Exp::pair(&self.pairs(outer, own, defs, once, &rest)?, &extent).cast(q.sym()))
             }
-            if root.depth() == a.depth() {
-                return None;
-            }
-            let TyView::Arr(sh, _, q) = root.ty().view(m) else { return None };
-            Some(Exp::shape(&root.cast(q)).cast(sh.same(&t)?))
+            _ => None,
         })
+    }
+    /// One extent of an array variable, `drop` dimensions before the innermost one, as in [`Shapes::resolve`].
+    pub fn resolve_one<A, T>(
+        &self,
+        a: &Idx<A, T>,
+        drop: usize,
+        defs: &Env<AccF<A>, A>,
+        once: bool,
+    ) -> Option<Exp<HNil, A, i64>> {
+        let extents = self.get(a);
+        let extent = extents.len().checked_sub(drop + 1).map(|dim| extents[dim])?;
+        self.extent(extent, self.extents.len() - 1 - a.depth(), defs, once)
+    }
+    /// An extent as an expression; `None` if that would be the one of the array at level `own` itself.
+    fn extent<A>(&self, e: Extent, own: usize, defs: &Env<AccF<A>, A>, once: bool) -> Option<Exp<HNil, A, i64>> {
+        match e {
+            Extent::Const(x) => Some(Exp::constant(&Value::of(x), &Ty::of())),
+            Extent::Dim { level, dim } => fresh2(|n, m| {
+                let a = defs.variable(level, n)?;
+                let TyView::Arr(sh, _, q) = a.ty().view(m) else { return None };
+                let drop = self.extents[level].len() - 1 - dim;
+                if once && let Some(given) = given_shape(&defs.get(&a), &sh) {
+                    return component(&given, drop);
+                }
+                (level != own).then_some(())?;
+                component(&Exp::shape(&a.cast(q)), drop)
+            }),
+        }
     }
 }
 
-/// The shape of an array of this definition, of type `t`.
-fn expression<A, R, Sh>(a: &Acc<A, R>, t: &Ty<Sh>) -> Option<Exp<HNil, A, Sh>> {
+/// The extent of a shape that is `drop` dimensions before the innermost one.
+fn component<A, T>(e: &Exp<HNil, A, T>, drop: usize) -> Option<Exp<HNil, A, i64>> {
     fresh1(|n| {
-        let op = match a.view(n) {
-            AccView::Op(op) => op,
-            AccView::Use(array) => {
-                let ArrayTuple::Array(array) = array.arrays() else { return None };
-                let leaves: Vec<_> = array.extents.iter().map(|e| accel_core::repr::Scalar::I64(*e as i64)).collect();
-                return Some(Exp::constant(&Value::check(&leaves, t)?, t));
-            }
-            _ => return None,
-        };
-        match op {
-            AccOp::Generate { sh, .. } => Some(sh.cast(sh.ty().same(t)?)),
-            AccOp::Backpermute { sh, .. } => Some(sh.cast(sh.ty().same(t)?)),
-            AccOp::Reshape { sh, .. } => Some(sh.cast(sh.ty().same(t)?)),
-            AccOp::Fold { a, .. } | AccOp::Fold1 { a, .. } => {
-                let sh = shape_of_variable(&a)?.fst();
-                Some(sh.cast(sh.ty().same(t)?))
-            }
-            AccOp::Replicate { spec, slx, a, .. } => {
-                let sh = large(&spec, &slx, &shape_of_variable(&a)?);
-                Some(sh.cast(sh.ty().same(t)?))
-            }
-            AccOp::Slice { spec, a, .. } => {
-                let sh = small(&spec, &shape_of_variable(&a)?);
-                Some(sh.cast(sh.ty().same(t)?))
-            }
-            _ => None,
+        let TyView::Pair(_, last, q) = e.ty().view(n) else { return None };
+        match drop {
+            0 => Some(e.cast(q).snd().cast(last.same(&Ty::of())?)),
+            _ => component(&e.cast(q).fst(), drop - 1),
         }
     })
 }
 
-fn shape_of_variable<A, Sh, T>(a: &Acc<A, Arr<Sh, T>>) -> Option<Exp<HNil, A, Sh>> {
+/// The shape in the definition of an array, if it is small.
+fn given_shape<A, R, Sh>(a: &Acc<A, R>, t: &Ty<Sh>) -> Option<Exp<HNil, A, Sh>> {
+    fn small<A, S, Sh>(sh: &Exp<HNil, A, S>, t: &Ty<Sh>) -> Option<Exp<HNil, A, Sh>> {
+        if is_cheap(sh) { Some(sh.cast(sh.ty().same(t)?)) } else { None }
+    }
     fresh1(|n| match a.view(n) {
-        AccView::Var(i) => Some(Exp::shape(&i)),
+        AccView::Op(AccOp::Generate { sh, .. }) => small(&sh, t),
+        AccView::Op(AccOp::Backpermute { sh, .. }) => small(&sh, t),
+        AccView::Op(AccOp::Reshape { sh, .. }) => small(&sh, t),
         _ => None,
     })
 }
 
-/// The shape of a replicated array.
-fn large<A, L, S, G>(spec: &SliceSpec<L, S, G>, slx: &Exp<HNil, A, L>, sh: &Exp<HNil, A, S>) -> Exp<HNil, A, G> {
-    fresh4(|l, s, g, a| {
-        let (l, s, g, a) = (name(l), name(s), name(g), name(a));
-        let (spec, slx, sh) = (spec.cast(l, s, g), slx.cast_aenv(a).cast(l), sh.cast_aenv(a).cast(s));
-        large_(&spec, &slx, &sh).cast_aenv(a.sym()).cast(g.sym())
-    })
-}
-
-fn large_<'a, 'l, 's, 'g>(
-    spec: &SliceSpec<X<'l>, X<'s>, X<'g>>,
-    slx: &Exp<HNil, X<'a>, X<'l>>,
-    sh: &Exp<HNil, X<'a>, X<'s>>,
-) -> Exp<HNil, X<'a>, X<'g>> {
-    fresh1(|n| match spec.view(n) {
-        SliceView::Nil(_, _, q) => Exp::constant(&Value::unit(), &Ty::of()).cast(q.sym()),
-        SliceView::Keep(rest, l, s, g) => {
-            let sh = sh.cast(s);
-            Exp::pair(&large(&rest, &slx.cast(l), &sh.fst()), &sh.snd()).cast(g.sym())
-        }
-        SliceView::Fix(rest, l, s, g) => {
-            let slx = slx.cast(l);
-            Exp::pair(&large(&rest, &slx.fst(), &sh.cast(s)), &slx.snd()).cast(g.sym())
-        }
-    })
-}
-
-/// The shape of a slice.
-fn small<A, L, S, G>(spec: &SliceSpec<L, S, G>, sh: &Exp<HNil, A, G>) -> Exp<HNil, A, S> {
-    fresh4(|l, s, g, a| {
-        let (l, s, g, a) = (name(l), name(s), name(g), name(a));
-        small_(&spec.cast(l, s, g), &sh.cast_aenv(a).cast(g)).cast_aenv(a.sym()).cast(s.sym())
-    })
-}
-
-fn small_<'a, 'l, 's, 'g>(
-    spec: &SliceSpec<X<'l>, X<'s>, X<'g>>,
-    sh: &Exp<HNil, X<'a>, X<'g>>,
-) -> Exp<HNil, X<'a>, X<'s>> {
-    fresh1(|n| match spec.view(n) {
-        SliceView::Nil(_, q, _) => Exp::constant(&Value::unit(), &Ty::of()).cast(q.sym()),
-        SliceView::Keep(rest, _, s, g) => {
-            let sh = sh.cast(g);
-            Exp::pair(&small(&rest, &sh.fst()), &sh.snd()).cast(s.sym())
-        }
-        SliceView::Fix(rest, _, s, g) => small(&rest, &sh.cast(g).fst()).cast(s.sym()),
-    })
-}
-
-/// Whether a shape may be computed again: once more, if it is small; otherwise only if it costs nothing.
-fn is_cheap<A, T>(e: &Exp<HNil, A, T>, once: bool) -> bool {
+/// Whether a shape may be computed once more: it is small.
+fn is_cheap<A, T>(e: &Exp<HNil, A, T>) -> bool {
     let mut left = SMALL;
-    costs_little(e, once, &mut left)
+    costs_little(e, &mut left)
 }
 
-fn costs_little<E, A, T>(e: &Exp<E, A, T>, once: bool, left: &mut usize) -> bool {
-    fresh3(|x, a, t| costs_little_(&e.cast_all(name(x), name(a), name(t)), once, left))
+fn costs_little<E, A, T>(e: &Exp<E, A, T>, left: &mut usize) -> bool {
+    fresh3(|x, a, t| costs_little_(&e.cast_all(name(x), name(a), name(t)), left))
 }
 
-fn costs_little_<'e, 'a, 't>(e: &Exp<X<'e>, X<'a>, X<'t>>, once: bool, left: &mut usize) -> bool {
+fn costs_little_<'e, 'a, 't>(e: &Exp<X<'e>, X<'a>, X<'t>>, left: &mut usize) -> bool {
     if *left == 0 {
         return false;
     }
     *left -= 1;
     fresh1(|n| match e.view(n) {
-        ExpView::Op(ExpOp::Pair(a, b, _)) => costs_little(&a, once, left) && costs_little(&b, once, left),
-        ExpView::Op(ExpOp::Fst(a, _)) => costs_little(&a, once, left),
-        ExpView::Op(ExpOp::Snd(a, _)) => costs_little(&a, once, left),
-        ExpView::Op(ExpOp::Prim1(_, a)) => once && costs_little(&a, once, left),
-        ExpView::Op(ExpOp::Prim2(_, a, b)) => once && costs_little(&a, once, left) && costs_little(&b, once, left),
+        ExpView::Op(ExpOp::Pair(a, b, _)) => costs_little(&a, left) && costs_little(&b, left),
+        ExpView::Op(ExpOp::Fst(a, _)) => costs_little(&a, left),
+        ExpView::Op(ExpOp::Snd(a, _)) => costs_little(&a, left),
+        ExpView::Op(ExpOp::Prim1(_, a)) => costs_little(&a, left),
+        ExpView::Op(ExpOp::Prim2(_, a, b)) => costs_little(&a, left) && costs_little(&b, left),
         _ => is_free(e),
     })
 }

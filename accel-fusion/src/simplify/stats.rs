@@ -41,6 +41,8 @@ rules! {
     PairEta "pair eta"
     /// `x * 1` = `x`, `x / 1` = `x`, `x - 0.0` = `x`, `x + -0.0` = `x`; for integers also `x + 0` = `x`
     Neutral "neutral element"
+    /// `x + 0.0` = `x`: only on request, since it gives `-0.0` rather than `0.0` for `x = -0.0`
+    AdjointZero "adjoint zero"
     /// For integers `x * 0` = `0`, `x - x` = `0`, `x % 1` = `0`, `x & 0` = `0`, `x ^ x` = `0`
     Annihilate "annihilation"
     /// `--x` = `x`, `x - -y` = `x + y`, `x + -y` = `x - y`, `-x * -y` = `x * y`, `x * -1` = `-x`, `|-x|` = `|x|`
@@ -77,6 +79,8 @@ rules! {
     ConstantElement "constant element"
     /// `map f a` = `map widen (map (narrow . f) a)` if only some components of the elements are used
     UnusedComponent "unused component"
+    /// `zip_with (\x y -> e y) a b` = `map (\y -> e y) b` if `shape a` = `shape b`
+    UnusedOperand "unused operand"
     /// `g (map w a)` = `(g . w) a` for a function `w` that only takes apart and builds tuples
     Retuple "retuple"
 }

@@ -92,26 +92,26 @@ fn commutes(op: Op2) -> bool {
     )
 }
 
-/// The variables that hold the values in scope, by level.
-pub struct Table<K> {
-    levels: HashMap<K, usize>,
+/// What holds the values in scope: a variable, by level, or something else.
+pub struct Table<K, V = usize> {
+    levels: HashMap<K, V>,
     /// What to forget at the end of a scope.
     trail: Vec<K>,
 }
 
-impl<K> Default for Table<K> {
+impl<K, V> Default for Table<K, V> {
     fn default() -> Self {
         Table { levels: HashMap::new(), trail: vec![] }
     }
 }
 
-impl<K: Clone + Eq + std::hash::Hash> Table<K> {
-    /// The level of the variable with this value.
-    pub fn get(&self, k: &K) -> Option<usize> {
+impl<K: Clone + Eq + std::hash::Hash, V: Copy> Table<K, V> {
+    /// What has this value.
+    pub fn get(&self, k: &K) -> Option<V> {
         self.levels.get(k).copied()
     }
     /// A new value.
-    pub fn insert(&mut self, k: K, level: usize) {
+    pub fn insert(&mut self, k: K, level: V) {
         self.trail.push(k.clone());
         self.levels.insert(k, level);
     }
@@ -146,18 +146,19 @@ impl Tokens {
         tokens.exp(e);
         tokens.out
     }
-    /// The numbers of a shape of these extents.
-    pub fn constant_shape(extents: impl ExactSizeIterator<Item = i64>) -> Vec<u64> {
-        let n = extents.len() as u64;
-        let scalars = extents.flat_map(|e| [bits(Scalar::I64(e)).0.into(), e as u64]);
-        [0, n].into_iter().chain(scalars).collect()
-    }
     fn text(&mut self, s: &str) {
         self.out.push(s.len() as u64);
         self.out.extend(s.bytes().map(u64::from));
     }
     fn array<A, T>(&mut self, i: &Idx<A, T>) {
         self.out.push((self.arrays - 1 - i.depth()) as u64);
+    }
+    /// Whether the operation is worth while to be computed only once; taking tuples of arrays apart costs nothing.
+    pub fn counts<A, R>(a: &Acc<A, R>) -> bool {
+        let free = |op: &AccOp<'_, A, R>| {
+            matches!(op, AccOp::Unit { .. } | AccOp::Pair { .. } | AccOp::Fst { .. } | AccOp::Snd { .. })
+        };
+        fresh1(|n| matches!(a.view(n), AccView::Op(op) if !free(&op)))
     }
     /// An operation on variables; `None` for anything else.
     pub fn op<A, R>(&mut self, a: &Acc<A, R>) -> Option<()> {

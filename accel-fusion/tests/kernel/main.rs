@@ -2,6 +2,7 @@
 
 mod agree;
 mod eval;
+mod stats;
 mod text;
 mod verify;
 

@@ -3,7 +3,7 @@
 use accel_core::ast::Program;
 use accel_core::pass::{Counts, count};
 use accel_core::prelude::*;
-use accel_fusion::{Rule, Stats, simplify};
+use accel_fusion::{Options, Rule, Stats, simplify, simplify_with};
 
 /// The simplified program, checked.
 pub fn simplified(p: &Program) -> (Program, Stats) {
@@ -36,6 +36,17 @@ where
 /// The simplified program.
 pub fn simple<A: Arrays, R: Arrays>(f: &Afun<A, R>) -> Afun<A, R> {
     Afun::from_result(f.program().map(|p| simplified(p).0))
+}
+
+/// The simplified program, which is a derivative.
+pub fn derivative<A: Arrays, R: Arrays>(f: &Afun<A, R>) -> Afun<A, R> {
+    let simplified = simplify_with(f.program().expect("program"), Options { unsigned_zeros: true });
+    Afun::from_result(simplified.map(|(p, stats)| {
+        accel_core::ast::lint(&p).unwrap_or_else(|e| panic!("{e}\nof\n{f}"));
+        assert!(stats.rounds < 8, "{stats}\n{p}");
+        println!("{stats}");
+        p
+    }))
 }
 
 /// The numbers of nodes before and after.

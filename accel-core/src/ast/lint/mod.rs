@@ -1,6 +1,6 @@
 //! Checks a tree node by node: the types that rustc has checked through the indices, once more, on the erased nodes.
 //!
-//! NOTE [Lint]: what rustc cannot see is the trusted module itself, a wrong axiom or a wrong relabelling. `lint` recomputes the
+//! NOTE \[Lint\]: what rustc cannot see is the trusted module itself, a wrong axiom or a wrong relabelling. `lint` recomputes the
 //! type of every node from its parts and its environment and compares it with the stored one; so a node whose parts are in order
 //! has the type that it says, and one look at each node is enough. Suspended thinnings are pushed down as `view` does it.
 //! Comparing types is O(1) where they share their representation, which they do unless a pass has computed them anew.

@@ -27,7 +27,7 @@ pub fn prim1<E, A, P, T>(p: Prim1<P, T>, a: &Exp<E, A, P>, f: &Facts<E, A>) -> R
 pub fn prim2<E, A, P, T>(p: Prim2<P, T>, a: &Exp<E, A, P>, b: &Exp<E, A, P>, f: &Facts<E, A>) -> Rewritten<E, A, T> {
     match p {
         Prim2::Num(op, t, q) => {
-            let found = if t.float().is_some() { float(op, t, a, b) } else { integer(op, t, a, b, f) };
+            let found = if t.float().is_some() { float(op, t, a, b, f) } else { integer(op, t, a, b, f) };
             let (rule, e) = found.or_else(|| either(op, t, a, b, f))?;
             Some((rule, e.cast(q)))
         }
@@ -71,11 +71,14 @@ fn either<E, A, T>(op: Num2, t: NumTy<T>, a: &Exp<E, A, T>, b: &Exp<E, A, T>, f:
     })
 }
 
-fn float<E, A, T>(op: Num2, t: NumTy<T>, a: &Exp<E, A, T>, b: &Exp<E, A, T>) -> Rewritten<E, A, T> {
+fn float<E, A, T>(op: Num2, t: NumTy<T>, a: &Exp<E, A, T>, b: &Exp<E, A, T>, f: &Facts<E, A>) -> Rewritten<E, A, T> {
     Some(match op {
         // x + -0.0 = x, -0.0 + x = x
         Num2::Add if is(b, t, -0.0) => (Rule::Neutral, a.clone()),
         Num2::Add if is(a, t, -0.0) => (Rule::Neutral, b.clone()),
+        // x + 0.0 = x, 0.0 + x = x, up to the sign of a zero
+        Num2::Add if f.unsigned_zeros && is(b, t, 0.0) => (Rule::AdjointZero, a.clone()),
+        Num2::Add if f.unsigned_zeros && is(a, t, 0.0) => (Rule::AdjointZero, b.clone()),
         // x - 0.0 = x
         Num2::Sub if is(b, t, 0.0) => (Rule::Neutral, a.clone()),
         // -0.0 - x = -x

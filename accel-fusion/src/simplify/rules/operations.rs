@@ -1,5 +1,6 @@
 //! Array operations on variables.
 
+use crate::simplify::retuple::{apply2, compose, is_retuple, uses_of_arguments, zero};
 use crate::simplify::shapes::Shapes;
 use crate::simplify::stats::Rule;
 use accel_core::ast::*;
@@ -13,7 +14,8 @@ pub struct AFacts<'f, A> {
 /// What becomes of an operation.
 pub type Rewritten<A, R> = Option<(Rule, Acc<A, R>)>;
 
-fn variable<A, R>(a: &Acc<A, R>) -> Option<Idx<A, R>> {
+/// A variable.
+pub fn variable<A, R>(a: &Acc<A, R>) -> Option<Idx<A, R>> {
     fresh1(|n| match a.view(n) {
         AccView::Var(i) => Some(i),
         _ => None,
@@ -44,7 +46,7 @@ impl<A> AFacts<'_, A> {
 
     /// The first rule that applies; operands are variables.
     pub fn rewrite<R>(&self, e: &Acc<A, R>) -> Rewritten<A, R> {
-        fresh2(|n, m| {
+        fresh3(|n, m, k| {
             let AccView::Op(op) = e.view(n) else { return None };
             match op {
                 // fst (a, b) = a
@@ -79,24 +81,66 @@ impl<A> AFacts<'_, A> {
                 }
                 // map (\x -> x) a = a
                 AccOp::Map { f, a, eq } => {
-                    let q = identity(&f, &a.sh_elt().1)?;
-                    Some((Rule::MapIdentity, a.cast(eq_arr(Equal::refl(), q).then(eq.sym()))))
+                    if let Some(q) = identity(&f, &a.sh_elt().1) {
+                        return Some((Rule::MapIdentity, a.cast(eq_arr(Equal::refl(), q).then(eq.sym()))));
+                    }
+                    // map f (map w a) = map (f . w) a
+                    let AccView::Op(AccOp::Map { f: w, a, eq: q }) = self.definition(&a)?.view(m) else { return None };
+                    is_retuple(&w.0).then_some(())?;
+                    let f = compose(&f, &w.cast(Equal::refl(), q.elt().sym()));
+                    let a = a.cast(eq_arr(q.sh().sym(), Equal::refl()));
+                    Some((Rule::Retuple, Acc::map(&f, &a, e.at()).cast(eq.sym())))
+                }
+                AccOp::ZipWith { f, a, b, eq } => {
+                    let (ta, tb) = (a.sh_elt().1, b.sh_elt().1);
+                    let same_shape = self.shapes.get(&variable(&a)?) == self.shapes.get(&variable(&b)?);
+                    let [first, second] = uses_of_arguments(&f);
+                    // zip_with (\x y -> e y) a b = map (\y -> e y) b
+                    if same_shape && !first {
+                        let f = Fun1(apply2(&f, &zero(&ta), &Exp::var(&Idx::zero(&tb))));
+                        return Some((Rule::UnusedOperand, Acc::map(&f, &b, e.at()).cast(eq.sym())));
+                    }
+                    // zip_with (\x y -> e x) a b = map (\x -> e x) a
+                    if same_shape && !second {
+                        let f = Fun1(apply2(&f, &Exp::var(&Idx::zero(&ta)), &zero(&tb)));
+                        return Some((Rule::UnusedOperand, Acc::map(&f, &a, e.at()).cast(eq.sym())));
+                    }
+                    // zip_with f (map w a) b = zip_with (\x y -> f (w x) y) a b
+                    if let AccView::Op(AccOp::Map { f: w, a, eq: q }) = self.definition(&a)?.view(m)
+                        && is_retuple(&w.0)
+                    {
+                        let w = w.cast(Equal::refl(), q.elt().sym());
+                        let f = Fun2(apply2(&f, &w.0.weaken(&Ren::shift()), &Exp::var(&Idx::zero(&tb))));
+                        let a = a.cast(eq_arr(q.sh().sym(), Equal::refl()));
+                        return Some((Rule::Retuple, Acc::zip_with(&f, &a, &b, e.at()).cast(eq.sym())));
+                    }
+                    // zip_with f a (map w b) = zip_with (\x y -> f x (w y)) a b
+                    if let AccView::Op(AccOp::Map { f: w, a: b, eq: q }) = self.definition(&b)?.view(k)
+                        && is_retuple(&w.0)
+                    {
+                        let w = w.cast(Equal::refl(), q.elt().sym());
+                        let x = Exp::var(&Idx::succ(&Idx::zero(&ta)));
+                        let f = Fun2(apply2(&f, &x, &w.0.weaken(&Ren::from_nil().lift())));
+                        let b = b.cast(eq_arr(q.sh().sym(), Equal::refl()));
+                        return Some((Rule::Retuple, Acc::zip_with(&f, &a, &b, e.at()).cast(eq.sym())));
+                    }
+                    None
                 }
                 // generate (shape a) (\i -> a ! i) = a
                 AccOp::Generate { sh, f, eq } => {
                     let a = reader(&f, sh.ty())?;
-                    (self.shapes.known(e)? == self.shapes.root(&a)).then_some(())?;
+                    (self.shapes.known(e)? == self.shapes.get(&a)).then_some(())?;
                     Some((Rule::GatherIdentity, Acc::var(&a).cast(eq.sym())))
                 }
                 // backpermute (shape a) (\i -> i) a = a
                 AccOp::Backpermute { sh, f, a, eq } => {
                     let q = identity(&f, sh.ty())?;
-                    (self.shapes.known(e)? == self.shapes.root(&variable(&a)?)).then_some(())?;
+                    (self.shapes.known(e)? == self.shapes.get(&variable(&a)?)).then_some(())?;
                     Some((Rule::GatherIdentity, a.cast(eq_arr(q.sym(), Equal::refl()).then(eq.sym()))))
                 }
                 AccOp::Reshape { sh, a, eq } => {
                     // reshape (shape a) a = a
-                    if self.shapes.known(e) == Some(self.shapes.root(&variable(&a)?))
+                    if self.shapes.known(e).as_deref() == Some(self.shapes.get(&variable(&a)?))
                         && let Some(q) = a.ty().same(e.ty())
                     {
                         return Some((Rule::Reshape, a.cast(q)));

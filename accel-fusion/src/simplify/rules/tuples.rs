@@ -4,12 +4,22 @@ use super::Rewritten;
 use crate::simplify::facts::{Facts, constant, same};
 use crate::simplify::stats::Rule;
 use accel_core::ast::*;
+use accel_core::repr::RawTy;
 
 pub fn pair<E, A, P, Q, T>(a: &Exp<E, A, P>, b: &Exp<E, A, Q>, t: &Ty<T>, f: &Facts<E, A>) -> Rewritten<E, A, T> {
     // A pair of constants is a constant.
     if let (Some(x), Some(y)) = (constant(a), constant(b)) {
         let leaves: Vec<_> = x.scalars().iter().chain(y.scalars()).copied().collect();
         return Some((Rule::ConstantFold, Exp::constant(&Value::check(&leaves, t)?, t)));
+    }
+    // ((), snd p) = p, where nothing else than () can be the first component
+    if *a.ty().raw() == RawTy::Unit
+        && let Some(p) = fresh1(|n| match f.definition(b).view(n) {
+            ExpView::Op(ExpOp::Snd(y, _)) => Some(y.cast(y.ty().same(t)?)),
+            _ => None,
+        })
+    {
+        return Some((Rule::PairEta, p));
     }
     // (fst p, snd p) = p
     fresh2(|n, m| match (f.definition(a).view(n), f.definition(b).view(m)) {

@@ -1,0 +1,65 @@
+//! Lists of partial values that are to be added up.
+
+use accel_core::ast::*;
+
+/// The partial values of a list that are not zero, by how they can be added.
+pub enum Live<'n, E, U> {
+    /// There is none.
+    None,
+    /// One, which is the sum.
+    One(Part<E, U>),
+    /// Pairs, to be added component by component: where their components do not overlap, nothing is added.
+    Pairs(Pairs<E, U, X<'n>, Y<'n>>),
+    /// Others, a variable first.
+    Overlapping(Vec<Part<E, U>>),
+}
+
+/// Pairs taken apart.
+pub struct Pairs<E, U, P, Q> {
+    pub firsts: Vec<Part<E, P>>,
+    pub seconds: Vec<Part<E, Q>>,
+    pub eq: Equal<U, (P, Q)>,
+}
+
+impl<E, U, P, Q> Pairs<E, U, P, Q> {
+    /// Equal types of the components.
+    pub fn retype<P2, Q2>(self, eq: Equal<U, (P2, Q2)>) -> Pairs<E, U, P2, Q2> {
+        let same = self.eq.sym().then(eq);
+        Pairs {
+            firsts: self.firsts.iter().map(|p| p.cast(same.fst())).collect(),
+            seconds: self.seconds.iter().map(|p| p.cast(same.snd())).collect(),
+            eq,
+        }
+    }
+}
+
+/// Sorts partial values by how they can be added.
+pub fn live<'n, E, U>(parts: &[Part<E, U>], n: Guard<'n>) -> Live<'n, E, U> {
+    let mut live: Vec<_> = parts.iter().filter(|p| !p.is_zero()).cloned().collect();
+    if live.len() < 2 {
+        return live.pop().map_or(Live::None, Live::One);
+    }
+    if let Some(pairs) = pairs(&live, n) {
+        return Live::Pairs(pairs);
+    }
+    live.sort_by_key(|p| fresh1(|v| !matches!(p.view(v), PartView::Var(_))));
+    Live::Overlapping(live)
+}
+
+fn pairs<'n, E, U>(parts: &[Part<E, U>], n: Guard<'n>) -> Option<Pairs<E, U, X<'n>, Y<'n>>> {
+    let (first, rest) = parts.split_first()?;
+    let PartView::Pair(a, b, eq) = first.view(n) else { return None };
+    let mut pairs = Pairs { firsts: vec![a], seconds: vec![b], eq };
+    for p in rest {
+        fresh1(|m| match p.view(m) {
+            PartView::Pair(a, b, q) => {
+                let same = q.sym().then(eq);
+                pairs.firsts.push(a.cast(same.fst()));
+                pairs.seconds.push(b.cast(same.snd()));
+                Some(())
+            }
+            _ => None,
+        })?;
+    }
+    Some(pairs)
+}

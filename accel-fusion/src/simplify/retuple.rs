@@ -1,0 +1,101 @@
+//! Functions that only take tuples apart and build tuples: they cost nothing, so that every consumer may repeat them.
+
+use accel_core::ast::*;
+use frunk::{HCons, HNil};
+
+/// Functions of more nodes than this are not repeated.
+const SMALL: usize = 64;
+
+/// Whether the body of a function is made of its arguments, constants, pairs and components only.
+pub fn is_retuple<E, A, T>(e: &Exp<E, A, T>) -> bool {
+    retuples(e, &mut { SMALL })
+}
+
+fn retuples<E, A, T>(e: &Exp<E, A, T>, left: &mut usize) -> bool {
+    fresh3(|x, a, t| retuples_(&e.cast_all(name(x), name(a), name(t)), left))
+}
+
+fn retuples_<'e, 'a, 't>(e: &Exp<X<'e>, X<'a>, X<'t>>, left: &mut usize) -> bool {
+    if *left == 0 {
+        return false;
+    }
+    *left -= 1;
+    fresh1(|n| match e.view(n) {
+        ExpView::Const(_) | ExpView::Var(_) => true,
+        ExpView::Op(ExpOp::Pair(a, b, _)) => retuples(&a, left) && retuples(&b, left),
+        ExpView::Op(ExpOp::Fst(a, _)) => retuples(&a, left),
+        ExpView::Op(ExpOp::Snd(a, _)) => retuples(&a, left),
+        _ => false,
+    })
+}
+
+/// `\x -> f (g x)`
+pub fn compose<A, P, Q, R>(f: &Fun1<A, Q, R>, g: &Fun1<A, P, Q>) -> Fun1<A, P, R> {
+    Fun1(Exp::let_(&g.0, &f.0.weaken(&Ren::from_nil().lift())))
+}
+
+/// `f x y`
+pub fn apply2<E, A, P, Q, R>(f: &Fun2<A, P, Q, R>, x: &Exp<E, A, P>, y: &Exp<E, A, Q>) -> Exp<E, A, R> {
+    let body = f.0.weaken(&Ren::from_nil().lift().lift());
+    Exp::let_(x, &Exp::let_(&y.weaken(&Ren::shift()), &body))
+}
+
+/// Zero in every leaf.
+pub fn zero<E, A, T>(t: &Ty<T>) -> Exp<E, A, T> {
+    Exp::constant(&Value::zero(t), t)
+}
+
+/// Whether a function uses its first and its second argument.
+pub fn uses_of_arguments<A, P, Q, R>(f: &Fun2<A, P, Q, R>) -> [bool; 2] {
+    let mut free = Free { binders: 0, found: [false; 2] };
+    free.exp::<HCons<Q, HCons<P, HNil>>, A, R>(&f.0);
+    free.found
+}
+
+/// Looks for the two variables outside of all binders; the one bound last is the second.
+struct Free {
+    binders: usize,
+    found: [bool; 2],
+}
+
+impl Free {
+    fn exp<E, A, T>(&mut self, e: &Exp<E, A, T>) {
+        fresh3(|x, a, t| deep(|| self.exp_(&e.cast_all(name(x), name(a), name(t)))))
+    }
+    fn exp_<'e, 'a, 't>(&mut self, e: &Exp<X<'e>, X<'a>, X<'t>>) {
+        fresh1(|n| match e.view(n) {
+            ExpView::Const(_) => {}
+            ExpView::Var(i) => {
+                if let Some(k) = i.depth().checked_sub(self.binders) {
+                    self.found[1 - k] = true;
+                }
+            }
+            ExpView::Let(b, body, _) => {
+                self.exp(&b);
+                self.binders += 1;
+                self.exp(&body);
+                self.binders -= 1;
+            }
+            ExpView::While(w) => {
+                self.exp(&w.init);
+                self.binders += 1;
+                self.exp(&w.cond);
+                self.exp(&w.body);
+                self.binders -= 1;
+            }
+            ExpView::Op(op) => {
+                op.map(self);
+            }
+        })
+    }
+}
+
+impl<E, A> ExpMap<E, A, E, A> for Free {
+    fn exp<T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A, T> {
+        self.exp(e);
+        e.clone()
+    }
+    fn avar<T>(&mut self, i: &Idx<A, T>) -> Idx<A, T> {
+        i.clone()
+    }
+}

@@ -1,0 +1,48 @@
+//! Long programs take time in proportion to their length.
+
+use crate::support::{counts, simple};
+use accel_core::prelude::*;
+use std::time::{Duration, Instant};
+
+fn timed(f: &Afun<Vector<f64>, Vector<f64>>) -> (Afun<Vector<f64>, Vector<f64>>, Duration) {
+    let start = Instant::now();
+    let g = simple(f);
+    (g, start.elapsed())
+}
+
+/// The better of two times for each length; the longer program is ten times as long.
+fn check(make: impl Fn(usize) -> Afun<Vector<f64>, Vector<f64>>, n: usize) {
+    let time = |n| (0..2).map(|_| timed(&make(n)).1).min().unwrap_or_default();
+    let (short, long) = (time(n / 10), time(n));
+    println!("{n}: {short:?} {long:?}");
+    assert!(long < short * 40 + Duration::from_millis(200), "{} took {short:?}, {n} took {long:?}", n / 10);
+}
+
+#[test]
+fn scalar_definitions() {
+    // Each is used twice.
+    check(|n| afun(move |xs: Acc<Vector<f64>>| map(|x| (0..n).fold(x, |e, _| (e + e).sin()), xs)), 50_000);
+    // Each is used once.
+    check(|n| afun(move |xs: Acc<Vector<f64>>| map(|x| (0..n).fold(x, |e, i| e * (i as f64 + 2.0)), xs)), 100_000);
+}
+
+#[test]
+fn array_definitions() {
+    let step = |a: Acc<Vector<f64>>, i: usize| match i % 2 {
+        0 => map(|x| x.sin(), a),
+        _ => zip_with(|x, y| x + y, a, a),
+    };
+    check(|n| afun(move |xs: Acc<Vector<f64>>| (0..n).fold(xs, step)), 10_000);
+}
+
+#[test]
+fn a_chain_of_shapes() {
+    let step = |a: Acc<Vector<f64>>, _| generate(a.shape(), |i| a.at(i) + 1.0);
+    check(|n| afun(move |xs: Acc<Vector<f64>>| (0..n).fold(xs, step)), 5_000);
+}
+
+#[test]
+fn dead_chains_disappear_in_one_round() {
+    let f = afun(|xs: Acc<Vector<f64>>| map(|x| fst(pair(x, (0..1000).fold(x, |e, _| (e + e).sin()))), xs));
+    assert_eq!(counts(&f).1.arrays, 1);
+}
