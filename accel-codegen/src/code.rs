@@ -210,11 +210,7 @@ fn uses(instrs: &[Instr], found: &mut BTreeMap<ArrayId, BTreeSet<usize>>) {
                 found.entry(*array).or_default();
             }
             Instr::Read { to, array, .. } => found.entry(*array).or_default().extend(0..to.len()),
-            Instr::If { then: a, otherwise: b, .. } | Instr::While { cond: a, body: b, .. } => {
-                uses(a, found);
-                uses(b, found);
-            }
-            Instr::Const(..) | Instr::Op1(..) | Instr::Op2(..) => {}
+            _ => i.inner().into_iter().for_each(|inner| uses(inner, found)),
         }
     }
 }

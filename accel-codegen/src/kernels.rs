@@ -7,8 +7,14 @@ use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use accel_fusion::kernel::{ArrayId, Code, Known, Rows};
 
-/// How many partial results a reduction with a well-known operator keeps, so that it runs at the speed of vector registers.
-const LANES: usize = 32;
+/// How many partial results a reduction with a well-known operator keeps: four of the largest vector registers, so that it does
+/// not wait for the result of one addition before the next.
+fn lane_count(t: ScalarType) -> usize {
+    match t {
+        ScalarType::I64 | ScalarType::U64 | ScalarType::F64 => 32,
+        _ => 64,
+    }
+}
 
 /// The names `i0`, `i1`, … of an index.
 fn index(rank: usize) -> Vec<String> {
@@ -161,7 +167,7 @@ impl Writer<'_> {
             w.code(&rows.op, &[y.clone(), x.clone()].concat(), &y);
         });
         self.end_row(&y);
-        format!("static inline __attribute__((always_inline)) int {name}({})", self.row_parameters(to, outer))
+        format!("static int {name}({})", self.row_parameters(to, outer))
     }
 
     /// Takes the accumulated value, or makes the first element it.
@@ -181,23 +187,24 @@ impl Writer<'_> {
         self.assign(&acc, y);
     }
 
-    /// Long rows of a well-known operator: lane `l` combines every `LANES`-th element, then the lanes are combined in pairs.
+    /// Long rows of a well-known operator: lane `l` combines every so many elements, then the lanes are combined in pairs.
     fn lanes(&mut self, known: Known, t: ScalarType, outer: usize, rows: &Rows) {
         let combine = |w: &mut Self, a: &str, b: &str| {
             let value = ops::op2(w.declarations, operator(known), t, a, b);
             w.line(format!("{a} = {value};"));
         };
-        self.braces(&format!("if (to - k >= {})", 4 * LANES), |w| {
-            w.line(format!("{t} lane[{LANES}];"));
-            w.line(format!("for (int l = 0; l < {LANES}; l++) lane[l] = {};", ops::constant(neutral(known, t))));
-            w.braces(&format!("for (; k + {LANES} <= to; k += {LANES})"), |w| {
-                w.braces(&format!("for (int l = 0; l < {LANES}; l++)"), |w| {
+        let lanes = lane_count(t);
+        self.braces(&format!("if (to - k >= {})", 4 * lanes), |w| {
+            w.line(format!("{t} lane[{lanes}];"));
+            w.line(format!("for (int l = 0; l < {lanes}; l++) lane[l] = {};", ops::constant(neutral(known, t))));
+            w.braces(&format!("for (; k + {lanes} <= to; k += {lanes})"), |w| {
+                w.braces(&format!("for (int l = 0; l < {lanes}; l++)"), |w| {
                     w.line(format!("{t} x0;"));
                     w.code(&rows.element, &row_index(outer, "k + l"), &["x0".into()]);
                     combine(w, "lane[l]", "x0");
                 });
             });
-            w.braces(&format!("for (int half = {}; half > 0; half /= 2)", LANES / 2), |w| {
+            w.braces(&format!("for (int half = {}; half > 0; half /= 2)", lanes / 2), |w| {
                 w.braces("for (int l = 0; l < half; l++)", |w| combine(w, "lane[l]", "lane[l + half]"));
             });
             combine(w, "y0", "lane[0]");
@@ -297,7 +304,7 @@ impl Writer<'_> {
         });
         self.end_row(&y);
         let params = self.row_parameters(to, outer);
-        format!("static inline __attribute__((always_inline)) int {name}({params}, i64 base, i64 len, bool write)")
+        format!("static int {name}({params}, i64 base, i64 len, bool write)")
     }
 
     /// Whole rows: positions of rows.

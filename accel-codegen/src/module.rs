@@ -234,8 +234,11 @@ impl Emitter<'_> {
     }
 
     fn add(&mut self, name: &str, body: String) -> Function {
+        // What runs once per statement need not be fast: optimising it costs time.
+        let cold = ["host", "join", "carry"].iter().any(|part| name.contains(part));
+        let attribute = if cold { "__attribute__((cold)) " } else { "" };
         let signature = "const array *arrays, const task *task, i64 *fault";
-        let _ = write!(self.text, "\nstatic int {name}({signature}) {{\n{body}    return 0;\n}}\n");
+        let _ = write!(self.text, "\nstatic {attribute}int {name}({signature}) {{\n{body}    return 0;\n}}\n");
         self.functions.push(name.into());
         self.functions.len() - 1
     }

@@ -54,11 +54,12 @@ pub struct Kernels {
 }
 
 impl Kernels {
-    /// Compiles a kernel program, which must be correct; `None` if this machine has no C compiler.
+    /// Compiles a kernel program; `None` if this machine has no C compiler.
     ///
     /// # Errors
-    /// `Error::Compiler`.
+    /// `Error::Compiler`, and what [`kernel::verify`] says: generated code does not check what it excludes.
     pub fn new(program: kernel::Program) -> Result<Option<Kernels>> {
+        kernel::verify(&program)?;
         let Some(toolchain) = toolchain::toolchain() else { return Ok(None) };
         let module = emit(&program, Options { vector_math: toolchain.vector_math });
         print::dump_with("c", || module.source.clone());

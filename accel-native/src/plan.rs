@@ -2,7 +2,7 @@
 
 use accel_codegen::Kernel;
 use accel_core::repr::op::{Float1, Op1, Op2};
-use accel_fusion::kernel::{self, ArrayId, Code, Instr, Program, SiteId, Stmt};
+use accel_fusion::kernel::{self, ArrayId, Instr, Program, SiteId, Stmt};
 use std::collections::BTreeSet;
 
 /// Statements that are executed one after the other.
@@ -108,17 +108,7 @@ fn block(
 
 /// One statement: the arrays it defines, and into `uses` those that it and its blocks read.
 fn step(s: &Stmt, uses: &mut BTreeSet<ArrayId>, kernels: &mut impl Iterator<Item = Kernel>) -> (Op, Vec<ArrayId>) {
-    let codes: Vec<&Code> = match &s.op {
-        kernel::Op::Loop { extents, body, .. } => vec![extents, body],
-        kernel::Op::Reduce { extents, rows, .. } | kernel::Op::Scan { extents, rows, .. } => {
-            [extents, &rows.len, &rows.element, &rows.op].into_iter().chain(&rows.init).collect()
-        }
-        kernel::Op::Permute { extents, target, element, comb, .. } => vec![extents, target, element, comb],
-        kernel::Op::Reshape { extents, .. } => vec![extents],
-        kernel::Op::If { cond, .. } => vec![cond],
-        kernel::Op::Literal { .. } | kernel::Op::While { .. } => vec![],
-    };
-    codes.iter().for_each(|c| arrays(&c.instrs, uses));
+    s.op.codes().iter().for_each(|(_, c)| arrays(&c.instrs, uses));
     let mut inner = |b: &kernel::Block, results: &[ArrayId]| {
         let (b, outside) = block(b, results, &[], kernels);
         uses.extend(outside);
@@ -162,30 +152,16 @@ fn step(s: &Stmt, uses: &mut BTreeSet<ArrayId>, kernels: &mut impl Iterator<Item
             Op::While { to: to.clone(), init: init.clone(), cond, body }
         }
     };
-    let to = match &op {
-        Op::Loop { to, .. } | Op::If { to, .. } | Op::While { to, .. } => to.clone(),
-        Op::Literal { to, .. }
-        | Op::Reduce { to, .. }
-        | Op::Scan { to, .. }
-        | Op::Permute { to, .. }
-        | Op::Reshape { to, .. } => vec![*to],
-    };
-    (op, to)
+    (op, s.op.defines().to_vec())
 }
 
 /// The arrays that instructions read or ask for extents.
 fn arrays(instrs: &[Instr], found: &mut BTreeSet<ArrayId>) {
     for i in instrs {
-        match i {
-            Instr::Extent(_, a, _) | Instr::Read { array: a, .. } => {
-                found.insert(*a);
-            }
-            Instr::If { then: a, otherwise: b, .. } | Instr::While { cond: a, body: b, .. } => {
-                arrays(a, found);
-                arrays(b, found);
-            }
-            Instr::Const(..) | Instr::Op1(..) | Instr::Op2(..) => {}
+        if let Instr::Extent(_, a, _) | Instr::Read { array: a, .. } = i {
+            found.insert(*a);
         }
+        i.inner().into_iter().for_each(|inner| arrays(inner, found));
     }
 }
 

@@ -423,11 +423,7 @@ impl<'a> Run<'a> {
 
     /// `` `map` at FILE:LINE:COLUMN ``
     fn place(&self, site: SiteId) -> String {
-        let site = self.code.program.sites[site];
-        match site.at {
-            Some(at) => format!("`{}` at {at}", site.name),
-            None => format!("`{}`", site.name),
-        }
+        self.code.program.sites[site].to_string()
     }
 
     /// What a record says.

@@ -1,0 +1,106 @@
+//! The text of generated code. `cargo insta review` shows what has changed.
+
+use accel_codegen::{Options, emit};
+use accel_fusion::kernel::parse;
+
+/// The code for a program, without what is the same for all.
+fn code(text: &str) -> String {
+    let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let module = emit(&program, Options::default());
+    let start = module.source.find("} task;\n").expect("the prelude");
+    module.source[start + "} task;\n".len()..].to_string()
+}
+
+#[test]
+fn a_loop_with_branches_and_a_checked_read() {
+    insta::assert_snapshot!(code(
+        r#"program (a0: Array2<f64>, a1: Array1<i32>)
+site 0 = "generate"
+site 1 = "index"
+{
+  a2: Array2<f64> = loop @0
+    extents () { x0: i64 = extent a0 0; x1: i64 = extent a0 1 -> x0, x1 }
+    body (x0: i64, x1: i64) {
+      x2: f64 = a0[x0, x1] @1 inside
+      x3: i32 = a1[x1] @1
+      x4: f64 = as f64 x3
+      x5: bool = x2 < x4
+      x6: f64 = if x5 { x7: f64 = exp x2 -> x7 } else { x8: f64 = min x2 x4 -> x8 }
+      -> x6
+    }
+  -> a2
+}"#
+    ));
+}
+
+#[test]
+fn a_sum_in_lanes() {
+    insta::assert_snapshot!(code(
+        r#"program (a0: Array1<f32>)
+site 0 = "fold"
+{
+  a1: Array0<f32> = reduce @0 sum
+    extents () { -> }
+    len () { x0: i64 = extent a0 0 -> x0 }
+    element (x0: i64) { x1: f32 = a0[x0] @0 inside -> x1 }
+    init () { x0: f32 = 0.0f32 -> x0 }
+    op (x0: f32, x1: f32) { x2: f32 = x0 + x1 -> x2 }
+  -> a1
+}"#
+    ));
+}
+
+#[test]
+fn a_reverse_scan() {
+    insta::assert_snapshot!(code(
+        r#"program (a0: Array2<i64>)
+site 0 = "scanr1"
+{
+  a1: Array2<i64> = scan @0 reverse
+    extents () { x0: i64 = extent a0 0 -> x0 }
+    len () { x0: i64 = extent a0 1 -> x0 }
+    element (x0: i64, x1: i64) { x2: i64 = a0[x0, x1] @0 inside -> x2 }
+    op (x0: i64, x1: i64) { x2: i64 = x0 - x1 -> x2 }
+  -> a1
+}"#
+    ));
+}
+
+#[test]
+fn a_permutation_and_a_scalar_loop() {
+    insta::assert_snapshot!(code(
+        r#"program (a0: Array1<u8>, a1: Array1<u8>)
+site 0 = "permute"
+{
+  a2: Array1<u8> = permute a1 @0
+    extents () { x0: i64 = extent a0 0 -> x0 }
+    target (x0: i64) {
+      x1: i64 = while x0 cond { x2: i64 = 9; x3: bool = x1 > x2 -> x3 }
+        body { x4: i64 = 2; x5: i64 = x1 / x4 -> x5 }
+      x6: bool = true
+      -> x6, x1
+    }
+    element (x0: i64) { x1: u8 = a0[x0] @0 inside -> x1 }
+    comb (x0: u8, x1: u8) { x2: u8 = x0 + x1; x3: u8 = x2 / x1 -> x3 }
+  -> a2
+}"#
+    ));
+}
+
+#[test]
+fn equal_host_code_is_printed_once() {
+    let statement = |to: usize| {
+        format!(
+            "a{to}: Array1<f64> = loop @0 extents () {{ x0: i64 = extent a0 0 -> x0 }} body (x0: i64) {{ x1: f64 = {to}.0 -> x1 }}"
+        )
+    };
+    let text = format!(
+        "program (a0: Array1<f64>)\nsite 0 = \"fill\"\n{{\n{}\n{}\n  -> a1, a2\n}}",
+        statement(1),
+        statement(2)
+    );
+    let program = parse(&text).unwrap();
+    let module = emit(&program, Options::default());
+    assert_eq!(module.functions, 3);
+    assert_eq!(module.source.matches("int host_").count(), 1);
+}
