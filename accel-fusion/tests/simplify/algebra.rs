@@ -1,4 +1,5 @@
 //! Constant folding and identities of numbers.
+#![allow(clippy::erasing_op, clippy::modulo_one, clippy::identity_op, reason = "what the rules are for")]
 
 use crate::support::mapped;
 use accel_core::prelude::*;

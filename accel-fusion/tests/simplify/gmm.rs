@@ -1,8 +1,9 @@
 //! The gradient of a Gaussian mixture's objective: results, size and time before and after.
 
-use crate::support::{counts, derivative, simple};
+use crate::support::{derivative, simple};
 use accel_ad::value_and_grad;
 use accel_core::interp::Interpreter;
+use accel_core::pass::count;
 use accel_core::prelude::*;
 use std::time::Instant;
 
@@ -113,11 +114,16 @@ fn the_gradient_is_smaller_and_the_same() {
     let both = derivative(&value_and_grad(&simple(&prog)));
     let ((v, g), t) = run(&plain);
     let ((v2, g2), t2) = run(&both);
-    println!("{prog}\n=====\n{}\n======{plain}\n======\n{both}", simple(&prog));
-    println!("{:?} {t:?} -> {t2:?}", counts(&plain));
-    println!("{:?}", counts(&value_and_grad(&simple(&prog))));
-    println!("{:?}", counts(&prog));
-    println!("{:?}", accel_core::pass::count(both.program().unwrap()));
+    let (before, after) = (count(plain.program().unwrap()), count(both.program().unwrap()));
+    println!("{before:?} in {t:?} -> {after:?} in {t2:?}");
+    assert!(
+        after.arrays * 2 < before.arrays + 20 && after.array_lets * 2 < before.array_lets,
+        "{before:?} -> {after:?}"
+    );
+    assert!(
+        after.scalars * 3 < before.scalars * 2 && after.scalar_lets * 4 < before.scalar_lets,
+        "{before:?} -> {after:?}"
+    );
     assert_eq!(v.as_slice(), v2.as_slice());
     let close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * (1.0 + a.abs()));
     assert!(close(g.0.as_slice(), g2.0.as_slice()));

@@ -25,12 +25,12 @@ pub fn after<A: Arrays, R: Arrays>(f: &Afun<A, R>, rules: &[Rule]) -> String {
 }
 
 /// The body of `map f` over a vector, simplified.
-pub fn mapped<T: Elt, R: Elt>(f: impl Fn(Exp<T>) -> Exp<R>, rules: &[Rule]) -> String
+pub fn mapped<T, R>(f: impl Fn(Exp<T>) -> Exp<R>, rules: &[Rule]) -> String
 where
     T: Elt<Exp = Exp<T>> + Primitive,
-    R: Primitive,
+    R: Elt + Primitive,
 {
-    after(&afun(move |xs: Acc<Vector<T>>| map(|x| f(x), xs)), rules)
+    after(&afun(move |xs: Acc<Vector<T>>| map(&f, xs)), rules)
 }
 
 /// The simplified program.
