@@ -5,7 +5,6 @@ use accel_core::backend::Backend;
 use accel_core::error::{Error, Result};
 use accel_core::interp::Interpreter;
 use accel_core::types::{Arrays, Inputs};
-use accel_fusion::simplified;
 use accel_native::Native;
 use std::borrow::Borrow;
 
@@ -58,10 +57,10 @@ pub fn compile<A: Arrays, R: Arrays>(prog: impl Borrow<Afun<A, R>>) -> Result<Co
     compile_on(default_backend()?, prog)
 }
 
-/// Simplifies a program and prepares it on a backend. Errors as for [`run`].
+/// Prepares a program on a backend. Errors as for [`run`].
 pub fn compile_on<A: Arrays, R: Arrays>(
     backend: &dyn Backend,
     prog: impl Borrow<Afun<A, R>>,
 ) -> Result<Compiled<A, R>> {
-    Compiled::new(backend, &simplified(prog.borrow()))
+    Compiled::new(backend, prog.borrow())
 }

@@ -28,9 +28,8 @@
 #![forbid(unsafe_code)]
 
 mod choice;
-mod derivatives;
 
-pub use accel_ad::{gradient, value_and_gradient};
+pub use accel_ad::{grad, gradient, jvp, value_and_grad, value_and_gradient, vjp};
 pub use accel_core::error::{Error, Result};
 /// What the derive macros generate is made of.
 #[doc(hidden)]
@@ -38,7 +37,6 @@ pub use accel_core::surface::derive_support as __private;
 pub use accel_core::{afun, array, ast, backend, interp, print, repr, surface, types};
 pub use accel_derive::{Arrays, Elt};
 pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, run, run_on};
-pub use derivatives::{grad, jvp, value_and_grad, vjp};
 
 /// Everything a program needs.
 ///

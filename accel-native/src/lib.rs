@@ -39,6 +39,7 @@ impl Backend for Native {
     }
 
     fn compile(&self, program: &Program) -> Result<Box<dyn Executable>> {
+        let (program, _) = &accel_fusion::simplify(program)?;
         match Kernels::new(accel_fusion::lower(program))? {
             None => Interpreter.compile(program),
             Some(kernels) => {

@@ -5,6 +5,7 @@ use accel::prelude::*;
 use accel_core::backend::{Backend, Executable};
 use accel_core::interp::Interpreter;
 use accel_core::repr::{ArrayTuple, Column, RawArray};
+use accel_fusion::kernel::KernelEvaluator;
 use quickcheck::{Arbitrary, Gen, QuickCheck, TestResult, Testable};
 use std::cell::Cell;
 use std::fmt::Debug;
@@ -82,19 +83,36 @@ pub struct Tally {
 }
 
 /// A compiled program.
-pub struct Ready(Box<dyn Executable>);
+pub struct Ready {
+    executable: Box<dyn Executable>,
+    kernels: Box<dyn Executable>,
+    runs: Cell<usize>,
+}
+
+/// In so many runs of every program the interpreter and the kernel program are compared.
+const COMPARED: usize = 10;
 
 impl Ready {
-    /// Compiles a program for the interpreter.
+    /// Compiles a program for the interpreter and for the evaluator of kernel programs.
     #[track_caller]
     pub fn new<A: Arrays, R: Arrays>(program: &Afun<A, R>) -> Self {
         let program = program.program().unwrap_or_else(|e| panic!("{e}"));
-        Ready(Interpreter.compile(program).unwrap_or_else(|e| panic!("{e}\n{program}")))
+        let compile = |backend: &dyn Backend| backend.compile(program).unwrap_or_else(|e| panic!("{e}\n{program}"));
+        Ready { executable: compile(&Interpreter), kernels: compile(&KernelEvaluator), runs: Cell::new(0) }
     }
 
-    /// Runs it.
+    /// Runs it. In the first runs the result of its kernel program must be the same to the last bit, and so must an error.
     pub fn run(&self, x: &ArrayTuple) -> Checked<ArrayTuple> {
-        self.0.run(x).map_err(|e| e.to_string())
+        let run = |e: &dyn Executable| e.run(x).map_err(|e| e.to_string());
+        let result = run(&*self.executable);
+        self.runs.set(self.runs.get() + 1);
+        if self.runs.get() <= COMPARED {
+            let by_kernels = run(&*self.kernels);
+            if format!("{result:?}") != format!("{by_kernels:?}") {
+                return Err(format!("the interpreter gives {result:?}, the kernel program {by_kernels:?}"));
+            }
+        }
+        result
     }
 }
 

@@ -36,7 +36,6 @@ pub use tele::{ATele, ATeleView, Sites, SitesView, Tele, TeleView, VarTuple, Var
 pub use thin::deep;
 pub use transform::ExpTransform;
 pub use ty::{
-    Arr, FloatTy, IntTy, NumTy, Repr, ScalarTy, Tan, Ty, TyView, eq_tan, tan_arr, tan_discrete, tan_float, tan_pair,
-    tan_ty, tan_unit,
+    Arr, FloatTy, IntTy, NumTy, Repr, ScalarTy, Tan, Ty, TyView, eq_tan, tan_arr, tan_float, tan_pair, tan_ty, tan_unit,
 };
 pub use value::{Literal, Value, conforms};

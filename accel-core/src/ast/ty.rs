@@ -259,10 +259,6 @@ pub fn tan_unit() -> Equal<Tan<()>, ()> {
 pub fn tan_float<T>(_: FloatTy<T>) -> Equal<Tan<T>, T> {
     Equal::axiom()
 }
-/// `Tan<T> = ()` for scalars that are not floating-point
-pub fn tan_discrete<T>(t: ScalarTy<T>) -> Option<Equal<Tan<T>, ()>> {
-    (!t.0.is_float()).then(Equal::axiom)
-}
 /// `Tan<(A, B)> = (Tan<A>, Tan<B>)`
 pub fn tan_pair<A, B>() -> Equal<Tan<(A, B)>, (Tan<A>, Tan<B>)> {
     Equal::axiom()

@@ -11,7 +11,7 @@
 //! - `compile` turns an array computation into a list of steps: tuples of arrays dissolve likewise, and it is known after which
 //!   step an array is needed no more, so that it can be freed there.
 //! - `run` executes the steps, `ops` the single array operations. Every index and every extent is checked here; what goes
-//!   wrong is an [`Error`] that names the operation and its source line.
+//!   wrong is an [`Error`](crate::error::Error) that names the operation and its source line.
 //!
 //! Evaluation order, where floating-point results depend on it: folds and scans go through each row one element after another, from the left
 //! with `z` first (from the right with `z` last for right scans); `permute` combines in row-major order of its source.

@@ -288,7 +288,7 @@ impl<'a> Evaluator<'a> {
             if !truth(found[0])? {
                 return Ok(());
             }
-            let Some(at) = offset(&out.extents, &found[1..])? else {
+            let Some(at) = offset(&out.extents, found[1..].iter().copied())? else {
                 return Err(out_of_bounds(self.p.sites[site].to_string(), &found[1..], &out.extents));
             };
             let combined = comb.call(&[get.call(index)?, element(&out, at)?].concat())?;
@@ -352,8 +352,13 @@ impl Machine<'_> {
             Instr::Op2(to, op, a, b) => r[*to] = op.eval(r[*a], r[*b]).map_err(blame)?,
             Instr::Extent(to, a, dim) => r[*to] = position(self.e.get(*a)?.extents[*dim]),
             Instr::Read { to, array, index, site, inside } => {
-                let element = self.read(*array, index, *site, *inside)?;
-                to.iter().zip(element).for_each(|(to, x)| self.registers[*to] = x);
+                let a = self.e.get(*array)?;
+                let Some(i) = offset(&a.extents, index.iter().map(|i| r[*i]))? else {
+                    return Err(self.outside(a, index, *site, *inside));
+                };
+                for (to, c) in to.iter().zip(&a.columns) {
+                    r[*to] = c.get(i).ok_or_else(no_element)?;
+                }
             }
             Instr::If { cond, then, otherwise, merge } => {
                 let chosen = truth(r[*cond])?;
@@ -378,18 +383,16 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn read(&self, array: ArrayId, index: &[Reg], site: SiteId, inside: bool) -> Result<Vec<Scalar>> {
-        let (a, index) = (self.e.get(array)?, self.get(index));
-        if let Some(i) = offset(&a.extents, &index)? {
-            return element(a, i);
-        }
+    /// The error of a read outside of an array.
+    #[cold]
+    fn outside(&self, a: &RawArray, index: &[Reg], site: SiteId, inside: bool) -> Error {
         let (read, stmt) = (self.e.p.sites[site], self.e.p.sites[self.site]);
         let op = match read.at {
             None if site != self.site => format!("`{}` in {stmt}", read.name),
             _ => read.to_string(),
         };
-        let outside = out_of_bounds(op, &index, &a.extents);
-        Err(if inside { Error::Internal(format!("an index said to be inside: {outside}")) } else { outside })
+        let error = out_of_bounds(op, &self.get(index), &a.extents);
+        if inside { Error::Internal(format!("an index said to be inside: {error}")) } else { error }
     }
 }
 
@@ -413,10 +416,10 @@ fn truth(x: Scalar) -> Result<bool> {
 }
 
 /// The row-major position of an index; `None` if it is outside.
-fn offset(extents: &[usize], index: &[Scalar]) -> Result<Option<usize>> {
+fn offset(extents: &[usize], index: impl IntoIterator<Item = Scalar>) -> Result<Option<usize>> {
     let mut at = 0;
     for (extent, i) in extents.iter().zip(index) {
-        match usize::try_from(int(*i)?) {
+        match usize::try_from(int(i)?) {
             Ok(i) if i < *extent => at = at * extent + i,
             _ => return Ok(None),
         }
@@ -462,7 +465,11 @@ fn for_each_index(extents: &[usize], mut f: impl FnMut(usize, &[Scalar]) -> Resu
 /// Element `i` of an array.
 fn element(a: &RawArray, i: usize) -> Result<Vec<Scalar>> {
     let x = a.columns.iter().map(|c| c.get(i)).collect::<Option<_>>();
-    x.ok_or_else(|| Error::Internal("a column is shorter than its array".into()))
+    x.ok_or_else(no_element)
+}
+
+fn no_element() -> Error {
+    Error::Internal("a column is shorter than its array".into())
 }
 
 fn set(c: &mut Column, i: usize, x: Scalar) -> Result<()> {

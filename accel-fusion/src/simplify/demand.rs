@@ -55,6 +55,7 @@ impl Demand {
         match (self, t) {
             (Demand::All, _) => true,
             (Demand::None, t) => t.width() == 0,
+            (d, RawTy::Array(p)) => d.is_complete(&p.1),
             (Demand::Pair(d), RawTy::Pair(p)) => d[0].is_complete(&p.0) && d[1].is_complete(&p.1),
             (Demand::Pair(_), _) => true,
         }
