@@ -346,8 +346,10 @@ impl Step {
     /// The operation of the library that has no reverse-mode derivative, if this step is or contains one.
     pub fn forward_only(&self) -> Vec<&'static str> {
         let mut ops = match self {
-            Step::Scan { z: Some(_), .. } => vec!["scan"],
-            Step::Scan { z: None, .. } => vec!["scan1"],
+            Step::Scan { left: true, z: Some(_), .. } => vec!["scanl"],
+            Step::Scan { left: false, z: Some(_), .. } => vec!["scanr"],
+            Step::Scan { left: true, z: None, .. } => vec!["scanl1"],
+            Step::Scan { left: false, z: None, .. } => vec!["scanr1"],
             Step::Permute { .. } => vec!["permute"],
             Step::Awhile { .. } => vec!["awhile"],
             _ => vec![],
