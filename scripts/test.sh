@@ -46,6 +46,8 @@ run() {
 # `--all-targets` would build the examples as test programs only, but tests/command_line.rs runs the examples.
 run cargo test --workspace --features ndarray --no-fail-fast
 if [ "$quick" = no ]; then
+  # A single test does not build the examples that it runs.
+  run cargo build --release --package accel --examples
   run cargo test --release --package accel --test adbench --no-fail-fast -- --ignored
 fi
 
