@@ -7,4 +7,4 @@ mod lower;
 pub mod simplify;
 
 pub use lower::lower;
-pub use simplify::{Options, Rule, Stats, simplified, simplified_derivative, simplify, simplify_with};
+pub use simplify::{Options, Rule, Stats, simplified, simplify, simplify_with};

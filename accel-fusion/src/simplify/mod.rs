@@ -86,9 +86,3 @@ fn round(p: &Program, stats: Stats, options: Options) -> (Program, Stats) {
 pub fn simplified<A: Arrays, R: Arrays>(f: &Afun<A, R>) -> Afun<A, R> {
     Afun::from_result(f.program().and_then(simplify).map(|(p, _)| p))
 }
-
-/// A simplified array function that is a derivative: zeros have no sign ([`Options::unsigned_zeros`]).
-pub fn simplified_derivative<A: Arrays, R: Arrays>(f: &Afun<A, R>) -> Afun<A, R> {
-    let options = Options { unsigned_zeros: true };
-    Afun::from_result(f.program().and_then(|p| simplify_with(p, options)).map(|(p, _)| p))
-}
