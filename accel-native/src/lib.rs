@@ -61,6 +61,7 @@ impl Kernels {
     /// `Error::Compiler`, and what [`kernel::verify`] says: generated code does not check what it excludes.
     pub fn new(program: kernel::Program) -> Result<Option<Kernels>> {
         kernel::verify(&program)?;
+        print::dump_with("kernels", || program.to_string());
         let Some(toolchain) = toolchain::toolchain() else { return Ok(None) };
         let module = emit(&program, Options { vector_math: toolchain.vector_math });
         print::dump_with("c", || module.source.clone());
