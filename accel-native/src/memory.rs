@@ -136,7 +136,7 @@ impl Drop for Memory {
     fn drop(&mut self) {
         for b in &self.blocks {
             // SAFETY: it was made by `Box::into_raw` and is dropped once; no code runs that could use it.
-            unsafe { give_back(&mut *Box::from_raw(*b)) };
+            unsafe { give_back(&mut Box::from_raw(*b)) };
         }
     }
 }
