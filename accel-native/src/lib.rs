@@ -32,7 +32,9 @@ use accel_core::interp::Interpreter;
 use accel_core::print;
 use accel_core::repr::{ArrayTuple, RawArray, RawTy};
 use accel_fusion::kernel;
+use accel_fusion::optimize::{Optimized, optimize};
 use runtime::Code;
+use std::sync::OnceLock;
 
 /// The backend. Its results do not depend on the number of threads, see the [crate's documentation](crate).
 #[derive(Clone, Copy, Default, Debug)]
@@ -45,11 +47,18 @@ impl Backend for Native {
 
     fn compile(&self, program: &Program) -> Result<Box<dyn Executable>> {
         let (program, _) = &accel_fusion::simplify(program)?;
-        match Kernels::new(accel_fusion::lower(program))? {
+        let lowered = accel_fusion::lower(program);
+        let optimized = optimize(&lowered, true);
+        match Kernels::new(optimized.program.clone())? {
             None => Interpreter.compile(program),
-            Some(kernels) => {
-                Ok(Box::new(Compiled { kernels, arg: program.arg().clone(), result: program.result().clone() }))
-            }
+            Some(kernels) => Ok(Box::new(Compiled {
+                kernels,
+                optimized,
+                general: OnceLock::new(),
+                lowered,
+                arg: program.arg().clone(),
+                result: program.result().clone(),
+            })),
         }
     }
 }
@@ -66,6 +75,7 @@ impl Kernels {
     /// `Error::Compiler`, and what [`kernel::verify`] says: generated code does not check what it excludes.
     pub fn new(program: kernel::Program) -> Result<Option<Kernels>> {
         kernel::verify(&program)?;
+        print::dump_with("kernels", || program.to_string());
         let Some(toolchain) = toolchain::toolchain() else { return Ok(None) };
         let module = emit(&program, Options { vector_math: toolchain.vector_math });
         print::dump_with("c", || module.source.clone());
@@ -96,7 +106,12 @@ impl Kernels {
 
 /// A compiled typed program.
 struct Compiled {
+    /// For extents of which the assumptions hold.
     kernels: Kernels,
+    optimized: Optimized,
+    /// For others; made when it is needed.
+    general: OnceLock<Result<Kernels>>,
+    lowered: kernel::Program,
     arg: RawTy,
     result: RawTy,
 }
@@ -104,33 +119,24 @@ struct Compiled {
 impl Executable for Compiled {
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
         check_argument(argument, &self.arg)?;
-        let mut inputs = vec![];
-        leaves(argument, &mut inputs);
-        let mut results = self.kernels.run(inputs)?.into_iter();
-        tuple(&self.result, &mut results).ok_or_else(|| Error::Internal("a program with too few results".into()))
+        let inputs = argument.leaves();
+        let mut results = self.kernels_for(&inputs)?.run(inputs)?.into_iter();
+        ArrayTuple::of(&self.result, &mut results)
+            .ok_or_else(|| Error::Internal("a program with too few results".into()))
     }
 }
 
-/// The arrays of a tuple, from left to right.
-fn leaves(a: &ArrayTuple, out: &mut Vec<RawArray>) {
-    match a {
-        ArrayTuple::Unit => {}
-        ArrayTuple::Array(a) => out.push(a.clone()),
-        ArrayTuple::Pair(p) => {
-            leaves(&p.0, out);
-            leaves(&p.1, out);
+impl Compiled {
+    /// The kernels for arguments of these extents.
+    fn kernels_for(&self, inputs: &[RawArray]) -> Result<&Kernels> {
+        if self.optimized.fits(&self.lowered, inputs) {
+            return Ok(&self.kernels);
         }
+        let general = || {
+            tracing::debug!("the extents are not as assumed: the program is compiled without assumptions");
+            let kernels = Kernels::new(optimize(&self.lowered, false).program)?;
+            kernels.ok_or_else(|| Error::Compiler("there was a C compiler and now there is none".into()))
+        };
+        self.general.get_or_init(general).as_ref().map_err(Clone::clone)
     }
-}
-
-/// The tuple of a type with the next arrays.
-fn tuple(t: &RawTy, arrays: &mut impl Iterator<Item = RawArray>) -> Option<ArrayTuple> {
-    Some(match t {
-        RawTy::Pair(p) => {
-            let first = tuple(&p.0, arrays)?;
-            ArrayTuple::pair(first, tuple(&p.1, arrays)?)
-        }
-        RawTy::Array(_) => ArrayTuple::Array(arrays.next()?),
-        RawTy::Unit | RawTy::Scalar(_) => ArrayTuple::Unit,
-    })
 }
