@@ -7,15 +7,20 @@
 //! Compiled libraries are kept in `$XDG_CACHE_HOME/accel`, or `~/.cache/accel`. The environment variable `CC` chooses the compiler;
 //! where there is none, programs are interpreted, after one warning. `ACCEL_DUMP=c` prints the generated code.
 //!
+//! A run is one call of the compiled program, which calls back for memory and for what is done in parallel. A compiled program may
+//! run in many threads at once, those of a rayon pool included; all that a run changes is its own. Memory is used
+//! again after the last use of an array, and a loop writes over an array that it is the last one to read.
+//!
 //! Floating-point results are those of the reference interpreter but for two things: reductions and scans of long rows combine
-//! partial results (in an order that depends on sizes only, not on the number of threads), and mathematical functions of vectors
-//! may differ from the scalar ones in the last places (4 at most).
+//! partial results, and mathematical functions of vectors may differ from the scalar ones in the last places (4 at most). The order in
+//! which partial results are combined depends on the sizes of arrays only, never on the number of threads or on chance: the same
+//! program gives the same result for the same arguments, bit by bit, on every run and with every size of rayon's pool.
 
 mod abi;
-mod buffer;
 mod cache;
 mod library;
-mod plan;
+mod memory;
+mod parallel;
 mod runtime;
 mod toolchain;
 
@@ -31,7 +36,7 @@ use accel_fusion::optimize::{Optimized, optimize};
 use runtime::Code;
 use std::sync::OnceLock;
 
-/// The backend.
+/// The backend. Its results do not depend on the number of threads, see the [crate's documentation](crate).
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Native;
 
@@ -75,8 +80,7 @@ impl Kernels {
         let module = emit(&program, Options { vector_math: toolchain.vector_math });
         print::dump_with("c", || module.source.clone());
         let library = cache::library(&module, toolchain)?;
-        let plan = plan::plan(&program, &module.kernels);
-        Ok(Some(Kernels { code: Code { program, plan, library } }))
+        Ok(Some(Kernels { code: Code::new(program, library) }))
     }
 
     /// Computes the result arrays from the input arrays. The inputs must have the ranks and element types of the program.
@@ -94,7 +98,9 @@ impl Kernels {
         if inputs.len() != program.inputs.len() || !program.inputs.iter().zip(&inputs).all(fits) {
             return Err(Error::Internal("inputs that do not fit the kernel program".into()));
         }
-        runtime::run(&self.code, inputs)
+        let (results, bytes) = runtime::run(&self.code, &inputs)?;
+        tracing::trace!(bytes, "the most memory of the run");
+        Ok(results)
     }
 }
 
