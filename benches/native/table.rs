@@ -17,6 +17,8 @@ struct Effort {
 
 const FULL: Effort = Effort { rounds: 9, rounds_elsewhere: 3, turn: Duration::from_millis(100) };
 const QUICK: Effort = Effort { rounds: 3, rounds_elsewhere: 1, turn: Duration::from_millis(20) };
+/// Work that takes longer has one turn.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Measures the cases whose theme or work contains one of the filters (all, if there is none) and prints them.
 pub fn print(cases: Vec<Case>, options: &[&str]) -> Result<()> {
@@ -53,12 +55,10 @@ struct Times {
 
 fn measure(pair: Pair, effort: &Effort) -> Result<Times> {
     let (mut reference, mut ours) = (pair.reference, pair.ours);
-    let elsewhere = |m: &Measure| matches!(m, Measure::Elsewhere(_));
-    let rounds = if elsewhere(&reference) || elsewhere(&ours) { effort.rounds_elsewhere } else { effort.rounds };
-    let (reference_runs, our_runs) = (runs(&mut reference, effort)?, runs(&mut ours, effort)?);
+    let (reference_plan, our_plan) = (plan(&mut reference, effort)?, plan(&mut ours, effort)?);
     let (mut reference_times, mut our_times, mut speeds) = (vec![], vec![], vec![]);
-    for _ in 0..rounds {
-        let (r, o) = (turn(&mut reference, reference_runs)?, turn(&mut ours, our_runs)?);
+    for _ in 0..reference_plan.rounds.min(our_plan.rounds) {
+        let (r, o) = (turn(&mut reference, reference_plan.runs)?, turn(&mut ours, our_plan.runs)?);
         reference_times.push(r);
         our_times.push(o);
         speeds.push(r / o);
@@ -66,17 +66,27 @@ fn measure(pair: Pair, effort: &Effort) -> Result<Times> {
     Ok(Times { reference: median(reference_times), ours: median(our_times), speed: median(speeds) })
 }
 
-/// How many runs fill a turn. The first runs also fault in memory and start threads.
-fn runs(measure: &mut Measure, effort: &Effort) -> Result<usize> {
-    let Measure::Work(work) = measure else { return Ok(1) };
+/// How often one side is measured, and how many runs fill a turn.
+struct Plan {
+    rounds: usize,
+    runs: usize,
+}
+
+/// Tries one side out. The first run also faults in memory and starts threads.
+fn plan(measure: &mut Measure, effort: &Effort) -> Result<Plan> {
+    let Measure::Work(work) = measure else { return Ok(Plan { rounds: effort.rounds_elsewhere, runs: 1 }) };
+    let begin = Instant::now();
     work()?;
+    if begin.elapsed() > PATIENCE {
+        return Ok(Plan { rounds: 1, runs: 1 });
+    }
     let begin = Instant::now();
     let mut runs = 0;
     while begin.elapsed() < effort.turn {
         work()?;
         runs += 1;
     }
-    Ok(runs)
+    Ok(Plan { rounds: effort.rounds, runs })
 }
 
 /// Seconds of one run.
