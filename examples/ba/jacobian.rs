@@ -64,14 +64,17 @@ pub fn jacobian<T: Floating>(problem: Acc<Problem<T>>) -> (Acc<Vector<i64>>, Acc
     let weight_entries = map(|w| gradient(weight_error, w), weights);
     let values = concat(flatten(entries), weight_entries);
 
-    let weight_column = |i: Exp<i64>| n * CAMERA + m * POINT + i;
-    let entry_columns = generate((p, 2 * ROW), |(i, entry)| {
+    // In one array, not as two that are put together: this is the largest of the results.
+    let reprojection_entries = p * (2 * ROW);
+    let columns = generate(values.shape(), |entry| {
+        let (i, place) = (entry / (2 * ROW), entry % ROW);
         let (camera, point) = observed.at(i);
-        let entry = entry % ROW;
-        let point_column = n * CAMERA + point * POINT + (entry - CAMERA);
-        cond(entry.lt(CAMERA), camera * CAMERA + entry, cond(entry.lt(CAMERA + POINT), point_column, weight_column(i)))
+        let weight_column = |i: Exp<i64>| n * CAMERA + m * POINT + i;
+        let point_column = n * CAMERA + point * POINT + (place - CAMERA);
+        let others = cond(place.lt(CAMERA + POINT), point_column, weight_column(i));
+        let of_reprojection = cond(place.lt(CAMERA), camera * CAMERA + place, others);
+        cond(entry.lt(reprojection_entries), of_reprojection, weight_column(entry - reprojection_entries))
     });
-    let columns = concat(flatten(entry_columns), generate(p, weight_column));
 
     let starts = generate(p * 3 + 1, |row| cond(row.lt(p * 2), row * ROW, p * 2 * ROW + (row - p * 2)));
     (starts, columns, values)
