@@ -1,5 +1,6 @@
 //! Arrays of tuples become arrays of their columns, so that each column can be fused, or dropped, by itself.
 
+use super::code::only;
 use super::cost::{LITTLE, work};
 use crate::kernel::{ArrayId, ArrayInfo, Block, Code, Instr, Op, Program, Stmt};
 use std::collections::{BTreeMap, BTreeSet};
@@ -176,11 +177,4 @@ fn columns_read(instrs: &[Instr], registers: &BTreeSet<usize>, used: &mut BTreeM
 
 fn loop_(to: Vec<ArrayId>, extents: &Code, body: &Code, results: Vec<usize>, site: usize) -> Stmt {
     Stmt { op: Op::Loop { to, extents: extents.clone(), body: only(body, results) }, site }
-}
-
-/// What a code does for some of its results.
-fn only(body: &Code, results: Vec<usize>) -> Code {
-    let mut code = Code { results, ..body.clone() };
-    super::code::drop_unused(&mut code);
-    code
 }

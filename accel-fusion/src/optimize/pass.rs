@@ -109,8 +109,8 @@ impl Pass<'_> {
 
     /// A new array.
     pub fn array(&mut self, info: ArrayInfo, dims: Vec<Poly>) -> ArrayId {
+        self.facts.array(info.columns.len());
         self.program.arrays.push(info);
-        self.facts.array(vec![]);
         let a = self.program.arrays.len() - 1;
         self.facts.set_dims(a, dims);
         a
