@@ -11,9 +11,13 @@
 #![forbid(unsafe_code)]
 
 mod code;
+mod cost;
 pub mod fault;
 mod kernels;
 pub mod module;
 mod ops;
+mod strip;
 
+pub use code::LANES;
+pub use cost::cost;
 pub use module::{Kernel, Module, Options, emit};

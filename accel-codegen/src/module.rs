@@ -6,6 +6,7 @@
 
 use crate::code::Writer;
 use crate::ops::Declarations;
+use crate::strip::Strip;
 use accel_fusion::kernel::{Block, Code, Op, Program, Rows, SiteId};
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -86,6 +87,18 @@ pub enum Kernel {
     Reshape {
         /// The new extents.
         extents: Function,
+    },
+    /// `Strip`: its statements have kernels of their own as well, for extents with which strips do not pay.
+    Strip {
+        /// The extent of the dimension.
+        len: Function,
+        /// The bytes of working memory that a task needs, the bytes of its partial totals, and about how many operations a position
+        /// takes.
+        sizes: Function,
+        /// The positions `from..to` (not none); `state` is working memory and memory for partial totals, both aligned to 64 bytes.
+        body: Function,
+        /// Combines the partial totals of the first `to` tasks, which are `len` bytes apart from `state[0]` on.
+        join: Function,
     },
     /// `If`
     If {
@@ -171,12 +184,22 @@ impl Emitter<'_> {
             },
             Op::Reshape { extents, .. } => Kernel::Reshape { extents: self.host(extents, site) },
             Op::If { cond, .. } => Kernel::If { cond: self.host(cond, site) },
+            Op::Strip { to, len, body } => {
+                let strip = Strip::new(self.program, to, len, body);
+                Kernel::Strip {
+                    len: self.host(len, site),
+                    sizes: self.function(&format!("strip_{n}_host"), site, |w| strip.sizes(w)),
+                    body: self.function(&format!("strip_{n}"), site, |w| strip.body(w)),
+                    join: self.function(&format!("strip_{n}_join"), site, |w| strip.join(w)),
+                }
+            }
         };
         match op {
             Op::If { then: (a, _), otherwise: (b, _), .. } | Op::While { cond: (a, _), body: (b, _), .. } => {
                 self.block(a);
                 self.block(b);
             }
+            Op::Strip { body, .. } => self.block(body),
             _ => {}
         }
     }

@@ -5,6 +5,7 @@
 pub mod kernel;
 mod lower;
 pub mod simplify;
+pub mod strip;
 
 pub use lower::lower;
 pub use simplify::{Options, Rule, Stats, simplified, simplify, simplify_with};

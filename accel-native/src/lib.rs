@@ -16,6 +16,7 @@ mod buffer;
 mod cache;
 mod library;
 mod plan;
+mod pool;
 mod runtime;
 mod toolchain;
 
@@ -27,6 +28,7 @@ use accel_core::interp::Interpreter;
 use accel_core::print;
 use accel_core::repr::{ArrayTuple, RawArray, RawTy};
 use accel_fusion::kernel;
+use pool::Pool;
 use runtime::Code;
 
 /// The backend.
@@ -67,7 +69,7 @@ impl Kernels {
         print::dump_with("c", || module.source.clone());
         let library = cache::library(&module, toolchain)?;
         let plan = plan::plan(&program, &module.kernels);
-        Ok(Some(Kernels { code: Code { program, plan, library } }))
+        Ok(Some(Kernels { code: Code { program, plan, library, pool: Pool::default() } }))
     }
 
     /// Computes the result arrays from the input arrays. The inputs must have the ranks and element types of the program.

@@ -1,7 +1,6 @@
 //! A kernel program with the functions of each statement and the arrays that are needed no more after it.
 
-use accel_codegen::Kernel;
-use accel_core::repr::op::{Float1, Op1, Op2};
+use accel_codegen::{Kernel, cost};
 use accel_fusion::kernel::{self, ArrayId, Instr, Program, SiteId, Stmt};
 use std::collections::BTreeSet;
 
@@ -55,6 +54,11 @@ pub enum Op {
         to: ArrayId,
         from: ArrayId,
         rank: usize,
+    },
+    /// `plain`: the statements one by one. Without strips, that is what is executed.
+    Strip {
+        to: Vec<ArrayId>,
+        plain: Block,
     },
     If {
         to: Vec<ArrayId>,
@@ -145,6 +149,7 @@ fn step(s: &Stmt, uses: &mut BTreeSet<ArrayId>, kernels: &mut impl Iterator<Item
             then: (inner(&then.0, &then.1), then.1.clone()),
             otherwise: (inner(&otherwise.0, &otherwise.1), otherwise.1.clone()),
         },
+        kernel::Op::Strip { to, body, .. } => Op::Strip { to: to.clone(), plain: inner(body, to) },
         kernel::Op::While { to, init, cond, body } => {
             let cond = (inner(&cond.0, &[cond.1]), cond.1);
             let body = (inner(&body.0, &body.1), body.1.clone());
@@ -163,19 +168,4 @@ fn arrays(instrs: &[Instr], found: &mut BTreeSet<ArrayId>) {
         }
         i.inner().into_iter().for_each(|inner| arrays(inner, found));
     }
-}
-
-/// About how long instructions take, in simple operations: to decide what is worth being done in parallel.
-fn cost(instrs: &[Instr]) -> usize {
-    let of = |i: &Instr| match i {
-        Instr::Const(..) | Instr::Extent(..) => 0,
-        Instr::Op1(_, Op1::Float(Float1::Sqrt | Float1::Recip), _) => 4,
-        Instr::Op1(_, Op1::Float(_), _) | Instr::Op2(_, Op2::Float(_), ..) => 10,
-        Instr::Op1(..) | Instr::Op2(..) => 1,
-        Instr::Read { to, .. } => 1 + to.len(),
-        Instr::If { then, otherwise, .. } => 1 + cost(then).max(cost(otherwise)),
-        // How often is not known.
-        Instr::While { cond: c, body, .. } => 20 * (1 + cost(c) + cost(body)),
-    };
-    1 + instrs.iter().map(of).sum::<usize>()
 }

@@ -4,10 +4,13 @@
 //! of threads, so that results do not depend on it either: a long row is reduced part by part (its partial results are
 //! combined from left to right), many rows one row after another.
 
+mod strip;
+
 use crate::abi::{Array, Task};
 use crate::buffer::{Buffer, address};
 use crate::library::Library;
 use crate::plan::{Block, Op, Step};
+use crate::pool::Pool;
 use accel_codegen::Kernel;
 use accel_codegen::fault::{DIVISION, DIVISIONS, READ, TARGET, record_length};
 use accel_core::error::{Error, Result};
@@ -30,6 +33,8 @@ pub struct Code {
     pub program: Program,
     pub plan: Block,
     pub library: Arc<Library>,
+    /// Working memory for strips.
+    pub pool: Pool,
 }
 
 /// The arrays of one run.
@@ -170,6 +175,7 @@ impl<'a> Run<'a> {
                 let a = self.reshape(s.site, *from, extents)?;
                 self.put(*to, a);
             }
+            (Op::Strip { to, plain }, Kernel::Strip { .. }) => self.strip(s, to, plain)?,
             (Op::If { to, then, otherwise }, Kernel::If { cond }) => {
                 let chosen = if self.numbers(cond, 1, s.site)?[0] != 0 { then } else { otherwise };
                 let arrays = self.results(chosen)?;
@@ -273,13 +279,7 @@ impl<'a> Run<'a> {
     fn reduce(&mut self, s: &Step, to: ArrayId, outer: usize, has_init: bool, cost: usize) -> Result<()> {
         let Kernel::Reduce { extents, len, rows, part, join } = s.kernel else { return Ok(()) };
         let (extents, count, len) = self.rows(extents, outer, len, s.site)?;
-        if !has_init && len == 0 && count > 0 {
-            return Err(Error::Shape {
-                op: self.place(s.site),
-                expected: "a non-empty innermost dimension".into(),
-                found: format!("shape {:?}", [&extents[..], &[0]].concat()),
-            });
-        }
+        self.check_rows(s.site, has_init, &extents, count, len)?;
         let mut outputs = self.outputs(&[to], &extents, count, s.site)?;
         match parts(count, len, cost) {
             None => self.ranges(rows, s.site, count, cost.saturating_mul(len.max(1)), &extents, len as i64)?,
@@ -322,6 +322,18 @@ impl<'a> Run<'a> {
         // SAFETY: every row has been written, with the initial value if there is one.
         unsafe { self.finish(&mut outputs, n) };
         Ok(())
+    }
+
+    /// Empty rows need an initial value.
+    fn check_rows(&self, site: SiteId, has_init: bool, extents: &[i64], count: usize, len: usize) -> Result<()> {
+        if has_init || len > 0 || count == 0 {
+            return Ok(());
+        }
+        Err(Error::Shape {
+            op: self.place(site),
+            expected: "a non-empty innermost dimension".into(),
+            found: format!("shape {:?}", [extents, &[0]].concat()),
+        })
     }
 
     /// The outer extents, the number of rows and their length.
