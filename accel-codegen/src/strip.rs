@@ -346,13 +346,18 @@ impl<'a> Strip<'a> {
                 w.initial(&z, types, rows, &[&rows.op]);
                 w.hoist_output(a, true);
                 for (c, t) in types.iter().enumerate() {
-                    w.line(format!("const {t} *const t{c} = (const void *)partial; partial += {};", self.total_room(a, *t)));
+                    w.line(format!(
+                        "const {t} *const t{c} = (const void *)partial; partial += {};",
+                        self.total_room(a, *t)
+                    ));
                 }
                 w.braces(&format!("for (i64 q = 0; q < {}; q++)", self.total_size(a)), |w| {
                     w.declare(&y, types);
-                    let part: Vec<_> = types.iter().enumerate().map(|(c, t)| {
-                        format!("((const {t} *)((const char *)t{c} + s * task->len))[q]")
-                    }).collect();
+                    let part: Vec<_> = types
+                        .iter()
+                        .enumerate()
+                        .map(|(c, t)| format!("((const {t} *)((const char *)t{c} + s * task->len))[q]"))
+                        .collect();
                     w.line("i64 s = 0;");
                     if rows.init.is_some() {
                         w.assign(&y, &z);
@@ -360,7 +365,9 @@ impl<'a> Strip<'a> {
                         w.assign(&y, &part);
                         w.line("s++;");
                     }
-                    w.braces("for (; s < task->to; s++)", |w| w.code(&rows.op, &[y.clone(), part.clone()].concat(), &y));
+                    w.braces("for (; s < task->to; s++)", |w| {
+                        w.code(&rows.op, &[y.clone(), part.clone()].concat(), &y)
+                    });
                     w.assign(&elements(a, types.len(), "q"), &y);
                 });
             });

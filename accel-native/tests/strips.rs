@@ -52,7 +52,8 @@ fn close(a: &[RawArray], b: &[RawArray], what: &str) {
             match (a, b) {
                 (Column::F64(a), Column::F64(b)) => {
                     let scale = b.iter().filter(|x| x.is_finite()).fold(1.0f64, |m, x| m.max(x.abs()));
-                    let near = |(a, b): (&f64, &f64)| a == b || a.is_nan() && b.is_nan() || (a - b).abs() < 1e-11 * scale;
+                    let near =
+                        |(a, b): (&f64, &f64)| a == b || a.is_nan() && b.is_nan() || (a - b).abs() < 1e-11 * scale;
                     assert!(a.iter().zip(b.iter()).all(near), "{what}: {a:?} {b:?}");
                 }
                 _ => assert_eq!(a, b, "{what}"),

@@ -98,8 +98,7 @@ impl<'a> Run<'a> {
             pool.give(working);
             if ok { Ok(()) } else { Err(Some(fault)) }
         };
-        let results: Vec<_> =
-            if count == 1 { vec![one(0)] } else { (0..count).into_par_iter().map(one).collect() };
+        let results: Vec<_> = if count == 1 { vec![one(0)] } else { (0..count).into_par_iter().map(one).collect() };
         for result in results {
             result.map_err(|fault| fault.map_or_else(|| no_memory(s.site, scratch), |f| self.error(&f, s.site)))?;
         }
