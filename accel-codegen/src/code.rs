@@ -33,7 +33,7 @@ pub struct Lanes {
 }
 
 /// Registers whose value is known, to leave out checks.
-type Constants = HashMap<Reg, Scalar>;
+pub type Constants = HashMap<Reg, Scalar>;
 
 impl<'a> Writer<'a> {
     pub fn new(program: &'a Program, declarations: &'a mut Declarations, site: SiteId) -> Self {
@@ -99,7 +99,8 @@ impl<'a> Writer<'a> {
         });
     }
 
-    fn instrs(&mut self, code: &Code, instrs: &[Instr], constants: &mut Constants) {
+    /// Instructions whose operands are in registers already.
+    pub fn instrs(&mut self, code: &Code, instrs: &[Instr], constants: &mut Constants) {
         for i in instrs {
             self.instr(code, i, constants);
         }

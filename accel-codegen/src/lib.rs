@@ -17,6 +17,7 @@ mod kernels;
 pub mod module;
 mod ops;
 mod strip;
+mod sums;
 
 pub use code::LANES;
 pub use cost::cost;

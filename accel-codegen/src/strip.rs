@@ -11,6 +11,7 @@ use crate::code::{LANES, Lanes, Writer, position, position_in_strip, uses};
 use crate::cost::cost;
 use crate::kernels::{elements, index, names, neutral, operator};
 use crate::ops;
+use crate::sums::{Sum, loops};
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Block, Code, Instr, Op, Program, Reg, Rows, SiteId};
 use accel_fusion::strip::{Role, roles};
@@ -232,10 +233,22 @@ impl<'a> Strip<'a> {
                 to.iter().for_each(|a| self.store(w, *a));
             }
             (Role::Row, Op::Reduce { to, rows, .. }) => {
-                self.inner_indices(w, *to, |w, ix| self.fold(w, *to, rows, ix));
+                match Sum::new(rows, self.columns(*to), &w.lanes.arrays, 0) {
+                    Some(sum) => sum.rows(w, *to),
+                    None => self.inner_indices(w, *to, |w, ix| self.fold(w, *to, rows, ix)),
+                }
                 self.store(w, *to);
             }
-            (Role::Total, Op::Reduce { to, rows, .. }) => self.total(w, *to, rows),
+            (Role::Total, Op::Reduce { to, rows, .. }) => {
+                let rank = self.program.arrays[*to].rank;
+                match Sum::new(rows, self.columns(*to), &w.lanes.arrays, rank).filter(|_| rank > 0) {
+                    Some(sum) => {
+                        w.braces(&format!("if (width == {LANES})"), |w| sum.total(w, *to));
+                        w.braces("else", |w| self.total(w, *to, rows));
+                    }
+                    None => self.total(w, *to, rows),
+                }
+            }
             _ => {}
         }
     }
@@ -377,14 +390,6 @@ impl<'a> Strip<'a> {
 
 /// The loop over the positions of a strip.
 const LANE: &str = "for (int l = 0; l < 32; l++)";
-
-/// `body` for the indices of the dimensions `from..to` of an array.
-fn loops(w: &mut Writer, a: ArrayId, from: usize, to: usize, body: impl FnOnce(&mut Writer)) {
-    if from == to {
-        return w.braces("", body);
-    }
-    w.braces(&format!("for (i64 i{from} = 0; i{from} < a{a}_n{from}; i{from}++)"), |w| loops(w, a, from + 1, to, body));
-}
 
 /// The code for elements, and the register with the position.
 fn elementwise(role: Role, op: &Op) -> (&Code, Reg) {

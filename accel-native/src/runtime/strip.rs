@@ -76,7 +76,7 @@ impl<'a> Run<'a> {
     /// Executes the strips of `n` positions; `sizes` is what the function of that name says. The tasks depend on sizes only.
     fn tasks(&mut self, s: &Step, n: usize, [scratch, partial, cost]: [usize; 3]) -> Result<()> {
         let Kernel::Strip { body, join, .. } = s.kernel else { return Ok(()) };
-        let most = if partial == 0 { TASKS } else { (TOTALS / partial).clamp(1, TASKS) };
+        let most = TOTALS.checked_div(partial).unwrap_or(TASKS).clamp(1, TASKS);
         let each = n.div_ceil(most).max(TASK / cost.max(1)).next_multiple_of(LANES);
         let count = n.div_ceil(each);
         let no_memory = |site: SiteId, bytes| Error::Memory { op: self.place(site), shape: vec![bytes] };
