@@ -117,6 +117,7 @@ pub fn emit(program: &Program, options: Options) -> Module {
         functions: vec![],
         known: HashMap::new(),
         kernels: vec![],
+        cold: false,
     };
     e.block(&program.body);
     let mut source = PRELUDE.to_string();
@@ -155,6 +156,8 @@ struct Emitter<'a> {
     /// Functions by their text: equal ones are printed once.
     known: HashMap<String, Function>,
     kernels: Vec<Kernel>,
+    /// Whether what is printed is hardly ever executed: compiling it should be fast, not the code.
+    cold: bool,
 }
 
 impl Emitter<'_> {
@@ -199,7 +202,11 @@ impl Emitter<'_> {
                 self.block(a);
                 self.block(b);
             }
-            Op::Strip { body, .. } => self.block(body),
+            Op::Strip { body, .. } => {
+                self.cold = true;
+                self.block(body);
+                self.cold = false;
+            }
             _ => {}
         }
     }
@@ -234,7 +241,8 @@ impl Emitter<'_> {
         let mut w = Writer::new(self.program, &mut self.declarations, site);
         let head = body(&mut w);
         let body = w.finish();
-        let _ = write!(self.text, "\n{head} {{\n{body}    return 0;\n}}\n");
+        let attribute = if self.cold { "__attribute__((cold)) " } else { "" };
+        let _ = write!(self.text, "\n{attribute}{head} {{\n{body}    return 0;\n}}\n");
     }
 
     fn function(&mut self, name: &str, site: SiteId, body: impl FnOnce(&mut Writer)) -> Function {
@@ -258,7 +266,7 @@ impl Emitter<'_> {
 
     fn add(&mut self, name: &str, body: String) -> Function {
         // What runs once per statement need not be fast: optimising it costs time.
-        let cold = ["host", "join", "carry"].iter().any(|part| name.contains(part));
+        let cold = self.cold || ["host", "join", "carry"].iter().any(|part| name.contains(part));
         let attribute = if cold { "__attribute__((cold)) " } else { "" };
         let signature = "const array *arrays, const task *task, i64 *fault";
         let _ = write!(self.text, "\nstatic {attribute}int {name}({signature}) {{\n{body}    return 0;\n}}\n");

@@ -16,10 +16,12 @@ const TASK: usize = 1 << 18;
 const TASKS: usize = 16;
 /// Positions in a strip.
 const LANES: usize = accel_codegen::LANES;
-/// With fewer positions, most lanes would be idle.
-const SHORT: usize = 16;
-/// A strip that takes more bytes than this does not fit into a cache: going over memory is faster.
-const LARGE: usize = 4 << 20;
+/// With fewer positions than this, most lanes are idle.
+const SHORT: usize = 8;
+/// A strip of a short dimension that takes more bytes than this is not worth it ..
+const LARGE_FOR_SHORT: usize = 1 << 18;
+/// .. and no strip that takes more than this, which is far more than the caches.
+const LARGE: usize = 32 << 20;
 /// The partial totals of all tasks take at most this many bytes, if there is more than one task.
 const TOTALS: usize = 64 << 20;
 
@@ -28,12 +30,9 @@ impl<'a> Run<'a> {
     pub(super) fn strip(&mut self, s: &'a Step, to: &[ArrayId], plain: &'a Block) -> Result<()> {
         let Kernel::Strip { len, sizes, .. } = s.kernel else { return Ok(()) };
         let n = self.extents(len, 1, s.site)?[0] as usize;
-        if n < SHORT {
-            return self.block(plain);
-        }
         let extents = self.prepare(plain)?;
         let sizes: Vec<_> = self.numbers(sizes, 3, s.site)?.into_iter().map(|x| x as usize).collect();
-        if sizes[0] > LARGE {
+        if sizes[0] > if n < SHORT { LARGE_FOR_SHORT } else { LARGE } {
             return self.block(plain);
         }
         let mut outputs = vec![];
