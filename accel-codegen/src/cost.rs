@@ -1,9 +1,14 @@
-//! How long scalar code takes.
+//! How long scalar code takes, roughly: to decide what is worth being done in parallel.
 
 use accel_core::repr::op::{Float1, Op1, Op2};
 use accel_fusion::kernel::Instr;
 
-/// About how long instructions take, in simple operations: to decide what is worth being done in parallel.
+/// A task takes at least about this many simple operations: ten microseconds or more.
+pub const TASK: usize = 1 << 15;
+/// What takes fewer simple operations than this is one task.
+pub const SMALL: usize = 4 * TASK;
+
+/// About how long instructions take, in simple operations.
 pub fn cost(instrs: &[Instr]) -> usize {
     let of = |i: &Instr| match i {
         Instr::Const(..) | Instr::Extent(..) => 0,

@@ -100,7 +100,8 @@ impl<'a> Strip<'a> {
         format!("room(times({size}, sizeof({t})))")
     }
 
-    /// What one task needs and takes: see [`crate::Kernel::Strip`].
+    /// What one task needs and takes: the bytes of working memory of a task, the bytes of its partial totals, and
+    /// about how many operations a position takes, to `state[0]`.
     pub fn sizes(&self, w: &mut Writer) {
         arithmetic(w);
         self.names(w, true);
@@ -146,7 +147,7 @@ impl<'a> Strip<'a> {
         }
     }
 
-    /// The positions of a task.
+    /// The positions `from..to` (not none); `state` is working memory and memory for partial totals, both aligned to 64 bytes.
     pub fn body(&self, w: &mut Writer) {
         arithmetic(w);
         self.names(w, true);
@@ -347,7 +348,7 @@ impl<'a> Strip<'a> {
         w.line(format!("for (i64 l = 0; l < width; l++) for (i64 q = 0; q < {size}; q++) {{ {all} }}"));
     }
 
-    /// Combines the partial totals of all tasks.
+    /// Combines the partial totals of the first `to` tasks, which are `len` bytes apart from `state[0]` on.
     pub fn join(&self, w: &mut Writer) {
         arithmetic(w);
         w.line("const char *partial = task->state[0];");
