@@ -20,32 +20,38 @@ fn lane_count(t: ScalarType) -> usize {
 }
 
 /// The names `i0`, `i1`, … of an index.
-fn index(rank: usize) -> Vec<String> {
+pub fn index(rank: usize) -> Vec<String> {
     (0..rank).map(|k| format!("i{k}")).collect()
 }
 
 /// Names for the columns of an element.
-fn names(prefix: &str, types: &[ScalarType]) -> Vec<String> {
+pub fn names(prefix: &str, types: &[ScalarType]) -> Vec<String> {
     (0..types.len()).map(|c| format!("{prefix}{c}")).collect()
 }
 
 /// Copies of a name with a position: `a3_0[p]`, …
-fn elements(array: ArrayId, columns: usize, position: &str) -> Vec<String> {
+pub fn elements(array: ArrayId, columns: usize, position: &str) -> Vec<String> {
     (0..columns).map(|c| format!("a{array}_{c}[{position}]")).collect()
 }
 
 impl Writer<'_> {
-    fn columns(&self, array: ArrayId) -> Vec<ScalarType> {
+    pub fn columns(&self, array: ArrayId) -> Vec<ScalarType> {
         self.program.arrays[array].columns.clone()
     }
 
-    fn declare(&mut self, names: &[String], types: &[ScalarType]) {
+    /// The columns and the rank of an array.
+    pub fn columns_and_rank(&self, array: ArrayId) -> (&[ScalarType], usize) {
+        let info = &self.program.arrays[array];
+        (&info.columns, info.rank)
+    }
+
+    pub fn declare(&mut self, names: &[String], types: &[ScalarType]) {
         for (name, t) in names.iter().zip(types) {
             self.line(format!("{t} {name};"));
         }
     }
 
-    fn assign(&mut self, to: &[String], from: &[String]) {
+    pub fn assign(&mut self, to: &[String], from: &[String]) {
         for (to, from) in to.iter().zip(from) {
             self.line(format!("{to} = {from};"));
         }
@@ -237,7 +243,7 @@ impl Writer<'_> {
     }
 
     /// The initial value, if there is one.
-    fn initial(&mut self, z: &[String], types: &[ScalarType], rows: &Rows, more: &[&Code]) {
+    pub fn initial(&mut self, z: &[String], types: &[ScalarType], rows: &Rows, more: &[&Code]) {
         let codes: Vec<&Code> = rows.init.iter().chain(more.iter().copied()).collect();
         self.hoist(&codes);
         if let Some(init) = &rows.init {
@@ -395,7 +401,7 @@ fn in_order(reverse: bool, accumulated: &[String], element: &[String]) -> Vec<St
     if reverse { [element, accumulated].concat() } else { [accumulated, element].concat() }
 }
 
-fn operator(known: Known) -> Op2 {
+pub fn operator(known: Known) -> Op2 {
     Op2::Num(match known {
         Known::Sum => Num2::Add,
         Known::Product => Num2::Mul,
@@ -405,7 +411,7 @@ fn operator(known: Known) -> Op2 {
 }
 
 /// What a well-known operator leaves the other argument as it is with.
-fn neutral(known: Known, t: ScalarType) -> Scalar {
+pub fn neutral(known: Known, t: ScalarType) -> Scalar {
     match (known, t) {
         (Known::Sum, ScalarType::F32) => Scalar::F32(-0.0),
         (Known::Sum, ScalarType::F64) => Scalar::F64(-0.0),

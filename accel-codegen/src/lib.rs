@@ -20,7 +20,10 @@ mod layout;
 mod liveness;
 mod module;
 mod ops;
+mod strip;
+mod sums;
 
+pub use code::LANES;
 pub use cost::{SMALL, TASK};
 pub use layout::Layout;
 pub use module::{Module, Options, emit};

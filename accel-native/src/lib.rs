@@ -21,6 +21,7 @@ mod cache;
 mod library;
 mod memory;
 mod parallel;
+mod pool;
 mod runtime;
 mod toolchain;
 

@@ -22,6 +22,7 @@ fn used_as_whole(b: &Block, found: &mut BTreeSet<ArrayId>) {
         match &s.op {
             Op::Permute { defaults, .. } => found.extend([*defaults]),
             Op::Reshape { from, .. } => found.extend([*from]),
+            Op::Strip { to, .. } => found.extend(to),
             Op::If { then, otherwise, .. } => found.extend(then.1.iter().chain(&otherwise.1)),
             Op::While { init, cond, body, .. } => {
                 found.extend(init.iter().chain(&body.1));

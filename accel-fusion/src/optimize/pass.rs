@@ -210,6 +210,8 @@ impl Pass<'_> {
             }
             Op::If { to, cond, then, otherwise } => self.if_(to, cond, then, otherwise, s.site),
             Op::While { to, init, cond, body } => self.while_(to, init, cond, body, s.site),
+            // Strips are formed again afterwards.
+            Op::Strip { body, .. } => body.stmts.iter().for_each(|s| self.stmt(s)),
         }
     }
 
