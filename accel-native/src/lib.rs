@@ -34,6 +34,7 @@ use accel_core::print;
 use accel_core::repr::{ArrayTuple, RawArray, RawTy};
 use accel_fusion::kernel;
 use accel_fusion::optimize::{Optimized, optimize};
+use accel_fusion::strip::strips;
 use runtime::Code;
 use std::sync::OnceLock;
 
@@ -50,7 +51,7 @@ impl Backend for Native {
         let (program, _) = &accel_fusion::simplify(program)?;
         let lowered = accel_fusion::lower(program);
         let optimized = optimize(&lowered, true);
-        match Kernels::new(optimized.program.clone())? {
+        match Kernels::new(strips(&optimized.program))? {
             None => Interpreter.compile(program),
             Some(kernels) => Ok(Box::new(Compiled {
                 kernels,
