@@ -4,6 +4,11 @@
 //! NOTE [Fused products]: where what is summed is a product, it is not rounded before it is added if the processor can do
 //! both at once, as in any matrix product. The order of a sum is not defined, so its last places are not either.
 
+//! NOTE [Tiny factors]: processors of the x86 family take a hundred times as long for an operation with a number below
+//! the normal ones (2.2e-308 for 64 bits), and such numbers are common where probabilities are multiplied. While products are summed,
+//! and only then, they count as zero. That changes a sum by less than its rounding, unless all of it is as tiny or has factors
+//! that are huge.
+
 use crate::code::{Constants, LANES, Writer, is_straight, position, position_in_strip};
 use crate::kernels::{index, neutral};
 use crate::ops;
@@ -104,6 +109,10 @@ impl<'a> Sum<'a> {
 
     /// The rows of all lanes, for two or four values of the innermost index at a time.
     pub fn rows(&self, w: &mut Writer, to: ArrayId) {
+        self.flushing(w, |w| self.all_rows(w, to));
+    }
+
+    fn all_rows(&self, w: &mut Writer, to: ArrayId) {
         let (t, rank) = (self.t, w.columns_and_rank(to).1);
         declare(w, t);
         let vectors = self.vectors();
@@ -149,6 +158,32 @@ impl<'a> Sum<'a> {
     /// Adds the elements of all lanes to the task's partial total, for eight results at a time: two by four of the innermost two
     /// indices, or eight of one.
     pub fn total(&self, w: &mut Writer, to: ArrayId) {
+        self.flushing(w, |w| self.whole_total(w, to));
+    }
+
+    /// What `body` writes, executed as NOTE [Tiny factors] says.
+    fn flushing(&self, w: &mut Writer, body: impl FnOnce(&mut Writer)) {
+        if self.factors.is_none() {
+            return w.braces("", body);
+        }
+        w.declarations.need("tiny", || {
+            "#ifdef __SSE2__\n\
+             static inline unsigned without_tiny(void) { unsigned s = __builtin_ia32_stmxcsr(); __builtin_ia32_ldmxcsr(s | 0x8040); return s; }\n\
+             static inline void with_tiny(unsigned s) { __builtin_ia32_ldmxcsr(s); }\n\
+             #else\n\
+             static inline unsigned without_tiny(void) { return 0; }\n\
+             static inline void with_tiny(unsigned s) {}\n\
+             #endif"
+                .into()
+        });
+        w.braces("", |w| {
+            w.line("const unsigned state = without_tiny();");
+            body(w);
+            w.line("with_tiny(state);");
+        });
+    }
+
+    fn whole_total(&self, w: &mut Writer, to: ArrayId) {
         let (t, rank) = (self.t, w.columns_and_rank(to).1);
         declare(w, t);
         let (high, wide) = if rank > 1 { (2, 4) } else { (1, 8) };

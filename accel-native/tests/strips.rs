@@ -82,6 +82,18 @@ fn a_mixture_of_any_size() {
     }
 }
 
+/// Sums of products treat tiny numbers as zero: that ends with them.
+#[test]
+fn tiny_numbers_are_there_after_a_run() {
+    let fast = compile(stripped(MIXTURE));
+    let mut input = mixture(100, 3, 2);
+    // Weights so different that the smaller ones of the points are below the normal numbers.
+    input[3] = array(&[3], vec![0.0, -715.0, -740.0]);
+    let found = fast.run(input.clone()).unwrap();
+    close(&found, &compile(program(MIXTURE)).run(input).unwrap(), "tiny");
+    assert_eq!(std::hint::black_box(1e-310) * 0.5, 5e-311);
+}
+
 /// Everything but sums of products: several columns, types of several sizes, branches, checked and indirect reads, operators that
 /// are not commutative, with and without initial values, results of every rank.
 const MIXED: &str = r#"program (a0: Array2<i64>, a1: Array1<i64>, a2: Array1<f32>)
