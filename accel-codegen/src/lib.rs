@@ -11,9 +11,12 @@
 #![forbid(unsafe_code)]
 
 mod code;
+mod columns;
 pub mod fault;
 mod kernels;
 pub mod module;
 mod ops;
+mod parallel;
+mod product;
 
 pub use module::{Kernel, Module, Options, emit};

@@ -5,6 +5,7 @@
 //! columns.
 
 use crate::code::Writer;
+use crate::columns::in_columns;
 use crate::ops::Declarations;
 use accel_fusion::kernel::{Block, Code, Op, Program, Rows, SiteId};
 use std::collections::HashMap;
@@ -30,11 +31,12 @@ pub struct Module {
     pub kernels: Vec<Kernel>,
     /// How many functions the table has.
     pub functions: usize,
-    /// Whether the file has a variable `accel_polygamma` of type `double (*)(int, double)` that must be set before use.
-    pub polygamma: bool,
 }
 
 /// The functions of a statement. Those that compute extents, lengths and conditions write integers to `state[0]`.
+///
+/// A function `all`, if there is one, may do the whole statement, with several threads: `0..to` are all rows (or source elements),
+/// `len` is the rows' length. It gives 0 if it has, 1 with a fault, and -1 if the other functions are the better way: then it has done nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kernel {
     /// None.
@@ -58,6 +60,8 @@ pub enum Kernel {
         part: Function,
         /// Combines the first `to` partial results in `state` with the initial value to element `row` of the result.
         join: Function,
+        /// To be called first: see [`Kernel`].
+        all: Option<Function>,
     },
     /// `Scan`
     Scan {
@@ -108,14 +112,13 @@ pub fn emit(program: &Program, options: Options) -> Module {
     e.block(&program.body);
     let mut source = PRELUDE.to_string();
     let declarations = e.declarations.print();
-    let polygamma = declarations.contains("(*accel_polygamma)");
     source += &declarations;
     source += &e.text;
     let _ = write!(source, "\nint (*const accel_functions[])(const array *, const task *, i64 *) = {{ {} }};\n", {
         // A table without entries is not C.
         if e.functions.is_empty() { "0".to_string() } else { e.functions.join(", ") }
     });
-    Module { source, kernels: e.kernels, functions: e.functions.len(), polygamma }
+    Module { source, kernels: e.kernels, functions: e.functions.len() }
 }
 
 const PRELUDE: &str = "\
@@ -184,12 +187,33 @@ impl Emitter<'_> {
     fn reduce(&mut self, n: usize, site: SiteId, to: usize, extents: &Code, rows: &Rows) -> Kernel {
         let (outer, fold) = (extents.results.len(), format!("fold_{n}"));
         self.inner(site, |w| w.fold(&fold, to, outer, rows));
+        let (columns, part) = (format!("fold_{n}_columns"), format!("fold_{n}_column_part"));
+        let in_columns = in_columns(outer, rows);
+        if in_columns {
+            self.inner(site, |w| w.fold_side_by_side(&columns, to, outer, rows));
+            self.function(&part, site, |w| w.column_part(&columns, to, outer));
+        }
+        let product = rows.contraction();
         Kernel::Reduce {
             extents: self.host(extents, site),
             len: self.host(&rows.len, site),
-            rows: self.function(&format!("fold_{n}_rows"), site, |w| w.fold_rows(&fold, to, outer, rows)),
+            rows: self.function(&format!("fold_{n}_rows"), site, |w| match in_columns {
+                true => w.fold_columns(&columns, to, outer, rows),
+                false => w.fold_rows(&fold, to, outer, rows),
+            }),
             part: self.function(&format!("fold_{n}_part"), site, |w| w.part(&fold, to, outer, "")),
             join: self.function(&format!("fold_{n}_join"), site, |w| w.join(to, rows)),
+            all: (in_columns || product.is_some()).then(|| {
+                self.function(&format!("fold_{n}_all"), site, |w| {
+                    if let Some(c) = &product {
+                        w.product(to, outer, rows, c);
+                    }
+                    match in_columns {
+                        true => w.in_parts(&part, to, rows),
+                        false => w.line("return -1;"),
+                    }
+                })
+            }),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Memory for columns that generated code fills.
 
+use crate::pages::advise;
 use accel_core::repr::{Column, ScalarType};
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ macro_rules! buffers {
                 match t { $(ScalarType::$variant => {
                     let mut v: Vec<$rust> = Vec::new();
                     v.try_reserve_exact(n).ok()?;
+                    advise(v.as_mut_ptr().cast(), n * size_of::<$rust>());
                     Some(Buffer::$variant(v))
                 })* }
             }

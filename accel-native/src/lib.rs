@@ -14,8 +14,11 @@
 mod abi;
 mod buffer;
 mod cache;
+mod hooks;
 mod library;
+mod pages;
 mod plan;
+mod product;
 mod runtime;
 mod toolchain;
 

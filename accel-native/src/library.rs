@@ -1,6 +1,6 @@
 //! A loaded library of generated functions.
 
-use crate::abi::{Array, Function, Task, polygamma};
+use crate::abi::{Array, Function, Task};
 use accel_core::error::{Error, Result};
 use std::path::Path;
 
@@ -16,7 +16,7 @@ impl Library {
     ///
     /// # Errors
     /// `Error::Compiler` if the system does not load it.
-    pub fn load(path: &Path, count: usize, uses_polygamma: bool) -> Result<Library> {
+    pub fn load(path: &Path, count: usize) -> Result<Library> {
         let failed = |e: libloading::Error| Error::Compiler(e.to_string());
         // SAFETY: the file was compiled from code that we generated (its digest has been checked): it has no initialisers.
         let library = unsafe { libloading::Library::new(path) }.map_err(failed)?;
@@ -26,15 +26,15 @@ impl Library {
             let first: *const Function = *table;
             std::slice::from_raw_parts(first, count).to_vec()
         };
-        if uses_polygamma {
-            // SAFETY: the generated text defines this symbol as a variable of this type, and no code of the library runs yet.
-            unsafe {
-                let variable =
-                    library.get::<*mut extern "C" fn(i32, f64) -> f64>(c"accel_polygamma").map_err(failed)?;
-                **variable = polygamma;
-            }
-        }
+        // SAFETY: the library was compiled from generated code, and nobody has it yet.
+        unsafe { crate::hooks::set(&library) };
         Ok(Library { functions, _library: library })
+    }
+
+    /// Calls a function: what it returns. The same must hold as for [`call`](Self::call).
+    pub unsafe fn all(&self, function: usize, arrays: *const Array, task: &Task, fault: &mut [i64]) -> i32 {
+        // SAFETY: the caller's promise is what generated code relies on.
+        unsafe { self.functions[function](arrays, task, fault.as_mut_ptr()) }
     }
 
     /// Calls a function: whether it succeeded.

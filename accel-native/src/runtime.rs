@@ -220,6 +220,17 @@ impl<'a> Run<'a> {
         })
     }
 
+    /// Whether a statement's function `all` has done everything.
+    fn all(&mut self, function: Option<usize>, task: &Task, site: SiteId) -> Result<bool> {
+        let Some(function) = function else { return Ok(false) };
+        // SAFETY: as in `call`.
+        match unsafe { self.code.library.all(function, self.table.as_ptr(), task, &mut self.fault) } {
+            0 => Ok(true),
+            1 => Err(self.error(&self.fault, site)),
+            _ => Ok(false),
+        }
+    }
+
     fn call(&mut self, function: usize, task: &Task, site: SiteId) -> Result<()> {
         // SAFETY: `step` calls the functions that belong to the statement, after its inputs (checked when the program started, or
         // computed) have been put into the table and its outputs allocated; nothing else runs meanwhile.
@@ -271,7 +282,7 @@ impl<'a> Run<'a> {
     }
 
     fn reduce(&mut self, s: &Step, to: ArrayId, outer: usize, has_init: bool, cost: usize) -> Result<()> {
-        let Kernel::Reduce { extents, len, rows, part, join } = s.kernel else { return Ok(()) };
+        let Kernel::Reduce { extents, len, rows, part, join, all } = s.kernel else { return Ok(()) };
         let (extents, count, len) = self.rows(extents, outer, len, s.site)?;
         if !has_init && len == 0 && count > 0 {
             return Err(Error::Shape {
@@ -282,6 +293,7 @@ impl<'a> Run<'a> {
         }
         let mut outputs = self.outputs(&[to], &extents, count, s.site)?;
         match parts(count, len, cost) {
+            _ if self.all(all, &Task { len: len as i64, ..Task::range(0, count, &extents) }, s.site)? => {}
             None => self.ranges(rows, s.site, count, cost.saturating_mul(len.max(1)), &extents, len as i64)?,
             Some(size) => {
                 let mut state = self.state(to, len.div_ceil(size), s.site)?;

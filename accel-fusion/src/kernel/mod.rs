@@ -4,6 +4,7 @@
 //! `Scan`, `Permute`), control flow (`If`, `While`) and names for the same memory (`Reshape`). Scalar code is a list of
 //! instructions over registers with structured branches and loops; it may read any array that is defined before it.
 
+mod contraction;
 mod eval;
 mod ir;
 mod lex;
@@ -13,6 +14,7 @@ mod print;
 mod stats;
 mod verify;
 
+pub use contraction::{Contraction, Operand, Role};
 pub use eval::{KernelEvaluator, evaluate};
 pub use ir::*;
 pub use parse::parse;
