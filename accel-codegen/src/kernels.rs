@@ -1,7 +1,6 @@
 //! The functions of each kind of statement. What they do for which task is told at [`crate::module::Kernel`].
 
-use crate::code::{Writer, is_straight, outside, position};
-use crate::fault;
+use crate::code::{Writer, is_straight};
 use crate::ops;
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
@@ -111,33 +110,6 @@ impl Writer<'_> {
         to.iter().for_each(|a| self.hoist_output(*a, false));
         let results: Vec<_> = to.iter().flat_map(|a| elements(*a, self.columns(*a).len(), "p")).collect();
         self.positions(rank, |w| w.code(body, &index(rank), &results));
-    }
-
-    /// Combines every element of `defaults` that a source position has as its target with the source's element.
-    pub fn scatter(&mut self, to: ArrayId, rank: usize, target: &Code, element: &Code, comb: &Code) {
-        self.hoist(&[target, element, comb]);
-        self.hoist_output(to, true);
-        let types = self.columns(to);
-        let target_rank = self.program.arrays[to].rank;
-        self.positions(rank, |w| {
-            let t: Vec<_> = (0..target_rank).map(|k| format!("t{k}")).collect();
-            w.line("bool keep;");
-            t.iter().for_each(|t| w.line(format!("i64 {t};")));
-            let results: Vec<_> = std::iter::once("keep".to_string()).chain(t.iter().cloned()).collect();
-            w.code(target, &index(rank), &results);
-            w.braces("if (keep)", |w| {
-                if target_rank > 0 {
-                    let site = w.site;
-                    w.fault(&outside(to, &t), fault::TARGET, site, to, &t);
-                }
-                w.line(format!("const i64 q = {};", position(to, &t)));
-                let x = names("x", &types);
-                w.declare(&x, &types);
-                w.code(element, &index(rank), &x);
-                let old = elements(to, types.len(), "q");
-                w.code(comb, &[x, old.clone()].concat(), &old);
-            });
-        });
     }
 
     /// The parameters of the function that goes along a row: the outer index, and where the accumulated value is.

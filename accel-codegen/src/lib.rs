@@ -17,6 +17,7 @@ mod kernels;
 pub mod module;
 mod ops;
 mod parallel;
+mod permute;
 mod product;
 
 pub use module::{Kernel, Module, Options, emit};

@@ -7,6 +7,7 @@
 use crate::code::Writer;
 use crate::columns::in_columns;
 use crate::ops::Declarations;
+use crate::permute::{Permute, in_parallel};
 use accel_fusion::kernel::{Block, Code, Op, Program, Rows, SiteId};
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -85,6 +86,8 @@ pub enum Kernel {
         extents: Function,
         /// The source elements at the positions `from..to`; the target holds the defaults at first.
         scatter: Function,
+        /// To be called first: see [`Kernel`].
+        all: Option<Function>,
     },
     /// `Reshape`
     Reshape {
@@ -166,12 +169,11 @@ impl Emitter<'_> {
             },
             Op::Reduce { to, extents, rows } => self.reduce(n, site, *to, extents, rows),
             Op::Scan { to, extents, reverse, rows } => self.scan(n, site, *to, extents, *reverse, rows),
-            Op::Permute { to, extents, target, element, comb, .. } => Kernel::Permute {
-                extents: self.host(extents, site),
-                scatter: self.function(&format!("permute_{n}"), site, |w| {
-                    w.scatter(*to, extents.results.len(), target, element, comb)
-                }),
-            },
+            Op::Permute { to, extents, target, element, comb, known, .. } => {
+                let rank = extents.results.len();
+                let p = Permute { to: *to, rank, target, element, comb, known: *known };
+                self.permute(n, site, extents, &p)
+            }
             Op::Reshape { extents, .. } => Kernel::Reshape { extents: self.host(extents, site) },
             Op::If { cond, .. } => Kernel::If { cond: self.host(cond, site) },
         };
@@ -227,6 +229,17 @@ impl Emitter<'_> {
             part: self.function(&format!("scan_{n}_part"), site, |w| w.part(&scan, to, outer, ", 0, task->len, 0")),
             carry: self.function(&format!("scan_{n}_carry"), site, |w| w.carry(to, reverse, rows)),
             write: self.function(&format!("scan_{n}_write"), site, |w| w.write_part(&scan, to, outer, rows)),
+        }
+    }
+
+    fn permute(&mut self, n: usize, site: SiteId, extents: &Code, p: &Permute) -> Kernel {
+        let (name, into) = (format!("permute_{n}"), format!("permute_{n}_into"));
+        self.inner(site, |w| w.combine_into(&into, p));
+        let types = &self.program.arrays[p.to].columns;
+        Kernel::Permute {
+            extents: self.host(extents, site),
+            scatter: self.function(&name, site, |w| w.scatter(&into, p)),
+            all: in_parallel(&name, p, types).iter().map(|(name, body)| self.function(name, site, body)).last(),
         }
     }
 

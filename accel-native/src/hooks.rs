@@ -10,11 +10,12 @@ use std::ffi::{CStr, c_void};
 /// # Safety
 /// The library was compiled from generated code, and no code of it runs yet.
 pub unsafe fn set(library: &libloading::Library) {
-    let hooks: [(&CStr, *const c_void); 4] = [
+    let hooks: [(&CStr, *const c_void); 5] = [
         (c"accel_polygamma", polygamma as *const c_void),
         (c"accel_product_f32", product_f32 as *const c_void),
         (c"accel_product_f64", product_f64 as *const c_void),
         (c"accel_parallel", parallel as *const c_void),
+        (c"accel_threads", threads as *const c_void),
     ];
     for (name, address) in hooks {
         // SAFETY: generated text defines each of these symbols as a variable for a pointer to a function of that type.
@@ -23,6 +24,11 @@ pub unsafe fn set(library: &libloading::Library) {
             unsafe { **variable = address };
         }
     }
+}
+
+/// How many threads run tasks.
+extern "C" fn threads() -> i64 {
+    rayon::current_num_threads() as i64
 }
 
 /// What threads share while tasks run.

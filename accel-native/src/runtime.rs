@@ -160,10 +160,10 @@ impl<'a> Run<'a> {
             (Op::Scan { to, outer, has_init, cost }, Kernel::Scan { .. }) => {
                 self.scan(s, *to, *outer, *has_init, *cost)?
             }
-            (Op::Permute { to, defaults, rank, in_place }, Kernel::Permute { extents, scatter }) => {
+            (Op::Permute { to, defaults, rank, in_place }, Kernel::Permute { extents, scatter, all }) => {
                 let extents = self.extents(extents, *rank, s.site)?;
                 let n = check_size(|| self.place(s.site), &to_usize(&extents))?;
-                self.permute(s.site, scatter, *to, *defaults, *in_place, &extents, n)?;
+                self.permute(s.site, (scatter, all), *to, *defaults, *in_place, &extents, n)?;
             }
             (Op::Reshape { to, from, rank }, Kernel::Reshape { extents }) => {
                 let extents = to_usize(&self.extents(extents, *rank, s.site)?);
@@ -349,7 +349,7 @@ impl<'a> Run<'a> {
     fn permute(
         &mut self,
         site: SiteId,
-        scatter: usize,
+        (scatter, all): (usize, Option<usize>),
         to: ArrayId,
         defaults: ArrayId,
         in_place: bool,
@@ -364,8 +364,10 @@ impl<'a> Run<'a> {
         let outputs = outputs.ok_or_else(no_memory)?;
         let mut outputs = vec![Output { to, extents: a.extents, columns: outputs }];
         self.show(&mut outputs);
-        // One after the other: the operator may be slow to combine atomically, and several elements may have one target.
-        self.call(scatter, &Task::range(0, n, extents), site)?;
+        let task = Task::range(0, n, extents);
+        if !self.all(all, &task, site)? {
+            self.call(scatter, &task, site)?;
+        }
         // SAFETY: the buffers have been filled with the defaults.
         unsafe { self.finish(&mut outputs, size) };
         Ok(())

@@ -1,4 +1,5 @@
 //! What the tests of kernel programs share.
+#![allow(dead_code)]
 
 use accel_core::repr::{Column, RawArray};
 use accel_fusion::kernel::parse;
