@@ -95,7 +95,7 @@ impl Writer<'_> {
         format!("static int {name}(const array *arrays, const task *task, i64 *fault, i64 low, i64 high{target})")
     }
 
-    fn into_call(&self, function: &str, to: ArrayId, task: &str, range: &str) -> String {
+    fn combine_call(&self, function: &str, to: ArrayId, task: &str, range: &str) -> String {
         let columns: String = (0..self.columns(to).len()).map(|c| format!(", a{to}_{c}")).collect();
         format!("{function}(arrays, {task}, fault, {range}{columns})")
     }
@@ -103,7 +103,7 @@ impl Writer<'_> {
     /// The elements `from..to` of the source, one after the other.
     pub fn scatter(&mut self, into: &str, p: &Permute) {
         self.hoist_output(p.to, false);
-        let call = self.into_call(into, p.to, "task", EVERYWHERE);
+        let call = self.combine_call(into, p.to, "task", EVERYWHERE);
         self.line(format!("return {call};"));
     }
 
@@ -113,7 +113,7 @@ impl Writer<'_> {
         self.line(format!("{t} *const a{to}_0 = ({t} *)task->state[0] + task->slot * task->len;"));
         let start = ops::constant(neutral(known, t));
         self.line(format!("for (i64 q = 0; q < task->len; q++) a{to}_0[q] = {start};"));
-        let call = self.into_call(into, to, "task", EVERYWHERE);
+        let call = self.combine_call(into, to, "task", EVERYWHERE);
         self.line(format!("return {call};"));
     }
 
@@ -136,7 +136,7 @@ impl Writer<'_> {
     fn owned(&mut self, into: &str, p: &Permute) {
         self.hoist_output(p.to, false);
         self.line("const job all = { 0, task->len, 0, 0, 0, task->extents, task->state };");
-        let call = self.into_call(into, p.to, "&all", "task->from, task->to");
+        let call = self.combine_call(into, p.to, "&all", "task->from, task->to");
         self.line(format!("return {call};"));
     }
 
@@ -190,7 +190,7 @@ impl Writer<'_> {
         }
         self.braces("if (result == 1)", |w| {
             w.hoist_output(to, false);
-            let call = w.into_call(&format!("{name}_into"), to, "task", EVERYWHERE);
+            let call = w.combine_call(&format!("{name}_into"), to, "task", EVERYWHERE);
             w.line(format!("{call};"));
         });
         self.line("return result;");
