@@ -5,6 +5,7 @@ mod suite;
 
 use accel::interp::Interpreter;
 use accel_fusion::kernel::KernelEvaluator;
+use accel_fusion::optimize::OptimizedEvaluator;
 
 #[test]
 fn interpreter() {
@@ -21,5 +22,11 @@ fn native() {
 #[test]
 fn kernel_evaluator() {
     let checks = suite::all(&KernelEvaluator);
+    println!("{checks} results compared");
+}
+
+#[test]
+fn optimized_kernel_evaluator() {
+    let checks = suite::all(&OptimizedEvaluator);
     println!("{checks} results compared");
 }

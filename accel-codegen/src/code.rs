@@ -1,6 +1,7 @@
 //! Scalar code as C statements: a local variable per register.
 
 use crate::fault;
+use crate::layout::Layout;
 use crate::ops::{self, Declarations};
 use accel_core::repr::Scalar;
 use accel_fusion::kernel::{ArrayId, Code, Instr, Program, Reg, SiteId};
@@ -13,6 +14,10 @@ pub struct Writer<'a> {
     pub declarations: &'a mut Declarations,
     /// The site of the statement that the function belongs to.
     pub site: SiteId,
+    /// The host program finds arrays in the tables of the run at these places, kernels in the table of arrays.
+    pub host: Option<&'a Layout>,
+    /// Arrays that may have the same memory as an output: see NOTE [Writing over an input].
+    pub aliased: BTreeSet<ArrayId>,
     out: String,
     indent: usize,
 }
@@ -22,12 +27,24 @@ type Constants = HashMap<Reg, Scalar>;
 
 impl<'a> Writer<'a> {
     pub fn new(program: &'a Program, declarations: &'a mut Declarations, site: SiteId) -> Self {
-        Writer { program, declarations, site, out: String::new(), indent: 1 }
+        let aliased = BTreeSet::new();
+        Writer { program, declarations, site, host: None, aliased, out: String::new(), indent: 1 }
     }
 
     /// What was written.
     pub fn finish(self) -> String {
         self.out
+    }
+
+    /// Puts aside what was written, to write another function.
+    pub fn begin(&mut self) -> (String, usize) {
+        (std::mem::take(&mut self.out), std::mem::replace(&mut self.indent, 1))
+    }
+
+    /// What was written since, and goes back to what was put aside.
+    pub fn end(&mut self, (out, indent): (String, usize)) -> String {
+        self.indent = indent;
+        std::mem::replace(&mut self.out, out)
     }
 
     /// One line, at the current indentation.
@@ -37,9 +54,19 @@ impl<'a> Writer<'a> {
 
     /// `head {`, what `body` writes, `}`.
     pub fn braces(&mut self, head: &str, body: impl FnOnce(&mut Self)) {
+        self.open(head);
+        body(self);
+        self.close();
+    }
+
+    /// `head {`
+    pub fn open(&mut self, head: &str) {
         self.line(if head.is_empty() { "{".into() } else { format!("{head} {{") });
         self.indent += 1;
-        body(self);
+    }
+
+    /// `}`
+    pub fn close(&mut self) {
         self.indent -= 1;
         self.line("}");
     }
@@ -49,26 +76,38 @@ impl<'a> Writer<'a> {
         let mut used = BTreeMap::new();
         codes.iter().for_each(|c| uses(&c.instrs, &mut used));
         for (array, columns) in used {
-            let info = &self.program.arrays[array];
-            for dim in 0..info.rank {
-                self.line(format!("const i64 a{array}_n{dim} = arrays[{array}].extents[{dim}];"));
-            }
-            for c in columns {
-                let t = info.columns[c];
-                self.line(format!("const {t} *restrict const a{array}_{c} = arrays[{array}].columns[{c}];"));
-            }
+            self.hoist_extents(array);
+            columns.into_iter().for_each(|c| self.hoist_column(array, c, "const "));
         }
     }
 
     /// Local names for the columns of an array that the function writes, and for its extents if `extents`.
     pub fn hoist_output(&mut self, array: ArrayId, extents: bool) {
-        let info = &self.program.arrays[array];
-        for dim in (0..info.rank).filter(|_| extents) {
-            self.line(format!("const i64 a{array}_n{dim} = arrays[{array}].extents[{dim}];"));
+        if extents {
+            self.hoist_extents(array);
         }
-        for (c, t) in info.columns.iter().enumerate() {
-            self.line(format!("{t} *restrict const a{array}_{c} = arrays[{array}].columns[{c}];"));
+        (0..self.program.arrays[array].columns.len()).for_each(|c| self.hoist_column(array, c, ""));
+    }
+
+    fn hoist_extents(&mut self, array: ArrayId) {
+        for dim in 0..self.program.arrays[array].rank {
+            let place = match self.host {
+                Some(layout) => format!("r->extents[{}]", layout.extents[array] + dim),
+                None => format!("arrays[{array}].extents[{dim}]"),
+            };
+            self.line(format!("const i64 a{array}_n{dim} = {place};"));
         }
+    }
+
+    fn hoist_column(&mut self, array: ArrayId, c: usize, constant: &str) {
+        let t = self.program.arrays[array].columns[c];
+        let place = match self.host {
+            Some(layout) => format!("r->columns[{}]", layout.columns[array] + c),
+            None => format!("arrays[{array}].columns[{c}]"),
+        };
+        // The functions of the host program read and write the same memory in one body.
+        let restrict = if self.host.is_some() || self.aliased.contains(&array) { "" } else { "restrict " };
+        self.line(format!("{constant}{t} *{restrict}const a{array}_{c} = {place};"));
     }
 
     /// Computes `code` from the values `args` and assigns its results to `to`.

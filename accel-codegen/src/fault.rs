@@ -1,4 +1,4 @@
-//! The record that a generated function leaves when it fails: `[kind, site, what, index..]`.
+//! The record that generated code leaves when it fails: `[kind, site, what, numbers..]`.
 
 use accel_fusion::kernel::Program;
 
@@ -8,11 +8,20 @@ pub const READ: i64 = 1;
 pub const TARGET: i64 = 2;
 /// An integer division by zero: the site of the statement, the operation (a position in [`DIVISIONS`]).
 pub const DIVISION: i64 = 3;
+/// A negative extent: the site of the statement, how many extents there are, the extents.
+pub const NEGATIVE: i64 = 4;
+/// An array that is too large for any memory, or for what there is: the site of the statement, its rank, its extents.
+pub const MEMORY: i64 = 5;
+/// Empty rows without an initial value: the site of the statement, the rank, the extents.
+pub const EMPTY: i64 = 6;
+/// A reshape to another size: the site of the statement, the new array (its extents are in the table), the old one.
+pub const RESHAPE: i64 = 7;
 
 /// The names of the operations that can divide by zero.
 pub const DIVISIONS: [&str; 4] = ["/", "%", "div_euclid", "rem_euclid"];
 
 /// How many numbers a record has.
 pub fn record_length(program: &Program) -> usize {
-    3 + program.arrays.iter().map(|a| a.rank).max().unwrap_or(0)
+    // Extents of rows have one more than those of their results.
+    4 + program.arrays.iter().map(|a| a.rank).max().unwrap_or(0)
 }

@@ -1,4 +1,7 @@
-//! The functions of each kind of statement. What they do for which task is told at [`crate::module::Kernel`].
+//! The kernels of each kind of statement: functions of a task.
+//!
+//! A task is `{ from, to, row, slot, len, extents, state }`, all numbers `i64`: what it means is told at each function. `extents` are
+//! those of the index space that positions and rows are counted in (row-major), `state` is a list of columns.
 
 use crate::code::{Writer, is_straight};
 use crate::ops;
@@ -82,11 +85,13 @@ impl Writer<'_> {
         self.line("if (p >= to) return 0;");
         self.index_of(rank, "p");
         if rank < 2 {
+            self.independent();
             return self.braces(if rank == 0 { "for (; p < to; p++)" } else { "for (; p < to; p++, i0++)" }, body);
         }
         let last = rank - 1;
         self.braces("while (p < to)", |w| {
             w.line(format!("const i64 offset = i{last} - p, row = p + n{last} - i{last}, stop = row < to ? row : to;"));
+            w.independent();
             w.braces("for (; p < stop; p++)", |w| {
                 w.line(format!("const i64 i{last} = p + offset;"));
                 body(w);
@@ -96,12 +101,16 @@ impl Writer<'_> {
         });
     }
 
-    /// A function of the host: the results as integers.
-    pub fn host(&mut self, code: &Code) {
-        self.hoist(&[code]);
-        self.line("i64 *const out = task->state[0];");
-        let to: Vec<_> = (0..code.results.len()).map(|k| format!("out[{k}]")).collect();
-        self.code(code, &[], &to);
+    // NOTE [Writing over an input]
+    // An output of a loop may have the memory of an input that is read only at the position that is written. No iteration touches what
+    // another one writes, but within one the order of reads and writes matters: `restrict` would promise too much, and its absence would
+    // make the compiler check for an overlap and give up vectors where there is one. The pragma says exactly what holds.
+
+    /// Says of the loop that follows that its iterations are independent, where that is not known already.
+    fn independent(&mut self) {
+        if !self.aliased.is_empty() {
+            self.line("#pragma GCC ivdep");
+        }
     }
 
     /// The elements of the arrays `to` at positions.

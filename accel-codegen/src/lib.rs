@@ -1,9 +1,10 @@
-//! Prints the kernels of a [kernel program](accel_fusion::kernel) as C.
+//! Prints [kernel programs](accel_fusion::kernel) as C.
 //!
-//! The generated functions all have one signature, `int f(const array *arrays, const task *task, i64 *fault)`, and are found
-//! in the table `accel_functions`. `arrays` is the table of the program's arrays (extents and columns), `task` says
-//! what part of a statement is to be done ([`Task`](module) in [`module`]), and `fault` is filled in before a function returns 1:
-//! see [`fault`]. What a statement needs to run is a [`Kernel`]: the numbers of its functions.
+//! A program is one function, `int accel_run(run *)`: the host program, which computes extents, allocates memory through callbacks of the
+//! run, and calls the kernels, or leaves the calls to callbacks where there is work for several threads. Kernels
+//! all have one signature, `int f(const array *arrays, const task *task, i64 *fault)`. `arrays` is the table of the program's arrays
+//! (extents and columns), `task` says what part of a statement is to be done, and `fault` is filled in before a function
+//! returns 1: see [`fault`].
 //!
 //! The code means what the reference interpreter does: integers wrap, division by zero and indices out of bounds are
 //! faults, conversions saturate, floating-point operations are not reordered but in the reductions that the language declares
@@ -12,12 +13,18 @@
 
 mod code;
 mod columns;
+mod cost;
 pub mod fault;
+mod host;
 mod kernels;
-pub mod module;
+mod layout;
+mod liveness;
+mod module;
 mod ops;
 mod parallel;
 mod permute;
 mod product;
 
-pub use module::{Kernel, Module, Options, emit};
+pub use cost::{SMALL, TASK};
+pub use layout::Layout;
+pub use module::{Module, Options, emit};

@@ -1,19 +1,14 @@
-//! A kernel program as one C file, and which of its functions belong to which statement.
-//!
-//! A task is `{ from, to, row, slot, len, extents, state }`, all numbers `i64`: what it means for each function is told at
-//! [`Kernel`]. `extents` are those of the index space that positions and rows are counted in (row-major), `state` is a list of
-//! columns.
+//! A kernel program as one C file.
 
 use crate::code::Writer;
 use crate::columns::in_columns;
+use crate::host::{self, is_inline};
+use crate::layout::Layout;
+use crate::liveness::{self, Block, Step};
 use crate::ops::Declarations;
-use crate::permute::{Permute, in_parallel};
-use accel_fusion::kernel::{Block, Code, Op, Program, Rows, SiteId};
-use std::collections::HashMap;
+use crate::permute::Permute;
+use accel_fusion::kernel::{Code, Op, Program, Rows};
 use std::fmt::Write;
-
-/// The number of a function in the table `accel_functions`.
-pub type Function = usize;
 
 /// What the code is printed for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -25,105 +20,32 @@ pub struct Options {
 /// A C file and how to use it.
 #[derive(Clone, Debug)]
 pub struct Module {
-    /// The text.
+    /// The text. It defines `int accel_run(run *)`: the program, which returns 0, or 1 with a record in `fault`. Where it needs
+    /// one of the functions `accel_polygamma`, `accel_parallel`, `accel_threads`, `accel_product_f32` and `accel_product_f64`, it defines
+    /// a variable of that name for its address, which must be set before use.
     pub source: String,
-    /// One entry per statement, in the order of the text: a statement comes before the statements of its blocks, `then` before
-    /// `otherwise`, a loop's condition before its body.
-    pub kernels: Vec<Kernel>,
-    /// How many functions the table has.
-    pub functions: usize,
-}
-
-/// The functions of a statement. Those that compute extents, lengths and conditions write integers to `state[0]`.
-///
-/// A function `all`, if there is one, may do the whole statement, with several threads: `0..to` are all rows (or source elements),
-/// `len` is the rows' length. It gives 0 if it has, 1 with a fault, and -1 if the other functions are the better way: then it has done nothing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kernel {
-    /// None.
-    Nothing,
-    /// `Loop`
-    Loop {
-        /// The extents.
-        extents: Function,
-        /// The elements at the positions `from..to`.
-        body: Function,
-    },
-    /// `Reduce`
-    Reduce {
-        /// The outer extents.
-        extents: Function,
-        /// The length of the rows.
-        len: Function,
-        /// The rows `from..to` of length `len`; without an initial value it must not be 0.
-        rows: Function,
-        /// The elements `from..to` (not none) of row `row` without the initial value; the result goes to position `slot` of `state`.
-        part: Function,
-        /// Combines the first `to` partial results in `state` with the initial value to element `row` of the result.
-        join: Function,
-        /// To be called first: see [`Kernel`].
-        all: Option<Function>,
-    },
-    /// `Scan`
-    Scan {
-        /// The outer extents.
-        extents: Function,
-        /// The length of the rows.
-        len: Function,
-        /// The rows `from..to` of length `len`.
-        rows: Function,
-        /// As for `Reduce`, the elements counted in the order in which they are visited.
-        part: Function,
-        /// Replaces each of the first `to` totals of parts in `state` by what was accumulated before it, and writes the initial value of
-        /// row `row`.
-        carry: Function,
-        /// Writes the results of the elements `from..to` of row `row`, from position `slot` of `state` on.
-        write: Function,
-    },
-    /// `Permute`
-    Permute {
-        /// The extents of the source.
-        extents: Function,
-        /// The source elements at the positions `from..to`; the target holds the defaults at first.
-        scatter: Function,
-        /// To be called first: see [`Kernel`].
-        all: Option<Function>,
-    },
-    /// `Reshape`
-    Reshape {
-        /// The new extents.
-        extents: Function,
-    },
-    /// `If`
-    If {
-        /// The condition: 0 or 1.
-        cond: Function,
-    },
 }
 
 /// Prints a program, which must be correct.
 pub fn emit(program: &Program, options: Options) -> Module {
-    let declarations = Declarations::new(options.vector_math);
-    let mut e = Emitter {
-        program,
-        declarations,
-        text: String::new(),
-        functions: vec![],
-        known: HashMap::new(),
-        kernels: vec![],
-    };
-    e.block(&program.body);
-    let mut source = PRELUDE.to_string();
-    let declarations = e.declarations.print();
-    source += &declarations;
-    source += &e.text;
-    let _ = write!(source, "\nint (*const accel_functions[])(const array *, const task *, i64 *) = {{ {} }};\n", {
-        // A table without entries is not C.
-        if e.functions.is_empty() { "0".to_string() } else { e.functions.join(", ") }
-    });
-    Module { source, kernels: e.kernels, functions: e.functions.len() }
+    let layout = Layout::new(program);
+    let body = liveness::analyse(program);
+    let mut declarations = Declarations::new(options.vector_math);
+    let mut kernels = Kernels { program, declarations: &mut declarations, text: String::new() };
+    kernels.block(&body);
+    let kernels = kernels.text;
+    let host = host::emit(program, &layout, &mut declarations, &body);
+    let declarations = declarations.print();
+    Module { source: [PRELUDE, host::PRELUDE, &declarations, &kernels, &host].concat() }
 }
 
+/// Types. A backend calls the code with these layouts:
+/// - the tables of a run hold the extents and the columns of all arrays one after the other, see [`Layout`];
+/// - a block is the memory of a column that is not of rank 0; `count` arrays share it, and it is written to only if that is one;
+/// - `allocate` gives a block of room for `n` elements of `size` bytes each that one array has, or null; `release` takes it back;
+/// - `ranges` calls a function for the positions up to `n`, each of which takes about `cost` operations, in parallel;
+/// - `reduce` and `scan` do all rows of an operation with the functions of the statement (`rows`, `part`, `join`, and `rows`, `part`,
+///   `carry`, `write`), whose result is the array `to`; a `cost` is that of an element.
 const PRELUDE: &str = "\
 typedef _Bool bool;
 typedef __INT8_TYPE__ i8;
@@ -138,145 +60,138 @@ typedef float f32;
 typedef double f64;
 typedef struct { const i64 *extents; void *const *columns; } array;
 typedef struct { i64 from, to, row, slot, len; const i64 *extents; void *const *state; } task;
+typedef int function(const array *, const task *, i64 *);
+typedef struct { void *data; i64 count; } block;
+typedef struct run run;
+typedef struct {
+    block *(*allocate)(run *, i64 n, i64 size);
+    void (*release)(run *, block *);
+    int (*ranges)(run *, function *, i64 n, i64 cost, const i64 *extents, i64 len);
+    int (*reduce)(run *, i64 to, function *const *, i64 rows, i64 len, i64 cost, const i64 *extents);
+    int (*scan)(run *, i64 to, function *const *, i64 rows, i64 len, i64 cost, const i64 *extents);
+} calls;
+struct run { const array *arrays; i64 *extents; void **columns; block **blocks; i64 *fault; i64 site; const calls *calls; };
 ";
 
-struct Emitter<'a> {
+/// Prints the kernels; statement `n` has those with `n` in their names.
+struct Kernels<'a> {
     program: &'a Program,
-    declarations: Declarations,
+    declarations: &'a mut Declarations,
     text: String,
-    functions: Vec<String>,
-    /// Functions by their text: equal ones are printed once.
-    known: HashMap<String, Function>,
-    kernels: Vec<Kernel>,
 }
 
-impl Emitter<'_> {
-    fn block(&mut self, block: &Block) {
-        for s in &block.stmts {
-            self.statement(&s.op, s.site);
+impl Kernels<'_> {
+    fn block(&mut self, b: &Block) {
+        for s in &b.steps {
+            self.statement(s);
+            s.blocks.iter().for_each(|b| self.block(b));
         }
     }
 
-    fn statement(&mut self, op: &Op, site: SiteId) {
-        let n = self.kernels.len();
-        let place = self.kernels.len();
-        self.kernels.push(Kernel::Nothing);
-        self.kernels[place] = match op {
-            Op::Literal { .. } | Op::While { .. } => Kernel::Nothing,
-            Op::Loop { to, extents, body } => Kernel::Loop {
-                extents: self.host(extents, site),
-                body: self.function(&format!("loop_{n}"), site, |w| w.elements(to, extents.results.len(), body)),
-            },
-            Op::Reduce { to, extents, rows } => self.reduce(n, site, *to, extents, rows),
-            Op::Scan { to, extents, reverse, rows } => self.scan(n, site, *to, extents, *reverse, rows),
-            Op::Permute { to, extents, target, element, comb, known, .. } => {
-                let rank = extents.results.len();
-                let p = Permute { to: *to, rank, target, element, comb, known: *known };
-                self.permute(n, site, extents, &p)
+    fn statement(&mut self, s: &Step) {
+        let n = s.number;
+        match &s.stmt.op {
+            Op::Loop { to, extents, body } if !is_inline(&s.stmt.op) => {
+                self.function(s, &format!("loop_{n}"), |w| {
+                    if s.over.iter().any(Option::is_some) {
+                        w.aliased = to.iter().copied().chain(s.over.iter().flatten().map(|(a, _)| *a)).collect();
+                    }
+                    w.elements(to, extents.results.len(), body);
+                });
             }
-            Op::Reshape { extents, .. } => Kernel::Reshape { extents: self.host(extents, site) },
-            Op::If { cond, .. } => Kernel::If { cond: self.host(cond, site) },
-        };
-        match op {
-            Op::If { then: (a, _), otherwise: (b, _), .. } | Op::While { cond: (a, _), body: (b, _), .. } => {
-                self.block(a);
-                self.block(b);
-            }
-            _ => {}
+            Op::Reduce { to, extents, rows } => self.reduce(s, *to, extents, rows),
+            Op::Scan { to, extents, reverse, rows } => self.scan(s, *to, extents, *reverse, rows),
+            Op::Permute { .. } => self.permute(s),
+            Op::Literal { .. } | Op::Loop { .. } | Op::Reshape { .. } | Op::If { .. } | Op::While { .. } => {}
         }
     }
 
-    fn reduce(&mut self, n: usize, site: SiteId, to: usize, extents: &Code, rows: &Rows) -> Kernel {
-        let (outer, fold) = (extents.results.len(), format!("fold_{n}"));
-        self.inner(site, |w| w.fold(&fold, to, outer, rows));
-        let (columns, part) = (format!("fold_{n}_columns"), format!("fold_{n}_column_part"));
+    fn reduce(&mut self, s: &Step, to: usize, extents: &Code, rows: &Rows) {
+        let (outer, fold) = (extents.results.len(), format!("fold_{}", s.number));
+        self.inner(s, |w| w.fold(&fold, to, outer, rows));
+        self.function(s, &format!("{fold}_part"), |w| w.part(&fold, to, outer, ""));
+        self.cold(s, &format!("{fold}_join"), |w| w.join(to, rows));
+        let (columns, column_part) = (format!("{fold}_columns"), format!("{fold}_column_part"));
         let in_columns = in_columns(outer, rows);
         if in_columns {
-            self.inner(site, |w| w.fold_side_by_side(&columns, to, outer, rows));
-            self.function(&part, site, |w| w.column_part(&columns, to, outer));
+            self.inner(s, |w| w.fold_side_by_side(&columns, to, outer, rows));
+            self.function(s, &column_part, |w| w.column_part(&columns, to, outer));
+            self.function(s, &format!("{fold}_rows"), |w| w.fold_columns(&columns, to, outer, rows));
+        } else {
+            self.function(s, &format!("{fold}_rows"), |w| w.fold_rows(&fold, to, outer, rows));
         }
-        let product = rows.contraction();
-        Kernel::Reduce {
-            extents: self.host(extents, site),
-            len: self.host(&rows.len, site),
-            rows: self.function(&format!("fold_{n}_rows"), site, |w| match in_columns {
-                true => w.fold_columns(&columns, to, outer, rows),
-                false => w.fold_rows(&fold, to, outer, rows),
-            }),
-            part: self.function(&format!("fold_{n}_part"), site, |w| w.part(&fold, to, outer, "")),
-            join: self.function(&format!("fold_{n}_join"), site, |w| w.join(to, rows)),
-            all: (in_columns || product.is_some()).then(|| {
-                self.function(&format!("fold_{n}_all"), site, |w| {
-                    if let Some(c) = &product {
-                        w.product(to, outer, rows, c);
-                    }
-                    match in_columns {
-                        true => w.in_parts(&part, to, rows),
-                        false => w.line("return -1;"),
-                    }
-                })
-            }),
+        if has_all(&s.stmt.op) {
+            self.function(s, &format!("{fold}_all"), |w| {
+                if let Some(c) = rows.contraction() {
+                    w.product(to, outer, rows, &c);
+                }
+                match in_columns {
+                    true => w.in_parts(&column_part, to, rows),
+                    false => w.line("return -1;"),
+                }
+            });
         }
     }
 
-    fn scan(&mut self, n: usize, site: SiteId, to: usize, extents: &Code, reverse: bool, rows: &Rows) -> Kernel {
-        let (outer, scan) = (extents.results.len(), format!("scan_{n}"));
-        self.inner(site, |w| w.scan(&scan, to, outer, reverse, rows));
-        Kernel::Scan {
-            extents: self.host(extents, site),
-            len: self.host(&rows.len, site),
-            rows: self.function(&format!("scan_{n}_rows"), site, |w| w.scan_rows(&scan, to, outer, reverse, rows)),
-            part: self.function(&format!("scan_{n}_part"), site, |w| w.part(&scan, to, outer, ", 0, task->len, 0")),
-            carry: self.function(&format!("scan_{n}_carry"), site, |w| w.carry(to, reverse, rows)),
-            write: self.function(&format!("scan_{n}_write"), site, |w| w.write_part(&scan, to, outer, rows)),
+    fn permute(&mut self, s: &Step) {
+        let Some(p) = Permute::new(self.program, &s.stmt.op) else { return };
+        let name = format!("permute_{}", s.number);
+        self.inner(s, |w| w.combine_into(&format!("{name}_into"), &p));
+        self.function(s, &name, |w| w.scatter(&name, &p));
+        if let Some(k) = p.known {
+            self.function(s, &format!("{name}_part"), |w| w.private(&name, &p, k));
+            self.function(s, &format!("{name}_copies"), |w| w.combine_copies(&p));
+        }
+        if p.has_cheap_targets() {
+            self.function(s, &format!("{name}_range"), |w| w.owned(&name, &p));
+        }
+        if has_all(&s.stmt.op) {
+            self.function(s, &format!("{name}_all"), |w| w.scatter_all(&name, &p));
         }
     }
 
-    fn permute(&mut self, n: usize, site: SiteId, extents: &Code, p: &Permute) -> Kernel {
-        let (name, into) = (format!("permute_{n}"), format!("permute_{n}_into"));
-        self.inner(site, |w| w.combine_into(&into, p));
-        let types = &self.program.arrays[p.to].columns;
-        Kernel::Permute {
-            extents: self.host(extents, site),
-            scatter: self.function(&name, site, |w| w.scatter(&into, p)),
-            all: in_parallel(&name, p, types).iter().map(|(name, body)| self.function(name, site, body)).last(),
-        }
+    fn scan(&mut self, s: &Step, to: usize, extents: &Code, reverse: bool, rows: &Rows) {
+        let (outer, scan) = (extents.results.len(), format!("scan_{}", s.number));
+        self.inner(s, |w| w.scan(&scan, to, outer, reverse, rows));
+        self.function(s, &format!("{scan}_rows"), |w| w.scan_rows(&scan, to, outer, reverse, rows));
+        self.function(s, &format!("{scan}_part"), |w| w.part(&scan, to, outer, ", 0, task->len, 0"));
+        self.cold(s, &format!("{scan}_carry"), |w| w.carry(to, reverse, rows));
+        self.function(s, &format!("{scan}_write"), |w| w.write_part(&scan, to, outer, rows));
     }
 
-    /// A function that other functions call: `body` writes it and gives its head.
-    fn inner(&mut self, site: SiteId, body: impl FnOnce(&mut Writer) -> String) {
-        let mut w = Writer::new(self.program, &mut self.declarations, site);
+    /// A function that kernels call: `body` writes it and gives its head.
+    fn inner(&mut self, s: &Step, body: impl FnOnce(&mut Writer) -> String) {
+        let mut w = Writer::new(self.program, self.declarations, s.stmt.site);
         let head = body(&mut w);
         let body = w.finish();
         let _ = write!(self.text, "\n{head} {{\n{body}    return 0;\n}}\n");
     }
 
-    fn function(&mut self, name: &str, site: SiteId, body: impl FnOnce(&mut Writer)) -> Function {
-        let mut w = Writer::new(self.program, &mut self.declarations, site);
-        body(&mut w);
-        let body = w.finish();
-        self.add(name, body)
+    fn function(&mut self, s: &Step, name: &str, body: impl FnOnce(&mut Writer)) {
+        self.inner(s, |w| {
+            body(w);
+            format!("static int {name}({PARAMETERS})")
+        });
     }
 
-    fn host(&mut self, code: &Code, site: SiteId) -> Function {
-        let mut w = Writer::new(self.program, &mut self.declarations, site);
-        w.host(code);
-        let body = w.finish();
-        if let Some(f) = self.known.get(&body) {
-            return *f;
-        }
-        let f = self.add(&format!("host_{}", self.known.len()), body.clone());
-        self.known.insert(body, f);
-        f
-    }
-
-    fn add(&mut self, name: &str, body: String) -> Function {
-        // What runs once per statement need not be fast: optimising it costs time.
-        let cold = ["host", "join", "carry"].iter().any(|part| name.contains(part));
-        let attribute = if cold { "__attribute__((cold)) " } else { "" };
-        let signature = "const array *arrays, const task *task, i64 *fault";
-        let _ = write!(self.text, "\nstatic {attribute}int {name}({signature}) {{\n{body}    return 0;\n}}\n");
-        self.functions.push(name.into());
-        self.functions.len() - 1
+    /// What runs once per row need not be fast: optimising it costs time.
+    fn cold(&mut self, s: &Step, name: &str, body: impl FnOnce(&mut Writer)) {
+        self.inner(s, |w| {
+            body(w);
+            format!("static __attribute__((cold)) int {name}({PARAMETERS})")
+        });
     }
 }
+
+/// Whether a statement has a kernel that may do all of it, with several threads if that is better: it gives 0 if it has, 1 with a record,
+/// and -1 if the other kernels are the better way: then it has done nothing. Its task has all rows, or all source elements.
+pub fn has_all(op: &Op) -> bool {
+    match op {
+        Op::Reduce { extents, rows, .. } => in_columns(extents.results.len(), rows) || rows.contraction().is_some(),
+        Op::Permute { .. } => true,
+        _ => false,
+    }
+}
+
+/// The parameters of a kernel.
+const PARAMETERS: &str = "const array *arrays, const task *task, i64 *fault";

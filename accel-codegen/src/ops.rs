@@ -39,6 +39,11 @@ fn width(t: ScalarType) -> u32 {
     }
 }
 
+/// The size of a scalar in bytes.
+pub fn bytes(t: ScalarType) -> u32 {
+    width(t) / 8
+}
+
 fn is_signed(t: ScalarType) -> bool {
     matches!(t, ScalarType::I8 | ScalarType::I16 | ScalarType::I32 | ScalarType::I64)
 }

@@ -15,8 +15,7 @@ use crate::code::{Writer, is_straight, outside, position};
 use crate::fault;
 use crate::kernels::{elements, index, names, neutral};
 use crate::ops;
-use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Code, Known};
+use accel_fusion::kernel::{ArrayId, Code, Known, Op, Program};
 
 /// Fewer elements are combined by one thread.
 const SMALL: usize = 1 << 16;
@@ -27,27 +26,29 @@ const PER_TARGET: usize = 8;
 /// At most so many parts.
 const PARTS: usize = 64;
 
-/// The scalar codes of a permutation, see `Op::Permute`.
+/// A permutation, see `Op::Permute`.
 pub struct Permute<'a> {
-    pub to: ArrayId,
+    to: ArrayId,
     /// The rank of the source.
-    pub rank: usize,
-    pub target: &'a Code,
-    pub element: &'a Code,
-    pub comb: &'a Code,
+    rank: usize,
+    target: &'a Code,
+    element: &'a Code,
+    comb: &'a Code,
+    /// The operator, if it is well known.
     pub known: Option<Known>,
 }
 
 impl Permute<'_> {
-    /// Whether finding targets is so cheap that every thread can find all of them.
-    fn has_cheap_targets(&self) -> bool {
-        self.target.instrs.len() <= 24 && self.target.instrs.iter().all(|i| i.inner().is_empty())
+    /// The permutation that a statement is.
+    pub fn new<'a>(program: &Program, op: &'a Op) -> Option<Permute<'a>> {
+        let Op::Permute { to, extents, target, element, comb, known, .. } = op else { return None };
+        let known = known.filter(|_| program.arrays[*to].columns.len() == 1 && is_straight(comb));
+        Some(Permute { to: *to, rank: extents.results.len(), target, element, comb, known })
     }
 
-    /// The operator and the type of the only column, if it is well known.
-    fn known_column(&self, types: &[ScalarType]) -> Option<(Known, ScalarType)> {
-        let &[t] = types else { return None };
-        self.known.filter(|_| is_straight(self.comb)).map(|k| (k, t))
+    /// Whether finding targets is so cheap that every thread can find all of them.
+    pub fn has_cheap_targets(&self) -> bool {
+        self.target.instrs.len() <= 24 && self.target.instrs.iter().all(|i| i.inner().is_empty())
     }
 }
 
@@ -95,31 +96,31 @@ impl Writer<'_> {
         format!("static int {name}(const array *arrays, const task *task, i64 *fault, i64 low, i64 high{target})")
     }
 
-    fn combine_call(&self, function: &str, to: ArrayId, task: &str, range: &str) -> String {
+    fn combine_call(&self, name: &str, to: ArrayId, task: &str, range: &str) -> String {
         let columns: String = (0..self.columns(to).len()).map(|c| format!(", a{to}_{c}")).collect();
-        format!("{function}(arrays, {task}, fault, {range}{columns})")
+        format!("{name}_into(arrays, {task}, fault, {range}{columns})")
     }
 
     /// The elements `from..to` of the source, one after the other.
-    pub fn scatter(&mut self, into: &str, p: &Permute) {
+    pub fn scatter(&mut self, name: &str, p: &Permute) {
         self.hoist_output(p.to, false);
-        let call = self.combine_call(into, p.to, "task", EVERYWHERE);
+        let call = self.combine_call(name, p.to, "task", EVERYWHERE);
         self.line(format!("return {call};"));
     }
 
     /// The elements `from..to` of the source, combined into the `slot`th copy of the `len` targets in `state`.
-    fn private(&mut self, into: &str, p: &Permute, known: Known, t: ScalarType) {
-        let to = p.to;
+    pub fn private(&mut self, name: &str, p: &Permute, known: Known) {
+        let (to, t) = (p.to, self.columns(p.to)[0]);
         self.line(format!("{t} *const a{to}_0 = ({t} *)task->state[0] + task->slot * task->len;"));
         let start = ops::constant(neutral(known, t));
         self.line(format!("for (i64 q = 0; q < task->len; q++) a{to}_0[q] = {start};"));
-        let call = self.combine_call(into, to, "task", EVERYWHERE);
+        let call = self.combine_call(name, to, "task", EVERYWHERE);
         self.line(format!("return {call};"));
     }
 
     /// Combines the first `slot` copies with the targets `from..to`.
-    fn combine_copies(&mut self, p: &Permute, t: ScalarType) {
-        let to = p.to;
+    pub fn combine_copies(&mut self, p: &Permute) {
+        let (to, t) = (p.to, self.columns(p.to)[0]);
         self.hoist(&[p.comb]);
         self.hoist_output(to, false);
         self.line(format!("const {t} *restrict const copies = task->state[0];"));
@@ -133,10 +134,10 @@ impl Writer<'_> {
     }
 
     /// All elements of the source whose targets are at positions from `from` to `to`; there are `len` elements.
-    fn owned(&mut self, into: &str, p: &Permute) {
+    pub fn owned(&mut self, name: &str, p: &Permute) {
         self.hoist_output(p.to, false);
         self.line("const job all = { 0, task->len, 0, 0, 0, task->extents, task->state };");
-        let call = self.combine_call(into, p.to, "&all", "task->from, task->to");
+        let call = self.combine_call(name, p.to, "&all", "task->from, task->to");
         self.line(format!("return {call};"));
     }
 
@@ -149,7 +150,7 @@ impl Writer<'_> {
     }
 
     /// Everything, by several threads; -1 if one is enough.
-    fn scatter_all(&mut self, name: &str, p: &Permute, known: Option<(Known, ScalarType)>) {
+    pub fn scatter_all(&mut self, name: &str, p: &Permute) {
         let to = p.to;
         self.line("const i64 n = task->to;");
         self.line(format!("if (n < {SMALL}) return -1;"));
@@ -159,7 +160,8 @@ impl Writer<'_> {
         self.line("if (targets == 0) return -1;");
         self.line(format!("job jobs[{PARTS}];"));
         self.line("int result = -1;");
-        if let Some((_, t)) = known {
+        if p.known.is_some() {
+            let t = self.columns(to)[0];
             self.line(format!(
                 "i64 parts = n / {PER_TARGET} / targets, most = n / {PART} < {PARTS} ? n / {PART} : {PARTS};"
             ));
@@ -190,7 +192,7 @@ impl Writer<'_> {
         }
         self.braces("if (result == 1)", |w| {
             w.hoist_output(to, false);
-            let call = w.combine_call(&format!("{name}_into"), to, "task", EVERYWHERE);
+            let call = w.combine_call(name, to, "task", EVERYWHERE);
             w.line(format!("{call};"));
         });
         self.line("return result;");
@@ -199,25 +201,3 @@ impl Writer<'_> {
 
 /// All positions.
 const EVERYWHERE: &str = "0, __INT64_MAX__";
-
-/// A name of a function, and what writes its body.
-type Function<'a> = (String, Box<dyn Fn(&mut Writer) + 'a>);
-
-/// The functions by which several threads do a permutation: the last one does everything, the others are called by it.
-pub fn in_parallel<'a>(name: &'a str, p: &'a Permute, types: &[ScalarType]) -> Vec<Function<'a>> {
-    let known = p.known_column(types);
-    let into = format!("{name}_into");
-    let mut all: Vec<Function> = vec![];
-    if let Some((k, t)) = known {
-        let into = into.clone();
-        all.push((format!("{name}_part"), Box::new(move |w| w.private(&into, p, k, t))));
-        all.push((format!("{name}_copies"), Box::new(move |w| w.combine_copies(p, t))));
-    }
-    if p.has_cheap_targets() {
-        all.push((format!("{name}_range"), Box::new(move |w| w.owned(&into, p))));
-    }
-    if !all.is_empty() {
-        all.push((format!("{name}_all"), Box::new(move |w| w.scatter_all(name, p, known))));
-    }
-    all
-}

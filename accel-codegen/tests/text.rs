@@ -7,8 +7,9 @@ use accel_fusion::kernel::parse;
 fn code(text: &str) -> String {
     let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let module = emit(&program, Options::default());
-    let start = module.source.find("} task;\n").expect("the prelude");
-    module.source[start + "} task;\n".len()..].to_string()
+    let last = "return n >> 63 ? -1 : none ? 0 : (i64)n;\n}\n";
+    let start = module.source.find(last).expect("the prelude");
+    module.source[start + last.len()..].to_string()
 }
 
 #[test]
@@ -88,19 +89,46 @@ site 0 = "permute"
 }
 
 #[test]
-fn equal_host_code_is_printed_once() {
-    let statement = |to: usize| {
+fn control_flow_and_memory() {
+    insta::assert_snapshot!(code(
+        r#"program (a0: Array1<f64>, a1: Array0<i64>)
+site 0 = "awhile"
+site 1 = "map"
+{
+  a2: Array1<f64>, a3: Array0<i64> = while a0, a1 @0
+    cond {
+      a4: Array0<bool> = loop @1
+        extents () { -> }
+        body () { x0: i64 = a3[] @1 inside; x1: i64 = 0; x2: bool = x0 > x1 -> x2 }
+      -> a4
+    }
+    body {
+      a5: Array1<f64> = loop @1
+        extents () { x0: i64 = extent a2 0 -> x0 }
+        body (x0: i64) { x1: f64 = a2[x0] @1 inside; x2: f64 = x1 + x1 -> x2 }
+      a6: Array0<i64> = loop @1
+        extents () { -> }
+        body () { x0: i64 = a3[] @1 inside; x1: i64 = 1; x2: i64 = x0 - x1 -> x2 }
+      -> a5, a6
+    }
+  a7: Array2<f64> = reshape a2 @0
+    extents () { x0: i64 = a3[] @0; x1: i64 = 1 -> x1, x0 }
+  -> a7
+}"#
+    ));
+}
+
+/// Compilers take more than linear time for a function.
+#[test]
+fn long_programs_have_functions_of_bounded_length() {
+    let statement = |k: usize| {
         format!(
-            "a{to}: Array1<f64> = loop @0 extents () {{ x0: i64 = extent a0 0 -> x0 }} body (x0: i64) {{ x1: f64 = {to}.0 -> x1 }}"
+            "a{k}: Array1<f64> = loop @0 extents () {{ x0: i64 = 1 -> x0 }} body (x0: i64) {{ x1: f64 = {k}.0 -> x1 }}"
         )
     };
-    let text = format!(
-        "program (a0: Array1<f64>)\nsite 0 = \"fill\"\n{{\n{}\n{}\n  -> a1, a2\n}}",
-        statement(1),
-        statement(2)
-    );
-    let program = parse(&text).unwrap();
-    let module = emit(&program, Options::default());
-    assert_eq!(module.functions, 3);
-    assert_eq!(module.source.matches("int host_").count(), 1);
+    let statements: Vec<_> = (1..=500).map(statement).collect();
+    let text = format!("program (a0: Array1<f64>)\nsite 0 = \"fill\"\n{{\n{}\n  -> a500\n}}", statements.join("\n"));
+    let module = emit(&parse(&text).unwrap(), Options::default());
+    let longest = module.source.split("\n}\n").map(|f| f.lines().count()).max();
+    assert!(longest.unwrap() < 1000, "{longest:?}");
 }

@@ -4,7 +4,9 @@
 
 pub mod kernel;
 mod lower;
+pub mod optimize;
 pub mod simplify;
 
 pub use lower::lower;
+pub use optimize::optimize;
 pub use simplify::{Options, Rule, Stats, simplified, simplify, simplify_with};

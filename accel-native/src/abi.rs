@@ -1,4 +1,5 @@
-//! What generated functions are called with: the same layouts as in the prelude of `accel-codegen`'s C.
+//! What the generated code and this crate hand each other: the same layouts as in the prelude of `accel-codegen`'s C, where they are
+//! explained.
 
 use std::ffi::c_void;
 
@@ -10,7 +11,7 @@ pub struct Array {
     pub columns: *const *mut c_void,
 }
 
-/// A part of a statement, see `accel_codegen::Kernel`.
+/// A part of a statement.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Task {
@@ -23,23 +24,50 @@ pub struct Task {
     pub state: *const *mut c_void,
 }
 
-impl Task {
-    /// The positions `from..to` of an index space.
-    pub fn range(from: usize, to: usize, extents: &[i64]) -> Task {
-        Task {
-            from: from as i64,
-            to: to as i64,
-            row: 0,
-            slot: 0,
-            len: 0,
-            extents: extents.as_ptr(),
-            state: std::ptr::null(),
-        }
-    }
+/// The memory of a column. Generated code knows the first two fields.
+#[repr(C)]
+pub struct Block {
+    pub data: *mut c_void,
+    pub count: i64,
+    /// The size of an element, which is its alignment as well.
+    pub size: usize,
+    /// How many bytes there are.
+    pub bytes: usize,
+    /// Whose memory it is, if not the run's: a position in the list of columns.
+    pub column: Option<usize>,
 }
 
-/// A generated function: 0, or 1 with a record of what went wrong.
+/// A run, as the generated code sees it.
+#[repr(C)]
+pub struct Run {
+    pub arrays: *const Array,
+    pub extents: *mut i64,
+    pub columns: *mut *mut c_void,
+    pub blocks: *mut *mut Block,
+    pub fault: *mut i64,
+    /// The statement that is executed.
+    pub site: i64,
+    pub calls: *const Calls,
+}
+
+/// What the generated code calls.
+#[repr(C)]
+pub struct Calls {
+    pub allocate: unsafe extern "C" fn(*mut Run, i64, i64) -> *mut Block,
+    pub release: unsafe extern "C" fn(*mut Run, *mut Block),
+    pub ranges: unsafe extern "C" fn(*mut Run, Function, i64, i64, *const i64, i64) -> i32,
+    pub reduce: Rows,
+    pub scan: Rows,
+}
+
+/// The array, the functions, how many rows, their length, the cost of an element, the outer extents.
+pub type Rows = unsafe extern "C" fn(*mut Run, i64, *const Function, i64, i64, i64, *const i64) -> i32;
+
+/// A kernel: 0, or 1 with a record of what went wrong.
 pub type Function = unsafe extern "C" fn(*const Array, *const Task, *mut i64) -> i32;
+
+/// The whole program: 0, or 1 with a record of what went wrong.
+pub type Entry = unsafe extern "C" fn(*mut Run) -> i32;
 
 /// Polygamma of order `n`, for the variable `accel_polygamma`.
 pub extern "C" fn polygamma(n: i32, x: f64) -> f64 {

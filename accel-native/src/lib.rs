@@ -7,17 +7,22 @@
 //! Compiled libraries are kept in `$XDG_CACHE_HOME/accel`, or `~/.cache/accel`. The environment variable `CC` chooses the compiler;
 //! where there is none, programs are interpreted, after one warning. `ACCEL_DUMP=c` prints the generated code.
 //!
+//! A run is one call of the compiled program, which calls back for memory and for what is done in parallel. A compiled program may
+//! run in many threads at once, those of a rayon pool included; all that a run changes is its own. Memory is used
+//! again after the last use of an array, and a loop writes over an array that it is the last one to read.
+//!
 //! Floating-point results are those of the reference interpreter but for two things: reductions and scans of long rows combine
-//! partial results (in an order that depends on sizes only, not on the number of threads), and mathematical functions of vectors
-//! may differ from the scalar ones in the last places (4 at most).
+//! partial results, and mathematical functions of vectors may differ from the scalar ones in the last places (4 at most). The order in
+//! which partial results are combined depends on the sizes of arrays only, never on the number of threads or on chance: the same
+//! program gives the same result for the same arguments, bit by bit, on every run and with every size of rayon's pool.
 
 mod abi;
-mod buffer;
 mod cache;
 mod hooks;
 mod library;
+mod memory;
 mod pages;
-mod plan;
+mod parallel;
 mod product;
 mod runtime;
 mod toolchain;
@@ -30,9 +35,11 @@ use accel_core::interp::Interpreter;
 use accel_core::print;
 use accel_core::repr::{ArrayTuple, RawArray, RawTy};
 use accel_fusion::kernel;
+use accel_fusion::optimize::{Optimized, optimize};
 use runtime::Code;
+use std::sync::OnceLock;
 
-/// The backend.
+/// The backend. Its results do not depend on the number of threads, see the [crate's documentation](crate).
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Native;
 
@@ -43,11 +50,18 @@ impl Backend for Native {
 
     fn compile(&self, program: &Program) -> Result<Box<dyn Executable>> {
         let (program, _) = &accel_fusion::simplify(program)?;
-        match Kernels::new(accel_fusion::lower(program))? {
+        let lowered = accel_fusion::lower(program);
+        let optimized = optimize(&lowered, true);
+        match Kernels::new(optimized.program.clone())? {
             None => Interpreter.compile(program),
-            Some(kernels) => {
-                Ok(Box::new(Compiled { kernels, arg: program.arg().clone(), result: program.result().clone() }))
-            }
+            Some(kernels) => Ok(Box::new(Compiled {
+                kernels,
+                optimized,
+                general: OnceLock::new(),
+                lowered,
+                arg: program.arg().clone(),
+                result: program.result().clone(),
+            })),
         }
     }
 }
@@ -69,8 +83,7 @@ impl Kernels {
         let module = emit(&program, Options { vector_math: toolchain.vector_math });
         print::dump_with("c", || module.source.clone());
         let library = cache::library(&module, toolchain)?;
-        let plan = plan::plan(&program, &module.kernels);
-        Ok(Some(Kernels { code: Code { program, plan, library } }))
+        Ok(Some(Kernels { code: Code::new(program, library) }))
     }
 
     /// Computes the result arrays from the input arrays. The inputs must have the ranks and element types of the program.
@@ -88,13 +101,20 @@ impl Kernels {
         if inputs.len() != program.inputs.len() || !program.inputs.iter().zip(&inputs).all(fits) {
             return Err(Error::Internal("inputs that do not fit the kernel program".into()));
         }
-        runtime::run(&self.code, inputs)
+        let (results, bytes) = runtime::run(&self.code, &inputs)?;
+        tracing::trace!(bytes, "the most memory of the run");
+        Ok(results)
     }
 }
 
 /// A compiled typed program.
 struct Compiled {
+    /// For extents of which the assumptions hold.
     kernels: Kernels,
+    optimized: Optimized,
+    /// For others; made when it is needed.
+    general: OnceLock<Result<Kernels>>,
+    lowered: kernel::Program,
     arg: RawTy,
     result: RawTy,
 }
@@ -102,33 +122,24 @@ struct Compiled {
 impl Executable for Compiled {
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
         check_argument(argument, &self.arg)?;
-        let mut inputs = vec![];
-        leaves(argument, &mut inputs);
-        let mut results = self.kernels.run(inputs)?.into_iter();
-        tuple(&self.result, &mut results).ok_or_else(|| Error::Internal("a program with too few results".into()))
+        let inputs = argument.leaves();
+        let mut results = self.kernels_for(&inputs)?.run(inputs)?.into_iter();
+        ArrayTuple::of(&self.result, &mut results)
+            .ok_or_else(|| Error::Internal("a program with too few results".into()))
     }
 }
 
-/// The arrays of a tuple, from left to right.
-fn leaves(a: &ArrayTuple, out: &mut Vec<RawArray>) {
-    match a {
-        ArrayTuple::Unit => {}
-        ArrayTuple::Array(a) => out.push(a.clone()),
-        ArrayTuple::Pair(p) => {
-            leaves(&p.0, out);
-            leaves(&p.1, out);
+impl Compiled {
+    /// The kernels for arguments of these extents.
+    fn kernels_for(&self, inputs: &[RawArray]) -> Result<&Kernels> {
+        if self.optimized.fits(&self.lowered, inputs) {
+            return Ok(&self.kernels);
         }
+        let general = || {
+            tracing::debug!("the extents are not as assumed: the program is compiled without assumptions");
+            let kernels = Kernels::new(optimize(&self.lowered, false).program)?;
+            kernels.ok_or_else(|| Error::Compiler("there was a C compiler and now there is none".into()))
+        };
+        self.general.get_or_init(general).as_ref().map_err(Clone::clone)
     }
-}
-
-/// The tuple of a type with the next arrays.
-fn tuple(t: &RawTy, arrays: &mut impl Iterator<Item = RawArray>) -> Option<ArrayTuple> {
-    Some(match t {
-        RawTy::Pair(p) => {
-            let first = tuple(&p.0, arrays)?;
-            ArrayTuple::pair(first, tuple(&p.1, arrays)?)
-        }
-        RawTy::Array(_) => ArrayTuple::Array(arrays.next()?),
-        RawTy::Unit | RawTy::Scalar(_) => ArrayTuple::Unit,
-    })
 }

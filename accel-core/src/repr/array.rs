@@ -111,4 +111,23 @@ impl ArrayTuple {
     pub fn pair(a: ArrayTuple, b: ArrayTuple) -> ArrayTuple {
         ArrayTuple::Pair(Arc::new((a, b)))
     }
+    /// The arrays, from left to right.
+    pub fn leaves(&self) -> Vec<RawArray> {
+        match self {
+            ArrayTuple::Unit => vec![],
+            ArrayTuple::Array(a) => vec![a.clone()],
+            ArrayTuple::Pair(p) => [p.0.leaves(), p.1.leaves()].concat(),
+        }
+    }
+    /// The tuple of type `t` with the next arrays; `None` if there are too few.
+    pub fn of(t: &RawTy, arrays: &mut impl Iterator<Item = RawArray>) -> Option<ArrayTuple> {
+        Some(match t {
+            RawTy::Pair(p) => {
+                let first = ArrayTuple::of(&p.0, arrays)?;
+                ArrayTuple::pair(first, ArrayTuple::of(&p.1, arrays)?)
+            }
+            RawTy::Array(_) => ArrayTuple::Array(arrays.next()?),
+            RawTy::Unit | RawTy::Scalar(_) => ArrayTuple::Unit,
+        })
+    }
 }

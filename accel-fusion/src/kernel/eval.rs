@@ -50,38 +50,12 @@ impl Executable for Evaluated {
             return Err(wrong_argument(self.arg.to_string(), argument));
         }
         let mut arrays = run(&self.program, argument)?.into_iter();
-        tuple(&self.result, &mut arrays)
-    }
-}
-
-/// Arrays as a tuple of the given type.
-fn tuple(t: &RawTy, arrays: &mut impl Iterator<Item = RawArray>) -> Result<ArrayTuple> {
-    match t {
-        RawTy::Pair(p) => {
-            let a = tuple(&p.0, arrays)?;
-            Ok(ArrayTuple::pair(a, tuple(&p.1, arrays)?))
-        }
-        RawTy::Array(_) => {
-            arrays.next().map(ArrayTuple::Array).ok_or_else(|| Error::Internal("too few results".into()))
-        }
-        RawTy::Unit | RawTy::Scalar(_) => Ok(ArrayTuple::Unit),
-    }
-}
-
-fn leaves(a: &ArrayTuple, out: &mut Vec<RawArray>) {
-    match a {
-        ArrayTuple::Unit => {}
-        ArrayTuple::Array(a) => out.push(a.clone()),
-        ArrayTuple::Pair(p) => {
-            leaves(&p.0, out);
-            leaves(&p.1, out);
-        }
+        ArrayTuple::of(&self.result, &mut arrays).ok_or_else(|| Error::Internal("too few results".into()))
     }
 }
 
 fn wrong_argument(expected: String, argument: &ArrayTuple) -> Error {
-    let mut arrays = vec![];
-    leaves(argument, &mut arrays);
+    let arrays = argument.leaves();
     let describe = |a: &RawArray| {
         let columns: Vec<_> = a.columns.iter().map(|c| format!("{} {}", c.len(), c.ty())).collect();
         format!("array of shape {:?} with columns of ({})", a.extents, columns.join(", "))
@@ -92,8 +66,7 @@ fn wrong_argument(expected: String, argument: &ArrayTuple) -> Error {
 
 /// Runs a verified program; see NOTE [Verified programs] for why numbers need no check.
 fn run(p: &Program, argument: &ArrayTuple) -> Result<Vec<RawArray>> {
-    let mut inputs = vec![];
-    leaves(argument, &mut inputs);
+    let inputs = argument.leaves();
     let fits = |a: &RawArray, info: &ArrayInfo| {
         a.extents.len() == info.rank
             && a.columns.iter().map(Column::ty).eq(info.columns.iter().copied())

@@ -185,7 +185,7 @@ pub enum Known {
 
 /// A scalar function. Its parameters are the first registers. Every other register is set by one instruction before it is used;
 /// registers set inside a branch or a loop are used only there.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Code {
     /// How many registers are parameters.
     pub params: usize,
@@ -198,7 +198,7 @@ pub struct Code {
 }
 
 /// An instruction of scalar code.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Instr {
     /// `to = x`
     Const(Reg, Scalar),

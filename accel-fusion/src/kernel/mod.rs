@@ -4,6 +4,7 @@
 //! `Scan`, `Permute`), control flow (`If`, `While`) and names for the same memory (`Reshape`). Scalar code is a list of
 //! instructions over registers with structured branches and loops; it may read any array that is defined before it.
 
+pub(crate) mod builder;
 mod contraction;
 mod eval;
 mod ir;

@@ -105,6 +105,30 @@ impl Op {
         }
     }
 
+    /// As [`blocks`](Self::blocks), to be changed.
+    pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
+        match self {
+            Op::If { then, otherwise, .. } => vec![&mut then.0, &mut otherwise.0],
+            Op::While { cond, body, .. } => vec![&mut cond.0, &mut body.0],
+            _ => vec![],
+        }
+    }
+
+    /// The scalar codes of [`codes`](Self::codes), to be changed.
+    pub fn codes_mut(&mut self) -> Vec<&mut Code> {
+        match self {
+            Op::Literal { .. } | Op::While { .. } => vec![],
+            Op::Loop { extents, body, .. } => vec![extents, body],
+            Op::Reduce { extents, rows, .. } | Op::Scan { extents, rows, .. } => {
+                let Rows { len, element, init, op, .. } = rows;
+                [Some(extents), Some(len), Some(element), init.as_mut(), Some(op)].into_iter().flatten().collect()
+            }
+            Op::Permute { extents, target, element, comb, .. } => vec![extents, target, element, comb],
+            Op::Reshape { extents, .. } => vec![extents],
+            Op::If { cond, .. } => vec![cond],
+        }
+    }
+
     /// The scalar codes of the operation, with their names in the textual form and in its order.
     pub fn codes(&self) -> Vec<(&'static str, &Code)> {
         match self {

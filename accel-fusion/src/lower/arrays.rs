@@ -1,9 +1,10 @@
 //! Array computations to statements.
 
-use super::builder::Builder;
 use super::delayed::{Delayed, compose, index_types};
 use super::scalar::{ArrayEnv, Scalars, leaves};
+use crate::kernel::builder::Builder;
 use crate::kernel::{ArrayId, ArrayInfo, Block, Code, Instr, Known, Op, Program, Rows, Site, SiteId, Stmt};
+use crate::optimize::work;
 use accel_core::ast::*;
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::tree::Tree;
@@ -139,7 +140,12 @@ impl Lower {
                         return x.zip_with(&y, &self.scalars(env).fun2(&f, &a.sh_elt().1, &b.sh_elt().1));
                     }
                     AccOp::Replicate { spec, slx, a, .. } => {
-                        let source = self.delayed(&a, env);
+                        // What takes work is stored first: it would be repeated.
+                        let mut source = self.delayed(&a, env);
+                        if work(&source.element) > 0 {
+                            let site = self.site("replicate", a.at());
+                            source = self.stored(source, site);
+                        }
                         return source.replicate(spec.kept(), &self.scalars(env).closed(&slx));
                     }
                     AccOp::Backpermute { sh, f, a: source, .. } => {
@@ -185,6 +191,12 @@ impl Lower {
         let index: Vec<_> = kept.iter().filter_map(|kept| if *kept { small.next() } else { fixed.next() }).collect();
         let element = b.inline(&self.read(array, site), &index);
         Delayed { extents, element: b.finish(element) }
+    }
+
+    /// A delayed array, stored and read.
+    fn stored(&mut self, d: Delayed, site: SiteId) -> Delayed {
+        let array = self.store(d, site).leaf();
+        Delayed::manifest(array, &self.program.arrays[array], site)
     }
 
     /// Stores a delayed array.

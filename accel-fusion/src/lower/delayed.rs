@@ -4,7 +4,7 @@
 //! code. A source that is read at an index the program computes (`backpermute`, `slice`, `a ! i`) must be in memory, since the
 //! read has to be checked against its extents.
 
-use super::builder::Builder;
+use crate::kernel::builder::Builder;
 use crate::kernel::{ArrayId, ArrayInfo, Code, Instr, SiteId};
 use accel_core::repr::ScalarType;
 use accel_core::repr::op::Num2;

@@ -3,7 +3,6 @@
 //! that uses them. What is let-bound is computed once and stored.
 
 mod arrays;
-mod builder;
 mod delayed;
 mod scalar;
 

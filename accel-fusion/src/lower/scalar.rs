@@ -1,6 +1,6 @@
 //! Scalar expressions to scalar code; tuples dissolve into their leaves.
 
-use super::builder::Builder;
+use crate::kernel::builder::Builder;
 use crate::kernel::{ArrayId, Code, Instr, Reg, Site};
 use accel_core::ast::*;
 use accel_core::repr::tree::Tree;

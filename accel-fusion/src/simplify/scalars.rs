@@ -210,7 +210,7 @@ fn operation<'n, 'm, 'z, 'a, 'y, 'b, 'e, 't>(
             let array = arrays.get(array);
             let ix = number(ix, env, arrays, block, code, p);
             // The element of a constant array without dimensions.
-            if let Some(v) = constant_element(&array, code.arrays, ty) {
+            if let Some(v) = constant_element(&array, code.arrays) {
                 code.stats.add(Rule::ConstantElement);
                 return after(ix.up, ix.block.atom(&Exp::constant(&v, ty), m));
             }

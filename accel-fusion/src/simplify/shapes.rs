@@ -7,7 +7,7 @@
 use super::lets::is_free;
 use super::table::{Table, Tokens};
 use accel_core::ast::*;
-use accel_core::repr::{ArrayTuple, RawTy, Scalar};
+use accel_core::repr::{RawTy, Scalar};
 use frunk::HNil;
 
 /// Shape expressions of more nodes than this are not copied.
@@ -115,10 +115,7 @@ impl Shapes {
         let op = match a {
             AccView::Op(op) => op,
             AccView::Var(i) => return Some(known(self.get(i).to_vec())),
-            AccView::Use(array) => {
-                let ArrayTuple::Array(array) = array.arrays() else { return None };
-                return Some(known(array.extents.iter().map(|e| Extent::Const(*e as i64)).collect()));
-            }
+            // Not those of `Use`: a literal is data, and what is compiled for one file should serve for the next one.
             _ => return None,
         };
         match op {
@@ -328,16 +325,11 @@ fn costs_little_<'e, 'a, 't>(e: &Exp<X<'e>, X<'a>, X<'t>>, left: &mut usize) -> 
 }
 
 /// The element of an array without dimensions that is the same constant in every run.
-pub fn constant_element<A, Sh, T>(a: &Idx<A, Arr<Sh, T>>, defs: &Env<AccF<A>, A>, t: &Ty<T>) -> Option<Value<T>> {
+pub fn constant_element<A, Sh, T>(a: &Idx<A, Arr<Sh, T>>, defs: &Env<AccF<A>, A>) -> Option<Value<T>> {
     if *a.ty().sh_elt().0.raw() != RawTy::Unit {
         return None;
     }
     fresh2(|n, m| match defs.get(a).view(n) {
-        AccView::Use(array) => {
-            let ArrayTuple::Array(array) = array.arrays() else { return None };
-            let leaves: Option<Vec<_>> = array.columns.iter().map(|c| c.get(0)).collect();
-            Value::check(&leaves?, t)
-        }
         AccView::Op(AccOp::Generate { f, eq, .. }) => match f.0.view(m) {
             ExpView::Const(v) => Some(v.cast(eq.elt().sym())),
             _ => None,

@@ -1,6 +1,6 @@
 //! Scalar code under construction.
 
-use crate::kernel::{ArrayId, Code, Instr, Reg};
+use super::ir::{ArrayId, Code, Instr, Reg};
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 
@@ -31,9 +31,17 @@ impl Builder {
     }
     /// The instructions that `f` emits, apart.
     pub fn block<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> (Vec<Instr>, R) {
-        self.open.push(vec![]);
+        self.open();
         let r = f(self);
-        (self.open.pop().expect("opened above"), r)
+        (self.close(), r)
+    }
+    /// Instructions from here on are kept apart.
+    pub fn open(&mut self) {
+        self.open.push(vec![]);
+    }
+    /// The instructions since the last `open`.
+    pub fn close(&mut self) -> Vec<Instr> {
+        self.open.pop().expect("something is open")
     }
     /// The finished code.
     pub fn finish(mut self, results: Vec<Reg>) -> Code {
@@ -65,33 +73,33 @@ impl Builder {
         for t in &f.types[f.params..] {
             to.push(self.reg(*t));
         }
-        f.instrs.iter().for_each(|i| self.emit(moved(i, &to)));
+        f.instrs.iter().for_each(|i| self.emit(moved(i, &|r| to[*r])));
         f.results.iter().map(|r| to[*r]).collect()
     }
 }
 
 /// An instruction over other registers.
-fn moved(i: &Instr, to: &[Reg]) -> Instr {
-    let all = |rs: &[Reg]| rs.iter().map(|r| to[*r]).collect();
+pub fn moved(i: &Instr, to: &dyn Fn(&Reg) -> Reg) -> Instr {
+    let all = |rs: &[Reg]| rs.iter().map(to).collect();
     let block = |is: &[Instr]| is.iter().map(|i| moved(i, to)).collect();
     match i {
-        Instr::Const(r, x) => Instr::Const(to[*r], *x),
-        Instr::Op1(r, op, a) => Instr::Op1(to[*r], *op, to[*a]),
-        Instr::Op2(r, op, a, b) => Instr::Op2(to[*r], *op, to[*a], to[*b]),
-        Instr::Extent(r, a, d) => Instr::Extent(to[*r], *a, *d),
+        Instr::Const(r, x) => Instr::Const(to(r), *x),
+        Instr::Op1(r, op, a) => Instr::Op1(to(r), *op, to(a)),
+        Instr::Op2(r, op, a, b) => Instr::Op2(to(r), *op, to(a), to(b)),
+        Instr::Extent(r, a, d) => Instr::Extent(to(r), *a, *d),
         Instr::Read { to: rs, array, index, site, inside } => {
             Instr::Read { to: all(rs), array: *array, index: all(index), site: *site, inside: *inside }
         }
         Instr::If { cond, then, otherwise, merge } => Instr::If {
-            cond: to[*cond],
+            cond: to(cond),
             then: block(then),
             otherwise: block(otherwise),
-            merge: merge.iter().map(|(r, a, b)| (to[*r], to[*a], to[*b])).collect(),
+            merge: merge.iter().map(|(r, a, b)| (to(r), to(a), to(b))).collect(),
         },
         Instr::While { state, cond, go_on, body, next } => Instr::While {
-            state: state.iter().map(|(r, a)| (to[*r], to[*a])).collect(),
+            state: state.iter().map(|(r, a)| (to(r), to(a))).collect(),
             cond: block(cond),
-            go_on: to[*go_on],
+            go_on: to(go_on),
             body: block(body),
             next: all(next),
         },

@@ -1,0 +1,670 @@
+//! Cleans scalar code: constants are folded, equal instructions computed once, extents expressed by those of given arrays, checks left out
+//! where they cannot fail, producers put in place of reads, and what is not needed dropped.
+
+use super::facts::{Facts, Node, Ranges};
+use super::poly::{Poly, Sym};
+use crate::kernel::builder::Builder;
+use crate::kernel::{ArrayId, Code, Instr, Reg, SiteId};
+use accel_core::ast::deep;
+use accel_core::repr::op::{Cmp, Int2, Logic, Num2, Op1, Op2};
+use accel_core::repr::{Scalar, ScalarType};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// How an array is read by a code, for those who decide what to do with it.
+#[derive(Clone, Copy, Debug)]
+pub struct Use {
+    /// The array.
+    pub array: ArrayId,
+    /// Whether every element is read at most once by the code, and the read cannot fail.
+    pub once: bool,
+}
+
+/// What a read of an array stands for.
+pub trait Producers {
+    /// The array itself or another one with the same content.
+    fn alias(&self, a: ArrayId) -> ArrayId;
+    /// The code of the elements, if it is to be put in place of this use.
+    fn inlined(&self, u: Use) -> Option<&Code>;
+}
+
+/// Cleaned code.
+pub struct Cleaned {
+    /// The code.
+    pub code: Code,
+    /// The values of results that are integers for indices.
+    pub values: Vec<Option<Poly>>,
+    /// The constants among the results.
+    pub constants: Vec<Option<Scalar>>,
+    /// How arrays are read, after putting in producers.
+    pub uses: Vec<Use>,
+}
+
+/// How often a code is executed in a run of the program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Times {
+    /// Once.
+    Once,
+    /// Once or not at all.
+    Maybe,
+    /// Any number of times.
+    Many,
+}
+
+/// Cleans a code whose parameters, if they are an index, are in these ranges.
+pub fn clean(facts: &mut Facts, producers: &dyn Producers, code: &Code, ranges: &[Poly], times: Times) -> Cleaned {
+    let types = &code.types[..code.params];
+    let mut c = Cleaner {
+        facts,
+        producers,
+        out: Builder::new(types),
+        ranges,
+        conditions: vec![],
+        polys: vec![None; types.len()],
+        constants: vec![None; types.len()],
+        comparisons: HashMap::new(),
+        known: HashMap::new(),
+        added: vec![],
+        depth: usize::from(times != Times::Once),
+        loops: usize::from(times == Times::Many),
+        uses: vec![],
+    };
+    let index = ranges.len();
+    for (k, t) in types.iter().enumerate() {
+        c.polys[k] = match t {
+            ScalarType::I64 if k < index => Some(Poly::sym(Sym::Param(k))),
+            ScalarType::I64 => Some(c.facts.unknown()),
+            _ => None,
+        };
+    }
+    let args: Vec<Reg> = (0..code.params).collect();
+    let results = c.inline(code, &args);
+    let values = results.iter().map(|r| c.polys[*r].clone()).collect();
+    let constants = results.iter().map(|r| c.constants[*r]).collect();
+    let uses = std::mem::take(&mut c.uses);
+    let mut code = c.out.finish(results);
+    drop_unused(&mut code);
+    // Those that have been dropped are not uses.
+    let read = reads(&code);
+    let uses = uses.into_iter().filter(|u| read.contains(&u.array)).collect();
+    Cleaned { code, values, constants, uses }
+}
+
+/// The code that computes integers which are made of extents.
+pub fn code_of(facts: &mut Facts, polys: &[Poly]) -> Code {
+    let mut c = Cleaner {
+        facts,
+        producers: &Nothing,
+        out: Builder::new(&[]),
+        ranges: &[],
+        conditions: vec![],
+        polys: vec![],
+        constants: vec![],
+        comparisons: HashMap::new(),
+        known: HashMap::new(),
+        added: vec![],
+        depth: 0,
+        loops: 0,
+        uses: vec![],
+    };
+    let results = polys.iter().map(|p| c.integer(p)).collect();
+    let mut code = c.out.finish(results);
+    drop_unused(&mut code);
+    code
+}
+
+/// No producers.
+pub struct Nothing;
+
+impl Producers for Nothing {
+    fn alias(&self, a: ArrayId) -> ArrayId {
+        a
+    }
+    fn inlined(&self, _: Use) -> Option<&Code> {
+        None
+    }
+}
+
+/// What makes instructions equal.
+#[derive(PartialEq, Eq, Hash, Clone)]
+enum Key {
+    Integer(Poly),
+    Const(ScalarType, u64),
+    Op1(Op1, Reg),
+    Op2(Op2, Reg, Reg),
+    Read(ArrayId, Vec<Reg>),
+    /// A conditional, as text in which the registers set inside are numbered from the first.
+    If(String),
+}
+
+struct Cleaner<'a> {
+    facts: &'a mut Facts,
+    producers: &'a dyn Producers,
+    out: Builder,
+    ranges: &'a [Poly],
+    /// What conditions around the instructions say: not negative.
+    conditions: Vec<Poly>,
+    /// Of every register of the new code that is an integer for indices.
+    polys: Vec<Option<Poly>>,
+    constants: Vec<Option<Scalar>>,
+    /// What is not negative if a boolean register is true.
+    comparisons: HashMap<Reg, Vec<Poly>>,
+    known: HashMap<Key, Vec<Reg>>,
+    /// Keys in the order in which they were added, to forget those of a branch.
+    added: Vec<Key>,
+    /// How many branches and loops are open.
+    depth: usize,
+    loops: usize,
+    uses: Vec<Use>,
+}
+
+impl Cleaner<'_> {
+    /// The registers of the results of a code applied to registers.
+    fn inline(&mut self, code: &Code, args: &[Reg]) -> Vec<Reg> {
+        let mut map: Vec<Reg> = vec![usize::MAX; code.types.len()];
+        map[..args.len()].copy_from_slice(args);
+        deep(|| self.instrs(code, &code.instrs, &mut map));
+        code.results.iter().map(|r| map[*r]).collect()
+    }
+
+    fn instrs(&mut self, code: &Code, instrs: &[Instr], map: &mut Vec<Reg>) {
+        for i in instrs {
+            self.instr(code, i, map);
+        }
+    }
+
+    fn reg(&mut self, t: ScalarType, poly: Option<Poly>) -> Reg {
+        let r = self.out.reg(t);
+        self.polys.push(match (t, poly) {
+            (ScalarType::I64, None) => Some(self.facts.unknown()),
+            (_, poly) => poly,
+        });
+        self.constants.push(None);
+        r
+    }
+
+    /// The registers that hold what `key` says, computed by `f` if there are none yet.
+    fn once(&mut self, key: Key, f: impl FnOnce(&mut Self) -> Vec<Reg>) -> Vec<Reg> {
+        if let Some(rs) = self.known.get(&key) {
+            return rs.clone();
+        }
+        let rs = f(self);
+        self.known.insert(key.clone(), rs.clone());
+        self.added.push(key);
+        rs
+    }
+
+    fn constant(&mut self, x: Scalar) -> Reg {
+        if let Scalar::I64(n) = x {
+            return self.integer(&Poly::constant(n));
+        }
+        self.once(Key::Const(x.ty(), bits(x)), |c| vec![c.fresh_constant(x)])[0]
+    }
+
+    fn fresh_constant(&mut self, x: Scalar) -> Reg {
+        let poly = if let Scalar::I64(n) = x { Some(Poly::constant(n)) } else { None };
+        let r = self.reg(x.ty(), poly);
+        self.constants[r] = Some(x);
+        self.out.emit(Instr::Const(r, x));
+        r
+    }
+
+    /// A register with the value of a polynomial.
+    fn integer(&mut self, p: &Poly) -> Reg {
+        if let Some(Sym::Param(k)) = p.as_sym() {
+            return k;
+        }
+        self.once(Key::Integer(p.clone()), |c| {
+            if let Some(n) = p.as_constant() {
+                return vec![c.fresh_constant(Scalar::I64(n))];
+            }
+            if let Some(s) = p.as_sym() {
+                return vec![c.symbol(s, p)];
+            }
+            // A sum of products; subtractions last.
+            let mut terms: Vec<(Vec<Sym>, i64)> = p.terms().map(|(syms, n)| (syms.to_vec(), n)).collect();
+            terms.sort_by_key(|(_, n)| *n < 0);
+            let mut sum: Option<(Reg, Poly)> = None;
+            for (syms, n) in terms {
+                let minus = n < 0 && n != i64::MIN && sum.is_some();
+                let (r, q) = c.product(&syms, if minus { -n } else { n });
+                sum = Some(match sum {
+                    None => (r, q),
+                    Some((s, sp)) => {
+                        let total = sp.plus(&q, if minus { -1 } else { 1 });
+                        (c.arithmetic(Op2::Num(if minus { Num2::Sub } else { Num2::Add }), s, r, &total), total)
+                    }
+                });
+            }
+            vec![sum.map_or(0, |s| s.0)]
+        })[0]
+    }
+
+    fn product(&mut self, syms: &[Sym], n: i64) -> (Reg, Poly) {
+        let mut parts: Vec<Poly> = syms.iter().map(|s| Poly::sym(*s)).collect();
+        if n != 1 || parts.is_empty() {
+            parts.push(Poly::constant(n));
+        }
+        let mut parts = parts.into_iter();
+        let first = parts.next().unwrap_or_default();
+        let mut result = (self.integer(&first), first);
+        for p in parts {
+            let r = self.integer(&p);
+            let product = result.1.times(&p).unwrap_or_default();
+            result = (self.arithmetic(Op2::Num(Num2::Mul), result.0, r, &product), product);
+        }
+        result
+    }
+
+    /// An operation whose value is `p`.
+    fn arithmetic(&mut self, op: Op2, a: Reg, b: Reg, p: &Poly) -> Reg {
+        let key = Key::Integer(p.clone());
+        if let Some(r) = self.known.get(&key) {
+            return r[0];
+        }
+        let to = self.reg(ScalarType::I64, Some(p.clone()));
+        self.out.emit(Instr::Op2(to, op, a, b));
+        self.known.insert(key.clone(), vec![to]);
+        self.added.push(key);
+        to
+    }
+
+    fn symbol(&mut self, s: Sym, p: &Poly) -> Reg {
+        match s {
+            Sym::Param(k) => k,
+            Sym::Extent(a, dim) => {
+                let to = self.reg(ScalarType::I64, Some(p.clone()));
+                self.out.emit(Instr::Extent(to, a, dim));
+                to
+            }
+            Sym::Node(n) => match self.facts.node(n).clone() {
+                Node::Op(op, a, b) => {
+                    let (a, b) = (self.integer(&a), self.integer(&b));
+                    let to = self.reg(ScalarType::I64, Some(p.clone()));
+                    self.out.emit(Instr::Op2(to, op, a, b));
+                    to
+                }
+                // Its register was set before anything could mention it.
+                Node::Unknown => usize::MAX,
+            },
+        }
+    }
+
+    fn instr(&mut self, code: &Code, instr: &Instr, map: &mut Vec<Reg>) {
+        match instr {
+            Instr::Const(to, x) => map[*to] = self.constant(*x),
+            Instr::Op1(to, op, a) => map[*to] = self.op1(*op, map[*a], code.types[*to]),
+            Instr::Op2(to, op, a, b) => map[*to] = self.op2(*op, map[*a], map[*b], code.types[*to]),
+            Instr::Extent(to, a, dim) => {
+                let p = self.facts.dims(self.producers.alias(*a))[*dim].clone();
+                map[*to] = self.integer(&p);
+            }
+            Instr::Read { to, array, index, site, inside } => {
+                let types: Vec<_> = to.iter().map(|r| code.types[*r]).collect();
+                let index: Vec<_> = index.iter().map(|r| map[*r]).collect();
+                let rs = self.read(*array, index, *site, *inside, &types);
+                to.iter().zip(rs).for_each(|(to, r)| map[*to] = r);
+            }
+            Instr::If { cond, then, otherwise, merge } => match self.constants[map[*cond]] {
+                Some(Scalar::Bool(c)) => {
+                    self.instrs(code, if c { then } else { otherwise }, map);
+                    merge.iter().for_each(|(to, a, b)| map[*to] = map[if c { *a } else { *b }]);
+                }
+                _ => self.conditional(code, map[*cond], [then, otherwise], merge, map),
+            },
+            Instr::While { state, cond, go_on, body, next } => {
+                let new: Vec<(Reg, Reg)> =
+                    state.iter().map(|(to, init)| (self.reg(code.types[*to], None), map[*init])).collect();
+                state.iter().zip(&new).for_each(|((to, _), (r, _))| map[*to] = *r);
+                self.loops += 1;
+                let cond = self.scoped(|c| c.instrs(code, cond, map));
+                let go_on = map[*go_on];
+                let body = self.scoped(|c| c.instrs(code, body, map));
+                self.loops -= 1;
+                let next = next.iter().map(|r| map[*r]).collect();
+                self.out.emit(Instr::While { state: new, cond, go_on, body, next });
+            }
+        }
+    }
+
+    /// The instructions that `f` adds, apart; what they compute is forgotten.
+    fn scoped(&mut self, f: impl FnOnce(&mut Self)) -> Vec<Instr> {
+        let (added, conditions) = (self.added.len(), self.conditions.len());
+        self.depth += 1;
+        self.out.open();
+        f(self);
+        let instrs = self.out.close();
+        self.depth -= 1;
+        self.conditions.truncate(conditions);
+        for key in self.added.drain(added..) {
+            self.known.remove(&key);
+        }
+        instrs
+    }
+
+    fn conditional(
+        &mut self,
+        code: &Code,
+        cond: Reg,
+        branches: [&[Instr]; 2],
+        merge: &[(Reg, Reg, Reg)],
+        map: &mut Vec<Reg>,
+    ) {
+        let facts = self.comparisons.get(&cond).cloned().unwrap_or_default();
+        let then = self.scoped(|c| {
+            c.conditions.extend(facts);
+            c.instrs(code, branches[0], map)
+        });
+        let otherwise = self.scoped(|c| c.instrs(code, branches[1], map));
+        // Two conditionals that do the same may merge different registers: those of the first are used where they are the same.
+        let text = conditional_text(cond, &then, &otherwise);
+        let mut merged = vec![];
+        for (to, a, b) in merge {
+            let (a, b) = (map[*a], map[*b]);
+            if a == b {
+                map[*to] = a;
+                continue;
+            }
+            // The same constant in both branches.
+            let same =
+                self.constants[a].zip(self.constants[b]).filter(|(x, y)| x.ty() == y.ty() && bits(*x) == bits(*y));
+            map[*to] = match same {
+                Some((x, _)) => self.constant(x),
+                None => {
+                    let key = Key::If(format!("{text} {} {}", text.name(a), text.name(b)));
+                    self.once(key, |c| {
+                        let r = c.reg(code.types[*to], None);
+                        merged.push((r, a, b));
+                        vec![r]
+                    })[0]
+                }
+            };
+        }
+        if !merged.is_empty() {
+            self.out.emit(Instr::If { cond, then, otherwise, merge: merged });
+        }
+    }
+
+    fn read(&mut self, array: ArrayId, index: Vec<Reg>, site: SiteId, inside: bool, types: &[ScalarType]) -> Vec<Reg> {
+        let array = self.producers.alias(array);
+        let polys: Vec<Poly> = index.iter().map(|r| self.polys[*r].clone().unwrap_or_default()).collect();
+        let inside = inside || self.is_inside(array, &polys);
+        let once = inside && self.loops == 0 && covers(&polys, self.ranges.len());
+        let u = Use { array, once };
+        if inside && let Some(producer) = self.producers.inlined(u) {
+            return self.inline(producer, &index);
+        }
+        self.uses.push(u);
+        self.once(Key::Read(array, index.clone()), |c| {
+            let to: Vec<Reg> = types.iter().map(|t| c.reg(*t, None)).collect();
+            c.out.emit(Instr::Read { to: to.clone(), array, index, site, inside });
+            to
+        })
+    }
+
+    fn is_inside(&mut self, array: ArrayId, index: &[Poly]) -> bool {
+        let dims = self.facts.dims(array);
+        let ranges = Ranges { params: self.ranges, not_negative: &self.conditions };
+        let proved = |f: &Facts| index.iter().zip(&dims).all(|(i, n)| f.in_range(i, n, ranges));
+        if proved(self.facts) {
+            return true;
+        }
+        // All or nothing: no assumption is made if another one is missing.
+        let assumable = |f: &mut Facts| index.iter().zip(&dims).all(|(i, n)| f.can_assume_in_range(i, n, ranges));
+        if self.depth > 0 || !assumable(self.facts) {
+            return false;
+        }
+        index.iter().zip(&dims).for_each(|(i, n)| self.facts.assume_in_range(i, n, ranges));
+        true
+    }
+
+    fn op1(&mut self, op: Op1, a: Reg, t: ScalarType) -> Reg {
+        if let Some(x) = self.constants[a].and_then(|x| op.eval(x).ok()) {
+            return self.constant(x);
+        }
+        self.once(Key::Op1(op, a), |c| {
+            let r = c.reg(t, None);
+            c.out.emit(Instr::Op1(r, op, a));
+            vec![r]
+        })[0]
+    }
+
+    fn op2(&mut self, op: Op2, a: Reg, b: Reg, t: ScalarType) -> Reg {
+        let (x, y) = (self.constants[a], self.constants[b]);
+        if let (Some(x), Some(y)) = (x, y)
+            && let Ok(z) = op.eval(x, y)
+        {
+            return self.constant(z);
+        }
+        if let Some(r) = neutral(op, x, y, a, b) {
+            return r;
+        }
+        let polys = self.polys[a].clone().zip(self.polys[b].clone());
+        match (op, polys) {
+            (Op2::Num(_) | Op2::Int(Int2::DivEuclid | Int2::RemEuclid), Some((p, q))) => {
+                let ranges = Ranges { params: self.ranges, not_negative: &self.conditions };
+                let value = self.facts.op(op, &p, &q, ranges);
+                if value.as_constant().is_some() || value.as_sym().is_some_and(|s| !matches!(s, Sym::Node(_))) {
+                    return self.integer(&value);
+                }
+                self.arithmetic(op, a, b, &value)
+            }
+            (Op2::Cmp(cmp), Some((p, q))) => self.compare(cmp, &p, &q, a, b),
+            (Op2::Logic(Logic::And), _) => {
+                let r = self.plain(op, a, b, t);
+                let both = [a, b].iter().flat_map(|r| self.comparisons.get(r).cloned().unwrap_or_default()).collect();
+                self.comparisons.insert(r, both);
+                r
+            }
+            (Op2::Num(Num2::Add | Num2::Mul), _) if b < a => self.plain(op, b, a, t),
+            _ => self.plain(op, a, b, t),
+        }
+    }
+
+    fn plain(&mut self, op: Op2, a: Reg, b: Reg, t: ScalarType) -> Reg {
+        self.once(Key::Op2(op, a, b), |c| {
+            let r = c.reg(t, None);
+            c.out.emit(Instr::Op2(r, op, a, b));
+            vec![r]
+        })[0]
+    }
+
+    /// A comparison of integers.
+    fn compare(&mut self, cmp: Cmp, p: &Poly, q: &Poly, a: Reg, b: Reg) -> Reg {
+        let ranges = Ranges { params: self.ranges, not_negative: &self.conditions };
+        let (p_le_q, q_le_p) = (q.plus(p, -1), p.plus(q, -1));
+        let bounded = self.facts.is_bounded(p) && self.facts.is_bounded(q);
+        let holds = |f: &Facts, p: &Poly| bounded && f.is_not_negative(p, ranges);
+        let less = |p: &Poly| p.plus_constant(-1);
+        // What the comparison says, and what its opposite says: the conjunction of these is at least 0.
+        let (yes, no) = match cmp {
+            Cmp::Lt => (vec![less(&p_le_q)], vec![q_le_p.clone()]),
+            Cmp::Le => (vec![p_le_q.clone()], vec![less(&q_le_p)]),
+            Cmp::Gt => (vec![less(&q_le_p)], vec![p_le_q.clone()]),
+            Cmp::Ge => (vec![q_le_p.clone()], vec![less(&p_le_q)]),
+            Cmp::Eq => (vec![p_le_q.clone(), q_le_p.clone()], vec![]),
+            Cmp::Ne => (vec![], vec![p_le_q.clone(), q_le_p.clone()]),
+        };
+        let different = holds(self.facts, &less(&p_le_q)) || holds(self.facts, &less(&q_le_p));
+        let decided = match cmp {
+            Cmp::Eq | Cmp::Ne if different => Some(cmp == Cmp::Ne),
+            Cmp::Eq | Cmp::Ne if p == q || self.facts.assume_equal(p, q) => Some(cmp == Cmp::Eq),
+            Cmp::Eq | Cmp::Ne => None,
+            _ if yes.iter().all(|p| holds(self.facts, p)) => Some(true),
+            _ if no.iter().all(|p| holds(self.facts, p)) => Some(false),
+            _ => None,
+        };
+        if let Some(x) = decided {
+            return self.constant(Scalar::Bool(x));
+        }
+        let r = self.plain(Op2::Cmp(cmp), a, b, ScalarType::Bool);
+        self.comparisons.insert(r, yes);
+        r
+    }
+}
+
+/// What a conditional does, as text.
+struct Conditional {
+    text: String,
+    /// The registers set inside, by number.
+    local: BTreeMap<Reg, Reg>,
+}
+
+impl Conditional {
+    fn name(&self, r: Reg) -> String {
+        self.local.get(&r).map_or_else(|| format!("x{r}"), |k| format!("y{k}"))
+    }
+}
+
+impl std::fmt::Display for Conditional {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn conditional_text(cond: Reg, then: &[Instr], otherwise: &[Instr]) -> Conditional {
+    let mut local = BTreeMap::new();
+    number(then, &mut local);
+    number(otherwise, &mut local);
+    // Registers set outside come after all that are set inside.
+    let to = |r: &Reg| local.get(r).copied().unwrap_or(local.len() + r);
+    let moved = |is: &[Instr]| is.iter().map(|i| crate::kernel::builder::moved(i, &to)).collect::<Vec<_>>();
+    let text = format!("{cond} {:?} {:?}", moved(then), moved(otherwise));
+    Conditional { text, local }
+}
+
+/// Whether an index tells all the parameters of a code: no two of its executions read the same element.
+fn covers(index: &[Poly], params: usize) -> bool {
+    let mut told = BTreeSet::new();
+    for p in index {
+        let mut params = p.syms().into_iter().filter(|s| matches!(s, Sym::Param(_)));
+        if let (Some(s), None) = (params.next(), params.next())
+            && let Some((slope, _)) = p.linear(s)
+            && slope.as_constant().is_some_and(|n| n == 1 || n == -1)
+        {
+            told.insert(s);
+        }
+    }
+    told.len() == params
+}
+
+/// The other operand where one of them changes nothing.
+fn neutral(op: Op2, x: Option<Scalar>, y: Option<Scalar>, a: Reg, b: Reg) -> Option<Reg> {
+    let is = |x: Option<Scalar>, value: f64| match x {
+        Some(Scalar::F32(x)) => x.to_bits() == (value as f32).to_bits(),
+        Some(Scalar::F64(x)) => x.to_bits() == value.to_bits(),
+        _ => false,
+    };
+    let truth = |x: Option<Scalar>, value: bool| matches!(x, Some(Scalar::Bool(b)) if b == value);
+    match op {
+        Op2::Num(Num2::Mul) if is(y, 1.0) => Some(a),
+        Op2::Num(Num2::Mul) if is(x, 1.0) => Some(b),
+        Op2::Num(Num2::Div) if is(y, 1.0) => Some(a),
+        Op2::Num(Num2::Add) if is(y, -0.0) => Some(a),
+        Op2::Num(Num2::Add) if is(x, -0.0) => Some(b),
+        Op2::Num(Num2::Sub) if is(y, 0.0) => Some(a),
+        Op2::Logic(Logic::And) if truth(x, true) || truth(y, false) => Some(b),
+        Op2::Logic(Logic::And) if truth(y, true) || truth(x, false) => Some(a),
+        Op2::Logic(Logic::Or) if truth(x, false) || truth(y, true) => Some(b),
+        Op2::Logic(Logic::Or) if truth(y, false) || truth(x, true) => Some(a),
+        _ => None,
+    }
+}
+
+/// The representation of a constant, to compare by.
+fn bits(x: Scalar) -> u64 {
+    match x {
+        Scalar::Bool(x) => u64::from(x),
+        Scalar::I8(x) => x as u64,
+        Scalar::I16(x) => x as u64,
+        Scalar::I32(x) => x as u64,
+        Scalar::I64(x) => x as u64,
+        Scalar::U8(x) => u64::from(x),
+        Scalar::U16(x) => u64::from(x),
+        Scalar::U32(x) => u64::from(x),
+        Scalar::U64(x) => x,
+        Scalar::F32(x) => u64::from(x.to_bits()),
+        Scalar::F64(x) => x.to_bits(),
+    }
+}
+
+/// Drops what is not needed for the results, and numbers the registers without gaps.
+pub fn drop_unused(code: &mut Code) {
+    let mut live: BTreeSet<Reg> = code.results.iter().copied().collect();
+    live_instrs(&mut code.instrs, &mut live);
+    let mut numbers: BTreeMap<Reg, Reg> = (0..code.params).map(|r| (r, r)).collect();
+    number(&code.instrs, &mut numbers);
+    let to = |r: &Reg| numbers[r];
+    let mut types = vec![ScalarType::Bool; numbers.len()];
+    numbers.iter().for_each(|(old, new)| types[*new] = code.types[*old]);
+    let moved = code.instrs.iter().map(|i| crate::kernel::builder::moved(i, &to)).collect();
+    *code = Code { params: code.params, types, instrs: moved, results: code.results.iter().map(to).collect() };
+}
+
+fn number(instrs: &[Instr], numbers: &mut BTreeMap<Reg, Reg>) {
+    for i in instrs {
+        let inner_first = matches!(i, Instr::If { .. });
+        let own = |numbers: &mut BTreeMap<Reg, Reg>| {
+            for r in i.sets() {
+                let next = numbers.len();
+                numbers.entry(r).or_insert(next);
+            }
+        };
+        if !inner_first {
+            own(numbers);
+        }
+        i.inner().into_iter().for_each(|inner| number(inner, numbers));
+        own(numbers);
+    }
+}
+
+/// Drops the instructions that set nothing that is needed after them; `live` becomes what is needed before.
+fn live_instrs(instrs: &mut Vec<Instr>, live: &mut BTreeSet<Reg>) {
+    let mut kept = vec![];
+    while let Some(mut i) = instrs.pop() {
+        if !i.sets().iter().any(|r| live.contains(r)) {
+            continue;
+        }
+        match &mut i {
+            Instr::If { cond, then, otherwise, merge } => {
+                merge.retain(|m| live.contains(&m.0));
+                live.extend(merge.iter().flat_map(|m| [m.1, m.2]));
+                live_instrs(then, live);
+                live_instrs(otherwise, live);
+                live.insert(*cond);
+            }
+            Instr::While { state, cond, go_on, body, next } => {
+                // The whole state: a loop is not taken apart.
+                live.extend(next.iter().copied());
+                live.insert(*go_on);
+                live.extend(state.iter().map(|s| s.0));
+                live_instrs(body, live);
+                live_instrs(cond, live);
+                live.extend(state.iter().map(|s| s.1));
+            }
+            Instr::Const(..) | Instr::Extent(..) => {}
+            Instr::Op1(_, _, a) => {
+                live.insert(*a);
+            }
+            Instr::Op2(_, _, a, b) => live.extend([*a, *b]),
+            Instr::Read { index, .. } => live.extend(index.iter().copied()),
+        }
+        kept.push(i);
+    }
+    kept.reverse();
+    *instrs = kept;
+}
+
+/// The arrays that a code reads elements of.
+pub fn reads(code: &Code) -> BTreeSet<ArrayId> {
+    fn go(instrs: &[Instr], found: &mut BTreeSet<ArrayId>) {
+        for i in instrs {
+            if let Instr::Read { array, .. } = i {
+                found.insert(*array);
+            }
+            i.inner().into_iter().for_each(|inner| go(inner, found));
+        }
+    }
+    let mut found = BTreeSet::new();
+    go(&code.instrs, &mut found);
+    found
+}

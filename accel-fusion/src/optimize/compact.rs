@@ -1,0 +1,78 @@
+//! Numbers the arrays that are left without gaps.
+
+use crate::kernel::{ArrayId, Block, Code, Instr, Op, Program};
+use std::collections::BTreeMap;
+
+/// The same program with arrays numbered in the order of their definition: inputs first.
+pub fn compact(program: &Program) -> Program {
+    let mut c = Numbers::default();
+    program.inputs.iter().for_each(|a| c.define(*a));
+    c.define_all(&program.body);
+    let mut body = program.body.clone();
+    c.block(&mut body);
+    let mut arrays: Vec<_> = c.numbers.iter().map(|(old, new)| (*new, program.arrays[*old].clone())).collect();
+    arrays.sort_by_key(|(new, _)| *new);
+    let mut inputs = program.inputs.clone();
+    let mut results = program.results.clone();
+    inputs.iter_mut().chain(&mut results).for_each(|a| c.array(a));
+    Program { arrays: arrays.into_iter().map(|a| a.1).collect(), inputs, body, results, ..program.clone() }
+}
+
+#[derive(Default)]
+struct Numbers {
+    numbers: BTreeMap<ArrayId, ArrayId>,
+}
+
+impl Numbers {
+    fn define(&mut self, a: ArrayId) {
+        let next = self.numbers.len();
+        self.numbers.entry(a).or_insert(next);
+    }
+    fn define_all(&mut self, b: &Block) {
+        for s in &b.stmts {
+            s.op.defines().iter().for_each(|a| self.define(*a));
+            s.op.blocks().into_iter().for_each(|b| self.define_all(b));
+        }
+    }
+    /// Every array of a correct program is defined.
+    fn array(&self, a: &mut ArrayId) {
+        *a = self.numbers[a];
+    }
+    fn arrays(&self, all: &mut [ArrayId]) {
+        all.iter_mut().for_each(|a| self.array(a));
+    }
+    fn block(&self, b: &mut Block) {
+        for s in &mut b.stmts {
+            s.op.codes_mut().into_iter().for_each(|c| self.code(c));
+            s.op.blocks_mut().into_iter().for_each(|b| self.block(b));
+            match &mut s.op {
+                Op::Literal { to, .. } | Op::Reduce { to, .. } | Op::Scan { to, .. } => self.array(to),
+                Op::Loop { to, .. } => self.arrays(to),
+                Op::Permute { to, defaults: from, .. } | Op::Reshape { to, from, .. } => {
+                    self.array(to);
+                    self.array(from);
+                }
+                Op::If { to, then, otherwise, .. } => {
+                    [to, &mut then.1, &mut otherwise.1].into_iter().for_each(|all| self.arrays(all));
+                }
+                Op::While { to, init, cond, body } => {
+                    [to, init, &mut body.1].into_iter().for_each(|all| self.arrays(all));
+                    self.array(&mut cond.1);
+                }
+            }
+        }
+    }
+    fn code(&self, c: &mut Code) {
+        self.instrs(&mut c.instrs);
+    }
+    fn instrs(&self, instrs: &mut [Instr]) {
+        for i in instrs {
+            match i {
+                Instr::Extent(_, a, _) | Instr::Read { array: a, .. } => self.array(a),
+                Instr::If { then, otherwise, .. } => [then, otherwise].into_iter().for_each(|b| self.instrs(b)),
+                Instr::While { cond, body, .. } => [cond, body].into_iter().for_each(|b| self.instrs(b)),
+                Instr::Const(..) | Instr::Op1(..) | Instr::Op2(..) => {}
+            }
+        }
+    }
+}

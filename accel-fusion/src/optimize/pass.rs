@@ -1,0 +1,425 @@
+//! One pass over the statements of a program.
+
+use super::code::{Cleaned, Producers, Times, Use, clean, code_of};
+use super::cost::{LITTLE, PLACES, work};
+use super::facts::{Facts, Ranges};
+use super::poly::Poly;
+use super::scatter;
+use crate::kernel::{ArrayId, ArrayInfo, Block, Code, Instr, Known, Op, Program, Rows, SiteId, Stmt};
+use accel_core::ast::deep;
+use accel_core::repr::{Scalar, ScalarType};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What one pass learns for the next one.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct State {
+    assumed: usize,
+    /// How arrays are read: in how many places, and whether every place reads each element at most once.
+    places: BTreeMap<ArrayId, (usize, bool)>,
+    statements: usize,
+}
+
+impl State {
+    /// Whether a further pass would find nothing new.
+    pub fn is_stable(&self, before: &State) -> bool {
+        self == before
+    }
+}
+
+/// Goes through the program once.
+pub fn run(program: &Program, facts: Facts, before: &State) -> (Program, Facts, State) {
+    let mut p = Pass {
+        program: Program { body: Block::default(), ..program.clone() },
+        facts: facts.about(program),
+        known: Known_ { before, aliases: BTreeMap::new(), producers: BTreeMap::new() },
+        after: State::default(),
+        open: vec![],
+        times: Times::Once,
+    };
+    p.program.body = p.block(&program.body);
+    p.program.results = program.results.iter().map(|a| p.known.alias(*a)).collect();
+    let results: BTreeSet<ArrayId> = p.program.results.iter().copied().collect();
+    let mut body = std::mem::take(&mut p.program.body);
+    drop_unused(&mut body, results);
+    p.after.statements = count(&body);
+    p.program.body = body;
+    p.after.assumed = p.facts.assumed();
+    (p.program, p.facts, p.after)
+}
+
+/// What is known of arrays.
+struct Known_<'a> {
+    before: &'a State,
+    aliases: BTreeMap<ArrayId, ArrayId>,
+    producers: BTreeMap<ArrayId, Producer>,
+}
+
+struct Producer {
+    code: Code,
+    work: usize,
+    constants: Option<Vec<Scalar>>,
+}
+
+impl Producers for Known_<'_> {
+    fn alias(&self, a: ArrayId) -> ArrayId {
+        self.aliases.get(&a).copied().unwrap_or(a)
+    }
+
+    fn inlined(&self, u: Use) -> Option<&Code> {
+        let p = self.producers.get(&u.array)?;
+        let places = self.before.places.get(&u.array);
+        let good = match places {
+            _ if p.work == 0 => true,
+            // Not seen yet: the first pass only counts.
+            None => false,
+            Some((1, _)) => u.once,
+            Some((n, once)) => u.once && *once && *n <= PLACES && p.work <= LITTLE,
+        };
+        good.then_some(&p.code)
+    }
+}
+
+/// A pass under way.
+pub struct Pass<'a> {
+    /// The new program: its arrays and sites.
+    pub program: Program,
+    /// What is known of extents.
+    pub facts: Facts,
+    known: Known_<'a>,
+    after: State,
+    /// The statements of the blocks that are open.
+    open: Vec<Vec<Stmt>>,
+    /// How often what is looked at is executed.
+    times: Times,
+}
+
+impl Pass<'_> {
+    fn block(&mut self, b: &Block) -> Block {
+        self.open.push(vec![]);
+        deep(|| b.stmts.iter().for_each(|s| self.stmt(s)));
+        Block { stmts: self.open.pop().unwrap_or_default() }
+    }
+
+    /// A statement of the new program.
+    pub fn emit(&mut self, op: Op, site: SiteId) {
+        if let Some(open) = self.open.last_mut() {
+            open.push(Stmt { op, site });
+        }
+    }
+
+    /// A new array.
+    pub fn array(&mut self, info: ArrayInfo, dims: Vec<Poly>) -> ArrayId {
+        self.program.arrays.push(info);
+        self.facts.array(vec![]);
+        let a = self.program.arrays.len() - 1;
+        self.facts.set_dims(a, dims);
+        a
+    }
+
+    /// The array that `a` is known to be equal to.
+    pub fn alias(&self, a: ArrayId) -> ArrayId {
+        self.known.alias(a)
+    }
+
+    /// The elements of an array if they are all the same constants.
+    pub fn constants(&self, a: ArrayId) -> Option<&Vec<Scalar>> {
+        self.known.producers.get(&a)?.constants.as_ref()
+    }
+
+    /// Cleans a code over an index within `dims`.
+    pub fn clean(&mut self, code: &Code, dims: &[Poly]) -> Cleaned {
+        let cleaned = clean(&mut self.facts, &self.known, code, dims, self.times);
+        for u in &cleaned.uses {
+            let (n, once) = self.after.places.entry(u.array).or_insert((0, true));
+            *n += 1;
+            *once &= u.once;
+        }
+        cleaned
+    }
+
+    /// Cleans a code for extents: the simplest code for its values, and these.
+    pub fn extents(&mut self, code: &Code) -> (Code, Vec<Poly>) {
+        let cleaned = self.clean(code, &[]);
+        let values: Vec<Poly> = cleaned.values.into_iter().map(Option::unwrap_or_default).collect();
+        if values.iter().all(|p| self.facts.is_known(p)) {
+            return (code_of(&mut self.facts, &values), values);
+        }
+        (cleaned.code, values)
+    }
+
+    /// Whether an index of the target of a statement is inside of an extent for all indices of the source `dims`; with `assume`, this
+    /// is assumed where it is not clear; without, it is only said whether it could be.
+    pub fn is_inside(&mut self, i: Option<&Poly>, n: &Poly, dims: &[Poly], assume: bool) -> bool {
+        let Some(i) = i else { return false };
+        let ranges = Ranges { params: dims, not_negative: &[] };
+        if self.facts.in_range(i, n, ranges) {
+            return true;
+        }
+        let may = self.times == Times::Once && self.facts.can_assume_in_range(i, n, ranges);
+        if may && assume {
+            self.facts.assume_in_range(i, n, ranges);
+        }
+        may
+    }
+
+    fn define(&mut self, to: &[ArrayId], dims: &[Poly]) {
+        to.iter().for_each(|a| self.facts.set_dims(*a, dims.to_vec()));
+    }
+
+    fn stmt(&mut self, s: &Stmt) {
+        match &s.op {
+            Op::Literal { to, .. } => {
+                self.facts.give(*to);
+                self.emit(s.op.clone(), s.site);
+            }
+            Op::Loop { to, extents, body } => {
+                let (extents, dims) = self.extents(extents);
+                self.loop_(to, extents, dims, body, s.site);
+            }
+            Op::Reduce { to, extents, rows } => {
+                let (extents, mut dims) = self.extents(extents);
+                self.define(&[*to], &dims);
+                let (rows, _) = self.rows(rows, &mut dims);
+                self.emit(Op::Reduce { to: *to, extents, rows }, s.site);
+            }
+            Op::Scan { to, extents, reverse, rows } => {
+                let (extents, mut dims) = self.extents(extents);
+                let outer = dims.clone();
+                let (rows, len) = self.rows(rows, &mut dims);
+                let last = if rows.init.is_some() { len.plus_constant(1) } else { len };
+                self.define(&[*to], &[outer, vec![last]].concat());
+                self.emit(Op::Scan { to: *to, extents, reverse: *reverse, rows }, s.site);
+            }
+            Op::Permute { to, defaults, extents, target, element, comb, known } => {
+                let defaults = self.alias(*defaults);
+                let (extents, source) = self.extents(extents);
+                let dims = self.facts.dims(defaults);
+                self.define(&[*to], &dims);
+                let p = scatter::Permute { to: *to, defaults, extents, source, target, element, comb, known: *known };
+                scatter::permute(self, p, s.site);
+            }
+            Op::Reshape { to, from, extents } => {
+                let from = self.alias(*from);
+                let (extents, dims) = self.extents(extents);
+                if dims == self.facts.dims(from) {
+                    self.known.aliases.insert(*to, from);
+                    return;
+                }
+                self.define(&[*to], &dims);
+                self.emit(Op::Reshape { to: *to, from, extents }, s.site);
+            }
+            Op::If { to, cond, then, otherwise } => self.if_(to, cond, then, otherwise, s.site),
+            Op::While { to, init, cond, body } => self.while_(to, init, cond, body, s.site),
+        }
+    }
+
+    /// A loop over the index space `dims`.
+    pub fn loop_(&mut self, to: &[ArrayId], extents: Code, dims: Vec<Poly>, body: &Code, site: SiteId) {
+        self.define(to, &dims);
+        let cleaned = self.clean(body, &dims);
+        if let ([to], Some(source)) = (to, self.copied(&cleaned.code, &dims)) {
+            self.known.aliases.insert(*to, source);
+            return;
+        }
+        if let [to] = to {
+            let constants = cleaned.constants.iter().copied().collect();
+            let p = Producer { work: work(&cleaned.code), code: cleaned.code.clone(), constants };
+            self.known.producers.insert(*to, p);
+        }
+        self.emit(Op::Loop { to: to.to_vec(), extents, body: cleaned.code }, site);
+    }
+
+    /// The array that a loop over `dims` copies as it is.
+    fn copied(&self, body: &Code, dims: &[Poly]) -> Option<ArrayId> {
+        match body.instrs.as_slice() {
+            [Instr::Read { to, array, index, inside: true, .. }]
+                if *to == body.results
+                    && index.iter().copied().eq(0..body.params)
+                    && self.facts.dims(*array) == dims =>
+            {
+                Some(*array)
+            }
+            _ => None,
+        }
+    }
+
+    /// Cleans rows, and gives their length; `dims` are the outer extents, to which it is added.
+    fn rows(&mut self, rows: &Rows, dims: &mut Vec<Poly>) -> (Rows, Poly) {
+        let (len, n) = self.extents(&rows.len);
+        let n = n.into_iter().next().unwrap_or_default();
+        dims.push(n.clone());
+        let element = self.clean(&rows.element, dims).code;
+        let init = rows.init.as_ref().map(|c| self.clean(c, &[]).code);
+        let op = self.clean(&rows.op, &[]).code;
+        (Rows { len, element, init, op, known: rows.known }, n)
+    }
+
+    /// A reduction over the index space `dims` of the result and rows of length `len`.
+    pub fn reduce(&mut self, to: ArrayId, dims: Vec<Poly>, len: Poly, rows: Reduction, site: SiteId) {
+        self.define(&[to], &dims);
+        let (extents, n) = (code_of(&mut self.facts, &dims), code_of(&mut self.facts, std::slice::from_ref(&len)));
+        let mut all = dims;
+        let rows = Rows { len: n, element: rows.element, init: Some(rows.init), op: rows.op, known: rows.known };
+        let (rows, _) = self.rows(&rows, &mut all);
+        self.emit(Op::Reduce { to, extents, rows }, site);
+    }
+
+    fn inner(&mut self, (b, results): &(Block, Vec<ArrayId>), times: Times) -> (Block, Vec<ArrayId>) {
+        let inner = if self.times == Times::Many { Times::Many } else { times };
+        let outer = std::mem::replace(&mut self.times, inner);
+        let b = self.block(b);
+        self.times = outer;
+        (b, results.iter().map(|a| self.alias(*a)).collect())
+    }
+
+    fn if_(
+        &mut self,
+        to: &[ArrayId],
+        cond: &Code,
+        then: &(Block, Vec<ArrayId>),
+        otherwise: &(Block, Vec<ArrayId>),
+        site: SiteId,
+    ) {
+        let cond = self.clean(cond, &[]);
+        if let [Some(Scalar::Bool(c))] = cond.constants[..] {
+            let (b, results) = if c { then } else { otherwise };
+            deep(|| b.stmts.iter().for_each(|s| self.stmt(s)));
+            to.iter().zip(results).for_each(|(to, a)| {
+                let a = self.alias(*a);
+                self.known.aliases.insert(*to, a);
+            });
+            return;
+        }
+        let (then, otherwise) = (self.inner(then, Times::Maybe), self.inner(otherwise, Times::Maybe));
+        for (to, (a, b)) in to.iter().zip(then.1.iter().zip(&otherwise.1)) {
+            let dims = self.facts.dims(*a);
+            // What is computed inside of a branch must not be mentioned outside of it.
+            if dims == self.facts.dims(*b) && dims.iter().all(|p| self.is_visible(p, &[&then.0, &otherwise.0])) {
+                self.define(&[*to], &dims);
+            }
+        }
+        self.emit(Op::If { to: to.to_vec(), cond: cond.code, then, otherwise }, site);
+    }
+
+    fn is_visible(&self, p: &Poly, inside: &[&Block]) -> bool {
+        let mut defined = BTreeSet::new();
+        inside.iter().for_each(|b| all_defined(b, &mut defined));
+        self.facts.extents_in(p).iter().all(|a| !defined.contains(a))
+    }
+
+    fn while_(
+        &mut self,
+        to: &[ArrayId],
+        init: &[ArrayId],
+        cond: &(Block, ArrayId),
+        body: &(Block, Vec<ArrayId>),
+        site: SiteId,
+    ) {
+        let init: Vec<ArrayId> = init.iter().map(|a| self.alias(*a)).collect();
+        // The extents stay what they are at first if the body says so.
+        for (to, a) in to.iter().zip(&init) {
+            let dims = self.facts.dims(*a);
+            self.define(&[*to], &dims);
+        }
+        if !self.keeps_extents(to, body) {
+            for a in to {
+                let own = (0..self.program.arrays[*a].rank).map(|_| self.facts.unknown()).collect();
+                self.facts.set_dims(*a, own);
+            }
+        }
+        let (c, go_on) = self.inner(&(cond.0.clone(), vec![cond.1]), Times::Many);
+        let body = self.inner(body, Times::Many);
+        self.emit(Op::While { to: to.to_vec(), init, cond: (c, go_on[0]), body }, site);
+    }
+
+    /// Whether the body of a loop computes arrays of the extents of its state.
+    fn keeps_extents(&mut self, to: &[ArrayId], body: &(Block, Vec<ArrayId>)) -> bool {
+        // What is learned on the way is forgotten: it may be wrong.
+        let (facts, places) = (self.facts.clone(), self.after.places.clone());
+        let (arrays, aliases) = (self.program.arrays.len(), self.known.aliases.clone());
+        let (_, results) = self.inner(body, Times::Many);
+        let same = to.iter().zip(&results).all(|(to, a)| self.facts.dims(*to) == self.facts.dims(*a));
+        let defined: Vec<ArrayId> = {
+            let mut d = BTreeSet::new();
+            all_defined(&body.0, &mut d);
+            d.into_iter().collect()
+        };
+        self.facts = facts;
+        self.after.places = places;
+        self.program.arrays.truncate(arrays);
+        self.known.aliases = aliases;
+        defined.iter().for_each(|a| {
+            self.known.producers.remove(a);
+        });
+        same
+    }
+}
+
+/// What is combined by a reduction that a pass makes.
+pub struct Reduction {
+    /// From the outer index and the position in the row.
+    pub element: Code,
+    /// The initial value.
+    pub init: Code,
+    /// The operator.
+    pub op: Code,
+    /// What it is.
+    pub known: Option<Known>,
+}
+
+fn all_defined(b: &Block, found: &mut BTreeSet<ArrayId>) {
+    for s in &b.stmts {
+        found.extend(s.op.defines());
+        s.op.blocks().into_iter().for_each(|b| all_defined(b, found));
+    }
+}
+
+fn count(b: &Block) -> usize {
+    b.stmts.iter().map(|s| 1 + s.op.blocks().into_iter().map(count).sum::<usize>()).sum()
+}
+
+/// Drops the statements that define nothing that is needed; gives what is needed from outside.
+pub fn drop_unused(b: &mut Block, mut needed: BTreeSet<ArrayId>) -> BTreeSet<ArrayId> {
+    let mut kept = vec![];
+    while let Some(mut s) = b.stmts.pop() {
+        if !s.op.defines().iter().any(|a| needed.contains(a)) {
+            continue;
+        }
+        s.op.codes().iter().for_each(|(_, c)| mentioned(&c.instrs, &mut needed));
+        match &mut s.op {
+            Op::Permute { defaults, .. } => needed.extend([*defaults]),
+            Op::Reshape { from, .. } => needed.extend([*from]),
+            Op::If { then, otherwise, .. } => {
+                for (b, results) in [then, otherwise] {
+                    let from_outside = drop_unused(b, results.iter().copied().collect());
+                    needed.extend(from_outside);
+                }
+            }
+            Op::While { to, init, cond, body } => {
+                let inner = drop_unused(&mut cond.0, [cond.1].into_iter().collect());
+                let more = drop_unused(&mut body.0, body.1.iter().copied().collect());
+                needed.extend(inner.into_iter().chain(more).filter(|a| !to.contains(a)));
+                needed.extend(init.iter().copied());
+            }
+            _ => {}
+        }
+        kept.push(s);
+    }
+    kept.reverse();
+    b.stmts = kept;
+    needed
+}
+
+fn mentioned(instrs: &[Instr], found: &mut BTreeSet<ArrayId>) {
+    for i in instrs {
+        if let Instr::Read { array, .. } | Instr::Extent(_, array, _) = i {
+            found.insert(*array);
+        }
+        i.inner().into_iter().for_each(|inner| mentioned(inner, found));
+    }
+}
+
+/// The types of an index.
+pub fn index_types(rank: usize) -> Vec<ScalarType> {
+    vec![ScalarType::I64; rank]
+}

@@ -1,0 +1,129 @@
+//! Integers that are known as polynomials of extents and indices.
+//!
+//! The arithmetic of the language wraps, which is a ring: equal polynomials are equal numbers.
+
+use crate::kernel::ArrayId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a polynomial is made of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Sym {
+    /// An extent of an array that is given or whose extents are not a function of others.
+    Extent(ArrayId, usize),
+    /// A parameter of the code that is being looked at.
+    Param(usize),
+    /// The value of another operation, by its number in [`Facts`](super::facts::Facts).
+    Node(usize),
+}
+
+/// A sum of products with factors; none of the factors is 0.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Poly {
+    terms: BTreeMap<Vec<Sym>, i64>,
+}
+
+/// Polynomials do not grow beyond this many terms.
+const TERMS: usize = 24;
+
+impl Poly {
+    /// A number.
+    pub fn constant(n: i64) -> Poly {
+        Poly::term(vec![], n)
+    }
+    /// A symbol.
+    pub fn sym(s: Sym) -> Poly {
+        Poly::term(vec![s], 1)
+    }
+    fn term(syms: Vec<Sym>, factor: i64) -> Poly {
+        Poly { terms: [(syms, factor)].into_iter().filter(|t| t.1 != 0).collect() }
+    }
+    /// The products, each a sorted list of symbols, with their factors.
+    pub fn terms(&self) -> impl Iterator<Item = (&[Sym], i64)> {
+        self.terms.iter().map(|(syms, n)| (syms.as_slice(), *n))
+    }
+    /// `self + factor * other`
+    pub fn plus(&self, other: &Poly, factor: i64) -> Poly {
+        let mut sum = self.clone();
+        for (syms, n) in &other.terms {
+            let entry = sum.terms.entry(syms.clone()).or_insert(0);
+            *entry = entry.wrapping_add(n.wrapping_mul(factor));
+        }
+        sum.terms.retain(|_, n| *n != 0);
+        sum
+    }
+    /// `self + n`
+    pub fn plus_constant(&self, n: i64) -> Poly {
+        self.plus(&Poly::constant(n), 1)
+    }
+    /// The product; `None` if it has too many terms.
+    pub fn times(&self, other: &Poly) -> Option<Poly> {
+        if self.terms.len() * other.terms.len() > TERMS {
+            return None;
+        }
+        let mut product = Poly::default();
+        for (a, m) in &self.terms {
+            for (b, n) in &other.terms {
+                let mut syms = [&a[..], b].concat();
+                syms.sort_unstable();
+                product = product.plus(&Poly::term(syms, m.wrapping_mul(*n)), 1);
+            }
+        }
+        Some(product)
+    }
+    /// Its value if it is a number.
+    pub fn as_constant(&self) -> Option<i64> {
+        match self.terms.len() {
+            0 => Some(0),
+            1 => self.terms.get(&vec![]).copied(),
+            _ => None,
+        }
+    }
+    /// The symbol if it is one.
+    pub fn as_sym(&self) -> Option<Sym> {
+        let (syms, n) = self.terms.iter().next()?;
+        match (self.terms.len(), syms.as_slice(), n) {
+            (1, [s], 1) => Some(*s),
+            _ => None,
+        }
+    }
+    /// Whether it is small enough to go on with.
+    pub fn is_small(&self) -> bool {
+        self.terms.len() <= TERMS
+    }
+    /// The symbols that occur.
+    pub fn syms(&self) -> BTreeSet<Sym> {
+        self.terms.keys().flatten().copied().collect()
+    }
+    /// With a polynomial for a symbol; `None` if it gets too large.
+    pub fn replace(&self, s: Sym, by: &Poly) -> Option<Poly> {
+        let mut result = Poly::default();
+        for (syms, n) in &self.terms {
+            let (this, others): (Vec<_>, Vec<_>) = syms.iter().partition(|x| **x == s);
+            let mut product = Poly::term(others, *n);
+            for _ in this {
+                product = product.times(by)?;
+            }
+            result = result.plus(&product, 1);
+        }
+        Some(result)
+    }
+    /// `(a, b)` with `self = a * s + b`, if that is so with an `a` and `b` without `s`.
+    pub fn linear(&self, s: Sym) -> Option<(Poly, Poly)> {
+        let (mut a, mut b) = (Poly::default(), Poly::default());
+        for (syms, n) in &self.terms {
+            match syms.iter().filter(|x| **x == s).count() {
+                0 => b = b.plus(&Poly::term(syms.clone(), *n), 1),
+                1 => a = a.plus(&Poly::term(syms.iter().copied().filter(|x| *x != s).collect(), *n), 1),
+                _ => return None,
+            }
+        }
+        Some((a, b))
+    }
+    /// The value where those of the symbols are known; `None` if one is not or the value is too large.
+    pub fn value(&self, of: impl Fn(Sym) -> Option<i64>) -> Option<i128> {
+        self.terms.iter().try_fold(0i128, |sum, (syms, n)| {
+            let product = syms.iter().try_fold(i128::from(*n), |p, s| p.checked_mul(i128::from(of(*s)?)));
+            sum.checked_add(product?)
+        })
+    }
+}

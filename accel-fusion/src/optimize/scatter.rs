@@ -1,0 +1,231 @@
+//! Index-function analysis: scatters with a known target.
+//!
+//! NOTE [Scatters that are sums]: let `target(i_0, .., i_m) = (e_0, .., e_r)` for all source elements. If every `e_j` is one index plus
+//! what does not depend on indices (`i_k + c_j`, all k different) or does not depend on indices at all, then an element of the target
+//! knows which source elements go there: those with `i_k = t_j - c_j`, for all values of the indices that no `e_j` mentions. So the
+//! scatter is a reduction over these, where there are any, and then a loop over the target, with no store twice to one place. This is
+//! the adjoint of `replicate` (a sum over the repeated dimensions), of `slice`, of `backpermute` along projections (a gather), and of a
+//! scalar read in a loop (a sum over everything).
+
+use super::pass::{Pass, Reduction, index_types};
+use super::poly::{Poly, Sym};
+use crate::kernel::builder::Builder;
+use crate::kernel::{ArrayId, ArrayInfo, Code, Instr, Known, Op, Reg, SiteId};
+use accel_core::repr::op::{Cmp, Logic, Num2, Op2};
+use accel_core::repr::{Scalar, ScalarType};
+
+/// A `Permute` statement with clean extents.
+pub struct Permute<'a> {
+    /// The array defined.
+    pub to: ArrayId,
+    /// What it holds at first.
+    pub defaults: ArrayId,
+    /// The extents of the source,
+    pub extents: Code,
+    /// and their values.
+    pub source: Vec<Poly>,
+    /// Where elements go.
+    pub target: &'a Code,
+    /// The elements.
+    pub element: &'a Code,
+    /// The operator.
+    pub comb: &'a Code,
+    /// What it is.
+    pub known: Option<Known>,
+}
+
+/// One dimension of the target: `i_k + offset` or `offset`.
+struct Place {
+    param: Option<usize>,
+    offset: Poly,
+}
+
+/// Emits a permute, or what is better.
+pub fn permute(pass: &mut Pass, p: Permute, site: SiteId) {
+    let target = pass.clean(p.target, &p.source);
+    let places = match target.constants[0] {
+        Some(Scalar::Bool(true)) => places(pass, &p, &target.values[1..]),
+        _ => None,
+    };
+    if let Some(places) = places
+        && gathered(pass, &p, &places, site)
+    {
+        return;
+    }
+    let element = pass.clean(p.element, &p.source).code;
+    let comb = pass.clean(p.comb, &[]).code;
+    let Permute { to, defaults, extents, known, .. } = p;
+    pass.emit(Op::Permute { to, defaults, extents, target: target.code, element, comb, known }, site);
+}
+
+/// The dimensions of the target, if they are as the note says and elements go nowhere outside of it.
+fn places(pass: &mut Pass, p: &Permute, target: &[Option<Poly>]) -> Option<Vec<Place>> {
+    let dims = pass.facts.dims(p.defaults);
+    let mut used = vec![];
+    let mut places = vec![];
+    for e in target {
+        let e = e.as_ref()?;
+        let params: Vec<usize> =
+            e.syms().iter().filter_map(|s| if let Sym::Param(k) = s { Some(*k) } else { None }).collect();
+        let place = match params[..] {
+            [] => Place { param: None, offset: e.clone() },
+            [k] if !used.contains(&k) => {
+                let (slope, offset) = e.linear(Sym::Param(k))?;
+                (slope.as_constant() == Some(1)).then_some(())?;
+                used.push(k);
+                Place { param: Some(k), offset }
+            }
+            _ => return None,
+        };
+        pass.facts.is_known(&place.offset).then_some(())?;
+        places.push(place);
+    }
+    // Elements that go outside are an error, which a gather would not see.
+    let inside = |pass: &mut Pass, assume: bool| {
+        target.iter().zip(&dims).all(|(e, n)| pass.is_inside(e.as_ref(), n, &p.source, assume))
+    };
+    (inside(pass, false) && inside(pass, true)).then_some(places)
+}
+
+/// Emits a loop over the target, and the reduction before it.
+fn gathered(pass: &mut Pass, p: &Permute, places: &[Place], site: SiteId) -> bool {
+    let params: Vec<usize> = places.iter().filter_map(|p| p.param).collect();
+    let summed: Vec<usize> = (0..p.source.len()).filter(|k| !params.contains(k)).collect();
+    let dims = pass.facts.dims(p.defaults);
+    let columns = pass.program.arrays[p.to].columns.clone();
+    let is_whole = |(place, n): (&Place, &Poly)| {
+        place.param.is_some_and(|k| p.source[k] == *n) && place.offset.as_constant() == Some(0)
+    };
+    let whole = places.iter().zip(&dims).all(is_whole);
+    let constants = pass.constants(p.defaults).cloned();
+    // The elements with one index for every mentioned parameter, in the order of the target's dimensions.
+    let (inner, combined) = match (&summed[..], constants) {
+        ([], _) => (in_order(p, &params, None), false),
+        (_, constants) => {
+            let inner: Vec<Poly> = params.iter().map(|k| p.source[*k].clone()).collect();
+            let mut len = Poly::constant(1);
+            for k in &summed {
+                let Some(product) = len.times(&p.source[*k]) else { return false };
+                len = product;
+            }
+            if !inner.iter().chain([&len]).all(|p| pass.facts.is_known(p)) {
+                return false;
+            }
+            let into_default = whole && constants.is_some();
+            let init = match (constants, p.known) {
+                (Some(init), _) if into_default => init,
+                (_, Some(Known::Sum)) if columns.len() == 1 => vec![zero(columns[0])],
+                _ => return false,
+            };
+            let extents: Vec<Code> = summed
+                .iter()
+                .map(|k| super::code::code_of(&mut pass.facts, std::slice::from_ref(&p.source[*k])))
+                .collect();
+            let element = in_order(p, &params, Some((&summed, &extents)));
+            let init = {
+                let mut b = Builder::new(&[]);
+                let results = init.into_iter().map(|x| b.constant(x)).collect();
+                b.finish(results)
+            };
+            let rows = Reduction { element, init, op: p.comb.clone(), known: p.known };
+            if into_default {
+                pass.reduce(p.to, inner, len, rows, site);
+                return true;
+            }
+            let info = ArrayInfo { rank: inner.len(), columns: columns.clone() };
+            let total = pass.array(info.clone(), inner.clone());
+            pass.reduce(total, inner, len, rows, site);
+            let mut b = Builder::new(&index_types(info.rank));
+            let index = b.params();
+            let to: Vec<Reg> = info.columns.iter().map(|t| b.reg(*t)).collect();
+            b.emit(Instr::Read { to: to.clone(), array: total, index, site, inside: true });
+            (b.finish(to), true)
+        }
+    };
+    let _ = combined;
+    let body = body(pass, p, places, &inner, &columns, site);
+    let extents = super::code::code_of(&mut pass.facts, &dims);
+    if !dims.iter().all(|p| pass.facts.is_known(p)) {
+        return false;
+    }
+    pass.loop_(&[p.to], extents, dims, &body, site);
+    true
+}
+
+fn zero(t: ScalarType) -> Scalar {
+    match t {
+        ScalarType::F32 => Scalar::F32(-0.0),
+        ScalarType::F64 => Scalar::F64(-0.0),
+        _ => t.zero(),
+    }
+}
+
+/// The element code with parameters in the order of the target's dimensions, and if some are summed over their flat position last.
+fn in_order(p: &Permute, params: &[usize], summed: Option<(&[usize], &[Code])>) -> Code {
+    let rank = params.len() + usize::from(summed.is_some());
+    let mut b = Builder::new(&index_types(rank));
+    let mut args = vec![0; p.source.len()];
+    for (j, k) in params.iter().enumerate() {
+        args[*k] = j;
+    }
+    if let Some((summed, extents)) = summed {
+        let mut rest = params.len();
+        for (position, (k, extent)) in summed.iter().zip(extents).enumerate().rev() {
+            if position == 0 {
+                args[*k] = rest;
+            } else {
+                let n = b.inline(extent, &[])[0];
+                args[*k] = b.index_op(Num2::Rem, rest, n);
+                rest = b.index_op(Num2::Div, rest, n);
+            }
+        }
+    }
+    let results = b.inline(p.element, &args);
+    b.finish(results)
+}
+
+/// From an index of the target to its element: the default combined with the source's element, where there is one.
+fn body(pass: &mut Pass, p: &Permute, places: &[Place], inner: &Code, columns: &[ScalarType], site: SiteId) -> Code {
+    let mut b = Builder::new(&index_types(places.len()));
+    let t = b.params();
+    let old: Vec<Reg> = columns.iter().map(|t| b.reg(*t)).collect();
+    b.emit(Instr::Read { to: old.clone(), array: p.defaults, index: t.clone(), site, inside: true });
+    let mut index = vec![];
+    let mut conditions = vec![];
+    for (t, place) in t.iter().zip(places) {
+        let offset_code = super::code::code_of(&mut pass.facts, std::slice::from_ref(&place.offset));
+        let offset = b.inline(&offset_code, &[])[0];
+        let mut compare = |b: &mut Builder, cmp: Cmp, x: Reg, y: Reg| {
+            let c = b.reg(ScalarType::Bool);
+            b.emit(Instr::Op2(c, Op2::Cmp(cmp), x, y));
+            conditions.push(c);
+        };
+        match place.param {
+            None => compare(&mut b, Cmp::Eq, *t, offset),
+            Some(k) => {
+                let i = b.index_op(Num2::Sub, *t, offset);
+                let zero = b.constant(Scalar::I64(0));
+                let extent = super::code::code_of(&mut pass.facts, std::slice::from_ref(&p.source[k]));
+                let n = b.inline(&extent, &[])[0];
+                compare(&mut b, Cmp::Ge, i, zero);
+                compare(&mut b, Cmp::Lt, i, n);
+                index.push(i);
+            }
+        }
+    }
+    let all = conditions.into_iter().reduce(|x, y| {
+        let c = b.reg(ScalarType::Bool);
+        b.emit(Instr::Op2(c, Op2::Logic(Logic::And), x, y));
+        c
+    });
+    let cond = all.unwrap_or_else(|| b.constant(Scalar::Bool(true)));
+    let (then, new) = b.block(|b| {
+        let x = b.inline(inner, &index);
+        b.inline(p.comb, &[x, old.clone()].concat())
+    });
+    let merge: Vec<(Reg, Reg, Reg)> =
+        columns.iter().zip(new.iter().zip(&old)).map(|(t, (new, old))| (b.reg(*t), *new, *old)).collect();
+    let results = merge.iter().map(|m| m.0).collect();
+    b.emit(Instr::If { cond, then, otherwise: vec![], merge });
+    b.finish(results)
+}

@@ -1,0 +1,206 @@
+//! The memory of a run: blocks that are used again, and columns of arguments and literals that are borrowed.
+
+use crate::abi::Block;
+use crate::pages::advise;
+use accel_core::repr::{Column, ScalarType};
+use std::alloc::Layout;
+use std::ffi::c_void;
+use std::ptr::{NonNull, null_mut};
+
+/// This many bytes may be kept for use again even if the run needs more memory by it.
+pub const KEPT: usize = 1 << 20;
+/// At most this many blocks are kept: they are searched one after the other.
+const KEPT_BLOCKS: usize = 32;
+
+/// All blocks of one run.
+#[derive(Default)]
+pub struct Memory {
+    /// Every block there is; each was made by `Box::into_raw`.
+    blocks: Vec<*mut Block>,
+    /// Blocks with memory that nobody uses.
+    free: Vec<*mut Block>,
+    /// Blocks without memory.
+    empty: Vec<*mut Block>,
+    /// Columns that are borrowed, or have become results.
+    columns: Vec<Column>,
+    /// The bytes of the run that are in use, that are kept, and the most that were in use.
+    used: usize,
+    kept: usize,
+    most_used: usize,
+    /// The most bytes that the run had at any time.
+    pub peak: usize,
+}
+
+impl Memory {
+    /// A block of room for `n` elements of `size` bytes each; null if there is no memory for them.
+    pub fn allocate(&mut self, n: usize, size: usize) -> *mut Block {
+        let Some(bytes) = n.checked_mul(size) else { return null_mut() };
+        // SAFETY: blocks of the list exist, and only their makers look at them.
+        let fits = |b: &*mut Block| unsafe { (**b).bytes == bytes && (**b).size == size };
+        let block = match self.free.iter().rposition(fits) {
+            Some(at) => {
+                self.kept -= bytes;
+                self.free.remove(at)
+            }
+            None => {
+                while self.kept > KEPT && self.used + self.kept + bytes > self.most_used {
+                    self.give_back_oldest();
+                }
+                match self.new_block(bytes, size) {
+                    Some(b) => b,
+                    None => return null_mut(),
+                }
+            }
+        };
+        // SAFETY: as above.
+        unsafe { (*block).count = 1 };
+        self.used += bytes;
+        self.most_used = self.most_used.max(self.used);
+        self.peak = self.peak.max(self.used + self.kept);
+        block
+    }
+
+    fn new_block(&mut self, bytes: usize, size: usize) -> Option<*mut Block> {
+        let data = new_memory(bytes, size)?;
+        Some(self.block(Block { data, count: 1, size, bytes, column: None }))
+    }
+
+    fn block(&mut self, block: Block) -> *mut Block {
+        if let Some(b) = self.empty.pop() {
+            // SAFETY: it was made by `Box::into_raw`, and nobody has it.
+            unsafe { *b = block };
+            return b;
+        }
+        let b = Box::into_raw(Box::new(block));
+        self.blocks.push(b);
+        b
+    }
+
+    /// Takes a block back that nobody uses any more.
+    ///
+    /// # Safety
+    /// The block is one of this memory, and its memory is not read or written from now on.
+    pub unsafe fn release(&mut self, block: *mut Block) {
+        // SAFETY: blocks exist as long as the memory.
+        let bytes = unsafe { (*block).bytes };
+        self.used -= bytes;
+        self.kept += bytes;
+        self.free.push(block);
+        if self.free.len() > KEPT_BLOCKS {
+            self.give_back_oldest();
+        }
+    }
+
+    fn give_back_oldest(&mut self) {
+        let block = self.free.remove(0);
+        // SAFETY: the block exists and nobody uses its memory.
+        unsafe {
+            self.kept -= (*block).bytes;
+            give_back(&mut *block);
+        }
+        self.empty.push(block);
+    }
+
+    /// A block of a column that others have: it is never written to, as the run has a share in it as well.
+    pub fn borrow(&mut self, c: Column) -> *mut Block {
+        let block = Block {
+            data: address(&c),
+            count: 2,
+            size: element_size(c.ty()),
+            bytes: 0,
+            column: Some(self.columns.len()),
+        };
+        self.columns.push(c);
+        self.block(block)
+    }
+
+    /// A block as a column, without a copy. The run is over.
+    ///
+    /// # Safety
+    /// The block is one of this memory, and has `n` elements of type `t`, all of which have been written (for `bool`: with 0 or 1).
+    pub unsafe fn column(&mut self, block: *mut Block, t: ScalarType, n: usize) -> Column {
+        // SAFETY: blocks exist as long as the memory.
+        let block = unsafe { &mut *block };
+        if let Some(at) = block.column {
+            return self.columns[at].clone();
+        }
+        // SAFETY: the memory was allocated for `bytes` bytes with the alignment of the type, and is not used as a block any more.
+        let column = unsafe { column_of(block.data, t, n, block.bytes / block.size) };
+        // The same memory may be that of another result as well.
+        block.column = Some(self.columns.len());
+        self.columns.push(column.clone());
+        column
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        for b in &self.blocks {
+            // SAFETY: it was made by `Box::into_raw` and is dropped once; no code runs that could use it.
+            unsafe { give_back(&mut Box::from_raw(*b)) };
+        }
+    }
+}
+
+/// Memory for so many bytes; `None` if there is none.
+fn new_memory(bytes: usize, align: usize) -> Option<*mut c_void> {
+    let layout = Layout::from_size_align(bytes, align).ok()?;
+    if bytes == 0 {
+        return Some(std::ptr::without_provenance_mut(align));
+    }
+    // SAFETY: the size is not 0.
+    let data = NonNull::new(unsafe { std::alloc::alloc(layout) })?.as_ptr().cast();
+    advise(data, bytes);
+    Some(data)
+}
+
+/// Frees the memory of a block, if it is its own.
+///
+/// # Safety
+/// Nobody uses it.
+unsafe fn give_back(block: &mut Block) {
+    if block.column.is_none() && block.bytes > 0 {
+        // SAFETY: it was allocated by `new_memory` with this layout.
+        unsafe { std::alloc::dealloc(block.data.cast(), Layout::from_size_align_unchecked(block.bytes, block.size)) };
+    }
+    block.bytes = 0;
+}
+
+macro_rules! columns {
+    ($($variant:ident $rust:ty),* $(,)?) => {
+        /// The size of an element, which is its alignment as well.
+        pub fn element_size(t: ScalarType) -> usize {
+            match t { $(ScalarType::$variant => {
+                const { assert!(size_of::<$rust>() == align_of::<$rust>()) };
+                size_of::<$rust>()
+            })* }
+        }
+
+        /// # Safety
+        /// The memory was allocated for `capacity` elements of type `t`, and has `n` elements.
+        unsafe fn column_of(data: *mut c_void, t: ScalarType, n: usize, capacity: usize) -> Column {
+            match t { $(ScalarType::$variant => {
+                // SAFETY: what the caller promises is what a vector needs.
+                let v: Vec<$rust> = unsafe { Vec::from_raw_parts(data.cast(), n, capacity) };
+                v.into()
+            })* }
+        }
+
+        /// A column of one element.
+        ///
+        /// # Safety
+        /// There is an element of type `t` at this address.
+        pub unsafe fn cell(data: *const c_void, t: ScalarType) -> Column {
+            match t { $(ScalarType::$variant => {
+                // SAFETY: as the caller promises.
+                vec![unsafe { *data.cast::<$rust>() }].into()
+            })* }
+        }
+
+        /// The address of the first element of a column, for generated code that only reads it.
+        pub fn address(c: &Column) -> *mut c_void {
+            match c { $(Column::$variant(c) => c.as_ptr().cast_mut().cast()),* }
+        }
+    };
+}
+columns!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64);

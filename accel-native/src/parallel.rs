@@ -1,0 +1,242 @@
+//! What generated code calls back: memory, and work for several threads.
+//!
+//! Work is cut into tasks for the threads of rayon's pool. Into which tasks depends on sizes only, never on the number
+//! of threads, so that results do not depend on it either: a long row is reduced part by part (its partial results are
+//! combined from left to right), many rows one row after another.
+
+use crate::abi::{Block, Calls, Function, Run, Task};
+use crate::runtime::Context;
+use accel_codegen::fault::{MEMORY, record_length};
+use accel_codegen::{SMALL, TASK};
+use accel_core::error::Error;
+use rayon::prelude::*;
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// An operation is cut into at most about this many tasks.
+const TASKS: usize = 64;
+/// Rows are split if there are fewer than this: more keep all threads busy by themselves.
+const FEW_ROWS: usize = 16;
+
+/// The callbacks.
+pub static CALLS: Calls = Calls { allocate, release, ranges, reduce, scan };
+
+/// Something has failed: the record, or `failure`, tells what.
+struct Failed;
+
+type Outcome = Result<(), Failed>;
+
+/// Calls `f` with the context of a run. A panic does not go through generated code: it is a failure.
+///
+/// # Safety
+/// `run` is what generated code was called with, and nothing else uses the context meanwhile.
+unsafe fn enter<T>(run: *mut Run, failed: T, f: impl FnOnce(&mut Context) -> Result<T, Failed>) -> T {
+    // SAFETY: a run is the first field of its context, and generated code was called with the address of the context.
+    let context = unsafe { &mut *run.cast::<Context>() };
+    match catch_unwind(AssertUnwindSafe(|| f(context))) {
+        Ok(Ok(x)) => x,
+        Ok(Err(Failed)) => failed,
+        Err(_) => {
+            context.failure = Some(Error::Internal("a panic while a compiled program ran".into()));
+            failed
+        }
+    }
+}
+
+unsafe extern "C" fn allocate(run: *mut Run, n: i64, size: i64) -> *mut Block {
+    // SAFETY: called by generated code.
+    unsafe { enter(run, std::ptr::null_mut(), |c| Ok(c.memory.allocate(n as usize, size as usize))) }
+}
+
+unsafe extern "C" fn release(run: *mut Run, block: *mut Block) {
+    // SAFETY: called by generated code for a block that no array has any more.
+    unsafe {
+        enter(run, (), |c| {
+            c.memory.release(block);
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn ranges(run: *mut Run, f: Function, n: i64, cost: i64, extents: *const i64, len: i64) -> i32 {
+    // SAFETY: called by generated code for a statement that it executes.
+    unsafe { enter(run, 1, |c| c.ranges(f, n as usize, cost as usize, extents, len).map(|()| 0)) }
+}
+
+unsafe extern "C" fn reduce(
+    run: *mut Run,
+    to: i64,
+    functions: *const Function,
+    rows: i64,
+    len: i64,
+    cost: i64,
+    extents: *const i64,
+) -> i32 {
+    // SAFETY: called by generated code for a statement that it executes; it gives three functions.
+    unsafe {
+        let [rows_function, part, join] = *functions.cast::<[Function; 3]>();
+        let (rows, len, cost) = (rows as usize, len as usize, cost as usize);
+        enter(run, 1, |c| {
+            let Some(size) = parts(rows, len, cost) else {
+                return c.ranges(rows_function, rows, cost.saturating_mul(len.max(1)), extents, len as i64).map(|()| 0);
+            };
+            let state = c.state(to as usize, len.div_ceil(size))?;
+            for row in 0..rows {
+                let tasks = part_tasks(row, len, size, extents, &state.columns);
+                let join_task = Task { to: tasks.len() as i64, ..tasks[0] };
+                c.all(part, tasks)?;
+                c.one(join, &join_task)?;
+            }
+            c.release_state(state);
+            Ok(0)
+        })
+    }
+}
+
+unsafe extern "C" fn scan(
+    run: *mut Run,
+    to: i64,
+    functions: *const Function,
+    rows: i64,
+    len: i64,
+    cost: i64,
+    extents: *const i64,
+) -> i32 {
+    // SAFETY: called by generated code for a statement that it executes; it gives four functions.
+    unsafe {
+        let [rows_function, part, carry, write] = *functions.cast::<[Function; 4]>();
+        let (rows, len, cost) = (rows as usize, len as usize, cost as usize);
+        enter(run, 1, |c| {
+            let Some(size) = parts(rows, len, cost) else {
+                return c.ranges(rows_function, rows, cost.saturating_mul(len.max(1)), extents, len as i64).map(|()| 0);
+            };
+            let state = c.state(to as usize, len.div_ceil(size))?;
+            for row in 0..rows {
+                let tasks = part_tasks(row, len, size, extents, &state.columns);
+                let carry_task = Task { to: tasks.len() as i64, ..tasks[0] };
+                c.all(part, tasks.clone())?;
+                c.one(carry, &carry_task)?;
+                c.all(write, tasks)?;
+            }
+            c.release_state(state);
+            Ok(0)
+        })
+    }
+}
+
+/// Partial results.
+struct State {
+    blocks: Vec<*mut Block>,
+    columns: Vec<*mut c_void>,
+}
+
+impl Context<'_> {
+    /// Calls a kernel for one task.
+    ///
+    /// # Safety
+    /// The kernel belongs to the statement that is executed, and the task is what it expects.
+    unsafe fn one(&mut self, f: Function, task: &Task) -> Outcome {
+        // SAFETY: as the caller promises; the record has room.
+        if unsafe { f(self.run.arrays, task, self.run.fault) } == 0 { Ok(()) } else { Err(Failed) }
+    }
+
+    /// Calls a kernel for several tasks, in parallel if there are more than one. The first task that fails is told.
+    ///
+    /// # Safety
+    /// As for `one`; the tasks write different parts of the outputs.
+    unsafe fn all(&mut self, f: Function, tasks: Vec<Task>) -> Outcome {
+        if let [task] = tasks.as_slice() {
+            // SAFETY: as the caller promises.
+            return unsafe { self.one(f, task) };
+        }
+        let (tasks, arrays) = (Shared(tasks), Shared(self.run.arrays));
+        let length = record_length(&self.code.program);
+        let one = |i: usize| {
+            let mut fault = vec![0; length];
+            // SAFETY: as the caller promises; every task has its own record.
+            let ok = unsafe { f(*arrays.get(), &tasks.get()[i], fault.as_mut_ptr()) } == 0;
+            if ok { None } else { Some(fault) }
+        };
+        let faults: Vec<Option<Vec<i64>>> = (0..tasks.get().len()).into_par_iter().map(one).collect();
+        let Some(fault) = faults.into_iter().flatten().next() else { return Ok(()) };
+        // SAFETY: the run's record has this length.
+        unsafe { self.run.fault.copy_from_nonoverlapping(fault.as_ptr(), length) };
+        Err(Failed)
+    }
+
+    /// Calls a kernel for the positions `0..n`, each of which takes about `cost` operations.
+    ///
+    /// # Safety
+    /// As for `one`; different positions write different elements.
+    unsafe fn ranges(&mut self, f: Function, n: usize, cost: usize, extents: *const i64, len: i64) -> Outcome {
+        let size = if n.saturating_mul(cost) < SMALL {
+            n
+        } else {
+            // Whole cache lines where elements are cheap, so that tasks do not write to the same one.
+            let lines = if cost * 64 <= TASK { 64 } else { 1 };
+            (TASK / cost).max(n.div_ceil(TASKS)).max(1).next_multiple_of(lines)
+        };
+        let task = |from: usize| Task { len, ..range(from, n.min(from + size), extents) };
+        // SAFETY: as the caller promises.
+        unsafe { self.all(f, (0..n).step_by(size.max(1)).map(task).collect()) }
+    }
+
+    /// Room for so many partial results of the type of array `to`.
+    fn state(&mut self, to: usize, parts: usize) -> Result<State, Failed> {
+        let mut state = State { blocks: vec![], columns: vec![] };
+        for t in &self.code.program.arrays[to].columns {
+            let block = self.memory.allocate(parts, crate::memory::element_size(*t));
+            if block.is_null() {
+                let fault = [MEMORY, self.run.site, 1, parts as i64];
+                // SAFETY: the record has room for one number and more.
+                unsafe { self.run.fault.copy_from_nonoverlapping(fault.as_ptr(), fault.len()) };
+                return Err(Failed);
+            }
+            state.blocks.push(block);
+            // SAFETY: the block has just been made.
+            state.columns.push(unsafe { (*block).data });
+        }
+        Ok(state)
+    }
+
+    fn release_state(&mut self, state: State) {
+        // SAFETY: the blocks were made by `state`, and no task uses them any more.
+        state.blocks.into_iter().for_each(|b| unsafe { self.memory.release(b) });
+    }
+}
+
+/// A value that threads share: addresses, which Rust does not share by itself.
+struct Shared<T>(T);
+// SAFETY: only used for tasks and the table of arrays while a parallel operation runs. Nothing behind their addresses is written but
+// the parts of arrays (or of partial results) that belong to one task alone.
+unsafe impl<T> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    /// A method, so that closures capture the whole.
+    fn get(&self) -> &T {
+        &self.0
+    }
+}
+
+/// The positions `from..to` of an index space.
+fn range(from: usize, to: usize, extents: *const i64) -> Task {
+    Task { from: from as i64, to: to as i64, row: 0, slot: 0, len: 0, extents, state: std::ptr::null() }
+}
+
+/// The size of the parts that rows are split into, if they are.
+fn parts(rows: usize, len: usize, cost: usize) -> Option<usize> {
+    let few = rows > 0 && rows < FEW_ROWS;
+    (few && len >= 256 && len.saturating_mul(cost) >= SMALL).then(|| (TASK / cost).max(128).max(len.div_ceil(TASKS)))
+}
+
+/// The parts of a row.
+fn part_tasks(row: usize, len: usize, size: usize, extents: *const i64, state: &[*mut c_void]) -> Vec<Task> {
+    let task = |(slot, from): (usize, usize)| Task {
+        row: row as i64,
+        slot: slot as i64,
+        len: len as i64,
+        state: state.as_ptr(),
+        ..range(from, len.min(from + size), extents)
+    };
+    (0..len).step_by(size).enumerate().map(task).collect()
+}
