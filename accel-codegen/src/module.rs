@@ -35,7 +35,7 @@ pub fn emit(program: &Program, options: Options) -> Module {
     let host = host::emit(program, &layout, &mut declarations, &body);
     let declarations = declarations.print();
     let polygamma = declarations.contains("(*accel_polygamma)");
-    Module { source: [PRELUDE, host::PRELUDE, &declarations, &kernels, &host].concat(), polygamma }
+    Module { source: [PRELUDE, &host::prelude(), &declarations, &kernels, &host].concat(), polygamma }
 }
 
 /// Types. A backend calls the code with these layouts:
