@@ -485,6 +485,23 @@ fn programs_run_inside_of_a_pool() {
 }
 
 #[test]
+fn three_thousand_statements() {
+    let statement = |k: usize| {
+        let from = k / 2;
+        format!(
+            "a{k}: Array1<i64> = loop @0 extents () {{ x0: i64 = extent a{from} 0 -> x0 }} \
+             body (x0: i64) {{ x1: i64 = a{from}[x0] @0 inside; x2: i64 = {k}; x3: i64 = x1 + x2 -> x3 }}\n"
+        )
+    };
+    let statements: String = (1..=3000).map(statement).collect();
+    let k = compile(&format!("program (a0: Array1<i64>)\nsite 0 = \"map\"\n{{\n{statements}\n  -> a3000, a2999\n}}"));
+    let out = k.run(vec![array(&[2], vec![0i64, 1_000_000])]).unwrap();
+    let sum = |n: i64| std::iter::successors(Some(n), |k| Some(k / 2)).take_while(|k| *k > 0).sum::<i64>();
+    assert_eq!(i64s(&out[0]), [sum(3000), 1_000_000 + sum(3000)]);
+    assert_eq!(i64s(&out[1]), [sum(2999), 1_000_000 + sum(2999)]);
+}
+
+#[test]
 fn one_program_in_many_threads() {
     let k = compile(&rows_program("scan @0", "Array2<i64, i64>", INIT));
     let inputs: Vec<_> = (1..=16).map(|i| matrix(3, 5_000 * i).0).collect();
