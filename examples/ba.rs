@@ -16,7 +16,7 @@ use accel::{backend_named, default_backend};
 use adbench::{
     BaFile, BaReport, Command, Failure, Options, Precision, exit_code, median_ms, parse_args, print_line, timed,
 };
-use jacobian::{Problem, jacobian, residuals};
+use jacobian::{Problem, expanded, jacobian, residuals};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -104,22 +104,6 @@ fn compute_in<T: Floating + Into<f64>>(
         compile_ms,
         peak_bytes,
     })
-}
-
-/// The file's one camera, point, weight and feature, as often as the file says.
-fn expanded<T: Floating>(file: &BaFile) -> Problem<T> {
-    let [r1, r2, r3, c1, c2, c3, focal, u0, v0, k1, k2] = file.camera.map(T::from_f64);
-    let camera = ((r1, r2, r3), (c1, c2, c3), focal, (u0, v0), (k1, k2));
-    let [x, y, z] = file.point.map(T::from_f64);
-    let [u, v] = file.feature.map(T::from_f64);
-    let observed = (0..file.p).map(|i| ((i % file.n) as i64, (i % file.m) as i64));
-    (
-        Array::vector(vec![camera; file.n]),
-        Array::vector(vec![(x, y, z); file.m]),
-        Array::vector(observed.collect()),
-        Array::vector(vec![T::from_f64(file.weight); file.p]),
-        Array::vector(vec![(u, v); file.p]),
-    )
 }
 
 fn print_table(file: &Path, problem: &BaFile, report: &BaReport) -> Result<(), Failure> {

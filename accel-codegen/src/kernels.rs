@@ -3,8 +3,7 @@
 //! A task is `{ from, to, row, slot, len, extents, state }`, all numbers `i64`: what it means is told at each function. `extents` are
 //! those of the index space that positions and rows are counted in (row-major), `state` is a list of columns.
 
-use crate::code::{Writer, is_straight, outside, position};
-use crate::fault;
+use crate::code::{Writer, is_straight};
 use crate::ops;
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
@@ -12,47 +11,56 @@ use accel_fusion::kernel::{ArrayId, Code, Known, Rows};
 
 /// How many partial results a reduction with a well-known operator keeps: four of the largest vector registers, so that it does
 /// not wait for the result of one addition before the next.
-fn lane_count(t: ScalarType) -> usize {
+pub fn lane_count(t: ScalarType) -> usize {
     match t {
         ScalarType::I64 | ScalarType::U64 | ScalarType::F64 => 32,
         _ => 64,
     }
 }
 
+/// Rows of fewer elements are reduced without a function call for each.
+const SHORT: usize = 16;
+
 /// The names `i0`, `i1`, … of an index.
-fn index(rank: usize) -> Vec<String> {
+pub fn index(rank: usize) -> Vec<String> {
     (0..rank).map(|k| format!("i{k}")).collect()
 }
 
 /// Names for the columns of an element.
-fn names(prefix: &str, types: &[ScalarType]) -> Vec<String> {
+pub fn names(prefix: &str, types: &[ScalarType]) -> Vec<String> {
     (0..types.len()).map(|c| format!("{prefix}{c}")).collect()
 }
 
 /// Copies of a name with a position: `a3_0[p]`, …
-fn elements(array: ArrayId, columns: usize, position: &str) -> Vec<String> {
+pub fn elements(array: ArrayId, columns: usize, position: &str) -> Vec<String> {
     (0..columns).map(|c| format!("a{array}_{c}[{position}]")).collect()
 }
 
 impl Writer<'_> {
-    fn columns(&self, array: ArrayId) -> Vec<ScalarType> {
+    pub fn columns(&self, array: ArrayId) -> Vec<ScalarType> {
         self.program.arrays[array].columns.clone()
     }
 
-    fn declare(&mut self, names: &[String], types: &[ScalarType]) {
+    /// The columns and the rank of an array.
+    pub fn columns_and_rank(&self, array: ArrayId) -> (&[ScalarType], usize) {
+        let info = &self.program.arrays[array];
+        (&info.columns, info.rank)
+    }
+
+    pub fn declare(&mut self, names: &[String], types: &[ScalarType]) {
         for (name, t) in names.iter().zip(types) {
             self.line(format!("{t} {name};"));
         }
     }
 
-    fn assign(&mut self, to: &[String], from: &[String]) {
+    pub fn assign(&mut self, to: &[String], from: &[String]) {
         for (to, from) in to.iter().zip(from) {
             self.line(format!("{to} = {from};"));
         }
     }
 
     /// Sets `i0`, `i1`, … to the index of a row-major position within the extents of the task.
-    fn index_of(&mut self, rank: usize, p: &str) {
+    pub fn index_of(&mut self, rank: usize, p: &str) {
         if rank == 0 {
             return;
         }
@@ -68,7 +76,7 @@ impl Writer<'_> {
     }
 
     /// The next index, the dimensions from `rank` on left alone.
-    fn next_index(&mut self, rank: usize) {
+    pub fn next_index(&mut self, rank: usize) {
         if rank == 0 {
             return;
         }
@@ -77,7 +85,7 @@ impl Writer<'_> {
     }
 
     /// `body` for every position `p` from `task->from` to `task->to` and its index; the innermost dimension is an inner loop.
-    fn positions(&mut self, rank: usize, body: impl FnOnce(&mut Self)) {
+    pub fn positions(&mut self, rank: usize, body: impl FnOnce(&mut Self)) {
         self.line("const i64 to = task->to;");
         self.line("i64 p = task->from;");
         self.line("if (p >= to) return 0;");
@@ -117,33 +125,6 @@ impl Writer<'_> {
         to.iter().for_each(|a| self.hoist_output(*a, false));
         let results: Vec<_> = to.iter().flat_map(|a| elements(*a, self.columns(*a).len(), "p")).collect();
         self.positions(rank, |w| w.code(body, &index(rank), &results));
-    }
-
-    /// Combines every element of `defaults` that a source position has as its target with the source's element.
-    pub fn scatter(&mut self, to: ArrayId, rank: usize, target: &Code, element: &Code, comb: &Code) {
-        self.hoist(&[target, element, comb]);
-        self.hoist_output(to, true);
-        let types = self.columns(to);
-        let target_rank = self.program.arrays[to].rank;
-        self.positions(rank, |w| {
-            let t: Vec<_> = (0..target_rank).map(|k| format!("t{k}")).collect();
-            w.line("bool keep;");
-            t.iter().for_each(|t| w.line(format!("i64 {t};")));
-            let results: Vec<_> = std::iter::once("keep".to_string()).chain(t.iter().cloned()).collect();
-            w.code(target, &index(rank), &results);
-            w.braces("if (keep)", |w| {
-                if target_rank > 0 {
-                    let site = w.site;
-                    w.fault(&outside(to, &t), fault::TARGET, site, to, &t);
-                }
-                w.line(format!("const i64 q = {};", position(to, &t)));
-                let x = names("x", &types);
-                w.declare(&x, &types);
-                w.code(element, &index(rank), &x);
-                let old = elements(to, types.len(), "q");
-                w.code(comb, &[x, old.clone()].concat(), &old);
-            });
-        });
     }
 
     /// The parameters of the function that goes along a row: the outer index, and where the accumulated value is.
@@ -224,20 +205,40 @@ impl Writer<'_> {
     pub fn fold_rows(&mut self, fold: &str, to: ArrayId, outer: usize, rows: &Rows) {
         let types = self.columns(to);
         let (y, z) = (names("y", &types), names("z", &types));
-        self.initial(&z, &types, rows, &[]);
+        let some = rows.init.is_some();
+        self.initial(&z, &types, rows, &[&rows.element, &rows.op]);
         self.hoist_output(to, false);
+        // A call for every short row would take longer than the row.
+        self.braces(&format!("if (task->len < {SHORT})"), |w| {
+            w.positions(outer, |w| {
+                w.declare(&y, &types);
+                if some {
+                    w.assign(&y, &z);
+                } else {
+                    w.code(&rows.element, &row_index(outer, "(i64)0"), &y);
+                }
+                w.braces(&format!("for (i64 k = {}; k < task->len; k++)", !some as u8), |w| {
+                    let x = names("x", &types);
+                    w.declare(&x, &types);
+                    w.code(&rows.element, &row_index(outer, "k"), &x);
+                    w.code(&rows.op, &[y.clone(), x.clone()].concat(), &y);
+                });
+                w.assign(&elements(to, types.len(), "p"), &y);
+            });
+            w.line("return 0;");
+        });
         self.positions(outer, |w| {
             w.declare(&y, &types);
-            if rows.init.is_some() {
+            if some {
                 w.assign(&y, &z);
             }
-            w.row_call(fold, outer, "0, task->len", rows.init.is_some(), &y, "");
+            w.row_call(fold, outer, "0, task->len", some, &y, "");
             w.assign(&elements(to, types.len(), "p"), &y);
         });
     }
 
     /// The initial value, if there is one.
-    fn initial(&mut self, z: &[String], types: &[ScalarType], rows: &Rows, more: &[&Code]) {
+    pub fn initial(&mut self, z: &[String], types: &[ScalarType], rows: &Rows, more: &[&Code]) {
         let codes: Vec<&Code> = rows.init.iter().chain(more.iter().copied()).collect();
         self.hoist(&codes);
         if let Some(init) = &rows.init {
@@ -247,7 +248,7 @@ impl Writer<'_> {
     }
 
     /// Local names for partial results.
-    fn state(&mut self, types: &[ScalarType]) {
+    pub fn state(&mut self, types: &[ScalarType]) {
         for (c, t) in types.iter().enumerate() {
             self.line(format!("{t} *const s{c} = task->state[{c}];"));
         }
@@ -386,16 +387,16 @@ impl Writer<'_> {
 }
 
 /// The index of an element of a row.
-fn row_index(outer: usize, k: &str) -> Vec<String> {
+pub fn row_index(outer: usize, k: &str) -> Vec<String> {
     index(outer).into_iter().chain([k.to_string()]).collect()
 }
 
 /// The arguments of a scan's operator: the accumulated value first, in a reverse scan last.
-fn in_order(reverse: bool, accumulated: &[String], element: &[String]) -> Vec<String> {
+pub fn in_order(reverse: bool, accumulated: &[String], element: &[String]) -> Vec<String> {
     if reverse { [element, accumulated].concat() } else { [accumulated, element].concat() }
 }
 
-fn operator(known: Known) -> Op2 {
+pub fn operator(known: Known) -> Op2 {
     Op2::Num(match known {
         Known::Sum => Num2::Add,
         Known::Product => Num2::Mul,
@@ -405,7 +406,7 @@ fn operator(known: Known) -> Op2 {
 }
 
 /// What a well-known operator leaves the other argument as it is with.
-fn neutral(known: Known, t: ScalarType) -> Scalar {
+pub fn neutral(known: Known, t: ScalarType) -> Scalar {
     match (known, t) {
         (Known::Sum, ScalarType::F32) => Scalar::F32(-0.0),
         (Known::Sum, ScalarType::F64) => Scalar::F64(-0.0),

@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod code;
+mod columns;
 mod cost;
 pub mod fault;
 mod host;
@@ -20,7 +21,13 @@ mod layout;
 mod liveness;
 mod module;
 mod ops;
+mod parallel;
+mod permute;
+mod product;
+mod strip;
+mod sums;
 
+pub use code::LANES;
 pub use cost::{SMALL, TASK};
 pub use layout::Layout;
 pub use module::{Module, Options, emit};

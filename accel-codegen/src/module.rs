@@ -1,10 +1,13 @@
 //! A kernel program as one C file.
 
 use crate::code::Writer;
+use crate::columns::in_columns;
 use crate::host::{self, is_inline};
 use crate::layout::Layout;
 use crate::liveness::{self, Block, Step};
 use crate::ops::Declarations;
+use crate::permute::Permute;
+use crate::strip::Strip;
 use accel_fusion::kernel::{Code, Op, Program, Rows};
 use std::fmt::Write;
 
@@ -18,10 +21,10 @@ pub struct Options {
 /// A C file and how to use it.
 #[derive(Clone, Debug)]
 pub struct Module {
-    /// The text. It defines `int accel_run(run *)`: the program, which returns 0, or 1 with a record in `fault`.
+    /// The text. It defines `int accel_run(run *)`: the program, which returns 0, or 1 with a record in `fault`. Where it needs
+    /// one of the functions `accel_polygamma`, `accel_parallel`, `accel_threads`, `accel_product_f32` and `accel_product_f64`, it defines
+    /// a variable of that name for its address, which must be set before use.
     pub source: String,
-    /// Whether the file has a variable `accel_polygamma` of type `double (*)(int, double)` that must be set before use.
-    pub polygamma: bool,
 }
 
 /// Prints a program, which must be correct.
@@ -29,13 +32,12 @@ pub fn emit(program: &Program, options: Options) -> Module {
     let layout = Layout::new(program);
     let body = liveness::analyse(program);
     let mut declarations = Declarations::new(options.vector_math);
-    let mut kernels = Kernels { program, declarations: &mut declarations, text: String::new() };
+    let mut kernels = Kernels { program, declarations: &mut declarations, text: String::new(), rare: false };
     kernels.block(&body);
     let kernels = kernels.text;
     let host = host::emit(program, &layout, &mut declarations, &body);
     let declarations = declarations.print();
-    let polygamma = declarations.contains("(*accel_polygamma)");
-    Module { source: [PRELUDE, &host::prelude(), &declarations, &kernels, &host].concat(), polygamma }
+    Module { source: [PRELUDE, &host::prelude(), &declarations, &kernels, &host].concat() }
 }
 
 /// Types. A backend calls the code with these layouts:
@@ -44,7 +46,9 @@ pub fn emit(program: &Program, options: Options) -> Module {
 /// - `allocate` gives a block of room for `n` elements of `size` bytes each that one array has, or null; `release` takes it back;
 /// - `ranges` calls a function for the positions up to `n`, each of which takes about `cost` operations, in parallel;
 /// - `reduce` and `scan` do all rows of an operation with the functions of the statement (`rows`, `part`, `join`, and `rows`, `part`,
-///   `carry`, `write`), whose result is the array `to`; a `cost` is that of an element.
+///   `carry`, `write`), whose result is the array `to`; a `cost` is that of an element;
+/// - `strip` does all positions of a strip's dimension with the functions of the statement (the strips, and `join`); its sizes
+///   are those of [`Strip::sizes`].
 const PRELUDE: &str = "\
 typedef _Bool bool;
 typedef __INT8_TYPE__ i8;
@@ -68,6 +72,7 @@ typedef struct {
     int (*ranges)(run *, function *, i64 n, i64 cost, const i64 *extents, i64 len);
     int (*reduce)(run *, i64 to, function *const *, i64 rows, i64 len, i64 cost, const i64 *extents);
     int (*scan)(run *, i64 to, function *const *, i64 rows, i64 len, i64 cost, const i64 *extents);
+    int (*strip)(run *, function *const *, i64 n, const i64 *sizes);
 } calls;
 struct run { const array *arrays; i64 *extents; void **columns; block **blocks; i64 *fault; i64 site; const calls *calls; };
 ";
@@ -77,13 +82,18 @@ struct Kernels<'a> {
     program: &'a Program,
     declarations: &'a mut Declarations,
     text: String,
+    /// Whether what is printed is hardly ever executed: compiling it should be fast, not the code.
+    rare: bool,
 }
 
 impl Kernels<'_> {
     fn block(&mut self, b: &Block) {
         for s in &b.steps {
             self.statement(s);
+            let before = self.rare;
+            self.rare |= matches!(s.stmt.op, Op::Strip { .. });
             s.blocks.iter().for_each(|b| self.block(b));
+            self.rare = before;
         }
     }
 
@@ -100,11 +110,13 @@ impl Kernels<'_> {
             }
             Op::Reduce { to, extents, rows } => self.reduce(s, *to, extents, rows),
             Op::Scan { to, extents, reverse, rows } => self.scan(s, *to, extents, *reverse, rows),
-            Op::Permute { to, extents, target, element, comb, .. } => {
-                self.function(s, &format!("permute_{n}"), |w| {
-                    w.scatter(*to, extents.results.len(), target, element, comb);
-                });
+            Op::Strip { to, len, body } => {
+                let strip = Strip::new(self.program, to, len, body);
+                self.cold(s, &format!("strip_{n}_sizes"), |w| strip.sizes(w));
+                self.function(s, &format!("strip_{n}"), |w| strip.body(w));
+                self.cold(s, &format!("strip_{n}_join"), |w| strip.join(w));
             }
+            Op::Permute { .. } => self.permute(s),
             Op::Literal { .. } | Op::Loop { .. } | Op::Reshape { .. } | Op::If { .. } | Op::While { .. } => {}
         }
     }
@@ -112,9 +124,45 @@ impl Kernels<'_> {
     fn reduce(&mut self, s: &Step, to: usize, extents: &Code, rows: &Rows) {
         let (outer, fold) = (extents.results.len(), format!("fold_{}", s.number));
         self.inner(s, |w| w.fold(&fold, to, outer, rows));
-        self.function(s, &format!("{fold}_rows"), |w| w.fold_rows(&fold, to, outer, rows));
         self.function(s, &format!("{fold}_part"), |w| w.part(&fold, to, outer, ""));
         self.cold(s, &format!("{fold}_join"), |w| w.join(to, rows));
+        let (columns, column_part) = (format!("{fold}_columns"), format!("{fold}_column_part"));
+        let in_columns = in_columns(outer, rows);
+        if in_columns {
+            self.inner(s, |w| w.fold_side_by_side(&columns, to, outer, rows));
+            self.function(s, &column_part, |w| w.column_part(&columns, to, outer));
+            self.function(s, &format!("{fold}_rows"), |w| w.fold_columns(&columns, to, outer, rows));
+        } else {
+            self.function(s, &format!("{fold}_rows"), |w| w.fold_rows(&fold, to, outer, rows));
+        }
+        if has_all(&s.stmt.op) {
+            self.function(s, &format!("{fold}_all"), |w| {
+                if let Some(c) = rows.contraction() {
+                    w.product(to, outer, rows, &c);
+                }
+                match in_columns {
+                    true => w.in_parts(&column_part, to, rows),
+                    false => w.line("return -1;"),
+                }
+            });
+        }
+    }
+
+    fn permute(&mut self, s: &Step) {
+        let Some(p) = Permute::new(self.program, &s.stmt.op) else { return };
+        let name = format!("permute_{}", s.number);
+        self.inner(s, |w| w.combine_into(&format!("{name}_into"), &p));
+        self.function(s, &name, |w| w.scatter(&name, &p));
+        if let Some(k) = p.known {
+            self.function(s, &format!("{name}_part"), |w| w.private(&name, &p, k));
+            self.function(s, &format!("{name}_copies"), |w| w.combine_copies(&p));
+        }
+        if p.has_cheap_targets() {
+            self.function(s, &format!("{name}_range"), |w| w.owned(&name, &p));
+        }
+        if has_all(&s.stmt.op) {
+            self.function(s, &format!("{name}_all"), |w| w.scatter_all(&name, &p));
+        }
     }
 
     fn scan(&mut self, s: &Step, to: usize, extents: &Code, reverse: bool, rows: &Rows) {
@@ -131,7 +179,8 @@ impl Kernels<'_> {
         let mut w = Writer::new(self.program, self.declarations, s.stmt.site);
         let head = body(&mut w);
         let body = w.finish();
-        let _ = write!(self.text, "\n{head} {{\n{body}    return 0;\n}}\n");
+        let rare = if self.rare { "__attribute__((cold)) " } else { "" };
+        let _ = write!(self.text, "\n{rare}{head} {{\n{body}    return 0;\n}}\n");
     }
 
     fn function(&mut self, s: &Step, name: &str, body: impl FnOnce(&mut Writer)) {
@@ -147,6 +196,16 @@ impl Kernels<'_> {
             body(w);
             format!("static __attribute__((cold)) int {name}({PARAMETERS})")
         });
+    }
+}
+
+/// Whether a statement has a kernel that may do all of it, with several threads if that is better: it gives 0 if it has, 1 with a record,
+/// and -1 if the other kernels are the better way: then it has done nothing. Its task has all rows, or all source elements.
+pub fn has_all(op: &Op) -> bool {
+    match op {
+        Op::Reduce { extents, rows, .. } => in_columns(extents.results.len(), rows) || rows.contraction().is_some(),
+        Op::Permute { .. } => true,
+        _ => false,
     }
 }
 

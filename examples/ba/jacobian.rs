@@ -2,10 +2,27 @@
 
 use super::geometry::{Camera, CameraExp, Vec3, residual, weight_error};
 use accel::prelude::*;
+use adbench::BaFile;
 
 /// What the programs read: the cameras, the points, and for each observation the numbers of its camera and its point,
 /// its weight and where the point was seen.
 pub type Problem<T> = (Vector<Camera<T>>, Vector<(T, T, T)>, Vector<(i64, i64)>, Vector<T>, Vector<(T, T)>);
+
+/// The file's one camera, point, weight and feature, as often as the file says.
+pub fn expanded<T: Floating>(file: &BaFile) -> Problem<T> {
+    let [r1, r2, r3, c1, c2, c3, focal, u0, v0, k1, k2] = file.camera.map(T::from_f64);
+    let camera = ((r1, r2, r3), (c1, c2, c3), focal, (u0, v0), (k1, k2));
+    let [x, y, z] = file.point.map(T::from_f64);
+    let [u, v] = file.feature.map(T::from_f64);
+    let observed = (0..file.p).map(|i| ((i % file.n) as i64, (i % file.m) as i64));
+    (
+        Array::vector(vec![camera; file.n]),
+        Array::vector(vec![(x, y, z); file.m]),
+        Array::vector(observed.collect()),
+        Array::vector(vec![T::from_f64(file.weight); file.p]),
+        Array::vector(vec![(u, v); file.p]),
+    )
+}
 
 /// Parameters of a camera, coordinates of a point, and the weight: the entries of a row of the Jacobian.
 const CAMERA: i64 = 11;
@@ -47,14 +64,17 @@ pub fn jacobian<T: Floating>(problem: Acc<Problem<T>>) -> (Acc<Vector<i64>>, Acc
     let weight_entries = map(|w| gradient(weight_error, w), weights);
     let values = concat(flatten(entries), weight_entries);
 
-    let weight_column = |i: Exp<i64>| n * CAMERA + m * POINT + i;
-    let entry_columns = generate((p, 2 * ROW), |(i, entry)| {
+    // In one array, not as two that are put together: this is the largest of the results.
+    let reprojection_entries = p * (2 * ROW);
+    let columns = generate(values.shape(), |entry| {
+        let (i, place) = (entry / (2 * ROW), entry % ROW);
         let (camera, point) = observed.at(i);
-        let entry = entry % ROW;
-        let point_column = n * CAMERA + point * POINT + (entry - CAMERA);
-        cond(entry.lt(CAMERA), camera * CAMERA + entry, cond(entry.lt(CAMERA + POINT), point_column, weight_column(i)))
+        let weight_column = |i: Exp<i64>| n * CAMERA + m * POINT + i;
+        let point_column = n * CAMERA + point * POINT + (place - CAMERA);
+        let others = cond(place.lt(CAMERA + POINT), point_column, weight_column(i));
+        let of_reprojection = cond(place.lt(CAMERA), camera * CAMERA + place, others);
+        cond(entry.lt(reprojection_entries), of_reprojection, weight_column(entry - reprojection_entries))
     });
-    let columns = concat(flatten(entry_columns), generate(p, weight_column));
 
     let starts = generate(p * 3 + 1, |row| cond(row.lt(p * 2), row * ROW, p * 2 * ROW + (row - p * 2)));
     (starts, columns, values)

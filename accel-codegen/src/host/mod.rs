@@ -8,12 +8,14 @@
 //! is done by the functions of `prelude.c`, so that programs of thousands of statements can be compiled.
 
 mod parts;
+mod strip;
 
 use crate::code::{Writer, is_straight};
 use crate::cost::{SMALL, cost};
 use crate::fault;
 use crate::layout::Layout;
 use crate::liveness::{Block, Step, code_reads};
+use crate::module::has_all;
 use crate::ops::{self, Declarations};
 use accel_fusion::kernel::{ArrayId, Code, Op, Program, Rows};
 use std::fmt::Write;
@@ -88,6 +90,7 @@ impl Host<'_> {
             Op::Reshape { to, from, extents } => self.reshape(*to, *from, extents),
             Op::If { to, cond, then, otherwise } => self.if_(s, to, cond, [&then.1, &otherwise.1]),
             Op::While { to, init, cond, body } => self.while_(s, to, init, cond.1, &body.1),
+            Op::Strip { to, len, .. } => self.strip(s, to, len),
         }
         s.dies.iter().for_each(|a| self.drop_array(*a));
         self.w.close();
@@ -121,14 +124,9 @@ impl Host<'_> {
     }
 
     fn reduce(&mut self, s: &Step, to: ArrayId, extents: &Code, rows: &Rows) {
-        let rank = self.rows(extents, rows);
-        if rows.init.is_none() {
-            let mut shape: Vec<_> = (0..rank).map(|k| format!("e[{k}]")).collect();
-            shape.push("0".into());
-            self.w.fault("len[0] == 0 && n > 0", fault::EMPTY, self.w.site, shape.len(), &shape);
-        }
+        let rank = self.checked_rows(extents, rows);
         self.outputs(&[to], &[], "e", rank);
-        self.all_rows("reduce", to, &format!("fold_{}", s.number), &["rows", "part", "join"], rows);
+        self.all_rows("reduce", to, s, &format!("fold_{}", s.number), &["rows", "part", "join"], rows);
     }
 
     fn scan(&mut self, s: &Step, to: ArrayId, extents: &Code, rows: &Rows) {
@@ -142,14 +140,15 @@ impl Host<'_> {
         self.w.line("if (n < 0) return 1;");
         self.outputs(&[to], &[], "all", all.len());
         self.w.close();
-        self.all_rows("scan", to, &format!("scan_{}", s.number), &["rows", "part", "carry", "write"], rows);
+        self.all_rows("scan", to, s, &format!("scan_{}", s.number), &["rows", "part", "carry", "write"], rows);
     }
 
-    fn all_rows(&mut self, callback: &str, to: ArrayId, name: &str, functions: &[&str], rows: &Rows) {
+    fn all_rows(&mut self, callback: &str, to: ArrayId, s: &Step, name: &str, functions: &[&str], rows: &Rows) {
         let cost = cost(&rows.element.instrs) + cost(&rows.op.instrs);
         let functions: Vec<_> = functions.iter().map(|f| format!("{name}_{f}")).collect();
         self.w.line(format!("static function *const f[] = {{ {} }};", functions.join(", ")));
-        self.w.line(format!("if (all_rows(r, r->calls->{callback}, {to}, f, n, len[0], {cost}, e)) return 1;"));
+        let all = if has_all(&s.stmt.op) { format!("{name}_all") } else { "0".into() };
+        self.w.line(format!("if (all_rows(r, r->calls->{callback}, {to}, {all}, f, n, len[0], {cost}, e)) return 1;"));
     }
 
     /// The output takes over the memory of the defaults if nobody else has it, or gets a copy.
@@ -169,8 +168,9 @@ impl Host<'_> {
             }
         }
         self.w.line("const task t = { 0, n, 0, 0, 0, e, 0 };");
-        // One after the other: the operator may be slow to combine atomically, and several elements may have one target.
-        self.w.line(format!("if (permute_{}(r->arrays, &t, fault)) return 1;", s.number));
+        let name = format!("permute_{}", s.number);
+        self.w.line(format!("const int all = {name}_all(r->arrays, &t, fault);"));
+        self.w.line(format!("if (all > 0 || (all < 0 && {name}(r->arrays, &t, fault))) return 1;"));
     }
 
     /// The elements are shared, not copied.

@@ -1,6 +1,7 @@
 //! What statements of the host program are made of: extents, memory, and who has it.
 
 use super::Host;
+use crate::fault;
 use crate::ops;
 use accel_core::repr::{Scalar, ScalarType};
 use accel_fusion::kernel::{ArrayId, Code, Instr, Reg, Rows};
@@ -66,6 +67,17 @@ impl Host<'_> {
             let all: String = (0..rank).map(|k| format!("e[{k}], ")).collect();
             let all = format!("(const i64[]){{ {all}len[0] }}");
             self.w.line(format!("if (checked_size(r, {all}, {}) < 0) return 1;", rank + 1));
+        }
+        rank
+    }
+
+    /// As [`rows`](Self::rows), for a reduction: empty rows need an initial value.
+    pub fn checked_rows(&mut self, extents: &Code, rows: &Rows) -> usize {
+        let rank = self.rows(extents, rows);
+        if rows.init.is_none() {
+            let mut shape: Vec<_> = (0..rank).map(|k| format!("e[{k}]")).collect();
+            shape.push("0".into());
+            self.w.fault("len[0] == 0 && n > 0", fault::EMPTY, self.w.site, shape.len(), &shape);
         }
         rank
     }

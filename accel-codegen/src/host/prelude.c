@@ -90,13 +90,17 @@ HELPER int positions(run *r, function *f, i64 n, i64 cost, const i64 *extents) {
     return large ? r->calls->ranges(r, f, n, cost, extents, 0) : f(r->arrays, &t, r->fault);
 }
 
-// Does n rows, the first function those of a small operation; a larger one is left to a callback that gets all functions.
+typedef int rows_callback(run *, i64 to, function *const *, i64 rows, i64 len, i64 cost, const i64 *extents);
+
+// Does n rows, the first function those of a small operation. A larger one may be done by `all`, if there is such a kernel and it
+// does not refuse (-1); otherwise it is left to a callback that gets the other functions.
 HELPER int all_rows(
-    run *r, int (*callback)(run *, i64, function *const *, i64, i64, i64, const i64 *), i64 to, function *const *f, i64 n,
-    i64 len, i64 cost, const i64 *extents
+    run *r, rows_callback *callback, i64 to, function *all, function *const *f, i64 n, i64 len, i64 cost, const i64 *extents
 ) {
     const task t = { 0, n, 0, 0, len, extents, 0 };
     i64 work;
     const bool large = __builtin_mul_overflow(n * (len ? len : 1), cost, &work) || work >= SMALL;
-    return large ? callback(r, to, f, n, len, cost, extents) : f[0](r->arrays, &t, r->fault);
+    if (!large) return f[0](r->arrays, &t, r->fault);
+    const int done = all ? all(r->arrays, &t, r->fault) : -1;
+    return done >= 0 ? done : callback(r, to, f, n, len, cost, extents);
 }

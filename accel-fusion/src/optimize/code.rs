@@ -132,6 +132,8 @@ enum Key {
     Op1(Op1, Reg),
     Op2(Op2, Reg, Reg),
     Read(ArrayId, Vec<Reg>),
+    /// A conditional, as text in which the registers set inside are numbered from the first.
+    If(String),
 }
 
 struct Cleaner<'a> {
@@ -353,6 +355,8 @@ impl Cleaner<'_> {
             c.instrs(code, branches[0], map)
         });
         let otherwise = self.scoped(|c| c.instrs(code, branches[1], map));
+        // Two conditionals that do the same may merge different registers: those of the first are used where they are the same.
+        let text = conditional_text(cond, &then, &otherwise);
         let mut merged = vec![];
         for (to, a, b) in merge {
             let (a, b) = (map[*a], map[*b]);
@@ -366,9 +370,12 @@ impl Cleaner<'_> {
             map[*to] = match same {
                 Some((x, _)) => self.constant(x),
                 None => {
-                    let r = self.reg(code.types[*to], None);
-                    merged.push((r, a, b));
-                    r
+                    let key = Key::If(format!("{text} {} {}", text.name(a), text.name(b)));
+                    self.once(key, |c| {
+                        let r = c.reg(code.types[*to], None);
+                        merged.push((r, a, b));
+                        vec![r]
+                    })[0]
                 }
             };
         }
@@ -495,6 +502,36 @@ impl Cleaner<'_> {
     }
 }
 
+/// What a conditional does, as text.
+struct Conditional {
+    text: String,
+    /// The registers set inside, by number.
+    local: BTreeMap<Reg, Reg>,
+}
+
+impl Conditional {
+    fn name(&self, r: Reg) -> String {
+        self.local.get(&r).map_or_else(|| format!("x{r}"), |k| format!("y{k}"))
+    }
+}
+
+impl std::fmt::Display for Conditional {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn conditional_text(cond: Reg, then: &[Instr], otherwise: &[Instr]) -> Conditional {
+    let mut local = BTreeMap::new();
+    number(then, &mut local);
+    number(otherwise, &mut local);
+    // Registers set outside come after all that are set inside.
+    let to = |r: &Reg| local.get(r).copied().unwrap_or(local.len() + r);
+    let moved = |is: &[Instr]| is.iter().map(|i| crate::kernel::builder::moved(i, &to)).collect::<Vec<_>>();
+    let text = format!("{cond} {:?} {:?}", moved(then), moved(otherwise));
+    Conditional { text, local }
+}
+
 /// Whether an index tells all the parameters of a code: no two of its executions read the same element.
 fn covers(index: &[Poly], params: usize) -> bool {
     let mut told = BTreeSet::new();
@@ -548,6 +585,13 @@ fn bits(x: Scalar) -> u64 {
         Scalar::F32(x) => u64::from(x.to_bits()),
         Scalar::F64(x) => x.to_bits(),
     }
+}
+
+/// What a code does for some of its results.
+pub fn only(body: &Code, results: Vec<usize>) -> Code {
+    let mut code = Code { results, ..body.clone() };
+    drop_unused(&mut code);
+    code
 }
 
 /// Drops what is not needed for the results, and numbers the registers without gaps.

@@ -1,6 +1,7 @@
 //! Arrays of tuples become arrays of their columns, so that each column can be fused, or dropped, by itself.
 
-use crate::kernel::builder::Builder;
+use super::code::only;
+use super::cost::{LITTLE, work};
 use crate::kernel::{ArrayId, ArrayInfo, Block, Code, Instr, Op, Program, Stmt};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn split(program: &Program) -> Program {
     let mut whole: BTreeSet<ArrayId> = program.results.iter().copied().collect();
     used_as_whole(&program.body, &mut whole);
-    let mut s = Splitter { program: program.clone(), whole, columns: BTreeMap::new() };
+    let mut used = BTreeMap::new();
+    used_columns(&program.body, &mut used);
+    let mut s = Splitter { program: program.clone(), whole, used, columns: BTreeMap::new() };
     s.program.body = s.block(&program.body);
     s.program
 }
@@ -19,6 +22,7 @@ fn used_as_whole(b: &Block, found: &mut BTreeSet<ArrayId>) {
         match &s.op {
             Op::Permute { defaults, .. } => found.extend([*defaults]),
             Op::Reshape { from, .. } => found.extend([*from]),
+            Op::Strip { to, .. } => found.extend(to),
             Op::If { then, otherwise, .. } => found.extend(then.1.iter().chain(&otherwise.1)),
             Op::While { init, cond, body, .. } => {
                 found.extend(init.iter().chain(&body.1));
@@ -33,8 +37,10 @@ fn used_as_whole(b: &Block, found: &mut BTreeSet<ArrayId>) {
 struct Splitter {
     program: Program,
     whole: BTreeSet<ArrayId>,
-    /// The columns of the arrays that have been split.
-    columns: BTreeMap<ArrayId, Vec<ArrayId>>,
+    /// The columns of which a register is used.
+    used: BTreeMap<ArrayId, BTreeSet<usize>>,
+    /// Where the columns of the arrays that have been split are: an array and its columns.
+    columns: BTreeMap<ArrayId, Vec<(ArrayId, Vec<usize>)>>,
 }
 
 impl Splitter {
@@ -60,18 +66,23 @@ impl Splitter {
                 out.push(loop_(vec![a], &extents, &body, results, s.site));
                 continue;
             }
-            let columns: Vec<ArrayId> = info
-                .columns
-                .iter()
-                .map(|t| {
-                    self.program.arrays.push(ArrayInfo { rank: info.rank, columns: vec![*t] });
-                    self.program.arrays.len() - 1
-                })
-                .collect();
-            for (c, r) in columns.iter().zip(results) {
-                out.push(loop_(vec![*c], &extents, &body, vec![r], s.site));
+            let all: Vec<usize> = (0..info.columns.len()).collect();
+            let used: Vec<usize> = self.used.get(&a).into_iter().flatten().copied().collect();
+            let parts = parts(&body, &results, used);
+            if parts == [all] {
+                out.push(loop_(vec![a], &extents, &body, results, s.site));
+                continue;
             }
-            self.columns.insert(a, columns);
+            let mut places = vec![];
+            for columns in parts {
+                let types = columns.iter().map(|c| info.columns[*c]).collect();
+                self.program.arrays.push(ArrayInfo { rank: info.rank, columns: types });
+                let part = self.program.arrays.len() - 1;
+                let results = columns.iter().map(|c| results[*c]).collect();
+                out.push(loop_(vec![part], &extents, &body, results, s.site));
+                places.push((part, columns));
+            }
+            self.columns.insert(a, places);
         }
     }
 
@@ -86,9 +97,9 @@ impl Splitter {
             match &mut i {
                 Instr::Read { to, array, index, site, inside } => {
                     if let Some(columns) = self.columns.get(array) {
-                        instrs.extend(to.iter().zip(columns).map(|(to, c)| Instr::Read {
-                            to: vec![*to],
-                            array: *c,
+                        instrs.extend(columns.iter().map(|(array, columns)| Instr::Read {
+                            to: columns.iter().map(|c| to[*c]).collect(),
+                            array: *array,
                             index: index.clone(),
                             site: *site,
                             inside: *inside,
@@ -97,8 +108,8 @@ impl Splitter {
                     }
                 }
                 Instr::Extent(_, a, _) => {
-                    if let Some([c, ..]) = self.columns.get(a).map(Vec::as_slice) {
-                        *a = *c;
+                    if let Some([(part, _), ..]) = self.columns.get(a).map(Vec::as_slice) {
+                        *a = *part;
                     }
                 }
                 Instr::If { then, otherwise, .. } => [then, otherwise].into_iter().for_each(|b| self.instrs(b)),
@@ -110,12 +121,61 @@ impl Splitter {
     }
 }
 
+/// The columns of an array in groups that are to be arrays of their own: single ones, or all that are used where they share work.
+fn parts(body: &Code, results: &[usize], used: Vec<usize>) -> Vec<Vec<usize>> {
+    let alone = |columns: &[usize]| work(&only(body, columns.iter().map(|c| results[*c]).collect()));
+    let together = alone(&used);
+    let apart: usize = used.iter().map(|c| alone(&[*c])).sum();
+    match used.len() {
+        // Only its extents are asked for.
+        0 => vec![vec![0]],
+        _ if apart <= together + LITTLE => used.into_iter().map(|c| vec![c]).collect(),
+        _ => vec![used],
+    }
+}
+
+/// The columns of arrays whose registers are used by something.
+fn used_columns(b: &Block, used: &mut BTreeMap<ArrayId, BTreeSet<usize>>) {
+    for s in &b.stmts {
+        for (_, c) in s.op.codes() {
+            let mut registers: BTreeSet<usize> = c.results.iter().copied().collect();
+            used_registers(&c.instrs, &mut registers);
+            columns_read(&c.instrs, &registers, used);
+        }
+        s.op.blocks().into_iter().for_each(|b| used_columns(b, used));
+    }
+}
+
+fn used_registers(instrs: &[Instr], used: &mut BTreeSet<usize>) {
+    for i in instrs {
+        match i {
+            Instr::Const(..) | Instr::Extent(..) => {}
+            Instr::Op1(_, _, a) => used.extend([*a]),
+            Instr::Op2(_, _, a, b) => used.extend([*a, *b]),
+            Instr::Read { index, .. } => used.extend(index),
+            Instr::If { cond, merge, .. } => {
+                used.insert(*cond);
+                used.extend(merge.iter().flat_map(|m| [m.1, m.2]));
+            }
+            Instr::While { state, go_on, next, .. } => {
+                used.insert(*go_on);
+                used.extend(state.iter().map(|s| s.1).chain(next.iter().copied()));
+            }
+        }
+        i.inner().into_iter().for_each(|inner| used_registers(inner, used));
+    }
+}
+
+fn columns_read(instrs: &[Instr], registers: &BTreeSet<usize>, used: &mut BTreeMap<ArrayId, BTreeSet<usize>>) {
+    for i in instrs {
+        if let Instr::Read { to, array, .. } = i {
+            let columns = to.iter().enumerate().filter(|(_, r)| registers.contains(r)).map(|(c, _)| c);
+            used.entry(*array).or_default().extend(columns);
+        }
+        i.inner().into_iter().for_each(|inner| columns_read(inner, registers, used));
+    }
+}
+
 fn loop_(to: Vec<ArrayId>, extents: &Code, body: &Code, results: Vec<usize>, site: usize) -> Stmt {
-    let mut b = Builder::new(&body.types[..body.params]);
-    let params = b.params();
-    let all = Code { results, ..body.clone() };
-    let results = b.inline(&all, &params);
-    let mut body = b.finish(results);
-    super::code::drop_unused(&mut body);
-    Stmt { op: Op::Loop { to, extents: extents.clone(), body }, site }
+    Stmt { op: Op::Loop { to, extents: extents.clone(), body: only(body, results) }, site }
 }

@@ -1,0 +1,60 @@
+//! The memory of the GMM gradient: the most bytes of inputs, results and what is between them, while it runs once. A program of
+//! its own, because counting takes time.
+//!
+//! ```text
+//! cargo bench --bench memory
+//! ```
+//!
+//! It prints one row of the table in benches/README.md.
+
+#[path = "native/gmm_problem.rs"]
+mod gmm_problem;
+
+use accel::backend_named;
+use accel::prelude::*;
+use adbench::GmmFile;
+use gmm_problem::{inputs, program};
+use peak_alloc::PeakAlloc;
+use std::path::Path;
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+const FILE: &str = "10k_gmm_d10_K10";
+/// How many times the bytes of inputs and results the peak may be.
+const ASKED: f64 = 3.0;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/adbench/gmm");
+    let work = format!("memory of the GMM gradient, {FILE}");
+    if !folder.is_dir() {
+        println!(
+            "| {work} | inputs + results | | | | ≤ {ASKED} | not run: ADBench's files are not beside this checkout |"
+        );
+        return Ok(());
+    }
+    let problem = GmmFile::read(&folder.join(FILE).with_extension("txt"))?;
+    let (parameters, x) = inputs(&problem)?;
+    let bytes = |numbers: usize| numbers * size_of::<f64>();
+    let parameter_bytes = bytes(parameters.0.len() + parameters.1.len() + parameters.2.len());
+    let input_bytes = parameter_bytes + bytes(x.len());
+    let result_bytes = parameter_bytes + bytes(1);
+    let gradient = compile_on(backend_named("native")?, value_and_grad(&program(&problem, &x)))?;
+    // The first run starts the threads, and allocates what they keep.
+    gradient.run(&parameters)?;
+
+    let before = MEMORY.current_usage();
+    MEMORY.reset_peak_usage();
+    gradient.run(&parameters)?;
+    let peak = input_bytes + MEMORY.peak_usage().saturating_sub(before);
+
+    let (least, ratio) = (input_bytes + result_bytes, peak as f64 / (input_bytes + result_bytes) as f64);
+    let met = if ratio <= ASKED { "yes" } else { "no" };
+    let megabytes = |bytes: usize| format!("{:.2} MB", bytes as f64 / 1e6);
+    println!(
+        "| {work} | inputs + results | {} | {} | {ratio:.2} | ≤ {ASKED} | {met} |",
+        megabytes(least),
+        megabytes(peak)
+    );
+    Ok(())
+}

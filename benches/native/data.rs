@@ -1,0 +1,23 @@
+//! Inputs, and where the files of ADBench are.
+
+use super::case::Result;
+use accel::prelude::Floating;
+use adbench::Lcg;
+use std::path::{Path, PathBuf};
+
+/// 16M: what the bandwidth-bound workloads have.
+pub const LARGE: usize = 1 << 24;
+/// Elements that a thread of a hand-written loop takes at a time.
+pub const CHUNK: usize = 1 << 16;
+
+/// Numbers uniform in `low..high`.
+pub fn uniform<T: Floating>(seed: u64, n: usize, low: f64, high: f64) -> Vec<T> {
+    let mut random = Lcg::new(seed);
+    (0..n).map(|_| T::from_f64(random.uniform(low, high))).collect()
+}
+
+/// A file or folder beside this checkout: ADBench's files and the JAX programs are not part of it.
+pub fn beside(path: &str) -> Result<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(path);
+    if path.exists() { Ok(path) } else { Err(format!("{} is not beside this checkout", path.display()).into()) }
+}

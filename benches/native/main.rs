@@ -1,0 +1,78 @@
+//! The native backend beside what a person would write by hand, or beside JAX.
+//!
+//! ```text
+//! cargo bench --bench native                                criterion, all workloads (or those that a filter names)
+//! cargo bench --bench native -- --table [--quick] [FILTER]  one table of ratios; see benches/README.md
+//! ```
+
+mod awhile;
+mod ba;
+mod ba_by_hand;
+mod bandwidth;
+mod case;
+mod data;
+mod gmm;
+mod gmm_problem;
+mod histogram;
+mod maps;
+mod matmul;
+mod reductions_gradient;
+mod scan;
+mod startup;
+mod table;
+
+use case::{Case, Measure, Result};
+use criterion::Criterion;
+use std::hint::black_box;
+use std::time::Duration;
+
+fn cases() -> Vec<Case> {
+    let themes = [
+        gmm::cases,
+        ba::cases,
+        bandwidth::cases,
+        maps::cases,
+        matmul::cases,
+        scan::cases,
+        reductions_gradient::cases,
+        histogram::cases,
+        awhile::cases,
+        startup::cases,
+    ];
+    themes.into_iter().flat_map(|theme| theme()).collect()
+}
+
+fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args[..] {
+        // What the start-up benchmark runs as a process of its own.
+        ["--startup", file] => startup::run(file.as_ref()),
+        ["--table", ref options @ ..] => table::print(cases(), options),
+        _ => criterion_benchmarks(cases()),
+    }
+}
+
+/// Everything that is timed in this process; other processes (JAX, program starts) are in the table only.
+fn criterion_benchmarks(cases: Vec<Case>) -> Result<()> {
+    let mut criterion = Criterion::default().configure_from_args();
+    for case in cases {
+        let mut group = criterion.benchmark_group(case.theme);
+        group.sample_size(10).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(2));
+        let pair = match (case.setup)() {
+            Ok(pair) => pair,
+            Err(reason) => {
+                eprintln!("{}: {}: {reason}", case.theme, case.work);
+                continue;
+            }
+        };
+        for (measure, name) in [(pair.reference, "reference"), (pair.ours, "ours")] {
+            let Measure::Work(mut work) = measure else { continue };
+            // Setting a case up runs both sides once: later runs of the same work do not fail.
+            group.bench_function(format!("{}/{name}", case.work), |b| b.iter(|| black_box(work().is_ok())));
+        }
+        group.finish();
+    }
+    criterion.final_summary();
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! Prefix sums of 16M numbers.
+
+use super::case::{Asked, Case, Measure, Pair, Result, check_close, native};
+use super::data::{LARGE, uniform};
+use accel::prelude::*;
+use rayon::prelude::*;
+use std::ops::Add;
+
+pub fn cases() -> Vec<Case> {
+    let case = |precision: &str, setup: fn() -> Result<Pair>| {
+        let work = format!("prefix sum, 16M {precision}");
+        Case::new("scan", work, "rayon, two passes", [Asked::Speed(0.9)], setup)
+    };
+    vec![case("f32", pair::<f32>), case("f64", pair::<f64>)]
+}
+
+fn pair<T: Floating + Into<f64> + Default + Add<Output = T>>() -> Result<Pair> {
+    let xs: Vector<T> = Array::vector(uniform(1, LARGE, 0.0, 1.0));
+    let ours = native(&afun(|xs: Acc<Vector<T>>| scanl1(|x, y| x + y, xs)))?;
+    check_close(ours.run(&xs)?.as_slice(), &scan_by_hand(xs.as_slice()), 1e-3)?;
+    let xs2 = xs.clone();
+    Ok(Pair {
+        ours: Measure::work(move || Ok(ours.run(&xs)?)),
+        reference: Measure::work(move || Ok(scan_by_hand(xs2.as_slice()))),
+    })
+}
+
+/// The sums of one block for each thread, then the prefix sums of each block from where those before it end.
+fn scan_by_hand<T: Copy + Default + Send + Sync + Add<Output = T>>(xs: &[T]) -> Vec<T> {
+    const LANES: usize = 32;
+    let block = xs.len().div_ceil(rayon::current_num_threads());
+    let sum = |xs: &[T]| {
+        let (xs, rest) = xs.as_chunks::<LANES>();
+        let mut lanes = [T::default(); LANES];
+        for xs in xs {
+            for (lane, x) in lanes.iter_mut().zip(xs) {
+                *lane = *lane + *x;
+            }
+        }
+        lanes.iter().chain(rest).fold(T::default(), |sum, x| sum + *x)
+    };
+    let sums: Vec<T> = xs.par_chunks(block).map(sum).collect();
+    let mut starts = vec![T::default()];
+    starts.extend(sums.iter().scan(T::default(), |total, sum| {
+        *total = *total + *sum;
+        Some(*total)
+    }));
+    let mut out = vec![T::default(); xs.len()];
+    out.par_chunks_mut(block).zip(xs.par_chunks(block)).zip(&starts).for_each(|((out, xs), start)| {
+        let mut sum = *start;
+        for (out, x) in out.iter_mut().zip(xs) {
+            sum = sum + *x;
+            *out = sum;
+        }
+    });
+    out
+}

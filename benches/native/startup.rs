@@ -1,0 +1,71 @@
+//! How long a program takes from its closure to its first result, in a process of its own.
+
+use super::case::{Asked, Case, Measure, Pair, Result, native};
+use super::data::beside;
+use super::gmm::run_python;
+use super::gmm_problem::{inputs, program};
+use accel::prelude::*;
+use adbench::GmmFile;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+const FILE: &str = "data/adbench/gmm/1k_gmm_d10_K5.txt";
+
+pub fn cases() -> Vec<Case> {
+    let case = |cache: &str, asked, pair: fn() -> Result<Pair>| {
+        let work = format!("start of the GMM gradient, {cache} cache");
+        Case::new("startup", work, "JAX, first call of jit", [asked], pair)
+    };
+    vec![
+        case("cold", Asked::Speed(1.0), || {
+            let ours = || {
+                let cache = tempfile::tempdir()?;
+                start(cache.path())
+            };
+            Ok(Pair { ours: Measure::Elsewhere(Box::new(ours)), reference: jax() })
+        }),
+        case("warm", Asked::Within(Duration::from_millis(50)), || {
+            let cache = tempfile::tempdir()?;
+            start(cache.path())?;
+            let ours = move || start(cache.path());
+            Ok(Pair { ours: Measure::Elsewhere(Box::new(ours)), reference: jax() })
+        }),
+    ]
+}
+
+/// The time that this program, run again, takes with the files in `cache`.
+fn start(cache: &Path) -> Result<Duration> {
+    let mut command = Command::new(std::env::current_exe()?);
+    let output = command.arg("--startup").arg(beside(FILE)?).env("XDG_CACHE_HOME", cache).output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    milliseconds(&String::from_utf8(output.stdout)?)
+}
+
+/// In the process of its own: prints the milliseconds from the closure to the first result.
+pub fn run(file: &Path) -> Result<()> {
+    let problem = GmmFile::read(file)?;
+    let (parameters, x) = inputs(&problem)?;
+    let begin = Instant::now();
+    let (value, _) = native(&value_and_grad(&program(&problem, &x)))?.run(&parameters)?;
+    let time = begin.elapsed();
+    if !value.item().is_finite() {
+        return Err("the objective is not a number".into());
+    }
+    println!("{}", time.as_secs_f64() * 1e3);
+    Ok(())
+}
+
+fn jax() -> Measure {
+    Measure::Elsewhere(Box::new(|| {
+        let script = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/benches/jax_startup.py"));
+        let peers = beside("peers")?;
+        milliseconds(&run_python(Command::new("python3").arg(script).arg(peers).arg(beside(FILE)?))?)
+    }))
+}
+
+fn milliseconds(text: &str) -> Result<Duration> {
+    Ok(Duration::from_secs_f64(text.trim().parse::<f64>()? / 1e3))
+}

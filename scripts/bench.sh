@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Prints the table of benches/README.md: every workload beside its reference, then the memory of the GMM gradient.
+#
+#   scripts/bench.sh                     all rows
+#   scripts/bench.sh --quick             fewer and shorter turns
+#   scripts/bench.sh [--quick] FILTER    the rows whose theme or work contains FILTER; no memory
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# The generated code is compiled for this processor, so the references are too. Its own folder: other flags, other builds.
+export RUSTFLAGS="${RUSTFLAGS:-} -C target-cpu=native"
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/bench"
+
+cargo bench --quiet --package accel --bench native -- --table "$@"
+filters=no
+for option in "$@"; do
+  case "$option" in --*) ;; *) filters=yes ;; esac
+done
+if [ "$filters" = no ]; then
+  cargo bench --quiet --package accel --bench memory
+fi
