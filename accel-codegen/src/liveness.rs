@@ -24,6 +24,8 @@ pub struct Step<'a> {
     pub stmt: &'a Stmt,
     /// What goes after it, but for what its blocks get.
     pub dies: BTreeSet<ArrayId>,
+    /// Initial states that nobody else needs: the loop takes them over.
+    pub handed: BTreeSet<ArrayId>,
     /// For each column of a loop's outputs an array that dies here and its column: the output may be written over it.
     pub over: Vec<Option<(ArrayId, usize)>>,
     /// The inner blocks: `then` and `otherwise`, or the condition and the body, or the body.
@@ -78,7 +80,7 @@ impl<'a> Analysis<'a> {
     }
 
     fn step(&self, stmt: &'a Stmt, number: usize, mut dies: BTreeSet<ArrayId>) -> Step<'a> {
-        let mut over = vec![];
+        let (mut over, mut handed) = (vec![], BTreeSet::new());
         let blocks = match &stmt.op {
             Op::Loop { to, body, .. } => {
                 over = self.over(to, body, &dies);
@@ -92,7 +94,10 @@ impl<'a> Analysis<'a> {
                 let next = number + 1 + a.size;
                 vec![a, self.block(&otherwise.0, next, &otherwise.1, given)]
             }
-            Op::While { to, cond, body, .. } => {
+            Op::While { to, init, cond, body } => {
+                let inner = block_reads(stmt);
+                handed = dies.iter().copied().filter(|a| init.contains(a) && !inner.contains(a)).collect();
+                dies.retain(|a| !handed.contains(a));
                 let a = self.block(&cond.0, number + 1, &[cond.1], BTreeSet::new());
                 let next = number + 1 + a.size;
                 // The old state belongs to the body, which makes the next one.
@@ -101,7 +106,7 @@ impl<'a> Analysis<'a> {
             Op::Strip { to, body, .. } => vec![self.block(body, number + 1, to, BTreeSet::new())],
             _ => vec![],
         };
-        Step { number, stmt, dies, over, blocks }
+        Step { number, stmt, dies, handed, over, blocks }
     }
 
     /// An output may be written over an array that dies, has the same type, and is only read where the output is written. That the
@@ -140,7 +145,7 @@ fn blocks(s: &Stmt) -> Vec<(&kernel::Block, &[ArrayId])> {
 }
 
 /// The arrays from outside that a statement and its blocks need.
-pub fn reads(s: &Stmt) -> BTreeSet<ArrayId> {
+fn reads(s: &Stmt) -> BTreeSet<ArrayId> {
     let mut found = code_reads(s);
     match &s.op {
         Op::Permute { defaults, .. } => found.extend([*defaults]),
@@ -153,7 +158,7 @@ pub fn reads(s: &Stmt) -> BTreeSet<ArrayId> {
 }
 
 /// What the blocks of a statement need from outside of the statement.
-pub fn block_reads(s: &Stmt) -> BTreeSet<ArrayId> {
+fn block_reads(s: &Stmt) -> BTreeSet<ArrayId> {
     let mut found = BTreeSet::new();
     let mut defined: BTreeSet<_> = s.op.defines().iter().copied().collect();
     for (b, results) in blocks(s) {

@@ -37,7 +37,7 @@ pub fn emit(program: &Program, options: Options) -> Module {
     let kernels = kernels.text;
     let host = host::emit(program, &layout, &mut declarations, &body);
     let declarations = declarations.print();
-    Module { source: [PRELUDE, host::PRELUDE, &declarations, &kernels, &host].concat() }
+    Module { source: [PRELUDE, &host::prelude(), &declarations, &kernels, &host].concat() }
 }
 
 /// Types. A backend calls the code with these layouts:

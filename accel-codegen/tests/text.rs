@@ -7,7 +7,7 @@ use accel_fusion::kernel::parse;
 fn code(text: &str) -> String {
     let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let module = emit(&program, Options::default());
-    let last = "return n >> 63 ? -1 : none ? 0 : (i64)n;\n}\n";
+    let last = "callback(r, to, f, n, len, cost, extents);\n}\n";
     let start = module.source.find(last).expect("the prelude");
     module.source[start + last.len()..].to_string()
 }

@@ -343,6 +343,164 @@ literal 0 = [] i64 { 3 }
     assert!(matches!(e, Error::Shape { .. }), "{e}");
 }
 
+/// Counts `a1` down, with the state `a0`; `body` makes `a5` of it, and may use `a2` and the counter `a3`.
+fn countdown(body: &str) -> Kernels {
+    compile(&format!(
+        r#"program (a0: Array1<i64>, a1: Array0<i64>)
+site 0 = "awhile"
+{{
+  a2: Array1<i64>, a3: Array0<i64> = while a0, a1 @0
+    cond {{
+      a4: Array0<bool> = loop @0
+        extents () {{ -> }}
+        body () {{ x0: i64 = a3[] @0 inside; x1: i64 = 0; x2: bool = x0 > x1 -> x2 }}
+      -> a4
+    }}
+    body {{
+      {body}
+      a6: Array0<i64> = loop @0
+        extents () {{ -> }}
+        body () {{ x0: i64 = a3[] @0 inside; x1: i64 = 1; x2: i64 = x0 - x1 -> x2 }}
+      -> a5, a6
+    }}
+  -> a2, a0
+}}"#
+    ))
+}
+
+#[test]
+fn a_loop_of_ten_thousand_iterations() {
+    let k = countdown(
+        r#"a5: Array1<i64> = loop @0
+        extents () { x0: i64 = extent a2 0 -> x0 }
+        body (x0: i64) { x1: i64 = a2[x0] @0 inside; x2: i64 = 1; x3: i64 = x1 + x2 -> x3 }"#,
+    );
+    let input = array(&[10], (0..10i64).collect::<Vec<_>>());
+    for n in [0, 1, 2, 10_000] {
+        let out = k.run(vec![input.clone(), array(&[], vec![n])]).unwrap();
+        assert_eq!(i64s(&out[0]), (n..n + 10).collect::<Vec<_>>());
+        assert_eq!(out[1], input, "the caller's array is not changed");
+    }
+}
+
+#[test]
+fn arrays_that_are_read_elsewhere_are_not_written_over() {
+    // Each element with its neighbour, once with a checked read and once with one that is known to be inside.
+    for inside in ["", "inside"] {
+        let k = countdown(&format!(
+            r#"a5: Array1<i64> = loop @0
+            extents () {{ x0: i64 = extent a2 0 -> x0 }}
+            body (x0: i64) {{
+              x1: i64 = a2[x0] @0 inside; x2: i64 = 1; x3: i64 = x0 + x2; x4: i64 = extent a2 0; x5: i64 = x3 % x4
+              x6: i64 = a2[x5] @0 {inside}; x7: i64 = x1 + x6 -> x7 }}"#
+        ));
+        let mut expected: Vec<i64> = (0..100).collect();
+        let input = array(&[100], expected.clone());
+        for _ in 0..5 {
+            expected = (0..100).map(|i| expected[i] + expected[(i + 1) % 100]).collect();
+        }
+        assert_eq!(i64s(&k.run(vec![input, array(&[], vec![5i64])]).unwrap()[0]), expected);
+    }
+}
+
+#[test]
+fn a_permutation_in_a_loop_changes_only_its_own_array() {
+    // The element that the counter names gets the sum of the shortened state.
+    let k = countdown(
+        r#"a7: Array1<i64> = permute a2 @0
+        extents () { x0: i64 = extent a0 0 -> x0 }
+        target (x0: i64) { x1: i64 = a3[] @0 inside; x2: i64 = extent a0 0; x3: i64 = x1 % x2; x4: bool = true -> x4, x3 }
+        element (x0: i64) { x1: i64 = a0[x0] @0 inside -> x1 }
+        comb (x0: i64, x1: i64) { x2: i64 = x0 + x1 -> x2 }
+      a8: Array2<i64> = reshape a7 @0
+        extents () { x0: i64 = 1; x1: i64 = extent a7 0 -> x0, x1 }
+      a5: Array1<i64> = reshape a8 @0
+        extents () { x0: i64 = extent a8 1 -> x0 }"#,
+    );
+    let input = array(&[4], vec![1i64, 2, 3, 4]);
+    let out = k.run(vec![input.clone(), array(&[], vec![6i64])]).unwrap();
+    // The counter is 6, 5, 4, 3, 2, 1.
+    assert_eq!(i64s(&out[0]), [11, 22, 23, 14]);
+    assert_eq!(out[1], input);
+}
+
+#[test]
+fn states_change_places_and_branches_share() {
+    // (a, b, c) -> (b, a + b, b), and at the end both results are one array.
+    let k = compile(
+        r#"program (a0: Array1<i64>, a1: Array0<i64>)
+site 0 = "awhile"
+{
+  a2: Array1<i64>, a3: Array1<i64>, a4: Array1<i64>, a5: Array0<i64>, a6: Array0<i64> = while a0, a0, a0, a1, a1 @0
+    cond {
+      a7: Array0<bool> = loop @0
+        extents () { -> }
+        body () { x0: i64 = a5[] @0 inside; x1: i64 = 0; x2: bool = x0 > x1 -> x2 }
+      -> a7
+    }
+    body {
+      a8: Array1<i64> = loop @0
+        extents () { x0: i64 = extent a2 0 -> x0 }
+        body (x0: i64) { x1: i64 = a2[x0] @0 inside; x2: i64 = a3[x0] @0 inside; x3: i64 = x1 + x2 -> x3 }
+      a9: Array0<i64> = loop @0
+        extents () { -> }
+        body () { x0: i64 = a5[] @0 inside; x1: i64 = 1; x2: i64 = x0 - x1 -> x2 }
+      -> a3, a8, a3, a9, a5
+    }
+  a10: Array1<i64>, a11: Array1<i64>, a12: Array0<i64> = if @0
+    cond () { x0: i64 = a1[] @0 inside; x1: i64 = 3; x2: bool = x0 > x1 -> x2 }
+    then {
+      -> a4, a4, a6
+    }
+    else {
+      -> a3, a2, a5
+    }
+  -> a10, a11, a12, a2, a3
+}"#,
+    );
+    let fibonacci = |n: i64| (0..n).fold((1, 1), |(a, b), _| (b, a + b));
+    for n in 0..8 {
+        let out = k.run(vec![array(&[3], vec![1i64, 10, 100]), array(&[], vec![n])]).unwrap();
+        let scaled = |x: i64| vec![x, 10 * x, 100 * x];
+        let (a, b) = fibonacci(n);
+        let expected = if n > 3 { (a, a, 1) } else { (b, a, 0) };
+        assert_eq!(i64s(&out[0]), scaled(expected.0), "{n}");
+        assert_eq!(i64s(&out[1]), scaled(expected.1), "{n}");
+        assert_eq!(i64s(&out[2]), [expected.2], "{n}");
+        assert_eq!((i64s(&out[3]), i64s(&out[4])), (&scaled(a)[..], &scaled(b)[..]), "{n}");
+    }
+}
+
+#[test]
+fn programs_run_inside_of_a_pool() {
+    use rayon::prelude::*;
+    let k = compile(&rows_program("reduce @0", "Array1<i64, i64>", INIT));
+    let input = matrix(3, 100_000).0;
+    let expected = k.run(vec![input.clone()]).unwrap();
+    (0..16).into_par_iter().for_each(|_| assert_eq!(k.run(vec![input.clone()]).unwrap(), expected));
+    for threads in [1, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        assert_eq!(pool.install(|| k.run(vec![input.clone()])).unwrap(), expected, "{threads} threads");
+    }
+}
+
+#[test]
+fn three_thousand_statements() {
+    let statement = |k: usize| {
+        let from = k / 2;
+        format!(
+            "a{k}: Array1<i64> = loop @0 extents () {{ x0: i64 = extent a{from} 0 -> x0 }} \
+             body (x0: i64) {{ x1: i64 = a{from}[x0] @0 inside; x2: i64 = {k}; x3: i64 = x1 + x2 -> x3 }}\n"
+        )
+    };
+    let statements: String = (1..=3000).map(statement).collect();
+    let k = compile(&format!("program (a0: Array1<i64>)\nsite 0 = \"map\"\n{{\n{statements}\n  -> a3000, a2999\n}}"));
+    let out = k.run(vec![array(&[2], vec![0i64, 1_000_000])]).unwrap();
+    let sum = |n: i64| std::iter::successors(Some(n), |k| Some(k / 2)).take_while(|k| *k > 0).sum::<i64>();
+    assert_eq!(i64s(&out[0]), [sum(3000), 1_000_000 + sum(3000)]);
+    assert_eq!(i64s(&out[1]), [sum(2999), 1_000_000 + sum(2999)]);
+}
+
 #[test]
 fn one_program_in_many_threads() {
     let k = compile(&rows_program("scan @0", "Array2<i64, i64>", INIT));

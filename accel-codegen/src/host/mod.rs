@@ -1,0 +1,216 @@
+//! The host program: what is done around the kernels, as C functions of the run.
+//!
+//! Extents and columns of all arrays are in the tables of the run, at the places that [`Layout`] tells, and so is each column's block of
+//! memory with the number of arrays that share it. An array of rank 0 has no blocks: its columns are cells of the run, and
+//! are copied where others are shared.
+//!
+//! Here is one function for every kind of statement; [`parts`] has what they are made of. The text is short: the work
+//! is done by the functions of `prelude.c`, so that programs of thousands of statements can be compiled.
+
+mod parts;
+mod strip;
+
+use crate::code::{Writer, is_straight};
+use crate::cost::{SMALL, cost};
+use crate::fault;
+use crate::layout::Layout;
+use crate::liveness::{Block, Step, code_reads};
+use crate::module::has_all;
+use crate::ops::{self, Declarations};
+use accel_fusion::kernel::{ArrayId, Code, Op, Program, Rows};
+use std::fmt::Write;
+
+/// Functions have about this many statements: compilers take more than twice as long for a function of twice the size.
+const LONG: usize = 40;
+
+/// What the statements use.
+pub fn prelude() -> String {
+    let (negative, memory) = (fault::NEGATIVE, fault::MEMORY);
+    format!("enum {{ SMALL = {SMALL}, NEGATIVE = {negative}, MEMORY = {memory} }};\n{}", include_str!("prelude.c"))
+}
+
+/// Whether a statement is so small that the host program does it itself.
+pub fn is_inline(op: &Op) -> bool {
+    matches!(op, Op::Loop { extents, body, .. } if extents.results.is_empty() && cost(&body.instrs) <= 50)
+}
+
+/// The functions of a program's statements; the last one, `accel_run`, is the whole program.
+pub fn emit(program: &Program, layout: &Layout, declarations: &mut Declarations, body: &Block) -> String {
+    let mut w = Writer::new(program, declarations, 0);
+    w.host = Some(layout);
+    let mut host = Host { w, layout, functions: String::new(), count: 0 };
+    host.function("int accel_run", |h| h.block(body));
+    host.functions
+}
+
+struct Host<'a> {
+    w: Writer<'a>,
+    layout: &'a Layout,
+    /// Complete functions.
+    functions: String,
+    /// How many blocks have become functions.
+    count: usize,
+}
+
+impl Host<'_> {
+    fn function(&mut self, head: &str, body: impl FnOnce(&mut Self)) {
+        let outer = self.w.begin();
+        self.w.line("i64 *const fault = r->fault;");
+        body(self);
+        let body = self.w.end(outer);
+        let _ = write!(self.functions, "\n{head}(run *r) {{\n{body}    return 0;\n}}\n");
+    }
+
+    fn block(&mut self, b: &Block) {
+        b.unused.iter().for_each(|a| self.drop_array(*a));
+        if b.size <= LONG {
+            return b.steps.iter().for_each(|s| self.step(s));
+        }
+        for steps in b.steps.chunks(LONG) {
+            let name = format!("block_{}", self.count);
+            self.count += 1;
+            self.function(&format!("COLD int {name}"), |h| steps.iter().for_each(|s| h.step(s)));
+            self.w.line(format!("if ({name}(r)) return 1;"));
+        }
+    }
+
+    fn step(&mut self, s: &Step) {
+        self.w.site = s.stmt.site;
+        self.w.open("");
+        if !matches!(&s.stmt.op, Op::Loop { body, .. } if is_inline(&s.stmt.op) && is_straight(body)) {
+            self.w.line(format!("r->site = {};", s.stmt.site));
+        }
+        match &s.stmt.op {
+            Op::Literal { to, literal } => self.literal(*to, *literal),
+            Op::Loop { to, body, .. } if is_inline(&s.stmt.op) => self.scalars(to, body),
+            Op::Loop { to, extents, body } => self.loop_(s, to, extents, body),
+            Op::Reduce { to, extents, rows } => self.reduce(s, *to, extents, rows),
+            Op::Scan { to, extents, rows, .. } => self.scan(s, *to, extents, rows),
+            Op::Permute { to, defaults, extents, .. } => self.permute(s, *to, *defaults, extents),
+            Op::Reshape { to, from, extents } => self.reshape(*to, *from, extents),
+            Op::If { to, cond, then, otherwise } => self.if_(s, to, cond, [&then.1, &otherwise.1]),
+            Op::While { to, init, cond, body } => self.while_(s, to, init, cond.1, &body.1),
+            Op::Strip { to, len, .. } => self.strip(s, to, len),
+        }
+        s.dies.iter().for_each(|a| self.drop_array(*a));
+        self.w.close();
+    }
+
+    /// Literals are in the tables from the start; the run has a share in their blocks as well.
+    fn literal(&mut self, to: ArrayId, literal: usize) {
+        let extents = &self.w.program.literals[literal].extents;
+        let size = |n: isize, e: &usize| n.checked_mul(isize::try_from(*e).ok()?);
+        let too_large = extents.iter().filter(|e| **e != 0).try_fold(1, size).is_none();
+        let rank = extents.len();
+        if too_large {
+            self.w.line(format!("return bad(r, MEMORY, {}, {rank});", self.extents_at(to)));
+        }
+        if rank > 0 {
+            self.columns(to).for_each(|c| self.w.line(format!("r->blocks[{c}]->count++;")));
+        }
+    }
+
+    /// A loop of rank 0.
+    fn scalars(&mut self, to: &[ArrayId], body: &Code) {
+        let results: Vec<_> = to.iter().flat_map(|a| self.cells(*a)).collect();
+        self.values(body, &results);
+    }
+
+    fn loop_(&mut self, s: &Step, to: &[ArrayId], extents: &Code, body: &Code) {
+        let rank = self.extents("e", extents);
+        self.size("n", "e", rank);
+        self.outputs(to, &s.over, "e", rank);
+        self.w.line(format!("if (positions(r, loop_{}, n, {}, e)) return 1;", s.number, cost(&body.instrs)));
+    }
+
+    fn reduce(&mut self, s: &Step, to: ArrayId, extents: &Code, rows: &Rows) {
+        let rank = self.checked_rows(extents, rows);
+        self.outputs(&[to], &[], "e", rank);
+        self.all_rows("reduce", to, s, &format!("fold_{}", s.number), &["rows", "part", "join"], rows);
+    }
+
+    fn scan(&mut self, s: &Step, to: ArrayId, extents: &Code, rows: &Rows) {
+        let rank = self.rows(extents, rows);
+        let mut all: Vec<_> = (0..rank).map(|k| format!("e[{k}]")).collect();
+        all.push(format!("len[0] + {}", rows.init.is_some() as u8));
+        self.w.open("");
+        self.w.line(format!("const i64 all[] = {{ {} }};", all.join(", ")));
+        // An initial value may make a row too long.
+        self.w.line(format!("const i64 n = checked_size(r, all, {});", all.len()));
+        self.w.line("if (n < 0) return 1;");
+        self.outputs(&[to], &[], "all", all.len());
+        self.w.close();
+        self.all_rows("scan", to, s, &format!("scan_{}", s.number), &["rows", "part", "carry", "write"], rows);
+    }
+
+    fn all_rows(&mut self, callback: &str, to: ArrayId, s: &Step, name: &str, functions: &[&str], rows: &Rows) {
+        let cost = cost(&rows.element.instrs) + cost(&rows.op.instrs);
+        let functions: Vec<_> = functions.iter().map(|f| format!("{name}_{f}")).collect();
+        self.w.line(format!("static function *const f[] = {{ {} }};", functions.join(", ")));
+        let all = if has_all(&s.stmt.op) { format!("{name}_all") } else { "0".into() };
+        self.w.line(format!("if (all_rows(r, r->calls->{callback}, {to}, {all}, f, n, len[0], {cost}, e)) return 1;"));
+    }
+
+    /// The output takes over the memory of the defaults if nobody else has it, or gets a copy.
+    fn permute(&mut self, s: &Step, to: ArrayId, defaults: ArrayId, extents: &Code) {
+        let rank = self.extents("e", extents);
+        self.size("n", "e", rank);
+        let (target, at) = (self.extents_of(defaults), self.extents_at(to));
+        self.set_extents(to, &target);
+        let last = s.dies.contains(&defaults) && !code_reads(s.stmt).contains(&defaults);
+        self.w.line(format!("const i64 m = size({at}, {});", target.len()));
+        for (c, d, t) in self.pairs(to, defaults) {
+            if target.is_empty() {
+                self.copy(c, d, t);
+            } else {
+                let (bytes, rank) = (ops::bytes(t), target.len());
+                self.w.line(format!("if (from(r, {c}, m, {bytes}, {at}, {rank}, {d}, {})) return 1;", last as u8));
+            }
+        }
+        self.w.line("const task t = { 0, n, 0, 0, 0, e, 0 };");
+        let name = format!("permute_{}", s.number);
+        self.w.line(format!("const int all = {name}_all(r->arrays, &t, fault);"));
+        self.w.line(format!("if (all > 0 || (all < 0 && {name}(r->arrays, &t, fault))) return 1;"));
+    }
+
+    /// The elements are shared, not copied.
+    fn reshape(&mut self, to: ArrayId, from: ArrayId, extents: &Code) {
+        let rank = self.extents("e", extents);
+        self.size("n", "e", rank);
+        self.set_extents(to, &(0..rank).map(|k| format!("e[{k}]")).collect::<Vec<_>>());
+        let old = self.w.program.arrays[from].rank;
+        let changed = format!("n != size({}, {old})", self.extents_at(from));
+        self.w.fault(&changed, fault::RESHAPE, self.w.site, to, &[from.to_string()]);
+        for (c, f, t) in self.pairs(to, from) {
+            if old > 0 && rank > 0 {
+                self.w.line(format!("share(r, {c}, {f});"));
+                continue;
+            }
+            if rank > 0 {
+                self.make(c, "1", t, "e", rank);
+            }
+            self.copy(c, f, t);
+        }
+    }
+
+    fn if_(&mut self, s: &Step, to: &[ArrayId], cond: &Code, results: [&[ArrayId]; 2]) {
+        self.w.line("bool chosen;");
+        self.values(cond, &["chosen".into()]);
+        for ((head, b), results) in ["if (chosen)", "else"].into_iter().zip(&s.blocks).zip(results) {
+            self.w.open(head);
+            self.block(b);
+            self.take(to, results, |a| b.owned_results.contains(&a));
+            self.w.close();
+        }
+    }
+
+    fn while_(&mut self, s: &Step, to: &[ArrayId], init: &[ArrayId], cond: ArrayId, next: &[ArrayId]) {
+        self.take(to, init, |a| s.handed.contains(&a));
+        self.w.open("for (;;)");
+        self.block(&s.blocks[0]);
+        self.w.line(format!("if (!{}) break;", self.cells(cond).concat()));
+        self.block(&s.blocks[1]);
+        self.take(to, next, |a| s.blocks[1].owned_results.contains(&a));
+        self.w.close();
+    }
+}

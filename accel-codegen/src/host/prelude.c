@@ -1,0 +1,106 @@
+// What the host program is made of besides its statements. A function that can fail returns 1 or -1 and leaves a record.
+
+#define COLD static __attribute__((cold, noinline))
+#define HELPER static __attribute__((noinline))
+
+COLD int bad(run *r, i64 kind, const i64 *extents, i64 rank) {
+    r->fault[0] = kind;
+    r->fault[1] = r->site;
+    r->fault[2] = rank;
+    for (i64 k = 0; k < rank; k++) r->fault[3 + k] = extents[k];
+    return 1;
+}
+
+// How many elements there are; -1 if those of an array with the same extents but without those that are 0 are too many.
+HELPER i64 size(const i64 *extents, i64 rank) {
+    u64 n = 1;
+    bool none = 0;
+    for (i64 k = 0; k < rank; k++) {
+        none |= extents[k] == 0;
+        if (extents[k] != 0 && __builtin_mul_overflow(n, (u64)extents[k], &n)) return -1;
+    }
+    return n >> 63 ? -1 : none ? 0 : (i64)n;
+}
+
+HELPER i64 checked_size(run *r, const i64 *extents, i64 rank) {
+    const i64 n = size(extents, rank);
+    if (n < 0) bad(r, MEMORY, extents, rank);
+    return n;
+}
+
+HELPER int negative(run *r, const i64 *extents, i64 rank) {
+    for (i64 k = 0; k < rank; k++)
+        if (extents[k] < 0) return bad(r, NEGATIVE, extents, rank);
+    return 0;
+}
+
+// An array lets go of a column, if it still has it.
+HELPER void drop(run *r, i64 c) {
+    block *b = r->blocks[c];
+    if (b && --b->count == 0) r->calls->release(r, b);
+}
+
+// A column takes the block of another one, or a share in it.
+HELPER void hand(run *r, i64 to, i64 from) {
+    block *b = r->blocks[to] = r->blocks[from];
+    r->columns[to] = b->data;
+}
+
+HELPER void share(run *r, i64 to, i64 from) {
+    hand(r, to, from);
+    r->blocks[to]->count++;
+}
+
+// Room for n elements of an array of these extents.
+HELPER int make(run *r, i64 c, i64 n, i64 element, const i64 *extents, i64 rank) {
+    block *b = r->calls->allocate(r, n, element);
+    if (!b) return bad(r, MEMORY, extents, rank);
+    r->blocks[c] = b;
+    r->columns[c] = b->data;
+    return 0;
+}
+
+// The same, over a column of an array of the extents `old_extents` that is needed no more, if nobody else has it.
+HELPER int over(run *r, i64 c, i64 n, i64 element, const i64 *extents, i64 rank, i64 old, const i64 *old_extents) {
+    bool same = r->blocks[old]->count == 1;
+    for (i64 k = 0; k < rank; k++) same &= extents[k] == old_extents[k];
+    if (!same) return make(r, c, n, element, extents, rank);
+    hand(r, c, old);
+    r->blocks[old] = 0;
+    return 0;
+}
+
+// A column that starts with the elements of another one, which is needed no more if `last`.
+HELPER int from(run *r, i64 c, i64 n, i64 element, const i64 *extents, i64 rank, i64 old, bool last) {
+    if (last && r->blocks[old]->count == 1) {
+        hand(r, c, old);
+        r->blocks[old] = 0;
+        return 0;
+    }
+    if (make(r, c, n, element, extents, rank)) return 1;
+    __builtin_memcpy(r->columns[c], r->columns[old], n * element);
+    return 0;
+}
+
+// Calls a kernel for n positions, each of which takes about `cost` operations.
+HELPER int positions(run *r, function *f, i64 n, i64 cost, const i64 *extents) {
+    const task t = { 0, n, 0, 0, 0, extents, 0 };
+    i64 work;
+    const bool large = __builtin_mul_overflow(n, cost, &work) || work >= SMALL;
+    return large ? r->calls->ranges(r, f, n, cost, extents, 0) : f(r->arrays, &t, r->fault);
+}
+
+typedef int rows_callback(run *, i64 to, function *const *, i64 rows, i64 len, i64 cost, const i64 *extents);
+
+// Does n rows, the first function those of a small operation. A larger one may be done by `all`, if there is such a kernel and it
+// does not refuse (-1); otherwise it is left to a callback that gets the other functions.
+HELPER int all_rows(
+    run *r, rows_callback *callback, i64 to, function *all, function *const *f, i64 n, i64 len, i64 cost, const i64 *extents
+) {
+    const task t = { 0, n, 0, 0, len, extents, 0 };
+    i64 work;
+    const bool large = __builtin_mul_overflow(n * (len ? len : 1), cost, &work) || work >= SMALL;
+    if (!large) return f[0](r->arrays, &t, r->fault);
+    const int done = all ? all(r->arrays, &t, r->fault) : -1;
+    return done >= 0 ? done : callback(r, to, f, n, len, cost, extents);
+}

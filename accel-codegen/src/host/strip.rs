@@ -1,0 +1,59 @@
+//! Strips in the host program.
+
+use super::Host;
+use crate::liveness::Step;
+use accel_fusion::kernel::{ArrayId, Code, Op};
+
+/// With fewer positions than this, most lanes of a strip are idle.
+const SHORT: usize = 8;
+/// A strip of a short dimension that takes more bytes than this is not worth it ..
+const LARGE_FOR_SHORT: usize = 1 << 18;
+/// .. and no strip that takes more than this, which is far more than the caches.
+const LARGE: usize = 32 << 20;
+
+impl Host<'_> {
+    /// All statements at once, or, if a strip would take too much memory, one by one.
+    pub fn strip(&mut self, s: &Step, to: &[ArrayId], len: &Code) {
+        self.extents("len", len);
+        for inner in &s.blocks[0].steps {
+            self.w.site = inner.stmt.site;
+            self.w.open("");
+            self.w.line(format!("r->site = {};", inner.stmt.site));
+            let rank = match &inner.stmt.op {
+                Op::Reduce { extents, rows, .. } => self.checked_rows(extents, rows),
+                op => {
+                    let rank = self.extents("e", op.codes()[0].1);
+                    self.size("n", "e", rank);
+                    rank
+                }
+            };
+            let e: Vec<_> = (0..rank).map(|k| format!("e[{k}]")).collect();
+            inner.stmt.op.defines().iter().for_each(|a| self.set_extents(*a, &e));
+            self.w.close();
+        }
+        self.w.site = s.stmt.site;
+        let name = format!("strip_{}", s.number);
+        self.w.line(format!("r->site = {};", s.stmt.site));
+        self.w.line("i64 sizes[3];");
+        self.w.line("const task t = { 0, 0, 0, 0, 0, 0, (void *const[]){ sizes } };");
+        self.w.line(format!("if ({name}_sizes(r->arrays, &t, fault)) return 1;"));
+        self.w.open(&format!("if (sizes[0] > (len[0] < {SHORT} ? {LARGE_FOR_SHORT} : {LARGE}))"));
+        self.block(&s.blocks[0]);
+        self.w.close();
+        self.w.open("else");
+        for a in to {
+            let (e, rank) = (self.extents_at(*a), self.extents_of(*a).len());
+            self.w.open("");
+            self.w.line(format!("const i64 *const e = {e};"));
+            self.size("n", "e", rank);
+            if rank > 0 {
+                self.pairs(*a, *a).into_iter().for_each(|(c, _, t)| self.make(c, "n", t, "e", rank));
+            }
+            self.w.close();
+        }
+        self.w.line(format!(
+            "if (r->calls->strip(r, (function *const[]){{ {name}, {name}_join }}, len[0], sizes)) return 1;"
+        ));
+        self.w.close();
+    }
+}
