@@ -11,7 +11,7 @@ use crate::layout::Layout;
 use crate::liveness::{Block, Step, block_reads, code_reads};
 use crate::ops::{self, Declarations};
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Code, Instr, Op, Program, Reg, Rows};
+use accel_fusion::kernel::{self, ArrayId, Code, Instr, Op, Program, Reg, Rows};
 use std::fmt::Write;
 
 /// Functions have about this many statements: compilers take more than twice as long for a function of twice the size.
@@ -123,7 +123,7 @@ impl Host<'_> {
                 self.drop_all(s, &[]);
             }
             Op::While { to, init, cond, body } => self.while_(s, to, init, cond.1, &body.1),
-            Op::Strip { to, len, .. } => self.strip(s, to, len),
+            Op::Strip { to, len, body } => self.strip(s, to, len, body),
         }
         self.w.close();
     }
@@ -298,14 +298,14 @@ impl Host<'_> {
         self.drop_but(s, early);
     }
 
-    /// All statements at once, or, if a strip would take too much memory, one by one.
-    fn strip(&mut self, s: &Step, to: &[ArrayId], len: &Code) {
+    /// All statements of the body at once.
+    fn strip(&mut self, s: &Step, to: &[ArrayId], len: &Code, body: &kernel::Block) {
         self.extents("len", len);
-        for inner in &s.blocks[0].steps {
-            self.w.site = inner.stmt.site;
+        for inner in &body.stmts {
+            self.w.site = inner.site;
             self.w.open("");
-            self.w.line(format!("r->site = {};", inner.stmt.site));
-            let e = match &inner.stmt.op {
+            self.w.line(format!("r->site = {};", inner.site));
+            let e = match &inner.op {
                 Op::Reduce { extents, rows, .. } => self.checked_rows(extents, rows),
                 op => {
                     let e = self.extents("e", op.codes()[0].1);
@@ -313,7 +313,7 @@ impl Host<'_> {
                     e
                 }
             };
-            inner.stmt.op.defines().iter().for_each(|a| self.set_extents(*a, &e));
+            inner.op.defines().iter().for_each(|a| self.set_extents(*a, &e));
             self.w.close();
         }
         self.w.site = s.stmt.site;
@@ -322,10 +322,8 @@ impl Host<'_> {
         self.w.line("i64 sizes[3];");
         self.w.line("const task t = { 0, 0, 0, 0, 0, 0, (void *const[]){ sizes } };");
         self.w.line(format!("if ({name}_sizes(arrays, &t, fault)) return 1;"));
-        self.w.open(&format!("if (sizes[0] > (len[0] < {SHORT} ? {LARGE_FOR_SHORT} : {LARGE}))"));
-        self.block(&s.blocks[0]);
-        self.w.close();
-        self.w.open("else");
+        let too_large = format!("sizes[0] > (len[0] < {SHORT} ? {LARGE_FOR_SHORT} : {LARGE})");
+        self.w.fault(&too_large, fault::STRIP, self.w.site, 0, &[]);
         for a in to {
             let e = self.extents_of(*a);
             self.w.open("");
@@ -338,7 +336,6 @@ impl Host<'_> {
         self.w.line(format!(
             "if (r->calls->strip(r, (function *const[]){{ {name}, {name}_join }}, len[0], sizes)) return 1;"
         ));
-        self.w.close();
         self.drop_all(s, &[]);
     }
 

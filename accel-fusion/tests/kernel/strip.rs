@@ -3,7 +3,7 @@
 use crate::program;
 use accel_core::repr::{ArrayTuple, Column, RawArray};
 use accel_fusion::kernel::{Op, Program, evaluate, verify};
-use accel_fusion::strip::{strips, value};
+use accel_fusion::strip::{dissolve, strips, value};
 
 /// Squares, their sums along both dimensions and something that needs a total.
 const PLAIN: &str = r#"program (a0: Array2<f64>)
@@ -84,6 +84,9 @@ fn groups_are_formed_around_what_is_read_within() {
     assert_eq!(p.to_string(), STRIPPED);
     assert_eq!(program(STRIPPED).to_string(), STRIPPED);
     verify(&p).unwrap();
+    // Only the order of the statements is another one than before.
+    let lines = |p: &Program| p.to_string().lines().map(String::from).collect::<std::collections::BTreeSet<_>>();
+    assert_eq!(lines(&dissolve(&p)), lines(&plain()));
     // Nothing more to be done.
     assert_eq!(strips(&p).to_string(), STRIPPED);
 }
