@@ -9,6 +9,7 @@ use crate::cost::{SMALL, cost};
 use crate::fault;
 use crate::layout::Layout;
 use crate::liveness::{Block, Step, block_reads, code_reads};
+use crate::module::has_all;
 use crate::ops::{self, Declarations};
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{self, ArrayId, Code, Instr, Op, Program, Reg, Rows};
@@ -180,7 +181,7 @@ impl Host<'_> {
     fn reduce(&mut self, s: &Step, to: ArrayId, extents: &Code, rows: &Rows) {
         let e = self.checked_rows(extents, rows);
         self.outputs(&[to], &[], &e);
-        self.all_rows("reduce", to, &format!("fold_{}", s.number), &["rows", "part", "join"], rows);
+        self.all_rows("reduce", to, s, &format!("fold_{}", s.number), &["rows", "part", "join"], rows);
         self.drop_all(s, &[]);
     }
 
@@ -196,7 +197,7 @@ impl Host<'_> {
         self.w.fault("n < 0", fault::MEMORY, self.w.site, all.len(), &all);
         self.outputs(&[to], &[], &all);
         self.w.close();
-        self.all_rows("scan", to, &format!("scan_{}", s.number), &["rows", "part", "carry", "write"], rows);
+        self.all_rows("scan", to, s, &format!("scan_{}", s.number), &["rows", "part", "carry", "write"], rows);
         self.drop_all(s, &[]);
     }
 
@@ -214,7 +215,7 @@ impl Host<'_> {
     }
 
     /// Does all rows, the first function those of a small operation; larger ones are left to a callback that gets all functions.
-    fn all_rows(&mut self, callback: &str, to: ArrayId, name: &str, functions: &[&str], rows: &Rows) {
+    fn all_rows(&mut self, callback: &str, to: ArrayId, s: &Step, name: &str, functions: &[&str], rows: &Rows) {
         let cost = cost(&rows.element.instrs) + cost(&rows.op.instrs);
         let small = SMALL.div_ceil(cost);
         let all: Vec<_> = functions.iter().map(|f| format!("{name}_{f}")).collect();
@@ -222,10 +223,20 @@ impl Host<'_> {
         self.w.open(&format!("if (n * (len[0] ? len[0] : 1) < {small})"));
         self.w.line(format!("if ({}(arrays, &t, fault)) return 1;", all[0]));
         self.w.close();
-        self.w.line(format!(
-            "else if (r->calls->{callback}(r, {to}, (function *const[]){{ {} }}, n, len[0], {cost}, e)) return 1;",
-            all.join(", ")
-        ));
+        self.w.open("else");
+        let large =
+            format!("r->calls->{callback}(r, {to}, (function *const[]){{ {} }}, n, len[0], {cost}, e)", all.join(", "));
+        self.all_or(s, name, &large);
+        self.w.close();
+    }
+
+    /// Calls the kernel that may do all of a statement, if there is one, and `otherwise` if it does not.
+    fn all_or(&mut self, s: &Step, name: &str, otherwise: &str) {
+        if !has_all(&s.stmt.op) {
+            return self.w.line(format!("if ({otherwise}) return 1;"));
+        }
+        self.w.line(format!("const int all = {name}_all(arrays, &t, fault);"));
+        self.w.line(format!("if (all > 0 || (all < 0 && {otherwise})) return 1;"));
     }
 
     /// The output takes over the memory of the defaults if nobody else has it, or gets a copy.
@@ -253,8 +264,8 @@ impl Host<'_> {
             }
         }
         self.w.line("const task t = { 0, n, 0, 0, 0, e, 0 };");
-        // One after the other: the operator may be slow to combine atomically, and several elements may have one target.
-        self.w.line(format!("if (permute_{}(arrays, &t, fault)) return 1;", s.number));
+        let name = format!("permute_{}", s.number);
+        self.all_or(s, &name, &format!("{name}(arrays, &t, fault)"));
         self.drop_but(s, |a| free && a == defaults);
     }
 

@@ -3,8 +3,7 @@
 //! A task is `{ from, to, row, slot, len, extents, state }`, all numbers `i64`: what it means is told at each function. `extents` are
 //! those of the index space that positions and rows are counted in (row-major), `state` is a list of columns.
 
-use crate::code::{Writer, is_straight, outside, position};
-use crate::fault;
+use crate::code::{Writer, is_straight};
 use crate::ops;
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
@@ -12,12 +11,15 @@ use accel_fusion::kernel::{ArrayId, Code, Known, Rows};
 
 /// How many partial results a reduction with a well-known operator keeps: four of the largest vector registers, so that it does
 /// not wait for the result of one addition before the next.
-fn lane_count(t: ScalarType) -> usize {
+pub fn lane_count(t: ScalarType) -> usize {
     match t {
         ScalarType::I64 | ScalarType::U64 | ScalarType::F64 => 32,
         _ => 64,
     }
 }
+
+/// Rows of fewer elements are reduced without a function call for each.
+const SHORT: usize = 16;
 
 /// The names `i0`, `i1`, … of an index.
 pub fn index(rank: usize) -> Vec<String> {
@@ -58,7 +60,7 @@ impl Writer<'_> {
     }
 
     /// Sets `i0`, `i1`, … to the index of a row-major position within the extents of the task.
-    fn index_of(&mut self, rank: usize, p: &str) {
+    pub fn index_of(&mut self, rank: usize, p: &str) {
         if rank == 0 {
             return;
         }
@@ -74,7 +76,7 @@ impl Writer<'_> {
     }
 
     /// The next index, the dimensions from `rank` on left alone.
-    fn next_index(&mut self, rank: usize) {
+    pub fn next_index(&mut self, rank: usize) {
         if rank == 0 {
             return;
         }
@@ -83,7 +85,7 @@ impl Writer<'_> {
     }
 
     /// `body` for every position `p` from `task->from` to `task->to` and its index; the innermost dimension is an inner loop.
-    fn positions(&mut self, rank: usize, body: impl FnOnce(&mut Self)) {
+    pub fn positions(&mut self, rank: usize, body: impl FnOnce(&mut Self)) {
         self.line("const i64 to = task->to;");
         self.line("i64 p = task->from;");
         self.line("if (p >= to) return 0;");
@@ -123,33 +125,6 @@ impl Writer<'_> {
         to.iter().for_each(|a| self.hoist_output(*a, false));
         let results: Vec<_> = to.iter().flat_map(|a| elements(*a, self.columns(*a).len(), "p")).collect();
         self.positions(rank, |w| w.code(body, &index(rank), &results));
-    }
-
-    /// Combines every element of `defaults` that a source position has as its target with the source's element.
-    pub fn scatter(&mut self, to: ArrayId, rank: usize, target: &Code, element: &Code, comb: &Code) {
-        self.hoist(&[target, element, comb]);
-        self.hoist_output(to, true);
-        let types = self.columns(to);
-        let target_rank = self.program.arrays[to].rank;
-        self.positions(rank, |w| {
-            let t: Vec<_> = (0..target_rank).map(|k| format!("t{k}")).collect();
-            w.line("bool keep;");
-            t.iter().for_each(|t| w.line(format!("i64 {t};")));
-            let results: Vec<_> = std::iter::once("keep".to_string()).chain(t.iter().cloned()).collect();
-            w.code(target, &index(rank), &results);
-            w.braces("if (keep)", |w| {
-                if target_rank > 0 {
-                    let site = w.site;
-                    w.fault(&outside(to, &t), fault::TARGET, site, to, &t);
-                }
-                w.line(format!("const i64 q = {};", position(to, &t)));
-                let x = names("x", &types);
-                w.declare(&x, &types);
-                w.code(element, &index(rank), &x);
-                let old = elements(to, types.len(), "q");
-                w.code(comb, &[x, old.clone()].concat(), &old);
-            });
-        });
     }
 
     /// The parameters of the function that goes along a row: the outer index, and where the accumulated value is.
@@ -230,14 +205,34 @@ impl Writer<'_> {
     pub fn fold_rows(&mut self, fold: &str, to: ArrayId, outer: usize, rows: &Rows) {
         let types = self.columns(to);
         let (y, z) = (names("y", &types), names("z", &types));
-        self.initial(&z, &types, rows, &[]);
+        let some = rows.init.is_some();
+        self.initial(&z, &types, rows, &[&rows.element, &rows.op]);
         self.hoist_output(to, false);
+        // A call for every short row would take longer than the row.
+        self.braces(&format!("if (task->len < {SHORT})"), |w| {
+            w.positions(outer, |w| {
+                w.declare(&y, &types);
+                if some {
+                    w.assign(&y, &z);
+                } else {
+                    w.code(&rows.element, &row_index(outer, "(i64)0"), &y);
+                }
+                w.braces(&format!("for (i64 k = {}; k < task->len; k++)", !some as u8), |w| {
+                    let x = names("x", &types);
+                    w.declare(&x, &types);
+                    w.code(&rows.element, &row_index(outer, "k"), &x);
+                    w.code(&rows.op, &[y.clone(), x.clone()].concat(), &y);
+                });
+                w.assign(&elements(to, types.len(), "p"), &y);
+            });
+            w.line("return 0;");
+        });
         self.positions(outer, |w| {
             w.declare(&y, &types);
-            if rows.init.is_some() {
+            if some {
                 w.assign(&y, &z);
             }
-            w.row_call(fold, outer, "0, task->len", rows.init.is_some(), &y, "");
+            w.row_call(fold, outer, "0, task->len", some, &y, "");
             w.assign(&elements(to, types.len(), "p"), &y);
         });
     }
@@ -253,7 +248,7 @@ impl Writer<'_> {
     }
 
     /// Local names for partial results.
-    fn state(&mut self, types: &[ScalarType]) {
+    pub fn state(&mut self, types: &[ScalarType]) {
         for (c, t) in types.iter().enumerate() {
             self.line(format!("{t} *const s{c} = task->state[{c}];"));
         }
@@ -392,12 +387,12 @@ impl Writer<'_> {
 }
 
 /// The index of an element of a row.
-fn row_index(outer: usize, k: &str) -> Vec<String> {
+pub fn row_index(outer: usize, k: &str) -> Vec<String> {
     index(outer).into_iter().chain([k.to_string()]).collect()
 }
 
 /// The arguments of a scan's operator: the accumulated value first, in a reverse scan last.
-fn in_order(reverse: bool, accumulated: &[String], element: &[String]) -> Vec<String> {
+pub fn in_order(reverse: bool, accumulated: &[String], element: &[String]) -> Vec<String> {
     if reverse { [element, accumulated].concat() } else { [accumulated, element].concat() }
 }
 

@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod code;
+mod columns;
 mod cost;
 pub mod fault;
 mod host;
@@ -20,6 +21,9 @@ mod layout;
 mod liveness;
 mod module;
 mod ops;
+mod parallel;
+mod permute;
+mod product;
 mod strip;
 mod sums;
 

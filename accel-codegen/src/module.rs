@@ -1,10 +1,12 @@
 //! A kernel program as one C file.
 
 use crate::code::Writer;
+use crate::columns::in_columns;
 use crate::host::{self, is_inline};
 use crate::layout::Layout;
 use crate::liveness::{self, Block, Step};
 use crate::ops::Declarations;
+use crate::permute::Permute;
 use crate::strip::Strip;
 use accel_fusion::kernel::{Code, Op, Program, Rows};
 use std::fmt::Write;
@@ -19,10 +21,10 @@ pub struct Options {
 /// A C file and how to use it.
 #[derive(Clone, Debug)]
 pub struct Module {
-    /// The text. It defines `int accel_run(run *)`: the program, which returns 0, or 1 with a record in `fault`.
+    /// The text. It defines `int accel_run(run *)`: the program, which returns 0, or 1 with a record in `fault`. Where it needs
+    /// one of the functions `accel_polygamma`, `accel_parallel`, `accel_threads`, `accel_product_f32` and `accel_product_f64`, it defines
+    /// a variable of that name for its address, which must be set before use.
     pub source: String,
-    /// Whether the file has a variable `accel_polygamma` of type `double (*)(int, double)` that must be set before use.
-    pub polygamma: bool,
 }
 
 /// Prints a program, which must be correct.
@@ -35,8 +37,7 @@ pub fn emit(program: &Program, options: Options) -> Module {
     let kernels = kernels.text;
     let host = host::emit(program, &layout, &mut declarations, &body);
     let declarations = declarations.print();
-    let polygamma = declarations.contains("(*accel_polygamma)");
-    Module { source: [PRELUDE, host::PRELUDE, &declarations, &kernels, &host].concat(), polygamma }
+    Module { source: [PRELUDE, host::PRELUDE, &declarations, &kernels, &host].concat() }
 }
 
 /// Types. A backend calls the code with these layouts:
@@ -104,17 +105,13 @@ impl Kernels<'_> {
             }
             Op::Reduce { to, extents, rows } => self.reduce(s, *to, extents, rows),
             Op::Scan { to, extents, reverse, rows } => self.scan(s, *to, extents, *reverse, rows),
-            Op::Permute { to, extents, target, element, comb, .. } => {
-                self.function(s, &format!("permute_{n}"), |w| {
-                    w.scatter(*to, extents.results.len(), target, element, comb);
-                });
-            }
             Op::Strip { to, len, body } => {
                 let strip = Strip::new(self.program, to, len, body);
                 self.cold(s, &format!("strip_{n}_sizes"), |w| strip.sizes(w));
                 self.function(s, &format!("strip_{n}"), |w| strip.body(w));
                 self.cold(s, &format!("strip_{n}_join"), |w| strip.join(w));
             }
+            Op::Permute { .. } => self.permute(s),
             Op::Literal { .. } | Op::Loop { .. } | Op::Reshape { .. } | Op::If { .. } | Op::While { .. } => {}
         }
     }
@@ -122,9 +119,45 @@ impl Kernels<'_> {
     fn reduce(&mut self, s: &Step, to: usize, extents: &Code, rows: &Rows) {
         let (outer, fold) = (extents.results.len(), format!("fold_{}", s.number));
         self.inner(s, |w| w.fold(&fold, to, outer, rows));
-        self.function(s, &format!("{fold}_rows"), |w| w.fold_rows(&fold, to, outer, rows));
         self.function(s, &format!("{fold}_part"), |w| w.part(&fold, to, outer, ""));
         self.cold(s, &format!("{fold}_join"), |w| w.join(to, rows));
+        let (columns, column_part) = (format!("{fold}_columns"), format!("{fold}_column_part"));
+        let in_columns = in_columns(outer, rows);
+        if in_columns {
+            self.inner(s, |w| w.fold_side_by_side(&columns, to, outer, rows));
+            self.function(s, &column_part, |w| w.column_part(&columns, to, outer));
+            self.function(s, &format!("{fold}_rows"), |w| w.fold_columns(&columns, to, outer, rows));
+        } else {
+            self.function(s, &format!("{fold}_rows"), |w| w.fold_rows(&fold, to, outer, rows));
+        }
+        if has_all(&s.stmt.op) {
+            self.function(s, &format!("{fold}_all"), |w| {
+                if let Some(c) = rows.contraction() {
+                    w.product(to, outer, rows, &c);
+                }
+                match in_columns {
+                    true => w.in_parts(&column_part, to, rows),
+                    false => w.line("return -1;"),
+                }
+            });
+        }
+    }
+
+    fn permute(&mut self, s: &Step) {
+        let Some(p) = Permute::new(self.program, &s.stmt.op) else { return };
+        let name = format!("permute_{}", s.number);
+        self.inner(s, |w| w.combine_into(&format!("{name}_into"), &p));
+        self.function(s, &name, |w| w.scatter(&name, &p));
+        if let Some(k) = p.known {
+            self.function(s, &format!("{name}_part"), |w| w.private(&name, &p, k));
+            self.function(s, &format!("{name}_copies"), |w| w.combine_copies(&p));
+        }
+        if p.has_cheap_targets() {
+            self.function(s, &format!("{name}_range"), |w| w.owned(&name, &p));
+        }
+        if has_all(&s.stmt.op) {
+            self.function(s, &format!("{name}_all"), |w| w.scatter_all(&name, &p));
+        }
     }
 
     fn scan(&mut self, s: &Step, to: usize, extents: &Code, reverse: bool, rows: &Rows) {
@@ -157,6 +190,16 @@ impl Kernels<'_> {
             body(w);
             format!("static __attribute__((cold)) int {name}({PARAMETERS})")
         });
+    }
+}
+
+/// Whether a statement has a kernel that may do all of it, with several threads if that is better: it gives 0 if it has, 1 with a record,
+/// and -1 if the other kernels are the better way: then it has done nothing. Its task has all rows, or all source elements.
+pub fn has_all(op: &Op) -> bool {
+    match op {
+        Op::Reduce { extents, rows, .. } => in_columns(extents.results.len(), rows) || rows.contraction().is_some(),
+        Op::Permute { .. } => true,
+        _ => false,
     }
 }
 

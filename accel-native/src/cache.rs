@@ -39,7 +39,7 @@ pub fn library(module: &Module, toolchain: &Toolchain) -> Result<Arc<Library>> {
         return Ok(l);
     }
     map.retain(|_, l| l.strong_count() > 0);
-    let library = Arc::new(Library::load(file.path(), module.polygamma)?);
+    let library = Arc::new(Library::load(file.path())?);
     map.insert(key, Arc::downgrade(&library));
     Ok(library)
 }

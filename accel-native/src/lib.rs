@@ -18,10 +18,13 @@
 
 mod abi;
 mod cache;
+mod hooks;
 mod library;
 mod memory;
+mod pages;
 mod parallel;
 mod pool;
+mod product;
 mod runtime;
 mod toolchain;
 

@@ -1,6 +1,6 @@
 //! A loaded library of generated code.
 
-use crate::abi::{Entry, polygamma};
+use crate::abi::Entry;
 use accel_core::error::{Error, Result};
 use std::path::Path;
 
@@ -17,20 +17,14 @@ impl Library {
     ///
     /// # Errors
     /// `Error::Compiler` if the system does not load it.
-    pub fn load(path: &Path, uses_polygamma: bool) -> Result<Library> {
+    pub fn load(path: &Path) -> Result<Library> {
         let failed = |e: libloading::Error| Error::Compiler(e.to_string());
         // SAFETY: the file was compiled from code that we generated (its digest has been checked): it has no initialisers.
         let library = unsafe { libloading::Library::new(path) }.map_err(failed)?;
         // SAFETY: the generated text defines this symbol as a function of this type.
         let entry = unsafe { *library.get::<Entry>(c"accel_run").map_err(failed)? };
-        if uses_polygamma {
-            // SAFETY: the generated text defines this symbol as a variable of this type, and no code of the library runs yet.
-            unsafe {
-                let variable =
-                    library.get::<*mut extern "C" fn(i32, f64) -> f64>(c"accel_polygamma").map_err(failed)?;
-                **variable = polygamma;
-            }
-        }
+        // SAFETY: the library was compiled from generated code, and nobody has it yet.
+        unsafe { crate::hooks::set(&library) };
         Ok(Library { entry, _library: library })
     }
 }

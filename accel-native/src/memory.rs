@@ -1,6 +1,7 @@
 //! The memory of a run: blocks that are used again, and columns of arguments and literals that are borrowed.
 
 use crate::abi::Block;
+use crate::pages::advise;
 use accel_core::repr::{Column, ScalarType};
 use std::alloc::Layout;
 use std::ffi::c_void;
@@ -148,7 +149,9 @@ fn new_memory(bytes: usize, align: usize) -> Option<*mut c_void> {
         return Some(std::ptr::without_provenance_mut(align));
     }
     // SAFETY: the size is not 0.
-    NonNull::new(unsafe { std::alloc::alloc(layout) }).map(|p| p.as_ptr().cast())
+    let data = NonNull::new(unsafe { std::alloc::alloc(layout) })?.as_ptr().cast();
+    advise(data, bytes);
+    Some(data)
 }
 
 /// Frees the memory of a block, if it is its own.

@@ -5,6 +5,7 @@
 //! instructions over registers with structured branches and loops; it may read any array that is defined before it.
 
 pub(crate) mod builder;
+mod contraction;
 mod eval;
 mod ir;
 mod lex;
@@ -14,6 +15,7 @@ mod print;
 mod stats;
 mod verify;
 
+pub use contraction::{Contraction, Operand, Role};
 pub use eval::{KernelEvaluator, evaluate};
 pub use ir::*;
 pub use parse::parse;

@@ -62,7 +62,7 @@ impl Splitter {
             let info = self.program.arrays[a].clone();
             let results = body.results[next..next + info.columns.len()].to_vec();
             next += info.columns.len();
-            if self.whole.contains(&a) || info.columns.len() == 1 {
+            if self.whole.contains(&a) || info.columns.len() < 2 {
                 out.push(loop_(vec![a], &extents, &body, results, s.site));
                 continue;
             }

@@ -1,0 +1,196 @@
+//! Matrix products through the crate `gemm`, for generated code.
+//!
+//! NOTE [The order of sums in matrix products]
+//! `gemm` cuts the reduced dimension into blocks whose size depends on the extents and on the processor's caches, and goes through
+//! them one after the other; threads share the rows and columns. Therefore results do not depend on the number of threads. They may differ in the
+//! last places from those of the generated loops, which are taken for small products: the order is another one, and a product
+//! and the addition that follows it are rounded once.
+
+use gemm::Parallelism;
+use rayon::prelude::*;
+
+/// A dimension, as generated code describes it: role, extent, and strides in the result and in the operands.
+type Described = [i64; 5];
+
+/// A dimension of a product: its extent, and its strides in the result, the left and the right operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Dim {
+    extent: usize,
+    strides: [isize; 3],
+}
+
+/// A dimension of one element.
+const NONE: Dim = Dim { extent: 1, strides: [0; 3] };
+
+/// A product of matrices, and the dimensions along which there are many of them.
+#[derive(PartialEq, Eq, Debug)]
+struct Shape {
+    rows: Dim,
+    columns: Dim,
+    reduced: Dim,
+    batch: Vec<Dim>,
+}
+
+/// Below so many multiplications a product is better done by the generated loops.
+const WORTH: usize = 16 * 16 * 16;
+/// From so many on, threads share one product.
+const SHARED: usize = 96 * 96 * 96;
+
+impl Shape {
+    /// The roles are those of `accel-codegen`'s descriptions: batch, row, column, reduced.
+    fn new(dims: &[Described]) -> Shape {
+        let of = |role: i64| -> Vec<Dim> {
+            let dims = dims.iter().filter(|d| d[0] == role && d[1] != 1);
+            let dim = |d: &Described| Dim { extent: d[1] as usize, strides: [d[2], d[3], d[4]].map(|s| s as isize) };
+            merged(dims.map(dim).collect())
+        };
+        let mut batch = of(0);
+        let mut largest = |mut dims: Vec<Dim>| {
+            let found = (0..dims.len()).max_by_key(|i| dims[*i].extent).map(|i| dims.remove(i));
+            batch.extend(dims);
+            found.unwrap_or(NONE)
+        };
+        let (rows, columns, reduced) = (largest(of(1)), largest(of(2)), largest(of(3)));
+        Shape { rows, columns, reduced, batch: merged(batch) }
+    }
+
+    /// How many multiplications one product takes.
+    fn work(&self) -> usize {
+        self.rows.extent.saturating_mul(self.columns.extent).saturating_mul(self.reduced.extent)
+    }
+
+    /// Whether the library is faster than a loop: products with vectors, and small ones, are not.
+    fn pays(&self) -> bool {
+        let least = self.rows.extent.min(self.columns.extent).min(self.reduced.extent);
+        least >= 4 && self.work() >= WORTH
+    }
+
+    /// How many products there are.
+    fn count(&self) -> usize {
+        self.batch.iter().map(|d| d.extent).product()
+    }
+
+    /// Where product `i` starts in the result and the operands.
+    fn start(&self, i: usize) -> [isize; 3] {
+        let (mut rest, mut at) = (i, [0; 3]);
+        for d in self.batch.iter().rev() {
+            let k = (rest % d.extent) as isize;
+            rest /= d.extent;
+            at.iter_mut().zip(d.strides).for_each(|(at, s)| *at += k * s);
+        }
+        at
+    }
+}
+
+/// Dimensions as few as possible: two that are next to each other become one where that steps evenly through all arrays.
+fn merged(dims: Vec<Dim>) -> Vec<Dim> {
+    let mut all: Vec<Dim> = vec![];
+    for d in dims {
+        match all.last_mut() {
+            Some(o) if (0..3).all(|a| o.strides[a] == d.strides[a] * d.extent as isize) => {
+                *o = Dim { extent: o.extent * d.extent, strides: d.strides };
+            }
+            _ => all.push(d),
+        }
+    }
+    all
+}
+
+/// Addresses that threads share.
+#[derive(Clone, Copy)]
+struct Matrices<T> {
+    to: *mut T,
+    left: *const T,
+    right: *const T,
+}
+// SAFETY: the products that threads do at the same time have different results, and no one writes the operands.
+unsafe impl<T> Sync for Matrices<T> {}
+
+macro_rules! product {
+    ($name:ident $t:ty) => {
+        /// `to[..] = init + factor * sum of left[..] * right[..]`: 0 if it was done, -1 if the generated loops are to do it.
+        ///
+        /// # Safety
+        /// `dims` points to `count` descriptions, and the addresses to arrays (the result's may be uninitialised) that have all the
+        /// elements that the extents and strides lead to; no one else uses the result.
+        pub unsafe extern "C" fn $name(
+            dims: *const Described,
+            count: i64,
+            to: *mut $t,
+            left: *const $t,
+            right: *const $t,
+            factor: $t,
+            init: $t,
+        ) -> i32 {
+            // SAFETY: as promised by the caller.
+            let shape = Shape::new(unsafe { std::slice::from_raw_parts(dims, count as usize) });
+            if !shape.pays() {
+                return -1;
+            }
+            let all = Matrices { to, left, right };
+            let one = |i: usize, parallelism: Parallelism| {
+                // A method call, so that the closure takes the whole.
+                let m = all.at(shape.start(i));
+                let Shape { rows, columns, reduced, .. } = shape;
+                if init != 0.0 {
+                    for r in 0..rows.extent as isize {
+                        for c in 0..columns.extent as isize {
+                            // SAFETY: an element of the result.
+                            unsafe { m.to.offset(r * rows.strides[0] + c * columns.strides[0]).write(init) };
+                        }
+                    }
+                }
+                // SAFETY: the strides lead to elements of the arrays only, as promised; the result has been written if it is read.
+                unsafe {
+                    gemm::gemm(
+                        rows.extent,
+                        columns.extent,
+                        reduced.extent,
+                        m.to,
+                        columns.strides[0],
+                        rows.strides[0],
+                        init != 0.0,
+                        m.left,
+                        reduced.strides[1],
+                        rows.strides[1],
+                        m.right,
+                        columns.strides[2],
+                        reduced.strides[2],
+                        1.0,
+                        factor,
+                        false,
+                        false,
+                        false,
+                        parallelism,
+                    )
+                };
+            };
+            // A panic must not cross the generated code. There is no reason for one but a lack of memory.
+            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let n = shape.count();
+                if shape.work() >= SHARED && n < 4 * rayon::current_num_threads() {
+                    (0..n).for_each(|i| one(i, Parallelism::Rayon(0)));
+                } else if n.saturating_mul(shape.work()) >= SHARED {
+                    let chunk = (SHARED / 4 / shape.work()).max(1);
+                    (0..n).into_par_iter().with_min_len(chunk).for_each(|i| one(i, Parallelism::None));
+                } else {
+                    (0..n).for_each(|i| one(i, Parallelism::None));
+                }
+            }));
+            if done.is_ok() { 0 } else { -1 }
+        }
+    };
+}
+product!(product_f32 f32);
+product!(product_f64 f64);
+
+impl<T> Matrices<T> {
+    /// The matrices that start so many elements further on.
+    fn at(&self, by: [isize; 3]) -> Matrices<T> {
+        Matrices {
+            to: self.to.wrapping_offset(by[0]),
+            left: self.left.wrapping_offset(by[1]),
+            right: self.right.wrapping_offset(by[2]),
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Permutations by several threads, against plain loops.
+
+mod support;
+
+use accel_core::error::Error;
+use accel_core::repr::{Column, RawArray};
+use accel_native::Kernels;
+use support::{array, compile, f64s, numbers};
+
+/// A histogram: combines the elements of `a1` into the targets `a0`; a negative target is left out.
+fn histogram(known: &str, op: &str) -> Kernels {
+    compile(&format!(
+        r#"program (a0: Array1<i64>, a1: Array1<f64>, a2: Array1<f64>)
+site 0 = "permute"
+{{
+  a3: Array1<f64> = permute a2 @0 {known}
+    extents () {{ x0: i64 = extent a0 0 -> x0 }}
+    target (x0: i64) {{ x1: i64 = a0[x0] @0 inside; x2: i64 = 0; x3: bool = x1 >= x2 -> x3, x1 }}
+    element (x0: i64) {{ x1: f64 = a1[x0] @0 inside -> x1 }}
+    comb (x0: f64, x1: f64) {{ {op} }}
+  -> a3
+}}"#
+    ))
+}
+
+/// Sizes of the source and the target: below and above the border of what several threads do, with few and with many targets.
+const SIZES: [(usize, usize); 9] = [
+    (0, 3),
+    (5, 1),
+    (1000, 10),
+    (65_536, 1),
+    (70_001, 13),
+    (300_000, 5000),
+    (300_001, 40_000),
+    (100_000, 1_000_003),
+    (200_000, 0),
+];
+
+/// Targets without a pattern, and some to be left out.
+fn targets(n: usize, m: usize) -> Vec<i64> {
+    let target = |i: u64| {
+        (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33) as i64 % (m as i64 + m as i64 / 8 + 1) - m as i64 / 8 - 1
+    };
+    (0..n as u64).map(target).collect()
+}
+
+fn inputs(n: usize, m: usize) -> (Vec<RawArray>, Vec<i64>, Vec<f64>, Vec<f64>) {
+    let (ts, xs, defaults) = (targets(n, m), numbers(n), numbers(m));
+    (vec![array(&[n], ts.clone()), array(&[n], xs.clone()), array(&[m], defaults.clone())], ts, xs, defaults)
+}
+
+fn expected(ts: &[i64], xs: &[f64], defaults: &[f64], op: impl Fn(f64, f64) -> f64) -> Vec<f64> {
+    let mut all = defaults.to_vec();
+    for (t, x) in ts.iter().zip(xs).filter(|(t, _)| **t >= 0) {
+        all[*t as usize] = op(*x, all[*t as usize]);
+    }
+    all
+}
+
+#[test]
+fn sums_of_few_and_of_many_targets() {
+    let k = histogram("sum", "x2: f64 = x0 + x1 -> x2");
+    for (n, m) in SIZES {
+        let (inputs, ts, xs, defaults) = inputs(n, m);
+        let found = k.run(inputs).unwrap();
+        for (x, y) in f64s(&found[0]).iter().zip(expected(&ts, &xs, &defaults, |a, b| a + b)) {
+            assert!((x - y).abs() < 1e-9, "{n} elements, {m} targets: {x} is not {y}");
+        }
+    }
+}
+
+#[test]
+fn greatest_elements_ignore_nan() {
+    let k = histogram("max", "x2: f64 = max x0 x1 -> x2");
+    for (n, m) in SIZES {
+        let (mut inputs, ts, mut xs, mut defaults) = inputs(n, m);
+        xs.iter_mut().step_by(3).for_each(|x| *x = f64::NAN);
+        defaults.iter_mut().step_by(2).for_each(|x| *x = f64::NAN);
+        inputs[1] = array(&[n], xs.clone());
+        inputs[2] = array(&[m], defaults.clone());
+        let found = k.run(inputs).unwrap();
+        let same = |(x, y): (&f64, f64)| *x == y || (x.is_nan() && y.is_nan());
+        assert!(
+            f64s(&found[0]).iter().zip(expected(&ts, &xs, &defaults, f64::max)).all(same),
+            "{n} elements, {m} targets"
+        );
+    }
+}
+
+/// An operator that is not known to have a neutral value: every target gets its elements in the order of the source, exactly.
+#[test]
+fn other_operators() {
+    let k = histogram("", "x2: f64 = 0.5; x3: f64 = x1 * x2; x4: f64 = x0 + x3 -> x4");
+    for (n, m) in SIZES {
+        let (inputs, ts, xs, defaults) = inputs(n, m);
+        let found = k.run(inputs).unwrap();
+        assert_eq!(f64s(&found[0]), expected(&ts, &xs, &defaults, |a, b| a + b * 0.5), "{n} elements, {m} targets");
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let k = histogram("sum", "x2: f64 = x0 + x1 -> x2");
+    for (n, m) in [(300_000, 17), (200_000, 150_000)] {
+        let results: Vec<_> = (1..=5)
+            .map(|threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| k.run(inputs(n, m).0).unwrap())
+            })
+            .collect();
+        assert!(results.windows(2).all(|w| w[0] == w[1]), "{n} elements, {m} targets");
+    }
+}
+
+#[test]
+fn the_first_mistake_is_told() {
+    let k = histogram("sum", "x2: f64 = x0 + x1 -> x2");
+    for (n, m) in [(100, 10), (300_000, 17), (200_000, 150_000)] {
+        let (mut inputs, mut ts, ..) = inputs(n, m);
+        let wrong = [(n - 1, 3), (n / 2 + 1, 2), (n / 3, 1)];
+        wrong.iter().for_each(|(i, by)| ts[*i] = (m + by) as i64);
+        inputs[0] = array(&[n], ts);
+        match k.run(inputs) {
+            Err(Error::OutOfBounds { index, shape, .. }) => assert_eq!((index, shape), (vec![m as i64 + 1], vec![m])),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// Two columns, two dimensions.
+#[test]
+fn pairs_in_a_matrix() {
+    let k = compile(
+        r#"program (a0: Array1<i64>, a1: Array2<i64, f64>)
+site 0 = "permute"
+{
+  a2: Array2<i64, f64> = permute a1 @0
+    extents () { x0: i64 = extent a0 0 -> x0 }
+    target (x0: i64) { x1: bool = true; x2: i64 = a0[x0] @0 inside; x3: i64 = 7; x4: i64 = x2 % x3; x5: i64 = x2 / x3 -> x1, x5, x4 }
+    element (x0: i64) { x1: f64 = as f64 x0; x2: i64 = 1 -> x2, x1 }
+    comb (x0: i64, x1: f64, x2: i64, x3: f64) { x4: i64 = x0 + x2; x5: f64 = x1 + x3 -> x4, x5 }
+  -> a2
+}"#,
+    );
+    let (n, rows) = (200_000, 5);
+    let ts: Vec<i64> = (0..n as i64).map(|i| i * i % 35).collect();
+    let defaults =
+        RawArray { extents: [rows, 7].into(), columns: vec![vec![1i64; 35].into(), vec![0.5f64; 35].into()] };
+    let found = k.run(vec![array(&[n], ts.clone()), defaults]).unwrap();
+    let (mut counts, mut sums) = (vec![1i64; 35], vec![0.5f64; 35]);
+    for (i, t) in ts.iter().enumerate() {
+        counts[*t as usize] += 1;
+        sums[*t as usize] += i as f64;
+    }
+    assert_eq!(found[0].columns, [Column::from(counts), Column::from(sums)]);
+}

@@ -1,0 +1,30 @@
+//! What the tests of kernel programs share.
+#![allow(dead_code)]
+
+use accel_core::repr::{Column, RawArray};
+use accel_fusion::kernel::parse;
+use accel_native::Kernels;
+
+/// Compiles a program written as text.
+pub fn compile(text: &str) -> Kernels {
+    let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    Kernels::new(program).unwrap_or_else(|e| panic!("{e}\n{text}")).expect("the tests need a C compiler")
+}
+
+/// An array of one column.
+pub fn array(extents: &[usize], column: impl Into<Column>) -> RawArray {
+    RawArray { extents: extents.into(), columns: vec![column.into()] }
+}
+
+/// The only column of an array of `f64`.
+pub fn f64s(a: &RawArray) -> &[f64] {
+    match &a.columns[0] {
+        Column::F64(c) => c,
+        c => panic!("a column of {}", c.ty()),
+    }
+}
+
+/// Numbers between -0.5 and 0.5 without a pattern.
+pub fn numbers(n: usize) -> Vec<f64> {
+    (0..n as u64).map(|i| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as f64 / (1 << 24) as f64 - 0.5).collect()
+}
