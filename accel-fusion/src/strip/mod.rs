@@ -9,14 +9,15 @@
 //!
 //! NOTE [When strips pay]: a strip saves the memory traffic of what one statement of it computes and another one reads. So a
 //! statement belongs to a group only if it reads a result of the group or its result is read in the group. Statements that
-//! merely go over the same dimension gain nothing, and a product of two matrices from outside, in whatever disguise, is faster by itself.
+//! merely go over the same dimension gain nothing. A product of two matrices is faster by itself, since it goes through caches and registers
+//! in blocks of both; where many small products are made at once, one for each of a further index, the strips do as well.
 //! How long the dimension is, and how much memory a strip takes, is known only when the program runs: a backend executes the statements
 //! one by one where a strip would be far too large for its caches.
 
 mod roles;
 mod value;
 
-use crate::kernel::{ArrayId, Block, Code, Instr, Op, Program, Stmt};
+use crate::kernel::{self, ArrayId, Block, Code, Instr, Op, Program, Stmt};
 use roles::{Lengths, role};
 pub use roles::{Role, roles};
 use std::collections::{BTreeSet, HashMap};
@@ -55,6 +56,8 @@ struct Entry {
     stmt: Stmt,
     uses: BTreeSet<ArrayId>,
     lengths: Lengths,
+    /// Whether it is one product of two matrices.
+    is_product: bool,
 }
 
 fn block(b: &Block, results: &[ArrayId]) -> Block {
@@ -98,7 +101,11 @@ fn inner(s: &Stmt) -> Stmt {
 fn entry(stmt: Stmt) -> Entry {
     let mut used = BTreeSet::new();
     uses(&stmt.op, &mut used);
-    Entry { lengths: Lengths::new(&stmt.op), stmt, uses: used }
+    let is_product = match &stmt.op {
+        Op::Reduce { rows, .. } => rows.contraction().is_some_and(|c| !c.roles.contains(&kernel::Role::Batch)),
+        _ => false,
+    };
+    Entry { lengths: Lengths::new(&stmt.op), is_product, stmt, uses: used }
 }
 
 /// The statements with those that can be executed together with the first one as a strip, if that pays: see NOTE [When strips pay].
@@ -136,8 +143,8 @@ fn members(entries: &[Entry], len: &str, barred: &BTreeSet<usize>, results: &[Ar
         };
         let is_late = !e.uses.is_disjoint(&late);
         let is_full = members.inside.len() == MOST;
-        let role =
-            if is_late || is_full || barred.contains(&k) { None } else { role(&e.stmt.op, &e.lengths, len, &rows) };
+        let is_alone = is_late || is_full || e.is_product || barred.contains(&k);
+        let role = if is_alone { None } else { role(&e.stmt.op, &e.lengths, len, &rows) };
         match role {
             Some(Role::Row) => {
                 rows.extend(to.iter().copied());
