@@ -16,6 +16,8 @@ pub const MEMORY: i64 = 5;
 pub const EMPTY: i64 = 6;
 /// A reshape to another size: the site of the statement, the new array (its extents are in the table), the old one.
 pub const RESHAPE: i64 = 7;
+/// A strip that would take too much memory: the statements have to be executed one by one, by the program without strips.
+pub const STRIP: i64 = 8;
 
 /// The names of the operations that can divide by zero.
 pub const DIVISIONS: [&str; 4] = ["/", "%", "div_euclid", "rem_euclid"];

@@ -28,7 +28,7 @@ pub struct Step<'a> {
     pub handed: BTreeSet<ArrayId>,
     /// For each column of a loop's outputs an array that dies here and its column: the output may be written over it.
     pub over: Vec<Option<(ArrayId, usize)>>,
-    /// The inner blocks: `then` and `otherwise`, or the condition and the body, or the body.
+    /// The inner blocks: `then` and `otherwise`, or the condition and the body. Those of a strip are executed all at once.
     pub blocks: Vec<Block<'a>>,
 }
 
@@ -103,7 +103,6 @@ impl<'a> Analysis<'a> {
                 // The old state belongs to the body, which makes the next one.
                 vec![a, self.block(&body.0, next, &body.1, to.iter().copied().collect())]
             }
-            Op::Strip { to, body, .. } => vec![self.block(body, number + 1, to, BTreeSet::new())],
             _ => vec![],
         };
         Step { number, stmt, dies, handed, over, blocks }

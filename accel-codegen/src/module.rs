@@ -32,7 +32,7 @@ pub fn emit(program: &Program, options: Options) -> Module {
     let layout = Layout::new(program);
     let body = liveness::analyse(program);
     let mut declarations = Declarations::new(options.vector_math);
-    let mut kernels = Kernels { program, declarations: &mut declarations, text: String::new(), rare: false };
+    let mut kernels = Kernels { program, declarations: &mut declarations, text: String::new() };
     kernels.block(&body);
     let kernels = kernels.text;
     let host = host::emit(program, &layout, &mut declarations, &body);
@@ -82,18 +82,13 @@ struct Kernels<'a> {
     program: &'a Program,
     declarations: &'a mut Declarations,
     text: String,
-    /// Whether what is printed is hardly ever executed: compiling it should be fast, not the code.
-    rare: bool,
 }
 
 impl Kernels<'_> {
     fn block(&mut self, b: &Block) {
         for s in &b.steps {
             self.statement(s);
-            let before = self.rare;
-            self.rare |= matches!(s.stmt.op, Op::Strip { .. });
             s.blocks.iter().for_each(|b| self.block(b));
-            self.rare = before;
         }
     }
 
@@ -179,8 +174,7 @@ impl Kernels<'_> {
         let mut w = Writer::new(self.program, self.declarations, s.stmt.site);
         let head = body(&mut w);
         let body = w.finish();
-        let rare = if self.rare { "__attribute__((cold)) " } else { "" };
-        let _ = write!(self.text, "\n{rare}{head} {{\n{body}    return 0;\n}}\n");
+        let _ = write!(self.text, "\n{head} {{\n{body}    return 0;\n}}\n");
     }
 
     fn function(&mut self, s: &Step, name: &str, body: impl FnOnce(&mut Writer)) {

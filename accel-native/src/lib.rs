@@ -37,7 +37,7 @@ use accel_core::print;
 use accel_core::repr::{ArrayTuple, RawArray, RawTy};
 use accel_fusion::kernel;
 use accel_fusion::optimize::{Optimized, optimize};
-use accel_fusion::strip::strips;
+use accel_fusion::strip::{dissolve, strips};
 use runtime::Code;
 use std::sync::OnceLock;
 
@@ -71,6 +71,8 @@ impl Backend for Native {
 /// A compiled kernel program.
 pub struct Kernels {
     code: Code,
+    /// The program without strips, for extents with which they do not pay; made when it is needed.
+    plain: OnceLock<Result<Code>>,
 }
 
 impl Kernels {
@@ -79,13 +81,18 @@ impl Kernels {
     /// # Errors
     /// `Error::Compiler`, and what [`kernel::verify`] says: generated code does not check what it excludes.
     pub fn new(program: kernel::Program) -> Result<Option<Kernels>> {
+        let code = Self::code(program)?;
+        Ok(code.map(|code| Kernels { code, plain: OnceLock::new() }))
+    }
+
+    fn code(program: kernel::Program) -> Result<Option<Code>> {
         kernel::verify(&program)?;
         print::dump_with("kernels", || program.to_string());
         let Some(toolchain) = toolchain::toolchain() else { return Ok(None) };
         let module = emit(&program, Options { vector_math: toolchain.vector_math });
         print::dump_with("c", || module.source.clone());
         let library = cache::library(&module, toolchain)?;
-        Ok(Some(Kernels { code: Code::new(program, library) }))
+        Ok(Some(Code::new(program, library)))
     }
 
     /// Computes the result arrays from the input arrays. The inputs must have the ranks and element types of the program.
@@ -103,9 +110,24 @@ impl Kernels {
         if inputs.len() != program.inputs.len() || !program.inputs.iter().zip(&inputs).all(fits) {
             return Err(Error::Internal("inputs that do not fit the kernel program".into()));
         }
-        let (results, bytes) = runtime::run(&self.code, &inputs)?;
+        let (results, bytes) = match runtime::run(&self.code, &inputs)? {
+            Some(found) => found,
+            None => runtime::run(self.plain()?, &inputs)?
+                .ok_or_else(|| Error::Internal("a program without strips that has strips".into()))?,
+        };
         tracing::trace!(bytes, "the most memory of the run");
         Ok(results)
+    }
+}
+
+impl Kernels {
+    fn plain(&self) -> Result<&Code> {
+        let make = || {
+            tracing::debug!("strips would take too much memory: the program is compiled without them");
+            let code = Self::code(dissolve(&self.code.program))?;
+            code.ok_or_else(|| Error::Compiler("there was a C compiler and now there is none".into()))
+        };
+        self.plain.get_or_init(make).as_ref().map_err(Clone::clone)
     }
 }
 

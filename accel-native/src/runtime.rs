@@ -6,7 +6,7 @@ use crate::memory::{Memory, address, cell};
 use crate::parallel::CALLS;
 use crate::pool::Pool;
 use accel_codegen::Layout;
-use accel_codegen::fault::{DIVISION, DIVISIONS, EMPTY, MEMORY, NEGATIVE, READ, RESHAPE, TARGET, record_length};
+use accel_codegen::fault::{DIVISION, DIVISIONS, EMPTY, MEMORY, NEGATIVE, READ, RESHAPE, STRIP, TARGET, record_length};
 use accel_core::error::{Error, Result};
 use accel_core::repr::RawArray;
 use accel_fusion::kernel::{ArrayId, Block as Statements, Op, Program};
@@ -51,11 +51,12 @@ pub struct Context<'a> {
     pub failure: Option<Error>,
 }
 
-/// The results for arguments of the program's types, and the most bytes that they and intermediate arrays took together.
+/// The results for arguments of the program's types, and the most bytes that they and intermediate arrays took together. `None` if a
+/// strip would take too much memory.
 ///
 /// # Errors
 /// Everything that is checked at run time.
-pub fn run(code: &Code, arguments: &[RawArray]) -> Result<(Vec<RawArray>, usize)> {
+pub fn run(code: &Code, arguments: &[RawArray]) -> Result<Option<(Vec<RawArray>, usize)>> {
     let (program, layout) = (&code.program, &code.layout);
     let mut extents = vec![0i64; layout.extent_count];
     // The columns of arrays of rank 0; numbers have the alignment of every type.
@@ -92,6 +93,9 @@ pub fn run(code: &Code, arguments: &[RawArray]) -> Result<(Vec<RawArray>, usize)
     // all their elements, the memory of the tables is not moved, and no one else uses the context or the tables meanwhile.
     let failed = unsafe { (code.library.entry)(std::ptr::from_mut(&mut context).cast()) } != 0;
     let Context { run, mut memory, failure, .. } = context;
+    if failed && failure.is_none() && fault[0] == STRIP {
+        return Ok(None);
+    }
     if failed {
         let shape = |a: ArrayId| {
             let first = layout.extents[a];
@@ -110,7 +114,7 @@ pub fn run(code: &Code, arguments: &[RawArray]) -> Result<(Vec<RawArray>, usize)
         RawArray { columns: info.columns.iter().copied().enumerate().map(column).collect(), extents: shape }
     };
     let results = program.results.iter().map(result).collect();
-    Ok((results, memory.peak))
+    Ok(Some((results, memory.peak)))
 }
 
 /// Makes an argument or a literal known.
@@ -193,7 +197,7 @@ mod tests {
         let text = format!("program (a0: Array1<f64>)\nsite 0 = \"map\"\n{{\n{statements}\n  -> {result}\n}}");
         let kernels = Kernels::new(parse(&text).unwrap()).unwrap().expect("the tests need a C compiler");
         let input = RawArray { extents: [n].into(), columns: vec![vec![1.0; n].into()] };
-        let (mut results, peak) = super::run(&kernels.code, &[input]).unwrap();
+        let (mut results, peak) = super::run(&kernels.code, &[input]).unwrap().expect("no strips");
         (peak, results.remove(0))
     }
 

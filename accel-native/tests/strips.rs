@@ -204,6 +204,26 @@ fn errors_are_those_of_the_statements() {
     }
 }
 
+#[test]
+fn thousands_of_statements() {
+    let n = 1000;
+    let mut text = String::from("program (a0: Array1<f64>)\nsite 0 = \"map\"\n{\n");
+    for k in 1..=n {
+        text += &format!(
+            "a{k}: Array1<f64> = loop @0 extents () {{ x0: i64 = extent a0 0 -> x0 }} \
+             body (x0: i64) {{ x1: f64 = a{}[x0] @0 inside; x2: f64 = a0[x0] @0 inside; x3: f64 = x1 + x2 -> x3 }}\n",
+            k - 1
+        );
+    }
+    text += &format!("-> a{n}\n}}");
+    let start = Instant::now();
+    let k = compile(stripped(&text));
+    let found = k.run(vec![array(&[100], vec![1.0; 100])]).unwrap();
+    assert_eq!(found[0], array(&[100], vec![1.0 + n as f64; 100]));
+    // Twice as many statements take about twice as long.
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+}
+
 /// Not a test: prints times. `cargo test --release -p accel-native --test strips -- --ignored --nocapture`
 #[test]
 #[ignore = "prints times"]

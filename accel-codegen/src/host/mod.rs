@@ -90,7 +90,7 @@ impl Host<'_> {
             Op::Reshape { to, from, extents } => self.reshape(*to, *from, extents),
             Op::If { to, cond, then, otherwise } => self.if_(s, to, cond, [&then.1, &otherwise.1]),
             Op::While { to, init, cond, body } => self.while_(s, to, init, cond.1, &body.1),
-            Op::Strip { to, len, .. } => self.strip(s, to, len),
+            Op::Strip { to, len, body } => self.strip(s, to, len, body),
         }
         s.dies.iter().for_each(|a| self.drop_array(*a));
         self.w.close();

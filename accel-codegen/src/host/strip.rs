@@ -1,8 +1,9 @@
 //! Strips in the host program.
 
 use super::Host;
+use crate::fault;
 use crate::liveness::Step;
-use accel_fusion::kernel::{ArrayId, Code, Op};
+use accel_fusion::kernel::{self, ArrayId, Code, Op};
 
 /// With fewer positions than this, most lanes of a strip are idle.
 const SHORT: usize = 8;
@@ -12,14 +13,14 @@ const LARGE_FOR_SHORT: usize = 1 << 18;
 const LARGE: usize = 32 << 20;
 
 impl Host<'_> {
-    /// All statements at once, or, if a strip would take too much memory, one by one.
-    pub fn strip(&mut self, s: &Step, to: &[ArrayId], len: &Code) {
+    /// All statements of the body at once.
+    pub fn strip(&mut self, s: &Step, to: &[ArrayId], len: &Code, body: &kernel::Block) {
         self.extents("len", len);
-        for inner in &s.blocks[0].steps {
-            self.w.site = inner.stmt.site;
+        for inner in &body.stmts {
+            self.w.site = inner.site;
             self.w.open("");
-            self.w.line(format!("r->site = {};", inner.stmt.site));
-            let rank = match &inner.stmt.op {
+            self.w.line(format!("r->site = {};", inner.site));
+            let rank = match &inner.op {
                 Op::Reduce { extents, rows, .. } => self.checked_rows(extents, rows),
                 op => {
                     let rank = self.extents("e", op.codes()[0].1);
@@ -28,7 +29,7 @@ impl Host<'_> {
                 }
             };
             let e: Vec<_> = (0..rank).map(|k| format!("e[{k}]")).collect();
-            inner.stmt.op.defines().iter().for_each(|a| self.set_extents(*a, &e));
+            inner.op.defines().iter().for_each(|a| self.set_extents(*a, &e));
             self.w.close();
         }
         self.w.site = s.stmt.site;
@@ -37,10 +38,8 @@ impl Host<'_> {
         self.w.line("i64 sizes[3];");
         self.w.line("const task t = { 0, 0, 0, 0, 0, 0, (void *const[]){ sizes } };");
         self.w.line(format!("if ({name}_sizes(r->arrays, &t, fault)) return 1;"));
-        self.w.open(&format!("if (sizes[0] > (len[0] < {SHORT} ? {LARGE_FOR_SHORT} : {LARGE}))"));
-        self.block(&s.blocks[0]);
-        self.w.close();
-        self.w.open("else");
+        let too_large = format!("sizes[0] > (len[0] < {SHORT} ? {LARGE_FOR_SHORT} : {LARGE})");
+        self.w.fault(&too_large, fault::STRIP, self.w.site, 0, &[]);
         for a in to {
             let (e, rank) = (self.extents_at(*a), self.extents_of(*a).len());
             self.w.open("");
@@ -54,6 +53,5 @@ impl Host<'_> {
         self.w.line(format!(
             "if (r->calls->strip(r, (function *const[]){{ {name}, {name}_join }}, len[0], sizes)) return 1;"
         ));
-        self.w.close();
     }
 }

@@ -9,15 +9,16 @@
 //!
 //! NOTE [When strips pay]: a strip saves the memory traffic of what one statement of it computes and another one reads. So a
 //! statement belongs to a group only if it reads a result of the group or its result is read in the group. Statements that
-//! merely go over the same dimension gain nothing, and a product of two matrices from outside, in whatever disguise, is faster by itself.
+//! merely go over the same dimension gain nothing. A product of two matrices is faster by itself, since it goes through caches and registers
+//! in blocks of both; where many small products are made at once, one for each of a further index, the strips do as well.
 //! How long the dimension is, and how much memory a strip takes, is known only when the program runs: a backend executes the statements
-//! one by one where the dimension is short or the strip too large for its caches.
+//! one by one where a strip would be far too large for its caches.
 
 mod roles;
 mod value;
 
-use crate::kernel::{ArrayId, Block, Code, Instr, Op, Program, Stmt};
-use roles::role;
+use crate::kernel::{self, ArrayId, Block, Code, Instr, Op, Program, Stmt};
+use roles::{Lengths, role};
 pub use roles::{Role, roles};
 use std::collections::{BTreeSet, HashMap};
 pub use value::value;
@@ -27,15 +28,36 @@ pub fn strips(program: &Program) -> Program {
     Program { body: block(&program.body, &program.results), ..program.clone() }
 }
 
+/// The program with the statements of strips in their place, one after the other.
+pub fn dissolve(program: &Program) -> Program {
+    let mut program = program.clone();
+    dissolve_block(&mut program.body);
+    program
+}
+
+fn dissolve_block(b: &mut Block) {
+    let mut stmts = vec![];
+    for mut s in std::mem::take(&mut b.stmts) {
+        s.op.blocks_mut().into_iter().for_each(dissolve_block);
+        match s.op {
+            Op::Strip { body, .. } => stmts.extend(body.stmts),
+            _ => stmts.push(s),
+        }
+    }
+    b.stmts = stmts;
+}
+
+/// A group has at most this many statements: compilers take more than twice as long for a function of twice the size.
+const MOST: usize = 40;
+
 /// A statement with what has to be known about it again and again.
 #[derive(Clone)]
 struct Entry {
     stmt: Stmt,
     uses: BTreeSet<ArrayId>,
-    /// The outermost extent, if the statement can have the role of a row.
-    len: Option<(String, Code)>,
-    /// The length of the rows that it reduces.
-    reduced: Option<String>,
+    lengths: Lengths,
+    /// Whether it is one product of two matrices.
+    is_product: bool,
 }
 
 fn block(b: &Block, results: &[ArrayId]) -> Block {
@@ -43,12 +65,13 @@ fn block(b: &Block, results: &[ArrayId]) -> Block {
     // How many statements have this outermost extent: where there is only one, and no total, no group is tried.
     let mut common: HashMap<String, usize> = HashMap::new();
     for e in &entries {
-        e.len.iter().map(|(len, _)| len).chain(&e.reduced).for_each(|len| *common.entry(len.clone()).or_insert(0) += 1);
+        let Lengths { outermost, reduced } = &e.lengths;
+        outermost.iter().chain(reduced).for_each(|len| *common.entry(len.clone()).or_insert(0) += 1);
     }
     let mut next = 0;
     while next < entries.len() {
-        let tried = entries[next].len.as_ref().filter(|(len, _)| common[len] > 1);
-        match tried.and_then(|(len, code)| group(&entries[next..], len, code, results)) {
+        let tried = entries[next].lengths.outermost.as_ref().filter(|len| common[*len] > 1);
+        match tried.and_then(|len| group(&entries[next..], len, results)) {
             // The statements before the group, which come next, may be another one.
             Some(regrouped) => entries.splice(next.., regrouped).for_each(drop),
             None => next += 1,
@@ -78,21 +101,15 @@ fn inner(s: &Stmt) -> Stmt {
 fn entry(stmt: Stmt) -> Entry {
     let mut used = BTreeSet::new();
     uses(&stmt.op, &mut used);
-    let len = match &stmt.op {
-        Op::Loop { extents, .. } | Op::Reduce { extents, .. } => {
-            value(extents, 0).map(|len| (len, Code { results: extents.results[..1].to_vec(), ..extents.clone() }))
-        }
-        _ => None,
+    let is_product = match &stmt.op {
+        Op::Reduce { rows, .. } => rows.contraction().is_some_and(|c| !c.roles.contains(&kernel::Role::Batch)),
+        _ => false,
     };
-    let reduced = match &stmt.op {
-        Op::Reduce { rows, .. } => value(&rows.len, 0),
-        _ => None,
-    };
-    Entry { stmt, uses: used, len, reduced }
+    Entry { lengths: Lengths::new(&stmt.op), is_product, stmt, uses: used }
 }
 
 /// The statements with those that can be executed together with the first one as a strip, if that pays: see NOTE [When strips pay].
-fn group(entries: &[Entry], len: &str, code: &Code, results: &[ArrayId]) -> Option<Vec<Entry>> {
+fn group(entries: &[Entry], len: &str, results: &[ArrayId]) -> Option<Vec<Entry>> {
     // Statements that turn out not to belong to the group are left out of the next attempt.
     let mut barred = BTreeSet::new();
     loop {
@@ -103,7 +120,7 @@ fn group(entries: &[Entry], len: &str, code: &Code, results: &[ArrayId]) -> Opti
             return None;
         }
         if alone.is_empty() {
-            return Some(assemble(entries, &members, code, results));
+            return Some(assemble(entries, &members, results));
         }
         barred.extend(alone);
     }
@@ -125,7 +142,9 @@ fn members(entries: &[Entry], len: &str, barred: &BTreeSet<usize>, results: &[Ar
             to.iter().any(|a| results.contains(a) || entries[k + 1..].iter().any(|later| later.uses.contains(a)))
         };
         let is_late = !e.uses.is_disjoint(&late);
-        let role = if is_late || barred.contains(&k) { None } else { role(&e.stmt.op, len, &rows) };
+        let is_full = members.inside.len() == MOST;
+        let is_alone = is_late || is_full || e.is_product || barred.contains(&k);
+        let role = if is_alone { None } else { role(&e.stmt.op, &e.lengths, len, &rows) };
         match role {
             Some(Role::Row) => {
                 rows.extend(to.iter().copied());
@@ -161,7 +180,7 @@ fn connected(entries: &[Entry], group: &[usize]) -> BTreeSet<usize> {
 }
 
 /// What need not come after the group, the group, and what must.
-fn assemble(entries: &[Entry], members: &Members, len: &Code, results: &[ArrayId]) -> Vec<Entry> {
+fn assemble(entries: &[Entry], members: &Members, results: &[ArrayId]) -> Vec<Entry> {
     let pick = |which: &[usize]| -> Vec<Entry> { which.iter().map(|k| entries[*k].clone()).collect() };
     let is_before = |k: &usize| !members.inside.contains(k) && !members.after.contains(k);
     let before: Vec<usize> = (0..entries.len()).filter(is_before).collect();
@@ -169,8 +188,11 @@ fn assemble(entries: &[Entry], members: &Members, len: &Code, results: &[ArrayId
     let is_seen = |a: &ArrayId| results.contains(a) || after.iter().any(|e| e.uses.contains(a));
     let to = body.iter().flat_map(|e| e.stmt.op.defines()).copied().filter(is_seen).collect();
     let site = body[0].stmt.site;
+    // The first statement is a row statement: its first extent is that of the strips.
+    let extents = body[0].stmt.op.codes()[0].1;
+    let len = Code { results: extents.results[..1].to_vec(), ..extents.clone() };
     let body = Block { stmts: body.into_iter().map(|e| e.stmt).collect() };
-    let strip = entry(Stmt { op: Op::Strip { to, len: len.clone(), body }, site });
+    let strip = entry(Stmt { op: Op::Strip { to, len, body }, site });
     [before, vec![strip], after].concat()
 }
 

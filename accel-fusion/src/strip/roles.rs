@@ -34,7 +34,8 @@ pub fn roles(to: &[ArrayId], len: &Code, body: &Block) -> Result<Vec<Role>, Stri
         if s.op.codes().iter().any(|(_, c)| reads_any(&c.instrs, &totals)) {
             return Err(format!("{}: reads a total", names()));
         }
-        let role = role(&s.op, &len, &rows).ok_or_else(|| format!("{}: cannot be executed in strips", names()))?;
+        let role = role(&s.op, &Lengths::new(&s.op), &len, &rows)
+            .ok_or_else(|| format!("{}: cannot be executed in strips", names()))?;
         let defined = s.op.defines().iter().copied();
         match role {
             Role::Row => rows.extend(defined),
@@ -46,23 +47,41 @@ pub fn roles(to: &[ArrayId], len: &Code, body: &Block) -> Result<Vec<Role>, Stri
     Ok(found)
 }
 
-/// What a statement can do in strips of a dimension of the extent `len`, in which `rows` are computed.
-pub(super) fn role(op: &Op, len: &str, rows: &BTreeSet<ArrayId>) -> Option<Role> {
-    let is_len = |code: &Code| !code.results.is_empty() && value(code, 0).is_some_and(|v| v == len);
+/// What a statement goes over, as values: its outermost extent and the length of the rows that it reduces, where there are such.
+#[derive(Clone, Default)]
+pub(super) struct Lengths {
+    pub outermost: Option<String>,
+    pub reduced: Option<String>,
+}
+
+impl Lengths {
+    pub fn new(op: &Op) -> Lengths {
+        match op {
+            Op::Loop { extents, .. } => Lengths { outermost: value(extents, 0), reduced: None },
+            Op::Reduce { extents, rows, .. } => Lengths { outermost: value(extents, 0), reduced: value(&rows.len, 0) },
+            _ => Lengths::default(),
+        }
+    }
+}
+
+/// What a statement of these lengths can do in strips of a dimension of the extent `len`, in which `rows` are computed.
+pub(super) fn role(op: &Op, lengths: &Lengths, len: &str, rows: &BTreeSet<ArrayId>) -> Option<Role> {
+    let is_outermost = lengths.outermost.as_deref() == Some(len);
     let reads_none = |codes: &[&Code]| codes.iter().all(|c| !reads_any(&c.instrs, rows));
     match op {
         Op::Loop { extents, body, .. } => {
-            let fits = is_len(extents) && reads_none(&[extents]) && reads_at(&body.instrs, 0, rows);
+            let fits = is_outermost && reads_none(&[extents]) && reads_at(&body.instrs, 0, rows);
             fits.then_some(Role::Row)
         }
         Op::Reduce { extents, rows: Rows { len: length, element, init, op, .. }, .. } => {
+            let is_reduced = lengths.reduced.as_deref() == Some(len);
             let others: Vec<&Code> = [extents, length, op].into_iter().chain(init).collect();
-            if !reads_none(&others) {
+            if !(is_outermost || is_reduced) || !reads_none(&others) {
                 None
-            } else if is_len(extents) && reads_at(&element.instrs, 0, rows) {
+            } else if is_outermost && reads_at(&element.instrs, 0, rows) {
                 Some(Role::Row)
             } else {
-                (is_len(length) && reads_at(&element.instrs, extents.results.len(), rows)).then_some(Role::Total)
+                (is_reduced && reads_at(&element.instrs, extents.results.len(), rows)).then_some(Role::Total)
             }
         }
         _ => None,

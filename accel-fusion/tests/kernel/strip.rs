@@ -3,7 +3,7 @@
 use crate::program;
 use accel_core::repr::{ArrayTuple, Column, RawArray};
 use accel_fusion::kernel::{Op, Program, evaluate, verify};
-use accel_fusion::strip::{strips, value};
+use accel_fusion::strip::{dissolve, strips, value};
 
 /// Squares, their sums along both dimensions and something that needs a total.
 const PLAIN: &str = r#"program (a0: Array2<f64>)
@@ -84,6 +84,9 @@ fn groups_are_formed_around_what_is_read_within() {
     assert_eq!(p.to_string(), STRIPPED);
     assert_eq!(program(STRIPPED).to_string(), STRIPPED);
     verify(&p).unwrap();
+    // Only the order of the statements is another one than before.
+    let lines = |p: &Program| p.to_string().lines().map(String::from).collect::<std::collections::BTreeSet<_>>();
+    assert_eq!(lines(&dissolve(&p)), lines(&plain()));
     // Nothing more to be done.
     assert_eq!(strips(&p).to_string(), STRIPPED);
 }
@@ -121,6 +124,33 @@ site 0 = "map"
   -> a1, a2
 }"#;
     assert!(strips(&program(text)).body.stmts.iter().all(|s| matches!(s.op, Op::Loop { .. })));
+}
+
+/// The exponentials of the elements of a product, and a sum of them.
+fn product(batch: bool) -> String {
+    let left = if batch { "a0[x0, x1, x3]" } else { "a0[x0, x0, x3]" };
+    format!(
+        r#"program (a0: Array3<f64>, a1: Array3<f64>)
+site 0 = "fold"
+{{
+  a2: Array3<f64> = reduce @0 sum
+    extents () {{ x0: i64 = extent a0 0; x1: i64 = extent a1 1; x2: i64 = extent a1 2 -> x0, x1, x2 }}
+    len () {{ x0: i64 = extent a0 2 -> x0 }}
+    element (x0: i64, x1: i64, x2: i64, x3: i64) {{ x4: f64 = {left} @0 inside; x5: f64 = a1[x3, x1, x2] @0 inside; x6: f64 = x4 * x5 -> x6 }}
+    init () {{ x0: f64 = 0.0 -> x0 }}
+    op (x0: f64, x1: f64) {{ x2: f64 = x0 + x1 -> x2 }}
+  a3: Array3<f64> = loop @0
+    extents () {{ x0: i64 = extent a0 0; x1: i64 = extent a1 1; x2: i64 = extent a1 2 -> x0, x1, x2 }}
+    body (x0: i64, x1: i64, x2: i64) {{ x3: f64 = a2[x0, x1, x2] @0 inside; x4: f64 = exp x3 -> x4 }}
+  -> a3
+}}"#
+    )
+}
+
+#[test]
+fn products_of_matrices_stay_alone_unless_there_are_many_at_once() {
+    let strips = |batch| strips(&program(&product(batch))).to_string().matches("= strip").count();
+    assert_eq!((strips(true), strips(false)), (1, 0));
 }
 
 #[test]
