@@ -218,7 +218,7 @@ impl Host<'_> {
 
     /// Calls the kernel that may do all of a statement, if there is one, and `otherwise` if it does not.
     fn all_or(&mut self, s: &Step, name: &str, otherwise: &str) {
-        if !has_all(&s.stmt.op) {
+        if !has_all(self.w.program, &s.stmt.op) {
             return self.w.line(format!("if ({otherwise}) return 1;"));
         }
         self.w.line(format!("const int all = {name}_all(arrays, &t, fault);"));
