@@ -23,14 +23,15 @@ pub fn backend_named(name: &str) -> Result<&'static dyn Backend> {
     }
 }
 
-/// The backend that the environment variable `ACCEL_BACKEND` names, and the reference interpreter if it is not set.
+/// The backend that the environment variable `ACCEL_BACKEND` names, and the native one if it is not set (which interprets programs
+/// where there is no C compiler, after a warning).
 ///
 /// # Errors
 /// As for [`backend_named`].
 pub fn default_backend() -> Result<&'static dyn Backend> {
     match std::env::var_os("ACCEL_BACKEND") {
         Some(name) => backend_named(&name.to_string_lossy()),
-        None => Ok(&Interpreter),
+        None => Ok(&Native),
     }
 }
 

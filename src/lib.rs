@@ -76,4 +76,6 @@ mod listings {
     struct ArraysExpressionsAndShapes;
     #[doc = include_str!("../book/src/gradients.md")]
     struct Gradients;
+    #[doc = include_str!("../book/src/compilation.md")]
+    struct Compilation;
 }

@@ -4,7 +4,12 @@
 mod random;
 
 use accel::ast::lint;
+use accel::backend::Backend;
+use accel::interp::Interpreter;
 use accel::prelude::{Scalar, *};
+use accel_fusion::kernel::KernelEvaluator;
+use accel_fusion::optimize::OptimizedEvaluator;
+use random::agree::{CLOSE, compare, outcome};
 use random::build::{Args, Builder, Results};
 use random::generate::Features;
 use random::objective::{difference, direction, floats, objective_at};
@@ -12,9 +17,11 @@ use random::plain::{Evaluator, Plain, Value, evaluate};
 use random::program::{F1, Inputs, Operator, Program, Step};
 use random::runner::{Verdict, check};
 
-const EVERYTHING: Features = Features { smooth: false, forward_only: true };
-const SMOOTH: Features = Features { smooth: true, forward_only: false };
-const FORWARD: Features = Features { smooth: true, forward_only: true };
+const EVERYTHING: Features = Features { smooth: false, forward_only: true, unchecked: false };
+const UNCHECKED: Features = Features { unchecked: true, ..EVERYTHING };
+const SMOOTH: Features = Features { smooth: true, forward_only: false, unchecked: false };
+const FORWARD: Features = Features { smooth: true, forward_only: true, unchecked: false };
+const SMOOTH_UNCHECKED: Features = Features { unchecked: true, ..SMOOTH };
 
 /// The program in the surface language.
 fn program(p: &Program, sharing: bool) -> Afun<Args, Results> {
@@ -295,4 +302,62 @@ fn shared_and_copied_terms_mean_the_same() {
             false => Err(format!("shared {shared:?}, copied {copied:?}")),
         }
     });
+}
+
+/// Runs a program, and its derivatives where it has them, on a backend and on the interpreter.
+fn agrees(backend: &dyn Backend, p: &Program, derivatives: bool, close: f64) -> Result<Verdict, String> {
+    fn same<A: Arrays, R: Arrays>(
+        backend: &dyn Backend,
+        what: &str,
+        f: &Afun<A, R>,
+        inputs: impl accel::types::Inputs<A>,
+        close: f64,
+    ) -> Result<(), String> {
+        let argument = inputs.to_tuple();
+        let expected = outcome(&Interpreter, f, &argument);
+        compare(&expected, &outcome(backend, f, &argument), close).map_err(|e| format!("{what}: {e}"))
+    }
+    let args = args(&p.inputs);
+    let f = program(p, true);
+    same(backend, "program", &f, &args, close)?;
+    if derivatives {
+        let direction = self::args(&direction(&p.inputs, &spread(floats(&p.inputs).len())));
+        same(backend, "jvp", &jvp(&f), (&args, &direction), close)?;
+        let gradient = value_and_grad(&objective(p));
+        match gradient.program() {
+            Err(Error::NotDifferentiable { .. }) => {}
+            _ => same(backend, "gradient", &gradient, &args, close)?,
+        }
+    }
+    Ok(Verdict::Holds)
+}
+
+/// What the native backend does before it emits code: the simplifier, then the optimisation of the kernel program.
+struct Simplified;
+
+impl Backend for Simplified {
+    fn name(&self) -> &'static str {
+        "simplified and optimised"
+    }
+    fn compile(&self, program: &accel::ast::Program) -> Result<Box<dyn accel::backend::Executable>, Error> {
+        OptimizedEvaluator.compile(&accel_fusion::simplify(program)?.0)
+    }
+}
+
+#[test]
+fn kernel_programs_agree_with_the_interpreter() {
+    check(UNCHECKED, |p| agrees(&KernelEvaluator, p, true, 0.0));
+    check(SMOOTH_UNCHECKED, |p| agrees(&KernelEvaluator, p, true, 0.0));
+}
+
+#[test]
+fn optimised_kernel_programs_agree_with_the_interpreter() {
+    check(UNCHECKED, |p| agrees(&OptimizedEvaluator, p, true, CLOSE));
+    check(SMOOTH_UNCHECKED, |p| agrees(&OptimizedEvaluator, p, true, CLOSE));
+}
+
+#[test]
+fn simplified_and_optimised_programs_agree_with_the_interpreter() {
+    check(UNCHECKED, |p| agrees(&Simplified, p, true, CLOSE));
+    check(SMOOTH_UNCHECKED, |p| agrees(&Simplified, p, true, CLOSE));
 }

@@ -8,6 +8,10 @@ use accel_fusion::kernel::{ArrayId, Code, Instr, Program, Reg, SiteId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
+/// How many positions a strip has: four of the largest vector registers of 64-bit numbers, so that sums do not wait for one
+/// addition before the next.
+pub const LANES: usize = 32;
+
 /// The body of one function while it is written.
 pub struct Writer<'a> {
     pub program: &'a Program,
@@ -18,17 +22,37 @@ pub struct Writer<'a> {
     pub host: Option<&'a Layout>,
     /// Arrays that may have the same memory as an output: see NOTE [Writing over an input].
     pub aliased: BTreeSet<ArrayId>,
+    /// In the loops over the positions of a strip: where some arrays are.
+    pub lanes: Lanes,
     out: String,
     indent: usize,
 }
 
+/// The arrays of which a strip holds the elements of its positions, position within the strip innermost: `s3_0` is the first
+/// column of array 3.
+#[derive(Default)]
+pub struct Lanes {
+    pub arrays: BTreeSet<ArrayId>,
+    /// The register with the position. An index that begins with it is looked up in the strip, at position `l`.
+    pub position: Reg,
+}
+
 /// Registers whose value is known, to leave out checks.
-type Constants = HashMap<Reg, Scalar>;
+pub type Constants = HashMap<Reg, Scalar>;
 
 impl<'a> Writer<'a> {
     pub fn new(program: &'a Program, declarations: &'a mut Declarations, site: SiteId) -> Self {
         let aliased = BTreeSet::new();
-        Writer { program, declarations, site, host: None, aliased, out: String::new(), indent: 1 }
+        Writer {
+            program,
+            declarations,
+            site,
+            host: None,
+            aliased,
+            lanes: Lanes::default(),
+            out: String::new(),
+            indent: 1,
+        }
     }
 
     /// What was written.
@@ -123,7 +147,8 @@ impl<'a> Writer<'a> {
         });
     }
 
-    fn instrs(&mut self, code: &Code, instrs: &[Instr], constants: &mut Constants) {
+    /// Instructions whose operands are in registers already.
+    pub fn instrs(&mut self, code: &Code, instrs: &[Instr], constants: &mut Constants) {
         for i in instrs {
             self.instr(code, i, constants);
         }
@@ -157,14 +182,19 @@ impl<'a> Writer<'a> {
             }
             Instr::Extent(to, array, dim) => self.line(format!("const i64 r{to} = a{array}_n{dim};")),
             Instr::Read { to, array, index, site, inside } => {
+                let in_strip = self.lanes.arrays.contains(array) && index.first() == Some(&self.lanes.position);
                 let index: Vec<_> = index.iter().map(|r| format!("r{r}")).collect();
                 if !inside && !index.is_empty() {
                     let outside = outside(*array, &index);
                     self.fault(&outside, fault::READ, *site, *array, &index);
                 }
-                let position = position(*array, &index);
+                let (letter, position) = if in_strip {
+                    ("s", format!("({}) * {LANES} + l", position_in_strip(*array, &index)))
+                } else {
+                    ("a", position(*array, &index))
+                };
                 for (c, to) in to.iter().enumerate() {
-                    self.line(format!("const {} r{to} = a{array}_{c}[{position}];", code.types[*to]));
+                    self.line(format!("const {} r{to} = {letter}{array}_{c}[{position}];", code.types[*to]));
                 }
             }
             Instr::If { cond, then, otherwise, merge } => {
@@ -241,8 +271,15 @@ pub fn position(array: ArrayId, index: &[String]) -> String {
     rest.iter().enumerate().fold(first.clone(), |p, (k, i)| format!("({p}) * a{array}_n{} + {i}", k + 1))
 }
 
+/// The row-major position of an index without its first number.
+pub fn position_in_strip(array: ArrayId, index: &[String]) -> String {
+    let inner = index.get(1..).unwrap_or_default();
+    let Some((first, rest)) = inner.split_first() else { return "0".into() };
+    rest.iter().enumerate().fold(first.clone(), |p, (k, i)| format!("({p}) * a{array}_n{} + {i}", k + 2))
+}
+
 /// The arrays that instructions use, with the columns that they read.
-fn uses(instrs: &[Instr], found: &mut BTreeMap<ArrayId, BTreeSet<usize>>) {
+pub fn uses(instrs: &[Instr], found: &mut BTreeMap<ArrayId, BTreeSet<usize>>) {
     for i in instrs {
         match i {
             Instr::Extent(_, array, _) => {

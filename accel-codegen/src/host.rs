@@ -18,6 +18,13 @@ use std::fmt::Write;
 /// Functions have about this many statements: compilers take more than twice as long for a function of twice the size.
 const LONG: usize = 40;
 
+/// With fewer positions than this, most lanes of a strip are idle.
+const SHORT: usize = 8;
+/// A strip of a short dimension that takes more bytes than this is not worth it ..
+const LARGE_FOR_SHORT: usize = 1 << 18;
+/// .. and no strip that takes more than this, which is far more than the caches.
+const LARGE: usize = 32 << 20;
+
 /// What the host program is made of besides its statements.
 pub const PRELUDE: &str = "\
 static inline void drop(run *r, i64 c) { if (--r->blocks[c]->count == 0) r->calls->release(r, r->blocks[c]); }
@@ -117,6 +124,7 @@ impl Host<'_> {
                 self.drop_all(s, &[]);
             }
             Op::While { to, init, cond, body } => self.while_(s, to, init, cond.1, &body.1),
+            Op::Strip { to, len, .. } => self.strip(s, to, len),
         }
         self.w.close();
     }
@@ -152,6 +160,16 @@ impl Host<'_> {
         self.drop_all(s, &s.over);
     }
 
+    /// As [`rows`](Self::rows), for a reduction: empty rows need an initial value.
+    fn checked_rows(&mut self, extents: &Code, rows: &Rows) -> Vec<String> {
+        let e = self.rows(extents, rows);
+        if rows.init.is_none() {
+            let shape = [&e[..], &["0".into()]].concat();
+            self.w.fault("len[0] == 0 && n > 0", fault::EMPTY, self.w.site, shape.len(), &shape);
+        }
+        e
+    }
+
     /// Calls a function for the positions up to `n` of the index space `e`.
     fn ranges(&mut self, function: &str, cost: usize) {
         let small = SMALL.div_ceil(cost);
@@ -161,11 +179,7 @@ impl Host<'_> {
     }
 
     fn reduce(&mut self, s: &Step, to: ArrayId, extents: &Code, rows: &Rows) {
-        let e = self.rows(extents, rows);
-        if rows.init.is_none() {
-            let shape = [&e[..], &["0".into()]].concat();
-            self.w.fault("len[0] == 0 && n > 0", fault::EMPTY, self.w.site, shape.len(), &shape);
-        }
+        let e = self.checked_rows(extents, rows);
         self.outputs(&[to], &[], &e);
         self.all_rows("reduce", to, s, &format!("fold_{}", s.number), &["rows", "part", "join"], rows);
         self.drop_all(s, &[]);
@@ -293,6 +307,50 @@ impl Host<'_> {
         self.take(to, next, |a| s.blocks[1].owned_results.contains(&a));
         self.w.close();
         self.drop_but(s, early);
+    }
+
+    /// All statements at once, or, if a strip would take too much memory, one by one.
+    fn strip(&mut self, s: &Step, to: &[ArrayId], len: &Code) {
+        self.extents("len", len);
+        for inner in &s.blocks[0].steps {
+            self.w.site = inner.stmt.site;
+            self.w.open("");
+            self.w.line(format!("r->site = {};", inner.stmt.site));
+            let e = match &inner.stmt.op {
+                Op::Reduce { extents, rows, .. } => self.checked_rows(extents, rows),
+                op => {
+                    let e = self.extents("e", op.codes()[0].1);
+                    self.size("n", "e", &e);
+                    e
+                }
+            };
+            inner.stmt.op.defines().iter().for_each(|a| self.set_extents(*a, &e));
+            self.w.close();
+        }
+        self.w.site = s.stmt.site;
+        let name = format!("strip_{}", s.number);
+        self.w.line(format!("r->site = {};", s.stmt.site));
+        self.w.line("i64 sizes[3];");
+        self.w.line("const task t = { 0, 0, 0, 0, 0, 0, (void *const[]){ sizes } };");
+        self.w.line(format!("if ({name}_sizes(arrays, &t, fault)) return 1;"));
+        self.w.open(&format!("if (sizes[0] > (len[0] < {SHORT} ? {LARGE_FOR_SHORT} : {LARGE}))"));
+        self.block(&s.blocks[0]);
+        self.w.close();
+        self.w.open("else");
+        for a in to {
+            let e = self.extents_of(*a);
+            self.w.open("");
+            self.size("n", &format!("r->extents + {}", self.layout.extents[*a]), &e);
+            if !e.is_empty() {
+                self.pairs(*a, *a).into_iter().for_each(|(c, _, t)| self.make(c, "n", t, &e));
+            }
+            self.w.close();
+        }
+        self.w.line(format!(
+            "if (r->calls->strip(r, (function *const[]){{ {name}, {name}_join }}, len[0], sizes)) return 1;"
+        ));
+        self.w.close();
+        self.drop_all(s, &[]);
     }
 
     // ---- their parts

@@ -24,7 +24,10 @@ mod ops;
 mod parallel;
 mod permute;
 mod product;
+mod strip;
+mod sums;
 
+pub use code::LANES;
 pub use cost::{SMALL, TASK};
 pub use layout::Layout;
 pub use module::{Module, Options, emit};

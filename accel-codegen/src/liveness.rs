@@ -26,7 +26,7 @@ pub struct Step<'a> {
     pub dies: BTreeSet<ArrayId>,
     /// For each column of a loop's outputs an array that dies here and its column: the output may be written over it.
     pub over: Vec<Option<(ArrayId, usize)>>,
-    /// The inner blocks: `then` and `otherwise`, or the condition and the body.
+    /// The inner blocks: `then` and `otherwise`, or the condition and the body, or the body.
     pub blocks: Vec<Block<'a>>,
 }
 
@@ -98,6 +98,7 @@ impl<'a> Analysis<'a> {
                 // The old state belongs to the body, which makes the next one.
                 vec![a, self.block(&body.0, next, &body.1, to.iter().copied().collect())]
             }
+            Op::Strip { to, body, .. } => vec![self.block(body, number + 1, to, BTreeSet::new())],
             _ => vec![],
         };
         Step { number, stmt, dies, over, blocks }
@@ -133,6 +134,7 @@ fn blocks(s: &Stmt) -> Vec<(&kernel::Block, &[ArrayId])> {
     match &s.op {
         Op::If { then, otherwise, .. } => vec![(&then.0, &then.1), (&otherwise.0, &otherwise.1)],
         Op::While { cond, body, .. } => vec![(&cond.0, std::slice::from_ref(&cond.1)), (&body.0, &body.1)],
+        Op::Strip { to, body, .. } => vec![(body, to)],
         _ => vec![],
     }
 }

@@ -7,6 +7,7 @@ use crate::layout::Layout;
 use crate::liveness::{self, Block, Step};
 use crate::ops::Declarations;
 use crate::permute::Permute;
+use crate::strip::Strip;
 use accel_fusion::kernel::{Code, Op, Program, Rows};
 use std::fmt::Write;
 
@@ -31,7 +32,7 @@ pub fn emit(program: &Program, options: Options) -> Module {
     let layout = Layout::new(program);
     let body = liveness::analyse(program);
     let mut declarations = Declarations::new(options.vector_math);
-    let mut kernels = Kernels { program, declarations: &mut declarations, text: String::new() };
+    let mut kernels = Kernels { program, declarations: &mut declarations, text: String::new(), rare: false };
     kernels.block(&body);
     let kernels = kernels.text;
     let host = host::emit(program, &layout, &mut declarations, &body);
@@ -45,7 +46,9 @@ pub fn emit(program: &Program, options: Options) -> Module {
 /// - `allocate` gives a block of room for `n` elements of `size` bytes each that one array has, or null; `release` takes it back;
 /// - `ranges` calls a function for the positions up to `n`, each of which takes about `cost` operations, in parallel;
 /// - `reduce` and `scan` do all rows of an operation with the functions of the statement (`rows`, `part`, `join`, and `rows`, `part`,
-///   `carry`, `write`), whose result is the array `to`; a `cost` is that of an element.
+///   `carry`, `write`), whose result is the array `to`; a `cost` is that of an element;
+/// - `strip` does all positions of a strip's dimension with the functions of the statement (the strips, and `join`); its sizes
+///   are those of [`Strip::sizes`].
 const PRELUDE: &str = "\
 typedef _Bool bool;
 typedef __INT8_TYPE__ i8;
@@ -69,6 +72,7 @@ typedef struct {
     int (*ranges)(run *, function *, i64 n, i64 cost, const i64 *extents, i64 len);
     int (*reduce)(run *, i64 to, function *const *, i64 rows, i64 len, i64 cost, const i64 *extents);
     int (*scan)(run *, i64 to, function *const *, i64 rows, i64 len, i64 cost, const i64 *extents);
+    int (*strip)(run *, function *const *, i64 n, const i64 *sizes);
 } calls;
 struct run { const array *arrays; i64 *extents; void **columns; block **blocks; i64 *fault; i64 site; const calls *calls; };
 ";
@@ -78,13 +82,18 @@ struct Kernels<'a> {
     program: &'a Program,
     declarations: &'a mut Declarations,
     text: String,
+    /// Whether what is printed is hardly ever executed: compiling it should be fast, not the code.
+    rare: bool,
 }
 
 impl Kernels<'_> {
     fn block(&mut self, b: &Block) {
         for s in &b.steps {
             self.statement(s);
+            let before = self.rare;
+            self.rare |= matches!(s.stmt.op, Op::Strip { .. });
             s.blocks.iter().for_each(|b| self.block(b));
+            self.rare = before;
         }
     }
 
@@ -101,6 +110,12 @@ impl Kernels<'_> {
             }
             Op::Reduce { to, extents, rows } => self.reduce(s, *to, extents, rows),
             Op::Scan { to, extents, reverse, rows } => self.scan(s, *to, extents, *reverse, rows),
+            Op::Strip { to, len, body } => {
+                let strip = Strip::new(self.program, to, len, body);
+                self.cold(s, &format!("strip_{n}_sizes"), |w| strip.sizes(w));
+                self.function(s, &format!("strip_{n}"), |w| strip.body(w));
+                self.cold(s, &format!("strip_{n}_join"), |w| strip.join(w));
+            }
             Op::Permute { .. } => self.permute(s),
             Op::Literal { .. } | Op::Loop { .. } | Op::Reshape { .. } | Op::If { .. } | Op::While { .. } => {}
         }
@@ -164,7 +179,8 @@ impl Kernels<'_> {
         let mut w = Writer::new(self.program, self.declarations, s.stmt.site);
         let head = body(&mut w);
         let body = w.finish();
-        let _ = write!(self.text, "\n{head} {{\n{body}    return 0;\n}}\n");
+        let rare = if self.rare { "__attribute__((cold)) " } else { "" };
+        let _ = write!(self.text, "\n{rare}{head} {{\n{body}    return 0;\n}}\n");
     }
 
     fn function(&mut self, s: &Step, name: &str, body: impl FnOnce(&mut Writer)) {

@@ -6,6 +6,7 @@ pub mod kernel;
 mod lower;
 pub mod optimize;
 pub mod simplify;
+pub mod strip;
 
 pub use lower::lower;
 pub use optimize::optimize;

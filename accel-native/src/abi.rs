@@ -58,6 +58,7 @@ pub struct Calls {
     pub ranges: unsafe extern "C" fn(*mut Run, Function, i64, i64, *const i64, i64) -> i32,
     pub reduce: Rows,
     pub scan: Rows,
+    pub strip: unsafe extern "C" fn(*mut Run, *const Function, i64, *const i64) -> i32,
 }
 
 /// The array, the functions, how many rows, their length, the cost of an element, the outer extents.

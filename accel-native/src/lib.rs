@@ -23,6 +23,7 @@ mod library;
 mod memory;
 mod pages;
 mod parallel;
+mod pool;
 mod product;
 mod runtime;
 mod toolchain;
@@ -36,6 +37,7 @@ use accel_core::print;
 use accel_core::repr::{ArrayTuple, RawArray, RawTy};
 use accel_fusion::kernel;
 use accel_fusion::optimize::{Optimized, optimize};
+use accel_fusion::strip::strips;
 use runtime::Code;
 use std::sync::OnceLock;
 
@@ -52,7 +54,7 @@ impl Backend for Native {
         let (program, _) = &accel_fusion::simplify(program)?;
         let lowered = accel_fusion::lower(program);
         let optimized = optimize(&lowered, true);
-        match Kernels::new(optimized.program.clone())? {
+        match Kernels::new(strips(&optimized.program))? {
             None => Interpreter.compile(program),
             Some(kernels) => Ok(Box::new(Compiled {
                 kernels,
@@ -137,7 +139,7 @@ impl Compiled {
         }
         let general = || {
             tracing::debug!("the extents are not as assumed: the program is compiled without assumptions");
-            let kernels = Kernels::new(optimize(&self.lowered, false).program)?;
+            let kernels = Kernels::new(strips(&optimize(&self.lowered, false).program))?;
             kernels.ok_or_else(|| Error::Compiler("there was a C compiler and now there is none".into()))
         };
         self.general.get_or_init(general).as_ref().map_err(Clone::clone)

@@ -4,6 +4,8 @@
 //! of threads, so that results do not depend on it either: a long row is reduced part by part (its partial results are
 //! combined from left to right), many rows one row after another.
 
+mod strip;
+
 use crate::abi::{Block, Calls, Function, Run, Task};
 use crate::runtime::Context;
 use accel_codegen::fault::{MEMORY, record_length};
@@ -19,7 +21,7 @@ const TASKS: usize = 64;
 const FEW_ROWS: usize = 16;
 
 /// The callbacks.
-pub static CALLS: Calls = Calls { allocate, release, ranges, reduce, scan };
+pub static CALLS: Calls = Calls { allocate, release, ranges, reduce, scan, strip: strip::strip };
 
 /// Something has failed: the record, or `failure`, tells what.
 struct Failed;
@@ -187,16 +189,21 @@ impl Context<'_> {
         for t in &self.code.program.arrays[to].columns {
             let block = self.memory.allocate(parts, crate::memory::element_size(*t));
             if block.is_null() {
-                let fault = [MEMORY, self.run.site, 1, parts as i64];
-                // SAFETY: the record has room for one number and more.
-                unsafe { self.run.fault.copy_from_nonoverlapping(fault.as_ptr(), fault.len()) };
-                return Err(Failed);
+                return Err(self.no_memory(parts));
             }
             state.blocks.push(block);
             // SAFETY: the block has just been made.
             state.columns.push(unsafe { (*block).data });
         }
         Ok(state)
+    }
+
+    /// Notes that there is no memory for so many numbers.
+    fn no_memory(&mut self, n: usize) -> Failed {
+        let fault = [MEMORY, self.run.site, 1, n as i64];
+        // SAFETY: the record has room for one number and more.
+        unsafe { self.run.fault.copy_from_nonoverlapping(fault.as_ptr(), fault.len()) };
+        Failed
     }
 
     fn release_state(&mut self, state: State) {

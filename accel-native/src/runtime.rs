@@ -4,6 +4,7 @@ use crate::abi::{Array, Block, Run};
 use crate::library::Library;
 use crate::memory::{Memory, address, cell};
 use crate::parallel::CALLS;
+use crate::pool::Pool;
 use accel_codegen::Layout;
 use accel_codegen::fault::{DIVISION, DIVISIONS, EMPTY, MEMORY, NEGATIVE, READ, RESHAPE, TARGET, record_length};
 use accel_core::error::{Error, Result};
@@ -19,13 +20,15 @@ pub struct Code {
     layout: Layout,
     /// The arrays that are literals, and which.
     literals: Vec<(ArrayId, usize)>,
+    /// Working memory for strips.
+    pub pool: Pool,
 }
 
 impl Code {
     pub fn new(program: Program, library: Arc<Library>) -> Code {
         let mut literals = vec![];
         find_literals(&program.body, &mut literals);
-        Code { layout: Layout::new(&program), program, library, literals }
+        Code { layout: Layout::new(&program), program, library, literals, pool: Pool::default() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Writes a random program in the surface language.
 
 use super::handles::*;
+use super::loops::*;
 use super::program::{Scalar, *};
 use accel::prelude::{Scalar as Array0, *};
 use std::cell::RefCell;
@@ -105,7 +106,8 @@ impl<'a> Builder<'a> {
     fn extent(&self, e: &Extent) -> Exp<i64> {
         match e {
             Extent::Const(n) => constant(*n),
-            Extent::Of { array, dim } => self.extents(*array)[*dim],
+            Extent::Of { array, dim, plus: 0 } => self.extents(*array)[*dim],
+            Extent::Of { array, dim, plus } => self.extents(*array)[*dim] + *plus,
         }
     }
 
@@ -144,16 +146,16 @@ impl<'a> Builder<'a> {
                 (Sc::I(a), Sc::I(b)) => Sc::I(cond(get(*c).b(), a, b)),
                 (a, b) => Sc::B(cond(get(*c).b(), a.b(), b.b())),
             },
-            Node::Read { array, index, part } => {
+            Node::Read { array, index, part, outside } => {
                 let index: Vec<_> = index.iter().map(|i| get(*i).i()).collect();
                 let extents = self.extents(*array);
-                let index = wrap(&index, &extents);
+                let (allowed, index) = checked(*outside, &index, &extents);
                 let element = match self.array(*array) {
                     Arr::F(xs) => xs.read(&index)[*part],
                     Arr::I(xs) => xs.read(&index)[*part],
                     Arr::P(xs) => xs.read(&index)[*part],
                 };
-                match (not_empty(&extents), element, ty) {
+                match (allowed, element, ty) {
                     (None, element, _) => element,
                     (Some(c), Sc::F(x), Scalar::F) => Sc::F(cond(c, x, 0.0)),
                     (Some(c), x, _) => Sc::I(cond(c, x.i(), 0)),
@@ -209,13 +211,13 @@ impl<'a> Builder<'a> {
                 let z = z.as_ref().map(|z| self.fun(z, &[]));
                 with_array!(self.array(*x), xs => scanned(*left, *op, z.as_deref(), xs))
             }
-            Step::Permute { op, defaults, target, x } => with_elem!(elem, T => {
+            Step::Permute { outside, op, defaults, target, x } => with_elem!(elem, T => {
                 let (defaults, x) = (self.floats::<T>(*defaults), self.floats::<T>(*x));
-                permuted(*op, defaults, x, |ix| self.fun(target, ix))
+                permuted(*outside, *op, defaults, x, |ix| self.fun(target, ix))
             }),
-            Step::Backpermute { extents, source, x } => {
+            Step::Backpermute { outside, extents, source, x } => {
                 let extents: Vec<_> = extents.iter().map(|e| self.extent(e)).collect();
-                with_array!(self.array(*x), xs => backpermuted(&extents, xs, |ix| self.fun(source, ix)))
+                with_array!(self.array(*x), xs => backpermuted(*outside, &extents, xs, |ix| self.fun(source, ix)))
             }
             Step::Replicate { dims, x } => {
                 let dims: Vec<_> = dims.iter().map(|d| d.as_ref().map(|e| self.extent(e))).collect();
@@ -235,6 +237,10 @@ impl<'a> Builder<'a> {
             Step::Awhile { times, f, x } => {
                 with_array!(self.array(*x), xs => repeated(*times, xs, |e| self.fun(f, e)))
             }
+            Step::Exchange { times, f, x, y } => with_elem!(elem, T => {
+                exchanged(*times, self.floats::<T>(*x), self.floats::<T>(*y), |e| self.fun(f, e))
+            }),
+            Step::Iterate { times, what, x } => with_array!(self.array(*x), xs => iterated(*times, *what, xs)),
         }
     }
 }

@@ -11,6 +11,8 @@ pub struct Features {
     pub smooth: bool,
     /// Also operations without a reverse-mode derivative: scans, permute, loops.
     pub forward_only: bool,
+    /// Also reads and writes at indices that are not checked, and extents that may be negative: some programs fail.
+    pub unchecked: bool,
 }
 
 /// The largest number of elements of an array.
@@ -39,9 +41,13 @@ pub fn program(g: &mut Gen, features: Features) -> Program {
         let types: Vec<Ty> = steps.iter().map(|(ty, _)| *ty).collect();
         let Some((ty, step)) = Maker { g, types: &types, features }.step() else { continue };
         e.largest.set(0.0);
+        let failed = e.failed.replace(false);
         e.step(ty, &step);
-        if features.allow(&e) {
+        let fails = e.failed.replace(failed);
+        // A program that fails says little about the rest of it.
+        if features.allow(&e) && (!fails || chance(g, 3)) {
             steps.push((ty, step));
+            e.failed.set(failed || fails);
         } else {
             e.arrays.pop();
         }
@@ -72,7 +78,7 @@ fn collected(g: &mut Gen, steps: &[(Ty, Step)]) -> Step {
         let index = vec![nodes.len() - 1; ty.rank];
         let part = below(g, ty.elem.scalars().len());
         let scalar = ty.elem.scalars()[part];
-        nodes.push((scalar, Node::Read { array, index, part }));
+        nodes.push((scalar, Node::Read { array, index, part, outside: Outside::Wraps }));
         if scalar == Scalar::I {
             nodes.push((Scalar::I, Node::Modulo(nodes.len() - 1, 5)));
             nodes.push((Scalar::F, Node::Unary(Unary::ToFloat, nodes.len() - 1)));
@@ -86,7 +92,7 @@ fn collected(g: &mut Gen, steps: &[(Ty, Step)]) -> Step {
 
 impl Arbitrary for Program {
     fn arbitrary(g: &mut Gen) -> Self {
-        program(g, Features { smooth: false, forward_only: true })
+        program(g, Features { smooth: false, forward_only: true, unchecked: true })
     }
     fn shrink(&self) -> Box<dyn Iterator<Item = Self>> {
         Box::new(super::shrink::candidates(self).into_iter())
@@ -109,11 +115,11 @@ pub fn below(g: &mut Gen, n: usize) -> usize {
     g.choose(&all).copied().unwrap_or(0)
 }
 
-fn chance(g: &mut Gen, percent: usize) -> bool {
+pub fn chance(g: &mut Gen, percent: usize) -> bool {
     below(g, 100) < percent
 }
 
-fn pick<T: Copy>(g: &mut Gen, from: &[T]) -> T {
+pub fn pick<T: Copy>(g: &mut Gen, from: &[T]) -> T {
     *g.choose(from).expect("something to choose from")
 }
 
@@ -132,7 +138,10 @@ fn int(g: &mut Gen) -> i64 {
 fn inputs(g: &mut Gen) -> Inputs {
     let extent = |g: &mut Gen| pick(g, &[0, 1, 2, 2, 3, 3, 4]);
     let floats = |g: &mut Gen, n: usize| (0..n).map(|_| float(g)).collect();
-    let (n, k, rows, columns, l) = (extent(g), extent(g), extent(g), extent(g).min(3), extent(g));
+    let n = extent(g);
+    // Equal extents are common, and make a difference.
+    let equal = |g: &mut Gen, percent| if chance(g, percent) { n } else { extent(g) };
+    let (k, rows, columns, l) = (equal(g, 50), equal(g, 20), equal(g, 30).min(3), equal(g, 30));
     Inputs {
         xs: floats(g, n),
         ys: floats(g, k),
@@ -142,15 +151,15 @@ fn inputs(g: &mut Gen) -> Inputs {
 }
 
 /// Makes one step after others.
-struct Maker<'a> {
-    g: &'a mut Gen,
-    types: &'a [Ty],
-    features: Features,
+pub struct Maker<'a> {
+    pub g: &'a mut Gen,
+    pub types: &'a [Ty],
+    pub features: Features,
 }
 
 impl Maker<'_> {
     /// A step of one of the types; later steps are more likely.
-    fn array(&mut self, fits: impl Fn(Ty) -> bool) -> Option<(usize, Ty)> {
+    pub fn array(&mut self, fits: impl Fn(Ty) -> bool) -> Option<(usize, Ty)> {
         let all: Vec<usize> = (0..self.types.len()).filter(|k| fits(self.types[*k])).collect();
         let from = if chance(self.g, 50) { all.len().saturating_sub(3) } else { 0 };
         let k = *self.g.choose(&all[from..])?;
@@ -163,7 +172,10 @@ impl Maker<'_> {
 
     fn extent(&mut self) -> Extent {
         match self.array(|ty| ty.rank > 0) {
-            Some((array, ty)) if chance(self.g, 40) => Extent::Of { array, dim: below(self.g, ty.rank) },
+            Some((array, ty)) if chance(self.g, 40) => {
+                let plus = if self.features.unchecked { pick(self.g, &[0, 0, 0, 0, -1, 1]) } else { 0 };
+                Extent::Of { array, dim: below(self.g, ty.rank), plus }
+            }
             _ => Extent::Const(pick(self.g, &[0, 1, 1, 2, 2, 3])),
         }
     }
@@ -187,7 +199,7 @@ impl Maker<'_> {
     }
 
     fn step(&mut self) -> Option<(Ty, Step)> {
-        let kinds = if self.features.forward_only { 17 } else { 14 };
+        let kinds = if self.features.forward_only { 22 } else { 16 };
         let any = |_: Ty| true;
         let rows = |ty: Ty| ty.rank > 0;
         Some(match below(self.g, kinds) {
@@ -221,9 +233,13 @@ impl Maker<'_> {
             7 => {
                 let (x, ty) = self.array(rows)?;
                 let rank = 1 + below(self.g, 2);
-                let extents = self.extents(rank);
-                let source = self.fun(&vec![Scalar::I; rank], &vec![Scalar::I; ty.rank]);
-                (Ty { rank, ..ty }, Step::Backpermute { extents, source, x })
+                let (outside, source) = self.index(rank, x, ty.rank, false);
+                let mut extents = self.extents(rank);
+                if outside == Outside::Fails && chance(self.g, 60) {
+                    // Most likely there is an element for every index.
+                    extents = (0..rank).map(|d| Extent::Of { array: x, dim: d.min(ty.rank - 1), plus: 0 }).collect();
+                }
+                (Ty { rank, ..ty }, Step::Backpermute { outside, extents, source, x })
             }
             8 => {
                 let (x, ty) = self.array(|ty| ty.rank < 2)?;
@@ -285,16 +301,44 @@ impl Maker<'_> {
                 (ty, Step::Acond { c, x, y, tupled: chance(self.g, 30) })
             }
             14 => {
+                // Reads of an array at indices of a simple form: their adjoints are the permutes that an analysis knows.
+                let ty = Ty { elem: self.elem(), rank: below(self.g, 3) };
+                let extents = self.extents(ty.rank);
+                let f = self.reads(ty)?;
+                (ty, Step::Generate { extents, f })
+            }
+            15 => {
+                let (x, a) = self.array(any)?;
+                let (y, _) = self.array(|b| b == a && b.elem != Elem::P)?;
+                let f = self.fun(&[a.elem.scalars(), a.elem.scalars()].concat(), a.elem.scalars());
+                (a, Step::ZipWith { f, x, y })
+            }
+            16 => {
                 let (x, ty) = self.array(rows)?;
                 let (left, op, z) = (chance(self.g, 50), self.operator(ty.elem, false), self.start(ty.elem));
                 (ty, Step::Scan { left, op, z, x })
             }
-            15 => {
+            17 | 18 => {
                 let (x, a) = self.array(rows)?;
                 let (defaults, ty) = self.array(|ty| ty.rank > 0 && ty.elem == a.elem)?;
-                let to = [vec![Scalar::B], vec![Scalar::I; ty.rank]].concat();
-                let target = self.fun(&vec![Scalar::I; a.rank], &to);
-                (ty, Step::Permute { op: self.operator(ty.elem, true), defaults, target, x })
+                let (outside, target) = self.index(a.rank, defaults, ty.rank, true);
+                (ty, Step::Permute { outside, op: self.operator(ty.elem, true), defaults, target, x })
+            }
+            19 => {
+                let (x, ty) = self.array(any)?;
+                let (y, _) = self.array(|other| other == ty)?;
+                let params = [ty.elem.scalars(), &[Scalar::I]].concat();
+                let f = self.fun(&params, ty.elem.scalars());
+                (ty, Step::Exchange { times: below(self.g, 4) as i64, f, x, y })
+            }
+            20 => {
+                let (x, ty) = self.array(rows)?;
+                use Rearrange::*;
+                let what = match ty.rank {
+                    1 => pick(self.g, &[Reverse, Take(2), Drop(1), Twice]),
+                    _ => pick(self.g, &[Reverse, Take(1), Drop(1), Twice, Transpose, Swap]),
+                };
+                (ty, Step::Iterate { times: below(self.g, 4) as i64, what, x })
             }
             _ => {
                 let (x, ty) = self.array(any)?;
@@ -304,7 +348,7 @@ impl Maker<'_> {
         })
     }
 
-    fn fun(&mut self, params: &[Scalar], results: &[Scalar]) -> Fun {
+    pub fn fun(&mut self, params: &[Scalar], results: &[Scalar]) -> Fun {
         let n = 1 + below(self.g, 6);
         self.fun_of_size(params, results, n, true)
     }
@@ -324,7 +368,7 @@ impl Maker<'_> {
     }
 
     /// A node of a type, likely one of the last; a new one if there is none.
-    fn operand(&mut self, nodes: &mut Vec<(Scalar, Node)>, ty: Scalar) -> usize {
+    pub fn operand(&mut self, nodes: &mut Vec<(Scalar, Node)>, ty: Scalar) -> usize {
         let all: Vec<usize> = (0..nodes.len()).filter(|i| nodes[*i].0 == ty).collect();
         if !all.is_empty() && chance(self.g, 90) {
             let from = if chance(self.g, 70) { all.len().saturating_sub(2) } else { 0 };
@@ -400,7 +444,8 @@ impl Maker<'_> {
                 let Some((array, ty)) = self.array(|_| true) else { return };
                 let part = below(self.g, ty.elem.scalars().len());
                 let index = (0..ty.rank).map(|_| self.operand(nodes, I)).collect();
-                (ty.elem.scalars()[part], Node::Read { array, index, part })
+                let outside = self.outside();
+                (ty.elem.scalars()[part], Node::Read { array, index, part, outside })
             }
             19 if loops && self.features.forward_only => {
                 let (init, capture) = (self.operand(nodes, F), self.operand(nodes, F));

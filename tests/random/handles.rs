@@ -1,6 +1,6 @@
 //! The array operations of random programs on handles of any rank, and the scalar ones on handles of any type.
 
-use super::program::{Binary, Compare, Operator, Rearrange, Unary};
+use super::program::{Binary, Compare, Operator, Outside, Rearrange, Unary};
 use accel::prelude::{Scalar as Array0, *};
 
 /// A scalar handle of any type.
@@ -209,6 +209,18 @@ pub fn wrap(index: &[Exp<i64>], extents: &[Exp<i64>]) -> Vec<Exp<i64>> {
     index.iter().zip(extents).map(|(i, n)| i.rem_euclid(n.max(1))).collect()
 }
 
+/// On what condition an element is meant, if on one, and its index.
+pub fn checked(outside: Outside, index: &[Exp<i64>], extents: &[Exp<i64>]) -> (Option<Exp<bool>>, Vec<Exp<i64>>) {
+    match outside {
+        Outside::Wraps => (not_empty(extents), wrap(index, extents)),
+        Outside::Skips => {
+            let one = |(i, n): (&Exp<i64>, &Exp<i64>)| i.ge(0) & i.lt(*n);
+            (index.iter().zip(extents).map(one).reduce(|a, b| a & b), index.to_vec())
+        }
+        Outside::Fails => (None, index.to_vec()),
+    }
+}
+
 impl<T: Element> Ranked<T> {
     pub fn extents(self) -> Vec<Exp<i64>> {
         match self {
@@ -301,6 +313,7 @@ pub fn scanned_rows<Sh: Shape, T: Element>(
 }
 
 pub fn permuted<T: Element>(
+    outside: Outside,
     op: Operator,
     defaults: Ranked<T>,
     xs: Ranked<T>,
@@ -312,8 +325,8 @@ pub fn permuted<T: Element>(
         let ix: Vec<_> = ix.iter().map(|i| Sc::I(*i)).collect();
         let t = target(&ix);
         let place: Vec<_> = t[1..].iter().map(|i| i.i()).collect();
-        let keep = not_empty(&extents).map_or_else(|| t[0].b(), |some| t[0].b() & some);
-        (keep, wrap(&place, &extents))
+        let (allowed, place) = checked(outside, &place, &extents);
+        (allowed.map_or_else(|| t[0].b(), |allowed| t[0].b() & allowed), place)
     };
     let one = |ix: &[Exp<i64>]| {
         let (keep, place) = to(ix);
@@ -333,16 +346,18 @@ pub fn permuted<T: Element>(
 }
 
 pub fn backpermuted<T: Element>(
+    outside: Outside,
     extents: &[Exp<i64>],
     xs: Ranked<T>,
     source: impl FnOnce(&[Sc]) -> Vec<Sc>,
 ) -> Ranked<T> {
     let old = xs.extents();
-    let sh: Vec<_> = extents.iter().map(|n| not_empty(&old).map_or(*n, |some| cond(some, *n, 0))).collect();
+    let some = if outside == Outside::Wraps { not_empty(&old) } else { None };
+    let sh: Vec<_> = extents.iter().map(|n| some.map_or(*n, |some| cond(some, *n, 0))).collect();
     let from = |ix: &[Exp<i64>]| {
         let ix: Vec<_> = ix.iter().map(|i| Sc::I(*i)).collect();
         let from: Vec<_> = source(&ix).iter().map(|i| i.i()).collect();
-        wrap(&from, &old)
+        checked(outside, &from, &old).1
     };
     match (&sh[..], xs) {
         ([n], Ranked::V(xs)) => Ranked::V(backpermute(*n, |i| from(&[i])[0], xs)),
@@ -409,6 +424,8 @@ pub fn rearranged<T: Element>(what: Rearrange, xs: Ranked<T>) -> Ranked<T> {
             let (n, m) = xs.shape();
             Ranked::M(reshape((m, n), xs))
         }
+        (Rearrange::Twice, Ranked::V(xs)) => Ranked::V(concat(xs, xs)),
+        (Rearrange::Twice, Ranked::M(xs)) => Ranked::M(concat(xs, xs)),
         _ => panic!("{what:?} of another rank"),
     }
 }
@@ -427,29 +444,5 @@ pub fn chosen<T: Element>(c: Exp<bool>, xs: Ranked<T>, ys: Ranked<T>, tupled: bo
         (Ranked::V(xs), Ranked::V(ys)) => Ranked::V(choose(c, xs, ys, tupled)),
         (Ranked::M(xs), Ranked::M(ys)) => Ranked::M(choose(c, xs, ys, tupled)),
         _ => panic!("acond of other ranks"),
-    }
-}
-
-pub fn repeated<T: Element>(times: i64, xs: Ranked<T>, f: impl FnOnce(&[Sc]) -> Vec<Sc>) -> Ranked<T> {
-    fn repeat<Sh: Shape, T: Element>(
-        times: i64,
-        xs: Acc<Array<Sh, T>>,
-        f: impl FnOnce(&[Sc]) -> Vec<Sc>,
-    ) -> Acc<Array<Sh, T>> {
-        let (_, xs) = awhile(
-            |(k, _): (Acc<Array0<i64>>, Acc<Array<Sh, T>>)| the(k).lt(times),
-            |(k, xs)| {
-                let step = |x| T::close(&f(&[T::open(x), vec![Sc::I(the(k))]].concat()));
-                (map(|k: Exp<i64>| k + 1, k), map(step, xs))
-            },
-            (unit(0i64), xs),
-        )
-        .unlift();
-        xs
-    }
-    match xs {
-        Ranked::S(xs) => Ranked::S(repeat(times, xs, f)),
-        Ranked::V(xs) => Ranked::V(repeat(times, xs, f)),
-        Ranked::M(xs) => Ranked::M(repeat(times, xs, f)),
     }
 }

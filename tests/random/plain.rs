@@ -184,11 +184,13 @@ pub struct Evaluator<'a> {
     pub largest: Cell<f64>,
     /// Whether floats were equal where the larger, the smaller or the sign was asked for: there is no derivative there.
     pub tie: Cell<bool>,
+    /// Whether an index was outside of an array, or an extent negative: the program fails, and values are not to be used.
+    pub failed: Cell<bool>,
 }
 
 impl<'a> Evaluator<'a> {
     pub fn new(inputs: &'a Inputs) -> Self {
-        Evaluator { inputs, arrays: vec![], largest: Cell::new(0.0), tie: Cell::new(false) }
+        Evaluator { inputs, arrays: vec![], largest: Cell::new(0.0), tie: Cell::new(false), failed: Cell::new(false) }
     }
 
     /// Computes the next step.
@@ -227,10 +229,10 @@ impl<'a> Evaluator<'a> {
                     Value::B(compare(*op, v[*a], v[*b]))
                 }
                 Node::Cond(c, a, b) => v[if v[*c].b() { *a } else { *b }],
-                Node::Read { array, index, part } => {
+                Node::Read { array, index, part, outside } => {
                     let array = &self.arrays[*array];
                     let index: Vec<i64> = index.iter().map(|i| v[*i].i()).collect();
-                    match inside(&array.shape, &index) {
+                    match self.inside(*outside, &array.shape, &index) {
                         Some(ix) => array.at(&ix)[*part],
                         None => {
                             if *ty == Scalar::I {
@@ -271,7 +273,13 @@ impl<'a> Evaluator<'a> {
     fn extent(&self, e: &Extent) -> usize {
         match e {
             Extent::Const(n) => *n as usize,
-            Extent::Of { array, dim } => self.arrays[*array].shape[*dim],
+            Extent::Of { array, dim, plus } => {
+                let n = self.arrays[*array].shape[*dim] as i64 + plus;
+                usize::try_from(n).unwrap_or_else(|_| {
+                    self.failed.set(true);
+                    0
+                })
+            }
         }
     }
 
@@ -325,25 +333,27 @@ impl<'a> Evaluator<'a> {
                 all.shape.push(n);
                 all
             }
-            Step::Permute { op, defaults, target, x } => {
+            Step::Permute { outside, op, defaults, target, x } => {
                 let (mut out, x) = (get(defaults).clone(), get(x));
                 for (ix, e) in indices(&x.shape).iter().zip(&x.data) {
                     let t = self.fun(target, &ints(ix));
                     let to: Vec<i64> = t[1..].iter().map(|i| i.i()).collect();
-                    if let (true, Some(to)) = (t[0].b(), inside(&out.shape, &to)) {
+                    if t[0].b()
+                        && let Some(to) = self.inside(*outside, &out.shape, &to)
+                    {
                         let p = place(&out.shape, &to);
                         out.data[p] = self.combine(*op, e, &out.data[p]);
                     }
                 }
                 out
             }
-            Step::Backpermute { extents, source, x } => {
+            Step::Backpermute { outside, extents, source, x } => {
                 let x = get(x);
-                let empty = x.data.is_empty();
+                let empty = *outside == Outside::Wraps && x.data.is_empty();
                 let shape = extents.iter().map(|e| if empty { 0 } else { self.extent(e) }).collect();
                 Plain::generate(shape, |ix| {
                     let from: Vec<i64> = self.fun(source, &ints(ix)).iter().map(|i| i.i()).collect();
-                    x.at(&inside(&x.shape, &from).expect("a source that is not empty"))
+                    self.inside(*outside, &x.shape, &from).map_or_else(|| zero(ty.elem), |from| x.at(&from))
                 })
             }
             Step::Replicate { dims, x } => {
@@ -383,11 +393,31 @@ impl<'a> Evaluator<'a> {
                 })
             }
             Step::Acond { c, x, y, .. } => get(if self.fun(c, &[])[0].b() { x } else { y }).clone(),
-            Step::Awhile { times, f, x } => (0..*times).fold(get(x).clone(), |x, k| {
-                let data = x.data.iter().map(|e| self.fun(f, &[&e[..], &[Value::I(k)]].concat())).collect();
-                Plain { shape: x.shape, data }
-            }),
+            Step::Awhile { times, f, x } => (0..*times).fold(get(x).clone(), |x, k| self.stepped(f, k, &x)),
+            Step::Exchange { times, f, x, y } => {
+                let start = (get(x).clone(), get(y).clone());
+                (0..*times).fold(start, |(x, y), k| (y, self.stepped(f, k, &x))).0
+            }
+            Step::Iterate { times, what, x } => (0..*times).fold(get(x).clone(), |x, _| rearrange(*what, &x)),
         }
+    }
+
+    /// `f` of every element and the number of a step.
+    fn stepped(&self, f: &Fun, k: i64, x: &Plain) -> Plain {
+        let data = x.data.iter().map(|e| self.fun(f, &[&e[..], &[Value::I(k)]].concat())).collect();
+        Plain { shape: x.shape.clone(), data }
+    }
+
+    /// The index of an element; `None` if none is meant.
+    fn inside(&self, outside: Outside, shape: &[usize], index: &[i64]) -> Option<Vec<usize>> {
+        if outside == Outside::Wraps {
+            return inside(shape, index);
+        }
+        let is_inside = shape.iter().zip(index).all(|(n, i)| (0..*n as i64).contains(i));
+        if !is_inside && outside == Outside::Fails {
+            self.failed.set(true);
+        }
+        is_inside.then(|| index.iter().map(|i| *i as usize).collect())
     }
 
     fn input(&self, i: usize) -> Plain {
@@ -449,6 +479,7 @@ fn rearrange(what: Rearrange, x: &Plain) -> Plain {
         Rearrange::Row => reshaped(vec![1, n]),
         Rearrange::Column => reshaped(vec![n, 1]),
         Rearrange::Swap => reshaped(vec![x.shape[1], x.shape[0]]),
+        Rearrange::Twice => from_last(with_last(2 * n), &|i| i % n),
     }
 }
 

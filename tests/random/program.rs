@@ -81,6 +81,17 @@ pub enum Compare {
     Ne,
 }
 
+/// What is done with an index outside of an array.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outside {
+    /// It is taken modulo the extents; what is read of an empty array is zero, nothing is written to one.
+    Wraps,
+    /// What is read is zero, nothing is written.
+    Skips,
+    /// The program fails.
+    Fails,
+}
+
 /// One definition of a scalar function; references are to earlier ones.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Node {
@@ -95,11 +106,12 @@ pub enum Node {
     Modulo(usize, i64),
     Compare(Compare, usize, usize),
     Cond(usize, usize, usize),
-    /// A component of the element of an array. Indices are taken modulo the extents; of an empty array it is zero.
+    /// A component of the element of an array.
     Read {
         array: usize,
         index: Vec<usize>,
         part: usize,
+        outside: Outside,
     },
     Extent {
         array: usize,
@@ -143,7 +155,12 @@ pub enum Operator {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extent {
     Const(i64),
-    Of { array: usize, dim: usize },
+    /// That of an array plus a number; if it is negative the program fails.
+    Of {
+        array: usize,
+        dim: usize,
+        plus: i64,
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -160,6 +177,8 @@ pub enum Rearrange {
     Column,
     /// A matrix of n rows and m columns as one of m rows and n columns.
     Swap,
+    /// The array twice, one beside the other.
+    Twice,
 }
 
 /// One array operation; references are to earlier ones.
@@ -191,15 +210,16 @@ pub enum Step {
         z: Option<Fun>,
         x: usize,
     },
-    /// Indices that `target` gives are taken modulo the extents of `defaults`.
     Permute {
+        outside: Outside,
         op: Operator,
         defaults: usize,
         target: Fun,
         x: usize,
     },
-    /// Indices are taken modulo the extents of `x`; if it is empty, so is the result.
+    /// If indices wrap and `x` is empty, so is the result. They are never skipped.
     Backpermute {
+        outside: Outside,
         extents: Vec<Extent>,
         source: Fun,
         x: usize,
@@ -226,6 +246,20 @@ pub enum Step {
     Awhile {
         times: i64,
         f: Fun,
+        x: usize,
+    },
+    /// A loop over two arrays that exchanges them; `f` of every element of the one that becomes the second, and of the number of
+    /// the step. The result is the first one.
+    Exchange {
+        times: i64,
+        f: Fun,
+        x: usize,
+        y: usize,
+    },
+    /// Repeated by a loop; the extents may change, the rank not.
+    Iterate {
+        times: i64,
+        what: Rearrange,
         x: usize,
     },
 }
@@ -299,9 +333,8 @@ impl Step {
     /// The scalar functions of the operation.
     pub fn funs_mut(&mut self) -> Option<&mut Fun> {
         match self {
-            Step::Generate { f, .. } | Step::Map { f, .. } | Step::ZipWith { f, .. } | Step::Awhile { f, .. } => {
-                Some(f)
-            }
+            Step::Generate { f, .. } | Step::Map { f, .. } | Step::ZipWith { f, .. } => Some(f),
+            Step::Awhile { f, .. } | Step::Exchange { f, .. } => Some(f),
             Step::Permute { target: f, .. } | Step::Backpermute { source: f, .. } | Step::Acond { c: f, .. } => Some(f),
             Step::Fold { z, .. } | Step::Scan { z, .. } => z.as_mut(),
             _ => None,
@@ -326,9 +359,11 @@ impl Step {
             Step::Input(_) | Step::Generate { .. } => {}
             Step::Map { x, .. } | Step::Fold { x, .. } | Step::Scan { x, .. } | Step::Backpermute { x, .. } => f(x),
             Step::Replicate { x, .. } | Step::Slice { x, .. } | Step::Awhile { x, .. } | Step::Rearrange(_, x) => f(x),
-            Step::ZipWith { x, y, .. } | Step::Acond { x, y, .. } | Step::Concat(x, y) => {
-                [x, y].into_iter().for_each(&mut *f)
-            }
+            Step::Iterate { x, .. } => f(x),
+            Step::ZipWith { x, y, .. }
+            | Step::Acond { x, y, .. }
+            | Step::Exchange { x, y, .. }
+            | Step::Concat(x, y) => [x, y].into_iter().for_each(&mut *f),
             Step::Permute { defaults, x, .. } => [defaults, x].into_iter().for_each(&mut *f),
         }
         if let Some(fun) = self.funs_mut() {
@@ -351,7 +386,7 @@ impl Step {
             Step::Scan { left: true, z: None, .. } => vec!["scanl1"],
             Step::Scan { left: false, z: None, .. } => vec!["scanr1"],
             Step::Permute { .. } => vec!["permute"],
-            Step::Awhile { .. } => vec!["awhile"],
+            Step::Awhile { .. } | Step::Exchange { .. } | Step::Iterate { .. } => vec!["awhile"],
             _ => vec![],
         };
         let mut step = self.clone();
@@ -423,9 +458,9 @@ impl fmt::Display for Fun {
                 Node::Modulo(a, k) => write!(f, "n{a} mod {k}")?,
                 Node::Compare(op, a, b) => write!(f, "{op:?} n{a} n{b}")?,
                 Node::Cond(c, a, b) => write!(f, "if n{c} then n{a} else n{b}")?,
-                Node::Read { array, index, part } => {
+                Node::Read { array, index, part, outside } => {
                     let index: Vec<_> = index.iter().map(|i| format!("n{i}")).collect();
-                    write!(f, "a{array}[{}].{part}", index.join(", "))?;
+                    write!(f, "a{array}[{}].{part} {outside:?}", index.join(", "))?;
                 }
                 Node::Extent { array, dim } => write!(f, "extent {dim} of a{array}")?,
                 Node::Loop { times, init, capture, body } => {
@@ -454,8 +489,12 @@ impl fmt::Display for Program {
                 Step::Scan { left, op, z: start, x } => {
                     writeln!(f, "scan {} {op:?} {} a{x}", if *left { "left" } else { "right" }, z(start))
                 }
-                Step::Permute { op, defaults, target, x } => writeln!(f, "permute {op:?} a{defaults} {target} a{x}"),
-                Step::Backpermute { extents, source, x } => writeln!(f, "backpermute {extents:?} {source} a{x}"),
+                Step::Permute { outside, op, defaults, target, x } => {
+                    writeln!(f, "permute {outside:?} {op:?} a{defaults} {target} a{x}")
+                }
+                Step::Backpermute { outside, extents, source, x } => {
+                    writeln!(f, "backpermute {outside:?} {extents:?} {source} a{x}")
+                }
                 Step::Replicate { dims, x } => writeln!(f, "replicate {dims:?} a{x}"),
                 Step::Slice { dims, x } => writeln!(f, "slice {dims:?} a{x}"),
                 Step::Rearrange(what, x) => writeln!(f, "{what:?} a{x}"),
@@ -464,6 +503,8 @@ impl fmt::Display for Program {
                     writeln!(f, "acond {c} a{x} a{y}{}", if *tupled { " as a pair" } else { "" })
                 }
                 Step::Awhile { times, f: fun, x } => writeln!(f, "awhile {times} times {fun} a{x}"),
+                Step::Exchange { times, f: fun, x, y } => writeln!(f, "exchange {times} times {fun} a{x} a{y}"),
+                Step::Iterate { times, what, x } => writeln!(f, "{times} times {what:?} a{x}"),
             }?;
         }
         write!(f, "results {:?}", self.results)

@@ -138,7 +138,7 @@ fn smaller_steps(step: &Step) -> Vec<Step> {
             *tupled = false;
             all.push(s);
         }
-        Step::Awhile { times, .. } if *times > 1 => {
+        Step::Awhile { times, .. } | Step::Exchange { times, .. } | Step::Iterate { times, .. } if *times > 1 => {
             *times -= 1;
             all.push(s);
         }
@@ -169,6 +169,13 @@ fn smaller_funs(f: &Fun) -> Vec<Fun> {
             (Scalar::I, _) => &[Node::I(0), Node::I(1)],
             (Scalar::B, _) => &[],
         };
+        if let Node::Read { outside: Outside::Skips, .. } = node {
+            let mut g = f.clone();
+            if let Node::Read { outside, .. } = &mut g.nodes[i].1 {
+                *outside = Outside::Wraps;
+            }
+            all.push(g);
+        }
         for c in constants {
             let mut g = f.clone();
             g.nodes[i].1 = c.clone();

@@ -159,6 +159,7 @@ impl<'a> Evaluator<'a> {
                 let chosen = if truth(self.value(cond, site)?[0])? { then } else { otherwise };
                 self.results(&chosen.0, &chosen.1)?
             }
+            Op::Strip { to, body, .. } => self.results(body, to)?,
             Op::While { to, init, cond, body } => {
                 let mut state = self.get_all(init)?;
                 loop {

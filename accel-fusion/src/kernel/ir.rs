@@ -152,6 +152,16 @@ pub enum Op {
         /// Computes the next state.
         body: (Block, Vec<ArrayId>),
     },
+    /// The statements of `body`, which can be executed together in strips of their outermost dimension: see
+    /// [`crate::strip::roles`].
+    Strip {
+        /// The arrays of the body that are used afterwards; the others exist only within a strip.
+        to: Vec<ArrayId>,
+        /// The extent of the dimension: one `i64`.
+        len: Code,
+        /// `Loop` and `Reduce` statements.
+        body: Block,
+    },
 }
 
 /// Rows to be reduced or scanned.

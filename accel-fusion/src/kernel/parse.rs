@@ -282,7 +282,7 @@ impl Parser {
         let start = self.next;
         let mut to = self.some(Self::array_decl)?;
         self.expect("=")?;
-        let operation = "an operation (literal, loop, reduce, scan, permute, reshape, if, while)";
+        let operation = "an operation (literal, loop, reduce, scan, permute, reshape, if, while, strip)";
         let keyword = self.word(operation, |w| Some(w.to_string()))?;
         let one = match keyword.as_str() {
             "literal" | "reduce" | "scan" | "permute" | "reshape" => match to.pop() {
@@ -338,6 +338,17 @@ impl Parser {
                 let cond = (self.stmts()?, self.result(Self::array)?);
                 self.expect("body")?;
                 (Op::While { to, init, cond, body: self.block()? }, site)
+            }
+            "strip" => {
+                let (site, len) = (self.site()?, self.code("len")?);
+                self.expect("body")?;
+                let start = self.next;
+                let (body, results) = self.block()?;
+                if results != to {
+                    self.next = start;
+                    return self.expected("a body whose results are the arrays that are defined");
+                }
+                (Op::Strip { to, len, body }, site)
             }
             _ => {
                 self.next -= 1;

@@ -73,7 +73,7 @@ impl Op {
     /// The arrays that the operation defines.
     pub fn defines(&self) -> &[ArrayId] {
         match self {
-            Op::Loop { to, .. } | Op::If { to, .. } | Op::While { to, .. } => to,
+            Op::Loop { to, .. } | Op::If { to, .. } | Op::While { to, .. } | Op::Strip { to, .. } => to,
             Op::Literal { to, .. }
             | Op::Reduce { to, .. }
             | Op::Scan { to, .. }
@@ -93,6 +93,7 @@ impl Op {
             Op::Reshape { .. } => "reshape",
             Op::If { .. } => "if",
             Op::While { .. } => "while",
+            Op::Strip { .. } => "strip",
         }
     }
 
@@ -101,6 +102,7 @@ impl Op {
         match self {
             Op::If { then, otherwise, .. } => vec![&then.0, &otherwise.0],
             Op::While { cond, body, .. } => vec![&cond.0, &body.0],
+            Op::Strip { body, .. } => vec![body],
             _ => vec![],
         }
     }
@@ -110,6 +112,7 @@ impl Op {
         match self {
             Op::If { then, otherwise, .. } => vec![&mut then.0, &mut otherwise.0],
             Op::While { cond, body, .. } => vec![&mut cond.0, &mut body.0],
+            Op::Strip { body, .. } => vec![body],
             _ => vec![],
         }
     }
@@ -126,6 +129,7 @@ impl Op {
             Op::Permute { extents, target, element, comb, .. } => vec![extents, target, element, comb],
             Op::Reshape { extents, .. } => vec![extents],
             Op::If { cond, .. } => vec![cond],
+            Op::Strip { len, .. } => vec![len],
         }
     }
 
@@ -145,6 +149,7 @@ impl Op {
             }
             Op::Reshape { extents, .. } => vec![("extents", extents)],
             Op::If { cond, .. } => vec![("cond", cond)],
+            Op::Strip { len, .. } => vec![("len", len)],
         }
     }
 }
@@ -279,7 +284,7 @@ impl Printer<'_> {
         let site = s.site;
         let head = match &s.op {
             Op::Literal { literal, .. } => format!("literal {literal} @{site}"),
-            Op::Loop { .. } | Op::If { .. } => format!("{} @{site}", s.op.keyword()),
+            Op::Loop { .. } | Op::If { .. } | Op::Strip { .. } => format!("{} @{site}", s.op.keyword()),
             Op::Reduce { rows, .. } => format!("reduce @{site}{}", known(&rows.known)),
             Op::Scan { reverse, rows, .. } => {
                 format!("scan @{site}{}{}", if *reverse { " reverse" } else { "" }, known(&rows.known))
@@ -300,6 +305,7 @@ impl Printer<'_> {
                 self.named_block("cond", &cond.0, &[cond.1]);
                 self.named_block("body", &body.0, &body.1);
             }
+            Op::Strip { to, body, .. } => self.named_block("body", body, to),
             _ => {}
         }
         self.indent -= 1;

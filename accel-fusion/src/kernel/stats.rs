@@ -9,7 +9,7 @@ use std::fmt;
 /// The cost of a program. Both branches of conditionals are counted, and loops as if they were gone through once.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Stats {
-    /// Statements that compute elements: `Loop`, `Reduce`, `Scan`, `Permute`.
+    /// Statements that compute elements: `Loop`, `Reduce`, `Scan`, `Permute`, and strips, whose statements do not count.
     pub kernels: usize,
     /// Kernels that go through memory, that is all but those for single elements; for a `Permute` two, since it copies first.
     pub loops: usize,
@@ -136,24 +136,21 @@ impl Counter<'_> {
     fn block(&mut self, b: &Block) {
         for s in &b.stmts {
             self.stmt(&s.op);
-            s.op.blocks().into_iter().for_each(|b| self.block(b));
+            if !matches!(s.op, Op::Strip { .. }) {
+                s.op.blocks().into_iter().for_each(|b| self.block(b));
+            }
         }
     }
 
     fn stmt(&mut self, op: &Op) {
-        if let Some(extents) = self.extents_of(op) {
-            // Extents that are not a function of others stand for themselves.
-            for to in op.defines() {
-                let all =
-                    extents.iter().enumerate().map(|(dim, e)| e.clone().unwrap_or(Formula::term(vec![(*to, dim)], 1)));
-                let all = all.collect();
-                self.extents.insert(*to, all);
-            }
+        if let Op::Strip { body, .. } = op {
+            body.stmts.iter().for_each(|s| self.note_extents(&s.op));
         }
+        self.note_extents(op);
         let single = |to: &[ArrayId]| to.iter().all(|a| self.p.arrays.get(*a).is_some_and(|a| a.rank == 0));
         let passes = match op {
             Op::Loop { to, .. } => usize::from(!single(to)),
-            Op::Reduce { .. } | Op::Scan { .. } => 1,
+            Op::Reduce { .. } | Op::Scan { .. } | Op::Strip { .. } => 1,
             Op::Permute { .. } => 2,
             Op::Literal { .. } | Op::Reshape { .. } | Op::If { .. } | Op::While { .. } => return,
         };
@@ -165,6 +162,14 @@ impl Counter<'_> {
             read.insert(*defaults);
         }
         op.codes().into_iter().for_each(|(_, c)| arrays_read(&c.instrs, &mut read));
+        if let Op::Strip { body, .. } = op {
+            let mut inside: BTreeSet<ArrayId> = BTreeSet::new();
+            for s in &body.stmts {
+                s.op.codes().into_iter().for_each(|(_, c)| arrays_read(&c.instrs, &mut read));
+                inside.extend(s.op.defines());
+            }
+            read.retain(|a| !inside.contains(a));
+        }
         for a in read {
             let bytes = self.bytes(a);
             self.stats.bytes_read.add(&bytes, 1);
@@ -172,6 +177,19 @@ impl Counter<'_> {
         for a in op.defines() {
             let bytes = self.bytes(*a);
             self.stats.bytes_written.add(&bytes, 1);
+        }
+    }
+
+    /// Notes the extents of what an operation defines.
+    fn note_extents(&mut self, op: &Op) {
+        if let Some(extents) = self.extents_of(op) {
+            // Extents that are not a function of others stand for themselves.
+            for to in op.defines() {
+                let all =
+                    extents.iter().enumerate().map(|(dim, e)| e.clone().unwrap_or(Formula::term(vec![(*to, dim)], 1)));
+                let all = all.collect();
+                self.extents.insert(*to, all);
+            }
         }
     }
 
@@ -209,7 +227,7 @@ impl Counter<'_> {
             Op::Permute { to, defaults, .. } => {
                 (0..self.p.arrays.get(*to)?.rank).map(|dim| Some(self.extent(*defaults, dim))).collect()
             }
-            Op::If { .. } | Op::While { .. } => return None,
+            Op::If { .. } | Op::While { .. } | Op::Strip { .. } => return None,
         })
     }
 

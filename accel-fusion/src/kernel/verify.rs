@@ -5,7 +5,8 @@
 //! - every register is set once, before it is used, where it is used; the registers of the condition of a loop are not visible in its body;
 //! - functions are applied to the types for which they are defined, and codes have the parameters and results of their place;
 //! - ranks and columns fit, numbers of sites and literals exist, the columns of literals are as long as their extents say;
-//! - an operator that is said to be well known has that form.
+//! - an operator that is said to be well known has that form;
+//! - the statements of a strip can be executed in strips: what [`crate::strip::roles`] says.
 //!
 //! What is not known before a program runs is not checked: extents, indices (also those said to be inside), division by zero.
 
@@ -76,6 +77,12 @@ impl Scope {
                 Ok(())
             }
         }
+    }
+
+    /// What was defined in an inner block becomes visible again.
+    fn reveal(&mut self, k: usize) {
+        self.visible[k] = true;
+        self.stack.push(k);
     }
 
     fn use_(&self, k: usize) -> Check {
@@ -200,6 +207,7 @@ impl<'a> Verifier<'a> {
                 self.inner("else", &otherwise.0, &otherwise.1, to)?;
             }
             Op::While { to, init, .. } => self.same(init, to)?,
+            Op::Strip { to, len, body } => return self.strip(to, len, body),
         }
         s.op.defines().iter().try_for_each(|a| self.arrays.define(*a))?;
         if let Op::While { to, cond, body, .. } = &s.op {
@@ -212,6 +220,19 @@ impl<'a> Verifier<'a> {
             self.arrays.leave(depth);
             self.inner("body", &body.0, &body.1, to)?;
         }
+        Ok(())
+    }
+
+    /// The statements of the body define their arrays; those that are seen outside stay visible.
+    fn strip(&mut self, to: &[ArrayId], len: &Code, body: &Block) -> Check {
+        self.code("len", len, &[], &indices(1))?;
+        let depth = self.arrays.stack.len();
+        self.block(body).at("body")?;
+        to.iter().try_for_each(|a| self.arrays.use_(*a))?;
+        ensure(to.iter().all(|a| self.arrays.stack[depth..].contains(a)), || "a result of another place".into())?;
+        crate::strip::roles(to, len, body).at("body")?;
+        self.arrays.leave(depth);
+        to.iter().for_each(|a| self.arrays.reveal(*a));
         Ok(())
     }
 

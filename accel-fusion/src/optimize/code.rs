@@ -587,6 +587,13 @@ fn bits(x: Scalar) -> u64 {
     }
 }
 
+/// What a code does for some of its results.
+pub fn only(body: &Code, results: Vec<usize>) -> Code {
+    let mut code = Code { results, ..body.clone() };
+    drop_unused(&mut code);
+    code
+}
+
 /// Drops what is not needed for the results, and numbers the registers without gaps.
 pub fn drop_unused(code: &mut Code) {
     let mut live: BTreeSet<Reg> = code.results.iter().copied().collect();

@@ -1,5 +1,6 @@
 //! Arrays of tuples become arrays of their columns, so that each column can be fused, or dropped, by itself.
 
+use super::code::only;
 use super::cost::{LITTLE, work};
 use crate::kernel::{ArrayId, ArrayInfo, Block, Code, Instr, Op, Program, Stmt};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +22,7 @@ fn used_as_whole(b: &Block, found: &mut BTreeSet<ArrayId>) {
         match &s.op {
             Op::Permute { defaults, .. } => found.extend([*defaults]),
             Op::Reshape { from, .. } => found.extend([*from]),
+            Op::Strip { to, .. } => found.extend(to),
             Op::If { then, otherwise, .. } => found.extend(then.1.iter().chain(&otherwise.1)),
             Op::While { init, cond, body, .. } => {
                 found.extend(init.iter().chain(&body.1));
@@ -60,7 +62,7 @@ impl Splitter {
             let info = self.program.arrays[a].clone();
             let results = body.results[next..next + info.columns.len()].to_vec();
             next += info.columns.len();
-            if self.whole.contains(&a) || info.columns.len() == 1 {
+            if self.whole.contains(&a) || info.columns.len() < 2 {
                 out.push(loop_(vec![a], &extents, &body, results, s.site));
                 continue;
             }
@@ -176,11 +178,4 @@ fn columns_read(instrs: &[Instr], registers: &BTreeSet<usize>, used: &mut BTreeM
 
 fn loop_(to: Vec<ArrayId>, extents: &Code, body: &Code, results: Vec<usize>, site: usize) -> Stmt {
     Stmt { op: Op::Loop { to, extents: extents.clone(), body: only(body, results) }, site }
-}
-
-/// What a code does for some of its results.
-fn only(body: &Code, results: Vec<usize>) -> Code {
-    let mut code = Code { results, ..body.clone() };
-    super::code::drop_unused(&mut code);
-    code
 }

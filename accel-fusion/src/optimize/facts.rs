@@ -64,6 +64,8 @@ pub enum Node {
 pub struct Facts {
     /// The extents of every array.
     dims: Vec<Vec<Poly>>,
+    /// How many columns every array has.
+    columns: Vec<usize>,
     /// Inputs and literals.
     given: BTreeSet<ArrayId>,
     nodes: Vec<Node>,
@@ -89,6 +91,7 @@ impl Facts {
     pub fn new(p: &Program, assume: bool) -> Facts {
         let nothing = Facts {
             dims: vec![],
+            columns: vec![],
             given: BTreeSet::new(),
             nodes: vec![],
             numbers: HashMap::new(),
@@ -105,6 +108,7 @@ impl Facts {
         };
         Facts {
             dims: p.arrays.iter().enumerate().map(own).collect(),
+            columns: p.arrays.iter().map(|a| a.columns.len()).collect(),
             given: p.inputs.iter().copied().collect(),
             ..self
         }
@@ -133,9 +137,14 @@ impl Facts {
     pub fn give(&mut self, a: ArrayId) {
         self.given.insert(a);
     }
-    /// A new array with these extents.
-    pub fn array(&mut self, dims: Vec<Poly>) {
-        self.dims.push(dims);
+    /// A new array of so many columns, of which nothing is known yet.
+    pub fn array(&mut self, columns: usize) {
+        self.dims.push(vec![]);
+        self.columns.push(columns);
+    }
+    /// How many columns an array has.
+    pub fn columns(&self, a: ArrayId) -> usize {
+        self.columns[a]
     }
     /// The extents of an array.
     pub fn dims(&self, a: ArrayId) -> Vec<Poly> {

@@ -1,6 +1,7 @@
-//! Horizontal fusion: loops over the same index space become one, so that what they read is read once.
+//! Horizontal fusion: loops over the same index space become one, so that what they read is read once. So do a loop and one that reads what
+//! it computes at the same index.
 
-use super::code::{Nothing, Times, clean};
+use super::code::{Producers, Times, Use, clean, only};
 use super::facts::Facts;
 use crate::kernel::builder::Builder;
 use crate::kernel::{ArrayId, Block, Code, Instr, Op, Program, Stmt};
@@ -12,7 +13,40 @@ pub fn merge(program: &Program) -> Program {
     let mut program = program.clone();
     let body = std::mem::take(&mut program.body);
     program.body = block(&mut facts, body);
+    let mut needed: BTreeSet<ArrayId> = program.results.iter().copied().collect();
+    all_needed(&program.body, &mut needed);
+    drop_outputs(&mut program.body, &needed, &facts);
     program
+}
+
+/// Everything that some statement needs.
+fn all_needed(b: &Block, needed: &mut BTreeSet<ArrayId>) {
+    for s in &b.stmts {
+        s.op.codes().iter().for_each(|(_, c)| mentioned(&c.instrs, needed));
+        match &s.op {
+            Op::Permute { defaults: a, .. } | Op::Reshape { from: a, .. } => needed.extend([*a]),
+            Op::If { then, otherwise, .. } => needed.extend(then.1.iter().chain(&otherwise.1)),
+            Op::While { init, cond, body, .. } => needed.extend(init.iter().chain([&cond.1]).chain(&body.1)),
+            _ => {}
+        }
+        s.op.blocks().into_iter().for_each(|b| all_needed(b, needed));
+    }
+}
+
+/// Loops do not store what was only read by loops that have been merged into them.
+fn drop_outputs(b: &mut Block, needed: &BTreeSet<ArrayId>, facts: &Facts) {
+    for s in &mut b.stmts {
+        s.op.blocks_mut().into_iter().for_each(|b| drop_outputs(b, needed, facts));
+        let Op::Loop { to, body, .. } = &mut s.op else { continue };
+        let mut results = body.results.iter().copied();
+        let mut kept = vec![];
+        for a in to.iter() {
+            let columns: Vec<_> = results.by_ref().take(facts.columns(*a)).collect();
+            kept.extend(if needed.contains(a) { columns } else { vec![] });
+        }
+        to.retain(|a| needed.contains(a));
+        *body = only(body, kept);
+    }
 }
 
 fn block(facts: &mut Facts, b: Block) -> Block {
@@ -22,15 +56,15 @@ fn block(facts: &mut Facts, b: Block) -> Block {
     for mut s in b.stmts {
         s.op.blocks_mut().into_iter().for_each(|b| *b = block(facts, std::mem::take(b)));
         let place = match &s.op {
-            Op::Loop { to, extents, body } if to.len() == 1 => find(&merged, &defined, extents, body),
+            Op::Loop { extents, body, .. } => find(&merged, &defined, extents, body),
             _ => None,
         };
         let to: Vec<ArrayId> = s.op.defines().to_vec();
         let at = place.unwrap_or(merged.len());
         match (place.and_then(|k| merged.get_mut(k)), s.op) {
             (Some(Stmt { op: Op::Loop { to, body, .. }, .. }), Op::Loop { to: more, body: other, .. }) => {
+                *body = both(facts, to, body, &other);
                 to.extend(more);
-                *body = both(facts, body, &other);
             }
             (_, op) => merged.push(Stmt { op, site: s.site }),
         }
@@ -41,14 +75,22 @@ fn block(facts: &mut Facts, b: Block) -> Block {
     Block { stmts: merged }
 }
 
-/// The first loop with these extents that comes after everything that the code needs.
+/// The first loop with these extents that comes after everything that the code needs, or computes what it reads at its own index.
 fn find(merged: &[Stmt], defined: &BTreeMap<ArrayId, usize>, extents: &Code, body: &Code) -> Option<usize> {
     let mut needs = BTreeSet::new();
     mentioned(&extents.instrs, &mut needs);
+    let mut elsewhere = BTreeSet::new();
+    read_elsewhere(&body.instrs, body.params, &mut elsewhere);
+    let after = |needs: &BTreeSet<ArrayId>| needs.iter().filter_map(|a| defined.get(a)).max().map_or(0, |k| k + 1);
+    let first = after(&needs.union(&elsewhere).copied().collect());
     mentioned(&body.instrs, &mut needs);
-    let first = needs.iter().filter_map(|a| defined.get(a)).max().map_or(0, |k| k + 1);
-    let same = |s: &Stmt| matches!(&s.op, Op::Loop { extents: e, .. } if e == extents);
-    (first..merged.len()).find(|k| same(&merged[*k]))
+    // The last statement that it needs may be the loop itself.
+    let last = after(&needs).saturating_sub(1).max(first);
+    let same = |s: &Stmt| match &s.op {
+        Op::Loop { extents: e, body, .. } => e == extents && !has_loop(&body.instrs),
+        _ => false,
+    };
+    (last..merged.len()).find(|k| same(&merged[*k]))
 }
 
 fn mentioned(instrs: &[Instr], found: &mut BTreeSet<ArrayId>) {
@@ -60,13 +102,51 @@ fn mentioned(instrs: &[Instr], found: &mut BTreeSet<ArrayId>) {
     }
 }
 
-/// The results of both codes.
-fn both(facts: &mut Facts, a: &Code, b: &Code) -> Code {
+/// The arrays of which other elements than that at the index are read, or extents asked for.
+fn read_elsewhere(instrs: &[Instr], params: usize, found: &mut BTreeSet<ArrayId>) {
+    for i in instrs {
+        match i {
+            Instr::Read { index, inside: true, .. } if index.iter().copied().eq(0..params) => {}
+            Instr::Read { array, .. } | Instr::Extent(_, array, _) => {
+                found.insert(*array);
+            }
+            _ => {}
+        }
+        i.inner().into_iter().for_each(|inner| read_elsewhere(inner, params, found));
+    }
+}
+
+fn has_loop(instrs: &[Instr]) -> bool {
+    instrs.iter().any(|i| matches!(i, Instr::While { .. }) || i.inner().into_iter().any(has_loop))
+}
+
+/// The results of both codes; what the second one reads of the arrays `to` that the first one computes is in registers.
+fn both(facts: &mut Facts, to: &[ArrayId], a: &Code, b: &Code) -> Code {
+    let mut next = 0;
+    let mut elements = BTreeMap::new();
+    for array in to {
+        let columns = facts.columns(*array);
+        elements.insert(*array, only(a, a.results[next..next + columns].to_vec()));
+        next += columns;
+    }
     let mut out = Builder::new(&a.types[..a.params]);
     let params = out.params();
     let mut results = out.inline(a, &params);
     results.extend(out.inline(b, &params));
     let all = out.finish(results);
     let ranges: Vec<_> = (0..a.params).map(|_| facts.unknown()).collect();
-    clean(facts, &Nothing, &all, &ranges, Times::Maybe).code
+    // Their code is that of the first one: it is computed once.
+    clean(facts, &Elements(elements), &all, &ranges, Times::Maybe).code
+}
+
+/// The elements of arrays, as code.
+struct Elements(BTreeMap<ArrayId, Code>);
+
+impl Producers for Elements {
+    fn alias(&self, a: ArrayId) -> ArrayId {
+        a
+    }
+    fn inlined(&self, u: Use) -> Option<&Code> {
+        self.0.get(&u.array)
+    }
 }

@@ -109,8 +109,8 @@ impl Pass<'_> {
 
     /// A new array.
     pub fn array(&mut self, info: ArrayInfo, dims: Vec<Poly>) -> ArrayId {
+        self.facts.array(info.columns.len());
         self.program.arrays.push(info);
-        self.facts.array(vec![]);
         let a = self.program.arrays.len() - 1;
         self.facts.set_dims(a, dims);
         a
@@ -210,6 +210,8 @@ impl Pass<'_> {
             }
             Op::If { to, cond, then, otherwise } => self.if_(to, cond, then, otherwise, s.site),
             Op::While { to, init, cond, body } => self.while_(to, init, cond, body, s.site),
+            // Strips are formed again afterwards.
+            Op::Strip { body, .. } => body.stmts.iter().for_each(|s| self.stmt(s)),
         }
     }
 

@@ -3,6 +3,7 @@
 mod agree;
 mod eval;
 mod stats;
+mod strip;
 mod text;
 mod verify;
 

@@ -1,0 +1,443 @@
+//! Strips: a group of statements for 32 positions of their outermost dimension at a time.
+//!
+//! What belongs to a strip is laid out with the position within the strip (the lane) innermost, so that every inner loop is one over
+//! lanes, which the compiler turns into vector operations without a remainder. In the last strip of a task, the lanes that are too many
+//! repeat its last position; they are left out of what is written to arrays and of totals.
+//!
+//! Names in the generated code: `s3_0` is the first column of array 3 in the strip, `a3_0` in memory, `o3_0` the same if the strip
+//! writes it, `t3_0` the task's partial total; `i1`, `i2`, … are indices, `l` is the lane, `position[l]` the outermost index.
+
+use crate::code::{LANES, Lanes, Writer, position, position_in_strip, uses};
+use crate::cost::cost;
+use crate::kernels::{elements, index, names, neutral, operator};
+use crate::ops;
+use crate::sums::{Sum, loops};
+use accel_core::repr::ScalarType;
+use accel_fusion::kernel::{ArrayId, Block, Code, Instr, Op, Program, Reg, Rows, SiteId};
+use accel_fusion::strip::{Role, roles};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is to be printed for a strip.
+pub struct Strip<'a> {
+    program: &'a Program,
+    /// The arrays that are seen outside.
+    to: &'a [ArrayId],
+    body: Vec<(Role, &'a Op, SiteId)>,
+    /// Arrays from outside that are copied to the strip, since statements read them at its positions.
+    staged: BTreeSet<ArrayId>,
+    /// The arrays of the row statements.
+    rows: Vec<ArrayId>,
+}
+
+impl<'a> Strip<'a> {
+    /// The statements of `body`, which the verifier has accepted.
+    pub fn new(program: &'a Program, to: &'a [ArrayId], len: &Code, body: &'a Block) -> Self {
+        let roles = roles(to, len, body).unwrap_or_default();
+        let body: Vec<_> = roles.into_iter().zip(&body.stmts).map(|(r, s)| (r, &s.op, s.site)).collect();
+        let is_row = |(role, ..): &&(Role, &Op, SiteId)| *role == Role::Row;
+        let rows = body.iter().filter(is_row).flat_map(|(_, op, _)| op.defines()).copied().collect();
+        let mut strip = Strip { program, to, body, staged: BTreeSet::new(), rows };
+        let mut staged = BTreeSet::new();
+        for (role, op, _) in &strip.body {
+            let (code, lane) = elementwise(*role, op);
+            copied(&code.instrs, code.params, lane, &mut staged);
+        }
+        let inside: BTreeSet<_> = strip.body.iter().flat_map(|(_, op, _)| op.defines()).collect();
+        staged.retain(|a| !inside.contains(a));
+        strip.staged = staged;
+        strip
+    }
+
+    fn totals(&self) -> impl Iterator<Item = (ArrayId, &'a Rows, SiteId)> {
+        self.body.iter().filter_map(|(role, op, site)| match (role, op) {
+            (Role::Total, Op::Reduce { to, rows, .. }) => Some((*to, rows, *site)),
+            _ => None,
+        })
+    }
+
+    fn columns(&self, a: ArrayId) -> &'a [ScalarType] {
+        &self.program.arrays[a].columns
+    }
+
+    /// The arrays of which the strip holds the elements of its positions.
+    fn held(&self) -> impl Iterator<Item = ArrayId> {
+        self.staged.iter().chain(&self.rows).copied()
+    }
+
+    /// Local names for the extents of all arrays that occur, and for the columns of those from outside if `columns`.
+    fn names(&self, w: &mut Writer, columns: bool) {
+        let mut used = BTreeMap::new();
+        for (_, op, _) in &self.body {
+            // Before the statements that read them.
+            op.codes().iter().for_each(|(_, c)| uses(&c.instrs, &mut used));
+            used.extend(op.defines().iter().map(|a| (*a, BTreeSet::new())));
+        }
+        let inside: BTreeSet<_> = self.body.iter().flat_map(|(_, op, _)| op.defines()).copied().collect();
+        for (array, read) in used {
+            for dim in 0..self.program.arrays[array].rank {
+                w.line(format!("const i64 a{array}_n{dim} = arrays[{array}].extents[{dim}];"));
+            }
+            for c in read.into_iter().filter(|_| columns && !inside.contains(&array)) {
+                let t = self.columns(array)[c];
+                w.line(format!("const {t} *restrict const a{array}_{c} = arrays[{array}].columns[{c}];"));
+            }
+        }
+    }
+
+    /// How many elements an array has at one position.
+    fn inner_size(&self, a: ArrayId) -> String {
+        product((1..self.program.arrays[a].rank).map(|d| format!("a{a}_n{d}")))
+    }
+
+    /// The bytes of a column in a strip.
+    fn room(&self, a: ArrayId, t: ScalarType) -> String {
+        format!("room(times({}, {LANES} * sizeof({t})))", self.inner_size(a))
+    }
+
+    /// The bytes of a column of a total.
+    fn total_room(&self, a: ArrayId, t: ScalarType) -> String {
+        let size = product((0..self.program.arrays[a].rank).map(|d| format!("a{a}_n{d}")));
+        format!("room(times({size}, sizeof({t})))")
+    }
+
+    /// What one task needs and takes: the bytes of working memory of a task, the bytes of its partial totals, and
+    /// about how many operations a position takes, to `state[0]`.
+    pub fn sizes(&self, w: &mut Writer) {
+        arithmetic(w);
+        self.names(w, true);
+        w.line("i64 scratch = 0, partial = 0, cost = 0;");
+        for a in self.held() {
+            for t in self.columns(a) {
+                w.line(format!("scratch = plus(scratch, {});", self.room(a, *t)));
+            }
+        }
+        for (a, ..) in self.totals() {
+            for t in self.columns(a) {
+                w.line(format!("partial = plus(partial, {});", self.total_room(a, *t)));
+            }
+        }
+        for (role, op, _) in &self.body {
+            let a = op.defines().first().copied().unwrap_or_default();
+            let size = match role {
+                Role::Row => self.inner_size(a),
+                Role::Total => product((0..self.program.arrays[a].rank).map(|d| format!("a{a}_n{d}"))),
+            };
+            match op {
+                Op::Reduce { rows, .. } => w.braces("", |w| {
+                    self.length(w, a, *role, rows);
+                    let each = cost(&rows.element.instrs) + cost(&rows.op.instrs);
+                    let length = if *role == Role::Row { format!("m{a}") } else { "1".into() };
+                    w.line(format!("cost = plus(cost, times({size}, times({length}, {each})));"));
+                }),
+                _ => {
+                    let (code, _) = elementwise(*role, op);
+                    w.line(format!("cost = plus(cost, times({size}, {}));", cost(&code.instrs)));
+                }
+            }
+        }
+        w.line("i64 *const out = task->state[0];");
+        w.line("out[0] = scratch; out[1] = partial; out[2] = cost;");
+    }
+
+    /// The length of the rows that a row statement reduces.
+    fn length(&self, w: &mut Writer, a: ArrayId, role: Role, rows: &Rows) {
+        if role == Role::Row {
+            w.line(format!("i64 m{a};"));
+            w.code(&rows.len, &[], &[format!("m{a}")]);
+        }
+    }
+
+    /// The positions `from..to` (not none); `state` is working memory and memory for partial totals, both aligned to 64 bytes.
+    pub fn body(&self, w: &mut Writer) {
+        arithmetic(w);
+        self.names(w, true);
+        w.line("char *scratch = task->state[0], *partial = task->state[1];");
+        for a in self.held() {
+            for (c, t) in self.columns(a).iter().enumerate() {
+                w.line(format!("{t} *restrict const s{a}_{c} = (void *)scratch; scratch += {};", self.room(a, *t)));
+            }
+        }
+        for a in self.rows.iter().filter(|a| self.to.contains(a)) {
+            for (c, t) in self.columns(*a).iter().enumerate() {
+                w.line(format!("{t} *restrict const o{a}_{c} = arrays[{a}].columns[{c}];"));
+            }
+        }
+        for (a, rows, _) in self.totals() {
+            for (c, t) in self.columns(a).iter().enumerate() {
+                let room = self.total_room(a, *t);
+                w.line(format!("{t} *restrict const t{a}_{c} = (void *)partial; partial += {room};"));
+                if let Some(known) = rows.known {
+                    let (size, zero) = (self.total_size(a), ops::constant(neutral(known, *t)));
+                    w.line(format!("for (i64 q = 0; q < {size}; q++) t{a}_{c}[q] = {zero};"));
+                }
+            }
+        }
+        for (role, op, site) in &self.body {
+            if let (Role::Row, Op::Reduce { to, rows, .. }) = (role, op) {
+                w.site = *site;
+                self.length(w, *to, *role, rows);
+                if let Some(init) = &rows.init {
+                    let z = names(&format!("z{to}_"), self.columns(*to));
+                    w.declare(&z, self.columns(*to));
+                    w.code(init, &[], &z);
+                }
+            }
+        }
+        w.braces(&format!("for (i64 base = task->from; base < task->to; base += {LANES})"), |w| {
+            w.line(format!("const i64 width = task->to - base < {LANES} ? task->to - base : {LANES};"));
+            w.line(format!("i64 position[{LANES}];"));
+            w.line(format!("{LANE} position[l] = base + (l < width ? l : width - 1);"));
+            self.staged.iter().for_each(|a| self.stage(w, *a));
+            w.lanes.arrays = self.held().collect();
+            for (role, op, site) in &self.body {
+                w.site = *site;
+                w.lanes.position = elementwise(*role, op).1;
+                self.statement(w, *role, op);
+            }
+            w.lanes = Lanes::default();
+        });
+    }
+
+    fn total_size(&self, a: ArrayId) -> String {
+        product((0..self.program.arrays[a].rank).map(|d| format!("a{a}_n{d}")))
+    }
+
+    /// Copies the elements of an array from outside to the strip. Statements may read less: the array may have fewer positions.
+    fn stage(&self, w: &mut Writer, a: ArrayId) {
+        let size = self.inner_size(a);
+        let copy = |from: &str, at: &str| -> String {
+            let one = |c| format!("s{a}_{c}[{at}] = a{a}_{c}[{from}];");
+            (0..self.columns(a).len()).map(one).collect::<Vec<_>>().join(" ")
+        };
+        if self.program.arrays[a].rank == 1 {
+            w.line(format!("if (base + {LANES} <= a{a}_n0) {{ {LANE} {{ {} }} }}", copy("base + l", "l")));
+            w.line(format!("else if (a{a}_n0 > 0) {LANE} {{"));
+            w.line(format!("    const i64 p = position[l] < a{a}_n0 ? position[l] : a{a}_n0 - 1;"));
+            w.line(format!("    {}", copy("p", "l")));
+            return w.line("}");
+        }
+        w.line(format!("if (a{a}_n0 > 0) {LANE} {{"));
+        w.line(format!("    const i64 p = (position[l] < a{a}_n0 ? position[l] : a{a}_n0 - 1) * {size};"));
+        w.line(format!("    for (i64 q = 0; q < {size}; q++) {{ {} }}", copy("p + q", &format!("q * {LANES} + l"))));
+        w.line("}");
+    }
+
+    fn statement(&self, w: &mut Writer, role: Role, op: &Op) {
+        match (role, op) {
+            (Role::Row, Op::Loop { to, body, .. }) => {
+                self.inner_indices(w, to[0], |w, ix| {
+                    let q = position_in_strip(to[0], ix);
+                    w.line(format!("const i64 q = ({q}) * {LANES};"));
+                    let out: Vec<_> = to.iter().flat_map(|a| in_strip(*a, self.columns(*a).len(), "q + l")).collect();
+                    w.braces(LANE, |w| w.code(body, ix, &out));
+                });
+                to.iter().for_each(|a| self.store(w, *a));
+            }
+            (Role::Row, Op::Reduce { to, rows, .. }) => {
+                match Sum::new(rows, self.columns(*to), &w.lanes.arrays, 0) {
+                    Some(sum) => sum.rows(w, *to),
+                    None => self.inner_indices(w, *to, |w, ix| self.fold(w, *to, rows, ix)),
+                }
+                self.store(w, *to);
+            }
+            (Role::Total, Op::Reduce { to, rows, .. }) => {
+                let rank = self.program.arrays[*to].rank;
+                match Sum::new(rows, self.columns(*to), &w.lanes.arrays, rank).filter(|_| rank > 0) {
+                    Some(sum) => {
+                        w.braces(&format!("if (width == {LANES})"), |w| sum.total(w, *to));
+                        w.braces("else", |w| self.total(w, *to, rows));
+                    }
+                    None => self.total(w, *to, rows),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// `body` for all inner indices of an array, given the index of an element of the strip.
+    fn inner_indices(&self, w: &mut Writer, a: ArrayId, body: impl FnOnce(&mut Writer, &[String])) {
+        let mut ix = index(self.program.arrays[a].rank);
+        ix[0] = "position[l]".into();
+        loops(w, a, 1, ix.len(), |w| body(w, &ix));
+    }
+
+    /// A row for every lane.
+    fn fold(&self, w: &mut Writer, to: ArrayId, rows: &Rows, ix: &[String]) {
+        let types = self.columns(to);
+        let (y, x) = (names("y", types), names("x", types));
+        for (y, t) in y.iter().zip(types) {
+            w.line(format!("{t} {y}[{LANES}];"));
+        }
+        let lane: Vec<_> = y.iter().map(|y| format!("{y}[l]")).collect();
+        let element = |k: &str| [ix, &[k.to_string()]].concat();
+        if rows.init.is_some() {
+            w.braces(LANE, |w| w.assign(&lane, &names(&format!("z{to}_"), types)));
+        } else {
+            w.braces(LANE, |w| w.code(&rows.element, &element("0"), &lane));
+        }
+        w.braces(&format!("for (i64 k = {}; k < m{to}; k++)", rows.init.is_none() as u8), |w| {
+            w.braces(LANE, |w| {
+                w.declare(&x, types);
+                w.code(&rows.element, &element("k"), &x);
+                w.code(&rows.op, &[lane.clone(), x.clone()].concat(), &lane);
+            });
+        });
+        w.line(format!("const i64 q = ({}) * {LANES};", position_in_strip(to, ix)));
+        w.braces(LANE, |w| w.assign(&in_strip(to, types.len(), "q + l"), &lane));
+    }
+
+    /// Combines the elements of the strip with the task's partial total.
+    fn total(&self, w: &mut Writer, to: ArrayId, rows: &Rows) {
+        let types = self.columns(to);
+        let rank = self.program.arrays[to].rank;
+        let ix = index(rank);
+        let element = [&ix[..], &["position[l]".to_string()]].concat();
+        loops(w, to, 0, rank, |w| {
+            w.line(format!("const i64 q = {};", position(to, &ix)));
+            let (y, x) = (names("y", types), names("x", types));
+            let partial: Vec<_> = (0..types.len()).map(|c| format!("t{to}_{c}[q]")).collect();
+            match (rows.known, types) {
+                (Some(known), [t]) => {
+                    let combine = |w: &mut Writer, a: &str, b: &str| {
+                        let value = ops::op2(w.declarations, operator(known), *t, a, b);
+                        w.line(format!("{a} = {value};"));
+                    };
+                    w.line(format!("{t} y[{LANES}];"));
+                    w.braces(LANE, |w| {
+                        w.declare(&x, types);
+                        w.code(&rows.element, &element, &x);
+                        w.line(format!("y[l] = l < width ? x0 : {};", ops::constant(neutral(known, *t))));
+                    });
+                    let mut half = LANES / 2;
+                    while half > 0 {
+                        w.braces(&format!("for (int l = 0; l < {half}; l++)"), |w| {
+                            combine(w, "y[l]", &format!("y[l + {half}]"))
+                        });
+                        half /= 2;
+                    }
+                    combine(w, &partial[0], "y[0]");
+                }
+                _ => {
+                    w.declare(&y, types);
+                    w.line("int l = 0;");
+                    w.braces("if (base == task->from)", |w| {
+                        w.code(&rows.element, &element, &y);
+                        w.line("l++;");
+                    });
+                    w.braces("else", |w| w.assign(&y, &partial));
+                    w.braces("for (; l < width; l++)", |w| {
+                        w.declare(&x, types);
+                        w.code(&rows.element, &element, &x);
+                        w.code(&rows.op, &[y.clone(), x.clone()].concat(), &y);
+                    });
+                    w.assign(&partial, &y);
+                }
+            }
+        });
+    }
+
+    /// Writes an array of the strip to memory, if it is seen outside.
+    fn store(&self, w: &mut Writer, a: ArrayId) {
+        if !self.to.contains(&a) {
+            return;
+        }
+        let size = self.inner_size(a);
+        let types = self.columns(a);
+        let one = |c| format!("o{a}_{c}[(base + l) * {size} + q] = s{a}_{c}[q * {LANES} + l];");
+        let all = (0..types.len()).map(one).collect::<Vec<_>>().join(" ");
+        w.line(format!("for (i64 l = 0; l < width; l++) for (i64 q = 0; q < {size}; q++) {{ {all} }}"));
+    }
+
+    /// Combines the partial totals of the first `to` tasks, which are `len` bytes apart from `state[0]` on.
+    pub fn join(&self, w: &mut Writer) {
+        arithmetic(w);
+        w.line("const char *partial = task->state[0];");
+        for (a, rows, site) in self.totals() {
+            w.site = site;
+            let types = self.columns(a);
+            w.braces("", |w| {
+                let (y, z) = (names("y", types), names("z", types));
+                w.initial(&z, types, rows, &[&rows.op]);
+                w.hoist_output(a, true);
+                for (c, t) in types.iter().enumerate() {
+                    w.line(format!(
+                        "const {t} *const t{c} = (const void *)partial; partial += {};",
+                        self.total_room(a, *t)
+                    ));
+                }
+                w.braces(&format!("for (i64 q = 0; q < {}; q++)", self.total_size(a)), |w| {
+                    w.declare(&y, types);
+                    let part: Vec<_> = types
+                        .iter()
+                        .enumerate()
+                        .map(|(c, t)| format!("((const {t} *)((const char *)t{c} + s * task->len))[q]"))
+                        .collect();
+                    w.line("i64 s = 0;");
+                    if rows.init.is_some() {
+                        w.assign(&y, &z);
+                    } else {
+                        w.assign(&y, &part);
+                        w.line("s++;");
+                    }
+                    w.braces("for (; s < task->to; s++)", |w| {
+                        w.code(&rows.op, &[y.clone(), part.clone()].concat(), &y)
+                    });
+                    w.assign(&elements(a, types.len(), "q"), &y);
+                });
+            });
+        }
+    }
+}
+
+/// The loop over the positions of a strip.
+const LANE: &str = "for (int l = 0; l < 32; l++)";
+
+/// The code for elements, and the register with the position.
+fn elementwise(role: Role, op: &Op) -> (&Code, Reg) {
+    match op {
+        Op::Loop { body, .. } => (body, 0),
+        Op::Reduce { rows, .. } if role == Role::Row => (&rows.element, 0),
+        Op::Reduce { extents, rows, .. } => (&rows.element, extents.results.len()),
+        // Not in a strip.
+        op => (op.codes()[0].1, 0),
+    }
+}
+
+/// Arrays that are read at the position with all their inner indices, as far as can be seen: other indices are loops over
+/// parameters.
+fn copied(instrs: &[Instr], params: usize, lane: Reg, found: &mut BTreeSet<ArrayId>) {
+    for i in instrs {
+        match i {
+            Instr::Read { array, index, .. } => {
+                let unique: BTreeSet<_> = index.iter().collect();
+                if index.first() == Some(&lane) && unique.len() == index.len() && index.iter().all(|r| *r < params) {
+                    found.insert(*array);
+                }
+            }
+            i => i.inner().into_iter().for_each(|inner| copied(inner, params, lane, found)),
+        }
+    }
+}
+
+fn in_strip(a: ArrayId, columns: usize, position: &str) -> Vec<String> {
+    (0..columns).map(|c| format!("s{a}_{c}[{position}]")).collect()
+}
+
+/// A product that saturates.
+fn product(factors: impl Iterator<Item = String>) -> String {
+    factors.reduce(|a, b| format!("times({a}, {b})")).unwrap_or_else(|| "1".into())
+}
+
+/// Arithmetic on sizes, which saturates: memory of such a size is not there.
+fn arithmetic(w: &mut Writer) {
+    let greatest = "0x7fffffffffffffff";
+    for (name, builtin) in [("times", "mul"), ("plus", "add")] {
+        w.declarations.need(name, || {
+            format!("static inline i64 {name}(i64 a, i64 b) {{ i64 c; return __builtin_{builtin}_overflow(a, b, &c) ? {greatest} : c; }}")
+        });
+    }
+    // The names are declared in the order of the alphabet.
+    w.declarations.need("room", || {
+        "static inline i64 room(i64 bytes) { return bytes > 0x7fffffffffffff00 ? bytes : (bytes + 63) & -64; }".into()
+    });
+}

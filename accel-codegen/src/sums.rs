@@ -1,0 +1,313 @@
+//! Sums in strips, with explicit vectors: several results at a time, so that what they have in common is loaded once, and with every
+//! accumulated vector in a register.
+//!
+//! NOTE [Fused products]: where what is summed is a product, it is not rounded before it is added if the processor can do
+//! both at once, as in any matrix product. The order of a sum is not defined, so its last places are not either.
+
+//! NOTE [Tiny factors]: processors of the x86 family take a hundred times as long for an operation with a number below
+//! the normal ones (2.2e-308 for 64 bits), and such numbers are common where probabilities are multiplied. While products are summed,
+//! and only then, they count as zero. That changes a sum by less than its rounding, unless all of it is as tiny or has factors
+//! that are huge.
+
+use crate::code::{Constants, LANES, Writer, is_straight, position, position_in_strip};
+use crate::kernels::{index, neutral};
+use crate::ops;
+use accel_core::repr::ScalarType;
+use accel_core::repr::op::{Num1, Num2, Op1, Op2};
+use accel_fusion::kernel::{ArrayId, Instr, Known, Reg, Rows};
+use std::collections::BTreeSet;
+
+/// The elements of a sum as vectors over the lanes.
+pub struct Sum<'a> {
+    rows: &'a Rows,
+    t: ScalarType,
+    /// Which registers are vectors; the others are the same for all lanes.
+    lanes: Vec<bool>,
+    /// The factors, if the result is a product.
+    factors: Option<(Reg, Reg)>,
+}
+
+impl<'a> Sum<'a> {
+    /// If elements are made of floating-point arithmetic on arrays that the strip holds (`held`) and on what is the same for
+    /// all lanes. `position` is the register with the position.
+    pub fn new(rows: &'a Rows, types: &[ScalarType], held: &BTreeSet<ArrayId>, position: Reg) -> Option<Sum<'a>> {
+        let (Some(Known::Sum), [t @ (ScalarType::F32 | ScalarType::F64)]) = (rows.known, types) else { return None };
+        let code = &rows.element;
+        let mut lanes = vec![false; code.types.len()];
+        if !is_straight(code) {
+            return None;
+        }
+        for i in &code.instrs {
+            match i {
+                Instr::Read { to, array, index, .. } if index.first() == Some(&position) => {
+                    if !held.contains(array) || index[1..].iter().any(|r| lanes[*r] || *r == position) {
+                        return None;
+                    }
+                    to.iter().for_each(|r| lanes[*r] = true);
+                }
+                Instr::Read { index, .. } if index.iter().any(|r| lanes[*r] || *r == position) => return None,
+                Instr::Op1(to, Op1::Num(Num1::Neg), a) if lanes[*a] && code.types[*a] == *t => lanes[*to] = true,
+                Instr::Op2(to, Op2::Num(Num2::Add | Num2::Sub | Num2::Mul | Num2::Div), a, b)
+                    if (lanes[*a] || lanes[*b]) && code.types[*a] == *t =>
+                {
+                    lanes[*to] = true
+                }
+                Instr::Op1(_, _, a) if lanes[*a] || *a == position => return None,
+                Instr::Op2(_, _, a, b) if [a, b].iter().any(|r| lanes[**r] || **r == position) => return None,
+                _ => {}
+            }
+        }
+        let result = code.results[0];
+        let factors = match code.instrs.last() {
+            Some(Instr::Op2(to, Op2::Num(Num2::Mul), a, b)) if *to == result => Some((*a, *b)),
+            _ => None,
+        };
+        lanes[result].then_some(Sum { rows, t: *t, lanes, factors })
+    }
+
+    /// How many vectors the lanes of a strip are.
+    fn vectors(&self) -> usize {
+        LANES * width(self.t) / 64
+    }
+
+    /// `acc = acc + element`, for the vector that begins with lane `l`.
+    fn add(&self, w: &mut Writer, args: &[String], l: &str, acc: &str) {
+        let (code, t, position) = (&self.rows.element, self.t, w.lanes.position);
+        w.braces("", |w| {
+            for (r, arg) in args.iter().enumerate().filter(|(r, _)| *r != position) {
+                w.line(format!("const i64 r{r} = {arg};"));
+            }
+            let value = |r: Reg| match self.lanes[r] {
+                true => format!("r{r}"),
+                // Nothing changes a number that nothing is subtracted from, not even the sign of a zero.
+                false => format!("(r{r} - (v_{t}){{0}})"),
+            };
+            let fused = self.factors.is_some() as usize;
+            for i in &code.instrs[..code.instrs.len() - fused] {
+                match i {
+                    Instr::Read { to, array, index, .. } if self.lanes.get(to[0]) == Some(&true) => {
+                        let index: Vec<_> = index.iter().map(|r| format!("r{r}")).collect();
+                        let q = position_in_strip(*array, &index);
+                        for (c, r) in to.iter().enumerate().filter(|(_, r)| code.types[**r] == t) {
+                            w.line(format!("const v_{t} r{r} = *(const v_{t} *)&s{array}_{c}[({q}) * {LANES} + {l}];"));
+                        }
+                    }
+                    Instr::Op1(to, _, a) if self.lanes[*to] => w.line(format!("const v_{t} r{to} = -r{a};")),
+                    Instr::Op2(to, op, a, b) if self.lanes[*to] => {
+                        let x = ops::op2(w.declarations, *op, ScalarType::F64, &value(*a), &value(*b));
+                        w.line(format!("const v_{t} r{to} = {x};"));
+                    }
+                    i => w.instrs(code, std::slice::from_ref(i), &mut Constants::new()),
+                }
+            }
+            match self.factors {
+                Some((a, b)) => w.line(format!("{acc} = fma_{t}({}, {}, {acc});", value(a), value(b))),
+                None => w.line(format!("{acc} = {acc} + r{};", code.results[0])),
+            }
+        });
+    }
+
+    /// The rows of all lanes, for two or four values of the innermost index at a time.
+    pub fn rows(&self, w: &mut Writer, to: ArrayId) {
+        self.flushing(w, |w| self.all_rows(w, to));
+    }
+
+    fn all_rows(&self, w: &mut Writer, to: ArrayId) {
+        let (t, rank) = (self.t, w.columns_and_rank(to).1);
+        declare(w, t);
+        let vectors = self.vectors();
+        let step = if rank > 1 { 8 / vectors } else { 1 };
+        let last = format!("i{}", rank - 1);
+        let place = |b: usize| -> Vec<String> {
+            let mut ix = index(rank);
+            if rank > 1 {
+                ix[rank - 1] = format!("j{b}");
+            }
+            ix
+        };
+        let first = if self.rows.init.is_some() { format!("z{to}_0") } else { ops::constant(neutral(Known::Sum, t)) };
+        loops(w, to, 1, rank.max(2) - 1, |w| {
+            let head = match rank {
+                1 => String::new(),
+                _ => format!("for (i64 {last} = 0; {last} < a{to}_n{}; {last} += {step})", rank - 1),
+            };
+            w.braces(&head, |w| {
+                if rank > 1 {
+                    near(w, "j", &last, &format!("a{to}_n{}", rank - 1), step);
+                }
+                let acc = |b: usize, v: usize| format!("y{b}_{v}");
+                let all = || (0..step).flat_map(|b| (0..vectors).map(move |v| (b, v)));
+                for (b, v) in all() {
+                    w.line(format!("v_{t} {} = {first} - (v_{t}){{0}};", acc(b, v)));
+                }
+                w.braces(&format!("for (i64 k = 0; k < m{to}; k++)"), |w| {
+                    for (b, v) in all() {
+                        let args = [place(b), vec!["k".into()]].concat();
+                        self.add(w, &args, &(v * LANES / vectors).to_string(), &acc(b, v));
+                    }
+                });
+                for (b, v) in all() {
+                    let q = position_in_strip(to, &place(b));
+                    let l = v * LANES / vectors;
+                    w.line(format!("*(v_{t} *)&s{to}_0[({q}) * {LANES} + {l}] = {};", acc(b, v)));
+                }
+            });
+        });
+    }
+
+    /// Adds the elements of all lanes to the task's partial total, for eight results at a time: two by four of the innermost two
+    /// indices, or eight of one.
+    pub fn total(&self, w: &mut Writer, to: ArrayId) {
+        self.flushing(w, |w| self.whole_total(w, to));
+    }
+
+    /// What `body` writes, executed as NOTE [Tiny factors] says.
+    fn flushing(&self, w: &mut Writer, body: impl FnOnce(&mut Writer)) {
+        if self.factors.is_none() {
+            return w.braces("", body);
+        }
+        w.declarations.need("tiny", || {
+            "#ifdef __SSE2__\n\
+             static inline unsigned without_tiny(void) { unsigned s = __builtin_ia32_stmxcsr(); __builtin_ia32_ldmxcsr(s | 0x8040); return s; }\n\
+             static inline void with_tiny(unsigned s) { __builtin_ia32_ldmxcsr(s); }\n\
+             #else\n\
+             static inline unsigned without_tiny(void) { return 0; }\n\
+             static inline void with_tiny(unsigned s) {}\n\
+             #endif"
+                .into()
+        });
+        w.braces("", |w| {
+            w.line("const unsigned state = without_tiny();");
+            body(w);
+            w.line("with_tiny(state);");
+        });
+    }
+
+    fn whole_total(&self, w: &mut Writer, to: ArrayId) {
+        let (t, rank) = (self.t, w.columns_and_rank(to).1);
+        declare(w, t);
+        let (high, wide) = if rank > 1 { (2, 4) } else { (1, 8) };
+        let size = |d: usize| format!("a{to}_n{d}");
+        let each = |d: usize, by: usize| format!("for (i64 i{d} = 0; i{d} < {}; i{d} += {by})", size(d));
+        let place = |b: usize| -> Vec<String> {
+            let mut ix = index(rank);
+            ix[rank - 1] = format!("j{}", b % wide);
+            if rank > 1 {
+                ix[rank - 2] = format!("h{}", b / wide);
+            }
+            ix
+        };
+        let block = |w: &mut Writer| {
+            near(w, "j", &format!("i{}", rank - 1), &size(rank - 1), wide);
+            (0..8).for_each(|b| w.line(format!("v_{t} y{b} = {{0}};")));
+            let step = LANES / self.vectors();
+            w.braces(&format!("for (int l = 0; l < {LANES}; l += {step})"), |w| {
+                for b in 0..8 {
+                    let args = [place(b), vec!["l".into()]].concat();
+                    self.add(w, &args, "l", &format!("y{b}"));
+                }
+            });
+            w.line(format!("const w_{t} sums = sums_{t}(y0, y1, y2, y3, y4, y5, y6, y7);"));
+            for h in 0..high {
+                let q = position(to, &place(h * wide));
+                let inside = |b: usize| format!("i{} + {b} < {}", rank - 1, size(rank - 1));
+                let outer =
+                    if h > 0 { format!("if (i{} + {h} < {})", rank - 2, size(rank - 2)) } else { String::new() };
+                w.braces(&outer, |w| {
+                    w.line(format!("{t} *const out = &t{to}_0[{q}];"));
+                    w.line(format!("out[0] += sums[{}];", h * wide));
+                    for b in 1..wide {
+                        w.line(format!("if ({}) out[{b}] += sums[{}];", inside(b), h * wide + b));
+                    }
+                });
+            }
+        };
+        loops(w, to, 0, rank.saturating_sub(2), |w| {
+            if rank == 1 {
+                return w.braces(&each(0, wide), block);
+            }
+            w.braces(&each(rank - 2, high), |w| {
+                near(w, "h", &format!("i{}", rank - 2), &size(rank - 2), high);
+                w.braces(&each(rank - 1, wide), block);
+            });
+        });
+    }
+}
+
+/// The next few indices: those that are too large are the last one instead.
+fn near(w: &mut Writer, name: &str, first: &str, size: &str, count: usize) {
+    for b in 0..count {
+        w.line(match b {
+            0 => format!("const i64 {name}0 = {first};"),
+            _ => format!("const i64 {name}{b} = {first} + {b} < {size} ? {first} + {b} : {size} - 1;"),
+        });
+    }
+}
+
+/// `body` for the indices of the dimensions `from..to` of an array.
+pub fn loops(w: &mut Writer, a: ArrayId, from: usize, to: usize, body: impl FnOnce(&mut Writer)) {
+    if from >= to {
+        return w.braces("", body);
+    }
+    w.braces(&format!("for (i64 i{from} = 0; i{from} < a{a}_n{from}; i{from}++)"), |w| loops(w, a, from + 1, to, body));
+}
+
+fn width(t: ScalarType) -> usize {
+    if t == ScalarType::F32 { 4 } else { 8 }
+}
+
+/// Vectors of 64 bytes, those of eight numbers, their fused products, and the sums of eight vectors at once.
+fn declare(w: &mut Writer, t: ScalarType) {
+    let n = 64 / width(t);
+    // The names are declared in the order of the alphabet: types before what uses them.
+    w.declarations.need(&format!("V_{t}"), || {
+        format!(
+            "typedef {t} v_{t} __attribute__((vector_size(64), may_alias));\ntypedef {t} w_{t} __attribute__((vector_size({})));",
+            8 * width(t)
+        )
+    });
+    let (letter, suffix, mask) =
+        if t == ScalarType::F32 { ("s", "f", "unsigned short") } else { ("d", "", "unsigned char") };
+    w.declarations.need(&format!("fma_{t}"), || {
+        let fast = if t == ScalarType::F32 { "__FP_FAST_FMAF" } else { "__FP_FAST_FMA" };
+        format!(
+            "static inline v_{t} fma_{t}(v_{t} a, v_{t} b, v_{t} c) {{\n\
+             #if defined __AVX512F__ && defined __GNUC__ && !defined __clang__\n    \
+             return (v_{t})__builtin_ia32_vfmaddp{letter}512_mask(a, b, c, ({mask})-1, 4);\n\
+             #elif defined {fast}\n    \
+             v_{t} x; for (int l = 0; l < {n}; l++) x[l] = __builtin_fma{suffix}(a[l], b[l], c[l]); return x;\n\
+             #else\n    \
+             return a * b + c;\n\
+             #endif\n}}"
+        )
+    });
+    w.declarations.need(&format!("sums_{t}"), || {
+        let params: Vec<_> = (0..8).map(|k| format!("v_{t} a{k}")).collect();
+        let mut text = format!("static inline w_{t} sums_{t}({}) {{\n", params.join(", "));
+        // Halves of vectors of 16 numbers.
+        for k in 0..8 {
+            let shuffle = |from: usize| {
+                let lanes: Vec<_> = (from..from + 8).map(|l| l.to_string()).collect();
+                format!("__builtin_shufflevector(a{k}, a{k}, {})", lanes.join(", "))
+            };
+            let sum = if n == 16 { format!("{} + {}", shuffle(0), shuffle(8)) } else { format!("(w_{t})a{k}") };
+            text += &format!("    const w_{t} b0_{k} = {sum};\n");
+        }
+        // Neighbours, pairs of neighbours, halves: half as many vectors each time.
+        let steps = [
+            ([0, 8, 2, 10, 4, 12, 6, 14], [1, 9, 3, 11, 5, 13, 7, 15]),
+            ([0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15]),
+            ([0, 1, 2, 3, 8, 9, 10, 11], [4, 5, 6, 7, 12, 13, 14, 15]),
+        ];
+        for (s, (even, odd)) in steps.into_iter().enumerate() {
+            for k in 0..4 >> s {
+                let shuffle = |lanes: [usize; 8]| {
+                    let lanes = lanes.map(|l| l.to_string()).join(", ");
+                    format!("__builtin_shufflevector(b{s}_{}, b{s}_{}, {lanes})", 2 * k, 2 * k + 1)
+                };
+                text += &format!("    const w_{t} b{}_{k} = {} + {};\n", s + 1, shuffle(even), shuffle(odd));
+            }
+        }
+        text + "    return b3_0;\n}"
+    });
+}

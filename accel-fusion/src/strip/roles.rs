@@ -1,0 +1,85 @@
+//! What the statements of a strip are.
+
+use super::value::value;
+use crate::kernel::{ArrayId, Block, Code, Instr, Op, Reg, Rows};
+use std::collections::BTreeSet;
+
+/// What a statement does in strips of a dimension.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// A `Loop` or `Reduce` whose results have the dimension as their outermost one: every position by itself.
+    Row,
+    /// A `Reduce` along the dimension.
+    Total,
+}
+
+/// The roles of the statements of a strip with the results `to`.
+///
+/// # Errors
+/// Why the statements cannot be executed in strips. They can if
+/// - the outermost extent of a row statement, or the length of the rows of a total, is the same value as `len`;
+/// - the elements of a row statement, and those that a total combines, read arrays of the body only where the outermost index is the
+///   position in the dimension (the first parameter, for a total the last one), and other codes read none of them;
+/// - no statement of the body reads a total, and the totals are among the results.
+pub fn roles(to: &[ArrayId], len: &Code, body: &Block) -> Result<Vec<Role>, String> {
+    let unique: BTreeSet<_> = to.iter().collect();
+    if unique.len() < to.len() {
+        return Err("a result is named twice".into());
+    }
+    let len = value(len, 0).ok_or("the extent is no simple value")?;
+    let (mut rows, mut totals) = (BTreeSet::new(), BTreeSet::new());
+    let mut found = vec![];
+    for s in &body.stmts {
+        let names = || s.op.defines().iter().map(|a| format!("a{a}")).collect::<Vec<_>>().join(", ");
+        if s.op.codes().iter().any(|(_, c)| reads_any(&c.instrs, &totals)) {
+            return Err(format!("{}: reads a total", names()));
+        }
+        let role = role(&s.op, &len, &rows).ok_or_else(|| format!("{}: cannot be executed in strips", names()))?;
+        let defined = s.op.defines().iter().copied();
+        match role {
+            Role::Row => rows.extend(defined),
+            Role::Total if s.op.defines().iter().all(|a| unique.contains(a)) => totals.extend(defined),
+            Role::Total => return Err(format!("{}: a total that is not a result", names())),
+        }
+        found.push(role);
+    }
+    Ok(found)
+}
+
+/// What a statement can do in strips of a dimension of the extent `len`, in which `rows` are computed.
+pub(super) fn role(op: &Op, len: &str, rows: &BTreeSet<ArrayId>) -> Option<Role> {
+    let is_len = |code: &Code| !code.results.is_empty() && value(code, 0).is_some_and(|v| v == len);
+    let reads_none = |codes: &[&Code]| codes.iter().all(|c| !reads_any(&c.instrs, rows));
+    match op {
+        Op::Loop { extents, body, .. } => {
+            let fits = is_len(extents) && reads_none(&[extents]) && reads_at(&body.instrs, 0, rows);
+            fits.then_some(Role::Row)
+        }
+        Op::Reduce { extents, rows: Rows { len: length, element, init, op, .. }, .. } => {
+            let others: Vec<&Code> = [extents, length, op].into_iter().chain(init).collect();
+            if !reads_none(&others) {
+                None
+            } else if is_len(extents) && reads_at(&element.instrs, 0, rows) {
+                Some(Role::Row)
+            } else {
+                (is_len(length) && reads_at(&element.instrs, extents.results.len(), rows)).then_some(Role::Total)
+            }
+        }
+        _ => None,
+    }
+}
+
+fn reads_any(instrs: &[Instr], arrays: &BTreeSet<ArrayId>) -> bool {
+    instrs.iter().any(|i| match i {
+        Instr::Read { array, .. } => arrays.contains(array),
+        i => i.inner().into_iter().any(|inner| reads_any(inner, arrays)),
+    })
+}
+
+/// Whether `arrays` are read only where the outermost index is `position`.
+fn reads_at(instrs: &[Instr], position: Reg, arrays: &BTreeSet<ArrayId>) -> bool {
+    instrs.iter().all(|i| match i {
+        Instr::Read { array, index, .. } => !arrays.contains(array) || index.first() == Some(&position),
+        i => i.inner().into_iter().all(|inner| reads_at(inner, position, arrays)),
+    })
+}

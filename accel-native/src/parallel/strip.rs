@@ -1,0 +1,85 @@
+//! Strips: tasks with working memory and partial totals of their own.
+
+use super::{Context, Failed, Outcome, Shared, enter, range};
+use crate::abi::{Function, Run, Task};
+use crate::pool::address;
+use accel_codegen::LANES;
+use accel_codegen::fault::record_length;
+use rayon::prelude::*;
+
+/// A task takes at least about this many simple operations, of which several are done at once: fifty microseconds or more.
+const TASK: usize = 1 << 18;
+/// At most this many tasks: each has partial totals of its own.
+const TASKS: usize = 16;
+/// The partial totals of all tasks take at most this many bytes, if there is more than one task.
+const TOTALS: usize = 64 << 20;
+
+pub unsafe extern "C" fn strip(run: *mut Run, functions: *const Function, n: i64, sizes: *const i64) -> i32 {
+    // SAFETY: called by generated code for a statement that it executes; it gives two functions and three sizes.
+    unsafe {
+        let functions = *functions.cast::<[Function; 2]>();
+        let sizes = *sizes.cast::<[i64; 3]>();
+        enter(run, 1, |c| c.strips(functions, n as usize, sizes.map(|x| x as usize)).map(|()| 0))
+    }
+}
+
+impl Context<'_> {
+    /// Executes the strips of `n` positions; the sizes are the bytes of a task's working memory and of its partial totals, and the
+    /// cost of a position. Into which tasks depends on sizes only.
+    ///
+    /// # Safety
+    /// The functions belong to the statement that is executed.
+    unsafe fn strips(
+        &mut self,
+        [body, join]: [Function; 2],
+        n: usize,
+        [scratch, partial, cost]: [usize; 3],
+    ) -> Outcome {
+        let most = TOTALS.checked_div(partial).unwrap_or(TASKS).clamp(1, TASKS);
+        let each = n.div_ceil(most).max(TASK / cost.max(1)).next_multiple_of(LANES);
+        let count = n.div_ceil(each);
+        // Whole cache lines.
+        let lines = (partial / 64).saturating_mul(count);
+        let totals = self.memory.allocate(lines, 64);
+        if totals.is_null() {
+            return Err(self.no_memory(lines.saturating_mul(64)));
+        }
+        // SAFETY: the block has just been made.
+        let first = Shared(unsafe { (*totals).data.cast::<u8>() });
+        let (arrays, pool) = (Shared(self.run.arrays), &self.code.pool);
+        let length = record_length(&self.code.program);
+        let one = |k: usize| -> Result<(), Option<Vec<i64>>> {
+            let mut working = pool.take(scratch).ok_or(None)?;
+            // SAFETY: there is room for `count` times `partial` bytes.
+            let state = [address(&mut working), unsafe { first.get().add(k * partial) }.cast()];
+            let task = Task { state: state.as_ptr(), ..range(k * each, n.min((k + 1) * each), std::ptr::null()) };
+            let mut fault = vec![0; length];
+            // SAFETY: as the caller promises; the tasks write different positions of the outputs, and have different working memory
+            // and partial totals.
+            let ok = unsafe { body(*arrays.get(), &task, fault.as_mut_ptr()) } == 0;
+            pool.give(working);
+            if ok { Ok(()) } else { Err(Some(fault)) }
+        };
+        let results: Vec<_> = if count == 1 { vec![one(0)] } else { (0..count).into_par_iter().map(one).collect() };
+        for result in results {
+            match result {
+                Ok(()) => {}
+                Err(None) => return Err(self.no_memory(scratch)),
+                Err(Some(fault)) => {
+                    // SAFETY: the run's record has this length.
+                    unsafe { self.run.fault.copy_from_nonoverlapping(fault.as_ptr(), length) };
+                    return Err(Failed);
+                }
+            }
+        }
+        if partial > 0 {
+            let state = [first.get().cast()];
+            let task = Task { state: state.as_ptr(), len: partial as i64, ..range(0, count, std::ptr::null()) };
+            // SAFETY: the tasks have written their partial totals.
+            unsafe { self.one(join, &task)? };
+        }
+        // SAFETY: the block was made here, and nobody uses it any more.
+        unsafe { self.memory.release(totals) };
+        Ok(())
+    }
+}

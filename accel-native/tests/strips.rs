@@ -1,0 +1,227 @@
+//! Programs in strips against the same programs without.
+
+use accel_core::repr::{ArrayTuple, Column, RawArray};
+use accel_fusion::kernel::{Op, Program, evaluate, parse};
+use accel_fusion::strip::strips;
+use accel_native::Kernels;
+use std::time::Instant;
+
+fn program(text: &str) -> Program {
+    parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+/// The program in strips: the first statement that is not a literal must be one.
+fn stripped(text: &str) -> Program {
+    let p = strips(&program(text));
+    assert!(p.body.stmts.iter().any(|s| matches!(s.op, Op::Strip { .. })), "{p}");
+    p
+}
+
+fn compile(p: Program) -> Kernels {
+    Kernels::new(p).unwrap_or_else(|e| panic!("{e}")).expect("the tests need a C compiler")
+}
+
+fn array(extents: &[usize], column: impl Into<Column>) -> RawArray {
+    RawArray { extents: extents.into(), columns: vec![column.into()] }
+}
+
+/// Numbers between -1 and 1 that look random.
+fn numbers(n: usize, seed: u64) -> Vec<f64> {
+    let mut x = seed;
+    let next = |_| {
+        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (x >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    };
+    (0..n).map(next).collect()
+}
+
+fn mixture(n: usize, k: usize, d: usize) -> Vec<RawArray> {
+    vec![
+        array(&[n, d], numbers(n * d, 1)),
+        array(&[k, d], numbers(k * d, 2)),
+        array(&[k, d, d], numbers(k * d * d, 3)),
+        array(&[k], numbers(k, 4)),
+    ]
+}
+
+fn close(a: &[RawArray], b: &[RawArray], what: &str) {
+    assert_eq!(a.len(), b.len());
+    for (a, b) in a.iter().zip(b) {
+        assert_eq!(a.extents, b.extents, "{what}");
+        for (a, b) in a.columns.iter().zip(&b.columns) {
+            match (a, b) {
+                (Column::F64(a), Column::F64(b)) => {
+                    let scale = b.iter().filter(|x| x.is_finite()).fold(1.0f64, |m, x| m.max(x.abs()));
+                    let near =
+                        |(a, b): (&f64, &f64)| a == b || a.is_nan() && b.is_nan() || (a - b).abs() < 1e-11 * scale;
+                    assert!(a.iter().zip(b.iter()).all(near), "{what}: {a:?} {b:?}");
+                }
+                _ => assert_eq!(a, b, "{what}"),
+            }
+        }
+    }
+}
+
+const MIXTURE: &str = include_str!("strips/mixture.kernel");
+
+#[test]
+fn a_mixture_of_any_size() {
+    let strip = stripped(MIXTURE);
+    assert_eq!(strip.body.stmts.len(), 1, "{strip}");
+    let (fast, slow) = (compile(strip.clone()), compile(program(MIXTURE)));
+    for n in [0, 1, 7, 8, 31, 32, 33, 1000, 1009] {
+        for (k, d) in [(3, 2), (0, 3), (3, 0), (1, 1), (10, 10), (5, 7)] {
+            let what = format!("{n} {k} {d}");
+            let found = fast.run(mixture(n, k, d)).unwrap();
+            close(&found, &slow.run(mixture(n, k, d)).unwrap(), &what);
+            if n < 100 && k * d < 10 {
+                let argument = mixture(n, k, d).into_iter().map(ArrayTuple::Array).reduce(ArrayTuple::pair).unwrap();
+                close(&found, &evaluate(&strip, &argument).unwrap(), &what);
+            }
+        }
+    }
+}
+
+/// Sums of products treat tiny numbers as zero: that ends with them.
+#[test]
+fn tiny_numbers_are_there_after_a_run() {
+    let fast = compile(stripped(MIXTURE));
+    let mut input = mixture(100, 3, 2);
+    // Weights so different that the smaller ones of the points are below the normal numbers.
+    input[3] = array(&[3], vec![0.0, -715.0, -740.0]);
+    let found = fast.run(input.clone()).unwrap();
+    close(&found, &compile(program(MIXTURE)).run(input).unwrap(), "tiny");
+    assert_eq!(std::hint::black_box(1e-310) * 0.5, 5e-311);
+}
+
+/// Everything but sums of products: several columns, types of several sizes, branches, checked and indirect reads, operators that
+/// are not commutative, with and without initial values, results of every rank.
+const MIXED: &str = r#"program (a0: Array2<i64>, a1: Array1<i64>, a2: Array1<f32>)
+site 0 = "map"
+site 1 = "index"
+{
+  a3: Array2<i64, bool>, a4: Array2<f32> = loop @0
+    extents () { x0: i64 = extent a0 0; x1: i64 = extent a0 1 -> x0, x1 }
+    body (x0: i64, x1: i64) {
+      x2: i64 = a0[x0, x1] @0 inside
+      x3: i64 = a1[x0] @0
+      x4: f32 = a2[x3] @1
+      x5: f32 = as f32 x0
+      x6: bool = x4 < x5
+      x7: f32 = if x6 { x8: f32 = x4 * x5 -> x8 } else { -> x4 }
+      x9: i64 = a0[x0, x3] @1
+      x10: i64 = x2 + x9
+      x11: i64 = 100
+      x12: i64 = x11 / x3
+      x13: i64 = x10 - x12
+      -> x13, x6, x7
+    }
+  a5: Array1<i64, i64> = reduce @0
+    extents () { x0: i64 = extent a0 0 -> x0 }
+    len () { x0: i64 = extent a0 1 -> x0 }
+    element (x0: i64, x1: i64) { x2: i64, x3: bool = a3[x0, x1] @0 inside -> x2, x1 }
+    op (x0: i64, x1: i64, x2: i64, x3: i64) {
+      x4: bool = x2 > x0
+      x5: i64, x6: i64 = if x4 { -> x2, x3 } else { -> x0, x1 }
+      -> x5, x6
+    }
+  a6: Array1<f32> = reduce @0 max
+    extents () { x0: i64 = extent a0 0 -> x0 }
+    len () { x0: i64 = extent a0 1 -> x0 }
+    element (x0: i64, x1: i64) { x2: f32 = a4[x0, x1] @0 -> x2 }
+    op (x0: f32, x1: f32) { x2: f32 = max x0 x1 -> x2 }
+  a7: Array2<i64> = reduce @0
+    extents () { x0: i64 = extent a0 1; x1: i64 = 2 -> x0, x1 }
+    len () { x0: i64 = extent a0 0 -> x0 }
+    element (x0: i64, x1: i64, x2: i64) { x3: i64, x4: bool = a3[x2, x0] @0 inside; x5: i64 = x3 + x1 -> x5 }
+    op (x0: i64, x1: i64) { x2: i64 = 3; x3: i64 = x2 * x0; x4: i64 = x3 * x1 -> x4 }
+  a8: Array0<i64, i64> = reduce @0
+    extents () { -> }
+    len () { x0: i64 = extent a0 0 -> x0 }
+    element (x0: i64) { x1: i64, x2: i64 = a5[x0] @0 inside -> x1, x2 }
+    init () { x0: i64 = 5; x1: i64 = 7 -> x0, x1 }
+    op (x0: i64, x1: i64, x2: i64, x3: i64) { x4: i64 = x0 * x2; x5: i64 = x1 * x2; x6: i64 = x5 + x3 -> x4, x6 }
+  a9: Array1<i64> = reduce @0 min
+    extents () { x0: i64 = extent a0 1 -> x0 }
+    len () { x0: i64 = extent a0 0 -> x0 }
+    element (x0: i64, x1: i64) { x2: i64, x3: bool = a3[x1, x0] @0 inside -> x2 }
+    op (x0: i64, x1: i64) { x2: i64 = min x0 x1 -> x2 }
+  a10: Array1<f32> = loop @0
+    extents () { x0: i64 = extent a6 0 -> x0 }
+    body (x0: i64) { x1: f32 = a6[x0] @0 inside; x2: i64 = extent a3 1; x3: f32 = as f32 x2; x4: f32 = x1 / x3 -> x4 }
+  a11: Array0<i64> = reduce @0
+    extents () { -> }
+    len () { x0: i64 = extent a0 0 -> x0 }
+    element (x0: i64) { x1: i64, x2: i64 = a5[x0] @0 inside; x3: i64 = x1 - x2 -> x3 }
+    op (x0: i64, x1: i64) { -> x1 }
+  a12: Array1<f32> = loop @0
+    extents () { x0: i64 = extent a0 0 -> x0 }
+    body (x0: i64) { x1: f32 = a6[x0] @0 inside; x2: f32 = sin x1 -> x2 }
+  -> a3, a4, a5, a7, a8, a9, a10, a11, a12
+}"#;
+
+fn mixed(n: usize, m: usize, change: impl Fn(&mut Vec<i64>, &mut Vec<f32>)) -> Vec<RawArray> {
+    let some = |i: usize| (i * 7919 % 1009) as i64;
+    let mut indices: Vec<i64> = (0..n).map(|i| 1 + some(i) % (m.max(2) as i64 - 1)).collect();
+    let mut table: Vec<f32> = (0..m.max(2)).map(|i| some(i) as f32 / 2.0).collect();
+    change(&mut indices, &mut table);
+    vec![
+        array(&[n, m], (0..n * m).map(|i| some(i) - 500).collect::<Vec<_>>()),
+        array(&[indices.len()], indices),
+        array(&[table.len()], table),
+    ]
+}
+
+#[test]
+fn all_kinds_of_statements() {
+    let (fast, slow) = (compile(stripped(MIXED)), compile(program(MIXED)));
+    let sizes = [1, 7, 8, 31, 32, 33, 1000, 1009, 100_003].into_iter().flat_map(|n| [(n, 2), (n, 3), (n, 17)]);
+    // With the last two, a strip would take too much memory: the statements are executed one by one.
+    for (n, m) in sizes.chain([(4, 5000), (40, 60_000)]) {
+        let found = fast.run(mixed(n, m, |_, _| {})).unwrap();
+        let expected = slow.run(mixed(n, m, |_, _| {})).unwrap();
+        // The sine may differ in the last place.
+        close(&found[..8], &expected[..8], &format!("{n} {m}"));
+        assert_eq!(found[8].extents, expected[8].extents);
+    }
+}
+
+#[test]
+fn errors_are_those_of_the_statements() {
+    let (fast, slow) = (compile(stripped(MIXED)), compile(program(MIXED)));
+    let same = |n: usize, m: usize, change: &dyn Fn(&mut Vec<i64>, &mut Vec<f32>), says: &str| {
+        let [a, b] = [&fast, &slow].map(|k| k.run(mixed(n, m, change)).unwrap_err().to_string());
+        assert_eq!(a, b);
+        assert!(a.contains(says), "{a}");
+    };
+    for n in [33, 5000] {
+        same(n, 3, &|i, _| i[n - 1] = 0, "integer division by zero");
+        same(n, 3, &|i, _| i[n - 2] = 3, "index [3] is outside the shape [3]");
+        // The indices are fewer than the rows: what is copied to the strip stays inside.
+        same(n, 3, &|i, _| i.truncate(n - 1), &format!("index [{}] is outside the shape [{0}]", n - 1));
+        same(n, 3, &|i, _| i.clear(), "index [0] is outside the shape [0]");
+        same(n, 0, &|_, _| {}, "non-empty");
+    }
+}
+
+/// Not a test: prints times. `cargo test --release -p accel-native --test strips -- --ignored --nocapture`
+#[test]
+#[ignore = "prints times"]
+fn times() {
+    let start = Instant::now();
+    let fast = compile(stripped(MIXTURE));
+    println!("compiled in {:?}", start.elapsed());
+    let slow = compile(program(MIXTURE));
+    for (n, k, d) in [(1000, 5, 2), (10_000, 10, 10), (1000, 10, 32), (10_000, 5, 2)] {
+        let time = |kernels: &Kernels| {
+            let once = |_| {
+                let input = mixture(n, k, d);
+                let start = Instant::now();
+                kernels.run(input).unwrap();
+                start.elapsed()
+            };
+            (0..10).map(once).min().unwrap()
+        };
+        println!("n {n} k {k} d {d}: strips {:?}, one by one {:?}", time(&fast), time(&slow));
+    }
+}

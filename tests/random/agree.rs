@@ -1,0 +1,55 @@
+//! The same program on several backends.
+
+use accel::backend::{Backend, Executable};
+use accel::prelude::*;
+use accel::repr::{ArrayTuple, Column, RawArray};
+
+/// How far apart two floats may be: relative to the larger one, or to 1 if both are smaller.
+///
+/// NOTE [How close backends are]: the interpreter and the evaluator of kernel programs compute the same bits. The optimised programs and
+/// the native backend add up in another order where a scatter or a reduction is an accumulation, and vector math is right to 4 ulps
+/// only. These are differences of some ulps of intermediate results, which later operations may enlarge.
+pub const CLOSE: f64 = 1e-9;
+
+/// What a backend made of a program.
+type Outcome = Result<ArrayTuple, Error>;
+
+/// Compiles and runs.
+pub fn outcome<A: Arrays, R: Arrays>(backend: &dyn Backend, f: &Afun<A, R>, argument: &ArrayTuple) -> Outcome {
+    let executable: Box<dyn Executable> = backend.compile(f.program()?)?;
+    executable.run(argument)
+}
+
+/// Says what is wrong with what a backend made of a program, given what the interpreter made of it.
+///
+/// A backend that leaves out what is not needed may succeed where the interpreter fails; every error must be one of the program.
+pub fn compare(expected: &Outcome, found: &Outcome, close: f64) -> Result<(), String> {
+    match (expected, found) {
+        (_, Err(Error::Internal(e))) => Err(format!("an internal error: {e}")),
+        (Ok(x), Ok(y)) => tuples(x, y, close),
+        (Ok(x), Err(e)) => Err(format!("an error where the interpreter has {x:?}: {e}")),
+        (Err(_), _) => Ok(()),
+    }
+}
+
+fn tuples(x: &ArrayTuple, y: &ArrayTuple, close: f64) -> Result<(), String> {
+    let (xs, ys) = (x.leaves(), y.leaves());
+    match xs.len() == ys.len() && xs.iter().zip(&ys).all(|(x, y)| arrays(x, y, close)) {
+        true => Ok(()),
+        false => Err(format!("found {y:?}, expected {x:?}")),
+    }
+}
+
+fn arrays(x: &RawArray, y: &RawArray, close: f64) -> bool {
+    let columns = |(x, y): (&Column, &Column)| match (x, y) {
+        (Column::F64(x), Column::F64(y)) => {
+            x.len() == y.len() && x.iter().zip(y.iter()).all(|(x, y)| near(*x, *y, close))
+        }
+        (x, y) => x == y,
+    };
+    x.extents == y.extents && x.columns.len() == y.columns.len() && x.columns.iter().zip(&y.columns).all(columns)
+}
+
+fn near(x: f64, y: f64, close: f64) -> bool {
+    x == y || x.is_nan() && y.is_nan() || (x - y).abs() <= close * x.abs().max(y.abs()).max(1.0)
+}
