@@ -156,7 +156,7 @@ impl Writer<'_> {
         self.hoist(&[&rows.element, &rows.op]);
         let (y, x) = (names("y", &types), names("x", &types));
         self.begin_row(&types, &y, rows, outer, "k");
-        self.lanes(&types, outer, rows, |k| k.into());
+        self.lanes("", &types, outer, rows, |k| k.into());
         let one = |w: &mut Self| {
             w.declare(&x, &types);
             w.code(&rows.element, &row_index(outer, "k"), &x);
@@ -200,8 +200,8 @@ impl Writer<'_> {
     }
 
     /// Long rows of an operator that is well known on each column: lane `l` combines every so many elements, then the lanes are combined
-    /// in pairs. `source` is the position of the `k`th element.
-    fn lanes(&mut self, types: &[ScalarType], outer: usize, rows: &Rows, source: impl Fn(&str) -> String) {
+    /// in pairs. `source` is the position of the `k`th element, `guard` what else must hold.
+    fn lanes(&mut self, guard: &str, types: &[ScalarType], outer: usize, rows: &Rows, source: impl Fn(&str) -> String) {
         let known = if types.len() == 1 { rows.known.map(|k| vec![k]) } else { rows.op.known_columns() };
         let Some(known) = known.filter(|_| is_smooth(&rows.element)) else { return };
         let Some(lanes) = types.iter().map(|t| lane_count(*t)).min() else { return };
@@ -213,7 +213,7 @@ impl Writer<'_> {
             }
         };
         let lane = |position: &'static str| move |c: usize| format!("lane{c}[{position}]");
-        self.braces(&format!("if (to - k >= {})", 4 * lanes), |w| {
+        self.braces(&format!("if ({guard}to - k >= {})", 4 * lanes), |w| {
             for (c, (known, t)) in columns() {
                 w.line(format!("{t} lane{c}[{lanes}];"));
                 let start = ops::constant(neutral(known, t));
@@ -332,7 +332,7 @@ impl Writer<'_> {
         let target = if reverse { "base + len - 1 - k".to_string() } else { format!("base + k + {shift}") };
         self.begin_row(&types, &y, rows, outer, source);
         // Only the total is asked for.
-        self.braces("if (!write)", |w| w.lanes(&types, outer, rows, at));
+        self.lanes("!write && ", &types, outer, rows, at);
         let out = elements(to, types.len(), &target);
         self.braces("if (write && !started)", |w| {
             w.line("k = from;");
