@@ -291,12 +291,28 @@ pub fn uses(instrs: &[Instr], found: &mut BTreeMap<ArrayId, BTreeSet<usize>>) {
     }
 }
 
+/// As [`is_straight`], but for branches that only compute: compilers turn them into selections.
+pub fn is_smooth(code: &Code) -> bool {
+    fn smooth(code: &Code, instrs: &[Instr], branch: bool) -> bool {
+        instrs.iter().all(|i| match i {
+            Instr::If { then, otherwise, .. } => smooth(code, then, true) && smooth(code, otherwise, true),
+            Instr::Read { .. } => !branch && is_straight_instr(code, i),
+            _ => is_straight_instr(code, i),
+        })
+    }
+    smooth(code, &code.instrs, false)
+}
+
 /// Whether code always does the same: no branches, no loops, nothing that can fail.
 pub fn is_straight(code: &Code) -> bool {
-    code.instrs.iter().all(|i| match i {
+    code.instrs.iter().all(|i| is_straight_instr(code, i))
+}
+
+fn is_straight_instr(code: &Code, i: &Instr) -> bool {
+    match i {
         Instr::Const(..) | Instr::Op1(..) | Instr::Extent(..) => true,
         Instr::Op2(_, op, a, _) => ops::division(*op, code.types[*a]).is_none(),
         Instr::Read { inside, index, .. } => *inside || index.is_empty(),
         Instr::If { .. } | Instr::While { .. } => false,
-    })
+    }
 }

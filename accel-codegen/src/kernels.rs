@@ -3,7 +3,7 @@
 //! A task is `{ from, to, row, slot, len, extents, state }`, all numbers `i64`: what it means is told at each function. `extents` are
 //! those of the index space that positions and rows are counted in (row-major), `state` is a list of columns.
 
-use crate::code::{Writer, is_straight};
+use crate::code::{Writer, is_smooth};
 use crate::ops;
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
@@ -20,6 +20,14 @@ pub fn lane_count(t: ScalarType) -> usize {
 
 /// Rows of fewer elements are reduced without a function call for each.
 const SHORT: usize = 16;
+
+// NOTE [Operators that select]
+// An operator such as that of the least element and its position gives one of its arguments as a whole. Most elements of a long row change
+// nothing, and whether one of many does is found with vectors: each is compared with the value accumulated before all of them. Only
+// where there is one that changes it, they are gone through one by one.
+
+/// How many elements are compared at once.
+const CANDIDATES: usize = 256;
 
 /// The names `i0`, `i1`, … of an index.
 pub fn index(rank: usize) -> Vec<String> {
@@ -148,14 +156,28 @@ impl Writer<'_> {
         self.hoist(&[&rows.element, &rows.op]);
         let (y, x) = (names("y", &types), names("x", &types));
         self.begin_row(&types, &y, rows, outer, "k");
-        if let (Some(known), [t], true) = (rows.known, types.as_slice(), is_straight(&rows.element)) {
-            self.lanes(known, *t, outer, rows);
-        }
-        self.braces("for (; k < to; k++)", |w| {
+        self.lanes("", &types, outer, rows, |k| k.into());
+        let one = |w: &mut Self| {
             w.declare(&x, &types);
             w.code(&rows.element, &row_index(outer, "k"), &x);
             w.code(&rows.op, &[y.clone(), x.clone()].concat(), &y);
-        });
+        };
+        if let Some((keeps, left)) = rows.op.selection().filter(|_| is_smooth(&rows.element)) {
+            self.braces(&format!("while (k + {CANDIDATES} <= to)"), |w| {
+                w.line("int changes = 0;");
+                w.braces(&format!("for (int l = 0; l < {CANDIDATES}; l++)"), |w| {
+                    w.declare(&x, &types);
+                    w.code(&rows.element, &row_index(outer, "k + l"), &x);
+                    w.line("bool chosen;");
+                    w.code(&keeps, &[y.clone(), x.clone()].concat(), &["chosen".into()]);
+                    w.line(format!("changes |= chosen != {};", left as u8));
+                });
+                w.line(format!("const i64 stop = k + {CANDIDATES};"));
+                w.line("if (!changes) k = stop;");
+                w.braces("for (; k < stop; k++)", one);
+            });
+        }
+        self.braces("for (; k < to; k++)", one);
         self.end_row(&y);
         format!("static int {name}({})", self.row_parameters(to, outer))
     }
@@ -177,27 +199,38 @@ impl Writer<'_> {
         self.assign(&acc, y);
     }
 
-    /// Long rows of a well-known operator: lane `l` combines every so many elements, then the lanes are combined in pairs.
-    fn lanes(&mut self, known: Known, t: ScalarType, outer: usize, rows: &Rows) {
-        let combine = |w: &mut Self, a: &str, b: &str| {
-            let value = ops::op2(w.declarations, operator(known), t, a, b);
-            w.line(format!("{a} = {value};"));
+    /// Long rows of an operator that is well known on each column: lane `l` combines every so many elements, then the lanes are combined
+    /// in pairs. `source` is the position of the `k`th element, `guard` what else must hold.
+    fn lanes(&mut self, guard: &str, types: &[ScalarType], outer: usize, rows: &Rows, source: impl Fn(&str) -> String) {
+        let known = if types.len() == 1 { rows.known.map(|k| vec![k]) } else { rows.op.known_columns() };
+        let Some(known) = known.filter(|_| is_smooth(&rows.element)) else { return };
+        let Some(lanes) = types.iter().map(|t| lane_count(*t)).min() else { return };
+        let columns = || known.iter().copied().zip(types.iter().copied()).enumerate();
+        let combine = |w: &mut Self, a: &dyn Fn(usize) -> String, b: &dyn Fn(usize) -> String| {
+            for (c, (known, t)) in columns() {
+                let value = ops::op2(w.declarations, operator(known), t, &a(c), &b(c));
+                w.line(format!("{} = {value};", a(c)));
+            }
         };
-        let lanes = lane_count(t);
-        self.braces(&format!("if (to - k >= {})", 4 * lanes), |w| {
-            w.line(format!("{t} lane[{lanes}];"));
-            w.line(format!("for (int l = 0; l < {lanes}; l++) lane[l] = {};", ops::constant(neutral(known, t))));
+        let lane = |position: &'static str| move |c: usize| format!("lane{c}[{position}]");
+        self.braces(&format!("if ({guard}to - k >= {})", 4 * lanes), |w| {
+            for (c, (known, t)) in columns() {
+                w.line(format!("{t} lane{c}[{lanes}];"));
+                let start = ops::constant(neutral(known, t));
+                w.line(format!("for (int l = 0; l < {lanes}; l++) lane{c}[l] = {start};"));
+            }
+            let x = names("x", types);
             w.braces(&format!("for (; k + {lanes} <= to; k += {lanes})"), |w| {
                 w.braces(&format!("for (int l = 0; l < {lanes}; l++)"), |w| {
-                    w.line(format!("{t} x0;"));
-                    w.code(&rows.element, &row_index(outer, "k + l"), &["x0".into()]);
-                    combine(w, "lane[l]", "x0");
+                    w.declare(&x, types);
+                    w.code(&rows.element, &row_index(outer, &source("k + l")), &x);
+                    combine(w, &lane("l"), &|c| format!("x{c}"));
                 });
             });
             w.braces(&format!("for (int half = {}; half > 0; half /= 2)", lanes / 2), |w| {
-                w.braces("for (int l = 0; l < half; l++)", |w| combine(w, "lane[l]", "lane[l + half]"));
+                w.braces("for (int l = 0; l < half; l++)", |w| combine(w, &lane("l"), &lane("l + half")));
             });
-            combine(w, "y0", "lane[0]");
+            combine(w, &|c| format!("y{c}"), &lane("0"));
         });
     }
 
@@ -294,12 +327,12 @@ impl Writer<'_> {
         let (y, x) = (names("y", &types), names("x", &types));
         // The first `shift` results are initial values.
         let shift = rows.init.is_some() as usize;
-        let (source, target) = if reverse {
-            ("len - 1 - k", "base + len - 1 - k".to_string())
-        } else {
-            ("k", format!("base + k + {shift}"))
-        };
+        let at = |k: &str| if reverse { format!("len - 1 - ({k})") } else { k.to_string() };
+        let source = &at("k");
+        let target = if reverse { "base + len - 1 - k".to_string() } else { format!("base + k + {shift}") };
         self.begin_row(&types, &y, rows, outer, source);
+        // Only the total is asked for.
+        self.lanes("!write && ", &types, outer, rows, at);
         let out = elements(to, types.len(), &target);
         self.braces("if (write && !started)", |w| {
             w.line("k = from;");

@@ -130,7 +130,7 @@ impl Kernels<'_> {
         } else {
             self.function(s, &format!("{fold}_rows"), |w| w.fold_rows(&fold, to, outer, rows));
         }
-        if has_all(&s.stmt.op) {
+        if has_all(self.program, &s.stmt.op) {
             self.function(s, &format!("{fold}_all"), |w| {
                 if let Some(c) = rows.contraction() {
                     w.product(to, outer, rows, &c);
@@ -155,7 +155,7 @@ impl Kernels<'_> {
         if p.has_cheap_targets() {
             self.function(s, &format!("{name}_range"), |w| w.owned(&name, &p));
         }
-        if has_all(&s.stmt.op) {
+        if has_all(self.program, &s.stmt.op) {
             self.function(s, &format!("{name}_all"), |w| w.scatter_all(&name, &p));
         }
     }
@@ -195,10 +195,10 @@ impl Kernels<'_> {
 
 /// Whether a statement has a kernel that may do all of it, with several threads if that is better: it gives 0 if it has, 1 with a record,
 /// and -1 if the other kernels are the better way: then it has done nothing. Its task has all rows, or all source elements.
-pub fn has_all(op: &Op) -> bool {
+pub fn has_all(program: &Program, op: &Op) -> bool {
     match op {
         Op::Reduce { extents, rows, .. } => in_columns(extents.results.len(), rows) || rows.contraction().is_some(),
-        Op::Permute { .. } => true,
+        Op::Permute { .. } => Permute::new(program, op).is_some_and(|p| p.known.is_some() || p.has_cheap_targets()),
         _ => false,
     }
 }

@@ -127,6 +127,40 @@ fn the_first_mistake_is_told() {
     }
 }
 
+/// Where finding a target takes long, and the operator is unknown, one thread does everything.
+#[test]
+fn targets_that_take_long() {
+    let k = compile(
+        r#"program (a0: Array1<i64>, a1: Array1<f64>)
+site 0 = "permute"
+{
+  a2: Array1<f64> = permute a1 @0
+    extents () { x0: i64 = extent a0 0 -> x0 }
+    target (x0: i64) {
+      x1: i64 = a0[x0] @0 inside
+      x2: i64 = while x1 cond { x3: i64 = 9; x4: bool = x2 > x3 -> x4 }
+        body { x5: i64 = 2; x6: i64 = x2 / x5 -> x6 }
+      x7: bool = true
+      -> x7, x2
+    }
+    element (x0: i64) { x1: f64 = as f64 x0 -> x1 }
+    comb (x0: f64, x1: f64) { -> x0 }
+  -> a2
+}"#,
+    );
+    let n = 100_000;
+    let found = k.run(vec![array(&[n], (0..n as i64).collect::<Vec<_>>()), array(&[10], vec![0.5; 10])]).unwrap();
+    let mut expected = [0.5; 10];
+    for i in 0..n {
+        let mut t = i;
+        while t > 9 {
+            t /= 2;
+        }
+        expected[t] = i as f64;
+    }
+    assert_eq!(f64s(&found[0]), expected);
+}
+
 /// Two columns, two dimensions.
 #[test]
 fn pairs_in_a_matrix() {

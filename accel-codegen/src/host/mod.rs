@@ -147,7 +147,7 @@ impl Host<'_> {
         let cost = cost(&rows.element.instrs) + cost(&rows.op.instrs);
         let functions: Vec<_> = functions.iter().map(|f| format!("{name}_{f}")).collect();
         self.w.line(format!("static function *const f[] = {{ {} }};", functions.join(", ")));
-        let all = if has_all(&s.stmt.op) { format!("{name}_all") } else { "0".into() };
+        let all = if has_all(self.w.program, &s.stmt.op) { format!("{name}_all") } else { "0".into() };
         self.w.line(format!("if (all_rows(r, r->calls->{callback}, {to}, {all}, f, n, len[0], {cost}, e)) return 1;"));
     }
 

@@ -144,28 +144,6 @@ fn product(ty: ScalarType, factors: &[(Instr, Reg)], types: &[ScalarType]) -> Co
     code
 }
 
-impl Code {
-    /// The operators that combine each column by itself, if there is a well-known one for each: `a + b` for the first columns
-    /// of two elements, say, and `min(a, b)` for the second ones.
-    pub fn known_columns(&self) -> Option<Vec<Known>> {
-        let n = self.results.len();
-        let known = |(c, r): (usize, &Reg)| {
-            let found = self.instrs.iter().find_map(|i| match i {
-                Instr::Op2(to, Op2::Num(op), a, b) if to == r && (*a, *b) == (c, n + c) => Some(op),
-                _ => None,
-            });
-            match found? {
-                Num2::Add => Some(Known::Sum),
-                Num2::Mul => Some(Known::Product),
-                Num2::Min => Some(Known::Min),
-                Num2::Max => Some(Known::Max),
-                _ => None,
-            }
-        };
-        (self.params == 2 * n).then(|| self.results.iter().enumerate().map(known).collect())?
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,6 +10,7 @@ mod eval;
 mod ir;
 mod lex;
 mod names;
+mod operators;
 mod parse;
 mod print;
 mod stats;
