@@ -16,7 +16,7 @@ use random::objective::{difference, direction, floats, objective_at};
 use random::passes::AllPasses;
 use random::plain::{Evaluator, Plain, Value, evaluate};
 use random::program::{F1, Inputs, Operator, Program, Step};
-use random::runner::{Verdict, check};
+use random::runner::{Verdict, check, check_some};
 
 const EVERYTHING: Features = Features { smooth: false, forward_only: true, unchecked: false };
 const UNCHECKED: Features = Features { unchecked: true, ..EVERYTHING };
@@ -350,4 +350,30 @@ fn optimised_kernel_programs_agree_with_the_interpreter() {
 fn all_passes_keep_what_programs_mean() {
     check(UNCHECKED, |p| agrees(&AllPasses, p, true, CLOSE));
     check(SMOOTH_UNCHECKED, |p| agrees(&AllPasses, p, true, CLOSE));
+}
+
+/// The backend that programs run on.
+fn native() -> &'static dyn Backend {
+    accel::backend_named("native").expect("a backend of this build")
+}
+
+/// Every program is compiled by the C compiler, which takes time: a few are tested always, many by the long test.
+#[test]
+fn native_programs_agree_with_the_interpreter() {
+    check_some(12, UNCHECKED, |p| agrees(native(), p, false, CLOSE));
+    check_some(6, SMOOTH_UNCHECKED, |p| agrees(native(), p, true, CLOSE));
+}
+
+#[test]
+#[ignore = "takes minutes: scripts/test.sh runs it"]
+fn many_native_programs_agree_with_the_interpreter() {
+    check_some(1000, UNCHECKED, |p| agrees(native(), p, false, CLOSE));
+    check_some(500, SMOOTH_UNCHECKED, |p| agrees(native(), p, true, CLOSE));
+}
+
+#[test]
+#[ignore = "takes minutes: scripts/test.sh runs it"]
+fn all_passes_keep_what_many_programs_mean() {
+    check_some(5000, UNCHECKED, |p| agrees(&AllPasses, p, true, CLOSE));
+    check_some(5000, SMOOTH_UNCHECKED, |p| agrees(&AllPasses, p, true, CLOSE));
 }
