@@ -13,9 +13,10 @@ use random::agree::{CLOSE, compare, outcome};
 use random::build::{Args, Builder, Results};
 use random::generate::Features;
 use random::objective::{difference, direction, floats, objective_at};
+use random::passes::AllPasses;
 use random::plain::{Evaluator, Plain, Value, evaluate};
 use random::program::{F1, Inputs, Operator, Program, Step};
-use random::runner::{Verdict, check};
+use random::runner::{Verdict, check, check_some};
 
 const EVERYTHING: Features = Features { smooth: false, forward_only: true, unchecked: false };
 const UNCHECKED: Features = Features { unchecked: true, ..EVERYTHING };
@@ -112,7 +113,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 #[test]
 fn the_interpreter_agrees_with_plain_rust() {
     check(EVERYTHING, |p| {
-        let found = plain(&run(program(p, true), &args(&p.inputs)).map_err(text)?);
+        let found = plain(&run_on(&Interpreter, program(p, true), &args(&p.inputs)).map_err(text)?);
         let arrays = evaluate(p, &p.inputs);
         for (found, k) in found.iter().zip(p.results) {
             if !same(found, &arrays[k]) {
@@ -149,7 +150,7 @@ fn programs_and_derivatives_pass_lint_and_print() {
 
 /// The derivatives of the objective in the direction of each float, in forward mode, and its value.
 fn forward(p: &Program) -> Result<(f64, Vec<f64>), String> {
-    let jvp = compile(jvp(&objective(p))).map_err(text)?;
+    let jvp = compile_on(&Interpreter, jvp(&objective(p))).map_err(text)?;
     let (args, n) = (self::args(&p.inputs), floats(&p.inputs).len());
     let mut value = objective_at(p, &p.inputs);
     let mut tangents = vec![];
@@ -189,7 +190,7 @@ fn reverse_mode_agrees_with_forward_mode_and_differences() {
             return Ok(Verdict::Skipped);
         }
         let (value, tangents) = forward(p)?;
-        let (y, gradient) = run(value_and_grad(&objective(p)), &args(&p.inputs)).map_err(text)?;
+        let (y, gradient) = run_on(&Interpreter, value_and_grad(&objective(p)), &args(&p.inputs)).map_err(text)?;
         if distance(y.as_slice(), &[value]) > 1e-12 {
             return Err(format!("reverse mode has the value {y:?}, forward mode {value}"));
         }
@@ -211,7 +212,7 @@ fn forward_mode_of_scans_permutes_and_loops_agrees_with_differences() {
         let (value, tangents) = forward(p)?;
         agrees_with_differences(p, value, &tangents)?;
         // Reverse mode works as well where these operations are not on the way, and says which one is.
-        match run(grad(&objective(p)), &args(&p.inputs)) {
+        match run_on(&Interpreter, grad(&objective(p)), &args(&p.inputs)) {
             Ok(g) if distance(&flat(&g), &tangents) > 1e-9 => {
                 Err(format!("reverse {:?}, forward {tangents:?}", flat(&g)))
             }
@@ -258,9 +259,10 @@ fn vjp_is_the_transpose_of_jvp() {
             return Ok(Verdict::Skipped);
         }
         let dx = spread(floats(&p.inputs).len());
-        let (y, jdx) = run(jvp(&f), (&args, &self::args(&direction(&p.inputs, &dx)))).map_err(text)?;
+        let (y, jdx) = run_on(&Interpreter, jvp(&f), (&args, &self::args(&direction(&p.inputs, &dx)))).map_err(text)?;
         let dy = spread(flat_results(&y).len());
-        let (jdx, jtdy) = (flat_results(&jdx), flat(&run(vjp(&f), (&args, &seeded(&y, &dy))).map_err(text)?));
+        let (jdx, jtdy) =
+            (flat_results(&jdx), flat(&run_on(&Interpreter, vjp(&f), (&args, &seeded(&y, &dy))).map_err(text)?));
         let terms = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).collect::<Vec<_>>();
         let (left, right) = (terms(&dy, &jdx), terms(&jtdy, &dx));
         let size: f64 = left.iter().chain(&right).map(|t| t.abs()).sum();
@@ -295,8 +297,8 @@ fn shared_and_copied_terms_mean_the_same() {
             return Ok(Verdict::Skipped);
         }
         let args = args(&p.inputs);
-        let shared = plain(&run(program(p, true), &args).map_err(text)?);
-        let copied = plain(&run(program(p, false), &args).map_err(text)?);
+        let shared = plain(&run_on(&Interpreter, program(p, true), &args).map_err(text)?);
+        let copied = plain(&run_on(&Interpreter, program(p, false), &args).map_err(text)?);
         match shared.iter().zip(&copied).all(|(a, b)| same(a, b)) {
             true => Ok(Verdict::Holds),
             false => Err(format!("shared {shared:?}, copied {copied:?}")),
@@ -332,18 +334,6 @@ fn agrees(backend: &dyn Backend, p: &Program, derivatives: bool, close: f64) -> 
     Ok(Verdict::Holds)
 }
 
-/// What the native backend does before it emits code: the simplifier, then the optimisation of the kernel program.
-struct Simplified;
-
-impl Backend for Simplified {
-    fn name(&self) -> &'static str {
-        "simplified and optimised"
-    }
-    fn compile(&self, program: &accel::ast::Program) -> Result<Box<dyn accel::backend::Executable>, Error> {
-        OptimizedEvaluator.compile(&accel_fusion::simplify(program)?.0)
-    }
-}
-
 #[test]
 fn kernel_programs_agree_with_the_interpreter() {
     check(UNCHECKED, |p| agrees(&KernelEvaluator, p, true, 0.0));
@@ -357,7 +347,33 @@ fn optimised_kernel_programs_agree_with_the_interpreter() {
 }
 
 #[test]
-fn simplified_and_optimised_programs_agree_with_the_interpreter() {
-    check(UNCHECKED, |p| agrees(&Simplified, p, true, CLOSE));
-    check(SMOOTH_UNCHECKED, |p| agrees(&Simplified, p, true, CLOSE));
+fn all_passes_keep_what_programs_mean() {
+    check(UNCHECKED, |p| agrees(&AllPasses, p, true, CLOSE));
+    check(SMOOTH_UNCHECKED, |p| agrees(&AllPasses, p, true, CLOSE));
+}
+
+/// The backend that programs run on.
+fn native() -> &'static dyn Backend {
+    accel::backend_named("native").expect("a backend of this build")
+}
+
+/// Every program is compiled by the C compiler, which takes time: a few are tested always, many by the long test.
+#[test]
+fn native_programs_agree_with_the_interpreter() {
+    check_some(12, UNCHECKED, |p| agrees(native(), p, false, CLOSE));
+    check_some(6, SMOOTH_UNCHECKED, |p| agrees(native(), p, true, CLOSE));
+}
+
+#[test]
+#[ignore = "takes minutes: scripts/test.sh runs it"]
+fn many_native_programs_agree_with_the_interpreter() {
+    check_some(1000, UNCHECKED, |p| agrees(native(), p, false, CLOSE));
+    check_some(500, SMOOTH_UNCHECKED, |p| agrees(native(), p, true, CLOSE));
+}
+
+#[test]
+#[ignore = "takes minutes: scripts/test.sh runs it"]
+fn all_passes_keep_what_many_programs_mean() {
+    check_some(5000, UNCHECKED, |p| agrees(&AllPasses, p, true, CLOSE));
+    check_some(5000, SMOOTH_UNCHECKED, |p| agrees(&AllPasses, p, true, CLOSE));
 }

@@ -60,6 +60,10 @@ impl Toolchain {
             "-shared",
             "-fPIC",
         ];
+        if cfg!(target_os = "linux") {
+            // What is missing is an error of the compiler, not the end of the process when it is called.
+            flags.push("-Wl,--no-undefined");
+        }
         if vector_math && !version.contains("clang") {
             flags.push("-mprefer-vector-width=512");
         }

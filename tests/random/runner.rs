@@ -27,7 +27,12 @@ fn number(name: &str, default: u64) -> u64 {
 ///
 /// At least a fifth of the programs must not be skipped.
 pub fn check(features: Features, property: impl Fn(&Program) -> Result<Verdict, String>) {
-    let (cases, seed) = (number("ACCEL_RANDOM_CASES", 200), number("ACCEL_RANDOM_SEED", 0));
+    check_some(200, features, property);
+}
+
+/// The same, with another number of programs where `ACCEL_RANDOM_CASES` does not say one.
+pub fn check_some(cases: u64, features: Features, property: impl Fn(&Program) -> Result<Verdict, String>) {
+    let (cases, seed) = (number("ACCEL_RANDOM_CASES", cases), number("ACCEL_RANDOM_SEED", 0));
     let mut skipped = 0;
     for seed in seed..seed + cases {
         // Small programs first.

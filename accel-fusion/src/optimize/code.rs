@@ -404,8 +404,11 @@ impl Cleaner<'_> {
     fn is_inside(&mut self, array: ArrayId, index: &[Poly]) -> bool {
         let dims = self.facts.dims(array);
         let ranges = Ranges { params: self.ranges, not_negative: &self.conditions };
-        let proved = |f: &Facts| index.iter().zip(&dims).all(|(i, n)| f.in_range(i, n, ranges));
-        if proved(self.facts) {
+        let exact: Vec<Poly> = index.iter().map(|i| self.facts.exact(i)).collect();
+        let facts = &*self.facts;
+        let proved =
+            |(i, exact, n): (&Poly, &Poly, &Poly)| facts.in_range(i, n, ranges) || facts.in_range(exact, n, ranges);
+        if index.iter().zip(&exact).zip(&dims).all(|((i, exact), n)| proved((i, exact, n))) {
             return true;
         }
         // All or nothing: no assumption is made if another one is missing.
@@ -471,7 +474,8 @@ impl Cleaner<'_> {
     /// A comparison of integers.
     fn compare(&mut self, cmp: Cmp, p: &Poly, q: &Poly, a: Reg, b: Reg) -> Reg {
         let ranges = Ranges { params: self.ranges, not_negative: &self.conditions };
-        let (p_le_q, q_le_p) = (q.plus(p, -1), p.plus(q, -1));
+        let (left, right) = (self.facts.exact(p), self.facts.exact(q));
+        let (p_le_q, q_le_p) = (right.plus(&left, -1), left.plus(&right, -1));
         let bounded = self.facts.is_bounded(p) && self.facts.is_bounded(q);
         let holds = |f: &Facts, p: &Poly| bounded && f.is_not_negative(p, ranges);
         let less = |p: &Poly| p.plus_constant(-1);

@@ -59,6 +59,9 @@ pub enum Node {
     Unknown,
 }
 
+/// Numbers beyond this one may overflow when they are added to or multiplied with indices.
+const HUGE: u64 = 1 << 40;
+
 /// What is known.
 #[derive(Clone)]
 pub struct Facts {
@@ -168,15 +171,36 @@ impl Facts {
                 },
             })
     }
-    /// Whether a value is made of extents and indices, so that it does not overflow: `x < x + 1` holds for these, not for all integers.
+    /// Whether a value is made of extents, indices and numbers that are not huge, so that it does not overflow: `x < x + 1` holds for
+    /// these, not for all integers.
     pub fn is_bounded(&self, p: &Poly) -> bool {
-        p.syms().iter().all(|s| match s {
-            Sym::Extent(..) | Sym::Param(_) => true,
-            Sym::Node(n) => match &self.nodes[*n] {
-                Node::Op(_, a, b) => self.is_bounded(a) && self.is_bounded(b),
-                Node::Unknown => false,
-            },
-        })
+        p.terms().all(|(_, n)| n.unsigned_abs() <= HUGE)
+            && p.syms().iter().all(|s| match s {
+                Sym::Extent(..) | Sym::Param(_) => true,
+                Sym::Node(n) => match &self.nodes[*n] {
+                    Node::Op(_, a, b) => self.is_bounded(a) && self.is_bounded(b),
+                    Node::Unknown => false,
+                },
+            })
+    }
+    /// What may be used in inequalities instead of a value: itself if it is the number that the polynomial is, or else a symbol.
+    ///
+    /// NOTE [Inequalities and overflow]: equations hold for numbers that wrap, inequalities do not. From `x + 1 < n`, where x was read
+    /// from memory, `x < n` does not follow: x may be the largest integer. So `x + 1` gets a symbol of its own, of which `< n`
+    /// is known then; and a read at `x + 1` is looked up under that symbol.
+    pub fn exact(&mut self, p: &Poly) -> Poly {
+        if self.is_bounded(p) || p.as_sym().is_some() {
+            return p.clone();
+        }
+        self.node_of(Op2::Num(Num2::Add), p, &Poly::default())
+    }
+    fn node_of(&mut self, op: Op2, a: &Poly, b: &Poly) -> Poly {
+        let next = self.nodes.len();
+        let n = *self.numbers.entry((op, a.clone(), b.clone())).or_insert(next);
+        if n == next {
+            self.nodes.push(Node::Op(op, a.clone(), b.clone()));
+        }
+        Poly::sym(Sym::Node(n))
     }
     /// What a node is.
     pub fn node(&self, n: usize) -> &Node {
@@ -220,15 +244,7 @@ impl Facts {
         };
         match simple {
             Some(p) if p.is_small() => p,
-            _ => {
-                let key = (op, a.clone(), b.clone());
-                let next = self.nodes.len();
-                let n = *self.numbers.entry(key).or_insert(next);
-                if n == next {
-                    self.nodes.push(Node::Op(op, a.clone(), b.clone()));
-                }
-                Poly::sym(Sym::Node(n))
-            }
+            _ => self.node_of(op, a, b),
         }
     }
 

@@ -108,7 +108,8 @@ fn gathered(pass: &mut Pass, p: &Permute, places: &[Place], site: SiteId) -> boo
                 let Some(product) = len.times(&p.source[*k]) else { return false };
                 len = product;
             }
-            if !inner.iter().chain([&len]).all(|p| pass.facts.is_known(p)) {
+            // Each by itself: the product of 0 and something unknown is known.
+            if !p.source.iter().chain([&len]).all(|p| pass.facts.is_known(p)) {
                 return false;
             }
             let into_default = whole && constants.is_some();

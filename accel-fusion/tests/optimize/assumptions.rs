@@ -1,0 +1,190 @@
+//! Comparisons of extents and indices: what is known, what is assumed, and what integers that wrap do not tell.
+
+use super::*;
+use insta::assert_snapshot;
+
+#[test]
+fn extents_of_two_arguments_are_assumed_to_be_equal() {
+    let c = optimized(
+        "a0: Array1<f64>, a1: Array1<f64>",
+        "a2: Array1<f64> = loop @0
+           extents () { x0: i64 = extent a0 0; x1: i64 = extent a1 0; x2: i64 = min x0 x1 -> x2 }
+           body (x0: i64) { x1: f64 = a0[x0] @0 inside; x2: f64 = a1[x0] @0 inside; x3: f64 = x1 * x2 -> x3 }
+         -> a2",
+    );
+    assert_snapshot!(c.text(), @r"
+    a2: Array1<f64> = loop @0
+      extents () { x0: i64 = extent a0 0 -> x0 }
+      body (x0: i64) { x1: f64 = a0[x0] @0 inside; x2: f64 = a1[x0] @0 inside; x3: f64 = x1 * x2 -> x3 }
+    -> a2
+    ");
+    assert_snapshot!(c.general(), @r"
+    a2: Array1<f64> = loop @0
+      extents () { x0: i64 = extent a0 0; x1: i64 = extent a1 0; x2: i64 = min x0 x1 -> x2 }
+      body (x0: i64) { x1: f64 = a0[x0] @0 inside; x2: f64 = a1[x0] @0 inside; x3: f64 = x1 * x2 -> x3 }
+    -> a2
+    ");
+    assert!(c.agrees(&[floats(&[3]), floats(&[3])]) && c.agrees(&[floats(&[0]), floats(&[0])]));
+    assert!(!c.agrees(&[floats(&[3]), floats(&[2])]) && !c.agrees(&[floats(&[0]), floats(&[2])]));
+}
+
+#[test]
+fn reads_at_an_offset_are_assumed_to_be_inside() {
+    let c = optimized(
+        "a0: Array1<f64>, a1: Array1<f64>",
+        "a2: Array1<f64> = loop @0
+           extents () { x0: i64 = extent a0 0 -> x0 }
+           body (x0: i64) { x1: i64 = 2; x2: i64 = x0 + x1; x3: f64 = a1[x2] @0 -> x3 }
+         -> a2",
+    );
+    assert_snapshot!(c.text(), @r"
+    a2: Array1<f64> = loop @0
+      extents () { x0: i64 = extent a0 0 -> x0 }
+      body (x0: i64) { x1: i64 = 2; x2: i64 = x0 + x1; x3: f64 = a1[x2] @0 inside -> x3 }
+    -> a2
+    ");
+    assert!(c.agrees(&[floats(&[3]), floats(&[5])]) && c.agrees(&[floats(&[3]), floats(&[9])]));
+    // Here the read at 4 is an error, also in the program that assumes nothing.
+    assert!(!c.agrees(&[floats(&[3]), floats(&[4])]));
+    assert!(evaluate(&c.general, &argument(&[floats(&[3]), floats(&[4])])).is_err());
+    // Nothing is read.
+    c.agrees(&[floats(&[0]), floats(&[0])]);
+}
+
+#[test]
+fn nothing_is_assumed_of_what_a_branch_reads() {
+    let c = optimized(
+        "a0: Array1<f64>, a1: Array1<f64>",
+        "a2: Array1<f64> = loop @0
+           extents () { x0: i64 = extent a0 0 -> x0 }
+           body (x0: i64) {
+             x1: f64 = a0[x0] @0 inside; x2: f64 = 0.0; x3: bool = x1 < x2
+             x4: f64 = if x3 { x5: f64 = a1[x0] @0 -> x5 } else { -> x1 } -> x4 }
+         -> a2",
+    );
+    assert!(c.with_assumptions.assumptions.is_empty() && c.text().contains("a1[x0] @0\n"), "{}", c.text());
+    // The third element is not negative.
+    assert!(c.agrees(&[array(&[3], vec![-1.0, -2.0, 1.0]), floats(&[2])]));
+    assert!(c.agrees(&[array(&[3], vec![-1.0, -2.0, -1.0]), floats(&[2])]));
+}
+
+/// Reads a0 at `index` (x9) where `condition` (x8) holds, for x1 read from a1 and the index x0.
+fn guarded(index: &str, condition: &str) -> Case {
+    optimized(
+        "a0: Array1<f64>, a1: Array1<i64>",
+        &format!(
+            "a2: Array1<f64> = loop @0
+               extents () {{ x0: i64 = extent a1 0 -> x0 }}
+               body (x0: i64) {{
+                 x1: i64 = a1[x0] @0 inside; x2: i64 = extent a0 0; x3: i64 = 0; x4: i64 = 1; x5: f64 = -1.0
+                 {index}
+                 {condition}
+                 x10: f64 = if x8 {{ x11: f64 = a0[x9] @0 -> x11 }} else {{ -> x5 }} -> x10 }}
+             -> a2"
+        ),
+    )
+}
+
+const EXTREME: [i64; 9] = [0, 1, 2, 3, -1, i64::MAX, i64::MIN, i64::MAX - 1, i64::MIN + 1];
+
+#[test]
+fn a_guard_makes_a_read_safe() {
+    let c = guarded("x9: i64 = x1 - x4", "x6: bool = x9 >= x3; x7: bool = x9 < x2; x8: bool = x6 && x7");
+    assert!(c.text().contains("inside\n"), "{}", c.text());
+    assert_eq!(c.text().matches("@0 inside").count(), 2, "{}", c.text());
+    for n in 0..4 {
+        assert!(c.agrees(&[floats(&[n]), ints(&EXTREME)]));
+    }
+}
+
+#[test]
+fn a_guard_of_a_number_that_may_have_wrapped_is_none() {
+    // x + 1 < n and x >= 0, but not x < n: x may be the largest integer.
+    let c = guarded(
+        "x9: i64 = x1 + x3",
+        "x12: i64 = x1 + x4; x6: bool = x12 < x2; x7: bool = x1 >= x3; x8: bool = x6 && x7",
+    );
+    assert_eq!(c.text().matches("@0 inside").count(), 1, "{}", c.text());
+    for x in EXTREME {
+        assert!(c.agrees(&[floats(&[3]), ints(&[x])]));
+    }
+    // x - 1 >= 0 and x < n, but not x >= 0.
+    let c = guarded(
+        "x9: i64 = x1 + x3",
+        "x12: i64 = x1 - x4; x6: bool = x12 >= x3; x7: bool = x1 < x2; x8: bool = x6 && x7",
+    );
+    assert_eq!(c.text().matches("@0 inside").count(), 1, "{}", c.text());
+    for x in EXTREME {
+        assert!(c.agrees(&[floats(&[3]), ints(&[x])]));
+    }
+}
+
+/// The boolean that the code makes of x0 (an index below the extent of a0) and x1 (an element).
+fn decided(code: &str) -> Case {
+    optimized(
+        "a0: Array1<i64>",
+        &format!(
+            "a1: Array1<bool> = loop @0
+               extents () {{ x0: i64 = extent a0 0 -> x0 }}
+               body (x0: i64) {{ x1: i64 = a0[x0] @0 inside; x2: i64 = extent a0 0; x3: i64 = 1; {code} }}
+             -> a1"
+        ),
+    )
+}
+
+#[test]
+fn integers_that_are_data_wrap() {
+    for (code, known) in [
+        ("x4: i64 = x1 + x3; x5: bool = x1 < x4 -> x5", false),
+        ("x4: i64 = x1 + x3; x5: bool = x4 > x1 -> x5", false),
+        ("x4: i64 = x1 * x1; x5: i64 = 0; x6: bool = x4 >= x5 -> x6", false),
+        ("x4: i64 = x1 + x3; x5: bool = x4 != x1 -> x5", false),
+        ("x4: i64 = 9223372036854775807; x5: i64 = x0 + x4; x6: i64 = 0; x7: bool = x5 >= x6 -> x7", false),
+        // The same for indices and extents, which are small.
+        ("x4: i64 = x0 + x3; x5: bool = x0 < x4 -> x5", true),
+        ("x4: bool = x0 < x2 -> x4", true),
+        ("x4: i64 = x2 - x3; x5: bool = x0 <= x4 -> x5", true),
+        ("x4: i64 = x0 % x2; x5: bool = x4 == x0 -> x5", true),
+        ("x4: i64 = x0 - x2; x5: i64 = 0; x6: bool = x4 < x5 -> x6", true),
+        // Equations hold for numbers that wrap.
+        ("x4: i64 = x1 + x3; x5: i64 = x4 - x3; x6: bool = x5 == x1 -> x6", true),
+        ("x4: i64 = x1 + x1; x5: i64 = 2; x6: i64 = x1 * x5; x7: bool = x4 == x6 -> x7", true),
+        ("x4: i64 = x0 % x3; x5: i64 = 0; x6: bool = x4 == x5 -> x6", true),
+    ] {
+        let c = decided(code);
+        assert_eq!(
+            !c.text().contains("x1: i64 = a0[x0]") && c.text().contains("= true"),
+            known,
+            "{code}\n{}",
+            c.text()
+        );
+        assert!(c.agrees(&[ints(&EXTREME)]) && c.agrees(&[ints(&[])]), "{code}");
+    }
+}
+
+#[test]
+fn a_division_by_zero_is_an_error_still() {
+    let c = decided("x4: i64 = 0; x5: i64 = x1 / x4; x6: bool = x5 == x3 -> x6");
+    assert!(c.agrees(&[ints(&[1])]));
+    assert!(evaluate(&c.general, &argument(&[ints(&[1])])).is_err());
+    let c = decided("x4: i64 = x2 - x3; x5: i64 = x0 % x4; x6: bool = x5 == x0 -> x6");
+    for n in 0..4 {
+        c.agrees(&[ints(&EXTREME[..n])]);
+    }
+    assert!(evaluate(&c.general, &argument(&[ints(&[1])])).is_err());
+}
+
+#[test]
+fn a_negative_extent_is_an_error() {
+    let c = optimized(
+        "a0: Array1<f64>",
+        "a1: Array1<i64> = loop @0
+           extents () { x0: i64 = extent a0 0; x1: i64 = 2; x2: i64 = x0 - x1 -> x2 }
+           body (x0: i64) { -> x0 }
+         -> a1",
+    );
+    assert!(evaluate(&c.general, &argument(&[floats(&[1])])).is_err());
+    for n in 0..5 {
+        c.agrees(&[floats(&[n])]);
+    }
+}

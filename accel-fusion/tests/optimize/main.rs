@@ -1,0 +1,103 @@
+//! The optimisation of kernel programs: a text in, a text out, and both mean the same.
+
+mod assumptions;
+mod control;
+mod fusion;
+mod scatters;
+
+use accel_core::error::Error;
+use accel_core::repr::{ArrayTuple, Column, RawArray};
+use accel_fusion::kernel::{Program, evaluate, parse, verify};
+use accel_fusion::optimize::{Optimized, optimize};
+
+/// A program and what becomes of it.
+struct Case {
+    before: Program,
+    with_assumptions: Optimized,
+    general: Program,
+}
+
+/// Optimises a program of one site, of which the inputs and the body are given.
+fn optimized(inputs: &str, body: &str) -> Case {
+    let text = format!("program ({inputs})\nsite 0 = \"here\"\n{{\n{body}\n}}");
+    let before = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    verify(&before).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let case = Case { with_assumptions: optimize(&before, true), general: optimize(&before, false).program, before };
+    for p in [&case.with_assumptions.program, &case.general] {
+        verify(p).unwrap_or_else(|e| panic!("{e}\n{p}"));
+    }
+    case
+}
+
+impl Case {
+    /// The statements, with whatever is assumed.
+    fn text(&self) -> String {
+        statements(&self.with_assumptions.program)
+    }
+
+    /// The statements of the program that assumes nothing.
+    fn general(&self) -> String {
+        statements(&self.general)
+    }
+
+    /// All three programs give the same for these inputs, or the same error; whether the assumptions hold.
+    #[track_caller]
+    fn agrees(&self, inputs: &[RawArray]) -> bool {
+        let run = |p: &Program| evaluate(p, &argument(inputs));
+        let expected = run(&self.before);
+        same(&expected, &run(&self.general));
+        let fits = self.with_assumptions.fits(&self.before, inputs);
+        if fits {
+            same(&expected, &run(&self.with_assumptions.program));
+        }
+        fits
+    }
+}
+
+#[track_caller]
+fn same(expected: &Result<Vec<RawArray>, Error>, found: &Result<Vec<RawArray>, Error>) {
+    assert_eq!(format!("{expected:?}"), format!("{found:?}"));
+}
+
+fn argument(inputs: &[RawArray]) -> ArrayTuple {
+    let arrays = inputs.iter().cloned().map(ArrayTuple::Array);
+    arrays.rev().reduce(|rest, a| ArrayTuple::pair(a, rest)).unwrap_or(ArrayTuple::Unit)
+}
+
+/// The lines of the body.
+fn statements(p: &Program) -> String {
+    let text = p.to_string();
+    let body = text.split_once("\n{\n").expect("a body").1;
+    body.strip_suffix("}").unwrap_or(body).lines().map(|l| format!("{}\n", l.trim_end())).collect()
+}
+
+fn array(extents: &[usize], column: impl Into<Column>) -> RawArray {
+    RawArray { extents: extents.into(), columns: vec![column.into()] }
+}
+
+/// Some numbers, of which sums are exact.
+fn floats(extents: &[usize]) -> RawArray {
+    let n = extents.iter().product::<usize>();
+    array(extents, (0..n).map(|i| i as f64 * 0.5 - 1.25).collect::<Vec<_>>())
+}
+
+fn ints(xs: &[i64]) -> RawArray {
+    array(&[xs.len()], xs.to_vec())
+}
+
+/// `to[i] = code(from[i])`, where the code makes x2 of x1.
+fn map(to: usize, from: usize, code: &str) -> String {
+    format!(
+        "a{to}: Array1<f64> = loop @0 extents () {{ x0: i64 = extent a{from} 0 -> x0 }}
+           body (x0: i64) {{ x1: f64 = a{from}[x0] @0 inside; {code} -> x2 }}\n"
+    )
+}
+
+/// The sum of an array.
+fn sum(to: usize, from: usize) -> String {
+    format!(
+        "a{to}: Array0<f64> = reduce @0 sum extents () {{ -> }} len () {{ x0: i64 = extent a{from} 0 -> x0 }}
+           element (x0: i64) {{ x1: f64 = a{from}[x0] @0 inside -> x1 }}
+           init () {{ x0: f64 = 0.0 -> x0 }} op (x0: f64, x1: f64) {{ x2: f64 = x0 + x1 -> x2 }}\n"
+    )
+}

@@ -1,0 +1,52 @@
+//! All that the native backend does before it emits code, with an evaluator instead of the code.
+
+use accel::ast;
+use accel::backend::{Backend, Executable};
+use accel::prelude::Error;
+use accel::repr::{ArrayTuple, RawTy};
+use accel_fusion::kernel::{Program, evaluate};
+use accel_fusion::optimize::Optimized;
+use accel_fusion::strip::strips;
+use accel_fusion::{lower, optimize, simplify};
+
+/// The simplifier, the optimisation of the kernel program, strips.
+pub struct AllPasses;
+
+struct Passed {
+    result: RawTy,
+    lowered: Program,
+    optimized: Optimized,
+    /// For arguments of which the assumptions do not hold, and for those too: it must do as well.
+    general: Program,
+}
+
+impl Backend for AllPasses {
+    fn name(&self) -> &'static str {
+        "all passes"
+    }
+    fn compile(&self, program: &ast::Program) -> Result<Box<dyn Executable>, Error> {
+        let program = simplify(program)?.0;
+        let lowered = lower(&program);
+        let mut optimized = optimize(&lowered, true);
+        optimized.program = strips(&optimized.program);
+        let general = strips(&optimize(&lowered, false).program);
+        Ok(Box::new(Passed { result: program.result().clone(), lowered, optimized, general }))
+    }
+}
+
+impl Executable for Passed {
+    fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple, Error> {
+        let run = |p: &Program| {
+            let mut arrays = evaluate(p, argument)?.into_iter();
+            ArrayTuple::of(&self.result, &mut arrays).ok_or_else(|| Error::Internal("too few results".into()))
+        };
+        let general = run(&self.general);
+        if !self.optimized.fits(&self.lowered, &argument.leaves()) {
+            return general;
+        }
+        let found = run(&self.optimized.program);
+        super::agree::compare(&general, &found, super::agree::CLOSE)
+            .map_err(|e| Error::Internal(format!("with assumptions: {e}")))?;
+        found
+    }
+}
