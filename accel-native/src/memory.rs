@@ -1,11 +1,13 @@
 //! The memory of a run: blocks that are used again, and columns of arguments and literals that are borrowed.
 
 use crate::abi::Block;
-use crate::pages::advise;
+use crate::pages::{LARGE, advise};
 use accel_core::repr::{Column, ScalarType};
 use std::alloc::Layout;
 use std::ffi::c_void;
+use std::mem::ManuallyDrop;
 use std::ptr::{NonNull, null_mut};
+use std::sync::Arc;
 
 /// This many bytes may be kept for use again even if the run needs more memory by it.
 pub const KEPT: usize = 1 << 20;
@@ -29,9 +31,28 @@ pub struct Memory {
     most_used: usize,
     /// The most bytes that the run had at any time.
     pub peak: usize,
+    /// Large columns that were made for results.
+    pub made: Vec<Column>,
 }
 
+// NOTE [The memory of earlier results]
+// The first write to each page of new memory costs far more than the write itself, and the allocator gives large blocks back to the
+// system at once. So a compiled program remembers the large columns of its last results. When it runs again, it takes the memory of
+// those that nobody else has any more; the others it forgets.
+
 impl Memory {
+    /// Memory that may begin with that of columns of an earlier run, which had at most `peak` bytes.
+    pub fn with(columns: Vec<Column>, peak: usize) -> Memory {
+        let mut memory = Memory::default();
+        memory.most_used = peak;
+        for (data, bytes, size) in columns.into_iter().filter_map(own_memory) {
+            let block = memory.block(Block { data, count: 0, size, bytes, column: None });
+            memory.kept += bytes;
+            memory.free.push(block);
+        }
+        memory
+    }
+
     /// A block of room for `n` elements of `size` bytes each; null if there is no memory for them.
     pub fn allocate(&mut self, n: usize, size: usize) -> *mut Block {
         let Some(bytes) = n.checked_mul(size) else { return null_mut() };
@@ -48,7 +69,12 @@ impl Memory {
                 }
                 match self.new_block(bytes, size) {
                     Some(b) => b,
-                    None => return null_mut(),
+                    None if self.free.is_empty() => return null_mut(),
+                    // What is kept may be what is missing.
+                    None => {
+                        (0..self.free.len()).for_each(|_| self.give_back_oldest());
+                        return self.allocate(n, size);
+                    }
                 }
             }
         };
@@ -129,6 +155,9 @@ impl Memory {
         // The same memory may be that of another result as well.
         block.column = Some(self.columns.len());
         self.columns.push(column.clone());
+        if block.bytes >= LARGE {
+            self.made.push(column.clone());
+        }
         column
     }
 }
@@ -183,6 +212,14 @@ macro_rules! columns {
                 // SAFETY: what the caller promises is what a vector needs.
                 let v: Vec<$rust> = unsafe { Vec::from_raw_parts(data.cast(), n, capacity) };
                 v.into()
+            })* }
+        }
+
+        /// The memory of a column that nobody else has: address, bytes, and the size of an element.
+        fn own_memory(c: Column) -> Option<(*mut c_void, usize, usize)> {
+            match c { $(Column::$variant(c) => {
+                let mut v = ManuallyDrop::new(Arc::try_unwrap(c).ok()?);
+                Some((v.as_mut_ptr().cast(), v.capacity() * size_of::<$rust>(), size_of::<$rust>()))
             })* }
         }
 

@@ -1,7 +1,7 @@
 //! Large pages for large arrays.
 
-/// Arrays from this size on are worth it.
-const LARGE: usize = 4 << 20;
+/// Arrays from this size on (in bytes) are large.
+pub const LARGE: usize = 4 << 20;
 
 /// Asks the system to back new memory by large pages: the first write to each page of a fresh array costs far more than the write
 /// itself, and there are 512 times fewer of them. The advice changes nothing else, and where it is not understood nothing at all.

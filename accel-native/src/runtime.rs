@@ -8,10 +8,10 @@ use crate::pool::Pool;
 use accel_codegen::Layout;
 use accel_codegen::fault::{DIVISION, DIVISIONS, EMPTY, MEMORY, NEGATIVE, READ, RESHAPE, STRIP, TARGET, record_length};
 use accel_core::error::{Error, Result};
-use accel_core::repr::RawArray;
+use accel_core::repr::{Column, RawArray};
 use accel_fusion::kernel::{ArrayId, Block as Statements, Op, Program};
 use std::ffi::c_void;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What all runs of a program share.
 pub struct Code {
@@ -22,13 +22,32 @@ pub struct Code {
     literals: Vec<(ArrayId, usize)>,
     /// Working memory for strips.
     pub pool: Pool,
+    spare: Mutex<Spare>,
+}
+
+/// What the last run leaves for the next one, see NOTE [The memory of earlier results].
+#[derive(Default)]
+struct Spare {
+    columns: Vec<Column>,
+    peak: usize,
 }
 
 impl Code {
     pub fn new(program: Program, library: Arc<Library>) -> Code {
         let mut literals = vec![];
         find_literals(&program.body, &mut literals);
-        Code { layout: Layout::new(&program), program, library, literals, pool: Pool::default() }
+        Code {
+            layout: Layout::new(&program),
+            program,
+            library,
+            literals,
+            pool: Pool::default(),
+            spare: Mutex::default(),
+        }
+    }
+
+    fn spare(&self) -> MutexGuard<'_, Spare> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -64,7 +83,8 @@ pub fn run(code: &Code, arguments: &[RawArray]) -> Result<Option<(Vec<RawArray>,
     let mut columns: Vec<*mut c_void> = cells.iter_mut().map(|c| std::ptr::from_mut(c).cast()).collect();
     let mut blocks = vec![std::ptr::null_mut::<Block>(); layout.column_count];
     let mut fault = vec![0i64; record_length(program)];
-    let mut memory = Memory::default();
+    let Spare { columns: spare, peak } = std::mem::take(&mut *code.spare());
+    let mut memory = Memory::with(spare, peak);
     let literals = code.literals.iter().map(|(to, l)| (*to, &program.literals[*l]));
     for (to, a) in program.inputs.iter().copied().zip(arguments) {
         check_size(&a.extents)?;
@@ -114,6 +134,7 @@ pub fn run(code: &Code, arguments: &[RawArray]) -> Result<Option<(Vec<RawArray>,
         RawArray { columns: info.columns.iter().copied().enumerate().map(column).collect(), extents: shape }
     };
     let results = program.results.iter().map(result).collect();
+    *code.spare() = Spare { columns: std::mem::take(&mut memory.made), peak: memory.peak };
     Ok(Some((results, memory.peak)))
 }
 
@@ -215,6 +236,29 @@ mod tests {
         let (peak, result) = peak(&statements, "a50", n);
         assert_eq!(result.columns[0], Column::from(vec![51.0; n]));
         assert_eq!(peak, 8 * n);
+    }
+
+    #[test]
+    fn memory_of_results_is_used_again_once_nobody_has_them() {
+        let n = 1 << 20;
+        let text = format!("program (a0: Array1<f64>)\nsite 0 = \"map\"\n{{\n{}  -> a1\n}}", map(1, 0, 0));
+        let kernels = Kernels::new(parse(&text).unwrap()).unwrap().expect("the tests need a C compiler");
+        let input = |x: f64| vec![RawArray { extents: [n].into(), columns: vec![vec![x; n].into()] }];
+        let run = |x: f64| super::run(&kernels.code, &input(x)).unwrap().unwrap().0.remove(0);
+        let place = |a: &RawArray| super::address(&a.columns[0]);
+        let first = run(1.0);
+        let second = run(2.0);
+        assert_ne!(place(&first), place(&second));
+        let (place_of_second, kept) = (place(&second), second.clone());
+        let third = run(3.0);
+        assert_ne!(place(&third), place_of_second);
+        let place_of_third = place(&third);
+        drop(third);
+        let fourth = run(4.0);
+        assert_eq!(place(&fourth), place_of_third);
+        for (a, x) in [(first, 2.0), (second, 4.0), (kept, 4.0), (fourth, 8.0)] {
+            assert_eq!(a.columns[0], Column::from(vec![x; n]));
+        }
     }
 
     #[test]
