@@ -172,7 +172,7 @@ fn a_product_of_matrices() {
            extents () { x0: i64 = extent a0 0; x1: i64 = extent a1 1 -> x0, x1 }
            len () { x0: i64 = extent a0 1 -> x0 }
            element (x0: i64, x1: i64, x2: i64) {
-             x3: f64 = a0[x0, x2] @0 inside; x4: f64 = a1[x2, x1] @0; x5: f64 = x3 * x4 -> x5 }
+             x3: f64 = a0[x0, x2] @0 inside; x4: f64 = a1[x2, x1] @0 inside; x5: f64 = x3 * x4 -> x5 }
            init () { x0: f64 = 0.0 -> x0 }
            op (x0: f64, x1: f64) { x2: f64 = x0 + x1 -> x2 }
          -> a2",
