@@ -12,10 +12,14 @@ use crate::cost::cost;
 use crate::kernels::{elements, index, names, neutral, operator};
 use crate::ops;
 use crate::sums::{Sum, loops};
-use accel_core::repr::ScalarType;
+use accel_core::repr::{Scalar, ScalarType};
 use accel_fusion::kernel::{ArrayId, Block, Code, Instr, Op, Program, Reg, Rows, SiteId};
+use accel_fusion::optimize::specialized;
 use accel_fusion::strip::{Role, roles};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// An index of at most so many values may have a code for each of them.
+const VALUES: usize = 64;
 
 /// What is to be printed for a strip.
 pub struct Strip<'a> {
@@ -224,6 +228,9 @@ impl<'a> Strip<'a> {
 
     fn statement(&self, w: &mut Writer, role: Role, op: &Op) {
         match (role, op) {
+            (Role::Row, Op::Loop { to, extents, body }) if self.by_value(w, to, extents, body) => {
+                to.iter().for_each(|a| self.store(w, *a));
+            }
             (Role::Row, Op::Loop { to, body, .. }) => {
                 self.inner_indices(w, to[0], |w, ix| {
                     let q = position_in_strip(to[0], ix);
@@ -252,6 +259,33 @@ impl<'a> Strip<'a> {
             }
             _ => {}
         }
+    }
+
+    /// A loop over positions and an index of few values that decides what is computed, such as the column of a row: every value
+    /// has a code of its own, without the decisions. Gives whether that was possible and worth it.
+    fn by_value(&self, w: &mut Writer, to: &[ArrayId], extents: &Code, body: &Code) -> bool {
+        let decides = |i: &Instr| matches!(i, Instr::If { .. });
+        let constant = |r: &Reg| {
+            extents.instrs.iter().find_map(|i| match i {
+                Instr::Const(to, Scalar::I64(n)) if to == r => usize::try_from(*n).ok(),
+                _ => None,
+            })
+        };
+        let Some(n) = extents.results.get(1).and_then(constant).filter(|n| *n <= VALUES) else { return false };
+        if extents.results.len() != 2 || !body.instrs.iter().any(decides) {
+            return false;
+        }
+        let codes: Vec<Code> = (0..n).map(|k| specialized(self.program, body, 1, k as i64)).collect();
+        if codes.iter().any(|c| c.instrs.iter().any(decides)) {
+            return false;
+        }
+        for (k, code) in codes.iter().enumerate() {
+            let ix = ["position[l]".to_string(), k.to_string()];
+            let at = format!("{} + l", k * LANES);
+            let out: Vec<_> = to.iter().flat_map(|a| in_strip(*a, self.columns(*a).len(), &at)).collect();
+            w.braces(LANE, |w| w.code(code, &ix, &out));
+        }
+        true
     }
 
     /// `body` for all inner indices of an array, given the index of an element of the strip.

@@ -27,8 +27,9 @@ pub(crate) use cost::work;
 pub use evaluator::OptimizedEvaluator;
 pub use facts::Assumptions;
 
-use crate::kernel::{Op, Program};
-use accel_core::repr::RawArray;
+use crate::kernel::builder::Builder;
+use crate::kernel::{Code, Op, Program};
+use accel_core::repr::{RawArray, Scalar};
 use compact::compact;
 use std::collections::HashMap;
 
@@ -54,6 +55,17 @@ impl Optimized {
         let given: HashMap<_, _> = original.inputs.iter().copied().zip(inputs).chain(literals).collect();
         self.assumptions.hold(|a, dim| given.get(&a)?.extents.get(dim).copied())
     }
+}
+
+/// The code for one value of an index: parameter `param` is `value`. The parameters stay as they are.
+pub fn specialized(program: &Program, code: &Code, param: usize, value: i64) -> Code {
+    let mut b = Builder::new(&code.types[..code.params]);
+    let mut args = b.params();
+    args[param] = b.constant(Scalar::I64(value));
+    let results = b.inline(code, &args);
+    let mut facts = facts::Facts::new(program, false);
+    let ranges: Vec<_> = args.iter().map(|_| facts.unknown()).collect();
+    code::clean(&mut facts, &code::Nothing, &b.finish(results), &ranges, code::Times::Maybe).code
 }
 
 /// Rounds: each may find what the one before made possible.
