@@ -186,8 +186,11 @@ mod tests {
     #[test]
     fn what_the_compiler_says_is_told() {
         let (t, dir) = (toolchain(), tempfile::TempDir::new().unwrap());
-        let e = build("nonsense", &[0; 32], &t, Some(dir.path())).err().unwrap();
-        assert!(e.to_string().contains("nonsense"), "{e}");
+        let missing = "int accel_run(void *run) { return no_such_function(run); }\n";
+        for (source, said) in [("nonsense", "nonsense"), (missing, "no_such_function")] {
+            let e = build(source, &[0; 32], &t, Some(dir.path())).err().unwrap();
+            assert!(e.to_string().contains(said), "{e}");
+        }
     }
 
     #[test]
