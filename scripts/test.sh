@@ -48,7 +48,7 @@ run cargo test --workspace --features ndarray --no-fail-fast
 if [ "$quick" = no ]; then
   # A single test does not build the examples that it runs.
   run cargo build --release --package accel --examples
-  run cargo test --release --package accel --test adbench --no-fail-fast -- --ignored
+  run cargo test --release --package accel --test adbench --test bad_cases --test random_programs --no-fail-fast -- --ignored
 fi
 
 if [ "$book" = yes ] && ! command -v mdbook >/dev/null; then

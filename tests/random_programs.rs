@@ -336,20 +336,20 @@ fn agrees(backend: &dyn Backend, p: &Program, derivatives: bool, close: f64) -> 
 
 #[test]
 fn kernel_programs_agree_with_the_interpreter() {
-    check(UNCHECKED, |p| agrees(&KernelEvaluator, p, true, 0.0));
-    check(SMOOTH_UNCHECKED, |p| agrees(&KernelEvaluator, p, true, 0.0));
+    check_some(60, UNCHECKED, |p| agrees(&KernelEvaluator, p, true, 0.0));
+    check_some(60, SMOOTH_UNCHECKED, |p| agrees(&KernelEvaluator, p, true, 0.0));
 }
 
 #[test]
 fn optimised_kernel_programs_agree_with_the_interpreter() {
-    check(UNCHECKED, |p| agrees(&OptimizedEvaluator, p, true, CLOSE));
-    check(SMOOTH_UNCHECKED, |p| agrees(&OptimizedEvaluator, p, true, CLOSE));
+    check_some(60, UNCHECKED, |p| agrees(&OptimizedEvaluator, p, true, CLOSE));
+    check_some(60, SMOOTH_UNCHECKED, |p| agrees(&OptimizedEvaluator, p, true, CLOSE));
 }
 
 #[test]
 fn all_passes_keep_what_programs_mean() {
-    check(UNCHECKED, |p| agrees(&AllPasses, p, true, CLOSE));
-    check(SMOOTH_UNCHECKED, |p| agrees(&AllPasses, p, true, CLOSE));
+    check_some(60, UNCHECKED, |p| agrees(&AllPasses, p, true, CLOSE));
+    check_some(60, SMOOTH_UNCHECKED, |p| agrees(&AllPasses, p, true, CLOSE));
 }
 
 /// The backend that programs run on.

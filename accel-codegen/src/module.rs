@@ -40,7 +40,7 @@ pub fn emit(program: &Program, options: Options) -> Module {
     Module { source: [PRELUDE, &host::prelude(), &declarations, &kernels, &host].concat() }
 }
 
-/// Types. A backend calls the code with these layouts:
+/// Types; `job` is another name for `task`, which is what kernels call their parameter. A backend calls the code with these layouts:
 /// - the tables of a run hold the extents and the columns of all arrays one after the other, see [`Layout`];
 /// - a block is the memory of a column that is not of rank 0; `count` arrays share it, and it is written to only if that is one;
 /// - `allocate` gives a block of room for `n` elements of `size` bytes each that one array has, or null; `release` takes it back;
@@ -63,6 +63,7 @@ typedef float f32;
 typedef double f64;
 typedef struct { const i64 *extents; void *const *columns; } array;
 typedef struct { i64 from, to, row, slot, len; const i64 *extents; void *const *state; } task;
+typedef task job;
 typedef int function(const array *, const task *, i64 *);
 typedef struct { void *data; i64 count; } block;
 typedef struct run run;

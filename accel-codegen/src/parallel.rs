@@ -4,14 +4,11 @@ use crate::code::Writer;
 use crate::fault::record_length;
 
 impl Writer<'_> {
-    /// Calls `function` for the first `count` of `tasks`, at the same time; `result` becomes 1 if one fails, with its record. In C, `job` is
-    /// the type of a task: kernels have a parameter `task`.
+    /// Calls `function` for the first `count` of `tasks`, at the same time; `result` becomes 1 if one fails, with its record.
     pub fn parallel(&mut self, function: &str, tasks: &str, count: &str) {
         self.declarations.need("accel_threads", || "i64 (*accel_threads)(void);".into());
         self.declarations.need("accel_parallel", || {
-            "typedef task job;\n\
-             int (*accel_parallel)(function *, const array *, const task *, i64 count, i64 *fault, i64 length);"
-                .into()
+            "int (*accel_parallel)(function *, const array *, const task *, i64 count, i64 *fault, i64 length);".into()
         });
         let length = record_length(self.program);
         self.line(format!("result = accel_parallel({function}, arrays, {tasks}, {count}, fault, {length});"));

@@ -1,5 +1,8 @@
 //! The text of generated code. `cargo insta review` shows what has changed.
 
+#[path = "text/programs.rs"]
+mod programs;
+
 use accel_codegen::{Options, emit};
 use accel_fusion::kernel::parse;
 
