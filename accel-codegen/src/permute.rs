@@ -63,8 +63,8 @@ impl Writer<'_> {
         }
     }
 
-    /// The function that combines the source elements `from..to` of a task whose targets are at positions from `low` to `high`, and its
-    /// name line.
+    /// The function that combines the source elements `from..to` of a task whose targets are at positions from `low` to
+    /// `low + most`, and its name line.
     pub fn combine_into(&mut self, name: &str, p: &Permute) -> String {
         let (to, rank) = (p.to, p.rank);
         self.hoist(&[p.target, p.element, p.comb]);
@@ -83,7 +83,7 @@ impl Writer<'_> {
                     w.fault(&outside(to, &t), fault::TARGET, site, to, &t);
                 }
                 w.line(format!("const i64 q = {};", position(to, &t)));
-                w.braces("if (q >= low && q < high)", |w| {
+                w.braces("if ((u64)q - low <= most)", |w| {
                     let x = names("x", &types);
                     w.declare(&x, &types);
                     w.code(p.element, &index(rank), &x);
@@ -93,7 +93,9 @@ impl Writer<'_> {
             });
         });
         let target = self.target_parameters(to);
-        format!("static int {name}(const array *arrays, const task *task, i64 *fault, i64 low, i64 high{target})")
+        format!(
+            "static inline __attribute__((always_inline)) int {name}(const array *arrays, const task *task, i64 *fault, u64 low, u64 most{target})"
+        )
     }
 
     fn combine_call(&self, name: &str, to: ArrayId, task: &str, range: &str) -> String {
@@ -136,8 +138,9 @@ impl Writer<'_> {
     /// All elements of the source whose targets are at positions from `from` to `to`; there are `len` elements.
     pub fn owned(&mut self, name: &str, p: &Permute) {
         self.hoist_output(p.to, false);
+        self.line("if (task->from == task->to) return 0;");
         self.line("const job all = { 0, task->len, 0, 0, 0, task->extents, task->state };");
-        let call = self.combine_call(name, p.to, "&all", "task->from, task->to");
+        let call = self.combine_call(name, p.to, "&all", "task->from, task->to - 1 - task->from");
         self.line(format!("return {call};"));
     }
 
@@ -191,13 +194,12 @@ impl Writer<'_> {
             });
         }
         self.braces("if (result == 1)", |w| {
-            w.hoist_output(to, false);
-            let call = w.combine_call(name, to, "task", EVERYWHERE);
-            w.line(format!("{call};"));
+            w.line("// For the record of the first mistake.");
+            w.line(format!("{name}(arrays, task, fault);"));
         });
         self.line("return result;");
     }
 }
 
 /// All positions.
-const EVERYWHERE: &str = "0, __INT64_MAX__";
+const EVERYWHERE: &str = "0, ~(u64)0";

@@ -12,10 +12,12 @@
 //! again after the last use of an array, and a loop writes over an array that it is the last one to read. A compiled program
 //! remembers its last results of 4 MiB or more, and uses their memory again in the next run once nobody else has them.
 //!
-//! Floating-point results are those of the reference interpreter but for two things: reductions and scans of long rows combine
-//! partial results, and mathematical functions of vectors may differ from the scalar ones in the last places (4 at most). The order in
-//! which partial results are combined depends on the sizes of arrays only, never on the number of threads or on chance: the same
-//! program gives the same result for the same arguments, bit by bit, on every run and with every size of rayon's pool.
+//! Floating-point results are those of the reference interpreter but for three things: reductions, scans and permutations of many
+//! elements combine partial results; mathematical functions of vectors may differ from the scalar ones in the last places (4
+//! at most); and large matrix products, which the crate `gemm` does, round a product and the addition that follows it once. The
+//! order in which partial results are combined depends on the sizes of arrays and on the processor only, never on the number of
+//! threads or on chance: the same program gives the same result for the same arguments, bit by bit, on every run and with every
+//! size of rayon's pool.
 
 mod abi;
 mod cache;
