@@ -1,5 +1,6 @@
 //! What is written once is one operation, however often it is used: programs, their gradients and their runs stay linear in
-//! the number of operations, in size and in time. Long programs need no deep stack, and any thread may use them.
+//! the number of operations, in size and in time. Long programs need no deep stack, and any thread may use them. This is about
+//! the front end and the derivatives, so the interpreter runs them: C compilers have costs of their own.
 
 use accel::afun::Compiled;
 use accel::interp::Interpreter;
@@ -8,6 +9,11 @@ use accel_core::pass::count;
 use std::time::Instant;
 
 type Objective = Afun<Vector<f64>, Scalar<f64>>;
+
+/// Runs on the interpreter.
+fn run<A: Arrays, R: Arrays>(prog: impl std::borrow::Borrow<Afun<A, R>>, inputs: impl Inputs<A>) -> Result<R, Error> {
+    run_on(&Interpreter, prog, inputs)
+}
 
 /// Nodes of a program: those of scalar code and those of arrays.
 fn nodes<A: Arrays, R: Arrays>(prog: &Afun<A, R>) -> usize {

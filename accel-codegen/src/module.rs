@@ -175,7 +175,13 @@ impl Kernels<'_> {
         let mut w = Writer::new(self.program, self.declarations, s.stmt.site);
         let head = body(&mut w);
         let body = w.finish();
-        let _ = write!(self.text, "\n{head} {{\n{body}    return 0;\n}}\n");
+        // Compilers take a time that grows with the square of the size of a function, most of it to optimise.
+        let level = match body.lines().count() {
+            0..LONG => "",
+            LONG..HUGE => "__attribute__((optimize(\"O1\"))) ",
+            _ => "__attribute__((optimize(\"O0\"))) ",
+        };
+        let _ = write!(self.text, "\n{level}{head} {{\n{body}    return 0;\n}}\n");
     }
 
     fn function(&mut self, s: &Step, name: &str, body: impl FnOnce(&mut Writer)) {
@@ -193,6 +199,11 @@ impl Kernels<'_> {
         });
     }
 }
+
+/// A function of so many lines is optimised less,
+const LONG: usize = 4_000;
+/// and one of so many not at all.
+const HUGE: usize = 20_000;
 
 /// Whether a statement has a kernel that may do all of it, with several threads if that is better: it gives 0 if it has, 1 with a record,
 /// and -1 if the other kernels are the better way: then it has done nothing. Its task has all rows, or all source elements.

@@ -64,10 +64,6 @@ impl Toolchain {
             // What is missing is an error of the compiler, not the end of the process when it is called.
             flags.push("-Wl,--no-undefined");
         }
-        if cfg!(target_os = "linux") {
-            // A function that is missing is told now; when it is called, the process would end.
-            flags.push("-Wl,-z,defs");
-        }
         if vector_math && !version.contains("clang") {
             flags.push("-mprefer-vector-width=512");
         }
