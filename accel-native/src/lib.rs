@@ -14,8 +14,8 @@
 //!
 //! Floating-point results are those of the reference interpreter but for three things: reductions, scans and permutations of many
 //! elements combine partial results; mathematical functions of vectors may differ from the scalar ones in the last places (4
-//! at most); and large matrix products, which the crate `gemm` does, round a product and the addition that follows it once. The
-//! order in which partial results are combined depends on the sizes of arrays and on the processor only, never on the number of
+//! at most); and sums of products, those of the crate `gemm` and those in strips, round a product and the addition that follows it
+//! once, and in strips take factors below the normal numbers (2.2e-308 for `f64`) for zero. The order in which partial results are combined depends on the sizes of arrays and on the processor only, never on the number of
 //! threads or on chance: the same program gives the same result for the same arguments, bit by bit, on every run and with every
 //! size of rayon's pool.
 
