@@ -31,7 +31,7 @@ pub fn run(program: &Program, facts: Facts, before: &State) -> (Program, Facts, 
     let mut p = Pass {
         program: Program { body: Block::default(), ..program.clone() },
         facts: facts.about(program),
-        known: Known_ { before, aliases: BTreeMap::new(), producers: BTreeMap::new() },
+        known: Arrays { before, aliases: BTreeMap::new(), producers: BTreeMap::new() },
         after: State::default(),
         open: vec![],
         times: Times::Once,
@@ -48,7 +48,7 @@ pub fn run(program: &Program, facts: Facts, before: &State) -> (Program, Facts, 
 }
 
 /// What is known of arrays.
-struct Known_<'a> {
+struct Arrays<'a> {
     before: &'a State,
     aliases: BTreeMap<ArrayId, ArrayId>,
     producers: BTreeMap<ArrayId, Producer>,
@@ -60,7 +60,7 @@ struct Producer {
     constants: Option<Vec<Scalar>>,
 }
 
-impl Producers for Known_<'_> {
+impl Producers for Arrays<'_> {
     fn alias(&self, a: ArrayId) -> ArrayId {
         self.aliases.get(&a).copied().unwrap_or(a)
     }
@@ -85,7 +85,7 @@ pub struct Pass<'a> {
     pub program: Program,
     /// What is known of extents.
     pub facts: Facts,
-    known: Known_<'a>,
+    known: Arrays<'a>,
     after: State,
     /// The statements of the blocks that are open.
     open: Vec<Vec<Stmt>>,

@@ -7,6 +7,7 @@
 //! the adjoint of `replicate` (a sum over the repeated dimensions), of `slice`, of `backpermute` along projections (a gather), and of a
 //! scalar read in a loop (a sum over everything).
 
+use super::code::code_of;
 use super::pass::{Pass, Reduction, index_types};
 use super::poly::{Poly, Sym};
 use crate::kernel::builder::Builder;
@@ -92,65 +93,71 @@ fn gathered(pass: &mut Pass, p: &Permute, places: &[Place], site: SiteId) -> boo
     let params: Vec<usize> = places.iter().filter_map(|p| p.param).collect();
     let summed: Vec<usize> = (0..p.source.len()).filter(|k| !params.contains(k)).collect();
     let dims = pass.facts.dims(p.defaults);
-    let columns = pass.program.arrays[p.to].columns.clone();
-    let is_whole = |(place, n): (&Place, &Poly)| {
-        place.param.is_some_and(|k| p.source[k] == *n) && place.offset.as_constant() == Some(0)
-    };
-    let whole = places.iter().zip(&dims).all(is_whole);
-    let constants = pass.constants(p.defaults).cloned();
-    // The elements with one index for every mentioned parameter, in the order of the target's dimensions.
-    let (inner, combined) = match (&summed[..], constants) {
-        ([], _) => (in_order(p, &params, None), false),
-        (_, constants) => {
-            let inner: Vec<Poly> = params.iter().map(|k| p.source[*k].clone()).collect();
-            let mut len = Poly::constant(1);
-            for k in &summed {
-                let Some(product) = len.times(&p.source[*k]) else { return false };
-                len = product;
-            }
-            // Each by itself: the product of 0 and something unknown is known.
-            if !p.source.iter().chain([&len]).all(|p| pass.facts.is_known(p)) {
-                return false;
-            }
-            let into_default = whole && constants.is_some();
-            let init = match (constants, p.known) {
-                (Some(init), _) if into_default => init,
-                (_, Some(Known::Sum)) if columns.len() == 1 => vec![zero(columns[0])],
-                _ => return false,
-            };
-            let extents: Vec<Code> = summed
-                .iter()
-                .map(|k| super::code::code_of(&mut pass.facts, std::slice::from_ref(&p.source[*k])))
-                .collect();
-            let element = in_order(p, &params, Some((&summed, &extents)));
-            let init = {
-                let mut b = Builder::new(&[]);
-                let results = init.into_iter().map(|x| b.constant(x)).collect();
-                b.finish(results)
-            };
-            let rows = Reduction { element, init, op: p.comb.clone(), known: p.known };
-            if into_default {
-                pass.reduce(p.to, inner, len, rows, site);
-                return true;
-            }
-            let info = ArrayInfo { rank: inner.len(), columns: columns.clone() };
-            let total = pass.array(info.clone(), inner.clone());
-            pass.reduce(total, inner, len, rows, site);
-            let mut b = Builder::new(&index_types(info.rank));
-            let index = b.params();
-            let to: Vec<Reg> = info.columns.iter().map(|t| b.reg(*t)).collect();
-            b.emit(Instr::Read { to: to.clone(), array: total, index, site, inside: true });
-            (b.finish(to), true)
-        }
-    };
-    let _ = combined;
-    let body = body(pass, p, places, &inner, &columns, site);
-    let extents = super::code::code_of(&mut pass.facts, &dims);
-    if !dims.iter().all(|p| pass.facts.is_known(p)) {
+    // Each by itself: the product of 0 and something unknown is known.
+    if !p.source.iter().chain(&dims).all(|p| pass.facts.is_known(p)) {
         return false;
     }
+    let columns = pass.program.arrays[p.to].columns.clone();
+    // The elements with one index for every mentioned parameter, in the order of the target's dimensions.
+    let elements = if summed.is_empty() {
+        in_order(p, &params, None)
+    } else {
+        let is_whole = |(place, n): (&Place, &Poly)| {
+            place.param.is_some_and(|k| p.source[k] == *n) && place.offset.as_constant() == Some(0)
+        };
+        let defaults = pass.constants(p.defaults).cloned().filter(|_| places.iter().zip(&dims).all(is_whole));
+        let to = match (&defaults, p.known) {
+            (Some(_), _) => p.to,
+            (None, Some(Known::Sum)) if columns.len() == 1 => {
+                let info = ArrayInfo { rank: params.len(), columns: columns.clone() };
+                pass.array(info, params.iter().map(|k| p.source[*k].clone()).collect())
+            }
+            _ => return false,
+        };
+        let init = defaults.unwrap_or_else(|| columns.iter().map(|t| zero(*t)).collect());
+        if !totals(pass, p, to, &params, &summed, init, site) {
+            return false;
+        }
+        if to == p.to {
+            return true;
+        }
+        read(to, params.len(), &columns, site)
+    };
+    let body = body(pass, p, places, &elements, &columns, site);
+    let extents = code_of(&mut pass.facts, &dims);
     pass.loop_(&[p.to], extents, dims, &body, site);
     true
+}
+
+/// Emits the reduction over the parameters `summed`, with an initial value; gives whether that is possible.
+fn totals(
+    pass: &mut Pass,
+    p: &Permute,
+    to: ArrayId,
+    params: &[usize],
+    summed: &[usize],
+    init: Vec<Scalar>,
+    site: SiteId,
+) -> bool {
+    let product = |n: Poly, k: &usize| n.times(&p.source[*k]).filter(|n| pass.facts.is_known(n));
+    let Some(len) = summed.iter().try_fold(Poly::constant(1), product) else { return false };
+    let extents: Vec<Code> =
+        summed.iter().map(|k| code_of(&mut pass.facts, std::slice::from_ref(&p.source[*k]))).collect();
+    let element = in_order(p, params, Some((summed, &extents)));
+    let mut b = Builder::new(&[]);
+    let results = init.into_iter().map(|x| b.constant(x)).collect();
+    let rows = Reduction { element, init: b.finish(results), op: p.comb.clone(), known: p.known };
+    pass.reduce(to, params.iter().map(|k| p.source[*k].clone()).collect(), len, rows, site);
+    true
+}
+
+/// From an index inside of an array to the element.
+fn read(array: ArrayId, rank: usize, columns: &[ScalarType], site: SiteId) -> Code {
+    let mut b = Builder::new(&index_types(rank));
+    let index = b.params();
+    let to: Vec<Reg> = columns.iter().map(|t| b.reg(*t)).collect();
+    b.emit(Instr::Read { to: to.clone(), array, index, site, inside: true });
+    b.finish(to)
 }
 
 fn zero(t: ScalarType) -> Scalar {
@@ -194,7 +201,7 @@ fn body(pass: &mut Pass, p: &Permute, places: &[Place], inner: &Code, columns: &
     let mut index = vec![];
     let mut conditions = vec![];
     for (t, place) in t.iter().zip(places) {
-        let offset_code = super::code::code_of(&mut pass.facts, std::slice::from_ref(&place.offset));
+        let offset_code = code_of(&mut pass.facts, std::slice::from_ref(&place.offset));
         let offset = b.inline(&offset_code, &[])[0];
         let mut compare = |b: &mut Builder, cmp: Cmp, x: Reg, y: Reg| {
             let c = b.reg(ScalarType::Bool);
@@ -206,7 +213,7 @@ fn body(pass: &mut Pass, p: &Permute, places: &[Place], inner: &Code, columns: &
             Some(k) => {
                 let i = b.index_op(Num2::Sub, *t, offset);
                 let zero = b.constant(Scalar::I64(0));
-                let extent = super::code::code_of(&mut pass.facts, std::slice::from_ref(&p.source[k]));
+                let extent = code_of(&mut pass.facts, std::slice::from_ref(&p.source[k]));
                 let n = b.inline(&extent, &[])[0];
                 compare(&mut b, Cmp::Ge, i, zero);
                 compare(&mut b, Cmp::Lt, i, n);
