@@ -7,10 +7,6 @@ use std::sync::OnceLock;
 /// Sources of more bytes than this (about a thousand array operations) are compiled with less optimisation, which takes half the time.
 const LARGE: u64 = 1 << 20;
 
-/// Functions of more lines than this are not optimised at all: the compiler's time grows with more than the length (some minutes for
-/// 60,000 lines, which take seconds without optimisation).
-const LONG: usize = 15_000;
-
 /// A compiler and how it is called.
 #[derive(Clone, Debug)]
 pub struct Toolchain {
@@ -87,10 +83,7 @@ impl Toolchain {
         let (program, args) = self.command.split_first().ok_or("no compiler")?;
         let mut command = Command::new(program);
         command.args(args).args(&self.flags);
-        let large = std::fs::metadata(source).is_ok_and(|m| m.len() > LARGE);
-        if large && std::fs::read_to_string(source).is_ok_and(|text| longest_function(&text) > LONG) {
-            command.arg("-O0");
-        } else if large {
+        if std::fs::metadata(source).is_ok_and(|m| m.len() > LARGE) {
             command.args(["-O1", "-ftree-loop-vectorize", "-fvect-cost-model=dynamic"]);
         }
         command.arg("-o").arg(library).arg(source);
@@ -103,11 +96,6 @@ impl Toolchain {
         let said = String::from_utf8_lossy(&output.stderr);
         Err(format!("{program} failed ({}): {}", output.status, said.lines().take(20).collect::<Vec<_>>().join("\n")))
     }
-}
-
-/// The lines of the longest function of generated code.
-fn longest_function(text: &str) -> usize {
-    text.split("\n}\n").map(|function| function.lines().count()).max().unwrap_or(0)
 }
 
 /// Whether glibc's vector mathematics is there, in a version that has all the functions (2.35).
