@@ -22,6 +22,7 @@ mod liveness;
 mod module;
 mod ops;
 mod parallel;
+pub mod parts;
 mod permute;
 mod product;
 mod strip;

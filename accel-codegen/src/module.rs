@@ -6,6 +6,7 @@ use crate::host::{self, is_inline};
 use crate::layout::Layout;
 use crate::liveness::{self, Block, Step};
 use crate::ops::Declarations;
+use crate::parts;
 use crate::permute::Permute;
 use crate::strip::Strip;
 use accel_fusion::kernel::{Code, Op, Program, Rows};
@@ -32,10 +33,10 @@ pub fn emit(program: &Program, options: Options) -> Module {
     let layout = Layout::new(program);
     let body = liveness::analyse(program);
     let mut declarations = Declarations::new(options.vector_math);
-    let mut kernels = Kernels { program, declarations: &mut declarations, text: String::new() };
+    let mut kernels = Kernels { program, declarations: &mut declarations, text: String::new(), statements: vec![] };
     kernels.block(&body);
-    let kernels = kernels.text;
-    let host = host::emit(program, &layout, &mut declarations, &body);
+    let kernels = parts::print(kernels.statements);
+    let host = parts::first(&host::emit(program, &layout, &mut declarations, &body), &kernels);
     let declarations = declarations.print();
     Module { source: [PRELUDE, &host::prelude(), &declarations, &kernels, &host].concat() }
 }
@@ -82,13 +83,16 @@ struct run { const array *arrays; i64 *extents; void **columns; block **blocks; 
 struct Kernels<'a> {
     program: &'a Program,
     declarations: &'a mut Declarations,
+    /// Of one statement.
     text: String,
+    statements: Vec<String>,
 }
 
 impl Kernels<'_> {
     fn block(&mut self, b: &Block) {
         for s in &b.steps {
             self.statement(s);
+            self.statements.push(std::mem::take(&mut self.text));
             s.blocks.iter().for_each(|b| self.block(b));
         }
     }
@@ -216,4 +220,4 @@ pub fn has_all(program: &Program, op: &Op) -> bool {
 }
 
 /// The parameters of a kernel.
-const PARAMETERS: &str = "const array *arrays, const task *task, i64 *fault";
+pub const PARAMETERS: &str = "const array *arrays, const task *task, i64 *fault";

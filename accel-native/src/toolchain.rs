@@ -1,11 +1,12 @@
 //! The C compiler of this machine.
 
-use std::path::Path;
+use accel_codegen::parts;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
 /// Sources of more bytes than this (about a thousand array operations) are compiled with less optimisation, which takes half the time.
-const LARGE: u64 = 1 << 20;
+const LARGE: usize = 1 << 20;
 
 /// A compiler and how it is called.
 #[derive(Clone, Debug)]
@@ -75,20 +76,49 @@ impl Toolchain {
         })
     }
 
-    /// Compiles a file to a library.
+    /// Compiles a file to a library, its parts at the same time.
     ///
     /// # Errors
     /// What the compiler said.
     pub fn compile(&self, source: &Path, library: &Path) -> Result<(), String> {
+        let text = std::fs::read_to_string(source).map_err(|e| format!("{}: {e}", source.display()))?;
+        let less: &[&str] =
+            if text.len() > LARGE { &["-O1", "-ftree-loop-vectorize", "-fvect-cost-model=dynamic"] } else { &[] };
+        let count = parts::count(&text);
+        if count == 1 {
+            return self.run(|c| self.link(c.args(less), library, &[source]));
+        }
+        let objects: Vec<PathBuf> = (0..count).map(|k| library.with_extension(format!("{k}.o"))).collect();
+        let part = |k: usize| {
+            self.run(|c| {
+                // Variables that several parts use are defined in each of them.
+                c.args(less).args(["-c", "-fcommon", &format!("-DPART={k}"), "-o"]).arg(&objects[k]).arg(source);
+            })
+        };
+        let results: Vec<Result<(), String>> = std::thread::scope(|scope| {
+            let part = &part;
+            let threads: Vec<_> = (0..count).map(|k| scope.spawn(move || part(k))).collect();
+            threads
+                .into_iter()
+                .map(|t| t.join().unwrap_or_else(|_| Err("the compiler could not be run".into())))
+                .collect()
+        });
+        results.into_iter().collect::<Result<(), String>>()?;
+        let objects: Vec<&Path> = objects.iter().map(PathBuf::as_path).collect();
+        self.run(|c| self.link(c, library, &objects))
+    }
+
+    fn link(&self, command: &mut Command, library: &Path, files: &[&Path]) {
+        command.arg("-o").arg(library).args(files);
+        // By its full name: the name without a number is that of the development package.
+        command.args(self.vector_math.then_some("-l:libmvec.so.1")).arg("-lm");
+    }
+
+    fn run(&self, arguments: impl FnOnce(&mut Command)) -> Result<(), String> {
         let (program, args) = self.command.split_first().ok_or("no compiler")?;
         let mut command = Command::new(program);
         command.args(args).args(&self.flags);
-        if std::fs::metadata(source).is_ok_and(|m| m.len() > LARGE) {
-            command.args(["-O1", "-ftree-loop-vectorize", "-fvect-cost-model=dynamic"]);
-        }
-        command.arg("-o").arg(library).arg(source);
-        // By its full name: the name without a number is that of the development package.
-        command.args(self.vector_math.then_some("-l:libmvec.so.1")).arg("-lm");
+        arguments(&mut command);
         let output = command.output().map_err(|e| format!("cannot run {program}: {e}"))?;
         if output.status.success() {
             return Ok(());
