@@ -1,8 +1,9 @@
 //! Index-function analysis: scatters with a known target.
 //!
 //! NOTE [Scatters that are sums]: let `target(i_0, .., i_m) = (e_0, .., e_r)` for all source elements. If every `e_j` is one index plus
-//! what does not depend on indices (`i_k + c_j`, all k different) or does not depend on indices at all, then an element of the target
-//! knows which source elements go there: those with `i_k = t_j - c_j`, for all values of the indices that no `e_j` mentions. So the
+//! what does not depend on indices (`c_j + i_k` or `c_j - i_k`, all k different) or does not depend on indices at all, then an element of
+//! the target knows which source elements go there: those with `i_k = t_j - c_j` (or `c_j - t_j`), for all values of the indices that no
+//! `e_j` mentions. So the
 //! scatter is a reduction over these, where there are any, and then a loop over the target, with no store twice to one place. This is
 //! the adjoint of `replicate` (a sum over the repeated dimensions), of `slice`, of `backpermute` along projections (a gather), and of a
 //! scalar read in a loop (a sum over everything).
@@ -35,9 +36,10 @@ pub struct Permute<'a> {
     pub known: Option<Known>,
 }
 
-/// One dimension of the target: `i_k + offset` or `offset`.
+/// One dimension of the target: `offset + i_k`, `offset - i_k` or `offset`.
 struct Place {
     param: Option<usize>,
+    reversed: bool,
     offset: Poly,
 }
 
@@ -69,12 +71,16 @@ fn places(pass: &mut Pass, p: &Permute, target: &[Option<Poly>]) -> Option<Vec<P
         let params: Vec<usize> =
             e.syms().iter().filter_map(|s| if let Sym::Param(k) = s { Some(*k) } else { None }).collect();
         let place = match params[..] {
-            [] => Place { param: None, offset: e.clone() },
+            [] => Place { param: None, reversed: false, offset: e.clone() },
             [k] if !used.contains(&k) => {
                 let (slope, offset) = e.linear(Sym::Param(k))?;
-                (slope.as_constant() == Some(1)).then_some(())?;
+                let reversed = match slope.as_constant() {
+                    Some(1) => false,
+                    Some(-1) => true,
+                    _ => return None,
+                };
                 used.push(k);
-                Place { param: Some(k), offset }
+                Place { param: Some(k), reversed, offset }
             }
             _ => return None,
         };
@@ -103,7 +109,7 @@ fn gathered(pass: &mut Pass, p: &Permute, places: &[Place], site: SiteId) -> boo
         in_order(p, &params, None)
     } else {
         let is_whole = |(place, n): (&Place, &Poly)| {
-            place.param.is_some_and(|k| p.source[k] == *n) && place.offset.as_constant() == Some(0)
+            place.param.is_some_and(|k| p.source[k] == *n) && !place.reversed && place.offset.as_constant() == Some(0)
         };
         let defaults = pass.constants(p.defaults).cloned().filter(|_| places.iter().zip(&dims).all(is_whole));
         let to = match (&defaults, p.known) {
@@ -211,7 +217,8 @@ fn body(pass: &mut Pass, p: &Permute, places: &[Place], inner: &Code, columns: &
         match place.param {
             None => compare(&mut b, Cmp::Eq, *t, offset),
             Some(k) => {
-                let i = b.index_op(Num2::Sub, *t, offset);
+                let (x, y) = if place.reversed { (offset, *t) } else { (*t, offset) };
+                let i = b.index_op(Num2::Sub, x, y);
                 let zero = b.constant(Scalar::I64(0));
                 let extent = code_of(&mut pass.facts, std::slice::from_ref(&p.source[k]));
                 let n = b.inline(&extent, &[])[0];
