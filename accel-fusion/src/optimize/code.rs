@@ -679,3 +679,13 @@ pub fn reads(code: &Code) -> BTreeSet<ArrayId> {
     go(&code.instrs, &mut found);
     found
 }
+
+/// The arrays that instructions read elements of or ask for extents.
+pub fn mentioned(instrs: &[Instr], found: &mut BTreeSet<ArrayId>) {
+    for i in instrs {
+        if let Instr::Read { array, .. } | Instr::Extent(_, array, _) = i {
+            found.insert(*array);
+        }
+        i.inner().into_iter().for_each(|inner| mentioned(inner, found));
+    }
+}

@@ -1,7 +1,7 @@
 //! Horizontal fusion: loops over the same index space become one, so that what they read is read once. So do a loop and one that reads what
 //! it computes at the same index.
 
-use super::code::{Producers, Times, Use, clean, only};
+use super::code::{Producers, Times, Use, clean, mentioned, only};
 use super::facts::Facts;
 use crate::kernel::builder::Builder;
 use crate::kernel::{ArrayId, Block, Code, Instr, Op, Program, Stmt};
@@ -91,15 +91,6 @@ fn find(merged: &[Stmt], defined: &BTreeMap<ArrayId, usize>, extents: &Code, bod
         _ => false,
     };
     (last..merged.len()).find(|k| same(&merged[*k]))
-}
-
-fn mentioned(instrs: &[Instr], found: &mut BTreeSet<ArrayId>) {
-    for i in instrs {
-        if let Instr::Read { array, .. } | Instr::Extent(_, array, _) = i {
-            found.insert(*array);
-        }
-        i.inner().into_iter().for_each(|inner| mentioned(inner, found));
-    }
 }
 
 /// The arrays of which other elements than that at the index are read, or extents asked for.

@@ -1,6 +1,6 @@
 //! One pass over the statements of a program.
 
-use super::code::{Cleaned, Producers, Times, Use, clean, code_of};
+use super::code::{Cleaned, Producers, Times, Use, clean, code_of, mentioned};
 use super::cost::{LITTLE, PLACES, work};
 use super::facts::{Facts, Ranges};
 use super::poly::Poly;
@@ -410,15 +410,6 @@ pub fn drop_unused(b: &mut Block, mut needed: BTreeSet<ArrayId>) -> BTreeSet<Arr
     kept.reverse();
     b.stmts = kept;
     needed
-}
-
-fn mentioned(instrs: &[Instr], found: &mut BTreeSet<ArrayId>) {
-    for i in instrs {
-        if let Instr::Read { array, .. } | Instr::Extent(_, array, _) = i {
-            found.insert(*array);
-        }
-        i.inner().into_iter().for_each(|inner| mentioned(inner, found));
-    }
 }
 
 /// The types of an index.
