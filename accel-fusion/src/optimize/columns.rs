@@ -17,7 +17,7 @@ pub fn split(program: &Program) -> Program {
 }
 
 /// The arrays that are used otherwise than by reading elements and extents.
-fn used_as_whole(b: &Block, found: &mut BTreeSet<ArrayId>) {
+pub fn used_as_whole(b: &Block, found: &mut BTreeSet<ArrayId>) {
     for s in &b.stmts {
         match &s.op {
             Op::Permute { defaults, .. } => found.extend([*defaults]),

@@ -1,12 +1,15 @@
 //! One pass over the statements of a program.
 
 use super::code::{Cleaned, Producers, Times, Use, clean, code_of, mentioned};
+use super::columns::used_as_whole;
 use super::cost::{LITTLE, PLACES, work};
 use super::facts::{Facts, Ranges};
 use super::poly::Poly;
 use super::scatter;
-use crate::kernel::{ArrayId, ArrayInfo, Block, Code, Instr, Known, Op, Program, Rows, SiteId, Stmt};
+use crate::kernel::builder::Builder;
+use crate::kernel::{ArrayId, ArrayInfo, Block, Code, Instr, Known, Op, Program, Reg, Rows, SiteId, Stmt};
 use accel_core::ast::deep;
+use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,11 +31,14 @@ impl State {
 
 /// Goes through the program once.
 pub fn run(program: &Program, facts: Facts, before: &State) -> (Program, Facts, State) {
+    let mut whole = program.results.iter().copied().collect();
+    used_as_whole(&program.body, &mut whole);
     let mut p = Pass {
         program: Program { body: Block::default(), ..program.clone() },
         facts: facts.about(program),
         known: Arrays { before, aliases: BTreeMap::new(), producers: BTreeMap::new() },
         after: State::default(),
+        whole,
         open: vec![],
         times: Times::Once,
     };
@@ -87,6 +93,8 @@ pub struct Pass<'a> {
     pub facts: Facts,
     known: Arrays<'a>,
     after: State,
+    /// Arrays that are used otherwise than by reading elements.
+    whole: BTreeSet<ArrayId>,
     /// The statements of the blocks that are open.
     open: Vec<Vec<Stmt>>,
     /// How often what is looked at is executed.
@@ -223,6 +231,11 @@ impl Pass<'_> {
             self.known.aliases.insert(*to, source);
             return;
         }
+        if let [to] = to
+            && self.reduced_in_place_of(*to, &cleaned.code, &dims)
+        {
+            return;
+        }
         if let [to] = to {
             let constants = cleaned.constants.iter().copied().collect();
             let p = Producer { work: work(&cleaned.code), code: cleaned.code.clone(), constants };
@@ -243,6 +256,34 @@ impl Pass<'_> {
             }
             _ => None,
         }
+    }
+
+    /// A loop that only moves the results of a reduction, as a transposition does: the reduction computes them where they belong. Gives
+    /// whether that was so.
+    fn reduced_in_place_of(&mut self, to: ArrayId, body: &Code, dims: &[Poly]) -> bool {
+        let Some((array, index, plus_zero)) = moved(body) else { return false };
+        let only_place = self.known.before.places.get(&array) == Some(&(1, true));
+        let once = only_place && !self.whole.contains(&array) && !self.known.aliases.values().any(|a| *a == array);
+        if !once || !dims.iter().all(|p| self.facts.is_known(p) && !self.facts.extents_in(p).contains(&array)) {
+            return false;
+        }
+        let Some(open) = self.open.last_mut() else { return false };
+        let is_it = |s: &Stmt| match &s.op {
+            // What is added to 0 is never -0, so that adding 0 once more changes nothing.
+            Op::Reduce { to, rows, .. } => *to == array && (!plus_zero || starts_with_zero(rows)),
+            _ => false,
+        };
+        let Some(place) = open.iter().position(is_it) else { return false };
+        let Stmt { op: Op::Reduce { rows, .. }, site } = open.remove(place) else { return false };
+        let mut b = Builder::new(&index_types(dims.len() + 1));
+        let args: Vec<Reg> = index.iter().copied().chain([dims.len()]).collect();
+        let results = b.inline(&rows.element, &args);
+        let element = b.finish(results);
+        self.define(&[to], dims);
+        let (extents, mut all) = (code_of(&mut self.facts, dims), dims.to_vec());
+        let (rows, _) = self.rows(&Rows { element, ..rows }, &mut all);
+        self.emit(Op::Reduce { to, extents, rows }, site);
+        true
     }
 
     /// Cleans rows, and gives their length; `dims` are the outer extents, to which it is added.
@@ -355,6 +396,44 @@ impl Pass<'_> {
         });
         same
     }
+}
+
+/// The array that a loop moves the elements of, at an index that is a permutation of its own, and whether it adds 0 to them.
+fn moved(body: &Code) -> Option<(ArrayId, &[Reg], bool)> {
+    let (mut read, mut zero, mut sum) = (None, None, None);
+    for i in &body.instrs {
+        match i {
+            Instr::Read { to, array, index, inside: true, .. } if read.is_none() => read = Some((to, *array, index)),
+            Instr::Const(r, Scalar::F32(x)) if *x == 0.0 => zero = Some(*r),
+            Instr::Const(r, Scalar::F64(x)) if *x == 0.0 => zero = Some(*r),
+            Instr::Op2(r, Op2::Num(Num2::Add), a, b) if sum.is_none() => sum = Some((*r, [*a, *b])),
+            _ => return None,
+        }
+    }
+    let (to, array, index) = read?;
+    let mut sorted = index.clone();
+    sorted.sort_unstable();
+    let is_permutation = sorted.into_iter().eq(0..body.params);
+    let plus_zero = match (sum, zero, &to[..], &body.results[..]) {
+        (None, None, read, results) if read == results => false,
+        (Some((r, operands)), Some(z), [x], [result])
+            if r == *result && (operands == [z, *x] || operands == [*x, z]) =>
+        {
+            true
+        }
+        _ => return None,
+    };
+    is_permutation.then_some((array, index, plus_zero))
+}
+
+/// Whether rows are sums of floating-point numbers that start with 0.
+fn starts_with_zero(rows: &Rows) -> bool {
+    let zero = |i: &Instr| match i {
+        Instr::Const(_, Scalar::F32(x)) => x.to_bits() == 0,
+        Instr::Const(_, Scalar::F64(x)) => x.to_bits() == 0,
+        _ => false,
+    };
+    rows.known == Some(Known::Sum) && rows.init.as_ref().is_some_and(|c| matches!(&c.instrs[..], [i] if zero(i)))
 }
 
 /// What is combined by a reduction that a pass makes.

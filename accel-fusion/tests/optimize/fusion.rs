@@ -335,3 +335,45 @@ fn what_fails_and_is_not_needed_does_not_fail() {
     assert!(evaluate(&c.before, &argument(&[ints(&[0])])).is_err());
     assert!(evaluate(&c.general, &argument(&[ints(&[0])])).is_ok());
 }
+
+/// Sums of rows, and a loop that moves them.
+fn moved_sums(init: &str, results: &str) -> Case {
+    optimized(
+        "a0: Array3<f64>",
+        &format!(
+            "a1: Array2<f64> = reduce @0 sum
+               extents () {{ x0: i64 = extent a0 0; x1: i64 = extent a0 1 -> x0, x1 }}
+               len () {{ x0: i64 = extent a0 2 -> x0 }}
+               element (x0: i64, x1: i64, x2: i64) {{ x3: f64 = a0[x0, x1, x2] @0 inside -> x3 }}
+               init () {{ x0: f64 = {init} -> x0 }}
+               op (x0: f64, x1: f64) {{ x2: f64 = x0 + x1 -> x2 }}
+             a2: Array2<f64> = loop @0
+               extents () {{ x0: i64 = extent a0 1; x1: i64 = extent a0 0 -> x0, x1 }}
+               body (x0: i64, x1: i64) {{ x2: f64 = 0.0; x3: f64 = a1[x1, x0] @0 inside; x4: f64 = x2 + x3 -> x4 }}
+             -> {results}"
+        ),
+    )
+}
+
+#[test]
+fn a_reduction_computes_its_results_where_they_belong() {
+    let c = moved_sums("0.0", "a2");
+    assert_snapshot!(c.text(), @r"
+      a1: Array2<f64> = reduce @0 sum
+        extents () { x0: i64 = extent a0 1; x1: i64 = extent a0 0 -> x0, x1 }
+        len () { x0: i64 = extent a0 2 -> x0 }
+        element (x0: i64, x1: i64, x2: i64) { x3: f64 = a0[x1, x0, x2] @0 inside -> x3 }
+        init () { x0: f64 = 0.0 -> x0 }
+        op (x0: f64, x1: f64) { x2: f64 = x0 + x1 -> x2 }
+      -> a1
+    ");
+    assert!(c.agrees(&[floats(&[2, 3, 4])]) && c.agrees(&[floats(&[2, 0, 4])]) && c.agrees(&[floats(&[2, 3, 0])]));
+}
+
+#[test]
+fn a_reduction_stays_where_it_is_needed_there_or_may_give_a_negative_zero() {
+    for c in [moved_sums("0.0", "a1, a2"), moved_sums("-0.0", "a2")] {
+        assert!(c.text().contains("= loop"), "{}", c.text());
+        assert!(c.agrees(&[floats(&[2, 3, 4])]) && c.agrees(&[floats(&[2, 3, 0])]));
+    }
+}
