@@ -76,22 +76,9 @@ unsafe extern "C" fn reduce(
 ) -> i32 {
     // SAFETY: called by generated code for a statement that it executes; it gives three functions.
     unsafe {
-        let [rows_function, part, join] = *functions.cast::<[Function; 3]>();
-        let (rows, len, cost) = (rows as usize, len as usize, cost as usize);
-        enter(run, 1, |c| {
-            let Some(size) = parts(rows, len, cost) else {
-                return c.ranges(rows_function, rows, cost.saturating_mul(len.max(1)), extents, len as i64).map(|()| 0);
-            };
-            let state = c.state(to as usize, len.div_ceil(size))?;
-            for row in 0..rows {
-                let tasks = part_tasks(row, len, size, extents, &state.columns);
-                let join_task = Task { to: tasks.len() as i64, ..tasks[0] };
-                c.all(part, tasks)?;
-                c.one(join, &join_task)?;
-            }
-            c.release_state(state);
-            Ok(0)
-        })
+        let [whole, part, join] = *functions.cast::<[Function; 3]>();
+        let rows = Rows { to: to as usize, rows: rows as usize, len: len as usize, cost: cost as usize, extents };
+        enter(run, 1, |c| c.rows(rows, whole, part, |c, _, all| c.one(join, all)).map(|()| 0))
     }
 }
 
@@ -106,24 +93,25 @@ unsafe extern "C" fn scan(
 ) -> i32 {
     // SAFETY: called by generated code for a statement that it executes; it gives four functions.
     unsafe {
-        let [rows_function, part, carry, write] = *functions.cast::<[Function; 4]>();
-        let (rows, len, cost) = (rows as usize, len as usize, cost as usize);
-        enter(run, 1, |c| {
-            let Some(size) = parts(rows, len, cost) else {
-                return c.ranges(rows_function, rows, cost.saturating_mul(len.max(1)), extents, len as i64).map(|()| 0);
-            };
-            let state = c.state(to as usize, len.div_ceil(size))?;
-            for row in 0..rows {
-                let tasks = part_tasks(row, len, size, extents, &state.columns);
-                let carry_task = Task { to: tasks.len() as i64, ..tasks[0] };
-                c.all(part, tasks.clone())?;
-                c.one(carry, &carry_task)?;
-                c.all(write, tasks)?;
-            }
-            c.release_state(state);
-            Ok(0)
-        })
+        let [whole, part, carry, write] = *functions.cast::<[Function; 4]>();
+        let rows = Rows { to: to as usize, rows: rows as usize, len: len as usize, cost: cost as usize, extents };
+        let finish = |c: &mut Context, tasks: &[Task], all: &Task| {
+            c.one(carry, all)?;
+            c.all(write, tasks.to_vec())
+        };
+        enter(run, 1, |c| c.rows(rows, whole, part, finish).map(|()| 0))
     }
+}
+
+/// The rows of a reduction or scan.
+struct Rows {
+    /// The array computed.
+    to: usize,
+    rows: usize,
+    len: usize,
+    /// That of an element.
+    cost: usize,
+    extents: *const i64,
 }
 
 /// Partial results.
@@ -181,6 +169,34 @@ impl Context<'_> {
         let task = |from: usize| Task { len, ..range(from, n.min(from + size), extents) };
         // SAFETY: as the caller promises.
         unsafe { self.all(f, (0..n).step_by(size.max(1)).map(task).collect()) }
+    }
+
+    /// All rows: `whole` does them one by one, or, where there are few long ones, `part` makes partial results of each, and `finish` gets its
+    /// tasks and one task for all of them.
+    ///
+    /// # Safety
+    /// As for `one`.
+    unsafe fn rows(
+        &mut self,
+        Rows { to, rows, len, cost, extents }: Rows,
+        whole: Function,
+        part: Function,
+        finish: impl Fn(&mut Context, &[Task], &Task) -> Outcome,
+    ) -> Outcome {
+        let Some(size) = parts(rows, len, cost) else {
+            // SAFETY: as the caller promises.
+            return unsafe { self.ranges(whole, rows, cost.saturating_mul(len.max(1)), extents, len as i64) };
+        };
+        let state = self.state(to, len.div_ceil(size))?;
+        for row in 0..rows {
+            let tasks = part_tasks(row, len, size, extents, &state.columns);
+            let all = Task { to: tasks.len() as i64, ..tasks[0] };
+            // SAFETY: as the caller promises.
+            unsafe { self.all(part, tasks.clone())? };
+            finish(self, &tasks, &all)?;
+        }
+        self.release_state(state);
+        Ok(())
     }
 
     /// Room for so many partial results of the type of array `to`.
