@@ -14,6 +14,7 @@ mod operators;
 mod parse;
 mod print;
 mod stats;
+mod uses;
 mod verify;
 
 pub use contraction::{Contraction, Operand, Role};
@@ -21,4 +22,5 @@ pub use eval::{KernelEvaluator, evaluate};
 pub use ir::*;
 pub use parse::parse;
 pub use stats::{Formula, Stats};
+pub use uses::{arrays_mentioned, arrays_read};
 pub use verify::verify;

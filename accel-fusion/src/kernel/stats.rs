@@ -1,6 +1,7 @@
 //! What a kernel program costs, without running it.
 
 use super::ir::*;
+use super::uses::arrays_read;
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::collections::{BTreeMap, BTreeSet};
@@ -253,14 +254,5 @@ impl Counter<'_> {
             known.extend(value);
         }
         c.results.iter().map(|r| known.get(r).cloned()).collect()
-    }
-}
-
-fn arrays_read(instrs: &[Instr], read: &mut BTreeSet<ArrayId>) {
-    for i in instrs {
-        if let Instr::Read { array, .. } = i {
-            read.insert(*array);
-        }
-        i.inner().into_iter().for_each(|inner| arrays_read(inner, read));
     }
 }

@@ -4,7 +4,7 @@
 use super::facts::{Facts, Node, Ranges};
 use super::poly::{Poly, Sym};
 use crate::kernel::builder::Builder;
-use crate::kernel::{ArrayId, Code, Instr, Reg, SiteId};
+use crate::kernel::{ArrayId, Code, Instr, Reg, SiteId, arrays_read};
 use accel_core::ast::deep;
 use accel_core::repr::op::{Cmp, Int2, Logic, Num2, Op1, Op2};
 use accel_core::repr::{Scalar, ScalarType};
@@ -84,7 +84,8 @@ pub fn clean(facts: &mut Facts, producers: &dyn Producers, code: &Code, ranges: 
     let mut code = c.out.finish(results);
     drop_unused(&mut code);
     // Those that have been dropped are not uses.
-    let read = reads(&code);
+    let mut read = BTreeSet::new();
+    arrays_read(&code.instrs, &mut read);
     let uses = uses.into_iter().filter(|u| read.contains(&u.array)).collect();
     Cleaned { code, values, constants, uses }
 }
@@ -663,29 +664,4 @@ fn live_instrs(instrs: &mut Vec<Instr>, live: &mut BTreeSet<Reg>) {
     }
     kept.reverse();
     *instrs = kept;
-}
-
-/// The arrays that a code reads elements of.
-pub fn reads(code: &Code) -> BTreeSet<ArrayId> {
-    fn go(instrs: &[Instr], found: &mut BTreeSet<ArrayId>) {
-        for i in instrs {
-            if let Instr::Read { array, .. } = i {
-                found.insert(*array);
-            }
-            i.inner().into_iter().for_each(|inner| go(inner, found));
-        }
-    }
-    let mut found = BTreeSet::new();
-    go(&code.instrs, &mut found);
-    found
-}
-
-/// The arrays that instructions read elements of or ask for extents.
-pub fn mentioned(instrs: &[Instr], found: &mut BTreeSet<ArrayId>) {
-    for i in instrs {
-        if let Instr::Read { array, .. } | Instr::Extent(_, array, _) = i {
-            found.insert(*array);
-        }
-        i.inner().into_iter().for_each(|inner| mentioned(inner, found));
-    }
 }

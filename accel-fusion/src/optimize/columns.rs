@@ -19,17 +19,7 @@ pub fn split(program: &Program) -> Program {
 /// The arrays that are used otherwise than by reading elements and extents.
 pub fn used_as_whole(b: &Block, found: &mut BTreeSet<ArrayId>) {
     for s in &b.stmts {
-        match &s.op {
-            Op::Permute { defaults, .. } => found.extend([*defaults]),
-            Op::Reshape { from, .. } => found.extend([*from]),
-            Op::Strip { to, .. } => found.extend(to),
-            Op::If { then, otherwise, .. } => found.extend(then.1.iter().chain(&otherwise.1)),
-            Op::While { init, cond, body, .. } => {
-                found.extend(init.iter().chain(&body.1));
-                found.insert(cond.1);
-            }
-            _ => {}
-        }
+        s.op.whole_arrays(found);
         s.op.blocks().into_iter().for_each(|b| used_as_whole(b, found));
     }
 }

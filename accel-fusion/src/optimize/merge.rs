@@ -1,10 +1,10 @@
 //! Horizontal fusion: loops over the same index space become one, so that what they read is read once. So do a loop and one that reads what
 //! it computes at the same index.
 
-use super::code::{Producers, Times, Use, clean, mentioned, only};
+use super::code::{Producers, Times, Use, clean, only};
 use super::facts::Facts;
 use crate::kernel::builder::Builder;
-use crate::kernel::{ArrayId, Block, Code, Instr, Op, Program, Stmt};
+use crate::kernel::{ArrayId, Block, Code, Instr, Op, Program, Stmt, arrays_mentioned};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Merges loops of equal extents, each into the first one that it can be moved up to.
@@ -14,23 +14,9 @@ pub fn merge(program: &Program) -> Program {
     let body = std::mem::take(&mut program.body);
     program.body = block(&mut facts, body);
     let mut needed: BTreeSet<ArrayId> = program.results.iter().copied().collect();
-    all_needed(&program.body, &mut needed);
+    program.body.stmts.iter().for_each(|s| s.op.used_arrays(&mut needed));
     drop_outputs(&mut program.body, &needed, &facts);
     program
-}
-
-/// Everything that some statement needs.
-fn all_needed(b: &Block, needed: &mut BTreeSet<ArrayId>) {
-    for s in &b.stmts {
-        s.op.codes().iter().for_each(|(_, c)| mentioned(&c.instrs, needed));
-        match &s.op {
-            Op::Permute { defaults: a, .. } | Op::Reshape { from: a, .. } => needed.extend([*a]),
-            Op::If { then, otherwise, .. } => needed.extend(then.1.iter().chain(&otherwise.1)),
-            Op::While { init, cond, body, .. } => needed.extend(init.iter().chain([&cond.1]).chain(&body.1)),
-            _ => {}
-        }
-        s.op.blocks().into_iter().for_each(|b| all_needed(b, needed));
-    }
 }
 
 /// Loops do not store what was only read by loops that have been merged into them.
@@ -78,12 +64,12 @@ fn block(facts: &mut Facts, b: Block) -> Block {
 /// The first loop with these extents that comes after everything that the code needs, or computes what it reads at its own index.
 fn find(merged: &[Stmt], defined: &BTreeMap<ArrayId, usize>, extents: &Code, body: &Code) -> Option<usize> {
     let mut needs = BTreeSet::new();
-    mentioned(&extents.instrs, &mut needs);
+    arrays_mentioned(&extents.instrs, &mut needs);
     let mut elsewhere = BTreeSet::new();
     read_elsewhere(&body.instrs, body.params, &mut elsewhere);
     let after = |needs: &BTreeSet<ArrayId>| needs.iter().filter_map(|a| defined.get(a)).max().map_or(0, |k| k + 1);
     let first = after(&needs.union(&elsewhere).copied().collect());
-    mentioned(&body.instrs, &mut needs);
+    arrays_mentioned(&body.instrs, &mut needs);
     // The last statement that it needs may be the loop itself.
     let last = after(&needs).saturating_sub(1).max(first);
     let same = |s: &Stmt| match &s.op {

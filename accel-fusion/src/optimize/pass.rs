@@ -1,13 +1,15 @@
 //! One pass over the statements of a program.
 
-use super::code::{Cleaned, Producers, Times, Use, clean, code_of, mentioned};
+use super::code::{Cleaned, Producers, Times, Use, clean, code_of};
 use super::columns::used_as_whole;
 use super::cost::{LITTLE, PLACES, work};
 use super::facts::{Facts, Ranges};
 use super::poly::Poly;
 use super::scatter;
 use crate::kernel::builder::Builder;
-use crate::kernel::{ArrayId, ArrayInfo, Block, Code, Instr, Known, Op, Program, Reg, Rows, SiteId, Stmt};
+use crate::kernel::{
+    ArrayId, ArrayInfo, Block, Code, Instr, Known, Op, Program, Reg, Rows, SiteId, Stmt, arrays_mentioned,
+};
 use accel_core::ast::deep;
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
@@ -466,7 +468,7 @@ pub fn drop_unused(b: &mut Block, mut needed: BTreeSet<ArrayId>) -> BTreeSet<Arr
         if !s.op.defines().iter().any(|a| needed.contains(a)) {
             continue;
         }
-        s.op.codes().iter().for_each(|(_, c)| mentioned(&c.instrs, &mut needed));
+        s.op.codes().iter().for_each(|(_, c)| arrays_mentioned(&c.instrs, &mut needed));
         match &mut s.op {
             Op::Permute { defaults, .. } => needed.extend([*defaults]),
             Op::Reshape { from, .. } => needed.extend([*from]),

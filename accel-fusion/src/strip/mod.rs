@@ -17,7 +17,7 @@
 mod roles;
 mod value;
 
-use crate::kernel::{self, ArrayId, Block, Code, Instr, Op, Program, Stmt};
+use crate::kernel::{self, ArrayId, Block, Code, Op, Program, Stmt, arrays_read};
 use roles::{Lengths, role};
 pub use roles::{Role, roles};
 use std::collections::{BTreeSet, HashMap};
@@ -100,7 +100,7 @@ fn inner(s: &Stmt) -> Stmt {
 
 fn entry(stmt: Stmt) -> Entry {
     let mut used = BTreeSet::new();
-    uses(&stmt.op, &mut used);
+    stmt.op.used_arrays(&mut used);
     let is_product = match &stmt.op {
         Op::Reduce { rows, .. } => rows.contraction().is_some_and(|c| !c.roles.contains(&kernel::Role::Batch)),
         _ => false,
@@ -171,7 +171,7 @@ fn connected(entries: &[Entry], group: &[usize]) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     for k in group {
         let mut read = BTreeSet::new();
-        entries[*k].stmt.op.codes().iter().for_each(|(_, c)| reads(&c.instrs, &mut read));
+        entries[*k].stmt.op.codes().iter().for_each(|(_, c)| arrays_read(&c.instrs, &mut read));
         for maker in read.iter().filter_map(|a| maker.get(a)) {
             found.extend([*k, *maker]);
         }
@@ -194,36 +194,4 @@ fn assemble(entries: &[Entry], members: &Members, results: &[ArrayId]) -> Vec<En
     let body = Block { stmts: body.into_iter().map(|e| e.stmt).collect() };
     let strip = entry(Stmt { op: Op::Strip { to, len, body }, site });
     [before, vec![strip], after].concat()
-}
-
-/// The arrays that an operation reads or asks for extents, those that it defines inside included.
-fn uses(op: &Op, found: &mut BTreeSet<ArrayId>) {
-    op.codes().iter().for_each(|(_, c)| arrays(&c.instrs, found));
-    match op {
-        Op::Permute { defaults, .. } => found.extend([*defaults]),
-        Op::Reshape { from, .. } => found.extend([*from]),
-        Op::If { then, otherwise, .. } => found.extend(then.1.iter().chain(&otherwise.1)),
-        Op::While { init, cond, body, .. } => found.extend(init.iter().chain([&cond.1]).chain(&body.1)),
-        Op::Strip { to, .. } => found.extend(to),
-        Op::Literal { .. } | Op::Loop { .. } | Op::Reduce { .. } | Op::Scan { .. } => {}
-    }
-    op.blocks().iter().flat_map(|b| &b.stmts).for_each(|s| uses(&s.op, found));
-}
-
-fn arrays(instrs: &[Instr], found: &mut BTreeSet<ArrayId>) {
-    for i in instrs {
-        if let Instr::Extent(_, a, _) | Instr::Read { array: a, .. } = i {
-            found.insert(*a);
-        }
-        i.inner().into_iter().for_each(|inner| arrays(inner, found));
-    }
-}
-
-fn reads(instrs: &[Instr], found: &mut BTreeSet<ArrayId>) {
-    for i in instrs {
-        if let Instr::Read { array, .. } = i {
-            found.insert(*array);
-        }
-        i.inner().into_iter().for_each(|inner| reads(inner, found));
-    }
 }

@@ -1,0 +1,44 @@
+//! What instructions and operations use.
+
+use super::ir::{ArrayId, Instr, Op};
+use std::collections::BTreeSet;
+
+/// Adds the arrays that instructions read elements of, inner instructions included.
+pub fn arrays_read(instrs: &[Instr], found: &mut BTreeSet<ArrayId>) {
+    for i in instrs {
+        if let Instr::Read { array, .. } = i {
+            found.insert(*array);
+        }
+        i.inner().into_iter().for_each(|inner| arrays_read(inner, found));
+    }
+}
+
+/// Adds the arrays that instructions read elements of or ask for extents, inner instructions included.
+pub fn arrays_mentioned(instrs: &[Instr], found: &mut BTreeSet<ArrayId>) {
+    for i in instrs {
+        if let Instr::Read { array, .. } | Instr::Extent(_, array, _) = i {
+            found.insert(*array);
+        }
+        i.inner().into_iter().for_each(|inner| arrays_mentioned(inner, found));
+    }
+}
+
+impl Op {
+    /// Adds the arrays that the operation takes as a whole, otherwise than by its codes: those of its blocks are their results.
+    pub fn whole_arrays(&self, found: &mut BTreeSet<ArrayId>) {
+        match self {
+            Op::Permute { defaults: a, .. } | Op::Reshape { from: a, .. } => found.extend([*a]),
+            Op::If { then, otherwise, .. } => found.extend(then.1.iter().chain(&otherwise.1)),
+            Op::While { init, cond, body, .. } => found.extend(init.iter().chain([&cond.1]).chain(&body.1)),
+            Op::Strip { to, .. } => found.extend(to),
+            Op::Literal { .. } | Op::Loop { .. } | Op::Reduce { .. } | Op::Scan { .. } => {}
+        }
+    }
+
+    /// Adds all arrays that the operation and those of its blocks use in any way, what the blocks define included.
+    pub fn used_arrays(&self, found: &mut BTreeSet<ArrayId>) {
+        self.codes().iter().for_each(|(_, c)| arrays_mentioned(&c.instrs, found));
+        self.whole_arrays(found);
+        self.blocks().iter().flat_map(|b| &b.stmts).for_each(|s| s.op.used_arrays(found));
+    }
+}
