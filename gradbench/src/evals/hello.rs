@@ -1,0 +1,21 @@
+//! The smallest program that has a derivative: x².
+
+use super::{Failure, Module, number};
+use accel::backend::Backend;
+use accel::prelude::*;
+
+/// The square of x.
+pub fn square(x: Acc<Scalar<f64>>) -> Acc<Scalar<f64>> {
+    map(|x| x * x, x)
+}
+
+/// `square` and its derivative `double`.
+pub fn module(backend: &'static dyn Backend) -> Result<Module, Error> {
+    let square = afun(square);
+    let double = grad(&square);
+    Module::new(backend).function("square", square, argument, number)?.function("double", double, argument, number)
+}
+
+fn argument(x: f64) -> Result<Scalar<f64>, Failure> {
+    Ok(Array::scalar(x))
+}

@@ -1,0 +1,30 @@
+//! One step of Newton's method for the centroids of k-means.
+
+use super::{Failure, Module, matrix, number};
+use accel::backend::Backend;
+use accel::prelude::*;
+use serde::Deserialize;
+
+/// The sum over all points, `[n, d]`, of the squared distance to the nearest of the centroids, `[k, d]`.
+pub fn cost(points: Acc<Matrix<f64>>, centroids: Acc<Matrix<f64>>) -> Acc<Scalar<f64>> {
+    let ((n, _), (k, _)) = (points.shape(), centroids.shape());
+    let differences = zip_with(|p, c| p - c, replicate((All, k, All), points), replicate((n, All, All), centroids));
+    let distances = sum(map(|x| x * x, differences));
+    sum(minimum(distances))
+}
+
+/// The cost, and the direction of Newton's method.
+pub fn module(backend: &'static dyn Backend) -> Result<Module, Error> {
+    Module::new(backend).function("cost", afun(cost), arguments, number)
+}
+
+/// What the eval sends.
+#[derive(Deserialize)]
+struct Input {
+    points: Vec<Vec<f64>>,
+    centroids: Vec<Vec<f64>>,
+}
+
+fn arguments(input: Input) -> Result<(Matrix<f64>, Matrix<f64>), Failure> {
+    Ok((matrix("points", input.points)?, matrix("centroids", input.centroids)?))
+}

@@ -1,0 +1,30 @@
+//! The logarithm of the sum of the exponentials of a vector; its gradient is known as softmax.
+
+use super::{Failure, Module, number, vector};
+use accel::backend::Backend;
+use accel::prelude::*;
+use serde::Deserialize;
+
+/// log Σ exp xᵢ. The largest xᵢ is taken out of the sum, so that nothing overflows.
+pub fn log_sum_exp(xs: Acc<Vector<f64>>) -> Acc<Scalar<f64>> {
+    let largest = maximum(xs);
+    let total = sum(map(|x| (x - the(largest)).exp(), xs));
+    zip_with(|total, largest| total.ln() + largest, total, largest)
+}
+
+/// The value and the gradient of [`log_sum_exp`].
+pub fn module(backend: &'static dyn Backend) -> Result<Module, Error> {
+    let primal = afun(log_sum_exp);
+    let gradient = grad(&primal);
+    Module::new(backend).function("primal", primal, argument, number)?.function("gradient", gradient, argument, vector)
+}
+
+/// What the eval sends.
+#[derive(Deserialize)]
+struct Input {
+    x: Vec<f64>,
+}
+
+fn argument(input: Input) -> Result<Vector<f64>, Failure> {
+    Ok(Array::vector(input.x))
+}
