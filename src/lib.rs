@@ -43,7 +43,7 @@ pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, 
 /// | for | there are |
 /// | --- | --- |
 /// | programs | [`afun`](prelude::afun()), [`run`], [`compile`], [`run_on`], [`Afun`](prelude::Afun), [`Compiled`](prelude::Compiled) |
-/// | derivatives of programs | [`grad`], [`value_and_grad`], [`vjp`], [`jvp`] |
+/// | derivatives of programs | [`grad`], [`value_and_grad`], [`vjp`], [`jvp`]; [`call`](prelude::call) uses them in other programs |
 /// | derivatives in scalar code | [`gradient`], [`value_and_gradient`] |
 /// | arrays of the host | [`Array`](prelude::Array), [`Vector`](prelude::Vector), [`Matrix`](prelude::Matrix), [`Scalar`](prelude::Scalar) |
 /// | making arrays | [`generate`](prelude::generate), [`fill`](prelude::fill), [`iota`](prelude::iota), [`enum_from_n`](prelude::enum_from_n), [`unit`](prelude::unit()), [`use_`](prelude::use_) |

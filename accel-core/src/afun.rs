@@ -7,10 +7,13 @@ use crate::elaborate::elaborate;
 use crate::error::{Error, Result};
 use crate::print;
 use crate::repr::RawTy;
-use crate::surface::{ArrayFn, stage};
+use crate::surface::graph::{Op, build};
+use crate::surface::{Acc, ArrayFn, IntoAcc, stage};
 use crate::types::{Arrays, Inputs};
+use std::borrow::Borrow;
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::sync::Arc;
 
 /// A closed array program from `Args` to `R`. Cheap to clone, may be used from any thread.
@@ -76,6 +79,28 @@ impl<Args, R> Afun<Args, R> {
     pub fn program(&self) -> Result<&Program> {
         self.program.as_ref().map_err(Error::clone)
     }
+}
+
+/// The result of a finished program for these arguments: a way to use derivatives in other programs, as in
+/// `call(&grad(&prog), xs)`.
+///
+/// # Errors
+/// Kept, and reported when the program around it is run: those of `prog`.
+#[track_caller]
+pub fn call<A: Arrays, R: Arrays>(prog: impl Borrow<Afun<A, R>>, args: impl IntoAcc<Arrays = A>) -> Acc<R> {
+    let args = args.into_acc();
+    let program = prog.borrow().program().cloned();
+    Acc::new(build("call", Location::caller(), |b| {
+        let args = b.id(args.handle());
+        match program {
+            Ok(program) => b.push(Op::Call(program, args), R::Repr::raw()),
+            Err(error) => {
+                b.fail(error);
+                // Something of the right type, which nobody is going to see.
+                b.push(Op::Param, R::Repr::raw())
+            }
+        }
+    }))
 }
 
 fn check_types(program: &Program, arg: RawTy, result: RawTy) -> Result<()> {

@@ -1,6 +1,6 @@
 //! What a program needs: `use accel::prelude::*`.
 
-pub use crate::afun::{Afun, Compiled, afun, run_with, try_afun};
+pub use crate::afun::{Afun, Compiled, afun, call, run_with, try_afun};
 pub use crate::array::Array;
 pub use crate::error::Error;
 pub use crate::surface::{

@@ -180,6 +180,7 @@ impl<'s, 'a> Arrays<'s, 'a> {
             Op::Replicate { spec, slx, a } => self.replicate(n, spec, *slx, *a, m),
             Op::Slice { spec, slx, a } => self.slice(n, spec, *slx, *a, m),
             Op::Acond(c, t, e) => self.acond(n, *c, *t, *e, m),
+            Op::Call(program, arg) => self.call(node, program, *arg, m),
             Op::Awhile { cond, body, init } => self.awhile(n, cond, body, *init, m),
             Op::Param => Err(array_scope(node)),
             _ => Err(internal(node, "an array computation")),
@@ -285,6 +286,17 @@ impl<'s, 'a> Arrays<'s, 'a> {
                 TyView::Pair(_, _, q) => Ok(a.cast(q).snd().cast(name(m))),
                 _ => Err(type_error(node, "a pair of arrays", a.ty().raw())),
             }
+        })
+    }
+
+    /// The body of a program, below its argument.
+    fn call<'m>(self, node: &Node, program: &Program, arg: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        fresh2(|g, h| {
+            let arg = self.infer(arg, g)?;
+            let program = program.open(h, m);
+            let q = arg.ty().same(&program.arg);
+            let q = q.ok_or_else(|| type_error(node, program.arg.raw(), arg.ty().raw()))?;
+            Ok(Acc::let_(&arg.cast(q), &program.body.weaken(&Ren::from_nil().lift())))
         })
     }
 

@@ -151,7 +151,8 @@ impl<'g> Graph<'g> {
     pub fn array_parts(&self, n: NodeId, parts: &mut Parts) {
         match &self.node(n).op {
             Op::APair(a, b) | Op::ZipWith(_, a, b) => parts.here(&[*a, *b]),
-            Op::AFst(a) | Op::ASnd(a) | Op::Map(_, a) | Op::Fold(_, _, a) | Op::Fold1(_, a) => parts.here(&[*a]),
+            Op::AFst(a) | Op::ASnd(a) | Op::Call(_, a) => parts.here(&[*a]),
+            Op::Map(_, a) | Op::Fold(_, _, a) | Op::Fold1(_, a) => parts.here(&[*a]),
             Op::Scan { a, .. } | Op::Scan1 { a, .. } | Op::Replicate { a, .. } | Op::Slice { a, .. } => {
                 parts.here(&[*a])
             }

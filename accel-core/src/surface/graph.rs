@@ -4,8 +4,8 @@
 //! is detected: the session remembers the first mistake and [`stage`] reports it.
 
 use super::Acc;
-use crate::ast::ExpTransform;
 use crate::ast::ty::Repr;
+use crate::ast::{ExpTransform, Program};
 use crate::error::{Error, Result};
 use crate::repr::op::{Op1, Op2};
 use crate::repr::{ArrayTuple, RawTy, Scalar};
@@ -176,6 +176,8 @@ pub enum Op {
     },
     /// Condition (a scalar) and two arrays or array tuples.
     Acond(NodeId, NodeId, NodeId),
+    /// A finished program applied to its argument.
+    Call(Program, NodeId),
     /// A loop over arrays. The condition's result is a scalar array of `bool`.
     Awhile {
         /// Whether to go on.

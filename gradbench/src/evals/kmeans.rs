@@ -1,6 +1,6 @@
 //! One step of Newton's method for the centroids of k-means.
 
-use super::{Failure, Module, matrix, number};
+use super::{Failure, Module, matrix, number, rows};
 use accel::backend::Backend;
 use accel::prelude::*;
 use serde::Deserialize;
@@ -13,9 +13,25 @@ pub fn cost(points: Acc<Matrix<f64>>, centroids: Acc<Matrix<f64>>) -> Acc<Scalar
     sum(minimum(distances))
 }
 
+/// The first derivative of the cost by each coordinate of each centroid, divided by the second.
+///
+/// A coordinate's derivative depends on no other coordinate, as long as no point changes its centroid: the Hessian is diagonal, and
+/// its product with a vector of ones is that diagonal. The product is the forward derivative of the reverse derivative.
+pub fn direction(points: Acc<Matrix<f64>>, centroids: Acc<Matrix<f64>>) -> Acc<Matrix<f64>> {
+    let gradient = grad(&afun(cost));
+    let tangents = (map(|_| 0.0, points), map(|_| 1.0, centroids));
+    let ((_, first), (_, second)) = call(jvp(&gradient), ((points, centroids), tangents)).unlift();
+    zip_with(|first, second| first / second, first, second)
+}
+
 /// The cost, and the direction of Newton's method.
 pub fn module(backend: &'static dyn Backend) -> Result<Module, Error> {
-    Module::new(backend).function("cost", afun(cost), arguments, number)
+    Module::new(backend).function("cost", afun(cost), arguments, number)?.function(
+        "dir",
+        afun(direction),
+        arguments,
+        rows,
+    )
 }
 
 /// What the eval sends.
