@@ -1,5 +1,7 @@
 //! The evals: for each a module with the program, and with what its input and its output are in JSON.
 
+pub mod ba;
+pub mod gmm;
 pub mod hello;
 pub mod kmeans;
 pub mod llsq;
@@ -14,8 +16,14 @@ use serde_json::value::{RawValue, to_raw_value};
 use std::borrow::Borrow;
 
 /// The evals that this tool answers, and what makes their modules, which takes as long as compilation.
-pub const EVALS: &[(&str, fn(&'static dyn Backend) -> Result<Module, Error>)] =
-    &[("hello", hello::module), ("kmeans", kmeans::module), ("llsq", llsq::module), ("lse", lse::module)];
+pub const EVALS: &[(&str, fn(&'static dyn Backend) -> Result<Module, Error>)] = &[
+    ("ba", ba::module),
+    ("gmm", gmm::module),
+    ("hello", hello::module),
+    ("kmeans", kmeans::module),
+    ("llsq", llsq::module),
+    ("lse", lse::module),
+];
 
 /// Why a function has no value.
 #[derive(Debug, thiserror::Error)]
