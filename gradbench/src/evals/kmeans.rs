@@ -49,5 +49,13 @@ struct Input {
 }
 
 fn arguments(input: Input) -> Result<(Matrix<f64>, Matrix<f64>), Failure> {
-    Ok((matrix("points", input.points)?, matrix("centroids", input.centroids)?))
+    let (points, centroids) = (matrix("points", input.points)?, matrix("centroids", input.centroids)?);
+    let ([n, d], [k, of_centroids]): ([usize; 2], [usize; 2]) = (points.shape().into(), centroids.shape().into());
+    match (n, k) {
+        (1.., 0) => Err(Failure::Input("points without a centroid".into())),
+        (1.., _) if d != of_centroids => {
+            Err(Failure::Input(format!("points have {d} coordinates and centroids have {of_centroids}")))
+        }
+        _ => Ok((points, centroids)),
+    }
 }
