@@ -78,4 +78,6 @@ mod listings {
     struct Gradients;
     #[doc = include_str!("../book/src/compilation.md")]
     struct Compilation;
+    #[doc = include_str!("../book/src/gradbench.md")]
+    struct GradBench;
 }

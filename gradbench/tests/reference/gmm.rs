@@ -75,10 +75,9 @@ impl Problem {
     pub fn gradient(&self) -> Gradient {
         let (d, n) = (self.dimension(), self.x.len() as f64);
         let mut all = Gradient::default();
-        let total = lse::gradient(&self.alpha);
-        for k in 0..self.alpha.len() {
+        for (k, total) in lse::gradient(&self.alpha).into_iter().enumerate() {
             let (q, l) = (&self.q[k], &self.l[k]);
-            let mut alpha = -n * total[k];
+            let mut alpha = -n * total;
             let mut mu = vec![0.0; d];
             let mut by_q: Vec<f64> = q.iter().map(|q| self.m - self.gamma * self.gamma * (2.0 * q).exp()).collect();
             let mut by_l: Vec<f64> = l.iter().map(|l| -self.gamma * self.gamma * l).collect();
