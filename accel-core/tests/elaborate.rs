@@ -322,3 +322,35 @@ fn errors_of_transformations_are_errors_of_the_program() {
     let e = error(|xs: Acc<Vector<f64>>| map(|x| twice::<_, f32>(|y| y, x), xs));
     assert!(e.to_string().ends_with("expected type f32, found f64"), "{e}");
 }
+
+#[test]
+fn programs_are_called_in_others() {
+    let scale = afun(|xs: Acc<Vector<f64>>, ys: Acc<Vector<f64>>| {
+        let total = sum(xs);
+        (map(|y| y * the(total), ys), total)
+    });
+    let f = |xs: Acc<Vector<f64>>| {
+        let doubled = map(|x| x + x, xs);
+        let (scaled, total) = call(&scale, (doubled, xs)).unlift();
+        let (again, _) = call(&scale, (scaled, xs)).unlift();
+        (again, total)
+    };
+    let (again, total) = run1(f, &[1.0, 2.0]);
+    assert_eq!((again.to_vec(), total.item()), (vec![18.0, 36.0], 6.0));
+
+    // Below other variables, and in branches and loops.
+    let f = |xs: Acc<Vector<f64>>| {
+        let step = |xs: Acc<Vector<f64>>| call(&scale, (xs, xs)).unlift().0;
+        let once = acond(the(sum(xs)).gt(0.0), step(xs), xs);
+        awhile(|xs| the(sum(xs)).lt(100.0), step, once)
+    };
+    // Times 3, times 9, times 81.
+    assert_eq!(run1(f, &[1.0, 2.0]).to_vec(), [2187.0, 4374.0]);
+}
+
+#[test]
+fn errors_of_programs_that_are_called_are_told() {
+    let wrong = afun(|xs: Acc<Vector<f64>>| map(|x| the(sum(map(|y| x * y, xs))), xs));
+    let e = error(|xs: Acc<Vector<f64>>| call(&wrong, xs));
+    assert!(matches!(e, Error::NestedParallelism { .. }), "{e}");
+}

@@ -162,3 +162,19 @@ fn jacobians_of_gradients_in_reverse() {
         Differentiated::of(&gradient).check(&x.array(), &Tally::default())
     });
 }
+
+/// A program that calls the derivative of another one is differentiated like any other: one step of Newton's method for xᵢ⁴ = aᵢ.
+#[test]
+fn derivatives_of_programs_that_call_derivatives() {
+    let fourth = afun(|xs: Acc<Vector<f64>>| sum(map(|x| x * x * x * x, xs)));
+    let steps = afun(|xs: Acc<Vector<f64>>| {
+        let ones = map(|_| 1.0, xs);
+        let (first, second) = call(jvp(&grad(&fourth)), (xs, ones)).unlift();
+        sum(zip_with(|first, second| first / second, first, second))
+    });
+    // 4x³ / 12x² = x / 3
+    let xs = Vector::vector(vec![1.0, -2.0, 3.5]);
+    let (value, gradient) = accel::run(value_and_grad(&steps), &xs).unwrap();
+    assert!(same(value.item(), 2.5 / 3.0, 1e-15));
+    assert!(gradient.iter().all(|d| same(d, 1.0 / 3.0, 1e-15)), "{gradient}");
+}

@@ -7,10 +7,17 @@ use serde::Deserialize;
 
 /// The sum over all points, `[n, d]`, of the squared distance to the nearest of the centroids, `[k, d]`.
 pub fn cost(points: Acc<Matrix<f64>>, centroids: Acc<Matrix<f64>>) -> Acc<Scalar<f64>> {
+    let nearest = nearest(points, centroids);
+    let differences = generate(points.shape(), |(i, j)| points.at((i, j)) - centroids.at((nearest.at(i), j)));
+    sum(sum(map(|x| x * x, differences)))
+}
+
+/// For each point the number of the nearest centroid.
+fn nearest(points: Acc<Matrix<f64>>, centroids: Acc<Matrix<f64>>) -> Acc<Vector<i64>> {
     let ((n, _), (k, _)) = (points.shape(), centroids.shape());
     let differences = zip_with(|p, c| p - c, replicate((All, k, All), points), replicate((n, All, All), centroids));
-    let distances = sum(map(|x| x * x, differences));
-    sum(minimum(distances))
+    let distances = imap(|(_, j), distance| (distance, j), sum(map(|x| x * x, differences)));
+    map(|(_, j)| j, fold1(|(x, i), (y, j)| cond(x.le(y), pair(x, i), pair(y, j)), distances))
 }
 
 /// The first derivative of the cost by each coordinate of each centroid, divided by the second.
@@ -42,5 +49,13 @@ struct Input {
 }
 
 fn arguments(input: Input) -> Result<(Matrix<f64>, Matrix<f64>), Failure> {
-    Ok((matrix("points", input.points)?, matrix("centroids", input.centroids)?))
+    let (points, centroids) = (matrix("points", input.points)?, matrix("centroids", input.centroids)?);
+    let ([n, d], [k, of_centroids]): ([usize; 2], [usize; 2]) = (points.shape().into(), centroids.shape().into());
+    match (n, k) {
+        (1.., 0) => Err(Failure::Input("points without a centroid".into())),
+        (1.., _) if d != of_centroids => {
+            Err(Failure::Input(format!("points have {d} coordinates and centroids have {of_centroids}")))
+        }
+        _ => Ok((points, centroids)),
+    }
 }

@@ -8,21 +8,32 @@ use serde::Deserialize;
 /// ½ Σᵢ (sign(tᵢ) - Σⱼ xⱼ tᵢʲ)² for n points tᵢ from -1 to 1, where the xⱼ are the coefficients of a polynomial.
 pub fn least_squares(xs: Acc<Vector<f64>>, n: Acc<Scalar<i64>>) -> Acc<Scalar<f64>> {
     let (n, m) = (the(n), xs.shape());
-    let point = |i: Exp<i64>| i.cast::<f64>() * 2.0 / (n - 1).cast::<f64>() - 1.0;
-    let powers = generate((n, m), |(i, j)| point(i).powf(j.cast::<f64>()));
-    let residuals = imap(|i, y| point(i).signum() - y, matvec(powers, xs));
+    let points = generate(n, |i| i.cast::<f64>() * 2.0 / (n - 1).cast::<f64>() - 1.0);
+    let logarithms = map(|t| t.abs().ln(), points);
+    let powers = generate((points.shape(), m), |(i, j)| power(points.at(i).signum(), logarithms.at(i), j));
+    let residuals = zip_with(|t, y| t.signum() - y, points, matvec(powers, xs));
     map(|total| total / 2.0, sum(map(|r| r * r, residuals)))
 }
 
-/// The value of [`least_squares`], and the gradient by the coefficients.
+/// tʲ for a t with that sign and logarithm. What `powf` does for an exponent that is not negative; but that is slow where t is negative.
+fn power(sign: Exp<f64>, logarithm: Exp<f64>, j: Exp<i64>) -> Exp<f64> {
+    let size = cond(j.eq(0), lit(1.0), (logarithm * j.cast::<f64>()).exp());
+    cond((j % 2).eq(1), sign * size, size)
+}
+
+/// The gradient by the coefficients.
+pub fn gradient(xs: Acc<Vector<f64>>, n: Acc<Scalar<i64>>) -> Acc<Vector<f64>> {
+    let (by_xs, _) = call(grad(&afun(least_squares)), (xs, n)).unlift();
+    by_xs
+}
+
+/// [`least_squares`] and its [`gradient()`].
 pub fn module(backend: &'static dyn Backend) -> Result<Module, Error> {
-    let primal = afun(least_squares);
-    let gradient = grad(&primal);
-    Module::new(backend).function("primal", primal, arguments, number)?.function(
+    Module::new(backend).function("primal", afun(least_squares), arguments, number)?.function(
         "gradient",
-        gradient,
+        afun(gradient),
         arguments,
-        |(by_x, _)| vector(by_x),
+        vector,
     )
 }
 

@@ -8,7 +8,8 @@ use serde::Deserialize;
 /// log Σ exp xᵢ. The largest xᵢ is taken out of the sum, so that nothing overflows.
 pub fn log_sum_exp(xs: Acc<Vector<f64>>) -> Acc<Scalar<f64>> {
     let largest = maximum(xs);
-    let total = sum(map(|x| (x - the(largest)).exp(), xs));
+    let shifted = zip_with(|x, largest| x - largest, xs, replicate_inner(xs.shape(), largest));
+    let total = sum(map(|x| x.exp(), shifted));
     zip_with(|total, largest| total.ln() + largest, total, largest)
 }
 
