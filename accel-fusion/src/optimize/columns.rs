@@ -1,8 +1,11 @@
-//! Arrays of tuples become arrays of their columns, so that each column can be fused, or dropped, by itself.
+//! Arrays of tuples become arrays of their columns, so that each column can be fused, or dropped, by itself. Reductions keep the columns
+//! that are used, and those that decide about them.
 
 use super::code::only;
 use super::cost::{LITTLE, work};
-use crate::kernel::{ArrayId, ArrayInfo, Block, Code, Instr, Op, Program, Stmt};
+use crate::kernel::builder::Builder;
+use crate::kernel::{ArrayId, ArrayInfo, Block, Code, Instr, Op, Program, Reg, Rows, Stmt};
+use accel_core::repr::ScalarType;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Splits the loops that define several columns, where only elements of the arrays are asked for.
@@ -46,6 +49,9 @@ impl Splitter {
         let mut op = s.op.clone();
         op.codes_mut().into_iter().for_each(|c| self.code(c));
         op.blocks_mut().into_iter().for_each(|b| *b = self.block(b));
+        if let Op::Reduce { to, rows, .. } = &mut op {
+            self.reduction(to, rows);
+        }
         let Op::Loop { to, extents, body } = op else { return out.push(Stmt { op, site: s.site }) };
         let mut next = 0;
         for a in to {
@@ -74,6 +80,36 @@ impl Splitter {
             }
             self.columns.insert(a, places);
         }
+    }
+
+    /// Drops the columns of a reduction to `to` that nobody needs.
+    fn reduction(&mut self, to: &mut ArrayId, rows: &mut Rows) {
+        let info = self.program.arrays[*to].clone();
+        let count = info.columns.len();
+        let needed = needed(&rows.op, self.used.get(to).cloned().unwrap_or_default());
+        if self.whole.contains(to) || needed.is_empty() || needed.len() == count {
+            return;
+        }
+        let choose = |code: &Code| only(code, needed.iter().map(|c| code.results[*c]).collect());
+        let types: Vec<ScalarType> = needed.iter().map(|c| info.columns[*c]).collect();
+        let op = choose(&rows.op);
+        let mut b = Builder::new(&[types.clone(), types.clone()].concat());
+        let parameter = |b: &mut Builder, p: usize| match needed.iter().position(|c| *c == p % count) {
+            Some(place) => place + p / count * needed.len(),
+            // Nothing of what is left reads it.
+            None => b.constant(info.columns[p % count].zero()),
+        };
+        let arguments: Vec<Reg> = (0..2 * count).map(|p| parameter(&mut b, p)).collect();
+        let results = b.inline(&op, &arguments);
+        let op = b.finish(results.clone());
+        rows.op = only(&op, results);
+        rows.element = choose(&rows.element);
+        rows.init = rows.init.as_ref().map(choose);
+        rows.known = rows.op.known_columns().and_then(|known| if let [known] = known[..] { Some(known) } else { None });
+        self.program.arrays.push(ArrayInfo { rank: info.rank, columns: types });
+        let part = self.program.arrays.len() - 1;
+        self.columns.insert(*to, vec![(part, needed)]);
+        *to = part;
     }
 
     fn code(&self, code: &mut Code) {
@@ -107,6 +143,21 @@ impl Splitter {
                 _ => {}
             }
             instrs.push(i);
+        }
+    }
+}
+
+/// The columns that an operator reads for those that are used, and these.
+fn needed(op: &Code, mut used: BTreeSet<usize>) -> Vec<usize> {
+    let count = op.results.len();
+    loop {
+        let code = only(op, used.iter().map(|c| op.results[*c]).collect());
+        let mut registers: BTreeSet<usize> = code.results.iter().copied().collect();
+        used_registers(&code.instrs, &mut registers);
+        let before = used.len();
+        used.extend(registers.range(..code.params).map(|p| p % count));
+        if used.len() == before {
+            return used.into_iter().collect();
         }
     }
 }

@@ -398,3 +398,62 @@ fn a_reduction_stays_where_it_is_needed_there_or_may_give_a_negative_zero() {
         assert!(c.agrees(&[floats(&[2, 3, 4])]) && c.agrees(&[floats(&[2, 3, 0])]));
     }
 }
+
+/// What a reduction computes for nobody goes, but what decides about the rest stays: of value, place and a third column that goes with
+/// them only the place is used.
+#[test]
+fn columns_of_reductions_that_nobody_needs_go() {
+    let largest = "a1: Array0<f64, i64, f64> = reduce @0 extents () { -> } len () { x0: i64 = extent a0 0 -> x0 }
+        element (x0: i64) { x1: f64 = a0[x0] @0 inside; x2: f64 = exp x1 -> x1, x0, x2 }
+        init () { x0: f64 = -9.0; x1: i64 = -1; x2: f64 = 0.0 -> x0, x1, x2 }
+        op (x0: f64, x1: i64, x2: f64, x3: f64, x4: i64, x5: f64) {
+          x6: bool = x0 >= x3
+          x7: f64, x8: i64, x9: f64 = if x6 { -> x0, x1, x2 } else { -> x3, x4, x5 }
+          -> x7, x8, x9
+        }
+        a2: Array0<i64> = loop @0 extents () { -> } body () { x0: f64, x1: i64, x2: f64 = a1[] @0 inside; x3: i64 = x1 + x1 -> x3 }
+        -> a2";
+    let c = optimized(XS, largest);
+    assert_snapshot!(c.text(), @r"
+    a1: Array0<f64, i64> = reduce @0
+      extents () { -> }
+      len () { x0: i64 = extent a0 0 -> x0 }
+      element (x0: i64) { x1: f64 = a0[x0] @0 inside -> x1, x0 }
+      init () { x0: f64 = -9.0; x1: i64 = -1 -> x0, x1 }
+      op (x0: f64, x1: i64, x2: f64, x3: i64) {
+        x4: bool = x0 >= x2
+        x5: f64, x6: i64 = if x4 {
+          -> x0, x1
+        } else {
+          -> x2, x3
+        }
+        -> x5, x6
+      }
+    a2: Array0<i64> = loop @0
+      extents () { -> }
+      body () { x0: f64, x1: i64 = a1[] @0 inside; x2: i64 = x1 + x1 -> x2 }
+    -> a2
+    ");
+    on_vectors(&c);
+    // Where the columns are combined by themselves, one alone may be a well-known reduction.
+    let sums = "a1: Array0<f64, f64> = reduce @0 extents () { -> } len () { x0: i64 = extent a0 0 -> x0 }
+        element (x0: i64) { x1: f64 = a0[x0] @0 inside; x2: f64 = exp x1 -> x2, x1 }
+        init () { x0: f64 = 0.0 -> x0, x0 }
+        op (x0: f64, x1: f64, x2: f64, x3: f64) { x4: f64 = x0 + x2; x5: f64 = x1 + x3 -> x4, x5 }
+        a2: Array0<f64> = loop @0 extents () { -> } body () { x0: f64, x1: f64 = a1[] @0 inside; x2: f64 = x1 + x1 -> x2 }
+        -> a2";
+    let c = optimized(XS, sums);
+    assert_snapshot!(c.text(), @r"
+    a1: Array0<f64> = reduce @0 sum
+      extents () { -> }
+      len () { x0: i64 = extent a0 0 -> x0 }
+      element (x0: i64) { x1: f64 = a0[x0] @0 inside -> x1 }
+      init () { x0: f64 = 0.0 -> x0 }
+      op (x0: f64, x1: f64) { x2: f64 = x0 + x1 -> x2 }
+    a2: Array0<f64> = loop @0
+      extents () { -> }
+      body () { x0: f64 = a1[] @0 inside; x1: f64 = x0 + x0 -> x1 }
+    -> a2
+    ");
+    on_vectors(&c);
+}
