@@ -28,24 +28,30 @@ pub struct Repetition {
 }
 
 impl Repetition {
-    /// Runs `work` as often as wanted, at least once: the result of the last run, and the time of each.
+    /// Runs `work` once to prepare, since a backend may compile once more for the extents that it sees, and then as often as wanted, at
+    /// least once: the result of the last run, and the time of each.
     ///
     /// # Errors
     /// The first one of `work`.
     pub fn run<T, E>(self, mut work: impl FnMut() -> Result<T, E>) -> Result<(T, Vec<Timing>), E> {
-        let mut timings = vec![];
-        let mut total = Duration::ZERO;
+        let (_, preparation) = timed(&mut work)?;
+        let mut timings = vec![Timing::new("prepare", preparation)];
+        let (mut runs, mut total) = (0, Duration::ZERO);
         loop {
-            let start = Instant::now();
-            let result = work()?;
-            let time = start.elapsed();
+            let (result, time) = timed(&mut work)?;
+            runs += 1;
             total += time;
             timings.push(Timing::new("evaluate", time));
-            let enough = timings.len() as u64 >= self.min_runs && total.as_secs_f64() >= self.min_seconds;
-            if enough {
+            if runs >= self.min_runs && total.as_secs_f64() >= self.min_seconds {
                 return Ok((result, timings));
             }
             // Here, outside of the time, goes the result: its memory can be used by the next run.
         }
     }
+}
+
+fn timed<T, E>(work: &mut impl FnMut() -> Result<T, E>) -> Result<(T, Duration), E> {
+    let start = Instant::now();
+    let result = work()?;
+    Ok((result, start.elapsed()))
 }

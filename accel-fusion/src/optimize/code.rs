@@ -61,6 +61,7 @@ pub fn clean(facts: &mut Facts, producers: &dyn Producers, code: &Code, ranges: 
         conditions: vec![],
         polys: vec![None; types.len()],
         constants: vec![None; types.len()],
+        first: HashMap::new(),
         comparisons: HashMap::new(),
         known: HashMap::new(),
         added: vec![],
@@ -100,6 +101,7 @@ pub fn code_of(facts: &mut Facts, polys: &[Poly]) -> Code {
         conditions: vec![],
         polys: vec![],
         constants: vec![],
+        first: HashMap::new(),
         comparisons: HashMap::new(),
         known: HashMap::new(),
         added: vec![],
@@ -147,6 +149,8 @@ struct Cleaner<'a> {
     /// Of every register of the new code that is an integer for indices.
     polys: Vec<Option<Poly>>,
     constants: Vec<Option<Scalar>>,
+    /// The first register of every constant, which has other ones in other branches.
+    first: HashMap<(ScalarType, u64), Reg>,
     /// What is not negative if a boolean register is true.
     comparisons: HashMap<Reg, Vec<Poly>>,
     known: HashMap<Key, Vec<Reg>>,
@@ -205,6 +209,7 @@ impl Cleaner<'_> {
         let poly = if let Scalar::I64(n) = x { Some(Poly::constant(n)) } else { None };
         let r = self.reg(x.ty(), poly);
         self.constants[r] = Some(x);
+        self.first.entry((x.ty(), bits(x))).or_insert(r);
         self.out.emit(Instr::Const(r, x));
         r
     }
@@ -357,7 +362,7 @@ impl Cleaner<'_> {
         });
         let otherwise = self.scoped(|c| c.instrs(code, branches[1], map));
         // Two conditionals that do the same may merge different registers: those of the first are used where they are the same.
-        let text = conditional_text(cond, &then, &otherwise);
+        let text = self.conditional_text(cond, &then, &otherwise);
         let mut merged = vec![];
         for (to, a, b) in merge {
             let (a, b) = (map[*a], map[*b]);
@@ -371,7 +376,8 @@ impl Cleaner<'_> {
             map[*to] = match same {
                 Some((x, _)) => self.constant(x),
                 None => {
-                    let key = Key::If(format!("{text} {} {}", text.name(a), text.name(b)));
+                    let key =
+                        Key::If(format!("{text} {} {}", text.name(self.first_of(a)), text.name(self.first_of(b))));
                     self.once(key, |c| {
                         let r = c.reg(code.types[*to], None);
                         merged.push((r, a, b));
@@ -383,6 +389,27 @@ impl Cleaner<'_> {
         if !merged.is_empty() {
             self.out.emit(Instr::If { cond, then, otherwise, merge: merged });
         }
+    }
+
+    /// The register itself, or that of a constant which stands for all with this constant.
+    fn first_of(&self, r: Reg) -> Reg {
+        self.constants[r].map_or(r, |x| self.first[&(x.ty(), bits(x))])
+    }
+
+    /// The text is the same for conditionals that do the same, also where a constant is set inside of the one and outside of the other.
+    fn conditional_text(&self, cond: Reg, then: &[Instr], otherwise: &[Instr]) -> Conditional {
+        let first = |r: &Reg| self.first_of(*r);
+        let moved = |is: &[Instr], to: &dyn Fn(&Reg) -> Reg| -> Vec<_> {
+            is.iter().map(|i| crate::kernel::builder::moved(i, to)).collect()
+        };
+        let mut branches = [then, otherwise].map(|branch| moved(branch, &first));
+        branches.iter_mut().for_each(drop_constants);
+        let mut local = BTreeMap::new();
+        branches.iter().for_each(|branch| number(branch, &mut local));
+        // Registers set outside come after all that are set inside.
+        let to = |r: &Reg| local.get(r).copied().unwrap_or(local.len() + r);
+        let [then, otherwise] = branches.map(|branch| moved(&branch, &to));
+        Conditional { text: format!("{cond} {then:?} {otherwise:?}"), local }
     }
 
     fn read(&mut self, array: ArrayId, index: Vec<Reg>, site: SiteId, inside: bool, types: &[ScalarType]) -> Vec<Reg> {
@@ -510,7 +537,7 @@ impl Cleaner<'_> {
 /// What a conditional does, as text.
 struct Conditional {
     text: String,
-    /// The registers set inside, by number.
+    /// The registers set inside, by number; constants are not among them.
     local: BTreeMap<Reg, Reg>,
 }
 
@@ -526,15 +553,17 @@ impl std::fmt::Display for Conditional {
     }
 }
 
-fn conditional_text(cond: Reg, then: &[Instr], otherwise: &[Instr]) -> Conditional {
-    let mut local = BTreeMap::new();
-    number(then, &mut local);
-    number(otherwise, &mut local);
-    // Registers set outside come after all that are set inside.
-    let to = |r: &Reg| local.get(r).copied().unwrap_or(local.len() + r);
-    let moved = |is: &[Instr]| is.iter().map(|i| crate::kernel::builder::moved(i, &to)).collect::<Vec<_>>();
-    let text = format!("{cond} {:?} {:?}", moved(then), moved(otherwise));
-    Conditional { text, local }
+fn drop_constants(instrs: &mut Vec<Instr>) {
+    instrs.retain(|i| !matches!(i, Instr::Const(..)));
+    for i in instrs {
+        match i {
+            Instr::If { then: a, otherwise: b, .. } | Instr::While { cond: a, body: b, .. } => {
+                drop_constants(a);
+                drop_constants(b);
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Whether an index tells all the parameters of a code: no two of its executions read the same element.

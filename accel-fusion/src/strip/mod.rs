@@ -11,6 +11,8 @@
 //! statement belongs to a group only if it reads a result of the group or its result is read in the group. Statements that
 //! merely go over the same dimension gain nothing. A product of two matrices is faster by itself, since it goes through caches and registers
 //! in blocks of both; where many small products are made at once, one for each of a further index, the strips do as well.
+//! A reduction along the dimension may have rows of its own, of another dimension, in whose strips it could be instead. It is better
+//! off with the largest of the arrays that it reads: what the strip of a vector computes is small beside a matrix that it reads too.
 //! How long the dimension is, and how much memory a strip takes, is known only when the program runs: a backend executes the statements
 //! one by one where a strip would be far too large for its caches.
 
@@ -135,12 +137,15 @@ struct Members {
 /// All statements that can be executed in one strip with the first one, but for those that are barred.
 fn members(entries: &[Entry], len: &str, barred: &BTreeSet<usize>, results: &[ArrayId]) -> Members {
     let mut members = Members { inside: vec![], after: vec![] };
+    let ranks: HashMap<ArrayId, usize> = entries.iter().flat_map(|e| ranks(&e.stmt.op)).collect();
     let (mut rows, mut late) = (BTreeSet::new(), BTreeSet::new());
     for (k, e) in entries.iter().enumerate() {
         let to = e.stmt.op.defines();
         let is_used = |k: usize| {
             to.iter().any(|a| results.contains(a) || entries[k + 1..].iter().any(|later| later.uses.contains(a)))
         };
+        let largest = e.uses.iter().filter_map(|a| ranks.get(a)).max();
+        let reads_largest = |rows: &BTreeSet<ArrayId>| e.uses.intersection(rows).any(|a| ranks.get(a) == largest);
         let is_late = !e.uses.is_disjoint(&late);
         let is_full = members.inside.len() == MOST;
         let is_alone = is_late || is_full || e.is_product || barred.contains(&k);
@@ -150,7 +155,7 @@ fn members(entries: &[Entry], len: &str, barred: &BTreeSet<usize>, results: &[Ar
                 rows.extend(to.iter().copied());
                 members.inside.push(k);
             }
-            Some(Role::Total) if is_used(k) => {
+            Some(Role::Total) if is_used(k) && reads_largest(&rows) => {
                 late.extend(to.iter().copied());
                 members.inside.push(k);
             }
@@ -162,6 +167,17 @@ fn members(entries: &[Entry], len: &str, barred: &BTreeSet<usize>, results: &[Ar
         }
     }
     members
+}
+
+/// How many dimensions the arrays have that loops and reductions define.
+fn ranks(op: &Op) -> Vec<(ArrayId, usize)> {
+    match op {
+        Op::Loop { extents, .. } | Op::Reduce { extents, .. } => {
+            op.defines().iter().map(|a| (*a, extents.results.len())).collect()
+        }
+        Op::Strip { body, .. } => body.stmts.iter().flat_map(|s| ranks(&s.op)).collect(),
+        _ => vec![],
+    }
 }
 
 /// The statements of a group that read what another one computes, or compute what another one reads.

@@ -126,6 +126,35 @@ site 0 = "map"
     assert!(strips(&program(text)).body.stmts.iter().all(|s| matches!(s.op, Op::Loop { .. })));
 }
 
+#[test]
+fn a_reduction_is_where_the_largest_array_is_that_it_reads() {
+    // The maxima read a vector along the dimension that they reduce, and a matrix: as maxima of the matrix's rows they need it in no memory.
+    let text = r#"program (a0: Array1<f64>, a1: Array1<f64>)
+site 0 = "map"
+{
+  a2: Array1<f64> = loop @0
+    extents () { x0: i64 = extent a0 0 -> x0 }
+    body (x0: i64) { x1: f64 = a0[x0] @0 inside; x2: f64 = exp x1 -> x2 }
+  a3: Array1<f64> = loop @0
+    extents () { x0: i64 = extent a0 0 -> x0 }
+    body (x0: i64) { x1: f64 = a2[x0] @0 inside; x2: f64 = x1 * x1 -> x2 }
+  a4: Array2<f64> = loop @0
+    extents () { x0: i64 = extent a1 0; x1: i64 = extent a0 0 -> x0, x1 }
+    body (x0: i64, x1: i64) { x2: f64 = a1[x0] @0 inside; x3: f64 = as f64 x1; x4: f64 = x2 * x3 -> x4 }
+  a5: Array1<f64> = reduce @0 max
+    extents () { x0: i64 = extent a1 0 -> x0 }
+    len () { x0: i64 = extent a0 0 -> x0 }
+    element (x0: i64, x1: i64) { x2: f64 = a3[x1] @0 inside; x3: f64 = a4[x0, x1] @0 inside; x4: f64 = x2 + x3 -> x4 }
+    op (x0: f64, x1: f64) { x2: f64 = max x0 x1 -> x2 }
+  -> a5
+}"#;
+    let p = strips(&program(text));
+    verify(&p).unwrap();
+    let results: Vec<_> = p.body.stmts.iter().map(|s| s.op.defines().to_vec()).collect();
+    let vector_then_maxima = [program(text).body.stmts[1].op.defines().to_vec(), program(text).results];
+    assert_eq!(results, vector_then_maxima);
+}
+
 /// The exponentials of the elements of a product, and a sum of them.
 fn product(batch: bool) -> String {
     let left = if batch { "a0[x0, x1, x3]" } else { "a0[x0, x0, x3]" };

@@ -314,6 +314,27 @@ fn equal_instructions_are_computed_once_but_not_out_of_a_branch() {
 }
 
 #[test]
+fn equal_conditionals_are_executed_once_wherever_their_constants_are() {
+    let branch = "x8: f64 = sin x1; x9: f64 = x7 - x8 -> x9";
+    let c = optimized(
+        XS,
+        &format!(
+            "a1: Array1<f64> = loop @0
+               extents () {{ x0: i64 = extent a0 0 -> x0 }}
+               body (x0: i64) {{
+                 x1: f64 = a0[x0] @0 inside; x2: f64 = 0.0; x3: bool = x1 < x2
+                 x4: f64 = if x3 {{ x5: f64 = 2.0; x6: f64 = sin x1; x12: f64 = x5 - x6 -> x12 }} else {{ -> x2 }}
+                 x7: f64 = 2.0
+                 x10: f64 = if x3 {{ {branch} }} else {{ -> x2 }}
+                 x11: f64 = x4 * x10; x13: f64 = x11 + x7 -> x13 }}
+             -> a1"
+        ),
+    );
+    assert_eq!(c.text().matches("if ").count(), 1, "{}", c.text());
+    on_vectors(&c);
+}
+
+#[test]
 fn what_fails_and_is_not_needed_does_not_fail() {
     let c = optimized(
         "a0: Array1<i64>",

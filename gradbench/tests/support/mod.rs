@@ -64,7 +64,8 @@ impl Driver {
         let of = self.record.len() / 2;
         let answer = self.send("evaluate", json!({ "module": module, "function": function, "input": input }));
         assert_eq!(answer["success"], true, "{module}.{function}: {answer}");
-        let timings = answer["timings"].as_array().unwrap();
+        let (preparation, timings) = answer["timings"].as_array().unwrap().split_first().unwrap();
+        assert_eq!(preparation["name"], "prepare");
         assert!(timings.iter().all(|timing| timing["name"] == "evaluate"), "{answer}");
         assert!(timings.len() as u64 >= min_runs.unwrap_or(1), "{answer}");
         let nanoseconds: u64 = timings.iter().map(|timing| timing["nanoseconds"].as_u64().unwrap()).sum();
