@@ -35,8 +35,10 @@ pub fn emit(program: &Program, options: Options) -> Module {
     let mut declarations = Declarations::new(options.vector_math);
     let mut kernels = Kernels { program, declarations: &mut declarations, text: String::new(), statements: vec![] };
     kernels.block(&body);
-    let kernels = parts::print(kernels.statements);
-    let host = parts::first(&host::emit(program, &layout, &mut declarations, &body), &kernels);
+    let statements = kernels.statements;
+    let host = host::emit(program, &layout, &mut declarations, &body);
+    let kernels = parts::print(statements, host.lines().count());
+    let host = parts::first(&host, &kernels);
     let declarations = declarations.print();
     Module { source: [PRELUDE, &host::prelude(), &declarations, &kernels, &host].concat() }
 }
