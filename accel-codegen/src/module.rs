@@ -35,8 +35,10 @@ pub fn emit(program: &Program, options: Options) -> Module {
     let mut declarations = Declarations::new(options.vector_math);
     let mut kernels = Kernels { program, declarations: &mut declarations, text: String::new(), statements: vec![] };
     kernels.block(&body);
-    let kernels = parts::print(kernels.statements);
-    let host = parts::first(&host::emit(program, &layout, &mut declarations, &body), &kernels);
+    let statements = kernels.statements;
+    let host = host::emit(program, &layout, &mut declarations, &body);
+    let kernels = parts::print(statements, host.lines().count());
+    let host = parts::first(&host, &kernels);
     let declarations = declarations.print();
     Module { source: [PRELUDE, &host::prelude(), &declarations, &kernels, &host].concat() }
 }
@@ -45,7 +47,8 @@ pub fn emit(program: &Program, options: Options) -> Module {
 /// - the tables of a run hold the extents and the columns of all arrays one after the other, see [`Layout`];
 /// - a block is the memory of a column that is not of rank 0; `count` arrays share it, and it is written to only if that is one;
 /// - `allocate` gives a block of room for `n` elements of `size` bytes each that one array has, or null; `release` takes it back;
-/// - `ranges` calls a function for the positions up to `n`, each of which takes about `cost` operations, in parallel;
+/// - `ranges` calls a function for the positions up to `n`, each of which takes about `cost` operations, in parallel; if `to` is not
+///   negative, it is the only array that the function writes, and shares its memory with no other;
 /// - `reduce` and `scan` do all rows of an operation with the functions of the statement (`rows`, `part`, `join`, and `rows`, `part`,
 ///   `carry`, `write`), whose result is the array `to`; a `cost` is that of an element;
 /// - `strip` does all positions of a strip's dimension with the functions of the statement (the strips, and `join`); its sizes
@@ -71,7 +74,7 @@ typedef struct run run;
 typedef struct {
     block *(*allocate)(run *, i64 n, i64 size);
     void (*release)(run *, block *);
-    int (*ranges)(run *, function *, i64 n, i64 cost, const i64 *extents, i64 len);
+    int (*ranges)(run *, function *, i64 to, i64 n, i64 cost, const i64 *extents);
     int (*reduce)(run *, i64 to, function *const *, i64 rows, i64 len, i64 cost, const i64 *extents);
     int (*scan)(run *, i64 to, function *const *, i64 rows, i64 len, i64 cost, const i64 *extents);
     int (*strip)(run *, function *const *, i64 n, const i64 *sizes);

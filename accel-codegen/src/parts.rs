@@ -20,8 +20,8 @@ fn part_of(line: &str) -> Option<usize> {
     line.strip_prefix("#if !defined PART || PART == ")?.parse().ok()
 }
 
-/// The kernels of the statements, in parts if they are long.
-pub fn print(statements: Vec<String>) -> String {
+/// The kernels of the statements, in parts if they are long. The first part also has `first` lines of something else.
+pub fn print(statements: Vec<String>, first: usize) -> String {
     let lines: Vec<usize> = statements.iter().map(|s| s.lines().count()).collect();
     let parts = (lines.iter().sum::<usize>() / LINES).min(MOST);
     if parts < 2 {
@@ -31,6 +31,7 @@ pub fn print(statements: Vec<String>) -> String {
     let mut order: Vec<usize> = (0..statements.len()).filter(|k| lines[*k] > 0).collect();
     order.sort_by_key(|k| std::cmp::Reverse(lines[*k]));
     let mut members = vec![(0, vec![]); parts];
+    members[0].0 = first;
     for k in order {
         if let Some((length, part)) = members.iter_mut().min_by_key(|(length, _)| *length) {
             *length += lines[k];
@@ -87,7 +88,7 @@ mod tests {
 
     #[test]
     fn short_texts_have_one_part() {
-        let text = print(vec![statement("a", 10), statement("b", 20)]);
+        let text = print(vec![statement("a", 10), statement("b", 20)], 0);
         assert_eq!(text, statement("a", 10) + &statement("b", 20));
         assert_eq!(count(&text), 1);
         assert_eq!(first("host", &text), "host");
@@ -95,7 +96,7 @@ mod tests {
 
     #[test]
     fn every_kernel_is_in_one_part_and_declared_in_the_others() {
-        let text = print(vec![statement("a", 1500), statement("b", 700), statement("c", 900)]);
+        let text = print(vec![statement("a", 1500), statement("b", 700), statement("c", 900)], 0);
         assert_eq!(count(&text), 3);
         for name in ["a", "b", "c"] {
             assert_eq!(text.matches(&format!("KERNEL int {name}({PARAMETERS}) {{")).count(), 1);

@@ -55,7 +55,7 @@ pub struct Run {
 pub struct Calls {
     pub allocate: unsafe extern "C" fn(*mut Run, i64, i64) -> *mut Block,
     pub release: unsafe extern "C" fn(*mut Run, *mut Block),
-    pub ranges: unsafe extern "C" fn(*mut Run, Function, i64, i64, *const i64, i64) -> i32,
+    pub ranges: unsafe extern "C" fn(*mut Run, Function, i64, i64, i64, *const i64) -> i32,
     pub reduce: Rows,
     pub scan: Rows,
     pub strip: unsafe extern "C" fn(*mut Run, *const Function, i64, *const i64) -> i32,

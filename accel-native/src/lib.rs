@@ -29,6 +29,7 @@ mod parallel;
 mod pool;
 mod product;
 mod runtime;
+mod stream;
 mod toolchain;
 
 use accel_codegen::{Options, emit};

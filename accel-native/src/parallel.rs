@@ -7,12 +7,15 @@
 mod strip;
 
 use crate::abi::{Block, Calls, Function, Run, Task};
+use crate::memory::element_size;
 use crate::runtime::Context;
+use crate::stream::{self, Output};
 use accel_codegen::fault::{MEMORY, record_length};
 use accel_codegen::{SMALL, TASK};
 use accel_core::error::Error;
 use rayon::prelude::*;
 use std::ffi::c_void;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// An operation is cut into at most about this many tasks.
@@ -60,9 +63,9 @@ unsafe extern "C" fn release(run: *mut Run, block: *mut Block) {
     }
 }
 
-unsafe extern "C" fn ranges(run: *mut Run, f: Function, n: i64, cost: i64, extents: *const i64, len: i64) -> i32 {
+unsafe extern "C" fn ranges(run: *mut Run, f: Function, to: i64, n: i64, cost: i64, extents: *const i64) -> i32 {
     // SAFETY: called by generated code for a statement that it executes.
-    unsafe { enter(run, 1, |c| c.ranges(f, n as usize, cost as usize, extents, len).map(|()| 0)) }
+    unsafe { enter(run, 1, |c| c.positions(f, to.try_into().ok(), n as usize, cost as usize, extents).map(|()| 0)) }
 }
 
 unsafe extern "C" fn reduce(
@@ -139,12 +142,18 @@ impl Context<'_> {
             // SAFETY: as the caller promises.
             return unsafe { self.one(f, task) };
         }
-        let (tasks, arrays) = (Shared(tasks), Shared(self.run.arrays));
+        let arrays = Shared(self.run.arrays);
+        // SAFETY: as the caller promises; every task has its own record.
+        self.each(tasks, |task, fault| unsafe { f(*arrays.get(), task, fault) })
+    }
+
+    /// Calls `f` for several tasks, in parallel, each with a record of its own. The first one that fails is told.
+    fn each(&mut self, tasks: Vec<Task>, f: impl Fn(&Task, *mut i64) -> i32 + Sync) -> Outcome {
+        let tasks = Shared(tasks);
         let length = record_length(&self.code.program);
         let one = |i: usize| {
             let mut fault = vec![0; length];
-            // SAFETY: as the caller promises; every task has its own record.
-            let ok = unsafe { f(*arrays.get(), &tasks.get()[i], fault.as_mut_ptr()) } == 0;
+            let ok = f(&tasks.get()[i], fault.as_mut_ptr()) == 0;
             if ok { None } else { Some(fault) }
         };
         let faults: Vec<Option<Vec<i64>>> = (0..tasks.get().len()).into_par_iter().map(one).collect();
@@ -159,16 +168,36 @@ impl Context<'_> {
     /// # Safety
     /// As for `one`; different positions write different elements.
     unsafe fn ranges(&mut self, f: Function, n: usize, cost: usize, extents: *const i64, len: i64) -> Outcome {
-        let size = if n.saturating_mul(cost) < SMALL {
-            n
-        } else {
-            // Whole cache lines where elements are cheap, so that tasks do not write to the same one.
-            let lines = if cost * 64 <= TASK { 64 } else { 1 };
-            (TASK / cost).max(n.div_ceil(TASKS)).max(1).next_multiple_of(lines)
-        };
-        let task = |from: usize| Task { len, ..range(from, n.min(from + size), extents) };
+        let task = |r: Range<usize>| Task { len, ..range(r.start, r.end, extents) };
         // SAFETY: as the caller promises.
-        unsafe { self.all(f, (0..n).step_by(size.max(1)).map(task).collect()) }
+        unsafe { self.all(f, cut(n, cost).map(task).collect()) }
+    }
+
+    /// The same, for a function that writes only the array `to`, which shares its memory with no other.
+    ///
+    /// # Safety
+    /// As for `ranges`.
+    unsafe fn positions(
+        &mut self,
+        f: Function,
+        to: Option<usize>,
+        n: usize,
+        cost: usize,
+        extents: *const i64,
+    ) -> Outcome {
+        let arrays = &self.code.program.arrays;
+        let sizes = |a: usize| arrays[a].columns.iter().map(|t| element_size(*t)).collect();
+        let output = to.map(|array| Output { array, sizes: sizes(array) });
+        let is_large = |o: &Output| n.saturating_mul(o.sizes.iter().sum()) >= stream::LARGE;
+        let Some(output) = output.filter(is_large) else {
+            // SAFETY: as the caller promises.
+            return unsafe { self.ranges(f, n, cost, extents, 0) };
+        };
+        // SAFETY: the table has an entry for each array.
+        let table = Shared(unsafe { std::slice::from_raw_parts(self.run.arrays, arrays.len()) });
+        let tasks = cut(n, cost).map(|r| range(r.start, r.end, extents)).collect();
+        // SAFETY: as the caller promises.
+        self.each(tasks, |task, fault| unsafe { stream::call(f, table.get(), &output, task, fault) })
     }
 
     /// All rows: `whole` does them one by one, or, where there are few long ones, `part` makes partial results of each, and `finish` gets its
@@ -203,7 +232,7 @@ impl Context<'_> {
     fn state(&mut self, to: usize, parts: usize) -> Result<State, Failed> {
         let mut state = State { blocks: vec![], columns: vec![] };
         for t in &self.code.program.arrays[to].columns {
-            let block = self.memory.allocate(parts, crate::memory::element_size(*t));
+            let block = self.memory.allocate(parts, element_size(*t));
             if block.is_null() {
                 return Err(self.no_memory(parts));
             }
@@ -239,6 +268,18 @@ impl<T> Shared<T> {
     fn get(&self) -> &T {
         &self.0
     }
+}
+
+/// The positions up to `n`, each of which takes about `cost` operations, in ranges for a task each.
+fn cut(n: usize, cost: usize) -> impl Iterator<Item = Range<usize>> {
+    let size = if n.saturating_mul(cost) < SMALL {
+        n
+    } else {
+        // Whole cache lines where elements are cheap, so that tasks do not write to the same one.
+        let lines = if cost * 64 <= TASK { 64 } else { 1 };
+        (TASK / cost).max(n.div_ceil(TASKS)).max(1).next_multiple_of(lines)
+    };
+    (0..n).step_by(size.max(1)).map(move |from| from..n.min(from + size))
 }
 
 /// The positions `from..to` of an index space.

@@ -120,7 +120,11 @@ impl Host<'_> {
         let rank = self.extents("e", extents);
         self.size("n", "e", rank);
         self.outputs(to, &s.over, "e", rank);
-        self.w.line(format!("if (positions(r, loop_{}, n, {}, e)) return 1;", s.number, cost(&body.instrs)));
+        let own = match to {
+            [a] if s.over.iter().all(Option::is_none) => a.to_string(),
+            _ => "-1".into(),
+        };
+        self.w.line(format!("if (positions(r, loop_{}, {own}, n, {}, e)) return 1;", s.number, cost(&body.instrs)));
     }
 
     fn reduce(&mut self, s: &Step, to: ArrayId, extents: &Code, rows: &Rows) {
