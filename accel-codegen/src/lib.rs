@@ -14,6 +14,7 @@
 mod code;
 mod columns;
 mod cost;
+mod dialect;
 pub mod fault;
 mod host;
 mod kernels;

@@ -3,6 +3,17 @@
 //! A backend walks the statements (see [`crate::liveness`]), computes their extents, allocates, and for each statement that computes
 //! elements asks [`Statement::work`] what to launch. Nothing here talks to a device.
 
+mod emit;
+mod gpu;
+mod launch;
+mod permute;
+mod rows;
+mod strip;
+mod vectors;
+
+pub use emit::emit;
+pub use vectors::vectors;
+
 use crate::ops::bytes;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::ArrayId;
@@ -55,7 +66,7 @@ pub struct Kernel {
 }
 
 /// A parameter of a kernel.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Arg {
     /// An extent of an array, an `i64`.
     Extent(ArrayId, usize),
@@ -111,13 +122,36 @@ pub struct Launch<'a> {
 
 /// The kernels of a statement.
 #[derive(Clone, Debug)]
-pub enum Statement {}
+pub struct Statement {
+    plan: Plan,
+}
+
+/// How the statement is done.
+#[derive(Clone, Debug)]
+enum Plan {
+    Loop { kernel: Kernel, cost: usize },
+    Reduce(rows::Reduction),
+    Scan(rows::Scanning),
+    Permute(permute::Permutation),
+    Strip(strip::Strips),
+}
 
 impl Statement {
-    /// What to launch for a statement of these sizes. Nothing, if there is nothing to compute.
+    /// What to launch for a statement of these sizes. Nothing, if there is nothing to compute. A permutation expects a copy of its
+    /// defaults in the array that it defines; a strip, the extents of all arrays of its body.
     pub fn work(&self, sizes: &Sizes, target: &Target) -> Work<'_> {
-        let _ = (sizes, target);
-        match *self {}
+        match &self.plan {
+            Plan::Loop { kernel, cost } => launch::loop_(kernel, sizes, *cost, target),
+            Plan::Reduce(r) => r.work(sizes, target),
+            Plan::Scan(s) => s.work(sizes, target),
+            Plan::Permute(p) => p.work(sizes, target),
+            Plan::Strip(s) => s.work(sizes, target),
+        }
+    }
+
+    /// Whether a strip would take so much memory that its statements are better executed one by one, by the program without strips.
+    pub fn is_too_large(&self, sizes: &Sizes) -> bool {
+        matches!(&self.plan, Plan::Strip(s) if s.is_too_large(sizes))
     }
 }
 
