@@ -14,14 +14,25 @@ use accel_fusion::optimize::{Optimized, optimize};
 use accel_fusion::strip::strips;
 use std::sync::{Arc, OnceLock};
 
+/// Which code of a program runs.
+#[derive(Clone, Copy, Default)]
+struct Variant {
+    /// For all extents, not only for those of which the assumptions hold.
+    general: bool,
+    /// With 64-bit positions.
+    wide: bool,
+    /// Without strips.
+    plain: bool,
+}
+
 /// A program that is ready to run on a device.
 pub struct Prepared {
     device: Arc<OpenDevice>,
     target: Target,
     lowered: kernel::Program,
     optimized: Optimized,
-    /// Made when they are needed: for extents of which the assumptions hold or for all, with 32-bit and with 64-bit positions.
-    codes: [[OnceLock<Result<Arc<Code>>>; 2]; 2],
+    /// Made when they are needed.
+    codes: [OnceLock<Result<Arc<Code>>>; 8],
     arg: RawTy,
     result: RawTy,
 }
@@ -44,22 +55,22 @@ impl Prepared {
             arg: program.arg().clone(),
             result: program.result().clone(),
         };
-        prepared.code(false, false)?;
+        prepared.code(Variant::default())?;
         Ok(prepared)
     }
 
-    /// The code for extents of which the assumptions hold, or for all others (`general`), with 64-bit positions or not.
-    fn code(&self, general: bool, wide: bool) -> Result<&Arc<Code>> {
+    fn code(&self, v: Variant) -> Result<&Arc<Code>> {
         let make = || {
-            if general {
-                tracing::debug!("the extents are not as assumed: the program is compiled without assumptions");
-            }
+            let Variant { general, wide, plain } = v;
+            tracing::debug!(general, wide, plain, "compiling for a device");
             let program = if general { optimize(&self.lowered, false).program } else { self.optimized.program.clone() };
-            let program = if self.target.shape == Shape::Cpu { strips(&program) } else { program };
+            let with_strips = self.target.shape == Shape::Cpu && !plain;
+            let program = if with_strips { strips(&program) } else { program };
             let target = Target { wide, ..self.target.clone() };
             Code::new(program, self.device.clone(), target).map(Arc::new)
         };
-        self.codes[usize::from(general)][usize::from(wide)].get_or_init(make).as_ref().map_err(Clone::clone)
+        let place = usize::from(v.general) + 2 * usize::from(v.wide) + 4 * usize::from(v.plain);
+        self.codes[place].get_or_init(make).as_ref().map_err(Clone::clone)
     }
 
     /// Enqueues all that has to be done for these arguments.
@@ -71,17 +82,14 @@ impl Prepared {
             arguments.iter().map(|a| a.extents.iter().map(|e| *e as usize).collect()).collect();
         shapes.iter().try_for_each(|s| machine::check_size(|| "`argument`".into(), s).map(|_| ()))?;
         let general = !self.optimized.fits(&self.lowered, shapes.iter().map(|s| &s[..]));
-        let code = self.code(general, false)?;
-        match Run::start(code, arguments.clone()) {
-            Ok(done) => Ok((code.clone(), done)),
-            Err(Stop::Error(e)) => Err(e),
-            Err(Stop::Wide) => {
-                let code = self.code(general, true)?;
-                match Run::start(code, arguments) {
-                    Ok(done) => Ok((code.clone(), done)),
-                    Err(Stop::Error(e)) => Err(e),
-                    Err(Stop::Wide) => Err(Error::Internal("64 bits are too few for a position".into())),
-                }
+        let mut v = Variant { general, ..Variant::default() };
+        loop {
+            let code = self.code(v)?;
+            match Run::start(code, arguments.clone()) {
+                Ok(done) => return Ok((code.clone(), done)),
+                Err(Stop::Error(e)) => return Err(e),
+                Err(Stop::Wide) => v.wide = true,
+                Err(Stop::Plain) => v.plain = true,
             }
         }
     }

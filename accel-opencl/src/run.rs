@@ -20,6 +20,8 @@ pub enum Stop {
     Error(Error),
     /// Positions need more than 32 bits.
     Wide,
+    /// A strip would take too much memory: the statements have to be executed one by one.
+    Plain,
 }
 
 impl From<Error> for Stop {
@@ -411,6 +413,9 @@ impl<'a> Run<'a> {
             return Err(Error::Internal(format!("statement {} has no kernels", s.number)).into());
         };
         let sizes = Sizes { space: &space, len: len as i64, extents: &self.extents };
+        if statement.is_too_large(&sizes) {
+            return Err(Stop::Plain);
+        }
         let work = statement.work(&sizes, &code.target);
         let scratch = work.scratch.iter().map(|bytes| {
             let full = |f| failure(&code.device, f, || self.site(s.site), &[*bytes], *bytes);
