@@ -278,7 +278,7 @@ fn zero(w: &Writer, t: ScalarType) -> String {
 /// Vectors of 64 bytes, those of eight numbers, their fused products, and the sums of eight vectors at once.
 fn declare(w: &mut Writer, t: ScalarType) {
     if w.is_opencl() {
-        return opencl::vectors(w.declarations, t);
+        return opencl::vectors::vectors(w.declarations, t);
     }
     let n = 64 / width(t);
     // The names are declared in the order of the alphabet: types before what uses them.

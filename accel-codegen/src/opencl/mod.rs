@@ -7,12 +7,12 @@ mod emit;
 mod gpu;
 mod launch;
 mod permute;
+mod product;
 mod rows;
 mod strip;
-mod vectors;
+pub(crate) mod vectors;
 
 pub use emit::emit;
-pub use vectors::vectors;
 
 use crate::ops::bytes;
 use accel_core::repr::ScalarType;

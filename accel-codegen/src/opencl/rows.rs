@@ -2,6 +2,7 @@
 
 use super::emit::{Emitter, Tasks};
 use super::launch::{self, Rest, count, group};
+use super::product::Product;
 use super::{Kernel, Launch, Shape, Sizes, Target, Work, size_of};
 use crate::code::Writer;
 use crate::columns::{self, in_columns};
@@ -30,6 +31,8 @@ pub struct Reduction {
     join: Kernel,
     /// For rows that are columns in memory: NOTE [Reducing columns].
     columns: Option<[Kernel; 2]>,
+    /// For contractions.
+    product: Option<Product>,
 }
 
 impl Reduction {
@@ -50,7 +53,12 @@ impl Reduction {
         } else {
             e.task_function(s, &name("rows"), |w| w.fold_rows(&fold, to, outer, rows));
         }
+        let product = rows
+            .contraction()
+            .filter(|_| e.target.shape == Shape::Cpu)
+            .map(|c| Product::new(e, s, to, outer, rows, &c));
         Reduction {
+            product,
             types: e.program.arrays[to].columns.clone(),
             cost: cost(&rows.element.instrs) + cost(&rows.op.instrs),
             rows: e.kernel(&name("rows"), outer, Tasks::Ranges),
@@ -65,6 +73,9 @@ impl Reduction {
         let (n, len) = (count(sizes.space), sizes.len as usize);
         if n == 0 {
             return Work::default();
+        }
+        if let Some(work) = self.product.as_ref().and_then(|p| p.work(sizes, target)) {
+            return work;
         }
         let parts = self.columns.as_ref().zip(columns::parts(n, len));
         if let Some(([part, join], (parts, size))) = parts {

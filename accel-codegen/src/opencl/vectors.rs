@@ -3,6 +3,11 @@
 use crate::ops::Declarations;
 use accel_core::repr::ScalarType;
 
+/// How many numbers a vector has.
+pub fn width(t: ScalarType) -> usize {
+    if t == ScalarType::F32 { 16 } else { 8 }
+}
+
 /// Declares vectors of 64 bytes, those of eight numbers, their fused products, and the sums of eight vectors at once.
 pub fn vectors(d: &mut Declarations, t: ScalarType) {
     // The names are declared in the order of the alphabet: types before what uses them.
