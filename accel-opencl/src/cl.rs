@@ -167,13 +167,14 @@ impl Context {
         let program = Program(program);
         // SAFETY: the program and the device exist; without a callback, the call returns when the program is built.
         let code = unsafe { clBuildProgram(program.0, 1, &device, options.as_ptr(), None, null_mut()) };
-        if code == CL_SUCCESS {
-            return Ok(program);
-        }
         let log = self::text("clGetProgramBuildInfo", |n, data, size| {
             // SAFETY: the program and the device exist, and `data` has `n` bytes.
             unsafe { clGetProgramBuildInfo(program.0, device, CL_PROGRAM_BUILD_LOG, n, data, size) }
         })?;
+        if code == CL_SUCCESS {
+            tracing::trace!(log, "built");
+            return Ok(program);
+        }
         let lines = named_lines(&log, source);
         Err(Error::Device(format!("building the generated kernels: {}\n{log}\n{lines}", name(code))))
     }

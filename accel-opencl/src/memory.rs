@@ -93,7 +93,7 @@ impl Memory {
 
     /// Room for `n` elements, at least one.
     pub fn column(self: &Arc<Self>, t: ScalarType, n: usize) -> Result<Arc<Buffer>, Failure> {
-        let bytes = size_of(t, n);
+        let bytes = size_of(t, 1).checked_mul(n).ok_or(Failure::TooLarge)?;
         if !self.is_host || bytes < LARGE {
             return self.plain(bytes);
         }
@@ -128,7 +128,7 @@ impl Memory {
 
     /// So many bytes of the device.
     pub fn plain(self: &Arc<Self>, bytes: usize) -> Result<Arc<Buffer>, Failure> {
-        let bytes = size_class(bytes.max(1)).min(self.largest.max(bytes));
+        let bytes = size_class(bytes.max(1)).unwrap_or(bytes).min(self.largest.max(bytes));
         let mut state = self.state();
         if let Some(mem) = state.plain.get_mut(&bytes).and_then(Vec::pop) {
             state.kept -= bytes;
@@ -172,10 +172,10 @@ impl Memory {
         if bytes > self.largest {
             return Err(Failure::TooLarge);
         }
-        if state.used + state.kept + bytes > self.total {
+        if state.used.saturating_add(state.kept).saturating_add(bytes) > self.total {
             state.clear();
         }
-        if state.used + bytes > self.total { Err(Failure::Full) } else { Ok(()) }
+        if state.used.saturating_add(bytes) > self.total { Err(Failure::Full) } else { Ok(()) }
     }
 
     /// Lets everything go that nobody uses.
@@ -205,9 +205,9 @@ impl State {
 }
 
 /// Sizes are rounded up, by an eighth at most, so that buffers fit more often.
-fn size_class(bytes: usize) -> usize {
-    let step = (bytes.next_power_of_two() / 16).max(64);
-    bytes.next_multiple_of(step)
+fn size_class(bytes: usize) -> Option<usize> {
+    let step = (bytes.checked_next_power_of_two()? / 16).max(64);
+    bytes.checked_next_multiple_of(step)
 }
 
 impl Buffer {
@@ -258,5 +258,69 @@ impl Drop for Buffer {
         if keep {
             state.kept += self.bytes;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{default_device, devices::DeviceType};
+
+    /// The memory of the default device, if there is one.
+    fn memory(total: usize) -> Option<Arc<Memory>> {
+        let device = default_device().inspect_err(|e| println!("LEFT OUT: {e}")).ok()?;
+        let context = Context::new(device.id.0).unwrap();
+        Some(Memory::new(context, device.kind == DeviceType::Cpu, total / 2, total))
+    }
+
+    fn failure<T>(r: Result<T, Failure>) -> Failure {
+        r.err().expect("there is no such memory")
+    }
+
+    #[test]
+    fn buffers_are_used_again_up_to_a_limit() {
+        let Some(memory) = memory(1 << 20) else { return };
+        let first = memory.plain(1000).unwrap();
+        assert_eq!(memory.bytes(), (1024, 0));
+        drop(first);
+        assert_eq!(memory.bytes(), (0, 1024));
+        let again = memory.column(ScalarType::F32, 256).unwrap();
+        assert_eq!(memory.bytes(), (1024, 0));
+        // A quarter is kept.
+        let many: Vec<_> = (0..6).map(|_| memory.plain(100_000).unwrap()).collect();
+        drop(many);
+        let (used, kept) = memory.bytes();
+        assert!(used == 1024 && kept > 200_000 && kept <= 1 << 18, "{kept}");
+        drop(again);
+        memory.forget();
+        assert_eq!(memory.bytes(), (0, 0));
+    }
+
+    #[test]
+    fn what_is_too_much_is_refused() {
+        let Some(memory) = memory(1 << 20) else { return };
+        assert!(matches!(failure(memory.plain((1 << 19) + 1)), Failure::TooLarge));
+        assert!(matches!(failure(memory.plain(usize::MAX)), Failure::TooLarge));
+        assert!(matches!(failure(memory.column(ScalarType::F64, usize::MAX / 2)), Failure::TooLarge));
+        let all = [1 << 19, 1 << 18].map(|n| memory.plain(n).unwrap());
+        assert!(matches!(failure(memory.plain(1 << 19)), Failure::Full));
+        drop(all);
+        // What is kept makes room.
+        assert!(memory.plain(1 << 19).is_ok());
+    }
+
+    #[test]
+    fn columns_of_results_are_used_again_when_nobody_has_them() {
+        let Some(memory) = memory(1 << 26).filter(|m| m.is_host) else { return };
+        let n = LARGE;
+        let result = || Arc::into_inner(memory.column(ScalarType::I8, n).unwrap()).unwrap().into_column().unwrap();
+        let first = result();
+        let second = result();
+        assert_ne!(first.as_ptr(), second.as_ptr());
+        let place = first.as_ptr();
+        drop(first);
+        assert_eq!(result().as_ptr(), place);
+        assert_eq!(second.len(), n);
+        assert_eq!(memory.bytes(), (0, 0));
     }
 }

@@ -362,7 +362,7 @@ impl<'a> Run<'a> {
         if n == 0 {
             return Ok(None);
         }
-        let bytes = || accel_codegen::opencl::size_of(t, n);
+        let bytes = || accel_codegen::opencl::size_of(t, 1).saturating_mul(n);
         let device = &self.code.device;
         let full = |f| failure(device, f, || self.site(site), extents, bytes());
         device.memory.column(t, n).map(Some).map_err(full)
