@@ -9,18 +9,30 @@ use accel_native::Native;
 use std::borrow::Borrow;
 
 /// The names of the backends of this build.
-pub const BACKENDS: &[&str] = &["interp", "native"];
+pub const BACKENDS: &[&str] =
+    if cfg!(feature = "opencl") { &["interp", "native", "opencl"] } else { &["interp", "native"] };
 
 /// The backend of a name.
 ///
 /// # Errors
-/// `Error::Backend` for a name that is not in [`BACKENDS`].
+/// `Error::Backend` for a name that is not in [`BACKENDS`], `Error::Device` for `opencl` without the feature or where there is no device.
 pub fn backend_named(name: &str) -> Result<&'static dyn Backend> {
     match name {
         "interp" => Ok(&Interpreter),
         "native" => Ok(&Native),
+        "opencl" => opencl(),
         _ => Err(Error::Backend(name.into(), BACKENDS.join(", "))),
     }
+}
+
+#[cfg(feature = "opencl")]
+fn opencl() -> Result<&'static dyn Backend> {
+    Ok(accel_opencl::OpenCl::shared()?)
+}
+
+#[cfg(not(feature = "opencl"))]
+fn opencl() -> Result<&'static dyn Backend> {
+    Err(Error::Device("it is not built in: turn on the feature `opencl` of the crate `accel`".into()))
 }
 
 /// The backend that the environment variable `ACCEL_BACKEND` names, and the native one if it is not set (which interprets programs

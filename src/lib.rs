@@ -36,6 +36,28 @@ pub use accel_core::error::{Error, Result};
 pub use accel_core::surface::derive_support as __private;
 pub use accel_core::{afun, array, ast, backend, interp, print, repr, surface, types};
 pub use accel_derive::{Arrays, Elt};
+/// Programs on OpenCL devices: which there are, arrays that stay there, and runs that nobody waits for.
+///
+/// ```no_run
+/// use accel::opencl::{OpenCl, devices};
+/// use accel::prelude::*;
+///
+/// # fn main() -> Result<(), accel::Error> {
+/// for device in devices()? {
+///     println!("{device}");
+/// }
+/// let opencl = OpenCl::shared()?;
+/// let halve = opencl.compile(&afun(|xs: Acc<Vector<f32>>| map(|x| x * 0.5, xs)))?;
+/// let xs = opencl.to_device(&Array::vector(vec![8.0; 1 << 20]))?;
+/// let ys = halve.run_async(&xs)?;
+/// let zs = halve.run_async(ys.results())?.wait()?.to_host()?;
+/// assert_eq!(zs.as_slice()[0], 2.0);
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(feature = "opencl")]
+#[doc(inline)]
+pub use accel_opencl as opencl;
 pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, run, run_on};
 
 /// Everything a program needs.

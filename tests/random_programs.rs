@@ -401,6 +401,41 @@ fn native_programs_agree_with_the_interpreter() {
     check_some(6, SMOOTH_UNCHECKED, |p| agrees(native(), p, true, CLOSE));
 }
 
+/// The OpenCL backend with kernels for its device, and with those for graphics cards; none where there is no device.
+#[cfg(feature = "opencl")]
+fn opencl() -> Vec<accel::opencl::OpenCl> {
+    use accel::opencl::{OpenCl, Shape};
+    match OpenCl::shared() {
+        Ok(backend) => vec![backend.clone(), backend.clone().with_shape(Shape::Gpu)],
+        Err(e) => {
+            println!("LEFT OUT: {e}");
+            vec![]
+        }
+    }
+}
+
+#[cfg(feature = "opencl")]
+#[test]
+fn opencl_programs_agree_with_the_interpreter() {
+    for backend in opencl() {
+        check_some(4, UNCHECKED, |p| agrees(&backend, p, false, CLOSE));
+        check_some(2, SMOOTH_UNCHECKED, |p| agrees(&backend, p, true, CLOSE));
+        check_some(3, UNCHECKED, |p| agrees_at_large(&backend, p, false));
+    }
+}
+
+#[cfg(feature = "opencl")]
+#[test]
+#[ignore = "takes minutes: scripts/test.sh runs it"]
+fn many_opencl_programs_agree_with_the_interpreter() {
+    for backend in opencl() {
+        check_some(50, UNCHECKED, |p| agrees(&backend, p, false, CLOSE));
+        check_some(20, SMOOTH_UNCHECKED, |p| agrees(&backend, p, true, CLOSE));
+        check_some(50, UNCHECKED, |p| agrees_at_large(&backend, p, false));
+        check_some(20, SMOOTH_UNCHECKED, |p| agrees_at_large(&backend, p, true));
+    }
+}
+
 #[test]
 #[ignore = "takes minutes: scripts/test.sh runs it"]
 fn many_native_programs_agree_with_the_interpreter() {

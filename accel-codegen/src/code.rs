@@ -1,7 +1,9 @@
 //! Scalar code as C statements: a local variable per register.
 
+use crate::dialect::Params;
 use crate::fault;
 use crate::layout::Layout;
+use crate::opencl::Arg;
 use crate::ops::{self, Declarations};
 use accel_core::repr::Scalar;
 use accel_fusion::kernel::{ArrayId, Code, Instr, Program, Reg, SiteId};
@@ -24,6 +26,8 @@ pub struct Writer<'a> {
     pub aliased: BTreeSet<ArrayId>,
     /// In the loops over the positions of a strip: where some arrays are.
     pub lanes: Lanes,
+    /// What the function uses, in OpenCL C: NOTE [Arrays in OpenCL C].
+    pub params: Params,
     out: String,
     indent: usize,
 }
@@ -50,6 +54,7 @@ impl<'a> Writer<'a> {
             host: None,
             aliased,
             lanes: Lanes::default(),
+            params: Params::new(),
             out: String::new(),
             indent: 1,
         }
@@ -113,8 +118,13 @@ impl<'a> Writer<'a> {
         (0..self.program.arrays[array].columns.len()).for_each(|c| self.hoist_column(array, c, ""));
     }
 
-    fn hoist_extents(&mut self, array: ArrayId) {
+    /// Local names for the extents of an array.
+    pub fn hoist_extents(&mut self, array: ArrayId) {
         for dim in 0..self.program.arrays[array].rank {
+            if self.is_opencl() {
+                self.param(Arg::Extent(array, dim), format!("const i64 a{array}_n{dim}"));
+                continue;
+            }
             let place = match self.host {
                 Some(layout) => format!("r->extents[{}]", layout.extents[array] + dim),
                 None => format!("arrays[{array}].extents[{dim}]"),
@@ -123,8 +133,13 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn hoist_column(&mut self, array: ArrayId, c: usize, constant: &str) {
+    /// A local name for a column of an array; `constant` is `const ` if it is only read.
+    pub fn hoist_column(&mut self, array: ArrayId, c: usize, constant: &str) {
         let t = self.program.arrays[array].columns[c];
+        if self.is_opencl() {
+            let restrict = if self.aliased.contains(&array) { "" } else { "restrict " };
+            return self.param(Arg::Column(array, c), format!("{constant}global {t} *{restrict}a{array}_{c}"));
+        }
         let place = match self.host {
             Some(layout) => format!("r->columns[{}]", layout.columns[array] + c),
             None => format!("arrays[{array}].columns[{c}]"),
@@ -165,7 +180,7 @@ impl<'a> Writer<'a> {
         match instr {
             Instr::Const(to, x) => {
                 constants.insert(*to, *x);
-                self.line(format!("const {} r{to} = {};", x.ty(), ops::constant(*x)));
+                self.line(format!("const {} r{to} = {};", x.ty(), ops::constant(self.declarations, *x)));
             }
             Instr::Op1(to, op, a) => {
                 let value = ops::op1(self.declarations, *op, code.types[*a], &format!("r{a}"));
@@ -191,7 +206,7 @@ impl<'a> Writer<'a> {
                 let (letter, position) = if in_strip {
                     ("s", format!("({}) * {LANES} + l", position_in_strip(*array, &index)))
                 } else {
-                    ("a", position(*array, &index))
+                    ("a", self.place(*array, &index))
                 };
                 for (c, to) in to.iter().enumerate() {
                     self.line(format!("const {} r{to} = {letter}{array}_{c}[{position}];", code.types[*to]));
@@ -241,21 +256,39 @@ impl<'a> Writer<'a> {
         });
     }
 
+    /// The row-major position of an index of an array.
+    pub fn place(&self, array: ArrayId, index: &[String]) -> String {
+        if !self.declarations.dialect.is_narrow() {
+            return position(array, index);
+        }
+        // Whatever is computed on the way, the position is the right one modulo 2³², and it fits.
+        let narrow: Vec<_> = index.iter().map(|i| format!("(uint)({i})")).collect();
+        let Some((first, rest)) = narrow.split_first() else { return "0".into() };
+        let next = |p, (k, i): (usize, &String)| format!("({p}) * (uint)a{array}_n{} + {i}", k + 1);
+        rest.iter().enumerate().fold(first.clone(), next)
+    }
+
     /// Leaves a record and returns if `condition` holds.
     pub fn fault(&mut self, condition: &str, kind: i64, site: SiteId, what: usize, index: &[String]) {
-        let name = format!("fault{}", index.len());
+        let (name, opencl) = (format!("fault{}", index.len()), self.is_opencl());
         self.declarations.need(&name, || {
             let params: String = (0..index.len()).map(|k| format!(", i64 i{k}")).collect();
             let stores: String = (0..index.len()).map(|k| format!(" fault[{}] = i{k};", k + 3)).collect();
+            if opencl {
+                return format!(
+                    "static int {name}(global i64 *fault, i64 kind, i64 site, i64 what{params}) {{\n    \
+                     if (atomic_cmpxchg((volatile global int *)fault, 0, (int)kind) != 0) return 1;\n    \
+                     fault[1] = site; fault[2] = what;{stores}\n    return 1;\n}}"
+                );
+            }
             format!(
                 "static __attribute__((cold, noinline)) int {name}(i64 *fault, i64 kind, i64 site, i64 what{params}) \
                  {{ fault[0] = kind; fault[1] = site; fault[2] = what;{stores} return 1; }}"
             )
         });
         let index: String = index.iter().map(|i| format!(", {i}")).collect();
-        self.line(format!(
-            "if (__builtin_expect({condition}, 0)) return {name}(fault, {kind}, {site}, {what}{index});"
-        ));
+        let condition = if opencl { condition.into() } else { format!("__builtin_expect({condition}, 0)") };
+        self.line(format!("if ({condition}) return {name}(fault, {kind}, {site}, {what}{index});"));
     }
 }
 

@@ -52,6 +52,16 @@ pub fn in_columns(outer: usize, rows: &Rows) -> bool {
     found
 }
 
+/// How many parts the rows are cut into, and the elements in each, if they are cut: there are few rows and they are long.
+pub fn parts(count: usize, len: usize) -> Option<(usize, usize)> {
+    if !(FEW..MANY).contains(&count) || count.saturating_mul(len) < SMALL {
+        return None;
+    }
+    let size = len.div_ceil((PARTS * BLOCK * 4 / count).clamp(8, PARTS)).max(16);
+    let parts = len.div_ceil(size);
+    (parts > 1).then_some((parts, size))
+}
+
 impl Writer<'_> {
     /// The function that combines the elements from `from` to `to` of `width` neighbouring rows with the accumulated values, and its
     /// name line.
@@ -88,10 +98,10 @@ impl Writer<'_> {
             });
         }
         let ix: String = index(outer).iter().map(|i| format!(", i64 {i}")).collect();
-        let acc: String = types.iter().enumerate().map(|(c, t)| format!(", {t} *restrict acc{c}")).collect();
-        format!(
-            "static int {name}(const array *arrays, i64 *fault{ix}, i64 from, i64 to, bool started, i64 width{acc})"
-        )
+        let space = self.global();
+        let acc: String = types.iter().enumerate().map(|(c, t)| format!(", {space}{t} *restrict acc{c}")).collect();
+        let parameters = self.parameters();
+        format!("static int {name}({parameters}{ix}, i64 from, i64 to, bool started, i64 width{acc})")
     }
 
     /// Calls that function for the positions from `p` to `stop`, block by block; the accumulators are `acc[base + p]`.
@@ -106,7 +116,8 @@ impl Writer<'_> {
             let ix: String = index(outer).iter().map(|i| format!(", {i}")).collect();
             let acc: String = acc.iter().map(|a| format!(", {a} + {base}p")).collect();
             let started = !init.is_empty() as u8;
-            w.line(format!("if ({function}(arrays, fault{ix}, {range}, {started}, width{acc})) return 1;"));
+            let arguments = w.arguments(function);
+            w.line(format!("if ({function}({arguments}{ix}, {range}, {started}, width{acc})) return 1;"));
             w.line("p += width;");
             w.line(format!("i{last} += width;"));
             w.braces(&format!("if (i{last} == n{last})"), |w| {

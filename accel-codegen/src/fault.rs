@@ -1,6 +1,7 @@
 //! The record that generated code leaves when it fails: `[kind, site, what, numbers..]`.
 
-use accel_fusion::kernel::Program;
+use accel_core::error::Error;
+use accel_fusion::kernel::{ArrayId, Program, SiteId};
 
 /// An index outside of an array that is read: the site of the read, the array, the index.
 pub const READ: i64 = 1;
@@ -26,4 +27,41 @@ pub const DIVISIONS: [&str; 4] = ["/", "%", "div_euclid", "rem_euclid"];
 pub fn record_length(program: &Program) -> usize {
     // Extents of rows have one more than those of their results.
     4 + program.arrays.iter().map(|a| a.rank).max().unwrap_or(0)
+}
+
+/// The error that a record tells of. `statement` is the site of the statement that failed, `shape` that of an array.
+pub fn error(program: &Program, record: &[i64], statement: SiteId, shape: impl Fn(ArrayId) -> Vec<usize>) -> Error {
+    let (kind, site, what) = (record[0], record[1] as usize, record[2] as usize);
+    let op = program.sites[site].to_string();
+    let extents = |n: usize| record[3..3 + n].iter().map(|e| *e as usize).collect::<Vec<_>>();
+    match kind {
+        DIVISION => Error::DivisionByZero { op: DIVISIONS[what], within: format!(" in {op}") },
+        READ | TARGET => {
+            let unknown = kind == READ && program.sites[site].at.is_none();
+            let op = if unknown { format!("`index` in {}", program.sites[statement]) } else { op };
+            let rank = program.arrays[what].rank;
+            Error::OutOfBounds { op, index: record[3..3 + rank].to_vec(), shape: shape(what) }
+        }
+        NEGATIVE => Error::Shape {
+            op,
+            expected: "extents that are not negative".into(),
+            found: format!("{:?}", &record[3..3 + what]),
+        },
+        MEMORY => Error::Memory { op, shape: extents(what) },
+        EMPTY => Error::Shape {
+            op,
+            expected: "a non-empty innermost dimension".into(),
+            found: format!("shape {:?}", extents(what)),
+        },
+        RESHAPE => {
+            let (old, new) = (shape(record[3] as usize), shape(what));
+            let size = |e: &[usize]| e.iter().product::<usize>();
+            Error::Shape {
+                op,
+                expected: format!("a shape of {} elements, as {old:?} has", size(&old)),
+                found: format!("{new:?}, which has {}", size(&new)),
+            }
+        }
+        _ => Error::Internal("generated code failed in an unknown way".into()),
+    }
 }

@@ -123,7 +123,7 @@ impl Writer<'_> {
     /// Says of the loop that follows that its iterations are independent, where that is not known already.
     fn independent(&mut self) {
         if !self.aliased.is_empty() {
-            self.line("#pragma GCC ivdep");
+            self.line(if self.is_opencl() { "INDEPENDENT" } else { "#pragma GCC ivdep" });
         }
     }
 
@@ -139,14 +139,15 @@ impl Writer<'_> {
     fn row_parameters(&self, to: ArrayId, outer: usize) -> String {
         let ix: String = index(outer).iter().map(|i| format!(", i64 {i}")).collect();
         let acc: String = self.columns(to).iter().enumerate().map(|(c, t)| format!(", {t} *acc{c}")).collect();
-        format!("const array *arrays, i64 *fault{ix}, i64 from, i64 to, bool started{acc}")
+        format!("{}{ix}, i64 from, i64 to, bool started{acc}", self.parameters())
     }
 
     /// A call of that function that returns if it fails.
     fn row_call(&mut self, name: &str, outer: usize, range: &str, started: bool, acc: &[String], more: &str) {
         let ix: String = index(outer).iter().map(|i| format!(", {i}")).collect();
         let acc: String = acc.iter().map(|y| format!(", &{y}")).collect();
-        self.line(format!("if ({name}(arrays, fault{ix}, {range}, {}{acc}{more})) return 1;", started as u8));
+        let arguments = self.arguments(name);
+        self.line(format!("if ({name}({arguments}{ix}, {range}, {}{acc}{more})) return 1;", started as u8));
     }
 
     /// The function that combines the elements from `from` to `to` of one row with the accumulated value, and its name line.
@@ -204,6 +205,10 @@ impl Writer<'_> {
     fn lanes(&mut self, guard: &str, types: &[ScalarType], outer: usize, rows: &Rows, source: impl Fn(&str) -> String) {
         let known = if types.len() == 1 { rows.known.map(|k| vec![k]) } else { rows.op.known_columns() };
         let Some(known) = known.filter(|_| is_smooth(&rows.element)) else { return };
+        // A work-item of a GPU has no room for so many values: they would be in its memory.
+        if self.declarations.dialect.is_gpu() {
+            return;
+        }
         let Some(lanes) = types.iter().map(|t| lane_count(*t)).min() else { return };
         let columns = || known.iter().copied().zip(types.iter().copied()).enumerate();
         let combine = |w: &mut Self, a: &dyn Fn(usize) -> String, b: &dyn Fn(usize) -> String| {
@@ -216,7 +221,7 @@ impl Writer<'_> {
         self.braces(&format!("if ({guard}to - k >= {})", 4 * lanes), |w| {
             for (c, (known, t)) in columns() {
                 w.line(format!("{t} lane{c}[{lanes}];"));
-                let start = ops::constant(neutral(known, t));
+                let start = ops::constant(w.declarations, neutral(known, t));
                 w.line(format!("for (int l = 0; l < {lanes}; l++) lane{c}[l] = {start};"));
             }
             let x = names("x", types);
@@ -227,8 +232,10 @@ impl Writer<'_> {
                     combine(w, &lane("l"), &|c| format!("x{c}"));
                 });
             });
-            w.braces(&format!("for (int half = {}; half > 0; half /= 2)", lanes / 2), |w| {
-                w.braces("for (int l = 0; l < half; l++)", |w| combine(w, &lane("l"), &lane("l + half")));
+            // `half` is a type of OpenCL C.
+            let (half, other) = if w.is_opencl() { ("apart", "l + apart") } else { ("half", "l + half") };
+            w.braces(&format!("for (int {half} = {}; {half} > 0; {half} /= 2)", lanes / 2), |w| {
+                w.braces(&format!("for (int l = 0; l < {half}; l++)"), |w| combine(w, &lane("l"), &lane(other)));
             });
             combine(w, &|c| format!("y{c}"), &lane("0"));
         });
@@ -283,7 +290,10 @@ impl Writer<'_> {
     /// Local names for partial results.
     pub fn state(&mut self, types: &[ScalarType]) {
         for (c, t) in types.iter().enumerate() {
-            self.line(format!("{t} *const s{c} = task->state[{c}];"));
+            match self.is_opencl() {
+                true => self.scratch(c, &t.to_string()),
+                false => self.line(format!("{t} *const s{c} = task->state[{c}];")),
+            }
         }
     }
 

@@ -14,12 +14,14 @@
 mod code;
 mod columns;
 mod cost;
+mod dialect;
 pub mod fault;
 mod host;
 mod kernels;
 mod layout;
-mod liveness;
+pub mod liveness;
 mod module;
+pub mod opencl;
 mod ops;
 mod parallel;
 pub mod parts;

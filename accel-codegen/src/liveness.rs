@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Block<'a> {
     /// Arrays from outside that this block gets and does not need: they go at its start.
     pub unused: Vec<ArrayId>,
+    /// The statements, in order.
     pub steps: Vec<Step<'a>>,
     /// Results that belong to the block, so that it can hand them over.
     pub owned_results: BTreeSet<ArrayId>,
@@ -21,6 +22,7 @@ pub struct Block<'a> {
 pub struct Step<'a> {
     /// Its position in the text: statements come before those of their blocks.
     pub number: usize,
+    /// What is done.
     pub stmt: &'a Stmt,
     /// What goes after it, but for what its blocks get.
     pub dies: BTreeSet<ArrayId>,

@@ -2,6 +2,7 @@
 
 use crate::code::Writer;
 use crate::columns::in_columns;
+use crate::dialect::Dialect;
 use crate::host::{self, is_inline};
 use crate::layout::Layout;
 use crate::liveness::{self, Block, Step};
@@ -32,7 +33,7 @@ pub struct Module {
 pub fn emit(program: &Program, options: Options) -> Module {
     let layout = Layout::new(program);
     let body = liveness::analyse(program);
-    let mut declarations = Declarations::new(options.vector_math);
+    let mut declarations = Declarations::new(options.vector_math, Dialect::C);
     let mut kernels = Kernels { program, declarations: &mut declarations, text: String::new(), statements: vec![] };
     kernels.block(&body);
     let statements = kernels.statements;

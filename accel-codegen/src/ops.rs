@@ -1,5 +1,7 @@
 //! Types, constants and primitive functions as C.
 
+use crate::dialect::Dialect;
+use crate::dialect::Params;
 use accel_core::repr::op::{Cmp, Float1, Float2, FloatTest, Int1, Int2, Logic, Num1, Num2, Op1, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::collections::BTreeMap;
@@ -8,12 +10,16 @@ use std::collections::BTreeMap;
 pub struct Declarations {
     /// Whether there are vector versions of the mathematical functions.
     pub vector_math: bool,
+    /// What is printed.
+    pub dialect: Dialect,
+    /// The parameters of functions in OpenCL C, by their names.
+    pub functions: BTreeMap<String, Params>,
     texts: BTreeMap<String, String>,
 }
 
 impl Declarations {
-    pub fn new(vector_math: bool) -> Self {
-        Declarations { vector_math, texts: BTreeMap::new() }
+    pub fn new(vector_math: bool, dialect: Dialect) -> Self {
+        Declarations { vector_math, dialect, functions: BTreeMap::new(), texts: BTreeMap::new() }
     }
 
     /// Adds a declaration once.
@@ -53,9 +59,22 @@ fn unsigned(t: ScalarType) -> String {
     format!("u{}", width(t))
 }
 
+/// The unsigned type in which signed integers of a type wrap: NOTE [Integers in OpenCL C].
+fn wrapping(t: ScalarType) -> &'static str {
+    if width(t) == 64 { "u64" } else { "u32" }
+}
+
+// NOTE [Integers in OpenCL C]
+// There is no `-fwrapv` in OpenCL: arithmetic that may leave the range of a signed type is done in an unsigned type of at least 32 bits (smaller
+// ones become `int`), and the conversion of the result to its own type gives the number that wraps.
+
 /// A literal.
-pub fn constant(x: Scalar) -> String {
+pub fn constant(d: &Declarations, x: Scalar) -> String {
+    let opencl = d.dialect.is_opencl();
     match x {
+        Scalar::I64(i64::MIN) if opencl => "(-9223372036854775807L - 1)".into(),
+        Scalar::I64(x) if opencl => format!("{x}L"),
+        Scalar::U64(x) if opencl => format!("{x}UL"),
         Scalar::Bool(x) => (x as u8).to_string(),
         Scalar::I8(x) => x.to_string(),
         Scalar::I16(x) => x.to_string(),
@@ -67,12 +86,16 @@ pub fn constant(x: Scalar) -> String {
         Scalar::U16(x) => x.to_string(),
         Scalar::U32(x) => format!("{x}u"),
         Scalar::U64(x) => format!("{x}ull"),
-        Scalar::F32(x) => float(x as f64, &format!("{x:?}"), "f"),
-        Scalar::F64(x) => float(x, &format!("{x:?}"), ""),
+        Scalar::F32(x) => float(d, x as f64, &format!("{x:?}"), "f"),
+        Scalar::F64(x) => float(d, x, &format!("{x:?}"), ""),
     }
 }
 
-fn float(x: f64, digits: &str, suffix: &str) -> String {
+fn float(d: &Declarations, x: f64, digits: &str, suffix: &str) -> String {
+    if d.dialect.is_opencl() && !x.is_finite() {
+        let value = if x.is_nan() { "NAN" } else { "INFINITY" };
+        return format!("({}{value})", if x < 0.0 { "-" } else { "" });
+    }
     if x.is_nan() {
         format!("__builtin_nan{suffix}(\"\")")
     } else if x.is_infinite() {
@@ -84,6 +107,9 @@ fn float(x: f64, digits: &str, suffix: &str) -> String {
 
 /// The call of a function of the C library, `n` arguments of type `t` and a result of the same type.
 fn library(d: &mut Declarations, t: ScalarType, name: &str, args: &[&str], vector: bool) -> String {
+    if d.dialect.is_opencl() {
+        return format!("{name}({})", args.join(", "));
+    }
     let name = if t == ScalarType::F32 { format!("{name}f") } else { name.to_string() };
     let simd = if vector && d.vector_math { "__attribute__((__simd__(\"notinbranch\"), const)) " } else { "" };
     d.need(&name, || format!("{simd}extern {t} {name}({});", vec![t.to_string(); args.len()].join(", ")));
@@ -96,9 +122,11 @@ pub fn op1(d: &mut Declarations, op: Op1, t: ScalarType, a: &str) -> String {
         Op1::Num(op) => num1(d, op, t, a),
         Op1::Float(op) => float1(d, op, t, a),
         Op1::Test(FloatTest::IsNan) => format!("{a} != {a}"),
+        Op1::Test(FloatTest::IsInfinite) if d.dialect.is_opencl() => format!("isinf({a}) != 0"),
+        Op1::Test(FloatTest::IsFinite) if d.dialect.is_opencl() => format!("isfinite({a}) != 0"),
         Op1::Test(FloatTest::IsInfinite) => format!("__builtin_isinf({a}) != 0"),
         Op1::Test(FloatTest::IsFinite) => format!("__builtin_isfinite({a}) != 0"),
-        Op1::Int(op) => int1(op, t, a),
+        Op1::Int(op) => int1(d, op, t, a),
         Op1::Not => format!("!{a}"),
         Op1::Cast(to) => cast(d, t, to, a),
     }
@@ -106,12 +134,15 @@ pub fn op1(d: &mut Declarations, op: Op1, t: ScalarType, a: &str) -> String {
 
 fn num1(d: &mut Declarations, op: Num1, t: ScalarType, a: &str) -> String {
     match op {
+        Num1::Neg if d.dialect.is_opencl() && !t.is_float() => format!("-({}){a}", wrapping(t)),
         Num1::Neg => format!("-{a}"),
         Num1::Abs if t.is_float() => library(d, t, "fabs", &[a], false),
+        Num1::Abs if is_signed(t) && d.dialect.is_opencl() => format!("{a} < 0 ? -({0}){a} : ({0}){a}", wrapping(t)),
         Num1::Abs if is_signed(t) => format!("{a} < 0 ? -{a} : {a}"),
         Num1::Abs => a.into(),
         Num1::Signum if t.is_float() => {
-            let one = library(d, t, "copysign", &["1", a], false);
+            let one = if d.dialect.is_opencl() { format!("({t})1") } else { "1".into() };
+            let one = library(d, t, "copysign", &[&one, a], false);
             format!("{a} == 0 || {a} != {a} ? {a} : {one}")
         }
         Num1::Signum => format!("({a} > 0) - ({a} < 0)"),
@@ -149,6 +180,11 @@ fn float1(d: &mut Declarations, op: Float1, t: ScalarType, a: &str) -> String {
         Float1::Round => library(d, t, "round", &[a], false),
         Float1::Trunc => library(d, t, "trunc", &[a], false),
         Float1::Recip => format!("1 / {a}"),
+        Float1::LogGamma if d.dialect.is_opencl() => format!("lgamma({a})"),
+        Float1::Polygamma(n) if d.dialect.is_opencl() => {
+            d.need("polygamma", || include_str!("opencl/polygamma.cl").into());
+            format!("({t})polygamma({n}, {a})")
+        }
         // `lgamma` itself sets a global variable.
         Float1::LogGamma => {
             let name = if t == ScalarType::F32 { "lgammaf_r" } else { "lgamma_r" };
@@ -162,10 +198,16 @@ fn float1(d: &mut Declarations, op: Float1, t: ScalarType, a: &str) -> String {
     }
 }
 
-fn int1(op: Int1, t: ScalarType, a: &str) -> String {
+fn int1(d: &Declarations, op: Int1, t: ScalarType, a: &str) -> String {
     let (w, bits) = (width(t), format!("(u64)({}){a}", unsigned(t)));
     match op {
         Int1::BitNot => format!("~{a}"),
+        Int1::CountOnes if d.dialect.is_opencl() => format!("popcount({bits})"),
+        Int1::LeadingZeros if d.dialect.is_opencl() => format!("{a} == 0 ? {w} : (int)clz({bits}) - {}", 64 - w),
+        // The ones below the lowest one.
+        Int1::TrailingZeros if d.dialect.is_opencl() => {
+            format!("{a} == 0 ? {w} : (int)popcount(~({bits}) & (({bits}) - 1))")
+        }
         Int1::CountOnes => format!("__builtin_popcountll({bits})"),
         Int1::LeadingZeros => format!("{a} == 0 ? {w} : __builtin_clzll({bits}) - {}", 64 - w),
         Int1::TrailingZeros => format!("{a} == 0 ? {w} : __builtin_ctzll({bits})"),
@@ -181,15 +223,16 @@ fn cast(d: &mut Declarations, from: ScalarType, to: ScalarType, a: &str) -> Stri
         return format!("({to}){a}");
     }
     let name = format!("{from}_to_{to}");
+    let (least, greatest) = (constant(d, to.least()), constant(d, to.greatest()));
+    let suffix = if from == ScalarType::F32 && d.dialect.is_opencl() { "f" } else { "" };
     d.need(&name, || {
         // The powers of two are exact in both types.
         let w = width(to);
         let (low, high) = if is_signed(to) {
-            (format!("-0x1p{}", w - 1), format!("0x1p{}", w - 1))
+            (format!("-0x1p{}{suffix}", w - 1), format!("0x1p{}{suffix}", w - 1))
         } else {
-            ("0x0p0".into(), format!("0x1p{w}"))
+            (format!("0x0p0{suffix}"), format!("0x1p{w}{suffix}"))
         };
-        let (least, greatest) = (constant(to.least()), constant(to.greatest()));
         format!(
             "static inline {to} {name}({from} x) {{ return x != x ? 0 : x <= {low} ? {least} : x >= {high} ? {greatest} : ({to})x; }}"
         )
@@ -227,7 +270,11 @@ pub fn op2(d: &mut Declarations, op: Op2, t: ScalarType, a: &str, b: &str) -> St
 }
 
 fn num2(d: &mut Declarations, op: Num2, t: ScalarType, a: &str, b: &str) -> String {
+    let u = wrapping(t);
     match op {
+        Num2::Add if d.dialect.is_opencl() && !t.is_float() => format!("({u}){a} + ({u}){b}"),
+        Num2::Sub if d.dialect.is_opencl() && !t.is_float() => format!("({u}){a} - ({u}){b}"),
+        Num2::Mul if d.dialect.is_opencl() && !t.is_float() => format!("({u}){a} * ({u}){b}"),
         Num2::Add => format!("{a} + {b}"),
         Num2::Sub => format!("{a} - {b}"),
         Num2::Mul => format!("{a} * {b}"),
@@ -235,7 +282,7 @@ fn num2(d: &mut Declarations, op: Num2, t: ScalarType, a: &str, b: &str) -> Stri
         Num2::Rem if t.is_float() => library(d, t, "fmod", &[a, b], false),
         Num2::Rem if !is_signed(t) => format!("{a} % {b}"),
         // The quotient of the least integer and -1 does not fit.
-        Num2::Div => helper(d, t, "div", "b == -1 ? -a : a / b", a, b),
+        Num2::Div => helper(d, t, "div", "b == -1 ? NEG : a / b", a, b),
         Num2::Rem => helper(d, t, "rem", "b == -1 ? 0 : a % b", a, b),
         Num2::Min if t.is_float() => format!("{b} < {a} || {a} != {a} ? {b} : {a}"),
         Num2::Max if t.is_float() => format!("{b} > {a} || {a} != {a} ? {b} : {a}"),
@@ -255,7 +302,7 @@ fn int2(d: &mut Declarations, op: Int2, t: ScalarType, a: &str, b: &str) -> Stri
         Int2::DivEuclid if !is_signed(t) => format!("{a} / {b}"),
         Int2::RemEuclid if !is_signed(t) => format!("{a} % {b}"),
         Int2::DivEuclid => {
-            helper(d, t, "div_euclid", "b == -1 ? -a : a % b >= 0 ? a / b : b > 0 ? a / b - 1 : a / b + 1", a, b)
+            helper(d, t, "div_euclid", "b == -1 ? NEG : a % b >= 0 ? a / b : b > 0 ? a / b - 1 : a / b + 1", a, b)
         }
         Int2::RemEuclid => {
             helper(d, t, "rem_euclid", "b == -1 ? 0 : a % b >= 0 ? a % b : b > 0 ? a % b + b : a % b - b", a, b)
@@ -263,9 +310,11 @@ fn int2(d: &mut Declarations, op: Int2, t: ScalarType, a: &str, b: &str) -> Stri
     }
 }
 
-/// The call of a small function that is defined in the program.
+/// The call of a small function that is defined in the program; `NEG` in its body is `-a`.
 fn helper(d: &mut Declarations, t: ScalarType, name: &str, body: &str, a: &str, b: &str) -> String {
     let name = format!("{name}_{t}");
+    let negative = if d.dialect.is_opencl() { format!("({t})-({})a", wrapping(t)) } else { "-a".into() };
+    let body = body.replace("NEG", &negative);
     d.need(&name, || format!("static inline {t} {name}({t} a, {t} b) {{ return {body}; }}"));
     format!("{name}({a}, {b})")
 }

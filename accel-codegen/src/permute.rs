@@ -18,13 +18,13 @@ use crate::ops;
 use accel_fusion::kernel::{ArrayId, Code, Known, Op, Program};
 
 /// Fewer elements are combined by one thread.
-const SMALL: usize = 1 << 16;
+pub const SMALL: usize = 1 << 16;
 /// A part has at least so many elements.
-const PART: usize = 1 << 13;
+pub const PART: usize = 1 << 13;
 /// And at least so many per target.
-const PER_TARGET: usize = 8;
+pub const PER_TARGET: usize = 8;
 /// At most so many parts.
-const PARTS: usize = 64;
+pub const PARTS: usize = 64;
 
 /// A permutation, see `Op::Permute`.
 pub struct Permute<'a> {
@@ -54,13 +54,8 @@ impl Permute<'_> {
 
 impl Writer<'_> {
     fn target_parameters(&self, to: ArrayId) -> String {
-        self.columns(to).iter().enumerate().map(|(c, t)| format!(", {t} *restrict a{to}_{c}")).collect()
-    }
-
-    fn target_extents(&mut self, to: ArrayId) {
-        for dim in 0..self.program.arrays[to].rank {
-            self.line(format!("const i64 a{to}_n{dim} = arrays[{to}].extents[{dim}];"));
-        }
+        let space = self.global();
+        self.columns(to).iter().enumerate().map(|(c, t)| format!(", {space}{t} *restrict a{to}_{c}")).collect()
     }
 
     /// The function that combines the source elements `from..to` of a task whose targets are at positions from `low` to
@@ -68,7 +63,7 @@ impl Writer<'_> {
     pub fn combine_into(&mut self, name: &str, p: &Permute) -> String {
         let (to, rank) = (p.to, p.rank);
         self.hoist(&[p.target, p.element, p.comb]);
-        self.target_extents(to);
+        self.hoist_extents(to);
         let types = self.columns(to);
         let target_rank = self.program.arrays[to].rank;
         self.positions(rank, |w| {
@@ -93,14 +88,16 @@ impl Writer<'_> {
             });
         });
         let target = self.target_parameters(to);
-        format!(
-            "static inline __attribute__((always_inline)) int {name}(const array *arrays, const task *task, i64 *fault, u64 low, u64 most{target})"
-        )
+        let (parameters, inlined) =
+            (self.task_parameters(), if self.is_opencl() { "" } else { "__attribute__((always_inline)) " });
+        format!("static inline {inlined}int {name}({parameters}, u64 low, u64 most{target})")
     }
 
-    fn combine_call(&self, name: &str, to: ArrayId, task: &str, range: &str) -> String {
+    fn combine_call(&mut self, name: &str, to: ArrayId, task: &str, range: &str) -> String {
         let columns: String = (0..self.columns(to).len()).map(|c| format!(", a{to}_{c}")).collect();
-        format!("{name}_into(arrays, {task}, fault, {range}{columns})")
+        let into = format!("{name}_into");
+        let arguments = self.task_arguments(&into, task);
+        format!("{into}({arguments}, {range}{columns})")
     }
 
     /// The elements `from..to` of the source, one after the other.
@@ -113,8 +110,13 @@ impl Writer<'_> {
     /// The elements `from..to` of the source, combined into the `slot`th copy of the `len` targets in `state`.
     pub fn private(&mut self, name: &str, p: &Permute, known: Known) {
         let (to, t) = (p.to, self.columns(p.to)[0]);
-        self.line(format!("{t} *const a{to}_0 = ({t} *)task->state[0] + task->slot * task->len;"));
-        let start = ops::constant(neutral(known, t));
+        if self.is_opencl() {
+            self.scratch(0, &t.to_string());
+            self.line(format!("global {t} *const a{to}_0 = s0 + task->slot * task->len;"));
+        } else {
+            self.line(format!("{t} *const a{to}_0 = ({t} *)task->state[0] + task->slot * task->len;"));
+        }
+        let start = ops::constant(self.declarations, neutral(known, t));
         self.line(format!("for (i64 q = 0; q < task->len; q++) a{to}_0[q] = {start};"));
         let call = self.combine_call(name, to, "task", EVERYWHERE);
         self.line(format!("return {call};"));
@@ -125,9 +127,15 @@ impl Writer<'_> {
         let (to, t) = (p.to, self.columns(p.to)[0]);
         self.hoist(&[p.comb]);
         self.hoist_output(to, false);
-        self.line(format!("const {t} *restrict const copies = task->state[0];"));
+        let space = self.global();
+        if self.is_opencl() {
+            self.scratch(0, &t.to_string());
+            self.line(format!("const global {t} *const copies = s0;"));
+        } else {
+            self.line(format!("const {t} *restrict const copies = task->state[0];"));
+        }
         self.braces("for (i64 i = 0; i < task->slot; i++)", |w| {
-            w.line(format!("const {t} *const copy = copies + i * task->len;"));
+            w.line(format!("const {space}{t} *const copy = copies + i * task->len;"));
             w.braces("for (i64 q = task->from; q < task->to; q++)", |w| {
                 let old = elements(to, 1, "q");
                 w.code(p.comb, &["copy[q]".to_string(), old[0].clone()], &old);
@@ -139,7 +147,8 @@ impl Writer<'_> {
     pub fn owned(&mut self, name: &str, p: &Permute) {
         self.hoist_output(p.to, false);
         self.line("if (task->from == task->to) return 0;");
-        self.line("const job all = { 0, task->len, 0, 0, 0, task->extents, task->state };");
+        let rest = if self.is_opencl() { "task->extents" } else { "task->extents, task->state" };
+        self.line(format!("const job all = {{ 0, task->len, 0, 0, 0, {rest} }};"));
         let call = self.combine_call(name, p.to, "&all", "task->from, task->to - 1 - task->from");
         self.line(format!("return {call};"));
     }
@@ -157,7 +166,7 @@ impl Writer<'_> {
         let to = p.to;
         self.line("const i64 n = task->to;");
         self.line(format!("if (n < {SMALL}) return -1;"));
-        self.target_extents(to);
+        self.hoist_extents(to);
         let size: String = (0..self.program.arrays[to].rank).map(|d| format!(" * a{to}_n{d}")).collect();
         self.line(format!("const i64 targets = (i64)1{size};"));
         self.line("if (targets == 0) return -1;");

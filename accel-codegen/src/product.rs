@@ -52,7 +52,7 @@ impl Writer<'_> {
     }
 
     /// How far apart the elements are that a step of parameter `p` is between.
-    fn stride(&self, o: &Operand, p: usize) -> String {
+    pub fn stride(&self, o: &Operand, p: usize) -> String {
         let rank = o.index.len();
         let one = |dim: usize| {
             let inner: String = (dim + 1..rank).map(|k| format!(" * a{}_n{k}", o.array)).collect();

@@ -78,12 +78,9 @@ impl<'a> Strip<'a> {
         }
         let inside: BTreeSet<_> = self.body.iter().flat_map(|(_, op, _)| op.defines()).copied().collect();
         for (array, read) in used {
-            for dim in 0..self.program.arrays[array].rank {
-                w.line(format!("const i64 a{array}_n{dim} = arrays[{array}].extents[{dim}];"));
-            }
+            w.hoist_extents(array);
             for c in read.into_iter().filter(|_| columns && !inside.contains(&array)) {
-                let t = self.columns(array)[c];
-                w.line(format!("const {t} *restrict const a{array}_{c} = arrays[{array}].columns[{c}];"));
+                w.hoist_column(array, c, "const ");
             }
         }
     }
@@ -143,6 +140,27 @@ impl<'a> Strip<'a> {
         w.line("out[0] = scratch; out[1] = partial; out[2] = cost;");
     }
 
+    /// The same as a description that can be kept.
+    pub fn usage(&self) -> Usage {
+        let room = |a: ArrayId| self.columns(a).iter().map(move |t| (a, ops::bytes(*t) as usize));
+        let work = |(role, op, _): &(Role, &'a Op, SiteId)| {
+            let a = op.defines().first().copied().unwrap_or_default();
+            let (each, length) = match op {
+                Op::Reduce { rows, .. } if *role == Role::Row => {
+                    (cost(&rows.element.instrs) + cost(&rows.op.instrs), Length::of(&rows.len))
+                }
+                Op::Reduce { rows, .. } => (cost(&rows.element.instrs) + cost(&rows.op.instrs), Length::Known(1)),
+                _ => (cost(&elementwise(*role, op).0.instrs), Length::Known(1)),
+            };
+            (a, (*role == Role::Row) as usize, each, length)
+        };
+        Usage {
+            held: self.held().flat_map(room).collect(),
+            totals: self.totals().flat_map(|(a, ..)| room(a)).collect(),
+            work: self.body.iter().map(work).collect(),
+        }
+    }
+
     /// The length of the rows that a row statement reduces.
     fn length(&self, w: &mut Writer, a: ArrayId, role: Role, rows: &Rows) {
         if role == Role::Row {
@@ -155,23 +173,40 @@ impl<'a> Strip<'a> {
     pub fn body(&self, w: &mut Writer) {
         arithmetic(w);
         self.names(w, true);
-        w.line("char *scratch = task->state[0], *partial = task->state[1];");
+        let space = w.global();
+        if w.is_opencl() {
+            w.scratch(0, "char");
+            w.scratch(1, "char");
+            w.line("global char *scratch = s0, *partial = s1;");
+        } else {
+            w.line("char *scratch = task->state[0], *partial = task->state[1];");
+        }
+        let address = if w.is_opencl() { "global void *" } else { "void *" };
         for a in self.held() {
             for (c, t) in self.columns(a).iter().enumerate() {
-                w.line(format!("{t} *restrict const s{a}_{c} = (void *)scratch; scratch += {};", self.room(a, *t)));
+                w.line(format!(
+                    "{space}{t} *restrict const s{a}_{c} = ({address})scratch; scratch += {};",
+                    self.room(a, *t)
+                ));
             }
         }
         for a in self.rows.iter().filter(|a| self.to.contains(a)) {
             for (c, t) in self.columns(*a).iter().enumerate() {
-                w.line(format!("{t} *restrict const o{a}_{c} = arrays[{a}].columns[{c}];"));
+                match w.is_opencl() {
+                    true => {
+                        w.hoist_column(*a, c, "");
+                        w.line(format!("global {t} *restrict const o{a}_{c} = a{a}_{c};"));
+                    }
+                    false => w.line(format!("{t} *restrict const o{a}_{c} = arrays[{a}].columns[{c}];")),
+                }
             }
         }
         for (a, rows, _) in self.totals() {
             for (c, t) in self.columns(a).iter().enumerate() {
                 let room = self.total_room(a, *t);
-                w.line(format!("{t} *restrict const t{a}_{c} = (void *)partial; partial += {room};"));
+                w.line(format!("{space}{t} *restrict const t{a}_{c} = ({address})partial; partial += {room};"));
                 if let Some(known) = rows.known {
-                    let (size, zero) = (self.total_size(a), ops::constant(neutral(known, *t)));
+                    let (size, zero) = (self.total_size(a), ops::constant(w.declarations, neutral(known, *t)));
                     w.line(format!("for (i64 q = 0; q < {size}; q++) t{a}_{c}[q] = {zero};"));
                 }
             }
@@ -340,7 +375,8 @@ impl<'a> Strip<'a> {
                     w.braces(LANE, |w| {
                         w.declare(&x, types);
                         w.code(&rows.element, &element, &x);
-                        w.line(format!("y[l] = l < width ? x0 : {};", ops::constant(neutral(known, *t))));
+                        let zero = ops::constant(w.declarations, neutral(known, *t));
+                        w.line(format!("y[l] = l < width ? x0 : {zero};"));
                     });
                     let mut half = LANES / 2;
                     while half > 0 {
@@ -385,7 +421,13 @@ impl<'a> Strip<'a> {
     /// Combines the partial totals of the first `to` tasks, which are `len` bytes apart from `state[0]` on.
     pub fn join(&self, w: &mut Writer) {
         arithmetic(w);
-        w.line("const char *partial = task->state[0];");
+        let space = w.global();
+        if w.is_opencl() {
+            w.scratch(1, "char");
+            w.line("const global char *partial = s1;");
+        } else {
+            w.line("const char *partial = task->state[0];");
+        }
         for (a, rows, site) in self.totals() {
             w.site = site;
             let types = self.columns(a);
@@ -395,7 +437,7 @@ impl<'a> Strip<'a> {
                 w.hoist_output(a, true);
                 for (c, t) in types.iter().enumerate() {
                     w.line(format!(
-                        "const {t} *const t{c} = (const void *)partial; partial += {};",
+                        "const {space}{t} *const t{c} = (const {space}void *)partial; partial += {};",
                         self.total_room(a, *t)
                     ));
                 }
@@ -404,7 +446,7 @@ impl<'a> Strip<'a> {
                     let part: Vec<_> = types
                         .iter()
                         .enumerate()
-                        .map(|(c, t)| format!("((const {t} *)((const char *)t{c} + s * task->len))[q]"))
+                        .map(|(c, t)| format!("((const {space}{t} *)((const {space}char *)t{c} + s * task->len))[q]"))
                         .collect();
                     w.line("i64 s = 0;");
                     if rows.init.is_some() {
@@ -420,6 +462,56 @@ impl<'a> Strip<'a> {
                 });
             });
         }
+    }
+}
+
+/// What a task of a strip needs and takes.
+#[derive(Clone, Debug)]
+pub struct Usage {
+    /// Arrays with the sizes of an element, once for every column.
+    held: Vec<(ArrayId, usize)>,
+    totals: Vec<(ArrayId, usize)>,
+    /// Statements: an array, the number of its dimensions that are not those of the statement at one position, and the cost and the length
+    /// of a row.
+    work: Vec<(ArrayId, usize, usize, Length)>,
+}
+
+/// The length of rows.
+#[derive(Clone, Copy, Debug)]
+enum Length {
+    Known(usize),
+    Extent(ArrayId, usize),
+}
+
+impl Length {
+    /// As far as it can be told without executing the code.
+    fn of(len: &Code) -> Length {
+        let simple = |i: &Instr| match i {
+            Instr::Const(r, Scalar::I64(n)) if len.results == [*r] => Some(Length::Known((*n).max(0) as usize)),
+            Instr::Extent(r, a, dim) if len.results == [*r] => Some(Length::Extent(*a, *dim)),
+            _ => None,
+        };
+        len.instrs.iter().find_map(simple).unwrap_or(Length::Known(LANES))
+    }
+}
+
+impl Usage {
+    /// The bytes of working memory of a task, the bytes of its partial totals, and about how many operations a position takes.
+    pub fn sizes(&self, extents: &[Vec<i64>]) -> [usize; 3] {
+        let size =
+            |a: ArrayId, from: usize| extents[a].iter().skip(from).fold(1usize, |n, e| n.saturating_mul(*e as usize));
+        let room = |n: usize, bytes: usize| n.saturating_mul(bytes).div_ceil(64).saturating_mul(64);
+        let sum = |all: &[(ArrayId, usize)], from: usize, each: usize| {
+            all.iter().fold(0usize, |n, (a, bytes)| n.saturating_add(room(size(*a, from), each * bytes)))
+        };
+        let length = |l: Length| match l {
+            Length::Known(n) => n,
+            Length::Extent(a, dim) => extents[a][dim] as usize,
+        };
+        let work = self.work.iter().fold(0usize, |n, (a, from, each, l)| {
+            n.saturating_add(size(*a, *from).saturating_mul(length(*l)).saturating_mul(*each))
+        });
+        [sum(&self.held, 1, LANES), sum(&self.totals, 0, 1), work]
     }
 }
 
@@ -464,6 +556,13 @@ fn product(factors: impl Iterator<Item = String>) -> String {
 
 /// Arithmetic on sizes, which saturates: memory of such a size is not there.
 fn arithmetic(w: &mut Writer) {
+    if w.is_opencl() {
+        // The sizes have been checked by the host.
+        w.declarations.need("room", || {
+            "static i64 times(i64 a, i64 b) { return a * b; }\nstatic i64 room(i64 bytes) { return (bytes + 63) & -64; }".into()
+        });
+        return;
+    }
     let greatest = "0x7fffffffffffffff";
     for (name, builtin) in [("times", "mul"), ("plus", "add")] {
         w.declarations.need(name, || {

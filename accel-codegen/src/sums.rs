@@ -11,6 +11,7 @@
 
 use crate::code::{Constants, LANES, Writer, is_straight, position, position_in_strip};
 use crate::kernels::{index, neutral};
+use crate::opencl;
 use crate::ops;
 use accel_core::repr::ScalarType;
 use accel_core::repr::op::{Num1, Num2, Op1, Op2};
@@ -77,10 +78,11 @@ impl<'a> Sum<'a> {
             for (r, arg) in args.iter().enumerate().filter(|(r, _)| *r != position) {
                 w.line(format!("const i64 r{r} = {arg};"));
             }
+            let (space, zero) = (w.global(), zero(w, t));
             let value = |r: Reg| match self.lanes[r] {
                 true => format!("r{r}"),
                 // Nothing changes a number that nothing is subtracted from, not even the sign of a zero.
-                false => format!("(r{r} - (v_{t}){{0}})"),
+                false => format!("(r{r} - {zero})"),
             };
             let fused = self.factors.is_some() as usize;
             for i in &code.instrs[..code.instrs.len() - fused] {
@@ -89,7 +91,9 @@ impl<'a> Sum<'a> {
                         let index: Vec<_> = index.iter().map(|r| format!("r{r}")).collect();
                         let q = position_in_strip(*array, &index);
                         for (c, r) in to.iter().enumerate().filter(|(_, r)| code.types[**r] == t) {
-                            w.line(format!("const v_{t} r{r} = *(const v_{t} *)&s{array}_{c}[({q}) * {LANES} + {l}];"));
+                            w.line(format!(
+                                "const v_{t} r{r} = *(const {space}v_{t} *)&s{array}_{c}[({q}) * {LANES} + {l}];"
+                            ));
                         }
                     }
                     Instr::Op1(to, _, a) if self.lanes[*to] => w.line(format!("const v_{t} r{to} = -r{a};")),
@@ -125,7 +129,12 @@ impl<'a> Sum<'a> {
             }
             ix
         };
-        let first = if self.rows.init.is_some() { format!("z{to}_0") } else { ops::constant(neutral(Known::Sum, t)) };
+        let first = if self.rows.init.is_some() {
+            format!("z{to}_0")
+        } else {
+            ops::constant(w.declarations, neutral(Known::Sum, t))
+        };
+        let (space, zero) = (w.global(), zero(w, t));
         loops(w, to, 1, rank.max(2) - 1, |w| {
             let head = match rank {
                 1 => String::new(),
@@ -138,7 +147,7 @@ impl<'a> Sum<'a> {
                 let acc = |b: usize, v: usize| format!("y{b}_{v}");
                 let all = || (0..step).flat_map(|b| (0..vectors).map(move |v| (b, v)));
                 for (b, v) in all() {
-                    w.line(format!("v_{t} {} = {first} - (v_{t}){{0}};", acc(b, v)));
+                    w.line(format!("v_{t} {} = {first} - {zero};", acc(b, v)));
                 }
                 w.braces(&format!("for (i64 k = 0; k < m{to}; k++)"), |w| {
                     for (b, v) in all() {
@@ -149,7 +158,7 @@ impl<'a> Sum<'a> {
                 for (b, v) in all() {
                     let q = position_in_strip(to, &place(b));
                     let l = v * LANES / vectors;
-                    w.line(format!("*(v_{t} *)&s{to}_0[({q}) * {LANES} + {l}] = {};", acc(b, v)));
+                    w.line(format!("*({space}v_{t} *)&s{to}_0[({q}) * {LANES} + {l}] = {};", acc(b, v)));
                 }
             });
         });
@@ -163,7 +172,8 @@ impl<'a> Sum<'a> {
 
     /// What `body` writes, executed as NOTE [Tiny factors] says.
     fn flushing(&self, w: &mut Writer, body: impl FnOnce(&mut Writer)) {
-        if self.factors.is_none() {
+        // OpenCL has no such mode that can be changed by a kernel.
+        if self.factors.is_none() || w.is_opencl() {
             return w.braces("", body);
         }
         w.declarations.need("tiny", || {
@@ -199,7 +209,8 @@ impl<'a> Sum<'a> {
         };
         let block = |w: &mut Writer| {
             near(w, "j", &format!("i{}", rank - 1), &size(rank - 1), wide);
-            (0..8).for_each(|b| w.line(format!("v_{t} y{b} = {{0}};")));
+            let start = if w.is_opencl() { zero(w, t) } else { "{0}".into() };
+            (0..8).for_each(|b| w.line(format!("v_{t} y{b} = {start};")));
             let step = LANES / self.vectors();
             w.braces(&format!("for (int l = 0; l < {LANES}; l += {step})"), |w| {
                 for b in 0..8 {
@@ -214,10 +225,13 @@ impl<'a> Sum<'a> {
                 let outer =
                     if h > 0 { format!("if (i{} + {h} < {})", rank - 2, size(rank - 2)) } else { String::new() };
                 w.braces(&outer, |w| {
-                    w.line(format!("{t} *const out = &t{to}_0[{q}];"));
-                    w.line(format!("out[0] += sums[{}];", h * wide));
-                    for b in 1..wide {
-                        w.line(format!("if ({}) out[{b}] += sums[{}];", inside(b), h * wide + b));
+                    let element = |k: usize| if w.is_opencl() { format!("sums.s{k}") } else { format!("sums[{k}]") };
+                    let sums: Vec<_> = (0..wide).map(|b| element(h * wide + b)).collect();
+                    let space = w.global();
+                    w.line(format!("{space}{t} *const out = &t{to}_0[{q}];"));
+                    w.line(format!("out[0] += {};", sums[0]));
+                    for (b, sum) in sums.iter().enumerate().skip(1) {
+                        w.line(format!("if ({}) out[{b}] += {sum};", inside(b)));
                     }
                 });
             }
@@ -256,8 +270,16 @@ fn width(t: ScalarType) -> usize {
     if t == ScalarType::F32 { 4 } else { 8 }
 }
 
+/// A vector of zeros.
+fn zero(w: &Writer, t: ScalarType) -> String {
+    if w.is_opencl() { format!("(v_{t})(0)") } else { format!("(v_{t}){{0}}") }
+}
+
 /// Vectors of 64 bytes, those of eight numbers, their fused products, and the sums of eight vectors at once.
 fn declare(w: &mut Writer, t: ScalarType) {
+    if w.is_opencl() {
+        return opencl::vectors::vectors(w.declarations, t);
+    }
     let n = 64 / width(t);
     // The names are declared in the order of the alphabet: types before what uses them.
     w.declarations.need(&format!("V_{t}"), || {

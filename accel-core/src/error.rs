@@ -107,6 +107,9 @@ pub enum Error {
     /// The C compiler that a backend uses has failed, or what it made cannot be loaded.
     #[error("compiling the generated C code: {0}")]
     Compiler(String),
+    /// A device that is not there, or what its driver cannot do.
+    #[error("OpenCL: {0}")]
+    Device(String),
     /// Text that is not a kernel program.
     #[error("line {line}: expected {expected}, found {found}")]
     Syntax {

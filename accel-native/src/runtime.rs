@@ -6,7 +6,7 @@ use crate::memory::{Memory, address, cell};
 use crate::parallel::CALLS;
 use crate::pool::Pool;
 use accel_codegen::Layout;
-use accel_codegen::fault::{DIVISION, DIVISIONS, EMPTY, MEMORY, NEGATIVE, READ, RESHAPE, STRIP, TARGET, record_length};
+use accel_codegen::fault::{self, STRIP, record_length};
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, RawArray};
 use accel_fusion::kernel::{ArrayId, Block as Statements, Op, Program};
@@ -121,7 +121,7 @@ pub fn run(code: &Code, arguments: &[RawArray]) -> Result<Option<(Vec<RawArray>,
             let first = layout.extents[a];
             extents[first..first + program.arrays[a].rank].iter().map(|e| *e as usize).collect()
         };
-        return Err(failure.unwrap_or_else(|| error(program, &fault, run.site as usize, shape)));
+        return Err(failure.unwrap_or_else(|| fault::error(program, &fault, run.site as usize, shape)));
     }
     let result = |a: &ArrayId| {
         let (info, e, c) = (&program.arrays[*a], layout.extents[*a], layout.columns[*a]);
@@ -157,43 +157,6 @@ fn put(
         if !a.extents.is_empty() {
             blocks[c + k] = memory.borrow(column.clone());
         }
-    }
-}
-
-/// What a record says. `shape` is that of an array.
-fn error(program: &Program, fault: &[i64], statement: usize, shape: impl Fn(ArrayId) -> Vec<usize>) -> Error {
-    let (kind, site, what) = (fault[0], fault[1] as usize, fault[2] as usize);
-    let op = program.sites[site].to_string();
-    let extents = |n: usize| fault[3..3 + n].iter().map(|e| *e as usize).collect::<Vec<_>>();
-    match kind {
-        DIVISION => Error::DivisionByZero { op: DIVISIONS[what], within: format!(" in {op}") },
-        READ | TARGET => {
-            let unknown = kind == READ && program.sites[site].at.is_none();
-            let op = if unknown { format!("`index` in {}", program.sites[statement]) } else { op };
-            let rank = program.arrays[what].rank;
-            Error::OutOfBounds { op, index: fault[3..3 + rank].to_vec(), shape: shape(what) }
-        }
-        NEGATIVE => Error::Shape {
-            op,
-            expected: "extents that are not negative".into(),
-            found: format!("{:?}", &fault[3..3 + what]),
-        },
-        MEMORY => Error::Memory { op, shape: extents(what) },
-        EMPTY => Error::Shape {
-            op,
-            expected: "a non-empty innermost dimension".into(),
-            found: format!("shape {:?}", extents(what)),
-        },
-        RESHAPE => {
-            let (old, new) = (shape(fault[3] as usize), shape(what));
-            let size = |e: &[usize]| e.iter().product::<usize>();
-            Error::Shape {
-                op,
-                expected: format!("a shape of {} elements, as {old:?} has", size(&old)),
-                found: format!("{new:?}, which has {}", size(&new)),
-            }
-        }
-        _ => Error::Internal("generated code failed in an unknown way".into()),
     }
 }
 

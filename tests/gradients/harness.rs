@@ -82,10 +82,21 @@ pub struct Tally {
     skipped: Cell<usize>,
 }
 
+#[path = "../random/agree.rs"]
+#[allow(dead_code, reason = "a part is needed")]
+mod agree;
+
+/// A further backend, which the environment variable `ACCEL_ALSO_ON` names.
+fn also_on() -> Option<&'static dyn Backend> {
+    let name = std::env::var("ACCEL_ALSO_ON").ok()?;
+    Some(accel::backend_named(&name).unwrap_or_else(|e| panic!("ACCEL_ALSO_ON: {e}")))
+}
+
 /// A compiled program.
 pub struct Ready {
     executable: Box<dyn Executable>,
     kernels: Box<dyn Executable>,
+    further: Option<Box<dyn Executable>>,
     runs: Cell<usize>,
 }
 
@@ -98,10 +109,16 @@ impl Ready {
     pub fn new<A: Arrays, R: Arrays>(program: &Afun<A, R>) -> Self {
         let program = program.program().unwrap_or_else(|e| panic!("{e}"));
         let compile = |backend: &dyn Backend| backend.compile(program).unwrap_or_else(|e| panic!("{e}\n{program}"));
-        Ready { executable: compile(&Interpreter), kernels: compile(&KernelEvaluator), runs: Cell::new(0) }
+        Ready {
+            executable: compile(&Interpreter),
+            kernels: compile(&KernelEvaluator),
+            further: also_on().map(compile),
+            runs: Cell::new(0),
+        }
     }
 
-    /// Runs it. In the first runs the result of its kernel program must be the same to the last bit, and so must an error.
+    /// Runs it. In the first runs the result of its kernel program must be the same to the last bit, and so must an error; that of a further
+    /// backend must be close.
     pub fn run(&self, x: &ArrayTuple) -> Checked<ArrayTuple> {
         let run = |e: &dyn Executable| e.run(x).map_err(|e| e.to_string());
         let result = run(&*self.executable);
@@ -110,6 +127,9 @@ impl Ready {
             let by_kernels = run(&*self.kernels);
             if format!("{result:?}") != format!("{by_kernels:?}") {
                 return Err(format!("the interpreter gives {result:?}, the kernel program {by_kernels:?}"));
+            }
+            if let Some(further) = &self.further {
+                agree::compare(&self.executable.run(x), &further.run(x), agree::CLOSE)?;
             }
         }
         result

@@ -41,7 +41,7 @@ impl Executable for Passed {
             ArrayTuple::of(&self.result, &mut arrays).ok_or_else(|| Error::Internal("too few results".into()))
         };
         let general = run(&self.general);
-        if !self.optimized.fits(&self.lowered, &argument.leaves()) {
+        if !self.optimized.fits(&self.lowered, argument.leaves().iter().map(|a| &*a.extents)) {
             return general;
         }
         let found = run(&self.optimized.program);

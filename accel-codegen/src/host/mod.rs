@@ -10,6 +10,8 @@
 mod parts;
 mod strip;
 
+pub use strip::largest as largest_strip;
+
 use crate::code::{Writer, is_straight};
 use crate::cost::{SMALL, cost};
 use crate::fault;

@@ -12,6 +12,11 @@ const LARGE_FOR_SHORT: usize = 1 << 18;
 /// .. and no strip that takes more than this, which is far more than the caches.
 const LARGE: usize = 32 << 20;
 
+/// The most bytes of working memory of a strip of so many positions.
+pub fn largest(positions: usize) -> usize {
+    if positions < SHORT { LARGE_FOR_SHORT } else { LARGE }
+}
+
 impl Host<'_> {
     /// All statements of the body at once.
     pub fn strip(&mut self, s: &Step, to: &[ArrayId], len: &Code, body: &kernel::Block) {

@@ -31,6 +31,14 @@ macro_rules! columns {
             pub fn identity(&self) -> usize {
                 match self { $(Column::$variant(c) => Arc::as_ptr(c).addr()),* }
             }
+            /// The address of the elements.
+            pub fn as_ptr(&self) -> *const u8 {
+                match self { $(Column::$variant(c) => c.as_ptr().cast()),* }
+            }
+            /// The address of the elements, to be written to; `None` if others have the column as well.
+            pub fn as_mut_ptr(&mut self) -> Option<*mut u8> {
+                match self { $(Column::$variant(c) => Arc::get_mut(c).map(|c| c.as_mut_ptr().cast())),* }
+            }
             /// How many elements there are.
             pub fn len(&self) -> usize {
                 match self { $(Column::$variant(c) => c.len()),* }

@@ -5,13 +5,13 @@
 //! be inside and is not is an internal error.
 
 use super::ir::*;
+use super::machine::{self, Machine, Store, check_size, no_element, offset, out_of_bounds, position, truth};
 use super::verify::verify;
 use crate::lower;
 use accel_core::ast::{conforms, deep};
 use accel_core::backend::{Backend, Executable};
 use accel_core::error::{Error, Result};
 use accel_core::repr::{ArrayTuple, Column, RawArray, RawTy, Scalar, ScalarType};
-use std::sync::Arc;
 
 /// The arrays that a program computes from an argument, from left to right.
 ///
@@ -78,7 +78,7 @@ fn run(p: &Program, argument: &ArrayTuple) -> Result<Vec<RawArray>> {
     }
     let mut e = Evaluator { p, arrays: vec![None; p.arrays.len()] };
     for (a, id) in inputs.into_iter().zip(&p.inputs) {
-        check_size("argument", &a.extents)?;
+        check_size(|| "argument".into(), &a.extents)?;
         e.arrays[*id] = Some(a);
     }
     e.block(&p.body)?;
@@ -90,7 +90,17 @@ struct Evaluator<'a> {
     arrays: Vec<Option<RawArray>>,
 }
 
-impl<'a> Evaluator<'a> {
+impl Store for Evaluator<'_> {
+    fn extent(&self, a: ArrayId, dim: usize) -> Result<usize> {
+        Ok(self.get(a)?.extents[dim])
+    }
+
+    fn scalar(&self, a: ArrayId, column: usize, at: usize) -> Result<Scalar> {
+        self.get(a)?.columns[column].get(at).ok_or_else(no_element)
+    }
+}
+
+impl Evaluator<'_> {
     fn get(&self, a: ArrayId) -> Result<&RawArray> {
         self.arrays[a].as_ref().ok_or_else(|| Error::Internal(format!("a{a} is not computed yet")))
     }
@@ -113,34 +123,24 @@ impl<'a> Evaluator<'a> {
         self.get_all(results)
     }
 
-    fn machine<'e>(&'e self, c: &'e Code, site: SiteId) -> Machine<'e> {
-        Machine { e: self, c, registers: c.types.iter().map(|t| t.zero()).collect(), site }
+    fn machine<'e>(&'e self, c: &'e Code, site: SiteId) -> Machine<'e, Self> {
+        Machine::new(self.p, self, c, site)
     }
 
     /// The results of a code without parameters.
     fn value(&self, c: &Code, site: SiteId) -> Result<Vec<Scalar>> {
-        self.machine(c, site).call(&[])
+        machine::values(self.p, self, c, site)
     }
 
-    /// The results of a code for extents: none is negative, and there can be an array of their size.
     fn extents(&self, c: &Code, site: SiteId) -> Result<Vec<usize>> {
-        let place = self.p.sites[site].to_string();
-        let found = self.value(c, site)?.into_iter().map(int).collect::<Result<Vec<_>>>()?;
-        let extents = found.iter().map(|e| usize::try_from(*e).ok()).collect::<Option<Vec<_>>>();
-        let extents = extents.ok_or_else(|| Error::Shape {
-            op: place.clone(),
-            expected: "extents that are not negative".into(),
-            found: format!("{found:?}"),
-        })?;
-        check_size(&place, &extents)?;
-        Ok(extents)
+        machine::extents(self.p, self, c, site)
     }
 
     fn output(&self, extents: &[usize], columns: &[ScalarType], site: SiteId) -> Result<RawArray> {
-        let place = self.p.sites[site].to_string();
-        let n = check_size(&place, extents)?;
+        let place = || self.p.sites[site].to_string();
+        let n = check_size(place, extents)?;
         let columns = columns.iter().map(|t| Column::zeros(*t, n)).collect::<Option<Vec<_>>>();
-        let columns = columns.ok_or(Error::Memory { op: place, shape: extents.to_vec() })?;
+        let columns = columns.ok_or_else(|| Error::Memory { op: place(), shape: extents.to_vec() })?;
         Ok(RawArray { extents: extents.into(), columns })
     }
 
@@ -188,16 +188,9 @@ impl<'a> Evaluator<'a> {
         Ok(out)
     }
 
-    /// The length of rows below these outer extents.
-    fn row_length(&self, rows: &Rows, outer: &[usize], site: SiteId) -> Result<usize> {
-        let len = self.extents(&rows.len, site)?[0];
-        check_size(&self.p.sites[site].to_string(), &[outer, &[len]].concat())?;
-        Ok(len)
-    }
-
     fn reduce(&self, to: ArrayId, extents: &Code, rows: &Rows, site: SiteId) -> Result<RawArray> {
         let outer = self.extents(extents, site)?;
-        let len = self.row_length(rows, &outer, site)?;
+        let len = machine::row_length(self.p, self, rows, &outer, site)?;
         let init = rows.init.as_ref().map(|init| self.value(init, site)).transpose()?;
         let mut out = self.output(&outer, &self.p.arrays[to].columns, site)?;
         let (mut get, mut op) = (self.machine(&rows.element, site), self.machine(&rows.op, site));
@@ -210,11 +203,7 @@ impl<'a> Evaluator<'a> {
                     None => element,
                 });
             }
-            let x = x.ok_or_else(|| Error::Shape {
-                op: self.p.sites[site].to_string(),
-                expected: "a non-empty innermost dimension".into(),
-                found: format!("shape {:?}", [&outer[..], &[0]].concat()),
-            })?;
+            let x = x.ok_or_else(|| machine::empty_rows(self.p, site, &outer))?;
             set_all(&mut out, i, x)
         })?;
         Ok(out)
@@ -222,7 +211,7 @@ impl<'a> Evaluator<'a> {
 
     fn scan(&self, to: ArrayId, extents: &Code, reverse: bool, rows: &Rows, site: SiteId) -> Result<RawArray> {
         let outer = self.extents(extents, site)?;
-        let len = self.row_length(rows, &outer, site)?;
+        let len = machine::row_length(self.p, self, rows, &outer, site)?;
         let init = rows.init.as_ref().map(|init| self.value(init, site)).transpose()?;
         let length = len + usize::from(init.is_some());
         let mut out = self.output(&[&outer[..], &[length]].concat(), &self.p.arrays[to].columns, site)?;
@@ -262,8 +251,8 @@ impl<'a> Evaluator<'a> {
             if !truth(found[0])? {
                 return Ok(());
             }
-            let Some(at) = offset(&out.extents, found[1..].iter().copied())? else {
-                return Err(out_of_bounds(self.p.sites[site].to_string(), &found[1..], &out.extents));
+            let Some(at) = offset(out.extents.iter().copied(), found[1..].iter().copied())? else {
+                return Err(out_of_bounds(self.p.sites[site].to_string(), &found[1..], out.extents.to_vec()));
             };
             let combined = comb.call(&[get.call(index)?, element(&out, at)?].concat())?;
             set_all(&mut out, at, combined)
@@ -273,148 +262,9 @@ impl<'a> Evaluator<'a> {
 
     fn reshape(&self, from: ArrayId, extents: &Code, site: SiteId) -> Result<RawArray> {
         let extents = self.extents(extents, site)?;
-        let place = self.p.sites[site].to_string();
         let from = self.get(from)?;
-        let n = check_size(&place, &extents)?;
-        if n != from.size() {
-            return Err(Error::Shape {
-                op: place,
-                expected: format!("a shape of {} elements, as {:?} has", from.size(), from.extents),
-                found: format!("{extents:?}, which has {n}"),
-            });
-        }
+        machine::check_reshape(self.p, site, &from.extents, &extents)?;
         Ok(RawArray { extents: extents.into(), columns: from.columns.clone() })
-    }
-}
-
-/// A scalar code that can be called many times.
-struct Machine<'e> {
-    e: &'e Evaluator<'e>,
-    c: &'e Code,
-    registers: Vec<Scalar>,
-    site: SiteId,
-}
-
-impl Machine<'_> {
-    fn call(&mut self, params: &[Scalar]) -> Result<Vec<Scalar>> {
-        self.registers[..params.len()].copy_from_slice(params);
-        let c = self.c;
-        self.instrs(&c.instrs)?;
-        Ok(self.get(&c.results))
-    }
-
-    fn get(&self, registers: &[Reg]) -> Vec<Scalar> {
-        registers.iter().map(|r| self.registers[*r]).collect()
-    }
-
-    fn instrs(&mut self, instrs: &[Instr]) -> Result<()> {
-        instrs.iter().try_for_each(|i| self.instr(i))
-    }
-
-    fn instr(&mut self, i: &Instr) -> Result<()> {
-        let place = self.site;
-        let blame = |e| match e {
-            Error::DivisionByZero { op, .. } => {
-                Error::DivisionByZero { op, within: format!(" in {}", self.e.p.sites[place]) }
-            }
-            e => e,
-        };
-        let r = &mut self.registers;
-        match i {
-            Instr::Const(to, x) => r[*to] = *x,
-            Instr::Op1(to, op, a) => r[*to] = op.eval(r[*a]).map_err(blame)?,
-            Instr::Op2(to, op, a, b) => r[*to] = op.eval(r[*a], r[*b]).map_err(blame)?,
-            Instr::Extent(to, a, dim) => r[*to] = position(self.e.get(*a)?.extents[*dim]),
-            Instr::Read { to, array, index, site, inside } => {
-                let a = self.e.get(*array)?;
-                let Some(i) = offset(&a.extents, index.iter().map(|i| r[*i]))? else {
-                    return Err(self.outside(a, index, *site, *inside));
-                };
-                for (to, c) in to.iter().zip(&a.columns) {
-                    r[*to] = c.get(i).ok_or_else(no_element)?;
-                }
-            }
-            Instr::If { cond, then, otherwise, merge } => {
-                let chosen = truth(r[*cond])?;
-                deep(|| self.instrs(if chosen { then } else { otherwise }))?;
-                for (to, a, b) in merge {
-                    self.registers[*to] = self.registers[if chosen { *a } else { *b }];
-                }
-            }
-            Instr::While { state, cond, go_on, body, next } => {
-                let mut values: Vec<_> = state.iter().map(|(_, init)| r[*init]).collect();
-                loop {
-                    state.iter().zip(values).for_each(|((to, _), x)| self.registers[*to] = x);
-                    deep(|| self.instrs(cond))?;
-                    if !truth(self.registers[*go_on])? {
-                        break;
-                    }
-                    deep(|| self.instrs(body))?;
-                    values = self.get(next);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The error of a read outside of an array.
-    #[cold]
-    fn outside(&self, a: &RawArray, index: &[Reg], site: SiteId, inside: bool) -> Error {
-        let (read, stmt) = (self.e.p.sites[site], self.e.p.sites[self.site]);
-        let op = match read.at {
-            None if site != self.site => format!("`{}` in {stmt}", read.name),
-            _ => read.to_string(),
-        };
-        let error = out_of_bounds(op, &self.get(index), &a.extents);
-        if inside { Error::Internal(format!("an index said to be inside: {error}")) } else { error }
-    }
-}
-
-fn position(i: usize) -> Scalar {
-    // Sizes were checked to be below 2^63.
-    Scalar::I64(i as i64)
-}
-
-fn int(x: Scalar) -> Result<i64> {
-    match x {
-        Scalar::I64(i) => Ok(i),
-        _ => Err(Error::Internal(format!("index of type {}", x.ty()))),
-    }
-}
-
-fn truth(x: Scalar) -> Result<bool> {
-    match x {
-        Scalar::Bool(b) => Ok(b),
-        _ => Err(Error::Internal(format!("condition of type {}", x.ty()))),
-    }
-}
-
-/// The row-major position of an index; `None` if it is outside.
-fn offset(extents: &[usize], index: impl IntoIterator<Item = Scalar>) -> Result<Option<usize>> {
-    let mut at = 0;
-    for (extent, i) in extents.iter().zip(index) {
-        match usize::try_from(int(i)?) {
-            Ok(i) if i < *extent => at = at * extent + i,
-            _ => return Ok(None),
-        }
-    }
-    Ok(Some(at))
-}
-
-fn out_of_bounds(op: String, index: &[Scalar], shape: &Arc<[usize]>) -> Error {
-    match index.iter().map(|i| int(*i)).collect() {
-        Ok(index) => Error::OutOfBounds { op, index, shape: shape.to_vec() },
-        Err(e) => e,
-    }
-}
-
-/// The number of elements. As in the interpreter, extents of 0 do not excuse others whose product is too large.
-fn check_size(place: &str, extents: &[usize]) -> Result<usize> {
-    let product = extents.iter().filter(|e| **e != 0).try_fold(1usize, |n, e| n.checked_mul(*e));
-    match product.filter(|n| isize::try_from(*n).is_ok()) {
-        Some(_) if extents.contains(&0) => Ok(0),
-        Some(n) => Ok(n),
-        None => Err(Error::Memory { op: place.into(), shape: extents.to_vec() }),
     }
 }
 
@@ -440,10 +290,6 @@ fn for_each_index(extents: &[usize], mut f: impl FnMut(usize, &[Scalar]) -> Resu
 fn element(a: &RawArray, i: usize) -> Result<Vec<Scalar>> {
     let x = a.columns.iter().map(|c| c.get(i)).collect::<Option<_>>();
     x.ok_or_else(no_element)
-}
-
-fn no_element() -> Error {
-    Error::Internal("a column is shorter than its array".into())
 }
 
 fn set(c: &mut Column, i: usize, x: Scalar) -> Result<()> {

@@ -9,6 +9,7 @@ mod contraction;
 mod eval;
 mod ir;
 mod lex;
+pub mod machine;
 mod names;
 mod operators;
 mod parse;

@@ -36,7 +36,7 @@ impl Backend for OptimizedEvaluator {
 impl Executable for Evaluated {
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
         check_argument(argument, &self.arg)?;
-        let fits = self.optimized.fits(&self.lowered, &argument.leaves());
+        let fits = self.optimized.fits(&self.lowered, argument.leaves().iter().map(|a| &*a.extents));
         let program = if fits { &self.optimized.program } else { &self.general };
         let mut arrays = evaluate(program, argument)?.into_iter();
         let result = ArrayTuple::of(&self.result, &mut arrays);

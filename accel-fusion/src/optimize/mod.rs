@@ -29,7 +29,7 @@ pub use facts::Assumptions;
 
 use crate::kernel::builder::Builder;
 use crate::kernel::{Code, Op, Program};
-use accel_core::repr::{RawArray, Scalar};
+use accel_core::repr::Scalar;
 use compact::compact;
 use std::collections::HashMap;
 
@@ -43,17 +43,17 @@ pub struct Optimized {
 }
 
 impl Optimized {
-    /// Whether the assumptions hold for these inputs of the program that was optimised.
-    pub fn fits(&self, original: &Program, inputs: &[RawArray]) -> bool {
+    /// Whether the assumptions hold for inputs of these extents of the program that was optimised.
+    pub fn fits<'a>(&self, original: &'a Program, inputs: impl IntoIterator<Item = &'a [usize]>) -> bool {
         if self.assumptions.is_empty() {
             return true;
         }
         let literals = original.body.stmts.iter().filter_map(|s| match s.op {
-            Op::Literal { to, literal } => Some((to, &original.literals[literal])),
+            Op::Literal { to, literal } => Some((to, &*original.literals[literal].extents)),
             _ => None,
         });
         let given: HashMap<_, _> = original.inputs.iter().copied().zip(inputs).chain(literals).collect();
-        self.assumptions.hold(|a, dim| given.get(&a)?.extents.get(dim).copied())
+        self.assumptions.hold(|a, dim| given.get(&a)?.get(dim).copied())
     }
 }
 

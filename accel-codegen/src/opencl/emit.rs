@@ -1,0 +1,196 @@
+//! The text of all kernels.
+//!
+//! NOTE [Two shapes of kernels]
+//! A CPU device is given few work-items, each with a part of the work that it goes through as a thread of the native backend does: their
+//! functions are the same, functions of a task. A GPU is given one work-item for every element, row or short part.
+
+use super::permute::Permutation;
+use super::rows::{Reduction, Scanning};
+use super::strip::Strips;
+use super::{Arg, Kernel, Module, Plan, Shape, Statement, Target};
+use crate::code::Writer;
+use crate::cost::cost;
+use crate::dialect::{Dialect, Params, name};
+use crate::liveness::{self, Block, Step};
+use crate::ops::Declarations;
+use accel_fusion::kernel::{Op, Program};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Prints the kernels of a program, which must be correct, for a kind of device.
+pub fn emit(program: &Program, target: &Target) -> Module {
+    let gpu = target.shape == Shape::Gpu;
+    let dialect = Dialect::OpenCl { gpu, narrow: gpu && !target.wide };
+    let mut declarations = Declarations::new(false, dialect);
+    let mut emitter = Emitter { program, target, declarations: &mut declarations, text: String::new() };
+    let mut statements = BTreeMap::new();
+    emitter.block(&liveness::analyse(program), &mut statements);
+    let kernels = emitter.text;
+    let text = [declarations.print(), kernels].concat();
+    let needs_fp64 = text.contains("f64");
+    let fp64 = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\ntypedef double f64;\n";
+    let position = if target.wide { "ulong" } else { "uint" };
+    let position = if gpu { format!("typedef {position} P;\n") } else { String::new() };
+    let source = [include_str!("prelude.cl"), if needs_fp64 { fp64 } else { "" }, &position, &text].concat();
+    Module { source, needs_fp64, statements }
+}
+
+/// How a kernel makes tasks for its function. What they need beyond their place are the numbers of the launch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Tasks {
+    /// Item `g` has the positions from `g * x0` on, `x0` of them, but not beyond `x1`. `len` is `x2`, `row` is `x3`, and `slot` is `x4`, or
+    /// `g` if that is negative.
+    Ranges,
+    /// Item `(g, r)` has part `g` of row `r`: `x0` elements of `x1`; there are `x2` parts, each with a place in the scratch buffers.
+    Parts,
+    /// Item `r` has the `x0` parts of row `r` of length `x1`; there are `x2` rows.
+    Rows,
+    /// As `Ranges`; item `g` has the `g`th pieces of `x2` bytes of the first scratch buffer and `x3` bytes of the second.
+    Strips,
+}
+
+pub struct Emitter<'a> {
+    pub program: &'a Program,
+    pub target: &'a Target,
+    pub declarations: &'a mut Declarations,
+    pub text: String,
+}
+
+impl Emitter<'_> {
+    fn block(&mut self, b: &Block, statements: &mut BTreeMap<usize, Statement>) {
+        for s in &b.steps {
+            if let Some(plan) = self.statement(s) {
+                statements.insert(s.number, Statement { plan });
+            }
+            s.blocks.iter().for_each(|b| self.block(b, statements));
+        }
+    }
+
+    fn statement(&mut self, s: &Step) -> Option<Plan> {
+        match &s.stmt.op {
+            Op::Loop { to, extents, body } => {
+                let (function, rank) = (format!("loop_{}", s.number), extents.results.len());
+                let aliased = s.over.iter().any(Option::is_some);
+                let gpu = self.target.shape == Shape::Gpu;
+                self.function(s, &function, |w| {
+                    if aliased {
+                        w.aliased = to.iter().copied().chain(s.over.iter().flatten().map(|(a, _)| *a)).collect();
+                    }
+                    match gpu {
+                        true => w.element_at(&function, to, rank, body),
+                        false => {
+                            w.elements(to, rank, body);
+                            w.task_head(&function)
+                        }
+                    }
+                });
+                let kernel = match gpu {
+                    true => self.grid_kernel(&function, rank),
+                    false => self.kernel(&function, rank, Tasks::Ranges),
+                };
+                Some(Plan::Loop { kernel, cost: cost(&body.instrs) })
+            }
+            Op::Reduce { to, extents, rows } => {
+                Some(Plan::Reduce(Reduction::new(self, s, *to, extents.results.len(), rows)))
+            }
+            Op::Scan { to, extents, reverse, rows } => {
+                Some(Plan::Scan(Scanning::new(self, s, *to, extents.results.len(), *reverse, rows)))
+            }
+            Op::Permute { .. } => Permutation::new(self, s).map(Plan::Permute),
+            Op::Strip { to, len, body } => Some(Plan::Strip(Strips::new(self, s, to, len, body))),
+            Op::Literal { .. } | Op::Reshape { .. } | Op::If { .. } | Op::While { .. } => None,
+        }
+    }
+
+    /// A function that kernels or other functions call: `body` writes it and gives its head.
+    pub fn function(&mut self, s: &Step, name: &str, body: impl FnOnce(&mut Writer) -> String) {
+        let mut w = Writer::new(self.program, self.declarations, s.stmt.site);
+        let head = body(&mut w);
+        let params = std::mem::take(&mut w.params);
+        let body = w.finish();
+        self.declarations.functions.insert(name.into(), params);
+        let _ = write!(self.text, "\n{head} {{\n{body}    return 0;\n}}\n");
+    }
+
+    /// A function of a task.
+    pub fn task_function(&mut self, s: &Step, name: &str, body: impl FnOnce(&mut Writer)) {
+        self.function(s, name, |w| {
+            body(w);
+            w.task_head(name)
+        });
+    }
+
+    /// A kernel that calls a function of a task, of an index space of this rank.
+    pub fn kernel(&mut self, function: &str, rank: usize, tasks: Tasks) -> Kernel {
+        let (numbers, item): (usize, &[&str]) = match tasks {
+            Tasks::Ranges => (
+                5,
+                &[
+                    "const i64 from = (i64)get_global_id(0) * x0, to = min(from + x0, x1);",
+                    "if (from >= to) return;",
+                    "const task t = { from, to, x3, x4 < 0 ? (i64)get_global_id(0) : x4, x2, extents };",
+                ],
+            ),
+            Tasks::Parts => (
+                3,
+                &[
+                    "const i64 slot = get_global_id(0), row = get_global_id(1), from = slot * x0;",
+                    "if (slot >= x2) return;",
+                    "const task t = { from, min(from + x0, x1), row, slot, x1, extents };",
+                    "const i64 first = row * x2;",
+                ],
+            ),
+            Tasks::Rows => (
+                3,
+                &[
+                    "const i64 row = get_global_id(0), first = row * x0;",
+                    "if (row >= x2) return;",
+                    "const task t = { 0, x0, row, 0, x1, extents };",
+                ],
+            ),
+            Tasks::Strips => (
+                4,
+                &[
+                    "const i64 slot = get_global_id(0), from = slot * x0, to = min(from + x0, x1);",
+                    "if (from >= to) return;",
+                    "const task t = { from, to, 0, slot, 0, extents };",
+                ],
+            ),
+        };
+        let params = self.declarations.functions.get(function).cloned().unwrap_or_default();
+        let argument = |arg: &Arg| match (arg, tasks) {
+            (Arg::Scratch(k), Tasks::Parts | Tasks::Rows) => format!(", s{k} + first"),
+            (Arg::Scratch(k), Tasks::Strips) => format!(", s{k} + slot * x{}", k + 2),
+            _ => format!(", {}", name(*arg)),
+        };
+        let arguments: String = params.keys().map(argument).collect();
+        let extents: Vec<_> = (0..rank).map(|k| format!("n{k}")).collect();
+        let extents = if rank == 0 { "1".into() } else { extents.join(", ") };
+        let mut body = format!("    const i64 extents[] = {{ {extents} }};\n");
+        item.iter().for_each(|line| body += &format!("    {line}\n"));
+        body += &format!("    {function}(&t, fault{arguments});\n");
+        self.entry(function, params, rank, numbers, &body)
+    }
+
+    /// The kernel of a name with parameters for what functions need, an index space of this rank and so many numbers.
+    pub fn entry(&mut self, function: &str, mut params: Params, rank: usize, numbers: usize, body: &str) -> Kernel {
+        (0..rank).for_each(|k| _ = params.insert(Arg::Space(k), format!("const i64 n{k}")));
+        (0..numbers).for_each(|k| _ = params.insert(Arg::Number(k), format!("const i64 x{k}")));
+        params.insert(Arg::Fault, "global i64 *fault".into());
+        let declared: Vec<_> = params.values().map(String::as_str).collect();
+        let name = format!("run_{function}");
+        let _ = write!(
+            self.text,
+            "\nkernel void {name}({}) {{\n    if (fault[0] != 0) return;\n{body}}}\n",
+            declared.join(", ")
+        );
+        Kernel { name, args: params.into_keys().collect() }
+    }
+}
+
+impl Writer<'_> {
+    /// The head of a function of a task.
+    pub fn task_head(&self, name: &str) -> String {
+        format!("static int {name}({})", self.task_parameters())
+    }
+}

@@ -1,0 +1,76 @@
+//! How much of the work a launch gives to each work-item.
+
+use super::{Kernel, Launch, Shape, Sizes, Target, Work};
+use crate::cost::{SMALL, TASK};
+
+/// An operation is cut into at most about this many tasks on a CPU device.
+const TASKS: usize = 64;
+/// The work-items of a group, if the device takes so many.
+const GROUP: usize = 256;
+
+/// The size of an index space.
+pub fn count(space: &[i64]) -> usize {
+    space.iter().map(|n| *n as usize).product()
+}
+
+/// A launch of items of one dimension, in whole groups on a GPU.
+pub fn items<'a>(kernel: &'a Kernel, count: usize, numbers: Vec<i64>, target: &Target) -> Launch<'a> {
+    let group = group(target).min(count.next_power_of_two());
+    Launch { kernel, global: [count.next_multiple_of(group), 1], group: [group, 1], numbers, local: vec![] }
+}
+
+/// The size of groups.
+pub fn group(target: &Target) -> usize {
+    match target.shape {
+        Shape::Gpu => GROUP.min(target.largest_group).max(1),
+        Shape::Cpu => 1,
+    }
+}
+
+/// How the positions `0..n`, each of which takes about `cost` operations, are cut on a CPU device.
+pub fn task_size(n: usize, cost: usize) -> usize {
+    if n.saturating_mul(cost) < SMALL {
+        return n;
+    }
+    // Whole cache lines where elements are cheap, so that tasks do not write to the same one.
+    let lines = if cost * 64 <= TASK { 64 } else { 1 };
+    (TASK / cost).max(n.div_ceil(TASKS)).max(1).next_multiple_of(lines)
+}
+
+/// What tasks of ranges get beside the range.
+#[derive(Clone, Copy)]
+pub struct Rest {
+    pub len: usize,
+    pub row: usize,
+    /// Otherwise the number of the item.
+    pub slot: Option<usize>,
+}
+
+/// The positions `0..n` in parts of a size.
+pub fn ranges<'a>(kernel: &'a Kernel, n: usize, size: usize, rest: Rest, target: &Target) -> Launch<'a> {
+    let slot = rest.slot.map_or(-1, |s| s as i64);
+    let numbers = vec![size as i64, n as i64, rest.len as i64, rest.row as i64, slot];
+    items(kernel, n.div_ceil(size.max(1)), numbers, target)
+}
+
+/// The positions `0..n`, of which each is independent.
+pub fn positions<'a>(kernel: &'a Kernel, n: usize, cost: usize, len: usize, target: &Target) -> Launch<'a> {
+    let size = match target.shape {
+        Shape::Gpu => 1,
+        Shape::Cpu => task_size(n, cost),
+    };
+    ranges(kernel, n, size, Rest { len, row: 0, slot: None }, target)
+}
+
+/// All positions of a loop.
+pub fn loop_<'a>(kernel: &'a Kernel, sizes: &Sizes, cost: usize, target: &Target) -> Work<'a> {
+    let n = count(sizes.space);
+    if n == 0 {
+        return Work::default();
+    }
+    let launch = match target.shape {
+        Shape::Gpu => items(kernel, n, vec![n as i64], target),
+        Shape::Cpu => positions(kernel, n, cost, 1, target),
+    };
+    Work { scratch: vec![], launches: vec![launch] }
+}

@@ -1,0 +1,86 @@
+//! Permutations: by one item, by tasks with targets of their own, or with atomic operations.
+
+use super::emit::{Emitter, Tasks};
+use super::launch::{self, Rest, count};
+use super::rows::one;
+use super::{Kernel, Shape, Sizes, Target, Work, size_of};
+use crate::liveness::Step;
+use crate::permute::{PART, PARTS, PER_TARGET, Permute, SMALL};
+use accel_core::repr::ScalarType;
+use accel_fusion::kernel::{ArrayId, Op};
+
+/// The kernels of a permutation.
+#[derive(Clone, Debug)]
+pub struct Permutation {
+    to: ArrayId,
+    ty: Option<ScalarType>,
+    /// Everything, one element after the other.
+    all: Kernel,
+    /// Copies of few targets, and what combines them: NOTE [The order of permutations].
+    copies: Option<[Kernel; 2]>,
+    /// The elements of some of the targets.
+    owned: Option<Kernel>,
+}
+
+impl Permutation {
+    /// Prints them.
+    pub fn new(e: &mut Emitter, s: &Step) -> Option<Permutation> {
+        let Op::Permute { to, extents, .. } = &s.stmt.op else { return None };
+        let p = Permute::new(e.program, &s.stmt.op)?;
+        let (rank, name) = (extents.results.len(), format!("permute_{}", s.number));
+        let into = format!("{name}_into");
+        e.function(s, &into, |w| w.combine_into(&into, &p));
+        e.task_function(s, &name, |w| w.scatter(&name, &p));
+        let cpu = e.target.shape == Shape::Cpu;
+        let copies = p.known.filter(|_| cpu).map(|known| {
+            let (part, copies) = (format!("{name}_part"), format!("{name}_copies"));
+            e.task_function(s, &part, |w| w.private(&name, &p, known));
+            e.task_function(s, &copies, |w| w.combine_copies(&p));
+            [part, copies].map(|f| e.kernel(&f, rank, Tasks::Ranges))
+        });
+        let owned = (cpu && p.has_cheap_targets()).then(|| {
+            let range = format!("{name}_range");
+            e.task_function(s, &range, |w| w.owned(&name, &p));
+            e.kernel(&range, rank, Tasks::Ranges)
+        });
+        Some(Permutation {
+            to: *to,
+            ty: e.program.arrays[*to].columns.first().copied(),
+            all: e.kernel(&name, rank, Tasks::Ranges),
+            copies,
+            owned,
+        })
+    }
+
+    pub fn work(&self, sizes: &Sizes, target: &Target) -> Work<'_> {
+        let (n, targets) = (count(sizes.space), count(&sizes.extents[self.to]));
+        if n == 0 {
+            return Work::default();
+        }
+        let nothing = Rest { len: 0, row: 0, slot: None };
+        if n < SMALL || targets == 0 {
+            return one(launch::ranges(&self.all, n, n, nothing, target));
+        }
+        let parts = (n / PER_TARGET / targets).min(n / PART).min(PARTS);
+        if let (Some([part, copies]), Some(t), 2..) = (&self.copies, self.ty, parts) {
+            let copy = Rest { len: targets, row: 0, slot: None };
+            let launches = vec![
+                launch::ranges(part, n, n.div_ceil(parts), copy, target),
+                launch::ranges(
+                    copies,
+                    targets,
+                    targets.div_ceil((targets / PART).clamp(1, PARTS)),
+                    Rest { slot: Some(n.div_ceil(n.div_ceil(parts))), ..copy },
+                    target,
+                ),
+            ];
+            return Work { scratch: vec![size_of(t, parts * targets)], launches };
+        }
+        let threads = target.units.min(8);
+        if let (Some(owned), 2..) = (&self.owned, threads) {
+            let all = Rest { len: n, row: 0, slot: None };
+            return one(launch::ranges(owned, targets, targets.div_ceil(threads), all, target));
+        }
+        one(launch::ranges(&self.all, n, n, nothing, target))
+    }
+}

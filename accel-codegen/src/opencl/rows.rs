@@ -1,0 +1,214 @@
+//! Reductions and scans by tasks: row by row, or each row in parts whose results are combined in order.
+
+use super::emit::{Emitter, Tasks};
+use super::launch::{self, Rest, count, group};
+use super::product::Product;
+use super::{Kernel, Launch, Shape, Sizes, Target, Work, size_of};
+use crate::code::Writer;
+use crate::columns::{self, in_columns};
+use crate::cost::{SMALL, TASK, cost};
+use crate::kernels::{elements, names};
+use crate::liveness::Step;
+use accel_core::repr::ScalarType;
+use accel_fusion::kernel::{ArrayId, Rows};
+
+/// A row of a CPU device is cut into at most about this many parts.
+const TASKS: usize = 64;
+/// There, rows are cut if there are fewer than this.
+const FEW_ROWS: usize = 16;
+/// The parts of all rows together on a GPU,
+const ITEMS: usize = 1 << 15;
+/// and the least size of a part.
+const LEAST: usize = 16;
+
+/// The kernels of a reduction.
+#[derive(Clone, Debug)]
+pub struct Reduction {
+    types: Vec<ScalarType>,
+    cost: usize,
+    rows: Kernel,
+    part: Kernel,
+    join: Kernel,
+    /// For rows that are columns in memory: NOTE [Reducing columns].
+    columns: Option<[Kernel; 2]>,
+    /// For contractions.
+    product: Option<Product>,
+}
+
+impl Reduction {
+    /// Prints them.
+    pub fn new(e: &mut Emitter, s: &Step, to: ArrayId, outer: usize, rows: &Rows) -> Reduction {
+        let fold = format!("fold_{}", s.number);
+        let name = |what: &str| format!("{fold}_{what}");
+        e.function(s, &fold, |w| w.fold(&fold, to, outer, rows));
+        e.task_function(s, &name("part"), |w| w.part(&fold, to, outer, ""));
+        e.task_function(s, &name("join"), |w| w.join(to, rows));
+        let side_by_side = in_columns(outer, rows) && e.target.shape == Shape::Cpu;
+        if side_by_side {
+            let columns = name("columns");
+            e.function(s, &columns, |w| w.fold_side_by_side(&columns, to, outer, rows));
+            e.task_function(s, &name("column_part"), |w| w.column_part(&columns, to, outer));
+            e.task_function(s, &name("column_join"), |w| w.column_join(to, rows));
+            e.task_function(s, &name("rows"), |w| w.fold_columns(&columns, to, outer, rows));
+        } else {
+            e.task_function(s, &name("rows"), |w| w.fold_rows(&fold, to, outer, rows));
+        }
+        let product = rows
+            .contraction()
+            .filter(|_| e.target.shape == Shape::Cpu)
+            .map(|c| Product::new(e, s, to, outer, rows, &c));
+        Reduction {
+            product,
+            types: e.program.arrays[to].columns.clone(),
+            cost: cost(&rows.element.instrs) + cost(&rows.op.instrs),
+            rows: e.kernel(&name("rows"), outer, Tasks::Ranges),
+            part: e.kernel(&name("part"), outer, Tasks::Parts),
+            join: e.kernel(&name("join"), outer, Tasks::Rows),
+            columns: side_by_side
+                .then(|| ["column_part", "column_join"].map(|n| e.kernel(&name(n), outer, Tasks::Ranges))),
+        }
+    }
+
+    pub fn work(&self, sizes: &Sizes, target: &Target) -> Work<'_> {
+        let (n, len) = (count(sizes.space), sizes.len as usize);
+        if n == 0 {
+            return Work::default();
+        }
+        if let Some(work) = self.product.as_ref().and_then(|p| p.work(sizes, target)) {
+            return work;
+        }
+        let parts = self.columns.as_ref().zip(columns::parts(n, len));
+        if let Some(([part, join], (parts, size))) = parts {
+            let all = Rest { len, row: n, slot: None };
+            let one_by_one = Rest { len, row: n, slot: Some(parts) };
+            let launches = vec![
+                launch::ranges(part, len, size, all, target),
+                launch::ranges(join, n, launch::task_size(n, self.cost * parts), one_by_one, target),
+            ];
+            return Work { scratch: scratch(&self.types, parts * n), launches };
+        }
+        match part_size(n, len, self.cost, target) {
+            None => one(launch::positions(&self.rows, n, self.cost.saturating_mul(len.max(1)), len, target)),
+            Some(size) => {
+                let parts = len.div_ceil(size);
+                let launches = vec![
+                    in_parts(&self.part, n, len, size, target),
+                    launch::items(&self.join, n, vec![parts as i64, len as i64, n as i64], target),
+                ];
+                Work { scratch: scratch(&self.types, parts * n), launches }
+            }
+        }
+    }
+}
+
+/// The kernels of a scan.
+#[derive(Clone, Debug)]
+pub struct Scanning {
+    types: Vec<ScalarType>,
+    cost: usize,
+    some: bool,
+    rows: Kernel,
+    part: Kernel,
+    carry: Kernel,
+    write: Kernel,
+}
+
+impl Scanning {
+    /// Prints them.
+    pub fn new(e: &mut Emitter, s: &Step, to: ArrayId, outer: usize, reverse: bool, rows: &Rows) -> Scanning {
+        let scan = format!("scan_{}", s.number);
+        let name = |what: &str| format!("{scan}_{what}");
+        e.function(s, &scan, |w| w.scan(&scan, to, outer, reverse, rows));
+        e.task_function(s, &name("rows"), |w| w.scan_rows(&scan, to, outer, reverse, rows));
+        e.task_function(s, &name("part"), |w| w.part(&scan, to, outer, ", 0, task->len, 0"));
+        e.task_function(s, &name("carry"), |w| w.carry(to, reverse, rows));
+        e.task_function(s, &name("write"), |w| w.write_part(&scan, to, outer, rows));
+        Scanning {
+            types: e.program.arrays[to].columns.clone(),
+            cost: cost(&rows.element.instrs) + cost(&rows.op.instrs),
+            some: rows.init.is_some(),
+            rows: e.kernel(&name("rows"), outer, Tasks::Ranges),
+            part: e.kernel(&name("part"), outer, Tasks::Parts),
+            carry: e.kernel(&name("carry"), outer, Tasks::Rows),
+            write: e.kernel(&name("write"), outer, Tasks::Parts),
+        }
+    }
+
+    pub fn work(&self, sizes: &Sizes, target: &Target) -> Work<'_> {
+        let (n, len) = (count(sizes.space), sizes.len as usize);
+        if n == 0 || (len == 0 && !self.some) {
+            return Work::default();
+        }
+        match part_size(n, len, self.cost, target) {
+            None => one(launch::positions(&self.rows, n, self.cost.saturating_mul(len.max(1)), len, target)),
+            Some(size) => {
+                let parts = len.div_ceil(size);
+                let launches = vec![
+                    in_parts(&self.part, n, len, size, target),
+                    launch::items(&self.carry, n, vec![parts as i64, len as i64, n as i64], target),
+                    in_parts(&self.write, n, len, size, target),
+                ];
+                Work { scratch: scratch(&self.types, parts * n), launches }
+            }
+        }
+    }
+}
+
+/// One launch is all.
+pub fn one(launch: Launch) -> Work {
+    Work { scratch: vec![], launches: vec![launch] }
+}
+
+/// Buffers for `n` elements.
+fn scratch(types: &[ScalarType], n: usize) -> Vec<usize> {
+    types.iter().map(|t| size_of(*t, n)).collect()
+}
+
+/// The size of the parts that `n` rows are cut into, if they are.
+fn part_size(n: usize, len: usize, cost: usize, target: &Target) -> Option<usize> {
+    match target.shape {
+        Shape::Cpu => {
+            let worth = n < FEW_ROWS && len >= 256 && len.saturating_mul(cost) >= SMALL;
+            worth.then(|| (TASK / cost).max(128).max(len.div_ceil(TASKS)))
+        }
+        Shape::Gpu => {
+            let worth = n < ITEMS / 2 && len >= 4 * LEAST;
+            // The parts of a row are combined by one item: there are not many more of them than elements in each.
+            worth.then(|| len.div_ceil(ITEMS.div_ceil(n)).max(LEAST).max(len.isqrt() / 4))
+        }
+    }
+}
+
+/// The parts of all rows.
+fn in_parts<'a>(kernel: &'a Kernel, n: usize, len: usize, size: usize, target: &Target) -> Launch<'a> {
+    let parts = len.div_ceil(size);
+    let group = group(target).min(parts.next_power_of_two());
+    Launch {
+        kernel,
+        global: [parts.next_multiple_of(group), n],
+        group: [group, 1],
+        numbers: vec![size as i64, len as i64, parts as i64],
+        local: vec![],
+    }
+}
+
+impl Writer<'_> {
+    /// Combines the `slot` parts of the rows `from..to` of all `row` rows, element by element.
+    pub fn column_join(&mut self, to: ArrayId, rows: &Rows) {
+        let types = self.columns(to);
+        let (y, z) = (names("y", &types), names("z", &types));
+        self.initial(&z, &types, rows, &[&rows.op]);
+        self.hoist_output(to, false);
+        self.state(&types);
+        let part = |at: &str| -> Vec<String> { (0..types.len()).map(|c| format!("s{c}[{at}]")).collect() };
+        self.braces("for (i64 p = task->from; p < task->to; p++)", |w| {
+            w.declare(&y, &types);
+            let some = rows.init.is_some();
+            w.assign(&y, &if some { z } else { part("p") });
+            w.braces(&format!("for (i64 i = {}; i < task->slot; i++)", !some as u8), |w| {
+                w.code(&rows.op, &[y.clone(), part("i * task->row + p")].concat(), &y);
+            });
+            w.assign(&elements(to, types.len(), "p"), &y);
+        });
+    }
+}

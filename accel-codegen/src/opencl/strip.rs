@@ -1,0 +1,59 @@
+//! Strips: tasks with working memory and partial totals of their own.
+
+use super::emit::{Emitter, Tasks};
+use super::launch::{self, count};
+use super::{Kernel, Sizes, Target, Work};
+use crate::code::LANES;
+use crate::liveness::Step;
+use crate::strip::{Strip, Usage};
+use accel_fusion::kernel::{ArrayId, Block, Code};
+
+/// A task takes at least about this many simple operations.
+const TASK: usize = 1 << 18;
+/// At most this many tasks: each has partial totals of its own.
+const TASKS: usize = 16;
+/// The partial totals of all tasks take at most this many bytes, if there is more than one task.
+const TOTALS: usize = 64 << 20;
+
+/// The kernels of a strip.
+#[derive(Clone, Debug)]
+pub struct Strips {
+    usage: Usage,
+    body: Kernel,
+    join: Kernel,
+}
+
+impl Strips {
+    /// Prints them.
+    pub fn new(e: &mut Emitter, s: &Step, to: &[ArrayId], len: &Code, body: &Block) -> Strips {
+        let strip = Strip::new(e.program, to, len, body);
+        let name = format!("strip_{}", s.number);
+        let join = format!("{name}_join");
+        e.task_function(s, &name, |w| strip.body(w));
+        e.task_function(s, &join, |w| strip.join(w));
+        Strips { usage: strip.usage(), body: e.kernel(&name, 1, Tasks::Strips), join: e.kernel(&join, 1, Tasks::Rows) }
+    }
+
+    pub fn is_too_large(&self, sizes: &Sizes) -> bool {
+        let [scratch, ..] = self.usage.sizes(sizes.extents);
+        scratch > crate::host::largest_strip(count(sizes.space))
+    }
+
+    pub fn work(&self, sizes: &Sizes, target: &Target) -> Work<'_> {
+        let n = count(sizes.space);
+        let [scratch, partial, cost] = self.usage.sizes(sizes.extents);
+        let most = TOTALS.checked_div(partial).unwrap_or(TASKS).clamp(1, TASKS);
+        let each = n.div_ceil(most).max(TASK / cost.max(1)).next_multiple_of(LANES);
+        let tasks = n.div_ceil(each);
+        let mut launches = vec![];
+        if n > 0 {
+            let numbers = vec![each as i64, n as i64, scratch as i64, partial as i64];
+            launches.push(launch::items(&self.body, tasks, numbers, target));
+        }
+        if partial > 0 {
+            let numbers = vec![tasks as i64, partial as i64, 1];
+            launches.push(launch::items(&self.join, 1, numbers, target));
+        }
+        Work { scratch: vec![scratch * tasks, partial * tasks], launches }
+    }
+}

@@ -1,0 +1,155 @@
+//! Arrays that stay on a device, and runs that nobody waits for.
+
+use crate::code::{Code, upload};
+use crate::compiled::Prepared;
+use crate::device::OpenDevice;
+use crate::memory::Buffer;
+use crate::results;
+use crate::run::{Array, Place};
+use accel_core::ast::Repr;
+use accel_core::backend::Executable;
+use accel_core::error::{Error, Result};
+use accel_core::repr::{ArrayTuple, ScalarType};
+use accel_core::types::{Arrays, Inputs};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// Arrays of type `A` on a device: arguments and results of [`Compiled::run_async`]. Cheap to clone.
+pub struct DeviceArray<A> {
+    device: Arc<OpenDevice>,
+    arrays: Vec<(Array, Vec<ScalarType>)>,
+    types: PhantomData<fn() -> A>,
+}
+
+impl<A> Clone for DeviceArray<A> {
+    fn clone(&self) -> Self {
+        DeviceArray { device: self.device.clone(), arrays: self.arrays.clone(), types: PhantomData }
+    }
+}
+
+impl<A: Arrays> DeviceArray<A> {
+    /// Copies arrays to a device, or makes them known to it where they are if it works in the memory of the host.
+    pub(crate) fn new(device: &Arc<OpenDevice>, arrays: &ArrayTuple) -> Result<Self> {
+        let one = |a: &accel_core::repr::RawArray| {
+            let types = a.columns.iter().map(|c| c.ty()).collect();
+            let extents = a.extents.iter().map(|e| *e as i64).collect();
+            // One number is needed on the host as well, for conditions and extents.
+            let host = (a.size() == 1).then(|| a.columns.clone());
+            Ok((Array { extents, place: Place { host, device: upload(device, a)? } }, types))
+        };
+        let arrays = arrays.leaves().iter().map(one).collect::<Result<_>>()?;
+        Ok(DeviceArray { device: device.clone(), arrays, types: PhantomData })
+    }
+
+    /// A copy on the host. Waits until the arrays are computed.
+    ///
+    /// # Errors
+    /// What the driver says. What went wrong in a run is told by [`Running::wait`], not here.
+    pub fn to_host(&self) -> Result<A> {
+        let mut arrays = results::copies(&self.device, &self.arrays)?.into_iter();
+        let tuple = ArrayTuple::of(&A::Repr::raw(), &mut arrays);
+        A::from_tuple(&tuple.ok_or_else(|| Error::Internal("too few arrays".into()))?)
+    }
+}
+
+/// Arguments on a device for a program of `A`: `&xs`, or `(&xs, &ys)` for several.
+pub trait DeviceInputs<A> {
+    /// All arrays, from left to right.
+    #[doc(hidden)]
+    fn leaves(&self) -> Vec<Leaf>;
+}
+
+/// An array on a device.
+#[doc(hidden)]
+pub struct Leaf {
+    device: Arc<OpenDevice>,
+    array: Array,
+}
+
+impl<A> DeviceInputs<A> for &DeviceArray<A> {
+    fn leaves(&self) -> Vec<Leaf> {
+        self.arrays.iter().map(|(a, _)| Leaf { device: self.device.clone(), array: a.clone() }).collect()
+    }
+}
+
+macro_rules! tuples {
+    ($($name:ident $field:tt),*) => {
+        impl<$($name),*> DeviceInputs<($($name,)*)> for ($(&DeviceArray<$name>,)*) {
+            fn leaves(&self) -> Vec<Leaf> {
+                let parts = [$(DeviceInputs::<$name>::leaves(&self.$field)),*];
+                parts.into_iter().flatten().collect()
+            }
+        }
+    };
+}
+tuples!(A 0, B 1);
+tuples!(A 0, B 1, C 2);
+tuples!(A 0, B 1, C 2, D 3);
+tuples!(A 0, B 1, C 2, D 3, E 4);
+tuples!(A 0, B 1, C 2, D 3, E 4, F 5);
+tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
+
+/// A program compiled for one device. May be used by several threads at once.
+pub struct Compiled<A, R> {
+    prepared: Arc<Prepared>,
+    device: Arc<OpenDevice>,
+    types: PhantomData<fn(A) -> R>,
+}
+
+impl<A: Arrays, R: Arrays> Compiled<A, R> {
+    pub(crate) fn new(prepared: Prepared, device: Arc<OpenDevice>) -> Self {
+        Compiled { prepared: Arc::new(prepared), device, types: PhantomData }
+    }
+
+    /// Computes the result from arrays of the host.
+    ///
+    /// # Errors
+    /// Everything that is checked at run time, and what the driver says.
+    pub fn run(&self, inputs: impl Inputs<A>) -> Result<R> {
+        R::from_tuple(&self.prepared.run(&inputs.to_tuple())?)
+    }
+
+    /// Begins to compute the result from arrays on the device, and does not wait for it, but for the conditions of loops and choices and
+    /// for extents that the device computes. Runs are executed in the order in which they are begun.
+    ///
+    /// # Errors
+    /// Arrays of another device, and what is found before the device is done.
+    pub fn run_async(&self, inputs: impl DeviceInputs<A>) -> Result<Running<R>> {
+        let leaves = inputs.leaves();
+        if let Some(other) = leaves.iter().find(|l| !Arc::ptr_eq(&l.device, &self.device)) {
+            let (own, other) = (&self.device.about.name, &other.device.about.name);
+            return Err(Error::Device(format!("the program is compiled for {own}, and an argument is on {other}")));
+        }
+        let (code, run) = self.prepared.enqueue(leaves.into_iter().map(|l| l.array).collect())?;
+        self.device.queue.flush()?;
+        let types = |k: usize| code.program.arrays[code.program.results[k]].columns.clone();
+        let arrays = run.results.into_iter().enumerate().map(|(k, a)| (a, types(k))).collect();
+        let results = DeviceArray { device: self.device.clone(), arrays, types: PhantomData };
+        Ok(Running { code, results, record: run.record, extents: run.extents })
+    }
+}
+
+/// A run that has been begun.
+pub struct Running<R> {
+    code: Arc<Code>,
+    results: DeviceArray<R>,
+    record: Option<Arc<Buffer>>,
+    extents: Vec<Vec<i64>>,
+}
+
+impl<R: Arrays> Running<R> {
+    /// The results, which may not be computed yet: arguments for further runs. They mean nothing if [`wait`](Self::wait) fails.
+    pub fn results(&self) -> &DeviceArray<R> {
+        &self.results
+    }
+
+    /// Waits for the end of the run.
+    ///
+    /// # Errors
+    /// What has failed on the device: indices outside of arrays, division by zero; and what the driver says.
+    pub fn wait(self) -> Result<DeviceArray<R>> {
+        results::wait(&self.code, self.record, &self.extents)?;
+        Ok(self.results)
+    }
+}

@@ -1,0 +1,371 @@
+//! Calls of OpenCL with errors instead of codes, and objects that are released when they are dropped.
+
+use accel_core::error::{Error, Result};
+use num_traits::FromPrimitive;
+use ocl::core::Status;
+use ocl::ffi::*;
+use std::ffi::{CStr, c_void};
+use std::ptr::{null, null_mut};
+
+macro_rules! objects {
+    ($($(#[$doc:meta])* $name:ident $raw:ty, $release:ident;)*) => {$(
+        $(#[$doc])*
+        pub struct $name($raw);
+
+        // SAFETY: OpenCL counts uses of its objects with atomic operations; all calls but `clSetKernelArg` may come from any thread
+        // at any time, and that one needs a `&mut Kernel`.
+        unsafe impl Send for $name {}
+        // SAFETY: as above.
+        unsafe impl Sync for $name {}
+
+        impl Drop for $name {
+            fn drop(&mut self) {
+                // SAFETY: the object exists, and is not used any more. What the call says does not matter: there is nothing to be done.
+                unsafe { $release(self.0) };
+            }
+        }
+    )*};
+}
+objects! {
+    /// A context.
+    Context cl_context, clReleaseContext;
+    /// A queue of commands, which are executed in their order.
+    Queue cl_command_queue, clReleaseCommandQueue;
+    /// A program that was built.
+    Program cl_program, clReleaseProgram;
+    /// A kernel with its arguments.
+    Kernel cl_kernel, clReleaseKernel;
+    /// A buffer.
+    Mem cl_mem, clReleaseMemObject;
+    /// The end of a command.
+    Event cl_event, clReleaseEvent;
+}
+
+/// What OpenCL calls an error.
+fn name(code: cl_int) -> String {
+    match Status::from_i32(code) {
+        Some(status) => format!("{status:?}"),
+        None => format!("error {code}"),
+    }
+}
+
+/// Whether the error says that there is no memory.
+pub fn is_memory(code: cl_int) -> bool {
+    [CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY, CL_INVALID_BUFFER_SIZE]
+        .contains(&code)
+}
+
+/// The error of a call.
+pub fn error(call: &str, code: cl_int) -> Error {
+    let lost = matches!(code, CL_DEVICE_NOT_AVAILABLE | CL_INVALID_COMMAND_QUEUE | CL_INVALID_CONTEXT);
+    let advice = if is_memory(code) {
+        ": the device has too little memory"
+    } else if lost {
+        ": the device does not answer any more"
+    } else {
+        ""
+    };
+    Error::Device(format!("{call}: {}{advice}", name(code)))
+}
+
+fn check(call: &str, code: cl_int) -> Result<()> {
+    if code == CL_SUCCESS { Ok(()) } else { Err(error(call, code)) }
+}
+
+/// All platforms; none if there is no driver.
+pub fn platforms() -> Result<Vec<cl_platform_id>> {
+    list("clGetPlatformIDs", |n, list, found| {
+        // SAFETY: `list` has room for `n` platforms.
+        match unsafe { clGetPlatformIDs(n, list, found) } {
+            // CL_PLATFORM_NOT_FOUND_KHR
+            -1001 => CL_SUCCESS,
+            code => code,
+        }
+    })
+}
+
+/// All devices of a platform.
+pub fn device_ids(platform: cl_platform_id) -> Result<Vec<cl_device_id>> {
+    list("clGetDeviceIDs", |n, list, found| {
+        // SAFETY: the platform exists, and `list` has room for `n` devices.
+        match unsafe { clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, list, found) } {
+            CL_DEVICE_NOT_FOUND => CL_SUCCESS,
+            code => code,
+        }
+    })
+}
+
+/// Asks for the length of a list and then for the list.
+fn list<T>(call: &str, ask: impl Fn(cl_uint, *mut *mut T, *mut cl_uint) -> cl_int) -> Result<Vec<*mut T>> {
+    let mut n = 0;
+    check(call, ask(0, null_mut(), &mut n))?;
+    let mut found = vec![null_mut(); n as usize];
+    if n > 0 {
+        check(call, ask(n, found.as_mut_ptr(), &mut n))?;
+    }
+    Ok(found)
+}
+
+/// What a platform says of itself, as text.
+pub fn platform_text(platform: cl_platform_id, what: cl_platform_info) -> Result<String> {
+    // SAFETY: the platform exists, and `data` has `n` bytes.
+    text("clGetPlatformInfo", |n, data, size| unsafe { clGetPlatformInfo(platform, what, n, data, size) })
+}
+
+/// What a device says of itself, as text.
+pub fn device_text(device: cl_device_id, what: cl_device_info) -> Result<String> {
+    // SAFETY: the device exists, and `data` has `n` bytes.
+    text("clGetDeviceInfo", |n, data, size| unsafe { clGetDeviceInfo(device, what, n, data, size) })
+}
+
+fn text(call: &str, ask: impl Fn(usize, *mut c_void, *mut usize) -> cl_int) -> Result<String> {
+    let mut n = 0;
+    check(call, ask(0, null_mut(), &mut n))?;
+    let mut bytes = vec![0u8; n];
+    check(call, ask(n, bytes.as_mut_ptr().cast(), &mut n))?;
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(text.trim_end_matches('\0').trim().to_string())
+}
+
+/// What a device says of itself, as a number of at most 64 bits.
+pub fn device_number(device: cl_device_id, what: cl_device_info) -> Result<u64> {
+    let mut number = 0u64;
+    // SAFETY: the device exists, and the number has 8 bytes; where the answer is shorter, the others are 0 (the machine is little-endian,
+    // as all are that have OpenCL drivers).
+    check("clGetDeviceInfo", unsafe { clGetDeviceInfo(device, what, 8, (&raw mut number).cast(), null_mut()) })?;
+    Ok(number)
+}
+
+impl Context {
+    /// A context for one device.
+    pub fn new(device: cl_device_id) -> Result<Context> {
+        let mut code = 0;
+        // SAFETY: one device, which exists.
+        let context = unsafe { clCreateContext(null(), 1, &device, None, null_mut(), &mut code) };
+        check("clCreateContext", code)?;
+        Ok(Context(context))
+    }
+
+    /// An in-order queue.
+    pub fn queue(&self, device: cl_device_id) -> Result<Queue> {
+        let mut code = 0;
+        // SAFETY: the device belongs to the context.
+        let queue = unsafe { clCreateCommandQueue(self.0, device, 0, &mut code) };
+        check("clCreateCommandQueue", code)?;
+        Ok(Queue(queue))
+    }
+
+    /// Builds a program.
+    ///
+    /// # Errors
+    /// The build log with the lines that it names.
+    pub fn build(&self, device: cl_device_id, source: &str, options: &CStr) -> Result<Program> {
+        let (mut code, text, length) = (0, source.as_ptr().cast(), source.len());
+        // SAFETY: one text of this length.
+        let program = unsafe { clCreateProgramWithSource(self.0, 1, &text, &length, &mut code) };
+        check("clCreateProgramWithSource", code)?;
+        let program = Program(program);
+        // SAFETY: the program and the device exist; without a callback, the call returns when the program is built.
+        let code = unsafe { clBuildProgram(program.0, 1, &device, options.as_ptr(), None, null_mut()) };
+        let log = self::text("clGetProgramBuildInfo", |n, data, size| {
+            // SAFETY: the program and the device exist, and `data` has `n` bytes.
+            unsafe { clGetProgramBuildInfo(program.0, device, CL_PROGRAM_BUILD_LOG, n, data, size) }
+        })?;
+        if code == CL_SUCCESS {
+            tracing::trace!(log, "built");
+            return Ok(program);
+        }
+        let lines = named_lines(&log, source);
+        Err(Error::Device(format!("building the generated kernels: {}\n{log}\n{lines}", name(code))))
+    }
+
+    /// A buffer that only the device has; the code of the error if it cannot be made.
+    pub fn buffer(&self, bytes: usize) -> std::result::Result<Mem, cl_int> {
+        let mut code = 0;
+        // SAFETY: no host memory is named.
+        let mem = unsafe { clCreateBuffer(self.0, CL_MEM_READ_WRITE, bytes, null_mut(), &mut code) };
+        if code == CL_SUCCESS { Ok(Mem(mem)) } else { Err(code) }
+    }
+
+    /// A buffer in memory of the host.
+    ///
+    /// # Safety
+    /// There are so many bytes at this address, which nobody frees or uses while a command with the buffer may be executed, or only reads if
+    /// `read_only`.
+    pub unsafe fn host_buffer(
+        &self,
+        data: *mut c_void,
+        bytes: usize,
+        read_only: bool,
+    ) -> std::result::Result<Mem, cl_int> {
+        let access = if read_only { CL_MEM_READ_ONLY } else { CL_MEM_READ_WRITE };
+        let mut code = 0;
+        // SAFETY: as the caller promises.
+        let mem = unsafe { clCreateBuffer(self.0, access | CL_MEM_USE_HOST_PTR, bytes, data, &mut code) };
+        if code == CL_SUCCESS { Ok(Mem(mem)) } else { Err(code) }
+    }
+}
+
+/// The lines of the source that a log names by their numbers.
+fn named_lines(log: &str, source: &str) -> String {
+    let lines: Vec<&str> = source.lines().collect();
+    let mut named: Vec<usize> =
+        log.split(':').filter_map(|part| part.trim().parse().ok()).filter(|n| (1..=lines.len()).contains(n)).collect();
+    named.sort_unstable();
+    named.dedup();
+    named.iter().take(20).map(|n| format!("{n:5} | {}\n", lines[n - 1])).collect()
+}
+
+impl Program {
+    /// A kernel object.
+    pub fn kernel(&self, name: &str) -> Result<Kernel> {
+        let mut code = 0;
+        let name = std::ffi::CString::new(name).map_err(|_| Error::Internal("a kernel name with a zero".into()))?;
+        // SAFETY: the program exists and was built.
+        let kernel = unsafe { clCreateKernel(self.0, name.as_ptr(), &mut code) };
+        check("clCreateKernel", code)?;
+        Ok(Kernel(kernel))
+    }
+}
+
+/// A value for a parameter of a kernel.
+pub enum Value<'a> {
+    /// A number.
+    Number(i64),
+    /// A buffer, or none for an array without elements.
+    Buffer(Option<&'a Mem>),
+    /// So many bytes of local memory.
+    Local(usize),
+}
+
+impl Kernel {
+    /// Sets a parameter.
+    pub fn set(&mut self, index: usize, value: Value) -> Result<()> {
+        let raw: cl_mem;
+        let (size, data): (usize, *const c_void) = match &value {
+            Value::Number(n) => (8, (&raw const *n).cast()),
+            Value::Buffer(m) => {
+                raw = m.map_or(null_mut(), |m| m.0);
+                (size_of::<cl_mem>(), (&raw const raw).cast())
+            }
+            Value::Local(bytes) => (*bytes, null()),
+        };
+        // SAFETY: the value has that size, and is copied. No other thread sets parameters of this kernel object.
+        check("clSetKernelArg", unsafe { clSetKernelArg(self.0, index as cl_uint, size, data) })
+    }
+}
+
+impl Queue {
+    /// Enqueues a kernel with the parameters that were set.
+    ///
+    /// # Safety
+    /// The kernel reads and writes only what the buffers among its parameters have.
+    pub unsafe fn launch(&self, kernel: &Kernel, global: &[usize; 2], group: &[usize; 2]) -> Result<()> {
+        let dims = if global[1] == 1 { 1 } else { 2 };
+        // SAFETY: sizes in that many dimensions, and as the caller promises.
+        let code = unsafe {
+            clEnqueueNDRangeKernel(
+                self.0,
+                kernel.0,
+                dims,
+                null(),
+                global.as_ptr(),
+                group.as_ptr(),
+                0,
+                null(),
+                null_mut(),
+            )
+        };
+        check("clEnqueueNDRangeKernel", code)
+    }
+
+    /// Enqueues filling a buffer with a value of 1, 2, 4 or 8 bytes.
+    pub fn fill(&self, buffer: &Mem, value: &[u8], bytes: usize) -> Result<()> {
+        let data = value.as_ptr().cast();
+        // SAFETY: the value is copied when the call is made, and the buffer has so many bytes, or the call fails.
+        let code = unsafe { clEnqueueFillBuffer(self.0, buffer.0, data, value.len(), 0, bytes, 0, null(), null_mut()) };
+        check("clEnqueueFillBuffer", code)
+    }
+
+    /// Enqueues copying from one buffer to another.
+    pub fn copy(&self, from: &Mem, to: &Mem, bytes: usize) -> Result<()> {
+        // SAFETY: both buffers exist; sizes are checked by the call.
+        let code = unsafe { clEnqueueCopyBuffer(self.0, from.0, to.0, 0, 0, bytes, 0, null(), null_mut()) };
+        check("clEnqueueCopyBuffer", code)
+    }
+
+    /// Writes to a buffer, and waits until it is done.
+    ///
+    /// # Safety
+    /// There are so many bytes at this address.
+    pub unsafe fn write(&self, buffer: &Mem, data: *const c_void, bytes: usize) -> Result<()> {
+        // SAFETY: as the caller promises; the call returns when the data has been read.
+        let code = unsafe { clEnqueueWriteBuffer(self.0, buffer.0, CL_TRUE, 0, bytes, data, 0, null(), null_mut()) };
+        check("clEnqueueWriteBuffer", code)
+    }
+
+    /// Enqueues reading from a buffer; the event is its end.
+    ///
+    /// # Safety
+    /// There are so many bytes at this address, which nobody uses or frees until then.
+    pub unsafe fn read(&self, buffer: &Mem, at: usize, data: *mut c_void, bytes: usize) -> Result<Event> {
+        let mut event = null_mut();
+        // SAFETY: as the caller promises.
+        let code = unsafe { clEnqueueReadBuffer(self.0, buffer.0, CL_FALSE, at, bytes, data, 0, null(), &mut event) };
+        check("clEnqueueReadBuffer", code)?;
+        Ok(Event(event))
+    }
+
+    /// Enqueues that the memory of a host buffer gets what the device has written; the event is its end.
+    pub fn publish(&self, buffer: &Mem, bytes: usize) -> Result<Event> {
+        let (mut code, mut event) = (0, null_mut());
+        // SAFETY: the buffer exists; nobody uses the address.
+        let data = unsafe {
+            clEnqueueMapBuffer(self.0, buffer.0, CL_FALSE, CL_MAP_READ, 0, bytes, 0, null(), null_mut(), &mut code)
+        };
+        check("clEnqueueMapBuffer", code)?;
+        // SAFETY: the buffer is mapped at this address when the command is executed.
+        let code = unsafe { clEnqueueUnmapMemObject(self.0, buffer.0, data, 0, null(), &mut event) };
+        check("clEnqueueUnmapMemObject", code)?;
+        Ok(Event(event))
+    }
+
+    /// The end of all that has been enqueued.
+    pub fn marker(&self) -> Result<Event> {
+        let mut event = null_mut();
+        // SAFETY: the queue exists.
+        let code = unsafe { clEnqueueMarkerWithWaitList(self.0, 0, null(), &mut event) };
+        check("clEnqueueMarkerWithWaitList", code)?;
+        Ok(Event(event))
+    }
+
+    /// Makes the device begin.
+    pub fn flush(&self) -> Result<()> {
+        // SAFETY: the queue exists.
+        check("clFlush", unsafe { clFlush(self.0) })
+    }
+}
+
+impl Event {
+    /// Waits for the end of the command.
+    ///
+    /// # Errors
+    /// The command has failed.
+    pub fn wait(&self) -> Result<()> {
+        // SAFETY: one event, which exists.
+        check("clWaitForEvents", unsafe { clWaitForEvents(1, &self.0) })
+    }
+}
+
+impl Mem {
+    /// Keeps `owner` until the buffer is destroyed, when no command can use it any more.
+    pub fn keep<T: Send + 'static>(&self, owner: T) {
+        extern "C" fn destroyed<T>(_: cl_mem, owner: *mut c_void) {
+            // SAFETY: the address of the box below, and this is called once.
+            drop(unsafe { Box::from_raw(owner.cast::<T>()) });
+        }
+        let owner = Box::into_raw(Box::new(owner));
+        // SAFETY: the buffer exists; `destroyed` fits the type of the owner. If the call fails, the owner stays for ever, which is safe.
+        unsafe { clSetMemObjectDestructorCallback(self.0, Some(destroyed::<T>), owner.cast()) };
+    }
+}

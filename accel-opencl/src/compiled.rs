@@ -1,0 +1,106 @@
+//! A typed program, compiled for a device.
+
+use crate::code::Code;
+use crate::device::OpenDevice;
+use crate::results;
+use crate::run::{Array, Enqueued, Run, Stop};
+use accel_codegen::opencl::{Shape, Target};
+use accel_core::ast::Program;
+use accel_core::backend::{Executable, check_argument};
+use accel_core::error::{Error, Result};
+use accel_core::repr::{ArrayTuple, RawTy};
+use accel_fusion::kernel::{self, machine};
+use accel_fusion::optimize::{Optimized, optimize};
+use accel_fusion::strip::strips;
+use std::sync::{Arc, OnceLock};
+
+/// Which code of a program runs.
+#[derive(Clone, Copy, Default)]
+struct Variant {
+    /// For all extents, not only for those of which the assumptions hold.
+    general: bool,
+    /// With 64-bit positions.
+    wide: bool,
+    /// Without strips.
+    plain: bool,
+}
+
+/// A program that is ready to run on a device.
+pub struct Prepared {
+    device: Arc<OpenDevice>,
+    target: Target,
+    lowered: kernel::Program,
+    optimized: Optimized,
+    /// Made when they are needed.
+    codes: [OnceLock<Result<Arc<Code>>>; 8],
+    arg: RawTy,
+    result: RawTy,
+}
+
+impl Prepared {
+    /// Compiles a program.
+    ///
+    /// # Errors
+    /// `Error::Device` if the device cannot do it, or its compiler fails.
+    pub fn new(program: &Program, device: Arc<OpenDevice>, shape: Option<Shape>) -> Result<Prepared> {
+        let (program, _) = &accel_fusion::simplify(program)?;
+        let lowered = accel_fusion::lower(program);
+        let optimized = optimize(&lowered, true);
+        let prepared = Prepared {
+            target: device.target(shape),
+            device,
+            lowered,
+            optimized,
+            codes: Default::default(),
+            arg: program.arg().clone(),
+            result: program.result().clone(),
+        };
+        prepared.code(Variant::default())?;
+        Ok(prepared)
+    }
+
+    fn code(&self, v: Variant) -> Result<&Arc<Code>> {
+        let make = || {
+            let Variant { general, wide, plain } = v;
+            tracing::debug!(general, wide, plain, "compiling for a device");
+            let program = if general { optimize(&self.lowered, false).program } else { self.optimized.program.clone() };
+            let with_strips = self.target.shape == Shape::Cpu && !plain;
+            let program = if with_strips { strips(&program) } else { program };
+            let target = Target { wide, ..self.target.clone() };
+            Code::new(program, self.device.clone(), target).map(Arc::new)
+        };
+        let place = usize::from(v.general) + 2 * usize::from(v.wide) + 4 * usize::from(v.plain);
+        self.codes[place].get_or_init(make).as_ref().map_err(Clone::clone)
+    }
+
+    /// Enqueues all that has to be done for these arguments.
+    ///
+    /// # Errors
+    /// What is found before the device is done.
+    pub fn enqueue(&self, arguments: Vec<Array>) -> Result<(Arc<Code>, Enqueued)> {
+        let shapes: Vec<Vec<usize>> =
+            arguments.iter().map(|a| a.extents.iter().map(|e| *e as usize).collect()).collect();
+        shapes.iter().try_for_each(|s| machine::check_size(|| "`argument`".into(), s).map(|_| ()))?;
+        let general = !self.optimized.fits(&self.lowered, shapes.iter().map(|s| &s[..]));
+        let mut v = Variant { general, ..Variant::default() };
+        loop {
+            let code = self.code(v)?;
+            match Run::start(code, arguments.clone()) {
+                Ok(done) => return Ok((code.clone(), done)),
+                Err(Stop::Error(e)) => return Err(e),
+                Err(Stop::Wide) => v.wide = true,
+                Err(Stop::Plain) => v.plain = true,
+            }
+        }
+    }
+}
+
+impl Executable for Prepared {
+    fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
+        check_argument(argument, &self.arg)?;
+        let (code, run) = self.enqueue(argument.leaves().iter().map(Array::host).collect())?;
+        let mut results = results::to_host(&code, run)?.into_iter();
+        ArrayTuple::of(&self.result, &mut results)
+            .ok_or_else(|| Error::Internal("a program with too few results".into()))
+    }
+}

@@ -1,0 +1,74 @@
+//! A device that is in use: its context, its queue, its memory, and the programs that were built for it.
+
+use crate::cl::{Context, Program, Queue};
+use crate::devices::{Device, DeviceType};
+use crate::memory::Memory;
+use accel_codegen::opencl::{Shape, Target};
+use accel_core::error::Result;
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// A device with all that belongs to it. There is one in the process for each device that is used.
+pub struct OpenDevice {
+    pub about: Device,
+    pub queue: Queue,
+    pub memory: Arc<Memory>,
+    /// By source.
+    programs: Mutex<HashMap<String, Weak<Program>>>,
+}
+
+impl OpenDevice {
+    /// The device in use.
+    ///
+    /// # Errors
+    /// `Error::Device` if the driver does not open it.
+    pub fn open(device: &Device) -> Result<Arc<OpenDevice>> {
+        static OPEN: Mutex<Vec<Arc<OpenDevice>>> = Mutex::new(vec![]);
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = open.iter().find(|d| d.about.id == device.id) {
+            return Ok(found.clone());
+        }
+        let context = Context::new(device.id.0)?;
+        let queue = context.queue(device.id.0)?;
+        let bytes = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let is_host = device.kind == DeviceType::Cpu;
+        let memory = Memory::new(context, is_host, bytes(device.largest_buffer), bytes(device.memory));
+        let made = OpenDevice { about: device.clone(), queue, memory, programs: Mutex::default() };
+        let made = Arc::new(made);
+        open.push(made.clone());
+        Ok(made)
+    }
+
+    /// What kernels are printed for.
+    pub fn target(&self, shape: Option<Shape>) -> Target {
+        let own = if self.about.kind == DeviceType::Cpu { Shape::Cpu } else { Shape::Gpu };
+        Target {
+            shape: shape.unwrap_or(own),
+            units: self.about.units,
+            largest_group: self.about.largest_group,
+            local_memory: usize::try_from(self.about.local_memory).unwrap_or(usize::MAX),
+            wide: false,
+            atomics_64: self.about.atomics_64,
+        }
+    }
+
+    /// The program with this source, built for the device, or found among those that are in use.
+    ///
+    /// # Errors
+    /// `Error::Device` with the build log.
+    pub fn build(&self, source: &str) -> Result<Arc<Program>> {
+        let programs = || self.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = programs().get(source).and_then(Weak::upgrade) {
+            return Ok(found);
+        }
+        let _span = tracing::debug_span!("OpenCL compiler", bytes = source.len()).entered();
+        let options = if self.about.exact_division { "-cl-fp32-correctly-rounded-divide-sqrt" } else { "" };
+        let options = CString::new(options).unwrap_or_default();
+        let built = Arc::new(self.memory.context().build(self.about.id.0, source, &options)?);
+        let mut programs = programs();
+        programs.retain(|_, p| p.strong_count() > 0);
+        programs.insert(source.into(), Arc::downgrade(&built));
+        Ok(built)
+    }
+}

@@ -1,0 +1,206 @@
+//! Which devices there are, and which one is meant.
+
+use crate::{cl, loader};
+use accel_core::error::{Error, Result};
+use ocl::ffi::*;
+use std::fmt;
+
+/// What a device is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum DeviceType {
+    /// A processor, whose memory is that of the host.
+    Cpu,
+    /// A graphics card or the like.
+    Gpu,
+    /// Anything else.
+    Accelerator,
+}
+
+impl fmt::Display for DeviceType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            DeviceType::Cpu => "cpu",
+            DeviceType::Gpu => "gpu",
+            DeviceType::Accelerator => "accelerator",
+        })
+    }
+}
+
+/// A device that programs can run on: one of [`devices`].
+#[derive(Clone, Debug)]
+pub struct Device {
+    /// Its position in the list of all devices.
+    pub index: usize,
+    /// The name of its platform, which is that of a driver.
+    pub platform: String,
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub kind: DeviceType,
+    /// The bytes of its memory.
+    pub memory: u64,
+    /// The most bytes that one column of an array may have.
+    pub largest_buffer: u64,
+    /// The bytes of local memory of a work-group.
+    pub local_memory: u64,
+    /// How many compute units it has.
+    pub units: usize,
+    /// The most work-items of a work-group.
+    pub largest_group: usize,
+    /// Whether it has 64-bit floating-point numbers.
+    pub fp64: bool,
+    /// Whether it has atomic operations on 64-bit integers.
+    pub atomics_64: bool,
+    /// Whether division and square roots of `f32` can be rounded correctly.
+    pub(crate) exact_division: bool,
+    pub(crate) id: DeviceId,
+}
+
+/// OpenCL's name for a device. It is valid as long as the process runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct DeviceId(pub cl_device_id);
+// SAFETY: an address that is only handed to OpenCL, which takes it from any thread.
+unsafe impl Send for DeviceId {}
+// SAFETY: as above.
+unsafe impl Sync for DeviceId {}
+
+impl fmt::Display for Device {
+    /// One line for people.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Device { index, platform, name, kind, memory, units, fp64, .. } = self;
+        let gib = *memory as f64 / (1u64 << 30) as f64;
+        let double = if *fp64 { "" } else { ", no f64" };
+        write!(f, "{index}: {name} ({platform}), {kind}, {units} units, {gib:.1} GiB{double}")
+    }
+}
+
+/// All devices of this machine that can be used. The list may be empty: there is a loader but no driver.
+///
+/// # Errors
+/// `Error::Device` if there is no OpenCL loader, or a driver fails.
+pub fn devices() -> Result<Vec<Device>> {
+    loader::load()?;
+    let mut found = vec![];
+    for platform in cl::platforms()? {
+        let name = cl::platform_text(platform, CL_PLATFORM_NAME)?;
+        for id in cl::device_ids(platform)? {
+            if cl::device_number(id, CL_DEVICE_AVAILABLE)? != 0
+                && cl::device_number(id, CL_DEVICE_COMPILER_AVAILABLE)? != 0
+            {
+                found.push(describe(found.len(), &name, id)?);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn describe(index: usize, platform: &str, id: cl_device_id) -> Result<Device> {
+    let number = |what| cl::device_number(id, what);
+    let size = |what| number(what).map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+    let extensions = cl::device_text(id, CL_DEVICE_EXTENSIONS)?;
+    let has = |wanted: &str| extensions.split_whitespace().any(|e| e == wanted);
+    let kind = number(CL_DEVICE_TYPE)?;
+    Ok(Device {
+        index,
+        platform: platform.into(),
+        name: cl::device_text(id, CL_DEVICE_NAME)?,
+        kind: if kind & CL_DEVICE_TYPE_CPU != 0 {
+            DeviceType::Cpu
+        } else if kind & CL_DEVICE_TYPE_GPU != 0 {
+            DeviceType::Gpu
+        } else {
+            DeviceType::Accelerator
+        },
+        memory: number(CL_DEVICE_GLOBAL_MEM_SIZE)?,
+        largest_buffer: number(CL_DEVICE_MAX_MEM_ALLOC_SIZE)?,
+        local_memory: number(CL_DEVICE_LOCAL_MEM_SIZE)?,
+        units: size(CL_DEVICE_MAX_COMPUTE_UNITS)?,
+        largest_group: size(CL_DEVICE_MAX_WORK_GROUP_SIZE)?,
+        fp64: has("cl_khr_fp64") || number(CL_DEVICE_DOUBLE_FP_CONFIG).is_ok_and(|config| config != 0),
+        atomics_64: has("cl_khr_int64_base_atomics"),
+        exact_division: number(CL_DEVICE_SINGLE_FP_CONFIG)? & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0,
+        id: DeviceId(id),
+    })
+}
+
+/// The device that a text means: its position in the list, its type, or a part of its name or of its platform's. Without a text, the
+/// first GPU, or the first device if there is none.
+///
+/// # Errors
+/// `Error::Device` if there is no such device: the message has the list.
+pub fn choose(devices: &[Device], wanted: Option<&str>) -> Result<Device> {
+    let Some(first) = devices.first() else {
+        return Err(Error::Device(
+            "there is no device: install a driver (for the processor, on Debian and Ubuntu: pocl-opencl-icd)".into(),
+        ));
+    };
+    let Some(wanted) = wanted else {
+        return Ok(devices.iter().find(|d| d.kind == DeviceType::Gpu).unwrap_or(first).clone());
+    };
+    let text = wanted.to_lowercase();
+    let found = match text.parse::<usize>() {
+        Ok(index) => devices.get(index),
+        Err(_) => devices.iter().find(|d| d.kind.to_string() == text).or_else(|| {
+            devices.iter().find(|d| [&d.name, &d.platform].iter().any(|name| name.to_lowercase().contains(&text)))
+        }),
+    };
+    found.cloned().ok_or_else(|| {
+        let all: String = devices.iter().map(|d| format!("\n  {d}")).collect();
+        Error::Device(format!(
+            "no device {wanted:?}: expected a number, cpu, gpu, or a part of a name of one of these devices{all}"
+        ))
+    })
+}
+
+/// The device that the environment variable `ACCEL_OPENCL_DEVICE` names, or the one that [`choose`] takes.
+///
+/// # Errors
+/// As [`devices`] and [`choose`].
+pub fn default_device() -> Result<Device> {
+    let wanted = std::env::var_os("ACCEL_OPENCL_DEVICE").map(|v| v.to_string_lossy().into_owned());
+    choose(&devices()?, wanted.as_deref())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device(index: usize, platform: &str, name: &str, kind: DeviceType) -> Device {
+        Device {
+            index,
+            platform: platform.into(),
+            name: name.into(),
+            kind,
+            memory: 1 << 30,
+            largest_buffer: 1 << 28,
+            local_memory: 1 << 15,
+            units: 4,
+            largest_group: 256,
+            fp64: false,
+            atomics_64: false,
+            exact_division: false,
+            id: DeviceId(std::ptr::null_mut()),
+        }
+    }
+
+    #[test]
+    fn devices_are_chosen_by_number_type_and_name() {
+        let all = [
+            device(0, "Portable Computing", "pthread-EPYC", DeviceType::Cpu),
+            device(1, "Vendor CUDA", "Big Card", DeviceType::Gpu),
+            device(2, "Vendor CUDA", "Small Card", DeviceType::Gpu),
+        ];
+        let index = |wanted| choose(&all, wanted).map(|d| d.index).ok();
+        assert_eq!(index(None), Some(1));
+        for (wanted, expected) in [("2", 2), ("cpu", 0), ("GPU", 1), ("small", 2), ("cuda", 1), ("epyc", 0)] {
+            assert_eq!(index(Some(wanted)), Some(expected), "{wanted}");
+        }
+        for wanted in ["3", "accelerator", "nothing", "-1"] {
+            let e = choose(&all, Some(wanted)).unwrap_err().to_string();
+            assert!(e.contains(wanted) && e.contains("Small Card"), "{e}");
+        }
+        assert_eq!(choose(&all[..1], None).unwrap().index, 0);
+        assert!(choose(&[], None).unwrap_err().to_string().contains("no device"));
+        assert_eq!(all[0].to_string(), "0: pthread-EPYC (Portable Computing), cpu, 4 units, 1.0 GiB, no f64");
+    }
+}

@@ -1,0 +1,48 @@
+//! What the record of a run says.
+
+use crate::code::{Code, mem};
+use crate::memory::Buffer;
+use accel_codegen::fault::{READ, error, record_length};
+use accel_core::error::{Error, Result};
+use accel_fusion::kernel::{ArrayId, Block, Instr, Program, SiteId};
+
+/// Waits until everything that has been enqueued is done, and looks whether something has failed. `extents` are those of all arrays.
+///
+/// # Errors
+/// The first failure.
+pub fn check(code: &Code, record: Option<&Buffer>, extents: &[Vec<i64>]) -> Result<()> {
+    let Some(record) = record else { return Ok(()) };
+    let mut numbers = vec![0i64; record_length(&code.program)];
+    // SAFETY: the numbers are there until the event has been waited for, and nobody uses them.
+    let done = unsafe { code.device.queue.read(mem(record)?, 0, numbers.as_mut_ptr().cast(), 8 * numbers.len())? };
+    done.wait()?;
+    match failure(&code.program, extents, &numbers) {
+        Some(e) => Err(e),
+        None => Ok(()),
+    }
+}
+
+/// The failure that a record tells of.
+pub fn failure(program: &Program, extents: &[Vec<i64>], record: &[i64]) -> Option<Error> {
+    let (kind, site) = (record[0], record[1] as usize);
+    if kind == 0 {
+        return None;
+    }
+    // The device does not say which statement it was in; messages need it only for reads whose place is unknown.
+    let statement = if kind == READ { reader(&program.body, site, record[2] as usize).unwrap_or(site) } else { site };
+    Some(error(program, record, statement, |a| extents[a].iter().map(|e| *e as usize).collect()))
+}
+
+/// The site of the first statement that reads an array at this site.
+fn reader(block: &Block, site: SiteId, array: ArrayId) -> Option<SiteId> {
+    fn reads(instrs: &[Instr], site: SiteId, array: ArrayId) -> bool {
+        instrs.iter().any(|i| match i {
+            Instr::Read { array: a, site: s, .. } => *a == array && *s == site,
+            i => i.inner().into_iter().any(|inner| reads(inner, site, array)),
+        })
+    }
+    block.stmts.iter().find_map(|s| match s.op.codes().iter().any(|(_, c)| reads(&c.instrs, site, array)) {
+        true => Some(s.site),
+        false => s.op.blocks().into_iter().find_map(|b| reader(b, site, array)),
+    })
+}

@@ -1,0 +1,121 @@
+//! The OpenCL backend: programs run on graphics cards, and on processors that have a driver such as pocl.
+//!
+//! ```text
+//! typed tree --lower--> kernel program --accel-codegen--> OpenCL C --driver--> kernels
+//!                            \--> the host walks the statements and enqueues kernels
+//! ```
+//!
+//! | file | what it does |
+//! | --- | --- |
+//! | `loader`, `cl` | OpenCL, loaded when it is needed, with errors instead of codes |
+//! | `devices`, `device` | which devices there are, and one that is in use |
+//! | `memory` | buffers, which are used again |
+//! | `plan`, `code`, `run` | a compiled program and its runs |
+//! | `fault`, `results` | what comes back to the host |
+//! | `compiled`, `arrays` | programs and arrays as users have them |
+//!
+//! The environment variable `ACCEL_OPENCL_DEVICE` chooses a device (see [`choose`]), and `ACCEL_OPENCL_LIBRARY` names the OpenCL loader
+//! if it is not `libOpenCL.so.1`. `ACCEL_DUMP=opencl` prints the kernels. Nothing here panics or waits where there is no
+//! loader, no driver or no device: that is an `Error::Device`.
+//!
+//! All that is done on a device goes through one in-order queue, that of the process. A run enqueues its kernels one after the other and waits only at its
+//! end, or where the host needs a number that the device has computed: the condition of a choice or a loop, an extent. Numbers
+//! that do not depend on large arrays, such as counters of loops, are computed by the host itself. A device that works in the
+//! memory of the host uses arguments where they are and makes results where they stay.
+#[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux")))]
+compile_error!("the OpenCL backend is for Linux on x86-64 and aarch64: build without the feature `opencl`");
+
+mod arrays;
+mod cl;
+mod code;
+mod compiled;
+mod device;
+mod devices;
+mod fault;
+mod loader;
+mod memory;
+mod plan;
+mod results;
+mod run;
+
+use accel_core::afun::Afun;
+use accel_core::ast::Program;
+use accel_core::backend::{Backend, Executable};
+use accel_core::error::Result;
+use accel_core::types::{Arrays, Inputs};
+use compiled::Prepared;
+use device::OpenDevice;
+use std::sync::{Arc, OnceLock};
+
+pub use accel_codegen::opencl::Shape;
+pub use arrays::{Compiled, DeviceArray, DeviceInputs, Running};
+pub use devices::{Device, DeviceType, choose, default_device, devices};
+
+/// The backend on one device.
+#[derive(Clone)]
+pub struct OpenCl {
+    device: Arc<OpenDevice>,
+    shape: Option<Shape>,
+}
+
+impl OpenCl {
+    /// The backend on a device.
+    ///
+    /// # Errors
+    /// `Error::Device` if the driver does not open it.
+    pub fn on(device: &Device) -> Result<OpenCl> {
+        Ok(OpenCl { device: OpenDevice::open(device)?, shape: None })
+    }
+
+    /// The backend on the [`default_device`], found once.
+    ///
+    /// # Errors
+    /// `Error::Device` if there is no such device.
+    pub fn shared() -> Result<&'static OpenCl> {
+        static SHARED: OnceLock<Result<OpenCl>> = OnceLock::new();
+        SHARED.get_or_init(|| OpenCl::on(&default_device()?)).as_ref().map_err(Clone::clone)
+    }
+
+    /// With kernels of another shape than the device's type asks for, which are slower; for tests.
+    pub fn with_shape(mut self, shape: Shape) -> OpenCl {
+        self.shape = Some(shape);
+        self
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.device.about
+    }
+
+    /// Arrays on the device, where they stay until they are dropped.
+    ///
+    /// # Errors
+    /// No memory, and what the driver says.
+    pub fn to_device<A: Arrays>(&self, arrays: impl Inputs<A>) -> Result<DeviceArray<A>> {
+        DeviceArray::new(&self.device, &arrays.to_tuple())
+    }
+
+    /// Compiles a program, to be run with arrays of the host or of the device.
+    ///
+    /// # Errors
+    /// What is wrong with the program, what the device lacks, and what its compiler says.
+    pub fn compile<A: Arrays, R: Arrays>(&self, program: &Afun<A, R>) -> Result<Compiled<A, R>> {
+        let prepared = Prepared::new(program.program()?, self.device.clone(), self.shape)?;
+        Ok(Compiled::new(prepared, self.device.clone()))
+    }
+
+    /// The bytes of buffers that are in use, and of those that are kept to be used again.
+    pub fn memory(&self) -> (usize, usize) {
+        self.device.memory.bytes()
+    }
+}
+
+impl Backend for OpenCl {
+    fn name(&self) -> &'static str {
+        "opencl"
+    }
+
+    fn compile(&self, program: &Program) -> Result<Box<dyn Executable>> {
+        Ok(Box::new(Prepared::new(program, self.device.clone(), self.shape)?))
+    }
+}

@@ -1,0 +1,82 @@
+//! The statements of a program with all that a run asks of them, found once.
+
+use accel_codegen::liveness;
+use accel_fusion::kernel::{ArrayId, Block, Code, Instr, Op, SiteId, arrays_read};
+use std::collections::BTreeSet;
+
+/// Statements that are executed one after the other; see [`liveness::Block`].
+pub struct Plan {
+    pub unused: Vec<ArrayId>,
+    pub steps: Vec<Step>,
+    pub owned_results: BTreeSet<ArrayId>,
+}
+
+/// A statement; see [`liveness::Step`].
+pub struct Step {
+    pub number: usize,
+    pub site: SiteId,
+    /// The operation, without the statements of its blocks but for those of a strip.
+    pub op: Op,
+    pub dies: Vec<ArrayId>,
+    pub handed: BTreeSet<ArrayId>,
+    pub over: Vec<Option<(ArrayId, usize)>>,
+    pub blocks: Vec<Plan>,
+    /// For a loop of rank 0 that the host can do: the arrays whose elements it needs for that.
+    pub on_host: Option<Vec<ArrayId>>,
+    /// A permutation that may write over its defaults, as nobody needs them afterwards.
+    pub takes_defaults: bool,
+}
+
+impl Plan {
+    pub fn new(block: liveness::Block) -> Plan {
+        Plan {
+            unused: block.unused,
+            steps: block.steps.into_iter().map(step).collect(),
+            owned_results: block.owned_results,
+        }
+    }
+}
+
+fn step(s: liveness::Step) -> Step {
+    let mut op = s.stmt.op.clone();
+    match &mut op {
+        Op::If { then, otherwise, .. } => [then, otherwise].into_iter().for_each(|b| b.0 = Block::default()),
+        Op::While { cond, body, .. } => (cond.0, body.0) = (Block::default(), Block::default()),
+        _ => {}
+    }
+    let on_host = match &op {
+        Op::Loop { extents, body, .. } if extents.results.is_empty() && is_short(body) => {
+            let mut read = BTreeSet::new();
+            arrays_read(&body.instrs, &mut read);
+            Some(read.into_iter().collect())
+        }
+        _ => None,
+    };
+    let takes_defaults = match &op {
+        Op::Permute { defaults, .. } => s.dies.contains(defaults) && !liveness::code_reads(s.stmt).contains(defaults),
+        _ => false,
+    };
+    Step {
+        number: s.number,
+        site: s.stmt.site,
+        op,
+        dies: s.dies.into_iter().collect(),
+        handed: s.handed,
+        over: s.over,
+        blocks: s.blocks.into_iter().map(Plan::new).collect(),
+        on_host,
+        takes_defaults,
+    }
+}
+
+/// Whether the host evaluates the code in less time than it takes to call a kernel.
+fn is_short(c: &Code) -> bool {
+    fn count(instrs: &[Instr]) -> usize {
+        let of = |i: &Instr| match i {
+            Instr::While { .. } => 1000,
+            i => 1 + i.inner().into_iter().map(|inner| count(inner)).sum::<usize>(),
+        };
+        instrs.iter().map(of).sum()
+    }
+    count(&c.instrs) <= 200
+}

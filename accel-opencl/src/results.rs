@@ -1,0 +1,175 @@
+//! Arrays of the device come back to the host.
+
+use crate::cl::Event;
+use crate::code::{Code, mem};
+use crate::device::OpenDevice;
+use crate::fault;
+use crate::memory::Buffer;
+use crate::run::{Array, Enqueued};
+use accel_codegen::fault::record_length;
+use accel_core::error::{Error, Result};
+use accel_core::repr::{Column, RawArray, ScalarType};
+use std::sync::Arc;
+
+/// Columns on their way to the host. When this is dropped, it waits: the device writes to their memory.
+struct Transfer<'a> {
+    device: &'a OpenDevice,
+    events: Vec<Event>,
+    columns: Vec<Arriving>,
+    record: Vec<i64>,
+}
+
+/// A column on its way.
+enum Arriving {
+    /// Elements are copied to it, or it is there.
+    Column(Column),
+    /// The elements are in the memory of the host.
+    Buffer(Arc<Buffer>),
+}
+
+impl Drop for Transfer<'_> {
+    fn drop(&mut self) {
+        self.events.iter().for_each(|e| drop(e.wait()));
+    }
+}
+
+impl<'a> Transfer<'a> {
+    fn new(device: &'a OpenDevice) -> Self {
+        Transfer { device, events: vec![], columns: vec![], record: vec![] }
+    }
+
+    /// Enqueues that a column comes. Its memory is taken over if nobody else has it.
+    fn column(&mut self, t: ScalarType, n: usize, host: Option<Column>, buffer: Option<Arc<Buffer>>) -> Result<()> {
+        let arriving = match (host, buffer) {
+            (Some(column), _) => Arriving::Column(column),
+            (None, Some(buffer)) if buffer.is_column() && Arc::strong_count(&buffer) == 1 => {
+                let bytes = accel_codegen::opencl::size_of(t, n);
+                self.events.push(self.device.queue.publish(mem(&buffer)?, bytes)?);
+                Arriving::Buffer(buffer)
+            }
+            (None, buffer) => {
+                let full = || Error::Memory { op: "results".into(), shape: vec![n] };
+                let mut column = Column::zeros(t, n).ok_or_else(full)?;
+                if let Some(buffer) = buffer {
+                    let (bytes, data) = (column.bytes(), column.as_mut_ptr().ok_or_else(full)?);
+                    // SAFETY: the column has so many bytes, which do not move with it, and it is not dropped before the event: see `drop`.
+                    let event = unsafe { self.device.queue.read(mem(&buffer)?, 0, data.cast(), bytes)? };
+                    self.events.push(event);
+                }
+                Arriving::Column(column)
+            }
+        };
+        self.columns.push(arriving);
+        Ok(())
+    }
+
+    /// Enqueues that the record of faults comes.
+    fn record(&mut self, code: &Code, record: &Buffer) -> Result<()> {
+        self.record = vec![0; record_length(&code.program)];
+        let (data, bytes) = (self.record.as_mut_ptr(), 8 * self.record.len());
+        // SAFETY: the numbers are not moved or dropped before the event: see `drop`.
+        self.events.push(unsafe { self.device.queue.read(mem(record)?, 0, data.cast(), bytes)? });
+        Ok(())
+    }
+
+    /// Waits for all of it.
+    fn finish(&mut self) -> Result<()> {
+        // The queue is in order: the last one is the end of all.
+        if let Some(last) = self.events.last() {
+            last.wait()?;
+        }
+        self.events.clear();
+        Ok(())
+    }
+
+    /// The columns, in the order in which they were asked for.
+    fn columns(mut self) -> Result<Vec<Column>> {
+        let taken = |c| match c {
+            Arriving::Column(c) => Ok(c),
+            Arriving::Buffer(b) => {
+                let column = Arc::into_inner(b).and_then(Buffer::into_column);
+                column.ok_or_else(|| Error::Internal("a result that somebody else has".into()))
+            }
+        };
+        std::mem::take(&mut self.columns).into_iter().map(taken).collect()
+    }
+}
+
+/// The results of a run on the host.
+///
+/// # Errors
+/// What has failed on the device, and what the driver says.
+pub fn to_host(code: &Code, run: Enqueued) -> Result<Vec<RawArray>> {
+    let Enqueued { results, record, extents } = run;
+    let types = |k: usize| &code.program.arrays[code.program.results[k]].columns[..];
+    let mut transfer = Transfer::new(&code.device);
+    let shapes = arrive(&mut transfer, results.into_iter().enumerate().map(|(k, a)| (a, types(k))))?;
+    if let Some(record) = &record {
+        transfer.record(code, record)?;
+    }
+    transfer.finish()?;
+    clean(code, record, &extents, &transfer.record)?;
+    assemble(shapes, transfer.columns()?)
+}
+
+/// Waits for the end of a run.
+///
+/// # Errors
+/// As [`to_host`].
+pub fn wait(code: &Code, record: Option<Arc<Buffer>>, extents: &[Vec<i64>]) -> Result<()> {
+    let mut transfer = Transfer::new(&code.device);
+    match &record {
+        Some(record) => transfer.record(code, record)?,
+        None => transfer.events.push(code.device.queue.marker()?),
+    }
+    transfer.finish()?;
+    clean(code, record, extents, &transfer.record)
+}
+
+/// What has failed; a record that says nothing can be used again.
+fn clean(code: &Code, record: Option<Arc<Buffer>>, extents: &[Vec<i64>], numbers: &[i64]) -> Result<()> {
+    let Some(record) = record else { return Ok(()) };
+    match fault::failure(&code.program, extents, numbers) {
+        Some(e) => Err(e),
+        None => {
+            code.give_back_record(record);
+            Ok(())
+        }
+    }
+}
+
+/// Copies of arrays on the host.
+///
+/// # Errors
+/// What the driver says.
+pub fn copies(device: &OpenDevice, arrays: &[(Array, Vec<ScalarType>)]) -> Result<Vec<RawArray>> {
+    let mut transfer = Transfer::new(device);
+    let shapes = arrive(&mut transfer, arrays.iter().map(|(a, types)| (a.clone(), &types[..])))?;
+    transfer.finish()?;
+    assemble(shapes, transfer.columns()?)
+}
+
+/// Enqueues that arrays with columns of these types come. Their extents and numbers of columns.
+fn arrive<'t>(
+    transfer: &mut Transfer,
+    arrays: impl Iterator<Item = (Array, &'t [ScalarType])>,
+) -> Result<Vec<(Arc<[usize]>, usize)>> {
+    let one = |(a, types): (Array, &[ScalarType])| {
+        let shape: Arc<[usize]> = a.extents.iter().map(|e| *e as usize).collect();
+        let n = shape.iter().product();
+        let mut host = a.place.host.map(Vec::into_iter);
+        let mut device = a.place.device.into_iter();
+        for t in types {
+            let host = host.as_mut().and_then(Iterator::next);
+            transfer.column(*t, n, host, device.next().flatten())?;
+        }
+        Ok((shape, types.len()))
+    };
+    arrays.map(one).collect()
+}
+
+fn assemble(shapes: Vec<(Arc<[usize]>, usize)>, columns: Vec<Column>) -> Result<Vec<RawArray>> {
+    let mut columns = columns.into_iter();
+    let one = |(extents, n): (Arc<[usize]>, usize)| RawArray { extents, columns: columns.by_ref().take(n).collect() };
+    Ok(shapes.into_iter().map(one).collect())
+}

@@ -1,0 +1,464 @@
+//! A run: the host walks the statements, computes their extents, and enqueues what the device does. It waits only where it needs a number
+//! from the device: for the condition of a choice or a loop, or an extent.
+
+use crate::cl::Value;
+use crate::code::{Code, Kernels, failure, mem, upload_column};
+use crate::fault;
+use crate::memory::Buffer;
+use crate::plan::{Plan, Step};
+use accel_codegen::opencl::{Arg, Launch, Sizes};
+use accel_core::error::{Error, Result};
+use accel_core::repr::{Column, RawArray, Scalar, ScalarType};
+use accel_fusion::kernel::machine::{self, Store};
+use accel_fusion::kernel::{self, ArrayId, Op, SiteId};
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// Why a run ends early.
+pub enum Stop {
+    /// Something is wrong.
+    Error(Error),
+    /// Positions need more than 32 bits.
+    Wide,
+    /// A strip would take too much memory: the statements have to be executed one by one.
+    Plain,
+}
+
+impl From<Error> for Stop {
+    fn from(e: Error) -> Stop {
+        Stop::Error(e)
+    }
+}
+
+/// Results of this module's functions.
+pub type Walked<T> = std::result::Result<T, Stop>;
+
+/// An argument or a result.
+#[derive(Clone)]
+pub struct Array {
+    pub extents: Vec<i64>,
+    pub place: Place,
+}
+
+/// Where the columns of an array are: on the host, on the device, or on both.
+#[derive(Clone, Default)]
+pub struct Place {
+    pub host: Option<Vec<Column>>,
+    /// None where a column is empty, or has not been copied yet.
+    pub device: Vec<Option<Arc<Buffer>>>,
+}
+
+/// What a run leaves when everything has been enqueued.
+pub struct Enqueued {
+    /// What the program computes.
+    pub results: Vec<Array>,
+    /// The record of faults, if a kernel has it.
+    pub record: Option<Arc<Buffer>>,
+    /// The extents of all arrays.
+    pub extents: Vec<Vec<i64>>,
+}
+
+/// The state of a run.
+pub struct Run<'a> {
+    code: &'a Code,
+    /// By array.
+    extents: Vec<Vec<i64>>,
+    arrays: Vec<Place>,
+    kernels: Kernels,
+    /// The record of faults, if a kernel has it.
+    record: Option<Arc<Buffer>>,
+}
+
+/// From this many elements on, positions need more than 32 bits.
+const WIDE: i128 = 1 << 31;
+
+impl Store for Run<'_> {
+    fn extent(&self, a: ArrayId, dim: usize) -> Result<usize> {
+        Ok(self.extents[a][dim] as usize)
+    }
+
+    /// Waits for the device, if the element is only there.
+    fn scalar(&self, a: ArrayId, column: usize, at: usize) -> Result<Scalar> {
+        let missing = || Error::Internal(format!("a{a} has no element {at}"));
+        let place = &self.arrays[a];
+        if let Some(columns) = &place.host {
+            return columns[column].get(at).ok_or_else(missing);
+        }
+        let buffer = place.device.get(column).and_then(Option::as_ref).ok_or_else(missing)?;
+        let t = self.code.program.arrays[a].columns[column];
+        let mut found = Column::zeros(t, 1).ok_or_else(missing)?;
+        let (bytes, data) = (found.bytes(), found.as_mut_ptr().ok_or_else(missing)?);
+        // SAFETY: the column has one element of so many bytes, and is there until the event below has been waited for.
+        let done = unsafe { self.code.device.queue.read(mem(buffer)?, at * bytes, data.cast::<c_void>(), bytes)? };
+        let checked = self.check();
+        done.wait()?;
+        checked?;
+        found.get(0).ok_or_else(missing)
+    }
+}
+
+impl<'a> Run<'a> {
+    /// Executes a program with arguments of its types. What the device still has to do is in its queue.
+    ///
+    /// # Errors
+    /// What the host finds at run time; what the device finds is in the record, if it is not found first.
+    pub fn start(code: &'a Code, arguments: Vec<Array>) -> Walked<Enqueued> {
+        let n = code.program.arrays.len();
+        let mut run = Run {
+            code,
+            extents: vec![vec![]; n],
+            arrays: vec![Place::default(); n],
+            kernels: code.kernels(),
+            record: None,
+        };
+        let walked = run.walk(arguments);
+        code.give_back(std::mem::take(&mut run.kernels));
+        if let Err(Stop::Error(e)) = walked {
+            // What failed on the device came before.
+            return Err(run.check().err().unwrap_or(e).into());
+        }
+        walked?;
+        let result = |a: &ArrayId| Array { extents: run.extents[*a].clone(), place: run.arrays[*a].clone() };
+        let results = code.program.results.iter().map(result).collect();
+        Ok(Enqueued { results, record: run.record, extents: run.extents })
+    }
+
+    fn walk(&mut self, arguments: Vec<Array>) -> Walked<()> {
+        for (to, a) in self.code.program.inputs.iter().zip(arguments) {
+            self.set_extents(*to, a.extents)?;
+            self.arrays[*to] = a.place;
+        }
+        self.plan(&self.code.plan)
+    }
+
+    fn plan(&mut self, plan: &Plan) -> Walked<()> {
+        plan.unused.iter().for_each(|a| self.drop_array(*a));
+        plan.steps.iter().try_for_each(|s| self.step(s))
+    }
+
+    fn step(&mut self, s: &Step) -> Walked<()> {
+        match &s.op {
+            Op::Literal { to, literal } => self.literal(*to, *literal)?,
+            Op::Loop { to, extents, body } => self.loop_(s, to, extents, body)?,
+            Op::Reduce { to, extents, rows } => {
+                let (outer, len) = self.rows(extents, rows, s.site)?;
+                self.output(*to, &outer, &[], s.site)?;
+                self.launch(s, &outer, len)?;
+            }
+            Op::Scan { to, extents, rows, .. } => {
+                let (outer, len) = self.rows(extents, rows, s.site)?;
+                let all = [&outer[..], &[len + usize::from(rows.init.is_some())]].concat();
+                machine::check_size(|| self.site(s.site), &all)?;
+                self.output(*to, &all, &[], s.site)?;
+                self.launch(s, &outer, len)?;
+            }
+            Op::Permute { to, defaults, extents, .. } => self.permute(s, *to, *defaults, extents)?,
+            Op::Reshape { to, from, extents } => self.reshape(s, *to, *from, extents)?,
+            Op::If { to, cond, then, otherwise } => {
+                let chosen = machine::truth(self.values(cond, s.site)?[0])?;
+                let (plan, results) = if chosen { (&s.blocks[0], &then.1) } else { (&s.blocks[1], &otherwise.1) };
+                self.plan(plan)?;
+                self.take(to, results, |a| plan.owned_results.contains(&a));
+            }
+            Op::While { to, init, cond, body } => {
+                self.take(to, init, |a| s.handed.contains(&a));
+                loop {
+                    self.plan(&s.blocks[0])?;
+                    if !machine::truth(self.scalar(cond.1, 0, 0)?)? {
+                        break;
+                    }
+                    self.plan(&s.blocks[1])?;
+                    self.take(to, &body.1, |a| s.blocks[1].owned_results.contains(&a));
+                }
+            }
+            Op::Strip { to, len, body } => self.strip(s, to, len, body)?,
+        }
+        s.dies.iter().for_each(|a| self.drop_array(*a));
+        Ok(())
+    }
+
+    fn literal(&mut self, to: ArrayId, literal: usize) -> Walked<()> {
+        let a = &self.code.program.literals[literal];
+        self.set_extents(to, a.extents.iter().map(|e| *e as i64).collect())?;
+        self.arrays[to] = Place { host: Some(a.columns.clone()), device: self.code.literals[literal].clone() };
+        Ok(())
+    }
+
+    fn loop_(&mut self, s: &Step, to: &[ArrayId], extents: &kernel::Code, body: &kernel::Code) -> Walked<()> {
+        if let Some(needs) = &s.on_host
+            && needs.iter().all(|a| self.arrays[*a].host.is_some())
+        {
+            return self.scalars(to, body, s.site);
+        }
+        let extents = machine::extents(&self.code.program, self, extents, s.site)?;
+        let mut over = &s.over[..];
+        for a in to {
+            let (own, others) = over.split_at(self.code.program.arrays[*a].columns.len().min(over.len()));
+            self.output(*a, &extents, own, s.site)?;
+            over = others;
+        }
+        self.launch(s, &extents, 1)
+    }
+
+    /// A loop of rank 0 whose arrays the host has.
+    fn scalars(&mut self, to: &[ArrayId], body: &kernel::Code, site: SiteId) -> Walked<()> {
+        let mut values = self.values(body, site)?.into_iter();
+        for a in to {
+            let info = &self.code.program.arrays[*a];
+            let columns = info.columns.iter().map(|t| {
+                let mut column = Column::with_capacity(*t, 1);
+                values.next().is_some_and(|x| column.push(x)).then_some(column)
+            });
+            let columns: Vec<Column> =
+                columns.collect::<Option<_>>().ok_or_else(|| Error::Internal("a value of another type".into()))?;
+            self.extents[*a].clear();
+            self.arrays[*a] = Place { device: vec![None; columns.len()], host: Some(columns) };
+        }
+        Ok(())
+    }
+
+    /// The outer extents and the length of rows.
+    fn rows(&self, extents: &kernel::Code, rows: &kernel::Rows, site: SiteId) -> Result<(Vec<usize>, usize)> {
+        let program = &self.code.program;
+        let outer = machine::extents(program, self, extents, site)?;
+        let len = machine::row_length(program, self, rows, &outer, site)?;
+        Ok((outer, len))
+    }
+
+    /// The output takes over the memory of the defaults if nobody else has it, or gets a copy.
+    fn permute(&mut self, s: &Step, to: ArrayId, defaults: ArrayId, extents: &kernel::Code) -> Walked<()> {
+        let source = machine::extents(&self.code.program, self, extents, s.site)?;
+        let target: Vec<usize> = self.extents[defaults].iter().map(|e| *e as usize).collect();
+        let columns = 0..self.code.program.arrays[to].columns.len();
+        columns.clone().try_for_each(|k| self.on_device(defaults, k))?;
+        let old = self.arrays[defaults].device.clone();
+        if s.takes_defaults {
+            self.arrays[defaults] = Place::default();
+        }
+        self.set_extents(to, self.extents[defaults].clone())?;
+        let mut new = vec![];
+        for (k, old) in columns.zip(old) {
+            let Some(mut old) = old else {
+                new.push(None);
+                continue;
+            };
+            if s.takes_defaults && old.is_own() && Arc::get_mut(&mut old).is_some() {
+                new.push(Some(old));
+                continue;
+            }
+            let t = self.code.program.arrays[to].columns[k];
+            let made = self.allocate(t, &target, s.site)?;
+            if let Some(made) = &made {
+                let bytes = accel_codegen::opencl::size_of(t, target.iter().product());
+                self.code.device.queue.copy(mem(&old)?, mem(made)?, bytes)?;
+            }
+            new.push(made);
+        }
+        self.arrays[to] = Place { host: None, device: new };
+        self.launch(s, &source, 1)
+    }
+
+    /// The elements are shared, not copied.
+    fn reshape(&mut self, s: &Step, to: ArrayId, from: ArrayId, extents: &kernel::Code) -> Walked<()> {
+        let program = &self.code.program;
+        let new = machine::extents(program, self, extents, s.site)?;
+        let old: Vec<usize> = self.extents[from].iter().map(|e| *e as usize).collect();
+        machine::check_reshape(program, s.site, &old, &new)?;
+        self.set_extents(to, new.iter().map(|e| *e as i64).collect())?;
+        self.arrays[to] = self.arrays[from].clone();
+        Ok(())
+    }
+
+    /// All statements of the body at once; only the arrays `to` are in memory.
+    fn strip(&mut self, s: &Step, to: &[ArrayId], len: &kernel::Code, body: &kernel::Block) -> Walked<()> {
+        let program = &self.code.program;
+        let len = machine::extents(program, self, len, s.site)?;
+        for inner in &body.stmts {
+            let extents = match &inner.op {
+                Op::Reduce { extents, rows, .. } => {
+                    let (outer, len) = self.rows(extents, rows, inner.site)?;
+                    self.check_rows(rows, &outer, len, inner.site)?;
+                    outer
+                }
+                op => machine::extents(program, self, op.codes()[0].1, inner.site)?,
+            };
+            for a in inner.op.defines() {
+                self.set_extents(*a, extents.iter().map(|e| *e as i64).collect())?;
+            }
+        }
+        for a in to {
+            let extents: Vec<usize> = self.extents[*a].iter().map(|e| *e as usize).collect();
+            self.output(*a, &extents, &[], s.site)?;
+        }
+        self.launch(s, &len, 1)
+    }
+
+    /// Empty rows need an initial value.
+    fn check_rows(&self, rows: &kernel::Rows, outer: &[usize], len: usize, site: SiteId) -> Result<()> {
+        if len == 0 && rows.init.is_none() && !outer.contains(&0) {
+            return Err(machine::empty_rows(&self.code.program, site, outer));
+        }
+        Ok(())
+    }
+
+    // ---- arrays
+
+    fn site(&self, site: SiteId) -> String {
+        self.code.program.sites[site].to_string()
+    }
+
+    fn values(&self, code: &kernel::Code, site: SiteId) -> Result<Vec<Scalar>> {
+        machine::values(&self.code.program, self, code, site)
+    }
+
+    fn set_extents(&mut self, a: ArrayId, extents: Vec<i64>) -> Walked<()> {
+        self.check_positions(&extents, 1)?;
+        self.extents[a] = extents;
+        Ok(())
+    }
+
+    /// Whether the kernels can count so many elements.
+    fn check_positions(&self, extents: &[i64], len: usize) -> Walked<()> {
+        let product = extents.iter().fold(len as i128, |n, e| n.saturating_mul(i128::from(*e)));
+        if product >= WIDE && !self.code.target.wide { Err(Stop::Wide) } else { Ok(()) }
+    }
+
+    fn drop_array(&mut self, a: ArrayId) {
+        self.arrays[a] = Place::default();
+    }
+
+    /// Makes an array, over others where that is possible.
+    fn output(
+        &mut self,
+        to: ArrayId,
+        extents: &[usize],
+        over: &[Option<(ArrayId, usize)>],
+        site: SiteId,
+    ) -> Walked<()> {
+        self.set_extents(to, extents.iter().map(|e| *e as i64).collect())?;
+        let mut device = vec![];
+        for (k, t) in self.code.program.arrays[to].columns.iter().enumerate() {
+            let old = over.get(k).copied().flatten();
+            let old = old.filter(|(a, _)| self.extents[*a] == self.extents[to]).and_then(|(a, k)| self.own(a, k));
+            device.push(match old {
+                Some(old) => Some(old),
+                None => self.allocate(*t, extents, site)?,
+            });
+        }
+        self.arrays[to] = Place { host: None, device };
+        Ok(())
+    }
+
+    /// The memory of a column that nobody else has. The column still reads it, too.
+    fn own(&mut self, a: ArrayId, k: usize) -> Option<Arc<Buffer>> {
+        let place = &mut self.arrays[a];
+        let buffer = place.device.get_mut(k)?.as_mut()?;
+        let free = place.host.is_none() && buffer.is_own() && Arc::get_mut(buffer).is_some();
+        free.then(|| buffer.clone())
+    }
+
+    fn allocate(&self, t: ScalarType, extents: &[usize], site: SiteId) -> Result<Option<Arc<Buffer>>> {
+        let n: usize = extents.iter().product();
+        if n == 0 {
+            return Ok(None);
+        }
+        let bytes = || accel_codegen::opencl::size_of(t, 1).saturating_mul(n);
+        let device = &self.code.device;
+        let full = |f| failure(device, f, || self.site(site), extents, bytes());
+        device.memory.column(t, n).map(Some).map_err(full)
+    }
+
+    /// Makes sure that the device has a column.
+    fn on_device(&mut self, a: ArrayId, k: usize) -> Result<()> {
+        let place = &mut self.arrays[a];
+        let columns = self.code.program.arrays[a].columns.len();
+        place.device.resize(columns, None);
+        if place.device[k].is_none()
+            && let Some(host) = &place.host
+        {
+            let extents: Vec<usize> = self.extents[a].iter().map(|e| *e as usize).collect();
+            place.device[k] = upload_column(&self.code.device, &host[k], &extents)?;
+        }
+        Ok(())
+    }
+
+    /// Makes `to` names of the arrays `from`, all at once. What is free goes to its new name only.
+    fn take(&mut self, to: &[ArrayId], from: &[ArrayId], free: impl Fn(ArrayId) -> bool) {
+        let found: Vec<_> = from.iter().map(|f| (self.extents[*f].clone(), self.arrays[*f].clone())).collect();
+        from.iter().filter(|f| free(**f)).for_each(|f| self.drop_array(*f));
+        for (to, (extents, place)) in to.iter().zip(found) {
+            self.extents[*to] = extents;
+            self.arrays[*to] = place;
+        }
+    }
+
+    /// Waits until the device has done everything, and looks whether something has failed there.
+    ///
+    /// # Errors
+    /// The first failure.
+    fn check(&self) -> Result<()> {
+        fault::check(self.code, self.record.as_deref(), &self.extents)
+    }
+
+    // ---- kernels
+
+    fn launch(&mut self, s: &Step, space: &[usize], len: usize) -> Walked<()> {
+        if let Op::Reduce { rows, .. } = &s.op {
+            self.check_rows(rows, space, len, s.site)?;
+        }
+        let space: Vec<i64> = space.iter().map(|e| *e as i64).collect();
+        self.check_positions(&space, len)?;
+        let code = self.code;
+        let Some(statement) = code.module.statements.get(&s.number) else {
+            return Err(Error::Internal(format!("statement {} has no kernels", s.number)).into());
+        };
+        let sizes = Sizes { space: &space, len: len as i64, extents: &self.extents };
+        if statement.is_too_large(&sizes) {
+            return Err(Stop::Plain);
+        }
+        let work = statement.work(&sizes, &code.target);
+        let scratch = work.scratch.iter().map(|bytes| {
+            let full = |f| failure(&code.device, f, || self.site(s.site), &[*bytes], *bytes);
+            code.device.memory.plain(*bytes).map_err(full)
+        });
+        let scratch: Vec<Arc<Buffer>> = scratch.collect::<Result<_>>()?;
+        for launch in &work.launches {
+            for arg in &launch.kernel.args {
+                match arg {
+                    Arg::Column(a, k) => self.on_device(*a, *k)?,
+                    Arg::Fault if self.record.is_none() => self.record = Some(code.record()?),
+                    _ => {}
+                }
+            }
+            self.enqueue(launch, &space, &scratch)?;
+        }
+        Ok(())
+    }
+
+    fn enqueue(&mut self, launch: &Launch, space: &[i64], scratch: &[Arc<Buffer>]) -> Result<()> {
+        let kernel = self.code.kernel(&mut self.kernels, &launch.kernel.name)?;
+        for (index, arg) in launch.kernel.args.iter().enumerate() {
+            let value = match arg {
+                Arg::Extent(a, dim) => Value::Number(self.extents[*a][*dim]),
+                Arg::Space(dim) => Value::Number(space[*dim]),
+                Arg::Number(k) => Value::Number(launch.numbers[*k]),
+                Arg::Local(k) => Value::Local(launch.local[*k]),
+                Arg::Column(a, k) => Value::Buffer(self.arrays[*a].device[*k].as_deref().and_then(Buffer::mem)),
+                Arg::Scratch(k) => Value::Buffer(scratch[*k].mem()),
+                Arg::Fault => Value::Buffer(self.record.as_deref().and_then(Buffer::mem)),
+            };
+            kernel.set(index, value)?;
+        }
+        // SAFETY: the program was verified and the kernel was made from it, and its parameters are what the emitter asks for: it checks
+        // every index that is not known to be inside.
+        unsafe { self.code.device.queue.launch(kernel, &launch.global, &launch.group) }
+    }
+}
+
+impl Array {
+    /// An argument on the host.
+    pub fn host(a: &RawArray) -> Array {
+        let extents = a.extents.iter().map(|e| *e as i64).collect();
+        Array { extents, place: Place { host: Some(a.columns.clone()), device: vec![None; a.columns.len()] } }
+    }
+}

@@ -1,0 +1,245 @@
+//! The OpenCL backend on the devices of this machine. Where there is none, every test says so and does nothing.
+#![cfg(feature = "opencl")]
+
+#[path = "conformance/mod.rs"]
+mod suite;
+mod support;
+
+use accel::opencl::{OpenCl, Shape, default_device, devices};
+use accel::prelude::*;
+use std::process::Command;
+use std::sync::OnceLock;
+use support::{example, numbers, relative_error, run_json};
+
+/// The backend on the default device, if there is one.
+fn opencl() -> Option<&'static OpenCl> {
+    static FOUND: OnceLock<Option<OpenCl>> = OnceLock::new();
+    let find = || match default_device().and_then(|d| OpenCl::on(&d)) {
+        Ok(backend) => Some(backend),
+        Err(e) => {
+            println!("LEFT OUT: {e}");
+            None
+        }
+    };
+    FOUND.get_or_init(find).as_ref()
+}
+
+#[test]
+fn axpy_runs() {
+    let Some(backend) = opencl() else { return };
+    let axpy = afun(|a: Acc<Scalar<f32>>, xs: Acc<Vector<f32>>, ys: Acc<Vector<f32>>| {
+        let a = the(a);
+        zip_with(move |x, y| a * x + y, xs, ys)
+    });
+    for n in [0, 1, 1000, 1 << 20] {
+        let xs: Vec<f32> = (0..n).map(|i| i as f32).collect();
+        let ys = vec![1.0f32; n];
+        let expected: Vec<f32> = xs.iter().map(|x| 2.0 * x + 1.0).collect();
+        let found = run_on(backend, &axpy, (&Array::scalar(2.0), &Array::vector(xs), &Array::vector(ys))).unwrap();
+        assert_eq!(found.as_slice(), expected);
+    }
+}
+
+#[test]
+fn conformance() {
+    let Some(backend) = opencl() else { return };
+    println!("{} results compared", suite::all(backend));
+}
+
+/// Kernels for graphics cards, on whatever device there is.
+#[test]
+#[ignore = "takes minutes where kernels are not in the driver's cache: scripts/test.sh runs it"]
+fn conformance_of_kernels_for_gpus() {
+    let Some(backend) = opencl() else { return };
+    println!("{} results compared", suite::all(&backend.clone().with_shape(Shape::Gpu)));
+}
+
+#[test]
+fn devices_are_listed() {
+    let Some(backend) = opencl() else { return };
+    let all = devices().unwrap();
+    let used = backend.device();
+    assert!(all.iter().any(|d| d.to_string() == used.to_string()));
+    assert!(used.units > 0 && used.memory >= used.largest_buffer && used.largest_buffer > 1 << 20, "{used:?}");
+    assert_eq!(accel::backend_named("opencl").unwrap().name(), "opencl");
+}
+
+type V = Vector<f32>;
+
+fn scaled_sum() -> Afun<(V, V), (V, Scalar<f32>)> {
+    afun(|xs: Acc<V>, ys: Acc<V>| {
+        let zs = zip_with(|x, y| x * 2.0 + y, xs, ys);
+        (zs, sum(zs))
+    })
+}
+
+#[test]
+fn arrays_stay_on_the_device() {
+    let Some(backend) = opencl() else { return };
+    let program = backend.compile(&scaled_sum()).unwrap();
+    for n in [0, 1, 1000, 300_000] {
+        let xs = Array::vector(vec![1.0f32; n]);
+        let device = backend.to_device(&xs).unwrap();
+        assert_eq!(device.to_host().unwrap().as_slice(), xs.as_slice());
+        let (_, total) = program.run_async((&device, &device)).unwrap().wait().unwrap().to_host().unwrap();
+        assert_eq!(total.as_slice(), [3.0 * n as f32]);
+    }
+}
+
+/// Each run takes the result of the one before; nobody waits before the end.
+#[test]
+fn many_runs_are_in_flight() {
+    let Some(backend) = opencl() else { return };
+    for n in [1000, 200_000] {
+        let next = afun(|xs: Acc<Vector<i64>>| map(|x| x + 1, xs));
+        let next = backend.compile(&next).unwrap();
+        let mut state = backend.to_device(&Array::vector((0..n as i64).collect())).unwrap();
+        let runs: Vec<_> = (0..100)
+            .map(|_| {
+                let run = next.run_async(&state).unwrap();
+                state = run.results().clone();
+                run
+            })
+            .collect();
+        for (k, run) in runs.into_iter().enumerate() {
+            let found = run.wait().unwrap().to_host().unwrap();
+            assert_eq!(found.as_slice()[1], k as i64 + 2);
+        }
+        let expected: Vec<i64> = (100..100 + n as i64).collect();
+        assert_eq!(state.to_host().unwrap().as_slice(), expected);
+    }
+}
+
+#[test]
+fn several_threads_run_one_program() {
+    let Some(backend) = opencl() else { return };
+    let program = compile_on(backend, scaled_sum()).unwrap();
+    std::thread::scope(|scope| {
+        for k in 0..4 {
+            let program = &program;
+            scope.spawn(move || {
+                for n in [10, 5000, 100_000] {
+                    let xs = Array::vector(vec![k as f32; n]);
+                    let (zs, total) = program.run((&xs, &xs)).unwrap();
+                    assert_eq!(zs.as_slice(), vec![3.0 * k as f32; n]);
+                    assert_eq!(total.as_slice(), [(3 * k * n) as f32]);
+                }
+            });
+        }
+    });
+}
+
+/// Results that the user keeps are not written over by later runs, nor are arguments.
+#[test]
+fn results_and_arguments_are_not_written_over() {
+    let Some(backend) = opencl() else { return };
+    let n = 1 << 18;
+    let twice = compile_on(backend, afun(|xs: Acc<V>| map(|x| x * 2.0, xs))).unwrap();
+    let xs = Array::vector(vec![1.0f32; n]);
+    let first = twice.run(&xs).unwrap();
+    let second = twice.run(&first).unwrap();
+    let _ = twice.run(&second).unwrap();
+    let third = twice.run(&second).unwrap();
+    for (found, expected) in [(&xs, 1.0), (&first, 2.0), (&second, 4.0), (&third, 8.0)] {
+        assert_eq!(found.as_slice(), vec![expected; n]);
+    }
+}
+
+/// The message is that of the native backend, whether the host or the device has found out.
+#[test]
+fn errors_are_those_of_the_native_backend() {
+    let Some(backend) = opencl() else { return };
+    fn check<A: Arrays, R: Arrays>(backend: &OpenCl, f: Afun<A, R>, inputs: impl accel::types::Inputs<A> + Copy) {
+        let native = accel::backend_named("native").unwrap();
+        let expected = run_on(native, &f, inputs).err().map(|e| e.to_string());
+        let found = run_on(backend, &f, inputs).err().map(|e| e.to_string());
+        assert!(expected.is_some());
+        assert_eq!(found, expected, "{f}");
+    }
+    let is = &Array::vector(vec![0i64, 7, 2]);
+    check(backend, afun(|is: Acc<Vector<i64>>| map(move |i| is.at(i), is)), is);
+    check(backend, afun(|is: Acc<Vector<i64>>| map(|i| constant(10i64) / i, is)), is);
+    check(backend, afun(|is: Acc<Vector<i64>>| generate(is.at(0) - 3, |i| i)), is);
+    check(backend, afun(|is: Acc<Vector<i64>>| fold1(|a, b| a + b, take(0, is))), is);
+    // What comes later must not hide it, and a run that has failed must not make the next one fail.
+    let both = afun(|is: Acc<Vector<i64>>| {
+        let quotients = map(|i| constant(10i64) / i, is);
+        let n = the(sum(quotients));
+        generate(n - 1000, |i| i)
+    });
+    check(backend, both, is);
+    let good = compile_on(backend, afun(|is: Acc<Vector<i64>>| map(|i| constant(10i64) / i, is))).unwrap();
+    assert!(good.run(is).is_err());
+    assert_eq!(good.run(&Array::vector(vec![5, 2])).unwrap().as_slice(), [2, 5]);
+    assert!(good.run(is).is_err());
+}
+
+#[test]
+fn an_array_that_the_device_cannot_have_is_an_error() {
+    let Some(backend) = opencl() else { return };
+    let make = afun(|n: Acc<Scalar<i64>>| map(|i| i * 2, generate(the(n), |i| i)));
+    for n in [1 << 38, 1 << 45, i64::MAX] {
+        let e = run_on(backend, &make, &Array::scalar(n)).unwrap_err().to_string();
+        assert!(e.contains("bytes in one piece") || e.contains("no memory"), "{e}");
+    }
+}
+
+/// A loop whose condition the host knows, and one whose condition the device computes.
+#[test]
+fn loops_run() {
+    let Some(backend) = opencl() else { return };
+    type State = (Acc<Scalar<i64>>, Acc<V>);
+    let by_count = afun(|xs: Acc<V>| {
+        let start = (unit(constant(0i64)), xs);
+        awhile(|(i, _): State| the(i).lt(20), |(i, xs)| (map(|i| i + 1, i), map(|x| x + 1.0, xs)), start)
+    });
+    let (i, xs) = run_on(backend, &by_count, &Array::vector(vec![0.5f32; 2000])).unwrap();
+    assert_eq!((i.as_slice(), xs.as_slice()), (&[20][..], &[20.5; 2000][..]));
+    let by_sum = afun(|xs: Acc<V>| awhile(|xs: Acc<V>| the(sum(xs)).lt(1e6), |xs| map(|x| x * 2.0, xs), xs));
+    let found = run_on(backend, &by_sum, &Array::vector(vec![1.0f32; 1000])).unwrap();
+    assert_eq!(found.as_slice(), vec![1024.0; 1000]);
+}
+
+/// The examples on OpenCL against the native backend.
+#[test]
+fn gmm_and_ba_run() {
+    if opencl().is_none() {
+        return;
+    }
+    let fields: [(&str, &[&str]); 2] = [
+        ("gmm", &["objective", "d_alphas", "d_means", "d_icf"]),
+        ("ba", &["reproj_err", "w_err", "jac_row0", "jac_row1", "jac_werr0"]),
+    ];
+    for (name, fields) in fields {
+        let on = |backend| run_json(name, &["--backend", backend]);
+        let (found, expected) = (on("opencl"), on("native"));
+        assert_eq!(found["backend"], "opencl");
+        for field in fields {
+            let error = relative_error(&numbers(&found[*field]), &numbers(&expected[*field]));
+            assert!(error < 1e-12, "{name} {field}: {error:e}");
+        }
+    }
+}
+
+/// Without a loader, a driver or the device, there is a message and nothing else, and at once.
+#[test]
+fn what_is_missing_is_an_error() {
+    let empty = support::temporary_folder("no_drivers");
+    let cases = [
+        ("ACCEL_OPENCL_LIBRARY", "libno-such-library.so", "cannot load"),
+        ("ACCEL_OPENCL_LIBRARY", "libc.so.6", "is not an OpenCL library"),
+        ("OCL_ICD_VENDORS", &format!("{}/", empty.display()), "there is no device"),
+        ("ACCEL_OPENCL_DEVICE", "abacus", "abacus"),
+    ];
+    for (variable, value, message) in cases {
+        if opencl().is_none() && variable != "ACCEL_OPENCL_LIBRARY" {
+            continue;
+        }
+        let begin = std::time::Instant::now();
+        let output = Command::new(example("gmm")).args(["--backend", "opencl"]).env(variable, value).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(message) && !stderr.contains("panicked"), "{stderr}");
+        assert!(begin.elapsed().as_secs() < 9, "{variable}");
+    }
+}
