@@ -100,4 +100,7 @@ mod listings {
     struct Gradients;
     #[doc = include_str!("../book/src/compilation.md")]
     struct Compilation;
+    #[cfg(feature = "opencl")]
+    #[doc = include_str!("../book/src/devices.md")]
+    struct Devices;
 }
