@@ -7,13 +7,10 @@
 //!
 //! It prints one row of the table in benches/README.md.
 
-#[path = "native/gmm_problem.rs"]
-mod gmm_problem;
-
 use accel::backend_named;
 use accel::prelude::*;
 use adbench::GmmFile;
-use gmm_problem::{inputs, program};
+use bench_common::gmm::{inputs, program};
 use peak_alloc::PeakAlloc;
 use std::path::Path;
 

@@ -100,6 +100,9 @@ mod listings {
     struct Gradients;
     #[doc = include_str!("../book/src/compilation.md")]
     struct Compilation;
+    #[cfg(feature = "opencl")]
+    #[doc = include_str!("../book/src/devices.md")]
+    struct Devices;
     #[doc = include_str!("../book/src/gradbench.md")]
     struct GradBench;
 }

@@ -1,7 +1,7 @@
 //! 10,000 steps of a loop over an array of 10 elements: what a step costs besides its work.
 
-use super::case::{Asked, Case, Measure, Pair, check_close, native};
 use accel::prelude::*;
+use bench_common::case::{Asked, Case, Measure, Pair, check_close, native};
 use std::hint::black_box;
 use std::time::Duration;
 

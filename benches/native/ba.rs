@@ -7,10 +7,10 @@ mod geometry;
 mod jacobian;
 
 use super::ba_by_hand;
-use super::case::{Asked, Case, Measure, Pair, check_close, native};
-use super::data::beside;
 use accel::prelude::*;
 use adbench::BaFile;
+use bench_common::case::{Asked, Case, Measure, Pair, check_close, native};
+use bench_common::data::beside;
 
 pub fn cases() -> Vec<Case> {
     vec![Case::new("ba", "BA Jacobian, ba5", "Rust by hand, sequential", [Asked::Speed(1.5)], || {

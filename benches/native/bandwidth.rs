@@ -1,8 +1,8 @@
 //! axpy, dot and sum of 16M numbers: how much of the memory's bandwidth is reached.
 
-use super::case::{Asked, Case, Measure, Pair, Result, check_close, native};
-use super::data::{CHUNK, LARGE, uniform};
 use accel::prelude::*;
+use bench_common::case::{Asked, Case, Measure, Pair, Result, check_close, native};
+use bench_common::data::{CHUNK, LARGE, uniform};
 use rayon::prelude::*;
 use std::iter::Sum;
 use std::ops::{Add, Mul};

@@ -1,8 +1,8 @@
 //! Counting 16M values: a permutation with (+) whose targets collide.
 
-use super::case::{Asked, Case, Measure, Pair, Result, native};
-use super::data::{LARGE, uniform};
 use accel::prelude::*;
+use bench_common::case::{Asked, Case, Measure, Pair, Result, native};
+use bench_common::data::{LARGE, uniform};
 use rayon::prelude::*;
 
 pub fn cases() -> Vec<Case> {

@@ -1,8 +1,8 @@
 //! Mathematical functions of 16M f32, one thread each.
 
-use super::case::{Asked, Case, Measure, Pair, Result, check_close, native};
-use super::data::{LARGE, uniform};
 use accel::prelude::*;
+use bench_common::case::{Asked, Case, Measure, Pair, Result, check_close, native};
+use bench_common::data::{LARGE, uniform};
 use rayon::ThreadPoolBuilder;
 
 pub fn cases() -> Vec<Case> {

@@ -1,11 +1,9 @@
 //! The product of two matrices, written as a fold over a zip of replicates, and its gradient.
 
-use super::case::{Asked, Case, Measure, Pair, Result, check_close, native};
-use super::data::uniform;
 use accel::prelude::*;
-use gemm::Parallelism;
-
-const N: usize = 1024;
+use bench_common::case::{Asked, Case, Measure, Pair, Result, check_close, native};
+use bench_common::product::Operand::{Columns, Rows};
+use bench_common::product::{inputs, multiply, product};
 
 pub fn cases() -> Vec<Case> {
     let mut cases = cases_in::<f32>("f32", 1e-4);
@@ -27,12 +25,6 @@ fn cases_in<T: Floating + Into<f64>>(precision: &str, tolerance: f64) -> Vec<Cas
             move || gradient_pair::<T>(tolerance),
         ),
     ]
-}
-
-fn product<T: Floating>(a: Acc<Matrix<T>>, b: Acc<Matrix<T>>) -> Acc<Matrix<T>> {
-    let ((n, _), (_, p)) = (a.shape(), b.shape());
-    let terms = zip_with(|x, y| x * y, replicate((All, p, All), a), replicate((n, All, All), transpose(b)));
-    fold(|x, y| x + y, lit::<T>(0.0), terms)
 }
 
 fn product_pair<T: Floating + Into<f64>>(tolerance: f64) -> Result<Pair> {
@@ -62,61 +54,4 @@ fn gradient_pair<T: Floating + Into<f64>>(tolerance: f64) -> Result<Pair> {
         ours: Measure::work(move || Ok(ours.run(((&a, &b), &d))?)),
         reference: Measure::work(move || Ok(by_gemm(&a2, &b2, &d2))),
     })
-}
-
-fn inputs<T: Floating>() -> Result<(Matrix<T>, Matrix<T>, Matrix<T>)> {
-    let matrix = |seed| Array::matrix(N, N, uniform(seed, N * N, -1.0, 1.0));
-    Ok((matrix(1)?, matrix(2)?, matrix(3)?))
-}
-
-/// A matrix as it is, or transposed.
-enum Operand<'a, T: Floating> {
-    Rows(&'a Matrix<T>),
-    Columns(&'a Matrix<T>),
-}
-use Operand::{Columns, Rows};
-
-impl<T: Floating> Operand<'_, T> {
-    /// The address of the first element, the distance of columns, the distance of rows.
-    fn layout(&self) -> (*const T, isize, isize) {
-        match self {
-            Rows(m) => (m.as_slice().as_ptr(), 1, N as isize),
-            Columns(m) => (m.as_slice().as_ptr(), N as isize, 1),
-        }
-    }
-}
-
-/// The product of two N×N matrices by the `gemm` crate, on all threads.
-fn multiply<T: Floating>(a: Operand<T>, b: Operand<T>) -> Vec<T> {
-    let (one, zero) = (T::from_f64(1.0), T::from_f64(0.0));
-    let mut out = vec![zero; N * N];
-    let ((a, a_columns, a_rows), (b, b_columns, b_rows)) = (a.layout(), b.layout());
-    let all_threads = Parallelism::Rayon(0);
-    let target = out.as_mut_ptr();
-    // SAFETY: all three are N×N elements behind the addresses, and the target is not one of the operands. The crate has no
-    // safe interface.
-    unsafe {
-        gemm::gemm(
-            N,
-            N,
-            N,
-            target,
-            1,
-            N as isize,
-            false,
-            a,
-            a_columns,
-            a_rows,
-            b,
-            b_columns,
-            b_rows,
-            zero,
-            one,
-            false,
-            false,
-            false,
-            all_threads,
-        );
-    }
-    out
 }

@@ -1,8 +1,8 @@
 //! The gradients of reductions of 16M f32 beside the reductions themselves.
 
-use super::case::{Asked, Case, Measure, Pair, native};
-use super::data::{LARGE, uniform};
 use accel::prelude::*;
+use bench_common::case::{Asked, Case, Measure, Pair, native};
+use bench_common::data::{LARGE, uniform};
 
 type Reduction = fn(Acc<Vector<f32>>) -> Acc<Scalar<f32>>;
 

@@ -1,8 +1,8 @@
 //! Prefix sums of 16M numbers.
 
-use super::case::{Asked, Case, Measure, Pair, Result, check_close, native};
-use super::data::{LARGE, uniform};
 use accel::prelude::*;
+use bench_common::case::{Asked, Case, Measure, Pair, Result, check_close, native};
+use bench_common::data::{LARGE, uniform};
 use rayon::prelude::*;
 use std::ops::Add;
 

@@ -1,11 +1,11 @@
 //! How long a program takes from its closure to its first result, in a process of its own.
 
-use super::case::{Asked, Case, Measure, Pair, Result, native};
-use super::data::beside;
-use super::gmm::run_python;
-use super::gmm_problem::{inputs, program};
 use accel::prelude::*;
 use adbench::GmmFile;
+use bench_common::case::{Asked, Case, Measure, Pair, Result, native};
+use bench_common::data::beside;
+use bench_common::gmm::{inputs, program};
+use bench_common::jax::run_python;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};

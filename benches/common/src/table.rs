@@ -1,6 +1,6 @@
 //! One table of all workloads: both sides of a case take turns, and medians are compared.
 
-use super::case::{Asked, Case, Measure, Pair, Result};
+use crate::case::{Asked, Case, Measure, Pair, Result};
 use std::io::Write;
 use std::process::Command;
 use std::time::{Duration, Instant};

@@ -10,9 +10,13 @@ pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// A row of the table.
 pub struct Case {
+    /// What filters look for besides the work.
     pub theme: &'static str,
+    /// What is computed.
     pub work: String,
+    /// Whose time it is compared with.
     pub reference: &'static str,
+    /// What the row should reach.
     pub asked: Vec<Asked>,
     /// Makes the inputs, compiles the program, and compares the results of both sides. Called when it is this case's turn, so that
     /// the inputs of one case at a time are in memory.
@@ -20,6 +24,7 @@ pub struct Case {
 }
 
 impl Case {
+    /// A row that `setup` makes ready.
     pub fn new(
         theme: &'static str,
         work: impl Into<String>,
@@ -44,7 +49,9 @@ pub enum Asked {
 
 /// Both sides of a case.
 pub struct Pair {
+    /// A program of accel.
     pub ours: Measure,
+    /// What it is compared with.
     pub reference: Measure,
 }
 

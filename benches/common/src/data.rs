@@ -1,6 +1,6 @@
 //! Inputs, and where the files of ADBench are.
 
-use super::case::Result;
+use crate::case::Result;
 use accel::prelude::Floating;
 use adbench::Lcg;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,16 @@ pub fn uniform<T: Floating>(seed: u64, n: usize, low: f64, high: f64) -> Vec<T> 
     (0..n).map(|_| T::from_f64(random.uniform(low, high))).collect()
 }
 
-/// A file or folder beside this checkout: ADBench's files and the JAX programs are not part of it.
+/// A file or folder beside this checkout, or in the folder that the environment variable `ACCEL_BENCH_DATA` names: ADBench's files and
+/// the JAX programs are not part of the checkout.
+///
+/// # Errors
+/// It is not there.
 pub fn beside(path: &str) -> Result<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(path);
-    if path.exists() { Ok(path) } else { Err(format!("{} is not beside this checkout", path.display()).into()) }
+    let folder = match std::env::var_os("ACCEL_BENCH_DATA") {
+        Some(folder) => folder.into(),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
+    };
+    let path = folder.join(path);
+    if path.exists() { Ok(path) } else { Err(format!("{} is not there", path.display()).into()) }
 }

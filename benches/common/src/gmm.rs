@@ -1,0 +1,65 @@
+//! ADBench's Gaussian mixture as a program with its inputs; the objective is that of the example.
+
+#[path = "../../../examples/gmm/objective.rs"]
+mod objective;
+
+use crate::case;
+use crate::data::beside;
+use accel::afun::Afun;
+use accel::prelude::*;
+use adbench::GmmFile;
+use objective::{constant_term, objective};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Weights, means and factors.
+pub type Parameters = (Vector<f64>, Matrix<f64>, Matrix<f64>);
+
+/// The parameters of a file, and the points as an array of the host.
+pub fn inputs(file: &GmmFile) -> Result<(Parameters, Matrix<f64>), Error> {
+    let GmmFile { d, k, n, .. } = *file;
+    let means = Array::matrix(k, d, file.means.clone())?;
+    let icf = Array::matrix(k, file.icf_columns(), file.icf.clone())?;
+    Ok(((Array::vector(file.alphas.clone()), means, icf), Array::matrix(n, d, file.x.clone())?))
+}
+
+/// The objective as a program of the parameters; the points are constants of it.
+pub fn program(file: &GmmFile, x: &Matrix<f64>) -> Afun<Parameters, Scalar<f64>> {
+    let scalar = Array::scalar;
+    let (gamma, m) = (scalar(file.gamma), scalar(f64::from(file.m)));
+    let constant = scalar(constant_term(file.n, file.d, file.k, file.gamma, file.m));
+    afun(|alphas: Acc<Vector<f64>>, means: Acc<Matrix<f64>>, icf: Acc<Matrix<f64>>| {
+        objective((alphas, means, icf), use_(x), (use_(&gamma), use_(&m), use_(&constant)))
+    })
+}
+
+/// ADBench's files, in the order of their names.
+///
+/// # Errors
+/// They are not beside this checkout.
+pub fn files() -> case::Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(beside("data/adbench/gmm")?)?;
+    let mut files = entries.map(|e| Ok(e?.path())).collect::<case::Result<Vec<_>>>()?;
+    files.sort();
+    Ok(files)
+}
+
+/// That the objective is the expected one. The gradients are compared by the tests.
+///
+/// # Errors
+/// It is another one.
+pub fn check(file: &Path, objective: f64) -> case::Result<()> {
+    let expected = std::fs::read_to_string(beside("data/adbench/expected/gmm.jsonl")?)?;
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    for line in expected.lines() {
+        let expected: Value = serde_json::from_str(line)?;
+        if expected["file"] == *name {
+            let expected = expected["objective"].as_f64().unwrap_or(f64::NAN);
+            if (objective - expected).abs() <= 1e-9 * expected.abs() {
+                return Ok(());
+            }
+            return Err(format!("the objective is {objective}, {expected} was expected").into());
+        }
+    }
+    Err(format!("no expected objective of {name}").into())
+}

@@ -1,0 +1,8 @@
+//! What the benchmarks share: a workload with its reference ([`case`]), the table of all of them ([`table`]), and the inputs.
+
+pub mod case;
+pub mod data;
+pub mod gmm;
+pub mod jax;
+pub mod product;
+pub mod table;

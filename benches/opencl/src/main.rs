@@ -1,0 +1,33 @@
+//! The OpenCL backend on one device, `ACCEL_OPENCL_DEVICE` or the first GPU: on a processor beside the native backend, on a GPU beside
+//! the bandwidth of its memory and JAX. Prints a table like that of benches/README.md.
+//!
+//! ```text
+//! cargo run --release --package bench-opencl -- [--quick] [FILTER]
+//! ```
+
+mod bandwidth;
+mod gmm;
+mod launches;
+mod processor;
+mod raw;
+
+use accel::opencl::{Device, DeviceType, default_device};
+use bench_common::case::{Case, Result};
+use bench_common::table;
+
+fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let device = default_device()?;
+    println!("{device}");
+    table::print(cases(&device), &args.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn cases(device: &Device) -> Vec<Case> {
+    let themes = match device.kind {
+        DeviceType::Cpu => [processor::cases(), gmm::beside_native()],
+        _ => [bandwidth::cases(device), gmm::beside_jax()],
+    };
+    let mut cases: Vec<Case> = themes.into_iter().flatten().collect();
+    cases.push(launches::case(device));
+    cases
+}

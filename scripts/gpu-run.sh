@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# What scripts/gpu.sh calls on the machine with the GPU, in the folder that it has packed: the tests, then the table.
+set -uo pipefail
+cd "$(dirname "$0")"
+here=$PWD
+
+# Drivers that are registered are found by the loader itself. A vendor's library that is only lying there is registered for this run.
+vendors=${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}
+if ! ls "${vendors%/}"/*.icd >/dev/null 2>&1; then
+  mkdir -p vendors
+  find / -xdev -name 'libnvidia-opencl.so.1' -o -xdev -name 'libamdocl64.so' -o -xdev -name 'libigdrcl.so' 2>/dev/null >found
+  find /usr/local -name 'libnvidia-opencl.so.1' 2>/dev/null >>found
+  driver=$(head -n 1 found)
+  if [ -z "$driver" ]; then
+    echo "no OpenCL driver: no $vendors/*.icd, and no vendor's library was found" >&2
+    exit 2
+  fi
+  echo "$driver" >vendors/found.icd
+  export OCL_ICD_VENDORS="$here/vendors/"
+  export LD_LIBRARY_PATH="$(dirname "$driver")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+fi
+export ACCEL_OPENCL_LIBRARY="$here/lib/libOpenCL.so.1"
+export ACCEL_OPENCL_DEVICE="${ACCEL_OPENCL_DEVICE:-gpu}"
+export ACCEL_BENCH_DATA="$here/data"
+
+status=0
+run() {
+  echo "== $*"
+  "$@" || status=1
+}
+run ./tests/opencl
+run ./tests/random_programs opencl
+# The gradients of all programs, here also.
+export ACCEL_ALSO_ON=opencl
+run ./tests/gradients
+run ./bench-opencl
+exit "$status"

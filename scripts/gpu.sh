@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Tests and measures the OpenCL backend on a machine with a GPU, which needs neither Rust nor an OpenCL loader: both are built or found
+# here and carried there. Prints one table at the end.
+#
+#   scripts/gpu.sh             on this machine
+#   scripts/gpu.sh HOST        on another one, by ssh
+#   scripts/gpu.sh --pack      only makes the folder target/gpu to be carried: ./run in it does the rest
+#
+# ADBench's files and the JAX reference, which are not part of this project, go along if they are in ../shared.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+pack=target/gpu
+build() {
+  rm -rf "$pack"
+  mkdir -p "$pack/tests" "$pack/lib" "$pack/data"
+  cargo build --release --package bench-opencl --example generate_adbench --package accel
+  # One line of JSON for each program that was built; those with an executable are tests.
+  cargo test --release --package accel --features opencl --test opencl --test gradients --test random_programs --no-run --message-format=json |
+    sed -n 's/.*"name":"\([a-z_]*\)".*"executable":"\([^"]*\)".*/\1 \2/p' | grep -E '^(opencl|gradients|random_programs) ' |
+    while read -r name file; do cp "$file" "$pack/tests/$name"; done
+  cp target/release/bench-opencl "$pack/"
+  strip "$pack/bench-opencl" "$pack"/tests/*
+  target/release/examples/generate_adbench gmm 32 200 10000 >"$pack/data/large_gmm.txt"
+  if [ -d ../shared/peers ]; then cp -r ../shared/peers "$pack/data/"; fi
+  loader=$(ldconfig -p | sed -n 's/.*libOpenCL\.so\.1 .*=> //p' | head -n 1)
+  if [ -z "$loader" ]; then
+    echo "scripts/gpu.sh: no OpenCL loader to carry along (Debian, Ubuntu: apt-get install ocl-icd-libopencl1)" >&2
+    exit 2
+  fi
+  cp -L "$loader" "$pack/lib/libOpenCL.so.1"
+  cp scripts/gpu-run.sh "$pack/run"
+}
+
+case "${1-}" in
+  --pack) build && echo "$pack is ready: carry it and call ./run in it" ;;
+  -*) echo "scripts/gpu.sh: unknown option $1 (expected --pack or the name of a host)" >&2; exit 2 ;;
+  "") build && "$pack/run" ;;
+  *)
+    build
+    folder=$(ssh "$1" mktemp -d)
+    tar -C "$pack" -cz . | ssh "$1" "tar -C $folder -xz && $folder/run; status=\$?; rm -rf $folder; exit \$status"
+    ;;
+esac
