@@ -144,6 +144,10 @@ impl<'a> Writer<'a> {
             Some(layout) => format!("r->columns[{}]", layout.columns[array] + c),
             None => format!("arrays[{array}].columns[{c}]"),
         };
+        if self.program.arrays[array].rank == 0 && self.host.is_none() && !constant.is_empty() {
+            // The value, which a compiler that does not know that nobody writes it would read again at each position.
+            return self.line(format!("const {t} a{array}_{c}[] = {{ *(const {t} *){place} }};"));
+        }
         // The functions of the host program read and write the same memory in one body.
         let restrict = if self.host.is_some() || self.aliased.contains(&array) { "" } else { "restrict " };
         self.line(format!("{constant}{t} *{restrict}const a{array}_{c} = {place};"));

@@ -10,7 +10,8 @@
 //! NOTE [Products with zeros]: a row is summarised as the number of its zeros, the product of its other elements and the sum of
 //! its zeros. That sum is 0, but it has derivatives: with it, the gradient can be differentiated once more. Without zeros, the
 //! product of the others is p / a. With one zero z it is p at the zero and p / a * z elsewhere; with two, p times the other one
-//! at both of them, and zero elsewhere up to second order; so it is everywhere with more.
+//! at both of them, and zero elsewhere up to second order; so it is everywhere with more. The zeros are counted with a number of the
+//! elements' type, so that vectors have as many of both: it is exact as far as it matters, and larger counts do not become smaller.
 
 use super::dual::ADual;
 use super::shapes::{bind, size};
@@ -154,15 +155,15 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
     fn product<'k, B>(&self, st: ADual<B, A, A2>, t: FloatTy<T>, k: Guard<'k>) -> Done<'k, B, A, Sh, T> {
         let o = Floats(t);
         let is_zero = |x: &Exp<_, A2, T>| o.cmp(Cmp::Eq, x, &o.c(0.0));
-        let entry = |n: i64, p: &Exp<_, A2, T>, z: &Exp<_, A2, T>| Exp::pair(&Exp::pair(&int(n), p), z);
+        let entry = |n: f64, p: &Exp<_, A2, T>, z: &Exp<_, A2, T>| Exp::pair(&Exp::pair(&o.c(n), p), z);
         let (zero, one) = (o.c(0.0), o.c(1.0));
-        let count = fun1(&o.ty(), |x| Exp::cond(&is_zero(&x), &entry(1, &one, &x), &entry(0, &x, &zero)));
-        let summary = Ty::pair(&Ty::pair(&Ty::<i64>::of(), &o.ty()), &o.ty());
+        let count = fun1(&o.ty(), |x| Exp::cond(&is_zero(&x), &entry(1.0, &one, &x), &entry(0.0, &x, &zero)));
+        let summary = Ty::pair(&Ty::pair(&o.ty(), &o.ty()), &o.ty());
         let (x, y) = args(&summary, &summary);
         let (n, m) = (x.fst(), y.fst());
-        let both = Exp::pair(&index_op(Num2::Add, &n.fst(), &m.fst()), &o.mul(&n.snd(), &m.snd()));
+        let both = Exp::pair(&o.add(&n.fst(), &m.fst()), &o.mul(&n.snd(), &m.snd()));
         let join = Fun2(Exp::pair(&both, &o.add(&x.snd(), &y.snd())));
-        let none = Exp::pair(&Exp::pair(&int(0), &o.c(1.0)), &o.c(0.0));
+        let none = Exp::pair(&Exp::pair(&o.c(0.0), &o.c(1.0)), &o.c(0.0));
         let stats = Acc::fold(&join, &none, &Acc::map(&count, &Acc::var(&self.a), self.at), self.at);
         fresh1(|l| {
             let s = st.bind(&stats, l);
@@ -173,14 +174,14 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
                 let d = this.z.as_ref().map_or(d.clone(), |z| o.mul(&d, &z.weaken(&Ren::from_nil())));
                 bind(&Exp::pair(&Exp::index(&this.a, ix, at), &Exp::index(&stats, &ix.fst(), at)), |v, up| {
                     let (a, zeros, p, z) = (v.fst(), v.snd().fst().fst(), v.snd().fst().snd(), v.snd().snd());
-                    let n = |k| compare(Cmp::Eq, NumTy::index().any(), &zeros, &int(k));
+                    let n = |k| o.cmp(Cmp::Eq, &zeros, &o.c(k));
                     let dp = o.mul(&d.weaken(&up), &p);
                     let others = o.div(&dp, &a);
-                    let two = Exp::cond(&n(2), &o.mul(&dp, &o.sub(&z, &a)), &o.c(0.0));
-                    let at_zero = Exp::cond(&n(1), &dp, &two);
-                    let elsewhere = Exp::cond(&n(1), &o.mul(&others, &z), &o.c(0.0));
+                    let two = Exp::cond(&n(2.0), &o.mul(&dp, &o.sub(&z, &a)), &o.c(0.0));
+                    let at_zero = Exp::cond(&n(1.0), &dp, &two);
+                    let elsewhere = Exp::cond(&n(1.0), &o.mul(&others, &z), &o.c(0.0));
                     let some = Exp::cond(&o.cmp(Cmp::Eq, &a, &o.c(0.0)), &at_zero, &elsewhere);
-                    Exp::cond(&n(0), &others, &some)
+                    Exp::cond(&n(0.0), &others, &some)
                 })
                 .cast(tan_float(t).sym())
             });
@@ -189,10 +190,10 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
                 &fun1(&this.rows(), |ix| {
                     let d = this.row(&ix).cast(tan_float(t));
                     let v = Exp::index(&stats, &ix, at);
-                    let n = |k| compare(Cmp::Eq, NumTy::index().any(), &v.fst().fst(), &int(k));
+                    let n = |k| o.cmp(Cmp::Eq, &v.fst().fst(), &o.c(k));
                     let dp = o.mul(&d, &v.fst().snd());
-                    let some = Exp::cond(&n(1), &o.mul(&dp, &v.snd()), &o.c(0.0));
-                    Exp::cond(&n(0), &dp, &some).cast(tan_float(t).sym())
+                    let some = Exp::cond(&n(1.0), &o.mul(&dp, &v.snd()), &o.c(0.0));
+                    Exp::cond(&n(0.0), &dp, &some).cast(tan_float(t).sym())
                 }),
                 at,
             );
