@@ -63,8 +63,9 @@ impl OpenDevice {
             return Ok(found);
         }
         let _span = tracing::debug_span!("OpenCL compiler", bytes = source.len()).entered();
-        let options = if self.about.exact_division { "-cl-fp32-correctly-rounded-divide-sqrt" } else { "" };
-        let options = CString::new(options).unwrap_or_default();
+        // Without warnings, which drivers print.
+        let exact = if self.about.exact_division { " -cl-fp32-correctly-rounded-divide-sqrt" } else { "" };
+        let options = CString::new(format!("-w{exact}")).unwrap_or_default();
         let built = Arc::new(self.memory.context().build(self.about.id.0, source, &options)?);
         let mut programs = programs();
         programs.retain(|_, p| p.strong_count() > 0);
