@@ -5,6 +5,7 @@
 
 mod emit;
 mod gpu;
+mod group;
 mod launch;
 mod permute;
 mod product;
