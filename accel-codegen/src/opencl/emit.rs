@@ -93,7 +93,7 @@ impl Emitter<'_> {
                 Some(Plan::Loop { kernel, cost: cost(&body.instrs) })
             }
             Op::Reduce { to, extents, rows } => {
-                Some(Plan::Reduce(Reduction::new(self, s, *to, extents.results.len(), rows)))
+                Some(Plan::Reduce(Box::new(Reduction::new(self, s, *to, extents.results.len(), rows))))
             }
             Op::Scan { to, extents, reverse, rows } => {
                 Some(Plan::Scan(Scanning::new(self, s, *to, extents.results.len(), *reverse, rows)))
