@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs all the tests and prints how many there were; installs what they need on Debian and Ubuntu.
 #
-#   scripts/test.sh           unit, integration and documentation tests, the book's listings, the long tests
+#   scripts/test.sh           unit, integration and documentation tests, the book's listings, the long tests; OpenCL on pocl
 #   scripts/test.sh --quick   the same without the long tests (those that need an optimised build)
 #   scripts/test.sh --book    also the book itself (installs mdbook, which takes minutes to compile)
 set -euo pipefail
@@ -33,6 +33,23 @@ if ! command -v cc >/dev/null; then
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends gcc libc6-dev
 fi
 
+# The tests of the OpenCL backend need a loader and a driver; without them they do nothing.
+left_out=
+has_opencl() { ldconfig -p | grep -q 'libOpenCL\.so\.1' && compgen -G '/etc/OpenCL/vendors/*.icd' >/dev/null; }
+if ! has_opencl; then
+  if command -v apt-get >/dev/null; then
+    as_root=()
+    [ "$(id -u)" -eq 0 ] || as_root=(sudo)
+    "${as_root[@]}" apt-get update || true
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+      pocl-opencl-icd ocl-icd-libopencl1 || true
+  fi
+  has_opencl || left_out="no OpenCL driver is installed and none could be: the tests on OpenCL devices did nothing"
+fi
+# Where pocl keeps the kernels that it has compiled.
+export POCL_CACHE_DIR="${POCL_CACHE_DIR:-$PWD/target/pocl}"
+mkdir -p "$POCL_CACHE_DIR"
+
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 status=0
@@ -44,11 +61,15 @@ run() {
 }
 
 # `--all-targets` would build the examples as test programs only, but tests/command_line.rs runs the examples.
-run cargo test --workspace --features ndarray --no-fail-fast
+run cargo test --workspace --features ndarray,opencl --no-fail-fast
 if [ "$quick" = no ]; then
   # A single test does not build the examples that it runs.
   run cargo build --release --package accel --examples
-  run cargo test --release --package accel --test adbench --test bad_cases --test random_programs --no-fail-fast -- --ignored
+  run cargo test --release --package accel --test adbench --test bad_cases --test random_programs --test opencl \
+    --features opencl --no-fail-fast -- --ignored
+  if [ -z "$left_out" ]; then
+    run env ACCEL_ALSO_ON=opencl QUICKCHECK_TESTS=5 cargo test --release --package accel --features opencl --test gradients
+  fi
 fi
 
 if [ "$book" = yes ] && ! command -v mdbook >/dev/null; then
@@ -63,6 +84,7 @@ fi
 # cargo prints one line for each test program: `test result: ok. 5 passed; 0 failed; 1 ignored; …`.
 awk '/^test result:/ { for (i = 2; i <= NF; i++) { if ($i ~ /^passed/) p += $(i-1); if ($i ~ /^failed/) f += $(i-1) } }
      END { printf "%d passed, %d failed\n", p, f }' "$log"
+[ -z "$left_out" ] || echo "LEFT OUT: $left_out"
 if [ "$status" -ne 0 ]; then
   echo "scripts/test.sh: FAILED" >&2
 fi

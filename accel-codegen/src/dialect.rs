@@ -47,7 +47,7 @@ pub fn name(arg: Arg) -> String {
         Arg::Extent(a, d) => format!("a{a}_n{d}"),
         Arg::Column(a, c) => format!("a{a}_{c}"),
         Arg::Space(k) => format!("n{k}"),
-        Arg::Number(k) => format!("x{k}"),
+        Arg::Number(k) => format!("arg{k}"),
         Arg::Scratch(k) => format!("s{k}"),
         Arg::Local(k) => format!("l{k}"),
         Arg::Fault => "fault".into(),

@@ -1,10 +1,9 @@
 //! Arrays that stay on a device, and runs that nobody waits for.
 
-use crate::code::{Code, upload};
+use crate::code::upload;
 use crate::compiled::Prepared;
 use crate::device::OpenDevice;
-use crate::memory::Buffer;
-use crate::results;
+use crate::results::{self, Pending};
 use crate::run::{Array, Place};
 use accel_core::ast::Repr;
 use accel_core::backend::Executable;
@@ -122,20 +121,19 @@ impl<A: Arrays, R: Arrays> Compiled<A, R> {
             return Err(Error::Device(format!("the program is compiled for {own}, and an argument is on {other}")));
         }
         let (code, run) = self.prepared.enqueue(leaves.into_iter().map(|l| l.array).collect())?;
-        self.device.queue.flush()?;
         let types = |k: usize| code.program.arrays[code.program.results[k]].columns.clone();
         let arrays = run.results.into_iter().enumerate().map(|(k, a)| (a, types(k))).collect();
         let results = DeviceArray { device: self.device.clone(), arrays, types: PhantomData };
-        Ok(Running { code, results, record: run.record, extents: run.extents })
+        let pending = Pending::new(code, run.record, run.extents)?;
+        self.device.queue.flush()?;
+        Ok(Running { results, pending })
     }
 }
 
-/// A run that has been begun.
+/// A run that has been begun. It goes on if this is dropped.
 pub struct Running<R> {
-    code: Arc<Code>,
     results: DeviceArray<R>,
-    record: Option<Arc<Buffer>>,
-    extents: Vec<Vec<i64>>,
+    pending: Pending,
 }
 
 impl<R: Arrays> Running<R> {
@@ -149,7 +147,7 @@ impl<R: Arrays> Running<R> {
     /// # Errors
     /// What has failed on the device: indices outside of arrays, division by zero; and what the driver says.
     pub fn wait(self) -> Result<DeviceArray<R>> {
-        results::wait(&self.code, self.record, &self.extents)?;
+        self.pending.wait()?;
         Ok(self.results)
     }
 }

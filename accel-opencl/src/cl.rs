@@ -355,6 +355,14 @@ impl Event {
         // SAFETY: one event, which exists.
         check("clWaitForEvents", unsafe { clWaitForEvents(1, &self.0) })
     }
+
+    /// Whether the command has ended.
+    pub fn is_complete(&self) -> bool {
+        let (mut status, data): (cl_int, _) = (CL_QUEUED, CL_EVENT_COMMAND_EXECUTION_STATUS);
+        // SAFETY: the event exists, and the status has 4 bytes.
+        let code = unsafe { clGetEventInfo(self.0, data, 4, (&raw mut status).cast(), null_mut()) };
+        code == CL_SUCCESS && status <= CL_COMPLETE
+    }
 }
 
 impl Mem {

@@ -1,11 +1,11 @@
 //! A device that is in use: its context, its queue, its memory, and the programs that were built for it.
 
-use crate::cl::{Context, Program, Queue};
+use crate::cl::{Context, Event, Program, Queue};
 use crate::devices::{Device, DeviceType};
 use crate::memory::Memory;
 use accel_codegen::opencl::{Shape, Target};
 use accel_core::error::Result;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -16,6 +16,8 @@ pub struct OpenDevice {
     pub memory: Arc<Memory>,
     /// By source.
     programs: Mutex<HashMap<String, Weak<Program>>>,
+    /// What the device may still write to, until the event.
+    aside: Mutex<VecDeque<(Event, Vec<i64>)>>,
 }
 
 impl OpenDevice {
@@ -34,7 +36,8 @@ impl OpenDevice {
         let bytes = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let is_host = device.kind == DeviceType::Cpu;
         let memory = Memory::new(context, is_host, bytes(device.largest_buffer), bytes(device.memory));
-        let made = OpenDevice { about: device.clone(), queue, memory, programs: Mutex::default() };
+        let made =
+            OpenDevice { about: device.clone(), queue, memory, programs: Mutex::default(), aside: Mutex::default() };
         let made = Arc::new(made);
         open.push(made.clone());
         Ok(made)
@@ -63,12 +66,22 @@ impl OpenDevice {
             return Ok(found);
         }
         let _span = tracing::debug_span!("OpenCL compiler", bytes = source.len()).entered();
-        let options = if self.about.exact_division { "-cl-fp32-correctly-rounded-divide-sqrt" } else { "" };
-        let options = CString::new(options).unwrap_or_default();
+        // Without warnings, which drivers print.
+        let exact = if self.about.exact_division { " -cl-fp32-correctly-rounded-divide-sqrt" } else { "" };
+        let options = CString::new(format!("-w{exact}")).unwrap_or_default();
         let built = Arc::new(self.memory.context().build(self.about.id.0, source, &options)?);
         let mut programs = programs();
         programs.retain(|_, p| p.strong_count() > 0);
         programs.insert(source.into(), Arc::downgrade(&built));
         Ok(built)
+    }
+
+    /// Keeps memory until the device does not write to it any more. Events are in the order of the queue.
+    pub fn put_aside(&self, event: Event, memory: Vec<i64>) {
+        let mut aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
+        while aside.front().is_some_and(|(e, _)| e.is_complete()) {
+            aside.pop_front();
+        }
+        aside.push_back((event, memory));
     }
 }

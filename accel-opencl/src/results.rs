@@ -1,6 +1,6 @@
 //! Arrays of the device come back to the host.
 
-use crate::cl::Event;
+use crate::cl::{Event, Queue};
 use crate::code::{Code, mem};
 use crate::device::OpenDevice;
 use crate::fault;
@@ -12,8 +12,8 @@ use accel_core::repr::{Column, RawArray, ScalarType};
 use std::sync::Arc;
 
 /// Columns on their way to the host. When this is dropped, it waits: the device writes to their memory.
-struct Transfer<'a> {
-    device: &'a OpenDevice,
+#[derive(Default)]
+struct Transfer {
     events: Vec<Event>,
     columns: Vec<Arriving>,
     record: Vec<i64>,
@@ -27,24 +27,27 @@ enum Arriving {
     Buffer(Arc<Buffer>),
 }
 
-impl Drop for Transfer<'_> {
+impl Drop for Transfer {
     fn drop(&mut self) {
         self.events.iter().for_each(|e| drop(e.wait()));
     }
 }
 
-impl<'a> Transfer<'a> {
-    fn new(device: &'a OpenDevice) -> Self {
-        Transfer { device, events: vec![], columns: vec![], record: vec![] }
-    }
-
+impl Transfer {
     /// Enqueues that a column comes. Its memory is taken over if nobody else has it.
-    fn column(&mut self, t: ScalarType, n: usize, host: Option<Column>, buffer: Option<Arc<Buffer>>) -> Result<()> {
+    fn column(
+        &mut self,
+        queue: &Queue,
+        t: ScalarType,
+        n: usize,
+        host: Option<Column>,
+        buffer: Option<Arc<Buffer>>,
+    ) -> Result<()> {
         let arriving = match (host, buffer) {
             (Some(column), _) => Arriving::Column(column),
             (None, Some(buffer)) if buffer.is_column() && Arc::strong_count(&buffer) == 1 => {
                 let bytes = accel_codegen::opencl::size_of(t, n);
-                self.events.push(self.device.queue.publish(mem(&buffer)?, bytes)?);
+                self.events.push(queue.publish(mem(&buffer)?, bytes)?);
                 Arriving::Buffer(buffer)
             }
             (None, buffer) => {
@@ -53,7 +56,7 @@ impl<'a> Transfer<'a> {
                 if let Some(buffer) = buffer {
                     let (bytes, data) = (column.bytes(), column.as_mut_ptr().ok_or_else(full)?);
                     // SAFETY: the column has so many bytes, which do not move with it, and it is not dropped before the event: see `drop`.
-                    let event = unsafe { self.device.queue.read(mem(&buffer)?, 0, data.cast(), bytes)? };
+                    let event = unsafe { queue.read(mem(&buffer)?, 0, data.cast(), bytes)? };
                     self.events.push(event);
                 }
                 Arriving::Column(column)
@@ -68,7 +71,7 @@ impl<'a> Transfer<'a> {
         self.record = vec![0; record_length(&code.program)];
         let (data, bytes) = (self.record.as_mut_ptr(), 8 * self.record.len());
         // SAFETY: the numbers are not moved or dropped before the event: see `drop`.
-        self.events.push(unsafe { self.device.queue.read(mem(record)?, 0, data.cast(), bytes)? });
+        self.events.push(unsafe { code.device.queue.read(mem(record)?, 0, data.cast(), bytes)? });
         Ok(())
     }
 
@@ -102,8 +105,9 @@ impl<'a> Transfer<'a> {
 pub fn to_host(code: &Code, run: Enqueued) -> Result<Vec<RawArray>> {
     let Enqueued { results, record, extents } = run;
     let types = |k: usize| &code.program.arrays[code.program.results[k]].columns[..];
-    let mut transfer = Transfer::new(&code.device);
-    let shapes = arrive(&mut transfer, results.into_iter().enumerate().map(|(k, a)| (a, types(k))))?;
+    let mut transfer = Transfer::default();
+    let shapes =
+        arrive(&mut transfer, &code.device.queue, results.into_iter().enumerate().map(|(k, a)| (a, types(k))))?;
     if let Some(record) = &record {
         transfer.record(code, record)?;
     }
@@ -112,18 +116,46 @@ pub fn to_host(code: &Code, run: Enqueued) -> Result<Vec<RawArray>> {
     assemble(shapes, transfer.columns()?)
 }
 
-/// Waits for the end of a run.
-///
-/// # Errors
-/// As [`to_host`].
-pub fn wait(code: &Code, record: Option<Arc<Buffer>>, extents: &[Vec<i64>]) -> Result<()> {
-    let mut transfer = Transfer::new(&code.device);
-    match &record {
-        Some(record) => transfer.record(code, record)?,
-        None => transfer.events.push(code.device.queue.marker()?),
+/// A run whose end nobody has waited for.
+pub struct Pending {
+    code: Arc<Code>,
+    transfer: Transfer,
+    record: Option<Arc<Buffer>>,
+    extents: Vec<Vec<i64>>,
+}
+
+impl Pending {
+    /// Enqueues what is needed to know how a run ends.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub fn new(code: Arc<Code>, record: Option<Arc<Buffer>>, extents: Vec<Vec<i64>>) -> Result<Pending> {
+        let mut transfer = Transfer::default();
+        if let Some(record) = &record {
+            transfer.record(&code, record)?;
+        }
+        Ok(Pending { code, transfer, record, extents })
     }
-    transfer.finish()?;
-    clean(code, record, extents, &transfer.record)
+
+    /// Waits for the end of the run.
+    ///
+    /// # Errors
+    /// As [`to_host`].
+    pub fn wait(mut self) -> Result<()> {
+        if self.record.is_none() {
+            self.transfer.events.push(self.code.device.queue.marker()?);
+        }
+        self.transfer.finish()?;
+        clean(&self.code, self.record.take(), &self.extents, &self.transfer.record)
+    }
+}
+
+impl Drop for Pending {
+    /// The device may still write to the record: it is put aside, so that nobody has to wait.
+    fn drop(&mut self) {
+        let Transfer { events, record, .. } = &mut self.transfer;
+        events.drain(..).for_each(|e| self.code.device.put_aside(e, std::mem::take(record)));
+    }
 }
 
 /// What has failed; a record that says nothing can be used again.
@@ -143,8 +175,8 @@ fn clean(code: &Code, record: Option<Arc<Buffer>>, extents: &[Vec<i64>], numbers
 /// # Errors
 /// What the driver says.
 pub fn copies(device: &OpenDevice, arrays: &[(Array, Vec<ScalarType>)]) -> Result<Vec<RawArray>> {
-    let mut transfer = Transfer::new(device);
-    let shapes = arrive(&mut transfer, arrays.iter().map(|(a, types)| (a.clone(), &types[..])))?;
+    let mut transfer = Transfer::default();
+    let shapes = arrive(&mut transfer, &device.queue, arrays.iter().map(|(a, types)| (a.clone(), &types[..])))?;
     transfer.finish()?;
     assemble(shapes, transfer.columns()?)
 }
@@ -152,6 +184,7 @@ pub fn copies(device: &OpenDevice, arrays: &[(Array, Vec<ScalarType>)]) -> Resul
 /// Enqueues that arrays with columns of these types come. Their extents and numbers of columns.
 fn arrive<'t>(
     transfer: &mut Transfer,
+    queue: &Queue,
     arrays: impl Iterator<Item = (Array, &'t [ScalarType])>,
 ) -> Result<Vec<(Arc<[usize]>, usize)>> {
     let one = |(a, types): (Array, &[ScalarType])| {
@@ -161,7 +194,7 @@ fn arrive<'t>(
         let mut device = a.place.device.into_iter();
         for t in types {
             let host = host.as_mut().and_then(Iterator::next);
-            transfer.column(*t, n, host, device.next().flatten())?;
+            transfer.column(queue, *t, n, host, device.next().flatten())?;
         }
         Ok((shape, types.len()))
     };

@@ -38,14 +38,16 @@ pub fn emit(program: &Program, target: &Target) -> Module {
 /// How a kernel makes tasks for its function. What they need beyond their place are the numbers of the launch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Tasks {
-    /// Item `g` has the positions from `g * x0` on, `x0` of them, but not beyond `x1`. `len` is `x2`, `row` is `x3`, and `slot` is `x4`, or
+    /// Item `g` has the positions from `g * arg0` on, `arg0` of them, but not beyond `arg1`. `len` is `arg2`, `row` is `arg3`, and `slot` is `arg4`, or
     /// `g` if that is negative.
     Ranges,
-    /// Item `(g, r)` has part `g` of row `r`: `x0` elements of `x1`; there are `x2` parts, each with a place in the scratch buffers.
+    /// Item `(g, r)` has part `g` of row `r`: `arg0` elements of `arg1`; there are `arg2` parts, each with a place in the scratch buffers.
     Parts,
-    /// Item `r` has the `x0` parts of row `r` of length `x1`; there are `x2` rows.
+    /// As `Parts`, for item `(r, g)`; there are `arg3` rows.
+    Across,
+    /// Item `r` has the `arg0` parts of row `r` of length `arg1`; there are `arg2` rows.
     Rows,
-    /// As `Ranges`; item `g` has the `g`th pieces of `x2` bytes of the first scratch buffer and `x3` bytes of the second.
+    /// As `Ranges`; item `g` has the `g`th pieces of `arg2` bytes of the first scratch buffer and `arg3` bytes of the second.
     Strips,
 }
 
@@ -91,7 +93,7 @@ impl Emitter<'_> {
                 Some(Plan::Loop { kernel, cost: cost(&body.instrs) })
             }
             Op::Reduce { to, extents, rows } => {
-                Some(Plan::Reduce(Reduction::new(self, s, *to, extents.results.len(), rows)))
+                Some(Plan::Reduce(Box::new(Reduction::new(self, s, *to, extents.results.len(), rows))))
             }
             Op::Scan { to, extents, reverse, rows } => {
                 Some(Plan::Scan(Scanning::new(self, s, *to, extents.results.len(), *reverse, rows)))
@@ -126,32 +128,41 @@ impl Emitter<'_> {
             Tasks::Ranges => (
                 5,
                 &[
-                    "const i64 from = (i64)get_global_id(0) * x0, to = min(from + x0, x1);",
+                    "const i64 from = (i64)get_global_id(0) * arg0, to = min(from + arg0, arg1);",
                     "if (from >= to) return;",
-                    "const task t = { from, to, x3, x4 < 0 ? (i64)get_global_id(0) : x4, x2, extents };",
+                    "const task t = { from, to, arg3, arg4 < 0 ? (i64)get_global_id(0) : arg4, arg2, extents };",
                 ],
             ),
             Tasks::Parts => (
                 3,
                 &[
-                    "const i64 slot = get_global_id(0), row = get_global_id(1), from = slot * x0;",
-                    "if (slot >= x2) return;",
-                    "const task t = { from, min(from + x0, x1), row, slot, x1, extents };",
-                    "const i64 first = row * x2;",
+                    "const i64 slot = get_global_id(0), row = get_global_id(1), from = slot * arg0;",
+                    "if (slot >= arg2) return;",
+                    "const task t = { from, min(from + arg0, arg1), row, slot, arg1, extents };",
+                    "const i64 first = row * arg2;",
+                ],
+            ),
+            Tasks::Across => (
+                4,
+                &[
+                    "const i64 row = get_global_id(0), slot = get_global_id(1), from = slot * arg0;",
+                    "if (row >= arg3) return;",
+                    "const task t = { from, min(from + arg0, arg1), row, slot, arg1, extents };",
+                    "const i64 first = row * arg2;",
                 ],
             ),
             Tasks::Rows => (
                 3,
                 &[
-                    "const i64 row = get_global_id(0), first = row * x0;",
-                    "if (row >= x2) return;",
-                    "const task t = { 0, x0, row, 0, x1, extents };",
+                    "const i64 row = get_global_id(0), first = row * arg0;",
+                    "if (row >= arg2) return;",
+                    "const task t = { 0, arg0, row, 0, arg1, extents };",
                 ],
             ),
             Tasks::Strips => (
                 4,
                 &[
-                    "const i64 slot = get_global_id(0), from = slot * x0, to = min(from + x0, x1);",
+                    "const i64 slot = get_global_id(0), from = slot * arg0, to = min(from + arg0, arg1);",
                     "if (from >= to) return;",
                     "const task t = { from, to, 0, slot, 0, extents };",
                 ],
@@ -159,8 +170,8 @@ impl Emitter<'_> {
         };
         let params = self.declarations.functions.get(function).cloned().unwrap_or_default();
         let argument = |arg: &Arg| match (arg, tasks) {
-            (Arg::Scratch(k), Tasks::Parts | Tasks::Rows) => format!(", s{k} + first"),
-            (Arg::Scratch(k), Tasks::Strips) => format!(", s{k} + slot * x{}", k + 2),
+            (Arg::Scratch(k), Tasks::Parts | Tasks::Across | Tasks::Rows) => format!(", s{k} + first"),
+            (Arg::Scratch(k), Tasks::Strips) => format!(", s{k} + slot * arg{}", k + 2),
             _ => format!(", {}", name(*arg)),
         };
         let arguments: String = params.keys().map(argument).collect();
@@ -169,16 +180,17 @@ impl Emitter<'_> {
         let mut body = format!("    const i64 extents[] = {{ {extents} }};\n");
         item.iter().for_each(|line| body += &format!("    {line}\n"));
         body += &format!("    {function}(&t, fault{arguments});\n");
-        self.entry(function, params, rank, numbers, &body)
+        let name = if tasks == Tasks::Across { format!("{function}_across") } else { function.into() };
+        self.entry(&name, params, rank, numbers, &body)
     }
 
     /// The kernel of a name with parameters for what functions need, an index space of this rank and so many numbers.
-    pub fn entry(&mut self, function: &str, mut params: Params, rank: usize, numbers: usize, body: &str) -> Kernel {
+    pub fn entry(&mut self, name: &str, mut params: Params, rank: usize, numbers: usize, body: &str) -> Kernel {
         (0..rank).for_each(|k| _ = params.insert(Arg::Space(k), format!("const i64 n{k}")));
-        (0..numbers).for_each(|k| _ = params.insert(Arg::Number(k), format!("const i64 x{k}")));
+        (0..numbers).for_each(|k| _ = params.insert(Arg::Number(k), format!("const i64 arg{k}")));
         params.insert(Arg::Fault, "global i64 *fault".into());
         let declared: Vec<_> = params.values().map(String::as_str).collect();
-        let name = format!("run_{function}");
+        let name = format!("run_{name}");
         let _ = write!(
             self.text,
             "\nkernel void {name}({}) {{\n    if (fault[0] != 0) return;\n{body}}}\n",

@@ -34,12 +34,12 @@ impl Writer<'_> {
 }
 
 impl Emitter<'_> {
-    /// The kernel that calls a function for all of the `x0` positions.
+    /// The kernel that calls a function for all of the `arg0` positions.
     pub fn grid_kernel(&mut self, function: &str, rank: usize) -> Kernel {
         let params = self.declarations.functions.get(function).cloned().unwrap_or_default();
         let arguments: String = params.keys().map(|a| format!(", {}", name(*a))).collect();
         let body = format!(
-            "    for (P p = get_global_id(0); p < x0; p += get_global_size(0)) {function}(fault{arguments}, p);\n"
+            "    for (P p = get_global_id(0); p < arg0; p += get_global_size(0)) {function}(fault{arguments}, p);\n"
         );
         self.entry(function, params, rank, 1, &body)
     }

@@ -3,8 +3,10 @@
 //! A backend walks the statements (see [`crate::liveness`]), computes their extents, allocates, and for each statement that computes
 //! elements asks [`Statement::work`] what to launch. Nothing here talks to a device.
 
+mod atomic;
 mod emit;
 mod gpu;
+mod group;
 mod launch;
 mod permute;
 mod product;
@@ -130,7 +132,7 @@ pub struct Statement {
 #[derive(Clone, Debug)]
 enum Plan {
     Loop { kernel: Kernel, cost: usize },
-    Reduce(rows::Reduction),
+    Reduce(Box<rows::Reduction>),
     Scan(rows::Scanning),
     Permute(permute::Permutation),
     Strip(strip::Strips),

@@ -1,5 +1,6 @@
 //! Permutations: by one item, by tasks with targets of their own, or with atomic operations.
 
+use super::atomic::Atomic;
 use super::emit::{Emitter, Tasks};
 use super::launch::{self, Rest, count};
 use super::rows::one;
@@ -8,6 +9,9 @@ use crate::liveness::Step;
 use crate::permute::{PART, PARTS, PER_TARGET, Permute, SMALL};
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Op};
+
+/// So few elements are done by one item of a GPU, in their order.
+const ONE_BY_ONE: usize = 16;
 
 /// The kernels of a permutation.
 #[derive(Clone, Debug)]
@@ -20,6 +24,8 @@ pub struct Permutation {
     copies: Option<[Kernel; 2]>,
     /// The elements of some of the targets.
     owned: Option<Kernel>,
+    /// Each element by an item.
+    atomic: Option<Atomic>,
 }
 
 impl Permutation {
@@ -43,7 +49,9 @@ impl Permutation {
             e.task_function(s, &range, |w| w.owned(&name, &p));
             e.kernel(&range, rank, Tasks::Ranges)
         });
+        let atomic = if cpu { None } else { Atomic::new(e, s) };
         Some(Permutation {
+            atomic,
             to: *to,
             ty: e.program.arrays[*to].columns.first().copied(),
             all: e.kernel(&name, rank, Tasks::Ranges),
@@ -56,6 +64,13 @@ impl Permutation {
         let (n, targets) = (count(sizes.space), count(&sizes.extents[self.to]));
         if n == 0 {
             return Work::default();
+        }
+        if let Some(Atomic { combine, open }) = self.atomic.as_ref().filter(|_| n > ONE_BY_ONE) {
+            let grid = |kernel, n: usize| launch::items(kernel, n, vec![n as i64], target);
+            let mut launches: Vec<_> = open.iter().filter(|_| targets > 0).map(|open| grid(open, targets)).collect();
+            let scratch = open.iter().map(|_| 4 * targets.max(1)).collect();
+            launches.push(grid(combine, n));
+            return Work { scratch, launches };
         }
         let nothing = Rest { len: 0, row: 0, slot: None };
         if n < SMALL || targets == 0 {

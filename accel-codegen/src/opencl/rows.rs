@@ -1,6 +1,7 @@
 //! Reductions and scans by tasks: row by row, or each row in parts whose results are combined in order.
 
 use super::emit::{Emitter, Tasks};
+use super::group;
 use super::launch::{self, Rest, count, group};
 use super::product::Product;
 use super::{Kernel, Launch, Shape, Sizes, Target, Work, size_of};
@@ -21,6 +22,11 @@ const ITEMS: usize = 1 << 15;
 /// and the least size of a part.
 const LEAST: usize = 16;
 
+/// How many work-groups a compute unit is given, to keep it busy,
+const GROUPS_PER_UNIT: usize = 8;
+/// and how many parts a row is cut into for them at most.
+const MOST_PARTS: usize = 2048;
+
 /// The kernels of a reduction.
 #[derive(Clone, Debug)]
 pub struct Reduction {
@@ -33,6 +39,10 @@ pub struct Reduction {
     columns: Option<[Kernel; 2]>,
     /// For contractions.
     product: Option<Product>,
+    /// For work-groups: a part, and what combines parts.
+    groups: Option<[Kernel; 2]>,
+    /// Parts of columns, neighbouring rows by neighbouring items.
+    across: Option<Kernel>,
 }
 
 impl Reduction {
@@ -57,8 +67,14 @@ impl Reduction {
             .contraction()
             .filter(|_| e.target.shape == Shape::Cpu)
             .map(|c| Product::new(e, s, to, outer, rows, &c));
+        let gpu = e.target.shape == Shape::Gpu;
+        let groups =
+            (gpu && group::suits(rows)).then(|| [e.fold_group(s, to, outer, rows), e.join_group(s, to, outer, rows)]);
+        let across = (gpu && in_columns(outer, rows)).then(|| e.kernel(&name("part"), outer, Tasks::Across));
         Reduction {
             product,
+            groups,
+            across,
             types: e.program.arrays[to].columns.clone(),
             cost: cost(&rows.element.instrs) + cost(&rows.op.instrs),
             rows: e.kernel(&name("rows"), outer, Tasks::Ranges),
@@ -87,12 +103,28 @@ impl Reduction {
             ];
             return Work { scratch: scratch(&self.types, parts * n), launches };
         }
+        if let Some([part, join]) = self.groups.as_ref().filter(|_| self.across.is_none() && by_groups(n, len)) {
+            let (parts, size) = group_parts(n, len, target);
+            let mut launches = vec![groups(part, &self.types, n * parts, [size, len, parts], target)];
+            if parts > 1 {
+                launches.push(groups(join, &self.types, n, [parts, len, 1], target));
+            }
+            return Work { scratch: scratch(&self.types, parts * n), launches };
+        }
         match part_size(n, len, self.cost, target) {
             None => one(launch::positions(&self.rows, n, self.cost.saturating_mul(len.max(1)), len, target)),
             Some(size) => {
                 let parts = len.div_ceil(size);
                 let launches = vec![
-                    in_parts(&self.part, n, len, size, target),
+                    match &self.across {
+                        Some(across) => {
+                            let numbers = vec![size as i64, len as i64, parts as i64, n as i64];
+                            let mut launch = launch::items(across, n, numbers, target);
+                            launch.global[1] = parts;
+                            launch
+                        }
+                        None => in_parts(&self.part, n, len, size, target),
+                    },
                     launch::items(&self.join, n, vec![parts as i64, len as i64, n as i64], target),
                 ];
                 Work { scratch: scratch(&self.types, parts * n), launches }
@@ -111,6 +143,8 @@ pub struct Scanning {
     part: Kernel,
     carry: Kernel,
     write: Kernel,
+    /// For work-groups: the total of a part, and what writes it.
+    groups: Option<[Kernel; 2]>,
 }
 
 impl Scanning {
@@ -123,7 +157,10 @@ impl Scanning {
         e.task_function(s, &name("part"), |w| w.part(&scan, to, outer, ", 0, task->len, 0"));
         e.task_function(s, &name("carry"), |w| w.carry(to, reverse, rows));
         e.task_function(s, &name("write"), |w| w.write_part(&scan, to, outer, rows));
+        let groups = (e.target.shape == Shape::Gpu && group::suits(rows))
+            .then(|| [e.scan_group(s, to, outer, reverse, rows), e.write_group(s, to, outer, reverse, rows)]);
         Scanning {
+            groups,
             types: e.program.arrays[to].columns.clone(),
             cost: cost(&rows.element.instrs) + cost(&rows.op.instrs),
             some: rows.init.is_some(),
@@ -138,6 +175,16 @@ impl Scanning {
         let (n, len) = (count(sizes.space), sizes.len as usize);
         if n == 0 || (len == 0 && !self.some) {
             return Work::default();
+        }
+        if let Some([total, write]) = self.groups.as_ref().filter(|_| by_groups(n, len)) {
+            let (parts, size) = group_parts(n, len, target);
+            let numbers = [size, len, parts];
+            let mut launches = vec![groups(total, &self.types, n * parts, numbers, target)];
+            if parts == 1 {
+                launches.clear();
+            }
+            launches.push(groups(write, &self.types, n * parts, numbers, target));
+            return Work { scratch: scratch(&self.types, parts * n), launches };
         }
         match part_size(n, len, self.cost, target) {
             None => one(launch::positions(&self.rows, n, self.cost.saturating_mul(len.max(1)), len, target)),
@@ -176,6 +223,39 @@ fn part_size(n: usize, len: usize, cost: usize, target: &Target) -> Option<usize
             // The parts of a row are combined by one item: there are not many more of them than elements in each.
             worth.then(|| len.div_ceil(ITEMS.div_ceil(n)).max(LEAST).max(len.isqrt() / 4))
         }
+    }
+}
+
+/// Whether a group does more for a row, or a part of it, than an item would.
+fn by_groups(n: usize, len: usize) -> bool {
+    len >= 256 || (len >= 64 && n < ITEMS)
+}
+
+/// How many parts each of `n` rows has for groups, and the elements of each.
+fn group_parts(n: usize, len: usize, target: &Target) -> (usize, usize) {
+    let wanted = (target.units * GROUPS_PER_UNIT).div_ceil(n);
+    // Not so many that combining them takes longer than making them.
+    let most = len.div_ceil(group(target) * group::EACH * 2);
+    let size = len.div_ceil(wanted.min(most).clamp(1, MOST_PARTS));
+    (len.div_ceil(size), size)
+}
+
+/// A launch of `count` groups.
+fn groups<'a>(
+    kernel: &'a Kernel,
+    types: &[ScalarType],
+    count: usize,
+    numbers: [usize; 3],
+    target: &Target,
+) -> Launch<'a> {
+    let bytes: usize = types.iter().map(|t| size_of(*t, 1)).sum();
+    let size = group(target).min(target.local_memory / bytes.max(1)).max(1);
+    Launch {
+        kernel,
+        global: [count * size, 1],
+        group: [size, 1],
+        numbers: numbers.map(|x| x as i64).to_vec(),
+        local: types.iter().map(|t| size_of(*t, size)).collect(),
     }
 }
 
