@@ -21,16 +21,21 @@ if ! command -v cargo >/dev/null; then
   exit 2
 fi
 
+# Installs packages on Debian and Ubuntu.
+apt_install() {
+  local as_root=()
+  [ "$(id -u)" -eq 0 ] || as_root=(sudo)
+  "${as_root[@]}" apt-get update
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
+}
+
 # rustc links with the system's C compiler.
 if ! command -v cc >/dev/null; then
   if ! command -v apt-get >/dev/null; then
     echo "scripts/test.sh: a C compiler (cc) is missing, and apt-get is not there to install one" >&2
     exit 2
   fi
-  as_root=()
-  [ "$(id -u)" -eq 0 ] || as_root=(sudo)
-  "${as_root[@]}" apt-get update
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends gcc libc6-dev
+  apt_install gcc libc6-dev
 fi
 
 # The tests of the OpenCL backend need a loader and a driver; without them they do nothing.
@@ -38,11 +43,7 @@ left_out=
 has_opencl() { ldconfig -p | grep -q 'libOpenCL\.so\.1' && compgen -G '/etc/OpenCL/vendors/*.icd' >/dev/null; }
 if ! has_opencl; then
   if command -v apt-get >/dev/null; then
-    as_root=()
-    [ "$(id -u)" -eq 0 ] || as_root=(sudo)
-    "${as_root[@]}" apt-get update || true
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-      pocl-opencl-icd ocl-icd-libopencl1 || true
+    apt_install pocl-opencl-icd ocl-icd-libopencl1 || true
   fi
   has_opencl || left_out="no OpenCL driver is installed and none could be: the tests on OpenCL devices did nothing"
 fi
