@@ -8,7 +8,6 @@ use super::product::{row_major, size_of_role};
 use super::{Kernel, Launch, Sizes, Work};
 use crate::code::Writer;
 use crate::liveness::Step;
-use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Contraction, Operand, Role, Rows};
 
 /// The rows and columns of a tile,
@@ -87,7 +86,7 @@ impl Writer<'_> {
         for (name, o, role, first, size) in
             [("left", &c.left, Role::Row, "top", "height"), ("right", &c.right, Role::Column, "start", "width")]
         {
-            self.places(name, o, c, t, role, first, size);
+            self.places(name, o, c, role, [first, size]);
         }
         let all = || (0..EACH).flat_map(|i| (0..EACH).map(move |j| (i, j)));
         all().for_each(|(i, j)| self.line(format!("{t} y{i}_{j} = 0;")));
@@ -131,7 +130,8 @@ impl Writer<'_> {
 
     /// The local memory of an operand, and for each of the numbers that an item copies: where it is in memory but for the reduced
     /// dimension, how far along that it is, and in which row or column of the tile.
-    fn places(&mut self, name: &str, o: &Operand, c: &Contraction, t: ScalarType, role: Role, first: &str, size: &str) {
+    fn places(&mut self, name: &str, o: &Operand, c: &Contraction, role: Role, [first, size]: [&str; 2]) {
+        let t = c.ty;
         let each = SIDE * DEPTH / ITEMS;
         self.hoist_extents(o.array);
         self.hoist_column(o.array, o.column, "const ");
