@@ -30,6 +30,7 @@ mod permute;
 mod product;
 mod strip;
 mod sums;
+mod usage;
 
 pub use code::LANES;
 pub use cost::{SMALL, TASK};
