@@ -5,7 +5,8 @@ use super::launch::{self, count};
 use super::{Kernel, Sizes, Target, Work};
 use crate::code::LANES;
 use crate::liveness::Step;
-use crate::strip::{Strip, Usage};
+use crate::strip::Strip;
+use crate::usage::Usage;
 use accel_fusion::kernel::{ArrayId, Block, Code};
 
 /// A task takes at least about this many simple operations.
