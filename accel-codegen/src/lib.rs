@@ -1,6 +1,7 @@
-//! Prints [kernel programs](accel_fusion::kernel) as C.
+//! Prints [kernel programs](accel_fusion::kernel) as C, for the compilers of processors ([`emit`]) or, in the dialect of OpenCL, for those of
+//! devices ([`opencl::emit`]).
 //!
-//! A program is one function, `int accel_run(run *)`: the host program, which computes extents, allocates memory through callbacks of the
+//! In C a program is one function, `int accel_run(run *)`: the host program, which computes extents, allocates memory through callbacks of the
 //! run, and calls the kernels, or leaves the calls to callbacks where there is work for several threads. Kernels
 //! all have one signature, `int f(const array *arrays, const task *task, i64 *fault)`. `arrays` is the table of the program's arrays
 //! (extents and columns), `task` says what part of a statement is to be done, and `fault` is filled in before a function

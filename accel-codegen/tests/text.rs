@@ -5,6 +5,7 @@ mod programs;
 
 use accel_codegen::{Options, emit};
 use accel_fusion::kernel::parse;
+use insta::assert_snapshot;
 
 /// The code for a program, without what is the same for all.
 fn code(text: &str) -> String {
@@ -17,7 +18,7 @@ fn code(text: &str) -> String {
 
 #[test]
 fn a_loop_with_branches_and_a_checked_read() {
-    insta::assert_snapshot!(code(
+    assert_snapshot!(code(
         r#"program (a0: Array2<f64>, a1: Array1<i32>)
 site 0 = "generate"
 site 1 = "index"
@@ -39,7 +40,7 @@ site 1 = "index"
 
 #[test]
 fn a_sum_in_lanes() {
-    insta::assert_snapshot!(code(
+    assert_snapshot!(code(
         r#"program (a0: Array1<f32>)
 site 0 = "fold"
 {
@@ -56,7 +57,7 @@ site 0 = "fold"
 
 #[test]
 fn a_reverse_scan() {
-    insta::assert_snapshot!(code(
+    assert_snapshot!(code(
         r#"program (a0: Array2<i64>)
 site 0 = "scanr1"
 {
@@ -72,7 +73,7 @@ site 0 = "scanr1"
 
 #[test]
 fn a_permutation_and_a_scalar_loop() {
-    insta::assert_snapshot!(code(
+    assert_snapshot!(code(
         r#"program (a0: Array1<u8>, a1: Array1<u8>)
 site 0 = "permute"
 {
@@ -93,7 +94,7 @@ site 0 = "permute"
 
 #[test]
 fn control_flow_and_memory() {
-    insta::assert_snapshot!(code(
+    assert_snapshot!(code(
         r#"program (a0: Array1<f64>, a1: Array0<i64>)
 site 0 = "awhile"
 site 1 = "map"

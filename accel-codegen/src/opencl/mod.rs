@@ -12,6 +12,7 @@ mod permute;
 mod product;
 mod rows;
 mod strip;
+mod tiles;
 pub(crate) mod vectors;
 
 pub use emit::emit;

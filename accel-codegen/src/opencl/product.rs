@@ -54,10 +54,7 @@ impl Product {
 
     /// The launches, if the product is large enough.
     pub fn work(&self, sizes: &Sizes, target: &Target) -> Option<Work<'_>> {
-        let size = |role: Role| -> usize {
-            let dims = self.roles.iter().zip(sizes.space).filter(|(r, _)| **r == role);
-            dims.map(|(_, n)| *n as usize).product()
-        };
+        let size = |role| size_of_role(&self.roles, role, sizes.space);
         let (batch, rows, columns, len) = (size(Role::Batch), size(Role::Row), size(Role::Column), sizes.len as usize);
         if rows.min(columns).min(len) < 4 || rows.saturating_mul(columns).saturating_mul(len) < WORTH {
             return None;
@@ -74,30 +71,52 @@ impl Product {
     }
 }
 
-impl Writer<'_> {
-    /// The names of the extents of the dimensions of a role.
-    fn dims(&self, c: &Contraction, role: Role) -> Vec<usize> {
+/// How many elements the dimensions of a role have together.
+pub fn size_of_role(roles: &[Role], role: Role, space: &[i64]) -> usize {
+    roles.iter().zip(space).filter(|(r, _)| **r == role).map(|(_, n)| *n as usize).product()
+}
+
+/// The dimensions of a role as one.
+pub mod row_major {
+    use super::*;
+
+    /// Which they are.
+    pub fn dims(c: &Contraction, role: Role) -> Vec<usize> {
         (0..c.roles.len() - 1).filter(|p| c.roles[*p] == role).collect()
     }
 
-    /// How many elements the dimensions of a role have together.
-    fn role_size(&self, c: &Contraction, role: Role) -> String {
-        let dims: String = self.dims(c, role).iter().map(|p| format!(" * task->extents[{p}]")).collect();
+    /// How many elements they have, as an expression.
+    pub fn size(c: &Contraction, role: Role, extent: impl Fn(usize) -> String) -> String {
+        let dims: String = dims(c, role).iter().map(|p| format!(" * {}", extent(*p))).collect();
         format!("(i64)1{dims}")
     }
+}
 
-    /// Declares `name`: how far from the start of an array the element at position `at` of the dimensions of a role is.
-    fn offset(&mut self, name: &str, at: &str, dims: &[usize], stride: impl Fn(&Self, usize) -> String) {
+/// An extent of the index space of a task.
+fn extent(p: usize) -> String {
+    format!("task->extents[{p}]")
+}
+
+impl Writer<'_> {
+    /// Sets `name` to how far from the start of an array the element at position `at` of the dimensions `dims` is.
+    pub fn offset(
+        &mut self,
+        name: &str,
+        at: &str,
+        dims: &[usize],
+        extent: impl Fn(usize) -> String,
+        stride: impl Fn(usize) -> String,
+    ) {
         self.line(format!("{name} = 0;"));
         self.braces("", |w| {
-            w.line(format!("i64 rest = {at};"));
+            w.line(format!("i64 position = {at};"));
             for (k, p) in dims.iter().enumerate().rev() {
-                let step = stride(w, *p);
+                let (step, size) = (stride(*p), extent(*p));
                 match k {
-                    0 => w.line(format!("{name} += rest * ({step});")),
+                    0 => w.line(format!("{name} += position * ({step});")),
                     _ => {
-                        w.line(format!("{name} += rest % task->extents[{p}] * ({step});"));
-                        w.line(format!("rest /= task->extents[{p}];"));
+                        w.line(format!("{name} += position % {size} * ({step});"));
+                        w.line(format!("position /= {size};"));
                     }
                 }
             }
@@ -110,20 +129,19 @@ impl Writer<'_> {
         self.scratch(scratch, &t.to_string());
         self.hoist_extents(a);
         self.hoist_column(a, o.column, "const ");
-        let size = self.role_size(c, role);
+        let size = row_major::size(c, role, extent);
         self.line(format!("const i64 size = {size}, panels = (size + {width} - 1) / {width};"));
-        let step = self.stride(o, c.roles.len() - 1);
-        self.line(format!("const i64 step = {step};"));
+        let strides: Vec<String> = (0..c.roles.len()).map(|p| self.stride(o, p)).collect();
+        let stride = |p: usize| strides[p].clone();
+        self.line(format!("const i64 step = {};", strides[c.roles.len() - 1]));
         self.braces("for (i64 p = task->from; p < task->to; p++)", |w| {
             w.line("i64 base;");
-            let batch = w.dims(c, Role::Batch);
-            w.offset("base", "p / panels", &batch, |w, p| w.stride(o, p));
+            w.offset("base", "p / panels", &row_major::dims(c, Role::Batch), extent, stride);
             w.line(format!("const i64 first = p % panels * {width};"));
             w.line(format!("i64 place[{width}];"));
             w.line("bool even = 1;");
             w.braces(&format!("for (int i = 0; i < {width}; i++)"), |w| {
-                let dims = w.dims(c, role);
-                w.offset("place[i]", "min(first + i, size - 1)", &dims, |w, p| w.stride(o, p));
+                w.offset("place[i]", "min(first + i, size - 1)", &row_major::dims(c, role), extent, stride);
                 w.line("place[i] += base;");
                 w.line("even &= place[i] == place[0] + i;");
             });
@@ -158,11 +176,11 @@ impl Writer<'_> {
         if let Some(init) = &rows.init {
             self.code(init, &[], &["init".into()]);
         }
-        let stride = |_: &Self, p: usize| -> String {
+        let stride = |p: usize| -> String {
             let inner: String = (p + 1..outer).map(|k| format!(" * task->extents[{k}]")).collect();
             format!("1{inner}")
         };
-        let (height, width) = (self.role_size(c, Role::Row), self.role_size(c, Role::Column));
+        let (height, width) = (row_major::size(c, Role::Row, extent), row_major::size(c, Role::Column, extent));
         self.line(format!("const i64 height = {height}, high = (height + {HIGH} - 1) / {HIGH};"));
         self.line(format!("const i64 width = {width}, wide = (width + {wide} - 1) / {wide}, len = task->len;"));
         self.braces("for (i64 p = task->from; p < task->to; p++)", |w| {
@@ -181,21 +199,19 @@ impl Writer<'_> {
                 w.line(format!("vstore{n}(init + factor * y{i}_{v}, {}, tile);", 2 * i + v));
             }
             w.line("i64 base;");
-            let batch = w.dims(c, Role::Batch);
-            w.offset("base", "batch", &batch, stride);
+            w.offset("base", "batch", &row_major::dims(c, Role::Batch), extent, stride);
             w.line(format!("i64 place[{wide}];"));
             w.line("bool even = 1;");
             w.line(format!("const i64 left_columns = min((i64){wide}, width - column * {wide});"));
             w.braces(&format!("for (int j = 0; j < {wide}; j++)"), |w| {
-                let dims = w.dims(c, Role::Column);
-                w.offset("place[j]", &format!("min(column * {wide} + j, width - 1)"), &dims, stride);
+                let at = format!("min(column * {wide} + j, width - 1)");
+                w.offset("place[j]", &at, &row_major::dims(c, Role::Column), extent, stride);
                 w.line("place[j] += base;");
                 w.line("even &= place[j] == place[0] + j;");
             });
             w.braces(&format!("for (int i = 0; i < {HIGH} && row * {HIGH} + i < height; i++)"), |w| {
                 w.line("i64 at;");
-                let dims = w.dims(c, Role::Row);
-                w.offset("at", &format!("row * {HIGH} + i"), &dims, stride);
+                w.offset("at", &format!("row * {HIGH} + i"), &row_major::dims(c, Role::Row), extent, stride);
                 w.line(format!("const {t} *const from = tile + i * {wide};"));
                 w.line(format!("global {t} *const out = a{to}_0 + at;"));
                 w.line(format!("if (even) for (int j = 0; j < {wide}; j++) out[place[0] + j] = from[j];"));

@@ -4,6 +4,7 @@ use super::emit::{Emitter, Tasks};
 use super::group;
 use super::launch::{self, Rest, count, group};
 use super::product::Product;
+use super::tiles::Tiled;
 use super::{Kernel, Launch, Shape, Sizes, Target, Work, size_of};
 use crate::code::Writer;
 use crate::columns::{self, in_columns};
@@ -39,6 +40,7 @@ pub struct Reduction {
     columns: Option<[Kernel; 2]>,
     /// For contractions.
     product: Option<Product>,
+    tiled: Option<Tiled>,
     /// For work-groups: a part, and what combines parts.
     groups: Option<[Kernel; 2]>,
     /// Parts of columns, neighbouring rows by neighbouring items.
@@ -68,11 +70,16 @@ impl Reduction {
             .filter(|_| e.target.shape == Shape::Cpu)
             .map(|c| Product::new(e, s, to, outer, rows, &c));
         let gpu = e.target.shape == Shape::Gpu;
+        let tiled = rows
+            .contraction()
+            .filter(|_| gpu && group::suits(rows))
+            .and_then(|c| Tiled::new(e, s, to, outer, rows, &c));
         let groups =
             (gpu && group::suits(rows)).then(|| [e.fold_group(s, to, outer, rows), e.join_group(s, to, outer, rows)]);
         let across = (gpu && in_columns(outer, rows)).then(|| e.kernel(&name("part"), outer, Tasks::Across));
         Reduction {
             product,
+            tiled,
             groups,
             across,
             types: e.program.arrays[to].columns.clone(),
@@ -90,7 +97,8 @@ impl Reduction {
         if n == 0 {
             return Work::default();
         }
-        if let Some(work) = self.product.as_ref().and_then(|p| p.work(sizes, target)) {
+        let product = self.product.as_ref().and_then(|p| p.work(sizes, target));
+        if let Some(work) = product.or_else(|| self.tiled.as_ref()?.work(sizes)) {
             return work;
         }
         let parts = self.columns.as_ref().zip(columns::parts(n, len));

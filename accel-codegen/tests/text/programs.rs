@@ -1,7 +1,7 @@
 //! Twenty small programs: each kind of statement, with the elements, operators and extents that make a difference to the code.
 
+use crate::assert_snapshot;
 use crate::code;
-use insta::assert_snapshot;
 
 /// The code of a program of one site.
 fn golden(inputs: &str, body: &str) -> String {

@@ -1,0 +1,141 @@
+//! The kernels of the same programs for devices, and what is launched for them. `cargo insta review` shows what has changed.
+
+#[path = "text/programs.rs"]
+mod programs;
+
+use accel_codegen::opencl::{Arg, Module, Shape, Sizes, Target, Work, emit};
+use accel_fusion::kernel::parse;
+use insta::assert_snapshot;
+
+fn target(shape: Shape) -> Target {
+    Target { shape, units: 16, largest_group: 1024, local_memory: 32 << 10, wide: false, atomics_64: true }
+}
+
+fn module(text: &str, target: &Target) -> Module {
+    emit(&parse(text).unwrap_or_else(|e| panic!("{e}\n{text}")), target)
+}
+
+/// The kernels for both shapes of devices, without what is the same for all.
+fn code(text: &str) -> String {
+    let kernels = |shape| {
+        let source = module(text, &target(shape)).source;
+        let last = "typedef task job;\n";
+        let start = source.find(last).expect("the prelude") + last.len();
+        format!("==== {shape:?}\n{}", &source[start..])
+    };
+    [Shape::Cpu, Shape::Gpu].map(kernels).concat()
+}
+
+/// A program of one statement on an array of rank 1, or 2.
+fn program(inputs: &str, statement: &str) -> String {
+    format!("program ({inputs})\nsite 0 = \"here\"\n{{\n{statement}\n}}")
+}
+
+const SUM: &str = "a1: Array0<f32> = reduce @0 sum
+    extents () { -> }
+    len () { x0: i64 = extent a0 0 -> x0 }
+    element (x0: i64) { x1: f32 = a0[x0] @0 inside -> x1 }
+    init () { x0: f32 = 0.0f32 -> x0 }
+    op (x0: f32, x1: f32) { x2: f32 = x0 + x1 -> x2 }
+  -> a1";
+
+const DOUBLED: &str = "a1: Array1<f32> = loop @0
+    extents () { x0: i64 = extent a0 0 -> x0 }
+    body (x0: i64) { x1: f32 = a0[x0] @0 inside; x2: f32 = x1 + x1 -> x2 }
+  -> a1";
+
+/// Calls `check` with what is launched for the only statement of a program.
+fn work(text: &str, shape: Shape, space: &[i64], len: i64, check: impl FnOnce(&Work)) {
+    let target = target(shape);
+    let module = module(text, &target);
+    let n = space.first().copied().unwrap_or(len);
+    let extents = vec![vec![n]; 4];
+    check(&module.statements[&0].work(&Sizes { space, len, extents: &extents }, &target));
+}
+
+#[test]
+fn numbers_that_need_64_bits_are_only_asked_for_where_there_are_some() {
+    for shape in [Shape::Cpu, Shape::Gpu] {
+        let f32s = module(&program("a0: Array1<f32>", DOUBLED), &target(shape));
+        let f64s = module(&program("a0: Array1<f64>", &DOUBLED.replace("f32", "f64")), &target(shape));
+        assert!(!f32s.needs_fp64 && !f32s.source.contains("double"));
+        assert!(f64s.needs_fp64 && f64s.source.contains("cl_khr_fp64 : enable"));
+    }
+}
+
+#[test]
+fn nothing_is_launched_for_no_elements() {
+    for shape in [Shape::Cpu, Shape::Gpu] {
+        work(&program("a0: Array1<f32>", DOUBLED), shape, &[0], 1, |w| assert_eq!(*w, Work::default()));
+    }
+}
+
+#[test]
+fn a_cpu_device_gets_parts_and_a_gpu_gets_elements() {
+    let text = program("a0: Array1<f32>", DOUBLED);
+    work(&text, Shape::Cpu, &[1 << 24], 1, |w| {
+        let [l] = w.launches.as_slice() else { panic!("{w:?}") };
+        assert_eq!(l.group, [1, 1]);
+        assert!((2..=64).contains(&l.global[0]), "{l:?}");
+        // Every position is in a part.
+        assert!(l.numbers[0] * l.global[0] as i64 >= 1 << 24);
+    });
+    work(&text, Shape::Cpu, &[100], 1, |w| assert_eq!(w.launches[0].global, [1, 1]));
+    work(&text, Shape::Gpu, &[1_000_003], 1, |w| {
+        let [l] = w.launches.as_slice() else { panic!("{w:?}") };
+        assert!(l.global[0] >= 1_000_003 && l.global[0] % l.group[0] == 0);
+        assert_eq!(l.numbers, [1_000_003]);
+    });
+}
+
+#[test]
+fn a_long_row_is_reduced_in_two_stages() {
+    let text = program("a0: Array1<f32>", SUM);
+    for shape in [Shape::Cpu, Shape::Gpu] {
+        work(&text, shape, &[], 1 << 24, |w| {
+            let [part, join] = w.launches.as_slice() else { panic!("{w:?}") };
+            let parts = part.global[0] / part.group[0];
+            assert_eq!(w.scratch, [4 * parts]);
+            assert_eq!((join.global[0], join.numbers[0]), (join.group[0], parts as i64));
+        });
+        work(&text, shape, &[], 10, |w| assert_eq!(w.launches.len(), 1));
+    }
+}
+
+#[test]
+fn all_that_a_kernel_takes_is_there() {
+    work(&program("a0: Array1<f32>", SUM), Shape::Gpu, &[], 1 << 20, |w| {
+        for l in &w.launches {
+            let there = |a: &Arg| match a {
+                Arg::Number(k) => *k < l.numbers.len(),
+                Arg::Scratch(k) => *k < w.scratch.len(),
+                Arg::Local(k) => *k < l.local.len(),
+                _ => true,
+            };
+            assert!(l.kernel.args.iter().all(there), "{l:?}");
+            assert!(l.local.iter().sum::<usize>() <= 32 << 10);
+        }
+    });
+}
+
+/// A matrix product goes through panels on a CPU device and through local memory on a GPU, if it is large enough.
+#[test]
+fn products_have_kernels_of_their_own() {
+    let text = program(
+        "a0: Array2<f32>, a1: Array2<f32>",
+        "a2: Array2<f32> = reduce @0 sum
+           extents () { x0: i64 = extent a0 0; x1: i64 = extent a1 1 -> x0, x1 }
+           len () { x0: i64 = extent a0 1 -> x0 }
+           element (x0: i64, x1: i64, x2: i64) {
+             x3: f32 = a0[x0, x2] @0 inside; x4: f32 = a1[x2, x1] @0 inside; x5: f32 = x3 * x4 -> x5 }
+           op (x0: f32, x1: f32) { x2: f32 = x0 + x1 -> x2 }
+         -> a2",
+    );
+    for (shape, launches) in [(Shape::Cpu, 3), (Shape::Gpu, 1)] {
+        work(&text, shape, &[100, 130], 70, |w| {
+            assert_eq!(w.launches.len(), launches);
+            assert!(w.launches.iter().all(|l| l.kernel.name.contains("product")));
+        });
+        work(&text, shape, &[2, 130], 70, |w| assert!(w.launches.iter().all(|l| !l.kernel.name.contains("product"))));
+    }
+}
