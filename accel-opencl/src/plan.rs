@@ -74,7 +74,7 @@ fn is_short(c: &Code) -> bool {
     fn count(instrs: &[Instr]) -> usize {
         let of = |i: &Instr| match i {
             Instr::While { .. } => 1000,
-            i => 1 + i.inner().into_iter().map(|inner| count(inner)).sum::<usize>(),
+            i => 1 + i.inner().into_iter().map(count).sum::<usize>(),
         };
         instrs.iter().map(of).sum()
     }
