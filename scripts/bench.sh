@@ -4,12 +4,18 @@
 #   scripts/bench.sh                     all rows
 #   scripts/bench.sh --quick             fewer and shorter turns
 #   scripts/bench.sh [--quick] FILTER    the rows whose theme or work contains FILTER; no memory
+#   scripts/bench.sh --opencl [..]       the rows of the OpenCL backend instead, on the device that ACCEL_OPENCL_DEVICE names
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # The generated code is compiled for this processor, so the references are too. Its own folder: other flags, other builds.
 export RUSTFLAGS="${RUSTFLAGS:-} -C target-cpu=native"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/bench"
+
+if [ "${1-}" = --opencl ]; then
+  shift
+  exec cargo run --quiet --release --package bench-opencl -- "$@"
+fi
 
 cargo bench --quiet --package accel --bench native -- --table "$@"
 filters=no

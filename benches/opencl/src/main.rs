@@ -2,7 +2,7 @@
 //! the bandwidth of its memory and JAX. Prints a table like that of benches/README.md.
 //!
 //! ```text
-//! cargo run --release --package bench-opencl -- [--quick] [FILTER]
+//! scripts/bench.sh --opencl [--quick] [FILTER]
 //! ```
 
 mod bandwidth;
