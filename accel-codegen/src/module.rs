@@ -184,11 +184,7 @@ impl Kernels<'_> {
         let head = body(&mut w);
         let body = w.finish();
         // Compilers take a time that grows with the square of the size of a function, most of it to optimise.
-        let level = match body.lines().count() {
-            0..LONG => "",
-            LONG..HUGE => "__attribute__((optimize(\"O1\"))) ",
-            _ => "__attribute__((optimize(\"O0\"))) ",
-        };
+        let level = if body.lines().count() < HUGE { "" } else { "__attribute__((optimize(\"O0\"))) " };
         let _ = write!(self.text, "\n{level}{head} {{\n{body}    return 0;\n}}\n");
     }
 
@@ -208,9 +204,7 @@ impl Kernels<'_> {
     }
 }
 
-/// A function of so many lines is optimised less,
-const LONG: usize = 4_000;
-/// and one of so many not at all.
+/// A function of so many lines is not optimised.
 const HUGE: usize = 20_000;
 
 /// Whether a statement has a kernel that may do all of it, with several threads if that is better: it gives 0 if it has, 1 with a record,
