@@ -129,7 +129,7 @@ fn histogram_launch<'a>(
 
 impl Emitter<'_> {
     /// The kernel of groups that combine the `arg0` elements into `arg2` copies of the `arg1` targets, `arg3` apart, and these into the
-    /// targets. Whether something has failed before must be the same for all items of a group, which meet at barriers.
+    /// targets. If something has failed there are no elements, but all items go to the barriers.
     fn histogram(&mut self, s: &Step, to: ArrayId, rank: usize, codes: [&Code; 3], known: Known) -> Kernel {
         let t = self.program.arrays[to].columns[0];
         let name = format!("permute_{}_histogram", s.number);
@@ -141,18 +141,15 @@ impl Emitter<'_> {
             format!("static int {name}({}, const P p)", w.parameters())
         });
         let mut w = Writer::new(self.program, self.declarations, s.stmt.site);
-        w.line("local int failed;");
         w.line("const uint item = get_local_id(0), size = get_local_size(0);");
-        w.line("if (item == 0) failed = fault[0] != 0;");
-        w.line("barrier(CLK_LOCAL_MEM_FENCE);");
-        w.line("if (failed) return;");
+        w.line("const P n = fault[0] != 0 ? 0 : arg0;");
         w.hoist(&[codes[2]]);
         w.hoist_output(to, false);
         w.line(format!("for (uint q = item; q < (uint)(arg2 * arg3); q += size) l0[q] = {start};"));
         w.line("barrier(CLK_LOCAL_MEM_FENCE);");
         w.line(format!("local {t} *const own = l0 + item % (uint)arg2 * (uint)arg3;"));
         let arguments = w.arguments(&name).replace(&argument(Arg::Local(0)), "own");
-        w.line(format!("for (P p = get_global_id(0); p < (P)arg0; p += get_global_size(0)) {name}({arguments}, p);"));
+        w.line(format!("for (P p = get_global_id(0); p < n; p += get_global_size(0)) {name}({arguments}, p);"));
         w.line("barrier(CLK_LOCAL_MEM_FENCE);");
         w.braces("for (uint q = item; q < (uint)arg1; q += size)", |w| {
             w.line(format!("{t} x0 = l0[q];"));
