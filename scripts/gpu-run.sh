@@ -28,6 +28,7 @@ run() {
   echo "== $*"
   "$@" || status=1
 }
+run ./tests/accel_opencl
 run ./tests/opencl
 run ./tests/random_programs opencl
 # The gradients of all programs, here also.

@@ -11,16 +11,25 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 pack=target/gpu
+
+# Builds tests and puts them into the folder. There is one line of JSON for each program that was built; those with an executable are tests.
+tests() {
+  cargo test --release "$@" --no-run --message-format=json |
+    sed -n 's/.*"name":"\([a-z_]*\)".*"executable":"\([^"]*\)".*/\1 \2/p' | grep -E '^(opencl|gradients|random_programs|accel_opencl) ' |
+    while read -r name file; do cp "$file" "$pack/tests/$name"; done
+}
+
 build() {
   rm -rf "$pack"
-  mkdir -p "$pack/tests" "$pack/lib" "$pack/data"
+  mkdir -p "$pack/tests" "$pack/examples" "$pack/lib" "$pack/data"
   cargo build --release --package bench-opencl --example generate_adbench --package accel
-  # One line of JSON for each program that was built; those with an executable are tests.
-  cargo test --release --package accel --features opencl --test opencl --test gradients --test random_programs --no-run --message-format=json |
-    sed -n 's/.*"name":"\([a-z_]*\)".*"executable":"\([^"]*\)".*/\1 \2/p' | grep -E '^(opencl|gradients|random_programs) ' |
-    while read -r name file; do cp "$file" "$pack/tests/$name"; done
+  tests --package accel --features opencl --test opencl --test gradients --test random_programs
+  tests --package accel-opencl --lib
+  # The tests look for the examples that they run beside their own folder.
+  cargo build --release --package accel --features opencl --example gmm --example ba
+  cp target/release/examples/gmm target/release/examples/ba "$pack/examples/"
   cp target/release/bench-opencl "$pack/"
-  strip "$pack/bench-opencl" "$pack"/tests/*
+  strip "$pack/bench-opencl" "$pack"/tests/* "$pack"/examples/*
   target/release/examples/generate_adbench gmm 32 200 10000 >"$pack/data/large_gmm.txt"
   if [ -d ../shared/peers ]; then cp -r ../shared/peers "$pack/data/"; fi
   loader=$(ldconfig -p | sed -n 's/.*libOpenCL\.so\.1 .*=> //p' | head -n 1)

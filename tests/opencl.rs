@@ -5,6 +5,8 @@
 mod suite;
 mod support;
 
+use accel::Result;
+use accel::backend::Backend;
 use accel::opencl::{OpenCl, Shape, default_device, devices};
 use accel::prelude::*;
 use std::io::Write;
@@ -12,18 +14,23 @@ use std::process::Command;
 use std::sync::OnceLock;
 use support::{example, numbers, relative_error, run_json};
 
+/// What is there, or says that it is not.
+fn or_left_out<T>(found: Result<T>) -> Option<T> {
+    // Not by `println!`, which tests keep to themselves.
+    found.inspect_err(|e| _ = writeln!(std::io::stderr(), "LEFT OUT: {e}")).ok()
+}
+
 /// The backend on the default device, if there is one.
 fn opencl() -> Option<&'static OpenCl> {
     static FOUND: OnceLock<Option<OpenCl>> = OnceLock::new();
-    let find = || match default_device().and_then(|d| OpenCl::on(&d)) {
-        Ok(backend) => Some(backend),
-        Err(e) => {
-            // Not by `println!`, which tests keep to themselves.
-            let _ = writeln!(std::io::stderr(), "LEFT OUT: {e}");
-            None
-        }
-    };
-    FOUND.get_or_init(find).as_ref()
+    FOUND.get_or_init(|| or_left_out(default_device().and_then(|d| OpenCl::on(&d)))).as_ref()
+}
+
+/// The native backend, if it has a C compiler: the machine that a test has been carried to may have none.
+fn native() -> Option<&'static dyn Backend> {
+    let next = afun(|x: Acc<Scalar<i64>>| map(|x| x + 1, x));
+    let backend = accel::backend_named("native").unwrap();
+    or_left_out(compile_on(backend, next)).map(|_| backend)
 }
 
 #[test]
@@ -150,26 +157,30 @@ fn results_and_arguments_are_not_written_over() {
 /// The message is that of the native backend, whether the host or the device has found out.
 #[test]
 fn errors_are_those_of_the_native_backend() {
-    let Some(backend) = opencl() else { return };
-    fn check<A: Arrays, R: Arrays>(backend: &OpenCl, f: Afun<A, R>, inputs: impl accel::types::Inputs<A> + Copy) {
-        let native = accel::backend_named("native").unwrap();
+    let Some((backend, native)) = opencl().zip(native()) else { return };
+    let both = (backend, native);
+    fn compare<A: Arrays, R: Arrays>(
+        (backend, native): (&OpenCl, &dyn Backend),
+        f: Afun<A, R>,
+        inputs: impl accel::types::Inputs<A> + Copy,
+    ) {
         let expected = run_on(native, &f, inputs).err().map(|e| e.to_string());
         let found = run_on(backend, &f, inputs).err().map(|e| e.to_string());
         assert!(expected.is_some());
         assert_eq!(found, expected, "{f}");
     }
     let is = &Array::vector(vec![0i64, 7, 2]);
-    check(backend, afun(|is: Acc<Vector<i64>>| map(move |i| is.at(i), is)), is);
-    check(backend, afun(|is: Acc<Vector<i64>>| map(|i| constant(10i64) / i, is)), is);
-    check(backend, afun(|is: Acc<Vector<i64>>| generate(is.at(0) - 3, |i| i)), is);
-    check(backend, afun(|is: Acc<Vector<i64>>| fold1(|a, b| a + b, take(0, is))), is);
+    compare(both, afun(|is: Acc<Vector<i64>>| map(move |i| is.at(i), is)), is);
+    compare(both, afun(|is: Acc<Vector<i64>>| map(|i| constant(10i64) / i, is)), is);
+    compare(both, afun(|is: Acc<Vector<i64>>| generate(is.at(0) - 3, |i| i)), is);
+    compare(both, afun(|is: Acc<Vector<i64>>| fold1(|a, b| a + b, take(0, is))), is);
     // What comes later must not hide it, and a run that has failed must not make the next one fail.
-    let both = afun(|is: Acc<Vector<i64>>| {
+    let two = afun(|is: Acc<Vector<i64>>| {
         let quotients = map(|i| constant(10i64) / i, is);
         let n = the(sum(quotients));
         generate(n - 1000, |i| i)
     });
-    check(backend, both, is);
+    compare(both, two, is);
     let good = compile_on(backend, afun(|is: Acc<Vector<i64>>| map(|i| constant(10i64) / i, is))).unwrap();
     assert!(good.run(is).is_err());
     assert_eq!(good.run(&Array::vector(vec![5, 2])).unwrap().as_slice(), [2, 5]);
@@ -205,7 +216,7 @@ fn loops_run() {
 /// The examples on OpenCL against the native backend.
 #[test]
 fn gmm_and_ba_run() {
-    if opencl().is_none() {
+    if opencl().is_none() || native().is_none() {
         return;
     }
     let fields: [(&str, &[&str]); 2] = [

@@ -81,11 +81,14 @@ fn a_cpu_device_gets_parts_and_a_gpu_gets_elements() {
         assert!(l.numbers[0] * l.global[0] as i64 >= 1 << 24);
     });
     work(&text, Shape::Cpu, &[100], 1, |w| assert_eq!(w.launches[0].global, [1, 1]));
-    work(&text, Shape::Gpu, &[1_000_003], 1, |w| {
-        let [l] = w.launches.as_slice() else { panic!("{w:?}") };
-        assert!(l.global[0] >= 1_000_003 && l.global[0] % l.group[0] == 0);
-        assert_eq!(l.numbers, [1_000_003]);
-    });
+    // Items take turns only if there is enough to do for all.
+    for (n, each) in [(100_003, 1), (1 << 28, 4)] {
+        work(&text, Shape::Gpu, &[n], 1, |w| {
+            let [l] = w.launches.as_slice() else { panic!("{w:?}") };
+            assert!(l.global[0] * each >= n as usize && l.global[0] % l.group[0] == 0);
+            assert_eq!(l.numbers, [n]);
+        });
+    }
 }
 
 #[test]

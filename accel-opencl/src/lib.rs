@@ -32,6 +32,8 @@ mod compiled;
 mod device;
 mod devices;
 mod fault;
+#[cfg(test)]
+mod golden;
 mod loader;
 mod memory;
 mod plan;
@@ -46,6 +48,9 @@ use accel_core::types::{Arrays, Inputs};
 use compiled::Prepared;
 use device::OpenDevice;
 use std::sync::{Arc, OnceLock};
+
+#[cfg(test)]
+use golden::{assert_snapshot, code};
 
 pub use accel_codegen::opencl::Shape;
 pub use arrays::{Compiled, DeviceArray, DeviceInputs, Running};

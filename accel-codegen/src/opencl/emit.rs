@@ -4,6 +4,7 @@
 //! A CPU device is given few work-items, each with a part of the work that it goes through as a thread of the native backend does: their
 //! functions are the same, functions of a task. A GPU is given one work-item for every element, row or short part.
 
+use super::gpu::is_cheap;
 use super::permute::Permutation;
 use super::rows::{Reduction, Scanning};
 use super::strip::Strips;
@@ -87,7 +88,7 @@ impl Emitter<'_> {
                     }
                 });
                 let kernel = match gpu {
-                    true => self.grid_kernel(&function, rank),
+                    true => self.grid_kernel(&function, rank, is_cheap(body)),
                     false => self.kernel(&function, rank, Tasks::Ranges),
                 };
                 Some(Plan::Loop { kernel, cost: cost(&body.instrs) })
@@ -184,18 +185,20 @@ impl Emitter<'_> {
         self.entry(&name, params, rank, numbers, &body)
     }
 
-    /// The kernel of a name with parameters for what functions need, an index space of this rank and so many numbers.
-    pub fn entry(&mut self, name: &str, mut params: Params, rank: usize, numbers: usize, body: &str) -> Kernel {
+    /// The kernel of a name with parameters for what functions need, an index space of this rank and so many numbers. It does nothing if
+    /// something has failed.
+    pub fn entry(&mut self, name: &str, params: Params, rank: usize, numbers: usize, body: &str) -> Kernel {
+        self.plain_entry(name, params, rank, numbers, &format!("    if (fault[0] != 0) return;\n{body}"))
+    }
+
+    /// The same for a body that looks for faults itself.
+    pub fn plain_entry(&mut self, name: &str, mut params: Params, rank: usize, numbers: usize, body: &str) -> Kernel {
         (0..rank).for_each(|k| _ = params.insert(Arg::Space(k), format!("const i64 n{k}")));
         (0..numbers).for_each(|k| _ = params.insert(Arg::Number(k), format!("const i64 arg{k}")));
         params.insert(Arg::Fault, "global i64 *fault".into());
         let declared: Vec<_> = params.values().map(String::as_str).collect();
         let name = format!("run_{name}");
-        let _ = write!(
-            self.text,
-            "\nkernel void {name}({}) {{\n    if (fault[0] != 0) return;\n{body}}}\n",
-            declared.join(", ")
-        );
+        let _ = write!(self.text, "\nkernel void {name}({}) {{\n{body}}}\n", declared.join(", "));
         Kernel { name, args: params.into_keys().collect() }
     }
 }

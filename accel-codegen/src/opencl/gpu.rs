@@ -8,6 +8,17 @@ use crate::kernels::{elements, index};
 use crate::opencl::Arg;
 use accel_fusion::kernel::{ArrayId, Code};
 
+/// Before loops whose iterations wait for memory: drivers that do not know it leave it alone.
+pub const UNROLL: &str = "#pragma unroll 4";
+
+/// Code of at most so many instructions is unrolled.
+const FEW: usize = 16;
+
+/// Whether code is so short that memory is what takes time.
+pub fn is_cheap(code: &Code) -> bool {
+    code.instrs.len() <= FEW && code.instrs.iter().all(|i| i.inner().is_empty())
+}
+
 impl Writer<'_> {
     /// The function of one position `p` of a loop, and its head.
     pub fn element_at(&mut self, name: &str, to: &[ArrayId], rank: usize, body: &Code) -> String {
@@ -34,12 +45,14 @@ impl Writer<'_> {
 }
 
 impl Emitter<'_> {
-    /// The kernel that calls a function for all of the `arg0` positions.
-    pub fn grid_kernel(&mut self, function: &str, rank: usize) -> Kernel {
+    /// The kernel that calls a function for all of the `arg0` positions, in turns of all items. If that is cheap, loads of several turns
+    /// are under way at the same time.
+    pub fn grid_kernel(&mut self, function: &str, rank: usize, cheap: bool) -> Kernel {
         let params = self.declarations.functions.get(function).cloned().unwrap_or_default();
         let arguments: String = params.keys().map(|a| format!(", {}", name(*a))).collect();
+        let unroll = if cheap { format!("    {UNROLL}\n") } else { String::new() };
         let body = format!(
-            "    for (P p = get_global_id(0); p < arg0; p += get_global_size(0)) {function}(fault{arguments}, p);\n"
+            "{unroll}    for (P p = get_global_id(0); p < (P)arg0; p += get_global_size(0)) {function}(fault{arguments}, p);\n"
         );
         self.entry(function, params, rank, 1, &body)
     }

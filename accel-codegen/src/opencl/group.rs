@@ -6,8 +6,17 @@
 //! neighbouring elements at the same time.
 //!
 //! Items wait for each other at barriers, so none may leave before: codes that can fail are done by tasks.
+//!
+//! NOTE [Scans in two launches]
+//! The first launch computes the totals of the parts of rows, the second one goes through the parts again and writes them, each group from the
+//! total of all parts before its own. So the array is read twice and written once: 12 bytes for a number of 4, where a copy
+//! moves 8, and at most 2/3 of the elements per second of a copy. Reading it once takes groups that wait for the totals of the groups before
+//! them (decoupled look-back). OpenCL promises neither that a group makes progress while another one waits for it, nor, before version 2.0,
+//! that what a group has written is seen by others in the order in which it was written. There are devices that do both, but no way to ask
+//! them, and the failure is a kernel that never ends. Rows that one group does as a whole are read once anyway.
 
 use super::emit::Emitter;
+use super::gpu::{UNROLL, is_cheap};
 use super::{Arg, Kernel};
 use crate::code::Writer;
 use crate::kernels::{elements, in_order, names, row_index};
@@ -18,6 +27,15 @@ use accel_fusion::kernel::{ArrayId, Code, Instr, Rows};
 
 /// How many elements each item of a group scans at a time.
 pub const EACH: usize = 4;
+
+/// Where in local memory the elements of a scan are: apart such that items that go through [`EACH`] of their own do not wait for
+/// the same bank.
+const PLACE: &str = "#define PLACE(n) ((n) + (n) / 32)";
+
+/// How many places so many items need.
+pub fn places(items: usize) -> usize {
+    items * EACH + items * EACH / 32 + 1
+}
 
 /// Whether code always succeeds.
 pub fn succeeds(code: &Code) -> bool {
@@ -39,7 +57,7 @@ pub fn suits(rows: &Rows) -> bool {
 /// The lines that all these kernels begin with.
 const HEAD: [&str; 2] = [
     "const uint item = get_local_id(0), size = get_local_size(0);",
-    "const P row = get_group_id(0) / arg2, slot = get_group_id(0) % arg2;",
+    "const P row = (P)get_group_id(0) / (P)arg2, slot = (P)get_group_id(0) % (P)arg2;",
 ];
 
 impl Emitter<'_> {
@@ -72,7 +90,7 @@ impl Emitter<'_> {
         self.group_kernel(s, &format!("fold_{}_join_group", s.number), outer, |w| {
             let types = w.columns(to);
             w.state(&types);
-            w.line("const i64 from = 0, to = arg0;");
+            w.line("const P from = 0, to = arg0;");
             let part =
                 |k: &str| -> Vec<String> { (0..types.len()).map(|c| format!("s{c}[row * arg0 + {k}]")).collect() };
             w.reduce_items(&types, rows, false, |w, k, x| w.assign(x, &part(k)));
@@ -101,7 +119,7 @@ impl Emitter<'_> {
 
 impl Writer<'_> {
     fn part_bounds(&mut self) {
-        self.line("const i64 from = (i64)slot * arg0, to = min(from + arg0, arg1);");
+        self.line("const P from = slot * (P)arg0, to = min(from + (P)arg0, (P)arg1);");
     }
 
     fn locals(&mut self, types: &[ScalarType]) {
@@ -131,20 +149,24 @@ impl Writer<'_> {
         let (y, x) = (names("y", types), names("x", types));
         let turns = rows.known.is_some();
         if turns {
-            self.line("const i64 count = min(to - from, (i64)size), stop = to, step = size;");
-            self.line("i64 k = from + item;");
+            self.line("const P count = min(to - from, (P)size), stop = to, step = size;");
+            self.line("P k = from + item;");
         } else {
             self.line(
-                "const i64 piece = (to - from + size - 1) / size, count = (to - from + piece - 1) / piece, step = 1;",
+                "const P piece = (to - from + size - 1) / size, count = (to - from + piece - 1) / piece, step = 1;",
             );
-            self.line("i64 k = from + item * piece;");
-            self.line("const i64 stop = min(k + piece, to);");
+            self.line("P k = from + item * piece;");
+            self.line("const P stop = min(k + piece, to);");
         }
         let at = |i: &str| -> Vec<String> { (0..types.len()).map(|c| format!("l{c}[{i}]")).collect() };
         self.braces("if (item < count)", |w| {
             w.declare(&y, types);
             element(w, "k", &y);
-            w.braces("for (k += step; k < stop; k += step)", |w| {
+            w.line("k += step;");
+            if turns && is_cheap(&rows.element) {
+                w.line(UNROLL);
+            }
+            w.braces("for (; k < stop; k += step)", |w| {
                 w.declare(&x, types);
                 element(w, "k", &x);
                 w.code(&rows.op, &in_order(reverse, &y, &x), &y);
@@ -153,7 +175,7 @@ impl Writer<'_> {
         });
         self.line("barrier(CLK_LOCAL_MEM_FENCE);");
         self.braces("for (uint apart = 1; apart < size; apart *= 2)", |w| {
-            w.braces("if (item % (2 * apart) == 0 && item + apart < count)", |w| {
+            w.braces("if ((item & (2 * apart - 1)) == 0 && item + apart < count)", |w| {
                 w.code(&rows.op, &in_order(reverse, &at("item"), &at("item + apart")), &at("item"));
             });
             w.line("barrier(CLK_LOCAL_MEM_FENCE);");
@@ -178,7 +200,8 @@ impl Writer<'_> {
     }
 
     /// Goes through a part of a row, [`EACH`] elements for every item at a time: each item scans its own, the totals are scanned in local
-    /// memory, and everything is combined with what came before.
+    /// memory, and everything is combined with what came before. Elements come and go through local memory, so that items next to each
+    /// other read and write elements next to each other.
     fn scan_part(&mut self, to: ArrayId, outer: usize, reverse: bool, rows: &Rows) {
         let types = self.columns(to);
         let some = rows.init.is_some();
@@ -188,7 +211,7 @@ impl Writer<'_> {
         self.locals(&types);
         let before = names("b", &types);
         self.declare(&before, &types);
-        self.line(format!("const i64 base = row * (arg1 + {});", some as u8));
+        self.line(format!("const P base = row * ((P)arg1 + {});", some as u8));
         // Without an initial value there is nothing before the first part.
         self.line(format!("bool started = {};", if some { "1" } else { "slot > 0" }));
         let z = names("z", &types);
@@ -199,7 +222,7 @@ impl Writer<'_> {
             self.braces("if (slot == 0 && item == 0)", |w| w.assign(&elements(to, types.len(), place), &z));
         }
         self.braces("if (slot > 0)", |w| {
-            w.line("const i64 from = 0, to = slot;");
+            w.line("const P from = 0, to = slot;");
             let part = |k: &str| names_at("s", &types, &format!("row * arg2 + {k}"));
             w.reduce_items(&types, rows, reverse, |w, k, x| w.assign(x, &part(k)));
             let total = names_at("l", &types, "0");
@@ -209,31 +232,40 @@ impl Writer<'_> {
             }
             w.line("barrier(CLK_LOCAL_MEM_FENCE);");
         });
+        for (c, t) in types.iter().enumerate() {
+            self.param(Arg::Local(types.len() + c), format!("local {t} *m{c}"));
+        }
         let source = |k: &str| if reverse { format!("arg1 - 1 - ({k})") } else { k.to_string() };
         let target = |k: &str| match (reverse, some) {
-            (true, _) => format!("base + arg1 - 1 - ({k})"),
+            (true, _) => format!("base + (P)arg1 - 1 - ({k})"),
             (false, true) => format!("base + ({k}) + 1"),
             (false, false) => format!("base + {k}"),
         };
-        let own = |e: usize| names(&format!("y{e}_"), &types);
+        let tile = |n: &str| names_at("m", &types, &format!("PLACE({n})"));
+        let own = |e: &str| tile(&format!("item * {EACH} + {e}"));
         let here = names_at("l", &types, "item");
-        self.braces(&format!("for (i64 tile = from; tile < to; tile += size * {EACH})"), |w| {
-            w.line(format!("const i64 k = tile + item * {EACH};"));
-            w.line(format!("const uint count = (min(to - tile, (i64)size * {EACH}) + {EACH} - 1) / {EACH};"));
-            for e in 0..EACH {
-                w.declare(&own(e), &types);
-                w.braces(&format!("if (k + {e} < to)"), |w| match e {
-                    0 => w.code(&rows.element, &row_index(outer, &source("k")), &own(0)),
-                    _ => {
-                        let x = names("x", &types);
-                        w.declare(&x, &types);
-                        w.code(&rows.element, &row_index(outer, &source(&format!("k + {e}"))), &x);
-                        w.code(&rows.op, &in_order(reverse, &own(e - 1), &x), &own(e));
-                    }
-                });
-                // The total of an item is that of its last element.
-                w.braces(&format!("if (k + {e} < to)"), |w| w.assign(&here, &own(e)));
+        let by_turns = "for (uint n = item; n < filled; n += size)";
+        self.declarations.need("PLACE", || PLACE.into());
+        self.braces(&format!("for (P tile = from; tile < to; tile += size * {EACH})"), |w| {
+            w.line(format!("const uint filled = min(to - tile, (P)(size * {EACH}));"));
+            w.line(format!(
+                "const uint count = (filled + {EACH} - 1) / {EACH}, last = min(item * {EACH} + {EACH}, filled);"
+            ));
+            if is_cheap(&rows.element) {
+                w.line(UNROLL);
             }
+            w.braces(by_turns, |w| w.code(&rows.element, &row_index(outer, &source("tile + n")), &tile("n")));
+            w.line("barrier(CLK_LOCAL_MEM_FENCE);");
+            w.braces("if (item < count)", |w| {
+                let y = names("y", &types);
+                w.declare(&y, &types);
+                w.assign(&y, &own("0"));
+                w.braces(&format!("for (uint n = item * {EACH} + 1; n < last; n++)"), |w| {
+                    w.code(&rows.op, &in_order(reverse, &y, &tile("n")), &y);
+                    w.assign(&tile("n"), &y);
+                });
+                w.assign(&here, &y);
+            });
             w.line("barrier(CLK_LOCAL_MEM_FENCE);");
             let total = names("t", &types);
             w.declare(&total, &types);
@@ -257,18 +289,18 @@ impl Writer<'_> {
             });
             w.braces("else if (item > 0 && item < count)", |w| w.assign(&prefix, &left));
             w.braces("else if (started)", |w| w.assign(&prefix, &before));
-            for e in 0..EACH {
-                w.braces(&format!("if (k + {e} < to)"), |w| {
-                    let out = elements(to, types.len(), &target(&format!("k + {e}")));
-                    w.braces("if (any)", |w| w.code(&rows.op, &in_order(reverse, &prefix, &own(e)), &out));
-                    w.braces("else", |w| w.assign(&out, &own(e)));
-                });
-            }
+            w.braces(&format!("if (any) for (uint n = item * {EACH}; n < last; n++)"), |w| {
+                w.code(&rows.op, &in_order(reverse, &prefix, &tile("n")), &tile("n"));
+            });
             // Everything up to here.
             let all = names_at("l", &types, "count - 1");
             w.braces("if (started)", |w| w.code(&rows.op, &in_order(reverse, &before, &all), &before));
             w.braces("else", |w| w.assign(&before, &all));
             w.line("started = 1;");
+            w.line("barrier(CLK_LOCAL_MEM_FENCE);");
+            w.braces(by_turns, |w| {
+                w.assign(&elements(to, types.len(), &target("tile + n")), &tile("n"));
+            });
             w.line("barrier(CLK_LOCAL_MEM_FENCE);");
         });
     }

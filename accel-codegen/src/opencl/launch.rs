@@ -8,6 +8,11 @@ const TASKS: usize = 64;
 /// The work-items of a group, if the device takes so many.
 const GROUP: usize = 256;
 
+/// The elements that an item of a GPU does if there are so many that all of the device is busy nevertheless.
+const EACH: usize = 4;
+/// At least so many items keep a compute unit busy.
+const BUSY: usize = 1 << 13;
+
 /// The size of an index space.
 pub fn count(space: &[i64]) -> usize {
     space.iter().map(|n| *n as usize).product()
@@ -69,7 +74,10 @@ pub fn loop_<'a>(kernel: &'a Kernel, sizes: &Sizes, cost: usize, target: &Target
         return Work::default();
     }
     let launch = match target.shape {
-        Shape::Gpu => items(kernel, n, vec![n as i64], target),
+        Shape::Gpu => {
+            let each = if n / EACH >= target.units * BUSY { EACH } else { 1 };
+            items(kernel, n.div_ceil(each), vec![n as i64], target)
+        }
         Shape::Cpu => positions(kernel, n, cost, 1, target),
     };
     Work { scratch: vec![], launches: vec![launch] }

@@ -65,12 +65,8 @@ impl Permutation {
         if n == 0 {
             return Work::default();
         }
-        if let Some(Atomic { combine, open }) = self.atomic.as_ref().filter(|_| n > ONE_BY_ONE) {
-            let grid = |kernel, n: usize| launch::items(kernel, n, vec![n as i64], target);
-            let mut launches: Vec<_> = open.iter().filter(|_| targets > 0).map(|open| grid(open, targets)).collect();
-            let scratch = open.iter().map(|_| 4 * targets.max(1)).collect();
-            launches.push(grid(combine, n));
-            return Work { scratch, launches };
+        if let Some(atomic) = self.atomic.as_ref().filter(|_| n > ONE_BY_ONE) {
+            return atomic.work(n, targets, target);
         }
         let nothing = Rest { len: 0, row: 0, slot: None };
         if n < SMALL || targets == 0 {

@@ -24,7 +24,7 @@ const ITEMS: usize = 1 << 15;
 const LEAST: usize = 16;
 
 /// How many work-groups a compute unit is given, to keep it busy,
-const GROUPS_PER_UNIT: usize = 8;
+pub const GROUPS_PER_UNIT: usize = 8;
 /// and how many parts a row is cut into for them at most.
 const MOST_PARTS: usize = 2048;
 
@@ -191,7 +191,7 @@ impl Scanning {
             if parts == 1 {
                 launches.clear();
             }
-            launches.push(groups(write, &self.types, n * parts, numbers, target));
+            launches.push(tiles(write, &self.types, n * parts, numbers, target));
             return Work { scratch: scratch(&self.types, parts * n), launches };
         }
         match part_size(n, len, self.cost, target) {
@@ -246,6 +246,27 @@ fn group_parts(n: usize, len: usize, target: &Target) -> (usize, usize) {
     let most = len.div_ceil(group(target) * group::EACH * 2);
     let size = len.div_ceil(wanted.min(most).clamp(1, MOST_PARTS));
     (len.div_ceil(size), size)
+}
+
+/// A launch of `count` groups of a scan, which have a tile in local memory also.
+fn tiles<'a>(
+    kernel: &'a Kernel,
+    types: &[ScalarType],
+    count: usize,
+    numbers: [usize; 3],
+    target: &Target,
+) -> Launch<'a> {
+    let bytes: usize = types.iter().map(|t| size_of(*t, 1)).sum();
+    let room = target.local_memory / bytes.max(1);
+    let mut size = group(target);
+    while size > 1 && size + group::places(size) > room {
+        size /= 2;
+    }
+    let mut launch = groups(kernel, types, count, numbers, target);
+    launch.global[0] = count * size;
+    launch.group[0] = size;
+    launch.local = [size, group::places(size)].iter().flat_map(|n| types.iter().map(|t| size_of(*t, *n))).collect();
+    launch
 }
 
 /// A launch of `count` groups.

@@ -8,6 +8,7 @@ use super::product::{row_major, size_of_role};
 use super::{Kernel, Launch, Sizes, Work};
 use crate::code::Writer;
 use crate::liveness::Step;
+use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Contraction, Operand, Role, Rows};
 
 /// The rows and columns of a tile,
@@ -16,6 +17,9 @@ const SIDE: usize = 64;
 const DEPTH: usize = 16;
 /// and the rows and columns of an item.
 const EACH: usize = 4;
+/// From a line of a tile in local memory to the next: a few more numbers than are used, so that items that copy different lines at the same
+/// time do not wait for the same bank; whole vectors of four, which lines are read by.
+const LINE: usize = SIDE + 4;
 /// The items of a group.
 const ITEMS: usize = (SIDE / EACH) * (SIDE / EACH);
 /// Below so many multiplications other ways are faster.
@@ -31,7 +35,7 @@ pub struct Tiled {
 impl Tiled {
     /// Prints it, if the device's groups are large enough.
     pub fn new(e: &mut Emitter, s: &Step, to: ArrayId, outer: usize, rows: &Rows, c: &Contraction) -> Option<Tiled> {
-        let room = 2 * SIDE * DEPTH * crate::ops::bytes(c.ty) as usize;
+        let room = 2 * LINE * DEPTH * crate::ops::bytes(c.ty) as usize;
         if e.target.largest_group < ITEMS || e.target.local_memory < room {
             return None;
         }
@@ -56,6 +60,11 @@ impl Tiled {
             Launch { kernel: &self.kernel, global: [groups * ITEMS, 1], group: [ITEMS, 1], numbers, local: vec![] };
         Some(Work { scratch: vec![], launches: vec![launch] })
     }
+}
+
+/// The vectors of [`EACH`] numbers.
+fn vector(t: ScalarType) -> &'static str {
+    if t == ScalarType::F32 { "float4" } else { "double4" }
 }
 
 impl Writer<'_> {
@@ -88,23 +97,24 @@ impl Writer<'_> {
         {
             self.places(name, o, c, role, [first, size]);
         }
+        let four = vector(t);
         let all = || (0..EACH).flat_map(|i| (0..EACH).map(move |j| (i, j)));
         all().for_each(|(i, j)| self.line(format!("{t} y{i}_{j} = 0;")));
-        self.braces(&format!("for (i64 k = 0; k < arg0; k += {DEPTH})"), |w| {
+        self.braces(&format!("for (P k = 0; k < (P)arg0; k += {DEPTH})"), |w| {
             for (name, o) in [("left", &c.left), ("right", &c.right)] {
                 let column = format!("a{}_{}", o.array, o.column);
                 w.braces(&format!("for (int e = 0; e < {}; e++)", SIDE * DEPTH / ITEMS), |w| {
                     w.line(format!(
-                        "{name}[{name}_depth[e] * {SIDE} + {name}_at[e]] = k + {name}_depth[e] < arg0 ? {column}[{name}_place[e] + (k + {name}_depth[e]) * {name}_step] : 0;"
+                        "{name}[{name}_depth[e] * {LINE} + {name}_at[e]] = k + {name}_depth[e] < (P)arg0 ? {column}[{name}_place[e] + (k + {name}_depth[e]) * {name}_step] : 0;"
                     ));
                 });
             }
             w.line("barrier(CLK_LOCAL_MEM_FENCE);");
             w.braces(&format!("for (int d = 0; d < {DEPTH}; d++)"), |w| {
-                for i in 0..EACH {
-                    w.line(format!("const {t} b{i} = left[d * {SIDE} + down + {i}], c{i} = right[d * {SIDE} + along + {i}];"));
+                for (v, name, at) in [("b", "left", "down"), ("c", "right", "along")] {
+                    w.line(format!("const {four} {v} = *(const local {four} *)({name} + d * {LINE} + {at});"));
                 }
-                all().for_each(|(i, j)| w.line(format!("y{i}_{j} = fma(b{i}, c{j}, y{i}_{j});")));
+                all().for_each(|(i, j)| w.line(format!("y{i}_{j} = fma(b.s{i}, c.s{j}, y{i}_{j});")));
             });
             w.line("barrier(CLK_LOCAL_MEM_FENCE);");
         });
@@ -138,9 +148,10 @@ impl Writer<'_> {
         let extent = |p: usize| format!("n{p}");
         let strides: Vec<String> = (0..c.roles.len()).map(|p| self.stride(o, p)).collect();
         let stride = |p: usize| strides[p].clone();
-        self.line(format!("local {t} {name}[{}];", SIDE * DEPTH));
-        self.line(format!("const i64 {name}_step = {};", strides[c.roles.len() - 1]));
-        self.line(format!("i64 {name}_place[{each}];"));
+        let aligned = format!("__attribute__((aligned(sizeof({}))))", vector(t));
+        self.line(format!("local {t} {name}[{}] {aligned};", LINE * DEPTH));
+        self.line(format!("const P {name}_step = {};", strides[c.roles.len() - 1]));
+        self.line(format!("P {name}_place[{each}];"));
         self.line(format!("int {name}_depth[{each}], {name}_at[{each}];"));
         self.braces(&format!("for (int e = 0; e < {each}; e++)"), |w| {
             w.line(format!("const int n = e * {ITEMS} + item;"));

@@ -1,0 +1,204 @@
+//! The programs whose kernels are golden texts, and some of the same kinds: the device compiles all of their kernels, and computes what the
+//! evaluator of kernel programs does.
+
+#[path = "../../accel-codegen/tests/text/programs.rs"]
+mod programs;
+
+use crate::code::Code;
+use crate::device::OpenDevice;
+use crate::run::{Array, Run, Stop};
+use crate::{OpenCl, Shape, results};
+use accel_codegen::opencl::Target;
+use accel_core::error::Result;
+use accel_core::repr::{ArrayTuple, Column, RawArray, Scalar, ScalarType};
+use accel_fusion::kernel::{Program, evaluate, parse};
+use std::io::Write;
+use std::sync::Arc;
+
+/// The text of a program, which `assert_snapshot` takes: here it is not the code that is compared.
+pub fn code(text: &str) -> String {
+    text.into()
+}
+
+macro_rules! assert_snapshot {
+    ($text:expr) => {
+        crate::golden::check(&$text)
+    };
+}
+pub(crate) use assert_snapshot;
+
+/// The device, if there is one.
+fn device() -> Option<Arc<OpenDevice>> {
+    match OpenCl::shared() {
+        Ok(backend) => Some(backend.device.clone()),
+        Err(e) => {
+            let _ = writeln!(std::io::stderr(), "LEFT OUT: {e}");
+            None
+        }
+    }
+}
+
+/// An array of small numbers that are not zero.
+fn argument(types: &[ScalarType], extents: Vec<usize>) -> RawArray {
+    let n = extents.iter().product();
+    let columns = types.iter().map(|t| {
+        let mut column = Column::zeros(*t, n).unwrap();
+        (0..n).for_each(|i| assert!(column.set(i, t.from_f64(1.0 + (i * 7 % 5) as f64))));
+        column
+    });
+    RawArray { columns: columns.collect(), extents: extents.into() }
+}
+
+/// The arguments of a program: vectors of one length, other arrays of another one.
+fn arguments(p: &Program, [vector, other]: [usize; 2]) -> Vec<RawArray> {
+    let of = |a: &usize| {
+        let info = &p.arrays[*a];
+        argument(&info.columns, vec![if info.rank == 1 { vector } else { other }; info.rank])
+    };
+    p.inputs.iter().map(of).collect()
+}
+
+/// What the device computes.
+fn run(code: &Code, arguments: &[RawArray]) -> Result<Vec<RawArray>> {
+    match Run::start(code, arguments.iter().map(Array::host).collect()) {
+        Ok(run) => results::to_host(code, run),
+        Err(Stop::Error(e)) => Err(e),
+        Err(_) => panic!("the arguments are too large"),
+    }
+}
+
+/// Compares with the evaluator in both shapes.
+pub fn check(text: &str) {
+    let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    compare(&program, &[[7, 7], [40, 40], [3000, 60]], |t| t);
+}
+
+fn compare(program: &Program, sizes: &[[usize; 2]], target: impl Fn(Target) -> Target) {
+    let Some(device) = device() else { return };
+    for shape in [Shape::Cpu, Shape::Gpu] {
+        let code = Code::new(program.clone(), device.clone(), target(device.target(Some(shape)))).unwrap();
+        for size in sizes {
+            let arguments = arguments(program, *size);
+            let tuple = arguments.iter().rev().fold(ArrayTuple::Unit, |rest, a| match rest {
+                ArrayTuple::Unit => ArrayTuple::Array(a.clone()),
+                rest => ArrayTuple::Pair(Arc::new((ArrayTuple::Array(a.clone()), rest))),
+            });
+            match (evaluate(program, &tuple), run(&code, &arguments)) {
+                (Ok(expected), Ok(found)) => {
+                    expected
+                        .iter()
+                        .zip(&found)
+                        .for_each(|(e, f)| same(e, f, &format!("{shape:?} {size:?}\n{program}")));
+                }
+                (Err(expected), Err(found)) => assert_eq!(found.to_string(), expected.to_string()),
+                (expected, found) => panic!("{shape:?} {size:?} {:?} {:?}\n{program}", found.err(), expected.err()),
+            }
+        }
+    }
+}
+
+/// The same integers, and floating-point numbers up to what the order of additions and functions make different.
+fn same(expected: &RawArray, found: &RawArray, what: &str) {
+    assert_eq!(found.extents, expected.extents, "{what}");
+    for (e, f) in expected.columns.iter().zip(&found.columns) {
+        for i in 0..e.len() {
+            let (e, f) = (e.get(i).unwrap(), f.get(i).unwrap());
+            match (e, f) {
+                (Scalar::F32(e), Scalar::F32(f)) => {
+                    assert!((e - f).abs() <= 1e-5 * e.abs() || e == f, "{e} {f} {what}")
+                }
+                (Scalar::F64(e), Scalar::F64(f)) => {
+                    assert!((e - f).abs() <= 1e-12 * e.abs() || e == f, "{e} {f} {what}")
+                }
+                _ => assert_eq!(f, e, "{what}"),
+            }
+        }
+    }
+}
+
+/// Few targets and many elements, for all kinds of types and operators: with and without atomic operations on 64 bits.
+#[test]
+fn histograms() {
+    for t in ["i32", "u32", "f32", "i64", "u64", "f64", "u8", "i16"] {
+        for (known, op) in [("sum", "x0 + x1"), ("product", "x0 * x1"), ("min", "min x0 x1"), ("max", "max x0 x1")] {
+            if known != "sum" && !["i32", "f32", "i64"].contains(&t) {
+                continue;
+            }
+            // Every element is near one: products of many are still numbers that can be compared.
+            let element = if t.starts_with('f') && known == "product" {
+                format!("x1: {t} = 1.001{} -> x1", if t == "f32" { "f32" } else { "" })
+            } else {
+                format!("x1: {t} = as {t} x0 -> x1")
+            };
+            let program = parse(&format!(
+                "program (a0: Array1<i64>, a1: Array2<{t}>)
+                 site 0 = \"here\"
+                 {{
+                   a2: Array2<{t}> = permute a1 @0 {known}
+                     extents () {{ x0: i64 = extent a0 0 -> x0 }}
+                     target (x0: i64) {{ x1: i64 = a0[x0] @0 inside; x2: i64 = 4; x3: bool = x1 != x2; x4: i64 = x0 & x1 -> x3, x1, x4 }}
+                     element (x0: i64) {{ {element} }}
+                     comb (x0: {t}, x1: {t}) {{ x2: {t} = {op} -> x2 }}
+                   -> a2
+                 }}"
+            ))
+            .unwrap_or_else(|e| panic!("{e}"));
+            let sizes = [[10_000, 7], [20_000, 40]];
+            compare(&program, &sizes, |target| target);
+            if t == "u64" {
+                compare(&program, &sizes, |target| Target { atomics_64: false, ..target });
+            }
+        }
+    }
+}
+
+/// Targets outside of the array are found, and nobody waits at a barrier for those who have found them.
+#[test]
+fn histograms_that_fail() {
+    let program = parse(
+        "program (a0: Array1<i64>, a1: Array2<i32>)
+         site 0 = \"here\"
+         {
+           a2: Array2<i32> = permute a1 @0 sum
+             extents () { x0: i64 = extent a0 0 -> x0 }
+             target (x0: i64) { x1: bool = true; x2: i64 = 9; x3: i64 = 0 -> x1, x2, x3 }
+             element (x0: i64) { x1: i32 = 1i32 -> x1 }
+             comb (x0: i32, x1: i32) { x2: i32 = x0 + x1 -> x2 }
+           -> a2
+         }",
+    )
+    .unwrap();
+    compare(&program, &[[10_000, 7], [10_000, 40]], |t| t);
+}
+
+/// Long rows: scans and reductions by several groups, in both directions, with operators that must keep the order.
+#[test]
+fn long_rows() {
+    let lines = [
+        ("a1: Array1<f64> = scan", "", ""),
+        ("a1: Array1<f64> = scan", "reverse", "init () { x0: f64 = 0.5 -> x0 }"),
+        ("a1: Array0<f64> = reduce", "", "init () { x0: f64 = 0.5 -> x0 }"),
+    ];
+    let sum = "x2: f64 = x0 + x1 -> x2";
+    let max = "x2: f64 = max x0 x1 -> x2";
+    let orders = [("", "-> x0"), ("", "-> x1"), ("sum", sum), ("max", max)];
+    for (known, op) in orders {
+        for (head, direction, init) in lines {
+            let program = parse(&format!(
+                "program (a0: Array1<f64>)
+                 site 0 = \"here\"
+                 {{
+                   {head} @0 {direction} {known}
+                     extents () {{ -> }}
+                     len () {{ x0: i64 = extent a0 0 -> x0 }}
+                     element (x0: i64) {{ x1: f64 = a0[x0] @0 inside; x2: f64 = as f64 x0; x3: f64 = x1 + x2 -> x3 }}
+                     {init}
+                     op (x0: f64, x1: f64) {{ {op} }}
+                   -> a1
+                 }}"
+            ))
+            .unwrap_or_else(|e| panic!("{e} {head} {direction}"));
+            compare(&program, &[[300, 1], [5000, 1], [40_961, 1]], |t| t);
+        }
+    }
+}
