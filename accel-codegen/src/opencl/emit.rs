@@ -48,6 +48,8 @@ pub enum Tasks {
     Across,
     /// Item `r` has the `arg0` parts of row `r` of length `arg1`; there are `arg2` rows.
     Rows,
+    /// As `Ranges`; item `g` has the `g`th pieces of `arg2` bytes of the first scratch buffer and `arg3` bytes of the second.
+    Strips,
 }
 
 pub struct Emitter<'a> {
@@ -158,10 +160,19 @@ impl Emitter<'_> {
                     "const task t = { 0, arg0, row, 0, arg1, extents };",
                 ],
             ),
+            Tasks::Strips => (
+                4,
+                &[
+                    "const i64 slot = get_global_id(0), from = slot * arg0, to = min(from + arg0, arg1);",
+                    "if (from >= to) return;",
+                    "const task t = { from, to, 0, slot, 0, extents };",
+                ],
+            ),
         };
         let params = self.declarations.functions.get(function).cloned().unwrap_or_default();
         let argument = |arg: &Arg| match (arg, tasks) {
             (Arg::Scratch(k), Tasks::Parts | Tasks::Across | Tasks::Rows) => format!(", s{k} + first"),
+            (Arg::Scratch(k), Tasks::Strips) => format!(", s{k} + slot * arg{}", k + 2),
             _ => format!(", {}", name(*arg)),
         };
         let arguments: String = params.keys().map(argument).collect();
