@@ -7,7 +7,7 @@
 //! Names in the generated code: `s3_0` is the first column of array 3 in the strip, `a3_0` in memory, `o3_0` the same if the strip
 //! writes it, `t3_0` the task's partial total; `i1`, `i2`, … are indices, `l` is the lane, `position[l]` the outermost index.
 
-use crate::code::{LANES, Lanes, Writer, position, position_in_strip, uses};
+use crate::code::{LANE, LANES, Lanes, Writer, position, position_in_strip, uses};
 use crate::cost::cost;
 use crate::kernels::{elements, index, names, neutral, operator};
 use crate::ops;
@@ -272,7 +272,7 @@ impl<'a> Strip<'a> {
                     let q = position_in_strip(to[0], ix);
                     w.line(format!("const i64 q = ({q}) * {LANES};"));
                     let out: Vec<_> = to.iter().flat_map(|a| in_strip(*a, self.columns(*a).len(), "q + l")).collect();
-                    w.braces(LANE, |w| w.code(body, ix, &out));
+                    w.each_lane(body, ix, &out);
                 });
                 to.iter().for_each(|a| self.store(w, *a));
             }
@@ -319,7 +319,7 @@ impl<'a> Strip<'a> {
             let ix = ["position[l]".to_string(), k.to_string()];
             let at = format!("{} + l", k * LANES);
             let out: Vec<_> = to.iter().flat_map(|a| in_strip(*a, self.columns(*a).len(), &at)).collect();
-            w.braces(LANE, |w| w.code(code, &ix, &out));
+            w.each_lane(code, &ix, &out);
         }
         true
     }
@@ -343,17 +343,33 @@ impl<'a> Strip<'a> {
         if rows.init.is_some() {
             w.braces(LANE, |w| w.assign(&lane, &names(&format!("z{to}_"), types)));
         } else {
-            w.braces(LANE, |w| w.code(&rows.element, &element("0"), &lane));
+            w.each_lane(&rows.element, &element("0"), &lane);
         }
         w.braces(&format!("for (i64 k = {}; k < m{to}; k++)", rows.init.is_none() as u8), |w| {
-            w.braces(LANE, |w| {
-                w.declare(&x, types);
-                w.code(&rows.element, &element("k"), &x);
-                w.code(&rows.op, &[lane.clone(), x.clone()].concat(), &lane);
-            });
+            self.elements(w, rows, &element("k"), |w| w.code(&rows.op, &[lane.clone(), x.clone()].concat(), &lane));
         });
         w.line(format!("const i64 q = ({}) * {LANES};", position_in_strip(to, ix)));
         w.braces(LANE, |w| w.assign(&in_strip(to, types.len(), "q + l"), &lane));
+    }
+
+    /// `then` for every lane, with the columns of the element at an index in `x0`, `x1`, …
+    fn elements(&self, w: &mut Writer, rows: &Rows, index: &[String], then: impl FnOnce(&mut Writer)) {
+        let types: Vec<_> = rows.element.results.iter().map(|r| rows.element.types[*r]).collect();
+        let x = names("x", &types);
+        if !w.has_calls(&rows.element) {
+            return w.braces(LANE, |w| {
+                w.declare(&x, &types);
+                w.code(&rows.element, index, &x);
+                then(w);
+            });
+        }
+        let all = names("v", &types);
+        all.iter().zip(&types).for_each(|(v, t)| w.line(format!("{t} {v}[{LANES}];")));
+        w.each_lane(&rows.element, index, &all.iter().map(|v| format!("{v}[l]")).collect::<Vec<_>>());
+        w.braces(LANE, |w| {
+            x.iter().zip(&all).zip(&types).for_each(|((x, v), t)| w.line(format!("const {t} {x} = {v}[l];")));
+            then(w);
+        });
     }
 
     /// Combines the elements of the strip with the task's partial total.
@@ -373,9 +389,7 @@ impl<'a> Strip<'a> {
                         w.line(format!("{a} = {value};"));
                     };
                     w.line(format!("{t} y[{LANES}];"));
-                    w.braces(LANE, |w| {
-                        w.declare(&x, types);
-                        w.code(&rows.element, &element, &x);
+                    self.elements(w, rows, &element, |w| {
                         let zero = ops::constant(w.declarations, neutral(known, *t));
                         w.line(format!("y[l] = l < width ? x0 : {zero};"));
                     });
@@ -465,9 +479,6 @@ impl<'a> Strip<'a> {
         }
     }
 }
-
-/// The loop over the positions of a strip.
-const LANE: &str = "for (int l = 0; l < 32; l++)";
 
 /// The code for elements, and the register with the position.
 fn elementwise(role: Role, op: &Op) -> (&Code, Reg) {

@@ -8,6 +8,11 @@ pub fn width(t: ScalarType) -> usize {
     if t == ScalarType::F32 { 16 } else { 8 }
 }
 
+/// The type of a vector.
+pub fn name(t: ScalarType) -> &'static str {
+    if t == ScalarType::F32 { "float16" } else { "double8" }
+}
+
 /// Declares vectors of 64 bytes, those of eight numbers, their fused products, and the sums of eight vectors at once.
 pub fn vectors(d: &mut Declarations, t: ScalarType) {
     // The names are declared in the order of the alphabet: types before what uses them.
