@@ -3,16 +3,18 @@
 #
 #   scripts/test.sh           unit, integration and documentation tests, the book's listings, the long tests; OpenCL on pocl
 #   scripts/test.sh --quick   the same without the long tests (those that need an optimised build)
+#   scripts/test.sh --opencl  also the longest tests of the OpenCL backend: conformance of kernels for GPUs, all gradients (20 minutes more)
 #   scripts/test.sh --book    also the book itself (installs mdbook, which takes minutes to compile)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-quick=no book=no
+quick=no book=no opencl=no
 for option in "$@"; do
   case "$option" in
     --quick) quick=yes ;;
     --book) book=yes ;;
-    *) echo "scripts/test.sh: unknown option $option (expected --quick or --book)" >&2; exit 2 ;;
+    --opencl) opencl=yes ;;
+    *) echo "scripts/test.sh: unknown option $option (expected --quick, --opencl or --book)" >&2; exit 2 ;;
   esac
 done
 
@@ -67,8 +69,9 @@ if [ "$quick" = no ]; then
   # A single test does not build the examples that it runs.
   run cargo build --release --package accel --examples
   run cargo test --release --package accel --test adbench --test bad_cases --test random_programs --test opencl \
-    --features opencl --no-fail-fast -- --ignored
-  if [ -z "$left_out" ]; then
+    --features opencl --no-fail-fast -- --ignored --skip conformance_of_kernels_for_gpus
+  if [ "$opencl" = yes ]; then
+    run cargo test --release --package accel --test opencl --features opencl -- --ignored conformance_of_kernels_for_gpus
     run env ACCEL_ALSO_ON=opencl QUICKCHECK_TESTS=5 cargo test --release --package accel --features opencl --test gradients
   fi
 fi

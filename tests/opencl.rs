@@ -58,7 +58,7 @@ fn conformance() {
 
 /// Kernels for graphics cards, on whatever device there is.
 #[test]
-#[ignore = "takes minutes where kernels are not in the driver's cache: scripts/test.sh runs it"]
+#[ignore = "takes minutes where kernels are not in the driver's cache: scripts/test.sh --opencl runs it"]
 fn conformance_of_kernels_for_gpus() {
     let Some(backend) = opencl() else { return };
     println!("{} results compared", suite::all(&backend.clone().with_shape(Shape::Gpu)));
