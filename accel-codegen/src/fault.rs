@@ -1,7 +1,7 @@
 //! The record that generated code leaves when it fails: `[kind, site, what, numbers..]`.
 
 use accel_core::error::Error;
-use accel_fusion::kernel::{ArrayId, Program, SiteId};
+use accel_fusion::kernel::{ArrayId, Program, SiteId, machine};
 
 /// An index outside of an array that is read: the site of the read, the array, the index.
 pub const READ: i64 = 1;
@@ -48,20 +48,9 @@ pub fn error(program: &Program, record: &[i64], statement: SiteId, shape: impl F
             found: format!("{:?}", &record[3..3 + what]),
         },
         MEMORY => Error::Memory { op, shape: extents(what) },
-        EMPTY => Error::Shape {
-            op,
-            expected: "a non-empty innermost dimension".into(),
-            found: format!("shape {:?}", extents(what)),
-        },
-        RESHAPE => {
-            let (old, new) = (shape(record[3] as usize), shape(what));
-            let size = |e: &[usize]| e.iter().product::<usize>();
-            Error::Shape {
-                op,
-                expected: format!("a shape of {} elements, as {old:?} has", size(&old)),
-                found: format!("{new:?}, which has {}", size(&new)),
-            }
-        }
+        // The last extent is that of the rows: 0.
+        EMPTY => machine::empty_rows(program, site, &extents(what - 1)),
+        RESHAPE => machine::other_size(program, site, &shape(record[3] as usize), &shape(what)),
         _ => Error::Internal("generated code failed in an unknown way".into()),
     }
 }

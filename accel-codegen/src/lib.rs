@@ -30,9 +30,8 @@ mod permute;
 mod product;
 mod strip;
 mod sums;
+pub mod tasks;
 mod usage;
 
-pub use code::LANES;
-pub use cost::{SMALL, TASK};
 pub use layout::Layout;
 pub use module::{Module, Options, emit};

@@ -11,17 +11,12 @@ use crate::memory::element_size;
 use crate::runtime::Context;
 use crate::stream::{self, Output};
 use accel_codegen::fault::{MEMORY, record_length};
-use accel_codegen::{SMALL, TASK};
+use accel_codegen::tasks::{part_size, task_size};
 use accel_core::error::Error;
 use rayon::prelude::*;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-
-/// An operation is cut into at most about this many tasks.
-const TASKS: usize = 64;
-/// Rows are split if there are fewer than this: more keep all threads busy by themselves.
-const FEW_ROWS: usize = 16;
 
 /// The callbacks.
 pub static CALLS: Calls = Calls { allocate, release, ranges, reduce, scan, strip: strip::strip };
@@ -212,7 +207,7 @@ impl Context<'_> {
         part: Function,
         finish: impl Fn(&mut Context, &[Task], &Task) -> Outcome,
     ) -> Outcome {
-        let Some(size) = parts(rows, len, cost) else {
+        let Some(size) = part_size(rows, len, cost) else {
             // SAFETY: as the caller promises.
             return unsafe { self.ranges(whole, rows, cost.saturating_mul(len.max(1)), extents, len as i64) };
         };
@@ -272,25 +267,13 @@ impl<T> Shared<T> {
 
 /// The positions up to `n`, each of which takes about `cost` operations, in ranges for a task each.
 fn cut(n: usize, cost: usize) -> impl Iterator<Item = Range<usize>> {
-    let size = if n.saturating_mul(cost) < SMALL {
-        n
-    } else {
-        // Whole cache lines where elements are cheap, so that tasks do not write to the same one.
-        let lines = if cost * 64 <= TASK { 64 } else { 1 };
-        (TASK / cost).max(n.div_ceil(TASKS)).max(1).next_multiple_of(lines)
-    };
+    let size = task_size(n, cost);
     (0..n).step_by(size.max(1)).map(move |from| from..n.min(from + size))
 }
 
 /// The positions `from..to` of an index space.
 fn range(from: usize, to: usize, extents: *const i64) -> Task {
     Task { from: from as i64, to: to as i64, row: 0, slot: 0, len: 0, extents, state: std::ptr::null() }
-}
-
-/// The size of the parts that rows are split into, if they are.
-fn parts(rows: usize, len: usize, cost: usize) -> Option<usize> {
-    let few = rows > 0 && rows < FEW_ROWS;
-    (few && len >= 256 && len.saturating_mul(cost) >= SMALL).then(|| (TASK / cost).max(128).max(len.div_ceil(TASKS)))
 }
 
 /// The parts of a row.

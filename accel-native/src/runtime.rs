@@ -9,6 +9,7 @@ use accel_codegen::Layout;
 use accel_codegen::fault::{self, STRIP, record_length};
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, RawArray};
+use accel_fusion::kernel::machine::check_size;
 use accel_fusion::kernel::{ArrayId, Block as Statements, Op, Program};
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -87,7 +88,7 @@ pub fn run(code: &Code, arguments: &[RawArray]) -> Result<Option<(Vec<RawArray>,
     let mut memory = Memory::with(spare, peak);
     let literals = code.literals.iter().map(|(to, l)| (*to, &program.literals[*l]));
     for (to, a) in program.inputs.iter().copied().zip(arguments) {
-        check_size(&a.extents)?;
+        check_size(|| "`argument`".into(), &a.extents)?;
         put(to, a, layout, &mut extents, &mut columns, &mut blocks, &mut memory);
     }
     for (to, a) in literals {
@@ -157,16 +158,6 @@ fn put(
         if !a.extents.is_empty() {
             blocks[c + k] = memory.borrow(column.clone());
         }
-    }
-}
-
-/// It is an error if the size of an array, or of one with the same extents but without those that are 0, is too large: later
-/// positions cannot overflow.
-fn check_size(extents: &[usize]) -> Result<()> {
-    let product = extents.iter().filter(|e| **e != 0).try_fold(1usize, |n, e| n.checked_mul(*e));
-    match product.filter(|n| isize::try_from(*n).is_ok()) {
-        Some(_) => Ok(()),
-        None => Err(Error::Memory { op: "`argument`".into(), shape: extents.to_vec() }),
     }
 }
 

@@ -1,6 +1,7 @@
 //! axpy, dot and sum of 16M numbers: how much of the memory's bandwidth is reached.
 
 use accel::prelude::*;
+use bench_common::axpy::axpy;
 use bench_common::case::{Asked, Case, Measure, Pair, Result, check_close, native};
 use bench_common::data::{CHUNK, LARGE, uniform};
 use rayon::prelude::*;
@@ -28,9 +29,7 @@ where
         case("axpy", || {
             let (xs, ys) = inputs::<T>();
             let a = T::from_f64(0.5);
-            let axpy = native(&afun(|a: Acc<Scalar<T>>, xs: Acc<Vector<T>>, ys: Acc<Vector<T>>| {
-                zip_with(|x, y| the(a) * x + y, xs, ys)
-            }))?;
+            let axpy = native(&afun(axpy::<T>))?;
             let scale = Array::scalar(a);
             check_close(
                 axpy.run((&scale, &xs, &ys))?.as_slice(),

@@ -3,36 +3,28 @@
 use accel::prelude::*;
 use adbench::GmmFile;
 use bench_common::case::{Asked, Case, Measure, Pair, Result, native};
-use bench_common::gmm::{check, files, inputs, program};
+use bench_common::gmm::{self, check, inputs, program};
 use bench_common::jax;
 use std::path::Path;
 
 pub fn cases() -> Vec<Case> {
-    let files = match files() {
-        Ok(files) => files,
-        Err(reason) => {
-            let reason = reason.to_string();
-            return vec![Case::new("gmm", "GMM", "JAX", [], || Err(reason.into()))];
-        }
-    };
-    let mut cases = vec![];
-    for file in files {
-        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    gmm::cases("JAX", |file, name| {
         let case = |work: &str, reference, asked, pair: fn(&Path) -> Result<Pair>| {
             let file = file.clone();
             Case::new("gmm", format!("GMM {work}, {name}"), reference, [asked], move || pair(&file))
         };
-        cases.push(case("objective", "JAX", Asked::Speed(1.0), |file| {
-            Ok(Pair { ours: objective(file)?, reference: jax::gmm(file, "objective_ms") })
-        }));
-        cases.push(case("gradient", "JAX", Asked::Speed(3.0), |file| {
-            Ok(Pair { ours: gradient(file)?, reference: jax::gmm(file, "gradient_ms") })
-        }));
-        cases.push(case("gradient", "our objective", Asked::Cost(4.0), |file| {
-            Ok(Pair { ours: gradient(file)?, reference: objective(file)? })
-        }));
-    }
-    cases
+        vec![
+            case("objective", "JAX", Asked::Speed(1.0), |file| {
+                Ok(Pair { ours: objective(file)?, reference: jax::gmm(file, "objective_ms") })
+            }),
+            case("gradient", "JAX", Asked::Speed(3.0), |file| {
+                Ok(Pair { ours: gradient(file)?, reference: jax::gmm(file, "gradient_ms") })
+            }),
+            case("gradient", "our objective", Asked::Cost(4.0), |file| {
+                Ok(Pair { ours: gradient(file)?, reference: objective(file)? })
+            }),
+        ]
+    })
 }
 
 fn objective(file: &Path) -> Result<Measure> {

@@ -1,10 +1,8 @@
 //! How much of the work a launch gives to each work-item.
 
 use super::{Kernel, Launch, Shape, Sizes, Target, Work};
-use crate::cost::{SMALL, TASK};
+use crate::tasks::task_size;
 
-/// An operation is cut into at most about this many tasks on a CPU device.
-const TASKS: usize = 64;
 /// The work-items of a group, if the device takes so many.
 const GROUP: usize = 256;
 
@@ -30,16 +28,6 @@ pub fn group(target: &Target) -> usize {
         Shape::Gpu => GROUP.min(target.largest_group).max(1),
         Shape::Cpu => 1,
     }
-}
-
-/// How the positions `0..n`, each of which takes about `cost` operations, are cut on a CPU device.
-pub fn task_size(n: usize, cost: usize) -> usize {
-    if n.saturating_mul(cost) < SMALL {
-        return n;
-    }
-    // Whole cache lines where elements are cheap, so that tasks do not write to the same one.
-    let lines = if cost * 64 <= TASK { 64 } else { 1 };
-    (TASK / cost).max(n.div_ceil(TASKS)).max(1).next_multiple_of(lines)
 }
 
 /// What tasks of ranges get beside the range.

@@ -162,6 +162,17 @@ impl Writer<'_> {
         });
     }
 
+    /// What a sum of products is multiplied with and added to, `factor` and `init`.
+    pub fn factor_and_init(&mut self, to: ArrayId, rows: &Rows, c: &Contraction) {
+        self.hoist(&rows.init.iter().chain([&c.factor]).collect::<Vec<_>>());
+        self.hoist_output(to, false);
+        self.line(format!("{} factor, init = 0;", c.ty));
+        self.code(&c.factor, &[], &["factor".into()]);
+        if let Some(init) = &rows.init {
+            self.code(init, &[], &["init".into()]);
+        }
+    }
+
     /// The tiles `from..to` of the result; those of the same columns come after each other.
     fn tiles(&mut self, to: ArrayId, rows: &Rows, c: &Contraction) {
         let (t, outer, wide) = (c.ty, c.roles.len() - 1, wide(c.ty));
@@ -169,13 +180,7 @@ impl Writer<'_> {
         vectors::vectors(self.declarations, t);
         self.scratch(0, &t.to_string());
         self.scratch(1, &t.to_string());
-        self.hoist(&rows.init.iter().chain([&c.factor]).collect::<Vec<_>>());
-        self.hoist_output(to, false);
-        self.line(format!("{t} factor, init = 0;"));
-        self.code(&c.factor, &[], &["factor".into()]);
-        if let Some(init) = &rows.init {
-            self.code(init, &[], &["init".into()]);
-        }
+        self.factor_and_init(to, rows, c);
         let stride = |p: usize| -> String {
             let inner: String = (p + 1..outer).map(|k| format!(" * task->extents[{k}]")).collect();
             format!("1{inner}")

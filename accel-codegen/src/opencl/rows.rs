@@ -8,16 +8,13 @@ use super::tiles::Tiled;
 use super::{Kernel, Launch, Shape, Sizes, Target, Work, size_of};
 use crate::code::Writer;
 use crate::columns::{self, in_columns};
-use crate::cost::{SMALL, TASK, cost};
+use crate::cost::cost;
 use crate::kernels::{elements, names};
 use crate::liveness::Step;
+use crate::tasks;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Rows};
 
-/// A row of a CPU device is cut into at most about this many parts.
-const TASKS: usize = 64;
-/// There, rows are cut if there are fewer than this.
-const FEW_ROWS: usize = 16;
 /// The parts of all rows together on a GPU,
 const ITEMS: usize = 1 << 15;
 /// and the least size of a part.
@@ -107,7 +104,7 @@ impl Reduction {
             let one_by_one = Rest { len, row: n, slot: Some(parts) };
             let launches = vec![
                 launch::ranges(part, len, size, all, target),
-                launch::ranges(join, n, launch::task_size(n, self.cost * parts), one_by_one, target),
+                launch::ranges(join, n, tasks::task_size(n, self.cost * parts), one_by_one, target),
             ];
             return Work { scratch: scratch(&self.types, parts * n), launches };
         }
@@ -187,9 +184,9 @@ impl Scanning {
         if let Some([total, write]) = self.groups.as_ref().filter(|_| by_groups(n, len)) {
             let (parts, size) = group_parts(n, len, target);
             let numbers = [size, len, parts];
-            let mut launches = vec![groups(total, &self.types, n * parts, numbers, target)];
-            if parts == 1 {
-                launches.clear();
+            let mut launches = vec![];
+            if parts > 1 {
+                launches.push(groups(total, &self.types, n * parts, numbers, target));
             }
             launches.push(tiles(write, &self.types, n * parts, numbers, target));
             return Work { scratch: scratch(&self.types, parts * n), launches };
@@ -222,10 +219,7 @@ fn scratch(types: &[ScalarType], n: usize) -> Vec<usize> {
 /// The size of the parts that `n` rows are cut into, if they are.
 fn part_size(n: usize, len: usize, cost: usize, target: &Target) -> Option<usize> {
     match target.shape {
-        Shape::Cpu => {
-            let worth = n < FEW_ROWS && len >= 256 && len.saturating_mul(cost) >= SMALL;
-            worth.then(|| (TASK / cost).max(128).max(len.div_ceil(TASKS)))
-        }
+        Shape::Cpu => tasks::part_size(n, len, cost),
         Shape::Gpu => {
             let worth = n < ITEMS / 2 && len >= 4 * LEAST;
             // The parts of a row are combined by one item: there are not many more of them than elements in each.

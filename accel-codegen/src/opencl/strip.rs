@@ -3,18 +3,11 @@
 use super::emit::{Emitter, Tasks};
 use super::launch::{self, count};
 use super::{Kernel, Sizes, Target, Work};
-use crate::code::LANES;
 use crate::liveness::Step;
 use crate::strip::Strip;
+use crate::tasks::strip_size;
 use crate::usage::Usage;
 use accel_fusion::kernel::{ArrayId, Block, Code};
-
-/// A task takes at least about this many simple operations.
-const TASK: usize = 1 << 18;
-/// At most this many tasks: each has partial totals of its own.
-const TASKS: usize = 16;
-/// The partial totals of all tasks take at most this many bytes, if there is more than one task.
-const TOTALS: usize = 64 << 20;
 
 /// The kernels of a strip.
 #[derive(Clone, Debug)]
@@ -43,8 +36,7 @@ impl Strips {
     pub fn work(&self, sizes: &Sizes, target: &Target) -> Work<'_> {
         let n = count(sizes.space);
         let [scratch, partial, cost] = self.usage.sizes(sizes.extents);
-        let most = TOTALS.checked_div(partial).unwrap_or(TASKS).clamp(1, TASKS);
-        let each = n.div_ceil(most).max(TASK / cost.max(1)).next_multiple_of(LANES);
+        let each = strip_size(n, partial, cost);
         let tasks = n.div_ceil(each);
         let mut launches = vec![];
         if n > 0 {

@@ -70,13 +70,7 @@ fn vector(t: ScalarType) -> &'static str {
 impl Writer<'_> {
     fn tile_of_group(&mut self, to: ArrayId, outer: usize, rows: &Rows, c: &Contraction) {
         let t = c.ty;
-        self.hoist(&rows.init.iter().chain([&c.factor]).collect::<Vec<_>>());
-        self.hoist_output(to, false);
-        self.line(format!("{t} factor, init = 0;"));
-        self.code(&c.factor, &[], &["factor".into()]);
-        if let Some(init) = &rows.init {
-            self.code(init, &[], &["init".into()]);
-        }
+        self.factor_and_init(to, rows, c);
         for k in 0..outer {
             self.param(super::Arg::Space(k), format!("const i64 n{k}"));
         }

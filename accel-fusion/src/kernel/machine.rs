@@ -69,15 +69,20 @@ pub fn empty_rows(p: &Program, site: SiteId, outer: &[usize]) -> Error {
 /// # Errors
 /// The sizes differ.
 pub fn check_reshape(p: &Program, site: SiteId, old: &[usize], new: &[usize]) -> Result<()> {
-    let (size, n): (usize, usize) = (old.iter().product(), new.iter().product());
-    if n == size {
-        return Ok(());
-    }
-    Err(Error::Shape {
+    if size(old) == size(new) { Ok(()) } else { Err(other_size(p, site, old, new)) }
+}
+
+/// The error of extents of another size than the old ones.
+pub fn other_size(p: &Program, site: SiteId, old: &[usize], new: &[usize]) -> Error {
+    Error::Shape {
         op: p.sites[site].to_string(),
-        expected: format!("a shape of {size} elements, as {old:?} has"),
-        found: format!("{new:?}, which has {n}"),
-    })
+        expected: format!("a shape of {} elements, as {old:?} has", size(old)),
+        found: format!("{new:?}, which has {}", size(new)),
+    }
+}
+
+fn size(extents: &[usize]) -> usize {
+    extents.iter().product()
 }
 
 /// A scalar code that can be called many times.

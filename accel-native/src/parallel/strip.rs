@@ -3,16 +3,9 @@
 use super::{Context, Failed, Outcome, Shared, enter, range};
 use crate::abi::{Function, Run, Task};
 use crate::pool::address;
-use accel_codegen::LANES;
 use accel_codegen::fault::record_length;
+use accel_codegen::tasks::strip_size;
 use rayon::prelude::*;
-
-/// A task takes at least about this many simple operations, of which several are done at once: fifty microseconds or more.
-const TASK: usize = 1 << 18;
-/// At most this many tasks: each has partial totals of its own.
-const TASKS: usize = 16;
-/// The partial totals of all tasks take at most this many bytes, if there is more than one task.
-const TOTALS: usize = 64 << 20;
 
 pub unsafe extern "C" fn strip(run: *mut Run, functions: *const Function, n: i64, sizes: *const i64) -> i32 {
     // SAFETY: called by generated code for a statement that it executes; it gives two functions and three sizes.
@@ -35,8 +28,7 @@ impl Context<'_> {
         n: usize,
         [scratch, partial, cost]: [usize; 3],
     ) -> Outcome {
-        let most = TOTALS.checked_div(partial).unwrap_or(TASKS).clamp(1, TASKS);
-        let each = n.div_ceil(most).max(TASK / cost.max(1)).next_multiple_of(LANES);
+        let each = strip_size(n, partial, cost);
         let count = n.div_ceil(each);
         // Whole cache lines.
         let lines = (partial / 64).saturating_mul(count);

@@ -3,7 +3,7 @@
 #[path = "../../../examples/gmm/objective.rs"]
 mod objective;
 
-use crate::case;
+use crate::case::{self, Case};
 use crate::data::beside;
 use accel::afun::Afun;
 use accel::prelude::*;
@@ -33,11 +33,22 @@ pub fn program(file: &GmmFile, x: &Matrix<f64>) -> Afun<Parameters, Scalar<f64>>
     })
 }
 
+/// Cases of every file of ADBench, given its path and its name; a case that says why, if there are no files.
+pub fn cases(reference: &'static str, of_file: impl Fn(PathBuf, String) -> Vec<Case>) -> Vec<Case> {
+    match files() {
+        Ok(files) => {
+            let name = |file: &PathBuf| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            files.into_iter().flat_map(|file| of_file(file.clone(), name(&file))).collect()
+        }
+        Err(reason) => {
+            let reason = reason.to_string();
+            vec![Case::new("gmm", "GMM", reference, [], || Err(reason.into()))]
+        }
+    }
+}
+
 /// ADBench's files, in the order of their names.
-///
-/// # Errors
-/// They are not beside this checkout.
-pub fn files() -> case::Result<Vec<PathBuf>> {
+fn files() -> case::Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(beside("data/adbench/gmm")?)?;
     let mut files = entries.map(|e| Ok(e?.path())).collect::<case::Result<Vec<_>>>()?;
     files.sort();

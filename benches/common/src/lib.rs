@@ -1,5 +1,6 @@
 //! What the benchmarks share: a workload with its reference ([`case`]), the table of all of them ([`table`]), and the inputs.
 
+pub mod axpy;
 pub mod case;
 pub mod data;
 pub mod gmm;

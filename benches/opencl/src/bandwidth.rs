@@ -4,6 +4,7 @@ use crate::raw::copies;
 use accel::afun::Afun;
 use accel::opencl::{Device, DeviceArray, OpenCl};
 use accel::prelude::*;
+use bench_common::axpy::axpy;
 use bench_common::case::{Asked, Case, Measure, Pair, Result};
 
 const N: usize = 1 << 28;
@@ -17,11 +18,8 @@ pub fn cases(device: &Device) -> Vec<Case> {
     };
     vec![
         case("axpy", 0.85, |device| {
-            let axpy = afun(|a: Acc<Scalar<f32>>, xs: Acc<Vector<f32>>, ys: Acc<Vector<f32>>| {
-                zip_with(|x, y| the(a) * x + y, xs, ys)
-            });
             let opencl = OpenCl::on(device)?;
-            let program = opencl.compile(&axpy)?;
+            let program = opencl.compile(&afun(axpy::<f32>))?;
             let (a, xs, ys) = (opencl.to_device(&Array::scalar(0.5))?, vector(&opencl)?, vector(&opencl)?);
             let ours = move || Ok(program.run_async((&a, &xs, &ys))?.wait()?);
             Ok(Pair { ours: Measure::work(ours), reference: reference(device, 3 * ARRAY)? })

@@ -6,25 +6,16 @@ use accel::prelude::*;
 use adbench::GmmFile;
 use bench_common::case::{Asked, Case, Measure, Pair, Result, native};
 use bench_common::data::beside;
-use bench_common::gmm::{check, files, inputs, program};
+use bench_common::gmm::{self, check, inputs, program};
 use bench_common::jax;
 use std::path::Path;
 
 /// ADBench's files, from arrays of the host to arrays of the host.
 pub fn beside_native() -> Vec<Case> {
-    let files = match files() {
-        Ok(files) => files,
-        Err(reason) => {
-            let reason = reason.to_string();
-            return vec![Case::new("gmm", "GMM", "native backend", [], || Err(reason.into()))];
-        }
-    };
-    let case = |file: &Path| {
-        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let file = file.to_owned();
-        Case::new("gmm", format!("GMM gradient, {name}"), "native backend", [Asked::Speed(0.5)], move || pair(&file))
-    };
-    files.iter().map(|file| case(file)).collect()
+    gmm::cases("native backend", |file, name| {
+        let work = format!("GMM gradient, {name}");
+        vec![Case::new("gmm", work, "native backend", [Asked::Speed(0.5)], move || pair(&file))]
+    })
 }
 
 fn pair(file: &Path) -> Result<Pair> {

@@ -3,6 +3,7 @@
 use accel::afun::{Afun, Compiled};
 use accel::opencl::OpenCl;
 use accel::prelude::*;
+use bench_common::axpy::axpy;
 use bench_common::case::{Asked, Case, Measure, Pair, Result, check_close, native};
 use bench_common::data::{LARGE, uniform};
 use bench_common::product::Operand::Rows;
@@ -14,16 +15,12 @@ pub fn cases() -> Vec<Case> {
     };
     vec![
         case("axpy", || {
-            let axpy = afun(|a: Acc<Scalar<f32>>, xs: Acc<Vector<f32>>, ys: Acc<Vector<f32>>| {
-                zip_with(|x, y| the(a) * x + y, xs, ys)
-            });
+            let axpy = afun(axpy::<f32>);
             let run = |program: Compiled<_, _>| {
                 let (a, xs, ys) = (Array::scalar(0.5), vector(1), vector(2));
                 move || Ok(program.run((&a, &xs, &ys))?)
             };
-            let (ours, reference) = (run(opencl(&axpy)?), run(native(&axpy)?));
-            check(ours()?, reference()?)?;
-            Ok(Pair { ours: Measure::work(ours), reference: Measure::work(reference) })
+            pair(run(opencl(&axpy)?), run(native(&axpy)?))
         }),
         case("dot", || {
             let dot = afun(|xs: Acc<Vector<f32>>, ys: Acc<Vector<f32>>| dot(xs, ys));
@@ -31,9 +28,7 @@ pub fn cases() -> Vec<Case> {
                 let (xs, ys) = (vector(1), vector(2));
                 move || Ok(program.run((&xs, &ys))?)
             };
-            let (ours, reference) = (run(opencl(&dot)?), run(native(&dot)?));
-            check(ours()?, reference()?)?;
-            Ok(Pair { ours: Measure::work(ours), reference: Measure::work(reference) })
+            pair(run(opencl(&dot)?), run(native(&dot)?))
         }),
         case("sum", || {
             let sum = afun(|xs: Acc<Vector<f32>>| sum(xs));
@@ -41,9 +36,7 @@ pub fn cases() -> Vec<Case> {
                 let xs = vector(1);
                 move || Ok(program.run(&xs)?)
             };
-            let (ours, reference) = (run(opencl(&sum)?), run(native(&sum)?));
-            check(ours()?, reference()?)?;
-            Ok(Pair { ours: Measure::work(ours), reference: Measure::work(reference) })
+            pair(run(opencl(&sum)?), run(native(&sum)?))
         }),
         Case::new("product", "product, 1024³ f32", "gemm", [Asked::Speed(0.8)], || {
             let program = opencl(&afun(product::<f32>))?;
@@ -67,6 +60,11 @@ fn vector(seed: u64) -> Vector<f32> {
     Array::vector(uniform(seed, LARGE, 0.0, 1.0))
 }
 
-fn check<Sh: Shape>(ours: Array<Sh, f32>, reference: Array<Sh, f32>) -> Result<()> {
-    check_close(ours.as_slice(), reference.as_slice(), 1e-4)
+/// Both sides, which compute the same.
+fn pair<Sh: Shape>(
+    ours: impl Fn() -> Result<Array<Sh, f32>> + 'static,
+    reference: impl Fn() -> Result<Array<Sh, f32>> + 'static,
+) -> Result<Pair> {
+    check_close(ours()?.as_slice(), reference()?.as_slice(), 1e-4)?;
+    Ok(Pair { ours: Measure::work(ours), reference: Measure::work(reference) })
 }

@@ -1,0 +1,8 @@
+//! A scaled vector and another one, added.
+
+use accel::prelude::*;
+
+/// `a x + y`.
+pub fn axpy<T: Floating>(a: Acc<Scalar<T>>, xs: Acc<Vector<T>>, ys: Acc<Vector<T>>) -> Acc<Vector<T>> {
+    zip_with(|x, y| the(a) * x + y, xs, ys)
+}
