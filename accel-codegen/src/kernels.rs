@@ -166,6 +166,7 @@ impl Writer<'_> {
         if let Some((keeps, left)) = rows.op.selection().filter(|_| is_smooth(&rows.element)) {
             self.braces(&format!("while (k + {CANDIDATES} <= to)"), |w| {
                 w.line("int changes = 0;");
+                w.prefetch(&rows.element, outer, CANDIDATES);
                 w.braces(&format!("for (int l = 0; l < {CANDIDATES}; l++)"), |w| {
                     w.declare(&x, &types);
                     w.code(&rows.element, &row_index(outer, "k + l"), &x);
@@ -226,6 +227,9 @@ impl Writer<'_> {
             }
             let x = names("x", types);
             w.braces(&format!("for (; k + {lanes} <= to; k += {lanes})"), |w| {
+                if source("k") == "k" {
+                    w.prefetch(&rows.element, outer, lanes);
+                }
                 w.braces(&format!("for (int l = 0; l < {lanes}; l++)"), |w| {
                     w.declare(&x, types);
                     w.code(&rows.element, &row_index(outer, &source("k + l")), &x);

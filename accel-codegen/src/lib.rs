@@ -15,6 +15,7 @@
 mod code;
 mod columns;
 mod cost;
+mod decided;
 mod dialect;
 pub mod fault;
 mod host;
@@ -27,6 +28,7 @@ mod ops;
 mod parallel;
 pub mod parts;
 mod permute;
+mod prefetch;
 mod product;
 mod strip;
 mod sums;

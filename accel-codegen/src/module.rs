@@ -118,7 +118,11 @@ impl Kernels<'_> {
                 let strip = Strip::new(self.program, to, len, body);
                 self.cold(s, &format!("strip_{n}_sizes"), |w| strip.sizes(w));
                 self.function(s, &format!("strip_{n}"), |w| strip.body(w));
-                self.cold(s, &format!("strip_{n}_join"), |w| strip.join(w));
+                let join = format!("strip_{n}_join");
+                match strip.has_large_totals() {
+                    true => self.function(s, &join, |w| strip.join(w)),
+                    false => self.cold(s, &join, |w| strip.join(w)),
+                }
             }
             Op::Permute { .. } => self.permute(s),
             Op::Literal { .. } | Op::Loop { .. } | Op::Reshape { .. } | Op::If { .. } | Op::While { .. } => {}

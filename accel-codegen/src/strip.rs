@@ -60,6 +60,11 @@ impl<'a> Strip<'a> {
         })
     }
 
+    /// Whether a total may have many elements.
+    pub fn has_large_totals(&self) -> bool {
+        self.totals().any(|(a, ..)| self.program.arrays[a].rank > 0)
+    }
+
     fn columns(&self, a: ArrayId) -> &'a [ScalarType] {
         &self.program.arrays[a].columns
     }
@@ -208,7 +213,7 @@ impl<'a> Strip<'a> {
                 w.line(format!("{space}{t} *restrict const t{a}_{c} = ({address})partial; partial += {room};"));
                 if let Some(known) = rows.known {
                     let (size, zero) = (self.total_size(a), ops::constant(w.declarations, neutral(known, *t)));
-                    w.line(format!("for (i64 q = 0; q < {size}; q++) t{a}_{c}[q] = {zero};"));
+                    w.line(format!("for (i64 q = 0, size = {size}; q < size; q++) t{a}_{c}[q] = {zero};"));
                 }
             }
         }
@@ -244,7 +249,6 @@ impl<'a> Strip<'a> {
 
     /// Copies the elements of an array from outside to the strip. Statements may read less: the array may have fewer positions.
     fn stage(&self, w: &mut Writer, a: ArrayId) {
-        let size = self.inner_size(a);
         let copy = |from: &str, at: &str| -> String {
             let one = |c| format!("s{a}_{c}[{at}] = a{a}_{c}[{from}];");
             (0..self.columns(a).len()).map(one).collect::<Vec<_>>().join(" ")
@@ -256,10 +260,15 @@ impl<'a> Strip<'a> {
             w.line(format!("    {}", copy("p", "l")));
             return w.line("}");
         }
-        w.line(format!("if (a{a}_n0 > 0) {LANE} {{"));
-        w.line(format!("    const i64 p = (position[l] < a{a}_n0 ? position[l] : a{a}_n0 - 1) * {size};"));
-        w.line(format!("    for (i64 q = 0; q < {size}; q++) {{ {} }}", copy("p + q", &format!("q * {LANES} + l"))));
-        w.line("}");
+        w.braces(&format!("if (a{a}_n0 > 0)"), |w| {
+            w.line(format!("const i64 size = {};", self.inner_size(a)));
+            w.line(format!("i64 first[{LANES}];"));
+            w.line(format!("{LANE} first[l] = (position[l] < a{a}_n0 ? position[l] : a{a}_n0 - 1) * size;"));
+            // Positions innermost: what is written is next to each other, and what is read stays in the cache until it is used up.
+            w.braces("for (i64 q = 0; q < size; q++)", |w| {
+                w.line(format!("{LANE} {{ {} }}", copy("first[l] + q", &format!("q * {LANES} + l"))));
+            });
+        });
     }
 
     fn statement(&self, w: &mut Writer, role: Role, op: &Op) {
@@ -272,7 +281,7 @@ impl<'a> Strip<'a> {
                     let q = position_in_strip(to[0], ix);
                     w.line(format!("const i64 q = ({q}) * {LANES};"));
                     let out: Vec<_> = to.iter().flat_map(|a| in_strip(*a, self.columns(*a).len(), "q + l")).collect();
-                    w.each_lane(body, ix, &out);
+                    w.all_lanes(body, ix, &out);
                 });
                 to.iter().for_each(|a| self.store(w, *a));
             }
@@ -287,10 +296,13 @@ impl<'a> Strip<'a> {
                 let rank = self.program.arrays[*to].rank;
                 match Sum::new(rows, self.columns(*to), &w.lanes.arrays, rank).filter(|_| rank > 0) {
                     Some(sum) => {
-                        w.braces(&format!("if (width == {LANES})"), |w| sum.total(w, *to));
-                        w.braces("else", |w| self.total(w, *to, rows));
+                        w.braces("", |w| {
+                            w.line(format!("const int full = width & -{};", sum.vector()));
+                            sum.total(w, *to);
+                            w.braces("if (full < width)", |w| self.total(w, *to, rows, "l >= full && l < width"));
+                        });
                     }
-                    None => self.total(w, *to, rows),
+                    None => self.total(w, *to, rows, "l < width"),
                 }
             }
             _ => {}
@@ -372,8 +384,9 @@ impl<'a> Strip<'a> {
         });
     }
 
-    /// Combines the elements of the strip with the task's partial total.
-    fn total(&self, w: &mut Writer, to: ArrayId, rows: &Rows) {
+    /// Combines the elements of the strip with the task's partial total; those of the lanes that are `counted`, if the operator is a
+    /// known one.
+    fn total(&self, w: &mut Writer, to: ArrayId, rows: &Rows, counted: &str) {
         let types = self.columns(to);
         let rank = self.program.arrays[to].rank;
         let ix = index(rank);
@@ -391,7 +404,7 @@ impl<'a> Strip<'a> {
                     w.line(format!("{t} y[{LANES}];"));
                     self.elements(w, rows, &element, |w| {
                         let zero = ops::constant(w.declarations, neutral(known, *t));
-                        w.line(format!("y[l] = l < width ? x0 : {zero};"));
+                        w.line(format!("y[l] = {counted} ? x0 : {zero};"));
                     });
                     let mut half = LANES / 2;
                     while half > 0 {
@@ -426,11 +439,12 @@ impl<'a> Strip<'a> {
         if !self.to.contains(&a) {
             return;
         }
-        let size = self.inner_size(a);
-        let types = self.columns(a);
-        let one = |c| format!("o{a}_{c}[(base + l) * {size} + q] = s{a}_{c}[q * {LANES} + l];");
-        let all = (0..types.len()).map(one).collect::<Vec<_>>().join(" ");
-        w.line(format!("for (i64 l = 0; l < width; l++) for (i64 q = 0; q < {size}; q++) {{ {all} }}"));
+        let one = |c| format!("o{a}_{c}[(base + l) * size + q] = s{a}_{c}[q * {LANES} + l];");
+        let all = (0..self.columns(a).len()).map(one).collect::<Vec<_>>().join(" ");
+        w.braces("", |w| {
+            w.line(format!("const i64 size = {};", self.inner_size(a)));
+            w.line(format!("for (i64 l = 0; l < width; l++) for (i64 q = 0; q < size; q++) {{ {all} }}"));
+        });
     }
 
     /// Combines the partial totals of the first `to` tasks, which are `len` bytes apart from `state[0]` on.
@@ -447,7 +461,7 @@ impl<'a> Strip<'a> {
             w.site = site;
             let types = self.columns(a);
             w.braces("", |w| {
-                let (y, z) = (names("y", types), names("z", types));
+                let z = names("z", types);
                 w.initial(&z, types, rows, &[&rows.op]);
                 w.hoist_output(a, true);
                 for (c, t) in types.iter().enumerate() {
@@ -456,24 +470,28 @@ impl<'a> Strip<'a> {
                         self.total_room(a, *t)
                     ));
                 }
-                w.braces(&format!("for (i64 q = 0; q < {}; q++)", self.total_size(a)), |w| {
-                    w.declare(&y, types);
-                    let part: Vec<_> = types
-                        .iter()
-                        .enumerate()
-                        .map(|(c, t)| format!("((const {space}{t} *)((const {space}char *)t{c} + s * task->len))[q]"))
-                        .collect();
-                    w.line("i64 s = 0;");
-                    if rows.init.is_some() {
-                        w.assign(&y, &z);
-                    } else {
-                        w.assign(&y, &part);
-                        w.line("s++;");
+                let out = elements(a, types.len(), "q");
+                let part: Vec<_> = (0..types.len()).map(|c| format!("p{c}[q]")).collect();
+                let parts = |w: &mut Writer| {
+                    for (c, t) in types.iter().enumerate() {
+                        let at = format!("(const {space}void *)((const {space}char *)t{c} + s * task->len)");
+                        w.line(format!("const {space}{t} *restrict const p{c} = {at};"));
                     }
-                    w.braces("for (; s < task->to; s++)", |w| {
-                        w.code(&rows.op, &[y.clone(), part.clone()].concat(), &y)
-                    });
-                    w.assign(&elements(a, types.len(), "q"), &y);
+                };
+                // The innermost loop is the one over elements: they do not depend on each other.
+                let each = "for (i64 q = 0; q < size; q++)";
+                w.line(format!("const i64 size = {};", self.total_size(a)));
+                w.line("i64 s = 0;");
+                if rows.init.is_some() {
+                    w.braces(each, |w| w.assign(&out, &z));
+                } else {
+                    parts(w);
+                    w.braces(each, |w| w.assign(&out, &part));
+                    w.line("s++;");
+                }
+                w.braces("for (; s < task->to; s++)", |w| {
+                    parts(w);
+                    w.braces(each, |w| w.code(&rows.op, &[out.clone(), part.clone()].concat(), &out));
                 });
             });
         }

@@ -111,17 +111,46 @@ impl<'a> Sum<'a> {
         });
     }
 
-    /// The rows of all lanes, for two or four values of the innermost index at a time.
+    /// The rows of all lanes, for several values of the innermost index at a time.
     pub fn rows(&self, w: &mut Writer, to: ArrayId) {
-        self.flushing(w, |w| self.all_rows(w, to));
+        declare(w, self.t);
+        let rank = w.columns_and_rank(to).1;
+        self.flushing(w, |w| {
+            loops(w, to, 1, rank.max(2) - 1, |w| {
+                if rank == 1 {
+                    return w.braces("", |w| self.some_rows(w, to, 1));
+                }
+                let (last, size) = (format!("i{}", rank - 1), format!("a{to}_n{}", rank - 1));
+                // Eight sums do not wait for each other, sixteen need half of the loads of what they share.
+                let few = 8 / self.vectors();
+                w.line(format!("i64 {last} = 0;"));
+                if self.shares(rank - 1) {
+                    let many = 2 * few;
+                    w.braces(&format!("for (; {last} + {many} <= {size}; {last} += {many})"), |w| {
+                        (0..many).for_each(|b| w.line(format!("const i64 j{b} = {last} + {b};")));
+                        self.some_rows(w, to, many);
+                    });
+                }
+                w.braces(&format!("for (; {last} < {size}; {last} += {few})"), |w| {
+                    near(w, "j", &last, &size, few);
+                    self.some_rows(w, to, few);
+                });
+            });
+        });
     }
 
-    fn all_rows(&self, w: &mut Writer, to: ArrayId) {
-        let (t, rank) = (self.t, w.columns_and_rank(to).1);
-        declare(w, t);
-        let vectors = self.vectors();
-        let step = if rank > 1 { 8 / vectors } else { 1 };
-        let last = format!("i{}", rank - 1);
+    /// Whether elements that differ in an index only have numbers of the lanes in common.
+    fn shares(&self, dim: usize) -> bool {
+        let independent = |i: &Instr| match i {
+            Instr::Read { to, index, .. } => to.iter().any(|r| self.lanes[*r]) && !index.contains(&dim),
+            _ => false,
+        };
+        self.factors.is_some() && self.rows.element.instrs.iter().any(independent)
+    }
+
+    /// The rows of all lanes for the innermost indices `j0`, `j1`, ….
+    fn some_rows(&self, w: &mut Writer, to: ArrayId, count: usize) {
+        let (t, rank, vectors) = (self.t, w.columns_and_rank(to).1, self.vectors());
         let place = |b: usize| -> Vec<String> {
             let mut ix = index(rank);
             if rank > 1 {
@@ -135,36 +164,30 @@ impl<'a> Sum<'a> {
             ops::constant(w.declarations, neutral(Known::Sum, t))
         };
         let (space, zero) = (w.global(), zero(w, t));
-        loops(w, to, 1, rank.max(2) - 1, |w| {
-            let head = match rank {
-                1 => String::new(),
-                _ => format!("for (i64 {last} = 0; {last} < a{to}_n{}; {last} += {step})", rank - 1),
-            };
-            w.braces(&head, |w| {
-                if rank > 1 {
-                    near(w, "j", &last, &format!("a{to}_n{}", rank - 1), step);
-                }
-                let acc = |b: usize, v: usize| format!("y{b}_{v}");
-                let all = || (0..step).flat_map(|b| (0..vectors).map(move |v| (b, v)));
-                for (b, v) in all() {
-                    w.line(format!("v_{t} {} = {first} - {zero};", acc(b, v)));
-                }
-                w.braces(&format!("for (i64 k = 0; k < m{to}; k++)"), |w| {
-                    for (b, v) in all() {
-                        let args = [place(b), vec!["k".into()]].concat();
-                        self.add(w, &args, &(v * LANES / vectors).to_string(), &acc(b, v));
-                    }
-                });
-                for (b, v) in all() {
-                    let q = position_in_strip(to, &place(b));
-                    let l = v * LANES / vectors;
-                    w.line(format!("*({space}v_{t} *)&s{to}_0[({q}) * {LANES} + {l}] = {};", acc(b, v)));
-                }
-            });
+        let acc = |b: usize, v: usize| format!("y{b}_{v}");
+        let all = || (0..count).flat_map(|b| (0..vectors).map(move |v| (b, v)));
+        for (b, v) in all() {
+            w.line(format!("v_{t} {} = {first} - {zero};", acc(b, v)));
+        }
+        w.braces(&format!("for (i64 k = 0; k < m{to}; k++)"), |w| {
+            for (b, v) in all() {
+                let args = [place(b), vec!["k".into()]].concat();
+                self.add(w, &args, &(v * LANES / vectors).to_string(), &acc(b, v));
+            }
         });
+        for (b, v) in all() {
+            let q = position_in_strip(to, &place(b));
+            let l = v * LANES / vectors;
+            w.line(format!("*({space}v_{t} *)&s{to}_0[({q}) * {LANES} + {l}] = {};", acc(b, v)));
+        }
     }
 
-    /// Adds the elements of all lanes to the task's partial total, for eight results at a time: two by four of the innermost two
+    /// How many lanes a vector has.
+    pub fn vector(&self) -> usize {
+        LANES / self.vectors()
+    }
+
+    /// Adds the elements of the first `full` lanes, which are whole vectors, to the task's partial total, for eight results at a time: two by four of the innermost two
     /// indices, or eight of one.
     pub fn total(&self, w: &mut Writer, to: ArrayId) {
         self.flushing(w, |w| self.whole_total(w, to));
@@ -207,23 +230,13 @@ impl<'a> Sum<'a> {
             }
             ix
         };
-        let block = |w: &mut Writer| {
-            near(w, "j", &format!("i{}", rank - 1), &size(rank - 1), wide);
-            let start = if w.is_opencl() { zero(w, t) } else { "{0}".into() };
-            (0..8).for_each(|b| w.line(format!("v_{t} y{b} = {start};")));
-            let step = LANES / self.vectors();
-            w.braces(&format!("for (int l = 0; l < {LANES}; l += {step})"), |w| {
-                for b in 0..8 {
-                    let args = [place(b), vec!["l".into()]].concat();
-                    self.add(w, &args, "l", &format!("y{b}"));
-                }
-            });
-            w.line(format!("const w_{t} sums = sums_{t}(y0, y1, y2, y3, y4, y5, y6, y7);"));
+        let plus = |d: usize, by: usize| format!("i{d} + {by}");
+        let one_by_one = |w: &mut Writer| {
             for h in 0..high {
                 let q = position(to, &place(h * wide));
-                let inside = |b: usize| format!("i{} + {b} < {}", rank - 1, size(rank - 1));
+                let inside = |b: usize| format!("{} < {}", plus(rank - 1, b), size(rank - 1));
                 let outer =
-                    if h > 0 { format!("if (i{} + {h} < {})", rank - 2, size(rank - 2)) } else { String::new() };
+                    if h > 0 { format!("if ({} < {})", plus(rank - 2, h), size(rank - 2)) } else { String::new() };
                 w.braces(&outer, |w| {
                     let element = |k: usize| if w.is_opencl() { format!("sums.s{k}") } else { format!("sums[{k}]") };
                     let sums: Vec<_> = (0..wide).map(|b| element(h * wide + b)).collect();
@@ -236,6 +249,37 @@ impl<'a> Sum<'a> {
                 });
             }
         };
+        let block = |w: &mut Writer| {
+            near(w, "j", &format!("i{}", rank - 1), &size(rank - 1), wide);
+            let start = if w.is_opencl() { zero(w, t) } else { "{0}".into() };
+            (0..8).for_each(|b| w.line(format!("v_{t} y{b} = {start};")));
+            let lanes = |w: &mut Writer, count: &str| {
+                w.braces(&format!("for (int l = 0; l < {count}; l += {})", self.vector()), |w| {
+                    for b in 0..8 {
+                        let args = [place(b), vec!["l".into()]].concat();
+                        self.add(w, &args, "l", &format!("y{b}"));
+                    }
+                });
+            };
+            // Compilers write a loop of a known length out.
+            w.braces(&format!("if (full == {LANES})"), |w| lanes(w, &LANES.to_string()));
+            w.braces("else", |w| lanes(w, "full"));
+            w.line(format!("const w_{t} sums = sums_{t}(y0, y1, y2, y3, y4, y5, y6, y7);"));
+            if rank > 1 {
+                let whole = format!(
+                    "{} <= {} && {} <= {}",
+                    plus(rank - 2, high),
+                    size(rank - 2),
+                    plus(rank - 1, wide),
+                    size(rank - 1)
+                );
+                w.braces(&format!("if ({whole})"), |w| {
+                    (0..high).for_each(|h| add_four(w, t, &format!("&t{to}_0[{}]", position(to, &place(h * wide))), h));
+                });
+                return w.braces("else", one_by_one);
+            }
+            one_by_one(w);
+        };
         loops(w, to, 0, rank.saturating_sub(2), |w| {
             if rank == 1 {
                 return w.braces(&each(0, wide), block);
@@ -246,6 +290,20 @@ impl<'a> Sum<'a> {
             });
         });
     }
+}
+
+/// Adds four of the eight `sums` to numbers that are next to each other: the first or the last four.
+fn add_four(w: &mut Writer, t: ScalarType, to: &str, half: usize) {
+    if w.is_opencl() {
+        let sums = ["sums.lo", "sums.hi"][half];
+        return w.line(format!("vstore4(vload4(0, {to}) + {sums}, 0, {to});"));
+    }
+    w.declarations.need(&format!("Q_{t}"), || {
+        let width = width(t);
+        format!("typedef {t} q_{t} __attribute__((vector_size({}), aligned({width}), may_alias));", 4 * width)
+    });
+    let lanes: Vec<_> = (4 * half..4 * half + 4).map(|l| l.to_string()).collect();
+    w.line(format!("*(q_{t} *){to} += __builtin_shufflevector(sums, sums, {});", lanes.join(", ")));
 }
 
 /// The next few indices: those that are too large are the last one instead.

@@ -381,6 +381,14 @@ fn a_loop_of_ten_thousand_iterations() {
         assert_eq!(i64s(&out[0]), (n..n + 10).collect::<Vec<_>>());
         assert_eq!(out[1], input, "the caller's array is not changed");
     }
+    // The first step writes new memory, and so much of it that it goes around the caches; the others write over that.
+    let large: Vec<i64> = (0..5_000_001).collect();
+    let input = array(&[large.len()], large.clone());
+    for n in [1, 3] {
+        let out = k.run(vec![input.clone(), array(&[], vec![n])]).unwrap();
+        assert!(i64s(&out[0]).iter().zip(&large).all(|(found, x)| *found == x + n));
+        assert_eq!(out[1], input);
+    }
 }
 
 #[test]

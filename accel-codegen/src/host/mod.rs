@@ -122,8 +122,12 @@ impl Host<'_> {
         let rank = self.extents("e", extents);
         self.size("n", "e", rank);
         self.outputs(to, &s.over, "e", rank);
+        // An array that has got the memory of another one has no block of that left.
+        let kept: Vec<_> =
+            s.over.iter().flatten().map(|(a, c)| format!("r->blocks[{}]", self.layout.columns[*a] + c)).collect();
         let own = match to {
-            [a] if s.over.iter().all(Option::is_none) => a.to_string(),
+            [a] if kept.is_empty() => a.to_string(),
+            [a] => format!("{} ? {a} : -1", kept.join(" && ")),
             _ => "-1".into(),
         };
         self.w.line(format!("if (positions(r, loop_{}, {own}, n, {}, e)) return 1;", s.number, cost(&body.instrs)));

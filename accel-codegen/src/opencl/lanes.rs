@@ -96,7 +96,7 @@ fn is_ready(code: &Code, r: Reg, done: &BTreeSet<Reg>) -> bool {
 }
 
 /// The instructions that registers need, where `done` are known.
-fn needed(instrs: &[Instr], mut live: BTreeSet<Reg>, done: &BTreeSet<Reg>) -> Vec<Instr> {
+pub fn needed(instrs: &[Instr], mut live: BTreeSet<Reg>, done: &BTreeSet<Reg>) -> Vec<Instr> {
     let mut kept = vec![];
     for i in instrs.iter().rev() {
         let sets = i.sets();

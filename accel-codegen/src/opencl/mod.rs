@@ -7,7 +7,7 @@ mod atomic;
 mod emit;
 mod gpu;
 mod group;
-mod lanes;
+pub mod lanes;
 mod launch;
 mod permute;
 mod product;
