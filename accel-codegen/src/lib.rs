@@ -14,6 +14,7 @@
 
 mod code;
 mod columns;
+mod copies;
 mod cost;
 mod decided;
 mod dialect;

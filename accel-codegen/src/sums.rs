@@ -10,6 +10,7 @@
 //! that are huge.
 
 use crate::code::{Constants, LANES, Writer, is_straight, position, position_in_strip};
+use crate::copies::Copies;
 use crate::kernels::{index, neutral};
 use crate::opencl;
 use crate::ops;
@@ -71,44 +72,64 @@ impl<'a> Sum<'a> {
         LANES * width(self.t) / 64
     }
 
-    /// `acc = acc + element`, for the vector that begins with lane `l`.
-    fn add(&self, w: &mut Writer, args: &[String], l: &str, acc: &str) {
-        let (code, t, position) = (&self.rows.element, self.t, w.lanes.position);
-        w.braces("", |w| {
-            for (r, arg) in args.iter().enumerate().filter(|(r, _)| *r != position) {
-                w.line(format!("const i64 r{r} = {arg};"));
+    /// `acc = acc + element` for each of some `(arguments, acc)`; the argument for the position is the first lane of the vector.
+    fn add(&self, w: &mut Writer, all: &[(Vec<String>, String)]) {
+        let (t, position) = (self.t, w.lanes.position);
+        let mut element = self.rows.element.clone();
+        if self.factors.is_some() {
+            element.instrs.pop();
+        }
+        let copies = Copies::new(&element, &all.iter().map(|(args, _)| args.clone()).collect::<Vec<_>>());
+        let code = &copies.code;
+        // Nothing in the copies is read at the position but as a vector.
+        w.lanes.position = Reg::MAX;
+        for (r, arg) in copies.args.iter().enumerate().filter(|(r, _)| copies.original[*r] != position) {
+            w.line(format!("const i64 r{r} = {arg};"));
+        }
+        let (space, zero) = (w.global(), zero(w, t));
+        let is_vector = |r: Reg| self.lanes[copies.original[r]];
+        let mut wide = BTreeSet::new();
+        let mut value = |w: &mut Writer, r: Reg| {
+            if is_vector(r) {
+                return format!("r{r}");
             }
-            let (space, zero) = (w.global(), zero(w, t));
-            let value = |r: Reg| match self.lanes[r] {
-                true => format!("r{r}"),
+            if wide.insert(r) {
                 // Nothing changes a number that nothing is subtracted from, not even the sign of a zero.
-                false => format!("(r{r} - {zero})"),
-            };
-            let fused = self.factors.is_some() as usize;
-            for i in &code.instrs[..code.instrs.len() - fused] {
-                match i {
-                    Instr::Read { to, array, index, .. } if self.lanes.get(to[0]) == Some(&true) => {
-                        let index: Vec<_> = index.iter().map(|r| format!("r{r}")).collect();
-                        let q = position_in_strip(*array, &index);
-                        for (c, r) in to.iter().enumerate().filter(|(_, r)| code.types[**r] == t) {
-                            w.line(format!(
-                                "const v_{t} r{r} = *(const {space}v_{t} *)&s{array}_{c}[({q}) * {LANES} + {l}];"
-                            ));
-                        }
+                w.line(format!("const v_{t} w{r} = r{r} - {zero};"));
+            }
+            format!("w{r}")
+        };
+        for i in &code.instrs {
+            match i {
+                Instr::Read { to, array, index, .. } if to.first().is_some_and(|r| is_vector(*r)) => {
+                    let l = &copies.args[index[0]];
+                    let index: Vec<_> = index.iter().map(|r| format!("r{r}")).collect();
+                    let q = position_in_strip(*array, &index);
+                    for (c, r) in to.iter().enumerate().filter(|(_, r)| code.types[**r] == t) {
+                        w.line(format!(
+                            "const v_{t} r{r} = *(const {space}v_{t} *)&s{array}_{c}[({q}) * {LANES} + {l}];"
+                        ));
                     }
-                    Instr::Op1(to, _, a) if self.lanes[*to] => w.line(format!("const v_{t} r{to} = -r{a};")),
-                    Instr::Op2(to, op, a, b) if self.lanes[*to] => {
-                        let x = ops::op2(w.declarations, *op, ScalarType::F64, &value(*a), &value(*b));
-                        w.line(format!("const v_{t} r{to} = {x};"));
-                    }
-                    i => w.instrs(code, std::slice::from_ref(i), &mut Constants::new()),
                 }
+                Instr::Op1(to, _, a) if is_vector(*to) => w.line(format!("const v_{t} r{to} = -r{a};")),
+                Instr::Op2(to, op, a, b) if is_vector(*to) => {
+                    let (a, b) = (value(w, *a), value(w, *b));
+                    let x = ops::op2(w.declarations, *op, ScalarType::F64, &a, &b);
+                    w.line(format!("const v_{t} r{to} = {x};"));
+                }
+                i => w.instrs(code, std::slice::from_ref(i), &mut Constants::new()),
             }
+        }
+        for ((_, acc), registers) in all.iter().zip(&copies.registers) {
             match self.factors {
-                Some((a, b)) => w.line(format!("{acc} = fma_{t}({}, {}, {acc});", value(a), value(b))),
-                None => w.line(format!("{acc} = {acc} + r{};", code.results[0])),
+                Some((a, b)) => {
+                    let (a, b) = (value(w, registers[a]), value(w, registers[b]));
+                    w.line(format!("{acc} = fma_{t}({a}, {b}, {acc});"));
+                }
+                None => w.line(format!("{acc} = {acc} + r{};", registers[self.rows.element.results[0]])),
             }
-        });
+        }
+        w.lanes.position = position;
     }
 
     /// The rows of all lanes, for several values of the innermost index at a time.
@@ -170,10 +191,12 @@ impl<'a> Sum<'a> {
             w.line(format!("v_{t} {} = {first} - {zero};", acc(b, v)));
         }
         w.braces(&format!("for (i64 k = 0; k < m{to}; k++)"), |w| {
-            for (b, v) in all() {
-                let args = [place(b), vec!["k".into()]].concat();
-                self.add(w, &args, &(v * LANES / vectors).to_string(), &acc(b, v));
-            }
+            let copy = |(b, v): (usize, usize)| {
+                let mut args = [place(b), vec!["k".into()]].concat();
+                args[0] = (v * LANES / vectors).to_string();
+                (args, acc(b, v))
+            };
+            self.add(w, &all().map(copy).collect::<Vec<_>>());
         });
         for (b, v) in all() {
             let q = position_in_strip(to, &place(b));
@@ -255,10 +278,8 @@ impl<'a> Sum<'a> {
             (0..8).for_each(|b| w.line(format!("v_{t} y{b} = {start};")));
             let lanes = |w: &mut Writer, count: &str| {
                 w.braces(&format!("for (int l = 0; l < {count}; l += {})", self.vector()), |w| {
-                    for b in 0..8 {
-                        let args = [place(b), vec!["l".into()]].concat();
-                        self.add(w, &args, "l", &format!("y{b}"));
-                    }
+                    let copy = |b: usize| ([place(b), vec!["l".into()]].concat(), format!("y{b}"));
+                    self.add(w, &(0..8).map(copy).collect::<Vec<_>>());
                 });
             };
             // Compilers write a loop of a known length out.
