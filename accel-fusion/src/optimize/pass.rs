@@ -136,9 +136,14 @@ impl Pass<'_> {
         self.known.producers.get(&a)?.constants.as_ref()
     }
 
+    /// What cleaning would make of a code over an index within `dims`, which does not become part of the program.
+    pub fn look(&mut self, code: &Code, dims: &[Poly]) -> Cleaned {
+        clean(&mut self.facts, &self.known, code, dims, self.times)
+    }
+
     /// Cleans a code over an index within `dims`.
     pub fn clean(&mut self, code: &Code, dims: &[Poly]) -> Cleaned {
-        let cleaned = clean(&mut self.facts, &self.known, code, dims, self.times);
+        let cleaned = self.look(code, dims);
         for u in &cleaned.uses {
             let (n, once) = self.after.places.entry(u.array).or_insert((0, true));
             *n += 1;

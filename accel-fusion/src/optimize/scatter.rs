@@ -7,6 +7,9 @@
 //! scatter is a reduction over these, where there are any, and then a loop over the target, with no store twice to one place. This is
 //! the adjoint of `replicate` (a sum over the repeated dimensions), of `slice`, of `backpermute` along projections (a gather), and of a
 //! scalar read in a loop (a sum over everything).
+//!
+//! NOTE [Scatters from a diagonal]: where only elements with two equal indices go anywhere, the others need not be visited: one of the
+//! two dimensions is left out. This is the adjoint of a matrix that is something else on its diagonal.
 
 use super::code::code_of;
 use super::pass::{Pass, Reduction, index_types};
@@ -45,6 +48,9 @@ struct Place {
 
 /// Emits a permute, or what is better.
 pub fn permute(pass: &mut Pass, p: Permute, site: SiteId) {
+    if let Some((kept, other)) = diagonal(pass, &p) {
+        return along(pass, p, kept, other, site);
+    }
     let target = pass.clean(p.target, &p.source);
     let places = match target.constants[0] {
         Some(Scalar::Bool(true)) => places(pass, &p, &target.values[1..]),
@@ -59,6 +65,47 @@ pub fn permute(pass: &mut Pass, p: Permute, site: SiteId) {
     let comb = pass.clean(p.comb, &[]).code;
     let Permute { to, defaults, extents, known, .. } = p;
     pass.emit(Op::Permute { to, defaults, extents, target: target.code, element, comb, known }, site);
+}
+
+/// Two dimensions of the source of the same extent, of which only elements with equal indices go anywhere.
+fn diagonal(pass: &mut Pass, p: &Permute) -> Option<(usize, usize)> {
+    let target = pass.look(p.target, &p.source).code;
+    let (a, b) = equal(&target, &target.instrs, target.results[0])?;
+    let known = p.source.iter().all(|n| pass.facts.is_known(n));
+    (known && a != b && p.source[a] == p.source[b]).then_some((a.min(b), a.max(b)))
+}
+
+/// Two parameters that are equal whenever a condition holds.
+fn equal(code: &Code, instrs: &[Instr], cond: Reg) -> Option<(Reg, Reg)> {
+    let is_false = |r: Reg, inner: &[Instr]| {
+        instrs.iter().chain(inner).any(|i| matches!(i, Instr::Const(to, Scalar::Bool(false)) if *to == r))
+    };
+    match instrs.iter().find(|i| i.sets().contains(&cond))? {
+        Instr::Op2(_, Op2::Cmp(Cmp::Eq), a, b) => [*a, *b].iter().all(|r| *r < code.params).then_some((*a, *b)),
+        Instr::Op2(_, Op2::Logic(Logic::And), a, b) => equal(code, instrs, *a).or_else(|| equal(code, instrs, *b)),
+        Instr::If { cond: decision, otherwise, merge, .. } => {
+            let (.., if_not) = merge.iter().find(|m| m.0 == cond)?;
+            is_false(*if_not, otherwise).then(|| equal(code, instrs, *decision)).flatten()
+        }
+        _ => None,
+    }
+}
+
+/// The same scatter from the elements whose index `other` is the index `kept`.
+fn along(pass: &mut Pass, p: Permute, kept: usize, other: usize, site: SiteId) {
+    let mut source = p.source.clone();
+    source.remove(other);
+    // The parameters are those of an index without one dimension.
+    let args: Vec<Reg> =
+        (0..p.source.len()).map(|k| if k == other { kept } else { k - usize::from(k > other) }).collect();
+    let on_diagonal = |code: &Code| {
+        let mut b = Builder::new(&index_types(source.len()));
+        let results = b.inline(code, &args);
+        b.finish(results)
+    };
+    let (target, element) = (on_diagonal(p.target), on_diagonal(p.element));
+    let extents = code_of(&mut pass.facts, &source);
+    permute(pass, Permute { extents, source, target: &target, element: &element, ..p }, site);
 }
 
 /// The dimensions of the target, if they are as the note says and elements go nowhere outside of it.

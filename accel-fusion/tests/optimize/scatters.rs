@@ -248,6 +248,70 @@ fn a_condition_on_the_source_stays_a_scatter() {
 }
 
 #[test]
+fn a_scatter_from_a_diagonal_visits_nothing_else() {
+    // The diagonals of square matrices, chosen by a branch, and by a condition on more than them.
+    let from = |target: &str| {
+        optimized(
+            "a0: Array2<f64>, a1: Array2<f64>",
+            &format!(
+                "a2: Array2<f64> = permute a1 @0 sum
+                   extents () {{ x0: i64 = extent a0 0; x1: i64 = extent a0 1 -> x0, x1, x1 }}
+                   target (x0: i64, x1: i64, x2: i64) {{ x3: bool = x2 == x1; {target} }}
+                   element (x0: i64, x1: i64, x2: i64) {{
+                     x3: f64 = a0[x0, x2] @0 inside; x4: f64 = as f64 x1; x5: f64 = x3 * x4 -> x5 }}
+                   comb (x0: f64, x1: f64) {{ x2: f64 = x0 + x1 -> x2 }}
+                 -> a2"
+            ),
+        )
+    };
+    let branch = "x4: bool, x5: i64 = if x3 { x6: bool = true -> x6, x1 } else { x7: bool = false; x8: i64 = 0 -> x7, x8 } -> x4, x0, x5";
+    let c = from(branch);
+    assert_snapshot!(c.text(), @r"
+    a2: Array2<f64> = loop @0
+      extents () { x0: i64 = extent a1 0; x1: i64 = extent a1 1 -> x0, x1 }
+      body (x0: i64, x1: i64) {
+        x2: f64 = a1[x0, x1] @0 inside
+        x3: i64 = extent a0 0
+        x4: bool = x0 < x3
+        x5: i64 = extent a0 1
+        x6: bool = x1 < x5
+        x7: bool = x4 && x6
+        x12: f64 = if x7 {
+          x8: f64 = a0[x0, x1] @0 inside
+          x9: f64 = as f64 x1
+          x10: f64 = x8 * x9
+          x11: f64 = x2 + x10
+          -> x11
+        } else {
+          -> x2
+        }
+        -> x12
+      }
+    -> a2
+    ");
+    assert!(c.agrees(&[floats(&[2, 3]), floats(&[2, 3])]) && c.agrees(&[floats(&[0, 3]), floats(&[1, 3])]));
+    assert!(!c.agrees(&[floats(&[2, 3]), floats(&[2, 2])]));
+    let c = from("x4: i64 = 1; x5: bool = x1 >= x4; x6: bool = x5 && x3 -> x6, x1, x0");
+    let smaller = "permute a1 @0 sum\n    extents () { x0: i64 = extent a0 0; x1: i64 = extent a0 1 -> x0, x1 }";
+    assert!(c.text().contains(smaller), "{}", c.text());
+    assert!(c.agrees(&[floats(&[2, 3]), floats(&[3, 2])]) && c.agrees(&[floats(&[2, 3]), floats(&[4, 4])]));
+    assert!(c.agrees(&[floats(&[2, 3]), floats(&[1, 1])]));
+    // Only if the extents are equal, and not if what is not on the diagonal goes somewhere.
+    let c = optimized(
+        "a0: Array2<f64>, a1: Array1<f64>",
+        "a2: Array1<f64> = permute a1 @0 sum
+           extents () { x0: i64 = extent a0 0; x1: i64 = extent a0 1 -> x0, x1 }
+           target (x0: i64, x1: i64) { x2: bool = x0 == x1 -> x2, x0 }
+           element (x0: i64, x1: i64) { x2: f64 = a0[x0, x1] @0 inside -> x2 }
+           comb (x0: f64, x1: f64) { x2: f64 = x0 + x1 -> x2 }
+         -> a2",
+    );
+    assert!(c.agrees(&[floats(&[2, 3]), floats(&[2])]) && c.agrees(&[floats(&[3, 2]), floats(&[2])]));
+    let c = from("x4: bool = not x3 -> x4, x0, x1");
+    assert!(c.agrees(&[floats(&[2, 3]), floats(&[2, 3])]));
+}
+
+#[test]
 fn an_extent_that_is_unknown_does_not_hide_in_a_product_with_zero() {
     // The source has 0 rows of a length that is not made of extents of arguments.
     let c = optimized(
