@@ -182,7 +182,9 @@ impl Context<'_> {
     ) -> Outcome {
         let arrays = &self.code.program.arrays;
         let sizes = |a: usize| arrays[a].columns.iter().map(|t| element_size(*t)).collect();
-        let output = to.map(|array| Output { array, sizes: sizes(array) });
+        let code = self.code;
+        let along = |a: usize| code.along.get(&a).map_or(&[][..], Vec::as_slice);
+        let output = to.map(|array| Output { array, sizes: sizes(array), along: along(array) });
         let is_large = |o: &Output| n.saturating_mul(o.sizes.iter().sum()) >= stream::LARGE;
         let Some(output) = output.filter(is_large) else {
             // SAFETY: as the caller promises.

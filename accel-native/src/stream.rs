@@ -1,6 +1,10 @@
 //! Stores around the caches, for large results.
 
 use crate::abi::{Array, Function, Task};
+use crate::memory::element_size;
+use accel_core::repr::ScalarType;
+use accel_fusion::kernel::{ArrayId, Block, Instr, Op, Program};
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 
 // NOTE [Stores around the caches]
@@ -12,15 +16,61 @@ use std::ffi::c_void;
 
 /// Outputs from this size on (in bytes, of all columns) are larger than the caches.
 pub const LARGE: usize = if cfg!(target_arch = "x86_64") { 32 << 20 } else { usize::MAX };
-/// The bytes of the buffers of all columns, about.
-const BUFFER: usize = 16 << 10;
+/// The bytes of the buffers of all columns, about: few, so that reading, computing and writing go on side by side.
+const BUFFER: usize = 2 << 10;
 /// The bytes that are written to memory at once.
 const LINE: usize = 64;
+/// How far ahead of the kernel memory is asked for, in bytes.
+const AHEAD: usize = 8 << 10;
 
 /// The output of a statement: an array and the sizes of the elements of its columns.
-pub struct Output {
+pub struct Output<'a> {
     pub array: usize,
     pub sizes: Vec<usize>,
+    /// What the kernel reads where it writes.
+    pub along: &'a [Along],
+}
+
+/// A column of an array that a kernel reads at the index at which it writes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Along {
+    pub array: usize,
+    pub column: usize,
+    /// The bytes of an element.
+    pub size: usize,
+    /// The rank of the array.
+    pub rank: usize,
+}
+
+/// For each array that is the only output of a loop, what the loop reads at the index at which it writes.
+pub fn along(program: &Program) -> BTreeMap<ArrayId, Vec<Along>> {
+    let mut all = BTreeMap::new();
+    loops(program, &program.body, &mut all);
+    all
+}
+
+fn loops(program: &Program, b: &Block, all: &mut BTreeMap<ArrayId, Vec<Along>>) {
+    for s in &b.stmts {
+        if let Op::Loop { to, body, .. } = &s.op
+            && let [to] = to[..]
+        {
+            let reads = body.instrs.iter().flat_map(|i| match i {
+                Instr::Read { array, index, .. } if index.iter().copied().eq(0..body.params) => {
+                    let columns = &program.arrays[*array].columns;
+                    let one = |(column, t): (usize, &ScalarType)| Along {
+                        array: *array,
+                        column,
+                        size: element_size(*t),
+                        rank: body.params,
+                    };
+                    columns.iter().enumerate().map(one).collect()
+                }
+                _ => vec![],
+            });
+            all.insert(to, reads.collect());
+        }
+        s.op.blocks().into_iter().for_each(|b| loops(program, b, all));
+    }
 }
 
 /// A buffer begins where a line does.
@@ -32,37 +82,63 @@ struct Line(#[allow(dead_code)] [u8; LINE]);
 ///
 /// # Safety
 /// The kernel can be called for the task and any part of it with this table and record, it writes to the output the elements at the positions
-/// of its task, all of them, and reads none.
+/// of its task, all of them, and reads none. What is read along with the output is in the table.
 pub unsafe fn call(f: Function, arrays: &[Array], output: &Output, task: &Task, fault: *mut i64) -> i32 {
     let sizes = &output.sizes;
-    // SAFETY: a column for each size, as the output has.
-    let to: Vec<*mut u8> = (0..sizes.len()).map(|c| unsafe { *arrays[output.array].columns.add(c) }.cast()).collect();
+    // SAFETY: as the caller promises, there are a column for each size, and columns that are read.
+    let column = |array: usize, c: usize| unsafe { *arrays[array].columns.add(c) }.cast::<u8>();
+    let to: Vec<*mut u8> = (0..sizes.len()).map(|c| column(output.array, c)).collect();
+    // Where the same index is the same position.
+    // SAFETY: as the caller promises, arrays of this rank.
+    let inner =
+        |array: usize, rank: usize| unsafe { std::slice::from_raw_parts(arrays[array].extents.add(1), rank - 1) };
+    let is_along = |a: &&Along| a.rank <= 1 || inner(a.array, a.rank) == inner(output.array, a.rank);
+    let reads: Vec<(*mut u8, usize)> =
+        output.along.iter().filter(is_along).map(|a| (column(a.array, a.column), a.size)).collect();
     let most = (BUFFER / sizes.iter().sum::<usize>()).next_multiple_of(LINE);
     let mut buffers: Vec<Vec<Line>> = sizes.iter().map(|s| vec![Line([0; LINE]); most * s / LINE]).collect();
+    let pieces: Vec<*mut u8> = buffers.iter_mut().map(|b| b.as_mut_ptr().cast()).collect();
+    let mut columns = vec![std::ptr::null_mut::<c_void>(); sizes.len()];
     let mut table = arrays.to_vec();
     let mut from = task.from as usize;
     while from < task.to as usize {
         // Pieces end where a line of the first column does.
         let within = (to[0].addr() + from * sizes[0]) % LINE / sizes[0];
         let end = (from + most - within).min(task.to as usize);
-        let piece: Vec<*mut u8> = buffers.iter_mut().map(|b| b.as_mut_ptr().cast()).collect();
-        let moved = |(b, s): (&*mut u8, &usize)| b.wrapping_sub(from * s).cast::<c_void>();
-        let columns: Vec<*mut c_void> = piece.iter().zip(sizes).map(moved).collect();
+        for ((column, piece), size) in columns.iter_mut().zip(&pieces).zip(sizes) {
+            *column = piece.wrapping_sub(from * size).cast();
+        }
         table[output.array].columns = columns.as_ptr();
         // SAFETY: as the caller promises; the elements from `from` to `end` are in the buffers, which have room for `most`.
         let failed = unsafe { f(table.as_ptr(), &Task { from: from as i64, to: end as i64, ..*task }, fault) };
         if failed != 0 {
             return failed;
         }
-        for ((to, piece), size) in to.iter().zip(piece).zip(sizes) {
+        for (read, size) in &reads {
+            fetch(read.wrapping_add(from * size + AHEAD), (end - from) * size);
+        }
+        for ((to, piece), size) in to.iter().zip(&pieces).zip(sizes) {
             // SAFETY: these elements of the output belong to the task.
-            unsafe { copy(piece, to.add(from * size), (end - from) * size) };
+            unsafe { copy(*piece, to.add(from * size), (end - from) * size) };
         }
         from = end;
     }
     fence();
     0
 }
+
+/// Asks for memory that will be read soon, if there is any at the address.
+#[cfg(target_arch = "x86_64")]
+fn fetch(from: *const u8, bytes: usize) {
+    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+    for at in (0..bytes).step_by(LINE) {
+        // SAFETY: an address that nothing can be read from is ignored.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(at).cast()) };
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn fetch(_: *const u8, _: usize) {}
 
 /// Copies bytes to memory that is not read before.
 ///
@@ -130,7 +206,7 @@ mod tests {
         let arrays = [Array { extents: std::ptr::null(), columns: columns.as_ptr() }];
         let extents = std::ptr::null();
         let task = Task { from: from as i64, to: to as i64, row: 0, slot: 0, len: 0, extents, state: std::ptr::null() };
-        let output = Output { array: 0, sizes: vec![2, 8] };
+        let output = Output { array: 0, sizes: vec![2, 8], along: &[] };
         // SAFETY: the positions are within the columns.
         let failed = unsafe { call(kernel, &arrays, &output, &task, &mut fault) };
         (failed, fault, a, b)
