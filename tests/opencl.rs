@@ -235,6 +235,27 @@ fn gmm_and_ba_run() {
     }
 }
 
+/// Sums of products may treat tiny numbers as zero: that ends with them.
+#[test]
+fn tiny_numbers_are_there_after_sums_of_products() {
+    let Some(backend) = opencl() else { return };
+    // Products with several matrices: statements of a strip on a processor.
+    let energy = afun(|x: Acc<Matrix<f64>>, q: Acc<Array<Dim3, f64>>| {
+        let ((n, _), (k, d, _)) = (x.shape(), q.shape());
+        let y = sum(generate((n, k, d, d), |(i, c, r, j)| q.at((c, r, j)) * x.at((i, j))));
+        sum(sum(sum(map(|y| y * y, y))))
+    });
+    let matrices = Array::from_vec((3, 4, 4), vec![0.5; 48]).unwrap();
+    let points = |scale: f64| Array::matrix(2000, 4, (0..8000).map(|i| scale * f64::from(i)).collect()).unwrap();
+    let half = afun(|x: Acc<Vector<f64>>| map(|x| x * 0.5, x));
+    for scale in [1.0, 1e-310] {
+        let found = run_on(backend, &energy, (&points(scale), &matrices)).unwrap().item();
+        assert_eq!(found > 0.0, scale == 1.0);
+        let tiny = run_on(backend, &half, &Array::vector(vec![1e-310; 100_000])).unwrap();
+        assert!(tiny.as_slice().iter().all(|x| *x == 5e-311));
+    }
+}
+
 /// Without a loader, a driver or the device, there is a message and nothing else, and at once.
 #[test]
 fn what_is_missing_is_an_error() {

@@ -18,8 +18,24 @@ const LINE: usize = 64;
 impl Writer<'_> {
     /// Asks for what `count` elements from `k` on of a row will need later, where they read arrays along the row.
     pub fn prefetch(&mut self, element: &Code, outer: usize, count: usize) {
-        if self.is_opencl() {
+        // A GPU has other work while it waits.
+        if self.declarations.dialect.is_gpu() {
             return;
+        }
+        // Compilers of devices have the same function, which wants an address of their processor.
+        let (name, address) = match self.is_opencl() {
+            false => ("__builtin_prefetch", "const char *"),
+            true => ("PREFETCH", "const global char *"),
+        };
+        if self.is_opencl() {
+            self.declarations.need(name, || {
+                "#ifdef __SSE2__\n\
+                 #define PREFETCH(at, write, near) __builtin_prefetch((const void *)(size_t)(at), write, near)\n\
+                 #else\n\
+                 #define PREFETCH(at, write, near)\n\
+                 #endif"
+                    .into()
+            });
         }
         let index = row_index(outer, "k");
         for i in &element.instrs {
@@ -33,8 +49,8 @@ impl Writer<'_> {
             let first = position(*array, &at);
             for (c, r) in to.iter().enumerate() {
                 let each = LINE / ops::bytes(element.types[*r]) as usize;
-                let line = format!("(const char *)&a{array}_{c}[{first} + l] + {AHEAD}");
-                self.line(format!("for (int l = 0; l < {count}; l += {each}) __builtin_prefetch({line}, 0, 2);"));
+                let line = format!("({address})&a{array}_{c}[{first} + l] + {AHEAD}");
+                self.line(format!("for (int l = 0; l < {count}; l += {each}) {name}({line}, 0, 2);"));
             }
         }
     }

@@ -218,10 +218,10 @@ impl<'a> Sum<'a> {
 
     /// What `body` writes, executed as NOTE [Tiny factors] says.
     fn flushing(&self, w: &mut Writer, body: impl FnOnce(&mut Writer)) {
-        // OpenCL has no such mode that can be changed by a kernel.
-        if self.factors.is_none() || w.is_opencl() {
+        if self.factors.is_none() {
             return w.braces("", body);
         }
+        // OpenCL has no such mode, but its compilers for these processors have the functions that change it.
         w.declarations.need("tiny", || {
             "#ifdef __SSE2__\n\
              static inline unsigned without_tiny(void) { unsigned s = __builtin_ia32_stmxcsr(); __builtin_ia32_ldmxcsr(s | 0x8040); return s; }\n\
