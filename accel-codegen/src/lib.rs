@@ -26,6 +26,7 @@ pub mod liveness;
 mod module;
 pub mod opencl;
 mod ops;
+mod outer;
 mod parallel;
 pub mod parts;
 mod permute;

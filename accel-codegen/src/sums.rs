@@ -14,6 +14,7 @@ use crate::copies::Copies;
 use crate::kernels::{index, neutral};
 use crate::opencl;
 use crate::ops;
+use crate::outer::Outer;
 use accel_core::repr::ScalarType;
 use accel_core::repr::op::{Num1, Num2, Op1, Op2};
 use accel_fusion::kernel::{ArrayId, Instr, Known, Reg, Rows};
@@ -253,6 +254,7 @@ impl<'a> Sum<'a> {
             }
             ix
         };
+        let outer = self.factors.and_then(|(a, b)| Outer::new(&self.rows.element, t, rank, a, b));
         let plus = |d: usize, by: usize| format!("i{d} + {by}");
         let one_by_one = |w: &mut Writer| {
             for h in 0..high {
@@ -305,9 +307,16 @@ impl<'a> Sum<'a> {
             if rank == 1 {
                 return w.braces(&each(0, wide), block);
             }
-            w.braces(&each(rank - 2, high), |w| {
-                near(w, "h", &format!("i{}", rank - 2), &size(rank - 2), high);
-                w.braces(&each(rank - 1, wide), block);
+            match outer {
+                Some(outer) => outer.total(w, to),
+                None => w.line("const i64 done = 0;"),
+            }
+            w.braces(&format!("if (done < {})", size(rank - 1)), |w| {
+                w.braces(&each(rank - 2, high), |w| {
+                    near(w, "h", &format!("i{}", rank - 2), &size(rank - 2), high);
+                    let last = rank - 1;
+                    w.braces(&format!("for (i64 i{last} = done; i{last} < {}; i{last} += {wide})", size(last)), block);
+                });
             });
         });
     }

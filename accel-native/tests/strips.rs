@@ -70,7 +70,7 @@ fn a_mixture_of_any_size() {
     assert_eq!(strip.body.stmts.len(), 1, "{strip}");
     let (fast, slow) = (compile(strip.clone()), compile(program(MIXTURE)));
     for n in [0, 1, 7, 8, 31, 32, 33, 1000, 1009] {
-        for (k, d) in [(3, 2), (0, 3), (3, 0), (1, 1), (10, 10), (5, 7)] {
+        for (k, d) in [(3, 2), (0, 3), (3, 0), (1, 1), (10, 10), (5, 7), (2, 33)] {
             let what = format!("{n} {k} {d}");
             let found = fast.run(mixture(n, k, d)).unwrap();
             close(&found, &slow.run(mixture(n, k, d)).unwrap(), &what);
@@ -78,6 +78,55 @@ fn a_mixture_of_any_size() {
                 let argument = mixture(n, k, d).into_iter().map(ArrayTuple::Array).reduce(ArrayTuple::pair).unwrap();
                 close(&found, &evaluate(&strip, &argument).unwrap(), &what);
             }
+        }
+    }
+}
+
+/// Sums over positions of `x[i, c, h] y[i, c, j]`, in numbers that are exact.
+#[test]
+fn outer_products_of_any_size() {
+    let text = r#"program (a0: Array3<T>, a1: Array3<T>)
+site 0 = "outer"
+{
+  a2: Array3<T> = loop @0
+    extents () { x0: i64 = extent a0 0; x1: i64 = extent a0 1; x2: i64 = extent a0 2 -> x0, x1, x2 }
+    body (x0: i64, x1: i64, x2: i64) { x3: T = a0[x0, x1, x2] @0 inside; x4: T = x3 + x3 -> x4 }
+  a3: Array3<T> = loop @0
+    extents () { x0: i64 = extent a0 0; x1: i64 = extent a0 1; x2: i64 = extent a1 2 -> x0, x1, x2 }
+    body (x0: i64, x1: i64, x2: i64) { x3: T = a1[x0, x1, x2] @0 inside; x4: T = neg x3 -> x4 }
+  a4: Array3<T> = reduce @0 sum
+    extents () { x0: i64 = extent a0 1; x1: i64 = extent a0 2; x2: i64 = extent a1 2 -> x0, x1, x2 }
+    len () { x0: i64 = extent a0 0 -> x0 }
+    element (x0: i64, x1: i64, x2: i64, x3: i64) {
+      x4: T = a2[x3, x0, x1] @0 inside
+      x5: T = a3[x3, x0, x2] @0 inside
+      x6: T = x4 * x5
+      -> x6
+    }
+    init () { x0: T = 0.0 -> x0 }
+    op (x0: T, x1: T) { x2: T = x0 + x1 -> x2 }
+  -> a4
+}"#;
+    let some = |k: usize| (k * 7919 % 13) as f64 - 6.0;
+    for t in ["f32", "f64"] {
+        let text = text.replace("T>", &format!("{t}>")).replace(": T", &format!(": {t}")).replace("0.0", &format!("0.0_{t}"));
+        let fast = compile(stripped(&text));
+        let exact = |all: Vec<f64>| -> Column {
+            if t == "f32" { all.into_iter().map(|x| x as f32).collect::<Vec<_>>().into() } else { all.into() }
+        };
+        let column = |n: usize| exact((0..n).map(some).collect());
+        for (n, c, h, j) in
+            [(1, 1, 1, 16), (31, 2, 3, 17), (100, 3, 9, 33), (77, 2, 13, 64), (1000, 1, 20, 31), (40, 2, 0, 32)]
+        {
+            let x = array(&[n, c, h], column(n * c * h));
+            let found = fast.run(vec![x, array(&[n, c, j], column(n * c * j))]).unwrap().remove(0);
+            let element = |p: usize| -> f64 {
+                let (at_c, at_h, at_j) = (p / j / h, p / j % h, p % j);
+                (0..n).map(|i| -2.0 * some((i * c + at_c) * h + at_h) * some((i * c + at_c) * j + at_j)).sum()
+            };
+            let expected: Vec<f64> = (0..c * h * j).map(element).collect();
+            let expected = array(&[c, h, j], exact(expected));
+            assert_eq!(found, expected, "{t} {n} {c} {h} {j}");
         }
     }
 }
