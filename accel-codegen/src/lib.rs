@@ -36,6 +36,8 @@ mod strip;
 mod sums;
 pub mod tasks;
 mod usage;
+mod vectors;
 
 pub use layout::Layout;
 pub use module::{Module, Options, emit};
+pub use vectors::Vectors;

@@ -10,6 +10,7 @@ use crate::ops::Declarations;
 use crate::parts;
 use crate::permute::Permute;
 use crate::strip::Strip;
+use crate::vectors::Vectors;
 use accel_fusion::kernel::{Code, Op, Program, Rows};
 use std::fmt::Write;
 
@@ -18,6 +19,8 @@ use std::fmt::Write;
 pub struct Options {
     /// Whether the C library has vector versions of all the mathematical functions (glibc's libmvec from 2.35 on).
     pub vector_math: bool,
+    /// The vector registers of the processor.
+    pub vectors: Vectors,
 }
 
 /// A C file and how to use it.
@@ -33,7 +36,7 @@ pub struct Module {
 pub fn emit(program: &Program, options: Options) -> Module {
     let layout = Layout::new(program);
     let body = liveness::analyse(program);
-    let mut declarations = Declarations::new(options.vector_math, Dialect::C);
+    let mut declarations = Declarations::new(options.vector_math, options.vectors, Dialect::C);
     let mut kernels = Kernels { program, declarations: &mut declarations, text: String::new(), statements: vec![] };
     kernels.block(&body);
     let statements = kernels.statements;

@@ -2,6 +2,7 @@
 
 use crate::dialect::Dialect;
 use crate::dialect::Params;
+use crate::vectors::Vectors;
 use accel_core::repr::op::{Cmp, Float1, Float2, FloatTest, Int1, Int2, Logic, Num1, Num2, Op1, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::collections::BTreeMap;
@@ -10,6 +11,8 @@ use std::collections::BTreeMap;
 pub struct Declarations {
     /// Whether there are vector versions of the mathematical functions.
     pub vector_math: bool,
+    /// The vector registers.
+    pub vectors: Vectors,
     /// What is printed.
     pub dialect: Dialect,
     /// The parameters of functions in OpenCL C, by their names.
@@ -18,8 +21,8 @@ pub struct Declarations {
 }
 
 impl Declarations {
-    pub fn new(vector_math: bool, dialect: Dialect) -> Self {
-        Declarations { vector_math, dialect, functions: BTreeMap::new(), texts: BTreeMap::new() }
+    pub fn new(vector_math: bool, vectors: Vectors, dialect: Dialect) -> Self {
+        Declarations { vector_math, vectors, dialect, functions: BTreeMap::new(), texts: BTreeMap::new() }
     }
 
     /// Adds a declaration once.

@@ -7,7 +7,6 @@
 
 use crate::code::{LANES, Writer, position, position_in_strip};
 use crate::kernels::index;
-use crate::ops;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Code, Instr, Reg};
 
@@ -45,7 +44,7 @@ impl<'a> Outer<'a> {
     /// and counts these in `done`.
     pub fn total(&self, w: &mut Writer, to: ArrayId) {
         let (t, rank) = (self.t, self.rank);
-        let n = 64 / ops::bytes(t) as usize;
+        let n = w.declarations.vectors.lanes(t);
         declare_turn(w, t, n);
         let (row, space) = (format!("i{}", rank - 2), w.global());
         let (rows, columns) = (format!("a{to}_n{}", rank - 2), format!("a{to}_n{}", rank - 1));
@@ -62,12 +61,11 @@ impl<'a> Outer<'a> {
                 w.line(format!("turn_{t}({}, &turned[{PAIR} * l + b]);", all.join(", ")));
             });
             w.line(format!("i64 {row} = 0;"));
-            for (head, count) in [
-                (format!("for (; {row} + 8 <= {rows}; {row} += 8)"), 8),
-                (format!("for (; {row} < {rows}; {row} += 4)"), 4),
-            ] {
-                w.braces(&head, |w| self.rows(w, to, count, n, &row, &rows));
+            if w.declarations.vectors.registers > 16 {
+                let head = format!("for (; {row} + 8 <= {rows}; {row} += 8)");
+                w.braces(&head, |w| self.rows(w, to, 8, n, &row, &rows));
             }
+            w.braces(&format!("for (; {row} < {rows}; {row} += 4)"), |w| self.rows(w, to, 4, n, &row, &rows));
         });
     }
 
@@ -136,12 +134,6 @@ fn held(element: &Code, r: Reg) -> Option<Held<'_>> {
 /// `turn`: `n` vectors of `n` numbers to the vectors of their first, second, … numbers, of which every second one is stored.
 fn declare_turn(w: &mut Writer, t: ScalarType, n: usize) {
     let opencl = w.is_opencl();
-    if !opencl {
-        w.declarations.need(&format!("Vu_{t}"), || {
-            let width = ops::bytes(t);
-            format!("typedef {t} u_{t} __attribute__((vector_size(64), aligned({width}), may_alias));")
-        });
-    }
     w.declarations.need(&format!("turn_{t}"), || {
         let params: Vec<_> = (0..n).map(|k| format!("v_{t} a{k}")).collect();
         let inline = if opencl { "static" } else { "static inline" };

@@ -286,7 +286,7 @@ impl<'a> Strip<'a> {
                 to.iter().for_each(|a| self.store(w, *a));
             }
             (Role::Row, Op::Reduce { to, rows, .. }) => {
-                match Sum::new(rows, self.columns(*to), &w.lanes.arrays, 0) {
+                match Sum::new(w, rows, self.columns(*to), 0) {
                     Some(sum) => sum.rows(w, *to),
                     None => self.inner_indices(w, *to, |w, ix| self.fold(w, *to, rows, ix)),
                 }
@@ -294,7 +294,7 @@ impl<'a> Strip<'a> {
             }
             (Role::Total, Op::Reduce { to, rows, .. }) => {
                 let rank = self.program.arrays[*to].rank;
-                match Sum::new(rows, self.columns(*to), &w.lanes.arrays, rank).filter(|_| rank > 0) {
+                match Sum::new(w, rows, self.columns(*to), rank).filter(|_| rank > 0) {
                     Some(sum) => {
                         w.braces("", |w| {
                             w.line(format!("const int full = width & -{};", sum.vector()));

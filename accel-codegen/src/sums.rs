@@ -12,9 +12,9 @@
 use crate::code::{Constants, LANES, Writer, is_straight, position, position_in_strip};
 use crate::copies::Copies;
 use crate::kernels::{index, neutral};
-use crate::opencl;
 use crate::ops;
 use crate::outer::Outer;
+use crate::vectors::{Vectors, declare};
 use accel_core::repr::ScalarType;
 use accel_core::repr::op::{Num1, Num2, Op1, Op2};
 use accel_fusion::kernel::{ArrayId, Instr, Known, Reg, Rows};
@@ -24,6 +24,8 @@ use std::collections::BTreeSet;
 pub struct Sum<'a> {
     rows: &'a Rows,
     t: ScalarType,
+    /// Of the processor.
+    registers: Vectors,
     /// Which registers are vectors; the others are the same for all lanes.
     lanes: Vec<bool>,
     /// The factors, if the result is a product.
@@ -33,7 +35,8 @@ pub struct Sum<'a> {
 impl<'a> Sum<'a> {
     /// If elements are made of floating-point arithmetic on arrays that the strip holds (`held`) and on what is the same for
     /// all lanes. `position` is the register with the position.
-    pub fn new(rows: &'a Rows, types: &[ScalarType], held: &BTreeSet<ArrayId>, position: Reg) -> Option<Sum<'a>> {
+    pub fn new(w: &Writer, rows: &'a Rows, types: &[ScalarType], position: Reg) -> Option<Sum<'a>> {
+        let (held, registers) = (&w.lanes.arrays, w.declarations.vectors);
         let (Some(Known::Sum), [t @ (ScalarType::F32 | ScalarType::F64)]) = (rows.known, types) else { return None };
         let code = &rows.element;
         let mut lanes = vec![false; code.types.len()];
@@ -65,12 +68,12 @@ impl<'a> Sum<'a> {
             Some(Instr::Op2(to, Op2::Num(Num2::Mul), a, b)) if *to == result => Some((*a, *b)),
             _ => None,
         };
-        lanes[result].then_some(Sum { rows, t: *t, lanes, factors })
+        lanes[result].then_some(Sum { rows, t: *t, registers, lanes, factors })
     }
 
     /// How many vectors the lanes of a strip are.
     fn vectors(&self) -> usize {
-        LANES * width(self.t) / 64
+        LANES / self.vector()
     }
 
     /// `acc = acc + element` for each of some `(arguments, acc)`; the argument for the position is the first lane of the vector.
@@ -139,26 +142,43 @@ impl<'a> Sum<'a> {
         let rank = w.columns_and_rank(to).1;
         self.flushing(w, |w| {
             loops(w, to, 1, rank.max(2) - 1, |w| {
-                if rank == 1 {
-                    return w.braces("", |w| self.some_rows(w, to, 1));
-                }
-                let (last, size) = (format!("i{}", rank - 1), format!("a{to}_n{}", rank - 1));
-                // Eight sums do not wait for each other, sixteen need half of the loads of what they share.
-                let few = 8 / self.vectors();
-                w.line(format!("i64 {last} = 0;"));
-                if self.shares(rank - 1) {
-                    let many = 2 * few;
-                    w.braces(&format!("for (; {last} + {many} <= {size}; {last} += {many})"), |w| {
-                        (0..many).for_each(|b| w.line(format!("const i64 j{b} = {last} + {b};")));
-                        self.some_rows(w, to, many);
+                self.groups(w, |w, group| {
+                    if rank == 1 {
+                        return w.braces("", |w| self.some_rows(w, to, 1, group));
+                    }
+                    let (last, size) = (format!("i{}", rank - 1), format!("a{to}_n{}", rank - 1));
+                    // Eight sums do not wait for each other, sixteen need half of the loads of what they share.
+                    let few = 8 / group;
+                    w.line(format!("i64 {last} = 0;"));
+                    if self.shares(rank - 1) && self.registers.registers > 16 {
+                        let many = 2 * few;
+                        w.braces(&format!("for (; {last} + {many} <= {size}; {last} += {many})"), |w| {
+                            (0..many).for_each(|b| w.line(format!("const i64 j{b} = {last} + {b};")));
+                            self.some_rows(w, to, many, group);
+                        });
+                    }
+                    w.braces(&format!("for (; {last} < {size}; {last} += {few})"), |w| {
+                        near(w, "j", &last, &size, few);
+                        self.some_rows(w, to, few, group);
                     });
-                }
-                w.braces(&format!("for (; {last} < {size}; {last} += {few})"), |w| {
-                    near(w, "j", &last, &size, few);
-                    self.some_rows(w, to, few);
                 });
             });
         });
+    }
+
+    /// `body` for the vectors of the lanes, at most four at a time: their number, and from the lane `g` on if these are not all.
+    fn groups(&self, w: &mut Writer, body: impl FnOnce(&mut Writer, usize)) {
+        let group = self.vectors().min(4);
+        if group == self.vectors() {
+            return body(w, group);
+        }
+        w.braces(&format!("for (int g = 0; g < {LANES}; g += {})", group * self.vector()), |w| body(w, group));
+    }
+
+    /// The first lane of a vector of a group.
+    fn lane(&self, v: usize) -> String {
+        let lane = v * self.vector();
+        if self.vectors() > 4 { format!("g + {lane}") } else { lane.to_string() }
     }
 
     /// Whether elements that differ in an index only have numbers of the lanes in common.
@@ -171,8 +191,8 @@ impl<'a> Sum<'a> {
     }
 
     /// The rows of all lanes for the innermost indices `j0`, `j1`, ….
-    fn some_rows(&self, w: &mut Writer, to: ArrayId, count: usize) {
-        let (t, rank, vectors) = (self.t, w.columns_and_rank(to).1, self.vectors());
+    fn some_rows(&self, w: &mut Writer, to: ArrayId, count: usize, group: usize) {
+        let (t, rank) = (self.t, w.columns_and_rank(to).1);
         let place = |b: usize| -> Vec<String> {
             let mut ix = index(rank);
             if rank > 1 {
@@ -187,28 +207,28 @@ impl<'a> Sum<'a> {
         };
         let (space, zero) = (w.global(), zero(w, t));
         let acc = |b: usize, v: usize| format!("y{b}_{v}");
-        let all = || (0..count).flat_map(|b| (0..vectors).map(move |v| (b, v)));
+        let all = || (0..count).flat_map(|b| (0..group).map(move |v| (b, v)));
         for (b, v) in all() {
             w.line(format!("v_{t} {} = {first} - {zero};", acc(b, v)));
         }
         w.braces(&format!("for (i64 k = 0; k < m{to}; k++)"), |w| {
             let copy = |(b, v): (usize, usize)| {
                 let mut args = [place(b), vec!["k".into()]].concat();
-                args[0] = (v * LANES / vectors).to_string();
+                args[0] = self.lane(v);
                 (args, acc(b, v))
             };
             self.add(w, &all().map(copy).collect::<Vec<_>>());
         });
         for (b, v) in all() {
             let q = position_in_strip(to, &place(b));
-            let l = v * LANES / vectors;
+            let l = self.lane(v);
             w.line(format!("*({space}v_{t} *)&s{to}_0[({q}) * {LANES} + {l}] = {};", acc(b, v)));
         }
     }
 
     /// How many lanes a vector has.
     pub fn vector(&self) -> usize {
-        LANES / self.vectors()
+        self.registers.lanes(self.t)
     }
 
     /// Adds the elements of the first `full` lanes, which are whole vectors, to the task's partial total, for eight results at a time: two by four of the innermost two
@@ -329,7 +349,7 @@ fn add_four(w: &mut Writer, t: ScalarType, to: &str, half: usize) {
         return w.line(format!("vstore4(vload4(0, {to}) + {sums}, 0, {to});"));
     }
     w.declarations.need(&format!("Q_{t}"), || {
-        let width = width(t);
+        let width = ops::bytes(t);
         format!("typedef {t} q_{t} __attribute__((vector_size({}), aligned({width}), may_alias));", 4 * width)
     });
     let lanes: Vec<_> = (4 * half..4 * half + 4).map(|l| l.to_string()).collect();
@@ -354,70 +374,7 @@ pub fn loops(w: &mut Writer, a: ArrayId, from: usize, to: usize, body: impl FnOn
     w.braces(&format!("for (i64 i{from} = 0; i{from} < a{a}_n{from}; i{from}++)"), |w| loops(w, a, from + 1, to, body));
 }
 
-fn width(t: ScalarType) -> usize {
-    if t == ScalarType::F32 { 4 } else { 8 }
-}
-
 /// A vector of zeros.
 fn zero(w: &Writer, t: ScalarType) -> String {
     if w.is_opencl() { format!("(v_{t})(0)") } else { format!("(v_{t}){{0}}") }
-}
-
-/// Vectors of 64 bytes, those of eight numbers, their fused products, and the sums of eight vectors at once.
-fn declare(w: &mut Writer, t: ScalarType) {
-    if w.is_opencl() {
-        return opencl::vectors::vectors(w.declarations, t);
-    }
-    let n = 64 / width(t);
-    // The names are declared in the order of the alphabet: types before what uses them.
-    w.declarations.need(&format!("V_{t}"), || {
-        format!(
-            "typedef {t} v_{t} __attribute__((vector_size(64), may_alias));\ntypedef {t} w_{t} __attribute__((vector_size({})));",
-            8 * width(t)
-        )
-    });
-    let (letter, suffix, mask) =
-        if t == ScalarType::F32 { ("s", "f", "unsigned short") } else { ("d", "", "unsigned char") };
-    w.declarations.need(&format!("fma_{t}"), || {
-        let fast = if t == ScalarType::F32 { "__FP_FAST_FMAF" } else { "__FP_FAST_FMA" };
-        format!(
-            "static inline v_{t} fma_{t}(v_{t} a, v_{t} b, v_{t} c) {{\n\
-             #if defined __AVX512F__ && defined __GNUC__ && !defined __clang__\n    \
-             return (v_{t})__builtin_ia32_vfmaddp{letter}512_mask(a, b, c, ({mask})-1, 4);\n\
-             #elif defined {fast}\n    \
-             v_{t} x; for (int l = 0; l < {n}; l++) x[l] = __builtin_fma{suffix}(a[l], b[l], c[l]); return x;\n\
-             #else\n    \
-             return a * b + c;\n\
-             #endif\n}}"
-        )
-    });
-    w.declarations.need(&format!("sums_{t}"), || {
-        let params: Vec<_> = (0..8).map(|k| format!("v_{t} a{k}")).collect();
-        let mut text = format!("static inline w_{t} sums_{t}({}) {{\n", params.join(", "));
-        // Halves of vectors of 16 numbers.
-        for k in 0..8 {
-            let shuffle = |from: usize| {
-                let lanes: Vec<_> = (from..from + 8).map(|l| l.to_string()).collect();
-                format!("__builtin_shufflevector(a{k}, a{k}, {})", lanes.join(", "))
-            };
-            let sum = if n == 16 { format!("{} + {}", shuffle(0), shuffle(8)) } else { format!("(w_{t})a{k}") };
-            text += &format!("    const w_{t} b0_{k} = {sum};\n");
-        }
-        // Neighbours, pairs of neighbours, halves: half as many vectors each time.
-        let steps = [
-            ([0, 8, 2, 10, 4, 12, 6, 14], [1, 9, 3, 11, 5, 13, 7, 15]),
-            ([0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15]),
-            ([0, 1, 2, 3, 8, 9, 10, 11], [4, 5, 6, 7, 12, 13, 14, 15]),
-        ];
-        for (s, (even, odd)) in steps.into_iter().enumerate() {
-            for k in 0..4 >> s {
-                let shuffle = |lanes: [usize; 8]| {
-                    let lanes = lanes.map(|l| l.to_string()).join(", ");
-                    format!("__builtin_shufflevector(b{s}_{}, b{s}_{}, {lanes})", 2 * k, 2 * k + 1)
-                };
-                text += &format!("    const w_{t} b{}_{k} = {} + {};\n", s + 1, shuffle(even), shuffle(odd));
-            }
-        }
-        text + "    return b3_0;\n}"
-    });
 }

@@ -32,7 +32,7 @@ mod runtime;
 mod stream;
 mod toolchain;
 
-use accel_codegen::{Options, emit};
+use accel_codegen::{Options, Vectors, emit};
 use accel_core::ast::Program;
 use accel_core::backend::{Backend, Executable, check_argument};
 use accel_core::error::{Error, Result};
@@ -85,15 +85,24 @@ impl Kernels {
     /// # Errors
     /// `Error::Compiler`, and what [`kernel::verify`] says: generated code does not check what it excludes.
     pub fn new(program: kernel::Program) -> Result<Option<Kernels>> {
-        let code = Self::code(program)?;
+        Self::with(program, Vectors::detect())
+    }
+
+    /// The same, with vectors of another size than the processor's.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    #[doc(hidden)]
+    pub fn with(program: kernel::Program, vectors: Vectors) -> Result<Option<Kernels>> {
+        let code = Self::code(program, vectors)?;
         Ok(code.map(|code| Kernels { code, plain: OnceLock::new() }))
     }
 
-    fn code(program: kernel::Program) -> Result<Option<Code>> {
+    fn code(program: kernel::Program, vectors: Vectors) -> Result<Option<Code>> {
         kernel::verify(&program)?;
         print::dump_with("kernels", || program.to_string());
         let Some(toolchain) = toolchain::toolchain() else { return Ok(None) };
-        let module = emit(&program, Options { vector_math: toolchain.vector_math });
+        let module = emit(&program, Options { vector_math: toolchain.vector_math, vectors });
         print::dump_with("c", || module.source.clone());
         let library = cache::library(&module, toolchain)?;
         Ok(Some(Code::new(program, library)))
@@ -128,7 +137,7 @@ impl Kernels {
     fn plain(&self) -> Result<&Code> {
         let make = || {
             tracing::debug!("strips would take too much memory: the program is compiled without them");
-            let code = Self::code(dissolve(&self.code.program))?;
+            let code = Self::code(dissolve(&self.code.program), Vectors::detect())?;
             code.ok_or_else(|| Error::Compiler("there was a C compiler and now there is none".into()))
         };
         self.plain.get_or_init(make).as_ref().map_err(Clone::clone)

@@ -1,5 +1,6 @@
 //! Programs in strips against the same programs without.
 
+use accel_codegen::Vectors;
 use accel_core::repr::{ArrayTuple, Column, RawArray};
 use accel_fusion::kernel::{Op, Program, evaluate, parse};
 use accel_fusion::strip::strips;
@@ -19,6 +20,15 @@ fn stripped(text: &str) -> Program {
 
 fn compile(p: Program) -> Kernels {
     Kernels::new(p).unwrap_or_else(|e| panic!("{e}")).expect("the tests need a C compiler")
+}
+
+fn compile_with(p: Program, vectors: Vectors) -> Kernels {
+    Kernels::with(p, vectors).unwrap_or_else(|e| panic!("{e}")).expect("the tests need a C compiler")
+}
+
+/// Those of several processors; compilers make others of them where it must be.
+fn vectors() -> [Vectors; 4] {
+    [(64, 32), (32, 16), (16, 16), (16, 32)].map(|(bytes, registers)| Vectors { bytes, registers })
 }
 
 fn array(extents: &[usize], column: impl Into<Column>) -> RawArray {
@@ -68,15 +78,15 @@ const MIXTURE: &str = include_str!("strips/mixture.kernel");
 fn a_mixture_of_any_size() {
     let strip = stripped(MIXTURE);
     assert_eq!(strip.body.stmts.len(), 1, "{strip}");
-    let (fast, slow) = (compile(strip.clone()), compile(program(MIXTURE)));
+    let (all, slow) = (vectors().map(|v| compile_with(strip.clone(), v)), compile(program(MIXTURE)));
     for n in [0, 1, 7, 8, 31, 32, 33, 1000, 1009] {
         for (k, d) in [(3, 2), (0, 3), (3, 0), (1, 1), (10, 10), (5, 7), (2, 33)] {
             let what = format!("{n} {k} {d}");
-            let found = fast.run(mixture(n, k, d)).unwrap();
-            close(&found, &slow.run(mixture(n, k, d)).unwrap(), &what);
+            let expected = slow.run(mixture(n, k, d)).unwrap();
+            all.iter().for_each(|fast| close(&fast.run(mixture(n, k, d)).unwrap(), &expected, &what));
             if n < 100 && k * d < 10 {
                 let argument = mixture(n, k, d).into_iter().map(ArrayTuple::Array).reduce(ArrayTuple::pair).unwrap();
-                close(&found, &evaluate(&strip, &argument).unwrap(), &what);
+                close(&expected, &evaluate(&strip, &argument).unwrap(), &what);
             }
         }
     }
@@ -109,8 +119,9 @@ site 0 = "outer"
 }"#;
     let some = |k: usize| (k * 7919 % 13) as f64 - 6.0;
     for t in ["f32", "f64"] {
-        let text = text.replace("T>", &format!("{t}>")).replace(": T", &format!(": {t}")).replace("0.0", &format!("0.0_{t}"));
-        let fast = compile(stripped(&text));
+        let text =
+            text.replace("T>", &format!("{t}>")).replace(": T", &format!(": {t}")).replace("0.0", &format!("0.0_{t}"));
+        let all = vectors().map(|v| compile_with(stripped(&text), v));
         let exact = |all: Vec<f64>| -> Column {
             if t == "f32" { all.into_iter().map(|x| x as f32).collect::<Vec<_>>().into() } else { all.into() }
         };
@@ -119,14 +130,17 @@ site 0 = "outer"
             [(1, 1, 1, 16), (31, 2, 3, 17), (100, 3, 9, 33), (77, 2, 13, 64), (1000, 1, 20, 31), (40, 2, 0, 32)]
         {
             let x = array(&[n, c, h], column(n * c * h));
-            let found = fast.run(vec![x, array(&[n, c, j], column(n * c * j))]).unwrap().remove(0);
+            let inputs = vec![x, array(&[n, c, j], column(n * c * j))];
             let element = |p: usize| -> f64 {
                 let (at_c, at_h, at_j) = (p / j / h, p / j % h, p % j);
                 (0..n).map(|i| -2.0 * some((i * c + at_c) * h + at_h) * some((i * c + at_c) * j + at_j)).sum()
             };
             let expected: Vec<f64> = (0..c * h * j).map(element).collect();
             let expected = array(&[c, h, j], exact(expected));
-            assert_eq!(found, expected, "{t} {n} {c} {h} {j}");
+            for fast in &all {
+                let found = fast.run(inputs.clone()).unwrap().remove(0);
+                assert_eq!(found, expected, "{t} {n} {c} {h} {j}");
+            }
         }
     }
 }

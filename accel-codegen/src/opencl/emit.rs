@@ -14,6 +14,7 @@ use crate::cost::cost;
 use crate::dialect::{Dialect, Params, name};
 use crate::liveness::{self, Block, Step};
 use crate::ops::Declarations;
+use crate::vectors::Vectors;
 use accel_fusion::kernel::{Op, Program};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -22,7 +23,7 @@ use std::fmt::Write;
 pub fn emit(program: &Program, target: &Target) -> Module {
     let gpu = target.shape == Shape::Gpu;
     let dialect = Dialect::OpenCl { gpu, narrow: gpu && !target.wide };
-    let mut declarations = Declarations::new(false, dialect);
+    let mut declarations = Declarations::new(false, Vectors::default(), dialect);
     let mut emitter = Emitter { program, target, declarations: &mut declarations, text: String::new() };
     let mut statements = BTreeMap::new();
     emitter.block(&liveness::analyse(program), &mut statements);
