@@ -2,7 +2,7 @@
 
 use crate::abi::{Array, Function, Task, polygamma};
 use crate::product::{product_f32, product_f64};
-use rayon::prelude::*;
+use crate::threads;
 use std::ffi::{CStr, c_void};
 
 /// Sets the variables of a library.
@@ -15,7 +15,7 @@ pub unsafe fn set(library: &libloading::Library) {
         (c"accel_product_f32", product_f32 as *const c_void),
         (c"accel_product_f64", product_f64 as *const c_void),
         (c"accel_parallel", parallel as *const c_void),
-        (c"accel_threads", threads as *const c_void),
+        (c"accel_threads", thread_count as *const c_void),
     ];
     for (name, address) in hooks {
         // SAFETY: generated text defines each of these symbols as a variable for a pointer to a function of that type.
@@ -27,7 +27,7 @@ pub unsafe fn set(library: &libloading::Library) {
 }
 
 /// How many threads run tasks.
-extern "C" fn threads() -> i64 {
+extern "C" fn thread_count() -> i64 {
     rayon::current_num_threads() as i64
 }
 
@@ -58,12 +58,11 @@ unsafe extern "C" fn parallel(
         let mut record = vec![0; length];
         // SAFETY: the caller promises that the task can be run.
         let ok = unsafe { (shared.function)(shared.arrays, shared.tasks.add(i), record.as_mut_ptr()) == 0 };
-        (!ok).then_some(record)
+        if ok { Ok(()) } else { Err(record) }
     };
-    let failed = (0..count as usize).into_par_iter().filter_map(one).collect::<Vec<_>>();
-    match failed.first() {
-        None => 0,
-        Some(record) => {
+    match threads::each(count as usize, one) {
+        Ok(()) => 0,
+        Err(record) => {
             // SAFETY: the caller's record has as many numbers.
             unsafe { std::ptr::copy_nonoverlapping(record.as_ptr(), fault, length) };
             1

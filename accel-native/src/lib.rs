@@ -8,16 +8,17 @@
 //! where there is none, programs are interpreted, after one warning. `ACCEL_DUMP=c` prints the generated code.
 //!
 //! A run is one call of the compiled program, which calls back for memory and for what is done in parallel. A compiled program may
-//! run in many threads at once, those of a rayon pool included; all that a run changes is its own. Memory is used
+//! run in many threads at once, those of a rayon pool included; all that a run changes is its own. The thread that runs a program takes part
+//! in what the pool does. Memory is used
 //! again after the last use of an array, and a loop writes over an array that it is the last one to read. A compiled program
 //! remembers its last results of 4 MiB or more, and uses their memory again in the next run once nobody else has them.
 //!
 //! Floating-point results are those of the reference interpreter but for three things: reductions, scans and permutations of many
 //! elements combine partial results; mathematical functions of vectors may differ from the scalar ones in the last places (4
 //! at most); and sums of products, those of the crate `gemm` and those in strips, round a product and the addition that follows it
-//! once, and in strips take factors below the normal numbers (2.2e-308 for `f64`) for zero. The order in which partial results are combined depends on the sizes of arrays and on the processor only, never on the number of
-//! threads or on chance: the same program gives the same result for the same arguments, bit by bit, on every run and with every
-//! size of rayon's pool.
+//! once, and in strips take factors below the normal numbers (2.2e-308 for `f64`) for zero. The order in which partial results are
+//! combined depends on the sizes of arrays and on the processor only, never on the number of threads or on chance: the same program
+//! gives the same result for the same arguments, bit by bit, on every run and with every size of rayon's pool.
 
 mod abi;
 mod cache;
@@ -30,6 +31,7 @@ mod pool;
 mod product;
 mod runtime;
 mod stream;
+mod threads;
 mod toolchain;
 
 use accel_codegen::{Options, Vectors, emit};

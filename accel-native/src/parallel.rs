@@ -10,10 +10,10 @@ use crate::abi::{Block, Calls, Function, Run, Task};
 use crate::memory::element_size;
 use crate::runtime::Context;
 use crate::stream::{self, Output};
+use crate::threads;
 use accel_codegen::fault::{MEMORY, record_length};
 use accel_codegen::tasks::{part_size, task_size};
 use accel_core::error::Error;
-use rayon::prelude::*;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -148,11 +148,9 @@ impl Context<'_> {
         let length = record_length(&self.code.program);
         let one = |i: usize| {
             let mut fault = vec![0; length];
-            let ok = f(&tasks.get()[i], fault.as_mut_ptr()) == 0;
-            if ok { None } else { Some(fault) }
+            if f(&tasks.get()[i], fault.as_mut_ptr()) == 0 { Ok(()) } else { Err(fault) }
         };
-        let faults: Vec<Option<Vec<i64>>> = (0..tasks.get().len()).into_par_iter().map(one).collect();
-        let Some(fault) = faults.into_iter().flatten().next() else { return Ok(()) };
+        let Err(fault) = threads::each(tasks.get().len(), one) else { return Ok(()) };
         // SAFETY: the run's record has this length.
         unsafe { self.run.fault.copy_from_nonoverlapping(fault.as_ptr(), length) };
         Err(Failed)

@@ -3,9 +3,9 @@
 use super::{Context, Failed, Outcome, Shared, enter, range};
 use crate::abi::{Function, Run, Task};
 use crate::pool::address;
+use crate::threads;
 use accel_codegen::fault::record_length;
 use accel_codegen::tasks::strip_size;
-use rayon::prelude::*;
 
 pub unsafe extern "C" fn strip(run: *mut Run, functions: *const Function, n: i64, sizes: *const i64) -> i32 {
     // SAFETY: called by generated code for a statement that it executes; it gives two functions and three sizes.
@@ -52,16 +52,13 @@ impl Context<'_> {
             pool.give(working);
             if ok { Ok(()) } else { Err(Some(fault)) }
         };
-        let results: Vec<_> = if count == 1 { vec![one(0)] } else { (0..count).into_par_iter().map(one).collect() };
-        for result in results {
-            match result {
-                Ok(()) => {}
-                Err(None) => return Err(self.no_memory(scratch)),
-                Err(Some(fault)) => {
-                    // SAFETY: the run's record has this length.
-                    unsafe { self.run.fault.copy_from_nonoverlapping(fault.as_ptr(), length) };
-                    return Err(Failed);
-                }
+        match threads::each(count, one) {
+            Ok(()) => {}
+            Err(None) => return Err(self.no_memory(scratch)),
+            Err(Some(fault)) => {
+                // SAFETY: the run's record has this length.
+                unsafe { self.run.fault.copy_from_nonoverlapping(fault.as_ptr(), length) };
+                return Err(Failed);
             }
         }
         if partial > 0 {
