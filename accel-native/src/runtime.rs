@@ -25,8 +25,9 @@ pub struct Code {
     literals: Vec<(ArrayId, usize)>,
     /// What loops read at the index at which they write.
     pub along: BTreeMap<ArrayId, Vec<Along>>,
-    /// Working memory for strips.
+    /// Working memory for strips, and memory for the totals of their tasks.
     pub pool: Pool,
+    pub totals: Pool,
     spare: Mutex<Spare>,
 }
 
@@ -48,6 +49,7 @@ impl Code {
             library,
             literals,
             pool: Pool::default(),
+            totals: Pool::default(),
             spare: Mutex::default(),
         }
     }

@@ -30,14 +30,9 @@ impl Context<'_> {
     ) -> Outcome {
         let each = strip_size(n, partial, cost);
         let count = n.div_ceil(each);
-        // Whole cache lines.
-        let lines = (partial / 64).saturating_mul(count);
-        let totals = self.memory.allocate(lines, 64);
-        if totals.is_null() {
-            return Err(self.no_memory(lines.saturating_mul(64)));
-        }
-        // SAFETY: the block has just been made.
-        let first = Shared(unsafe { (*totals).data.cast::<u8>() });
+        let bytes = partial.saturating_mul(count);
+        let mut totals = self.code.totals.take(bytes).ok_or_else(|| self.no_memory(bytes))?;
+        let first = Shared(address(&mut totals).cast::<u8>());
         let (arrays, pool) = (Shared(self.run.arrays), &self.code.pool);
         let length = record_length(&self.code.program);
         let one = |k: usize| -> Result<(), Option<Vec<i64>>> {
@@ -67,8 +62,7 @@ impl Context<'_> {
             // SAFETY: the tasks have written their partial totals.
             unsafe { self.one(join, &task)? };
         }
-        // SAFETY: the block was made here, and nobody uses it any more.
-        unsafe { self.memory.release(totals) };
+        self.code.totals.give(totals);
         Ok(())
     }
 }
