@@ -71,6 +71,11 @@ impl<'a> Sum<'a> {
         lanes[result].then_some(Sum { rows, t: *t, registers, lanes, factors })
     }
 
+    /// How many lanes a vector has.
+    pub fn vector(&self) -> usize {
+        self.registers.lanes(self.t)
+    }
+
     /// How many vectors the lanes of a strip are.
     fn vectors(&self) -> usize {
         LANES / self.vector()
@@ -226,13 +231,8 @@ impl<'a> Sum<'a> {
         }
     }
 
-    /// How many lanes a vector has.
-    pub fn vector(&self) -> usize {
-        self.registers.lanes(self.t)
-    }
-
-    /// Adds the elements of the first `full` lanes, which are whole vectors, to the task's partial total, for eight results at a time: two by four of the innermost two
-    /// indices, or eight of one.
+    /// Adds the elements of the first `full` lanes, which are whole vectors, to the task's partial total, for eight results at a time: two
+    /// by four of the innermost two indices, or eight of one.
     pub fn total(&self, w: &mut Writer, to: ArrayId) {
         self.flushing(w, |w| self.whole_total(w, to));
     }
