@@ -60,7 +60,7 @@ unsafe extern "C" fn parallel(
         let ok = unsafe { (shared.function)(shared.arrays, shared.tasks.add(i), record.as_mut_ptr()) == 0 };
         if ok { Ok(()) } else { Err(record) }
     };
-    match threads::each(count as usize, one) {
+    match threads::each(count as usize, threads::MUCH, one) {
         Ok(()) => 0,
         Err(record) => {
             // SAFETY: the caller's record has as many numbers.

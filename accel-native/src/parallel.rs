@@ -150,7 +150,7 @@ impl Context<'_> {
             let mut fault = vec![0; length];
             if f(&tasks.get()[i], fault.as_mut_ptr()) == 0 { Ok(()) } else { Err(fault) }
         };
-        let Err(fault) = threads::each(tasks.get().len(), one) else { return Ok(()) };
+        let Err(fault) = threads::each(tasks.get().len(), threads::MUCH, one) else { return Ok(()) };
         // SAFETY: the run's record has this length.
         unsafe { self.run.fault.copy_from_nonoverlapping(fault.as_ptr(), length) };
         Err(Failed)

@@ -47,7 +47,7 @@ impl Context<'_> {
             pool.give(working);
             if ok { Ok(()) } else { Err(Some(fault)) }
         };
-        match threads::each(count, one) {
+        match threads::each(count, n.saturating_mul(cost), one) {
             Ok(()) => {}
             Err(None) => return Err(self.no_memory(scratch)),
             Err(Some(fault)) => {
