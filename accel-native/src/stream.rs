@@ -147,18 +147,34 @@ fn fetch(_: *const u8, _: usize) {}
 #[cfg(target_arch = "x86_64")]
 unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
-    const STORE: usize = size_of::<__m128i>();
-    let head = to.align_offset(STORE).min(bytes);
-    let whole = (bytes - head) / STORE;
-    // SAFETY: the head, whole stores at aligned addresses, and the rest are within the bytes.
+    let head = to.align_offset(LINE).min(bytes);
+    let lines = (bytes - head) / LINE;
+    let done = head + lines * LINE;
+    // SAFETY: the head, whole lines at aligned addresses, and the rest are within the bytes; the processor has what is called.
     unsafe {
         to.copy_from_nonoverlapping(from, head);
-        for k in 0..whole {
-            let at = head + k * STORE;
-            _mm_stream_si128(to.add(at).cast(), _mm_loadu_si128(from.add(at).cast()));
+        if std::is_x86_feature_detected!("avx512f") {
+            copy_lines(from.add(head), to.add(head), lines);
+        } else {
+            for at in (head..done).step_by(size_of::<__m128i>()) {
+                _mm_stream_si128(to.add(at).cast(), _mm_loadu_si128(from.add(at).cast()));
+            }
         }
-        let done = head + whole * STORE;
         to.add(done).copy_from_nonoverlapping(from.add(done), bytes - done);
+    }
+}
+
+/// Copies lines with one store for each.
+///
+/// # Safety
+/// As for [`copy`]; the target is aligned.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn copy_lines(from: *const u8, to: *mut u8, lines: usize) {
+    use std::arch::x86_64::{_mm512_loadu_si512, _mm512_stream_si512};
+    for k in 0..lines {
+        // SAFETY: as the caller promises.
+        unsafe { _mm512_stream_si512(to.add(k * LINE).cast(), _mm512_loadu_si512(from.add(k * LINE).cast())) };
     }
 }
 
