@@ -1,7 +1,7 @@
 //! Several copies of a code, for different arguments, as one code in which what they have in common is computed once: a compiler would
 //! find that too, but takes long to look for it.
 
-use accel_fusion::kernel::{Code, Instr, Reg};
+use accel_fusion::kernel::{Code, Instr, Reg, moved};
 
 /// The copies of a code.
 pub struct Copies {
@@ -50,29 +50,21 @@ impl Copies {
 
     /// The copy of an instruction, if there is none yet that does the same.
     fn instr(&mut self, code: &Code, copy: usize, i: &Instr) {
-        let operand = |r: &Reg| self.registers[copy][*r];
-        let renamed = |to: Vec<Reg>| match i {
-            Instr::Const(_, x) => Instr::Const(to[0], *x),
-            Instr::Op1(_, op, a) => Instr::Op1(to[0], *op, operand(a)),
-            Instr::Op2(_, op, a, b) => Instr::Op2(to[0], *op, operand(a), operand(b)),
-            Instr::Extent(_, array, dim) => Instr::Extent(to[0], *array, *dim),
-            Instr::Read { array, index, site, inside, .. } => {
-                let index = index.iter().map(operand).collect();
-                Instr::Read { to, array: *array, index, site: *site, inside: *inside }
-            }
-            Instr::If { .. } | Instr::While { .. } => i.clone(),
-        };
         let of = i.sets();
+        let renamed = |to: &[Reg]| {
+            let results = |r: &Reg| of.iter().position(|x| x == r).map(|k| to[k]);
+            moved(i, &|r| results(r).unwrap_or(self.registers[copy][*r]))
+        };
         let same = |j: &&Instr| {
             let to = j.sets();
-            to.iter().map(|r| self.original[*r]).eq(of.iter().copied()) && renamed(to) == **j
+            to.iter().map(|r| self.original[*r]).eq(of.iter().copied()) && renamed(&to) == **j
         };
         let to = match self.code.instrs.iter().find(same).map(Instr::sets) {
             Some(to) => to,
             None => {
                 let next = self.original.len();
                 let to: Vec<Reg> = (next..next + of.len()).collect();
-                let instr = renamed(to.clone());
+                let instr = renamed(&to);
                 of.iter().for_each(|r| _ = self.register(code, *r));
                 self.code.instrs.push(instr);
                 to

@@ -2,7 +2,7 @@
 //! made once, outside of the loop over the lanes, which then is one that the compiler turns into vector operations.
 
 use crate::code::{Constants, Writer};
-use crate::opencl::lanes::needed;
+use crate::needed::needed;
 use accel_fusion::kernel::{Code, Instr, Reg};
 use std::collections::BTreeSet;
 

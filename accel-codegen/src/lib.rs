@@ -24,6 +24,7 @@ mod kernels;
 mod layout;
 pub mod liveness;
 mod module;
+mod needed;
 pub mod opencl;
 mod ops;
 mod outer;

@@ -7,6 +7,8 @@
 
 use crate::code::{LANES, Writer, position, position_in_strip};
 use crate::kernels::index;
+use crate::sums::near;
+use crate::vectors::zero;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Code, Instr, Reg};
 
@@ -54,8 +56,8 @@ impl<'a> Outer<'a> {
             w.line(format!("v_{t} turned[{}];", PAIR * LANES));
             w.braces(&format!("for (int l = 0; l < {LANES}; l += {n}) for (int b = 0; b < {PAIR}; b++)"), |w| {
                 for k in 0..n {
-                    let at = self.y.position(&format!("(done + b * {n} + {k})"), rank - 1);
-                    w.line(format!("const v_{t} a{k} = *(const {space}v_{t} *)&{at} + l];"));
+                    let at = self.y.number(&format!("(done + b * {n} + {k})"), rank - 1);
+                    w.line(format!("const v_{t} a{k} = *(const {space}v_{t} *)&{at};"));
                 }
                 let all: Vec<_> = (0..n).map(|k| format!("a{k}")).collect();
                 w.line(format!("turn_{t}({}, &turned[{PAIR} * l + b]);", all.join(", ")));
@@ -72,22 +74,16 @@ impl<'a> Outer<'a> {
     /// The rows from `row` on.
     fn rows(&self, w: &mut Writer, to: ArrayId, count: usize, n: usize, row: &str, rows: &str) {
         let (t, space) = (self.t, w.global());
-        let (zero, start) = match w.is_opencl() {
-            true => (format!("(v_{t})(0)"), format!("(v_{t})(0)")),
-            false => (format!("(v_{t}){{0}}"), "{0}".into()),
-        };
-        for h in 0..count {
-            let inside = format!("{row} + {h} < {rows} ? {row} + {h} : {rows} - 1");
-            w.line(format!("const i64 h{h} = {};", if h == 0 { row } else { &inside }));
-        }
+        let zero = zero(w, t);
+        near(w, "h", row, rows, count);
         let all = || (0..count).flat_map(|h| (0..PAIR).map(move |b| (h, b)));
-        all().for_each(|(h, b)| w.line(format!("v_{t} y{h}_{b} = {start};")));
+        all().for_each(|(h, b)| w.line(format!("v_{t} y{h}_{b} = {zero};")));
         w.braces("for (int l = 0; l < full; l++)", |w| {
             (0..PAIR).for_each(|b| w.line(format!("const v_{t} c{b} = turned[{PAIR} * l + {b}];")));
             for h in 0..count {
-                let at = self.x.position(&format!("h{h}"), self.rank - 2);
+                let at = self.x.number(&format!("h{h}"), self.rank - 2);
                 // As in a sum: that leaves zeros as they are.
-                w.line(format!("const v_{t} x{h} = {at} + l] - {zero};"));
+                w.line(format!("const v_{t} x{h} = {at} - {zero};"));
             }
             all().for_each(|(h, b)| w.line(format!("y{h}_{b} = fma_{t}(x{h}, c{b}, y{h}_{b});")));
         });
@@ -111,11 +107,11 @@ impl<'a> Outer<'a> {
 }
 
 impl Held<'_> {
-    /// Where the number is for the lane that is added, with `name` for a parameter.
-    fn position(&self, name: &str, param: Reg) -> String {
+    /// The number of lane `l`, with `name` for a parameter.
+    fn number(&self, name: &str, param: Reg) -> String {
         let names: Vec<_> =
             self.index.iter().map(|r| if *r == param { name.into() } else { format!("i{r}") }).collect();
-        format!("s{}_{}[({}) * {LANES}", self.array, self.column, position_in_strip(self.array, &names))
+        format!("s{}_{}[({}) * {LANES} + l]", self.array, self.column, position_in_strip(self.array, &names))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::copies::Copies;
 use crate::kernels::{index, neutral};
 use crate::ops;
 use crate::outer::Outer;
-use crate::vectors::{Vectors, declare};
+use crate::vectors::{Vectors, declare, zero};
 use accel_core::repr::ScalarType;
 use accel_core::repr::op::{Num1, Num2, Op1, Op2};
 use accel_fusion::kernel::{ArrayId, Instr, Known, Reg, Rows};
@@ -296,7 +296,7 @@ impl<'a> Sum<'a> {
         };
         let block = |w: &mut Writer| {
             near(w, "j", &format!("i{}", rank - 1), &size(rank - 1), wide);
-            let start = if w.is_opencl() { zero(w, t) } else { "{0}".into() };
+            let start = zero(w, t);
             (0..8).for_each(|b| w.line(format!("v_{t} y{b} = {start};")));
             let lanes = |w: &mut Writer, count: &str| {
                 w.braces(&format!("for (int l = 0; l < {count}; l += {})", self.vector()), |w| {
@@ -357,7 +357,7 @@ fn add_four(w: &mut Writer, t: ScalarType, to: &str, half: usize) {
 }
 
 /// The next few indices: those that are too large are the last one instead.
-fn near(w: &mut Writer, name: &str, first: &str, size: &str, count: usize) {
+pub fn near(w: &mut Writer, name: &str, first: &str, size: &str, count: usize) {
     for b in 0..count {
         w.line(match b {
             0 => format!("const i64 {name}0 = {first};"),
@@ -372,9 +372,4 @@ pub fn loops(w: &mut Writer, a: ArrayId, from: usize, to: usize, body: impl FnOn
         return w.braces("", body);
     }
     w.braces(&format!("for (i64 i{from} = 0; i{from} < a{a}_n{from}; i{from}++)"), |w| loops(w, a, from + 1, to, body));
-}
-
-/// A vector of zeros.
-fn zero(w: &Writer, t: ScalarType) -> String {
-    if w.is_opencl() { format!("(v_{t})(0)") } else { format!("(v_{t}){{0}}") }
 }

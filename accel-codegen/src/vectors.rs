@@ -22,24 +22,15 @@ impl Default for Vectors {
 }
 
 impl Vectors {
-    /// Those of the processor that this runs on.
-    pub fn detect() -> Vectors {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if std::is_x86_feature_detected!("avx512f") {
-                return Vectors::default();
-            }
-            let bytes = if std::is_x86_feature_detected!("avx") { 32 } else { 16 };
-            Vectors { bytes, registers: 16 }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        Vectors { bytes: 16, registers: 32 }
-    }
-
     /// How many numbers a vector has.
     pub fn lanes(self, t: ScalarType) -> usize {
         self.bytes / ops::bytes(t) as usize
     }
+}
+
+/// A vector of zeros.
+pub fn zero(w: &Writer, t: ScalarType) -> String {
+    if w.is_opencl() { format!("(v_{t})(0)") } else { format!("(v_{t}){{0}}") }
 }
 
 /// Declares vectors of numbers, those of eight numbers, their fused products, and the sums of eight vectors at once.

@@ -77,6 +77,7 @@ impl Backend for Native {
 /// A compiled kernel program.
 pub struct Kernels {
     code: Code,
+    vectors: Vectors,
     /// The program without strips, for extents with which they do not pay; made when it is needed.
     plain: OnceLock<Result<Code>>,
 }
@@ -87,7 +88,7 @@ impl Kernels {
     /// # Errors
     /// `Error::Compiler`, and what [`kernel::verify`] says: generated code does not check what it excludes.
     pub fn new(program: kernel::Program) -> Result<Option<Kernels>> {
-        Self::with(program, Vectors::detect())
+        Self::with(program, toolchain::vectors())
     }
 
     /// The same, with vectors of another size than the processor's.
@@ -97,7 +98,7 @@ impl Kernels {
     #[doc(hidden)]
     pub fn with(program: kernel::Program, vectors: Vectors) -> Result<Option<Kernels>> {
         let code = Self::code(program, vectors)?;
-        Ok(code.map(|code| Kernels { code, plain: OnceLock::new() }))
+        Ok(code.map(|code| Kernels { code, vectors, plain: OnceLock::new() }))
     }
 
     fn code(program: kernel::Program, vectors: Vectors) -> Result<Option<Code>> {
@@ -139,7 +140,7 @@ impl Kernels {
     fn plain(&self) -> Result<&Code> {
         let make = || {
             tracing::debug!("strips would take too much memory: the program is compiled without them");
-            let code = Self::code(dissolve(&self.code.program), Vectors::detect())?;
+            let code = Self::code(dissolve(&self.code.program), self.vectors)?;
             code.ok_or_else(|| Error::Compiler("there was a C compiler and now there is none".into()))
         };
         self.plain.get_or_init(make).as_ref().map_err(Clone::clone)

@@ -1,6 +1,6 @@
 //! The C compiler of this machine.
 
-use accel_codegen::parts;
+use accel_codegen::{Vectors, parts};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -158,6 +158,20 @@ fn has_vector_math() -> bool {
     let Ok(library) = (unsafe { libloading::Library::new("libmvec.so.1") }) else { return false };
     // SAFETY: only whether the symbol exists is looked at.
     unsafe { library.get::<*const ()>(c"_ZGVbN2v_erfc") }.is_ok()
+}
+
+/// The vector registers of this processor.
+pub fn vectors() -> Vectors {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if std::is_x86_feature_detected!("avx512f") {
+            return Vectors { bytes: 64, registers: 32 };
+        }
+        let bytes = if std::is_x86_feature_detected!("avx") { 32 } else { 16 };
+        Vectors { bytes, registers: 16 }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    Vectors { bytes: 16, registers: 32 }
 }
 
 /// What tells this processor from others.

@@ -7,6 +7,7 @@
 
 use super::vectors;
 use crate::code::{Constants, LANE, LANES, Writer};
+use crate::needed::needed;
 use accel_core::repr::op::{Float1, Op1};
 use accel_fusion::kernel::{Code, Instr, Reg};
 use std::collections::BTreeSet;
@@ -93,38 +94,4 @@ fn argument(i: &Instr) -> Option<(Reg, Reg)> {
 /// Whether a register can be computed without other functions than those of `done`.
 fn is_ready(code: &Code, r: Reg, done: &BTreeSet<Reg>) -> bool {
     needed(&code.instrs, BTreeSet::from([r]), done).iter().all(|i| argument(i).is_none())
-}
-
-/// The instructions that registers need, where `done` are known.
-pub fn needed(instrs: &[Instr], mut live: BTreeSet<Reg>, done: &BTreeSet<Reg>) -> Vec<Instr> {
-    let mut kept = vec![];
-    for i in instrs.iter().rev() {
-        let sets = i.sets();
-        if sets.iter().any(|r| live.contains(r)) && !sets.iter().any(|r| done.contains(r)) {
-            operands(i, &mut live);
-            kept.push(i.clone());
-        }
-    }
-    kept.reverse();
-    kept
-}
-
-/// Adds the registers that an instruction uses, and those of its inner instructions.
-fn operands(i: &Instr, found: &mut BTreeSet<Reg>) {
-    match i {
-        Instr::Const(..) | Instr::Extent(..) => {}
-        Instr::Op1(_, _, a) => found.extend([*a]),
-        Instr::Op2(_, _, a, b) => found.extend([*a, *b]),
-        Instr::Read { index, .. } => found.extend(index),
-        Instr::If { cond, merge, .. } => {
-            found.insert(*cond);
-            found.extend(merge.iter().flat_map(|m| [m.1, m.2]));
-        }
-        Instr::While { state, go_on, next, .. } => {
-            found.extend(state.iter().map(|s| s.1));
-            found.insert(*go_on);
-            found.extend(next);
-        }
-    }
-    i.inner().into_iter().flatten().for_each(|i| operands(i, found));
 }

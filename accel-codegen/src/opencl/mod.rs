@@ -7,7 +7,7 @@ mod atomic;
 mod emit;
 mod gpu;
 mod group;
-pub mod lanes;
+mod lanes;
 mod launch;
 mod permute;
 mod product;

@@ -1,11 +1,12 @@
 //! Vectors of floating-point numbers.
 
 use crate::ops::Declarations;
+use crate::vectors::Vectors;
 use accel_core::repr::ScalarType;
 
 /// How many numbers a vector has.
 pub fn width(t: ScalarType) -> usize {
-    if t == ScalarType::F32 { 16 } else { 8 }
+    Vectors::default().lanes(t)
 }
 
 /// The type of a vector.

@@ -5,6 +5,7 @@
 //! instructions over registers with structured branches and loops; it may read any array that is defined before it.
 
 pub(crate) mod builder;
+pub use builder::moved;
 mod contraction;
 mod eval;
 mod ir;

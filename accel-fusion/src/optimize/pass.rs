@@ -136,7 +136,7 @@ impl Pass<'_> {
         self.known.producers.get(&a)?.constants.as_ref()
     }
 
-    /// What cleaning would make of a code over an index within `dims`, which does not become part of the program.
+    /// What cleaning would make of a code over an index within `dims`, which is not part of the program until it is [kept](Self::keep).
     pub fn look(&mut self, code: &Code, dims: &[Poly]) -> Cleaned {
         clean(&mut self.facts, &self.known, code, dims, self.times)
     }
@@ -144,12 +144,17 @@ impl Pass<'_> {
     /// Cleans a code over an index within `dims`.
     pub fn clean(&mut self, code: &Code, dims: &[Poly]) -> Cleaned {
         let cleaned = self.look(code, dims);
+        self.keep(&cleaned);
+        cleaned
+    }
+
+    /// A cleaned code becomes part of the program.
+    pub fn keep(&mut self, cleaned: &Cleaned) {
         for u in &cleaned.uses {
             let (n, once) = self.after.places.entry(u.array).or_insert((0, true));
             *n += 1;
             *once &= u.once;
         }
-        cleaned
     }
 
     /// Cleans a code for extents: the simplest code for its values, and these.

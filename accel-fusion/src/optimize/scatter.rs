@@ -48,10 +48,11 @@ struct Place {
 
 /// Emits a permute, or what is better.
 pub fn permute(pass: &mut Pass, p: Permute, site: SiteId) {
-    if let Some((kept, other)) = diagonal(pass, &p) {
+    let target = pass.look(p.target, &p.source);
+    if let Some((kept, other)) = diagonal(pass, &p, &target.code) {
         return along(pass, p, kept, other, site);
     }
-    let target = pass.clean(p.target, &p.source);
+    pass.keep(&target);
     let places = match target.constants[0] {
         Some(Scalar::Bool(true)) => places(pass, &p, &target.values[1..]),
         _ => None,
@@ -68,9 +69,8 @@ pub fn permute(pass: &mut Pass, p: Permute, site: SiteId) {
 }
 
 /// Two dimensions of the source of the same extent, of which only elements with equal indices go anywhere.
-fn diagonal(pass: &mut Pass, p: &Permute) -> Option<(usize, usize)> {
-    let target = pass.look(p.target, &p.source).code;
-    let (a, b) = equal(&target, &target.instrs, target.results[0])?;
+fn diagonal(pass: &Pass, p: &Permute, target: &Code) -> Option<(usize, usize)> {
+    let (a, b) = equal(target, &target.instrs, target.results[0])?;
     let known = p.source.iter().all(|n| pass.facts.is_known(n));
     (known && a != b && p.source[a] == p.source[b]).then_some((a.min(b), a.max(b)))
 }
