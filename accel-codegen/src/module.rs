@@ -41,7 +41,8 @@ pub fn emit(program: &Program, options: Options) -> Module {
     kernels.block(&body);
     let statements = kernels.statements;
     let host = host::emit(program, &layout, &mut declarations, &body);
-    let kernels = parts::print(statements, host.lines().count());
+    // It is cold code: compilers spend half the time on a line of it.
+    let kernels = parts::print(statements, host.lines().count() / 2);
     let host = parts::first(&host, &kernels);
     let declarations = declarations.print();
     Module { source: [PRELUDE, &host::prelude(), &declarations, &kernels, &host].concat() }
@@ -119,7 +120,7 @@ impl Kernels<'_> {
             Op::Scan { to, extents, reverse, rows } => self.scan(s, *to, extents, *reverse, rows),
             Op::Strip { to, len, body } => {
                 let strip = Strip::new(self.program, to, len, body);
-                self.cold(s, &format!("strip_{n}_sizes"), |w| strip.sizes(w));
+                self.once(s, &format!("strip_{n}_sizes"), |w| strip.sizes(w));
                 self.function(s, &format!("strip_{n}"), |w| strip.body(w));
                 let join = format!("strip_{n}_join");
                 match strip.has_large_totals() {
@@ -191,7 +192,7 @@ impl Kernels<'_> {
         let head = body(&mut w);
         let body = w.finish();
         // Compilers take a time that grows with the square of the size of a function, most of it to optimise.
-        let level = if body.lines().count() < HUGE { "" } else { "__attribute__((optimize(\"O0\"))) " };
+        let level = if body.lines().count() < HUGE { String::new() } else { format!("{AS_IT_IS} ") };
         let _ = write!(self.text, "\n{level}{head} {{\n{body}    return 0;\n}}\n");
     }
 
@@ -209,10 +210,20 @@ impl Kernels<'_> {
             format!("static __attribute__((cold)) int {name}({PARAMETERS})")
         });
     }
+
+    /// What runs once, without loops: it is over before it could have been optimised.
+    fn once(&mut self, s: &Step, name: &str, body: impl FnOnce(&mut Writer)) {
+        self.inner(s, |w| {
+            body(w);
+            format!("static {AS_IT_IS} int {name}({PARAMETERS})")
+        });
+    }
 }
 
 /// A function of so many lines is not optimised.
 const HUGE: usize = 20_000;
+/// A function that is not optimised.
+const AS_IT_IS: &str = "__attribute__((optimize(\"O0\")))";
 
 /// Whether a statement has a kernel that may do all of it, with several threads if that is better: it gives 0 if it has, 1 with a record,
 /// and -1 if the other kernels are the better way: then it has done nothing. Its task has all rows, or all source elements.

@@ -20,7 +20,8 @@ fn part_of(line: &str) -> Option<usize> {
     line.strip_prefix("#if !defined PART || PART == ")?.parse().ok()
 }
 
-/// The kernels of the statements, in parts if they are long. The first part also has `first` lines of something else.
+/// The kernels of the statements, in parts if they are long. The first part also has something else that takes as long as `first` lines
+/// of kernels.
 pub fn print(statements: Vec<String>, first: usize) -> String {
     let lines: Vec<usize> = statements.iter().map(|s| s.lines().count()).collect();
     let parts = (lines.iter().sum::<usize>() / LINES).min(MOST);
