@@ -329,13 +329,17 @@ impl Facts {
 
     /// Whether all terms are at least 0. Extents are at least 0; those of parameters at least 1.
     fn has_no_minus(&self, p: &Poly, ranges: Ranges) -> bool {
+        let holds = |p: &Poly| p.terms().all(|(syms, n)| n >= 0 && syms.iter().all(|s| self.is_natural(*s)));
+        if holds(p) {
+            return true;
+        }
         let mut p = p.clone();
         let positive: BTreeSet<Sym> = ranges.params.iter().filter_map(Poly::as_sym).collect();
         for s in positive {
             let Some(q) = p.replace(s, &Poly::sym(s).plus_constant(1)) else { return false };
             p = q;
         }
-        p.terms().all(|(syms, n)| n >= 0 && syms.iter().all(|s| self.is_natural(*s)))
+        holds(&p)
     }
 
     fn is_natural(&self, s: Sym) -> bool {

@@ -4,6 +4,7 @@
 
 use crate::kernel::ArrayId;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// What a polynomial is made of.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -16,10 +17,10 @@ pub enum Sym {
     Node(usize),
 }
 
-/// A sum of products with factors; none of the factors is 0.
+/// A sum of products with factors; none of the factors is 0. Shared, as most are only looked at.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Poly {
-    terms: BTreeMap<Vec<Sym>, i64>,
+    terms: Arc<BTreeMap<Vec<Sym>, i64>>,
 }
 
 /// Polynomials do not grow beyond this many terms.
@@ -35,7 +36,11 @@ impl Poly {
         Poly::term(vec![s], 1)
     }
     fn term(syms: Vec<Sym>, factor: i64) -> Poly {
-        Poly { terms: [(syms, factor)].into_iter().filter(|t| t.1 != 0).collect() }
+        Poly::of([(syms, factor)])
+    }
+    /// Of products that differ.
+    fn of(terms: impl IntoIterator<Item = (Vec<Sym>, i64)>) -> Poly {
+        Poly { terms: Arc::new(terms.into_iter().filter(|t| t.1 != 0).collect()) }
     }
     /// The products, each a sorted list of symbols, with their factors.
     pub fn terms(&self) -> impl Iterator<Item = (&[Sym], i64)> {
@@ -44,11 +49,14 @@ impl Poly {
     /// `self + factor * other`
     pub fn plus(&self, other: &Poly, factor: i64) -> Poly {
         let mut sum = self.clone();
-        for (syms, n) in &other.terms {
-            let entry = sum.terms.entry(syms.clone()).or_insert(0);
-            *entry = entry.wrapping_add(n.wrapping_mul(factor));
+        if !other.terms.is_empty() {
+            let terms = Arc::make_mut(&mut sum.terms);
+            for (syms, n) in &*other.terms {
+                let entry = terms.entry(syms.clone()).or_insert(0);
+                *entry = entry.wrapping_add(n.wrapping_mul(factor));
+            }
+            terms.retain(|_, n| *n != 0);
         }
-        sum.terms.retain(|_, n| *n != 0);
         sum
     }
     /// `self + n`
@@ -61,8 +69,8 @@ impl Poly {
             return None;
         }
         let mut product = Poly::default();
-        for (a, m) in &self.terms {
-            for (b, n) in &other.terms {
+        for (a, m) in &*self.terms {
+            for (b, n) in &*other.terms {
                 let mut syms = [&a[..], b].concat();
                 syms.sort_unstable();
                 product = product.plus(&Poly::term(syms, m.wrapping_mul(*n)), 1);
@@ -94,10 +102,17 @@ impl Poly {
     pub fn syms(&self) -> BTreeSet<Sym> {
         self.terms.keys().flatten().copied().collect()
     }
+    /// Whether a symbol occurs.
+    fn has(&self, s: Sym) -> bool {
+        self.terms.keys().any(|syms| syms.contains(&s))
+    }
     /// With a polynomial for a symbol; `None` if it gets too large.
     pub fn replace(&self, s: Sym, by: &Poly) -> Option<Poly> {
+        if !self.has(s) {
+            return Some(self.clone());
+        }
         let mut result = Poly::default();
-        for (syms, n) in &self.terms {
+        for (syms, n) in &*self.terms {
             let (this, others): (Vec<_>, Vec<_>) = syms.iter().partition(|x| **x == s);
             let mut product = Poly::term(others, *n);
             for _ in this {
@@ -109,15 +124,18 @@ impl Poly {
     }
     /// `(a, b)` with `self = a * s + b`, if that is so with an `a` and `b` without `s`.
     pub fn linear(&self, s: Sym) -> Option<(Poly, Poly)> {
-        let (mut a, mut b) = (Poly::default(), Poly::default());
-        for (syms, n) in &self.terms {
+        if !self.has(s) {
+            return Some((Poly::default(), self.clone()));
+        }
+        let (mut a, mut b) = (vec![], vec![]);
+        for (syms, n) in &*self.terms {
             match syms.iter().filter(|x| **x == s).count() {
-                0 => b = b.plus(&Poly::term(syms.clone(), *n), 1),
-                1 => a = a.plus(&Poly::term(syms.iter().copied().filter(|x| *x != s).collect(), *n), 1),
+                0 => b.push((syms.clone(), *n)),
+                1 => a.push((syms.iter().copied().filter(|x| *x != s).collect(), *n)),
                 _ => return None,
             }
         }
-        Some((a, b))
+        Some((Poly::of(a), Poly::of(b)))
     }
     /// The value where those of the symbols are known; `None` if one is not or the value is too large.
     pub fn value(&self, of: impl Fn(Sym) -> Option<i64>) -> Option<i128> {
