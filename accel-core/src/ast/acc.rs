@@ -1,6 +1,6 @@
 //! Array computations: `Acc<A, R>` has type `R` (an array or a tuple of arrays) and free array variables in `A`.
 
-use super::env::{Fam, Idx, Key, Ren, Weaken, idx, ren};
+use super::env::{Fam, Idx, Key, Ren, Weaken, idx};
 use super::exp::{Exp, Fun1, Fun2, Src};
 use super::names::{Equal, Guard, Inv, S, W, X, Y, Z};
 use super::slice::SliceSpec;
@@ -91,10 +91,10 @@ macro_rules! acc_ops {
         }
 
         impl RawAccOp {
-            fn view<'n, A, R>(&self, r: &Ren<S, S>) -> AccOp<'n, A, R> {
+            fn view<'n, A, R>(&self, th: &Th) -> AccOp<'n, A, R> {
                 match self {
                     $( RawAccOp::$Op { $($field),* } => AccOp::$Op {
-                        $($field: acc_ops!(@view $kind $field r),)* $(eq: Equal::<$eq, $eq2>::axiom())?
+                        $($field: acc_ops!(@view $kind $field th),)* $(eq: Equal::<$eq, $eq2>::axiom())?
                     } ),*
                 }
             }
@@ -130,10 +130,10 @@ macro_rules! acc_ops {
     (@raw fun2) => { Fun2<S, S, S, S> };
     (@raw dir) => { Dir };
     (@raw slice) => { SliceSpec<S, S, S> };
-    (@view acc $f:ident $r:ident) => { $f.weaken($r).relabel() };
-    (@view dir $f:ident $r:ident) => { *$f };
-    (@view slice $f:ident $r:ident) => { $f.relabel() };
-    (@view $code:ident $f:ident $r:ident) => { $f.aweaken($r).relabel() };
+    (@view acc $f:ident $th:ident) => { $f.thin($th) };
+    (@view dir $f:ident $th:ident) => { *$f };
+    (@view slice $f:ident $th:ident) => { $f.relabel() };
+    (@view $code:ident $f:ident $th:ident) => { $f.athin($th) };
     (@erase dir $f:ident) => { *$f };
     (@erase $kind:ident $f:ident) => { $f.relabel() };
     (@map acc $f:ident $m:ident) => { $m.acc($f) };
@@ -219,11 +219,12 @@ impl<A, R> Acc<A, R> {
     pub(in crate::ast) fn relabel<B, Q>(&self) -> Acc<B, Q> {
         Acc { node: self.node.clone(), th: self.th.clone(), ty: self.ty.relabel(), ph: PhantomData }
     }
+    pub(in crate::ast) fn thin<B, Q>(&self, t: &Th) -> Acc<B, Q> {
+        Acc { node: self.node.clone(), th: self.th.then(t), ty: self.ty.relabel(), ph: PhantomData }
+    }
     /// The computation in a larger environment, in O(1).
     pub fn weaken<A2>(&self, r: &Ren<A, A2>) -> Acc<A2, R> {
-        let mut x = self.relabel();
-        x.th = x.th.then(&r.0);
-        x
+        self.thin(&r.0)
     }
     /// The type.
     pub fn ty(&self) -> &Ty<R> {
@@ -268,22 +269,22 @@ impl<A, R> Acc<A, R> {
     }
     /// Takes the computation apart.
     pub fn view<'n>(&self, _: Guard<'n>) -> AccView<'n, A, R> {
-        let r = &ren::<S, S>(self.th.clone());
-        let under = &ren::<S, S>(self.th.lift(1));
+        let th = &self.th;
         match &self.node.get().form {
             AForm::Use(a) => AccView::Use(a.relabel()),
-            AForm::Var(i) => AccView::Var(idx(self.th.at(*i), self.ty.clone())),
-            AForm::Let(b, e) => AccView::Let(b.weaken(r).relabel(), e.weaken(under).relabel(), Equal::axiom()),
+            AForm::Var(i) => AccView::Var(idx(th.at(*i), self.ty.clone())),
+            AForm::Let(b, e) => AccView::Let(b.thin(th), e.thin(&th.lift(1)), Equal::axiom()),
             AForm::While(parts) => {
                 let [cond, body, init] = &**parts;
+                let inner = th.lift(1);
                 AccView::While(AWhileView {
-                    cond: cond.weaken(under).relabel(),
-                    body: body.weaken(under).relabel(),
-                    init: init.weaken(r).relabel(),
+                    cond: cond.thin(&inner),
+                    body: body.thin(&inner),
+                    init: init.thin(th),
                     eq: Equal::axiom(),
                 })
             }
-            AForm::Op(op) => AccView::Op(op.view(r)),
+            AForm::Op(op) => AccView::Op(op.view(th)),
         }
     }
 }
@@ -303,14 +304,14 @@ impl<A, P, Q> Acc<A, (P, Q)> {
     /// The first component; of a visible pair the component itself.
     pub fn fst(&self) -> Acc<A, P> {
         match &self.node.get().form {
-            AForm::Op(RawAccOp::Pair { a, .. }) => a.weaken(&ren::<S, S>(self.th.clone())).relabel(),
+            AForm::Op(RawAccOp::Pair { a, .. }) => a.thin(&self.th),
             _ => acc(AForm::Op(RawAccOp::Fst { a: self.relabel() }), self.ty.parts().0, None),
         }
     }
     /// The second component; of a visible pair the component itself.
     pub fn snd(&self) -> Acc<A, Q> {
         match &self.node.get().form {
-            AForm::Op(RawAccOp::Pair { b, .. }) => b.weaken(&ren::<S, S>(self.th.clone())).relabel(),
+            AForm::Op(RawAccOp::Pair { b, .. }) => b.thin(&self.th),
             _ => acc(AForm::Op(RawAccOp::Snd { a: self.relabel() }), self.ty.parts().1, None),
         }
     }
@@ -409,7 +410,7 @@ impl<A> Fam for AccF<A> {
     }
     #[allow(private_interfaces)]
     fn unraw<T>(r: &ErasedAcc, th: &Th2, _: Key) -> Acc<A, T> {
-        r.0.weaken(&ren::<S, S>(th.e.clone())).relabel()
+        r.0.thin(&th.e)
     }
 }
 impl<A, A2> Weaken<A, A2> for AccF<A> {

@@ -3,7 +3,7 @@
 use super::env::{Fam, Idx, Key, Ren, Weaken, idx};
 use super::names::{Equal, Guard, Inv, S, X, Y};
 use super::prim::{Prim1, Prim2, RawPrim1, RawPrim2};
-use super::thin::{Link, Th2};
+use super::thin::{Link, Th, Th2};
 use super::ty::{Arr, Ty};
 use super::value::Value;
 use frunk::{HCons, HNil};
@@ -110,22 +110,21 @@ impl<E, A, T> Exp<E, A, T> {
     pub(in crate::ast) fn relabel<F, B, U>(&self) -> Exp<F, B, U> {
         Exp { node: self.node.clone(), th: self.th.clone(), ty: self.ty.relabel(), ph: PhantomData }
     }
-    pub(in crate::ast) fn thin(&self, t: &Th2) -> Self {
-        let mut x = self.relabel();
-        x.th = x.th.then(t);
-        x
+    pub(in crate::ast) fn thin<F, B, U>(&self, t: &Th2) -> Exp<F, B, U> {
+        Exp { node: self.node.clone(), th: self.th.then(t), ty: self.ty.relabel(), ph: PhantomData }
+    }
+    pub(in crate::ast) fn athin<F, B, U>(&self, t: &Th) -> Exp<F, B, U> {
+        let th = Th2 { e: self.th.e.clone(), a: self.th.a.then(t) };
+        Exp { node: self.node.clone(), th, ty: self.ty.relabel(), ph: PhantomData }
     }
     /// The expression in a larger scalar environment, in O(1).
     pub fn weaken<E2>(&self, r: &Ren<E, E2>) -> Exp<E2, A, T> {
-        let mut x = self.relabel();
-        x.th.e = x.th.e.then(&r.0);
-        x
+        let th = Th2 { e: self.th.e.then(&r.0), a: self.th.a.clone() };
+        Exp { node: self.node.clone(), th, ty: self.ty.clone(), ph: PhantomData }
     }
     /// The expression in a larger array environment, in O(1).
     pub fn aweaken<A2>(&self, r: &Ren<A, A2>) -> Exp<E, A2, T> {
-        let mut x = self.relabel();
-        x.th.a = x.th.a.then(&r.0);
-        x
+        self.athin(&r.0)
     }
     /// An equal type.
     pub fn cast<U>(&self, _: Equal<T, U>) -> Exp<E, A, U> {
@@ -199,36 +198,36 @@ impl<E, A, T> Exp<E, A, T> {
     }
     /// Takes the expression apart.
     pub fn view<'n>(&self, _: Guard<'n>) -> ExpView<'n, E, A, T> {
-        let k = |x: &Ex| x.thin(&self.th);
-        let array = |i: &Idx<S, S>| idx::<A, S>(self.th.a.at(i.0), i.1.clone());
+        let th = &self.th;
+        let array = |i: &Idx<S, S>| th.a.at(i.0);
         ExpView::Op(match self.node.get() {
             Node::Const(v) => return ExpView::Const(v.relabel()),
             Node::Var(i) => return ExpView::Var(idx(self.th.e.at(*i), self.ty.clone())),
             Node::Let(b, e) => {
-                return ExpView::Let(k(b).relabel(), e.thin(&self.th.lift()).relabel(), Equal::axiom());
+                return ExpView::Let(b.thin(th), e.thin(&th.lift()), Equal::axiom());
             }
             Node::While(parts, at) => {
                 let [cond, body, init] = &**parts;
-                let inner = self.th.lift();
+                let inner = th.lift();
                 return ExpView::While(WhileView {
-                    cond: cond.thin(&inner).relabel(),
-                    body: body.thin(&inner).relabel(),
-                    init: k(init).relabel(),
+                    cond: cond.thin(&inner),
+                    body: body.thin(&inner),
+                    init: init.thin(th),
                     eq: Equal::axiom(),
                     at: *at,
                 });
             }
-            Node::Pair(a, b) => ExpOp::Pair(k(a).relabel(), k(b).relabel(), Equal::axiom()),
-            Node::Fst(a) => ExpOp::Fst(k(a).relabel(), Equal::axiom()),
-            Node::Snd(a) => ExpOp::Snd(k(a).relabel(), Equal::axiom()),
-            Node::Prim1(p, a) => ExpOp::Prim1(p.relabel(), k(a).relabel()),
-            Node::Prim2(p, a, b) => ExpOp::Prim2(p.relabel(), k(a).relabel(), k(b).relabel()),
+            Node::Pair(a, b) => ExpOp::Pair(a.thin(th), b.thin(th), Equal::axiom()),
+            Node::Fst(a) => ExpOp::Fst(a.thin(th), Equal::axiom()),
+            Node::Snd(a) => ExpOp::Snd(a.thin(th), Equal::axiom()),
+            Node::Prim1(p, a) => ExpOp::Prim1(p.relabel(), a.thin(th)),
+            Node::Prim2(p, a, b) => ExpOp::Prim2(p.relabel(), a.thin(th), b.thin(th)),
             Node::Cond(parts) => {
                 let [c, t, e] = &**parts;
-                ExpOp::Cond(k(c).relabel(), k(t).relabel(), k(e).relabel())
+                ExpOp::Cond(c.thin(th), t.thin(th), e.thin(th))
             }
-            Node::Index(a, ix, at) => ExpOp::Index(array(a).relabel(), k(ix).relabel(), *at),
-            Node::Shape(a) => ExpOp::Shape(array(a).relabel(), Equal::axiom()),
+            Node::Index(a, ix, at) => ExpOp::Index(idx(array(a), a.1.relabel()), ix.thin(th), *at),
+            Node::Shape(a) => ExpOp::Shape(idx(array(a), a.1.relabel()), Equal::axiom()),
         })
     }
 }
@@ -241,14 +240,14 @@ impl<E, A, P, Q> Exp<E, A, (P, Q)> {
     /// The first component; of a visible pair the component itself.
     pub fn fst(&self) -> Exp<E, A, P> {
         match self.node.get() {
-            Node::Pair(a, _) => a.thin(&self.th).relabel(),
+            Node::Pair(a, _) => a.thin(&self.th),
             _ => exp(Node::Fst(self.relabel()), self.ty.parts().0),
         }
     }
     /// The second component; of a visible pair the component itself.
     pub fn snd(&self) -> Exp<E, A, Q> {
         match self.node.get() {
-            Node::Pair(_, b) => b.thin(&self.th).relabel(),
+            Node::Pair(_, b) => b.thin(&self.th),
             _ => exp(Node::Snd(self.relabel()), self.ty.parts().1),
         }
     }
@@ -291,7 +290,7 @@ impl<E, A> Fam for ExpF<E, A> {
     }
     #[allow(private_interfaces)]
     fn unraw<T>(r: &ErasedExp, th: &Th2, _: Key) -> Exp<E, A, T> {
-        r.0.thin(th).relabel()
+        r.0.thin(th)
     }
 }
 impl<E, E2, A> Weaken<E, E2> for ExpF<E, A> {
@@ -320,6 +319,9 @@ impl<A, P, R> Fun1<A, P, R> {
     pub(in crate::ast) fn relabel<A2, P2, R2>(&self) -> Fun1<A2, P2, R2> {
         Fun1(self.0.relabel())
     }
+    pub(in crate::ast) fn athin<A2, P2, R2>(&self, t: &Th) -> Fun1<A2, P2, R2> {
+        Fun1(self.0.athin(t))
+    }
     /// The function in a larger array environment.
     pub fn aweaken<A2>(&self, r: &Ren<A, A2>) -> Fun1<A2, P, R> {
         Fun1(self.0.aweaken(r))
@@ -336,6 +338,9 @@ impl<A, P, R> Fun1<A, P, R> {
 impl<A, P, Q, R> Fun2<A, P, Q, R> {
     pub(in crate::ast) fn relabel<A2, P2, Q2, R2>(&self) -> Fun2<A2, P2, Q2, R2> {
         Fun2(self.0.relabel())
+    }
+    pub(in crate::ast) fn athin<A2, P2, Q2, R2>(&self, t: &Th) -> Fun2<A2, P2, Q2, R2> {
+        Fun2(self.0.athin(t))
     }
     /// The function in a larger array environment.
     pub fn aweaken<A2>(&self, r: &Ren<A, A2>) -> Fun2<A2, P, Q, R> {
