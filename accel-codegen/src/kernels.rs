@@ -3,6 +3,7 @@
 //! A task is `{ from, to, row, slot, len, extents, state }`, all numbers `i64`: what it means is told at each function. `extents` are
 //! those of the index space that positions and rows are counted in (row-major), `state` is a list of columns.
 
+use crate::around::in_pieces;
 use crate::code::{Writer, is_smooth};
 use crate::ops;
 use accel_core::repr::op::{Num2, Op2};
@@ -92,20 +93,31 @@ impl Writer<'_> {
         self.line(format!("{carry}i0++;{}", " }".repeat(rank - 1)));
     }
 
-    /// `body` for every position `p` from `task->from` to `task->to` and its index; the innermost dimension is an inner loop.
+    /// `body` for every position `p` from `task->from` to `task->to` and its index.
     pub fn positions(&mut self, rank: usize, body: impl FnOnce(&mut Self)) {
         self.line("const i64 to = task->to;");
         self.line("i64 p = task->from;");
         self.line("if (p >= to) return 0;");
         self.index_of(rank, "p");
+        self.positions_to("to", rank, !self.aliased.is_empty(), body);
+    }
+
+    /// `body` for every position from `p`, which has an index, to `to`; the innermost dimension is an inner loop. With `say`, the
+    /// compiler is told that positions are independent, see NOTE [Writing over an input].
+    pub fn positions_to(&mut self, to: &str, rank: usize, say: bool, body: impl FnOnce(&mut Self)) {
+        let independent = if self.is_opencl() { "INDEPENDENT" } else { "#pragma GCC ivdep" };
+        let independent = say.then_some(independent);
         if rank < 2 {
-            self.independent();
-            return self.braces(if rank == 0 { "for (; p < to; p++)" } else { "for (; p < to; p++, i0++)" }, body);
+            independent.into_iter().for_each(|line| self.line(line));
+            let next = if rank == 0 { "p++" } else { "p++, i0++" };
+            return self.braces(&format!("for (; p < {to}; {next})"), body);
         }
         let last = rank - 1;
-        self.braces("while (p < to)", |w| {
-            w.line(format!("const i64 offset = i{last} - p, row = p + n{last} - i{last}, stop = row < to ? row : to;"));
-            w.independent();
+        self.braces(&format!("while (p < {to})"), |w| {
+            w.line(format!(
+                "const i64 offset = i{last} - p, row = p + n{last} - i{last}, stop = row < {to} ? row : {to};"
+            ));
+            independent.into_iter().for_each(|line| w.line(line));
             w.braces("for (; p < stop; p++)", |w| {
                 w.line(format!("const i64 i{last} = p + offset;"));
                 body(w);
@@ -120,17 +132,14 @@ impl Writer<'_> {
     // another one writes, but within one the order of reads and writes matters: `restrict` would promise too much, and its absence would
     // make the compiler check for an overlap and give up vectors where there is one. The pragma says exactly what holds.
 
-    /// Says of the loop that follows that its iterations are independent, where that is not known already.
-    fn independent(&mut self) {
-        if !self.aliased.is_empty() {
-            self.line(if self.is_opencl() { "INDEPENDENT" } else { "#pragma GCC ivdep" });
-        }
-    }
-
     /// The elements of the arrays `to` at positions.
     pub fn elements(&mut self, to: &[ArrayId], rank: usize, body: &Code) {
         self.hoist(&[body]);
         to.iter().for_each(|a| self.hoist_output(*a, false));
+        let outputs: Vec<_> = to.iter().map(|a| self.columns(*a)).collect();
+        if !self.is_opencl() && in_pieces(&outputs, rank) {
+            return self.elements_around(to[0], rank, body);
+        }
         let results: Vec<_> = to.iter().flat_map(|a| elements(*a, self.columns(*a).len(), "p")).collect();
         self.positions(rank, |w| w.code(body, &index(rank), &results));
     }
@@ -166,7 +175,7 @@ impl Writer<'_> {
         if let Some((keeps, left)) = rows.op.selection().filter(|_| is_smooth(&rows.element)) {
             self.braces(&format!("while (k + {CANDIDATES} <= to)"), |w| {
                 w.line("int changes = 0;");
-                w.prefetch(&rows.element, outer, CANDIDATES);
+                w.prefetch(&rows.element, &row_index(outer, "k"), CANDIDATES);
                 w.braces(&format!("for (int l = 0; l < {CANDIDATES}; l++)"), |w| {
                     w.declare(&x, &types);
                     w.code(&rows.element, &row_index(outer, "k + l"), &x);
@@ -228,7 +237,7 @@ impl Writer<'_> {
             let x = names("x", types);
             w.braces(&format!("for (; k + {lanes} <= to; k += {lanes})"), |w| {
                 if source("k") == "k" {
-                    w.prefetch(&rows.element, outer, lanes);
+                    w.prefetch(&rows.element, &row_index(outer, "k"), lanes);
                 }
                 w.braces(&format!("for (int l = 0; l < {lanes}; l++)"), |w| {
                     w.declare(&x, types);

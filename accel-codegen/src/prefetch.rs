@@ -6,7 +6,6 @@
 //! kilobytes ahead.
 
 use crate::code::{Writer, position};
-use crate::kernels::row_index;
 use crate::ops;
 use accel_fusion::kernel::{Code, Instr};
 
@@ -16,8 +15,8 @@ const AHEAD: usize = 16 << 10;
 const LINE: usize = 64;
 
 impl Writer<'_> {
-    /// Asks for what `count` elements from `k` on of a row will need later, where they read arrays along the row.
-    pub fn prefetch(&mut self, element: &Code, outer: usize, count: usize) {
+    /// Asks for what `count` elements from an index on will need later, where they read arrays along its last dimension.
+    pub fn prefetch(&mut self, element: &Code, index: &[String], count: usize) {
         // A GPU has other work while it waits.
         if self.declarations.dialect.is_gpu() {
             return;
@@ -37,12 +36,11 @@ impl Writer<'_> {
                     .into()
             });
         }
-        let index = row_index(outer, "k");
+        let last = index.len() - 1;
         for i in &element.instrs {
             let Instr::Read { array, index: at, to, .. } = i else { continue };
-            let along_row =
-                at.split_last().is_some_and(|(last, rest)| *last == outer && rest.iter().all(|r| *r < outer));
-            if !along_row {
+            let along = at.split_last().is_some_and(|(k, rest)| *k == last && rest.iter().all(|r| *r < last));
+            if !along {
                 continue;
             }
             let at: Vec<String> = at.iter().map(|r| index[*r].clone()).collect();

@@ -30,7 +30,6 @@ mod parallel;
 mod pool;
 mod product;
 mod runtime;
-mod stream;
 mod threads;
 mod toolchain;
 

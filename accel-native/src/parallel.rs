@@ -9,7 +9,6 @@ mod strip;
 use crate::abi::{Block, Calls, Function, Run, Task};
 use crate::memory::element_size;
 use crate::runtime::Context;
-use crate::stream::{self, Output};
 use crate::threads;
 use accel_codegen::fault::{MEMORY, record_length};
 use accel_codegen::tasks::{part_size, task_size};
@@ -20,6 +19,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The callbacks.
 pub static CALLS: Calls = Calls { allocate, release, ranges, reduce, scan, strip: strip::strip };
+
+/// Results from this size on (in bytes, of all columns) are larger than the caches: NOTE [Stores around the caches] in `accel-codegen`.
+const LARGE: usize = if cfg!(target_arch = "x86_64") { 32 << 20 } else { usize::MAX };
 
 /// Something has failed: the record, or `failure`, tells what.
 struct Failed;
@@ -166,7 +168,8 @@ impl Context<'_> {
         unsafe { self.all(f, cut(n, cost).map(task).collect()) }
     }
 
-    /// The same, for a function that writes only the array `to`, which shares its memory with no other.
+    /// The same, for a function that writes the array `to`, if it is one that shares its memory with no other: around the caches if it is
+    /// large.
     ///
     /// # Safety
     /// As for `ranges`.
@@ -178,21 +181,11 @@ impl Context<'_> {
         cost: usize,
         extents: *const i64,
     ) -> Outcome {
-        let arrays = &self.code.program.arrays;
-        let sizes = |a: usize| arrays[a].columns.iter().map(|t| element_size(*t)).collect();
-        let code = self.code;
-        let along = |a: usize| code.along.get(&a).map_or(&[][..], Vec::as_slice);
-        let output = to.map(|array| Output { array, sizes: sizes(array), along: along(array) });
-        let is_large = |o: &Output| n.saturating_mul(o.sizes.iter().sum()) >= stream::LARGE;
-        let Some(output) = output.filter(is_large) else {
-            // SAFETY: as the caller promises.
-            return unsafe { self.ranges(f, n, cost, extents, 0) };
-        };
-        // SAFETY: the table has an entry for each array.
-        let table = Shared(unsafe { std::slice::from_raw_parts(self.run.arrays, arrays.len()) });
-        let tasks = cut(n, cost).map(|r| range(r.start, r.end, extents)).collect();
+        let size = |a: usize| self.code.program.arrays[a].columns.iter().map(|t| element_size(*t)).sum();
+        let is_large = to.is_some_and(|a| n.saturating_mul(size(a)) >= LARGE);
+        let task = |r: Range<usize>| Task { slot: i64::from(is_large), ..range(r.start, r.end, extents) };
         // SAFETY: as the caller promises.
-        self.each(tasks, |task, fault| unsafe { stream::call(f, table.get(), &output, task, fault) })
+        unsafe { self.all(f, cut(n, cost).map(task).collect()) }
     }
 
     /// All rows: `whole` does them one by one, or, where there are few long ones, `part` makes partial results of each, and `finish` gets its

@@ -5,14 +5,12 @@ use crate::library::Library;
 use crate::memory::{Memory, address, cell};
 use crate::parallel::CALLS;
 use crate::pool::Pool;
-use crate::stream::{self, Along};
 use accel_codegen::Layout;
 use accel_codegen::fault::{self, STRIP, record_length};
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, RawArray};
 use accel_fusion::kernel::machine::check_size;
 use accel_fusion::kernel::{ArrayId, Block as Statements, Op, Program};
-use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -23,8 +21,6 @@ pub struct Code {
     layout: Layout,
     /// The arrays that are literals, and which.
     literals: Vec<(ArrayId, usize)>,
-    /// What loops read at the index at which they write.
-    pub along: BTreeMap<ArrayId, Vec<Along>>,
     /// Working memory for strips, and memory for the totals of their tasks.
     pub pool: Pool,
     pub totals: Pool,
@@ -44,7 +40,6 @@ impl Code {
         find_literals(&program.body, &mut literals);
         Code {
             layout: Layout::new(&program),
-            along: stream::along(&program),
             program,
             library,
             literals,
