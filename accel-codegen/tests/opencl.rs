@@ -161,6 +161,10 @@ fn a_long_row_is_scanned_in_one_launch_where_groups_may_wait() {
     for (rows, len) in [(3, part), (4096, 1 << 18)] {
         let short = work(rows, len);
         let [write] = short.launches.as_slice() else { panic!("{short:?}") };
+        assert!(
+            write.kernel.args.iter().all(|a| !matches!(a, Arg::Scratch(k) if *k >= short.scratch.len())),
+            "{short:?}"
+        );
         assert_eq!((&write.numbers[..], write.kernel.name.as_str()), (&[len, len, 1][..], "run_scan_0_write_group"));
     }
 }

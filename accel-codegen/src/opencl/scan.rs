@@ -13,7 +13,7 @@ use super::gpu::{UNROLL, is_cheap};
 use super::group::names_at;
 use super::launch::group;
 use super::look_back::LookBack;
-use super::rows::{group_parts, groups, one, scratch};
+use super::rows::{group_parts, groups, scratch};
 use super::{Arg, Kernel, Launch, Target, Work, size_of};
 use crate::code::Writer;
 use crate::kernels::{elements, in_order, names, row_index};
@@ -76,22 +76,22 @@ impl GroupScan {
 
     /// What is launched for `n` rows, which are not short.
     pub fn work(&self, n: usize, len: usize, target: &Target) -> Work<'_> {
-        let (parts, size) = group_parts(n, len, target);
-        if parts == 1 {
-            return one(self.tiles(n, [len, len, 1], target));
-        }
-        match &self.long {
-            Long::LookBack(l) if l.part(target) < len => l.work(n, len, target),
-            Long::LookBack(_) => one(self.tiles(n, [len, len, 1], target)),
-            Long::Total(total) => {
-                let numbers = [size, len, parts];
-                let launches = vec![
-                    groups(total, &self.types, n * parts, numbers, target),
-                    self.tiles(n * parts, numbers, target),
-                ];
-                Work { scratch: scratch(&self.types, parts * n), launches }
+        let (mut parts, mut size) = group_parts(n, len, target);
+        if let Long::LookBack(l) = &self.long {
+            if parts > 1 && l.part(target) < len {
+                return l.work(n, len, target);
             }
+            (parts, size) = (1, len);
         }
+        let numbers = [size, len, parts];
+        let mut launches = vec![];
+        if let Long::Total(total) = &self.long
+            && parts > 1
+        {
+            launches.push(groups(total, &self.types, n * parts, numbers, target));
+        }
+        launches.push(self.tiles(n * parts, numbers, target));
+        Work { scratch: scratch(&self.types, parts * n), launches }
     }
 
     /// A launch of `count` groups that write.
