@@ -52,7 +52,7 @@ impl OpenDevice {
             local_memory: usize::try_from(self.about.local_memory).unwrap_or(usize::MAX),
             wide: false,
             atomics_64: self.about.atomics_64,
-            look_back: self.about.kind == DeviceType::Gpu && self.about.atomics_64 && self.about.keeps_groups,
+            look_back: self.about.may_look_back(),
         }
     }
 

@@ -20,8 +20,8 @@
 //!   `c`, the multiple of [`WINDOW`] at or below `b`, it is the head of block `c` combined with the totals of the blocks from `c` to `b`.
 //!
 //! What comes before a part is the head of its block combined with the totals of the parts before it in the block. The totals of up to
-//! [`WINDOW`] neighbours are read at the same time, by an item each, and combined like the leaves of a tree. Nobody reads what
-//! more than [`WINDOW`] other groups read. Heads are a chain, whose links are [`WINDOW`]² parts long: 2²⁸ numbers of 4 bytes are 65536 parts of
+//! [`WINDOW`] neighbours are read at the same time, by an item each, and combined like the leaves of a tree. No word has
+//! more readers than twice that. Heads are a chain, whose links are [`WINDOW`]² parts long: 2²⁸ numbers of 4 bytes are 65536 parts of
 //! 4096, and the chain has 64 links. A link, a write that another group sees, an operation and the next write, takes 1 to 2 µs: 0.1 ms in all,
 //! where memory is busy for 0.5 ms with 2 GiB at 4 TB/s, so that the chain is always ahead. One head after the other would be
 //! 65536 links, and blocks without blocks of blocks 2048.
