@@ -257,7 +257,10 @@ fn scans_of_all_types() {
     let element = "x1: f32 = a0[x0] @0 inside; x2: f32 = 3.0f32; x3: bool = x1 < x2 -> x3";
     let op = "(x0: bool, x1: bool) { x2: bool = x0 != x1 -> x2 }";
     let scan = Scan { array: "Array1<f32>", types: "bool", direction: "", element, init: "", op };
-    compare_for(&scan.program(), &SIZES, |t| small_groups(looking_back(t)));
+    // Where positions have 64 bits, too.
+    for wide in [false, true] {
+        compare_for(&scan.program(), &SIZES, |t| Target { wide, ..small_groups(looking_back(t)) });
+    }
 }
 
 /// Linear functions one after the other, which is an operator that is not commutative, beside columns of other types: of vectors, and of

@@ -22,8 +22,8 @@
 //! What comes before a part is the head of its block combined with the totals of the parts before it in the block. The totals of up to
 //! [`WINDOW`] neighbours are read at the same time, by an item each, and combined like the leaves of a tree. No word has
 //! more readers than twice that. Heads are a chain, whose links are [`WINDOW`]² parts long: 2²⁸ numbers of 4 bytes are 65536 parts of
-//! 4096, and the chain has 64 links. A link, a write that another group sees, an operation and the next write, takes 1 to 2 µs: 0.1 ms in all,
-//! where memory is busy for 0.5 ms with 2 GiB at 4 TB/s, so that the chain is always ahead. One head after the other would be
+//! 4096, and the chain has 64 links. A link is a write that another group sees, an operation and the next write: if it takes 1 to 2 µs, which is
+//! an estimate, all of them take 0.1 ms, while memory is busy for 0.5 ms with 2 GiB at 4 TB/s. One head after the other would be
 //! 65536 links, and blocks without blocks of blocks 2048.
 
 use super::emit::Emitter;
@@ -175,7 +175,7 @@ impl Writer<'_> {
         self.declare(&earlier, types);
         self.window(scan, "totals", "slot - nth", "nth");
         self.braces("if (item == 0 && nth > 0)", |w| w.assign(&earlier, &first));
-        // Not a branch, as all items go to the barriers of the window.
+        // Who tells nothing goes to the barriers of the window nevertheless: with barriers in a branch, pocl 3.1 lost the totals.
         self.line(format!("const bool teller = nth == {} && slot + 1 < (P)arg2;", WINDOW - 1));
         self.line(format!("const P passed = teller ? block % {WINDOW} : 0, c = block - passed;"));
         self.braces("if (item == 0 && teller)", |w| {
