@@ -244,15 +244,8 @@ pub fn groups<'a>(
     numbers: [usize; 3],
     target: &Target,
 ) -> Launch<'a> {
-    let bytes: usize = types.iter().map(|t| size_of(*t, 1)).sum();
-    let size = group(target).min(target.local_memory / bytes.max(1)).max(1);
-    Launch {
-        kernel,
-        global: [count * size, 1],
-        group: [size, 1],
-        numbers: numbers.map(|x| x as i64).to_vec(),
-        local: types.iter().map(|t| size_of(*t, size)).collect(),
-    }
+    let size = group(target).min(target.local_memory / scan::row_bytes(types)).max(1);
+    scan::group_launch(kernel, types, count, size, &[size], numbers)
 }
 
 /// The parts of all rows.

@@ -76,13 +76,12 @@ impl GroupScan {
 
     /// What is launched for `n` rows, which are not short.
     pub fn work(&self, n: usize, len: usize, target: &Target) -> Work<'_> {
-        let (mut parts, mut size) = group_parts(n, len, target);
-        if let Long::LookBack(l) = &self.long {
-            if parts > 1 && l.part(target) < len {
-                return l.work(n, len, target);
-            }
-            (parts, size) = (1, len);
-        }
+        let several = group_parts(n, len, target);
+        let (parts, size) = match &self.long {
+            Long::LookBack(l) if several.0 > 1 && l.part(target) < len => return l.work(n, len, target),
+            Long::LookBack(_) => (1, len),
+            Long::Total(_) => several,
+        };
         let numbers = [size, len, parts];
         let mut launches = vec![];
         if let Long::Total(total) = &self.long
@@ -98,6 +97,7 @@ impl GroupScan {
     fn tiles(&self, count: usize, numbers: [usize; 3], target: &Target) -> Launch<'_> {
         let room = target.local_memory / row_bytes(&self.types);
         let mut size = group(target);
+        // Not `groups`: there is a tile in local memory, too.
         while size > 1 && size + places(size * EACH) > room {
             size /= 2;
         }
