@@ -64,6 +64,30 @@ fn conformance_of_kernels_for_gpus() {
     println!("{} results compared", suite::all(&backend.clone().with_shape(Shape::Gpu)));
 }
 
+/// Scans of long rows by groups that wait for each other, and without: the same integers, and rounded sums that do not change from run to run.
+#[test]
+fn long_scans_in_one_launch_and_in_two() {
+    let Some(backend) = opencl() else { return };
+    // So many parts that the heads of blocks are a chain.
+    let n = 5_000_003;
+    let xs: Vec<i64> = (0..n).map(|i| i * i % 1000 - 500).collect();
+    let mut all = vec![7];
+    xs.iter().for_each(|x| all.push(all[all.len() - 1] + x));
+    let floats: Vec<f32> = xs.iter().map(|x| *x as f32 * 0.1).collect();
+    let (xs, floats) = (Array::vector(xs), Array::vector(floats));
+    let sums = afun(|xs: Acc<Vector<i64>>| scanl(|x, y| x + y, 7, xs));
+    let rounded = afun(|xs: Acc<Vector<f32>>| scanr1(|x, y| x + y, xs));
+    for look_back in [false, true] {
+        let backend = backend.clone().with_shape(Shape::Gpu).with_look_back(look_back);
+        assert_eq!(run_on(&backend, &sums, &xs).unwrap().as_slice(), all);
+        let rounded = compile_on(&backend, &rounded).unwrap();
+        let first = rounded.run(&floats).unwrap();
+        for _ in 0..3 {
+            assert!(rounded.run(&floats).unwrap().as_slice() == first.as_slice(), "look back: {look_back}");
+        }
+    }
+}
+
 #[test]
 fn devices_are_listed() {
     let Some(backend) = opencl() else { return };

@@ -407,7 +407,7 @@ fn opencl() -> Vec<accel::opencl::OpenCl> {
     use accel::opencl::{OpenCl, Shape};
     use std::io::Write;
     match OpenCl::shared() {
-        Ok(backend) => vec![backend.clone(), backend.clone().with_shape(Shape::Gpu)],
+        Ok(backend) => vec![backend.clone(), backend.clone().with_shape(Shape::Gpu).with_look_back(true)],
         Err(e) => {
             // Not by `println!`, which tests keep to themselves.
             let _ = writeln!(std::io::stderr(), "LEFT OUT: {e}");

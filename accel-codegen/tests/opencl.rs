@@ -8,7 +8,15 @@ use accel_fusion::kernel::parse;
 use insta::assert_snapshot;
 
 fn target(shape: Shape) -> Target {
-    Target { shape, units: 16, largest_group: 1024, local_memory: 32 << 10, wide: false, atomics_64: true }
+    Target {
+        shape,
+        units: 16,
+        largest_group: 1024,
+        local_memory: 32 << 10,
+        wide: false,
+        atomics_64: true,
+        look_back: false,
+    }
 }
 
 fn module(text: &str, target: &Target) -> Module {
@@ -119,6 +127,46 @@ fn all_that_a_kernel_takes_is_there() {
             assert!(l.local.iter().sum::<usize>() <= 32 << 10);
         }
     });
+}
+
+const PREFIX_SUMS: &str = "a1: Array2<i64, f32> = scan @0 reverse
+    extents () { x0: i64 = extent a0 0 -> x0 }
+    len () { x0: i64 = extent a0 1 -> x0 }
+    element (x0: i64, x1: i64) { x2: f32 = a0[x0, x1] @0 inside -> x1, x2 }
+    init () { x0: i64 = 0; x1: f32 = 1.0f32 -> x0, x1 }
+    op (x0: i64, x1: f32, x2: i64, x3: f32) { x4: i64 = x0 + x2; x5: f32 = x1 * x3 -> x4, x5 }
+  -> a1";
+
+/// Where groups may wait for others, long rows are scanned in one launch after one that clears what they tell each other.
+#[test]
+fn a_long_row_is_scanned_in_one_launch_where_groups_may_wait() {
+    let text = program("a0: Array2<f32>", PREFIX_SUMS);
+    let target = Target { look_back: true, ..target(Shape::Gpu) };
+    let module = module(&text, &target);
+    let kernels = module.source.find("\nkernel void run_scan_0_clear").expect("kernels of a scan in one launch");
+    let end = module.source.find("\nkernel void run_scan_0_write_group").expect("a kernel of rows of one part");
+    assert_snapshot!(&module.source[kernels..end]);
+    let extents = vec![vec![3, 1 << 20]; 2];
+    let work = |rows: i64, len| module.statements[&0].work(&Sizes { space: &[rows], len, extents: &extents }, &target);
+    let long = work(3, 1 << 20);
+    let [clear, scan] = long.launches.as_slice() else { panic!("{long:?}") };
+    let [part, _, parts] = scan.numbers[..] else { panic!("{scan:?}") };
+    assert!(part * parts >= 1 << 20 && part * (parts - 1) < 1 << 20 && part >= 1024, "{scan:?}");
+    assert_eq!(scan.global[0], 3 * parts as usize * scan.group[0]);
+    assert!(scan.local.iter().sum::<usize>() <= 32 << 10, "{scan:?}");
+    // The counter, and three words for the totals of parts and for the totals and heads of blocks.
+    let words = 1 + 3 * 3 * (parts + 2 * ((parts + 31) / 32));
+    assert_eq!((&long.scratch[..], &clear.numbers[..]), (&[8 * words as usize][..], &[words][..]));
+    // Nobody waits where a group does a whole row.
+    for (rows, len) in [(3, part), (4096, 1 << 18)] {
+        let short = work(rows, len);
+        let [write] = short.launches.as_slice() else { panic!("{short:?}") };
+        assert!(
+            write.kernel.args.iter().all(|a| !matches!(a, Arg::Scratch(k) if *k >= short.scratch.len())),
+            "{short:?}"
+        );
+        assert_eq!((&write.numbers[..], write.kernel.name.as_str()), (&[len, len, 1][..], "run_scan_0_write_group"));
+    }
 }
 
 /// A matrix product goes through panels on a CPU device and through local memory on a GPU, if it is large enough.

@@ -38,16 +38,16 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Compiles a program.
+    /// Compiles a program, with kernels for a target.
     ///
     /// # Errors
     /// `Error::Device` if the device cannot do it, or its compiler fails.
-    pub fn new(program: &Program, device: Arc<OpenDevice>, shape: Option<Shape>) -> Result<Prepared> {
+    pub fn new(program: &Program, device: Arc<OpenDevice>, target: Target) -> Result<Prepared> {
         let (program, _) = &accel_fusion::simplify(program)?;
         let lowered = accel_fusion::lower(program);
         let optimized = optimize(&lowered, true);
         let prepared = Prepared {
-            target: device.target(shape),
+            target,
             device,
             lowered,
             optimized,

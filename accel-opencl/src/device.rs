@@ -44,15 +44,15 @@ impl OpenDevice {
     }
 
     /// What kernels are printed for.
-    pub fn target(&self, shape: Option<Shape>) -> Target {
-        let own = if self.about.kind == DeviceType::Cpu { Shape::Cpu } else { Shape::Gpu };
+    pub fn target(&self) -> Target {
         Target {
-            shape: shape.unwrap_or(own),
+            shape: if self.about.kind == DeviceType::Cpu { Shape::Cpu } else { Shape::Gpu },
             units: self.about.units,
             largest_group: self.about.largest_group,
             local_memory: usize::try_from(self.about.local_memory).unwrap_or(usize::MAX),
             wide: false,
             atomics_64: self.about.atomics_64,
+            look_back: self.about.may_look_back(),
         }
     }
 

@@ -51,6 +51,8 @@ pub struct Device {
     pub fp64: bool,
     /// Whether it has atomic operations on 64-bit integers.
     pub atomics_64: bool,
+    /// The PCI number of its maker.
+    pub(crate) vendor: u64,
     /// Whether division and square roots of `f32` can be rounded correctly.
     pub(crate) exact_division: bool,
     pub(crate) id: DeviceId,
@@ -94,6 +96,17 @@ pub fn devices() -> Result<Vec<Device>> {
     Ok(found)
 }
 
+/// The makers, by their PCI numbers, of graphics cards on which work-groups that have started go on until they end, whatever others do:
+/// AMD and NVIDIA.
+const KEEP_GROUPS: [u64; 2] = [0x1002, 0x10de];
+
+impl Device {
+    /// Whether groups may wait for what others that have started tell them, so that scans need one launch.
+    pub(crate) fn may_look_back(&self) -> bool {
+        self.kind == DeviceType::Gpu && self.atomics_64 && KEEP_GROUPS.contains(&self.vendor)
+    }
+}
+
 fn describe(index: usize, platform: &str, id: cl_device_id) -> Result<Device> {
     let number = |what| cl::device_number(id, what);
     let size = |what| number(what).map(|n| usize::try_from(n).unwrap_or(usize::MAX));
@@ -118,6 +131,7 @@ fn describe(index: usize, platform: &str, id: cl_device_id) -> Result<Device> {
         largest_group: size(CL_DEVICE_MAX_WORK_GROUP_SIZE)?,
         fp64: has("cl_khr_fp64") || number(CL_DEVICE_DOUBLE_FP_CONFIG).is_ok_and(|config| config != 0),
         atomics_64: has("cl_khr_int64_base_atomics"),
+        vendor: number(CL_DEVICE_VENDOR_ID)?,
         exact_division: number(CL_DEVICE_SINGLE_FP_CONFIG)? & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0,
         id: DeviceId(id),
     })
@@ -178,9 +192,23 @@ mod tests {
             largest_group: 256,
             fp64: false,
             atomics_64: false,
+            vendor: 0x10de,
             exact_division: false,
             id: DeviceId(std::ptr::null_mut()),
         }
+    }
+
+    /// Everywhere else the wait may never end.
+    #[test]
+    fn groups_wait_only_on_cards_that_are_known() {
+        let card = Device { atomics_64: true, ..device(0, "Vendor CUDA", "Card", DeviceType::Gpu) };
+        assert!(card.may_look_back());
+        let others = [
+            Device { atomics_64: false, ..card.clone() },
+            Device { vendor: 0x8086, ..card.clone() },
+            Device { kind: DeviceType::Cpu, ..card.clone() },
+        ];
+        assert!(others.iter().all(|d| !d.may_look_back()));
     }
 
     #[test]

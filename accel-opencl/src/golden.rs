@@ -67,32 +67,46 @@ fn run(code: &Code, arguments: &[RawArray]) -> Result<Vec<RawArray>> {
     }
 }
 
-/// Compares with the evaluator in both shapes.
+/// Compares with the evaluator for all kinds of targets.
 pub fn check(text: &str) {
     let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     compare(&program, &[[7, 7], [40, 40], [3000, 60]], |t| t);
 }
 
 fn compare(program: &Program, sizes: &[[usize; 2]], target: impl Fn(Target) -> Target) {
-    let Some(device) = device() else { return };
     for shape in [Shape::Cpu, Shape::Gpu] {
-        let code = Code::new(program.clone(), device.clone(), target(device.target(Some(shape)))).unwrap();
-        for size in sizes {
-            let arguments = arguments(program, *size);
-            let tuple = arguments.iter().rev().fold(ArrayTuple::Unit, |rest, a| match rest {
-                ArrayTuple::Unit => ArrayTuple::Array(a.clone()),
-                rest => ArrayTuple::Pair(Arc::new((ArrayTuple::Array(a.clone()), rest))),
-            });
-            match (evaluate(program, &tuple), run(&code, &arguments)) {
-                (Ok(expected), Ok(found)) => {
-                    expected
-                        .iter()
-                        .zip(&found)
-                        .for_each(|(e, f)| same(e, f, &format!("{shape:?} {size:?}\n{program}")));
-                }
-                (Err(expected), Err(found)) => assert_eq!(found.to_string(), expected.to_string()),
-                (expected, found) => panic!("{shape:?} {size:?} {:?} {:?}\n{program}", found.err(), expected.err()),
+        compare_for(program, sizes, |own| target(Target { shape, look_back: false, ..own }));
+    }
+    // Only scans have kernels that look back.
+    if program.to_string().contains("= scan @") {
+        compare_for(program, sizes, |own| target(looking_back(own)));
+    }
+}
+
+/// Groups wait for each other, if the device has what they need for that.
+fn looking_back(target: Target) -> Target {
+    Target { shape: Shape::Gpu, look_back: target.atomics_64, ..target }
+}
+
+/// Compares with the evaluator for one target.
+fn compare_for(program: &Program, sizes: &[[usize; 2]], target: impl Fn(Target) -> Target) {
+    let Some(device) = device() else { return };
+    let target = target(device.target());
+    let what = format!("{target:?}");
+    let code = Code::new(program.clone(), device.clone(), target).unwrap();
+    for size in sizes {
+        let arguments = arguments(program, *size);
+        let tuple = arguments.iter().rev().fold(ArrayTuple::Unit, |rest, a| match rest {
+            ArrayTuple::Unit => ArrayTuple::Array(a.clone()),
+            rest => ArrayTuple::Pair(Arc::new((ArrayTuple::Array(a.clone()), rest))),
+        });
+        match (evaluate(program, &tuple), run(&code, &arguments)) {
+            (Ok(expected), Ok(found)) => {
+                let pairs = expected.iter().zip(&found);
+                pairs.for_each(|(e, f)| same(e, f, &format!("{what} {size:?}\n{program}")));
             }
+            (Err(expected), Err(found)) => assert_eq!(found.to_string(), expected.to_string()),
+            (expected, found) => panic!("{what} {size:?} {:?} {:?}\n{program}", found.err(), expected.err()),
         }
     }
 }
@@ -169,6 +183,133 @@ fn histograms_that_fail() {
     )
     .unwrap();
     compare(&program, &[[10_000, 7], [10_000, 40]], |t| t);
+}
+
+/// The program of a scan of rows.
+struct Scan<'a> {
+    array: &'a str,
+    types: &'a str,
+    direction: &'a str,
+    element: &'a str,
+    init: &'a str,
+    op: &'a str,
+}
+
+impl Scan<'_> {
+    /// The rows of `a0`, an array of rank 1 or 2.
+    fn program(&self) -> Program {
+        let Scan { array, types, direction, element, init, op } = self;
+        let [extents, len, index, rank] = match array.starts_with("Array2") {
+            true => ["x0: i64 = extent a0 0 -> x0", "x0: i64 = extent a0 1 -> x0", "x0: i64, x1: i64", "2"],
+            false => ["->", "x0: i64 = extent a0 0 -> x0", "x0: i64", "1"],
+        };
+        let text = format!(
+            "program (a0: {array})
+             site 0 = \"here\"
+             {{
+               a1: Array{rank}<{types}> = scan @0 {direction}
+                 extents () {{ {extents} }}
+                 len () {{ {len} }}
+                 element ({index}) {{ {element} }}
+                 {init}
+                 op {op}
+               -> a1
+             }}"
+        );
+        parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+    }
+}
+
+/// Groups of few items, so that rows that are not very long have many parts: in one launch a part has 64 elements, 2048 elements are a block, and
+/// 65536 a link of the chain.
+fn small_groups(target: Target) -> Target {
+    Target { largest_group: 4, ..target }
+}
+
+const DIRECTIONS: [&str; 2] = ["", "reverse"];
+const SIZES: [[usize; 2]; 3] = [[2048, 1], [70_001, 1], [140_000, 1]];
+
+/// The first and the last of the elements so far, from both sides, with a value before them and without: any exchange would show.
+#[test]
+fn scans_of_many_parts() {
+    let element = "x1: i32 = a0[x0] @0 inside; x2: i32 = as i32 x0; x3: i32 = x1 + x2 -> x3";
+    for (direction, op) in DIRECTIONS.iter().flat_map(|d| [(d, "-> x0"), (d, "-> x1")]) {
+        for init in ["", "init () { x0: i32 = 9i32 -> x0 }"] {
+            let op = &format!("(x0: i32, x1: i32) {{ {op} }}");
+            let scan = Scan { array: "Array1<i32>", types: "i32", direction, element, init, op };
+            compare_for(&scan.program(), &SIZES, |t| small_groups(looking_back(t)));
+        }
+    }
+}
+
+/// Numbers of all sizes are told to other groups.
+#[test]
+fn scans_of_all_types() {
+    for t in ["f32", "f64", "i64", "u64", "u32", "u8", "i16", "i8"] {
+        let element = &format!("x1: {t} = a0[x0] @0 inside; x2: {t} = as {t} x0; x3: {t} = x1 + x2 -> x3");
+        // Sums of `f32` are rounded.
+        let op = if t == "f32" { "max x0 x1" } else { "x0 + x1" };
+        let op = &format!("(x0: {t}, x1: {t}) {{ x2: {t} = {op} -> x2 }}");
+        let array = &format!("Array1<{t}>");
+        let scan = Scan { array, types: t, direction: "", element, init: "", op };
+        compare_for(&scan.program(), &SIZES, |t| small_groups(looking_back(t)));
+    }
+    let element = "x1: f32 = a0[x0] @0 inside; x2: f32 = 3.0f32; x3: bool = x1 < x2 -> x3";
+    let op = "(x0: bool, x1: bool) { x2: bool = x0 != x1 -> x2 }";
+    let scan = Scan { array: "Array1<f32>", types: "bool", direction: "", element, init: "", op };
+    // Where positions have 64 bits, too.
+    for wide in [false, true] {
+        compare_for(&scan.program(), &SIZES, |t| Target { wide, ..small_groups(looking_back(t)) });
+    }
+}
+
+/// Linear functions one after the other, which is an operator that is not commutative, beside columns of other types: of vectors, and of
+/// several rows.
+#[test]
+fn scans_of_tuples() {
+    let op = "(x0: i32, x1: i32, x2: u8, x3: f64, x4: i32, x5: i32, x6: u8, x7: f64) {
+        x8: i32 = x0 * x4; x9: i32 = x1 * x4; x10: i32 = x9 + x5; x11: u8 = x2 + x6; x12: f64 = max x3 x7
+        -> x8, x10, x11, x12 }";
+    let element = "x3: i32 = as i32 x2; x4: i32 = 2i32; x5: i32 = x3 * x4; x6: i32 = 1i32; x7: i32 = x5 + x6;
+        x8: u8 = as u8 x3; x9: f64 = as f64 x3 -> x7, x3, x8, x9";
+    let some = "init () { x0: i32 = 3i32; x1: i32 = 7i32; x2: u8 = 1u8; x3: f64 = 0.5 -> x0, x1, x2, x3 }";
+    for (direction, init) in [("", ""), ("", some), ("reverse", ""), ("reverse", some)] {
+        let of = |array, read: &str| {
+            let element = &format!("{read} {element}");
+            Scan { array, types: "i32, i32, u8, f64", direction, element, init, op }.program()
+        };
+        let vector = of("Array1<i64>", "x1: i64 = a0[x0] @0 inside; x2: i64 = x1 + x0;");
+        compare_for(&vector, &[[300, 1], [70_001, 1]], |t| small_groups(looking_back(t)));
+        // There are so many units that groups share rows even if there are many of these.
+        let matrix = of("Array2<i64>", "x2: i64 = a0[x0, x1] @0 inside;");
+        let target = |t| Target { units: 1000, ..small_groups(looking_back(t)) };
+        compare_for(&matrix, &[[1, 65], [1, 301]], target);
+    }
+}
+
+/// Sums of numbers that are rounded are the same in every run, whichever group is faster.
+#[test]
+fn scans_give_the_same_in_every_run() {
+    let Some(device) = device() else { return };
+    for t in ["f32", "f64"] {
+        let suffix = if t == "f32" { t } else { "" };
+        let element = format!("x1: {t} = a0[x0] @0 inside; x2: {t} = 0.1{suffix}; x3: {t} = x1 * x2 -> x3");
+        let op = format!("(x0: {t}, x1: {t}) {{ x2: {t} = x0 + x1 -> x2 }}");
+        for direction in DIRECTIONS {
+            let array = format!("Array1<{t}>");
+            let scan = Scan { array: &array, types: t, direction, element: &element, init: "", op: &op };
+            let program = scan.program();
+            let arguments = arguments(&program, [300_000, 1]);
+            let target = looking_back(device.target());
+            for target in [target.clone(), small_groups(target)] {
+                let code = Code::new(program.clone(), device.clone(), target).unwrap();
+                let first = run(&code, &arguments).unwrap();
+                for _ in 0..20 {
+                    assert_eq!(run(&code, &arguments).unwrap(), first);
+                }
+            }
+        }
+    }
 }
 
 /// Long rows: scans and reductions by several groups, in both directions, with operators that must keep the order.

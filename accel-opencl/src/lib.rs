@@ -53,6 +53,7 @@ use std::sync::{Arc, OnceLock};
 use golden::{assert_snapshot, code};
 
 pub use accel_codegen::opencl::Shape;
+use accel_codegen::opencl::Target;
 pub use arrays::{Compiled, DeviceArray, DeviceInputs, Running};
 pub use devices::{Device, DeviceType, choose, default_device, devices};
 
@@ -60,7 +61,7 @@ pub use devices::{Device, DeviceType, choose, default_device, devices};
 #[derive(Clone)]
 pub struct OpenCl {
     device: Arc<OpenDevice>,
-    shape: Option<Shape>,
+    target: Target,
 }
 
 impl OpenCl {
@@ -69,7 +70,8 @@ impl OpenCl {
     /// # Errors
     /// `Error::Device` if the driver does not open it.
     pub fn on(device: &Device) -> Result<OpenCl> {
-        Ok(OpenCl { device: OpenDevice::open(device)?, shape: None })
+        let device = OpenDevice::open(device)?;
+        Ok(OpenCl { target: device.target(), device })
     }
 
     /// The backend on the [`default_device`], found once.
@@ -83,7 +85,14 @@ impl OpenCl {
 
     /// With kernels of another shape than the device's type asks for, which are slower; for tests.
     pub fn with_shape(mut self, shape: Shape) -> OpenCl {
-        self.shape = Some(shape);
+        self.target.shape = shape;
+        self
+    }
+
+    /// Whether groups of kernels for graphics cards wait for each other, to scan long rows in one launch; for tests. Kernels may never end on
+    /// devices that do not ask for it by themselves. It needs atomic operations on 64-bit integers; without them nothing changes.
+    pub fn with_look_back(mut self, look_back: bool) -> OpenCl {
+        self.target.look_back = look_back && self.target.atomics_64;
         self
     }
 
@@ -105,7 +114,7 @@ impl OpenCl {
     /// # Errors
     /// What is wrong with the program, what the device lacks, and what its compiler says.
     pub fn compile<A: Arrays, R: Arrays>(&self, program: &Afun<A, R>) -> Result<Compiled<A, R>> {
-        let prepared = Prepared::new(program.program()?, self.device.clone(), self.shape)?;
+        let prepared = Prepared::new(program.program()?, self.device.clone(), self.target.clone())?;
         Ok(Compiled::new(prepared, self.device.clone()))
     }
 
@@ -121,6 +130,6 @@ impl Backend for OpenCl {
     }
 
     fn compile(&self, program: &Program) -> Result<Box<dyn Executable>> {
-        Ok(Box::new(Prepared::new(program, self.device.clone(), self.shape)?))
+        Ok(Box::new(Prepared::new(program, self.device.clone(), self.target.clone())?))
     }
 }

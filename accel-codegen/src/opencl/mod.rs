@@ -9,9 +9,11 @@ mod gpu;
 mod group;
 mod lanes;
 mod launch;
+mod look_back;
 mod permute;
 mod product;
 mod rows;
+mod scan;
 mod strip;
 mod tiles;
 pub(crate) mod vectors;
@@ -47,6 +49,9 @@ pub struct Target {
     pub wide: bool,
     /// Whether there are atomic operations on 64-bit integers.
     pub atomics_64: bool,
+    /// Whether a group that has started goes on while others wait for it, and there are atomic operations on 64-bit integers: then a
+    /// GPU scans long rows in one launch.
+    pub look_back: bool,
 }
 
 /// The kernels of a program.

@@ -4,6 +4,7 @@ use super::emit::{Emitter, Tasks};
 use super::group;
 use super::launch::{self, Rest, count, group};
 use super::product::Product;
+use super::scan::{self, GroupScan};
 use super::tiles::Tiled;
 use super::{Kernel, Launch, Shape, Sizes, Target, Work, size_of};
 use crate::code::Writer;
@@ -148,8 +149,8 @@ pub struct Scanning {
     part: Kernel,
     carry: Kernel,
     write: Kernel,
-    /// For work-groups: the total of a part, and what writes it.
-    groups: Option<[Kernel; 2]>,
+    /// For work-groups.
+    groups: Option<GroupScan>,
 }
 
 impl Scanning {
@@ -162,8 +163,8 @@ impl Scanning {
         e.task_function(s, &name("part"), |w| w.part(&scan, to, outer, ", 0, task->len, 0"));
         e.task_function(s, &name("carry"), |w| w.carry(to, reverse, rows));
         e.task_function(s, &name("write"), |w| w.write_part(&scan, to, outer, rows));
-        let groups = (e.target.shape == Shape::Gpu && group::suits(rows))
-            .then(|| [e.scan_group(s, to, outer, reverse, rows), e.write_group(s, to, outer, reverse, rows)]);
+        let gpu = e.target.shape == Shape::Gpu;
+        let groups = (gpu && group::suits(rows)).then(|| GroupScan::new(e, s, to, outer, reverse, rows));
         Scanning {
             groups,
             types: e.program.arrays[to].columns.clone(),
@@ -181,15 +182,8 @@ impl Scanning {
         if n == 0 || (len == 0 && !self.some) {
             return Work::default();
         }
-        if let Some([total, write]) = self.groups.as_ref().filter(|_| by_groups(n, len)) {
-            let (parts, size) = group_parts(n, len, target);
-            let numbers = [size, len, parts];
-            let mut launches = vec![];
-            if parts > 1 {
-                launches.push(groups(total, &self.types, n * parts, numbers, target));
-            }
-            launches.push(tiles(write, &self.types, n * parts, numbers, target));
-            return Work { scratch: scratch(&self.types, parts * n), launches };
+        if let Some(groups) = self.groups.as_ref().filter(|_| by_groups(n, len)) {
+            return groups.work(n, len, target);
         }
         match part_size(n, len, self.cost, target) {
             None => one(launch::positions(&self.rows, n, self.cost.saturating_mul(len.max(1)), len, target)),
@@ -212,7 +206,7 @@ pub fn one(launch: Launch) -> Work {
 }
 
 /// Buffers for `n` elements.
-fn scratch(types: &[ScalarType], n: usize) -> Vec<usize> {
+pub fn scratch(types: &[ScalarType], n: usize) -> Vec<usize> {
     types.iter().map(|t| size_of(*t, n)).collect()
 }
 
@@ -234,52 +228,24 @@ fn by_groups(n: usize, len: usize) -> bool {
 }
 
 /// How many parts each of `n` rows has for groups, and the elements of each.
-fn group_parts(n: usize, len: usize, target: &Target) -> (usize, usize) {
+pub fn group_parts(n: usize, len: usize, target: &Target) -> (usize, usize) {
     let wanted = (target.units * GROUPS_PER_UNIT).div_ceil(n);
     // Not so many that combining them takes longer than making them.
-    let most = len.div_ceil(group(target) * group::EACH * 2);
+    let most = len.div_ceil(group(target) * scan::EACH * 2);
     let size = len.div_ceil(wanted.min(most).clamp(1, MOST_PARTS));
     (len.div_ceil(size), size)
 }
 
-/// A launch of `count` groups of a scan, which have a tile in local memory also.
-fn tiles<'a>(
-    kernel: &'a Kernel,
-    types: &[ScalarType],
-    count: usize,
-    numbers: [usize; 3],
-    target: &Target,
-) -> Launch<'a> {
-    let bytes: usize = types.iter().map(|t| size_of(*t, 1)).sum();
-    let room = target.local_memory / bytes.max(1);
-    let mut size = group(target);
-    while size > 1 && size + group::places(size) > room {
-        size /= 2;
-    }
-    let mut launch = groups(kernel, types, count, numbers, target);
-    launch.global[0] = count * size;
-    launch.group[0] = size;
-    launch.local = [size, group::places(size)].iter().flat_map(|n| types.iter().map(|t| size_of(*t, *n))).collect();
-    launch
-}
-
 /// A launch of `count` groups.
-fn groups<'a>(
+pub fn groups<'a>(
     kernel: &'a Kernel,
     types: &[ScalarType],
     count: usize,
     numbers: [usize; 3],
     target: &Target,
 ) -> Launch<'a> {
-    let bytes: usize = types.iter().map(|t| size_of(*t, 1)).sum();
-    let size = group(target).min(target.local_memory / bytes.max(1)).max(1);
-    Launch {
-        kernel,
-        global: [count * size, 1],
-        group: [size, 1],
-        numbers: numbers.map(|x| x as i64).to_vec(),
-        local: types.iter().map(|t| size_of(*t, size)).collect(),
-    }
+    let size = group(target).min(target.local_memory / scan::row_bytes(types)).max(1);
+    scan::group_launch(kernel, types, count, size, &[size], numbers)
 }
 
 /// The parts of all rows.
