@@ -1,28 +1,11 @@
 //! Kernel programs, written as text, against plain Rust.
 
+mod support;
+
 use accel_core::error::Error;
 use accel_core::repr::{Column, RawArray};
-use accel_fusion::kernel::{Program, parse};
 use accel_native::Kernels;
-
-fn program(text: &str) -> Program {
-    parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"))
-}
-
-fn compile(text: &str) -> Kernels {
-    Kernels::new(program(text)).unwrap_or_else(|e| panic!("{e}")).expect("the tests need a C compiler")
-}
-
-fn array(extents: &[usize], column: impl Into<Column>) -> RawArray {
-    RawArray { extents: extents.into(), columns: vec![column.into()] }
-}
-
-fn f64s(a: &RawArray) -> &[f64] {
-    match &a.columns[0] {
-        Column::F64(c) => c,
-        c => panic!("a column of {}", c.ty()),
-    }
-}
+use support::{array, compile, f64s, program};
 
 fn i64s(a: &RawArray) -> &[i64] {
     match &a.columns[0] {

@@ -1,15 +1,14 @@
 //! Programs in strips against the same programs without.
 
+mod support;
+
 use accel_codegen::Vectors;
 use accel_core::repr::{ArrayTuple, Column, RawArray};
-use accel_fusion::kernel::{Op, Program, evaluate, parse};
+use accel_fusion::kernel::{Op, Program, evaluate};
 use accel_fusion::strip::strips;
 use accel_native::Kernels;
 use std::time::Instant;
-
-fn program(text: &str) -> Program {
-    parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"))
-}
+use support::program;
 
 /// The program in strips: the first statement that is not a literal must be one.
 fn stripped(text: &str) -> Program {

@@ -2,13 +2,17 @@
 #![allow(dead_code)]
 
 use accel_core::repr::{Column, RawArray};
-use accel_fusion::kernel::parse;
+use accel_fusion::kernel::{Program, parse};
 use accel_native::Kernels;
 
-/// Compiles a program written as text.
+/// A program written as text.
+pub fn program(text: &str) -> Program {
+    parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+/// The same, compiled.
 pub fn compile(text: &str) -> Kernels {
-    let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    Kernels::new(program).unwrap_or_else(|e| panic!("{e}\n{text}")).expect("the tests need a C compiler")
+    Kernels::new(program(text)).unwrap_or_else(|e| panic!("{e}\n{text}")).expect("the tests need a C compiler")
 }
 
 /// An array of one column.
