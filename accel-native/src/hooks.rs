@@ -1,8 +1,8 @@
 //! Functions of ours that generated code calls, through variables that it defines if it needs them.
 
 use crate::abi::{Array, Function, Task, polygamma};
+use crate::parallel::all;
 use crate::product::{product_f32, product_f64};
-use crate::threads;
 use std::ffi::{CStr, c_void};
 
 /// Sets the variables of a library.
@@ -31,15 +31,6 @@ extern "C" fn thread_count() -> i64 {
     rayon::current_num_threads() as i64
 }
 
-/// What threads share while tasks run.
-struct Shared {
-    function: Function,
-    arrays: *const Array,
-    tasks: *const Task,
-}
-// SAFETY: the tasks write different memory, and no one writes the table of arrays.
-unsafe impl Sync for Shared {}
-
 /// Calls a function for `count` tasks, in parallel. 1 if one of them failed: the record is that of the first that did.
 ///
 /// # Safety
@@ -52,20 +43,9 @@ unsafe extern "C" fn parallel(
     fault: *mut i64,
     length: i64,
 ) -> i32 {
-    let shared = Shared { function, arrays, tasks };
-    let (shared, length) = (&shared, length as usize);
-    let one = |i: usize| {
-        let mut record = vec![0; length];
-        // SAFETY: the caller promises that the task can be run.
-        let ok = unsafe { (shared.function)(shared.arrays, shared.tasks.add(i), record.as_mut_ptr()) == 0 };
-        if ok { Ok(()) } else { Err(record) }
-    };
-    match threads::each(count as usize, threads::MUCH, one) {
-        Ok(()) => 0,
-        Err(record) => {
-            // SAFETY: the caller's record has as many numbers.
-            unsafe { std::ptr::copy_nonoverlapping(record.as_ptr(), fault, length) };
-            1
-        }
+    // SAFETY: the caller promises that there are so many tasks, and what `all` wants.
+    unsafe {
+        let tasks = std::slice::from_raw_parts(tasks, count as usize);
+        i32::from(all(function, arrays, tasks, (fault, length as usize)).is_err())
     }
 }

@@ -6,7 +6,7 @@
 
 mod strip;
 
-use crate::abi::{Block, Calls, Function, Run, Task};
+use crate::abi::{Array, Block, Calls, Function, Run, Task};
 use crate::memory::element_size;
 use crate::runtime::Context;
 use crate::threads;
@@ -139,23 +139,9 @@ impl Context<'_> {
             // SAFETY: as the caller promises.
             return unsafe { self.one(f, task) };
         }
-        let arrays = Shared(self.run.arrays);
-        // SAFETY: as the caller promises; every task has its own record.
-        self.each(tasks, |task, fault| unsafe { f(*arrays.get(), task, fault) })
-    }
-
-    /// Calls `f` for several tasks, in parallel, each with a record of its own. The first one that fails is told.
-    fn each(&mut self, tasks: Vec<Task>, f: impl Fn(&Task, *mut i64) -> i32 + Sync) -> Outcome {
-        let tasks = Shared(tasks);
         let length = record_length(&self.code.program);
-        let one = |i: usize| {
-            let mut fault = vec![0; length];
-            if f(&tasks.get()[i], fault.as_mut_ptr()) == 0 { Ok(()) } else { Err(fault) }
-        };
-        let Err(fault) = threads::each(tasks.get().len(), threads::MUCH, one) else { return Ok(()) };
-        // SAFETY: the run's record has this length.
-        unsafe { self.run.fault.copy_from_nonoverlapping(fault.as_ptr(), length) };
-        Err(Failed)
+        // SAFETY: as the caller promises; the run's record has this length.
+        unsafe { all(f, self.run.arrays, &tasks, (self.run.fault, length)).map_err(|()| Failed) }
     }
 
     /// Calls a kernel for the positions `0..n`, each of which takes about `cost` operations.
@@ -243,6 +229,29 @@ impl Context<'_> {
         // SAFETY: the blocks were made by `state`, and no task uses them any more.
         state.blocks.into_iter().for_each(|b| unsafe { self.memory.release(b) });
     }
+}
+
+/// Calls a kernel for tasks, in parallel. If one fails, the record of the first that does, which has so many numbers, is that of the caller.
+///
+/// # Safety
+/// The tasks are such that they can run at the same time with this table of arrays, and the caller's record has room.
+pub unsafe fn all(
+    f: Function,
+    arrays: *const Array,
+    tasks: &[Task],
+    (fault, length): (*mut i64, usize),
+) -> Result<(), ()> {
+    let shared = Shared((arrays, tasks));
+    let one = |k: usize| {
+        let (arrays, tasks) = shared.get();
+        let mut record = vec![0; length];
+        // SAFETY: as the caller promises; every task has its own record.
+        if unsafe { f(*arrays, &tasks[k], record.as_mut_ptr()) } == 0 { Ok(()) } else { Err(record) }
+    };
+    threads::each(tasks.len(), threads::MUCH, one).map_err(|record| {
+        // SAFETY: as the caller promises.
+        unsafe { fault.copy_from_nonoverlapping(record.as_ptr(), length) }
+    })
 }
 
 /// A value that threads share: addresses, which Rust does not share by itself.
