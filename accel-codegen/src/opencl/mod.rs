@@ -14,9 +14,11 @@ mod product;
 mod rows;
 mod strip;
 mod tiles;
+mod together;
 pub(crate) mod vectors;
 
 pub use emit::emit;
+pub use together::{Part, PartId, Place, Together};
 
 use crate::ops::bytes;
 use accel_core::repr::ScalarType;
@@ -58,6 +60,8 @@ pub struct Module {
     pub needs_fp64: bool,
     /// By the number of the statement ([`crate::liveness::Step::number`]); those without kernels are missing.
     pub statements: BTreeMap<usize, Statement>,
+    /// The kernels that do what others do.
+    pub together: Vec<Together>,
 }
 
 /// A kernel of the text.
@@ -67,6 +71,8 @@ pub struct Kernel {
     pub name: String,
     /// Its parameters in order.
     pub args: Vec<Arg>,
+    /// Where another kernel can do the same, with one item, if that kernel exists.
+    pub part: Option<PartId>,
 }
 
 /// A parameter of a kernel.
