@@ -233,6 +233,15 @@ fn loops_run() {
     });
     let (i, xs) = run_on(backend, &by_count, &Array::vector(vec![0.5f32; 2000])).unwrap();
     assert_eq!((i.as_slice(), xs.as_slice()), (&[20][..], &[20.5; 2000][..]));
+    // Two statements in each turn, which do not wait for the host.
+    let by_turns = afun(|xs: Acc<V>| {
+        let start = (unit(constant(0i64)), xs);
+        let next = |xs: Acc<V>| map(move |x| x + the(sum(xs)) * 0.5, xs);
+        awhile(|(i, _): State| the(i).lt(5), move |(i, xs)| (map(|i| i + 1, i), next(xs)), start)
+    });
+    let (_, xs) = run_on(backend, &by_turns, &Array::vector(vec![1.0f32, 2.0, 5.0, 8.0])).unwrap();
+    // Each turn adds half of the sum, 8 at first, which becomes three times as much.
+    assert_eq!(xs.as_slice(), [1.0, 2.0, 5.0, 8.0].map(|x| x + 8.0 * (1.0 + 3.0 + 9.0 + 27.0 + 81.0)));
     let by_sum = afun(|xs: Acc<V>| awhile(|xs: Acc<V>| the(sum(xs)).lt(1e6), |xs| map(|x| x * 2.0, xs), xs));
     let found = run_on(backend, &by_sum, &Array::vector(vec![1.0f32; 1000])).unwrap();
     assert_eq!(found.as_slice(), vec![1024.0; 1000]);

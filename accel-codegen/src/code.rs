@@ -13,8 +13,6 @@ use std::fmt::Write;
 /// How many positions a strip has: four of the largest vector registers of 64-bit numbers, so that sums do not wait for one
 /// addition before the next.
 pub const LANES: usize = 32;
-/// The loop over them.
-pub const LANE: &str = "for (int l = 0; l < 32; l++)";
 
 /// The body of one function while it is written.
 pub struct Writer<'a> {
@@ -88,6 +86,11 @@ impl<'a> Writer<'a> {
         self.open(head);
         body(self);
         self.close();
+    }
+
+    /// The head of a loop over all lanes.
+    pub fn lane(&self) -> &'static str {
+        if self.is_opencl() { "EACH_LANE" } else { "for (int l = 0; l < 32; l++)" }
     }
 
     /// `head {`

@@ -7,7 +7,7 @@
 //! Names in the generated code: `s3_0` is the first column of array 3 in the strip, `a3_0` in memory, `o3_0` the same if the strip
 //! writes it, `t3_0` the task's partial total; `i1`, `i2`, … are indices, `l` is the lane, `position[l]` the outermost index.
 
-use crate::code::{LANE, LANES, Lanes, Writer, position, position_in_strip, uses};
+use crate::code::{LANES, Lanes, Writer, position, position_in_strip, uses};
 use crate::cost::cost;
 use crate::kernels::{elements, index, names, neutral, operator};
 use crate::ops;
@@ -231,7 +231,7 @@ impl<'a> Strip<'a> {
         w.braces(&format!("for (i64 base = task->from; base < task->to; base += {LANES})"), |w| {
             w.line(format!("const i64 width = task->to - base < {LANES} ? task->to - base : {LANES};"));
             w.line(format!("i64 position[{LANES}];"));
-            w.line(format!("{LANE} position[l] = base + (l < width ? l : width - 1);"));
+            w.line(format!("{} position[l] = base + (l < width ? l : width - 1);", w.lane()));
             self.staged.iter().for_each(|a| self.stage(w, *a));
             w.lanes.arrays = self.held().collect();
             for (role, op, site) in &self.body {
@@ -253,9 +253,10 @@ impl<'a> Strip<'a> {
             let one = |c| format!("s{a}_{c}[{at}] = a{a}_{c}[{from}];");
             (0..self.columns(a).len()).map(one).collect::<Vec<_>>().join(" ")
         };
+        let lane = w.lane();
         if self.program.arrays[a].rank == 1 {
-            w.line(format!("if (base + {LANES} <= a{a}_n0) {{ {LANE} {{ {} }} }}", copy("base + l", "l")));
-            w.line(format!("else if (a{a}_n0 > 0) {LANE} {{"));
+            w.line(format!("if (base + {LANES} <= a{a}_n0) {{ {lane} {{ {} }} }}", copy("base + l", "l")));
+            w.line(format!("else if (a{a}_n0 > 0) {lane} {{"));
             w.line(format!("    const i64 p = position[l] < a{a}_n0 ? position[l] : a{a}_n0 - 1;"));
             w.line(format!("    {}", copy("p", "l")));
             return w.line("}");
@@ -263,10 +264,10 @@ impl<'a> Strip<'a> {
         w.braces(&format!("if (a{a}_n0 > 0)"), |w| {
             w.line(format!("const i64 size = {};", self.inner_size(a)));
             w.line(format!("i64 first[{LANES}];"));
-            w.line(format!("{LANE} first[l] = (position[l] < a{a}_n0 ? position[l] : a{a}_n0 - 1) * size;"));
+            w.line(format!("{lane} first[l] = (position[l] < a{a}_n0 ? position[l] : a{a}_n0 - 1) * size;"));
             // Positions innermost: what is written is next to each other, and what is read stays in the cache until it is used up.
             w.braces("for (i64 q = 0; q < size; q++)", |w| {
-                w.line(format!("{LANE} {{ {} }}", copy("first[l] + q", &format!("q * {LANES} + l"))));
+                w.line(format!("{lane} {{ {} }}", copy("first[l] + q", &format!("q * {LANES} + l"))));
             });
         });
     }
@@ -353,7 +354,7 @@ impl<'a> Strip<'a> {
         let lane: Vec<_> = y.iter().map(|y| format!("{y}[l]")).collect();
         let element = |k: &str| [ix, &[k.to_string()]].concat();
         if rows.init.is_some() {
-            w.braces(LANE, |w| w.assign(&lane, &names(&format!("z{to}_"), types)));
+            w.braces(w.lane(), |w| w.assign(&lane, &names(&format!("z{to}_"), types)));
         } else {
             w.each_lane(&rows.element, &element("0"), &lane);
         }
@@ -361,7 +362,7 @@ impl<'a> Strip<'a> {
             self.elements(w, rows, &element("k"), |w| w.code(&rows.op, &[lane.clone(), x.clone()].concat(), &lane));
         });
         w.line(format!("const i64 q = ({}) * {LANES};", position_in_strip(to, ix)));
-        w.braces(LANE, |w| w.assign(&in_strip(to, types.len(), "q + l"), &lane));
+        w.braces(w.lane(), |w| w.assign(&in_strip(to, types.len(), "q + l"), &lane));
     }
 
     /// `then` for every lane, with the columns of the element at an index in `x0`, `x1`, …
@@ -369,7 +370,7 @@ impl<'a> Strip<'a> {
         let types: Vec<_> = rows.element.results.iter().map(|r| rows.element.types[*r]).collect();
         let x = names("x", &types);
         if !w.has_calls(&rows.element) {
-            return w.braces(LANE, |w| {
+            return w.braces(w.lane(), |w| {
                 w.declare(&x, &types);
                 w.code(&rows.element, index, &x);
                 then(w);
@@ -378,7 +379,7 @@ impl<'a> Strip<'a> {
         let all = names("v", &types);
         all.iter().zip(&types).for_each(|(v, t)| w.line(format!("{t} {v}[{LANES}];")));
         w.each_lane(&rows.element, index, &all.iter().map(|v| format!("{v}[l]")).collect::<Vec<_>>());
-        w.braces(LANE, |w| {
+        w.braces(w.lane(), |w| {
             x.iter().zip(&all).zip(&types).for_each(|((x, v), t)| w.line(format!("const {t} {x} = {v}[l];")));
             then(w);
         });

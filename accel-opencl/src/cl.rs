@@ -187,6 +187,15 @@ impl Context {
         if code == CL_SUCCESS { Ok(Mem(mem)) } else { Err(code) }
     }
 
+    /// A buffer with these numbers, which kernels read.
+    pub fn numbers(&self, numbers: &[i64]) -> Result<Mem> {
+        let (mut code, bytes, data) = (0, size_of_val(numbers), numbers.as_ptr().cast_mut().cast());
+        // SAFETY: there are so many bytes, which the call copies and does not write to.
+        let mem = unsafe { clCreateBuffer(self.0, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, data, &mut code) };
+        check("clCreateBuffer", code)?;
+        Ok(Mem(mem))
+    }
+
     /// A buffer in memory of the host.
     ///
     /// # Safety

@@ -4,6 +4,7 @@ use crate::cl::{self, Kernel, Mem};
 use crate::device::OpenDevice;
 use crate::memory::{Buffer, Failure};
 use crate::plan::Plan;
+use crate::together::Kernels;
 use accel_codegen::fault::record_length;
 use accel_codegen::liveness::analyse;
 use accel_codegen::opencl::{Module, Target, emit};
@@ -11,7 +12,6 @@ use accel_core::error::{Error, Result};
 use accel_core::print;
 use accel_core::repr::{Column, RawArray};
 use accel_fusion::kernel::{self, Program};
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What all runs of a program share.
@@ -34,9 +34,6 @@ struct Spare {
     /// Records of faults that are all zero.
     records: Vec<Arc<Buffer>>,
 }
-
-/// Kernel objects, by name. A run has its own, because parameters are set on the object.
-pub type Kernels = HashMap<String, Kernel>;
 
 impl Code {
     /// Compiles a program.
@@ -62,7 +59,7 @@ impl Code {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Kernel objects that nobody else uses.
+    /// Kernel objects that nobody else uses: a run has its own, because parameters are set on the object.
     pub fn kernels(&self) -> Kernels {
         self.spare().kernels.pop().unwrap_or_default()
     }
@@ -72,12 +69,9 @@ impl Code {
         self.spare().kernels.push(kernels);
     }
 
-    /// A kernel among those of a run.
-    pub fn kernel<'k>(&self, kernels: &'k mut Kernels, name: &str) -> Result<&'k mut Kernel> {
-        if !kernels.contains_key(name) {
-            kernels.insert(name.into(), self.built.kernel(name)?);
-        }
-        kernels.get_mut(name).ok_or_else(|| Error::Internal("a kernel that was just made".into()))
+    /// A new kernel object.
+    pub fn kernel(&self, name: &str) -> Result<Kernel> {
+        self.built.kernel(name)
     }
 
     /// A record of faults, all zero.

@@ -343,3 +343,71 @@ fn long_rows() {
         }
     }
 }
+
+/// A program of small statements one after the other, two of which fail if `divisor` is an element and if `modulus` is 0.
+fn small_statements(divisor: i64, modulus: i64) -> Program {
+    let text = format!(
+        "program (a0: Array1<i64>, a1: Array2<i64>)
+         site 0 = \"here\"
+         site 1 = \"quotients\"
+         site 2 = \"rests\"
+         {{
+           a2: Array1<i64> = loop @0
+             extents () {{ x0: i64 = extent a0 0 -> x0 }}
+             body (x0: i64) {{ x1: i64 = a0[x0] @0 inside; x2: i64 = x1 * x0 -> x2 }}
+           a3: Array0<i64> = reduce @0 sum
+             extents () {{ -> }}
+             len () {{ x0: i64 = extent a0 0 -> x0 }}
+             element (x0: i64) {{ x1: i64 = a2[x0] @0 inside -> x1 }}
+             init () {{ x0: i64 = 5 -> x0 }}
+             op (x0: i64, x1: i64) {{ x2: i64 = x0 + x1 -> x2 }}
+           a4: Array1<i64> = loop @1
+             extents () {{ x0: i64 = extent a0 0 -> x0 }}
+             body (x0: i64) {{ x1: i64 = a0[x0] @0 inside; x2: i64 = {divisor}; x3: i64 = x1 - x2; x4: i64 = a3[] @0 inside; x5: i64 = x4 / x3 -> x5 }}
+           a5: Array1<i64> = loop @2
+             extents () {{ x0: i64 = extent a0 0 -> x0 }}
+             body (x0: i64) {{ x1: i64 = {modulus}; x2: i64 = a4[x0] @2 inside; x3: i64 = x2 % x1 -> x3 }}
+           a6: Array1<i64> = scan @0
+             extents () {{ -> }}
+             len () {{ x0: i64 = extent a0 0 -> x0 }}
+             element (x0: i64) {{ x1: i64 = a5[x0] @0 inside -> x1 }}
+             op (x0: i64, x1: i64) {{ x2: i64 = x0 + x1 -> x2 }}
+           a7: Array1<i64> = permute a2 @0 sum
+             extents () {{ x0: i64 = extent a0 0 -> x0 }}
+             target (x0: i64) {{ x1: i64 = 2; x2: i64 = x0 / x1; x3: bool = true -> x3, x2 }}
+             element (x0: i64) {{ x1: i64 = a6[x0] @0 inside -> x1 }}
+             comb (x0: i64, x1: i64) {{ x2: i64 = x0 + x1 -> x2 }}
+           a8: Array2<i64> = loop @0
+             extents () {{ x0: i64 = extent a1 0; x1: i64 = extent a1 1 -> x0, x1 }}
+             body (x0: i64, x1: i64) {{ x2: i64 = a1[x0, x1] @0 inside; x3: i64 = a3[] @0 inside; x4: i64 = x2 + x3 -> x4 }}
+         -> a7, a8, a6
+         }}"
+    );
+    parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+/// All of them are done by one kernel; some, if there is much to do for others.
+#[test]
+fn small_statements_together() {
+    let Some(device) = device() else { return };
+    let code = Code::new(small_statements(9, 7), device.clone(), device.target(Some(Shape::Cpu))).unwrap();
+    let together: Vec<_> = code.module.together.iter().map(|t| t.parts.len()).collect();
+    assert!(together.len() == 1 && together[0] >= 7, "{together:?}");
+    // The same object is given other sizes, and then the first ones again.
+    compare(&small_statements(9, 7), &[[1, 1], [40, 7], [300_000, 7], [300, 600], [1, 1], [0, 0]], |t| t);
+}
+
+/// The first failure is told, whether what comes before and after it is in the same kernel or not, and the next run is as good as any.
+#[test]
+fn small_statements_that_fail() {
+    // A single element is not 3.
+    compare(&small_statements(3, 7), &[[40, 7], [1, 7], [300_000, 7], [1, 600], [300, 600], [1, 1]], |t| t);
+    for (divisor, modulus, site) in [(9, 0, "rests"), (3, 0, "quotients")] {
+        let program = small_statements(divisor, modulus);
+        compare(&program, &[[40, 7], [300_000, 7], [300, 600]], |t| t);
+        let Some(device) = device() else { return };
+        let code = Code::new(program.clone(), device.clone(), device.target(Some(Shape::Cpu))).unwrap();
+        let message = run(&code, &arguments(&program, [40, 7])).err().map(|e| e.to_string());
+        assert!(message.as_ref().is_some_and(|m| m.contains(site)), "{message:?}");
+    }
+}

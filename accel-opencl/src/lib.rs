@@ -39,6 +39,7 @@ mod memory;
 mod plan;
 mod results;
 mod run;
+mod together;
 
 use accel_core::afun::Afun;
 use accel_core::ast::Program;

@@ -12,7 +12,7 @@ use crate::cl::{self, Context, Mem};
 use accel_codegen::opencl::size_of;
 use accel_core::error::Error;
 use accel_core::repr::{Column, ScalarType};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// From this size on (in bytes), a buffer of a device with the host's memory is a column.
@@ -34,7 +34,7 @@ pub struct Memory {
 /// Buffers that nobody uses.
 #[derive(Default)]
 struct State {
-    plain: HashMap<usize, Vec<Mem>>,
+    plain: BTreeMap<usize, Vec<Mem>>,
     columns: HashMap<(ScalarType, usize), Vec<(Mem, Column)>>,
     /// Columns of results, which others may still have, oldest first.
     lent: Vec<Column>,

@@ -2,15 +2,17 @@
 //! from the device: for the condition of a choice or a loop, or an extent.
 
 use crate::cl::Value;
-use crate::code::{Code, Kernels, failure, mem, upload_column};
+use crate::code::{Code, failure, mem, upload_column};
 use crate::fault;
-use crate::memory::Buffer;
+use crate::memory::{Buffer, LARGE};
 use crate::plan::{Plan, Step};
+use crate::together::Kernels;
 use accel_codegen::opencl::{Arg, Launch, Sizes};
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, RawArray, Scalar, ScalarType};
 use accel_fusion::kernel::machine::{self, Store};
 use accel_fusion::kernel::{self, ArrayId, Op, SiteId};
+use std::cell::RefCell;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -64,7 +66,7 @@ pub struct Run<'a> {
     /// By array.
     extents: Vec<Vec<i64>>,
     arrays: Vec<Place>,
-    kernels: Kernels,
+    kernels: RefCell<Kernels>,
     /// The record of faults, if a kernel has it.
     record: Option<Arc<Buffer>>,
 }
@@ -86,6 +88,7 @@ impl Store for Run<'_> {
         }
         let buffer = place.device.get(column).and_then(Option::as_ref).ok_or_else(missing)?;
         let t = self.code.program.arrays[a].columns[column];
+        self.flush()?;
         let mut found = Column::zeros(t, 1).ok_or_else(missing)?;
         let (bytes, data) = (found.bytes(), found.as_mut_ptr().ok_or_else(missing)?);
         // SAFETY: the column has one element of so many bytes, and is there until the event below has been waited for.
@@ -108,11 +111,12 @@ impl<'a> Run<'a> {
             code,
             extents: vec![vec![]; n],
             arrays: vec![Place::default(); n],
-            kernels: code.kernels(),
+            kernels: RefCell::new(code.kernels()),
             record: None,
         };
         let walked = run.walk(arguments);
-        code.give_back(std::mem::take(&mut run.kernels));
+        let walked = run.flush().map_err(Stop::from).and(walked);
+        code.give_back(run.kernels.take());
         if let Err(Stop::Error(e)) = walked {
             // What failed on the device came before.
             return Err(run.check().err().unwrap_or(e).into());
@@ -126,7 +130,7 @@ impl<'a> Run<'a> {
     fn walk(&mut self, arguments: Vec<Array>) -> Walked<()> {
         for (to, a) in self.code.program.inputs.iter().zip(arguments) {
             self.set_extents(*to, a.extents)?;
-            self.arrays[*to] = a.place;
+            self.put(*to, a.place);
         }
         self.plan(&self.code.plan)
     }
@@ -180,7 +184,7 @@ impl<'a> Run<'a> {
     fn literal(&mut self, to: ArrayId, literal: usize) -> Walked<()> {
         let a = &self.code.program.literals[literal];
         self.set_extents(to, a.extents.iter().map(|e| *e as i64).collect())?;
-        self.arrays[to] = Place { host: Some(a.columns.clone()), device: self.code.literals[literal].clone() };
+        self.put(to, Place { host: Some(a.columns.clone()), device: self.code.literals[literal].clone() });
         Ok(())
     }
 
@@ -212,7 +216,7 @@ impl<'a> Run<'a> {
             let columns: Vec<Column> =
                 columns.collect::<Option<_>>().ok_or_else(|| Error::Internal("a value of another type".into()))?;
             self.extents[*a].clear();
-            self.arrays[*a] = Place { device: vec![None; columns.len()], host: Some(columns) };
+            self.put(*a, Place { device: vec![None; columns.len()], host: Some(columns) });
         }
         Ok(())
     }
@@ -250,11 +254,12 @@ impl<'a> Run<'a> {
             let made = self.allocate(t, &target, s.site)?;
             if let Some(made) = &made {
                 let bytes = accel_codegen::opencl::size_of(t, target.iter().product());
+                self.flush()?;
                 self.code.device.queue.copy(mem(&old)?, mem(made)?, bytes)?;
             }
             new.push(made);
         }
-        self.arrays[to] = Place { host: None, device: new };
+        self.put(to, Place { host: None, device: new });
         self.launch(s, &source, 1)
     }
 
@@ -265,7 +270,7 @@ impl<'a> Run<'a> {
         let old: Vec<usize> = self.extents[from].iter().map(|e| *e as usize).collect();
         machine::check_reshape(program, s.site, &old, &new)?;
         self.set_extents(to, new.iter().map(|e| *e as i64).collect())?;
-        self.arrays[to] = self.arrays[from].clone();
+        self.put(to, self.arrays[from].clone());
         Ok(())
     }
 
@@ -324,7 +329,13 @@ impl<'a> Run<'a> {
     }
 
     fn drop_array(&mut self, a: ArrayId) {
-        self.arrays[a] = Place::default();
+        self.put(a, Place::default());
+    }
+
+    /// Sets where an array is. Launches that wait may use the memory of what it was before.
+    fn put(&mut self, a: ArrayId, place: Place) {
+        let old = std::mem::replace(&mut self.arrays[a], place);
+        old.device.into_iter().flatten().for_each(|b| self.kernels.get_mut().hold(b));
     }
 
     /// Makes an array, over others where that is possible.
@@ -345,7 +356,7 @@ impl<'a> Run<'a> {
                 None => self.allocate(*t, extents, site)?,
             });
         }
-        self.arrays[to] = Place { host: None, device };
+        self.put(to, Place { host: None, device });
         Ok(())
     }
 
@@ -364,6 +375,10 @@ impl<'a> Run<'a> {
         }
         let bytes = || accel_codegen::opencl::size_of(t, 1).saturating_mul(n);
         let device = &self.code.device;
+        if bytes() >= LARGE {
+            // What is held could be the memory for it.
+            self.flush()?;
+        }
         let full = |f| failure(device, f, || self.site(site), extents, bytes());
         device.memory.column(t, n).map(Some).map_err(full)
     }
@@ -388,7 +403,7 @@ impl<'a> Run<'a> {
         from.iter().filter(|f| free(**f)).for_each(|f| self.drop_array(*f));
         for (to, (extents, place)) in to.iter().zip(found) {
             self.extents[*to] = extents;
-            self.arrays[*to] = place;
+            self.put(*to, place);
         }
     }
 
@@ -397,6 +412,7 @@ impl<'a> Run<'a> {
     /// # Errors
     /// The first failure.
     fn check(&self) -> Result<()> {
+        self.flush()?;
         fault::check(self.code, self.record.as_deref(), &self.extents)
     }
 
@@ -432,26 +448,26 @@ impl<'a> Run<'a> {
             }
             self.enqueue(launch, &space, &scratch)?;
         }
+        scratch.into_iter().for_each(|b| self.kernels.get_mut().hold(b));
         Ok(())
     }
 
     fn enqueue(&mut self, launch: &Launch, space: &[i64], scratch: &[Arc<Buffer>]) -> Result<()> {
-        let kernel = self.code.kernel(&mut self.kernels, &launch.kernel.name)?;
-        for (index, arg) in launch.kernel.args.iter().enumerate() {
-            let value = match arg {
-                Arg::Extent(a, dim) => Value::Number(self.extents[*a][*dim]),
-                Arg::Space(dim) => Value::Number(space[*dim]),
-                Arg::Number(k) => Value::Number(launch.numbers[*k]),
-                Arg::Local(k) => Value::Local(launch.local[*k]),
-                Arg::Column(a, k) => Value::Buffer(self.arrays[*a].device[*k].as_deref().and_then(Buffer::mem)),
-                Arg::Scratch(k) => Value::Buffer(scratch[*k].mem()),
-                Arg::Fault => Value::Buffer(self.record.as_deref().and_then(Buffer::mem)),
-            };
-            kernel.set(index, value)?;
-        }
-        // SAFETY: the program was verified and the kernel was made from it, and its parameters are what the emitter asks for: it checks
-        // every index that is not known to be inside.
-        unsafe { self.code.device.queue.launch(kernel, &launch.global, &launch.group) }
+        let value = |arg: &Arg| match arg {
+            Arg::Extent(a, dim) => Value::Number(self.extents[*a][*dim]),
+            Arg::Space(dim) => Value::Number(space[*dim]),
+            Arg::Number(k) => Value::Number(launch.numbers[*k]),
+            Arg::Local(k) => Value::Local(launch.local[*k]),
+            Arg::Column(a, k) => Value::Buffer(self.arrays[*a].device[*k].as_deref().and_then(Buffer::mem)),
+            Arg::Scratch(k) => Value::Buffer(scratch[*k].mem()),
+            Arg::Fault => Value::Buffer(self.record.as_deref().and_then(Buffer::mem)),
+        };
+        self.kernels.borrow_mut().launch(self.code, launch, launch.kernel.args.iter().map(value))
+    }
+
+    /// Enqueues the launches that wait.
+    fn flush(&self) -> Result<()> {
+        self.kernels.borrow_mut().flush(self.code)
     }
 }
 

@@ -8,10 +8,11 @@ use super::gpu::is_cheap;
 use super::permute::Permutation;
 use super::rows::{Reduction, Scanning};
 use super::strip::Strips;
+use super::together::{self, Member};
 use super::{Arg, Kernel, Module, Plan, Shape, Statement, Target};
 use crate::code::Writer;
 use crate::cost::cost;
-use crate::dialect::{Dialect, Params, name};
+use crate::dialect::{self, Dialect, Params};
 use crate::liveness::{self, Block, Step};
 use crate::ops::Declarations;
 use crate::vectors::Vectors;
@@ -24,18 +25,22 @@ pub fn emit(program: &Program, target: &Target) -> Module {
     let gpu = target.shape == Shape::Gpu;
     let dialect = Dialect::OpenCl { gpu, narrow: gpu && !target.wide };
     let mut declarations = Declarations::new(false, Vectors::default(), dialect);
-    let mut emitter = Emitter { program, target, declarations: &mut declarations, text: String::new() };
+    let (text, together) = (String::new(), together::Printer::default());
+    let mut emitter = Emitter { program, target, declarations: &mut declarations, text, together, number: 0 };
     let mut statements = BTreeMap::new();
     emitter.block(&liveness::analyse(program), &mut statements);
-    let kernels = emitter.text;
-    let text = [declarations.print(), kernels].concat();
+    let Emitter { text: kernels, together, .. } = emitter;
+    let text = [declarations.print(), kernels, together.text].concat();
     let needs_fp64 = text.contains("f64");
     let fp64 = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\ntypedef double f64;\n";
     let position = if target.wide { "ulong" } else { "uint" };
     let position = if gpu { format!("typedef {position} P;\n") } else { String::new() };
     let source = [include_str!("prelude.cl"), if needs_fp64 { fp64 } else { "" }, &position, &text].concat();
-    Module { source, needs_fp64, statements }
+    Module { source, needs_fp64, statements, together: together.done }
 }
+
+/// Nothing is done if something has failed.
+const CHECK: &str = "    if (fault[0] != 0) return;\n";
 
 /// How a kernel makes tasks for its function. What they need beyond their place are the numbers of the launch.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,16 +63,24 @@ pub struct Emitter<'a> {
     pub target: &'a Target,
     pub declarations: &'a mut Declarations,
     pub text: String,
+    together: together::Printer,
+    /// That of the statement.
+    number: usize,
 }
 
 impl Emitter<'_> {
     fn block(&mut self, b: &Block, statements: &mut BTreeMap<usize, Statement>) {
         for s in &b.steps {
+            if matches!(s.stmt.op, Op::If { .. } | Op::While { .. }) {
+                self.together.finish();
+            }
+            self.number = s.number;
             if let Some(plan) = self.statement(s) {
                 statements.insert(s.number, Statement { plan });
             }
             s.blocks.iter().for_each(|b| self.block(b, statements));
         }
+        self.together.finish();
     }
 
     fn statement(&mut self, s: &Step) -> Option<Plan> {
@@ -174,7 +187,7 @@ impl Emitter<'_> {
         let argument = |arg: &Arg| match (arg, tasks) {
             (Arg::Scratch(k), Tasks::Parts | Tasks::Across | Tasks::Rows) => format!(", s{k} + first"),
             (Arg::Scratch(k), Tasks::Strips) => format!(", s{k} + slot * arg{}", k + 2),
-            _ => format!(", {}", name(*arg)),
+            _ => format!(", {}", dialect::name(*arg)),
         };
         let arguments: String = params.keys().map(argument).collect();
         let extents: Vec<_> = (0..rank).map(|k| format!("n{k}")).collect();
@@ -183,25 +196,57 @@ impl Emitter<'_> {
         item.iter().for_each(|line| body += &format!("    {line}\n"));
         body += &format!("    {function}(&t, fault{arguments});\n");
         let name = if tasks == Tasks::Across { format!("{function}_across") } else { function.into() };
-        self.entry(&name, params, rank, numbers, &body)
+        let is_line = matches!(tasks, Tasks::Ranges | Tasks::Rows | Tasks::Strips);
+        match is_line && self.target.shape == Shape::Cpu {
+            true => self.kernel_and_part(&name, params, rank, numbers, &body, tasks == Tasks::Strips),
+            false => self.entry(&name, params, rank, numbers, &body),
+        }
+    }
+
+    /// A kernel whose items can be done by another one as well: NOTE [Small statements together].
+    fn kernel_and_part(
+        &mut self,
+        name: &str,
+        params: Params,
+        rank: usize,
+        numbers: usize,
+        body: &str,
+        is_strip: bool,
+    ) -> Kernel {
+        let params = entry_params(params, rank, numbers);
+        let function = format!("item_{name}");
+        let declared: String = params.values().map(|d| format!(", {d}")).collect();
+        let body = body.replace("(i64)get_global_id(0)", "item").replace("get_global_id(0)", "item");
+        let _ = write!(self.text, "\nstatic void {function}(const i64 item{declared}) {{\n{CHECK}{body}}}\n");
+        let arguments: String = params.keys().map(|a| format!(", {}", dialect::name(*a))).collect();
+        let call = format!("    {function}(get_global_id(0){arguments});\n");
+        let kernel = self.plain_entry(name, params.clone(), rank, numbers, &call);
+        let part = self.together.add(Member { statement: self.number, function, params, is_strip });
+        Kernel { part: Some(part), ..kernel }
     }
 
     /// The kernel of a name with parameters for what functions need, an index space of this rank and so many numbers. It does nothing if
     /// something has failed.
     pub fn entry(&mut self, name: &str, params: Params, rank: usize, numbers: usize, body: &str) -> Kernel {
-        self.plain_entry(name, params, rank, numbers, &format!("    if (fault[0] != 0) return;\n{body}"))
+        self.plain_entry(name, params, rank, numbers, &format!("{CHECK}{body}"))
     }
 
     /// The same for a body that looks for faults itself.
-    pub fn plain_entry(&mut self, name: &str, mut params: Params, rank: usize, numbers: usize, body: &str) -> Kernel {
-        (0..rank).for_each(|k| _ = params.insert(Arg::Space(k), format!("const i64 n{k}")));
-        (0..numbers).for_each(|k| _ = params.insert(Arg::Number(k), format!("const i64 arg{k}")));
-        params.insert(Arg::Fault, "global i64 *fault".into());
+    pub fn plain_entry(&mut self, name: &str, params: Params, rank: usize, numbers: usize, body: &str) -> Kernel {
+        let params = entry_params(params, rank, numbers);
         let declared: Vec<_> = params.values().map(String::as_str).collect();
         let name = format!("run_{name}");
         let _ = write!(self.text, "\nkernel void {name}({}) {{\n{body}}}\n", declared.join(", "));
-        Kernel { name, args: params.into_keys().collect() }
+        Kernel { name, args: params.into_keys().collect(), part: None }
     }
+}
+
+/// The parameters of a kernel: those that functions need and its own.
+fn entry_params(mut params: Params, rank: usize, numbers: usize) -> Params {
+    (0..rank).for_each(|k| _ = params.insert(Arg::Space(k), format!("const i64 n{k}")));
+    (0..numbers).for_each(|k| _ = params.insert(Arg::Number(k), format!("const i64 arg{k}")));
+    params.insert(Arg::Fault, "global i64 *fault".into());
+    params
 }
 
 impl Writer<'_> {

@@ -6,7 +6,7 @@
 //! there. A loop computes again what else it needs, which is little beside a function.
 
 use super::vectors;
-use crate::code::{Constants, LANE, LANES, Writer};
+use crate::code::{Constants, LANES, Writer};
 use crate::needed::needed;
 use accel_core::repr::op::{Float1, Op1};
 use accel_fusion::kernel::{Code, Instr, Reg};
@@ -16,7 +16,7 @@ impl Writer<'_> {
     /// Computes `code` for all lanes `l` from the values `args` and assigns its results to `to`.
     pub fn each_lane(&mut self, code: &Code, args: &[String], to: &[String]) {
         if !self.has_calls(code) {
-            return self.braces(LANE, |w| w.code(code, args, to));
+            return self.braces(self.lane(), |w| w.code(code, args, to));
         }
         self.braces("", |w| {
             let mut done = BTreeSet::new();
@@ -55,7 +55,7 @@ impl Writer<'_> {
     /// Computes some registers, where `done` are known already.
     fn lane_loop(&mut self, code: &Code, args: &[String], wanted: &[(String, Reg)], done: &BTreeSet<Reg>) {
         let instrs = needed(&code.instrs, wanted.iter().map(|(_, r)| *r).collect(), done);
-        self.braces(LANE, |w| {
+        self.braces(self.lane(), |w| {
             for (r, arg) in args.iter().enumerate().take(code.params) {
                 w.line(format!("const {} r{r} = {arg};", code.types[r]));
             }

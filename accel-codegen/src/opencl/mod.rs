@@ -16,9 +16,11 @@ mod rows;
 mod scan;
 mod strip;
 mod tiles;
+mod together;
 pub(crate) mod vectors;
 
 pub use emit::emit;
+pub use together::{Part, PartId, Place, Together};
 
 use crate::ops::bytes;
 use accel_core::repr::ScalarType;
@@ -63,6 +65,8 @@ pub struct Module {
     pub needs_fp64: bool,
     /// By the number of the statement ([`crate::liveness::Step::number`]); those without kernels are missing.
     pub statements: BTreeMap<usize, Statement>,
+    /// The kernels that do what others do.
+    pub together: Vec<Together>,
 }
 
 /// A kernel of the text.
@@ -72,6 +76,8 @@ pub struct Kernel {
     pub name: String,
     /// Its parameters in order.
     pub args: Vec<Arg>,
+    /// Where another kernel can do the same, with one item, if that kernel exists.
+    pub part: Option<PartId>,
 }
 
 /// A parameter of a kernel.

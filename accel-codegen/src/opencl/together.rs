@@ -1,0 +1,166 @@
+//! Kernels that do what many small ones would.
+//!
+//! NOTE [Small statements together]
+//! A driver wakes threads for each kernel, which can take longer than a small kernel itself. So for CPU devices there is a kernel beside the
+//! others that does the work of all statements between two choices or loops, in their order, for those that have little work. It has one
+//! work-item. How many items of which statement it does is told by its numbers, and so are the numbers that each of them gets: extents, the
+//! index space, and those of the launch. They are in a buffer, since the bytes of parameters are limited.
+//!
+//! Which statements have little work is known by how many items they have, as their tasks take a known time at least. A single one is always
+//! worth it. Tasks of strips are done with vectors, and eight of them in a row do not take much longer than waking threads for them does.
+
+use super::Arg;
+use crate::dialect::{Params, name};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// Every device takes so many parameters (1024 bytes of them).
+const PARAMETERS: usize = 1024 / 8;
+/// Up to so many items of a strip are little work.
+const STRIPS: usize = 8;
+
+/// A kernel that does what others do, its parts. Its parameters are a buffer of `i64`, the numbers, and then the buffers of the parts. There is
+/// none if it has no parts.
+#[derive(Clone, Debug, Default)]
+pub struct Together {
+    /// Its name.
+    pub name: String,
+    /// How many numbers there are.
+    pub numbers: usize,
+    /// How many buffers there are beside the numbers. Those that no part needs may be none.
+    pub buffers: usize,
+    /// In the order in which they are done.
+    pub parts: Vec<Part>,
+}
+
+/// What one of the other kernels does.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Where among the numbers it is told how many items are done.
+    pub items: usize,
+    /// How many there may be: with more, the kernel itself is better.
+    pub most: usize,
+    /// Where the arguments of the kernel come from.
+    pub args: Vec<Place>,
+}
+
+/// Where a part has an argument.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// Among the numbers.
+    Number(usize),
+    /// Among the parameters.
+    Parameter(usize),
+}
+
+/// A kernel among [`Module::together`](super::Module::together), and one of its parts.
+pub type PartId = (usize, usize);
+
+/// Prints the kernels of a program that do what others do.
+#[derive(Default)]
+pub struct Printer {
+    /// The text of those that are done.
+    pub text: String,
+    /// All of them.
+    pub done: Vec<Together>,
+    /// What the next one does.
+    open: Vec<Member>,
+    buffers: BTreeSet<Buffer>,
+}
+
+/// A kernel whose items another kernel can do.
+pub struct Member {
+    /// The number of its statement.
+    pub statement: usize,
+    /// The function of an item, of which the first parameter is its number.
+    pub function: String,
+    /// The other parameters.
+    pub params: Params,
+    /// Whether items are tasks of a strip.
+    pub is_strip: bool,
+}
+
+/// A buffer: temporary ones are those of a statement.
+type Buffer = (Arg, Option<usize>);
+
+fn buffer(arg: Arg, statement: usize) -> Option<Buffer> {
+    match arg {
+        Arg::Column(..) | Arg::Fault => Some((arg, None)),
+        Arg::Scratch(_) => Some((arg, Some(statement))),
+        Arg::Extent(..) | Arg::Space(_) | Arg::Number(_) | Arg::Local(_) => None,
+    }
+}
+
+impl Printer {
+    /// Another kernel, which comes after those before it. It becomes this part.
+    pub fn add(&mut self, member: Member) -> PartId {
+        let buffers: Vec<_> = member.params.keys().filter_map(|a| buffer(*a, member.statement)).collect();
+        if self.buffers.len() + buffers.len() >= PARAMETERS {
+            self.finish();
+        }
+        self.buffers.extend(buffers);
+        self.open.push(member);
+        (self.done.len(), self.open.len() - 1)
+    }
+
+    /// Prints the kernel that does what was added since the last time, if that is of several statements.
+    pub fn finish(&mut self) {
+        let (open, buffers) = (std::mem::take(&mut self.open), std::mem::take(&mut self.buffers));
+        let mut made = Together { name: format!("run_together_{}", self.done.len()), ..Together::default() };
+        if open.first().map(|m| m.statement) != open.last().map(|m| m.statement) {
+            made.buffers = buffers.len();
+            let body: String = open.iter().map(|m| made.part(m, &buffers)).collect();
+            let (name, declared) = (&made.name, declarations(&open));
+            let _ = write!(self.text, "\nkernel void {name}(const global i64 *numbers{declared}) {{\n{body}}}\n");
+        }
+        self.done.push(made);
+    }
+}
+
+impl Together {
+    /// Adds a part, and prints what does it.
+    fn part(&mut self, m: &Member, buffers: &BTreeSet<Buffer>) -> String {
+        let items = self.numbers;
+        self.numbers += 1;
+        let mut arguments = String::new();
+        let mut place = |arg: &Arg| match buffer(*arg, m.statement) {
+            Some(b) => {
+                let _ = write!(arguments, ", {}", parameter(b));
+                Place::Parameter(1 + buffers.range(..b).count())
+            }
+            None => {
+                let _ = write!(arguments, ", numbers[{}]", self.numbers);
+                self.numbers += 1;
+                Place::Number(self.numbers - 1)
+            }
+        };
+        let args = m.params.keys().map(&mut place).collect();
+        self.parts.push(Part { items, most: if m.is_strip { STRIPS } else { 1 }, args });
+        format!("    for (i64 i = 0; i < numbers[{items}]; i++) {}(i{arguments});\n", m.function)
+    }
+}
+
+/// The declarations of all buffers, each with a comma before it.
+fn declarations(members: &[Member]) -> String {
+    let mut all: BTreeMap<Buffer, String> = BTreeMap::new();
+    for m in members {
+        for (arg, declaration) in &m.params {
+            let Some(b) = buffer(*arg, m.statement) else { continue };
+            // Different ones may be the same memory, as long as no part has both.
+            let declaration = declaration.replace("restrict ", "").replace(&name(*arg), &parameter(b));
+            let old = all.entry(b).or_insert_with(|| declaration.clone());
+            if old.starts_with("const") {
+                *old = declaration;
+            }
+        }
+    }
+    all.values().map(|d| format!(", {d}")).collect()
+}
+
+/// The name of a buffer.
+fn parameter((arg, statement): Buffer) -> String {
+    match (arg, statement) {
+        (Arg::Scratch(k), Some(s)) => format!("s{s}_{k}"),
+        _ => name(arg),
+    }
+}
