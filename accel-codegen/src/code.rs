@@ -88,9 +88,9 @@ impl<'a> Writer<'a> {
         self.close();
     }
 
-    /// The head of a loop over all lanes.
+    /// The head of a loop over all lanes. Each has its own place in what is written, which compilers would check at run time.
     pub fn lane(&self) -> &'static str {
-        if self.is_opencl() { "EACH_LANE" } else { "for (int l = 0; l < 32; l++)" }
+        if self.is_opencl() { "EACH_LANE" } else { "_Pragma(\"GCC ivdep\") for (int l = 0; l < 32; l++)" }
     }
 
     /// `head {`
