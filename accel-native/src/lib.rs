@@ -115,19 +115,23 @@ impl Kernels {
     /// # Errors
     /// Inputs that do not fit, and everything that is checked at run time.
     pub fn run(&self, inputs: Vec<RawArray>) -> Result<Vec<RawArray>> {
+        self.run_on(&inputs.iter().collect::<Vec<_>>())
+    }
+
+    fn run_on(&self, inputs: &[&RawArray]) -> Result<Vec<RawArray>> {
         let program = &self.code.program;
-        let fits = |(id, a): (&usize, &RawArray)| {
+        let fits = |(id, a): (&usize, &&RawArray)| {
             let info = &program.arrays[*id];
             a.extents.len() == info.rank
                 && a.columns.iter().map(|c| c.ty()).eq(info.columns.iter().copied())
                 && a.columns.iter().all(|c| c.len() == a.size())
         };
-        if inputs.len() != program.inputs.len() || !program.inputs.iter().zip(&inputs).all(fits) {
+        if inputs.len() != program.inputs.len() || !program.inputs.iter().zip(inputs).all(fits) {
             return Err(Error::Internal("inputs that do not fit the kernel program".into()));
         }
-        let (results, bytes) = match runtime::run(&self.code, &inputs)? {
+        let (results, bytes) = match runtime::run(&self.code, inputs)? {
             Some(found) => found,
-            None => runtime::run(self.plain()?, &inputs)?
+            None => runtime::run(self.plain()?, inputs)?
                 .ok_or_else(|| Error::Internal("a program without strips that has strips".into()))?,
         };
         tracing::trace!(bytes, "the most memory of the run");
@@ -162,7 +166,7 @@ impl Executable for Compiled {
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
         check_argument(argument, &self.arg)?;
         let inputs = argument.leaves();
-        let mut results = self.kernels_for(&inputs)?.run(inputs)?.into_iter();
+        let mut results = self.kernels_for(&inputs)?.run_on(&inputs)?.into_iter();
         ArrayTuple::of(&self.result, &mut results)
             .ok_or_else(|| Error::Internal("a program with too few results".into()))
     }
@@ -170,7 +174,7 @@ impl Executable for Compiled {
 
 impl Compiled {
     /// The kernels for arguments of these extents.
-    fn kernels_for(&self, inputs: &[RawArray]) -> Result<&Kernels> {
+    fn kernels_for(&self, inputs: &[&RawArray]) -> Result<&Kernels> {
         if self.optimized.fits(&self.lowered, inputs.iter().map(|a| &*a.extents)) {
             return Ok(&self.kernels);
         }

@@ -27,11 +27,50 @@ pub struct Code {
     spare: Mutex<Spare>,
 }
 
-/// What the last run leaves for the next one, see NOTE [The memory of earlier results].
+/// What the last run leaves for the next one: large results, see NOTE [The memory of earlier results], and tables.
 #[derive(Default)]
 struct Spare {
     columns: Vec<Column>,
     peak: usize,
+    tables: Tables,
+}
+
+/// The tables of a run.
+#[derive(Default)]
+struct Tables {
+    extents: Vec<i64>,
+    /// The columns of arrays of rank 0; numbers have the alignment of every type.
+    cells: Vec<i64>,
+    columns: Vec<*mut c_void>,
+    blocks: Vec<*mut Block>,
+    fault: Vec<i64>,
+    arrays: Vec<Array>,
+}
+// SAFETY: a run belongs to one thread, and writes all addresses anew before it reads any.
+unsafe impl Send for Tables {}
+
+impl Tables {
+    /// As they are before a run.
+    fn reset(&mut self, program: &Program, layout: &Layout) {
+        let fill = |table: &mut Vec<i64>, n| {
+            table.clear();
+            table.resize(n, 0);
+        };
+        fill(&mut self.extents, layout.extent_count);
+        fill(&mut self.cells, layout.column_count);
+        fill(&mut self.fault, record_length(program));
+        self.columns.clear();
+        self.columns.extend(self.cells.iter_mut().map(|c| std::ptr::from_mut(c).cast::<c_void>()));
+        self.blocks.clear();
+        self.blocks.resize(layout.column_count, std::ptr::null_mut());
+        let (extents, columns) = (self.extents.as_mut_ptr(), self.columns.as_mut_ptr());
+        let entry = |a: ArrayId| Array {
+            extents: extents.wrapping_add(layout.extents[a]),
+            columns: columns.wrapping_add(layout.columns[a]),
+        };
+        self.arrays.clear();
+        self.arrays.extend((0..program.arrays.len()).map(entry));
+    }
 }
 
 impl Code {
@@ -78,36 +117,25 @@ pub struct Context<'a> {
 ///
 /// # Errors
 /// Everything that is checked at run time.
-pub fn run(code: &Code, arguments: &[RawArray]) -> Result<Option<(Vec<RawArray>, usize)>> {
+pub fn run(code: &Code, arguments: &[&RawArray]) -> Result<Option<(Vec<RawArray>, usize)>> {
     let (program, layout) = (&code.program, &code.layout);
-    let mut extents = vec![0i64; layout.extent_count];
-    // The columns of arrays of rank 0; numbers have the alignment of every type.
-    let mut cells = vec![0i64; layout.column_count];
-    let mut columns: Vec<*mut c_void> = cells.iter_mut().map(|c| std::ptr::from_mut(c).cast()).collect();
-    let mut blocks = vec![std::ptr::null_mut::<Block>(); layout.column_count];
-    let mut fault = vec![0i64; record_length(program)];
-    let Spare { columns: spare, peak } = std::mem::take(&mut *code.spare());
+    let Spare { columns: spare, peak, mut tables } = std::mem::take(&mut *code.spare());
+    tables.reset(program, layout);
     let mut memory = Memory::with(spare, peak);
     let literals = code.literals.iter().map(|(to, l)| (*to, &program.literals[*l]));
-    for (to, a) in program.inputs.iter().copied().zip(arguments) {
+    for (to, a) in program.inputs.iter().copied().zip(arguments.iter().copied()) {
         check_size(|| "`argument`".into(), &a.extents)?;
-        put(to, a, layout, &mut extents, &mut columns, &mut blocks, &mut memory);
+        put(to, a, layout, &mut tables, &mut memory);
     }
     for (to, a) in literals {
-        put(to, a, layout, &mut extents, &mut columns, &mut blocks, &mut memory);
+        put(to, a, layout, &mut tables, &mut memory);
     }
-    let (extent_table, column_table) = (extents.as_mut_ptr(), columns.as_mut_ptr());
-    let entry = |a: ArrayId| Array {
-        extents: extent_table.wrapping_add(layout.extents[a]),
-        columns: column_table.wrapping_add(layout.columns[a]),
-    };
-    let arrays: Vec<Array> = (0..program.arrays.len()).map(entry).collect();
     let run = Run {
-        arrays: arrays.as_ptr(),
-        extents: extent_table,
-        columns: column_table,
-        blocks: blocks.as_mut_ptr(),
-        fault: fault.as_mut_ptr(),
+        arrays: tables.arrays.as_ptr(),
+        extents: tables.extents.as_mut_ptr(),
+        columns: tables.columns.as_mut_ptr(),
+        blocks: tables.blocks.as_mut_ptr(),
+        fault: tables.fault.as_mut_ptr(),
         site: 0,
         calls: &CALLS,
     };
@@ -116,6 +144,7 @@ pub fn run(code: &Code, arguments: &[RawArray]) -> Result<Option<(Vec<RawArray>,
     // all their elements, the memory of the tables is not moved, and no one else uses the context or the tables meanwhile.
     let failed = unsafe { (code.library.entry)(std::ptr::from_mut(&mut context).cast()) } != 0;
     let Context { run, mut memory, failure, .. } = context;
+    let Tables { extents, columns, blocks, fault, .. } = &tables;
     if failed && failure.is_none() && fault[0] == STRIP {
         return Ok(None);
     }
@@ -124,7 +153,7 @@ pub fn run(code: &Code, arguments: &[RawArray]) -> Result<Option<(Vec<RawArray>,
             let first = layout.extents[a];
             extents[first..first + program.arrays[a].rank].iter().map(|e| *e as usize).collect()
         };
-        return Err(failure.unwrap_or_else(|| fault::error(program, &fault, run.site as usize, shape)));
+        return Err(failure.unwrap_or_else(|| fault::error(program, fault, run.site as usize, shape)));
     }
     let result = |a: &ArrayId| {
         let (info, e, c) = (&program.arrays[*a], layout.extents[*a], layout.columns[*a]);
@@ -137,28 +166,21 @@ pub fn run(code: &Code, arguments: &[RawArray]) -> Result<Option<(Vec<RawArray>,
         RawArray { columns: info.columns.iter().copied().enumerate().map(column).collect(), extents: shape }
     };
     let results = program.results.iter().map(result).collect();
-    *code.spare() = Spare { columns: std::mem::take(&mut memory.made), peak: memory.peak };
-    Ok(Some((results, memory.peak)))
+    let peak = memory.peak;
+    *code.spare() = Spare { columns: std::mem::take(&mut memory.made), peak, tables };
+    Ok(Some((results, peak)))
 }
 
 /// Makes an argument or a literal known.
-fn put(
-    to: ArrayId,
-    a: &RawArray,
-    layout: &Layout,
-    extents: &mut [i64],
-    columns: &mut [*mut c_void],
-    blocks: &mut [*mut Block],
-    memory: &mut Memory,
-) {
+fn put(to: ArrayId, a: &RawArray, layout: &Layout, tables: &mut Tables, memory: &mut Memory) {
     let (e, c) = (layout.extents[to], layout.columns[to]);
-    for (place, extent) in extents[e..].iter_mut().zip(&*a.extents) {
+    for (place, extent) in tables.extents[e..].iter_mut().zip(&*a.extents) {
         *place = *extent as i64;
     }
     for (k, column) in a.columns.iter().enumerate() {
-        columns[c + k] = address(column);
+        tables.columns[c + k] = address(column);
         if !a.extents.is_empty() {
-            blocks[c + k] = memory.borrow(column.clone());
+            tables.blocks[c + k] = memory.borrow(column.clone());
         }
     }
 }
@@ -174,7 +196,7 @@ mod tests {
         let text = format!("program (a0: Array1<f64>)\nsite 0 = \"map\"\n{{\n{statements}\n  -> {result}\n}}");
         let kernels = Kernels::new(parse(&text).unwrap()).unwrap().expect("the tests need a C compiler");
         let input = RawArray { extents: [n].into(), columns: vec![vec![1.0; n].into()] };
-        let (mut results, peak) = super::run(&kernels.code, &[input]).unwrap().expect("no strips");
+        let (mut results, peak) = super::run(&kernels.code, &[&input]).unwrap().expect("no strips");
         (peak, results.remove(0))
     }
 
@@ -199,8 +221,8 @@ mod tests {
         let n = 1 << 20;
         let text = format!("program (a0: Array1<f64>)\nsite 0 = \"map\"\n{{\n{}  -> a1\n}}", map(1, 0, 0));
         let kernels = Kernels::new(parse(&text).unwrap()).unwrap().expect("the tests need a C compiler");
-        let input = |x: f64| vec![RawArray { extents: [n].into(), columns: vec![vec![x; n].into()] }];
-        let run = |x: f64| super::run(&kernels.code, &input(x)).unwrap().unwrap().0.remove(0);
+        let input = |x: f64| RawArray { extents: [n].into(), columns: vec![vec![x; n].into()] };
+        let run = |x: f64| super::run(&kernels.code, &[&input(x)]).unwrap().unwrap().0.remove(0);
         let place = |a: &RawArray| super::address(&a.columns[0]);
         let first = run(1.0);
         let second = run(2.0);

@@ -36,7 +36,7 @@ impl<A: Arrays> DeviceArray<A> {
             let host = (a.size() == 1).then(|| a.columns.clone());
             Ok((Array { extents, place: Place { host, device: upload(device, a)? } }, types))
         };
-        let arrays = arrays.leaves().iter().map(one).collect::<Result<_>>()?;
+        let arrays = arrays.leaves().into_iter().map(one).collect::<Result<_>>()?;
         Ok(DeviceArray { device: device.clone(), arrays, types: PhantomData })
     }
 

@@ -98,7 +98,7 @@ impl Prepared {
 impl Executable for Prepared {
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
         check_argument(argument, &self.arg)?;
-        let (code, run) = self.enqueue(argument.leaves().iter().map(Array::host).collect())?;
+        let (code, run) = self.enqueue(argument.leaves().into_iter().map(Array::host).collect())?;
         let mut results = results::to_host(&code, run)?.into_iter();
         ArrayTuple::of(&self.result, &mut results)
             .ok_or_else(|| Error::Internal("a program with too few results".into()))

@@ -120,10 +120,10 @@ impl ArrayTuple {
         ArrayTuple::Pair(Arc::new((a, b)))
     }
     /// The arrays, from left to right.
-    pub fn leaves(&self) -> Vec<RawArray> {
+    pub fn leaves(&self) -> Vec<&RawArray> {
         match self {
             ArrayTuple::Unit => vec![],
-            ArrayTuple::Array(a) => vec![a.clone()],
+            ArrayTuple::Array(a) => vec![a],
             ArrayTuple::Pair(p) => [p.0.leaves(), p.1.leaves()].concat(),
         }
     }

@@ -56,7 +56,7 @@ impl Executable for Evaluated {
 
 fn wrong_argument(expected: String, argument: &ArrayTuple) -> Error {
     let arrays = argument.leaves();
-    let describe = |a: &RawArray| {
+    let describe = |a: &&RawArray| {
         let columns: Vec<_> = a.columns.iter().map(|c| format!("{} {}", c.len(), c.ty())).collect();
         format!("array of shape {:?} with columns of ({})", a.extents, columns.join(", "))
     };
@@ -79,7 +79,7 @@ fn run(p: &Program, argument: &ArrayTuple) -> Result<Vec<RawArray>> {
     let mut e = Evaluator { p, arrays: vec![None; p.arrays.len()] };
     for (a, id) in inputs.into_iter().zip(&p.inputs) {
         check_size(|| "argument".into(), &a.extents)?;
-        e.arrays[*id] = Some(a);
+        e.arrays[*id] = Some(a.clone());
     }
     e.block(&p.body)?;
     e.get_all(&p.results)
