@@ -98,6 +98,24 @@ fn devices_are_listed() {
     assert_eq!(accel::backend_named("opencl").unwrap().name(), "opencl");
 }
 
+/// Results larger than the caches, of columns with elements of different sizes, whose last piece is not a whole one.
+#[test]
+fn large_results_are_whole() {
+    let Some(backend) = opencl() else { return };
+    let n = (4 << 20) + 5;
+    let is = Array::vector((0..n).map(|i| i as u32).collect());
+    let pairs = afun(|is: Acc<Vector<u32>>| map(|i| (i.cast::<f64>() * 0.5, i.cast::<u8>()), is));
+    let found = run_on(backend, pairs, &is).unwrap();
+    assert!(found.to_vec().into_iter().eq((0..n).map(|i| (i as f64 * 0.5, i as u8))));
+    let quotients = |zero: u32| {
+        let both = move |i: Exp<u32>| (constant(9u32) / (i - zero), i.cast::<f64>());
+        let wide = afun(move |is: Acc<Vector<u32>>| map(both, is));
+        run_on(backend, wide, &is).map(|a| a.len()).map_err(|e| e.to_string())
+    };
+    assert_eq!(quotients(n as u32), Ok(n));
+    assert!(quotients(n as u32 - 1).is_err_and(|e| e.contains("zero")));
+}
+
 type V = Vector<f32>;
 
 fn scaled_sum() -> Afun<(V, V), (V, Scalar<f32>)> {

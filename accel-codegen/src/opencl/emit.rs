@@ -4,6 +4,7 @@
 //! A CPU device is given few work-items, each with a part of the work that it goes through as a thread of the native backend does: their
 //! functions are the same, functions of a task. A GPU is given one work-item for every element, row or short part.
 
+use super::around::Around;
 use super::gpu::is_cheap;
 use super::permute::Permutation;
 use super::rows::{Reduction, Scanning};
@@ -48,6 +49,8 @@ pub enum Tasks {
     /// Item `g` has the positions from `g * arg0` on, `arg0` of them, but not beyond `arg1`. `len` is `arg2`, `row` is `arg3`, and `slot` is `arg4`, or
     /// `g` if that is negative.
     Ranges,
+    /// As `Ranges`, for a kernel that is not for little work.
+    Pieces,
     /// Item `(g, r)` has part `g` of row `r`: `arg0` elements of `arg1`; there are `arg2` parts, each with a place in the scratch buffers.
     Parts,
     /// As `Parts`, for item `(r, g)`; there are `arg3` rows.
@@ -105,7 +108,11 @@ impl Emitter<'_> {
                     true => self.grid_kernel(&function, rank, is_cheap(body)),
                     false => self.kernel(&function, rank, Tasks::Ranges),
                 };
-                Some(Plan::Loop { kernel, cost: cost(&body.instrs) })
+                let around = match to[..] {
+                    [to] if !gpu && rank > 0 => Some(Around::new(self, s, &function, to, rank)),
+                    _ => None,
+                };
+                Some(Plan::Loop { kernel, cost: cost(&body.instrs), around })
             }
             Op::Reduce { to, extents, rows } => {
                 Some(Plan::Reduce(Box::new(Reduction::new(self, s, *to, extents.results.len(), rows))))
@@ -140,7 +147,7 @@ impl Emitter<'_> {
     /// A kernel that calls a function of a task, of an index space of this rank.
     pub fn kernel(&mut self, function: &str, rank: usize, tasks: Tasks) -> Kernel {
         let (numbers, item): (usize, &[&str]) = match tasks {
-            Tasks::Ranges => (
+            Tasks::Ranges | Tasks::Pieces => (
                 5,
                 &[
                     "const i64 from = (i64)get_global_id(0) * arg0, to = min(from + arg0, arg1);",
