@@ -22,11 +22,11 @@ tests() {
 build() {
   rm -rf "$pack"
   mkdir -p "$pack/tests" "$pack/examples" "$pack/lib" "$pack/data"
-  cargo build --release --package bench-opencl --example generate_adbench --package accel
+  cargo build --release --package bench-opencl
+  # The tests look for the examples that they run beside their own folder.
+  cargo build --release --package accel --features opencl --example gmm --example ba --example generate_adbench
   tests --package accel --features opencl --test opencl --test gradients --test random_programs
   tests --package accel-opencl --lib
-  # The tests look for the examples that they run beside their own folder.
-  cargo build --release --package accel --features opencl --example gmm --example ba
   cp target/release/examples/gmm target/release/examples/ba "$pack/examples/"
   cp target/release/bench-opencl "$pack/"
   strip "$pack/bench-opencl" "$pack"/tests/* "$pack"/examples/*
@@ -42,9 +42,15 @@ build() {
 }
 
 case "${1-}" in
-  --pack) build && echo "$pack is ready: carry it and call ./run in it" ;;
+  --pack)
+    build
+    echo "$pack is ready: carry it and call ./run in it"
+    ;;
   -*) echo "scripts/gpu.sh: unknown option $1 (expected --pack or the name of a host)" >&2; exit 2 ;;
-  "") build && "$pack/run" ;;
+  "")
+    build
+    "$pack/run"
+    ;;
   *)
     build
     folder=$(ssh "$1" mktemp -d)

@@ -390,7 +390,7 @@ fn small_statements(divisor: i64, modulus: i64) -> Program {
 #[test]
 fn small_statements_together() {
     let Some(device) = device() else { return };
-    let code = Code::new(small_statements(9, 7), device.clone(), device.target(Some(Shape::Cpu))).unwrap();
+    let code = Code::new(small_statements(9, 7), device.clone(), device.target()).unwrap();
     let together: Vec<_> = code.module.together.iter().map(|t| t.parts.len()).collect();
     assert!(together.len() == 1 && together[0] >= 7, "{together:?}");
     // The same object is given other sizes, and then the first ones again.
@@ -406,7 +406,7 @@ fn small_statements_that_fail() {
         let program = small_statements(divisor, modulus);
         compare(&program, &[[40, 7], [300_000, 7], [300, 600]], |t| t);
         let Some(device) = device() else { return };
-        let code = Code::new(program.clone(), device.clone(), device.target(Some(Shape::Cpu))).unwrap();
+        let code = Code::new(program.clone(), device.clone(), device.target()).unwrap();
         let message = run(&code, &arguments(&program, [40, 7])).err().map(|e| e.to_string());
         assert!(message.as_ref().is_some_and(|m| m.contains(site)), "{message:?}");
     }
