@@ -109,7 +109,9 @@ impl Emitter<'_> {
                     false => self.kernel(&function, rank, Tasks::Ranges),
                 };
                 let around = match to[..] {
-                    [to] if !gpu && rank > 0 => Some(Around::new(self, s, &function, to, rank)),
+                    [to] if !gpu && rank > 0 && !self.program.arrays[to].columns.is_empty() => {
+                        Some(Around::new(self, s, &function, to, rank))
+                    }
                     _ => None,
                 };
                 Some(Plan::Loop { kernel, cost: cost(&body.instrs), around })
