@@ -6,6 +6,9 @@
 //! pieces of it to a buffer, which is copied with stores that do not read. The pieces are of a few lines: with a buffer of 2 KiB reading
 //! and writing take turns, and a loop takes 13 per cent longer than with one of 512 bytes, which is as fast as stores straight from
 //! registers. This is for outputs that do not share their memory with an input, since that is in the caches already.
+//!
+//! In OpenCL C a pointer is to an address space, and the buffer is in another one than arrays. On the processors that this is for there is only
+//! one, so the address of the buffer is made one of an array.
 
 use crate::code::Writer;
 use crate::kernels::{index, names};
@@ -13,16 +16,21 @@ use crate::ops;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Code};
 
+/// Results from this size on (in bytes, of all columns) are larger than the caches.
+pub const LARGE: usize = if cfg!(target_arch = "x86_64") { 32 << 20 } else { usize::MAX };
+
 /// The bytes of the buffer of the widest column.
 const PIECE: usize = 512;
 
-/// Stores for whole lines, whose target is aligned, and what makes them seen by other threads.
-const LINES: &str = include_str!("around.c");
+/// Copies a piece, and makes it seen by other threads.
+const STORE: &str = include_str!("around.c");
+const OPENCL_STORE: &str = include_str!("opencl/around.cl");
 
 impl Writer<'_> {
     /// The elements of an array at the positions from `task->from` to `task->to`, around the caches if `task->slot` is not 0.
     pub fn elements_around(&mut self, to: ArrayId, rank: usize, body: &Code) {
-        self.declarations.need("around", || LINES.trim_end().into());
+        let store = if self.is_opencl() { OPENCL_STORE } else { STORE };
+        self.declarations.need("around", || store.trim_end().into());
         let types = self.columns(to);
         let widest = types.iter().map(|t| ops::bytes(*t) as usize).max().unwrap_or(1);
         let count = PIECE / widest;
@@ -44,7 +52,11 @@ impl Writer<'_> {
                 w.prefetch(body, &index(rank), count);
             });
             for (c, t) in types.iter().enumerate() {
-                w.line(format!("{t} *const out{c} = around ? piece{c} : a{to}_{c} + p;"));
+                let (global, piece) = match w.is_opencl() {
+                    true => ("global ", format!("(global {t} *)(uintptr_t)piece{c}")),
+                    false => ("", format!("piece{c}")),
+                };
+                w.line(format!("{global}{t} *const out{c} = around ? {piece} : a{to}_{c} + p;"));
             }
             let results: Vec<_> = names("out", &types).iter().map(|out| format!("{out}[p - first]")).collect();
             w.positions_to("end", rank, true, |w| w.code(body, &index(rank), &results));

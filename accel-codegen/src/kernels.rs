@@ -137,7 +137,7 @@ impl Writer<'_> {
         self.hoist(&[body]);
         to.iter().for_each(|a| self.hoist_output(*a, false));
         let outputs: Vec<_> = to.iter().map(|a| self.columns(*a)).collect();
-        if !self.is_opencl() && in_pieces(&outputs, rank) {
+        if in_pieces(&outputs, rank) {
             return self.elements_around(to[0], rank, body);
         }
         let results: Vec<_> = to.iter().flat_map(|a| elements(*a, self.columns(*a).len(), "p")).collect();

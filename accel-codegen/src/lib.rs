@@ -12,7 +12,7 @@
 //! associative. It must be compiled without fast-math and with `-fwrapv`.
 #![forbid(unsafe_code)]
 
-mod around;
+pub mod around;
 mod code;
 mod columns;
 mod copies;

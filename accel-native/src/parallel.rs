@@ -10,6 +10,7 @@ use crate::abi::{Array, Block, Calls, Function, Run, Task};
 use crate::memory::element_size;
 use crate::runtime::Context;
 use crate::threads;
+use accel_codegen::around::LARGE;
 use accel_codegen::fault::{MEMORY, record_length};
 use accel_codegen::tasks::{part_size, task_size};
 use accel_core::error::Error;
@@ -19,9 +20,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The callbacks.
 pub static CALLS: Calls = Calls { allocate, release, ranges, reduce, scan, strip: strip::strip };
-
-/// Results from this size on (in bytes, of all columns) are larger than the caches: NOTE [Stores around the caches] in `accel-codegen`.
-const LARGE: usize = if cfg!(target_arch = "x86_64") { 32 << 20 } else { usize::MAX };
 
 /// Something has failed: the record, or `failure`, tells what.
 struct Failed;

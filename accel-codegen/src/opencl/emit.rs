@@ -4,13 +4,13 @@
 //! A CPU device is given few work-items, each with a part of the work that it goes through as a thread of the native backend does: their
 //! functions are the same, functions of a task. A GPU is given one work-item for every element, row or short part.
 
-use super::around::Around;
 use super::gpu::is_cheap;
 use super::permute::Permutation;
 use super::rows::{Reduction, Scanning};
 use super::strip::Strips;
 use super::together::{self, Member};
 use super::{Arg, Kernel, Module, Plan, Shape, Statement, Target};
+use crate::around::in_pieces;
 use crate::code::Writer;
 use crate::cost::cost;
 use crate::dialect::{self, Dialect, Params};
@@ -49,8 +49,6 @@ pub enum Tasks {
     /// Item `g` has the positions from `g * arg0` on, `arg0` of them, but not beyond `arg1`. `len` is `arg2`, `row` is `arg3`, and `slot` is `arg4`, or
     /// `g` if that is negative.
     Ranges,
-    /// As `Ranges`, for a kernel that is not for little work.
-    Pieces,
     /// Item `(g, r)` has part `g` of row `r`: `arg0` elements of `arg1`; there are `arg2` parts, each with a place in the scratch buffers.
     Parts,
     /// As `Parts`, for item `(r, g)`; there are `arg3` rows.
@@ -108,13 +106,9 @@ impl Emitter<'_> {
                     true => self.grid_kernel(&function, rank, is_cheap(body)),
                     false => self.kernel(&function, rank, Tasks::Ranges),
                 };
-                let around = match to[..] {
-                    [to] if !gpu && rank > 0 && !self.program.arrays[to].columns.is_empty() => {
-                        Some(Around::new(self, s, &function, to, rank))
-                    }
-                    _ => None,
-                };
-                Some(Plan::Loop { kernel, cost: cost(&body.instrs), around })
+                let outputs: Vec<_> = to.iter().map(|a| self.program.arrays[*a].columns.clone()).collect();
+                let pieces = if !gpu && in_pieces(&outputs, rank) { outputs.concat() } else { vec![] };
+                Some(Plan::Loop { kernel, cost: cost(&body.instrs), pieces })
             }
             Op::Reduce { to, extents, rows } => {
                 Some(Plan::Reduce(Box::new(Reduction::new(self, s, *to, extents.results.len(), rows))))
@@ -149,7 +143,7 @@ impl Emitter<'_> {
     /// A kernel that calls a function of a task, of an index space of this rank.
     pub fn kernel(&mut self, function: &str, rank: usize, tasks: Tasks) -> Kernel {
         let (numbers, item): (usize, &[&str]) = match tasks {
-            Tasks::Ranges | Tasks::Pieces => (
+            Tasks::Ranges => (
                 5,
                 &[
                     "const i64 from = (i64)get_global_id(0) * arg0, to = min(from + arg0, arg1);",

@@ -1,7 +1,9 @@
 //! How much of the work a launch gives to each work-item.
 
-use super::{Kernel, Launch, Shape, Sizes, Target, Work};
+use super::{Kernel, Launch, Shape, Sizes, Target, Work, size_of};
+use crate::around::LARGE;
 use crate::tasks::task_size;
+use accel_core::repr::ScalarType;
 
 /// The work-items of a group, if the device takes so many.
 const GROUP: usize = 256;
@@ -55,8 +57,8 @@ pub fn positions<'a>(kernel: &'a Kernel, n: usize, cost: usize, len: usize, targ
     ranges(kernel, n, size, Rest { len, row: 0, slot: None }, target)
 }
 
-/// All positions of a loop.
-pub fn loop_<'a>(kernel: &'a Kernel, sizes: &Sizes, cost: usize, target: &Target) -> Work<'a> {
+/// All positions of a loop, of which the result can be written in pieces if it has columns.
+pub fn loop_<'a>(kernel: &'a Kernel, sizes: &Sizes, cost: usize, pieces: &[ScalarType], target: &Target) -> Work<'a> {
     let n = count(sizes.space);
     if n == 0 {
         return Work::default();
@@ -66,7 +68,11 @@ pub fn loop_<'a>(kernel: &'a Kernel, sizes: &Sizes, cost: usize, target: &Target
             let each = if n / EACH >= target.units * BUSY { EACH } else { 1 };
             items(kernel, n.div_ceil(each), vec![n as i64], target)
         }
-        Shape::Cpu => positions(kernel, n, cost, 1, target),
+        Shape::Cpu => {
+            let bytes: usize = pieces.iter().map(|t| size_of(*t, n)).sum();
+            let rest = Rest { len: 1, row: 0, slot: Some(usize::from(bytes >= LARGE)) };
+            ranges(kernel, n, task_size(n, cost), rest, target)
+        }
     };
     Work { scratch: vec![], launches: vec![launch] }
 }

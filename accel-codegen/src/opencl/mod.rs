@@ -3,7 +3,6 @@
 //! A backend walks the statements (see [`crate::liveness`]), computes their extents, allocates, and for each statement that computes
 //! elements asks [`Statement::work`] what to launch. Nothing here talks to a device.
 
-mod around;
 mod atomic;
 mod emit;
 mod gpu;
@@ -145,7 +144,12 @@ pub struct Statement {
 /// How the statement is done.
 #[derive(Clone, Debug)]
 enum Plan {
-    Loop { kernel: Kernel, cost: usize, around: Option<around::Around> },
+    /// `pieces` are the columns of a result that can be written in pieces.
+    Loop {
+        kernel: Kernel,
+        cost: usize,
+        pieces: Vec<ScalarType>,
+    },
     Reduce(Box<rows::Reduction>),
     Scan(rows::Scanning),
     Permute(permute::Permutation),
@@ -157,10 +161,7 @@ impl Statement {
     /// defaults in the array that it defines; a strip, the extents of all arrays of its body.
     pub fn work(&self, sizes: &Sizes, target: &Target) -> Work<'_> {
         match &self.plan {
-            Plan::Loop { kernel, cost, around } => {
-                let around = around.as_ref().and_then(|a| a.work(launch::count(sizes.space), *cost, target));
-                around.unwrap_or_else(|| launch::loop_(kernel, sizes, *cost, target))
-            }
+            Plan::Loop { kernel, cost, pieces } => launch::loop_(kernel, sizes, *cost, pieces, target),
             Plan::Reduce(r) => r.work(sizes, target),
             Plan::Scan(s) => s.work(sizes, target),
             Plan::Permute(p) => p.work(sizes, target),

@@ -7,11 +7,6 @@
 #define INDEPENDENT
 #define EACH_LANE for (int l = 0; l < 32; l++)
 #endif
-#if defined(__clang__) && defined(__x86_64__)
-#define STORE_AROUND(x, to) __builtin_nontemporal_store(x, to)
-#else
-#define STORE_AROUND(x, to) (*(to) = (x))
-#endif
 // Columns of truth values are bytes.
 #define bool uchar
 typedef char i8;
