@@ -6,6 +6,7 @@ use ocl::core::Status;
 use ocl::ffi::*;
 use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};
+use std::time::{Duration, Instant};
 
 macro_rules! objects {
     ($($(#[$doc:meta])* $name:ident $raw:ty, $release:ident;)*) => {$(
@@ -355,14 +356,40 @@ impl Queue {
     }
 }
 
+// NOTE [Waiting awake]
+// A thread that sleeps until a command has ended is woken some 50 µs later, which is as long as a small program takes. So it stays awake for as
+// long as that can matter: gradients of small mixtures on pocl took 0.75 of the time. Whether the command has ended is not asked all the
+// time, as the driver has locks for the answer.
+
+/// How long a thread waits awake.
+const AWAKE: Duration = Duration::from_micros(300);
+/// How many pauses there are between two questions, each of some tens of cycles.
+const LOOK_EVERY: usize = 50;
+
 impl Event {
     /// Waits for the end of the command.
     ///
     /// # Errors
     /// The command has failed.
     pub fn wait(&self) -> Result<()> {
+        self.flush()?;
+        let start = Instant::now();
+        while !self.is_complete() && start.elapsed() < AWAKE {
+            (0..LOOK_EVERY).for_each(|_| std::hint::spin_loop());
+        }
         // SAFETY: one event, which exists.
         check("clWaitForEvents", unsafe { clWaitForEvents(1, &self.0) })
+    }
+
+    /// Makes the device begin with what is in the queue of the command: asking whether it has ended does not.
+    fn flush(&self) -> Result<()> {
+        let mut queue: cl_command_queue = null_mut();
+        let (size, data) = (size_of::<cl_command_queue>(), CL_EVENT_COMMAND_QUEUE);
+        // SAFETY: the event exists, the answer has that size, and the queue exists as long as the event.
+        unsafe {
+            check("clGetEventInfo", clGetEventInfo(self.0, data, size, (&raw mut queue).cast(), null_mut()))?;
+            check("clFlush", clFlush(queue))
+        }
     }
 
     /// Whether the command has ended.
