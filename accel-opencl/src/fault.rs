@@ -10,12 +10,12 @@ use accel_fusion::kernel::{ArrayId, Block, Instr, Program, SiteId};
 ///
 /// # Errors
 /// The first failure.
-pub fn check(code: &Code, record: Option<&Buffer>, extents: &[Vec<i64>]) -> Result<()> {
+pub fn check(code: &Code, record: Option<&Buffer>, extents: &[Vec<i64>], little: bool) -> Result<()> {
     let Some(record) = record else { return Ok(()) };
     let mut numbers = vec![0i64; record_length(&code.program)];
     // SAFETY: the numbers are there until the event has been waited for, and nobody uses them.
     let done = unsafe { code.device.queue.read(mem(record)?, 0, numbers.as_mut_ptr().cast(), 8 * numbers.len())? };
-    done.wait()?;
+    done.wait(little)?;
     match failure(&code.program, extents, &numbers) {
         Some(e) => Err(e),
         None => Ok(()),

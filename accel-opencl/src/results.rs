@@ -29,7 +29,7 @@ enum Arriving {
 
 impl Drop for Transfer {
     fn drop(&mut self) {
-        self.events.iter().for_each(|e| drop(e.wait()));
+        self.events.iter().for_each(|e| drop(e.wait(false)));
     }
 }
 
@@ -75,11 +75,11 @@ impl Transfer {
         Ok(())
     }
 
-    /// Waits for all of it.
-    fn finish(&mut self) -> Result<()> {
+    /// Waits for all of it, awake at first if the run had `little` to do.
+    fn finish(&mut self, little: bool) -> Result<()> {
         // The queue is in order: the last one is the end of all.
         if let Some(last) = self.events.last() {
-            last.wait()?;
+            last.wait(little)?;
         }
         self.events.clear();
         Ok(())
@@ -103,7 +103,7 @@ impl Transfer {
 /// # Errors
 /// What has failed on the device, and what the driver says.
 pub fn to_host(code: &Code, run: Enqueued) -> Result<Vec<RawArray>> {
-    let Enqueued { results, record, extents } = run;
+    let Enqueued { results, record, extents, little } = run;
     let types = |k: usize| &code.program.arrays[code.program.results[k]].columns[..];
     let mut transfer = Transfer::default();
     let shapes =
@@ -111,7 +111,7 @@ pub fn to_host(code: &Code, run: Enqueued) -> Result<Vec<RawArray>> {
     if let Some(record) = &record {
         transfer.record(code, record)?;
     }
-    transfer.finish()?;
+    transfer.finish(little)?;
     clean(code, record, &extents, &transfer.record)?;
     assemble(shapes, transfer.columns()?)
 }
@@ -145,7 +145,7 @@ impl Pending {
         if self.record.is_none() {
             self.transfer.events.push(self.code.device.queue.marker()?);
         }
-        self.transfer.finish()?;
+        self.transfer.finish(false)?;
         clean(&self.code, self.record.take(), &self.extents, &self.transfer.record)
     }
 }
@@ -177,7 +177,7 @@ fn clean(code: &Code, record: Option<Arc<Buffer>>, extents: &[Vec<i64>], numbers
 pub fn copies(device: &OpenDevice, arrays: &[(Array, Vec<ScalarType>)]) -> Result<Vec<RawArray>> {
     let mut transfer = Transfer::default();
     let shapes = arrive(&mut transfer, &device.queue, arrays.iter().map(|(a, types)| (a.clone(), &types[..])))?;
-    transfer.finish()?;
+    transfer.finish(false)?;
     assemble(shapes, transfer.columns()?)
 }
 

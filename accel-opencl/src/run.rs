@@ -12,7 +12,7 @@ use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, RawArray, Scalar, ScalarType};
 use accel_fusion::kernel::machine::{self, Store};
 use accel_fusion::kernel::{self, ArrayId, Op, SiteId};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -58,6 +58,8 @@ pub struct Enqueued {
     pub record: Option<Arc<Buffer>>,
     /// The extents of all arrays.
     pub extents: Vec<Vec<i64>>,
+    /// Whether the device has little to do.
+    pub little: bool,
 }
 
 /// The state of a run.
@@ -69,7 +71,12 @@ pub struct Run<'a> {
     kernels: RefCell<Kernels>,
     /// The record of faults, if a kernel has it.
     record: Option<Arc<Buffer>>,
+    /// The work-items that have been enqueued since the last wait.
+    items: Cell<usize>,
 }
+
+/// So many work-items are little to do, each for some ten microseconds on a processor.
+const LITTLE: usize = 64;
 
 /// From this many elements on, positions need more than 32 bits.
 const WIDE: i128 = 1 << 31;
@@ -94,7 +101,7 @@ impl Store for Run<'_> {
         // SAFETY: the column has one element of so many bytes, and is there until the event below has been waited for.
         let done = unsafe { self.code.device.queue.read(mem(buffer)?, at * bytes, data.cast::<c_void>(), bytes)? };
         let checked = self.check();
-        done.wait()?;
+        done.wait(self.has_little())?;
         checked?;
         found.get(0).ok_or_else(missing)
     }
@@ -113,6 +120,7 @@ impl<'a> Run<'a> {
             arrays: vec![Place::default(); n],
             kernels: RefCell::new(code.kernels()),
             record: None,
+            items: Cell::new(0),
         };
         let walked = run.walk(arguments);
         let walked = run.flush().map_err(Stop::from).and(walked);
@@ -124,7 +132,8 @@ impl<'a> Run<'a> {
         walked?;
         let result = |a: &ArrayId| Array { extents: run.extents[*a].clone(), place: run.arrays[*a].clone() };
         let results = code.program.results.iter().map(result).collect();
-        Ok(Enqueued { results, record: run.record, extents: run.extents })
+        let little = run.has_little();
+        Ok(Enqueued { results, record: run.record, extents: run.extents, little })
     }
 
     fn walk(&mut self, arguments: Vec<Array>) -> Walked<()> {
@@ -413,7 +422,7 @@ impl<'a> Run<'a> {
     /// The first failure.
     fn check(&self) -> Result<()> {
         self.flush()?;
-        fault::check(self.code, self.record.as_deref(), &self.extents)
+        fault::check(self.code, self.record.as_deref(), &self.extents, self.has_little())
     }
 
     // ---- kernels
@@ -462,7 +471,13 @@ impl<'a> Run<'a> {
             Arg::Scratch(k) => Value::Buffer(scratch[*k].mem()),
             Arg::Fault => Value::Buffer(self.record.as_deref().and_then(Buffer::mem)),
         };
+        self.items.set(self.items.get().saturating_add(launch.global.iter().product()));
         self.kernels.borrow_mut().launch(self.code, launch, launch.kernel.args.iter().map(value))
+    }
+
+    /// Whether what has been enqueued since the last wait is little.
+    fn has_little(&self) -> bool {
+        self.items.replace(0) <= LITTLE
     }
 
     /// Enqueues the launches that wait.
