@@ -10,7 +10,7 @@
 //! | `loader`, `cl` | OpenCL, loaded when it is needed, with errors instead of codes |
 //! | `devices`, `device` | which devices there are, and one that is in use |
 //! | `memory` | buffers, which are used again |
-//! | `plan`, `code`, `run` | a compiled program and its runs |
+//! | `plan`, `code`, `run`, `together` | a compiled program and its runs |
 //! | `fault`, `results` | what comes back to the host |
 //! | `compiled`, `arrays` | programs and arrays as users have them |
 //!

@@ -89,18 +89,18 @@ fn plan(measure: &mut Measure, effort: &Effort) -> Result<Plan> {
     Ok(Plan { rounds: effort.rounds, runs })
 }
 
-/// Seconds of one run.
+/// Seconds of one run: the median, which is what other processes report as well.
 fn turn(measure: &mut Measure, runs: usize) -> Result<f64> {
-    match measure {
-        Measure::Elsewhere(work) => Ok(work()?.as_secs_f64()),
-        Measure::Work(work) => {
-            let begin = Instant::now();
-            for _ in 0..runs {
-                work()?;
-            }
-            Ok(begin.elapsed().as_secs_f64() / runs as f64)
-        }
-    }
+    let work = match measure {
+        Measure::Elsewhere(work) => return Ok(work()?.as_secs_f64()),
+        Measure::Work(work) => work,
+    };
+    let run = |_| {
+        let begin = Instant::now();
+        work()?;
+        Ok(begin.elapsed().as_secs_f64())
+    };
+    Ok(median((0..runs).map(run).collect::<Result<_>>()?))
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
