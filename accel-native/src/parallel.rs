@@ -246,7 +246,7 @@ pub unsafe fn all(
         // SAFETY: as the caller promises; every task has its own record.
         if unsafe { f(*arrays, &tasks[k], record.as_mut_ptr()) } == 0 { Ok(()) } else { Err(record) }
     };
-    threads::each(tasks.len(), threads::MUCH, one).map_err(|record| {
+    threads::each(tasks.len(), one).map_err(|record| {
         // SAFETY: as the caller promises.
         unsafe { fault.copy_from_nonoverlapping(record.as_ptr(), length) }
     })
@@ -257,6 +257,8 @@ struct Shared<T>(T);
 // SAFETY: only used for tasks and the table of arrays while a parallel operation runs. Nothing behind their addresses is written but
 // the parts of arrays (or of partial results) that belong to one task alone.
 unsafe impl<T> Sync for Shared<T> {}
+// SAFETY: as above; who has one when the operation is over only drops it.
+unsafe impl<T> Send for Shared<T> {}
 
 impl<T> Shared<T> {
     /// A method, so that closures capture the whole.

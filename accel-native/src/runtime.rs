@@ -22,7 +22,7 @@ pub struct Code {
     /// The arrays that are literals, and which.
     literals: Vec<(ArrayId, usize)>,
     /// Working memory for strips, and memory for the totals of their tasks.
-    pub pool: Pool,
+    pub pool: Arc<Pool>,
     pub totals: Pool,
     spare: Mutex<Spare>,
 }
@@ -82,7 +82,7 @@ impl Code {
             program,
             library,
             literals,
-            pool: Pool::default(),
+            pool: Arc::default(),
             totals: Pool::default(),
             spare: Mutex::default(),
         }

@@ -32,10 +32,11 @@ impl Context<'_> {
         let count = n.div_ceil(each);
         let bytes = partial.saturating_mul(count);
         let mut totals = self.code.totals.take(bytes).ok_or_else(|| self.no_memory(bytes))?;
-        let first = Shared(address(&mut totals).cast::<u8>());
-        let (arrays, pool) = (Shared(self.run.arrays), &self.code.pool);
+        let start = address(&mut totals).cast::<u8>();
+        let first = Shared(start);
+        let (arrays, pool) = (Shared(self.run.arrays), self.code.pool.clone());
         let length = record_length(&self.code.program);
-        let one = |k: usize| -> Result<(), Option<Vec<i64>>> {
+        let one = move |k: usize| -> Result<(), Option<Vec<i64>>> {
             let mut working = pool.take(scratch).ok_or(None)?;
             // SAFETY: there is room for `count` times `partial` bytes.
             let state = [address(&mut working), unsafe { first.get().add(k * partial) }.cast()];
@@ -47,7 +48,7 @@ impl Context<'_> {
             pool.give(working);
             if ok { Ok(()) } else { Err(Some(fault)) }
         };
-        match threads::each(count, n.saturating_mul(cost), one) {
+        match threads::each_here_too(count, n.saturating_mul(cost), one) {
             Ok(()) => {}
             Err(None) => return Err(self.no_memory(scratch)),
             Err(Some(fault)) => {
@@ -57,7 +58,7 @@ impl Context<'_> {
             }
         }
         if partial > 0 {
-            let state = [first.get().cast()];
+            let state = [start.cast()];
             let task = Task { state: state.as_ptr(), len: partial as i64, ..range(0, count, std::ptr::null()) };
             // SAFETY: the tasks have written their partial totals.
             unsafe { self.one(join, &task)? };
