@@ -32,6 +32,7 @@
 use super::ir::*;
 use accel_core::repr::op::Op2;
 use accel_core::repr::{Column, RawArray, Scalar, ScalarType};
+use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
 impl fmt::Display for Program {
@@ -163,6 +164,25 @@ impl Instr {
             Instr::If { merge, .. } => merge.iter().map(|m| m.0).collect(),
             Instr::While { state, .. } => state.iter().map(|s| s.0).collect(),
         }
+    }
+
+    /// The registers that the instruction and those inside of it use.
+    pub fn uses(&self, found: &mut BTreeSet<Reg>) {
+        match self {
+            Instr::Const(..) | Instr::Extent(..) => {}
+            Instr::Op1(_, _, a) => found.extend([*a]),
+            Instr::Op2(_, _, a, b) => found.extend([*a, *b]),
+            Instr::Read { index, .. } => found.extend(index),
+            Instr::If { cond, merge, .. } => {
+                found.insert(*cond);
+                found.extend(merge.iter().flat_map(|m| [m.1, m.2]));
+            }
+            Instr::While { state, go_on, next, .. } => {
+                found.insert(*go_on);
+                found.extend(state.iter().map(|s| s.1).chain(next.iter().copied()));
+            }
+        }
+        self.inner().into_iter().flatten().for_each(|i| i.uses(found));
     }
 
     /// The lists of instructions inside of the instruction.

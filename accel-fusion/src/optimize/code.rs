@@ -682,12 +682,7 @@ fn live_instrs(instrs: &mut Vec<Instr>, live: &mut BTreeSet<Reg>) {
                 live_instrs(cond, live);
                 live.extend(state.iter().map(|s| s.1));
             }
-            Instr::Const(..) | Instr::Extent(..) => {}
-            Instr::Op1(_, _, a) => {
-                live.insert(*a);
-            }
-            Instr::Op2(_, _, a, b) => live.extend([*a, *b]),
-            Instr::Read { index, .. } => live.extend(index.iter().copied()),
+            _ => i.uses(live),
         }
         kept.push(i);
     }

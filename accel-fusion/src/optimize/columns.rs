@@ -153,7 +153,7 @@ fn needed(op: &Code, mut used: BTreeSet<usize>) -> Vec<usize> {
     loop {
         let code = only(op, used.iter().map(|c| op.results[*c]).collect());
         let mut registers: BTreeSet<usize> = code.results.iter().copied().collect();
-        used_registers(&code.instrs, &mut registers);
+        code.instrs.iter().for_each(|i| i.uses(&mut registers));
         let before = used.len();
         used.extend(registers.range(..code.params).map(|p| p % count));
         if used.len() == before {
@@ -180,30 +180,10 @@ fn used_columns(b: &Block, used: &mut BTreeMap<ArrayId, BTreeSet<usize>>) {
     for s in &b.stmts {
         for (_, c) in s.op.codes() {
             let mut registers: BTreeSet<usize> = c.results.iter().copied().collect();
-            used_registers(&c.instrs, &mut registers);
+            c.instrs.iter().for_each(|i| i.uses(&mut registers));
             columns_read(&c.instrs, &registers, used);
         }
         s.op.blocks().into_iter().for_each(|b| used_columns(b, used));
-    }
-}
-
-fn used_registers(instrs: &[Instr], used: &mut BTreeSet<usize>) {
-    for i in instrs {
-        match i {
-            Instr::Const(..) | Instr::Extent(..) => {}
-            Instr::Op1(_, _, a) => used.extend([*a]),
-            Instr::Op2(_, _, a, b) => used.extend([*a, *b]),
-            Instr::Read { index, .. } => used.extend(index),
-            Instr::If { cond, merge, .. } => {
-                used.insert(*cond);
-                used.extend(merge.iter().flat_map(|m| [m.1, m.2]));
-            }
-            Instr::While { state, go_on, next, .. } => {
-                used.insert(*go_on);
-                used.extend(state.iter().map(|s| s.1).chain(next.iter().copied()));
-            }
-        }
-        i.inner().into_iter().for_each(|inner| used_registers(inner, used));
     }
 }
 
