@@ -14,7 +14,7 @@ use crate::code::Writer;
 use crate::kernels::{index, names};
 use crate::ops;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Code};
+use accel_fusion::kernel::{ArrayId, Code, Program};
 
 /// Results from this size on (in bytes, of all columns) are larger than the caches.
 pub const LARGE: usize = if cfg!(target_arch = "x86_64") { 32 << 20 } else { usize::MAX };
@@ -71,7 +71,10 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a loop can write its results in pieces.
-pub fn in_pieces(outputs: &[Vec<ScalarType>], rank: usize) -> bool {
-    rank > 0 && matches!(outputs, [types] if !types.is_empty())
+/// The columns of the result of a loop over indices of some rank, if it can be written in pieces.
+pub fn pieces<'a>(program: &'a Program, to: &[ArrayId], rank: usize) -> Option<&'a [ScalarType]> {
+    match to {
+        [to] if rank > 0 => Some(&program.arrays[*to].columns[..]).filter(|types| !types.is_empty()),
+        _ => None,
+    }
 }

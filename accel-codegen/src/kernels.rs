@@ -3,7 +3,7 @@
 //! A task is `{ from, to, row, slot, len, extents, state }`, all numbers `i64`: what it means is told at each function. `extents` are
 //! those of the index space that positions and rows are counted in (row-major), `state` is a list of columns.
 
-use crate::around::in_pieces;
+use crate::around::pieces;
 use crate::code::{Writer, is_smooth};
 use crate::ops;
 use accel_core::repr::op::{Num2, Op2};
@@ -136,8 +136,7 @@ impl Writer<'_> {
     pub fn elements(&mut self, to: &[ArrayId], rank: usize, body: &Code) {
         self.hoist(&[body]);
         to.iter().for_each(|a| self.hoist_output(*a, false));
-        let outputs: Vec<_> = to.iter().map(|a| self.columns(*a)).collect();
-        if in_pieces(&outputs, rank) {
+        if pieces(self.program, to, rank).is_some() {
             return self.elements_around(to[0], rank, body);
         }
         let results: Vec<_> = to.iter().flat_map(|a| elements(*a, self.columns(*a).len(), "p")).collect();

@@ -192,30 +192,29 @@ impl Kernels<'_> {
         let head = body(&mut w);
         let body = w.finish();
         // Compilers take a time that grows with the square of the size of a function, most of it to optimise.
-        let level = if body.lines().count() < HUGE { String::new() } else { format!("{AS_IT_IS} ") };
+        let level = if body.lines().count() < HUGE { "" } else { AS_IT_IS };
         let _ = write!(self.text, "\n{level}{head} {{\n{body}    return 0;\n}}\n");
     }
 
     fn function(&mut self, s: &Step, name: &str, body: impl FnOnce(&mut Writer)) {
-        self.inner(s, |w| {
-            body(w);
-            format!("static int {name}({PARAMETERS})")
-        });
+        self.kernel(s, "", name, body);
     }
 
     /// What runs once per row need not be fast: optimising it costs time.
     fn cold(&mut self, s: &Step, name: &str, body: impl FnOnce(&mut Writer)) {
-        self.inner(s, |w| {
-            body(w);
-            format!("static __attribute__((cold)) int {name}({PARAMETERS})")
-        });
+        self.kernel(s, "__attribute__((cold)) ", name, body);
     }
 
     /// What runs once, without loops: it is over before it could have been optimised.
     fn once(&mut self, s: &Step, name: &str, body: impl FnOnce(&mut Writer)) {
+        self.kernel(s, AS_IT_IS, name, body);
+    }
+
+    /// A function of a task with an attribute.
+    fn kernel(&mut self, s: &Step, attribute: &str, name: &str, body: impl FnOnce(&mut Writer)) {
         self.inner(s, |w| {
             body(w);
-            format!("static {AS_IT_IS} int {name}({PARAMETERS})")
+            format!("static {attribute}int {name}({PARAMETERS})")
         });
     }
 }
@@ -223,7 +222,7 @@ impl Kernels<'_> {
 /// A function of so many lines is not optimised.
 const HUGE: usize = 20_000;
 /// A function that is not optimised.
-const AS_IT_IS: &str = "__attribute__((optimize(\"O0\")))";
+const AS_IT_IS: &str = "__attribute__((optimize(\"O0\"))) ";
 
 /// Whether a statement has a kernel that may do all of it, with several threads if that is better: it gives 0 if it has, 1 with a record,
 /// and -1 if the other kernels are the better way: then it has done nothing. Its task has all rows, or all source elements.

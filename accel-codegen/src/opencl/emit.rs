@@ -10,7 +10,7 @@ use super::rows::{Reduction, Scanning};
 use super::strip::Strips;
 use super::together::{self, Member};
 use super::{Arg, Kernel, Module, Plan, Shape, Statement, Target};
-use crate::around::in_pieces;
+use crate::around::pieces;
 use crate::code::Writer;
 use crate::cost::cost;
 use crate::dialect::{self, Dialect, Params};
@@ -106,8 +106,7 @@ impl Emitter<'_> {
                     true => self.grid_kernel(&function, rank, is_cheap(body)),
                     false => self.kernel(&function, rank, Tasks::Ranges),
                 };
-                let outputs: Vec<_> = to.iter().map(|a| self.program.arrays[*a].columns.clone()).collect();
-                let pieces = if !gpu && in_pieces(&outputs, rank) { outputs.concat() } else { vec![] };
+                let pieces = pieces(self.program, to, rank).filter(|_| !gpu).unwrap_or_default().to_vec();
                 Some(Plan::Loop { kernel, cost: cost(&body.instrs), pieces })
             }
             Op::Reduce { to, extents, rows } => {
@@ -146,9 +145,9 @@ impl Emitter<'_> {
             Tasks::Ranges => (
                 5,
                 &[
-                    "const i64 from = (i64)get_global_id(0) * arg0, to = min(from + arg0, arg1);",
+                    "const i64 from = item * arg0, to = min(from + arg0, arg1);",
                     "if (from >= to) return;",
-                    "const task t = { from, to, arg3, arg4 < 0 ? (i64)get_global_id(0) : arg4, arg2, extents };",
+                    "const task t = { from, to, arg3, arg4 < 0 ? item : arg4, arg2, extents };",
                 ],
             ),
             Tasks::Parts => (
@@ -172,7 +171,7 @@ impl Emitter<'_> {
             Tasks::Rows => (
                 3,
                 &[
-                    "const i64 row = get_global_id(0), first = row * arg0;",
+                    "const i64 row = item, first = row * arg0;",
                     "if (row >= arg2) return;",
                     "const task t = { 0, arg0, row, 0, arg1, extents };",
                 ],
@@ -180,7 +179,7 @@ impl Emitter<'_> {
             Tasks::Strips => (
                 4,
                 &[
-                    "const i64 slot = get_global_id(0), from = slot * arg0, to = min(from + arg0, arg1);",
+                    "const i64 slot = item, from = slot * arg0, to = min(from + arg0, arg1);",
                     "if (from >= to) return;",
                     "const task t = { from, to, 0, slot, 0, extents };",
                 ],
@@ -199,14 +198,19 @@ impl Emitter<'_> {
         item.iter().for_each(|line| body += &format!("    {line}\n"));
         body += &format!("    {function}(&t, fault{arguments});\n");
         let name = if tasks == Tasks::Across { format!("{function}_across") } else { function.into() };
-        let is_line = matches!(tasks, Tasks::Ranges | Tasks::Rows | Tasks::Strips);
-        match is_line && self.target.shape == Shape::Cpu {
-            true => self.kernel_and_part(&name, params, rank, numbers, &body, tasks == Tasks::Strips),
-            false => self.entry(&name, params, rank, numbers, &body),
+        if matches!(tasks, Tasks::Parts | Tasks::Across) {
+            return self.entry(&name, params, rank, numbers, &body);
+        }
+        match self.target.shape {
+            Shape::Cpu => self.kernel_and_part(&name, params, rank, numbers, &body, tasks == Tasks::Strips),
+            Shape::Gpu => {
+                let item = "    const i64 item = get_global_id(0);\n";
+                self.entry(&name, params, rank, numbers, &format!("{item}{body}"))
+            }
         }
     }
 
-    /// A kernel whose items can be done by another one as well: NOTE [Small statements together].
+    /// A kernel whose items, `item` in the body, can be done by another one as well: NOTE [Small statements together].
     fn kernel_and_part(
         &mut self,
         name: &str,
@@ -219,7 +223,6 @@ impl Emitter<'_> {
         let params = entry_params(params, rank, numbers);
         let function = format!("item_{name}");
         let declared: String = params.values().map(|d| format!(", {d}")).collect();
-        let body = body.replace("(i64)get_global_id(0)", "item").replace("get_global_id(0)", "item");
         let _ = write!(self.text, "\nstatic void {function}(const i64 item{declared}) {{\n{CHECK}{body}}}\n");
         let arguments: String = params.keys().map(|a| format!(", {}", dialect::name(*a))).collect();
         let call = format!("    {function}(get_global_id(0){arguments});\n");
