@@ -142,14 +142,14 @@ impl Context<'_> {
         unsafe { all(f, self.run.arrays, &tasks, (self.run.fault, length)).map_err(|()| Failed) }
     }
 
-    /// Calls a kernel for the positions `0..n`, each of which takes about `cost` operations.
+    /// Calls a kernel for all positions of a task, each of which takes about `cost` operations, in parallel tasks that are the same otherwise.
     ///
     /// # Safety
     /// As for `one`; different positions write different elements.
-    unsafe fn ranges(&mut self, f: Function, n: usize, cost: usize, extents: *const i64, len: i64) -> Outcome {
-        let task = |r: Range<usize>| Task { len, ..range(r.start, r.end, extents) };
+    unsafe fn ranges(&mut self, f: Function, cost: usize, all: Task) -> Outcome {
+        let task = |r: Range<usize>| Task { from: r.start as i64, to: r.end as i64, ..all };
         // SAFETY: as the caller promises.
-        unsafe { self.all(f, cut(n, cost).map(task).collect()) }
+        unsafe { self.all(f, cut(all.to as usize, cost).map(task).collect()) }
     }
 
     /// The same, for a function that writes the array `to`, if it is one that shares its memory with no other: around the caches if it is
@@ -167,9 +167,8 @@ impl Context<'_> {
     ) -> Outcome {
         let size = |a: usize| self.code.program.arrays[a].columns.iter().map(|t| element_size(*t)).sum();
         let is_large = to.is_some_and(|a| n.saturating_mul(size(a)) >= LARGE);
-        let task = |r: Range<usize>| Task { slot: i64::from(is_large), ..range(r.start, r.end, extents) };
         // SAFETY: as the caller promises.
-        unsafe { self.all(f, cut(n, cost).map(task).collect()) }
+        unsafe { self.ranges(f, cost, Task { slot: i64::from(is_large), ..range(0, n, extents) }) }
     }
 
     /// All rows: `whole` does them one by one, or, where there are few long ones, `part` makes partial results of each, and `finish` gets its
@@ -186,7 +185,10 @@ impl Context<'_> {
     ) -> Outcome {
         let Some(size) = part_size(rows, len, cost) else {
             // SAFETY: as the caller promises.
-            return unsafe { self.ranges(whole, rows, cost.saturating_mul(len.max(1)), extents, len as i64) };
+            return unsafe {
+                let all = Task { len: len as i64, ..range(0, rows, extents) };
+                self.ranges(whole, cost.saturating_mul(len.max(1)), all)
+            };
         };
         let state = self.state(to, len.div_ceil(size))?;
         for row in 0..rows {

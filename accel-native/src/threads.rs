@@ -29,8 +29,8 @@ pub fn each<E: Send>(count: usize, f: impl Fn(usize) -> Result<(), E> + Sync) ->
     failed.into_iter().next().map_or(Ok(()), Err)
 }
 
-/// The same on this thread, too, if the tasks are little to do: `work` simple operations together, about. `f` is not called any more when
-/// this returns, but may be dropped later.
+/// The same on this thread, too, if the tasks are little to do: `work` simple operations together, about. `f` must not panic. It is not
+/// called any more when this returns, but may be dropped later.
 ///
 /// # Errors
 /// As [`each`].
