@@ -54,7 +54,7 @@ impl Lint {
     /// Checks a function whose only scalar variables are its arguments; its result type.
     fn fun<E, T>(&mut self, step: &'static str, body: &Exp<E, S, T>, args: &[&RawTy], th: &Th) -> Check<RawTy> {
         let outer = std::mem::replace(&mut self.scalars, args.iter().map(|t| (*t).clone()).collect());
-        self.exp(step, &body.aweaken(&ren::<S, S>(th.clone())).relabel())?;
+        self.exp(step, &body.athin(th))?;
         self.scalars = outer;
         Ok(body.ty.0.clone())
     }
