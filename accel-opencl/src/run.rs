@@ -100,8 +100,9 @@ impl Store for Run<'_> {
         let (bytes, data) = (found.bytes(), found.as_mut_ptr().ok_or_else(missing)?);
         // SAFETY: the column has one element of so many bytes, and is there until the event below has been waited for.
         let done = unsafe { self.code.device.queue.read(mem(buffer)?, at * bytes, data.cast::<c_void>(), bytes)? };
-        let checked = self.check();
-        done.wait(self.has_little())?;
+        let little = self.is_little();
+        let checked = self.check(little);
+        done.wait(little)?;
         checked?;
         found.get(0).ok_or_else(missing)
     }
@@ -127,12 +128,12 @@ impl<'a> Run<'a> {
         code.give_back(run.kernels.take());
         if let Err(Stop::Error(e)) = walked {
             // What failed on the device came before.
-            return Err(run.check().err().unwrap_or(e).into());
+            return Err(run.check(false).err().unwrap_or(e).into());
         }
         walked?;
         let result = |a: &ArrayId| Array { extents: run.extents[*a].clone(), place: run.arrays[*a].clone() };
         let results = code.program.results.iter().map(result).collect();
-        let little = run.has_little();
+        let little = run.is_little();
         Ok(Enqueued { results, record: run.record, extents: run.extents, little })
     }
 
@@ -420,9 +421,9 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// The first failure.
-    fn check(&self) -> Result<()> {
+    fn check(&self, little: bool) -> Result<()> {
         self.flush()?;
-        fault::check(self.code, self.record.as_deref(), &self.extents, self.has_little())
+        fault::check(self.code, self.record.as_deref(), &self.extents, little)
     }
 
     // ---- kernels
@@ -475,9 +476,9 @@ impl<'a> Run<'a> {
         self.kernels.borrow_mut().launch(self.code, launch, launch.kernel.args.iter().map(value))
     }
 
-    /// Whether what has been enqueued since the last wait is little.
-    fn has_little(&self) -> bool {
-        self.items.replace(0) <= LITTLE
+    /// Whether what has been enqueued since the last wait is little. Now there is another wait.
+    fn is_little(&self) -> bool {
+        self.items.take() <= LITTLE
     }
 
     /// Enqueues the launches that wait.
