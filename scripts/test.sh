@@ -3,7 +3,7 @@
 #
 #   scripts/test.sh           unit, integration and documentation tests, the book's listings, the long tests; OpenCL on pocl
 #   scripts/test.sh --quick   the same without the long tests (those that need an optimised build)
-#   scripts/test.sh --opencl  also the longest tests of the OpenCL backend: conformance of kernels for GPUs, all gradients (20 minutes more)
+#   scripts/test.sh --opencl  also the longest tests of the OpenCL backend: conformance of kernels for GPUs, all gradients, a simulator (30 minutes more)
 #   scripts/test.sh --book    also the book itself (installs mdbook, which takes minutes to compile)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -73,6 +73,11 @@ if [ "$quick" = no ]; then
   if [ "$opencl" = yes ] && [ -z "$left_out" ]; then
     run cargo test --release --package accel --test opencl --features opencl -- --ignored conformance_of_kernels_for_gpus
     run env ACCEL_ALSO_ON=opencl QUICKCHECK_TESTS=5 cargo test --release --package accel --features opencl --test gradients
+    if command -v oclgrind >/dev/null || apt_install oclgrind; then
+      run scripts/simulate.sh
+    else
+      echo "scripts/test.sh: LEFT OUT: kernels for graphics cards in a simulator (oclgrind is missing)" >&2
+    fi
   fi
 fi
 

@@ -117,10 +117,11 @@ fn describe(index: usize, platform: &str, id: cl_device_id) -> Result<Device> {
         index,
         platform: platform.into(),
         name: cl::device_text(id, CL_DEVICE_NAME)?,
-        kind: if kind & CL_DEVICE_TYPE_CPU != 0 {
-            DeviceType::Cpu
-        } else if kind & CL_DEVICE_TYPE_GPU != 0 {
+        // A simulator of graphics cards says that it is everything.
+        kind: if kind & CL_DEVICE_TYPE_GPU != 0 {
             DeviceType::Gpu
+        } else if kind & CL_DEVICE_TYPE_CPU != 0 {
+            DeviceType::Cpu
         } else {
             DeviceType::Accelerator
         },

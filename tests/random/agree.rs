@@ -10,6 +10,8 @@ use accel::repr::{ArrayTuple, Column, RawArray};
 /// the native backend add up in another order where a scatter or a reduction is an accumulation, and vector math is right to 4 ulps
 /// only. These are differences of some ulps of intermediate results, which later operations may enlarge.
 pub const CLOSE: f64 = 1e-9;
+/// The same for floats of single precision: a hundred ulps.
+const CLOSE_SINGLE: f64 = 1e-5;
 
 /// What a backend made of a program.
 type Outcome = Result<ArrayTuple, Error>;
@@ -44,6 +46,11 @@ fn arrays(x: &RawArray, y: &RawArray, close: f64) -> bool {
     let columns = |(x, y): (&Column, &Column)| match (x, y) {
         (Column::F64(x), Column::F64(y)) => {
             x.len() == y.len() && x.iter().zip(y.iter()).all(|(x, y)| near(*x, *y, close))
+        }
+        // Close is not closer than these numbers are.
+        (Column::F32(x), Column::F32(y)) if close > 0.0 => {
+            let mut pairs = x.iter().zip(y.iter());
+            x.len() == y.len() && pairs.all(|(x, y)| near((*x).into(), (*y).into(), CLOSE_SINGLE))
         }
         (x, y) => x == y,
     };

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Runs the kernels for graphics cards in Oclgrind, a simulator of OpenCL devices, which needs no card. It tells what a card does not: accesses
+# outside of buffers, items that race for the same memory, barriers that not all items of a group reach, and calls with wrong arguments.
+# Fails if there are any, or if a result is wrong. Takes six minutes.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if ! command -v oclgrind >/dev/null; then
+  echo "scripts/simulate.sh: oclgrind is missing (Debian, Ubuntu: apt-get install oclgrind)" >&2
+  exit 2
+fi
+root=$(dirname "$(dirname "$(readlink -f "$(command -v oclgrind)")")")
+export ACCEL_OPENCL_LIBRARY="$root/lib/oclgrind/liboclgrind-rt.so"
+export OCLGRIND_DATA_RACES=1 OCLGRIND_CHECK_API=1 OCLGRIND_MAX_ERRORS=100000
+# Its interpreter does not know all that its compiler makes when it optimises.
+export OCLGRIND_BUILD_OPTIONS=-cl-opt-disable
+unset ACCEL_OPENCL_DEVICE
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+status=0
+# It simulates one kernel at a time, so tests take turns.
+run() {
+  echo "+ $*"
+  "$@" --test-threads 1 --nocapture >"$log" 2>&1 || status=1
+  grep -a -A 4 ' panicked at ' "$log" || true
+  grep -a '^test result' "$log" || tail -n 30 "$log"
+  faults "$log" || status=1
+}
+
+# Prints what was told of a run that is not known to be harmless, the source lines with how often they were named. Harmless are: a look whether
+# something has failed while somebody says so, the first guess of a loop that compares and swaps, and elements that a lock guards, which the
+# simulator does not know. Whatever follows from them is seen by the comparison of results.
+faults() {
+  local harmless='fault\[0\] != 0|global int \*\)fault|[a-z0-9]+ seen = \*cell;|_cmpxchg\(cell, seen,|\(\(volatile global [a-z0-9]+ \*\)a[0-9]+_[0-9]+\)\[q\]'
+  local found
+  found=$(grep -a -A 1 'At line' "$1" | grep -a -v '^--\|At line' | grep -a -v -E "$harmless" || true)
+  found+=$(grep -a -A 3 -E 'divergence detected|runtime error detected|FATAL ERROR' "$1" || true)
+  [ -z "$found" ] || { echo "$found" | sort | uniq -c | sort -rn | head -n 20; return 1; }
+}
+
+# Under a simulator twenty runs of long scans take too long; whether groups wait for each other is not up to chance there anyway.
+run cargo test --package accel-opencl --lib -- golden --skip same_in_every_run
+run cargo test --release --package accel --features opencl --test opencl -- --ignored --exact conformance
+run cargo test --release --package accel --features opencl --test random_programs -- opencl
+exit "$status"
