@@ -241,12 +241,12 @@ pub unsafe fn all(
     tasks: &[Task],
     (fault, length): (*mut i64, usize),
 ) -> Result<(), ()> {
-    let shared = Shared((arrays, tasks));
-    let one = |k: usize| {
+    let shared = Shared((arrays, tasks.as_ptr()));
+    let one = move |k: usize| {
         let (arrays, tasks) = shared.get();
         let mut record = vec![0; length];
-        // SAFETY: as the caller promises; every task has its own record.
-        if unsafe { f(*arrays, &tasks[k], record.as_mut_ptr()) } == 0 { Ok(()) } else { Err(record) }
+        // SAFETY: as the caller promises; there is a task `k`, and every task has its own record.
+        if unsafe { f(*arrays, tasks.add(k), record.as_mut_ptr()) } == 0 { Ok(()) } else { Err(record) }
     };
     threads::each(tasks.len(), one).map_err(|record| {
         // SAFETY: as the caller promises.

@@ -7,30 +7,52 @@
 //! the gradient of a small mixture half as long. Where there is much to do it is better to sleep: then the threads of the pool have all
 //! processors, and each goes through tasks that are next to each other (a histogram of 16M values took 1.3 times as long otherwise).
 //! The results of tasks do not depend on who executes them.
+//!
+//! NOTE [Threads come back to what they know]
+//! Operations that follow each other go over the same arrays, mostly, and what a thread has read last is in the caches of its processor. So
+//! where there is much to do, each thread of the pool has a range of the tasks, the same one whenever there are as many, and every other
+//! operation goes through the ranges backwards. Who has done his own helps the others. A sum of 8 MB, again and again, takes 0.7 of the time
+//! with that, a loop that follows a sum of 16 MB makes both together 0.9 as long.
 
-use rayon::prelude::*;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Up to about this many simple operations are little to do.
 const LITTLE: usize = 1 << 24;
 /// So often it is looked whether the last tasks have ended before another thread may have the processor.
 const LOOKS: usize = 1 << 10;
 
-/// Calls `f` for the tasks `0..count` on the threads of rayon's pool.
+/// Calls `f` for the tasks `0..count` on the threads of rayon's pool. `f` must not panic. It is not called any more when this returns, but may
+/// be dropped later.
 ///
 /// # Errors
 /// That of the first task, in their order, that has one.
-pub fn each<E: Send>(count: usize, f: impl Fn(usize) -> Result<(), E> + Sync) -> Result<(), E> {
+pub fn each<E, F>(count: usize, f: F) -> Result<(), E>
+where
+    E: Send + 'static,
+    F: Fn(usize) -> Result<(), E> + Send + Sync + 'static,
+{
+    static BACKWARDS: AtomicBool = AtomicBool::new(false);
     if count == 1 {
         return f(0);
     }
-    let failed: Vec<E> = (0..count).into_par_iter().filter_map(|k| f(k).err()).collect();
-    failed.into_iter().next().map_or(Ok(()), Err)
+    let backwards = BACKWARDS.fetch_xor(true, Ordering::Relaxed);
+    let tasks = Arc::new(Tasks::new(f, count, rayon::current_num_threads(), backwards));
+    let shared = tasks.clone();
+    rayon::spawn_broadcast(move |thread| shared.run(thread.index()));
+    match rayon::current_thread_index() {
+        None => tasks.wait_asleep(),
+        // This is a thread of the pool: the others may wait for it.
+        Some(own) => {
+            tasks.run(own);
+            tasks.wait_awake();
+        }
+    }
+    tasks.outcome()
 }
 
-/// The same on this thread, too, if the tasks are little to do: `work` simple operations together, about. `f` must not panic. It is not
-/// called any more when this returns, but may be dropped later.
+/// The same on this thread, too, if the tasks are little to do: `work` simple operations together, about.
 ///
 /// # Errors
 /// As [`each`].
@@ -42,50 +64,102 @@ where
     if count == 1 || work >= LITTLE {
         return each(count, f);
     }
-    let (next, ended, failed) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(None));
-    let tasks = Arc::new(Tasks { f, count, next, ended, failed });
+    let tasks = Arc::new(Tasks::new(f, count, 1, false));
     for _ in 1..rayon::current_num_threads().min(count) {
         let tasks = tasks.clone();
-        rayon::spawn(move || tasks.run());
+        rayon::spawn(move || tasks.run(0));
     }
-    tasks.run();
-    let mut looks = 0;
-    while tasks.ended.load(Ordering::Acquire) < count {
-        looks += 1;
-        if looks < LOOKS { std::hint::spin_loop() } else { std::thread::yield_now() }
-    }
-    let failed = tasks.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
-    failed.map_or(Ok(()), |(_, e)| Err(e))
+    tasks.run(0);
+    tasks.wait_awake();
+    tasks.outcome()
 }
 
 /// Tasks that threads take one after the other.
 struct Tasks<F, E> {
     f: F,
     count: usize,
-    /// The first one that nobody has taken.
-    next: AtomicUsize,
+    ranges: Vec<Untaken>,
+    backwards: bool,
     /// How many have ended.
     ended: AtomicUsize,
+    state: Mutex<State<E>>,
+    all_ended: Condvar,
+}
+
+/// The tasks of a range, of which so many have been taken, or more.
+struct Untaken(Range<usize>, AtomicUsize);
+
+struct State<E> {
+    all_ended: bool,
     /// The first one that failed.
-    failed: Mutex<Option<(usize, E)>>,
+    failed: Option<(usize, E)>,
 }
 
 impl<F: Fn(usize) -> Result<(), E>, E> Tasks<F, E> {
-    /// Takes tasks until there are none.
-    fn run(&self) {
-        loop {
-            let k = self.next.fetch_add(1, Ordering::Relaxed);
-            if k >= self.count {
-                return;
-            }
-            if let Err(e) = (self.f)(k) {
-                let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-                if failed.as_ref().is_none_or(|(other, _)| k < *other) {
-                    *failed = Some((k, e));
-                }
-            }
-            self.ended.fetch_add(1, Ordering::Release);
+    fn new(f: F, count: usize, ranges: usize, backwards: bool) -> Self {
+        let range = |k: usize| Untaken(count * k / ranges..count * (k + 1) / ranges, AtomicUsize::new(0));
+        Tasks {
+            f,
+            count,
+            ranges: (0..ranges).map(range).collect(),
+            backwards,
+            ended: AtomicUsize::new(0),
+            state: Mutex::new(State { all_ended: count == 0, failed: None }),
+            all_ended: Condvar::new(),
         }
+    }
+
+    /// Takes tasks until there are none, first those of a range.
+    fn run(&self, own: usize) {
+        let (before, from) = self.ranges.split_at(own);
+        for range in from.iter().chain(before) {
+            while let Some(k) = range.take(self.backwards) {
+                let outcome = (self.f)(k);
+                self.end(k, outcome);
+            }
+        }
+    }
+
+    fn end(&self, k: usize, outcome: Result<(), E>) {
+        if let Err(e) = outcome {
+            let mut state = self.state();
+            if state.failed.as_ref().is_none_or(|(other, _)| k < *other) {
+                state.failed = Some((k, e));
+            }
+        }
+        if self.ended.fetch_add(1, Ordering::AcqRel) + 1 == self.count {
+            self.state().all_ended = true;
+            self.all_ended.notify_all();
+        }
+    }
+
+    fn wait_asleep(&self) {
+        let waiting = self.all_ended.wait_while(self.state(), |s| !s.all_ended);
+        drop(waiting.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn wait_awake(&self) {
+        let mut looks = 0;
+        while self.ended.load(Ordering::Acquire) < self.count {
+            looks += 1;
+            if looks < LOOKS { std::hint::spin_loop() } else { std::thread::yield_now() }
+        }
+    }
+
+    fn outcome(&self) -> Result<(), E> {
+        self.state().failed.take().map_or(Ok(()), |(_, e)| Err(e))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<E>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Untaken {
+    fn take(&self, backwards: bool) -> Option<usize> {
+        let Untaken(range, taken) = self;
+        let k = taken.fetch_add(1, Ordering::Relaxed);
+        (k < range.len()).then(|| if backwards { range.end - 1 - k } else { range.start + k })
     }
 }
 
@@ -127,7 +201,9 @@ mod tests {
             while started.load(Ordering::Acquire) + 1 < threads {
                 std::thread::yield_now();
             }
-            assert_eq!(pool.install(|| each_here_too(10, 0, |_| Ok::<(), ()>(()))), Ok(()));
+            for work in [0, usize::MAX] {
+                assert_eq!(pool.install(|| each_here_too(10, work, |_| Ok::<(), ()>(()))), Ok(()));
+            }
             go_on.store(1, Ordering::Release);
         }
     }
