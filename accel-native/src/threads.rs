@@ -38,9 +38,18 @@ where
         return f(0);
     }
     let backwards = BACKWARDS.fetch_xor(true, Ordering::Relaxed);
-    let tasks = Arc::new(Tasks::new(f, count, rayon::current_num_threads(), backwards));
-    let shared = tasks.clone();
-    rayon::spawn_broadcast(move |thread| shared.run(thread.index()));
+    let threads = rayon::current_num_threads();
+    let tasks = if count < threads {
+        // Only so many are woken.
+        let tasks = Arc::new(Tasks::new(f, count, 1, backwards));
+        tasks.call(count);
+        tasks
+    } else {
+        let tasks = Arc::new(Tasks::new(f, count, threads, backwards));
+        let shared = tasks.clone();
+        rayon::spawn_broadcast(move |thread| shared.run(thread.index()));
+        tasks
+    };
     match rayon::current_thread_index() {
         None => tasks.wait_asleep(),
         // This is a thread of the pool: the others may wait for it.
@@ -65,10 +74,7 @@ where
         return each(count, f);
     }
     let tasks = Arc::new(Tasks::new(f, count, 1, false));
-    for _ in 1..rayon::current_num_threads().min(count) {
-        let tasks = tasks.clone();
-        rayon::spawn(move || tasks.run(0));
-    }
+    tasks.call(rayon::current_num_threads().min(count).saturating_sub(1));
     tasks.run(0);
     tasks.wait_awake();
     tasks.outcome()
@@ -95,7 +101,11 @@ struct State<E> {
     failed: Option<(usize, E)>,
 }
 
-impl<F: Fn(usize) -> Result<(), E>, E> Tasks<F, E> {
+impl<F, E> Tasks<F, E>
+where
+    E: Send + 'static,
+    F: Fn(usize) -> Result<(), E> + Send + Sync + 'static,
+{
     fn new(f: F, count: usize, ranges: usize, backwards: bool) -> Self {
         let range = |k: usize| Untaken(count * k / ranges..count * (k + 1) / ranges, AtomicUsize::new(0));
         Tasks {
@@ -109,9 +119,17 @@ impl<F: Fn(usize) -> Result<(), E>, E> Tasks<F, E> {
         }
     }
 
+    /// Lets so many threads of the pool take tasks.
+    fn call(self: &Arc<Self>, threads: usize) {
+        for _ in 0..threads {
+            let tasks = self.clone();
+            rayon::spawn(move || tasks.run(0));
+        }
+    }
+
     /// Takes tasks until there are none, first those of a range.
     fn run(&self, own: usize) {
-        let (before, from) = self.ranges.split_at(own);
+        let (before, from) = self.ranges.split_at(own.min(self.ranges.len()));
         for range in from.iter().chain(before) {
             while let Some(k) = range.take(self.backwards) {
                 let outcome = (self.f)(k);
@@ -169,7 +187,7 @@ mod tests {
 
     #[test]
     fn every_task_runs_once_and_the_first_error_is_told() {
-        for count in [0, 1, 2, 100] {
+        for count in [0, 1, 2, 7, 100] {
             for work in [0, usize::MAX] {
                 let times: Arc<Vec<AtomicUsize>> = Arc::new((0..count).map(|_| AtomicUsize::new(0)).collect());
                 let seen = times.clone();
@@ -186,13 +204,13 @@ mod tests {
     /// In a pool whose only thread is the one that waits, and in one whose other threads do something else.
     #[test]
     fn nobody_waits_for_threads_that_are_busy() {
-        for threads in [1, 2] {
+        for threads in [1, 2, 20] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let (started, go_on) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
             for _ in 1..threads {
                 let (started, go_on) = (started.clone(), go_on.clone());
                 pool.spawn(move || {
-                    started.store(1, Ordering::Release);
+                    started.fetch_add(1, Ordering::Release);
                     while go_on.load(Ordering::Acquire) == 0 {
                         std::thread::yield_now();
                     }
