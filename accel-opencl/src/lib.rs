@@ -23,8 +23,7 @@
 //! that do not depend on large arrays, such as counters of loops, are computed by the host itself. A device that works in the
 //! memory of the host uses arguments where they are and makes results where they stay.
 //!
-//! What fails is told as the interpreter tells it, with one difference: if several elements of an array fail, the error names any of them, not
-//! always the first.
+//! If several elements of an array fail, the error names any of them; the interpreter and the native backend name the first.
 #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux")))]
 compile_error!("the OpenCL backend is for Linux on x86-64 and aarch64: build without the feature `opencl`");
 
