@@ -11,7 +11,7 @@ if ! command -v oclgrind >/dev/null; then
 fi
 root=$(dirname "$(dirname "$(readlink -f "$(command -v oclgrind)")")")
 export ACCEL_OPENCL_LIBRARY="$root/lib/oclgrind/liboclgrind-rt.so"
-export OCLGRIND_DATA_RACES=1 OCLGRIND_CHECK_API=1 OCLGRIND_MAX_ERRORS=100000
+export OCLGRIND_DATA_RACES=1 OCLGRIND_CHECK_API=1 OCLGRIND_MAX_ERRORS=100000000
 # Its interpreter does not know all that its compiler makes when it optimises.
 export OCLGRIND_BUILD_OPTIONS=-cl-opt-disable
 unset ACCEL_OPENCL_DEVICE
@@ -28,14 +28,14 @@ run() {
   faults "$log" || status=1
 }
 
-# Prints what was told of a run that is not known to be harmless, the source lines with how often they were named. Harmless are: a look whether
+# Prints what was told of a run that is not a race known to be harmless, the source lines with how often they were named. Harmless are: a look whether
 # something has failed while somebody says so, the first guess of a loop that compares and swaps, and elements that a lock guards, which the
 # simulator does not know. Whatever follows from them is seen by the comparison of results.
 faults() {
   local harmless='fault\[0\] != 0|global int \*\)fault|[a-z0-9]+ seen = \*cell;|_cmpxchg\(cell, seen,|\(\(volatile global [a-z0-9]+ \*\)a[0-9]+_[0-9]+\)\[q\]'
   local found
   found=$(grep -a -A 1 'At line' "$1" | grep -a -v '^--\|At line' | grep -a -v -E "$harmless" || true)
-  found+=$(grep -a -A 3 -E 'divergence detected|runtime error detected|FATAL ERROR' "$1" || true)
+  found+=$(grep -a -A 3 -E '^Invalid |divergence detected|runtime error detected|FATAL ERROR|suppressing' "$1" || true)
   [ -z "$found" ] || { echo "$found" | sort | uniq -c | sort -rn | head -n 20; return 1; }
 }
 

@@ -39,17 +39,15 @@ where
     }
     let backwards = BACKWARDS.fetch_xor(true, Ordering::Relaxed);
     let threads = rayon::current_num_threads();
-    let tasks = if count < threads {
+    let few = count < threads;
+    let tasks = Arc::new(Tasks::new(f, count, if few { 1 } else { threads }, backwards));
+    if few {
         // Only so many are woken.
-        let tasks = Arc::new(Tasks::new(f, count, 1, backwards));
         tasks.call(count);
-        tasks
     } else {
-        let tasks = Arc::new(Tasks::new(f, count, threads, backwards));
-        let shared = tasks.clone();
-        rayon::spawn_broadcast(move |thread| shared.run(thread.index()));
-        tasks
-    };
+        let tasks = tasks.clone();
+        rayon::spawn_broadcast(move |thread| tasks.run(thread.index()));
+    }
     match rayon::current_thread_index() {
         None => tasks.wait_asleep(),
         // This is a thread of the pool: the others may wait for it.
@@ -88,18 +86,14 @@ struct Tasks<F, E> {
     backwards: bool,
     /// How many have ended.
     ended: AtomicUsize,
-    state: Mutex<State<E>>,
+    /// The first one that failed.
+    failed: Mutex<Option<(usize, E)>>,
+    /// Told, while `failed` is locked, when all have ended.
     all_ended: Condvar,
 }
 
 /// The tasks of a range, of which so many have been taken, or more.
 struct Untaken(Range<usize>, AtomicUsize);
-
-struct State<E> {
-    all_ended: bool,
-    /// The first one that failed.
-    failed: Option<(usize, E)>,
-}
 
 impl<F, E> Tasks<F, E>
 where
@@ -114,7 +108,7 @@ where
             ranges: (0..ranges).map(range).collect(),
             backwards,
             ended: AtomicUsize::new(0),
-            state: Mutex::new(State { all_ended: count == 0, failed: None }),
+            failed: Mutex::new(None),
             all_ended: Condvar::new(),
         }
     }
@@ -140,36 +134,40 @@ where
 
     fn end(&self, k: usize, outcome: Result<(), E>) {
         if let Err(e) = outcome {
-            let mut state = self.state();
-            if state.failed.as_ref().is_none_or(|(other, _)| k < *other) {
-                state.failed = Some((k, e));
+            let mut failed = self.failed();
+            if failed.as_ref().is_none_or(|(other, _)| k < *other) {
+                *failed = Some((k, e));
             }
         }
         if self.ended.fetch_add(1, Ordering::AcqRel) + 1 == self.count {
-            self.state().all_ended = true;
+            let _locked = self.failed();
             self.all_ended.notify_all();
         }
     }
 
     fn wait_asleep(&self) {
-        let waiting = self.all_ended.wait_while(self.state(), |s| !s.all_ended);
-        drop(waiting.unwrap_or_else(PoisonError::into_inner));
+        let waited = self.all_ended.wait_while(self.failed(), |_| !self.have_ended());
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 
     fn wait_awake(&self) {
         let mut looks = 0;
-        while self.ended.load(Ordering::Acquire) < self.count {
+        while !self.have_ended() {
             looks += 1;
             if looks < LOOKS { std::hint::spin_loop() } else { std::thread::yield_now() }
         }
     }
 
-    fn outcome(&self) -> Result<(), E> {
-        self.state().failed.take().map_or(Ok(()), |(_, e)| Err(e))
+    fn have_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire) == self.count
     }
 
-    fn state(&self) -> MutexGuard<'_, State<E>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn outcome(&self) -> Result<(), E> {
+        self.failed().take().map_or(Ok(()), |(_, e)| Err(e))
+    }
+
+    fn failed(&self) -> MutexGuard<'_, Option<(usize, E)>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
