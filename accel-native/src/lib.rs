@@ -25,7 +25,6 @@ mod cache;
 mod hooks;
 mod library;
 mod memory;
-mod pages;
 mod parallel;
 mod pool;
 mod product;

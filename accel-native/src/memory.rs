@@ -1,11 +1,11 @@
 //! The memory of a run: blocks that are used again, and columns of arguments and literals that are borrowed.
 
 use crate::abi::Block;
-use crate::pages::{LARGE, advise};
 use accel_core::repr::{Column, ScalarType};
+use accel_pages::{LARGE, advise};
 use std::alloc::Layout;
 use std::ffi::c_void;
-use std::mem::ManuallyDrop;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 
@@ -178,9 +178,10 @@ fn new_memory(bytes: usize, align: usize) -> Option<*mut c_void> {
         return Some(std::ptr::without_provenance_mut(align));
     }
     // SAFETY: the size is not 0.
-    let data = NonNull::new(unsafe { std::alloc::alloc(layout) })?.as_ptr().cast();
-    advise(data, bytes);
-    Some(data)
+    let data = NonNull::new(unsafe { std::alloc::alloc(layout) })?.as_ptr();
+    // SAFETY: there are so many bytes, which nobody else knows of.
+    advise(unsafe { std::slice::from_raw_parts_mut(data.cast::<MaybeUninit<u8>>(), bytes) });
+    Some(data.cast())
 }
 
 /// Frees the memory of a block, if it is its own.

@@ -19,6 +19,7 @@ macro_rules! columns {
                 match t { $(ScalarType::$variant => {
                     let mut c = Vec::new();
                     c.try_reserve_exact(n).ok()?;
+                    accel_pages::advise(c.spare_capacity_mut());
                     c.resize(n, <$rust>::default());
                     Some(c.into())
                 })* }

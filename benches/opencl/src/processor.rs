@@ -16,24 +16,27 @@ pub fn cases() -> Vec<Case> {
     vec![
         case("axpy", || {
             let axpy = afun(axpy::<f32>);
+            let (a, xs, ys) = (Array::scalar(0.5), vector(1), vector(2));
             let run = |program: Compiled<_, _>| {
-                let (a, xs, ys) = (Array::scalar(0.5), vector(1), vector(2));
-                move || Ok(program.run((&a, &xs, &ys))?)
+                let arguments = (a.clone(), xs.clone(), ys.clone());
+                move || Ok(program.run(&arguments)?)
             };
             pair(run(opencl(&axpy)?), run(native(&axpy)?))
         }),
         case("dot", || {
             let dot = afun(|xs: Acc<Vector<f32>>, ys: Acc<Vector<f32>>| dot(xs, ys));
+            let (xs, ys) = (vector(1), vector(2));
             let run = |program: Compiled<_, _>| {
-                let (xs, ys) = (vector(1), vector(2));
-                move || Ok(program.run((&xs, &ys))?)
+                let arguments = (xs.clone(), ys.clone());
+                move || Ok(program.run(&arguments)?)
             };
             pair(run(opencl(&dot)?), run(native(&dot)?))
         }),
         case("sum", || {
             let sum = afun(|xs: Acc<Vector<f32>>| sum(xs));
+            let xs = vector(1);
             let run = |program: Compiled<_, _>| {
-                let xs = vector(1);
+                let xs = xs.clone();
                 move || Ok(program.run(&xs)?)
             };
             pair(run(opencl(&sum)?), run(native(&sum)?))
