@@ -14,6 +14,7 @@ use accel_codegen::around::LARGE;
 use accel_codegen::fault::{MEMORY, record_length};
 use accel_codegen::tasks::{part_size, task_size};
 use accel_core::error::Error;
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -244,14 +245,26 @@ pub unsafe fn all(
     let shared = Shared((arrays, tasks.as_ptr()));
     let one = move |k: usize| {
         let (arrays, tasks) = shared.get();
-        let mut record = vec![0; length];
-        // SAFETY: as the caller promises; there is a task `k`, and every task has its own record.
-        if unsafe { f(*arrays, tasks.add(k), record.as_mut_ptr()) } == 0 { Ok(()) } else { Err(record) }
+        // SAFETY: as the caller promises; there is a task `k`, and the record is its own.
+        with_record(length, |record| unsafe { f(*arrays, tasks.add(k), record) })
     };
     threads::each(tasks.len(), one).map_err(|record| {
         // SAFETY: as the caller promises.
         unsafe { fault.copy_from_nonoverlapping(record.as_ptr(), length) }
     })
+}
+
+/// Calls generated code with a record of failures of so many numbers, which is what went wrong if the code says so.
+fn with_record(length: usize, f: impl FnOnce(*mut i64) -> i32) -> Result<(), Vec<i64>> {
+    // All zero, as code writes to it only if it fails: there are many tasks, and some are as short as an allocation.
+    thread_local! { static RECORD: Cell<Vec<i64>> = const { Cell::new(vec![]) } }
+    let mut record = RECORD.take();
+    record.resize(length, 0);
+    if f(record.as_mut_ptr()) != 0 {
+        return Err(record);
+    }
+    RECORD.set(record);
+    Ok(())
 }
 
 /// A value that threads share: addresses, which Rust does not share by itself.

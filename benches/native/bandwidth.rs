@@ -12,9 +12,13 @@ use std::ops::{Add, Mul};
 const F32_LANES: usize = 64;
 const F64_LANES: usize = 32;
 
+/// An array for which threads are hardly worth waking.
+const MEDIUM: usize = 1 << 20;
+
 pub fn cases() -> Vec<Case> {
     let mut cases = cases_in::<f32, F32_LANES>("f32");
     cases.extend(cases_in::<f64, F64_LANES>("f64"));
+    cases.push(Case::new("bandwidth", "sum, 1M f32", "rayon, explicit lanes", [], || sums::<f32, F32_LANES>(MEDIUM)));
     cases
 }
 
@@ -53,17 +57,22 @@ where
                 reference: Measure::work(move || Ok(dot_by_hand::<T, LANES>(xs2.as_slice(), ys2.as_slice()))),
             })
         }),
-        case("sum", || {
-            let (xs, _) = inputs::<T>();
-            let total = native(&afun(|xs: Acc<Vector<T>>| sum(xs)))?;
-            check_close(total.run(&xs)?.as_slice(), &[sum_by_hand::<T, LANES>(xs.as_slice())], 1e-4)?;
-            let xs2 = xs.clone();
-            Ok(Pair {
-                ours: Measure::work(move || Ok(total.run(&xs)?)),
-                reference: Measure::work(move || Ok(sum_by_hand::<T, LANES>(xs2.as_slice()))),
-            })
-        }),
+        case("sum", || sums::<T, LANES>(LARGE)),
     ]
+}
+
+fn sums<T, const LANES: usize>(n: usize) -> Result<Pair>
+where
+    T: Floating + Into<f64> + Default + Add<Output = T> + Mul<Output = T> + Sum,
+{
+    let xs = Array::vector(uniform::<T>(1, n, 0.0, 1.0));
+    let total = native(&afun(|xs: Acc<Vector<T>>| sum(xs)))?;
+    check_close(total.run(&xs)?.as_slice(), &[sum_by_hand::<T, LANES>(xs.as_slice())], 1e-4)?;
+    let xs2 = xs.clone();
+    Ok(Pair {
+        ours: Measure::work(move || Ok(total.run(&xs)?)),
+        reference: Measure::work(move || Ok(sum_by_hand::<T, LANES>(xs2.as_slice()))),
+    })
 }
 
 fn inputs<T: Floating>() -> (Vector<T>, Vector<T>) {

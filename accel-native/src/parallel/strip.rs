@@ -1,6 +1,6 @@
 //! Strips: tasks with working memory and partial totals of their own.
 
-use super::{Context, Failed, Outcome, Shared, enter, range};
+use super::{Context, Failed, Outcome, Shared, enter, range, with_record};
 use crate::abi::{Function, Run, Task};
 use crate::pool::address;
 use crate::threads;
@@ -41,14 +41,13 @@ impl Context<'_> {
             // SAFETY: there is room for `count` times `partial` bytes.
             let state = [address(&mut working), unsafe { first.get().add(k * partial) }.cast()];
             let task = Task { state: state.as_ptr(), ..range(k * each, n.min((k + 1) * each), std::ptr::null()) };
-            let mut fault = vec![0; length];
-            // SAFETY: as the caller promises; the tasks write different positions of the outputs, and have different working memory
-            // and partial totals.
-            let ok = unsafe { body(*arrays.get(), &task, fault.as_mut_ptr()) } == 0;
+            // SAFETY: as the caller promises; the tasks write different positions of the outputs, and have different working memory,
+            // partial totals and records.
+            let outcome = with_record(length, |record| unsafe { body(*arrays.get(), &task, record) });
             pool.give(working);
-            if ok { Ok(()) } else { Err(Some(fault)) }
+            outcome.map_err(Some)
         };
-        match threads::each_here_too(count, n.saturating_mul(cost), one) {
+        match threads::each(count, one) {
             Ok(()) => {}
             Err(None) => return Err(self.no_memory(scratch)),
             Err(Some(fault)) => {
