@@ -130,7 +130,7 @@ impl Memory {
     /// A block of a column that others have: it is never written to, as the run has a share in it as well.
     pub fn borrow(&mut self, c: Column) -> *mut Block {
         let block = Block {
-            data: address(&c),
+            data: c.as_ptr().cast_mut().cast(),
             count: 2,
             size: element_size(c.ty()),
             bytes: 0,
@@ -233,11 +233,6 @@ macro_rules! columns {
                 // SAFETY: as the caller promises.
                 vec![unsafe { *data.cast::<$rust>() }].into()
             })* }
-        }
-
-        /// The address of the first element of a column, for generated code that only reads it.
-        pub fn address(c: &Column) -> *mut c_void {
-            match c { $(Column::$variant(c) => c.as_ptr().cast_mut().cast()),* }
         }
     };
 }
