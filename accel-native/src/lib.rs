@@ -174,7 +174,7 @@ impl Executable for Compiled {
 impl Compiled {
     /// The kernels for arguments of these extents.
     fn kernels_for(&self, inputs: &[&RawArray]) -> Result<&Kernels> {
-        if self.optimized.fits(&self.lowered, inputs.iter().map(|a| &*a.extents)) {
+        if self.optimized.fits(|k| inputs.get(k).map(|a| &*a.extents)) {
             return Ok(&self.kernels);
         }
         let general = || {

@@ -81,7 +81,7 @@ impl Prepared {
         let shapes: Vec<Vec<usize>> =
             arguments.iter().map(|a| a.extents.iter().map(|e| *e as usize).collect()).collect();
         shapes.iter().try_for_each(|s| machine::check_size(|| "`argument`".into(), s).map(|_| ()))?;
-        let general = !self.optimized.fits(&self.lowered, shapes.iter().map(|s| &s[..]));
+        let general = !self.optimized.fits(|k| shapes.get(k).map(|s| &s[..]));
         let mut v = Variant { general, ..Variant::default() };
         loop {
             let code = self.code(v)?;

@@ -14,7 +14,6 @@ pub struct AllPasses;
 
 struct Passed {
     result: RawTy,
-    lowered: Program,
     optimized: Optimized,
     /// For arguments of which the assumptions do not hold, and for those too: it must do as well.
     general: Program,
@@ -30,7 +29,7 @@ impl Backend for AllPasses {
         let mut optimized = optimize(&lowered, true);
         optimized.program = strips(&optimized.program);
         let general = strips(&optimize(&lowered, false).program);
-        Ok(Box::new(Passed { result: program.result().clone(), lowered, optimized, general }))
+        Ok(Box::new(Passed { result: program.result().clone(), optimized, general }))
     }
 }
 
@@ -41,7 +40,8 @@ impl Executable for Passed {
             ArrayTuple::of(&self.result, &mut arrays).ok_or_else(|| Error::Internal("too few results".into()))
         };
         let general = run(&self.general);
-        if !self.optimized.fits(&self.lowered, argument.leaves().iter().map(|a| &*a.extents)) {
+        let inputs = argument.leaves();
+        if !self.optimized.fits(|k| inputs.get(k).map(|a| &*a.extents)) {
             return general;
         }
         let found = run(&self.optimized.program);

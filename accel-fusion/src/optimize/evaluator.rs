@@ -14,7 +14,6 @@ pub struct OptimizedEvaluator;
 struct Evaluated {
     arg: RawTy,
     result: RawTy,
-    lowered: Program,
     optimized: Optimized,
     general: Program,
 }
@@ -29,14 +28,15 @@ impl Backend for OptimizedEvaluator {
         verify(&optimized.program)?;
         verify(&general)?;
         let (arg, result) = (program.arg().clone(), program.result().clone());
-        Ok(Box::new(Evaluated { arg, result, lowered, optimized, general }))
+        Ok(Box::new(Evaluated { arg, result, optimized, general }))
     }
 }
 
 impl Executable for Evaluated {
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
         check_argument(argument, &self.arg)?;
-        let fits = self.optimized.fits(&self.lowered, argument.leaves().iter().map(|a| &*a.extents));
+        let inputs = argument.leaves();
+        let fits = self.optimized.fits(|k| inputs.get(k).map(|a| &*a.extents));
         let program = if fits { &self.optimized.program } else { &self.general };
         let mut arrays = evaluate(program, argument)?.into_iter();
         let result = ArrayTuple::of(&self.result, &mut arrays);

@@ -28,10 +28,11 @@ pub use evaluator::OptimizedEvaluator;
 pub use facts::Assumptions;
 
 use crate::kernel::builder::Builder;
-use crate::kernel::{Code, Op, Program};
+use crate::kernel::{ArrayId, Code, Op, Program};
 use accel_core::repr::Scalar;
 use compact::compact;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// An optimised program, and what its inputs must be like.
 #[derive(Clone, Debug)]
@@ -40,21 +41,37 @@ pub struct Optimized {
     pub program: Program,
     /// Where these do not hold the program must not be run: NOTE [Assumptions on extents].
     pub assumptions: Assumptions,
+    /// The arrays that they are about, as the program that was optimised names them.
+    given: BTreeMap<ArrayId, Given>,
+}
+
+/// Extents that are not computed.
+#[derive(Clone, Debug)]
+enum Given {
+    /// Of an input, by its number.
+    Input(usize),
+    /// Of a literal.
+    Literal(Arc<[usize]>),
 }
 
 impl Optimized {
-    /// Whether the assumptions hold for inputs of these extents of the program that was optimised.
-    pub fn fits<'a>(&self, original: &'a Program, inputs: impl IntoIterator<Item = &'a [usize]>) -> bool {
-        if self.assumptions.is_empty() {
-            return true;
-        }
-        let literals = original.body.stmts.iter().filter_map(|s| match s.op {
-            Op::Literal { to, literal } => Some((to, &*original.literals[literal].extents)),
-            _ => None,
-        });
-        let given: HashMap<_, _> = original.inputs.iter().copied().zip(inputs).chain(literals).collect();
-        self.assumptions.hold(|a, dim| given.get(&a)?.get(dim).copied())
+    /// Whether the assumptions hold for inputs of these extents, each by its number.
+    pub fn fits<'a>(&self, input: impl Fn(usize) -> Option<&'a [usize]>) -> bool {
+        self.assumptions.hold(|a, dim| match self.given.get(&a)? {
+            Given::Input(k) => input(*k)?.get(dim).copied(),
+            Given::Literal(extents) => extents.get(dim).copied(),
+        })
     }
+}
+
+/// Inputs and literals.
+fn given(program: &Program) -> BTreeMap<ArrayId, Given> {
+    let inputs = program.inputs.iter().enumerate().map(|(k, a)| (*a, Given::Input(k)));
+    let literals = program.body.stmts.iter().filter_map(|s| match s.op {
+        Op::Literal { to, literal } => Some((to, Given::Literal(program.literals[literal].extents.clone()))),
+        _ => None,
+    });
+    inputs.chain(literals).collect()
 }
 
 /// The code for one value of an index: parameter `param` is `value`. The parameters stay as they are.
@@ -74,6 +91,7 @@ const ROUNDS: usize = 6;
 /// An equivalent program that does less. It may fail less often: what is not needed for the results is not computed. With `assume`, the
 /// extents of the arguments are assumed to be what makes it simplest.
 pub fn optimize(program: &Program, assume: bool) -> Optimized {
+    let given = given(program);
     let mut facts = facts::Facts::new(program, assume);
     let mut program = columns::split(program);
     let mut state = pass::State::default();
@@ -88,5 +106,5 @@ pub fn optimize(program: &Program, assume: bool) -> Optimized {
             break;
         }
     }
-    Optimized { program: compact(&merge::merge(&program)), assumptions: facts.into_assumptions() }
+    Optimized { program: compact(&merge::merge(&program)), assumptions: facts.into_assumptions(), given }
 }
