@@ -72,6 +72,22 @@ fn numbers_that_need_64_bits_are_only_asked_for_where_there_are_some() {
 }
 
 #[test]
+fn operations_are_counted_by_elements() {
+    let target = target(Shape::Cpu);
+    let operations = |statement: &str, space: &[i64], len| {
+        let module = module(&program("a0: Array1<f32>", statement), &target);
+        module.statements[&0].operations(&Sizes { space, len, extents: &[vec![1000], vec![]] })
+    };
+    for one in [operations(DOUBLED, &[1], 1), operations(SUM, &[], 1)] {
+        // A read and an addition, and little more.
+        assert!((2..10).contains(&one), "{one}");
+    }
+    assert_eq!(operations(DOUBLED, &[1000], 1), 1000 * operations(DOUBLED, &[1], 1));
+    assert_eq!(operations(SUM, &[], 1000), 1000 * operations(SUM, &[], 1));
+    assert_eq!(operations(DOUBLED, &[i64::MAX], 1), usize::MAX);
+}
+
+#[test]
 fn nothing_is_launched_for_no_elements() {
     for shape in [Shape::Cpu, Shape::Gpu] {
         work(&program("a0: Array1<f32>", DOUBLED), shape, &[0], 1, |w| assert_eq!(*w, Work::default()));

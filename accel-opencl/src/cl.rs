@@ -359,7 +359,8 @@ impl Queue {
 // NOTE [Waiting awake]
 // A thread that sleeps until a command has ended is woken some 50 µs later, which is as long as a small program takes. So where there is little to
 // do, it stays awake for a while: gradients of small mixtures on pocl took 0.75 of the time. Where there is much to do it would only be
-// in the way of the threads that do it (programs of 5 ms took 3 per cent longer). Whether the command has ended is not asked all the time, as the
+// in the way of the threads that do it: both of pocl's came to be on the other processor (programs of 0.7 ms took 16 per cent longer, of 5 ms
+// 3 per cent). A GPU needs no processor of the host. Whether the command has ended is not asked all the time, as the
 // driver has locks for the answer.
 
 /// How long a thread waits awake.

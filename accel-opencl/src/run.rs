@@ -7,7 +7,7 @@ use crate::fault;
 use crate::memory::{Buffer, LARGE};
 use crate::plan::{Plan, Step};
 use crate::together::Kernels;
-use accel_codegen::opencl::{Arg, Launch, Sizes};
+use accel_codegen::opencl::{Arg, Launch, Shape, Sizes};
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, RawArray, Scalar, ScalarType};
 use accel_fusion::kernel::machine::{self, Store};
@@ -71,12 +71,12 @@ pub struct Run<'a> {
     kernels: RefCell<Kernels>,
     /// The record of faults, if a kernel has it.
     record: Option<Arc<Buffer>>,
-    /// The work-items that have been enqueued since the last wait.
-    items: Cell<usize>,
+    /// About how many simple operations have been enqueued since the last wait.
+    operations: Cell<usize>,
 }
 
-/// So many work-items are little to do, each for some ten microseconds on a processor.
-const LITTLE: usize = 64;
+/// So many simple operations are little to do on a processor: they take a thread half a millisecond.
+const LITTLE: usize = 1 << 25;
 
 /// From this many elements on, positions need more than 32 bits.
 const WIDE: i128 = 1 << 31;
@@ -121,7 +121,7 @@ impl<'a> Run<'a> {
             arrays: vec![Place::default(); n],
             kernels: RefCell::new(code.kernels()),
             record: None,
-            items: Cell::new(0),
+            operations: Cell::new(0),
         };
         let walked = run.walk(arguments);
         let walked = run.flush().map_err(Stop::from).and(walked);
@@ -442,6 +442,7 @@ impl<'a> Run<'a> {
         if statement.is_too_large(&sizes) {
             return Err(Stop::Plain);
         }
+        self.operations.set(self.operations.get().saturating_add(statement.operations(&sizes)));
         let work = statement.work(&sizes, &code.target);
         let scratch = work.scratch.iter().map(|bytes| {
             let full = |f| failure(&code.device, f, || self.site(s.site), &[*bytes], *bytes);
@@ -472,13 +473,12 @@ impl<'a> Run<'a> {
             Arg::Scratch(k) => Value::Buffer(scratch[*k].mem()),
             Arg::Fault => Value::Buffer(self.record.as_deref().and_then(Buffer::mem)),
         };
-        self.items.set(self.items.get().saturating_add(launch.global.iter().product()));
         self.kernels.borrow_mut().launch(self.code, launch, launch.kernel.args.iter().map(value))
     }
 
-    /// Whether what has been enqueued since the last wait is little. Now there is another wait.
+    /// Whether what has been enqueued since the last wait is little, or nothing that needs the host's processor. Now there is another wait.
     fn is_little(&self) -> bool {
-        self.items.take() <= LITTLE
+        self.operations.take() <= LITTLE || self.code.target.shape == Shape::Gpu
     }
 
     /// Enqueues the launches that wait.

@@ -77,7 +77,8 @@ impl Emitter<'_> {
             }
             self.number = s.number;
             if let Some(plan) = self.statement(s) {
-                statements.insert(s.number, Statement { plan });
+                let cost = s.stmt.op.codes().into_iter().map(|(_, code)| cost(&code.instrs)).sum();
+                statements.insert(s.number, Statement { plan, cost });
             }
             s.blocks.iter().for_each(|b| self.block(b, statements));
         }

@@ -139,6 +139,8 @@ pub struct Launch<'a> {
 #[derive(Clone, Debug)]
 pub struct Statement {
     plan: Plan,
+    /// About how many simple operations an element takes.
+    cost: usize,
 }
 
 /// How the statement is done.
@@ -167,6 +169,15 @@ impl Statement {
             Plan::Permute(p) => p.work(sizes, target),
             Plan::Strip(s) => s.work(sizes, target),
         }
+    }
+
+    /// About how many simple operations it takes.
+    pub fn operations(&self, sizes: &Sizes) -> usize {
+        let each = match &self.plan {
+            Plan::Strip(s) => s.cost(sizes),
+            _ => self.cost.saturating_mul(sizes.len as usize),
+        };
+        launch::count(sizes.space).saturating_mul(each)
     }
 
     /// Whether a strip would take so much memory that its statements are better executed one by one, by the program without strips.

@@ -33,6 +33,12 @@ impl Strips {
         scratch > crate::host::largest_strip(count(sizes.space))
     }
 
+    /// About how many simple operations a position takes.
+    pub fn cost(&self, sizes: &Sizes) -> usize {
+        let [.., cost] = self.usage.sizes(sizes.extents);
+        cost
+    }
+
     pub fn work(&self, sizes: &Sizes, target: &Target) -> Work<'_> {
         let n = count(sizes.space);
         let [scratch, partial, cost] = self.usage.sizes(sizes.extents);
