@@ -118,7 +118,11 @@ fn row(work: &str, reference: &str, asked: &[Asked], times: Times) -> String {
         Some(Asked::Cost(_)) => format!("{:.2} of its time", 1.0 / times.speed),
         _ => format!("{:.2}", times.speed),
     };
-    let met = if asked.iter().all(met) { "yes" } else { "no" };
+    let met = match asked {
+        [] => "",
+        _ if asked.iter().all(met) => "yes",
+        _ => "no",
+    };
     let (reference_time, our_time) = (seconds(times.reference), seconds(times.ours));
     format!("| {work} | {reference} | {reference_time} | {our_time} | {ratio} | {} | {met} |", asked_text(asked))
 }
