@@ -9,9 +9,9 @@
 //!
 //! A run is one call of the compiled program, which calls back for memory and for what is done in parallel. A compiled program may
 //! run in many threads at once, those of a rayon pool included; all that a run changes is its own. The thread that runs a program
-//! is one of those that work: a pool of one thread is not asked at all. Memory is used again after the last use of an array, and a loop writes
-//! over an array that it is the last one to read. A compiled program remembers its last results of 4 MiB or more, and uses their
-//! memory again in the next run once nobody else has them.
+//! is one of those that work: a pool of one thread is not asked at all. Memory is used again after the last use of an array, and a
+//! loop writes over an array that it is the last one to read. A compiled program remembers its last results of 4 MiB or more, and
+//! uses their memory again in the next run once nobody else has them.
 //!
 //! Floating-point results are those of the reference interpreter but for three things: reductions, scans and permutations of many
 //! elements combine partial results; mathematical functions of vectors may differ from the scalar ones in the last places (4

@@ -39,14 +39,38 @@ where
     }
     let threads = rayon::current_num_threads().min(count).max(1);
     let tasks = Arc::new(Tasks::new(f, count, threads, BACKWARDS.fetch_xor(true, Ordering::Relaxed)));
-    for _ in 1..threads {
-        let tasks = tasks.clone();
-        rayon::spawn(move || tasks.run());
-    }
+    (1..threads).for_each(|_| call(&tasks));
     tasks.run();
     tasks.wait();
     tasks.outcome()
 }
+
+/// Asks one more thread of the pool to take tasks, unless many that were asked before have not come: they have other things to do, perhaps
+/// for long, and what they were asked would pile up.
+fn call<E, F>(tasks: &Arc<Tasks<F, E>>)
+where
+    E: Send + 'static,
+    F: Fn(usize) -> Result<(), E> + Send + Sync + 'static,
+{
+    let missing = MISSING.with(Arc::clone);
+    if missing.load(Ordering::Relaxed) >= MOST_MISSING * rayon::current_num_threads() {
+        return;
+    }
+    missing.fetch_add(1, Ordering::Relaxed);
+    let tasks = tasks.clone();
+    rayon::spawn(move || {
+        missing.fetch_sub(1, Ordering::Relaxed);
+        tasks.run();
+    });
+}
+
+thread_local! {
+    /// How often this thread has asked for one that has not come yet.
+    static MISSING: Arc<AtomicUsize> = Arc::default();
+}
+
+/// So often for each thread of the pool.
+const MOST_MISSING: usize = 4;
 
 /// Tasks that threads take one after the other.
 struct Tasks<F, E> {
@@ -171,7 +195,13 @@ mod tests {
             while started.load(Ordering::Acquire) + 1 < threads {
                 std::thread::yield_now();
             }
-            assert_eq!(pool.install(|| each(10, |_| Ok::<(), ()>(()))), Ok(()));
+            let missing = pool.install(|| {
+                for _ in 0..1000 {
+                    assert_eq!(each(10, |_| Ok::<(), ()>(())), Ok(()));
+                }
+                MISSING.with(|m| m.load(Ordering::Relaxed))
+            });
+            assert!(missing <= MOST_MISSING * threads, "{missing}");
             go_on.store(1, Ordering::Release);
         }
     }
