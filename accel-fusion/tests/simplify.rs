@@ -1,5 +1,8 @@
 //! What the simplifier makes of programs: one file for each family of rules; that results stay the same; that it is linear.
 
+// What the example's objective takes its prelude from.
+extern crate accel_core as accel;
+
 #[path = "simplify/support.rs"]
 mod support;
 
