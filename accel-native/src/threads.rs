@@ -22,6 +22,8 @@ use std::time::Duration;
 const LOOKS: usize = 1 << 10;
 /// For how long it sleeps between two looks: only tasks of milliseconds are waited for like this.
 const NAP: Duration = Duration::from_micros(50);
+/// A thread asks for others that have not come yet at most so often, for each thread of the pool.
+const MOST_MISSING: usize = 4;
 
 /// Calls `f` for the tasks `0..count` on this thread and on those of rayon's pool. `f` must not panic. It is not called any more when this
 /// returns, but may be dropped later.
@@ -39,29 +41,10 @@ where
     }
     let threads = rayon::current_num_threads().min(count).max(1);
     let tasks = Arc::new(Tasks::new(f, count, threads, BACKWARDS.fetch_xor(true, Ordering::Relaxed)));
-    (1..threads).for_each(|_| call(&tasks));
+    call(threads - 1, &tasks);
     tasks.run();
     tasks.wait();
     tasks.outcome()
-}
-
-/// Asks one more thread of the pool to take tasks, unless many that were asked before have not come: they have other things to do, perhaps
-/// for long, and what they were asked would pile up.
-fn call<E, F>(tasks: &Arc<Tasks<F, E>>)
-where
-    E: Send + 'static,
-    F: Fn(usize) -> Result<(), E> + Send + Sync + 'static,
-{
-    let missing = MISSING.with(Arc::clone);
-    if missing.load(Ordering::Relaxed) >= MOST_MISSING * rayon::current_num_threads() {
-        return;
-    }
-    missing.fetch_add(1, Ordering::Relaxed);
-    let tasks = tasks.clone();
-    rayon::spawn(move || {
-        missing.fetch_sub(1, Ordering::Relaxed);
-        tasks.run();
-    });
 }
 
 thread_local! {
@@ -69,8 +52,27 @@ thread_local! {
     static MISSING: Arc<AtomicUsize> = Arc::default();
 }
 
-/// So often for each thread of the pool.
-const MOST_MISSING: usize = 4;
+/// Asks so many threads of the pool to take tasks, but not while many that were asked before have not come: they have other things to do,
+/// perhaps for long, and what they were asked would pile up.
+fn call<E, F>(threads: usize, tasks: &Arc<Tasks<F, E>>)
+where
+    E: Send + 'static,
+    F: Fn(usize) -> Result<(), E> + Send + Sync + 'static,
+{
+    let missing = MISSING.with(Arc::clone);
+    let most = MOST_MISSING * rayon::current_num_threads();
+    for _ in 0..threads {
+        if missing.load(Ordering::Relaxed) >= most {
+            return;
+        }
+        missing.fetch_add(1, Ordering::Relaxed);
+        let (missing, tasks) = (missing.clone(), tasks.clone());
+        rayon::spawn(move || {
+            missing.fetch_sub(1, Ordering::Relaxed);
+            tasks.run();
+        });
+    }
+}
 
 /// Tasks that threads take one after the other.
 struct Tasks<F, E> {

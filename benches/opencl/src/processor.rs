@@ -14,33 +14,9 @@ pub fn cases() -> Vec<Case> {
         Case::new("bandwidth", format!("{work}, 16M f32"), "native backend", [Asked::Speed(0.9)], pair)
     };
     vec![
-        case("axpy", || {
-            let axpy = afun(axpy::<f32>);
-            let (a, xs, ys) = (Array::scalar(0.5), vector(1), vector(2));
-            let run = |program: Compiled<_, _>| {
-                let arguments = (a.clone(), xs.clone(), ys.clone());
-                move || Ok(program.run(&arguments)?)
-            };
-            pair(run(opencl(&axpy)?), run(native(&axpy)?))
-        }),
-        case("dot", || {
-            let dot = afun(|xs: Acc<Vector<f32>>, ys: Acc<Vector<f32>>| dot(xs, ys));
-            let (xs, ys) = (vector(1), vector(2));
-            let run = |program: Compiled<_, _>| {
-                let arguments = (xs.clone(), ys.clone());
-                move || Ok(program.run(&arguments)?)
-            };
-            pair(run(opencl(&dot)?), run(native(&dot)?))
-        }),
-        case("sum", || {
-            let sum = afun(|xs: Acc<Vector<f32>>| sum(xs));
-            let xs = vector(1);
-            let run = |program: Compiled<_, _>| {
-                let xs = xs.clone();
-                move || Ok(program.run(&xs)?)
-            };
-            pair(run(opencl(&sum)?), run(native(&sum)?))
-        }),
+        case("axpy", || pair(&afun(axpy::<f32>), (Array::scalar(0.5), vector(1), vector(2)))),
+        case("dot", || pair(&afun(|xs: Acc<Vector<f32>>, ys: Acc<Vector<f32>>| dot(xs, ys)), (vector(1), vector(2)))),
+        case("sum", || pair(&afun(|xs: Acc<Vector<f32>>| sum(xs)), vector(1))),
         Case::new("product", "product, 1024³ f32", "gemm", [Asked::Speed(0.8)], || {
             let program = opencl(&afun(product::<f32>))?;
             let (a, b, _) = inputs::<f32>()?;
@@ -63,11 +39,17 @@ fn vector(seed: u64) -> Vector<f32> {
     Array::vector(uniform(seed, LARGE, 0.0, 1.0))
 }
 
-/// Both sides, which compute the same.
-fn pair<Sh: Shape>(
-    ours: impl Fn() -> Result<Array<Sh, f32>> + 'static,
-    reference: impl Fn() -> Result<Array<Sh, f32>> + 'static,
-) -> Result<Pair> {
+/// A program on the device and with the native backend, both of which have the same arguments and compute the same.
+fn pair<A, Sh>(program: &Afun<A, Array<Sh, f32>>, arguments: A) -> Result<Pair>
+where
+    A: Arrays + Clone + 'static,
+    Sh: Shape,
+{
+    let run = |program: Compiled<A, Array<Sh, f32>>| {
+        let arguments = arguments.clone();
+        move || -> Result<Array<Sh, f32>> { Ok(program.run(&arguments)?) }
+    };
+    let (ours, reference) = (run(opencl(program)?), run(native(program)?));
     check_close(ours()?.as_slice(), reference()?.as_slice(), 1e-4)?;
     Ok(Pair { ours: Measure::work(ours), reference: Measure::work(reference) })
 }
