@@ -280,6 +280,7 @@ impl<'a> Writer<'a> {
     /// Leaves a record and returns if `condition` holds.
     pub fn fault(&mut self, condition: &str, kind: i64, site: SiteId, what: usize, index: &[String]) {
         let (name, opencl) = (format!("fault{}", index.len()), self.is_opencl());
+        self.declarations.fails = true;
         self.declarations.need(&name, || {
             let params: String = (0..index.len()).map(|k| format!(", i64 i{k}")).collect();
             let stores: String = (0..index.len()).map(|k| format!(" fault[{}] = i{k};", k + 3)).collect();

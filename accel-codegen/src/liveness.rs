@@ -34,6 +34,16 @@ pub struct Step<'a> {
     pub blocks: Vec<Block<'a>>,
 }
 
+impl Step<'_> {
+    /// The arrays that may be in the same memory as others of the statement: outputs that may be written over what dies, and that.
+    pub fn aliased(&self) -> BTreeSet<ArrayId> {
+        if self.over.iter().all(Option::is_none) {
+            return BTreeSet::new();
+        }
+        self.stmt.op.defines().iter().copied().chain(self.over.iter().flatten().map(|(a, _)| *a)).collect()
+    }
+}
+
 /// The statements of a program.
 pub fn analyse(program: &Program) -> Block<'_> {
     let inputs = program.inputs.iter().copied().collect();

@@ -110,9 +110,7 @@ impl Kernels<'_> {
         match &s.stmt.op {
             Op::Loop { to, extents, body } if !is_inline(&s.stmt.op) => {
                 self.function(s, &format!("loop_{n}"), |w| {
-                    if s.over.iter().any(Option::is_some) {
-                        w.aliased = to.iter().copied().chain(s.over.iter().flatten().map(|(a, _)| *a)).collect();
-                    }
+                    w.aliased = s.aliased();
                     w.elements(to, extents.results.len(), body);
                 });
             }

@@ -17,12 +17,15 @@ pub struct Declarations {
     pub dialect: Dialect,
     /// The parameters of functions in OpenCL C, by their names.
     pub functions: BTreeMap<String, Params>,
+    /// Whether a function can fail.
+    pub fails: bool,
     texts: BTreeMap<String, String>,
 }
 
 impl Declarations {
     pub fn new(vector_math: bool, vectors: Vectors, dialect: Dialect) -> Self {
-        Declarations { vector_math, vectors, dialect, functions: BTreeMap::new(), texts: BTreeMap::new() }
+        let (functions, texts) = (BTreeMap::new(), BTreeMap::new());
+        Declarations { vector_math, vectors, dialect, functions, fails: false, texts }
     }
 
     /// Adds a declaration once.

@@ -71,6 +71,18 @@ fn numbers_that_need_64_bits_are_only_asked_for_where_there_are_some() {
     }
 }
 
+/// Only where something can fail on the device, kernels look whether something has.
+#[test]
+fn programs_that_cannot_fail_have_no_record_of_faults() {
+    for shape in [Shape::Cpu, Shape::Gpu] {
+        for (loop_, fails) in [(DOUBLED.to_string(), false), (DOUBLED.replace(" inside", ""), true)] {
+            work(&program("a0: Array1<f32>", &loop_), shape, &[10], 1, |w| {
+                assert_eq!(w.launches[0].kernel.args.contains(&Arg::Fault), fails, "{shape:?}");
+            });
+        }
+    }
+}
+
 #[test]
 fn operations_are_counted_by_elements() {
     let target = target(Shape::Cpu);

@@ -228,6 +228,42 @@ impl Scan<'_> {
     }
 }
 
+/// Items compute several elements at a time, of which the last ones have fewer: of two arrays, one written over what the other was read
+/// from, and sums of them.
+#[test]
+fn elements_at_a_time() {
+    let text = "program (a0: Array1<i32>)
+        site 0 = \"here\"
+        {
+          a1: Array1<i32>, a2: Array1<u8> = loop @0
+            extents () { x0: i64 = extent a0 0 -> x0 }
+            body (x0: i64) {
+              x1: i32 = a0[x0] @0 inside; x2: i32 = as i32 x0; x3: i32 = x1 * x2; x4: u8 = as u8 x3 -> x3, x4 }
+          a3: Array1<i32> = loop @0
+            extents () { x0: i64 = extent a0 0 -> x0 }
+            body (x0: i64) { x1: i32 = a1[x0] @0 inside; x2: i32 = 7i32; x3: i32 = x1 - x2 -> x3 }
+          a4: Array0<i32, u8> = reduce @0
+            extents () { -> }
+            len () { x0: i64 = extent a0 0 -> x0 }
+            element (x0: i64) { x1: i32 = a3[x0] @0 inside; x2: u8 = a2[x0] @0 inside -> x1, x2 }
+            init () { x0: i32 = 0i32; x1: u8 = 0u8 -> x0, x1 }
+            op (x0: i32, x1: u8, x2: i32, x3: u8) { x4: i32 = x0 + x2; x5: u8 = x1 + x3 -> x4, x5 }
+          a5: Array0<i32> = reduce @0 sum
+            extents () { -> }
+            len () { x0: i64 = extent a0 0 -> x0 }
+            element (x0: i64) { x1: i32 = a3[x0] @0 inside -> x1 }
+            init () { x0: i32 = 5i32 -> x0 }
+            op (x0: i32, x1: i32) { x2: i32 = x0 + x1 -> x2 }
+          -> a2, a3, a4, a5
+        }";
+    let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    // Of one unit, so that this is enough for items to take turns.
+    let sizes = [32_767, 32_768, 33_001, 40_003].map(|n| [n, 1]);
+    for wide in [false, true] {
+        compare(&program, &sizes, |t| Target { units: 1, wide, ..t });
+    }
+}
+
 /// Groups of few items, so that rows that are not very long have many parts: in one launch a part has 64 elements, 2048 elements are a block, and
 /// 65536 a link of the chain.
 fn small_groups(target: Target) -> Target {

@@ -77,13 +77,13 @@ impl Atomic {
                 w.line("s0[p] = 0;");
                 format!("static int {open}({}, const P p)", w.parameters())
             });
-            e.grid_kernel(&open, 0, false)
+            e.grid_kernel(&open)
         });
         let histogram = match (types.as_slice(), p.known) {
             ([t], Some(known)) if !wide => Some((e.histogram(s, *to, rank, [target, element, comb], known), *t)),
             _ => None,
         };
-        Some(Atomic { combine: e.grid_kernel(&name, rank, false), open, histogram })
+        Some(Atomic { combine: e.grid_kernel(&name), open, histogram })
     }
 
     /// What is launched for `n` elements.

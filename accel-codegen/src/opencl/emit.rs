@@ -3,6 +3,12 @@
 //! NOTE [Two shapes of kernels]
 //! A CPU device is given few work-items, each with a part of the work that it goes through as a thread of the native backend does: their
 //! functions are the same, functions of a task. A GPU is given one work-item for every element, row or short part.
+//!
+//! NOTE [Programs that cannot fail]
+//! After a failure arrays have elements that nobody computed, which other kernels must not use as indices: so each looks at the record of
+//! faults first. On a GPU that is a load that every item waits for before it begins, and for the host one more transfer. Most programs
+//! have nothing that can fail on the device, which is known when all kernels have been printed: they are printed without the record, and
+//! again with it if that was wrong.
 
 use super::gpu::is_cheap;
 use super::permute::Permutation;
@@ -23,11 +29,17 @@ use std::fmt::Write;
 
 /// Prints the kernels of a program, which must be correct, for a kind of device.
 pub fn emit(program: &Program, target: &Target) -> Module {
+    let (module, fails) = print(program, target, false);
+    if fails { print(program, target, true).0 } else { module }
+}
+
+/// The kernels, which look at the record of faults if `recorded`, and whether one of them can fail.
+fn print(program: &Program, target: &Target, recorded: bool) -> (Module, bool) {
     let gpu = target.shape == Shape::Gpu;
     let dialect = Dialect::OpenCl { gpu, narrow: gpu && !target.wide };
     let mut declarations = Declarations::new(false, Vectors::default(), dialect);
     let (text, together) = (String::new(), together::Printer::default());
-    let mut emitter = Emitter { program, target, declarations: &mut declarations, text, together, number: 0 };
+    let mut emitter = Emitter { program, target, recorded, declarations: &mut declarations, text, together, number: 0 };
     let mut statements = BTreeMap::new();
     emitter.block(&liveness::analyse(program), &mut statements);
     let Emitter { text: kernels, together, .. } = emitter;
@@ -37,11 +49,8 @@ pub fn emit(program: &Program, target: &Target) -> Module {
     let position = if target.wide { "ulong" } else { "uint" };
     let position = if gpu { format!("typedef {position} P;\n") } else { String::new() };
     let source = [include_str!("prelude.cl"), if needs_fp64 { fp64 } else { "" }, &position, &text].concat();
-    Module { source, needs_fp64, statements, together: together.done }
+    (Module { source, needs_fp64, statements, together: together.done }, declarations.fails)
 }
-
-/// Nothing is done if something has failed.
-const CHECK: &str = "    if (fault[0] != 0) return;\n";
 
 /// How a kernel makes tasks for its function. What they need beyond their place are the numbers of the launch.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,6 +71,8 @@ pub enum Tasks {
 pub struct Emitter<'a> {
     pub program: &'a Program,
     pub target: &'a Target,
+    /// Whether there is a record of faults: NOTE [Programs that cannot fail].
+    recorded: bool,
     pub declarations: &'a mut Declarations,
     pub text: String,
     together: together::Printer,
@@ -89,12 +100,9 @@ impl Emitter<'_> {
         match &s.stmt.op {
             Op::Loop { to, extents, body } => {
                 let (function, rank) = (format!("loop_{}", s.number), extents.results.len());
-                let aliased = s.over.iter().any(Option::is_some);
                 let gpu = self.target.shape == Shape::Gpu;
                 self.function(s, &function, |w| {
-                    if aliased {
-                        w.aliased = to.iter().copied().chain(s.over.iter().flatten().map(|(a, _)| *a)).collect();
-                    }
+                    w.aliased = s.aliased();
                     match gpu {
                         true => w.element_at(&function, to, rank, body),
                         false => {
@@ -104,7 +112,7 @@ impl Emitter<'_> {
                     }
                 });
                 let kernel = match gpu {
-                    true => self.grid_kernel(&function, rank, is_cheap(body)),
+                    true => self.loop_kernel(s, &function, to, is_cheap(body)),
                     false => self.kernel(&function, rank, Tasks::Ranges),
                 };
                 let pieces = pieces(self.program, to, rank).filter(|_| !gpu).unwrap_or_default().to_vec();
@@ -221,10 +229,10 @@ impl Emitter<'_> {
         body: &str,
         is_strip: bool,
     ) -> Kernel {
-        let params = entry_params(params, rank, numbers);
+        let params = self.entry_params(params, rank, numbers);
         let function = format!("item_{name}");
         let declared: String = params.values().map(|d| format!(", {d}")).collect();
-        let _ = write!(self.text, "\nstatic void {function}(const i64 item{declared}) {{\n{CHECK}{body}}}\n");
+        let _ = write!(self.text, "\nstatic void {function}(const i64 item{declared}) {{\n{}{body}}}\n", self.check());
         let arguments: String = params.keys().map(|a| format!(", {}", dialect::name(*a))).collect();
         let call = format!("    {function}(get_global_id(0){arguments});\n");
         let kernel = self.plain_entry(name, params.clone(), rank, numbers, &call);
@@ -235,25 +243,35 @@ impl Emitter<'_> {
     /// The kernel of a name with parameters for what functions need, an index space of this rank and so many numbers. It does nothing if
     /// something has failed.
     pub fn entry(&mut self, name: &str, params: Params, rank: usize, numbers: usize, body: &str) -> Kernel {
-        self.plain_entry(name, params, rank, numbers, &format!("{CHECK}{body}"))
+        self.plain_entry(name, params, rank, numbers, &format!("{}{body}", self.check()))
+    }
+
+    /// Nothing is done if something has failed.
+    fn check(&self) -> &'static str {
+        match self.recorded {
+            true => "    if (fault[0] != 0) return;\n",
+            false => "    global i64 *const fault = 0;\n",
+        }
     }
 
     /// The same for a body that looks for faults itself.
     pub fn plain_entry(&mut self, name: &str, params: Params, rank: usize, numbers: usize, body: &str) -> Kernel {
-        let params = entry_params(params, rank, numbers);
+        let params = self.entry_params(params, rank, numbers);
         let declared: Vec<_> = params.values().map(String::as_str).collect();
         let name = format!("run_{name}");
         let _ = write!(self.text, "\nkernel void {name}({}) {{\n{body}}}\n", declared.join(", "));
         Kernel { name, args: params.into_keys().collect(), part: None }
     }
-}
 
-/// The parameters of a kernel: those that functions need and its own.
-fn entry_params(mut params: Params, rank: usize, numbers: usize) -> Params {
-    (0..rank).for_each(|k| _ = params.insert(Arg::Space(k), format!("const i64 n{k}")));
-    (0..numbers).for_each(|k| _ = params.insert(Arg::Number(k), format!("const i64 arg{k}")));
-    params.insert(Arg::Fault, "global i64 *fault".into());
-    params
+    /// The parameters of a kernel: those that functions need and its own.
+    fn entry_params(&self, mut params: Params, rank: usize, numbers: usize) -> Params {
+        (0..rank).for_each(|k| _ = params.insert(Arg::Space(k), format!("const i64 n{k}")));
+        (0..numbers).for_each(|k| _ = params.insert(Arg::Number(k), format!("const i64 arg{k}")));
+        if self.recorded {
+            params.insert(Arg::Fault, "global i64 *fault".into());
+        }
+        params
+    }
 }
 
 impl Writer<'_> {

@@ -1,15 +1,22 @@
 //! Kernels of work-items that do one element each.
+//!
+//! NOTE [Several loads at a time]
+//! An item waits for a load where its value is needed first, and no compiler may move a load before the test whether there is another
+//! turn, or before a store that may be to the same place. So a loop of one load for each turn has one load under way. All the items that fit
+//! on a GPU ask for 8 KB of each unit then, where bandwidth times latency is some 25 KB. Where memory is what takes time, the elements of
+//! several turns are therefore computed before the first one is stored or combined, with one test for all of them.
 
 use super::Kernel;
 use super::emit::Emitter;
 use crate::code::Writer;
 use crate::dialect::name;
 use crate::kernels::{elements, index};
+use crate::liveness::Step;
 use crate::opencl::Arg;
 use accel_fusion::kernel::{ArrayId, Code};
 
-/// Before loops whose iterations wait for memory: drivers that do not know it leave it alone.
-pub const UNROLL: &str = "#pragma unroll 4";
+/// How many elements an item computes at a time where that is cheap: NOTE [Several loads at a time].
+pub const AT_ONCE: usize = 4;
 
 /// Code of at most so many instructions is unrolled.
 const FEW: usize = 16;
@@ -20,14 +27,21 @@ pub fn is_cheap(code: &Code) -> bool {
 }
 
 impl Writer<'_> {
-    /// The function of one position `p` of a loop, and its head.
+    /// The function of one position `p` of a loop, which puts its elements to `o0`, .., and its head.
     pub fn element_at(&mut self, name: &str, to: &[ArrayId], rank: usize, body: &Code) -> String {
         self.hoist(&[body]);
-        to.iter().for_each(|a| self.hoist_output(*a, false));
+        let types: Vec<_> = to.iter().flat_map(|a| self.columns(*a)).collect();
         self.narrow_index(rank, "p");
-        let results: Vec<_> = to.iter().flat_map(|a| elements(*a, self.columns(*a).len(), "p")).collect();
+        let results: Vec<_> = (0..types.len()).map(|c| format!("*o{c}")).collect();
         self.code(body, &index(rank), &results);
-        format!("static int {name}({}, const P p)", self.parameters())
+        let out: String = types.iter().enumerate().map(|(c, t)| format!(", {t} *o{c}")).collect();
+        format!("static int {name}({}, const P p{out})", self.parameters())
+    }
+
+    /// A loop of `turns` with a number `u`, all of which compilers write down.
+    pub fn unrolled(&mut self, turns: usize, body: impl FnOnce(&mut Self)) {
+        self.line("#pragma unroll");
+        self.braces(&format!("for (uint u = 0; u < {turns}; u++)"), body);
     }
 
     /// Sets `i0`, `i1`, … to the index of a position within the index space.
@@ -45,15 +59,45 @@ impl Writer<'_> {
 }
 
 impl Emitter<'_> {
-    /// The kernel that calls a function for all of the `arg0` positions, in turns of all items. If that is cheap, loads of several turns
-    /// are under way at the same time.
-    pub fn grid_kernel(&mut self, function: &str, rank: usize, cheap: bool) -> Kernel {
+    /// The kernel that calls a function for all of the `arg0` positions, in turns of all items.
+    pub fn grid_kernel(&mut self, function: &str) -> Kernel {
         let params = self.declarations.functions.get(function).cloned().unwrap_or_default();
         let arguments: String = params.keys().map(|a| format!(", {}", name(*a))).collect();
-        let unroll = if cheap { format!("    {UNROLL}\n") } else { String::new() };
         let body = format!(
-            "{unroll}    for (P p = get_global_id(0); p < (P)arg0; p += get_global_size(0)) {function}(fault{arguments}, p);\n"
+            "    for (P p = get_global_id(0); p < (P)arg0; p += get_global_size(0)) {function}(fault{arguments}, p);\n"
         );
-        self.entry(function, params, rank, 1, &body)
+        self.entry(function, params, 0, 1, &body)
+    }
+
+    /// The kernel of a loop with a function that [`Writer::element_at`] wrote: all of the `arg0` positions in turns of all items.
+    pub fn loop_kernel(&mut self, s: &Step, function: &str, to: &[ArrayId], cheap: bool) -> Kernel {
+        let params = self.declarations.functions.get(function).cloned().unwrap_or_default();
+        let mut w = Writer::new(self.program, self.declarations, s.stmt.site);
+        w.aliased = s.aliased();
+        let mut call: String = params.keys().map(|a| format!(", {}", name(*a))).collect();
+        w.params = params;
+        let columns: Vec<_> = to.iter().flat_map(|a| w.columns(*a)).collect();
+        call += ", p + u * step";
+        (0..columns.len()).for_each(|c| call += &format!(", o{c} + u"));
+        to.iter().for_each(|a| w.hoist_output(*a, false));
+        let turns = |w: &mut Writer, n: usize| {
+            columns.iter().enumerate().for_each(|(c, t)| w.line(format!("{t} o{c}[{n}];")));
+            w.line("int failed = 0;");
+            w.unrolled(n, |w| w.line(format!("failed |= {function}(fault{call});")));
+            w.line("if (failed) return;");
+            let targets: Vec<_> = to.iter().flat_map(|a| elements(*a, w.columns(*a).len(), "p + u * step")).collect();
+            let values: Vec<_> = (0..columns.len()).map(|c| format!("o{c}[u]")).collect();
+            w.unrolled(n, |w| w.assign(&targets, &values));
+        };
+        w.line("const P step = get_global_size(0);");
+        w.line("P p = get_global_id(0);");
+        if cheap {
+            let head = format!("for (; p + {} * (ulong)step < (ulong)arg0; p += {AT_ONCE} * step)", AT_ONCE - 1);
+            w.braces(&head, |w| turns(w, AT_ONCE));
+        }
+        w.braces("for (; p < (P)arg0; p += step)", |w| turns(w, 1));
+        let params = std::mem::take(&mut w.params);
+        let body = w.finish();
+        self.entry(function, params, 0, 1, &body)
     }
 }

@@ -8,7 +8,7 @@
 //! Items wait for each other at barriers, so none may leave before: codes that can fail are done by tasks.
 
 use super::emit::Emitter;
-use super::gpu::{UNROLL, is_cheap};
+use super::gpu::is_cheap;
 use super::{Arg, Kernel};
 use crate::code::Writer;
 use crate::kernels::{elements, in_order, names, row_index};
@@ -16,6 +16,9 @@ use crate::liveness::Step;
 use crate::ops;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Code, Instr, Rows};
+
+/// How many elements an item reads before it combines them, where they are cheap: NOTE [Several loads at a time].
+const TURNS: usize = 8;
 
 /// Whether code always succeeds.
 pub fn succeeds(code: &Code) -> bool {
@@ -134,7 +137,12 @@ impl Writer<'_> {
             element(w, "k", &y);
             w.line("k += step;");
             if turns && is_cheap(&rows.element) {
-                w.line(UNROLL);
+                w.braces(&format!("for (; k + {} * step < stop; k += {TURNS} * step)", TURNS - 1), |w| {
+                    types.iter().enumerate().for_each(|(c, t)| w.line(format!("{t} v{c}[{TURNS}];")));
+                    let values = names_at("v", types, "u");
+                    w.unrolled(TURNS, |w| element(w, "(k + u * step)", &values));
+                    w.unrolled(TURNS, |w| w.code(&rows.op, &in_order(reverse, &y, &values), &y));
+                });
             }
             w.braces("for (; k < stop; k += step)", |w| {
                 w.declare(&x, types);

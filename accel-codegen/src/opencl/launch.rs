@@ -1,5 +1,6 @@
 //! How much of the work a launch gives to each work-item.
 
+use super::gpu::AT_ONCE;
 use super::{Kernel, Launch, Shape, Sizes, Target, Work, size_of};
 use crate::around::LARGE;
 use crate::tasks::task_size;
@@ -8,8 +9,6 @@ use accel_core::repr::ScalarType;
 /// The work-items of a group, if the device takes so many.
 const GROUP: usize = 256;
 
-/// The elements that an item of a GPU does if there are so many that all of the device is busy nevertheless.
-const EACH: usize = 4;
 /// At least so many items keep a compute unit busy.
 const BUSY: usize = 1 << 13;
 
@@ -65,7 +64,8 @@ pub fn loop_<'a>(kernel: &'a Kernel, sizes: &Sizes, cost: usize, pieces: &[Scala
     }
     let launch = match target.shape {
         Shape::Gpu => {
-            let each = if n / EACH >= target.units * BUSY { EACH } else { 1 };
+            // An item does several only if all of the device is busy nevertheless.
+            let each = if n / AT_ONCE >= target.units * BUSY { AT_ONCE } else { 1 };
             items(kernel, n.div_ceil(each), vec![n as i64], target)
         }
         Shape::Cpu => {

@@ -77,7 +77,7 @@ impl LookBack {
         });
         LookBack {
             types: scan.types.to_vec(),
-            clear: e.grid_kernel(&clear, 0, false),
+            clear: e.grid_kernel(&clear),
             scan: e.look_back_group(s, &Scan { each: shape(scan.types, e.target).1, ..*scan }),
         }
     }

@@ -232,7 +232,8 @@ pub fn group_parts(n: usize, len: usize, target: &Target) -> (usize, usize) {
     let wanted = (target.units * GROUPS_PER_UNIT).div_ceil(n);
     // Not so many that combining them takes longer than making them.
     let most = len.div_ceil(group(target) * scan::EACH * 2);
-    let size = len.div_ceil(wanted.min(most).clamp(1, MOST_PARTS));
+    // Groups begin where their items read whole lines of memory.
+    let size = len.div_ceil(wanted.min(most).clamp(1, MOST_PARTS)).next_multiple_of(group(target));
     (len.div_ceil(size), size)
 }
 

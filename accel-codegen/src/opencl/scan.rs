@@ -9,7 +9,7 @@
 //! Rows that one group does as a whole are read once anyway.
 
 use super::emit::Emitter;
-use super::gpu::{UNROLL, is_cheap};
+use super::gpu::is_cheap;
 use super::group::names_at;
 use super::launch::group;
 use super::look_back::LookBack;
@@ -213,11 +213,20 @@ impl Writer<'_> {
         self.line(format!(
             "const uint count = (filled + {each} - 1) / {each}, last = min(item * {each} + {each}, filled);"
         ));
-        if is_cheap(&rows.element) {
-            self.line(UNROLL);
+        let source = |n: &str| if reverse { format!("arg1 - 1 - (tile + {n})") } else { format!("tile + {n}") };
+        let element = |w: &mut Self, n: &str, x: &[String]| w.code(&rows.element, &row_index(outer, &source(n)), x);
+        let cheap = is_cheap(&rows.element);
+        if cheap {
+            // NOTE [Several loads at a time]
+            self.braces(&format!("if (filled == size * {each})"), |w| {
+                types.iter().enumerate().for_each(|(c, t)| w.line(format!("{t} v{c}[{each}];")));
+                let values = names_at("v", types, "u");
+                w.unrolled(each, |w| element(w, "(item + u * size)", &values));
+                w.unrolled(each, |w| w.assign(&scan.tile("item + u * size"), &values));
+            });
         }
-        let source = if reverse { "arg1 - 1 - (tile + n)" } else { "tile + n" };
-        self.braces(BY_TURNS, |w| w.code(&rows.element, &row_index(outer, source), &scan.tile("n")));
+        let rest = format!("{}{BY_TURNS}", if cheap { "else " } else { "" });
+        self.braces(&rest, |w| element(w, "n", &scan.tile("n")));
         self.line("barrier(CLK_LOCAL_MEM_FENCE);");
         self.braces("if (item < count)", |w| {
             let y = names("y", types);
