@@ -264,6 +264,73 @@ fn elements_at_a_time() {
     }
 }
 
+/// Many products at once, of tiles that are not full, of few results of long sums, and of operands and results with other dimensions next to
+/// each other.
+#[test]
+fn products_of_all_shapes() {
+    // The extents of the result's dimensions and the reduced one, and which of them index the operands.
+    let cases: [(&[usize], &[usize], &[usize]); 9] = [
+        (&[1, 64, 64, 48], &[0, 1, 3], &[0, 3, 2]),
+        (&[2, 33, 68, 70], &[0, 1, 3], &[0, 3, 2]),
+        (&[2, 130, 100, 17], &[3, 0, 1], &[2, 0, 3]),
+        (&[3, 32, 32, 300], &[3, 0, 1], &[3, 0, 2]),
+        (&[2, 40, 31, 260], &[1, 3, 0], &[3, 2, 0]),
+        (&[1, 70, 66, 600], &[0, 1, 3], &[0, 3, 2]),
+        (&[1, 5, 300, 200], &[0, 1, 3], &[0, 3, 2]),
+        // The last dimension of the result belongs to the rows.
+        (&[12, 34, 6, 100], &[0, 3, 2], &[3, 1]),
+        // Two dimensions of columns.
+        (&[36, 10, 12, 150], &[3, 0], &[1, 2, 3]),
+    ];
+    for (k, (extents, left, right)) in cases.into_iter().enumerate() {
+        let t = ["f32", "f64"][k % 2];
+        let Some(device) = device() else { return };
+        let name = |over: &[usize]| over.iter().map(|k| format!("x{k}")).collect::<Vec<_>>().join(", ");
+        let extent = |k: usize| match left.iter().position(|l| *l == k) {
+            Some(dim) => format!("extent a0 {dim}"),
+            None => format!("extent a1 {}", right.iter().position(|r| *r == k).unwrap()),
+        };
+        let outer: String = (0..3).map(|k| format!("x{k}: i64 = {}; ", extent(k))).collect();
+        let text = format!(
+            "program (a0: Array{}<{t}>, a1: Array{}<{t}>)
+                site 0 = \"here\"
+                {{
+                  a2: Array3<{t}> = reduce @0 sum
+                    extents () {{ {outer} -> x0, x1, x2 }}
+                    len () {{ x0: i64 = {} -> x0 }}
+                    element (x0: i64, x1: i64, x2: i64, x3: i64) {{
+                      x4: {t} = a0[{}] @0 inside; x5: {t} = a1[{}] @0 inside; x6: {t} = x4 * x5;
+                      x7: {t} = 2.0{suffix}; x8: {t} = x6 * x7 -> x8 }}
+                    init () {{ x0: {t} = 3.0{suffix} -> x0 }}
+                    op (x0: {t}, x1: {t}) {{ x2: {t} = x0 + x1 -> x2 }}
+                  -> a2
+                }}",
+            left.len(),
+            right.len(),
+            extent(3),
+            name(left),
+            name(right),
+            suffix = if t == "f32" { t } else { "" },
+        );
+        let program = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let argument = |over: &[usize]| {
+            let of = over.iter().map(|k| extents[*k]).collect();
+            argument(&program.arrays[0].columns, of)
+        };
+        let arguments = [argument(left), argument(right)];
+        let [a, b] = arguments.clone().map(ArrayTuple::Array);
+        let expected = evaluate(&program, &ArrayTuple::Pair(Arc::new((a, b)))).unwrap();
+        // One unit does as little as possible in parts, many do as much.
+        for (shape, units, wide) in [(Shape::Cpu, 2, false), (Shape::Gpu, 1, false), (Shape::Gpu, 40, k % 3 == 0)] {
+            let target = Target { shape, units, wide, ..device.target() };
+            let what = format!("{target:?} {extents:?} {left:?} {right:?}");
+            let code = Code::new(program.clone(), device.clone(), target).unwrap();
+            // All numbers are integers.
+            assert_eq!(run(&code, &arguments).unwrap(), expected, "{what}");
+        }
+    }
+}
+
 /// Groups of few items, so that rows that are not very long have many parts: in one launch a part has 64 elements, 2048 elements are a block, and
 /// 65536 a link of the chain.
 fn small_groups(target: Target) -> Target {

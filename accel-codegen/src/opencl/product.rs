@@ -85,10 +85,10 @@ pub mod row_major {
         (0..c.roles.len() - 1).filter(|p| c.roles[*p] == role).collect()
     }
 
-    /// How many elements they have, as an expression.
-    pub fn size(c: &Contraction, role: Role, extent: impl Fn(usize) -> String) -> String {
+    /// How many elements they have, as an expression that begins with `one`.
+    pub fn size(c: &Contraction, role: Role, one: &str, extent: impl Fn(usize) -> String) -> String {
         let dims: String = dims(c, role).iter().map(|p| format!(" * {}", extent(*p))).collect();
-        format!("(i64)1{dims}")
+        format!("{one}{dims}")
     }
 }
 
@@ -107,15 +107,16 @@ impl Writer<'_> {
         extent: impl Fn(usize) -> String,
         stride: impl Fn(usize) -> String,
     ) {
+        let p = if self.declarations.dialect.is_gpu() { "P" } else { "i64" };
         self.line(format!("{name} = 0;"));
         self.braces("", |w| {
-            w.line(format!("i64 position = {at};"));
-            for (k, p) in dims.iter().enumerate().rev() {
-                let (step, size) = (stride(*p), extent(*p));
+            w.line(format!("{p} position = {at};"));
+            for (k, dim) in dims.iter().enumerate().rev() {
+                let (step, size) = (stride(*dim), extent(*dim));
                 match k {
-                    0 => w.line(format!("{name} += position * ({step});")),
+                    0 => w.line(format!("{name} += position * ({p})({step});")),
                     _ => {
-                        w.line(format!("{name} += position % {size} * ({step});"));
+                        w.line(format!("{name} += position % {size} * ({p})({step});"));
                         w.line(format!("position /= {size};"));
                     }
                 }
@@ -129,7 +130,7 @@ impl Writer<'_> {
         self.scratch(scratch, &t.to_string());
         self.hoist_extents(a);
         self.hoist_column(a, o.column, "const ");
-        let size = row_major::size(c, role, extent);
+        let size = row_major::size(c, role, "(i64)1", extent);
         self.line(format!("const i64 size = {size}, panels = (size + {width} - 1) / {width};"));
         let strides: Vec<String> = (0..c.roles.len()).map(|p| self.stride(o, p)).collect();
         let stride = |p: usize| strides[p].clone();
@@ -185,7 +186,7 @@ impl Writer<'_> {
             let inner: String = (p + 1..outer).map(|k| format!(" * task->extents[{k}]")).collect();
             format!("1{inner}")
         };
-        let (height, width) = (row_major::size(c, Role::Row, extent), row_major::size(c, Role::Column, extent));
+        let [height, width] = [Role::Row, Role::Column].map(|role| row_major::size(c, role, "(i64)1", extent));
         self.line(format!("const i64 height = {height}, high = (height + {HIGH} - 1) / {HIGH};"));
         self.line(format!("const i64 width = {width}, wide = (width + {wide} - 1) / {wide}, len = task->len;"));
         self.braces("for (i64 p = task->from; p < task->to; p++)", |w| {

@@ -96,7 +96,7 @@ impl Reduction {
             return Work::default();
         }
         let product = self.product.as_ref().and_then(|p| p.work(sizes, target));
-        if let Some(work) = product.or_else(|| self.tiled.as_ref()?.work(sizes)) {
+        if let Some(work) = product.or_else(|| self.tiled.as_ref()?.work(sizes, target)) {
             return work;
         }
         let parts = self.columns.as_ref().zip(columns::parts(n, len));

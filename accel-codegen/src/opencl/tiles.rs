@@ -1,64 +1,124 @@
-//! Matrix products on GPUs: each work-group does a tile of 64 by 64 results, each of its items 4 by 4 of them.
+//! Matrix products on GPUs: each work-group does a tile of the result, each of its items 4 by 4 numbers of it.
 //!
-//! For every sixteen steps along the reduced dimension the group copies the pieces of both operands that it needs to local memory,
-//! each item four numbers of each; items next to each other read along the dimension in which the operand is contiguous.
+//! For every sixteen steps along the reduced dimension the group copies the pieces of both operands that it needs to local memory;
+//! items next to each other read along the dimension in which the operand is contiguous. The numbers for the next sixteen steps are
+//! on their way from memory while it multiplies: NOTE [Several loads at a time].
+//!
+//! NOTE [Products in parts]
+//! Tiles of 64 by 64 need the fewest loads for each multiplication, but a result of 32 rows or columns would fill a half of them: it gets tiles of 32 by
+//! 32, of smaller groups. Where there are fewer tiles than keep the device busy, as for few results that are sums of very many products,
+//! the reduced dimension is cut into parts. Each has groups of its own, and one more kernel adds their results, always in the same order.
 
 use super::emit::Emitter;
+use super::launch;
 use super::product::{row_major, size_of_role};
-use super::{Kernel, Launch, Sizes, Work};
+use super::{Arg, Kernel, Launch, Sizes, Target, Work, size_of};
 use crate::code::Writer;
 use crate::liveness::Step;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Contraction, Operand, Role, Rows};
 
-/// The rows and columns of a tile,
-const SIDE: usize = 64;
-/// the steps along the reduced dimension that are in local memory at the same time,
+/// The steps along the reduced dimension that are in local memory at the same time,
 const DEPTH: usize = 16;
-/// and the rows and columns of an item.
+/// and how many at least are worth a part of their own.
+const PART: usize = 8 * DEPTH;
+/// The rows and columns of an item.
 const EACH: usize = 4;
-/// From a line of a tile in local memory to the next: a few more numbers than are used, so that items that copy different lines at the same
-/// time do not wait for the same bank; whole vectors of four, which lines are read by.
-const LINE: usize = SIDE + 4;
-/// The items of a group.
-const ITEMS: usize = (SIDE / EACH) * (SIDE / EACH);
 /// Below so many multiplications other ways are faster.
 const WORTH: usize = 32 * 32 * 32;
 
-/// The kernel of a product.
+/// A shape of groups.
+#[derive(Clone, Copy)]
+struct Shape {
+    /// The rows and columns of a tile.
+    side: usize,
+    /// How many groups keep a compute unit busy.
+    busy: usize,
+}
+
+const SMALL: Shape = Shape { side: 32, busy: 16 };
+const LARGE: Shape = Shape { side: 64, busy: 2 };
+
+impl Shape {
+    /// The items of a group.
+    const fn items(self) -> usize {
+        (self.side / EACH) * (self.side / EACH)
+    }
+
+    /// How many numbers of each operand an item copies.
+    const fn copies(self) -> usize {
+        self.side * DEPTH / self.items()
+    }
+
+    /// From a line of a tile in local memory to the next: a few more numbers than are used, so that items that copy different lines at the same
+    /// time do not wait for the same bank; whole vectors of four, which lines are read by.
+    const fn line(self) -> usize {
+        self.side + EACH
+    }
+}
+
+/// The kernels of a product.
 #[derive(Clone, Debug)]
 pub struct Tiled {
+    ty: ScalarType,
     roles: Vec<Role>,
-    kernel: Kernel,
+    small: Kernel,
+    large: Kernel,
+    /// Adds the results of parts.
+    join: Kernel,
 }
 
 impl Tiled {
-    /// Prints it, if the device's groups are large enough.
+    /// Prints them, if the device's groups are large enough.
     pub fn new(e: &mut Emitter, s: &Step, to: ArrayId, outer: usize, rows: &Rows, c: &Contraction) -> Option<Tiled> {
-        let room = 2 * LINE * DEPTH * crate::ops::bytes(c.ty) as usize;
-        if e.target.largest_group < ITEMS || e.target.local_memory < room {
+        let room = 2 * LARGE.line() * DEPTH * crate::ops::bytes(c.ty) as usize;
+        if e.target.largest_group < LARGE.items() || e.target.local_memory < room {
             return None;
         }
-        let mut w = Writer::new(e.program, e.declarations, s.stmt.site);
-        w.tile_of_group(to, outer, rows, c);
-        let params = std::mem::take(&mut w.params);
-        let body = w.finish();
-        let kernel = e.entry(&format!("product_{}", s.number), params, outer, 1, &body);
-        Some(Tiled { roles: c.roles.clone(), kernel })
+        let mut tile = |shape: Shape| {
+            let mut w = Writer::new(e.program, e.declarations, s.stmt.site);
+            w.tile_of_group(shape, to, outer, rows, c);
+            let params = std::mem::take(&mut w.params);
+            let body = w.finish();
+            e.entry(&format!("product_{}_{}", s.number, shape.side), params, outer, 3, &body)
+        };
+        let (small, large) = (tile(SMALL), tile(LARGE));
+        let join = format!("product_{}_join", s.number);
+        e.function(s, &join, |w| {
+            w.scratch(0, &c.ty.to_string());
+            w.param(Arg::Number(1), "const i64 arg1".into());
+            w.factor_and_init(to, rows, c);
+            w.line(format!("{} sum = s0[p];", c.ty));
+            w.line("for (P part = 1; part < (P)arg1; part++) sum += s0[part * (P)arg0 + p];");
+            w.param(Arg::Number(0), "const i64 arg0".into());
+            w.line(format!("a{to}_0[p] = init + factor * sum;"));
+            format!("static int {join}({}, const P p)", w.parameters())
+        });
+        Some(Tiled { ty: c.ty, roles: c.roles.clone(), small, large, join: e.grid_kernel(&join) })
     }
 
-    /// The launch, if the product is large enough.
-    pub fn work(&self, sizes: &Sizes) -> Option<Work<'_>> {
+    /// The launches, if the product is large enough.
+    pub fn work(&self, sizes: &Sizes, target: &Target) -> Option<Work<'_>> {
         let size = |role| size_of_role(&self.roles, role, sizes.space);
         let (batch, rows, columns, len) = (size(Role::Batch), size(Role::Row), size(Role::Column), sizes.len as usize);
         if rows.min(columns).min(len) < EACH || rows.saturating_mul(columns).saturating_mul(len) < WORTH {
             return None;
         }
-        let groups = batch * rows.div_ceil(SIDE) * columns.div_ceil(SIDE);
-        let numbers = vec![sizes.len];
-        let launch =
-            Launch { kernel: &self.kernel, global: [groups * ITEMS, 1], group: [ITEMS, 1], numbers, local: vec![] };
-        Some(Work { scratch: vec![], launches: vec![launch] })
+        let (kernel, shape) = if rows.min(columns) <= SMALL.side { (&self.small, SMALL) } else { (&self.large, LARGE) };
+        let tiles = batch * rows.div_ceil(shape.side) * columns.div_ceil(shape.side);
+        let parts = (target.units * shape.busy / tiles).clamp(1, len.div_ceil(PART));
+        let size = len.div_ceil(parts).next_multiple_of(DEPTH);
+        let parts = len.div_ceil(size);
+        let numbers = [len, size, parts].map(|n| n as i64).to_vec();
+        let global = [tiles * parts * shape.items(), 1];
+        let mut launches = vec![Launch { kernel, global, group: [shape.items(), 1], numbers, local: vec![] }];
+        let mut scratch = 1;
+        if parts > 1 {
+            let results = batch * rows * columns;
+            scratch = parts * results;
+            launches.push(launch::items(&self.join, results, vec![results as i64, parts as i64], target));
+        }
+        Some(Work { scratch: vec![size_of(self.ty, scratch)], launches })
     }
 }
 
@@ -67,95 +127,141 @@ fn vector(t: ScalarType) -> &'static str {
     if t == ScalarType::F32 { "float4" } else { "double4" }
 }
 
+/// The operands, and what they are called: which role and extent belong to each, and where the tile begins.
+fn operands(c: &Contraction) -> [(&'static str, &Operand, Role, &'static str, &'static str); 2] {
+    [("left", &c.left, Role::Row, "top", "height"), ("right", &c.right, Role::Column, "start", "width")]
+}
+
 impl Writer<'_> {
-    fn tile_of_group(&mut self, to: ArrayId, outer: usize, rows: &Rows, c: &Contraction) {
-        let t = c.ty;
+    fn tile_of_group(&mut self, shape: Shape, to: ArrayId, outer: usize, rows: &Rows, c: &Contraction) {
+        let (t, side) = (c.ty, shape.side);
         self.factor_and_init(to, rows, c);
-        for k in 0..outer {
-            self.param(super::Arg::Space(k), format!("const i64 n{k}"));
-        }
-        let extent = |p: usize| format!("n{p}");
-        let (height, width) = (row_major::size(c, Role::Row, extent), row_major::size(c, Role::Column, extent));
-        self.line(format!("const i64 height = {height}, width = {width};"));
-        self.line(format!(
-            "const i64 high = (height + {}) / {SIDE}, wide = (width + {}) / {SIDE};",
-            SIDE - 1,
-            SIDE - 1
-        ));
-        self.line("const i64 group = get_group_id(0), batch = group / (high * wide);");
-        self.line(format!("const i64 top = group / wide % high * {SIDE}, start = group % wide * {SIDE};"));
+        self.scratch(0, &t.to_string());
+        let extent = |p: usize| format!("(P)n{p}");
+        let [batches, height, width] =
+            [Role::Batch, Role::Row, Role::Column].map(|role| row_major::size(c, role, "(P)1", extent));
+        self.line(format!("const P height = {height}, width = {width};"));
+        self.line(format!("const P high = (height + {0}) / {side}, wide = (width + {0}) / {side};", side - 1));
+        self.line("const P group = get_group_id(0), part = group % (P)arg2, tile = group / (P)arg2;");
+        self.line(format!("const P batch = tile / (high * wide), top = tile / wide % high * {side};"));
+        self.line(format!("const P start = tile % wide * {side};"));
+        self.line("const P from = part * (P)arg1, to = min(from + (P)arg1, (P)arg0);");
         self.line("const int item = get_local_id(0);");
-        self.line(format!("const int down = item / {0} * {EACH}, along = item % {0} * {EACH};", SIDE / EACH));
-        for (name, o, role, first, size) in
-            [("left", &c.left, Role::Row, "top", "height"), ("right", &c.right, Role::Column, "start", "width")]
-        {
-            self.places(name, o, c, role, [first, size]);
+        self.line(format!("const int down = item / {0} * {EACH}, along = item % {0} * {EACH};", side / EACH));
+        for (name, o, role, first, size) in operands(c) {
+            self.places(shape, name, o, c, role, [first, size]);
         }
         let four = vector(t);
         let all = || (0..EACH).flat_map(|i| (0..EACH).map(move |j| (i, j)));
         all().for_each(|(i, j)| self.line(format!("{t} y{i}_{j} = 0;")));
-        self.braces(&format!("for (P k = 0; k < (P)arg0; k += {DEPTH})"), |w| {
-            for (name, o) in [("left", &c.left), ("right", &c.right)] {
-                let column = format!("a{}_{}", o.array, o.column);
-                w.braces(&format!("for (int e = 0; e < {}; e++)", SIDE * DEPTH / ITEMS), |w| {
-                    w.line(format!(
-                        "{name}[{name}_depth[e] * {LINE} + {name}_at[e]] = k + {name}_depth[e] < (P)arg0 ? {column}[{name}_place[e] + (k + {name}_depth[e]) * {name}_step] : 0;"
-                    ));
-                });
+        self.load(shape, c, "from");
+        self.braces(&format!("for (P k = from; k < to; k += {DEPTH})"), |w| {
+            for (name, ..) in operands(c) {
+                let place = format!("{name}[{name}_depth[u] * {} + {name}_at[u]]", shape.line());
+                w.unrolled(shape.copies(), |w| w.line(format!("{place} = {name}_next[u];")));
             }
             w.line("barrier(CLK_LOCAL_MEM_FENCE);");
+            w.load(shape, c, &format!("k + {DEPTH}"));
             w.braces(&format!("for (int d = 0; d < {DEPTH}; d++)"), |w| {
                 for (v, name, at) in [("b", "left", "down"), ("c", "right", "along")] {
-                    w.line(format!("const {four} {v} = *(const local {four} *)({name} + d * {LINE} + {at});"));
+                    w.line(format!(
+                        "const {four} {v} = *(const local {four} *)({name} + d * {} + {at});",
+                        shape.line()
+                    ));
                 }
                 all().for_each(|(i, j)| w.line(format!("y{i}_{j} = fma(b.s{i}, c.s{j}, y{i}_{j});")));
             });
             w.line("barrier(CLK_LOCAL_MEM_FENCE);");
         });
+        self.braces("if (arg2 == 1)", |w| {
+            all().for_each(|(i, j)| w.line(format!("y{i}_{j} = init + factor * y{i}_{j};")));
+        });
+        self.line(format!("global {t} *const out = arg2 == 1 ? a{to}_0 : s0 + part * ({batches} * height * width);"));
+        self.store_tile_of_item(outer, c);
+    }
+
+    /// Writes the numbers of an item that are inside of the result to `out`.
+    fn store_tile_of_item(&mut self, outer: usize, c: &Contraction) {
+        let t = c.ty;
+        let extent = |p: usize| format!("(P)n{p}");
         let stride = |p: usize| -> String {
             let inner: String = (p + 1..outer).map(|k| format!(" * n{k}")).collect();
             format!("1{inner}")
         };
-        self.line("i64 base;");
+        self.line("P base;");
         self.offset("base", "batch", &row_major::dims(c, Role::Batch), extent, stride);
         for i in 0..EACH {
-            self.line(format!("i64 row{i}, column{i};"));
+            self.line(format!("P row{i}, column{i};"));
             let last = |first: &str, side: &str, size: &str| format!("min({first} + {side} + {i}, {size} - 1)");
             let (row, column) = (last("top", "down", "height"), last("start", "along", "width"));
             self.offset(&format!("row{i}"), &row, &row_major::dims(c, Role::Row), extent, stride);
             self.offset(&format!("column{i}"), &column, &row_major::dims(c, Role::Column), extent, stride);
         }
-        for (i, j) in all() {
-            self.line(format!(
-                "if (top + down + {i} < height && start + along + {j} < width) a{to}_0[base + row{i} + column{j}] = init + factor * y{i}_{j};"
-            ));
+        let inside = |i: usize| format!("top + down + {i} < height");
+        let scalars = |w: &mut Self| {
+            for (i, j) in (0..EACH).flat_map(|i| (0..EACH).map(move |j| (i, j))) {
+                let inside = inside(i);
+                w.line(format!(
+                    "if ({inside} && start + along + {j} < width) out[base + row{i} + column{j}] = y{i}_{j};"
+                ));
+            }
+        };
+        if c.roles[outer - 1] != Role::Column {
+            return scalars(self);
+        }
+        // Vectors of 16 bytes, where four columns lie next to each other and all rows begin at such a vector.
+        self.braces(&format!("if (n{} % {EACH} == 0 && start + along < width)", outer - 1), |w| {
+            for i in 0..EACH {
+                w.braces(&format!("if ({})", inside(i)), |w| {
+                    let (vector, lanes) = if t == ScalarType::F32 { ("float4", 4) } else { ("double2", 2) };
+                    w.line(format!(
+                        "global {vector} *const four = (global {vector} *)(out + base + row{i} + column0);"
+                    ));
+                    for k in 0..EACH / lanes {
+                        let values: Vec<_> = (k * lanes..(k + 1) * lanes).map(|j| format!("y{i}_{j}")).collect();
+                        w.line(format!("four[{k}] = ({vector})({});", values.join(", ")));
+                    }
+                });
+            }
+        });
+        self.braces("else", scalars);
+    }
+
+    /// Loads the numbers that an item copies for the steps from `k` on, `left_next` and `right_next`, zeros beyond the part.
+    fn load(&mut self, shape: Shape, c: &Contraction, k: &str) {
+        for (name, o, ..) in operands(c) {
+            let column = format!("a{}_{}", o.array, o.column);
+            self.unrolled(shape.copies(), |w| {
+                w.line(format!("const P at = {k} + {name}_depth[u];"));
+                w.line(format!("{name}_next[u] = at < to ? {column}[{name}_place[u] + at * {name}_step] : 0;"));
+            });
         }
     }
 
     /// The local memory of an operand, and for each of the numbers that an item copies: where it is in memory but for the reduced
     /// dimension, how far along that it is, and in which row or column of the tile.
-    fn places(&mut self, name: &str, o: &Operand, c: &Contraction, role: Role, [first, size]: [&str; 2]) {
-        let t = c.ty;
-        let each = SIDE * DEPTH / ITEMS;
+    fn places(&mut self, shape: Shape, name: &str, o: &Operand, c: &Contraction, role: Role, [first, size]: [&str; 2]) {
+        let (t, side, copies) = (c.ty, shape.side, shape.copies());
         self.hoist_extents(o.array);
         self.hoist_column(o.array, o.column, "const ");
-        let extent = |p: usize| format!("n{p}");
+        let extent = |p: usize| format!("(P)n{p}");
         let strides: Vec<String> = (0..c.roles.len()).map(|p| self.stride(o, p)).collect();
         let stride = |p: usize| strides[p].clone();
         let aligned = format!("__attribute__((aligned(sizeof({}))))", vector(t));
-        self.line(format!("local {t} {name}[{}] {aligned};", LINE * DEPTH));
+        self.line(format!("local {t} {name}[{}] {aligned};", shape.line() * DEPTH));
+        self.line(format!("{t} {name}_next[{copies}];"));
         self.line(format!("const P {name}_step = {};", strides[c.roles.len() - 1]));
-        self.line(format!("P {name}_place[{each}];"));
-        self.line(format!("int {name}_depth[{each}], {name}_at[{each}];"));
-        self.braces(&format!("for (int e = 0; e < {each}; e++)"), |w| {
-            w.line(format!("const int n = e * {ITEMS} + item;"));
-            w.line(format!("{name}_depth[e] = {name}_step == 1 ? n % {DEPTH} : n / {SIDE};"));
-            w.line(format!("{name}_at[e] = {name}_step == 1 ? n / {DEPTH} : n % {SIDE};"));
-            w.line("i64 base, rest;");
+        self.line(format!("P {name}_place[{copies}];"));
+        self.line(format!("int {name}_depth[{copies}], {name}_at[{copies}];"));
+        self.unrolled(copies, |w| {
+            w.line(format!("const int n = u * {} + item;", shape.items()));
+            w.line(format!("{name}_depth[u] = {name}_step == 1 ? n % {DEPTH} : n / {side};"));
+            w.line(format!("{name}_at[u] = {name}_step == 1 ? n / {DEPTH} : n % {side};"));
+            w.line("P base, rest;");
             w.offset("base", "batch", &row_major::dims(c, Role::Batch), extent, stride);
-            let at = format!("min({first} + {name}_at[e], {size} - 1)");
+            let at = format!("min({first} + {name}_at[u], {size} - 1)");
             w.offset("rest", &at, &row_major::dims(c, role), extent, stride);
-            w.line(format!("{name}_place[e] = base + rest;"));
+            w.line(format!("{name}_place[u] = base + rest;"));
         });
     }
 }
