@@ -17,8 +17,10 @@ use crate::ops;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Code, Instr, Rows};
 
-/// How many elements an item reads before it combines them, where they are cheap: NOTE [Several loads at a time].
-const TURNS: usize = 8;
+/// How many elements an item reads before it combines them, where they are cheap: NOTE [Several loads at a time],
+pub const TURNS: usize = 8;
+/// and where rows are short.
+const FEW_TURNS: usize = 4;
 
 /// Whether code always succeeds.
 pub fn succeeds(code: &Code) -> bool {
@@ -68,7 +70,8 @@ impl Emitter<'_> {
         self.group_kernel(s, &format!("fold_{}_group", s.number), outer, |w| {
             let types = w.columns(to);
             w.part_bounds();
-            w.reduce_part(&types, outer, rows, false);
+            w.locals(&types);
+            w.reduce_part(&types, outer, rows, false, TURNS);
             w.braces("if (item == 0)", |w| {
                 w.braces("if (arg2 == 1)", |w| w.finish_row(to, &types, rows));
                 w.braces("else", |w| w.leave_part(&types));
@@ -81,12 +84,33 @@ impl Emitter<'_> {
         self.group_kernel(s, &format!("fold_{}_join_group", s.number), outer, |w| {
             let types = w.columns(to);
             w.state(&types);
+            w.locals(&types);
             w.line("const P from = 0, to = arg0;");
             let part =
                 |k: &str| -> Vec<String> { (0..types.len()).map(|c| format!("s{c}[row * arg0 + {k}]")).collect() };
-            w.reduce_items(&types, rows, false, |w, k, x| w.assign(x, &part(k)));
+            w.reduce_items(&types, rows, false, TURNS, |w, k, x| w.assign(x, &part(k)));
             w.braces("if (item == 0)", |w| w.finish_row(to, &types, rows));
         })
+    }
+
+    /// The `arg0` rows of `arg1` elements by teams of `arg2` items, several of them in a group. Teams that have no row do the last one,
+    /// too, as all items go to the barriers.
+    pub fn fold_team(&mut self, s: &Step, to: ArrayId, outer: usize, rows: &Rows) -> Kernel {
+        let mut w = Writer::new(self.program, self.declarations, s.stmt.site);
+        let types = w.columns(to);
+        w.line("const uint size = arg2, team = get_local_id(0) / size, item = get_local_id(0) % size;");
+        w.line("const P number = get_group_id(0) * (get_local_size(0) / size) + team;");
+        w.line("const P row = min(number, (P)arg0 - 1), from = 0, to = arg1;");
+        w.narrow_index(outer, "row");
+        for (c, t) in types.iter().enumerate() {
+            w.param(Arg::Local(c), format!("local {t} *m{c}"));
+            w.line(format!("local {t} *const l{c} = m{c} + team * size;"));
+        }
+        w.reduce_part(&types, outer, rows, false, FEW_TURNS);
+        w.braces("if (item == 0 && number < (P)arg0)", |w| w.finish_row(to, &types, rows));
+        let params = std::mem::take(&mut w.params);
+        let body = w.finish();
+        self.entry(&format!("fold_{}_team", s.number), params, outer, 3, &body)
     }
 }
 
@@ -101,10 +125,10 @@ impl Writer<'_> {
         }
     }
 
-    /// Combines the elements `from..to` of the row to `l0[0]`, ..
-    pub fn reduce_part(&mut self, types: &[ScalarType], outer: usize, rows: &Rows, reverse: bool) {
+    /// Combines the elements `from..to` of the row to `l0[0]`, .., of which an item reads some `turns` at a time if they are cheap.
+    pub fn reduce_part(&mut self, types: &[ScalarType], outer: usize, rows: &Rows, reverse: bool, turns: usize) {
         self.hoist(&[&rows.element, &rows.op]);
-        self.reduce_items(types, rows, reverse, |w, k, x| {
+        self.reduce_items(types, rows, reverse, turns, |w, k, x| {
             let at = if reverse { format!("arg1 - 1 - ({k})") } else { k.into() };
             w.code(&rows.element, &row_index(outer, &at), x);
         });
@@ -115,13 +139,13 @@ impl Writer<'_> {
         types: &[ScalarType],
         rows: &Rows,
         reverse: bool,
+        turns: usize,
         element: impl Fn(&mut Self, &str, &[String]),
     ) {
         self.hoist(&[&rows.op]);
-        self.locals(types);
         let (y, x) = (names("y", types), names("x", types));
-        let turns = rows.known.is_some();
-        if turns {
+        let by_turns = rows.known.is_some();
+        if by_turns {
             self.line("const P count = min(to - from, (P)size), stop = to, step = size;");
             self.line("P k = from + item;");
         } else {
@@ -136,12 +160,12 @@ impl Writer<'_> {
             w.declare(&y, types);
             element(w, "k", &y);
             w.line("k += step;");
-            if turns && is_cheap(&rows.element) {
-                w.braces(&format!("for (; k + {} * step < stop; k += {TURNS} * step)", TURNS - 1), |w| {
-                    types.iter().enumerate().for_each(|(c, t)| w.line(format!("{t} v{c}[{TURNS}];")));
+            if by_turns && is_cheap(&rows.element) {
+                w.braces(&format!("for (; k + {} * step < stop; k += {turns} * step)", turns - 1), |w| {
+                    types.iter().enumerate().for_each(|(c, t)| w.line(format!("{t} v{c}[{turns}];")));
                     let values = names_at("v", types, "u");
-                    w.unrolled(TURNS, |w| element(w, "(k + u * step)", &values));
-                    w.unrolled(TURNS, |w| w.code(&rows.op, &in_order(reverse, &y, &values), &y));
+                    w.unrolled(turns, |w| element(w, "(k + u * step)", &values));
+                    w.unrolled(turns, |w| w.code(&rows.op, &in_order(reverse, &y, &values), &y));
                 });
             }
             w.braces("for (; k < stop; k += step)", |w| {

@@ -21,6 +21,10 @@ const ITEMS: usize = 1 << 15;
 /// and the least size of a part.
 const LEAST: usize = 16;
 
+/// Rows of at least so many elements are done by several items, of which each has about as many: they read elements next to each other, which
+/// items with a row each would not.
+const SHORT: usize = 8;
+
 /// How many work-groups a compute unit is given, to keep it busy,
 pub const GROUPS_PER_UNIT: usize = 8;
 /// and how many parts a row is cut into for them at most.
@@ -39,8 +43,8 @@ pub struct Reduction {
     /// For contractions.
     product: Option<Product>,
     tiled: Option<Tiled>,
-    /// For work-groups: a part, and what combines parts.
-    groups: Option<[Kernel; 2]>,
+    /// For work-groups: a part, what combines parts, and several short rows.
+    groups: Option<[Kernel; 3]>,
     /// Parts of columns, neighbouring rows by neighbouring items.
     across: Option<Kernel>,
 }
@@ -72,8 +76,9 @@ impl Reduction {
             .contraction()
             .filter(|_| gpu && group::suits(rows))
             .and_then(|c| Tiled::new(e, s, to, outer, rows, &c));
-        let groups =
-            (gpu && group::suits(rows)).then(|| [e.fold_group(s, to, outer, rows), e.join_group(s, to, outer, rows)]);
+        let groups = (gpu && group::suits(rows)).then(|| {
+            [e.fold_group(s, to, outer, rows), e.join_group(s, to, outer, rows), e.fold_team(s, to, outer, rows)]
+        });
         let across = (gpu && in_columns(outer, rows)).then(|| e.kernel(&name("part"), outer, Tasks::Across));
         Reduction {
             product,
@@ -109,7 +114,10 @@ impl Reduction {
             ];
             return Work { scratch: scratch(&self.types, parts * n), launches };
         }
-        if let Some([part, join]) = self.groups.as_ref().filter(|_| self.across.is_none() && by_groups(n, len)) {
+        if let Some([part, join, team]) = self.groups.as_ref().filter(|_| self.across.is_none() && len >= SHORT) {
+            if let Some(launch) = teams(team, &self.types, n, len, target) {
+                return one(launch);
+            }
             let (parts, size) = group_parts(n, len, target);
             let mut launches = vec![groups(part, &self.types, n * parts, [size, len, parts], target)];
             if parts > 1 {
@@ -225,6 +233,17 @@ fn part_size(n: usize, len: usize, cost: usize, target: &Target) -> Option<usize
 /// Whether a group does more for a row, or a part of it, than an item would.
 fn by_groups(n: usize, len: usize) -> bool {
     len >= 256 || (len >= 64 && n < ITEMS)
+}
+
+/// A launch of teams for `n` rows, if they are short, or if there are so many that none of them needs more than a group.
+fn teams<'a>(kernel: &'a Kernel, types: &[ScalarType], n: usize, len: usize, target: &Target) -> Option<Launch<'a>> {
+    let most = group(target).min(target.local_memory / scan::row_bytes(types)).max(1);
+    let size = len.div_ceil(SHORT).next_power_of_two().min(most);
+    if len >= 64 && (n * size < ITEMS || size == most) {
+        return None;
+    }
+    let teams = most / size;
+    Some(scan::group_launch(kernel, types, n.div_ceil(teams), teams * size, &[teams * size], [n, len, size]))
 }
 
 /// How many parts each of `n` rows has for groups, and the elements of each.

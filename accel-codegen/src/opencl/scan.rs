@@ -10,7 +10,7 @@
 
 use super::emit::Emitter;
 use super::gpu::is_cheap;
-use super::group::names_at;
+use super::group::{TURNS, names_at};
 use super::launch::group;
 use super::look_back::LookBack;
 use super::rows::{group_parts, groups, scratch};
@@ -133,7 +133,8 @@ impl Emitter<'_> {
     fn scan_group(&mut self, s: &Step, scan: &Scan) -> Kernel {
         self.group_kernel(s, &format!("scan_{}_group", s.number), scan.outer, |w| {
             w.part_bounds();
-            w.reduce_part(scan.types, scan.outer, scan.rows, scan.reverse);
+            w.locals(scan.types);
+            w.reduce_part(scan.types, scan.outer, scan.rows, scan.reverse, TURNS);
             w.braces("if (item == 0)", |w| w.leave_part(scan.types));
         })
     }
@@ -156,7 +157,7 @@ impl Writer<'_> {
         self.braces("if (slot > 0)", |w| {
             w.line("const P from = 0, to = slot;");
             let part = |k: &str| names_at("s", types, &format!("row * arg2 + {k}"));
-            w.reduce_items(types, rows, reverse, |w, k, x| w.assign(x, &part(k)));
+            w.reduce_items(types, rows, reverse, TURNS, |w, k, x| w.assign(x, &part(k)));
             let (before, total) = (names("b", types), names_at("l", types, "0"));
             match rows.init.is_some() {
                 true => w.code(&rows.op, &in_order(reverse, &names("z", types), &total), &before),
