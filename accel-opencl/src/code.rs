@@ -4,6 +4,8 @@ use crate::cl::{self, Kernel, Mem};
 use crate::device::OpenDevice;
 use crate::memory::{Buffer, Failure};
 use crate::plan::Plan;
+use crate::run::Array;
+use crate::shapes::Shapes;
 use crate::together::Kernels;
 use accel_codegen::fault::record_length;
 use accel_codegen::liveness::analyse;
@@ -31,6 +33,8 @@ pub struct Code {
 #[derive(Default)]
 struct Spare {
     kernels: Vec<Kernels>,
+    /// NOTE [The shapes of the last run]
+    shapes: Option<Arc<Shapes>>,
     /// Records of faults that are all zero.
     records: Vec<Arc<Buffer>>,
 }
@@ -67,6 +71,18 @@ impl Code {
     /// Takes kernel objects back, when their calls have been enqueued.
     pub fn give_back(&self, kernels: Kernels) {
         self.spare().kernels.push(kernels);
+    }
+
+    /// The shapes of the last run, if it had arguments of the same extents.
+    pub fn shapes_of(&self, arguments: &[Array]) -> Option<Arc<Shapes>> {
+        let last = self.spare().shapes.clone()?;
+        let mut inputs = self.program.inputs.iter().zip(arguments);
+        inputs.all(|(a, given)| last.extents[*a] == given.extents).then_some(last)
+    }
+
+    /// Keeps the shapes of a run for the next one.
+    pub fn remember(&self, shapes: &Arc<Shapes>) {
+        self.spare().shapes = Some(shapes.clone());
     }
 
     /// A new kernel object.

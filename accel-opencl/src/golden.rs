@@ -100,13 +100,17 @@ fn compare_for(program: &Program, sizes: &[[usize; 2]], target: impl Fn(Target) 
             ArrayTuple::Unit => ArrayTuple::Array(a.clone()),
             rest => ArrayTuple::Pair(Arc::new((ArrayTuple::Array(a.clone()), rest))),
         });
-        match (evaluate(program, &tuple), run(&code, &arguments)) {
-            (Ok(expected), Ok(found)) => {
-                let pairs = expected.iter().zip(&found);
-                pairs.for_each(|(e, f)| same(e, f, &format!("{what} {size:?}\n{program}")));
+        let expected = evaluate(program, &tuple);
+        // The second run knows what the first one launched.
+        for found in [run(&code, &arguments), run(&code, &arguments)] {
+            match (&expected, found) {
+                (Ok(expected), Ok(found)) => {
+                    let pairs = expected.iter().zip(&found);
+                    pairs.for_each(|(e, f)| same(e, f, &format!("{what} {size:?}\n{program}")));
+                }
+                (Err(expected), Err(found)) => assert_eq!(what_failed(&found), what_failed(expected)),
+                (_, found) => panic!("{what} {size:?} {:?} {:?}\n{program}", found.err(), expected.err()),
             }
-            (Err(expected), Err(found)) => assert_eq!(what_failed(&found), what_failed(&expected)),
-            (expected, found) => panic!("{what} {size:?} {:?} {:?}\n{program}", found.err(), expected.err()),
         }
     }
 }
@@ -258,7 +262,7 @@ fn elements_at_a_time() {
         }";
     let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     // Of one unit, so that this is enough for items to take turns.
-    let sizes = [32_767, 32_768, 33_001, 40_003].map(|n| [n, 1]);
+    let sizes = [32_768, 33_001].map(|n| [n, 1]);
     for wide in [false, true] {
         compare(&program, &sizes, |t| Target { units: 1, wide, ..t });
     }
@@ -299,14 +303,14 @@ fn products_of_all_shapes() {
         (&[1, 64, 64, 48], &[0, 1, 3], &[0, 3, 2]),
         (&[2, 33, 68, 70], &[0, 1, 3], &[0, 3, 2]),
         (&[2, 130, 100, 17], &[3, 0, 1], &[2, 0, 3]),
-        (&[3, 32, 32, 300], &[3, 0, 1], &[3, 0, 2]),
-        (&[2, 40, 31, 260], &[1, 3, 0], &[3, 2, 0]),
-        (&[1, 70, 66, 600], &[0, 1, 3], &[0, 3, 2]),
+        (&[2, 32, 32, 260], &[3, 0, 1], &[3, 0, 2]),
+        (&[1, 40, 31, 260], &[1, 3, 0], &[3, 2, 0]),
+        (&[1, 70, 66, 270], &[0, 1, 3], &[0, 3, 2]),
         (&[1, 5, 300, 200], &[0, 1, 3], &[0, 3, 2]),
         // The last dimension of the result belongs to the rows.
         (&[12, 34, 6, 100], &[0, 3, 2], &[3, 1]),
         // Two dimensions of columns.
-        (&[36, 10, 12, 150], &[3, 0], &[1, 2, 3]),
+        (&[18, 10, 12, 150], &[3, 0], &[1, 2, 3]),
     ];
     for (k, (extents, left, right)) in cases.into_iter().enumerate() {
         let t = ["f32", "f64"][k % 2];

@@ -41,6 +41,7 @@ mod memory;
 mod plan;
 mod results;
 mod run;
+mod shapes;
 mod together;
 
 use accel_core::afun::Afun;

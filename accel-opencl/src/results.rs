@@ -6,6 +6,7 @@ use crate::device::OpenDevice;
 use crate::fault;
 use crate::memory::Buffer;
 use crate::run::{Array, Enqueued};
+use crate::shapes::Shapes;
 use accel_codegen::fault::record_length;
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, RawArray, ScalarType};
@@ -103,17 +104,17 @@ impl Transfer {
 /// # Errors
 /// What has failed on the device, and what the driver says.
 pub fn to_host(code: &Code, run: Enqueued) -> Result<Vec<RawArray>> {
-    let Enqueued { results, record, extents, little } = run;
+    let Enqueued { results, record, shapes, little } = run;
     let types = |k: usize| &code.program.arrays[code.program.results[k]].columns[..];
     let mut transfer = Transfer::default();
-    let shapes =
+    let arriving =
         arrive(&mut transfer, &code.device.queue, results.into_iter().enumerate().map(|(k, a)| (a, types(k))))?;
     if let Some(record) = &record {
         transfer.record(code, record)?;
     }
     transfer.finish(little)?;
-    clean(code, record, &extents, &transfer.record)?;
-    assemble(shapes, transfer.columns()?)
+    clean(code, record, &shapes, &transfer.record)?;
+    assemble(arriving, transfer.columns()?)
 }
 
 /// A run whose end nobody has waited for.
@@ -121,7 +122,7 @@ pub struct Pending {
     code: Arc<Code>,
     transfer: Transfer,
     record: Option<Arc<Buffer>>,
-    extents: Vec<Vec<i64>>,
+    shapes: Arc<Shapes>,
 }
 
 impl Pending {
@@ -129,12 +130,12 @@ impl Pending {
     ///
     /// # Errors
     /// What the driver says.
-    pub fn new(code: Arc<Code>, record: Option<Arc<Buffer>>, extents: Vec<Vec<i64>>) -> Result<Pending> {
+    pub fn new(code: Arc<Code>, record: Option<Arc<Buffer>>, shapes: Arc<Shapes>) -> Result<Pending> {
         let mut transfer = Transfer::default();
         if let Some(record) = &record {
             transfer.record(&code, record)?;
         }
-        Ok(Pending { code, transfer, record, extents })
+        Ok(Pending { code, transfer, record, shapes })
     }
 
     /// Waits for the end of the run.
@@ -146,7 +147,7 @@ impl Pending {
             self.transfer.events.push(self.code.device.queue.marker()?);
         }
         self.transfer.finish(false)?;
-        clean(&self.code, self.record.take(), &self.extents, &self.transfer.record)
+        clean(&self.code, self.record.take(), &self.shapes, &self.transfer.record)
     }
 }
 
@@ -159,9 +160,9 @@ impl Drop for Pending {
 }
 
 /// What has failed; a record that says nothing can be used again.
-fn clean(code: &Code, record: Option<Arc<Buffer>>, extents: &[Vec<i64>], numbers: &[i64]) -> Result<()> {
+fn clean(code: &Code, record: Option<Arc<Buffer>>, shapes: &Shapes, numbers: &[i64]) -> Result<()> {
     let Some(record) = record else { return Ok(()) };
-    match fault::failure(&code.program, extents, numbers) {
+    match fault::failure(&code.program, &shapes.extents, numbers) {
         Some(e) => Err(e),
         None => {
             code.give_back_record(record);

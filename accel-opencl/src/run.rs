@@ -6,8 +6,9 @@ use crate::code::{Code, failure, mem, upload_column};
 use crate::fault;
 use crate::memory::{Buffer, LARGE};
 use crate::plan::{Plan, Step};
+use crate::shapes::{Launch, Shapes, Work};
 use crate::together::Kernels;
-use accel_codegen::opencl::{Arg, Launch, Shape, Sizes};
+use accel_codegen::opencl::{Arg, Shape};
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, RawArray, Scalar, ScalarType};
 use accel_fusion::kernel::machine::{self, Store};
@@ -57,16 +58,21 @@ pub struct Enqueued {
     /// The record of faults, if a kernel has it.
     pub record: Option<Arc<Buffer>>,
     /// The extents of all arrays.
-    pub extents: Vec<Vec<i64>>,
+    pub shapes: Arc<Shapes>,
     /// Whether the device has little to do.
     pub little: bool,
 }
 
 /// The state of a run.
 pub struct Run<'a> {
-    code: &'a Code,
+    pub code: &'a Code,
+    /// What is known so far, or all of it.
+    pub shapes: Arc<Shapes>,
+    /// Whether all of it is known, from an earlier run.
+    is_known: bool,
+    /// Whether what is launched depends on elements of arrays.
+    has_read: Cell<bool>,
     /// By array.
-    extents: Vec<Vec<i64>>,
     arrays: Vec<Place>,
     kernels: RefCell<Kernels>,
     /// The record of faults, if a kernel has it.
@@ -78,16 +84,14 @@ pub struct Run<'a> {
 /// So many simple operations are little to do on a processor: they take a thread half a millisecond.
 const LITTLE: usize = 1 << 25;
 
-/// From this many elements on, positions need more than 32 bits.
-const WIDE: i128 = 1 << 31;
-
 impl Store for Run<'_> {
     fn extent(&self, a: ArrayId, dim: usize) -> Result<usize> {
-        Ok(self.extents[a][dim] as usize)
+        Ok(self.shapes.extents[a][dim] as usize)
     }
 
     /// Waits for the device, if the element is only there.
     fn scalar(&self, a: ArrayId, column: usize, at: usize) -> Result<Scalar> {
+        self.has_read.set(true);
         let missing = || Error::Internal(format!("a{a} has no element {at}"));
         let place = &self.arrays[a];
         if let Some(columns) = &place.host {
@@ -115,9 +119,12 @@ impl<'a> Run<'a> {
     /// What the host finds at run time; what the device finds is in the record, if it is not found first.
     pub fn start(code: &'a Code, arguments: Vec<Array>) -> Walked<Enqueued> {
         let n = code.program.arrays.len();
+        let known = code.shapes_of(&arguments);
         let mut run = Run {
             code,
-            extents: vec![vec![]; n],
+            is_known: known.is_some(),
+            shapes: known.unwrap_or_else(|| Arc::new(Shapes::new(n))),
+            has_read: Cell::new(false),
             arrays: vec![Place::default(); n],
             kernels: RefCell::new(code.kernels()),
             record: None,
@@ -131,15 +138,21 @@ impl<'a> Run<'a> {
             return Err(run.check(false).err().unwrap_or(e).into());
         }
         walked?;
-        let result = |a: &ArrayId| Array { extents: run.extents[*a].clone(), place: run.arrays[*a].clone() };
+        if !run.is_known && !run.has_read.get() {
+            code.remember(&run.shapes);
+        }
+        let result = |a: &ArrayId| Array { extents: run.shapes.extents[*a].clone(), place: run.arrays[*a].clone() };
         let results = code.program.results.iter().map(result).collect();
         let little = run.is_little();
-        Ok(Enqueued { results, record: run.record, extents: run.extents, little })
+        Ok(Enqueued { results, record: run.record, shapes: run.shapes, little })
     }
 
     fn walk(&mut self, arguments: Vec<Array>) -> Walked<()> {
         for (to, a) in self.code.program.inputs.iter().zip(arguments) {
-            self.set_extents(*to, a.extents)?;
+            if !self.is_known {
+                let extents: Vec<usize> = a.extents.iter().map(|e| *e as usize).collect();
+                self.set_extents(*to, &extents)?;
+            }
             self.put(*to, a.place);
         }
         self.plan(&self.code.plan)
@@ -151,23 +164,20 @@ impl<'a> Run<'a> {
     }
 
     fn step(&mut self, s: &Step) -> Walked<()> {
+        if !self.is_known {
+            let work = self.find_work(s)?.map(Arc::new);
+            Arc::make_mut(&mut self.shapes).set_work(s.number, work);
+        }
         match &s.op {
-            Op::Literal { to, literal } => self.literal(*to, *literal)?,
-            Op::Loop { to, extents, body } => self.loop_(s, to, extents, body)?,
-            Op::Reduce { to, extents, rows } => {
-                let (outer, len) = self.rows(extents, rows, s.site)?;
-                self.output(*to, &outer, &[], s.site)?;
-                self.launch(s, &outer, len)?;
+            Op::Literal { to, literal } => self.literal(*to, *literal),
+            Op::Loop { to, body, .. } => self.loop_(s, to, body)?,
+            Op::Reduce { to, .. } | Op::Scan { to, .. } => {
+                self.output(*to, &[], s.site)?;
+                self.launch(s)?;
             }
-            Op::Scan { to, extents, rows, .. } => {
-                let (outer, len) = self.rows(extents, rows, s.site)?;
-                let all = [&outer[..], &[len + usize::from(rows.init.is_some())]].concat();
-                machine::check_size(|| self.site(s.site), &all)?;
-                self.output(*to, &all, &[], s.site)?;
-                self.launch(s, &outer, len)?;
-            }
-            Op::Permute { to, defaults, extents, .. } => self.permute(s, *to, *defaults, extents)?,
-            Op::Reshape { to, from, extents } => self.reshape(s, *to, *from, extents)?,
+            Op::Permute { to, defaults, .. } => self.permute(s, *to, *defaults)?,
+            // The elements are shared, not copied.
+            Op::Reshape { to, from, .. } => self.put(*to, self.arrays[*from].clone()),
             Op::If { to, cond, then, otherwise } => {
                 let chosen = machine::truth(self.values(cond, s.site)?[0])?;
                 let (plan, results) = if chosen { (&s.blocks[0], &then.1) } else { (&s.blocks[1], &otherwise.1) };
@@ -185,38 +195,42 @@ impl<'a> Run<'a> {
                     self.take(to, &body.1, |a| s.blocks[1].owned_results.contains(&a));
                 }
             }
-            Op::Strip { to, len, body } => self.strip(s, to, len, body)?,
+            // All statements of the body at once; only these arrays are in memory.
+            Op::Strip { to, .. } => {
+                to.iter().try_for_each(|a| self.output(*a, &[], s.site))?;
+                self.launch(s)?;
+            }
         }
         s.dies.iter().for_each(|a| self.drop_array(*a));
         Ok(())
     }
 
-    fn literal(&mut self, to: ArrayId, literal: usize) -> Walked<()> {
-        let a = &self.code.program.literals[literal];
-        self.set_extents(to, a.extents.iter().map(|e| *e as i64).collect())?;
-        self.put(to, Place { host: Some(a.columns.clone()), device: self.code.literals[literal].clone() });
-        Ok(())
+    fn literal(&mut self, to: ArrayId, literal: usize) {
+        let columns = self.code.program.literals[literal].columns.clone();
+        self.put(to, Place { host: Some(columns), device: self.code.literals[literal].clone() });
     }
 
-    fn loop_(&mut self, s: &Step, to: &[ArrayId], extents: &kernel::Code, body: &kernel::Code) -> Walked<()> {
+    fn loop_(&mut self, s: &Step, to: &[ArrayId], body: &kernel::Code) -> Walked<()> {
         if let Some(needs) = &s.on_host
             && needs.iter().all(|a| self.arrays[*a].host.is_some())
         {
             return self.scalars(to, body, s.site);
         }
-        let extents = machine::extents(&self.code.program, self, extents, s.site)?;
         let mut over = &s.over[..];
         for a in to {
             let (own, others) = over.split_at(self.code.program.arrays[*a].columns.len().min(over.len()));
-            self.output(*a, &extents, own, s.site)?;
+            self.output(*a, own, s.site)?;
             over = others;
         }
-        self.launch(s, &extents, 1)
+        self.launch(s)
     }
 
     /// A loop of rank 0 whose arrays the host has.
     fn scalars(&mut self, to: &[ArrayId], body: &kernel::Code, site: SiteId) -> Walked<()> {
+        // These elements decide nothing.
+        let has_read = self.has_read.get();
         let mut values = self.values(body, site)?.into_iter();
+        self.has_read.set(has_read);
         for a in to {
             let info = &self.code.program.arrays[*a];
             let columns = info.columns.iter().map(|t| {
@@ -225,31 +239,19 @@ impl<'a> Run<'a> {
             });
             let columns: Vec<Column> =
                 columns.collect::<Option<_>>().ok_or_else(|| Error::Internal("a value of another type".into()))?;
-            self.extents[*a].clear();
             self.put(*a, Place { device: vec![None; columns.len()], host: Some(columns) });
         }
         Ok(())
     }
 
-    /// The outer extents and the length of rows.
-    fn rows(&self, extents: &kernel::Code, rows: &kernel::Rows, site: SiteId) -> Result<(Vec<usize>, usize)> {
-        let program = &self.code.program;
-        let outer = machine::extents(program, self, extents, site)?;
-        let len = machine::row_length(program, self, rows, &outer, site)?;
-        Ok((outer, len))
-    }
-
     /// The output takes over the memory of the defaults if nobody else has it, or gets a copy.
-    fn permute(&mut self, s: &Step, to: ArrayId, defaults: ArrayId, extents: &kernel::Code) -> Walked<()> {
-        let source = machine::extents(&self.code.program, self, extents, s.site)?;
-        let target: Vec<usize> = self.extents[defaults].iter().map(|e| *e as usize).collect();
+    fn permute(&mut self, s: &Step, to: ArrayId, defaults: ArrayId) -> Walked<()> {
         let columns = 0..self.code.program.arrays[to].columns.len();
         columns.clone().try_for_each(|k| self.on_device(defaults, k))?;
         let old = self.arrays[defaults].device.clone();
         if s.takes_defaults {
             self.arrays[defaults] = Place::default();
         }
-        self.set_extents(to, self.extents[defaults].clone())?;
         let mut new = vec![];
         for (k, old) in columns.zip(old) {
             let Some(mut old) = old else {
@@ -261,81 +263,27 @@ impl<'a> Run<'a> {
                 continue;
             }
             let t = self.code.program.arrays[to].columns[k];
-            let made = self.allocate(t, &target, s.site)?;
+            let made = self.allocate(to, t, s.site)?;
             if let Some(made) = &made {
-                let bytes = accel_codegen::opencl::size_of(t, target.iter().product());
+                let bytes = accel_codegen::opencl::size_of(t, self.count(to));
                 self.flush()?;
                 self.code.device.queue.copy(mem(&old)?, mem(made)?, bytes)?;
             }
             new.push(made);
         }
         self.put(to, Place { host: None, device: new });
-        self.launch(s, &source, 1)
-    }
-
-    /// The elements are shared, not copied.
-    fn reshape(&mut self, s: &Step, to: ArrayId, from: ArrayId, extents: &kernel::Code) -> Walked<()> {
-        let program = &self.code.program;
-        let new = machine::extents(program, self, extents, s.site)?;
-        let old: Vec<usize> = self.extents[from].iter().map(|e| *e as usize).collect();
-        machine::check_reshape(program, s.site, &old, &new)?;
-        self.set_extents(to, new.iter().map(|e| *e as i64).collect())?;
-        self.put(to, self.arrays[from].clone());
-        Ok(())
-    }
-
-    /// All statements of the body at once; only the arrays `to` are in memory.
-    fn strip(&mut self, s: &Step, to: &[ArrayId], len: &kernel::Code, body: &kernel::Block) -> Walked<()> {
-        let program = &self.code.program;
-        let len = machine::extents(program, self, len, s.site)?;
-        for inner in &body.stmts {
-            let extents = match &inner.op {
-                Op::Reduce { extents, rows, .. } => {
-                    let (outer, len) = self.rows(extents, rows, inner.site)?;
-                    self.check_rows(rows, &outer, len, inner.site)?;
-                    outer
-                }
-                op => machine::extents(program, self, op.codes()[0].1, inner.site)?,
-            };
-            for a in inner.op.defines() {
-                self.set_extents(*a, extents.iter().map(|e| *e as i64).collect())?;
-            }
-        }
-        for a in to {
-            let extents: Vec<usize> = self.extents[*a].iter().map(|e| *e as usize).collect();
-            self.output(*a, &extents, &[], s.site)?;
-        }
-        self.launch(s, &len, 1)
-    }
-
-    /// Empty rows need an initial value.
-    fn check_rows(&self, rows: &kernel::Rows, outer: &[usize], len: usize, site: SiteId) -> Result<()> {
-        if len == 0 && rows.init.is_none() && !outer.contains(&0) {
-            return Err(machine::empty_rows(&self.code.program, site, outer));
-        }
-        Ok(())
+        self.launch(s)
     }
 
     // ---- arrays
 
-    fn site(&self, site: SiteId) -> String {
+    pub fn site(&self, site: SiteId) -> String {
         self.code.program.sites[site].to_string()
     }
 
-    fn values(&self, code: &kernel::Code, site: SiteId) -> Result<Vec<Scalar>> {
-        machine::values(&self.code.program, self, code, site)
-    }
-
-    fn set_extents(&mut self, a: ArrayId, extents: Vec<i64>) -> Walked<()> {
-        self.check_positions(&extents, 1)?;
-        self.extents[a] = extents;
-        Ok(())
-    }
-
-    /// Whether the kernels can count so many elements.
-    fn check_positions(&self, extents: &[i64], len: usize) -> Walked<()> {
-        let product = extents.iter().fold(len as i128, |n, e| n.saturating_mul(i128::from(*e)));
-        if product >= WIDE && !self.code.target.wide { Err(Stop::Wide) } else { Ok(()) }
+    /// How many elements an array has.
+    fn count(&self, a: ArrayId) -> usize {
+        self.shapes.extents[a].iter().map(|e| *e as usize).product()
     }
 
     fn drop_array(&mut self, a: ArrayId) {
@@ -349,21 +297,15 @@ impl<'a> Run<'a> {
     }
 
     /// Makes an array, over others where that is possible.
-    fn output(
-        &mut self,
-        to: ArrayId,
-        extents: &[usize],
-        over: &[Option<(ArrayId, usize)>],
-        site: SiteId,
-    ) -> Walked<()> {
-        self.set_extents(to, extents.iter().map(|e| *e as i64).collect())?;
+    fn output(&mut self, to: ArrayId, over: &[Option<(ArrayId, usize)>], site: SiteId) -> Walked<()> {
         let mut device = vec![];
         for (k, t) in self.code.program.arrays[to].columns.iter().enumerate() {
             let old = over.get(k).copied().flatten();
-            let old = old.filter(|(a, _)| self.extents[*a] == self.extents[to]).and_then(|(a, k)| self.own(a, k));
+            let of_same_size = |(a, _): &(ArrayId, usize)| self.shapes.extents[*a] == self.shapes.extents[to];
+            let old = old.filter(of_same_size).and_then(|(a, k)| self.own(a, k));
             device.push(match old {
                 Some(old) => Some(old),
-                None => self.allocate(*t, extents, site)?,
+                None => self.allocate(to, *t, site)?,
             });
         }
         self.put(to, Place { host: None, device });
@@ -378,8 +320,9 @@ impl<'a> Run<'a> {
         free.then(|| buffer.clone())
     }
 
-    fn allocate(&self, t: ScalarType, extents: &[usize], site: SiteId) -> Result<Option<Arc<Buffer>>> {
-        let n: usize = extents.iter().product();
+    /// Memory for a column of an array.
+    fn allocate(&self, a: ArrayId, t: ScalarType, site: SiteId) -> Result<Option<Arc<Buffer>>> {
+        let n = self.count(a);
         if n == 0 {
             return Ok(None);
         }
@@ -389,7 +332,7 @@ impl<'a> Run<'a> {
             // What is held could be the memory for it.
             self.flush()?;
         }
-        let full = |f| failure(device, f, || self.site(site), extents, bytes());
+        let full = |f| failure(device, f, || self.site(site), &self.extents(a), bytes());
         device.memory.column(t, n).map(Some).map_err(full)
     }
 
@@ -401,7 +344,7 @@ impl<'a> Run<'a> {
         if place.device[k].is_none()
             && let Some(host) = &place.host
         {
-            let extents: Vec<usize> = self.extents[a].iter().map(|e| *e as usize).collect();
+            let extents: Vec<usize> = self.shapes.extents[a].iter().map(|e| *e as usize).collect();
             place.device[k] = upload_column(&self.code.device, &host[k], &extents)?;
         }
         Ok(())
@@ -409,10 +352,13 @@ impl<'a> Run<'a> {
 
     /// Makes `to` names of the arrays `from`, all at once. What is free goes to its new name only.
     fn take(&mut self, to: &[ArrayId], from: &[ArrayId], free: impl Fn(ArrayId) -> bool) {
-        let found: Vec<_> = from.iter().map(|f| (self.extents[*f].clone(), self.arrays[*f].clone())).collect();
+        let extents = |a: ArrayId| self.shapes.extents[a].clone();
+        let found: Vec<_> = from.iter().map(|f| (extents(*f), self.arrays[*f].clone())).collect();
         from.iter().filter(|f| free(**f)).for_each(|f| self.drop_array(*f));
         for (to, (extents, place)) in to.iter().zip(found) {
-            self.extents[*to] = extents;
+            if !self.is_known {
+                Arc::make_mut(&mut self.shapes).extents[*to] = extents;
+            }
             self.put(*to, place);
         }
     }
@@ -423,27 +369,16 @@ impl<'a> Run<'a> {
     /// The first failure.
     fn check(&self, little: bool) -> Result<()> {
         self.flush()?;
-        fault::check(self.code, self.record.as_deref(), &self.extents, little)
+        fault::check(self.code, self.record.as_deref(), &self.shapes.extents, little)
     }
 
     // ---- kernels
 
-    fn launch(&mut self, s: &Step, space: &[usize], len: usize) -> Walked<()> {
-        if let Op::Reduce { rows, .. } = &s.op {
-            self.check_rows(rows, space, len, s.site)?;
-        }
-        let space: Vec<i64> = space.iter().map(|e| *e as i64).collect();
-        self.check_positions(&space, len)?;
+    fn launch(&mut self, s: &Step) -> Walked<()> {
+        let nothing = || Error::Internal(format!("statement {} launches nothing", s.number));
+        let work: Arc<Work> = self.shapes.work(s.number).ok_or_else(nothing)?;
+        self.operations.set(self.operations.get().saturating_add(work.operations));
         let code = self.code;
-        let Some(statement) = code.module.statements.get(&s.number) else {
-            return Err(Error::Internal(format!("statement {} has no kernels", s.number)).into());
-        };
-        let sizes = Sizes { space: &space, len: len as i64, extents: &self.extents };
-        if statement.is_too_large(&sizes) {
-            return Err(Stop::Plain);
-        }
-        self.operations.set(self.operations.get().saturating_add(statement.operations(&sizes)));
-        let work = statement.work(&sizes, &code.target);
         let scratch = work.scratch.iter().map(|bytes| {
             let full = |f| failure(&code.device, f, || self.site(s.site), &[*bytes], *bytes);
             code.device.memory.plain(*bytes).map_err(full)
@@ -457,7 +392,7 @@ impl<'a> Run<'a> {
                     _ => {}
                 }
             }
-            self.enqueue(launch, &space, &scratch)?;
+            self.enqueue(launch, &work.space, &scratch)?;
         }
         scratch.into_iter().for_each(|b| self.kernels.get_mut().hold(b));
         Ok(())
@@ -465,7 +400,7 @@ impl<'a> Run<'a> {
 
     fn enqueue(&mut self, launch: &Launch, space: &[i64], scratch: &[Arc<Buffer>]) -> Result<()> {
         let value = |arg: &Arg| match arg {
-            Arg::Extent(a, dim) => Value::Number(self.extents[*a][*dim]),
+            Arg::Extent(a, dim) => Value::Number(self.shapes.extents[*a][*dim]),
             Arg::Space(dim) => Value::Number(space[*dim]),
             Arg::Number(k) => Value::Number(launch.numbers[*k]),
             Arg::Local(k) => Value::Local(launch.local[*k]),
