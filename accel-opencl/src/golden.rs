@@ -268,30 +268,55 @@ fn elements_at_a_time() {
     }
 }
 
-/// Rows that one item does, several in a group, and a group each; the first, the last and the sum of the elements, so that any exchange would show.
+/// The first, the last and the sum of the elements of each row, so that any exchange would show, and a maximum.
+fn reductions(element: &str) -> Program {
+    let text = format!(
+        "program (a0: Array2<i32>)
+        site 0 = \"here\"
+        {{
+          a1: Array1<i32, i32, i64> = reduce @0
+            extents () {{ x0: i64 = extent a0 {row} -> x0 }}
+            len () {{ x0: i64 = extent a0 {other} -> x0 }}
+            element (x0: i64, x1: i64) {{
+              x2: i32 = a0[{element}] @0 inside; x3: i32 = as i32 x1; x4: i32 = x2 + x3; x5: i64 = as i64 x4
+              -> x4, x4, x5 }}
+            op (x0: i32, x1: i32, x2: i64, x3: i32, x4: i32, x5: i64) {{ x6: i64 = x2 + x5 -> x0, x4, x6 }}
+          a2: Array1<i32> = reduce @0 max
+            extents () {{ x0: i64 = extent a0 {row} -> x0 }}
+            len () {{ x0: i64 = extent a0 {other} -> x0 }}
+            element (x0: i64, x1: i64) {{ x2: i32 = a0[{element}] @0 inside; x3: i32 = as i32 x1; x4: i32 = x2 * x3 -> x4 }}
+            init () {{ x0: i32 = 2i32 -> x0 }}
+            op (x0: i32, x1: i32) {{ x2: i32 = max x0 x1 -> x2 }}
+          -> a1, a2
+        }}",
+        row = usize::from(element == "x1, x0"),
+        other = usize::from(element == "x0, x1"),
+    );
+    parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+/// Rows that one item does, several in a group, and a group each.
 #[test]
 fn rows_of_all_lengths() {
-    let text = "program (a0: Array2<i32>)
-        site 0 = \"here\"
-        {
-          a1: Array1<i32, i32, i64> = reduce @0
-            extents () { x0: i64 = extent a0 0 -> x0 }
-            len () { x0: i64 = extent a0 1 -> x0 }
-            element (x0: i64, x1: i64) {
-              x2: i32 = a0[x0, x1] @0 inside; x3: i32 = as i32 x1; x4: i32 = x2 + x3; x5: i64 = as i64 x4 -> x4, x4, x5 }
-            op (x0: i32, x1: i32, x2: i64, x3: i32, x4: i32, x5: i64) { x6: i64 = x2 + x5 -> x0, x4, x6 }
-          a2: Array1<i32> = reduce @0 max
-            extents () { x0: i64 = extent a0 0 -> x0 }
-            len () { x0: i64 = extent a0 1 -> x0 }
-            element (x0: i64, x1: i64) { x2: i32 = a0[x0, x1] @0 inside; x3: i32 = as i32 x1; x4: i32 = x2 * x3 -> x4 }
-            init () { x0: i32 = 2i32 -> x0 }
-            op (x0: i32, x1: i32) { x2: i32 = max x0 x1 -> x2 }
-          -> a1, a2
-        }";
-    let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let program = reductions("x0, x1");
     let sizes = [1, 7, 8, 9, 31, 63, 65, 100, 257].map(|n| [1, n]);
     compare(&program, &sizes, |t| t);
     compare(&program, &sizes, |t| Target { wide: true, ..small_groups(t) });
+}
+
+/// Rows that are columns in memory: few of them, whole ones by items, in parts, and in many parts.
+#[test]
+fn columns_of_all_lengths() {
+    let program = reductions("x1, x0");
+    compare(&program, &[1, 7, 8, 9, 40, 300].map(|n| [1, n]), |t| t);
+    let Some(device) = device() else { return };
+    let arguments = [argument(&program.arrays[0].columns, vec![2000, 9])];
+    let expected = evaluate(&program, &ArrayTuple::Array(arguments[0].clone())).unwrap();
+    for (units, wide) in [(1, false), (1000, true)] {
+        let target = Target { shape: Shape::Gpu, units, wide, ..device.target() };
+        let code = Code::new(program.clone(), device.clone(), target).unwrap();
+        assert_eq!(run(&code, &arguments).unwrap(), expected, "{units}");
+    }
 }
 
 /// Many products at once, of tiles that are not full, of few results of long sums, and of operands and results with other dimensions next to

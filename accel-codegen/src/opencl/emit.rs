@@ -60,8 +60,6 @@ pub enum Tasks {
     Ranges,
     /// Item `(g, r)` has part `g` of row `r`: `arg0` elements of `arg1`; there are `arg2` parts, each with a place in the scratch buffers.
     Parts,
-    /// As `Parts`, for item `(r, g)`; there are `arg3` rows.
-    Across,
     /// Item `r` has the `arg0` parts of row `r` of length `arg1`; there are `arg2` rows.
     Rows,
     /// As `Ranges`; item `g` has the `g`th pieces of `arg2` bytes of the first scratch buffer and `arg3` bytes of the second.
@@ -168,15 +166,6 @@ impl Emitter<'_> {
                     "const i64 first = row * arg2;",
                 ],
             ),
-            Tasks::Across => (
-                4,
-                &[
-                    "const i64 row = get_global_id(0), slot = get_global_id(1), from = slot * arg0;",
-                    "if (row >= arg3) return;",
-                    "const task t = { from, min(from + arg0, arg1), row, slot, arg1, extents };",
-                    "const i64 first = row * arg2;",
-                ],
-            ),
             Tasks::Rows => (
                 3,
                 &[
@@ -196,7 +185,7 @@ impl Emitter<'_> {
         };
         let params = self.declarations.functions.get(function).cloned().unwrap_or_default();
         let argument = |arg: &Arg| match (arg, tasks) {
-            (Arg::Scratch(k), Tasks::Parts | Tasks::Across | Tasks::Rows) => format!(", s{k} + first"),
+            (Arg::Scratch(k), Tasks::Parts | Tasks::Rows) => format!(", s{k} + first"),
             (Arg::Scratch(k), Tasks::Strips) => format!(", s{k} + slot * arg{}", k + 2),
             _ => format!(", {}", dialect::name(*arg)),
         };
@@ -206,15 +195,14 @@ impl Emitter<'_> {
         let mut body = format!("    const i64 extents[] = {{ {extents} }};\n");
         item.iter().for_each(|line| body += &format!("    {line}\n"));
         body += &format!("    {function}(&t, fault{arguments});\n");
-        let name = if tasks == Tasks::Across { format!("{function}_across") } else { function.into() };
-        if matches!(tasks, Tasks::Parts | Tasks::Across) {
-            return self.entry(&name, params, rank, numbers, &body);
+        if tasks == Tasks::Parts {
+            return self.entry(function, params, rank, numbers, &body);
         }
         match self.target.shape {
-            Shape::Cpu => self.kernel_and_part(&name, params, rank, numbers, &body, tasks == Tasks::Strips),
+            Shape::Cpu => self.kernel_and_part(function, params, rank, numbers, &body, tasks == Tasks::Strips),
             Shape::Gpu => {
                 let item = "    const i64 item = get_global_id(0);\n";
-                self.entry(&name, params, rank, numbers, &format!("{item}{body}"))
+                self.entry(function, params, rank, numbers, &format!("{item}{body}"))
             }
         }
     }

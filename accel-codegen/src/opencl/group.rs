@@ -73,8 +73,7 @@ impl Emitter<'_> {
             w.locals(&types);
             w.reduce_part(&types, outer, rows, false, TURNS);
             w.braces("if (item == 0)", |w| {
-                w.braces("if (arg2 == 1)", |w| w.finish_row(to, &types, rows));
-                w.braces("else", |w| w.leave_part(&types));
+                w.finish_part(to, &types, rows, &names_at("l", &types, "0"));
             });
         })
     }
@@ -89,7 +88,7 @@ impl Emitter<'_> {
             let part =
                 |k: &str| -> Vec<String> { (0..types.len()).map(|c| format!("s{c}[row * arg0 + {k}]")).collect() };
             w.reduce_items(&types, rows, false, TURNS, |w, k, x| w.assign(x, &part(k)));
-            w.braces("if (item == 0)", |w| w.finish_row(to, &types, rows));
+            w.braces("if (item == 0)", |w| w.finish_row(to, &types, rows, &names_at("l", &types, "0")));
         })
     }
 
@@ -107,10 +106,30 @@ impl Emitter<'_> {
             w.line(format!("local {t} *const l{c} = m{c} + team * size;"));
         }
         w.reduce_part(&types, outer, rows, false, FEW_TURNS);
-        w.braces("if (item == 0 && number < (P)arg0)", |w| w.finish_row(to, &types, rows));
+        w.braces("if (item == 0 && number < (P)arg0)", |w| w.finish_row(to, &types, rows, &names_at("l", &types, "0")));
         let params = std::mem::take(&mut w.params);
         let body = w.finish();
         self.entry(&format!("fold_{}_team", s.number), params, outer, 3, &body)
+    }
+
+    /// Part `slot` of each row by one item, neighbouring rows by neighbouring items: `arg0` elements of `arg1`; there are `arg2` parts and
+    /// `arg3` rows. A single part is the whole row.
+    pub fn fold_across(&mut self, s: &Step, to: ArrayId, outer: usize, rows: &Rows) -> Kernel {
+        let mut w = Writer::new(self.program, self.declarations, s.stmt.site);
+        let types = w.columns(to);
+        w.line("const P row = get_global_id(0), slot = get_global_id(1), step = 1;");
+        w.line("if (row >= (P)arg3 || slot >= (P)arg2) return;");
+        w.part_bounds();
+        w.line("const P stop = to;");
+        w.narrow_index(outer, "row");
+        w.hoist(&[&rows.element, &rows.op]);
+        w.line("P k = from;");
+        let element = |w: &mut Writer, k: &str, x: &[String]| w.code(&rows.element, &row_index(outer, k), x);
+        w.accumulate(&types, rows, false, TURNS, element);
+        w.finish_part(to, &types, rows, &names("y", &types));
+        let params = std::mem::take(&mut w.params);
+        let body = w.finish();
+        self.entry(&format!("fold_{}_across", s.number), params, outer, 4, &body)
     }
 }
 
@@ -143,9 +162,7 @@ impl Writer<'_> {
         element: impl Fn(&mut Self, &str, &[String]),
     ) {
         self.hoist(&[&rows.op]);
-        let (y, x) = (names("y", types), names("x", types));
-        let by_turns = rows.known.is_some();
-        if by_turns {
+        if rows.known.is_some() {
             self.line("const P count = min(to - from, (P)size), stop = to, step = size;");
             self.line("P k = from + item;");
         } else {
@@ -155,25 +172,10 @@ impl Writer<'_> {
             self.line("P k = from + item * piece;");
             self.line("const P stop = min(k + piece, to);");
         }
-        let at = |i: &str| -> Vec<String> { (0..types.len()).map(|c| format!("l{c}[{i}]")).collect() };
+        let at = |i: &str| names_at("l", types, i);
         self.braces("if (item < count)", |w| {
-            w.declare(&y, types);
-            element(w, "k", &y);
-            w.line("k += step;");
-            if by_turns && is_cheap(&rows.element) {
-                w.braces(&format!("for (; k + {} * step < stop; k += {turns} * step)", turns - 1), |w| {
-                    types.iter().enumerate().for_each(|(c, t)| w.line(format!("{t} v{c}[{turns}];")));
-                    let values = names_at("v", types, "u");
-                    w.unrolled(turns, |w| element(w, "(k + u * step)", &values));
-                    w.unrolled(turns, |w| w.code(&rows.op, &in_order(reverse, &y, &values), &y));
-                });
-            }
-            w.braces("for (; k < stop; k += step)", |w| {
-                w.declare(&x, types);
-                element(w, "k", &x);
-                w.code(&rows.op, &in_order(reverse, &y, &x), &y);
-            });
-            w.assign(&at("item"), &y);
+            w.accumulate(types, rows, reverse, turns, element);
+            w.assign(&at("item"), &names("y", types));
         });
         self.line("barrier(CLK_LOCAL_MEM_FENCE);");
         self.braces("for (uint apart = 1; apart < size; apart *= 2)", |w| {
@@ -184,21 +186,56 @@ impl Writer<'_> {
         });
     }
 
-    /// The result of a row: the initial value with what is in local memory.
-    fn finish_row(&mut self, to: ArrayId, types: &[ScalarType], rows: &Rows) {
+    /// Combines the elements `k`, one `step` further, .., before `stop`, to `y0`, .. There is at least one; if they are cheap, some `turns` of
+    /// them are read at a time.
+    fn accumulate(
+        &mut self,
+        types: &[ScalarType],
+        rows: &Rows,
+        reverse: bool,
+        turns: usize,
+        element: impl Fn(&mut Self, &str, &[String]),
+    ) {
+        let (y, x) = (names("y", types), names("x", types));
+        self.declare(&y, types);
+        element(self, "k", &y);
+        self.line("k += step;");
+        if is_cheap(&rows.element) {
+            self.braces(&format!("for (; k + {} * step < stop; k += {turns} * step)", turns - 1), |w| {
+                types.iter().enumerate().for_each(|(c, t)| w.line(format!("{t} v{c}[{turns}];")));
+                let values = names_at("v", types, "u");
+                w.unrolled(turns, |w| element(w, "(k + u * step)", &values));
+                w.unrolled(turns, |w| w.code(&rows.op, &in_order(reverse, &y, &values), &y));
+            });
+        }
+        self.braces("for (; k < stop; k += step)", |w| {
+            w.declare(&x, types);
+            element(w, "k", &x);
+            w.code(&rows.op, &in_order(reverse, &y, &x), &y);
+        });
+    }
+
+    /// The result of a row, if it has one part, or of a part.
+    fn finish_part(&mut self, to: ArrayId, types: &[ScalarType], rows: &Rows, total: &[String]) {
+        self.braces("if (arg2 == 1)", |w| w.finish_row(to, types, rows, total));
+        self.braces("else", |w| w.leave_part(types, total));
+    }
+
+    /// The result of a row: the initial value with the total of the elements.
+    fn finish_row(&mut self, to: ArrayId, types: &[ScalarType], rows: &Rows, total: &[String]) {
         let z = names("z", types);
         self.initial(&z, types, rows, &[&rows.op]);
         self.hoist_output(to, false);
-        let (total, out) = (names_at("l", types, "0"), elements(to, types.len(), "row"));
+        let out = elements(to, types.len(), "row");
         match rows.init.is_some() {
-            true => self.code(&rows.op, &[z, total].concat(), &out),
-            false => self.assign(&out, &total),
+            true => self.code(&rows.op, &[&z, total].concat(), &out),
+            false => self.assign(&out, total),
         }
     }
 
-    pub fn leave_part(&mut self, types: &[ScalarType]) {
+    pub fn leave_part(&mut self, types: &[ScalarType], total: &[String]) {
         self.state(types);
-        self.assign(&names_at("s", types, "row * arg2 + slot"), &names_at("l", types, "0"));
+        self.assign(&names_at("s", types, "row * arg2 + slot"), total);
     }
 }
 

@@ -16,14 +16,20 @@ use crate::tasks;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Rows};
 
-/// The parts of all rows together on a GPU,
-const ITEMS: usize = 1 << 15;
-/// and the least size of a part.
+/// How many items keep a compute unit of a GPU busy,
+const BUSY: usize = 1 << 11;
+/// and the least elements for one.
 const LEAST: usize = 16;
 
 /// Rows of at least so many elements are done by several items, of which each has about as many: they read elements next to each other, which
 /// items with a row each would not.
 const SHORT: usize = 8;
+
+/// Where so many rows at least lie side by side, neighbouring items do parts of neighbouring rows.
+const SIDE_BY_SIDE: i64 = 8;
+
+/// So many parts of a row are combined by one item, more by a group.
+const ONE_BY_ONE: usize = 64;
 
 /// How many work-groups a compute unit is given, to keep it busy,
 pub const GROUPS_PER_UNIT: usize = 8;
@@ -45,7 +51,7 @@ pub struct Reduction {
     tiled: Option<Tiled>,
     /// For work-groups: a part, what combines parts, and several short rows.
     groups: Option<[Kernel; 3]>,
-    /// Parts of columns, neighbouring rows by neighbouring items.
+    /// For parts of rows that are columns in memory.
     across: Option<Kernel>,
 }
 
@@ -79,7 +85,7 @@ impl Reduction {
         let groups = (gpu && group::suits(rows)).then(|| {
             [e.fold_group(s, to, outer, rows), e.join_group(s, to, outer, rows), e.fold_team(s, to, outer, rows)]
         });
-        let across = (gpu && in_columns(outer, rows)).then(|| e.kernel(&name("part"), outer, Tasks::Across));
+        let across = (gpu && in_columns(outer, rows) && group::suits(rows)).then(|| e.fold_across(s, to, outer, rows));
         Reduction {
             product,
             tiled,
@@ -101,49 +107,70 @@ impl Reduction {
             return Work::default();
         }
         let product = self.product.as_ref().and_then(|p| p.work(sizes, target));
-        if let Some(work) = product.or_else(|| self.tiled.as_ref()?.work(sizes, target)) {
-            return work;
+        product
+            .or_else(|| self.tiled.as_ref()?.work(sizes, target))
+            .or_else(|| self.in_columns(n, len, target))
+            .or_else(|| self.side_by_side(sizes, n, len, target))
+            .or_else(|| self.by_groups(n, len, target))
+            .unwrap_or_else(|| self.by_items(n, len, target))
+    }
+
+    /// Tasks that go through parts of neighbouring rows together: NOTE [Reducing columns].
+    fn in_columns(&self, n: usize, len: usize, target: &Target) -> Option<Work<'_>> {
+        let [part, join] = self.columns.as_ref()?;
+        let (parts, size) = columns::parts(n, len)?;
+        let all = Rest { len, row: n, slot: None };
+        let one_by_one = Rest { len, row: n, slot: Some(parts) };
+        let launches = vec![
+            launch::ranges(part, len, size, all, target),
+            launch::ranges(join, n, tasks::task_size(n, self.cost * parts), one_by_one, target),
+        ];
+        Some(Work { scratch: scratch(&self.types, parts * n), launches })
+    }
+
+    /// Items that do parts of neighbouring rows.
+    fn side_by_side(&self, sizes: &Sizes, n: usize, len: usize, target: &Target) -> Option<Work<'_>> {
+        let kernel = self.across.as_ref()?;
+        if len == 0 || *sizes.space.last()? < SIDE_BY_SIDE {
+            return None;
         }
-        let parts = self.columns.as_ref().zip(columns::parts(n, len));
-        if let Some(([part, join], (parts, size))) = parts {
-            let all = Rest { len, row: n, slot: None };
-            let one_by_one = Rest { len, row: n, slot: Some(parts) };
-            let launches = vec![
-                launch::ranges(part, len, size, all, target),
-                launch::ranges(join, n, tasks::task_size(n, self.cost * parts), one_by_one, target),
-            ];
-            return Work { scratch: scratch(&self.types, parts * n), launches };
-        }
-        if let Some([part, join, team]) = self.groups.as_ref().filter(|_| self.across.is_none() && len >= SHORT) {
-            if let Some(launch) = teams(team, &self.types, n, len, target) {
-                return one(launch);
-            }
-            let (parts, size) = group_parts(n, len, target);
-            let mut launches = vec![groups(part, &self.types, n * parts, [size, len, parts], target)];
-            if parts > 1 {
+        let (parts, size) = item_parts(n, len, target);
+        let mut launches = vec![across(kernel, n, [size, len, parts], target)];
+        match &self.groups {
+            _ if parts == 1 => {}
+            Some([_, join, _]) if parts > ONE_BY_ONE => {
                 launches.push(groups(join, &self.types, n, [parts, len, 1], target));
             }
-            return Work { scratch: scratch(&self.types, parts * n), launches };
+            _ => launches.push(launch::items(&self.join, n, vec![parts as i64, len as i64, n as i64], target)),
         }
-        match part_size(n, len, self.cost, target) {
-            None => one(launch::positions(&self.rows, n, self.cost.saturating_mul(len.max(1)), len, target)),
-            Some(size) => {
-                let parts = len.div_ceil(size);
-                let launches = vec![
-                    match &self.across {
-                        Some(across) => {
-                            let numbers = vec![size as i64, len as i64, parts as i64, n as i64];
-                            let mut launch = launch::items(across, n, numbers, target);
-                            launch.global[1] = parts;
-                            launch
-                        }
-                        None => in_parts(&self.part, n, len, size, target),
-                    },
-                    launch::items(&self.join, n, vec![parts as i64, len as i64, n as i64], target),
-                ];
-                Work { scratch: scratch(&self.types, parts * n), launches }
-            }
+        Some(Work { scratch: scratch(&self.types, parts * n), launches })
+    }
+
+    /// Groups that do short rows, or parts of long ones.
+    fn by_groups(&self, n: usize, len: usize, target: &Target) -> Option<Work<'_>> {
+        let [part, join, team] = self.groups.as_ref().filter(|_| len >= SHORT)?;
+        if let Some(launch) = teams(team, &self.types, n, len, target) {
+            return Some(one(launch));
         }
+        let (parts, size) = group_parts(n, len, target);
+        let mut launches = vec![groups(part, &self.types, n * parts, [size, len, parts], target)];
+        if parts > 1 {
+            launches.push(groups(join, &self.types, n, [parts, len, 1], target));
+        }
+        Some(Work { scratch: scratch(&self.types, parts * n), launches })
+    }
+
+    /// Items that do rows, or parts of them.
+    fn by_items(&self, n: usize, len: usize, target: &Target) -> Work<'_> {
+        let Some(size) = part_size(n, len, self.cost, target) else {
+            return one(launch::positions(&self.rows, n, self.cost.saturating_mul(len.max(1)), len, target));
+        };
+        let parts = len.div_ceil(size);
+        let launches = vec![
+            in_parts(&self.part, n, len, size, target),
+            launch::items(&self.join, n, vec![parts as i64, len as i64, n as i64], target),
+        ];
+        Work { scratch: scratch(&self.types, parts * n), launches }
     }
 }
 
@@ -190,7 +217,7 @@ impl Scanning {
         if n == 0 || (len == 0 && !self.some) {
             return Work::default();
         }
-        if let Some(groups) = self.groups.as_ref().filter(|_| by_groups(n, len)) {
+        if let Some(groups) = self.groups.as_ref().filter(|_| by_groups(n, len, target)) {
             return groups.work(n, len, target);
         }
         match part_size(n, len, self.cost, target) {
@@ -223,23 +250,48 @@ fn part_size(n: usize, len: usize, cost: usize, target: &Target) -> Option<usize
     match target.shape {
         Shape::Cpu => tasks::part_size(n, len, cost),
         Shape::Gpu => {
-            let worth = n < ITEMS / 2 && len >= 4 * LEAST;
+            let worth = n < busy(target) / 2 && len >= 4 * LEAST;
             // The parts of a row are combined by one item: there are not many more of them than elements in each.
-            worth.then(|| len.div_ceil(ITEMS.div_ceil(n)).max(LEAST).max(len.isqrt() / 4))
+            worth.then(|| item_parts(n, len, target).1.max(len.isqrt() / 4))
         }
     }
 }
 
+/// How many items keep a GPU busy.
+fn busy(target: &Target) -> usize {
+    target.units * BUSY
+}
+
+/// How many parts each of `n` rows has for items, and the elements of each.
+fn item_parts(n: usize, len: usize, target: &Target) -> (usize, usize) {
+    let size = len.div_ceil(busy(target).div_ceil(n)).max(LEAST).min(len);
+    (len.div_ceil(size), size)
+}
+
+/// A launch for the parts of `n` rows, of groups that are as wide as there are rows.
+fn across<'a>(kernel: &'a Kernel, n: usize, [size, len, parts]: [usize; 3], target: &Target) -> Launch<'a> {
+    let all = group(target);
+    let wide = all.min(n.next_power_of_two());
+    let high = (all / wide).min(parts.next_power_of_two());
+    Launch {
+        kernel,
+        global: [n.next_multiple_of(wide), parts.next_multiple_of(high)],
+        group: [wide, high],
+        numbers: [size, len, parts, n].map(|x| x as i64).to_vec(),
+        local: vec![],
+    }
+}
+
 /// Whether a group does more for a row, or a part of it, than an item would.
-fn by_groups(n: usize, len: usize) -> bool {
-    len >= 256 || (len >= 64 && n < ITEMS)
+fn by_groups(n: usize, len: usize, target: &Target) -> bool {
+    len >= 256 || (len >= 64 && n < busy(target))
 }
 
 /// A launch of teams for `n` rows, if they are short, or if there are so many that none of them needs more than a group.
 fn teams<'a>(kernel: &'a Kernel, types: &[ScalarType], n: usize, len: usize, target: &Target) -> Option<Launch<'a>> {
     let most = group(target).min(target.local_memory / scan::row_bytes(types)).max(1);
     let size = len.div_ceil(SHORT).next_power_of_two().min(most);
-    if len >= 64 && (n * size < ITEMS || size == most) {
+    if len >= 64 && (n * size < busy(target) || size == most) {
         return None;
     }
     let teams = most / size;

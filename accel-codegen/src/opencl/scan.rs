@@ -135,7 +135,7 @@ impl Emitter<'_> {
             w.part_bounds();
             w.locals(scan.types);
             w.reduce_part(scan.types, scan.outer, scan.rows, scan.reverse, TURNS);
-            w.braces("if (item == 0)", |w| w.leave_part(scan.types));
+            w.braces("if (item == 0)", |w| w.leave_part(scan.types, &names_at("l", scan.types, "0")));
         })
     }
 
