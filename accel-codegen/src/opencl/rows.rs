@@ -42,8 +42,9 @@ pub struct Reduction {
     types: Vec<ScalarType>,
     cost: usize,
     rows: Kernel,
-    part: Kernel,
-    join: Kernel,
+    /// Parts of rows, and what combines them, where no groups do that.
+    part: Option<Kernel>,
+    join: Option<Kernel>,
     /// For rows that are columns in memory: NOTE [Reducing columns].
     columns: Option<[Kernel; 2]>,
     /// For contractions.
@@ -61,8 +62,16 @@ impl Reduction {
         let fold = format!("fold_{}", s.number);
         let name = |what: &str| format!("{fold}_{what}");
         e.function(s, &fold, |w| w.fold(&fold, to, outer, rows));
-        e.task_function(s, &name("part"), |w| w.part(&fold, to, outer, ""));
-        e.task_function(s, &name("join"), |w| w.join(to, rows));
+        let gpu = e.target.shape == Shape::Gpu;
+        let in_groups = gpu && group::suits(rows);
+        let across = in_groups && in_columns(outer, rows);
+        let (parts, joins) = (!in_groups, !in_groups || across);
+        if parts {
+            e.task_function(s, &name("part"), |w| w.part(&fold, to, outer, ""));
+        }
+        if joins {
+            e.task_function(s, &name("join"), |w| w.join(to, rows));
+        }
         let side_by_side = in_columns(outer, rows) && e.target.shape == Shape::Cpu;
         if side_by_side {
             let columns = name("columns");
@@ -77,15 +86,11 @@ impl Reduction {
             .contraction()
             .filter(|_| e.target.shape == Shape::Cpu)
             .map(|c| Product::new(e, s, to, outer, rows, &c));
-        let gpu = e.target.shape == Shape::Gpu;
-        let tiled = rows
-            .contraction()
-            .filter(|_| gpu && group::suits(rows))
-            .and_then(|c| Tiled::new(e, s, to, outer, rows, &c));
-        let groups = (gpu && group::suits(rows)).then(|| {
+        let tiled = rows.contraction().filter(|_| in_groups).and_then(|c| Tiled::new(e, s, to, outer, rows, &c));
+        let groups = in_groups.then(|| {
             [e.fold_group(s, to, outer, rows), e.join_group(s, to, outer, rows), e.fold_team(s, to, outer, rows)]
         });
-        let across = (gpu && in_columns(outer, rows) && group::suits(rows)).then(|| e.fold_across(s, to, outer, rows));
+        let across = across.then(|| e.fold_across(s, to, outer, rows));
         Reduction {
             product,
             tiled,
@@ -94,8 +99,8 @@ impl Reduction {
             types: e.program.arrays[to].columns.clone(),
             cost: cost(&rows.element.instrs) + cost(&rows.op.instrs),
             rows: e.kernel(&name("rows"), outer, Tasks::Ranges),
-            part: e.kernel(&name("part"), outer, Tasks::Parts),
-            join: e.kernel(&name("join"), outer, Tasks::Rows),
+            part: parts.then(|| e.kernel(&name("part"), outer, Tasks::Parts)),
+            join: joins.then(|| e.kernel(&name("join"), outer, Tasks::Rows)),
             columns: side_by_side
                 .then(|| ["column_part", "column_join"].map(|n| e.kernel(&name(n), outer, Tasks::Ranges))),
         }
@@ -136,12 +141,12 @@ impl Reduction {
         }
         let (parts, size) = item_parts(n, len, target);
         let mut launches = vec![across(kernel, n, [size, len, parts], target)];
-        match &self.groups {
-            _ if parts == 1 => {}
-            Some([_, join, _]) if parts > ONE_BY_ONE => {
+        match (&self.groups, &self.join) {
+            (Some([_, join, _]), _) if parts > ONE_BY_ONE => {
                 launches.push(groups(join, &self.types, n, [parts, len, 1], target));
             }
-            _ => launches.push(launch::items(&self.join, n, vec![parts as i64, len as i64, n as i64], target)),
+            (_, Some(join)) if parts > 1 => launches.push(joined(join, n, len, parts, target)),
+            _ => {}
         }
         Some(Work { scratch: scratch(&self.types, parts * n), launches })
     }
@@ -162,15 +167,14 @@ impl Reduction {
 
     /// Items that do rows, or parts of them.
     fn by_items(&self, n: usize, len: usize, target: &Target) -> Work<'_> {
-        let Some(size) = part_size(n, len, self.cost, target) else {
-            return one(launch::positions(&self.rows, n, self.cost.saturating_mul(len.max(1)), len, target));
-        };
-        let parts = len.div_ceil(size);
-        let launches = vec![
-            in_parts(&self.part, n, len, size, target),
-            launch::items(&self.join, n, vec![parts as i64, len as i64, n as i64], target),
-        ];
-        Work { scratch: scratch(&self.types, parts * n), launches }
+        match (&self.part, &self.join, part_size(n, len, self.cost, target)) {
+            (Some(part), Some(join), Some(size)) => {
+                let parts = len.div_ceil(size);
+                let launches = vec![in_parts(part, n, len, size, target), joined(join, n, len, parts, target)];
+                Work { scratch: scratch(&self.types, parts * n), launches }
+            }
+            _ => one(launch::positions(&self.rows, n, self.cost.saturating_mul(len.max(1)), len, target)),
+        }
     }
 }
 
@@ -226,7 +230,7 @@ impl Scanning {
                 let parts = len.div_ceil(size);
                 let launches = vec![
                     in_parts(&self.part, n, len, size, target),
-                    launch::items(&self.carry, n, vec![parts as i64, len as i64, n as i64], target),
+                    joined(&self.carry, n, len, parts, target),
                     in_parts(&self.write, n, len, size, target),
                 ];
                 Work { scratch: scratch(&self.types, parts * n), launches }
@@ -318,6 +322,11 @@ pub fn groups<'a>(
 ) -> Launch<'a> {
     let size = group(target).min(target.local_memory / scan::row_bytes(types)).max(1);
     scan::group_launch(kernel, types, count, size, &[size], numbers)
+}
+
+/// What combines the parts of each row.
+fn joined<'a>(kernel: &'a Kernel, n: usize, len: usize, parts: usize, target: &Target) -> Launch<'a> {
+    launch::items(kernel, n, vec![parts as i64, len as i64, n as i64], target)
 }
 
 /// The parts of all rows.
