@@ -138,6 +138,22 @@ impl Emitter<'_> {
         let _ = write!(self.text, "\n{head} {{\n{body}    return 0;\n}}\n");
     }
 
+    /// A kernel that `body` writes, for an index space of this rank and so many numbers.
+    pub fn kernel_of(
+        &mut self,
+        s: &Step,
+        name: &str,
+        rank: usize,
+        numbers: usize,
+        body: impl FnOnce(&mut Writer),
+    ) -> Kernel {
+        let mut w = Writer::new(self.program, self.declarations, s.stmt.site);
+        body(&mut w);
+        let params = std::mem::take(&mut w.params);
+        let body = w.finish();
+        self.entry(name, params, rank, numbers, &body)
+    }
+
     /// A function of a task.
     pub fn task_function(&mut self, s: &Step, name: &str, body: impl FnOnce(&mut Writer)) {
         self.function(s, name, |w| {

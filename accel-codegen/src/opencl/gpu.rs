@@ -72,32 +72,31 @@ impl Emitter<'_> {
     /// The kernel of a loop with a function that [`Writer::element_at`] wrote: all of the `arg0` positions in turns of all items.
     pub fn loop_kernel(&mut self, s: &Step, function: &str, to: &[ArrayId], cheap: bool) -> Kernel {
         let params = self.declarations.functions.get(function).cloned().unwrap_or_default();
-        let mut w = Writer::new(self.program, self.declarations, s.stmt.site);
-        w.aliased = s.aliased();
-        let mut call: String = params.keys().map(|a| format!(", {}", name(*a))).collect();
-        w.params = params;
-        let columns: Vec<_> = to.iter().flat_map(|a| w.columns(*a)).collect();
-        call += ", p + u * step";
-        (0..columns.len()).for_each(|c| call += &format!(", o{c} + u"));
-        to.iter().for_each(|a| w.hoist_output(*a, false));
-        let turns = |w: &mut Writer, n: usize| {
-            columns.iter().enumerate().for_each(|(c, t)| w.line(format!("{t} o{c}[{n}];")));
-            w.line("int failed = 0;");
-            w.unrolled(n, |w| w.line(format!("failed |= {function}(fault{call});")));
-            w.line("if (failed) return;");
-            let targets: Vec<_> = to.iter().flat_map(|a| elements(*a, w.columns(*a).len(), "p + u * step")).collect();
-            let values: Vec<_> = (0..columns.len()).map(|c| format!("o{c}[u]")).collect();
-            w.unrolled(n, |w| w.assign(&targets, &values));
-        };
-        w.line("const P step = get_global_size(0);");
-        w.line("P p = get_global_id(0);");
-        if cheap {
-            let head = format!("for (; p + {} * (ulong)step < (ulong)arg0; p += {AT_ONCE} * step)", AT_ONCE - 1);
-            w.braces(&head, |w| turns(w, AT_ONCE));
-        }
-        w.braces("for (; p < (P)arg0; p += step)", |w| turns(w, 1));
-        let params = std::mem::take(&mut w.params);
-        let body = w.finish();
-        self.entry(function, params, 0, 1, &body)
+        self.kernel_of(s, function, 0, 1, |w| {
+            w.aliased = s.aliased();
+            let columns: Vec<_> = to.iter().flat_map(|a| w.columns(*a)).collect();
+            let arguments: String = params.keys().map(|a| format!(", {}", name(*a))).collect();
+            let out: String = (0..columns.len()).map(|c| format!(", o{c} + u")).collect();
+            let call = format!("{function}(fault{arguments}, p + u * step{out})");
+            w.params = params;
+            to.iter().for_each(|a| w.hoist_output(*a, false));
+            let turns = |w: &mut Writer, n: usize| {
+                columns.iter().enumerate().for_each(|(c, t)| w.line(format!("{t} o{c}[{n}];")));
+                w.line("int failed = 0;");
+                w.unrolled(n, |w| w.line(format!("failed |= {call};")));
+                w.line("if (failed) return;");
+                let place = |a: &ArrayId| elements(*a, w.columns(*a).len(), "p + u * step");
+                let targets: Vec<_> = to.iter().flat_map(place).collect();
+                let values: Vec<_> = (0..columns.len()).map(|c| format!("o{c}[u]")).collect();
+                w.unrolled(n, |w| w.assign(&targets, &values));
+            };
+            w.line("const P step = get_global_size(0);");
+            w.line("P p = get_global_id(0);");
+            if cheap {
+                let head = format!("for (; p + {} * (ulong)step < (ulong)arg0; p += {AT_ONCE} * step)", AT_ONCE - 1);
+                w.braces(&head, |w| turns(w, AT_ONCE));
+            }
+            w.braces("for (; p < (P)arg0; p += step)", |w| turns(w, 1));
+        })
     }
 }

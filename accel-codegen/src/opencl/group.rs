@@ -54,15 +54,13 @@ impl Emitter<'_> {
         number: impl FnOnce(&mut Writer),
         body: impl FnOnce(&mut Writer),
     ) -> Kernel {
-        let mut w = Writer::new(self.program, self.declarations, s.stmt.site);
-        w.line("const uint item = get_local_id(0), size = get_local_size(0);");
-        number(&mut w);
-        w.line("const P row = part / (P)arg2, slot = part % (P)arg2;");
-        w.narrow_index(outer, "row");
-        body(&mut w);
-        let params = std::mem::take(&mut w.params);
-        let body = w.finish();
-        self.entry(name, params, outer, 3, &body)
+        self.kernel_of(s, name, outer, 3, |w| {
+            w.line("const uint item = get_local_id(0), size = get_local_size(0);");
+            number(w);
+            w.line("const P row = part / (P)arg2, slot = part % (P)arg2;");
+            w.narrow_index(outer, "row");
+            body(w);
+        })
     }
 
     /// Part `g` of row `r`: `arg0` elements of `arg1`; there are `arg2` parts. A single part is the whole row.
@@ -95,41 +93,39 @@ impl Emitter<'_> {
     /// The `arg0` rows of `arg1` elements by teams of `arg2` items, several of them in a group. Teams that have no row do the last one,
     /// too, as all items go to the barriers.
     pub fn fold_team(&mut self, s: &Step, to: ArrayId, outer: usize, rows: &Rows) -> Kernel {
-        let mut w = Writer::new(self.program, self.declarations, s.stmt.site);
-        let types = w.columns(to);
-        w.line("const uint size = arg2, team = get_local_id(0) / size, item = get_local_id(0) % size;");
-        w.line("const P number = get_group_id(0) * (get_local_size(0) / size) + team;");
-        w.line("const P row = min(number, (P)arg0 - 1), from = 0, to = arg1;");
-        w.narrow_index(outer, "row");
-        for (c, t) in types.iter().enumerate() {
-            w.param(Arg::Local(c), format!("local {t} *m{c}"));
-            w.line(format!("local {t} *const l{c} = m{c} + team * size;"));
-        }
-        w.reduce_part(&types, outer, rows, false, FEW_TURNS);
-        w.braces("if (item == 0 && number < (P)arg0)", |w| w.finish_row(to, &types, rows, &names_at("l", &types, "0")));
-        let params = std::mem::take(&mut w.params);
-        let body = w.finish();
-        self.entry(&format!("fold_{}_team", s.number), params, outer, 3, &body)
+        self.kernel_of(s, &format!("fold_{}_team", s.number), outer, 3, |w| {
+            let types = w.columns(to);
+            w.line("const uint size = arg2, team = get_local_id(0) / size, item = get_local_id(0) % size;");
+            w.line("const P number = get_group_id(0) * (get_local_size(0) / size) + team;");
+            w.line("const P row = min(number, (P)arg0 - 1), from = 0, to = arg1;");
+            w.narrow_index(outer, "row");
+            for (c, t) in types.iter().enumerate() {
+                w.param(Arg::Local(c), format!("local {t} *m{c}"));
+                w.line(format!("local {t} *const l{c} = m{c} + team * size;"));
+            }
+            w.reduce_part(&types, outer, rows, false, FEW_TURNS);
+            w.braces("if (item == 0 && number < (P)arg0)", |w| {
+                w.finish_row(to, &types, rows, &names_at("l", &types, "0"))
+            });
+        })
     }
 
     /// Part `slot` of each row by one item, neighbouring rows by neighbouring items: `arg0` elements of `arg1`; there are `arg2` parts and
     /// `arg3` rows. A single part is the whole row.
     pub fn fold_across(&mut self, s: &Step, to: ArrayId, outer: usize, rows: &Rows) -> Kernel {
-        let mut w = Writer::new(self.program, self.declarations, s.stmt.site);
-        let types = w.columns(to);
-        w.line("const P row = get_global_id(0), slot = get_global_id(1), step = 1;");
-        w.line("if (row >= (P)arg3 || slot >= (P)arg2) return;");
-        w.part_bounds();
-        w.line("const P stop = to;");
-        w.narrow_index(outer, "row");
-        w.hoist(&[&rows.element, &rows.op]);
-        w.line("P k = from;");
-        let element = |w: &mut Writer, k: &str, x: &[String]| w.code(&rows.element, &row_index(outer, k), x);
-        w.accumulate(&types, rows, false, TURNS, element);
-        w.finish_part(to, &types, rows, &names("y", &types));
-        let params = std::mem::take(&mut w.params);
-        let body = w.finish();
-        self.entry(&format!("fold_{}_across", s.number), params, outer, 4, &body)
+        self.kernel_of(s, &format!("fold_{}_across", s.number), outer, 4, |w| {
+            let types = w.columns(to);
+            w.line("const P row = get_global_id(0), slot = get_global_id(1), step = 1;");
+            w.line("if (row >= (P)arg3 || slot >= (P)arg2) return;");
+            w.part_bounds();
+            w.line("const P stop = to;");
+            w.narrow_index(outer, "row");
+            w.hoist(&[&rows.element, &rows.op]);
+            w.line("P k = from;");
+            let element = |w: &mut Writer, k: &str, x: &[String]| w.code(&rows.element, &row_index(outer, k), x);
+            w.accumulate(&types, rows, false, TURNS, element);
+            w.finish_part(to, &types, rows, &names("y", &types));
+        })
     }
 }
 

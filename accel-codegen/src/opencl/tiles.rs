@@ -27,19 +27,19 @@ const EACH: usize = 4;
 /// Below so many multiplications other ways are faster.
 const WORTH: usize = 32 * 32 * 32;
 
-/// A shape of groups.
+/// A size of tiles, each of which a group does.
 #[derive(Clone, Copy)]
-struct Shape {
+struct Tile {
     /// The rows and columns of a tile.
     side: usize,
     /// How many groups keep a compute unit busy.
     busy: usize,
 }
 
-const SMALL: Shape = Shape { side: 32, busy: 16 };
-const LARGE: Shape = Shape { side: 64, busy: 2 };
+const SMALL: Tile = Tile { side: 32, busy: 16 };
+const LARGE: Tile = Tile { side: 64, busy: 2 };
 
-impl Shape {
+impl Tile {
     /// The items of a group.
     const fn items(self) -> usize {
         (self.side / EACH) * (self.side / EACH)
@@ -75,14 +75,11 @@ impl Tiled {
         if e.target.largest_group < LARGE.items() || e.target.local_memory < room {
             return None;
         }
-        let mut tile = |shape: Shape| {
-            let mut w = Writer::new(e.program, e.declarations, s.stmt.site);
-            w.tile_of_group(shape, to, outer, rows, c);
-            let params = std::mem::take(&mut w.params);
-            let body = w.finish();
-            e.entry(&format!("product_{}_{}", s.number, shape.side), params, outer, 3, &body)
+        let mut print = |shape: Tile| {
+            let name = format!("product_{}_{}", s.number, shape.side);
+            e.kernel_of(s, &name, outer, 3, |w| w.tile_of_group(shape, to, outer, rows, c))
         };
-        let (small, large) = (tile(SMALL), tile(LARGE));
+        let (small, large) = (print(SMALL), print(LARGE));
         let join = format!("product_{}_join", s.number);
         e.function(s, &join, |w| {
             w.scratch(0, &c.ty.to_string());
@@ -133,7 +130,7 @@ fn operands(c: &Contraction) -> [(&'static str, &Operand, Role, &'static str, &'
 }
 
 impl Writer<'_> {
-    fn tile_of_group(&mut self, shape: Shape, to: ArrayId, outer: usize, rows: &Rows, c: &Contraction) {
+    fn tile_of_group(&mut self, shape: Tile, to: ArrayId, outer: usize, rows: &Rows, c: &Contraction) {
         let (t, side) = (c.ty, shape.side);
         self.factor_and_init(to, rows, c);
         self.scratch(0, &t.to_string());
@@ -228,7 +225,7 @@ impl Writer<'_> {
     }
 
     /// Loads the numbers that an item copies for the steps from `k` on, `left_next` and `right_next`, zeros beyond the part.
-    fn load(&mut self, shape: Shape, c: &Contraction, k: &str) {
+    fn load(&mut self, shape: Tile, c: &Contraction, k: &str) {
         for (name, o, ..) in operands(c) {
             let column = format!("a{}_{}", o.array, o.column);
             self.unrolled(shape.copies(), |w| {
@@ -240,7 +237,7 @@ impl Writer<'_> {
 
     /// The local memory of an operand, and for each of the numbers that an item copies: where it is in memory but for the reduced
     /// dimension, how far along that it is, and in which row or column of the tile.
-    fn places(&mut self, shape: Shape, name: &str, o: &Operand, c: &Contraction, role: Role, [first, size]: [&str; 2]) {
+    fn places(&mut self, shape: Tile, name: &str, o: &Operand, c: &Contraction, role: Role, [first, size]: [&str; 2]) {
         let (t, side, copies) = (c.ty, shape.side, shape.copies());
         self.hoist_extents(o.array);
         self.hoist_column(o.array, o.column, "const ");
