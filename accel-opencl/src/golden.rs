@@ -268,6 +268,34 @@ fn elements_at_a_time() {
     }
 }
 
+/// Extents and choices that depend on elements are found in every run, also through what the host computes itself.
+#[test]
+fn what_depends_on_elements_is_not_kept() {
+    let text = "program (a0: Array0<i64>)
+        site 0 = \"here\"
+        {
+          a1: Array0<i64> = loop @0
+            extents () { -> }
+            body () { x0: i64 = a0[] @0 inside; x1: i64 = x0 + x0 -> x1 }
+          a2: Array1<i64> = loop @0
+            extents () { x0: i64 = a1[] @0 inside -> x0 }
+            body (x0: i64) { x1: i64 = a0[] @0 inside; x2: i64 = x0 * x1 -> x2 }
+          -> a2
+        }";
+    let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let Some(device) = device() else { return };
+    for shape in [Shape::Cpu, Shape::Gpu] {
+        let target = Target { shape, ..device.target() };
+        let code = Code::new(program.clone(), device.clone(), target).unwrap();
+        for n in [3i64, 3, 5, 2, 0, 2] {
+            let argument = RawArray { extents: [].into(), columns: vec![vec![n].into()] };
+            let found = run(&code, &[argument]).unwrap();
+            let expected: Vec<i64> = (0..2 * n).map(|i| i * n).collect();
+            assert_eq!(found, [RawArray { extents: [2 * n as usize].into(), columns: vec![expected.into()] }]);
+        }
+    }
+}
+
 /// The first, the last and the sum of the elements of each row, so that any exchange would show, and a maximum.
 fn reductions(element: &str) -> Program {
     let text = format!(
