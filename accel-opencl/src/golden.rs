@@ -4,9 +4,9 @@
 #[path = "../../accel-codegen/tests/text/programs.rs"]
 mod programs;
 
-use crate::code::Code;
+use crate::code::{Code, upload};
 use crate::device::OpenDevice;
-use crate::run::{Array, Run, Stop};
+use crate::run::{Array, Place, Run, Stop};
 use crate::{OpenCl, Shape, results};
 use accel_codegen::opencl::Target;
 use accel_core::error::{Error, Result};
@@ -293,6 +293,35 @@ fn what_depends_on_elements_is_not_kept() {
             let expected: Vec<i64> = (0..2 * n).map(|i| i * n).collect();
             assert_eq!(found, [RawArray { extents: [2 * n as usize].into(), columns: vec![expected.into()] }]);
         }
+    }
+}
+
+/// What the host computes in one run, because it has the argument, is launched in the next one, where only the device has it.
+#[test]
+fn arguments_may_be_elsewhere_in_the_next_run() {
+    let text = "program (a0: Array0<i64>, a1: Array1<i64>)
+        site 0 = \"here\"
+        {
+          a2: Array0<i64> = loop @0
+            extents () { -> }
+            body () { x0: i64 = a0[] @0 inside; x1: i64 = x0 * x0 -> x1 }
+          a3: Array1<i64> = loop @0
+            extents () { x0: i64 = extent a1 0 -> x0 }
+            body (x0: i64) { x1: i64 = a1[x0] @0 inside; x2: i64 = a2[] @0 inside; x3: i64 = x1 + x2 -> x3 }
+          -> a3
+        }";
+    let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let Some(device) = device() else { return };
+    let array = |extents: &[usize], x: &[i64]| RawArray { extents: extents.into(), columns: vec![x.to_vec().into()] };
+    let arguments = [array(&[], &[3]), array(&[4], &[1, 2, 3, 4])];
+    let there = arguments.each_ref().map(|a| {
+        let place = Place { host: None, device: upload(&device, a).unwrap() };
+        Array { extents: a.extents.iter().map(|e| *e as i64).collect(), place }
+    });
+    let code = Code::new(program, device.clone(), device.target()).unwrap();
+    for given in [arguments.each_ref().map(Array::host), there.clone(), arguments.each_ref().map(Array::host), there] {
+        let Ok(run) = Run::start(&code, given.into()) else { panic!("the run failed") };
+        assert_eq!(results::to_host(&code, run).unwrap(), [array(&[4], &[10, 11, 12, 13])]);
     }
 }
 

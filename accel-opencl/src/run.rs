@@ -6,7 +6,7 @@ use crate::code::{Code, failure, mem, upload_column};
 use crate::fault;
 use crate::memory::{Buffer, LARGE};
 use crate::plan::{Plan, Step};
-use crate::shapes::{Launch, Shapes, Work};
+use crate::shapes::{Launch, Shapes, Space, Work};
 use crate::together::Kernels;
 use accel_codegen::opencl::{Arg, Shape};
 use accel_core::error::{Error, Result};
@@ -164,18 +164,15 @@ impl<'a> Run<'a> {
     }
 
     fn step(&mut self, s: &Step) -> Walked<()> {
-        if !self.is_known {
-            let work = self.find_work(s)?.map(Arc::new);
-            Arc::make_mut(&mut self.shapes).set_work(s.number, work);
-        }
+        let space = if self.is_known { None } else { self.find_extents(s)? };
         match &s.op {
             Op::Literal { to, literal } => self.literal(*to, *literal),
-            Op::Loop { to, body, .. } => self.loop_(s, to, body)?,
+            Op::Loop { to, body, .. } => self.loop_(s, to, body, space)?,
             Op::Reduce { to, .. } | Op::Scan { to, .. } => {
                 self.output(*to, &[], s.site)?;
-                self.launch(s)?;
+                self.launch(s, space)?;
             }
-            Op::Permute { to, defaults, .. } => self.permute(s, *to, *defaults)?,
+            Op::Permute { to, defaults, .. } => self.permute(s, *to, *defaults, space)?,
             // The elements are shared, not copied.
             Op::Reshape { to, from, .. } => self.put(*to, self.arrays[*from].clone()),
             Op::If { to, cond, then, otherwise } => {
@@ -198,7 +195,7 @@ impl<'a> Run<'a> {
             // All statements of the body at once; only these arrays are in memory.
             Op::Strip { to, .. } => {
                 to.iter().try_for_each(|a| self.output(*a, &[], s.site))?;
-                self.launch(s)?;
+                self.launch(s, space)?;
             }
         }
         s.dies.iter().for_each(|a| self.drop_array(*a));
@@ -210,10 +207,12 @@ impl<'a> Run<'a> {
         self.put(to, Place { host: Some(columns), device: self.code.literals[literal].clone() });
     }
 
-    fn loop_(&mut self, s: &Step, to: &[ArrayId], body: &kernel::Code) -> Walked<()> {
+    fn loop_(&mut self, s: &Step, to: &[ArrayId], body: &kernel::Code, space: Option<Space>) -> Walked<()> {
         if let Some(needs) = &s.on_host
             && needs.iter().all(|a| self.arrays[*a].host.is_some())
         {
+            // The next run may have them on the device.
+            self.find_work(s, space)?;
             return self.scalars(to, body, s.site);
         }
         let mut over = &s.over[..];
@@ -222,7 +221,7 @@ impl<'a> Run<'a> {
             self.output(*a, own, s.site)?;
             over = others;
         }
-        self.launch(s)
+        self.launch(s, space)
     }
 
     /// A loop of rank 0 whose arrays the host has.
@@ -245,7 +244,7 @@ impl<'a> Run<'a> {
     }
 
     /// The output takes over the memory of the defaults if nobody else has it, or gets a copy.
-    fn permute(&mut self, s: &Step, to: ArrayId, defaults: ArrayId) -> Walked<()> {
+    fn permute(&mut self, s: &Step, to: ArrayId, defaults: ArrayId, space: Option<Space>) -> Walked<()> {
         let columns = 0..self.code.program.arrays[to].columns.len();
         columns.clone().try_for_each(|k| self.on_device(defaults, k))?;
         let old = self.arrays[defaults].device.clone();
@@ -272,7 +271,7 @@ impl<'a> Run<'a> {
             new.push(made);
         }
         self.put(to, Place { host: None, device: new });
-        self.launch(s)
+        self.launch(s, space)
     }
 
     // ---- arrays
@@ -374,7 +373,8 @@ impl<'a> Run<'a> {
 
     // ---- kernels
 
-    fn launch(&mut self, s: &Step) -> Walked<()> {
+    fn launch(&mut self, s: &Step, space: Option<Space>) -> Walked<()> {
+        self.find_work(s, space)?;
         let nothing = || Error::Internal(format!("statement {} launches nothing", s.number));
         let work: Arc<Work> = self.shapes.work(s.number).ok_or_else(nothing)?;
         self.operations.set(self.operations.get().saturating_add(work.operations));

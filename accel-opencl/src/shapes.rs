@@ -54,18 +54,21 @@ impl Shapes {
     }
 
     /// Sets what a statement launches.
-    pub fn set_work(&mut self, number: usize, work: Option<Arc<Work>>) {
+    fn set_work(&mut self, number: usize, work: Work) {
         self.work.resize(self.work.len().max(number + 1), None);
-        self.work[number] = work;
+        self.work[number] = Some(Arc::new(work));
     }
 }
+
+/// An index space, and the length of rows.
+pub type Space = (Vec<usize>, usize);
 
 /// From this many elements on, positions need more than 32 bits.
 const WIDE: i128 = 1 << 31;
 
 impl Run<'_> {
-    /// Sets the extents of the arrays that a statement defines. What it launches, if it does.
-    pub fn find_work(&mut self, s: &Step) -> Walked<Option<Work>> {
+    /// Sets the extents of the arrays that a statement defines. What it launches kernels for, if it does.
+    pub fn find_extents(&mut self, s: &Step) -> Walked<Option<Space>> {
         match &s.op {
             Op::Literal { to, literal } => {
                 let extents = self.code.program.literals[*literal].extents.clone();
@@ -75,25 +78,25 @@ impl Run<'_> {
             Op::Loop { to, extents, .. } => {
                 let extents = self.evaluate(extents, s.site)?;
                 to.iter().try_for_each(|a| self.set_extents(*a, &extents))?;
-                self.work(s, &extents, 1)
+                Ok(Some((extents, 1)))
             }
             Op::Reduce { to, extents, rows } => {
                 let (outer, len) = self.rows(extents, rows, s.site)?;
                 self.set_extents(*to, &outer)?;
-                self.work(s, &outer, len)
+                Ok(Some((outer, len)))
             }
             Op::Scan { to, extents, rows, .. } => {
                 let (outer, len) = self.rows(extents, rows, s.site)?;
                 let all = [&outer[..], &[len + usize::from(rows.init.is_some())]].concat();
                 machine::check_size(|| self.site(s.site), &all)?;
                 self.set_extents(*to, &all)?;
-                self.work(s, &outer, len)
+                Ok(Some((outer, len)))
             }
             Op::Permute { to, defaults, extents, .. } => {
                 let source = self.evaluate(extents, s.site)?;
                 let target = self.extents(*defaults);
                 self.set_extents(*to, &target)?;
-                self.work(s, &source, 1)
+                Ok(Some((source, 1)))
             }
             Op::Reshape { to, from, extents } => {
                 let new = self.evaluate(extents, s.site)?;
@@ -104,7 +107,7 @@ impl Run<'_> {
             Op::Strip { len, body, .. } => {
                 let len = self.evaluate(len, s.site)?;
                 body.stmts.iter().try_for_each(|inner| self.inner_extents(inner))?;
-                self.work(s, &len, 1)
+                Ok(Some((len, 1)))
             }
             Op::If { .. } | Op::While { .. } => Ok(None),
         }
@@ -123,8 +126,16 @@ impl Run<'_> {
         inner.op.defines().iter().try_for_each(|a| self.set_extents(*a, &extents))
     }
 
-    /// What a statement launches for an index space and rows of a length.
-    fn work(&self, s: &Step, space: &[usize], len: usize) -> Walked<Option<Work>> {
+    /// Finds out what a statement launches for a space. With none, it is known.
+    pub fn find_work(&mut self, s: &Step, space: Option<Space>) -> Walked<()> {
+        if let Some((space, len)) = space {
+            let work = self.work(s, &space, len)?;
+            Arc::make_mut(&mut self.shapes).set_work(s.number, work);
+        }
+        Ok(())
+    }
+
+    fn work(&self, s: &Step, space: &[usize], len: usize) -> Walked<Work> {
         if let Op::Reduce { rows, .. } = &s.op {
             self.check_rows(rows, space, len, s.site)?;
         }
@@ -146,7 +157,7 @@ impl Run<'_> {
             numbers: l.numbers,
             local: l.local,
         });
-        Ok(Some(Work { operations, scratch: work.scratch, launches: launches.collect(), space }))
+        Ok(Work { operations, scratch: work.scratch, launches: launches.collect(), space })
     }
 
     /// The outer extents and the length of rows.
