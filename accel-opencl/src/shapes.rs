@@ -14,7 +14,7 @@ use accel_fusion::kernel::{self, ArrayId, Op, SiteId, machine};
 use std::sync::Arc;
 
 /// The extents of a run, and what it launches.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Shapes {
     /// Those of all arrays that exist so far.
     pub extents: Vec<Vec<i64>>,
