@@ -193,7 +193,7 @@ fn a_long_row_is_scanned_in_one_launch_where_groups_may_wait() {
             write.kernel.args.iter().all(|a| !matches!(a, Arg::Scratch(k) if *k >= short.scratch.len())),
             "{short:?}"
         );
-        assert_eq!((&write.numbers[..], write.kernel.name.as_str()), (&[len, len, 1][..], "run_scan_0_write_group"));
+        assert_eq!((&write.numbers[..], &*write.kernel.name), (&[len, len, 1][..], "run_scan_0_write_group"));
     }
 }
 

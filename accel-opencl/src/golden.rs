@@ -38,6 +38,11 @@ fn device() -> Option<Arc<OpenDevice>> {
     }
 }
 
+/// The program of a text.
+fn parsed(text: &str) -> Program {
+    parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
 /// An array of small numbers that are not zero.
 fn argument(types: &[ScalarType], extents: Vec<usize>) -> RawArray {
     let n = extents.iter().product();
@@ -69,7 +74,7 @@ fn run(code: &Code, arguments: &[RawArray]) -> Result<Vec<RawArray>> {
 
 /// Compares with the evaluator for all kinds of targets.
 pub fn check(text: &str) {
-    let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let program = parsed(text);
     compare(&program, &[[7, 7], [40, 40], [3000, 60]], |t| t);
 }
 
@@ -228,7 +233,7 @@ impl Scan<'_> {
                -> a1
              }}"
         );
-        parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+        parsed(&text)
     }
 }
 
@@ -260,7 +265,7 @@ fn elements_at_a_time() {
             op (x0: i32, x1: i32) { x2: i32 = x0 + x1 -> x2 }
           -> a2, a3, a4, a5
         }";
-    let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let program = parsed(text);
     // Of one unit, so that this is enough for items to take turns.
     let sizes = [32_768, 33_001].map(|n| [n, 1]);
     for wide in [false, true] {
@@ -282,7 +287,7 @@ fn what_depends_on_elements_is_not_kept() {
             body (x0: i64) { x1: i64 = a0[] @0 inside; x2: i64 = x0 * x1 -> x2 }
           -> a2
         }";
-    let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let program = parsed(text);
     let Some(device) = device() else { return };
     for shape in [Shape::Cpu, Shape::Gpu] {
         let target = Target { shape, ..device.target() };
@@ -310,7 +315,7 @@ fn arguments_may_be_elsewhere_in_the_next_run() {
             body (x0: i64) { x1: i64 = a1[x0] @0 inside; x2: i64 = a2[] @0 inside; x3: i64 = x1 + x2 -> x3 }
           -> a3
         }";
-    let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let program = parsed(text);
     let Some(device) = device() else { return };
     let array = |extents: &[usize], x: &[i64]| RawArray { extents: extents.into(), columns: vec![x.to_vec().into()] };
     let arguments = [array(&[], &[3]), array(&[4], &[1, 2, 3, 4])];
@@ -325,8 +330,9 @@ fn arguments_may_be_elsewhere_in_the_next_run() {
     }
 }
 
-/// The first, the last and the sum of the elements of each row, so that any exchange would show, and a maximum.
-fn reductions(element: &str) -> Program {
+/// The first, the last and the sum of the elements of each row (or column), so that any exchange would show, and a maximum.
+fn reductions(of_columns: bool) -> Program {
+    let (element, row, other) = if of_columns { ("x1, x0", 1, 0) } else { ("x0, x1", 0, 1) };
     let text = format!(
         "program (a0: Array2<i32>)
         site 0 = \"here\"
@@ -345,17 +351,15 @@ fn reductions(element: &str) -> Program {
             init () {{ x0: i32 = 2i32 -> x0 }}
             op (x0: i32, x1: i32) {{ x2: i32 = max x0 x1 -> x2 }}
           -> a1, a2
-        }}",
-        row = usize::from(element == "x1, x0"),
-        other = usize::from(element == "x0, x1"),
+        }}"
     );
-    parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+    parsed(&text)
 }
 
 /// Rows that one item does, several in a group, and a group each.
 #[test]
 fn rows_of_all_lengths() {
-    let program = reductions("x0, x1");
+    let program = reductions(false);
     let sizes = [1, 7, 8, 9, 31, 63, 65, 100, 257].map(|n| [1, n]);
     compare(&program, &sizes, |t| t);
     compare(&program, &sizes, |t| Target { wide: true, ..small_groups(t) });
@@ -364,7 +368,7 @@ fn rows_of_all_lengths() {
 /// Rows that are columns in memory: few of them, whole ones by items, in parts, and in many parts.
 #[test]
 fn columns_of_all_lengths() {
-    let program = reductions("x1, x0");
+    let program = reductions(true);
     compare(&program, &[1, 7, 8, 9, 40, 300].map(|n| [1, n]), |t| t);
     let Some(device) = device() else { return };
     let arguments = [argument(&program.arrays[0].columns, vec![2000, 9])];
@@ -424,7 +428,7 @@ fn products_of_all_shapes() {
             name(right),
             suffix = if t == "f32" { t } else { "" },
         );
-        let program = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let program = parsed(&text);
         let argument = |over: &[usize]| {
             let of = over.iter().map(|k| extents[*k]).collect();
             argument(&program.arrays[0].columns, of)
@@ -606,7 +610,7 @@ fn small_statements(divisor: i64, modulus: i64) -> Program {
          -> a7, a8, a6
          }}"
     );
-    parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+    parsed(&text)
 }
 
 /// On processors all of them are done by one kernel; some, if there is much to do for others.

@@ -6,9 +6,9 @@ use crate::code::{Code, failure, mem, upload_column};
 use crate::fault;
 use crate::memory::{Buffer, LARGE};
 use crate::plan::{Plan, Step};
-use crate::shapes::{Launch, Shapes, Space, Work};
+use crate::shapes::{Shapes, Space};
 use crate::together::Kernels;
-use accel_codegen::opencl::{Arg, Shape};
+use accel_codegen::opencl::{Arg, Launch, Shape};
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, RawArray, Scalar, ScalarType};
 use accel_fusion::kernel::machine::{self, Store};
@@ -150,8 +150,7 @@ impl<'a> Run<'a> {
     fn walk(&mut self, arguments: Vec<Array>) -> Walked<()> {
         for (to, a) in self.code.program.inputs.iter().zip(arguments) {
             if !self.is_known {
-                let extents: Vec<usize> = a.extents.iter().map(|e| *e as usize).collect();
-                self.set_extents(*to, &extents)?;
+                self.set_extents(*to, a.extents)?;
             }
             self.put(*to, a.place);
         }
@@ -212,7 +211,7 @@ impl<'a> Run<'a> {
             && needs.iter().all(|a| self.arrays[*a].host.is_some())
         {
             // The next run may have them on the device.
-            self.find_work(s, space)?;
+            self.launched(s, space)?;
             return self.scalars(to, body, s.site);
         }
         let mut over = &s.over[..];
@@ -331,7 +330,7 @@ impl<'a> Run<'a> {
             // What is held could be the memory for it.
             self.flush()?;
         }
-        let full = |f| failure(device, f, || self.site(site), &self.extents(a), bytes());
+        let full = |f| failure(device, f, || self.site(site), &self.shapes.sizes(a), bytes());
         device.memory.column(t, n).map(Some).map_err(full)
     }
 
@@ -343,8 +342,7 @@ impl<'a> Run<'a> {
         if place.device[k].is_none()
             && let Some(host) = &place.host
         {
-            let extents: Vec<usize> = self.shapes.extents[a].iter().map(|e| *e as usize).collect();
-            place.device[k] = upload_column(&self.code.device, &host[k], &extents)?;
+            place.device[k] = upload_column(&self.code.device, &host[k], &self.shapes.sizes(a))?;
         }
         Ok(())
     }
@@ -374,25 +372,23 @@ impl<'a> Run<'a> {
     // ---- kernels
 
     fn launch(&mut self, s: &Step, space: Option<Space>) -> Walked<()> {
-        self.find_work(s, space)?;
-        let nothing = || Error::Internal(format!("statement {} launches nothing", s.number));
-        let work: Arc<Work> = self.shapes.work(s.number).ok_or_else(nothing)?;
-        self.operations.set(self.operations.get().saturating_add(work.operations));
+        let launched = self.launched(s, space)?;
+        self.operations.set(self.operations.get().saturating_add(launched.operations));
         let code = self.code;
-        let scratch = work.scratch.iter().map(|bytes| {
+        let scratch = launched.work.scratch.iter().map(|bytes| {
             let full = |f| failure(&code.device, f, || self.site(s.site), &[*bytes], *bytes);
             code.device.memory.plain(*bytes).map_err(full)
         });
         let scratch: Vec<Arc<Buffer>> = scratch.collect::<Result<_>>()?;
-        for launch in &work.launches {
-            for arg in &launch.kernel.args {
+        for launch in &launched.work.launches {
+            for arg in launch.kernel.args.iter() {
                 match arg {
                     Arg::Column(a, k) => self.on_device(*a, *k)?,
                     Arg::Fault if self.record.is_none() => self.record = Some(code.record()?),
                     _ => {}
                 }
             }
-            self.enqueue(launch, &work.space, &scratch)?;
+            self.enqueue(launch, &launched.space, &scratch)?;
         }
         scratch.into_iter().for_each(|b| self.kernels.get_mut().hold(b));
         Ok(())

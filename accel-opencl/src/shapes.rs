@@ -7,7 +7,7 @@
 
 use crate::plan::Step;
 use crate::run::{Run, Stop, Walked};
-use accel_codegen::opencl::{Kernel, Sizes};
+use accel_codegen::opencl::{Sizes, Work};
 use accel_core::error::{Error, Result};
 use accel_core::repr::Scalar;
 use accel_fusion::kernel::{self, ArrayId, Op, SiteId, machine};
@@ -19,49 +19,37 @@ pub struct Shapes {
     /// Those of all arrays that exist so far.
     pub extents: Vec<Vec<i64>>,
     /// By the number of the statement.
-    work: Vec<Option<Arc<Work>>>,
+    launched: Vec<Option<Arc<Launched>>>,
 }
 
 /// What a statement launches.
-pub struct Work {
+pub struct Launched {
     /// Its index space.
     pub space: Vec<i64>,
     /// About how many simple operations it takes.
     pub operations: usize,
-    /// The bytes of buffers that exist only during the statement.
-    pub scratch: Vec<usize>,
-    pub launches: Vec<Launch>,
-}
-
-/// A call of a kernel: see [`accel_codegen::opencl::Launch`].
-pub struct Launch {
-    pub kernel: Kernel,
-    pub global: [usize; 2],
-    pub group: [usize; 2],
-    pub numbers: Vec<i64>,
-    pub local: Vec<usize>,
+    pub work: Work,
 }
 
 impl Shapes {
     /// Of a program with so many arrays: nothing yet.
     pub fn new(arrays: usize) -> Shapes {
-        Shapes { extents: vec![vec![]; arrays], work: vec![] }
+        Shapes { extents: vec![vec![]; arrays], launched: vec![] }
     }
 
-    /// What a statement launches, if it is known.
-    pub fn work(&self, number: usize) -> Option<Arc<Work>> {
-        self.work.get(number)?.clone()
-    }
-
-    /// Sets what a statement launches.
-    fn set_work(&mut self, number: usize, work: Work) {
-        self.work.resize(self.work.len().max(number + 1), None);
-        self.work[number] = Some(Arc::new(work));
+    /// The extents of an array.
+    pub fn sizes(&self, a: ArrayId) -> Vec<usize> {
+        self.extents[a].iter().map(|e| *e as usize).collect()
     }
 }
 
 /// An index space, and the length of rows.
 pub type Space = (Vec<usize>, usize);
+
+/// Extents as kernels take them.
+fn numbers(extents: &[usize]) -> Vec<i64> {
+    extents.iter().map(|e| *e as i64).collect()
+}
 
 /// From this many elements on, positions need more than 32 bits.
 const WIDE: i128 = 1 << 31;
@@ -71,37 +59,35 @@ impl Run<'_> {
     pub fn find_extents(&mut self, s: &Step) -> Walked<Option<Space>> {
         match &s.op {
             Op::Literal { to, literal } => {
-                let extents = self.code.program.literals[*literal].extents.clone();
-                self.set_extents(*to, &extents)?;
+                self.set_extents(*to, numbers(&self.code.program.literals[*literal].extents))?;
                 Ok(None)
             }
             Op::Loop { to, extents, .. } => {
                 let extents = self.evaluate(extents, s.site)?;
-                to.iter().try_for_each(|a| self.set_extents(*a, &extents))?;
+                to.iter().try_for_each(|a| self.set_extents(*a, numbers(&extents)))?;
                 Ok(Some((extents, 1)))
             }
             Op::Reduce { to, extents, rows } => {
                 let (outer, len) = self.rows(extents, rows, s.site)?;
-                self.set_extents(*to, &outer)?;
+                self.set_extents(*to, numbers(&outer))?;
                 Ok(Some((outer, len)))
             }
             Op::Scan { to, extents, rows, .. } => {
                 let (outer, len) = self.rows(extents, rows, s.site)?;
                 let all = [&outer[..], &[len + usize::from(rows.init.is_some())]].concat();
                 machine::check_size(|| self.site(s.site), &all)?;
-                self.set_extents(*to, &all)?;
+                self.set_extents(*to, numbers(&all))?;
                 Ok(Some((outer, len)))
             }
             Op::Permute { to, defaults, extents, .. } => {
                 let source = self.evaluate(extents, s.site)?;
-                let target = self.extents(*defaults);
-                self.set_extents(*to, &target)?;
+                self.set_extents(*to, self.shapes.extents[*defaults].clone())?;
                 Ok(Some((source, 1)))
             }
             Op::Reshape { to, from, extents } => {
                 let new = self.evaluate(extents, s.site)?;
-                machine::check_reshape(&self.code.program, s.site, &self.extents(*from), &new)?;
-                self.set_extents(*to, &new)?;
+                machine::check_reshape(&self.code.program, s.site, &self.shapes.sizes(*from), &new)?;
+                self.set_extents(*to, numbers(&new))?;
                 Ok(None)
             }
             Op::Strip { len, body, .. } => {
@@ -123,23 +109,28 @@ impl Run<'_> {
             }
             op => self.evaluate(op.codes()[0].1, inner.site)?,
         };
-        inner.op.defines().iter().try_for_each(|a| self.set_extents(*a, &extents))
+        inner.op.defines().iter().try_for_each(|a| self.set_extents(*a, numbers(&extents)))
     }
 
-    /// Finds out what a statement launches for a space. With none, it is known.
-    pub fn find_work(&mut self, s: &Step, space: Option<Space>) -> Walked<()> {
-        if let Some((space, len)) = space {
-            let work = self.work(s, &space, len)?;
-            Arc::make_mut(&mut self.shapes).set_work(s.number, work);
-        }
-        Ok(())
+    /// What a statement launches: for a space, or what is known if there is none.
+    pub fn launched(&mut self, s: &Step, space: Option<Space>) -> Walked<Arc<Launched>> {
+        let number = s.number;
+        let Some((space, len)) = space else {
+            let known = self.shapes.launched.get(number).cloned().flatten();
+            return known.ok_or_else(|| Error::Internal(format!("statement {number} launches nothing")).into());
+        };
+        let found = Arc::new(self.find_launched(s, &space, len)?);
+        let all = &mut Arc::make_mut(&mut self.shapes).launched;
+        all.resize(all.len().max(number + 1), None);
+        all[number] = Some(found.clone());
+        Ok(found)
     }
 
-    fn work(&self, s: &Step, space: &[usize], len: usize) -> Walked<Work> {
+    fn find_launched(&self, s: &Step, space: &[usize], len: usize) -> Walked<Launched> {
         if let Op::Reduce { rows, .. } = &s.op {
             self.check_rows(rows, space, len, s.site)?;
         }
-        let space: Vec<i64> = space.iter().map(|e| *e as i64).collect();
+        let space = numbers(space);
         self.check_positions(&space, len)?;
         let Some(statement) = self.code.module.statements.get(&s.number) else {
             return Err(Error::Internal(format!("statement {} has no kernels", s.number)).into());
@@ -148,16 +139,8 @@ impl Run<'_> {
         if statement.is_too_large(&sizes) {
             return Err(Stop::Plain);
         }
-        let operations = statement.operations(&sizes);
-        let work = statement.work(&sizes, &self.code.target);
-        let launches = work.launches.into_iter().map(|l| Launch {
-            kernel: l.kernel.clone(),
-            global: l.global,
-            group: l.group,
-            numbers: l.numbers,
-            local: l.local,
-        });
-        Ok(Work { operations, scratch: work.scratch, launches: launches.collect(), space })
+        let (operations, work) = (statement.operations(&sizes), statement.work(&sizes, &self.code.target));
+        Ok(Launched { space, operations, work })
     }
 
     /// The outer extents and the length of rows.
@@ -184,13 +167,7 @@ impl Run<'_> {
         machine::values(&self.code.program, self, code, site)
     }
 
-    /// The extents of an array.
-    pub fn extents(&self, a: ArrayId) -> Vec<usize> {
-        self.shapes.extents[a].iter().map(|e| *e as usize).collect()
-    }
-
-    pub fn set_extents(&mut self, a: ArrayId, extents: &[usize]) -> Walked<()> {
-        let extents: Vec<i64> = extents.iter().map(|e| *e as i64).collect();
+    pub fn set_extents(&mut self, a: ArrayId, extents: Vec<i64>) -> Walked<()> {
         self.check_positions(&extents, 1)?;
         Arc::make_mut(&mut self.shapes).extents[a] = extents;
         Ok(())

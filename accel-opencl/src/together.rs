@@ -8,8 +8,7 @@
 use crate::cl::{Kernel, Mem, Value};
 use crate::code::Code;
 use crate::memory::Buffer;
-use crate::shapes::Launch;
-use accel_codegen::opencl::{PartId, Place, Together};
+use accel_codegen::opencl::{Launch, PartId, Place, Together};
 use accel_core::error::{Error, Result};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

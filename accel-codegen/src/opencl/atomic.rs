@@ -13,8 +13,8 @@
 
 use super::emit::Emitter;
 use super::group::succeeds;
-use super::launch;
-use super::rows::{GROUPS_PER_UNIT, one};
+use super::launch::{self, GROUPS_PER_UNIT};
+use super::rows::one;
 use super::{Arg, Kernel, Launch, Target, Work, size_of};
 use crate::code::{Writer, outside};
 use crate::dialect::name as argument;
@@ -87,7 +87,7 @@ impl Atomic {
     }
 
     /// What is launched for `n` elements.
-    pub fn work(&self, n: usize, targets: usize, target: &Target) -> Work<'_> {
+    pub fn work(&self, n: usize, targets: usize, target: &Target) -> Work {
         let grid = |kernel, n: usize| launch::items(kernel, n, vec![n as i64], target);
         if let Some((kernel, t)) = &self.histogram
             && let Some(launch) = histogram_launch(kernel, *t, n, targets, target)
@@ -102,13 +102,7 @@ impl Atomic {
 }
 
 /// The launch of a histogram, if it is worth it.
-fn histogram_launch<'a>(
-    kernel: &'a Kernel,
-    t: ScalarType,
-    n: usize,
-    targets: usize,
-    target: &Target,
-) -> Option<Launch<'a>> {
+fn histogram_launch(kernel: &Kernel, t: ScalarType, n: usize, targets: usize, target: &Target) -> Option<Launch> {
     let groups = (n / PER_GROUP.max(targets.saturating_mul(PER_TARGET))).min(target.units * GROUPS_PER_UNIT);
     // An odd number, so that the copies of a target are in different banks.
     let stride = targets | 1;
@@ -119,7 +113,7 @@ fn histogram_launch<'a>(
     let copies = (room.min(COPIED / size_of(t, 1)) / stride).clamp(1, COPIES);
     let group = launch::group(target);
     Some(Launch {
-        kernel,
+        kernel: kernel.clone(),
         global: [groups * group, 1],
         group: [group, 1],
         numbers: [n, targets, copies, stride].map(|x| x as i64).to_vec(),

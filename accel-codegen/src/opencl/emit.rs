@@ -250,21 +250,21 @@ impl Emitter<'_> {
         self.plain_entry(name, params, rank, numbers, &format!("{}{body}", self.check()))
     }
 
-    /// Nothing is done if something has failed.
-    fn check(&self) -> &'static str {
-        match self.recorded {
-            true => "    if (fault[0] != 0) return;\n",
-            false => "    global i64 *const fault = 0;\n",
-        }
-    }
-
     /// The same for a body that looks for faults itself.
     pub fn plain_entry(&mut self, name: &str, params: Params, rank: usize, numbers: usize, body: &str) -> Kernel {
         let params = self.entry_params(params, rank, numbers);
         let declared: Vec<_> = params.values().map(String::as_str).collect();
         let name = format!("run_{name}");
         let _ = write!(self.text, "\nkernel void {name}({}) {{\n{body}}}\n", declared.join(", "));
-        Kernel { name, args: params.into_keys().collect(), part: None }
+        Kernel { name: name.into(), args: params.into_keys().collect(), part: None }
+    }
+
+    /// Nothing is done if something has failed.
+    fn check(&self) -> &'static str {
+        match self.recorded {
+            true => "    if (fault[0] != 0) return;\n",
+            false => "    global i64 *const fault = 0;\n",
+        }
     }
 
     /// The parameters of a kernel: those that functions need and its own.

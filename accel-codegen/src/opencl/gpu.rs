@@ -13,6 +13,8 @@ use crate::dialect::name;
 use crate::kernels::{elements, index};
 use crate::liveness::Step;
 use crate::opencl::Arg;
+use crate::opencl::group::names_at;
+use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Code};
 
 /// How many elements an item computes at a time where that is cheap: NOTE [Several loads at a time].
@@ -36,6 +38,20 @@ impl Writer<'_> {
         self.code(body, &index(rank), &results);
         let out: String = types.iter().enumerate().map(|(c, t)| format!(", {t} *o{c}")).collect();
         format!("static int {name}({}, const P p{out})", self.parameters())
+    }
+
+    /// Computes several elements `v0[u]`, .. before it uses the first one: NOTE [Several loads at a time].
+    pub fn several(
+        &mut self,
+        turns: usize,
+        types: &[ScalarType],
+        compute: impl FnOnce(&mut Self, &[String]),
+        then: impl FnOnce(&mut Self, &[String]),
+    ) {
+        let values = names_at("v", types, "u");
+        types.iter().enumerate().for_each(|(c, t)| self.line(format!("{t} v{c}[{turns}];")));
+        self.unrolled(turns, |w| compute(w, &values));
+        self.unrolled(turns, |w| then(w, &values));
     }
 
     /// A loop of `turns` with a number `u`, all of which compilers write down.

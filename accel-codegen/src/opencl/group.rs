@@ -198,10 +198,8 @@ impl Writer<'_> {
         self.line("k += step;");
         if is_cheap(&rows.element) {
             self.braces(&format!("for (; k + {} * step < stop; k += {turns} * step)", turns - 1), |w| {
-                types.iter().enumerate().for_each(|(c, t)| w.line(format!("{t} v{c}[{turns}];")));
-                let values = names_at("v", types, "u");
-                w.unrolled(turns, |w| element(w, "(k + u * step)", &values));
-                w.unrolled(turns, |w| w.code(&rows.op, &in_order(reverse, &y, &values), &y));
+                let element = |w: &mut Self, v: &[String]| element(w, "(k + u * step)", v);
+                w.several(turns, types, element, |w, v| w.code(&rows.op, &in_order(reverse, &y, v), &y));
             });
         }
         self.braces("for (; k < stop; k += step)", |w| {

@@ -9,8 +9,8 @@ use accel_core::repr::ScalarType;
 /// The work-items of a group, if the device takes so many.
 const GROUP: usize = 256;
 
-/// At least so many items keep a compute unit busy.
-const BUSY: usize = 1 << 13;
+/// How many work-groups keep a compute unit of a GPU busy.
+pub const GROUPS_PER_UNIT: usize = 8;
 
 /// The size of an index space.
 pub fn count(space: &[i64]) -> usize {
@@ -18,9 +18,15 @@ pub fn count(space: &[i64]) -> usize {
 }
 
 /// A launch of items of one dimension, in whole groups on a GPU.
-pub fn items<'a>(kernel: &'a Kernel, count: usize, numbers: Vec<i64>, target: &Target) -> Launch<'a> {
+pub fn items(kernel: &Kernel, count: usize, numbers: Vec<i64>, target: &Target) -> Launch {
     let group = group(target).min(count.next_power_of_two());
+    let kernel = kernel.clone();
     Launch { kernel, global: [count.next_multiple_of(group), 1], group: [group, 1], numbers, local: vec![] }
+}
+
+/// How many items keep a GPU busy.
+pub fn busy(target: &Target) -> usize {
+    target.units * GROUPS_PER_UNIT * GROUP
 }
 
 /// The size of groups.
@@ -41,14 +47,14 @@ pub struct Rest {
 }
 
 /// The positions `0..n` in parts of a size.
-pub fn ranges<'a>(kernel: &'a Kernel, n: usize, size: usize, rest: Rest, target: &Target) -> Launch<'a> {
+pub fn ranges(kernel: &Kernel, n: usize, size: usize, rest: Rest, target: &Target) -> Launch {
     let slot = rest.slot.map_or(-1, |s| s as i64);
     let numbers = vec![size as i64, n as i64, rest.len as i64, rest.row as i64, slot];
     items(kernel, n.div_ceil(size.max(1)), numbers, target)
 }
 
 /// The positions `0..n`, of which each is independent.
-pub fn positions<'a>(kernel: &'a Kernel, n: usize, cost: usize, len: usize, target: &Target) -> Launch<'a> {
+pub fn positions(kernel: &Kernel, n: usize, cost: usize, len: usize, target: &Target) -> Launch {
     let size = match target.shape {
         Shape::Gpu => 1,
         Shape::Cpu => task_size(n, cost),
@@ -57,15 +63,15 @@ pub fn positions<'a>(kernel: &'a Kernel, n: usize, cost: usize, len: usize, targ
 }
 
 /// All positions of a loop, of which the result can be written in pieces if it has columns.
-pub fn loop_<'a>(kernel: &'a Kernel, sizes: &Sizes, cost: usize, pieces: &[ScalarType], target: &Target) -> Work<'a> {
+pub fn loop_(kernel: &Kernel, sizes: &Sizes, cost: usize, pieces: &[ScalarType], target: &Target) -> Work {
     let n = count(sizes.space);
     if n == 0 {
         return Work::default();
     }
     let launch = match target.shape {
         Shape::Gpu => {
-            // An item does several only if all of the device is busy nevertheless.
-            let each = if n / AT_ONCE >= target.units * BUSY { AT_ONCE } else { 1 };
+            // An item does several only if all of the device is busy nevertheless, for several turns.
+            let each = if n / AT_ONCE >= 4 * busy(target) { AT_ONCE } else { 1 };
             items(kernel, n.div_ceil(each), vec![n as i64], target)
         }
         Shape::Cpu => {

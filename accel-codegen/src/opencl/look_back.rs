@@ -89,7 +89,7 @@ impl LookBack {
     }
 
     /// What is launched for `n` rows of several parts.
-    pub fn work(&self, n: usize, len: usize, target: &Target) -> Work<'_> {
+    pub fn work(&self, n: usize, len: usize, target: &Target) -> Work {
         let ((items, each), part) = (shape(&self.types, target), self.part(target));
         let parts = len.div_ceil(part);
         let words = 1 + n * (parts + 2 * parts.div_ceil(WINDOW)) * words(&self.types);

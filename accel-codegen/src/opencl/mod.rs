@@ -26,6 +26,7 @@ use crate::ops::bytes;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::ArrayId;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What kind of device kernels are printed for: NOTE [Two shapes of kernels].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -69,13 +70,13 @@ pub struct Module {
     pub together: Vec<Together>,
 }
 
-/// A kernel of the text.
+/// A kernel of the text. Its clones are the same one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Kernel {
     /// Its name.
-    pub name: String,
+    pub name: Arc<str>,
     /// Its parameters in order.
-    pub args: Vec<Arg>,
+    pub args: Arc<[Arg]>,
     /// Where another kernel can do the same, with one item, if that kernel exists.
     pub part: Option<PartId>,
 }
@@ -113,18 +114,18 @@ pub struct Sizes<'a> {
 
 /// What a statement does on the device.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Work<'a> {
+pub struct Work {
     /// The bytes of buffers that exist only during the statement; their contents are undefined at first.
     pub scratch: Vec<usize>,
     /// What is enqueued, in this order.
-    pub launches: Vec<Launch<'a>>,
+    pub launches: Vec<Launch>,
 }
 
 /// One call of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Launch<'a> {
+pub struct Launch {
     /// What is called.
-    pub kernel: &'a Kernel,
+    pub kernel: Kernel,
     /// How many work-items there are in each of two dimensions.
     pub global: [usize; 2],
     /// How many of them are a work-group; it divides `global`.
@@ -161,7 +162,7 @@ enum Plan {
 impl Statement {
     /// What to launch for a statement of these sizes. Nothing, if there is nothing to compute. A permutation expects a copy of its
     /// defaults in the array that it defines; a strip, the extents of all arrays of its body.
-    pub fn work(&self, sizes: &Sizes, target: &Target) -> Work<'_> {
+    pub fn work(&self, sizes: &Sizes, target: &Target) -> Work {
         match &self.plan {
             Plan::Loop { kernel, cost, pieces } => launch::loop_(kernel, sizes, *cost, pieces, target),
             Plan::Reduce(r) => r.work(sizes, target),

@@ -60,7 +60,7 @@ impl Permutation {
         })
     }
 
-    pub fn work(&self, sizes: &Sizes, target: &Target) -> Work<'_> {
+    pub fn work(&self, sizes: &Sizes, target: &Target) -> Work {
         let (n, targets) = (count(sizes.space), count(&sizes.extents[self.to]));
         if n == 0 {
             return Work::default();

@@ -53,7 +53,7 @@ impl Product {
     }
 
     /// The launches, if the product is large enough.
-    pub fn work(&self, sizes: &Sizes, target: &Target) -> Option<Work<'_>> {
+    pub fn work(&self, sizes: &Sizes, target: &Target) -> Option<Work> {
         let size = |role| size_of_role(&self.roles, role, sizes.space);
         let (batch, rows, columns, len) = (size(Role::Batch), size(Role::Row), size(Role::Column), sizes.len as usize);
         if rows.min(columns).min(len) < 4 || rows.saturating_mul(columns).saturating_mul(len) < WORTH {

@@ -2,7 +2,7 @@
 
 use super::emit::{Emitter, Tasks};
 use super::group;
-use super::launch::{self, Rest, count, group};
+use super::launch::{self, GROUPS_PER_UNIT, Rest, busy, count, group};
 use super::product::Product;
 use super::scan::{self, GroupScan};
 use super::tiles::Tiled;
@@ -16,9 +16,7 @@ use crate::tasks;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Rows};
 
-/// How many items keep a compute unit of a GPU busy,
-const BUSY: usize = 1 << 11;
-/// and the least elements for one.
+/// The least elements for an item of a GPU.
 const LEAST: usize = 16;
 
 /// Rows of at least so many elements are done by several items, of which each has about as many: they read elements next to each other, which
@@ -31,9 +29,7 @@ const SIDE_BY_SIDE: i64 = 8;
 /// So many parts of a row are combined by one item, more by a group.
 const ONE_BY_ONE: usize = 64;
 
-/// How many work-groups a compute unit is given, to keep it busy,
-pub const GROUPS_PER_UNIT: usize = 8;
-/// and how many parts a row is cut into for them at most.
+/// How many parts a row is cut into for groups at most.
 const MOST_PARTS: usize = 2048;
 
 /// The kernels of a reduction.
@@ -63,16 +59,15 @@ impl Reduction {
         let name = |what: &str| format!("{fold}_{what}");
         e.function(s, &fold, |w| w.fold(&fold, to, outer, rows));
         let gpu = e.target.shape == Shape::Gpu;
-        let in_groups = gpu && group::suits(rows);
-        let across = in_groups && in_columns(outer, rows);
-        let (parts, joins) = (!in_groups, !in_groups || across);
+        let (in_columns, in_groups) = (in_columns(outer, rows), gpu && group::suits(rows));
+        let (parts, joins) = (!in_groups, !in_groups || in_columns);
         if parts {
             e.task_function(s, &name("part"), |w| w.part(&fold, to, outer, ""));
         }
         if joins {
             e.task_function(s, &name("join"), |w| w.join(to, rows));
         }
-        let side_by_side = in_columns(outer, rows) && e.target.shape == Shape::Cpu;
+        let side_by_side = in_columns && !gpu;
         if side_by_side {
             let columns = name("columns");
             e.function(s, &columns, |w| w.fold_side_by_side(&columns, to, outer, rows));
@@ -82,15 +77,12 @@ impl Reduction {
         } else {
             e.task_function(s, &name("rows"), |w| w.fold_rows(&fold, to, outer, rows));
         }
-        let product = rows
-            .contraction()
-            .filter(|_| e.target.shape == Shape::Cpu)
-            .map(|c| Product::new(e, s, to, outer, rows, &c));
+        let product = rows.contraction().filter(|_| !gpu).map(|c| Product::new(e, s, to, outer, rows, &c));
         let tiled = rows.contraction().filter(|_| in_groups).and_then(|c| Tiled::new(e, s, to, outer, rows, &c));
         let groups = in_groups.then(|| {
             [e.fold_group(s, to, outer, rows), e.join_group(s, to, outer, rows), e.fold_team(s, to, outer, rows)]
         });
-        let across = across.then(|| e.fold_across(s, to, outer, rows));
+        let across = (in_groups && in_columns).then(|| e.fold_across(s, to, outer, rows));
         Reduction {
             product,
             tiled,
@@ -106,7 +98,7 @@ impl Reduction {
         }
     }
 
-    pub fn work(&self, sizes: &Sizes, target: &Target) -> Work<'_> {
+    pub fn work(&self, sizes: &Sizes, target: &Target) -> Work {
         let (n, len) = (count(sizes.space), sizes.len as usize);
         if n == 0 {
             return Work::default();
@@ -114,14 +106,14 @@ impl Reduction {
         let product = self.product.as_ref().and_then(|p| p.work(sizes, target));
         product
             .or_else(|| self.tiled.as_ref()?.work(sizes, target))
-            .or_else(|| self.in_columns(n, len, target))
-            .or_else(|| self.side_by_side(sizes, n, len, target))
-            .or_else(|| self.by_groups(n, len, target))
-            .unwrap_or_else(|| self.by_items(n, len, target))
+            .or_else(|| self.columns_by_tasks(n, len, target))
+            .or_else(|| self.columns_by_items(sizes, n, len, target))
+            .or_else(|| self.rows_by_groups(n, len, target))
+            .unwrap_or_else(|| self.rows_by_items(n, len, target))
     }
 
     /// Tasks that go through parts of neighbouring rows together: NOTE [Reducing columns].
-    fn in_columns(&self, n: usize, len: usize, target: &Target) -> Option<Work<'_>> {
+    fn columns_by_tasks(&self, n: usize, len: usize, target: &Target) -> Option<Work> {
         let [part, join] = self.columns.as_ref()?;
         let (parts, size) = columns::parts(n, len)?;
         let all = Rest { len, row: n, slot: None };
@@ -134,7 +126,7 @@ impl Reduction {
     }
 
     /// Items that do parts of neighbouring rows.
-    fn side_by_side(&self, sizes: &Sizes, n: usize, len: usize, target: &Target) -> Option<Work<'_>> {
+    fn columns_by_items(&self, sizes: &Sizes, n: usize, len: usize, target: &Target) -> Option<Work> {
         let kernel = self.across.as_ref()?;
         if len == 0 || *sizes.space.last()? < SIDE_BY_SIDE {
             return None;
@@ -152,7 +144,7 @@ impl Reduction {
     }
 
     /// Groups that do short rows, or parts of long ones.
-    fn by_groups(&self, n: usize, len: usize, target: &Target) -> Option<Work<'_>> {
+    fn rows_by_groups(&self, n: usize, len: usize, target: &Target) -> Option<Work> {
         let [part, join, team] = self.groups.as_ref().filter(|_| len >= SHORT)?;
         if let Some(launch) = teams(team, &self.types, n, len, target) {
             return Some(one(launch));
@@ -166,7 +158,7 @@ impl Reduction {
     }
 
     /// Items that do rows, or parts of them.
-    fn by_items(&self, n: usize, len: usize, target: &Target) -> Work<'_> {
+    fn rows_by_items(&self, n: usize, len: usize, target: &Target) -> Work {
         match (&self.part, &self.join, part_size(n, len, self.cost, target)) {
             (Some(part), Some(join), Some(size)) => {
                 let parts = len.div_ceil(size);
@@ -216,7 +208,7 @@ impl Scanning {
         }
     }
 
-    pub fn work(&self, sizes: &Sizes, target: &Target) -> Work<'_> {
+    pub fn work(&self, sizes: &Sizes, target: &Target) -> Work {
         let (n, len) = (count(sizes.space), sizes.len as usize);
         if n == 0 || (len == 0 && !self.some) {
             return Work::default();
@@ -261,11 +253,6 @@ fn part_size(n: usize, len: usize, cost: usize, target: &Target) -> Option<usize
     }
 }
 
-/// How many items keep a GPU busy.
-fn busy(target: &Target) -> usize {
-    target.units * BUSY
-}
-
 /// How many parts each of `n` rows has for items, and the elements of each.
 fn item_parts(n: usize, len: usize, target: &Target) -> (usize, usize) {
     let size = len.div_ceil(busy(target).div_ceil(n)).max(LEAST).min(len);
@@ -273,12 +260,12 @@ fn item_parts(n: usize, len: usize, target: &Target) -> (usize, usize) {
 }
 
 /// A launch for the parts of `n` rows, of groups that are as wide as there are rows.
-fn across<'a>(kernel: &'a Kernel, n: usize, [size, len, parts]: [usize; 3], target: &Target) -> Launch<'a> {
+fn across(kernel: &Kernel, n: usize, [size, len, parts]: [usize; 3], target: &Target) -> Launch {
     let all = group(target);
     let wide = all.min(n.next_power_of_two());
     let high = (all / wide).min(parts.next_power_of_two());
     Launch {
-        kernel,
+        kernel: kernel.clone(),
         global: [n.next_multiple_of(wide), parts.next_multiple_of(high)],
         group: [wide, high],
         numbers: [size, len, parts, n].map(|x| x as i64).to_vec(),
@@ -292,7 +279,7 @@ fn by_groups(n: usize, len: usize, target: &Target) -> bool {
 }
 
 /// A launch of teams for `n` rows, if they are short, or if there are so many that none of them needs more than a group.
-fn teams<'a>(kernel: &'a Kernel, types: &[ScalarType], n: usize, len: usize, target: &Target) -> Option<Launch<'a>> {
+fn teams(kernel: &Kernel, types: &[ScalarType], n: usize, len: usize, target: &Target) -> Option<Launch> {
     let most = group(target).min(target.local_memory / scan::row_bytes(types)).max(1);
     let size = len.div_ceil(SHORT).next_power_of_two().min(most);
     if len >= 64 && (n * size < busy(target) || size == most) {
@@ -313,28 +300,22 @@ pub fn group_parts(n: usize, len: usize, target: &Target) -> (usize, usize) {
 }
 
 /// A launch of `count` groups.
-pub fn groups<'a>(
-    kernel: &'a Kernel,
-    types: &[ScalarType],
-    count: usize,
-    numbers: [usize; 3],
-    target: &Target,
-) -> Launch<'a> {
+pub fn groups(kernel: &Kernel, types: &[ScalarType], count: usize, numbers: [usize; 3], target: &Target) -> Launch {
     let size = group(target).min(target.local_memory / scan::row_bytes(types)).max(1);
     scan::group_launch(kernel, types, count, size, &[size], numbers)
 }
 
 /// What combines the parts of each row.
-fn joined<'a>(kernel: &'a Kernel, n: usize, len: usize, parts: usize, target: &Target) -> Launch<'a> {
+fn joined(kernel: &Kernel, n: usize, len: usize, parts: usize, target: &Target) -> Launch {
     launch::items(kernel, n, vec![parts as i64, len as i64, n as i64], target)
 }
 
 /// The parts of all rows.
-fn in_parts<'a>(kernel: &'a Kernel, n: usize, len: usize, size: usize, target: &Target) -> Launch<'a> {
+fn in_parts(kernel: &Kernel, n: usize, len: usize, size: usize, target: &Target) -> Launch {
     let parts = len.div_ceil(size);
     let group = group(target).min(parts.next_power_of_two());
     Launch {
-        kernel,
+        kernel: kernel.clone(),
         global: [parts.next_multiple_of(group), n],
         group: [group, 1],
         numbers: vec![size as i64, len as i64, parts as i64],

@@ -75,7 +75,7 @@ impl GroupScan {
     }
 
     /// What is launched for `n` rows, which are not short.
-    pub fn work(&self, n: usize, len: usize, target: &Target) -> Work<'_> {
+    pub fn work(&self, n: usize, len: usize, target: &Target) -> Work {
         let several = group_parts(n, len, target);
         let (parts, size) = match &self.long {
             Long::LookBack(l) if several.0 > 1 && l.part(target) < len => return l.work(n, len, target),
@@ -94,7 +94,7 @@ impl GroupScan {
     }
 
     /// A launch of `count` groups that write.
-    fn tiles(&self, count: usize, numbers: [usize; 3], target: &Target) -> Launch<'_> {
+    fn tiles(&self, count: usize, numbers: [usize; 3], target: &Target) -> Launch {
         let room = target.local_memory / row_bytes(&self.types);
         let mut size = group(target);
         // Not `groups`: there is a tile in local memory, too.
@@ -111,16 +111,16 @@ pub fn row_bytes(types: &[ScalarType]) -> usize {
 }
 
 /// A launch of `count` groups of a size, with several local arrays of so many elements.
-pub fn group_launch<'a>(
-    kernel: &'a Kernel,
+pub fn group_launch(
+    kernel: &Kernel,
     types: &[ScalarType],
     count: usize,
     size: usize,
     local: &[usize],
     numbers: [usize; 3],
-) -> Launch<'a> {
+) -> Launch {
     Launch {
-        kernel,
+        kernel: kernel.clone(),
         global: [count * size, 1],
         group: [size, 1],
         numbers: numbers.map(|x| x as i64).to_vec(),
@@ -218,12 +218,9 @@ impl Writer<'_> {
         let element = |w: &mut Self, n: &str, x: &[String]| w.code(&rows.element, &row_index(outer, &source(n)), x);
         let cheap = is_cheap(&rows.element);
         if cheap {
-            // NOTE [Several loads at a time]
             self.braces(&format!("if (filled == size * {each})"), |w| {
-                types.iter().enumerate().for_each(|(c, t)| w.line(format!("{t} v{c}[{each}];")));
-                let values = names_at("v", types, "u");
-                w.unrolled(each, |w| element(w, "(item + u * size)", &values));
-                w.unrolled(each, |w| w.assign(&scan.tile("item + u * size"), &values));
+                let place = scan.tile("item + u * size");
+                w.several(each, types, |w, v| element(w, "(item + u * size)", v), |w, v| w.assign(&place, v));
             });
         }
         let rest = format!("{}{BY_TURNS}", if cheap { "else " } else { "" });

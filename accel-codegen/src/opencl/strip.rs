@@ -39,7 +39,7 @@ impl Strips {
         cost
     }
 
-    pub fn work(&self, sizes: &Sizes, target: &Target) -> Work<'_> {
+    pub fn work(&self, sizes: &Sizes, target: &Target) -> Work {
         let n = count(sizes.space);
         let [scratch, partial, cost] = self.usage.sizes(sizes.extents);
         let each = strip_size(n, partial, cost);

@@ -75,19 +75,18 @@ impl Tiled {
         if e.target.largest_group < LARGE.items() || e.target.local_memory < room {
             return None;
         }
-        let mut print = |shape: Tile| {
-            let name = format!("product_{}_{}", s.number, shape.side);
-            e.kernel_of(s, &name, outer, 3, |w| w.tile_of_group(shape, to, outer, rows, c))
+        let mut print = |tile: Tile| {
+            let name = format!("product_{}_{}", s.number, tile.side);
+            e.kernel_of(s, &name, outer, 3, |w| w.tile_of_group(tile, to, outer, rows, c))
         };
         let (small, large) = (print(SMALL), print(LARGE));
         let join = format!("product_{}_join", s.number);
         e.function(s, &join, |w| {
             w.scratch(0, &c.ty.to_string());
-            w.param(Arg::Number(1), "const i64 arg1".into());
+            (0..2).for_each(|k| w.param(Arg::Number(k), format!("const i64 arg{k}")));
             w.factor_and_init(to, rows, c);
             w.line(format!("{} sum = s0[p];", c.ty));
             w.line("for (P part = 1; part < (P)arg1; part++) sum += s0[part * (P)arg0 + p];");
-            w.param(Arg::Number(0), "const i64 arg0".into());
             w.line(format!("a{to}_0[p] = init + factor * sum;"));
             format!("static int {join}({}, const P p)", w.parameters())
         });
@@ -95,20 +94,21 @@ impl Tiled {
     }
 
     /// The launches, if the product is large enough.
-    pub fn work(&self, sizes: &Sizes, target: &Target) -> Option<Work<'_>> {
+    pub fn work(&self, sizes: &Sizes, target: &Target) -> Option<Work> {
         let size = |role| size_of_role(&self.roles, role, sizes.space);
         let (batch, rows, columns, len) = (size(Role::Batch), size(Role::Row), size(Role::Column), sizes.len as usize);
         if rows.min(columns).min(len) < EACH || rows.saturating_mul(columns).saturating_mul(len) < WORTH {
             return None;
         }
-        let (kernel, shape) = if rows.min(columns) <= SMALL.side { (&self.small, SMALL) } else { (&self.large, LARGE) };
-        let tiles = batch * rows.div_ceil(shape.side) * columns.div_ceil(shape.side);
-        let parts = (target.units * shape.busy / tiles).clamp(1, len.div_ceil(PART));
+        let (kernel, tile) = if rows.min(columns) <= SMALL.side { (&self.small, SMALL) } else { (&self.large, LARGE) };
+        let tiles = batch * rows.div_ceil(tile.side) * columns.div_ceil(tile.side);
+        let parts = (target.units * tile.busy / tiles).clamp(1, len.div_ceil(PART));
         let size = len.div_ceil(parts).next_multiple_of(DEPTH);
         let parts = len.div_ceil(size);
         let numbers = [len, size, parts].map(|n| n as i64).to_vec();
-        let global = [tiles * parts * shape.items(), 1];
-        let mut launches = vec![Launch { kernel, global, group: [shape.items(), 1], numbers, local: vec![] }];
+        let global = [tiles * parts * tile.items(), 1];
+        let mut launches =
+            vec![Launch { kernel: kernel.clone(), global, group: [tile.items(), 1], numbers, local: vec![] }];
         let mut scratch = 1;
         if parts > 1 {
             let results = batch * rows * columns;
@@ -124,14 +124,14 @@ fn vector(t: ScalarType) -> &'static str {
     if t == ScalarType::F32 { "float4" } else { "double4" }
 }
 
-/// The operands, and what they are called: which role and extent belong to each, and where the tile begins.
+/// The operands by their names in the text, each with the role of the dimensions that are its alone, where the tile begins along them, and their size.
 fn operands(c: &Contraction) -> [(&'static str, &Operand, Role, &'static str, &'static str); 2] {
     [("left", &c.left, Role::Row, "top", "height"), ("right", &c.right, Role::Column, "start", "width")]
 }
 
 impl Writer<'_> {
-    fn tile_of_group(&mut self, shape: Tile, to: ArrayId, outer: usize, rows: &Rows, c: &Contraction) {
-        let (t, side) = (c.ty, shape.side);
+    fn tile_of_group(&mut self, tile: Tile, to: ArrayId, outer: usize, rows: &Rows, c: &Contraction) {
+        let (t, side) = (c.ty, tile.side);
         self.factor_and_init(to, rows, c);
         self.scratch(0, &t.to_string());
         let extent = |p: usize| format!("(P)n{p}");
@@ -146,25 +146,22 @@ impl Writer<'_> {
         self.line("const int item = get_local_id(0);");
         self.line(format!("const int down = item / {0} * {EACH}, along = item % {0} * {EACH};", side / EACH));
         for (name, o, role, first, size) in operands(c) {
-            self.places(shape, name, o, c, role, [first, size]);
+            self.places(tile, name, o, c, role, [first, size]);
         }
         let four = vector(t);
         let all = || (0..EACH).flat_map(|i| (0..EACH).map(move |j| (i, j)));
         all().for_each(|(i, j)| self.line(format!("{t} y{i}_{j} = 0;")));
-        self.load(shape, c, "from");
+        self.load(tile, c, "from");
         self.braces(&format!("for (P k = from; k < to; k += {DEPTH})"), |w| {
             for (name, ..) in operands(c) {
-                let place = format!("{name}[{name}_depth[u] * {} + {name}_at[u]]", shape.line());
-                w.unrolled(shape.copies(), |w| w.line(format!("{place} = {name}_next[u];")));
+                let place = format!("{name}[{name}_depth[u] * {} + {name}_at[u]]", tile.line());
+                w.unrolled(tile.copies(), |w| w.line(format!("{place} = {name}_next[u];")));
             }
             w.line("barrier(CLK_LOCAL_MEM_FENCE);");
-            w.load(shape, c, &format!("k + {DEPTH}"));
+            w.load(tile, c, &format!("k + {DEPTH}"));
             w.braces(&format!("for (int d = 0; d < {DEPTH}; d++)"), |w| {
                 for (v, name, at) in [("b", "left", "down"), ("c", "right", "along")] {
-                    w.line(format!(
-                        "const {four} {v} = *(const local {four} *)({name} + d * {} + {at});",
-                        shape.line()
-                    ));
+                    w.line(format!("const {four} {v} = *(const local {four} *)({name} + d * {} + {at});", tile.line()));
                 }
                 all().for_each(|(i, j)| w.line(format!("y{i}_{j} = fma(b.s{i}, c.s{j}, y{i}_{j});")));
             });
@@ -225,10 +222,10 @@ impl Writer<'_> {
     }
 
     /// Loads the numbers that an item copies for the steps from `k` on, `left_next` and `right_next`, zeros beyond the part.
-    fn load(&mut self, shape: Tile, c: &Contraction, k: &str) {
+    fn load(&mut self, tile: Tile, c: &Contraction, k: &str) {
         for (name, o, ..) in operands(c) {
             let column = format!("a{}_{}", o.array, o.column);
-            self.unrolled(shape.copies(), |w| {
+            self.unrolled(tile.copies(), |w| {
                 w.line(format!("const P at = {k} + {name}_depth[u];"));
                 w.line(format!("{name}_next[u] = at < to ? {column}[{name}_place[u] + at * {name}_step] : 0;"));
             });
@@ -237,21 +234,21 @@ impl Writer<'_> {
 
     /// The local memory of an operand, and for each of the numbers that an item copies: where it is in memory but for the reduced
     /// dimension, how far along that it is, and in which row or column of the tile.
-    fn places(&mut self, shape: Tile, name: &str, o: &Operand, c: &Contraction, role: Role, [first, size]: [&str; 2]) {
-        let (t, side, copies) = (c.ty, shape.side, shape.copies());
+    fn places(&mut self, tile: Tile, name: &str, o: &Operand, c: &Contraction, role: Role, [first, size]: [&str; 2]) {
+        let (t, side, copies) = (c.ty, tile.side, tile.copies());
         self.hoist_extents(o.array);
         self.hoist_column(o.array, o.column, "const ");
         let extent = |p: usize| format!("(P)n{p}");
         let strides: Vec<String> = (0..c.roles.len()).map(|p| self.stride(o, p)).collect();
         let stride = |p: usize| strides[p].clone();
         let aligned = format!("__attribute__((aligned(sizeof({}))))", vector(t));
-        self.line(format!("local {t} {name}[{}] {aligned};", shape.line() * DEPTH));
+        self.line(format!("local {t} {name}[{}] {aligned};", tile.line() * DEPTH));
         self.line(format!("{t} {name}_next[{copies}];"));
         self.line(format!("const P {name}_step = {};", strides[c.roles.len() - 1]));
         self.line(format!("P {name}_place[{copies}];"));
         self.line(format!("int {name}_depth[{copies}], {name}_at[{copies}];"));
         self.unrolled(copies, |w| {
-            w.line(format!("const int n = u * {} + item;", shape.items()));
+            w.line(format!("const int n = u * {} + item;", tile.items()));
             w.line(format!("{name}_depth[u] = {name}_step == 1 ? n % {DEPTH} : n / {side};"));
             w.line(format!("{name}_at[u] = {name}_step == 1 ? n / {DEPTH} : n % {side};"));
             w.line("P base, rest;");
