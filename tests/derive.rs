@@ -128,8 +128,8 @@ fn a_record_of_one_field_is_that_field() {
 fn records_of_arrays_are_arguments_and_results() {
     let nested = Nested { model: model(), points: Array::vector(vec![complex(1.0, 2.0)]) };
     let erased = nested.to_tuple();
-    assert_eq!(Nested::from_tuple(&erased).unwrap(), nested);
-    assert!(Nested::from_tuple(&model().to_tuple()).is_err());
+    assert_eq!(Nested::from_tuple(erased).unwrap(), nested);
+    assert!(Nested::from_tuple(model().to_tuple()).is_err());
 
     fn doubled<T: Floating>(m: Acc<Model<T>>) -> ModelAcc<T> {
         let m = m.unlift();

@@ -14,7 +14,7 @@ type E1 = HCons<f64, HNil>;
 type E2 = HCons<f64, HCons<f64, HNil>>;
 
 fn vector(v: &[f64]) -> ArrayTuple {
-    ArrayTuple::Array(RawArray { extents: [v.len()].into(), columns: vec![Column::from(v.to_vec())] })
+    ArrayTuple::Array(RawArray { extents: vec![v.len()].into(), columns: vec![Column::from(v.to_vec())].into() })
 }
 fn floats(a: &ArrayTuple) -> Vec<f64> {
     match a {

@@ -158,7 +158,7 @@ impl<Args: Arrays, R: Arrays> Compiled<Args, R> {
     /// Everything that is checked at run time: indices, extents, division by zero.
     pub fn run(&self, inputs: impl Inputs<Args>) -> Result<R> {
         let _span = tracing::debug_span!("run").entered();
-        R::from_tuple(&self.executable.run(&inputs.to_tuple())?)
+        R::from_tuple(self.executable.run(&inputs.to_tuple())?)
     }
 }
 

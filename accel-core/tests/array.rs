@@ -20,7 +20,7 @@ fn elements_are_where_they_were_put() {
     assert_eq!((0..3).collect::<Vector<i64>>(), Array::vector(vec![0, 1, 2]));
     let pairs = Array::from_fn((2, 2), |ix| (ix[0] as i64, ix[1] as f64)).unwrap();
     assert_eq!(pairs.to_vec(), [(0, 0.0), (0, 1.0), (1, 0.0), (1, 1.0)]);
-    assert_eq!(pairs.raw().columns, [Column::from(vec![0i64, 0, 1, 1]), Column::from(vec![0.0, 1.0, 0.0, 1.0])]);
+    assert_eq!(pairs.raw().columns[..], [Column::from(vec![0i64, 0, 1, 1]), Column::from(vec![0.0, 1.0, 0.0, 1.0])]);
     assert_eq!(Array::from_slice((1, 2, 1), &[true, false]).unwrap().get((0, 1, 0)), Some(false));
     let empty: Array<Dim2, f64> = Array::from_vec((0, 7), vec![]).unwrap();
     assert_eq!((empty.to_vec(), empty.as_slice()), (vec![], &[][..]));
@@ -35,7 +35,7 @@ fn vectors_of_scalars_are_not_copied() {
     let a = Array::vector(values);
     assert_eq!(a.as_slice().as_ptr(), place);
     assert_eq!(a.clone().as_slice().as_ptr(), place);
-    let Ok(b) = Vector::<f64>::from_tuple(&a.to_tuple()) else { panic!() };
+    let Ok(b) = Vector::<f64>::from_tuple(a.to_tuple()) else { panic!() };
     assert_eq!(b.as_slice().as_ptr(), place);
 }
 
@@ -59,13 +59,13 @@ fn what_does_not_fit_is_an_error() {
     assert!(Array::<Dim3, f64>::from_fn((usize::MAX, usize::MAX, 3), |_| 1.0).is_err());
     assert!(Array::<Dim2, u8>::from_extents(&[4], vec![0; 4]).unwrap_err().to_string().contains("2 dimensions"));
 
-    let column = |v: Vec<f64>| RawArray { extents: [2].into(), columns: vec![v.into()] };
+    let column = |v: Vec<f64>| RawArray { extents: vec![2].into(), columns: vec![v.into()].into() };
     assert!(Vector::<f64>::from_raw(column(vec![1.0, 2.0])).is_ok());
     let e = Vector::<f64>::from_raw(column(vec![1.0])).unwrap_err();
     assert!(matches!(e, Error::Internal(_)), "{e}");
     let e = Vector::<f32>::from_raw(column(vec![1.0, 2.0])).unwrap_err().to_string();
     assert_eq!(e, "array: expected type Array1<f32>, found an array of 1 dimensions of (f64)");
-    let e = <(Vector<f32>, ())>::from_tuple(&ArrayTuple::Unit).unwrap_err().to_string();
+    let e = <(Vector<f32>, ())>::from_tuple(ArrayTuple::Unit).unwrap_err().to_string();
     assert_eq!(e, "arrays: expected type (Array1<f32>, ()), found ()");
 }
 
@@ -75,7 +75,7 @@ fn tuples_of_arrays_nest_to_the_left() {
     let t = (a.clone(), b.clone(), c.clone());
     let ArrayTuple::Pair(p) = t.to_tuple() else { panic!() };
     assert_eq!(p.1, Arrays::to_tuple(&c));
-    let back = <(Scalar<i8>, Scalar<i16>, Vector<i32>)>::from_tuple(&t.to_tuple()).unwrap();
+    let back = <(Scalar<i8>, Scalar<i16>, Vector<i32>)>::from_tuple(t.to_tuple()).unwrap();
     assert_eq!(back, t);
 
     fn inputs<A: Arrays>(x: impl Inputs<A>) -> ArrayTuple {

@@ -83,7 +83,7 @@ fn composed(f: (i64, i64), g: (i64, i64)) -> (i64, i64) {
 // ---- arrays
 
 fn array(extents: &[usize], columns: Vec<Column>) -> ArrayTuple {
-    ArrayTuple::Array(RawArray { extents: extents.into(), columns })
+    ArrayTuple::Array(RawArray { extents: extents.into(), columns: columns.into() })
 }
 fn ints(extents: &[usize], xs: Vec<i64>) -> ArrayTuple {
     array(extents, vec![xs.into()])

@@ -10,7 +10,7 @@ use accel_core::surface::stage;
 fn try_run<M, F: ArrayFn<M>>(f: F, inputs: impl Inputs<F::Args>) -> Result<F::Result> {
     let staged = stage(|args| f.apply(args))?;
     let program = elaborate(&staged)?;
-    F::Result::from_tuple(&Interpreter.compile(&program)?.run(&inputs.to_tuple())?)
+    F::Result::from_tuple(Interpreter.compile(&program)?.run(&inputs.to_tuple())?)
 }
 
 fn run<M, F: ArrayFn<M>>(f: F, inputs: impl Inputs<F::Args>) -> F::Result {

@@ -103,7 +103,7 @@ fn arrays(input: DeriveInput) -> Result<TokenStream> {
             fn to_tuple(&self) -> #library::ArrayTuple {
                 #tuple
             }
-            fn from_tuple(tuple: &#library::ArrayTuple) -> #library::Result<Self> {
+            fn from_tuple(tuple: #library::ArrayTuple) -> #library::Result<Self> {
                 let #pattern = <#nested as #class>::from_tuple(tuple)?;
                 ::core::result::Result::Ok(#name { #(#members: #bindings),* })
             }

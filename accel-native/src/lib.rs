@@ -114,20 +114,21 @@ impl Kernels {
     /// # Errors
     /// Inputs that do not fit, and everything that is checked at run time.
     pub fn run(&self, inputs: Vec<RawArray>) -> Result<Vec<RawArray>> {
-        self.run_on(&inputs.iter().collect::<Vec<_>>())
-    }
-
-    fn run_on(&self, inputs: &[&RawArray]) -> Result<Vec<RawArray>> {
         let program = &self.code.program;
-        let fits = |(id, a): (&usize, &&RawArray)| {
+        let fits = |(id, a): (&usize, &RawArray)| {
             let info = &program.arrays[*id];
             a.extents.len() == info.rank
                 && a.columns.iter().map(|c| c.ty()).eq(info.columns.iter().copied())
                 && a.columns.iter().all(|c| c.len() == a.size())
         };
-        if inputs.len() != program.inputs.len() || !program.inputs.iter().zip(inputs).all(fits) {
+        if inputs.len() != program.inputs.len() || !program.inputs.iter().zip(&inputs).all(fits) {
             return Err(Error::Internal("inputs that do not fit the kernel program".into()));
         }
+        self.run_on(&inputs.iter().collect::<Vec<_>>())
+    }
+
+    /// The same for inputs that fit.
+    fn run_on(&self, inputs: &[&RawArray]) -> Result<Vec<RawArray>> {
         let (results, bytes) = match runtime::run(&self.code, inputs)? {
             Some(found) => found,
             None => runtime::run(self.plain()?, inputs)?

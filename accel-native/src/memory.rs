@@ -14,7 +14,7 @@ pub const KEPT: usize = 1 << 20;
 /// At most this many blocks are kept: they are searched one after the other.
 const KEPT_BLOCKS: usize = 32;
 
-/// All blocks of one run.
+/// All blocks of one run; kept for the next one.
 #[derive(Default)]
 pub struct Memory {
     /// Every block there is; each was made by `Box::into_raw`.
@@ -32,8 +32,10 @@ pub struct Memory {
     /// The most bytes that the run had at any time.
     pub peak: usize,
     /// Large columns that were made for results.
-    pub made: Vec<Column>,
+    made: Vec<Column>,
 }
+// SAFETY: its blocks are its own, and nobody else has their addresses but the run that it belongs to.
+unsafe impl Send for Memory {}
 
 // NOTE [The memory of earlier results]
 // The first write to each page of new memory costs far more than the write itself, and the allocator gives large blocks back to the
@@ -41,16 +43,26 @@ pub struct Memory {
 // those that nobody else has any more; the others it forgets.
 
 impl Memory {
-    /// Memory that may begin with that of columns of an earlier run, which had at most `peak` bytes.
-    pub fn with(columns: Vec<Column>, peak: usize) -> Memory {
-        let mut memory = Memory::default();
-        memory.most_used = peak;
-        for (data, bytes, size) in columns.into_iter().filter_map(own_memory) {
-            let block = memory.block(Block { data, count: 0, size, bytes, column: None });
-            memory.kept += bytes;
-            memory.free.push(block);
+    /// Makes it ready for a run, which may need as much as the last one.
+    pub fn begin(&mut self) {
+        (self.most_used, self.peak) = (self.peak, 0);
+        for (data, bytes, size) in std::mem::take(&mut self.made).into_iter().filter_map(own_memory) {
+            let block = self.block(Block { data, count: 0, size, bytes, column: None });
+            self.kept += bytes;
+            self.free.push(block);
         }
-        memory
+    }
+
+    /// Gives back all memory but that of results.
+    pub fn end(&mut self) {
+        for b in &self.blocks {
+            // SAFETY: blocks exist as long as the memory, and no code runs that could use them.
+            unsafe { give_back(&mut **b) };
+        }
+        self.free.clear();
+        self.columns.clear();
+        self.empty.clone_from(&self.blocks);
+        (self.used, self.kept) = (0, 0);
     }
 
     /// A block of room for `n` elements of `size` bytes each; null if there is no memory for them.

@@ -8,7 +8,7 @@ use crate::pool::Pool;
 use accel_codegen::Layout;
 use accel_codegen::fault::{self, STRIP, record_length};
 use accel_core::error::{Error, Result};
-use accel_core::repr::{Column, RawArray};
+use accel_core::repr::{RawArray, RawExtents};
 use accel_fusion::kernel::machine::check_size;
 use accel_fusion::kernel::{ArrayId, Block as Statements, Op, Program};
 use std::ffi::c_void;
@@ -24,15 +24,14 @@ pub struct Code {
     /// Working memory for strips, and memory for the totals of their tasks.
     pub pool: Arc<Pool>,
     pub totals: Pool,
-    spare: Mutex<Spare>,
+    spare: Mutex<Option<Box<Spare>>>,
 }
 
-/// What the last run leaves for the next one: large results, see NOTE [The memory of earlier results], and tables.
+/// What the last run leaves for the next one.
 #[derive(Default)]
 struct Spare {
-    columns: Vec<Column>,
-    peak: usize,
     tables: Tables,
+    memory: Memory,
 }
 
 /// The tables of a run.
@@ -88,7 +87,7 @@ impl Code {
         }
     }
 
-    fn spare(&self) -> MutexGuard<'_, Spare> {
+    fn spare(&self) -> MutexGuard<'_, Option<Box<Spare>>> {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -107,7 +106,7 @@ fn find_literals(b: &Statements, found: &mut Vec<(ArrayId, usize)>) {
 pub struct Context<'a> {
     pub run: Run,
     pub code: &'a Code,
-    pub memory: Memory,
+    pub memory: &'a mut Memory,
     /// What a callback could not do.
     pub failure: Option<Error>,
 }
@@ -119,16 +118,17 @@ pub struct Context<'a> {
 /// Everything that is checked at run time.
 pub fn run(code: &Code, arguments: &[&RawArray]) -> Result<Option<(Vec<RawArray>, usize)>> {
     let (program, layout) = (&code.program, &code.layout);
-    let Spare { columns: spare, peak, mut tables } = std::mem::take(&mut *code.spare());
+    let mut spare = code.spare().take().unwrap_or_default();
+    let Spare { tables, memory } = &mut *spare;
     tables.reset(program, layout);
-    let mut memory = Memory::with(spare, peak);
+    memory.begin();
     let literals = code.literals.iter().map(|(to, l)| (*to, &program.literals[*l]));
     for (to, a) in program.inputs.iter().copied().zip(arguments.iter().copied()) {
         check_size(|| "`argument`".into(), &a.extents)?;
-        put(to, a, layout, &mut tables, &mut memory);
+        put(to, a, layout, tables, memory);
     }
     for (to, a) in literals {
-        put(to, a, layout, &mut tables, &mut memory);
+        put(to, a, layout, tables, memory);
     }
     let run = Run {
         arrays: tables.arrays.as_ptr(),
@@ -143,8 +143,8 @@ pub fn run(code: &Code, arguments: &[&RawArray]) -> Result<Option<(Vec<RawArray>
     // SAFETY: the program was verified, the code was made from it, and the tables are as it expects: inputs and literals are there with
     // all their elements, the memory of the tables is not moved, and no one else uses the context or the tables meanwhile.
     let failed = unsafe { (code.library.entry)(std::ptr::from_mut(&mut context).cast()) } != 0;
-    let Context { run, mut memory, failure, .. } = context;
-    let Tables { extents, columns, blocks, fault, .. } = &tables;
+    let Context { run, memory, failure, .. } = context;
+    let Tables { extents, columns, blocks, fault, .. } = &*tables;
     if failed && failure.is_none() && fault[0] == STRIP {
         return Ok(None);
     }
@@ -157,7 +157,7 @@ pub fn run(code: &Code, arguments: &[&RawArray]) -> Result<Option<(Vec<RawArray>
     }
     let result = |a: &ArrayId| {
         let (info, e, c) = (&program.arrays[*a], layout.extents[*a], layout.columns[*a]);
-        let shape: Arc<[usize]> = extents[e..e + info.rank].iter().map(|e| *e as usize).collect();
+        let shape: RawExtents = extents[e..e + info.rank].iter().map(|e| *e as usize).collect();
         let n = shape.iter().product();
         let column = |(k, t): (usize, _)| {
             // SAFETY: the program has computed its results: the cell or all `n` elements of the block have been written.
@@ -167,7 +167,8 @@ pub fn run(code: &Code, arguments: &[&RawArray]) -> Result<Option<(Vec<RawArray>
     };
     let results = program.results.iter().map(result).collect();
     let peak = memory.peak;
-    *code.spare() = Spare { columns: std::mem::take(&mut memory.made), peak, tables };
+    memory.end();
+    *code.spare() = Some(spare);
     Ok(Some((results, peak)))
 }
 
@@ -196,7 +197,7 @@ mod tests {
     fn peak(statements: &str, result: &str, n: usize) -> (usize, RawArray) {
         let text = format!("program (a0: Array1<f64>)\nsite 0 = \"map\"\n{{\n{statements}\n  -> {result}\n}}");
         let kernels = Kernels::new(parse(&text).unwrap()).unwrap().expect("the tests need a C compiler");
-        let input = RawArray { extents: [n].into(), columns: vec![vec![1.0; n].into()] };
+        let input = RawArray { extents: vec![n].into(), columns: vec![vec![1.0; n].into()].into() };
         let (mut results, peak) = super::run(&kernels.code, &[&input]).unwrap().expect("no strips");
         (peak, results.remove(0))
     }
@@ -222,7 +223,7 @@ mod tests {
         let n = 1 << 20;
         let text = format!("program (a0: Array1<f64>)\nsite 0 = \"map\"\n{{\n{}  -> a1\n}}", map(1, 0, 0));
         let kernels = Kernels::new(parse(&text).unwrap()).unwrap().expect("the tests need a C compiler");
-        let input = |x: f64| RawArray { extents: [n].into(), columns: vec![vec![x; n].into()] };
+        let input = |x: f64| RawArray { extents: vec![n].into(), columns: vec![vec![x; n].into()].into() };
         let run = |x: f64| super::run(&kernels.code, &[&input(x)]).unwrap().unwrap().0.remove(0);
         let place = |a: &RawArray| a.columns[0].as_ptr();
         let first = run(1.0);

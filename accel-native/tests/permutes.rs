@@ -178,13 +178,15 @@ site 0 = "permute"
     );
     let (n, rows) = (200_000, 5);
     let ts: Vec<i64> = (0..n as i64).map(|i| i * i % 35).collect();
-    let defaults =
-        RawArray { extents: [rows, 7].into(), columns: vec![vec![1i64; 35].into(), vec![0.5f64; 35].into()] };
+    let defaults = RawArray {
+        extents: vec![rows, 7].into(),
+        columns: vec![vec![1i64; 35].into(), vec![0.5f64; 35].into()].into(),
+    };
     let found = k.run(vec![array(&[n], ts.clone()), defaults]).unwrap();
     let (mut counts, mut sums) = (vec![1i64; 35], vec![0.5f64; 35]);
     for (i, t) in ts.iter().enumerate() {
         counts[*t as usize] += 1;
         sums[*t as usize] += i as f64;
     }
-    assert_eq!(found[0].columns, [Column::from(counts), Column::from(sums)]);
+    assert_eq!(found[0].columns[..], [Column::from(counts), Column::from(sums)]);
 }

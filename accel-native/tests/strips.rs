@@ -31,7 +31,7 @@ fn vectors() -> [Vectors; 4] {
 }
 
 fn array(extents: &[usize], column: impl Into<Column>) -> RawArray {
-    RawArray { extents: extents.into(), columns: vec![column.into()] }
+    RawArray { extents: extents.into(), columns: vec![column.into()].into() }
 }
 
 /// Numbers between -1 and 1 that look random.

@@ -47,7 +47,7 @@ impl<A: Arrays> DeviceArray<A> {
     pub fn to_host(&self) -> Result<A> {
         let mut arrays = results::copies(&self.device, &self.arrays)?.into_iter();
         let tuple = ArrayTuple::of(&A::Repr::raw(), &mut arrays);
-        A::from_tuple(&tuple.ok_or_else(|| Error::Internal("too few arrays".into()))?)
+        A::from_tuple(tuple.ok_or_else(|| Error::Internal("too few arrays".into()))?)
     }
 }
 
@@ -106,7 +106,7 @@ impl<A: Arrays, R: Arrays> Compiled<A, R> {
     /// # Errors
     /// Everything that is checked at run time, and what the driver says.
     pub fn run(&self, inputs: impl Inputs<A>) -> Result<R> {
-        R::from_tuple(&self.prepared.run(&inputs.to_tuple())?)
+        R::from_tuple(self.prepared.run(&inputs.to_tuple())?)
     }
 
     /// Begins to compute the result from arrays on the device, and does not wait for it, but for the conditions of loops and choices and

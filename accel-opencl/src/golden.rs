@@ -293,10 +293,13 @@ fn what_depends_on_elements_is_not_kept() {
         let target = Target { shape, ..device.target() };
         let code = Code::new(program.clone(), device.clone(), target).unwrap();
         for n in [3i64, 3, 5, 2, 0, 2] {
-            let argument = RawArray { extents: [].into(), columns: vec![vec![n].into()] };
+            let argument = RawArray { extents: vec![].into(), columns: vec![vec![n].into()].into() };
             let found = run(&code, &[argument]).unwrap();
             let expected: Vec<i64> = (0..2 * n).map(|i| i * n).collect();
-            assert_eq!(found, [RawArray { extents: [2 * n as usize].into(), columns: vec![expected.into()] }]);
+            assert_eq!(
+                found,
+                [RawArray { extents: vec![2 * n as usize].into(), columns: vec![expected.into()].into() }]
+            );
         }
     }
 }
@@ -317,7 +320,8 @@ fn arguments_may_be_elsewhere_in_the_next_run() {
         }";
     let program = parsed(text);
     let Some(device) = device() else { return };
-    let array = |extents: &[usize], x: &[i64]| RawArray { extents: extents.into(), columns: vec![x.to_vec().into()] };
+    let array =
+        |extents: &[usize], x: &[i64]| RawArray { extents: extents.into(), columns: vec![x.to_vec().into()].into() };
     let arguments = [array(&[], &[3]), array(&[4], &[1, 2, 3, 4])];
     let there = arguments.each_ref().map(|a| {
         let place = Place { host: None, device: upload(&device, a).unwrap() };

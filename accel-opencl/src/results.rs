@@ -9,7 +9,7 @@ use crate::run::{Array, Enqueued};
 use crate::shapes::Shapes;
 use accel_codegen::fault::record_length;
 use accel_core::error::{Error, Result};
-use accel_core::repr::{Column, RawArray, ScalarType};
+use accel_core::repr::{Column, Columns, RawArray, RawExtents, ScalarType};
 use std::sync::Arc;
 
 /// Columns on their way to the host. When this is dropped, it waits: the device writes to their memory.
@@ -187,11 +187,11 @@ fn arrive<'t>(
     transfer: &mut Transfer,
     queue: &Queue,
     arrays: impl Iterator<Item = (Array, &'t [ScalarType])>,
-) -> Result<Vec<(Arc<[usize]>, usize)>> {
+) -> Result<Vec<(RawExtents, usize)>> {
     let one = |(a, types): (Array, &[ScalarType])| {
-        let shape: Arc<[usize]> = a.extents.iter().map(|e| *e as usize).collect();
+        let shape: RawExtents = a.extents.iter().map(|e| *e as usize).collect();
         let n = shape.iter().product();
-        let mut host = a.place.host.map(Vec::into_iter);
+        let mut host = a.place.host.map(Columns::into_iter);
         let mut device = a.place.device.into_iter();
         for t in types {
             let host = host.as_mut().and_then(Iterator::next);
@@ -202,8 +202,8 @@ fn arrive<'t>(
     arrays.map(one).collect()
 }
 
-fn assemble(shapes: Vec<(Arc<[usize]>, usize)>, columns: Vec<Column>) -> Result<Vec<RawArray>> {
+fn assemble(shapes: Vec<(RawExtents, usize)>, columns: Vec<Column>) -> Result<Vec<RawArray>> {
     let mut columns = columns.into_iter();
-    let one = |(extents, n): (Arc<[usize]>, usize)| RawArray { extents, columns: columns.by_ref().take(n).collect() };
+    let one = |(extents, n): (RawExtents, usize)| RawArray { extents, columns: columns.by_ref().take(n).collect() };
     Ok(shapes.into_iter().map(one).collect())
 }

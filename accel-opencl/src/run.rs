@@ -10,7 +10,7 @@ use crate::shapes::{Shapes, Space};
 use crate::together::Kernels;
 use accel_codegen::opencl::{Arg, Launch, Shape};
 use accel_core::error::{Error, Result};
-use accel_core::repr::{Column, RawArray, Scalar, ScalarType};
+use accel_core::repr::{Column, Columns, RawArray, Scalar, ScalarType};
 use accel_fusion::kernel::machine::{self, Store};
 use accel_fusion::kernel::{self, ArrayId, Op, SiteId};
 use std::cell::{Cell, RefCell};
@@ -46,7 +46,7 @@ pub struct Array {
 /// Where the columns of an array are: on the host, on the device, or on both.
 #[derive(Clone, Default)]
 pub struct Place {
-    pub host: Option<Vec<Column>>,
+    pub host: Option<Columns>,
     /// None where a column is empty, or has not been copied yet.
     pub device: Vec<Option<Arc<Buffer>>>,
 }
@@ -235,7 +235,7 @@ impl<'a> Run<'a> {
                 let mut column = Column::with_capacity(*t, 1);
                 values.next().is_some_and(|x| column.push(x)).then_some(column)
             });
-            let columns: Vec<Column> =
+            let columns: Columns =
                 columns.collect::<Option<_>>().ok_or_else(|| Error::Internal("a value of another type".into()))?;
             self.put(*a, Place { device: vec![None; columns.len()], host: Some(columns) });
         }

@@ -91,9 +91,7 @@ impl<Sh: Shape, T: Elt> Array<Sh, T> {
     /// # Errors
     /// `Error::Type` if it has another rank or element type, `Error::Internal` if its columns do not fit its extents.
     pub fn from_raw(raw: RawArray) -> Result<Self> {
-        let mut leaves = vec![];
-        T::Repr::raw().leaves(&mut leaves);
-        if raw.extents.len() != Sh::RANK || !raw.columns.iter().map(|c| c.ty()).eq(leaves) {
+        if raw.extents.len() != Sh::RANK || !raw.columns.iter().map(|c| c.ty()).eq(T::Repr::raw().leaves()) {
             let columns: Vec<_> = raw.columns.iter().map(|c| c.ty().to_string()).collect();
             return Err(Error::Type {
                 op: "array".into(),

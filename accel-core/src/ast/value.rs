@@ -34,16 +34,13 @@ impl<T> Value<T> {
     }
     /// A constant from its leaves; `None` if they are not those of `t`.
     pub fn check(leaves: &[Scalar], t: &Ty<T>) -> Option<Self> {
-        let mut types = vec![];
-        t.0.leaves(&mut types);
+        let types = t.0.leaves();
         let ok = types.len() == leaves.len() && leaves.iter().zip(&types).all(|(v, t)| v.ty() == *t);
         ok.then(|| value(leaves.into()))
     }
     /// Zero, `false` and `()` in every leaf.
     pub fn zero(t: &Ty<T>) -> Self {
-        let mut types = vec![];
-        t.0.leaves(&mut types);
-        value(types.into_iter().map(|s| s.zero()).collect())
+        value(t.0.leaves().into_iter().map(|s| s.zero()).collect())
     }
 }
 impl<T: ScalarElt + Repr> Value<T> {
@@ -129,8 +126,7 @@ pub fn conforms(a: &ArrayTuple, t: &RawTy) -> bool {
 }
 
 fn array_conforms(a: &RawArray, sh: &RawTy, t: &RawTy) -> bool {
-    let mut leaves = vec![];
-    t.leaves(&mut leaves);
+    let leaves = t.leaves();
     a.extents.len() == sh.width()
         && a.columns.len() == leaves.len()
         && a.columns.iter().zip(leaves).all(|(c, s)| c.ty() == s && c.len() == a.size())

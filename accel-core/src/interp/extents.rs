@@ -3,8 +3,7 @@
 use super::code::int;
 use super::plan::Place;
 use crate::error::{Error, Result};
-use crate::repr::Scalar;
-use std::sync::Arc;
+use crate::repr::{RawExtents, Scalar};
 
 /// The row-major position of an index; `None` if it is outside of the extents.
 pub fn offset(extents: &[usize], index: impl Iterator<Item = Scalar>) -> Result<Option<usize>> {
@@ -24,9 +23,9 @@ pub fn position(extents: &[usize], index: &[usize]) -> usize {
 }
 
 /// Extents from the leaves of a shape: none is negative, and together they are a size that an array can have.
-pub fn extents(place: Place, shape: impl Iterator<Item = Scalar>) -> Result<Arc<[usize]>> {
+pub fn extents(place: Place, shape: impl Iterator<Item = Scalar>) -> Result<RawExtents> {
     let shape = shape.map(int).collect::<Result<Vec<_>>>()?;
-    let extents: Option<Arc<[usize]>> = shape.iter().map(|e| usize::try_from(*e).ok()).collect();
+    let extents: Option<RawExtents> = shape.iter().map(|e| usize::try_from(*e).ok()).collect();
     let extents = extents.ok_or_else(|| Error::Shape {
         op: place.to_string(),
         expected: "extents that are not negative".into(),

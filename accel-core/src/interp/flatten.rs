@@ -46,7 +46,7 @@ impl Flatten {
     fn finish<R>(self, t: &Ty<R>, result: &Regs) -> Code {
         let mut code = self.0;
         code.results = result.leaves();
-        t.raw().leaves(&mut code.types);
+        code.types.extend(t.raw().leaves());
         code
     }
 

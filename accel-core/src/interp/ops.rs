@@ -5,8 +5,7 @@ use super::extents::{check_size, extents, for_each_index, offset, position};
 use super::plan::{Op, Place, Slots};
 use crate::ast::Dir;
 use crate::error::{Error, Result};
-use crate::repr::{Column, RawArray, Scalar, ScalarType};
-use std::sync::Arc;
+use crate::repr::{Column, Columns, RawArray, RawExtents, Scalar, ScalarType};
 
 /// Computes the one array that an operation results in.
 pub fn compute(op: &Op, place: Place, slots: &Slots) -> Result<RawArray> {
@@ -46,14 +45,14 @@ pub fn compute(op: &Op, place: Place, slots: &Slots) -> Result<RawArray> {
 
 /// The result of an operation, filled element by element.
 struct Output {
-    extents: Arc<[usize]>,
-    columns: Vec<Column>,
+    extents: RawExtents,
+    columns: Columns,
 }
 
 impl Output {
-    fn new(extents: Arc<[usize]>, types: &[ScalarType], place: Place) -> Result<Self> {
+    fn new(extents: RawExtents, types: &[ScalarType], place: Place) -> Result<Self> {
         let n = check_size(place, &extents)?;
-        let columns: Option<Vec<_>> = types.iter().map(|t| Column::zeros(*t, n)).collect();
+        let columns: Option<Columns> = types.iter().map(|t| Column::zeros(*t, n)).collect();
         match columns {
             Some(columns) => Ok(Output { extents, columns }),
             None => Err(Error::Memory { op: place.to_string(), shape: extents.to_vec() }),
@@ -61,7 +60,7 @@ impl Output {
     }
 
     /// An output for elements of the same type as those of `a`.
-    fn like(a: &RawArray, extents: Arc<[usize]>, place: Place) -> Result<Self> {
+    fn like(a: &RawArray, extents: RawExtents, place: Place) -> Result<Self> {
         let types: Vec<_> = a.columns.iter().map(Column::ty).collect();
         Output::new(extents, &types, place)
     }
@@ -87,7 +86,7 @@ fn element(a: &RawArray, i: usize) -> impl Iterator<Item = Scalar> {
     a.columns.iter().map_while(move |c| c.get(i))
 }
 
-fn generate(sh: Arc<[usize]>, mut f: Machine, types: &[ScalarType], place: Place) -> Result<RawArray> {
+fn generate(sh: RawExtents, mut f: Machine, types: &[ScalarType], place: Place) -> Result<RawArray> {
     let mut out = Output::new(sh.clone(), types, place)?;
     for_each_index(&sh, |i, index| {
         f.set_index(index);
@@ -108,7 +107,7 @@ fn map(a: &RawArray, mut f: Machine, types: &[ScalarType], place: Place) -> Resu
 }
 
 fn zip_with(a: &RawArray, b: &RawArray, mut f: Machine, types: &[ScalarType], place: Place) -> Result<RawArray> {
-    let sh: Arc<[usize]> = a.extents.iter().zip(&*b.extents).map(|(m, n)| *m.min(n)).collect();
+    let sh: RawExtents = a.extents.iter().zip(&*b.extents).map(|(m, n)| *m.min(n)).collect();
     let mut out = Output::new(sh.clone(), types, place)?;
     for_each_index(&sh, |i, index| {
         f.set_element(0, a, position(&a.extents, index))?;
@@ -219,7 +218,7 @@ fn permute(defaults: &RawArray, a: &RawArray, mut index: Machine, mut comb: Mach
     Ok(out.finish())
 }
 
-fn backpermute(sh: Arc<[usize]>, a: &RawArray, mut f: Machine, place: Place) -> Result<RawArray> {
+fn backpermute(sh: RawExtents, a: &RawArray, mut f: Machine, place: Place) -> Result<RawArray> {
     let mut out = Output::like(a, sh.clone(), place)?;
     for_each_index(&sh, |i, index| {
         f.set_index(index);
@@ -232,7 +231,7 @@ fn backpermute(sh: Arc<[usize]>, a: &RawArray, mut f: Machine, place: Place) -> 
 }
 
 /// The elements are shared, not copied.
-fn reshape(sh: Arc<[usize]>, a: &RawArray, place: Place) -> Result<RawArray> {
+fn reshape(sh: RawExtents, a: &RawArray, place: Place) -> Result<RawArray> {
     let n = check_size(place, &sh)?;
     if n != a.size() {
         return Err(Error::Shape {
@@ -246,7 +245,7 @@ fn reshape(sh: Arc<[usize]>, a: &RawArray, place: Place) -> Result<RawArray> {
 
 fn replicate(kept: &[bool], added: &[usize], a: &RawArray, place: Place) -> Result<RawArray> {
     let (mut old, mut new) = (a.extents.iter(), added.iter());
-    let sh: Arc<[usize]> = kept.iter().filter_map(|k| if *k { old.next() } else { new.next() }).copied().collect();
+    let sh: RawExtents = kept.iter().filter_map(|k| if *k { old.next() } else { new.next() }).copied().collect();
     let mut out = Output::like(a, sh.clone(), place)?;
     for_each_index(&sh, |i, index| {
         let from = index.iter().zip(kept).filter(|(_, kept)| **kept).map(|(i, _)| *i);
@@ -262,7 +261,7 @@ fn slice(kept: &[bool], fixed: &[Scalar], a: &RawArray, place: Place) -> Result<
     if offset(&cut, fixed.iter().copied())?.is_none() {
         return Err(out_of_bounds(place.to_string(), fixed.iter().copied(), &cut));
     }
-    let sh: Arc<[usize]> = part(true).collect();
+    let sh: RawExtents = part(true).collect();
     let mut out = Output::like(a, sh.clone(), place)?;
     for_each_index(&sh, |i, index| {
         let (mut index, mut fixed) = (index.iter().map(|i| Scalar::I64(*i as i64)), fixed.iter().copied());

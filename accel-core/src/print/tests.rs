@@ -52,7 +52,7 @@ fn show<E, T>(e: &Exp<HCons<E, HNil>, HNil, T>) -> String {
     exp(e, Size::nil().push(), Size::nil(), &PrintOptions::default())
 }
 fn vector(v: Vec<f64>) -> Literal<Vector> {
-    let array = RawArray { extents: [v.len()].into(), columns: vec![Column::from(v)] };
+    let array = RawArray { extents: vec![v.len()].into(), columns: vec![Column::from(v)].into() };
     Literal::check(ArrayTuple::Array(array), &Ty::of()).unwrap()
 }
 

@@ -1,6 +1,7 @@
 //! Arrays without type indices: extents and one column per scalar leaf of the element type.
 
 use super::{RawTy, Scalar, ScalarType};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 macro_rules! columns {
@@ -81,13 +82,19 @@ macro_rules! columns {
 }
 columns!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64);
 
+/// The extents of an array, outermost dimension first. Most arrays have few, which take no memory of their own.
+pub type RawExtents = SmallVec<[usize; 4]>;
+
+/// The columns of an array. One takes no memory of its own.
+pub type Columns = SmallVec<[Column; 1]>;
+
 /// One array: extents, outermost first, and a column per scalar leaf of the element type.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RawArray {
     /// The extents, outermost dimension first; empty for a scalar array.
-    pub extents: Arc<[usize]>,
+    pub extents: RawExtents,
     /// The leaves of the element type from left to right; every column has `size()` elements.
-    pub columns: Vec<Column>,
+    pub columns: Columns,
 }
 
 impl RawArray {
@@ -97,10 +104,8 @@ impl RawArray {
     }
 
     /// An empty column for every leaf of the element type `t`.
-    pub fn columns_for(t: &RawTy, capacity: usize) -> Vec<Column> {
-        let mut leaves = vec![];
-        t.leaves(&mut leaves);
-        leaves.into_iter().map(|s| Column::with_capacity(s, capacity)).collect()
+    pub fn columns_for(t: &RawTy, capacity: usize) -> Columns {
+        t.leaves().into_iter().map(|s| Column::with_capacity(s, capacity)).collect()
     }
 }
 
@@ -121,12 +126,20 @@ impl ArrayTuple {
         ArrayTuple::Pair(Arc::new((a, b)))
     }
     /// The arrays, from left to right.
-    pub fn leaves(&self) -> Vec<&RawArray> {
-        match self {
-            ArrayTuple::Unit => vec![],
-            ArrayTuple::Array(a) => vec![a],
-            ArrayTuple::Pair(p) => [p.0.leaves(), p.1.leaves()].concat(),
+    pub fn leaves(&self) -> SmallVec<[&RawArray; 8]> {
+        fn go<'a>(t: &'a ArrayTuple, out: &mut SmallVec<[&'a RawArray; 8]>) {
+            match t {
+                ArrayTuple::Unit => {}
+                ArrayTuple::Array(a) => out.push(a),
+                ArrayTuple::Pair(p) => {
+                    go(&p.0, out);
+                    go(&p.1, out);
+                }
+            }
         }
+        let mut out = SmallVec::new();
+        go(self, &mut out);
+        out
     }
     /// The tuple of type `t` with the next arrays; `None` if there are too few.
     pub fn of(t: &RawTy, arrays: &mut impl Iterator<Item = RawArray>) -> Option<ArrayTuple> {

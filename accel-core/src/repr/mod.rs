@@ -11,6 +11,6 @@ pub mod special;
 pub mod tree;
 pub mod ty;
 
-pub use array::{ArrayTuple, Column, RawArray};
+pub use array::{ArrayTuple, Column, Columns, RawArray, RawExtents};
 pub use scalar::{Scalar, ScalarType};
 pub use ty::RawTy;

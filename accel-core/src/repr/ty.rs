@@ -1,6 +1,7 @@
 //! Representation types: what element and array types look like once records and tuples are taken apart.
 
 use super::ScalarType;
+use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
 
@@ -35,16 +36,21 @@ impl RawTy {
     }
 
     /// The scalar leaves from left to right; an array counts as its element's leaves.
-    pub fn leaves(&self, out: &mut Vec<ScalarType>) {
-        match self {
-            RawTy::Unit => {}
-            RawTy::Scalar(s) => out.push(*s),
-            RawTy::Pair(p) => {
-                p.0.leaves(out);
-                p.1.leaves(out)
+    pub fn leaves(&self) -> SmallVec<[ScalarType; 8]> {
+        fn go(t: &RawTy, out: &mut SmallVec<[ScalarType; 8]>) {
+            match t {
+                RawTy::Unit => {}
+                RawTy::Scalar(s) => out.push(*s),
+                RawTy::Pair(p) => {
+                    go(&p.0, out);
+                    go(&p.1, out);
+                }
+                RawTy::Array(p) => go(&p.1, out),
             }
-            RawTy::Array(p) => p.1.leaves(out),
         }
+        let mut out = SmallVec::new();
+        go(self, &mut out);
+        out
     }
 
     /// How many scalars a value of this element type has.

@@ -128,10 +128,8 @@ literals!(bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
 #[track_caller]
 pub fn constant<T: Elt>(x: T) -> Exp<T> {
     let (ty, leaves) = (T::Repr::raw(), leaves(&x));
-    let mut types = vec![];
-    ty.leaves(&mut types);
     let at = Location::caller();
-    if !leaves.iter().map(|s| s.ty()).eq(types) {
+    if !leaves.iter().map(|s| s.ty()).eq(ty.leaves()) {
         return Exp::new(build("constant", at, |b| {
             b.fail(crate::types::elt::wrong_elt::<T>());
             b.push(Op::Unit, ty)

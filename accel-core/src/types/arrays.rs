@@ -28,7 +28,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     ///
     /// # Errors
     /// `Error::Type` for any other tuple.
-    fn from_tuple(arrays: &ArrayTuple) -> Result<Self>;
+    fn from_tuple(arrays: ArrayTuple) -> Result<Self>;
     /// Takes an array computation apart.
     fn unlift(a: Acc<Self>) -> Self::Acc;
 }
@@ -39,10 +39,10 @@ impl<Sh: Shape, T: Elt> Arrays for Array<Sh, T> {
     fn to_tuple(&self) -> ArrayTuple {
         ArrayTuple::Array(self.raw().clone())
     }
-    fn from_tuple(arrays: &ArrayTuple) -> Result<Self> {
+    fn from_tuple(arrays: ArrayTuple) -> Result<Self> {
         match arrays {
-            ArrayTuple::Array(raw) => Array::from_raw(raw.clone()),
-            other => Err(wrong_tuple::<Self>(other)),
+            ArrayTuple::Array(raw) => Array::from_raw(raw),
+            other => Err(wrong_tuple::<Self>(&other)),
         }
     }
     fn unlift(a: Acc<Self>) -> Acc<Self> {
@@ -56,10 +56,10 @@ impl Arrays for () {
     fn to_tuple(&self) -> ArrayTuple {
         ArrayTuple::Unit
     }
-    fn from_tuple(arrays: &ArrayTuple) -> Result<Self> {
+    fn from_tuple(arrays: ArrayTuple) -> Result<Self> {
         match arrays {
             ArrayTuple::Unit => Ok(()),
-            other => Err(wrong_tuple::<Self>(other)),
+            other => Err(wrong_tuple::<Self>(&other)),
         }
     }
     fn unlift(_: Acc<Self>) {}

@@ -3,9 +3,10 @@
 use crate::ast::ty::Repr;
 use crate::error::{Error, Result};
 use crate::repr::scalar::ScalarElt;
-use crate::repr::{Column, RawArray, Scalar};
+use crate::repr::{Column, Columns, RawArray, Scalar};
 use crate::surface::{Exp, IntoExp, ToExp};
 use crate::types::Primitive;
+use smallvec::smallvec;
 
 /// An element type: a scalar, `()`, a tuple of up to eight elements, a shape, or a record with `#[derive(Elt)]`.
 ///
@@ -41,7 +42,7 @@ pub trait Elt: Clone + Send + Sync + 'static {
     ///
     /// # Errors
     /// `Error::Internal` if `to_scalars` does not agree with `Repr`.
-    fn into_columns(values: Vec<Self>) -> Result<Vec<Column>> {
+    fn into_columns(values: Vec<Self>) -> Result<Columns> {
         let mut columns = RawArray::columns_for(&Self::Repr::raw(), values.len());
         let mut scalars = vec![];
         for x in values {
@@ -86,8 +87,8 @@ macro_rules! scalar_elt {
             fn unlift(e: Exp<Self>) -> Exp<Self> {
                 e
             }
-            fn into_columns(values: Vec<Self>) -> Result<Vec<Column>> {
-                Ok(vec![Column::from(values)])
+            fn into_columns(values: Vec<Self>) -> Result<Columns> {
+                Ok(smallvec![Column::from(values)])
             }
             fn from_columns(columns: &[Column], n: usize) -> Option<Vec<Self>> {
                 let [column] = columns else { return None };

@@ -6,13 +6,20 @@ use crate::error::Result;
 use crate::repr::{ArrayTuple, Scalar};
 use crate::surface::nodes::{array_components, array_tuple, components, tuple};
 use crate::surface::{Acc, Exp, IntoAcc, IntoExp, ToExp};
+use std::sync::Arc;
 
-/// A pair of array tuples taken apart.
-fn split<A: Arrays>(arrays: &ArrayTuple) -> Result<(&ArrayTuple, &ArrayTuple)> {
-    match arrays {
-        ArrayTuple::Pair(p) => Ok((&p.0, &p.1)),
-        other => Err(wrong_tuple::<A>(other)),
+/// The components of `N` array tuples, as pairs nested to the left.
+fn split<A: Arrays, const N: usize>(arrays: ArrayTuple) -> Result<[ArrayTuple; N]> {
+    let mut parts = [const { ArrayTuple::Unit }; N];
+    let mut rest = arrays;
+    for last in (1..N).rev() {
+        match rest {
+            ArrayTuple::Pair(p) => (rest, parts[last]) = Arc::unwrap_or_clone(p),
+            other => return Err(wrong_tuple::<A>(&other)),
+        }
     }
+    parts[0] = rest;
+    Ok(parts)
 }
 
 /// `((a, b), c)` from `a, b, c`, for types.
@@ -61,17 +68,10 @@ macro_rules! tuples {
                 $(let t = ArrayTuple::pair(t, self.$i.to_tuple());)+
                 t
             }
-            fn from_tuple(arrays: &ArrayTuple) -> Result<Self> {
-                // The last component is outermost, so the parts come in reverse.
-                let mut rest = arrays;
-                let mut parts = vec![];
-                for _ in 1..$n {
-                    let (outer, last) = split::<Self>(rest)?;
-                    parts.push(last);
-                    rest = outer;
-                }
-                parts.push(rest);
-                Ok(($A::from_tuple(parts[$n - 1])?, $($B::from_tuple(parts[$n - 1 - $i])?),+))
+            #[allow(non_snake_case)]
+            fn from_tuple(arrays: ArrayTuple) -> Result<Self> {
+                let [$X, $($Y),+] = split::<Self, $n>(arrays)?;
+                Ok(($A::from_tuple($X)?, $($B::from_tuple($Y)?),+))
             }
             #[track_caller]
             fn unlift(a: Acc<Self>) -> Self::Acc {

@@ -139,7 +139,7 @@ impl Evaluator<'_> {
     fn output(&self, extents: &[usize], columns: &[ScalarType], site: SiteId) -> Result<RawArray> {
         let place = || self.p.sites[site].to_string();
         let n = check_size(place, extents)?;
-        let columns = columns.iter().map(|t| Column::zeros(*t, n)).collect::<Option<Vec<_>>>();
+        let columns = columns.iter().map(|t| Column::zeros(*t, n)).collect::<Option<_>>();
         let columns = columns.ok_or_else(|| Error::Memory { op: place(), shape: extents.to_vec() })?;
         Ok(RawArray { extents: extents.into(), columns })
     }

@@ -260,7 +260,7 @@ impl Parser {
             }
             columns.push(column);
         }
-        Ok(RawArray { extents: extents.into(), columns })
+        Ok(RawArray { extents: extents.into(), columns: columns.into() })
     }
 
     fn block(&mut self) -> Result<(Block, Vec<ArrayId>)> {

@@ -1,7 +1,7 @@
 //! Array computations to statements.
 
 use super::delayed::{Delayed, compose, index_types};
-use super::scalar::{ArrayEnv, Scalars, leaves};
+use super::scalar::{ArrayEnv, Scalars};
 use crate::kernel::builder::Builder;
 use crate::kernel::{ArrayId, ArrayInfo, Block, Code, Instr, Known, Op, Program, Rows, Site, SiteId, Stmt};
 use crate::optimize::work;
@@ -321,7 +321,7 @@ fn array_leaves(t: &RawTy, out: &mut Vec<ArrayInfo>) {
             array_leaves(&p.0, out);
             array_leaves(&p.1, out)
         }
-        RawTy::Array(p) => out.push(ArrayInfo { rank: p.0.width(), columns: leaves(&p.1) }),
+        RawTy::Array(p) => out.push(ArrayInfo { rank: p.0.width(), columns: p.1.leaves().into_vec() }),
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::kernel::builder::Builder;
 use crate::kernel::{ArrayId, Code, Instr, Reg, Site};
 use accel_core::ast::*;
+use accel_core::repr::RawTy;
 use accel_core::repr::tree::Tree;
-use accel_core::repr::{RawTy, ScalarType};
 use frunk::HNil;
 
 /// The registers of all scalar variables.
@@ -27,7 +27,7 @@ impl<A> Scalars<'_, A> {
     }
     /// The code of a function of one argument.
     pub fn fun1<P, R>(&mut self, f: &Fun1<A, P, R>, p: &Ty<P>) -> Code {
-        let mut b = Builder::new(&leaves(p.raw()));
+        let mut b = Builder::new(&p.raw().leaves());
         let mut params = b.params().into_iter();
         let env = RegEnv::empty().push(&arguments(p.raw(), &mut params), p);
         let r = self.exp(&mut b, &f.0, &env);
@@ -35,7 +35,7 @@ impl<A> Scalars<'_, A> {
     }
     /// The code of a function of two arguments.
     pub fn fun2<P, Q, R>(&mut self, f: &Fun2<A, P, Q, R>, p: &Ty<P>, q: &Ty<Q>) -> Code {
-        let mut b = Builder::new(&[leaves(p.raw()), leaves(q.raw())].concat());
+        let mut b = Builder::new(&[p.raw().leaves(), q.raw().leaves()].concat());
         let mut params = b.params().into_iter();
         let env = RegEnv::empty().push(&arguments(p.raw(), &mut params), p);
         let env = env.push(&arguments(q.raw(), &mut params), q);
@@ -140,13 +140,6 @@ impl<'a> Scalars<'_, X<'a>> {
     }
 }
 
-/// The scalar leaves of a type.
-pub fn leaves(t: &RawTy) -> Vec<ScalarType> {
-    let mut out = vec![];
-    t.leaves(&mut out);
-    out
-}
-
 /// The registers of a parameter.
 fn arguments(t: &RawTy, params: &mut impl Iterator<Item = Reg>) -> Tree<Reg> {
     Tree::of(t, &mut || params.next().expect("as many parameters as leaves"))
@@ -154,6 +147,6 @@ fn arguments(t: &RawTy, params: &mut impl Iterator<Item = Reg>) -> Tree<Reg> {
 
 /// New registers for all leaves of a type.
 fn registers(b: &mut Builder, t: &RawTy) -> Tree<Reg> {
-    let mut types = leaves(t).into_iter();
+    let mut types = t.leaves().into_iter();
     Tree::of(t, &mut || b.reg(types.next().expect("as many leaves as the type has")))
 }

@@ -29,10 +29,9 @@ pub use facts::Assumptions;
 
 use crate::kernel::builder::Builder;
 use crate::kernel::{ArrayId, Code, Op, Program};
-use accel_core::repr::Scalar;
+use accel_core::repr::{RawExtents, Scalar};
 use compact::compact;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// An optimised program, and what its inputs must be like.
 #[derive(Clone, Debug)]
@@ -51,7 +50,7 @@ enum Given {
     /// Of an input, by its number.
     Input(usize),
     /// Of a literal.
-    Literal(Arc<[usize]>),
+    Literal(RawExtents),
 }
 
 impl Optimized {

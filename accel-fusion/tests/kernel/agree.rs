@@ -31,7 +31,7 @@ fn agree<A: Arrays, R: Arrays>(f: &Afun<A, R>, inputs: impl Inputs<A>) -> Result
             format!("{:?}", arrays.into_iter().map(ArrayTuple::Array).collect::<Vec<_>>())
         );
     }
-    R::from_tuple(&expected?)
+    R::from_tuple(expected?)
 }
 
 fn without_comments(text: &str) -> String {

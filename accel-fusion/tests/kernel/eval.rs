@@ -6,7 +6,7 @@ use accel_core::repr::{ArrayTuple, Column, RawArray};
 use accel_fusion::kernel::evaluate;
 
 fn array(extents: &[usize], columns: Vec<Column>) -> ArrayTuple {
-    ArrayTuple::Array(RawArray { extents: extents.into(), columns })
+    ArrayTuple::Array(RawArray { extents: extents.into(), columns: columns.into() })
 }
 
 fn vector(xs: &[i64]) -> ArrayTuple {
@@ -21,7 +21,7 @@ fn try_run(inputs: &str, body: &str, argument: &ArrayTuple) -> Result<Vec<RawArr
 /// Extents and columns of the results.
 fn run(inputs: &str, body: &str, argument: &ArrayTuple) -> Vec<(Vec<usize>, Vec<Column>)> {
     let results = try_run(inputs, body, argument).unwrap_or_else(|e| panic!("{e}"));
-    results.into_iter().map(|a| (a.extents.to_vec(), a.columns)).collect()
+    results.into_iter().map(|a| (a.extents.to_vec(), a.columns.to_vec())).collect()
 }
 
 fn ints(extents: &[usize], xs: &[i64]) -> (Vec<usize>, Vec<Column>) {
@@ -60,7 +60,7 @@ fn literals_and_reshape() {
     );
     let result = evaluate(&p, &ArrayTuple::Unit).unwrap().remove(0);
     assert_eq!(*result.extents, [2, 2]);
-    assert_eq!(result.columns, [vec![1i64, 2, 3, 4].into(), vec![5u8, 6, 7, 8].into()]);
+    assert_eq!(result.columns[..], [vec![1i64, 2, 3, 4].into(), vec![5u8, 6, 7, 8].into()]);
 }
 
 /// `a1 = op of a0`, where appending digits tells the order: 10 a + b.

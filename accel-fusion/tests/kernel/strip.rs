@@ -95,7 +95,7 @@ fn groups_are_formed_around_what_is_read_within() {
 fn strips_mean_what_their_body_means() {
     for (n, m) in [(1, 0), (3, 2), (40, 3)] {
         let xs: Vec<f64> = (0..n * m).map(|i| 1.0 + i as f64).collect();
-        let a = RawArray { extents: [n, m].into(), columns: vec![Column::from(xs)] };
+        let a = RawArray { extents: vec![n, m].into(), columns: vec![Column::from(xs)].into() };
         let run = |p: &Program| evaluate(p, &ArrayTuple::Array(a.clone())).map_err(|e| e.to_string());
         assert_eq!(format!("{:?}", run(&plain())), format!("{:?}", run(&strips(&plain()))));
     }

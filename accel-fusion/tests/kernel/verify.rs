@@ -161,7 +161,7 @@ fn arrays() {
     let mut p = program(GOOD);
     p.literals[0].columns[0] = Column::from(vec![1.0]);
     assert!(verify(&p).unwrap_err().to_string().contains("literal 0: 1 elements for extents [2]"));
-    p.literals[0] = RawArray { extents: [usize::MAX, 2].into(), columns: vec![Column::from(vec![1u8])] };
+    p.literals[0] = RawArray { extents: vec![usize::MAX, 2].into(), columns: vec![Column::from(vec![1u8])].into() };
     assert!(verify(&p).unwrap_err().to_string().contains("literal 0: 1 elements"));
 }
 

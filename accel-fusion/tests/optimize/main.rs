@@ -72,7 +72,7 @@ fn statements(p: &Program) -> String {
 }
 
 fn array(extents: &[usize], column: impl Into<Column>) -> RawArray {
-    RawArray { extents: extents.into(), columns: vec![column.into()] }
+    RawArray { extents: extents.into(), columns: vec![column.into()].into() }
 }
 
 /// Some numbers, of which sums are exact.

@@ -17,7 +17,7 @@ pub fn compile(text: &str) -> Kernels {
 
 /// An array of one column.
 pub fn array(extents: &[usize], column: impl Into<Column>) -> RawArray {
-    RawArray { extents: extents.into(), columns: vec![column.into()] }
+    RawArray { extents: extents.into(), columns: vec![column.into()].into() }
 }
 
 /// The only column of an array of `f64`.

@@ -145,11 +145,11 @@ impl Lint {
         let part = |x: &Ex| x.thin(&e.th);
         match e.node.get() {
             Node::Const(v) => {
-                let mut leaves = vec![];
-                ty.leaves(&mut leaves);
                 let found: Vec<ScalarType> = v.scalars().iter().map(|x| x.ty()).collect();
                 ensure(is_element(ty), || format!("a constant has the type {}", short(ty)))?;
-                ensure(found == leaves, || format!("a constant of type {} has the leaves {found:?}", short(ty)))
+                ensure(found[..] == ty.leaves()[..], || {
+                    format!("a constant of type {} has the leaves {found:?}", short(ty))
+                })
             }
             Node::Var(i) => variable("scalar", &self.scalars, e.th.e.at(*i), ty),
             // Not reached: `exp` walks down chains of definitions itself.

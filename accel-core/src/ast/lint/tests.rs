@@ -190,7 +190,7 @@ fn conditionals_loops_and_array_reads() {
 }
 
 fn literal(columns: Vec<Column>, extents: &[usize], t: &RawTy) -> Literal<S> {
-    unchecked_literal(ArrayTuple::Array(RawArray { extents: extents.into(), columns }), &ty(t.clone()))
+    unchecked_literal(ArrayTuple::Array(RawArray { extents: extents.into(), columns: columns.into() }), &ty(t.clone()))
 }
 
 #[test]
