@@ -13,8 +13,9 @@
 //! loop writes over an array that it is the last one to read. A compiled program remembers its last results of 4 MiB or more, and
 //! uses their memory again in the next run once nobody else has them.
 //!
-//! Floating-point results are those of the reference interpreter but for three things: reductions, scans and permutations of many
-//! elements combine partial results; mathematical functions of vectors may differ from the scalar ones in the last places (4
+//! Floating-point results are those of the reference interpreter but for four things: reductions, scans and permutations of many
+//! elements combine partial results; sums of sums of products may be multiplied after the first sum (`Σₙ Σᵢ fᵢ gₙᵢ = Σᵢ fᵢ Σₙ gₙᵢ`, see
+//! `accel_fusion::optimize`); mathematical functions of vectors may differ from the scalar ones in the last places (4
 //! at most); and sums of products, those of the crate `gemm` and those in strips, round a product and the addition that follows it
 //! once, and in strips take factors below the normal numbers (2.2e-308 for `f64`) for zero. The order in which partial results are
 //! combined depends on the sizes of arrays and on the processor only, never on the number of threads or on chance: the same program

@@ -77,13 +77,7 @@ fn factors(code: &Code, result: Reg) -> Option<(Vec<Operand>, Vec<(Instr, Reg)>)
     let mut defined: HashMap<Reg, &Instr> = HashMap::new();
     for i in &code.instrs {
         // What can fail must be done, also where its value is not used.
-        let may_fail = match i {
-            Instr::Op2(_, op, a, _) => code.types[*a].is_integral() && !matches!(op, Op2::Num(Num2::Add | Num2::Mul)),
-            Instr::Read { index, inside, .. } => !inside && !index.is_empty(),
-            Instr::If { .. } | Instr::While { .. } => true,
-            _ => false,
-        };
-        if may_fail {
+        if i.may_fail(&code.types) {
             return None;
         }
         match i {

@@ -1,6 +1,8 @@
 //! What instructions and operations use.
 
 use super::ir::{ArrayId, Instr, Op};
+use accel_core::repr::ScalarType;
+use accel_core::repr::op::{Int2, Num2, Op2};
 use std::collections::BTreeSet;
 
 /// Adds the arrays that instructions read elements of, inner instructions included.
@@ -20,6 +22,21 @@ pub fn arrays_mentioned(instrs: &[Instr], found: &mut BTreeSet<ArrayId>) {
             found.insert(*array);
         }
         i.inner().into_iter().for_each(|inner| arrays_mentioned(inner, found));
+    }
+}
+
+impl Instr {
+    /// Whether the instruction, or one inside of it, may be an error or never end. `types` are those of the registers.
+    pub fn may_fail(&self, types: &[ScalarType]) -> bool {
+        let own = match self {
+            Instr::Op2(_, Op2::Num(Num2::Div | Num2::Rem) | Op2::Int(Int2::DivEuclid | Int2::RemEuclid), a, _) => {
+                types[*a].is_integral()
+            }
+            Instr::Read { index, inside, .. } => !inside && !index.is_empty(),
+            Instr::While { .. } => true,
+            _ => false,
+        };
+        own || self.inner().into_iter().flatten().any(|i| i.may_fail(types))
     }
 }
 

@@ -8,6 +8,7 @@
 //! | `columns` | arrays of tuples become arrays of their columns |
 //! | `pass` | goes through the statements |
 //! | `scatter` | the index-function analysis of `permute` |
+//! | `exchange` | sums of products that are summed before they are multiplied |
 //! | `cost` | when a producer is computed again |
 //! | `merge` | loops over the same index space become one |
 //! | `compact` | what is left is numbered without gaps |
@@ -17,6 +18,7 @@ mod columns;
 mod compact;
 mod cost;
 mod evaluator;
+mod exchange;
 mod facts;
 mod merge;
 mod pass;

@@ -3,6 +3,7 @@
 use super::code::{Cleaned, Producers, Times, Use, clean, code_of};
 use super::columns::used_as_whole;
 use super::cost::{LITTLE, PLACES, work};
+use super::exchange;
 use super::facts::{Facts, Ranges};
 use super::poly::Poly;
 use super::scatter;
@@ -199,8 +200,11 @@ impl Pass<'_> {
             Op::Reduce { to, extents, rows } => {
                 let (extents, mut dims) = self.extents(extents);
                 self.define(&[*to], &dims);
-                let (rows, _) = self.rows(rows, &mut dims);
-                self.emit(Op::Reduce { to: *to, extents, rows }, s.site);
+                let outer = dims.clone();
+                let (rows, len) = self.rows(rows, &mut dims);
+                if !exchange::sum_of_sums(self, *to, &outer, &len, &rows, s.site) {
+                    self.emit(Op::Reduce { to: *to, extents, rows }, s.site);
+                }
             }
             Op::Scan { to, extents, reverse, rows } => {
                 let (extents, mut dims) = self.extents(extents);
@@ -274,19 +278,15 @@ impl Pass<'_> {
     /// whether that was so.
     fn reduced_in_place_of(&mut self, to: ArrayId, body: &Code, dims: &[Poly]) -> bool {
         let Some((array, index, plus_zero)) = moved(body) else { return false };
-        let only_place = self.known.before.places.get(&array) == Some(&(1, true));
-        let once = only_place && !self.whole.contains(&array) && !self.known.aliases.values().any(|a| *a == array);
-        if !once || !dims.iter().all(|p| self.facts.is_known(p) && !self.facts.extents_in(p).contains(&array)) {
+        if !dims.iter().all(|p| self.facts.is_known(p) && !self.facts.extents_in(p).contains(&array)) {
             return false;
         }
-        let Some(open) = self.open.last_mut() else { return false };
-        let is_it = |s: &Stmt| match &s.op {
+        let rows = match self.reduction_read_once(array) {
             // What is added to 0 is never -0, so that adding 0 once more changes nothing.
-            Op::Reduce { to, rows, .. } => *to == array && (!plus_zero || starts_with_zero(rows)),
-            _ => false,
+            Some(rows) if !plus_zero || starts_with_zero(rows) => rows.clone(),
+            _ => return false,
         };
-        let Some(place) = open.iter().position(is_it) else { return false };
-        let Stmt { op: Op::Reduce { rows, .. }, site } = open.remove(place) else { return false };
+        let Some(site) = self.remove_reduction(array) else { return false };
         let mut b = Builder::new(&index_types(dims.len() + 1));
         let args: Vec<Reg> = index.iter().copied().chain([dims.len()]).collect();
         let results = b.inline(&rows.element, &args);
@@ -296,6 +296,24 @@ impl Pass<'_> {
         let (rows, _) = self.rows(&Rows { element, ..rows }, &mut all);
         self.emit(Op::Reduce { to, extents, rows }, site);
         true
+    }
+
+    /// The rows of the reduction in this block that computes an array, if each of its elements is read at most once, in one place.
+    pub fn reduction_read_once(&self, array: ArrayId) -> Option<&Rows> {
+        let only_place = self.known.before.places.get(&array) == Some(&(1, true));
+        let once = only_place && !self.whole.contains(&array) && !self.known.aliases.values().any(|a| *a == array);
+        let rows = self.open.last()?.iter().find_map(|s| match &s.op {
+            Op::Reduce { to, rows, .. } if *to == array => Some(rows),
+            _ => None,
+        });
+        rows.filter(|_| once)
+    }
+
+    /// Takes the reduction that computes an array out of this block; where it came from.
+    pub fn remove_reduction(&mut self, array: ArrayId) -> Option<SiteId> {
+        let open = self.open.last_mut()?;
+        let place = open.iter().position(|s| s.op.defines() == [array])?;
+        Some(open.remove(place).site)
     }
 
     /// Cleans rows, and gives their length; `dims` are the outer extents, to which it is added.

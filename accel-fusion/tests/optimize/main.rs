@@ -2,6 +2,7 @@
 
 mod assumptions;
 mod control;
+mod exchange;
 mod fusion;
 mod scatters;
 

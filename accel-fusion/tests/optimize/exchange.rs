@@ -1,0 +1,100 @@
+//! Sums that change places.
+
+use super::*;
+use insta::assert_snapshot;
+
+/// The sums of a product of two matrices over its rows: `a3[j] = step(Σ_n (Σ_i element))`, where the element is that of the product, of `x0` (n),
+/// `x1` (j) and `x2` (i), and the step makes `x3` of `x2`.
+fn column_sums(element: &str, init: &str, step: &str) -> Case {
+    optimized(
+        "a0: Array2<f64>, a1: Array2<f64>",
+        &format!(
+            "a2: Array2<f64> = reduce @0 sum extents () {{ x0: i64 = extent a0 0; x1: i64 = extent a1 1 -> x0, x1 }}
+               len () {{ x0: i64 = extent a0 1 -> x0 }}
+               element (x0: i64, x1: i64, x2: i64) {{ {element} }}
+               init () {{ x0: f64 = {init} -> x0 }} op (x0: f64, x1: f64) {{ x2: f64 = x0 + x1 -> x2 }}
+             a3: Array1<f64> = reduce @0 sum extents () {{ x0: i64 = extent a1 1 -> x0 }}
+               len () {{ x0: i64 = extent a0 0 -> x0 }}
+               element (x0: i64, x1: i64) {{ x2: f64 = a2[x1, x0] @0 inside; {step} -> x3 }}
+               init () {{ x0: f64 = 0.5 -> x0 }} op (x0: f64, x1: f64) {{ x2: f64 = x0 + x1 -> x2 }}
+             -> a3"
+        ),
+    )
+}
+
+const PRODUCT: &str = "x3: f64 = a0[x0, x2] @0; x4: f64 = a1[x2, x1] @0; x5: f64 = x3 * x4 -> x5";
+const NEG: &str = "x3: f64 = neg x2";
+
+#[test]
+fn what_is_summed_first_is_multiplied_once() {
+    let c = column_sums(PRODUCT, "0.0", NEG);
+    assert_snapshot!(c.text(), @r"
+    a2: Array1<f64> = reduce @0 sum
+      extents () { x0: i64 = extent a0 1 -> x0 }
+      len () { x0: i64 = extent a0 0 -> x0 }
+      element (x0: i64, x1: i64) { x2: f64 = a0[x1, x0] @0 inside -> x2 }
+      init () { x0: f64 = 0.0 -> x0 }
+      op (x0: f64, x1: f64) { x2: f64 = x0 + x1 -> x2 }
+    a3: Array1<f64> = reduce @0 sum
+      extents () { x0: i64 = extent a1 1 -> x0 }
+      len () { x0: i64 = extent a0 1 -> x0 }
+      element (x0: i64, x1: i64) {
+        x2: f64 = a2[x1] @0 inside
+        x3: f64 = a1[x1, x0] @0 inside
+        x4: f64 = x2 * x3
+        x5: f64 = neg x4
+        -> x5
+      }
+      init () { x0: f64 = 0.5 -> x0 }
+      op (x0: f64, x1: f64) { x2: f64 = x0 + x1 -> x2 }
+    -> a3
+    ");
+    assert!(c.agrees(&[floats(&[3, 4]), floats(&[4, 2])]) && c.agrees(&[floats(&[1, 1]), floats(&[1, 1])]));
+    assert!(c.agrees(&[floats(&[3, 4]), floats(&[4, 0])]) && c.agrees(&[floats(&[3, 0]), floats(&[0, 2])]));
+}
+
+#[test]
+fn without_rows_nothing_is_multiplied() {
+    let c = column_sums(PRODUCT, "0.0", NEG);
+    // A factor that is not finite, and no number that it is to be multiplied with.
+    let infinite = array(&[1, 2], vec![f64::INFINITY, f64::NAN]);
+    assert!(!c.agrees(&[floats(&[0, 1]), infinite]));
+    assert!(!statements(&c.general).contains("a4"), "{}", c.general());
+}
+
+#[test]
+fn other_sums_stay_in_their_places() {
+    let reduces = |c: &Case| c.text().matches("a2: Array2<f64> = reduce").count();
+    let squared = "x4: f64 = x2 * x2; x3: f64 = neg x4";
+    let same_index = "x3: f64 = a0[x0, x2] @0; x4: f64 = a0[x0, x1] @0; x5: f64 = x3 * x4 -> x5";
+    let all = [
+        // Every product depends on all indices: nothing would be multiplied less often.
+        column_sums(same_index, "0.0", NEG),
+        // Not a product, sums that do not begin with 0, and what is not linear.
+        column_sums("x3: f64 = a0[x0, x2] @0; x4: f64 = a1[x2, x1] @0; x5: f64 = x3 + x4 -> x5", "0.0", NEG),
+        column_sums(PRODUCT, "1.0", NEG),
+        column_sums(PRODUCT, "0.0", squared),
+    ];
+    for c in &all {
+        assert_eq!(reduces(c), 1, "{}", c.text());
+        c.agrees(&[floats(&[3, 4]), floats(&[4, 2])]);
+    }
+}
+
+#[test]
+fn sums_that_are_needed_for_something_else_stay() {
+    let c = optimized(
+        "a0: Array2<f64>, a1: Array2<f64>",
+        "a2: Array2<f64> = reduce @0 sum extents () { x0: i64 = extent a0 0; x1: i64 = extent a1 1 -> x0, x1 }
+           len () { x0: i64 = extent a0 1 -> x0 }
+           element (x0: i64, x1: i64, x2: i64) { x3: f64 = a0[x0, x2] @0; x4: f64 = a1[x2, x1] @0; x5: f64 = x3 * x4 -> x5 }
+           init () { x0: f64 = 0.0 -> x0 } op (x0: f64, x1: f64) { x2: f64 = x0 + x1 -> x2 }
+         a3: Array1<f64> = reduce @0 sum extents () { x0: i64 = extent a1 1 -> x0 }
+           len () { x0: i64 = extent a0 0 -> x0 }
+           element (x0: i64, x1: i64) { x2: f64 = a2[x1, x0] @0 inside -> x2 }
+           init () { x0: f64 = 0.0 -> x0 } op (x0: f64, x1: f64) { x2: f64 = x0 + x1 -> x2 }
+         -> a2, a3",
+    );
+    assert!(c.text().contains("a2: Array2<f64> = reduce"));
+    assert!(c.agrees(&[floats(&[3, 4]), floats(&[4, 2])]));
+}
