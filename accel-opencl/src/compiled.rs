@@ -10,7 +10,7 @@ use accel_core::backend::{Executable, check_argument};
 use accel_core::error::{Error, Result};
 use accel_core::repr::{ArrayTuple, RawTy};
 use accel_fusion::kernel::{self, machine};
-use accel_fusion::optimize::{Optimized, optimize};
+use accel_fusion::optimize::{Optimized, compute_operands, optimize};
 use accel_fusion::strip::strips;
 use std::sync::{Arc, OnceLock};
 
@@ -64,8 +64,11 @@ impl Prepared {
             let Variant { general, wide, plain } = v;
             tracing::debug!(general, wide, plain, "compiling for a device");
             let program = if general { optimize(&self.lowered, false).program } else { self.optimized.program.clone() };
-            let with_strips = self.target.shape == Shape::Cpu && !plain;
-            let program = if with_strips { strips(&program) } else { program };
+            let program = match self.target.shape {
+                Shape::Cpu if !plain => strips(&program),
+                Shape::Cpu => program,
+                Shape::Gpu => compute_operands(&program),
+            };
             let target = Target { wide, ..self.target.clone() };
             Code::new(program, self.device.clone(), target).map(Arc::new)
         };

@@ -388,6 +388,18 @@ fn columns_of_all_lengths() {
 /// each other.
 #[test]
 fn products_of_all_shapes() {
+    products_of("x6: T = x4 * x5", &[(Shape::Cpu, 2), (Shape::Gpu, 1), (Shape::Gpu, 40)]);
+}
+
+/// The same with operands that are computed: from two arrays, of which one has fewer dimensions, and by more than a read.
+#[test]
+fn products_of_computed_operands() {
+    let element = "x9: T = a2[FIRST] @0 inside; x10: T = x4 - x9; x11: T = x5 + x5; x6: T = x10 * x11";
+    products_of(element, &[(Shape::Gpu, 1), (Shape::Gpu, 40)]);
+}
+
+/// Sums of `x6`, computed for elements `x4` and `x5` of two arrays and those of a vector along the first dimension of the first one.
+fn products_of(element: &str, targets: &[(Shape, usize)]) {
     // The extents of the result's dimensions and the reduced one, and which of them index the operands.
     let cases: [(&[usize], &[usize], &[usize]); 9] = [
         (&[1, 64, 64, 48], &[0, 1, 3], &[0, 3, 2]),
@@ -411,19 +423,20 @@ fn products_of_all_shapes() {
             None => format!("extent a1 {}", right.iter().position(|r| *r == k).unwrap()),
         };
         let outer: String = (0..3).map(|k| format!("x{k}: i64 = {}; ", extent(k))).collect();
+        let element = element.replace("FIRST", &format!("x{}", left[0])).replace('T', t);
         let text = format!(
-            "program (a0: Array{}<{t}>, a1: Array{}<{t}>)
+            "program (a0: Array{}<{t}>, a1: Array{}<{t}>, a2: Array1<{t}>)
                 site 0 = \"here\"
                 {{
-                  a2: Array3<{t}> = reduce @0 sum
+                  a3: Array3<{t}> = reduce @0 sum
                     extents () {{ {outer} -> x0, x1, x2 }}
                     len () {{ x0: i64 = {} -> x0 }}
                     element (x0: i64, x1: i64, x2: i64, x3: i64) {{
-                      x4: {t} = a0[{}] @0 inside; x5: {t} = a1[{}] @0 inside; x6: {t} = x4 * x5;
+                      x4: {t} = a0[{}] @0 inside; x5: {t} = a1[{}] @0 inside; {element};
                       x7: {t} = 2.0{suffix}; x8: {t} = x6 * x7 -> x8 }}
                     init () {{ x0: {t} = 3.0{suffix} -> x0 }}
                     op (x0: {t}, x1: {t}) {{ x2: {t} = x0 + x1 -> x2 }}
-                  -> a2
+                  -> a3
                 }}",
             left.len(),
             right.len(),
@@ -437,12 +450,12 @@ fn products_of_all_shapes() {
             let of = over.iter().map(|k| extents[*k]).collect();
             argument(&program.arrays[0].columns, of)
         };
-        let arguments = [argument(left), argument(right)];
-        let [a, b] = arguments.clone().map(ArrayTuple::Array);
-        let expected = evaluate(&program, &ArrayTuple::Pair(Arc::new((a, b)))).unwrap();
+        let arguments = [argument(left), argument(right), argument(&left[..1])];
+        let [a, b, c] = arguments.clone().map(ArrayTuple::Array);
+        let expected = evaluate(&program, &ArrayTuple::pair(ArrayTuple::pair(a, b), c)).unwrap();
         // One unit does as little as possible in parts, many do as much.
-        for (shape, units, wide) in [(Shape::Cpu, 2, false), (Shape::Gpu, 1, false), (Shape::Gpu, 40, k % 3 == 0)] {
-            let target = Target { shape, units, wide, ..device.target() };
+        for &(shape, units) in targets {
+            let target = Target { shape, units, wide: units > 2 && k % 3 == 0, ..device.target() };
             let what = format!("{target:?} {extents:?} {left:?} {right:?}");
             let code = Code::new(program.clone(), device.clone(), target).unwrap();
             // All numbers are integers.

@@ -81,12 +81,12 @@ pub mod row_major {
     use super::*;
 
     /// Which they are.
-    pub fn dims(c: &Contraction, role: Role) -> Vec<usize> {
+    pub fn dims<O>(c: &Contraction<O>, role: Role) -> Vec<usize> {
         (0..c.roles.len() - 1).filter(|p| c.roles[*p] == role).collect()
     }
 
     /// How many elements they have, as an expression that begins with `one`.
-    pub fn size(c: &Contraction, role: Role, one: &str, extent: impl Fn(usize) -> String) -> String {
+    pub fn size<O>(c: &Contraction<O>, role: Role, one: &str, extent: impl Fn(usize) -> String) -> String {
         let dims: String = dims(c, role).iter().map(|p| format!(" * {}", extent(*p))).collect();
         format!("{one}{dims}")
     }
@@ -164,7 +164,7 @@ impl Writer<'_> {
     }
 
     /// What a sum of products is multiplied with and added to, `factor` and `init`.
-    pub fn factor_and_init(&mut self, to: ArrayId, rows: &Rows, c: &Contraction) {
+    pub fn factor_and_init<O>(&mut self, to: ArrayId, rows: &Rows, c: &Contraction<O>) {
         self.hoist(&rows.init.iter().chain([&c.factor]).collect::<Vec<_>>());
         self.hoist_output(to, false);
         self.line(format!("{} factor, init = 0;", c.ty));

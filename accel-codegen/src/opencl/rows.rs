@@ -78,7 +78,8 @@ impl Reduction {
             e.task_function(s, &name("rows"), |w| w.fold_rows(&fold, to, outer, rows));
         }
         let product = rows.contraction().filter(|_| !gpu).map(|c| Product::new(e, s, to, outer, rows, &c));
-        let tiled = rows.contraction().filter(|_| in_groups).and_then(|c| Tiled::new(e, s, to, outer, rows, &c));
+        let tiled =
+            rows.computed_contraction().filter(|_| in_groups).and_then(|c| Tiled::new(e, s, to, outer, rows, &c));
         let groups = in_groups.then(|| {
             [e.fold_group(s, to, outer, rows), e.join_group(s, to, outer, rows), e.fold_team(s, to, outer, rows)]
         });

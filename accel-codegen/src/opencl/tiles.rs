@@ -16,7 +16,7 @@ use super::{Arg, Kernel, Launch, Sizes, Target, Work, size_of};
 use crate::code::Writer;
 use crate::liveness::Step;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Contraction, Operand, Role, Rows};
+use accel_fusion::kernel::{ArrayId, Computed, Contraction, Operand, Role, Rows};
 
 /// The steps along the reduced dimension that are in local memory at the same time,
 const DEPTH: usize = 16;
@@ -70,7 +70,14 @@ pub struct Tiled {
 
 impl Tiled {
     /// Prints them, if the device's groups are large enough.
-    pub fn new(e: &mut Emitter, s: &Step, to: ArrayId, outer: usize, rows: &Rows, c: &Contraction) -> Option<Tiled> {
+    pub fn new(
+        e: &mut Emitter,
+        s: &Step,
+        to: ArrayId,
+        outer: usize,
+        rows: &Rows,
+        c: &Contraction<Computed>,
+    ) -> Option<Tiled> {
         let room = 2 * LARGE.line() * DEPTH * crate::ops::bytes(c.ty) as usize;
         if e.target.largest_group < LARGE.items() || e.target.local_memory < room {
             return None;
@@ -125,12 +132,12 @@ fn vector(t: ScalarType) -> &'static str {
 }
 
 /// The operands by their names in the text, each with the role of the dimensions that are its alone, where the tile begins along them, and their size.
-fn operands(c: &Contraction) -> [(&'static str, &Operand, Role, &'static str, &'static str); 2] {
+fn operands(c: &Contraction<Computed>) -> [(&'static str, &Computed, Role, &'static str, &'static str); 2] {
     [("left", &c.left, Role::Row, "top", "height"), ("right", &c.right, Role::Column, "start", "width")]
 }
 
 impl Writer<'_> {
-    fn tile_of_group(&mut self, tile: Tile, to: ArrayId, outer: usize, rows: &Rows, c: &Contraction) {
+    fn tile_of_group(&mut self, tile: Tile, to: ArrayId, outer: usize, rows: &Rows, c: &Contraction<Computed>) {
         let (t, side) = (c.ty, tile.side);
         self.factor_and_init(to, rows, c);
         self.scratch(0, &t.to_string());
@@ -175,7 +182,7 @@ impl Writer<'_> {
     }
 
     /// Writes the numbers of an item that are inside of the result to `out`.
-    fn store_tile_of_item(&mut self, outer: usize, c: &Contraction) {
+    fn store_tile_of_item(&mut self, outer: usize, c: &Contraction<Computed>) {
         let t = c.ty;
         let extent = |p: usize| format!("(P)n{p}");
         let stride = |p: usize| -> String {
@@ -222,40 +229,62 @@ impl Writer<'_> {
     }
 
     /// Loads the numbers that an item copies for the steps from `k` on, `left_next` and `right_next`, zeros beyond the part.
-    fn load(&mut self, tile: Tile, c: &Contraction, k: &str) {
+    fn load(&mut self, tile: Tile, c: &Contraction<Computed>, k: &str) {
         for (name, o, ..) in operands(c) {
-            let column = format!("a{}_{}", o.array, o.column);
+            let element = |(r, read): (usize, &Operand)| {
+                format!("a{}_{}[{name}_place{r}[u] + at * {name}_step{r}]", read.array, read.column)
+            };
+            let elements: Vec<_> = o.reads.iter().enumerate().map(element).collect();
             self.unrolled(tile.copies(), |w| {
                 w.line(format!("const P at = {k} + {name}_depth[u];"));
-                w.line(format!("{name}_next[u] = at < to ? {column}[{name}_place[u] + at * {name}_step] : 0;"));
+                if o.plain().is_some() {
+                    return w.line(format!("{name}_next[u] = at < to ? {} : 0;", elements[0]));
+                }
+                w.line(format!("{name}_next[u] = 0;"));
+                w.braces("if (at < to)", |w| w.code(&o.value, &elements, &[format!("{name}_next[u]")]));
             });
         }
     }
 
     /// The local memory of an operand, and for each of the numbers that an item copies: where it is in memory but for the reduced
     /// dimension, how far along that it is, and in which row or column of the tile.
-    fn places(&mut self, tile: Tile, name: &str, o: &Operand, c: &Contraction, role: Role, [first, size]: [&str; 2]) {
+    fn places(
+        &mut self,
+        tile: Tile,
+        name: &str,
+        o: &Computed,
+        c: &Contraction<Computed>,
+        role: Role,
+        [first, size]: [&str; 2],
+    ) {
         let (t, side, copies) = (c.ty, tile.side, tile.copies());
-        self.hoist_extents(o.array);
-        self.hoist_column(o.array, o.column, "const ");
         let extent = |p: usize| format!("(P)n{p}");
-        let strides: Vec<String> = (0..c.roles.len()).map(|p| self.stride(o, p)).collect();
-        let stride = |p: usize| strides[p].clone();
+        let mut strides: Vec<Vec<String>> = vec![];
+        for read in &o.reads {
+            self.hoist_extents(read.array);
+            self.hoist_column(read.array, read.column, "const ");
+            strides.push((0..c.roles.len()).map(|p| self.stride(read, p)).collect());
+        }
         let aligned = format!("__attribute__((aligned(sizeof({}))))", vector(t));
         self.line(format!("local {t} {name}[{}] {aligned};", tile.line() * DEPTH));
         self.line(format!("{t} {name}_next[{copies}];"));
-        self.line(format!("const P {name}_step = {};", strides[c.roles.len() - 1]));
-        self.line(format!("P {name}_place[{copies}];"));
+        for (r, strides) in strides.iter().enumerate() {
+            self.line(format!("const P {name}_step{r} = {};", strides[c.roles.len() - 1]));
+            self.line(format!("P {name}_place{r}[{copies}];"));
+        }
         self.line(format!("int {name}_depth[{copies}], {name}_at[{copies}];"));
         self.unrolled(copies, |w| {
             w.line(format!("const int n = u * {} + item;", tile.items()));
-            w.line(format!("{name}_depth[u] = {name}_step == 1 ? n % {DEPTH} : n / {side};"));
-            w.line(format!("{name}_at[u] = {name}_step == 1 ? n / {DEPTH} : n % {side};"));
+            w.line(format!("{name}_depth[u] = {name}_step0 == 1 ? n % {DEPTH} : n / {side};"));
+            w.line(format!("{name}_at[u] = {name}_step0 == 1 ? n / {DEPTH} : n % {side};"));
             w.line("P base, rest;");
-            w.offset("base", "batch", &row_major::dims(c, Role::Batch), extent, stride);
             let at = format!("min({first} + {name}_at[u], {size} - 1)");
-            w.offset("rest", &at, &row_major::dims(c, role), extent, stride);
-            w.line(format!("{name}_place[u] = base + rest;"));
+            for (r, strides) in strides.iter().enumerate() {
+                let stride = |p: usize| strides[p].clone();
+                w.offset("base", "batch", &row_major::dims(c, Role::Batch), extent, stride);
+                w.offset("rest", &at, &row_major::dims(c, role), extent, stride);
+                w.line(format!("{name}_place{r}[u] = base + rest;"));
+            }
         });
     }
 }

@@ -1,20 +1,23 @@
 //! Reductions that are matrix products in some disguise.
 
+use super::builder::{Builder, moved};
 use super::ir::*;
+use super::only::{only, parameters};
 use accel_core::repr::ScalarType;
 use accel_core::repr::op::{Num2, Op2};
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap};
 
 /// A reduction by `+` of `factor * left[..] * right[..]` over floats, where the indices are plain parameters: a product of two
 /// matrices, perhaps transposed, perhaps many at once. `a0[x0, x2] * a1[x2, x1]` summed over `x2` is the plain one.
 #[derive(Clone, Debug)]
-pub struct Contraction {
+pub struct Contraction<O = Operand> {
     /// The element type: `f32` or `f64`.
     pub ty: ScalarType,
     /// The operand that the rows of the result come from.
-    pub left: Operand,
+    pub left: O,
     /// The operand that the columns of the result come from.
-    pub right: Operand,
+    pub right: O,
     /// A number that all products are multiplied with: code without parameters.
     pub factor: Code,
     /// The role of every parameter of the element: the outer dimensions of the result, and at last the reduced one.
@@ -32,6 +35,25 @@ pub struct Operand {
     pub index: Vec<Reg>,
 }
 
+/// An operand whose numbers are computed from elements of arrays: `a0[x0, x2] - a1[x2]`.
+#[derive(Clone, Debug)]
+pub struct Computed {
+    /// What is read, the arrays of most dimensions first.
+    pub reads: Vec<Operand>,
+    /// From the elements to the number, without branches and loops.
+    pub value: Code,
+}
+
+impl Computed {
+    /// The read that it is, if nothing is computed.
+    pub fn plain(&self) -> Option<&Operand> {
+        match (&self.reads[..], &self.value.instrs[..]) {
+            ([read], []) => Some(read),
+            _ => None,
+        }
+    }
+}
+
 /// Where a parameter of a contraction's element occurs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Role {
@@ -46,20 +68,35 @@ pub enum Role {
 }
 
 impl Rows {
-    /// The contraction that a reduction of these rows is, if it has both rows and columns.
+    /// The contraction that a reduction of these rows is, if it has both rows and columns, and the operands are arrays.
     pub fn contraction(&self) -> Option<Contraction> {
+        let Contraction { ty, left, right, factor, roles } = self.computed_contraction()?;
+        Some(Contraction { ty, left: left.plain()?.clone(), right: right.plain()?.clone(), factor, roles })
+    }
+
+    /// The same, also for operands that are computed from arrays.
+    pub fn computed_contraction(&self) -> Option<Contraction<Computed>> {
         let (Some(Known::Sum), &[result]) = (self.known, self.element.results.as_slice()) else { return None };
         let ty = self.element.types[result];
         if !ty.is_float() {
             return None;
         }
-        let (operands, factors) = factors(&self.element, result)?;
-        let [a, b] = <[Operand; 2]>::try_from(operands).ok()?;
+        let (mut factors, scalars) = factors(&self.element, result)?;
+        // A factor with no parameter of its own belongs to a larger one.
+        factors.sort_by_key(|f| Reverse(f.0.len()));
+        let mut groups: Vec<(BTreeSet<Reg>, Vec<Reg>)> = vec![];
+        for (indices, r) in factors {
+            match groups.iter_mut().find(|g| indices.is_subset(&g.0)) {
+                Some((_, group)) => group.push(r),
+                None => groups.push((indices, vec![r])),
+            }
+        }
+        let [a, b] = <[_; 2]>::try_from(groups).ok()?;
         // The operand with the outermost dimension of the result gives its rows.
         let params = self.element.params;
-        let first = (0..params).find(|p| a.index.contains(p) != b.index.contains(p))?;
-        let (left, right) = if a.index.contains(&first) { (a, b) } else { (b, a) };
-        let role = |p: Reg| match (left.index.contains(&p), right.index.contains(&p), p + 1 == params) {
+        let first = (0..params).find(|p| a.0.contains(p) != b.0.contains(p))?;
+        let (left, right) = if a.0.contains(&first) { (a, b) } else { (b, a) };
+        let role = |p: Reg| match (left.0.contains(&p), right.0.contains(&p), p + 1 == params) {
             (true, true, true) => Some(Role::Reduced),
             (true, true, false) => Some(Role::Batch),
             (true, false, false) => Some(Role::Row),
@@ -67,44 +104,89 @@ impl Rows {
             _ => None,
         };
         let roles: Vec<Role> = (0..params).map(role).collect::<Option<_>>()?;
-        let both = roles.contains(&Role::Row) && roles.contains(&Role::Column);
-        both.then(|| Contraction { ty, left, right, factor: product(ty, &factors, &self.element.types), roles })
+        if !roles.contains(&Role::Row) || !roles.contains(&Role::Column) {
+            return None;
+        }
+        let operand = |factors: &[Reg]| operand(&self.element, factors);
+        let factor = product(ty, &scalars, &self.element.types);
+        Some(Contraction { ty, left: operand(&left.1)?, right: operand(&right.1)?, factor, roles })
     }
 }
 
-/// What multiplies to a register: reads of arrays at parameters, and instructions that are the same for all elements.
-fn factors(code: &Code, result: Reg) -> Option<(Vec<Operand>, Vec<(Instr, Reg)>)> {
-    let mut defined: HashMap<Reg, &Instr> = HashMap::new();
-    for i in &code.instrs {
-        // What can fail must be done, also where its value is not used.
-        if i.may_fail(&code.types) {
+impl Code {
+    /// The only result as a number computed from elements of arrays at parameters, if it is one.
+    pub fn element(&self) -> Option<Computed> {
+        let &[result] = self.results.as_slice() else { return None };
+        if self.instrs.iter().any(|i| i.may_fail(&self.types)) {
             return None;
         }
-        match i {
-            Instr::Const(to, _) | Instr::Op2(to, ..) => _ = defined.insert(*to, i),
-            Instr::Read { to, .. } => to.iter().for_each(|to| _ = defined.insert(*to, i)),
-            _ => {}
-        }
+        operand(self, &[result])
     }
-    let (mut operands, mut scalars) = (vec![], vec![]);
+}
+
+/// What multiplies to a register: numbers that depend on parameters, and on which; instructions that are the same for all elements.
+fn factors(code: &Code, result: Reg) -> Option<(Vec<(BTreeSet<Reg>, Reg)>, Vec<(Instr, Reg)>)> {
+    // What can fail must be done, also where its value is not used.
+    if code.instrs.iter().any(|i| i.may_fail(&code.types)) {
+        return None;
+    }
+    let (mut factors, mut scalars) = (vec![], vec![]);
     let mut open = vec![result];
     while let Some(r) = open.pop() {
-        match defined.get(&r)? {
+        match code.instrs.iter().find(|i| i.sets().contains(&r))? {
             Instr::Op2(_, Op2::Num(Num2::Mul), a, b) => open.extend([*b, *a]),
-            i @ Instr::Const(..) => scalars.push(((*i).clone(), r)),
-            i @ Instr::Read { index, .. } if index.is_empty() => scalars.push(((*i).clone(), r)),
-            Instr::Read { to, array, index, inside: true, .. } if index.iter().all(|p| *p < code.params) => {
-                let column = to.iter().position(|to| *to == r)?;
-                operands.push(Operand { array: *array, column, index: index.clone() });
-            }
-            _ => return None,
+            i @ Instr::Const(..) => scalars.push((i.clone(), r)),
+            i @ Instr::Read { index, .. } if index.is_empty() => scalars.push((i.clone(), r)),
+            _ => factors.push((parameters(code, r), r)),
         }
-        // A product of many factors is not ours, and one that uses the same register again and again may have very many.
-        if operands.len() > 2 || scalars.len() > 8 {
+        // A register that is multiplied with itself again and again may be very many factors.
+        if factors.len().max(scalars.len()) > 8 {
             return None;
         }
     }
-    Some((operands, scalars))
+    Some((factors, scalars))
+}
+
+/// The most arrays that an operand is computed from, and the most instructions.
+const READS: usize = 3;
+const INSTRUCTIONS: usize = 8;
+
+/// The operand that is the product of these registers.
+fn operand(code: &Code, factors: &[Reg]) -> Option<Computed> {
+    let code = only(code, factors.to_vec());
+    let mut used: BTreeSet<Reg> = code.results.iter().copied().collect();
+    let mut reads = vec![];
+    for i in &code.instrs {
+        match i {
+            Instr::Read { to, array, index, .. } if index.iter().all(|p| *p < code.params) => {
+                let one = |(column, r): (usize, &Reg)| (*r, Operand { array: *array, column, index: index.clone() });
+                reads.extend(to.iter().enumerate().map(one));
+            }
+            Instr::Const(..) | Instr::Op1(..) | Instr::Op2(..) => i.uses(&mut used),
+            _ => return None,
+        }
+    }
+    reads.retain(|(r, _)| used.contains(r));
+    reads.sort_by_key(|(_, read)| Reverse(read.index.len()));
+    let instrs = code.instrs.len() + factors.len() - 1;
+    // An index is not a number that can be read.
+    if reads.is_empty() || reads.len() > READS || instrs > INSTRUCTIONS || used.iter().any(|r| *r < code.params) {
+        return None;
+    }
+    let types: Vec<_> = reads.iter().map(|(r, _)| code.types[*r]).collect();
+    let mut b = Builder::new(&types);
+    let mut places: HashMap<Reg, Reg> = reads.iter().enumerate().map(|(k, (r, _))| (*r, k)).collect();
+    for i in code.instrs.iter().filter(|i| !matches!(i, Instr::Read { .. })) {
+        i.sets().into_iter().for_each(|r| _ = places.insert(r, b.reg(code.types[r])));
+        b.emit(moved(i, &|r| places[r]));
+    }
+    let multiplied = |x: Reg, y: Reg| {
+        let to = b.reg(code.types[code.results[0]]);
+        b.emit(Instr::Op2(to, Op2::Num(Num2::Mul), x, y));
+        to
+    };
+    let result = code.results.iter().map(|r| places[r]).reduce(multiplied)?;
+    Some(Computed { reads: reads.into_iter().map(|r| r.1).collect(), value: b.finish(vec![result]) })
 }
 
 /// The product of numbers that do not depend on parameters.
@@ -143,8 +225,8 @@ mod tests {
     use super::*;
     use crate::kernel::parse;
 
-    /// The contraction that a reduction with this element is.
-    fn found(element: &str) -> Option<Contraction> {
+    /// A program of one reduction with this element.
+    fn program(element: &str) -> Program {
         let text = format!(
             r#"program (a0: Array2<f64>, a1: Array2<f64>, a2: Array3<f64, i64, f64>, a3: Array0<f64>)
 site 0 = "fold"
@@ -157,8 +239,12 @@ site 0 = "fold"
   -> a4
 }}"#
         );
-        let program = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        match &program.body.stmts[0].op {
+        parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+    }
+
+    /// The contraction that a reduction with this element is.
+    fn found(element: &str) -> Option<Contraction> {
+        match &program(element).body.stmts[0].op {
             Op::Reduce { rows, .. } => rows.contraction(),
             _ => None,
         }
@@ -188,6 +274,35 @@ site 0 = "fold"
         assert_eq!(c.right, Operand { array: 2, column: 2, index: vec![2, 1, 1] });
         let products = c.factor.instrs.iter().filter(|i| matches!(i, Instr::Op2(..)));
         assert_eq!((products.count(), c.factor.params), (2, 0));
+    }
+
+    /// The contraction with computed operands that a reduction with this element is.
+    fn computed(element: &str) -> Option<Contraction<Computed>> {
+        match &program(element).body.stmts[0].op {
+            Op::Reduce { rows, .. } => rows.computed_contraction(),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn operands_may_be_computed() {
+        let element =
+            "x3: f64 = a0[x0, x2] @0 inside; x4: f64 = a1[x2, x1] @0 inside; x5: f64 = x4 + x4; x6: f64 = x3 * x5;
+                       x7: f64, x8: i64, x9: f64 = a2[x2, x2, x2] @0 inside; x10: f64 = x6 * x9 -> x10";
+        assert!(found(element).is_none());
+        let c = computed(element).expect("a contraction");
+        // A factor that only depends on the reduced index belongs to one of them.
+        let arrays = |o: &Computed| o.reads.iter().map(|r| (r.array, r.column)).collect::<Vec<_>>();
+        assert_eq!((arrays(&c.left), arrays(&c.right)), (vec![(2, 2), (0, 0)], vec![(1, 0)]));
+        assert_eq!((c.left.value.params, c.right.value.instrs.len()), (2, 1));
+        for other in [
+            // An index in the number itself, and a choice.
+            "x3: f64 = a0[x0, x2] @0 inside; x4: f64 = as f64 x0; x5: f64 = x3 + x4; x6: f64 = a1[x2, x1] @0 inside; x7: f64 = x5 * x6 -> x7",
+            "x3: f64 = a0[x0, x2] @0 inside; x4: bool = x0 < x2; x5: f64 = if x4 { -> x3 } else { x6: f64 = 0.0 -> x6 };
+             x7: f64 = a1[x2, x1] @0 inside; x8: f64 = x5 * x7 -> x8",
+        ] {
+            assert!(computed(other).is_none(), "{other}");
+        }
     }
 
     #[test]

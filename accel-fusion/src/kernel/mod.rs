@@ -12,6 +12,7 @@ mod ir;
 mod lex;
 pub mod machine;
 mod names;
+pub(crate) mod only;
 mod operators;
 mod parse;
 mod print;
@@ -19,7 +20,7 @@ mod stats;
 mod uses;
 mod verify;
 
-pub use contraction::{Contraction, Operand, Role};
+pub use contraction::{Computed, Contraction, Operand, Role};
 pub use eval::{KernelEvaluator, evaluate};
 pub use ir::*;
 pub use parse::parse;

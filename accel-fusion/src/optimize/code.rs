@@ -4,6 +4,7 @@
 use super::facts::{Facts, Node, Ranges};
 use super::poly::{Poly, Sym};
 use crate::kernel::builder::Builder;
+use crate::kernel::only::{drop_unused, number};
 use crate::kernel::{ArrayId, Code, Instr, Reg, SiteId, arrays_read};
 use accel_core::ast::deep;
 use accel_core::repr::op::{Cmp, Int2, Logic, Num2, Op1, Op2};
@@ -619,73 +620,4 @@ fn bits(x: Scalar) -> u64 {
         Scalar::F32(x) => u64::from(x.to_bits()),
         Scalar::F64(x) => x.to_bits(),
     }
-}
-
-/// What a code does for some of its results.
-pub fn only(body: &Code, results: Vec<usize>) -> Code {
-    let mut code = Code { results, ..body.clone() };
-    drop_unused(&mut code);
-    code
-}
-
-/// Drops what is not needed for the results, and numbers the registers without gaps.
-pub fn drop_unused(code: &mut Code) {
-    let mut live: BTreeSet<Reg> = code.results.iter().copied().collect();
-    live_instrs(&mut code.instrs, &mut live);
-    let mut numbers: BTreeMap<Reg, Reg> = (0..code.params).map(|r| (r, r)).collect();
-    number(&code.instrs, &mut numbers);
-    let to = |r: &Reg| numbers[r];
-    let mut types = vec![ScalarType::Bool; numbers.len()];
-    numbers.iter().for_each(|(old, new)| types[*new] = code.types[*old]);
-    let moved = code.instrs.iter().map(|i| crate::kernel::builder::moved(i, &to)).collect();
-    *code = Code { params: code.params, types, instrs: moved, results: code.results.iter().map(to).collect() };
-}
-
-fn number(instrs: &[Instr], numbers: &mut BTreeMap<Reg, Reg>) {
-    for i in instrs {
-        let inner_first = matches!(i, Instr::If { .. });
-        let own = |numbers: &mut BTreeMap<Reg, Reg>| {
-            for r in i.sets() {
-                let next = numbers.len();
-                numbers.entry(r).or_insert(next);
-            }
-        };
-        if !inner_first {
-            own(numbers);
-        }
-        i.inner().into_iter().for_each(|inner| number(inner, numbers));
-        own(numbers);
-    }
-}
-
-/// Drops the instructions that set nothing that is needed after them; `live` becomes what is needed before.
-fn live_instrs(instrs: &mut Vec<Instr>, live: &mut BTreeSet<Reg>) {
-    let mut kept = vec![];
-    while let Some(mut i) = instrs.pop() {
-        if !i.sets().iter().any(|r| live.contains(r)) {
-            continue;
-        }
-        match &mut i {
-            Instr::If { cond, then, otherwise, merge } => {
-                merge.retain(|m| live.contains(&m.0));
-                live.extend(merge.iter().flat_map(|m| [m.1, m.2]));
-                live_instrs(then, live);
-                live_instrs(otherwise, live);
-                live.insert(*cond);
-            }
-            Instr::While { state, cond, go_on, body, next } => {
-                // The whole state: a loop is not taken apart.
-                live.extend(next.iter().copied());
-                live.insert(*go_on);
-                live.extend(state.iter().map(|s| s.0));
-                live_instrs(body, live);
-                live_instrs(cond, live);
-                live.extend(state.iter().map(|s| s.1));
-            }
-            _ => i.uses(live),
-        }
-        kept.push(i);
-    }
-    kept.reverse();
-    *instrs = kept;
 }

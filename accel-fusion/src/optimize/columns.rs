@@ -1,9 +1,9 @@
 //! Arrays of tuples become arrays of their columns, so that each column can be fused, or dropped, by itself. Reductions keep the columns
 //! that are used, and those that decide about them.
 
-use super::code::only;
 use super::cost::{LITTLE, work};
 use crate::kernel::builder::Builder;
+use crate::kernel::only::only;
 use crate::kernel::{ArrayId, ArrayInfo, Block, Code, Instr, Op, Program, Reg, Rows, Stmt};
 use accel_core::repr::ScalarType;
 use std::collections::{BTreeMap, BTreeSet};

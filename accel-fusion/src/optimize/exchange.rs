@@ -6,10 +6,10 @@
 //! a normal distribution. The bound of the rounding error is that of the left side. It pays where an index of the inner sums does not
 //! occur in `g`. There must be an n: the sums of `g` are 0 otherwise, and 0 times an infinite `f` is not.
 
-use super::code::only;
 use super::pass::{Pass, Reduction, index_types};
 use super::poly::Poly;
 use crate::kernel::builder::Builder;
+use crate::kernel::only::{only, parameters};
 use crate::kernel::{ArrayId, ArrayInfo, Code, Instr, Known, Reg, Rows, SiteId};
 use accel_core::repr::op::{Num1, Num2, Op1, Op2};
 use accel_core::repr::{Scalar, ScalarType};
@@ -183,15 +183,6 @@ fn sum_of(rows: &Rows) -> Option<Reg> {
 /// The instruction that sets a register, outside of branches and loops.
 fn defined(code: &Code, r: Reg) -> Option<&Instr> {
     code.instrs.iter().find(|i| i.sets().contains(&r))
-}
-
-/// The parameters that a register depends on.
-fn parameters(code: &Code, r: Reg) -> BTreeSet<Reg> {
-    let code = only(code, vec![r]);
-    let mut used = BTreeSet::new();
-    code.instrs.iter().for_each(|i| i.uses(&mut used));
-    used.retain(|r| *r < code.params);
-    used
 }
 
 /// The product of registers of a code with these arguments, and of a number before it.

@@ -1,9 +1,10 @@
 //! Horizontal fusion: loops over the same index space become one, so that what they read is read once. So do a loop and one that reads what
 //! it computes at the same index.
 
-use super::code::{Producers, Times, Use, clean, only};
+use super::code::{Producers, Times, Use, clean};
 use super::facts::Facts;
 use crate::kernel::builder::Builder;
+use crate::kernel::only::only;
 use crate::kernel::{ArrayId, Block, Code, Instr, Op, Program, Stmt, arrays_mentioned};
 use std::collections::{BTreeMap, BTreeSet};
 

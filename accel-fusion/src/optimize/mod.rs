@@ -11,6 +11,7 @@
 //! | `exchange` | sums of products that are summed before they are multiplied |
 //! | `cost` | when a producer is computed again |
 //! | `merge` | loops over the same index space become one |
+//! | `operands` | products on GPUs that compute their operands |
 //! | `compact` | what is left is numbered without gaps |
 
 mod code;
@@ -21,6 +22,7 @@ mod evaluator;
 mod exchange;
 mod facts;
 mod merge;
+mod operands;
 mod pass;
 mod poly;
 mod scatter;
@@ -28,6 +30,7 @@ mod scatter;
 pub(crate) use cost::work;
 pub use evaluator::OptimizedEvaluator;
 pub use facts::Assumptions;
+pub use operands::compute_operands;
 
 use crate::kernel::builder::Builder;
 use crate::kernel::{ArrayId, Code, Op, Program};

@@ -4,6 +4,7 @@ mod assumptions;
 mod control;
 mod exchange;
 mod fusion;
+mod operands;
 mod scatters;
 
 use accel_core::error::Error;
