@@ -16,7 +16,7 @@ use super::{Arg, Kernel, Launch, Sizes, Target, Work, size_of};
 use crate::code::Writer;
 use crate::liveness::Step;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Computed, Contraction, Operand, Role, Rows};
+use accel_fusion::kernel::{ArrayId, Computed, Contraction, Role, Rows};
 
 /// The steps along the reduced dimension that are in local memory at the same time,
 const DEPTH: usize = 16;
@@ -160,10 +160,7 @@ impl Writer<'_> {
         all().for_each(|(i, j)| self.line(format!("{t} y{i}_{j} = 0;")));
         self.load(tile, c, "from");
         self.braces(&format!("for (P k = from; k < to; k += {DEPTH})"), |w| {
-            for (name, ..) in operands(c) {
-                let place = format!("{name}[{name}_depth[u] * {} + {name}_at[u]]", tile.line());
-                w.unrolled(tile.copies(), |w| w.line(format!("{place} = {name}_next[u];")));
-            }
+            operands(c).into_iter().for_each(|(name, o, ..)| w.copy(tile, name, o));
             w.line("barrier(CLK_LOCAL_MEM_FENCE);");
             w.load(tile, c, &format!("k + {DEPTH}"));
             w.braces(&format!("for (int d = 0; d < {DEPTH}; d++)"), |w| {
@@ -228,20 +225,30 @@ impl Writer<'_> {
         self.braces("else", scalars);
     }
 
-    /// Loads the numbers that an item copies for the steps from `k` on, `left_next` and `right_next`, zeros beyond the part.
+    /// Copies the numbers of an operand that have been loaded for the steps from `k` on to local memory. Only here is computed with them:
+    /// before, they may still be on their way.
+    fn copy(&mut self, tile: Tile, name: &str, o: &Computed) {
+        let place = format!("{name}[{name}_depth[u] * {} + {name}_at[u]]", tile.line());
+        let loaded: Vec<_> = (0..o.reads.len()).map(|r| format!("{name}_next{r}[u]")).collect();
+        self.unrolled(tile.copies(), |w| {
+            if o.plain().is_some() {
+                return w.line(format!("{place} = {};", loaded[0]));
+            }
+            w.line(format!("{place} = 0;"));
+            let inside = format!("if (k + {name}_depth[u] < to)");
+            w.braces(&inside, |w| w.code(&o.value, &loaded, std::slice::from_ref(&place)));
+        });
+    }
+
+    /// Loads the elements for the numbers that an item copies for the steps from `k` on, zeros beyond the part.
     fn load(&mut self, tile: Tile, c: &Contraction<Computed>, k: &str) {
         for (name, o, ..) in operands(c) {
-            let element = |(r, read): (usize, &Operand)| {
-                format!("a{}_{}[{name}_place{r}[u] + at * {name}_step{r}]", read.array, read.column)
-            };
-            let elements: Vec<_> = o.reads.iter().enumerate().map(element).collect();
             self.unrolled(tile.copies(), |w| {
                 w.line(format!("const P at = {k} + {name}_depth[u];"));
-                if o.plain().is_some() {
-                    return w.line(format!("{name}_next[u] = at < to ? {} : 0;", elements[0]));
+                for (r, read) in o.reads.iter().enumerate() {
+                    let element = format!("a{}_{}[{name}_place{r}[u] + at * {name}_step{r}]", read.array, read.column);
+                    w.line(format!("{name}_next{r}[u] = at < to ? {element} : 0;"));
                 }
-                w.line(format!("{name}_next[u] = 0;"));
-                w.braces("if (at < to)", |w| w.code(&o.value, &elements, &[format!("{name}_next[u]")]));
             });
         }
     }
@@ -267,8 +274,9 @@ impl Writer<'_> {
         }
         let aligned = format!("__attribute__((aligned(sizeof({}))))", vector(t));
         self.line(format!("local {t} {name}[{}] {aligned};", tile.line() * DEPTH));
-        self.line(format!("{t} {name}_next[{copies}];"));
-        for (r, strides) in strides.iter().enumerate() {
+        for (r, (read, strides)) in o.reads.iter().zip(&strides).enumerate() {
+            let element = self.program.arrays[read.array].columns[read.column];
+            self.line(format!("{element} {name}_next{r}[{copies}];"));
             self.line(format!("const P {name}_step{r} = {};", strides[c.roles.len() - 1]));
             self.line(format!("P {name}_place{r}[{copies}];"));
         }
