@@ -202,6 +202,46 @@ fn histograms_that_fail() {
     compare(&program, &[[10_000, 7], [10_000, 40]], |t| t);
 }
 
+/// All go to the only element there is, which nothing can be outside of.
+#[test]
+fn one_target() {
+    check(
+        "program (a0: Array1<i32>)
+         site 0 = \"here\"
+         {
+           a1: Array0<i32> = loop @0 extents () { -> } body () { x0: i32 = 7i32 -> x0 }
+           a2: Array0<i32> = permute a1 @0 sum
+             extents () { x0: i64 = extent a0 0 -> x0 }
+             target (x0: i64) { x1: i32 = a0[x0] @0 inside; x2: i32 = 3i32; x3: bool = x1 < x2 -> x3 }
+             element (x0: i64) { x1: i32 = a0[x0] @0 inside -> x1 }
+             comb (x0: i32, x1: i32) { x2: i32 = x0 + x1 -> x2 }
+           -> a2
+         }",
+    );
+}
+
+/// A loop whose end depends on what nobody has computed, because that failed, does not begin.
+#[test]
+fn loops_after_a_failure() {
+    check(
+        "program (a0: Array1<i64>)
+         site 0 = \"here\"
+         {
+           a1: Array1<i64> = loop @0
+             extents () { x0: i64 = extent a0 0 -> x0 }
+             body (x0: i64) { x1: i64 = a0[x0] @0 inside; x2: i64 = 3; x3: i64 = x1 - x2; x4: i64 = x1 / x3 -> x4 }
+           a2: Array1<i64> = loop @0
+             extents () { x0: i64 = extent a0 0 -> x0 }
+             body (x0: i64) {
+               x1: i64 = a1[x0] @0 inside
+               x2: i64 = while x1 cond { x3: i64 = 1; x4: bool = x2 != x3 -> x4 }
+                 body { x5: i64 = 1; x6: i64 = x2 - x5 -> x6 }
+               -> x2 }
+           -> a2
+         }",
+    );
+}
+
 /// The program of a scan of rows.
 struct Scan<'a> {
     array: &'a str,

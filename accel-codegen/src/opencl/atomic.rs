@@ -11,7 +11,7 @@
 //! start as what leaves other values alone, and are combined with the targets at the end. There are several copies of them if they
 //! are so few that the items of a group would still wait; neighbouring items use different copies, in different banks.
 
-use super::emit::Emitter;
+use super::emit::{Emitter, NO_RECORD};
 use super::group::succeeds;
 use super::launch::{self, GROUPS_PER_UNIT};
 use super::rows::one;
@@ -134,9 +134,10 @@ impl Emitter<'_> {
             w.combine_element(to, rank, codes, |w| w.combine_atomically("local", "l0[q]", t, codes[2], Some(known)));
             format!("static int {name}({}, const P p)", w.parameters())
         });
+        let (record, n) = if self.is_recorded() { ("", "fault[0] != 0 ? 0 : arg0") } else { (NO_RECORD, "arg0") };
         let mut w = Writer::new(self.program, self.declarations, s.stmt.site);
         w.line("const uint item = get_local_id(0), size = get_local_size(0);");
-        w.line("const P n = fault[0] != 0 ? 0 : arg0;");
+        w.line(format!("const P n = {n};"));
         w.hoist(&[codes[2]]);
         w.hoist_output(to, false);
         w.line(format!("for (uint q = item; q < (uint)(arg2 * arg3); q += size) l0[q] = {start};"));
@@ -154,7 +155,7 @@ impl Emitter<'_> {
             w.combine_atomically("global", &format!("a{to}_0[q]"), t, codes[2], Some(known));
         });
         let params = std::mem::take(&mut w.params);
-        let body = w.finish();
+        let body = format!("{record}{}", w.finish());
         self.plain_entry(&name, params, rank, 4, &body)
     }
 }

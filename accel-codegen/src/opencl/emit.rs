@@ -4,11 +4,11 @@
 //! A CPU device is given few work-items, each with a part of the work that it goes through as a thread of the native backend does: their
 //! functions are the same, functions of a task. A GPU is given one work-item for every element, row or short part.
 //!
-//! NOTE [Programs that cannot fail]
-//! After a failure arrays have elements that nobody computed, which other kernels must not use as indices: so each looks at the record of
-//! faults first. On a GPU that is a load that every item waits for before it begins, and for the host one more transfer. Most programs
-//! have nothing that can fail on the device, which is known when all kernels have been printed: they are printed without the record, and
-//! again with it if that was wrong.
+//! NOTE [Statements that cannot fail]
+//! After a failure arrays have elements that nobody computed. Kernels that check something, and those with loops, which might never end
+//! then, look at the record of faults first and do nothing. On a GPU that is a load that every item waits for before it begins, and for the
+//! host the record is one more transfer. Most statements have nothing that can fail: they compute something of whatever they find, and nobody
+//! sees it. Which these are is known when their kernels have been printed: all are printed without the record, and once more if some need it.
 
 use super::gpu::is_cheap;
 use super::permute::Permutation;
@@ -23,34 +23,48 @@ use crate::dialect::{self, Dialect, Params};
 use crate::liveness::{self, Block, Step};
 use crate::ops::Declarations;
 use crate::vectors::Vectors;
-use accel_fusion::kernel::{Op, Program};
-use std::collections::BTreeMap;
+use accel_fusion::kernel::{Instr, Op, Program};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Prints the kernels of a program, which must be correct, for a kind of device.
 pub fn emit(program: &Program, target: &Target) -> Module {
-    let (module, fails) = print(program, target, false);
-    if fails { print(program, target, true).0 } else { module }
+    let (module, failing, looping) = print(program, target, BTreeSet::new());
+    if failing.is_empty() { module } else { print(program, target, &failing | &looping).0 }
 }
 
-/// The kernels, which look at the record of faults if `recorded`, and whether one of them can fail.
-fn print(program: &Program, target: &Target, recorded: bool) -> (Module, bool) {
+/// The kernels, which look at the record of faults if they are of these statements; the statements that can fail, and those with a loop that ends
+/// when its elements say so.
+fn print(program: &Program, target: &Target, recorded: BTreeSet<usize>) -> (Module, BTreeSet<usize>, BTreeSet<usize>) {
     let gpu = target.shape == Shape::Gpu;
     let dialect = Dialect::OpenCl { gpu, narrow: gpu && !target.wide };
     let mut declarations = Declarations::new(false, Vectors::default(), dialect);
     let (text, together) = (String::new(), together::Printer::default());
-    let mut emitter = Emitter { program, target, recorded, declarations: &mut declarations, text, together, number: 0 };
+    let mut emitter = Emitter {
+        program,
+        target,
+        recorded,
+        failing: BTreeSet::new(),
+        looping: BTreeSet::new(),
+        declarations: &mut declarations,
+        text,
+        together,
+        number: 0,
+    };
     let mut statements = BTreeMap::new();
     emitter.block(&liveness::analyse(program), &mut statements);
-    let Emitter { text: kernels, together, .. } = emitter;
+    let Emitter { text: kernels, together, failing, looping, .. } = emitter;
     let text = [declarations.print(), kernels, together.text].concat();
     let needs_fp64 = text.contains("f64");
     let fp64 = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\ntypedef double f64;\n";
     let position = if target.wide { "ulong" } else { "uint" };
     let position = if gpu { format!("typedef {position} P;\n") } else { String::new() };
     let source = [include_str!("prelude.cl"), if needs_fp64 { fp64 } else { "" }, &position, &text].concat();
-    (Module { source, needs_fp64, statements, together: together.done }, declarations.fails)
+    (Module { source, needs_fp64, statements, together: together.done }, failing, looping)
 }
+
+/// What functions have in place of the record of faults.
+pub const NO_RECORD: &str = "    global i64 *const fault = 0;\n";
 
 /// How a kernel makes tasks for its function. What they need beyond their place are the numbers of the launch.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,8 +83,10 @@ pub enum Tasks {
 pub struct Emitter<'a> {
     pub program: &'a Program,
     pub target: &'a Target,
-    /// Whether there is a record of faults: NOTE [Programs that cannot fail].
-    recorded: bool,
+    /// The statements that have a record of faults: NOTE [Statements that cannot fail].
+    recorded: BTreeSet<usize>,
+    failing: BTreeSet<usize>,
+    looping: BTreeSet<usize>,
     pub declarations: &'a mut Declarations,
     pub text: String,
     together: together::Printer,
@@ -85,9 +101,16 @@ impl Emitter<'_> {
                 self.together.finish();
             }
             self.number = s.number;
+            self.declarations.fails = false;
+            if has_loop(&s.stmt.op) {
+                self.looping.insert(s.number);
+            }
             if let Some(plan) = self.statement(s) {
                 let cost = s.stmt.op.codes().into_iter().map(|(_, code)| cost(&code.instrs)).sum();
                 statements.insert(s.number, Statement { plan, cost });
+            }
+            if self.declarations.fails {
+                self.failing.insert(s.number);
             }
             s.blocks.iter().for_each(|b| self.block(b, statements));
         }
@@ -261,21 +284,32 @@ impl Emitter<'_> {
 
     /// Nothing is done if something has failed.
     fn check(&self) -> &'static str {
-        match self.recorded {
-            true => "    if (fault[0] != 0) return;\n",
-            false => "    global i64 *const fault = 0;\n",
-        }
+        if self.is_recorded() { "    if (fault[0] != 0) return;\n" } else { NO_RECORD }
+    }
+
+    /// Whether the kernels of the statement have the record of faults.
+    pub fn is_recorded(&self) -> bool {
+        self.recorded.contains(&self.number)
     }
 
     /// The parameters of a kernel: those that functions need and its own.
     fn entry_params(&self, mut params: Params, rank: usize, numbers: usize) -> Params {
         (0..rank).for_each(|k| _ = params.insert(Arg::Space(k), format!("const i64 n{k}")));
         (0..numbers).for_each(|k| _ = params.insert(Arg::Number(k), format!("const i64 arg{k}")));
-        if self.recorded {
+        if self.is_recorded() {
             params.insert(Arg::Fault, "global i64 *fault".into());
         }
         params
     }
+}
+
+/// Whether there is a loop in the code of an operation.
+fn has_loop(op: &Op) -> bool {
+    fn in_code(instrs: &[Instr]) -> bool {
+        instrs.iter().any(|i| matches!(i, Instr::While { .. }) || i.inner().into_iter().any(in_code))
+    }
+    op.codes().iter().any(|(_, c)| in_code(&c.instrs))
+        || op.blocks().iter().flat_map(|b| &b.stmts).any(|s| has_loop(&s.op))
 }
 
 impl Writer<'_> {
