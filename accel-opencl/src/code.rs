@@ -4,7 +4,7 @@ use crate::cl::{self, Kernel, Mem};
 use crate::device::OpenDevice;
 use crate::memory::{Buffer, Failure};
 use crate::plan::Plan;
-use crate::run::Array;
+use crate::run::{Array, Buffers};
 use crate::shapes::Shapes;
 use crate::together::Kernels;
 use accel_codegen::fault::record_length;
@@ -25,7 +25,7 @@ pub struct Code {
     pub module: Module,
     built: Arc<cl::Program>,
     /// The columns of the literals on the device.
-    pub literals: Vec<Vec<Option<Arc<Buffer>>>>,
+    pub literals: Vec<Buffers>,
     spare: Mutex<Spare>,
 }
 
@@ -108,16 +108,20 @@ impl Code {
 }
 
 /// The columns of an array on the device.
-pub fn upload(device: &OpenDevice, a: &RawArray) -> Result<Vec<Option<Arc<Buffer>>>> {
-    a.columns.iter().map(|c| upload_column(device, c, &a.extents)).collect()
+pub fn upload(device: &OpenDevice, a: &RawArray) -> Result<Buffers> {
+    a.columns.iter().map(|c| upload_column(device, c, || a.extents.to_vec())).collect()
 }
 
 /// A column on the device; none if it is empty. `extents` are for messages.
-pub fn upload_column(device: &OpenDevice, c: &Column, extents: &[usize]) -> Result<Option<Arc<Buffer>>> {
+pub fn upload_column(
+    device: &OpenDevice,
+    c: &Column,
+    extents: impl Fn() -> Vec<usize>,
+) -> Result<Option<Arc<Buffer>>> {
     if c.is_empty() {
         return Ok(None);
     }
-    let failed = |f| failure(device, f, || "`argument`".into(), extents, c.bytes());
+    let failed = |f| failure(device, f, || "`argument`".into(), &extents(), c.bytes());
     if c.len() > 1
         && let Some(shared) = device.memory.share(c).map_err(failed)?
     {

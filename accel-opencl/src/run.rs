@@ -13,6 +13,7 @@ use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, Columns, RawArray, Scalar, ScalarType};
 use accel_fusion::kernel::machine::{self, Store};
 use accel_fusion::kernel::{self, ArrayId, Op, SiteId};
+use smallvec::{SmallVec, smallvec};
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -47,9 +48,11 @@ pub struct Array {
 #[derive(Clone, Default)]
 pub struct Place {
     pub host: Option<Columns>,
-    /// None where a column is empty, or has not been copied yet.
-    pub device: Vec<Option<Arc<Buffer>>>,
+    pub device: Buffers,
 }
+
+/// The columns of an array on the device; none where a column is empty, or has not been copied yet.
+pub type Buffers = SmallVec<[Option<Arc<Buffer>>; 1]>;
 
 /// What a run leaves when everything has been enqueued.
 pub struct Enqueued {
@@ -237,7 +240,7 @@ impl<'a> Run<'a> {
             });
             let columns: Columns =
                 columns.collect::<Option<_>>().ok_or_else(|| Error::Internal("a value of another type".into()))?;
-            self.put(*a, Place { device: vec![None; columns.len()], host: Some(columns) });
+            self.put(*a, Place { device: smallvec![None; columns.len()], host: Some(columns) });
         }
         Ok(())
     }
@@ -250,7 +253,7 @@ impl<'a> Run<'a> {
         if s.takes_defaults {
             self.arrays[defaults] = Place::default();
         }
-        let mut new = vec![];
+        let mut new = Buffers::new();
         for (k, old) in columns.zip(old) {
             let Some(mut old) = old else {
                 new.push(None);
@@ -296,7 +299,7 @@ impl<'a> Run<'a> {
 
     /// Makes an array, over others where that is possible.
     fn output(&mut self, to: ArrayId, over: &[Option<(ArrayId, usize)>], site: SiteId) -> Walked<()> {
-        let mut device = vec![];
+        let mut device = Buffers::new();
         for (k, t) in self.code.program.arrays[to].columns.iter().enumerate() {
             let old = over.get(k).copied().flatten();
             let of_same_size = |(a, _): &(ArrayId, usize)| self.shapes.extents[*a] == self.shapes.extents[to];
@@ -342,7 +345,7 @@ impl<'a> Run<'a> {
         if place.device[k].is_none()
             && let Some(host) = &place.host
         {
-            place.device[k] = upload_column(&self.code.device, &host[k], &self.shapes.sizes(a))?;
+            place.device[k] = upload_column(&self.code.device, &host[k], || self.shapes.sizes(a))?;
         }
         Ok(())
     }
@@ -422,6 +425,6 @@ impl Array {
     /// An argument on the host.
     pub fn host(a: &RawArray) -> Array {
         let extents = a.extents.iter().map(|e| *e as i64).collect();
-        Array { extents, place: Place { host: Some(a.columns.clone()), device: vec![None; a.columns.len()] } }
+        Array { extents, place: Place { host: Some(a.columns.clone()), device: smallvec![None; a.columns.len()] } }
     }
 }
