@@ -113,11 +113,7 @@ pub fn upload(device: &OpenDevice, a: &RawArray) -> Result<Buffers> {
 }
 
 /// A column on the device; none if it is empty. `extents` are for messages.
-pub fn upload_column(
-    device: &OpenDevice,
-    c: &Column,
-    extents: impl Fn() -> Vec<usize>,
-) -> Result<Option<Arc<Buffer>>> {
+pub fn upload_column(device: &OpenDevice, c: &Column, extents: impl Fn() -> Vec<usize>) -> Result<Option<Arc<Buffer>>> {
     if c.is_empty() {
         return Ok(None);
     }

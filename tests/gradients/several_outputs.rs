@@ -78,6 +78,17 @@ fn products_of_matrices() {
     });
 }
 
+/// The gradient by what is repeated before it is multiplied by a matrix: there, sums are taken before products.
+#[test]
+fn a_bias_before_a_product() {
+    jacobian((Any, Any), |bias: V, x: V| {
+        let (n, m) = (x.shape(), bias.shape());
+        let shifted = zip_with(|x, bias| x + bias, replicate((All, m), x), replicate((n, All), bias));
+        let weights = generate((m, 3), |(i, j)| (i * 2 + j).cast::<f64>().sin());
+        map(|y| y * y, matmul(shifted, weights))
+    });
+}
+
 /// An argument without floating-point numbers next to one with them.
 #[test]
 fn discrete_arguments() {

@@ -4,8 +4,10 @@
 //! once for each j, on the right side its sum is: less work by the number of n, and the inner sums of the left side are not stored.
 //! This is the adjoint of what has been repeated before it was multiplied by a matrix: the gradient by the bias of a layer, by the mean of
 //! a normal distribution. The bound of the rounding error is that of the left side. It pays where an index of the inner sums does not
-//! occur in `g`. There must be an n: the sums of `g` are 0 otherwise, and 0 times an infinite `f` is not.
+//! occur in `g`; the inner sums go if all that read them are such sums. There must be an n: the sums of `g` are 0 otherwise, and 0
+//! times an infinite `f` is not.
 
+use super::cost::PLACES;
 use super::pass::{Pass, Reduction, index_types};
 use super::poly::Poly;
 use crate::kernel::builder::Builder;
@@ -15,11 +17,13 @@ use accel_core::repr::op::{Num1, Num2, Op1, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::collections::BTreeSet;
 
-/// Emits the sum of these rows to `to`, if it is one of sums of products that only it reads and that pay to be summed first. `dims` are the
-/// outer extents, `len` is the length of the rows. Gives whether that was so.
+/// Emits the sum of these rows to `to`, if it is one of sums of products that pay to be summed first. `dims` are the outer extents, `len` is
+/// the length of the rows. Gives whether that was so.
 pub fn sum_of_sums(pass: &mut Pass, to: ArrayId, dims: &[Poly], len: &Poly, rows: &Rows, site: SiteId) -> bool {
     let Some((outer, init)) = Outer::of(rows).zip(rows.init.clone()) else { return false };
-    let Some(inner) = pass.reduction_read_once(outer.array).cloned() else { return false };
+    let Some((inner, inner_site)) = pass.reduction(outer.array, PLACES).map(|(rows, site)| (rows.clone(), site)) else {
+        return false;
+    };
     let Some(parts) = Parts::of(&inner, outer.summed) else { return false };
     let mut all = pass.facts.dims(outer.array);
     all.extend(pass.look(&inner.len, &[]).values.into_iter().flatten());
@@ -29,7 +33,6 @@ pub fn sum_of_sums(pass: &mut Pass, to: ArrayId, dims: &[Poly], len: &Poly, rows
         return false;
     }
     is_one(pass, true);
-    let Some(inner_site) = pass.remove_reduction(outer.array) else { return false };
 
     // What depends on the outer sum's index is summed, for all other indices that it depends on.
     let kept: Vec<usize> = parts.indices.iter().copied().filter(|k| *k != outer.summed).collect();

@@ -281,12 +281,12 @@ impl Pass<'_> {
         if !dims.iter().all(|p| self.facts.is_known(p) && !self.facts.extents_in(p).contains(&array)) {
             return false;
         }
-        let rows = match self.reduction_read_once(array) {
+        let (rows, site) = match self.reduction(array, 1) {
             // What is added to 0 is never -0, so that adding 0 once more changes nothing.
-            Some(rows) if !plus_zero || starts_with_zero(rows) => rows.clone(),
+            Some((rows, site)) if !plus_zero || starts_with_zero(rows) => (rows.clone(), site),
             _ => return false,
         };
-        let Some(site) = self.remove_reduction(array) else { return false };
+        self.open.last_mut().into_iter().for_each(|open| open.retain(|s| s.op.defines() != [array]));
         let mut b = Builder::new(&index_types(dims.len() + 1));
         let args: Vec<Reg> = index.iter().copied().chain([dims.len()]).collect();
         let results = b.inline(&rows.element, &args);
@@ -298,22 +298,17 @@ impl Pass<'_> {
         true
     }
 
-    /// The rows of the reduction in this block that computes an array, if each of its elements is read at most once, in one place.
-    pub fn reduction_read_once(&self, array: ArrayId) -> Option<&Rows> {
-        let only_place = self.known.before.places.get(&array) == Some(&(1, true));
-        let once = only_place && !self.whole.contains(&array) && !self.known.aliases.values().any(|a| *a == array);
-        let rows = self.open.last()?.iter().find_map(|s| match &s.op {
-            Op::Reduce { to, rows, .. } if *to == array => Some(rows),
+    /// The rows of the reduction in this block that computes an array, if it is only read, in at most so many places, and in each of them every
+    /// element at most once.
+    pub fn reduction(&self, array: ArrayId, most_places: usize) -> Option<(&Rows, SiteId)> {
+        let few = matches!(self.known.before.places.get(&array), Some((n, true)) if *n <= most_places);
+        if !few || self.whole.contains(&array) || self.known.aliases.values().any(|a| *a == array) {
+            return None;
+        }
+        self.open.last()?.iter().find_map(|s| match &s.op {
+            Op::Reduce { to, rows, .. } if *to == array => Some((rows, s.site)),
             _ => None,
-        });
-        rows.filter(|_| once)
-    }
-
-    /// Takes the reduction that computes an array out of this block; where it came from.
-    pub fn remove_reduction(&mut self, array: ArrayId) -> Option<SiteId> {
-        let open = self.open.last_mut()?;
-        let place = open.iter().position(|s| s.op.defines() == [array])?;
-        Some(open.remove(place).site)
+        })
     }
 
     /// Cleans rows, and gives their length; `dims` are the outer extents, to which it is added.

@@ -98,3 +98,29 @@ fn sums_that_are_needed_for_something_else_stay() {
     assert!(c.text().contains("a2: Array2<f64> = reduce"));
     assert!(c.agrees(&[floats(&[3, 4]), floats(&[4, 2])]));
 }
+
+#[test]
+fn sums_of_rows_and_of_columns_both_change_places() {
+    let sums = |to: usize, extent: &str, len: &str, index: &str| {
+        format!(
+            "a{to}: Array1<f64> = reduce @0 sum extents () {{ x0: i64 = extent {extent} -> x0 }}
+               len () {{ x0: i64 = extent {len} -> x0 }}
+               element (x0: i64, x1: i64) {{ x2: f64 = a2[{index}] @0 inside -> x2 }}
+               init () {{ x0: f64 = 0.0 -> x0 }} op (x0: f64, x1: f64) {{ x2: f64 = x0 + x1 -> x2 }}\n"
+        )
+    };
+    let c = optimized(
+        "a0: Array2<f64>, a1: Array2<f64>",
+        &format!(
+            "a2: Array2<f64> = reduce @0 sum extents () {{ x0: i64 = extent a0 0; x1: i64 = extent a1 1 -> x0, x1 }}
+               len () {{ x0: i64 = extent a0 1 -> x0 }}
+               element (x0: i64, x1: i64, x2: i64) {{ {PRODUCT} }}
+               init () {{ x0: f64 = 0.0 -> x0 }} op (x0: f64, x1: f64) {{ x2: f64 = x0 + x1 -> x2 }}
+             {}{} -> a3, a4",
+            sums(3, "a1 1", "a0 0", "x1, x0"),
+            sums(4, "a0 0", "a1 1", "x0, x1"),
+        ),
+    );
+    assert!(!c.text().contains("Array2"), "{}", c.text());
+    assert!(c.agrees(&[floats(&[3, 4]), floats(&[4, 2])]) && !c.agrees(&[floats(&[3, 4]), floats(&[4, 0])]));
+}
