@@ -61,6 +61,14 @@ impl Builder {
         self.emit(Instr::Op2(to, Op2::Num(op), a, b));
         to
     }
+    /// The product of numbers of one type, if there are any.
+    pub fn product(&mut self, t: ScalarType, factors: impl IntoIterator<Item = Reg>) -> Option<Reg> {
+        factors.into_iter().reduce(|a, b| {
+            let to = self.reg(t);
+            self.emit(Instr::Op2(to, Op2::Num(Num2::Mul), a, b));
+            to
+        })
+    }
     /// An extent of an array in memory.
     pub fn extent(&mut self, array: ArrayId, dim: usize) -> Reg {
         let to = self.reg(ScalarType::I64);

@@ -108,7 +108,7 @@ impl Rows {
             return None;
         }
         let operand = |factors: &[Reg]| operand(&self.element, factors);
-        let factor = product(ty, &scalars, &self.element.types);
+        let factor = factor(ty, &self.element, scalars);
         Some(Contraction { ty, left: operand(&left.1)?, right: operand(&right.1)?, factor, roles })
     }
 }
@@ -124,8 +124,8 @@ impl Code {
     }
 }
 
-/// What multiplies to a register: numbers that depend on parameters, and on which; instructions that are the same for all elements.
-fn factors(code: &Code, result: Reg) -> Option<(Vec<(BTreeSet<Reg>, Reg)>, Vec<(Instr, Reg)>)> {
+/// What multiplies to a register: those that depend on parameters, and on which; numbers that are the same for all elements.
+fn factors(code: &Code, result: Reg) -> Option<(Vec<(BTreeSet<Reg>, Reg)>, Vec<Reg>)> {
     // What can fail must be done, also where its value is not used.
     if code.instrs.iter().any(|i| i.may_fail(&code.types)) {
         return None;
@@ -135,8 +135,8 @@ fn factors(code: &Code, result: Reg) -> Option<(Vec<(BTreeSet<Reg>, Reg)>, Vec<(
     while let Some(r) = open.pop() {
         match code.instrs.iter().find(|i| i.sets().contains(&r))? {
             Instr::Op2(_, Op2::Num(Num2::Mul), a, b) => open.extend([*b, *a]),
-            i @ Instr::Const(..) => scalars.push((i.clone(), r)),
-            i @ Instr::Read { index, .. } if index.is_empty() => scalars.push((i.clone(), r)),
+            Instr::Const(..) => scalars.push(r),
+            Instr::Read { index, .. } if index.is_empty() => scalars.push(r),
             _ => factors.push((parameters(code, r), r)),
         }
         // A register that is multiplied with itself again and again may be very many factors.
@@ -180,44 +180,17 @@ fn operand(code: &Code, factors: &[Reg]) -> Option<Computed> {
         i.sets().into_iter().for_each(|r| _ = places.insert(r, b.reg(code.types[r])));
         b.emit(moved(i, &|r| places[r]));
     }
-    let multiplied = |x: Reg, y: Reg| {
-        let to = b.reg(code.types[code.results[0]]);
-        b.emit(Instr::Op2(to, Op2::Num(Num2::Mul), x, y));
-        to
-    };
-    let result = code.results.iter().map(|r| places[r]).reduce(multiplied)?;
+    let result = b.product(code.types[code.results[0]], code.results.iter().map(|r| places[r]))?;
     Some(Computed { reads: reads.into_iter().map(|r| r.1).collect(), value: b.finish(vec![result]) })
 }
 
-/// The product of numbers that do not depend on parameters.
-fn product(ty: ScalarType, factors: &[(Instr, Reg)], types: &[ScalarType]) -> Code {
-    let mut code = Code { types: vec![ty], instrs: vec![Instr::Const(0, ty.one())], ..Code::default() };
-    let mut total = 0;
-    for (instr, r) in factors {
-        let first = code.types.len();
-        let value = match instr {
-            Instr::Read { to, array, index, site, inside } => {
-                code.types.extend(to.iter().map(|to| types[*to]));
-                let place = to.iter().position(|to| to == r).unwrap_or(0);
-                let to = (first..first + to.len()).collect();
-                let read = Instr::Read { to, array: *array, index: index.clone(), site: *site, inside: *inside };
-                code.instrs.push(read);
-                first + place
-            }
-            Instr::Const(_, x) => {
-                code.types.push(x.ty());
-                code.instrs.push(Instr::Const(first, *x));
-                first
-            }
-            _ => continue,
-        };
-        let to = code.types.len();
-        code.types.push(ty);
-        code.instrs.push(Instr::Op2(to, Op2::Num(Num2::Mul), total, value));
-        total = to;
-    }
-    code.results = vec![total];
-    code
+/// The product of registers that do not depend on parameters.
+fn factor(ty: ScalarType, code: &Code, scalars: Vec<Reg>) -> Code {
+    let mut b = Builder::new(&[]);
+    let one = b.constant(ty.one());
+    let factors = b.inline(&only(code, scalars), &vec![Reg::MAX; code.params]);
+    let result = b.product(ty, [one].into_iter().chain(factors)).unwrap_or(one);
+    b.finish(vec![result])
 }
 
 #[cfg(test)]

@@ -191,11 +191,5 @@ fn defined(code: &Code, r: Reg) -> Option<&Instr> {
 /// The product of registers of a code with these arguments, and of a number before it.
 fn product(b: &mut Builder, first: Option<Reg>, code: &Code, factors: &[Reg], args: &[Reg]) -> Reg {
     let factors = b.inline(&only(code, factors.to_vec()), args);
-    let all = first.into_iter().chain(factors);
-    let multiplied = |x: Reg, y: Reg| {
-        let to = b.reg(code.types[code.results[0]]);
-        b.emit(Instr::Op2(to, Op2::Num(Num2::Mul), x, y));
-        to
-    };
-    all.reduce(multiplied).unwrap_or_default()
+    b.product(code.types[code.results[0]], first.into_iter().chain(factors)).unwrap_or_default()
 }
