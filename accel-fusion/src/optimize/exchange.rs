@@ -25,8 +25,8 @@ pub fn sum_of_sums(pass: &mut Pass, to: ArrayId, dims: &[Poly], len: &Poly, rows
         return false;
     };
     let Some(parts) = Parts::of(&inner, outer.summed) else { return false };
-    let mut all = pass.facts.dims(outer.array);
-    all.extend(pass.look(&inner.len, &[]).values.into_iter().flatten());
+    let Some(Some(inner_len)) = pass.look(&inner.len, &[]).values.pop() else { return false };
+    let all = [pass.facts.dims(outer.array), vec![inner_len.clone()]].concat();
     let is_one = |pass: &mut Pass, assume: bool| pass.is_inside(Some(&Poly::default()), len, &[], assume);
     let known = |p: &Poly| pass.facts.is_known(p) && !pass.facts.extents_in(p).contains(&outer.array);
     if !all.iter().all(known) || !is_one(pass, false) {
@@ -58,8 +58,7 @@ pub fn sum_of_sums(pass: &mut Pass, to: ArrayId, dims: &[Poly], len: &Poly, rows
     b.emit(Instr::Read { to: vec![sum], array: total, index, site, inside: true });
     let product = product(&mut b, Some(sum), &inner.element, &parts.others, &args);
     let element = outer.steps.iter().rev().fold(product, |x, step| step.emit(&mut b, x, parts.zero.ty()));
-    let len = all.pop().unwrap_or_default();
-    pass.reduce(to, dims.to_vec(), len, reduction(b, element, init), site);
+    pass.reduce(to, dims.to_vec(), inner_len, reduction(b, element, init), site);
     true
 }
 
