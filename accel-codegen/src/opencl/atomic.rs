@@ -134,7 +134,7 @@ impl Emitter<'_> {
             w.combine_element(to, rank, codes, |w| w.combine_atomically("local", "l0[q]", t, codes[2], Some(known)));
             format!("static int {name}({}, const P p)", w.parameters())
         });
-        let (record, n) = if self.is_recorded() { ("", "fault[0] != 0 ? 0 : arg0") } else { (NO_RECORD, "arg0") };
+        let (record, n) = if self.is_recorded { ("", "fault[0] != 0 ? 0 : arg0") } else { (NO_RECORD, "arg0") };
         let mut w = Writer::new(self.program, self.declarations, s.stmt.site);
         w.line("const uint item = get_local_id(0), size = get_local_size(0);");
         w.line(format!("const P n = {n};"));

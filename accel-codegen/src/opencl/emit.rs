@@ -23,19 +23,18 @@ use crate::dialect::{self, Dialect, Params};
 use crate::liveness::{self, Block, Step};
 use crate::ops::Declarations;
 use crate::vectors::Vectors;
-use accel_fusion::kernel::{Instr, Op, Program};
+use accel_fusion::kernel::{Op, Program, has_loop};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Prints the kernels of a program, which must be correct, for a kind of device.
 pub fn emit(program: &Program, target: &Target) -> Module {
-    let (module, failing, looping) = print(program, target, BTreeSet::new());
-    if failing.is_empty() { module } else { print(program, target, &failing | &looping).0 }
+    let (module, failing) = print(program, target, BTreeSet::new());
+    if failing.is_empty() { module } else { print(program, target, failing).0 }
 }
 
-/// The kernels, which look at the record of faults if they are of these statements; the statements that can fail, and those with a loop that ends
-/// when its elements say so.
-fn print(program: &Program, target: &Target, recorded: BTreeSet<usize>) -> (Module, BTreeSet<usize>, BTreeSet<usize>) {
+/// The kernels, where these statements are known to be able to fail, and the statements that are found to be.
+fn print(program: &Program, target: &Target, known: BTreeSet<usize>) -> (Module, BTreeSet<usize>) {
     let gpu = target.shape == Shape::Gpu;
     let dialect = Dialect::OpenCl { gpu, narrow: gpu && !target.wide };
     let mut declarations = Declarations::new(false, Vectors::default(), dialect);
@@ -43,9 +42,9 @@ fn print(program: &Program, target: &Target, recorded: BTreeSet<usize>) -> (Modu
     let mut emitter = Emitter {
         program,
         target,
-        recorded,
+        known,
         failing: BTreeSet::new(),
-        looping: BTreeSet::new(),
+        is_recorded: false,
         declarations: &mut declarations,
         text,
         together,
@@ -53,14 +52,14 @@ fn print(program: &Program, target: &Target, recorded: BTreeSet<usize>) -> (Modu
     };
     let mut statements = BTreeMap::new();
     emitter.block(&liveness::analyse(program), &mut statements);
-    let Emitter { text: kernels, together, failing, looping, .. } = emitter;
+    let Emitter { text: kernels, together, failing, .. } = emitter;
     let text = [declarations.print(), kernels, together.text].concat();
     let needs_fp64 = text.contains("f64");
     let fp64 = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\ntypedef double f64;\n";
     let position = if target.wide { "ulong" } else { "uint" };
     let position = if gpu { format!("typedef {position} P;\n") } else { String::new() };
     let source = [include_str!("prelude.cl"), if needs_fp64 { fp64 } else { "" }, &position, &text].concat();
-    (Module { source, needs_fp64, statements, together: together.done }, failing, looping)
+    (Module { source, needs_fp64, statements, together: together.done }, failing)
 }
 
 /// What functions have in place of the record of faults.
@@ -83,10 +82,11 @@ pub enum Tasks {
 pub struct Emitter<'a> {
     pub program: &'a Program,
     pub target: &'a Target,
-    /// The statements that have a record of faults: NOTE [Statements that cannot fail].
-    recorded: BTreeSet<usize>,
+    /// The statements that can fail: those that are known when printing begins, and those that have been found.
+    known: BTreeSet<usize>,
     failing: BTreeSet<usize>,
-    looping: BTreeSet<usize>,
+    /// Whether the kernels of the statement have the record of faults: NOTE [Statements that cannot fail].
+    pub is_recorded: bool,
     pub declarations: &'a mut Declarations,
     pub text: String,
     together: together::Printer,
@@ -102,9 +102,7 @@ impl Emitter<'_> {
             }
             self.number = s.number;
             self.declarations.fails = false;
-            if has_loop(&s.stmt.op) {
-                self.looping.insert(s.number);
-            }
+            self.is_recorded = self.known.contains(&s.number) || (!self.known.is_empty() && loops(&s.stmt.op));
             if let Some(plan) = self.statement(s) {
                 let cost = s.stmt.op.codes().into_iter().map(|(_, code)| cost(&code.instrs)).sum();
                 statements.insert(s.number, Statement { plan, cost });
@@ -284,19 +282,14 @@ impl Emitter<'_> {
 
     /// Nothing is done if something has failed.
     fn check(&self) -> &'static str {
-        if self.is_recorded() { "    if (fault[0] != 0) return;\n" } else { NO_RECORD }
-    }
-
-    /// Whether the kernels of the statement have the record of faults.
-    pub fn is_recorded(&self) -> bool {
-        self.recorded.contains(&self.number)
+        if self.is_recorded { "    if (fault[0] != 0) return;\n" } else { NO_RECORD }
     }
 
     /// The parameters of a kernel: those that functions need and its own.
     fn entry_params(&self, mut params: Params, rank: usize, numbers: usize) -> Params {
         (0..rank).for_each(|k| _ = params.insert(Arg::Space(k), format!("const i64 n{k}")));
         (0..numbers).for_each(|k| _ = params.insert(Arg::Number(k), format!("const i64 arg{k}")));
-        if self.is_recorded() {
+        if self.is_recorded {
             params.insert(Arg::Fault, "global i64 *fault".into());
         }
         params
@@ -304,12 +297,9 @@ impl Emitter<'_> {
 }
 
 /// Whether there is a loop in the code of an operation.
-fn has_loop(op: &Op) -> bool {
-    fn in_code(instrs: &[Instr]) -> bool {
-        instrs.iter().any(|i| matches!(i, Instr::While { .. }) || i.inner().into_iter().any(in_code))
-    }
-    op.codes().iter().any(|(_, c)| in_code(&c.instrs))
-        || op.blocks().iter().flat_map(|b| &b.stmts).any(|s| has_loop(&s.op))
+fn loops(op: &Op) -> bool {
+    op.codes().iter().any(|(_, c)| has_loop(&c.instrs))
+        || op.blocks().iter().flat_map(|b| &b.stmts).any(|s| loops(&s.op))
 }
 
 impl Writer<'_> {

@@ -2,7 +2,7 @@
 
 use super::builder::{Builder, moved};
 use super::ir::*;
-use super::only::{only, parameters};
+use super::only::{defined, only, parameters};
 use accel_core::repr::ScalarType;
 use accel_core::repr::op::{Num2, Op2};
 use std::cmp::Reverse;
@@ -68,6 +68,14 @@ pub enum Role {
 }
 
 impl Rows {
+    /// The element, if it is a floating-point number and the rows are summed.
+    pub fn float_sum(&self) -> Option<Reg> {
+        match self.element.results[..] {
+            [r] if self.known == Some(Known::Sum) && self.element.types[r].is_float() => Some(r),
+            _ => None,
+        }
+    }
+
     /// The contraction that a reduction of these rows is, if it has both rows and columns, and the operands are arrays.
     pub fn contraction(&self) -> Option<Contraction> {
         let Contraction { ty, left, right, factor, roles } = self.computed_contraction()?;
@@ -76,11 +84,8 @@ impl Rows {
 
     /// The same, also for operands that are computed from arrays.
     pub fn computed_contraction(&self) -> Option<Contraction<Computed>> {
-        let (Some(Known::Sum), &[result]) = (self.known, self.element.results.as_slice()) else { return None };
+        let result = self.float_sum()?;
         let ty = self.element.types[result];
-        if !ty.is_float() {
-            return None;
-        }
         let (mut factors, scalars) = factors(&self.element, result)?;
         // A factor with no parameter of its own belongs to a larger one.
         factors.sort_by_key(|f| Reverse(f.0.len()));
@@ -125,7 +130,7 @@ impl Code {
 }
 
 /// What multiplies to a register: those that depend on parameters, and on which; numbers that are the same for all elements.
-fn factors(code: &Code, result: Reg) -> Option<(Vec<(BTreeSet<Reg>, Reg)>, Vec<Reg>)> {
+pub fn factors(code: &Code, result: Reg) -> Option<(Vec<(BTreeSet<Reg>, Reg)>, Vec<Reg>)> {
     // What can fail must be done, also where its value is not used.
     if code.instrs.iter().any(|i| i.may_fail(&code.types)) {
         return None;
@@ -133,7 +138,7 @@ fn factors(code: &Code, result: Reg) -> Option<(Vec<(BTreeSet<Reg>, Reg)>, Vec<R
     let (mut factors, mut scalars) = (vec![], vec![]);
     let mut open = vec![result];
     while let Some(r) = open.pop() {
-        match code.instrs.iter().find(|i| i.sets().contains(&r))? {
+        match defined(code, r)? {
             Instr::Op2(_, Op2::Num(Num2::Mul), a, b) => open.extend([*b, *a]),
             Instr::Const(..) => scalars.push(r),
             Instr::Read { index, .. } if index.is_empty() => scalars.push(r),

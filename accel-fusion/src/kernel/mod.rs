@@ -6,7 +6,7 @@
 
 pub(crate) mod builder;
 pub use builder::moved;
-mod contraction;
+pub(crate) mod contraction;
 mod eval;
 mod ir;
 mod lex;
@@ -25,5 +25,6 @@ pub use eval::{KernelEvaluator, evaluate};
 pub use ir::*;
 pub use parse::parse;
 pub use stats::{Formula, Stats};
-pub use uses::{arrays_mentioned, arrays_read};
+pub(crate) use uses::is_permutation;
+pub use uses::{arrays_mentioned, arrays_read, has_loop};
 pub use verify::verify;

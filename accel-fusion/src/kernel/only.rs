@@ -12,6 +12,11 @@ pub fn only(body: &Code, results: Vec<usize>) -> Code {
     code
 }
 
+/// The instruction that sets a register, outside of branches and loops.
+pub fn defined(code: &Code, r: Reg) -> Option<&Instr> {
+    code.instrs.iter().find(|i| i.sets().contains(&r))
+}
+
 /// The parameters that a register depends on.
 pub fn parameters(code: &Code, r: Reg) -> BTreeSet<Reg> {
     let code = only(code, vec![r]);

@@ -1,6 +1,6 @@
 //! What instructions and operations use.
 
-use super::ir::{ArrayId, Instr, Op};
+use super::ir::{ArrayId, Instr, Op, Reg};
 use accel_core::repr::ScalarType;
 use accel_core::repr::op::{Int2, Num2, Op2};
 use std::collections::BTreeSet;
@@ -23,6 +23,18 @@ pub fn arrays_mentioned(instrs: &[Instr], found: &mut BTreeSet<ArrayId>) {
         }
         i.inner().into_iter().for_each(|inner| arrays_mentioned(inner, found));
     }
+}
+
+/// Whether there is a loop among instructions, inner instructions included.
+pub fn has_loop(instrs: &[Instr]) -> bool {
+    instrs.iter().any(|i| matches!(i, Instr::While { .. }) || i.inner().into_iter().any(has_loop))
+}
+
+/// Whether an index is made of the parameters of a code of so many, each once.
+pub fn is_permutation(index: &[Reg], params: usize) -> bool {
+    let mut sorted = index.to_vec();
+    sorted.sort_unstable();
+    sorted.into_iter().eq(0..params)
 }
 
 impl Instr {

@@ -11,8 +11,9 @@ use super::cost::PLACES;
 use super::pass::{Pass, Reduction, index_types};
 use super::poly::Poly;
 use crate::kernel::builder::Builder;
-use crate::kernel::only::{only, parameters};
-use crate::kernel::{ArrayId, ArrayInfo, Code, Instr, Known, Reg, Rows, SiteId};
+use crate::kernel::contraction::factors;
+use crate::kernel::only::{defined, only};
+use crate::kernel::{ArrayId, ArrayInfo, Code, Instr, Reg, Rows, SiteId, is_permutation};
 use accel_core::repr::op::{Num1, Num2, Op1, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::collections::BTreeSet;
@@ -97,7 +98,7 @@ impl Step {
 impl Outer {
     fn of(rows: &Rows) -> Option<Outer> {
         let code = &rows.element;
-        let mut r = sum_of(rows)?;
+        let mut r = rows.float_sum()?;
         let constant = |r: Reg| match defined(code, r) {
             Some(Instr::Const(_, x)) => Some(*x),
             _ => None,
@@ -115,11 +116,9 @@ impl Outer {
                     r = next;
                 }
                 Instr::Read { to, array, index, inside: true, .. } if to.len() == 1 => {
-                    let mut sorted = index.clone();
-                    sorted.sort_unstable();
-                    let is_permutation = sorted.into_iter().eq(0..code.params);
                     let summed = index.iter().position(|p| p + 1 == code.params)?;
-                    return is_permutation.then_some(Outer { array: *array, index: index.clone(), summed, steps });
+                    let outer = Outer { array: *array, index: index.clone(), summed, steps };
+                    return is_permutation(index, code.params).then_some(outer);
                 }
                 _ => return None,
             }
@@ -141,50 +140,24 @@ struct Parts {
 impl Parts {
     /// The factors, if it pays to sum those first that depend on an index.
     fn of(rows: &Rows, index: usize) -> Option<Parts> {
-        let code = &rows.element;
-        let mut open = vec![sum_of(rows)?];
         let zero = match &rows.init.as_ref()?.instrs[..] {
             [Instr::Const(_, x)] if matches!(x, Scalar::F32(0.0) | Scalar::F64(0.0)) => *x,
             _ => return None,
         };
-        if code.instrs.iter().any(|i| i.may_fail(&code.types)) {
-            return None;
-        }
-        let mut parts = Parts { summed: vec![], indices: BTreeSet::new(), others: vec![], zero };
-        while let Some(r) = open.pop() {
-            if let Some(Instr::Op2(_, Op2::Num(Num2::Mul), a, b)) = defined(code, r) {
-                open.extend([*b, *a]);
-                continue;
-            }
-            let indices = parameters(code, r);
+        let (factors, others) = factors(&rows.element, rows.float_sum()?)?;
+        let mut parts = Parts { summed: vec![], indices: BTreeSet::new(), others, zero };
+        for (indices, r) in factors {
             if indices.contains(&index) {
                 parts.summed.push(r);
                 parts.indices.extend(indices);
             } else {
                 parts.others.push(r);
             }
-            // A register that is multiplied with itself again and again may be very many factors.
-            if parts.summed.len() + parts.others.len() > 8 {
-                return None;
-            }
         }
-        let outer = 0..code.params - 1;
-        let pays = !parts.summed.is_empty() && outer.into_iter().any(|k| !parts.indices.contains(&k));
+        let mut outer = 0..rows.element.params - 1;
+        let pays = !parts.summed.is_empty() && outer.any(|k| !parts.indices.contains(&k));
         pays.then_some(parts)
     }
-}
-
-/// The element of rows of which a floating-point sum is taken.
-fn sum_of(rows: &Rows) -> Option<Reg> {
-    match rows.element.results[..] {
-        [r] if rows.known == Some(Known::Sum) && rows.element.types[r].is_float() => Some(r),
-        _ => None,
-    }
-}
-
-/// The instruction that sets a register, outside of branches and loops.
-fn defined(code: &Code, r: Reg) -> Option<&Instr> {
-    code.instrs.iter().find(|i| i.sets().contains(&r))
 }
 
 /// The product of registers of a code with these arguments, and of a number before it.

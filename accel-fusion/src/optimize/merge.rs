@@ -5,7 +5,7 @@ use super::code::{Producers, Times, Use, clean};
 use super::facts::Facts;
 use crate::kernel::builder::Builder;
 use crate::kernel::only::only;
-use crate::kernel::{ArrayId, Block, Code, Instr, Op, Program, Stmt, arrays_mentioned};
+use crate::kernel::{ArrayId, Block, Code, Instr, Op, Program, Stmt, arrays_mentioned, has_loop};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Merges loops of equal extents, each into the first one that it can be moved up to.
@@ -92,10 +92,6 @@ fn read_elsewhere(instrs: &[Instr], params: usize, found: &mut BTreeSet<ArrayId>
         }
         i.inner().into_iter().for_each(|inner| read_elsewhere(inner, params, found));
     }
-}
-
-fn has_loop(instrs: &[Instr]) -> bool {
-    instrs.iter().any(|i| matches!(i, Instr::While { .. }) || i.inner().into_iter().any(has_loop))
 }
 
 /// The results of both codes; what the second one reads of the arrays `to` that the first one computes is in registers.

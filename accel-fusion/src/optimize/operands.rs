@@ -9,7 +9,7 @@ use super::compact::compact;
 use super::cost::{LITTLE, PLACES, work};
 use crate::kernel::builder::{Builder, moved};
 use crate::kernel::only::drop_unused;
-use crate::kernel::{ArrayId, Block, Code, Instr, Op, Program, Rows, arrays_mentioned};
+use crate::kernel::{ArrayId, Block, Code, Instr, Op, Program, Rows, arrays_mentioned, is_permutation};
 use std::collections::BTreeSet;
 
 /// The program with the operands of products computed where they are read, if they take little work.
@@ -104,11 +104,7 @@ fn computed(op: &mut Op, array: ArrayId, body: &Code) -> Option<bool> {
 /// Whether a code reads no element of an array twice.
 fn reads_once(code: &Code, array: ArrayId) -> bool {
     code.instrs.iter().all(|i| match i {
-        Instr::Read { array: read, index, .. } if *read == array => {
-            let mut sorted = index.clone();
-            sorted.sort_unstable();
-            sorted.into_iter().eq(0..code.params)
-        }
+        Instr::Read { array: read, index, .. } if *read == array => is_permutation(index, code.params),
         _ => true,
     })
 }

@@ -10,6 +10,7 @@ use super::scatter;
 use crate::kernel::builder::Builder;
 use crate::kernel::{
     ArrayId, ArrayInfo, Block, Code, Instr, Known, Op, Program, Reg, Rows, SiteId, Stmt, arrays_mentioned,
+    is_permutation,
 };
 use accel_core::ast::deep;
 use accel_core::repr::op::{Num2, Op2};
@@ -436,9 +437,6 @@ fn moved(body: &Code) -> Option<(ArrayId, &[Reg], bool)> {
         }
     }
     let (to, array, index) = read?;
-    let mut sorted = index.clone();
-    sorted.sort_unstable();
-    let is_permutation = sorted.into_iter().eq(0..body.params);
     let plus_zero = match (sum, zero, &to[..], &body.results[..]) {
         (None, None, read, results) if read == results => false,
         (Some((r, operands)), Some(z), [x], [result])
@@ -448,7 +446,7 @@ fn moved(body: &Code) -> Option<(ArrayId, &[Reg], bool)> {
         }
         _ => return None,
     };
-    is_permutation.then_some((array, index, plus_zero))
+    is_permutation(index, body.params).then_some((array, index, plus_zero))
 }
 
 /// Whether rows are sums of floating-point numbers that start with 0.
