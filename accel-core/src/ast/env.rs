@@ -261,6 +261,13 @@ impl<F: Fam, E> Env<F, E> {
     {
         env(self.items.clone())
     }
+    /// Equal environments of the table and of its entries.
+    pub fn cast_all<E2, D, D2>(&self, _: Equal<E, E2>, _: Equal<D, D2>) -> Env<F::To, E2>
+    where
+        F: Weaken<D, D2>,
+    {
+        env(self.items.clone())
+    }
     /// A table with one more variable.
     pub fn push<B>(&self, x: &F::At<B>, t: &Ty<B>) -> Env<F, HCons<B, E>> {
         env(self.items.push((F::raw(x, key()), t.0.clone())))

@@ -9,7 +9,7 @@ use crate::error::Result;
 
 pub use close::{aclose, close};
 pub use count::{Counts, count};
-pub use rename::{rename, rename_acc, rename_arrays};
+pub use rename::{Variables, rename, rename_acc, rename_arrays};
 
 /// What every stage of the compiler does with its result: prints it if `ACCEL_DUMP` names the stage (see
 /// [`crate::print::dump`]), and checks it in debug builds.

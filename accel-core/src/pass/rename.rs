@@ -46,38 +46,40 @@ impl<E, E2, A> ExpMap<E, A, E2, A> for Scalars<'_, E, E2> {
     }
 }
 
-/// The expression with every array variable replaced by its entry in `aenv`.
-pub fn rename_arrays<E, A, A2, T>(e: &Exp<E, A, T>, aenv: &Env<IdxF<A2>, A>) -> Exp<E, A2, T> {
-    fresh4(|e1, a1, a2, t| {
-        let (e1, a1, a2, t) = (name(e1), name(a1), name(a2), name(t));
-        let aenv = aenv.cast_env(a1).recast(a2);
-        deep(|| rename_arrays_(&e.cast_all(e1, a1, t), &aenv)).cast_all(e1.sym(), a2.sym(), t.sym())
+/// Where array variables go.
+pub trait Variables<A, A2> {
+    /// The new variable.
+    fn at<T>(&self, i: &Idx<A, T>) -> Idx<A2, T>;
+}
+impl<A, A2> Variables<A, A2> for Env<IdxF<A2>, A> {
+    fn at<T>(&self, i: &Idx<A, T>) -> Idx<A2, T> {
+        self.get(i)
+    }
+}
+
+/// The expression with every array variable replaced.
+pub fn rename_arrays<E, A, A2, T>(e: &Exp<E, A, T>, to: &impl Variables<A, A2>) -> Exp<E, A2, T> {
+    deep(|| {
+        fresh1(|n| match e.view(n) {
+            ExpView::Const(v) => Exp::constant(&v, e.ty()),
+            ExpView::Var(i) => Exp::var(&i),
+            ExpView::Let(b, body, q) => Exp::let_(&rename_arrays(&b, to), &rename_arrays(&body, to).cast_env(q)),
+            ExpView::While(w) => {
+                let (cond, body) = (rename_arrays(&w.cond, to), rename_arrays(&w.body, to));
+                Exp::while_(&cond.cast_env(w.eq), &body.cast_env(w.eq), &rename_arrays(&w.init, to), w.at)
+            }
+            ExpView::Op(op) => Exp::op(&op.map(&mut Arrays(to)), e.ty()),
+        })
     })
 }
 
-fn rename_arrays_<'e, 'a, 'b, 't>(
-    e: &Exp<X<'e>, X<'a>, X<'t>>,
-    aenv: &Env<IdxF<X<'b>>, X<'a>>,
-) -> Exp<X<'e>, X<'b>, X<'t>> {
-    fresh1(|n| match e.view(n) {
-        ExpView::Const(v) => Exp::constant(&v, e.ty()),
-        ExpView::Var(i) => Exp::var(&i),
-        ExpView::Let(b, body, q) => Exp::let_(&rename_arrays(&b, aenv), &rename_arrays(&body, aenv).cast_env(q)),
-        ExpView::While(w) => {
-            let (cond, body) = (rename_arrays(&w.cond, aenv), rename_arrays(&w.body, aenv));
-            Exp::while_(&cond.cast_env(w.eq), &body.cast_env(w.eq), &rename_arrays(&w.init, aenv), w.at)
-        }
-        ExpView::Op(op) => Exp::op(&op.map(&mut Arrays(aenv)), e.ty()),
-    })
-}
-
-struct Arrays<'a, A, A2>(&'a Env<IdxF<A2>, A>);
-impl<E, A, A2> ExpMap<E, A, E, A2> for Arrays<'_, A, A2> {
+struct Arrays<'a, V>(&'a V);
+impl<E, A, A2, V: Variables<A, A2>> ExpMap<E, A, E, A2> for Arrays<'_, V> {
     fn exp<T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A2, T> {
         rename_arrays(e, self.0)
     }
     fn avar<T>(&mut self, i: &Idx<A, T>) -> Idx<A2, T> {
-        self.0.get(i)
+        self.0.at(i)
     }
 }
 
@@ -114,7 +116,7 @@ fn aunder<Y, B, A, A2, R>(
     rename_acc(a, &aenv.cast_env(q.sym()))
 }
 
-impl<A, A2> AccMap<A, A2> for Arrays<'_, A, A2> {
+impl<A, A2> AccMap<A, A2> for Arrays<'_, Env<IdxF<A2>, A>> {
     fn exp<E, T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A2, T> {
         rename_arrays(e, self.0)
     }

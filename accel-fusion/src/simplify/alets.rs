@@ -2,8 +2,10 @@
 
 use super::demand::{Demand, Flow, narrow_code, widen};
 use super::retuple::is_retuple;
+use super::rules::operations::variable;
 use super::stats::{Rule, Stats};
 use accel_core::ast::*;
+use accel_core::pass::{Variables, rename_arrays};
 use frunk::{HCons, HNil};
 
 /// The body of a program without superfluous definitions.
@@ -272,45 +274,18 @@ struct Parts<'r, 's, A, A2> {
 }
 impl<A, A2> AccMap<A, A2> for Parts<'_, '_, A, A2> {
     fn exp<E, T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A2, T> {
-        reads(e, self.env)
+        rename_arrays(e, &Reads(self.env))
     }
     fn acc<T>(&mut self, a: &Acc<A, T>) -> Acc<A2, T> {
         self.rebuild.acc(a, self.env)
     }
 }
 
-/// Scalar code with its array variables replaced; their entries are variables.
-fn reads<E, A, A2, T>(e: &Exp<E, A, T>, env: &Env<AccF<A2>, A>) -> Exp<E, A2, T> {
-    fresh4(|x, a1, a2, t| {
-        let (x, a1, a2, t) = (name(x), name(a1), name(a2), name(t));
-        let env = env.cast_env(a1).recast(a2);
-        deep(|| reads_(&e.cast_all(x, a1, t), &env)).cast_all(x.sym(), a2.sym(), t.sym())
-    })
-}
-
-fn reads_<'e, 'a, 'b, 't>(e: &Exp<X<'e>, X<'a>, X<'t>>, env: &Env<AccF<X<'b>>, X<'a>>) -> Exp<X<'e>, X<'b>, X<'t>> {
-    fresh1(|n| match e.view(n) {
-        ExpView::Const(v) => Exp::constant(&v, e.ty()),
-        ExpView::Var(i) => Exp::var(&i),
-        ExpView::Let(b, body, q) => Exp::let_(&reads(&b, env), &reads(&body, env).cast_env(q)),
-        ExpView::While(w) => {
-            let (cond, body) = (reads(&w.cond, env), reads(&w.body, env));
-            Exp::while_(&cond.cast_env(w.eq), &body.cast_env(w.eq), &reads(&w.init, env), w.at)
-        }
-        ExpView::Op(op) => Exp::op(&op.map(&mut Reads(env)), e.ty()),
-    })
-}
-
+/// The new array variables of scalar code.
 struct Reads<'r, A, A2>(&'r Env<AccF<A2>, A>);
-impl<E, A, A2> ExpMap<E, A, E, A2> for Reads<'_, A, A2> {
-    fn exp<T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A2, T> {
-        reads(e, self.0)
-    }
-    fn avar<T>(&mut self, i: &Idx<A, T>) -> Idx<A2, T> {
-        fresh1(|n| match self.0.get(i).view(n) {
-            AccView::Var(i) => i,
-            _ => unreachable!("an array that scalar code reads is not inlined"),
-        })
+impl<A, A2> Variables<A, A2> for Reads<'_, A, A2> {
+    fn at<T>(&self, i: &Idx<A, T>) -> Idx<A2, T> {
+        variable(&self.0.get(i)).unwrap_or_else(|| unreachable!("an array that scalar code reads is not inlined"))
     }
 }
 

@@ -11,10 +11,14 @@ use super::retuple::is_retuple;
 use super::rules::logic::known;
 use super::rules::operations::{AFacts, variable};
 use super::scalars::{Arrays, Code, number, with_argument};
+use super::settled::{Settled, text};
 use super::shapes::Shapes;
 use super::stats::{Rule, Stats};
-use super::table::{Table, Tokens};
+use super::table::Table;
+use super::tokens::{self, Levels};
 use accel_core::ast::*;
+use accel_core::pass::rename_arrays;
+use accel_core::repr::RawTy;
 use frunk::{HCons, HNil};
 
 /// What is the same for the whole program.
@@ -25,6 +29,8 @@ pub struct Whole {
     pub table: Table<Vec<u64>>,
     /// What has been done.
     pub stats: Stats,
+    /// The code that needs no further look, of this round and those before.
+    pub settled: Settled,
     /// What is allowed.
     options: Options,
     /// How many loops are around the code.
@@ -33,8 +39,8 @@ pub struct Whole {
 
 impl Whole {
     /// At the beginning of a round.
-    pub fn new(stats: Stats, options: Options) -> Self {
-        Whole { shapes: Shapes::default(), table: Table::default(), stats, options, loops: 0 }
+    pub fn new(stats: Stats, settled: Settled, options: Options) -> Self {
+        Whole { shapes: Shapes::default(), table: Table::default(), stats, settled, options, loops: 0 }
     }
 }
 
@@ -247,8 +253,7 @@ fn emit<'m, 'b, 'k, R>(
         Err(m) => m,
     };
     let size = block.defs.size().get();
-    let mut tokens = Tokens::new(size);
-    let key = tokens.op(&e).map(|()| tokens.out);
+    let key = tokens::operation(&e, &mut Levels(size));
     let known = key.as_ref().and_then(|key| {
         fresh1(|n| {
             let i = block.defs.variable(w.table.get(key)?, n)?;
@@ -257,7 +262,7 @@ fn emit<'m, 'b, 'k, R>(
         })
     });
     if let Some(i) = known {
-        if Tokens::counts(&e) {
+        if tokens::counts(&e) {
             w.stats.add(Rule::CommonArray);
         }
         return block.alias(&i, m);
@@ -310,34 +315,50 @@ fn widening<'m, 'b, 'k, R>(
 
 /// Simplifies the scalar code of an array operation.
 struct Scalars<'w, 'z, 'a> {
-    arrays: Arrays<X<'z>, X<'a>>,
+    arrays: Env<IdxF<X<'a>>, X<'z>>,
     defs: Env<AccF<X<'a>>, X<'a>>,
     whole: &'w mut Whole,
 }
 
 impl<'w, 'z, 'a> Scalars<'w, 'z, 'a> {
     fn new(env: &Env<IdxF<X<'a>>, X<'z>>, defs: &Env<AccF<X<'a>>, X<'a>>, whole: &'w mut Whole) -> Self {
-        Scalars { arrays: Arrays::Table(env.clone()), defs: defs.clone(), whole }
+        Scalars { arrays: env.clone(), defs: defs.clone(), whole }
     }
-    fn code<E, T>(&mut self, e: &Exp<E, X<'z>, T>, args: &Env<ExpF<E, X<'a>>, E>, once: bool) -> Exp<E, X<'a>, T> {
+    fn code<E, T>(
+        &mut self,
+        e: &Exp<E, X<'z>, T>,
+        args: &Env<ExpF<E, X<'a>>, E>,
+        types: &[&RawTy],
+        once: bool,
+    ) -> Exp<E, X<'a>, T> {
         let unsigned_zeros = self.whole.options.unsigned_zeros;
-        let Whole { shapes, stats, .. } = self.whole;
+        let Whole { shapes, stats, settled, .. } = self.whole;
+        let arrays = Arrays::Table(self.arrays.clone());
+        let before = stats.total();
         let mut code =
             Code { arrays: &self.defs, shapes, table: Table::default(), stats, once, unsigned_zeros, resolved: false };
+        let text = text(e, types, &arrays, &code);
+        if text.as_ref().is_some_and(|t| settled.contains(t)) {
+            return rename_arrays(e, &self.arrays);
+        }
         let flat = fresh1(|k| {
-            let out = number(e, args, &self.arrays, &Block::start(args), &mut code, k);
+            let out = number(e, args, &arrays, &Block::start(args), &mut code, k);
             out.block.close(&out.val)
         });
-        tidy(&flat, args, stats)
+        let tidy = tidy(&flat, args, stats);
+        if stats.total() == before {
+            text.into_iter().for_each(|t| settled.insert(t));
+        }
+        tidy
     }
     fn exp<T>(&mut self, e: &Exp<HNil, X<'z>, T>) -> Exp<HNil, X<'a>, T> {
         let once = self.whole.loops == 0;
-        self.code(e, &Env::empty(), once)
+        self.code(e, &Env::empty(), &[], once)
     }
     fn fun1<P, R>(&mut self, f: &Fun1<X<'z>, P, R>, p: &Ty<P>) -> Fun1<X<'a>, P, R> {
-        Fun1(self.code(&f.0, &with_argument(&Env::empty(), p), false))
+        Fun1(self.code(&f.0, &with_argument(&Env::empty(), p), &[p.raw()], false))
     }
     fn fun2<P, Q, R>(&mut self, f: &Fun2<X<'z>, P, Q, R>, p: &Ty<P>, q: &Ty<Q>) -> Fun2<X<'a>, P, Q, R> {
-        Fun2(self.code(&f.0, &with_argument(&with_argument(&Env::empty(), p), q), false))
+        Fun2(self.code(&f.0, &with_argument(&with_argument(&Env::empty(), p), q), &[p.raw(), q.raw()], false))
     }
 }

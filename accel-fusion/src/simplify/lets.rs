@@ -55,11 +55,11 @@ impl Uses {
     }
 
     fn exp<E, A, T>(&mut self, e: &Exp<E, A, T>, d: &Demand) {
-        fresh3(|x, a, t| deep(|| self.exp_(&e.cast_all(name(x), name(a), name(t)), d)))
+        deep(|| fresh1(|n| self.view(&e.view(n), d)))
     }
 
-    fn exp_<'e, 'a, 't>(&mut self, e: &Exp<X<'e>, X<'a>, X<'t>>, d: &Demand) {
-        fresh1(|n| match e.view(n) {
+    fn view<E, A, T>(&mut self, e: &ExpView<'_, E, A, T>, d: &Demand) {
+        match e {
             ExpView::Const(_) => {}
             ExpView::Var(i) => {
                 let id = self.scope[self.scope.len() - 1 - i.depth()];
@@ -71,12 +71,12 @@ impl Uses {
             }
             ExpView::Let(b, body, _) => {
                 let id = self.enter();
-                self.exp(&body, d);
+                self.exp(body, d);
                 self.scope.pop();
                 self.infos[id].rhs = self.infos.len();
                 if self.infos[id].uses > 0 {
                     let d = self.infos[id].demand.clone();
-                    self.exp(&b, &d);
+                    self.exp(b, &d);
                 }
                 self.infos[id].end = self.infos.len();
             }
@@ -92,32 +92,25 @@ impl Uses {
             ExpView::Op(op) => match op {
                 ExpOp::Pair(a, b, _) => {
                     let [da, db] = d.split();
-                    self.exp(&a, &da);
-                    self.exp(&b, &db);
+                    self.exp(a, &da);
+                    self.exp(b, &db);
                 }
-                ExpOp::Fst(a, _) => self.exp(&a, &d.fst()),
-                ExpOp::Snd(a, _) => self.exp(&a, &d.snd()),
+                ExpOp::Fst(a, _) => self.exp(a, &d.fst()),
+                ExpOp::Snd(a, _) => self.exp(a, &d.snd()),
+                ExpOp::Prim1(_, a) => self.exp(a, &Demand::All),
+                ExpOp::Prim2(_, a, b) => {
+                    self.exp(a, &Demand::All);
+                    self.exp(b, &Demand::All);
+                }
                 ExpOp::Cond(c, t, f) => {
-                    self.exp(&c, &Demand::All);
-                    self.exp(&t, d);
-                    self.exp(&f, d);
+                    self.exp(c, &Demand::All);
+                    self.exp(t, d);
+                    self.exp(f, d);
                 }
-                op => {
-                    op.map(self);
-                }
+                ExpOp::Index(_, ix, _) => self.exp(ix, &Demand::All),
+                ExpOp::Shape(..) => {}
             },
-        })
-    }
-}
-
-/// Visits operands of which all is used.
-impl<E, A> ExpMap<E, A, E, A> for Uses {
-    fn exp<T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A, T> {
-        self.exp(e, &Demand::All);
-        e.clone()
-    }
-    fn avar<T>(&mut self, i: &Idx<A, T>) -> Idx<A, T> {
-        i.clone()
+        }
     }
 }
 
@@ -132,11 +125,12 @@ impl Rebuild<'_> {
     fn exp<E, E2, A, T>(&mut self, e: &Exp<E, A, T>, env: &Env<ExpF<E2, A>, E>) -> Exp<E2, A, T> {
         fresh3(|e1, e2, t| {
             let (e1, e2, t) = (name(e1), name(e2), name(t));
-            let env = env.cast_env(e1).recast(e2);
-            deep(|| self.named(&e.cast_env(e1).cast(t), &env)).cast_env(e2.sym()).cast(t.sym())
+            let (e, env) = (e.cast_all(e1, Equal::refl(), t), env.cast_all(e1, e2));
+            deep(|| self.named(&e, &env)).cast_all(e2.sym(), Equal::refl(), t.sym())
         })
     }
 
+    /// The same where the environments have names already.
     fn named<'e, 'f, A, T>(&mut self, e: &Exp<X<'e>, A, T>, env: &Env<ExpF<X<'f>, A>, X<'e>>) -> Exp<X<'f>, A, T> {
         fresh1(|n| match e.view(n) {
             ExpView::Const(v) => Exp::constant(&v, e.ty()),
@@ -153,7 +147,7 @@ impl Rebuild<'_> {
                     return body;
                 }
                 self.next = info.rhs;
-                let rhs = self.exp(&b, env);
+                let rhs = deep(|| self.named(&b, env));
                 self.next = first;
                 if !info.demand.is_complete(b.ty().raw())
                     && is_conditional(&rhs)
@@ -171,7 +165,7 @@ impl Rebuild<'_> {
                 body
             }
             ExpView::While(w) => {
-                let init = self.exp(&w.init, env);
+                let init = deep(|| self.named(&w.init, env));
                 self.next += 1;
                 let cond = self.under(&w.cond, w.eq, e.ty(), env);
                 let body = self.under(&w.body, w.eq, e.ty(), env);
@@ -216,9 +210,9 @@ struct Parts<'r, 's, E, E2, A> {
     rebuild: &'r mut Rebuild<'s>,
     env: &'r Env<ExpF<E2, A>, E>,
 }
-impl<E, E2, A> ExpMap<E, A, E2, A> for Parts<'_, '_, E, E2, A> {
-    fn exp<T>(&mut self, e: &Exp<E, A, T>) -> Exp<E2, A, T> {
-        self.rebuild.exp(e, self.env)
+impl<'e, 'f, A> ExpMap<X<'e>, A, X<'f>, A> for Parts<'_, '_, X<'e>, X<'f>, A> {
+    fn exp<T>(&mut self, e: &Exp<X<'e>, A, T>) -> Exp<X<'f>, A, T> {
+        deep(|| self.rebuild.named(e, self.env))
     }
     fn avar<T>(&mut self, i: &Idx<A, T>) -> Idx<A, T> {
         i.clone()

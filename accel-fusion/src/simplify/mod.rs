@@ -21,9 +21,11 @@ mod lets;
 mod retuple;
 mod rules;
 mod scalars;
+mod settled;
 mod shapes;
 mod stats;
 mod table;
+mod tokens;
 
 use accel_core::afun::Afun;
 use accel_core::ast::{Program, fresh2};
@@ -31,6 +33,7 @@ use accel_core::error::Result;
 use accel_core::pass;
 use accel_core::types::Arrays;
 use arrays::Whole;
+use settled::Settled;
 
 pub use stats::{Rule, Stats};
 
@@ -57,11 +60,11 @@ pub fn simplify(p: &Program) -> Result<(Program, Stats)> {
 /// # Errors
 /// As [`simplify`].
 pub fn simplify_with(p: &Program, options: Options) -> Result<(Program, Stats)> {
-    let mut stats = Stats::default();
+    let (mut stats, mut settled) = (Stats::default(), Settled::default());
     let mut p = p.clone();
     while stats.rounds < MAX_ROUNDS {
         let before = stats.total();
-        (p, stats) = round(&p, stats, options);
+        (p, stats, settled) = round(&p, stats, settled, options);
         stats.rounds += 1;
         if stats.total() == before {
             break;
@@ -72,13 +75,13 @@ pub fn simplify_with(p: &Program, options: Options) -> Result<(Program, Stats)> 
     Ok((p, stats))
 }
 
-fn round(p: &Program, stats: Stats, options: Options) -> (Program, Stats) {
+fn round(p: &Program, stats: Stats, settled: Settled, options: Options) -> (Program, Stats, Settled) {
     fresh2(|a, r| {
         let p = p.open(a, r);
-        let mut whole = Whole::new(stats, options);
+        let mut whole = Whole::new(stats, settled, options);
         let body = arrays::body(&p.arg, &p.body, &mut whole);
         let body = alets::tidy_body(&p.arg, &body, &mut whole.stats);
-        (Program::new(&p.arg, &body), whole.stats)
+        (Program::new(&p.arg, &body), whole.stats, whole.settled)
     })
 }
 

@@ -26,7 +26,8 @@ pub enum Arrays<A0, A> {
 }
 
 impl<A0, A> Arrays<A0, A> {
-    fn get<T>(&self, i: &Idx<A0, T>) -> Idx<A, T> {
+    /// Where a variable is.
+    pub fn get<T>(&self, i: &Idx<A0, T>) -> Idx<A, T> {
         match self {
             Arrays::Table(t) => t.get(i),
             Arrays::Same(q) => i.cast_env(*q),
@@ -63,9 +64,9 @@ pub fn number<'m, 'z, 'a, E0, B, E, T>(
 ) -> Out<'m, X<'a>, B, E, T> {
     fresh4(|e0, b, e1, t| {
         let (e0, b, e1, t) = (name(e0), name(b), name(e1), name(t));
-        let env = env.cast_env(e0).recast(e1);
-        let block = Block { tele: block.tele.cast_all(Equal::refl(), b, e1), defs: block.defs.cast_env(e1).recast(e1) };
-        let out = deep(|| number_(&e.cast_env(e0).cast(t), &env, arrays, &block, code, m));
+        let env = env.cast_all(e0, e1);
+        let block = Block { tele: block.tele.cast_all(Equal::refl(), b, e1), defs: block.defs.cast_all(e1, e1) };
+        let out = named(&e.cast_all(e0, Equal::refl(), t), &env, arrays, &block, code, m);
         let tele = out.block.tele.cast_all(Equal::refl(), b.sym(), Equal::refl());
         Out {
             block: Block { tele, defs: out.block.defs },
@@ -75,41 +76,44 @@ pub fn number<'m, 'z, 'a, E0, B, E, T>(
     })
 }
 
-fn number_<'m, 'z, 'a, 'y, 'b, 'e, 't>(
-    e: &Exp<X<'y>, X<'z>, X<'t>>,
+/// The same where the environments have names already.
+fn named<'m, 'z, 'a, 'y, 'b, 'e, T>(
+    e: &Exp<X<'y>, X<'z>, T>,
     env: &Env<ExpF<X<'e>, X<'a>>, X<'y>>,
     arrays: &Arrays<X<'z>, X<'a>>,
     block: &Block<X<'a>, X<'b>, X<'e>>,
     code: &mut Code<'_, X<'a>>,
     m: Guard<'m>,
-) -> Out<'m, X<'a>, X<'b>, X<'e>, X<'t>> {
-    fresh2(|n, p| match e.view(n) {
-        ExpView::Const(v) => block.atom(&Exp::constant(&v, e.ty()), m),
-        ExpView::Var(i) => block.atom(&env.get(&i), m),
-        ExpView::Let(b, body, q) => {
-            if fresh1(|n| matches!(b.view(n), ExpView::Var(_) | ExpView::Const(_))) {
-                code.stats.add(Rule::ScalarLet);
+) -> Out<'m, X<'a>, X<'b>, X<'e>, T> {
+    deep(|| {
+        fresh2(|n, p| match e.view(n) {
+            ExpView::Const(v) => block.atom(&Exp::constant(&v, e.ty()), m),
+            ExpView::Var(i) => block.atom(&env.get(&i), m),
+            ExpView::Let(b, body, q) => {
+                if fresh1(|n| matches!(b.view(n), ExpView::Var(_) | ExpView::Const(_))) {
+                    code.stats.add(Rule::ScalarLet);
+                }
+                let b1 = named(&b, env, arrays, block, code, p);
+                let env = env.weaken(&b1.up).push(&b1.val, b.ty()).cast_env(q.sym());
+                after(b1.up, number(&body, &env, arrays, &b1.block, code, m))
             }
-            let b1 = number(&b, env, arrays, block, code, p);
-            let env = env.weaken(&b1.up).push(&b1.val, b.ty()).cast_env(q.sym());
-            after(b1.up, number(&body, &env, arrays, &b1.block, code, m))
-        }
-        ExpView::While(w) => loop_(&w, env, arrays, block, code, m),
-        ExpView::Op(op) => operation(&op, e.ty(), env, arrays, block, code, m),
+            ExpView::While(w) => loop_(&w, env, arrays, block, code, m),
+            ExpView::Op(op) => operation(&op, e.ty(), env, arrays, block, code, m),
+        })
     })
 }
 
 /// A loop: condition and body are code of their own, since they run any number of times.
-fn loop_<'m, 'z, 'a, 'y, 'b, 'e, 't>(
-    w: &WhileView<'_, X<'y>, X<'z>, X<'t>>,
+fn loop_<'m, 'z, 'a, 'y, 'b, 'e, T>(
+    w: &WhileView<'_, X<'y>, X<'z>, T>,
     env: &Env<ExpF<X<'e>, X<'a>>, X<'y>>,
     arrays: &Arrays<X<'z>, X<'a>>,
     block: &Block<X<'a>, X<'b>, X<'e>>,
     code: &mut Code<'_, X<'a>>,
     m: Guard<'m>,
-) -> Out<'m, X<'a>, X<'b>, X<'e>, X<'t>> {
+) -> Out<'m, X<'a>, X<'b>, X<'e>, T> {
     fresh1(|p| {
-        let init = number(&w.init, env, arrays, block, code, p);
+        let init = named(&w.init, env, arrays, block, code, p);
         let t = w.init.ty();
         let state = Exp::var(&Idx::zero(t));
         let inner = env.weaken(&init.up).weaken(&Ren::shift()).push(&state, t).cast_env(w.eq.sym());
@@ -144,24 +148,24 @@ fn after<'m, 'k, A, B, E, T>(up: Ren<E, X<'k>>, out: Out<'m, A, B, X<'k>, T>) ->
     Out { up: up.then(&out.up), block: out.block, val: out.val }
 }
 
-fn operation<'n, 'm, 'z, 'a, 'y, 'b, 'e, 't>(
-    op: &ExpOp<'n, X<'y>, X<'z>, X<'t>>,
-    ty: &Ty<X<'t>>,
+fn operation<'n, 'm, 'z, 'a, 'y, 'b, 'e, T>(
+    op: &ExpOp<'n, X<'y>, X<'z>, T>,
+    ty: &Ty<T>,
     env: &Env<ExpF<X<'e>, X<'a>>, X<'y>>,
     arrays: &Arrays<X<'z>, X<'a>>,
     block: &Block<X<'a>, X<'b>, X<'e>>,
     code: &mut Code<'_, X<'a>>,
     m: Guard<'m>,
-) -> Out<'m, X<'a>, X<'b>, X<'e>, X<'t>> {
+) -> Out<'m, X<'a>, X<'b>, X<'e>, T> {
     fresh2(|p, r| match op {
         ExpOp::Pair(a, b, q) => {
-            let a = number(a, env, arrays, block, code, p);
-            let b = number(b, &env.weaken(&a.up), arrays, &a.block, code, r);
+            let a = named(a, env, arrays, block, code, p);
+            let b = named(b, &env.weaken(&a.up), arrays, &a.block, code, r);
             let e = Exp::pair(&a.val.weaken(&b.up), &b.val).cast(q.sym());
             after(a.up.then(&b.up), emit(e, &b.block, code, m))
         }
         ExpOp::Fst(a, q) => {
-            let a = number(a, env, arrays, block, code, p);
+            let a = named(a, env, arrays, block, code, p);
             after(a.up, emit(a.val.cast(*q).fst(), &a.block, code, m))
         }
         ExpOp::Snd(a, _) if let Some(extent) = extent_of(a, arrays, code) => {
@@ -170,26 +174,26 @@ fn operation<'n, 'm, 'z, 'a, 'y, 'b, 'e, 't>(
             resolved(&extent.cast(q), block, code, m)
         }
         ExpOp::Snd(a, q) => {
-            let a = number(a, env, arrays, block, code, p);
+            let a = named(a, env, arrays, block, code, p);
             after(a.up, emit(a.val.cast(*q).snd(), &a.block, code, m))
         }
         ExpOp::Prim1(o, a) => {
-            let a = number(a, env, arrays, block, code, p);
+            let a = named(a, env, arrays, block, code, p);
             after(a.up, emit(Exp::prim1(*o, &a.val), &a.block, code, m))
         }
         ExpOp::Prim2(o, a, b) => {
-            let a = number(a, env, arrays, block, code, p);
-            let b = number(b, &env.weaken(&a.up), arrays, &a.block, code, r);
+            let a = named(a, env, arrays, block, code, p);
+            let b = named(b, &env.weaken(&a.up), arrays, &a.block, code, r);
             let e = Exp::prim2(*o, &a.val.weaken(&b.up), &b.val);
             after(a.up.then(&b.up), emit(e, &b.block, code, m))
         }
         ExpOp::Cond(c, t, f) => {
-            let c = number(c, env, arrays, block, code, p);
+            let c = named(c, env, arrays, block, code, p);
             let env = env.weaken(&c.up);
             // if true then a else b = a
             if let Some(known) = known(&c.val) {
                 code.stats.add(Rule::KnownCondition);
-                return after(c.up, number(if known { t } else { f }, &env, arrays, &c.block, code, m));
+                return after(c.up, named(if known { t } else { f }, &env, arrays, &c.block, code, m));
             }
             let t = inside(t, &env, arrays, &c.block.defs, code);
             let f = inside(f, &env, arrays, &c.block.defs, code);
@@ -208,7 +212,7 @@ fn operation<'n, 'm, 'z, 'a, 'y, 'b, 'e, 't>(
         }
         ExpOp::Index(array, ix, at) => {
             let array = arrays.get(array);
-            let ix = number(ix, env, arrays, block, code, p);
+            let ix = named(ix, env, arrays, block, code, p);
             // The element of a constant array without dimensions.
             if let Some(v) = constant_element(&array, code.arrays) {
                 code.stats.add(Rule::ConstantElement);
@@ -256,7 +260,7 @@ fn resolved<'m, 'a, 'b, 'e, T>(
 }
 
 /// `snd (fst (.. (shape a)))` in terms of other arrays, given what `snd` is applied to.
-fn extent_of<'z, 'a, E, T>(
+pub fn extent_of<'z, 'a, E, T>(
     e: &Exp<E, X<'z>, T>,
     arrays: &Arrays<X<'z>, X<'a>>,
     code: &Code<'_, X<'a>>,

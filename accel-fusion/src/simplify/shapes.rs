@@ -5,7 +5,8 @@
 //! so that a question about a shape takes no walk along the definitions.
 
 use super::lets::is_free;
-use super::table::{Table, Tokens};
+use super::table::Table;
+use super::tokens::{Levels, expression};
 use accel_core::ast::*;
 use accel_core::repr::{RawTy, Scalar};
 use frunk::HNil;
@@ -167,7 +168,7 @@ impl Shapes {
     /// Where the extents of a shape come from.
     fn shape<A, Sh>(&self, sh: &Exp<HNil, A, Sh>) -> Option<Vec<Origin>> {
         self.visible(sh).or_else(|| {
-            let whole = Tokens::of(sh, self.extents.len());
+            let whole = expression(sh, &mut Levels(self.extents.len()))?;
             let dims = 0..sh.ty().raw().width();
             Some(dims.map(|d| Origin::Computed([whole.as_slice(), &[d as u64]].concat())).collect())
         })
@@ -186,7 +187,7 @@ impl Shapes {
                 // A shape of one dimension less, and an extent
                 dims.push(match self.visible(&b).as_deref() {
                     Some([extent]) => extent.clone(),
-                    _ => Origin::Computed(Tokens::of(&b, self.extents.len())),
+                    _ => Origin::Computed(expression(&b, &mut Levels(self.extents.len()))?),
                 });
                 Some(dims)
             }
