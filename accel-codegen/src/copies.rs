@@ -59,7 +59,7 @@ impl Copies {
             let to = j.sets();
             to.iter().map(|r| self.original[*r]).eq(of.iter().copied()) && renamed(&to) == **j
         };
-        let to = match self.code.instrs.iter().find(same).map(Instr::sets) {
+        let to = match self.code.instrs.iter().find(same).map(|i| i.sets().to_vec()) {
             Some(to) => to,
             None => {
                 let next = self.original.len();

@@ -38,7 +38,7 @@ impl Host<'_> {
     /// A result that is never negative, of a code that does not fail.
     fn known(&self, code: &Code, result: Reg) -> Option<String> {
         let simple = |i: &Instr| matches!(i, Instr::Const(..) | Instr::Extent(..));
-        let instr = code.instrs.iter().find(|i| i.sets() == [result]).filter(|_| code.instrs.iter().all(simple))?;
+        let instr = code.instrs.iter().find(|i| *i.sets() == [result]).filter(|_| code.instrs.iter().all(simple))?;
         match instr {
             Instr::Const(_, Scalar::I64(x)) if *x >= 0 => Some(x.to_string()),
             Instr::Extent(_, a, dim) => Some(format!("r->extents[{}]", self.layout.extents[*a] + dim)),

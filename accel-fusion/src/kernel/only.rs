@@ -2,8 +2,7 @@
 
 use super::builder::moved;
 use super::ir::{Code, Instr, Reg};
-use accel_core::repr::ScalarType;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// What a code does for some of its results.
 pub fn only(body: &Code, results: Vec<usize>) -> Code {
@@ -28,37 +27,51 @@ pub fn parameters(code: &Code, r: Reg) -> BTreeSet<Reg> {
 
 /// Drops what is not needed for the results, and numbers the registers without gaps.
 pub fn drop_unused(code: &mut Code) {
-    let mut live: BTreeSet<Reg> = code.results.iter().copied().collect();
+    let mut live = Live(vec![false; code.types.len()]);
+    live.extend(code.results.iter().copied());
     live_instrs(&mut code.instrs, &mut live);
-    let mut numbers: BTreeMap<Reg, Reg> = (0..code.params).map(|r| (r, r)).collect();
-    number(&code.instrs, &mut numbers);
-    let to = |r: &Reg| numbers[r];
-    let mut types = vec![ScalarType::Bool; numbers.len()];
-    numbers.iter().for_each(|(old, new)| types[*new] = code.types[*old]);
-    let moved = code.instrs.iter().map(|i| moved(i, &to)).collect();
-    *code = Code { params: code.params, types, instrs: moved, results: code.results.iter().map(to).collect() };
+    let mut numbers: Vec<Option<Reg>> = vec![None; code.types.len()];
+    let mut types = vec![];
+    let mut number = |r: Reg| {
+        if numbers[r].is_none() {
+            numbers[r] = Some(types.len());
+            types.push(code.types[r]);
+        }
+    };
+    (0..code.params).for_each(&mut number);
+    each_set(&code.instrs, &mut number);
+    let to = |r: &Reg| numbers[*r].expect("a register is set before it is used");
+    let instrs = code.instrs.iter().map(|i| moved(i, &to)).collect();
+    *code = Code { params: code.params, types, instrs, results: code.results.iter().map(to).collect() };
 }
 
-/// Numbers the registers that instructions set, in their order.
-pub fn number(instrs: &[Instr], numbers: &mut BTreeMap<Reg, Reg>) {
+/// The registers that instructions set, in their order; some of them several times.
+pub fn each_set(instrs: &[Instr], f: &mut impl FnMut(Reg)) {
     for i in instrs {
-        let inner_first = matches!(i, Instr::If { .. });
-        let own = |numbers: &mut BTreeMap<Reg, Reg>| {
-            for r in i.sets() {
-                let next = numbers.len();
-                numbers.entry(r).or_insert(next);
-            }
-        };
-        if !inner_first {
-            own(numbers);
+        if !matches!(i, Instr::If { .. }) {
+            i.sets().into_iter().for_each(&mut *f);
         }
-        i.inner().into_iter().for_each(|inner| number(inner, numbers));
-        own(numbers);
+        i.inner().into_iter().for_each(|inner| each_set(inner, f));
+        i.sets().into_iter().for_each(&mut *f);
+    }
+}
+
+/// The registers whose values are needed.
+struct Live(Vec<bool>);
+
+impl Live {
+    fn contains(&self, r: &Reg) -> bool {
+        self.0[*r]
+    }
+}
+impl Extend<Reg> for Live {
+    fn extend<I: IntoIterator<Item = Reg>>(&mut self, registers: I) {
+        registers.into_iter().for_each(|r| self.0[r] = true);
     }
 }
 
 /// Drops the instructions that set nothing that is needed after them; `live` becomes what is needed before.
-fn live_instrs(instrs: &mut Vec<Instr>, live: &mut BTreeSet<Reg>) {
+fn live_instrs(instrs: &mut Vec<Instr>, live: &mut Live) {
     let mut kept = vec![];
     while let Some(mut i) = instrs.pop() {
         if !i.sets().iter().any(|r| live.contains(r)) {
@@ -70,12 +83,12 @@ fn live_instrs(instrs: &mut Vec<Instr>, live: &mut BTreeSet<Reg>) {
                 live.extend(merge.iter().flat_map(|m| [m.1, m.2]));
                 live_instrs(then, live);
                 live_instrs(otherwise, live);
-                live.insert(*cond);
+                live.extend([*cond]);
             }
             Instr::While { state, cond, go_on, body, next } => {
                 // The whole state: a loop is not taken apart.
                 live.extend(next.iter().copied());
-                live.insert(*go_on);
+                live.extend([*go_on]);
                 live.extend(state.iter().map(|s| s.0));
                 live_instrs(body, live);
                 live_instrs(cond, live);

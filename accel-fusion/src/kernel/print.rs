@@ -32,7 +32,7 @@
 use super::ir::*;
 use accel_core::repr::op::Op2;
 use accel_core::repr::{Column, RawArray, Scalar, ScalarType};
-use std::collections::BTreeSet;
+use smallvec::{SmallVec, smallvec};
 use std::fmt::{self, Write};
 
 impl fmt::Display for Program {
@@ -157,28 +157,28 @@ impl Op {
 
 impl Instr {
     /// The registers that the instruction sets, those of inner instructions excepted.
-    pub fn sets(&self) -> Vec<Reg> {
+    pub fn sets(&self) -> SmallVec<[Reg; 2]> {
         match self {
-            Instr::Const(to, _) | Instr::Op1(to, ..) | Instr::Op2(to, ..) | Instr::Extent(to, ..) => vec![*to],
-            Instr::Read { to, .. } => to.clone(),
+            Instr::Const(to, _) | Instr::Op1(to, ..) | Instr::Op2(to, ..) | Instr::Extent(to, ..) => smallvec![*to],
+            Instr::Read { to, .. } => to.as_slice().into(),
             Instr::If { merge, .. } => merge.iter().map(|m| m.0).collect(),
             Instr::While { state, .. } => state.iter().map(|s| s.0).collect(),
         }
     }
 
     /// The registers that the instruction and those inside of it use.
-    pub fn uses(&self, found: &mut BTreeSet<Reg>) {
+    pub fn uses(&self, found: &mut impl Extend<Reg>) {
         match self {
             Instr::Const(..) | Instr::Extent(..) => {}
             Instr::Op1(_, _, a) => found.extend([*a]),
             Instr::Op2(_, _, a, b) => found.extend([*a, *b]),
-            Instr::Read { index, .. } => found.extend(index),
+            Instr::Read { index, .. } => found.extend(index.iter().copied()),
             Instr::If { cond, merge, .. } => {
-                found.insert(*cond);
+                found.extend([*cond]);
                 found.extend(merge.iter().flat_map(|m| [m.1, m.2]));
             }
             Instr::While { state, go_on, next, .. } => {
-                found.insert(*go_on);
+                found.extend([*go_on]);
                 found.extend(state.iter().map(|s| s.1).chain(next.iter().copied()));
             }
         }

@@ -4,7 +4,7 @@
 use super::facts::{Facts, Node, Ranges};
 use super::poly::{Poly, Sym};
 use crate::kernel::builder::Builder;
-use crate::kernel::only::{drop_unused, number};
+use crate::kernel::only::{drop_unused, each_set};
 use crate::kernel::{ArrayId, Code, Instr, Reg, SiteId, arrays_read};
 use accel_core::ast::deep;
 use accel_core::repr::op::{Cmp, Int2, Logic, Num2, Op1, Op2};
@@ -406,7 +406,11 @@ impl Cleaner<'_> {
         let mut branches = [then, otherwise].map(|branch| moved(branch, &first));
         branches.iter_mut().for_each(drop_constants);
         let mut local = BTreeMap::new();
-        branches.iter().for_each(|branch| number(branch, &mut local));
+        let mut number = |r: Reg| {
+            let next = local.len();
+            local.entry(r).or_insert(next);
+        };
+        branches.iter().for_each(|branch| each_set(branch, &mut number));
         // Registers set outside come after all that are set inside.
         let to = |r: &Reg| local.get(r).copied().unwrap_or(local.len() + r);
         let [then, otherwise] = branches.map(|branch| moved(&branch, &to));
@@ -571,8 +575,8 @@ fn drop_constants(instrs: &mut Vec<Instr>) {
 fn covers(index: &[Poly], params: usize) -> bool {
     let mut told = BTreeSet::new();
     for p in index {
-        let mut params = p.syms().into_iter().filter(|s| matches!(s, Sym::Param(_)));
-        if let (Some(s), None) = (params.next(), params.next())
+        let params: BTreeSet<Sym> = p.syms().filter(|s| matches!(s, Sym::Param(_))).collect();
+        if let (Some(s), 1) = (params.first().copied(), params.len())
             && let Some((slope, _)) = p.linear(s)
             && slope.as_constant().is_some_and(|n| n == 1 || n == -1)
         {

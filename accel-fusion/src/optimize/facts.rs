@@ -134,7 +134,7 @@ impl Facts {
                 Node::Unknown => BTreeSet::new(),
             },
         };
-        p.syms().into_iter().flat_map(of).collect()
+        p.syms().flat_map(of).collect()
     }
     /// An array is given.
     pub fn give(&mut self, a: ArrayId) {
@@ -162,10 +162,10 @@ impl Facts {
     /// Whether a polynomial is made of extents alone.
     pub fn is_known(&self, p: &Poly) -> bool {
         p.is_small()
-            && p.syms().iter().all(|s| match s {
+            && p.syms().all(|s| match s {
                 Sym::Extent(..) => true,
                 Sym::Param(_) => false,
-                Sym::Node(n) => match &self.nodes[*n] {
+                Sym::Node(n) => match &self.nodes[n] {
                     Node::Op(_, a, b) => self.is_known(a) && self.is_known(b),
                     Node::Unknown => false,
                 },
@@ -175,9 +175,9 @@ impl Facts {
     /// these, not for all integers.
     pub fn is_bounded(&self, p: &Poly) -> bool {
         p.terms().all(|(_, n)| n.unsigned_abs() <= HUGE)
-            && p.syms().iter().all(|s| match s {
+            && p.syms().all(|s| match s {
                 Sym::Extent(..) | Sym::Param(_) => true,
-                Sym::Node(n) => match &self.nodes[*n] {
+                Sym::Node(n) => match &self.nodes[n] {
                     Node::Op(_, a, b) => self.is_bounded(a) && self.is_bounded(b),
                     Node::Unknown => false,
                 },
@@ -213,13 +213,9 @@ impl Facts {
     }
 
     fn normal(&self, p: &Poly) -> Poly {
-        let mut p = p.clone();
-        for s in p.syms() {
-            if let Some(by) = self.equal.get(&s) {
-                p = p.replace(s, &Poly::sym(*by)).unwrap_or(p);
-            }
-        }
-        p
+        let replaced: BTreeMap<Sym, Sym> = p.syms().filter_map(|s| Some((s, *self.equal.get(&s)?))).collect();
+        let replace = |p: Poly, (s, by): (Sym, Sym)| p.replace(s, &Poly::sym(by)).unwrap_or(p);
+        replaced.into_iter().fold(p.clone(), replace)
     }
 
     /// The value of an operation, if anything but that it is one.
@@ -324,7 +320,7 @@ impl Facts {
                 return None;
             };
         }
-        p.syms().iter().all(|s| !matches!(s, Sym::Param(_))).then_some(p)
+        if p.syms().any(|s| matches!(s, Sym::Param(_))) { None } else { Some(p) }
     }
 
     /// Whether all terms are at least 0. Extents are at least 0; those of parameters at least 1.

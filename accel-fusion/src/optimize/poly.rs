@@ -3,7 +3,8 @@
 //! The arithmetic of the language wraps, which is a ring: equal polynomials are equal numbers.
 
 use crate::kernel::ArrayId;
-use std::collections::{BTreeMap, BTreeSet};
+use smallvec::SmallVec;
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// What a polynomial is made of.
@@ -17,10 +18,14 @@ pub enum Sym {
     Node(usize),
 }
 
+/// A product of symbols, sorted.
+type Product = SmallVec<[Sym; 2]>;
+
 /// A sum of products with factors; none of the factors is 0. Shared, as most are only looked at.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Poly {
-    terms: Arc<BTreeMap<Vec<Sym>, i64>>,
+    /// Sorted, each product once.
+    terms: Arc<[(Product, i64)]>,
 }
 
 /// Polynomials do not grow beyond this many terms.
@@ -29,18 +34,18 @@ const TERMS: usize = 24;
 impl Poly {
     /// A number.
     pub fn constant(n: i64) -> Poly {
-        Poly::term(vec![], n)
+        Poly::term(Product::new(), n)
     }
     /// A symbol.
     pub fn sym(s: Sym) -> Poly {
-        Poly::term(vec![s], 1)
+        Poly::term([s].into_iter().collect(), 1)
     }
-    fn term(syms: Vec<Sym>, factor: i64) -> Poly {
-        Poly::of([(syms, factor)])
+    fn term(syms: Product, factor: i64) -> Poly {
+        if factor == 0 { Poly::default() } else { Poly { terms: [(syms, factor)].into() } }
     }
-    /// Of products that differ.
-    fn of(terms: impl IntoIterator<Item = (Vec<Sym>, i64)>) -> Poly {
-        Poly { terms: Arc::new(terms.into_iter().filter(|t| t.1 != 0).collect()) }
+    /// Of sorted products that differ.
+    fn of(terms: Vec<(Product, i64)>) -> Poly {
+        Poly { terms: terms.into() }
     }
     /// The products, each a sorted list of symbols, with their factors.
     pub fn terms(&self) -> impl Iterator<Item = (&[Sym], i64)> {
@@ -48,16 +53,25 @@ impl Poly {
     }
     /// `self + factor * other`
     pub fn plus(&self, other: &Poly, factor: i64) -> Poly {
-        let mut sum = self.clone();
-        if !other.terms.is_empty() {
-            let terms = Arc::make_mut(&mut sum.terms);
-            for (syms, n) in &*other.terms {
-                let entry = terms.entry(syms.clone()).or_insert(0);
-                *entry = entry.wrapping_add(n.wrapping_mul(factor));
-            }
-            terms.retain(|_, n| *n != 0);
+        if other.terms.is_empty() {
+            return self.clone();
         }
-        sum
+        let mut sum = Vec::with_capacity(self.terms.len() + other.terms.len());
+        let (mut left, mut right) = (self.terms.iter().peekable(), other.terms.iter().peekable());
+        loop {
+            let order = match (left.peek(), right.peek()) {
+                (None, None) => return Poly::of(sum),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some((a, _)), Some((b, _))) => a.cmp(b),
+            };
+            let first = if order.is_le() { left.next() } else { None };
+            let second = if order.is_ge() { right.next() } else { None };
+            let n = first.map_or(0, |t| t.1).wrapping_add(second.map_or(0, |t| t.1.wrapping_mul(factor)));
+            if let Some((syms, _)) = first.or(second).filter(|_| n != 0) {
+                sum.push((syms.clone(), n));
+            }
+        }
     }
     /// `self + n`
     pub fn plus_constant(&self, n: i64) -> Poly {
@@ -71,7 +85,7 @@ impl Poly {
         let mut product = Poly::default();
         for (a, m) in &*self.terms {
             for (b, n) in &*other.terms {
-                let mut syms = [&a[..], b].concat();
+                let mut syms: Product = a.iter().chain(b).copied().collect();
                 syms.sort_unstable();
                 product = product.plus(&Poly::term(syms, m.wrapping_mul(*n)), 1);
             }
@@ -80,17 +94,16 @@ impl Poly {
     }
     /// Its value if it is a number.
     pub fn as_constant(&self) -> Option<i64> {
-        match self.terms.len() {
-            0 => Some(0),
-            1 => self.terms.get(&vec![]).copied(),
+        match &*self.terms {
+            [] => Some(0),
+            [(syms, n)] if syms.is_empty() => Some(*n),
             _ => None,
         }
     }
     /// The symbol if it is one.
     pub fn as_sym(&self) -> Option<Sym> {
-        let (syms, n) = self.terms.iter().next()?;
-        match (self.terms.len(), syms.as_slice(), n) {
-            (1, [s], 1) => Some(*s),
+        match &*self.terms {
+            [(syms, 1)] if syms.len() == 1 => Some(syms[0]),
             _ => None,
         }
     }
@@ -98,13 +111,13 @@ impl Poly {
     pub fn is_small(&self) -> bool {
         self.terms.len() <= TERMS
     }
-    /// The symbols that occur.
-    pub fn syms(&self) -> BTreeSet<Sym> {
-        self.terms.keys().flatten().copied().collect()
+    /// The symbols as they occur, some of them several times.
+    pub fn syms(&self) -> impl Iterator<Item = Sym> {
+        self.terms.iter().flat_map(|(syms, _)| syms.iter().copied())
     }
     /// Whether a symbol occurs.
     fn has(&self, s: Sym) -> bool {
-        self.terms.keys().any(|syms| syms.contains(&s))
+        self.syms().any(|x| x == s)
     }
     /// With a polynomial for a symbol; `None` if it gets too large.
     pub fn replace(&self, s: Sym, by: &Poly) -> Option<Poly> {
@@ -113,7 +126,7 @@ impl Poly {
         }
         let mut result = Poly::default();
         for (syms, n) in &*self.terms {
-            let (this, others): (Vec<_>, Vec<_>) = syms.iter().partition(|x| **x == s);
+            let (this, others): (Product, Product) = syms.iter().copied().partition(|x| *x == s);
             let mut product = Poly::term(others, *n);
             for _ in this {
                 product = product.times(by)?;
@@ -135,6 +148,7 @@ impl Poly {
                 _ => return None,
             }
         }
+        a.sort_unstable();
         Some((Poly::of(a), Poly::of(b)))
     }
     /// The value where those of the symbols are known; `None` if one is not or the value is too large.

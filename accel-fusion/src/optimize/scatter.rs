@@ -18,6 +18,7 @@ use crate::kernel::builder::Builder;
 use crate::kernel::{ArrayId, ArrayInfo, Code, Instr, Known, Op, Reg, SiteId};
 use accel_core::repr::op::{Cmp, Logic, Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
+use std::collections::BTreeSet;
 
 /// A `Permute` statement with clean extents.
 pub struct Permute<'a> {
@@ -115,9 +116,9 @@ fn places(pass: &mut Pass, p: &Permute, target: &[Option<Poly>]) -> Option<Vec<P
     let mut places = vec![];
     for e in target {
         let e = e.as_ref()?;
-        let params: Vec<usize> =
-            e.syms().iter().filter_map(|s| if let Sym::Param(k) = s { Some(*k) } else { None }).collect();
-        let place = match params[..] {
+        let params: BTreeSet<usize> =
+            e.syms().filter_map(|s| if let Sym::Param(k) = s { Some(k) } else { None }).collect();
+        let place = match Vec::from_iter(params)[..] {
             [] => Place { param: None, reversed: false, offset: e.clone() },
             [k] if !used.contains(&k) => {
                 let (slope, offset) = e.linear(Sym::Param(k))?;
