@@ -24,7 +24,11 @@ impl Backend for AllPasses {
         "all passes"
     }
     fn compile(&self, program: &ast::Program) -> Result<Box<dyn Executable>, Error> {
-        let program = simplify(program)?.0;
+        let (program, done) = simplify(program)?;
+        let (_, left) = simplify(&program)?;
+        if left.total() > 0 {
+            return Err(Error::Internal(format!("the simplifier did {done}, and left to do {left}, in\n{program}")));
+        }
         let lowered = lower(&program);
         let mut optimized = optimize(&lowered, true);
         optimized.program = strips(&optimized.program);

@@ -337,17 +337,16 @@ impl<'w, 'z, 'a> Scalars<'w, 'z, 'a> {
         let before = stats.total();
         let mut code =
             Code { arrays: &self.defs, shapes, table: Table::default(), stats, once, unsigned_zeros, resolved: false };
-        let text = text(e, types, &arrays, &code);
-        if text.as_ref().is_some_and(|t| settled.contains(t)) {
+        if text(e, types, &arrays, &code).is_some_and(|t| settled.contains(&t)) {
             return rename_arrays(e, &self.arrays);
         }
         let flat = fresh1(|k| {
             let out = number(e, args, &arrays, &Block::start(args), &mut code, k);
             out.block.close(&out.val)
         });
-        let tidy = tidy(&flat, args, stats);
-        if stats.total() == before {
-            text.into_iter().for_each(|t| settled.insert(t));
+        let tidy = tidy(&flat, args, code.stats);
+        if code.stats.total() == before {
+            settled.extend(text(&tidy, types, &Arrays::Same(Equal::refl()), &code));
         }
         tidy
     }

@@ -6,7 +6,7 @@ use frunk::{HCons, HNil};
 /// Functions of more nodes than this are not repeated.
 const SMALL: usize = 64;
 
-/// Whether the body of a function is made of its arguments, constants, pairs and components only.
+/// Whether the body of a function is made of its arguments, constants, pairs and components only, and of definitions of these.
 pub fn is_retuple<E, A, T>(e: &Exp<E, A, T>) -> bool {
     retuples(e, &mut { SMALL })
 }
@@ -22,6 +22,7 @@ fn retuples_<'e, 'a, 't>(e: &Exp<X<'e>, X<'a>, X<'t>>, left: &mut usize) -> bool
     *left -= 1;
     fresh1(|n| match e.view(n) {
         ExpView::Const(_) | ExpView::Var(_) => true,
+        ExpView::Let(b, body, _) => retuples(&b, left) && retuples(&body, left),
         ExpView::Op(ExpOp::Pair(a, b, _)) => retuples(&a, left) && retuples(&b, left),
         ExpView::Op(ExpOp::Fst(a, _)) => retuples(&a, left),
         ExpView::Op(ExpOp::Snd(a, _)) => retuples(&a, left),

@@ -1,10 +1,10 @@
 //! Which scalar code needs no further look.
 //!
 //! NOTE [Settled code]: a program is simplified in rounds until nothing changes, but most of its scalar code is as simple as it can be
-//! after the first. Code in which a round found nothing is settled: if it occurs again in a later round, and the definitions of the arrays
-//! that it reads still say nothing that a rule could use, then only its array variables are renamed. Code is the same if its
-//! text is, with arrays numbered in the order in which they occur, and if its arguments and arrays have the same types.
-//! A mistake here could leave code less simple than it might be, but not change its meaning.
+//! after the first. What a round makes of code in which it finds nothing to do is settled: if it occurs again in a later round, and the
+//! definitions of the arrays that it reads still say nothing that a rule could use, then only its array variables are renamed. Code is
+//! the same if its text is, with arrays numbered in the order in which they occur, and if its arguments and arrays have the same
+//! types. A mistake here could leave code less simple than it might be, but not change its meaning.
 
 use super::retuple::is_retuple;
 use super::rules::operations::variable;
@@ -40,9 +40,10 @@ impl Settled {
     pub fn contains(&self, text: &Text) -> bool {
         self.0.contains(text)
     }
-    /// This is settled.
-    pub fn insert(&mut self, text: Text) {
-        self.0.insert(text);
+}
+impl Extend<Text> for Settled {
+    fn extend<I: IntoIterator<Item = Text>>(&mut self, texts: I) {
+        self.0.extend(texts);
     }
 }
 

@@ -86,3 +86,16 @@ fn operands_and_adjoint_zeros() {
       map (\x0 -> sin x0) a0
     ");
 }
+
+#[test]
+fn a_component_that_only_gives_an_extent_is_dropped_once() {
+    let f = afun(|xs: V, is: Acc<Vector<i64>>| zip_with(|x, i| pair(x, i), xs, is));
+    assert_snapshot!(after(&accel_ad::jvp(&f), &[Rule::UnusedComponent, Rule::Retuple]), @r"
+    (
+      zip_with (\x0 x1 -> (x0, x1)) a0.0.0 a0.0.1,
+      map
+        (\x0 -> (x0.0, 0))
+        (zip_with (\x0 x1 -> (x0, ())) (zip_with (\x0 x1 -> x1) a0.0.0 a0.1.0) a0.0.1)
+    )
+    ");
+}

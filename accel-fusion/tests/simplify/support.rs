@@ -5,10 +5,12 @@ use accel_core::pass::{Counts, count};
 use accel_core::prelude::*;
 use accel_fusion::{Options, Rule, Stats, simplify, simplify_with};
 
-/// The simplified program, checked.
+/// The simplified program, checked; a simplifier that has not seen its code before finds nothing to do.
 pub fn simplified(p: &Program) -> (Program, Stats) {
     let (q, stats) = simplify(p).expect("simplify");
     accel_core::ast::lint(&q).unwrap_or_else(|e| panic!("{e}\nof\n{p}"));
+    let (_, left) = simplify(&q).expect("simplify");
+    assert_eq!(left.total(), 0, "{left}\nof\n{q}");
     (q, stats)
 }
 
@@ -44,6 +46,8 @@ pub fn derivative<A: Arrays, R: Arrays>(f: &Afun<A, R>) -> Afun<A, R> {
     Afun::from_result(simplified.map(|(p, stats)| {
         accel_core::ast::lint(&p).unwrap_or_else(|e| panic!("{e}\nof\n{f}"));
         assert!(stats.rounds < 8, "{stats}\n{p}");
+        let (_, left) = simplify_with(&p, Options { unsigned_zeros: true }).expect("simplify");
+        assert_eq!(left.total(), 0, "{left}\nof\n{p}");
         println!("{stats}");
         p
     }))
