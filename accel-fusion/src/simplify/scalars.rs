@@ -175,7 +175,14 @@ fn operation<'n, 'm, 'z, 'a, 'y, 'b, 'e, T>(
         }
         ExpOp::Snd(a, q) => {
             let a = named(a, env, arrays, block, code, p);
-            after(a.up, emit(a.val.cast(*q).snd(), &a.block, code, m))
+            let out = match extent_of_value(&a.val, &a.block.defs, code).and_then(|e| Some((e.ty().same(ty)?, e))) {
+                Some((q, extent)) => {
+                    code.stats.add(Rule::Shape);
+                    resolved(&extent.cast(q), &a.block, code, m)
+                }
+                None => emit(a.val.cast(*q).snd(), &a.block, code, m),
+            };
+            after(a.up, out)
         }
         ExpOp::Prim1(o, a) => {
             let a = named(a, env, arrays, block, code, p);
@@ -278,6 +285,34 @@ fn shape_chain<A, E, T>(e: &Exp<E, A, T>, drop: usize) -> Option<(SomeIdx<A>, us
         ExpView::Op(ExpOp::Shape(a, _)) => Some((SomeIdx::new(&a), drop)),
         ExpView::Op(ExpOp::Fst(a, _)) => shape_chain(&a, drop + 1),
         _ => None,
+    })
+}
+
+/// The same where `snd` is applied to a variable.
+fn extent_of_value<'a, 'k, T>(
+    e: &Exp<X<'k>, X<'a>, T>,
+    defs: &Env<ExpF<X<'k>, X<'a>>, X<'k>>,
+    code: &Code<'_, X<'a>>,
+) -> Option<Exp<HNil, X<'a>, i64>> {
+    if code.resolved {
+        return None;
+    }
+    let (a, drop) = shape_chain_of_value(e, defs, 0)?;
+    fresh1(|n| code.shapes.resolve_one(&a.open(n), drop, code.arrays, code.once))
+}
+
+fn shape_chain_of_value<E, A, T>(
+    e: &Exp<E, A, T>,
+    defs: &Env<ExpF<E, A>, E>,
+    drop: usize,
+) -> Option<(SomeIdx<A>, usize)> {
+    fresh2(|n, m| {
+        let ExpView::Var(i) = e.view(n) else { return None };
+        match defs.get(&i).view(m) {
+            ExpView::Op(ExpOp::Shape(a, _)) => Some((SomeIdx::new(&a), drop)),
+            ExpView::Op(ExpOp::Fst(a, _)) => shape_chain_of_value(&a, defs, drop + 1),
+            _ => None,
+        }
     })
 }
 

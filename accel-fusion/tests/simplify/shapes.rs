@@ -65,3 +65,16 @@ fn constant_elements() {
     map (\x0 -> x0 * a1[]) a0
     ");
 }
+
+#[test]
+fn an_extent_of_a_shape_that_is_named() {
+    let f = afun(|m: M| {
+        let sums = scanl(|a, b| a + b, 0.0, m);
+        let (rows, columns) = sums.shape();
+        unit(rows * 100 + rows * columns)
+    });
+    assert_snapshot!(after(&f, &[Rule::Shape]), @r"
+    let a1 = scanl (\x0 x1 -> x0 + x1) 0.0 a0
+    generate () (\x0 -> (shape a0).0.1 * 100 + (shape a0).0.1 * (shape a1).1)
+    ");
+}
