@@ -175,10 +175,12 @@ fn operation<'n, 'm, 'z, 'a, 'y, 'b, 'e, T>(
         }
         ExpOp::Snd(a, q) => {
             let a = named(a, env, arrays, block, code, p);
-            let out = match extent_of_value(&a.val, &a.block.defs, code).and_then(|e| Some((e.ty().same(ty)?, e))) {
-                Some((q, extent)) => {
+            let known = shape_chain(&a.val, Some(&a.block.defs), 0);
+            let known = known.and_then(|(array, drop)| fresh1(|n| extent(&array.open(n), drop, code)));
+            let out = match known.and_then(|e| Some(e.cast(e.ty().same(ty)?))) {
+                Some(extent) => {
                     code.stats.add(Rule::Shape);
-                    resolved(&extent.cast(q), &a.block, code, m)
+                    resolved(&extent, &a.block, code, m)
                 }
                 None => emit(a.val.cast(*q).snd(), &a.block, code, m),
             };
@@ -272,45 +274,29 @@ pub fn extent_of<'z, 'a, E, T>(
     arrays: &Arrays<X<'z>, X<'a>>,
     code: &Code<'_, X<'a>>,
 ) -> Option<Exp<HNil, X<'a>, i64>> {
-    if code.resolved {
-        return None;
-    }
-    let (a, drop) = shape_chain(e, 0)?;
-    fresh1(|n| code.shapes.resolve_one(&arrays.get(&a.open(n)), drop, code.arrays, code.once))
+    let (a, drop) = shape_chain(e, None, 0)?;
+    fresh1(|n| extent(&arrays.get(&a.open(n)), drop, code))
 }
 
-/// The array and the number of `fst` in `fst (fst (.. (shape a)))`.
-fn shape_chain<A, E, T>(e: &Exp<E, A, T>, drop: usize) -> Option<(SomeIdx<A>, usize)> {
-    fresh1(|n| match e.view(n) {
-        ExpView::Op(ExpOp::Shape(a, _)) => Some((SomeIdx::new(&a), drop)),
-        ExpView::Op(ExpOp::Fst(a, _)) => shape_chain(&a, drop + 1),
-        _ => None,
-    })
+/// An extent of an array in terms of other arrays.
+fn extent<'a, T>(a: &Idx<X<'a>, T>, drop: usize, code: &Code<'_, X<'a>>) -> Option<Exp<HNil, X<'a>, i64>> {
+    if code.resolved { None } else { code.shapes.resolve_one(a, drop, code.arrays, code.once) }
 }
 
-/// The same where `snd` is applied to a variable.
-fn extent_of_value<'a, 'k, T>(
-    e: &Exp<X<'k>, X<'a>, T>,
-    defs: &Env<ExpF<X<'k>, X<'a>>, X<'k>>,
-    code: &Code<'_, X<'a>>,
-) -> Option<Exp<HNil, X<'a>, i64>> {
-    if code.resolved {
-        return None;
-    }
-    let (a, drop) = shape_chain_of_value(e, defs, 0)?;
-    fresh1(|n| code.shapes.resolve_one(&a.open(n), drop, code.arrays, code.once))
-}
-
-fn shape_chain_of_value<E, A, T>(
+/// The array and the number of `fst` in `fst (fst (.. (shape a)))`, where variables stand for their definitions, if these are given.
+fn shape_chain<E, A, T>(
     e: &Exp<E, A, T>,
-    defs: &Env<ExpF<E, A>, E>,
+    defs: Option<&Env<ExpF<E, A>, E>>,
     drop: usize,
 ) -> Option<(SomeIdx<A>, usize)> {
     fresh2(|n, m| {
-        let ExpView::Var(i) = e.view(n) else { return None };
-        match defs.get(&i).view(m) {
+        let view = match (e.view(n), defs) {
+            (ExpView::Var(i), Some(defs)) => defs.get(&i).view(m),
+            _ => e.view(m),
+        };
+        match view {
             ExpView::Op(ExpOp::Shape(a, _)) => Some((SomeIdx::new(&a), drop)),
-            ExpView::Op(ExpOp::Fst(a, _)) => shape_chain_of_value(&a, defs, drop + 1),
+            ExpView::Op(ExpOp::Fst(a, _)) => shape_chain(&a, defs, drop + 1),
             _ => None,
         }
     })
