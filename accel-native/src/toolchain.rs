@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 // time of `-O3`; the programs of the benchmarks run as fast.
 
 /// The level of optimisation and changes to it, for GCC.
-const GCC_OPTIMISATION: [&str; 11] = [
+const GCC_OPTIMISATION: [&str; 12] = [
     "-O1",
     "-fstrict-aliasing",
     "-ftree-loop-vectorize",
@@ -22,6 +22,7 @@ const GCC_OPTIMISATION: [&str; 11] = [
     "-funswitch-loops",
     "-fpeel-loops",
     "-fno-ivopts",
+    "-fno-tree-bit-ccp",
     "-fno-tree-dominator-opts",
     "-fno-tree-sink",
     "-fno-tree-slsr",
