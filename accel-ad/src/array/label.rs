@@ -15,7 +15,7 @@ pub fn label<'m, B, A0, A, R>(
     fresh4(|a0, a1, b, r| {
         let (a0, a1, b, r) = (name(a0), name(a1), name(b), name(r));
         let code = ACode { tele: code.tele.cast_all(b, a1), size: code.size.cast(a1) };
-        let env = env.cast_env(a0).recast(a1);
+        let env = env.cast_all(a0, a1);
         let l = deep(|| label_(&e.cast_env(a0).cast(r), &env, &code, m));
         AEmitted {
             code: ACode { tele: l.code.tele.cast_all(b.sym(), Equal::refl()), size: l.code.size },

@@ -19,7 +19,7 @@ pub fn primal<'m, A, B, E0, E, T>(
     fresh5(|e0, e1, a, b, t| {
         let (e0, e1, a, b, t) = (name(e0), name(e1), name(a), name(b), name(t));
         let code = Code { tele: code.tele.cast_all(a, b, e1), size: code.size.cast(e1) };
-        let env = env.cast_env(e0).recast(e1);
+        let env = env.cast_all(e0, e1);
         let p = deep(|| primal_(&e.cast_all(e0, a, t), &env, &code, m));
         Emitted {
             code: Code { tele: p.code.tele.cast_all(a.sym(), b.sym(), Equal::refl()), size: p.code.size },

@@ -7,7 +7,7 @@ use frunk::HCons;
 pub fn rename<E, E2, A, T>(e: &Exp<E, A, T>, env: &Env<IdxF<E2>, E>) -> Exp<E2, A, T> {
     fresh4(|e1, e2, a, t| {
         let (e1, e2, a, t) = (name(e1), name(e2), name(a), name(t));
-        let env = env.cast_env(e1).recast(e2);
+        let env = env.cast_all(e1, e2);
         deep(|| rename_(&e.cast_all(e1, a, t), &env)).cast_all(e2.sym(), a.sym(), t.sym())
     })
 }
@@ -87,7 +87,7 @@ impl<E, A, A2, V: Variables<A, A2>> ExpMap<E, A, E, A2> for Arrays<'_, V> {
 pub fn rename_acc<A, A2, R>(a: &Acc<A, R>, aenv: &Env<IdxF<A2>, A>) -> Acc<A2, R> {
     fresh3(|a1, a2, r| {
         let (a1, a2, r) = (name(a1), name(a2), name(r));
-        let aenv = aenv.cast_env(a1).recast(a2);
+        let aenv = aenv.cast_all(a1, a2);
         deep(|| rename_acc_(&a.cast_env(a1).cast(r), &aenv)).cast_env(a2.sym()).cast(r.sym())
     })
 }

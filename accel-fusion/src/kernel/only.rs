@@ -45,14 +45,17 @@ pub fn drop_unused(code: &mut Code) {
     *code = Code { params: code.params, types, instrs, results: code.results.iter().map(to).collect() };
 }
 
-/// The registers that instructions set, in their order; some of them several times.
+/// The registers that instructions set, in their order: a conditional sets its own after those of its branches.
 pub fn each_set(instrs: &[Instr], f: &mut impl FnMut(Reg)) {
     for i in instrs {
-        if !matches!(i, Instr::If { .. }) {
+        let own_last = matches!(i, Instr::If { .. });
+        if !own_last {
             i.sets().into_iter().for_each(&mut *f);
         }
         i.inner().into_iter().for_each(|inner| each_set(inner, f));
-        i.sets().into_iter().for_each(&mut *f);
+        if own_last {
+            i.sets().into_iter().for_each(&mut *f);
+        }
     }
 }
 

@@ -148,6 +148,7 @@ impl Poly {
                 _ => return None,
             }
         }
+        // Without `s` the products may be in another order.
         a.sort_unstable();
         Some((Poly::of(a), Poly::of(b)))
     }

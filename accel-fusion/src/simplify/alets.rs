@@ -185,7 +185,7 @@ impl Rebuild<'_> {
     fn acc<A, A2, R>(&mut self, a: &Acc<A, R>, env: &Env<AccF<A2>, A>) -> Acc<A2, R> {
         fresh3(|a1, a2, r| {
             let (a1, a2, r) = (name(a1), name(a2), name(r));
-            let env = env.cast_env(a1).recast(a2);
+            let env = env.cast_all(a1, a2);
             deep(|| self.acc_(&a.cast_env(a1).cast(r), &env)).cast_env(a2.sym()).cast(r.sym())
         })
     }

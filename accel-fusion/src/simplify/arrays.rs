@@ -78,8 +78,8 @@ fn number_acc<'m, B, A0, A, R>(
 ) -> AOut<'m, B, A, R> {
     fresh4(|a0, a1, b, r| {
         let (a0, a1, b, r) = (name(a0), name(a1), name(b), name(r));
-        let block = ABlock { tele: block.tele.cast_all(b, a1), defs: block.defs.cast_env(a1).recast(a1) };
-        let env = env.cast_env(a0).recast(a1);
+        let block = ABlock { tele: block.tele.cast_all(b, a1), defs: block.defs.cast_all(a1, a1) };
+        let env = env.cast_all(a0, a1);
         let out = deep(|| number_acc_(&e.cast_env(a0).cast(r), &env, &block, w, m));
         AOut {
             block: ABlock { tele: out.block.tele.cast_all(b.sym(), Equal::refl()), defs: out.block.defs },

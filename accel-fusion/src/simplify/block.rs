@@ -33,13 +33,13 @@ impl<A, B, E> Block<A, B, E> {
     pub fn emit<'m, T>(&self, rhs: &Exp<E, A, T>, m: Guard<'m>) -> Out<'m, A, B, E, T> {
         let q = name(m);
         let defs = self.defs.weaken(&Ren::shift()).push(&rhs.weaken(&Ren::shift()), rhs.ty());
-        let block = Block { tele: self.tele.snoc(rhs).cast(q), defs: defs.cast_env(q).recast(q) };
+        let block = Block { tele: self.tele.snoc(rhs).cast(q), defs: defs.cast_all(q, q) };
         Out { block, val: Exp::var(&Idx::zero(rhs.ty())).cast_env(q), up: Ren::id().up(q) }
     }
     /// No new definition, only a name for the environment.
     pub fn atom<'m, T>(&self, val: &Exp<E, A, T>, m: Guard<'m>) -> Out<'m, A, B, E, T> {
         let q = name(m);
-        let block = Block { tele: self.tele.cast(q), defs: self.defs.cast_env(q).recast(q) };
+        let block = Block { tele: self.tele.cast(q), defs: self.defs.cast_all(q, q) };
         Out { block, val: val.cast_env(q), up: Ren::id().to(q) }
     }
     /// The definitions around a result.
@@ -78,13 +78,13 @@ impl<B, A> ABlock<B, A> {
     pub fn emit<'m, R>(&self, rhs: &Acc<A, R>, m: Guard<'m>) -> AOut<'m, B, A, R> {
         let q = name(m);
         let defs = self.defs.weaken(&Ren::shift()).push(&rhs.weaken(&Ren::shift()), rhs.ty());
-        let block = ABlock { tele: self.tele.snoc(rhs).cast(q), defs: defs.cast_env(q).recast(q) };
+        let block = ABlock { tele: self.tele.snoc(rhs).cast(q), defs: defs.cast_all(q, q) };
         AOut { block, var: Idx::zero(rhs.ty()).cast_env(q), up: Ren::id().up(q) }
     }
     /// No new definition, only a name for the environment.
     pub fn alias<'m, R>(&self, var: &Idx<A, R>, m: Guard<'m>) -> AOut<'m, B, A, R> {
         let q = name(m);
-        let block = ABlock { tele: self.tele.cast(q), defs: self.defs.cast_env(q).recast(q) };
+        let block = ABlock { tele: self.tele.cast(q), defs: self.defs.cast_all(q, q) };
         AOut { block, var: var.cast_env(q), up: Ren::id().to(q) }
     }
     /// The definitions around a result.

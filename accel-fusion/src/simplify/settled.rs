@@ -17,8 +17,7 @@ use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 
 /// Settled code.
-#[derive(Default)]
-pub struct Settled(HashSet<Text>);
+pub type Settled = HashSet<Text>;
 
 /// What makes two codes the same.
 #[derive(PartialEq, Eq)]
@@ -32,18 +31,6 @@ impl Hash for Text {
     /// Without the types, which rarely differ where the tokens do not.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.tokens.hash(state);
-    }
-}
-
-impl Settled {
-    /// Whether this is settled.
-    pub fn contains(&self, text: &Text) -> bool {
-        self.0.contains(text)
-    }
-}
-impl Extend<Text> for Settled {
-    fn extend<I: IntoIterator<Item = Text>>(&mut self, texts: I) {
-        self.0.extend(texts);
     }
 }
 
