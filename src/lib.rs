@@ -64,7 +64,7 @@ pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, 
 ///
 /// | for | there are |
 /// | --- | --- |
-/// | programs | [`afun`](prelude::afun()), [`run`], [`compile`], [`run_on`], [`Afun`](prelude::Afun), [`Compiled`](prelude::Compiled) |
+/// | programs | [`afun`](prelude::afun()), [`run`], [`compile`], [`run_on`], [`Afun`](prelude::Afun), [`Compiled`](prelude::Compiled) with `run` and `call` |
 /// | derivatives of programs | [`grad`], [`value_and_grad`], [`vjp`], [`jvp`]; [`call`](prelude::call) uses them in other programs |
 /// | derivatives in scalar code | [`gradient`], [`value_and_gradient`] |
 /// | arrays of the host | [`Array`](prelude::Array), [`Vector`](prelude::Vector), [`Matrix`](prelude::Matrix), [`Scalar`](prelude::Scalar) |

@@ -6,10 +6,10 @@ use crate::backend::{Backend, Executable};
 use crate::elaborate::elaborate;
 use crate::error::{Error, Result};
 use crate::print;
-use crate::repr::RawTy;
+use crate::repr::{RawTy, Scalars};
 use crate::surface::graph::{Op, build};
 use crate::surface::{Acc, ArrayFn, IntoAcc, stage};
-use crate::types::{Arrays, Inputs};
+use crate::types::{Arrays, Elt, Inputs, Numbers};
 use std::borrow::Borrow;
 use std::fmt;
 use std::marker::PhantomData;
@@ -30,7 +30,7 @@ impl<Args, R> Clone for Afun<Args, R> {
     }
 }
 
-/// The program that an array function of up to eight [`Acc`](crate::surface::Acc)s writes: `f` is called once, now.
+/// The program that an array function of up to eight [`Acc`]s writes: `f` is called once, now.
 ///
 /// Several arguments are one tuple: `afun(|xs: Acc<A>, ys: Acc<B>| ..)` is an `Afun<(A, B), _>`; no argument is `()`. Mistakes that rustc cannot
 /// see do not panic; they are told when the program is used. [`try_afun`] tells them at once.
@@ -159,6 +159,27 @@ impl<Args: Arrays, R: Arrays> Compiled<Args, R> {
     pub fn run(&self, inputs: impl Inputs<Args>) -> Result<R> {
         let _span = tracing::debug_span!("run").entered();
         R::from_tuple(self.executable.run(&inputs.to_tuple())?)
+    }
+
+    /// Computes the numbers that are the result for numbers: `f.call(3.0)`, or `f.call((3.0, 4.0))` for several arguments. On the native
+    /// backend that takes some tens of nanoseconds, and no memory, where nothing in the program is an array with dimensions: a compiled
+    /// program can be called in the inner loop of another one.
+    ///
+    /// # Errors
+    /// As for [`run`](Self::run).
+    pub fn call(&self, argument: Args::Values) -> Result<R::Values>
+    where
+        Args: Numbers,
+        R: Numbers,
+    {
+        // There is no span here: it would take as long as the call.
+        let (mut arguments, mut results) = (Scalars::new(), Scalars::new());
+        argument.to_scalars(&mut arguments);
+        if !self.executable.call(&arguments, &mut results)? {
+            return Ok(self.run(&Args::from_values(argument))?.values());
+        }
+        R::Values::from_scalars(&mut results.iter().copied())
+            .ok_or_else(|| Error::Internal("results of other types than the program's".into()))
     }
 }
 

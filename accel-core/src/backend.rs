@@ -2,7 +2,7 @@
 
 use crate::ast::{Program, conforms};
 use crate::error::{Error, Result};
-use crate::repr::{ArrayTuple, RawTy};
+use crate::repr::{ArrayTuple, RawTy, Scalar, Scalars};
 
 /// Something that can run programs.
 pub trait Backend: Send + Sync {
@@ -22,6 +22,15 @@ pub trait Executable: Send + Sync {
     /// # Errors
     /// An argument of another type, and everything that is checked at run time: indices, extents, division by zero.
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple>;
+
+    /// As [`run`](Self::run), for a program whose arguments and results have no dimensions: appends the scalars of the results for those
+    /// of the arguments, both from left to right. `false` if there is no way to do that which is faster than `run`.
+    ///
+    /// # Errors
+    /// As for `run`.
+    fn call(&self, _argument: &[Scalar], _result: &mut Scalars) -> Result<bool> {
+        Ok(false)
+    }
 }
 
 /// Checks that an argument has the type of a program's argument, and columns that fit its extents.

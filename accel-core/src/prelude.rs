@@ -12,8 +12,8 @@ pub use crate::surface::{
     take, the, transpose, unit, unzip, unzip3, use_, while_, zip, zip_with, zip_with3, zip3,
 };
 pub use crate::types::{
-    Arrays, Bits, Dim0, Dim1, Dim2, Dim3, Dim4, Dim5, Dim6, Elt, Floating, Inputs, Integral, Num, Primitive, Shape,
-    Snoc, ToExtents, Z,
+    Arrays, Bits, Dim0, Dim1, Dim2, Dim3, Dim4, Dim5, Dim6, Elt, Floating, Inputs, Integral, Num, Numbers, Primitive,
+    Shape, Snoc, ToExtents, Z,
 };
 
 /// An array without dimensions: one element.

@@ -299,7 +299,7 @@ impl derive_support::ToExp<Complex> for ComplexExp {
 impl derive_support::Elt for Complex {
     type Repr = (<f64 as Elt>::Repr, <f64 as Elt>::Repr);
     type Exp = ComplexExp;
-    fn to_scalars(&self, out: &mut Vec<derive_support::Scalar>) {
+    fn to_scalars(&self, out: &mut derive_support::Scalars) {
         self.re.to_scalars(out);
         self.im.to_scalars(out);
     }

@@ -61,7 +61,7 @@ fn elt(input: DeriveInput) -> Result<TokenStream> {
         #[automatically_derived]
         impl #impl_generics #class for #name #ty_generics #where_clause {
             #shared
-            fn to_scalars(&self, out: &mut ::std::vec::Vec<#library::Scalar>) {
+            fn to_scalars(&self, out: &mut #library::Scalars) {
                 #(<#types as #class>::to_scalars(&self.#members, out);)*
             }
             fn from_scalars(

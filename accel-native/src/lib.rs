@@ -39,7 +39,7 @@ use accel_core::backend::{Backend, Executable, check_argument};
 use accel_core::error::{Error, Result};
 use accel_core::interp::Interpreter;
 use accel_core::print;
-use accel_core::repr::{ArrayTuple, RawArray, RawTy};
+use accel_core::repr::{ArrayTuple, RawArray, RawTy, Scalar, Scalars};
 use accel_fusion::kernel;
 use accel_fusion::optimize::{Optimized, optimize};
 use accel_fusion::strip::{dissolve, strips};
@@ -170,6 +170,11 @@ impl Executable for Compiled {
         let mut results = self.kernels_for(&inputs)?.run_on(&inputs)?.into_iter();
         ArrayTuple::of(&self.result, &mut results)
             .ok_or_else(|| Error::Internal("a program with too few results".into()))
+    }
+
+    fn call(&self, argument: &[Scalar], result: &mut Scalars) -> Result<bool> {
+        // Arrays without dimensions have no extents to assume anything of.
+        runtime::call(&self.kernels.code, argument, result)
     }
 }
 

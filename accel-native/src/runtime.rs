@@ -2,13 +2,13 @@
 
 use crate::abi::{Array, Block, Run};
 use crate::library::Library;
-use crate::memory::{Memory, cell};
+use crate::memory::{Memory, cell, scalar, set};
 use crate::parallel::CALLS;
 use crate::pool::Pool;
 use accel_codegen::Layout;
 use accel_codegen::fault::{self, STRIP, record_length};
 use accel_core::error::{Error, Result};
-use accel_core::repr::{RawArray, RawExtents};
+use accel_core::repr::{RawArray, RawExtents, Scalar, ScalarType, Scalars};
 use accel_fusion::kernel::machine::check_size;
 use accel_fusion::kernel::{ArrayId, Block as Statements, Op, Program};
 use std::ffi::c_void;
@@ -19,6 +19,9 @@ pub struct Code {
     pub program: Program,
     library: Arc<Library>,
     layout: Layout,
+    record_length: usize,
+    /// If no array has dimensions.
+    numbers: Option<Numbers>,
     /// The arrays that are literals, and which.
     literals: Vec<(ArrayId, usize)>,
     /// Working memory for strips, and memory for the totals of their tasks.
@@ -50,14 +53,15 @@ unsafe impl Send for Tables {}
 
 impl Tables {
     /// As they are before a run.
-    fn reset(&mut self, program: &Program, layout: &Layout) {
+    fn reset(&mut self, code: &Code) {
+        let layout = &code.layout;
         let fill = |table: &mut Vec<i64>, n| {
             table.clear();
             table.resize(n, 0);
         };
         fill(&mut self.extents, layout.extent_count);
         fill(&mut self.cells, layout.column_count);
-        fill(&mut self.fault, record_length(program));
+        fill(&mut self.fault, code.record_length);
         self.columns.clear();
         self.columns.extend(self.cells.iter_mut().map(|c| std::ptr::from_mut(c).cast::<c_void>()));
         self.blocks.clear();
@@ -68,7 +72,7 @@ impl Tables {
             columns: columns.wrapping_add(layout.columns[a]),
         };
         self.arrays.clear();
-        self.arrays.extend((0..program.arrays.len()).map(entry));
+        self.arrays.extend((0..code.program.arrays.len()).map(entry));
     }
 }
 
@@ -76,8 +80,11 @@ impl Code {
     pub fn new(program: Program, library: Arc<Library>) -> Code {
         let mut literals = vec![];
         find_literals(&program.body, &mut literals);
+        let layout = Layout::new(&program);
         Code {
-            layout: Layout::new(&program),
+            numbers: Numbers::new(&program, &layout),
+            record_length: record_length(&program),
+            layout,
             program,
             library,
             literals,
@@ -87,8 +94,38 @@ impl Code {
         }
     }
 
+    fn put_literals(&self, tables: &mut Tables, memory: &mut Memory) {
+        for (to, l) in &self.literals {
+            put(*to, &self.program.literals[*l], &self.layout, tables, memory);
+        }
+    }
+
     fn spare(&self) -> MutexGuard<'_, Option<Box<Spare>>> {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is known of a program without dimensions.
+struct Numbers {
+    /// The places among the columns, and the types, of what arguments and results consist of.
+    arguments: Vec<(usize, ScalarType)>,
+    results: Vec<(usize, ScalarType)>,
+    /// What the last run leaves. Its tables are those of the next run but for the arguments, as all that the program writes is in cells.
+    ready: Mutex<Option<Spare>>,
+}
+
+impl Numbers {
+    fn new(program: &Program, layout: &Layout) -> Option<Numbers> {
+        let places = |arrays: &[ArrayId]| {
+            let of = |a: &ArrayId| (layout.columns[*a]..).zip(program.arrays[*a].columns.clone());
+            arrays.iter().flat_map(of).collect()
+        };
+        let numbers = || Numbers {
+            arguments: places(&program.inputs),
+            results: places(&program.results),
+            ready: Mutex::default(),
+        };
+        program.arrays.iter().all(|a| a.rank == 0).then(numbers)
     }
 }
 
@@ -120,41 +157,17 @@ pub fn run(code: &Code, arguments: &[&RawArray]) -> Result<Option<(Vec<RawArray>
     let (program, layout) = (&code.program, &code.layout);
     let mut spare = code.spare().take().unwrap_or_default();
     let Spare { tables, memory } = &mut *spare;
-    tables.reset(program, layout);
+    tables.reset(code);
     memory.begin();
-    let literals = code.literals.iter().map(|(to, l)| (*to, &program.literals[*l]));
     for (to, a) in program.inputs.iter().copied().zip(arguments.iter().copied()) {
         check_size(|| "`argument`".into(), &a.extents)?;
         put(to, a, layout, tables, memory);
     }
-    for (to, a) in literals {
-        put(to, a, layout, tables, memory);
-    }
-    let run = Run {
-        arrays: tables.arrays.as_ptr(),
-        extents: tables.extents.as_mut_ptr(),
-        columns: tables.columns.as_mut_ptr(),
-        blocks: tables.blocks.as_mut_ptr(),
-        fault: tables.fault.as_mut_ptr(),
-        site: 0,
-        calls: &CALLS,
-    };
-    let mut context = Context { run, code, memory, failure: None };
-    // SAFETY: the program was verified, the code was made from it, and the tables are as it expects: inputs and literals are there with
-    // all their elements, the memory of the tables is not moved, and no one else uses the context or the tables meanwhile.
-    let failed = unsafe { (code.library.entry)(std::ptr::from_mut(&mut context).cast()) } != 0;
-    let Context { run, memory, failure, .. } = context;
-    let Tables { extents, columns, blocks, fault, .. } = &*tables;
-    if failed && failure.is_none() && fault[0] == STRIP {
+    code.put_literals(tables, memory);
+    if !execute(code, tables, memory)? {
         return Ok(None);
     }
-    if failed {
-        let shape = |a: ArrayId| {
-            let first = layout.extents[a];
-            extents[first..first + program.arrays[a].rank].iter().map(|e| *e as usize).collect()
-        };
-        return Err(failure.unwrap_or_else(|| fault::error(program, fault, run.site as usize, shape)));
-    }
+    let Tables { extents, columns, blocks, .. } = &*tables;
     let result = |a: &ArrayId| {
         let (info, e, c) = (&program.arrays[*a], layout.extents[*a], layout.columns[*a]);
         let shape: RawExtents = extents[e..e + info.rank].iter().map(|e| *e as usize).collect();
@@ -170,6 +183,70 @@ pub fn run(code: &Code, arguments: &[&RawArray]) -> Result<Option<(Vec<RawArray>
     memory.end();
     *code.spare() = Some(spare);
     Ok(Some((results, peak)))
+}
+
+/// Appends the numbers that are the results for these, in a program without dimensions. `false` for another program, or arguments that do
+/// not fit.
+///
+/// # Errors
+/// As for [`run`].
+pub fn call(code: &Code, given: &[Scalar], found: &mut Scalars) -> Result<bool> {
+    let Some(Numbers { arguments, results, ready }) = &code.numbers else { return Ok(false) };
+    if !arguments.iter().map(|(_, t)| *t).eq(given.iter().map(|x| x.ty())) {
+        return Ok(false);
+    }
+    let (mut kept, mut own) = (ready.try_lock(), None);
+    let place = kept.as_deref_mut().unwrap_or(&mut own);
+    let Spare { tables, memory } = place.get_or_insert_with(|| {
+        let Spare { mut tables, mut memory } = Spare::default();
+        tables.reset(code);
+        code.put_literals(&mut tables, &mut memory);
+        Spare { tables, memory }
+    });
+    for ((at, _), x) in arguments.iter().zip(given) {
+        set(&mut tables.cells[*at], *x);
+    }
+    let executed = execute(code, tables, memory);
+    if !matches!(executed, Ok(true)) {
+        // The record of the failure is in the tables.
+        *place = None;
+        return executed;
+    }
+    for (at, t) in results {
+        // SAFETY: the program has computed its results, each in its cell.
+        found.push(unsafe { scalar(tables.columns[*at], *t) });
+    }
+    executed
+}
+
+/// Executes the program on the arguments of the tables. `false` if a strip would take too much memory.
+fn execute(code: &Code, tables: &mut Tables, memory: &mut Memory) -> Result<bool> {
+    let (program, layout) = (&code.program, &code.layout);
+    let run = Run {
+        arrays: tables.arrays.as_ptr(),
+        extents: tables.extents.as_mut_ptr(),
+        columns: tables.columns.as_mut_ptr(),
+        blocks: tables.blocks.as_mut_ptr(),
+        fault: tables.fault.as_mut_ptr(),
+        site: 0,
+        calls: &CALLS,
+    };
+    let mut context = Context { run, code, memory, failure: None };
+    // SAFETY: the program was verified, the code was made from it, and the tables are as it expects: inputs and literals are there with
+    // all their elements, the memory of the tables is not moved, and no one else uses the context or the tables meanwhile.
+    let failed = unsafe { (code.library.entry)(std::ptr::from_mut(&mut context).cast()) } != 0;
+    if !failed {
+        return Ok(true);
+    }
+    let Context { run, failure, .. } = context;
+    if failure.is_none() && tables.fault[0] == STRIP {
+        return Ok(false);
+    }
+    let shape = |a: ArrayId| {
+        let first = layout.extents[a];
+        tables.extents[first..first + program.arrays[a].rank].iter().map(|e| *e as usize).collect()
+    };
+    Err(failure.unwrap_or_else(|| fault::error(program, &tables.fault, run.site as usize, shape)))
 }
 
 /// Makes an argument or a literal known.

@@ -42,6 +42,39 @@ impl<'a> Suite<'a> {
     }
 }
 
+impl Suite<'_> {
+    /// A program as a function of numbers.
+    #[track_caller]
+    pub fn function<A: Numbers, R: Numbers>(&self, prog: Afun<A, R>) -> Function<'_, A, R> {
+        let compiled = Compiled::new(self.backend, &prog).unwrap_or_else(|e| panic!("{e}\nin {prog}"));
+        Function { suite: self, prog, compiled }
+    }
+}
+
+/// A compiled program under test.
+pub struct Function<'a, A, R> {
+    suite: &'a Suite<'a>,
+    prog: Afun<A, R>,
+    pub compiled: Compiled<A, R>,
+}
+
+impl<A: Numbers, R: Numbers> Function<'_, A, R> {
+    /// Its results for an argument, when called with numbers and when run on arrays, are exactly `expected`.
+    #[track_caller]
+    pub fn gives(&self, argument: A::Values, expected: R::Values) {
+        self.suite.count.set(self.suite.count.get() + 2);
+        let run = self.compiled.run(&A::from_values(argument.clone()));
+        let called = self.compiled.call(argument).map(R::from_values);
+        let expected = R::from_values(expected).to_tuple();
+        for (way, found) in [("call", called), ("run", run)] {
+            let found = found.unwrap_or_else(|e| panic!("`{way}`: {e}\nin {}", self.prog)).to_tuple();
+            if let Err(difference) = same(&found, &expected, 0.0) {
+                panic!("`{way}`: {difference}\nin {}", self.prog);
+            }
+        }
+    }
+}
+
 fn same(found: &ArrayTuple, expected: &ArrayTuple, tolerance: f64) -> Result<(), String> {
     match (found, expected) {
         (ArrayTuple::Unit, ArrayTuple::Unit) => Ok(()),

@@ -1,6 +1,7 @@
 //! The conformance suite: [`all`] runs every operation of the surface language on a backend and compares with a few lines
 //! of plain Rust. Any test can include this folder as a module and call it with its own backend.
 
+mod calls;
 mod check;
 mod control;
 mod elementwise;
@@ -30,6 +31,7 @@ const GROUPS: &[(&str, fn(&Suite))] = &[
     ("replicate and slice", replicating::all),
     ("choices and loops", control::all),
     ("whole programs", programs::all),
+    ("functions of numbers", calls::all),
     ("primitive functions of integers and bool", numbers::all),
     ("primitive functions of floats", floats::all),
 ];

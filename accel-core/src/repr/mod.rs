@@ -12,5 +12,5 @@ pub mod tree;
 pub mod ty;
 
 pub use array::{ArrayTuple, Column, Columns, RawArray, RawExtents};
-pub use scalar::{Scalar, ScalarType};
+pub use scalar::{Scalar, ScalarType, Scalars};
 pub use ty::RawTy;

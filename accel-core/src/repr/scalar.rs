@@ -1,5 +1,6 @@
 //! Scalar types and scalar values.
 
+use smallvec::SmallVec;
 use std::fmt;
 
 macro_rules! scalars {
@@ -36,7 +37,9 @@ macro_rules! scalars {
         }
         $(impl ScalarElt for $rust {
             const SCALAR: ScalarType = ScalarType::$variant;
+            #[inline]
             fn to_scalar(self) -> Scalar { Scalar::$variant(self) }
+            #[inline]
             fn from_scalar(s: Scalar) -> Option<Self> {
                 match s { Scalar::$variant(x) => Some(x), _ => None }
             }
@@ -45,6 +48,9 @@ macro_rules! scalars {
 }
 
 scalars!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64);
+
+/// Scalars one after the other; a few take no memory of their own.
+pub type Scalars = SmallVec<[Scalar; 8]>;
 
 impl PartialEq for Scalar {
     /// Same type and same bits: two NaNs with equal bits are equal, `0.0` and `-0.0` are not.

@@ -135,7 +135,7 @@ pub fn constant<T: Elt>(x: T) -> Exp<T> {
             b.push(Op::Unit, ty)
         }));
     }
-    Exp::new(nodes::constant(at, ty, leaves))
+    Exp::new(nodes::constant(at, ty, &leaves))
 }
 
 /// The number `x` in a function that is generic in its number type, as Rust's `as` converts it: `lit::<T>(0.5) * x`.

@@ -48,7 +48,7 @@ fn params<const N: usize>(name: &'static str, at: At, types: [RawTy; N]) -> [Han
 }
 
 /// A constant of type `ty`.
-pub(crate) fn constant(at: At, ty: RawTy, leaves: Vec<Scalar>) -> Handle {
+pub(crate) fn constant(at: At, ty: RawTy, leaves: &[Scalar]) -> Handle {
     build("constant", at, |b| b.push(Op::Const(leaves.into()), ty))
 }
 

@@ -3,7 +3,7 @@
 use crate::ast::ty::Repr;
 use crate::error::{Error, Result};
 use crate::repr::scalar::ScalarElt;
-use crate::repr::{Column, Columns, RawArray, Scalar};
+use crate::repr::{Column, Columns, RawArray, Scalar, Scalars};
 use crate::surface::{Exp, IntoExp, ToExp};
 use crate::types::Primitive;
 use smallvec::smallvec;
@@ -32,7 +32,7 @@ pub trait Elt: Clone + Send + Sync + 'static {
     type Exp: Copy + IntoExp<Elt = Self> + ToExp<Self>;
 
     /// Appends the scalars that the value consists of, left to right.
-    fn to_scalars(&self, out: &mut Vec<Scalar>);
+    fn to_scalars(&self, out: &mut Scalars);
     /// Takes the scalars of one value; `None` if they end too soon or have other types.
     fn from_scalars(scalars: &mut dyn Iterator<Item = Scalar>) -> Option<Self>;
     /// Takes an expression apart.
@@ -44,7 +44,7 @@ pub trait Elt: Clone + Send + Sync + 'static {
     /// `Error::Internal` if `to_scalars` does not agree with `Repr`.
     fn into_columns(values: Vec<Self>) -> Result<Columns> {
         let mut columns = RawArray::columns_for(&Self::Repr::raw(), values.len());
-        let mut scalars = vec![];
+        let mut scalars = Scalars::new();
         for x in values {
             scalars.clear();
             x.to_scalars(&mut scalars);
@@ -78,9 +78,11 @@ macro_rules! scalar_elt {
         impl Elt for $t {
             type Repr = $t;
             type Exp = Exp<$t>;
-            fn to_scalars(&self, out: &mut Vec<Scalar>) {
+            #[inline]
+            fn to_scalars(&self, out: &mut Scalars) {
                 out.push(self.to_scalar())
             }
+            #[inline]
             fn from_scalars(scalars: &mut dyn Iterator<Item = Scalar>) -> Option<Self> {
                 <$t>::from_scalar(scalars.next()?)
             }
@@ -102,7 +104,7 @@ scalar_elt!(bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
 impl Elt for () {
     type Repr = ();
     type Exp = ();
-    fn to_scalars(&self, _: &mut Vec<Scalar>) {}
+    fn to_scalars(&self, _: &mut Scalars) {}
     fn from_scalars(_: &mut dyn Iterator<Item = Scalar>) -> Option<Self> {
         Some(())
     }

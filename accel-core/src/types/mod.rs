@@ -6,10 +6,12 @@
 pub mod arrays;
 pub mod elt;
 pub mod num;
+mod numbers;
 pub mod shape;
 mod tuples;
 
 pub use arrays::{Arrays, Inputs};
 pub use elt::Elt;
 pub use num::{Bits, Floating, Integral, Num, Primitive};
+pub use numbers::Numbers;
 pub use shape::{Dim0, Dim1, Dim2, Dim3, Dim4, Dim5, Dim6, Extents, RankNat, Shape, Snoc, ToExtents, Z};

@@ -3,7 +3,7 @@
 use crate::ast::ty::Repr;
 use crate::repr::op::{Int2, Logic, Op2};
 use crate::repr::scalar::ScalarElt;
-use crate::repr::{Column, Scalar};
+use crate::repr::{Column, Scalars};
 use crate::surface::{Exp, IntoExp, ToExp};
 use crate::types::Elt;
 
@@ -100,8 +100,8 @@ impl Floating for f32 {}
 impl Floating for f64 {}
 
 /// The leaves of one value.
-pub(crate) fn leaves<T: Elt>(x: &T) -> Vec<Scalar> {
-    let mut scalars = vec![];
+pub(crate) fn leaves<T: Elt>(x: &T) -> Scalars {
+    let mut scalars = Scalars::new();
     x.to_scalars(&mut scalars);
     scalars
 }

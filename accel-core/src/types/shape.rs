@@ -1,6 +1,6 @@
 //! Shapes: the extents of arrays, and indices into them.
 
-use crate::repr::Scalar;
+use crate::repr::{Scalar, Scalars};
 use crate::surface::{Exp, PushIndex, ShapeLike, index_head, index_tail};
 use crate::types::Elt;
 use generic_array::{ArrayLength, GenericArray};
@@ -57,7 +57,7 @@ succ!(U0 U1, U1 U2, U2 U3, U3 U4, U4 U5, U5 U6, U6 U7, U7 U8, U8 U9, U9 U10, U10
 impl Elt for Z {
     type Repr = ();
     type Exp = Exp<Z>;
-    fn to_scalars(&self, _: &mut Vec<Scalar>) {}
+    fn to_scalars(&self, _: &mut Scalars) {}
     fn from_scalars(_: &mut dyn Iterator<Item = Scalar>) -> Option<Self> {
         Some(Z)
     }
@@ -69,7 +69,7 @@ impl Elt for Z {
 impl<Sh: Shape> Elt for Snoc<Sh> {
     type Repr = (Sh::Repr, i64);
     type Exp = Exp<Snoc<Sh>>;
-    fn to_scalars(&self, out: &mut Vec<Scalar>) {
+    fn to_scalars(&self, out: &mut Scalars) {
         self.0.to_scalars(out);
         self.1.to_scalars(out)
     }

@@ -1,9 +1,9 @@
 //! Tuples of two to eight elements or arrays, all from one macro.
 
 use super::arrays::wrong_tuple;
-use super::{Arrays, Elt, Inputs};
+use super::{Arrays, Elt, Inputs, Numbers};
 use crate::error::Result;
-use crate::repr::{ArrayTuple, Scalar};
+use crate::repr::{ArrayTuple, Scalar, Scalars};
 use crate::surface::nodes::{array_components, array_tuple, components, tuple};
 use crate::surface::{Acc, Exp, IntoAcc, IntoExp, ToExp};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ macro_rules! tuples {
         impl<$A: Elt, $($B: Elt),+> Elt for ($A, $($B),+) {
             type Repr = nest!($A::Repr; $($B::Repr),+);
             type Exp = ($A::Exp, $($B::Exp),+);
-            fn to_scalars(&self, out: &mut Vec<Scalar>) {
+            fn to_scalars(&self, out: &mut Scalars) {
                 self.0.to_scalars(out);
                 $(self.$i.to_scalars(out);)+
             }
@@ -77,6 +77,15 @@ macro_rules! tuples {
             fn unlift(a: Acc<Self>) -> Self::Acc {
                 let parts = array_components::<$n>(a.handle());
                 ($A::unlift(Acc::new(parts[0])), $($B::unlift(Acc::new(parts[$i]))),+)
+            }
+        }
+        impl<$A: Numbers, $($B: Numbers),+> Numbers for ($A, $($B),+) {
+            type Values = ($A::Values, $($B::Values),+);
+            fn from_values(values: Self::Values) -> Self {
+                ($A::from_values(values.0), $($B::from_values(values.$i)),+)
+            }
+            fn values(&self) -> Self::Values {
+                (self.0.values(), $(self.$i.values()),+)
             }
         }
         impl<$X: IntoAcc, $($Y: IntoAcc),+> IntoAcc for ($X, $($Y),+) {

@@ -1,6 +1,6 @@
 //! The smallest program that has a derivative: x².
 
-use super::{Failure, Module, number};
+use super::Module;
 use accel::backend::Backend;
 use accel::prelude::*;
 
@@ -13,9 +13,5 @@ pub fn square(x: Acc<Scalar<f64>>) -> Acc<Scalar<f64>> {
 pub fn module(backend: &'static dyn Backend) -> Result<Module, Error> {
     let square = afun(square);
     let double = grad(&square);
-    Module::new(backend).function("square", square, argument, number)?.function("double", double, argument, number)
-}
-
-fn argument(x: f64) -> Result<Scalar<f64>, Failure> {
-    Ok(Array::scalar(x))
+    Module::new(backend).function_of_numbers("square", square)?.function_of_numbers("double", double)
 }

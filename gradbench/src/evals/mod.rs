@@ -86,6 +86,29 @@ impl Module {
         Ok(self)
     }
 
+    /// With one more function, which is a program of numbers: the input and the output are its numbers.
+    ///
+    /// # Errors
+    /// Those of [`compile_on`].
+    pub fn function_of_numbers<A: Numbers, R: Numbers>(
+        mut self,
+        name: &'static str,
+        program: impl Borrow<Afun<A, R>>,
+    ) -> Result<Module, Error>
+    where
+        A::Values: DeserializeOwned,
+        R::Values: Serialize,
+    {
+        let program = compile_on(self.backend, program)?;
+        let function = move |input: &RawValue| {
+            let argument: A::Values = serde_json::from_str(input.get())?;
+            let (result, timings) = Repetition::default().run(|| program.call(argument.clone()))?;
+            Ok((to_raw_value(&result)?, timings))
+        };
+        self.functions.push((name, Box::new(function)));
+        Ok(self)
+    }
+
     /// The function of that name.
     pub fn get(&self, name: &str) -> Option<&Function> {
         self.functions.iter().find(|(known, _)| *known == name).map(|(_, function)| function)
