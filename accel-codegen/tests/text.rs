@@ -136,3 +136,26 @@ fn long_programs_have_functions_of_bounded_length() {
     let longest = module.source.split("\n}\n").map(|f| f.lines().count()).max();
     assert!(longest.unwrap() < 1000, "{longest:?}");
 }
+
+#[test]
+fn a_program_of_numbers() {
+    assert_snapshot!(code(
+        r#"program (a0: Array0<f64>, a1: Array0<i64>)
+site 0 = "zip_with"
+{
+  a2: Array0<f64>, a3: Array0<bool> = loop @0
+    extents () { -> }
+    body () {
+      x0: f64 = a0[] @0 inside
+      x1: i64 = a1[] @0 inside
+      x2: i64 = 100
+      x3: i64 = x2 / x1
+      x4: f64 = as f64 x3
+      x5: f64 = x0 * x4
+      x6: bool = x5 < x0
+      -> x5, x6
+    }
+  -> a3, a2, a0
+}"#
+    ));
+}

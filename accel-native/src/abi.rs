@@ -70,6 +70,9 @@ pub type Function = unsafe extern "C" fn(*const Array, *const Task, *mut i64) ->
 /// The whole program: 0, or 1 with a record of what went wrong.
 pub type Entry = unsafe extern "C" fn(*mut Run) -> i32;
 
+/// A program of numbers: from the words of the arguments to those of the results. 0, or 1 if it has failed.
+pub type Call = unsafe extern "C" fn(*const i64, *mut i64) -> i32;
+
 /// Polygamma of order `n`, for the variable `accel_polygamma`.
 pub extern "C" fn polygamma(n: i32, x: f64) -> f64 {
     accel_core::repr::special::polygamma(n as u8, x)

@@ -1,6 +1,6 @@
 //! A loaded library of generated code.
 
-use crate::abi::Entry;
+use crate::abi::{Call, Entry};
 use accel_core::error::{Error, Result};
 use std::path::Path;
 
@@ -8,6 +8,8 @@ use std::path::Path;
 pub struct Library {
     /// The whole program. It may be called as long as the library exists.
     pub entry: Entry,
+    /// The same as a function of numbers, if it is one.
+    pub call: Option<Call>,
     /// Keeps the code in memory.
     _library: libloading::Library,
 }
@@ -23,8 +25,10 @@ impl Library {
         let library = unsafe { libloading::Library::new(path) }.map_err(failed)?;
         // SAFETY: the generated text defines this symbol as a function of this type.
         let entry = unsafe { *library.get::<Entry>(c"accel_run").map_err(failed)? };
+        // SAFETY: as above; most programs have none.
+        let call = unsafe { library.get::<Call>(c"accel_call") }.ok().map(|f| *f);
         // SAFETY: the library was compiled from generated code, and nobody has it yet.
         unsafe { crate::hooks::set(&library) };
-        Ok(Library { entry, _library: library })
+        Ok(Library { entry, call, _library: library })
     }
 }

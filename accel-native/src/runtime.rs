@@ -185,6 +185,9 @@ pub fn run(code: &Code, arguments: &[&RawArray]) -> Result<Option<(Vec<RawArray>
     Ok(Some((results, peak)))
 }
 
+/// Functions of up to so many numbers need no tables.
+const FEW: usize = 8;
+
 /// Appends the numbers that are the results for these, in a program without dimensions. `false` for another program, or arguments that do
 /// not fit.
 ///
@@ -194,6 +197,22 @@ pub fn call(code: &Code, given: &[Scalar], found: &mut Scalars) -> Result<bool> 
     let Some(Numbers { arguments, results, ready }) = &code.numbers else { return Ok(false) };
     if !arguments.iter().map(|(_, t)| *t).eq(given.iter().map(|x| x.ty())) {
         return Ok(false);
+    }
+    if let Some(call) = code.library.call
+        && given.len() <= FEW
+        && results.len() <= FEW
+    {
+        let mut words = [[0; FEW]; 2];
+        words[0].iter_mut().zip(given).for_each(|(word, x)| set(word, *x));
+        // SAFETY: the library is one of this program: it reads a word for each argument, writes one for each result, and no others.
+        if unsafe { call(words[0].as_ptr(), words[1].as_mut_ptr()) } == 0 {
+            for (word, (_, t)) in words[1].iter().zip(results) {
+                // SAFETY: each word has a number of its type now.
+                found.push(unsafe { scalar(std::ptr::from_ref(word).cast(), *t) });
+            }
+            return Ok(true);
+        }
+        // What has failed is found by the other way.
     }
     let (mut kept, mut own) = (ready.try_lock(), None);
     let place = kept.as_deref_mut().unwrap_or(&mut own);

@@ -7,6 +7,7 @@
 //! Here is one function for every kind of statement; [`parts`] has what they are made of. The text is short: the work
 //! is done by the functions of `prelude.c`, so that programs of thousands of statements can be compiled.
 
+mod numbers;
 mod parts;
 mod strip;
 
@@ -36,13 +37,18 @@ pub fn is_inline(op: &Op) -> bool {
     matches!(op, Op::Loop { extents, body, .. } if extents.results.is_empty() && cost(&body.instrs) <= 50)
 }
 
-/// The functions of a program's statements; the last one, `accel_run`, is the whole program.
+/// The functions of a program's statements; the last one, `accel_run`, is the whole program. Before it may be `accel_call`: see NOTE
+/// [Programs of numbers].
 pub fn emit(program: &Program, layout: &Layout, declarations: &mut Declarations, body: &Block) -> String {
     let mut w = Writer::new(program, declarations, 0);
     w.host = Some(layout);
     let mut host = Host { w, layout, functions: String::new(), count: 0 };
-    host.function("int accel_run", |h| h.block(body));
-    host.functions
+    if !numbers::are_all(program) {
+        host.function("int accel_run", |h| h.block(body));
+        return host.functions;
+    }
+    host.function("static int program", |h| h.block(body));
+    host.functions + &numbers::call(program, layout)
 }
 
 struct Host<'a> {

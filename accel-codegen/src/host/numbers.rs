@@ -1,0 +1,62 @@
+//! Programs of numbers: `int accel_call(const i64 *given, i64 *found)`.
+//!
+//! NOTE [Programs of numbers]
+//! A program in which every array has rank 0 is a function of numbers, and one of a few operations takes less time than its tables do. So
+//! there is a second way into a program that consists of scalar code only: it takes the columns of the arguments as words, gives those
+//! of the results, and has everything else on the stack, where the compiler sees through the tables. It returns 1 where the program
+//! fails; what has failed is told by `accel_run`.
+
+use super::is_inline;
+use crate::fault::record_length;
+use crate::layout::Layout;
+use accel_fusion::kernel::{self, ArrayId, Op, Program};
+use std::fmt::Write;
+
+/// Whether a program consists of scalar code only.
+pub fn are_all(program: &Program) -> bool {
+    program.arrays.iter().all(|a| a.rank == 0) && is_scalar_code(&program.body)
+}
+
+fn is_scalar_code(b: &kernel::Block) -> bool {
+    b.stmts.iter().all(|s| match &s.op {
+        Op::Loop { .. } => is_inline(&s.op),
+        Op::If { .. } | Op::While { .. } => s.op.blocks().into_iter().all(is_scalar_code),
+        _ => false,
+    })
+}
+
+/// The function for such a program, which calls `program`.
+pub fn call(program: &Program, layout: &Layout) -> String {
+    let types: Vec<_> = program.arrays.iter().flat_map(|a| &a.columns).collect();
+    let (mut cells, mut addresses) = (String::new(), vec![]);
+    for (c, t) in types.iter().enumerate() {
+        let _ = writeln!(cells, "    {t} c{c};");
+        addresses.push(format!("&c{c}"));
+    }
+    let words = |arrays: &[ArrayId]| -> Vec<usize> {
+        arrays.iter().flat_map(|a| (layout.columns[*a]..).take(program.arrays[*a].columns.len())).collect()
+    };
+    let copies = |columns: Vec<usize>, line: fn(usize, usize) -> String| -> String {
+        columns.into_iter().enumerate().map(|(k, c)| line(k, c)).collect()
+    };
+    let given =
+        copies(words(&program.inputs), |k, c| format!("    __builtin_memcpy(&c{c}, given + {k}, sizeof c{c});\n"));
+    let found =
+        copies(words(&program.results), |k, c| format!("    __builtin_memcpy(found + {k}, &c{c}, sizeof c{c});\n"));
+    let (addresses, length) = (addresses.join(", "), record_length(program));
+    format!(
+        "
+int accel_call(const i64 *given, i64 *found) {{
+{cells}    void *columns[] = {{ {addresses} }};
+    i64 fault[{length}];
+    run r = {{ .columns = columns, .fault = fault }};
+{given}    if (program(&r)) return 1;
+{found}    return 0;
+}}
+
+int accel_run(run *r) {{
+    return program(r);
+}}
+"
+    )
+}
