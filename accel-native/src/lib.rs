@@ -26,6 +26,7 @@ mod cache;
 mod hooks;
 mod library;
 mod memory;
+mod numbers;
 mod parallel;
 mod pool;
 mod product;
@@ -174,7 +175,7 @@ impl Executable for Compiled {
 
     fn call(&self, argument: &[Scalar], result: &mut Scalars) -> Result<bool> {
         // Arrays without dimensions have no extents to assume anything of.
-        runtime::call(&self.kernels.code, argument, result)
+        numbers::call(&self.kernels.code, argument, result)
     }
 }
 

@@ -2,13 +2,14 @@
 
 use crate::abi::{Array, Block, Run};
 use crate::library::Library;
-use crate::memory::{Memory, cell, scalar, set};
+use crate::memory::{Memory, cell};
+use crate::numbers::Numbers;
 use crate::parallel::CALLS;
 use crate::pool::Pool;
 use accel_codegen::Layout;
 use accel_codegen::fault::{self, STRIP, record_length};
 use accel_core::error::{Error, Result};
-use accel_core::repr::{RawArray, RawExtents, Scalar, ScalarType, Scalars};
+use accel_core::repr::{RawArray, RawExtents};
 use accel_fusion::kernel::machine::check_size;
 use accel_fusion::kernel::{ArrayId, Block as Statements, Op, Program};
 use std::ffi::c_void;
@@ -17,11 +18,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// What all runs of a program share.
 pub struct Code {
     pub program: Program,
-    library: Arc<Library>,
+    pub library: Arc<Library>,
     layout: Layout,
     record_length: usize,
     /// If no array has dimensions.
-    numbers: Option<Numbers>,
+    pub numbers: Option<Numbers>,
     /// The arrays that are literals, and which.
     literals: Vec<(ArrayId, usize)>,
     /// Working memory for strips, and memory for the totals of their tasks.
@@ -32,23 +33,24 @@ pub struct Code {
 
 /// What the last run leaves for the next one.
 #[derive(Default)]
-struct Spare {
-    tables: Tables,
+pub struct Spare {
+    pub tables: Tables,
     memory: Memory,
 }
 
 /// The tables of a run.
 #[derive(Default)]
-struct Tables {
+pub struct Tables {
     extents: Vec<i64>,
     /// The columns of arrays of rank 0; numbers have the alignment of every type.
-    cells: Vec<i64>,
-    columns: Vec<*mut c_void>,
+    pub cells: Vec<i64>,
+    pub columns: Vec<*mut c_void>,
     blocks: Vec<*mut Block>,
     fault: Vec<i64>,
     arrays: Vec<Array>,
 }
-// SAFETY: a run belongs to one thread, and writes all addresses anew before it reads any.
+// SAFETY: a run belongs to one thread. The addresses are those of other tables of the run and of literals, which stay where they are as
+// long as the program, or are written anew before they are read.
 unsafe impl Send for Tables {}
 
 impl Tables {
@@ -94,7 +96,10 @@ impl Code {
         }
     }
 
-    fn put_literals(&self, tables: &mut Tables, memory: &mut Memory) {
+    /// Makes the tables those of a new run, but for its arguments.
+    pub fn begin(&self, Spare { tables, memory }: &mut Spare) {
+        tables.reset(self);
+        memory.begin();
         for (to, l) in &self.literals {
             put(*to, &self.program.literals[*l], &self.layout, tables, memory);
         }
@@ -102,30 +107,6 @@ impl Code {
 
     fn spare(&self) -> MutexGuard<'_, Option<Box<Spare>>> {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// What is known of a program without dimensions.
-struct Numbers {
-    /// The places among the columns, and the types, of what arguments and results consist of.
-    arguments: Vec<(usize, ScalarType)>,
-    results: Vec<(usize, ScalarType)>,
-    /// What the last run leaves. Its tables are those of the next run but for the arguments, as all that the program writes is in cells.
-    ready: Mutex<Option<Spare>>,
-}
-
-impl Numbers {
-    fn new(program: &Program, layout: &Layout) -> Option<Numbers> {
-        let places = |arrays: &[ArrayId]| {
-            let of = |a: &ArrayId| (layout.columns[*a]..).zip(program.arrays[*a].columns.clone());
-            arrays.iter().flat_map(of).collect()
-        };
-        let numbers = || Numbers {
-            arguments: places(&program.inputs),
-            results: places(&program.results),
-            ready: Mutex::default(),
-        };
-        program.arrays.iter().all(|a| a.rank == 0).then(numbers)
     }
 }
 
@@ -156,17 +137,16 @@ pub struct Context<'a> {
 pub fn run(code: &Code, arguments: &[&RawArray]) -> Result<Option<(Vec<RawArray>, usize)>> {
     let (program, layout) = (&code.program, &code.layout);
     let mut spare = code.spare().take().unwrap_or_default();
+    code.begin(&mut spare);
     let Spare { tables, memory } = &mut *spare;
-    tables.reset(code);
-    memory.begin();
     for (to, a) in program.inputs.iter().copied().zip(arguments.iter().copied()) {
         check_size(|| "`argument`".into(), &a.extents)?;
         put(to, a, layout, tables, memory);
     }
-    code.put_literals(tables, memory);
-    if !execute(code, tables, memory)? {
+    if !execute(code, &mut spare)? {
         return Ok(None);
     }
+    let Spare { tables, memory } = &mut *spare;
     let Tables { extents, columns, blocks, .. } = &*tables;
     let result = |a: &ArrayId| {
         let (info, e, c) = (&program.arrays[*a], layout.extents[*a], layout.columns[*a]);
@@ -185,61 +165,11 @@ pub fn run(code: &Code, arguments: &[&RawArray]) -> Result<Option<(Vec<RawArray>
     Ok(Some((results, peak)))
 }
 
-/// Functions of up to so many numbers need no tables.
-const FEW: usize = 8;
-
-/// Appends the numbers that are the results for these, in a program without dimensions. `false` for another program, or arguments that do
-/// not fit.
+/// Executes the program on the arguments of the tables. `false` if a strip would take too much memory.
 ///
 /// # Errors
 /// As for [`run`].
-pub fn call(code: &Code, given: &[Scalar], found: &mut Scalars) -> Result<bool> {
-    let Some(Numbers { arguments, results, ready }) = &code.numbers else { return Ok(false) };
-    if !arguments.iter().map(|(_, t)| *t).eq(given.iter().map(|x| x.ty())) {
-        return Ok(false);
-    }
-    if let Some(call) = code.library.call
-        && given.len() <= FEW
-        && results.len() <= FEW
-    {
-        let mut words = [[0; FEW]; 2];
-        words[0].iter_mut().zip(given).for_each(|(word, x)| set(word, *x));
-        // SAFETY: the library is one of this program: it reads a word for each argument, writes one for each result, and no others.
-        if unsafe { call(words[0].as_ptr(), words[1].as_mut_ptr()) } == 0 {
-            for (word, (_, t)) in words[1].iter().zip(results) {
-                // SAFETY: each word has a number of its type now.
-                found.push(unsafe { scalar(std::ptr::from_ref(word).cast(), *t) });
-            }
-            return Ok(true);
-        }
-        // What has failed is found by the other way.
-    }
-    let (mut kept, mut own) = (ready.try_lock(), None);
-    let place = kept.as_deref_mut().unwrap_or(&mut own);
-    let Spare { tables, memory } = place.get_or_insert_with(|| {
-        let Spare { mut tables, mut memory } = Spare::default();
-        tables.reset(code);
-        code.put_literals(&mut tables, &mut memory);
-        Spare { tables, memory }
-    });
-    for ((at, _), x) in arguments.iter().zip(given) {
-        set(&mut tables.cells[*at], *x);
-    }
-    let executed = execute(code, tables, memory);
-    if !matches!(executed, Ok(true)) {
-        // The record of the failure is in the tables.
-        *place = None;
-        return executed;
-    }
-    for (at, t) in results {
-        // SAFETY: the program has computed its results, each in its cell.
-        found.push(unsafe { scalar(tables.columns[*at], *t) });
-    }
-    executed
-}
-
-/// Executes the program on the arguments of the tables. `false` if a strip would take too much memory.
-fn execute(code: &Code, tables: &mut Tables, memory: &mut Memory) -> Result<bool> {
+pub fn execute(code: &Code, Spare { tables, memory }: &mut Spare) -> Result<bool> {
     let (program, layout) = (&code.program, &code.layout);
     let run = Run {
         arrays: tables.arrays.as_ptr(),

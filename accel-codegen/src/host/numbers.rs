@@ -33,16 +33,12 @@ pub fn call(program: &Program, layout: &Layout) -> String {
         let _ = writeln!(cells, "    {t} c{c};");
         addresses.push(format!("&c{c}"));
     }
-    let words = |arrays: &[ArrayId]| -> Vec<usize> {
-        arrays.iter().flat_map(|a| (layout.columns[*a]..).take(program.arrays[*a].columns.len())).collect()
+    let copies = |arrays: &[ArrayId], copy: fn(usize, usize) -> String| -> String {
+        let columns = arrays.iter().flat_map(|a| (layout.columns[*a]..).take(program.arrays[*a].columns.len()));
+        columns.enumerate().map(|(word, c)| copy(word, c)).collect()
     };
-    let copies = |columns: Vec<usize>, line: fn(usize, usize) -> String| -> String {
-        columns.into_iter().enumerate().map(|(k, c)| line(k, c)).collect()
-    };
-    let given =
-        copies(words(&program.inputs), |k, c| format!("    __builtin_memcpy(&c{c}, given + {k}, sizeof c{c});\n"));
-    let found =
-        copies(words(&program.results), |k, c| format!("    __builtin_memcpy(found + {k}, &c{c}, sizeof c{c});\n"));
+    let given = copies(&program.inputs, |k, c| format!("    __builtin_memcpy(&c{c}, given + {k}, sizeof c{c});\n"));
+    let found = copies(&program.results, |k, c| format!("    __builtin_memcpy(found + {k}, &c{c}, sizeof c{c});\n"));
     let (addresses, length) = (addresses.join(", "), record_length(program));
     format!(
         "

@@ -63,7 +63,7 @@ impl Module {
     /// # Errors
     /// Those of [`compile_on`].
     pub fn function<I, A, R, O>(
-        mut self,
+        self,
         name: &'static str,
         program: impl Borrow<Afun<A, R>>,
         arguments: impl Fn(I) -> Result<A, Failure> + 'static,
@@ -76,14 +76,11 @@ impl Module {
         O: Serialize,
     {
         let program = compile_on(self.backend, program)?;
-        let function = move |input: &RawValue| {
-            let repetition = repetition(input)?;
-            let arguments = arguments(serde_json::from_str(input.get())?)?;
+        Ok(self.with(name, move |input: I, repetition| {
+            let arguments = arguments(input)?;
             let (result, timings) = repetition.run(|| program.run(&arguments))?;
-            Ok((to_raw_value(&output(result))?, timings))
-        };
-        self.functions.push((name, Box::new(function)));
-        Ok(self)
+            Ok((output(result), timings))
+        }))
     }
 
     /// With one more function, which is a program of numbers: the input and the output are its numbers.
@@ -91,7 +88,7 @@ impl Module {
     /// # Errors
     /// Those of [`compile_on`].
     pub fn function_of_numbers<A: Numbers, R: Numbers>(
-        mut self,
+        self,
         name: &'static str,
         program: impl Borrow<Afun<A, R>>,
     ) -> Result<Module, Error>
@@ -100,13 +97,23 @@ impl Module {
         R::Values: Serialize,
     {
         let program = compile_on(self.backend, program)?;
+        Ok(self
+            .with(name, move |argument: A::Values, repetition| Ok(repetition.run(|| program.call(argument.clone()))?)))
+    }
+
+    /// With one more function, from its input to its output.
+    fn with<I: DeserializeOwned, O: Serialize>(
+        mut self,
+        name: &'static str,
+        function: impl Fn(I, Repetition) -> Result<(O, Vec<Timing>), Failure> + 'static,
+    ) -> Module {
         let function = move |input: &RawValue| {
-            let argument: A::Values = serde_json::from_str(input.get())?;
-            let (result, timings) = Repetition::default().run(|| program.call(argument.clone()))?;
-            Ok((to_raw_value(&result)?, timings))
+            let repetition = repetition(input)?;
+            let (output, timings) = function(serde_json::from_str(input.get())?, repetition)?;
+            Ok((to_raw_value(&output)?, timings))
         };
         self.functions.push((name, Box::new(function)));
-        Ok(self)
+        self
     }
 
     /// The function of that name.
