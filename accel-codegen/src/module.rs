@@ -27,7 +27,7 @@ pub struct Options {
 #[derive(Clone, Debug)]
 pub struct Module {
     /// The text. It defines `int accel_run(run *)`: the program, which returns 0, or 1 with a record in `fault`; and for programs of numbers
-    /// only `int accel_call(const i64 *given, i64 *found)`, see NOTE [Programs of numbers]. Where it needs
+    /// only `int accel_call(const scalar *given, scalar *found)`, see NOTE [Programs of numbers]. Where it needs
     /// one of the functions `accel_polygamma`, `accel_parallel`, `accel_threads`, `accel_product_f32` and `accel_product_f64`, it defines
     /// a variable of that name for its address, which must be set before use.
     pub source: String,

@@ -1,6 +1,7 @@
 //! What the generated code and this crate hand each other: the same layouts as in the prelude of `accel-codegen`'s C, where they are
 //! explained.
 
+use accel_core::repr::Scalar;
 use std::ffi::c_void;
 
 /// An array of the table.
@@ -70,8 +71,8 @@ pub type Function = unsafe extern "C" fn(*const Array, *const Task, *mut i64) ->
 /// The whole program: 0, or 1 with a record of what went wrong.
 pub type Entry = unsafe extern "C" fn(*mut Run) -> i32;
 
-/// A program of numbers: from the words of the arguments to those of the results. 0, or 1 if it has failed.
-pub type Call = unsafe extern "C" fn(*const i64, *mut i64) -> i32;
+/// A program of numbers: sets the values of the results, whose types are there, to those for the arguments. 0, or 1 if it has failed.
+pub type Call = unsafe extern "C" fn(*const Scalar, *mut Scalar) -> i32;
 
 /// Polygamma of order `n`, for the variable `accel_polygamma`.
 pub extern "C" fn polygamma(n: i32, x: f64) -> f64 {

@@ -1,6 +1,6 @@
 //! Programs in which no array has dimensions, called with numbers.
 //!
-//! A program of scalar code only has a function of words: NOTE [Programs of numbers] of the generator. Others have tables as runs on arrays
+//! A program of scalar code only has a function of scalars: NOTE [Programs of numbers] of the generator. Others have tables as runs on arrays
 //! do; they are kept from call to call.
 
 use crate::memory::{scalar, set};
@@ -13,44 +13,37 @@ use std::sync::Mutex;
 
 /// What is known of such a program.
 pub struct Numbers {
-    /// The places among the columns, and the types, of what arguments and results consist of.
+    /// The place among the columns and the type of each scalar that the arguments consist of.
     arguments: Vec<(usize, ScalarType)>,
-    results: Vec<(usize, ScalarType)>,
+    /// The same of the results, with a zero of the type.
+    results: Vec<(usize, Scalar)>,
     /// What the last call leaves. The tables are those of the next one but for the arguments, as all that the program writes is in cells.
     kept: Mutex<Option<Spare>>,
 }
 
-/// Functions of words have up to so many arguments and results.
-const FEW: usize = 8;
-
 impl Numbers {
     /// `None` for a program with dimensions.
     pub fn new(program: &Program, layout: &Layout) -> Option<Numbers> {
-        let places = |arrays: &[ArrayId]| {
+        let places = |arrays: &[ArrayId]| -> Vec<_> {
             let of = |a: &ArrayId| (layout.columns[*a]..).zip(program.arrays[*a].columns.clone());
             arrays.iter().flat_map(of).collect()
         };
-        let (arguments, results) = (places(&program.inputs), places(&program.results));
+        let arguments = places(&program.inputs);
+        let results = places(&program.results).into_iter().map(|(at, t): (_, ScalarType)| (at, t.zero())).collect();
         program.arrays.iter().all(|a| a.rank == 0).then(|| Numbers { arguments, results, kept: Mutex::default() })
     }
 
-    /// Calls the function of words. `false` if there is none or it has failed.
-    fn call_with_words(&self, code: &Code, given: &[Scalar], found: &mut Scalars) -> bool {
+    /// Calls the function of scalars. `false` if there is none or it has failed.
+    fn call_directly(&self, code: &Code, given: &[Scalar], found: &mut Scalars) -> bool {
         let Some(call) = code.library.call else { return false };
-        if given.len() > FEW || self.results.len() > FEW {
-            return false;
+        let first = found.len();
+        self.results.iter().for_each(|(_, zero)| found.push(*zero));
+        // SAFETY: the library is one of this program: it reads as many scalars of these types, and sets the values of as many results.
+        let failed = unsafe { call(given.as_ptr(), found[first..].as_mut_ptr()) } != 0;
+        if failed {
+            found.truncate(first);
         }
-        let (mut arguments, mut results) = ([0; FEW], [0; FEW]);
-        arguments.iter_mut().zip(given).for_each(|(word, x)| set(word, *x));
-        // SAFETY: the library is one of this program: it reads a word for each argument, writes one for each result, and no others.
-        if unsafe { call(arguments.as_ptr(), results.as_mut_ptr()) } != 0 {
-            return false;
-        }
-        for (word, (_, t)) in results.iter().zip(&self.results) {
-            // SAFETY: the word has a number of this type now.
-            found.push(unsafe { scalar(std::ptr::from_ref(word).cast(), *t) });
-        }
-        true
+        !failed
     }
 
     /// Executes the program with tables.
@@ -71,9 +64,9 @@ impl Numbers {
             *place = None;
             return executed;
         }
-        for (at, t) in &self.results {
+        for (at, zero) in &self.results {
             // SAFETY: the program has computed its results, each in its cell.
-            found.push(unsafe { scalar(spare.tables.columns[*at], *t) });
+            found.push(unsafe { scalar(spare.tables.columns[*at], zero.ty()) });
         }
         Ok(true)
     }
@@ -89,5 +82,5 @@ pub fn call(code: &Code, given: &[Scalar], found: &mut Scalars) -> Result<bool> 
         return Ok(false);
     }
     // What has failed is told by the other way.
-    if numbers.call_with_words(code, given, found) { Ok(true) } else { numbers.call_with_tables(code, given, found) }
+    if numbers.call_directly(code, given, found) { Ok(true) } else { numbers.call_with_tables(code, given, found) }
 }

@@ -1,10 +1,10 @@
-//! Programs of numbers: `int accel_call(const i64 *given, i64 *found)`.
+//! Programs of numbers: `int accel_call(const scalar *given, scalar *found)`.
 //!
 //! NOTE [Programs of numbers]
 //! A program in which every array has rank 0 is a function of numbers, and one of a few operations takes less time than its tables do. So
-//! there is a second way into a program that consists of scalar code only: it takes the columns of the arguments as words, gives those
-//! of the results, and has everything else on the stack, where the compiler sees through the tables. It returns 1 where the program
-//! fails; what has failed is told by `accel_run`.
+//! there is a second way into a program that consists of scalar code only: it takes the scalars of the arguments, sets those
+//! of the results, whose types are there already, and has everything else on the stack, where the compiler sees through the tables. It returns
+//! 1 where the program fails; what has failed is told by `accel_run`.
 
 use super::is_inline;
 use crate::fault::record_length;
@@ -37,12 +37,15 @@ pub fn call(program: &Program, layout: &Layout) -> String {
         let columns = arrays.iter().flat_map(|a| (layout.columns[*a]..).take(program.arrays[*a].columns.len()));
         columns.enumerate().map(|(word, c)| copy(word, c)).collect()
     };
-    let given = copies(&program.inputs, |k, c| format!("    __builtin_memcpy(&c{c}, given + {k}, sizeof c{c});\n"));
-    let found = copies(&program.results, |k, c| format!("    __builtin_memcpy(found + {k}, &c{c}, sizeof c{c});\n"));
+    let given =
+        copies(&program.inputs, |k, c| format!("    __builtin_memcpy(&c{c}, &given[{k}].value, sizeof c{c});\n"));
+    let found =
+        copies(&program.results, |k, c| format!("    __builtin_memcpy(&found[{k}].value, &c{c}, sizeof c{c});\n"));
     let (addresses, length) = (addresses.join(", "), record_length(program));
     format!(
         "
-int accel_call(const i64 *given, i64 *found) {{
+typedef struct {{ u8 type; u64 value; }} scalar;
+int accel_call(const scalar *given, scalar *found) {{
 {cells}    void *columns[] = {{ {addresses} }};
     i64 fault[{length}];
     run r = {{ .columns = columns, .fault = fault }};

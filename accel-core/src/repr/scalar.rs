@@ -9,8 +9,9 @@ macro_rules! scalars {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum ScalarType { $(#[doc = concat!("`", stringify!($rust), "`")] $variant),* }
 
-        /// One scalar value.
+        /// One scalar value: in memory a byte for the type, and the value at byte 8, where compiled code may find it.
         #[derive(Clone, Copy, Debug)]
+        #[repr(C, u8)]
         pub enum Scalar { $(#[doc = concat!("A value of type `", stringify!($rust), "`")] $variant($rust)),* }
 
         impl Scalar {
