@@ -162,7 +162,7 @@ impl<Args: Arrays, R: Arrays> Compiled<Args, R> {
     }
 
     /// Computes the numbers that are the result for numbers: `f.call(3.0)`, or `f.call((3.0, 4.0))` for several arguments. On the native
-    /// backend that takes some tens of nanoseconds, and no memory, where nothing in the program is an array with dimensions: a compiled
+    /// backend that takes tens of nanoseconds, and no memory, where nothing in the program is an array with dimensions: a compiled
     /// program can be called in the inner loop of another one.
     ///
     /// # Errors
