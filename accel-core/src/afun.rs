@@ -162,8 +162,8 @@ impl<Args: Arrays, R: Arrays> Compiled<Args, R> {
     }
 
     /// Computes the numbers that are the result for numbers: `f.call(3.0)`, or `f.call((3.0, 4.0))` for several arguments. On the native
-    /// backend that takes tens of nanoseconds, and no memory, where nothing in the program is an array with dimensions: a compiled
-    /// program can be called in the inner loop of another one.
+    /// backend that takes tens of nanoseconds where nothing in the program is an array with dimensions, and up to eight numbers take no
+    /// memory: a compiled program can be called in the inner loop of another one.
     ///
     /// # Errors
     /// As for [`run`](Self::run).
