@@ -167,10 +167,10 @@ impl<Args: Arrays, R: Arrays> Compiled<Args, R> {
     ///
     /// # Errors
     /// As for [`run`](Self::run).
-    pub fn call(&self, argument: Args::Values) -> Result<R::Values>
+    pub fn call<X: Elt, Y: Elt>(&self, argument: X) -> Result<Y>
     where
-        Args: Numbers,
-        R: Numbers,
+        Args: Numbers<Values = X>,
+        R: Numbers<Values = Y>,
     {
         // There is no span here: it would take as long as the call.
         let (mut arguments, mut results) = (Scalars::new(), Scalars::new());
@@ -178,7 +178,7 @@ impl<Args: Arrays, R: Arrays> Compiled<Args, R> {
         if !self.executable.call(&arguments, &mut results)? {
             return Ok(self.run(&Args::from_values(argument))?.values());
         }
-        R::Values::from_scalars(&mut results.iter().copied())
+        Y::from_scalars(&mut results.iter().copied())
             .ok_or_else(|| Error::Internal("results of other types than the program's".into()))
     }
 }

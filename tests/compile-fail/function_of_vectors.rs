@@ -1,0 +1,13 @@
+//! Only programs without dimensions are functions of numbers. (Why `call` cannot be used says the same; but how rustc writes the name
+//! of `Compiled` depends on the features.)
+
+use accel::prelude::*;
+
+fn twice<A: Numbers>(f: &Compiled<A, A>, x: A::Values) -> A::Values {
+    f.call(f.call(x).unwrap()).unwrap()
+}
+
+fn main() {
+    let double = compile(afun(|xs: Acc<Vector<f64>>| map(|x| x * 2.0, xs))).unwrap();
+    twice(&double, 3.0);
+}
