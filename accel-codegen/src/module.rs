@@ -3,7 +3,7 @@
 use crate::code::Writer;
 use crate::columns::in_columns;
 use crate::dialect::Dialect;
-use crate::host::{self, is_inline};
+use crate::host::{self, is_inline, is_of_numbers};
 use crate::layout::Layout;
 use crate::liveness::{self, Block, Step};
 use crate::ops::Declarations;
@@ -38,10 +38,12 @@ pub fn emit(program: &Program, options: Options) -> Module {
     let layout = Layout::new(program);
     let body = liveness::analyse(program);
     let mut declarations = Declarations::new(options.vector_math, options.vectors, Dialect::C);
-    let mut kernels = Kernels { program, declarations: &mut declarations, text: String::new(), statements: vec![] };
+    let numbers = is_of_numbers(program);
+    let mut kernels =
+        Kernels { program, numbers, declarations: &mut declarations, text: String::new(), statements: vec![] };
     kernels.block(&body);
     let statements = kernels.statements;
-    let host = host::emit(program, &layout, &mut declarations, &body);
+    let host = host::emit(program, &layout, &mut declarations, &body, numbers);
     // It is cold code: compilers spend half the time on a line of it.
     let kernels = parts::print(statements, host.lines().count() / 2);
     let host = parts::first(&host, &kernels);
@@ -91,6 +93,7 @@ struct run { const array *arrays; i64 *extents; void **columns; block **blocks; 
 /// Prints the kernels; statement `n` has those with `n` in their names.
 struct Kernels<'a> {
     program: &'a Program,
+    numbers: bool,
     declarations: &'a mut Declarations,
     /// Of one statement.
     text: String,
@@ -109,7 +112,7 @@ impl Kernels<'_> {
     fn statement(&mut self, s: &Step) {
         let n = s.number;
         match &s.stmt.op {
-            Op::Loop { to, extents, body } if !is_inline(&s.stmt.op) => {
+            Op::Loop { to, extents, body } if !is_inline(&s.stmt.op, self.numbers) => {
                 self.function(s, &format!("loop_{n}"), |w| {
                     w.aliased = s.aliased();
                     w.elements(to, extents.results.len(), body);

@@ -24,12 +24,10 @@ pub trait Executable: Send + Sync {
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple>;
 
     /// As [`run`](Self::run), for a program whose arguments and results have no dimensions: appends the scalars of the results for those
-    /// of the arguments, both from left to right. `false` if there is no way to do that which is faster than `run`.
-    ///
-    /// # Errors
-    /// As for `run`.
-    fn call(&self, _argument: &[Scalar], _result: &mut Scalars) -> Result<bool> {
-        Ok(false)
+    /// of the arguments, both from left to right. `false`, and nothing is appended, if there is no way to do that which is faster than
+    /// `run`, or if the program fails: `run` tells why.
+    fn call(&self, _argument: &[Scalar], _result: &mut Scalars) -> bool {
+        false
     }
 }
 

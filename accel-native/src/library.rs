@@ -8,7 +8,7 @@ use std::path::Path;
 pub struct Library {
     /// The whole program. It may be called as long as the library exists.
     pub entry: Entry,
-    /// The same as a function of numbers, if it is one.
+    /// The same as a function of numbers, for a program of scalar code only.
     pub call: Option<Call>,
     /// Keeps the code in memory.
     _library: libloading::Library,
@@ -25,7 +25,7 @@ impl Library {
         let library = unsafe { libloading::Library::new(path) }.map_err(failed)?;
         // SAFETY: the generated text defines this symbol as a function of this type.
         let entry = unsafe { *library.get::<Entry>(c"accel_run").map_err(failed)? };
-        // SAFETY: as above; most programs have none.
+        // SAFETY: as above, where it is defined.
         let call = unsafe { library.get::<Call>(c"accel_call") }.ok().map(|f| *f);
         // SAFETY: the library was compiled from generated code, and nobody has it yet.
         unsafe { crate::hooks::set(&library) };

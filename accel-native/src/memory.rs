@@ -1,7 +1,7 @@
 //! The memory of a run: blocks that are used again, and columns of arguments and literals that are borrowed.
 
 use crate::abi::Block;
-use accel_core::repr::{Column, Scalar, ScalarType};
+use accel_core::repr::{Column, ScalarType};
 use accel_pages::{LARGE, advise};
 use std::alloc::Layout;
 use std::ffi::c_void;
@@ -244,26 +244,6 @@ macro_rules! columns {
             match t { $(ScalarType::$variant => {
                 // SAFETY: as the caller promises.
                 vec![unsafe { *data.cast::<$rust>() }].into()
-            })* }
-        }
-
-        /// The number at an address.
-        ///
-        /// # Safety
-        /// There is an element of type `t`.
-        pub unsafe fn scalar(data: *const c_void, t: ScalarType) -> Scalar {
-            match t { $(ScalarType::$variant => {
-                // SAFETY: as the caller promises.
-                Scalar::$variant(unsafe { *data.cast::<$rust>() })
-            })* }
-        }
-
-        /// Puts a number into a cell.
-        pub fn set(cell: &mut i64, x: Scalar) {
-            match x { $(Scalar::$variant(x) => {
-                const { assert!(size_of::<$rust>() <= size_of::<i64>()) };
-                // SAFETY: the cell is at least as large as the number, and aligned for every type.
-                unsafe { *std::ptr::from_mut(cell).cast::<$rust>() = x }
             })* }
         }
     };

@@ -18,11 +18,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// What all runs of a program share.
 pub struct Code {
     pub program: Program,
-    pub library: Arc<Library>,
-    layout: Layout,
-    record_length: usize,
-    /// If no array has dimensions.
+    library: Arc<Library>,
+    /// If it is a program of scalar code only.
     pub numbers: Option<Numbers>,
+    layout: Layout,
     /// The arrays that are literals, and which.
     literals: Vec<(ArrayId, usize)>,
     /// Working memory for strips, and memory for the totals of their tasks.
@@ -33,37 +32,35 @@ pub struct Code {
 
 /// What the last run leaves for the next one.
 #[derive(Default)]
-pub struct Spare {
-    pub tables: Tables,
+struct Spare {
+    tables: Tables,
     memory: Memory,
 }
 
 /// The tables of a run.
 #[derive(Default)]
-pub struct Tables {
+struct Tables {
     extents: Vec<i64>,
     /// The columns of arrays of rank 0; numbers have the alignment of every type.
-    pub cells: Vec<i64>,
-    pub columns: Vec<*mut c_void>,
+    cells: Vec<i64>,
+    columns: Vec<*mut c_void>,
     blocks: Vec<*mut Block>,
     fault: Vec<i64>,
     arrays: Vec<Array>,
 }
-// SAFETY: a run belongs to one thread. The addresses are those of other tables of the run and of literals, which stay where they are as
-// long as the program, or are written anew before they are read.
+// SAFETY: a run belongs to one thread, and writes all addresses anew before it reads any.
 unsafe impl Send for Tables {}
 
 impl Tables {
     /// As they are before a run.
-    fn reset(&mut self, code: &Code) {
-        let layout = &code.layout;
+    fn reset(&mut self, program: &Program, layout: &Layout) {
         let fill = |table: &mut Vec<i64>, n| {
             table.clear();
             table.resize(n, 0);
         };
         fill(&mut self.extents, layout.extent_count);
         fill(&mut self.cells, layout.column_count);
-        fill(&mut self.fault, code.record_length);
+        fill(&mut self.fault, record_length(program));
         self.columns.clear();
         self.columns.extend(self.cells.iter_mut().map(|c| std::ptr::from_mut(c).cast::<c_void>()));
         self.blocks.clear();
@@ -74,7 +71,7 @@ impl Tables {
             columns: columns.wrapping_add(layout.columns[a]),
         };
         self.arrays.clear();
-        self.arrays.extend((0..code.program.arrays.len()).map(entry));
+        self.arrays.extend((0..program.arrays.len()).map(entry));
     }
 }
 
@@ -82,26 +79,15 @@ impl Code {
     pub fn new(program: Program, library: Arc<Library>) -> Code {
         let mut literals = vec![];
         find_literals(&program.body, &mut literals);
-        let layout = Layout::new(&program);
         Code {
-            numbers: Numbers::new(&program, &layout),
-            record_length: record_length(&program),
-            layout,
+            layout: Layout::new(&program),
+            numbers: Numbers::new(&program, &library),
             program,
             library,
             literals,
             pool: Arc::default(),
             totals: Pool::default(),
             spare: Mutex::default(),
-        }
-    }
-
-    /// Makes the tables those of a new run, but for its arguments.
-    pub fn begin(&self, Spare { tables, memory }: &mut Spare) {
-        tables.reset(self);
-        memory.begin();
-        for (to, l) in &self.literals {
-            put(*to, &self.program.literals[*l], &self.layout, tables, memory);
         }
     }
 
@@ -137,17 +123,42 @@ pub struct Context<'a> {
 pub fn run(code: &Code, arguments: &[&RawArray]) -> Result<Option<(Vec<RawArray>, usize)>> {
     let (program, layout) = (&code.program, &code.layout);
     let mut spare = code.spare().take().unwrap_or_default();
-    code.begin(&mut spare);
     let Spare { tables, memory } = &mut *spare;
+    tables.reset(program, layout);
+    memory.begin();
+    let literals = code.literals.iter().map(|(to, l)| (*to, &program.literals[*l]));
     for (to, a) in program.inputs.iter().copied().zip(arguments.iter().copied()) {
         check_size(|| "`argument`".into(), &a.extents)?;
         put(to, a, layout, tables, memory);
     }
-    if !execute(code, &mut spare)? {
+    for (to, a) in literals {
+        put(to, a, layout, tables, memory);
+    }
+    let run = Run {
+        arrays: tables.arrays.as_ptr(),
+        extents: tables.extents.as_mut_ptr(),
+        columns: tables.columns.as_mut_ptr(),
+        blocks: tables.blocks.as_mut_ptr(),
+        fault: tables.fault.as_mut_ptr(),
+        site: 0,
+        calls: &CALLS,
+    };
+    let mut context = Context { run, code, memory, failure: None };
+    // SAFETY: the program was verified, the code was made from it, and the tables are as it expects: inputs and literals are there with
+    // all their elements, the memory of the tables is not moved, and no one else uses the context or the tables meanwhile.
+    let failed = unsafe { (code.library.entry)(std::ptr::from_mut(&mut context).cast()) } != 0;
+    let Context { run, memory, failure, .. } = context;
+    let Tables { extents, columns, blocks, fault, .. } = &*tables;
+    if failed && failure.is_none() && fault[0] == STRIP {
         return Ok(None);
     }
-    let Spare { tables, memory } = &mut *spare;
-    let Tables { extents, columns, blocks, .. } = &*tables;
+    if failed {
+        let shape = |a: ArrayId| {
+            let first = layout.extents[a];
+            extents[first..first + program.arrays[a].rank].iter().map(|e| *e as usize).collect()
+        };
+        return Err(failure.unwrap_or_else(|| fault::error(program, fault, run.site as usize, shape)));
+    }
     let result = |a: &ArrayId| {
         let (info, e, c) = (&program.arrays[*a], layout.extents[*a], layout.columns[*a]);
         let shape: RawExtents = extents[e..e + info.rank].iter().map(|e| *e as usize).collect();
@@ -163,39 +174,6 @@ pub fn run(code: &Code, arguments: &[&RawArray]) -> Result<Option<(Vec<RawArray>
     memory.end();
     *code.spare() = Some(spare);
     Ok(Some((results, peak)))
-}
-
-/// Executes the program on the arguments of the tables. `false` if a strip would take too much memory.
-///
-/// # Errors
-/// As for [`run`].
-pub fn execute(code: &Code, Spare { tables, memory }: &mut Spare) -> Result<bool> {
-    let (program, layout) = (&code.program, &code.layout);
-    let run = Run {
-        arrays: tables.arrays.as_ptr(),
-        extents: tables.extents.as_mut_ptr(),
-        columns: tables.columns.as_mut_ptr(),
-        blocks: tables.blocks.as_mut_ptr(),
-        fault: tables.fault.as_mut_ptr(),
-        site: 0,
-        calls: &CALLS,
-    };
-    let mut context = Context { run, code, memory, failure: None };
-    // SAFETY: the program was verified, the code was made from it, and the tables are as it expects: inputs and literals are there with
-    // all their elements, the memory of the tables is not moved, and no one else uses the context or the tables meanwhile.
-    let failed = unsafe { (code.library.entry)(std::ptr::from_mut(&mut context).cast()) } != 0;
-    if !failed {
-        return Ok(true);
-    }
-    let Context { run, failure, .. } = context;
-    if failure.is_none() && tables.fault[0] == STRIP {
-        return Ok(false);
-    }
-    let shape = |a: ArrayId| {
-        let first = layout.extents[a];
-        tables.extents[first..first + program.arrays[a].rank].iter().map(|e| *e as usize).collect()
-    };
-    Err(failure.unwrap_or_else(|| fault::error(program, &tables.fault, run.site as usize, shape)))
 }
 
 /// Makes an argument or a literal known.

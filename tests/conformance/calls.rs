@@ -40,7 +40,7 @@ fn tuples(t: &Suite) {
     }));
     f.gives(((2.25, (-3, true)), 1.5), (((-3, 2.75), false), (1.5, 2)));
     f.gives(((-7.5, (4, false)), f32::INFINITY), (((4, -7.0), true), (f32::INFINITY, -7)));
-    // More numbers than a few.
+    // More numbers than are kept without memory.
     let sums = t.function(afun(|x: Acc<Scalar<Eight>>, y: Acc<Scalar<Eight>>| {
         zip_with(
             |(a, b, c, d, e, f, g, h), (i, j, k, l, m, n, o, p)| {
@@ -73,7 +73,7 @@ fn choices_and_loops(t: &Suite) {
     larger.gives((3.0, 2.0), 3.0);
 }
 
-/// More operations than are done without a function of their own.
+/// More operations than the host program does itself in other programs.
 fn long_code(t: &Suite) {
     let horner = |x: Exp<f64>| (0..100).fold(x, |y, k| y * x + k as f64);
     let f = t.function(afun(move |x: Acc<Scalar<f64>>| map(horner, x)));

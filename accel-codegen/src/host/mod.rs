@@ -11,6 +11,7 @@ mod numbers;
 mod parts;
 mod strip;
 
+pub use numbers::are_all as is_of_numbers;
 pub use strip::largest as largest_strip;
 
 use crate::code::{Writer, is_straight};
@@ -32,28 +33,38 @@ pub fn prelude() -> String {
     format!("enum {{ SMALL = {SMALL}, NEGATIVE = {negative}, MEMORY = {memory} }};\n{}", include_str!("prelude.c"))
 }
 
-/// Whether a statement is so small that the host program does it itself.
-pub fn is_inline(op: &Op) -> bool {
-    matches!(op, Op::Loop { extents, body, .. } if extents.results.is_empty() && cost(&body.instrs) <= 50)
+/// Whether a statement is so small that the host program does it itself. One of numbers does all that it can.
+pub fn is_inline(op: &Op, numbers: bool) -> bool {
+    let most = if numbers { numbers::MOST } else { 50 };
+    matches!(op, Op::Loop { extents, body, .. } if extents.results.is_empty() && cost(&body.instrs) <= most)
 }
 
-/// The functions of a program's statements; the last one, `accel_run`, is the whole program. Before it may be `accel_call`: see NOTE
-/// [Programs of numbers].
-pub fn emit(program: &Program, layout: &Layout, declarations: &mut Declarations, body: &Block) -> String {
+/// The functions of a program's statements; the last one, `accel_run`, is the whole program. Before it is `accel_call` in a program of
+/// `numbers`: see NOTE [Programs of numbers].
+pub fn emit(
+    program: &Program,
+    layout: &Layout,
+    declarations: &mut Declarations,
+    body: &Block,
+    numbers: bool,
+) -> String {
     let mut w = Writer::new(program, declarations, 0);
     w.host = Some(layout);
-    let mut host = Host { w, layout, functions: String::new(), count: 0 };
-    if !numbers::are_all(program) {
+    let mut host = Host { w, layout, numbers, functions: String::new(), count: 0 };
+    if !numbers {
         host.function("int accel_run", |h| h.block(body));
         return host.functions;
     }
     host.function("static int program", |h| h.block(body));
-    host.functions + &numbers::call(program, layout)
+    host.call();
+    host.functions
 }
 
 struct Host<'a> {
     w: Writer<'a>,
     layout: &'a Layout,
+    /// Whether the program is one of numbers.
+    numbers: bool,
     /// Complete functions.
     functions: String,
     /// How many blocks have become functions.
@@ -85,12 +96,13 @@ impl Host<'_> {
     fn step(&mut self, s: &Step) {
         self.w.site = s.stmt.site;
         self.w.open("");
-        if !matches!(&s.stmt.op, Op::Loop { body, .. } if is_inline(&s.stmt.op) && is_straight(body)) {
+        let inline = is_inline(&s.stmt.op, self.numbers);
+        if !matches!(&s.stmt.op, Op::Loop { body, .. } if inline && is_straight(body)) {
             self.w.line(format!("r->site = {};", s.stmt.site));
         }
         match &s.stmt.op {
             Op::Literal { to, literal } => self.literal(*to, *literal),
-            Op::Loop { to, body, .. } if is_inline(&s.stmt.op) => self.scalars(to, body),
+            Op::Loop { to, body, .. } if inline => self.scalars(to, body),
             Op::Loop { to, extents, body } => self.loop_(s, to, extents, body),
             Op::Reduce { to, extents, rows } => self.reduce(s, *to, extents, rows),
             Op::Scan { to, extents, rows, .. } => self.scan(s, *to, extents, rows),

@@ -6,44 +6,45 @@
 //! of the results, whose types are there already, and has everything else on the stack, where the compiler sees through the tables. It returns
 //! 1 where the program fails; what has failed is told by `accel_run`.
 
-use super::is_inline;
+use super::{Host, is_inline};
 use crate::fault::record_length;
-use crate::layout::Layout;
-use accel_fusion::kernel::{self, ArrayId, Op, Program};
+use accel_fusion::kernel::{ArrayId, Block, Op, Program};
 use std::fmt::Write;
+
+/// What costs more is a kernel: it takes longer than tables do, and compilers need more than twice as long for a function of twice the size.
+pub const MOST: usize = 5_000;
 
 /// Whether a program consists of scalar code only.
 pub fn are_all(program: &Program) -> bool {
     program.arrays.iter().all(|a| a.rank == 0) && is_scalar_code(&program.body)
 }
 
-fn is_scalar_code(b: &kernel::Block) -> bool {
+fn is_scalar_code(b: &Block) -> bool {
     b.stmts.iter().all(|s| match &s.op {
-        Op::Loop { .. } => is_inline(&s.op),
+        Op::Loop { .. } => is_inline(&s.op, true),
         Op::If { .. } | Op::While { .. } => s.op.blocks().into_iter().all(is_scalar_code),
         _ => false,
     })
 }
 
-/// The function for such a program, which calls `program`.
-pub fn call(program: &Program, layout: &Layout) -> String {
-    let types: Vec<_> = program.arrays.iter().flat_map(|a| &a.columns).collect();
-    let (mut cells, mut addresses) = (String::new(), vec![]);
-    for (c, t) in types.iter().enumerate() {
-        let _ = writeln!(cells, "    {t} c{c};");
-        addresses.push(format!("&c{c}"));
-    }
-    let copies = |arrays: &[ArrayId], copy: fn(usize, usize) -> String| -> String {
-        let columns = arrays.iter().flat_map(|a| (layout.columns[*a]..).take(program.arrays[*a].columns.len()));
-        columns.enumerate().map(|(word, c)| copy(word, c)).collect()
-    };
-    let given =
-        copies(&program.inputs, |k, c| format!("    __builtin_memcpy(&c{c}, &given[{k}].value, sizeof c{c});\n"));
-    let found =
-        copies(&program.results, |k, c| format!("    __builtin_memcpy(&found[{k}].value, &c{c}, sizeof c{c});\n"));
-    let (addresses, length) = (addresses.join(", "), record_length(program));
-    format!(
-        "
+impl Host<'_> {
+    /// Adds the function for such a program, and `accel_run`. Both call `program`.
+    pub fn call(&mut self) {
+        let program = self.w.program;
+        let types = program.arrays.iter().flat_map(|a| &a.columns);
+        let cells: String = types.enumerate().map(|(c, t)| format!("    {t} c{c};\n")).collect();
+        let addresses: Vec<_> = (0..self.layout.column_count).map(|c| format!("&c{c}")).collect();
+        let copies = |arrays: &[ArrayId], copy: fn(usize, usize) -> String| -> String {
+            arrays.iter().flat_map(|a| self.columns(*a)).enumerate().map(|(k, c)| copy(k, c)).collect()
+        };
+        let given =
+            copies(&program.inputs, |k, c| format!("    __builtin_memcpy(&c{c}, &given[{k}].value, sizeof c{c});\n"));
+        let found =
+            copies(&program.results, |k, c| format!("    __builtin_memcpy(&found[{k}].value, &c{c}, sizeof c{c});\n"));
+        let (addresses, length) = (addresses.join(", "), record_length(program));
+        let _ = write!(
+            self.functions,
+            "
 typedef struct {{ u8 type; u64 value; }} scalar;
 int accel_call(const scalar *given, scalar *found) {{
 {cells}    void *columns[] = {{ {addresses} }};
@@ -57,5 +58,6 @@ int accel_run(run *r) {{
     return program(r);
 }}
 "
-    )
+        );
+    }
 }
