@@ -175,6 +175,7 @@ impl<Args: Arrays, R: Arrays> Compiled<Args, R> {
         // There is no span here: it would take as long as the call.
         let (mut arguments, mut results) = (Scalars::new(), Scalars::new());
         argument.to_scalars(&mut arguments);
+        Y::Repr::zeros(&mut results);
         if !self.executable.call(&arguments, &mut results) {
             return Ok(self.run(&Args::from_values(argument))?.values());
         }

@@ -2,7 +2,7 @@
 
 use crate::ast::{Program, conforms};
 use crate::error::{Error, Result};
-use crate::repr::{ArrayTuple, RawTy, Scalar, Scalars};
+use crate::repr::{ArrayTuple, RawTy, Scalar};
 
 /// Something that can run programs.
 pub trait Backend: Send + Sync {
@@ -23,10 +23,10 @@ pub trait Executable: Send + Sync {
     /// An argument of another type, and everything that is checked at run time: indices, extents, division by zero.
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple>;
 
-    /// As [`run`](Self::run), for a program whose arguments and results have no dimensions: appends the scalars of the results for those
-    /// of the arguments, both from left to right. `false`, and nothing is appended, if there is no way to do that which is faster than
-    /// `run`, or if the program fails: `run` tells why.
-    fn call(&self, _argument: &[Scalar], _result: &mut Scalars) -> bool {
+    /// As [`run`](Self::run), for a program whose arguments and results have no dimensions: from the scalars of the arguments to those of
+    /// the results, both from left to right. The results have their types already. `false` if there is no way to do that which is faster
+    /// than `run`, if something has another type than in the program, or if the program fails: `run` tells why.
+    fn call(&self, _argument: &[Scalar], _result: &mut [Scalar]) -> bool {
         false
     }
 }

@@ -40,7 +40,7 @@ use accel_core::backend::{Backend, Executable, check_argument};
 use accel_core::error::{Error, Result};
 use accel_core::interp::Interpreter;
 use accel_core::print;
-use accel_core::repr::{ArrayTuple, RawArray, RawTy, Scalar, Scalars};
+use accel_core::repr::{ArrayTuple, RawArray, RawTy, Scalar};
 use accel_fusion::kernel;
 use accel_fusion::optimize::{Optimized, optimize};
 use accel_fusion::strip::{dissolve, strips};
@@ -173,7 +173,7 @@ impl Executable for Compiled {
             .ok_or_else(|| Error::Internal("a program with too few results".into()))
     }
 
-    fn call(&self, argument: &[Scalar], result: &mut Scalars) -> bool {
+    fn call(&self, argument: &[Scalar], result: &mut [Scalar]) -> bool {
         // Arrays without dimensions have no extents to assume anything of.
         self.kernels.code.numbers.as_ref().is_some_and(|n| n.call(argument, result))
     }

@@ -2,7 +2,7 @@
 
 use crate::abi::Call;
 use crate::library::Library;
-use accel_core::repr::{Scalar, ScalarType, Scalars};
+use accel_core::repr::{Scalar, ScalarType};
 use accel_fusion::kernel::{ArrayId, Program};
 
 /// The function of such a program. It may be called as long as the library exists.
@@ -10,33 +10,25 @@ pub struct Numbers {
     call: Call,
     /// The types of what the arguments consist of.
     arguments: Vec<ScalarType>,
-    /// Zeros of the types of what the results consist of.
-    results: Vec<Scalar>,
+    /// The same of the results.
+    results: Vec<ScalarType>,
 }
 
 impl Numbers {
     /// `None` for other programs.
     pub fn new(program: &Program, library: &Library) -> Option<Numbers> {
-        let call = library.call?;
-        let types = |arrays: &[ArrayId]| -> Vec<ScalarType> {
-            arrays.iter().flat_map(|a| program.arrays[*a].columns.iter().copied()).collect()
-        };
-        let results = types(&program.results).into_iter().map(ScalarType::zero).collect();
-        Some(Numbers { call, arguments: types(&program.inputs), results })
+        let types =
+            |arrays: &[ArrayId]| arrays.iter().flat_map(|a| program.arrays[*a].columns.iter().copied()).collect();
+        Some(Numbers { call: library.call?, arguments: types(&program.inputs), results: types(&program.results) })
     }
 
-    /// Appends the numbers that are the results for these. `false` if these do not fit or the program fails.
-    pub fn call(&self, given: &[Scalar], found: &mut Scalars) -> bool {
-        if !self.arguments.iter().copied().eq(given.iter().map(|x| x.ty())) {
-            return false;
-        }
-        let first = found.len();
-        self.results.iter().for_each(|zero| found.push(*zero));
+    /// Computes the numbers that are the results for these. `false` if they have other types than the program's, or it fails.
+    #[inline]
+    pub fn call(&self, given: &[Scalar], found: &mut [Scalar]) -> bool {
+        let fit = |types: &[ScalarType], xs: &[Scalar]| types.iter().copied().eq(xs.iter().map(|x| x.ty()));
         // SAFETY: the library is one of this program: it reads as many scalars of these types, and sets the values of as many results.
-        let failed = unsafe { (self.call)(given.as_ptr(), found[first..].as_mut_ptr()) } != 0;
-        if failed {
-            found.truncate(first);
-        }
-        !failed
+        fit(&self.arguments, given)
+            && fit(&self.results, found)
+            && unsafe { (self.call)(given.as_ptr(), found.as_mut_ptr()) } == 0
     }
 }

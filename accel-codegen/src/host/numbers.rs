@@ -45,7 +45,7 @@ impl Host<'_> {
         let _ = write!(
             self.functions,
             "
-typedef struct {{ u8 type; u64 value; }} scalar;
+typedef struct {{ u64 type; u64 value; }} scalar;
 int accel_call(const scalar *given, scalar *found) {{
 {cells}    void *columns[] = {{ {addresses} }};
     i64 fault[{length}];

@@ -2,7 +2,7 @@
 
 use super::names::{Equal, Guard, Inv, X, Y};
 use crate::repr::scalar::ScalarElt;
-use crate::repr::{RawTy, ScalarType};
+use crate::repr::{RawTy, ScalarType, Scalars};
 use std::marker::PhantomData;
 
 /// The representation type of arrays with shape `Sh` and elements `T`; only an index, it has no values.
@@ -12,6 +12,8 @@ pub struct Arr<Sh, T>(PhantomData<(Sh, T)>);
 pub trait Repr: seal::Sealed + 'static {
     /// The type as data.
     fn raw() -> RawTy;
+    /// Appends zeros of the scalars that an element of the type consists of, left to right. An array is no element.
+    fn zeros(out: &mut Scalars);
 }
 
 mod seal {
@@ -27,20 +29,30 @@ impl Repr for () {
     fn raw() -> RawTy {
         RawTy::Unit
     }
+    #[inline]
+    fn zeros(_: &mut Scalars) {}
 }
 macro_rules! scalar_repr { ($($t:ty)*) => { $(impl Repr for $t {
     fn raw() -> RawTy { RawTy::Scalar(<$t as ScalarElt>::SCALAR) }
+    #[inline]
+    fn zeros(out: &mut Scalars) { out.push(<$t>::default().to_scalar()) }
 })* } }
 scalar_repr!(bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
 impl<A: Repr, B: Repr> Repr for (A, B) {
     fn raw() -> RawTy {
         RawTy::pair(A::raw(), B::raw())
     }
+    #[inline]
+    fn zeros(out: &mut Scalars) {
+        A::zeros(out);
+        B::zeros(out)
+    }
 }
 impl<Sh: Repr, T: Repr> Repr for Arr<Sh, T> {
     fn raw() -> RawTy {
         RawTy::array(Sh::raw(), T::raw())
     }
+    fn zeros(_: &mut Scalars) {}
 }
 
 /// The run-time representation of the type `T`: there is exactly one per type.
