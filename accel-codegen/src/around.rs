@@ -13,6 +13,7 @@
 use crate::code::Writer;
 use crate::kernels::{index, names};
 use crate::ops;
+use crate::prefetch::is_quick;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Code, Program};
 
@@ -49,7 +50,9 @@ impl Writer<'_> {
             w.braces("if (around)", |w| {
                 w.line(format!("end = p + {count} - (i64)((u64)({column} + p) % 64 / {size});"));
                 w.line("if (end > to) end = to;");
-                w.prefetch(body, &index(rank), count);
+                if !is_quick(body) {
+                    w.prefetch(body, &index(rank), count);
+                }
             });
             for (c, t) in types.iter().enumerate() {
                 let (global, piece) = match w.is_opencl() {

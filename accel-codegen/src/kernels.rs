@@ -6,6 +6,7 @@
 use crate::around::pieces;
 use crate::code::{Writer, is_smooth};
 use crate::ops;
+use crate::prefetch::is_quick;
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use accel_fusion::kernel::{ArrayId, Code, Known, Rows};
@@ -235,10 +236,12 @@ impl Writer<'_> {
             }
             let x = names("x", types);
             w.braces(&format!("for (; k + {lanes} <= to; k += {lanes})"), |w| {
-                if source("k") == "k" {
+                if source("k") == "k" && !is_quick(&rows.element) {
                     w.prefetch(&rows.element, &row_index(outer, "k"), lanes);
                 }
-                w.braces(&format!("for (int l = 0; l < {lanes}; l++)"), |w| {
+                // In vectors of 8.
+                let unrolled = if w.is_opencl() { format!("UNROLLED({}) ", lanes / 8) } else { String::new() };
+                w.braces(&format!("{unrolled}for (int l = 0; l < {lanes}; l++)"), |w| {
                     w.declare(&x, types);
                     w.code(&rows.element, &row_index(outer, &source("k + l")), &x);
                     combine(w, &lane("l"), &|c| format!("x{c}"));

@@ -4,8 +4,6 @@
 use crate::code::LANES;
 use crate::cost::{SMALL, TASK};
 
-/// An operation is cut into at most about this many tasks.
-const TASKS: usize = 64;
 /// Rows are split if there are fewer than this: more keep all threads busy by themselves.
 const FEW_ROWS: usize = 16;
 
@@ -16,20 +14,20 @@ const STRIP_TASKS: usize = 16;
 /// The partial totals of all tasks take at most this many bytes, if there is more than one task.
 const TOTALS: usize = 64 << 20;
 
-/// How many of `n` positions, each of which takes about `cost` operations, a task has.
-pub fn task_size(n: usize, cost: usize) -> usize {
+/// How many of `n` positions, each of which takes about `cost` operations, a task has, if there are to be about `most` tasks at most.
+pub fn task_size(n: usize, cost: usize, most: usize) -> usize {
     if n.saturating_mul(cost) < SMALL {
         return n;
     }
     // Whole cache lines where elements are cheap, so that tasks do not write to the same one.
     let lines = if cost * 64 <= TASK { 64 } else { 1 };
-    (TASK / cost).max(n.div_ceil(TASKS)).max(1).next_multiple_of(lines)
+    (TASK / cost).max(n.div_ceil(most)).max(1).next_multiple_of(lines)
 }
 
-/// The length of the parts that rows of `len` elements are split into, if they are.
-pub fn part_size(rows: usize, len: usize, cost: usize) -> Option<usize> {
+/// The length of the parts that rows of `len` elements are split into, if they are: about `most` parts of a row at most.
+pub fn part_size(rows: usize, len: usize, cost: usize, most: usize) -> Option<usize> {
     let few = rows > 0 && rows < FEW_ROWS;
-    (few && len >= 256 && len.saturating_mul(cost) >= SMALL).then(|| (TASK / cost).max(128).max(len.div_ceil(TASKS)))
+    (few && len >= 256 && len.saturating_mul(cost) >= SMALL).then(|| (TASK / cost).max(128).max(len.div_ceil(most)))
 }
 
 /// How many of `n` positions a task of strips has; `partial` are the bytes of its totals, `cost` is that of a position.

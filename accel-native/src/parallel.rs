@@ -19,6 +19,9 @@ use std::ffi::c_void;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// An operation is cut into at most about this many tasks.
+const TASKS: usize = 64;
+
 /// The callbacks.
 pub static CALLS: Calls = Calls { allocate, release, ranges, reduce, scan, strip: strip::strip };
 
@@ -184,7 +187,7 @@ impl Context<'_> {
         part: Function,
         finish: impl Fn(&mut Context, &[Task], &Task) -> Outcome,
     ) -> Outcome {
-        let Some(size) = part_size(rows, len, cost) else {
+        let Some(size) = part_size(rows, len, cost, TASKS) else {
             // SAFETY: as the caller promises.
             return unsafe {
                 let all = Task { len: len as i64, ..range(0, rows, extents) };
@@ -284,7 +287,7 @@ impl<T> Shared<T> {
 
 /// The positions up to `n`, each of which takes about `cost` operations, in ranges for a task each.
 fn cut(n: usize, cost: usize) -> impl Iterator<Item = Range<usize>> {
-    let size = task_size(n, cost);
+    let size = task_size(n, cost, TASKS);
     (0..n).step_by(size.max(1)).map(move |from| from..n.min(from + size))
 }
 

@@ -3,8 +3,16 @@
 use super::gpu::AT_ONCE;
 use super::{Kernel, Launch, Shape, Sizes, Target, Work, size_of};
 use crate::around::LARGE;
-use crate::tasks::task_size;
+use crate::tasks;
 use accel_core::repr::ScalarType;
+
+// NOTE [Groups for the threads of a processor]
+// A device that is a processor gives its threads several groups at once: pocl half of what is left, but not more than 64 groups of few
+// (its 3.1). With some tens of groups each thread would get half of a statement, and the statement would take as long as the slower of the two
+// if one is held up. So there are more of them than tasks of the native backend, whose threads take them one by one.
+
+/// How many groups a statement has at most, about, on a processor.
+pub const TASKS: usize = 512;
 
 /// The work-items of a group, if the device takes so many.
 const GROUP: usize = 256;
@@ -57,7 +65,7 @@ pub fn ranges(kernel: &Kernel, n: usize, size: usize, rest: Rest, target: &Targe
 pub fn positions(kernel: &Kernel, n: usize, cost: usize, len: usize, target: &Target) -> Launch {
     let size = match target.shape {
         Shape::Gpu => 1,
-        Shape::Cpu => task_size(n, cost),
+        Shape::Cpu => tasks::task_size(n, cost, TASKS),
     };
     ranges(kernel, n, size, Rest { len, row: 0, slot: None }, target)
 }
@@ -77,7 +85,7 @@ pub fn loop_(kernel: &Kernel, sizes: &Sizes, cost: usize, pieces: &[ScalarType],
         Shape::Cpu => {
             let bytes: usize = pieces.iter().map(|t| size_of(*t, n)).sum();
             let rest = Rest { len: 1, row: 0, slot: Some(usize::from(bytes >= LARGE)) };
-            ranges(kernel, n, task_size(n, cost), rest, target)
+            ranges(kernel, n, tasks::task_size(n, cost, TASKS), rest, target)
         }
     };
     Work { scratch: vec![], launches: vec![launch] }

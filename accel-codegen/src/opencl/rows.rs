@@ -2,7 +2,7 @@
 
 use super::emit::{Emitter, Tasks};
 use super::group;
-use super::launch::{self, GROUPS_PER_UNIT, Rest, busy, count, group};
+use super::launch::{self, GROUPS_PER_UNIT, Rest, TASKS, busy, count, group};
 use super::product::Product;
 use super::scan::{self, GroupScan};
 use super::tiles::Tiled;
@@ -121,7 +121,7 @@ impl Reduction {
         let one_by_one = Rest { len, row: n, slot: Some(parts) };
         let launches = vec![
             launch::ranges(part, len, size, all, target),
-            launch::ranges(join, n, tasks::task_size(n, self.cost * parts), one_by_one, target),
+            launch::ranges(join, n, tasks::task_size(n, self.cost * parts, TASKS), one_by_one, target),
         ];
         Some(Work { scratch: scratch(&self.types, parts * n), launches })
     }
@@ -245,7 +245,7 @@ pub fn scratch(types: &[ScalarType], n: usize) -> Vec<usize> {
 /// The size of the parts that `n` rows are cut into, if they are.
 fn part_size(n: usize, len: usize, cost: usize, target: &Target) -> Option<usize> {
     match target.shape {
-        Shape::Cpu => tasks::part_size(n, len, cost),
+        Shape::Cpu => tasks::part_size(n, len, cost, TASKS),
         Shape::Gpu => {
             let worth = n < busy(target) / 2 && len >= 4 * LEAST;
             // The parts of a row are combined by one item: there are not many more of them than elements in each.
