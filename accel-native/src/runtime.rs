@@ -22,6 +22,7 @@ pub struct Code {
     /// If it is a program of scalar code only.
     pub numbers: Option<Numbers>,
     layout: Layout,
+    record_length: usize,
     /// The arrays that are literals, and which.
     literals: Vec<(ArrayId, usize)>,
     /// Working memory for strips, and memory for the totals of their tasks.
@@ -53,14 +54,15 @@ unsafe impl Send for Tables {}
 
 impl Tables {
     /// As they are before a run.
-    fn reset(&mut self, program: &Program, layout: &Layout) {
+    fn reset(&mut self, code: &Code) {
+        let layout = &code.layout;
         let fill = |table: &mut Vec<i64>, n| {
             table.clear();
             table.resize(n, 0);
         };
         fill(&mut self.extents, layout.extent_count);
         fill(&mut self.cells, layout.column_count);
-        fill(&mut self.fault, record_length(program));
+        fill(&mut self.fault, code.record_length);
         self.columns.clear();
         self.columns.extend(self.cells.iter_mut().map(|c| std::ptr::from_mut(c).cast::<c_void>()));
         self.blocks.clear();
@@ -71,7 +73,7 @@ impl Tables {
             columns: columns.wrapping_add(layout.columns[a]),
         };
         self.arrays.clear();
-        self.arrays.extend((0..program.arrays.len()).map(entry));
+        self.arrays.extend((0..code.program.arrays.len()).map(entry));
     }
 }
 
@@ -81,6 +83,7 @@ impl Code {
         find_literals(&program.body, &mut literals);
         Code {
             layout: Layout::new(&program),
+            record_length: record_length(&program),
             numbers: Numbers::new(&program, &library),
             program,
             library,
@@ -124,7 +127,7 @@ pub fn run(code: &Code, arguments: &[&RawArray]) -> Result<Option<(Vec<RawArray>
     let (program, layout) = (&code.program, &code.layout);
     let mut spare = code.spare().take().unwrap_or_default();
     let Spare { tables, memory } = &mut *spare;
-    tables.reset(program, layout);
+    tables.reset(code);
     memory.begin();
     let literals = code.literals.iter().map(|(to, l)| (*to, &program.literals[*l]));
     for (to, a) in program.inputs.iter().copied().zip(arguments.iter().copied()) {

@@ -7,9 +7,9 @@ use crate::tasks;
 use accel_core::repr::ScalarType;
 
 // NOTE [Groups for the threads of a processor]
-// A device that is a processor gives its threads several groups at once: pocl half of what is left, but not more than 64 groups of few
-// (its 3.1). With some tens of groups each thread would get half of a statement, and the statement would take as long as the slower of the two
-// if one is held up. So there are more of them than tasks of the native backend, whose threads take them one by one.
+// A device that is a processor gives each thread several groups at once. pocl 3.1 gives one of two threads half of what is left, or 64 groups if
+// that is less. With some tens of groups each thread would get half of a statement, which would take as long as the one that is held up.
+// So there are more groups than the native backend has tasks, which its threads take one by one.
 
 /// How many groups a statement has at most, about, on a processor.
 pub const TASKS: usize = 512;
