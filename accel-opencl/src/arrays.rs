@@ -125,7 +125,7 @@ impl<A: Arrays, R: Arrays> Compiled<A, R> {
         let arrays = run.results.into_iter().enumerate().map(|(k, a)| (a, types(k))).collect();
         let results = DeviceArray { device: self.device.clone(), arrays, types: PhantomData };
         let pending = Pending::new(code, run.record, run.shapes)?;
-        self.device.queue.flush()?;
+        self.device.begin()?;
         Ok(Running { results, pending })
     }
 }

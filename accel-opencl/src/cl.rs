@@ -1,12 +1,13 @@
 //! Calls of OpenCL with errors instead of codes, and objects that are released when they are dropped.
 
+use crate::loader;
 use accel_core::error::{Error, Result};
 use num_traits::FromPrimitive;
 use ocl::core::Status;
 use ocl::ffi::*;
 use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicU64;
 
 macro_rules! objects {
     ($($(#[$doc:meta])* $name:ident $raw:ty, $release:ident;)*) => {$(
@@ -197,6 +198,25 @@ impl Context {
         Ok(Mem(mem))
     }
 
+    /// A number that the host and kernels see at the same time, as long as the process runs.
+    pub fn shared_number(&self) -> Result<&'static AtomicU64> {
+        const CALL: &str = "clSVMAlloc";
+        if !loader::has(CALL) {
+            return Err(error(CALL, CL_INVALID_OPERATION));
+        }
+        let flags = CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS;
+        // SAFETY: the context exists. It is never released: see `OpenDevice::open`.
+        let number = unsafe { clSVMAlloc(self.0, flags, size_of::<AtomicU64>(), 0) }.cast::<AtomicU64>();
+        if number.is_null() {
+            return Err(error(CALL, CL_MEM_OBJECT_ALLOCATION_FAILURE));
+        }
+        // SAFETY: memory for one number, with its alignment (that of the largest type), which is never freed.
+        unsafe {
+            number.write(AtomicU64::new(0));
+            Ok(&*number)
+        }
+    }
+
     /// A buffer in memory of the host.
     ///
     /// # Safety
@@ -246,6 +266,8 @@ pub enum Value<'a> {
     Buffer(Option<&'a Mem>),
     /// So many bytes of local memory.
     Local(usize),
+    /// The address of a number that the host sees, too.
+    Shared(&'static AtomicU64),
 }
 
 impl Kernel {
@@ -259,6 +281,12 @@ impl Kernel {
                 (size_of::<cl_mem>(), (&raw const raw).cast())
             }
             Value::Local(bytes) => (*bytes, null()),
+            Value::Shared(number) => {
+                let data = (&raw const **number).cast();
+                // SAFETY: shared memory of the kernel's context. No other thread sets parameters of this kernel object.
+                let code = unsafe { clSetKernelArgSVMPointer(self.0, index as cl_uint, data) };
+                return check("clSetKernelArgSVMPointer", code);
+            }
         };
         // SAFETY: the value has that size, and is copied. No other thread sets parameters of this kernel object.
         check("clSetKernelArg", unsafe { clSetKernelArg(self.0, index as cl_uint, size, data) })
@@ -356,44 +384,14 @@ impl Queue {
     }
 }
 
-// NOTE [Waiting awake]
-// A thread that sleeps until a command has ended is woken some 50 µs later, which is as long as a small program takes. So where there is little to
-// do, it stays awake for a while: gradients of small mixtures on pocl took 0.75 of the time. Where there is much to do it would only be
-// in the way of the threads that do it: both of pocl's came to be on the other processor (programs of 0.7 ms took 16 per cent longer, of 5 ms
-// 3 per cent). A GPU needs no processor of the host. Whether the command has ended is not asked all the time, as the
-// driver has locks for the answer.
-
-/// How long a thread waits awake.
-const AWAKE: Duration = Duration::from_micros(300);
-/// How many pauses there are between two questions, each of some tens of cycles.
-const LOOK_EVERY: usize = 50;
-
 impl Event {
-    /// Waits for the end of the command, awake at first if there is `little` to do.
+    /// Waits for the end of the command.
     ///
     /// # Errors
     /// The command has failed.
-    pub fn wait(&self, little: bool) -> Result<()> {
-        if little {
-            self.flush()?;
-            let start = Instant::now();
-            while !self.is_complete() && start.elapsed() < AWAKE {
-                (0..LOOK_EVERY).for_each(|_| std::hint::spin_loop());
-            }
-        }
+    pub fn wait(&self) -> Result<()> {
         // SAFETY: one event, which exists.
         check("clWaitForEvents", unsafe { clWaitForEvents(1, &self.0) })
-    }
-
-    /// Makes the device begin with what is in the queue of the command: asking whether it has ended does not.
-    fn flush(&self) -> Result<()> {
-        let mut queue: cl_command_queue = null_mut();
-        let (size, data) = (size_of::<cl_command_queue>(), CL_EVENT_COMMAND_QUEUE);
-        // SAFETY: the event exists, the answer has that size, and the queue exists as long as the event.
-        unsafe {
-            check("clGetEventInfo", clGetEventInfo(self.0, data, size, (&raw mut queue).cast(), null_mut()))?;
-            check("clFlush", clFlush(queue))
-        }
     }
 
     /// Whether the command has ended.

@@ -1,5 +1,6 @@
 //! A device that is in use: its context, its queue, its memory, and the programs that were built for it.
 
+use crate::awake::{Awake, wait_awake};
 use crate::cl::{Context, Event, Program, Queue};
 use crate::devices::{Device, DeviceType};
 use crate::memory::Memory;
@@ -14,6 +15,7 @@ pub struct OpenDevice {
     pub about: Device,
     pub queue: Queue,
     pub memory: Arc<Memory>,
+    awake: Awake,
     /// By source.
     programs: Mutex<HashMap<String, Weak<Program>>>,
     /// What the device may still write to, until the event.
@@ -36,9 +38,14 @@ impl OpenDevice {
         let bytes = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let is_host = device.kind == DeviceType::Cpu;
         let memory = Memory::new(context, is_host, bytes(device.largest_buffer), bytes(device.memory));
-        let made =
-            OpenDevice { about: device.clone(), queue, memory, programs: Mutex::default(), aside: Mutex::default() };
-        let made = Arc::new(made);
+        let made = Arc::new(OpenDevice {
+            about: device.clone(),
+            queue,
+            memory,
+            awake: Awake::default(),
+            programs: Mutex::default(),
+            aside: Mutex::default(),
+        });
         open.push(made.clone());
         Ok(made)
     }
@@ -74,6 +81,34 @@ impl OpenDevice {
         programs.retain(|_, p| p.strong_count() > 0);
         programs.insert(source.into(), Arc::downgrade(&built));
         Ok(built)
+    }
+
+    /// Makes the device begin with what is enqueued.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub fn begin(&self) -> Result<()> {
+        self.queue.flush()?;
+        self.awake.go(false);
+        Ok(())
+    }
+
+    /// Waits for the end of the last command that is enqueued. If there is `little` to do, the host waits awake, and the device for the next run: see
+    /// NOTE [Waiting awake] and NOTE [Threads that stay awake].
+    ///
+    /// # Errors
+    /// The command has failed.
+    pub fn wait(&self, last: &Event, little: bool) -> Result<()> {
+        if !little {
+            self.begin()?;
+            return last.wait();
+        }
+        let stays = self.awake.stay(&self.about, self.memory.context(), &self.queue)?;
+        self.queue.flush()?;
+        self.awake.go(stays);
+        wait_awake(last)?;
+        self.awake.seen();
+        Ok(())
     }
 
     /// Keeps memory until the device does not write to it any more. Events are in the order of the queue.

@@ -4,6 +4,7 @@ use crate::{cl, loader};
 use accel_core::error::{Error, Result};
 use ocl::ffi::*;
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
 /// What a device is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -51,6 +52,8 @@ pub struct Device {
     pub fp64: bool,
     /// Whether it has atomic operations on 64-bit integers.
     pub atomics_64: bool,
+    /// Whether kernels see a number while the host changes it.
+    pub(crate) shares_numbers: bool,
     /// The PCI number of its maker.
     pub(crate) vendor: u64,
     /// Whether division and square roots of `f32` can be rounded correctly.
@@ -81,6 +84,9 @@ impl fmt::Display for Device {
 /// # Errors
 /// `Error::Device` if there is no OpenCL loader, or a driver fails.
 pub fn devices() -> Result<Vec<Device>> {
+    // pocl 3.1 sets its devices up when it is first asked for them, and crashes if another thread asks meanwhile.
+    static ASKING: Mutex<()> = Mutex::new(());
+    let _asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
     loader::load()?;
     let mut found = vec![];
     for platform in cl::platforms()? {
@@ -99,6 +105,9 @@ pub fn devices() -> Result<Vec<Device>> {
 /// The makers, by their PCI numbers, of graphics cards on which work-groups that have started go on until they end, whatever others do:
 /// AMD and NVIDIA.
 const KEEP_GROUPS: [u64; 2] = [0x1002, 0x10de];
+
+/// What it takes to share numbers.
+const SHARED: u64 = CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_ATOMICS;
 
 impl Device {
     /// Whether groups may wait for what others that have started tell them, so that scans need one launch.
@@ -132,6 +141,8 @@ fn describe(index: usize, platform: &str, id: cl_device_id) -> Result<Device> {
         largest_group: size(CL_DEVICE_MAX_WORK_GROUP_SIZE)?,
         fp64: has("cl_khr_fp64") || number(CL_DEVICE_DOUBLE_FP_CONFIG).is_ok_and(|config| config != 0),
         atomics_64: has("cl_khr_int64_base_atomics"),
+        // Devices before OpenCL 2.0 do not know the question.
+        shares_numbers: number(CL_DEVICE_SVM_CAPABILITIES).is_ok_and(|known| known & SHARED == SHARED),
         vendor: number(CL_DEVICE_VENDOR_ID)?,
         exact_division: number(CL_DEVICE_SINGLE_FP_CONFIG)? & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0,
         id: DeviceId(id),
@@ -193,10 +204,24 @@ mod tests {
             largest_group: 256,
             fp64: false,
             atomics_64: false,
+            shares_numbers: false,
             vendor: 0x10de,
             exact_division: false,
             id: DeviceId(std::ptr::null_mut()),
         }
+    }
+
+    /// That crashed one process in two where several threads were the first to ask.
+    #[test]
+    fn several_threads_may_ask() {
+        let ask = || {
+            devices().inspect_err(|e| println!("LEFT OUT: {e}")).unwrap_or_default().into_iter().map(|d| d.to_string())
+        };
+        let lists: Vec<Vec<String>> = std::thread::scope(|s| {
+            let threads = [(); 4].map(|()| s.spawn(|| ask().collect()));
+            threads.into_iter().map(|t| t.join().unwrap()).collect()
+        });
+        assert!(lists.iter().all(|list| *list == lists[0]));
     }
 
     /// Everywhere else the wait may never end.

@@ -15,7 +15,7 @@ pub fn check(code: &Code, record: Option<&Buffer>, extents: &[Vec<i64>], little:
     let mut numbers = vec![0i64; record_length(&code.program)];
     // SAFETY: the numbers are there until the event has been waited for, and nobody uses them.
     let done = unsafe { code.device.queue.read(mem(record)?, 0, numbers.as_mut_ptr().cast(), 8 * numbers.len())? };
-    done.wait(little)?;
+    code.device.wait(&done, little)?;
     match failure(&code.program, extents, &numbers) {
         Some(e) => Err(e),
         None => Ok(()),

@@ -8,7 +8,7 @@
 //! | file | what it does |
 //! | --- | --- |
 //! | `loader`, `cl` | OpenCL, loaded when it is needed, with errors instead of codes |
-//! | `devices`, `device` | which devices there are, and one that is in use |
+//! | `devices`, `device`, `awake` | which devices there are, and one that is in use |
 //! | `memory` | buffers, which are used again |
 //! | `plan`, `code`, `run`, `together` | a compiled program and its runs |
 //! | `fault`, `results` | what comes back to the host |
@@ -28,6 +28,7 @@
 compile_error!("the OpenCL backend is for Linux on x86-64 and aarch64: build without the feature `opencl`");
 
 mod arrays;
+mod awake;
 mod cl;
 mod code;
 mod compiled;

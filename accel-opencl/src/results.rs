@@ -30,7 +30,7 @@ enum Arriving {
 
 impl Drop for Transfer {
     fn drop(&mut self) {
-        self.events.iter().for_each(|e| drop(e.wait(false)));
+        self.events.iter().for_each(|e| drop(e.wait()));
     }
 }
 
@@ -77,10 +77,10 @@ impl Transfer {
     }
 
     /// Waits for all of it, awake at first if the run had `little` to do.
-    fn finish(&mut self, little: bool) -> Result<()> {
+    fn finish(&mut self, device: &OpenDevice, little: bool) -> Result<()> {
         // The queue is in order: the last one is the end of all.
         if let Some(last) = self.events.last() {
-            last.wait(little)?;
+            device.wait(last, little)?;
         }
         self.events.clear();
         Ok(())
@@ -112,7 +112,7 @@ pub fn to_host(code: &Code, run: Enqueued) -> Result<Vec<RawArray>> {
     if let Some(record) = &record {
         transfer.record(code, record)?;
     }
-    transfer.finish(little)?;
+    transfer.finish(&code.device, little)?;
     clean(code, record, &shapes, &transfer.record)?;
     assemble(arriving, transfer.columns()?)
 }
@@ -146,7 +146,7 @@ impl Pending {
         if self.record.is_none() {
             self.transfer.events.push(self.code.device.queue.marker()?);
         }
-        self.transfer.finish(false)?;
+        self.transfer.finish(&self.code.device, false)?;
         clean(&self.code, self.record.take(), &self.shapes, &self.transfer.record)
     }
 }
@@ -178,7 +178,7 @@ fn clean(code: &Code, record: Option<Arc<Buffer>>, shapes: &Shapes, numbers: &[i
 pub fn copies(device: &OpenDevice, arrays: &[(Array, Vec<ScalarType>)]) -> Result<Vec<RawArray>> {
     let mut transfer = Transfer::default();
     let shapes = arrive(&mut transfer, &device.queue, arrays.iter().map(|(a, types)| (a.clone(), &types[..])))?;
-    transfer.finish(false)?;
+    transfer.finish(device, false)?;
     assemble(shapes, transfer.columns()?)
 }
 

@@ -109,7 +109,7 @@ impl Store for Run<'_> {
         let done = unsafe { self.code.device.queue.read(mem(buffer)?, at * bytes, data.cast::<c_void>(), bytes)? };
         let little = self.is_little();
         let checked = self.check(little);
-        done.wait(little)?;
+        self.code.device.wait(&done, little)?;
         checked?;
         found.get(0).ok_or_else(missing)
     }
@@ -141,6 +141,8 @@ impl<'a> Run<'a> {
             return Err(run.check(false).err().unwrap_or(e).into());
         }
         walked?;
+        // What comes now takes the host time.
+        code.device.begin()?;
         if !run.is_known && !run.has_read.get() {
             code.remember(&run.shapes);
         }
