@@ -54,6 +54,7 @@ fn axpy_runs() {
 fn conformance() {
     let Some(backend) = opencl() else { return };
     println!("{} results compared", suite::all(backend));
+    println!("{} results of recorded runs compared", suite::all(&backend.clone().with_recording()));
 }
 
 /// Kernels for graphics cards, on whatever device there is.
@@ -175,6 +176,73 @@ fn several_threads_run_one_program() {
                     let (zs, total) = program.run((&xs, &xs)).unwrap();
                     assert_eq!(zs.as_slice(), vec![3.0 * k as f32; n]);
                     assert_eq!(total.as_slice(), [(3 * k * n) as f32]);
+                }
+            });
+        }
+    });
+}
+
+/// Runs that are done again as they were recorded, with other elements, against the interpreter.
+#[test]
+fn recorded_runs_compute_the_same() {
+    let Some(backend) = opencl() else { return };
+    let backend = &backend.clone().with_recording();
+    fn compare<A: Arrays, R: Arrays + PartialEq + std::fmt::Debug>(
+        backend: &OpenCl,
+        f: Afun<A, R>,
+        inputs: impl Fn(i64) -> A,
+    ) where
+        for<'a> &'a A: accel::types::Inputs<A>,
+    {
+        let interpreter = accel::backend_named("interp").unwrap();
+        let (ours, reference) = (compile_on(backend, &f).unwrap(), compile_on(interpreter, &f).unwrap());
+        for k in 0..9 {
+            let inputs = inputs(k);
+            assert_eq!(ours.run(&inputs).unwrap(), reference.run(&inputs).unwrap(), "{k}\n{f}");
+        }
+    }
+    // Of three lengths, one of them 0.
+    let numbers = |k: i64| Array::vector((0..k % 3 * 50).map(|i| (i + k) * (i + 3) % 17).collect::<Vec<i64>>());
+    // An argument, a constant, a sum, prefix sums, and comparisons are results.
+    let many = afun(|xs: Acc<Vector<i64>>| {
+        let sums = scanl(|x, y| x + y, 7, xs);
+        (xs, (unit(constant(3i64)), (sum(xs), (sums, map(|x| (x.gt(8), x * x), xs)))))
+    });
+    compare(backend, many, numbers);
+    // Elements go where others tell.
+    let histogram = afun(|xs: Acc<Vector<i64>>| {
+        permute(|a, b| a + b, generate(17, |i| i), move |i| (xs.at(i).gt(1), xs.at(i)), map(|x| x + 1, xs))
+    });
+    compare(backend, histogram, numbers);
+    // A scalar argument, and a choice that depends on it.
+    let scaled = afun(|xs: Acc<Vector<i64>>| {
+        let n = sum(xs);
+        (map(move |x| x * the(n), xs), acond(the(n).gt(300), map(|x| x + 1, xs), xs))
+    });
+    compare(backend, scaled, numbers);
+    let shifted = afun(|by: Acc<Scalar<i64>>, xs: Acc<Vector<i64>>| map(move |x| x - the(by), xs));
+    let ours = compile_on(backend, &shifted).unwrap();
+    for k in 0..6 {
+        let found = ours.run((&Array::scalar(k), &numbers(k + 1))).unwrap();
+        assert!(found.to_vec().into_iter().eq(numbers(k + 1).to_vec().into_iter().map(|x| x - k)));
+    }
+}
+
+/// Several threads run a program at once that one of them has recorded.
+#[test]
+fn several_threads_run_recorded_programs() {
+    let Some(backend) = opencl() else { return };
+    let program = compile_on(&backend.clone().with_recording(), scaled_sum()).unwrap();
+    std::thread::scope(|scope| {
+        for k in 0..4 {
+            let program = &program;
+            scope.spawn(move || {
+                for round in 0..200 {
+                    let (n, x) = ([10, 1000][round % 2], (k * round) as f32);
+                    let xs = Array::vector(vec![x; n]);
+                    let (zs, total) = program.run((&xs, &xs)).unwrap();
+                    assert_eq!(zs.as_slice(), vec![3.0 * x; n]);
+                    assert_eq!(total.as_slice(), [3.0 * x * n as f32]);
                 }
             });
         }

@@ -124,7 +124,7 @@ impl<A: Arrays, R: Arrays> Compiled<A, R> {
         let types = |k: usize| code.program.arrays[code.program.results[k]].columns.clone();
         let arrays = run.results.into_iter().enumerate().map(|(k, a)| (a, types(k))).collect();
         let results = DeviceArray { device: self.device.clone(), arrays, types: PhantomData };
-        let pending = Pending::new(code, run.record, run.shapes)?;
+        let pending = Pending::new(code, run.record, run.shapes, run.end)?;
         self.device.begin()?;
         Ok(Running { results, pending })
     }

@@ -15,11 +15,11 @@
 //! such kernel. It ends by itself after [`STAYS`], so nothing ever depends on what the host does. It is enqueued only where the last runs
 //! have followed one another within that time: a program that runs now and then does not take a processor from others.
 
-use crate::cl::{Context, Event, Kernel, Queue, Value};
+use crate::cl::{self, Context, Event, Kernel, Queue, Shared, Value};
 use crate::devices::{Device, DeviceType};
 use accel_core::error::Result;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a thread of the host waits awake.
@@ -39,16 +39,20 @@ kernel void stay_awake(global const volatile ulong *ended, const ulong number, c
 }
 ";
 
-/// Waits until a command has ended, awake at first.
+/// Waits until a command has ended, awake at first. Whether that was enough.
 ///
 /// # Errors
 /// The command has failed.
-pub fn wait_awake(event: &Event) -> Result<()> {
+pub fn wait_awake(event: &Event) -> Result<bool> {
     let start = Instant::now();
-    while !event.is_complete() && start.elapsed() < AWAKE {
+    while !event.is_complete() {
+        if start.elapsed() > AWAKE {
+            event.wait()?;
+            return Ok(false);
+        }
         (0..LOOK_EVERY).for_each(|_| std::hint::spin_loop());
     }
-    event.wait()
+    event.wait().map(|()| true)
 }
 
 /// What keeps a thread of a device awake between small runs.
@@ -72,7 +76,7 @@ struct Waiting {
     /// How often it has been enqueued.
     begun: u64,
     /// How many of these are to end.
-    ended: &'static AtomicU64,
+    ended: Shared,
 }
 
 impl Awake {
@@ -85,7 +89,7 @@ impl Awake {
     ///
     /// # Errors
     /// What the driver says.
-    pub fn stay(&self, device: &Device, context: &Context, queue: &Queue) -> Result<bool> {
+    pub fn stay(&self, device: &Device, context: &Context, queue: &Arc<Queue>) -> Result<bool> {
         let mut state = self.state();
         let follows = state.last.is_some_and(|last| last.elapsed() < STAYS);
         state.close = if follows { (state.close + 1).min(2 * CLOSE) } else { state.close / 2 };
@@ -107,27 +111,35 @@ impl Awake {
 
     /// The commands of a run are enqueued, so that no thread of the device waits for them any more; `stays` is what [`stay`](Self::stay) said
     /// of this run.
-    pub fn go(&self, stays: bool) {
+    ///
+    /// # Errors
+    /// A mistake of this crate.
+    pub fn go(&self, stays: bool) -> Result<()> {
         if let Some(Some(waiting)) = &self.state().waiting {
-            waiting.ended.fetch_max(waiting.begun - u64::from(stays), Ordering::Relaxed);
+            waiting.ended.number()?.fetch_max(waiting.begun - u64::from(stays), Ordering::Relaxed);
         }
+        Ok(())
     }
 
-    /// The host has seen the end of a small run.
-    pub fn seen(&self) {
-        self.state().last = Some(Instant::now());
+    /// The host has seen the end of a small run, awake or not.
+    pub fn seen(&self, awake: bool) {
+        let mut state = self.state();
+        state.last = Some(Instant::now());
+        if !awake {
+            state.close /= 2;
+        }
     }
 }
 
 impl Waiting {
     /// The kernel for a device; none if nothing would come of it.
-    fn new(device: &Device, context: &Context, queue: &Queue) -> Result<Option<Waiting>> {
-        if device.kind != DeviceType::Cpu || device.units < 2 || !device.shares_numbers {
+    fn new(device: &Device, context: &Context, queue: &Arc<Queue>) -> Result<Option<Waiting>> {
+        if device.kind != DeviceType::Cpu || device.units < 2 || !device.shares {
             return Ok(None);
         }
-        let ended = context.shared_number()?;
+        let ended = context.shared(queue, size_of::<u64>()).map_err(|code| cl::error("clSVMAlloc", code))?;
         let mut kernel = context.build(device.id.0, SOURCE, c"-w")?.kernel("stay_awake")?;
-        kernel.set(0, Value::Shared(ended))?;
+        kernel.set(0, Value::Shared(&ended))?;
         let mut made = Waiting { kernel, begun: 0, ended };
         let mut time = |rounds: u64| {
             made.kernel.set(2, Value::Number(rounds as i64))?;
@@ -146,8 +158,8 @@ impl Waiting {
     fn enqueue(&mut self, queue: &Queue) -> Result<()> {
         self.begun += 1;
         self.kernel.set(1, Value::Number(self.begun as i64))?;
-        // SAFETY: the kernel reads one number, which is there as long as the process.
-        unsafe { queue.launch(&self.kernel, &[1, 1], &[1, 1]) }
+        // SAFETY: the kernel reads one number, which is there until it has ended.
+        unsafe { queue.launch(&self.kernel, &[1, 1], &[1, 1], false) }.map(|_| ())
     }
 }
 
@@ -156,37 +168,32 @@ mod tests {
     use super::*;
     use crate::default_device;
 
-    /// The default device with a queue and the kernel, if it can wait.
-    fn waiting() -> Option<(Queue, Waiting)> {
+    /// The kernel of the default device, if it can wait.
+    fn waiting() -> Option<(Device, Context, Arc<Queue>, Waiting)> {
         let device = default_device().inspect_err(|e| println!("LEFT OUT: {e}")).ok()?;
         let context = Context::new(device.id.0).unwrap();
-        let queue = context.queue(device.id.0).unwrap();
-        let waiting = Waiting::new(&device, &context, &queue).unwrap();
-        // The number is in the memory of the context.
-        std::mem::forget(context);
-        Some((
-            queue,
-            waiting.or_else(|| {
-                println!("LEFT OUT: {device} does not share numbers");
-                None
-            })?,
-        ))
+        let queue = Arc::new(context.queue(device.id.0).unwrap());
+        let Some(waiting) = Waiting::new(&device, &context, &queue).unwrap() else {
+            println!("LEFT OUT: {device} cannot wait");
+            return None;
+        };
+        Some((device, context, queue, waiting))
     }
 
     #[test]
     fn the_kernel_ends_by_itself() {
-        let Some((queue, mut waiting)) = waiting() else { return };
+        let Some((_, _context, queue, mut waiting)) = waiting() else { return };
         let start = Instant::now();
         waiting.enqueue(&queue).unwrap();
         queue.marker().unwrap().wait().unwrap();
         // On a machine with much else to do it can take longer, but not as long as with more rounds than were measured.
         assert!(start.elapsed() > STAYS / 10, "{:?}", start.elapsed());
-        assert_eq!(waiting.ended.load(Ordering::Relaxed), 0);
+        assert_eq!(waiting.ended.number().unwrap().load(Ordering::Relaxed), 0);
     }
 
     #[test]
     fn the_kernel_ends_when_it_is_told_to() {
-        let Some((queue, mut waiting)) = waiting() else { return };
+        let Some((_, _context, queue, mut waiting)) = waiting() else { return };
         // Minutes.
         waiting.kernel.set(2, Value::Number(1 << 38)).unwrap();
         let start = Instant::now();
@@ -194,25 +201,23 @@ mod tests {
         let end = queue.marker().unwrap();
         queue.flush().unwrap();
         let awake = Awake(Mutex::new(State { waiting: Some(Some(waiting)), ..State::default() }));
-        awake.go(true);
+        awake.go(true).unwrap();
         std::thread::sleep(Duration::from_millis(20));
         assert!(!end.is_complete(), "it was told to stay");
-        awake.go(false);
+        awake.go(false).unwrap();
         end.wait().unwrap();
         assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
     }
 
     #[test]
     fn threads_stay_awake_only_for_runs_that_follow_closely() {
-        let Some((queue, waiting)) = waiting() else { return };
-        let device = default_device().unwrap();
-        let context = Context::new(device.id.0).unwrap();
+        let Some((device, context, queue, waiting)) = waiting() else { return };
         let awake = Awake(Mutex::new(State { waiting: Some(Some(waiting)), ..State::default() }));
         let run = |pause: Duration| {
-            awake.seen();
+            awake.seen(true);
             std::thread::sleep(pause);
             let stays = awake.stay(&device, &context, &queue).unwrap();
-            awake.go(stays);
+            awake.go(stays).unwrap();
             stays
         };
         assert!((1..CLOSE).all(|_| !run(Duration::ZERO)));

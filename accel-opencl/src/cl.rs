@@ -6,7 +6,8 @@ use num_traits::FromPrimitive;
 use ocl::core::Status;
 use ocl::ffi::*;
 use std::ffi::{CStr, c_void};
-use std::ptr::{null, null_mut};
+use std::ptr::{NonNull, null, null_mut};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 macro_rules! objects {
@@ -38,7 +39,7 @@ objects! {
     /// A kernel with its arguments.
     Kernel cl_kernel, clReleaseKernel;
     /// A buffer.
-    Mem cl_mem, clReleaseMemObject;
+    Buffer cl_mem, clReleaseMemObject;
     /// The end of a command.
     Event cl_event, clReleaseEvent;
 }
@@ -186,7 +187,21 @@ impl Context {
         let mut code = 0;
         // SAFETY: no host memory is named.
         let mem = unsafe { clCreateBuffer(self.0, CL_MEM_READ_WRITE, bytes, null_mut(), &mut code) };
-        if code == CL_SUCCESS { Ok(Mem(mem)) } else { Err(code) }
+        if code == CL_SUCCESS { Ok(Mem::Buffer(Buffer(mem))) } else { Err(code) }
+    }
+
+    /// Memory that the host sees, too, for commands of this queue; the code of the error if it cannot be had.
+    pub fn shared(&self, queue: &Arc<Queue>, bytes: usize) -> std::result::Result<Shared, cl_int> {
+        if !loader::has("clSVMAlloc") {
+            return Err(CL_INVALID_OPERATION);
+        }
+        let flags = CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS;
+        // SAFETY: the context exists.
+        let at = NonNull::new(unsafe { clSVMAlloc(self.0, flags, bytes, 0) });
+        let at = at.ok_or(CL_MEM_OBJECT_ALLOCATION_FAILURE)?;
+        // SAFETY: there are so many bytes, which nobody else has yet. They are for the number that may be there.
+        unsafe { at.cast::<u8>().write_bytes(0, bytes.min(size_of::<u64>())) };
+        Ok(Shared { at, bytes, queue: queue.clone() })
     }
 
     /// A buffer with these numbers, which kernels read.
@@ -195,26 +210,7 @@ impl Context {
         // SAFETY: there are so many bytes, which the call copies and does not write to.
         let mem = unsafe { clCreateBuffer(self.0, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, data, &mut code) };
         check("clCreateBuffer", code)?;
-        Ok(Mem(mem))
-    }
-
-    /// A number that the host and kernels see at the same time, as long as the process runs.
-    pub fn shared_number(&self) -> Result<&'static AtomicU64> {
-        const CALL: &str = "clSVMAlloc";
-        if !loader::has(CALL) {
-            return Err(error(CALL, CL_INVALID_OPERATION));
-        }
-        let flags = CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS;
-        // SAFETY: the context exists. It is never released: see `OpenDevice::open`.
-        let number = unsafe { clSVMAlloc(self.0, flags, size_of::<AtomicU64>(), 0) }.cast::<AtomicU64>();
-        if number.is_null() {
-            return Err(error(CALL, CL_MEM_OBJECT_ALLOCATION_FAILURE));
-        }
-        // SAFETY: memory for one number, with its alignment (that of the largest type), which is never freed.
-        unsafe {
-            number.write(AtomicU64::new(0));
-            Ok(&*number)
-        }
+        Ok(Mem::Buffer(Buffer(mem)))
     }
 
     /// A buffer in memory of the host.
@@ -227,12 +223,12 @@ impl Context {
         data: *mut c_void,
         bytes: usize,
         read_only: bool,
-    ) -> std::result::Result<Mem, cl_int> {
+    ) -> std::result::Result<Buffer, cl_int> {
         let access = if read_only { CL_MEM_READ_ONLY } else { CL_MEM_READ_WRITE };
         let mut code = 0;
         // SAFETY: as the caller promises.
         let mem = unsafe { clCreateBuffer(self.0, access | CL_MEM_USE_HOST_PTR, bytes, data, &mut code) };
-        if code == CL_SUCCESS { Ok(Mem(mem)) } else { Err(code) }
+        if code == CL_SUCCESS { Ok(Buffer(mem)) } else { Err(code) }
     }
 }
 
@@ -264,10 +260,10 @@ pub enum Value<'a> {
     Number(i64),
     /// A buffer, or none for an array without elements.
     Buffer(Option<&'a Mem>),
+    /// Memory that the host sees, too.
+    Shared(&'a Shared),
     /// So many bytes of local memory.
     Local(usize),
-    /// The address of a number that the host sees, too.
-    Shared(&'static AtomicU64),
 }
 
 impl Kernel {
@@ -276,86 +272,145 @@ impl Kernel {
         let raw: cl_mem;
         let (size, data): (usize, *const c_void) = match &value {
             Value::Number(n) => (8, (&raw const *n).cast()),
+            Value::Buffer(Some(Mem::Shared(shared))) => return self.set_shared(index, shared),
+            Value::Shared(shared) => return self.set_shared(index, shared),
             Value::Buffer(m) => {
-                raw = m.map_or(null_mut(), |m| m.0);
+                raw = if let Some(Mem::Buffer(m)) = m { m.0 } else { null_mut() };
                 (size_of::<cl_mem>(), (&raw const raw).cast())
             }
             Value::Local(bytes) => (*bytes, null()),
-            Value::Shared(number) => {
-                let data = (&raw const **number).cast();
-                // SAFETY: shared memory of the kernel's context. No other thread sets parameters of this kernel object.
-                let code = unsafe { clSetKernelArgSVMPointer(self.0, index as cl_uint, data) };
-                return check("clSetKernelArgSVMPointer", code);
-            }
         };
         // SAFETY: the value has that size, and is copied. No other thread sets parameters of this kernel object.
         check("clSetKernelArg", unsafe { clSetKernelArg(self.0, index as cl_uint, size, data) })
     }
+
+    fn set_shared(&mut self, index: usize, shared: &Shared) -> Result<()> {
+        // SAFETY: shared memory of the kernel's context. No other thread sets parameters of this kernel object.
+        let code = unsafe { clSetKernelArgSVMPointer(self.0, index as cl_uint, shared.at.as_ptr()) };
+        check("clSetKernelArgSVMPointer", code)
+    }
 }
 
 impl Queue {
-    /// Enqueues a kernel with the parameters that were set.
+    /// Enqueues a kernel with the parameters that were set. The event is its end, if it is wanted.
     ///
     /// # Safety
     /// The kernel reads and writes only what the buffers among its parameters have.
-    pub unsafe fn launch(&self, kernel: &Kernel, global: &[usize; 2], group: &[usize; 2]) -> Result<()> {
+    pub unsafe fn launch(
+        &self,
+        kernel: &Kernel,
+        global: &[usize; 2],
+        group: &[usize; 2],
+        wanted: bool,
+    ) -> Result<Option<Event>> {
         let dims = if global[1] == 1 { 1 } else { 2 };
+        let (global, group) = (global.as_ptr(), group.as_ptr());
+        let mut event = null_mut();
+        let to = if wanted { &raw mut event } else { null_mut() };
         // SAFETY: sizes in that many dimensions, and as the caller promises.
-        let code = unsafe {
-            clEnqueueNDRangeKernel(
-                self.0,
-                kernel.0,
-                dims,
-                null(),
-                global.as_ptr(),
-                group.as_ptr(),
-                0,
-                null(),
-                null_mut(),
-            )
-        };
-        check("clEnqueueNDRangeKernel", code)
+        let code = unsafe { clEnqueueNDRangeKernel(self.0, kernel.0, dims, null(), global, group, 0, null(), to) };
+        check("clEnqueueNDRangeKernel", code)?;
+        Ok(wanted.then_some(Event(event)))
     }
 
-    /// Enqueues filling a buffer with a value of 1, 2, 4 or 8 bytes.
-    pub fn fill(&self, buffer: &Mem, value: &[u8], bytes: usize) -> Result<()> {
-        let data = value.as_ptr().cast();
-        // SAFETY: the value is copied when the call is made, and the buffer has so many bytes, or the call fails.
-        let code = unsafe { clEnqueueFillBuffer(self.0, buffer.0, data, value.len(), 0, bytes, 0, null(), null_mut()) };
-        check("clEnqueueFillBuffer", code)
+    /// Enqueues filling memory with a value of 1, 2, 4 or 8 bytes.
+    pub fn fill(&self, to: &Mem, value: &[u8], bytes: usize) -> Result<()> {
+        let (data, size) = (value.as_ptr().cast(), value.len());
+        match to {
+            Mem::Buffer(to) => {
+                // SAFETY: the value is copied when the call is made, and the buffer has so many bytes, or the call fails.
+                let code = unsafe { clEnqueueFillBuffer(self.0, to.0, data, size, 0, bytes, 0, null(), null_mut()) };
+                check("clEnqueueFillBuffer", code)
+            }
+            Mem::Shared(to) => {
+                to.has(bytes)?;
+                // SAFETY: the value is copied when the call is made, and the memory has so many bytes.
+                let code =
+                    unsafe { clEnqueueSVMMemFill(self.0, to.at.as_ptr(), data, size, bytes, 0, null(), null_mut()) };
+                check("clEnqueueSVMMemFill", code)
+            }
+        }
     }
 
-    /// Enqueues copying from one buffer to another.
+    /// Enqueues copying from one memory to another.
     pub fn copy(&self, from: &Mem, to: &Mem, bytes: usize) -> Result<()> {
-        // SAFETY: both buffers exist; sizes are checked by the call.
-        let code = unsafe { clEnqueueCopyBuffer(self.0, from.0, to.0, 0, 0, bytes, 0, null(), null_mut()) };
-        check("clEnqueueCopyBuffer", code)
+        [from, to].into_iter().try_for_each(|m| if let Mem::Shared(m) = m { m.has(bytes) } else { Ok(()) })?;
+        // SAFETY: all memory exists; sizes of buffers are checked by the calls, others above.
+        let (call, code) = unsafe {
+            match (from, to) {
+                (Mem::Buffer(from), Mem::Buffer(to)) => {
+                    let code = clEnqueueCopyBuffer(self.0, from.0, to.0, 0, 0, bytes, 0, null(), null_mut());
+                    ("clEnqueueCopyBuffer", code)
+                }
+                (Mem::Buffer(from), Mem::Shared(to)) => {
+                    let to = to.at.as_ptr();
+                    let code = clEnqueueReadBuffer(self.0, from.0, CL_FALSE, 0, bytes, to, 0, null(), null_mut());
+                    ("clEnqueueReadBuffer", code)
+                }
+                (Mem::Shared(from), Mem::Buffer(to)) => {
+                    let from = from.at.as_ptr();
+                    let code = clEnqueueWriteBuffer(self.0, to.0, CL_FALSE, 0, bytes, from, 0, null(), null_mut());
+                    ("clEnqueueWriteBuffer", code)
+                }
+                (Mem::Shared(from), Mem::Shared(to)) => {
+                    let (from, to) = (from.at.as_ptr(), to.at.as_ptr());
+                    ("clEnqueueSVMMemcpy", clEnqueueSVMMemcpy(self.0, CL_FALSE, to, from, bytes, 0, null(), null_mut()))
+                }
+            }
+        };
+        check(call, code)
     }
 
-    /// Writes to a buffer, and waits until it is done.
+    /// Writes to memory, and waits until it is done.
     ///
     /// # Safety
     /// There are so many bytes at this address.
-    pub unsafe fn write(&self, buffer: &Mem, data: *const c_void, bytes: usize) -> Result<()> {
-        // SAFETY: as the caller promises; the call returns when the data has been read.
-        let code = unsafe { clEnqueueWriteBuffer(self.0, buffer.0, CL_TRUE, 0, bytes, data, 0, null(), null_mut()) };
-        check("clEnqueueWriteBuffer", code)
+    pub unsafe fn write(&self, to: &Mem, data: *const c_void, bytes: usize) -> Result<()> {
+        match to {
+            Mem::Buffer(to) => {
+                // SAFETY: as the caller promises; the call returns when the data has been read.
+                let code =
+                    unsafe { clEnqueueWriteBuffer(self.0, to.0, CL_TRUE, 0, bytes, data, 0, null(), null_mut()) };
+                check("clEnqueueWriteBuffer", code)
+            }
+            Mem::Shared(to) => {
+                to.has(bytes)?;
+                // SAFETY: as above, and the memory has so many bytes.
+                let code =
+                    unsafe { clEnqueueSVMMemcpy(self.0, CL_TRUE, to.at.as_ptr(), data, bytes, 0, null(), null_mut()) };
+                check("clEnqueueSVMMemcpy", code)
+            }
+        }
     }
 
-    /// Enqueues reading from a buffer; the event is its end.
+    /// Enqueues reading from memory, from the byte `at` on; the event is its end.
     ///
     /// # Safety
     /// There are so many bytes at this address, which nobody uses or frees until then.
-    pub unsafe fn read(&self, buffer: &Mem, at: usize, data: *mut c_void, bytes: usize) -> Result<Event> {
+    pub unsafe fn read(&self, from: &Mem, at: usize, data: *mut c_void, bytes: usize) -> Result<Event> {
         let mut event = null_mut();
-        // SAFETY: as the caller promises.
-        let code = unsafe { clEnqueueReadBuffer(self.0, buffer.0, CL_FALSE, at, bytes, data, 0, null(), &mut event) };
-        check("clEnqueueReadBuffer", code)?;
+        match from {
+            Mem::Buffer(from) => {
+                // SAFETY: as the caller promises.
+                let code =
+                    unsafe { clEnqueueReadBuffer(self.0, from.0, CL_FALSE, at, bytes, data, 0, null(), &mut event) };
+                check("clEnqueueReadBuffer", code)?;
+            }
+            Mem::Shared(from) => {
+                from.has(at.saturating_add(bytes))?;
+                // SAFETY: as the caller promises, and the memory has so many bytes.
+                let code = unsafe {
+                    let from = from.at.as_ptr().byte_add(at);
+                    clEnqueueSVMMemcpy(self.0, CL_FALSE, data, from, bytes, 0, null(), &mut event)
+                };
+                check("clEnqueueSVMMemcpy", code)?;
+            }
+        }
         Ok(Event(event))
     }
 
     /// Enqueues that the memory of a host buffer gets what the device has written; the event is its end.
-    pub fn publish(&self, buffer: &Mem, bytes: usize) -> Result<Event> {
+    pub fn publish(&self, buffer: &Buffer, bytes: usize) -> Result<Event> {
         let (mut code, mut event) = (0, null_mut());
         // SAFETY: the buffer exists; nobody uses the address.
         let data = unsafe {
@@ -403,7 +458,81 @@ impl Event {
     }
 }
 
-impl Mem {
+/// Memory for commands.
+pub enum Mem {
+    /// A buffer.
+    Buffer(Buffer),
+    /// Memory that the host sees, too.
+    Shared(Shared),
+}
+
+/// Memory that the host sees when no command writes to it, and 64-bit numbers at any time: fine-grained shared virtual memory with atomic
+/// operations (OpenCL 2.0, section 3.3.3).
+pub struct Shared {
+    at: NonNull<c_void>,
+    bytes: usize,
+    queue: Arc<Queue>,
+}
+
+// SAFETY: an address that is handed to OpenCL, which takes it from any thread; what is read there is up to `Shared`.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    fn has(&self, bytes: usize) -> Result<()> {
+        if bytes <= self.bytes { Ok(()) } else { Err(Error::Internal(format!("{bytes} of {} bytes", self.bytes))) }
+    }
+
+    /// Copies the first bytes.
+    ///
+    /// # Errors
+    /// There are not so many.
+    ///
+    /// # Safety
+    /// There is room for so many bytes at the address, and no command that has not ended writes to them here.
+    pub unsafe fn copy_to(&self, to: *mut u8, bytes: usize) -> Result<()> {
+        self.has(bytes)?;
+        // SAFETY: both have so many bytes, and nobody writes to either.
+        unsafe { to.copy_from_nonoverlapping(self.at.as_ptr().cast(), bytes) };
+        Ok(())
+    }
+
+    /// Changes the first bytes.
+    ///
+    /// # Errors
+    /// There are not so many.
+    ///
+    /// # Safety
+    /// There are so many bytes at the address, and no command that has not ended uses them here.
+    pub unsafe fn copy_from(&self, from: *const u8, bytes: usize) -> Result<()> {
+        self.has(bytes)?;
+        // SAFETY: both have so many bytes, and nobody else uses these.
+        unsafe { from.copy_to_nonoverlapping(self.at.as_ptr().cast(), bytes) };
+        Ok(())
+    }
+
+    /// The number at the beginning. Commands may use it meanwhile.
+    ///
+    /// # Errors
+    /// There is no room for one.
+    pub fn number(&self) -> Result<&AtomicU64> {
+        self.has(size_of::<AtomicU64>())?;
+        // SAFETY: there is memory for it, aligned to the largest type of OpenCL. The device has such operations, too.
+        Ok(unsafe { self.at.cast().as_ref() })
+    }
+}
+
+impl Drop for Shared {
+    /// When the commands before have ended.
+    fn drop(&mut self) {
+        let at: *const c_void = self.at.as_ptr();
+        // SAFETY: one address, which is copied, and nobody uses the memory any more. What the call says does not matter: there is nothing to be done.
+        unsafe { clEnqueueSVMFree(self.queue.0, 1, &at, None, null_mut(), 0, null(), null_mut()) };
+    }
+}
+
+impl Buffer {
     /// Keeps `owner` until the buffer is destroyed, when no command can use it any more.
     pub fn keep<T: Send + 'static>(&self, owner: T) {
         extern "C" fn destroyed<T>(_: cl_mem, owner: *mut c_void) {

@@ -2,8 +2,9 @@
 
 use crate::code::Code;
 use crate::device::OpenDevice;
+use crate::recording::Recorded;
 use crate::results;
-use crate::run::{Array, Enqueued, Run, Stop};
+use crate::run::{Array, Enqueued, Run, Stop, Walked};
 use accel_codegen::opencl::{Shape, Target};
 use accel_core::ast::Program;
 use accel_core::backend::{Executable, check_argument};
@@ -33,16 +34,17 @@ pub struct Prepared {
     optimized: Optimized,
     /// Made when they are needed.
     codes: [OnceLock<Result<Arc<Code>>>; 8],
+    recorded: Recorded,
     arg: RawTy,
     result: RawTy,
 }
 
 impl Prepared {
-    /// Compiles a program, with kernels for a target.
+    /// Compiles a program, with kernels for a target. After so many small runs with the same extents, one is recorded.
     ///
     /// # Errors
     /// `Error::Device` if the device cannot do it, or its compiler fails.
-    pub fn new(program: &Program, device: Arc<OpenDevice>, target: Target) -> Result<Prepared> {
+    pub fn new(program: &Program, device: Arc<OpenDevice>, target: Target, after: usize) -> Result<Prepared> {
         let (program, _) = &accel_fusion::simplify(program)?;
         let lowered = accel_fusion::lower(program);
         let optimized = optimize(&lowered, true);
@@ -52,6 +54,7 @@ impl Prepared {
             lowered,
             optimized,
             codes: Default::default(),
+            recorded: Recorded::new(after),
             arg: program.arg().clone(),
             result: program.result().clone(),
         };
@@ -76,11 +79,30 @@ impl Prepared {
         self.codes[place].get_or_init(make).as_ref().map_err(Clone::clone)
     }
 
+    /// The device.
+    pub fn device(&self) -> &OpenDevice {
+        &self.device
+    }
+
+    /// Its recorded runs.
+    #[cfg(test)]
+    pub fn recorded(&self) -> &Recorded {
+        &self.recorded
+    }
+
     /// Enqueues all that has to be done for these arguments.
     ///
     /// # Errors
     /// What is found before the device is done.
     pub fn enqueue(&self, arguments: Vec<Array>) -> Result<(Arc<Code>, Enqueued)> {
+        self.with_code(&arguments, |code| Run::start(code, arguments.clone()))
+    }
+
+    /// Calls a function with the code for arguments of these extents, and with another if that is found not to suit them.
+    ///
+    /// # Errors
+    /// Those of the function, and what compiling the code says.
+    pub fn with_code<T>(&self, arguments: &[Array], f: impl Fn(&Code) -> Walked<T>) -> Result<(Arc<Code>, T)> {
         let shapes: Vec<Vec<usize>> =
             arguments.iter().map(|a| a.extents.iter().map(|e| *e as usize).collect()).collect();
         shapes.iter().try_for_each(|s| machine::check_size(|| "`argument`".into(), s).map(|_| ()))?;
@@ -88,7 +110,7 @@ impl Prepared {
         let mut v = Variant { general, ..Variant::default() };
         loop {
             let code = self.code(v)?;
-            match Run::start(code, arguments.clone()) {
+            match f(code) {
                 Ok(done) => return Ok((code.clone(), done)),
                 Err(Stop::Error(e)) => return Err(e),
                 Err(Stop::Wide) => v.wide = true,
@@ -101,9 +123,16 @@ impl Prepared {
 impl Executable for Prepared {
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
         check_argument(argument, &self.arg)?;
-        let (code, run) = self.enqueue(argument.leaves().into_iter().map(Array::host).collect())?;
-        let mut results = results::to_host(&code, run)?.into_iter();
-        ArrayTuple::of(&self.result, &mut results)
+        let arguments = argument.leaves();
+        let results = match self.recorded.run(self, &arguments) {
+            Some(results) => results?,
+            None => {
+                let (code, run) = self.enqueue(arguments.into_iter().map(Array::host).collect())?;
+                self.recorded.note(&run);
+                results::to_host(&code, run)?
+            }
+        };
+        ArrayTuple::of(&self.result, &mut results.into_iter())
             .ok_or_else(|| Error::Internal("a program with too few results".into()))
     }
 }

@@ -6,6 +6,7 @@ use crate::devices::{Device, DeviceType};
 use crate::memory::Memory;
 use accel_codegen::opencl::{Shape, Target};
 use accel_core::error::Result;
+use accel_core::repr::Column;
 use std::collections::{HashMap, VecDeque};
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -13,13 +14,13 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 /// A device with all that belongs to it. There is one in the process for each device that is used.
 pub struct OpenDevice {
     pub about: Device,
-    pub queue: Queue,
+    pub queue: Arc<Queue>,
     pub memory: Arc<Memory>,
     awake: Awake,
     /// By source.
     programs: Mutex<HashMap<String, Weak<Program>>>,
     /// What the device may still write to, until the event.
-    aside: Mutex<VecDeque<(Event, Vec<i64>)>>,
+    aside: Mutex<VecDeque<(Event, Column)>>,
 }
 
 impl OpenDevice {
@@ -34,10 +35,12 @@ impl OpenDevice {
             return Ok(found.clone());
         }
         let context = Context::new(device.id.0)?;
-        let queue = context.queue(device.id.0)?;
+        let queue = Arc::new(context.queue(device.id.0)?);
         let bytes = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let is_host = device.kind == DeviceType::Cpu;
-        let memory = Memory::new(context, is_host, bytes(device.largest_buffer), bytes(device.memory));
+        // A GPU would have to reach for the memory of the host.
+        let sees = (is_host && device.shares).then(|| queue.clone());
+        let memory = Memory::new(context, is_host, sees, bytes(device.largest_buffer), bytes(device.memory));
         let made = Arc::new(OpenDevice {
             about: device.clone(),
             queue,
@@ -89,8 +92,7 @@ impl OpenDevice {
     /// What the driver says.
     pub fn begin(&self) -> Result<()> {
         self.queue.flush()?;
-        self.awake.go(false);
-        Ok(())
+        self.awake.go(false)
     }
 
     /// Waits for the end of the last command that is enqueued. If there is `little` to do, the host waits awake, and the device for the next run: see
@@ -105,14 +107,14 @@ impl OpenDevice {
         }
         let stays = self.awake.stay(&self.about, self.memory.context(), &self.queue)?;
         self.queue.flush()?;
-        self.awake.go(stays);
-        wait_awake(last)?;
-        self.awake.seen();
+        self.awake.go(stays)?;
+        let awake = wait_awake(last)?;
+        self.awake.seen(awake);
         Ok(())
     }
 
     /// Keeps memory until the device does not write to it any more. Events are in the order of the queue.
-    pub fn put_aside(&self, event: Event, memory: Vec<i64>) {
+    pub fn put_aside(&self, event: Event, memory: Column) {
         let mut aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
         while aside.front().is_some_and(|(e, _)| e.is_complete()) {
             aside.pop_front();

@@ -52,8 +52,8 @@ pub struct Device {
     pub fp64: bool,
     /// Whether it has atomic operations on 64-bit integers.
     pub atomics_64: bool,
-    /// Whether kernels see a number while the host changes it.
-    pub(crate) shares_numbers: bool,
+    /// Whether it has memory that the host sees, too, and numbers there at any time.
+    pub(crate) shares: bool,
     /// The PCI number of its maker.
     pub(crate) vendor: u64,
     /// Whether division and square roots of `f32` can be rounded correctly.
@@ -106,7 +106,7 @@ pub fn devices() -> Result<Vec<Device>> {
 /// AMD and NVIDIA.
 const KEEP_GROUPS: [u64; 2] = [0x1002, 0x10de];
 
-/// What it takes to share numbers.
+/// What it takes to share memory.
 const SHARED: u64 = CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_ATOMICS;
 
 impl Device {
@@ -142,7 +142,7 @@ fn describe(index: usize, platform: &str, id: cl_device_id) -> Result<Device> {
         fp64: has("cl_khr_fp64") || number(CL_DEVICE_DOUBLE_FP_CONFIG).is_ok_and(|config| config != 0),
         atomics_64: has("cl_khr_int64_base_atomics"),
         // Devices before OpenCL 2.0 do not know the question.
-        shares_numbers: number(CL_DEVICE_SVM_CAPABILITIES).is_ok_and(|known| known & SHARED == SHARED),
+        shares: number(CL_DEVICE_SVM_CAPABILITIES).is_ok_and(|known| known & SHARED == SHARED),
         vendor: number(CL_DEVICE_VENDOR_ID)?,
         exact_division: number(CL_DEVICE_SINGLE_FP_CONFIG)? & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0,
         id: DeviceId(id),
@@ -204,7 +204,7 @@ mod tests {
             largest_group: 256,
             fp64: false,
             atomics_64: false,
-            shares_numbers: false,
+            shares: false,
             vendor: 0x10de,
             exact_division: false,
             id: DeviceId(std::ptr::null_mut()),

@@ -6,6 +6,7 @@ mod programs;
 
 use crate::code::{Code, upload};
 use crate::device::OpenDevice;
+use crate::recording::Recording;
 use crate::run::{Array, Place, Run, Stop};
 use crate::{OpenCl, Shape, results};
 use accel_codegen::opencl::Target;
@@ -98,7 +99,7 @@ fn compare_for(program: &Program, sizes: &[[usize; 2]], target: impl Fn(Target) 
     let Some(device) = device() else { return };
     let target = target(device.target());
     let what = format!("{target:?}");
-    let code = Code::new(program.clone(), device.clone(), target).unwrap();
+    let code = Arc::new(Code::new(program.clone(), device.clone(), target).unwrap());
     for (k, size) in sizes.iter().enumerate() {
         let arguments = arguments(program, *size);
         let tuple = arguments.iter().rev().fold(ArrayTuple::Unit, |rest, a| match rest {
@@ -106,9 +107,11 @@ fn compare_for(program: &Program, sizes: &[[usize; 2]], target: impl Fn(Target) 
             rest => ArrayTuple::Pair(Arc::new((ArrayTuple::Array(a.clone()), rest))),
         });
         let expected = evaluate(program, &tuple);
-        // A second run knows what the first one launched, whatever the size is.
-        for _ in 0..if k == 0 { 2 } else { 1 } {
-            match (&expected, run(&code, &arguments)) {
+        // A second run knows what the first one launched, whatever the size is. Then it is recorded, and done twice again.
+        let runs = (0..if k == 0 { 2 } else { 1 }).map(|_| run(&code, &arguments));
+        let runs: Vec<_> = runs.collect();
+        for found in runs.into_iter().chain(again(&code, &arguments)) {
+            match (&expected, found) {
                 (Ok(expected), Ok(found)) => {
                     let pairs = expected.iter().zip(&found);
                     pairs.for_each(|(e, f)| same(e, f, &format!("{what} {size:?}\n{program}")));
@@ -117,6 +120,21 @@ fn compare_for(program: &Program, sizes: &[[usize; 2]], target: impl Fn(Target) 
                 (_, found) => panic!("{what} {size:?} {:?} {:?}\n{program}", found.err(), expected.err()),
             }
         }
+    }
+}
+
+/// What a recorded run computes when it is done twice again; nothing if it cannot be recorded.
+fn again(code: &Arc<Code>, arguments: &[RawArray]) -> Vec<Result<Vec<RawArray>>> {
+    let arguments: Vec<&RawArray> = arguments.iter().collect();
+    let record = |inputs: &[Array]| match Run::record(code, inputs.to_vec()) {
+        Ok(done) => Ok((code.clone(), done)),
+        Err(Stop::Error(e)) => Err(e),
+        Err(_) => panic!("the arguments are too large"),
+    };
+    match Recording::new(&code.device, &arguments, record) {
+        Ok(None) => vec![],
+        Ok(Some(mut recording)) => [(); 2].map(|()| recording.run(&arguments)).into(),
+        Err(e) => vec![Err(e)],
     }
 }
 

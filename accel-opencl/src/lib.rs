@@ -40,6 +40,7 @@ mod golden;
 mod loader;
 mod memory;
 mod plan;
+mod recording;
 mod results;
 mod run;
 mod shapes;
@@ -67,6 +68,8 @@ pub use devices::{Device, DeviceType, choose, default_device, devices};
 pub struct OpenCl {
     device: Arc<OpenDevice>,
     target: Target,
+    /// After so many small runs of a program, one is recorded.
+    record_after: usize,
 }
 
 impl OpenCl {
@@ -76,7 +79,7 @@ impl OpenCl {
     /// `Error::Device` if the driver does not open it.
     pub fn on(device: &Device) -> Result<OpenCl> {
         let device = OpenDevice::open(device)?;
-        Ok(OpenCl { target: device.target(), device })
+        Ok(OpenCl { target: device.target(), device, record_after: recording::AFTER })
     }
 
     /// The backend on the [`default_device`], found once.
@@ -101,6 +104,12 @@ impl OpenCl {
         self
     }
 
+    /// Small runs are recorded at once instead of after some with the same extents; for tests.
+    pub fn with_recording(mut self) -> OpenCl {
+        self.record_after = 0;
+        self
+    }
+
     /// The device.
     pub fn device(&self) -> &Device {
         &self.device.about
@@ -119,7 +128,7 @@ impl OpenCl {
     /// # Errors
     /// What is wrong with the program, what the device lacks, and what its compiler says.
     pub fn compile<A: Arrays, R: Arrays>(&self, program: &Afun<A, R>) -> Result<Compiled<A, R>> {
-        let prepared = Prepared::new(program.program()?, self.device.clone(), self.target.clone())?;
+        let prepared = Prepared::new(program.program()?, self.device.clone(), self.target.clone(), self.record_after)?;
         Ok(Compiled::new(prepared, self.device.clone()))
     }
 
@@ -135,6 +144,6 @@ impl Backend for OpenCl {
     }
 
     fn compile(&self, program: &Program) -> Result<Box<dyn Executable>> {
-        Ok(Box::new(Prepared::new(program, self.device.clone(), self.target.clone())?))
+        Ok(Box::new(Prepared::new(program, self.device.clone(), self.target.clone(), self.record_after)?))
     }
 }

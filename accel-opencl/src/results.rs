@@ -1,6 +1,6 @@
 //! Arrays of the device come back to the host.
 
-use crate::cl::{Event, Queue};
+use crate::cl::{Event, Mem, Queue};
 use crate::code::{Code, mem};
 use crate::device::OpenDevice;
 use crate::fault;
@@ -17,7 +17,6 @@ use std::sync::Arc;
 struct Transfer {
     events: Vec<Event>,
     columns: Vec<Arriving>,
-    record: Vec<i64>,
 }
 
 /// A column on its way.
@@ -26,6 +25,8 @@ enum Arriving {
     Column(Column),
     /// The elements are in the memory of the host.
     Buffer(Arc<Buffer>),
+    /// The host sees so many elements: NOTE [Memory that the host sees].
+    Shared(Arc<Buffer>, ScalarType, usize),
 }
 
 impl Drop for Transfer {
@@ -48,14 +49,16 @@ impl Transfer {
             (Some(column), _) => Arriving::Column(column),
             (None, Some(buffer)) if buffer.is_column() && Arc::strong_count(&buffer) == 1 => {
                 let bytes = accel_codegen::opencl::size_of(t, n);
-                self.events.push(queue.publish(mem(&buffer)?, bytes)?);
+                if let Mem::Buffer(memory) = mem(&buffer)? {
+                    self.events.push(queue.publish(memory, bytes)?);
+                }
                 Arriving::Buffer(buffer)
             }
+            (None, Some(buffer)) if matches!(buffer.mem(), Some(Mem::Shared(_))) => Arriving::Shared(buffer, t, n),
             (None, buffer) => {
-                let full = || Error::Memory { op: "results".into(), shape: vec![n] };
-                let mut column = Column::zeros(t, n).ok_or_else(full)?;
+                let mut column = Column::zeros(t, n).ok_or_else(|| full(n))?;
                 if let Some(buffer) = buffer {
-                    let (bytes, data) = (column.bytes(), column.as_mut_ptr().ok_or_else(full)?);
+                    let (bytes, data) = (column.bytes(), column.as_mut_ptr().ok_or_else(|| full(n))?);
                     // SAFETY: the column has so many bytes, which do not move with it, and it is not dropped before the event: see `drop`.
                     let event = unsafe { queue.read(mem(&buffer)?, 0, data.cast(), bytes)? };
                     self.events.push(event);
@@ -67,17 +70,17 @@ impl Transfer {
         Ok(())
     }
 
-    /// Enqueues that the record of faults comes.
-    fn record(&mut self, code: &Code, record: &Buffer) -> Result<()> {
-        self.record = vec![0; record_length(&code.program)];
-        let (data, bytes) = (self.record.as_mut_ptr(), 8 * self.record.len());
-        // SAFETY: the numbers are not moved or dropped before the event: see `drop`.
-        self.events.push(unsafe { code.device.queue.read(mem(record)?, 0, data.cast(), bytes)? });
-        Ok(())
+    /// Enqueues that the record of faults comes, as the last column.
+    fn record(&mut self, code: &Code, record: &Option<Arc<Buffer>>) -> Result<()> {
+        let Some(record) = record else { return Ok(()) };
+        self.column(&code.device.queue, ScalarType::I64, record_length(&code.program), None, Some(record.clone()))
     }
 
-    /// Waits for all of it, awake at first if the run had `little` to do.
-    fn finish(&mut self, device: &OpenDevice, little: bool) -> Result<()> {
+    /// Waits for all of it, awake at first if the run had `little` to do. `end` is that of the last command before, if it is known.
+    fn finish(&mut self, device: &OpenDevice, little: bool, end: Option<Event>) -> Result<()> {
+        if self.events.is_empty() && self.columns.iter().any(|c| matches!(c, Arriving::Shared(..))) {
+            self.events.push(end.map_or_else(|| device.queue.marker(), Ok)?);
+        }
         // The queue is in order: the last one is the end of all.
         if let Some(last) = self.events.last() {
             device.wait(last, little)?;
@@ -86,7 +89,7 @@ impl Transfer {
         Ok(())
     }
 
-    /// The columns, in the order in which they were asked for.
+    /// The columns that have arrived, in the order in which they were asked for.
     fn columns(mut self) -> Result<Vec<Column>> {
         let taken = |c| match c {
             Arriving::Column(c) => Ok(c),
@@ -94,9 +97,33 @@ impl Transfer {
                 let column = Arc::into_inner(b).and_then(Buffer::into_column);
                 column.ok_or_else(|| Error::Internal("a result that somebody else has".into()))
             }
+            Arriving::Shared(b, t, n) => seen(Some(&b), t, n),
         };
         std::mem::take(&mut self.columns).into_iter().map(taken).collect()
     }
+}
+
+/// A copy of a column that the host sees; without a buffer, it is empty. All commands that write to it must have ended, and the caller has the buffer, so that
+/// nobody gets it for others.
+///
+/// # Errors
+/// No memory.
+pub fn seen(buffer: Option<&Buffer>, t: ScalarType, n: usize) -> Result<Column> {
+    let mut column = Column::zeros(t, n).ok_or_else(|| full(n))?;
+    match buffer.and_then(Buffer::mem) {
+        Some(Mem::Shared(memory)) => {
+            let (bytes, to) = (column.bytes(), column.as_mut_ptr().ok_or_else(|| full(n))?);
+            // SAFETY: the column has so many bytes, and nobody writes to the memory.
+            unsafe { memory.copy_to(to, bytes)? };
+        }
+        None if n == 0 => {}
+        _ => return Err(Error::Internal("elements that the host does not see".into())),
+    }
+    Ok(column)
+}
+
+fn full(n: usize) -> Error {
+    Error::Memory { op: "results".into(), shape: vec![n] }
 }
 
 /// The results of a run on the host.
@@ -104,17 +131,16 @@ impl Transfer {
 /// # Errors
 /// What has failed on the device, and what the driver says.
 pub fn to_host(code: &Code, run: Enqueued) -> Result<Vec<RawArray>> {
-    let Enqueued { results, record, shapes, little } = run;
+    let Enqueued { results, record, shapes, end, little, .. } = run;
     let types = |k: usize| &code.program.arrays[code.program.results[k]].columns[..];
     let mut transfer = Transfer::default();
     let arriving =
         arrive(&mut transfer, &code.device.queue, results.into_iter().enumerate().map(|(k, a)| (a, types(k))))?;
-    if let Some(record) = &record {
-        transfer.record(code, record)?;
-    }
-    transfer.finish(&code.device, little)?;
-    clean(code, record, &shapes, &transfer.record)?;
-    assemble(arriving, transfer.columns()?)
+    transfer.record(code, &record)?;
+    transfer.finish(&code.device, little, end)?;
+    let mut columns = transfer.columns()?;
+    clean(code, record, &shapes, &mut columns)?;
+    assemble(arriving, columns)
 }
 
 /// A run whose end nobody has waited for.
@@ -126,14 +152,20 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Enqueues what is needed to know how a run ends.
+    /// Enqueues what is needed to know how a run ends. `end` is that of its last command, if it is known.
     ///
     /// # Errors
     /// What the driver says.
-    pub fn new(code: Arc<Code>, record: Option<Arc<Buffer>>, shapes: Arc<Shapes>) -> Result<Pending> {
+    pub fn new(
+        code: Arc<Code>,
+        record: Option<Arc<Buffer>>,
+        shapes: Arc<Shapes>,
+        end: Option<Event>,
+    ) -> Result<Pending> {
         let mut transfer = Transfer::default();
-        if let Some(record) = &record {
-            transfer.record(&code, record)?;
+        transfer.record(&code, &record)?;
+        if transfer.events.is_empty() {
+            transfer.events.extend(end);
         }
         Ok(Pending { code, transfer, record, shapes })
     }
@@ -143,32 +175,49 @@ impl Pending {
     /// # Errors
     /// As [`to_host`].
     pub fn wait(mut self) -> Result<()> {
-        if self.record.is_none() {
+        if self.transfer.events.is_empty() {
             self.transfer.events.push(self.code.device.queue.marker()?);
         }
-        self.transfer.finish(&self.code.device, false)?;
-        clean(&self.code, self.record.take(), &self.shapes, &self.transfer.record)
+        self.transfer.finish(&self.code.device, false, None)?;
+        let mut columns = std::mem::take(&mut self.transfer).columns()?;
+        clean(&self.code, self.record.take(), &self.shapes, &mut columns)
     }
 }
 
 impl Drop for Pending {
     /// The device may still write to the record: it is put aside, so that nobody has to wait.
     fn drop(&mut self) {
-        let Transfer { events, record, .. } = &mut self.transfer;
-        events.drain(..).for_each(|e| self.code.device.put_aside(e, std::mem::take(record)));
+        let Transfer { events, columns } = &mut self.transfer;
+        for (event, column) in events.drain(..).zip(columns.drain(..)) {
+            if let Arriving::Column(column) = column {
+                self.code.device.put_aside(event, column);
+            }
+        }
     }
 }
 
-/// What has failed; a record that says nothing can be used again.
-fn clean(code: &Code, record: Option<Arc<Buffer>>, shapes: &Shapes, numbers: &[i64]) -> Result<()> {
+/// What has failed, as the last column tells if there is a record; one that says nothing can be used again.
+fn clean(code: &Code, record: Option<Arc<Buffer>>, shapes: &Shapes, columns: &mut Vec<Column>) -> Result<()> {
     let Some(record) = record else { return Ok(()) };
-    match fault::failure(&code.program, &shapes.extents, numbers) {
-        Some(e) => Err(e),
-        None => {
-            code.give_back_record(record);
-            Ok(())
-        }
-    }
+    says_nothing(code, shapes, columns.pop())?;
+    code.give_back_record(record);
+    Ok(())
+}
+
+/// What a record says has failed, if the host sees it. All commands must have ended.
+///
+/// # Errors
+/// The failure.
+pub fn check_record(code: &Code, record: Option<&Arc<Buffer>>, shapes: &Shapes) -> Result<()> {
+    let Some(record) = record else { return Ok(()) };
+    says_nothing(code, shapes, Some(seen(Some(record), ScalarType::I64, record_length(&code.program))?))
+}
+
+fn says_nothing(code: &Code, shapes: &Shapes, record: Option<Column>) -> Result<()> {
+    let Some(Column::I64(numbers)) = record else {
+        return Err(Error::Internal("a run without its record of faults".into()));
+    };
+    fault::failure(&code.program, &shapes.extents, &numbers).map_or(Ok(()), Err)
 }
 
 /// Copies of arrays on the host.
@@ -178,7 +227,7 @@ fn clean(code: &Code, record: Option<Arc<Buffer>>, shapes: &Shapes, numbers: &[i
 pub fn copies(device: &OpenDevice, arrays: &[(Array, Vec<ScalarType>)]) -> Result<Vec<RawArray>> {
     let mut transfer = Transfer::default();
     let shapes = arrive(&mut transfer, &device.queue, arrays.iter().map(|(a, types)| (a.clone(), &types[..])))?;
-    transfer.finish(device, false)?;
+    transfer.finish(device, false, None)?;
     assemble(shapes, transfer.columns()?)
 }
 

@@ -1,12 +1,13 @@
 //! A run: the host walks the statements, computes their extents, and enqueues what the device does. It waits only where it needs a number
 //! from the device: for the condition of a choice or a loop, or an extent.
 
-use crate::cl::Value;
+use crate::cl::{Event, Value};
 use crate::code::{Code, failure, mem, upload_column};
 use crate::fault;
 use crate::memory::{Buffer, LARGE};
 use crate::plan::{Plan, Step};
-use crate::shapes::{Shapes, Space};
+use crate::recording::Commands;
+use crate::shapes::{Launched, Shapes, Space};
 use crate::together::Kernels;
 use accel_codegen::opencl::{Arg, Launch, Shape};
 use accel_core::error::{Error, Result};
@@ -62,8 +63,12 @@ pub struct Enqueued {
     pub record: Option<Arc<Buffer>>,
     /// The extents of all arrays.
     pub shapes: Arc<Shapes>,
+    /// The end of the last command, if it is known.
+    pub end: Option<Event>,
     /// Whether the device has little to do.
     pub little: bool,
+    /// Whether it has, the run had the extents of the one before, and nothing depends on elements but elements.
+    pub again: bool,
 }
 
 /// The state of a run.
@@ -121,6 +126,23 @@ impl<'a> Run<'a> {
     /// # Errors
     /// What the host finds at run time; what the device finds is in the record, if it is not found first.
     pub fn start(code: &'a Code, arguments: Vec<Array>) -> Walked<Enqueued> {
+        let (enqueued, kernels) = Run::execute(code, arguments, code.kernels())?;
+        code.give_back(kernels);
+        Ok(enqueued)
+    }
+
+    /// Does the same, with arguments on the device, and records it; `None` if that is not possible.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn record(code: &'a Code, arguments: Vec<Array>) -> Walked<(Enqueued, Option<Commands>)> {
+        let mut kernels = Kernels::default();
+        kernels.recorded = Some(Commands::default());
+        let (enqueued, mut kernels) = Run::execute(code, arguments, kernels)?;
+        Ok((enqueued, kernels.recorded.take()))
+    }
+
+    fn execute(code: &'a Code, arguments: Vec<Array>, kernels: Kernels) -> Walked<(Enqueued, Kernels)> {
         let n = code.program.arrays.len();
         let known = code.shapes_of(&arguments);
         let mut run = Run {
@@ -129,13 +151,12 @@ impl<'a> Run<'a> {
             shapes: known.unwrap_or_else(|| Arc::new(Shapes::new(n))),
             has_read: Cell::new(false),
             arrays: vec![Place::default(); n],
-            kernels: RefCell::new(code.kernels()),
+            kernels: RefCell::new(kernels),
             record: None,
             operations: Cell::new(0),
         };
         let walked = run.walk(arguments);
         let walked = run.flush().map_err(Stop::from).and(walked);
-        code.give_back(run.kernels.take());
         if let Err(Stop::Error(e)) = walked {
             // What failed on the device came before.
             return Err(run.check(false).err().unwrap_or(e).into());
@@ -143,13 +164,21 @@ impl<'a> Run<'a> {
         walked?;
         // What comes now takes the host time.
         code.device.begin()?;
-        if !run.is_known && !run.has_read.get() {
+        let reads = run.has_read.get();
+        if !run.is_known && !reads {
             code.remember(&run.shapes);
         }
         let result = |a: &ArrayId| Array { extents: run.shapes.extents[*a].clone(), place: run.arrays[*a].clone() };
         let results = code.program.results.iter().map(result).collect();
         let little = run.is_little();
-        Ok(Enqueued { results, record: run.record, shapes: run.shapes, little })
+        let mut kernels = run.kernels.take();
+        if reads {
+            kernels.not_only();
+        }
+        let left = std::mem::take(&mut run.arrays);
+        left.into_iter().flat_map(|place| place.device).flatten().for_each(|b| kernels.hold(b));
+        let (end, again) = (kernels.end.take(), run.is_known && !reads && little);
+        Ok((Enqueued { results, record: run.record, shapes: run.shapes, end, little, again }, kernels))
     }
 
     fn walk(&mut self, arguments: Vec<Array>) -> Walked<()> {
@@ -271,6 +300,7 @@ impl<'a> Run<'a> {
                 let bytes = accel_codegen::opencl::size_of(t, self.count(to));
                 self.flush()?;
                 self.code.device.queue.copy(mem(&old)?, mem(made)?, bytes)?;
+                self.kernels.get_mut().not_only();
             }
             new.push(made);
         }
@@ -348,6 +378,7 @@ impl<'a> Run<'a> {
             && let Some(host) = &place.host
         {
             place.device[k] = upload_column(&self.code.device, &host[k], || self.shapes.sizes(a))?;
+            self.kernels.get_mut().not_only();
         }
         Ok(())
     }
@@ -393,23 +424,24 @@ impl<'a> Run<'a> {
                     _ => {}
                 }
             }
-            self.enqueue(launch, &launched.space, &scratch)?;
+            self.enqueue(launch, &launched, &scratch)?;
         }
         scratch.into_iter().for_each(|b| self.kernels.get_mut().hold(b));
         Ok(())
     }
 
-    fn enqueue(&mut self, launch: &Launch, space: &[i64], scratch: &[Arc<Buffer>]) -> Result<()> {
+    fn enqueue(&mut self, launch: &Launch, launched: &Launched, scratch: &[Arc<Buffer>]) -> Result<()> {
         let value = |arg: &Arg| match arg {
             Arg::Extent(a, dim) => Value::Number(self.shapes.extents[*a][*dim]),
-            Arg::Space(dim) => Value::Number(space[*dim]),
+            Arg::Space(dim) => Value::Number(launched.space[*dim]),
             Arg::Number(k) => Value::Number(launch.numbers[*k]),
             Arg::Local(k) => Value::Local(launch.local[*k]),
             Arg::Column(a, k) => Value::Buffer(self.arrays[*a].device[*k].as_deref().and_then(Buffer::mem)),
             Arg::Scratch(k) => Value::Buffer(scratch[*k].mem()),
             Arg::Fault => Value::Buffer(self.record.as_deref().and_then(Buffer::mem)),
         };
-        self.kernels.borrow_mut().launch(self.code, launch, launch.kernel.args.iter().map(value))
+        let values = launch.kernel.args.iter().map(value);
+        self.kernels.borrow_mut().launch(self.code, launch, launched.operations, values)
     }
 
     /// Whether what has been enqueued since the last wait is little, or nothing that needs the host's processor. Now there is another wait.

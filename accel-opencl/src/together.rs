@@ -5,9 +5,10 @@
 //! comes that cannot join them, when something else is enqueued that may need what they do, and at the end of the run. NOTE [Order makes
 //! reuse safe] speaks of the commands of the queue, so buffers that the run lets go meanwhile are held until then.
 
-use crate::cl::{Kernel, Mem, Value};
+use crate::cl::{Event, Kernel, Mem, Value};
 use crate::code::Code;
 use crate::memory::Buffer;
+use crate::recording::{Command, Commands};
 use accel_codegen::opencl::{Launch, PartId, Place, Together};
 use accel_core::error::{Error, Result};
 use std::collections::HashMap;
@@ -20,6 +21,10 @@ pub struct Kernels {
     by_name: HashMap<String, Kernel>,
     together: HashMap<usize, Object>,
     waiting: Waiting,
+    /// The end of the last launch, if the host sees memory: NOTE [Memory that the host sees].
+    pub end: Option<Event>,
+    /// What is recorded, if it is: NOTE [Recorded runs].
+    pub recorded: Option<Commands>,
 }
 
 /// A kernel that does what others do, with its numbers on the device as they were the last time: mostly they are the same again.
@@ -41,14 +46,21 @@ struct Waiting {
 }
 
 impl Kernels {
-    /// Enqueues a launch, or lets it wait. Its arguments are in the order of the kernel's parameters.
+    /// Enqueues a launch, or lets it wait. Its arguments are in the order of the kernel's parameters; its statement takes about so many simple
+    /// operations.
     ///
     /// # Errors
     /// What the driver says.
-    pub fn launch<'v>(&mut self, code: &Code, launch: &Launch, values: impl Iterator<Item = Value<'v>>) -> Result<()> {
+    pub fn launch<'v>(
+        &mut self,
+        code: &Code,
+        launch: &Launch,
+        operations: usize,
+        values: impl Iterator<Item = Value<'v>>,
+    ) -> Result<()> {
         if let Some(part) = launch.kernel.part
             && let Some(found) = code.module.together[part.0].parts.get(part.1)
-            && launch.global[0] <= found.most
+            && found.suits(launch.global[0], operations, code.target.units)
         {
             return self.wait(code, part, launch.global[0], values);
         }
@@ -57,7 +69,15 @@ impl Kernels {
         values.enumerate().try_for_each(|(index, value)| kernel.set(index, value))?;
         // SAFETY: the program was verified and the kernel was made from it, and its parameters are what the emitter asks for: it checks
         // every index that is not known to be inside.
-        unsafe { code.device.queue.launch(kernel, &launch.global, &launch.group) }
+        let end =
+            unsafe { code.device.queue.launch(kernel, &launch.global, &launch.group, code.device.memory.is_seen())? };
+        self.end = end;
+        if let Some(recorded) = &mut self.recorded {
+            let kernel = self.by_name.remove(&*launch.kernel.name).ok_or_else(missing)?;
+            let (global, group) = (launch.global, launch.group);
+            recorded.commands.push(Command { kernel, _numbers: None, global, group });
+        }
+        Ok(())
     }
 
     /// Lets a launch wait.
@@ -110,15 +130,30 @@ impl Kernels {
         for (k, _) in self.waiting.is_set.iter().enumerate().skip(1).filter(|(_, is_set)| !**is_set) {
             object.kernel.set(k, Value::Buffer(None))?;
         }
+        let ones = [1, 1];
         // SAFETY: as for the launches of the parts.
-        unsafe { code.device.queue.launch(&object.kernel, &[1, 1], &[1, 1]) }
+        self.end = unsafe { code.device.queue.launch(&object.kernel, &ones, &ones, code.device.memory.is_seen())? };
+        if let Some(recorded) = &mut self.recorded {
+            let Object { kernel, buffer: _numbers, .. } = self.together.remove(&number).ok_or_else(missing)?;
+            recorded.commands.push(Command { kernel, _numbers, global: ones, group: ones });
+        }
+        Ok(())
     }
 
-    /// Holds a buffer that the run does not need any more, as long as launches wait that may use it.
+    /// Holds a buffer that the run does not need any more, as long as launches wait that may use it, or are recorded.
     pub fn hold(&mut self, buffer: Arc<Buffer>) {
-        if self.waiting.next.is_some() {
+        if let Some(recorded) = &mut self.recorded {
+            recorded.held.push(buffer);
+        } else if self.waiting.next.is_some() {
             self.waiting.held.push(buffer);
         }
+    }
+
+    /// Something has been enqueued beside launches: they are not all that has to be done, and their last one is not the end.
+    pub fn not_only(&mut self) {
+        self.end = None;
+        let held = self.recorded.take().map(|r| r.held);
+        held.into_iter().flatten().for_each(|b| self.hold(b));
     }
 
     /// The kernel of a name.

@@ -6,8 +6,8 @@
 //! work-item. How many items of which statement it does is told by its numbers, and so are the numbers that each of them gets: extents, the
 //! index space, and those of the launch. They are in a buffer, since the bytes of parameters are limited.
 //!
-//! Which statements have little work is known by how many items they have, as their tasks take a known time at least. A single one is always
-//! worth it. Tasks of strips are done with vectors, and eight of them in a row do not take much longer than waking threads for them does.
+//! A single item is always worth it. Several items of a strip are, too, where one thread is done with them before others could help: that
+//! takes `w + t / n` with `n` threads that wake in the time `w`, and `t` with one, so it is worth it up to `t = w n / (n - 1)`.
 
 use super::Arg;
 use crate::dialect::{Params, name};
@@ -16,8 +16,8 @@ use std::fmt::Write;
 
 /// Every device takes so many parameters (1024 bytes of them).
 const PARAMETERS: usize = 1024 / 8;
-/// Up to so many items of a strip are little work.
-const STRIPS: usize = 8;
+/// While a thread wakes, another one does about so many simple operations of a strip: some 50 µs.
+const WAKING: usize = 5 << 20;
 
 /// A kernel that does what others do, its parts. Its parameters are a buffer of `i64`, the numbers, and then the buffers of the parts. There is
 /// none if it has no parts.
@@ -38,10 +38,19 @@ pub struct Together {
 pub struct Part {
     /// Where among the numbers it is told how many items are done.
     pub items: usize,
-    /// How many there may be: with more, the kernel itself is better.
-    pub most: usize,
+    /// Whether they are those of a strip.
+    is_strip: bool,
     /// Where the arguments of the kernel come from.
     pub args: Vec<Place>,
+}
+
+impl Part {
+    /// Whether to do so many items here, with about so many simple operations in all, rather than to leave them to the threads of so many
+    /// compute units.
+    pub fn suits(&self, items: usize, operations: usize, units: usize) -> bool {
+        let alone = WAKING.saturating_mul(units).checked_div(units.saturating_sub(1)).unwrap_or(usize::MAX);
+        items <= 1 || self.is_strip && operations <= alone
+    }
 }
 
 /// Where a part has an argument.
@@ -135,7 +144,7 @@ impl Together {
             }
         };
         let args = m.params.keys().map(&mut place).collect();
-        self.parts.push(Part { items, most: if m.is_strip { STRIPS } else { 1 }, args });
+        self.parts.push(Part { items, is_strip: m.is_strip, args });
         format!("    for (i64 i = 0; i < numbers[{items}]; i++) {}(i{arguments});\n", m.function)
     }
 }
