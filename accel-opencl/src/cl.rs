@@ -1,6 +1,5 @@
 //! Calls of OpenCL with errors instead of codes, and objects that are released when they are dropped.
 
-use crate::loader;
 use accel_core::error::{Error, Result};
 use num_traits::FromPrimitive;
 use ocl::core::Status;
@@ -190,11 +189,8 @@ impl Context {
         if code == CL_SUCCESS { Ok(Mem::Buffer(Buffer(mem))) } else { Err(code) }
     }
 
-    /// Memory that the host sees, too, for commands of this queue; the code of the error if it cannot be had.
+    /// Memory that the host sees, too, for commands of this queue, if the device shares memory; the code of the error if it cannot be had.
     pub fn shared(&self, queue: &Arc<Queue>, bytes: usize) -> std::result::Result<Shared, cl_int> {
-        if !loader::has("clSVMAlloc") {
-            return Err(CL_INVALID_OPERATION);
-        }
         let flags = CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS;
         // SAFETY: the context exists.
         let at = NonNull::new(unsafe { clSVMAlloc(self.0, flags, bytes, 0) });
@@ -310,7 +306,7 @@ impl Queue {
         // SAFETY: sizes in that many dimensions, and as the caller promises.
         let code = unsafe { clEnqueueNDRangeKernel(self.0, kernel.0, dims, null(), global, group, 0, null(), to) };
         check("clEnqueueNDRangeKernel", code)?;
-        Ok(wanted.then_some(Event(event)))
+        Ok(wanted.then(|| Event(event)))
     }
 
     /// Enqueues filling memory with a value of 1, 2, 4 or 8 bytes.

@@ -141,8 +141,9 @@ fn describe(index: usize, platform: &str, id: cl_device_id) -> Result<Device> {
         largest_group: size(CL_DEVICE_MAX_WORK_GROUP_SIZE)?,
         fp64: has("cl_khr_fp64") || number(CL_DEVICE_DOUBLE_FP_CONFIG).is_ok_and(|config| config != 0),
         atomics_64: has("cl_khr_int64_base_atomics"),
-        // Devices before OpenCL 2.0 do not know the question.
-        shares: number(CL_DEVICE_SVM_CAPABILITIES).is_ok_and(|known| known & SHARED == SHARED),
+        // Devices before OpenCL 2.0 do not know the question, and loaders not the answer.
+        shares: number(CL_DEVICE_SVM_CAPABILITIES).is_ok_and(|known| known & SHARED == SHARED)
+            && loader::has("clSVMAlloc"),
         vendor: number(CL_DEVICE_VENDOR_ID)?,
         exact_division: number(CL_DEVICE_SINGLE_FP_CONFIG)? & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0,
         id: DeviceId(id),

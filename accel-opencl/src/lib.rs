@@ -10,7 +10,7 @@
 //! | `loader`, `cl` | OpenCL, loaded when it is needed, with errors instead of codes |
 //! | `devices`, `device`, `awake` | which devices there are, and one that is in use |
 //! | `memory` | buffers, which are used again |
-//! | `plan`, `code`, `run`, `together` | a compiled program and its runs |
+//! | `plan`, `code`, `run`, `together`, `recording` | a compiled program and its runs |
 //! | `fault`, `results` | what comes back to the host |
 //! | `compiled`, `arrays` | programs and arrays as users have them |
 //!
@@ -21,7 +21,8 @@
 //! All that is done on a device goes through one in-order queue, that of the process. A run enqueues its kernels one after the other and waits only at its
 //! end, or where the host needs a number that the device has computed: the condition of a choice or a loop, an extent. Numbers
 //! that do not depend on large arrays, such as counters of loops, are computed by the host itself. A device that works in the
-//! memory of the host uses arguments where they are and makes results where they stay.
+//! memory of the host uses arguments where they are and makes results where they stay. There, a small program that is run again and again is
+//! recorded, and a thread of the driver stays awake between its runs: see the notes in `recording` and `awake`.
 //!
 //! If several elements of an array fail, the error names any of them; the interpreter and the native backend name the first.
 #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux")))]
