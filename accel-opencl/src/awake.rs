@@ -15,7 +15,7 @@
 //! such kernel. It ends by itself after [`STAYS`], so nothing ever depends on what the host does. It is enqueued only where the last runs
 //! have followed one another within that time: a program that runs now and then does not take a processor from others.
 
-use crate::cl::{self, Context, Event, Kernel, Queue, Shared, Value};
+use crate::cl::{self, Context, Event, Kernel, Queue, Seen, Value};
 use crate::devices::{Device, DeviceType};
 use accel_core::error::Result;
 use std::sync::atomic::Ordering;
@@ -76,7 +76,7 @@ struct Waiting {
     /// How often it has been enqueued.
     begun: u64,
     /// How many of these are to end.
-    ended: Shared,
+    ended: Seen,
 }
 
 impl Awake {
@@ -137,9 +137,9 @@ impl Waiting {
         if device.kind != DeviceType::Cpu || device.units < 2 || !device.shares {
             return Ok(None);
         }
-        let ended = context.shared(queue, size_of::<u64>()).map_err(|code| cl::error("clSVMAlloc", code))?;
+        let ended = context.seen(queue, size_of::<u64>()).map_err(|code| cl::error("clSVMAlloc", code))?;
         let mut kernel = context.build(device.id.0, SOURCE, c"-w")?.kernel("stay_awake")?;
-        kernel.set(0, Value::Shared(&ended))?;
+        kernel.set(0, Value::Seen(&ended))?;
         let mut made = Waiting { kernel, begun: 0, ended };
         let mut time = |rounds: u64| {
             made.kernel.set(2, Value::Number(rounds as i64))?;

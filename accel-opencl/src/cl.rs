@@ -190,14 +190,14 @@ impl Context {
     }
 
     /// Memory that the host sees, too, for commands of this queue, if the device shares memory; the code of the error if it cannot be had.
-    pub fn shared(&self, queue: &Arc<Queue>, bytes: usize) -> std::result::Result<Shared, cl_int> {
+    pub fn seen(&self, queue: &Arc<Queue>, bytes: usize) -> std::result::Result<Seen, cl_int> {
         let flags = CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS;
         // SAFETY: the context exists.
         let at = NonNull::new(unsafe { clSVMAlloc(self.0, flags, bytes, 0) });
         let at = at.ok_or(CL_MEM_OBJECT_ALLOCATION_FAILURE)?;
         // SAFETY: there are so many bytes, which nobody else has yet. They are for the number that may be there.
         unsafe { at.cast::<u8>().write_bytes(0, bytes.min(size_of::<u64>())) };
-        Ok(Shared { at, bytes, queue: queue.clone() })
+        Ok(Seen { at, bytes, queue: queue.clone() })
     }
 
     /// A buffer with these numbers, which kernels read.
@@ -257,7 +257,7 @@ pub enum Value<'a> {
     /// A buffer, or none for an array without elements.
     Buffer(Option<&'a Mem>),
     /// Memory that the host sees, too.
-    Shared(&'a Shared),
+    Seen(&'a Seen),
     /// So many bytes of local memory.
     Local(usize),
 }
@@ -268,8 +268,8 @@ impl Kernel {
         let raw: cl_mem;
         let (size, data): (usize, *const c_void) = match &value {
             Value::Number(n) => (8, (&raw const *n).cast()),
-            Value::Buffer(Some(Mem::Shared(shared))) => return self.set_shared(index, shared),
-            Value::Shared(shared) => return self.set_shared(index, shared),
+            Value::Buffer(Some(Mem::Seen(seen))) => return self.set_seen(index, seen),
+            Value::Seen(seen) => return self.set_seen(index, seen),
             Value::Buffer(m) => {
                 raw = if let Some(Mem::Buffer(m)) = m { m.0 } else { null_mut() };
                 (size_of::<cl_mem>(), (&raw const raw).cast())
@@ -280,9 +280,9 @@ impl Kernel {
         check("clSetKernelArg", unsafe { clSetKernelArg(self.0, index as cl_uint, size, data) })
     }
 
-    fn set_shared(&mut self, index: usize, shared: &Shared) -> Result<()> {
+    fn set_seen(&mut self, index: usize, seen: &Seen) -> Result<()> {
         // SAFETY: shared memory of the kernel's context. No other thread sets parameters of this kernel object.
-        let code = unsafe { clSetKernelArgSVMPointer(self.0, index as cl_uint, shared.at.as_ptr()) };
+        let code = unsafe { clSetKernelArgSVMPointer(self.0, index as cl_uint, seen.at.as_ptr()) };
         check("clSetKernelArgSVMPointer", code)
     }
 }
@@ -318,7 +318,7 @@ impl Queue {
                 let code = unsafe { clEnqueueFillBuffer(self.0, to.0, data, size, 0, bytes, 0, null(), null_mut()) };
                 check("clEnqueueFillBuffer", code)
             }
-            Mem::Shared(to) => {
+            Mem::Seen(to) => {
                 to.has(bytes)?;
                 // SAFETY: the value is copied when the call is made, and the memory has so many bytes.
                 let code =
@@ -330,7 +330,7 @@ impl Queue {
 
     /// Enqueues copying from one memory to another.
     pub fn copy(&self, from: &Mem, to: &Mem, bytes: usize) -> Result<()> {
-        [from, to].into_iter().try_for_each(|m| if let Mem::Shared(m) = m { m.has(bytes) } else { Ok(()) })?;
+        [from, to].into_iter().try_for_each(|m| if let Mem::Seen(m) = m { m.has(bytes) } else { Ok(()) })?;
         // SAFETY: all memory exists; sizes of buffers are checked by the calls, others above.
         let (call, code) = unsafe {
             match (from, to) {
@@ -338,17 +338,17 @@ impl Queue {
                     let code = clEnqueueCopyBuffer(self.0, from.0, to.0, 0, 0, bytes, 0, null(), null_mut());
                     ("clEnqueueCopyBuffer", code)
                 }
-                (Mem::Buffer(from), Mem::Shared(to)) => {
+                (Mem::Buffer(from), Mem::Seen(to)) => {
                     let to = to.at.as_ptr();
                     let code = clEnqueueReadBuffer(self.0, from.0, CL_FALSE, 0, bytes, to, 0, null(), null_mut());
                     ("clEnqueueReadBuffer", code)
                 }
-                (Mem::Shared(from), Mem::Buffer(to)) => {
+                (Mem::Seen(from), Mem::Buffer(to)) => {
                     let from = from.at.as_ptr();
                     let code = clEnqueueWriteBuffer(self.0, to.0, CL_FALSE, 0, bytes, from, 0, null(), null_mut());
                     ("clEnqueueWriteBuffer", code)
                 }
-                (Mem::Shared(from), Mem::Shared(to)) => {
+                (Mem::Seen(from), Mem::Seen(to)) => {
                     let (from, to) = (from.at.as_ptr(), to.at.as_ptr());
                     ("clEnqueueSVMMemcpy", clEnqueueSVMMemcpy(self.0, CL_FALSE, to, from, bytes, 0, null(), null_mut()))
                 }
@@ -369,7 +369,7 @@ impl Queue {
                     unsafe { clEnqueueWriteBuffer(self.0, to.0, CL_TRUE, 0, bytes, data, 0, null(), null_mut()) };
                 check("clEnqueueWriteBuffer", code)
             }
-            Mem::Shared(to) => {
+            Mem::Seen(to) => {
                 to.has(bytes)?;
                 // SAFETY: as above, and the memory has so many bytes.
                 let code =
@@ -392,7 +392,7 @@ impl Queue {
                     unsafe { clEnqueueReadBuffer(self.0, from.0, CL_FALSE, at, bytes, data, 0, null(), &mut event) };
                 check("clEnqueueReadBuffer", code)?;
             }
-            Mem::Shared(from) => {
+            Mem::Seen(from) => {
                 from.has(at.saturating_add(bytes))?;
                 // SAFETY: as the caller promises, and the memory has so many bytes.
                 let code = unsafe {
@@ -459,23 +459,23 @@ pub enum Mem {
     /// A buffer.
     Buffer(Buffer),
     /// Memory that the host sees, too.
-    Shared(Shared),
+    Seen(Seen),
 }
 
 /// Memory that the host sees when no command writes to it, and 64-bit numbers at any time: fine-grained shared virtual memory with atomic
 /// operations (OpenCL 2.0, section 3.3.3).
-pub struct Shared {
+pub struct Seen {
     at: NonNull<c_void>,
     bytes: usize,
     queue: Arc<Queue>,
 }
 
-// SAFETY: an address that is handed to OpenCL, which takes it from any thread; what is read there is up to `Shared`.
-unsafe impl Send for Shared {}
+// SAFETY: an address that is handed to OpenCL, which takes it from any thread; what is read there is up to `Seen`.
+unsafe impl Send for Seen {}
 // SAFETY: as above.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for Seen {}
 
-impl Shared {
+impl Seen {
     fn has(&self, bytes: usize) -> Result<()> {
         if bytes <= self.bytes { Ok(()) } else { Err(Error::Internal(format!("{bytes} of {} bytes", self.bytes))) }
     }
@@ -519,7 +519,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for Seen {
     /// When the commands before have ended.
     fn drop(&mut self) {
         let at: *const c_void = self.at.as_ptr();

@@ -123,15 +123,25 @@ pub fn upload_column(device: &OpenDevice, c: &Column, extents: impl Fn() -> Vec<
     {
         return Ok(Some(shared));
     }
-    let buffer = device.memory.plain(c.bytes()).map_err(failed)?;
-    if c.len() == 1 {
-        // SAFETY: a column of one element has that many bytes.
-        let value = unsafe { std::slice::from_raw_parts(c.as_ptr(), c.bytes()) };
-        device.queue.fill(mem(&buffer)?, value, c.bytes())?;
-    } else {
-        // SAFETY: the column has that many bytes.
-        unsafe { device.queue.write(mem(&buffer)?, c.as_ptr().cast(), c.bytes())? };
+    if c.len() > 1 {
+        return copy_column(device, c, extents);
     }
+    let buffer = device.memory.plain(c.bytes()).map_err(failed)?;
+    // SAFETY: a column of one element has that many bytes.
+    let value = unsafe { std::slice::from_raw_parts(c.as_ptr(), c.bytes()) };
+    device.queue.fill(mem(&buffer)?, value, c.bytes())?;
+    Ok(Some(buffer))
+}
+
+/// A column in memory of its own on the device, when all commands before have ended; none if it is empty. `extents` are for messages.
+pub fn copy_column(device: &OpenDevice, c: &Column, extents: impl Fn() -> Vec<usize>) -> Result<Option<Arc<Buffer>>> {
+    if c.is_empty() {
+        return Ok(None);
+    }
+    let failed = |f| failure(device, f, || "`argument`".into(), &extents(), c.bytes());
+    let buffer = device.memory.plain(c.bytes()).map_err(failed)?;
+    // SAFETY: the column has that many bytes.
+    unsafe { device.queue.write(mem(&buffer)?, c.as_ptr().cast(), c.bytes())? };
     Ok(Some(buffer))
 }
 

@@ -101,16 +101,22 @@ impl OpenDevice {
     /// # Errors
     /// The command has failed.
     pub fn wait(&self, last: &Event, little: bool) -> Result<()> {
+        // Whatever fails here, the end is waited for: until then the device may write to memory of the host.
         if !little {
-            self.begin()?;
-            return last.wait();
+            let begun = self.begin();
+            return last.wait().and(begun);
         }
-        let stays = self.awake.stay(&self.about, self.memory.context(), &self.queue)?;
-        self.queue.flush()?;
-        self.awake.go(stays)?;
+        let begun = self.begin_and_stay();
         let awake = wait_awake(last)?;
         self.awake.seen(awake);
-        Ok(())
+        begun
+    }
+
+    /// Makes the device begin with what is enqueued, and stay awake after it if another run is to be expected.
+    fn begin_and_stay(&self) -> Result<()> {
+        let stays = self.awake.stay(&self.about, self.memory.context(), &self.queue)?;
+        self.queue.flush()?;
+        self.awake.go(stays)
     }
 
     /// Keeps memory until the device does not write to it any more. Events are in the order of the queue.

@@ -3,7 +3,7 @@
 use crate::code::{Code, mem};
 use crate::memory::Buffer;
 use accel_codegen::fault::{READ, error, record_length};
-use accel_core::error::{Error, Result};
+use accel_core::error::Result;
 use accel_fusion::kernel::{ArrayId, Block, Instr, Program, SiteId};
 
 /// Waits until everything that has been enqueued is done, and looks whether something has failed. `extents` are those of all arrays.
@@ -16,21 +16,21 @@ pub fn check(code: &Code, record: Option<&Buffer>, extents: &[Vec<i64>], little:
     // SAFETY: the numbers are there until the event has been waited for, and nobody uses them.
     let done = unsafe { code.device.queue.read(mem(record)?, 0, numbers.as_mut_ptr().cast(), 8 * numbers.len())? };
     code.device.wait(&done, little)?;
-    match failure(&code.program, extents, &numbers) {
-        Some(e) => Err(e),
-        None => Ok(()),
-    }
+    told(&code.program, extents, &numbers)
 }
 
-/// The failure that a record tells of.
-pub fn failure(program: &Program, extents: &[Vec<i64>], record: &[i64]) -> Option<Error> {
+/// What a record tells of.
+///
+/// # Errors
+/// The failure, if there is one.
+pub fn told(program: &Program, extents: &[Vec<i64>], record: &[i64]) -> Result<()> {
     let (kind, site) = (record[0], record[1] as usize);
     if kind == 0 {
-        return None;
+        return Ok(());
     }
     // The device does not say which statement it was in; messages need it only for reads whose place is unknown.
     let statement = if kind == READ { reader(&program.body, site, record[2] as usize).unwrap_or(site) } else { site };
-    Some(error(program, record, statement, |a| extents[a].iter().map(|e| *e as usize).collect()))
+    Err(error(program, record, statement, |a| extents[a].iter().map(|e| *e as usize).collect()))
 }
 
 /// The site of the first statement that reads an array at this site.

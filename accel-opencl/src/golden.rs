@@ -7,7 +7,7 @@ mod programs;
 use crate::code::{Code, upload};
 use crate::device::OpenDevice;
 use crate::recording::Recording;
-use crate::run::{Array, Place, Run, Stop};
+use crate::run::{Array, Place, Run, Stop, Walked};
 use crate::{OpenCl, Shape, results};
 use accel_codegen::opencl::Target;
 use accel_core::error::{Error, Result};
@@ -66,11 +66,15 @@ fn arguments(p: &Program, [vector, other]: [usize; 2]) -> Vec<RawArray> {
 
 /// What the device computes.
 fn run(code: &Code, arguments: &[RawArray]) -> Result<Vec<RawArray>> {
-    match Run::start(code, arguments.iter().map(Array::host).collect()) {
-        Ok(run) => results::to_host(code, run),
-        Err(Stop::Error(e)) => Err(e),
-        Err(_) => panic!("the arguments are too large"),
-    }
+    results::to_host(code, walked(Run::start(code, arguments.iter().map(Array::host).collect()))?)
+}
+
+/// What a function of runs gives for arguments that are not too large.
+fn walked<T>(done: Walked<T>) -> Result<T> {
+    done.map_err(|stop| match stop {
+        Stop::Error(e) => e,
+        _ => panic!("the arguments are too large"),
+    })
 }
 
 /// Compares with the evaluator for all kinds of targets.
@@ -108,9 +112,9 @@ fn compare_for(program: &Program, sizes: &[[usize; 2]], target: impl Fn(Target) 
         });
         let expected = evaluate(program, &tuple);
         // A second run knows what the first one launched, whatever the size is. Then it is recorded, and done twice again.
-        let runs = (0..if k == 0 { 2 } else { 1 }).map(|_| run(&code, &arguments));
-        let runs: Vec<_> = runs.collect();
-        for found in runs.into_iter().chain(again(&code, &arguments)) {
+        let mut runs: Vec<_> = (0..if k == 0 { 2 } else { 1 }).map(|_| run(&code, &arguments)).collect();
+        runs.extend(again(&code, &arguments));
+        for found in runs {
             match (&expected, found) {
                 (Ok(expected), Ok(found)) => {
                     let pairs = expected.iter().zip(&found);
@@ -126,11 +130,7 @@ fn compare_for(program: &Program, sizes: &[[usize; 2]], target: impl Fn(Target) 
 /// What a recorded run computes when it is done twice again; nothing if it cannot be recorded.
 fn again(code: &Arc<Code>, arguments: &[RawArray]) -> Vec<Result<Vec<RawArray>>> {
     let arguments: Vec<&RawArray> = arguments.iter().collect();
-    let record = |inputs: &[Array]| match Run::record(code, inputs.to_vec()) {
-        Ok(done) => Ok((code.clone(), done)),
-        Err(Stop::Error(e)) => Err(e),
-        Err(_) => panic!("the arguments are too large"),
-    };
+    let record = |inputs: &[Array]| Ok((code.clone(), walked(Run::record(code, inputs.to_vec()))?));
     match Recording::new(&code.device, &arguments, record) {
         Ok(None) => vec![],
         Ok(Some(mut recording)) => [(); 2].map(|()| recording.run(&arguments)).into(),

@@ -160,7 +160,7 @@ impl Memory {
 
     fn fresh(&self, bytes: usize) -> Result<Mem, i32> {
         match &self.sees {
-            Some(queue) => self.context.shared(queue, bytes).map(Mem::Shared),
+            Some(queue) => self.context.seen(queue, bytes).map(Mem::Seen),
             None => self.context.buffer(bytes),
         }
     }
@@ -278,7 +278,7 @@ impl Drop for Buffer {
                 }
                 Mem::Buffer(buffer) => buffer.keep(column),
                 // A column is made with a buffer.
-                Mem::Shared(_) => {}
+                Mem::Seen(_) => {}
             },
         }
         state.used -= self.bytes;

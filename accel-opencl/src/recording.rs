@@ -13,15 +13,15 @@
 //! runs of several threads at once: one has the recording, the others walk.
 
 use crate::cl::{Kernel, Mem};
-use crate::code::{Code, mem};
+use crate::code::{Code, copy_column};
 use crate::compiled::Prepared;
 use crate::device::OpenDevice;
 use crate::memory::Buffer;
-use crate::results::{check_record, seen};
+use crate::results::fetch;
 use crate::run::{Array, Buffers, Enqueued, Place, Run};
 use crate::shapes::Shapes;
-use accel_core::error::{Error, Result};
-use accel_core::repr::{Column, RawArray, RawExtents};
+use accel_core::error::Result;
+use accel_core::repr::{Column, RawArray};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// After so many small runs with the same extents, one is recorded.
@@ -70,8 +70,9 @@ impl Recorded {
             None if is_due && bytes(arguments) <= INPUTS => {
                 let record = |inputs: &[Array]| prepared.with_code(inputs, |code| Run::record(code, inputs.to_vec()));
                 let made = Recording::new(prepared.device(), arguments, record).transpose();
-                self.state().same = 0;
-                self.state().refused = made.is_none();
+                let mut state = self.state();
+                (state.same, state.refused) = (0, made.is_none());
+                drop(state);
                 match made? {
                     Ok(made) => made,
                     Err(e) => return Some(Err(e)),
@@ -149,9 +150,8 @@ impl Recording {
         let (code, (run, commands)) = record(&inputs)?;
         let Enqueued { results, record, end, shapes, .. } = run;
         let (Some(commands), Some(end)) = (commands, end) else { return Ok(None) };
-        device.wait(&end, true)?;
-        check_record(&code, record.as_ref(), &shapes)?;
-        let is_seen = |b: &Option<Arc<Buffer>>| b.as_ref().is_none_or(|b| matches!(b.mem(), Some(Mem::Shared(_))));
+        fetch(&code, results.clone(), &record, &shapes, Some(end), true)?;
+        let is_seen = |b: &Option<Arc<Buffer>>| b.as_ref().is_none_or(|b| matches!(b.mem(), Some(Mem::Seen(_))));
         let fits = commands.held.iter().map(|b| b.bytes()).sum::<usize>() <= MEMORY
             && results.iter().all(|a| a.place.host.is_some() || a.place.device.iter().all(is_seen));
         Ok(fits.then_some(Recording { code, inputs, commands, results, record, shapes }))
@@ -172,7 +172,7 @@ impl Recording {
     pub fn run(&mut self, arguments: &[&RawArray]) -> Result<Vec<RawArray>> {
         for (own, given) in self.inputs.iter().zip(arguments) {
             for (buffer, column) in own.place.device.iter().zip(&given.columns) {
-                if let Some(Mem::Shared(memory)) = buffer.as_ref().and_then(|b| b.mem()) {
+                if let Some(Mem::Seen(memory)) = buffer.as_ref().and_then(|b| b.mem()) {
                     // SAFETY: the column has so many bytes. The last run was waited for, and only its commands use this memory.
                     unsafe { memory.copy_from(column.as_ptr(), column.bytes())? };
                 }
@@ -185,40 +185,14 @@ impl Recording {
             end = unsafe { device.queue.launch(&c.kernel, &c.global, &c.group, true)? };
         }
         device.begin()?;
-        let end = end.ok_or_else(|| Error::Internal("a recorded run without an end".into()))?;
-        device.wait(&end, true)?;
-        check_record(&self.code, self.record.as_ref(), &self.shapes)?;
-        let program = &self.code.program;
-        let result = |(a, array): (&Array, &usize)| {
-            let extents: RawExtents = a.extents.iter().map(|e| *e as usize).collect();
-            let n = extents.iter().product();
-            let columns = match &a.place.host {
-                Some(columns) => columns.clone(),
-                None => {
-                    let types = &program.arrays[*array].columns;
-                    let buffer = |k: usize| a.place.device.get(k).and_then(Option::as_deref);
-                    types.iter().enumerate().map(|(k, t)| seen(buffer(k), *t, n)).collect::<Result<_>>()?
-                }
-            };
-            Ok(RawArray { extents, columns })
-        };
-        self.results.iter().zip(&program.results).map(result).collect()
+        fetch(&self.code, self.results.clone(), &self.record, &self.shapes, end, true)
     }
 }
 
 /// An input of a recorded run, with memory of its own.
 fn input(device: &OpenDevice, a: &RawArray) -> Result<Array> {
-    let one = |c: &Column| {
-        if c.is_empty() {
-            return Ok(None);
-        }
-        let full = |_| Error::Memory { op: "`argument`".into(), shape: a.extents.to_vec() };
-        let buffer = device.memory.plain(c.bytes()).map_err(full)?;
-        // SAFETY: the column has that many bytes.
-        unsafe { device.queue.write(mem(&buffer)?, c.as_ptr().cast(), c.bytes())? };
-        Ok(Some(buffer))
-    };
-    let columns = a.columns.iter().map(one).collect::<Result<Buffers>>()?;
+    let columns =
+        a.columns.iter().map(|c| copy_column(device, c, || a.extents.to_vec())).collect::<Result<Buffers>>()?;
     Ok(Array { extents: a.extents.iter().map(|e| *e as i64).collect(), place: Place { host: None, device: columns } })
 }
 

@@ -26,7 +26,7 @@ enum Arriving {
     /// The elements are in the memory of the host.
     Buffer(Arc<Buffer>),
     /// The host sees so many elements: NOTE [Memory that the host sees].
-    Shared(Arc<Buffer>, ScalarType, usize),
+    Seen(Arc<Buffer>, ScalarType, usize),
 }
 
 impl Drop for Transfer {
@@ -54,7 +54,7 @@ impl Transfer {
                 }
                 Arriving::Buffer(buffer)
             }
-            (None, Some(buffer)) if matches!(buffer.mem(), Some(Mem::Shared(_))) => Arriving::Shared(buffer, t, n),
+            (None, Some(buffer)) if matches!(buffer.mem(), Some(Mem::Seen(_))) => Arriving::Seen(buffer, t, n),
             (None, buffer) => {
                 let mut column = Column::zeros(t, n).ok_or_else(|| full(n))?;
                 if let Some(buffer) = buffer {
@@ -78,7 +78,7 @@ impl Transfer {
 
     /// Waits for all of it, awake at first if the run had `little` to do. `end` is that of the last command before, if it is known.
     fn finish(&mut self, device: &OpenDevice, little: bool, end: Option<Event>) -> Result<()> {
-        if self.events.is_empty() && self.columns.iter().any(|c| matches!(c, Arriving::Shared(..))) {
+        if self.events.is_empty() && self.columns.iter().any(|c| matches!(c, Arriving::Seen(..))) {
             self.events.push(end.map_or_else(|| device.queue.marker(), Ok)?);
         }
         // The queue is in order: the last one is the end of all.
@@ -97,28 +97,25 @@ impl Transfer {
                 let column = Arc::into_inner(b).and_then(Buffer::into_column);
                 column.ok_or_else(|| Error::Internal("a result that somebody else has".into()))
             }
-            Arriving::Shared(b, t, n) => seen(Some(&b), t, n),
+            Arriving::Seen(b, t, n) => seen(&b, t, n),
         };
         std::mem::take(&mut self.columns).into_iter().map(taken).collect()
     }
 }
 
-/// A copy of a column that the host sees; without a buffer, it is empty. All commands that write to it must have ended, and the caller has the buffer, so that
-/// nobody gets it for others.
+/// A copy of a column that the host sees. All commands that write to it must have ended; the caller has the buffer, so that nobody gets it for
+/// others.
 ///
 /// # Errors
 /// No memory.
-pub fn seen(buffer: Option<&Buffer>, t: ScalarType, n: usize) -> Result<Column> {
+fn seen(buffer: &Buffer, t: ScalarType, n: usize) -> Result<Column> {
     let mut column = Column::zeros(t, n).ok_or_else(|| full(n))?;
-    match buffer.and_then(Buffer::mem) {
-        Some(Mem::Shared(memory)) => {
-            let (bytes, to) = (column.bytes(), column.as_mut_ptr().ok_or_else(|| full(n))?);
-            // SAFETY: the column has so many bytes, and nobody writes to the memory.
-            unsafe { memory.copy_to(to, bytes)? };
-        }
-        None if n == 0 => {}
-        _ => return Err(Error::Internal("elements that the host does not see".into())),
-    }
+    let (bytes, to) = (column.bytes(), column.as_mut_ptr().ok_or_else(|| full(n))?);
+    let Mem::Seen(memory) = mem(buffer)? else {
+        return Err(Error::Internal("elements that the host does not see".into()));
+    };
+    // SAFETY: the column has so many bytes, and nobody writes to the memory.
+    unsafe { memory.copy_to(to, bytes)? };
     Ok(column)
 }
 
@@ -132,14 +129,31 @@ fn full(n: usize) -> Error {
 /// What has failed on the device, and what the driver says.
 pub fn to_host(code: &Code, run: Enqueued) -> Result<Vec<RawArray>> {
     let Enqueued { results, record, shapes, end, little, .. } = run;
+    let arrays = fetch(code, results, &record, &shapes, end, little)?;
+    record.into_iter().for_each(|r| code.give_back_record(r));
+    Ok(arrays)
+}
+
+/// Waits for a run, and takes its results. The record of faults, if there is one, is left as it is.
+///
+/// # Errors
+/// As [`to_host`].
+pub fn fetch(
+    code: &Code,
+    results: Vec<Array>,
+    record: &Option<Arc<Buffer>>,
+    shapes: &Shapes,
+    end: Option<Event>,
+    little: bool,
+) -> Result<Vec<RawArray>> {
     let types = |k: usize| &code.program.arrays[code.program.results[k]].columns[..];
     let mut transfer = Transfer::default();
     let arriving =
         arrive(&mut transfer, &code.device.queue, results.into_iter().enumerate().map(|(k, a)| (a, types(k))))?;
-    transfer.record(code, &record)?;
+    transfer.record(code, record)?;
     transfer.finish(&code.device, little, end)?;
     let mut columns = transfer.columns()?;
-    clean(code, record, &shapes, &mut columns)?;
+    check(code, record, shapes, &mut columns)?;
     assemble(arriving, columns)
 }
 
@@ -180,7 +194,9 @@ impl Pending {
         }
         self.transfer.finish(&self.code.device, false, None)?;
         let mut columns = std::mem::take(&mut self.transfer).columns()?;
-        clean(&self.code, self.record.take(), &self.shapes, &mut columns)
+        check(&self.code, &self.record, &self.shapes, &mut columns)?;
+        self.record.take().into_iter().for_each(|r| self.code.give_back_record(r));
+        Ok(())
     }
 }
 
@@ -196,28 +212,15 @@ impl Drop for Pending {
     }
 }
 
-/// What has failed, as the last column tells if there is a record; one that says nothing can be used again.
-fn clean(code: &Code, record: Option<Arc<Buffer>>, shapes: &Shapes, columns: &mut Vec<Column>) -> Result<()> {
-    let Some(record) = record else { return Ok(()) };
-    says_nothing(code, shapes, columns.pop())?;
-    code.give_back_record(record);
-    Ok(())
-}
-
-/// What a record says has failed, if the host sees it. All commands must have ended.
-///
-/// # Errors
-/// The failure.
-pub fn check_record(code: &Code, record: Option<&Arc<Buffer>>, shapes: &Shapes) -> Result<()> {
-    let Some(record) = record else { return Ok(()) };
-    says_nothing(code, shapes, Some(seen(Some(record), ScalarType::I64, record_length(&code.program))?))
-}
-
-fn says_nothing(code: &Code, shapes: &Shapes, record: Option<Column>) -> Result<()> {
-    let Some(Column::I64(numbers)) = record else {
+/// Looks what the last column tells, if there is a record, and takes it away.
+fn check(code: &Code, record: &Option<Arc<Buffer>>, shapes: &Shapes, columns: &mut Vec<Column>) -> Result<()> {
+    if record.is_none() {
+        return Ok(());
+    }
+    let Some(Column::I64(numbers)) = columns.pop() else {
         return Err(Error::Internal("a run without its record of faults".into()));
     };
-    fault::failure(&code.program, &shapes.extents, &numbers).map_or(Ok(()), Err)
+    fault::told(&code.program, &shapes.extents, &numbers)
 }
 
 /// Copies of arrays on the host.

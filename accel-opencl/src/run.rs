@@ -113,9 +113,14 @@ impl Store for Run<'_> {
         // SAFETY: the column has one element of so many bytes, and is there until the event below has been waited for.
         let done = unsafe { self.code.device.queue.read(mem(buffer)?, at * bytes, data.cast::<c_void>(), bytes)? };
         let little = self.is_little();
-        let checked = self.check(little);
-        self.code.device.wait(&done, little)?;
-        checked?;
+        if self.record.is_some() {
+            // That comes later, so what it waits for is the end of both.
+            let checked = self.check(little);
+            done.wait()?;
+            checked?;
+        } else {
+            self.code.device.wait(&done, little)?;
+        }
         found.get(0).ok_or_else(missing)
     }
 }
@@ -136,9 +141,7 @@ impl<'a> Run<'a> {
     /// # Errors
     /// As [`start`](Self::start).
     pub fn record(code: &'a Code, arguments: Vec<Array>) -> Walked<(Enqueued, Option<Commands>)> {
-        let mut kernels = Kernels::default();
-        kernels.recorded = Some(Commands::default());
-        let (enqueued, mut kernels) = Run::execute(code, arguments, kernels)?;
+        let (enqueued, mut kernels) = Run::execute(code, arguments, Kernels::recording())?;
         Ok((enqueued, kernels.recorded.take()))
     }
 
@@ -162,8 +165,10 @@ impl<'a> Run<'a> {
             return Err(run.check(false).err().unwrap_or(e).into());
         }
         walked?;
-        // What comes now takes the host time.
-        code.device.begin()?;
+        if code.device.memory.is_seen() {
+            // A thread of the device may wait awake for this, and what comes now takes the host time.
+            code.device.begin()?;
+        }
         let reads = run.has_read.get();
         if !run.is_known && !reads {
             code.remember(&run.shapes);

@@ -46,6 +46,11 @@ struct Waiting {
 }
 
 impl Kernels {
+    /// For a run that is recorded.
+    pub fn recording() -> Kernels {
+        Kernels { recorded: Some(Commands::default()), ..Kernels::default() }
+    }
+
     /// Enqueues a launch, or lets it wait. Its arguments are in the order of the kernel's parameters; its statement takes about so many simple
     /// operations.
     ///
