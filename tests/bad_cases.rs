@@ -153,6 +153,52 @@ fn an_index_outside_of_a_huge_array_is_an_error() {
     }
 }
 
+/// Row sums of a product of shortened arrays, which two results need: one alone, and one in pairs with an argument of the same length.
+#[test]
+fn row_sums_that_two_results_need() {
+    fn sums<T: Num>(a: Acc<Vector<T>>, b: Acc<Vector<T>>) -> Acc<Vector<T>> {
+        sum(zip_with(|x, y| x * y, replicate((All, b.len()), a), replicate((a.len(), All), b)))
+    }
+    /// `len` is the length of `a(xs)` for one of `xs`.
+    fn agree(a: impl Fn(V) -> V, len: impl Fn(usize) -> usize, b: impl Fn(V) -> V) {
+        let alone = afun(|xs: V, bs: V, ys: V| {
+            let p = zip(sums(a(xs), b(bs)), ys);
+            (map(|(s, _)| s, p), p)
+        });
+        let twice = afun(|xs: V, bs: V, ys: V| {
+            let s = sums(a(xs), b(bs));
+            (zip_with(|x, y| x + y, s, ys), zip_with(|x, y| x * y, s, ys))
+        });
+        let pairs = afun(|xs: V, bs: V, ys: V| zip(sums(a(xs), b(bs)), ys));
+        let next = afun(|xs: V, bs: V, _: V| {
+            let s = sums(a(xs), b(bs));
+            (s, map(|x| x + 1.0, s))
+        });
+        for (n, m) in [(1, 0), (5, 3), (40, 37), (41, 50), (50, 41)] {
+            let inputs = (&floats(n), &floats(m), &floats(len(n)));
+            everywhere(&alone, inputs);
+            everywhere(&twice, inputs);
+            everywhere(&pairs, inputs);
+            everywhere(&next, inputs);
+        }
+    }
+    agree(|xs| take(40, xs), |n| n.min(40), |bs| take(37, bs));
+    agree(|xs| take(40, xs), |n| n.min(40), |bs| bs);
+    agree(|xs| tail(xs), |n| n - 1, |bs| bs);
+    agree(|xs| xs, |n| n, |bs| bs);
+    let of_types = afun(|xs: Acc<Vector<i32>>, ys: Acc<Vector<f32>>| {
+        let p = zip(sums(take(40, xs), take(37, xs)), ys);
+        (map(|(s, _)| s, p), p)
+    });
+    let (xs, ys) = (Array::vector((0..50).collect()), Array::vector(vec![0.5; 40]));
+    everywhere(&of_types, (&xs, &ys));
+    let scaled = afun(|xs: V, ys: V| {
+        let s = sum(map(|x| x * 2.0, replicate((All, 3), take(40, xs))));
+        (zip_with(|a, b| a + b, s, ys), zip_with(|a, b| a * b, s, ys))
+    });
+    everywhere(&scaled, (&floats(50), &floats(40)));
+}
+
 #[test]
 fn six_dimensions() {
     let f = afun(|xs: V| {

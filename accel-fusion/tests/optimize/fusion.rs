@@ -399,6 +399,60 @@ fn a_reduction_stays_where_it_is_needed_there_or_may_give_a_negative_zero() {
     }
 }
 
+/// Row sums over the first few rows, an array of pairs of them and elements of `a1`, which is a result of the program, and a statement
+/// that only needs the row sums of the pairs: the pairs are put there in place of the read, so that the sums have two readers.
+fn sums_in_pairs(last: &str) -> Case {
+    let rows = "x0: i64 = 4; x1: i64 = extent a0 0; x2: i64 = min x0 x1";
+    let pairs = format!("{rows}; x3: i64 = extent a1 0; x4: i64 = min x2 x3");
+    optimized(
+        "a0: Array1<f64>, a1: Array1<f64>",
+        &format!(
+            "a2: Array1<f64> = reduce @0 sum
+               extents () {{ {rows} -> x2 }} len () {{ {rows} -> x2 }}
+               element (x0: i64, x1: i64) {{ x2: f64 = a0[x0] @0; x3: f64 = a0[x1] @0; x4: f64 = x2 * x3 -> x4 }}
+               init () {{ x0: f64 = 0.0 -> x0 }}
+               op (x0: f64, x1: f64) {{ x2: f64 = x0 + x1 -> x2 }}
+             a3: Array1<f64, f64> = loop @0
+               extents () {{ {pairs} -> x4 }}
+               body (x0: i64) {{ x1: f64 = a2[x0] @0; x2: f64 = a1[x0] @0 -> x1, x2 }}
+             {}
+             -> a4, a3",
+            last.replace("PAIRS", &format!("{pairs} -> x4"))
+        ),
+    )
+}
+
+/// A reduction is not thought to be needed by one loop only because it was so before the pass: the first two of these brought a second reader
+/// into being, and lost the array that it reads.
+#[test]
+fn a_reduction_stays_where_a_producer_that_reads_it_is_computed_again() {
+    let first = "x1: f64, x2: f64 = a3[x0] @0";
+    let sum = "init () { x0: f64 = 0.0 -> x0 } op (x0: f64, x1: f64) { x2: f64 = x0 + x1 -> x2 }";
+    let copied = format!("a4: Array1<f64> = loop @0 extents () {{ PAIRS }} body (x0: i64) {{ {first} -> x1 }}");
+    let plus_zero = format!(
+        "a4: Array1<f64> = loop @0 extents () {{ PAIRS }} body (x0: i64) {{ {first}; x3: f64 = 0.0; x4: f64 = x1 + x3 -> x4 }}"
+    );
+    let scanned = format!(
+        "a5: Array1<f64> = loop @0 extents () {{ PAIRS }} body (x0: i64) {{ {first} -> x1 }}
+         a4: Array1<f64> = scan @0 sum extents () {{ -> }} len () {{ PAIRS }}
+           element (x0: i64) {{ x1: f64 = a5[x0] @0 -> x1 }} {sum}"
+    );
+    let in_a_branch = format!(
+        "a4: Array1<f64> = if @0 cond () {{ x0: i64 = extent a1 0; x1: i64 = 2; x2: bool = x0 > x1 -> x2 }}
+         then {{ a5: Array1<f64> = loop @0 extents () {{ PAIRS }} body (x0: i64) {{ {first} -> x1 }} -> a5 }}
+         else {{ -> a1 }}"
+    );
+    for last in [copied, plus_zero, scanned, in_a_branch] {
+        let c = sums_in_pairs(&last);
+        for p in [c.text(), c.general()] {
+            assert_eq!(p.matches("= reduce").count(), 1, "{p}");
+        }
+        for (n, m) in [(0, 0), (1, 3), (3, 1), (4, 4), (7, 3), (5, 9)] {
+            c.agrees(&[floats(&[n]), floats(&[m])]);
+        }
+    }
+}
+
 /// What a reduction computes for nobody goes, but what decides about the rest stays: of value, place and a third column that goes with
 /// them only the place is used.
 #[test]
