@@ -1,6 +1,6 @@
 //! Array computations: `Acc<A, R>` has type `R` (an array or a tuple of arrays) and free array variables in `A`.
 
-use super::env::{Fam, Idx, Key, Ren, Weaken, idx};
+use super::env::{Fam, Idx, Key, Ren, Weaken, idx, seal};
 use super::exp::{Exp, Fun1, Fun2, Src};
 use super::names::{Equal, Guard, Inv, S, W, X, Y, Z};
 use super::slice::SliceSpec;
@@ -400,6 +400,8 @@ impl<A, Sh, T> Acc<A, Arr<(Sh, i64), T>> {
 
 /// Array computations as entries of a table.
 pub struct AccF<A>(PhantomData<A>);
+impl<A> seal::Family for AccF<A> {}
+impl<A, A2> seal::Move<A, A2> for AccF<A> {}
 impl<A> Fam for AccF<A> {
     type At<T> = Acc<A, T>;
     #[allow(private_interfaces)]

@@ -1,6 +1,6 @@
 //! Tangents and adjoints that may be zero in part, and the contribution map of reverse mode.
 
-use super::env::{Fam, Idx, Key, Ren, Size, SomeIdx, Weaken, idx};
+use super::env::{Fam, Idx, Key, Ren, Size, SomeIdx, Weaken, idx, seal};
 use super::names::{Equal, Guard, Inv, X, Y};
 use super::thin::{Th, Th2};
 use super::ty::{Tan, ty};
@@ -105,6 +105,8 @@ impl<E, P, Q> Part<E, (P, Q)> {
 
 /// Tangents in the environment `E` as entries of a table.
 pub struct TanF<E>(PhantomData<E>);
+impl<E> seal::Family for TanF<E> {}
+impl<E, E2> seal::Move<E, E2> for TanF<E> {}
 impl<E> Fam for TanF<E> {
     type At<T> = Part<E, Tan<T>>;
     type Raw = RawPart;

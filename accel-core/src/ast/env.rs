@@ -149,9 +149,13 @@ impl<E> Size<E> {
     }
 }
 
-mod seal {
+pub(in crate::ast) mod seal {
     /// Only this module can convert to and from erased entries.
     pub struct Key(pub(super) ());
+    /// Families of the trusted module.
+    pub trait Family {}
+    /// Relabellings of families that the trusted module knows to be right.
+    pub trait Move<E, E2> {}
 }
 pub(in crate::ast) use seal::Key;
 
@@ -161,7 +165,7 @@ pub(in crate::ast) const fn key() -> Key {
 
 /// Type constructors that can be the entries of a table. Sealed: all instances are in the trusted module, since `raw` and
 /// `unraw` forget and restore the index.
-pub trait Fam {
+pub trait Fam: seal::Family {
     /// The entry for a variable of type `T`.
     type At<T>: Clone;
     #[doc(hidden)]
@@ -173,14 +177,16 @@ pub trait Fam {
     fn unraw<T>(r: &Self::Raw, th: &Th2, _: Key) -> Self::At<T>;
 }
 
-/// Families whose entries live in an environment and can be weakened there.
-pub trait Weaken<E, E2>: Fam {
+/// Families whose entries live in an environment and can be weakened there. Sealed by itself, since `To` relabels: whoever could
+/// implement it for a family of this module and a type of his own would choose the types of its entries.
+pub trait Weaken<E, E2>: Fam + seal::Move<E, E2> {
     /// The family over the larger environment.
     type To: Fam<Raw = Self::Raw>;
 }
 
 /// The family that has the same type everywhere.
 pub struct ConstF<K>(PhantomData<K>);
+impl<K> seal::Family for ConstF<K> {}
 impl<K: Clone> Fam for ConstF<K> {
     type At<T> = K;
     type Raw = K;
@@ -197,6 +203,8 @@ pub type UnitF = ConstF<()>;
 
 /// Variables of another environment.
 pub struct IdxF<E>(PhantomData<E>);
+impl<E> seal::Family for IdxF<E> {}
+impl<E, E2> seal::Move<E, E2> for IdxF<E> {}
 impl<E> Fam for IdxF<E> {
     type At<T> = Idx<E, T>;
     type Raw = (u32, RawTy);

@@ -1,6 +1,6 @@
 //! Scalar expressions: `Exp<E, A, T>` has type `T`, free scalar variables in `E` and free array variables in `A`.
 
-use super::env::{Fam, Idx, Key, Ren, Weaken, idx};
+use super::env::{Fam, Idx, Key, Ren, Weaken, idx, seal};
 use super::names::{Equal, Guard, Inv, S, X, Y};
 use super::prim::{Prim1, Prim2, RawPrim1, RawPrim2};
 use super::thin::{Link, Th, Th2};
@@ -280,6 +280,8 @@ impl<'n, E, A, T> ExpOp<'n, E, A, T> {
 
 /// Expressions as entries of a table.
 pub struct ExpF<E, A>(PhantomData<(E, A)>);
+impl<E, A> seal::Family for ExpF<E, A> {}
+impl<E, E2, A> seal::Move<E, E2> for ExpF<E, A> {}
 impl<E, A> Fam for ExpF<E, A> {
     type At<T> = Exp<E, A, T>;
     #[allow(private_interfaces)]

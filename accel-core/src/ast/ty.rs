@@ -21,8 +21,8 @@ mod seal {
     impl Sealed for () {}
     macro_rules! sealed { ($($t:ty)*) => { $(impl Sealed for $t {})* } }
     sealed!(bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
-    impl<A, B> Sealed for (A, B) {}
-    impl<Sh, T> Sealed for super::Arr<Sh, T> {}
+    impl<A: Sealed, B: Sealed> Sealed for (A, B) {}
+    impl<Sh: Sealed, T: Sealed> Sealed for super::Arr<Sh, T> {}
 }
 
 impl Repr for () {
@@ -278,4 +278,36 @@ pub fn tan_pair<A, B>() -> Equal<Tan<(A, B)>, (Tan<A>, Tan<B>)> {
 /// `Tan<Arr<Sh, T>> = Arr<Sh, Tan<T>>`
 pub fn tan_arr<Sh, T>() -> Equal<Tan<Arr<Sh, T>>, Arr<Sh, Tan<T>>> {
     Equal::axiom()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::marker::PhantomData;
+
+    /// Whether `T` is [`seal::Sealed`], found by rustc: an inherent method goes before that of a trait.
+    struct Is<T>(PhantomData<T>);
+    impl<T: seal::Sealed> Is<T> {
+        fn sealed(&self) -> bool {
+            true
+        }
+    }
+    trait Otherwise {
+        fn sealed(&self) -> bool {
+            false
+        }
+    }
+    impl<T> Otherwise for Is<T> {}
+
+    /// Without a seal, this crate (not others, for which the parts are foreign) could say what a pair with a type of its own looks like.
+    #[test]
+    fn types_with_foreign_parts_cannot_be_representations() {
+        struct Mine;
+        assert!(Is::<((), (f64, Arr<(), i64>))>(PhantomData).sealed());
+        assert!(!Is::<Mine>(PhantomData).sealed());
+        assert!(!Is::<(f64, Mine)>(PhantomData).sealed());
+        assert!(!Is::<(Mine, f64)>(PhantomData).sealed());
+        assert!(!Is::<Arr<(), Mine>>(PhantomData).sealed());
+        assert!(!Is::<Arr<Mine, f64>>(PhantomData).sealed());
+    }
 }

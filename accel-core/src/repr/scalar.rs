@@ -29,14 +29,18 @@ macro_rules! scalars {
             }
         }
 
-        /// Rust types that are scalars of the language. Sealed by being implemented here for all of them.
-        pub trait ScalarElt: Copy + PartialEq + fmt::Debug + fmt::Display + Send + Sync + 'static {
+        /// Rust types that are scalars of the language. Sealed, since constants of the typed tree take their type from it.
+        pub trait ScalarElt: seal::Sealed + Copy + PartialEq + fmt::Debug + fmt::Display + Send + Sync + 'static {
             /// The type's name in the representation.
             const SCALAR: ScalarType;
             /// Wraps a value.
             fn to_scalar(self) -> Scalar;
             /// Unwraps a value; `None` if it has another type.
             fn from_scalar(s: Scalar) -> Option<Self>;
+        }
+        mod seal {
+            pub trait Sealed {}
+            $(impl Sealed for $rust {})*
         }
         $(impl ScalarElt for $rust {
             const SCALAR: ScalarType = ScalarType::$variant;
