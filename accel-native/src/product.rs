@@ -1,4 +1,6 @@
-//! Matrix products through the crate `gemm`, for generated code.
+//! Matrix products through the kernels of the crates `gemm-f32` and `gemm-f64`, for generated code.
+//!
+//! The crate `gemm` over them brings kernels of complex numbers, which take longer to compile than the rest of the library together.
 //!
 //! NOTE [The order of sums in matrix products]
 //! `gemm` cuts the reduced dimension into blocks whose size depends on the extents and on the processor's caches, and goes through
@@ -6,7 +8,7 @@
 //! last places from those of the generated loops, which are taken for small products: the order is another one, and a product
 //! and the addition that follows it are rounded once.
 
-use gemm::Parallelism;
+use gemm_common::Parallelism;
 use rayon::prelude::*;
 
 /// A dimension, as generated code describes it: role, extent, and strides in the result and in the operands.
@@ -21,6 +23,14 @@ struct Dim {
 
 /// A dimension of one element.
 const NONE: Dim = Dim { extent: 1, strides: [0; 3] };
+
+impl Dim {
+    /// The same dimension backwards, and how far its first element is from the old one.
+    fn reversed(self) -> (Dim, [isize; 3]) {
+        let last = self.extent.saturating_sub(1) as isize;
+        (Dim { strides: self.strides.map(|s| -s), ..self }, self.strides.map(|s| s * last))
+    }
+}
 
 /// A product of matrices, and the dimensions along which there are many of them.
 #[derive(PartialEq, Eq, Debug)]
@@ -106,8 +116,28 @@ struct Matrices<T> {
 // SAFETY: the products that threads do at the same time have different results, and no one writes the operands.
 unsafe impl<T> Sync for Matrices<T> {}
 
+/// What the kernels ask for: dimensions step forwards, those of the result and then the reduced one, and the rows of the result are closer
+/// together than its columns. Whether the operands change places, and by how much the addresses move.
+fn oriented(rows: Dim, columns: Dim, reduced: Dim) -> (bool, [Dim; 3], [isize; 3]) {
+    let mut by = [0; 3];
+    let mut forwards = |d: Dim, array: usize| {
+        if d.strides[array] >= 0 {
+            return d;
+        }
+        let (d, first) = d.reversed();
+        by.iter_mut().zip(first).for_each(|(by, first)| *by += first);
+        d
+    };
+    let (rows, columns, reduced) = (forwards(rows, 0), forwards(columns, 0), forwards(reduced, 1));
+    if columns.strides[0] < rows.strides[0] {
+        let swapped = |d: Dim| Dim { strides: [d.strides[0], d.strides[2], d.strides[1]], ..d };
+        return (true, [columns, rows, reduced].map(swapped), by);
+    }
+    (false, [rows, columns, reduced], by)
+}
+
 macro_rules! product {
-    ($name:ident $t:ty) => {
+    ($name:ident $t:ident $kernels:ident) => {
         /// `to[..] = init + factor * sum of left[..] * right[..]`: 0 if it was done, -1 if the generated loops are to do it.
         ///
         /// # Safety
@@ -140,9 +170,12 @@ macro_rules! product {
                         }
                     }
                 }
+                let (swap, [rows, columns, reduced], by) = oriented(rows, columns, reduced);
+                let m = m.at(by);
+                let (left, right) = if swap { (m.right, m.left) } else { (m.left, m.right) };
                 // SAFETY: the strides lead to elements of the arrays only, as promised; the result has been written if it is read.
                 unsafe {
-                    gemm::gemm(
+                    $kernels::gemm::$t::get_gemm_fn()(
                         rows.extent,
                         columns.extent,
                         reduced.extent,
@@ -150,10 +183,10 @@ macro_rules! product {
                         columns.strides[0],
                         rows.strides[0],
                         init != 0.0,
-                        m.left,
+                        left,
                         reduced.strides[1],
                         rows.strides[1],
-                        m.right,
+                        right,
                         columns.strides[2],
                         reduced.strides[2],
                         1.0,
@@ -181,8 +214,8 @@ macro_rules! product {
         }
     };
 }
-product!(product_f32 f32);
-product!(product_f64 f64);
+product!(product_f32 f32 gemm_f32);
+product!(product_f64 f64 gemm_f64);
 
 impl<T> Matrices<T> {
     /// The matrices that start so many elements further on.
@@ -191,6 +224,46 @@ impl<T> Matrices<T> {
             to: self.to.wrapping_offset(by[0]),
             left: self.left.wrapping_offset(by[1]),
             right: self.right.wrapping_offset(by[2]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the elements of a matrix lie: forwards or backwards along each dimension, rows or columns next to each other.
+    fn strides(n: [i64; 2], transposed: bool, back: [bool; 2]) -> ([i64; 2], isize) {
+        let strides = if transposed { [1, n[0]] } else { [n[1], 1] };
+        let signed = |k: usize| if back[k] { -strides[k] } else { strides[k] };
+        let first = (0..2).filter(|k| back[*k]).map(|k| strides[k] * (n[k] - 1)).sum::<i64>();
+        ([signed(0), signed(1)], first as isize)
+    }
+
+    #[test]
+    fn matrices_may_lie_in_any_direction() {
+        let (m, n, k) = (17, 19, 23);
+        for way in 0..512 {
+            let bit = |i: u32| way >> i & 1 == 1;
+            let ([tr, tc], at) = strides([m, n], bit(0), [bit(1), bit(2)]);
+            let ([lr, lk], left_at) = strides([m, k], bit(3), [bit(4), bit(5)]);
+            let ([rk, rc], right_at) = strides([k, n], bit(6), [bit(7), bit(8)]);
+            let left: Vec<f64> = (0..m * k).map(|i| (i % 13) as f64 - 6.0).collect();
+            let right: Vec<f64> = (0..k * n).map(|i| (i % 11) as f64 - 5.0).collect();
+            let mut to = vec![f64::NAN; (m * n) as usize];
+            let dims = [[1, m, tr, lr, 0], [2, n, tc, 0, rc], [3, k, 0, lk, rk]];
+            // SAFETY: the strides stay inside of the three matrices.
+            let done = unsafe {
+                let (l, r) = (left.as_ptr().offset(left_at), right.as_ptr().offset(right_at));
+                product_f64(dims.as_ptr(), 3, to.as_mut_ptr().offset(at), l, r, 2.0, 0.5)
+            };
+            assert_eq!(done, 0);
+            let element = |all: &[f64], at: isize, by: i64| all[(at as i64 + by) as usize];
+            for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                let term = |l| element(&left, left_at, i * lr + l * lk) * element(&right, right_at, l * rk + j * rc);
+                let expected = 0.5 + 2.0 * (0..k).map(term).sum::<f64>();
+                assert_eq!(element(&to, at, i * tr + j * tc), expected, "way {way:b}, row {i}, column {j}");
+            }
         }
     }
 }
