@@ -5,8 +5,7 @@ use accel::backend::Backend;
 use accel::backend_named;
 use accel::interp::Interpreter;
 use accel::prelude::*;
-use accel_fusion::kernel::KernelEvaluator;
-use accel_fusion::optimize::OptimizedEvaluator;
+use accel_fusion::{KernelEvaluator, OptimizedEvaluator};
 use std::fmt::Debug;
 
 type V = Acc<Vector<f64>>;

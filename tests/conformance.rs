@@ -4,8 +4,7 @@
 mod suite;
 
 use accel::interp::Interpreter;
-use accel_fusion::kernel::KernelEvaluator;
-use accel_fusion::optimize::OptimizedEvaluator;
+use accel_fusion::{KernelEvaluator, OptimizedEvaluator};
 
 #[test]
 fn interpreter() {

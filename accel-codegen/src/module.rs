@@ -11,7 +11,7 @@ use crate::parts;
 use crate::permute::Permute;
 use crate::strip::Strip;
 use crate::vectors::Vectors;
-use accel_fusion::kernel::{Code, Op, Program, Rows};
+use accel_fusion::kernel::{Code, Op, Program, Rows, Verified};
 use std::fmt::Write;
 
 /// What the code is printed for.
@@ -33,8 +33,8 @@ pub struct Module {
     pub source: String,
 }
 
-/// Prints a program, which must be correct.
-pub fn emit(program: &Program, options: Options) -> Module {
+/// Prints a program.
+pub fn emit(program: &Verified<Program>, options: Options) -> Module {
     let layout = Layout::new(program);
     let body = liveness::analyse(program);
     let mut declarations = Declarations::new(options.vector_math, options.vectors, Dialect::C);

@@ -4,7 +4,7 @@
 mod programs;
 
 use accel_codegen::opencl::{Arg, Module, Shape, Sizes, Target, Work, emit};
-use accel_fusion::kernel::parse;
+use accel_fusion::kernel::{Verified, parse};
 use insta::assert_snapshot;
 
 fn target(shape: Shape) -> Target {
@@ -20,7 +20,7 @@ fn target(shape: Shape) -> Target {
 }
 
 fn module(text: &str, target: &Target) -> Module {
-    emit(&parse(text).unwrap_or_else(|e| panic!("{e}\n{text}")), target)
+    emit(&parse(text).and_then(Verified::new).unwrap_or_else(|e| panic!("{e}\n{text}")), target)
 }
 
 /// The kernels for both shapes of devices, without what is the same for all.

@@ -4,13 +4,17 @@
 mod programs;
 
 use accel_codegen::{Options, emit};
-use accel_fusion::kernel::parse;
+use accel_fusion::kernel::{Program, Verified, parse};
 use insta::assert_snapshot;
+
+/// The program of a text.
+fn program(text: &str) -> Verified<Program> {
+    parse(text).and_then(Verified::new).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
 
 /// The code for a program, without what is the same for all.
 fn code(text: &str) -> String {
-    let program = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let module = emit(&program, Options::default());
+    let module = emit(&program(text), Options::default());
     let last = "callback(r, to, f, n, len, cost, extents);\n}\n";
     let start = module.source.find(last).expect("the prelude");
     module.source[start + last.len()..].to_string()
@@ -132,7 +136,7 @@ fn long_programs_have_functions_of_bounded_length() {
     };
     let statements: Vec<_> = (1..=500).map(statement).collect();
     let text = format!("program (a0: Array1<f64>)\nsite 0 = \"fill\"\n{{\n{}\n  -> a500\n}}", statements.join("\n"));
-    let module = emit(&parse(&text).unwrap(), Options::default());
+    let module = emit(&program(&text), Options::default());
     let longest = module.source.split("\n}\n").map(|f| f.lines().count()).max();
     assert!(longest.unwrap() < 1000, "{longest:?}");
 }

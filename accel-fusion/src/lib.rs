@@ -2,12 +2,15 @@
 //! nothing of derivatives or backends.
 #![forbid(unsafe_code)]
 
+mod evaluator;
 pub mod kernel;
 mod lower;
 pub mod optimize;
+pub mod pipeline;
+mod report;
 pub mod simplify;
+mod stage;
 pub mod strip;
 
-pub use lower::lower;
-pub use optimize::optimize;
+pub use evaluator::{KernelEvaluator, OptimizedEvaluator};
 pub use simplify::{Options, Rule, Stats, simplified, simplify, simplify_with};

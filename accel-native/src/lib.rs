@@ -34,16 +34,15 @@ mod runtime;
 mod threads;
 mod toolchain;
 
-use accel_codegen::{Options, Vectors, emit};
-use accel_core::ast::Program;
+use accel_codegen::{Vectors, emit};
+use accel_core::ast;
 use accel_core::backend::{Backend, Executable, check_argument};
 use accel_core::error::{Error, Result};
 use accel_core::interp::Interpreter;
 use accel_core::print;
-use accel_core::repr::{ArrayTuple, RawArray, RawTy, Scalar};
-use accel_fusion::kernel;
-use accel_fusion::optimize::{Optimized, optimize};
-use accel_fusion::strip::{dissolve, strips};
+use accel_core::repr::{ArrayTuple, RawArray, Scalar};
+use accel_fusion::kernel::{Program, Verified};
+use accel_fusion::pipeline::{Conditions, Options, Pipeline, Target, dissolve};
 use runtime::Code;
 use std::sync::OnceLock;
 
@@ -56,20 +55,44 @@ impl Backend for Native {
         "native"
     }
 
-    fn compile(&self, program: &Program) -> Result<Box<dyn Executable>> {
-        let (program, _) = &accel_fusion::simplify(program)?;
-        let lowered = accel_fusion::lower(program);
-        let optimized = optimize(&lowered, true);
-        match Kernels::new(strips(&optimized.program))? {
-            None => Interpreter.compile(program),
-            Some(kernels) => Ok(Box::new(Compiled {
-                kernels,
-                optimized,
-                general: OnceLock::new(),
-                lowered,
-                arg: program.arg().clone(),
-                result: program.result().clone(),
-            })),
+    fn compile(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
+        Native::with(Options::from_env()).compile(program)
+    }
+}
+
+impl Native {
+    /// The backend with options of its own, whatever the environment says.
+    pub fn with(options: Options) -> impl Backend {
+        Configured(options)
+    }
+}
+
+struct Configured(Options);
+
+impl Backend for Configured {
+    fn name(&self) -> &'static str {
+        Native.name()
+    }
+
+    fn compile(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
+        match self.compiled(program) {
+            // The pipeline has told of it.
+            Err(Error::Internal(_)) if !self.0.strict => Interpreter.compile(program),
+            compiled => compiled,
+        }
+    }
+}
+
+impl Configured {
+    fn compiled(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
+        let pipeline = Pipeline::new(program, Target::Processor, self.0.clone())?;
+        let optimized = pipeline.optimized(true)?;
+        match pipeline.emit(&optimized, |p| Kernels::new(p.clone()))? {
+            None => Interpreter.compile(pipeline.simplified()),
+            Some(kernels) => {
+                let (conditions, general) = (optimized.conditions, OnceLock::new());
+                Ok(Box::new(Compiled { kernels, conditions, general, pipeline }))
+            }
         }
     }
 }
@@ -86,8 +109,8 @@ impl Kernels {
     /// Compiles a kernel program; `None` if this machine has no C compiler.
     ///
     /// # Errors
-    /// `Error::Compiler`, and what [`kernel::verify`] says: generated code does not check what it excludes.
-    pub fn new(program: kernel::Program) -> Result<Option<Kernels>> {
+    /// `Error::Compiler`.
+    pub fn new(program: Verified<Program>) -> Result<Option<Kernels>> {
         Self::with(program, toolchain::vectors())
     }
 
@@ -96,16 +119,15 @@ impl Kernels {
     /// # Errors
     /// As [`new`](Self::new).
     #[doc(hidden)]
-    pub fn with(program: kernel::Program, vectors: Vectors) -> Result<Option<Kernels>> {
+    pub fn with(program: Verified<Program>, vectors: Vectors) -> Result<Option<Kernels>> {
         let code = Self::code(program, vectors)?;
         Ok(code.map(|code| Kernels { code, vectors, plain: OnceLock::new() }))
     }
 
-    fn code(program: kernel::Program, vectors: Vectors) -> Result<Option<Code>> {
-        kernel::verify(&program)?;
+    fn code(program: Verified<Program>, vectors: Vectors) -> Result<Option<Code>> {
         print::dump_with("kernels", || program.to_string());
         let Some(toolchain) = toolchain::toolchain() else { return Ok(None) };
-        let module = emit(&program, Options { vector_math: toolchain.vector_math, vectors });
+        let module = emit(&program, accel_codegen::Options { vector_math: toolchain.vector_math, vectors });
         print::dump_with("c", || module.source.clone());
         let library = cache::library(&module, toolchain)?;
         Ok(Some(Code::new(program, library)))
@@ -145,8 +167,7 @@ impl Kernels {
     fn plain(&self) -> Result<&Code> {
         let make = || {
             tracing::debug!("strips would take too much memory: the program is compiled without them");
-            let code = Self::code(dissolve(&self.code.program), self.vectors)?;
-            code.ok_or_else(|| Error::Compiler("there was a C compiler and now there is none".into()))
+            Self::code(dissolve(&self.code.program)?, self.vectors)?.ok_or_else(no_compiler)
         };
         self.plain.get_or_init(make).as_ref().map_err(Clone::clone)
     }
@@ -156,20 +177,22 @@ impl Kernels {
 struct Compiled {
     /// For extents of which the assumptions hold.
     kernels: Kernels,
-    optimized: Optimized,
+    conditions: Conditions,
     /// For others; made when it is needed.
     general: OnceLock<Result<Kernels>>,
-    lowered: kernel::Program,
-    arg: RawTy,
-    result: RawTy,
+    pipeline: Pipeline,
+}
+
+fn no_compiler() -> Error {
+    Error::Compiler("there was a C compiler and now there is none".into())
 }
 
 impl Executable for Compiled {
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
-        check_argument(argument, &self.arg)?;
+        check_argument(argument, self.pipeline.simplified().arg())?;
         let inputs = argument.leaves();
         let mut results = self.kernels_for(&inputs)?.run_on(&inputs)?.into_iter();
-        ArrayTuple::of(&self.result, &mut results)
+        ArrayTuple::of(self.pipeline.simplified().result(), &mut results)
             .ok_or_else(|| Error::Internal("a program with too few results".into()))
     }
 
@@ -182,13 +205,13 @@ impl Executable for Compiled {
 impl Compiled {
     /// The kernels for arguments of these extents.
     fn kernels_for(&self, inputs: &[&RawArray]) -> Result<&Kernels> {
-        if self.optimized.fits(|k| inputs.get(k).map(|a| &*a.extents)) {
+        if self.conditions.hold(|k| inputs.get(k).map(|a| &*a.extents)) {
             return Ok(&self.kernels);
         }
         let general = || {
             tracing::debug!("the extents are not as assumed: the program is compiled without assumptions");
-            let kernels = Kernels::new(strips(&optimize(&self.lowered, false).program))?;
-            kernels.ok_or_else(|| Error::Compiler("there was a C compiler and now there is none".into()))
+            let optimized = self.pipeline.optimized(false)?;
+            self.pipeline.emit(&optimized, |p| Kernels::new(p.clone()))?.ok_or_else(no_compiler)
         };
         self.general.get_or_init(general).as_ref().map_err(Clone::clone)
     }

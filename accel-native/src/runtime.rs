@@ -11,13 +11,13 @@ use accel_codegen::fault::{self, STRIP, record_length};
 use accel_core::error::{Error, Result};
 use accel_core::repr::{RawArray, RawExtents};
 use accel_fusion::kernel::machine::check_size;
-use accel_fusion::kernel::{ArrayId, Block as Statements, Op, Program};
+use accel_fusion::kernel::{ArrayId, Block as Statements, Op, Program, Verified};
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What all runs of a program share.
 pub struct Code {
-    pub program: Program,
+    pub program: Verified<Program>,
     library: Arc<Library>,
     /// If it is a program of scalar code only.
     pub numbers: Option<Numbers>,
@@ -78,7 +78,7 @@ impl Tables {
 }
 
 impl Code {
-    pub fn new(program: Program, library: Arc<Library>) -> Code {
+    pub fn new(program: Verified<Program>, library: Arc<Library>) -> Code {
         let mut literals = vec![];
         find_literals(&program.body, &mut literals);
         Code {
@@ -198,12 +198,13 @@ fn put(to: ArrayId, a: &RawArray, layout: &Layout, tables: &mut Tables, memory: 
 mod tests {
     use crate::Kernels;
     use accel_core::repr::{Column, RawArray};
-    use accel_fusion::kernel::parse;
+    use accel_fusion::kernel::{Verified, parse};
 
     /// The most bytes of a run on one array of `n` doubles, and the first result.
     fn peak(statements: &str, result: &str, n: usize) -> (usize, RawArray) {
         let text = format!("program (a0: Array1<f64>)\nsite 0 = \"map\"\n{{\n{statements}\n  -> {result}\n}}");
-        let kernels = Kernels::new(parse(&text).unwrap()).unwrap().expect("the tests need a C compiler");
+        let kernels =
+            Kernels::new(Verified::new(parse(&text).unwrap()).unwrap()).unwrap().expect("the tests need a C compiler");
         let input = RawArray { extents: vec![n].into(), columns: vec![vec![1.0; n].into()].into() };
         let (mut results, peak) = super::run(&kernels.code, &[&input]).unwrap().expect("no strips");
         (peak, results.remove(0))
@@ -229,7 +230,8 @@ mod tests {
     fn memory_of_results_is_used_again_once_nobody_has_them() {
         let n = 1 << 20;
         let text = format!("program (a0: Array1<f64>)\nsite 0 = \"map\"\n{{\n{}  -> a1\n}}", map(1, 0, 0));
-        let kernels = Kernels::new(parse(&text).unwrap()).unwrap().expect("the tests need a C compiler");
+        let kernels =
+            Kernels::new(Verified::new(parse(&text).unwrap()).unwrap()).unwrap().expect("the tests need a C compiler");
         let input = |x: f64| RawArray { extents: vec![n].into(), columns: vec![vec![x; n].into()].into() };
         let run = |x: f64| super::run(&kernels.code, &[&input(x)]).unwrap().unwrap().0.remove(0);
         let place = |a: &RawArray| a.columns[0].as_ptr();

@@ -4,6 +4,7 @@ mod support;
 
 use accel_core::error::Error;
 use accel_core::repr::{Column, RawArray};
+use accel_fusion::kernel::Verified;
 use accel_native::Kernels;
 use support::{array, compile, f64s, program};
 
@@ -512,9 +513,9 @@ fn one_program_in_many_threads() {
 
 #[test]
 fn wrong_programs_and_inputs_are_errors() {
-    let mut p = program(PERMUTE);
+    let mut p = program(PERMUTE).into_inner();
     p.results.push(99);
-    assert!(Kernels::new(p).is_err());
+    assert!(Verified::new(p).is_err());
     let k = compile(PERMUTE);
     assert!(k.run(vec![]).is_err());
     assert!(k.run(vec![array(&[1], vec![1.0]), array(&[1], vec![1.0])]).is_err());

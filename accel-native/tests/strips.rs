@@ -4,24 +4,24 @@ mod support;
 
 use accel_codegen::Vectors;
 use accel_core::repr::{ArrayTuple, Column, RawArray};
-use accel_fusion::kernel::{Op, Program, evaluate};
-use accel_fusion::strip::strips;
+use accel_fusion::kernel::{Op, Program, Verified, evaluate};
+use accel_fusion::pipeline::strips;
 use accel_native::Kernels;
 use std::time::Instant;
 use support::program;
 
 /// The program in strips: the first statement that is not a literal must be one.
-fn stripped(text: &str) -> Program {
-    let p = strips(&program(text));
+fn stripped(text: &str) -> Verified<Program> {
+    let p = strips(&program(text)).unwrap();
     assert!(p.body.stmts.iter().any(|s| matches!(s.op, Op::Strip { .. })), "{p}");
     p
 }
 
-fn compile(p: Program) -> Kernels {
+fn compile(p: Verified<Program>) -> Kernels {
     Kernels::new(p).unwrap_or_else(|e| panic!("{e}")).expect("the tests need a C compiler")
 }
 
-fn compile_with(p: Program, vectors: Vectors) -> Kernels {
+fn compile_with(p: Verified<Program>, vectors: Vectors) -> Kernels {
     Kernels::with(p, vectors).unwrap_or_else(|e| panic!("{e}")).expect("the tests need a C compiler")
 }
 

@@ -13,14 +13,14 @@ use accel_codegen::opencl::{Module, Target, emit};
 use accel_core::error::{Error, Result};
 use accel_core::print;
 use accel_core::repr::{Column, RawArray};
-use accel_fusion::kernel::{self, Program};
+use accel_fusion::kernel::{Program, Verified};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What all runs of a program share.
 pub struct Code {
     pub device: Arc<OpenDevice>,
     pub target: Target,
-    pub program: Program,
+    pub program: Verified<Program>,
     pub plan: Plan,
     pub module: Module,
     built: Arc<cl::Program>,
@@ -43,9 +43,8 @@ impl Code {
     /// Compiles a program.
     ///
     /// # Errors
-    /// `Error::Device`, and what [`kernel::verify`] says: generated code does not check what it excludes.
-    pub fn new(program: Program, device: Arc<OpenDevice>, target: Target) -> Result<Code> {
-        kernel::verify(&program)?;
+    /// `Error::Device`.
+    pub fn new(program: Verified<Program>, device: Arc<OpenDevice>, target: Target) -> Result<Code> {
         print::dump_with("kernels", || program.to_string());
         let module = emit(&program, &target);
         print::dump_with("opencl", || module.source.clone());

@@ -9,10 +9,9 @@ use accel_codegen::opencl::{Shape, Target};
 use accel_core::ast::Program;
 use accel_core::backend::{Executable, check_argument};
 use accel_core::error::{Error, Result};
-use accel_core::repr::{ArrayTuple, RawTy};
-use accel_fusion::kernel::{self, machine};
-use accel_fusion::optimize::{Optimized, compute_operands, optimize};
-use accel_fusion::strip::strips;
+use accel_core::repr::ArrayTuple;
+use accel_fusion::kernel::machine;
+use accel_fusion::pipeline::{self, Optimized, Options, Pipeline, dissolve};
 use std::sync::{Arc, OnceLock};
 
 /// Which code of a program runs.
@@ -30,13 +29,11 @@ struct Variant {
 pub struct Prepared {
     device: Arc<OpenDevice>,
     target: Target,
-    lowered: kernel::Program,
+    pipeline: Pipeline,
     optimized: Optimized,
     /// Made when they are needed.
     codes: [OnceLock<Result<Arc<Code>>>; 8],
     recorded: Recorded,
-    arg: RawTy,
-    result: RawTy,
 }
 
 impl Prepared {
@@ -44,20 +41,21 @@ impl Prepared {
     ///
     /// # Errors
     /// `Error::Device` if the device cannot do it, or its compiler fails.
-    pub fn new(program: &Program, device: Arc<OpenDevice>, target: Target, after: usize) -> Result<Prepared> {
-        let (program, _) = &accel_fusion::simplify(program)?;
-        let lowered = accel_fusion::lower(program);
-        let optimized = optimize(&lowered, true);
-        let prepared = Prepared {
-            target,
-            device,
-            lowered,
-            optimized,
-            codes: Default::default(),
-            recorded: Recorded::new(after),
-            arg: program.arg().clone(),
-            result: program.result().clone(),
+    pub fn new(
+        program: &Program,
+        device: Arc<OpenDevice>,
+        target: Target,
+        after: usize,
+        options: Options,
+    ) -> Result<Prepared> {
+        let shape = match target.shape {
+            Shape::Cpu => pipeline::Target::Processor,
+            Shape::Gpu => pipeline::Target::Graphics,
         };
+        let pipeline = Pipeline::new(program, shape, options)?;
+        let optimized = pipeline.optimized(true)?;
+        let (codes, recorded) = (Default::default(), Recorded::new(after));
+        let prepared = Prepared { target, device, pipeline, optimized, codes, recorded };
         prepared.code(Variant::default())?;
         Ok(prepared)
     }
@@ -66,14 +64,12 @@ impl Prepared {
         let make = || {
             let Variant { general, wide, plain } = v;
             tracing::debug!(general, wide, plain, "compiling for a device");
-            let program = if general { optimize(&self.lowered, false).program } else { self.optimized.program.clone() };
-            let program = match self.target.shape {
-                Shape::Cpu if !plain => strips(&program),
-                Shape::Cpu => program,
-                Shape::Gpu => compute_operands(&program),
-            };
-            let target = Target { wide, ..self.target.clone() };
-            Code::new(program, self.device.clone(), target).map(Arc::new)
+            let again = general.then(|| self.pipeline.optimized(false)).transpose()?;
+            self.pipeline.emit(again.as_ref().unwrap_or(&self.optimized), |program| {
+                let program = if plain { dissolve(program)? } else { program.clone() };
+                let target = Target { wide, ..self.target.clone() };
+                Code::new(program, self.device.clone(), target).map(Arc::new)
+            })
         };
         let place = usize::from(v.general) + 2 * usize::from(v.wide) + 4 * usize::from(v.plain);
         self.codes[place].get_or_init(make).as_ref().map_err(Clone::clone)
@@ -106,7 +102,7 @@ impl Prepared {
         let shapes: Vec<Vec<usize>> =
             arguments.iter().map(|a| a.extents.iter().map(|e| *e as usize).collect()).collect();
         shapes.iter().try_for_each(|s| machine::check_size(|| "`argument`".into(), s).map(|_| ()))?;
-        let general = !self.optimized.fits(|k| shapes.get(k).map(|s| &s[..]));
+        let general = !self.optimized.conditions.hold(|k| shapes.get(k).map(|s| &s[..]));
         let mut v = Variant { general, ..Variant::default() };
         loop {
             let code = self.code(v)?;
@@ -122,7 +118,7 @@ impl Prepared {
 
 impl Executable for Prepared {
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
-        check_argument(argument, &self.arg)?;
+        check_argument(argument, self.pipeline.simplified().arg())?;
         let arguments = argument.leaves();
         let results = match self.recorded.run(self, &arguments) {
             Some(results) => results?,
@@ -132,7 +128,7 @@ impl Executable for Prepared {
                 results::to_host(&code, run)?
             }
         };
-        ArrayTuple::of(&self.result, &mut results.into_iter())
+        ArrayTuple::of(self.pipeline.simplified().result(), &mut results.into_iter())
             .ok_or_else(|| Error::Internal("a program with too few results".into()))
     }
 }

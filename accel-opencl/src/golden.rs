@@ -12,7 +12,7 @@ use crate::{OpenCl, Shape, results};
 use accel_codegen::opencl::Target;
 use accel_core::error::{Error, Result};
 use accel_core::repr::{ArrayTuple, Column, RawArray, Scalar, ScalarType};
-use accel_fusion::kernel::{Program, evaluate, parse};
+use accel_fusion::kernel::{Program, Verified, evaluate, parse};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -40,8 +40,8 @@ fn device() -> Option<Arc<OpenDevice>> {
 }
 
 /// The program of a text.
-fn parsed(text: &str) -> Program {
-    parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+fn parsed(text: &str) -> Verified<Program> {
+    parse(text).and_then(Verified::new).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
 /// An array of small numbers that are not zero.
@@ -83,7 +83,7 @@ pub fn check(text: &str) {
     compare(&program, &[[7, 7], [40, 40], [3000, 60]], |t| t);
 }
 
-fn compare(program: &Program, sizes: &[[usize; 2]], target: impl Fn(Target) -> Target) {
+fn compare(program: &Verified<Program>, sizes: &[[usize; 2]], target: impl Fn(Target) -> Target) {
     for shape in [Shape::Cpu, Shape::Gpu] {
         compare_for(program, sizes, |own| target(Target { shape, look_back: false, ..own }));
     }
@@ -99,7 +99,7 @@ fn looking_back(target: Target) -> Target {
 }
 
 /// Compares with the evaluator for one target.
-fn compare_for(program: &Program, sizes: &[[usize; 2]], target: impl Fn(Target) -> Target) {
+fn compare_for(program: &Verified<Program>, sizes: &[[usize; 2]], target: impl Fn(Target) -> Target) {
     let Some(device) = device() else { return };
     let target = target(device.target());
     let what = format!("{target:?}");
@@ -179,7 +179,7 @@ fn histograms() {
             } else {
                 format!("x1: {t} = as {t} x0 -> x1")
             };
-            let program = parse(&format!(
+            let program = parsed(&format!(
                 "program (a0: Array1<i64>, a1: Array2<{t}>)
                  site 0 = \"here\"
                  {{
@@ -190,8 +190,7 @@ fn histograms() {
                      comb (x0: {t}, x1: {t}) {{ x2: {t} = {op} -> x2 }}
                    -> a2
                  }}"
-            ))
-            .unwrap_or_else(|e| panic!("{e}"));
+            ));
             let sizes = [[10_000, 7], [20_000, 40]];
             compare(&program, &sizes, |target| target);
             if t == "u64" {
@@ -204,7 +203,7 @@ fn histograms() {
 /// Targets outside of the array are found, and nobody waits at a barrier for those who have found them.
 #[test]
 fn histograms_that_fail() {
-    let program = parse(
+    let program = parsed(
         "program (a0: Array1<i64>, a1: Array2<i32>)
          site 0 = \"here\"
          {
@@ -215,8 +214,7 @@ fn histograms_that_fail() {
              comb (x0: i32, x1: i32) { x2: i32 = x0 + x1 -> x2 }
            -> a2
          }",
-    )
-    .unwrap();
+    );
     compare(&program, &[[10_000, 7], [10_000, 40]], |t| t);
 }
 
@@ -272,7 +270,7 @@ struct Scan<'a> {
 
 impl Scan<'_> {
     /// The rows of `a0`, an array of rank 1 or 2.
-    fn program(&self) -> Program {
+    fn program(&self) -> Verified<Program> {
         let Scan { array, types, direction, element, init, op } = self;
         let [extents, len, index, rank] = match array.starts_with("Array2") {
             true => ["x0: i64 = extent a0 0 -> x0", "x0: i64 = extent a0 1 -> x0", "x0: i64, x1: i64", "2"],
@@ -393,7 +391,7 @@ fn arguments_may_be_elsewhere_in_the_next_run() {
 }
 
 /// The first, the last and the sum of the elements of each row (or column), so that any exchange would show, and a maximum.
-fn reductions(of_columns: bool) -> Program {
+fn reductions(of_columns: bool) -> Verified<Program> {
     let (element, row, other) = if of_columns { ("x1, x0", 1, 0) } else { ("x0, x1", 0, 1) };
     let text = format!(
         "program (a0: Array2<i32>)
@@ -627,7 +625,7 @@ fn long_rows() {
     let orders = [("", "-> x0"), ("", "-> x1"), ("sum", sum), ("max", max)];
     for (known, op) in orders {
         for (head, direction, init) in lines {
-            let program = parse(&format!(
+            let program = parsed(&format!(
                 "program (a0: Array1<f64>)
                  site 0 = \"here\"
                  {{
@@ -639,15 +637,14 @@ fn long_rows() {
                      op (x0: f64, x1: f64) {{ {op} }}
                    -> a1
                  }}"
-            ))
-            .unwrap_or_else(|e| panic!("{e} {head} {direction}"));
+            ));
             compare(&program, &[[300, 1], [5000, 1], [40_961, 1]], |t| t);
         }
     }
 }
 
 /// A program of small statements one after the other, two of which fail if `divisor` is an element and if `modulus` is 0.
-fn small_statements(divisor: i64, modulus: i64) -> Program {
+fn small_statements(divisor: i64, modulus: i64) -> Verified<Program> {
     let text = format!(
         "program (a0: Array1<i64>, a1: Array2<i64>)
          site 0 = \"here\"

@@ -61,6 +61,7 @@ use golden::{assert_snapshot, code};
 
 pub use accel_codegen::opencl::Shape;
 use accel_codegen::opencl::Target;
+use accel_fusion::pipeline::Options;
 pub use arrays::{Compiled, DeviceArray, DeviceInputs, Running};
 pub use devices::{Device, DeviceType, choose, default_device, devices};
 
@@ -71,6 +72,8 @@ pub struct OpenCl {
     target: Target,
     /// After so many small runs of a program, one is recorded.
     record_after: usize,
+    /// Where they are not those of the environment.
+    options: Option<Options>,
 }
 
 impl OpenCl {
@@ -80,7 +83,7 @@ impl OpenCl {
     /// `Error::Device` if the driver does not open it.
     pub fn on(device: &Device) -> Result<OpenCl> {
         let device = OpenDevice::open(device)?;
-        Ok(OpenCl { target: device.target(), device, record_after: recording::AFTER })
+        Ok(OpenCl { target: device.target(), device, record_after: recording::AFTER, options: None })
     }
 
     /// The backend on the [`default_device`], found once.
@@ -111,6 +114,17 @@ impl OpenCl {
         self
     }
 
+    /// With options of its own, whatever the environment says.
+    pub fn with_options(mut self, options: Options) -> OpenCl {
+        self.options = Some(options);
+        self
+    }
+
+    fn prepare(&self, program: &Program) -> Result<Prepared> {
+        let options = self.options.clone().unwrap_or_else(Options::from_env);
+        Prepared::new(program, self.device.clone(), self.target.clone(), self.record_after, options)
+    }
+
     /// The device.
     pub fn device(&self) -> &Device {
         &self.device.about
@@ -129,8 +143,7 @@ impl OpenCl {
     /// # Errors
     /// What is wrong with the program, what the device lacks, and what its compiler says.
     pub fn compile<A: Arrays, R: Arrays>(&self, program: &Afun<A, R>) -> Result<Compiled<A, R>> {
-        let prepared = Prepared::new(program.program()?, self.device.clone(), self.target.clone(), self.record_after)?;
-        Ok(Compiled::new(prepared, self.device.clone()))
+        Ok(Compiled::new(self.prepare(program.program()?)?, self.device.clone()))
     }
 
     /// The bytes of buffers that are in use, and of those that are kept to be used again.
@@ -145,6 +158,6 @@ impl Backend for OpenCl {
     }
 
     fn compile(&self, program: &Program) -> Result<Box<dyn Executable>> {
-        Ok(Box::new(Prepared::new(program, self.device.clone(), self.target.clone(), self.record_after)?))
+        Ok(Box::new(self.prepare(program)?))
     }
 }

@@ -210,7 +210,8 @@ mod tests {
             println!("LEFT OUT: the host does not see the memory of {}", backend.device());
             return None;
         }
-        Some(Prepared::new(f.program().unwrap(), backend.device.clone(), backend.target.clone(), after).unwrap())
+        let backend = OpenCl { record_after: after, ..backend.clone() };
+        Some(backend.prepare(f.program().unwrap()).unwrap())
     }
 
     /// What a program makes of integers.

@@ -5,7 +5,7 @@ use accel::prelude::*;
 use accel_core::backend::{Backend, Executable};
 use accel_core::interp::Interpreter;
 use accel_core::repr::{ArrayTuple, Column, RawArray};
-use accel_fusion::kernel::KernelEvaluator;
+use accel_fusion::KernelEvaluator;
 use quickcheck::{Arbitrary, Gen, QuickCheck, TestResult, Testable};
 use std::cell::Cell;
 use std::fmt::Debug;

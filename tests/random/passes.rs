@@ -4,10 +4,9 @@ use accel::ast;
 use accel::backend::{Backend, Executable};
 use accel::prelude::Error;
 use accel::repr::{ArrayTuple, RawTy};
-use accel_fusion::kernel::{Program, evaluate};
-use accel_fusion::optimize::Optimized;
-use accel_fusion::strip::strips;
-use accel_fusion::{lower, optimize, simplify};
+use accel_fusion::kernel::{Program, Verified};
+use accel_fusion::pipeline::{Optimized, Options, Pipeline, Target};
+use accel_fusion::simplify;
 
 /// The simplifier, the optimisation of the kernel program, strips.
 pub struct AllPasses;
@@ -16,7 +15,7 @@ struct Passed {
     result: RawTy,
     optimized: Optimized,
     /// For arguments of which the assumptions do not hold, and for those too: it must do as well.
-    general: Program,
+    general: Verified<Program>,
 }
 
 impl Backend for AllPasses {
@@ -29,23 +28,22 @@ impl Backend for AllPasses {
         if left.total() > 0 {
             return Err(Error::Internal(format!("the simplifier did {done}, and left to do {left}, in\n{program}")));
         }
-        let lowered = lower(&program);
-        let mut optimized = optimize(&lowered, true);
-        optimized.program = strips(&optimized.program);
-        let general = strips(&optimize(&lowered, false).program);
+        let strict = Options { strict: true, ..Options::default() };
+        let pipeline = Pipeline::new(&program, Target::Processor, strict)?;
+        let (optimized, general) = (pipeline.optimized(true)?, pipeline.optimized(false)?.program);
         Ok(Box::new(Passed { result: program.result().clone(), optimized, general }))
     }
 }
 
 impl Executable for Passed {
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple, Error> {
-        let run = |p: &Program| {
-            let mut arrays = evaluate(p, argument)?.into_iter();
+        let run = |p: &Verified<Program>| {
+            let mut arrays = p.evaluate(argument)?.into_iter();
             ArrayTuple::of(&self.result, &mut arrays).ok_or_else(|| Error::Internal("too few results".into()))
         };
         let general = run(&self.general);
         let inputs = argument.leaves();
-        if !self.optimized.fits(|k| inputs.get(k).map(|a| &*a.extents)) {
+        if !self.optimized.conditions.hold(|k| inputs.get(k).map(|a| &*a.extents)) {
             return general;
         }
         let found = run(&self.optimized.program);

@@ -23,12 +23,12 @@ use crate::dialect::{self, Dialect, Params};
 use crate::liveness::{self, Block, Step};
 use crate::ops::Declarations;
 use crate::vectors::Vectors;
-use accel_fusion::kernel::{Op, Program, has_loop};
+use accel_fusion::kernel::{Op, Program, Verified, has_loop};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// Prints the kernels of a program, which must be correct, for a kind of device.
-pub fn emit(program: &Program, target: &Target) -> Module {
+/// Prints the kernels of a program for a kind of device.
+pub fn emit(program: &Verified<Program>, target: &Target) -> Module {
     let (module, failing) = print(program, target, BTreeSet::new());
     if failing.is_empty() { module } else { print(program, target, failing).0 }
 }

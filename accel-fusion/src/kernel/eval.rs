@@ -6,12 +6,10 @@
 
 use super::ir::*;
 use super::machine::{self, Machine, Store, check_size, no_element, offset, out_of_bounds, position, truth};
-use super::verify::verify;
-use crate::lower;
-use accel_core::ast::{conforms, deep};
-use accel_core::backend::{Backend, Executable};
+use super::verify::{Verified, verify};
+use accel_core::ast::deep;
 use accel_core::error::{Error, Result};
-use accel_core::repr::{ArrayTuple, Column, RawArray, RawTy, Scalar, ScalarType};
+use accel_core::repr::{ArrayTuple, Column, RawArray, Scalar, ScalarType};
 
 /// The arrays that a program computes from an argument, from left to right.
 ///
@@ -23,34 +21,13 @@ pub fn evaluate(p: &Program, argument: &ArrayTuple) -> Result<Vec<RawArray>> {
     run(p, argument)
 }
 
-/// The backend that lowers programs, verifies the result and evaluates it.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct KernelEvaluator;
-
-struct Evaluated {
-    arg: RawTy,
-    result: RawTy,
-    program: Program,
-}
-
-impl Backend for KernelEvaluator {
-    fn name(&self) -> &'static str {
-        "kernel"
-    }
-    fn compile(&self, program: &accel_core::ast::Program) -> Result<Box<dyn Executable>> {
-        let lowered = lower(program);
-        verify(&lowered)?;
-        Ok(Box::new(Evaluated { arg: program.arg().clone(), result: program.result().clone(), program: lowered }))
-    }
-}
-
-impl Executable for Evaluated {
-    fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
-        if !conforms(argument, &self.arg) {
-            return Err(wrong_argument(self.arg.to_string(), argument));
-        }
-        let mut arrays = run(&self.program, argument)?.into_iter();
-        ArrayTuple::of(&self.result, &mut arrays).ok_or_else(|| Error::Internal("too few results".into()))
+impl Verified<Program> {
+    /// The arrays that the program computes from an argument, from left to right.
+    ///
+    /// # Errors
+    /// As [`evaluate`], but for programs that are not well formed.
+    pub fn evaluate(&self, argument: &ArrayTuple) -> Result<Vec<RawArray>> {
+        run(self, argument)
     }
 }
 

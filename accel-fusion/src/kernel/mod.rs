@@ -21,10 +21,10 @@ mod uses;
 mod verify;
 
 pub use contraction::{Computed, Contraction, Operand, Role};
-pub use eval::{KernelEvaluator, evaluate};
+pub use eval::evaluate;
 pub use ir::*;
 pub use parse::parse;
 pub use stats::{Formula, Stats};
 pub(crate) use uses::is_permutation;
 pub use uses::{arrays_mentioned, arrays_read, has_loop};
-pub use verify::verify;
+pub use verify::{Verified, verify};

@@ -9,6 +9,9 @@
 //! - the statements of a strip can be executed in strips: what [`crate::strip::roles`] says.
 //!
 //! What is not known before a program runs is not checked: extents, indices (also those said to be inside), division by zero.
+//!
+//! A [`Verified`] program is one that was checked: only the verifier makes one, nothing changes it, and code is generated from nothing
+//! else. So a backend need not, and does not, handle what is excluded here.
 
 use super::ir::*;
 use super::print::{array, list, straight};
@@ -16,7 +19,43 @@ use accel_core::ast::deep;
 use accel_core::error::{Error, Result};
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{RawArray, ScalarType};
-use std::fmt::Display;
+use std::fmt::{self, Display};
+use std::ops::Deref;
+
+/// What the verifier has accepted: see NOTE [Verified programs]. It can be read and taken out again, but not changed.
+#[derive(Clone, Debug)]
+pub struct Verified<P>(P);
+
+impl Verified<Program> {
+    /// Checks that a program is well formed.
+    ///
+    /// # Errors
+    /// As [`verify`].
+    pub fn new(program: Program) -> Result<Self> {
+        verify(&program)?;
+        Ok(Verified(program))
+    }
+}
+
+impl<P> Verified<P> {
+    /// What was accepted, to be changed.
+    pub fn into_inner(self) -> P {
+        self.0
+    }
+}
+
+impl<P> Deref for Verified<P> {
+    type Target = P;
+    fn deref(&self) -> &P {
+        &self.0
+    }
+}
+
+impl<P: Display> Display for Verified<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 /// Checks that a program is well formed.
 ///

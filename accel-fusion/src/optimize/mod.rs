@@ -18,7 +18,6 @@ mod code;
 mod columns;
 mod compact;
 mod cost;
-mod evaluator;
 mod exchange;
 mod facts;
 mod merge;
@@ -27,56 +26,18 @@ mod pass;
 mod poly;
 mod scatter;
 
+pub(crate) use columns::split;
+pub(crate) use compact::compact;
 pub(crate) use cost::work;
-pub use evaluator::OptimizedEvaluator;
 pub use facts::Assumptions;
-pub use operands::compute_operands;
+pub(crate) use merge::merge;
+pub(crate) use operands::compute_operands;
 
 use crate::kernel::builder::Builder;
-use crate::kernel::{ArrayId, Code, Op, Program};
-use accel_core::repr::{RawExtents, Scalar};
-use compact::compact;
-use std::collections::BTreeMap;
-
-/// An optimised program, and what its inputs must be like.
-#[derive(Clone, Debug)]
-pub struct Optimized {
-    /// The program.
-    pub program: Program,
-    /// Where these do not hold the program must not be run: NOTE [Assumptions on extents].
-    pub assumptions: Assumptions,
-    /// The arrays that they are about, as the program that was optimised names them.
-    given: BTreeMap<ArrayId, Given>,
-}
-
-/// Extents that are not computed.
-#[derive(Clone, Debug)]
-enum Given {
-    /// Of an input, by its number.
-    Input(usize),
-    /// Of a literal.
-    Literal(RawExtents),
-}
-
-impl Optimized {
-    /// Whether the assumptions hold for inputs of these extents, each by its number.
-    pub fn fits<'a>(&self, input: impl Fn(usize) -> Option<&'a [usize]>) -> bool {
-        self.assumptions.hold(|a, dim| match self.given.get(&a)? {
-            Given::Input(k) => input(*k)?.get(dim).copied(),
-            Given::Literal(extents) => extents.get(dim).copied(),
-        })
-    }
-}
-
-/// Inputs and literals.
-fn given(program: &Program) -> BTreeMap<ArrayId, Given> {
-    let inputs = program.inputs.iter().enumerate().map(|(k, a)| (*a, Given::Input(k)));
-    let literals = program.body.stmts.iter().filter_map(|s| match s.op {
-        Op::Literal { to, literal } => Some((to, Given::Literal(program.literals[literal].extents.clone()))),
-        _ => None,
-    });
-    inputs.chain(literals).collect()
-}
+use crate::kernel::{Code, Program};
+use crate::stage::stage;
+use accel_core::error::Result;
+use accel_core::repr::Scalar;
 
 /// The code for one value of an index: parameter `param` is `value`. The parameters stay as they are.
 pub fn specialized(program: &Program, code: &Code, param: usize, value: i64) -> Code {
@@ -92,17 +53,17 @@ pub fn specialized(program: &Program, code: &Code, param: usize, value: i64) -> 
 /// Rounds: each may find what the one before made possible.
 const ROUNDS: usize = 6;
 
-/// An equivalent program that does less. It may fail less often: what is not needed for the results is not computed. With `assume`, the
-/// extents of the arguments are assumed to be what makes it simplest.
-pub fn optimize(program: &Program, assume: bool) -> Optimized {
-    let given = given(program);
+/// Producers become part of what uses them, scatters become sums and gathers, and what extents decide goes away. With `assume`, the extents
+/// of the arguments are assumed to be what makes the program simplest; the assumptions are about arrays as this program names them.
+pub(crate) fn fuse(program: &Program, assume: bool) -> Result<(Program, Assumptions)> {
     let mut facts = facts::Facts::new(program, assume);
-    let mut program = columns::split(program);
+    let mut program = program.clone();
     let mut state = pass::State::default();
     for _ in 0..ROUNDS {
         let (next, learned, after) = pass::run(&program, facts, &state);
+        let next = stage("fuse", next)?;
         let arrays = next.arrays.len();
-        program = columns::split(&next);
+        program = stage("columns", split(&next))?.into_inner();
         facts = learned;
         let done = after.is_stable(&state) && program.arrays.len() == arrays;
         state = after;
@@ -110,5 +71,5 @@ pub fn optimize(program: &Program, assume: bool) -> Optimized {
             break;
         }
     }
-    Optimized { program: compact(&merge::merge(&program)), assumptions: facts.into_assumptions(), given }
+    Ok((program, facts.into_assumptions()))
 }

@@ -13,7 +13,7 @@ use crate::kernel::{ArrayId, Block, Code, Instr, Op, Program, Rows, arrays_menti
 use std::collections::BTreeSet;
 
 /// The program with the operands of products computed where they are read, if they take little work.
-pub fn compute_operands(program: &Program) -> Program {
+pub(crate) fn compute_operands(program: &Program) -> Program {
     let mut program = program.clone();
     let mut body = std::mem::take(&mut program.body);
     block(&mut body, &program.results);

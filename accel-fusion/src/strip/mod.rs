@@ -26,12 +26,12 @@ use std::collections::{BTreeSet, HashMap};
 pub use value::value;
 
 /// The program with statements grouped to strips where that pays.
-pub fn strips(program: &Program) -> Program {
+pub(crate) fn strips(program: &Program) -> Program {
     Program { body: block(&program.body, &program.results), ..program.clone() }
 }
 
 /// The program with the statements of strips in their place, one after the other.
-pub fn dissolve(program: &Program) -> Program {
+pub(crate) fn dissolve(program: &Program) -> Program {
     let mut program = program.clone();
     dissolve_block(&mut program.body);
     program

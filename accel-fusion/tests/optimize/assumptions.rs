@@ -62,7 +62,7 @@ fn nothing_is_assumed_of_what_a_branch_reads() {
              x4: f64 = if x3 { x5: f64 = a1[x0] @0 -> x5 } else { -> x1 } -> x4 }
          -> a2",
     );
-    assert!(c.with_assumptions.assumptions.is_empty() && c.text().contains("a1[x0] @0\n"), "{}", c.text());
+    assert!(c.with_assumptions.conditions.is_empty() && c.text().contains("a1[x0] @0\n"), "{}", c.text());
     // The third element is not negative.
     assert!(c.agrees(&[array(&[3], vec![-1.0, -2.0, 1.0]), floats(&[2])]));
     assert!(c.agrees(&[array(&[3], vec![-1.0, -2.0, -1.0]), floats(&[2])]));

@@ -9,26 +9,22 @@ mod scatters;
 
 use accel_core::error::Error;
 use accel_core::repr::{ArrayTuple, Column, RawArray};
-use accel_fusion::kernel::{Program, evaluate, parse, verify};
-use accel_fusion::optimize::{Optimized, optimize};
+use accel_fusion::kernel::{Program, Verified, evaluate, parse};
+use accel_fusion::pipeline::{Optimized, optimize};
 
 /// A program and what becomes of it.
 struct Case {
-    before: Program,
+    before: Verified<Program>,
     with_assumptions: Optimized,
-    general: Program,
+    general: Verified<Program>,
 }
 
 /// Optimises a program of one site, of which the inputs and the body are given.
 fn optimized(inputs: &str, body: &str) -> Case {
     let text = format!("program ({inputs})\nsite 0 = \"here\"\n{{\n{body}\n}}");
-    let before = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    verify(&before).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let case = Case { with_assumptions: optimize(&before, true), general: optimize(&before, false).program, before };
-    for p in [&case.with_assumptions.program, &case.general] {
-        verify(p).unwrap_or_else(|e| panic!("{e}\n{p}"));
-    }
-    case
+    let before = parse(&text).and_then(Verified::new).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let optimized = |assume| optimize(&before, assume).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    Case { with_assumptions: optimized(true), general: optimized(false).program, before }
 }
 
 impl Case {
@@ -48,7 +44,7 @@ impl Case {
         let run = |p: &Program| evaluate(p, &argument(inputs));
         let expected = run(&self.before);
         same(&expected, &run(&self.general));
-        let fits = self.with_assumptions.fits(|k| inputs.get(k).map(|a| &*a.extents));
+        let fits = self.with_assumptions.conditions.hold(|k| inputs.get(k).map(|a| &*a.extents));
         if fits {
             same(&expected, &run(&self.with_assumptions.program));
         }

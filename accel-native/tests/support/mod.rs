@@ -2,12 +2,12 @@
 #![allow(dead_code)]
 
 use accel_core::repr::{Column, RawArray};
-use accel_fusion::kernel::{Program, parse};
+use accel_fusion::kernel::{Program, Verified, parse};
 use accel_native::Kernels;
 
 /// A program written as text.
-pub fn program(text: &str) -> Program {
-    parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+pub fn program(text: &str) -> Verified<Program> {
+    parse(text).and_then(Verified::new).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
 /// The same, compiled.

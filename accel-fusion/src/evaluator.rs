@@ -1,0 +1,59 @@
+//! The evaluator of kernel programs as backends, to compare with others.
+
+use crate::kernel::{Program, Verified};
+use crate::pipeline::{Optimized, lower, optimize};
+use accel_core::ast;
+use accel_core::backend::{Backend, Executable, check_argument};
+use accel_core::error::{Error, Result};
+use accel_core::repr::{ArrayTuple, RawTy};
+
+/// The backend that lowers programs and evaluates the result.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct KernelEvaluator;
+
+/// The backend that lowers and optimises programs and evaluates the result. A pass that fails is an error.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct OptimizedEvaluator;
+
+struct Evaluated {
+    arg: RawTy,
+    result: RawTy,
+    /// For all arguments.
+    general: Verified<Program>,
+    /// For those that are as it wants them.
+    optimized: Option<Optimized>,
+}
+
+impl Backend for KernelEvaluator {
+    fn name(&self) -> &'static str {
+        "kernel"
+    }
+    fn compile(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
+        let (arg, result) = (program.arg().clone(), program.result().clone());
+        Ok(Box::new(Evaluated { arg, result, general: lower(program)?, optimized: None }))
+    }
+}
+
+impl Backend for OptimizedEvaluator {
+    fn name(&self) -> &'static str {
+        "optimized kernel"
+    }
+    fn compile(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
+        let lowered = lower(program)?;
+        let (arg, result) = (program.arg().clone(), program.result().clone());
+        let (optimized, general) = (Some(optimize(&lowered, true)?), optimize(&lowered, false)?.program);
+        Ok(Box::new(Evaluated { arg, result, general, optimized }))
+    }
+}
+
+impl Executable for Evaluated {
+    fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
+        check_argument(argument, &self.arg)?;
+        let inputs = argument.leaves();
+        let fits = |o: &&Optimized| o.conditions.hold(|k| inputs.get(k).map(|a| &*a.extents));
+        let program = self.optimized.as_ref().filter(fits).map_or(&self.general, |o| &o.program);
+        let mut arrays = program.evaluate(argument)?.into_iter();
+        let result = ArrayTuple::of(&self.result, &mut arrays);
+        result.ok_or_else(|| Error::Internal("a program with too few results".into()))
+    }
+}

@@ -1,0 +1,127 @@
+//! No run is lost to an optimiser: whatever fails on the way, a program gives its results, and the failure is told.
+
+use accel_core::backend::Backend;
+use accel_core::error::Error;
+use accel_core::prelude::*;
+use accel_core::repr::ArrayTuple;
+use accel_fusion::kernel::{Verified, parse};
+use accel_fusion::pipeline::{Fault, Options};
+use accel_native::Native;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
+
+/// The errors that are told, with their fields.
+#[derive(Clone, Default)]
+struct Told(Arc<Mutex<Vec<Vec<(String, String)>>>>);
+
+struct Fields<'a>(&'a mut Vec<(String, String)>);
+
+impl Visit for Fields<'_> {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        self.0.push((field.name().into(), format!("{value:?}").trim_matches('"').into()));
+    }
+}
+
+impl Subscriber for Told {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() == Level::ERROR
+    }
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn event(&self, event: &Event<'_>) {
+        let mut fields = vec![];
+        event.record(&mut Fields(&mut fields));
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(fields);
+    }
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+/// Something of the rows of a matrix and a vector that every pass has to do with. All sums are exact, in any order.
+fn program() -> Afun<(Matrix<f64>, Vector<f64>), Vector<f64>> {
+    afun(|m: Acc<Matrix<f64>>, v: Acc<Vector<f64>>| {
+        let scaled = map(|x| x * x + 0.5, m);
+        let rows = zip_with(|a, b| (a / (b + 8.0), b), sum(scaled), maximum(m));
+        let squares = map(|x| x * x + x, v);
+        imap(|i, (x, y)| x + y * squares.at(i), rows)
+    })
+}
+
+fn arguments(n: usize, k: usize) -> ArrayTuple {
+    let numbers = |n: usize| (0..n).map(|i| (i % 7) as f64 - 2.5).collect::<Vec<_>>();
+    let m = Array::matrix(n, 5, numbers(n * 5)).unwrap();
+    (m, Array::vector(numbers(k))).to_tuple()
+}
+
+/// Runs the program with a failure: the errors that are told, and the files that they name.
+fn run_with(fault: Fault) -> Vec<(Vec<(String, String)>, PathBuf)> {
+    let (told, program) = (Told::default(), program());
+    let typed = program.program().unwrap();
+    let interpreted = accel_core::interp::Interpreter.compile(typed).unwrap();
+    tracing::subscriber::with_default(told.clone(), || {
+        let options = Options { fault: Some(fault), ..Options::default() };
+        let compiled = Native::with(options).compile(typed).unwrap();
+        // The extents are as assumed, and they are not: an index is outside.
+        for (n, k) in [(40, 40), (9, 4)] {
+            let argument = arguments(n, k);
+            let (found, expected) = (compiled.run(&argument), interpreted.run(&argument));
+            assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{fault:?}");
+        }
+    });
+    let told = told.0.lock().unwrap();
+    let file = |fields: &Vec<(String, String)>| {
+        PathBuf::from(&fields.iter().find(|(name, _)| name == "file").expect("a file").1)
+    };
+    told.iter().map(|fields| (fields.clone(), file(fields))).collect()
+}
+
+fn check(fault: Fault, stage: &str, message: &str) {
+    let told = run_with(fault);
+    // Once something is assumed of extents, there is a second program for those that are otherwise.
+    let programs = if ["simplify", "lower", "columns", "fuse"].contains(&stage) { 1 } else { 2 };
+    assert_eq!(told.len(), programs, "{fault:?}");
+    for (fields, file) in told {
+        let field = |name: &str| fields.iter().find(|(n, _)| n == name).map(|(_, x)| x.clone()).unwrap_or_default();
+        assert_eq!(field("stage"), stage);
+        assert!(field("error").contains(message), "{fields:?}");
+        let text = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        std::fs::remove_file(&file).unwrap();
+        assert!(text.starts_with(&format!("accel {}", env!("CARGO_PKG_VERSION"))), "{text}");
+        assert!(text.contains(&format!("stage: {stage}\n")) && text.contains(message), "{text}");
+        let (_, program) = text.split_once("the program before the stage:\n").expect("the program");
+        match stage {
+            "simplify" | "lower" => assert!(program.starts_with("fn (a0: (Array2<f64>, Array1<f64>)) ->"), "{program}"),
+            // It can be tried again.
+            _ => _ = parse(program).and_then(Verified::new).unwrap(),
+        }
+    }
+}
+
+#[test]
+fn a_stage_that_panics() {
+    for stage in ["simplify", "lower", "columns", "fuse", "merge", "compact", "strips", "emit"] {
+        check(Fault::Panic(stage), stage, &format!("{stage} panicked: a test asks for it"));
+    }
+}
+
+#[test]
+fn a_pass_whose_program_the_verifier_rejects() {
+    for pass in ["columns", "fuse", "merge", "compact", "strips"] {
+        check(Fault::Reject(pass), pass, "kernel program: results: ");
+    }
+}
+
+#[test]
+fn a_strict_pipeline_ends_there() {
+    let program = program();
+    for fault in [Fault::Panic("simplify"), Fault::Panic("lower"), Fault::Reject("merge"), Fault::Panic("emit")] {
+        let compiled = Native::with(Options { strict: true, fault: Some(fault) }).compile(program.program().unwrap());
+        assert!(matches!(compiled.err(), Some(Error::Internal(_))), "{fault:?}");
+    }
+}
