@@ -36,6 +36,16 @@ pub use accel_core::error::{Error, Result};
 pub use accel_core::surface::derive_support as __private;
 pub use accel_core::{afun, array, ast, backend, interp, print, repr, surface, types};
 pub use accel_derive::{Arrays, Elt};
+/// Compiled programs on disk: where they are, how many there are, and how to be rid of them.
+///
+/// ```
+/// if let Some(cache) = accel::cache::usage()? {
+///     println!("{} programs, {} bytes in {}", cache.entries, cache.bytes, cache.folder.display());
+/// }
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(inline)]
+pub use accel_native::cache;
 /// Programs on OpenCL devices: which there are, arrays that stay there, and runs that nobody waits for.
 ///
 /// ```no_run

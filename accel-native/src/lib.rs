@@ -4,8 +4,9 @@
 //! typed tree --lower--> kernel program --accel-codegen--> C --cc--> shared library (cached on disk) --> arrays
 //! ```
 //!
-//! Compiled libraries are kept in `$XDG_CACHE_HOME/accel`, or `~/.cache/accel`. The environment variable `CC` chooses the compiler;
-//! where there is none, programs are interpreted, after one warning. `ACCEL_DUMP=c` prints the generated code.
+//! Compiled libraries are kept in a [cache]. The environment variable `CC` chooses the compiler, which may take `ACCEL_CC_TIMEOUT` seconds
+//! for a file (60 by default); where there is none, programs are interpreted, after a line on standard error (none with `ACCEL_QUIET=1`).
+//! `ACCEL_DUMP=c` prints the generated code.
 //!
 //! A run is one call of the compiled program, which calls back for memory and for what is done in parallel. A compiled program may
 //! run in many threads at once, those of a rayon pool included; all that a run changes is its own. The thread that runs a program
@@ -22,10 +23,12 @@
 //! gives the same result for the same arguments, bit by bit, on every run and with every size of rayon's pool.
 
 mod abi;
-mod cache;
+pub mod cache;
 mod hooks;
 mod library;
+mod limited;
 mod memory;
+mod notice;
 mod numbers;
 mod parallel;
 mod pool;
@@ -126,7 +129,7 @@ impl Kernels {
 
     fn code(program: Verified<Program>, vectors: Vectors) -> Result<Option<Code>> {
         print::dump_with("kernels", || program.to_string());
-        let Some(toolchain) = toolchain::toolchain() else { return Ok(None) };
+        let Some(toolchain) = toolchain::toolchain()? else { return Ok(None) };
         let module = emit(&program, accel_codegen::Options { vector_math: toolchain.vector_math, vectors });
         print::dump_with("c", || module.source.clone());
         let library = cache::library(&module, toolchain)?;

@@ -1,7 +1,7 @@
 //! A loaded library of generated code.
 
 use crate::abi::{Call, Entry};
-use accel_core::error::{Error, Result};
+use std::error::Error;
 use std::path::Path;
 
 /// The code of one program.
@@ -14,14 +14,41 @@ pub struct Library {
     _library: libloading::Library,
 }
 
+// NOTE [Libraries from memory]
+// The system loads libraries by the names of files, and what is behind a name may change between the look at it and the loading. So the
+// contents are written to a file without a name, in memory, which is then sealed: nobody can change it any more, this process included.
+// It is loaded by the name that its descriptor has in `/proc`.
+//
+// The loader takes a library of a name that it has loaded before for the same one. Descriptors get the numbers of closed ones again, so
+// each library has its own spelling of the way there: a number in which `/.` is a one and `/` is a zero.
+//
+// Where there are no such files, or no `/proc`, or where they must not be executed, the contents go to a file in a new folder that only
+// the user can enter.
+
 impl Library {
-    /// Loads a library that was compiled from a module.
+    /// Loads the library with these contents, which a compiler has made from a module.
     ///
     /// # Errors
-    /// `Error::Compiler` if the system does not load it.
-    pub fn load(path: &Path) -> Result<Library> {
-        let failed = |e: libloading::Error| Error::Compiler(e.to_string());
-        // SAFETY: the file was compiled from code that we generated (its digest has been checked): it has no initialisers.
+    /// Why the system does not load it.
+    pub fn load(code: &[u8]) -> Result<Library, String> {
+        check_segments(code)?;
+        #[cfg(target_os = "linux")]
+        if let Ok(file) = sealed(code)
+            && let Ok(library) = Self::open(Path::new(&name(&file)))
+        {
+            return Ok(library);
+        }
+        let failed = |e: std::io::Error| e.to_string();
+        let folder = crate::toolchain::work_folder().map_err(failed)?;
+        let path = folder.path().join("kernels.so");
+        std::fs::write(&path, code).map_err(failed)?;
+        Self::open(&path)
+    }
+
+    fn open(path: &Path) -> Result<Library, String> {
+        // The reason is not in the error itself.
+        let failed = |e: libloading::Error| e.source().map_or(e.to_string(), |why| format!("{e}: {why}"));
+        // SAFETY: the contents were compiled from code that we generated: it has no initialisers.
         let library = unsafe { libloading::Library::new(path) }.map_err(failed)?;
         // SAFETY: the generated text defines this symbol as a function of this type.
         let entry = unsafe { *library.get::<Entry>(c"accel_run").map_err(failed)? };
@@ -30,5 +57,111 @@ impl Library {
         // SAFETY: the library was compiled from generated code, and nobody has it yet.
         unsafe { crate::hooks::set(&library) };
         Ok(Library { entry, call, _library: library })
+    }
+}
+
+/// A file in memory with these contents, which nobody can change.
+#[cfg(target_os = "linux")]
+fn sealed(code: &[u8]) -> std::io::Result<std::fs::File> {
+    use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+    use std::io::Write;
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    // Systems before Linux 6.3 do not know the last one, and some later ones want it.
+    let file = memfd_create(c"accel", flags | MemfdFlags::NOEXEC_SEAL).or_else(|_| memfd_create(c"accel", flags))?;
+    let mut file = std::fs::File::from(file);
+    file.write_all(code)?;
+    fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)?;
+    Ok(file)
+}
+
+/// A name of a file that no other has had.
+#[cfg(target_os = "linux")]
+fn name(file: &std::fs::File) -> String {
+    use std::os::fd::AsRawFd;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let digits = (0..64 - number.leading_zeros()).map(|k| if number >> k & 1 == 1 { "/." } else { "/" });
+    format!("/proc/self/fd{}/{}", digits.collect::<String>(), file.as_raw_fd())
+}
+
+/// Checks that what an ELF file says to load is in it. The system maps it without a look, and the process ends when it reads what is
+/// missing.
+fn check_segments(code: &[u8]) -> Result<(), String> {
+    const LOAD: u64 = 1;
+    let number = |at: usize, bytes: usize| {
+        let field = code.get(at..at.checked_add(bytes)?)?;
+        Some(field.iter().rev().fold(0u64, |n, b| n << 8 | u64::from(*b)))
+    };
+    // 64 bits, and the least significant byte first.
+    if !code.starts_with(&[0x7f, b'E', b'L', b'F', 2, 1]) {
+        return Ok(());
+    }
+    let is_there = |k: u64, table: u64, size: u64| {
+        let header = usize::try_from(table.checked_add(k.checked_mul(size)?)?).ok()?;
+        let end = number(header + 8, 8)?.checked_add(number(header + 32, 8)?)?;
+        Some(number(header, 4)? != LOAD || end <= code.len() as u64)
+    };
+    let all = || {
+        let (table, size, count) = (number(32, 8)?, number(54, 2)?, number(56, 2)?);
+        Some((0..count).all(|k| is_there(k, table, size) == Some(true)))
+    };
+    match all() {
+        Some(true) => Ok(()),
+        _ => Err("the file is too short".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toolchain::Toolchain;
+
+    fn library(answer: i32) -> Vec<u8> {
+        let cc = Toolchain::new("cc").expect("the tests need a C compiler");
+        cc.compile(&format!("int accel_run(void *run) {{ return {answer}; }}\n")).unwrap().0
+    }
+
+    fn answer(library: &Library) -> i32 {
+        // SAFETY: the functions of these tests do not look at their argument.
+        unsafe { (library.entry)(std::ptr::null_mut()) }
+    }
+
+    /// Though they all get the same descriptor, and the loader knows libraries by their names.
+    #[test]
+    fn libraries_that_are_loaded_at_the_same_time_are_different() {
+        let libraries: Vec<_> = (0..4).map(|k| Library::load(&library(k)).unwrap()).collect();
+        assert_eq!(libraries.iter().map(answer).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        // The same code twice does not share its variables.
+        let code = library(5);
+        let (first, second) = (Library::load(&code).unwrap(), Library::load(&code).unwrap());
+        assert_ne!(first.entry as usize, second.entry as usize);
+        drop(first);
+        assert_eq!(answer(&second), 5);
+    }
+
+    /// To load a shorter file would end the process.
+    #[test]
+    fn what_is_too_short_is_not_loaded() {
+        let code = library(1);
+        for length in (0..code.len()).step_by(61) {
+            match Library::load(&code[..length]) {
+                Err(_) => {}
+                Ok(l) => assert_eq!(answer(&l), 1, "only what nobody needs is missing"),
+            }
+        }
+        assert!(Library::load(b"not a library").err().unwrap().contains("kernels.so"));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn nobody_can_change_what_is_loaded() {
+        use std::io::{Seek, Write};
+        let mut file = sealed(b"contents").unwrap();
+        file.rewind().unwrap();
+        assert!(file.write_all(b"others").is_err());
+        assert!(file.set_len(0).is_err() && file.set_len(100).is_err());
+        assert_eq!(std::fs::read(name(&file)).unwrap(), b"contents");
+        assert_ne!(name(&file), name(&file));
     }
 }

@@ -1,9 +1,16 @@
 //! The C compiler of this machine.
 
+use crate::cache::remove_old_work;
+use crate::limited::{self, Ended};
+use crate::notice::notice;
 use accel_codegen::{Vectors, parts};
+use accel_core::error::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
+use std::thread::ScopedJoinHandle;
+use std::time::Duration;
+use tempfile::TempDir;
 
 // NOTE [What the compiler is asked to do]
 // Nearly all of the time that a program takes to start is the compiler's, so it is asked for what this code profits from and for nothing
@@ -45,31 +52,53 @@ pub struct Toolchain {
     pub vector_math: bool,
 }
 
-/// The compiler that `$CC` names, or `cc`, `gcc` or `clang`; looked for once.
-pub fn toolchain() -> Option<&'static Toolchain> {
-    static FOUND: OnceLock<Option<Toolchain>> = OnceLock::new();
-    FOUND
-        .get_or_init(|| {
-            let chosen = std::env::var("CC").unwrap_or_default();
-            let candidates = [chosen.as_str(), "cc", "gcc", "clang"];
-            let found = candidates.iter().find_map(|c| Toolchain::new(c));
-            if found.is_none() {
-                tracing::warn!(
-                    "no C compiler found (tried $CC, cc, gcc, clang): programs are interpreted, which is slow"
-                );
-            }
-            found
-        })
-        .as_ref()
+/// How long a call of the compiler may take if nothing else is said.
+const DEFAULT_LIMIT: Duration = Duration::from_secs(60);
+/// What names of the folders begin with in which programs are compiled.
+const WORK: &str = "accel-build-";
+
+/// The compiler that `$CC` names, or else `cc`, `gcc` or `clang`; looked for once. If there is none, people are told.
+///
+/// # Errors
+/// `Error::Compiler` if there is no compiler of the name that `$CC` says.
+pub fn toolchain() -> Result<Option<&'static Toolchain>> {
+    static FOUND: OnceLock<Result<Option<Toolchain>>> = OnceLock::new();
+    FOUND.get_or_init(find).as_ref().map(Option::as_ref).map_err(Clone::clone)
+}
+
+fn find() -> Result<Option<Toolchain>> {
+    let chosen = std::env::var_os("CC").unwrap_or_default();
+    if !chosen.to_string_lossy().trim().is_empty() {
+        let found = chosen.to_str().ok_or("its name is not text".to_string()).and_then(Toolchain::new);
+        let bad = |why| Error::Compiler(format!("the environment variable CC is {chosen:?}: {why}"));
+        return found.map(Some).map_err(bad);
+    }
+    let found = ["cc", "gcc", "clang"].iter().find_map(|c| Toolchain::new(c).ok());
+    if found.is_none() {
+        notice("no C compiler is found (cc, gcc, clang; CC can name one): programs are interpreted, which is slow");
+    }
+    Ok(found)
+}
+
+/// How long a call of the compiler may take.
+fn limit() -> std::result::Result<Duration, String> {
+    let Some(text) = std::env::var_os("ACCEL_CC_TIMEOUT") else { return Ok(DEFAULT_LIMIT) };
+    let seconds = text.to_str().and_then(|t| t.trim().parse().ok()).filter(|s| *s > 0.0);
+    let limit = seconds.and_then(|s| Duration::try_from_secs_f64(s).ok());
+    limit.ok_or_else(|| format!("ACCEL_CC_TIMEOUT: expected a number of seconds above 0, found {text:?}"))
 }
 
 impl Toolchain {
-    /// The compiler of a command line such as `gcc` or `ccache gcc`; `None` if it does not run.
-    pub fn new(command: &str) -> Option<Toolchain> {
+    /// The compiler of a command line such as `gcc` or `ccache gcc`.
+    ///
+    /// # Errors
+    /// If it does not run.
+    pub fn new(command: &str) -> std::result::Result<Toolchain, String> {
         let command: Vec<String> = command.split_whitespace().map(String::from).collect();
-        let (program, args) = command.split_first()?;
-        let version = Command::new(program).args(args).arg("--version").output().ok().filter(|o| o.status.success())?;
-        let version = String::from_utf8_lossy(&version.stdout).into_owned();
+        let ended = run(&command, |c| {
+            c.arg("--version");
+        })?;
+        let version = String::from_utf8_lossy(&ended.output).into_owned();
         let vector_math = has_vector_math();
         let machine = if cfg!(target_arch = "aarch64") { "-mcpu=native" } else { "-march=native" };
         let clang = version.contains("clang");
@@ -92,7 +121,7 @@ impl Toolchain {
         if vector_math && !clang {
             flags.push("-mprefer-vector-width=512");
         }
-        Some(Toolchain {
+        Ok(Toolchain {
             identity: format!("{}\n{}\n{}", command.join(" "), version.lines().next().unwrap_or_default(), processor()),
             flags: flags.into_iter().map(String::from).collect(),
             command,
@@ -100,13 +129,30 @@ impl Toolchain {
         })
     }
 
-    /// Compiles a file to a library, its parts at the same time.
+    /// Compiles a program to a library, its parts at the same time: the contents of the library, and what the compiler said.
     ///
     /// # Errors
-    /// What the compiler said.
-    pub fn compile(&self, source: &Path, library: &Path) -> Result<(), String> {
-        let text = std::fs::read_to_string(source).map_err(|e| format!("{}: {e}", source.display()))?;
-        let count = parts::count(&text);
+    /// What the compiler said, or why it could not say anything.
+    pub fn compile(&self, source: &str) -> std::result::Result<(Vec<u8>, String), String> {
+        let _span = tracing::debug_span!("C compiler", bytes = source.len()).entered();
+        static SWEPT: Once = Once::new();
+        let longest = limit()?;
+        SWEPT.call_once(|| remove_old_work(WORK, 2 * longest));
+        let work = work_folder().map_err(|e| format!("{}: {e}", std::env::temp_dir().display()))?;
+        let (text, library) = (work.path().join("kernels.c"), work.path().join("kernels.so"));
+        std::fs::write(&text, source).map_err(|e| format!("{}: {e}", text.display()))?;
+        let said = self.compile_file(&text, parts::count(source), &library)?;
+        let code = std::fs::read(&library);
+        Ok((code.map_err(|e| self.made_what_does_not_load(&format!("{}: {e}", library.display()), &said))?, said))
+    }
+
+    /// The message for a library that cannot be used although the compiler has not failed.
+    pub fn made_what_does_not_load(&self, why: &str, said: &str) -> String {
+        let said = if said.is_empty() { String::new() } else { format!("; it said: {said}") };
+        format!("what {} has made cannot be loaded: {why}{said}", self.command.join(" "))
+    }
+
+    fn compile_file(&self, source: &Path, count: usize, library: &Path) -> std::result::Result<String, String> {
         if count == 1 {
             return self.run(|c| self.link(c, library, &[source]));
         }
@@ -117,15 +163,14 @@ impl Toolchain {
                 c.args(["-c", "-fcommon", &format!("-DPART={k}"), "-o"]).arg(&objects[k]).arg(source);
             })
         };
-        let results: Vec<Result<(), String>> = std::thread::scope(|scope| {
+        let results: Vec<_> = std::thread::scope(|scope| {
             let part = &part;
-            let threads: Vec<_> = (0..count).map(|k| scope.spawn(move || part(k))).collect();
-            threads
-                .into_iter()
-                .map(|t| t.join().unwrap_or_else(|_| Err("the compiler could not be run".into())))
-                .collect()
+            let threads: Vec<_> =
+                (0..count).map(|k| std::thread::Builder::new().spawn_scoped(scope, move || part(k))).collect();
+            let join = |t: ScopedJoinHandle<_>| t.join().unwrap_or_else(|_| Err("a panic while it ran".into()));
+            threads.into_iter().map(|t| t.map_or_else(|e| Err(e.to_string()), join)).collect()
         });
-        results.into_iter().collect::<Result<(), String>>()?;
+        results.into_iter().collect::<std::result::Result<Vec<_>, String>>()?;
         let objects: Vec<&Path> = objects.iter().map(PathBuf::as_path).collect();
         self.run(|c| self.link(c, library, &objects))
     }
@@ -136,18 +181,46 @@ impl Toolchain {
         command.args(self.vector_math.then_some("-l:libmvec.so.1")).arg("-lm");
     }
 
-    fn run(&self, arguments: impl FnOnce(&mut Command)) -> Result<(), String> {
-        let (program, args) = self.command.split_first().ok_or("no compiler")?;
-        let mut command = Command::new(program);
-        command.args(args).args(&self.flags);
-        arguments(&mut command);
-        let output = command.output().map_err(|e| format!("cannot run {program}: {e}"))?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let said = String::from_utf8_lossy(&output.stderr);
-        Err(format!("{program} failed ({}): {}", output.status, said.lines().take(20).collect::<Vec<_>>().join("\n")))
+    /// What the compiler said, if it has not failed.
+    fn run(&self, arguments: impl FnOnce(&mut Command)) -> std::result::Result<String, String> {
+        let ended = run(&self.command, |command| {
+            command.args(&self.flags);
+            arguments(command);
+        })?;
+        Ok(first_lines(&ended.errors))
     }
+}
+
+/// Runs a command line with more arguments.
+///
+/// # Errors
+/// If it cannot be run, takes too long or fails.
+fn run(command: &[String], arguments: impl FnOnce(&mut Command)) -> std::result::Result<Ended, String> {
+    let (program, args) = command.split_first().ok_or("no compiler")?;
+    let limit = limit()?;
+    let mut command = Command::new(program);
+    command.args(args);
+    arguments(&mut command);
+    let ended = limited::run(&mut command, limit).map_err(|e| format!("cannot run {program}: {e}"))?;
+    let ended = ended.ok_or_else(|| {
+        format!("{program} has been killed after {} s (ACCEL_CC_TIMEOUT can allow more)", limit.as_secs_f64())
+    })?;
+    if ended.status.success() {
+        return Ok(ended);
+    }
+    Err(format!("{program} failed ({}): {}", ended.status, first_lines(&ended.errors)))
+}
+
+fn first_lines(said: &[u8]) -> String {
+    String::from_utf8_lossy(said).lines().take(20).collect::<Vec<_>>().join("\n")
+}
+
+/// A new folder among the temporary files, which nobody else can use.
+pub fn work_folder() -> std::io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.prefix(WORK).tempdir()
 }
 
 /// Whether glibc's vector mathematics is there, in a version that has all the functions (2.35).

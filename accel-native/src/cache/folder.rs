@@ -1,0 +1,261 @@
+//! The folder of the cache: it and its files belong to the user, or are not used. All is done through descriptors that have been checked.
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
+use rustix::fs::{fstat, mkdirat, openat, renameat, statat, unlinkat};
+use rustix::io::Errno;
+use std::fs::File as Open;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A file that is larger is none of ours.
+const LARGEST: u64 = 1 << 28;
+/// What a process that was killed has left is removed when it is so old.
+const OLD: Duration = Duration::from_secs(3600);
+/// That a file has been used is noted at most so often.
+const DAY: Duration = Duration::from_secs(24 * 3600);
+/// What names of files that are being written begin with; earlier versions had their working folders here, under such names.
+const UNFINISHED: &str = "build-";
+
+/// A folder that belongs to the user and that nobody else may write to.
+pub struct Folder {
+    fd: OwnedFd,
+    path: PathBuf,
+}
+
+/// Why a folder cannot be used.
+#[derive(Debug)]
+pub enum Unusable {
+    /// Others have, or could have, put something there.
+    NotOurs(String),
+    /// It cannot be opened or made.
+    Failed(io::Error),
+}
+
+/// A library in the folder.
+pub struct File {
+    pub name: String,
+    pub bytes: u64,
+    /// When it was used for the last time, to a day.
+    used: SystemTime,
+}
+
+/// The folder for those who have none at home: among the temporary files, for a user.
+pub fn temporary() -> Option<PathBuf> {
+    let user = rustix::process::geteuid().as_raw();
+    Some(std::env::temp_dir().join(format!("accel-{user}")))
+}
+
+/// Why a file or folder is not trusted: it belongs to somebody else, or others may write to it.
+fn not_ours(stat: &Stat) -> Option<String> {
+    let user = rustix::process::geteuid().as_raw();
+    let mode = stat.st_mode & 0o7777;
+    if stat.st_uid != user {
+        return Some(format!("it belongs to user {}, not to {user}", stat.st_uid));
+    }
+    (mode & 0o022 != 0).then(|| format!("others may write to it (its mode is {mode:04o})"))
+}
+
+impl Folder {
+    /// Opens a folder, or makes it.
+    pub fn open(path: &Path) -> Result<Folder, Unusable> {
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
+        let open = || openat(CWD, path, flags, Mode::empty());
+        let fd = open().or_else(|e| if e == Errno::NOENT { make(path).and_then(|()| open()) } else { Err(e) });
+        let fd = match fd {
+            Ok(fd) => fd,
+            Err(Errno::LOOP | Errno::NOTDIR) if is_link(path) => return Err(Unusable::NotOurs("it is a link".into())),
+            Err(e) => return Err(Unusable::Failed(e.into())),
+        };
+        let stat = fstat(&fd).map_err(|e| Unusable::Failed(e.into()))?;
+        match not_ours(&stat) {
+            Some(why) => Err(Unusable::NotOurs(why)),
+            None => Ok(Folder { fd, path: path.into() }),
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The contents of a file; `None` if there is none.
+    ///
+    /// # Errors
+    /// Why the file must not or cannot be used.
+    pub fn read(&self, name: &str) -> Result<Option<Vec<u8>>, String> {
+        // Opening a pipe would wait for a writer, and a terminal could become that of the process.
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | OFlags::RDONLY;
+        let file = match openat(&self.fd, name, flags, Mode::empty()) {
+            Ok(file) => file,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(Errno::LOOP) => return Err("it is a link".into()),
+            Err(e) => return Err(e.to_string()),
+        };
+        let stat = fstat(&file).map_err(|e| e.to_string())?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Err("it is not a regular file".into());
+        }
+        if let Some(why) = not_ours(&stat) {
+            return Err(why);
+        }
+        let size = stat.st_size as u64;
+        if size > LARGEST {
+            return Err(format!("it has {size} bytes"));
+        }
+        let file = Open::from(file);
+        let mut bytes = Vec::with_capacity(size as usize + 1);
+        (&file).take(LARGEST).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+        note_use(&file, &stat);
+        Ok(Some(bytes))
+    }
+
+    /// Writes a file. The files that have not been used for longest go, so that all take at most about `limit` bytes.
+    pub fn store(&self, name: &str, contents: &[u8], limit: u64) -> io::Result<()> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let size = contents.len() as u64;
+        if size > limit {
+            return Err(io::Error::other(format!("{size} bytes are more than the cache may hold")));
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let unfinished = format!("{UNFINISHED}{}-{number}-{now}", std::process::id());
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::WRONLY;
+        let file = openat(&self.fd, &unfinished, flags, Mode::RUSR | Mode::WUSR)?;
+        let written = Open::from(file)
+            .write_all(contents)
+            .and_then(|()| Ok(renameat(&self.fd, &unfinished, &self.fd, name)?))
+            .inspect_err(|_| {
+                let _ = unlinkat(&self.fd, &unfinished, AtFlags::empty());
+            });
+        // Also if there was no room, as this makes some.
+        self.sweep(size, limit);
+        written
+    }
+
+    /// Removes a file, or whatever has its name.
+    pub fn remove(&self, name: &str) -> io::Result<()> {
+        match unlinkat(&self.fd, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(Errno::ISDIR | Errno::PERM) => std::fs::remove_dir_all(self.path.join(name)),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    /// The libraries in the folder.
+    pub fn libraries(&self) -> io::Result<Vec<File>> {
+        let files = self.names()?.into_iter().filter(|n| is_library(n)).filter_map(|name| {
+            // Another process may have removed it meanwhile.
+            let stat = statat(&self.fd, &name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+            Some(File { name, bytes: stat.st_size as u64, used: modified(&stat) })
+        });
+        Ok(files.collect())
+    }
+
+    fn names(&self) -> io::Result<Vec<String>> {
+        let mut names = vec![];
+        for entry in Dir::read_from(&self.fd)? {
+            names.extend(entry?.file_name().to_str().map(String::from));
+        }
+        Ok(names)
+    }
+
+    // NOTE [When the cache is swept]
+    // Looking at all files takes milliseconds where there are thousands. So a process does it when it stores its first library, and then each
+    // time that it has stored a 64th of the limit. Processes that sweep at the same time remove the same files, those that have not been
+    // used for longest, and one that is removed between two looks of a third process is built again there.
+
+    /// After so many bytes have been stored: if it is time, removes left-overs, and files that are too many.
+    fn sweep(&self, stored: u64, limit: u64) {
+        static SINCE: AtomicU64 = AtomicU64::new(u64::MAX);
+        let since = SINCE.load(Ordering::Relaxed).saturating_add(stored);
+        if since <= limit / 64 {
+            SINCE.fetch_add(stored, Ordering::Relaxed);
+            return;
+        }
+        SINCE.store(0, Ordering::Relaxed);
+        if let Err(e) = self.remove_leftovers().and_then(|()| self.evict(limit)) {
+            tracing::debug!("cannot sweep the cache: {e}");
+        }
+    }
+
+    /// Removes what processes have left that were killed while they wrote.
+    fn remove_leftovers(&self) -> io::Result<()> {
+        for name in self.names()?.iter().filter(|n| n.starts_with(UNFINISHED)) {
+            if statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|s| is_old(modified(&s), OLD)) {
+                self.remove(name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes files until all together have at most `limit` bytes.
+    fn evict(&self, limit: u64) -> io::Result<()> {
+        let mut files = self.libraries()?;
+        files.sort_by_key(|f| f.used);
+        let mut total: u64 = files.iter().map(|f| f.bytes).sum();
+        for file in files {
+            if total <= limit {
+                break;
+            }
+            self.remove(&file.name)?;
+            total -= file.bytes;
+        }
+        Ok(())
+    }
+}
+
+/// Removes the working folders of compilations that were killed, when they are older than an hour and than `longest`.
+pub fn remove_old_work(prefix: &str, longest: Duration) {
+    let Ok(entries) = std::fs::read_dir(std::env::temp_dir()) else { return };
+    for entry in entries.flatten().filter(|e| e.file_name().to_str().is_some_and(|n| n.starts_with(prefix))) {
+        let ours = statat(CWD, entry.path(), AtFlags::SYMLINK_NOFOLLOW)
+            .is_ok_and(|stat| not_ours(&stat).is_none() && is_old(modified(&stat), OLD.max(longest)));
+        if ours && let Err(e) = std::fs::remove_dir_all(entry.path()) {
+            tracing::debug!("cannot remove {}: {e}", entry.path().display());
+        }
+    }
+}
+
+/// Makes a folder that only the user can read and write, and the folders that it is in.
+fn make(path: &Path) -> Result<(), Errno> {
+    let failed = |e: io::Error| e.raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error);
+    if let Some(parent) = path.parent() {
+        let mut builder = std::fs::DirBuilder::new();
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.recursive(true).create(parent).map_err(failed)?;
+    }
+    match mkdirat(CWD, path, Mode::RWXU) {
+        Err(Errno::EXIST) => Ok(()),
+        made => made,
+    }
+}
+
+fn is_link(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|m| m.is_symlink())
+}
+
+/// Whether a name is one of a library: a key in hexadecimal digits, and `.so`.
+fn is_library(name: &str) -> bool {
+    let key = name.strip_suffix(".so");
+    key.is_some_and(|k| k.len() == 64 && k.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+/// Sets the time of a file that has been used, if it is a day old.
+fn note_use(file: &Open, stat: &Stat) {
+    if is_old(modified(stat), DAY)
+        && let Err(e) = file.set_modified(SystemTime::now())
+    {
+        tracing::debug!("cannot set the time of a file in the cache: {e}");
+    }
+}
+
+fn modified(stat: &Stat) -> SystemTime {
+    UNIX_EPOCH + Duration::new(u64::try_from(stat.st_mtime).unwrap_or(0), stat.st_mtime_nsec as u32)
+}
+
+fn is_old(time: SystemTime, age: Duration) -> bool {
+    SystemTime::now().duration_since(time).is_ok_and(|a| a > age)
+}

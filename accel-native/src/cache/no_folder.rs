@@ -1,0 +1,52 @@
+//! Systems whose files have no owners that we know how to ask for: nothing is kept.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// There is none.
+pub enum Folder {}
+
+/// Why a folder cannot be used.
+#[allow(dead_code, reason = "as on other systems")]
+pub enum Unusable {
+    NotOurs(String),
+    Failed(io::Error),
+}
+
+/// A library in the folder.
+pub struct File {
+    pub name: String,
+    pub bytes: u64,
+}
+
+pub fn temporary() -> Option<PathBuf> {
+    None
+}
+
+impl Folder {
+    pub fn open(_: &Path) -> Result<Folder, Unusable> {
+        Err(Unusable::Failed(io::ErrorKind::Unsupported.into()))
+    }
+
+    pub fn path(&self) -> &Path {
+        match *self {}
+    }
+
+    pub fn read(&self, _: &str) -> Result<Option<Vec<u8>>, String> {
+        match *self {}
+    }
+
+    pub fn store(&self, _: &str, _: &[u8], _: u64) -> io::Result<()> {
+        match *self {}
+    }
+
+    pub fn remove(&self, _: &str) -> io::Result<()> {
+        match *self {}
+    }
+
+    pub fn libraries(&self) -> io::Result<Vec<File>> {
+        match *self {}
+    }
+}
+
+pub fn remove_old_work(_: &str, _: std::time::Duration) {}

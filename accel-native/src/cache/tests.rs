@@ -1,0 +1,218 @@
+use super::*;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+use tempfile::TempDir;
+
+const SOURCE: &str = "int accel_run(void *run) { return 0; }\n";
+
+fn toolchain() -> Toolchain {
+    Toolchain::new("cc").expect("the tests need a C compiler")
+}
+
+/// A folder that is fit for a cache.
+fn temporary() -> (TempDir, Folder) {
+    let dir = TempDir::new().unwrap();
+    let folder = Folder::open(&dir.path().join("accel")).unwrap();
+    (dir, folder)
+}
+
+fn build(source: &str, key: &Key, folder: &Folder) -> Result<Library> {
+    find_or_build(source, key, &toolchain(), Some(folder), DEFAULT_BYTES)
+}
+
+fn mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn age(path: &Path, hours: u64) {
+    let file = fs::File::open(path).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(3600 * hours)).unwrap();
+}
+
+#[test]
+fn what_is_kept_is_found_and_what_is_bad_is_built_again() {
+    let (_dir, folder) = temporary();
+    let key = key(SOURCE, &toolchain());
+    let (name, path) = (file_name(&key), folder.path().join(file_name(&key)));
+    assert!(stored(&folder, &name, &key).unwrap().is_none());
+    build(SOURCE, &key, &folder).unwrap();
+    assert!(stored(&folder, &name, &key).unwrap().is_some());
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o600);
+
+    let good = fs::read(&path).unwrap();
+    let digested = |code: &[u8]| [code, &digest(&key, code)].concat();
+    let unloadable = digested(b"not a library, but with the digest of one");
+    let cases: [(&[u8], &str); 6] = [
+        (b"", "damaged"),
+        (&good[..good.len() / 2], "damaged"),
+        (b"something else", "damaged"),
+        (&[&good[..], b"x"].concat(), "damaged"),
+        (&unloadable, "kernels.so"),
+        (&digested(&good[..good.len() / 2]), "too short"),
+    ];
+    for (bad, why) in cases {
+        fs::write(&path, bad).unwrap();
+        mode(&path, 0o600);
+        let e = stored(&folder, &name, &key).err().unwrap();
+        assert!(e.contains(why), "{e}, not {why}");
+        build(SOURCE, &key, &folder).unwrap();
+        assert!(fs::read(&path).unwrap() == good, "it is built again");
+    }
+    // The file of another program.
+    let other = super::key("other", &toolchain());
+    assert!(stored(&folder, &name, &other).is_err());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no working files are left");
+}
+
+#[test]
+fn only_regular_files_of_the_user_are_read() {
+    let (dir, folder) = temporary();
+    let key = key(SOURCE, &toolchain());
+    build(SOURCE, &key, &folder).unwrap();
+    let (name, path) = (file_name(&key), folder.path().join(file_name(&key)));
+    let good = fs::read(&path).unwrap();
+    let elsewhere = dir.path().join("elsewhere");
+    fs::write(&elsewhere, &good).unwrap();
+
+    type Plant<'a> = Box<dyn Fn() + 'a>;
+    let write = |as_mode| {
+        let (path, good) = (&path, &good);
+        move || {
+            fs::write(path, good).unwrap();
+            mode(path, as_mode);
+        }
+    };
+    let huge = || fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
+    let mut cases: Vec<(Plant, &str)> = vec![
+        (Box::new(write(0o666)), "others may write"),
+        (Box::new(write(0o620)), "others may write"),
+        (Box::new(|| symlink(&elsewhere, &path).unwrap()), "link"),
+        (Box::new(|| symlink("/dev/zero", &path).unwrap()), "link"),
+        (Box::new(|| mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).unwrap()), "regular"),
+        (Box::new(|| fs::create_dir(&path).unwrap()), "regular"),
+        (Box::new(huge), "bytes"),
+    ];
+    if rustix::process::geteuid().is_root() {
+        cases.push((
+            Box::new(|| {
+                write(0o600)();
+                std::os::unix::fs::chown(&path, Some(1234), None).unwrap();
+            }),
+            "belongs to user 1234",
+        ));
+    }
+    for (plant, why) in cases {
+        folder.remove(&name).unwrap();
+        plant();
+        let e = stored(&folder, &name, &key).err().unwrap();
+        assert!(e.contains(why), "{e}, not {why}");
+        build(SOURCE, &key, &folder).unwrap();
+        assert!(stored(&folder, &name, &key).unwrap().is_some(), "{why}: it is built again");
+    }
+    assert!(fs::read(&elsewhere).unwrap() == good, "nothing is written through a link");
+}
+
+#[test]
+fn folders_that_others_can_write_to_are_not_used() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("a/b/accel");
+    let refused = |path: &Path| match Folder::open(path).err().unwrap() {
+        Unusable::NotOurs(why) => why,
+        Unusable::Failed(e) => panic!("{e}"),
+    };
+    let made = Folder::open(&path).unwrap();
+    assert_eq!(fs::metadata(made.path()).unwrap().permissions().mode() & 0o7777, 0o700);
+    for bad in [0o777, 0o1777, 0o770, 0o702] {
+        mode(&path, bad);
+        assert!(refused(&path).contains("others may write"));
+    }
+    mode(&path, 0o755);
+    Folder::open(&path).unwrap();
+    let link = dir.path().join("link");
+    symlink(&path, &link).unwrap();
+    assert_eq!(refused(&link), "it is a link");
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(&path, Some(1234), None).unwrap();
+        assert_eq!(refused(&path), "it belongs to user 1234, not to 0");
+    }
+    let file = dir.path().join("file");
+    fs::write(&file, "").unwrap();
+    for not_a_folder in [file.clone(), file.join("below"), "/proc/accel".into()] {
+        assert!(matches!(Folder::open(&not_a_folder), Err(Unusable::Failed(_))), "{not_a_folder:?}");
+    }
+}
+
+#[test]
+fn without_a_cache_programs_are_built() {
+    let (_dir, folder) = temporary();
+    let key = key(SOURCE, &toolchain());
+    find_or_build(SOURCE, &key, &toolchain(), None, DEFAULT_BYTES).unwrap();
+    // Nor where it may hold nothing, or the file's name is taken.
+    find_or_build(SOURCE, &key, &toolchain(), Some(&folder), 10).unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn what_has_not_been_used_for_longest_goes_first() {
+    let (_dir, folder) = temporary();
+    let names: Vec<String> = (0..6).map(|k| format!("{k:064x}.so")).collect();
+    for (k, name) in names.iter().enumerate().take(5) {
+        folder.store(name, &[0; 1000], 1 << 20).unwrap();
+        age(&folder.path().join(name), 100 - 10 * k as u64);
+    }
+    fs::write(folder.path().join("notes"), [0; 5000]).unwrap();
+    // The first two have been used since.
+    assert_eq!(folder.read(&names[0]).unwrap().unwrap().len(), 1000);
+    assert_eq!(folder.read(&names[1]).unwrap().unwrap().len(), 1000);
+    folder.store(&names[5], &[0; 1000], 4000).unwrap();
+    let mut left: Vec<_> = folder.libraries().unwrap().into_iter().map(|f| f.name).collect();
+    left.sort();
+    assert_eq!(left, [&names[0], &names[1], &names[4], &names[5]].map(String::clone));
+    assert!(folder.path().join("notes").exists(), "what is none of ours stays");
+    assert!(folder.store(&names[2], &[0; 5000], 4000).is_err());
+    assert_eq!(folder.libraries().unwrap().len(), 4);
+}
+
+#[test]
+fn what_killed_processes_have_left_is_removed_when_it_is_old() {
+    let (_dir, folder) = temporary();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir(path("build-old")).unwrap();
+    fs::write(path("build-old/kernels.c"), "").unwrap();
+    fs::create_dir(path("build-new")).unwrap();
+    fs::write(path("build-1-2-3"), "").unwrap();
+    age(&path("build-old"), 2);
+    age(&path("build-1-2-3"), 2);
+    folder.store("x", b"1", 1).unwrap();
+    let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|f| f.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["build-new", "x"]);
+}
+
+#[test]
+fn what_the_compiler_says_is_told() {
+    let (_dir, folder) = temporary();
+    let missing = "int accel_run(void *run) { return no_such_function(run); }\n";
+    for (source, said) in [("nonsense", "nonsense"), (missing, "no_such_function")] {
+        let e = build(source, &[0; 32], &folder).err().unwrap();
+        assert!(e.to_string().contains(said), "{e}");
+    }
+    // What is in the cache is no better.
+    let name = file_name(&[0; 32]);
+    folder.store(&name, b"other", DEFAULT_BYTES).unwrap();
+    let e = build("nonsense", &[0; 32], &folder).err().unwrap().to_string();
+    assert!(
+        e.contains("nonsense") && e.contains("what was in the cache could not be used either: it is damaged"),
+        "{e}"
+    );
+}
+
+#[test]
+fn there_may_be_no_compiler() {
+    assert!(Toolchain::new("no-such-compiler").err().unwrap().contains("no-such-compiler"));
+    assert!(Toolchain::new("").is_err());
+    assert!(Toolchain::new("false").err().unwrap().contains("exit status: 1"));
+}

@@ -1,0 +1,77 @@
+//! Other programs, with a limit on their time.
+
+use std::io::{self, Read};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::Builder;
+use std::time::Duration;
+
+/// So much of what a program says is kept.
+const MOST: u64 = 1 << 16;
+/// For so long what it says is waited for when it has ended: a process that it has left behind may hold its pipes.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// What a program that has ended leaves.
+pub struct Ended {
+    pub status: ExitStatus,
+    /// The beginning of its standard output.
+    pub output: Vec<u8>,
+    /// The beginning of its standard error.
+    pub errors: Vec<u8>,
+}
+
+/// Runs a program without input to its end; `None` if it has not ended in time: then it has been killed, with the processes that it has
+/// started.
+///
+/// # Errors
+/// If it cannot be run.
+pub fn run(command: &mut Command, limit: Duration) -> io::Result<Option<Ended>> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    let mut child = command.spawn()?;
+    let said = beginning(child.stdout.take()).and_then(|out| Ok((out, beginning(child.stderr.take())?)));
+    let status = ended(&mut child, limit)?;
+    let (output, errors) = said?;
+    let text = |from: Receiver<Vec<u8>>| from.recv_timeout(GRACE).unwrap_or_default();
+    Ok(status.map(|status| Ended { status, output: text(output), errors: text(errors) }))
+}
+
+/// The beginning of what comes; the rest is read, too, so that nobody waits for room in the pipe.
+fn beginning(from: Option<impl Read + Send + 'static>) -> io::Result<Receiver<Vec<u8>>> {
+    let (sender, receiver) = channel();
+    let Some(mut from) = from else { return Ok(receiver) };
+    Builder::new().spawn(move || {
+        let mut first = vec![];
+        let _ = from.by_ref().take(MOST).read_to_end(&mut first);
+        let _ = sender.send(first);
+        let _ = io::copy(&mut from, &mut io::sink());
+    })?;
+    Ok(receiver)
+}
+
+/// Waits until a process ends, at most so long: then all of its group is killed.
+#[cfg(unix)]
+fn ended(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+    let pid = Pid::from_child(child);
+    let (sender, end) = channel();
+    // It does not take the status: as long as nobody has, the number means this process and its group.
+    let waiter = Builder::new().spawn(move || {
+        let wait = || waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+        while matches!(wait(), Err(rustix::io::Errno::INTR)) {}
+        let _ = sender.send(());
+    });
+    let in_time = waiter.is_ok() && end.recv_timeout(limit).is_ok();
+    if !in_time {
+        let _ = kill_process_group(pid, Signal::KILL);
+    }
+    let status = child.wait()?;
+    waiter.map(|_| in_time.then_some(status))
+}
+
+/// Waits until a process ends.
+#[cfg(not(unix))]
+fn ended(child: &mut Child, _limit: Duration) -> io::Result<Option<ExitStatus>> {
+    child.wait().map(Some)
+}
