@@ -89,7 +89,7 @@ impl<Sh: Shape, T: Elt> Array<Sh, T> {
     /// The array that an untyped one is.
     ///
     /// # Errors
-    /// `Error::Type` if it has another rank or element type, `Error::Internal` if its columns do not fit its extents.
+    /// `Error::Type` if it has another rank or element type, `Error::Host` if its columns do not fit its extents.
     pub fn from_raw(raw: RawArray) -> Result<Self> {
         if raw.extents.len() != Sh::RANK || !raw.columns.iter().map(|c| c.ty()).eq(T::Repr::raw().leaves()) {
             let columns: Vec<_> = raw.columns.iter().map(|c| c.ty().to_string()).collect();
@@ -100,8 +100,12 @@ impl<Sh: Shape, T: Elt> Array<Sh, T> {
             });
         }
         let size = check_extents::<Sh>(&raw.extents)?;
-        if raw.columns.iter().any(|c| c.len() != size) {
-            return Err(Error::Internal(format!("an array of shape {:?} with columns of other lengths", raw.extents)));
+        if let Some((k, c)) = raw.columns.iter().enumerate().find(|(_, c)| c.len() != size) {
+            let (shape, n) = (&raw.extents, c.len());
+            let given = format!("column {k} of those given has {n}");
+            return Err(Error::Host(format!(
+                "an array of shape {shape:?} has {size} elements in each column, but {given}"
+            )));
         }
         Ok(Array { raw, types: PhantomData })
     }
