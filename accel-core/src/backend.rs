@@ -2,7 +2,7 @@
 
 use crate::ast::{Program, conforms};
 use crate::error::{Error, Result};
-use crate::repr::{ArrayTuple, RawTy, Scalar};
+use crate::repr::{ArrayTuple, RawArray, RawTy, Scalar, checked_size};
 
 /// Something that can run programs.
 pub trait Backend: Send + Sync {
@@ -31,13 +31,16 @@ pub trait Executable: Send + Sync {
     }
 }
 
-/// Checks that an argument has the type of a program's argument, and columns that fit its extents.
+/// Checks that an argument has the type of a program's argument, extents that arrays can have (NOTE [The largest extent]), and columns that
+/// fit them.
 ///
 /// # Errors
-/// `Error::Type`.
+/// `Error::Type`, and `Error::Memory` for the extents.
 pub fn check_argument(argument: &ArrayTuple, ty: &RawTy) -> Result<()> {
     if conforms(argument, ty) {
-        return Ok(());
+        let too_large = argument.leaves().into_iter().find(|a| checked_size(&a.extents).is_none());
+        let error = |a: &RawArray| Error::Memory { op: "`argument`".into(), shape: a.extents.to_vec() };
+        return too_large.map_or(Ok(()), |a| Err(error(a)));
     }
     Err(Error::Type { op: "argument of the program".into(), expected: ty.to_string(), found: describe(argument) })
 }

@@ -43,7 +43,7 @@ use accel_core::backend::{Backend, Executable, check_argument};
 use accel_core::error::{Error, Result};
 use accel_core::interp::Interpreter;
 use accel_core::print;
-use accel_core::repr::{ArrayTuple, RawArray, Scalar};
+use accel_core::repr::{ArrayTuple, RawArray, Scalar, checked_size};
 use accel_fusion::kernel::{Program, Verified};
 use accel_fusion::pipeline::{Conditions, Options, Pipeline, Target, dissolve};
 use runtime::Code;
@@ -145,6 +145,7 @@ impl Kernels {
         let fits = |(id, a): (&usize, &RawArray)| {
             let info = &program.arrays[*id];
             a.extents.len() == info.rank
+                && checked_size(&a.extents).is_some()
                 && a.columns.iter().map(|c| c.ty()).eq(info.columns.iter().copied())
                 && a.columns.iter().all(|c| c.len() == a.size())
         };

@@ -10,7 +10,6 @@ use accel_codegen::Layout;
 use accel_codegen::fault::{self, STRIP, record_length};
 use accel_core::error::{Error, Result};
 use accel_core::repr::{RawArray, RawExtents};
-use accel_fusion::kernel::machine::check_size;
 use accel_fusion::kernel::{ArrayId, Block as Statements, Op, Program, Verified};
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -131,7 +130,6 @@ pub fn run(code: &Code, arguments: &[&RawArray]) -> Result<Option<(Vec<RawArray>
     memory.begin();
     let literals = code.literals.iter().map(|(to, l)| (*to, &program.literals[*l]));
     for (to, a) in program.inputs.iter().copied().zip(arguments.iter().copied()) {
-        check_size(|| "`argument`".into(), &a.extents)?;
         put(to, a, layout, tables, memory);
     }
     for (to, a) in literals {

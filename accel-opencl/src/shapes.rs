@@ -59,7 +59,9 @@ impl Run<'_> {
     pub fn find_extents(&mut self, s: &Step) -> Walked<Option<Space>> {
         match &s.op {
             Op::Literal { to, literal } => {
-                self.set_extents(*to, numbers(&self.code.program.literals[*literal].extents))?;
+                let extents = &self.code.program.literals[*literal].extents;
+                machine::check_size(|| self.site(s.site), extents)?;
+                self.set_extents(*to, numbers(extents))?;
                 Ok(None)
             }
             Op::Loop { to, extents, .. } => {

@@ -22,6 +22,7 @@ use crate::liveness::{Block, Step, code_reads};
 use crate::module::has_all;
 use crate::ops::{self, Declarations};
 use accel_fusion::kernel::{ArrayId, Code, Op, Program, Rows};
+use accel_core::repr::{MAX_EXTENT, checked_size};
 use std::fmt::Write;
 
 /// Functions have about this many statements: compilers take more than twice as long for a function of twice the size.
@@ -30,7 +31,7 @@ const LONG: usize = 40;
 /// What the statements use.
 pub fn prelude() -> String {
     let (negative, memory) = (fault::NEGATIVE, fault::MEMORY);
-    format!("enum {{ SMALL = {SMALL}, NEGATIVE = {negative}, MEMORY = {memory} }};\n{}", include_str!("prelude.c"))
+    format!("enum {{ SMALL = {SMALL}, NEGATIVE = {negative}, MEMORY = {memory} }};\n#define MAX_EXTENT {MAX_EXTENT}LL\n{}", include_str!("prelude.c"))
 }
 
 /// Whether a statement is so small that the host program does it itself. One of numbers does all that it can.
@@ -119,10 +120,8 @@ impl Host<'_> {
     /// Literals are in the tables from the start; the run has a share in their blocks as well.
     fn literal(&mut self, to: ArrayId, literal: usize) {
         let extents = &self.w.program.literals[literal].extents;
-        let size = |n: isize, e: &usize| n.checked_mul(isize::try_from(*e).ok()?);
-        let too_large = extents.iter().filter(|e| **e != 0).try_fold(1, size).is_none();
         let rank = extents.len();
-        if too_large {
+        if checked_size(extents).is_none() {
             self.w.line(format!("return bad(r, MEMORY, {}, {rank});", self.extents_at(to)));
         }
         if rank > 0 {

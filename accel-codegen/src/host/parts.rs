@@ -3,7 +3,7 @@
 use super::Host;
 use crate::fault;
 use crate::ops;
-use accel_core::repr::{Scalar, ScalarType};
+use accel_core::repr::{MAX_EXTENT, Scalar, ScalarType};
 use accel_fusion::kernel::{ArrayId, Code, Instr, Reg, Rows};
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ impl Host<'_> {
         self.w.close();
     }
 
-    /// Declares the results of a code as the array `name`, and checks that none is negative. How many they are.
+    /// Declares the results of a code as the array `name`, and checks that an array can have them. How many they are.
     pub fn extents(&mut self, name: &str, code: &Code) -> usize {
         let rank = code.results.len();
         let known: Option<Vec<_>> = code.results.iter().map(|r| self.known(code, *r)).collect();
@@ -28,19 +28,19 @@ impl Host<'_> {
                 self.w.line(format!("i64 {name}[{}];", rank.max(1)));
                 if rank > 0 {
                     self.values(code, &(0..rank).map(|k| format!("{name}[{k}]")).collect::<Vec<_>>());
-                    self.w.line(format!("if (negative(r, {name}, {rank})) return 1;"));
+                    self.w.line(format!("if (wrong(r, {name}, {rank})) return 1;"));
                 }
             }
         }
         rank
     }
 
-    /// A result that is never negative, of a code that does not fail.
+    /// A result that is an extent in every run, of a code that does not fail.
     fn known(&self, code: &Code, result: Reg) -> Option<String> {
         let simple = |i: &Instr| matches!(i, Instr::Const(..) | Instr::Extent(..));
         let instr = code.instrs.iter().find(|i| *i.sets() == [result]).filter(|_| code.instrs.iter().all(simple))?;
         match instr {
-            Instr::Const(_, Scalar::I64(x)) if *x >= 0 => Some(x.to_string()),
+            Instr::Const(_, Scalar::I64(x)) if (0..=MAX_EXTENT as i64).contains(x) => Some(x.to_string()),
             Instr::Extent(_, a, dim) => Some(format!("r->extents[{}]", self.layout.extents[*a] + dim)),
             _ => None,
         }

@@ -11,12 +11,14 @@ COLD int bad(run *r, i64 kind, const i64 *extents, i64 rank) {
     return 1;
 }
 
-// How many elements there are; -1 if those of an array with the same extents but without those that are 0 are too many.
+// How many elements there are; -1 if one is too large, or if those of an array with the same extents but without those that are 0 are too
+// many.
 HELPER i64 size(const i64 *extents, i64 rank) {
     u64 n = 1;
     bool none = 0;
     for (i64 k = 0; k < rank; k++) {
         none |= extents[k] == 0;
+        if (extents[k] > MAX_EXTENT) return -1;
         if (extents[k] != 0 && __builtin_mul_overflow(n, (u64)extents[k], &n)) return -1;
     }
     return n >> 63 ? -1 : none ? 0 : (i64)n;
@@ -28,10 +30,14 @@ HELPER i64 checked_size(run *r, const i64 *extents, i64 rank) {
     return n;
 }
 
-HELPER int negative(run *r, const i64 *extents, i64 rank) {
-    for (i64 k = 0; k < rank; k++)
+// Whether these are no extents.
+HELPER int wrong(run *r, const i64 *extents, i64 rank) {
+    bool large = 0;
+    for (i64 k = 0; k < rank; k++) {
         if (extents[k] < 0) return bad(r, NEGATIVE, extents, rank);
-    return 0;
+        large |= extents[k] > MAX_EXTENT;
+    }
+    return large ? bad(r, MEMORY, extents, rank) : 0;
 }
 
 // An array lets go of a column, if it still has it.

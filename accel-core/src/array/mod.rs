@@ -6,7 +6,7 @@ mod show;
 
 use crate::ast::ty::Repr;
 use crate::error::{Error, Result};
-use crate::repr::{RawArray, RawTy};
+use crate::repr::{MAX_EXTENT, RawArray, RawTy, checked_size};
 use crate::types::{Dim1, Dim2, Elt, Extents, Primitive, Shape, ToExtents, Z};
 use generic_array::GenericArray;
 use generic_array::sequence::GenericSequence;
@@ -29,15 +29,6 @@ impl<Sh, T> PartialEq for Array<Sh, T> {
     fn eq(&self, other: &Self) -> bool {
         self.raw == other.raw
     }
-}
-
-/// The number of elements; `None` if it overflows.
-fn checked_size(extents: &[usize]) -> Option<usize> {
-    // An extent of 0 makes the array empty, however large the others are.
-    if extents.contains(&0) {
-        return Some(0);
-    }
-    extents.iter().try_fold(1usize, |n, e| n.checked_mul(*e)).filter(|n| *n <= i64::MAX as usize)
 }
 
 impl<Sh: Shape, T: Elt> Array<Sh, T> {
@@ -215,8 +206,12 @@ fn check_extents<Sh: Shape>(extents: &[usize]) -> Result<usize> {
     if extents.len() != Sh::RANK {
         return Err(Error::Host(format!("an array of {} dimensions cannot have the shape {extents:?}", Sh::RANK)));
     }
-    checked_size(extents)
-        .ok_or_else(|| Error::Host(format!("an array of shape {extents:?} has too many elements for this machine")))
+    checked_size(extents).ok_or_else(|| {
+        Error::Host(match extents.iter().find(|e| **e > MAX_EXTENT) {
+            Some(e) => format!("an array of shape {extents:?}: {e} is more than the largest extent, {MAX_EXTENT}"),
+            None => format!("an array of shape {extents:?} has too many elements for this machine"),
+        })
+    })
 }
 
 /// The index of element `i` in row-major order.

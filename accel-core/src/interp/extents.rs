@@ -3,7 +3,7 @@
 use super::code::int;
 use super::plan::Place;
 use crate::error::{Error, Result};
-use crate::repr::{RawExtents, Scalar};
+use crate::repr::{RawExtents, Scalar, checked_size};
 
 /// The row-major position of an index; `None` if it is outside of the extents.
 pub fn offset(extents: &[usize], index: impl Iterator<Item = Scalar>) -> Result<Option<usize>> {
@@ -35,15 +35,9 @@ pub fn extents(place: Place, shape: impl Iterator<Item = Scalar>) -> Result<RawE
     Ok(extents)
 }
 
-/// The number of elements of an array with these extents. It is an error if it, or that of an array with the same extents but without
-/// those that are 0, is too large to be a number of elements: later positions cannot overflow.
+/// The number of elements of an array with these extents, which must be such as arrays can have: NOTE [The largest extent].
 pub fn check_size(place: Place, extents: &[usize]) -> Result<usize> {
-    let product = extents.iter().filter(|e| **e != 0).try_fold(1usize, |n, e| n.checked_mul(*e));
-    match product.filter(|n| isize::try_from(*n).is_ok()) {
-        Some(_) if extents.contains(&0) => Ok(0),
-        Some(n) => Ok(n),
-        None => Err(Error::Memory { op: place.to_string(), shape: extents.to_vec() }),
-    }
+    checked_size(extents).ok_or_else(|| Error::Memory { op: place.to_string(), shape: extents.to_vec() })
 }
 
 /// Calls `f` with every index inside of the extents, in row-major order, and its position.

@@ -88,6 +88,21 @@ pub type RawExtents = SmallVec<[usize; 4]>;
 /// The columns of an array. One takes no memory of its own.
 pub type Columns = SmallVec<[Column; 1]>;
 
+/// No extent of an array is larger.
+///
+/// NOTE [The largest extent]: an array that is in memory has less than 2^48 elements, but one with an extent of 0 takes no memory, whatever the
+/// others are. If they could be anything, then sums of a few extents might overflow, and hardly anything could be said of them. So what no
+/// array in memory needs is refused everywhere: as an argument, as a literal, and as what a program computes.
+pub const MAX_EXTENT: usize = 1 << 48;
+
+/// The number of elements of an array with these extents. `None` if one of them is above [`MAX_EXTENT`], or if an array with the same extents but
+/// without those that are 0 has too many elements: positions never overflow.
+pub fn checked_size(extents: &[usize]) -> Option<usize> {
+    let product = extents.iter().filter(|e| **e != 0).try_fold(1usize, |n, e| n.checked_mul(*e));
+    let product = product.filter(|n| isize::try_from(*n).is_ok() && extents.iter().all(|e| *e <= MAX_EXTENT))?;
+    Some(if extents.contains(&0) { 0 } else { product })
+}
+
 /// One array: extents, outermost first, and a column per scalar leaf of the element type.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RawArray {

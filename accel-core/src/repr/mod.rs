@@ -11,6 +11,6 @@ pub mod special;
 pub mod tree;
 pub mod ty;
 
-pub use array::{ArrayTuple, Column, Columns, RawArray, RawExtents};
+pub use array::{ArrayTuple, Column, Columns, MAX_EXTENT, RawArray, RawExtents, checked_size};
 pub use scalar::{Scalar, ScalarType, Scalars};
 pub use ty::RawTy;

@@ -55,7 +55,7 @@ fn run(p: &Program, argument: &ArrayTuple) -> Result<Vec<RawArray>> {
     }
     let mut e = Evaluator { p, arrays: vec![None; p.arrays.len()] };
     for (a, id) in inputs.into_iter().zip(&p.inputs) {
-        check_size(|| "argument".into(), &a.extents)?;
+        check_size(|| "`argument`".into(), &a.extents)?;
         e.arrays[*id] = Some(a.clone());
     }
     e.block(&p.body)?;
@@ -124,7 +124,11 @@ impl Evaluator<'_> {
     fn stmt(&mut self, s: &Stmt) -> Result<()> {
         let site = s.site;
         let arrays = match &s.op {
-            Op::Literal { literal, .. } => vec![self.p.literals[*literal].clone()],
+            Op::Literal { literal, .. } => {
+                let a = &self.p.literals[*literal];
+                check_size(|| self.p.sites[site].to_string(), &a.extents)?;
+                vec![a.clone()]
+            }
             Op::Loop { to, extents, body } => self.loop_(to, extents, body, site)?,
             Op::Reduce { to, extents, rows } => vec![self.reduce(*to, extents, rows, site)?],
             Op::Scan { to, extents, reverse, rows } => vec![self.scan(*to, extents, *reverse, rows, site)?],

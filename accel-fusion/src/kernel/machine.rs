@@ -4,7 +4,7 @@
 use super::ir::*;
 use accel_core::ast::deep;
 use accel_core::error::{Error, Result};
-use accel_core::repr::Scalar;
+use accel_core::repr::{Scalar, checked_size};
 
 /// Where codes find arrays.
 pub trait Store {
@@ -224,17 +224,12 @@ pub(super) fn out_of_bounds(op: String, index: &[Scalar], shape: Vec<usize>) -> 
     }
 }
 
-/// The number of elements of an array of the operation `place`. As in the interpreter, extents of 0 do not excuse others whose product is too large.
+/// The number of elements of an array of the operation `place`. As in the interpreter, extents of 0 do not excuse others that are too large.
 ///
 /// # Errors
 /// `Error::Memory`.
 pub fn check_size(place: impl FnOnce() -> String, extents: &[usize]) -> Result<usize> {
-    let product = extents.iter().filter(|e| **e != 0).try_fold(1usize, |n, e| n.checked_mul(*e));
-    match product.filter(|n| isize::try_from(*n).is_ok()) {
-        Some(_) if extents.contains(&0) => Ok(0),
-        Some(n) => Ok(n),
-        None => Err(Error::Memory { op: place(), shape: extents.to_vec() }),
-    }
+    checked_size(extents).ok_or_else(|| Error::Memory { op: place(), shape: extents.to_vec() })
 }
 
 pub(super) fn no_element() -> Error {

@@ -1,7 +1,7 @@
 //! Cleans scalar code: constants are folded, equal instructions computed once, extents expressed by those of given arrays, checks left out
 //! where they cannot fail, producers put in place of reads, and what is not needed dropped.
 
-use super::facts::{Facts, Node, Ranges};
+use super::facts::{AtMost, Facts, Node, Ranges};
 use super::poly::{Poly, Sym};
 use crate::kernel::builder::Builder;
 use crate::kernel::only::{drop_unused, each_set};
@@ -145,15 +145,15 @@ struct Cleaner<'a> {
     producers: &'a dyn Producers,
     out: Builder,
     ranges: &'a [Poly],
-    /// What conditions around the instructions say: not negative.
-    conditions: Vec<Poly>,
+    /// What conditions around the instructions say.
+    conditions: Vec<AtMost>,
     /// Of every register of the new code that is an integer for indices.
     polys: Vec<Option<Poly>>,
     constants: Vec<Option<Scalar>>,
     /// The first register of every constant, which has other ones in other branches.
     first: HashMap<(ScalarType, u64), Reg>,
-    /// What is not negative if a boolean register is true.
-    comparisons: HashMap<Reg, Vec<Poly>>,
+    /// What holds if a boolean register is true.
+    comparisons: HashMap<Reg, Vec<AtMost>>,
     known: HashMap<Key, Vec<Reg>>,
     /// Keys in the order in which they were added, to forget those of a branch.
     added: Vec<Key>,
@@ -436,21 +436,15 @@ impl Cleaner<'_> {
 
     fn is_inside(&mut self, array: ArrayId, index: &[Poly]) -> bool {
         let dims = self.facts.dims(array);
-        let ranges = Ranges { params: self.ranges, not_negative: &self.conditions };
-        let exact: Vec<Poly> = index.iter().map(|i| self.facts.exact(i)).collect();
-        let facts = &*self.facts;
-        let proved =
-            |(i, exact, n): (&Poly, &Poly, &Poly)| facts.in_range(i, n, ranges) || facts.in_range(exact, n, ranges);
-        if index.iter().zip(&exact).zip(&dims).all(|((i, exact), n)| proved((i, exact, n))) {
+        let ranges = Ranges { params: self.ranges, conditions: &self.conditions };
+        let index: Vec<Poly> = index.iter().map(|i| self.facts.exact(i, ranges)).collect();
+        let all: Vec<AtMost> = index.iter().zip(&dims).flat_map(|(i, n)| AtMost::range(i, n)).collect();
+        if self.facts.hold(&all, ranges) {
             return true;
         }
         // All or nothing: no assumption is made if another one is missing.
-        let assumable = |f: &mut Facts| index.iter().zip(&dims).all(|(i, n)| f.can_assume_in_range(i, n, ranges));
-        if self.depth > 0 || !assumable(self.facts) {
-            return false;
-        }
-        index.iter().zip(&dims).for_each(|(i, n)| self.facts.assume_in_range(i, n, ranges));
-        true
+        let needed = if self.depth == 0 { self.facts.needed(&all, ranges, true) } else { None };
+        needed.map(|needed| self.facts.assume(needed)).is_some()
     }
 
     fn op1(&mut self, op: Op1, a: Reg, t: ScalarType) -> Reg {
@@ -477,7 +471,7 @@ impl Cleaner<'_> {
         let polys = self.polys[a].clone().zip(self.polys[b].clone());
         match (op, polys) {
             (Op2::Num(_) | Op2::Int(Int2::DivEuclid | Int2::RemEuclid), Some((p, q))) => {
-                let ranges = Ranges { params: self.ranges, not_negative: &self.conditions };
+                let ranges = Ranges { params: self.ranges, conditions: &self.conditions };
                 let value = self.facts.op(op, &p, &q, ranges);
                 if value.as_constant().is_some() || value.as_sym().is_some_and(|s| !matches!(s, Sym::Node(_))) {
                     return self.integer(&value);
@@ -506,28 +500,30 @@ impl Cleaner<'_> {
 
     /// A comparison of integers.
     fn compare(&mut self, cmp: Cmp, p: &Poly, q: &Poly, a: Reg, b: Reg) -> Reg {
-        let ranges = Ranges { params: self.ranges, not_negative: &self.conditions };
-        let (left, right) = (self.facts.exact(p), self.facts.exact(q));
-        let (p_le_q, q_le_p) = (right.plus(&left, -1), left.plus(&right, -1));
-        let bounded = self.facts.is_bounded(p) && self.facts.is_bounded(q);
-        let holds = |f: &Facts, p: &Poly| bounded && f.is_not_negative(p, ranges);
-        let less = |p: &Poly| p.plus_constant(-1);
-        // What the comparison says, and what its opposite says: the conjunction of these is at least 0.
+        let ranges = Ranges { params: self.ranges, conditions: &self.conditions };
+        let (left, right) = (&self.facts.exact(p, ranges), &self.facts.exact(q, ranges));
+        let both = || vec![AtMost::new(left, right), AtMost::new(right, left)];
+        // What the comparison says, and what its opposite says.
         let (yes, no) = match cmp {
-            Cmp::Lt => (vec![less(&p_le_q)], vec![q_le_p.clone()]),
-            Cmp::Le => (vec![p_le_q.clone()], vec![less(&q_le_p)]),
-            Cmp::Gt => (vec![less(&q_le_p)], vec![p_le_q.clone()]),
-            Cmp::Ge => (vec![q_le_p.clone()], vec![less(&p_le_q)]),
-            Cmp::Eq => (vec![p_le_q.clone(), q_le_p.clone()], vec![]),
-            Cmp::Ne => (vec![], vec![p_le_q.clone(), q_le_p.clone()]),
+            Cmp::Lt => (vec![AtMost::less(left, right)], vec![AtMost::new(right, left)]),
+            Cmp::Le => (vec![AtMost::new(left, right)], vec![AtMost::less(right, left)]),
+            Cmp::Gt => (vec![AtMost::less(right, left)], vec![AtMost::new(left, right)]),
+            Cmp::Ge => (vec![AtMost::new(right, left)], vec![AtMost::less(left, right)]),
+            Cmp::Eq => (both(), vec![]),
+            Cmp::Ne => (vec![], both()),
         };
-        let different = holds(self.facts, &less(&p_le_q)) || holds(self.facts, &less(&q_le_p));
+        let f = &mut *self.facts;
         let decided = match cmp {
-            Cmp::Eq | Cmp::Ne if different => Some(cmp == Cmp::Ne),
-            Cmp::Eq | Cmp::Ne if p == q || self.facts.assume_equal(p, q) => Some(cmp == Cmp::Eq),
+            Cmp::Eq | Cmp::Ne if p == q => Some(cmp == Cmp::Eq),
+            Cmp::Eq | Cmp::Ne
+                if f.hold(&[AtMost::less(left, right)], ranges) || f.hold(&[AtMost::less(right, left)], ranges) =>
+            {
+                Some(cmp == Cmp::Ne)
+            }
+            Cmp::Eq | Cmp::Ne if f.assume_equal(p, q) => Some(cmp == Cmp::Eq),
             Cmp::Eq | Cmp::Ne => None,
-            _ if yes.iter().all(|p| holds(self.facts, p)) => Some(true),
-            _ if no.iter().all(|p| holds(self.facts, p)) => Some(false),
+            _ if f.hold(&yes, ranges) => Some(true),
+            _ if f.hold(&no, ranges) => Some(false),
             _ => None,
         };
         if let Some(x) = decided {

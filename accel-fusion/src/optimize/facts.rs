@@ -4,10 +4,24 @@
 //! `zip_with` have the same extents, whether `xs[i + 2]` is inside of `xs`. Nearly always the answer is the one that makes the code
 //! simpler, so it is assumed and written down: two extents of arguments are equal, a polynomial of them is not negative. A backend asks
 //! [`Assumptions::hold`] before it runs the program; where they do not hold it takes the program that was optimised without.
+//!
+//! NOTE [Proofs and overflow]: the numbers of a program wrap, and equations of polynomials hold for numbers that wrap. Inequalities do not:
+//! they are about integers. So one number is said to be at most another one only where both are *exact*: each is the integer that its
+//! polynomial is, because that fits into 64 bits (what is computed on the way does not matter, as it wraps there and back again).
+//! - A symbol is exact: it is the number itself.
+//! - The magnitude of a polynomial is what it is at most, whatever its sign: that of all its terms together, where every extent is
+//!   [`MAX_EXTENT`], which no array exceeds, and every index less. Where this fits, the polynomial is exact in every run: so are sums and
+//!   differences of extents and indices.
+//! - Where it does not, as for products of extents, it is assumed that the magnitude fits for the extents of the arguments, and this is
+//!   evaluated without wrapping before each run. Where nothing may be assumed, nothing is concluded.
+//! - A quotient, a minimum and so on is at least 0 where its operands are, if they are exact.
+//!
+//! Differences of such polynomials, and their values at the first and last index, are integers that no program computes: their factors
+//! are computed without wrapping.
 
 use super::poly::{Poly, Sym};
 use crate::kernel::{ArrayId, Program};
-use accel_core::repr::Scalar;
+use accel_core::repr::{MAX_EXTENT, Scalar};
 use accel_core::repr::op::{Int2, Num2, Op2};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -16,20 +30,35 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 pub struct Assumptions {
     zero: BTreeSet<Poly>,
     not_negative: BTreeSet<Poly>,
+    exact: BTreeSet<Quantity>,
     /// What the nodes in them are.
     nodes: Vec<Node>,
+}
+
+/// A number that does not overflow, whatever the indices that it is made of.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Quantity {
+    value: Poly,
+    /// The extents of the indices.
+    params: Vec<Poly>,
 }
 
 impl Assumptions {
     /// Whether nothing is assumed.
     pub fn is_empty(&self) -> bool {
-        self.zero.is_empty() && self.not_negative.is_empty()
+        self.len() == 0
+    }
+    /// How many conditions there are.
+    fn len(&self) -> usize {
+        self.zero.len() + self.not_negative.len() + self.exact.len()
     }
     /// Whether they hold where `extent(a, dim)` is an extent of an input or a literal.
     pub fn hold(&self, extent: impl Fn(ArrayId, usize) -> Option<usize>) -> bool {
         let value = |p: &Poly| self.value(p, &extent);
+        let bounds = Bounds { nodes: &self.nodes, extent: &extent };
         self.zero.iter().all(|p| value(p) == Some(0))
             && self.not_negative.iter().all(|p| value(p).is_some_and(|n| n >= 0))
+            && self.exact.iter().all(|q| fits(bounds.magnitude(&q.value, &q.params)))
     }
 
     fn value(&self, p: &Poly, extent: &dyn Fn(ArrayId, usize) -> Option<usize>) -> Option<i128> {
@@ -50,6 +79,45 @@ impl Assumptions {
     }
 }
 
+/// Whether all numbers of this magnitude fit into 64 bits.
+fn fits(magnitude: u128) -> bool {
+    magnitude <= i64::MAX as u128
+}
+
+/// How large numbers are where some extents are known.
+struct Bounds<'a> {
+    nodes: &'a [Node],
+    extent: &'a dyn Fn(ArrayId, usize) -> Option<usize>,
+}
+
+impl Bounds<'_> {
+    /// That of any number of 64 bits.
+    const ANY: u128 = 1 << 63;
+
+    /// The magnitude of a polynomial with parameters of these extents.
+    fn magnitude(&self, p: &Poly, params: &[Poly]) -> u128 {
+        p.magnitude(|s| match s {
+            Sym::Extent(a, dim) => (self.extent)(a, dim).unwrap_or(MAX_EXTENT) as u128,
+            // Where the extent wraps, it is still one that an array has.
+            Sym::Param(k) => params.get(k).map_or(Self::ANY, |n| self.magnitude(n, &[]).min(MAX_EXTENT as u128)),
+            Sym::Node(n) => self.nodes.get(n).map_or(Self::ANY, |node| self.of_node(node, params)),
+        })
+    }
+
+    fn of_node(&self, node: &Node, params: &[Poly]) -> u128 {
+        let Node::Op(op, a, b) = node else { return Self::ANY };
+        let (a, b) = (self.magnitude(a, params), self.magnitude(b, params));
+        match op {
+            _ if !fits(a) || !fits(b) => Self::ANY,
+            Op2::Num(Num2::Min | Num2::Max) => a.max(b),
+            Op2::Num(Num2::Rem) => a.min(b),
+            Op2::Num(Num2::Div) | Op2::Int(Int2::DivEuclid) => a,
+            Op2::Int(Int2::RemEuclid) => b,
+            _ => Self::ANY,
+        }
+    }
+}
+
 /// An integer that is not a polynomial.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Node {
@@ -59,8 +127,12 @@ pub enum Node {
     Unknown,
 }
 
-/// Numbers beyond this one may overflow when they are added to or multiplied with indices.
-const HUGE: u64 = 1 << 40;
+/// Of a value that is made of more operations than this, nothing is known: what is asked about values is asked about all that they are
+/// made of.
+const LARGEST: usize = 64;
+
+/// What does not even fit where the arguments have this extent is not assumed to fit.
+const USUAL: usize = 1 << 10;
 
 /// What is known.
 #[derive(Clone)]
@@ -79,14 +151,50 @@ pub struct Facts {
     assumptions: Assumptions,
 }
 
-/// The code that a question is about: the extents of its parameters (none is 0 where the code runs), and what else holds there:
-/// these are not negative.
+/// The code that a question is about: the extents of its parameters (none is 0 where the code runs), and what else holds there.
 #[derive(Clone, Copy)]
 pub struct Ranges<'a> {
     /// Parameter `k` is from 0 to `params[k] - 1`.
     pub params: &'a [Poly],
     /// What conditions say that hold.
-    pub not_negative: &'a [Poly],
+    pub conditions: &'a [AtMost],
+}
+
+/// `less + gap <= more`, for two numbers of a program.
+#[derive(Clone, Debug)]
+pub struct AtMost {
+    /// The smaller one,
+    pub less: Poly,
+    /// by how much at least,
+    pub gap: i64,
+    /// and the larger one.
+    pub more: Poly,
+}
+
+impl AtMost {
+    /// `a <= b`
+    pub fn new(a: &Poly, b: &Poly) -> AtMost {
+        AtMost { less: a.clone(), gap: 0, more: b.clone() }
+    }
+    /// `a < b`
+    pub fn less(a: &Poly, b: &Poly) -> AtMost {
+        AtMost { gap: 1, ..AtMost::new(a, b) }
+    }
+    /// `0 <= i < n`
+    pub fn range(i: &Poly, n: &Poly) -> [AtMost; 2] {
+        [AtMost::new(&Poly::default(), i), AtMost::less(i, n)]
+    }
+    /// What is not negative then, as an integer.
+    fn difference(&self) -> Option<Poly> {
+        self.more.minus_exactly(&self.less)?.minus_exactly(&Poly::constant(self.gap))
+    }
+}
+
+/// What has to be assumed for something to hold.
+#[derive(Default, Debug)]
+pub struct Needed {
+    not_negative: Vec<Poly>,
+    exact: Vec<Quantity>,
 }
 
 impl Facts {
@@ -118,7 +226,7 @@ impl Facts {
     }
     /// How much has been assumed.
     pub fn assumed(&self) -> usize {
-        self.assumptions.zero.len() + self.assumptions.not_negative.len()
+        self.assumptions.len()
     }
     /// What has been assumed.
     pub fn into_assumptions(self) -> Assumptions {
@@ -171,36 +279,64 @@ impl Facts {
                 },
             })
     }
-    /// Whether a value is made of extents, indices and numbers that are not huge, so that it does not overflow: `x < x + 1` holds for
-    /// these, not for all integers.
-    pub fn is_bounded(&self, p: &Poly) -> bool {
-        p.terms().all(|(_, n)| n.unsigned_abs() <= HUGE)
-            && p.syms().all(|s| match s {
-                Sym::Extent(..) | Sym::Param(_) => true,
-                Sym::Node(n) => match &self.nodes[n] {
-                    Node::Op(_, a, b) => self.is_bounded(a) && self.is_bounded(b),
-                    Node::Unknown => false,
-                },
-            })
-    }
-    /// What may be used in inequalities instead of a value: itself if it is the number that the polynomial is, or else a symbol.
+    /// What may be used in inequalities instead of a value: itself if it is exact, or else a symbol.
     ///
-    /// NOTE [Inequalities and overflow]: equations hold for numbers that wrap, inequalities do not. From `x + 1 < n`, where x was read
-    /// from memory, `x < n` does not follow: x may be the largest integer. So `x + 1` gets a symbol of its own, of which `< n`
-    /// is known then; and a read at `x + 1` is looked up under that symbol.
-    pub fn exact(&mut self, p: &Poly) -> Poly {
-        if self.is_bounded(p) || p.as_sym().is_some() {
+    /// NOTE [Symbols for numbers that may have wrapped]: from `x + 1 < n`, where x was read from memory, `x < n` does not follow: x may be
+    /// the largest integer. So `x + 1` gets a symbol of its own, of which `< n` is known then; and a read at `x + 1` is looked up under
+    /// that symbol.
+    pub fn exact(&mut self, p: &Poly, ranges: Ranges) -> Poly {
+        if self.exact_if(p, ranges, &mut Needed::default()).is_some() {
             return p.clone();
         }
         self.node_of(Op2::Num(Num2::Add), p, &Poly::default())
+    }
+    /// Notes what has to be assumed for a polynomial to be exact. `None` if it cannot be.
+    fn exact_if(&self, p: &Poly, ranges: Ranges, needed: &mut Needed) -> Option<()> {
+        let magnitude = |extent: &dyn Fn(ArrayId, usize) -> Option<usize>| {
+            Bounds { nodes: &self.nodes, extent }.magnitude(p, ranges.params)
+        };
+        if p.as_sym().is_some() || fits(magnitude(&|_, _| None)) {
+            return Some(());
+        }
+        let usual = |a, _| self.given.contains(&a).then_some(USUAL);
+        (self.assume && fits(magnitude(&usual))).then_some(())?;
+        let (mut params, used) = (ranges.params.to_vec(), self.params_in(p));
+        let unused = (0..params.len()).filter(|k| !used.contains(k)).collect::<Vec<_>>();
+        unused.into_iter().for_each(|k| params[k] = Poly::default());
+        needed.exact.push(Quantity { value: p.clone(), params });
+        Some(())
+    }
+    /// The parameters that a value is made of.
+    fn params_in(&self, p: &Poly) -> BTreeSet<usize> {
+        let of = |s: Sym| match s {
+            Sym::Extent(..) => BTreeSet::new(),
+            Sym::Param(k) => [k].into_iter().collect(),
+            Sym::Node(n) => match &self.nodes[n] {
+                Node::Op(_, a, b) => &self.params_in(a) | &self.params_in(b),
+                Node::Unknown => BTreeSet::new(),
+            },
+        };
+        p.syms().flat_map(of).collect()
     }
     fn node_of(&mut self, op: Op2, a: &Poly, b: &Poly) -> Poly {
         let next = self.nodes.len();
         let n = *self.numbers.entry((op, a.clone(), b.clone())).or_insert(next);
         if n == next {
-            self.nodes.push(Node::Op(op, a.clone(), b.clone()));
+            let size = self.size(a) + self.size(b);
+            self.nodes.push(if size < LARGEST { Node::Op(op, a.clone(), b.clone()) } else { Node::Unknown });
         }
         Poly::sym(Sym::Node(n))
+    }
+    /// How many operations a value is made of, each as often as it occurs.
+    fn size(&self, p: &Poly) -> usize {
+        let of = |s: Sym| match s {
+            Sym::Extent(..) | Sym::Param(_) => 0,
+            Sym::Node(n) => match &self.nodes[n] {
+                Node::Op(_, a, b) => 1 + self.size(a) + self.size(b),
+                Node::Unknown => 0,
+            },
+        };
+        p.syms().map(of).sum()
     }
     /// What a node is.
     pub fn node(&self, n: usize) -> &Node {
@@ -225,15 +361,12 @@ impl Facts {
             Op2::Num(Num2::Sub) => Some(a.plus(b, -1)),
             Op2::Num(Num2::Mul) => a.times(b),
             Op2::Num(Num2::Min | Num2::Max) if a == b => Some(a.clone()),
-            _ if !self.is_bounded(a) || !self.is_bounded(b) => None,
-            Op2::Num(Num2::Min) if self.at_most(a, b, ranges) => Some(a.clone()),
-            Op2::Num(Num2::Min) if self.at_most(b, a, ranges) => Some(b.clone()),
-            Op2::Num(Num2::Max) if self.at_most(a, b, ranges) => Some(b.clone()),
-            Op2::Num(Num2::Max) if self.at_most(b, a, ranges) => Some(a.clone()),
-            Op2::Num(Num2::Min | Num2::Max) if self.assume_equal(a, b) => Some(self.normal(a)),
+            Op2::Num(Num2::Min | Num2::Max) => self.extreme(op, a, b, ranges),
             // Both operands are at least 0 there, so that all kinds of division agree.
-            Op2::Num(Num2::Rem) | Op2::Int(Int2::RemEuclid) if self.in_range(a, b, ranges) => Some(a.clone()),
-            Op2::Num(Num2::Div) | Op2::Int(Int2::DivEuclid) if self.in_range(a, b, ranges) => Some(Poly::constant(0)),
+            Op2::Num(Num2::Rem) | Op2::Int(Int2::RemEuclid) if self.hold(&AtMost::range(a, b), ranges) => Some(a.clone()),
+            Op2::Num(Num2::Div) | Op2::Int(Int2::DivEuclid) if self.hold(&AtMost::range(a, b), ranges) => {
+                Some(Poly::constant(0))
+            }
             Op2::Num(Num2::Div) | Op2::Int(Int2::DivEuclid) if b.as_constant() == Some(1) => Some(a.clone()),
             Op2::Num(Num2::Rem) | Op2::Int(Int2::RemEuclid) if b.as_constant() == Some(1) => Some(Poly::constant(0)),
             _ => None,
@@ -241,6 +374,18 @@ impl Facts {
         match simple {
             Some(p) if p.is_small() => p,
             _ => self.node_of(op, a, b),
+        }
+    }
+
+    /// A minimum or maximum, if it is known which of two it is.
+    fn extreme(&mut self, op: Op2, a: &Poly, b: &Poly, ranges: Ranges) -> Option<Poly> {
+        let (where_less, where_more) = if op == Op2::Num(Num2::Min) { (a, b) } else { (b, a) };
+        if self.hold(&[AtMost::new(a, b)], ranges) {
+            Some(where_less.clone())
+        } else if self.hold(&[AtMost::new(b, a)], ranges) {
+            Some(where_more.clone())
+        } else {
+            self.assume_equal(a, b).then(|| self.normal(a))
         }
     }
 
@@ -267,55 +412,70 @@ impl Facts {
         }
     }
 
-    /// `0 <= i < n`
-    pub fn in_range(&self, i: &Poly, n: &Poly, ranges: Ranges) -> bool {
-        self.is_not_negative(i, ranges) && self.is_not_negative(&n.plus(i, -1).plus_constant(-1), ranges)
+    /// Whether all of these hold; then it is assumed that what they are made of is exact.
+    pub fn hold(&mut self, all: &[AtMost], ranges: Ranges) -> bool {
+        let needed = self.needed(all, ranges, false);
+        needed.map(|needed| self.assume(needed)).is_some()
     }
 
-    /// Whether `in_range` holds or can be assumed.
-    pub fn can_assume_in_range(&self, i: &Poly, n: &Poly, ranges: Ranges) -> bool {
-        let both = [i.clone(), n.plus(i, -1).plus_constant(-1)];
-        both.iter().all(|p| self.is_not_negative(p, ranges) || self.may_assume(p, ranges).is_some())
+    /// What has to be assumed for all of these to hold; with `more`, this may be more than that what they are made of is exact.
+    pub fn needed(&self, all: &[AtMost], ranges: Ranges, more: bool) -> Option<Needed> {
+        let mut needed = Needed::default();
+        all.iter().try_for_each(|x| {
+            let p = x.difference()?;
+            self.not_negative_if(&p, ranges, more, &mut needed)?;
+            [&x.less, &x.more].into_iter().try_for_each(|p| self.exact_if(p, ranges, &mut needed))
+        })?;
+        Some(needed)
     }
 
-    /// Assumes what is missing for `in_range`.
-    pub fn assume_in_range(&mut self, i: &Poly, n: &Poly, ranges: Ranges) {
-        for p in [i.clone(), n.plus(i, -1).plus_constant(-1)] {
-            if !self.is_not_negative(&p, ranges) {
-                let least = self.may_assume(&p, ranges);
-                self.assumptions.not_negative.extend(least);
-            }
-        }
+    /// Assumes what is needed.
+    pub fn assume(&mut self, needed: Needed) {
+        self.assumptions.not_negative.extend(needed.not_negative);
+        self.assumptions.exact.extend(needed.exact);
     }
 
-    /// The condition on given extents that makes a polynomial not negative for all parameters.
-    fn may_assume(&self, p: &Poly, ranges: Ranges) -> Option<Poly> {
-        let least = self.least(p, ranges)?;
+    /// Notes what has to be assumed for an integer to be at least 0 for all parameters and extents; with `more` also a condition on given
+    /// extents that makes it so.
+    fn not_negative_if(&self, p: &Poly, ranges: Ranges, more: bool, needed: &mut Needed) -> Option<()> {
+        let holds = |p: &Poly| {
+            let mut found = Needed::default();
+            let least = self.least(p, ranges, &mut found)?;
+            self.has_no_minus(&least, ranges, &mut found).then_some(found)
+        };
+        let by_condition = |c: &AtMost| {
+            let mut found = holds(&p.minus_exactly(&c.difference()?)?)?;
+            [&c.less, &c.more].into_iter().try_for_each(|p| self.exact_if(p, ranges, &mut found))?;
+            Some(found)
+        };
+        let found = holds(p).or_else(|| ranges.conditions.iter().find_map(by_condition));
+        let found = found.or_else(|| if more { self.condition(p, ranges) } else { None })?;
+        needed.not_negative.extend(found.not_negative);
+        needed.exact.extend(found.exact);
+        Some(())
+    }
+
+    /// The condition on given extents that makes an integer at least 0 for all parameters.
+    fn condition(&self, p: &Poly, ranges: Ranges) -> Option<Needed> {
+        let mut needed = Needed::default();
+        let least = self.least(p, ranges, &mut needed)?;
         let given = self.is_known(&least) && self.extents_in(&least).iter().all(|a| self.given.contains(a));
-        (self.assume && least.as_constant().is_none() && given).then_some(least)
-    }
-
-    /// `a <= b`
-    pub fn at_most(&self, a: &Poly, b: &Poly, ranges: Ranges) -> bool {
-        self.is_not_negative(&b.plus(a, -1), ranges)
-    }
-
-    /// Whether a polynomial is at least 0 for all parameters and extents.
-    pub fn is_not_negative(&self, p: &Poly, ranges: Ranges) -> bool {
-        let holds = |p: &Poly| self.least(p, ranges).is_some_and(|p| self.has_no_minus(&p, ranges));
-        holds(p) || ranges.not_negative.iter().any(|fact| holds(&p.plus(fact, -1)))
+        (self.assume && least.as_constant().is_none() && given).then_some(())?;
+        needed.not_negative.push(least);
+        Some(needed)
     }
 
     /// The least value over all parameters, if it is easy to see for which that is.
-    fn least(&self, p: &Poly, ranges: Ranges) -> Option<Poly> {
+    fn least(&self, p: &Poly, ranges: Ranges, needed: &mut Needed) -> Option<Poly> {
         let mut p = p.clone();
         // The last parameter first: the extents of one never mention another.
         for (k, extent) in ranges.params.iter().enumerate().rev() {
             let (slope, rest) = p.linear(Sym::Param(k))?;
-            p = if self.has_no_minus(&slope, ranges) {
+            p = if self.has_no_minus(&slope, ranges, needed) {
                 rest
-            } else if self.has_no_minus(&Poly::default().plus(&slope, -1), ranges) {
-                rest.plus(&slope.times(&extent.plus_constant(-1))?, 1)
+            } else if self.has_no_minus(&Poly::default().minus_exactly(&slope)?, ranges, needed) {
+                self.exact_if(extent, ranges, needed)?;
+                rest.plus_exactly(&slope.times_exactly(&extent.minus_exactly(&Poly::constant(1))?)?)?
             } else {
                 return None;
             };
@@ -324,26 +484,33 @@ impl Facts {
     }
 
     /// Whether all terms are at least 0. Extents are at least 0; those of parameters at least 1.
-    fn has_no_minus(&self, p: &Poly, ranges: Ranges) -> bool {
-        let holds = |p: &Poly| p.terms().all(|(syms, n)| n >= 0 && syms.iter().all(|s| self.is_natural(*s)));
-        if holds(p) {
+    fn has_no_minus(&self, p: &Poly, ranges: Ranges, needed: &mut Needed) -> bool {
+        if self.all_natural(p, ranges, needed) {
             return true;
         }
         let mut p = p.clone();
         let positive: BTreeSet<Sym> = ranges.params.iter().filter_map(Poly::as_sym).collect();
         for s in positive {
-            let Some(q) = p.replace(s, &Poly::sym(s).plus_constant(1)) else { return false };
+            let Some(q) = p.replace_exactly(s, &Poly::sym(s).plus(&Poly::constant(1), 1)) else { return false };
             p = q;
         }
-        holds(&p)
+        self.all_natural(&p, ranges, needed)
     }
 
-    fn is_natural(&self, s: Sym) -> bool {
-        let natural = |p: &Poly| p.terms().all(|(syms, n)| n >= 0 && syms.iter().all(|s| self.is_natural(*s)));
+    /// Whether no term has a minus.
+    fn all_natural(&self, p: &Poly, ranges: Ranges, needed: &mut Needed) -> bool {
+        p.terms().all(|(syms, n)| n >= 0 && syms.iter().all(|s| self.is_natural(*s, ranges, needed)))
+    }
+
+    fn is_natural(&self, s: Sym, ranges: Ranges, needed: &mut Needed) -> bool {
+        let mut natural = |p: &Poly| self.all_natural(p, ranges, needed) && self.exact_if(p, ranges, needed).is_some();
         match s {
             Sym::Extent(..) | Sym::Param(_) => true,
             Sym::Node(n) => match &self.nodes[n] {
-                Node::Op(Op2::Num(Num2::Min | Num2::Div | Num2::Rem), a, b) => natural(a) && natural(b),
+                Node::Op(Op2::Num(Num2::Min | Num2::Div) | Op2::Int(Int2::DivEuclid), a, b) => natural(a) && natural(b),
+                // It has the sign of the first operand.
+                Node::Op(Op2::Num(Num2::Rem), a, _) => natural(a),
+                Node::Op(Op2::Int(Int2::RemEuclid), ..) => true,
                 Node::Op(Op2::Num(Num2::Max), a, b) => natural(a) || natural(b),
                 _ => false,
             },

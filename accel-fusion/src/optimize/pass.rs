@@ -4,7 +4,7 @@ use super::code::{Cleaned, Producers, Times, Use, clean, code_of};
 use super::columns::used_as_whole;
 use super::cost::{LITTLE, PLACES, work};
 use super::exchange;
-use super::facts::{Facts, Ranges};
+use super::facts::{AtMost, Facts, Ranges};
 use super::poly::Poly;
 use super::scatter;
 use crate::kernel::builder::Builder;
@@ -173,14 +173,13 @@ impl Pass<'_> {
     /// is assumed where it is not clear; without, it is only said whether it could be.
     pub fn is_inside(&mut self, i: Option<&Poly>, n: &Poly, dims: &[Poly], assume: bool) -> bool {
         let Some(i) = i else { return false };
-        let ranges = Ranges { params: dims, not_negative: &[] };
-        if self.facts.in_range(i, n, ranges) {
+        let (range, ranges) = (AtMost::range(i, n), Ranges { params: dims, conditions: &[] });
+        if self.facts.hold(&range, ranges) {
             return true;
         }
-        let may = self.times == Times::Once && self.facts.can_assume_in_range(i, n, ranges);
-        if may && assume {
-            self.facts.assume_in_range(i, n, ranges);
-        }
+        let needed = if self.times == Times::Once { self.facts.needed(&range, ranges, true) } else { None };
+        let may = needed.is_some();
+        needed.filter(|_| assume).into_iter().for_each(|needed| self.facts.assume(needed));
         may
     }
 

@@ -1,6 +1,7 @@
 //! Integers that are known as polynomials of extents and indices.
 //!
-//! The arithmetic of the language wraps, which is a ring: equal polynomials are equal numbers.
+//! The arithmetic of the language wraps, which is a ring: equal polynomials are equal numbers. Whoever asks which of two is less needs the
+//! arithmetic of integers, which fails where a factor does not fit.
 
 use crate::kernel::ArrayId;
 use smallvec::SmallVec;
@@ -53,21 +54,33 @@ impl Poly {
     }
     /// `self + factor * other`
     pub fn plus(&self, other: &Poly, factor: i64) -> Poly {
+        self.sum(other, |m, n| Some(m.wrapping_add(n.wrapping_mul(factor)))).unwrap_or_default()
+    }
+    /// `self - other` as integers.
+    pub fn minus_exactly(&self, other: &Poly) -> Option<Poly> {
+        self.sum(other, i64::checked_sub)
+    }
+    /// `self + other` as integers.
+    pub fn plus_exactly(&self, other: &Poly) -> Option<Poly> {
+        self.sum(other, i64::checked_add)
+    }
+    /// The products of both, each with the factor that `f` makes of its two.
+    fn sum(&self, other: &Poly, f: impl Fn(i64, i64) -> Option<i64>) -> Option<Poly> {
         if other.terms.is_empty() {
-            return self.clone();
+            return Some(self.clone());
         }
         let mut sum = Vec::with_capacity(self.terms.len() + other.terms.len());
         let (mut left, mut right) = (self.terms.iter().peekable(), other.terms.iter().peekable());
         loop {
             let order = match (left.peek(), right.peek()) {
-                (None, None) => return Poly::of(sum),
+                (None, None) => return Some(Poly::of(sum)),
                 (Some(_), None) => Ordering::Less,
                 (None, Some(_)) => Ordering::Greater,
                 (Some((a, _)), Some((b, _))) => a.cmp(b),
             };
             let first = if order.is_le() { left.next() } else { None };
             let second = if order.is_ge() { right.next() } else { None };
-            let n = first.map_or(0, |t| t.1).wrapping_add(second.map_or(0, |t| t.1.wrapping_mul(factor)));
+            let n = f(first.map_or(0, |t| t.1), second.map_or(0, |t| t.1))?;
             if let Some((syms, _)) = first.or(second).filter(|_| n != 0) {
                 sum.push((syms.clone(), n));
             }
@@ -79,6 +92,18 @@ impl Poly {
     }
     /// The product; `None` if it has too many terms.
     pub fn times(&self, other: &Poly) -> Option<Poly> {
+        self.product(other, |m, n| Some(m.wrapping_mul(n)), |m, n| Some(m.wrapping_add(n)))
+    }
+    /// The product as integers; `None` also if it has too many terms.
+    pub fn times_exactly(&self, other: &Poly) -> Option<Poly> {
+        self.product(other, i64::checked_mul, i64::checked_add)
+    }
+    fn product(
+        &self,
+        other: &Poly,
+        times: impl Fn(i64, i64) -> Option<i64>,
+        plus: impl Fn(i64, i64) -> Option<i64>,
+    ) -> Option<Poly> {
         if self.terms.len() * other.terms.len() > TERMS {
             return None;
         }
@@ -87,7 +112,7 @@ impl Poly {
             for (b, n) in &*other.terms {
                 let mut syms: Product = a.iter().chain(b).copied().collect();
                 syms.sort_unstable();
-                product = product.plus(&Poly::term(syms, m.wrapping_mul(*n)), 1);
+                product = product.sum(&Poly::term(syms, times(*m, *n)?), &plus)?;
             }
         }
         Some(product)
@@ -121,6 +146,19 @@ impl Poly {
     }
     /// With a polynomial for a symbol; `None` if it gets too large.
     pub fn replace(&self, s: Sym, by: &Poly) -> Option<Poly> {
+        self.replaced(s, by, Poly::times, |p, q| Some(p.plus(q, 1)))
+    }
+    /// The same as integers.
+    pub fn replace_exactly(&self, s: Sym, by: &Poly) -> Option<Poly> {
+        self.replaced(s, by, Poly::times_exactly, Poly::plus_exactly)
+    }
+    fn replaced(
+        &self,
+        s: Sym,
+        by: &Poly,
+        times: fn(&Poly, &Poly) -> Option<Poly>,
+        plus: fn(&Poly, &Poly) -> Option<Poly>,
+    ) -> Option<Poly> {
         if !self.has(s) {
             return Some(self.clone());
         }
@@ -129,9 +167,9 @@ impl Poly {
             let (this, others): (Product, Product) = syms.iter().copied().partition(|x| *x == s);
             let mut product = Poly::term(others, *n);
             for _ in this {
-                product = product.times(by)?;
+                product = times(&product, by)?;
             }
-            result = result.plus(&product, 1);
+            result = plus(&result, &product)?;
         }
         Some(result)
     }
@@ -157,6 +195,13 @@ impl Poly {
         self.terms.iter().try_fold(0i128, |sum, (syms, n)| {
             let product = syms.iter().try_fold(i128::from(*n), |p, s| p.checked_mul(i128::from(of(*s)?)));
             sum.checked_add(product?)
+        })
+    }
+    /// At most this large is the value, whatever its sign, where the symbols are at most so large. It saturates.
+    pub fn magnitude(&self, of: impl Fn(Sym) -> u128) -> u128 {
+        self.terms.iter().fold(0, |sum: u128, (syms, n)| {
+            let product = syms.iter().fold(u128::from(n.unsigned_abs()), |p, s| p.saturating_mul(of(*s)));
+            sum.saturating_add(product)
         })
     }
 }

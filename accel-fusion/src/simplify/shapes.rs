@@ -149,7 +149,8 @@ impl Shapes {
             AccOp::Scan { a, .. } => {
                 let mut extents = self.variable(a)?;
                 let last = match extents.pop()? {
-                    Extent::Const(n) => Origin::Known(Extent::Const(n + 1)),
+                    // One that no array has is an error when the program runs.
+                    Extent::Const(n) => n.checked_add(1).map_or(Origin::Unknown, |n| Origin::Known(Extent::Const(n))),
                     n => Origin::Computed(n.tokens().to_vec()),
                 };
                 Some(known(extents).into_iter().chain([last]).collect())
