@@ -21,8 +21,8 @@ use crate::layout::Layout;
 use crate::liveness::{Block, Step, code_reads};
 use crate::module::has_all;
 use crate::ops::{self, Declarations};
-use accel_fusion::kernel::{ArrayId, Code, Op, Program, Rows};
 use accel_core::repr::{MAX_EXTENT, checked_size};
+use accel_fusion::kernel::{ArrayId, Code, Op, Program, Rows};
 use std::fmt::Write;
 
 /// Functions have about this many statements: compilers take more than twice as long for a function of twice the size.
@@ -31,7 +31,10 @@ const LONG: usize = 40;
 /// What the statements use.
 pub fn prelude() -> String {
     let (negative, memory) = (fault::NEGATIVE, fault::MEMORY);
-    format!("enum {{ SMALL = {SMALL}, NEGATIVE = {negative}, MEMORY = {memory} }};\n#define MAX_EXTENT {MAX_EXTENT}LL\n{}", include_str!("prelude.c"))
+    format!(
+        "enum {{ SMALL = {SMALL}, NEGATIVE = {negative}, MEMORY = {memory} }};\n#define MAX_EXTENT {MAX_EXTENT}LL\n{}",
+        include_str!("prelude.c")
+    )
 }
 
 /// Whether a statement is so small that the host program does it itself. One of numbers does all that it can.

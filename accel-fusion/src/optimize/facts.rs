@@ -21,8 +21,8 @@
 
 use super::poly::{Poly, Sym};
 use crate::kernel::{ArrayId, Program};
-use accel_core::repr::{MAX_EXTENT, Scalar};
 use accel_core::repr::op::{Int2, Num2, Op2};
+use accel_core::repr::{MAX_EXTENT, Scalar};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Conditions on the extents of the inputs and literals of a program.
@@ -363,7 +363,9 @@ impl Facts {
             Op2::Num(Num2::Min | Num2::Max) if a == b => Some(a.clone()),
             Op2::Num(Num2::Min | Num2::Max) => self.extreme(op, a, b, ranges),
             // Both operands are at least 0 there, so that all kinds of division agree.
-            Op2::Num(Num2::Rem) | Op2::Int(Int2::RemEuclid) if self.hold(&AtMost::range(a, b), ranges) => Some(a.clone()),
+            Op2::Num(Num2::Rem) | Op2::Int(Int2::RemEuclid) if self.hold(&AtMost::range(a, b), ranges) => {
+                Some(a.clone())
+            }
             Op2::Num(Num2::Div) | Op2::Int(Int2::DivEuclid) if self.hold(&AtMost::range(a, b), ranges) => {
                 Some(Poly::constant(0))
             }
@@ -427,6 +429,24 @@ impl Facts {
             [&x.less, &x.more].into_iter().try_for_each(|p| self.exact_if(p, ranges, &mut needed))
         })?;
         Some(needed)
+    }
+
+    /// The product of two extents, if it is one that arrays can have, or else a larger number: the product itself might wrap to one.
+    pub fn product_of_extents(&mut self, a: &Poly, b: &Poly) -> Option<Poly> {
+        let ranges = Ranges { params: &[], conditions: &[] };
+        let product = a.times(b)?;
+        if [a, b].iter().any(|p| p.as_constant() == Some(1)) {
+            return Some(product);
+        }
+        let largest = AtMost::new(&product, &Poly::constant(MAX_EXTENT as i64));
+        if let Some(needed) = self.needed(&[largest], ranges, true) {
+            self.assume(needed);
+            return Some(product);
+        }
+        // Where b is more than this, the product is too large, and where it is replaced by this, it still is.
+        let at_least_one = self.op(Op2::Num(Num2::Max), a, &Poly::constant(1), ranges);
+        let most = self.op(Op2::Num(Num2::Div), &Poly::constant(2 * MAX_EXTENT as i64), &at_least_one, ranges);
+        a.times(&self.op(Op2::Num(Num2::Min), b, &most, ranges))
     }
 
     /// Assumes what is needed.

@@ -193,7 +193,8 @@ fn totals(
     init: Vec<Scalar>,
     site: SiteId,
 ) -> bool {
-    let product = |n: Poly, k: &usize| n.times(&p.source[*k]).filter(|n| pass.facts.is_known(n));
+    let facts = &mut pass.facts;
+    let product = |n: Poly, k: &usize| facts.product_of_extents(&n, &p.source[*k]).filter(|n| facts.is_known(n));
     let Some(len) = summed.iter().try_fold(Poly::constant(1), product) else { return false };
     let extents: Vec<Code> =
         summed.iter().map(|k| code_of(&mut pass.facts, std::slice::from_ref(&p.source[*k]))).collect();
