@@ -8,8 +8,7 @@ use accel::backend_named;
 use accel::interp::Interpreter;
 use accel::prelude::*;
 use accel::repr::{ArrayTuple, Column, MAX_EXTENT, RawArray};
-use accel_fusion::kernel::KernelEvaluator;
-use accel_fusion::optimize::OptimizedEvaluator;
+use accel_fusion::{KernelEvaluator, OptimizedEvaluator};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use std::fmt::Debug;
 
