@@ -55,6 +55,8 @@ fn what_does_not_fit_is_an_error() {
     let e = Array::matrix(2, 3, vec![0.0]).unwrap_err().to_string();
     assert_eq!(e, "an array of shape [2, 3] has 6 elements, but 1 were given");
     let e = Array::from_vec((usize::MAX, 2), vec![1u8]).unwrap_err().to_string();
+    assert!(e.contains("more than the largest extent"), "{e}");
+    let e = Array::from_vec((1usize << 40, 1usize << 40), vec![1u8]).unwrap_err().to_string();
     assert!(e.contains("too many elements"), "{e}");
     assert!(Array::<Dim3, f64>::from_fn((usize::MAX, usize::MAX, 3), |_| 1.0).is_err());
     assert!(Array::<Dim2, u8>::from_extents(&[4], vec![0; 4]).unwrap_err().to_string().contains("2 dimensions"));
