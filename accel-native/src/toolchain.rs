@@ -60,13 +60,15 @@ const WORK: &str = "accel-build-";
 /// The compiler that `$CC` names, or else `cc`, `gcc` or `clang`; looked for once. If there is none, people are told.
 ///
 /// # Errors
-/// `Error::Compiler` if there is no compiler of the name that `$CC` says.
+/// `Error::Compiler` if the compiler that `$CC` names does not run, or if `$ACCEL_CC_TIMEOUT` is no time.
 pub fn toolchain() -> Result<Option<&'static Toolchain>> {
     static FOUND: OnceLock<Result<Option<Toolchain>>> = OnceLock::new();
     FOUND.get_or_init(find).as_ref().map(Option::as_ref).map_err(Clone::clone)
 }
 
 fn find() -> Result<Option<Toolchain>> {
+    // Not the reason why none is found.
+    limit().map_err(Error::Compiler)?;
     let chosen = std::env::var_os("CC").unwrap_or_default();
     if !chosen.to_string_lossy().trim().is_empty() {
         let found = chosen.to_str().ok_or("its name is not text".to_string()).and_then(Toolchain::new);

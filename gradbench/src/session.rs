@@ -7,7 +7,7 @@ use accel::backend::Backend;
 use serde_json::json;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::time::Instant;
 
 /// What has been defined so far.
@@ -16,15 +16,29 @@ pub struct Session {
     modules: HashMap<String, Module>,
 }
 
+/// A longer message is not read.
+const LONGEST: u64 = 1 << 30;
+
 /// Answers each line of `input` with a line of `output`, until the input ends.
 ///
 /// # Errors
 /// Reading or writing. What is wrong with a message is an answer.
-pub fn serve(session: &mut Session, mut input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+pub fn serve(session: &mut Session, input: impl BufRead, output: impl Write) -> io::Result<()> {
+    serve_lines(session, input, output, LONGEST)
+}
+
+fn serve_lines(session: &mut Session, mut input: impl BufRead, mut output: impl Write, longest: u64) -> io::Result<()> {
     let mut line = vec![];
-    while input.read_until(b'\n', &mut line)? > 0 {
-        if !line.trim_ascii().is_empty() {
-            serde_json::to_writer(&mut output, &session.answer(&line))?;
+    while (&mut input).take(longest).read_until(b'\n', &mut line)? > 0 {
+        let whole = line.ends_with(b"\n") || (line.len() as u64) < longest;
+        let answer = if whole {
+            (!line.trim_ascii().is_empty()).then(|| session.answer(&line))
+        } else {
+            input.skip_until(b'\n')?;
+            Some(Answer::failure(format!("a message has at most {longest} bytes")))
+        };
+        if let Some(answer) = answer {
+            serde_json::to_writer(&mut output, &answer)?;
             output.write_all(b"\n")?;
             output.flush()?;
         }
@@ -90,5 +104,21 @@ impl Session {
             }
             Err(error) => Answer::failure(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_is_too_long_is_answered_and_the_session_goes_on() {
+        let mut session = Session::new(&accel::interp::Interpreter);
+        let messages = format!("{}\n{{\"id\": 7, \"kind\": \"start\"}}\n\n{}", "x".repeat(200), "y".repeat(40));
+        let mut answers = vec![];
+        serve_lines(&mut session, messages.as_bytes(), &mut answers, 40).unwrap();
+        let answers: Vec<&str> = std::str::from_utf8(&answers).unwrap().lines().collect();
+        let [long, start, unfinished] = answers[..] else { panic!("{answers:?}") };
+        assert!(long.contains("at most 40 bytes") && start.contains("\"id\":7") && unfinished.contains("at most"));
     }
 }

@@ -19,6 +19,11 @@ impl Timing {
     }
 }
 
+/// At most so many runs, however short they are: an answer has a line of text for each.
+pub const MOST_RUNS: u64 = 20_000;
+/// At most for so long is a function run again and again.
+pub const MOST_SECONDS: f64 = 3600.0;
+
 /// What the input of a function says about how often to run it: so many times, and for so long. One run, if it says nothing.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default)]
@@ -28,8 +33,22 @@ pub struct Repetition {
 }
 
 impl Repetition {
+    /// The same, if it is within the bounds.
+    ///
+    /// # Errors
+    /// Which number is not.
+    pub fn checked(self) -> Result<Repetition, String> {
+        if self.min_runs > MOST_RUNS {
+            return Err(format!("`min_runs` is {}, and there are at most {MOST_RUNS} runs", self.min_runs));
+        }
+        if self.min_seconds > MOST_SECONDS {
+            return Err(format!("`min_seconds` is {}, and runs go on for at most {MOST_SECONDS} s", self.min_seconds));
+        }
+        Ok(self)
+    }
+
     /// Runs `work` once to prepare, since a backend may compile once more for the extents that it sees, and then as often as wanted, at
-    /// least once: the result of the last run, and the time of each.
+    /// least once and at most [`MOST_RUNS`] times: the result of the last run, and the time of each.
     ///
     /// # Errors
     /// The first one of `work`.
@@ -42,7 +61,8 @@ impl Repetition {
             runs += 1;
             total += time;
             timings.push(Timing::new("evaluate", time));
-            if runs >= self.min_runs && total.as_secs_f64() >= self.min_seconds {
+            let enough = runs >= self.min_runs && total.as_secs_f64() >= self.min_seconds;
+            if enough || runs >= MOST_RUNS {
                 return Ok((result, timings));
             }
             // Here, outside of the time, goes the result: its memory can be used by the next run.

@@ -102,6 +102,8 @@ fn inputs_of_other_shapes() {
         ("lse", "primal", json!({ "x": [1, [2]] }), "invalid type"),
         ("lse", "primal", json!({ "x": [1], "min_runs": -1 }), "invalid value"),
         ("lse", "primal", json!({ "x": [1], "min_seconds": "1" }), "invalid type"),
+        ("lse", "primal", json!({ "x": [1], "min_runs": 20_001 }), "at most 20000 runs"),
+        ("lse", "primal", json!({ "x": [1], "min_seconds": 1e300 }), "at most 3600 s"),
         ("lse", "gradient", json!({ "x": [] }), "fold1"),
         ("llsq", "primal", json!({ "x": [1] }), "`n`"),
         ("llsq", "primal", json!({ "x": [1], "n": 2.5 }), "invalid type"),
@@ -125,6 +127,42 @@ fn inputs_of_other_shapes() {
         assert!(error(&answer).contains(message), "{fields}: {answer}, not {message}");
         goes_on(&mut driver);
     }
+    driver.finish();
+}
+
+/// A few bytes that ask for gigabytes, where there are 4.
+#[cfg(target_os = "linux")]
+#[test]
+fn messages_that_ask_for_more_memory_than_there_is() {
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", "ulimit -v 4000000; exec \"$0\"", env!("CARGO_BIN_EXE_gradbench-accel")]);
+    let mut driver = Driver::of(limited);
+    driver.start("hello");
+    for module in ["llsq", "ba"] {
+        assert_eq!(driver.send("define", json!({ "module": module }))["success"], true);
+    }
+    let ba = json!({ "n": 1, "m": 1, "p": 30_000_000, "cam": [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0], "x": [0, 0, 1], "w": 1, "feat": [0, 0] });
+    let cases = [
+        ("llsq", "primal", json!({ "x": [1], "n": 4_000_000_000u32 }), "takes about 128000 MB of memory"),
+        ("ba", "objective", ba, "takes about 24001 MB of memory"),
+    ];
+    for (module, function, input, message) in cases {
+        let answer = driver.send("evaluate", json!({ "module": module, "function": function, "input": input }));
+        assert!(error(&answer).contains(message), "{answer}, not {message}");
+        goes_on(&mut driver);
+    }
+    driver.finish();
+}
+
+/// One that takes microseconds, for long: its answer would have millions of times.
+#[test]
+fn answers_have_a_bounded_number_of_times() {
+    let mut driver = Driver::new(&[]);
+    driver.start("llsq");
+    let input = json!({ "x": [1, 2], "n": 3, "min_runs": 2, "min_seconds": 3600 });
+    let answer = driver.send("evaluate", json!({ "module": "llsq", "function": "primal", "input": input }));
+    assert_eq!(answer["timings"].as_array().unwrap().len(), 20_001, "one to prepare, and the most that are run");
+    assert!(answer.to_string().len() < 1 << 20);
     driver.finish();
 }
 

@@ -194,7 +194,7 @@ impl Folder {
     /// Removes files until all together have at most `limit` bytes.
     fn evict(&self, limit: u64) -> io::Result<()> {
         let mut files = self.libraries()?;
-        files.sort_by_key(|f| f.used);
+        files.sort_by(|a, b| (a.used, &a.name).cmp(&(b.used, &b.name)));
         let mut total: u64 = files.iter().map(|f| f.bytes).sum();
         for file in files {
             if total <= limit {

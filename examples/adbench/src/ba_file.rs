@@ -12,11 +12,11 @@
 use crate::FileError;
 use crate::gmm_file::write_rows;
 use crate::lines::{Lines, read_text};
+use crate::memory::{ba_bytes, check_memory};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// No count in a file may exceed this. The counts are not backed by data, and the Jacobian has 31 entries for each
-/// observation: an unlimited count would ask for more memory than there is.
+/// No count in a file may exceed this.
 const LARGEST_COUNT: usize = 50_000_000;
 
 /// A bundle adjustment problem with equal cameras, points, weights and features; observation `i` (from 0) sees point
@@ -49,6 +49,11 @@ impl BaFile {
     pub fn parse(file: &Path, text: &str) -> Result<Self, FileError> {
         let mut lines = Lines::new(file, text);
         let [n, m, p] = lines.counts("n m p", LARGEST_COUNT)?;
+        // The file has one of each, however many the counts say, so its size tells nothing about them.
+        check_memory(ba_bytes(n, m, p)).map_err(|(needed, there)| {
+            let expected = format!("counts (n m p) that fit into {there}");
+            lines.error(expected, format!("{n} {m} {p}, which take {needed}"))
+        })?;
         let camera = lines.array("camera")?;
         let point = lines.array("point")?;
         let [weight] = lines.array("weight")?;

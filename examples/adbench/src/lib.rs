@@ -9,6 +9,7 @@ mod error;
 mod generate;
 mod gmm_file;
 mod lines;
+mod memory;
 mod report;
 
 pub use ba_file::BaFile;
@@ -16,4 +17,5 @@ pub use command_line::{Command, Options, Precision, parse_args};
 pub use error::{Failure, FileError};
 pub use generate::{Lcg, generate_ba, generate_gmm};
 pub use gmm_file::GmmFile;
+pub use memory::{available_memory, ba_bytes, check_memory};
 pub use report::{BaReport, GmmReport, exit_code, median_ms, print_line, timed};

@@ -1,6 +1,9 @@
 //! A text file of numbers, read line by line, with errors that say where and what.
 
 use crate::FileError;
+use crate::memory::available_memory;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The lines of a file that are not blank, with their numbers.
@@ -11,9 +14,31 @@ pub(crate) struct Lines<'t> {
     line: usize,
 }
 
-/// The text of a file, which must be UTF-8.
+/// The bytes of a file that has at most `limit`. A device is not read: it may have no end.
+fn read(file: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let file = File::open(file)?;
+    let about = file.metadata()?;
+    #[cfg(unix)]
+    if std::os::unix::fs::FileTypeExt::is_char_device(&about.file_type()) {
+        return Err(io::Error::other("a device"));
+    }
+    let too_long =
+        || io::Error::other(format!("more than {limit} bytes, which is too much for the memory of this machine"));
+    if about.len() > limit {
+        return Err(too_long());
+    }
+    let mut bytes = vec![];
+    // A pipe says nothing about its length.
+    match file.take(limit.saturating_add(1)).read_to_end(&mut bytes)? as u64 > limit {
+        true => Err(too_long()),
+        false => Ok(bytes),
+    }
+}
+
+/// The text of a file, which must be UTF-8 and fit into half of the memory that there is.
 pub(crate) fn read_text(file: &Path) -> Result<String, FileError> {
-    let bytes = std::fs::read(file).map_err(|cause| FileError::Unreadable { file: file.to_path_buf(), cause })?;
+    let limit = available_memory().unwrap_or(u64::MAX) / 2;
+    let bytes = read(file, limit).map_err(|cause| FileError::Unreadable { file: file.to_path_buf(), cause })?;
     String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         FileError::Malformed {
@@ -126,5 +151,20 @@ pub(crate) fn quote(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{:?}…", &text[..end]),
         None => format!("{text:?}"),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_end_is_not_read() {
+        let error = |file: &str, limit| read(Path::new(file), limit).unwrap_err().to_string();
+        assert_eq!(error("/dev/zero", 10), "a device");
+        assert!(error("src/lines.rs", 10).contains("more than 10 bytes"));
+        assert_eq!(read(Path::new("src/lines.rs"), 1 << 20).unwrap(), include_bytes!("lines.rs"));
+        // Files whose length is not known before.
+        assert!(error("/proc/self/status", 10).contains("more than 10 bytes"));
     }
 }

@@ -1,8 +1,9 @@
 //! Bundle adjustment: how far cameras see points from where they have been seen, and the sparse Jacobian of that.
 
-use super::{Failure, Module};
+use super::{Failure, Module, fits};
 use accel::backend::Backend;
 use accel::prelude::*;
+use adbench::ba_bytes;
 use serde::{Deserialize, Serialize};
 
 /// A point or direction in space.
@@ -236,6 +237,8 @@ fn arguments(input: Input) -> Result<Scene, Failure> {
     if entries.into_iter().fold(0, usize::saturating_add) > i32::MAX as usize {
         return Err(Failure::Input("the Jacobian's entries or columns are too many for 32-bit numbers".to_string()));
     }
+    // The message has one of each, however many are wanted, so its size tells nothing about them.
+    fits(ba_bytes(n, m, p))?;
     let [r1, r2, r3, c1, c2, c3, focal, u0, v0, k1, k2] = cam;
     let (rotation, centre) = ((r1, r2, r3), (c1, c2, c3));
     let camera = Camera { rotation, centre, focal, principal: (u0, v0), distortion: (k1, k2) };

@@ -1,6 +1,6 @@
 //! Least squares: how well a polynomial fits the sign function on [-1, 1].
 
-use super::{Failure, Module, number, vector};
+use super::{Failure, Module, fits, number, vector};
 use accel::backend::Backend;
 use accel::prelude::*;
 use serde::Deserialize;
@@ -45,5 +45,7 @@ struct Input {
 }
 
 fn arguments(input: Input) -> Result<(Vector<f64>, Scalar<i64>), Failure> {
+    // The message says how many points there are to be, which take a few numbers each.
+    fits(32 * u64::from(input.n))?;
     Ok((Array::vector(input.x), Array::scalar(input.n.into())))
 }

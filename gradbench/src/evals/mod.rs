@@ -125,9 +125,18 @@ impl Module {
 /// How often to run: fields of the input, if it has fields.
 fn repetition(input: &RawValue) -> Result<Repetition, Failure> {
     match input.get().starts_with('{') {
-        true => Ok(serde_json::from_str(input.get())?),
+        true => serde_json::from_str::<Repetition>(input.get())?.checked().map_err(Failure::Input),
         false => Ok(Repetition::default()),
     }
+}
+
+/// Checks that there is memory for so many bytes, which a short message may ask for.
+///
+/// # Errors
+/// If there is not.
+pub fn fits(bytes: u64) -> Result<(), Failure> {
+    adbench::check_memory(bytes)
+        .map_err(|(needed, there)| Failure::Input(format!("this takes {needed}, and there are {there}")))
 }
 
 /// The matrix of these rows.

@@ -17,12 +17,14 @@ pub struct Driver {
 impl Driver {
     /// Starts the tool with these options.
     pub fn new(options: &[&str]) -> Driver {
-        let mut tool = Command::new(env!("CARGO_BIN_EXE_gradbench-accel"))
-            .args(options)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut tool = Command::new(env!("CARGO_BIN_EXE_gradbench-accel"));
+        tool.args(options);
+        Driver::of(tool)
+    }
+
+    /// Starts the tool with this command.
+    pub fn of(mut tool: Command) -> Driver {
+        let mut tool = tool.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (tool.stdin.take().unwrap(), BufReader::new(tool.stdout.take().unwrap()));
         Driver { tool, input, output, record: vec![] }
     }
