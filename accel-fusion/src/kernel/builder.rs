@@ -1,6 +1,7 @@
 //! Scalar code under construction.
 
-use super::ir::{ArrayId, Code, Instr, Reg};
+use super::ir::{ArrayId, Code, Instr, Instrs, Reg};
+use accel_core::ast::deep;
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 
@@ -30,7 +31,7 @@ impl Builder {
         self.open.last_mut().expect("a list is open until the code is finished").push(i)
     }
     /// The instructions that `f` emits, apart.
-    pub fn block<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> (Vec<Instr>, R) {
+    pub fn block<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> (Instrs, R) {
         self.open();
         let r = f(self);
         (self.close(), r)
@@ -40,8 +41,8 @@ impl Builder {
         self.open.push(vec![]);
     }
     /// The instructions since the last `open`.
-    pub fn close(&mut self) -> Vec<Instr> {
-        self.open.pop().expect("something is open")
+    pub fn close(&mut self) -> Instrs {
+        self.open.pop().expect("something is open").into()
     }
     /// The finished code.
     pub fn finish(mut self, results: Vec<Reg>) -> Code {
@@ -89,7 +90,7 @@ impl Builder {
 /// An instruction over other registers.
 pub fn moved(i: &Instr, to: &dyn Fn(&Reg) -> Reg) -> Instr {
     let all = |rs: &[Reg]| rs.iter().map(to).collect();
-    let block = |is: &[Instr]| is.iter().map(|i| moved(i, to)).collect();
+    let block = |is: &[Instr]| Instrs::from(deep(|| is.iter().map(|i| moved(i, to)).collect::<Vec<_>>()));
     match i {
         Instr::Const(r, x) => Instr::Const(to(r), *x),
         Instr::Op1(r, op, a) => Instr::Op1(to(r), *op, to(a)),

@@ -1,8 +1,9 @@
 //! The data of kernel programs.
 
-use accel_core::ast::Src;
+use accel_core::ast::{Src, deep};
 use accel_core::repr::op::{Op1, Op2};
 use accel_core::repr::{RawArray, Scalar, ScalarType};
+use std::ops::{Deref, DerefMut};
 
 /// A scalar register of a [`Code`]; its type is `Code::types[reg]`.
 pub type Reg = usize;
@@ -47,10 +48,24 @@ pub struct Site {
 }
 
 /// Statements that are executed one after the other.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Block {
     /// The statements.
     pub stmts: Vec<Stmt>,
+}
+
+/// NOTE [Deep nests]: programs are nested as deeply as their users like. What goes through nests by recursion, asks at every level for more
+/// stack if little is left ([`deep`]); what only looks at all instructions, uses [`walk`](super::walk()) instead. What compilers
+/// derive, such as copying and dropping, is recursion, too: so it is written out where a block or a list of instructions is part of another one.
+impl Clone for Block {
+    fn clone(&self) -> Block {
+        deep(|| Block { stmts: self.stmts.clone() })
+    }
+}
+impl Drop for Block {
+    fn drop(&mut self) {
+        deep(|| self.stmts.clear());
+    }
 }
 
 /// A statement: an operation, and where it comes from.
@@ -236,9 +251,9 @@ pub enum Instr {
         /// A boolean.
         cond: Reg,
         /// What is done if it is true.
-        then: Vec<Instr>,
+        then: Instrs,
         /// What is done if it is false.
-        otherwise: Vec<Instr>,
+        otherwise: Instrs,
         /// `(to, a, b)`: `to = a` after `then`, `to = b` after `otherwise`.
         merge: Vec<(Reg, Reg, Reg)>,
     },
@@ -247,12 +262,50 @@ pub enum Instr {
         /// `(to, init)`: the state, and what it is at first; what it is at the end.
         state: Vec<(Reg, Reg)>,
         /// Computes whether to go on from the state.
-        cond: Vec<Instr>,
+        cond: Instrs,
         /// The register of that.
         go_on: Reg,
         /// Computes the next state.
-        body: Vec<Instr>,
+        body: Instrs,
         /// One register for every part of the state.
         next: Vec<Reg>,
     },
+}
+
+/// Instructions inside of another one: a list that can be copied, compared and dropped however deep the nest is, see NOTE [Deep nests].
+#[derive(Debug, Default)]
+pub struct Instrs(Vec<Instr>);
+
+impl From<Vec<Instr>> for Instrs {
+    fn from(instrs: Vec<Instr>) -> Self {
+        Instrs(instrs)
+    }
+}
+impl Deref for Instrs {
+    type Target = Vec<Instr>;
+    fn deref(&self) -> &Vec<Instr> {
+        &self.0
+    }
+}
+impl DerefMut for Instrs {
+    fn deref_mut(&mut self) -> &mut Vec<Instr> {
+        &mut self.0
+    }
+}
+impl Clone for Instrs {
+    fn clone(&self) -> Self {
+        deep(|| Instrs(self.0.clone()))
+    }
+}
+impl PartialEq for Instrs {
+    fn eq(&self, other: &Self) -> bool {
+        deep(|| self.0 == other.0)
+    }
+}
+impl Drop for Instrs {
+    fn drop(&mut self) {
+        if !self.0.is_empty() {
+            deep(|| self.0.clear());
+        }
+    }
 }

@@ -19,6 +19,7 @@ mod print;
 mod stats;
 mod uses;
 mod verify;
+mod walk;
 
 pub use contraction::{Computed, Contraction, Operand, Role};
 pub use eval::evaluate;
@@ -28,3 +29,4 @@ pub use stats::{Formula, Stats};
 pub(crate) use uses::is_permutation;
 pub use uses::{arrays_mentioned, arrays_read, has_loop};
 pub use verify::{Verified, verify};
+pub use walk::{walk, walk_mut};

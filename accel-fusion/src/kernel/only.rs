@@ -2,6 +2,7 @@
 
 use super::builder::moved;
 use super::ir::{Code, Instr, Reg};
+use accel_core::ast::deep;
 use std::collections::BTreeSet;
 
 /// What a code does for some of its results.
@@ -52,7 +53,7 @@ pub fn each_set(instrs: &[Instr], f: &mut impl FnMut(Reg)) {
         if !own_last {
             i.sets().into_iter().for_each(&mut *f);
         }
-        i.inner().into_iter().for_each(|inner| each_set(inner, f));
+        i.inner().into_iter().for_each(|inner| deep(|| each_set(inner, f)));
         if own_last {
             i.sets().into_iter().for_each(&mut *f);
         }
@@ -84,8 +85,8 @@ fn live_instrs(instrs: &mut Vec<Instr>, live: &mut Live) {
             Instr::If { cond, then, otherwise, merge } => {
                 merge.retain(|m| live.contains(&m.0));
                 live.extend(merge.iter().flat_map(|m| [m.1, m.2]));
-                live_instrs(then, live);
-                live_instrs(otherwise, live);
+                deep(|| live_instrs(then, live));
+                deep(|| live_instrs(otherwise, live));
                 live.extend([*cond]);
             }
             Instr::While { state, cond, go_on, body, next } => {
@@ -93,8 +94,8 @@ fn live_instrs(instrs: &mut Vec<Instr>, live: &mut Live) {
                 live.extend(next.iter().copied());
                 live.extend([*go_on]);
                 live.extend(state.iter().map(|s| s.0));
-                live_instrs(body, live);
-                live_instrs(cond, live);
+                deep(|| live_instrs(body, live));
+                deep(|| live_instrs(cond, live));
                 live.extend(state.iter().map(|s| s.1));
             }
             _ => i.uses(live),

@@ -5,6 +5,7 @@
 use super::ir::*;
 use super::lex::{Token, tokens};
 use super::names;
+use accel_core::ast::deep;
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, RawArray, Scalar, ScalarType};
 use std::str::FromStr;
@@ -273,7 +274,7 @@ impl Parser {
         self.expect("{")?;
         let mut stmts = vec![];
         while *self.peek() != Token::Mark("->") {
-            stmts.push(self.stmt()?);
+            stmts.push(deep(|| self.stmt())?);
         }
         Ok(Block { stmts })
     }
@@ -392,7 +393,7 @@ impl Parser {
     fn instrs(&mut self) -> Result<Vec<Instr>> {
         let mut instrs = vec![];
         while *self.peek() != Token::Mark("->") {
-            instrs.push(self.instr()?);
+            instrs.push(deep(|| self.instr())?);
             while self.accept(";") {}
         }
         Ok(instrs)
@@ -474,7 +475,7 @@ impl Parser {
             ));
         }
         let merge = to.iter().zip(a).zip(b).map(|((to, a), b)| (*to, a, b)).collect();
-        Ok(Instr::If { cond, then, otherwise, merge })
+        Ok(Instr::If { cond, then: then.into(), otherwise: otherwise.into(), merge })
     }
 
     fn repeat(&mut self, to: &[Reg], start: usize) -> Result<Instr> {
@@ -491,7 +492,8 @@ impl Parser {
         self.expect("{")?;
         let body = self.instrs()?;
         let next = self.results(Self::register)?;
-        Ok(Instr::While { state: to.iter().copied().zip(init).collect(), cond, go_on, body, next })
+        let state = to.iter().copied().zip(init).collect();
+        Ok(Instr::While { state, cond: cond.into(), go_on, body: body.into(), next })
     }
 }
 

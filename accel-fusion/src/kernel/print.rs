@@ -30,6 +30,8 @@
 //! The text says everything but the source lines of sites, which are comments: Rust has no way to make a location.
 
 use super::ir::*;
+use super::walk::walk;
+use accel_core::ast::deep;
 use accel_core::repr::op::Op2;
 use accel_core::repr::{Column, RawArray, Scalar, ScalarType};
 use smallvec::{SmallVec, smallvec};
@@ -168,6 +170,12 @@ impl Instr {
 
     /// The registers that the instruction and those inside of it use.
     pub fn uses(&self, found: &mut impl Extend<Reg>) {
+        self.own_uses(found);
+        self.inner().into_iter().flat_map(walk).for_each(|i| i.own_uses(found));
+    }
+
+    /// The registers that the instruction uses, those inside of it excepted.
+    fn own_uses(&self, found: &mut impl Extend<Reg>) {
         match self {
             Instr::Const(..) | Instr::Extent(..) => {}
             Instr::Op1(_, _, a) => found.extend([*a]),
@@ -182,15 +190,14 @@ impl Instr {
                 found.extend(state.iter().map(|s| s.1).chain(next.iter().copied()));
             }
         }
-        self.inner().into_iter().flatten().for_each(|i| i.uses(found));
     }
 
     /// The lists of instructions inside of the instruction.
-    pub fn inner(&self) -> Vec<&[Instr]> {
+    pub fn inner(&self) -> SmallVec<[&[Instr]; 2]> {
         match self {
-            Instr::If { then, otherwise, .. } => vec![then, otherwise],
-            Instr::While { cond, body, .. } => vec![cond, body],
-            _ => vec![],
+            Instr::If { then, otherwise, .. } => [then.as_slice(), otherwise].into(),
+            Instr::While { cond, body, .. } => [cond.as_slice(), body].into(),
+            _ => smallvec![],
         }
     }
 }
@@ -249,6 +256,9 @@ fn constant(x: Scalar) -> String {
     }
 }
 
+/// What is nested deeper is not indented any further: the text would grow with the square of the depth.
+const DEEPEST: usize = 40;
+
 struct Printer<'a> {
     program: &'a Program,
     out: String,
@@ -258,7 +268,7 @@ struct Printer<'a> {
 impl Printer<'_> {
     fn line(&mut self, text: &str) {
         // Writing to a string does not fail.
-        let _ = writeln!(self.out, "{:width$}{text}", "", width = 2 * self.indent);
+        let _ = writeln!(self.out, "{:width$}{text}", "", width = 2 * self.indent.min(DEEPEST));
     }
 
     fn array_decl(&self, id: &ArrayId) -> String {
@@ -281,7 +291,7 @@ impl Printer<'_> {
         let mut defined = vec![false; p.arrays.len()];
         let mut define = |a: ArrayId| defined.get_mut(a).into_iter().for_each(|d| *d = true);
         p.inputs.iter().for_each(|a| define(*a));
-        mark_arrays(&p.body, &mut define);
+        p.body.walk().flat_map(|s| s.op.defines()).for_each(|a| define(*a));
         for a in (0..p.arrays.len()).filter(|a| !defined[*a]) {
             self.line(&format!("unset {}", self.array_decl(&a)));
         }
@@ -293,7 +303,7 @@ impl Printer<'_> {
     /// The statements and results of a block, without its brackets.
     fn block(&mut self, b: &Block, results: &[ArrayId]) {
         self.indent += 1;
-        b.stmts.iter().for_each(|s| self.stmt(s));
+        deep(|| b.stmts.iter().for_each(|s| self.stmt(s)));
         self.line(format!("-> {}", list(results, array)).trim_end());
         self.indent -= 1;
     }
@@ -343,7 +353,7 @@ impl Printer<'_> {
         let mut defined = vec![false; c.types.len()];
         let mut define = |r: Reg| defined.get_mut(r).into_iter().for_each(|d| *d = true);
         params.iter().for_each(|r| define(*r));
-        mark_registers(&c.instrs, &mut define);
+        walk(&c.instrs).flat_map(Instr::sets).for_each(&mut define);
         let unset: Vec<String> =
             (0..c.types.len()).filter(|r| !defined[*r]).map(|r| format!("unset {}", register_decl(c, &r))).collect();
         // What is short and has no branches goes on one line.
@@ -370,17 +380,17 @@ impl Printer<'_> {
                 Instr::If { cond, then, otherwise, merge } => {
                     let results = |part: fn(&(Reg, Reg, Reg)) -> Reg| merge.iter().map(part).collect::<Vec<_>>();
                     self.line(&format!("{to} = if x{cond} {{"));
-                    self.instrs(c, then, &results(|m| m.1));
+                    deep(|| self.instrs(c, then, &results(|m| m.1)));
                     self.line("} else {");
-                    self.instrs(c, otherwise, &results(|m| m.2));
+                    deep(|| self.instrs(c, otherwise, &results(|m| m.2)));
                     self.line("}");
                 }
                 Instr::While { state, cond, go_on, body, next } => {
                     let init = list_or_unit(state, |s| register(&s.1));
                     self.line(&format!("{to} = while {init} cond {{"));
-                    self.instrs(c, cond, &[*go_on]);
+                    deep(|| self.instrs(c, cond, &[*go_on]));
                     self.line("} body {");
-                    self.instrs(c, body, next);
+                    deep(|| self.instrs(c, body, next));
                     self.line("}");
                 }
                 i => self.line(&straight(c, i)),
@@ -422,18 +432,4 @@ fn literal(a: &RawArray) -> String {
         format!(" {} {{ {elements}}}", c.ty())
     };
     format!("[{}]{}", list(&a.extents, |e| e.to_string()), a.columns.iter().map(column).collect::<String>())
-}
-
-fn mark_arrays(b: &Block, define: &mut impl FnMut(ArrayId)) {
-    for s in &b.stmts {
-        s.op.defines().iter().for_each(|a| define(*a));
-        s.op.blocks().into_iter().for_each(|b| mark_arrays(b, define));
-    }
-}
-
-fn mark_registers(instrs: &[Instr], define: &mut impl FnMut(Reg)) {
-    for i in instrs {
-        i.sets().into_iter().for_each(&mut *define);
-        i.inner().into_iter().for_each(|inner| mark_registers(inner, define));
-    }
 }

@@ -2,6 +2,7 @@
 
 use super::ir::*;
 use super::uses::arrays_read;
+use accel_core::ast::deep;
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::collections::{BTreeMap, BTreeSet};
@@ -138,7 +139,7 @@ impl Counter<'_> {
         for s in &b.stmts {
             self.stmt(&s.op);
             if !matches!(s.op, Op::Strip { .. }) {
-                s.op.blocks().into_iter().for_each(|b| self.block(b));
+                s.op.blocks().into_iter().for_each(|b| deep(|| self.block(b)));
             }
         }
     }

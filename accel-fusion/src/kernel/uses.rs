@@ -1,33 +1,30 @@
 //! What instructions and operations use.
 
-use super::ir::{ArrayId, Instr, Op, Reg};
+use super::ir::{ArrayId, Block, Instr, Op, Reg};
+use super::walk::walk;
 use accel_core::repr::ScalarType;
 use accel_core::repr::op::{Int2, Num2, Op2};
 use std::collections::BTreeSet;
 
 /// Adds the arrays that instructions read elements of, inner instructions included.
 pub fn arrays_read(instrs: &[Instr], found: &mut BTreeSet<ArrayId>) {
-    for i in instrs {
-        if let Instr::Read { array, .. } = i {
-            found.insert(*array);
-        }
-        i.inner().into_iter().for_each(|inner| arrays_read(inner, found));
-    }
+    found.extend(walk(instrs).filter_map(|i| match i {
+        Instr::Read { array, .. } => Some(*array),
+        _ => None,
+    }));
 }
 
 /// Adds the arrays that instructions read elements of or ask for extents, inner instructions included.
 pub fn arrays_mentioned(instrs: &[Instr], found: &mut BTreeSet<ArrayId>) {
-    for i in instrs {
-        if let Instr::Read { array, .. } | Instr::Extent(_, array, _) = i {
-            found.insert(*array);
-        }
-        i.inner().into_iter().for_each(|inner| arrays_mentioned(inner, found));
-    }
+    found.extend(walk(instrs).filter_map(|i| match i {
+        Instr::Read { array, .. } | Instr::Extent(_, array, _) => Some(*array),
+        _ => None,
+    }));
 }
 
 /// Whether there is a loop among instructions, inner instructions included.
 pub fn has_loop(instrs: &[Instr]) -> bool {
-    instrs.iter().any(|i| matches!(i, Instr::While { .. }) || i.inner().into_iter().any(has_loop))
+    walk(instrs).any(|i| matches!(i, Instr::While { .. }))
 }
 
 /// Whether an index is made of the parameters of a code of so many, each once.
@@ -40,15 +37,14 @@ pub fn is_permutation(index: &[Reg], params: usize) -> bool {
 impl Instr {
     /// Whether the instruction, or one inside of it, may be an error or never end. `types` are those of the registers.
     pub fn may_fail(&self, types: &[ScalarType]) -> bool {
-        let own = match self {
+        walk(std::slice::from_ref(self)).any(|i| match i {
             Instr::Op2(_, Op2::Num(Num2::Div | Num2::Rem) | Op2::Int(Int2::DivEuclid | Int2::RemEuclid), a, _) => {
                 types[*a].is_integral()
             }
             Instr::Read { index, inside, .. } => !inside && !index.is_empty(),
             Instr::While { .. } => true,
             _ => false,
-        };
-        own || self.inner().into_iter().flatten().any(|i| i.may_fail(types))
+        })
     }
 }
 
@@ -66,8 +62,11 @@ impl Op {
 
     /// Adds all arrays that the operation and those of its blocks use in any way, what the blocks define included.
     pub fn used_arrays(&self, found: &mut BTreeSet<ArrayId>) {
-        self.codes().iter().for_each(|(_, c)| arrays_mentioned(&c.instrs, found));
-        self.whole_arrays(found);
-        self.blocks().iter().flat_map(|b| &b.stmts).for_each(|s| s.op.used_arrays(found));
+        let own = |op: &Op, found: &mut BTreeSet<ArrayId>| {
+            op.codes().iter().for_each(|(_, c)| arrays_mentioned(&c.instrs, found));
+            op.whole_arrays(found);
+        };
+        own(self, found);
+        self.blocks().into_iter().flat_map(Block::walk).for_each(|s| own(&s.op, found));
     }
 }

@@ -2,14 +2,15 @@
 //! where they cannot fail, producers put in place of reads, and what is not needed dropped.
 
 use super::facts::{AtMost, Facts, Node, Ranges};
+use super::numbers::{Number, Numbers};
 use super::poly::{Poly, Sym};
 use crate::kernel::builder::Builder;
-use crate::kernel::only::{drop_unused, each_set};
-use crate::kernel::{ArrayId, Code, Instr, Reg, SiteId, arrays_read};
+use crate::kernel::only::drop_unused;
+use crate::kernel::{ArrayId, Code, Instr, Instrs, Reg, SiteId, arrays_read};
 use accel_core::ast::deep;
 use accel_core::repr::op::{Cmp, Int2, Logic, Num2, Op1, Op2};
 use accel_core::repr::{Scalar, ScalarType};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 /// How an array is read by a code, for those who decide what to do with it.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +63,7 @@ pub fn clean(facts: &mut Facts, producers: &dyn Producers, code: &Code, ranges: 
         conditions: vec![],
         polys: vec![None; types.len()],
         constants: vec![None; types.len()],
-        first: HashMap::new(),
+        numbers: Numbers::new(types.len()),
         comparisons: HashMap::new(),
         known: HashMap::new(),
         added: vec![],
@@ -102,7 +103,7 @@ pub fn code_of(facts: &mut Facts, polys: &[Poly]) -> Code {
         conditions: vec![],
         polys: vec![],
         constants: vec![],
-        first: HashMap::new(),
+        numbers: Numbers::new(0),
         comparisons: HashMap::new(),
         known: HashMap::new(),
         added: vec![],
@@ -136,8 +137,8 @@ enum Key {
     Op1(Op1, Reg),
     Op2(Op2, Reg, Reg),
     Read(ArrayId, Vec<Reg>),
-    /// A conditional, as text in which the registers set inside are numbered from the first.
-    If(String),
+    /// What a conditional merges: NOTE [Numbers of conditionals].
+    If(Number, Number, Number),
 }
 
 struct Cleaner<'a> {
@@ -150,8 +151,7 @@ struct Cleaner<'a> {
     /// Of every register of the new code that is an integer for indices.
     polys: Vec<Option<Poly>>,
     constants: Vec<Option<Scalar>>,
-    /// The first register of every constant, which has other ones in other branches.
-    first: HashMap<(ScalarType, u64), Reg>,
+    numbers: Numbers,
     /// What holds if a boolean register is true.
     comparisons: HashMap<Reg, Vec<AtMost>>,
     known: HashMap<Key, Vec<Reg>>,
@@ -168,14 +168,17 @@ impl Cleaner<'_> {
     fn inline(&mut self, code: &Code, args: &[Reg]) -> Vec<Reg> {
         let mut map: Vec<Reg> = vec![usize::MAX; code.types.len()];
         map[..args.len()].copy_from_slice(args);
-        deep(|| self.instrs(code, &code.instrs, &mut map));
+        self.instrs(code, &code.instrs, &mut map);
         code.results.iter().map(|r| map[*r]).collect()
     }
 
     fn instrs(&mut self, code: &Code, instrs: &[Instr], map: &mut Vec<Reg>) {
-        for i in instrs {
-            self.instr(code, i, map);
-        }
+        deep(|| instrs.iter().for_each(|i| self.instr(code, i, map)));
+    }
+
+    fn emit(&mut self, i: Instr) {
+        self.numbers.add(&i);
+        self.out.emit(i);
     }
 
     fn reg(&mut self, t: ScalarType, poly: Option<Poly>) -> Reg {
@@ -210,8 +213,7 @@ impl Cleaner<'_> {
         let poly = if let Scalar::I64(n) = x { Some(Poly::constant(n)) } else { None };
         let r = self.reg(x.ty(), poly);
         self.constants[r] = Some(x);
-        self.first.entry((x.ty(), bits(x))).or_insert(r);
-        self.out.emit(Instr::Const(r, x));
+        self.emit(Instr::Const(r, x));
         r
     }
 
@@ -269,7 +271,7 @@ impl Cleaner<'_> {
             return r[0];
         }
         let to = self.reg(ScalarType::I64, Some(p.clone()));
-        self.out.emit(Instr::Op2(to, op, a, b));
+        self.emit(Instr::Op2(to, op, a, b));
         self.known.insert(key.clone(), vec![to]);
         self.added.push(key);
         to
@@ -280,14 +282,14 @@ impl Cleaner<'_> {
             Sym::Param(k) => k,
             Sym::Extent(a, dim) => {
                 let to = self.reg(ScalarType::I64, Some(p.clone()));
-                self.out.emit(Instr::Extent(to, a, dim));
+                self.emit(Instr::Extent(to, a, dim));
                 to
             }
             Sym::Node(n) => match self.facts.node(n).clone() {
                 Node::Op(op, a, b) => {
                     let (a, b) = (self.integer(&a), self.integer(&b));
                     let to = self.reg(ScalarType::I64, Some(p.clone()));
-                    self.out.emit(Instr::Op2(to, op, a, b));
+                    self.emit(Instr::Op2(to, op, a, b));
                     to
                 }
                 // Its register was set before anything could mention it.
@@ -323,18 +325,20 @@ impl Cleaner<'_> {
                     state.iter().map(|(to, init)| (self.reg(code.types[*to], None), map[*init])).collect();
                 state.iter().zip(&new).for_each(|((to, _), (r, _))| map[*to] = *r);
                 self.loops += 1;
+                self.numbers.open_loop(new.iter().map(|s| s.0));
                 let cond = self.scoped(|c| c.instrs(code, cond, map));
                 let go_on = map[*go_on];
                 let body = self.scoped(|c| c.instrs(code, body, map));
                 self.loops -= 1;
+                self.numbers.close_loop();
                 let next = next.iter().map(|r| map[*r]).collect();
-                self.out.emit(Instr::While { state: new, cond, go_on, body, next });
+                self.emit(Instr::While { state: new, cond, go_on, body, next });
             }
         }
     }
 
     /// The instructions that `f` adds, apart; what they compute is forgotten.
-    fn scoped(&mut self, f: impl FnOnce(&mut Self)) -> Vec<Instr> {
+    fn scoped(&mut self, f: impl FnOnce(&mut Self)) -> Instrs {
         let (added, conditions) = (self.added.len(), self.conditions.len());
         self.depth += 1;
         self.out.open();
@@ -363,7 +367,7 @@ impl Cleaner<'_> {
         });
         let otherwise = self.scoped(|c| c.instrs(code, branches[1], map));
         // Two conditionals that do the same may merge different registers: those of the first are used where they are the same.
-        let text = self.conditional_text(cond, &then, &otherwise);
+        let decision = self.numbers.of(cond);
         let mut merged = vec![];
         for (to, a, b) in merge {
             let (a, b) = (map[*a], map[*b]);
@@ -377,8 +381,7 @@ impl Cleaner<'_> {
             map[*to] = match same {
                 Some((x, _)) => self.constant(x),
                 None => {
-                    let key =
-                        Key::If(format!("{text} {} {}", text.name(self.first_of(a)), text.name(self.first_of(b))));
+                    let key = Key::If(decision, self.numbers.of(a), self.numbers.of(b));
                     self.once(key, |c| {
                         let r = c.reg(code.types[*to], None);
                         merged.push((r, a, b));
@@ -388,33 +391,8 @@ impl Cleaner<'_> {
             };
         }
         if !merged.is_empty() {
-            self.out.emit(Instr::If { cond, then, otherwise, merge: merged });
+            self.emit(Instr::If { cond, then, otherwise, merge: merged });
         }
-    }
-
-    /// The register itself, or that of a constant which stands for all with this constant.
-    fn first_of(&self, r: Reg) -> Reg {
-        self.constants[r].map_or(r, |x| self.first[&(x.ty(), bits(x))])
-    }
-
-    /// The text is the same for conditionals that do the same, also where a constant is set inside of the one and outside of the other.
-    fn conditional_text(&self, cond: Reg, then: &[Instr], otherwise: &[Instr]) -> Conditional {
-        let first = |r: &Reg| self.first_of(*r);
-        let moved = |is: &[Instr], to: &dyn Fn(&Reg) -> Reg| -> Vec<_> {
-            is.iter().map(|i| crate::kernel::builder::moved(i, to)).collect()
-        };
-        let mut branches = [then, otherwise].map(|branch| moved(branch, &first));
-        branches.iter_mut().for_each(drop_constants);
-        let mut local = BTreeMap::new();
-        let mut number = |r: Reg| {
-            let next = local.len();
-            local.entry(r).or_insert(next);
-        };
-        branches.iter().for_each(|branch| each_set(branch, &mut number));
-        // Registers set outside come after all that are set inside.
-        let to = |r: &Reg| local.get(r).copied().unwrap_or(local.len() + r);
-        let [then, otherwise] = branches.map(|branch| moved(&branch, &to));
-        Conditional { text: format!("{cond} {then:?} {otherwise:?}"), local }
     }
 
     fn read(&mut self, array: ArrayId, index: Vec<Reg>, site: SiteId, inside: bool, types: &[ScalarType]) -> Vec<Reg> {
@@ -429,7 +407,7 @@ impl Cleaner<'_> {
         self.uses.push(u);
         self.once(Key::Read(array, index.clone()), |c| {
             let to: Vec<Reg> = types.iter().map(|t| c.reg(*t, None)).collect();
-            c.out.emit(Instr::Read { to: to.clone(), array, index, site, inside });
+            c.emit(Instr::Read { to: to.clone(), array, index, site, inside });
             to
         })
     }
@@ -453,7 +431,7 @@ impl Cleaner<'_> {
         }
         self.once(Key::Op1(op, a), |c| {
             let r = c.reg(t, None);
-            c.out.emit(Instr::Op1(r, op, a));
+            c.emit(Instr::Op1(r, op, a));
             vec![r]
         })[0]
     }
@@ -493,7 +471,7 @@ impl Cleaner<'_> {
     fn plain(&mut self, op: Op2, a: Reg, b: Reg, t: ScalarType) -> Reg {
         self.once(Key::Op2(op, a, b), |c| {
             let r = c.reg(t, None);
-            c.out.emit(Instr::Op2(r, op, a, b));
+            c.emit(Instr::Op2(r, op, a, b));
             vec![r]
         })[0]
     }
@@ -532,38 +510,6 @@ impl Cleaner<'_> {
         let r = self.plain(Op2::Cmp(cmp), a, b, ScalarType::Bool);
         self.comparisons.insert(r, yes);
         r
-    }
-}
-
-/// What a conditional does, as text.
-struct Conditional {
-    text: String,
-    /// The registers set inside, by number; constants are not among them.
-    local: BTreeMap<Reg, Reg>,
-}
-
-impl Conditional {
-    fn name(&self, r: Reg) -> String {
-        self.local.get(&r).map_or_else(|| format!("x{r}"), |k| format!("y{k}"))
-    }
-}
-
-impl std::fmt::Display for Conditional {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-fn drop_constants(instrs: &mut Vec<Instr>) {
-    instrs.retain(|i| !matches!(i, Instr::Const(..)));
-    for i in instrs {
-        match i {
-            Instr::If { then: a, otherwise: b, .. } | Instr::While { cond: a, body: b, .. } => {
-                drop_constants(a);
-                drop_constants(b);
-            }
-            _ => {}
-        }
     }
 }
 
@@ -606,7 +552,7 @@ fn neutral(op: Op2, x: Option<Scalar>, y: Option<Scalar>, a: Reg, b: Reg) -> Opt
 }
 
 /// The representation of a constant, to compare by.
-fn bits(x: Scalar) -> u64 {
+pub fn bits(x: Scalar) -> u64 {
     match x {
         Scalar::Bool(x) => u64::from(x),
         Scalar::I8(x) => x as u64,

@@ -36,11 +36,11 @@ fn drop_outputs(b: &mut Block, needed: &BTreeSet<ArrayId>, facts: &Facts) {
     }
 }
 
-fn block(facts: &mut Facts, b: Block) -> Block {
+fn block(facts: &mut Facts, mut b: Block) -> Block {
     let mut merged: Vec<Stmt> = vec![];
     // Where each array of this block is defined.
     let mut defined: BTreeMap<ArrayId, usize> = BTreeMap::new();
-    for mut s in b.stmts {
+    for mut s in std::mem::take(&mut b.stmts) {
         s.op.blocks_mut().into_iter().for_each(|b| *b = block(facts, std::mem::take(b)));
         let place = match &s.op {
             Op::Loop { extents, body, .. } => find(&merged, &defined, extents, body),

@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | `poly`, `facts` | symbolic extents and indices, and what follows from them |
 //! | `code` | cleans scalar code |
+//! | `numbers` | which registers hold the same value |
 //! | `columns` | arrays of tuples become arrays of their columns |
 //! | `pass` | goes through the statements |
 //! | `scatter` | the index-function analysis of `permute` |
@@ -21,6 +22,7 @@ mod cost;
 mod exchange;
 mod facts;
 mod merge;
+mod numbers;
 mod operands;
 mod pass;
 mod poly;

@@ -290,6 +290,6 @@ fn body(pass: &mut Pass, p: &Permute, places: &[Place], inner: &Code, columns: &
     let merge: Vec<(Reg, Reg, Reg)> =
         columns.iter().zip(new.iter().zip(&old)).map(|(t, (new, old))| (b.reg(*t), *new, *old)).collect();
     let results = merge.iter().map(|m| m.0).collect();
-    b.emit(Instr::If { cond, then, otherwise: vec![], merge });
+    b.emit(Instr::If { cond, then, otherwise: vec![].into(), merge });
     b.finish(results)
 }

@@ -42,7 +42,7 @@ fn dissolve_block(b: &mut Block) {
     for mut s in std::mem::take(&mut b.stmts) {
         s.op.blocks_mut().into_iter().for_each(dissolve_block);
         match s.op {
-            Op::Strip { body, .. } => stmts.extend(body.stmts),
+            Op::Strip { mut body, .. } => stmts.append(&mut body.stmts),
             _ => stmts.push(s),
         }
     }

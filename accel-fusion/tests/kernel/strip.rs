@@ -242,7 +242,7 @@ fn what_cannot_run_in_strips_is_rejected() {
     let mut p = program(STRIPPED);
     let Op::Strip { body: last, .. } = p.body.stmts.remove(2).op else { panic!("a strip") };
     let Op::Strip { body, to, .. } = &mut p.body.stmts[1].op else { panic!("a strip") };
-    body.stmts.extend(last.stmts);
+    body.stmts.extend(last.stmts.iter().cloned());
     to.push(6);
     assert!(verify(&p).unwrap_err().to_string().contains("a5: reads a total"));
 }

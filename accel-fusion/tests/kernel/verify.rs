@@ -263,7 +263,7 @@ fn numbers_out_of_range_do_not_panic() {
     let (text, e) = with(Op::Loop { to: vec![0], extents: Code::default(), body: code });
     assert!(text.contains("body (x0: ?, x1: ?)") && e.contains("2 parameters instead of 0"), "{text}\n{e}");
     let merge = vec![(9, 9, 9)];
-    let instrs = vec![Instr::If { cond: 0, then: vec![], otherwise: vec![], merge }];
+    let instrs = vec![Instr::If { cond: 0, then: vec![].into(), otherwise: vec![].into(), merge }];
     let code = Code { params: 0, types: vec![ScalarType::Bool], instrs, results: vec![] };
     let (_, e) = with(Op::Loop { to: vec![0], extents: code, body: Code::default() });
     assert!(e.contains("x0 is used before"), "{e}");

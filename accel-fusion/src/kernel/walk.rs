@@ -1,0 +1,59 @@
+//! All instructions of a code and all statements of a block, those inside of others included, without recursion: see NOTE [Deep nests].
+
+use super::ir::{Block, Instr, Stmt};
+
+/// All instructions, each before those inside of it.
+pub fn walk(instrs: &[Instr]) -> impl Iterator<Item = &Instr> {
+    let mut open = vec![instrs.iter()];
+    std::iter::from_fn(move || {
+        loop {
+            let Some(i) = open.last_mut()?.next() else {
+                open.pop();
+                continue;
+            };
+            open.extend(i.inner().into_iter().rev().map(<[Instr]>::iter));
+            return Some(i);
+        }
+    })
+}
+
+/// Calls `f` with all instructions, each before those inside of it.
+pub fn walk_mut(instrs: &mut [Instr], mut f: impl FnMut(&mut Instr)) {
+    let mut open = vec![instrs];
+    while let Some(instrs) = open.pop() {
+        for i in instrs {
+            f(i);
+            if let Instr::If { then: a, otherwise: b, .. } | Instr::While { cond: a, body: b, .. } = i {
+                open.extend([a.as_mut_slice(), b.as_mut_slice()]);
+            }
+        }
+    }
+}
+
+impl Block {
+    /// All statements, each before those of its blocks.
+    pub fn walk(&self) -> impl Iterator<Item = &Stmt> {
+        let mut open = vec![self.stmts.iter()];
+        std::iter::from_fn(move || {
+            loop {
+                let Some(s) = open.last_mut()?.next() else {
+                    open.pop();
+                    continue;
+                };
+                open.extend(s.op.blocks().into_iter().rev().map(|b| b.stmts.iter()));
+                return Some(s);
+            }
+        })
+    }
+
+    /// Calls `f` with all statements, each before those of its blocks.
+    pub fn walk_mut(&mut self, mut f: impl FnMut(&mut Stmt)) {
+        let mut open = vec![self];
+        while let Some(b) = open.pop() {
+            for s in &mut b.stmts {
+                f(s);
+                open.extend(s.op.blocks_mut());
+            }
+        }
+    }
+}
