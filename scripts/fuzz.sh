@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Runs random programs until it is stopped, or until there were enough: a night's work. What it finds it shrinks and writes down.
+#
+#   scripts/fuzz.sh [--count N] [--from SEED] [--jobs N] [--out FOLDER] [--on native|opencl|evaluators] [--build-only]
+#
+#   --count N      how many programs there are (100000)
+#   --from SEED    the first seed; without it, the one after the last of the run before (the file FOLDER/next)
+#   --jobs N       how many processes (half of the cores)
+#   --out FOLDER   where results go (target/fuzz): `log`, and a file for each program that something is wrong with
+#   --on BACKEND   what runs the programs beside the evaluators of kernel programs (native)
+#
+# A program that was found is a file such as 1234-Native.json; `cargo test --test random_wide found` runs it again when it is in
+# tests/found/. Beside it 1234-Native.rs is the same program in the surface language, to be pasted into an example.
+# Stopping it is safe at any time: the next run goes on from the last chunk that was begun.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+count=100000 from= out=target/fuzz on=native build_only=no
+jobs=$((($(nproc) + 1) / 2))
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --count) count=$2; shift 2 ;;
+    --from) from=$2; shift 2 ;;
+    --jobs) jobs=$2; shift 2 ;;
+    --out) out=$2; shift 2 ;;
+    --on) on=$2; shift 2 ;;
+    --build-only) build_only=yes; shift ;;
+    -h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;
+    *) echo "scripts/fuzz.sh: unknown option $1 (--help lists them)" >&2; exit 2 ;;
+  esac
+done
+
+mkdir -p "$out"
+features=
+[ "$on" = opencl ] && features="--features opencl"
+# shellcheck disable=SC2086
+program=$(cargo test --release --package accel $features --test random_wide --no-run --message-format=json |
+  sed -n 's/.*"executable":"\([^"]*random_wide[^"]*\)".*/\1/p' | tail -1)
+[ "$build_only" = no ] || { echo "$program"; exit 0; }
+[ -n "$from" ] && echo "$from" >"$out/next"
+[ -f "$out/next" ] || echo 10000 >"$out/next"
+last=$(($(cat "$out/next") + count))
+
+# The next chunk of seeds, for one process at a time.
+chunk=240
+next_chunk() {
+  (
+    flock 9
+    n=$(cat "$out/next")
+    echo $((n + chunk)) >"$out/next"
+    echo "$n"
+  ) 9>"$out/lock"
+}
+
+# A process that goes from chunk to chunk. A chunk that crashes or takes too long goes on behind the seed where it did.
+worker() {
+  local at="$out/at-$1" first n status
+  while first=$(next_chunk) && [ "$first" -lt "$last" ]; do
+    n=$chunk
+    while [ "$n" -gt 0 ]; do
+      status=0
+      ACCEL_FUZZ_FROM=$first ACCEL_FUZZ_COUNT=$n ACCEL_FUZZ_OUT="$out" ACCEL_FUZZ_AT="$at" ACCEL_FUZZ_ON=$on \
+        timeout 1800 nice -n 10 "$program" --exact fuzz --ignored --nocapture 2>>"$out/stderr-$1" |
+        grep -aE -A1 '^(FOUND|DONE)' >>"$out/log" || status=$?
+      [ "$status" -eq 0 ] && break
+      seed=$(cat "$at")
+      echo "FOUND seed $seed: the process ended with status $status (124: it took more than half an hour), in $first+$n" >>"$out/log"
+      n=$((first + n - seed - 1))
+      first=$((seed + 1))
+    done
+  done
+}
+
+pids=()
+for k in $(seq "$jobs"); do
+  worker "$k" &
+  pids+=($!)
+done
+trap 'kill "${pids[@]}" 2>/dev/null' INT TERM
+wait
+grep -ac '^FOUND' "$out/log" | sed 's/$/ failures in all; the log is '"${out//\//\\/}"'\/log/' || echo "no failures; the log is $out/log"

@@ -1,0 +1,107 @@
+//! Random programs with all of the language: the interpreter against the evaluator of kernel programs, against all passes of the
+//! optimiser, against native code and OpenCL.
+
+mod random_wide {
+    pub mod build;
+    pub mod data;
+    pub mod functions;
+    pub mod generate;
+    pub mod graph;
+    pub mod ops;
+    pub mod oracle;
+    pub mod passes;
+    #[rustfmt::skip]
+    #[allow(warnings, clippy::all)]
+    pub mod printed;
+    pub mod program;
+    pub mod runner;
+    pub mod rust;
+    pub mod scalar;
+    pub mod shrink;
+    pub mod surface;
+    pub mod types;
+}
+
+use random_wide::oracle::Oracle;
+use random_wide::program::Program;
+use random_wide::runner::{check, compare, shrunk, write};
+use std::path::Path;
+
+const EVALUATORS: [Oracle; 3] = [Oracle::Kernel, Oracle::Passes, Oracle::General];
+
+#[test]
+fn programs_mean_the_same() {
+    check(0..120, &EVALUATORS, &[], 1);
+    check(0..24, &[], &[Oracle::Native], 12);
+}
+
+#[test]
+#[ignore = "takes minutes: scripts/test.sh runs it"]
+fn many_programs_mean_the_same() {
+    check(1000..4000, &EVALUATORS, &[Oracle::Native], 12);
+}
+
+/// What a failure prints is a Rust program in the surface language that means the same: `random_wide/printed.rs` has some of them, which
+/// `ACCEL_UPDATE=1` writes anew.
+#[test]
+fn printed_programs_are_right() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/random_wide/printed.rs");
+    let seeds =
+        (0..).filter(|seed| random_wide::generate::program(*seed).inputs.iter().all(|i| i.size() < 40)).take(40);
+    let text = random_wide::rust::module(&seeds.collect::<Vec<_>>());
+    if std::env::var_os("ACCEL_UPDATE").is_some() {
+        return std::fs::write(&file, text).expect("a file");
+    }
+    assert!(std::fs::read_to_string(&file).expect("a file") == text, "{} is not what is printed", file.display());
+    for (seed, run) in random_wide::printed::ALL {
+        let p = random_wide::generate::program(*seed);
+        let found = run().map(|found| found.leaves().into_iter().cloned().collect());
+        let right = random_wide::oracle::expected(&p);
+        random_wide::oracle::compare(&p, &right, &found, true).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+    }
+}
+
+/// Programs that something was wrong with.
+#[test]
+fn programs_that_were_found_mean_the_same() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/found");
+    let mut files: Vec<_> = std::fs::read_dir(folder).expect("a folder").map(|f| f.expect("a file").path()).collect();
+    files.retain(|f| f.extension().is_some_and(|e| e == "json"));
+    files.sort();
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a file");
+        let p: Program = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        for oracle in EVALUATORS.into_iter().chain([Oracle::Native]) {
+            if let Err(message) = random_wide::oracle::judge(oracle, &p, &random_wide::oracle::expected(&p)) {
+                panic!("{}, {oracle:?}: {message}", file.display());
+            }
+        }
+    }
+}
+
+/// What `scripts/fuzz.sh` runs: `ACCEL_FUZZ_COUNT` programs from seed `ACCEL_FUZZ_FROM` on. Those that something is wrong with are
+/// shrunk and written into the folder `ACCEL_FUZZ_OUT`; the seed at work is kept in `ACCEL_FUZZ_AT`, for the case of a crash.
+#[test]
+#[ignore = "scripts/fuzz.sh runs it"]
+fn fuzz() {
+    let number = |name| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
+    let (Some(from), Some(count)) = (number("ACCEL_FUZZ_FROM"), number("ACCEL_FUZZ_COUNT")) else { return };
+    let out = std::env::var("ACCEL_FUZZ_OUT").expect("ACCEL_FUZZ_OUT: a folder");
+    let at = std::env::var("ACCEL_FUZZ_AT").expect("ACCEL_FUZZ_AT: a file");
+    let compilers: &[Oracle] = match std::env::var("ACCEL_FUZZ_ON").as_deref() {
+        Ok("opencl") => &[Oracle::OpenCl],
+        Ok("evaluators") => &[],
+        _ => &[Oracle::Native],
+    };
+    let mut failures = 0;
+    let begin = &mut |seed: u64| std::fs::write(&at, seed.to_string()).expect("a file");
+    let counts = compare(from..from + count, &EVALUATORS, compilers, 12, begin, &mut |seed, failure| {
+        failures += 1;
+        let oracle = failure.oracle;
+        let (p, message) = shrunk(failure);
+        let file = Path::new(&out).join(format!("{seed}-{oracle:?}.json"));
+        write(&file, &p);
+        println!("FOUND seed {seed}: {message}\n  {}", file.display());
+    });
+    println!("DONE {from}+{count}: {failures} failures, {:?}", counts.0);
+}

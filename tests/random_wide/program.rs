@@ -1,0 +1,489 @@
+//! A random program as data, which files keep as JSON.
+//!
+//! NOTE [Levels]: arrays are numbered by how many are defined before them: first the parameters of the program, then what its
+//! definitions define. The numbers inside the body of a loop go on from that of the loop's definition, so that it refers to the
+//! arrays around it by their own numbers. The values of scalar functions are numbered in the same way.
+
+use super::types::{Elem, Given, Number, Ty};
+use accel::repr::op::{Op1, Op2};
+use serde::{Deserialize, Serialize};
+
+/// An array.
+pub type Arr = usize;
+/// A value in a scalar function.
+pub type Val = usize;
+
+/// A program and what it is run on.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Program {
+    pub inputs: Vec<Given>,
+    pub body: Block,
+}
+
+/// A function of arrays: the program, the body of a loop, or a program that is called.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Block {
+    pub params: Vec<Ty>,
+    pub defs: Vec<Def>,
+    pub results: Vec<Arr>,
+}
+
+/// One operation with the types of the arrays that it defines.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Def {
+    pub tys: Vec<Ty>,
+    pub step: Step,
+}
+
+/// An array operation.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Step {
+    /// A constant of the program.
+    Use(Given),
+    /// `shape` has the extents as results.
+    Generate {
+        shape: Fun,
+        f: Fun,
+    },
+    Fill {
+        shape: Fun,
+        x: Fun,
+    },
+    EnumFromN {
+        shape: Fun,
+        start: Fun,
+    },
+    Map {
+        f: Fun,
+        x: Arr,
+    },
+    Imap {
+        f: Fun,
+        x: Arr,
+    },
+    ZipWith {
+        f: Fun,
+        x: Arr,
+        y: Arr,
+    },
+    ZipWith3 {
+        f: Fun,
+        x: Arr,
+        y: Arr,
+        z: Arr,
+    },
+    Zip {
+        x: Arr,
+        y: Arr,
+    },
+    Zip3 {
+        x: Arr,
+        y: Arr,
+        z: Arr,
+    },
+    Unzip {
+        x: Arr,
+    },
+    Unzip3 {
+        x: Arr,
+    },
+    /// Without `z`, `fold1`. With `all`, of all elements.
+    Fold {
+        op: Operator,
+        z: Option<Fun>,
+        all: bool,
+        x: Arr,
+    },
+    Reduce {
+        what: Reduce,
+        all: bool,
+        x: Arr,
+    },
+    Scan {
+        op: Operator,
+        z: Option<Fun>,
+        right: bool,
+        x: Arr,
+    },
+    /// `scanl_ex` and `scanr_ex`.
+    ScanEx {
+        op: Operator,
+        z: Fun,
+        right: bool,
+        x: Arr,
+    },
+    /// `target` has a `bool` and an index as results.
+    Permute {
+        op: Operator,
+        defaults: Arr,
+        outside: Outside,
+        target: Fun,
+        x: Arr,
+    },
+    Scatter {
+        to: Arr,
+        defaults: Arr,
+        x: Arr,
+    },
+    Backpermute {
+        shape: Fun,
+        outside: Outside,
+        source: Fun,
+        x: Arr,
+    },
+    Gather {
+        from: Arr,
+        x: Arr,
+    },
+    Reshape {
+        shape: Fun,
+        x: Arr,
+    },
+    Flatten {
+        x: Arr,
+    },
+    /// Which dimensions of the result are new; their extents.
+    Replicate {
+        new: Vec<bool>,
+        extents: Fun,
+        x: Arr,
+    },
+    /// Which dimensions are removed; the indices in them.
+    Slice {
+        gone: Vec<bool>,
+        indices: Fun,
+        x: Arr,
+    },
+    Rearrange {
+        what: Rearrange,
+        x: Arr,
+    },
+    Take {
+        n: Fun,
+        x: Arr,
+    },
+    Drop {
+        n: Fun,
+        x: Arr,
+    },
+    Concat {
+        x: Arr,
+        y: Arr,
+    },
+    Product {
+        what: Product,
+        x: Arr,
+        y: Arr,
+    },
+    /// The arrays of one tuple or of the other.
+    Acond {
+        c: Fun,
+        then: Vec<Arr>,
+        otherwise: Vec<Arr>,
+    },
+    /// At most `times`, and [`MOST_STEPS`], steps as long as `go_on` holds. The body's parameters are the number of the step, an
+    /// array without dimensions, and the state.
+    Awhile {
+        times: Fun,
+        go_on: Fun,
+        init: Vec<Arr>,
+        body: Block,
+    },
+    /// A finished program, which refers to no array around it: its numbers begin at 0.
+    Call {
+        program: Block,
+        args: Vec<Arr>,
+    },
+}
+
+/// The largest number of steps of a loop.
+pub const MOST_STEPS: i64 = 40;
+
+/// An array of numbers or of `bool` with one dimension less.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Reduce {
+    Sum,
+    Product,
+    Maximum,
+    Minimum,
+    All,
+    Any,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Rearrange {
+    Transpose,
+    Reverse,
+    Init,
+    Tail,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Product {
+    Dot,
+    Matvec,
+    Matmul,
+}
+
+/// An associative operator.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Operator {
+    /// One for each scalar. All of them commute.
+    Each(Vec<Basic>),
+    First,
+    Second,
+    /// The element with the larger first scalar, the first one of equals.
+    ArgMax,
+    /// Of pairs of numbers of a type: `(a, b)` stands for `x -> a x + b`.
+    Affine,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Basic {
+    Add,
+    Mul,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    /// `a + b + a b`
+    General,
+}
+
+/// What is done with an index outside of an array.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Outside {
+    /// It is taken modulo the extents; what is read of an empty array is zero, nothing is written to one.
+    Wraps,
+    /// What is read is zero, nothing is written.
+    Skips,
+    /// The program fails.
+    Fails,
+}
+
+/// A scalar function.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Fun {
+    pub params: Vec<Elem>,
+    pub nodes: Vec<(Elem, Node)>,
+    pub results: Vec<Val>,
+}
+
+/// A definition in a scalar function.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Node {
+    Const(Vec<Number>),
+    Op1(#[serde(with = "super::ops::one")] Op1, Val),
+    Op2(#[serde(with = "super::ops::two")] Op2, Val, Val),
+    Clamp(Val, Val, Val),
+    Powi(Val, i32),
+    Cond(Val, Val, Val),
+    Tuple(Vec<Val>),
+    Part(Val, usize),
+    Read {
+        array: Arr,
+        index: Vec<Val>,
+        outside: Outside,
+    },
+    Extent {
+        array: Arr,
+        dim: usize,
+    },
+    Size(Arr),
+    /// At most `times`, and [`MOST_STEPS`], steps as long as `go_on` holds. Both functions take the number of the step and the state.
+    While {
+        times: Val,
+        init: Val,
+        go_on: Fun,
+        body: Fun,
+    },
+    /// The gradient of a function with a floating-point result, or the pair of value and gradient.
+    Gradient {
+        f: Fun,
+        at: Val,
+        with_value: bool,
+    },
+}
+
+impl Node {
+    /// Calls `f` on every reference to a value around this node's own functions, and on those in them.
+    pub fn vals_mut(&mut self, f: &mut dyn FnMut(&mut Val)) {
+        match self {
+            Node::Const(_) | Node::Extent { .. } | Node::Size(_) => {}
+            Node::Op1(_, a) | Node::Powi(a, _) | Node::Part(a, _) => f(a),
+            Node::Op2(_, a, b) => [a, b].into_iter().for_each(f),
+            Node::Clamp(a, b, c) | Node::Cond(a, b, c) => [a, b, c].into_iter().for_each(f),
+            Node::Tuple(parts) => parts.iter_mut().for_each(f),
+            Node::Read { index, .. } => index.iter_mut().for_each(f),
+            Node::While { times, init, go_on, body } => {
+                f(times);
+                f(init);
+                go_on.vals_mut(f);
+                body.vals_mut(f);
+            }
+            Node::Gradient { f: fun, at, .. } => {
+                f(at);
+                fun.vals_mut(f);
+            }
+        }
+    }
+
+    /// The functions in it.
+    pub fn funs_mut(&mut self) -> Vec<&mut Fun> {
+        match self {
+            Node::While { go_on, body, .. } => vec![go_on, body],
+            Node::Gradient { f, .. } => vec![f],
+            _ => vec![],
+        }
+    }
+}
+
+impl Fun {
+    pub fn vals_mut(&mut self, f: &mut dyn FnMut(&mut Val)) {
+        self.nodes.iter_mut().for_each(|(_, n)| n.vals_mut(f));
+        self.results.iter_mut().for_each(f);
+    }
+
+    /// Calls `f` on every reference to an array.
+    pub fn arrays_mut(&mut self, f: &mut dyn FnMut(&mut Arr)) {
+        for (_, node) in &mut self.nodes {
+            match node {
+                Node::Read { array, .. } | Node::Extent { array, .. } | Node::Size(array) => f(array),
+                _ => {}
+            }
+            node.funs_mut().into_iter().for_each(|fun| fun.arrays_mut(f));
+        }
+    }
+
+    /// The type of a value, in a function that begins at level `base`, given those around it.
+    pub fn elem(&self, outer: &[Elem], v: Val) -> Elem {
+        let own = |k: usize| self.params.get(k).unwrap_or_else(|| &self.nodes[k - self.params.len()].0);
+        if v < outer.len() { outer[v].clone() } else { own(v - outer.len()).clone() }
+    }
+}
+
+impl Step {
+    /// The scalar functions.
+    pub fn funs_mut(&mut self) -> Vec<&mut Fun> {
+        match self {
+            Step::Generate { shape, f } => vec![shape, f],
+            Step::Fill { shape, x } => vec![shape, x],
+            Step::EnumFromN { shape, start } => vec![shape, start],
+            Step::Map { f, .. } | Step::Imap { f, .. } | Step::ZipWith { f, .. } | Step::ZipWith3 { f, .. } => vec![f],
+            Step::Fold { z, .. } | Step::Scan { z, .. } => z.iter_mut().collect(),
+            Step::ScanEx { z, .. } => vec![z],
+            Step::Permute { target, .. } => vec![target],
+            Step::Backpermute { shape, source, .. } => vec![shape, source],
+            Step::Reshape { shape, .. } => vec![shape],
+            Step::Replicate { extents, .. } => vec![extents],
+            Step::Slice { indices, .. } => vec![indices],
+            Step::Take { n, .. } | Step::Drop { n, .. } => vec![n],
+            Step::Acond { c, .. } => vec![c],
+            Step::Awhile { times, go_on, .. } => vec![times, go_on],
+            _ => vec![],
+        }
+    }
+
+    /// The blocks whose numbers go on from those around.
+    pub fn block_mut(&mut self) -> Option<&mut Block> {
+        match self {
+            Step::Awhile { body, .. } => Some(body),
+            _ => None,
+        }
+    }
+
+    /// Calls `f` on every reference to an array.
+    pub fn arrays_mut(&mut self, f: &mut dyn FnMut(&mut Arr)) {
+        match self {
+            Step::Use(_) | Step::Generate { .. } | Step::Fill { .. } | Step::EnumFromN { .. } => {}
+            Step::Map { x, .. }
+            | Step::Imap { x, .. }
+            | Step::Unzip { x }
+            | Step::Unzip3 { x }
+            | Step::Fold { x, .. }
+            | Step::Reduce { x, .. }
+            | Step::Scan { x, .. }
+            | Step::ScanEx { x, .. }
+            | Step::Backpermute { x, .. }
+            | Step::Reshape { x, .. }
+            | Step::Flatten { x }
+            | Step::Replicate { x, .. }
+            | Step::Slice { x, .. }
+            | Step::Rearrange { x, .. }
+            | Step::Take { x, .. }
+            | Step::Drop { x, .. } => f(x),
+            Step::ZipWith { x, y, .. }
+            | Step::Zip { x, y }
+            | Step::Concat { x, y }
+            | Step::Product { x, y, .. }
+            | Step::Permute { defaults: x, x: y, .. }
+            | Step::Gather { from: x, x: y } => [x, y].into_iter().for_each(&mut *f),
+            Step::ZipWith3 { x, y, z, .. } | Step::Zip3 { x, y, z } | Step::Scatter { to: x, defaults: y, x: z } => {
+                [x, y, z].into_iter().for_each(&mut *f);
+            }
+            Step::Acond { then, otherwise, .. } => then.iter_mut().chain(otherwise).for_each(&mut *f),
+            Step::Awhile { init: args, .. } | Step::Call { args, .. } => args.iter_mut().for_each(&mut *f),
+        }
+        self.funs_mut().into_iter().for_each(|fun| fun.arrays_mut(f));
+        if let Some(block) = self.block_mut() {
+            block.arrays_mut(f);
+        }
+    }
+
+    /// The arrays that it refers to of those below a number.
+    pub fn arrays(&self, below: Arr) -> Vec<Arr> {
+        let mut all = vec![];
+        self.clone().arrays_mut(&mut |a| all.push(*a));
+        all.retain(|a| *a < below);
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}
+
+impl Block {
+    pub fn arrays_mut(&mut self, f: &mut dyn FnMut(&mut Arr)) {
+        self.defs.iter_mut().for_each(|d| d.step.arrays_mut(f));
+        self.results.iter_mut().for_each(f);
+    }
+
+    /// The types of the arrays of the block, in their order.
+    pub fn types(&self) -> Vec<Ty> {
+        self.params.iter().chain(self.defs.iter().flat_map(|d| &d.tys)).cloned().collect()
+    }
+
+    /// The number of the first array of each definition, in a block that begins at `base`.
+    pub fn levels(&self, base: Arr) -> Vec<Arr> {
+        let mut next = base + self.params.len();
+        self.defs
+            .iter()
+            .map(|d| {
+                let level = next;
+                next += d.tys.len();
+                level
+            })
+            .collect()
+    }
+}
+
+impl Program {
+    /// Several programs as one.
+    pub fn merged(programs: &[Program]) -> Program {
+        let params: usize = programs.iter().map(|p| p.inputs.len()).sum();
+        let mut all = Program { inputs: vec![], body: Block { params: vec![], defs: vec![], results: vec![] } };
+        let (mut first, mut next) = (0, params);
+        for p in programs {
+            let mut body = p.body.clone();
+            let own = body.params.len();
+            body.arrays_mut(&mut |a| *a = if *a < own { *a + first } else { *a - own + next });
+            first += own;
+            next += body.defs.iter().map(|d| d.tys.len()).sum::<usize>();
+            all.inputs.extend(p.inputs.iter().cloned());
+            all.body.params.extend(body.params);
+            all.body.defs.extend(body.defs);
+            all.body.results.extend(body.results);
+        }
+        all
+    }
+}

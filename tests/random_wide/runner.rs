@@ -1,0 +1,121 @@
+//! Runs many random programs, and shrinks those that something is wrong with.
+
+use super::generate::program;
+use super::oracle::{Oracle, Verdict, expected, judge};
+use super::program::Program;
+use super::shrink;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Something that is wrong.
+pub struct Failure {
+    pub oracle: Oracle,
+    pub message: String,
+    pub program: Program,
+}
+
+/// How many programs there were of which kind.
+#[derive(Default, Debug)]
+pub struct Counts(pub BTreeMap<(String, Verdict), usize>);
+
+impl Counts {
+    fn add(&mut self, oracle: Oracle, verdict: Verdict, n: usize) {
+        *self.0.entry((format!("{oracle:?}"), verdict)).or_default() += n;
+    }
+}
+
+/// Runs the programs of some seeds on evaluators one by one, and on other backends in groups of `group`, each as one program, because
+/// compiling takes so long.
+pub fn compare(
+    seeds: Range<u64>,
+    evaluators: &[Oracle],
+    compilers: &[Oracle],
+    group: usize,
+    begin: &mut dyn FnMut(u64),
+    report: &mut dyn FnMut(u64, Failure),
+) -> Counts {
+    let mut counts = Counts::default();
+    let mut waiting: Vec<Program> = vec![];
+    let together = |seed: u64, programs: &[Program], counts: &mut Counts, report: &mut dyn FnMut(u64, Failure)| {
+        if programs.is_empty() {
+            return;
+        }
+        let whole = Program::merged(programs);
+        for oracle in compilers {
+            let failure = |program: &Program, message| Failure { oracle: *oracle, message, program: program.clone() };
+            match judge(*oracle, &whole, &expected(&whole)) {
+                Ok(verdict) => counts.add(*oracle, verdict, programs.len()),
+                Err(message) => {
+                    let one = programs.iter().find_map(|p| Some(failure(p, judge(*oracle, p, &expected(p)).err()?)));
+                    report(seed, one.unwrap_or_else(|| failure(&whole, message)));
+                }
+            }
+        }
+    };
+    for seed in seeds {
+        begin(seed);
+        let p = program(seed);
+        let right = expected(&p);
+        for oracle in evaluators {
+            match judge(*oracle, &p, &right) {
+                Ok(verdict) => counts.add(*oracle, verdict, 1),
+                Err(message) => report(seed, Failure { oracle: *oracle, message, program: p.clone() }),
+            }
+        }
+        if right.is_err() {
+            // It would spoil the others.
+            together(seed, &[p], &mut counts, report);
+        } else {
+            waiting.push(p);
+        }
+        if waiting.len() >= group {
+            together(seed, &waiting, &mut counts, report);
+            waiting.clear();
+        }
+    }
+    together(0, &waiting, &mut counts, report);
+    counts
+}
+
+/// Compares, and fails with the first program that something is wrong with.
+pub fn check(seeds: Range<u64>, evaluators: &[Oracle], compilers: &[Oracle], group: usize) {
+    compare(seeds, evaluators, compilers, group, &mut |_| {}, &mut |seed, failure| {
+        let (p, message) = shrunk(failure);
+        let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("random-{seed}.json"));
+        write(&file, &p);
+        panic!("seed {seed}: {message}\nThe program is in {}; tests/found/ keeps such files.", file.display());
+    });
+}
+
+/// Writes a program into a file that is replayed if it is in `tests/found/`, and beside it as a Rust program.
+pub fn write(file: &Path, p: &Program) {
+    let text = serde_json::to_string_pretty(p).expect("a program as text");
+    std::fs::write(file, text).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    if let Some(text) = super::rust::rust(p) {
+        std::fs::write(file.with_extension("rs"), text).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    }
+}
+
+/// The smallest failing program that single steps of shrinking lead to.
+pub fn shrunk(failure: Failure) -> (Program, String) {
+    let Failure { oracle, mut message, program: mut p } = failure;
+    // Compiling takes a while.
+    let most = if matches!(oracle, Oracle::Native | Oracle::OpenCl) { 600 } else { 3000 };
+    let mut attempts = 0;
+    'smaller: loop {
+        for q in shrink::candidates(&p) {
+            attempts += 1;
+            if attempts > most {
+                break 'smaller;
+            }
+            // A step that fails may be another program's mistake.
+            if let Err(m) = judge(oracle, &q, &expected(&q)) {
+                (p, message) = (q, m);
+                continue 'smaller;
+            }
+        }
+        break;
+    }
+    (p, format!("{oracle:?}: {message}"))
+}
