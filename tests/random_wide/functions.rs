@@ -415,7 +415,7 @@ impl Making<'_> {
         } else {
             make(self.m, &outer, &params, &[Elem::BOOL], k, false, self.depth + 1)
         };
-        let body = make(self.m, &outer, &params, &[elem.clone()], n, false, self.depth + 1);
+        let body = make(self.m, &outer, &params, std::slice::from_ref(elem), n, false, self.depth + 1);
         self.add(elem.clone(), Node::While { times, init, go_on, body })
     }
 
@@ -428,7 +428,7 @@ impl Making<'_> {
         let at = self.val(elem);
         let outer = self.elems.clone();
         let n = self.m.r.below(4);
-        let f = make(self.m, &outer, &[elem.clone()], &[Elem::One(p)], n, true, self.depth + 1);
+        let f = make(self.m, &outer, std::slice::from_ref(elem), &[Elem::One(p)], n, true, self.depth + 1);
         if self.chance(30) {
             let both = Elem::Tuple(vec![Elem::One(p), elem.clone()]);
             let v = self.add(both, Node::Gradient { f, at, with_value: true });

@@ -405,7 +405,7 @@ impl Maker {
     /// A function without parameters, of few operations.
     fn small_fun(&mut self, elem: &Elem) -> Fun {
         let n = self.r.below(3);
-        self.fun(&[], &[elem.clone()], n)
+        self.fun(&[], std::slice::from_ref(elem), n)
     }
     pub fn sized_fun(&mut self, params: &[Elem], results: &[Elem]) -> Fun {
         let n = self.r.pick(&[0, 1, 1, 2, 2, 3, 3, 4, 5, 7, 12]);
@@ -777,12 +777,8 @@ impl Maker {
     /// A shape of as many elements as an array has.
     fn regrouped(&mut self, array: Arr, rank: usize) -> Fun {
         let mut f = Fun { params: vec![], nodes: vec![], results: vec![] };
-        let mut dims: Vec<Val> = (0..rank)
-            .map(|dim| {
-                f.nodes.push((Elem::I64, Node::Extent { array, dim }));
-                dim
-            })
-            .collect();
+        let mut dims: Vec<Val> = (0..rank).collect();
+        f.nodes.extend(dims.iter().map(|dim| (Elem::I64, Node::Extent { array, dim: *dim })));
         for _ in 0..self.r.below(3) {
             match self.r.below(3) {
                 0 if dims.len() > 1 => {

@@ -9,7 +9,7 @@ use accel::backend::Backend;
 use accel::interp::Interpreter;
 use accel::prelude::Error;
 use accel::repr::{ArrayTuple, Column, RawArray, Scalar};
-use accel_fusion::kernel::KernelEvaluator;
+use accel_fusion::KernelEvaluator;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What a backend made of a program.

@@ -4,10 +4,9 @@ use accel::ast;
 use accel::backend::{Backend, Executable};
 use accel::prelude::Error;
 use accel::repr::{ArrayTuple, RawTy};
-use accel_fusion::kernel::{Program, evaluate};
-use accel_fusion::optimize::Optimized;
-use accel_fusion::strip::strips;
-use accel_fusion::{lower, optimize, simplify};
+use accel_fusion::kernel::{Program, Verified};
+use accel_fusion::pipeline::{Optimized, Options, Pipeline, Target};
+use accel_fusion::simplify;
 
 /// The simplifier, the optimisation of the kernel program, strips.
 pub struct AllPasses {
@@ -18,7 +17,7 @@ pub struct AllPasses {
 struct Passed {
     result: RawTy,
     optimized: Optimized,
-    general: Option<Program>,
+    general: Option<Verified<Program>>,
 }
 
 impl Backend for AllPasses {
@@ -31,10 +30,10 @@ impl Backend for AllPasses {
         if left.total() > 0 {
             return Err(Error::Internal(format!("the simplifier did {done}, and left to do {left}, in\n{program}")));
         }
-        let lowered = lower(&program);
-        let mut optimized = optimize(&lowered, self.assume);
-        optimized.program = strips(&optimized.program);
-        let general = self.assume.then(|| strips(&optimize(&lowered, false).program));
+        let strict = Options { strict: true, ..Options::default() };
+        let pipeline = Pipeline::new(&program, Target::Processor, strict)?;
+        let optimized = pipeline.optimized(self.assume)?;
+        let general = if self.assume { Some(pipeline.optimized(false)?.program) } else { None };
         Ok(Box::new(Passed { result: program.result().clone(), optimized, general }))
     }
 }
@@ -43,10 +42,10 @@ impl Executable for Passed {
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple, Error> {
         let inputs = argument.leaves();
         let program = match &self.general {
-            Some(general) if !self.optimized.fits(|k| inputs.get(k).map(|a| &*a.extents)) => general,
+            Some(general) if !self.optimized.conditions.hold(|k| inputs.get(k).map(|a| &*a.extents)) => general,
             _ => &self.optimized.program,
         };
-        let mut arrays = evaluate(program, argument)?.into_iter();
+        let mut arrays = program.evaluate(argument)?.into_iter();
         ArrayTuple::of(&self.result, &mut arrays).ok_or_else(|| Error::Internal("too few results".into()))
     }
 }
