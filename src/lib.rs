@@ -68,6 +68,22 @@ pub use accel_native::cache;
 #[cfg(feature = "opencl")]
 #[doc(inline)]
 pub use accel_opencl as opencl;
+/// The native backend with options that are not those of the environment.
+///
+/// ```
+/// use accel::native::{Native, Options};
+/// use accel::prelude::*;
+///
+/// # fn main() -> Result<(), accel::Error> {
+/// let checked = Native::with(Options { check: true, ..Options::default() });
+/// let total = run_on(&checked, &afun(|xs: Acc<Vector<f64>>| sum(xs)), &Array::vector(vec![1.0, 2.0]))?;
+/// assert_eq!(total.item(), 3.0);
+/// # Ok(())
+/// # }
+/// ```
+pub mod native {
+    pub use accel_native::{Native, Options};
+}
 pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, run, run_on};
 
 /// Everything a program needs.

@@ -40,7 +40,8 @@ pub fn error(program: &Program, record: &[i64], statement: SiteId, shape: impl F
             let unknown = kind == READ && program.sites[site].at.is_none();
             let op = if unknown { format!("`index` in {}", program.sites[statement]) } else { op };
             let rank = program.arrays[what].rank;
-            Error::OutOfBounds { op, index: record[3..3 + rank].to_vec(), shape: shape(what) }
+            let error = Error::OutOfBounds { op, index: record[3..3 + rank].to_vec(), shape: shape(what) };
+            if program.sites[site].proved { machine::wrong_proof(&error) } else { error }
         }
         NEGATIVE => Error::Shape {
             op,

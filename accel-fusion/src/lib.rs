@@ -2,6 +2,7 @@
 //! nothing of derivatives or backends.
 #![forbid(unsafe_code)]
 
+mod checks;
 mod evaluator;
 pub mod kernel;
 mod lower;

@@ -19,7 +19,7 @@ use crate::kernel::{ArrayId, Op, Program, Verified};
 use crate::optimize::{Assumptions, compact, compute_operands as operands, fuse, merge, split};
 use crate::report::{Report, Text};
 use crate::stage::stage;
-use crate::{lower as lowering, simplify, strip};
+use crate::{checks, lower as lowering, simplify, strip};
 use accel_core::ast;
 use accel_core::error::{Error, Result};
 use accel_core::repr::RawExtents;
@@ -63,6 +63,9 @@ const OPERANDS: Pass = Pass { name: "operands", run: |p, _| Ok(operands(p)) };
 /// The statements of strips stand one after the other.
 const DISSOLVE: Pass = Pass { name: "dissolve", run: |p, _| Ok(strip::dissolve(p)) };
 
+/// Reads that were proved to be inside are checked.
+const CHECKS: Pass = Pass { name: "checks", run: |p, _| Ok(checks::checked(p)) };
+
 /// What all targets have in common.
 const COMMON: [Pass; 4] = [COLUMNS, FUSE, MERGE, COMPACT];
 
@@ -92,6 +95,8 @@ impl Target {
 /// What a pipeline does besides its passes.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Options {
+    /// Reads that were proved to be inside are checked all the same: NOTE [Checked proofs].
+    pub check: bool,
     /// A pass that fails is an error, so that tests find it: NOTE [No run is lost to an optimiser].
     pub strict: bool,
     /// A failure that a test asks for.
@@ -110,10 +115,10 @@ pub enum Fault {
 }
 
 impl Options {
-    /// What the environment asks for: `ACCEL_STRICT=1` for a strict pipeline.
+    /// What the environment asks for: `ACCEL_CHECK=1` for checked proofs, `ACCEL_STRICT=1` for a strict pipeline.
     pub fn from_env() -> Options {
         let is_set = |name| std::env::var_os(name).is_some_and(|v| !v.is_empty() && v != "0");
-        Options { strict: is_set("ACCEL_STRICT"), fault: None }
+        Options { check: is_set("ACCEL_CHECK"), strict: is_set("ACCEL_STRICT"), fault: None }
     }
 
     /// Runs a stage; a panic is an error.
@@ -158,7 +163,16 @@ impl Options {
             }
         }
         let conditions = Conditions { assumptions: learned.assumptions, given: given(lowered) };
-        Ok(Optimized { program: good, conditions })
+        Ok(Optimized { program: self.checked(good)?, conditions })
+    }
+
+    /// The program with the checks that are wanted, whatever has failed before.
+    fn checked(&self, program: Verified<Program>) -> Result<Verified<Program>> {
+        if !self.check {
+            return Ok(program);
+        }
+        let checked = self.pass(&CHECKS, &program, &mut Learned::default());
+        checked.or_else(|e| self.failed(CHECKS.name, e, &Text(&program)).map(|()| program))
     }
 
     /// Tells of a stage that failed. A strict pipeline ends there.
@@ -213,7 +227,8 @@ impl Pipeline {
         match self.options.guarded("emit", || emit(&optimized.program)) {
             Err(e @ Error::Internal(_)) => {
                 self.options.failed("emit", e, &Text(&optimized.program))?;
-                Options::default().guarded("emit", || emit(&self.lowered))
+                let unoptimized = self.options.checked(self.lowered.clone())?;
+                Options::default().guarded("emit", || emit(&unoptimized))
             }
             done => done,
         }
@@ -271,7 +286,7 @@ fn given(program: &Program) -> BTreeMap<ArrayId, Given> {
     inputs.chain(literals).collect()
 }
 
-const STRICT: Options = Options { strict: true, fault: None };
+const STRICT: Options = Options { check: false, strict: true, fault: None };
 
 /// Translates a program to a kernel program.
 ///
@@ -312,4 +327,12 @@ pub fn dissolve(program: &Program) -> Result<Verified<Program>> {
 /// `Error::Internal` if that fails.
 pub fn compute_operands(program: &Program) -> Result<Verified<Program>> {
     STRICT.pass(&OPERANDS, program, &mut Learned::default())
+}
+
+/// The program in which reads that were proved to be inside are checked all the same.
+///
+/// # Errors
+/// `Error::Internal` if that fails.
+pub fn check_proofs(program: &Program) -> Result<Verified<Program>> {
+    STRICT.pass(&CHECKS, program, &mut Learned::default())
 }

@@ -6,7 +6,7 @@
 //!
 //! Compiled libraries are kept in a [cache]. The environment variable `CC` chooses the compiler, which may take `ACCEL_CC_TIMEOUT` seconds
 //! for a file (60 by default); where there is none, programs are interpreted, after a line on standard error (none with `ACCEL_QUIET=1`).
-//! `ACCEL_DUMP=c` prints the generated code.
+//! `ACCEL_DUMP=c` prints the generated code, and `ACCEL_CHECK=1` checks what the compiler has proved.
 //!
 //! A run is one call of the compiled program, which calls back for memory and for what is done in parallel. A compiled program may
 //! run in many threads at once, those of a rayon pool included; all that a run changes is its own. The thread that runs a program
@@ -45,7 +45,8 @@ use accel_core::interp::Interpreter;
 use accel_core::print;
 use accel_core::repr::{ArrayTuple, RawArray, Scalar, checked_size};
 use accel_fusion::kernel::{Program, Verified};
-use accel_fusion::pipeline::{Conditions, Options, Pipeline, Target, dissolve};
+pub use accel_fusion::pipeline::Options;
+use accel_fusion::pipeline::{Conditions, Pipeline, Target, dissolve};
 use runtime::Code;
 use std::sync::OnceLock;
 

@@ -121,7 +121,8 @@ fn a_pass_whose_program_the_verifier_rejects() {
 fn a_strict_pipeline_ends_there() {
     let program = program();
     for fault in [Fault::Panic("simplify"), Fault::Panic("lower"), Fault::Reject("merge"), Fault::Panic("emit")] {
-        let compiled = Native::with(Options { strict: true, fault: Some(fault) }).compile(program.program().unwrap());
+        let compiled = Native::with(Options { strict: true, fault: Some(fault), ..Options::default() })
+            .compile(program.program().unwrap());
         assert!(matches!(compiled.err(), Some(Error::Internal(_))), "{fault:?}");
     }
 }

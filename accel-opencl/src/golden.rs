@@ -218,6 +218,27 @@ fn histograms_that_fail() {
     compare(&program, &[[10_000, 7], [10_000, 40]], |t| t);
 }
 
+/// A read that was proved to be inside and is not is told of as such.
+#[test]
+fn wrong_proofs() {
+    let program = parsed(
+        "program (a0: Array1<i64>)
+         site 0 = \"map\"
+         site 1 = \"index\" proved
+         {
+           a1: Array1<i64> = loop @0 extents () { x0: i64 = extent a0 0 -> x0 }
+             body (x0: i64) { x1: i64 = extent a0 0; x2: i64 = a0[x1] @1 -> x2 }
+           a2: Array0<i64> = reduce @0 sum extents () { -> } len () { x0: i64 = extent a0 0 -> x0 }
+             element (x0: i64) { x1: i64 = a1[x0] @0 inside -> x1 }
+             init () { x0: i64 = 0 -> x0 } op (x0: i64, x1: i64) { x2: i64 = x0 + x1 -> x2 }
+           -> a2
+         }",
+    );
+    let error = program.evaluate(&ArrayTuple::Array(arguments(&program, [7, 7]).remove(0))).unwrap_err().to_string();
+    assert!(error.contains("the compiler took an index for inside that is not"), "{error}");
+    compare(&program, &[[7, 7], [10_000, 7]], |t| t);
+}
+
 /// All go to the only element there is, which nothing can be outside of.
 #[test]
 fn one_target() {

@@ -61,7 +61,7 @@ use golden::{assert_snapshot, code};
 
 pub use accel_codegen::opencl::Shape;
 use accel_codegen::opencl::Target;
-use accel_fusion::pipeline::Options;
+pub use accel_fusion::pipeline::Options;
 pub use arrays::{Compiled, DeviceArray, DeviceInputs, Running};
 pub use devices::{Device, DeviceType, choose, default_device, devices};
 

@@ -45,6 +45,8 @@ pub struct Site {
     pub name: &'static str,
     /// Where it was written, if known.
     pub at: Src,
+    /// Whether it is that of reads that were proved to be inside, and are checked all the same. If one is not, the proof is wrong.
+    pub proved: bool,
 }
 
 /// Statements that are executed one after the other.

@@ -55,6 +55,11 @@ pub fn row_length<S: Store>(p: &Program, store: &S, rows: &Rows, outer: &[usize]
     Ok(len)
 }
 
+/// The error of a read that fails although it was proved to be inside.
+pub fn wrong_proof(error: &Error) -> Error {
+    Error::Internal(format!("the compiler took an index for inside that is not, please report it: {error}"))
+}
+
 /// The error of a reduction of empty rows that has no initial value.
 pub fn empty_rows(p: &Program, site: SiteId, outer: &[usize]) -> Error {
     Error::Shape {
@@ -175,7 +180,7 @@ impl<'e, S: Store> Machine<'e, S> {
             _ => read.to_string(),
         };
         let error = out_of_bounds(op, &self.get(index), extents);
-        if inside { Error::Internal(format!("an index said to be inside: {error}")) } else { error }
+        if inside || read.proved { wrong_proof(&error) } else { error }
     }
 }
 

@@ -219,7 +219,9 @@ impl Parser {
         while self.accept("site") {
             self.entry(sites.len())?;
             match self.advance() {
-                Token::Text(name) => sites.push(Site { name: names::keep(&name), at: None }),
+                Token::Text(name) => {
+                    sites.push(Site { name: names::keep(&name), at: None, proved: self.accept("proved") });
+                }
                 _ => {
                     self.next -= 1;
                     return self.expected("a quoted name");

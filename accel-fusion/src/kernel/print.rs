@@ -20,6 +20,7 @@
 //! | `a1`, `x1` | arrays of the program, registers of a code; the type stands where they are defined |
 //! | `-> a1, a2`, `-> x1` | the results of a block, of a code, of a branch; the condition and the next state of a loop |
 //! | `@0` | the site of a statement or of a read |
+//! | `site 1 = "index" proved` | the site of reads that are checked although they were proved to be inside |
 //! | `x1: f64 = a0[x0] @0 inside` | a read of an index that is known to be inside |
 //! | `x3: f64 = if x0 { -> x1 } else { -> x2 }` | a branch that merges `x1` and `x2` |
 //! | `x3: i64 = while x0 cond { .. -> x4 } body { .. -> x5 }` | a loop whose state `x3` is `x0` at first |
@@ -283,7 +284,8 @@ impl Printer<'_> {
         self.line(&format!("program ({})", list(&p.inputs, |a| self.array_decl(a))));
         for (k, site) in p.sites.iter().enumerate() {
             let at = site.at.map(|at| format!(" // {at}")).unwrap_or_default();
-            self.line(&format!("site {k} = {:?}{at}", site.name));
+            let proved = if site.proved { " proved" } else { "" };
+            self.line(&format!("site {k} = {:?}{proved}{at}", site.name));
         }
         for (k, a) in p.literals.iter().enumerate() {
             self.line(&format!("literal {k} = {}", literal(a)));

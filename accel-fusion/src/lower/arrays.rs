@@ -44,7 +44,7 @@ impl Lower {
         Tree::of(t, &mut || self.array(infos.next().expect("as many arrays as the type has")))
     }
     fn site(&mut self, name: &'static str, at: Src) -> SiteId {
-        self.program.sites.push(Site { name, at });
+        self.program.sites.push(Site { name, at, proved: false });
         self.program.sites.len() - 1
     }
     fn stmt(&mut self, op: Op, site: SiteId) {

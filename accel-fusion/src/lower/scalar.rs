@@ -127,7 +127,7 @@ impl<'a> Scalars<'_, X<'a>> {
                 let to = registers(b, t.raw());
                 let array = self.arrays.get(a).leaf();
                 let site = self.sites.len();
-                self.sites.push(Site { name: "index", at: *at });
+                self.sites.push(Site { name: "index", at: *at, proved: false });
                 b.emit(Instr::Read { to: to.leaves(), array, index, site, inside: false });
                 to
             }

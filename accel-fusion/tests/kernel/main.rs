@@ -1,6 +1,7 @@
 //! Kernel programs: their text, the verifier, the evaluator, and what lowering makes.
 
 mod agree;
+mod checks;
 mod eval;
 mod stats;
 mod strip;

@@ -25,7 +25,7 @@ fn with_code(body: Code) -> Program {
             stmts: vec![Stmt { op: Op::Loop { to, extents: Code::default(), body }, site: 0 }],
         },
         results: vec![0],
-        sites: vec![Site { name: "generate", at: None }],
+        sites: vec![Site { name: "generate", at: None, proved: false }],
         ..Program::default()
     }
 }
