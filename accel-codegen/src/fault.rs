@@ -31,27 +31,62 @@ pub fn record_length(program: &Program) -> usize {
 
 /// The error that a record tells of. `statement` is the site of the statement that failed, `shape` that of an array.
 pub fn error(program: &Program, record: &[i64], statement: SiteId, shape: impl Fn(ArrayId) -> Vec<usize>) -> Error {
-    let (kind, site, what) = (record[0], record[1] as usize, record[2] as usize);
-    let op = program.sites[site].to_string();
-    let extents = |n: usize| record[3..3 + n].iter().map(|e| *e as usize).collect::<Vec<_>>();
-    match kind {
-        DIVISION => Error::DivisionByZero { op: DIVISIONS[what], within: format!(" in {op}") },
+    told(program, record, statement, shape)
+        .unwrap_or_else(|| Error::Internal(format!("generated code failed in an unknown way: {record:?}")))
+}
+
+/// `None` for a record that generated code does not leave: what a device hands back is not ours.
+fn told(program: &Program, record: &[i64], statement: SiteId, shape: impl Fn(ArrayId) -> Vec<usize>) -> Option<Error> {
+    let number = |k: usize| usize::try_from(*record.get(k)?).ok();
+    let (kind, site, what) = (*record.first()?, number(1)?, number(2)?);
+    let numbers = |n: usize| record.get(3..n.checked_add(3)?);
+    let extents = |n: usize| Some(numbers(n)?.iter().map(|e| *e as usize).collect::<Vec<_>>());
+    let array = |a: usize| program.arrays.get(a);
+    let at = program.sites.get(site)?;
+    let op = at.to_string();
+    Some(match kind {
+        DIVISION => Error::DivisionByZero { op: DIVISIONS.get(what)?, within: format!(" in {op}") },
         READ | TARGET => {
-            let unknown = kind == READ && program.sites[site].at.is_none();
-            let op = if unknown { format!("`index` in {}", program.sites[statement]) } else { op };
-            let rank = program.arrays[what].rank;
-            let error = Error::OutOfBounds { op, index: record[3..3 + rank].to_vec(), shape: shape(what) };
-            if program.sites[site].proved { machine::wrong_proof(&error) } else { error }
+            let unknown = kind == READ && at.at.is_none();
+            let op = if unknown { format!("`index` in {}", program.sites.get(statement)?) } else { op };
+            let index = numbers(array(what)?.rank)?.to_vec();
+            let error = Error::OutOfBounds { op, index, shape: shape(what) };
+            if at.proved { machine::wrong_proof(&error) } else { error }
         }
         NEGATIVE => Error::Shape {
             op,
             expected: "extents that are not negative".into(),
-            found: format!("{:?}", &record[3..3 + what]),
+            found: format!("{:?}", numbers(what)?),
         },
-        MEMORY => Error::Memory { op, shape: extents(what) },
+        MEMORY => Error::Memory { op, shape: extents(what)? },
         // The last extent is that of the rows: 0.
-        EMPTY => machine::empty_rows(program, site, &extents(what - 1)),
-        RESHAPE => machine::other_size(program, site, &shape(record[3] as usize), &shape(what)),
-        _ => Error::Internal("generated code failed in an unknown way".into()),
+        EMPTY => machine::empty_rows(program, site, &extents(what.checked_sub(1)?)?),
+        RESHAPE => {
+            array(what)?;
+            let new = number(3).filter(|a| array(*a).is_some())?;
+            machine::other_size(program, site, &shape(new), &shape(what))
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use accel_fusion::kernel::{ArrayInfo, Site};
+
+    #[test]
+    fn records_of_nothing_that_there_is() {
+        let sites = vec![Site { name: "map", at: None, proved: false }];
+        let program = Program { arrays: vec![ArrayInfo { rank: 2, columns: vec![] }], sites, ..Program::default() };
+        let error = |record: &[i64]| error(&program, record, 0, |_| vec![3, 4]).to_string();
+        assert_eq!(error(&[READ, 0, 0, 5, 6]), "`index` in `map`: index [5, 6] is outside the shape [3, 4]");
+        let far = i64::MAX;
+        for kind in [READ, TARGET, DIVISION, NEGATIVE, MEMORY, EMPTY, RESHAPE, STRIP, 99, -1] {
+            let records: [&[i64]; 5] =
+                [&[], &[kind], &[kind, far, 0, 0, 0], &[kind, 0, far, 0, 0], &[kind, -1, -1, 0, 0]];
+            records.iter().for_each(|r| assert!(error(r).contains("in an unknown way"), "{r:?}"));
+        }
+        assert!(error(&[READ, 0, 0, 5]).contains("in an unknown way"), "an index that is too short");
     }
 }
