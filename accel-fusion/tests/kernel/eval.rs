@@ -211,7 +211,7 @@ fn what_goes_wrong_is_an_error() {
         (loop_(count, "x2: i64 = -1; x1: i64 = a0[x2] @1"), "`inner` in `outer`: index [-1] is outside the shape [2]"),
         (
             loop_(count, "x2: i64 = 2; x1: i64 = a0[x2] @0 inside"),
-            "internal error: an index said to be inside: `outer`: index [2] is outside the shape [2]",
+            "internal error: the compiler took an index for inside that is not, please report it: `outer`: index [2] is outside the shape [2]",
         ),
         (
             "a1: Array2<i64> = reshape a0 @1 extents () { x0: i64 = 3 -> x0, x0 } -> a1".into(),
