@@ -50,7 +50,7 @@ fn vectors_of_special_extents() {
     let moved = afun(|xs: V| {
         let n = xs.len();
         let (a, b) = (take(3, xs), drop(2, xs));
-        (zip_with(|x, y| x * 2.0 + y, a, b), reverse(xs), concat(xs, b), backpermute(n * 2, |i| i / 2, xs))
+        (zip_with_min(|x, y| x * 2.0 + y, a, b), reverse(xs), concat(xs, b), backpermute(n * 2, |i| i / 2, xs))
     });
     let folded = afun(|xs: V| {
         let best =
@@ -91,8 +91,8 @@ fn matrices_of_special_extents() {
 #[test]
 fn extents_that_differ() {
     let f = afun(|a: M, b: M| {
-        let both = zip_with(|x, y| x - y, a, transpose(b));
-        (both, sum(zip_with(|x, y| x * y, both, a)), zip(a, b))
+        let both = zip_with_min(|x, y| x - y, a, transpose(b));
+        (both, sum(zip_with_min(|x, y| x * y, both, a)), zip_min(a, b))
     });
     for (n, m, k, l) in [(3, 4, 4, 3), (3, 4, 3, 4), (0, 4, 4, 1), (5, 1, 1, 2), (1, 0, 1, 0)] {
         everywhere(&f, (&matrix(n, m), &matrix(k, l)));

@@ -8,6 +8,7 @@ use accel_core::error::Result;
 use accel_core::prelude::Scalar;
 use accel_core::surface::{Exp, IntoExp, transform_exp};
 use accel_core::types::{Arrays, Elt, Floating};
+use std::panic::Location;
 use std::sync::Arc;
 
 /// The gradient of a program whose result is one floating-point number.
@@ -31,18 +32,22 @@ pub fn value_and_grad<A: Arrays, T: Floating>(prog: &Afun<A, Scalar<T>>) -> Afun
 
 /// The vector-Jacobian product of a program with any result.
 ///
-/// It takes the argument and the adjoint of the result to the adjoint of the argument. The adjoint given must have the shapes
-/// of the result, which is not checked. Errors as for [`grad`].
+/// It takes the argument and the adjoint of the result to the adjoint of the argument. An adjoint that has not the shapes of the
+/// result is an error when the program runs. Other errors as for [`grad`].
+#[track_caller]
 pub fn vjp<A: Arrays, R: Arrays>(prog: &Afun<A, R>) -> Afun<(A, R), A> {
-    derived(prog, |p| reverse_mode(p, Reverse::Pullback))
+    let at = Some(Location::caller());
+    derived(prog, |p| reverse_mode(p, Reverse::Pullback { at }))
 }
 
 /// The Jacobian-vector product of a program: results and directional derivatives.
 ///
-/// It takes the argument and a tangent of the same shapes, which is not checked, to the result and its tangent. Forward mode;
-/// covers the whole language.
+/// It takes the argument and a tangent of the same shapes to the result and its tangent. A tangent of other shapes is an error when
+/// the program runs. Forward mode; covers the whole language.
+#[track_caller]
 pub fn jvp<A: Arrays, R: Arrays>(prog: &Afun<A, R>) -> Afun<(A, A), (R, R)> {
-    derived(prog, forward_mode)
+    let at = Some(Location::caller());
+    derived(prog, |p| forward_mode(p, at))
 }
 
 /// Transforms the typed program; mistakes are kept.

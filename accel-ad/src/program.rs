@@ -1,6 +1,6 @@
 //! Derivatives of whole programs.
 
-use crate::array::code::{ACode, from_tangent, to_tangent, total};
+use crate::array::code::{ACode, from_tangent, given, to_tangent, total};
 use crate::array::dual::{ADual, reverse};
 use crate::array::forward::forward;
 use crate::array::label::label;
@@ -19,7 +19,10 @@ pub enum Reverse {
     /// `x -> (y, dx)` for a result that is one floating-point number.
     ValueAndGradient,
     /// `(x, dy) -> dx`
-    Pullback,
+    Pullback {
+        /// Where the user asks for it.
+        at: Src,
+    },
 }
 
 /// The reverse-mode derivative of a program.
@@ -32,7 +35,7 @@ pub fn reverse_mode(p: &Program, mode: Reverse) -> Result<Program> {
         let p = p.open(a, r);
         let d = match mode {
             Reverse::Gradient | Reverse::ValueAndGradient => gradient(&p.arg, &p.body, mode)?,
-            Reverse::Pullback => pullback(&p.arg, &p.body)?,
+            Reverse::Pullback { at } => pullback(&p.arg, &p.body, at)?,
         };
         finished("ad", &d)?;
         Ok(d)
@@ -71,7 +74,7 @@ fn gradient<'p, 'r>(arg: &Ty<X<'p>>, body: &Body<'p, 'r>, mode: Reverse) -> Resu
     })
 }
 
-fn pullback<'p, 'r>(arg: &Ty<X<'p>>, body: &Body<'p, 'r>) -> Result<Program> {
+fn pullback<'p, 'r>(arg: &Ty<X<'p>>, body: &Body<'p, 'r>, at: Src) -> Result<Program> {
     fresh5(|k1, k2, m, s, k| {
         let both = Ty::pair(arg, body.ty());
         let v = Idx::zero(&both);
@@ -79,7 +82,8 @@ fn pullback<'p, 'r>(arg: &Ty<X<'p>>, body: &Body<'p, 'r>) -> Result<Program> {
         let dy = x.code.emit(&to_tangent(&Acc::var(&v).snd()).weaken(&x.up), k2);
         let env = Env::empty().push(&dy.up.at(&x.var), arg);
         let primal = label(body, &env, &dy.code, m);
-        let seed = primal.code.emit(&Acc::var(&primal.up.at(&dy.var)), s);
+        let dy = Acc::var(&primal.up.at(&dy.var));
+        let seed = given(&primal.code, &Acc::var(&primal.var), &dy, ("vjp", at), s);
         let mut adj = Contributions::new(primal.code.size, seed.code.size);
         adj.add(&primal.var, &Part::var(&seed.var));
         let mut st = reverse(&primal.code.tele, ADual { code: seed.code, adj, emb: seed.up }, k)?;
@@ -88,18 +92,18 @@ fn pullback<'p, 'r>(arg: &Ty<X<'p>>, body: &Body<'p, 'r>) -> Result<Program> {
     })
 }
 
-/// The forward-mode derivative `(x, dx) -> (y, dy)` of a program.
+/// The forward-mode derivative `(x, dx) -> (y, dy)` of a program, which the user asks for at `at`.
 ///
 /// # Errors
 /// Only `Error::Internal`, if a broken tree is found (in debug builds).
-pub fn forward_mode(p: &Program) -> Result<Program> {
+pub fn forward_mode(p: &Program, at: Src) -> Result<Program> {
     let _span = tracing::debug_span!("forward mode").entered();
     fresh5(|a, r, k1, k2, m| {
         let p = p.open(a, r);
         let both = Ty::pair(&p.arg, &p.arg);
         let v = Acc::var(&Idx::zero(&both));
         let x = ACode::start(Size::nil().push()).emit(&v.fst(), k1);
-        let dx = x.code.emit(&to_tangent(&v.snd()).weaken(&x.up), k2);
+        let dx = given(&x.code, &Acc::var(&x.var), &to_tangent(&v.snd()).weaken(&x.up), ("jvp", at), k2);
         let arrays = Duals::empty().push(&dx.up.at(&x.var), &Part::var(&dx.var));
         let f = forward(&p.body, &arrays, &dx.code, m);
         let dy = from_tangent(&f.tangent(), p.body.ty());

@@ -1,7 +1,8 @@
 //! The record that generated code leaves when it fails: `[kind, site, what, numbers..]`.
 
 use accel_core::error::Error;
-use accel_fusion::kernel::{ArrayId, Program, SiteId, machine};
+use accel_core::repr::Agreement;
+use accel_fusion::kernel::{ArrayId, Block, Op, Program, SiteId, Stmt, machine};
 
 /// An index outside of an array that is read: the site of the read, the array, the index.
 pub const READ: i64 = 1;
@@ -19,6 +20,8 @@ pub const EMPTY: i64 = 6;
 pub const RESHAPE: i64 = 7;
 /// A strip that would take too much memory: the statements have to be executed one by one, by the program without strips.
 pub const STRIP: i64 = 8;
+/// Shapes that do not agree: the site of the statement, what is demanded (a position in [`Agreement::ALL`]), both ranks, both shapes.
+pub const AGREE: i64 = 9;
 
 /// The names of the operations that can divide by zero.
 pub const DIVISIONS: [&str; 4] = ["/", "%", "div_euclid", "rem_euclid"];
@@ -26,7 +29,22 @@ pub const DIVISIONS: [&str; 4] = ["/", "%", "div_euclid", "rem_euclid"];
 /// How many numbers a record has.
 pub fn record_length(program: &Program) -> usize {
     // Extents of rows have one more than those of their results.
-    4 + program.arrays.iter().map(|a| a.rank).max().unwrap_or(0)
+    let shape = 4 + program.arrays.iter().map(|a| a.rank).max().unwrap_or(0);
+    shape.max(5 + agreement(&program.body))
+}
+
+/// The most extents that a statement compares.
+fn agreement(b: &Block) -> usize {
+    let of = |s: &Stmt| match &s.op {
+        Op::Agree { left, right, .. } => left.results.len() + right.results.len(),
+        op => op.blocks().into_iter().map(agreement).max().unwrap_or(0),
+    };
+    b.stmts.iter().map(of).max().unwrap_or(0)
+}
+
+/// The number that a record has for what is demanded.
+pub fn agreement_number(agreement: Agreement) -> usize {
+    Agreement::ALL.iter().position(|a| *a == agreement).unwrap_or_default()
 }
 
 /// The error that a record tells of. `statement` is the site of the statement that failed, `shape` that of an array.
@@ -66,6 +84,11 @@ fn told(program: &Program, record: &[i64], statement: SiteId, shape: impl Fn(Arr
             let new = number(3).filter(|a| array(*a).is_some())?;
             machine::other_size(program, site, &shape(new), &shape(what))
         }
+        AGREE => {
+            let (agreement, ranks) = (*Agreement::ALL.get(what)?, [number(3)?, number(4)?]);
+            let (left, rest) = record.get(5..)?.split_at_checked(ranks[0])?;
+            agreement.violated(op, left, rest.get(..ranks[1])?)
+        }
         _ => return None,
     })
 }
@@ -82,7 +105,7 @@ mod tests {
         let error = |record: &[i64]| error(&program, record, 0, |_| vec![3, 4]).to_string();
         assert_eq!(error(&[READ, 0, 0, 5, 6]), "`index` in `map`: index [5, 6] is outside the shape [3, 4]");
         let far = i64::MAX;
-        for kind in [READ, TARGET, DIVISION, NEGATIVE, MEMORY, EMPTY, RESHAPE, STRIP, 99, -1] {
+        for kind in [READ, TARGET, DIVISION, NEGATIVE, MEMORY, EMPTY, RESHAPE, STRIP, AGREE, 99, -1] {
             let records: [&[i64]; 5] =
                 [&[], &[kind], &[kind, far, 0, 0, 0], &[kind, 0, far, 0, 0], &[kind, -1, -1, 0, 0]];
             records.iter().for_each(|r| assert!(error(r).contains("in an unknown way"), "{r:?}"));

@@ -131,7 +131,12 @@ impl Kernels<'_> {
                 }
             }
             Op::Permute { .. } => self.permute(s),
-            Op::Literal { .. } | Op::Loop { .. } | Op::Reshape { .. } | Op::If { .. } | Op::While { .. } => {}
+            Op::Literal { .. }
+            | Op::Loop { .. }
+            | Op::Reshape { .. }
+            | Op::Agree { .. }
+            | Op::If { .. }
+            | Op::While { .. } => {}
         }
     }
 

@@ -9,7 +9,8 @@ pub use crate::surface::{
     imap, index_head, index_tail, indexed, init, intersect, iota, lit, map, matmul, matvec, maximum, maximum_all,
     minimum, minimum_all, pair, permute, product, product_all, replicate, replicate_inner, reshape, reverse, scanl,
     scanl_ex, scanl1, scanr, scanr_ex, scanr1, scatter, shape, size, slice, slice_inner, snd, snoc, sum, sum_all, tail,
-    take, the, transpose, unit, unzip, unzip3, use_, while_, zip, zip_with, zip_with3, zip3,
+    take, the, transpose, unit, unzip, unzip3, use_, while_, zip, zip_min, zip_with, zip_with_min, zip_with3,
+    zip_with3_min, zip3, zip3_min,
 };
 pub use crate::types::{
     Arrays, Bits, Dim0, Dim1, Dim2, Dim3, Dim4, Dim5, Dim6, Elt, Floating, Inputs, Integral, Num, Numbers, Primitive,

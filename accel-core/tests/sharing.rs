@@ -197,8 +197,10 @@ fn shared_arrays_are_defined_and_their_tuples_are_not_copied() {
         let zs = zip_with(|x, y| x * y, xs, ys);
         (map(|z| z + 1.0, zs), sum(zs))
     }), @r"
-        let a1 = zip_with (\x0 x1 -> x0 * x1) a0.0 a0.1
-        (map (\x0 -> x0 + 1.0) a1, fold (\x0 x1 -> x0 + x1) 0.0 a1)
+        let a1 = a0.1
+        let a2 = a0.0
+        let a3 = zip_with (\x0 x1 -> x0 * x1) a2 (agree [all zip_with] (shape a2) (shape a1) a1)
+        (map (\x0 -> x0 + 1.0) a3, fold (\x0 x1 -> x0 + x1) 0.0 a3)
     ");
 }
 
@@ -242,7 +244,7 @@ fn array_loops_see_what_is_around_them() {
           (\a2 ->
             let a3 = fold (\x0 x1 -> x0 + x1) 0.0 (reshape [(shape a2).1] a2)
             generate () (\x0 -> a3[] < 1.0))
-          (\a2 -> zip_with (\x0 x1 -> x0 + x1) a2 a1)
+          (\a2 -> zip_with (\x0 x1 -> x0 + x1) a2 (agree [all zip_with] (shape a2) (shape a1) a1))
           a0
     ");
 }

@@ -212,6 +212,8 @@ impl<'a> Run<'a> {
             }
             Op::Permute { to, defaults, .. } => self.permute(s, *to, *defaults, space)?,
             // The elements are shared, not copied.
+            // `find_extents` has compared the shapes.
+            Op::Agree { .. } => {}
             Op::Reshape { to, from, .. } => self.put(*to, self.arrays[*from].clone()),
             Op::If { to, cond, then, otherwise } => {
                 let chosen = machine::truth(self.values(cond, s.site)?[0])?;

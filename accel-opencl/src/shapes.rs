@@ -92,6 +92,10 @@ impl Run<'_> {
                 self.set_extents(*to, numbers(&new))?;
                 Ok(None)
             }
+            Op::Agree { agreement, left, right } => {
+                machine::check_agreement(&self.code.program, self, *agreement, [left, right], s.site)?;
+                Ok(None)
+            }
             Op::Strip { len, body, .. } => {
                 let len = self.evaluate(len, s.site)?;
                 body.stmts.iter().try_for_each(|inner| self.inner_extents(inner))?;

@@ -27,6 +27,21 @@ impl<'a> Suite<'a> {
         self.near(0.0, prog, inputs, expected);
     }
 
+    /// The program fails because of shapes, and the message is `expected`, without the column of the place.
+    #[track_caller]
+    pub fn fails<A: Arrays, R: Arrays>(&self, prog: Afun<A, R>, inputs: impl Inputs<A>, expected: &str) {
+        self.count.set(self.count.get() + 1);
+        match run_with(self.backend, &prog, inputs) {
+            Ok(_) => panic!("no error, expected: {expected}\nin {prog}"),
+            Err(e) => {
+                let text = e.to_string();
+                let (place, rest) = text.split_once(": expected").unwrap_or((&text, ""));
+                let line = place.rsplit_once(':').map_or(place, |(line, _column)| line);
+                assert_eq!(format!("{line}: expected{rest}"), expected, "in {prog}");
+            }
+        }
+    }
+
     /// What the program computes differs from `expected` by `tolerance` at most, relative to the larger of 1 and the
     /// expected number.
     #[track_caller]

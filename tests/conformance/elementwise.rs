@@ -27,7 +27,7 @@ fn maps<Sh: Shape, T: Sample>(t: &Suite) {
     }
 }
 
-/// Also of different extents, where the result has the smaller one in each dimension.
+/// Those that cut off also of different extents, where the result has the smaller one in each dimension.
 fn zips<Sh: Shape, T: Sample>(t: &Suite) {
     for extents in shapes_of::<Sh>() {
         let longer: Vec<usize> = extents.iter().enumerate().map(|(d, n)| n + (d + 1) % 2).collect();
@@ -36,10 +36,10 @@ fn zips<Sh: Shape, T: Sample>(t: &Suite) {
             let both: Vec<usize> = extents.iter().zip(&other).map(|(n, m)| *n.min(m)).collect();
             let (xs, ys) = (array::<Sh, T>(extents), other_array::<Sh, T>(&other, 1));
             let expected = tabulate::<Sh, T>(&both, |ix| T::combine(&at(&xs, ix), &at(&ys, ix)));
-            let prog = afun(|xs: Acc<Array<Sh, T>>, ys: Acc<Array<Sh, T>>| zip_with(T::combine_exp, xs, ys));
-            t.is(prog, (&xs, &ys), expected);
+            let prog = afun(|xs: Acc<Array<Sh, T>>, ys: Acc<Array<Sh, T>>| zip_with_min(T::combine_exp, xs, ys));
+            t.is(prog, (&xs, &ys), expected.clone());
             let pairs = tabulate::<Sh, (T, T)>(&both, |ix| (at(&xs, ix), at(&ys, ix)));
-            t.is(afun(|xs: Acc<Array<Sh, T>>, ys: Acc<Array<Sh, T>>| zip(xs, ys)), (&xs, &ys), pairs.clone());
+            t.is(afun(|xs: Acc<Array<Sh, T>>, ys: Acc<Array<Sh, T>>| zip_min(xs, ys)), (&xs, &ys), pairs.clone());
             let (left, right) = pairs.iter().unzip();
             let parts = (host::<Sh, T>(&both, left), host::<Sh, T>(&both, right));
             t.is(afun(|xys: Acc<Array<Sh, (T, T)>>| unzip(xys)), &pairs, parts);
@@ -47,11 +47,21 @@ fn zips<Sh: Shape, T: Sample>(t: &Suite) {
             let zs = array::<Sh, u8>(extents);
             let triples = tabulate::<Sh, (T, T, u8)>(&both, |ix| (at(&xs, ix), at(&ys, ix), at(&zs, ix)));
             let prog = afun(|xs: Acc<Array<Sh, T>>, ys: Acc<Array<Sh, T>>, zs: Acc<Array<Sh, u8>>| {
-                let triples = zip3(xs, ys, zs);
-                (triples, unzip3(triples).2, zip_with3(|x, y, z| (x, y, z), xs, ys, zs))
+                let triples = zip3_min(xs, ys, zs);
+                (triples, unzip3(triples).2, zip_with3_min(|x, y, z| (x, y, z), xs, ys, zs))
             });
             let third = tabulate::<Sh, u8>(&both, |ix| at(&zs, ix));
-            t.is(prog, (&xs, &ys, &zs), (triples.clone(), third, triples));
+            t.is(prog, (&xs, &ys, &zs), (triples.clone(), third, triples.clone()));
+            if other != *extents {
+                continue;
+            }
+            let prog =
+                afun(|xs: Acc<Array<Sh, T>>, ys: Acc<Array<Sh, T>>| (zip_with(T::combine_exp, xs, ys), zip(xs, ys)));
+            t.is(prog, (&xs, &ys), (expected, pairs));
+            let prog = afun(|xs: Acc<Array<Sh, T>>, ys: Acc<Array<Sh, T>>, zs: Acc<Array<Sh, u8>>| {
+                (zip3(xs, ys, zs), zip_with3(|x, y, z| (x, y, z), xs, ys, zs))
+            });
+            t.is(prog, (&xs, &ys, &zs), (triples.clone(), triples));
         }
     }
 }

@@ -15,6 +15,7 @@ mod rearranging;
 mod replicating;
 mod samples;
 mod scans;
+mod shapes;
 
 use accel::backend::Backend;
 use check::Suite;
@@ -29,6 +30,7 @@ const GROUPS: &[(&str, fn(&Suite))] = &[
     ("permute and scatter", permutes::all),
     ("rearranging", rearranging::all),
     ("replicate and slice", replicating::all),
+    ("shapes that agree", shapes::all),
     ("choices and loops", control::all),
     ("whole programs", programs::all),
     ("functions of numbers", calls::all),

@@ -79,10 +79,6 @@ fn one_after_the_other<Sh: Shape, T: Sample>(t: &Suite) {
             t.is(prog, (&xs, &ys), host::<Snoc<Sh>, T>(&both, joined));
         }
     }
-    // Outer dimensions are those that both have.
-    let (a, b) = (array::<Dim2, T>(&[3, 2]), other_array::<Dim2, T>(&[2, 1], 1));
-    let expected = tabulate::<Dim2, T>(&[2, 3], |ix| if ix[1] < 2 { at(&a, ix) } else { at(&b, &[ix[0], 0]) });
-    t.is(afun(|a: Acc<Matrix<T>>, b: Acc<Matrix<T>>| concat(a, b)), (&a, &b), expected);
 }
 
 fn transposes<T: Sample>(t: &Suite) {

@@ -81,7 +81,7 @@ fn map_() {
 
 #[test]
 fn zip_with_() {
-    smooth((Any, Any), |a: V, b: V| sum(zip_with(|x, y| x.sin() * (x + y).cos(), a, b)));
+    smooth((Any, Any), |a: V, b: V| sum(zip_with_min(|x, y| x.sin() * (x + y).cos(), a, b)));
 }
 
 #[test]

@@ -39,19 +39,19 @@ fn logsumexp3() {
 fn tuple1() {
     smooth(Any, |a: V| {
         let (b, _) = (map(|x| x * 2.0, a), map(|x| x + 3.0, a)).into_acc().unlift();
-        let (a1, a2, a3) = (zip_with(|x, y| x.sin() * y, b, a), a, b).into_acc().unlift();
-        map(|x| x + 5.0, sum(zip_with(|(x, y), z| x + y * z, zip(a1, a2), a3)))
+        let (a1, a2, a3) = (zip_with_min(|x, y| x.sin() * y, b, a), a, b).into_acc().unlift();
+        map(|x| x + 5.0, sum(zip_with_min(|(x, y), z| x + y * z, zip_min(a1, a2), a3)))
     });
 }
 
 #[test]
 fn tuple2() {
     kinked((Any, Any), |a: V, b: V| {
-        let (a1, a2) = (b, zip_with(|x, y| x * y, a, b)).into_acc().unlift();
-        let (b1, b2) = (zip_with(|x, y| x + y, a2, b), a1).into_acc().unlift();
-        let (c1, c2) = (b2, zip_with(|x, y| x + y, a1, b2)).into_acc().unlift();
+        let (a1, a2) = (b, zip_with_min(|x, y| x * y, a, b)).into_acc().unlift();
+        let (b1, b2) = (zip_with_min(|x, y| x + y, a2, b), a1).into_acc().unlift();
+        let (c1, c2) = (b2, zip_with_min(|x, y| x + y, a1, b2)).into_acc().unlift();
         let (d1, d2) = (sum(c2), sum(b1)).into_acc().unlift();
-        zip_with(|x, (y, z)| (y * z).ln() + x, d1, zip(d2, sum(c1)))
+        zip_with_min(|x, (y, z)| (y * z).ln() + x, d1, zip_min(d2, sum(c1)))
     });
 }
 
@@ -71,7 +71,7 @@ fn tuple3() {
             (backpermute((4, 4), |(i, j)| i * j % a2.shape(), a2), slice((All, 0), a1)),
         )
         .unlift();
-        sum(zip_with(|x, y| x + y, b2, sum(b1)))
+        sum(zip_with_min(|x, y| x + y, b2, sum(b1)))
     });
 }
 

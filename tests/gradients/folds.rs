@@ -123,8 +123,8 @@ fn a_product_of_matrices() {
     let times = |(a, b, c, d): M2, (e, f, g, h): M2| (a * e + b * g, a * f + b * h, c * e + d * g, c * f + d * h);
     let matrix = |x: Exp<f64>, y: Exp<f64>| ((x * 0.1).cos(), y * 0.1, x * y * 0.02, (y * 0.1).sin());
     let entries = |(a, b, c, d): M2| a + b * 2.0 - c * 3.0 + d * d;
-    smooth((Any, Any), move |a: V, b: V| map(entries, fold(times, (1.0, 0.0, 0.0, 1.0), zip_with(matrix, a, b))));
-    smooth((NonEmpty, NonEmpty), move |a: V, b: V| map(entries, fold1(times, zip_with(matrix, a, b))));
+    smooth((Any, Any), move |a: V, b: V| map(entries, fold(times, (1.0, 0.0, 0.0, 1.0), zip_with_min(matrix, a, b))));
+    smooth((NonEmpty, NonEmpty), move |a: V, b: V| map(entries, fold1(times, zip_with_min(matrix, a, b))));
     smooth(Even, move |a: V| {
         let rows = two_rows(a);
         sum(map(entries, fold(times, (1.0, 0.0, a.len().cast::<f64>(), 1.0), zip_with(matrix, rows, rows))))

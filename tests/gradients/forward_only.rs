@@ -42,7 +42,7 @@ fn scans() {
 fn scans_of_rows_and_tuples() {
     forward_only(Even, "scan", |a: V| scanl(|x, y| x * y, 1.0, reshape((2, a.shape() / 2), a)));
     // A linear recurrence: the composition of the functions u x + v.
-    forward_only((BelowOne, Any), "scan", |a: V, b: V| scanl1(|(u, v), (s, t)| (u * s, v * s + t), zip(a, b)));
+    forward_only((BelowOne, Any), "scan", |a: V, b: V| scanl1(|(u, v), (s, t)| (u * s, v * s + t), zip_min(a, b)));
     forward_only((NonEmpty, Any), "scan", |a: V, b: V| scanl(|x, y| x + y * a.at(0), the(sum(a)), b));
 }
 

@@ -18,7 +18,7 @@ fn elements<P: Predicate>(range: P, f: Fun1) {
 }
 
 fn pairs<P: Predicate, Q: Predicate>(ranges: (P, Q), f: Fun2) {
-    smooth(ranges, move |a: V, b: V| sum(map(|y| y * 1.5, zip_with(f, a, b))));
+    smooth(ranges, move |a: V, b: V| sum(map(|y| y * 1.5, zip_with_min(f, a, b))));
 }
 
 macro_rules! functions {
@@ -88,7 +88,7 @@ fn with_kinks<I: Refined<Arrays = Vector<f64>>>(range: I, f: Fun1) {
 
 /// The same of two vectors with frequent ties.
 fn with_ties(f: Fun2) {
-    kinked((FewValues, FewValues), move |a: V, b: V| sum(zip_with(f, a, b)));
+    kinked((FewValues, FewValues), move |a: V, b: V| sum(zip_with_min(f, a, b)));
 }
 
 functions! {

@@ -54,7 +54,7 @@ fn complex(re: Exp<f64>, im: Exp<f64>) -> ComplexExp {
 #[test]
 fn products_of_complex_numbers() {
     smooth((NonEmpty, NonEmpty), |a: V, b: V| {
-        let numbers = zip_with(|x, y| complex(x * 0.2, y * 0.2), a, b);
+        let numbers = zip_with_min(|x, y| complex(x * 0.2, y * 0.2), a, b);
         map(|c: ComplexExp| c.re + c.im * 2.0, fold1(|x, y| x * y, numbers))
     });
 }
@@ -62,7 +62,7 @@ fn products_of_complex_numbers() {
 #[test]
 fn sums_of_complex_numbers() {
     smooth((Any, Any), |a: V, b: V| {
-        let numbers = zip_with(complex, a, b);
+        let numbers = zip_with_min(complex, a, b);
         let total = fold(|x, y| x + y, complex(0.0.to_exp(), 1.0.to_exp()), map(|z: ComplexExp| z * z, numbers));
         map(|c: ComplexExp| c.re * c.im, total)
     });
@@ -71,7 +71,7 @@ fn sums_of_complex_numbers() {
 #[test]
 fn arrays_of_records() {
     jacobian((Any, AllNonZero), |a: V, b: V| {
-        let readings = zip_with(
+        let readings = zip_with_min(
             |x, y| ReadingExp { value: x * y, count: x.cast::<i64>(), point: complex(y, x) * complex(x, y) },
             a,
             b,

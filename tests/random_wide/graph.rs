@@ -242,6 +242,9 @@ fn renamed(op: &Op, get: &dyn Fn(NodeId) -> NodeId, elems: &[&Elem]) -> Op {
         Op::ASnd(a) => Op::ASnd(get(*a)),
         Op::Generate(sh, f) => Op::Generate(get(*sh), lam(f)),
         Op::Map(f, a) => Op::Map(lam(f), get(*a)),
+        Op::Agree { agreement, left, right, a } => {
+            Op::Agree { agreement: *agreement, left: get(*left), right: get(*right), a: get(*a) }
+        }
         Op::ZipWith(f, a, b) => Op::ZipWith(lam(f), get(*a), get(*b)),
         Op::Fold(f, z, a) => Op::Fold(lam(f), get(*z), get(*a)),
         Op::Fold1(f, a) => Op::Fold1(lam(f), get(*a)),

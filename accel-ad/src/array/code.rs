@@ -3,6 +3,7 @@
 use crate::parts::{Live, live};
 use crate::terms::{fun1, plus, zero};
 use accel_core::ast::*;
+use accel_core::repr::Agreement;
 
 /// Definitions that lead from the environment `B` to `A`.
 pub struct ACode<B, A> {
@@ -68,6 +69,35 @@ pub fn zeros<A, R>(a: &Acc<A, R>) -> Acc<A, Tan<R>> {
         }
         TyView::Unit(q) => Acc::unit().cast(eq_tan(q).then(tan_unit()).sym()),
         TyView::Scalar(_) => unreachable!("array code has no scalar values"),
+    })
+}
+
+/// Code for a tangent of `value` that a user gives to the derivative `user`: an error where its shapes are not those of `value`.
+pub fn given<'m, B, A, R>(
+    code: &ACode<B, A>,
+    value: &Acc<A, R>,
+    d: &Acc<A, Tan<R>>,
+    (user, at): (&'static str, Src),
+    m: Guard<'m>,
+) -> AEmitted<'m, B, A, Tan<R>> {
+    fresh3(|n, j, k| match value.ty().view(n) {
+        TyView::Arr(sh, _, q) if sh.raw().width() > 0 => {
+            let x = code.emit(&value.cast(q), j);
+            let dx = x.code.emit(&d.cast(eq_tan(q).then(tan_arr())).weaken(&x.up), k);
+            let (shape, own) = (Exp::shape(&dx.up.at(&x.var)), Exp::shape(&dx.var));
+            let checked = Acc::agree(Agreement::All, user, &shape, &own, &Acc::var(&dx.var), at);
+            let all = dx.code.emit(&checked.cast(tan_arr().sym().then(eq_tan(q.sym()))), m);
+            AEmitted { up: x.up.then(&dx.up).then(&all.up), code: all.code, var: all.var }
+        }
+        TyView::Pair(_, _, q) => {
+            let (value, d) = (value.cast(q), d.cast(eq_tan(q).then(tan_pair())));
+            let a = given(code, &value.fst(), &d.fst(), (user, at), j);
+            let b = given(&a.code, &value.snd().weaken(&a.up), &d.snd().weaken(&a.up), (user, at), k);
+            let both = Acc::pair(&Acc::var(&b.up.at(&a.var)), &Acc::var(&b.var));
+            let all = b.code.emit(&both.cast(tan_pair().sym().then(eq_tan(q.sym()))), m);
+            AEmitted { up: a.up.then(&b.up).then(&all.up), code: all.code, var: all.var }
+        }
+        TyView::Arr(..) | TyView::Unit(_) | TyView::Scalar(_) => code.emit(d, m),
     })
 }
 

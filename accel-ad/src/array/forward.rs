@@ -196,6 +196,14 @@ fn forward_<'m, 'z, 'a, 'b, 'r>(
                 });
                 a.then_both(&Acc::map(&value, &x, at).cast(eq.sym()), tan, m)
             }
+            // The tangent has the shape of the value.
+            AccOp::Agree { agreement, user, left, right, a, eq } => {
+                let a = forward(&a, arrays, code, p);
+                let arrays = arrays.weaken(&a.up);
+                let (left, right) = (rename_arrays(&left, &arrays.values), rename_arrays(&right, &arrays.values));
+                let value = Acc::agree(agreement, user, &left, &right, &Acc::var(&a.var), at);
+                a.then(&value.cast(eq.sym()), &a.tan.cast(eq_tan(eq.sym())), m)
+            }
             AccOp::ZipWith { f, a, b, eq } => {
                 let (a, b, arrays) = both(&a, &b, arrays, code, r);
                 let (ta, tb) = (a.var.ty().sh_elt().1, b.var.ty().sh_elt().1);

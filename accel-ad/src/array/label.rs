@@ -62,6 +62,10 @@ fn label_<'m, 'a, 'b, 'z, 'r>(
                 let (a, b, _) = both(&a, &b, env, code, r);
                 then(&b, &Acc::pair(&Acc::var(&a), &Acc::var(&b.var)).cast(eq.sym()), m)
             }
+            AccOp::Agree { agreement, user, left, right, a, eq } => one(&a, env, code, m, |c, a| {
+                let agreed = Acc::agree(agreement, user, &c.exp(&left), &c.exp(&right), &a, at);
+                agreed.cast(eq.sym())
+            }),
             AccOp::ZipWith { f, a, b, eq } => {
                 let (a, b, env) = both(&a, &b, env, code, r);
                 let f = Moved(&env).fun2(&f);

@@ -107,6 +107,11 @@ pub fn step<'m, B, A, A2, R>(
                 let s = res.st.contribute(&a, &da, l);
                 Ok(s.st.scatter(&sites, &s.up.at(&res.val), &fun1(&pair, |x| x.snd()), m).0)
             }
+            // The primal program checks.
+            AccOp::Agree { a, eq, .. } => {
+                st.adj.add(&label(&a)?, &d.cast(eq_tan(eq)));
+                Ok(st.rename(m).0)
+            }
             AccOp::ZipWith { f, a, b, eq } => {
                 let (a, b, d) = (label(&a)?, label(&b)?, single(&d.cast(eq_tan(eq)))?);
                 let ((sh, ta), tb) = (a.ty().sh_elt(), b.ty().sh_elt().1);

@@ -21,7 +21,7 @@ use crate::layout::Layout;
 use crate::liveness::{Block, Step, code_reads};
 use crate::module::has_all;
 use crate::ops::{self, Declarations};
-use accel_core::repr::{MAX_EXTENT, checked_size};
+use accel_core::repr::{Agreement, MAX_EXTENT, checked_size};
 use accel_fusion::kernel::{ArrayId, Code, Op, Program, Rows};
 use std::fmt::Write;
 
@@ -112,6 +112,7 @@ impl Host<'_> {
             Op::Scan { to, extents, rows, .. } => self.scan(s, *to, extents, rows),
             Op::Permute { to, defaults, extents, .. } => self.permute(s, *to, *defaults, extents),
             Op::Reshape { to, from, extents } => self.reshape(*to, *from, extents),
+            Op::Agree { agreement, left, right } => self.agree(*agreement, left, right),
             Op::If { to, cond, then, otherwise } => self.if_(s, to, cond, [&then.1, &otherwise.1]),
             Op::While { to, init, cond, body } => self.while_(s, to, init, cond.1, &body.1),
             Op::Strip { to, len, body } => self.strip(s, to, len, body),
@@ -224,6 +225,22 @@ impl Host<'_> {
                 self.make(c, "1", t, "e", rank);
             }
             self.copy(c, f, t);
+        }
+    }
+
+    fn agree(&mut self, agreement: Agreement, left: &Code, right: &Code) {
+        let ranks = [left, right].map(|code| code.results.len());
+        let mut record: Vec<String> = ranks.iter().map(usize::to_string).collect();
+        for ((name, code), rank) in [("s", left), ("t", right)].into_iter().zip(ranks) {
+            let extents: Vec<_> = (0..rank).map(|k| format!("{name}[{k}]")).collect();
+            self.w.line(format!("i64 {name}[{}];", rank.max(1)));
+            self.values(code, &extents);
+            record.extend(extents);
+        }
+        let pairs = agreement.pairs(ranks[0], ranks[1]).unwrap_or_default();
+        let differ: Vec<_> = pairs.iter().map(|(i, j)| format!("s[{i}] != t[{j}]")).collect();
+        if !differ.is_empty() {
+            self.w.fault(&differ.join(" || "), fault::AGREE, self.w.site, fault::agreement_number(agreement), &record);
         }
     }
 

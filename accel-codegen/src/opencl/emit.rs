@@ -145,7 +145,7 @@ impl Emitter<'_> {
             }
             Op::Permute { .. } => Permutation::new(self, s).map(Plan::Permute),
             Op::Strip { to, len, body } => Some(Plan::Strip(Strips::new(self, s, to, len, body))),
-            Op::Literal { .. } | Op::Reshape { .. } | Op::If { .. } | Op::While { .. } => None,
+            Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } | Op::If { .. } | Op::While { .. } => None,
         }
     }
 

@@ -1,4 +1,15 @@
 //! Array computations: `Acc<A, R>` has type `R` (an array or a tuple of arrays) and free array variables in `A`.
+//!
+//! NOTE \[Shapes that agree\]: operations of users that combine arrays demand that their shapes agree. Only `agree` checks this: it is
+//! the identity on an array, which the operation then uses in place of the array, and an error where two shapes do not agree. So a check
+//! is part of what the array is: whoever uses its elements or its shape has it checked, in derivatives too, and where nobody does, there
+//! is no check. That the shape of `agree .. a` is that of `a` must not be used to ask `a` instead: the check would be lost. What a
+//! derivative makes itself combines arrays whose shapes agree by construction, with `zip_with`, which checks nothing.
+//!
+//! `agree` goes away where the shapes are visibly equal (`accel-fusion`, `simplify/rules/operations.rs`). What is left becomes a statement
+//! of the kernel program, which no pass may drop: only its block is executed or not. Nothing else relies on such a statement, so that it may
+//! be moved. Where the shapes are made of extents of arguments, the optimised program assumes that they agree, and has no check; if
+//! they do not, the general program reports it.
 
 use super::env::{Fam, Idx, Key, Ren, Weaken, idx, seal};
 use super::exp::{Exp, Fun1, Fun2, Src};
@@ -7,6 +18,7 @@ use super::slice::SliceSpec;
 use super::thin::{Link, Th, Th2};
 use super::ty::{Arr, Ty};
 use super::value::Literal;
+use crate::repr::Agreement;
 use frunk::{HCons, HNil};
 use std::marker::PhantomData;
 
@@ -114,8 +126,11 @@ macro_rules! acc_ops {
                     } ),*
                 }
             }
-            /// What messages and printers call it.
+            /// What messages call it.
             pub fn name(&self) -> &'static str {
+                if let AccOp::Agree { user, .. } = self {
+                    return user;
+                }
                 match self {
                     AccOp::Scan { dir: Dir::Right, .. } => "scanr",
                     AccOp::Scan1 { dir: Dir::Right, .. } => "scanr1",
@@ -129,18 +144,26 @@ macro_rules! acc_ops {
     (@raw fun1) => { Fun1<S, S, S> };
     (@raw fun2) => { Fun2<S, S, S, S> };
     (@raw dir) => { Dir };
+    (@raw agreement) => { Agreement };
+    (@raw word) => { &'static str };
     (@raw slice) => { SliceSpec<S, S, S> };
     (@view acc $f:ident $th:ident) => { $f.thin($th) };
     (@view dir $f:ident $th:ident) => { *$f };
+    (@view agreement $f:ident $th:ident) => { *$f };
+    (@view word $f:ident $th:ident) => { $f };
     (@view slice $f:ident $th:ident) => { $f.relabel() };
     (@view $code:ident $f:ident $th:ident) => { $f.athin($th) };
     (@erase dir $f:ident) => { *$f };
+    (@erase agreement $f:ident) => { *$f };
+    (@erase word $f:ident) => { $f };
     (@erase $kind:ident $f:ident) => { $f.relabel() };
     (@map acc $f:ident $m:ident) => { $m.acc($f) };
     (@map exp $f:ident $m:ident) => { $m.exp($f) };
     (@map fun1 $f:ident $m:ident) => { Fun1($m.exp(&$f.0)) };
     (@map fun2 $f:ident $m:ident) => { Fun2($m.exp(&$f.0)) };
     (@map dir $f:ident $m:ident) => { *$f };
+    (@map agreement $f:ident $m:ident) => { *$f };
+    (@map word $f:ident $m:ident) => { $f };
     (@map slice $f:ident $m:ident) => { $f.relabel() };
 }
 
@@ -159,6 +182,12 @@ acc_ops! {
     Generate "generate" { exp sh: Exp<HNil, A, X<'n>>, fun1 f: Fun1<A, X<'n>, Y<'n>>; R = Arr<X<'n>, Y<'n>> }
     /// `f` of every element.
     Map "map" { fun1 f: Fun1<A, W<'n>, Y<'n>>, acc a: Acc<A, Arr<X<'n>, W<'n>>>; R = Arr<X<'n>, Y<'n>> }
+    /// The array `a`, after a check that two shapes agree, on behalf of the operation that the user calls `user`: see NOTE [Shapes
+    /// that agree].
+    Agree "agree" {
+        agreement agreement: Agreement, word user: &'static str, exp left: Exp<HNil, A, Z<'n>>, exp right: Exp<HNil, A, W<'n>>,
+        acc a: Acc<A, Arr<X<'n>, Y<'n>>>; R = Arr<X<'n>, Y<'n>>
+    }
     /// `f` of the elements of two arrays, on the intersection of their shapes.
     ZipWith "zip_with" {
         fun2 f: Fun2<A, W<'n>, Z<'n>, Y<'n>>, acc a: Acc<A, Arr<X<'n>, W<'n>>>, acc b: Acc<A, Arr<X<'n>, Z<'n>>>;
@@ -332,6 +361,17 @@ impl<A, Sh, T> Acc<A, Arr<Sh, T>> {
     }
     pub fn map<P>(f: &Fun1<A, P, T>, a: &Acc<A, Arr<Sh, P>>, at: Src) -> Self {
         Self::new(RawAccOp::Map { f: f.relabel(), a: a.relabel() }, &a.sh_elt().0, f.0.ty(), at)
+    }
+    pub fn agree<L, M>(
+        agreement: Agreement,
+        user: &'static str,
+        left: &Exp<HNil, A, L>,
+        right: &Exp<HNil, A, M>,
+        a: &Self,
+        at: Src,
+    ) -> Self {
+        let op = RawAccOp::Agree { agreement, user, left: left.relabel(), right: right.relabel(), a: a.relabel() };
+        acc(AForm::Op(op), a.ty.clone(), at)
     }
     pub fn zip_with<P, Q>(f: &Fun2<A, P, Q, T>, a: &Acc<A, Arr<Sh, P>>, b: &Acc<A, Arr<Sh, Q>>, at: Src) -> Self {
         let op = RawAccOp::ZipWith { f: f.relabel(), a: a.relabel(), b: b.relabel() };

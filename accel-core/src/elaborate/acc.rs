@@ -8,7 +8,7 @@ use super::sharing::{Plan, Slots, plan};
 use crate::ast::*;
 use crate::error::Result;
 use crate::pass::finished;
-use crate::repr::{ArrayTuple, RawTy, ScalarType};
+use crate::repr::{Agreement, ArrayTuple, RawTy, ScalarType};
 use crate::surface::graph::{self, Lam, Node, NodeId, Op, Staged};
 use frunk::{HCons, HNil};
 use std::collections::HashMap;
@@ -169,6 +169,7 @@ impl<'s, 'a> Arrays<'s, 'a> {
             Op::ASnd(a) => self.snd(node, *a, m),
             Op::Generate(sh, f) => self.generate(n, *sh, f, m),
             Op::Map(f, a) => self.map(n, f, *a, m),
+            Op::Agree { agreement, left, right, a } => self.agree(n, *agreement, [*left, *right], *a, m),
             Op::ZipWith(f, a, b) => self.zip_with(n, f, *a, *b, m),
             Op::Fold(f, z, a) => self.fold(n, f, *z, *a, m),
             Op::Fold1(f, a) => self.fold1(n, f, *a, m),
@@ -313,6 +314,25 @@ impl<'s, 'a> Arrays<'s, 'a> {
             let a = self.array(self.graph.node(n), a, g)?;
             let f = self.fun1((n, 0), f, &a.elt, h)?;
             Ok(Acc::map(&f, &a.acc, self.at(n)).cast(name(m)))
+        })
+    }
+
+    fn agree<'m>(
+        self,
+        n: NodeId,
+        agreement: Agreement,
+        [left, right]: [NodeId; 2],
+        a: NodeId,
+        m: Guard<'m>,
+    ) -> Typed<'a, X<'m>> {
+        let node = self.graph.node(n);
+        fresh3(|g, h, i| {
+            let a = self.array(node, a, g)?;
+            let (left, right) = (self.extents((n, 0), left, h)?, self.extents((n, 1), right, i)?);
+            if agreement.pairs(left.ty().raw().width(), right.ty().raw().width()).is_none() {
+                return Err(internal(node, "shapes of other ranks"));
+            }
+            Ok(Acc::agree(agreement, node.name, &left, &right, &a.acc, self.at(n)).cast(name(m)))
         })
     }
 

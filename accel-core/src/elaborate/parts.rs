@@ -152,7 +152,7 @@ impl<'g> Graph<'g> {
         match &self.node(n).op {
             Op::APair(a, b) | Op::ZipWith(_, a, b) => parts.here(&[*a, *b]),
             Op::AFst(a) | Op::ASnd(a) | Op::Call(_, a) => parts.here(&[*a]),
-            Op::Map(_, a) | Op::Fold(_, _, a) | Op::Fold1(_, a) => parts.here(&[*a]),
+            Op::Map(_, a) | Op::Fold(_, _, a) | Op::Fold1(_, a) | Op::Agree { a, .. } => parts.here(&[*a]),
             Op::Scan { a, .. } | Op::Scan1 { a, .. } | Op::Replicate { a, .. } | Op::Slice { a, .. } => {
                 parts.here(&[*a])
             }
@@ -178,6 +178,7 @@ impl<'g> Graph<'g> {
             Op::Map(f, _) | Op::ZipWith(f, _, _) | Op::Fold1(f, _) | Op::Scan1 { f, .. } => vec![f.body],
             Op::Fold(f, z, _) | Op::Scan { f, z, .. } => vec![f.body, *z],
             Op::Permute { comb, index, .. } => vec![comb.body, index.body],
+            Op::Agree { left, right, .. } => vec![*left, *right],
             Op::Reshape(e, _) | Op::Replicate { slx: e, .. } | Op::Slice { slx: e, .. } | Op::Acond(e, _, _) => {
                 vec![*e]
             }

@@ -181,6 +181,10 @@ impl Compiler {
                 let (a, t) = self.array(a, env);
                 Op::Map { f: fun1(f, &t, env), a }
             }
+            AccOp::Agree { agreement, left, right, a, .. } => {
+                let (a, _) = self.array(a, env);
+                Op::Agree { agreement: *agreement, left: closed(left, env), right: closed(right, env), a }
+            }
             AccOp::ZipWith { f, a, b, .. } => {
                 let (a, ta) = self.array(a, env);
                 let (b, tb) = self.array(b, env);

@@ -1,6 +1,6 @@
 //! The array operations, each as a plain loop.
 
-use super::code::{Machine, bool, no_element, out_of_bounds};
+use super::code::{Machine, bool, int, no_element, out_of_bounds};
 use super::extents::{check_size, extents, for_each_index, offset, position};
 use super::plan::{Op, Place, Slots};
 use crate::ast::Dir;
@@ -21,6 +21,11 @@ pub fn compute(op: &Op, place: Place, slots: &Slots) -> Result<RawArray> {
         Op::Use(a) => check_size(place, &a.extents).map(|_| a.clone()),
         Op::Generate { sh, f } => generate(shape(sh)?, machine(f)?, &f.types, place),
         Op::Map { f, a } => map(slots.get(*a)?, machine(f)?, &f.types, place),
+        Op::Agree { agreement, left, right, a } => {
+            let extents = |code| value(code)?.into_iter().map(int).collect::<Result<Vec<i64>>>();
+            agreement.check(|| place.to_string(), &extents(left)?, &extents(right)?)?;
+            slots.get(*a).cloned()
+        }
         Op::ZipWith { f, a, b } => zip_with(slots.get(*a)?, slots.get(*b)?, machine(f)?, &f.types, place),
         Op::Fold { f, z, a } => {
             let z = z.as_ref().map(value).transpose()?;

@@ -3,8 +3,8 @@
 use super::code::Code;
 use crate::ast::{Dir, Src};
 use crate::error::{Error, Result};
-use crate::repr::RawArray;
 use crate::repr::tree::Tree;
+use crate::repr::{Agreement, RawArray};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
@@ -86,6 +86,13 @@ pub enum Op {
         f: Code,
         a: Slot,
     },
+    /// The place is that of the operation on whose behalf shapes are compared.
+    Agree {
+        agreement: Agreement,
+        left: Code,
+        right: Code,
+        a: Slot,
+    },
     ZipWith {
         f: Code,
         a: Slot,
@@ -142,6 +149,7 @@ impl Op {
             Op::Cond { cond, .. } => (vec![], vec![cond]),
             Op::Generate { sh, f } => (vec![], vec![sh, f]),
             Op::Map { f, a } => (vec![*a], vec![f]),
+            Op::Agree { left, right, a, .. } => (vec![*a], vec![left, right]),
             Op::ZipWith { f, a, b } => (vec![*a, *b], vec![f]),
             Op::Fold { f, z, a } | Op::Scan { f, z, a, .. } => (vec![*a], [f].into_iter().chain(z).collect()),
             Op::Permute { comb, defaults, index, a } => (vec![*defaults, *a], vec![comb, index]),

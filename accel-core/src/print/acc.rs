@@ -47,7 +47,7 @@ impl<'d> Printer<'d, '_> {
         let below = s.deeper();
         let (sh, elt) = shape_and_element(ty);
         let exp = |e| self.exp::<HNil, A, _>(e, below.closed(0), ATOM);
-        let name = op.name();
+        let name = if let AccOp::Agree { .. } = op { "agree" } else { op.name() };
         let args = match op {
             AccOp::Unit { .. } => return self.text("()"),
             AccOp::Pair { a, b, .. } => {
@@ -61,6 +61,11 @@ impl<'d> Printer<'d, '_> {
             }
             AccOp::Generate { sh: size, f, .. } => vec![exp(size), self.fun1(f, sh, s)],
             AccOp::Map { f, a, .. } => vec![self.fun1(f, element(a), s), self.acc(a, below, ATOM)],
+            AccOp::Agree { agreement, user, left, right, a, .. } => {
+                let of = self.text(format!("[{agreement} {user}]"));
+                let (left, right) = (self.exp(left, below.closed(0), ATOM), self.exp(right, below.closed(0), ATOM));
+                vec![of, left, right, self.acc(a, below, ATOM)]
+            }
             AccOp::ZipWith { f, a, b, .. } => {
                 let f = self.fun2(f, [element(a), element(b)], s);
                 vec![f, self.acc(a, below, ATOM), self.acc(b, below, ATOM)]

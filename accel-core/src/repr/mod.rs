@@ -3,6 +3,7 @@
 //! Everything here is plain data without type indices: it is what the typed syntax tree ([`crate::ast`]) erases to,
 //! what the interpreter computes with and what host arrays are stored as.
 
+pub mod agreement;
 pub mod array;
 pub mod eval;
 pub mod op;
@@ -11,6 +12,7 @@ pub mod special;
 pub mod tree;
 pub mod ty;
 
+pub use agreement::Agreement;
 pub use array::{ArrayTuple, Column, Columns, MAX_EXTENT, RawArray, RawExtents, checked_size};
 pub use scalar::{Scalar, ScalarType, Scalars};
 pub use ty::RawTy;

@@ -8,7 +8,7 @@ use crate::ast::ty::Repr;
 use crate::ast::{ExpTransform, Program};
 use crate::error::{Error, Result};
 use crate::repr::op::{Op1, Op2};
-use crate::repr::{ArrayTuple, RawTy, Scalar};
+use crate::repr::{Agreement, ArrayTuple, RawTy, Scalar};
 use crate::types::Arrays;
 use std::cell::RefCell;
 use std::panic::Location;
@@ -115,6 +115,17 @@ pub enum Op {
     Generate(NodeId, Lam),
     /// A function of every element.
     Map(Lam, NodeId),
+    /// An array, and an error where two shapes do not agree.
+    Agree {
+        /// What is demanded.
+        agreement: Agreement,
+        /// The first shape.
+        left: NodeId,
+        /// The second one.
+        right: NodeId,
+        /// The array.
+        a: NodeId,
+    },
     /// A function of the elements of two arrays at the same index; the shape is the intersection.
     ZipWith(Lam, NodeId, NodeId),
     /// Combines each innermost row, starting with a value: function, value, array.

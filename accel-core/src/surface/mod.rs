@@ -24,11 +24,11 @@ pub use graph::{Staged, stage};
 pub use index::{IntoShape, PushIndex, ShapeLike, index_head, index_tail, snoc};
 pub use primitives::{
     backpermute, fold, fold1, generate, intersect, map, permute, replicate, replicate_inner, reshape, scanl, scanl1,
-    scanr, scanr1, size, slice, slice_inner, unit, zip_with,
+    scanr, scanr1, size, slice, slice_inner, unit, zip_with, zip_with_min,
 };
 pub use rearranging::{
     concat, drop, enum_from_n, fill, gather, imap, indexed, init, iota, reverse, scatter, tail, take, transpose, unzip,
-    unzip3, zip, zip_with3, zip3,
+    unzip3, zip, zip_min, zip_with3, zip_with3_min, zip3, zip3_min,
 };
 pub use reductions::{
     all, any, dot, flatten, fold_all, fold1_all, matmul, matvec, maximum, maximum_all, minimum, minimum_all, product,

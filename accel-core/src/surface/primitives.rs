@@ -7,7 +7,7 @@ use super::slicing::Slicing;
 use super::{Acc, Exp, IntoExp, ToExp};
 use crate::array::Array;
 use crate::ast::ty::Repr;
-use crate::repr::{RawTy, ScalarType};
+use crate::repr::{Agreement, RawTy, ScalarType};
 use crate::types::{Arrays, Elt, Shape, Snoc, Z};
 use std::panic::Location;
 
@@ -82,14 +82,53 @@ pub fn map<Sh: Shape, T: Elt, R: IntoExp>(f: impl FnOnce(T::Exp) -> R, xs: Arr<S
     node(name, at, |b| Op::Map(f.lam(b), b.id(xs.handle())))
 }
 
-/// `f` of the elements at the same index. The shape is the intersection: in each dimension the smaller extent.
+/// `ys`, and an error when the program runs if its shape and that of `xs` do not agree. It is an error of the function that the user
+/// called, which uses the result in place of `ys`.
+pub(super) fn agree<Sh: Shape, Sh2: Shape, A: Elt, B: Elt>(
+    (name, at): (&'static str, At),
+    agreement: Agreement,
+    xs: Arr<Sh, A>,
+    ys: Arr<Sh2, B>,
+) -> Arr<Sh2, B> {
+    // No extents to compare.
+    if agreement.pairs(Sh::RANK, Sh2::RANK).is_some_and(|pairs| pairs.is_empty()) {
+        return ys;
+    }
+    let _site = super::graph::attribute_to(name, at);
+    let (left, right) = (super::shape(xs), super::shape(ys));
+    node(name, at, |b| {
+        let (left, right, a) = (b.id(left.handle()), b.id(right.handle()), b.id(ys.handle()));
+        Op::Agree { agreement, left, right, a }
+    })
+}
+
+/// `f` of the elements at the same index. Arrays of different shapes are an error when the program runs; [`zip_with_min`] cuts them off.
 #[track_caller]
 pub fn zip_with<Sh: Shape, A: Elt, B: Elt, R: IntoExp>(
     f: impl FnOnce(A::Exp, B::Exp) -> R,
     xs: Arr<Sh, A>,
     ys: Arr<Sh, B>,
 ) -> Arr<Sh, R::Elt> {
-    let (name, at) = ("zip_with", Location::caller());
+    let site = ("zip_with", Location::caller());
+    zipped(site, f, xs, agree(site, Agreement::All, xs, ys))
+}
+
+/// `f` of the elements at the same index. The shape is the intersection: in each dimension the smaller extent.
+#[track_caller]
+pub fn zip_with_min<Sh: Shape, A: Elt, B: Elt, R: IntoExp>(
+    f: impl FnOnce(A::Exp, B::Exp) -> R,
+    xs: Arr<Sh, A>,
+    ys: Arr<Sh, B>,
+) -> Arr<Sh, R::Elt> {
+    zipped(("zip_with_min", Location::caller()), f, xs, ys)
+}
+
+fn zipped<Sh: Shape, A: Elt, B: Elt, R: IntoExp>(
+    (name, at): (&'static str, At),
+    f: impl FnOnce(A::Exp, B::Exp) -> R,
+    xs: Arr<Sh, A>,
+    ys: Arr<Sh, B>,
+) -> Arr<Sh, R::Elt> {
     let f = closure(
         name,
         at,

@@ -2,10 +2,13 @@
 
 use super::graph::{attribute_to, users};
 use super::index::{components, index_head, index_tail, snoc};
+use super::primitives::agree;
 use super::{
     Acc, Exp, IntoExp, IntoShape, ToExp, backpermute, cond, generate, intersect, map, permute, shape, zip_with,
+    zip_with_min,
 };
 use crate::array::Array;
+use crate::repr::Agreement;
 use crate::types::{Dim1, Dim2, Elt, Num, Shape, Snoc};
 use std::panic::Location;
 
@@ -45,7 +48,7 @@ pub fn enum_from_n<S: IntoShape, T: Num>(shape: S, start: impl ToExp<T>) -> Arr<
 pub fn imap<Sh: Shape, T: Elt, R: IntoExp>(f: impl FnOnce(Sh::Index, T::Exp) -> R, xs: Arr<Sh, T>) -> Arr<Sh, R::Elt> {
     let _site = attribute_to("imap", Location::caller());
     let indices: Arr<Sh, Sh> = generate(shape(xs), |ix| ix.into_shape());
-    zip_with(
+    zip_with_min(
         |ix: Exp<Sh>, x| {
             let ix = ix.index();
             users(|| f(ix, x))
@@ -60,10 +63,11 @@ pub fn imap<Sh: Shape, T: Elt, R: IntoExp>(f: impl FnOnce(Sh::Index, T::Exp) -> 
 pub fn indexed<Sh: Shape, T: Elt>(xs: Arr<Sh, T>) -> Arr<Sh, (Sh, T)> {
     let _site = attribute_to("indexed", Location::caller());
     let indices: Arr<Sh, Sh> = generate(shape(xs), |ix| ix.into_shape());
-    zip(indices, xs)
+    zip_min(indices, xs)
 }
 
-/// `f` of the elements of three arrays at the same index; the shape is the intersection.
+/// `f` of the elements of three arrays at the same index. Arrays of different shapes are an error when the program runs;
+/// [`zip_with3_min`] cuts them off.
 #[track_caller]
 pub fn zip_with3<Sh: Shape, A: Elt, B: Elt, C: Elt, R: IntoExp>(
     f: impl FnOnce(A::Exp, B::Exp, C::Exp) -> R,
@@ -75,18 +79,49 @@ pub fn zip_with3<Sh: Shape, A: Elt, B: Elt, C: Elt, R: IntoExp>(
     zip_with(|(x, y), z| users(|| f(x, y, z)), zip(xs, ys), zs)
 }
 
-/// The pairs of elements at the same index; the shape is the intersection.
+/// `f` of the elements of three arrays at the same index; the shape is the intersection.
+#[track_caller]
+pub fn zip_with3_min<Sh: Shape, A: Elt, B: Elt, C: Elt, R: IntoExp>(
+    f: impl FnOnce(A::Exp, B::Exp, C::Exp) -> R,
+    xs: Arr<Sh, A>,
+    ys: Arr<Sh, B>,
+    zs: Arr<Sh, C>,
+) -> Arr<Sh, R::Elt> {
+    let _site = attribute_to("zip_with3_min", Location::caller());
+    zip_with_min(|(x, y), z| users(|| f(x, y, z)), zip_min(xs, ys), zs)
+}
+
+/// The pairs of elements at the same index. Arrays of different shapes are an error when the program runs; [`zip_min`] cuts them off.
 #[track_caller]
 pub fn zip<Sh: Shape, A: Elt, B: Elt>(xs: Arr<Sh, A>, ys: Arr<Sh, B>) -> Arr<Sh, (A, B)> {
     let _site = attribute_to("zip", Location::caller());
     zip_with(|x, y| (x, y), xs, ys)
 }
 
-/// The triples of elements at the same index; the shape is the intersection.
+/// The pairs of elements at the same index; the shape is the intersection.
+#[track_caller]
+pub fn zip_min<Sh: Shape, A: Elt, B: Elt>(xs: Arr<Sh, A>, ys: Arr<Sh, B>) -> Arr<Sh, (A, B)> {
+    let _site = attribute_to("zip_min", Location::caller());
+    zip_with_min(|x, y| (x, y), xs, ys)
+}
+
+/// The triples of elements at the same index. Arrays of different shapes are an error when the program runs; [`zip3_min`] cuts
+/// them off.
 #[track_caller]
 pub fn zip3<Sh: Shape, A: Elt, B: Elt, C: Elt>(xs: Arr<Sh, A>, ys: Arr<Sh, B>, zs: Arr<Sh, C>) -> Arr<Sh, (A, B, C)> {
     let _site = attribute_to("zip3", Location::caller());
     zip_with3(|x, y, z| (x, y, z), xs, ys, zs)
+}
+
+/// The triples of elements at the same index; the shape is the intersection.
+#[track_caller]
+pub fn zip3_min<Sh: Shape, A: Elt, B: Elt, C: Elt>(
+    xs: Arr<Sh, A>,
+    ys: Arr<Sh, B>,
+    zs: Arr<Sh, C>,
+) -> Arr<Sh, (A, B, C)> {
+    let _site = attribute_to("zip3_min", Location::caller());
+    zip_with3_min(|x, y, z| (x, y, z), xs, ys, zs)
 }
 
 /// The components of an array of pairs.
@@ -119,22 +154,22 @@ pub fn gather<Sh: Shape, T: Elt>(from: Arr<Sh, i64>, xs: Arr<Dim1, T>) -> Arr<Sh
 }
 
 /// A copy of `defaults` in which element `to[i]` is replaced by `xs[i]`; if several elements have the same place, which of
-/// them wins is not specified. An index outside is an error when the program runs.
+/// them wins is not specified. An index outside is an error when the program runs, and so are vectors `to` and `xs` of different lengths.
 #[track_caller]
 pub fn scatter<T: Elt>(to: Arr<Dim1, i64>, defaults: Arr<Dim1, T>, xs: Arr<Dim1, T>) -> Arr<Dim1, T> {
-    let _site = attribute_to("scatter", Location::caller());
-    // Elements without a place are not sent, and no place is read for them, even where there is none at all.
-    let target = |i: Exp<i64>| {
-        let sent = i.lt(to.len());
-        (sent, cond(sent, to.at(i), 0))
-    };
-    permute(|new, _| new, defaults, target, xs)
+    let site = ("scatter", Location::caller());
+    let _site = attribute_to(site.0, site.1);
+    let xs = agree(site, Agreement::All, to, xs);
+    permute(|new, _| new, defaults, |i: Exp<i64>| (true, to.at(i)), xs)
 }
 
-/// The innermost rows of both arrays one after the other; outer dimensions are those that both have.
+/// The innermost rows of both arrays one after the other. Arrays that differ in another dimension than the innermost one are an error when the
+/// program runs.
 #[track_caller]
 pub fn concat<Sh: Shape, T: Elt>(xs: Arr<Snoc<Sh>, T>, ys: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
-    let _site = attribute_to("concat", Location::caller());
+    let site = ("concat", Location::caller());
+    let _site = attribute_to(site.0, site.1);
+    let ys = agree(site, Agreement::Outer, xs, ys);
     let (a, b) = (shape(xs), shape(ys));
     let (n, m) = (index_head(a), index_head(b));
     let outer = intersect(index_tail(a), index_tail(b));

@@ -1,11 +1,13 @@
 //! Folds and scans written in terms of the primitive ones.
 
 use super::graph::{attribute_to, users};
+use super::primitives::agree;
 use super::{
     Acc, All, ToExp, constant, fold, fold1, index_head, init, replicate, reshape, scanl, scanr, shape, size,
-    slice_inner, tail, transpose, zip_with,
+    slice_inner, tail, transpose, zip_with_min,
 };
 use crate::array::Array;
+use crate::repr::Agreement;
 use crate::types::{Dim1, Dim2, Elt, Num, Shape, Snoc, Z};
 use std::panic::Location;
 
@@ -132,26 +134,32 @@ pub fn scanr_ex<Sh: Shape, T: Elt, R: ToExp<T>>(
     (tail(all), slice_inner(0, all))
 }
 
-/// The inner product of two vectors; the longer one is cut off.
+/// The inner product of two vectors. Vectors of different lengths are an error when the program runs.
 #[track_caller]
 pub fn dot<T: Num>(xs: Arr<Dim1, T>, ys: Arr<Dim1, T>) -> Arr<Z, T> {
-    let _site = attribute_to("dot", Location::caller());
-    sum(zip_with(|x, y| x * y, xs, ys))
+    let site = ("dot", Location::caller());
+    let _site = attribute_to(site.0, site.1);
+    let ys = agree(site, Agreement::All, xs, ys);
+    sum(zip_with_min(|x, y| x * y, xs, ys))
 }
 
-/// The product of a matrix and a vector, whose lengths should fit; the longer one is cut off.
+/// The product of a matrix, n×m, and a vector of length m. Another length is an error when the program runs.
 #[track_caller]
 pub fn matvec<T: Num>(m: Arr<Dim2, T>, v: Arr<Dim1, T>) -> Arr<Dim1, T> {
-    let _site = attribute_to("matvec", Location::caller());
+    let site = ("matvec", Location::caller());
+    let _site = attribute_to(site.0, site.1);
+    let v = agree(site, Agreement::Inner, m, v);
     let (rows, _) = m.shape();
-    sum(zip_with(|x, y| x * y, m, replicate((rows, All), v)))
+    sum(zip_with_min(|x, y| x * y, m, replicate((rows, All), v)))
 }
 
-/// The product of two matrices, n×m and m×p; if the inner extents differ, the larger one is cut off.
+/// The product of two matrices, n×m and m×p. Inner extents that differ are an error when the program runs.
 #[track_caller]
 pub fn matmul<T: Num>(a: Arr<Dim2, T>, b: Arr<Dim2, T>) -> Arr<Dim2, T> {
-    let _site = attribute_to("matmul", Location::caller());
+    let site = ("matmul", Location::caller());
+    let _site = attribute_to(site.0, site.1);
+    let b = agree(site, Agreement::Inner, a, b);
     let ((n, _), (_, p)) = (a.shape(), b.shape());
     let (a, b) = (replicate((All, p, All), a), replicate((n, All, All), transpose(b)));
-    sum(zip_with(|x, y| x * y, a, b))
+    sum(zip_with_min(|x, y| x * y, a, b))
 }

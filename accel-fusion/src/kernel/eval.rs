@@ -136,6 +136,10 @@ impl Evaluator<'_> {
                 vec![self.permute(*defaults, extents, [target, element, comb], site)?]
             }
             Op::Reshape { from, extents, .. } => vec![self.reshape(*from, extents, site)?],
+            Op::Agree { agreement, left, right } => {
+                machine::check_agreement(self.p, self, *agreement, [left, right], site)?;
+                vec![]
+            }
             Op::If { cond, then, otherwise, .. } => {
                 let chosen = if truth(self.value(cond, site)?[0])? { then } else { otherwise };
                 self.results(&chosen.0, &chosen.1)?

@@ -2,7 +2,7 @@
 
 use accel_core::ast::{Src, deep};
 use accel_core::repr::op::{Op1, Op2};
-use accel_core::repr::{RawArray, Scalar, ScalarType};
+use accel_core::repr::{Agreement, RawArray, Scalar, ScalarType};
 use std::ops::{Deref, DerefMut};
 
 /// A scalar register of a [`Code`]; its type is `Code::types[reg]`.
@@ -146,6 +146,16 @@ pub enum Op {
         from: ArrayId,
         /// The new extents.
         extents: Code,
+    },
+    /// An error if two shapes do not agree. Nothing is defined, and no other statement relies on it: see NOTE [Shapes that agree] in
+    /// `accel_core::ast::acc`.
+    Agree {
+        /// What is demanded.
+        agreement: Agreement,
+        /// One `i64` for every extent of the first shape.
+        left: Code,
+        /// The same for the second one.
+        right: Code,
     },
     /// A conditional; `to` are the results of the block that was chosen.
     If {

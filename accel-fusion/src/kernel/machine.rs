@@ -4,7 +4,7 @@
 use super::ir::*;
 use accel_core::ast::deep;
 use accel_core::error::{Error, Result};
-use accel_core::repr::{Scalar, checked_size};
+use accel_core::repr::{Agreement, Scalar, checked_size};
 
 /// Where codes find arrays.
 pub trait Store {
@@ -75,6 +75,22 @@ pub fn empty_rows(p: &Program, site: SiteId, outer: &[usize]) -> Error {
 /// The sizes differ.
 pub fn check_reshape(p: &Program, site: SiteId, old: &[usize], new: &[usize]) -> Result<()> {
     if size(old) == size(new) { Ok(()) } else { Err(other_size(p, site, old, new)) }
+}
+
+/// Checks that two shapes agree.
+///
+/// # Errors
+/// They do not, and as [`Machine::call`].
+pub fn check_agreement<S: Store>(
+    p: &Program,
+    store: &S,
+    agreement: Agreement,
+    shapes: [&Code; 2],
+    site: SiteId,
+) -> Result<()> {
+    let shape = |c| values(p, store, c, site)?.into_iter().map(int).collect::<Result<Vec<_>>>();
+    let [left, right] = shapes.map(shape);
+    agreement.check(|| p.sites[site].to_string(), &left?, &right?)
 }
 
 /// The error of extents of another size than the old ones.

@@ -7,7 +7,7 @@ use super::lex::{Token, tokens};
 use super::names;
 use accel_core::ast::deep;
 use accel_core::error::{Error, Result};
-use accel_core::repr::{Column, RawArray, Scalar, ScalarType};
+use accel_core::repr::{Agreement, Column, RawArray, Scalar, ScalarType};
 use std::str::FromStr;
 
 /// The program that a text says. Sites have no source lines.
@@ -285,7 +285,7 @@ impl Parser {
         let start = self.next;
         let mut to = self.some(Self::array_decl)?;
         self.expect("=")?;
-        let operation = "an operation (literal, loop, reduce, scan, permute, reshape, if, while, strip)";
+        let operation = "an operation (literal, loop, reduce, scan, permute, reshape, agree, if, while, strip)";
         let keyword = self.word(operation, |w| Some(w.to_string()))?;
         let one = match keyword.as_str() {
             "literal" | "reduce" | "scan" | "permute" | "reshape" => match to.pop() {
@@ -325,6 +325,16 @@ impl Parser {
             "reshape" => {
                 let (from, site) = (self.array()?, self.site()?);
                 (Op::Reshape { to: one, from, extents: self.code("extents")? }, site)
+            }
+            "agree" => {
+                let agreement =
+                    self.word("`all`, `outer` or `inner`", |w| Agreement::ALL.into_iter().find(|a| a.name() == w))?;
+                let (site, left, right) = (self.site()?, self.code("left")?, self.code("right")?);
+                if !to.is_empty() {
+                    self.next = start;
+                    return self.expected("no array for `agree`");
+                }
+                (Op::Agree { agreement, left, right }, site)
             }
             "if" => {
                 let site = self.site()?;

@@ -83,6 +83,7 @@ impl Op {
             | Op::Scan { to, .. }
             | Op::Permute { to, .. }
             | Op::Reshape { to, .. } => std::slice::from_ref(to),
+            Op::Agree { .. } => &[],
         }
     }
 
@@ -95,6 +96,7 @@ impl Op {
             Op::Scan { .. } => "scan",
             Op::Permute { .. } => "permute",
             Op::Reshape { .. } => "reshape",
+            Op::Agree { .. } => "agree",
             Op::If { .. } => "if",
             Op::While { .. } => "while",
             Op::Strip { .. } => "strip",
@@ -132,6 +134,7 @@ impl Op {
             }
             Op::Permute { extents, target, element, comb, .. } => vec![extents, target, element, comb],
             Op::Reshape { extents, .. } => vec![extents],
+            Op::Agree { left, right, .. } => vec![left, right],
             Op::If { cond, .. } => vec![cond],
             Op::Strip { len, .. } => vec![len],
         }
@@ -152,6 +155,7 @@ impl Op {
                 vec![("extents", extents), ("target", target), ("element", element), ("comb", comb)]
             }
             Op::Reshape { extents, .. } => vec![("extents", extents)],
+            Op::Agree { left, right, .. } => vec![("left", left), ("right", right)],
             Op::If { cond, .. } => vec![("cond", cond)],
             Op::Strip { len, .. } => vec![("len", len)],
         }
@@ -323,6 +327,7 @@ impl Printer<'_> {
             }
             Op::Permute { defaults, known: k, .. } => format!("permute a{defaults} @{site}{}", known(k)),
             Op::Reshape { from, .. } => format!("reshape a{from} @{site}"),
+            Op::Agree { agreement, .. } => format!("agree {agreement} @{site}"),
             Op::While { init, .. } => format!("while {} @{site}", list_or_unit(init, array)),
         };
         self.line(&format!("{to} = {head}"));

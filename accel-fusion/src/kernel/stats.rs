@@ -154,7 +154,7 @@ impl Counter<'_> {
             Op::Loop { to, .. } => usize::from(!single(to)),
             Op::Reduce { .. } | Op::Scan { .. } | Op::Strip { .. } => 1,
             Op::Permute { .. } => 2,
-            Op::Literal { .. } | Op::Reshape { .. } | Op::If { .. } | Op::While { .. } => return,
+            Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } | Op::If { .. } | Op::While { .. } => return,
         };
         self.stats.kernels += 1;
         self.stats.loops += passes;
@@ -229,7 +229,7 @@ impl Counter<'_> {
             Op::Permute { to, defaults, .. } => {
                 (0..self.p.arrays.get(*to)?.rank).map(|dim| Some(self.extent(*defaults, dim))).collect()
             }
-            Op::If { .. } | Op::While { .. } | Op::Strip { .. } => return None,
+            Op::Agree { .. } | Op::If { .. } | Op::While { .. } | Op::Strip { .. } => return None,
         })
     }
 

@@ -240,6 +240,13 @@ impl<'a> Verifier<'a> {
                     format!("columns {} from an array with {}", types(&to.columns), types(&source.columns))
                 })?;
             }
+            Op::Agree { agreement, left, right } => {
+                let ranks = [left, right].map(|c| c.results.len());
+                self.code("left", left, &[], &indices(ranks[0]))?;
+                self.code("right", right, &[], &indices(ranks[1]))?;
+                let [m, n] = ranks;
+                ensure(agreement.pairs(m, n).is_some(), || format!("`{agreement}` of {m} and {n} extents"))?;
+            }
             Op::If { to, cond, then, otherwise } => {
                 self.code("cond", cond, &[], &[ScalarType::Bool])?;
                 self.inner("then", &then.0, &then.1, to)?;

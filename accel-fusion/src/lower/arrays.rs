@@ -8,7 +8,7 @@ use crate::optimize::work;
 use accel_core::ast::*;
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::tree::Tree;
-use accel_core::repr::{ArrayTuple, RawTy};
+use accel_core::repr::{Agreement, ArrayTuple, RawTy};
 use frunk::{HCons, HNil};
 
 /// Translates a program.
@@ -139,6 +139,11 @@ impl Lower {
                         let (x, y) = (self.delayed(&a, env), self.delayed(&b, env));
                         return x.zip_with(&y, &self.scalars(env).fun2(&f, &a.sh_elt().1, &b.sh_elt().1));
                     }
+                    AccOp::Agree { agreement, user, left, right, a: source, .. } => {
+                        let site = self.site(user, a.at());
+                        self.agree(agreement, &left, &right, env, site);
+                        return self.delayed(&source, env);
+                    }
                     AccOp::Replicate { spec, slx, a, .. } => {
                         // What takes work is stored first: it would be repeated.
                         let mut source = self.delayed(&a, env);
@@ -168,6 +173,18 @@ impl Lower {
             let site = self.site("read", a.at());
             Delayed::manifest(array, &self.program.arrays[array], site)
         })
+    }
+
+    fn agree<A, L, M>(
+        &mut self,
+        agreement: Agreement,
+        left: &Exp<HNil, A, L>,
+        right: &Exp<HNil, A, M>,
+        env: &ArrayEnv<A>,
+        site: SiteId,
+    ) {
+        let (left, right) = (self.scalars(env).closed(left), self.scalars(env).closed(right));
+        self.stmt(Op::Agree { agreement, left, right }, site);
     }
 
     /// From an index, which is checked, to the element of an array in memory.
@@ -241,6 +258,10 @@ impl Lower {
                 let to = self.arrays_of(t.raw());
                 self.stmt(Op::If { to: to.leaves(), cond, then, otherwise }, site);
                 to
+            }
+            AccOp::Agree { agreement, left, right, a, .. } => {
+                self.agree(*agreement, left, right, env, site);
+                self.acc(a, env)
             }
             AccOp::Fold { f, z, a, .. } => self.reduce(f, Some(z), a, t, env, site),
             AccOp::Fold1 { f, a, .. } => self.reduce(f, None, a, t, env, site),

@@ -46,6 +46,7 @@ impl Numbers {
             s.op.codes_mut().into_iter().for_each(|c| self.code(c));
             s.op.blocks_mut().into_iter().for_each(|b| self.block(b));
             match &mut s.op {
+                Op::Agree { .. } => {}
                 Op::Literal { to, .. } | Op::Reduce { to, .. } | Op::Scan { to, .. } => self.array(to),
                 Op::Loop { to, .. } | Op::Strip { to, .. } => self.arrays(to),
                 Op::Permute { to, defaults: from, .. } | Op::Reshape { to, from, .. } => {

@@ -14,7 +14,7 @@ use crate::kernel::{
 };
 use accel_core::ast::deep;
 use accel_core::repr::op::{Num2, Op2};
-use accel_core::repr::{Scalar, ScalarType};
+use accel_core::repr::{Agreement, Scalar, ScalarType};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What one pass learns for the next one.
@@ -44,6 +44,7 @@ pub fn run(program: &Program, facts: Facts, before: &State) -> (Program, Facts, 
         after: State::default(),
         whole,
         open: vec![],
+        checked: vec![],
         times: Times::Once,
     };
     p.program.body = p.block(&program.body);
@@ -101,6 +102,8 @@ pub struct Pass<'a> {
     whole: BTreeSet<ArrayId>,
     /// The statements of the blocks that are open.
     open: Vec<Vec<Stmt>>,
+    /// For each of them the extents that are known to be equal after its checks.
+    checked: Vec<BTreeSet<(Poly, Poly)>>,
     /// How often what is looked at is executed.
     times: Times,
 }
@@ -108,7 +111,9 @@ pub struct Pass<'a> {
 impl Pass<'_> {
     fn block(&mut self, b: &Block) -> Block {
         self.open.push(vec![]);
+        self.checked.push(BTreeSet::new());
         deep(|| b.stmts.iter().for_each(|s| self.stmt(s)));
+        self.checked.pop();
         Block { stmts: self.open.pop().unwrap_or_default() }
     }
 
@@ -162,6 +167,11 @@ impl Pass<'_> {
     /// Cleans a code for extents: the simplest code for its values, and these.
     pub fn extents(&mut self, code: &Code) -> (Code, Vec<Poly>) {
         let cleaned = self.clean(code, &[]);
+        self.simplest(cleaned)
+    }
+
+    /// The simplest code for the values of a cleaned code, and these.
+    fn simplest(&mut self, cleaned: Cleaned) -> (Code, Vec<Poly>) {
         let values: Vec<Poly> = cleaned.values.into_iter().map(Option::unwrap_or_default).collect();
         if values.iter().all(|p| self.facts.is_known(p)) {
             return (code_of(&mut self.facts, &values), values);
@@ -232,11 +242,33 @@ impl Pass<'_> {
                 self.define(&[*to], &dims);
                 self.emit(Op::Reshape { to: *to, from, extents }, s.site);
             }
+            Op::Agree { agreement, left, right } => self.agree(*agreement, [left, right], s.site),
             Op::If { to, cond, then, otherwise } => self.if_(to, cond, then, otherwise, s.site),
             Op::While { to, init, cond, body } => self.while_(to, init, cond, body, s.site),
             // Strips are formed again afterwards.
             Op::Strip { body, .. } => body.stmts.iter().for_each(|s| self.stmt(s)),
         }
+    }
+
+    /// Keeps a check, unless the shapes agree as they are, by what can be assumed, or after another check.
+    fn agree(&mut self, agreement: Agreement, shapes: [&Code; 2], site: SiteId) {
+        let sides = shapes.map(|c| self.look(c, &[]));
+        let [m, n] = shapes.map(|c| c.results.len());
+        let mut open = vec![];
+        for (i, j) in agreement.pairs(m, n).unwrap_or_default() {
+            match (&sides[0].values[i], &sides[1].values[j]) {
+                (Some(p), Some(q)) if p == q || self.facts.assume_equal(p, q) => {}
+                (Some(p), Some(q)) => open.push((p.clone().min(q.clone()), p.clone().max(q.clone()))),
+                _ => open.push((self.facts.unknown(), self.facts.unknown())),
+            }
+        }
+        if open.iter().all(|pair| self.checked.iter().any(|known| known.contains(pair))) {
+            return;
+        }
+        self.checked.last_mut().into_iter().for_each(|known| known.extend(open.iter().cloned()));
+        sides.iter().for_each(|side| self.keep(side));
+        let [left, right] = sides.map(|side| self.simplest(side).0);
+        self.emit(Op::Agree { agreement, left, right }, site);
     }
 
     /// A loop over the index space `dims`.
@@ -492,7 +524,7 @@ fn count(b: &Block) -> usize {
 pub fn drop_unused(b: &mut Block, mut needed: BTreeSet<ArrayId>) -> BTreeSet<ArrayId> {
     let mut kept = vec![];
     while let Some(mut s) = b.stmts.pop() {
-        if !s.op.defines().iter().any(|a| needed.contains(a)) {
+        if !s.op.defines().iter().any(|a| needed.contains(a)) && !checks(&s.op) {
             continue;
         }
         s.op.codes().iter().for_each(|(_, c)| arrays_mentioned(&c.instrs, &mut needed));
@@ -518,6 +550,11 @@ pub fn drop_unused(b: &mut Block, mut needed: BTreeSet<ArrayId>) -> BTreeSet<Arr
     kept.reverse();
     b.stmts = kept;
     needed
+}
+
+/// Whether an operation is a check or has one in its blocks.
+fn checks(op: &Op) -> bool {
+    matches!(op, Op::Agree { .. }) || op.blocks().into_iter().flat_map(|b| &b.stmts).any(|s| checks(&s.op))
 }
 
 /// The types of an index.

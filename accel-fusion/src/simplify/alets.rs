@@ -129,6 +129,11 @@ impl Uses {
                 self.code(&f.0, &Demand::All, 1);
                 self.acc(a, d);
             }
+            AccOp::Agree { left, right, a, .. } => {
+                self.code(left, &Demand::All, 0);
+                self.code(right, &Demand::All, 0);
+                self.acc(a, d);
+            }
             AccOp::Reshape { sh, a, .. } => {
                 self.code(sh, &Demand::All, 0);
                 self.acc(a, d);

@@ -158,6 +158,9 @@ fn operation<'n, 'm, 'z, 'a, 'b, 'r>(
             emit(Acc::cond(&cond, &t, &f, at), block, w, m)
         }
         AccOp::Pair { a, b, eq } => two(a, b, env, block, w, m, |_, a, b| Acc::pair(&a, &b).cast(eq.sym())),
+        AccOp::Agree { agreement, user, left, right, a, eq } => one(a, env, block, w, (k, m), |mut c, a| {
+            Acc::agree(*agreement, user, &c.exp(left), &c.exp(right), &a, at).cast(eq.sym())
+        }),
         AccOp::ZipWith { f, a, b, eq } => two(a, b, env, block, w, m, |mut c, x, y| {
             Acc::zip_with(&c.fun2(f, &a.sh_elt().1, &b.sh_elt().1), &x, &y, at).cast(eq.sym())
         }),
@@ -304,6 +307,9 @@ fn widening<'m, 'b, 'k, R>(
             }};
         }
         match op {
+            AccOp::Agree { agreement, user, left, right, a, eq } => {
+                push!(a, eq, |a| Acc::agree(agreement, user, &left, &right, &a, at))
+            }
             AccOp::Backpermute { sh, f, a, eq } => push!(a, eq, |a| Acc::backpermute(&sh, &f, &a, at)),
             AccOp::Reshape { sh, a, eq } => push!(a, eq, |a| Acc::reshape(&sh, &a, at)),
             AccOp::Replicate { spec, slx, a, eq } => push!(a, eq, |a| Acc::replicate(&spec, &slx, &a, at)),

@@ -8,7 +8,7 @@ use super::lets::is_free;
 use super::table::Table;
 use super::tokens::{Levels, expression};
 use accel_core::ast::*;
-use accel_core::repr::{RawTy, Scalar};
+use accel_core::repr::{Agreement, RawTy, Scalar};
 use frunk::HNil;
 
 /// Shape expressions of more nodes than this are not copied.
@@ -165,6 +165,17 @@ impl Shapes {
             }
             _ => None,
         }
+    }
+    /// Whether two shapes visibly agree.
+    pub fn agree<A, L, M>(&self, agreement: Agreement, left: &Exp<HNil, A, L>, right: &Exp<HNil, A, M>) -> bool {
+        let (Some(left), Some(right)) = (self.shape(left), self.shape(right)) else { return false };
+        let same = |a: &Origin, b: &Origin| match (a, b) {
+            (Origin::Known(a), Origin::Known(b)) => a == b,
+            (Origin::Computed(a), Origin::Computed(b)) => a == b,
+            _ => false,
+        };
+        let pairs = agreement.pairs(left.len(), right.len());
+        pairs.is_some_and(|pairs| pairs.iter().all(|(i, j)| same(&left[*i], &right[*j])))
     }
     /// Where the extents of a shape come from.
     fn shape<A, Sh>(&self, sh: &Exp<HNil, A, Sh>) -> Option<Vec<Origin>> {

@@ -79,6 +79,8 @@ rules! {
     ConstantElement "constant element"
     /// `map f a` = `map widen (map (narrow . f) a)` if only some components of the elements are used
     UnusedComponent "unused component"
+    /// `agree s t a` = `a` if `s` = `t`
+    Agree "agreement of equals"
     /// `zip_with (\x y -> e y) a b` = `map (\y -> e y) b` if `shape a` = `shape b`
     UnusedOperand "unused operand"
     /// `g (map w a)` = `(g . w) a` for a function `w` that only takes apart and builds tuples

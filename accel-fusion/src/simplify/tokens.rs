@@ -47,6 +47,7 @@ pub fn operation<A, R>(a: &Acc<A, R>, names: &mut impl Names<A>) -> Option<Vec<u
         tokens.text(op.name());
         match &op {
             AccOp::Scan { dir, .. } | AccOp::Scan1 { dir, .. } => tokens.out.push(u64::from(*dir == Dir::Left)),
+            AccOp::Agree { agreement, .. } => tokens.text(agreement.name()),
             AccOp::Replicate { spec, .. } => tokens.out.extend(spec.kept().iter().map(|k| u64::from(*k))),
             AccOp::Slice { spec, .. } => tokens.out.extend(spec.kept().iter().map(|k| u64::from(*k))),
             _ => {}

@@ -67,13 +67,13 @@ fn integers(rows: usize, columns: usize) -> Matrix<i64> {
 fn loops_over_elements() {
     let f = |a: Acc<Matrix<f64>>, v: Acc<Vector<f64>>| {
         let doubled = map(|x| x * 2.0 + 1.0, a);
-        let sums = zip_with(|x, y| (x + y, x.lt(y)), doubled, transpose(a));
+        let sums = zip_with_min(|x, y| (x + y, x.lt(y)), doubled, transpose(a));
         let (rows, columns) = a.shape();
         let table = generate((columns, rows), |(i, j)| a.at((j, i)) * i.cast::<f64>());
         (sums, table, zip_with(|x, y| x / y, replicate((rows, All), v), a))
     };
     run(f, (&matrix(3, 2), &vector(&[1.0, -0.0])));
-    run(f, (&matrix(0, 2), &vector(&[])));
+    run(f, (&matrix(0, 2), &vector(&[1.0, 2.0])));
     run(f, (&matrix(1, 1), &vector(&[f64::NAN])));
     let f = |xs: Acc<Vector<f64>>, n: Acc<Scalar<i64>>| {
         let n = the(n);

@@ -91,11 +91,18 @@ fn operands_and_adjoint_zeros() {
 fn a_component_that_only_gives_an_extent_is_dropped_once() {
     let f = afun(|xs: V, is: Acc<Vector<i64>>| zip_with(|x, i| pair(x, i), xs, is));
     assert_snapshot!(after(&accel_ad::jvp(&f), &[Rule::UnusedComponent, Rule::Retuple]), @r"
+    let a1 = a0.0.0
+    let a2 = a0.1.0
+    let a3 = a0.0.1
+    let a4 = agree [all zip_with] (shape a1) (shape a3) a3
     (
-      zip_with (\x0 x1 -> (x0, x1)) a0.0.0 a0.0.1,
+      zip_with (\x0 x1 -> (x0, x1)) a1 a4,
       map
         (\x0 -> (x0.0, 0))
-        (zip_with (\x0 x1 -> (x0, ())) (zip_with (\x0 x1 -> x1) a0.0.0 a0.1.0) a0.0.1)
+        (zip_with
+          (\x0 x1 -> (x0, ()))
+          (zip_with (\x0 x1 -> x1) a1 (agree [all jvp] (shape a1) (shape a2) a2))
+          a4)
     )
     ");
 }

@@ -62,7 +62,7 @@ fn arrays_do_not_move_into_loops() {
       (\a2 ->
         let a3 = fold (\x0 x1 -> x0 + x1) 0.0 a2
         generate () (\x0 -> a3[] < 100.0))
-      (\a2 -> zip_with (\x0 x1 -> x0 + x1) a2 a1)
+      (\a2 -> zip_with (\x0 x1 -> x0 + x1) a2 (agree [all zip_with] (shape a2) (shape a0) a1))
       a0
     ");
 }

@@ -112,6 +112,12 @@ impl Lint {
                 let r = self.fun("function", &f.0, &[t], th)?;
                 same("map", ty, &RawTy::array(sh.clone(), r))
             }
+            RawAccOp::Agree { agreement, user: _, left, right, a } => {
+                let (left, right) = (self.shape(left, th)?.width(), self.shape(right, th)?.width());
+                ensure(agreement.pairs(left, right).is_some(), || format!("shapes of {left} and {right} dimensions"))?;
+                self.source("source", a, th)?;
+                same("agree", ty, &a.ty.0)
+            }
             RawAccOp::ZipWith { f, a, b } => {
                 let (sh, t) = self.source("first source", a, th)?;
                 let (sh2, t2) = self.source("second source", b, th)?;

@@ -91,6 +91,11 @@ impl<A> AFacts<'_, A> {
                     let a = a.cast(eq_arr(q.sh().sym(), Equal::refl()));
                     Some((Rule::Retuple, Acc::map(&f, &a, e.at()).cast(eq.sym())))
                 }
+                // agree s t a = a if s = t
+                AccOp::Agree { agreement, left, right, a, eq, .. } => {
+                    self.shapes.agree(agreement, &left, &right).then_some(())?;
+                    Some((Rule::Agree, a.cast(eq.sym())))
+                }
                 AccOp::ZipWith { f, a, b, eq } => {
                     let (ta, tb) = (a.sh_elt().1, b.sh_elt().1);
                     let same_shape = self.shapes.get(&variable(&a)?) == self.shapes.get(&variable(&b)?);
