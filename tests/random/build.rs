@@ -227,7 +227,12 @@ impl<'a> Builder<'a> {
             Step::Rearrange(what, x) => with_array!(self.array(*x), xs => rearranged(*what, xs)),
             Step::Concat(x, y) => with_elem!(elem, T => match (self.floats::<T>(*x), self.floats::<T>(*y)) {
                 (Ranked::V(x), Ranked::V(y)) => Ranked::V(concat(x, y)),
-                (Ranked::M(x), Ranked::M(y)) => Ranked::M(concat(x, y)),
+                (Ranked::M(x), Ranked::M(y)) => {
+                    // The rows that both have.
+                    let rows = x.shape().0.min(y.shape().0);
+                    let cut = |m: Acc<Matrix<T>>| backpermute((rows, m.shape().1), |ix| ix, m);
+                    Ranked::M(concat(cut(x), cut(y)))
+                }
                 _ => panic!("concat of other ranks"),
             }),
             Step::Acond { c, x, y, tupled } => {

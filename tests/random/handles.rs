@@ -268,9 +268,9 @@ pub fn zipped<A: Element, B: Element, R: Element>(
 ) -> Ranked<R> {
     let f = |x, y| R::close(&f(&[A::open(x), B::open(y)].concat()));
     match (xs, ys) {
-        (Ranked::S(xs), Ranked::S(ys)) => Ranked::S(zip_with(f, xs, ys)),
-        (Ranked::V(xs), Ranked::V(ys)) => Ranked::V(zip_with(f, xs, ys)),
-        (Ranked::M(xs), Ranked::M(ys)) => Ranked::M(zip_with(f, xs, ys)),
+        (Ranked::S(xs), Ranked::S(ys)) => Ranked::S(zip_with_min(f, xs, ys)),
+        (Ranked::V(xs), Ranked::V(ys)) => Ranked::V(zip_with_min(f, xs, ys)),
+        (Ranked::M(xs), Ranked::M(ys)) => Ranked::M(zip_with_min(f, xs, ys)),
         _ => panic!("zip_with of other ranks"),
     }
 }

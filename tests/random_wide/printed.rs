@@ -344,7 +344,7 @@ fn seed_10() -> Result<ArrayTuple, Error> {
             let x2 = cond::<i8>((x0.ge(0) & x0.lt(a2.shape().0)) & (x1.ge(0) & x1.lt(a2.shape().1)), a2.at((x0, x1)), constant(0i8));
             x2
         });
-        let a5 = zip_with(|x0: Exp<i8>, x1: Exp<i8>| {
+        let a5 = zip_with_min(|x0: Exp<i8>, x1: Exp<i8>| {
             let x2 = constant(13i64);
             let x3 = constant(1i8);
             let x4 = x0.le(x3);
@@ -366,7 +366,7 @@ fn seed_10() -> Result<ArrayTuple, Error> {
             },
             |(a6, a7, a8): (Acc<Array<Dim0, i64>>, Acc<Array<Dim2, i64>>, Acc<Array<Dim1, i64>>)| {
                 let a9 = sum(a8);
-                let a10 = zip_with(|x0: Exp<i64>, x1: Exp<i64>| {
+                let a10 = zip_with_min(|x0: Exp<i64>, x1: Exp<i64>| {
                     let x2 = a5.shape().1;
                     let x3 = constant(0i64);
                     let x4 = constant(16032i16);
@@ -741,7 +741,7 @@ fn seed_14() -> Result<ArrayTuple, Error> {
             let x0 = constant(6i64);
             x0
         }, a5);
-        let a13 = zip_with3(|x0: (Exp<i64>, Exp<f64>), x1: (Exp<i64>, Exp<f64>), x2: (Exp<i64>, Exp<f64>)| {
+        let a13 = zip_with3_min(|x0: (Exp<i64>, Exp<f64>), x1: (Exp<i64>, Exp<f64>), x2: (Exp<i64>, Exp<f64>)| {
             let x3 = x1.1;
             let x4 = x3.cast::<u64>();
             let x5 = x4.cast::<f64>();
@@ -763,12 +763,12 @@ fn seed_14() -> Result<ArrayTuple, Error> {
 
 fn seed_16() -> Result<ArrayTuple, Error> {
     let f = afun(|a0: Acc<Array<Dim2, f64>>, a1: Acc<Array<Dim3, i64>>| {
-        let a2 = zip_with(|x0: Exp<f64>, x1: Exp<f64>| {
+        let a2 = zip_with_min(|x0: Exp<f64>, x1: Exp<f64>| {
             let x2 = constant(1u16);
             let x3 = x2 + x2;
             x3
         }, a0, a0);
-        let a3 = zip_with(|x0: Exp<i64>, x1: Exp<i64>| {
+        let a3 = zip_with_min(|x0: Exp<i64>, x1: Exp<i64>| {
             let x2 = constant(555204336059598495i64);
             x2
         }, a1, a1);
@@ -841,7 +841,7 @@ fn seed_18() -> Result<ArrayTuple, Error> {
             x2
         }, a0);
         let a2 = dot(a1, a1);
-        let a3 = zip3(a2, a2, a2);
+        let a3 = zip3_min(a2, a2, a2);
         let (a4, a5) = {
             let times = {
             let x0 = constant(4i64);
@@ -902,7 +902,7 @@ fn seed_19() -> Result<ArrayTuple, Error> {
             let x4 = x3 / x3;
             x4
         }, a0);
-        let a2 = zip_with(|x0: Exp<f64>, x1: Exp<f64>| {
+        let a2 = zip_with_min(|x0: Exp<f64>, x1: Exp<f64>| {
             let x2 = constant(9i32);
             let x3 = x1.cast::<i32>();
             let x4 = x2.min(x3);
@@ -920,7 +920,7 @@ fn seed_19() -> Result<ArrayTuple, Error> {
             let x3 = (x2, x2);
             x3
         });
-        let a4 = zip_with(|x0: (Exp<i64>, Exp<i64>), x1: (Exp<i64>, Exp<i64>)| {
+        let a4 = zip_with_min(|x0: (Exp<i64>, Exp<i64>), x1: (Exp<i64>, Exp<i64>)| {
             let x2 = constant(13.0f64);
             let x3 = x2.clamp(x2, x2);
             let x4 = x3.max(x3);
@@ -990,7 +990,7 @@ fn seed_21() -> Result<ArrayTuple, Error> {
             let x0 = constant(6369430i64);
             x0
         }, a2);
-        let a4 = zip_with(|x0: Exp<u64>, x1: Exp<u64>| {
+        let a4 = zip_with_min(|x0: Exp<u64>, x1: Exp<u64>| {
             let x2 = constant(4294967296i64);
             let x3 = x1.cast::<i64>();
             let x4 = x2.max(x3);
@@ -1001,7 +1001,7 @@ fn seed_21() -> Result<ArrayTuple, Error> {
             let x0 = a4.shape();
             x0
         }, a4);
-        let a6 = zip3(a2, a0, a2);
+        let a6 = zip3_min(a2, a0, a2);
         let a7 = take({
             let x0 = constant(0i64);
             x0
@@ -1018,37 +1018,37 @@ fn seed_22() -> Result<ArrayTuple, Error> {
             let () = ();
             slice(All, a0)
         };
-        let a3 = scatter(a2, a1, a1);
-        let a4 = zip_with(|x0: Exp<f32>, x1: Exp<f32>| x0, a1, a1);
-        let a5 = map(|x0: Exp<f32>| x0, a3);
-        let a6 = reshape({
-            let x0 = a5.shape();
+        let a3 = zip_with_min(|x0: Exp<i64>, x1: Exp<i64>| {
+            let x2 = constant(0.5867219f32);
+            let x3 = x2.lgamma();
+            x3
+        }, a0, a0);
+        let a4 = map(|x0: Exp<f32>| {
+            let x1 = x0.cast::<i64>();
+            let x2 = constant(1i64);
+            let x3 = x1 | x2;
+            x3
+        }, a1);
+        let a5 = scanr1(|p, q| p ^ q, a2);
+        let a6 = generate({
+            let x0 = constant(0i64);
+            let x1 = cond::<i64>(a5.shape().ne(0), a5.at(x0.rem_euclid(a5.shape().max(1))), constant(0i64));
+            let x2 = constant(7i64);
+            let x3 = x1.rem_euclid(x2);
+            let x4 = constant(1i64);
+            let x5 = constant(2i64);
+            (x3, x4, x5)
+        }, |(x0, x1, x2)| x1);
+        let (a7, a8) = scanr_ex(|p, q| p ^ q, {
+            let x0 = constant(1i64);
             x0
         }, a5);
-        let a7 = {
-            let times = {
-            let x0 = constant(0i64);
+        let a9 = map(|x0: Exp<f32>| x0, a1);
+        let a10 = fold(|p, q| p + q, {
+            let x0 = a6.shape().1;
             x0
-        }.min(40);
-            let (_, r1) = awhile(
-            |(a7, a8): (Acc<Array<Dim0, i64>>, Acc<Array<Dim1, i64>>)| the(a7).lt(times) & {
-                let x0 = constant(true);
-                x0
-            },
-            |(a7, a8): (Acc<Array<Dim0, i64>>, Acc<Array<Dim1, i64>>)| {
-                (map(|k: Exp<i64>| k + 1, a7), a8)
-            },
-            (unit(0i64), a2),
-            ).unlift();
-            r1
-        };
-        let a8 = drop({
-            let x0 = constant(6i64);
-            x0
-        }, a0);
-        let a9 = dot(a2, a7);
-        let a10 = scanl1(|p, q| p + q + p * q, a8);
-        (a4, a6, a9, a10, a3)
+        }, a5);
+        (a3, a4, a7, a8, a9, a10)
     });
     let a0 = Array::<Dim1, i64>::from_extents(&[0], vec![])?;
     let a1 = Array::<Dim1, f32>::from_extents(&[5], vec![0.76156914f32, -0.38802004f32, -3.4028235e38f32, f32::NEG_INFINITY, -0.9429455f32])?;
@@ -1070,7 +1070,7 @@ fn seed_23() -> Result<ArrayTuple, Error> {
 
 fn seed_24() -> Result<ArrayTuple, Error> {
     let f = afun(|a0: Acc<Array<Dim1, (f32, f32)>>, a1: Acc<Array<Dim1, (i64, i64)>>| {
-        let a2 = zip_with(|x0: (Exp<i64>, Exp<i64>), x1: (Exp<f32>, Exp<f32>)| x0, a1, a0);
+        let a2 = zip_with_min(|x0: (Exp<i64>, Exp<i64>), x1: (Exp<f32>, Exp<f32>)| x0, a1, a0);
         a2
     });
     let a0 = Array::<Dim1, (f32, f32)>::from_extents(&[1], vec![(7.25f32, 12.0f32)])?;
@@ -1095,7 +1095,7 @@ fn seed_25() -> Result<ArrayTuple, Error> {
         };
             slice((n0, n1), a0)
         };
-        let a2 = zip_with(|x0: (Exp<i64>, Exp<i64>), x1: (Exp<i64>, Exp<i64>)| {
+        let a2 = zip_with_min(|x0: (Exp<i64>, Exp<i64>), x1: (Exp<i64>, Exp<i64>)| {
             let x2 = constant(-2.25f32);
             let x3 = x2 * x2;
             let x4 = x3.powi(8);
@@ -1135,7 +1135,7 @@ fn seed_28() -> Result<ArrayTuple, Error> {
             let x3 = x1 - x2;
             (x0.rem_euclid(a0.shape().0.max(1)), x0.rem_euclid(a0.shape().1.max(1)), x3.rem_euclid(a0.shape().2.max(1)), x0.rem_euclid(a0.shape().3.max(1)))
         }, a0);
-        let a4 = zip_with(|x0: Exp<f64>, x1: Exp<f64>| {
+        let a4 = zip_with_min(|x0: Exp<f64>, x1: Exp<f64>| {
             let x2 = a2.len();
             let x3 = x2.cast::<f64>();
             let x4 = x3.cast::<bool>();
@@ -1247,7 +1247,7 @@ fn seed_31() -> Result<ArrayTuple, Error> {
             let x3 = x2.cast::<i64>();
             x3
         }, a1);
-        let a4 = zip_with(|x0: Exp<i64>, x1: Exp<i64>| {
+        let a4 = zip_with_min(|x0: Exp<i64>, x1: Exp<i64>| {
             let x2 = x1.cast::<f64>();
             let x3 = constant(3i64);
             let x4 = x1.rem_euclid(x3);
@@ -1277,7 +1277,7 @@ fn seed_31() -> Result<ArrayTuple, Error> {
 
 fn seed_32() -> Result<ArrayTuple, Error> {
     let f = afun(|a0: Acc<Array<Dim0, i64>>, a1: Acc<Array<Dim1, (i64, i64)>>| {
-        let a2 = zip(a1, a1);
+        let a2 = zip_min(a1, a1);
         let a3 = use_(&Array::<Dim0, bool>::from_extents(&[], vec![false]).unwrap());
         let a4 = take({
             let x0 = constant(-1i64);
@@ -1338,7 +1338,7 @@ fn seed_34() -> Result<ArrayTuple, Error> {
             x4
         }, a0);
         let (a3, a4) = call(&afun(|a0: Acc<Array<Dim0, ((i16, f64), bool)>>| {
-            let a1 = zip_with(|x0: ((Exp<i16>, Exp<f64>), Exp<bool>), x1: ((Exp<i16>, Exp<f64>), Exp<bool>)| {
+            let a1 = zip_with_min(|x0: ((Exp<i16>, Exp<f64>), Exp<bool>), x1: ((Exp<i16>, Exp<f64>), Exp<bool>)| {
                 let x2 = constant(0.0f32);
                 let x3 = x2.cast::<f64>();
                 x3
@@ -1380,7 +1380,7 @@ fn seed_35() -> Result<ArrayTuple, Error> {
             let x0 = constant(7i16);
             x0
         }, a1);
-        let a4 = zip(a1, a1);
+        let a4 = zip_min(a1, a1);
         let a5 = {
             let times = {
             let x0 = constant(4i64);
@@ -1435,7 +1435,7 @@ fn seed_35() -> Result<ArrayTuple, Error> {
                     let x24 = x21 * x21;
                     x0
                 }, a4);
-                let a8 = zip_with(|x0: (Exp<i16>, Exp<i16>), x1: Exp<i16>| {
+                let a8 = zip_with_min(|x0: (Exp<i16>, Exp<i16>), x1: Exp<i16>| {
                     let x2 = constant(7i8);
                     let x3 = x2.clamp(x2, x2);
                     let x4 = x2.cast::<u16>();
@@ -1508,7 +1508,7 @@ fn seed_36() -> Result<ArrayTuple, Error> {
             let x13 = x11.clamp(x12, x11);
             x13
         }, a2);
-        let a4 = zip3(a3, a2, a2);
+        let a4 = zip3_min(a3, a2, a2);
         let a5 = drop({
             let x0 = constant(2i64);
             x0
@@ -1546,7 +1546,7 @@ fn seed_37() -> Result<ArrayTuple, Error> {
             let x0 = a0.shape();
             x0
         }, a0);
-        let a4 = zip(a2, a2);
+        let a4 = zip_min(a2, a2);
         let a5 = generate({
             let x0 = a2.shape().0;
             let x1 = a2.len();
@@ -1660,7 +1660,7 @@ fn seed_39() -> Result<ArrayTuple, Error> {
             let x3 = gradient(|x3: Exp<f64>| x2, x2);
             x3
         });
-        let a6 = zip3(a0, a3, a0);
+        let a6 = zip3_min(a0, a3, a0);
         let a7 = maximum_all(a1);
         let a8 = {
             let n0 = {
@@ -1732,7 +1732,7 @@ fn seed_40() -> Result<ArrayTuple, Error> {
             let x1 = x0 + x0;
             x1
         }, a7);
-        let a11 = zip_with(|x0: Exp<f32>, x1: Exp<f32>| {
+        let a11 = zip_with_min(|x0: Exp<f32>, x1: Exp<f32>| {
             let x2 = x1.cast::<i16>();
             let x3 = x2.cast::<i64>();
             let x4 = constant(1i64);
@@ -1776,7 +1776,7 @@ fn seed_41() -> Result<ArrayTuple, Error> {
             let x0 = constant(true);
             x0
         }, a3, a5);
-        let a7 = zip_with(|x0: Exp<u8>, x1: Exp<u8>| x1, a5, a5);
+        let a7 = zip_with_min(|x0: Exp<u8>, x1: Exp<u8>| x1, a5, a5);
         let a8 = generate({
             let x0 = constant(0i64);
             let x1 = cond::<i64>(a4.shape().ne(0), a4.at(x0.rem_euclid(a4.shape().max(1))), constant(0i64));
@@ -1877,7 +1877,7 @@ fn seed_45() -> Result<ArrayTuple, Error> {
             let x1 = a4.shape().1;
             (x0, x1)
         }, a4);
-        let a6 = zip_with(|x0: Exp<f32>, x1: Exp<f32>| {
+        let a6 = zip_with_min(|x0: Exp<f32>, x1: Exp<f32>| {
             let x2 = constant(6i8);
             let x3 = x2.cast::<f32>();
             let x4 = x3.cast::<i8>();
@@ -1895,7 +1895,7 @@ fn seed_45() -> Result<ArrayTuple, Error> {
                 let x5 = x4.cast::<f32>();
                 x5
             });
-            let a2 = zip_with(|x0: Exp<i8>, x1: Exp<i8>| {
+            let a2 = zip_with_min(|x0: Exp<i8>, x1: Exp<i8>| {
                 let x2 = constant(2i64);
                 let x3 = x1.cast::<i64>();
                 let x4 = constant(1i64);
@@ -1915,7 +1915,7 @@ fn seed_45() -> Result<ArrayTuple, Error> {
             (a2, a3)
         }), a6).unlift();
         let a9 = use_(&Array::<Dim0, i8>::from_extents(&[], vec![2i8]).unwrap());
-        let a10 = zip_with(|x0: Exp<i8>, x1: Exp<i8>| {
+        let a10 = zip_with_min(|x0: Exp<i8>, x1: Exp<i8>| {
             let x2 = constant(19i8);
             x2
         }, a9, a9);
@@ -1926,7 +1926,7 @@ fn seed_45() -> Result<ArrayTuple, Error> {
         };
             replicate((All, n0, All), a7)
         };
-        let a12 = zip_with(|x0: Exp<f32>, x1: Exp<f32>| {
+        let a12 = zip_with_min(|x0: Exp<f32>, x1: Exp<f32>| {
             let x2 = x1.cast::<f64>();
             let x3 = constant(2.0f64);
             let x4 = (x2, x3);
@@ -1973,7 +1973,7 @@ fn seed_46() -> Result<ArrayTuple, Error> {
             ).unlift();
             (r1, r2)
         };
-        let a3 = zip(a0, a1);
+        let a3 = zip_min(a0, a1);
         let a4 = map(|x0: Exp<f64>| {
             let x1 = x0.log2();
             let x2 = x1 + x0;
@@ -2108,7 +2108,7 @@ fn seed_49() -> Result<ArrayTuple, Error> {
             let x5 = (x2, x3, x4, x1);
             x5
         }, a3);
-        let a5 = zip_with(|x0: (Exp<i64>, Exp<bool>, Exp<f64>, Exp<i64>), x1: (Exp<i64>, Exp<bool>, Exp<f64>, Exp<i64>)| {
+        let a5 = zip_with_min(|x0: (Exp<i64>, Exp<bool>, Exp<f64>, Exp<i64>), x1: (Exp<i64>, Exp<bool>, Exp<f64>, Exp<i64>)| {
             let x2 = x0.0;
             let x3 = x2.count_ones();
             let x4 = x3.ge(x3);

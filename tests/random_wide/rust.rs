@@ -157,10 +157,10 @@ impl Arrays<'_> {
                 let n = rank(x);
                 format!("imap({}, a{x})", on(f, &[index(n), format!("x{n}: {}", exp(&f.params[n]))]))
             }
-            Step::ZipWith { f, x, y } => format!("zip_with({}, a{x}, a{y})", on(f, &named(f))),
-            Step::ZipWith3 { f, x, y, z } => format!("zip_with3({}, a{x}, a{y}, a{z})", on(f, &named(f))),
-            Step::Zip { x, y } => format!("zip(a{x}, a{y})"),
-            Step::Zip3 { x, y, z } => format!("zip3(a{x}, a{y}, a{z})"),
+            Step::ZipWith { f, x, y } => format!("zip_with_min({}, a{x}, a{y})", on(f, &named(f))),
+            Step::ZipWith3 { f, x, y, z } => format!("zip_with3_min({}, a{x}, a{y}, a{z})", on(f, &named(f))),
+            Step::Zip { x, y } => format!("zip_min(a{x}, a{y})"),
+            Step::Zip3 { x, y, z } => format!("zip3_min(a{x}, a{y}, a{z})"),
             Step::Unzip { x } => format!("unzip(a{x})"),
             Step::Unzip3 { x } => format!("unzip3(a{x})"),
             Step::Fold { op: f, z, all, x } => {

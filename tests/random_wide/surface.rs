@@ -59,20 +59,20 @@ pub fn imap_(rank: usize) -> Staged {
 }
 pub fn zip_with_(rank: usize) -> Staged {
     at_rank!(rank, Sh => {
-        little!(|xs: Array<Sh, X>, ys: Array<Sh, Y>, h: Hole<W>| zip_with(|_, _| the(h), xs, ys))
+        little!(|xs: Array<Sh, X>, ys: Array<Sh, Y>, h: Hole<W>| zip_with_min(|_, _| the(h), xs, ys))
     })
 }
 /// The result has the type of the first array.
 pub fn zip_with3_(rank: usize) -> Staged {
     at_rank!(rank, Sh => little!(|xs: Array<Sh, X>, ys: Array<Sh, Y>, zs: Array<Sh, W>, h: Hole<X>| {
-        zip_with3(|_, _, _| the(h), xs, ys, zs)
+        zip_with3_min(|_, _, _| the(h), xs, ys, zs)
     }))
 }
 pub fn zip_(rank: usize) -> Staged {
-    at_rank!(rank, Sh => little!(|xs: Array<Sh, X>, ys: Array<Sh, Y>| zip(xs, ys)))
+    at_rank!(rank, Sh => little!(|xs: Array<Sh, X>, ys: Array<Sh, Y>| zip_min(xs, ys)))
 }
 pub fn zip3_(rank: usize) -> Staged {
-    at_rank!(rank, Sh => little!(|xs: Array<Sh, X>, ys: Array<Sh, Y>, zs: Array<Sh, W>| zip3(xs, ys, zs)))
+    at_rank!(rank, Sh => little!(|xs: Array<Sh, X>, ys: Array<Sh, Y>, zs: Array<Sh, W>| zip3_min(xs, ys, zs)))
 }
 pub fn unzip_(rank: usize) -> Staged {
     at_rank!(rank, Sh => little!(|xs: Array<Sh, (X, Y)>| unzip(xs)))
