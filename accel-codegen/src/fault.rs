@@ -30,13 +30,13 @@ pub const DIVISIONS: [&str; 4] = ["/", "%", "div_euclid", "rem_euclid"];
 pub fn record_length(program: &Program) -> usize {
     // Extents of rows have one more than those of their results.
     let shape = 4 + program.arrays.iter().map(|a| a.rank).max().unwrap_or(0);
-    shape.max(5 + agreement(&program.body))
+    shape.max(agreement(&program.body))
 }
 
-/// The most extents that a statement compares.
+/// How many numbers a record of shapes that do not agree has.
 fn agreement(b: &Block) -> usize {
     let of = |s: &Stmt| match &s.op {
-        Op::Agree { left, right, .. } => left.results.len() + right.results.len(),
+        Op::Agree { left, right, .. } => 5 + left.results.len() + right.results.len(),
         op => op.blocks().into_iter().map(agreement).max().unwrap_or(0),
     };
     b.stmts.iter().map(of).max().unwrap_or(0)
