@@ -95,7 +95,7 @@ pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, 
 /// | derivatives in scalar code | [`gradient`], [`value_and_gradient`] |
 /// | arrays of the host | [`Array`](prelude::Array), [`Vector`](prelude::Vector), [`Matrix`](prelude::Matrix), [`Scalar`](prelude::Scalar) |
 /// | making arrays | [`generate`](prelude::generate), [`fill`](prelude::fill), [`iota`](prelude::iota), [`enum_from_n`](prelude::enum_from_n), [`unit`](prelude::unit()), [`use_`](prelude::use_) |
-/// | element by element | [`map`](prelude::map), [`zip_with`](prelude::zip_with), [`imap`](prelude::imap), [`zip`](prelude::zip), [`unzip`](prelude::unzip), [`indexed`](prelude::indexed) |
+/// | element by element | [`map`](prelude::map), [`zip_with`](prelude::zip_with), [`imap`](prelude::imap), [`zip`](prelude::zip), with `_min` for arrays of different shapes, [`unzip`](prelude::unzip), [`indexed`](prelude::indexed) |
 /// | combining rows | [`fold`](prelude::fold), [`fold1`](prelude::fold1), [`sum`](prelude::sum), [`product`](prelude::product), [`maximum`](prelude::maximum), [`minimum`](prelude::minimum), [`all`](prelude::all), [`any`](prelude::any), and with `_all` whole arrays |
 /// | intermediate results | [`scanl`](prelude::scanl), [`scanr`](prelude::scanr), their variants `scanl1`, `scanl_ex` and so on |
 /// | linear algebra | [`dot`](prelude::dot), [`matvec`](prelude::matvec), [`matmul`](prelude::matmul), [`transpose`](prelude::transpose) |

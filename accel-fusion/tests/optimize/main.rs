@@ -1,5 +1,6 @@
 //! The optimisation of kernel programs: a text in, a text out, and both mean the same.
 
+mod agreement;
 mod assumptions;
 mod control;
 mod exchange;
