@@ -1,7 +1,7 @@
 //! What a program is translated to: steps that compute arrays into slots.
 
 use super::code::Code;
-use crate::ast::{Dir, Src};
+use crate::ast::{Dir, Src, deep};
 use crate::error::{Error, Result};
 use crate::repr::tree::Tree;
 use crate::repr::{Agreement, RawArray};
@@ -26,6 +26,13 @@ pub struct Block {
     pub result: Tree<Slot>,
     /// The slots of this block that are still in use at its end; the surrounding block frees them when it has taken the result.
     pub kept: Vec<Slot>,
+}
+
+impl Drop for Block {
+    /// Blocks are nested as deep as the program's conditionals and loops.
+    fn drop(&mut self) {
+        deep(|| self.steps.clear())
+    }
 }
 
 /// One operation. Its results go to slots; afterwards some arrays are needed no more.

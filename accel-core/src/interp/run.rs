@@ -3,6 +3,7 @@
 use super::code::{Machine, bool, no_element};
 use super::ops;
 use super::plan::{Block, Op, Plan, Slot, Slots, Step};
+use crate::ast::deep;
 use crate::error::{Error, Result};
 use crate::repr::tree::Tree;
 use crate::repr::{ArrayTuple, RawArray};
@@ -43,7 +44,7 @@ fn tuple(t: &Tree<Slot>, slots: &Slots) -> Result<ArrayTuple> {
 /// Executes the steps of a block. The slots of its result remain to be freed.
 fn block(b: &Block, slots: &mut Slots) -> Result<()> {
     for s in &b.steps {
-        step(s, slots)?;
+        deep(|| step(s, slots))?;
         s.frees.iter().for_each(|s| slots.free(*s));
     }
     Ok(())
