@@ -35,7 +35,7 @@ pub fn reverse_mode(p: &Program, mode: Reverse) -> Result<Program> {
         let p = p.open(a, r);
         let d = match mode {
             Reverse::Gradient | Reverse::ValueAndGradient => gradient(&p.arg, &p.body, mode)?,
-            Reverse::Pullback { at } => pullback(&p.arg, &p.body, at)?,
+            Reverse::Pullback { at } => pullback(&p, at)?,
         };
         finished("ad", &d)?;
         Ok(d)
@@ -44,7 +44,7 @@ pub fn reverse_mode(p: &Program, mode: Reverse) -> Result<Program> {
 
 type Body<'p, 'r> = Acc<HCons<X<'p>, HNil>, X<'r>>;
 
-fn gradient<'p, 'r>(arg: &Ty<X<'p>>, body: &Body<'p, 'r>, mode: Reverse) -> Result<Program> {
+fn gradient<'p, 'r>(arg: &ArraysTy<X<'p>>, body: &Body<'p, 'r>, mode: Reverse) -> Result<Program> {
     fresh4(|n, m, s, k| {
         let not_scalar = || Error::Type {
             op: "gradient".into(),
@@ -58,7 +58,7 @@ fn gradient<'p, 'r>(arg: &Ty<X<'p>>, body: &Body<'p, 'r>, mode: Reverse) -> Resu
         let x = Idx::zero(arg);
         let env = Env::<IdxF<HCons<X<'p>, HNil>>, HNil>::empty().push(&x, arg);
         let primal = label(body, &env, &ACode::start(Size::nil().push()), m);
-        let one = Acc::generate(&unit(), &fun1(&Ty::of(), |_| Floats(t).c(1.0)), None);
+        let one = Acc::generate(&ShapeTy::known(), &unit(), &fun1(&Ty::of(), |_| Floats(t).c(1.0)), None);
         let float = eq_arr(none.sym(), tan_float(t).sym()).then(tan_arr().sym()).then(eq_tan(eq.sym()));
         let seed = primal.code.emit(&one.cast(float), s);
         let mut adj = Contributions::new(primal.code.size, seed.code.size);
@@ -74,21 +74,21 @@ fn gradient<'p, 'r>(arg: &Ty<X<'p>>, body: &Body<'p, 'r>, mode: Reverse) -> Resu
     })
 }
 
-fn pullback<'p, 'r>(arg: &Ty<X<'p>>, body: &Body<'p, 'r>, at: Src) -> Result<Program> {
+fn pullback(p: &Opened, at: Src) -> Result<Program> {
     fresh5(|k1, k2, m, s, k| {
-        let both = Ty::pair(arg, body.ty());
+        let both = ArraysTy::pair(&p.arg, &p.result);
         let v = Idx::zero(&both);
         let x = ACode::start(Size::nil().push()).emit(&Acc::var(&v).fst(), k1);
         let dy = x.code.emit(&to_tangent(&Acc::var(&v).snd()).weaken(&x.up), k2);
-        let env = Env::empty().push(&dy.up.at(&x.var), arg);
-        let primal = label(body, &env, &dy.code, m);
+        let env = Env::empty().push(&dy.up.at(&x.var), &p.arg);
+        let primal = label(&p.body, &env, &dy.code, m);
         let dy = Acc::var(&primal.up.at(&dy.var));
         let seed = given(&primal.code, &Acc::var(&primal.var), &dy, ("vjp", at), s);
         let mut adj = Contributions::new(primal.code.size, seed.code.size);
         adj.add(&primal.var, &Part::var(&seed.var));
         let mut st = reverse(&primal.code.tele, ADual { code: seed.code, adj, emb: seed.up }, k)?;
         let d = total(&st.adj.take(&v), &st.value(&v)).cast(tan_pair());
-        Ok(Program::new(&both, &st.code.close(&from_tangent(&d.fst(), arg))))
+        Ok(Program::new(&both, &st.code.close(&from_tangent(&d.fst(), &p.arg))))
     })
 }
 
@@ -100,7 +100,7 @@ pub fn forward_mode(p: &Program, at: Src) -> Result<Program> {
     let _span = tracing::debug_span!("forward mode").entered();
     fresh5(|a, r, k1, k2, m| {
         let p = p.open(a, r);
-        let both = Ty::pair(&p.arg, &p.arg);
+        let both = ArraysTy::pair(&p.arg, &p.arg);
         let v = Acc::var(&Idx::zero(&both));
         let x = ACode::start(Size::nil().push()).emit(&v.fst(), k1);
         let dx = given(&x.code, &Acc::var(&x.var), &to_tangent(&v.snd()).weaken(&x.up), ("jvp", at), k2);

@@ -95,7 +95,10 @@ pub fn index_op<E, A>(op: Num2, a: &Exp<E, A, i64>, b: &Exp<E, A, i64>) -> Exp<E
 }
 /// Zero in every leaf.
 pub fn zero<E, A, T>(t: &Ty<T>) -> Exp<E, A, T> {
-    Exp::constant(&Value::zero(t), t)
+    match ElementTy::of(t) {
+        Some(element) => Exp::constant(&Value::zero(&element), t),
+        None => unreachable!("scalar code has no array values"),
+    }
 }
 
 /// Whether a value of this type has a tangent at all, that is, a floating-point leaf.

@@ -29,7 +29,11 @@ fn differences(p: &Deep, n: usize) -> f64 {
 
 fn check(p: &Deep, n: usize) {
     let start = Instant::now();
-    let lap = |what: &str| if std::env::var_os("DEEP_TIMES").is_some() { eprintln!("{:>8.2?} {what}", start.elapsed()) };
+    let lap = |what: &str| {
+        if std::env::var_os("DEEP_TIMES").is_some() {
+            eprintln!("{:>8.2?} {what}", start.elapsed())
+        }
+    };
     let (x, ones) = (Array::vector(ARGUMENT.to_vec()), Array::vector(vec![1.0; 3]));
     let f = (p.stage)(n);
     lap("staged");

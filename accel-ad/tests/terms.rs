@@ -36,7 +36,7 @@ fn run(p: &Program, x: &ArrayTuple) -> Vec<f64> {
 }
 
 fn check(body: &Acc<HCons<V, HNil>, S>, xs: &[f64]) -> Vec<f64> {
-    let p = Program::new(&Ty::of(), body);
+    let p = Program::new(&ArraysTy::known(), body);
     let g = run(&reverse_mode(&p, Reverse::Gradient).expect("gradient"), &vector(xs));
     let j = forward_mode(&p, None).expect("forward");
     for k in 0..xs.len() {

@@ -22,7 +22,11 @@ fn on_a_small_stack<R: Send>(f: impl FnOnce() -> R + Send) -> R {
 
 fn check(p: &Deep, n: usize) {
     let start = Instant::now();
-    let lap = |what: &str| if std::env::var_os("DEEP_TIMES").is_some() { eprintln!("{:>8.2?} {what}", start.elapsed()) };
+    let lap = |what: &str| {
+        if std::env::var_os("DEEP_TIMES").is_some() {
+            eprintln!("{:>8.2?} {what}", start.elapsed())
+        }
+    };
     let f = (p.stage)(n);
     let program = f.program().unwrap_or_else(|e| panic!("{}: {e}", p.name)).clone();
     lap("staged");

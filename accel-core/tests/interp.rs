@@ -104,13 +104,13 @@ fn some_pairs(n: usize) -> Vec<(i64, i64)> {
 
 // ---- running
 
-fn program<P: Repr, R>(body: impl FnOnce(Acc<Args<P>, P>, Idx<Args<P>, P>) -> Acc<Args<P>, R>) -> Program {
+fn program<P: ArraysRepr, R>(body: impl FnOnce(Acc<Args<P>, P>, Idx<Args<P>, P>) -> Acc<Args<P>, R>) -> Program {
     let i = Idx::zero(&Ty::of());
-    let program = Program::new(&Ty::<P>::of(), &body(Acc::var(&i), i));
+    let program = Program::new(&ArraysTy::<P>::known(), &body(Acc::var(&i), i));
     accel_core::ast::lint(&program).expect("a well-typed program");
     program
 }
-fn try_run<P: Repr, R>(
+fn try_run<P: ArraysRepr, R>(
     arg: &ArrayTuple,
     body: impl FnOnce(Acc<Args<P>, P>, Idx<Args<P>, P>) -> Acc<Args<P>, R>,
 ) -> Result<ArrayTuple> {
@@ -120,14 +120,14 @@ fn try_run<P: Repr, R>(
     Ok(result)
 }
 #[track_caller]
-fn run<P: Repr, R>(
+fn run<P: ArraysRepr, R>(
     arg: &ArrayTuple,
     body: impl FnOnce(Acc<Args<P>, P>, Idx<Args<P>, P>) -> Acc<Args<P>, R>,
 ) -> ArrayTuple {
     try_run(arg, body).expect("runs")
 }
 #[track_caller]
-fn fails<P: Repr, R>(
+fn fails<P: ArraysRepr, R>(
     arg: &ArrayTuple,
     body: impl FnOnce(Acc<Args<P>, P>, Idx<Args<P>, P>) -> Acc<Args<P>, R>,
 ) -> String {
@@ -167,7 +167,7 @@ macro_rules! for_rows {
 
 // ---- maps
 
-fn maps<Sh: Repr>(sh: &[usize]) {
+fn maps<Sh: ShapeRepr>(sh: &[usize]) {
     let xs = upto(size(sh));
     let doubled = run::<Arr<Sh, i64>, _>(&ints(sh, xs.clone()), |a, _| Acc::map(&fun1(|x| add(&x, &x)), &a, here()));
     assert_eq!(doubled, ints(sh, xs.iter().map(|x| x + x).collect()));
@@ -194,12 +194,13 @@ fn generate_numbers_the_elements_in_row_major_order() {
             let (k, j, i) = (ix.snd(), ix.fst().snd(), ix.fst().fst().snd());
             add(&mul(&lit(100), &i), &add(&mul(&lit(10), &j), &k))
         });
-        Acc::generate(&Exp::pair(&ix2(&lit(2), &lit(3)), &lit(4)), &f, here())
+        Acc::generate(&ShapeTy::known(), &Exp::pair(&ix2(&lit(2), &lit(3)), &lit(4)), &f, here())
     });
     let expected = (0..2).flat_map(|i| (0..3).flat_map(move |j| (0..4).map(move |k| 100 * i + 10 * j + k))).collect();
     assert_eq!(got, ints(&[2, 3, 4], expected));
-    let scalar =
-        run::<(), _>(&ArrayTuple::Unit, |_, _| Acc::generate(&unit(), &fun1(|_: Exp<_, _, Z>| lit(2.5)), None));
+    let scalar = run::<(), _>(&ArrayTuple::Unit, |_, _| {
+        Acc::generate(&ShapeTy::known(), &unit(), &fun1(|_: Exp<_, _, Z>| lit(2.5)), None)
+    });
     assert_eq!(scalar, array(&[], vec![vec![2.5].into()]));
 }
 
@@ -207,7 +208,7 @@ fn generate_numbers_the_elements_in_row_major_order() {
 fn generate_rejects_impossible_shapes() {
     let generate = |m: i64, n: i64| {
         fails::<(), _>(&ArrayTuple::Unit, |_, _| {
-            Acc::generate(&ix2(&lit(m), &lit(n)), &fun1(|_: Exp<_, _, D2>| lit(0.0)), here())
+            Acc::generate(&ShapeTy::known(), &ix2(&lit(m), &lit(n)), &fun1(|_: Exp<_, _, D2>| lit(0.0)), here())
         })
     };
     let e = generate(3, -1);
@@ -258,7 +259,7 @@ fn z_exp<E, A>() -> Exp<E, A, (i64, i64)> {
     Exp::pair(&lit(z().0), &lit(z().1))
 }
 
-fn folds<Sh: Repr>(sh: &[usize]) {
+fn folds<Sh: ShapeRepr>(sh: &[usize]) {
     let arg = pairs(sh, &some_pairs(size(sh)));
     let outer = &sh[..sh.len() - 1];
     let got = run::<Arr<(Sh, i64), (i64, i64)>, _>(&arg, |a, _| Acc::fold(&compose(), &z_exp(), &a, here()));
@@ -280,7 +281,7 @@ fn fold_goes_from_the_left_and_starts_with_z() {
     SHAPES.iter().for_each(|sh| for_rows!(sh, folds));
 }
 
-fn scans<Sh: Repr>(sh: &[usize]) {
+fn scans<Sh: ShapeRepr>(sh: &[usize]) {
     let arg = pairs(sh, &some_pairs(size(sh)));
     for dir in [Dir::Left, Dir::Right] {
         let scan = |z: Option<(i64, i64)>, mut row: Vec<(i64, i64)>| {
@@ -334,7 +335,7 @@ fn permute_combines_new_with_old_in_row_major_order() {
     // Histogram of the elements, with a combination that tells its arguments and the order apart.
     let xs: Vec<i64> = vec![3, 0, 3, 7, 1, 3];
     let got = run::<Arr<D1, i64>, _>(&ints(&[6], xs.clone()), |a, v| {
-        let defaults = Acc::generate(&ix1(&lit(4)), &fun1(|ix: Exp<_, _, D1>| ix.snd()), here());
+        let defaults = Acc::generate(&ShapeTy::known(), &ix1(&lit(4)), &fun1(|ix: Exp<_, _, D1>| ix.snd()), here());
         let comb = fun2(|new, old| add(&new, &mul(&old, &lit(10))));
         // 7 is not kept.
         let index = fun1(|ix: Exp<_, _, D1>| {
@@ -371,17 +372,29 @@ fn backpermute_gathers() {
     let got = run::<Arr<D2, i64>, _>(&ints(&[2, 3], upto(6)), |a, v| {
         let sh: Exp<HNil, _, D2> = Exp::shape(&v);
         let transposed = ix2(&sh.snd(), &sh.fst().snd());
-        Acc::backpermute(&transposed, &fun1(|ix: Exp<_, _, D2>| ix2(&ix.snd(), &ix.fst().snd())), &a, here())
+        Acc::backpermute(
+            &ShapeTy::known(),
+            &transposed,
+            &fun1(|ix: Exp<_, _, D2>| ix2(&ix.snd(), &ix.fst().snd())),
+            &a,
+            here(),
+        )
     });
     let x = upto(6);
     assert_eq!(got, ints(&[3, 2], vec![x[0], x[3], x[1], x[4], x[2], x[5]]));
     let e = fails::<Arr<D1, i64>, _>(&ints(&[3], upto(3)), |a, _| {
-        Acc::backpermute(&ix1(&lit(1)), &fun1(|ix: Exp<_, _, D1>| ix1(&sub(&ix.snd(), &lit(1)))), &a, here())
+        Acc::backpermute(
+            &ShapeTy::known(),
+            &ix1(&lit(1)),
+            &fun1(|ix: Exp<_, _, D1>| ix1(&sub(&ix.snd(), &lit(1)))),
+            &a,
+            here(),
+        )
     });
     assert!(e.contains("`backpermute` at") && e.contains("index [-1] is outside the shape [3]"), "{e}");
     // Nothing is read for an empty result.
     let got = run::<Arr<D1, i64>, _>(&ints(&[0], vec![]), |a, _| {
-        Acc::backpermute(&ix1(&lit(0)), &fun1(|ix: Exp<_, _, D1>| ix), &a, here())
+        Acc::backpermute(&ShapeTy::known(), &ix1(&lit(0)), &fun1(|ix: Exp<_, _, D1>| ix), &a, here())
     });
     assert_eq!(got, ints(&[0], vec![]));
 }
@@ -389,7 +402,8 @@ fn backpermute_gathers() {
 #[test]
 fn reshape_keeps_the_elements() {
     let arg = ints(&[2, 3], upto(6));
-    let reshape = |a: &Acc<_, _>, m, n| Acc::reshape(&ix2(&lit::<HNil, _, i64>(m), &lit(n)), a, here());
+    let reshape =
+        |a: &Acc<_, _>, m, n| Acc::reshape(&ShapeTy::known(), &ix2(&lit::<HNil, _, i64>(m), &lit(n)), a, here());
     let got = run::<Arr<D2, i64>, Arr<D2, i64>>(&arg, |a, _| reshape(&a, 6, 1));
     assert_eq!(got, ints(&[6, 1], upto(6)));
     for (m, n, says) in [(2, 2, "6 elements"), (-2, -3, "not negative"), (i64::MAX, 4, "memory")] {
@@ -397,7 +411,7 @@ fn reshape_keeps_the_elements() {
         assert!(e.contains("`reshape` at") && e.contains(says), "{e}");
     }
     let got = run::<Arr<D1, i64>, _>(&ints(&[0], vec![]), |a, _| {
-        Acc::reshape(&ix2(&lit::<HNil, _, i64>(0), &lit(5)), &a, here())
+        Acc::reshape(&ShapeTy::known(), &ix2(&lit::<HNil, _, i64>(0), &lit(5)), &a, here())
     });
     assert_eq!(got, ints(&[0, 5], vec![]));
 }
@@ -485,7 +499,12 @@ fn division_by_zero_names_the_array_operation() {
 fn indices_are_checked() {
     let read = |i: i64, j: i64, at: Src| {
         try_run::<Arr<D2, i64>, _>(&ints(&[2, 3], upto(6)), |_, v| {
-            Acc::generate(&unit(), &fun1(|_: Exp<_, _, Z>| Exp::index(&v, &ix2(&lit(i), &lit(j)), at)), here())
+            Acc::generate(
+                &ShapeTy::known(),
+                &unit(),
+                &fun1(|_: Exp<_, _, Z>| Exp::index(&v, &ix2(&lit(i), &lit(j)), at)),
+                here(),
+            )
         })
     };
     assert_eq!(read(1, 2, None).expect("runs"), ints(&[], vec![upto(6)[5]]));

@@ -105,11 +105,11 @@ fn initial<'m, B, A, A2, Sh, T>(
         let rows = st.bind(dz, k);
         let t = rows.val.ty().sh_elt().1;
         let flat = Exp::pair(&unit(), &size(&Exp::shape(&rows.val)));
-        let flat = Acc::reshape(&flat, &Acc::var(&rows.val), at);
+        let flat = Acc::reshape(&ShapeTy::known(), &flat, &Acc::var(&rows.val), at);
         let total = rows.st.bind(&Acc::fold(&plus(&t), &zero(&t), &flat, at), l);
         let dual = dual.aweaken(&rows.up).aweaken(&total.up);
         let run = fun1(&Ty::of(), |u| call2(&dual, &u, &Exp::index(&total.val, &u, at)).snd());
-        let ia = total.st.bind(&Acc::generate(&unit(), &run, at), h);
+        let ia = total.st.bind(&Acc::generate(&ShapeTy::known(), &unit(), &run, at), h);
         let whole = fun1(&ia.val.ty().sh_elt().1, |x| x);
         Ok(ia.st.scatter(&sites, &ia.val, &whole, m).0)
     })
@@ -119,15 +119,15 @@ type Ix<Sh> = HCons<(Sh, i64), HNil>;
 
 impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
     fn element(&self) -> Ty<T> {
-        self.a.ty().sh_elt().1
+        self.a.ty().sh_elt().1.ty()
     }
-    fn rows(&self) -> Ty<Sh> {
+    fn rows(&self) -> ShapeTy<Sh> {
         self.d.ty().sh_elt().0
     }
     /// The array of the shape of `a` that `f` computes from an index.
     fn over<V>(&self, f: impl FnOnce(&Exp<Ix<Sh>, A2, (Sh, i64)>) -> Exp<Ix<Sh>, A2, V>) -> Acc<A2, Arr<(Sh, i64), V>> {
-        let f = fun1(&self.a.ty().sh_elt().0, |ix| f(&ix));
-        Acc::generate(&Exp::shape(&self.a), &f, self.at)
+        let sh = self.a.ty().sh_elt().0;
+        Acc::generate(&sh, &Exp::shape(&self.a), &fun1(&sh, |ix| f(&ix)), self.at)
     }
     fn row<E>(&self, ix: &Exp<E, A2, Sh>) -> Exp<E, A2, Tan<T>> {
         Exp::index(&self.d, ix, self.at)
@@ -146,9 +146,10 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
 
     /// Every element gets the adjoint of its row, and so does the initial value.
     fn sum<'k, B>(&self, st: ADual<B, A, A2>, k: Guard<'k>) -> Done<'k, B, A, Sh, T> {
-        let f = fun1(&self.a.ty().sh_elt().0, |ix| ix.fst());
+        let sh = self.a.ty().sh_elt().0;
         let d = Acc::var(&self.d);
-        self.done(st, &Acc::backpermute(&Exp::shape(&self.a), &f, &d, self.at), &d, k)
+        let da = Acc::backpermute(&sh, &Exp::shape(&self.a), &fun1(&sh, |ix| ix.fst()), &d, self.at);
+        self.done(st, &da, &d, k)
     }
 
     /// The product of the others, without dividing by zero, see NOTE [Products with zeros].
@@ -186,6 +187,7 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
                 .cast(tan_float(t).sym())
             });
             let dz = Acc::generate(
+                &this.rows(),
                 &Exp::shape(&this.d),
                 &fun1(&this.rows(), |ix| {
                     let d = this.row(&ix).cast(tan_float(t));
@@ -228,7 +230,7 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
                 let hit = compare(Cmp::Eq, NumTy::index().any(), &Exp::index(&s.val, &ix, at).fst(), &int(-1));
                 Exp::cond(&hit, &this.row(&ix), &zero(&tan_ty(&o.ty())))
             });
-            let dz = Acc::generate(&Exp::shape(&this.d), &dz, at);
+            let dz = Acc::generate(&this.rows(), &Exp::shape(&this.d), &dz, at);
             this.done(s.st, &da, &dz, k)
         })
     }
@@ -344,6 +346,6 @@ impl<A, A2, Sh, T, I> Run<'_, '_, A, A2, Sh, T, I> {
             let start = self.at(self.pre, &row, &int(0));
             self.prefix(&start, &row, &int(0), &self.len())
         });
-        Acc::generate(&Exp::shape(&self.fold.d), &f, at)
+        Acc::generate(&self.fold.rows(), &Exp::shape(&self.fold.d), &f, at)
     }
 }

@@ -176,12 +176,13 @@ fn forward_<'m, 'z, 'a, 'b, 'r>(
             }
             AccOp::Generate { sh, f, eq } => {
                 let ff = fun_forward(&f, sh.ty(), false, arrays);
+                let t = e.ty().cast(eq).sh_elt().0;
                 let sh = rename_arrays(&sh, &arrays.values);
-                let value = AForward::constant(code.emit(&Acc::generate(&sh, &ff.value, at), r));
-                let tan = ff.tangent.map(|t| {
-                    let d = t.aweaken(&value.up);
+                let value = AForward::constant(code.emit(&Acc::generate(&t, &sh, &ff.value, at), r));
+                let tan = ff.tangent.map(|d| {
+                    let d = d.aweaken(&value.up);
                     let over = fun1(sh.ty(), |ix| call2(&d, &ix, &zero(&tan_ty(sh.ty()))));
-                    Acc::generate(&Exp::shape(&value.var), &over, at).cast(tan_arr().sym().then(eq_tan(eq.sym())))
+                    Acc::generate(&t, &Exp::shape(&value.var), &over, at).cast(tan_arr().sym().then(eq_tan(eq.sym())))
                 });
                 value.then_both(&Acc::var(&value.var).cast(eq.sym()), tan, m)
             }
@@ -251,18 +252,22 @@ fn forward_<'m, 'z, 'a, 'b, 'r>(
                 retype(unbundle(&a, &bundled, at, l), eq, m)
             }
             AccOp::Backpermute { sh, f, a, eq } => {
+                let t = e.ty().cast(eq).sh_elt().0;
                 let a = forward(&a, arrays, code, p);
                 let arrays = arrays.weaken(&a.up);
                 let (sh, f) = (rename_arrays(&sh, &arrays.values), Fun1(rename_arrays(&f.0, &arrays.values)));
-                let tan =
-                    a.single().map(|d| Acc::backpermute(&sh, &f, &d, at).cast(tan_arr().sym().then(eq_tan(eq.sym()))));
-                a.then_both(&Acc::backpermute(&sh, &f, &Acc::var(&a.var), at).cast(eq.sym()), tan, m)
+                let tan = a
+                    .single()
+                    .map(|d| Acc::backpermute(&t, &sh, &f, &d, at).cast(tan_arr().sym().then(eq_tan(eq.sym()))));
+                a.then_both(&Acc::backpermute(&t, &sh, &f, &Acc::var(&a.var), at).cast(eq.sym()), tan, m)
             }
             AccOp::Reshape { sh, a, eq } => {
+                let t = e.ty().cast(eq).sh_elt().0;
                 let a = forward(&a, arrays, code, p);
                 let sh = rename_arrays(&sh, &arrays.weaken(&a.up).values);
-                let tan = a.single().map(|d| Acc::reshape(&sh, &d, at).cast(tan_arr().sym().then(eq_tan(eq.sym()))));
-                a.then_both(&Acc::reshape(&sh, &Acc::var(&a.var), at).cast(eq.sym()), tan, m)
+                let tan =
+                    a.single().map(|d| Acc::reshape(&t, &sh, &d, at).cast(tan_arr().sym().then(eq_tan(eq.sym()))));
+                a.then_both(&Acc::reshape(&t, &sh, &Acc::var(&a.var), at).cast(eq.sym()), tan, m)
             }
             AccOp::Replicate { spec, slx, a, eq } => {
                 let a = forward(&a, arrays, code, p);

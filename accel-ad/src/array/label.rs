@@ -51,9 +51,10 @@ fn label_<'m, 'a, 'b, 'z, 'r>(
         let none = &Moved(env);
         match op {
             AccOp::Unit { .. } => code.emit(&rename_acc(e, env), m),
-            AccOp::Generate { sh, f, eq } => {
-                code.emit(&Acc::generate(&none.exp(&sh), &none.fun1(&f), at).cast(eq.sym()), m)
-            }
+            AccOp::Generate { sh, f, eq } => code.emit(
+                &Acc::generate(&e.ty().cast(eq).sh_elt().0, &none.exp(&sh), &none.fun1(&f), at).cast(eq.sym()),
+                m,
+            ),
             AccOp::Cond { cond, then, otherwise } => {
                 let (t, f) = (normal(&then, env, code.size), normal(&otherwise, env, code.size));
                 code.emit(&Acc::cond(&none.exp(&cond), &t, &f, at), m)
@@ -91,10 +92,12 @@ fn label_<'m, 'a, 'b, 'z, 'r>(
                 one(&a, env, code, m, |c, a| Acc::scan1(dir, &c.fun2(&f), &a, at).cast(eq.sym()))
             }
             AccOp::Backpermute { sh, f, a, eq } => {
-                one(&a, env, code, m, |c, a| Acc::backpermute(&c.exp(&sh), &c.fun1(&f), &a, at).cast(eq.sym()))
+                let t = e.ty().cast(eq).sh_elt().0;
+                one(&a, env, code, m, |c, a| Acc::backpermute(&t, &c.exp(&sh), &c.fun1(&f), &a, at).cast(eq.sym()))
             }
             AccOp::Reshape { sh, a, eq } => {
-                one(&a, env, code, m, |c, a| Acc::reshape(&c.exp(&sh), &a, at).cast(eq.sym()))
+                let t = e.ty().cast(eq).sh_elt().0;
+                one(&a, env, code, m, |c, a| Acc::reshape(&t, &c.exp(&sh), &a, at).cast(eq.sym()))
             }
             AccOp::Replicate { spec, slx, a, eq } => {
                 one(&a, env, code, m, |c, a| Acc::replicate(&spec, &c.exp(&slx), &a, at).cast(eq.sym()))

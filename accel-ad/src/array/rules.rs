@@ -87,7 +87,7 @@ pub fn step<'m, B, A, A2, R>(
                 }
                 let dual = dual.aweaken(&st.emb);
                 let run = fun1(sh.ty(), |ix| call2(&dual, &ix, &Exp::index(&d, &ix, at)).snd());
-                let ia = st.bind(&Acc::generate(&Exp::shape(&d), &run, at), k);
+                let ia = st.bind(&Acc::generate(&d.ty().sh_elt().0, &Exp::shape(&d), &run, at), k);
                 let whole = fun1(&ia.val.ty().sh_elt().1, |x| x);
                 Ok(ia.st.scatter(&sites, &ia.val, &whole, m).0)
             }
@@ -122,7 +122,7 @@ pub fn step<'m, B, A, A2, R>(
                     let x = Exp::pair(&Exp::index(&va, &ix, at), &Exp::index(&vb, &ix, at));
                     call2(&dual, &x, &Exp::index(&d, &ix, at))
                 });
-                let res = st.bind(&Acc::generate(&Exp::shape(&d), &run, at), k);
+                let res = st.bind(&Acc::generate(&d.ty().sh_elt().0, &Exp::shape(&d), &run, at), k);
                 let pair = res.val.ty().sh_elt().1;
                 let parts = |x: Exp<_, _, _>| x.fst().cast(tan_pair());
                 let da = Acc::map(&fun1(&pair, |x| parts(x).fst()), &Acc::var(&res.val), at);
@@ -160,7 +160,7 @@ pub fn step<'m, B, A, A2, R>(
             }
             AccOp::Reshape { a, eq, .. } => {
                 let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);
-                let da = Acc::reshape(&Exp::shape(&st.emb.at(&a)), &Acc::var(&d), at);
+                let da = Acc::reshape(&a.ty().sh_elt().0, &Exp::shape(&st.emb.at(&a)), &Acc::var(&d), at);
                 Ok(st.contribute(&a, &da.cast(tan_arr().sym()), m).st)
             }
             AccOp::Replicate { spec, slx, a, eq } => {
@@ -173,7 +173,7 @@ pub fn step<'m, B, A, A2, R>(
                     let fixed = from_linear(&slx.weaken(&Ren::from_nil()), &ix.snd());
                     merge(&spec, &fixed, &ix.fst())
                 });
-                let copies = Acc::backpermute(&rows, &source, &Acc::var(&d), at);
+                let copies = Acc::backpermute(&a.ty().sh_elt().0.push(), &rows, &source, &Acc::var(&d), at);
                 let t = d.ty().sh_elt().1;
                 let da = Acc::fold(&plus(&t), &zero(&t), &copies, at).cast(tan_arr().sym());
                 Ok(st.contribute(&a, &da, m).st)
@@ -187,7 +187,7 @@ pub fn step<'m, B, A, A2, R>(
                     let hit = equal(&fixed, &slx.weaken(&Ren::from_nil()));
                     Exp::cond(&hit, &Exp::index(&d, &small, at), &zero(&dt))
                 });
-                let da = Acc::generate(&Exp::shape(&st.emb.at(&a)), &pick, at).cast(tan_arr().sym());
+                let da = Acc::generate(&sh, &Exp::shape(&st.emb.at(&a)), &pick, at).cast(tan_arr().sym());
                 Ok(st.contribute(&a, &da, m).st)
             }
         }
@@ -228,7 +228,7 @@ fn spread<'k, B, A, A2, Sh, T>(
             Exp::cond(&inside, &Exp::index(&d, &ix, at), &zero(&tan_ty(&t)))
         });
         let same = equal(&full, &Exp::shape(&d));
-        let whole = Acc::cond(&same, &Acc::var(&d), &Acc::generate(&full, &padded, at), at);
+        let whole = Acc::cond(&same, &Acc::var(&d), &Acc::generate(&sh, &full, &padded, at), at);
         let s = st.contribute(a, &whole.cast(tan_arr().sym()), k);
         (s.st, small.up.then(&s.up))
     })

@@ -16,7 +16,7 @@ use super::exp::{Exp, Fun1, Fun2, Src};
 use super::names::{Equal, Guard, Inv, S, W, X, Y, Z};
 use super::slice::SliceSpec;
 use super::thin::{Link, Th, Th2};
-use super::ty::{Arr, Ty};
+use super::ty::{Arr, ElementTy, ShapeTy, Ty};
 use super::value::Literal;
 use crate::repr::Agreement;
 use frunk::{HCons, HNil};
@@ -346,18 +346,20 @@ impl<A, P, Q> Acc<A, (P, Q)> {
     }
 }
 
-/// Constructors of arrays; shapes, errors and meaning as in [`AccOp`].
+/// Constructors of arrays; shapes, errors and meaning as in [`AccOp`]. Where the shape of the result is computed, its type has to be known
+/// as that of a shape: NOTE \[What the kernel guarantees\].
 #[allow(missing_docs)]
 impl<A, Sh, T> Acc<A, Arr<Sh, T>> {
     /// The types of the shape and of the elements.
-    pub fn sh_elt(&self) -> (Ty<Sh>, Ty<T>) {
+    pub fn sh_elt(&self) -> (ShapeTy<Sh>, ElementTy<T>) {
         self.ty.sh_elt()
     }
-    fn new(op: RawAccOp, sh: &Ty<Sh>, t: &Ty<T>, at: Src) -> Self {
-        acc(AForm::Op(op), Ty::arr(sh, t), at)
+    /// An array of elements `t`: the result of scalar code, which has element types only.
+    fn new(op: RawAccOp, sh: &ShapeTy<Sh>, t: &Ty<T>, at: Src) -> Self {
+        acc(AForm::Op(op), Ty::arr(sh, &ElementTy(t.clone())), at)
     }
-    pub fn generate(sh: &Exp<HNil, A, Sh>, f: &Fun1<A, Sh, T>, at: Src) -> Self {
-        Self::new(RawAccOp::Generate { sh: sh.relabel(), f: f.relabel() }, sh.ty(), f.0.ty(), at)
+    pub fn generate(t: &ShapeTy<Sh>, sh: &Exp<HNil, A, Sh>, f: &Fun1<A, Sh, T>, at: Src) -> Self {
+        Self::new(RawAccOp::Generate { sh: sh.relabel(), f: f.relabel() }, t, f.0.ty(), at)
     }
     pub fn map<P>(f: &Fun1<A, P, T>, a: &Acc<A, Arr<Sh, P>>, at: Src) -> Self {
         Self::new(RawAccOp::Map { f: f.relabel(), a: a.relabel() }, &a.sh_elt().0, f.0.ty(), at)
@@ -379,11 +381,11 @@ impl<A, Sh, T> Acc<A, Arr<Sh, T>> {
     }
     pub fn fold(f: &Fun2<A, T, T, T>, z: &Exp<HNil, A, T>, a: &Acc<A, Arr<(Sh, i64), T>>, at: Src) -> Self {
         let op = RawAccOp::Fold { f: f.relabel(), z: z.relabel(), a: a.relabel() };
-        Self::new(op, &a.sh_elt().0.parts().0, z.ty(), at)
+        Self::new(op, &a.sh_elt().0.outer(), z.ty(), at)
     }
     pub fn fold1(f: &Fun2<A, T, T, T>, a: &Acc<A, Arr<(Sh, i64), T>>, at: Src) -> Self {
         let (sh, t) = a.sh_elt();
-        Self::new(RawAccOp::Fold1 { f: f.relabel(), a: a.relabel() }, &sh.parts().0, &t, at)
+        Self::new(RawAccOp::Fold1 { f: f.relabel(), a: a.relabel() }, &sh.outer(), &t, at)
     }
     pub fn permute<Sh2>(
         comb: &Fun2<A, T, T, T>,
@@ -400,12 +402,18 @@ impl<A, Sh, T> Acc<A, Arr<Sh, T>> {
         };
         acc(AForm::Op(op), defaults.ty.clone(), at)
     }
-    pub fn backpermute<Sh2>(sh: &Exp<HNil, A, Sh>, f: &Fun1<A, Sh, Sh2>, a: &Acc<A, Arr<Sh2, T>>, at: Src) -> Self {
+    pub fn backpermute<Sh2>(
+        t: &ShapeTy<Sh>,
+        sh: &Exp<HNil, A, Sh>,
+        f: &Fun1<A, Sh, Sh2>,
+        a: &Acc<A, Arr<Sh2, T>>,
+        at: Src,
+    ) -> Self {
         let op = RawAccOp::Backpermute { sh: sh.relabel(), f: f.relabel(), a: a.relabel() };
-        Self::new(op, sh.ty(), &a.sh_elt().1, at)
+        Self::new(op, t, &a.sh_elt().1, at)
     }
-    pub fn reshape<Sh2>(sh: &Exp<HNil, A, Sh>, a: &Acc<A, Arr<Sh2, T>>, at: Src) -> Self {
-        Self::new(RawAccOp::Reshape { sh: sh.relabel(), a: a.relabel() }, sh.ty(), &a.sh_elt().1, at)
+    pub fn reshape<Sh2>(t: &ShapeTy<Sh>, sh: &Exp<HNil, A, Sh>, a: &Acc<A, Arr<Sh2, T>>, at: Src) -> Self {
+        Self::new(RawAccOp::Reshape { sh: sh.relabel(), a: a.relabel() }, t, &a.sh_elt().1, at)
     }
     pub fn replicate<Slx, Co>(
         spec: &SliceSpec<Slx, Co, Sh>,

@@ -176,11 +176,11 @@ impl<E, A, T> Exp<E, A, T> {
     }
     /// An element of an array variable.
     pub fn index<Sh>(a: &Idx<A, Arr<Sh, T>>, ix: &Exp<E, A, Sh>, at: Src) -> Self {
-        exp(Node::Index(a.relabel(), ix.relabel(), at), a.1.sh_elt().1)
+        exp(Node::Index(a.relabel(), ix.relabel(), at), a.1.sh_elt().1.ty())
     }
     /// The shape of an array variable.
     pub fn shape<U>(a: &Idx<A, Arr<T, U>>) -> Self {
-        exp(Node::Shape(a.relabel()), a.1.sh_elt().0)
+        exp(Node::Shape(a.relabel()), a.1.sh_elt().0.ty())
     }
     /// An operation of type `ty` put together again.
     pub fn op(op: &ExpOp<'_, E, A, T>, ty: &Ty<T>) -> Self {

@@ -2,7 +2,7 @@
 
 use super::acc::{Ac, Acc};
 use super::names::{Guard, X};
-use super::ty::{Ty, ty};
+use super::ty::{ArraysTy, ty};
 use crate::repr::RawTy;
 use frunk::{HCons, HNil};
 
@@ -16,19 +16,23 @@ pub struct Program {
 /// A program whose types have names: the argument's type, and the body below the argument.
 pub struct Opened<'p, 'r> {
     /// The type of the argument.
-    pub arg: Ty<X<'p>>,
+    pub arg: ArraysTy<X<'p>>,
+    /// The type of the result.
+    pub result: ArraysTy<X<'r>>,
     /// The result in terms of the argument.
     pub body: Acc<HCons<X<'p>, HNil>, X<'r>>,
 }
 
 impl Program {
     /// The function that computes `body` from an argument of type `arg`.
-    pub fn new<P, R>(arg: &Ty<P>, body: &Acc<HCons<P, HNil>, R>) -> Self {
-        Program { arg: arg.0.clone(), body: body.relabel() }
+    pub fn new<P, R>(arg: &ArraysTy<P>, body: &Acc<HCons<P, HNil>, R>) -> Self {
+        Program { arg: arg.raw().clone(), body: body.relabel() }
     }
     /// Names the types of argument and result.
     pub fn open<'p, 'r>(&self, _: Guard<'p>, _: Guard<'r>) -> Opened<'p, 'r> {
-        Opened { arg: ty(self.arg.clone()), body: self.body.relabel() }
+        // What computes arrays from arrays has the type of arrays.
+        let (arg, result) = (ArraysTy(ty(self.arg.clone())), ArraysTy(self.body.ty.relabel()));
+        Opened { arg, result, body: self.body.relabel() }
     }
     /// The type of the argument.
     pub fn arg(&self) -> &RawTy {

@@ -1,7 +1,7 @@
 //! Which dimensions `replicate` adds and `slice` removes.
 
 use super::names::{Equal, Guard, Inv, X, Y, Z};
-use super::ty::{Ty, ty};
+use super::ty::{ShapeTy, ty};
 use crate::repr::RawTy;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -22,6 +22,10 @@ pub enum SliceView<'n, Slx, Small, Large> {
 
 fn spec<L, S, G>(kept: Arc<[bool]>) -> SliceSpec<L, S, G> {
     SliceSpec(kept, PhantomData)
+}
+
+fn shape<Sh>(rank: usize) -> ShapeTy<Sh> {
+    ShapeTy(ty(RawTy::shape(rank)))
 }
 
 impl<Slx, Small, Large> Clone for SliceSpec<Slx, Small, Large> {
@@ -54,16 +58,16 @@ impl<Slx, Small, Large> SliceSpec<Slx, Small, Large> {
         &self.0
     }
     /// The type of the fixed dimensions.
-    pub fn fixed(&self) -> Ty<Slx> {
-        ty(RawTy::shape(self.0.iter().filter(|kept| !**kept).count()))
+    pub fn fixed(&self) -> ShapeTy<Slx> {
+        shape(self.0.iter().filter(|kept| !**kept).count())
     }
     /// The type of the small shape.
-    pub fn small(&self) -> Ty<Small> {
-        ty(RawTy::shape(self.0.iter().filter(|kept| **kept).count()))
+    pub fn small(&self) -> ShapeTy<Small> {
+        shape(self.0.iter().filter(|kept| **kept).count())
     }
     /// The type of the large shape.
-    pub fn large(&self) -> Ty<Large> {
-        ty(RawTy::shape(self.0.len()))
+    pub fn large(&self) -> ShapeTy<Large> {
+        shape(self.0.len())
     }
     /// Equal shapes.
     pub fn cast<L, S, G>(&self, _: Equal<Slx, L>, _: Equal<Small, S>, _: Equal<Large, G>) -> SliceSpec<L, S, G> {

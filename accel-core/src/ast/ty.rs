@@ -1,14 +1,17 @@
 //! Type-level representation types and their run-time singletons.
 
 use super::names::{Equal, Guard, Inv, X, Y};
+use super::thin::deep;
 use crate::repr::scalar::ScalarElt;
 use crate::repr::{RawTy, ScalarType, Scalars};
 use std::marker::PhantomData;
+use std::ops::Deref;
 
 /// The representation type of arrays with shape `Sh` and elements `T`; only an index, it has no values.
 pub struct Arr<Sh, T>(PhantomData<(Sh, T)>);
 
-/// Representation types: `()`, the scalars, pairs and [`Arr`]. Sealed, since a wrong `raw` would break the typing of trees.
+/// Representation types: `()`, the scalars, pairs and [`Arr`]. Sealed, since a wrong `raw` would break the typing of trees; so are its kinds
+/// [`ElementRepr`], [`ShapeRepr`] and [`ArraysRepr`].
 pub trait Repr: seal::Sealed + 'static {
     /// The type as data.
     fn raw() -> RawTy;
@@ -16,13 +19,39 @@ pub trait Repr: seal::Sealed + 'static {
     fn zeros(out: &mut Scalars);
 }
 
+/// Representation types of elements: `()`, the scalars and pairs of elements.
+#[diagnostic::on_unimplemented(message = "`{Self}` does not represent elements")]
+pub trait ElementRepr: Repr + seal::Element {}
+impl<T: Repr + seal::Element> ElementRepr for T {}
+
+/// Representation types of shapes and indices: `()` and `(shape, i64)`.
+#[diagnostic::on_unimplemented(message = "`{Self}` does not represent shapes")]
+pub trait ShapeRepr: ElementRepr + seal::Shape {}
+impl<T: ElementRepr + seal::Shape> ShapeRepr for T {}
+
+/// Representation types of arrays and tuples of arrays: `()`, [`Arr`] and pairs of those.
+#[diagnostic::on_unimplemented(message = "`{Self}` does not represent arrays")]
+pub trait ArraysRepr: Repr + seal::Arrays {}
+impl<T: Repr + seal::Arrays> ArraysRepr for T {}
+
 mod seal {
+    use super::Arr;
     pub trait Sealed {}
+    pub trait Element: Sealed {}
+    pub trait Shape: Element {}
+    pub trait Arrays: Sealed {}
+    macro_rules! scalars { ($($t:ty)*) => { $(impl Sealed for $t {} impl Element for $t {})* } }
+    scalars!(bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
     impl Sealed for () {}
-    macro_rules! sealed { ($($t:ty)*) => { $(impl Sealed for $t {})* } }
-    sealed!(bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
+    impl Element for () {}
+    impl Shape for () {}
+    impl Arrays for () {}
     impl<A: Sealed, B: Sealed> Sealed for (A, B) {}
-    impl<Sh: Sealed, T: Sealed> Sealed for super::Arr<Sh, T> {}
+    impl<A: Element, B: Element> Element for (A, B) {}
+    impl<Sh: Shape> Shape for (Sh, i64) {}
+    impl<A: Arrays, B: Arrays> Arrays for (A, B) {}
+    impl<Sh: Shape, T: Element> Sealed for Arr<Sh, T> {}
+    impl<Sh: Shape, T: Element> Arrays for Arr<Sh, T> {}
 }
 
 impl Repr for () {
@@ -48,7 +77,7 @@ impl<A: Repr, B: Repr> Repr for (A, B) {
         B::zeros(out)
     }
 }
-impl<Sh: Repr, T: Repr> Repr for Arr<Sh, T> {
+impl<Sh: ShapeRepr, T: ElementRepr> Repr for Arr<Sh, T> {
     fn raw() -> RawTy {
         RawTy::array(Sh::raw(), T::raw())
     }
@@ -73,7 +102,7 @@ pub enum TyView<'n, T> {
     /// A pair.
     Pair(Ty<X<'n>>, Ty<Y<'n>>, Equal<T, (X<'n>, Y<'n>)>),
     /// An array: shape and element.
-    Arr(Ty<X<'n>>, Ty<Y<'n>>, Equal<T, Arr<X<'n>, Y<'n>>>),
+    Arr(ShapeTy<X<'n>>, ElementTy<Y<'n>>, Equal<T, Arr<X<'n>, Y<'n>>>),
 }
 
 pub(in crate::ast) fn ty<T>(raw: RawTy) -> Ty<T> {
@@ -109,15 +138,15 @@ impl<T> Ty<T> {
             RawTy::Unit => TyView::Unit(Equal::axiom()),
             RawTy::Scalar(s) => TyView::Scalar(ScalarTy(*s, PhantomData)),
             RawTy::Pair(p) => TyView::Pair(ty(p.0.clone()), ty(p.1.clone()), Equal::axiom()),
-            RawTy::Array(p) => TyView::Arr(ty(p.0.clone()), ty(p.1.clone()), Equal::axiom()),
+            RawTy::Array(p) => TyView::Arr(ShapeTy(ty(p.0.clone())), ElementTy(ty(p.1.clone())), Equal::axiom()),
         }
     }
 }
 
 impl<'n> Ty<X<'n>> {
-    /// Names a type that is only known at run time.
-    pub fn from_raw(raw: &RawTy, _: Guard<'n>) -> Self {
-        ty(raw.clone())
+    /// Names a type that is only known at run time; `None` if it is neither that of elements nor that of arrays.
+    pub fn from_raw(raw: &RawTy, _: Guard<'n>) -> Option<Self> {
+        (raw.is_element() || raw.is_array_tuple()).then(|| ty(raw.clone()))
     }
 }
 
@@ -137,15 +166,85 @@ impl<A, B> Ty<(A, B)> {
 
 impl<Sh, T> Ty<Arr<Sh, T>> {
     /// The type of arrays.
-    pub fn arr(sh: &Ty<Sh>, t: &Ty<T>) -> Self {
-        ty(RawTy::array(sh.0.clone(), t.0.clone()))
+    pub fn arr(sh: &ShapeTy<Sh>, t: &ElementTy<T>) -> Self {
+        ty(RawTy::array(sh.raw().clone(), t.raw().clone()))
     }
     /// The types of the shape and of the elements.
-    pub fn sh_elt(&self) -> (Ty<Sh>, Ty<T>) {
+    pub fn sh_elt(&self) -> (ShapeTy<Sh>, ElementTy<T>) {
         match &self.0 {
-            RawTy::Array(p) => (ty(p.0.clone()), ty(p.1.clone())),
+            RawTy::Array(p) => (ShapeTy(ty(p.0.clone())), ElementTy(ty(p.1.clone()))),
             _ => unreachable!("Ty<Arr<Sh, T>> is an array"),
         }
+    }
+}
+
+/// Types of one kind: a [`Ty`] that is known to be of that kind, and can be used wherever a [`Ty`] can.
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident $repr:ident $is:ident;)*) => { $(
+        $(#[$doc])*
+        pub struct $name<T>(pub(in crate::ast) Ty<T>);
+        impl<T> Clone for $name<T> {
+            fn clone(&self) -> Self {
+                $name(self.0.clone())
+            }
+        }
+        impl<T> Deref for $name<T> {
+            type Target = Ty<T>;
+            fn deref(&self) -> &Ty<T> {
+                &self.0
+            }
+        }
+        impl<T: $repr> $name<T> {
+            /// A type that is known to rustc.
+            pub fn known() -> Self {
+                $name(Ty::of())
+            }
+        }
+        impl<T> $name<T> {
+            /// Forgets the kind.
+            pub fn ty(self) -> Ty<T> {
+                self.0
+            }
+            /// The type, if it is of this kind.
+            pub fn of(t: &Ty<T>) -> Option<Self> {
+                t.0.$is().then(|| $name(t.clone()))
+            }
+            /// The same type under an equal index.
+            pub fn cast<U>(&self, q: Equal<T, U>) -> $name<U> {
+                $name(self.0.cast(q))
+            }
+        }
+    )* };
+}
+kinds! {
+    /// `T` is an element type: unit, a scalar, or a pair of element types.
+    ElementTy ElementRepr is_element;
+    /// `T` is a shape: `()` or `(shape, i64)`.
+    ShapeTy ShapeRepr is_shape;
+    /// `T` is an array or a tuple of arrays: unit, an array, or a pair of such.
+    ArraysTy ArraysRepr is_array_tuple;
+}
+
+impl<T> ShapeTy<T> {
+    /// Shapes are elements.
+    pub fn element(&self) -> ElementTy<T> {
+        ElementTy(self.0.clone())
+    }
+    /// One more dimension.
+    pub fn push(&self) -> ShapeTy<(T, i64)> {
+        ShapeTy(Ty::pair(&self.0, &Ty::of()))
+    }
+}
+impl<T> ShapeTy<(T, i64)> {
+    /// All dimensions but the innermost.
+    pub fn outer(&self) -> ShapeTy<T> {
+        ShapeTy(self.parts().0)
+    }
+}
+impl<A, B> ArraysTy<(A, B)> {
+    /// The type of pairs.
+    pub fn pair(a: &ArraysTy<A>, b: &ArraysTy<B>) -> Self {
+        ArraysTy(Ty::pair(&a.0, &b.0))
     }
 }
 
@@ -247,13 +346,13 @@ impl<T> IntTy<T> {
 /// Floating-point scalars are their own tangents, discrete scalars have `()`.
 pub struct Tan<T>(PhantomData<T>);
 
-/// The representation of the tangent type.
+/// The representation of the tangent type, which is of the kind of `T`.
 pub fn tan_ty<T>(t: &Ty<T>) -> Ty<Tan<T>> {
     fn go(t: &RawTy) -> RawTy {
         match t {
             RawTy::Scalar(s) if s.is_float() => t.clone(),
             RawTy::Unit | RawTy::Scalar(_) => RawTy::Unit,
-            RawTy::Pair(p) => RawTy::pair(go(&p.0), go(&p.1)),
+            RawTy::Pair(p) => deep(|| RawTy::pair(go(&p.0), go(&p.1))),
             RawTy::Array(p) => RawTy::array(p.0.clone(), go(&p.1)),
         }
     }
@@ -298,6 +397,42 @@ mod tests {
         }
     }
     impl<T> Otherwise for Is<T> {}
+
+    #[test]
+    fn kinds_are_decided_at_run_time_as_by_rustc() {
+        type Matrix = Arr<(((), i64), i64), (f64, bool)>;
+        type Both = ((), (Matrix, Arr<(), ()>));
+        fn kinds<T: Repr>() -> [bool; 3] {
+            let t = Ty::<T>::of();
+            [ElementTy::of(&t).is_some(), ShapeTy::of(&t).is_some(), ArraysTy::of(&t).is_some()]
+        }
+        assert_eq!(kinds::<()>(), [true, true, true]);
+        assert_eq!(kinds::<i64>(), [true, false, false]);
+        assert_eq!(kinds::<(((), i64), i64)>(), [true, true, false]);
+        assert_eq!(kinds::<((), f64)>(), [true, false, false]);
+        assert_eq!(kinds::<((), ((), i64))>(), [true, false, false]);
+        assert_eq!(kinds::<Both>(), [false, false, true]);
+        assert_eq!(kinds::<(f64, Matrix)>(), [false, false, false]);
+        let _: (ArraysTy<Both>, ElementTy<(f64, ())>, ShapeTy<((), i64)>) =
+            (ArraysTy::known(), ElementTy::known(), ShapeTy::known());
+    }
+
+    #[test]
+    fn types_of_no_kind_get_no_name() {
+        use crate::ast::fresh1;
+        let f64_ = RawTy::Scalar(ScalarType::F64);
+        let array = |sh, t| RawTy::array(sh, t);
+        for (t, right) in [
+            (array(RawTy::shape(2), f64_.clone()), true),
+            (RawTy::pair(f64_.clone(), RawTy::Unit), true),
+            (array(f64_.clone(), f64_.clone()), false),
+            (array(RawTy::pair(RawTy::Unit, f64_.clone()), f64_.clone()), false),
+            (array(RawTy::shape(1), array(RawTy::shape(1), f64_.clone())), false),
+            (RawTy::pair(f64_.clone(), array(RawTy::shape(1), f64_)), false),
+        ] {
+            assert_eq!(fresh1(|n| Ty::from_raw(&t, n).is_some()), right, "{t}");
+        }
+    }
 
     /// Without a seal, this crate (not others, for which the parts are foreign) could say what a pair with a type of its own looks like.
     #[test]

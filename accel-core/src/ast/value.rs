@@ -1,7 +1,7 @@
 //! Typed constants: scalar tuples and arrays.
 
 use super::names::{Equal, Inv};
-use super::ty::{FloatTy, NumTy, Repr, ScalarTy, Ty, ty};
+use super::ty::{ElementTy, FloatTy, NumTy, Repr, ScalarTy, Ty, ty};
 use crate::repr::scalar::ScalarElt;
 use crate::repr::{ArrayTuple, RawArray, RawTy, Scalar};
 use std::marker::PhantomData;
@@ -32,15 +32,16 @@ impl<T> Value<T> {
     pub fn cast<U>(&self, _: Equal<T, U>) -> Value<U> {
         self.relabel()
     }
-    /// A constant from its leaves; `None` if they are not those of `t`.
+    /// A constant from its leaves; `None` if they are not those of `t`, or `t` has no constants.
     pub fn check(leaves: &[Scalar], t: &Ty<T>) -> Option<Self> {
+        ElementTy::of(t)?;
         let types = t.0.leaves();
         let ok = types.len() == leaves.len() && leaves.iter().zip(&types).all(|(v, t)| v.ty() == *t);
         ok.then(|| value(leaves.into()))
     }
     /// Zero, `false` and `()` in every leaf.
-    pub fn zero(t: &Ty<T>) -> Self {
-        value(t.0.leaves().into_iter().map(|s| s.zero()).collect())
+    pub fn zero(t: &ElementTy<T>) -> Self {
+        value(t.raw().leaves().into_iter().map(|s| s.zero()).collect())
     }
 }
 impl<T: ScalarElt + Repr> Value<T> {

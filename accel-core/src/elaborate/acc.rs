@@ -8,7 +8,7 @@ use super::sharing::{Plan, Slots, plan};
 use crate::ast::*;
 use crate::error::Result;
 use crate::pass::finished;
-use crate::repr::{Agreement, ArrayTuple, RawTy, ScalarType};
+use crate::repr::{Agreement, ArrayTuple, RawTy};
 use crate::surface::graph::{self, Lam, Node, NodeId, Op, Staged};
 use frunk::{HCons, HNil};
 use std::collections::HashMap;
@@ -28,7 +28,8 @@ fn typed(staged: &Staged) -> Result<Program> {
     let graph = Graph::new(&staged.nodes);
     let plans = Plans::new(&graph, staged.root)?;
     fresh3(|p, e, m| {
-        let arg = Ty::from_raw(&graph.node(staged.param).ty, p);
+        let arg = Ty::from_raw(&graph.node(staged.param).ty, p).and_then(|t| ArraysTy::of(&t));
+        let arg = arg.ok_or_else(|| internal(graph.node(staged.param), "an argument of arrays"))?;
         let q = name(e);
         let arrays = Env::empty().push(&(), &arg).cast_env(q);
         let here = Arrays { graph: &graph, plans: &plans, region: WHOLE, arrays: &arrays };
@@ -98,11 +99,14 @@ struct Arrays<'s, 'a> {
 
 type Typed<'a, R> = Result<Acc<X<'a>, R>>;
 
+/// An expression that is a shape, with its type.
+type Extents<'a, Sh> = (ShapeTy<Sh>, Exp<HNil, X<'a>, Sh>);
+
 /// An array computation with the types of shape and elements.
 struct Array<'a, Sh, T> {
     acc: Acc<X<'a>, Arr<Sh, T>>,
-    sh: Ty<Sh>,
-    elt: Ty<T>,
+    sh: ShapeTy<Sh>,
+    elt: ElementTy<T>,
 }
 
 impl<'s, 'a> Arrays<'s, 'a> {
@@ -208,13 +212,10 @@ impl<'s, 'a> Arrays<'s, 'a> {
     }
 
     /// An expression that is a shape.
-    fn extents<'m>(self, code: (NodeId, usize), root: NodeId, m: Guard<'m>) -> Result<Exp<HNil, X<'a>, X<'m>>> {
+    fn extents<'m>(self, code: (NodeId, usize), root: NodeId, m: Guard<'m>) -> Result<Extents<'a, X<'m>>> {
         let sh = self.exp(code, root, m)?;
-        if is_shape(sh.ty().raw()) {
-            Ok(sh)
-        } else {
-            Err(type_error(self.graph.node(code.0), "a shape", sh.ty().raw()))
-        }
+        let t = ShapeTy::of(sh.ty()).ok_or_else(|| type_error(self.graph.node(code.0), "a shape", sh.ty().raw()))?;
+        Ok((t, sh))
     }
 
     /// Scalar code number `k` of the node `n`, a function.
@@ -303,9 +304,9 @@ impl<'s, 'a> Arrays<'s, 'a> {
 
     fn generate<'m>(self, n: NodeId, sh: NodeId, f: &Lam, m: Guard<'m>) -> Typed<'a, X<'m>> {
         fresh2(|g, h| {
-            let sh = self.extents((n, 0), sh, g)?;
+            let (t, sh) = self.extents((n, 0), sh, g)?;
             let f = self.fun1((n, 1), f, sh.ty(), h)?;
-            Ok(Acc::generate(&sh, &f, self.at(n)).cast(name(m)))
+            Ok(Acc::generate(&t, &sh, &f, self.at(n)).cast(name(m)))
         })
     }
 
@@ -328,7 +329,7 @@ impl<'s, 'a> Arrays<'s, 'a> {
         let node = self.graph.node(n);
         fresh3(|g, h, i| {
             let a = self.array(node, a, g)?;
-            let (left, right) = (self.extents((n, 0), left, h)?, self.extents((n, 1), right, i)?);
+            let ((_, left), (_, right)) = (self.extents((n, 0), left, h)?, self.extents((n, 1), right, i)?);
             if agreement.pairs(left.ty().raw().width(), right.ty().raw().width()).is_none() {
                 return Err(internal(node, "shapes of other ranks"));
             }
@@ -402,17 +403,17 @@ impl<'s, 'a> Arrays<'s, 'a> {
     fn backpermute<'m>(self, n: NodeId, sh: NodeId, f: &Lam, a: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
         fresh2(|g, h| {
             let a = self.array(self.graph.node(n), a, g)?;
-            let sh = self.extents((n, 0), sh, h)?;
+            let (t, sh) = self.extents((n, 0), sh, h)?;
             let f = self.fun1_to((n, 1), f, sh.ty(), &a.sh)?;
-            Ok(Acc::backpermute(&sh, &f, &a.acc, self.at(n)).cast(name(m)))
+            Ok(Acc::backpermute(&t, &sh, &f, &a.acc, self.at(n)).cast(name(m)))
         })
     }
 
     fn reshape<'m>(self, n: NodeId, sh: NodeId, a: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
         fresh2(|g, h| {
             let a = self.array(self.graph.node(n), a, g)?;
-            let sh = self.extents((n, 0), sh, h)?;
-            Ok(Acc::reshape(&sh, &a.acc, self.at(n)).cast(name(m)))
+            let (t, sh) = self.extents((n, 0), sh, h)?;
+            Ok(Acc::reshape(&t, &sh, &a.acc, self.at(n)).cast(name(m)))
         })
     }
 
@@ -472,7 +473,7 @@ impl<'s, 'a> Arrays<'s, 'a> {
 }
 
 fn use_<'a, 'm>(node: &Node, a: &ArrayTuple, m: Guard<'m>) -> Typed<'a, X<'m>> {
-    let literal = Literal::check(a.clone(), &Ty::from_raw(&node.ty, m));
+    let literal = Ty::from_raw(&node.ty, m).and_then(|t| Literal::check(a.clone(), &t));
     let literal = literal.ok_or_else(|| internal(node, &format!("arrays of type {}", node.ty)))?;
     Ok(Acc::use_(&literal, Some(node.at)))
 }
@@ -491,12 +492,4 @@ fn both<A, P, Q>(a: &Acc<A, P>, b: &Acc<A, Q>) -> RawTy {
 
 fn rank(sh: &RawTy) -> String {
     format!("an array of {} dimensions", sh.width())
-}
-
-fn is_shape(t: &RawTy) -> bool {
-    match t {
-        RawTy::Unit => true,
-        RawTy::Pair(p) => p.1 == RawTy::Scalar(ScalarType::I64) && is_shape(&p.0),
-        _ => false,
-    }
 }

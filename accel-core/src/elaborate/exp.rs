@@ -180,9 +180,8 @@ impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
     }
 
     fn constant<'m>(self, node: &Node, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
-        let t = Ty::from_raw(&node.ty, m);
-        match &node.op {
-            Op::Const(v) => Value::check(v, &t).map(|v| Exp::constant(&v, &t)),
+        match (&node.op, Ty::from_raw(&node.ty, m)) {
+            (Op::Const(v), Some(t)) => Value::check(v, &t).map(|v| Exp::constant(&v, &t)),
             _ => None,
         }
         .ok_or_else(|| internal(node, &format!("a constant of type {}", node.ty)))
@@ -219,7 +218,7 @@ impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
     fn prim1<'m>(self, node: &Node, f: Op1, a: NodeId, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
         fresh1(|g| {
             let a = self.infer(a, g)?;
-            match Prim1::check(f, a.ty(), &Ty::from_raw(&node.ty, m)) {
+            match Ty::from_raw(&node.ty, m).and_then(|r| Prim1::check(f, a.ty(), &r)) {
                 Some(f) => Ok(Exp::prim1(f, &a)),
                 None => Err(type_error(node, format!("an argument of {f:?} to {}", node.ty), a.ty().raw())),
             }
@@ -231,7 +230,7 @@ impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
         fresh1(|g| {
             let a = self.infer(a, g)?;
             let b = self.check(b, a.ty(), node)?;
-            match Prim2::check(f, a.ty(), &Ty::from_raw(&node.ty, m)) {
+            match Ty::from_raw(&node.ty, m).and_then(|r| Prim2::check(f, a.ty(), &r)) {
                 Some(f) => Ok(Exp::prim2(f, &a, &b)),
                 None => Err(type_error(node, format!("arguments of {f:?} to {}", node.ty), a.ty().raw())),
             }

@@ -103,7 +103,7 @@ impl Compiler {
 
     /// One array, with the type of its elements.
     fn array<A, Sh, T>(&mut self, a: &Acc<A, Arr<Sh, T>>, env: &SlotEnv<A>) -> (Slot, Ty<T>) {
-        (self.acc(a, env).leaf(), a.sh_elt().1)
+        (self.acc(a, env).leaf(), a.sh_elt().1.ty())
     }
 
     /// A computation in a block of its own.

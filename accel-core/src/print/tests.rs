@@ -1,7 +1,9 @@
 //! What printed programs look like, on terms built by hand.
 
 use super::*;
-use crate::ast::{Arr, Dir, Fun1, Fun2, Idx, Literal, Prim1, Prim2, Ren, Repr, SliceSpec, Ty, Value};
+use crate::ast::{
+    Arr, ArraysTy, Dir, Fun1, Fun2, Idx, Literal, Prim1, Prim2, Ren, Repr, ShapeTy, SliceSpec, Ty, Value,
+};
 use crate::repr::op::{Cmp, Float1, Float2, Logic, Num1, Num2, Op1, Op2};
 use crate::repr::scalar::ScalarElt;
 use crate::repr::{ArrayTuple, Column, RawArray, ScalarType};
@@ -141,7 +143,7 @@ fn sample() -> Program {
     );
     let sum = Acc::fold(&add(), &f64_(0.0), &zipped, here());
     let program = Acc::let_(&doubled, &Acc::let_(&sum, &Acc::pair(&Acc::var(&x0()), &Acc::var(&Idx::succ(&x0())))));
-    Program::new(&Ty::of(), &program)
+    Program::new(&ArraysTy::known(), &program)
 }
 
 #[track_caller]
@@ -180,14 +182,19 @@ fn every_array_operation() {
         text(&m),
         text(&Acc::slice(&SliceSpec::nil().fix().keep(), &Exp::pair(&unit(), &i64_(1)), &m, None)),
         text(&Acc::slice(&SliceSpec::nil().fix().keep(), &shape, &m, None)),
-        text(&Acc::generate(&shape, &read(None), None)),
-        text(&Acc::generate(&shape, &Fun1(Exp::pair(&Exp::var(&x0::<HNil, Dim1>()), &i64_(2))), None)),
+        text(&Acc::generate(&ShapeTy::known(), &shape, &read(None), None)),
+        text(&Acc::generate(
+            &ShapeTy::known(),
+            &shape,
+            &Fun1(Exp::pair(&Exp::var(&x0::<HNil, Dim1>()), &i64_(2))),
+            None,
+        )),
         text(&Acc::fold1(&add(), &m, None)),
         text(&Acc::scan(Dir::Left, &add(), &f64_(-1.0), &v, None)),
         text(&Acc::scan1(Dir::Right, &add(), &v, None)),
         text(&Acc::permute(&add(), &v, &Fun1(Exp::pair(&yes(), &Exp::var(&x0::<HNil, Dim1>()))), &v, None)),
-        text(&Acc::backpermute(&shape, &index, &v, None)),
-        text(&Acc::reshape(&Exp::pair(&shape, &i64_(1)), &v, None)),
+        text(&Acc::backpermute(&ShapeTy::known(), &shape, &index, &v, None)),
+        text(&Acc::reshape(&ShapeTy::known(), &Exp::pair(&shape, &i64_(1)), &v, None)),
         text::<(), _>(&Acc::use_(&vector(vec![1.0, 2.0]), None)),
         text(&Acc::<A1<Vector>, ()>::unit()),
         text(&Acc::cond(&yes(), &v, &Acc::let_(&v, &Acc::var(&x0())), None)),
@@ -213,12 +220,13 @@ fn every_array_operation() {
        a1)
     ");
     let one = Acc::<HCons<Vector, HNil>, _>::generate(
+        &ShapeTy::known(),
         &unit(),
         &Fun1(Exp::index(&x0(), &Exp::pair(&unit(), &i64_(0)), None)),
         None,
     );
     assert_snapshot!(text(&one), @r"generate () (\x0 -> a0[0])");
-    let go = Acc::generate(&unit(), &Fun1(op2(Op2::Cmp(Cmp::Lt), &i64_(0), &i64_(1))), None);
+    let go = Acc::generate(&ShapeTy::known(), &unit(), &Fun1(op2(Op2::Cmp(Cmp::Lt), &i64_(0), &i64_(1))), None);
     assert_snapshot!(text(&Acc::while_(&go, &Acc::var(&x0()), &v, None)), @r"awhile (\a1 -> generate () (\x0 -> 0 < 1)) (\a1 -> a1) a0");
 }
 

@@ -1,6 +1,7 @@
 //! Representation types: what element and array types look like once records and tuples are taken apart.
 
 use super::ScalarType;
+use crate::ast::deep;
 use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
@@ -51,6 +52,36 @@ impl RawTy {
         let mut out = SmallVec::new();
         go(self, &mut out);
         out
+    }
+
+    /// Whether values of the type are elements: it is made of unit, scalars and pairs.
+    pub fn is_element(&self) -> bool {
+        match self {
+            RawTy::Unit | RawTy::Scalar(_) => true,
+            RawTy::Pair(p) => deep(|| p.0.is_element() && p.1.is_element()),
+            RawTy::Array(_) => false,
+        }
+    }
+
+    /// Whether the type is a shape: `()` or `(shape, i64)`.
+    pub fn is_shape(&self) -> bool {
+        let mut sh = self;
+        while let RawTy::Pair(p) = sh
+            && p.1 == RawTy::Scalar(ScalarType::I64)
+        {
+            sh = &p.0;
+        }
+        *sh == RawTy::Unit
+    }
+
+    /// Whether the type is that of an array or a tuple of arrays: it is made of unit, arrays of elements under shapes, and pairs.
+    pub fn is_array_tuple(&self) -> bool {
+        match self {
+            RawTy::Unit => true,
+            RawTy::Scalar(_) => false,
+            RawTy::Pair(p) => deep(|| p.0.is_array_tuple() && p.1.is_array_tuple()),
+            RawTy::Array(p) => p.0.is_shape() && p.1.is_element(),
+        }
     }
 
     /// How many scalars a value of this element type has.

@@ -1,7 +1,7 @@
 //! Arrays and tuples of arrays: the arguments and results of programs.
 
 use crate::array::Array;
-use crate::ast::ty::{Arr, Repr};
+use crate::ast::ty::{Arr, ArraysRepr, Repr};
 use crate::error::{Error, Result};
 use crate::repr::ArrayTuple;
 use crate::surface::{Acc, IntoAcc};
@@ -18,7 +18,7 @@ use crate::types::{Elt, Shape};
 )]
 pub trait Arrays: Clone + Send + Sync + 'static {
     /// The representation: tuples and records are pairs nested to the left.
-    type Repr: Repr;
+    type Repr: ArraysRepr;
     /// The parts inside a program: an [`Acc`] for an array, a tuple of the parts for a tuple.
     type Acc: Copy + IntoAcc<Arrays = Self>;
 

@@ -1,6 +1,6 @@
 //! Element types: what an array can hold and scalar code computes with.
 
-use crate::ast::ty::Repr;
+use crate::ast::ty::{ElementRepr, Repr};
 use crate::error::{Error, Result};
 use crate::repr::scalar::ScalarElt;
 use crate::repr::{Column, Columns, RawArray, Scalar, Scalars};
@@ -27,7 +27,7 @@ use smallvec::smallvec;
 )]
 pub trait Elt: Clone + Send + Sync + 'static {
     /// The representation.
-    type Repr: Repr;
+    type Repr: ElementRepr;
     /// What closures get: an [`Exp`] for a scalar, a tuple of the parts for a tuple, a record of them for a record.
     type Exp: Copy + IntoExp<Elt = Self> + ToExp<Self>;
 

@@ -1,5 +1,6 @@
 //! Shapes: the extents of arrays, and indices into them.
 
+use crate::ast::ty::ShapeRepr;
 use crate::repr::{Scalar, Scalars};
 use crate::surface::{Exp, PushIndex, ShapeLike, index_head, index_tail};
 use crate::types::Elt;
@@ -31,7 +32,7 @@ pub type Dim6 = Snoc<Dim5>;
 
 /// [`Z`] and [`Snoc`] of a shape. Up to 16 dimensions; beyond that, [`Shape::Rank`] does not count further and making an
 /// array is an error.
-pub trait Shape: Elt<Exp = Exp<Self>> + ShapeLike<Sh = Self> {
+pub trait Shape: Elt<Repr: ShapeRepr, Exp = Exp<Self>> + ShapeLike<Sh = Self> {
     /// The number of dimensions as a type.
     type Rank: RankNat;
     /// What closures get as an index: `()`, `Exp<i64>`, or a tuple of these (`Exp<Self>` beyond six dimensions).

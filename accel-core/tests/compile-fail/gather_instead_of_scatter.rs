@@ -6,11 +6,12 @@ use frunk::HNil;
 pub fn scatter<A, Sh, Sh2, T>(
     add: &Fun2<A, T, T, T>,
     zero: &Exp<HNil, A, T>,
+    t: &ShapeTy<Sh2>,
     sh: &Exp<HNil, A, Sh2>,
     f: &Fun1<A, Sh, Sh2>,
     da: &Acc<A, Arr<Sh, T>>,
 ) -> Acc<A, Arr<Sh2, T>> {
-    Acc::backpermute(sh, f, da, None)
+    Acc::backpermute(t, sh, f, da, None)
 }
 
 fn main() {}

@@ -5,7 +5,7 @@ use accel_core::ast::*;
 pub fn copy<A, Sh, T>(a: &Idx<A, Arr<Sh, T>>) -> Acc<A, Arr<Sh, T>> {
     let (sh, _element) = a.ty().sh_elt();
     let ix = Exp::var(&Idx::zero(&_element));
-    Acc::generate(&Exp::shape(a), &Fun1(Exp::index(a, &ix, None)), None)
+    Acc::generate(&sh, &Exp::shape(a), &Fun1(Exp::index(a, &ix, None)), None)
 }
 
 fn main() {}

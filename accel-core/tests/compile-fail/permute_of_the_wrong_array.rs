@@ -6,12 +6,13 @@ use frunk::HNil;
 pub fn scatter<A, Sh, Sh2, T>(
     add: &Fun2<A, T, T, T>,
     zero: &Exp<HNil, A, T>,
+    t: &ShapeTy<Sh2>,
     sh: &Exp<HNil, A, Sh2>,
     f: &Fun1<A, Sh, Sh2>,
     da: &Acc<A, Arr<Sh, T>>,
 ) -> Acc<A, Arr<Sh2, T>> {
     let keep = Exp::constant(&Value::of(true), &Ty::of());
-    let zeros = Acc::generate(sh, &Fun1(zero.weaken(&Ren::shift())), None);
+    let zeros = Acc::generate(t, sh, &Fun1(zero.weaken(&Ren::shift())), None);
     Acc::permute(add, da, &Fun1(Exp::pair(&keep, &f.0)), &zeros, None)
 }
 

@@ -90,12 +90,13 @@ pub fn fuse_maps<A, R>(e: &Acc<A, R>) -> Acc<A, R> {
 
 /// `backpermute sh f (backpermute sh2 g a) = backpermute sh (g . f) a`
 pub fn fuse_gathers<A, Sh, Sh2, Sh3, T>(
+    t: &ShapeTy<Sh>,
     sh: &Exp<HNil, A, Sh>,
     f: &Fun1<A, Sh, Sh2>,
     g: &Fun1<A, Sh2, Sh3>,
     a: &Acc<A, Arr<Sh3, T>>,
 ) -> Acc<A, Arr<Sh, T>> {
-    Acc::backpermute(sh, &compose(g, f), a, None)
+    Acc::backpermute(t, sh, &compose(g, f), a, None)
 }
 
 /// `fold comb z (map f a)`
@@ -112,12 +113,13 @@ pub fn map_reduce<A, Sh, P, T>(
 pub fn scatter<A, Sh, Sh2, T>(
     add: &Fun2<A, T, T, T>,
     zero: &Exp<HNil, A, T>,
+    t: &ShapeTy<Sh2>,
     sh: &Exp<HNil, A, Sh2>,
     f: &Fun1<A, Sh, Sh2>,
     da: &Acc<A, Arr<Sh, T>>,
 ) -> Acc<A, Arr<Sh2, T>> {
     let keep = Exp::constant(&Value::of(true), &Ty::of());
-    let zeros = Acc::generate(sh, &Fun1(zero.weaken(&Ren::shift())), None);
+    let zeros = Acc::generate(t, sh, &Fun1(zero.weaken(&Ren::shift())), None);
     Acc::permute(add, &zeros, &Fun1(Exp::pair(&keep, &f.0)), da, None)
 }
 
@@ -220,7 +222,7 @@ pub fn bind<'m, E, F, B>(s: &Env<IdxF<F>, E>, t: &Ty<B>, m: Guard<'m>) -> Env<Id
 pub fn copy<A, Sh, T>(a: &Idx<A, Arr<Sh, T>>) -> Acc<A, Arr<Sh, T>> {
     let (sh, _element) = a.ty().sh_elt();
     let ix = Exp::var(&Idx::zero(&sh));
-    Acc::generate(&Exp::shape(a), &Fun1(Exp::index(a, &ix, None)), None)
+    Acc::generate(&sh, &Exp::shape(a), &Fun1(Exp::index(a, &ix, None)), None)
 }
 
 /// One more entry (adjoint, (executed?, index)) of an index-adjoint tuple, and of its layout.

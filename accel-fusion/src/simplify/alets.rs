@@ -315,7 +315,8 @@ fn nothing<A, R>(t: &Ty<R>) -> Acc<A, R> {
         TyView::Pair(a, b, q) => Acc::pair(&nothing(&a), &nothing(&b)).cast(q.sym()),
         TyView::Arr(sh, t, q) => {
             let zero = Exp::constant(&Value::zero(&t), &t);
-            Acc::generate(&Exp::constant(&Value::zero(&sh), &sh), &Fun1(zero), None).cast(q.sym())
+            let empty = Exp::constant(&Value::zero(&sh.element()), &sh);
+            Acc::generate(&sh, &empty, &Fun1(zero), None).cast(q.sym())
         }
         TyView::Scalar(_) => unreachable!("array code has no scalar values"),
     })
@@ -332,7 +333,7 @@ fn narrowed<'m, 'k, A, Sh, T>(
     let at = a.at();
     match op {
         AccOp::Generate { sh, f, eq } => {
-            let a = Acc::generate(&sh, &Fun1(narrow_code(&f.0, d, m)?), at);
+            let a = Acc::generate(&a.sh_elt().0.cast(eq.sh()), &sh, &Fun1(narrow_code(&f.0, d, m)?), at);
             Some(a.cast(eq_arr(eq.sh().sym(), Equal::refl())))
         }
         AccOp::Map { f, a, eq } => {

@@ -144,7 +144,8 @@ fn operation<'n, 'm, 'z, 'a, 'b, 'r>(
         AccOp::Unit { eq } => emit(Acc::unit().cast(eq.sym()), block, w, m),
         AccOp::Generate { sh, f, eq } => {
             let mut c = Scalars::new(env, &block.defs, w);
-            let rhs = Acc::generate(&c.exp(sh), &c.fun1(f, sh.ty()), at).cast(eq.sym());
+            let t = e.ty().cast(*eq).sh_elt().0;
+            let rhs = Acc::generate(&t, &c.exp(sh), &c.fun1(f, sh.ty()), at).cast(eq.sym());
             emit(rhs, block, w, m)
         }
         AccOp::Cond { cond, then, otherwise } => {
@@ -189,10 +190,12 @@ fn operation<'n, 'm, 'z, 'a, 'b, 'r>(
             one(a, env, block, w, (k, m), |mut c, a| Acc::scan1(*dir, &c.fun2(f, &t, &t), &a, at).cast(eq.sym()))
         }
         AccOp::Backpermute { sh, f, a, eq } => one(a, env, block, w, (k, m), |mut c, a| {
-            Acc::backpermute(&c.exp(sh), &c.fun1(f, sh.ty()), &a, at).cast(eq.sym())
+            let t = e.ty().cast(*eq).sh_elt().0;
+            Acc::backpermute(&t, &c.exp(sh), &c.fun1(f, sh.ty()), &a, at).cast(eq.sym())
         }),
         AccOp::Reshape { sh, a, eq } => {
-            one(a, env, block, w, (k, m), |mut c, a| Acc::reshape(&c.exp(sh), &a, at).cast(eq.sym()))
+            let t = e.ty().cast(*eq).sh_elt().0;
+            one(a, env, block, w, (k, m), |mut c, a| Acc::reshape(&t, &c.exp(sh), &a, at).cast(eq.sym()))
         }
         AccOp::Replicate { spec, slx, a, eq } => {
             one(a, env, block, w, (k, m), |mut c, a| Acc::replicate(spec, &c.exp(slx), &a, at).cast(eq.sym()))
@@ -310,8 +313,14 @@ fn widening<'m, 'b, 'k, R>(
             AccOp::Agree { agreement, user, left, right, a, eq } => {
                 push!(a, eq, |a| Acc::agree(agreement, user, &left, &right, &a, at))
             }
-            AccOp::Backpermute { sh, f, a, eq } => push!(a, eq, |a| Acc::backpermute(&sh, &f, &a, at)),
-            AccOp::Reshape { sh, a, eq } => push!(a, eq, |a| Acc::reshape(&sh, &a, at)),
+            AccOp::Backpermute { sh, f, a, eq } => {
+                let t = e.ty().cast(eq).sh_elt().0;
+                push!(a, eq, |a| Acc::backpermute(&t, &sh, &f, &a, at))
+            }
+            AccOp::Reshape { sh, a, eq } => {
+                let t = e.ty().cast(eq).sh_elt().0;
+                push!(a, eq, |a| Acc::reshape(&t, &sh, &a, at))
+            }
             AccOp::Replicate { spec, slx, a, eq } => push!(a, eq, |a| Acc::replicate(&spec, &slx, &a, at)),
             AccOp::Slice { spec, slx, a, eq } => push!(a, eq, |a| Acc::slice(&spec, &slx, &a, at)),
             _ => Err(m),

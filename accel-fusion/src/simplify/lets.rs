@@ -9,6 +9,7 @@
 //! into a loop. So work is not repeated, and nothing that may fail leaves the branch that it is in.
 
 use super::demand::{Demand, is_conditional, narrow_code, widen};
+use super::retuple::zero;
 use super::stats::{Rule, Stats};
 use accel_core::ast::*;
 use frunk::HCons;
@@ -140,7 +141,7 @@ impl Rebuild<'_> {
                 let first = self.next + 1;
                 if info.uses == 0 {
                     self.stats.add(Rule::DeadScalar);
-                    let nothing = Exp::constant(&Value::zero(b.ty()), b.ty());
+                    let nothing = zero(b.ty());
                     self.next = first;
                     let body = self.exp(&body, &env.push(&nothing, b.ty()).cast_env(q.sym()));
                     self.next = info.end;

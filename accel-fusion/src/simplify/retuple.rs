@@ -43,7 +43,10 @@ pub fn apply2<E, A, P, Q, R>(f: &Fun2<A, P, Q, R>, x: &Exp<E, A, P>, y: &Exp<E, 
 
 /// Zero in every leaf.
 pub fn zero<E, A, T>(t: &Ty<T>) -> Exp<E, A, T> {
-    Exp::constant(&Value::zero(t), t)
+    match ElementTy::of(t) {
+        Some(element) => Exp::constant(&Value::zero(&element), t),
+        None => unreachable!("scalar code has no array values"),
+    }
 }
 
 /// Whether a function uses its first and its second argument.

@@ -8,7 +8,7 @@ use super::super::slice::SliceSpec;
 use super::super::thin::Th;
 use super::super::ty::Repr;
 use super::super::value::conforms;
-use super::{Check, Lint, array, ensure, is_array_tuple, is_shape, pair, same, short, variable};
+use super::{Check, Lint, array, ensure, pair, same, short, variable};
 use crate::repr::RawTy;
 
 impl Lint {
@@ -26,7 +26,7 @@ impl Lint {
         match &a.node.get().form {
             AForm::Use(arrays) => {
                 same("a literal", &arrays.ty().0, ty)?;
-                ensure(is_array_tuple(ty), || format!("a literal has the type {}", short(ty)))?;
+                ensure(ty.is_array_tuple(), || format!("a literal has the type {}", short(ty)))?;
                 ensure(conforms(arrays.arrays(), ty), || {
                     format!("the arrays of a literal do not have type {}", short(ty))
                 })
@@ -74,7 +74,7 @@ impl Lint {
     /// Checks the size of a result.
     fn shape(&mut self, sh: &Ex, th: &Th) -> Check<RawTy> {
         let t = self.fun("shape", sh, &[], th)?;
-        ensure(is_shape(&t), || format!("{} is not a shape", short(&t)))?;
+        ensure(t.is_shape(), || format!("{} is not a shape", short(&t)))?;
         Ok(t)
     }
 
@@ -170,15 +170,15 @@ impl Lint {
             }
             RawAccOp::Replicate { spec, slx, a } => {
                 let (sh, t) = self.source("source", a, th)?;
-                same("the shape of the source", sh, &spec.small().0)?;
+                same("the shape of the source", sh, spec.small().raw())?;
                 self.fixed(spec, slx, th)?;
-                same("replicate", ty, &RawTy::array(spec.large().0, t.clone()))
+                same("replicate", ty, &RawTy::array(spec.large().raw().clone(), t.clone()))
             }
             RawAccOp::Slice { spec, slx, a } => {
                 let (sh, t) = self.source("source", a, th)?;
-                same("the shape of the source", sh, &spec.large().0)?;
+                same("the shape of the source", sh, spec.large().raw())?;
                 self.fixed(spec, slx, th)?;
-                same("slice", ty, &RawTy::array(spec.small().0, t.clone()))
+                same("slice", ty, &RawTy::array(spec.small().raw().clone(), t.clone()))
             }
         }
     }
@@ -199,7 +199,7 @@ impl Lint {
     /// Checks the fixed dimensions of `replicate` or `slice`.
     fn fixed(&mut self, spec: &SliceSpec<S, S, S>, slx: &Ex, th: &Th) -> Check {
         let t = self.fun("fixed dimensions", slx, &[], th)?;
-        same("the index of the fixed dimensions", &t, &spec.fixed().0)
+        same("the index of the fixed dimensions", &t, spec.fixed().raw())
     }
 }
 

@@ -27,7 +27,7 @@ use crate::repr::{RawTy, ScalarType};
 /// [`Error::Internal`] with the first wrong node, the way to it from the root, and what was expected.
 pub fn lint(p: &Program) -> Result<()> {
     let mut lint = Lint { scalars: vec![], arrays: vec![p.arg().clone()], path: vec![] };
-    if !is_array_tuple(p.arg()) {
+    if !p.arg().is_array_tuple() {
         return Err(Error::Internal(format!("lint: the argument of a program has the type {}", p.arg())));
     }
     fresh2(|n, m| lint.acc("program", &p.open(n, m).body.relabel())).map_err(Fault::into_error)
@@ -38,7 +38,7 @@ pub fn lint(p: &Program) -> Result<()> {
 /// # Errors
 /// As [`lint`].
 pub fn lint_acc<A, R>(a: &Acc<A, R>, arrays: &Env<UnitF, A>) -> Result<()> {
-    let mut lint = Lint { scalars: vec![], arrays: outermost_first(arrays), path: vec![] };
+    let mut lint = Lint { scalars: vec![], arrays: array_variables(arrays)?, path: vec![] };
     lint.acc("array computation", &a.relabel()).map_err(Fault::into_error)
 }
 
@@ -47,14 +47,28 @@ pub fn lint_acc<A, R>(a: &Acc<A, R>, arrays: &Env<UnitF, A>) -> Result<()> {
 /// # Errors
 /// As [`lint`].
 pub fn lint_exp<E, A, T>(e: &Exp<E, A, T>, scalars: &Env<UnitF, E>, arrays: &Env<UnitF, A>) -> Result<()> {
-    let mut lint = Lint { scalars: outermost_first(scalars), arrays: outermost_first(arrays), path: vec![] };
+    let mut lint = Lint { scalars: scalar_variables(scalars)?, arrays: array_variables(arrays)?, path: vec![] };
     lint.exp("expression", &e.relabel()).map_err(Fault::into_error)
 }
 
-fn outermost_first<E>(env: &Env<UnitF, E>) -> Vec<RawTy> {
+/// The types of free scalar variables, outermost first, which have to be elements. Those that are bound below have the types of terms that
+/// were checked, so that kinds need no look at every binder.
+fn scalar_variables<E>(env: &Env<UnitF, E>) -> Result<Vec<RawTy>> {
+    of_kind("scalar", RawTy::is_element, env)
+}
+
+/// The types of free array variables, which have to be arrays or tuples of them.
+fn array_variables<A>(env: &Env<UnitF, A>) -> Result<Vec<RawTy>> {
+    of_kind("array", RawTy::is_array_tuple, env)
+}
+
+fn of_kind<E>(what: &str, kind: fn(&RawTy) -> bool, env: &Env<UnitF, E>) -> Result<Vec<RawTy>> {
     let mut types = env.raw_types();
     types.reverse();
-    types
+    match types.iter().find(|t| !kind(t)) {
+        Some(t) => Err(Error::Internal(format!("lint: a free {what} variable has the type {}", short(t)))),
+        None => Ok(types),
+    }
 }
 
 /// What is wrong: in the node at hand, or already reported with its place.
@@ -146,7 +160,7 @@ impl Lint {
         match e.node.get() {
             Node::Const(v) => {
                 let found: Vec<ScalarType> = v.scalars().iter().map(|x| x.ty()).collect();
-                ensure(is_element(ty), || format!("a constant has the type {}", short(ty)))?;
+                ensure(ty.is_element(), || format!("a constant has the type {}", short(ty)))?;
                 ensure(found[..] == ty.leaves()[..], || {
                     format!("a constant of type {} has the leaves {found:?}", short(ty))
                 })
@@ -268,33 +282,6 @@ fn array(t: &RawTy) -> Check<(&RawTy, &RawTy)> {
     match t {
         RawTy::Array(p) => Ok((&p.0, &p.1)),
         t => Err(Fault::Here(format!("{} is not an array", short(t)))),
-    }
-}
-
-/// Made of unit, scalars and pairs.
-fn is_element(t: &RawTy) -> bool {
-    match t {
-        RawTy::Unit | RawTy::Scalar(_) => true,
-        RawTy::Pair(p) => is_element(&p.0) && is_element(&p.1),
-        RawTy::Array(_) => false,
-    }
-}
-
-fn is_shape(t: &RawTy) -> bool {
-    match t {
-        RawTy::Unit => true,
-        RawTy::Pair(p) => p.1 == i64::raw() && is_shape(&p.0),
-        _ => false,
-    }
-}
-
-/// Made of unit, pairs and arrays.
-fn is_array_tuple(t: &RawTy) -> bool {
-    match t {
-        RawTy::Unit => true,
-        RawTy::Pair(p) => is_array_tuple(&p.0) && is_array_tuple(&p.1),
-        RawTy::Array(p) => is_shape(&p.0) && is_element(&p.1),
-        RawTy::Scalar(_) => false,
     }
 }
 

@@ -5,7 +5,7 @@ use super::super::acc::{AForm, Ac, RawAccOp, acc};
 use super::super::env::{Ren, idx};
 use super::super::exp::{Fun1, Fun2, exp};
 use super::super::slice::SliceSpec;
-use super::super::ty::{Arr, ScalarTy, ty};
+use super::super::ty::{Arr, ArraysTy, ElementTy, ScalarTy, ty};
 use super::super::value::{Literal, Value, unchecked_literal};
 use super::*;
 use crate::ast::{Dir, Equal, Idx, NumTy};
@@ -38,7 +38,7 @@ fn op(op: RawAccOp, t: &RawTy) -> Ac {
 }
 /// A constant zero of type `t`.
 fn zero(t: &RawTy) -> Ex {
-    Exp::constant(&Value::zero(&ty::<S>(t.clone())), &ty(t.clone()))
+    Exp::constant(&Value::zero(&ElementTy::<S>(ty(t.clone()))), &ty(t.clone()))
 }
 fn x(i: u32, t: &RawTy) -> Ex {
     e(Node::Var(i), t)
@@ -375,14 +375,14 @@ fn index_transformations_and_slices() {
 fn programs_and_open_terms() {
     let v = Ty::<Vector>::of();
     let var = Acc::<HCons<Vector, HNil>, Vector>::var(&Idx::zero(&v));
-    lint(&Program::new(&v, &var)).unwrap();
+    lint(&Program::new(&ArraysTy::known(), &var)).unwrap();
     // The body believes that the argument has another type.
-    let wrong = Program::new(&Ty::<Arr<(), f64>>::of(), &var.relabel::<_, Vector>());
+    let wrong = Program::new(&ArraysTy::<Arr<(), f64>>::known(), &var.relabel::<_, Vector>());
     rejects(
         lint(&wrong),
         "the array variable of index 0 has the type Array0<f64>, expected Array1<f64>\n  at: program\n  in: a0",
     );
-    let scalar = Program::new(&Ty::<f64>::of(), &Acc::<HCons<f64, HNil>, ()>::unit());
+    let scalar = Program::new(&ArraysTy(Ty::<f64>::of()), &Acc::<HCons<f64, HNil>, ()>::unit());
     rejects(lint(&scalar), "the argument of a program has the type f64");
     let scalars = Env::<UnitF, HNil>::empty().push(&(), &Ty::<f64>::of());
     let arrays = Env::<UnitF, HNil>::empty().push(&(), &v);
@@ -390,6 +390,47 @@ fn programs_and_open_terms() {
     lint_exp(&Exp::var(&Idx::zero(&Ty::<f64>::of())), &scalars, &arrays).unwrap();
     rejects(lint_exp(&x(1, &f64_t()).relabel::<_, _, f64>(), &scalars, &arrays), "not in scope");
     rejects(lint_acc(&av(1, &vector_t()).relabel::<_, Vector>(), &arrays), "not in scope");
+}
+
+#[test]
+fn free_variables_have_their_kinds() {
+    let (array, scalar) =
+        (Env::<UnitF, HNil>::empty().push(&(), &Ty::<Vector>::of()), Env::empty().push(&(), &Ty::<f64>::of()));
+    let mixed = Ty::<(f64, Vector)>::of();
+    let with_mixed = Env::<UnitF, HNil>::empty().push(&(), &mixed);
+    let nested = ty::<S>(RawTy::array(RawTy::shape(1), vector_t()));
+    let no_shape = ty::<S>(RawTy::array(f64_t(), f64_t()));
+    let of = |t: &Ty<S>| Env::<UnitF, HNil>::empty().push(&(), t);
+    let none = Env::<UnitF, HNil>::empty();
+    // Nothing is wrong with the terms themselves.
+    let unit = Exp::<_, _, ()>::constant(&Value::unit(), &Ty::of());
+    rejects(lint_exp(&unit, &array, &none), "a free scalar variable has the type Array1<f64>");
+    rejects(
+        lint_exp(&unit.relabel::<_, _, ()>(), &with_mixed, &none),
+        "a free scalar variable has the type (f64, Array1<f64>)",
+    );
+    rejects(lint_exp(&unit.relabel::<_, _, ()>(), &none, &scalar), "a free array variable has the type f64");
+    rejects(lint_acc(&Acc::unit(), &scalar), "a free array variable has the type f64");
+    rejects(lint_acc(&Acc::unit(), &with_mixed), "a free array variable has the type (f64, Array1<f64>)");
+    rejects(lint_acc(&Acc::unit(), &of(&nested)), "a free array variable has the type Array1<Array1<f64>>");
+    rejects(lint_acc(&Acc::unit(), &of(&no_shape)), "a free array variable has the type Array1<f64>");
+    let program = Program::new(&ArraysTy(no_shape), &Acc::unit());
+    rejects(lint(&program), "the argument of a program has the type Array1<f64>");
+}
+
+#[test]
+fn bound_variables_have_their_kinds() {
+    // Terms of the wrong kind, which only the trusted module can build, where a variable is bound to them.
+    let array_constant = e(Node::Const(Value::zero(&ElementTy::<S>(ty(f64_t())))), &vector_t());
+    rejects(check_exp(&e(Node::Let(array_constant, zero(&f64_t())), &f64_t())), "a constant has the type Array1<f64>");
+    let f = zero(&f64_t());
+    let generate = op(RawAccOp::Generate { sh: f.clone(), f: f1(&f) }, &RawTy::array(f64_t(), f64_t()));
+    rejects(
+        check_acc(&a(AForm::Let(generate, av(1, &array_t(0, bool::raw()))), &array_t(0, bool::raw()))),
+        "f64 is not a shape",
+    );
+    let nothing = a(AForm::Use(literal(vec![], &[], &f64_t())), &f64_t());
+    rejects(check_acc(&a(AForm::Let(nothing, av(2, &vector_t())), &vector_t())), "a literal has the type f64");
 }
 
 #[test]

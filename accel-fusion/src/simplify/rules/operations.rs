@@ -154,7 +154,10 @@ impl<A> AFacts<'_, A> {
                     match self.definition(&a)?.view(m) {
                         AccView::Op(AccOp::Reshape { a, eq: q, .. }) => {
                             let a = a.cast(eq_arr(Equal::refl(), q.elt().sym()));
-                            Some((Rule::Reshape, Acc::reshape(&sh, &a, e.at()).cast(eq.sym())))
+                            Some((
+                                Rule::Reshape,
+                                Acc::reshape(&e.ty().cast(eq).sh_elt().0, &sh, &a, e.at()).cast(eq.sym()),
+                            ))
                         }
                         _ => None,
                     }

@@ -1,0 +1,36 @@
+//! Mistake: records say that they are represented by types of the other kind.
+use accel_core::ast::*;
+use accel_core::repr::{ArrayTuple, Scalar, Scalars};
+use accel_core::surface::{Acc, Exp};
+use accel_core::types::{Arrays, Elt};
+
+#[derive(Clone)]
+struct Mine;
+
+impl Elt for Mine {
+    type Repr = Arr<(), f64>;
+    type Exp = Exp<Mine>;
+    fn to_scalars(&self, _: &mut Scalars) {}
+    fn from_scalars(_: &mut dyn Iterator<Item = Scalar>) -> Option<Self> {
+        None
+    }
+    fn unlift(e: Exp<Self>) -> Self::Exp {
+        e
+    }
+}
+
+impl Arrays for Mine {
+    type Repr = (f64, f64);
+    type Acc = Acc<Mine>;
+    fn to_tuple(&self) -> ArrayTuple {
+        ArrayTuple::Unit
+    }
+    fn from_tuple(_: ArrayTuple) -> accel_core::error::Result<Self> {
+        Ok(Mine)
+    }
+    fn unlift(a: Acc<Self>) -> Self::Acc {
+        a
+    }
+}
+
+fn main() {}
