@@ -108,32 +108,36 @@ pub fn has_tangent<T>(t: &Ty<T>) -> bool {
 
 /// Whether two values of a discrete type (a shape, above all) are equal.
 pub fn equal<E, A, T>(a: &Exp<E, A, T>, b: &Exp<E, A, T>) -> Exp<E, A, bool> {
-    fresh1(|n| match a.ty().view(n) {
-        TyView::Pair(_, _, q) => {
-            let (a, b) = (a.cast(q), b.cast(q));
-            let inner = equal(&a.snd(), &b.snd());
-            match a.fst().ty().raw().width() {
-                0 => inner,
-                _ => and(&equal(&a.fst(), &b.fst()), &inner),
+    deep(|| {
+        fresh1(|n| match a.ty().view(n) {
+            TyView::Pair(_, _, q) => {
+                let (a, b) = (a.cast(q), b.cast(q));
+                let inner = equal(&a.snd(), &b.snd());
+                match a.fst().ty().raw().width() {
+                    0 => inner,
+                    _ => and(&equal(&a.fst(), &b.fst()), &inner),
+                }
             }
-        }
-        TyView::Scalar(t) => compare(Cmp::Eq, t, a, b),
-        TyView::Unit(_) | TyView::Arr(..) => truth(true),
+            TyView::Scalar(t) => compare(Cmp::Eq, t, a, b),
+            TyView::Unit(_) | TyView::Arr(..) => truth(true),
+        })
     })
 }
 
 /// `a + b` in every leaf of a tangent type; discrete leaves do not occur there.
 pub fn add<E, A, T>(a: &Exp<E, A, T>, b: &Exp<E, A, T>) -> Exp<E, A, T> {
-    fresh1(|n| match a.ty().view(n) {
-        TyView::Pair(_, _, q) => {
-            let (x, y) = (a.cast(q), b.cast(q));
-            Exp::pair(&add(&x.fst(), &y.fst()), &add(&x.snd(), &y.snd())).cast(q.sym())
-        }
-        TyView::Scalar(t) => match t.num() {
-            Some(t) => Exp::prim2(Prim2::Num(Num2::Add, t, Equal::refl()), a, b),
-            None => a.clone(),
-        },
-        TyView::Unit(_) | TyView::Arr(..) => a.clone(),
+    deep(|| {
+        fresh1(|n| match a.ty().view(n) {
+            TyView::Pair(_, _, q) => {
+                let (x, y) = (a.cast(q), b.cast(q));
+                Exp::pair(&add(&x.fst(), &y.fst()), &add(&x.snd(), &y.snd())).cast(q.sym())
+            }
+            TyView::Scalar(t) => match t.num() {
+                Some(t) => Exp::prim2(Prim2::Num(Num2::Add, t, Equal::refl()), a, b),
+                None => a.clone(),
+            },
+            TyView::Unit(_) | TyView::Arr(..) => a.clone(),
+        })
     })
 }
 
@@ -176,31 +180,35 @@ pub fn plus<A, T>(t: &Ty<T>) -> Fun2<A, T, T, T> {
 
 /// The tangent part of a value: its floating-point leaves.
 pub fn to_tangent<E, A, T>(x: &Exp<E, A, T>) -> Exp<E, A, Tan<T>> {
-    fresh1(|n| match x.ty().view(n) {
-        TyView::Unit(q) => unit().cast(eq_tan(q).then(tan_unit()).sym()),
-        TyView::Scalar(t) => match t.float() {
-            Some(f) => x.cast(tan_float(f).sym()),
-            None => zero(&tan_ty(x.ty())),
-        },
-        TyView::Pair(_, _, q) => {
-            let x = x.cast(q);
-            Exp::pair(&to_tangent(&x.fst()), &to_tangent(&x.snd())).cast(eq_tan(q).then(tan_pair()).sym())
-        }
-        TyView::Arr(..) => unreachable!("scalar code has no array values"),
+    deep(|| {
+        fresh1(|n| match x.ty().view(n) {
+            TyView::Unit(q) => unit().cast(eq_tan(q).then(tan_unit()).sym()),
+            TyView::Scalar(t) => match t.float() {
+                Some(f) => x.cast(tan_float(f).sym()),
+                None => zero(&tan_ty(x.ty())),
+            },
+            TyView::Pair(_, _, q) => {
+                let x = x.cast(q);
+                Exp::pair(&to_tangent(&x.fst()), &to_tangent(&x.snd())).cast(eq_tan(q).then(tan_pair()).sym())
+            }
+            TyView::Arr(..) => unreachable!("scalar code has no array values"),
+        })
     })
 }
 /// A value with a given tangent part; its discrete leaves are zero.
 pub fn from_tangent<E, A, T>(d: &Exp<E, A, Tan<T>>, t: &Ty<T>) -> Exp<E, A, T> {
-    fresh1(|n| match t.view(n) {
-        TyView::Unit(q) => unit().cast(q.sym()),
-        TyView::Scalar(s) => match s.float() {
-            Some(f) => d.cast(tan_float(f)),
-            None => zero(t),
-        },
-        TyView::Pair(a, b, q) => {
-            let d = d.cast(eq_tan(q).then(tan_pair()));
-            Exp::pair(&from_tangent(&d.fst(), &a), &from_tangent(&d.snd(), &b)).cast(q.sym())
-        }
-        TyView::Arr(..) => unreachable!("scalar code has no array values"),
+    deep(|| {
+        fresh1(|n| match t.view(n) {
+            TyView::Unit(q) => unit().cast(q.sym()),
+            TyView::Scalar(s) => match s.float() {
+                Some(f) => d.cast(tan_float(f)),
+                None => zero(t),
+            },
+            TyView::Pair(a, b, q) => {
+                let d = d.cast(eq_tan(q).then(tan_pair()));
+                Exp::pair(&from_tangent(&d.fst(), &a), &from_tangent(&d.snd(), &b)).cast(q.sym())
+            }
+            TyView::Arr(..) => unreachable!("scalar code has no array values"),
+        })
     })
 }

@@ -8,7 +8,6 @@ use accel_core::pass::count;
 use accel_core::prelude::*;
 use accel_core::types::Inputs;
 use deep_programs::{ARGUMENT, Deep, programs};
-use std::time::Instant;
 
 const DEPTH: usize = 10_000;
 
@@ -21,41 +20,22 @@ fn on_a_small_stack<R: Send>(f: impl FnOnce() -> R + Send) -> R {
 }
 
 fn check(p: &Deep, n: usize) {
-    let start = Instant::now();
-    let lap = |what: &str| {
-        if std::env::var_os("DEEP_TIMES").is_some() {
-            eprintln!("{:>8.2?} {what}", start.elapsed())
-        }
-    };
     let f = (p.stage)(n);
     let program = f.program().unwrap_or_else(|e| panic!("{}: {e}", p.name)).clone();
-    lap("staged");
     lint(&program).unwrap();
-    lap("lint");
     let size = count(&program);
     assert!(size.arrays + size.scalars >= n, "{}: {size:?}", p.name);
-    lap("count");
     assert!(program.to_string().len() >= n, "{}", p.name);
-    lap("printed");
     let argument = Array::<_, f64>::vector(ARGUMENT.to_vec());
     let compiled = Interpreted::new(&program);
-    lap("compiled");
     let (result, _) = compiled.run_measured(&Inputs::<Vector<f64>>::to_tuple(&&argument)).unwrap();
-    lap("run");
     let expected = (p.value)(n, ARGUMENT);
     assert_eq!(Vector::<f64>::from_tuple(result).unwrap().to_vec(), expected, "{}", p.name);
     std::mem::drop((f, program));
-    lap("program dropped");
     std::mem::drop(compiled);
-    lap("code dropped");
 }
 
 #[test]
 fn deep_programs_have_their_meaning() {
-    let only = std::env::var("DEEP_ONLY").unwrap_or_default();
-    for p in programs().iter().filter(|p| p.name.contains(&only)) {
-        let start = Instant::now();
-        on_a_small_stack(|| check(p, DEPTH));
-        eprintln!("{:?} {}", start.elapsed(), p.name);
-    }
+    programs().iter().for_each(|p| on_a_small_stack(|| check(p, DEPTH)));
 }

@@ -136,22 +136,24 @@ fn pack<'s, B, A, A1, A2>(
     otherwise: &mut ADual<B, A, A2>,
     s: Guard<'s>,
 ) -> Packed<'s, A, A1, A2> {
-    fresh2(|k, v| match labels.split_last() {
-        None => {
-            let w = name(s);
-            Packed { vars: VarTuple::nil().cast(w), then: Acc::unit().cast(w), otherwise: Acc::unit().cast(w) }
-        }
-        Some((last, rest)) => {
-            let i = last.open(v);
-            let before = pack(rest, then, otherwise, k);
-            let w = name(s);
-            let (dt, df) = (then.adj.take(&i), otherwise.adj.take(&i));
-            Packed {
-                vars: before.vars.snoc(&i).cast(w),
-                then: Acc::pair(&before.then, &total(&dt, &then.value(&i))).cast(w),
-                otherwise: Acc::pair(&before.otherwise, &total(&df, &otherwise.value(&i))).cast(w),
+    deep(|| {
+        fresh2(|k, v| match labels.split_last() {
+            None => {
+                let w = name(s);
+                Packed { vars: VarTuple::nil().cast(w), then: Acc::unit().cast(w), otherwise: Acc::unit().cast(w) }
             }
-        }
+            Some((last, rest)) => {
+                let i = last.open(v);
+                let before = pack(rest, then, otherwise, k);
+                let w = name(s);
+                let (dt, df) = (then.adj.take(&i), otherwise.adj.take(&i));
+                Packed {
+                    vars: before.vars.snoc(&i).cast(w),
+                    then: Acc::pair(&before.then, &total(&dt, &then.value(&i))).cast(w),
+                    otherwise: Acc::pair(&before.otherwise, &total(&df, &otherwise.value(&i))).cast(w),
+                }
+            }
+        })
     })
 }
 
@@ -162,12 +164,14 @@ fn give<'m, B, A, A2, T>(
     all: &Acc<A2, T>,
     m: Guard<'m>,
 ) -> ADual<B, A, X<'m>> {
-    fresh2(|n, k| match vars.view(n) {
-        VarTupleView::Nil(_) => st.rename(m).0,
-        VarTupleView::Snoc(rest, i, q) => {
-            let all = all.cast(q);
-            let s = st.contribute(&i, &all.snd(), k);
-            give(s.st, &rest, &all.fst().weaken(&s.up), m)
-        }
+    deep(|| {
+        fresh2(|n, k| match vars.view(n) {
+            VarTupleView::Nil(_) => st.rename(m).0,
+            VarTupleView::Snoc(rest, i, q) => {
+                let all = all.cast(q);
+                let s = st.contribute(&i, &all.snd(), k);
+                give(s.st, &rest, &all.fst().weaken(&s.up), m)
+            }
+        })
     })
 }

@@ -58,17 +58,19 @@ impl<B, A> ACode<B, A> {
 
 /// Zero tangents of the shapes of `a`, which should be a variable or a component of one.
 pub fn zeros<A, R>(a: &Acc<A, R>) -> Acc<A, Tan<R>> {
-    fresh1(|n| match a.ty().view(n) {
-        TyView::Arr(_, t, q) => {
-            let dt = tan_ty(&t);
-            Acc::map(&fun1(&t, |_| zero(&dt)), &a.cast(q), None).cast(eq_tan(q).then(tan_arr()).sym())
-        }
-        TyView::Pair(_, _, q) => {
-            let a = a.cast(q);
-            Acc::pair(&zeros(&a.fst()), &zeros(&a.snd())).cast(eq_tan(q).then(tan_pair()).sym())
-        }
-        TyView::Unit(q) => Acc::unit().cast(eq_tan(q).then(tan_unit()).sym()),
-        TyView::Scalar(_) => unreachable!("array code has no scalar values"),
+    deep(|| {
+        fresh1(|n| match a.ty().view(n) {
+            TyView::Arr(_, t, q) => {
+                let dt = tan_ty(&t);
+                Acc::map(&fun1(&t, |_| zero(&dt)), &a.cast(q), None).cast(eq_tan(q).then(tan_arr()).sym())
+            }
+            TyView::Pair(_, _, q) => {
+                let a = a.cast(q);
+                Acc::pair(&zeros(&a.fst()), &zeros(&a.snd())).cast(eq_tan(q).then(tan_pair()).sym())
+            }
+            TyView::Unit(q) => Acc::unit().cast(eq_tan(q).then(tan_unit()).sym()),
+            TyView::Scalar(_) => unreachable!("array code has no scalar values"),
+        })
     })
 }
 
@@ -103,29 +105,33 @@ pub fn given<'m, B, A, R>(
 
 /// `x + y`, elementwise, for arrays of tangents of equal shape.
 pub fn add<A, R>(x: &Acc<A, R>, y: &Acc<A, R>) -> Acc<A, R> {
-    fresh1(|n| match x.ty().view(n) {
-        TyView::Arr(_, t, q) => Acc::zip_with(&plus(&t), &x.cast(q), &y.cast(q), None).cast(q.sym()),
-        TyView::Pair(_, _, q) => {
-            let (x, y) = (x.cast(q), y.cast(q));
-            Acc::pair(&add(&x.fst(), &y.fst()), &add(&x.snd(), &y.snd())).cast(q.sym())
-        }
-        TyView::Unit(_) | TyView::Scalar(_) => x.clone(),
+    deep(|| {
+        fresh1(|n| match x.ty().view(n) {
+            TyView::Arr(_, t, q) => Acc::zip_with(&plus(&t), &x.cast(q), &y.cast(q), None).cast(q.sym()),
+            TyView::Pair(_, _, q) => {
+                let (x, y) = (x.cast(q), y.cast(q));
+                Acc::pair(&add(&x.fst(), &y.fst()), &add(&x.snd(), &y.snd())).cast(q.sym())
+            }
+            TyView::Unit(_) | TyView::Scalar(_) => x.clone(),
+        })
     })
 }
 
 /// A partial tangent of `value` as a computation, zeros written out.
 pub fn materialise<A, R>(p: &Part<A, Tan<R>>, value: &Acc<A, R>) -> Acc<A, Tan<R>> {
-    fresh2(|n, k| match p.view(n) {
-        PartView::Zero => zeros(value),
-        PartView::Var(i) => Acc::var(&i),
-        PartView::Pair(a, b, q) => {
-            let e = pair_of(value, k);
-            let parts = q.sym().then(eq_tan(e).then(tan_pair()));
-            let value = value.cast(e);
-            let a = materialise(&a.cast(parts.fst()), &value.fst());
-            let b = materialise(&b.cast(parts.snd()), &value.snd());
-            Acc::pair(&a, &b).cast(parts.sym().then(q.sym()))
-        }
+    deep(|| {
+        fresh2(|n, k| match p.view(n) {
+            PartView::Zero => zeros(value),
+            PartView::Var(i) => Acc::var(&i),
+            PartView::Pair(a, b, q) => {
+                let e = pair_of(value, k);
+                let parts = q.sym().then(eq_tan(e).then(tan_pair()));
+                let value = value.cast(e);
+                let a = materialise(&a.cast(parts.fst()), &value.fst());
+                let b = materialise(&b.cast(parts.snd()), &value.snd());
+                Acc::pair(&a, &b).cast(parts.sym().then(q.sym()))
+            }
+        })
     })
 }
 
@@ -139,58 +145,68 @@ pub fn pair_of<'k, A, R>(value: &Acc<A, R>, k: Guard<'k>) -> Equal<R, (X<'k>, Y<
 
 /// `x + p`, where zeros cost nothing.
 fn plus_part<A, R>(x: &Acc<A, R>, p: &Part<A, R>) -> Acc<A, R> {
-    fresh1(|n| match p.view(n) {
-        PartView::Zero => x.clone(),
-        PartView::Var(i) => add(x, &Acc::var(&i)),
-        PartView::Pair(a, b, q) => {
-            let x = x.cast(q);
-            Acc::pair(&plus_part(&x.fst(), &a), &plus_part(&x.snd(), &b)).cast(q.sym())
-        }
+    deep(|| {
+        fresh1(|n| match p.view(n) {
+            PartView::Zero => x.clone(),
+            PartView::Var(i) => add(x, &Acc::var(&i)),
+            PartView::Pair(a, b, q) => {
+                let x = x.cast(q);
+                Acc::pair(&plus_part(&x.fst(), &a), &plus_part(&x.snd(), &b)).cast(q.sym())
+            }
+        })
     })
 }
 
 /// The sum of partial tangents of `value`.
 pub fn total<A, R>(parts: &[Part<A, Tan<R>>], value: &Acc<A, R>) -> Acc<A, Tan<R>> {
-    fresh2(|n, k| match live(parts, n) {
-        Live::None => zeros(value),
-        Live::One(p) => materialise(&p, value),
-        Live::Pairs(pairs) => {
-            let q = pair_of(value, k);
-            let (value, pairs) = (value.cast(q), pairs.retype(eq_tan(q).then(tan_pair())));
-            let (a, b) = (total(&pairs.firsts, &value.fst()), total(&pairs.seconds, &value.snd()));
-            Acc::pair(&a, &b).cast(pairs.eq.sym())
-        }
-        Live::Overlapping(parts) => parts[1..].iter().fold(materialise(&parts[0], value), |sum, p| plus_part(&sum, p)),
+    deep(|| {
+        fresh2(|n, k| match live(parts, n) {
+            Live::None => zeros(value),
+            Live::One(p) => materialise(&p, value),
+            Live::Pairs(pairs) => {
+                let q = pair_of(value, k);
+                let (value, pairs) = (value.cast(q), pairs.retype(eq_tan(q).then(tan_pair())));
+                let (a, b) = (total(&pairs.firsts, &value.fst()), total(&pairs.seconds, &value.snd()));
+                Acc::pair(&a, &b).cast(pairs.eq.sym())
+            }
+            Live::Overlapping(parts) => {
+                parts[1..].iter().fold(materialise(&parts[0], value), |sum, p| plus_part(&sum, p))
+            }
+        })
     })
 }
 
 /// The tangent part of arrays: their floating-point leaves.
 pub fn to_tangent<A, R>(a: &Acc<A, R>) -> Acc<A, Tan<R>> {
-    fresh1(|n| match a.ty().view(n) {
-        TyView::Arr(_, t, q) => {
-            let back = eq_tan(q).then(tan_arr()).sym();
-            Acc::map(&fun1(&t, |x| crate::terms::to_tangent(&x)), &a.cast(q), None).cast(back)
-        }
-        TyView::Pair(_, _, q) => {
-            let a = a.cast(q);
-            Acc::pair(&to_tangent(&a.fst()), &to_tangent(&a.snd())).cast(eq_tan(q).then(tan_pair()).sym())
-        }
-        TyView::Unit(_) | TyView::Scalar(_) => zeros(a),
+    deep(|| {
+        fresh1(|n| match a.ty().view(n) {
+            TyView::Arr(_, t, q) => {
+                let back = eq_tan(q).then(tan_arr()).sym();
+                Acc::map(&fun1(&t, |x| crate::terms::to_tangent(&x)), &a.cast(q), None).cast(back)
+            }
+            TyView::Pair(_, _, q) => {
+                let a = a.cast(q);
+                Acc::pair(&to_tangent(&a.fst()), &to_tangent(&a.snd())).cast(eq_tan(q).then(tan_pair()).sym())
+            }
+            TyView::Unit(_) | TyView::Scalar(_) => zeros(a),
+        })
     })
 }
 
 /// Arrays with a given tangent part; their discrete leaves are zero.
 pub fn from_tangent<A, R>(d: &Acc<A, Tan<R>>, t: &Ty<R>) -> Acc<A, R> {
-    fresh1(|n| match t.view(n) {
-        TyView::Arr(_, t, q) => {
-            let d = d.cast(eq_tan(q).then(tan_arr()));
-            Acc::map(&fun1(&tan_ty(&t), |x| crate::terms::from_tangent(&x, &t)), &d, None).cast(q.sym())
-        }
-        TyView::Pair(a, b, q) => {
-            let d = d.cast(eq_tan(q).then(tan_pair()));
-            Acc::pair(&from_tangent(&d.fst(), &a), &from_tangent(&d.snd(), &b)).cast(q.sym())
-        }
-        TyView::Unit(q) => Acc::unit().cast(q.sym()),
-        TyView::Scalar(_) => unreachable!("array code has no scalar values"),
+    deep(|| {
+        fresh1(|n| match t.view(n) {
+            TyView::Arr(_, t, q) => {
+                let d = d.cast(eq_tan(q).then(tan_arr()));
+                Acc::map(&fun1(&tan_ty(&t), |x| crate::terms::from_tangent(&x, &t)), &d, None).cast(q.sym())
+            }
+            TyView::Pair(a, b, q) => {
+                let d = d.cast(eq_tan(q).then(tan_pair()));
+                Acc::pair(&from_tangent(&d.fst(), &a), &from_tangent(&d.snd(), &b)).cast(q.sym())
+            }
+            TyView::Unit(q) => Acc::unit().cast(q.sym()),
+            TyView::Scalar(_) => unreachable!("array code has no scalar values"),
+        })
     })
 }

@@ -47,23 +47,25 @@ impl<B, A, A2> ADual<B, A, A2> {
         value: &Acc<A2, R>,
         k: Guard<'k>,
     ) -> ABound<'k, B, A, A2, Part<X<'k>, Tan<R>>> {
-        fresh4(|n, v, k1, k2| match live(parts, n) {
-            Live::None => self.already(Part::zero(), k),
-            Live::One(p) => self.already(p, k),
-            Live::Pairs(pairs) => {
-                let q = pair_of(value, v);
-                let (value, pairs) = (value.cast(q), pairs.retype(eq_tan(q).then(tan_pair())));
-                let a = self.sum(&pairs.firsts, &value.fst(), k1);
-                let seconds: Vec<_> = pairs.seconds.iter().map(|p| p.weaken(&a.up)).collect();
-                let b = a.st.sum(&seconds, &value.snd().weaken(&a.up), k2);
-                let both = Part::pair(&a.val.weaken(&b.up), &b.val).cast(pairs.eq.sym());
-                let (st, q) = b.st.rename(k);
-                ABound { st, val: both.cast_env(q), up: a.up.then(&b.up).to(q) }
-            }
-            Live::Overlapping(parts) => {
-                let b = self.bind(&total(&parts, value), k);
-                ABound { val: Part::var(&b.val), st: b.st, up: b.up }
-            }
+        deep(|| {
+            fresh4(|n, v, k1, k2| match live(parts, n) {
+                Live::None => self.already(Part::zero(), k),
+                Live::One(p) => self.already(p, k),
+                Live::Pairs(pairs) => {
+                    let q = pair_of(value, v);
+                    let (value, pairs) = (value.cast(q), pairs.retype(eq_tan(q).then(tan_pair())));
+                    let a = self.sum(&pairs.firsts, &value.fst(), k1);
+                    let seconds: Vec<_> = pairs.seconds.iter().map(|p| p.weaken(&a.up)).collect();
+                    let b = a.st.sum(&seconds, &value.snd().weaken(&a.up), k2);
+                    let both = Part::pair(&a.val.weaken(&b.up), &b.val).cast(pairs.eq.sym());
+                    let (st, q) = b.st.rename(k);
+                    ABound { st, val: both.cast_env(q), up: a.up.then(&b.up).to(q) }
+                }
+                Live::Overlapping(parts) => {
+                    let b = self.bind(&total(&parts, value), k);
+                    ABound { val: Part::var(&b.val), st: b.st, up: b.up }
+                }
+            })
         })
     }
     /// A value for which no code is needed.
@@ -98,24 +100,26 @@ impl<B, A, A2> ADual<B, A, A2> {
         at: &Fun1<A2, V, T>,
         k: Guard<'k>,
     ) -> (ADual<B, A, X<'k>>, Ren<A2, X<'k>>) {
-        fresh2(|n, l| match sites.view(n) {
-            SitesView::Nil(_) => {
-                let (st, q) = self.rename(k);
-                (st, Ren::id().to(q))
-            }
-            SitesView::Snoc(rest, array, src, q) => {
-                let entry = at.cast(Equal::refl(), q);
-                let (sh, v) = ia.ty().sh_elt();
-                let source = Acc::map(&fun1(&v, |x| call(&entry, &x).snd().fst()), &Acc::var(ia), src);
-                let index = fun1(&sh, |ix| call(&entry, &Exp::index(ia, &ix, src)).snd().snd());
-                let dt = tan_ty(&array.ty().sh_elt().1);
-                let zeros = zeros(&self.value(&array)).cast(tan_arr());
-                let d = Acc::permute(&plus(&dt), &zeros, &index, &source, src).cast(tan_arr().sym());
-                let s = self.contribute(&array, &d, l);
-                let before = Fun1(entry.0.fst()).aweaken(&s.up);
-                let (st, up) = s.st.scatter(&rest, &s.up.at(ia), &before, k);
-                (st, s.up.then(&up))
-            }
+        deep(|| {
+            fresh2(|n, l| match sites.view(n) {
+                SitesView::Nil(_) => {
+                    let (st, q) = self.rename(k);
+                    (st, Ren::id().to(q))
+                }
+                SitesView::Snoc(rest, array, src, q) => {
+                    let entry = at.cast(Equal::refl(), q);
+                    let (sh, v) = ia.ty().sh_elt();
+                    let source = Acc::map(&fun1(&v, |x| call(&entry, &x).snd().fst()), &Acc::var(ia), src);
+                    let index = fun1(&sh, |ix| call(&entry, &Exp::index(ia, &ix, src)).snd().snd());
+                    let dt = tan_ty(&array.ty().sh_elt().1);
+                    let zeros = zeros(&self.value(&array)).cast(tan_arr());
+                    let d = Acc::permute(&plus(&dt), &zeros, &index, &source, src).cast(tan_arr().sym());
+                    let s = self.contribute(&array, &d, l);
+                    let before = Fun1(entry.0.fst()).aweaken(&s.up);
+                    let (st, up) = s.st.scatter(&rest, &s.up.at(ia), &before, k);
+                    (st, s.up.then(&up))
+                }
+            })
         })
     }
 }

@@ -161,22 +161,24 @@ fn pack<'s, A, E, E1, E2>(
     otherwise: &mut Contributions<E, E2>,
     s: Guard<'s>,
 ) -> Packed<'s, A, E, E1, E2> {
-    fresh2(|k, v| match labels.split_last() {
-        None => {
-            let w = name(s);
-            Packed { vars: VarTuple::nil().cast(w), then: unit().cast(w), otherwise: unit().cast(w) }
-        }
-        Some((last, rest)) => {
-            let i = last.open(v);
-            let t = tan_ty(i.ty());
-            let before = pack(rest, then, otherwise, k);
-            let w = name(s);
-            Packed {
-                vars: before.vars.snoc(&i).cast(w),
-                then: Exp::pair(&before.then, &total(&then.take(&i), &t)).cast(w),
-                otherwise: Exp::pair(&before.otherwise, &total(&otherwise.take(&i), &t)).cast(w),
+    deep(|| {
+        fresh2(|k, v| match labels.split_last() {
+            None => {
+                let w = name(s);
+                Packed { vars: VarTuple::nil().cast(w), then: unit().cast(w), otherwise: unit().cast(w) }
             }
-        }
+            Some((last, rest)) => {
+                let i = last.open(v);
+                let t = tan_ty(i.ty());
+                let before = pack(rest, then, otherwise, k);
+                let w = name(s);
+                Packed {
+                    vars: before.vars.snoc(&i).cast(w),
+                    then: Exp::pair(&before.then, &total(&then.take(&i), &t)).cast(w),
+                    otherwise: Exp::pair(&before.otherwise, &total(&otherwise.take(&i), &t)).cast(w),
+                }
+            }
+        })
     })
 }
 
@@ -188,13 +190,15 @@ fn give<'b, 'r, A, B, E, E2, T, S>(
     b: Guard<'b>,
     r: Guard<'r>,
 ) -> Result<Dual<A, B, E, X<'b>, X<'r>>> {
-    fresh2(|n, k| match vars.view(n) {
-        VarTupleView::Nil(_) => Ok(st.named(b, r)),
-        VarTupleView::Snoc(rest, i, q) => {
-            let all = all.cast(q);
-            let s = st.contribute(&i, &all.snd(), k);
-            give(s.st, &rest, &all.fst().weaken(&s.up), b, r)
-        }
+    deep(|| {
+        fresh2(|n, k| match vars.view(n) {
+            VarTupleView::Nil(_) => Ok(st.named(b, r)),
+            VarTupleView::Snoc(rest, i, q) => {
+                let all = all.cast(q);
+                let s = st.contribute(&i, &all.snd(), k);
+                give(s.st, &rest, &all.fst().weaken(&s.up), b, r)
+            }
+        })
     })
 }
 
@@ -206,15 +210,17 @@ fn append<'j, A, E2, T, U>(
     x: &Exp<E2, A, U>,
     j: Guard<'j>,
 ) -> (Sites<A, X<'j>>, Exp<E2, A, X<'j>>) {
-    fresh2(|n, k| match more.view(n) {
-        SitesView::Nil(_) => {
-            let v = name(j);
-            (sites.cast(v), idx.cast(v))
-        }
-        SitesView::Snoc(rest, array, at, q) => {
-            let (x, v) = (x.cast(q), name(j));
-            let (sites, idx) = append(sites, idx, &rest, &x.fst(), k);
-            (sites.snoc(&array, at).cast(v), Exp::pair(&idx, &x.snd()).cast(v))
-        }
+    deep(|| {
+        fresh2(|n, k| match more.view(n) {
+            SitesView::Nil(_) => {
+                let v = name(j);
+                (sites.cast(v), idx.cast(v))
+            }
+            SitesView::Snoc(rest, array, at, q) => {
+                let (x, v) = (x.cast(q), name(j));
+                let (sites, idx) = append(sites, idx, &rest, &x.fst(), k);
+                (sites.snoc(&array, at).cast(v), Exp::pair(&idx, &x.snd()).cast(v))
+            }
+        })
     })
 }

@@ -57,37 +57,43 @@ impl<A, B, E> Code<A, B, E> {
 
 /// A partial value as an expression, zeros written out.
 pub fn materialise<E, A, T>(p: &Part<E, T>, t: &Ty<T>) -> Exp<E, A, T> {
-    fresh1(|n| match p.view(n) {
-        PartView::Zero => zero(t),
-        PartView::Var(i) => Exp::var(&i),
-        PartView::Pair(a, b, q) => {
-            let (ta, tb) = t.cast(q).parts();
-            Exp::pair(&materialise(&a, &ta), &materialise(&b, &tb)).cast(q.sym())
-        }
+    deep(|| {
+        fresh1(|n| match p.view(n) {
+            PartView::Zero => zero(t),
+            PartView::Var(i) => Exp::var(&i),
+            PartView::Pair(a, b, q) => {
+                let (ta, tb) = t.cast(q).parts();
+                Exp::pair(&materialise(&a, &ta), &materialise(&b, &tb)).cast(q.sym())
+            }
+        })
     })
 }
 
 /// `x + p`, where zeros cost nothing.
 fn plus_part<E, A, T>(x: &Exp<E, A, T>, p: &Part<E, T>) -> Exp<E, A, T> {
-    fresh1(|n| match p.view(n) {
-        PartView::Zero => x.clone(),
-        PartView::Var(i) => add(x, &Exp::var(&i)),
-        PartView::Pair(a, b, q) => {
-            let x = x.cast(q);
-            Exp::pair(&plus_part(&x.fst(), &a), &plus_part(&x.snd(), &b)).cast(q.sym())
-        }
+    deep(|| {
+        fresh1(|n| match p.view(n) {
+            PartView::Zero => x.clone(),
+            PartView::Var(i) => add(x, &Exp::var(&i)),
+            PartView::Pair(a, b, q) => {
+                let x = x.cast(q);
+                Exp::pair(&plus_part(&x.fst(), &a), &plus_part(&x.snd(), &b)).cast(q.sym())
+            }
+        })
     })
 }
 
 /// The sum of partial values as an expression.
 pub fn total<E, A, U>(parts: &[Part<E, U>], t: &Ty<U>) -> Exp<E, A, U> {
-    fresh1(|n| match live(parts, n) {
-        Live::None => zero(t),
-        Live::One(p) => materialise(&p, t),
-        Live::Pairs(p) => {
-            let (ta, tb) = t.cast(p.eq).parts();
-            Exp::pair(&total(&p.firsts, &ta), &total(&p.seconds, &tb)).cast(p.eq.sym())
-        }
-        Live::Overlapping(parts) => parts[1..].iter().fold(materialise(&parts[0], t), |sum, p| plus_part(&sum, p)),
+    deep(|| {
+        fresh1(|n| match live(parts, n) {
+            Live::None => zero(t),
+            Live::One(p) => materialise(&p, t),
+            Live::Pairs(p) => {
+                let (ta, tb) = t.cast(p.eq).parts();
+                Exp::pair(&total(&p.firsts, &ta), &total(&p.seconds, &tb)).cast(p.eq.sym())
+            }
+            Live::Overlapping(parts) => parts[1..].iter().fold(materialise(&parts[0], t), |sum, p| plus_part(&sum, p)),
+        })
     })
 }

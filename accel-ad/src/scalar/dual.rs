@@ -65,22 +65,24 @@ impl<A, B, E, E2, T> Dual<A, B, E, E2, T> {
         t: &Ty<U>,
         k: Guard<'k>,
     ) -> Bound<'k, A, B, E, E2, T, Part<X<'k>, U>> {
-        fresh3(|n, k1, k2| match live(parts, n) {
-            Live::None => self.already(Part::zero(), k),
-            Live::One(p) => self.already(p, k),
-            Live::Pairs(pairs) => {
-                let (ta, tb) = t.cast(pairs.eq).parts();
-                let a = self.sum(&pairs.firsts, &ta, k1);
-                let seconds: Vec<_> = pairs.seconds.iter().map(|p| p.weaken(&a.up)).collect();
-                let b = a.st.sum(&seconds, &tb, k2);
-                let both = Part::pair(&a.val.weaken(&b.up), &b.val).cast(pairs.eq.sym());
-                let (st, q) = b.st.rename(k);
-                Bound { st, val: both.cast_env(q), up: a.up.then(&b.up).to(q) }
-            }
-            Live::Overlapping(parts) => {
-                let b = self.bind(&total(&parts, t), k);
-                Bound { val: Part::var(&b.val), st: b.st, up: b.up }
-            }
+        deep(|| {
+            fresh3(|n, k1, k2| match live(parts, n) {
+                Live::None => self.already(Part::zero(), k),
+                Live::One(p) => self.already(p, k),
+                Live::Pairs(pairs) => {
+                    let (ta, tb) = t.cast(pairs.eq).parts();
+                    let a = self.sum(&pairs.firsts, &ta, k1);
+                    let seconds: Vec<_> = pairs.seconds.iter().map(|p| p.weaken(&a.up)).collect();
+                    let b = a.st.sum(&seconds, &tb, k2);
+                    let both = Part::pair(&a.val.weaken(&b.up), &b.val).cast(pairs.eq.sym());
+                    let (st, q) = b.st.rename(k);
+                    Bound { st, val: both.cast_env(q), up: a.up.then(&b.up).to(q) }
+                }
+                Live::Overlapping(parts) => {
+                    let b = self.bind(&total(&parts, t), k);
+                    Bound { val: Part::var(&b.val), st: b.st, up: b.up }
+                }
+            })
         })
     }
     /// A value for which no code is needed.

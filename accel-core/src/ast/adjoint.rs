@@ -2,9 +2,9 @@
 
 use super::env::{Fam, Idx, Key, Ren, Size, SomeIdx, Weaken, idx, seal};
 use super::names::{Equal, Guard, Inv, X, Y};
-use super::thin::{Th, Th2};
+use super::thin::{Th, Th2, deep};
 use super::ty::{Tan, ty};
-use crate::repr::RawTy;
+use crate::repr::{RawTy, Two};
 use frunk::HCons;
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -14,12 +14,13 @@ use std::sync::Arc;
 pub struct Part<E, T>(RawPart, Inv<(E, T)>);
 
 /// The variables are De Bruijn indices in a `Part` and levels in `Contributions`.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 #[doc(hidden)]
 pub enum RawPart {
+    #[default]
     Zero,
     Var(u32, RawTy),
-    Pair(Arc<(RawPart, RawPart)>),
+    Pair(Arc<Two<RawPart>>),
 }
 
 impl RawPart {
@@ -27,7 +28,7 @@ impl RawPart {
         match self {
             RawPart::Zero => RawPart::Zero,
             RawPart::Var(i, t) => RawPart::Var(f(*i), t.clone()),
-            RawPart::Pair(p) => RawPart::Pair(Arc::new((p.0.map(f), p.1.map(f)))),
+            RawPart::Pair(p) => deep(|| RawPart::Pair(Arc::new(Two(p.0.map(f), p.1.map(f))))),
         }
     }
     fn thin(&self, th: &Th) -> RawPart {
@@ -98,7 +99,7 @@ impl<E, P, Q> Part<E, (P, Q)> {
     pub fn pair(a: &Part<E, P>, b: &Part<E, Q>) -> Self {
         match (&a.0, &b.0) {
             (RawPart::Zero, RawPart::Zero) => Part::zero(),
-            _ => part(RawPart::Pair(Arc::new((a.0.clone(), b.0.clone())))),
+            _ => part(RawPart::Pair(Arc::new(Two(a.0.clone(), b.0.clone())))),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Notation and precedences of the primitive functions, and constants as text.
 
+use crate::ast::deep;
 use crate::repr::op::{Int1, Int2, Logic, Num1, Num2, Op1, Op2};
 use crate::repr::{ArrayTuple, RawTy, Scalar};
 
@@ -81,18 +82,28 @@ pub(super) fn scalar(x: Scalar) -> String {
 
 /// A constant of type `t` with the given leaves; `?` where a leaf is missing, which only a broken tree has.
 pub(super) fn constant(t: &RawTy, leaves: &mut impl Iterator<Item = Scalar>) -> String {
+    let mut text = String::new();
+    write_constant(t, leaves, &mut text);
+    text
+}
+
+fn write_constant(t: &RawTy, leaves: &mut impl Iterator<Item = Scalar>, out: &mut String) {
+    let mut leaf = || leaves.next().map_or("?".into(), scalar);
     match t {
         _ if is_shape(t) && *t != RawTy::Unit => {
-            let dims: Vec<String> = (0..t.width()).map(|_| leaves.next().map_or("?".into(), scalar)).collect();
-            format!("[{}]", dims.join(", "))
+            let dims: Vec<String> = (0..t.width()).map(|_| leaf()).collect();
+            out.push_str(&format!("[{}]", dims.join(", ")));
         }
-        RawTy::Unit => "()".into(),
-        RawTy::Scalar(_) => leaves.next().map_or("?".into(), scalar),
-        RawTy::Pair(p) => {
-            let first = constant(&p.0, leaves);
-            format!("({first}, {})", constant(&p.1, leaves))
-        }
-        RawTy::Array(_) => "?".into(),
+        RawTy::Unit => out.push_str("()"),
+        RawTy::Scalar(_) => out.push_str(&leaf()),
+        RawTy::Pair(p) => deep(|| {
+            out.push('(');
+            write_constant(&p.0, leaves, out);
+            out.push_str(", ");
+            write_constant(&p.1, leaves, out);
+            out.push(')');
+        }),
+        RawTy::Array(_) => out.push('?'),
     }
 }
 

@@ -10,9 +10,11 @@ pub mod op;
 pub mod scalar;
 pub mod special;
 pub mod tree;
+mod two;
 pub mod ty;
 
 pub use agreement::Agreement;
 pub use array::{ArrayTuple, Column, Columns, MAX_EXTENT, RawArray, RawExtents, checked_size};
 pub use scalar::{Scalar, ScalarType, Scalars};
+pub use two::Two;
 pub use ty::RawTy;

@@ -1,23 +1,25 @@
 //! Tuples taken apart: what stands for each leaf of a value or of a tuple of arrays.
 
-use crate::repr::RawTy;
+use crate::ast::deep;
+use crate::repr::{RawTy, Two};
 use std::sync::Arc;
 
 /// The shape of a tuple, with an `L` for every scalar, or for every array.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub enum Tree<L> {
     /// The empty tuple.
+    #[default]
     Unit,
     /// A scalar or an array.
     Leaf(L),
     /// A pair.
-    Pair(Arc<(Tree<L>, Tree<L>)>),
+    Pair(Arc<Two<Tree<L>>>),
 }
 
 impl<L: Copy> Tree<L> {
     /// A pair of tuples.
     pub fn pair(a: Tree<L>, b: Tree<L>) -> Tree<L> {
-        Tree::Pair(Arc::new((a, b)))
+        Tree::Pair(Arc::new(Two(a, b)))
     }
 
     /// A tree of the form of the type `t`, whose leaves are made from left to right.
@@ -25,10 +27,10 @@ impl<L: Copy> Tree<L> {
         match t {
             RawTy::Unit => Tree::Unit,
             RawTy::Scalar(_) | RawTy::Array(_) => Tree::Leaf(leaf()),
-            RawTy::Pair(p) => {
+            RawTy::Pair(p) => deep(|| {
                 let a = Tree::of(&p.0, leaf);
                 Tree::pair(a, Tree::of(&p.1, leaf))
-            }
+            }),
         }
     }
 
@@ -42,7 +44,7 @@ impl<L: Copy> Tree<L> {
         self.parts().1.clone()
     }
 
-    fn parts(&self) -> &(Tree<L>, Tree<L>) {
+    fn parts(&self) -> &Two<Tree<L>> {
         match self {
             Tree::Pair(p) => p,
             _ => unreachable!("a value of a pair type is a pair"),
@@ -63,10 +65,10 @@ impl<L: Copy> Tree<L> {
             match t {
                 Tree::Unit => {}
                 Tree::Leaf(l) => out.push(*l),
-                Tree::Pair(p) => {
+                Tree::Pair(p) => deep(|| {
                     go(&p.0, out);
                     go(&p.1, out);
-                }
+                }),
             }
         }
         let mut out = vec![];

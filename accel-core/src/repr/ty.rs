@@ -1,6 +1,6 @@
 //! Representation types: what element and array types look like once records and tuples are taken apart.
 
-use super::ScalarType;
+use super::{ScalarType, Two};
 use crate::ast::deep;
 use smallvec::SmallVec;
 use std::fmt;
@@ -8,27 +8,28 @@ use std::sync::Arc;
 
 /// A representation type. Elements are built from unit, scalars and pairs; shapes are `()` or `(shape, i64)`;
 /// arrays may be combined to tuples by unit and pairs again.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub enum RawTy {
     /// The empty tuple, also the shape of a scalar array.
+    #[default]
     Unit,
     /// One scalar.
     Scalar(ScalarType),
     /// A pair of elements, of a shape and an extent, or of array tuples.
-    Pair(Arc<(RawTy, RawTy)>),
+    Pair(Arc<Two<RawTy>>),
     /// An array: shape and element type.
-    Array(Arc<(RawTy, RawTy)>),
+    Array(Arc<Two<RawTy>>),
 }
 
 impl RawTy {
     /// The pair type of `a` and `b`.
     pub fn pair(a: RawTy, b: RawTy) -> RawTy {
-        RawTy::Pair(Arc::new((a, b)))
+        RawTy::Pair(Arc::new(Two(a, b)))
     }
 
     /// The type of arrays of shape `sh` and elements `t`.
     pub fn array(sh: RawTy, t: RawTy) -> RawTy {
-        RawTy::Array(Arc::new((sh, t)))
+        RawTy::Array(Arc::new(Two(sh, t)))
     }
 
     /// The shape type of rank `rank`.
@@ -42,10 +43,10 @@ impl RawTy {
             match t {
                 RawTy::Unit => {}
                 RawTy::Scalar(s) => out.push(*s),
-                RawTy::Pair(p) => {
+                RawTy::Pair(p) => deep(|| {
                     go(&p.0, out);
                     go(&p.1, out);
-                }
+                }),
                 RawTy::Array(p) => go(&p.1, out),
             }
         }
@@ -89,7 +90,7 @@ impl RawTy {
         match self {
             RawTy::Unit => 0,
             RawTy::Scalar(_) => 1,
-            RawTy::Pair(p) => p.0.width() + p.1.width(),
+            RawTy::Pair(p) => deep(|| p.0.width() + p.1.width()),
             RawTy::Array(p) => p.1.width(),
         }
     }
@@ -101,7 +102,7 @@ impl fmt::Display for RawTy {
         match self {
             RawTy::Unit => write!(f, "()"),
             RawTy::Scalar(s) => write!(f, "{s}"),
-            RawTy::Pair(p) => write!(f, "({}, {})", p.0, p.1),
+            RawTy::Pair(p) => deep(|| write!(f, "({}, {})", p.0, p.1)),
             RawTy::Array(p) => write!(f, "Array{}<{}>", p.0.width(), p.1),
         }
     }

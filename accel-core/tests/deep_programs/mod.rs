@@ -1,5 +1,6 @@
 //! Programs as deep as wanted, each with its meaning in Rust. What is deep differs: chains of operations, definitions, branches, loops and
 //! tuples, in scalar code and in array code.
+#![allow(dead_code)] // what a test of values needs, a test of derivatives does not, and the other way round
 
 use accel_core::ast::deep;
 use accel_core::prelude::*;
@@ -12,12 +13,24 @@ pub struct Deep {
     pub stage: fn(usize) -> Afun<Vector<f64>, Vector<f64>>,
     /// Its result for the numbers `xs`.
     pub value: fn(usize, [f64; 3]) -> [f64; 3],
-    /// Whether it has a derivative in reverse mode, which loops do not have.
-    pub reverse: bool,
+    /// Whether it has a derivative in reverse mode.
+    pub reverse: Reverse,
+}
+
+/// Derivatives in reverse mode.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Reverse {
+    /// Loops have none.
+    None,
+    /// As large as the program.
+    Linear,
+    /// As large as the square of the program: NOTE [Duals of conditionals] in `accel-ad`; a read has an entry of its own in a tuple, which
+    /// is taken apart from its end.
+    Quadratic,
 }
 
 macro_rules! scalar {
-    ($reverse:literal $name:literal, |$x:ident, $xs:ident, $n:ident| $body:expr, |$y:ident, $ys:ident, $m:ident| $value:expr) => {
+    ($reverse:ident $name:literal, |$x:ident, $xs:ident, $n:ident| $body:expr, |$y:ident, $ys:ident, $m:ident| $value:expr) => {
         Deep {
             name: $name,
             stage: |$n| {
@@ -30,13 +43,13 @@ macro_rules! scalar {
                 let _ = $ys;
                 $ys.map(|$y| $value)
             },
-            reverse: $reverse,
+            reverse: Reverse::$reverse,
         }
     };
 }
 
 macro_rules! array {
-    ($reverse:literal $name:literal, |$xs:ident, $n:ident| $body:expr, |$y:ident, $ys:ident, $m:ident| $value:expr) => {
+    ($reverse:ident $name:literal, |$xs:ident, $n:ident| $body:expr, |$y:ident, $ys:ident, $m:ident| $value:expr) => {
         Deep {
             name: $name,
             stage: |$n| afun(|$xs: Acc<Vector<f64>>| $body),
@@ -44,7 +57,7 @@ macro_rules! array {
                 let _ = $ys;
                 $ys.map(|$y| $value)
             },
-            reverse: $reverse,
+            reverse: Reverse::$reverse,
         }
     };
 }
@@ -83,48 +96,48 @@ fn nested_array_loops(xs: Acc<Vector<f64>>, n: usize) -> Acc<Vector<f64>> {
 /// All of them.
 pub fn programs() -> Vec<Deep> {
     vec![
-        scalar!(true "operations of one use", |x, xs, n| times(n, x, |i, y| (y + i) * 0.5),
+        scalar!(Linear "operations of one use", |x, xs, n| times(n, x, |i, y| (y + i) * 0.5),
             |x, xs, n| times(n, x, |i, y| (y + i) * 0.5)),
-        scalar!(true "right operands", |x, xs, n| times(n, x, |i, y| i - 0.5 * y),
+        scalar!(Linear "right operands", |x, xs, n| times(n, x, |i, y| i - 0.5 * y),
             |x, xs, n| times(n, x, |i, y| i - 0.5 * y)),
-        scalar!(true "functions", |x, xs, n| times(n, x, |_, y| y.sin()), |x, xs, n| times(n, x, |_, y| y.sin())),
-        scalar!(true "definitions", |x, xs, n| times(n, x, |i, y| y * 0.5 - y * y * 0.01 + x * i),
+        scalar!(Linear "functions", |x, xs, n| times(n, x, |_, y| y.sin()), |x, xs, n| times(n, x, |_, y| y.sin())),
+        scalar!(Linear "definitions", |x, xs, n| times(n, x, |i, y| y * 0.5 - y * y * 0.01 + x * i),
             |x, xs, n| times(n, x, |i, y| y * 0.5 - y * y * 0.01 + x * i)),
-        scalar!(true "chained conditionals", |x, xs, n| times(n, x, |i, y| cond(x.gt(i), y, x * 2.0 + i)),
+        scalar!(Quadratic "chained conditionals", |x, xs, n| times(n, x, |i, y| cond(x.gt(i), y, x * 2.0 + i)),
             |x, xs, n| times(n, x, |i, y| if x > i { y } else { x * 2.0 + i })),
-        scalar!(true "conditionals with definitions", |x, xs, n| times(n, x, |i, y| {
+        scalar!(Linear "conditionals with definitions", |x, xs, n| times(n, x, |i, y| {
                 let z = y * y;
                 cond(z.gt(i), z * 0.5 - z * z * 0.1, y * 0.5)
             }),
             |x, xs, n| times(n, x, |i, y| { let z = y * y; if z > i { z * 0.5 - z * z * 0.1 } else { y * 0.5 } })),
-        scalar!(true "conditionals nested in the second branch", |x, xs, n| times(n, x, |i, y| cond(x.gt(i), x * i, y * 0.5)),
+        scalar!(Quadratic "conditionals nested in the second branch", |x, xs, n| times(n, x, |i, y| cond(x.gt(i), x * i, y * 0.5)),
             |x, xs, n| times(n, x, |i, y| if x > i { x * i } else { y * 0.5 })),
-        scalar!(true "conditionals nested in the first branch", |x, xs, n| times(n, x, |i, y| cond(x.gt(i), y * 0.5, x * i)),
+        scalar!(Quadratic "conditionals nested in the first branch", |x, xs, n| times(n, x, |i, y| cond(x.gt(i), y * 0.5, x * i)),
             |x, xs, n| times(n, x, |i, y| if x > i { y * 0.5 } else { x * i })),
-        scalar!(true "conditions in conditions", |x, xs, n| times(n, x, |i, y| cond(y.gt(i), x, x + 1.0)),
+        scalar!(Linear "conditions in conditions", |x, xs, n| times(n, x, |i, y| cond(y.gt(i), x, x + 1.0)),
             |x, xs, n| times(n, x, |i, y| if y > i { x } else { x + 1.0 })),
-        scalar!(true "partial code in branches", |x, xs, n| times(n, x, |i, y| cond(x.gt(i), xs.at(1) * i, y * 0.5)),
+        scalar!(Quadratic "partial code in branches", |x, xs, n| times(n, x, |i, y| cond(x.gt(i), xs.at(1) * i, y * 0.5)),
             |x, xs, n| times(n, x, |i, y| if x > i { xs[1] * i } else { y * 0.5 })),
-        scalar!(true "pairs", |x, xs, n| times(n, (x, x + 1.0), |i, (a, b)| (b * 0.5 + i, a * 0.5)).0,
+        scalar!(Linear "pairs", |x, xs, n| times(n, (x, x + 1.0), |i, (a, b)| (b * 0.5 + i, a * 0.5)).0,
             |x, xs, n| times(n, (x, x + 1.0), |i, (a, b)| (b * 0.5 + i, a * 0.5)).0),
-        scalar!(true "conditionals of pairs", |x, xs, n| times(n, (x, x + 1.0), |i, (a, b)| {
+        scalar!(Linear "conditionals of pairs", |x, xs, n| times(n, (x, x + 1.0), |i, (a, b)| {
                 cond(x.gt(i), (b * 0.5, a), (a, b + i)).unlift()
             }).0,
             |x, xs, n| times(n, (x, x + 1.0), |i, (a, b)| if x > i { (b * 0.5, a) } else { (a, b + i) }).0),
-        scalar!(true "reads", |x, xs, n| times(n, x, |i, y| y * 0.5 + xs.at(if i < 0.5 { 0 } else { 2 }) * i),
+        scalar!(Quadratic "reads", |x, xs, n| times(n, x, |i, y| y * 0.5 + xs.at(if i < 0.5 { 0 } else { 2 }) * i),
             |x, xs, n| times(n, x, |i, y| y * 0.5 + xs[if i < 0.5 { 0 } else { 2 }] * i)),
-        scalar!(true "reads at indices that are read",
+        scalar!(Linear "reads at indices that are read",
             |x, xs, n| times(n, x, |i, y| xs.at(y.cast::<i64>() & 1) * 0.5 + i),
             |x, xs, n| times(n, x, |i, y| xs[(y as i64 & 1) as usize] * 0.5 + i)),
-        scalar!(false "loops one after the other",
+        scalar!(None "loops one after the other",
             |x, xs, n| times(n, x, |i, y| while_(|z: Exp<f64>| z.gt(i + 1.0), |z| z * 0.5, y + 0.25)),
             |x, xs, n| times(n, x, |i, y| { let mut z = y + 0.25; while z > i + 1.0 { z *= 0.5 } z })),
-        scalar!(false "loops in loops", |x, xs, n| nested_loops(x, n), |x, xs, _n| x + 1.0),
-        array!(true "maps", |xs, n| times(n, xs, |i, ys| map(|y| y * 0.5 + i, ys)),
+        scalar!(None "loops in loops", |x, xs, n| nested_loops(x, n), |x, xs, _n| x + 1.0),
+        array!(Linear "maps", |xs, n| times(n, xs, |i, ys| map(|y| y * 0.5 + i, ys)),
             |x, xs, n| times(n, x, |i, y| y * 0.5 + i)),
-        array!(true "array definitions", |xs, n| times(n, xs, |i, ys| zip_with(|y, z| y * 0.5 - y * z * 0.01 + i, ys, ys)),
+        array!(Linear "array definitions", |xs, n| times(n, xs, |i, ys| zip_with(|y, z| y * 0.5 - y * z * 0.01 + i, ys, ys)),
             |x, xs, n| times(n, x, |i, y| y * 0.5 - y * y * 0.01 + i)),
-        array!(true "arrays that are used at the end", |xs, n| {
+        array!(Linear "arrays that are used at the end", |xs, n| {
                 let all: Vec<_> = (0..n).map(|i| map(move |x| x * (i as f64 / n as f64), xs)).collect();
                 all.into_iter().fold(xs, |sum, a| zip_with(|x, y| x * 0.5 + y, sum, a))
             },
@@ -140,36 +153,36 @@ pub fn programs() -> Vec<Deep> {
                 })
             },
             value: |n, xs| times(n, xs, |_, ys| xs.map(|x| x + ys.iter().sum::<f64>() * 0.2)),
-            reverse: true,
+            reverse: Reverse::Linear,
         },
-        array!(true "array conditionals, chained", |xs, n| times(n, xs, |i, ys| {
+        array!(Quadratic "array conditionals, chained", |xs, n| times(n, xs, |i, ys| {
                 acond(xs.at(0).gt(i), ys, map(|x| x * 2.0 + i, xs))
             }),
             |x, xs, n| times(n, x, |i, y| if xs[0] > i { y } else { x * 2.0 + i })),
-        array!(true "array conditionals, nested", |xs, n| times(n, xs, |i, ys| {
+        array!(Quadratic "array conditionals, nested", |xs, n| times(n, xs, |i, ys| {
                 acond(xs.at(0).gt(i), map(|x| x * i, xs), map(|y| y * 0.5, ys))
             }),
             |x, xs, n| times(n, x, |i, y| if xs[0] > i { x * i } else { y * 0.5 })),
-        array!(true "array conditionals that use the result twice", |xs, n| times(n, xs, |i, ys| {
+        array!(Linear "array conditionals that use the result twice", |xs, n| times(n, xs, |i, ys| {
                 acond(ys.at(0).gt(i), map(|x| x * i, xs), map(|y| y * 0.5, ys))
             }),
             |x, xs, n| times(n, (x, xs[0]), |i, (y, first)| {
                 if first > i { (x * i, xs[0] * i) } else { (y * 0.5, first * 0.5) }
             }).0),
-        array!(true "array tuples", |xs, n| times(n, (xs, xs), |i, (a, b)| (map(|x| x * 0.5 + i, b), a)).0,
+        array!(Linear "array tuples", |xs, n| times(n, (xs, xs), |i, (a, b)| (map(|x| x * 0.5 + i, b), a)).0,
             |x, xs, n| times(n, (x, x), |i, (a, b)| (b * 0.5 + i, a)).0),
-        array!(true "conditionals of array tuples", |xs, n| times(n, (xs, xs), |i, (a, b)| {
+        array!(Linear "conditionals of array tuples", |xs, n| times(n, (xs, xs), |i, (a, b)| {
                 acond(xs.at(0).gt(i), (b, a), (map(|x| x * 0.5 + i, b), a)).unlift()
             }).0,
             |x, xs, n| times(n, (x, x), |i, (a, b)| if xs[0] > i { (b, a) } else { (b * 0.5 + i, a) }).0),
-        array!(false "array loops one after the other", |xs, n| times(n, xs, |i, ys| {
+        array!(None "array loops one after the other", |xs, n| times(n, xs, |i, ys| {
                 awhile(|zs| zs.at(0).gt(i + 1.0), |zs| map(|z| z * 0.5, zs), ys)
             }),
             |x, xs, n| times(n, (x, xs[0]), |i, (mut y, mut first)| {
                 while first > i + 1.0 { (y, first) = (y * 0.5, first * 0.5) }
                 (y, first)
             }).0),
-        array!(false "array loops in loops", |xs, n| nested_array_loops(xs, n), |x, xs, _n| x + 1.0),
+        array!(None "array loops in loops", |xs, n| nested_array_loops(xs, n), |x, xs, _n| x + 1.0),
     ]
 }
 
