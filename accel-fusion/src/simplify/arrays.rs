@@ -159,9 +159,19 @@ fn operation<'n, 'm, 'z, 'a, 'b, 'r>(
             emit(Acc::cond(&cond, &t, &f, at), block, w, m)
         }
         AccOp::Pair { a, b, eq } => two(a, b, env, block, w, m, |_, a, b| Acc::pair(&a, &b).cast(eq.sym())),
-        AccOp::Agree { agreement, user, left, right, a, eq } => one(a, env, block, w, (k, m), |mut c, a| {
-            Acc::agree(*agreement, user, &c.exp(left), &c.exp(right), &a, at).cast(eq.sym())
-        }),
+        AccOp::Agree { agreement, user, left, right, a, eq } => {
+            let a = number_acc(a, env, block, w, k);
+            let env = env.weaken(&a.up);
+            // agree s t a = a if s = t: most of them, so that it pays to look before anything else is done.
+            let (s, t) = (rename_arrays(left, &env), rename_arrays(right, &env));
+            if w.shapes.agree(*agreement, &s, &t) {
+                w.stats.add(Rule::Agree);
+                return after(a.up, a.block.alias(&a.var.cast(eq.sym()), m));
+            }
+            let mut c = Scalars::new(&env, &a.block.defs, w);
+            let rhs = Acc::agree(*agreement, user, &c.exp(left), &c.exp(right), &Acc::var(&a.var), at).cast(eq.sym());
+            after(a.up, emit(rhs, &a.block, w, m))
+        }
         AccOp::ZipWith { f, a, b, eq } => two(a, b, env, block, w, m, |mut c, x, y| {
             Acc::zip_with(&c.fun2(f, &a.sh_elt().1, &b.sh_elt().1), &x, &y, at).cast(eq.sym())
         }),
