@@ -10,7 +10,7 @@ use super::super::value::{Literal, Value, unchecked_literal};
 use super::*;
 use crate::ast::{Dir, Equal, Idx, NumTy};
 use crate::repr::op::{Float1, Num1, Num2};
-use crate::repr::{ArrayTuple, Column, RawArray};
+use crate::repr::{Agreement, ArrayTuple, Column, RawArray};
 use frunk::{HCons, HNil};
 
 type Vector = Arr<((), i64), f64>;
@@ -326,6 +326,10 @@ fn index_transformations_and_slices() {
     let back =
         |sh: &Ex, i: &Ex, a: &Ac, t: &RawTy| op(RawAccOp::Backpermute { sh: sh.clone(), f: f1(i), a: a.clone() }, t);
     let reshape = |sh: &Ex, a: &Ac, t: &RawTy| op(RawAccOp::Reshape { sh: sh.clone(), a: a.clone() }, t);
+    let agree = |left: &Ex, right: &Ex, a: &Ac, t: &RawTy| {
+        let (left, right, a) = (left.clone(), right.clone(), a.clone());
+        op(RawAccOp::Agree { agreement: Agreement::All, user: "zip_with", left, right, a }, t)
+    };
     let kept: SliceSpec<S, S, S> = SliceSpec::nil().keep().fix().relabel();
     let replicate =
         |slx: &Ex, a: &Ac, t: &RawTy| op(RawAccOp::Replicate { spec: kept.clone(), slx: slx.clone(), a: a.clone() }, t);
@@ -337,12 +341,17 @@ fn index_transformations_and_slices() {
         &permute(&f, &v, &target, &v),
         &back(&sh2, &sh1, &v, &matrix_t),
         &reshape(&sh2, &v, &matrix_t),
+        &agree(&sh2, &sh2, &v, &vector_t()),
         &matrix,
         &slice(&sh1, &matrix, &vector_t()),
     ] {
         check_acc(right).unwrap();
     }
     rejects_accs(&[
+        (agree(&sh1, &sh2, &v, &vector_t()), "shapes of 1 and 2 dimensions"),
+        (agree(&f, &sh1, &v, &vector_t()), "f64 is not a shape"),
+        (agree(&sh1, &f, &v, &vector_t()), "f64 is not a shape"),
+        (agree(&sh1, &sh1, &v, &matrix_t), "agree has the type Array2<f64>, expected Array1<f64>"),
         (permute(&yes, &v, &target, &v), "the result of a combination has"),
         (
             permute(&f, &v, &sh1, &v),
