@@ -196,7 +196,7 @@ pub fn attempt(def: &Def, types: &[Ty], values: &[RawArray], most: usize) -> Tri
     }
     if let Step::Product { what: Product::Matmul, x, y } = &def.step {
         let (n, p) = (values[*x].extents[0], values[*y].extents[1]);
-        if n.saturating_mul(p).saturating_mul(values[*x].extents[1]) > 20 * most {
+        if n.saturating_mul(p).saturating_mul(values[*x].extents[1]) > most.clamp(20_000, 100_000) {
             return Tried::TooLarge;
         }
     }
@@ -637,8 +637,10 @@ impl Maker {
         self.depth -= 1;
         self.types.truncate(level);
         self.values.truncate(level);
-        let times = if grows || self.r.chance(60) {
-            let n = self.r.below(if grows { 3 } else { 5 }) as i64;
+        // What takes long in one step must not be done often.
+        let slow = self.limits.elements > 1000;
+        let times = if grows || slow || self.r.chance(60) {
+            let n = self.r.below(if grows || slow { 3 } else { 5 }) as i64;
             constant(Number(Scalar::I64(n)))
         } else {
             self.count()
