@@ -11,6 +11,7 @@
 #
 # A program that was found is a file such as 1234-Native.json; `cargo test --test random_wide found` runs it again when it is in
 # tests/found/. Beside it 1234-Native.rs is the same program in the surface language, to be pasted into an example.
+# With ACCEL_CHECK=1 in the environment, native code checks every read that was proved to be inside.
 # Stopping it is safe at any time: the next run goes on from the last chunk that was begun.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -68,7 +68,7 @@ run cargo test --workspace --features ndarray,opencl --no-fail-fast
 if [ "$quick" = no ]; then
   # A single test does not build the examples that it runs.
   run cargo build --release --package accel --examples
-  run cargo test --release --package accel --test adbench --test bad_cases --test random_programs --test random_wide --test opencl \
+  run cargo test --release --package accel --test adbench --test bad_cases --test random_programs --test random_texts --test random_wide --test opencl \
     --features opencl --no-fail-fast -- --ignored --skip conformance_of_kernels_for_gpus
   run cargo test --release --package accel-ad --test deep -- --ignored
   if [ "$opencl" = yes ] && [ -z "$left_out" ]; then

@@ -47,6 +47,7 @@ pub fn tokens(text: &str) -> Result<Vec<(Token, usize)>> {
         } else if let Some(inside) = rest.strip_prefix('"') {
             let (token, after) = quoted(inside, line)?;
             out.push((token, line));
+            line += inside[..inside.len() - after.len()].matches('\n').count();
             rest = after;
         } else if let Some(length) = word(rest) {
             out.push((Token::Word(rest[..length].into()), line));
@@ -62,7 +63,7 @@ pub fn tokens(text: &str) -> Result<Vec<(Token, usize)>> {
     Ok(out)
 }
 
-/// The text up to the closing quote, and what follows.
+/// The text up to the closing quote, and what follows; with all the escapes that Rust prints.
 fn quoted(text: &str, line: usize) -> Result<(Token, &str)> {
     let mut out = String::new();
     let mut chars = text.char_indices();
@@ -72,6 +73,15 @@ fn quoted(text: &str, line: usize) -> Result<(Token, &str)> {
             '\\' => match chars.next() {
                 Some((_, 'n')) => out.push('\n'),
                 Some((_, 't')) => out.push('\t'),
+                Some((_, 'r')) => out.push('\r'),
+                Some((_, '0')) => out.push('\0'),
+                Some((_, 'u')) => {
+                    let code = chars.as_str().strip_prefix('{').and_then(|t| t.split_once('}')).map(|(code, _)| code);
+                    let c = code.and_then(|code| char::from_u32(u32::from_str_radix(code, 16).ok()?));
+                    let (Some(code), Some(c)) = (code, c) else { break };
+                    chars.nth(code.len() + 1);
+                    out.push(c);
+                }
                 Some((_, c @ ('"' | '\\' | '\''))) => out.push(c),
                 _ => break,
             },

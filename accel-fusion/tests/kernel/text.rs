@@ -16,6 +16,19 @@ fn what_is_printed_is_read_back() {
     assert_eq!(program("program () { -> }").to_string(), "program ()\n{\n  ->\n}");
 }
 
+#[test]
+fn names_of_sites_have_any_characters() {
+    for name in ["a \"b\" 'c' \\", "\u{2}fold", "two\nlines\r\0\t", "\u{200b}é\u{1f600}"] {
+        let p = program(&format!("program ()\nsite 0 = {name:?}\n{{ -> }}"));
+        assert_eq!(p.sites[0].name, name);
+        assert_eq!(program(&p.to_string()).sites[0].name, name);
+    }
+    // Lines are counted inside of names, too.
+    let error = parse("program ()\nsite 0 = \"two\nlines\"\n?").unwrap_err().to_string();
+    assert!(error.starts_with("line 4:"), "{error}");
+    assert!(parse("program () site 0 = \"\\u{110000}\" { -> }").is_err());
+}
+
 /// A loop over nothing with this code.
 fn with_code(body: Code) -> Program {
     let to = vec![0];
