@@ -70,6 +70,7 @@ if [ "$quick" = no ]; then
   run cargo build --release --package accel --examples
   run cargo test --release --package accel --test adbench --test bad_cases --test random_programs --test random_texts --test random_wide --test opencl \
     --features opencl --no-fail-fast -- --ignored --skip conformance_of_kernels_for_gpus
+  run cargo test --release --package gradbench-accel --test random_messages -- --ignored
   run cargo test --release --package accel-ad --test deep -- --ignored
   if [ "$opencl" = yes ] && [ -z "$left_out" ]; then
     run cargo test --release --package accel --test opencl --features opencl -- --ignored conformance_of_kernels_for_gpus
