@@ -66,13 +66,20 @@ impl Builder {
         self.arrays[a].0
     }
 
-    /// An array whose elements are changed a little, if that is asked for and combining them is not exact.
-    fn summands(&mut self, x: Arr, inexact: bool, count: Count) -> NodeId {
+    /// An array whose elements are changed a little, if that is asked for and combining them is not exact; `folded` says that their order
+    /// does not matter otherwise.
+    fn summands(&mut self, x: Arr, inexact: bool, folded: bool, count: Count) -> NodeId {
         let ((a, ty), Some(perturb)) = (self.arrays[x].clone(), self.perturb) else { return self.array(x) };
         if !inexact || !ty.elem.leaves().iter().any(|p| p.is_float()) {
             return a;
         }
         let elem = &ty.elem;
+        let a = match perturb {
+            Perturb::Backwards if folded && ty.rank > 0 => {
+                self.g.splice(&rearrange_(ty.rank, Rearrange::Reverse), &[elem], &[a], &mut [])
+            }
+            _ => a,
+        };
         self.g.splice(
             &imap_(ty.rank),
             &[elem, elem],
@@ -181,7 +188,12 @@ impl Builder {
                 g.splice(&unzip3_(rank(x)), &[&tys[0].elem, &tys[1].elem, &tys[2].elem], &[get(x)], &mut [])
             }
             Step::Fold { op, z, all, x } => {
-                let xs = self.summands(*x, is_inexact(op, elem(x)), if *all { Count::All } else { Count::Row });
+                let xs = self.summands(
+                    *x,
+                    is_inexact(op, elem(x)),
+                    matches!(op, Operator::Each(_)),
+                    if *all { Count::All } else { Count::Row },
+                );
                 let little = fold_(rank(x), z.is_some(), *all);
                 match z {
                     Some(z) => self.g.splice(&little, &[out], &[xs], &mut [value!(z), operator!(op, out)]),
@@ -192,12 +204,13 @@ impl Builder {
                 let xs = self.summands(
                     *x,
                     matches!(what, Reduce::Sum | Reduce::Product),
+                    true,
                     if *all { Count::All } else { Count::Row },
                 );
                 self.g.splice(&reduce_(rank(x), *what, *all), &[out], &[xs], &mut [])
             }
             Step::Scan { op, z, right, x } => {
-                let xs = self.summands(*x, is_inexact(op, elem(x)), Count::Row);
+                let xs = self.summands(*x, is_inexact(op, elem(x)), false, Count::Row);
                 let little = scan_(rank(x), z.is_some(), *right);
                 match z {
                     Some(z) => self.g.splice(&little, &[out], &[xs], &mut [value!(z), operator!(op, out)]),
@@ -205,11 +218,11 @@ impl Builder {
                 }
             }
             Step::ScanEx { op, z, right, x } => {
-                let xs = self.summands(*x, is_inexact(op, elem(x)), Count::Row);
+                let xs = self.summands(*x, is_inexact(op, elem(x)), false, Count::Row);
                 self.g.splice(&scan_ex_(rank(x), *right), &[out], &[xs], &mut [value!(z), operator!(op, out)])
             }
             Step::Permute { op, defaults, outside, target, x } => {
-                let xs = self.summands(*x, is_inexact(op, elem(x)), Count::All);
+                let xs = self.summands(*x, is_inexact(op, elem(x)), false, Count::All);
                 let place = |g: &mut Graph, params: &[NodeId]| {
                     let index = g.components(params[params.len() - 1], rank(x));
                     let found = s.fun(g, target, &index, &[]);
@@ -282,7 +295,7 @@ impl Builder {
             Step::Drop { n, x } => g.splice(&drop_(rank(x)), &[out], &[get(x)], &mut [value!(n)]),
             Step::Concat { x, y } => g.splice(&concat_(rank(x)), &[out], &[get(x), get(y)], &mut []),
             Step::Product { what, x, y } => {
-                let xs = self.summands(*x, true, Count::Row);
+                let xs = self.summands(*x, true, false, Count::Row);
                 self.g.splice(&product_(*what), &[out], &[xs, arrays[*y].0], &mut [])
             }
             Step::Acond { c, then, otherwise } => {

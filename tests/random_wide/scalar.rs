@@ -20,10 +20,13 @@ pub enum Perturb {
     Down,
     /// Some up and some down, in one of several ways.
     Mixed(i64),
+    /// As `Up`, and rows are folded from their last element: partial results that overflow make infinite numbers and NaN of others.
+    Backwards,
 }
 
 impl Perturb {
-    pub const ALL: [Perturb; 5] = [Perturb::Up, Perturb::Down, Perturb::Mixed(1), Perturb::Mixed(3), Perturb::Mixed(4)];
+    pub const ALL: [Perturb; 6] =
+        [Perturb::Up, Perturb::Down, Perturb::Mixed(1), Perturb::Mixed(3), Perturb::Mixed(4), Perturb::Backwards];
 
     /// A relative difference of some units in the last place.
     fn step(self, p: Prim) -> f64 {
