@@ -46,9 +46,10 @@ runner=CARGO_TARGET_$(echo "$host" | tr 'a-z-' 'A-Z_')_RUNNER
 export "$runner=env LD_PRELOAD=$runtime"
 export CC="env -u LD_PRELOAD $compiler $flags"
 export XDG_CACHE_HOME="$PWD/target/sanitized"
-# The compiler takes several times as long. Leaks are not what is looked for, and `stacker` leaves stacks in ways that look odd.
+# The compiler takes several times as long. Leaks are not what is looked for, `stacker` leaves stacks in ways that look odd, and memory that cannot be
+# had is an error of ours.
 export ACCEL_CC_TIMEOUT=600
-export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:abort_on_error=1
+export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:abort_on_error=1:allocator_may_return_null=1
 export UBSAN_OPTIONS=print_stacktrace=1
 
 echo "+ $compiler $flags"

@@ -72,6 +72,9 @@ if [ "$quick" = no ]; then
     --features opencl --no-fail-fast -- --ignored --skip conformance_of_kernels_for_gpus
   run cargo test --release --package gradbench-accel --test random_messages -- --ignored
   run cargo test --release --package accel-ad --test deep -- --ignored
+  # Everything that the compiler has proved of indices, checked. These programs are built already, as long as the packages and features are the same.
+  run env ACCEL_CHECK=1 QUICKCHECK_TESTS=10 cargo test --workspace --features ndarray,opencl --no-fail-fast \
+    --test conformance --test gradients --test random_programs --test bad_cases
   if [ "$opencl" = yes ] && [ -z "$left_out" ]; then
     run cargo test --release --package accel --test opencl --features opencl -- --ignored conformance_of_kernels_for_gpus
     run env ACCEL_ALSO_ON=opencl QUICKCHECK_TESTS=5 cargo test --release --package accel --features opencl --test gradients
