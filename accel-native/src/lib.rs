@@ -46,7 +46,7 @@ use accel_core::print;
 use accel_core::repr::{ArrayTuple, RawArray, Scalar, checked_size};
 use accel_fusion::kernel::{Program, Verified};
 pub use accel_fusion::pipeline::Options;
-use accel_fusion::pipeline::{Conditions, Pipeline, Target, dissolve};
+use accel_fusion::pipeline::{Conditions, Pipeline, Target, check_proofs, dissolve};
 use runtime::Code;
 use std::sync::OnceLock;
 
@@ -91,7 +91,7 @@ impl Configured {
     fn compiled(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
         let pipeline = Pipeline::new(program, Target::Processor, self.0.clone())?;
         let optimized = pipeline.optimized(true)?;
-        match pipeline.emit(&optimized, |p| Kernels::new(p.clone()))? {
+        match pipeline.emit(&optimized, Kernels::of_pipeline)? {
             None => Interpreter.compile(pipeline.simplified()),
             Some(kernels) => {
                 let (conditions, general) = (optimized.conditions, OnceLock::new());
@@ -112,18 +112,45 @@ pub struct Kernels {
 impl Kernels {
     /// Compiles a kernel program; `None` if this machine has no C compiler.
     ///
+    /// NOTE [Claims of kernel programs]: anybody can write a kernel program that claims a read to be inside of its array, and what the
+    /// optimiser proves holds only under its assumptions. So a program that comes from outside has all its reads checked. Only the
+    /// backend, which has the program from the pipeline and asks for the conditions before each run, trusts what is claimed.
+    ///
     /// # Errors
     /// `Error::Compiler`.
     pub fn new(program: Verified<Program>) -> Result<Option<Kernels>> {
+        Self::with(check_proofs(&program)?, toolchain::vectors())
+    }
+
+    /// The same without checks of reads that are claimed to be inside.
+    ///
+    /// # Safety
+    /// The claims hold for all inputs with which the program is run: NOTE [Claims of kernel programs].
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub unsafe fn trusting(program: Verified<Program>) -> Result<Option<Kernels>> {
         Self::with(program, toolchain::vectors())
     }
 
     /// The same, with vectors of another size than the processor's.
     ///
+    /// # Safety
+    /// As [`trusting`](Self::trusting).
+    ///
     /// # Errors
     /// As [`new`](Self::new).
     #[doc(hidden)]
-    pub fn with(program: Verified<Program>, vectors: Vectors) -> Result<Option<Kernels>> {
+    pub unsafe fn trusting_with(program: Verified<Program>, vectors: Vectors) -> Result<Option<Kernels>> {
+        Self::with(program, vectors)
+    }
+
+    /// Of a program that comes from the pipeline, which has proved what it claims; [`Compiled`] asks for the conditions.
+    fn of_pipeline(program: &Verified<Program>) -> Result<Option<Kernels>> {
+        Self::with(program.clone(), toolchain::vectors())
+    }
+
+    fn with(program: Verified<Program>, vectors: Vectors) -> Result<Option<Kernels>> {
         let code = Self::code(program, vectors)?;
         Ok(code.map(|code| Kernels { code, vectors, plain: OnceLock::new() }))
     }
@@ -216,7 +243,7 @@ impl Compiled {
         let general = || {
             tracing::debug!("the extents are not as assumed: the program is compiled without assumptions");
             let optimized = self.pipeline.optimized(false)?;
-            self.pipeline.emit(&optimized, |p| Kernels::new(p.clone()))?.ok_or_else(no_compiler)
+            self.pipeline.emit(&optimized, Kernels::of_pipeline)?.ok_or_else(no_compiler)
         };
         self.general.get_or_init(general).as_ref().map_err(Clone::clone)
     }

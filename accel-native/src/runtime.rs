@@ -201,8 +201,8 @@ mod tests {
     /// The most bytes of a run on one array of `n` doubles, and the first result.
     fn peak(statements: &str, result: &str, n: usize) -> (usize, RawArray) {
         let text = format!("program (a0: Array1<f64>)\nsite 0 = \"map\"\n{{\n{statements}\n  -> {result}\n}}");
-        let kernels =
-            Kernels::new(Verified::new(parse(&text).unwrap()).unwrap()).unwrap().expect("the tests need a C compiler");
+        let program = Verified::new(parse(&text).unwrap()).unwrap();
+        let kernels = Kernels::of_pipeline(&program).unwrap().expect("the tests need a C compiler");
         let input = RawArray { extents: vec![n].into(), columns: vec![vec![1.0; n].into()].into() };
         let (mut results, peak) = super::run(&kernels.code, &[&input]).unwrap().expect("no strips");
         (peak, results.remove(0))
@@ -228,8 +228,8 @@ mod tests {
     fn memory_of_results_is_used_again_once_nobody_has_them() {
         let n = 1 << 20;
         let text = format!("program (a0: Array1<f64>)\nsite 0 = \"map\"\n{{\n{}  -> a1\n}}", map(1, 0, 0));
-        let kernels =
-            Kernels::new(Verified::new(parse(&text).unwrap()).unwrap()).unwrap().expect("the tests need a C compiler");
+        let program = Verified::new(parse(&text).unwrap()).unwrap();
+        let kernels = Kernels::of_pipeline(&program).unwrap().expect("the tests need a C compiler");
         let input = |x: f64| RawArray { extents: vec![n].into(), columns: vec![vec![x; n].into()].into() };
         let run = |x: f64| super::run(&kernels.code, &[&input(x)]).unwrap().unwrap().0.remove(0);
         let place = |a: &RawArray| a.columns[0].as_ptr();

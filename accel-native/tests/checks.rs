@@ -158,3 +158,14 @@ fn other_errors_are_what_they_were() {
     let error = kernels.run(vec![array(&[4], numbers(4))]).unwrap_err();
     assert!(matches!(&error, Error::OutOfBounds { index, .. } if *index == [4]), "{error}");
 }
+
+/// A program that claims what does not hold, and is compiled by safe code: it reads nothing outside of the array.
+#[test]
+fn claims_of_programs_from_outside_are_not_believed() {
+    let text =
+        "program (a0: Array1<f64>)\nsite 0 = \"map\"\n{\n  a1: Array1<f64> = loop @0 extents () { x0: i64 = 4 -> x0 }
+         body (x0: i64) { x1: i64 = 100000000; x2: i64 = x0 + x1; x3: f64 = a0[x2] @0 inside -> x3 }\n  -> a1\n}";
+    let kernels = Kernels::new(support::program(text)).unwrap().expect("a C compiler");
+    let error = kernels.run(vec![array(&[4], numbers(4))]).unwrap_err().to_string();
+    assert!(error.contains("took an index for inside that is not"), "{error}");
+}
