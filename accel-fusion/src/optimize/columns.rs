@@ -4,7 +4,8 @@
 use super::cost::{LITTLE, work};
 use crate::kernel::builder::Builder;
 use crate::kernel::only::only;
-use crate::kernel::{ArrayId, ArrayInfo, Block, Code, Instr, Op, Program, Reg, Rows, Stmt};
+use crate::kernel::{ArrayId, ArrayInfo, Block, Code, Instr, Op, Program, Reg, Rows, Stmt, walk};
+use accel_core::ast::deep;
 use accel_core::repr::ScalarType;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,16 +16,14 @@ pub fn split(program: &Program) -> Program {
     let mut used = BTreeMap::new();
     used_columns(&program.body, &mut used);
     let mut s = Splitter { program: program.clone(), whole, used, columns: BTreeMap::new() };
-    s.program.body = s.block(&program.body);
+    let body = std::mem::take(&mut s.program.body);
+    s.program.body = s.block(body);
     s.program
 }
 
 /// The arrays that are used otherwise than by reading elements and extents.
 pub fn used_as_whole(b: &Block, found: &mut BTreeSet<ArrayId>) {
-    for s in &b.stmts {
-        s.op.whole_arrays(found);
-        s.op.blocks().into_iter().for_each(|b| used_as_whole(b, found));
-    }
+    b.walk().for_each(|s| s.op.whole_arrays(found));
 }
 
 struct Splitter {
@@ -37,18 +36,16 @@ struct Splitter {
 }
 
 impl Splitter {
-    fn block(&mut self, b: &Block) -> Block {
+    fn block(&mut self, mut b: Block) -> Block {
         let mut stmts = vec![];
-        for s in &b.stmts {
-            self.stmt(s, &mut stmts);
-        }
+        deep(|| std::mem::take(&mut b.stmts).into_iter().for_each(|s| self.stmt(s, &mut stmts)));
         Block { stmts }
     }
 
-    fn stmt(&mut self, s: &Stmt, out: &mut Vec<Stmt>) {
-        let mut op = s.op.clone();
-        op.codes_mut().into_iter().for_each(|c| self.code(c));
-        op.blocks_mut().into_iter().for_each(|b| *b = self.block(b));
+    fn stmt(&mut self, s: Stmt, out: &mut Vec<Stmt>) {
+        let mut op = s.op;
+        op.codes_mut().into_iter().for_each(|c| self.instrs(&mut c.instrs));
+        op.blocks_mut().into_iter().for_each(|b| *b = self.block(std::mem::take(b)));
         if let Op::Reduce { to, rows, .. } = &mut op {
             self.reduction(to, rows);
         }
@@ -112,12 +109,6 @@ impl Splitter {
         *to = part;
     }
 
-    fn code(&self, code: &mut Code) {
-        let mut instrs = std::mem::take(&mut code.instrs);
-        self.instrs(&mut instrs);
-        code.instrs = instrs;
-    }
-
     fn instrs(&self, instrs: &mut Vec<Instr>) {
         for mut i in std::mem::take(instrs) {
             match &mut i {
@@ -138,8 +129,10 @@ impl Splitter {
                         *a = *part;
                     }
                 }
-                Instr::If { then, otherwise, .. } => [then, otherwise].into_iter().for_each(|b| self.instrs(b)),
-                Instr::While { cond, body, .. } => [cond, body].into_iter().for_each(|b| self.instrs(b)),
+                Instr::If { then, otherwise, .. } => {
+                    [then, otherwise].into_iter().for_each(|b| deep(|| self.instrs(b)))
+                }
+                Instr::While { cond, body, .. } => [cond, body].into_iter().for_each(|b| deep(|| self.instrs(b))),
                 _ => {}
             }
             instrs.push(i);
@@ -177,23 +170,19 @@ fn parts(body: &Code, results: &[usize], used: Vec<usize>) -> Vec<Vec<usize>> {
 
 /// The columns of arrays whose registers are used by something.
 fn used_columns(b: &Block, used: &mut BTreeMap<ArrayId, BTreeSet<usize>>) {
-    for s in &b.stmts {
-        for (_, c) in s.op.codes() {
-            let mut registers: BTreeSet<usize> = c.results.iter().copied().collect();
-            c.instrs.iter().for_each(|i| i.uses(&mut registers));
-            columns_read(&c.instrs, &registers, used);
-        }
-        s.op.blocks().into_iter().for_each(|b| used_columns(b, used));
+    for (_, c) in b.walk().flat_map(|s| s.op.codes()) {
+        let mut registers: BTreeSet<usize> = c.results.iter().copied().collect();
+        c.instrs.iter().for_each(|i| i.uses(&mut registers));
+        columns_read(&c.instrs, &registers, used);
     }
 }
 
 fn columns_read(instrs: &[Instr], registers: &BTreeSet<usize>, used: &mut BTreeMap<ArrayId, BTreeSet<usize>>) {
-    for i in instrs {
+    for i in walk(instrs) {
         if let Instr::Read { to, array, .. } = i {
             let columns = to.iter().enumerate().filter(|(_, r)| registers.contains(r)).map(|(c, _)| c);
             used.entry(*array).or_default().extend(columns);
         }
-        i.inner().into_iter().for_each(|inner| columns_read(inner, registers, used));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Numbers the arrays that are left without gaps.
 
-use crate::kernel::{ArrayId, Block, Code, Instr, Op, Program};
+use crate::kernel::{ArrayId, Block, Code, Instr, Op, Program, walk_mut};
 use std::collections::BTreeMap;
 
 /// The same program with arrays numbered in the order of their definition: inputs first.
@@ -29,10 +29,7 @@ impl Numbers {
         self.numbers.entry(a).or_insert(next);
     }
     fn define_all(&mut self, b: &Block) {
-        for s in &b.stmts {
-            s.op.defines().iter().for_each(|a| self.define(*a));
-            s.op.blocks().into_iter().for_each(|b| self.define_all(b));
-        }
+        b.walk().flat_map(|s| s.op.defines()).for_each(|a| self.define(*a));
     }
     /// Every array of a correct program is defined.
     fn array(&self, a: &mut ArrayId) {
@@ -42,9 +39,8 @@ impl Numbers {
         all.iter_mut().for_each(|a| self.array(a));
     }
     fn block(&self, b: &mut Block) {
-        for s in &mut b.stmts {
+        b.walk_mut(|s| {
             s.op.codes_mut().into_iter().for_each(|c| self.code(c));
-            s.op.blocks_mut().into_iter().for_each(|b| self.block(b));
             match &mut s.op {
                 Op::Agree { .. } => {}
                 Op::Literal { to, .. } | Op::Reduce { to, .. } | Op::Scan { to, .. } => self.array(to),
@@ -61,19 +57,13 @@ impl Numbers {
                     self.array(&mut cond.1);
                 }
             }
-        }
+        });
     }
     fn code(&self, c: &mut Code) {
-        self.instrs(&mut c.instrs);
-    }
-    fn instrs(&self, instrs: &mut [Instr]) {
-        for i in instrs {
-            match i {
-                Instr::Extent(_, a, _) | Instr::Read { array: a, .. } => self.array(a),
-                Instr::If { then, otherwise, .. } => [then, otherwise].into_iter().for_each(|b| self.instrs(b)),
-                Instr::While { cond, body, .. } => [cond, body].into_iter().for_each(|b| self.instrs(b)),
-                Instr::Const(..) | Instr::Op1(..) | Instr::Op2(..) => {}
+        walk_mut(&mut c.instrs, |i| {
+            if let Instr::Extent(_, a, _) | Instr::Read { array: a, .. } = i {
+                self.array(a);
             }
-        }
+        });
     }
 }

@@ -9,6 +9,7 @@
 //! Otherwise it is stored. So no work is repeated but that of the third kind, at most `PLACES` times for each element.
 
 use crate::kernel::{Code, Instr};
+use accel_core::ast::deep;
 use accel_core::repr::ScalarType;
 use accel_core::repr::op::{Float1, Num2, Op1, Op2};
 
@@ -30,11 +31,11 @@ fn count_reads(instrs: &[Instr]) -> usize {
         Instr::While { cond, body, .. } => 10 * (count_reads(cond) + count_reads(body)),
         _ => 0,
     };
-    instrs.iter().map(one).sum()
+    deep(|| instrs.iter().map(one).sum())
 }
 
 fn instrs(code: &Code, is: &[Instr]) -> usize {
-    is.iter().map(|i| instr(code, i)).sum()
+    deep(|| is.iter().map(|i| instr(code, i)).sum())
 }
 
 fn instr(code: &Code, i: &Instr) -> usize {

@@ -151,6 +151,13 @@ pub struct Facts {
     assumptions: Assumptions,
 }
 
+/// What was known at some time: see [`Facts::mark`].
+pub struct Mark {
+    arrays: usize,
+    equal: BTreeMap<Sym, Sym>,
+    assumptions: Assumptions,
+}
+
 /// The code that a question is about: the extents of its parameters (none is 0 where the code runs), and what else holds there.
 #[derive(Clone, Copy)]
 pub struct Ranges<'a> {
@@ -223,6 +230,16 @@ impl Facts {
             given: p.inputs.iter().copied().collect(),
             ..self
         }
+    }
+    /// What is known now, as far as it can be taken back.
+    pub fn mark(&self) -> Mark {
+        Mark { arrays: self.dims.len(), equal: self.equal.clone(), assumptions: self.assumptions.clone() }
+    }
+    /// Forgets new arrays, and what was assumed since. The extents of other arrays that were set since must be set again.
+    pub fn reset(&mut self, mark: Mark) {
+        self.dims.truncate(mark.arrays);
+        self.columns.truncate(mark.arrays);
+        (self.equal, self.assumptions) = (mark.equal, mark.assumptions);
     }
     /// How much has been assumed.
     pub fn assumed(&self) -> usize {

@@ -10,6 +10,7 @@ use super::cost::{LITTLE, PLACES, work};
 use crate::kernel::builder::{Builder, moved};
 use crate::kernel::only::drop_unused;
 use crate::kernel::{ArrayId, Block, Code, Instr, Op, Program, Rows, arrays_mentioned, is_permutation};
+use accel_core::ast::deep;
 use std::collections::BTreeSet;
 
 /// The program with the operands of products computed where they are read, if they take little work.
@@ -25,12 +26,12 @@ fn block(b: &mut Block, results: &[ArrayId]) {
     for s in &mut b.stmts {
         match &mut s.op {
             Op::If { then, otherwise, .. } => {
-                block(&mut then.0, &then.1);
-                block(&mut otherwise.0, &otherwise.1);
+                deep(|| block(&mut then.0, &then.1));
+                deep(|| block(&mut otherwise.0, &otherwise.1));
             }
             Op::While { cond, body, .. } => {
-                block(&mut cond.0, &[cond.1]);
-                block(&mut body.0, &body.1);
+                deep(|| block(&mut cond.0, &[cond.1]));
+                deep(|| block(&mut body.0, &body.1));
             }
             _ => {}
         }

@@ -15,7 +15,7 @@ use crate::kernel::{
 use accel_core::ast::deep;
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{Agreement, Scalar, ScalarType};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What one pass learns for the next one.
 #[derive(Clone, PartialEq, Default, Debug)]
@@ -38,24 +38,37 @@ pub fn run(program: &Program, facts: Facts, before: &State) -> (Program, Facts, 
     let mut whole = program.results.iter().copied().collect();
     used_as_whole(&program.body, &mut whole);
     let mut p = Pass {
-        program: Program { body: Block::default(), ..program.clone() },
+        program: Program {
+            arrays: program.arrays.clone(),
+            inputs: program.inputs.clone(),
+            body: Block::default(),
+            results: vec![],
+            literals: program.literals.clone(),
+            sites: program.sites.clone(),
+        },
         facts: facts.about(program),
         known: Arrays { before, aliases: BTreeMap::new(), producers: BTreeMap::new() },
-        after: State::default(),
+        reads: vec![],
+        places: BTreeMap::new(),
         whole,
         open: vec![],
         checked: vec![],
+        blocks: 0,
+        block_of: HashMap::new(),
+        changing: BTreeSet::new(),
         times: Times::Once,
     };
-    p.program.body = p.block(&program.body);
+    let mut body = p.block(&program.body);
     p.program.results = program.results.iter().map(|a| p.known.alias(*a)).collect();
-    let results: BTreeSet<ArrayId> = p.program.results.iter().copied().collect();
-    let mut body = std::mem::take(&mut p.program.body);
-    drop_unused(&mut body, results);
-    p.after.statements = count(&body);
+    let mut needed: BTreeSet<ArrayId> = p.program.results.iter().copied().collect();
+    drop_unused(&mut body, &mut needed);
+    let after = State {
+        assumed: p.facts.assumed(),
+        places: p.places.iter().filter(|(_, n)| n.0 > 0).map(|(a, (all, once))| (*a, (*all, all == once))).collect(),
+        statements: body.walk().count(),
+    };
     p.program.body = body;
-    p.after.assumed = p.facts.assumed();
-    (p.program, p.facts, p.after)
+    (p.program, p.facts, after)
 }
 
 /// What is known of arrays.
@@ -97,11 +110,20 @@ pub struct Pass<'a> {
     /// What is known of extents.
     pub facts: Facts,
     known: Arrays<'a>,
-    after: State,
+    /// How arrays are read, in the order in which codes were kept,
+    reads: Vec<Use>,
+    /// and in how many places, and in how many of these every element at most once.
+    places: BTreeMap<ArrayId, (usize, usize)>,
     /// Arrays that are used otherwise than by reading elements.
     whole: BTreeSet<ArrayId>,
-    /// The statements of the blocks that are open.
-    open: Vec<Vec<Stmt>>,
+    /// The blocks that are open: their numbers, and the statements so far.
+    open: Vec<(usize, Vec<Stmt>)>,
+    /// How many blocks have been opened.
+    blocks: usize,
+    /// The block that each array is defined in.
+    block_of: HashMap<ArrayId, usize>,
+    /// The first parts of the states of loops that were found to change their extents.
+    changing: BTreeSet<ArrayId>,
     /// For each of them the extents that are known to be equal after its checks.
     checked: Vec<BTreeSet<(Poly, Poly)>>,
     /// How often what is looked at is executed.
@@ -110,16 +132,18 @@ pub struct Pass<'a> {
 
 impl Pass<'_> {
     fn block(&mut self, b: &Block) -> Block {
-        self.open.push(vec![]);
+        self.open.push((self.blocks, vec![]));
+        self.blocks += 1;
         self.checked.push(BTreeSet::new());
         deep(|| b.stmts.iter().for_each(|s| self.stmt(s)));
         self.checked.pop();
-        Block { stmts: self.open.pop().unwrap_or_default() }
+        Block { stmts: self.open.pop().unwrap_or_default().1 }
     }
 
     /// A statement of the new program.
     pub fn emit(&mut self, op: Op, site: SiteId) {
-        if let Some(open) = self.open.last_mut() {
+        if let Some((block, open)) = self.open.last_mut() {
+            op.defines().iter().for_each(|a| _ = self.block_of.insert(*a, *block));
             open.push(Stmt { op, site });
         }
     }
@@ -158,9 +182,10 @@ impl Pass<'_> {
     /// A cleaned code becomes part of the program.
     pub fn keep(&mut self, cleaned: &Cleaned) {
         for u in &cleaned.uses {
-            let (n, once) = self.after.places.entry(u.array).or_insert((0, true));
-            *n += 1;
-            *once &= u.once;
+            let (all, once) = self.places.entry(u.array).or_insert((0, 0));
+            *all += 1;
+            *once += usize::from(u.once);
+            self.reads.push(*u);
         }
     }
 
@@ -318,7 +343,7 @@ impl Pass<'_> {
         if !dims.iter().all(|p| self.facts.is_known(p) && !self.facts.extents_in(p).contains(&array)) {
             return false;
         }
-        if self.after.places.get(&array).is_some_and(|(reads, _)| *reads > 1) {
+        if self.places.get(&array).is_some_and(|(all, _)| *all > 1) {
             return false;
         }
         let (rows, site) = match self.reduction(array, 1) {
@@ -344,7 +369,7 @@ impl Pass<'_> {
         if !few || self.whole.contains(&array) || self.known.aliases.values().any(|a| *a == array) {
             return None;
         }
-        self.open.last()?.iter().find_map(|s| match &s.op {
+        self.open.last()?.1.iter().find_map(|s| match &s.op {
             Op::Reduce { to, rows, .. } if *to == array => Some((rows, s.site)),
             _ => None,
         })
@@ -371,7 +396,7 @@ impl Pass<'_> {
         self.emit(Op::Reduce { to, extents, rows }, site);
     }
 
-    fn inner(&mut self, (b, results): &(Block, Vec<ArrayId>), times: Times) -> (Block, Vec<ArrayId>) {
+    fn inner(&mut self, b: &Block, results: &[ArrayId], times: Times) -> (Block, Vec<ArrayId>) {
         let inner = if self.times == Times::Many { Times::Many } else { times };
         let outer = std::mem::replace(&mut self.times, inner);
         let b = self.block(b);
@@ -397,21 +422,22 @@ impl Pass<'_> {
             });
             return;
         }
-        let (then, otherwise) = (self.inner(then, Times::Maybe), self.inner(otherwise, Times::Maybe));
+        let first = self.blocks;
+        let (then, otherwise) =
+            (self.inner(&then.0, &then.1, Times::Maybe), self.inner(&otherwise.0, &otherwise.1, Times::Maybe));
         for (to, (a, b)) in to.iter().zip(then.1.iter().zip(&otherwise.1)) {
             let dims = self.facts.dims(*a);
             // What is computed inside of a branch must not be mentioned outside of it.
-            if dims == self.facts.dims(*b) && dims.iter().all(|p| self.is_visible(p, &[&then.0, &otherwise.0])) {
+            if dims == self.facts.dims(*b) && dims.iter().all(|p| self.is_visible(p, first)) {
                 self.define(&[*to], &dims);
             }
         }
         self.emit(Op::If { to: to.to_vec(), cond: cond.code, then, otherwise }, site);
     }
 
-    fn is_visible(&self, p: &Poly, inside: &[&Block]) -> bool {
-        let mut defined = BTreeSet::new();
-        inside.iter().for_each(|b| all_defined(b, &mut defined));
-        self.facts.extents_in(p).iter().all(|a| !defined.contains(a))
+    /// Whether a value is not made of what is defined in blocks that have been opened since there were `first`.
+    fn is_visible(&self, p: &Poly, first: usize) -> bool {
+        self.facts.extents_in(p).iter().all(|a| self.block_of.get(a).is_none_or(|b| *b < first))
     }
 
     fn while_(
@@ -423,42 +449,56 @@ impl Pass<'_> {
         site: SiteId,
     ) {
         let init: Vec<ArrayId> = init.iter().map(|a| self.alias(*a)).collect();
-        // The extents stay what they are at first if the body says so.
-        for (to, a) in to.iter().zip(&init) {
-            let dims = self.facts.dims(*a);
-            self.define(&[*to], &dims);
-        }
-        if !self.keeps_extents(to, body) {
+        let first = to.first().copied();
+        let kept =
+            if first.is_some_and(|a| self.changing.contains(&a)) { None } else { self.keeping(to, &init, cond, body) };
+        let (cond, body) = kept.unwrap_or_else(|| {
+            self.changing.extend(first);
             for a in to {
                 let own = (0..self.program.arrays[*a].rank).map(|_| self.facts.unknown()).collect();
                 self.facts.set_dims(*a, own);
             }
-        }
-        let (c, go_on) = self.inner(&(cond.0.clone(), vec![cond.1]), Times::Many);
-        let body = self.inner(body, Times::Many);
-        self.emit(Op::While { to: to.to_vec(), init, cond: (c, go_on[0]), body }, site);
+            (self.inner(&cond.0, &[cond.1], Times::Many), self.inner(&body.0, &body.1, Times::Many))
+        });
+        self.emit(Op::While { to: to.to_vec(), init, cond: (cond.0, cond.1[0]), body }, site);
     }
 
-    /// Whether the body of a loop computes arrays of the extents of its state.
-    fn keeps_extents(&mut self, to: &[ArrayId], body: &(Block, Vec<ArrayId>)) -> bool {
-        // What is learned on the way is forgotten: it may be wrong.
-        let (facts, places) = (self.facts.clone(), self.after.places.clone());
-        let (arrays, aliases) = (self.program.arrays.len(), self.known.aliases.clone());
-        let (_, results) = self.inner(body, Times::Many);
-        let same = to.iter().zip(&results).all(|(to, a)| self.facts.dims(*to) == self.facts.dims(*a));
-        let defined: Vec<ArrayId> = {
-            let mut d = BTreeSet::new();
-            all_defined(&body.0, &mut d);
-            d.into_iter().collect()
-        };
-        self.facts = facts;
-        self.after.places = places;
+    /// Condition and body of a loop whose state keeps the extents that it has at first; `None` if it does not.
+    ///
+    /// NOTE [Loops that change extents]: the extents stay what they are at first if the body says so when they do. Where it does not, what was
+    /// learned on the way is forgotten, since it may be wrong, and the body is gone through again. So that a nest of loops is not gone through
+    /// as often as it has subsets, loops that change extents are remembered: a loop around them may be gone through again, too.
+    fn keeping(
+        &mut self,
+        to: &[ArrayId],
+        init: &[ArrayId],
+        cond: &(Block, ArrayId),
+        body: &(Block, Vec<ArrayId>),
+    ) -> Option<((Block, Vec<ArrayId>), (Block, Vec<ArrayId>))> {
+        let (facts, arrays, reads) = (self.facts.mark(), self.program.arrays.len(), self.reads.len());
+        for (to, a) in to.iter().zip(init) {
+            let dims = self.facts.dims(*a);
+            self.define(&[*to], &dims);
+        }
+        let found = (self.inner(&cond.0, &[cond.1], Times::Many), self.inner(&body.0, &body.1, Times::Many));
+        if to.iter().zip(&found.1.1).all(|(to, a)| self.facts.dims(*to) == self.facts.dims(*a)) {
+            return Some(found);
+        }
+        self.facts.reset(facts);
         self.program.arrays.truncate(arrays);
-        self.known.aliases = aliases;
-        defined.iter().for_each(|a| {
+        for u in self.reads.drain(reads..) {
+            if let Some((all, once)) = self.places.get_mut(&u.array) {
+                *all -= 1;
+                *once -= usize::from(u.once);
+            }
+        }
+        self.known.aliases.split_off(&arrays);
+        self.known.producers.split_off(&arrays);
+        for a in cond.0.walk().chain(body.0.walk()).flat_map(|s| s.op.defines()) {
+            self.known.aliases.remove(a);
             self.known.producers.remove(a);
-        });
-        same
+        }
+        None
     }
 }
 
@@ -509,39 +549,27 @@ pub struct Reduction {
     pub known: Option<Known>,
 }
 
-fn all_defined(b: &Block, found: &mut BTreeSet<ArrayId>) {
-    for s in &b.stmts {
-        found.extend(s.op.defines());
-        s.op.blocks().into_iter().for_each(|b| all_defined(b, found));
-    }
-}
-
-fn count(b: &Block) -> usize {
-    b.stmts.iter().map(|s| 1 + s.op.blocks().into_iter().map(count).sum::<usize>()).sum()
-}
-
-/// Drops the statements that define nothing that is needed; gives what is needed from outside.
-pub fn drop_unused(b: &mut Block, mut needed: BTreeSet<ArrayId>) -> BTreeSet<ArrayId> {
+/// Drops the statements that define nothing that is needed; `needed` becomes what is needed before, with what inner blocks need of their own.
+fn drop_unused(b: &mut Block, needed: &mut BTreeSet<ArrayId>) {
     let mut kept = vec![];
     while let Some(mut s) = b.stmts.pop() {
         if !s.op.defines().iter().any(|a| needed.contains(a)) && !checks(&s.op) {
             continue;
         }
-        s.op.codes().iter().for_each(|(_, c)| arrays_mentioned(&c.instrs, &mut needed));
+        s.op.codes().iter().for_each(|(_, c)| arrays_mentioned(&c.instrs, needed));
         match &mut s.op {
             Op::Permute { defaults, .. } => needed.extend([*defaults]),
             Op::Reshape { from, .. } => needed.extend([*from]),
             Op::If { then, otherwise, .. } => {
                 for (b, results) in [then, otherwise] {
-                    let from_outside = drop_unused(b, results.iter().copied().collect());
-                    needed.extend(from_outside);
+                    needed.extend(results.iter().copied());
+                    deep(|| drop_unused(b, needed));
                 }
             }
-            Op::While { to, init, cond, body } => {
-                let inner = drop_unused(&mut cond.0, [cond.1].into_iter().collect());
-                let more = drop_unused(&mut body.0, body.1.iter().copied().collect());
-                needed.extend(inner.into_iter().chain(more).filter(|a| !to.contains(a)));
-                needed.extend(init.iter().copied());
+            Op::While { init, cond, body, .. } => {
+                needed.extend(init.iter().chain(&body.1).copied().chain([cond.1]));
+                deep(|| drop_unused(&mut cond.0, needed));
+                deep(|| drop_unused(&mut body.0, needed));
             }
             _ => {}
         }
@@ -549,12 +577,11 @@ pub fn drop_unused(b: &mut Block, mut needed: BTreeSet<ArrayId>) -> BTreeSet<Arr
     }
     kept.reverse();
     b.stmts = kept;
-    needed
 }
 
 /// Whether an operation is a check or has one in its blocks.
 fn checks(op: &Op) -> bool {
-    matches!(op, Op::Agree { .. }) || op.blocks().into_iter().flat_map(|b| &b.stmts).any(|s| checks(&s.op))
+    matches!(op, Op::Agree { .. }) || op.blocks().into_iter().flat_map(Block::walk).any(|s| matches!(s.op, Op::Agree { .. }))
 }
 
 /// The types of an index.

@@ -16,6 +16,7 @@ use super::pass::{Pass, Reduction, index_types};
 use super::poly::{Poly, Sym};
 use crate::kernel::builder::Builder;
 use crate::kernel::{ArrayId, ArrayInfo, Code, Instr, Known, Op, Reg, SiteId};
+use accel_core::ast::deep;
 use accel_core::repr::op::{Cmp, Logic, Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::collections::BTreeSet;
@@ -81,7 +82,7 @@ fn equal(code: &Code, instrs: &[Instr], cond: Reg) -> Option<(Reg, Reg)> {
     let is_false = |r: Reg, inner: &[Instr]| {
         instrs.iter().chain(inner).any(|i| matches!(i, Instr::Const(to, Scalar::Bool(false)) if *to == r))
     };
-    match instrs.iter().find(|i| i.sets().contains(&cond))? {
+    deep(|| match instrs.iter().find(|i| i.sets().contains(&cond))? {
         Instr::Op2(_, Op2::Cmp(Cmp::Eq), a, b) => [*a, *b].iter().all(|r| *r < code.params).then_some((*a, *b)),
         Instr::Op2(_, Op2::Logic(Logic::And), a, b) => equal(code, instrs, *a).or_else(|| equal(code, instrs, *b)),
         Instr::If { cond: decision, otherwise, merge, .. } => {
@@ -89,7 +90,7 @@ fn equal(code: &Code, instrs: &[Instr], cond: Reg) -> Option<(Reg, Reg)> {
             is_false(*if_not, otherwise).then(|| equal(code, instrs, *decision)).flatten()
         }
         _ => None,
-    }
+    })
 }
 
 /// The same scatter from the elements whose index `other` is the index `kept`.
