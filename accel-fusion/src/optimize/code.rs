@@ -27,6 +27,10 @@ pub trait Producers {
     fn alias(&self, a: ArrayId) -> ArrayId;
     /// The code of the elements, if it is to be put in place of this use.
     fn inlined(&self, u: Use) -> Option<&Code>;
+    /// The registers of the code being cleaned that hold the element at its own index.
+    fn element(&self, _: ArrayId) -> Option<&[Reg]> {
+        None
+    }
 }
 
 /// Cleaned code.
@@ -308,6 +312,10 @@ impl Cleaner<'_> {
                 map[*to] = self.integer(&p);
             }
             Instr::Read { to, array, index, site, inside } => {
+                if let Some(rs) = self.producers.element(*array) {
+                    // Only elements at the index of the code itself are read: else the codes would not have been put together.
+                    return to.iter().zip(rs).for_each(|(to, r)| map[*to] = map[*r]);
+                }
                 let types: Vec<_> = to.iter().map(|r| code.types[*r]).collect();
                 let index: Vec<_> = index.iter().map(|r| map[*r]).collect();
                 let rs = self.read(*array, index, *site, *inside, &types);

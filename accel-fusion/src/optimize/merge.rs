@@ -5,8 +5,9 @@ use super::code::{Producers, Times, Use, clean};
 use super::facts::Facts;
 use crate::kernel::builder::Builder;
 use crate::kernel::only::only;
-use crate::kernel::{ArrayId, Block, Code, Instr, Op, Program, Stmt, arrays_mentioned, has_loop};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::kernel::{ArrayId, Block, Code, Instr, Op, Program, Reg, Stmt, arrays_mentioned, has_loop, walk};
+use accel_core::ast::deep;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Merges loops of equal extents, each into the first one that it can be moved up to.
 pub fn merge(program: &Program) -> Program {
@@ -23,7 +24,7 @@ pub fn merge(program: &Program) -> Program {
 /// Loops do not store what was only read by loops that have been merged into them.
 fn drop_outputs(b: &mut Block, needed: &BTreeSet<ArrayId>, facts: &Facts) {
     for s in &mut b.stmts {
-        s.op.blocks_mut().into_iter().for_each(|b| drop_outputs(b, needed, facts));
+        s.op.blocks_mut().into_iter().for_each(|b| deep(|| drop_outputs(b, needed, facts)));
         let Op::Loop { to, body, .. } = &mut s.op else { continue };
         let mut results = body.results.iter().copied();
         let mut kept = vec![];
@@ -36,34 +37,54 @@ fn drop_outputs(b: &mut Block, needed: &BTreeSet<ArrayId>, facts: &Facts) {
     }
 }
 
+/// Loops that become one: what each defines, and its code.
+type Members = Vec<(Vec<ArrayId>, Code)>;
+
+/// Where the loops of a block are that others can be merged into: by their extents, in order. Loops with loops inside are not among them.
+type Places = HashMap<String, Vec<usize>>;
+
 fn block(facts: &mut Facts, mut b: Block) -> Block {
-    let mut merged: Vec<Stmt> = vec![];
+    let mut merged: Vec<(Stmt, Members)> = vec![];
     // Where each array of this block is defined.
     let mut defined: BTreeMap<ArrayId, usize> = BTreeMap::new();
+    let mut places = Places::new();
     for mut s in std::mem::take(&mut b.stmts) {
-        s.op.blocks_mut().into_iter().for_each(|b| *b = block(facts, std::mem::take(b)));
-        let place = match &s.op {
-            Op::Loop { extents, body, .. } => find(&merged, &defined, extents, body),
-            _ => None,
-        };
-        let to: Vec<ArrayId> = s.op.defines().to_vec();
-        let at = place.unwrap_or(merged.len());
-        match (place.and_then(|k| merged.get_mut(k)), s.op) {
-            (Some(Stmt { op: Op::Loop { to, body, .. }, .. }), Op::Loop { to: more, body: other, .. }) => {
-                *body = both(facts, to, body, &other);
-                to.extend(more);
+        s.op.blocks_mut().into_iter().for_each(|b| *b = deep(|| block(facts, std::mem::take(b))));
+        let mut at = merged.len();
+        if let Op::Loop { to, extents, body } = &s.op {
+            let same = places.entry(format!("{extents:?}")).or_default();
+            let first = first_place(&defined, extents, body);
+            let place = same.partition_point(|k| *k < first);
+            at = same.get(place).copied().unwrap_or(at);
+            to.iter().for_each(|a| _ = defined.insert(*a, at));
+            match has_loop(&body.instrs) {
+                false if at == merged.len() => same.push(at),
+                true if at < merged.len() => _ = same.remove(place),
+                _ => {}
             }
-            (_, op) => merged.push(Stmt { op, site: s.site }),
+        } else {
+            s.op.defines().iter().for_each(|a| _ = defined.insert(*a, at));
         }
-        to.into_iter().for_each(|a| {
-            defined.insert(a, at);
-        });
+        match (merged.get_mut(at), s.op) {
+            (Some((_, members)), Op::Loop { to, body, .. }) => members.push((to, body)),
+            (_, op) => merged.push((Stmt { op, site: s.site }, vec![])),
+        }
     }
-    Block { stmts: merged }
+    let stmts = merged.into_iter().map(|(mut s, members)| {
+        if let (Op::Loop { to, body, .. }, false) = (&mut s.op, members.is_empty()) {
+            let first = (std::mem::take(to), std::mem::take(body));
+            let all: Members = [first].into_iter().chain(members).collect();
+            *body = together(facts, &all);
+            *to = all.into_iter().flat_map(|m| m.0).collect();
+        }
+        s
+    });
+    Block { stmts: stmts.collect() }
 }
 
-/// The first loop with these extents that comes after everything that the code needs, or computes what it reads at its own index.
-fn find(merged: &[Stmt], defined: &BTreeMap<ArrayId, usize>, extents: &Code, body: &Code) -> Option<usize> {
+/// The first place of a loop with these extents and this code that comes after everything that it needs, or where a loop may be that computes
+/// what it reads at its own index.
+fn first_place(defined: &BTreeMap<ArrayId, usize>, extents: &Code, body: &Code) -> usize {
     let mut needs = BTreeSet::new();
     arrays_mentioned(&extents.instrs, &mut needs);
     let mut elsewhere = BTreeSet::new();
@@ -72,55 +93,46 @@ fn find(merged: &[Stmt], defined: &BTreeMap<ArrayId, usize>, extents: &Code, bod
     let first = after(&needs.union(&elsewhere).copied().collect());
     arrays_mentioned(&body.instrs, &mut needs);
     // The last statement that it needs may be the loop itself.
-    let last = after(&needs).saturating_sub(1).max(first);
-    let same = |s: &Stmt| match &s.op {
-        Op::Loop { extents: e, body, .. } => e == extents && !has_loop(&body.instrs),
-        _ => false,
-    };
-    (last..merged.len()).find(|k| same(&merged[*k]))
+    after(&needs).saturating_sub(1).max(first)
 }
 
 /// The arrays of which other elements than that at the index are read, or extents asked for.
 fn read_elsewhere(instrs: &[Instr], params: usize, found: &mut BTreeSet<ArrayId>) {
-    for i in instrs {
-        match i {
-            Instr::Read { index, inside: true, .. } if index.iter().copied().eq(0..params) => {}
-            Instr::Read { array, .. } | Instr::Extent(_, array, _) => {
-                found.insert(*array);
-            }
-            _ => {}
-        }
-        i.inner().into_iter().for_each(|inner| read_elsewhere(inner, params, found));
-    }
+    found.extend(walk(instrs).filter_map(|i| match i {
+        Instr::Read { index, inside: true, .. } if index.iter().copied().eq(0..params) => None,
+        Instr::Read { array, .. } | Instr::Extent(_, array, _) => Some(*array),
+        _ => None,
+    }));
 }
 
-/// The results of both codes; what the second one reads of the arrays `to` that the first one computes is in registers.
-fn both(facts: &mut Facts, to: &[ArrayId], a: &Code, b: &Code) -> Code {
-    let mut next = 0;
-    let mut elements = BTreeMap::new();
-    for array in to {
-        let columns = facts.columns(*array);
-        elements.insert(*array, only(a, a.results[next..next + columns].to_vec()));
-        next += columns;
+/// The results of all codes; what a later one reads of the arrays that an earlier one computes is in registers.
+fn together(facts: &mut Facts, members: &Members) -> Code {
+    let params = members[0].1.params;
+    let mut out = Builder::new(&members[0].1.types[..params]);
+    let args = out.params();
+    let (mut results, mut elements) = (vec![], BTreeMap::new());
+    for (to, code) in members {
+        let found = out.inline(code, &args);
+        let mut columns = found.iter().copied();
+        elements.extend(to.iter().map(|a| (*a, columns.by_ref().take(facts.columns(*a)).collect())));
+        results.extend(found);
     }
-    let mut out = Builder::new(&a.types[..a.params]);
-    let params = out.params();
-    let mut results = out.inline(a, &params);
-    results.extend(out.inline(b, &params));
     let all = out.finish(results);
-    let ranges: Vec<_> = (0..a.params).map(|_| facts.unknown()).collect();
-    // Their code is that of the first one: it is computed once.
+    let ranges: Vec<_> = (0..params).map(|_| facts.unknown()).collect();
     clean(facts, &Elements(elements), &all, &ranges, Times::Maybe).code
 }
 
-/// The elements of arrays, as code.
-struct Elements(BTreeMap<ArrayId, Code>);
+/// The elements of arrays, in registers of the code.
+struct Elements(BTreeMap<ArrayId, Vec<Reg>>);
 
 impl Producers for Elements {
     fn alias(&self, a: ArrayId) -> ArrayId {
         a
     }
-    fn inlined(&self, u: Use) -> Option<&Code> {
-        self.0.get(&u.array)
+    fn inlined(&self, _: Use) -> Option<&Code> {
+        None
+    }
+    fn element(&self, a: ArrayId) -> Option<&[Reg]> {
+        self.0.get(&a).map(Vec::as_slice)
     }
 }
