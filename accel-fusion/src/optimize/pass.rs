@@ -35,6 +35,12 @@ impl State {
 
 /// Goes through the program once.
 pub fn run(program: &Program, facts: Facts, before: &State) -> (Program, Facts, State) {
+    let first = through(program, facts.clone(), before, true);
+    first.unwrap_or_else(|| through(program, facts, before, false).expect("nothing is left for its reader"))
+}
+
+/// The same; `None` if a loop that was left for its reader is missing.
+fn through(program: &Program, facts: Facts, before: &State, may_wait: bool) -> Option<(Program, Facts, State)> {
     let mut whole = program.results.iter().copied().collect();
     used_as_whole(&program.body, &mut whole);
     let mut p = Pass {
@@ -48,6 +54,8 @@ pub fn run(program: &Program, facts: Facts, before: &State) -> (Program, Facts, 
         },
         facts: facts.about(program),
         known: Arrays { before, aliases: BTreeMap::new(), producers: BTreeMap::new() },
+        may_wait,
+        later: vec![],
         reads: vec![],
         places: BTreeMap::new(),
         whole,
@@ -62,13 +70,16 @@ pub fn run(program: &Program, facts: Facts, before: &State) -> (Program, Facts, 
     p.program.results = program.results.iter().map(|a| p.known.alias(*a)).collect();
     let mut needed: BTreeSet<ArrayId> = p.program.results.iter().copied().collect();
     drop_unused(&mut body, &mut needed);
+    if p.later.iter().any(|a| needed.contains(a)) {
+        return None;
+    }
     let after = State {
         assumed: p.facts.assumed(),
         places: p.places.iter().filter(|(_, n)| n.0 > 0).map(|(a, (all, once))| (*a, (*all, all == once))).collect(),
         statements: body.walk().count(),
     };
     p.program.body = body;
-    (p.program, p.facts, after)
+    Some((p.program, p.facts, after))
 }
 
 /// What is known of arrays.
@@ -110,6 +121,9 @@ pub struct Pass<'a> {
     /// What is known of extents.
     pub facts: Facts,
     known: Arrays<'a>,
+    /// Whether loops may be left for their readers, and those that were: NOTE [Chains of loops].
+    may_wait: bool,
+    later: Vec<ArrayId>,
     /// How arrays are read, in the order in which codes were kept,
     reads: Vec<Use>,
     /// and in how many places, and in how many of these every element at most once.
@@ -230,6 +244,13 @@ impl Pass<'_> {
             }
             Op::Loop { to, extents, body } => {
                 let (extents, dims) = self.extents(extents);
+                if self.is_put_into_its_reader(to, &dims, body) {
+                    self.define(to, &dims);
+                    let p = Producer { code: body.clone(), work: work(body), constants: None };
+                    self.known.producers.insert(to[0], p);
+                    self.later.extend(to);
+                    return;
+                }
                 self.loop_(to, extents, dims, body, s.site);
             }
             Op::Reduce { to, extents, rows } => {
@@ -294,6 +315,22 @@ impl Pass<'_> {
         sides.iter().for_each(|side| self.keep(side));
         let [left, right] = sides.map(|side| self.simplest(side).0);
         self.emit(Op::Agree { agreement, left, right }, site);
+    }
+
+    /// Whether a loop will become part of its only reader, so that it need not be cleaned by itself.
+    ///
+    /// NOTE [Chains of loops]: a loop of a chain is the producer of the next one. If each were cleaned where it stands, with all before it
+    /// put in, the work would grow with the square of the length of the chain. What has one reader, of which the pass before saw that
+    /// it reads every element at most once, goes there as it is, and is cleaned there, with what it reads. Should it be
+    /// mentioned otherwise in the end, the pass is done again without this.
+    fn is_put_into_its_reader(&self, to: &[ArrayId], dims: &[Poly], body: &Code) -> bool {
+        let &[a] = to else { return false };
+        self.may_wait
+            && self.known.before.places.get(&a) == Some(&(1, true))
+            && !self.whole.contains(&a)
+            && dims.iter().all(|p| self.facts.is_known(p) && !self.facts.extents_in(p).contains(&a))
+            && work(body) > 0
+            && moved(body).is_none()
     }
 
     /// A loop over the index space `dims`.
