@@ -19,7 +19,8 @@
 mod roles;
 mod value;
 
-use crate::kernel::{self, ArrayId, Block, Code, Op, Program, Stmt, arrays_read};
+use crate::kernel::{self, ArrayId, Block, Code, Op, Program, Stmt, arrays_mentioned, arrays_read};
+use accel_core::ast::deep;
 use roles::{Lengths, role};
 pub use roles::{Role, roles};
 use std::collections::{BTreeSet, HashMap};
@@ -27,7 +28,10 @@ pub use value::value;
 
 /// The program with statements grouped to strips where that pays.
 pub(crate) fn strips(program: &Program) -> Program {
-    Program { body: block(&program.body, &program.results), ..program.clone() }
+    let mut program = program.clone();
+    let body = std::mem::take(&mut program.body);
+    program.body = block(body, &program.results).0;
+    program
 }
 
 /// The program with the statements of strips in their place, one after the other.
@@ -40,7 +44,7 @@ pub(crate) fn dissolve(program: &Program) -> Program {
 fn dissolve_block(b: &mut Block) {
     let mut stmts = vec![];
     for mut s in std::mem::take(&mut b.stmts) {
-        s.op.blocks_mut().into_iter().for_each(dissolve_block);
+        s.op.blocks_mut().into_iter().for_each(|b| deep(|| dissolve_block(b)));
         match s.op {
             Op::Strip { mut body, .. } => stmts.append(&mut body.stmts),
             _ => stmts.push(s),
@@ -51,78 +55,112 @@ fn dissolve_block(b: &mut Block) {
 
 /// A group has at most this many statements: compilers take more than twice as long for a function of twice the size.
 const MOST: usize = 40;
+/// Its statements are not further apart than this: the statements of a long block are not all looked at for each group.
+const WINDOW: usize = 4 * MOST;
 
 /// A statement with what has to be known about it again and again.
-#[derive(Clone)]
 struct Entry {
     stmt: Stmt,
+    /// The arrays that it uses, but for those that its own blocks define.
     uses: BTreeSet<ArrayId>,
     lengths: Lengths,
     /// Whether it is one product of two matrices.
     is_product: bool,
 }
 
-fn block(b: &Block, results: &[ArrayId]) -> Block {
-    let mut entries: Vec<Entry> = b.stmts.iter().map(|s| entry(inner(s))).collect();
+/// A block with strips, and the arrays that it uses and does not define.
+fn block(mut b: Block, results: &[ArrayId]) -> (Block, BTreeSet<ArrayId>) {
+    let stmts = std::mem::take(&mut b.stmts);
+    let mut entries: Vec<Entry> = deep(|| stmts.into_iter().map(with_inner_strips).collect());
+    let mut used: BTreeSet<ArrayId> = results.iter().copied().collect();
+    entries.iter().for_each(|e| used.extend(&e.uses));
     // How many statements have this outermost extent: where there is only one, and no total, no group is tried.
     let mut common: HashMap<String, usize> = HashMap::new();
     for e in &entries {
         let Lengths { outermost, reduced } = &e.lengths;
         outermost.iter().chain(reduced).for_each(|len| *common.entry(len.clone()).or_insert(0) += 1);
     }
+    let mut known = Known { ranks: entries.iter().flat_map(|e| ranks(&e.stmt.op)).collect(), used };
     let mut next = 0;
     while next < entries.len() {
+        let window = next..entries.len().min(next + WINDOW);
         let tried = entries[next].lengths.outermost.as_ref().filter(|len| common[*len] > 1);
-        match tried.and_then(|len| group(&entries[next..], len, results)) {
-            // The statements before the group, which come next, may be another one.
-            Some(regrouped) => entries.splice(next.., regrouped).for_each(drop),
-            None => next += 1,
+        match tried.and_then(|len| group(&entries[window.clone()], len, &known)) {
+            Some(members) => {
+                let found: Vec<Entry> = entries.drain(window).collect();
+                let after = entries.split_off(next);
+                let is_seen = |a: &ArrayId| results.contains(a) || after.iter().any(|e| e.uses.contains(a));
+                // The statements before the group, which come next, may be another one.
+                entries.extend(assemble(found, &members, is_seen));
+                entries.extend(after);
+            }
+            None => {
+                ranks(&entries[next].stmt.op).iter().for_each(|(a, _)| _ = known.ranks.remove(a));
+                next += 1;
+            }
         }
     }
-    Block { stmts: entries.into_iter().map(|e| e.stmt).collect() }
+    let stmts: Vec<Stmt> = entries.into_iter().map(|e| e.stmt).collect();
+    stmts.iter().flat_map(|s| s.op.defines()).for_each(|a| _ = known.used.remove(a));
+    (Block { stmts }, known.used)
+}
+
+/// What is known of the arrays of a block.
+struct Known {
+    /// How many dimensions those have that loops and reductions define, from the statement on that is looked at.
+    ranks: HashMap<ArrayId, usize>,
+    /// Those that something uses.
+    used: BTreeSet<ArrayId>,
 }
 
 /// The statement with strips in its blocks.
-fn inner(s: &Stmt) -> Stmt {
-    let mut s = s.clone();
+fn with_inner_strips(mut s: Stmt) -> Entry {
+    let mut inside = vec![];
+    let mut inner = |b: &mut Block, results: &[ArrayId]| {
+        let (with_strips, uses) = block(std::mem::take(b), results);
+        *b = with_strips;
+        inside.push(uses);
+    };
     match &mut s.op {
-        Op::If { then, otherwise, .. } => {
-            for (b, results) in [then, otherwise] {
-                *b = block(b, results);
-            }
-        }
+        Op::If { then, otherwise, .. } => [then, otherwise].into_iter().for_each(|(b, results)| inner(b, results)),
         Op::While { cond, body, .. } => {
-            cond.0 = block(&cond.0, &[cond.1]);
-            body.0 = block(&body.0, &body.1);
+            inner(&mut cond.0, &[cond.1]);
+            inner(&mut body.0, &body.1);
         }
         _ => {}
     }
-    s
+    let mut uses = inside.into_iter().flatten().collect();
+    s.op.codes().iter().for_each(|(_, c)| arrays_mentioned(&c.instrs, &mut uses));
+    match &s.op {
+        // The results of its blocks are used there.
+        Op::If { .. } => {}
+        Op::While { init, .. } => uses.extend(init),
+        op => op.used_arrays(&mut uses),
+    }
+    entry(s, uses)
 }
 
-fn entry(stmt: Stmt) -> Entry {
-    let mut used = BTreeSet::new();
-    stmt.op.used_arrays(&mut used);
+fn entry(stmt: Stmt, uses: BTreeSet<ArrayId>) -> Entry {
     let is_product = match &stmt.op {
         Op::Reduce { rows, .. } => rows.contraction().is_some_and(|c| !c.roles.contains(&kernel::Role::Batch)),
         _ => false,
     };
-    Entry { lengths: Lengths::new(&stmt.op), is_product, stmt, uses: used }
+    Entry { lengths: Lengths::new(&stmt.op), is_product, stmt, uses }
 }
 
-/// The statements with those that can be executed together with the first one as a strip, if that pays: see NOTE [When strips pay].
-fn group(entries: &[Entry], len: &str, results: &[ArrayId]) -> Option<Vec<Entry>> {
+/// The statements that can be executed together with the first one as a strip, if that pays: see NOTE [When strips pay].
+fn group(entries: &[Entry], len: &str, known: &Known) -> Option<Members> {
     // Statements that turn out not to belong to the group are left out of the next attempt.
     let mut barred = BTreeSet::new();
     loop {
-        let members = members(entries, len, &barred, results);
+        let members = members(entries, len, &barred, known);
         let connected = connected(entries, &members.inside);
         let alone: Vec<usize> = members.inside.iter().copied().filter(|k| !connected.contains(k)).collect();
         if alone.contains(&0) || members.inside.len() < 2 {
             return None;
         }
         if alone.is_empty() {
-            return Some(assemble(entries, &members, results));
+            return Some(members);
         }
         barred.extend(alone);
     }
@@ -135,15 +173,12 @@ struct Members {
 }
 
 /// All statements that can be executed in one strip with the first one, but for those that are barred.
-fn members(entries: &[Entry], len: &str, barred: &BTreeSet<usize>, results: &[ArrayId]) -> Members {
+fn members(entries: &[Entry], len: &str, barred: &BTreeSet<usize>, known: &Known) -> Members {
     let mut members = Members { inside: vec![], after: vec![] };
-    let ranks: HashMap<ArrayId, usize> = entries.iter().flat_map(|e| ranks(&e.stmt.op)).collect();
+    let Known { ranks, used } = known;
     let (mut rows, mut late) = (BTreeSet::new(), BTreeSet::new());
     for (k, e) in entries.iter().enumerate() {
         let to = e.stmt.op.defines();
-        let is_used = |k: usize| {
-            to.iter().any(|a| results.contains(a) || entries[k + 1..].iter().any(|later| later.uses.contains(a)))
-        };
         let largest = e.uses.iter().filter_map(|a| ranks.get(a)).max();
         let reads_largest = |rows: &BTreeSet<ArrayId>| e.uses.intersection(rows).any(|a| ranks.get(a) == largest);
         let is_late = !e.uses.is_disjoint(&late);
@@ -155,7 +190,7 @@ fn members(entries: &[Entry], len: &str, barred: &BTreeSet<usize>, results: &[Ar
                 rows.extend(to.iter().copied());
                 members.inside.push(k);
             }
-            Some(Role::Total) if is_used(k) && reads_largest(&rows) => {
+            Some(Role::Total) if to.iter().any(|a| used.contains(a)) && reads_largest(&rows) => {
                 late.extend(to.iter().copied());
                 members.inside.push(k);
             }
@@ -196,18 +231,27 @@ fn connected(entries: &[Entry], group: &[usize]) -> BTreeSet<usize> {
 }
 
 /// What need not come after the group, the group, and what must.
-fn assemble(entries: &[Entry], members: &Members, results: &[ArrayId]) -> Vec<Entry> {
-    let pick = |which: &[usize]| -> Vec<Entry> { which.iter().map(|k| entries[*k].clone()).collect() };
-    let is_before = |k: &usize| !members.inside.contains(k) && !members.after.contains(k);
-    let before: Vec<usize> = (0..entries.len()).filter(is_before).collect();
-    let (before, body, after) = (pick(&before), pick(&members.inside), pick(&members.after));
-    let is_seen = |a: &ArrayId| results.contains(a) || after.iter().any(|e| e.uses.contains(a));
+fn assemble(entries: Vec<Entry>, members: &Members, is_seen_later: impl Fn(&ArrayId) -> bool) -> Vec<Entry> {
+    let (mut before, mut body, mut after) = (vec![], vec![], vec![]);
+    for (k, e) in entries.into_iter().enumerate() {
+        let part = match k {
+            k if members.inside.contains(&k) => &mut body,
+            k if members.after.contains(&k) => &mut after,
+            _ => &mut before,
+        };
+        part.push(e);
+    }
+    let is_seen = |a: &ArrayId| is_seen_later(a) || after.iter().any(|e| e.uses.contains(a));
     let to = body.iter().flat_map(|e| e.stmt.op.defines()).copied().filter(is_seen).collect();
     let site = body[0].stmt.site;
     // The first statement is a row statement: its first extent is that of the strips.
     let extents = body[0].stmt.op.codes()[0].1;
     let len = Code { results: extents.results[..1].to_vec(), ..extents.clone() };
     let body = Block { stmts: body.into_iter().map(|e| e.stmt).collect() };
-    let strip = entry(Stmt { op: Op::Strip { to, len, body }, site });
-    [before, vec![strip], after].concat()
+    let op = Op::Strip { to, len, body };
+    let mut uses = BTreeSet::new();
+    op.used_arrays(&mut uses);
+    before.push(entry(Stmt { op, site }, uses));
+    before.append(&mut after);
+    before
 }

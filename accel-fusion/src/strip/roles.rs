@@ -1,7 +1,7 @@
 //! What the statements of a strip are.
 
 use super::value::value;
-use crate::kernel::{ArrayId, Block, Code, Instr, Op, Reg, Rows};
+use crate::kernel::{ArrayId, Block, Code, Instr, Op, Reg, Rows, walk};
 use std::collections::BTreeSet;
 
 /// What a statement does in strips of a dimension.
@@ -89,16 +89,13 @@ pub(super) fn role(op: &Op, lengths: &Lengths, len: &str, rows: &BTreeSet<ArrayI
 }
 
 fn reads_any(instrs: &[Instr], arrays: &BTreeSet<ArrayId>) -> bool {
-    instrs.iter().any(|i| match i {
-        Instr::Read { array, .. } => arrays.contains(array),
-        i => i.inner().into_iter().any(|inner| reads_any(inner, arrays)),
-    })
+    walk(instrs).any(|i| matches!(i, Instr::Read { array, .. } if arrays.contains(array)))
 }
 
 /// Whether `arrays` are read only where the outermost index is `position`.
 fn reads_at(instrs: &[Instr], position: Reg, arrays: &BTreeSet<ArrayId>) -> bool {
-    instrs.iter().all(|i| match i {
+    walk(instrs).all(|i| match i {
         Instr::Read { array, index, .. } => !arrays.contains(array) || index.first() == Some(&position),
-        i => i.inner().into_iter().all(|inner| reads_at(inner, position, arrays)),
+        _ => true,
     })
 }
