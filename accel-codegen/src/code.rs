@@ -76,9 +76,10 @@ impl<'a> Writer<'a> {
         std::mem::replace(&mut self.out, out)
     }
 
-    /// One line, at the current indentation.
+    /// One line, at the current indentation. What is nested deeper than `DEEPEST` is not indented further: deep nests would be mostly blanks.
     pub fn line(&mut self, text: impl AsRef<str>) {
-        let _ = writeln!(self.out, "{:1$}{2}", "", 4 * self.indent, text.as_ref());
+        const DEEPEST: usize = 40;
+        let _ = writeln!(self.out, "{:1$}{2}", "", 4 * self.indent.min(DEEPEST), text.as_ref());
     }
 
     /// `head {`, what `body` writes, `}`.

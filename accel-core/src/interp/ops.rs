@@ -184,7 +184,8 @@ fn scan(
         Dir::Left => row * length + k,
         Dir::Right => row * length + (length - 1 - k),
     };
-    for row in 0..count {
+    // There may be any number of rows without elements.
+    for row in 0..if length == 0 { 0 } else { count } {
         let mut visit = 0..n;
         let mut x = match (&z, n) {
             (Some(z), _) => z.clone(),
