@@ -66,6 +66,9 @@ worker() {
       [ "$status" -eq 0 ] && break
       seed=$(cat "$at")
       echo "FOUND seed $seed: the process ended with status $status (124: it took more than half an hour), in $first+$n" >>"$out/log"
+      # A crash is shrunk in processes of its own.
+      [ "$status" -eq 124 ] || ACCEL_FUZZ_FROM=$((seed > 24 ? seed - 24 : 0)) ACCEL_FUZZ_COUNT=25 ACCEL_FUZZ_OUT="$out" \
+        timeout 1800 nice -n 10 "$program" --exact shrink_crash --ignored --nocapture >>"$out/log" 2>>"$out/stderr-$1" || true
       n=$((first + n - seed - 1))
       first=$((seed + 1))
     done

@@ -105,3 +105,57 @@ fn fuzz() {
     });
     println!("DONE {from}+{count}: {failures} failures, {:?}", counts.0);
 }
+
+/// Runs the program of the file `ACCEL_REPLAY` natively: alone in its process, which may crash.
+#[test]
+#[ignore = "scripts/fuzz.sh runs it"]
+fn replay() {
+    let Some(file) = std::env::var_os("ACCEL_REPLAY") else { return };
+    let p: Program = serde_json::from_str(&std::fs::read_to_string(file).expect("a file")).expect("a program");
+    let found = random_wide::oracle::judge(Oracle::Native, &p, &random_wide::oracle::expected(&p));
+    println!("{found:?}");
+}
+
+/// Shrinks the programs of the seeds from `ACCEL_FUZZ_FROM` on, as one program, that crashes; into the folder `ACCEL_FUZZ_OUT`.
+#[test]
+#[ignore = "scripts/fuzz.sh runs it"]
+fn shrink_crash() {
+    let number = |name| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
+    let (Some(from), Some(count)) = (number("ACCEL_FUZZ_FROM"), number("ACCEL_FUZZ_COUNT")) else { return };
+    let out = std::env::var("ACCEL_FUZZ_OUT").expect("ACCEL_FUZZ_OUT: a folder");
+    let file = Path::new(&out).join(format!("{from}-crash.json"));
+    let crashes = |p: &Program| {
+        write(&file, p);
+        let this = std::env::current_exe().expect("this program");
+        let mut child = std::process::Command::new(this);
+        child.args(["--exact", "replay", "--ignored"]).env("ACCEL_REPLAY", &file);
+        child.output().expect("a process").status.code().is_none()
+    };
+    let all: Vec<Program> = (from..from + count).map(random_wide::generate::program).collect();
+    let mut right: Vec<Program> = all.into_iter().filter(|p| random_wide::oracle::expected(p).is_ok()).collect();
+    assert!(crashes(&Program::merged(&right)), "it does not crash");
+    for k in (0..right.len()).rev() {
+        let mut fewer = right.clone();
+        fewer.remove(k);
+        if !fewer.is_empty() && crashes(&Program::merged(&fewer)) {
+            right = fewer;
+        }
+    }
+    let mut p = Program::merged(&right);
+    let mut attempts = 0;
+    'smaller: loop {
+        for q in random_wide::shrink::candidates(&p) {
+            attempts += 1;
+            if attempts > 1500 {
+                break 'smaller;
+            }
+            if random_wide::oracle::expected(&q).is_ok() && crashes(&q) {
+                p = q;
+                continue 'smaller;
+            }
+        }
+        break;
+    }
+    assert!(crashes(&p));
+    println!("{attempts} attempts: {}", file.display());
+}

@@ -120,13 +120,15 @@ impl<'a> Analysis<'a> {
         Step { number, stmt, dies, handed, over, blocks }
     }
 
-    /// An output may be written over an array that dies, has the same type, and is only read where the output is written. That the
-    /// extents are the same and that nobody else has the memory is found when the program runs.
+    /// An output may be written over an array that dies, has the same type and rank, and is only read where the output is written (or only
+    /// asked for its extents, which any rank allows). That the extents are the same and that nobody else has the memory is found when
+    /// the program runs.
     fn over(&self, to: &[ArrayId], body: &Code, dies: &BTreeSet<ArrayId>) -> Vec<Option<(ArrayId, usize)>> {
         let params: Vec<Reg> = (0..body.params).collect();
         let mut read = BTreeMap::new();
         reads_at(&body.instrs, &params, &mut read);
-        let candidates = dies.iter().filter(|a| !params.is_empty() && read.get(a) == Some(&true));
+        let fits = |a: ArrayId| self.program.arrays[a].rank == params.len() && read.get(&a) == Some(&true);
+        let candidates = dies.iter().filter(|a| !params.is_empty() && fits(**a));
         let types = |a: ArrayId| self.program.arrays[a].columns.iter().copied().enumerate();
         let mut free: Vec<_> = candidates.flat_map(|a| types(*a).map(|(c, t)| (*a, c, t))).collect();
         let outputs = to.iter().flat_map(|a| types(*a).map(|(_, t)| t));

@@ -618,7 +618,8 @@ fn drop_unused(b: &mut Block, needed: &mut BTreeSet<ArrayId>) {
 
 /// Whether an operation is a check or has one in its blocks.
 fn checks(op: &Op) -> bool {
-    matches!(op, Op::Agree { .. }) || op.blocks().into_iter().flat_map(Block::walk).any(|s| matches!(s.op, Op::Agree { .. }))
+    matches!(op, Op::Agree { .. })
+        || op.blocks().into_iter().flat_map(Block::walk).any(|s| matches!(s.op, Op::Agree { .. }))
 }
 
 /// The types of an index.
