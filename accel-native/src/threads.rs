@@ -13,15 +13,12 @@
 //! backwards. Who has done his own helps the others. A sum of 8 MB, again and again, takes 0.7 of the time with that, a loop that follows
 //! a sum of 16 MB makes both together 0.9 as long.
 
-use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+mod tasks;
 
-/// So often it is looked whether the last tasks have ended before another thread may have the processor, and then before this one sleeps.
-const LOOKS: usize = 1 << 10;
-/// For how long it sleeps between two looks: only tasks of milliseconds are waited for like this.
-const NAP: Duration = Duration::from_micros(50);
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use tasks::Tasks;
+
 /// A thread asks for others that have not come yet at most so often, for each thread of the pool.
 const MOST_MISSING: usize = 4;
 
@@ -41,8 +38,11 @@ where
     }
     let threads = rayon::current_num_threads().min(count).max(1);
     let tasks = Arc::new(Tasks::new(f, count, threads, BACKWARDS.fetch_xor(true, Ordering::Relaxed)));
-    call(threads - 1, &tasks);
-    tasks.run();
+    // A caller that is no thread of the pool has the first range, and the threads of the pool the others. Rayon wakes the first of its
+    // threads first, so with such a caller it is the last one that is not needed.
+    let outsiders = usize::from(rayon::current_thread_index().is_none());
+    call(threads - 1, &tasks, outsiders);
+    tasks.run(rayon::current_thread_index().unwrap_or(0));
     tasks.wait();
     tasks.outcome()
 }
@@ -54,7 +54,7 @@ thread_local! {
 
 /// Asks so many threads of the pool to take tasks, but not while many that were asked before have not come: they have other things to do,
 /// perhaps for long, and what they were asked would pile up.
-fn call<E, F>(threads: usize, tasks: &Arc<Tasks<F, E>>)
+fn call<E, F>(threads: usize, tasks: &Arc<Tasks<F, E>>, outsiders: usize)
 where
     E: Send + 'static,
     F: Fn(usize) -> Result<(), E> + Send + Sync + 'static,
@@ -69,95 +69,8 @@ where
         let (missing, tasks) = (missing.clone(), tasks.clone());
         rayon::spawn(move || {
             missing.fetch_sub(1, Ordering::Relaxed);
-            tasks.run();
+            tasks.run(rayon::current_thread_index().map_or(0, |k| k + outsiders));
         });
-    }
-}
-
-/// Tasks that threads take one after the other.
-struct Tasks<F, E> {
-    f: F,
-    count: usize,
-    ranges: Vec<Untaken>,
-    backwards: bool,
-    /// 1 if the caller is no thread of the pool: then it has the first range, and the threads of the pool the others.
-    outsiders: usize,
-    /// How many have ended.
-    ended: AtomicUsize,
-    /// The first one that failed.
-    failed: Mutex<Option<(usize, E)>>,
-}
-
-/// The tasks of a range, of which so many have been taken, or more.
-struct Untaken(Range<usize>, AtomicUsize);
-
-impl<F, E> Tasks<F, E>
-where
-    E: Send + 'static,
-    F: Fn(usize) -> Result<(), E> + Send + Sync + 'static,
-{
-    fn new(f: F, count: usize, ranges: usize, backwards: bool) -> Self {
-        let range = |k: usize| Untaken(count * k / ranges..count * (k + 1) / ranges, AtomicUsize::new(0));
-        Tasks {
-            f,
-            count,
-            ranges: (0..ranges).map(range).collect(),
-            backwards,
-            outsiders: usize::from(rayon::current_thread_index().is_none()),
-            ended: AtomicUsize::new(0),
-            failed: Mutex::new(None),
-        }
-    }
-
-    /// Takes tasks until there are none, first those of the thread's own range. Rayon wakes the first of its threads first, so with a caller
-    /// from outside it is the last one that is not needed.
-    fn run(&self) {
-        let own = rayon::current_thread_index().map_or(0, |k| k + self.outsiders).min(self.ranges.len() - 1);
-        let (before, from) = self.ranges.split_at(own);
-        for range in from.iter().chain(before) {
-            while let Some(k) = range.take(self.backwards) {
-                let outcome = (self.f)(k);
-                self.end(k, outcome);
-            }
-        }
-    }
-
-    fn end(&self, k: usize, outcome: Result<(), E>) {
-        if let Err(e) = outcome {
-            let mut failed = self.failed();
-            if failed.as_ref().is_none_or(|(other, _)| k < *other) {
-                *failed = Some((k, e));
-            }
-        }
-        self.ended.fetch_add(1, Ordering::Release);
-    }
-
-    fn wait(&self) {
-        let mut looks = 0;
-        while self.ended.load(Ordering::Acquire) < self.count {
-            looks += 1;
-            match looks / LOOKS {
-                0 => std::hint::spin_loop(),
-                1..4 => std::thread::yield_now(),
-                _ => std::thread::sleep(NAP),
-            }
-        }
-    }
-
-    fn outcome(&self) -> Result<(), E> {
-        self.failed().take().map_or(Ok(()), |(_, e)| Err(e))
-    }
-
-    fn failed(&self) -> MutexGuard<'_, Option<(usize, E)>> {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Untaken {
-    fn take(&self, backwards: bool) -> Option<usize> {
-        let Untaken(range, taken) = self;
-        let k = taken.fetch_add(1, Ordering::Relaxed);
-        (k < range.len()).then(|| if backwards { range.end - 1 - k } else { range.start + k })
     }
 }
 

@@ -1,0 +1,185 @@
+//! Tasks that threads take one after the other, and the end of the last one.
+//!
+//! With `--cfg loom` in `RUSTFLAGS`, the tests go through all orders in which threads can take and end tasks (`scripts/loom.sh`).
+
+use std::ops::Range;
+use std::sync::PoisonError;
+use sync::{AtomicUsize, Mutex, MutexGuard, Ordering, rest};
+
+#[cfg(not(all(test, loom)))]
+mod sync {
+    pub use std::sync::atomic::{AtomicUsize, Ordering};
+    pub use std::sync::{Mutex, MutexGuard};
+    use std::time::Duration;
+
+    /// So often it is looked whether the last tasks have ended before another thread may have the processor, and then before this one sleeps.
+    const LOOKS: usize = 1 << 10;
+    /// For how long it sleeps between two looks: only tasks of milliseconds are waited for like this.
+    const NAP: Duration = Duration::from_micros(50);
+
+    /// What is done after so many looks.
+    pub fn rest(looks: usize) {
+        match looks / LOOKS {
+            0 => std::hint::spin_loop(),
+            1..4 => std::thread::yield_now(),
+            _ => std::thread::sleep(NAP),
+        }
+    }
+}
+
+#[cfg(all(test, loom))]
+mod sync {
+    pub use loom::sync::atomic::{AtomicUsize, Ordering};
+    pub use loom::sync::{Mutex, MutexGuard};
+
+    pub fn rest(_looks: usize) {
+        loom::thread::yield_now();
+    }
+}
+
+/// Tasks that threads take one after the other.
+pub struct Tasks<F, E> {
+    f: F,
+    count: usize,
+    ranges: Vec<Untaken>,
+    backwards: bool,
+    /// How many have ended.
+    ended: AtomicUsize,
+    /// The first one that failed.
+    failed: Mutex<Option<(usize, E)>>,
+}
+
+/// The tasks of a range, of which so many have been taken, or more.
+struct Untaken(Range<usize>, AtomicUsize);
+
+impl<F, E> Tasks<F, E>
+where
+    E: Send + 'static,
+    F: Fn(usize) -> Result<(), E> + Send + Sync + 'static,
+{
+    /// The tasks `0..count`, in so many ranges, which are gone through backwards or forwards.
+    pub fn new(f: F, count: usize, ranges: usize, backwards: bool) -> Self {
+        let range = |k: usize| Untaken(count * k / ranges..count * (k + 1) / ranges, AtomicUsize::new(0));
+        Tasks {
+            f,
+            count,
+            ranges: (0..ranges).map(range).collect(),
+            backwards,
+            ended: AtomicUsize::new(0),
+            failed: Mutex::new(None),
+        }
+    }
+
+    /// Takes tasks until there are none, first those of the range `own`, or of the last one.
+    pub fn run(&self, own: usize) {
+        let (before, from) = self.ranges.split_at(own.min(self.ranges.len() - 1));
+        for range in from.iter().chain(before) {
+            while let Some(k) = range.take(self.backwards) {
+                let outcome = (self.f)(k);
+                self.end(k, outcome);
+            }
+        }
+    }
+
+    fn end(&self, k: usize, outcome: Result<(), E>) {
+        if let Err(e) = outcome {
+            let mut failed = self.failed();
+            if failed.as_ref().is_none_or(|(other, _)| k < *other) {
+                *failed = Some((k, e));
+            }
+        }
+        self.ended.fetch_add(1, Ordering::Release);
+    }
+
+    /// Waits until all tasks have ended. The function is not called any more, and what its calls have written can be read.
+    pub fn wait(&self) {
+        let mut looks = 0;
+        while self.ended.load(Ordering::Acquire) < self.count {
+            looks += 1;
+            rest(looks);
+        }
+    }
+
+    /// The error of the first task, in their order, that has one.
+    pub fn outcome(&self) -> Result<(), E> {
+        self.failed().take().map_or(Ok(()), |(_, e)| Err(e))
+    }
+
+    fn failed(&self) -> MutexGuard<'_, Option<(usize, E)>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Untaken {
+    fn take(&self, backwards: bool) -> Option<usize> {
+        let Untaken(range, taken) = self;
+        let k = taken.fetch_add(1, Ordering::Relaxed);
+        (k < range.len()).then(|| if backwards { range.end - 1 - k } else { range.start + k })
+    }
+}
+
+#[cfg(all(test, loom))]
+mod tests {
+    use super::*;
+    use loom::cell::UnsafeCell;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    /// What tasks work on, and what the caller does with it afterwards: loom tells if two do so at the same time.
+    struct Memory(Vec<UnsafeCell<usize>>);
+    // SAFETY: that is what is tested.
+    unsafe impl Sync for Memory {}
+    // SAFETY: as above.
+    unsafe impl Send for Memory {}
+
+    /// All orders of `count` tasks, some of which fail, on the calling thread and on others, which may come too late. With `switches`, only
+    /// those in which a thread has to make way for another at most so often.
+    fn model(count: usize, others: usize, backwards: bool, fails: &'static [usize], switches: Option<usize>) {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = switches;
+        builder.check(move || {
+            let memory = Arc::new(Memory((0..count).map(|_| UnsafeCell::new(0)).collect()));
+            let written = memory.clone();
+            let task = move |k: usize| {
+                // SAFETY: that nobody else has it is what is tested.
+                written.0[k].with_mut(|x| unsafe { *x += 1 });
+                if fails.contains(&k) { Err(k) } else { Ok(()) }
+            };
+            let tasks = Arc::new(Tasks::new(task, count, others + 1, backwards));
+            let threads: Vec<_> = (1..=others)
+                .map(|own| {
+                    let tasks = tasks.clone();
+                    thread::spawn(move || tasks.run(own))
+                })
+                .collect();
+            tasks.run(0);
+            tasks.wait();
+            assert_eq!(tasks.outcome(), fails.iter().min().map_or(Ok(()), |k| Err(*k)));
+            for cell in &memory.0 {
+                // SAFETY: as above. To write is what it is to free the memory.
+                cell.with_mut(|x| unsafe {
+                    assert_eq!(*x, 1, "each task runs once");
+                    *x = 100;
+                });
+            }
+            threads.into_iter().for_each(|t| t.join().unwrap());
+        });
+    }
+
+    #[test]
+    fn two_threads() {
+        for backwards in [false, true] {
+            model(2, 1, backwards, &[], None);
+            model(3, 1, backwards, &[], None);
+            model(3, 1, backwards, &[2, 1], None);
+        }
+    }
+
+    /// All orders are too many here.
+    #[test]
+    fn three_threads() {
+        model(2, 2, false, &[], Some(2));
+        model(2, 2, true, &[0, 1], Some(2));
+        model(3, 2, false, &[], Some(2));
+    }
+}
