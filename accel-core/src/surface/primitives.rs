@@ -94,6 +94,10 @@ pub(super) fn agree<Sh: Shape, Sh2: Shape, A: Elt, B: Elt>(
     if agreement.pairs(Sh::RANK, Sh2::RANK).is_some_and(|pairs| pairs.is_empty()) {
         return ys;
     }
+    // An array agrees with itself.
+    if agreement == Agreement::All && xs.handle() == ys.handle() {
+        return ys;
+    }
     let _site = super::graph::attribute_to(name, at);
     let (left, right) = (super::shape(xs), super::shape(ys));
     node(name, at, |b| {
