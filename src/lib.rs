@@ -131,4 +131,6 @@ mod listings {
     struct Devices;
     #[doc = include_str!("../book/src/gradbench.md")]
     struct GradBench;
+    #[doc = include_str!("../book/src/how-it-is-built.md")]
+    struct HowItIsBuilt;
 }
