@@ -1,4 +1,4 @@
-//! Whole programs: array functions that have been written down and typed, ready to be differentiated, compiled and run.
+//! Typed programs (`Afun`) and compiled programs (`Compiled`).
 
 use crate::ast::Program;
 use crate::ast::ty::Repr;
@@ -16,9 +16,9 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A closed array program from `Args` to `R`. Cheap to clone, may be used from any thread.
+/// A closed array program from `Args` to `R`. It is cheap to clone, and any thread can use it.
 ///
-/// What was wrong with the program, if anything, is kept and told by [`Afun::program`] and when it is run.
+/// If the program contains a mistake, the error is stored here: [`Afun::program`] and every run return it.
 pub struct Afun<Args, R> {
     program: Result<Program>,
     types: PhantomData<fn(Args) -> R>,
@@ -30,10 +30,11 @@ impl<Args, R> Clone for Afun<Args, R> {
     }
 }
 
-/// The program that an array function of up to eight [`Acc`]s writes: `f` is called once, now.
+/// Records the program of an array function of up to eight [`Acc`]s. `f` is called once, immediately.
 ///
-/// Several arguments are one tuple: `afun(|xs: Acc<A>, ys: Acc<B>| ..)` is an `Afun<(A, B), _>`; no argument is `()`. Mistakes that rustc cannot
-/// see do not panic; they are told when the program is used. [`try_afun`] tells them at once.
+/// Several arguments form one tuple: `afun(|xs: Acc<A>, ys: Acc<B>| ..)` is an `Afun<(A, B), _>`. A program without
+/// arguments has the argument `()`. Mistakes that rustc cannot see do not panic: they are reported when the program is
+/// used. [`try_afun`] reports them immediately.
 #[track_caller]
 pub fn afun<M, F: ArrayFn<M>>(f: F) -> Afun<F::Args, F::Result> {
     let _span = tracing::debug_span!("front end").entered();
@@ -41,10 +42,10 @@ pub fn afun<M, F: ArrayFn<M>>(f: F) -> Afun<F::Args, F::Result> {
     Afun::from_result(staged.and_then(|s| elaborate(&s)))
 }
 
-/// As [`afun`].
+/// Like [`afun`], but reports mistakes in the program immediately.
 ///
 /// # Errors
-/// Handles of other programs or of closures that have ended, nested parallelism, types that do not fit.
+/// Handles of other programs or of closures that have ended, nested parallelism, mismatched types.
 #[track_caller]
 pub fn try_afun<M, F: ArrayFn<M>>(f: F) -> Result<Afun<F::Args, F::Result>> {
     let f = afun(f);
@@ -53,16 +54,17 @@ pub fn try_afun<M, F: ArrayFn<M>>(f: F) -> Result<Afun<F::Args, F::Result>> {
 }
 
 impl<Args: Arrays, R: Arrays> Afun<Args, R> {
-    /// A typed program as an array function.
+    /// Turns a typed program into an array function.
     ///
     /// # Errors
-    /// The program has other argument or result types than `Args` and `R`.
+    /// The argument or the result of the program has another type than `Args` or `R`.
     pub fn from_program(program: Program) -> Result<Self> {
         check_types(&program, Args::Repr::raw(), R::Repr::raw())?;
         Ok(Afun { program: Ok(program), types: PhantomData })
     }
 
-    /// What a transformation of programs made, which may be an error; wrong types are one too.
+    /// Turns the result of a program transformation into an array function. An error, or a program of another type, is
+    /// stored as an error.
     pub fn from_result(program: Result<Program>) -> Self {
         match program.and_then(Self::from_program) {
             Ok(f) => f,
@@ -75,17 +77,17 @@ impl<Args, R> Afun<Args, R> {
     /// The typed program.
     ///
     /// # Errors
-    /// Whatever was wrong when it was written or transformed.
+    /// The mistake that was made when the program was recorded or transformed.
     pub fn program(&self) -> Result<&Program> {
         self.program.as_ref().map_err(Error::clone)
     }
 }
 
-/// The result of a finished program for these arguments: a way to use derivatives in other programs, as in
+/// Applies a finished program to arguments within another program. So programs can use derivatives, as in
 /// `call(&grad(&prog), xs)`.
 ///
 /// # Errors
-/// Kept, and reported when the program around it is run: those of `prog`.
+/// The errors of `prog` are stored, and reported when the surrounding program is run.
 #[track_caller]
 pub fn call<A: Arrays, R: Arrays>(prog: impl Borrow<Afun<A, R>>, args: impl IntoAcc<Arrays = A>) -> Acc<R> {
     let args = args.into_acc();
@@ -96,7 +98,7 @@ pub fn call<A: Arrays, R: Arrays>(prog: impl Borrow<Afun<A, R>>, args: impl Into
             Ok(program) => b.push(Op::Call(program, args), R::Repr::raw()),
             Err(error) => {
                 b.fail(error);
-                // Something of the right type, which nobody is going to see.
+                // A placeholder of the right type: a program with an error never runs.
                 b.push(Op::Param, R::Repr::raw())
             }
         }
@@ -129,7 +131,7 @@ impl<Args, R> fmt::Debug for Afun<Args, R> {
     }
 }
 
-/// A program that a backend has compiled: compile once, run many times, from several threads at once if need be.
+/// A program that a backend has compiled. It can be run many times, also from several threads at once.
 pub struct Compiled<Args, R> {
     executable: Arc<dyn Executable>,
     types: PhantomData<fn(Args) -> R>,
@@ -145,7 +147,7 @@ impl<Args: Arrays, R: Arrays> Compiled<Args, R> {
     /// Compiles a program.
     ///
     /// # Errors
-    /// What is wrong with the program, or keeps the backend from compiling it.
+    /// A mistake in the program, or whatever prevents the backend from compiling it.
     pub fn new(backend: &dyn Backend, f: &Afun<Args, R>) -> Result<Self> {
         let _span = tracing::debug_span!("compile", backend = backend.name()).entered();
         let executable = backend.compile(f.program()?)?.into();
@@ -161,9 +163,9 @@ impl<Args: Arrays, R: Arrays> Compiled<Args, R> {
         R::from_tuple(self.executable.run(&inputs.to_tuple())?)
     }
 
-    /// Computes the numbers that are the result for numbers: `f.call(3.0)`, or `f.call((3.0, 4.0))` for several arguments. On the native
-    /// backend that takes tens of nanoseconds where nothing in the program is an array with dimensions, and up to eight numbers take no
-    /// memory: a compiled program can be called in the inner loop of another one.
+    /// Computes on numbers: `f.call(3.0)`, or `f.call((3.0, 4.0))` for several arguments. On the native backend, a call
+    /// takes tens of nanoseconds if the program contains no array with dimensions, and up to eight numbers need no heap
+    /// memory. So the inner loop of another program can call a compiled program.
     ///
     /// # Errors
     /// As for [`run`](Self::run).
@@ -172,7 +174,7 @@ impl<Args: Arrays, R: Arrays> Compiled<Args, R> {
         Args: Numbers<Values = X>,
         R: Numbers<Values = Y>,
     {
-        // There is no span here: it would take as long as the call.
+        // No tracing span here: it would take as long as the call.
         let (mut arguments, mut results) = (Scalars::new(), Scalars::new());
         argument.to_scalars(&mut arguments);
         Y::Repr::zeros(&mut results);

@@ -1,21 +1,21 @@
-//! What a backend is: it compiles a closed program once and runs it many times.
+//! The interface of backends: a backend compiles a closed program once, and the compiled program runs many times.
 
 use crate::ast::{Program, conforms};
 use crate::error::{Error, Result};
 use crate::repr::{ArrayTuple, RawArray, RawTy, Scalar, checked_size};
 
-/// Something that can run programs.
+/// A backend: it compiles programs.
 pub trait Backend: Send + Sync {
-    /// The name users choose it by.
+    /// The name by which users select the backend.
     fn name(&self) -> &'static str;
-    /// Prepares a program.
+    /// Compiles a program.
     ///
     /// # Errors
-    /// Anything that keeps the program from being compiled.
+    /// Whatever prevents the program from being compiled.
     fn compile(&self, program: &Program) -> Result<Box<dyn Executable>>;
 }
 
-/// A compiled program; may be run from several threads at once.
+/// A compiled program. Several threads may run it at once.
 pub trait Executable: Send + Sync {
     /// Computes the result for an argument of the program's type.
     ///
@@ -23,16 +23,17 @@ pub trait Executable: Send + Sync {
     /// An argument of another type, and everything that is checked at run time: indices, extents, division by zero.
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple>;
 
-    /// As [`run`](Self::run), for a program whose arguments and results have no dimensions: from the scalars of the arguments to those of
-    /// the results, both from left to right. The results have their types already. `false` if there is no way to do that which is faster
-    /// than `run`, if something has another type than in the program, or if the program fails: `run` tells why.
+    /// Like [`run`](Self::run), for a program whose arguments and results have no dimensions. The scalars of the
+    /// arguments and of the results are in order from left to right; the entries of the results already have the right
+    /// types. Returns `false` if the backend has no faster way than `run`, if a scalar has another type than in the
+    /// program, or if the program fails: then `run` reports the reason.
     fn call(&self, _argument: &[Scalar], _result: &mut [Scalar]) -> bool {
         false
     }
 }
 
-/// Checks that an argument has the type of a program's argument, extents that arrays can have (NOTE [The largest extent]), and columns that
-/// fit them.
+/// Checks an argument: it must have the type of the program's argument, extents that arrays can have (NOTE [The largest
+/// extent]), and columns of matching length.
 ///
 /// # Errors
 /// `Error::Type`, and `Error::Memory` for the extents.
@@ -45,7 +46,7 @@ pub fn check_argument(argument: &ArrayTuple, ty: &RawTy) -> Result<()> {
     Err(Error::Type { op: "argument of the program".into(), expected: ty.to_string(), found: describe(argument) })
 }
 
-/// The type of host arrays, for messages; inconsistent columns are told.
+/// The type of host arrays, for messages. It mentions columns that do not match.
 fn describe(a: &ArrayTuple) -> String {
     match a {
         ArrayTuple::Unit => "()".into(),

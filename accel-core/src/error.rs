@@ -1,4 +1,4 @@
-//! What can go wrong, as one type.
+//! The error type of the library.
 
 use std::panic::Location;
 
@@ -14,7 +14,7 @@ pub enum Error {
         /// ` in OPERATION at FILE:LINE:COLUMN`, or empty where unknown.
         within: String,
     },
-    /// An index outside the array's extents.
+    /// An index out of bounds.
     #[error("{op}: index {index:?} is outside the shape {shape:?}")]
     OutOfBounds {
         /// The operation that indexed, with its source line where known.
@@ -24,14 +24,14 @@ pub enum Error {
         /// The extents, outermost first.
         shape: Vec<usize>,
     },
-    /// Extents that do not fit an operation.
+    /// Extents that are wrong for an operation.
     #[error("{op}: expected {expected}, found {found}")]
     Shape {
         /// The operation, with its source line where known.
         op: String,
-        /// What the operation needs.
+        /// What the operation expected.
         expected: String,
-        /// What it got.
+        /// What it found.
         found: String,
     },
     /// A type mismatch that rustc cannot see.
@@ -39,9 +39,9 @@ pub enum Error {
     Type {
         /// The operation, with its source line where known.
         op: String,
-        /// The type needed.
+        /// The expected type.
         expected: String,
-        /// The type found.
+        /// The type that was found.
         found: String,
     },
     /// An array computation that depends on a scalar variable.
@@ -58,7 +58,7 @@ pub enum Error {
         /// Where that was written.
         binder_at: &'static Location<'static>,
     },
-    /// A handle used outside the staging scope it belongs to.
+    /// A handle that is used outside of its staging scope.
     #[error("`{op}` at {at} uses a value of another program or of a closure that has ended: {detail}")]
     Scope {
         /// The operation that used the handle.
@@ -68,7 +68,7 @@ pub enum Error {
         /// What was wrong with the handle.
         detail: String,
     },
-    /// Partial code that very many branches of conditionals share.
+    /// Partial code that too many branches of conditionals share.
     #[error(
         "`{op}` at {at} is needed in too many branches of conditionals, each of which would get a copy of it: compute it before the conditionals"
     )]
@@ -78,7 +78,7 @@ pub enum Error {
         /// Where it was written.
         at: &'static Location<'static>,
     },
-    /// No derivative is known for an operation.
+    /// An operation without a derivative.
     #[error("`{op}`{at} has no {mode} derivative: {detail}")]
     NotDifferentiable {
         /// The operation.
@@ -87,7 +87,7 @@ pub enum Error {
         at: String,
         /// `reverse-mode` or `forward-mode`.
         mode: &'static str,
-        /// What to do instead.
+        /// What the user can do instead.
         detail: String,
     },
     /// An array that does not fit into memory.
@@ -104,20 +104,20 @@ pub enum Error {
     /// A backend that does not exist, or is not built in.
     #[error("unknown backend {0:?}: expected one of {1}")]
     Backend(String, String),
-    /// The C compiler that a backend uses has failed, or what it made cannot be loaded.
+    /// The C compiler of a backend failed, or its output cannot be loaded.
     #[error("compiling the generated C code: {0}")]
     Compiler(String),
-    /// A device that is not there, or what its driver cannot do.
+    /// A missing device, or a failure of its driver.
     #[error("OpenCL: {0}")]
     Device(String),
     /// Text that is not a kernel program.
     #[error("line {line}: expected {expected}, found {found}")]
     Syntax {
-        /// Counted from 1.
+        /// The line, counted from 1.
         line: usize,
-        /// What could stand there.
+        /// What was expected there.
         expected: String,
-        /// What stands there.
+        /// What was found.
         found: String,
     },
     /// A broken invariant of the library: please report it.
@@ -125,5 +125,5 @@ pub enum Error {
     Internal(String),
 }
 
-/// Results with this library's error.
+/// A result with this library's error type.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -1,6 +1,6 @@
-//! The accel language: types, typed syntax trees, surface, elaboration, printer and the reference interpreter.
+//! The core of the accel language: types, typed syntax tree, surface, elaboration, printer, and reference interpreter.
 //!
-//! Users depend on the crate `accel`, which exports what they need of this one. From a program to its result:
+//! Users depend on the crate `accel`, which re-exports the relevant parts. The way of a program to its result:
 //!
 //! ```text
 //! Rust functions --surface--> graph --elaborate--> typed tree (ast, pass, print) --backend, interp--> arrays

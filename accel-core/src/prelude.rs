@@ -1,4 +1,4 @@
-//! What a program needs: `use accel::prelude::*`.
+//! The names of this crate that `use accel::prelude::*` imports.
 
 pub use crate::afun::{Afun, Compiled, afun, call, run_with, try_afun};
 pub use crate::array::Array;
@@ -17,9 +17,9 @@ pub use crate::types::{
     Shape, Snoc, ToExtents, Z,
 };
 
-/// An array without dimensions: one element.
+/// An array with no dimensions: a single element.
 pub type Scalar<T> = Array<Dim0, T>;
-/// An array of one dimension.
+/// An array with one dimension.
 pub type Vector<T> = Array<Dim1, T>;
-/// An array of two dimensions: rows and columns.
+/// An array with two dimensions: rows and columns.
 pub type Matrix<T> = Array<Dim2, T>;

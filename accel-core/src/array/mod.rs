@@ -1,4 +1,4 @@
-//! Arrays of the host: the inputs and results of programs.
+//! Host arrays: the inputs and results of programs.
 
 #[cfg(feature = "ndarray")]
 mod ndarray;
@@ -12,8 +12,8 @@ use generic_array::GenericArray;
 use generic_array::sequence::GenericSequence;
 use std::marker::PhantomData;
 
-/// An array of shape `Sh` with elements of type `T`, row-major, as one column per scalar that an element consists of.
-/// Cloning shares the columns.
+/// An array of shape `Sh` with elements of type `T`. It is stored in row-major order, with one column for each scalar
+/// component of an element (see the glossary of the book: column). Clones share the columns.
 pub struct Array<Sh, T> {
     raw: RawArray,
     types: PhantomData<fn() -> (Sh, T)>,
@@ -25,7 +25,7 @@ impl<Sh, T> Clone for Array<Sh, T> {
     }
 }
 impl<Sh, T> PartialEq for Array<Sh, T> {
-    /// The same extents and equal elements; NaN is not equal to itself.
+    /// Compares extents and elements. NaN is not equal to itself.
     fn eq(&self, other: &Self) -> bool {
         self.raw == other.raw
     }
@@ -37,15 +37,15 @@ impl<Sh: Shape, T: Elt> Array<Sh, T> {
         Ok(Array { raw: RawArray { extents: extents.into(), columns }, types: PhantomData })
     }
 
-    /// An array of the given extents from its elements, row by row. A vector of scalars is not copied.
+    /// Makes an array of the given extents from its elements, row by row. A vector of scalars is not copied.
     ///
     /// # Errors
-    /// `Error::Host` if there are more or fewer values than elements.
+    /// `Error::Host` if the number of values differs from the number of elements.
     pub fn from_vec(shape: impl ToExtents<Sh>, values: Vec<T>) -> Result<Self> {
         Self::from_extents(&shape.to_extents(), values)
     }
 
-    /// As [`from_vec`](Self::from_vec), copying the elements.
+    /// Like [`from_vec`](Self::from_vec), but copies the elements.
     ///
     /// # Errors
     /// As `from_vec`.
@@ -53,10 +53,10 @@ impl<Sh: Shape, T: Elt> Array<Sh, T> {
         Self::from_vec(shape, values.to_vec())
     }
 
-    /// As [`from_vec`](Self::from_vec), with a number of extents that is only known at run time.
+    /// Like [`from_vec`](Self::from_vec), for extents whose number is known only at run time.
     ///
     /// # Errors
-    /// As `from_vec`, and if there is not one extent per dimension.
+    /// As `from_vec`, and if the number of extents is not the rank.
     pub fn from_extents(extents: &[usize], values: Vec<T>) -> Result<Self> {
         let size = check_extents::<Sh>(extents)?;
         if size != values.len() {
@@ -66,7 +66,7 @@ impl<Sh: Shape, T: Elt> Array<Sh, T> {
         Self::from_columns(extents, values)
     }
 
-    /// An array of the given extents with each element computed from its index.
+    /// Makes an array of the given extents and computes each element from its index.
     ///
     /// # Errors
     /// `Error::Host` if the number of elements overflows.
@@ -77,10 +77,10 @@ impl<Sh: Shape, T: Elt> Array<Sh, T> {
         Self::from_columns(&extents, values)
     }
 
-    /// The array that an untyped one is.
+    /// Gives an untyped array its type.
     ///
     /// # Errors
-    /// `Error::Type` if it has another rank or element type, `Error::Host` if its columns do not fit its extents.
+    /// `Error::Type` if it has another rank or element type, `Error::Host` if its columns do not match its extents.
     pub fn from_raw(raw: RawArray) -> Result<Self> {
         if raw.extents.len() != Sh::RANK || !raw.columns.iter().map(|c| c.ty()).eq(T::Repr::raw().leaves()) {
             let columns: Vec<_> = raw.columns.iter().map(|c| c.ty().to_string()).collect();
@@ -106,8 +106,8 @@ impl<Sh: Shape, T: Elt> Array<Sh, T> {
         &self.raw
     }
 
-    /// The extents, outermost dimension first: `let [rows, columns] = m.shape().into()`. They can be given wherever a shape
-    /// is asked for, and are a slice of `usize`.
+    /// The extents, outermost dimension first: `let [rows, columns] = m.shape().into()`. They can be used wherever a
+    /// function takes a shape, and they dereference to a slice of `usize`.
     pub fn shape(&self) -> Extents<Sh> {
         let mut extents = self.raw.extents.iter();
         GenericArray::generate(|_| extents.next().copied().unwrap_or(0))
@@ -118,12 +118,12 @@ impl<Sh: Shape, T: Elt> Array<Sh, T> {
         self.raw.size()
     }
 
-    /// Whether there is no element.
+    /// Whether the array has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The element at an index; `None` if it is outside.
+    /// The element at an index; `None` if the index is out of bounds.
     pub fn get(&self, index: impl ToExtents<Sh>) -> Option<T> {
         let mut place = 0;
         for (i, n) in index.to_extents().iter().zip(self.raw.extents.iter()) {
@@ -137,7 +137,7 @@ impl<Sh: Shape, T: Elt> Array<Sh, T> {
 
     /// The elements, row by row.
     pub fn to_vec(&self) -> Vec<T> {
-        // The columns have been checked when the array was made.
+        // The columns were checked when the array was made.
         T::from_columns(&self.raw.columns, self.len()).unwrap_or_default()
     }
 
@@ -160,24 +160,24 @@ impl<T: Elt> Array<Z, T> {
         made(Self::from_columns(&[], vec![x]))
     }
 
-    /// The one element.
+    /// The single element.
     pub fn item(&self) -> T {
         made(self.get(()).ok_or_else(crate::types::elt::wrong_elt::<T>))
     }
 }
 
 impl<T: Elt> Array<Dim1, T> {
-    /// A vector. One of scalars is not copied.
+    /// Makes a vector. A vector of scalars is not copied.
     pub fn vector(values: Vec<T>) -> Self {
         made(Self::from_columns(&[values.len()], values))
     }
 }
 
 impl<T: Elt> Array<Dim2, T> {
-    /// A matrix from its elements, row by row.
+    /// Makes a matrix from its elements, row by row.
     ///
     /// # Errors
-    /// `Error::Host` if there are not `rows * columns` values.
+    /// `Error::Host` if the number of values is not `rows * columns`.
     pub fn matrix(rows: usize, columns: usize, values: Vec<T>) -> Result<Self> {
         Self::from_vec((rows, columns), values)
     }
@@ -195,8 +195,8 @@ impl<T: Elt> FromIterator<T> for Array<Dim1, T> {
     }
 }
 
-/// Where the number of values is right by construction, only an implementation of `Elt` that contradicts itself is left to
-/// go wrong; the derived ones do not.
+/// Unwraps an array whose number of values is right by construction. Only an implementation of `Elt` that contradicts
+/// itself can make this panic; derived implementations do not.
 fn made<A>(array: Result<A>) -> A {
     array.unwrap_or_else(|e| panic!("{e}"))
 }

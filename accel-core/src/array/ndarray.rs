@@ -7,7 +7,7 @@ use ndarray::{ArrayView, Dimension, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn};
 
 fn from_owned<Sh: Shape, T: Elt, D: Dimension>(a: ndarray::Array<T, D>) -> Result<Array<Sh, T>> {
     let extents = a.shape().to_vec();
-    // Only an array that is not laid out row by row, or a part of a larger one, has to be copied.
+    // Copies only if the array is not stored row by row, or is a view of a part of a larger array.
     let values = if a.is_standard_layout() {
         match a.into_raw_vec_and_offset() {
             (values, None | Some(0)) if values.len() == extents.iter().product() => values,
@@ -33,7 +33,7 @@ fn host<Sh: Shape, T: Elt>(a: &Array<Sh, T>, e: &ndarray::ShapeError) -> Error {
 macro_rules! conversions {
     ($($dim:ident $ix:ident),*) => { $(
         impl<T: Elt> From<ndarray::Array<T, $ix>> for Array<$dim, T> {
-            /// Does not copy scalars that are laid out row by row.
+            /// Scalars that are stored row by row are not copied.
             fn from(a: ndarray::Array<T, $ix>) -> Self {
                 super::made(from_owned(a))
             }
@@ -45,7 +45,7 @@ macro_rules! conversions {
         }
         impl<T: Elt> TryFrom<&Array<$dim, T>> for ndarray::Array<T, $ix> {
             type Error = Error;
-            /// Errors: extents that `ndarray` cannot have (an empty array with an astronomic extent).
+            /// Errors: extents that `ndarray` does not support (an empty array with a huge extent).
             fn try_from(a: &Array<$dim, T>) -> Result<Self> {
                 to_dynamic(a)?.into_dimensionality().map_err(|e| host(a, &e))
             }
@@ -56,7 +56,7 @@ conversions!(Dim0 Ix0, Dim1 Ix1, Dim2 Ix2, Dim3 Ix3, Dim4 Ix4, Dim5 Ix5, Dim6 Ix
 
 impl<Sh: Shape, T: Elt> TryFrom<ndarray::Array<T, IxDyn>> for Array<Sh, T> {
     type Error = Error;
-    /// Errors: another number of dimensions.
+    /// Errors: a different number of dimensions.
     fn try_from(a: ndarray::Array<T, IxDyn>) -> Result<Self> {
         from_owned(a)
     }
@@ -64,7 +64,7 @@ impl<Sh: Shape, T: Elt> TryFrom<ndarray::Array<T, IxDyn>> for Array<Sh, T> {
 
 impl<Sh: Shape, T: Elt> TryFrom<&Array<Sh, T>> for ndarray::Array<T, IxDyn> {
     type Error = Error;
-    /// Errors: extents that `ndarray` cannot have (an empty array with an astronomic extent).
+    /// Errors: extents that `ndarray` does not support (an empty array with a huge extent).
     fn try_from(a: &Array<Sh, T>) -> Result<Self> {
         to_dynamic(a)
     }

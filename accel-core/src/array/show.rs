@@ -1,15 +1,15 @@
-//! Arrays as text: extents, then nested brackets, with `…` for what is left out of long ones.
+//! Prints arrays: extents, then nested brackets, with `…` for the omitted elements of long arrays.
 
 use super::Array;
 use crate::repr::{Column, RawArray, Scalar};
 use std::fmt::{self, Formatter, Write};
 
-/// Longer dimensions are shortened to this many entries at both ends.
+/// A longer dimension is shortened to this many entries at each end.
 const EDGE: usize = 5;
 
 impl<Sh, T> fmt::Display for Array<Sh, T> {
-    /// `2×3 [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]`, one row per line; just the element without dimensions. A tuple is shown as
-    /// the scalars that it consists of.
+    /// `2×3 [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]`, with one row per line. An array without dimensions is printed as its
+    /// element. A tuple is printed as the scalars that it consists of.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         show(&self.raw, f)
     }
@@ -32,7 +32,7 @@ fn show(a: &RawArray, f: &mut Formatter<'_>) -> fmt::Result {
     rows(a, 0, 0, indent, f)
 }
 
-/// The part of the array below dimension `dim` whose first element is number `start`.
+/// Prints the part of the array below dimension `dim` whose first element has the position `start`.
 fn rows(a: &RawArray, dim: usize, start: usize, indent: usize, f: &mut Formatter<'_>) -> fmt::Result {
     let Some(n) = a.extents.get(dim).copied() else { return element(&a.columns, start, f) };
     let stride: usize = a.extents[dim + 1..].iter().product();
@@ -41,7 +41,7 @@ fn rows(a: &RawArray, dim: usize, start: usize, indent: usize, f: &mut Formatter
         if innermost {
             return f.write_str(", ");
         }
-        // A blank line between matrices, two between blocks of them.
+        // A blank line between matrices, two blank lines between blocks of matrices.
         let lines = a.extents.len() - dim - 1;
         f.write_char(',')?;
         (0..lines).try_for_each(|_| f.write_char('\n'))?;
@@ -78,7 +78,7 @@ fn element(columns: &[Column], i: usize, f: &mut Formatter<'_>) -> fmt::Result {
     f.write_char(')')
 }
 
-/// With the precision that the caller asks for (`{:.3}`).
+/// Prints a scalar with the precision that the caller asks for (`{:.3}`).
 fn scalar(s: Scalar, f: &mut Formatter<'_>) -> fmt::Result {
     match s {
         Scalar::Bool(x) => write!(f, "{x}"),

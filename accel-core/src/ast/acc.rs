@@ -1,15 +1,18 @@
 //! Array computations: `Acc<A, R>` has type `R` (an array or a tuple of arrays) and free array variables in `A`.
 //!
-//! NOTE \[Shapes that agree\]: operations of users that combine arrays demand that their shapes agree. Only `agree` checks this: it is
-//! the identity on an array, which the operation then uses in place of the array, and an error where two shapes do not agree. So a check
-//! is part of what the array is: whoever uses its elements or its shape has it checked, in derivatives too, and where nobody does, there
-//! is no check. That the shape of `agree .. a` is that of `a` must not be used to ask `a` instead: the check would be lost. What a
-//! derivative makes itself combines arrays whose shapes agree by construction, with `zip_with`, which checks nothing.
+//! NOTE \[Shapes that agree\]: the surface operations that combine arrays require that the shapes of these arrays
+//! agree. Only `agree` checks this. It compares two shapes and is an error if they do not agree; otherwise it is the
+//! identity on an array, which the operation then uses in place of the original array. So a check is part of what the
+//! array is. Whoever uses the elements or the shape of the array has the check, in derivatives too; if nobody uses
+//! them, there is no check. `shape (agree .. a)` must not be replaced by `shape a`, because this would lose the check.
+//! Code that derivatives generate themselves combines arrays whose shapes agree by construction; it uses `zip_with`,
+//! which checks nothing.
 //!
-//! `agree` goes away where the shapes are visibly equal (`accel-fusion`, `simplify/rules/operations.rs`). What is left becomes a statement
-//! of the kernel program, which no pass may drop: only its block is executed or not. Nothing else relies on such a statement, so that it may
-//! be moved. Where the shapes are made of extents of arguments, the optimised program assumes that they agree, and has no check; if
-//! they do not, the general program reports it.
+//! The simplifier removes `agree` where the shapes are visibly equal (`accel-fusion`, `simplify/rules/operations.rs`).
+//! Each remaining `agree` becomes a statement of the kernel program. No pass may drop such a statement: it is executed
+//! whenever its block is. No other statement depends on it, so it may be moved. If the shapes consist of extents of
+//! arguments, the optimised program assumes that they agree and has no check; if they do not agree, the general program
+//! reports it.
 
 use super::env::{Fam, Idx, Key, Ren, Weaken, idx, seal};
 use super::exp::{Exp, Fun1, Fun2, Src};
@@ -41,7 +44,7 @@ pub struct Acc<A, R> {
 
 pub(in crate::ast) type Ac = Acc<S, S>;
 
-/// An erased node and where it was written.
+/// An erased node and its place in the user's source.
 pub(in crate::ast) struct ANode {
     pub form: AForm,
     pub at: Src,
@@ -57,33 +60,33 @@ pub(in crate::ast) enum AForm {
     Op(RawAccOp),
 }
 
-/// An array computation taken apart.
+/// The view of an array computation: its outermost constructor, taken apart.
 pub enum AccView<'n, A, R> {
     /// Arrays that are part of the program.
     Use(Literal<R>),
     /// A variable.
     Var(Idx<A, R>),
-    /// A local definition and the computation below it.
+    /// A local definition and the computation in its scope.
     Let(Acc<A, X<'n>>, Acc<Y<'n>, R>, Equal<Y<'n>, HCons<X<'n>, A>>),
     /// A loop.
     While(AWhileView<'n, A, R>),
-    /// Everything that binds no array variable.
+    /// All forms that bind no array variable.
     Op(AccOp<'n, A, R>),
 }
 
 /// `while the(cond(x)) { x = body(x) }` from `init`.
 pub struct AWhileView<'n, A, R> {
-    /// Whether to go on.
+    /// The condition: whether to continue.
     pub cond: Acc<Y<'n>, Arr<(), bool>>,
     /// The next state.
     pub body: Acc<Y<'n>, R>,
-    /// The first state.
+    /// The initial state.
     pub init: Acc<A, R>,
     /// `Y` is the environment with the state.
     pub eq: Equal<Y<'n>, HCons<R, A>>,
 }
 
-/// A change of the array environment that is applied to the parts of an operation.
+/// A mapping to another array environment, applied to the parts of an operation.
 pub trait AccMap<A, A2> {
     /// Scalar code.
     fn exp<E, T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A2, T>;
@@ -91,8 +94,8 @@ pub trait AccMap<A, A2> {
     fn acc<T>(&mut self, a: &Acc<A, T>) -> Acc<A2, T>;
 }
 
-/// One table of all operations that bind no array variable: it generates the erased node, the typed view, `view`, `op` and
-/// `map`. Names in a view: `X` the shape of the result, `Y` its element, `Z` and `W` those of the source.
+/// The table of all operations that bind no array variable. It generates the erased node, the typed view, `view`, `op`
+/// and `map`. Names in a view: `X` is the shape of the result, `Y` its element type, `Z` and `W` those of the source.
 macro_rules! acc_ops {
     ($( $(#[$doc:meta])* $Op:ident $name:literal { $($kind:ident $field:ident: $t:ty),* $(; $eq:ty = $eq2:ty)? } )*) => {
         pub(in crate::ast) enum RawAccOp { $( $Op { $($field: acc_ops!(@raw $kind)),* } ),* }
@@ -118,7 +121,7 @@ macro_rules! acc_ops {
                     $( AccOp::$Op { $($field,)* .. } => RawAccOp::$Op { $($field: acc_ops!(@erase $kind $field)),* } ),*
                 }
             }
-            /// The same operation on changed parts.
+            /// The same operation with mapped parts.
             pub fn map<A2>(&self, m: &mut impl AccMap<A, A2>) -> AccOp<'n, A2, R> {
                 match self {
                     $( AccOp::$Op { $($field,)* .. } => AccOp::$Op {
@@ -126,7 +129,7 @@ macro_rules! acc_ops {
                     } ),*
                 }
             }
-            /// What messages call it.
+            /// The name of the operation in messages.
             pub fn name(&self) -> &'static str {
                 if let AccOp::Agree { user, .. } = self {
                     return user;
@@ -178,12 +181,12 @@ acc_ops! {
     Snd "snd" { acc a: Acc<A, X<'n>>; X<'n> = (Y<'n>, R) }
     /// A conditional; only the chosen branch is computed.
     Cond "acond" { exp cond: Exp<HNil, A, bool>, acc then: Acc<A, R>, acc otherwise: Acc<A, R> }
-    /// The array of a shape whose element at `ix` is `f(ix)`.
+    /// The array of a given shape whose element at `ix` is `f(ix)`.
     Generate "generate" { exp sh: Exp<HNil, A, X<'n>>, fun1 f: Fun1<A, X<'n>, Y<'n>>; R = Arr<X<'n>, Y<'n>> }
-    /// `f` of every element.
+    /// The array of `f(x)` for every element `x`.
     Map "map" { fun1 f: Fun1<A, W<'n>, Y<'n>>, acc a: Acc<A, Arr<X<'n>, W<'n>>>; R = Arr<X<'n>, Y<'n>> }
-    /// The array `a`, after a check that two shapes agree, on behalf of the operation that the user calls `user`: see NOTE [Shapes
-    /// that agree].
+    /// The array `a`, after a check that two shapes agree. The check is made on behalf of the operation that the user
+    /// calls `user`: see NOTE [Shapes that agree].
     Agree "agree" {
         agreement agreement: Agreement, word user: &'static str, exp left: Exp<HNil, A, Z<'n>>, exp right: Exp<HNil, A, W<'n>>,
         acc a: Acc<A, Arr<X<'n>, Y<'n>>>; R = Arr<X<'n>, Y<'n>>
@@ -193,41 +196,42 @@ acc_ops! {
         fun2 f: Fun2<A, W<'n>, Z<'n>, Y<'n>>, acc a: Acc<A, Arr<X<'n>, W<'n>>>, acc b: Acc<A, Arr<X<'n>, Z<'n>>>;
         R = Arr<X<'n>, Y<'n>>
     }
-    /// Reduction of the innermost dimension with an associative function, starting with `z`.
+    /// Reduction of the innermost dimension with an associative function; `z` is the initial value.
     Fold "fold" {
         fun2 f: Fun2<A, Y<'n>, Y<'n>, Y<'n>>, exp z: Exp<HNil, A, Y<'n>>, acc a: Acc<A, Arr<(X<'n>, i64), Y<'n>>>;
         R = Arr<X<'n>, Y<'n>>
     }
     /// Reduction of a non-empty innermost dimension.
     Fold1 "fold1" { fun2 f: Fun2<A, Y<'n>, Y<'n>, Y<'n>>, acc a: Acc<A, Arr<(X<'n>, i64), Y<'n>>>; R = Arr<X<'n>, Y<'n>> }
-    /// All prefix (suffix) reductions of the innermost dimension, with `z`: one element more than the source.
+    /// All prefix (or suffix) reductions of the innermost dimension, including `z`: one element more than the source.
     Scan "scanl" {
         dir dir: Dir, fun2 f: Fun2<A, Y<'n>, Y<'n>, Y<'n>>, exp z: Exp<HNil, A, Y<'n>>,
         acc a: Acc<A, Arr<(X<'n>, i64), Y<'n>>>; R = Arr<(X<'n>, i64), Y<'n>>
     }
-    /// All non-empty prefix (suffix) reductions: as many as the source has elements.
+    /// All non-empty prefix (or suffix) reductions: as many elements as the source.
     Scan1 "scanl1" {
         dir dir: Dir, fun2 f: Fun2<A, Y<'n>, Y<'n>, Y<'n>>, acc a: Acc<A, Arr<(X<'n>, i64), Y<'n>>>;
         R = Arr<(X<'n>, i64), Y<'n>>
     }
-    /// `defaults` with every source element combined into the target that `index` gives, if it says to keep it.
+    /// A copy of `defaults` into which each source element is combined, at the index that `index` returns, if it says
+    /// to keep the element.
     Permute "permute" {
         fun2 comb: Fun2<A, Y<'n>, Y<'n>, Y<'n>>, acc defaults: Acc<A, Arr<X<'n>, Y<'n>>>,
         fun1 index: Fun1<A, Z<'n>, (bool, X<'n>)>, acc a: Acc<A, Arr<Z<'n>, Y<'n>>>; R = Arr<X<'n>, Y<'n>>
     }
-    /// The array of a shape whose element at `ix` is the source's at `f(ix)`.
+    /// The array of a given shape whose element at `ix` is the source's element at `f(ix)`.
     Backpermute "backpermute" {
         exp sh: Exp<HNil, A, X<'n>>, fun1 f: Fun1<A, X<'n>, Z<'n>>, acc a: Acc<A, Arr<Z<'n>, Y<'n>>>;
         R = Arr<X<'n>, Y<'n>>
     }
-    /// The same elements in row-major order under another shape of the same size.
+    /// The same elements in row-major order, in another shape of the same size.
     Reshape "reshape" { exp sh: Exp<HNil, A, X<'n>>, acc a: Acc<A, Arr<Z<'n>, Y<'n>>>; R = Arr<X<'n>, Y<'n>> }
-    /// New dimensions along which the array is repeated.
+    /// Adds dimensions along which the array is repeated.
     Replicate "replicate" {
         slice spec: SliceSpec<Z<'n>, W<'n>, X<'n>>, exp slx: Exp<HNil, A, Z<'n>>, acc a: Acc<A, Arr<W<'n>, Y<'n>>>;
         R = Arr<X<'n>, Y<'n>>
     }
-    /// Some dimensions cut at an index.
+    /// Removes dimensions by fixing their indices.
     Slice "slice" {
         slice spec: SliceSpec<Z<'n>, X<'n>, W<'n>>, exp slx: Exp<HNil, A, Z<'n>>, acc a: Acc<A, Arr<W<'n>, Y<'n>>>;
         R = Arr<X<'n>, Y<'n>>
@@ -251,7 +255,7 @@ impl<A, R> Acc<A, R> {
     pub(in crate::ast) fn thin<B, Q>(&self, t: &Th) -> Acc<B, Q> {
         Acc { node: self.node.clone(), th: self.th.then(t), ty: self.ty.relabel(), ph: PhantomData }
     }
-    /// The computation in a larger environment, in O(1).
+    /// Weakens to a larger environment, in O(1) (see the glossary of the book: weakening).
     pub fn weaken<A2>(&self, r: &Ren<A, A2>) -> Acc<A2, R> {
         self.thin(&r.0)
     }
@@ -259,15 +263,15 @@ impl<A, R> Acc<A, R> {
     pub fn ty(&self) -> &Ty<R> {
         &self.ty
     }
-    /// Where it was written, if known.
+    /// The place in the user's source, if known.
     pub fn at(&self) -> Src {
         self.node.get().at
     }
-    /// An equal type.
+    /// Replaces the type by an equal one.
     pub fn cast<Q>(&self, _: Equal<R, Q>) -> Acc<A, Q> {
         self.relabel()
     }
-    /// An equal environment.
+    /// Replaces the environment by an equal one.
     pub fn cast_env<B>(&self, _: Equal<A, B>) -> Acc<B, R> {
         self.relabel()
     }
@@ -292,7 +296,7 @@ impl<A, R> Acc<A, R> {
     pub fn cond(c: &Exp<HNil, A, bool>, t: &Self, e: &Self, at: Src) -> Self {
         Self::op(&AccOp::Cond { cond: c.clone(), then: t.clone(), otherwise: e.clone() }, &t.ty, at)
     }
-    /// An operation of type `ty` put together.
+    /// Builds an operation of type `ty` from its parts.
     pub fn op(op: &AccOp<'_, A, R>, ty: &Ty<R>, at: Src) -> Self {
         acc(AForm::Op(op.erase()), ty.clone(), at)
     }
@@ -330,14 +334,14 @@ impl<A, P, Q> Acc<A, (P, Q)> {
     pub fn pair(a: &Acc<A, P>, b: &Acc<A, Q>) -> Self {
         acc(AForm::Op(RawAccOp::Pair { a: a.relabel(), b: b.relabel() }), Ty::pair(&a.ty, &b.ty), None)
     }
-    /// The first component; of a visible pair the component itself.
+    /// The first component. If the pair is visible, this is the component itself.
     pub fn fst(&self) -> Acc<A, P> {
         match &self.node.get().form {
             AForm::Op(RawAccOp::Pair { a, .. }) => a.thin(&self.th),
             _ => acc(AForm::Op(RawAccOp::Fst { a: self.relabel() }), self.ty.parts().0, None),
         }
     }
-    /// The second component; of a visible pair the component itself.
+    /// The second component. If the pair is visible, this is the component itself.
     pub fn snd(&self) -> Acc<A, Q> {
         match &self.node.get().form {
             AForm::Op(RawAccOp::Pair { b, .. }) => b.thin(&self.th),
@@ -346,15 +350,15 @@ impl<A, P, Q> Acc<A, (P, Q)> {
     }
 }
 
-/// Constructors of arrays; shapes, errors and meaning as in [`AccOp`]. Where the shape of the result is computed, its type has to be known
-/// as that of a shape: NOTE \[What the kernel guarantees\].
+/// Constructors of arrays. [`AccOp`] describes shapes, errors and meaning. If the shape of the result is computed, its
+/// type must be known to be the type of a shape: NOTE \[What the kernel guarantees\].
 #[allow(missing_docs)]
 impl<A, Sh, T> Acc<A, Arr<Sh, T>> {
     /// The types of the shape and of the elements.
     pub fn sh_elt(&self) -> (ShapeTy<Sh>, ElementTy<T>) {
         self.ty.sh_elt()
     }
-    /// An array of elements `t`: the result of scalar code, which has element types only.
+    /// An array with elements of type `t`. They are results of scalar code, which has only element types.
     fn new(op: RawAccOp, sh: &ShapeTy<Sh>, t: &Ty<T>, at: Src) -> Self {
         acc(AForm::Op(op), Ty::arr(sh, &ElementTy(t.clone())), at)
     }
@@ -466,6 +470,6 @@ impl<A> Fam for AccF<A> {
 impl<A, A2> Weaken<A, A2> for AccF<A> {
     type To = AccF<A2>;
 }
-/// An array computation without indices.
+/// An array computation without type parameters.
 #[derive(Clone)]
 pub struct ErasedAcc(Ac);

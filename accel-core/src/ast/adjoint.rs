@@ -1,4 +1,5 @@
-//! Tangents and adjoints that may be zero in part, and the contribution map of reverse mode.
+//! Partial values (tangents and adjoints with symbolic zeros) and the contribution map of reverse mode (see the
+//! glossary of the book: partial value, contribution map).
 
 use super::env::{Fam, Idx, Key, Ren, Size, SomeIdx, Weaken, idx, seal};
 use super::names::{Equal, Guard, Inv, X, Y};
@@ -10,10 +11,10 @@ use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// A value of type `T` that is zero, a variable of `E`, or a pair of such values: zeros cost nothing.
+/// A value of type `T` that is zero, a variable of `E`, or a pair of such values. Zeros cost nothing.
 pub struct Part<E, T>(RawPart, Inv<(E, T)>);
 
-/// The variables are De Bruijn indices in a `Part` and levels in `Contributions`.
+/// Variables are De Bruijn indices in a `Part`, and De Bruijn levels in `Contributions`.
 #[derive(Clone, Default)]
 #[doc(hidden)]
 pub enum RawPart {
@@ -39,7 +40,7 @@ impl RawPart {
     }
 }
 
-/// A partial value taken apart.
+/// The view of a partial value.
 pub enum PartView<'n, E, T> {
     /// Zero.
     Zero,
@@ -68,19 +69,19 @@ impl<E, T> Part<E, T> {
     pub fn var(i: &Idx<E, T>) -> Self {
         part(RawPart::Var(i.0, i.1.0.clone()))
     }
-    /// Whether it is zero.
+    /// Whether the value is zero.
     pub fn is_zero(&self) -> bool {
         matches!(self.0, RawPart::Zero)
     }
-    /// The value in a larger environment.
+    /// Weakens to a larger environment.
     pub fn weaken<E2>(&self, r: &Ren<E, E2>) -> Part<E2, T> {
         part(self.0.thin(&r.0))
     }
-    /// An equal type.
+    /// Replaces the type by an equal one.
     pub fn cast<U>(&self, _: Equal<T, U>) -> Part<E, U> {
         part(self.0.clone())
     }
-    /// An equal environment.
+    /// Replaces the environment by an equal one.
     pub fn cast_env<F>(&self, _: Equal<E, F>) -> Part<F, T> {
         part(self.0.clone())
     }
@@ -95,7 +96,7 @@ impl<E, T> Part<E, T> {
 }
 
 impl<E, P, Q> Part<E, (P, Q)> {
-    /// A pair; zero if both components are.
+    /// A pair. It is zero if both components are zero.
     pub fn pair(a: &Part<E, P>, b: &Part<E, Q>) -> Self {
         match (&a.0, &b.0) {
             (RawPart::Zero, RawPart::Zero) => Part::zero(),
@@ -123,11 +124,12 @@ impl<E, E2> Weaken<E, E2> for TanF<E> {
     type To = TanF<E2>;
 }
 
-/// The contribution map of reverse mode (thesis section 3.4.4): for every variable of `E` that has some, the list of
-/// contributions to its adjoint, as values in `E2`. `E` is the environment of labels, `E2` that of the code emitted so far.
+/// The contribution map of reverse mode (thesis section 3.4.4). It maps a variable of `E` to the list of the
+/// contributions to its adjoint, which are values in `E2`. `E` is the environment of labels. `E2` is the environment of
+/// the code emitted so far.
 ///
-/// NOTE [Labels are levels]: the map is keyed by De Bruijn levels, which do not change when an environment grows at its end;
-/// contributions are stored by level too. Emitting a definition therefore leaves the map as it is.
+/// NOTE [Labels are levels]: the keys of the map are De Bruijn levels, which do not change when an environment grows at
+/// its end. The contributions are stored by level, too. So the map does not change when a definition is emitted.
 pub struct Contributions<E, E2> {
     map: HashMap<u32, (RawTy, Vec<RawPart>)>,
     labels: Size<E>,
@@ -135,14 +137,14 @@ pub struct Contributions<E, E2> {
 }
 
 impl<E, E2> Contributions<E, E2> {
-    /// No contribution yet.
+    /// A map without contributions.
     pub fn new(labels: Size<E>, code: Size<E2>) -> Self {
         Contributions { map: HashMap::new(), labels, code }
     }
     fn level<T>(&self, i: &Idx<E, T>) -> u32 {
         self.labels.0 - 1 - i.0
     }
-    /// One more contribution to the adjoint of `i`.
+    /// Adds a contribution to the adjoint of `i`.
     pub fn add<T>(&mut self, i: &Idx<E, T>, p: &Part<E2, Tan<T>>) {
         if !p.is_zero() {
             let code = self.code.0;
@@ -150,13 +152,13 @@ impl<E, E2> Contributions<E, E2> {
             self.map.entry(self.level(i)).or_insert_with(|| (i.1.0.clone(), vec![])).1.push(raw);
         }
     }
-    /// All contributions to the adjoint of `i`, oldest first; they are removed.
+    /// Removes and returns all contributions to the adjoint of `i`, oldest first.
     pub fn take<T>(&mut self, i: &Idx<E, T>) -> Vec<Part<E2, Tan<T>>> {
         let code = self.code.0;
         let parts = self.map.remove(&self.level(i)).map_or(vec![], |(_, parts)| parts);
         parts.iter().map(|p| part(p.map(&|level| code - 1 - level))).collect()
     }
-    /// How many labels there are.
+    /// The number of labels.
     pub fn label_size(&self) -> Size<E> {
         self.labels
     }
@@ -167,22 +169,22 @@ impl<E, E2> Contributions<E, E2> {
         let of = |level: u32, t: &RawTy| SomeIdx::new(&idx::<E, ()>(self.labels.0 - 1 - level, ty(t.clone())));
         levels.into_iter().map(|(level, t)| of(level, t)).collect()
     }
-    /// The code environment with one more variable, renamed by `q`.
+    /// Extends the code environment by one variable and names it by `q`.
     pub fn grow<B, F>(self, q: Equal<HCons<B, E2>, F>) -> Contributions<E, F> {
         Contributions { map: self.map, labels: self.labels, code: self.code.push::<B>().cast(q) }
     }
-    /// An equal code environment.
+    /// Replaces the code environment by an equal one.
     pub fn cast_code<F>(self, q: Equal<E2, F>) -> Contributions<E, F> {
         Contributions { map: self.map, labels: self.labels, code: self.code.cast(q) }
     }
-    /// An equal environment of labels.
+    /// Replaces the environment of labels by an equal one.
     pub fn cast_labels<F>(self, q: Equal<E, F>) -> Contributions<F, E2> {
         Contributions { map: self.map, labels: self.labels.cast(q), code: self.code }
     }
 }
 
 impl<B, E, E2> Contributions<HCons<B, E>, E2> {
-    /// Forgets the last label and its contributions.
+    /// Removes the last label and its contributions.
     pub fn shrink(mut self) -> Contributions<E, E2> {
         let labels = super::env::size(self.labels.0 - 1);
         self.map.remove(&labels.0);

@@ -1,4 +1,5 @@
-//! Typed De Bruijn indices, thinnings, sizes of environments, and tables with one entry per variable.
+//! Typed De Bruijn indices, thinnings, sizes of environments, and tables with one entry per variable (see the glossary
+//! of the book: De Bruijn index, environment, thinning).
 
 use super::names::{Equal, Guard, Inv, S, X, Y};
 use super::thin::{List, Th, Th2};
@@ -28,19 +29,19 @@ impl<E, T> Idx<E, T> {
     pub fn ty(&self) -> &Ty<T> {
         &self.1
     }
-    /// The De Bruijn index: how many variables were bound after this one.
+    /// The De Bruijn index: the number of variables that were bound after this one.
     pub fn depth(&self) -> usize {
         self.0 as usize
     }
-    /// The same variable under an equal type.
+    /// The same variable with an equal type.
     pub fn cast<U>(&self, _: Equal<T, U>) -> Idx<E, U> {
         self.relabel()
     }
-    /// The same variable under an equal environment.
+    /// The same variable in an equal environment.
     pub fn cast_env<F>(&self, _: Equal<E, F>) -> Idx<F, T> {
         self.relabel()
     }
-    /// Whether two variables are the same one; then their types are equal.
+    /// Whether two variables are the same. If they are, returns the proof that their types are equal.
     pub fn same<U>(&self, other: &Idx<E, U>) -> Option<Equal<T, U>> {
         (self.0 == other.0).then(Equal::axiom)
     }
@@ -52,7 +53,7 @@ impl<E, T> Idx<HCons<T, E>, T> {
     }
 }
 impl<B, E, T> Idx<HCons<B, E>, T> {
-    /// A variable of `E`, seen below one more binder.
+    /// A variable of `E`, seen from below one more binder.
     pub fn succ(i: &Idx<E, T>) -> Self {
         idx(i.0 + 1, i.1.clone())
     }
@@ -71,13 +72,13 @@ impl<E, E2> Clone for Ren<E, E2> {
     }
 }
 impl<E> Ren<E, E> {
-    /// Every variable stays.
+    /// The identity: every variable stays.
     pub fn id() -> Self {
         ren(Th::Id)
     }
 }
 impl<B, E> Ren<E, HCons<B, E>> {
-    /// Below one more binder.
+    /// The embedding into an environment with one more variable.
     pub fn shift() -> Self {
         ren(Th::shift(1))
     }
@@ -89,33 +90,33 @@ impl<E> Ren<HNil, E> {
     }
 }
 impl<E, E2> Ren<E, E2> {
-    /// The same embedding under a binder of both environments.
+    /// The same embedding below a binder in both environments.
     pub fn lift<B>(&self) -> Ren<HCons<B, E>, HCons<B, E2>> {
         ren(self.0.lift(1))
     }
-    /// First `self`, then `next`.
+    /// The composition: first `self`, then `next`.
     pub fn then<E3>(&self, next: &Ren<E2, E3>) -> Ren<E, E3> {
         ren(self.0.then(&next.0))
     }
-    /// Equal environments.
+    /// Replaces both environments by equal ones.
     pub fn cast<F, F2>(&self, _: Equal<E, F>, _: Equal<E2, F2>) -> Ren<F, F2> {
         ren(self.0.clone())
     }
-    /// An equal target.
+    /// Replaces the target by an equal environment.
     pub fn to<F2>(&self, _: Equal<E2, F2>) -> Ren<E, F2> {
         ren(self.0.clone())
     }
-    /// One more variable in the target, which is renamed by `q`.
+    /// Adds one variable to the target and names the result by `q`.
     pub fn up<B, F2>(&self, q: Equal<HCons<B, E2>, F2>) -> Ren<E, F2> {
         self.then(&Ren::shift()).to(q)
     }
-    /// Where a variable goes.
+    /// The image of a variable.
     pub fn at<T>(&self, i: &Idx<E, T>) -> Idx<E2, T> {
         idx(self.0.at(i.0), i.1.clone())
     }
 }
 
-/// How many variables an environment has.
+/// The number of variables of an environment.
 pub struct Size<E>(pub(in crate::ast) u32, Inv<E>);
 
 impl<E> Clone for Size<E> {
@@ -139,7 +140,7 @@ impl<E> Size<E> {
     pub fn push<B>(self) -> Size<HCons<B, E>> {
         size(self.0 + 1)
     }
-    /// An equal environment.
+    /// Replaces the environment by an equal one.
     pub fn cast<F>(self, _: Equal<E, F>) -> Size<F> {
         size(self.0)
     }
@@ -150,11 +151,11 @@ impl<E> Size<E> {
 }
 
 pub(in crate::ast) mod seal {
-    /// Only this module can convert to and from erased entries.
+    /// A key that only this module can make. It allows conversions from and to erased entries.
     pub struct Key(pub(super) ());
-    /// Families of the trusted module.
+    /// Families that this module defines.
     pub trait Family {}
-    /// Relabellings of families that the trusted module knows to be right.
+    /// Relabellings of families that are proved in this module.
     pub trait Move<E, E2> {}
 }
 pub(in crate::ast) use seal::Key;
@@ -163,8 +164,8 @@ pub(in crate::ast) const fn key() -> Key {
     Key(())
 }
 
-/// Type constructors that can be the entries of a table. Sealed: all instances are in the trusted module, since `raw` and
-/// `unraw` forget and restore the index.
+/// Type constructors for the entries of a table (type families). The trait is sealed: all implementations are in the
+/// trusted module, because `raw` and `unraw` forget and restore the type parameter.
 pub trait Fam: seal::Family {
     /// The entry for a variable of type `T`.
     type At<T>: Clone;
@@ -177,14 +178,15 @@ pub trait Fam: seal::Family {
     fn unraw<T>(r: &Self::Raw, th: &Th2, _: Key) -> Self::At<T>;
 }
 
-/// Families whose entries live in an environment and can be weakened there. Sealed by itself, since `To` relabels: whoever could
-/// implement it for a family of this module and a type of his own would choose the types of its entries.
+/// Families whose entries live in an environment and can be weakened there. The trait has its own seal, because `To`
+/// relabels: a foreign implementation, for a family of this module and a foreign type, could choose arbitrary types for
+/// the entries.
 pub trait Weaken<E, E2>: Fam + seal::Move<E, E2> {
     /// The family over the larger environment.
     type To: Fam<Raw = Self::Raw>;
 }
 
-/// The family that has the same type everywhere.
+/// The constant family: the same type for every variable.
 pub struct ConstF<K>(PhantomData<K>);
 impl<K> seal::Family for ConstF<K> {}
 impl<K: Clone> Fam for ConstF<K> {
@@ -198,10 +200,10 @@ impl<K: Clone> Fam for ConstF<K> {
         r.clone()
     }
 }
-/// No information but the environment itself.
+/// The family without information: only the environment counts.
 pub type UnitF = ConstF<()>;
 
-/// Variables of another environment.
+/// The family of variables of another environment.
 pub struct IdxF<E>(PhantomData<E>);
 impl<E> seal::Family for IdxF<E> {}
 impl<E, E2> seal::Move<E, E2> for IdxF<E> {}
@@ -220,7 +222,7 @@ impl<E, E2> Weaken<E, E2> for IdxF<E> {
     type To = IdxF<E2>;
 }
 
-/// One entry `F::At<T>` for every variable `T` of the environment `E`.
+/// A table with one entry `F::At<T>` for every variable `T` of the environment `E`.
 pub struct Env<F: Fam, E> {
     items: List<(F::Raw, RawTy)>,
     ph: Inv<E>,
@@ -236,13 +238,13 @@ impl<F: Fam, E> Clone for Env<F, E> {
     }
 }
 impl<F: Fam> Env<F, HNil> {
-    /// The table of no variables.
+    /// The empty table.
     pub fn empty() -> Self {
         env(List::new())
     }
 }
 
-/// A table taken apart.
+/// The view of a table.
 pub enum EnvView<'n, F: Fam, E> {
     /// No variables.
     Nil(Equal<E, HNil>),
@@ -251,32 +253,32 @@ pub enum EnvView<'n, F: Fam, E> {
 }
 
 impl<F: Fam, E> Env<F, E> {
-    /// An equal environment.
+    /// Replaces the environment by an equal one.
     pub fn cast_env<E2>(&self, _: Equal<E, E2>) -> Env<F, E2> {
         env(self.items.clone())
     }
-    /// Moves all entries to a larger environment, in O(1): suspended until an entry is read.
+    /// Weakens all entries to a larger environment, in O(1): the thinning is suspended until an entry is read.
     pub fn weaken<D, D2>(&self, r: &Ren<D, D2>) -> Env<F::To, E>
     where
         F: Weaken<D, D2>,
     {
         env(self.items.thin(&Th2 { e: r.0.clone(), a: Th::Id }))
     }
-    /// The entries in an equal environment.
+    /// Replaces the environment of the entries by an equal one.
     pub fn recast<D, D2>(&self, _: Equal<D, D2>) -> Env<F::To, E>
     where
         F: Weaken<D, D2>,
     {
         env(self.items.clone())
     }
-    /// Equal environments of the table and of its entries.
+    /// Replaces the environments of the table and of its entries by equal ones.
     pub fn cast_all<E2, D, D2>(&self, _: Equal<E, E2>, _: Equal<D, D2>) -> Env<F::To, E2>
     where
         F: Weaken<D, D2>,
     {
         env(self.items.clone())
     }
-    /// A table with one more variable.
+    /// Adds a variable.
     pub fn push<B>(&self, x: &F::At<B>, t: &Ty<B>) -> Env<F, HCons<B, E>> {
         env(self.items.push((F::raw(x, key()), t.0.clone())))
     }
@@ -285,17 +287,17 @@ impl<F: Fam, E> Env<F, E> {
         let ((x, _), th) = self.items.get(i.0 as usize);
         F::unraw(&x, &th, key())
     }
-    /// How many variables there are.
+    /// The number of variables.
     pub fn size(&self) -> Size<E> {
         size(self.items.len() as u32)
     }
-    /// The variable before which `level` others were bound, in O(log n).
+    /// The variable with De Bruijn level `level`, in O(log n).
     pub fn variable<'n>(&self, level: usize, _: Guard<'n>) -> Option<Idx<E, X<'n>>> {
         let depth = self.items.len().checked_sub(level + 1)?;
         let ((_, t), _) = self.items.get(depth);
         Some(idx(depth as u32, ty(t)))
     }
-    /// The types of the variables, the one bound last first.
+    /// The types of the variables; the variable bound last comes first.
     pub(in crate::ast) fn raw_types(&self) -> Vec<RawTy> {
         let mut types = vec![];
         let mut rest = self.items.clone();
@@ -314,7 +316,7 @@ impl<F: Fam, E> Env<F, E> {
     }
 }
 impl<E> Env<IdxF<E>, E> {
-    /// Every variable stands for itself.
+    /// The identity: every variable stands for itself.
     pub fn identity<F: Fam>(like: &Env<F, E>) -> Self {
         let types = like.raw_types();
         let n = types.len();
@@ -322,7 +324,7 @@ impl<E> Env<IdxF<E>, E> {
     }
 }
 
-/// A variable of some type.
+/// A variable whose type is hidden.
 pub struct SomeIdx<E>(Idx<E, S>);
 impl<E> Clone for SomeIdx<E> {
     fn clone(&self) -> Self {
@@ -330,11 +332,11 @@ impl<E> Clone for SomeIdx<E> {
     }
 }
 impl<E> SomeIdx<E> {
-    /// Forgets the type.
+    /// Hides the type.
     pub fn new<T>(i: &Idx<E, T>) -> Self {
         SomeIdx(i.relabel())
     }
-    /// Names the type.
+    /// Gives the hidden type a name.
     pub fn open<'n>(&self, _: Guard<'n>) -> Idx<E, X<'n>> {
         self.0.relabel()
     }

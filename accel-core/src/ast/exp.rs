@@ -10,7 +10,7 @@ use frunk::{HCons, HNil};
 use std::marker::PhantomData;
 use std::panic::Location;
 
-/// Where the user wrote an operation, if known.
+/// The place in the user's source where an operation was written, if known.
 pub type Src = Option<&'static Location<'static>>;
 
 /// A scalar expression: a handle of a node and suspended thinnings, which `view` pushes down one level.
@@ -40,35 +40,36 @@ pub(in crate::ast) enum Node {
     Shape(Idx<S, S>),
 }
 
-/// An expression taken apart. Names: `X` the first argument's type, `Y` the second's or an extended environment.
+/// The view of an expression. Names: `X` is the type of the first argument; `Y` is the type of the second argument, or
+/// an extended environment.
 pub enum ExpView<'n, E, A, T> {
     /// A constant.
     Const(Value<T>),
     /// A variable.
     Var(Idx<E, T>),
-    /// A local definition and the expression below it.
+    /// A local definition and the expression in its scope.
     Let(Exp<E, A, X<'n>>, Exp<Y<'n>, A, T>, Equal<Y<'n>, HCons<X<'n>, E>>),
     /// A loop: condition and body below the state variable, and the initial state.
     While(WhileView<'n, E, A, T>),
-    /// Everything that binds no variable.
+    /// All forms that bind no variable.
     Op(ExpOp<'n, E, A, T>),
 }
 
 /// `while cond(x) { x = body(x) }` from `init`.
 pub struct WhileView<'n, E, A, T> {
-    /// Whether to go on.
+    /// The condition: whether to continue.
     pub cond: Exp<Y<'n>, A, bool>,
     /// The next state.
     pub body: Exp<Y<'n>, A, T>,
-    /// The first state.
+    /// The initial state.
     pub init: Exp<E, A, T>,
     /// `Y` is the environment with the state.
     pub eq: Equal<Y<'n>, HCons<T, E>>,
-    /// Where it was written.
+    /// The place in the user's source.
     pub at: Src,
 }
 
-/// Operations without binders.
+/// Operations that bind no variable.
 pub enum ExpOp<'n, E, A, T> {
     /// A pair.
     Pair(Exp<E, A, X<'n>>, Exp<E, A, Y<'n>>, Equal<T, (X<'n>, Y<'n>)>),
@@ -88,7 +89,7 @@ pub enum ExpOp<'n, E, A, T> {
     Shape(Idx<A, X<'n>>, Equal<X<'n>, Arr<T, Y<'n>>>),
 }
 
-/// A change of both environments that is applied to the parts of an operation.
+/// A mapping to other environments, applied to the parts of an operation.
 pub trait ExpMap<E, A, E2, A2> {
     /// Sub-expressions.
     fn exp<T>(&mut self, e: &Exp<E, A, T>) -> Exp<E2, A2, T>;
@@ -117,28 +118,28 @@ impl<E, A, T> Exp<E, A, T> {
         let th = Th2 { e: self.th.e.clone(), a: self.th.a.then(t) };
         Exp { node: self.node.clone(), th, ty: self.ty.relabel(), ph: PhantomData }
     }
-    /// The expression in a larger scalar environment, in O(1).
+    /// Weakens to a larger scalar environment, in O(1).
     pub fn weaken<E2>(&self, r: &Ren<E, E2>) -> Exp<E2, A, T> {
         let th = Th2 { e: self.th.e.then(&r.0), a: self.th.a.clone() };
         Exp { node: self.node.clone(), th, ty: self.ty.clone(), ph: PhantomData }
     }
-    /// The expression in a larger array environment, in O(1).
+    /// Weakens to a larger array environment, in O(1).
     pub fn aweaken<A2>(&self, r: &Ren<A, A2>) -> Exp<E, A2, T> {
         self.athin(&r.0)
     }
-    /// An equal type.
+    /// Replaces the type by an equal one.
     pub fn cast<U>(&self, _: Equal<T, U>) -> Exp<E, A, U> {
         self.relabel()
     }
-    /// An equal scalar environment.
+    /// Replaces the scalar environment by an equal one.
     pub fn cast_env<F>(&self, _: Equal<E, F>) -> Exp<F, A, T> {
         self.relabel()
     }
-    /// An equal array environment.
+    /// Replaces the array environment by an equal one.
     pub fn cast_aenv<B>(&self, _: Equal<A, B>) -> Exp<E, B, T> {
         self.relabel()
     }
-    /// Equal indices.
+    /// Replaces all type parameters by equal ones.
     pub fn cast_all<F, B, U>(&self, _: Equal<E, F>, _: Equal<A, B>, _: Equal<T, U>) -> Exp<F, B, U> {
         self.relabel()
     }
@@ -182,7 +183,7 @@ impl<E, A, T> Exp<E, A, T> {
     pub fn shape<U>(a: &Idx<A, Arr<T, U>>) -> Self {
         exp(Node::Shape(a.relabel()), a.1.sh_elt().0.ty())
     }
-    /// An operation of type `ty` put together again.
+    /// Builds an operation of type `ty` from its parts.
     pub fn op(op: &ExpOp<'_, E, A, T>, ty: &Ty<T>) -> Self {
         let node = match op {
             ExpOp::Pair(a, b, _) => Node::Pair(a.relabel(), b.relabel()),
@@ -237,14 +238,14 @@ impl<E, A, P, Q> Exp<E, A, (P, Q)> {
     pub fn pair(a: &Exp<E, A, P>, b: &Exp<E, A, Q>) -> Self {
         exp(Node::Pair(a.relabel(), b.relabel()), Ty::pair(&a.ty, &b.ty))
     }
-    /// The first component; of a visible pair the component itself.
+    /// The first component. If the pair is visible, this is the component itself.
     pub fn fst(&self) -> Exp<E, A, P> {
         match self.node.get() {
             Node::Pair(a, _) => a.thin(&self.th),
             _ => exp(Node::Fst(self.relabel()), self.ty.parts().0),
         }
     }
-    /// The second component; of a visible pair the component itself.
+    /// The second component. If the pair is visible, this is the component itself.
     pub fn snd(&self) -> Exp<E, A, Q> {
         match self.node.get() {
             Node::Pair(_, b) => b.thin(&self.th),
@@ -254,7 +255,7 @@ impl<E, A, P, Q> Exp<E, A, (P, Q)> {
 }
 
 impl<'n, E, A, T> ExpOp<'n, E, A, T> {
-    /// The same operation on changed parts.
+    /// The same operation with mapped parts.
     pub fn map<E2, A2>(&self, m: &mut impl ExpMap<E, A, E2, A2>) -> ExpOp<'n, E2, A2, T> {
         match self {
             ExpOp::Pair(a, b, q) => {
@@ -298,13 +299,13 @@ impl<E, A> Fam for ExpF<E, A> {
 impl<E, E2, A> Weaken<E, E2> for ExpF<E, A> {
     type To = ExpF<E2, A>;
 }
-/// An expression without indices.
+/// An expression without type parameters.
 #[derive(Clone)]
 pub struct ErasedExp(Ex);
 
 /// A function of one argument.
 pub struct Fun1<A, P, R>(pub Exp<HCons<P, HNil>, A, R>);
-/// A function of two arguments; the second is bound last.
+/// A function of two arguments; the second one is bound last.
 pub struct Fun2<A, P, Q, R>(pub Exp<HCons<Q, HCons<P, HNil>>, A, R>);
 
 impl<A, P, R> Clone for Fun1<A, P, R> {
@@ -324,15 +325,15 @@ impl<A, P, R> Fun1<A, P, R> {
     pub(in crate::ast) fn athin<A2, P2, R2>(&self, t: &Th) -> Fun1<A2, P2, R2> {
         Fun1(self.0.athin(t))
     }
-    /// The function in a larger array environment.
+    /// Weakens to a larger array environment.
     pub fn aweaken<A2>(&self, r: &Ren<A, A2>) -> Fun1<A2, P, R> {
         Fun1(self.0.aweaken(r))
     }
-    /// Equal argument and result types.
+    /// Replaces the argument and result types by equal ones.
     pub fn cast<P2, R2>(&self, _: Equal<P, P2>, _: Equal<R, R2>) -> Fun1<A, P2, R2> {
         self.relabel()
     }
-    /// An equal array environment.
+    /// Replaces the array environment by an equal one.
     pub fn cast_aenv<A2>(&self, _: Equal<A, A2>) -> Fun1<A2, P, R> {
         self.relabel()
     }
@@ -344,15 +345,15 @@ impl<A, P, Q, R> Fun2<A, P, Q, R> {
     pub(in crate::ast) fn athin<A2, P2, Q2, R2>(&self, t: &Th) -> Fun2<A2, P2, Q2, R2> {
         Fun2(self.0.athin(t))
     }
-    /// The function in a larger array environment.
+    /// Weakens to a larger array environment.
     pub fn aweaken<A2>(&self, r: &Ren<A, A2>) -> Fun2<A2, P, Q, R> {
         Fun2(self.0.aweaken(r))
     }
-    /// Equal argument and result types.
+    /// Replaces the argument and result types by equal ones.
     pub fn cast<P2, Q2, R2>(&self, _: Equal<P, P2>, _: Equal<Q, Q2>, _: Equal<R, R2>) -> Fun2<A, P2, Q2, R2> {
         self.relabel()
     }
-    /// An equal array environment.
+    /// Replaces the array environment by an equal one.
     pub fn cast_aenv<A2>(&self, _: Equal<A, A2>) -> Fun2<A2, P, Q, R> {
         self.relabel()
     }

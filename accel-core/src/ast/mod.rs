@@ -1,32 +1,35 @@
-//! The typed syntax tree.
+//! The typed syntax tree: array computations, scalar expressions and their type parameters.
 //!
-//! This is the trusted module, in the style of an LCF kernel: terms carry phantom type indices over private erased nodes.
-//! Private fields, equality axioms and relabelling live here and nowhere else; every transformation is written outside, against
-//! typed constructors and `view`, and is checked by rustc. See NOTE \[Names\], NOTE \[Suspended thinnings\], NOTE
-//! \[Telescopes\].
+//! This is the trusted module, in the style of an LCF kernel: terms are erased nodes with phantom type parameters.
+//! Private fields, equality axioms and relabelling exist only here. Every transformation is written outside, with typed
+//! constructors and `view`, and rustc checks it. See NOTE \[Names\], NOTE \[Suspended thinnings\], NOTE \[Telescopes\],
+//! and the glossary of the book: environment, thinning, telescope, witness.
 //!
-//! NOTE \[What the kernel guarantees\]: whoever writes safe Rust outside of this module, in this crate or in another one, can make only
-//! terms that have the types of their indices.
+//! NOTE \[What the kernel guarantees\]: safe Rust outside of this module, in this crate or in another one, can build
+//! only terms that have the types of their type parameters.
 //!
 //! - *Types.* `Equal<A, B>` exists only where `A` and `B` stand for the same type. A variable `Idx<E, T>` is in scope in `E` and has type
 //!   `T`; the run-time types `Ty<T>` of one `T` are all equal, those of different types differ.
-//! - *Kinds.* A `Ty<Arr<Sh, T>>` has a shape and elements. An expression without free scalar variables has an element type, an array
-//!   computation without free variables has arrays as its type, and so do argument and result of every `Program`. Open terms over
-//!   variables of another kind can be written down (a variable of array type in scalar code, say), but nothing closes them: every binder
-//!   takes its type from a term, from the elements or the shape of an array, or from a [`ShapeTy`] or [`ArraysTy`], the proofs that
-//!   constructors ask for where a type comes from elsewhere. A `Ty` of a pair of an element and an array can be made; no closed term has it.
-//! - *To whom.* Authors of passes, here and in foreign crates: a pass that compiles keeps types, scopes and kinds. That it also keeps the
-//!   *meaning* is not guaranteed, nor that it ends. Users of the surface write untyped graphs; `elaborate` decides at run time whether a
-//!   graph has a type and reports an error otherwise, and what it returns is typed by the same constructors. Values of programs
-//!   are no concern of this module: extents and indices are checked where programs run.
-//! - *What is believed.* rustc, in safe code, and that the axioms of this module hold. Equations may make a name stand for an infinite type
-//!   (`name` takes any type, also one that mentions the name itself): in infinite types all axioms hold as well. All code that says
-//!   `axiom`, `relabel`, or builds an erased node is in this folder, and its visibility ends here. The traits that lead to such code
-//!   ([`Repr`] and its kinds, [`Fam`], [`Weaken`], `ScalarElt`) are sealed for themselves and for pairs and arrays of foreign types;
-//!   [`ExpMap`], [`AccMap`] and [`ExpTransform`] are for everybody: they get and give typed terms only.
-//! - *How it is tested.* `tests/compile-fail` has the known attacks (`forged_*`, `kind_*`) and mutants of right passes, which
-//!   rustc rejects. [`lint()`](fn@lint) recomputes types, scopes and kinds of all nodes after every pass in debug builds, and its own tests
-//!   break a node for each of its checks.
+//! - *Kinds.* A `Ty<Arr<Sh, T>>` has a shape type and an element type. An expression without free scalar variables has
+//!   an element type. An array computation without free variables has an array type, and so do the argument and the
+//!   result of every `Program`. Open terms over variables of another kind can be written (a variable of array type in
+//!   scalar code, say), but nothing can close them: every binder takes its type from a term, from the elements or the
+//!   shape of an array, or from a [`ShapeTy`] or [`ArraysTy`], the proofs that constructors require where a type comes
+//!   from elsewhere. A `Ty` of a pair of an element and an array can be made, but no closed term has this type.
+//! - *To whom.* Authors of passes, in this crate and in others: a pass that compiles preserves types, scopes and kinds.
+//!   The kernel does not guarantee that a pass preserves the *meaning* of a program, nor that it terminates. Users of
+//!   the surface write untyped graphs. `elaborate` decides at run time whether a graph has a type and reports an error
+//!   otherwise; it returns a tree built with the same typed constructors. This module does not check the values of
+//!   programs: extents and indices are checked where programs run.
+//! - *What is trusted.* rustc for safe Rust, and the axioms of this module. Equations may make a name stand for an
+//!   infinite type (`name` takes any type, even one that mentions the name itself): all axioms also hold for infinite
+//!   types. All code that says `axiom` or `relabel`, or builds an erased node, is in this folder and is not visible
+//!   outside. The traits that lead to such code ([`Repr`] and its kinds, [`Fam`], [`Weaken`], `ScalarElt`) are sealed,
+//!   also for pairs and arrays of foreign types. [`ExpMap`], [`AccMap`] and [`ExpTransform`] are open to everybody:
+//!   they take and return only typed terms.
+//! - *How it is tested.* `tests/compile-fail` contains the known attacks (`forged_*`, `kind_*`) and mutants of correct
+//!   passes; rustc rejects all of them. [`lint()`](fn@lint) recomputes types, scopes and kinds of all nodes after every
+//!   pass in debug builds. Its own tests break one node for each of its checks.
 
 pub mod acc;
 pub mod adjoint;

@@ -1,9 +1,9 @@
-//! Names for types that are only known to exist, and equality of types.
+//! Names (type parameters for types that are only known to exist) and equality witnesses.
 //!
-//! NOTE \[Names\]: Rust has no existential types in data. A *name* is a phantom type whose invariant lifetime is generative:
-//! `fresh1(|n| ..)` hands out a lifetime that equals no other, so that `X<'n>` can stand for one unknown type. Lifetimes are
-//! erased before code is generated, hence a pass that recurses over ever new names is compiled once. An equation
-//! [`Equal`]`<X<'n>, HCons<B, E>>` connects a name with its meaning; [`name`] gives any type a name.
+//! NOTE \[Names\]: Rust has no existential types in data. A *name* is a phantom type with an invariant, generative
+//! lifetime: `fresh1(|n| ..)` provides a lifetime that is equal to no other one, so `X<'n>` can stand for one unknown
+//! type. Lifetimes are erased before code generation, so a pass that recurses over ever new names is compiled only
+//! once. An equation [`Equal`]`<X<'n>, HCons<B, E>>` connects a name with its meaning. [`name`] gives any type a name.
 
 use super::ty::Arr;
 use frunk::HCons;
@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 /// Invariant in `T`, and `Send + Sync`.
 pub(in crate::ast) type Inv<T> = PhantomData<fn(T) -> T>;
 
-/// A type-level name: distinct for every lifetime `'n` and tag `K`.
+/// A type-level name. Names differ for each lifetime `'n` and each tag `K`.
 pub struct Name<'n, const K: u8>(PhantomData<fn(&'n ()) -> &'n ()>);
 /// The first name of a scope.
 pub type X<'n> = Name<'n, 0>;
@@ -22,10 +22,10 @@ pub type Y<'n> = Name<'n, 1>;
 pub type Z<'n> = Name<'n, 2>;
 /// The fourth name of a scope.
 pub type W<'n> = Name<'n, 3>;
-/// The erased index; never handed out.
+/// The erased type parameter; it is never handed out.
 pub(in crate::ast) type S = Name<'static, 255>;
 
-/// The right to use a name once.
+/// The permission to use a name once.
 pub struct Guard<'n>(PhantomData<fn(&'n ()) -> &'n ()>);
 
 macro_rules! fresh {
@@ -49,7 +49,7 @@ fresh! {
     fresh12: 'a 'b 'c 'd 'e 'f 'g 'h 'i 'j 'k 'l;
 }
 
-/// The fact that the types `A` and `B` are the same.
+/// A witness that the types `A` and `B` are the same.
 pub struct Equal<A, B>(Inv<(A, B)>);
 
 impl<A, B> Clone for Equal<A, B> {
@@ -99,7 +99,7 @@ impl<A, B, C, D> Equal<Arr<A, B>, Arr<C, D>> {
     }
 }
 
-/// Names any type, also one that mentions shorter-lived names, by a name of an outer scope.
+/// Gives any type a name of an outer scope, even a type that mentions names with shorter lifetimes.
 pub fn name<'n, T>(_: Guard<'n>) -> Equal<T, X<'n>> {
     Equal::axiom()
 }

@@ -1,4 +1,4 @@
-//! The primitive functions, typed: each carries the witness that its argument and result types fit.
+//! Typed primitive functions: each one carries the witness that its argument and result types match.
 
 use super::names::{Equal, S};
 use super::ty::{FloatTy, IntTy, NumTy, ScalarTy, Ty};
@@ -10,7 +10,7 @@ pub enum Prim1<A, R> {
     Num(Num1, NumTy<A>, Equal<A, R>),
     /// On floating-point numbers.
     Float(Float1, FloatTy<A>, Equal<A, R>),
-    /// Questions about floating-point numbers.
+    /// Predicates of floating-point numbers.
     Test(FloatTest, FloatTy<A>, Equal<R, bool>),
     /// On integers.
     Int(Int1, IntTy<A>, Equal<A, R>),
@@ -69,7 +69,8 @@ impl<A, R> Prim1<A, R> {
             Prim1::Cast(_, t) => Op1::Cast(t.scalar()),
         }
     }
-    /// The typed function for an untyped one on argument type `t`, with any result type; `None` where it is not defined.
+    /// Gives an untyped function its type, for arguments of type `t` and any result type; `None` if it is not defined
+    /// on `t`.
     pub fn check(op: Op1, t: &Ty<A>, r: &Ty<R>) -> Option<Self> {
         let s = ScalarTy::of(t)?;
         Some(match op {
@@ -113,7 +114,7 @@ impl<A, R> Prim2<A, R> {
             Prim2::Logic(o, ..) => Op2::Logic(o),
         }
     }
-    /// The typed function for an untyped one on argument type `t`; `None` where it is not defined.
+    /// Gives an untyped function its type, for arguments of type `t`; `None` if it is not defined on `t`.
     pub fn check(op: Op2, t: &Ty<A>, r: &Ty<R>) -> Option<Self> {
         let s = ScalarTy::of(t)?;
         Some(match op {
@@ -135,7 +136,7 @@ impl<A, R> Prim2<A, R> {
     }
 }
 
-/// Primitive functions of erased types, as stored in nodes.
+/// Primitive functions with erased types, as nodes store them.
 pub(in crate::ast) type RawPrim1 = Prim1<S, S>;
-/// Primitive functions of erased types, as stored in nodes.
+/// Primitive functions with erased types, as nodes store them.
 pub(in crate::ast) type RawPrim2 = Prim2<S, S>;

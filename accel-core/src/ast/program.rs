@@ -1,4 +1,4 @@
-//! Closed array functions: what is differentiated, optimised and run.
+//! Programs: closed array functions, which are differentiated, optimised and run.
 
 use super::acc::{Ac, Acc};
 use super::names::{Guard, X};
@@ -13,7 +13,7 @@ pub struct Program {
     body: Ac,
 }
 
-/// A program whose types have names: the argument's type, and the body below the argument.
+/// A program whose types have names: the type of the argument, and the body in the scope of the argument.
 pub struct Opened<'p, 'r> {
     /// The type of the argument.
     pub arg: ArraysTy<X<'p>>,
@@ -24,13 +24,13 @@ pub struct Opened<'p, 'r> {
 }
 
 impl Program {
-    /// The function that computes `body` from an argument of type `arg`.
+    /// Makes the function that computes `body` from an argument of type `arg`.
     pub fn new<P, R>(arg: &ArraysTy<P>, body: &Acc<HCons<P, HNil>, R>) -> Self {
         Program { arg: arg.raw().clone(), body: body.relabel() }
     }
-    /// Names the types of argument and result.
+    /// Gives names to the types of the argument and of the result.
     pub fn open<'p, 'r>(&self, _: Guard<'p>, _: Guard<'r>) -> Opened<'p, 'r> {
-        // What computes arrays from arrays has the type of arrays.
+        // A computation whose only variable has an array type has an array type itself.
         let (arg, result) = (ArraysTy(ty(self.arg.clone())), ArraysTy(self.body.ty.relabel()));
         Opened { arg, result, body: self.body.relabel() }
     }

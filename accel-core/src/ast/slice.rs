@@ -1,4 +1,4 @@
-//! Which dimensions `replicate` adds and `slice` removes.
+//! Slice specifications: which dimensions `replicate` adds and `slice` removes.
 
 use super::names::{Equal, Guard, Inv, X, Y, Z};
 use super::ty::{ShapeTy, ty};
@@ -10,7 +10,8 @@ use std::sync::Arc;
 /// dimension of the large shape is either kept in the small one or fixed.
 pub struct SliceSpec<Slx, Small, Large>(Arc<[bool]>, Inv<(Slx, Small, Large)>);
 
-/// A specification taken apart, innermost dimension first: `X` fixed, `Y` small, `Z` large shape of the rest.
+/// The view of a specification, innermost dimension first. `X`, `Y` and `Z` are the fixed, small and large shape of the
+/// rest.
 pub enum SliceView<'n, Slx, Small, Large> {
     /// No dimension.
     Nil(Equal<Slx, ()>, Equal<Small, ()>, Equal<Large, ()>),
@@ -45,15 +46,15 @@ impl<Slx, Small, Large> SliceSpec<Slx, Small, Large> {
     pub(in crate::ast) fn relabel<L, S, G>(&self) -> SliceSpec<L, S, G> {
         spec(self.0.clone())
     }
-    /// One more innermost dimension, kept.
+    /// Adds a kept innermost dimension.
     pub fn keep(&self) -> SliceSpec<Slx, (Small, i64), (Large, i64)> {
         spec(self.0.iter().copied().chain([true]).collect())
     }
-    /// One more innermost dimension, fixed.
+    /// Adds a fixed innermost dimension.
     pub fn fix(&self) -> SliceSpec<(Slx, i64), Small, (Large, i64)> {
         spec(self.0.iter().copied().chain([false]).collect())
     }
-    /// For every dimension of the large shape, outermost first, whether it is kept.
+    /// For every dimension of the large shape, outermost first: whether it is kept.
     pub fn kept(&self) -> &[bool] {
         &self.0
     }
@@ -69,11 +70,11 @@ impl<Slx, Small, Large> SliceSpec<Slx, Small, Large> {
     pub fn large(&self) -> ShapeTy<Large> {
         shape(self.0.len())
     }
-    /// Equal shapes.
+    /// Replaces the shapes by equal ones.
     pub fn cast<L, S, G>(&self, _: Equal<Slx, L>, _: Equal<Small, S>, _: Equal<Large, G>) -> SliceSpec<L, S, G> {
         self.relabel()
     }
-    /// Takes the innermost dimension off.
+    /// Splits off the innermost dimension.
     pub fn view<'n>(&self, _: Guard<'n>) -> SliceView<'n, Slx, Small, Large> {
         match self.0.split_last() {
             None => SliceView::Nil(Equal::axiom(), Equal::axiom(), Equal::axiom()),
@@ -84,7 +85,7 @@ impl<Slx, Small, Large> SliceSpec<Slx, Small, Large> {
 }
 
 impl<'n> SliceSpec<X<'n>, Y<'n>, Z<'n>> {
-    /// The specification with the given kept dimensions, whose shapes get names.
+    /// The specification with the given kept dimensions; its shapes get names.
     pub fn from_kept(kept: &[bool], _: Guard<'n>) -> Self {
         spec(kept.into())
     }

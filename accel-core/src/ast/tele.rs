@@ -1,8 +1,10 @@
-//! Indexed lists: telescopes of local definitions, tuples of variables, index-adjoint tuples.
+//! Indexed lists: telescopes of local definitions, tuples of variables, and index-adjoint tuples (see the glossary of
+//! the book: telescope, index-adjoint tuple).
 //!
-//! NOTE \[Telescopes\]: a program transformation that computes an environment (the temporaries of a derivative, say) cannot
-//! name it beforehand. A telescope from `E` to `E2` is a stack of definitions that leads from one to the other; `E2` is a name
-//! chosen by the caller. Such recursive families live in the trusted module because their casts must be O(1).
+//! NOTE \[Telescopes\]: a transformation that computes an environment (the temporaries of a derivative, say) cannot
+//! write down this environment in advance. A telescope from `E` to `E2` is a stack of definitions that leads from one
+//! environment to the other; `E2` is a name that the caller chooses. Such recursive families belong to the trusted
+//! module because their casts must take constant time.
 
 use super::acc::{Ac, Acc};
 use super::env::{Idx, Ren, ren};
@@ -42,18 +44,18 @@ pub struct Tele<A, E, E2>(Stack<Ex>, Inv<(A, E, E2)>);
 /// Definitions of arrays that lead from the environment `A` to `A2`.
 pub struct ATele<A, A2>(Stack<Ac>, Inv<(A, A2)>);
 
-/// A telescope taken apart: `X` the environment before the last definition, `Y` its type.
+/// The view of a telescope. `X` is the environment before the last definition, and `Y` the type of this definition.
 pub enum TeleView<'n, A, E, E2> {
     /// No definition.
     Nil(Equal<E, E2>),
-    /// The definitions before the last one, and it.
+    /// The definitions before the last one, and the last one.
     Snoc(Tele<A, E, X<'n>>, Exp<X<'n>, A, Y<'n>>, Equal<E2, HCons<Y<'n>, X<'n>>>),
 }
-/// A telescope taken apart: `X` the environment before the last definition, `Y` its type.
+/// The view of a telescope. `X` is the environment before the last definition, and `Y` the type of this definition.
 pub enum ATeleView<'n, A, A2> {
     /// No definition.
     Nil(Equal<A, A2>),
-    /// The definitions before the last one, and it.
+    /// The definitions before the last one, and the last one.
     Snoc(ATele<A, X<'n>>, Acc<X<'n>, Y<'n>>, Equal<A2, HCons<Y<'n>, X<'n>>>),
 }
 
@@ -80,23 +82,23 @@ impl<A> ATele<A, A> {
     }
 }
 impl<A, E, E2> Tele<A, E, E2> {
-    /// The environment before, seen at the end.
+    /// The embedding of the first environment into the last one.
     pub fn embedding(&self) -> Ren<E, E2> {
         ren(Th::shift(self.0.len()))
     }
-    /// One more definition.
+    /// Adds a definition.
     pub fn snoc<B>(&self, rhs: &Exp<E2, A, B>) -> Tele<A, E, HCons<B, E2>> {
         Tele(self.0.push(rhs.relabel()), PhantomData)
     }
-    /// An equal final environment.
+    /// Replaces the final environment by an equal one.
     pub fn cast<E3>(&self, _: Equal<E2, E3>) -> Tele<A, E, E3> {
         Tele(self.0.clone(), PhantomData)
     }
-    /// Equal environments.
+    /// Replaces both environments by equal ones.
     pub fn cast_all<B, F, F2>(&self, _: Equal<A, B>, _: Equal<E, F>, _: Equal<E2, F2>) -> Tele<B, F, F2> {
         Tele(self.0.clone(), PhantomData)
     }
-    /// Takes the last definition off.
+    /// Splits off the last definition.
     pub fn view<'n>(&self, _: Guard<'n>) -> TeleView<'n, A, E, E2> {
         match self.0.split() {
             None => TeleView::Nil(Equal::axiom()),
@@ -105,23 +107,23 @@ impl<A, E, E2> Tele<A, E, E2> {
     }
 }
 impl<A, A2> ATele<A, A2> {
-    /// The environment before, seen at the end.
+    /// The embedding of the first environment into the last one.
     pub fn embedding(&self) -> Ren<A, A2> {
         ren(Th::shift(self.0.len()))
     }
-    /// One more definition.
+    /// Adds a definition.
     pub fn snoc<B>(&self, rhs: &Acc<A2, B>) -> ATele<A, HCons<B, A2>> {
         ATele(self.0.push(rhs.relabel()), PhantomData)
     }
-    /// An equal final environment.
+    /// Replaces the final environment by an equal one.
     pub fn cast<A3>(&self, _: Equal<A2, A3>) -> ATele<A, A3> {
         ATele(self.0.clone(), PhantomData)
     }
-    /// Equal environments.
+    /// Replaces both environments by equal ones.
     pub fn cast_all<F, F2>(&self, _: Equal<A, F>, _: Equal<A2, F2>) -> ATele<F, F2> {
         ATele(self.0.clone(), PhantomData)
     }
-    /// Takes the last definition off.
+    /// Splits off the last definition.
     pub fn view<'n>(&self, _: Guard<'n>) -> ATeleView<'n, A, A2> {
         match self.0.split() {
             None => ATeleView::Nil(Equal::axiom()),
@@ -132,11 +134,11 @@ impl<A, A2> ATele<A, A2> {
 
 /// Some variables of `E`, and the left-nested tuple type `T` of their tangents: `()` for none, `(T', Tan<V>)` for one more.
 pub struct VarTuple<E, T>(Stack<Idx<S, S>>, Inv<(E, T)>);
-/// A tuple of variables taken apart: `X` the rest of the tuple type, `Y` the type of the last variable.
+/// The view of a tuple of variables. `X` is the rest of the tuple type, and `Y` the type of the last variable.
 pub enum VarTupleView<'n, E, T> {
     /// No variable.
     Nil(Equal<T, ()>),
-    /// The variables before the last one, and it.
+    /// The variables before the last one, and the last one.
     Snoc(VarTuple<E, X<'n>>, Idx<E, Y<'n>>, Equal<T, (X<'n>, Tan<Y<'n>>)>),
 }
 impl<E, T> Clone for VarTuple<E, T> {
@@ -151,15 +153,15 @@ impl<E> VarTuple<E, ()> {
     }
 }
 impl<E, T> VarTuple<E, T> {
-    /// One more variable.
+    /// Adds a variable.
     pub fn snoc<V>(&self, i: &Idx<E, V>) -> VarTuple<E, (T, Tan<V>)> {
         VarTuple(self.0.push(i.relabel()), PhantomData)
     }
-    /// An equal tuple type.
+    /// Replaces the tuple type by an equal one.
     pub fn cast<U>(&self, _: Equal<T, U>) -> VarTuple<E, U> {
         VarTuple(self.0.clone(), PhantomData)
     }
-    /// Takes the last variable off.
+    /// Splits off the last variable.
     pub fn view<'n>(&self, _: Guard<'n>) -> VarTupleView<'n, E, T> {
         match self.0.split() {
             None => VarTupleView::Nil(Equal::axiom()),
@@ -168,14 +170,15 @@ impl<E, T> VarTuple<E, T> {
     }
 }
 
-/// The layout of an index-adjoint tuple (thesis section 3.4.1): `T` is a left-nested tuple with one entry
-/// (adjoint, (executed?, index)) per place where scalar code reads an array variable of `A`.
+/// The layout of an index-adjoint tuple (thesis section 3.4.1). `T` is a left-nested tuple with one entry (adjoint,
+/// (executed?, index)) for each place where scalar code reads an array variable of `A`.
 pub struct Sites<A, T>(Stack<(Idx<S, S>, Src)>, Inv<(A, T)>);
-/// Sites taken apart: `X` the rest of the tuple type, `Y` and `Z` the shape and element of the array read last.
+/// The view of the sites. `X` is the rest of the tuple type; `Y` and `Z` are the shape and the element type of the
+/// array read last.
 pub enum SitesView<'n, A, T> {
     /// No site.
     Nil(Equal<T, ()>),
-    /// The sites before the last one, its array, and where it was written.
+    /// The sites before the last one, the array of the last one, and its place in the user's source.
     Snoc(Sites<A, X<'n>>, Idx<A, Arr<Y<'n>, Z<'n>>>, Src, Equal<T, (X<'n>, (Tan<Z<'n>>, (bool, Y<'n>)))>),
 }
 impl<A, T> Clone for Sites<A, T> {
@@ -190,23 +193,23 @@ impl<A> Sites<A, ()> {
     }
 }
 impl<A, T> Sites<A, T> {
-    /// One more site.
+    /// Adds a site.
     pub fn snoc<Sh, V>(&self, i: &Idx<A, Arr<Sh, V>>, at: Src) -> Sites<A, (T, (Tan<V>, (bool, Sh)))> {
         Sites(self.0.push((i.relabel(), at)), PhantomData)
     }
-    /// An equal tuple type.
+    /// Replaces the tuple type by an equal one.
     pub fn cast<U>(&self, _: Equal<T, U>) -> Sites<A, U> {
         Sites(self.0.clone(), PhantomData)
     }
-    /// An equal array environment.
+    /// Replaces the array environment by an equal one.
     pub fn cast_aenv<B>(&self, _: Equal<A, B>) -> Sites<B, T> {
         Sites(self.0.clone(), PhantomData)
     }
-    /// Whether no array is read.
+    /// Whether there is no site: no array is read.
     pub fn is_empty(&self) -> bool {
         self.0.0.is_none()
     }
-    /// Takes the last site off.
+    /// Splits off the last site.
     pub fn view<'n>(&self, _: Guard<'n>) -> SitesView<'n, A, T> {
         match self.0.split() {
             None => SitesView::Nil(Equal::axiom()),

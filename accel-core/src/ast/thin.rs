@@ -1,10 +1,11 @@
-//! Untyped support of the trusted module: thinnings in normal form, persistent lists with suspended thinnings, and links
-//! whose drop never recurses.
+//! Untyped support of the trusted module: thinnings in normal form, persistent lists with suspended thinnings, and
+//! links whose drop does not recurse (see the glossary of the book: thinning).
 //!
-//! NOTE [Suspended thinnings]: weakening a term or a table is O(1): the handle composes the new thinning with the one it
-//! already carries, and looking inside pushes it down one level. A thinning is a sorted list of cuts `(from, by)`: the index
-//! `i` becomes `i` plus the sum of `by` over the cuts with `from <= i`. Extending an environment n times at its end is the one
-//! cut `(0, n)`, so composition stays O(1) in the common case.
+//! NOTE [Suspended thinnings]: weakening a term or a table takes constant time. The handle composes the new thinning
+//! with the one that it already carries, and `view` pushes it down one level. A thinning is a sorted list of cuts
+//! `(from, by)`: the index `i` becomes `i` plus the sum of `by` over all cuts with `from <= i`. Extending an
+//! environment n times at its end is the single cut `(0, n)`, so in the common case composition takes constant time,
+//! too.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -45,7 +46,7 @@ impl Th {
         self.cuts().iter().take_while(|(from, _)| *from <= i).fold(i, |r, (_, by)| r + by)
     }
 
-    /// The same map under `n` binders.
+    /// The same map below `n` binders.
     pub fn lift(&self, n: u32) -> Th {
         match self {
             Th::Id => Th::Id,
@@ -68,7 +69,7 @@ impl Th {
         from.max(x.saturating_sub(sum))
     }
 
-    /// First `self`, then `next`.
+    /// The composition: first `self`, then `next`.
     pub fn then(&self, next: &Th) -> Th {
         match (self, next) {
             (Th::Id, t) | (t, Th::Id) => t.clone(),
@@ -107,14 +108,14 @@ impl Th2 {
     pub fn then(&self, next: &Th2) -> Th2 {
         Th2 { e: self.e.then(&next.e), a: self.a.then(&next.a) }
     }
-    /// Under one binder of the expression environment.
+    /// The same pair below one binder of the expression environment.
     pub fn lift(&self) -> Th2 {
         Th2 { e: self.e.lift(1), a: self.a.clone() }
     }
 }
 
-/// A persistent random-access list (skew binary, Okasaki 1995); every edge carries a suspended thinning, so that the whole
-/// list is thinned in O(1).
+/// A persistent random-access list (skew binary, Okasaki 1995). Every edge carries a suspended thinning, so thinning
+/// the whole list takes constant time.
 pub(in crate::ast) struct List<R> {
     spine: Option<Arc<Spine<R>>>,
     th: Th2,
@@ -200,11 +201,11 @@ impl<R: Clone> List<R> {
     }
 }
 
-/// An owning pointer to a node; dropping a deep chain is a loop, not a recursion.
+/// An owning pointer to a node. Dropping a deep chain is a loop, not a recursion.
 pub(in crate::ast) struct Link<N: Send + Sync + 'static>(Option<Arc<N>>);
 
 thread_local! {
-    /// Nodes waiting to be dropped, and whether somebody is at it.
+    /// Nodes that wait to be dropped, and whether a loop is dropping them already.
     static GRAVES: RefCell<(bool, Vec<Arc<dyn Any + Send + Sync>>)> = const { RefCell::new((false, vec![])) };
 }
 
@@ -241,7 +242,7 @@ impl<N: Send + Sync> Drop for Link<N> {
     }
 }
 
-/// Recursive passes run inside `deep`: the stack grows on demand, so that long chains of lets do not overflow it.
+/// Runs a step of a recursive pass. The stack grows on demand, so long chains of lets do not overflow it.
 #[inline]
 pub fn deep<R>(f: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(256 << 10, 64 << 20, f)

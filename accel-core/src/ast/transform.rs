@@ -1,4 +1,4 @@
-//! Transformations of scalar functions that the front end applies without knowing them (gradients, above all).
+//! Transformations of scalar functions that the front end applies without knowing them, above all gradients.
 
 use super::env::{Env, UnitF};
 use super::exp::{Exp, Src};
@@ -7,14 +7,14 @@ use super::ty::Ty;
 use crate::error::Result;
 use frunk::HCons;
 
-/// Takes the body of a function of one argument to the body of another one in the same environments. It is generic in names
-/// only, so that it can be a trait object: all environments and types are names.
+/// Maps the body of a function of one argument to the body of another function in the same environments. The method is
+/// generic only in names, so the trait can be a trait object: all environments and types are names.
 pub trait ExpTransform: Send + Sync + std::fmt::Debug {
-    /// `env` lists the variables around the function, `p` is the type of its argument, `f` its body; `m` names the type of
-    /// the result.
+    /// `env` lists the variables around the function, `p` is the type of its argument, and `f` is its body. `m` names
+    /// the type of the result.
     ///
     /// # Errors
-    /// Whatever keeps the transformation from being done, with the operation and its source line.
+    /// Whatever prevents the transformation, with the operation and its source line.
     fn transform<'e, 'a, 'p, 'r, 'm>(
         &self,
         env: &Env<UnitF, X<'e>>,

@@ -1,4 +1,4 @@
-//! Type-level representation types and their run-time singletons.
+//! Representation types (at the level of Rust types) and their run-time singletons.
 
 use super::names::{Equal, Guard, Inv, X, Y};
 use super::thin::deep;
@@ -7,15 +7,16 @@ use crate::repr::{RawTy, ScalarType, Scalars};
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-/// The representation type of arrays with shape `Sh` and elements `T`; only an index, it has no values.
+/// The representation type of arrays with shape `Sh` and elements `T`. It is only used as a type parameter and has no
+/// values.
 pub struct Arr<Sh, T>(PhantomData<(Sh, T)>);
 
-/// Representation types: `()`, the scalars, pairs and [`Arr`]. Sealed, since a wrong `raw` would break the typing of trees; so are its kinds
-/// [`ElementRepr`], [`ShapeRepr`] and [`ArraysRepr`].
+/// Representation types: `()`, the scalars, pairs and [`Arr`]. The trait and its kinds [`ElementRepr`], [`ShapeRepr`]
+/// and [`ArraysRepr`] are sealed, because a wrong `raw` would break the typing of trees.
 pub trait Repr: seal::Sealed + 'static {
     /// The type as data.
     fn raw() -> RawTy;
-    /// Appends zeros of the scalars that an element of the type consists of, left to right. An array is no element.
+    /// Appends the zeros of all scalars of an element of the type, left to right. An array type is not an element type.
     fn zeros(out: &mut Scalars);
 }
 
@@ -84,7 +85,7 @@ impl<Sh: ShapeRepr, T: ElementRepr> Repr for Arr<Sh, T> {
     fn zeros(_: &mut Scalars) {}
 }
 
-/// The run-time representation of the type `T`: there is exactly one per type.
+/// The run-time representation of the type `T`. There is exactly one for each type.
 pub struct Ty<T>(pub(in crate::ast) RawTy, Inv<T>);
 
 impl<T> Clone for Ty<T> {
@@ -93,7 +94,7 @@ impl<T> Clone for Ty<T> {
     }
 }
 
-/// What a type is made of.
+/// The view of a type: its outermost constructor.
 pub enum TyView<'n, T> {
     /// The empty tuple.
     Unit(Equal<T, ()>),
@@ -124,11 +125,11 @@ impl<T> Ty<T> {
     pub(in crate::ast) fn relabel<U>(&self) -> Ty<U> {
         ty(self.0.clone())
     }
-    /// The same type under an equal index.
+    /// Replaces the type parameter by an equal one.
     pub fn cast<U>(&self, _: Equal<T, U>) -> Ty<U> {
         self.relabel()
     }
-    /// Whether two types are equal, with the proof.
+    /// Whether two types are equal; if so, returns the proof.
     pub fn same<U>(&self, other: &Ty<U>) -> Option<Equal<T, U>> {
         (self.0 == other.0).then(Equal::axiom)
     }
@@ -144,7 +145,7 @@ impl<T> Ty<T> {
 }
 
 impl<'n> Ty<X<'n>> {
-    /// Names a type that is only known at run time; `None` if it is neither that of elements nor that of arrays.
+    /// Names a type that is known only at run time; `None` if it is neither an element type nor an array type.
     pub fn from_raw(raw: &RawTy, _: Guard<'n>) -> Option<Self> {
         (raw.is_element() || raw.is_array_tuple()).then(|| ty(raw.clone()))
     }
@@ -178,7 +179,7 @@ impl<Sh, T> Ty<Arr<Sh, T>> {
     }
 }
 
-/// Types of one kind: a [`Ty`] that is known to be of that kind, and can be used wherever a [`Ty`] can.
+/// Types of one kind. The proof that a [`Ty`] has this kind; it can be used wherever a [`Ty`] can.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident $repr:ident $is:ident;)*) => { $(
         $(#[$doc])*
@@ -205,11 +206,11 @@ macro_rules! kinds {
             pub fn ty(self) -> Ty<T> {
                 self.0
             }
-            /// The type, if it is of this kind.
+            /// The proof, if the type has this kind.
             pub fn of(t: &Ty<T>) -> Option<Self> {
                 t.0.$is().then(|| $name(t.clone()))
             }
-            /// The same type under an equal index.
+            /// Replaces the type parameter by an equal one.
             pub fn cast<U>(&self, q: Equal<T, U>) -> $name<U> {
                 $name(self.0.cast(q))
             }
@@ -217,26 +218,26 @@ macro_rules! kinds {
     )* };
 }
 kinds! {
-    /// `T` is an element type: unit, a scalar, or a pair of element types.
+    /// A proof that `T` is an element type: unit, a scalar, or a pair of element types.
     ElementTy ElementRepr is_element;
-    /// `T` is a shape: `()` or `(shape, i64)`.
+    /// A proof that `T` is a shape: `()` or `(shape, i64)`.
     ShapeTy ShapeRepr is_shape;
-    /// `T` is an array or a tuple of arrays: unit, an array, or a pair of such.
+    /// A proof that `T` is an array type or a tuple of array types: unit, an array, or a pair of such.
     ArraysTy ArraysRepr is_array_tuple;
 }
 
 impl<T> ShapeTy<T> {
-    /// Shapes are elements.
+    /// Shapes are element types.
     pub fn element(&self) -> ElementTy<T> {
         ElementTy(self.0.clone())
     }
-    /// One more dimension.
+    /// The shape with one more dimension.
     pub fn push(&self) -> ShapeTy<(T, i64)> {
         ShapeTy(Ty::pair(&self.0, &Ty::of()))
     }
 }
 impl<T> ShapeTy<(T, i64)> {
-    /// All dimensions but the innermost.
+    /// The shape without the innermost dimension.
     pub fn outer(&self) -> ShapeTy<T> {
         ShapeTy(self.parts().0)
     }
@@ -270,7 +271,7 @@ macro_rules! scalar_classes {
             pub(in crate::ast) fn relabel<U>(self) -> $name<U> {
                 $name(self.0, PhantomData)
             }
-            /// The same type under an equal index.
+            /// Replaces the type parameter by an equal one.
             pub fn cast<U>(self, _: Equal<T, U>) -> $name<U> {
                 self.relabel()
             }
@@ -278,13 +279,13 @@ macro_rules! scalar_classes {
     )* };
 }
 scalar_classes! {
-    /// `T` is a scalar type.
+    /// A proof that `T` is a scalar type.
     ScalarTy;
-    /// `T` is an integral or floating-point type.
+    /// A proof that `T` is an integral or floating-point type.
     NumTy;
-    /// `T` is a floating-point type.
+    /// A proof that `T` is a floating-point type.
     FloatTy;
-    /// `T` is an integral type.
+    /// A proof that `T` is an integral type.
     IntTy;
 }
 
@@ -342,11 +343,11 @@ impl<T> IntTy<T> {
     }
 }
 
-/// The type of tangents and adjoints of `T`: an uninterpreted constructor with the equations below.
-/// Floating-point scalars are their own tangents, discrete scalars have `()`.
+/// The type of tangents and adjoints of `T`: an uninterpreted type constructor with the equations below. The tangent of
+/// a floating-point scalar has the type of the scalar. The tangent of a discrete scalar has the type `()`.
 pub struct Tan<T>(PhantomData<T>);
 
-/// The representation of the tangent type, which is of the kind of `T`.
+/// The representation of the tangent type. It has the kind of `T`.
 pub fn tan_ty<T>(t: &Ty<T>) -> Ty<Tan<T>> {
     fn go(t: &RawTy) -> RawTy {
         match t {
@@ -384,7 +385,8 @@ mod tests {
     use super::*;
     use std::marker::PhantomData;
 
-    /// Whether `T` is [`seal::Sealed`], found by rustc: an inherent method goes before that of a trait.
+    /// Whether `T` is [`seal::Sealed`], according to rustc: an inherent method takes precedence over a method of a
+    /// trait.
     struct Is<T>(PhantomData<T>);
     impl<T: seal::Sealed> Is<T> {
         fn sealed(&self) -> bool {
@@ -434,7 +436,8 @@ mod tests {
         }
     }
 
-    /// Without a seal, this crate (not others, for which the parts are foreign) could say what a pair with a type of its own looks like.
+    /// Without the seal, this crate could define the representation of a pair that contains its own type. Other crates
+    /// could not, because the parts are foreign to them.
     #[test]
     fn types_with_foreign_parts_cannot_be_representations() {
         struct Mine;

@@ -1,4 +1,4 @@
-//! Typed constants: scalar tuples and arrays.
+//! Typed constants: tuples of scalars, and arrays.
 
 use super::names::{Equal, Inv};
 use super::ty::{ElementTy, FloatTy, NumTy, Repr, ScalarTy, Ty, ty};
@@ -28,11 +28,11 @@ impl<T> Value<T> {
     pub fn scalars(&self) -> &[Scalar] {
         &self.0
     }
-    /// The same constant under an equal type.
+    /// Replaces the type by an equal one.
     pub fn cast<U>(&self, _: Equal<T, U>) -> Value<U> {
         self.relabel()
     }
-    /// A constant from its leaves; `None` if they are not those of `t`, or `t` has no constants.
+    /// Makes a constant from its leaves; `None` if they are not the leaves of `t`, or if `t` has no constants.
     pub fn check(leaves: &[Scalar], t: &Ty<T>) -> Option<Self> {
         ElementTy::of(t)?;
         let types = t.0.leaves();
@@ -57,7 +57,7 @@ impl Value<()> {
     }
 }
 impl<A, B> Value<(A, B)> {
-    /// The components; `t` says where to cut.
+    /// The components. `t` says where to split.
     pub fn split(&self, t: &Ty<(A, B)>) -> (Value<A>, Value<B>) {
         let (a, _) = t.parts();
         let (x, y) = self.0.split_at(a.0.width());
@@ -77,7 +77,7 @@ impl<T> NumTy<T> {
     }
 }
 impl<T> ScalarTy<T> {
-    /// A scalar of this type as a constant; `None` if it has another type.
+    /// Makes a constant of this type from a scalar; `None` if the scalar has another type.
     pub fn value(self, x: Scalar) -> Option<Value<T>> {
         (x.ty() == self.0).then(|| value(Arc::new([x])))
     }
@@ -104,19 +104,19 @@ impl<T> Literal<T> {
     pub fn ty(&self) -> &Ty<T> {
         &self.1
     }
-    /// Arrays of type `t`; `None` if they are not.
+    /// Makes a constant of type `t` from arrays; `None` if they do not have this type.
     pub fn check(a: ArrayTuple, t: &Ty<T>) -> Option<Self> {
         conforms(&a, &t.0).then(|| Literal(Arc::new(a), ty(t.0.clone())))
     }
 }
 
-/// Arrays that may not have the type, for tests of `lint`.
+/// Makes a constant of arrays without checking their type, for tests of `lint`.
 #[cfg(test)]
 pub(in crate::ast) fn unchecked_literal<T>(a: ArrayTuple, t: &Ty<T>) -> Literal<T> {
     Literal(Arc::new(a), t.clone())
 }
 
-/// Whether arrays have a type: ranks, element leaves and column lengths fit.
+/// Whether arrays have a type: ranks, leaves of elements and lengths of columns match.
 pub fn conforms(a: &ArrayTuple, t: &RawTy) -> bool {
     match (a, t) {
         (ArrayTuple::Unit, RawTy::Unit) => true,

@@ -1,4 +1,4 @@
-//! Array code: from nodes to typed array computations.
+//! Elaboration of array operations: graph nodes become typed array computations.
 
 use super::exp::{self, argument, params};
 use super::message::{array_scope, internal, type_error};
@@ -13,10 +13,10 @@ use crate::surface::graph::{self, Lam, Node, NodeId, Op, Staged};
 use frunk::{HCons, HNil};
 use std::collections::HashMap;
 
-/// The typed program of a graph.
+/// Elaborates a graph to a typed program.
 ///
 /// # Errors
-/// Every mistake of the user's program that rustc cannot see: types that do not fit, an array computation that depends on a
+/// Every mistake in the user's program that rustc cannot see: mismatched types, an array computation that depends on a
 /// scalar variable, a parameter used outside of its closure.
 pub fn elaborate(staged: &Staged) -> Result<Program> {
     let program = typed(staged)?;
@@ -41,7 +41,8 @@ fn typed(staged: &Staged) -> Result<Program> {
     })
 }
 
-/// Where everything is computed: arrays, and the scalar code of each array operation.
+/// The plans that say where each node is computed: one for the arrays, and one for the scalar code of each array
+/// operation.
 struct Plans {
     arrays: Plan,
     /// In the order of [`Graph::scalar_roots`].
@@ -88,7 +89,7 @@ impl ScalarPlans {
     }
 }
 
-/// Where an array computation stands: the arrays `'a` in scope, and the region it is computed in.
+/// The context of an array computation: the arrays `'a` in scope, and the region in which it is computed.
 #[derive(Clone, Copy)]
 struct Arrays<'s, 'a> {
     graph: &'s Graph<'s>,
@@ -99,10 +100,10 @@ struct Arrays<'s, 'a> {
 
 type Typed<'a, R> = Result<Acc<X<'a>, R>>;
 
-/// An expression that is a shape, with its type.
+/// An expression of shape type, with its type.
 type Extents<'a, Sh> = (ShapeTy<Sh>, Exp<HNil, X<'a>, Sh>);
 
-/// An array computation with the types of shape and elements.
+/// An array computation with the types of its shape and elements.
 struct Array<'a, Sh, T> {
     acc: Acc<X<'a>, Arr<Sh, T>>,
     sh: ShapeTy<Sh>,
@@ -122,12 +123,12 @@ impl<'s, 'a> Arrays<'s, 'a> {
         self.plans.arrays.sub(self.graph, n, self.region, k)
     }
 
-    /// What `f` makes where the node `n` is the next variable.
+    /// The result of `f`, where the node `n` is the next variable.
     fn bind<R>(self, n: NodeId, f: impl FnOnce() -> R) -> R {
         self.graph.with_variable(n, self.arrays.size().get(), f)
     }
 
-    /// The result `root` of a region, below the region's definitions.
+    /// The result `root` of a region, in the scope of the region's definitions.
     fn region<'m>(self, region: RegionId, root: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
         Arrays { region, ..self }.define(self.plans.arrays.bindings(region), root, m)
     }
@@ -143,7 +144,7 @@ impl<'s, 'a> Arrays<'s, 'a> {
         })
     }
 
-    /// The result of region `k` of the node `n`; it has the type `t`.
+    /// The result of region `k` of the node `n`, which has the type `t`.
     fn check_region<T>(self, (n, k): (NodeId, u32), root: NodeId, t: &Ty<T>) -> Typed<'a, T> {
         fresh1(|m| {
             let x = self.region(self.sub(n, k)?, root, m)?;
@@ -162,7 +163,8 @@ impl<'s, 'a> Arrays<'s, 'a> {
         }
     }
 
-    /// The computation of a node. The cases are functions of their own so that the stack frames of the recursion stay small.
+    /// The computation of a node. Each case is a separate function, so that the stack frames of the recursion stay
+    /// small.
     fn operation<'m>(self, n: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
         let node = self.graph.node(n);
         match &node.op {
@@ -192,13 +194,13 @@ impl<'s, 'a> Arrays<'s, 'a> {
         }
     }
 
-    /// The plan of scalar code number `k` of the node `n`.
+    /// The plan for scalar code number `k` of the node `n`.
     fn code(self, n: NodeId, k: usize) -> Result<&'s Plan> {
         let plans = self.plans.scalars.get(&n).and_then(|s| s.plans.get(k));
         plans.ok_or_else(|| internal(self.graph.node(n), "planned scalar code"))
     }
 
-    /// Scalar code number `k` of the node `n`, an expression.
+    /// Scalar code number `k` of the node `n`, as an expression.
     fn exp<'m>(self, (n, k): (NodeId, usize), root: NodeId, m: Guard<'m>) -> Result<Exp<HNil, X<'a>, X<'m>>> {
         exp::closed(self.graph, self.code(n, k)?, n, root, self.arrays, m)
     }
@@ -211,14 +213,14 @@ impl<'s, 'a> Arrays<'s, 'a> {
         })
     }
 
-    /// An expression that is a shape.
+    /// An expression of shape type.
     fn extents<'m>(self, code: (NodeId, usize), root: NodeId, m: Guard<'m>) -> Result<Extents<'a, X<'m>>> {
         let sh = self.exp(code, root, m)?;
         let t = ShapeTy::of(sh.ty()).ok_or_else(|| type_error(self.graph.node(code.0), "a shape", sh.ty().raw()))?;
         Ok((t, sh))
     }
 
-    /// Scalar code number `k` of the node `n`, a function.
+    /// Scalar code number `k` of the node `n`, as a function.
     fn fun1<'m, P>(self, (n, k): (NodeId, usize), f: &Lam, p: &Ty<P>, m: Guard<'m>) -> Result<Fun1<X<'a>, P, X<'m>>> {
         exp::fun1(self.graph, self.code(n, k)?, n, (f, p), self.arrays, m)
     }
@@ -231,7 +233,7 @@ impl<'s, 'a> Arrays<'s, 'a> {
         })
     }
 
-    /// Scalar code number `k` of the node `n`, an operator on `T`.
+    /// Scalar code number `k` of the node `n`, as an operator on `T`.
     fn operator<T>(self, (n, k): (NodeId, usize), f: &Lam, t: &Ty<T>) -> Result<Fun2<X<'a>, T, T, T>> {
         fresh1(|m| {
             let f = exp::fun2(self.graph, self.code(n, k)?, n, (f, t, t), self.arrays, m)?;
@@ -240,7 +242,7 @@ impl<'s, 'a> Arrays<'s, 'a> {
         })
     }
 
-    /// An array; its shape and element types get names.
+    /// An array whose shape and element types get names.
     fn array<'g>(self, user: &Node, a: NodeId, g: Guard<'g>) -> Result<Array<'a, X<'g>, Y<'g>>> {
         fresh1(|h| {
             let a = self.infer(a, h)?;
@@ -251,7 +253,7 @@ impl<'s, 'a> Arrays<'s, 'a> {
         })
     }
 
-    /// An array of at least one dimension.
+    /// An array with at least one dimension.
     fn rows<'g, 'h>(
         self,
         user: &Node,
@@ -291,7 +293,7 @@ impl<'s, 'a> Arrays<'s, 'a> {
         })
     }
 
-    /// The body of a program, below its argument.
+    /// The body of a program, in the scope of its argument.
     fn call<'m>(self, node: &Node, program: &Program, arg: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
         fresh2(|g, h| {
             let arg = self.infer(arg, g)?;
@@ -455,7 +457,7 @@ impl<'s, 'a> Arrays<'s, 'a> {
         Ok(Acc::while_(&cond, &body, &init, self.at(n)))
     }
 
-    /// Condition or body of a loop with state `P`, as region `k` of the node `n`.
+    /// The condition or the body of a loop with state `P`: region `k` of the node `n`.
     fn step<P, R>(self, (n, k): (NodeId, u32), f: &Lam, p: &Ty<P>, r: &Ty<R>) -> Result<Acc<HCons<P, X<'a>>, R>> {
         let [x] = params(self.graph.node(n), f)?;
         fresh1(|e| {
@@ -466,7 +468,7 @@ impl<'s, 'a> Arrays<'s, 'a> {
         })
     }
 
-    /// Where the node was written.
+    /// The place in the user's source where the node was written.
     fn at(self, n: NodeId) -> Src {
         Some(self.graph.node(n).at)
     }

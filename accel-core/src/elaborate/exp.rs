@@ -1,4 +1,4 @@
-//! Scalar code: from nodes to typed expressions.
+//! Elaboration of scalar code: graph nodes become typed expressions.
 
 use super::message::{internal, scalar_scope, type_error};
 use super::parts::Graph;
@@ -10,12 +10,12 @@ use crate::repr::op::{Op1, Op2};
 use crate::surface::graph::{Lam, Node, NodeId, Op};
 use frunk::{HCons, HNil};
 
-/// Where an expression stands: the variables `'e` and arrays `'a` in scope, and the region it is computed in.
+/// The context of an expression: the variables `'e` and arrays `'a` in scope, and the region in which it is computed.
 #[derive(Clone, Copy)]
 pub struct Scalars<'s, 'e, 'a> {
     pub graph: &'s Graph<'s>,
     pub plan: &'s Plan,
-    /// The array operation that the scalar code belongs to.
+    /// The array operation to which the scalar code belongs.
     pub array_op: NodeId,
     pub region: RegionId,
     pub env: &'s Env<UnitF, X<'e>>,
@@ -24,7 +24,7 @@ pub struct Scalars<'s, 'e, 'a> {
 
 type Typed<'e, 'a, T> = Result<Exp<X<'e>, X<'a>, T>>;
 
-/// A closed expression of the array operation `array_op`.
+/// Elaborates a closed expression of the array operation `array_op`.
 pub fn closed<'a, 'm>(
     graph: &Graph,
     plan: &Plan,
@@ -41,7 +41,7 @@ pub fn closed<'a, 'm>(
     })
 }
 
-/// A function of one argument of the array operation `array_op`.
+/// Elaborates a function of one argument of the array operation `array_op`.
 pub fn fun1<'a, 'm, P>(
     graph: &Graph,
     plan: &Plan,
@@ -61,7 +61,7 @@ pub fn fun1<'a, 'm, P>(
     })
 }
 
-/// A function of two arguments of the array operation `array_op`.
+/// Elaborates a function of two arguments of the array operation `array_op`.
 pub fn fun2<'a, 'm, P, Q>(
     graph: &Graph,
     plan: &Plan,
@@ -82,12 +82,12 @@ pub fn fun2<'a, 'm, P, Q>(
     })
 }
 
-/// The parameters of a closure, of which there have to be `N`.
+/// The parameters of a closure. There must be `N` of them.
 pub fn params<const N: usize>(node: &Node, f: &Lam) -> Result<[NodeId; N]> {
     <[NodeId; N]>::try_from(&f.params[..]).map_err(|_| internal(node, &format!("a closure of {N} parameters")))
 }
 
-/// The type of a parameter, which the closure was written for, has to be the one it gets.
+/// Checks the type of a parameter: the closure was written for this type.
 pub fn argument<'t, P>(graph: &Graph, op: NodeId, param: NodeId, t: &'t Ty<P>) -> Result<&'t Ty<P>> {
     let written = &graph.node(param).ty;
     if written == t.raw() { Ok(t) } else { Err(type_error(graph.node(op), written, t.raw())) }
@@ -107,12 +107,12 @@ impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
         self.plan.sub(self.graph, n, self.region, k)
     }
 
-    /// What `f` makes where the node `n` is the next variable.
+    /// The result of `f`, where the node `n` is the next variable.
     fn bind<R>(self, n: NodeId, f: impl FnOnce() -> R) -> R {
         self.graph.with_variable(n, self.env.size().get(), f)
     }
 
-    /// The result `root` of a region, below the region's definitions.
+    /// The result `root` of a region, in the scope of the region's definitions.
     fn region<'m>(self, region: RegionId, root: NodeId, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
         Scalars { region, ..self }.define(self.plan.bindings(region), root, m)
     }
@@ -137,7 +137,7 @@ impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
         })
     }
 
-    /// The result of region `k` of the node `n`; it has the type `t`.
+    /// The result of region `k` of the node `n`, which has the type `t`.
     fn check_region<T>(self, (n, k): (NodeId, u32), root: NodeId, t: &Ty<T>) -> Typed<'e, 'a, T> {
         fresh1(|m| {
             let x = self.region(self.sub(n, k)?, root, m)?;
@@ -146,7 +146,8 @@ impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
         })
     }
 
-    /// The expression of a node. The cases are functions of their own so that the stack frames of the recursion stay small.
+    /// The expression of a node. Each case is a separate function, so that the stack frames of the recursion stay
+    /// small.
     fn infer<'m>(self, n: NodeId, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
         let node = self.graph.node(n);
         match &node.op {
@@ -254,7 +255,7 @@ impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
         Ok(Exp::while_(&cond, &body, &init, Some(node.at)))
     }
 
-    /// Condition or body of a loop with state `P`, as region `k` of the node `n`.
+    /// The condition or the body of a loop with state `P`: region `k` of the node `n`.
     fn step<P, T>(
         self,
         (n, k): (NodeId, u32),
@@ -316,7 +317,7 @@ impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
         })
     }
 
-    /// The variable of an array that scalar code reads: the array scope has bound it.
+    /// The variable of an array that scalar code reads. The array scope has bound it.
     fn array<'n>(self, user: &Node, a: NodeId, n: Guard<'n>) -> Result<Idx<X<'a>, X<'n>>> {
         let variable = self.graph.level(a).and_then(|level| self.arrays.variable(level, n));
         variable.ok_or_else(|| super::message::array_scope(user))

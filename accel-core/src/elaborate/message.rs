@@ -1,4 +1,4 @@
-//! Errors of elaboration: they name the operation and the source line.
+//! Errors of elaboration, which name the operation and its source line.
 
 use super::parts::Graph;
 use crate::error::Error;
@@ -6,18 +6,19 @@ use crate::repr::RawTy;
 use crate::surface::graph::{Node, NodeId};
 use std::fmt::Display;
 
-/// An operation got something of another type than it needs.
+/// The error of an operation whose operand has the wrong type.
 pub fn type_error(node: &Node, expected: impl Display, found: &RawTy) -> Error {
     let op = format!("`{}` at {}", node.name, node.at);
     Error::Type { op, expected: expected.to_string(), found: found.to_string() }
 }
 
-/// The graph is not one that the surface writes.
+/// The error of a graph that the surface never writes.
 pub fn internal(node: &Node, expected: &str) -> Error {
     Error::Internal(format!("`{}` at {}: elaboration expected {expected}", node.name, node.at))
 }
 
-/// The scalar code of the array operation `array_op` uses the parameter `param`, which is not in scope there.
+/// The error of scalar code of the array operation `array_op` that uses the parameter `param`, which is not in scope
+/// there.
 pub fn scalar_scope(graph: &Graph, param: NodeId, array_op: NodeId) -> Error {
     let op = graph.node(array_op);
     let Some(owner) = graph.owner(param) else {
@@ -25,7 +26,7 @@ pub fn scalar_scope(graph: &Graph, param: NodeId, array_op: NodeId) -> Error {
         return Error::Scope { op: op.name, at: op.at, detail };
     };
     let binder = graph.node(owner);
-    // What is written in a closure comes after its parameters and before the operation that the closure is given to.
+    // The nodes of a closure come after its parameters and before the operation that takes the closure.
     if param < array_op && array_op < owner {
         return Error::NestedParallelism { op: op.name, at: op.at, binder: binder.name, binder_at: binder.at };
     }
@@ -34,7 +35,8 @@ pub fn scalar_scope(graph: &Graph, param: NodeId, array_op: NodeId) -> Error {
     Error::Scope { op: op.name, at: op.at, detail }
 }
 
-/// An array operation, or scalar code that reads an array, uses a parameter of a closure that has ended.
+/// The error of an array operation, or of scalar code that reads an array, that uses a parameter of a closure that has
+/// ended.
 pub fn array_scope(user: &Node) -> Error {
     let detail = "an array that is a parameter of a loop's closure is used outside of it".into();
     Error::Scope { op: user.name, at: user.at, detail }

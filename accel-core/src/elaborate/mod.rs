@@ -1,8 +1,9 @@
-//! Elaboration: from the untyped graph that the surface writes down to the typed tree.
+//! Elaboration: type-checks the untyped graph of the surface and builds the typed tree.
 //!
-//! Expects a graph in which every node refers to earlier ones only. Establishes a well-typed closed program in which every
-//! shared node is computed once, where the program needs it: see NOTE [Sharing and branches]. What rustc could not see in the
-//! user's program is found here, as an [`Error`](crate::error::Error) that names the operation and its source line.
+//! It expects a graph in which every node refers only to earlier nodes. It establishes a well-typed closed program that
+//! computes every shared node once, where the program needs it: see NOTE [Sharing and branches]. Elaboration finds the
+//! mistakes in the user's program that rustc could not see, and reports them as an [`Error`](crate::error::Error) with
+//! the operation and its source line.
 //!
 //! | module | what it does |
 //! | --- | --- |

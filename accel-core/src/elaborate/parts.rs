@@ -1,48 +1,48 @@
-//! What the nodes of the graph consist of, as sharing sees it.
+//! The parts of a graph node: its operands, and the closures and branches that are regions of their own.
 
 use crate::repr::op::{Int2, Num2, Op2};
 use crate::repr::{RawTy, Scalar};
 use crate::surface::graph::{Lam, Node, NodeId, Op};
 use std::cell::Cell;
 
-/// The graph with what is known about each node.
+/// The graph, with what is known about each node.
 pub struct Graph<'g> {
     pub nodes: &'g [Node],
-    /// The operation whose closure a parameter belongs to.
+    /// The operation to whose closure a parameter belongs.
     owners: Vec<Option<NodeId>>,
-    /// Whether a node and all it needs is total and cheap.
+    /// Whether a node, together with everything it needs, is total and cheap.
     cheap: Vec<bool>,
-    /// How many nodes a constant has; [`NO_CONSTANT`] for everything else.
+    /// The number of nodes of a constant; [`NO_CONSTANT`] for everything else.
     constant: Vec<usize>,
-    /// How many variables of its layer were bound before a node that is one.
+    /// For a node that is a variable: how many variables of its layer were bound before it.
     levels: Vec<Cell<Option<u32>>>,
 }
 
 const NO_CONSTANT: usize = usize::MAX;
-/// Larger tuples of constants are shared.
+/// Tuples of constants larger than this are shared.
 const SMALL_CONSTANT: usize = 16;
 
-/// A part of a node's code that is a region of its own.
+/// A part of a node that is a separate region.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sub {
-    /// The branches of a conditional; they follow each other.
+    /// The branches of a conditional; `Else` follows `Then`.
     Then,
     Else,
-    /// A closure that sees the variables around it; its first parameter.
+    /// A closure that sees the variables around it, given by its first parameter.
     Closure(NodeId),
 }
 
-/// A node that another one needs.
+/// An operand of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Use {
     pub node: NodeId,
-    /// In which of the regions of the node that needs it; `None` for outside of all.
+    /// The region in which the operand is used, as a region of the node that needs it; `None` if it is outside of them.
     pub sub: Option<usize>,
-    /// Whether it has to be a variable.
+    /// Whether the operand must be a variable.
     pub bound: bool,
 }
 
-/// What a node needs.
+/// The operands and regions of a node.
 #[derive(Default)]
 pub struct Parts {
     pub uses: Vec<Use>,
@@ -90,17 +90,17 @@ impl<'g> Graph<'g> {
         &self.nodes[n.index()]
     }
 
-    /// The operation whose closure the parameter `n` belongs to.
+    /// The operation to whose closure the parameter `n` belongs.
     pub fn owner(&self, n: NodeId) -> Option<NodeId> {
         self.owners[n.index()]
     }
 
-    /// The level of a node that is a variable now.
+    /// The level of a node that is a variable in the current scope.
     pub fn level(&self, n: NodeId) -> Option<usize> {
         self.levels[n.index()].get().map(|l| l as usize)
     }
 
-    /// What `f` makes while the node `n` is the variable of a level.
+    /// The result of `f`, while the node `n` is the variable of a level.
     pub fn with_variable<R>(&self, n: NodeId, level: usize, f: impl FnOnce() -> R) -> R {
         let before = self.levels[n.index()].replace(Some(level as u32));
         let result = f();
@@ -108,17 +108,17 @@ impl<'g> Graph<'g> {
         result
     }
 
-    /// Whether it does not matter how often `n` is executed: it cannot fail, and takes little time.
+    /// Whether it does not matter how often `n` is executed: it cannot fail and is cheap.
     pub fn is_cheap(&self, n: NodeId) -> bool {
         self.cheap[n.index()]
     }
 
-    /// Variables and small constants are not worth a name.
+    /// Variables and small constants are never bound to a variable.
     pub fn is_atom(&self, n: NodeId) -> bool {
         matches!(self.node(n).op, Op::Param | Op::AUnit) || self.constant[n.index()] <= SMALL_CONSTANT
     }
 
-    /// What a scalar node needs from its scope; arrays that it reads are `arrays`.
+    /// The operands of a scalar node in its scope. `arrays` receives the arrays that it reads.
     pub fn scalar_parts(&self, n: NodeId, parts: &mut Parts, arrays: &mut Vec<NodeId>) {
         match &self.node(n).op {
             Op::Pair(a, b) | Op::Prim2(_, a, b) => parts.here(&[*a, *b]),
@@ -142,12 +142,12 @@ impl<'g> Graph<'g> {
                 parts.here(&[*ix]);
             }
             Op::Shape(a) => arrays.push(*a),
-            // Constants and parameters, and array operations, which elaboration rejects as scalar code.
+            // Constants and parameters have no operands. Elaboration rejects array operations in scalar code.
             _ => {}
         }
     }
 
-    /// What an array node needs from the array scope, except for what its scalar code reads.
+    /// The operands of an array node in the array scope, except for the arrays that its scalar code reads.
     pub fn array_parts(&self, n: NodeId, parts: &mut Parts) {
         match &self.node(n).op {
             Op::APair(a, b) | Op::ZipWith(_, a, b) => parts.here(&[*a, *b]),
@@ -206,7 +206,8 @@ fn constant_size(sizes: &[usize], op: &Op) -> usize {
     }
 }
 
-/// Total and cheap: no array is read or computed, nothing loops, no integer is divided by what may be zero.
+/// Whether an operation is total and cheap: it reads or computes no array, does not loop, and divides no integer by a
+/// value that may be zero.
 fn is_cheap(nodes: &[Node], cheap: &[bool], op: &Op) -> bool {
     let all = |parts: &[NodeId]| parts.iter().all(|p| cheap[p.index()]);
     match op {
@@ -221,7 +222,7 @@ fn is_cheap(nodes: &[Node], cheap: &[bool], op: &Op) -> bool {
     }
 }
 
-/// Whether a primitive function on a type fails for a second argument of zero.
+/// Whether a primitive function on a type fails if its second argument is zero.
 fn divides(f: Op2, t: &RawTy) -> bool {
     let integral = matches!(t, RawTy::Scalar(s) if s.is_integral());
     let division = Op2::Num(Num2::Div) == f || Op2::Num(Num2::Rem) == f;

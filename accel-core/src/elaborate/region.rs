@@ -1,31 +1,33 @@
-//! Regions of a scope: parts that are executed a different number of times than what is around them.
+//! Regions of a scope: parts that are executed a different number of times than the code around them.
 
 use crate::surface::graph::NodeId;
 
 /// A region, as an index into [`Regions`].
 pub type RegionId = u32;
 
-/// The region of a scope that all others are inside of.
+/// The outermost region of a scope.
 pub const WHOLE: RegionId = 0;
 
-/// Why a region is one of its own.
+/// Why a region is separate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// It is the whole scope.
     Whole,
-    /// It is executed or not: a branch of a conditional, whose other branch is the region given here.
+    /// It is executed or not: it is a branch of a conditional. The other branch is the given region.
     Branch(RegionId),
-    /// It is the body of a closure with this (first) parameter, executed any number of times, such as the body of a loop.
+    /// It is executed any number of times: it is the body of a closure with this (first) parameter, such as the body of
+    /// a loop.
     Closure(NodeId),
 }
 
 struct Region {
     parent: RegionId,
-    /// Some ancestor further away, so that climbing takes logarithmic time (Myers, "An applicative random-access stack", 1983).
+    /// A more distant ancestor, so that climbing takes logarithmic time (Myers, "An applicative random-access stack",
+    /// 1983).
     jump: RegionId,
     depth: u32,
     kind: Kind,
-    /// The innermost closure's body that it is or is inside of, or the whole scope.
+    /// The innermost closure body that is or contains the region, or the whole scope.
     body: RegionId,
 }
 
@@ -33,7 +35,7 @@ struct Region {
 pub struct Regions(Vec<Region>);
 
 impl Regions {
-    /// Only the whole scope.
+    /// A tree with only the whole scope.
     pub fn new() -> Self {
         Regions(vec![Region { parent: WHOLE, jump: WHOLE, depth: 0, kind: Kind::Whole, body: WHOLE }])
     }
@@ -42,12 +44,12 @@ impl Regions {
         &self.0[r as usize]
     }
 
-    /// The number the next region gets.
+    /// The number of the next region.
     pub fn next(&self) -> RegionId {
         self.0.len() as RegionId
     }
 
-    /// A new region inside `parent`.
+    /// Adds a region inside `parent`.
     pub fn push(&mut self, parent: RegionId, kind: Kind) -> RegionId {
         let (p, j) = (self.get(parent), self.get(self.get(parent).jump));
         let far = p.depth - j.depth == j.depth - self.get(j.jump).depth;
@@ -70,12 +72,12 @@ impl Regions {
         self.get(r).kind
     }
 
-    /// The innermost closure's body that `r` is or is inside of; the whole scope if there is none.
+    /// The innermost closure body that is or contains `r`; the whole scope if there is none.
     pub fn body(&self, r: RegionId) -> RegionId {
         self.get(r).body
     }
 
-    /// The region of the given depth around `r` (`r` itself if it is not deeper).
+    /// The region at the given depth that contains `r` (`r` itself if it is not deeper).
     pub fn around(&self, mut r: RegionId, depth: u32) -> RegionId {
         while self.depth(r) > depth {
             let jump = self.get(r).jump;
@@ -90,7 +92,7 @@ impl Regions {
         let (mut a, mut b) = (self.around(a, depth), self.around(b, depth));
         while a != b {
             let (x, y) = (self.get(a), self.get(b));
-            // Regions of one depth have jumps of one depth.
+            // Regions at the same depth have jumps to the same depth.
             (a, b) = if x.jump == y.jump { (x.parent, y.parent) } else { (x.jump, y.jump) };
         }
         a

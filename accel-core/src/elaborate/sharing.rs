@@ -1,25 +1,29 @@
-//! Where each node of a scope is computed.
+//! Decides where each node of a scope is computed.
 //!
-//! NOTE [Sharing and branches]: A *scope* is the body of the program or a closed scalar function. Conditionals and loops
-//! divide it into *regions*: each branch, and the condition and body of each loop. A node with several uses becomes a local
-//! definition at the head of the region that is the lowest common ancestor of its uses; a node with one use stays where it
-//! is used. But sharing never executes what the program would not have executed:
+//! NOTE [Sharing and branches]: A *scope* is the body of the program or a closed scalar function. Conditionals and
+//! loops divide it into *regions*: each branch is a region, and so are the condition and the body of each loop. A node
+//! with several uses becomes a local definition at the head of the region that is the lowest common ancestor of its
+//! uses. A node with one use stays where it is used. But sharing never executes anything that the program would not
+//! have executed:
 //!
-//! - Code that is total and cheap (no array is read or computed, no loop, no integer division) may be executed in vain, so
-//!   for it the lowest common ancestor is always right.
-//! - Anything else is defined only where it is certainly needed: a region needs a node if it uses it directly or in both
-//!   branches of one conditional. The node is defined in each of the outermost such regions. So `a[i]` below a test of `i` is
-//!   never read where the test fails, even if two conditionals share it; it is then written down once in each.
-//! - A loop executes its parts many times. What the user wrote before the loop is defined before the loop, even if only the
-//!   loop uses it, since nobody expects it to be computed again and again; what was written in the loop's closure stays
-//!   there. The order of numbers tells which is which: what is written in a closure comes after its parameters.
-//!   The functions of [`Op::Transform`](crate::surface::graph::Op::Transform) are treated alike.
-//! - Where a loop itself is written down several times, so is all that was written in its closures: the common ancestor of
-//!   uses in two copies is outside of both, where the closure's parameter does not exist.
+//! - Code that is total and cheap (it reads or computes no array, and contains no loop and no integer division) may be
+//!   executed although its value is not used, so for such code the lowest common ancestor is always right.
+//! - All other code is defined only where it is certainly needed. A region needs a node if it uses it directly, or in
+//!   both branches of one conditional. The node is defined in each of the outermost such regions. So `a[i]` below a
+//!   test of `i` is never read where the test fails, even if two conditionals share it; then each of them contains its
+//!   own definition.
+//! - A loop executes its parts many times. What the user wrote before the loop is defined before the loop, even if only
+//!   the loop uses it, since nobody expects it to be computed in each iteration. What the user wrote in the loop's
+//!   closure stays there. The order of the node numbers tells the two cases apart: the nodes of a closure come after
+//!   its parameters. The functions of [`Op::Transform`](crate::surface::graph::Op::Transform) are treated in the same
+//!   way.
+//! - If a loop is copied, so is everything that was written in its closures. The common ancestor of uses in two copies
+//!   is outside of both, where the closure's parameter does not exist.
 //!
-//! Constants and variables are never defined. Arrays that scalar code reads always are, since it can read only variables.
-//! All of this takes one pass over the nodes, users before what they use, in time n log n. Only conditionals that need the
-//! same partial code again and again make more copies than the graph has nodes; too many of them are an error.
+//! Constants and variables never get a definition. Arrays that scalar code reads always do, because scalar code can
+//! read only variables. The whole plan takes one pass over the nodes, each node after all its users, and time n log n.
+//! There can be more copies than nodes of the graph only if conditionals need the same partial code again and again;
+//! too many copies are an error.
 
 use super::message::internal;
 use super::parts::{Graph, Parts, Sub};
@@ -28,11 +32,11 @@ use crate::error::{Error, Result};
 use crate::surface::graph::NodeId;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
-/// What is defined in each region of a scope.
+/// The definitions in each region of a scope.
 pub struct Plan {
-    /// For every region the nodes that are defined at its head, first things first.
+    /// For every region the nodes that are defined at its head, in order.
     bindings: Vec<Vec<NodeId>>,
-    /// The first of the regions of a node that is computed in some region.
+    /// For a node that is computed in a region: the first of the node's own regions.
     subs: HashMap<(NodeId, RegionId), RegionId>,
 }
 
@@ -41,17 +45,17 @@ impl Plan {
     pub fn bindings(&self, r: RegionId) -> &[NodeId] {
         &self.bindings[r as usize]
     }
-    /// Region `k` of the node `n` that is computed in region `r`.
+    /// Region `k` of the node `n`, which is computed in region `r`.
     ///
     /// # Errors
-    /// The node has no regions or is not computed there: a mistake of the library.
+    /// The node has no regions or is not computed there: a bug in the library.
     pub fn sub(&self, graph: &Graph, n: NodeId, r: RegionId, k: u32) -> Result<RegionId> {
         let first = self.subs.get(&(n, r)).ok_or_else(|| internal(graph.node(n), "planned regions"))?;
         Ok(first + k)
     }
 }
 
-/// A number per node of the graph, reused by one scope after the other.
+/// A number for each node of the graph; all scopes reuse this table, one after the other.
 pub struct Slots(Vec<u32>);
 
 const UNSEEN: u32 = u32::MAX;
@@ -62,10 +66,10 @@ impl Slots {
     }
 }
 
-/// Plans the scope whose result is `root`. `parts` says what a node needs.
+/// Plans the scope whose result is `root`. `parts` returns the operands of a node.
 ///
 /// # Errors
-/// Partial code that very many branches share.
+/// Too many branches share partial code.
 pub fn plan(
     graph: &Graph,
     root: NodeId,
@@ -78,7 +82,7 @@ pub fn plan(
     result
 }
 
-/// The nodes of a scope, users before what they use; each gets its position as slot.
+/// The nodes of a scope, each after all its users. The slot of each node is its position in this list.
 fn reachable(
     root: NodeId,
     slots: &mut Slots,
@@ -103,11 +107,11 @@ fn reachable(
     Ok(order)
 }
 
-/// A place where a node is computed.
+/// A region in which a node is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Placement {
     region: RegionId,
-    /// Whether by a definition, or where it is used.
+    /// Whether the node gets a definition; otherwise it is computed where it is used.
     bound: bool,
 }
 
@@ -117,7 +121,7 @@ struct Planner<'a> {
     slots: &'a Slots,
     regions: Regions,
     plan: Plan,
-    /// Per node of `order`: the regions of its uses, and whether it has to be a variable.
+    /// For each node of `order`: the regions of its uses, and whether it must be a variable.
     uses: Vec<(Vec<RegionId>, bool)>,
 }
 
@@ -156,7 +160,7 @@ impl<'a> Planner<'a> {
         Ok(self.plan)
     }
 
-    /// Opens the regions of a node that is computed in region `r`, and notes what it uses.
+    /// Adds the regions of a node that is computed in region `r`, and records the uses of its operands.
     fn enter(&mut self, n: NodeId, r: RegionId, p: &Parts) {
         let first = self.regions.next();
         for sub in &p.subs {
@@ -179,7 +183,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Out of all closures that `n` was written before.
+    /// Leaves all closures that started after `n` was written.
     fn leave_closures(&self, n: NodeId, mut r: RegionId) -> RegionId {
         while let Kind::Closure(param) = self.regions.kind(r)
             && n < param
@@ -189,7 +193,7 @@ impl<'a> Planner<'a> {
         r
     }
 
-    /// The body of the innermost closure around `r` that `n` was written in; the whole scope if there is none.
+    /// The body of the innermost closure around `r` in which `n` was written; the whole scope if there is none.
     fn home(&self, n: NodeId, r: RegionId) -> RegionId {
         let mut body = self.regions.body(r);
         while let Kind::Closure(param) = self.regions.kind(body)
@@ -203,7 +207,8 @@ impl<'a> Planner<'a> {
     fn place(&self, n: NodeId, uses: &[RegionId], must_bind: bool, out: &mut Vec<Placement>) {
         let Some((first, rest)) = uses.split_first() else { return };
         if self.graph.is_cheap(n) || rest.iter().all(|r| r == first) {
-            // Per copy of the closure that it was written in: the common region of the uses, and how many there are.
+            // For each copy of the closure in which the node was written: the common region of the uses, and their
+            // number.
             let mut copies: BTreeMap<RegionId, (RegionId, u32)> = BTreeMap::new();
             for u in uses {
                 let (common, count) = copies.entry(self.home(n, *u)).or_insert((*u, 0));
@@ -240,7 +245,8 @@ impl<'a> Planner<'a> {
             (regions.depth(r), r)
         };
         let mut certain: BTreeSet<(u32, RegionId)> = uses.iter().map(|r| with_depth(*r)).collect();
-        // From the inside out: both branches need it, hence what is around the conditional does.
+        // From the innermost region outwards: if both branches need the node, so does the region around the
+        // conditional.
         let mut todo: BinaryHeap<(u32, RegionId)> = certain.iter().copied().collect();
         while let Some((depth, r)) = todo.pop() {
             if let Kind::Branch(other) = regions.kind(r)
@@ -265,14 +271,14 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// Regions none of which is inside of another one, and their depths.
+/// A set of regions that do not contain each other, with their depths.
 struct Outermost {
     regions: BTreeSet<RegionId>,
     depths: Vec<u32>,
 }
 
 impl Outermost {
-    /// The one of them that is `r` or around it.
+    /// The region in the set that is or contains `r`.
     fn around(&self, regions: &Regions, r: RegionId) -> Option<RegionId> {
         let candidates = self.depths.iter().map(|d| regions.around(r, *d));
         candidates.into_iter().find(|c| self.regions.contains(c))

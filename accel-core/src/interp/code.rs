@@ -1,4 +1,4 @@
-//! Scalar code over registers, and the machine that executes it.
+//! Scalar code of the interpreter: instructions over registers, and the machine that executes them.
 
 use super::extents::offset;
 use super::plan::{Place, Slot, Slots};
@@ -10,22 +10,22 @@ use crate::repr::{RawArray, Scalar, ScalarType};
 /// The number of a scalar register.
 pub type Reg = usize;
 
-/// A scalar function. Its arguments are in the first registers, leaf after leaf; no instruction overwrites them.
+/// A scalar function. The leaves of its arguments are in the first registers, in order; no instruction overwrites them.
 #[derive(Default, Debug)]
 pub struct Code {
     pub instrs: Vec<Instr>,
-    /// What is in the registers before the arguments are set; constants stay.
+    /// The contents of the registers before the arguments are set; constants keep these values.
     pub registers: Vec<Scalar>,
-    /// The array variables that it reads.
+    /// The array variables that the function reads.
     pub arrays: Vec<Slot>,
-    /// The array (a position in `arrays`) whose extents are in the registers from the second number on.
+    /// Pairs of an array (a position in `arrays`) and the first of the registers that hold its extents.
     pub shapes: Vec<(usize, Reg)>,
-    /// Where the leaves of the result are afterwards, and their types.
+    /// The registers that finally hold the leaves of the result, and the types of these leaves.
     pub results: Vec<Reg>,
     pub types: Vec<ScalarType>,
 }
 
-/// One instruction. Jumps are to positions in the list of instructions.
+/// An instruction. The targets of jumps are positions in the list of instructions.
 #[derive(Debug)]
 pub enum Instr {
     Op1(Op1, Reg, Reg),
@@ -36,7 +36,7 @@ pub enum Instr {
     Read(Box<Read>),
 }
 
-/// An element of an array, given by its position in [`Code::arrays`]; the leaves go to `to`, `to + 1`, …
+/// Reads an element of an array, given by its position in [`Code::arrays`]. The leaves go to `to`, `to + 1`, …
 #[derive(Debug)]
 pub struct Read {
     pub array: usize,
@@ -45,7 +45,7 @@ pub struct Read {
     pub at: Src,
 }
 
-/// A scalar function with its registers and the arrays that it reads; can be called many times.
+/// A scalar function with its registers and the arrays that it reads. It can be called many times.
 pub struct Machine<'a> {
     code: &'a Code,
     registers: Vec<Scalar>,
@@ -54,7 +54,7 @@ pub struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    /// `place` is the array operation that the function belongs to, for messages.
+    /// `place` is the array operation to which the function belongs, for messages.
     pub fn new(code: &'a Code, slots: &'a Slots, place: Place) -> Result<Self> {
         let arrays = code.arrays.iter().map(|s| slots.get(*s)).collect::<Result<Vec<_>>>()?;
         let mut registers = code.registers.clone();
@@ -138,7 +138,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// The error of an index outside of `extents`.
+/// The error of an index out of the bounds of `extents`.
 pub fn out_of_bounds(op: String, index: impl Iterator<Item = Scalar>, extents: &[usize]) -> Error {
     match index.map(int).collect::<Result<_>>() {
         Ok(index) => Error::OutOfBounds { op, index, shape: extents.to_vec() },
@@ -146,7 +146,7 @@ pub fn out_of_bounds(op: String, index: impl Iterator<Item = Scalar>, extents: &
     }
 }
 
-/// The integer of an index or extent.
+/// The integer value of an index or extent.
 pub fn int(x: Scalar) -> Result<i64> {
     match x {
         Scalar::I64(i) => Ok(i),

@@ -1,4 +1,4 @@
-//! Array computations to steps: from a typed program to the [`Plan`] that computes the same, with the last use of every array.
+//! Translates array computations to a [`Plan`] of steps, which frees each array after its last use.
 
 use super::flatten::{SlotEnv, closed, fun1, fun2};
 use super::plan::{Block, Op, Place, Plan, Slot, Step};
@@ -24,7 +24,7 @@ pub fn compile(program: &Program) -> Plan {
     })
 }
 
-/// The blocks that are being filled, the innermost last, and all slots.
+/// The blocks under construction, the innermost last, and all slots.
 #[derive(Default)]
 struct Compiler {
     open: Vec<OpenBlock>,
@@ -37,7 +37,8 @@ struct OpenBlock {
     slots: Vec<Slot>,
 }
 
-/// Where a slot lives: its block, as a position among the open ones, and the step of that block that uses it last, so far.
+/// The lifetime of a slot: its block, as a position among the open ones, and the step of this block that uses it last
+/// so far.
 struct SlotInfo {
     block: usize,
     last_use: usize,
@@ -48,14 +49,14 @@ impl Compiler {
         self.open.push(OpenBlock::default());
     }
 
-    /// Ends the innermost block: now the last use of each of its slots is known.
+    /// Closes the innermost block. Now the last use of each of its slots is known.
     fn close_block(&mut self, result: Arrays) -> Block {
         let results = result.leaves();
         results.iter().for_each(|s| self.use_slot(*s));
         let OpenBlock { mut steps, slots } = self.open.pop().unwrap_or_default();
         let mut kept = vec![];
         for s in slots {
-            // A result was used after the last step.
+            // The results of the block are used after its last step.
             match steps.get_mut(self.slots[s].last_use) {
                 Some(step) => step.frees.push(s),
                 None => kept.push(s),
@@ -64,13 +65,14 @@ impl Compiler {
         Block { steps, result, kept }
     }
 
-    /// Notes that the next step uses a slot: the next one of the slot's own block, which may be around the innermost one.
+    /// Records that the next step uses a slot. It is the next step of the slot's own block, which may be an outer
+    /// block.
     fn use_slot(&mut self, s: Slot) {
         let info = &mut self.slots[s];
         info.last_use = self.open[info.block].steps.len();
     }
 
-    /// New slots of the innermost block for all arrays of a type, one after the other.
+    /// Adds slots to the innermost block, for all arrays of a type in order.
     fn new_slots(&mut self, t: &RawTy) -> Arrays {
         let block = self.open.len() - 1;
         let current = &mut self.open[block];
@@ -92,7 +94,7 @@ impl Compiler {
         result
     }
 
-    /// Adds the steps of a computation; gives the slots of its result.
+    /// Adds the steps of a computation; returns the slots of its result.
     fn acc<A, R>(&mut self, a: &Acc<A, R>, env: &SlotEnv<A>) -> Arrays {
         fresh2(|n, m| {
             let (qa, qr) = (name(n), name(m));
@@ -106,14 +108,14 @@ impl Compiler {
         (self.acc(a, env).leaf(), a.sh_elt().1.ty())
     }
 
-    /// A computation in a block of its own.
+    /// Translates a computation to a separate block.
     fn block<A, R>(&mut self, a: &Acc<A, R>, env: &SlotEnv<A>) -> Block {
         self.open_block();
         let result = self.acc(a, env);
         self.close_block(result)
     }
 
-    /// Separate from the operations, which need much more of the stack than a `let`.
+    /// Separate from the operations, which need much more stack than a `let`.
     fn acc_<'a, 'r>(&mut self, a: &Acc<X<'a>, X<'r>>, env: &SlotEnv<X<'a>>) -> Arrays {
         fresh1(|n| match a.view(n) {
             AccView::Use(arrays) => self.constant(arrays.arrays(), a.ty().raw()),
@@ -144,7 +146,7 @@ impl Compiler {
     fn while_<'a, 'r>(&mut self, w: &AWhileView<'_, X<'a>, X<'r>>, env: &SlotEnv<X<'a>>, place: Place) -> Arrays {
         let t = w.init.ty();
         let init = self.acc(&w.init, env).leaves();
-        // A step of its own, so that the first state can be freed before the loop.
+        // A separate step, so that the initial state can be freed before the loop.
         let state = self.step(Op::Copy(init), t.raw(), place);
         state.leaves().into_iter().for_each(|s| self.use_slot(s));
         let inner = env.push(&state, t).cast_env(w.eq.sym());

@@ -5,7 +5,7 @@ use super::plan::Place;
 use crate::error::{Error, Result};
 use crate::repr::{RawExtents, Scalar, checked_size};
 
-/// The row-major position of an index; `None` if it is outside of the extents.
+/// The row-major position of an index; `None` if the index is out of bounds.
 pub fn offset(extents: &[usize], index: impl Iterator<Item = Scalar>) -> Result<Option<usize>> {
     let mut position = 0;
     for (extent, i) in extents.iter().zip(index) {
@@ -17,12 +17,12 @@ pub fn offset(extents: &[usize], index: impl Iterator<Item = Scalar>) -> Result<
     Ok(Some(position))
 }
 
-/// The row-major position of an index that is known to be inside of the extents.
+/// The row-major position of an index that is known to be within bounds.
 pub fn position(extents: &[usize], index: &[usize]) -> usize {
     extents.iter().zip(index).fold(0, |p, (extent, i)| p * extent + i)
 }
 
-/// Extents from the leaves of a shape: none is negative, and together they are a size that an array can have.
+/// Makes extents from the leaves of a shape. None of them may be negative, and an array must be able to have this size.
 pub fn extents(place: Place, shape: impl Iterator<Item = Scalar>) -> Result<RawExtents> {
     let shape = shape.map(int).collect::<Result<Vec<_>>>()?;
     let extents: Option<RawExtents> = shape.iter().map(|e| usize::try_from(*e).ok()).collect();
@@ -35,12 +35,12 @@ pub fn extents(place: Place, shape: impl Iterator<Item = Scalar>) -> Result<RawE
     Ok(extents)
 }
 
-/// The number of elements of an array with these extents, which must be such as arrays can have: NOTE [The largest extent].
+/// The number of elements of an array with these extents, which must be valid for an array: NOTE [The largest extent].
 pub fn check_size(place: Place, extents: &[usize]) -> Result<usize> {
     checked_size(extents).ok_or_else(|| Error::Memory { op: place.to_string(), shape: extents.to_vec() })
 }
 
-/// Calls `f` with every index inside of the extents, in row-major order, and its position.
+/// Calls `f` with every valid index and its position, in row-major order.
 pub fn for_each_index(extents: &[usize], mut f: impl FnMut(usize, &[usize]) -> Result<()>) -> Result<()> {
     if extents.contains(&0) {
         return Ok(());
@@ -48,7 +48,8 @@ pub fn for_each_index(extents: &[usize], mut f: impl FnMut(usize, &[usize]) -> R
     let mut index = vec![0; extents.len()];
     for position in 0.. {
         f(position, &index)?;
-        // The next index: add 1 to the innermost dimension and carry; done when the outermost carries.
+        // The next index: add 1 to the innermost dimension and carry; the loop ends when the outermost dimension
+        // carries.
         let Some(k) = (0..extents.len()).rfind(|k| index[*k] + 1 < extents[*k]) else { break };
         index[k] += 1;
         index[k + 1..].fill(0);

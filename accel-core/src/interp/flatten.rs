@@ -1,4 +1,4 @@
-//! Scalar expressions to scalar code: from a typed tree to [`Code`] for the same function.
+//! Translates scalar expressions to the scalar [`Code`] of the interpreter.
 
 use super::code::{Code, Instr, Read, Reg};
 use super::plan::Slot;
@@ -14,14 +14,14 @@ type RegEnv<E> = Env<ConstF<Regs>, E>;
 /// The slots of all array variables.
 pub type SlotEnv<A> = Env<ConstF<Tree<Slot>>, A>;
 
-/// The code of an expression without variables.
+/// Translates an expression without variables.
 pub fn closed<A, R>(e: &Exp<HNil, A, R>, arrays: &SlotEnv<A>) -> Code {
     let mut f = Flatten::default();
     let result = f.exp(e, &RegEnv::empty(), arrays);
     f.finish(e.ty(), &result)
 }
 
-/// The code of a function of one argument.
+/// Translates a function of one argument.
 pub fn fun1<A, P, R>(f: &Fun1<A, P, R>, p: &Ty<P>, arrays: &SlotEnv<A>) -> Code {
     let mut flat = Flatten::default();
     let env = RegEnv::empty().push(&flat.registers(p.raw()), p);
@@ -29,7 +29,7 @@ pub fn fun1<A, P, R>(f: &Fun1<A, P, R>, p: &Ty<P>, arrays: &SlotEnv<A>) -> Code 
     flat.finish(f.0.ty(), &result)
 }
 
-/// The code of a function of two arguments.
+/// Translates a function of two arguments.
 pub fn fun2<A, P, Q, R>(f: &Fun2<A, P, Q, R>, p: &Ty<P>, q: &Ty<Q>, arrays: &SlotEnv<A>) -> Code {
     let mut flat = Flatten::default();
     let env = RegEnv::empty().push(&flat.registers(p.raw()), p);
@@ -50,13 +50,13 @@ impl Flatten {
         code
     }
 
-    /// A new register. What it holds at first matters only for constants.
+    /// A new register. Its initial content matters only for constants.
     fn register(&mut self, x: Scalar) -> Reg {
         self.0.registers.push(x);
         self.0.registers.len() - 1
     }
 
-    /// New registers for all leaves of a type, one after the other.
+    /// New registers for all leaves of a type, in order.
     fn registers(&mut self, t: &RawTy) -> Regs {
         Tree::of(t, &mut || self.register(Scalar::Bool(false)))
     }
@@ -77,7 +77,7 @@ impl Flatten {
         self.0.instrs.len() - 1
     }
 
-    /// Lets a jump go to the next instruction.
+    /// Makes the next instruction the target of a jump.
     fn land(&mut self, jump: usize) {
         let here = self.0.instrs.len();
         if let Instr::Jump(target) | Instr::JumpUnless(_, target) = &mut self.0.instrs[jump] {
@@ -85,7 +85,7 @@ impl Flatten {
         }
     }
 
-    /// The position of an array among those that the code reads.
+    /// The position of an array among the arrays that the code reads.
     fn array(&mut self, s: Slot) -> usize {
         let arrays = &mut self.0.arrays;
         arrays.iter().position(|a| *a == s).unwrap_or_else(|| {
@@ -94,7 +94,7 @@ impl Flatten {
         })
     }
 
-    /// Emits the code of an expression; gives the registers of the result.
+    /// Emits the code for an expression; returns the registers of the result.
     fn exp<E, A, T>(&mut self, e: &Exp<E, A, T>, env: &RegEnv<E>, arrays: &SlotEnv<A>) -> Regs {
         fresh3(|n, m, k| {
             let (qe, qa, qt) = (name(n), name(m), name(k));
@@ -103,7 +103,7 @@ impl Flatten {
         })
     }
 
-    /// Separate from the other forms, which need much more of the stack than a `let`.
+    /// Separate from the other forms, which need much more stack than a `let`.
     fn exp_<'e, 'a, 't>(&mut self, e: &Exp<X<'e>, X<'a>, X<'t>>, env: &RegEnv<X<'e>>, arrays: &SlotEnv<X<'a>>) -> Regs {
         fresh1(|n| match e.view(n) {
             ExpView::Const(v) => {
@@ -136,14 +136,14 @@ impl Flatten {
         let go_on = self.exp(&w.cond, &env, arrays).leaf();
         let exit = self.jump(Instr::JumpUnless, go_on);
         let next = self.exp(&w.body, &env, arrays);
-        // By way of temporaries, since the next state may be a permutation of this one.
+        // Uses temporaries, since the next state may be a permutation of the current one.
         let copy = self.registers(t.raw());
         self.moves(&copy, &next);
         self.moves(&state, &copy);
         self.emit(Instr::Jump(start));
         self.land(exit);
-        // The state's registers are overwritten if this loop is run again, inside of another one; a variable that is bound to the result
-        // is then computed again as well.
+        // If this loop is inside another one and runs again, the registers of its state are overwritten. A variable
+        // that is bound to the result is then computed again as well.
         state
     }
 

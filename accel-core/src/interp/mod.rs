@@ -1,20 +1,22 @@
-//! The reference interpreter: the meaning of the language, simple, sequential and checked.
+//! The reference interpreter. It defines the meaning of the language; it is simple, sequential and fully checked.
 //!
-//! A program is translated once and run as often as wanted:
+//! A program is translated once and can then be run any number of times:
 //!
 //! ```text
 //! typed tree --compile, flatten--> plan: array steps over slots, scalar code over registers --run--> arrays
 //! ```
 //!
-//! - `flatten` turns a scalar function into straight code over scalar registers: tuples dissolve into their leaves, every
-//!   `let` is computed once, and a branch that is not taken is jumped over. The typed tree is not looked at per element.
-//! - `compile` turns an array computation into a list of steps: tuples of arrays dissolve likewise, and it is known after which
-//!   step an array is needed no more, so that it can be freed there.
-//! - `run` executes the steps, `ops` the single array operations. Every index and every extent is checked here; what goes
-//!   wrong is an [`Error`](crate::error::Error) that names the operation and its source line.
+//! - `flatten` turns a scalar function into instructions over scalar registers. Tuples dissolve into their leaves,
+//!   every `let` is computed once, and a jump skips a branch that is not taken. The typed tree is not needed for each
+//!   element any more.
+//! - `compile` turns an array computation into a list of steps. Tuples of arrays dissolve likewise. For each array the
+//!   last step that uses it is known, so the array can be freed there.
+//! - `run` executes the steps, `ops` the individual array operations. Every index and every extent is checked here. A
+//!   failure is an [`Error`](crate::error::Error) that names the operation and its source line.
 //!
-//! Evaluation order, where floating-point results depend on it: folds and scans go through each row one element after another, from the left
-//! with `z` first (from the right with `z` last for right scans); `permute` combines in row-major order of its source.
+//! The evaluation order matters for floating-point results. Folds and scans process each row one element after another,
+//! from the left starting with `z` (right scans: from the right, starting with `z`). `permute` combines elements in
+//! row-major order of its source.
 
 mod code;
 mod compile;
@@ -30,7 +32,7 @@ use crate::error::Result;
 use crate::repr::{ArrayTuple, RawTy};
 use plan::Plan;
 
-/// The backend that is always there.
+/// The interpreter as a backend, which is always available.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Interpreter;
 
@@ -43,7 +45,7 @@ impl Backend for Interpreter {
     }
 }
 
-/// A program that is ready to be interpreted.
+/// A program that is ready for interpretation.
 pub struct Interpreted {
     arg: RawTy,
     plan: Plan,
@@ -55,8 +57,8 @@ impl Interpreted {
         Interpreted { arg: program.arg().clone(), plan: compile::compile(program) }
     }
 
-    /// Computes the result, and how many bytes of arrays the program had at most at one time, its argument included and
-    /// arrays that share their elements counted once.
+    /// Computes the result and the peak memory: the largest number of bytes that the arrays of the program took at any
+    /// time, including its argument; arrays that share their elements are counted once.
     ///
     /// # Errors
     /// As [`Executable::run`].

@@ -1,4 +1,4 @@
-//! The array operations, each as a plain loop.
+//! The array operations of the interpreter, each as a simple loop.
 
 use super::code::{Machine, bool, int, no_element, out_of_bounds};
 use super::extents::{check_size, extents, for_each_index, offset, position};
@@ -7,7 +7,7 @@ use crate::ast::Dir;
 use crate::error::{Error, Result};
 use crate::repr::{Column, Columns, RawArray, RawExtents, Scalar, ScalarType};
 
-/// Computes the one array that an operation results in.
+/// Computes the array that an operation defines.
 pub fn compute(op: &Op, place: Place, slots: &Slots) -> Result<RawArray> {
     let machine = |code| Machine::new(code, slots, place);
     // The value of an expression without variables.
@@ -64,7 +64,7 @@ impl Output {
         }
     }
 
-    /// An output for elements of the same type as those of `a`.
+    /// An output for elements of the type of the elements of `a`.
     fn like(a: &RawArray, extents: RawExtents, place: Place) -> Result<Self> {
         let types: Vec<_> = a.columns.iter().map(Column::ty).collect();
         Output::new(extents, &types, place)
@@ -87,7 +87,7 @@ impl Output {
 
 /// Element `i` of an array.
 fn element(a: &RawArray, i: usize) -> impl Iterator<Item = Scalar> {
-    // A column that is too short, which `conforms` excludes, would give fewer scalars.
+    // A column that is too short would give fewer scalars; `conforms` excludes this.
     a.columns.iter().map_while(move |c| c.get(i))
 }
 
@@ -123,7 +123,7 @@ fn zip_with(a: &RawArray, b: &RawArray, mut f: Machine, types: &[ScalarType], pl
     Ok(out.finish())
 }
 
-/// The outer extents of an array, how many rows there are, and their length.
+/// The outer extents of an array, the number of its rows, and their length.
 fn rows(a: &RawArray) -> Result<(&[usize], usize, usize)> {
     let (n, outer) = a.extents.split_last().ok_or_else(|| Error::Internal("rows of an array of rank 0".into()))?;
     Ok((outer, outer.iter().product(), *n))
@@ -179,12 +179,12 @@ fn scan(
     let (outer, count, n) = rows(a)?;
     let length = if z.is_some() { n + 1 } else { n };
     let mut out = Output::new(outer.iter().copied().chain([length]).collect(), types, place)?;
-    // Both directions count the elements in the order in which they are visited.
+    // Both directions count the elements in the order of the visits.
     let at = |row: usize, k: usize, length: usize| match dir {
         Dir::Left => row * length + k,
         Dir::Right => row * length + (length - 1 - k),
     };
-    // There may be any number of rows without elements.
+    // Rows without elements have no work; there may be any number of them.
     for row in 0..if length == 0 { 0 } else { count } {
         let mut visit = 0..n;
         let mut x = match (&z, n) {
@@ -201,7 +201,7 @@ fn scan(
     Ok(out.finish())
 }
 
-/// The combination gets the new element first and the one in the target second, as in Accelerate.
+/// The combination function gets the new element first and the element at the target second, as in Accelerate.
 fn permute(defaults: &RawArray, a: &RawArray, mut index: Machine, mut comb: Machine, place: Place) -> Result<RawArray> {
     let extents = &defaults.extents;
     let mut out = Output { extents: extents.clone(), columns: defaults.columns.clone() };
@@ -236,7 +236,7 @@ fn backpermute(sh: RawExtents, a: &RawArray, mut f: Machine, place: Place) -> Re
     Ok(out.finish())
 }
 
-/// The elements are shared, not copied.
+/// The result shares the elements of the source.
 fn reshape(sh: RawExtents, a: &RawArray, place: Place) -> Result<RawArray> {
     let n = check_size(place, &sh)?;
     if n != a.size() {
@@ -272,7 +272,7 @@ fn slice(kept: &[bool], fixed: &[Scalar], a: &RawArray, place: Place) -> Result<
     for_each_index(&sh, |i, index| {
         let (mut index, mut fixed) = (index.iter().map(|i| Scalar::I64(*i as i64)), fixed.iter().copied());
         let from = kept.iter().filter_map(|k| if *k { index.next() } else { fixed.next() });
-        // Inside of the array, since both parts are inside of theirs.
+        // Within bounds, since both parts are within the bounds of their shapes.
         let from = offset(&a.extents, from)?.ok_or_else(no_element)?;
         out.set(i, element(a, from))
     })?;

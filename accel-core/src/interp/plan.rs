@@ -1,4 +1,4 @@
-//! What a program is translated to: steps that compute arrays into slots.
+//! Plans: programs translated to steps that compute arrays into slots.
 
 use super::code::Code;
 use crate::ast::{Dir, Src, deep};
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
 
-/// The number of a place for one array.
+/// The number of a slot. A slot holds one array.
 pub type Slot = usize;
 
 /// A closed program. The leaves of its argument are in the first slots.
@@ -19,23 +19,24 @@ pub struct Plan {
     pub body: Block,
 }
 
-/// Steps to be executed one after the other, and where the result is then.
+/// Steps that are executed in order, and where the result is afterwards.
 #[derive(Debug)]
 pub struct Block {
     pub steps: Vec<Step>,
     pub result: Tree<Slot>,
-    /// The slots of this block that are still in use at its end; the surrounding block frees them when it has taken the result.
+    /// The slots of this block that are still needed at its end. The surrounding block frees them when it has taken the
+    /// result.
     pub kept: Vec<Slot>,
 }
 
 impl Drop for Block {
-    /// Blocks are nested as deep as the program's conditionals and loops.
+    /// Blocks are nested as deeply as the program's conditionals and loops.
     fn drop(&mut self) {
         deep(|| self.steps.clear())
     }
 }
 
-/// One operation. Its results go to slots; afterwards some arrays are needed no more.
+/// An operation. Its results go to slots; after it, some arrays are not needed any more and are freed.
 #[derive(Debug)]
 pub struct Step {
     pub op: Op,
@@ -44,7 +45,7 @@ pub struct Step {
     pub frees: Vec<Slot>,
 }
 
-/// Which operation, and where the user wrote it.
+/// An operation and its place in the user's source.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     pub name: &'static str,
@@ -59,7 +60,7 @@ impl fmt::Display for Place {
 }
 
 impl Place {
-    /// Says where a primitive function went wrong.
+    /// Adds the place to the error of a primitive function.
     #[cold]
     pub fn blame(self, e: Error) -> Error {
         match e {
@@ -69,7 +70,7 @@ impl Place {
     }
 }
 
-/// Operations on arrays; the meaning of each is told at [`crate::ast::AccOp`].
+/// Operations on arrays; [`crate::ast::AccOp`] describes their meaning.
 #[derive(Debug)]
 pub enum Op {
     Use(RawArray),
@@ -80,7 +81,7 @@ pub enum Op {
         then: Block,
         otherwise: Block,
     },
-    /// The state is in the slots of the result, where the first state was put before.
+    /// The slots of the result hold the state. An earlier step has put the initial state there.
     While {
         cond: Block,
         body: Block,
@@ -93,7 +94,7 @@ pub enum Op {
         f: Code,
         a: Slot,
     },
-    /// The place is that of the operation on whose behalf shapes are compared.
+    /// The place is that of the user's operation that requires the shapes to agree.
     Agree {
         agreement: Agreement,
         left: Code,
@@ -133,13 +134,13 @@ pub enum Op {
         sh: Code,
         a: Slot,
     },
-    /// For every dimension of the result whether it is one of the source.
+    /// For every dimension of the result: whether it is a dimension of the source.
     Replicate {
         kept: Vec<bool>,
         slx: Code,
         a: Slot,
     },
-    /// For every dimension of the source whether it is one of the result.
+    /// For every dimension of the source: whether it is a dimension of the result.
     Slice {
         kept: Vec<bool>,
         slx: Code,
@@ -148,7 +149,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// The slots that the operation itself reads, those of inner blocks excepted.
+    /// The slots that the operation itself reads, without those that only inner blocks read.
     pub fn uses(&self) -> Vec<Slot> {
         let (slots, codes): (Vec<Slot>, Vec<&Code>) = match self {
             Op::Use(_) | Op::While { .. } => (vec![], vec![]),
@@ -168,10 +169,10 @@ impl Op {
     }
 }
 
-/// The arrays that a running program has, and how much memory they take.
+/// The arrays of a running program, and the memory that they use.
 pub struct Slots {
     arrays: Vec<Option<RawArray>>,
-    /// How many slots have a column; those of one column share its elements.
+    /// For each column, the number of slots that share it.
     shared: HashMap<usize, usize>,
     live: usize,
     peak: usize,

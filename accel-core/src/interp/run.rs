@@ -1,4 +1,4 @@
-//! Executes a plan: step after step, freeing arrays after their last use.
+//! Executes a plan step by step and frees arrays after their last use.
 
 use super::code::{Machine, bool, no_element};
 use super::ops;
@@ -41,7 +41,7 @@ fn tuple(t: &Tree<Slot>, slots: &Slots) -> Result<ArrayTuple> {
     })
 }
 
-/// Executes the steps of a block. The slots of its result remain to be freed.
+/// Executes the steps of a block. The slots of its result are not freed.
 fn block(b: &Block, slots: &mut Slots) -> Result<()> {
     for s in &b.steps {
         deep(|| step(s, slots))?;
@@ -50,7 +50,7 @@ fn block(b: &Block, slots: &mut Slots) -> Result<()> {
     Ok(())
 }
 
-/// Executes a block, puts its result into other slots, which may be among those that it reads, and frees its own.
+/// Executes a block, moves its result to other slots, which may be among those that it reads, and frees its own slots.
 fn block_into(b: &Block, to: &[Slot], slots: &mut Slots) -> Result<()> {
     block(b, slots)?;
     let arrays = copies(&b.result.leaves(), slots)?;
@@ -88,7 +88,7 @@ fn step(s: &Step, slots: &mut Slots) -> Result<()> {
     Ok(())
 }
 
-/// Whether a loop goes on: its condition is an array of one element.
+/// Whether a loop continues: the condition is an array of one element.
 fn go_on(cond: &Block, slots: &mut Slots) -> Result<bool> {
     block(cond, slots)?;
     let element = match cond.result.leaves().first() {

@@ -1,8 +1,9 @@
-//! Closing telescopes: the only way out of a computed environment.
+//! Wraps the definitions of a telescope around a term (see the glossary of the book: telescope). This is the only way
+//! to leave a computed environment.
 
 use crate::ast::*;
 
-/// The definitions of a telescope around `body`.
+/// Wraps the definitions of a telescope of scalars around `body`.
 pub fn close<A, E, E2, T>(tele: &Tele<A, E, E2>, body: &Exp<E2, A, T>) -> Exp<E, A, T> {
     fresh4(|a, e, f, t| {
         let (a, e, f, t) = (name(a), name(e), name(f), name(t));
@@ -23,7 +24,7 @@ fn close_<'a, 'e, 'f, 't>(
     })
 }
 
-/// The definitions of a telescope of arrays around `body`.
+/// Wraps the definitions of a telescope of arrays around `body`.
 pub fn aclose<A, A2, R>(tele: &ATele<A, A2>, body: &Acc<A2, R>) -> Acc<A, R> {
     fresh3(|a, b, r| {
         let (a, b, r) = (name(a), name(b), name(r));

@@ -1,8 +1,9 @@
-//! How large a program is: for tests, benchmarks and statistics.
+//! Counts the nodes of a program, for tests, benchmarks and statistics.
 
 use crate::ast::*;
 
-/// Numbers of nodes of a program's tree; variables count as nodes, a definition counts as a node besides its parts.
+/// Numbers of nodes of a program's tree. Variables count as nodes; a definition counts as one node in addition to its
+/// parts.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Counts {
     /// Nodes of array computations.
@@ -72,7 +73,7 @@ impl Counts {
     }
 }
 
-/// Visits the parts of operations, which stay as they are.
+/// A mapping that visits the parts of operations and leaves them unchanged.
 impl<A> AccMap<A, A> for Counts {
     fn exp<E, T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A, T> {
         self.exp(e);

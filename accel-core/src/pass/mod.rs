@@ -1,4 +1,4 @@
-//! Transformations of typed trees that several parts of the compiler need. They are outside the trusted module.
+//! Transformations of typed trees that several crates need. They are outside the trusted module.
 
 mod close;
 mod count;
@@ -11,11 +11,11 @@ pub use close::{aclose, close};
 pub use count::{Counts, count};
 pub use rename::{Variables, rename, rename_acc, rename_arrays};
 
-/// What every stage of the compiler does with its result: prints it if `ACCEL_DUMP` names the stage (see
-/// [`crate::print::dump`]), and checks it in debug builds.
+/// Ends a stage of the compiler: prints the program if `ACCEL_DUMP` names the stage (see [`crate::print::dump`]), and
+/// checks it in debug builds.
 ///
 /// # Errors
-/// A program that is not well-typed, which is a mistake of the stage and not of the user.
+/// The program is not well typed: a bug in the stage, not a mistake of the user.
 pub fn finished(stage: &str, p: &Program) -> Result<()> {
     crate::print::dump(stage, p);
     if cfg!(debug_assertions) { lint(p) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! Arbitrary renamings of variables. (Embeddings into a larger environment are `weaken`, in O(1).)
+//! Arbitrary renaming of variables. (For an embedding into a larger environment, `weaken` takes constant time.)
 
 use crate::ast::*;
 use frunk::HCons;
@@ -46,7 +46,7 @@ impl<E, E2, A> ExpMap<E, A, E2, A> for Scalars<'_, E, E2> {
     }
 }
 
-/// Where array variables go.
+/// A mapping of array variables.
 pub trait Variables<A, A2> {
     /// The new variable.
     fn at<T>(&self, i: &Idx<A, T>) -> Idx<A2, T>;

@@ -1,4 +1,4 @@
-//! Array computations as documents.
+//! Prints array computations as documents.
 
 use super::layout::{Doc, Printer, Scope};
 use super::prim::{self, APPLY, ATOM, LOW, Prec};
@@ -8,7 +8,8 @@ use frunk::HNil;
 use pretty::DocAllocator;
 
 impl<'d> Printer<'d, '_> {
-    /// An array computation in a place that takes everything that binds at least as strongly as `prec`.
+    /// Prints an array computation. In its context, everything that binds at least as tightly as `prec` needs no
+    /// parentheses.
     pub fn acc<A, R>(&self, a: &Acc<A, R>, s: Scope, prec: Prec) -> Doc<'d> {
         fresh2(|n, m| deep(|| self.acc_(&a.cast_env(name(n)).cast(name(m)), s, prec)))
     }
@@ -93,7 +94,7 @@ impl<'d> Printer<'d, '_> {
         self.parens_if(prec > APPLY, self.apply(self.operation(name, at), args, s))
     }
 
-    /// The arguments of `slice` and `replicate`: `[:, 3] a0`, or `[:, _] x0 a0` if the indices are not visible.
+    /// Prints the arguments of `slice` and `replicate`: `[:, 3] a0`, or `[:, _] x0 a0` if the indices are not visible.
     fn sliced<A, Slx, Small, Large, R>(
         &self,
         spec: &SliceSpec<Slx, Small, Large>,
@@ -119,7 +120,8 @@ impl<'d> Printer<'d, '_> {
     }
 }
 
-/// The types of shape and elements of an array type; the type itself otherwise, which only a broken tree has.
+/// The types of the shape and of the elements of an array type. For any other type, which occurs only in a broken tree,
+/// the type itself.
 fn shape_and_element(t: &RawTy) -> (&RawTy, &RawTy) {
     match t {
         RawTy::Array(p) => (&p.0, &p.1),

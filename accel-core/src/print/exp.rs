@@ -1,4 +1,4 @@
-//! Scalar expressions as documents.
+//! Prints scalar expressions as documents.
 
 use super::layout::{Doc, Printer, Scope};
 use super::prim::{self, APPLY, AS, ATOM, LOW, Prec, Style1, Style2, UNARY};
@@ -7,7 +7,7 @@ use crate::repr::RawTy;
 use pretty::DocAllocator;
 
 impl<'d> Printer<'d, '_> {
-    /// An expression in a place that takes everything that binds at least as strongly as `prec`.
+    /// Prints an expression. In its context, everything that binds at least as tightly as `prec` needs no parentheses.
     pub fn exp<E, A, T>(&self, e: &Exp<E, A, T>, s: Scope, prec: Prec) -> Doc<'d> {
         fresh3(|n, m, k| deep(|| self.exp_(&e.cast_all(name(n), name(m), name(k)), s, prec)))
     }
@@ -41,7 +41,7 @@ impl<'d> Printer<'d, '_> {
         })
     }
 
-    /// A chain of definitions. One definition may share its line with the body, more of them get a line each.
+    /// Prints a chain of definitions. A single definition may share its line with the body; several get one line each.
     fn let_chain<E, A, T>(&self, e: &Exp<E, A, T>, s: Scope, first: bool) -> Doc<'d> {
         fresh3(|n, m, k| deep(|| self.let_chain_(&e.cast_all(name(n), name(m), name(k)), s, first)))
     }
@@ -53,7 +53,7 @@ impl<'d> Printer<'d, '_> {
                 let definition = head.append(self.exp(&b, s.deeper(), LOW));
                 let body = self.let_body(&body, s);
                 let next = self.arena.hardline().flat_alt(" in ");
-                // Only a chain of one definition may stay in one line.
+                // Only a chain of a single definition may stay on one line.
                 if first && !body.1 {
                     definition.append(next).append(body.0)
                 } else {
@@ -64,7 +64,7 @@ impl<'d> Printer<'d, '_> {
         })
     }
 
-    /// What is below a definition, and whether it is one more definition.
+    /// The body of a definition, and whether the body is a definition, too.
     fn let_body<E, A, T>(&self, body: &Exp<E, A, T>, s: Scope) -> (Doc<'d>, bool) {
         let more = fresh1(|n| matches!(body.view(n), ExpView::Let(..)));
         (self.let_chain(body, self.along(s).scalars(1), false), more)
@@ -131,12 +131,12 @@ impl<'d> Printer<'d, '_> {
         self.variable('x', i.depth(), s.scalars)
     }
 
-    /// An array variable, in scalar or in array code.
+    /// Prints an array variable, in scalar or in array code.
     pub fn array_var<A, T>(&self, i: &Idx<A, T>, s: Scope) -> Doc<'d> {
         self.variable('a', i.depth(), s.arrays)
     }
 
-    /// The extents of the shape `(sh, n)`; `..sh` if those of `sh` are not visible.
+    /// Prints the extents of the shape `(sh, n)`; `..sh` if the extents of `sh` are not visible.
     fn dims<E, A, Sh, N>(&self, sh: &Exp<E, A, Sh>, n: &Exp<E, A, N>, s: Scope) -> Vec<Doc<'d>> {
         let mut dims =
             self.literal_shape(sh, s).unwrap_or_else(|| vec![self.text("..").append(self.exp(sh, s.deeper(), LOW))]);
@@ -144,7 +144,7 @@ impl<'d> Printer<'d, '_> {
         dims
     }
 
-    /// The extents of a shape that is written as pairs or as a constant.
+    /// Prints the extents of a shape that is written as pairs or as a constant.
     pub fn literal_shape<E, A, T>(&self, e: &Exp<E, A, T>, s: Scope) -> Option<Vec<Doc<'d>>> {
         if !prim::is_shape(e.ty().raw()) || self.elided(s) {
             return None;
@@ -156,13 +156,13 @@ impl<'d> Printer<'d, '_> {
         })
     }
 
-    /// A function of one argument, in parentheses.
+    /// Prints a function of one argument, in parentheses.
     pub fn fun1<A, P, R>(&self, f: &Fun1<A, P, R>, arg: &RawTy, s: Scope) -> Doc<'d> {
         let args = vec![self.binder('x', 0, arg)];
         self.lambda(args, self.exp(&f.0, s.deeper().closed(1), LOW), s)
     }
 
-    /// A function of two arguments, in parentheses.
+    /// Prints a function of two arguments, in parentheses.
     pub fn fun2<A, P, Q, R>(&self, f: &Fun2<A, P, Q, R>, args: [&RawTy; 2], s: Scope) -> Doc<'d> {
         let args = vec![self.binder('x', 0, args[0]), self.binder('x', 1, args[1])];
         self.lambda(args, self.exp(&f.0, s.deeper().closed(2), LOW), s)

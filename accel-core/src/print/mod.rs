@@ -1,14 +1,15 @@
-//! A text form of the typed tree for people: names instead of De Bruijn indices, infix arithmetic, one definition per line.
+//! Prints typed programs for people: with names instead of De Bruijn indices, infix arithmetic, and one definition per
+//! line.
 //!
-//! Variables are numbered by the level of their binder, outermost first: `a0` is the argument of the program, `x0` the first
-//! argument of a scalar function. So a name does not depend on what is around it, and two dumps can be compared.
+//! A variable is named by its De Bruijn level, outermost first: `a0` is the argument of the program, `x0` the first
+//! argument of a scalar function. So a name does not depend on the code around it, and two dumps can be compared.
 //!
 //! | text | meaning |
 //! | --- | --- |
 //! | `let a1 = .. ` and a new line, or `let x1 = .. in ..` | a definition and what is below it |
 //! | `\x0 x1 -> ..` | a scalar function, or the condition and body of a loop |
 //! | `[x0, 3]`, `[..x0, 3]` | a shape or an index, all extents or those of `x0` and one more |
-//! | `a0[x0, 3]`, `a0 ! x0` | an element of an array, with an index taken apart or not |
+//! | `a0[x0, 3]`, `a0 ! x0` | an element of an array, with an index given by its components or as a whole |
 //! | `x0.0`, `x0.1` | the components of a pair |
 //! | `slice [:, 3] a0` | kept dimensions are `:`, fixed ones have an index |
 //! | `2.0`, `3`, `2.0f32` | constants; the type is written unless it is `f64`, `i64` or `bool` |
@@ -25,18 +26,18 @@ use layout::{Printer, Scope};
 use pretty::Arena;
 use std::fmt;
 
-/// What to print besides the operations.
+/// What to print in addition to the operations.
 #[derive(Clone, Debug, Default)]
 pub struct PrintOptions {
-    /// The type of every variable where it is bound.
+    /// The type of every variable at its binder.
     pub types: bool,
     /// The source line of every operation that has one.
     pub source_lines: bool,
-    /// Write `…` for everything that is nested deeper than this.
+    /// Print `…` for everything that is nested more deeply than this.
     pub max_depth: Option<usize>,
 }
 
-/// A closed array function as text: its type, then its body.
+/// Prints a closed array function: its type, then its body.
 pub fn program(p: &Program, options: &PrintOptions) -> String {
     let head = format!("fn (a0: {}) -> {}", p.arg(), p.result());
     let body = fresh2(|n, m| acc(&p.open(n, m).body, Size::nil().push(), options));
@@ -48,20 +49,21 @@ pub fn program(p: &Program, options: &PrintOptions) -> String {
     text
 }
 
-/// An array computation with `arrays` free array variables as text.
+/// Prints an array computation with `arrays` free array variables.
 pub fn acc<A, R>(a: &Acc<A, R>, arrays: Size<A>, options: &PrintOptions) -> String {
     let arena = Arena::new();
     layout::render(&Printer { arena: &arena, options }.acc(a, Scope::new(0, arrays.get()), prim::LOW))
 }
 
-/// A scalar expression with free scalar and array variables as text.
+/// Prints a scalar expression with free scalar and array variables.
 pub fn exp<E, A, T>(e: &Exp<E, A, T>, scalars: Size<E>, arrays: Size<A>, options: &PrintOptions) -> String {
     let arena = Arena::new();
     layout::render(&Printer { arena: &arena, options }.exp(e, Scope::new(scalars.get(), arrays.get()), prim::LOW))
 }
 
-/// Prints a program to stderr if the environment variable `ACCEL_DUMP` names the stage. Its value is a list of stages, such as
-/// `ast,ad`; the words `types` and `lines` in it ask for the types of variables and for source lines.
+/// Prints a program to stderr if the environment variable `ACCEL_DUMP` names the stage. The value of the variable is a
+/// list of stages, such as `ast,ad`. The words `types` and `lines` in this list turn on the types of variables and the
+/// source lines.
 pub fn dump(stage: &str, p: &Program) {
     let Ok(wanted) = std::env::var("ACCEL_DUMP") else { return };
     if let Some(text) = dump_text(&wanted, stage, p) {
@@ -69,7 +71,7 @@ pub fn dump(stage: &str, p: &Program) {
     }
 }
 
-/// As [`dump`], for the text of a stage that is not a syntax tree.
+/// Like [`dump`], for a stage whose result is not a typed tree.
 pub fn dump_with(stage: &str, text: impl FnOnce() -> String) {
     let wanted = std::env::var("ACCEL_DUMP").unwrap_or_default();
     if wanted.split(',').any(|w| w.trim() == stage) {

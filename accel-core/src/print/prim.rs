@@ -1,12 +1,12 @@
-//! Notation and precedences of the primitive functions, and constants as text.
+//! The notation and precedence of primitive functions, and the printing of constants.
 
 use crate::ast::deep;
 use crate::repr::op::{Int1, Int2, Logic, Num1, Num2, Op1, Op2};
 use crate::repr::{ArrayTuple, RawTy, Scalar};
 
-/// How strongly an operator binds; Rust's order.
+/// The precedence of an operator, in the order of Rust.
 pub(super) type Prec = u8;
-/// Definitions, functions and conditionals: as far to the right as possible.
+/// Definitions, functions and conditionals: they extend as far to the right as possible.
 pub(super) const LOW: Prec = 0;
 /// `x as f32`
 pub(super) const AS: Prec = 10;
@@ -17,7 +17,7 @@ pub(super) const APPLY: Prec = 12;
 /// Arguments: variables, constants, components of pairs, anything in brackets.
 pub(super) const ATOM: Prec = 13;
 
-/// How a function of one argument is written.
+/// The notation of a function of one argument.
 pub(super) enum Style1 {
     /// `-x`
     Prefix(&'static str),
@@ -27,7 +27,7 @@ pub(super) enum Style1 {
     As(String),
 }
 
-/// How a function of two arguments is written, by its name.
+/// The notation of a function of two arguments, with its name.
 pub(super) enum Style2 {
     /// `x + y`, and so `x + y + z`
     Infix(Prec),
@@ -63,7 +63,7 @@ pub(super) fn style2(op: Op2) -> Style2 {
     }
 }
 
-/// A scalar constant. The type is written unless it is one of the three that are meant without.
+/// Prints a scalar constant. The type is omitted for `f64`, `i64` and `bool`.
 pub(super) fn scalar(x: Scalar) -> String {
     match x {
         Scalar::Bool(x) => x.to_string(),
@@ -80,7 +80,7 @@ pub(super) fn scalar(x: Scalar) -> String {
     }
 }
 
-/// A constant of type `t` with the given leaves; `?` where a leaf is missing, which only a broken tree has.
+/// Prints a constant of type `t` with the given leaves; `?` for a missing leaf, which happens only in a broken tree.
 pub(super) fn constant(t: &RawTy, leaves: &mut impl Iterator<Item = Scalar>) -> String {
     let mut text = String::new();
     write_constant(t, leaves, &mut text);
@@ -107,8 +107,8 @@ fn write_constant(t: &RawTy, leaves: &mut impl Iterator<Item = Scalar>, out: &mu
     }
 }
 
-/// Whether a type is that of shapes, `((), i64)` and so on. No array has more dimensions than the number this looks at, and
-/// so the question costs the same for every tuple.
+/// Whether a type is a shape type: `((), i64)` and so on. The function looks at a limited number of dimensions, more
+/// than any array has, so it takes the same time for every tuple.
 pub(super) fn is_shape(t: &RawTy) -> bool {
     const MAX_RANK: usize = 16;
     let mut t = t;
@@ -122,7 +122,7 @@ pub(super) fn is_shape(t: &RawTy) -> bool {
     false
 }
 
-/// Arrays by type and extents: `Array1<f64>[3]`.
+/// Prints arrays by type and extents: `Array1<f64>[3]`.
 pub(super) fn arrays(a: &ArrayTuple, t: &RawTy) -> String {
     match (a, t) {
         (ArrayTuple::Unit, _) => "()".into(),

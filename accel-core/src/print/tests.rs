@@ -1,4 +1,4 @@
-//! What printed programs look like, on terms built by hand.
+//! Tests of the printer, on terms built by hand.
 
 use super::*;
 use crate::ast::{

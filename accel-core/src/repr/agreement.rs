@@ -1,24 +1,25 @@
-//! Which extents of two shapes have to be equal.
+//! Agreement: which extents of two shapes must be equal (see the glossary of the book: agreement).
 
 use crate::error::{Error, Result};
 use std::fmt;
 
-/// What an operation demands of the shapes of two arrays.
+/// What an operation requires of the shapes of two arrays.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Agreement {
-    /// All extents are equal: elements at the same index are combined.
+    /// All extents are equal: the operation combines elements at the same index.
     All,
-    /// All extents but the innermost ones are equal: rows are put one after the other.
+    /// All extents but the innermost ones are equal: the operation concatenates rows.
     Outer,
-    /// The innermost extent of the first shape is the outermost one of the second: rows are multiplied by columns.
+    /// The innermost extent of the first shape equals the outermost extent of the second: the operation multiplies rows
+    /// by columns.
     Inner,
 }
 
 impl Agreement {
-    /// The names in programs that are printed.
+    /// The names in printed programs.
     pub const ALL: [Agreement; 3] = [Agreement::All, Agreement::Outer, Agreement::Inner];
 
-    /// What programs call it.
+    /// The name in printed programs.
     pub fn name(self) -> &'static str {
         match self {
             Agreement::All => "all",
@@ -27,7 +28,8 @@ impl Agreement {
         }
     }
 
-    /// The dimensions of the two shapes, outermost first, that have equal extents; `None` for ranks on which it is not defined.
+    /// The pairs of dimensions, outermost first, that must have equal extents; `None` if the agreement is not defined
+    /// for these ranks.
     pub fn pairs(self, left: usize, right: usize) -> Option<Vec<(usize, usize)>> {
         let same = |n: usize| (0..n).map(|dim| (dim, dim)).collect();
         match self {
@@ -49,13 +51,13 @@ impl Agreement {
         Err(self.violated(op(), left, right))
     }
 
-    /// The error of two shapes that do not agree.
+    /// The error for two shapes that do not agree.
     pub fn violated(self, op: String, left: &[i64], right: &[i64]) -> Error {
         let expected = format!("shapes {}", self.pattern(left.len(), right.len()));
         Error::Shape { op, expected, found: format!("{left:?} and {right:?}") }
     }
 
-    /// Both shapes with a letter for every extent: `[n, m] and [m, p]`.
+    /// Both shapes, with a letter for every extent: `[n, m] and [m, p]`.
     fn pattern(self, left: usize, right: usize) -> String {
         let pairs = self.pairs(left, right).unwrap_or_default();
         let letter = |k: usize| "nmpqrstuvw".chars().nth(k).map_or_else(|| format!("x{k}"), String::from);

@@ -1,4 +1,4 @@
-//! Arrays without type indices: extents and one column per scalar leaf of the element type.
+//! Untyped arrays: extents, and one column for each scalar component of the elements.
 
 use super::{RawTy, Scalar, ScalarType};
 use smallvec::SmallVec;
@@ -11,11 +11,11 @@ macro_rules! columns {
         pub enum Column { $(#[doc = concat!("Elements of type `", stringify!($rust), "`")] $variant(Arc<Vec<$rust>>)),* }
 
         impl Column {
-            /// A column with room for `n` elements of type `t`.
+            /// An empty column with capacity for `n` elements of type `t`.
             pub fn with_capacity(t: ScalarType, n: usize) -> Column {
                 match t { $(ScalarType::$variant => Column::$variant(Arc::new(Vec::with_capacity(n)))),* }
             }
-            /// `n` zeros (`false`) of type `t`; `None` if there is no memory for them.
+            /// A column of `n` zeros (`false`) of type `t`; `None` if there is not enough memory.
             pub fn zeros(t: ScalarType, n: usize) -> Option<Column> {
                 match t { $(ScalarType::$variant => {
                     let mut c = Vec::new();
@@ -25,11 +25,12 @@ macro_rules! columns {
                     Some(c.into())
                 })* }
             }
-            /// The memory that the elements take, in bytes.
+            /// The memory of the elements, in bytes.
             pub fn bytes(&self) -> usize {
                 match self { $(Column::$variant(c) => size_of_val(c.as_slice())),* }
             }
-            /// A number that is the same for columns that share their elements, and differs for others that exist at the same time.
+            /// A number that identifies the elements: it is equal for columns that share their elements, and different
+            /// for other columns that exist at the same time.
             pub fn identity(&self) -> usize {
                 match self { $(Column::$variant(c) => Arc::as_ptr(c).addr()),* }
             }
@@ -37,15 +38,15 @@ macro_rules! columns {
             pub fn as_ptr(&self) -> *const u8 {
                 match self { $(Column::$variant(c) => c.as_ptr().cast()),* }
             }
-            /// The address of the elements, to be written to; `None` if others have the column as well.
+            /// The address of the elements, for writing; `None` if the column is shared.
             pub fn as_mut_ptr(&mut self) -> Option<*mut u8> {
                 match self { $(Column::$variant(c) => Arc::get_mut(c).map(|c| c.as_mut_ptr().cast())),* }
             }
-            /// How many elements there are.
+            /// The number of elements.
             pub fn len(&self) -> usize {
                 match self { $(Column::$variant(c) => c.len()),* }
             }
-            /// Whether there is no element.
+            /// Whether the column has no elements.
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
             }
@@ -57,14 +58,16 @@ macro_rules! columns {
             pub fn get(&self, i: usize) -> Option<Scalar> {
                 match self { $(Column::$variant(c) => c.get(i).map(|x| Scalar::$variant(*x))),* }
             }
-            /// Appends a value of the column's own type; `false` if it has another type. Copies the column if it is shared.
+            /// Appends a value of the column's type; `false` if the value has another type. Copies the column if it is
+            /// shared.
             pub fn push(&mut self, x: Scalar) -> bool {
                 match (self, x) {
                     $((Column::$variant(c), Scalar::$variant(x)) => { Arc::make_mut(c).push(x); true })*
                     _ => false,
                 }
             }
-            /// Replaces element `i` by a value of the column's own type; `false` if there is none or it has another type.
+            /// Replaces element `i` by a value of the column's type; `false` if there is no such element or the value
+            /// has another type.
             pub fn set(&mut self, i: usize, x: Scalar) -> bool {
                 match (self, x) {
                     $((Column::$variant(c), Scalar::$variant(x)) => {
@@ -82,28 +85,29 @@ macro_rules! columns {
 }
 columns!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64);
 
-/// The extents of an array, outermost dimension first. Most arrays have few, which take no memory of their own.
+/// The extents of an array, outermost dimension first. A few extents, as most arrays have, need no heap memory.
 pub type RawExtents = SmallVec<[usize; 4]>;
 
-/// The columns of an array. One takes no memory of its own.
+/// The columns of an array. A single column needs no heap memory.
 pub type Columns = SmallVec<[Column; 1]>;
 
-/// No extent of an array is larger.
+/// The largest extent that an array may have.
 ///
-/// NOTE [The largest extent]: an array that is in memory has less than 2^48 elements, but one with an extent of 0 takes no memory, whatever the
-/// others are. If they could be anything, then sums of a few extents might overflow, and hardly anything could be said of them. So what no
-/// array in memory needs is refused everywhere: as an argument, as a literal, and as what a program computes.
+/// NOTE [The largest extent]: an array in memory has fewer than 2^48 elements, but an array with an extent of 0 takes
+/// no memory, whatever its other extents are. If these could be arbitrary, sums of a few extents might overflow, and
+/// hardly anything could be proved about them. So an extent that no array in memory needs is refused everywhere: in an
+/// argument, in a literal, and in what a program computes.
 pub const MAX_EXTENT: usize = 1 << 48;
 
-/// The number of elements of an array with these extents. `None` if one of them is above [`MAX_EXTENT`], or if an array with the same extents but
-/// without those that are 0 has too many elements: positions never overflow.
+/// The number of elements of an array with these extents. `None` if an extent is above [`MAX_EXTENT`], or if the
+/// product of all extents other than 0 is too large: positions never overflow.
 pub fn checked_size(extents: &[usize]) -> Option<usize> {
     let product = extents.iter().filter(|e| **e != 0).try_fold(1usize, |n, e| n.checked_mul(*e));
     let product = product.filter(|n| isize::try_from(*n).is_ok() && extents.iter().all(|e| *e <= MAX_EXTENT))?;
     Some(if extents.contains(&0) { 0 } else { product })
 }
 
-/// One array: extents, outermost first, and a column per scalar leaf of the element type.
+/// An array: extents, outermost first, and one column for each scalar leaf of the element type.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RawArray {
     /// The extents, outermost dimension first; empty for a scalar array.
@@ -113,12 +117,12 @@ pub struct RawArray {
 }
 
 impl RawArray {
-    /// The number of elements: the product of the extents. It saturates, for extents that no array can have.
+    /// The number of elements: the product of the extents. It saturates for extents that no array can have.
     pub fn size(&self) -> usize {
         self.extents.iter().fold(1, |n, e| n.saturating_mul(*e))
     }
 
-    /// An empty column for every leaf of the element type `t`.
+    /// An array with an empty column for every leaf of the element type `t`.
     pub fn columns_for(t: &RawTy, capacity: usize) -> Columns {
         t.leaves().into_iter().map(|s| Column::with_capacity(s, capacity)).collect()
     }
@@ -127,11 +131,11 @@ impl RawArray {
 /// An array or a tuple of arrays.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ArrayTuple {
-    /// No array.
+    /// The empty tuple.
     Unit,
     /// One array.
     Array(RawArray),
-    /// Two tuples.
+    /// A pair of tuples.
     Pair(Arc<(ArrayTuple, ArrayTuple)>),
 }
 
@@ -156,7 +160,7 @@ impl ArrayTuple {
         go(self, &mut out);
         out
     }
-    /// The tuple of type `t` with the next arrays; `None` if there are too few.
+    /// Makes a tuple of type `t` from the next arrays; `None` if there are too few.
     pub fn of(t: &RawTy, arrays: &mut impl Iterator<Item = RawArray>) -> Option<ArrayTuple> {
         Some(match t {
             RawTy::Pair(p) => {

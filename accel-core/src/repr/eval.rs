@@ -1,15 +1,15 @@
-//! What the primitive functions compute, on scalar values.
+//! Evaluates the primitive functions on scalar values.
 //!
-//! Each function below matches on the types of its arguments and then on the operation; the interpreter runs them once
-//! per scalar operation.
+//! Each function below matches on the types of its arguments and then on the operation. The interpreter calls one of
+//! them for each scalar operation.
 
 use super::op::{Cmp, Float1, Float2, FloatTest, Int1, Int2, Logic, Num1, Num2, Op1, Op2};
 use super::special::SpecialFloat;
 use super::{Scalar, ScalarType};
 use crate::error::{Error, Result};
 
-/// The value of `$body`, for an argument of one of the listed types bound to `$x`, wrapped in that type again
-/// or in the type after `=>`.
+/// The value of `$body` for an argument of one of the listed types, which is bound to `$x`. The result is wrapped in
+/// that type again, or in the type after `=>`.
 macro_rules! unary {
     ($op:expr, $s:expr; $([$($t:ident)*] $x:ident => $body:expr);+ $(;)?) => {
         match $s {
@@ -25,7 +25,7 @@ macro_rules! unary {
     };
 }
 
-/// As `unary`, for two arguments of one type.
+/// Like `unary`, for two arguments of the same type.
 macro_rules! binary {
     ($op:expr, $a:expr, $b:expr; $([$($t:ident)*] $x:ident $y:ident => $body:expr);+ $(;)?) => {
         match ($a, $b) {
@@ -41,7 +41,7 @@ macro_rules! binary {
     };
 }
 
-/// `$x $op $y` for integers, where a divisor of zero is an error.
+/// `$x $op $y` for integers; a zero divisor is an error.
 macro_rules! divide {
     ($name:literal, $x:ident . $method:ident ( $y:ident )) => {
         if $y == 0 {
@@ -53,9 +53,9 @@ macro_rules! divide {
 }
 
 impl Op1 {
-    /// The value of the function at `x`, as the documentation of the operation says.
+    /// Evaluates the function at `x`, as the documentation of the operation says.
     ///
-    /// An argument of a type for which [`Op1::result`] is `None` is [`Error::Internal`].
+    /// An argument of a type for which [`Op1::result`] is `None` gives [`Error::Internal`].
     #[inline]
     pub fn eval(self, x: Scalar) -> Result<Scalar> {
         match self {
@@ -70,10 +70,10 @@ impl Op1 {
 }
 
 impl Op2 {
-    /// The value of the function at `a` and `b`, as the documentation of the operation says.
+    /// Evaluates the function at `a` and `b`, as the documentation of the operation says.
     ///
-    /// Integer division and remainder by zero is [`Error::DivisionByZero`]. Arguments of different types, or of a type
-    /// for which [`Op2::result`] is `None`, are [`Error::Internal`].
+    /// Integer division and remainder by zero give [`Error::DivisionByZero`]. Arguments of different types, or of a
+    /// type for which [`Op2::result`] is `None`, give [`Error::Internal`].
     #[inline]
     pub fn eval(self, a: Scalar, b: Scalar) -> Result<Scalar> {
         match self {
@@ -101,7 +101,7 @@ fn num1(op: Num1, x: Scalar) -> Result<Scalar> {
         [F32 F64] x => match op {
             Num1::Neg => -x,
             Num1::Abs => x.abs(),
-            // Rust's signum of a zero is one with its sign.
+            // Rust's `signum` of a zero is 1 with the sign of the zero.
             Num1::Signum => if x == 0.0 { x } else { x.signum() },
         };
         [I8 I16 I32 I64] x => match op {
@@ -181,7 +181,7 @@ fn num2(op: Num2, a: Scalar, b: Scalar) -> Result<Scalar> {
             Num2::Mul => x * y,
             Num2::Div => x / y,
             Num2::Rem => x % y,
-            // Not Rust's min and max, which leave open which zero they return.
+            // Rust's `min` and `max` do not specify which zero they return.
             Num2::Min => if y < x || x.is_nan() { y } else { x },
             Num2::Max => if y > x || x.is_nan() { y } else { x },
         };
@@ -212,7 +212,7 @@ fn int2(op: Int2, a: Scalar, b: Scalar) -> Result<Scalar> {
         Int2::And => x & y,
         Int2::Or => x | y,
         Int2::Xor => x ^ y,
-        // The low bits of the amount are the amount modulo the width, for negative amounts too.
+        // The low bits of the amount are the amount modulo the width, also for negative amounts.
         Int2::Shl => x.wrapping_shl(y as u32),
         Int2::Shr => x.wrapping_shr(y as u32),
         Int2::DivEuclid => divide!("div_euclid", x.wrapping_div_euclid(y)),

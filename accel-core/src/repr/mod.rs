@@ -1,7 +1,7 @@
-//! The untyped representation of types, scalars, primitive operations and arrays.
+//! The untyped representation of types, scalars, primitive functions and arrays.
 //!
-//! Everything here is plain data without type indices: it is what the typed syntax tree ([`crate::ast`]) erases to,
-//! what the interpreter computes with and what host arrays are stored as.
+//! Everything here is plain data without type parameters. The typed tree ([`crate::ast`]) erases to it, the interpreter
+//! computes with it, and host arrays are stored in it.
 
 pub mod agreement;
 pub mod array;

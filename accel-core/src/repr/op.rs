@@ -1,4 +1,4 @@
-//! The primitive functions: their names and types. What they compute is in [`super::eval`].
+//! The primitive functions: their names and types. [`super::eval`] evaluates them.
 //!
 //! Integers wrap; integer division and remainder by zero is an error; shifts use the amount modulo the width.
 //! Floating-point arithmetic is IEEE. The typed side is [`crate::ast::prim`].
@@ -54,7 +54,7 @@ pub enum Float1 {
     Trunc,
 }
 
-/// Questions about one floating-point number.
+/// Predicates of one floating-point number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum FloatTest {
@@ -86,9 +86,9 @@ pub enum Num2 {
     Div,
     /// The remainder of `Div`, with the sign of `a`
     Rem,
-    /// The smaller; the first if they are equal; the other one if one is NaN
+    /// The smaller number; the first one if they are equal; the other one if one is NaN
     Min,
-    /// The larger; the first if they are equal; the other one if one is NaN
+    /// The larger number; the first one if they are equal; the other one if one is NaN
     Max,
 }
 
@@ -110,13 +110,13 @@ pub enum Int2 {
     Xor,
     Shl,
     Shr,
-    /// Division rounding so that the remainder is not negative, as Rust's `div_euclid`
+    /// The quotient rounded so that the remainder is not negative, like Rust's `div_euclid`
     DivEuclid,
     /// The remainder of `DivEuclid`
     RemEuclid,
 }
 
-/// Comparisons; `false < true`; with NaN all but `Ne` are false.
+/// Comparisons. `false` is less than `true`; with NaN, all comparisons but `Ne` are false.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Cmp {
@@ -128,7 +128,7 @@ pub enum Cmp {
     Ne,
 }
 
-/// Functions of two booleans; both are evaluated.
+/// Functions of two booleans; both arguments are always evaluated.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Logic {
@@ -145,7 +145,8 @@ pub enum Op1 {
     Test(FloatTest),
     Int(Int1),
     Not,
-    /// Conversion as Rust's `as`: saturating from floats to integers, wrapping between integers; `x != 0` to bool.
+    /// Conversion like Rust's `as`: floating-point numbers to integers saturate, integers to integers wrap; to `bool`
+    /// it is `x != 0`.
     Cast(ScalarType),
 }
 
@@ -173,7 +174,7 @@ impl Op1 {
         }
     }
 
-    /// What a printer shows, such as `sin` or `as f64`. The order of a polygamma function is shown by `Display` only.
+    /// The name in printed programs, such as `sin` or `as f64`. Only `Display` shows the order of a polygamma function.
     pub fn name(self) -> &'static str {
         match self {
             Op1::Num(op) => match op {
@@ -256,7 +257,7 @@ impl Op2 {
         }
     }
 
-    /// What a printer shows: an operator such as `+`, or a function name such as `min`.
+    /// The name in printed programs: an operator such as `+`, or a function name such as `min`.
     pub fn name(self) -> &'static str {
         match self {
             Op2::Num(op) => match op {
@@ -299,7 +300,7 @@ impl Op2 {
 }
 
 impl fmt::Display for Op1 {
-    /// The name, with the order of a polygamma function beyond trigamma: `polygamma(3)`.
+    /// The name, with the order of a polygamma function above trigamma: `polygamma(3)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Op1::Float(Float1::Polygamma(n @ 2..)) => write!(f, "polygamma({n})"),

@@ -9,9 +9,10 @@ macro_rules! scalars {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum ScalarType { $(#[doc = concat!("`", stringify!($rust), "`")] $variant),* }
 
-        /// One scalar value: in memory a word for the type, and the value at byte 8, where compiled code may find it.
-        // A byte for the type would do, but whoever reads the word would wait until it is stored: a `SmallVec` reads its first word in any
-        // case, and half of the time of a call with numbers went there.
+        /// A scalar value. In memory it is one word for the type, and the value at byte 8, where compiled code can find
+        /// it.
+        // One byte would be enough for the type. But a reader of the whole word would then have to wait until the byte
+        // is stored: a `SmallVec` always reads its first word. This took half of the time of a call with numbers.
         #[derive(Clone, Copy, Debug)]
         #[repr(C, u64)]
         pub enum Scalar { $(#[doc = concat!("A value of type `", stringify!($rust), "`")] $variant($rust)),* }
@@ -29,9 +30,10 @@ macro_rules! scalars {
             }
         }
 
-        /// Rust types that are scalars of the language. Sealed, since constants of the typed tree take their type from it.
+        /// Rust types that are scalars of the language. The trait is sealed, because constants of the typed tree get
+        /// their type from it.
         pub trait ScalarElt: seal::Sealed + Copy + PartialEq + fmt::Debug + fmt::Display + Send + Sync + 'static {
-            /// The type's name in the representation.
+            /// The type in the untyped representation.
             const SCALAR: ScalarType;
             /// Wraps a value.
             fn to_scalar(self) -> Scalar;
@@ -56,11 +58,11 @@ macro_rules! scalars {
 
 scalars!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64);
 
-/// Scalars one after the other; a few take no memory of their own.
+/// A list of scalars; a few need no heap memory.
 pub type Scalars = SmallVec<[Scalar; 8]>;
 
 impl PartialEq for Scalar {
-    /// Same type and same bits: two NaNs with equal bits are equal, `0.0` and `-0.0` are not.
+    /// Whether type and bits are the same: two NaNs with equal bits are equal, `0.0` and `-0.0` are not.
     fn eq(&self, other: &Scalar) -> bool {
         match (self, other) {
             (Scalar::F32(a), Scalar::F32(b)) => a.to_bits() == b.to_bits(),
@@ -71,7 +73,7 @@ impl PartialEq for Scalar {
 }
 
 impl Scalar {
-    /// The bits of an integer or boolean, sign-extended to 64 (0 for floats).
+    /// The bits of an integer or boolean, sign-extended to 64 bits (0 for floating-point numbers).
     fn int_bits(self) -> u64 {
         match self {
             Scalar::Bool(x) => x as u64,
@@ -114,8 +116,8 @@ impl ScalarType {
         self.from_f64(1.0)
     }
 
-    /// The value of this type that Rust's `as` makes of `x`: rounded to `f32`, truncated and saturated to an integer
-    /// (0 for NaN); `x != 0` for `bool`.
+    /// Converts `x` to this type like Rust's `as`: rounds to `f32`, truncates and saturates to an integer (0 for NaN);
+    /// for `bool` it is `x != 0`.
     #[allow(clippy::wrong_self_convention)] // the type is the receiver
     pub fn from_f64(self, x: f64) -> Scalar {
         match self {
@@ -133,7 +135,7 @@ impl ScalarType {
         }
     }
 
-    /// The least value, minus infinity for floats: the neutral element of the maximum.
+    /// The smallest value, minus infinity for floating-point types: the neutral element of the maximum.
     pub fn least(self) -> Scalar {
         match self {
             ScalarType::Bool => Scalar::Bool(false),
@@ -141,7 +143,7 @@ impl ScalarType {
         }
     }
 
-    /// The greatest value, infinity for floats: the neutral element of the minimum.
+    /// The largest value, infinity for floating-point types: the neutral element of the minimum.
     pub fn greatest(self) -> Scalar {
         self.from_f64(f64::INFINITY)
     }

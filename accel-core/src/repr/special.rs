@@ -10,9 +10,9 @@ use std::f64::consts::PI;
 pub trait SpecialFloat: Copy {
     /// The error function.
     fn error_function(x: Self) -> Self;
-    /// `1 - erf(x)`, accurate where that is small.
+    /// `1 - erf(x)`, accurate also where this is small.
     fn error_function_complement(x: Self) -> Self;
-    /// The logarithm of the absolute value of the gamma function; infinite at its poles.
+    /// The logarithm of the absolute value of the gamma function; infinite at the poles.
     fn log_gamma(x: Self) -> Self;
     /// The polygamma function of order `n`, see [`polygamma`].
     fn polygamma(n: u8, x: Self) -> Self;
@@ -50,9 +50,10 @@ impl SpecialFloat for f32 {
 
 /// The derivative of order `n + 1` of `lgamma` at `x`: digamma for `n = 0`, trigamma for `n = 1`, and so on.
 ///
-/// At the poles (zero and the negative integers) digamma is infinite at zero, with the sign opposite to the zero's, and
-/// NaN elsewhere; the others are infinite, positive for odd `n` and negative for even `n`. Orders up to 100 are accurate
-/// wherever the result can be represented; higher ones may overflow on the way for negative `x`.
+/// Digamma has poles at zero and at the negative integers. At zero it is infinite, with the sign opposite to that of
+/// the zero; at the others it is NaN. The other functions are infinite at these poles, positive for odd `n` and
+/// negative for even `n`. Orders up to 100 are accurate wherever the result can be represented. For higher orders,
+/// intermediate results may overflow if `x` is negative.
 pub fn polygamma(n: u8, x: f64) -> f64 {
     if x.is_nan() || x == f64::NEG_INFINITY {
         return f64::NAN;
@@ -101,8 +102,9 @@ const DIGAMMA_ROOT: (f64, f64) = (1.461_632_144_968_362_2, -9.241_265_521_729_42
 fn digamma(x: f64) -> f64 {
     let d = x - DIGAMMA_ROOT.0;
     if d.abs() < 0.2 {
-        // The Taylor series at the zero: the general formula would cancel there. `zeta_form(k, root) / k!` is near 1 at
-        // most, so the terms fall by a factor |d| / root at least.
+        // The Taylor series at the zero, because the general formula would suffer from cancellation there.
+        // `zeta_form(k, root) / k!` is at most near 1, so each term is at most |d| / root times the
+        // one before.
         let mut sum = DIGAMMA_ROOT.1;
         let mut power = 1.0;
         for k in 1..=20 {
@@ -111,7 +113,7 @@ fn digamma(x: f64) -> f64 {
         }
         return sum;
     }
-    // Upwards by `psi(x) = psi(x + 1) - 1 / x` until the asymptotic series is exact to the last bit.
+    // The recurrence `psi(x) = psi(x + 1) - 1 / x` increases `x` until the asymptotic series is exact to the last bit.
     let mut y = x;
     let mut below = 0.0;
     while y < 15.0 {
@@ -132,7 +134,7 @@ fn digamma(x: f64) -> f64 {
 /// `(-1)^(n + 1) n! zeta(n + 1, x)`, the polygamma function of order `n >= 1`, for positive `x`.
 fn zeta_form(n: u8, x: f64) -> f64 {
     let s = n as f64 + 1.0;
-    // All sums are relative to the first term `n! / x^s`, so that nothing overflows before the result does.
+    // All sums are relative to the first term `n! / x^s`, so nothing overflows unless the result does.
     let first = (1..=n).fold(1.0 / x, |p, i| p * (i as f64 / x));
     if first.is_infinite() || first == 0.0 {
         return -parity(n) * first;
@@ -157,8 +159,9 @@ fn zeta_form(n: u8, x: f64) -> f64 {
 /// The `n`-th derivative of `pi cot(pi x)` in `x`, for `x` that is not an integer.
 fn cot_derivative(n: u8, x: f64) -> f64 {
     let cot = cot_pi(x);
-    // With `c = cot(pi x)` each derivative is a polynomial in `c`, because `c' = -pi (1 + c^2)`. Its coefficients have one
-    // sign and its exponents one parity, so nothing cancels. `p[i]` is the coefficient of `c^i`, divided by `pi^k k!`.
+    // With `c = cot(pi x)`, each derivative is a polynomial in `c`, because `c' = -pi (1 + c^2)`. All its coefficients
+    // have the same sign and all its exponents the same parity, so there is no cancellation. `p[i]` is the coefficient
+    // of `c^i`, divided by `pi^k k!`.
     let mut p = vec![0.0, 1.0];
     for k in 1..=n as usize {
         let mut next = vec![0.0; p.len() + 1];
@@ -173,7 +176,7 @@ fn cot_derivative(n: u8, x: f64) -> f64 {
     (1..=n).fold(PI * value, |v, i| v * (i as f64 * PI))
 }
 
-/// `cot(pi x)`, with the period taken off exactly.
+/// `cot(pi x)`, with exact reduction by the period.
 fn cot_pi(x: f64) -> f64 {
     let r = x - x.round();
     if r.abs() <= 0.25 { 1.0 / (PI * r).tan() } else { (PI * (0.5 - r.abs())).tan().copysign(r) }
@@ -183,8 +186,8 @@ fn cot_pi(x: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Reference values: mpmath 1.3.0 with 400 digits, rounded to double; scipy 1.17.1 agrees to 1e-12 but where it loses
-    /// digits itself (digamma next to -1, high orders at negative half-integers).
+    /// Reference values: mpmath 1.3.0 with 400 digits, rounded to double; scipy 1.17.1 agrees to 1e-12, except where
+    /// scipy itself loses digits (digamma next to -1, high orders at negative half-integers).
     #[rustfmt::skip]
     const POLYGAMMA: &[(u8, f64, f64)] = &[
         (0, 1e-300, -9.999999999999999e+299), (0, 1e-08, -100000000.57721564), (0, 0.125, -8.388492663295855),
@@ -339,11 +342,12 @@ mod tests {
     fn digamma_is_smooth_about_its_zero() {
         let (root, at_root) = DIGAMMA_ROOT;
         for d in [1e-15, 1e-12, 1e-6] {
-            // Trigamma at the root is 0.96767…; the double nearest to `root + d` is not that far off by exactly `d`.
+            // Trigamma at the root is 0.96767…; the double nearest to `root + d` does not differ from the root by
+            // exactly `d`.
             let slope = (digamma(root + d) - at_root) / (root + d - root);
             close(slope, 0.967_672_245_447_621, 1e-5, "slope");
         }
-        // Both sides of the borders of the Taylor series.
+        // Both sides of the ends of the interval where the Taylor series is used.
         for x in [root - 0.2, root + 0.2] {
             close(digamma(x - 1e-13), digamma(x + 1e-13), 1e-11, "border");
         }

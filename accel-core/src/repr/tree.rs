@@ -1,10 +1,10 @@
-//! Tuples taken apart: what stands for each leaf of a value or of a tuple of arrays.
+//! Trees for destructured tuples: one leaf for each scalar of a value, or for each array of a tuple of arrays.
 
 use crate::ast::deep;
 use crate::repr::{RawTy, Two};
 use std::sync::Arc;
 
-/// The shape of a tuple, with an `L` for every scalar, or for every array.
+/// The structure of a tuple, with an `L` for every scalar or array.
 #[derive(Clone, Debug, Default)]
 pub enum Tree<L> {
     /// The empty tuple.
@@ -22,7 +22,7 @@ impl<L: Copy> Tree<L> {
         Tree::Pair(Arc::new(Two(a, b)))
     }
 
-    /// A tree of the form of the type `t`, whose leaves are made from left to right.
+    /// A tree with the structure of the type `t`; `leaf` makes its leaves from left to right.
     pub fn of(t: &RawTy, leaf: &mut impl FnMut() -> L) -> Tree<L> {
         match t {
             RawTy::Unit => Tree::Unit,
@@ -51,7 +51,7 @@ impl<L: Copy> Tree<L> {
         }
     }
 
-    /// The only leaf of a scalar, or of one array.
+    /// The single leaf of a scalar or of one array.
     pub fn leaf(&self) -> L {
         match self {
             Tree::Leaf(l) => *l,

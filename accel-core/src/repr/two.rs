@@ -1,11 +1,12 @@
-//! The two parts of a pair in trees as deep as a program is long: dropped, compared and hashed without overflow of the stack.
+//! A pair of subtrees. Trees can be as deep as a program is long; they are dropped, compared and hashed without stack
+//! overflow.
 
 use crate::ast::deep;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::mem::take;
 
-/// Two subtrees. The default of `T` is a leaf, which takes their place when they are dropped.
+/// Two subtrees. When they are dropped, the default of `T`, a leaf, takes their place.
 pub struct Two<T: Default>(pub T, pub T);
 
 impl<T: Default> Drop for Two<T> {

@@ -1,4 +1,4 @@
-//! Representation types: what element and array types look like once records and tuples are taken apart.
+//! Representation types: element and array types after records and tuples are replaced by pairs.
 
 use super::{ScalarType, Two};
 use crate::ast::deep;
@@ -6,8 +6,8 @@ use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
 
-/// A representation type. Elements are built from unit, scalars and pairs; shapes are `()` or `(shape, i64)`;
-/// arrays may be combined to tuples by unit and pairs again.
+/// A representation type. Elements are built from unit, scalars and pairs. Shapes are `()` or `(shape, i64)`. Tuples of
+/// arrays are built from arrays, unit and pairs.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub enum RawTy {
     /// The empty tuple, also the shape of a scalar array.
@@ -37,7 +37,7 @@ impl RawTy {
         (0..rank).fold(RawTy::Unit, |sh, _| RawTy::pair(sh, RawTy::Scalar(ScalarType::I64)))
     }
 
-    /// The scalar leaves from left to right; an array counts as its element's leaves.
+    /// The scalar leaves from left to right; an array has the leaves of its elements.
     pub fn leaves(&self) -> SmallVec<[ScalarType; 8]> {
         fn go(t: &RawTy, out: &mut SmallVec<[ScalarType; 8]>) {
             match t {
@@ -55,7 +55,7 @@ impl RawTy {
         out
     }
 
-    /// Whether values of the type are elements: it is made of unit, scalars and pairs.
+    /// Whether this is an element type: built from unit, scalars and pairs.
     pub fn is_element(&self) -> bool {
         match self {
             RawTy::Unit | RawTy::Scalar(_) => true,
@@ -64,7 +64,7 @@ impl RawTy {
         }
     }
 
-    /// Whether the type is a shape: `()` or `(shape, i64)`.
+    /// Whether this is a shape type: `()` or `(shape, i64)`.
     pub fn is_shape(&self) -> bool {
         let mut sh = self;
         while let RawTy::Pair(p) = sh
@@ -75,7 +75,8 @@ impl RawTy {
         *sh == RawTy::Unit
     }
 
-    /// Whether the type is that of an array or a tuple of arrays: it is made of unit, arrays of elements under shapes, and pairs.
+    /// Whether this is an array type or a tuple of array types: built from unit, arrays (elements with a shape) and
+    /// pairs.
     pub fn is_array_tuple(&self) -> bool {
         match self {
             RawTy::Unit => true,
@@ -85,7 +86,7 @@ impl RawTy {
         }
     }
 
-    /// How many scalars a value of this element type has.
+    /// The number of scalars in a value of this element type.
     pub fn width(&self) -> usize {
         match self {
             RawTy::Unit => 0,

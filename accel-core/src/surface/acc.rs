@@ -1,4 +1,5 @@
-//! Array computations: the handle, conversions into it, reading it from scalar code, choices and loops.
+//! Array computations in the surface language: the handle `Acc`, conversions, reads from scalar code, conditionals and
+//! loops.
 
 use super::graph::{Handle, Op, build};
 use super::index::IntoShape;
@@ -11,7 +12,8 @@ use crate::types::{Arrays, Elt, Shape, Z};
 use std::marker::PhantomData;
 use std::panic::Location;
 
-/// An array computation with a result of type `A`, in the program that is being written. Like [`Exp`] it is only a number.
+/// An array computation with a result of type `A`, in the program that is being recorded. Like [`Exp`], it is only the
+/// number of a node.
 pub struct Acc<A>(Handle, PhantomData<fn() -> A>);
 
 impl<A> Clone for Acc<A> {
@@ -36,7 +38,7 @@ impl<A> Acc<A> {
 }
 
 impl<A: Arrays> Acc<A> {
-    /// Takes a tuple or a record of arrays apart; an array is itself.
+    /// Splits a tuple or a record of arrays into its components; an array is returned unchanged.
     #[track_caller]
     pub fn unlift(self) -> A::Acc {
         A::unlift(self)
@@ -44,7 +46,7 @@ impl<A: Arrays> Acc<A> {
 }
 
 impl<Sh: Shape, T: Elt> Acc<Array<Sh, T>> {
-    /// The element at an index, taken apart. An index outside the shape is an error when the program runs.
+    /// The element at an index, split into its components. An index out of bounds is an error when the program runs.
     #[track_caller]
     pub fn at(self, ix: impl IntoShape<Sh = Sh>) -> T::Exp {
         read("at", self, ix.into_shape()).unlift()
@@ -71,7 +73,7 @@ fn read<Sh: Shape, T: Elt>(name: &'static str, xs: Acc<Array<Sh, T>>, ix: Exp<Sh
     }))
 }
 
-/// The shape of an array, as one expression. [`Acc::shape`] takes it apart.
+/// The shape of an array, as a single expression. [`Acc::shape`] returns its components.
 #[track_caller]
 pub fn shape<Sh: Shape, T: Elt>(xs: Acc<Array<Sh, T>>) -> Exp<Sh> {
     Exp::new(build("shape", Location::caller(), |b| {
@@ -80,21 +82,21 @@ pub fn shape<Sh: Shape, T: Elt>(xs: Acc<Array<Sh, T>>) -> Exp<Sh> {
     }))
 }
 
-/// The element of an array without dimensions, taken apart.
+/// The element of an array without dimensions, split into its components.
 #[track_caller]
 pub fn the<T: Elt>(x: Acc<Array<Z, T>>) -> T::Exp {
     let ix = ().into_shape();
     read("the", x, ix).unlift()
 }
 
-/// Arrays of the host as a constant of the program. Data is shared, not copied.
+/// Makes arrays of the host a constant of the program. The data is shared, not copied.
 #[track_caller]
 pub fn use_<A: Arrays>(arrays: &A) -> Acc<A> {
     let arrays = arrays.to_tuple();
     Acc::new(build("use_", Location::caller(), |b| b.push(Op::Use(arrays), A::Repr::raw())))
 }
 
-/// What an array function may return: array computations, tuples of them, and the companions of records.
+/// Everything that an array function may return: array computations, tuples of them, and the companions of records.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an array computation",
     note = "a scalar expression becomes an array with `unit(x)`"
@@ -102,7 +104,7 @@ pub fn use_<A: Arrays>(arrays: &A) -> Acc<A> {
 pub trait IntoAcc {
     /// The type of the result.
     type Arrays: Arrays;
-    /// The computation.
+    /// Converts the value to a computation.
     fn into_acc(self) -> Acc<Self::Arrays>;
 }
 
@@ -120,7 +122,7 @@ impl IntoAcc for () {
     }
 }
 
-/// `a` if `c` holds, `b` otherwise; only that one is computed.
+/// `a` if `c` is true, `b` otherwise; only the chosen one is computed.
 #[track_caller]
 pub fn acond<A: Arrays>(c: impl ToExp<bool>, a: impl IntoAcc<Arrays = A>, b: impl IntoAcc<Arrays = A>) -> Acc<A> {
     let (c, x, y) = (c.to_exp(), a.into_acc(), b.into_acc());
@@ -130,7 +132,7 @@ pub fn acond<A: Arrays>(c: impl ToExp<bool>, a: impl IntoAcc<Arrays = A>, b: imp
     }))
 }
 
-/// Starts from the arrays `init` and applies `body` as long as `condition` holds.
+/// A loop over arrays: starts with the arrays `init` and applies `body` as long as `condition` is true.
 #[track_caller]
 pub fn awhile<A: Arrays, C: ToExp<bool>, R: IntoAcc<Arrays = A>>(
     condition: impl FnOnce(A::Acc) -> C,
@@ -140,7 +142,7 @@ pub fn awhile<A: Arrays, C: ToExp<bool>, R: IntoAcc<Arrays = A>>(
     let at = Location::caller();
     let init = init.into_acc();
     let open = |[p]: [Handle; 1]| A::unlift(Acc::new(p));
-    // The condition is a scalar; as the result of an array function it is put into an array.
+    // The condition is a scalar. The result of an array function is an array, so an array of one element holds it.
     let condition = closure("awhile", at, [A::Repr::raw()], open, condition, |c| super::unit(c.to_exp()).0);
     let body = closure("awhile", at, [A::Repr::raw()], open, body, |r| r.into_acc().0);
     Acc::new(build("awhile", at, |b| {

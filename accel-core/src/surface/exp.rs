@@ -1,4 +1,4 @@
-//! Scalar expressions: the handle, conversions into it, constants, choices and loops.
+//! Scalar expressions in the surface language: the handle `Exp`, conversions, constants, conditionals and loops.
 
 use super::graph::{Handle, Op, build};
 use super::nodes::{self, closure};
@@ -10,10 +10,10 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A scalar computation with a result of type `T`, in the program that is being written. It is only a number, so it can be
-/// copied and used as often as needed; what it stands for is computed once.
+/// A scalar computation with a result of type `T`, in the program that is being recorded. It is only the number of a
+/// node, so it can be copied and used any number of times. Its value is computed once.
 ///
-/// Used in another program than its own, it makes that program an error.
+/// If it is used in another program, that program has an error.
 pub struct Exp<T>(Handle, PhantomData<fn() -> T>);
 
 impl<T> Clone for Exp<T> {
@@ -38,7 +38,7 @@ impl<T> Exp<T> {
 }
 
 impl<T: Elt> Exp<T> {
-    /// Takes a tuple or a record apart; a scalar is itself.
+    /// Splits a tuple or a record into its components; a scalar is returned unchanged.
     #[track_caller]
     pub fn unlift(self) -> T::Exp {
         T::unlift(self)
@@ -58,8 +58,8 @@ impl<A: Elt, B: Elt> Exp<(A, B)> {
     }
 }
 
-/// What a closure of scalar code may return, and what can be made an [`Exp`]: expressions, scalars, tuples of them, and
-/// the companions of records. The element type follows from the value.
+/// Everything that a closure of scalar code may return and that can be converted to an [`Exp`]: expressions, scalars,
+/// tuples of them, and the companions of records. The value determines the element type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a scalar expression",
     note = "an array cannot be computed inside scalar code; read an element with `xs.at(i)`"
@@ -67,15 +67,15 @@ impl<A: Elt, B: Elt> Exp<(A, B)> {
 pub trait IntoExp {
     /// The element type.
     type Elt: Elt;
-    /// The expression.
+    /// Converts the value to an expression.
     fn into_exp(self) -> Exp<Self::Elt>;
 }
 
-/// What can be given where an element of type `T` is needed. Unlike [`IntoExp`], the type needed is known, so that a
-/// literal takes it: `x.max(0.0)` works for `f32` and `f64`.
+/// Everything that is accepted where an element of type `T` is needed. In contrast to [`IntoExp`], the type is known in
+/// advance, so a literal gets this type: `x.max(0.0)` works for `f32` and `f64`.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a scalar expression of type `{T}`")]
 pub trait ToExp<T: Elt> {
-    /// The expression.
+    /// Converts the value to an expression.
     fn to_exp(self) -> Exp<T>;
 }
 
@@ -124,7 +124,7 @@ macro_rules! literals {
 }
 literals!(bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
 
-/// A value of the host as an expression.
+/// Makes a value of the host a constant expression.
 #[track_caller]
 pub fn constant<T: Elt>(x: T) -> Exp<T> {
     let (ty, leaves) = (T::Repr::raw(), leaves(&x));
@@ -138,13 +138,14 @@ pub fn constant<T: Elt>(x: T) -> Exp<T> {
     Exp::new(nodes::constant(at, ty, &leaves))
 }
 
-/// The number `x` in a function that is generic in its number type, as Rust's `as` converts it: `lit::<T>(0.5) * x`.
+/// Makes the number `x` a constant of type `T`, converted like Rust's `as`, in functions that are generic in their
+/// number type: `lit::<T>(0.5) * x`.
 #[track_caller]
 pub fn lit<T: Num>(x: f64) -> Exp<T> {
     constant(T::from_f64(x))
 }
 
-/// `a` if `c` holds, `b` otherwise; only that one is computed.
+/// `a` if `c` is true, `b` otherwise; only the chosen one is computed.
 #[track_caller]
 pub fn cond<T: Elt>(c: impl ToExp<bool>, a: impl ToExp<T>, b: impl ToExp<T>) -> Exp<T> {
     let (c, x, y) = (c.to_exp(), a.to_exp(), b.to_exp());
@@ -154,8 +155,8 @@ pub fn cond<T: Elt>(c: impl ToExp<bool>, a: impl ToExp<T>, b: impl ToExp<T>) -> 
     }))
 }
 
-/// Starts from `init` and applies `body` as long as `condition` holds; the state is one scalar or a tuple.
-/// Numbers in `init` need a suffix (`0.0f64`): their type is not known from elsewhere when rustc looks at the closures.
+/// A loop: starts with `init` and applies `body` as long as `condition` is true. The state is one scalar or a tuple.
+/// Literals in `init` need a suffix (`0.0f64`), because rustc must know their type when it checks the closures.
 #[track_caller]
 pub fn while_<T: Elt, C: ToExp<bool>, R: ToExp<T>>(
     condition: impl FnOnce(T::Exp) -> C,
@@ -173,7 +174,7 @@ pub fn while_<T: Elt, C: ToExp<bool>, R: ToExp<T>>(
     }))
 }
 
-/// A pair; the same as the tuple `(a, b)` made an expression.
+/// A pair, the same as the tuple `(a, b)` converted to an expression.
 #[track_caller]
 pub fn pair<A: IntoExp, B: IntoExp>(a: A, b: B) -> Exp<(A::Elt, B::Elt)> {
     (a, b).into_exp()
@@ -191,8 +192,8 @@ pub fn snd<A: Elt, B: Elt>(e: impl ToExp<(A, B)>) -> Exp<B> {
     e.to_exp().snd()
 }
 
-/// The transformed scalar function `f`, applied to `arg`: its gradient, for example. `f` may use scalars and arrays around
-/// it. What the result's type `S` has to be is the transformation's affair; elaboration checks it.
+/// Applies a transformation, such as the gradient, to the scalar function `f`, and the result to `arg`. `f` may use the
+/// scalars and arrays in scope. The transformation determines what the result type `S` must be; elaboration checks it.
 #[track_caller]
 pub fn transform_exp<P: Elt, R: IntoExp, S: Elt>(
     name: &'static str,

@@ -1,19 +1,19 @@
-//! Functions and closures over arrays, of one to eight arguments.
+//! Array functions: Rust functions and closures of one to eight array arguments.
 
 use super::nodes::array_components;
 use super::{Acc, IntoAcc};
 use crate::types::Arrays;
 
-/// A Rust function from array computations to array computations: `Fn(Acc<A>) -> R` with `R` an [`IntoAcc`], or of up to
-/// eight such arguments, which together are a tuple. `M` only tells the numbers of arguments apart and is always inferred.
+/// A Rust function from array computations to array computations: `Fn(Acc<A>) -> R` with `R` an [`IntoAcc`], or with up
+/// to eight such arguments, which form a tuple. `M` only distinguishes the numbers of arguments and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an array function",
     note = "it takes one to eight arguments of type `Acc<..>` and returns `Acc`s; a scalar expression becomes one with `unit(x)`"
 )]
 pub trait ArrayFn<M> {
-    /// The argument: the type of the only one, or the tuple of all.
+    /// The type of the argument, or the tuple type of all arguments.
     type Args: Arrays;
-    /// The result.
+    /// The type of the result.
     type Result: Arrays;
     /// Calls the function.
     fn apply(self, args: Acc<Self::Args>) -> Acc<Self::Result>;
@@ -33,7 +33,7 @@ where
     }
 }
 
-/// A program without arguments, which is run on `&()`.
+/// A program without arguments. It is run on `&()`.
 impl<F, R> ArrayFn<fn() -> R> for F
 where
     F: FnOnce() -> R,

@@ -1,4 +1,4 @@
-//! The primitive functions as methods of expressions.
+//! The primitive functions, as methods of expressions.
 
 use super::nodes::{prim1, prim2};
 use super::operators::bool_ty;
@@ -7,7 +7,7 @@ use crate::repr::op::{Cmp, Float1, Float2, FloatTest, Int1, Int2, Logic, Num1, N
 use crate::types::{Floating, Integral, Num, Primitive};
 use std::panic::Location;
 
-/// Methods of one argument (the receiver) and of two, with results of the same type.
+/// Defines methods of one argument (the receiver) and of two, with results of the same type.
 macro_rules! methods {
     ($($(#[$doc:meta])* $name:ident = $op:expr;)* @ $($(#[$doc2:meta])* $name2:ident = $op2:expr;)*) => {
         $($(#[$doc])*
@@ -38,22 +38,22 @@ macro_rules! comparisons {
 
 impl<T: Primitive> Exp<T> {
     comparisons! {
-        /// Whether it is less. Comparisons with NaN are false; `false` is less than `true`.
+        /// Whether it is less than `other`. Comparisons with NaN are false. `false` is less than `true`.
         lt = Cmp::Lt;
-        /// Whether it is less or equal.
+        /// Whether it is less than or equal to `other`.
         le = Cmp::Le;
-        /// Whether it is greater.
+        /// Whether it is greater than `other`.
         gt = Cmp::Gt;
-        /// Whether it is greater or equal.
+        /// Whether it is greater than or equal to `other`.
         ge = Cmp::Ge;
-        /// Whether it is equal.
+        /// Whether it is equal to `other`.
         eq = Cmp::Eq;
-        /// Whether it is different; true for NaN.
+        /// Whether it differs from `other`; true for NaN.
         ne = Cmp::Ne;
     }
 
-    /// Conversion to another scalar type as by Rust's `as`: floats to integers by truncation, saturating; between integers
-    /// wrapping; to `bool`, whether it is not zero.
+    /// Converts to another scalar type like Rust's `as`: floating-point numbers to integers by truncation, with
+    /// saturation; integers to integers with wrapping; to `bool`, whether it is not zero.
     #[track_caller]
     pub fn cast<U: Primitive>(self) -> Exp<U> {
         Exp::new(prim1("cast", Location::caller(), Op1::Cast(U::SCALAR), U::raw(), self.handle()))
@@ -61,19 +61,19 @@ impl<T: Primitive> Exp<T> {
 }
 
 impl Exp<bool> {
-    /// Whether both hold; both are computed.
+    /// Whether both are true; both are computed.
     #[track_caller]
     pub fn and(self, other: impl ToExp<bool>) -> Exp<bool> {
         let other = other.to_exp();
         Exp::new(prim2("and", Location::caller(), Op2::Logic(Logic::And), bool_ty(), self.handle(), other.handle()))
     }
-    /// Whether one of them holds; both are computed.
+    /// Whether at least one is true; both are computed.
     #[track_caller]
     pub fn or(self, other: impl ToExp<bool>) -> Exp<bool> {
         let other = other.to_exp();
         Exp::new(prim2("or", Location::caller(), Op2::Logic(Logic::Or), bool_ty(), self.handle(), other.handle()))
     }
-    /// Whether it does not hold.
+    /// Whether it is false.
     #[track_caller]
     #[allow(clippy::should_implement_trait)] // the trait is implemented too; the method reads better in a chain
     pub fn not(self) -> Exp<bool> {
@@ -83,18 +83,18 @@ impl Exp<bool> {
 
 impl<T: Num> Exp<T> {
     methods! {
-        /// The absolute value; of the least integer, itself.
+        /// The absolute value. The least integer is its own absolute value.
         abs = Op1::Num(Num1::Abs);
-        /// -1, 0 or 1; for floats NaN of NaN, and a zero of itself.
+        /// -1, 0 or 1. For floating-point numbers: NaN for NaN, and a zero for the same zero.
         signum = Op1::Num(Num1::Signum);
         @
-        /// The smaller one; the other one if one is NaN.
+        /// The smaller number; if one of them is NaN, the other one.
         min = Op2::Num(Num2::Min);
-        /// The larger one; the other one if one is NaN.
+        /// The larger number; if one of them is NaN, the other one.
         max = Op2::Num(Num2::Max);
     }
 
-    /// The nearest number from `low` to `high`; `high` if that is less than `low`, `low` of NaN.
+    /// The nearest number between `low` and `high`. If `high` is less than `low`, it is `high`; for NaN it is `low`.
     #[track_caller]
     pub fn clamp(self, low: impl ToExp<T>, high: impl ToExp<T>) -> Exp<T> {
         self.max(low).min(high)
@@ -103,16 +103,16 @@ impl<T: Num> Exp<T> {
 
 impl<T: Integral> Exp<T> {
     methods! {
-        /// How many bits are 1.
+        /// The number of bits that are 1.
         count_ones = Op1::Int(Int1::CountOnes);
-        /// How many bits are 0 before the first 1.
+        /// The number of leading bits that are 0.
         leading_zeros = Op1::Int(Int1::LeadingZeros);
-        /// How many bits are 0 after the last 1.
+        /// The number of trailing bits that are 0.
         trailing_zeros = Op1::Int(Int1::TrailingZeros);
         @
         /// The quotient rounded so that the remainder is not negative.
         div_euclid = Op2::Int(Int2::DivEuclid);
-        /// The remainder that is not negative.
+        /// The remainder, which is not negative.
         rem_euclid = Op2::Int(Int2::RemEuclid);
     }
 }
@@ -125,11 +125,11 @@ impl<T: Floating> Exp<T> {
         cos = Op1::Float(Float1::Cos);
         /// The tangent.
         tan = Op1::Float(Float1::Tan);
-        /// The angle whose sine it is, from -π/2 to π/2; NaN outside -1 to 1.
+        /// The angle with this sine, from -π/2 to π/2; NaN outside -1 to 1.
         asin = Op1::Float(Float1::Asin);
-        /// The angle whose cosine it is, from 0 to π; NaN outside -1 to 1.
+        /// The angle with this cosine, from 0 to π; NaN outside -1 to 1.
         acos = Op1::Float(Float1::Acos);
-        /// The angle whose tangent it is, from -π/2 to π/2.
+        /// The angle with this tangent, from -π/2 to π/2.
         atan = Op1::Float(Float1::Atan);
         /// The hyperbolic sine.
         sinh = Op1::Float(Float1::Sinh);
@@ -137,17 +137,17 @@ impl<T: Floating> Exp<T> {
         cosh = Op1::Float(Float1::Cosh);
         /// The hyperbolic tangent.
         tanh = Op1::Float(Float1::Tanh);
-        /// The inverse of the hyperbolic sine.
+        /// The inverse hyperbolic sine.
         asinh = Op1::Float(Float1::Asinh);
-        /// The inverse of the hyperbolic cosine; NaN below 1.
+        /// The inverse hyperbolic cosine; NaN below 1.
         acosh = Op1::Float(Float1::Acosh);
-        /// The inverse of the hyperbolic tangent; NaN outside -1 to 1.
+        /// The inverse hyperbolic tangent; NaN outside -1 to 1.
         atanh = Op1::Float(Float1::Atanh);
-        /// e to the power of it.
+        /// The exponential function, e^x.
         exp = Op1::Float(Float1::Exp);
-        /// 2 to the power of it.
+        /// 2^x.
         exp2 = Op1::Float(Float1::Exp2);
-        /// e to the power of it, minus 1, precise near 0.
+        /// e^x - 1, precise near 0.
         exp_m1 = Op1::Float(Float1::ExpM1);
         /// The natural logarithm; NaN below 0.
         ln = Op1::Float(Float1::Log);
@@ -155,34 +155,34 @@ impl<T: Floating> Exp<T> {
         log2 = Op1::Float(Float1::Log2);
         /// The logarithm to base 10.
         log10 = Op1::Float(Float1::Log10);
-        /// The natural logarithm of 1 plus it, precise near 0.
+        /// The natural logarithm of 1 + x, precise near 0.
         ln_1p = Op1::Float(Float1::Log1p);
         /// The square root; NaN below 0.
         sqrt = Op1::Float(Float1::Sqrt);
         /// The cube root.
         cbrt = Op1::Float(Float1::Cbrt);
-        /// 1 divided by it.
+        /// The reciprocal, 1 / x.
         recip = Op1::Float(Float1::Recip);
         /// The error function.
         erf = Op1::Float(Float1::Erf);
-        /// 1 minus the error function, precise where that is near 1.
+        /// 1 minus the error function, precise where the error function is near 1.
         erfc = Op1::Float(Float1::Erfc);
         /// The logarithm of the absolute value of the gamma function.
         lgamma = Op1::Float(Float1::LogGamma);
         /// The derivative of `lgamma`.
         digamma = Op1::Float(Float1::Polygamma(0));
-        /// The largest integer not above it.
+        /// The largest integer that is not greater.
         floor = Op1::Float(Float1::Floor);
-        /// The smallest integer not below it.
+        /// The smallest integer that is not less.
         ceil = Op1::Float(Float1::Ceil);
-        /// The nearest integer; halves away from zero.
+        /// The nearest integer; halves are rounded away from zero.
         round = Op1::Float(Float1::Round);
         /// The integer part.
         trunc = Op1::Float(Float1::Trunc);
         @
-        /// It to the power of `other`.
+        /// Raises it to the power `other`.
         powf = Op2::Float(Float2::Pow);
-        /// It to the power of `other`; the same as `powf`.
+        /// Raises it to the power `other`, like `powf`.
         pow = Op2::Float(Float2::Pow);
         /// The angle of the point (`other`, `self`), from -π to π: `y.atan2(x)`.
         atan2 = Op2::Float(Float2::Atan2);
@@ -197,7 +197,7 @@ impl<T: Floating> Exp<T> {
         Exp::new(prim1("polygamma", Location::caller(), op, T::raw(), self.handle()))
     }
 
-    /// It to the power of an integer, by repeated squaring.
+    /// Raises it to an integer power, by repeated squaring.
     #[track_caller]
     pub fn powi(self, n: i32) -> Exp<T> {
         let _site = super::graph::attribute_to("powi", Location::caller());
@@ -216,7 +216,7 @@ impl<T: Floating> Exp<T> {
         if n < 0 { power.recip() } else { power }
     }
 
-    /// Whether it is not a number.
+    /// Whether it is NaN.
     #[track_caller]
     pub fn is_nan(self) -> Exp<bool> {
         self.test("is_nan", FloatTest::IsNan)

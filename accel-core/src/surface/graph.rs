@@ -1,7 +1,8 @@
-//! The graph that a program writes down while it is staged: an arena of untyped nodes, one per operation.
+//! The graph of a program that is being staged: an arena of untyped nodes, one for each operation (see the glossary of
+//! the book: staging).
 //!
-//! Each thread has a stack of staging sessions. A handle says which session its node belongs to, so using it anywhere else
-//! is detected: the session remembers the first mistake and [`stage`] reports it.
+//! Each thread has a stack of staging sessions. A handle records the session to which its node belongs, so every use in
+//! another session is detected. The session stores the first mistake, and [`stage`] reports it.
 
 use super::Acc;
 use crate::ast::ty::Repr;
@@ -15,7 +16,7 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The place of a node in its graph. What a node refers to has smaller numbers.
+/// The number of a node in its graph. A node refers only to nodes with smaller numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(pub u32);
 
@@ -33,22 +34,22 @@ pub struct Node {
     pub op: Op,
     /// The type of its result.
     pub ty: RawTy,
-    /// Where the user called for it.
+    /// The place in the user's source.
     pub at: &'static Location<'static>,
     /// The function, method or operator that the user called.
     pub name: &'static str,
 }
 
-/// A closure: it has been called once, with parameter nodes.
+/// A closure, which has been called once, with parameter nodes.
 #[derive(Clone, Debug)]
 pub struct Lam {
     /// Nodes with [`Op::Param`].
     pub params: Vec<NodeId>,
-    /// The result in terms of them.
+    /// The result, in terms of the parameters.
     pub body: NodeId,
 }
 
-/// Which end a scan starts from.
+/// The direction of a scan.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Dir {
     /// From the first element.
@@ -60,7 +61,7 @@ pub enum Dir {
 /// The operations of the scalar layer, then those of the array layer; [`Op::Param`] is in both.
 #[derive(Clone, Debug)]
 pub enum Op {
-    /// A constant by its scalar leaves.
+    /// A constant, given by its scalar leaves.
     Const(Arc<[Scalar]>),
     /// A parameter of a closure or of the program.
     Param,
@@ -76,15 +77,15 @@ pub enum Op {
     Prim1(Op1, NodeId),
     /// A primitive function of two arguments.
     Prim2(Op2, NodeId, NodeId),
-    /// Condition and branches.
+    /// A conditional: condition and branches.
     Cond(NodeId, NodeId, NodeId),
-    /// A loop: `body` applied to `init` as long as `cond` holds.
+    /// A loop: applies `body` to the state, which starts as `init`, as long as `cond` is true.
     While {
-        /// Whether to go on.
+        /// The condition: whether to continue.
         cond: Lam,
-        /// One step.
+        /// One iteration.
         body: Lam,
-        /// The first state.
+        /// The initial state.
         init: NodeId,
     },
     /// The element of an array at an index.
@@ -93,11 +94,11 @@ pub enum Op {
     Shape(NodeId),
     /// A transformed scalar function applied to an argument, for example its gradient.
     Transform {
-        /// What makes another function of `fun`.
+        /// The transformation, which makes another function from `fun`.
         transform: Arc<dyn ExpTransform>,
         /// The function.
         fun: Lam,
-        /// What the transformed function is applied to.
+        /// The argument of the transformed function.
         arg: NodeId,
     },
 
@@ -115,26 +116,26 @@ pub enum Op {
     Generate(NodeId, Lam),
     /// A function of every element.
     Map(Lam, NodeId),
-    /// An array, and an error where two shapes do not agree.
+    /// An array, or an error if two shapes do not agree.
     Agree {
-        /// What is demanded.
+        /// Which extents must be equal.
         agreement: Agreement,
         /// The first shape.
         left: NodeId,
-        /// The second one.
+        /// The second shape.
         right: NodeId,
         /// The array.
         a: NodeId,
     },
     /// A function of the elements of two arrays at the same index; the shape is the intersection.
     ZipWith(Lam, NodeId, NodeId),
-    /// Combines each innermost row, starting with a value: function, value, array.
+    /// A fold of each innermost row with an initial value: function, initial value, array.
     Fold(Lam, NodeId, NodeId),
-    /// Combines each innermost row, which must not be empty.
+    /// A fold of each innermost row without an initial value; a row must not be empty.
     Fold1(Lam, NodeId),
-    /// All partial results of a fold, the initial value included: n + 1 elements for n.
+    /// A scan with an initial value: all partial results of a fold, n + 1 elements for n.
     Scan {
-        /// Where to start.
+        /// The direction.
         dir: Dir,
         /// The operator.
         f: Lam,
@@ -143,67 +144,68 @@ pub enum Op {
         /// The array.
         a: NodeId,
     },
-    /// All partial results of a fold without initial value: n elements for n.
+    /// A scan without an initial value: all partial results of a fold, n elements for n.
     Scan1 {
-        /// Where to start.
+        /// The direction.
         dir: Dir,
         /// The operator.
         f: Lam,
         /// The array.
         a: NodeId,
     },
-    /// Sends elements to places of an array of defaults, combining what meets.
+    /// A scatter: sends elements to indices of an array of defaults and combines elements that arrive at the same
+    /// index.
     Permute {
-        /// New and old element to the combined one.
+        /// Combines a new and an old element.
         comb: Lam,
-        /// The defaults; the result has their shape.
+        /// The defaults, which determine the shape of the result.
         def: NodeId,
-        /// The source index to `(bool, target index)`: whether to send the element at all, and where to.
+        /// Maps a source index to `(bool, target index)`: whether to send the element at all, and where.
         index: Lam,
         /// The elements.
         src: NodeId,
     },
-    /// The array of a shape with each element fetched from the index that a function gives.
+    /// A gather: the array of a shape in which each element is read from the index that a function returns.
     Backpermute(NodeId, Lam, NodeId),
-    /// The same elements in row-major order in another shape of the same size.
+    /// The same elements in row-major order, in another shape of the same size.
     Reshape(NodeId, NodeId),
     /// Adds dimensions by repetition.
     Replicate {
-        /// Per dimension of the result, outermost first: whether it is one of the argument's.
+        /// For each dimension of the result, outermost first: whether it is a dimension of the argument.
         spec: Arc<[bool]>,
-        /// The new extents: a value of the shape type of as many dimensions as are new.
+        /// The extents of the added dimensions, as one value of the shape type.
         slx: NodeId,
         /// The array.
         a: NodeId,
     },
-    /// Removes dimensions by choosing an index.
+    /// Removes dimensions by fixing an index.
     Slice {
-        /// Per dimension of the argument, outermost first: whether it is kept.
+        /// For each dimension of the argument, outermost first: whether it is kept.
         spec: Arc<[bool]>,
-        /// The indices chosen: a value of the shape type of as many dimensions as are removed.
+        /// The fixed indices of the removed dimensions, as one value of the shape type.
         slx: NodeId,
         /// The array.
         a: NodeId,
     },
-    /// Condition (a scalar) and two arrays or array tuples.
+    /// A conditional: the condition (a scalar) and two arrays or array tuples.
     Acond(NodeId, NodeId, NodeId),
-    /// A finished program applied to its argument.
+    /// Applies a finished program to its argument.
     Call(Program, NodeId),
-    /// A loop over arrays. The condition's result is a scalar array of `bool`.
+    /// A loop over arrays. The result of the condition is a scalar array of `bool`.
     Awhile {
-        /// Whether to go on.
+        /// The condition: whether to continue.
         cond: Lam,
-        /// One step.
+        /// One iteration.
         body: Lam,
-        /// The first state.
+        /// The initial state.
         init: NodeId,
     },
 }
 
-/// A program as it was written down.
+/// A recorded program.
 #[derive(Debug)]
 pub struct Staged {
-    /// All nodes; some may not be reachable from the root.
+    /// All nodes. Some of them may not be reachable from the root.
     pub nodes: Vec<Node>,
     /// The program's argument.
     pub param: NodeId,
@@ -211,7 +213,7 @@ pub struct Staged {
     pub root: NodeId,
 }
 
-/// What [`Exp`](super::Exp) and [`Acc`] are: a session and a node of it.
+/// The content of [`Exp`](super::Exp) and [`Acc`]: a session and one of its nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Handle {
     session: u64,
@@ -219,11 +221,11 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// A handle that belongs to no session, for what is written outside of any program.
+    /// A handle without a session, for operations outside of any program.
     pub const DEAD: Handle = Handle { session: 0, node: NodeId(0) };
 }
 
-/// Function called and source line of an operation.
+/// The function that the user called, and its place in the user's source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
     pub name: &'static str,
@@ -234,7 +236,7 @@ struct Session {
     id: u64,
     nodes: Vec<Node>,
     error: Option<Error>,
-    /// What new nodes are attributed to while a derived function of the library runs.
+    /// The site for new nodes while a derived function of the library runs.
     site: Option<Site>,
 }
 
@@ -242,7 +244,7 @@ thread_local! {
     static SESSIONS: RefCell<Vec<Session>> = const { RefCell::new(vec![]) };
 }
 
-/// Numbers sessions in the whole process; 0 is [`Handle::DEAD`]'s.
+/// The next session number in this process; 0 is the session of [`Handle::DEAD`].
 static NEXT_SESSION: AtomicU64 = AtomicU64::new(1);
 
 /// Runs `f` on the innermost session; `None` if there is none.
@@ -256,16 +258,17 @@ fn with_session<R>(f: impl FnOnce(&mut Vec<Session>) -> R) -> Option<R> {
         .flatten()
 }
 
-/// Adds nodes to the innermost session, resolving the handles they refer to.
+/// Adds nodes to the innermost session and resolves the handles to which they refer.
 pub(crate) struct Builder<'a> {
     session: &'a mut Session,
-    /// The sessions around it.
+    /// The surrounding sessions.
     outer: Vec<u64>,
     site: Site,
 }
 
 impl Builder<'_> {
-    /// The node of a handle. A handle of another session is an error of the program; some node of this one stands in.
+    /// The node of a handle. A handle of another session is an error of the program; a node of this session replaces
+    /// it.
     pub fn id(&mut self, h: Handle) -> NodeId {
         if h.session == self.session.id {
             return h.node;
@@ -291,12 +294,12 @@ impl Builder<'_> {
         &self.session.nodes[n.index()].op
     }
 
-    /// Remembers an error, if it is the first one.
+    /// Records an error, unless there is one already.
     pub fn fail(&mut self, e: Error) {
         self.session.error.get_or_insert(e);
     }
 
-    /// Remembers that an operand has the wrong type.
+    /// Records that an operand has the wrong type.
     pub fn type_error(&mut self, expected: &str, found: &RawTy) {
         let op = format!("`{}` at {}", self.site.name, self.site.at);
         self.fail(Error::Type { op, expected: expected.into(), found: found.to_string() })
@@ -313,7 +316,8 @@ impl Builder<'_> {
     }
 }
 
-/// Lets `f` add to the innermost session on behalf of function `name`, and makes a handle of the node it returns.
+/// Lets `f` add nodes to the innermost session on behalf of the function `name`; returns a handle of the node that `f`
+/// returns.
 pub(crate) fn build(
     name: &'static str,
     at: &'static Location<'static>,
@@ -323,7 +327,8 @@ pub(crate) fn build(
     build_dyn(name, at, &mut |b| f.take().map_or(NodeId(0), |f| f(b)))
 }
 
-/// [`build`], compiled once: users' crates, where its callers are compiled, hold only the little closure.
+/// The part of [`build`] that is compiled only once. Its callers are compiled in users' crates, which contain only the
+/// small closure.
 fn build_dyn(name: &'static str, at: &'static Location<'static>, f: &mut dyn FnMut(&mut Builder) -> NodeId) -> Handle {
     with_session(|sessions| {
         let outer_count = sessions.len() - 1;
@@ -337,7 +342,7 @@ fn build_dyn(name: &'static str, at: &'static Location<'static>, f: &mut dyn FnM
     .unwrap_or(Handle::DEAD)
 }
 
-/// Undoes a change of the attribution of nodes when dropped.
+/// Restores the previous site for new nodes when dropped.
 pub(crate) struct SiteGuard {
     session: u64,
     before: Option<Site>,
@@ -364,25 +369,25 @@ fn set_site(change: impl FnOnce(Option<Site>) -> Option<Site>) -> SiteGuard {
     .unwrap_or(SiteGuard { session: 0, before: None })
 }
 
-/// Until the guard is dropped, new nodes are attributed to the function `name` called at `at`, unless they already are to
-/// one that called it. For functions of the library that are written in terms of others.
+/// Until the guard is dropped, new nodes have as their site the call of the function `name` at `at`, unless there is
+/// already the site of a caller. Library functions that are defined in terms of others use this.
 pub(crate) fn attribute_to(name: &'static str, at: &'static Location<'static>) -> SiteGuard {
     set_site(|before| before.or(Some(Site { name, at })))
 }
 
-/// Runs a closure of the user within such a function: its nodes are attributed to what the user calls in it.
+/// Runs a closure of the user inside such a function: its nodes get the sites of the calls in the closure.
 pub(crate) fn users<R>(f: impl FnOnce() -> R) -> R {
     let _guard = set_site(|_| None);
     f()
 }
 
-/// Ends its session when dropped, on unwinding too.
+/// Ends its session when dropped, also during unwinding.
 struct OpenSession(u64);
 
 impl OpenSession {
     fn new() -> Self {
         let id = NEXT_SESSION.fetch_add(1, Ordering::Relaxed);
-        // Where the thread is already going down there is no session, and everything written gets dead handles.
+        // If the thread is already being destroyed, there is no session, and all handles are dead.
         let _ = SESSIONS.try_with(|s| s.borrow_mut().push(Session { id, nodes: vec![], error: None, site: None }));
         OpenSession(id)
     }
@@ -405,10 +410,10 @@ impl Drop for OpenSession {
     }
 }
 
-/// Calls `f` once with a handle of the program's argument and keeps what it writes down.
+/// Calls `f` once with a handle of the program's argument, and returns the recorded program.
 ///
 /// # Errors
-/// The first misuse of a handle, such as one of another program.
+/// The first wrong use of a handle, such as a handle of another program.
 #[track_caller]
 pub fn stage<A: Arrays, R: Arrays>(f: impl FnOnce(Acc<A>) -> Acc<R>) -> Result<Staged> {
     let at = Location::caller();

@@ -7,8 +7,8 @@ use crate::ast::ty::Repr;
 use crate::types::{Dim0, Dim1, Dim2, Dim3, Dim4, Dim5, Dim6, Elt, Shape, Snoc, Z};
 use std::panic::Location;
 
-/// What can be given as a shape or as an index: `()`, an `i64` or `Exp<i64>`, a tuple of up to six of these (outermost
-/// first), or an expression of shape type. Extents of the host are `usize`; write `n as i64`.
+/// Everything that is accepted as a shape or an index: `()`, an `i64` or `Exp<i64>`, a tuple of up to six of these
+/// (outermost first), or an expression of shape type. Extents of the host are `usize`; write `n as i64`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shape or index",
     note = "shapes are `()`, an `i64` or `Exp<i64>`, tuples of them, and `Exp<Sh>`; write `n as i64` for a `usize`"
@@ -16,11 +16,11 @@ use std::panic::Location;
 pub trait IntoShape {
     /// The shape type.
     type Sh: Shape;
-    /// The expression.
+    /// Converts the value to an expression.
     fn into_shape(self) -> Exp<Self::Sh>;
 }
 
-/// Elements that can be used as shapes: the shapes themselves, and `i64` as the shape of a vector.
+/// Elements that can be used as shapes: shapes, and `i64` as the shape of a vector.
 #[diagnostic::on_unimplemented(
     message = "`Exp<{Self}>` is not a shape or index",
     note = "indices and extents are `i64`: `x.cast::<i64>()` converts"
@@ -28,15 +28,15 @@ pub trait IntoShape {
 pub trait ShapeLike: Elt {
     /// The shape type.
     type Sh: Shape;
-    /// The expression as a shape.
+    /// Converts the expression to a shape.
     fn shape_exp(e: Exp<Self>) -> Exp<Self::Sh>;
 }
 
-/// An index as closures get it, which can be extended by one dimension.
+/// An index in the form that closures get; it can be extended by one dimension.
 pub trait PushIndex<Sh: Shape>: Copy + IntoShape<Sh = Sh> {
     /// The index with one more dimension.
     type Pushed: PushIndex<Snoc<Sh>>;
-    /// Adds an innermost dimension.
+    /// Adds an innermost dimension to an index.
     fn push(self, i: Exp<i64>) -> Self::Pushed;
 }
 
@@ -146,7 +146,7 @@ impl PushIndex<Dim6> for (Ix, Ix, Ix, Ix, Ix, Ix) {
         snoc(self.into_shape(), i)
     }
 }
-/// Beyond six dimensions an index is an expression of shape type.
+/// With more than six dimensions, an index is an expression of shape type.
 impl<Sh: Shape> PushIndex<Snoc<Sh>> for Exp<Snoc<Sh>> {
     type Pushed = Exp<Snoc<Snoc<Sh>>>;
     #[track_caller]
@@ -175,7 +175,7 @@ pub fn index_tail<Sh: Shape>(ix: Exp<Snoc<Sh>>) -> Exp<Sh> {
     Exp::new(nodes::fst(ix.handle()))
 }
 
-/// The index or shape with one more, innermost, dimension.
+/// Adds an innermost dimension to an index or shape.
 #[track_caller]
 pub fn snoc<Sh: Shape>(outer: impl IntoShape<Sh = Sh>, inner: impl ToExp<i64>) -> Exp<Snoc<Sh>> {
     Exp::new(nodes::tuple(&[outer.into_shape().handle(), inner.to_exp().handle()]))
@@ -194,14 +194,14 @@ pub(crate) fn components<Sh: Shape>(ix: Exp<Sh>) -> Vec<Ix> {
     parts
 }
 
-/// The shape or index with the given components, outermost first; there must be one for each dimension.
+/// The shape or index with the given components, outermost first; there must be one component for each dimension.
 #[track_caller]
 pub(crate) fn from_components<Sh: Shape>(parts: &[Ix]) -> Exp<Sh> {
     dims(&parts.iter().map(|i| i.handle()).collect::<Vec<_>>())
 }
 
 impl<Sh: Shape> Exp<Sh> {
-    /// Takes a shape or index apart, into what closures get: `Exp<i64>` for one dimension, a tuple for more.
+    /// Splits a shape or index into the form that closures get: `Exp<i64>` for one dimension, a tuple for more.
     #[track_caller]
     pub fn index(self) -> Sh::Index {
         Sh::unlift_index(self)

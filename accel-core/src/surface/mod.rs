@@ -1,7 +1,7 @@
-//! The surface language: what users write programs in.
+//! The surface language, in which users write programs.
 //!
-//! [`Exp`] and [`Acc`] are handles of nodes in the graph of the program that is being written ([`graph`]). Functions come
-//! in the tradition of Haskell: closures first, arrays last.
+//! [`Exp`] and [`Acc`] are handles of nodes in the graph of the program that is being recorded ([`graph`]). Functions
+//! take closures first and arrays last, in the tradition of Haskell.
 
 mod acc;
 pub mod derive_support;

@@ -1,11 +1,11 @@
-//! Untyped helpers that put nodes of the scalar layer, tuples and closures into the graph.
+//! Untyped helpers that add scalar operations, tuples and closures to the graph.
 
 use super::graph::{Builder, Handle, Lam, NodeId, Op, attribute_to, build};
 use crate::repr::op::{Op1, Op2};
 use crate::repr::{RawTy, Scalar};
 use std::panic::Location;
 
-/// A source line.
+/// A place in the user's source.
 pub(crate) type At = &'static Location<'static>;
 
 /// A closure that has been called: its parameters and its result.
@@ -15,15 +15,15 @@ pub(crate) struct Closure {
 }
 
 impl Closure {
-    /// As part of a node.
+    /// The closure as a part of a node.
     pub fn lam(&self, b: &mut Builder) -> Lam {
         let params = self.params.iter().map(|p| b.id(*p)).collect();
         Lam { params, body: b.id(self.body) }
     }
 }
 
-/// Calls a closure with parameters of the given types. `open` takes the parameters apart and `close` makes one node of the
-/// result, both on behalf of the function `name`.
+/// Calls a closure with parameters of the given types. `open` splits the parameters into components, and `close` makes
+/// one node of the result; both run on behalf of the function `name`.
 pub(crate) fn closure<const N: usize, X, Y>(
     name: &'static str,
     at: At,
@@ -42,17 +42,18 @@ pub(crate) fn closure<const N: usize, X, Y>(
     Closure { params: params.to_vec(), body: close(y) }
 }
 
-/// Parameters of the given types; apart from [`closure`] to be compiled once, not for each closure of a user's crate.
+/// Adds parameters of the given types. This is separate from [`closure`] so that it is compiled only once, not for each
+/// closure in a user's crate.
 fn params<const N: usize>(name: &'static str, at: At, types: [RawTy; N]) -> [Handle; N] {
     types.map(|ty| build(name, at, |b| b.push(Op::Param, ty)))
 }
 
-/// A constant of type `ty`.
+/// Adds a constant of type `ty`.
 pub(crate) fn constant(at: At, ty: RawTy, leaves: &[Scalar]) -> Handle {
     build("constant", at, |b| b.push(Op::Const(leaves.into()), ty))
 }
 
-/// A primitive function of one argument, with a result of type `ty`.
+/// Adds a primitive function of one argument, with a result of type `ty`.
 pub(crate) fn prim1(name: &'static str, at: At, op: Op1, ty: RawTy, x: Handle) -> Handle {
     build(name, at, |b| {
         let x = b.id(x);
@@ -60,7 +61,7 @@ pub(crate) fn prim1(name: &'static str, at: At, op: Op1, ty: RawTy, x: Handle) -
     })
 }
 
-/// A primitive function of two arguments, with a result of type `ty`.
+/// Adds a primitive function of two arguments, with a result of type `ty`.
 pub(crate) fn prim2(name: &'static str, at: At, op: Op2, ty: RawTy, x: Handle, y: Handle) -> Handle {
     build(name, at, |b| {
         let (x, y) = (b.id(x), b.id(y));
@@ -68,7 +69,7 @@ pub(crate) fn prim2(name: &'static str, at: At, op: Op2, ty: RawTy, x: Handle, y
     })
 }
 
-/// How the two layers write pairs.
+/// The operations on pairs in one of the two layers.
 struct Pairs {
     pair: fn(NodeId, NodeId) -> Op,
     fst: fn(NodeId) -> Op,
@@ -82,7 +83,7 @@ fn push_pair(b: &mut Builder, pairs: &Pairs, x: NodeId, y: NodeId) -> NodeId {
     b.push((pairs.pair)(x, y), ty)
 }
 
-/// A component of a pair; that of a pair just made is what it was made of.
+/// A component of a pair. If the pair was just built, this is the node from which it was built.
 fn push_component(b: &mut Builder, pairs: &Pairs, x: NodeId, first: bool) -> NodeId {
     if let Op::Pair(l, r) | Op::APair(l, r) = *b.op(x) {
         return if first { l } else { r };
@@ -126,19 +127,19 @@ fn component(pairs: &Pairs, name: &'static str, at: At, x: Handle, first: bool) 
     })
 }
 
-/// A tuple as pairs nested to the left.
+/// Represents a tuple by pairs nested to the left.
 #[track_caller]
 pub(crate) fn tuple(parts: &[Handle]) -> Handle {
     nest(&SCALARS, Location::caller(), parts)
 }
 
-/// The components of a tuple of `N`.
+/// The components of a tuple with `N` components.
 #[track_caller]
 pub(crate) fn components<const N: usize>(x: Handle) -> [Handle; N] {
     unnest(&SCALARS, Location::caller(), x)
 }
 
-/// A tuple of arrays as pairs nested to the left.
+/// Represents a tuple of arrays by pairs nested to the left.
 #[track_caller]
 pub(crate) fn array_tuple(parts: &[Handle]) -> Handle {
     nest(&ARRAYS, Location::caller(), parts)

@@ -49,7 +49,7 @@ operators! {
     Shr shr Integral ">>" Op2::Int(Int2::Shr), [i8 i16 i32 i64 u8 u16 u32 u64];
 }
 
-/// `x += y` makes `x` the handle of the sum; handles that were copied from `x` before still stand for what they did.
+/// `x += y` replaces the handle `x` by the handle of the sum. Earlier copies of `x` keep their value.
 macro_rules! assignments {
     ($($trait:ident $assign:ident $op:ident $method:ident $class:ident;)*) => { $(
         impl<T: $class, X> $trait<X> for Exp<T>
@@ -86,7 +86,7 @@ impl<T: Num> Neg for Exp<T> {
 
 impl<T: Bits> Not for Exp<T> {
     type Output = Exp<T>;
-    /// The opposite of a `bool`; every bit of an integer flipped.
+    /// Logical negation of a `bool`, bitwise negation of an integer.
     #[track_caller]
     fn not(self) -> Exp<T> {
         let op = match T::SCALAR {

@@ -1,4 +1,4 @@
-//! The array operations that are nodes of the graph.
+//! The array operations that have their own node in the graph.
 
 use super::graph::{Builder, Dir, Handle, Op, build};
 use super::index::{IntoShape, from_components};
@@ -25,12 +25,12 @@ fn unlift<T: Elt>([x]: [Handle; 1]) -> T::Exp {
     T::unlift(Exp::new(x))
 }
 
-/// A closure of one element, with a result whose type follows.
+/// Calls a closure of one element; its result determines the type.
 fn fun1<T: Elt, R: IntoExp>(name: &'static str, at: At, f: impl FnOnce(T::Exp) -> R) -> Closure {
     closure(name, at, [T::Repr::raw()], unlift::<T>, f, |r| r.into_exp().handle())
 }
 
-/// A closure that combines two elements.
+/// Calls a closure that combines two elements.
 fn operator<T: Elt, R: ToExp<T>>(name: &'static str, at: At, f: impl FnOnce(T::Exp, T::Exp) -> R) -> Closure {
     closure(
         name,
@@ -42,7 +42,7 @@ fn operator<T: Elt, R: ToExp<T>>(name: &'static str, at: At, f: impl FnOnce(T::E
     )
 }
 
-/// A closure of an index.
+/// Calls a closure of an index.
 fn of_index<Sh: Shape, R>(
     name: &'static str,
     at: At,
@@ -52,7 +52,7 @@ fn of_index<Sh: Shape, R>(
     closure(name, at, [Sh::Repr::raw()], |[ix]| Sh::unlift_index(Exp::new(ix)), f, close)
 }
 
-/// The array of shape `shape` whose element at each index is `f` of the index.
+/// The array of shape `shape` in which each element is `f` of its index.
 #[track_caller]
 pub fn generate<S: IntoShape, R: IntoExp>(
     shape: S,
@@ -64,7 +64,7 @@ pub fn generate<S: IntoShape, R: IntoExp>(
     node(name, at, |b| Op::Generate(b.id(shape.handle()), f.lam(b)))
 }
 
-/// The array without dimensions that holds `x`.
+/// The array without dimensions that contains `x`.
 #[track_caller]
 pub fn unit<X: IntoExp>(x: X) -> Arr<Z, X::Elt> {
     let (name, at) = ("unit", Location::caller());
@@ -74,7 +74,7 @@ pub fn unit<X: IntoExp>(x: X) -> Arr<Z, X::Elt> {
     node(name, at, |b| Op::Generate(b.id(shape.handle()), f.lam(b)))
 }
 
-/// `f` of every element; the shape stays.
+/// Applies `f` to every element; the shape does not change.
 #[track_caller]
 pub fn map<Sh: Shape, T: Elt, R: IntoExp>(f: impl FnOnce(T::Exp) -> R, xs: Arr<Sh, T>) -> Arr<Sh, R::Elt> {
     let (name, at) = ("map", Location::caller());
@@ -82,15 +82,15 @@ pub fn map<Sh: Shape, T: Elt, R: IntoExp>(f: impl FnOnce(T::Exp) -> R, xs: Arr<S
     node(name, at, |b| Op::Map(f.lam(b), b.id(xs.handle())))
 }
 
-/// `ys`, and an error when the program runs if its shape and that of `xs` do not agree. It is an error of the function that the user
-/// called, which uses the result in place of `ys`.
+/// `ys`, with a check that its shape agrees with that of `xs`; otherwise the run is an error. The error names the
+/// function that the user called. This function uses the result in place of `ys`.
 pub(super) fn agree<Sh: Shape, Sh2: Shape, A: Elt, B: Elt>(
     (name, at): (&'static str, At),
     agreement: Agreement,
     xs: Arr<Sh, A>,
     ys: Arr<Sh2, B>,
 ) -> Arr<Sh2, B> {
-    // No extents to compare.
+    // There are no extents to compare.
     if agreement.pairs(Sh::RANK, Sh2::RANK).is_some_and(|pairs| pairs.is_empty()) {
         return ys;
     }
@@ -106,7 +106,8 @@ pub(super) fn agree<Sh: Shape, Sh2: Shape, A: Elt, B: Elt>(
     })
 }
 
-/// `f` of the elements at the same index. Arrays of different shapes are an error when the program runs; [`zip_with_min`] cuts them off.
+/// Applies `f` to the elements at the same index. Arrays of different shapes are an error when the program runs;
+/// [`zip_with_min`] cuts them off.
 #[track_caller]
 pub fn zip_with<Sh: Shape, A: Elt, B: Elt, R: IntoExp>(
     f: impl FnOnce(A::Exp, B::Exp) -> R,
@@ -117,7 +118,8 @@ pub fn zip_with<Sh: Shape, A: Elt, B: Elt, R: IntoExp>(
     zipped(site, f, xs, agree(site, Agreement::All, xs, ys))
 }
 
-/// `f` of the elements at the same index. The shape is the intersection: in each dimension the smaller extent.
+/// Applies `f` to the elements at the same index. The shape of the result is the intersection: in each dimension the
+/// smaller extent.
 #[track_caller]
 pub fn zip_with_min<Sh: Shape, A: Elt, B: Elt, R: IntoExp>(
     f: impl FnOnce(A::Exp, B::Exp) -> R,
@@ -144,8 +146,8 @@ fn zipped<Sh: Shape, A: Elt, B: Elt, R: IntoExp>(
     node(name, at, |b| Op::ZipWith(f.lam(b), b.id(xs.handle()), b.id(ys.handle())))
 }
 
-/// Combines the elements of each innermost row with `f`, which must be associative, starting with `z`; one dimension less.
-/// Of an empty row it is `z`.
+/// Folds each innermost row with the associative function `f` and the initial value `z`, and so removes one dimension.
+/// An empty row gives `z`.
 #[track_caller]
 pub fn fold<Sh: Shape, T: Elt, R: ToExp<T>>(
     f: impl FnOnce(T::Exp, T::Exp) -> R,
@@ -158,8 +160,8 @@ pub fn fold<Sh: Shape, T: Elt, R: ToExp<T>>(
     node(name, at, |b| Op::Fold(f.lam(b), b.id(z.handle()), b.id(xs.handle())))
 }
 
-/// Combines the elements of each innermost row with `f`, which must be associative; one dimension less. An empty row is an
-/// error when the program runs.
+/// Folds each innermost row with the associative function `f`, and so removes one dimension. An empty row is an error
+/// when the program runs.
 #[track_caller]
 pub fn fold1<Sh: Shape, T: Elt, R: ToExp<T>>(f: impl FnOnce(T::Exp, T::Exp) -> R, xs: Arr<Snoc<Sh>, T>) -> Arr<Sh, T> {
     let (name, at) = ("fold1", Location::caller());
@@ -188,8 +190,8 @@ fn scan1<Sh: Shape, T: Elt>(
     node(name, at, |b| Op::Scan1 { dir, f: f.lam(b), a: b.id(xs.handle()) })
 }
 
-/// All results of combining the elements of each innermost row from the left, `z` first: n + 1 elements for n. `f` must be
-/// associative.
+/// All partial results of folding each innermost row from the left, starting with `z`: n + 1 elements for n. `f` must
+/// be associative.
 #[track_caller]
 pub fn scanl<Sh: Shape, T: Elt, R: ToExp<T>>(
     f: impl FnOnce(T::Exp, T::Exp) -> R,
@@ -201,7 +203,7 @@ pub fn scanl<Sh: Shape, T: Elt, R: ToExp<T>>(
     scan(name, at, Dir::Left, operator::<T, R>(name, at, f), z, xs)
 }
 
-/// As [`scanl`] from the right: `z` is the last of n + 1 elements.
+/// Like [`scanl`], but from the right: `z` is the last of n + 1 elements.
 #[track_caller]
 pub fn scanr<Sh: Shape, T: Elt, R: ToExp<T>>(
     f: impl FnOnce(T::Exp, T::Exp) -> R,
@@ -213,7 +215,8 @@ pub fn scanr<Sh: Shape, T: Elt, R: ToExp<T>>(
     scan(name, at, Dir::Right, operator::<T, R>(name, at, f), z, xs)
 }
 
-/// All results of combining the elements of each innermost row from the left: the shape stays. `f` must be associative.
+/// All partial results of folding each innermost row from the left, without an initial value; the shape does not
+/// change. `f` must be associative.
 #[track_caller]
 pub fn scanl1<Sh: Shape, T: Elt, R: ToExp<T>>(
     f: impl FnOnce(T::Exp, T::Exp) -> R,
@@ -223,7 +226,7 @@ pub fn scanl1<Sh: Shape, T: Elt, R: ToExp<T>>(
     scan1(name, at, Dir::Left, operator::<T, R>(name, at, f), xs)
 }
 
-/// As [`scanl1`] from the right.
+/// Like [`scanl1`], but from the right.
 #[track_caller]
 pub fn scanr1<Sh: Shape, T: Elt, R: ToExp<T>>(
     f: impl FnOnce(T::Exp, T::Exp) -> R,
@@ -233,9 +236,10 @@ pub fn scanr1<Sh: Shape, T: Elt, R: ToExp<T>>(
     scan1(name, at, Dir::Right, operator::<T, R>(name, at, f), xs)
 }
 
-/// Sends the elements of `xs` to places in a copy of `defaults`. `target` takes the index of an element to `(keep, place)`:
-/// whether to send it at all, and where to. What meets is combined by `combine(new, old)`, which must be associative and
-/// commutative. A place outside the shape of `defaults` is an error when the program runs.
+/// A scatter: sends the elements of `xs` to indices in a copy of `defaults`. `target` maps the index of an element to
+/// `(keep, index)`: whether to send it at all, and where. Elements that arrive at the same index are combined by
+/// `combine(new, old)`, which must be associative and commutative. An index out of bounds of `defaults` is an error
+/// when the program runs.
 #[track_caller]
 pub fn permute<Sh: Shape, Sh2: Shape, T: Elt, R: ToExp<T>, K: ToExp<bool>, I: IntoShape<Sh = Sh2>>(
     combine: impl FnOnce(T::Exp, T::Exp) -> R,
@@ -256,8 +260,8 @@ pub fn permute<Sh: Shape, Sh2: Shape, T: Elt, R: ToExp<T>, K: ToExp<bool>, I: In
     })
 }
 
-/// The array of shape `shape` whose element at each index is that of `xs` at the index that `source` gives. An index
-/// outside is an error when the program runs.
+/// A gather: the array of shape `shape` in which each element is the element of `xs` at the index that `source`
+/// returns. An index out of bounds is an error when the program runs.
 #[track_caller]
 pub fn backpermute<S: IntoShape, Sh: Shape, T: Elt, I: IntoShape<Sh = Sh>>(
     shape: S,
@@ -270,14 +274,14 @@ pub fn backpermute<S: IntoShape, Sh: Shape, T: Elt, I: IntoShape<Sh = Sh>>(
     node(name, at, |b| Op::Backpermute(b.id(shape.handle()), f.lam(b), b.id(xs.handle())))
 }
 
-/// The same elements, row by row, in another shape; one of another size is an error when the program runs.
+/// The same elements, row by row, in another shape. A shape of another size is an error when the program runs.
 #[track_caller]
 pub fn reshape<S: IntoShape, Sh: Shape, T: Elt>(shape: S, xs: Arr<Sh, T>) -> Arr<S::Sh, T> {
     let shape = shape.into_shape();
     node("reshape", Location::caller(), |b| Op::Reshape(b.id(shape.handle()), b.id(xs.handle())))
 }
 
-/// Which dimensions of the larger array stay, and the others' extents or indices as one node.
+/// Which dimensions of the larger array stay, and one node with the extents or indices of the others.
 fn dimensions(at: At, name: &'static str, dims: &[Option<Exp<i64>>]) -> (Vec<bool>, Handle) {
     let kept = dims.iter().map(Option::is_none).collect();
     let slx = build(name, at, |b| {
@@ -291,7 +295,7 @@ fn dimensions(at: At, name: &'static str, dims: &[Option<Exp<i64>>]) -> (Vec<boo
     (kept, slx)
 }
 
-/// Adds dimensions by repetition: `replicate((n, All), xs)` is a matrix of `n` rows, each of them `xs`.
+/// Adds dimensions by repeating the array: `replicate((n, All), xs)` is a matrix of `n` rows, each of them `xs`.
 #[track_caller]
 pub fn replicate<S: Slicing, T: Elt>(dims: S, xs: Arr<S::Small, T>) -> Arr<S::Large, T> {
     let (name, at) = ("replicate", Location::caller());
@@ -299,8 +303,8 @@ pub fn replicate<S: Slicing, T: Elt>(dims: S, xs: Arr<S::Small, T>) -> Arr<S::La
     node(name, at, |b| Op::Replicate { spec: spec.into(), slx: b.id(slx), a: b.id(xs.handle()) })
 }
 
-/// Removes dimensions by choosing an index: `slice((i, All), m)` is row `i` of a matrix. An index outside is an error when
-/// the program runs.
+/// Removes dimensions by fixing an index: `slice((i, All), m)` is row `i` of a matrix. An index out of bounds is an
+/// error when the program runs.
 #[track_caller]
 pub fn slice<S: Slicing, T: Elt>(dims: S, xs: Arr<S::Large, T>) -> Arr<S::Small, T> {
     let (name, at) = ("slice", Location::caller());
@@ -308,7 +312,7 @@ pub fn slice<S: Slicing, T: Elt>(dims: S, xs: Arr<S::Large, T>) -> Arr<S::Small,
     node(name, at, |b| Op::Slice { spec: spec.into(), slx: b.id(slx), a: b.id(xs.handle()) })
 }
 
-/// Adds an innermost dimension of extent `n` by repeating every element, for any rank.
+/// Adds an innermost dimension of extent `n` by repeating every element, for arrays of any rank.
 #[track_caller]
 pub fn replicate_inner<Sh: Shape, T: Elt>(n: impl ToExp<i64>, xs: Arr<Sh, T>) -> Arr<Snoc<Sh>, T> {
     let (name, at) = ("replicate_inner", Location::caller());
@@ -316,7 +320,7 @@ pub fn replicate_inner<Sh: Shape, T: Elt>(n: impl ToExp<i64>, xs: Arr<Sh, T>) ->
     node(name, at, |b| Op::Replicate { spec: spec.into(), slx: b.id(slx), a: b.id(xs.handle()) })
 }
 
-/// Removes the innermost dimension by choosing index `i` in it, for any rank.
+/// Removes the innermost dimension by fixing its index to `i`, for arrays of any rank.
 #[track_caller]
 pub fn slice_inner<Sh: Shape, T: Elt>(i: impl ToExp<i64>, xs: Arr<Snoc<Sh>, T>) -> Arr<Sh, T> {
     let (name, at) = ("slice_inner", Location::caller());
@@ -324,7 +328,7 @@ pub fn slice_inner<Sh: Shape, T: Elt>(i: impl ToExp<i64>, xs: Arr<Snoc<Sh>, T>) 
     node(name, at, |b| Op::Slice { spec: spec.into(), slx: b.id(slx), a: b.id(xs.handle()) })
 }
 
-/// All outer dimensions stay, the innermost one does not.
+/// All outer dimensions stay; the innermost dimension does not.
 fn inner(at: At, name: &'static str, outer: usize, i: Exp<i64>) -> (Vec<bool>, Handle) {
     let mut dims = vec![None; outer];
     dims.push(Some(i));

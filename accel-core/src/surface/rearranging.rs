@@ -1,4 +1,4 @@
-//! Making, pairing and rearranging arrays, written in terms of the primitive operations.
+//! Functions that make, pair and rearrange arrays, written in terms of the primitive operations.
 
 use super::graph::{attribute_to, users};
 use super::index::{components, index_head, index_tail, snoc};
@@ -14,7 +14,7 @@ use std::panic::Location;
 
 type Arr<Sh, T> = Acc<Array<Sh, T>>;
 
-/// An array whose elements are all `x`.
+/// An array in which all elements are `x`.
 #[track_caller]
 pub fn fill<S: IntoShape, X: IntoExp>(shape: S, x: X) -> Arr<S::Sh, X::Elt> {
     let _site = attribute_to("fill", Location::caller());
@@ -29,7 +29,7 @@ pub fn iota(n: impl ToExp<i64>) -> Arr<Dim1, i64> {
     generate(n.to_exp(), |i| i)
 }
 
-/// The array of shape `shape` that holds, row by row, `start`, `start` + 1, and so on.
+/// The array of shape `shape` that contains, row by row, `start`, `start` + 1, and so on.
 #[track_caller]
 pub fn enum_from_n<S: IntoShape, T: Num>(shape: S, start: impl ToExp<T>) -> Arr<S::Sh, T> {
     let _site = attribute_to("enum_from_n", Location::caller());
@@ -43,7 +43,7 @@ pub fn enum_from_n<S: IntoShape, T: Num>(shape: S, start: impl ToExp<T>) -> Arr<
     })
 }
 
-/// `f` of the index and the element.
+/// Applies `f` to the index and the element.
 #[track_caller]
 pub fn imap<Sh: Shape, T: Elt, R: IntoExp>(f: impl FnOnce(Sh::Index, T::Exp) -> R, xs: Arr<Sh, T>) -> Arr<Sh, R::Elt> {
     let _site = attribute_to("imap", Location::caller());
@@ -58,7 +58,7 @@ pub fn imap<Sh: Shape, T: Elt, R: IntoExp>(f: impl FnOnce(Sh::Index, T::Exp) -> 
     )
 }
 
-/// The elements paired with their indices. In a closure the index is of type `Exp<Sh>`; `index()` takes it apart.
+/// Pairs each element with its index. In a closure the index has type `Exp<Sh>`; `index()` splits it into components.
 #[track_caller]
 pub fn indexed<Sh: Shape, T: Elt>(xs: Arr<Sh, T>) -> Arr<Sh, (Sh, T)> {
     let _site = attribute_to("indexed", Location::caller());
@@ -66,8 +66,8 @@ pub fn indexed<Sh: Shape, T: Elt>(xs: Arr<Sh, T>) -> Arr<Sh, (Sh, T)> {
     zip_min(indices, xs)
 }
 
-/// `f` of the elements of three arrays at the same index. Arrays of different shapes are an error when the program runs;
-/// [`zip_with3_min`] cuts them off.
+/// Applies `f` to the elements of three arrays at the same index. Arrays of different shapes are an error when the
+/// program runs; [`zip_with3_min`] cuts them off.
 #[track_caller]
 pub fn zip_with3<Sh: Shape, A: Elt, B: Elt, C: Elt, R: IntoExp>(
     f: impl FnOnce(A::Exp, B::Exp, C::Exp) -> R,
@@ -79,7 +79,7 @@ pub fn zip_with3<Sh: Shape, A: Elt, B: Elt, C: Elt, R: IntoExp>(
     zip_with(|(x, y), z| users(|| f(x, y, z)), zip(xs, ys), zs)
 }
 
-/// `f` of the elements of three arrays at the same index; the shape is the intersection.
+/// Applies `f` to the elements of three arrays at the same index. The shape of the result is the intersection.
 #[track_caller]
 pub fn zip_with3_min<Sh: Shape, A: Elt, B: Elt, C: Elt, R: IntoExp>(
     f: impl FnOnce(A::Exp, B::Exp, C::Exp) -> R,
@@ -91,14 +91,15 @@ pub fn zip_with3_min<Sh: Shape, A: Elt, B: Elt, C: Elt, R: IntoExp>(
     zip_with_min(|(x, y), z| users(|| f(x, y, z)), zip_min(xs, ys), zs)
 }
 
-/// The pairs of elements at the same index. Arrays of different shapes are an error when the program runs; [`zip_min`] cuts them off.
+/// The pairs of elements at the same index. Arrays of different shapes are an error when the program runs; [`zip_min`]
+/// cuts them off.
 #[track_caller]
 pub fn zip<Sh: Shape, A: Elt, B: Elt>(xs: Arr<Sh, A>, ys: Arr<Sh, B>) -> Arr<Sh, (A, B)> {
     let _site = attribute_to("zip", Location::caller());
     zip_with(|x, y| (x, y), xs, ys)
 }
 
-/// The pairs of elements at the same index; the shape is the intersection.
+/// The pairs of elements at the same index. The shape of the result is the intersection.
 #[track_caller]
 pub fn zip_min<Sh: Shape, A: Elt, B: Elt>(xs: Arr<Sh, A>, ys: Arr<Sh, B>) -> Arr<Sh, (A, B)> {
     let _site = attribute_to("zip_min", Location::caller());
@@ -113,7 +114,7 @@ pub fn zip3<Sh: Shape, A: Elt, B: Elt, C: Elt>(xs: Arr<Sh, A>, ys: Arr<Sh, B>, z
     zip_with3(|x, y, z| (x, y, z), xs, ys, zs)
 }
 
-/// The triples of elements at the same index; the shape is the intersection.
+/// The triples of elements at the same index. The shape of the result is the intersection.
 #[track_caller]
 pub fn zip3_min<Sh: Shape, A: Elt, B: Elt, C: Elt>(
     xs: Arr<Sh, A>,
@@ -138,7 +139,7 @@ pub fn unzip3<Sh: Shape, A: Elt, B: Elt, C: Elt>(xyzs: Arr<Sh, (A, B, C)>) -> (A
     (map(|(x, _, _)| x, xyzs), map(|(_, y, _)| y, xyzs), map(|(_, _, z)| z, xyzs))
 }
 
-/// Rows and columns exchanged.
+/// Exchanges rows and columns.
 #[track_caller]
 pub fn transpose<T: Elt>(m: Arr<Dim2, T>) -> Arr<Dim2, T> {
     let _site = attribute_to("transpose", Location::caller());
@@ -146,15 +147,16 @@ pub fn transpose<T: Elt>(m: Arr<Dim2, T>) -> Arr<Dim2, T> {
     backpermute((columns, rows), |(j, i)| (i, j), m)
 }
 
-/// The elements of `xs` at the indices `from`. An index outside is an error when the program runs.
+/// The elements of `xs` at the indices `from`. An index out of bounds is an error when the program runs.
 #[track_caller]
 pub fn gather<Sh: Shape, T: Elt>(from: Arr<Sh, i64>, xs: Arr<Dim1, T>) -> Arr<Sh, T> {
     let _site = attribute_to("gather", Location::caller());
     backpermute(shape(from), |ix| from.at(ix), xs)
 }
 
-/// A copy of `defaults` in which element `to[i]` is replaced by `xs[i]`; if several elements have the same place, which of
-/// them wins is not specified. An index outside is an error when the program runs, and so are vectors `to` and `xs` of different lengths.
+/// A copy of `defaults` in which `xs[i]` replaces element `to[i]`. If several elements have the same target, it is not
+/// specified which of them is stored. An index out of bounds is an error when the program runs, and so are vectors `to`
+/// and `xs` of different lengths.
 #[track_caller]
 pub fn scatter<T: Elt>(to: Arr<Dim1, i64>, defaults: Arr<Dim1, T>, xs: Arr<Dim1, T>) -> Arr<Dim1, T> {
     let site = ("scatter", Location::caller());
@@ -163,8 +165,8 @@ pub fn scatter<T: Elt>(to: Arr<Dim1, i64>, defaults: Arr<Dim1, T>, xs: Arr<Dim1,
     permute(|new, _| new, defaults, |i: Exp<i64>| (true, to.at(i)), xs)
 }
 
-/// The innermost rows of both arrays one after the other. Arrays that differ in another dimension than the innermost one are an error when the
-/// program runs.
+/// Concatenates the innermost rows of two arrays. If the arrays differ in another extent than the innermost one, this
+/// is an error when the program runs.
 #[track_caller]
 pub fn concat<Sh: Shape, T: Elt>(xs: Arr<Snoc<Sh>, T>, ys: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
     let site = ("concat", Location::caller());
@@ -180,7 +182,7 @@ pub fn concat<Sh: Shape, T: Elt>(xs: Arr<Snoc<Sh>, T>, ys: Arr<Snoc<Sh>, T>) -> 
     })
 }
 
-/// Each innermost row with `n` elements starting at `first`.
+/// From each innermost row, `n` elements starting at `first`.
 #[track_caller]
 fn part<Sh: Shape, T: Elt>(first: Option<Exp<i64>>, n: Exp<i64>, xs: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
     backpermute(
@@ -196,7 +198,7 @@ fn part<Sh: Shape, T: Elt>(first: Option<Exp<i64>>, n: Exp<i64>, xs: Arr<Snoc<Sh
     )
 }
 
-/// The first `n` elements of each innermost row; all of them if there are not that many.
+/// The first `n` elements of each innermost row; all elements if there are fewer.
 #[track_caller]
 pub fn take<Sh: Shape, T: Elt>(n: impl ToExp<i64>, xs: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
     let _site = attribute_to("take", Location::caller());
@@ -212,21 +214,21 @@ pub fn drop<Sh: Shape, T: Elt>(n: impl ToExp<i64>, xs: Arr<Snoc<Sh>, T>) -> Arr<
     part(Some(n), extent - n, xs)
 }
 
-/// Each innermost row without its last element; an empty one stays empty.
+/// Each innermost row without its last element; an empty row stays empty.
 #[track_caller]
 pub fn init<Sh: Shape, T: Elt>(xs: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
     let _site = attribute_to("init", Location::caller());
     part(None, (index_head(shape(xs)) - 1).max(0), xs)
 }
 
-/// Each innermost row without its first element; an empty one stays empty.
+/// Each innermost row without its first element; an empty row stays empty.
 #[track_caller]
 pub fn tail<Sh: Shape, T: Elt>(xs: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
     let _site = attribute_to("tail", Location::caller());
     part(Some(1i64.to_exp()), (index_head(shape(xs)) - 1).max(0), xs)
 }
 
-/// Each innermost row backwards.
+/// Reverses each innermost row.
 #[track_caller]
 pub fn reverse<Sh: Shape, T: Elt>(xs: Arr<Snoc<Sh>, T>) -> Arr<Snoc<Sh>, T> {
     let _site = attribute_to("reverse", Location::caller());

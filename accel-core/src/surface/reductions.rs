@@ -1,4 +1,4 @@
-//! Folds and scans written in terms of the primitive ones.
+//! Folds and scans, written in terms of the primitive operations.
 
 use super::graph::{attribute_to, users};
 use super::primitives::agree;
@@ -20,7 +20,7 @@ pub fn flatten<Sh: Shape, T: Elt>(xs: Arr<Sh, T>) -> Arr<Dim1, T> {
     reshape(size(xs), xs)
 }
 
-/// Combines all elements with `f`, which must be associative, starting with `z`.
+/// Folds all elements with the associative function `f` and the initial value `z`.
 #[track_caller]
 pub fn fold_all<Sh: Shape, T: Elt, R: ToExp<T>>(
     f: impl FnOnce(T::Exp, T::Exp) -> R,
@@ -31,21 +31,21 @@ pub fn fold_all<Sh: Shape, T: Elt, R: ToExp<T>>(
     fold(|a, b| users(|| f(a, b)), z, flatten(xs))
 }
 
-/// Combines all elements with `f`, which must be associative. No element at all is an error when the program runs.
+/// Folds all elements with the associative function `f`. An array without elements is an error when the program runs.
 #[track_caller]
 pub fn fold1_all<Sh: Shape, T: Elt, R: ToExp<T>>(f: impl FnOnce(T::Exp, T::Exp) -> R, xs: Arr<Sh, T>) -> Arr<Z, T> {
     let _site = attribute_to("fold1_all", Location::caller());
     fold1(|a, b| users(|| f(a, b)), flatten(xs))
 }
 
-/// The sum of each innermost row; 0 for an empty one.
+/// The sum of each innermost row; 0 for an empty row.
 #[track_caller]
 pub fn sum<Sh: Shape, T: Num>(xs: Arr<Snoc<Sh>, T>) -> Arr<Sh, T> {
     let _site = attribute_to("sum", Location::caller());
     fold(|a, b| a + b, constant(T::zero()), xs)
 }
 
-/// The product of each innermost row; 1 for an empty one.
+/// The product of each innermost row; 1 for an empty row.
 #[track_caller]
 pub fn product<Sh: Shape, T: Num>(xs: Arr<Snoc<Sh>, T>) -> Arr<Sh, T> {
     let _site = attribute_to("product", Location::caller());
@@ -66,14 +66,14 @@ pub fn minimum<Sh: Shape, T: Num>(xs: Arr<Snoc<Sh>, T>) -> Arr<Sh, T> {
     fold1(|a, b| a.min(b), xs)
 }
 
-/// Whether all of each innermost row hold; `true` for an empty one.
+/// Whether all elements of each innermost row are true; `true` for an empty row.
 #[track_caller]
 pub fn all<Sh: Shape>(xs: Arr<Snoc<Sh>, bool>) -> Arr<Sh, bool> {
     let _site = attribute_to("all", Location::caller());
     fold(|a, b| a & b, true, xs)
 }
 
-/// Whether one of each innermost row holds; `false` for an empty one.
+/// Whether an element of each innermost row is true; `false` for an empty row.
 #[track_caller]
 pub fn any<Sh: Shape>(xs: Arr<Snoc<Sh>, bool>) -> Arr<Sh, bool> {
     let _site = attribute_to("any", Location::caller());
@@ -94,22 +94,22 @@ pub fn product_all<Sh: Shape, T: Num>(xs: Arr<Sh, T>) -> Arr<Z, T> {
     product(flatten(xs))
 }
 
-/// The largest of all elements. No element at all is an error when the program runs.
+/// The largest of all elements. An array without elements is an error when the program runs.
 #[track_caller]
 pub fn maximum_all<Sh: Shape, T: Num>(xs: Arr<Sh, T>) -> Arr<Z, T> {
     let _site = attribute_to("maximum_all", Location::caller());
     maximum(flatten(xs))
 }
 
-/// The smallest of all elements. No element at all is an error when the program runs.
+/// The smallest of all elements. An array without elements is an error when the program runs.
 #[track_caller]
 pub fn minimum_all<Sh: Shape, T: Num>(xs: Arr<Sh, T>) -> Arr<Z, T> {
     let _site = attribute_to("minimum_all", Location::caller());
     minimum(flatten(xs))
 }
 
-/// For each element of an innermost row, what [`scanl`] combines before it, and what it combines in the end:
-/// `([z, z·x0, z·x0·x1, …], total)`. The first array has the shape of `xs`. Accelerate calls it `scanl'`.
+/// For each element of an innermost row, the partial result of [`scanl`] before it, and the total: `([z, z·x0, z·x0·x1,
+/// …], total)`. The first array has the shape of `xs`. Accelerate calls it `scanl'`.
 #[track_caller]
 pub fn scanl_ex<Sh: Shape, T: Elt, R: ToExp<T>>(
     f: impl FnOnce(T::Exp, T::Exp) -> R,
@@ -121,8 +121,8 @@ pub fn scanl_ex<Sh: Shape, T: Elt, R: ToExp<T>>(
     (init(all), slice_inner(index_head(shape(xs)), all))
 }
 
-/// For each element of an innermost row, what [`scanr`] combines after it, and what it combines in the end. The first array
-/// has the shape of `xs`. Accelerate calls it `scanr'`.
+/// For each element of an innermost row, the partial result of [`scanr`] after it, and the total. The first array has
+/// the shape of `xs`. Accelerate calls it `scanr'`.
 #[track_caller]
 pub fn scanr_ex<Sh: Shape, T: Elt, R: ToExp<T>>(
     f: impl FnOnce(T::Exp, T::Exp) -> R,
@@ -143,7 +143,7 @@ pub fn dot<T: Num>(xs: Arr<Dim1, T>, ys: Arr<Dim1, T>) -> Arr<Z, T> {
     sum(zip_with_min(|x, y| x * y, xs, ys))
 }
 
-/// The product of a matrix, n×m, and a vector of length m. Another length is an error when the program runs.
+/// The product of an n×m matrix and a vector of length m. A vector of another length is an error when the program runs.
 #[track_caller]
 pub fn matvec<T: Num>(m: Arr<Dim2, T>, v: Arr<Dim1, T>) -> Arr<Dim1, T> {
     let site = ("matvec", Location::caller());
@@ -153,7 +153,7 @@ pub fn matvec<T: Num>(m: Arr<Dim2, T>, v: Arr<Dim1, T>) -> Arr<Dim1, T> {
     sum(zip_with_min(|x, y| x * y, m, replicate((rows, All), v)))
 }
 
-/// The product of two matrices, n×m and m×p. Inner extents that differ are an error when the program runs.
+/// The product of an n×m matrix and an m×p matrix. Different inner extents are an error when the program runs.
 #[track_caller]
 pub fn matmul<T: Num>(a: Arr<Dim2, T>, b: Arr<Dim2, T>) -> Arr<Dim2, T> {
     let site = ("matmul", Location::caller());

@@ -1,4 +1,4 @@
-//! Which dimensions `replicate` adds and `slice` removes.
+//! The arguments of `replicate` and `slice`: which dimensions are added or removed.
 
 use super::{Exp, ToExp};
 use crate::types::{Dim1, Dim2, Dim3, Dim4, Dim5, Dim6, Shape, Snoc, Z};
@@ -7,15 +7,15 @@ use crate::types::{Dim1, Dim2, Dim3, Dim4, Dim5, Dim6, Shape, Snoc, Z};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct All;
 
-/// One dimension of the larger array: [`All`] if the smaller array has it too, else an `i64` or `Exp<i64>`.
+/// One dimension of the larger array: [`All`] if the smaller array has it as well, otherwise an `i64` or `Exp<i64>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what happens to a dimension",
     note = "write `All` for one that stays, an `i64` or `Exp<i64>` for one that is added or removed"
 )]
 pub trait SliceDim {
-    /// The smaller shape with this dimension, if it has it.
+    /// The smaller shape, extended by this dimension if the smaller array has it.
     type Push<Sh: Shape>: Shape;
-    /// The extent or index, where the smaller array does not have the dimension.
+    /// The extent or index, if the smaller array does not have the dimension.
     fn fixed(self) -> Option<Exp<i64>>;
 }
 
@@ -67,7 +67,7 @@ macro_rules! bare {
 }
 bare!(All, i64, Exp<i64>);
 
-/// The smaller shape of some dimensions.
+/// The smaller shape that results from some dimensions.
 macro_rules! small {
     ($acc:ty;) => { $acc };
     ($acc:ty; $head:ident $($tail:ident)*) => { small!($head::Push<$acc>; $($tail)*) };

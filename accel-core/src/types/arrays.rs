@@ -1,4 +1,4 @@
-//! Arrays and tuples of arrays: the arguments and results of programs.
+//! Array types: arrays, tuples and records of arrays, which are the arguments and results of programs.
 
 use crate::array::Array;
 use crate::ast::ty::{Arr, ArraysRepr, Repr};
@@ -7,7 +7,7 @@ use crate::repr::ArrayTuple;
 use crate::surface::{Acc, IntoAcc};
 use crate::types::{Elt, Shape};
 
-/// An array, `()`, a tuple of up to eight such, or a record of them with `#[derive(Arrays)]`.
+/// An array, `()`, a tuple of up to eight array types, or a record of array types with `#[derive(Arrays)]`.
 ///
 /// The derive generates, for `struct Model { w: Matrix<f64>, b: Vector<f64> }`, `struct ModelAcc { w: <Matrix<f64> as
 /// Arrays>::Acc, .. }` with `impl IntoAcc`, and `impl Arrays for Model` through the nested pairs of the fields, just as
@@ -17,19 +17,19 @@ use crate::types::{Elt, Shape};
     note = "a record of arrays becomes one with `#[derive(Arrays)]`"
 )]
 pub trait Arrays: Clone + Send + Sync + 'static {
-    /// The representation: tuples and records are pairs nested to the left.
+    /// The representation type: tuples and records become pairs nested to the left.
     type Repr: ArraysRepr;
-    /// The parts inside a program: an [`Acc`] for an array, a tuple of the parts for a tuple.
+    /// The components inside a program: an [`Acc`] for an array, a tuple of the components for a tuple.
     type Acc: Copy + IntoAcc<Arrays = Self>;
 
-    /// The arrays without their types. Data is shared, not copied.
+    /// The arrays without their types. The data is shared, not copied.
     fn to_tuple(&self) -> ArrayTuple;
-    /// The arrays of a tuple of the right types.
+    /// Makes typed arrays from a tuple of arrays of the right types.
     ///
     /// # Errors
     /// `Error::Type` for any other tuple.
     fn from_tuple(arrays: ArrayTuple) -> Result<Self>;
-    /// Takes an array computation apart.
+    /// Splits an array computation into its components.
     fn unlift(a: Acc<Self>) -> Self::Acc;
 }
 
@@ -75,13 +75,14 @@ pub(crate) fn wrong_tuple<A: Arrays>(found: &ArrayTuple) -> Error {
     Error::Type { op: "arrays".into(), expected: A::Repr::raw().to_string(), found: found.into() }
 }
 
-/// What a program of argument type `A` can be run on: a reference to an `A`, or for a tuple a tuple of these.
+/// Everything on which a program with argument type `A` can be run: a reference to an `A`, or for a tuple a tuple of
+/// references.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an argument for a program of `{A}`",
     note = "arguments are references to arrays, in a tuple if there are several: `(&xs, &ys)`"
 )]
 pub trait Inputs<A: Arrays> {
-    /// The arrays without their types. Data is shared, not copied.
+    /// The arrays without their types. The data is shared, not copied.
     fn to_tuple(&self) -> ArrayTuple;
 }
 

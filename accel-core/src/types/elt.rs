@@ -1,4 +1,4 @@
-//! Element types: what an array can hold and scalar code computes with.
+//! Element types: the types of array elements and of scalar code.
 
 use crate::ast::ty::{ElementRepr, Repr};
 use crate::error::{Error, Result};
@@ -8,37 +8,39 @@ use crate::surface::{Exp, IntoExp, ToExp};
 use crate::types::Primitive;
 use smallvec::smallvec;
 
-/// An element type: a scalar, `()`, a tuple of up to eight elements, a shape, or a record with `#[derive(Elt)]`.
+/// An element type: a scalar, `()`, a tuple of up to eight element types, a shape, or a record with `#[derive(Elt)]`.
 ///
-/// NOTE \[What the derive generates\]: for `struct Complex { re: f64, im: f64 }`, the struct that scalar code sees,
-/// `struct ComplexExp { re: <f64 as Elt>::Exp, im: <f64 as Elt>::Exp }`, which is `Copy`, and
+/// NOTE \[What the derive generates\]: `struct Complex { re: f64, im: f64 }` gets a companion for scalar code, `struct
+/// ComplexExp { re: <f64 as Elt>::Exp, im: <f64 as Elt>::Exp }`, which is `Copy`, and
 ///
-/// - `impl Elt for Complex` with `Repr` the fields' representations as pairs nested to the left (one field: its own), `Exp
-///   = ComplexExp`, `to_scalars` and `from_scalars` field by field in order, and `unlift` through that of the nested pairs
-///   of the fields' types, which [`retype_exp`](crate::surface::derive_support::retype_exp) takes the handle to;
-/// - `impl IntoExp for ComplexExp` with `Elt = Complex`: `into_exp` of the nested pairs of the fields, retyped back;
+/// - `impl Elt for Complex`. `Repr` consists of the fields' representations as pairs nested to the left (for a single
+///   field, its own representation), and `Exp = ComplexExp`. `to_scalars` and `from_scalars` process the fields in
+///   order. `unlift` uses the `unlift` of the nested pairs of the fields' types, for which
+///   [`retype_exp`](crate::surface::derive_support::retype_exp) changes the type of the handle;
+/// - `impl IntoExp for ComplexExp` with `Elt = Complex`: `into_exp` of the nested pairs of the fields, with the type
+///   changed back;
 /// - `impl ToExp<Complex> for ComplexExp` by `into_exp`.
 ///
-/// All names come from [`derive_support`](crate::surface::derive_support); `tests/surface.rs` has such an implementation
-/// written by hand.
+/// All names come from [`derive_support`](crate::surface::derive_support). `tests/surface.rs` contains such an
+/// implementation written by hand.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element type",
     note = "elements are scalars, tuples and shapes; a record becomes one with `#[derive(Elt)]`"
 )]
 pub trait Elt: Clone + Send + Sync + 'static {
-    /// The representation.
+    /// The representation type.
     type Repr: ElementRepr;
-    /// What closures get: an [`Exp`] for a scalar, a tuple of the parts for a tuple, a record of them for a record.
+    /// What closures get: an [`Exp`] for a scalar, a tuple of components for a tuple, the companion for a record.
     type Exp: Copy + IntoExp<Elt = Self> + ToExp<Self>;
 
     /// Appends the scalars that the value consists of, left to right.
     fn to_scalars(&self, out: &mut Scalars);
-    /// Takes the scalars of one value; `None` if they end too soon or have other types.
+    /// Reads the scalars of one value; `None` if there are too few or they have other types.
     fn from_scalars(scalars: &mut dyn Iterator<Item = Scalar>) -> Option<Self>;
-    /// Takes an expression apart.
+    /// Splits an expression into its components.
     fn unlift(e: Exp<Self>) -> Self::Exp;
 
-    /// One column per scalar leaf. A vector of scalars is its own column and is not copied.
+    /// Stores values in columns, one for each scalar leaf. A vector of scalars is its own column and is not copied.
     ///
     /// # Errors
     /// `Error::Internal` if `to_scalars` does not agree with `Repr`.
@@ -56,19 +58,19 @@ pub trait Elt: Clone + Send + Sync + 'static {
         Ok(columns)
     }
 
-    /// The `n` values that columns hold; `None` if there are fewer or they have other types.
+    /// Reads `n` values from columns; `None` if there are fewer or they have other types.
     fn from_columns(columns: &[Column], n: usize) -> Option<Vec<Self>> {
         (0..n).map(|i| Self::from_column_row(columns, i)).collect()
     }
 
-    /// Value `i` of columns; `None` if there is none or they have other types.
+    /// Reads value `i` from columns; `None` if there is no such value or it has another type.
     fn from_column_row(columns: &[Column], i: usize) -> Option<Self> {
         let mut row = columns.iter().map_while(|c| c.get(i));
         Self::from_scalars(&mut row)
     }
 }
 
-/// The error of an implementation of [`Elt`] whose scalars are not those of its representation.
+/// The error for an implementation of [`Elt`] whose scalars do not match its representation.
 pub(crate) fn wrong_elt<T>() -> Error {
     Error::Internal(format!("`Elt for {}`: `to_scalars` does not agree with `Repr`", std::any::type_name::<T>()))
 }

@@ -1,7 +1,7 @@
-//! The types users write: elements, shapes, and arrays as arguments and results.
+//! The types that users write: elements, shapes, and arrays as arguments and results.
 //!
-//! Each has a representation type ([`crate::ast::ty::Repr`]) built from unit, scalars and pairs; tuples and records are
-//! pairs nested to the left.
+//! Each of them has a representation type ([`crate::ast::ty::Repr`]), which consists of unit, scalars and pairs. Tuples
+//! and records become pairs nested to the left.
 
 pub mod arrays;
 pub mod elt;

@@ -1,4 +1,4 @@
-//! The classes of scalars, for functions that are generic in their element type.
+//! The classes of scalar types, for functions that are generic in their element type.
 
 use crate::ast::ty::Repr;
 use crate::repr::op::{Int2, Logic, Op2};
@@ -7,7 +7,7 @@ use crate::repr::{Column, Scalars};
 use crate::surface::{Exp, IntoExp, ToExp};
 use crate::types::Elt;
 
-/// Scalars: numbers and `bool`. In scalar code they are an [`Exp`] without parts.
+/// Scalars: numbers and `bool`. In scalar code a scalar is a single [`Exp`] without components.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a scalar", note = "scalars are the numbers and `bool`")]
 pub trait Primitive: ScalarElt + Repr + Elt<Repr = Self, Exp = Exp<Self>> + IntoExp<Elt = Self> + ToExp<Self> {
     /// The elements of a column; `None` if it has another type.
@@ -20,7 +20,7 @@ pub trait Primitive: ScalarElt + Repr + Elt<Repr = Self, Exp = Exp<Self>> + Into
     note = "numbers are `i8` to `i64`, `u8` to `u64`, `f32` and `f64`"
 )]
 pub trait Num: Primitive {
-    /// The number that Rust's `as` makes of `x`: rounded to `f32`, truncated and saturated to an integer.
+    /// Converts `x` to this type like Rust's `as`: rounds to `f32`, truncates and saturates to an integer.
     fn from_f64(x: f64) -> Self;
     /// Zero.
     fn zero() -> Self {
@@ -32,7 +32,7 @@ pub trait Num: Primitive {
     }
 }
 
-/// What `&`, `|` and `!` work on: the integers, bit by bit, and `bool`.
+/// Types with `&`, `|` and `!`: the integers (bitwise) and `bool`.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not an integer or `bool`")]
 pub trait Bits: Primitive {
     /// The operation of `&`.
@@ -99,7 +99,7 @@ impl Bits for bool {
 impl Floating for f32 {}
 impl Floating for f64 {}
 
-/// The leaves of one value.
+/// The leaves of a single value.
 pub(crate) fn leaves<T: Elt>(x: &T) -> Scalars {
     let mut scalars = Scalars::new();
     x.to_scalars(&mut scalars);

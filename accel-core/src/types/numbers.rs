@@ -1,18 +1,18 @@
-//! Arguments and results without dimensions, as the numbers that they are.
+//! Arguments and results without dimensions, as numbers.
 
 use crate::array::Array;
 use crate::types::{Arrays, Elt, Z};
 
-/// [`Array`]s without dimensions, and tuples of such: a program from these to these is a function of numbers, which
-/// [`Compiled::call`](crate::afun::Compiled::call) computes.
+/// [`Array`]s without dimensions, and tuples of them. A program whose arguments and results have such types is a
+/// function on numbers, which [`Compiled::call`](crate::afun::Compiled::call) evaluates.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has arrays with dimensions, or is not made of arrays",
     note = "`call` is for programs of `Scalar`s and of tuples of them; others are run on arrays, with `run`"
 )]
 pub trait Numbers: Arrays {
-    /// Their elements: a `T` for a `Scalar<T>`, a tuple for a tuple.
+    /// The type of their elements: `T` for a `Scalar<T>`, a tuple for a tuple.
     type Values: Elt;
-    /// The arrays that hold these elements.
+    /// Makes arrays from elements.
     fn from_values(values: Self::Values) -> Self;
     /// The elements.
     fn values(&self) -> Self::Values;

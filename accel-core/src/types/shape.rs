@@ -7,11 +7,11 @@ use crate::types::Elt;
 use generic_array::{ArrayLength, GenericArray};
 use typenum::{U0, U1, U2, U3, U4, U5, U6, U7, U8, U9, U10, U11, U12, U13, U14, U15, U16};
 
-/// The shape of an array of one element, without dimensions; also its only index.
+/// The shape of an array without dimensions, which has one element; also the only index of this element.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Z;
 
-/// The shape `Sh` with one more, innermost, dimension: the outer shape and the innermost extent or index.
+/// The shape `Sh` with one more, innermost, dimension: the outer shape, and the innermost extent or index.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Snoc<Sh>(pub Sh, pub i64);
 
@@ -30,22 +30,22 @@ pub type Dim5 = Snoc<Dim4>;
 /// Six dimensions.
 pub type Dim6 = Snoc<Dim5>;
 
-/// [`Z`] and [`Snoc`] of a shape. Up to 16 dimensions; beyond that, [`Shape::Rank`] does not count further and making an
-/// array is an error.
+/// Shapes: [`Z`] and [`Snoc`] of a shape, for up to 16 dimensions. For more, [`Shape::Rank`] does not count any
+/// further, and making an array is an error.
 pub trait Shape: Elt<Repr: ShapeRepr, Exp = Exp<Self>> + ShapeLike<Sh = Self> {
     /// The number of dimensions as a type.
     type Rank: RankNat;
-    /// What closures get as an index: `()`, `Exp<i64>`, or a tuple of these (`Exp<Self>` beyond six dimensions).
+    /// What closures get as an index: `()`, `Exp<i64>`, or a tuple of these (`Exp<Self>` for more than six dimensions).
     type Index: PushIndex<Self>;
     /// The number of dimensions.
     const RANK: usize;
 
-    /// Takes an index apart.
+    /// Splits an index into its components.
     fn unlift_index(ix: Exp<Self>) -> Self::Index;
 }
 
-/// Type-level numbers that can be counted on. (With typenum's own addition every function generic in a shape would need
-/// bounds.)
+/// Type-level numbers with a successor. (The addition of typenum would require bounds in every function that is generic
+/// in a shape.)
 pub trait RankNat: ArrayLength {
     /// The next number; 16 stays 16.
     type Succ: RankNat;
@@ -99,14 +99,14 @@ impl<Sh: Shape> Shape for Snoc<Sh> {
     }
 }
 
-/// The extents of an array on the host, outermost dimension first.
+/// The extents of a host array, outermost dimension first.
 pub type Extents<Sh> = GenericArray<usize, <Sh as Shape>::Rank>;
 
-/// What can be given as extents or index of a host array: `()`, a `usize`, a tuple or an array of up to six of them, or
-/// [`Extents`].
+/// Everything that is accepted as extents or as an index of a host array: `()`, a `usize`, a tuple or an array of up to
+/// six `usize`, or [`Extents`].
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a host shape or index of rank `{Sh}`")]
 pub trait ToExtents<Sh: Shape> {
-    /// As one number per dimension, outermost first.
+    /// The numbers, one for each dimension, outermost first.
     fn to_extents(self) -> Extents<Sh>;
 }
 

@@ -1,4 +1,4 @@
-//! The checks of array computations.
+//! The part of lint that checks array computations.
 
 use super::super::acc::{AForm, Ac, RawAccOp};
 use super::super::env::ren;
@@ -12,7 +12,7 @@ use super::{Check, Lint, array, ensure, pair, same, short, variable};
 use crate::repr::RawTy;
 
 impl Lint {
-    /// Checks a definition and puts its variable into scope; what is below it.
+    /// Checks a definition and adds its variable to the scope; returns the body.
     pub(super) fn acc_definition(&mut self, a: &Ac) -> Check<Ac> {
         let AForm::Let(b, body) = &a.node.get().form else { return Ok(a.clone()) };
         self.acc("definition", &part(b, &a.th))?;
@@ -32,7 +32,7 @@ impl Lint {
                 })
             }
             AForm::Var(i) => variable("array", &self.arrays, a.th.at(*i), ty),
-            // Not reached: `acc` walks down chains of definitions itself.
+            // Not reached: `acc` handles chains of definitions itself.
             AForm::Let(..) => self.acc("definition", a),
             AForm::While(parts) => {
                 let [cond, body, init] = &**parts;
@@ -51,7 +51,7 @@ impl Lint {
         }
     }
 
-    /// Checks a function whose only scalar variables are its arguments; its result type.
+    /// Checks a function whose only scalar variables are its arguments; returns its result type.
     fn fun<E, T>(&mut self, step: &'static str, body: &Exp<E, S, T>, args: &[&RawTy], th: &Th) -> Check<RawTy> {
         let outer = std::mem::replace(&mut self.scalars, args.iter().map(|t| (*t).clone()).collect());
         self.exp(step, &body.athin(th))?;
@@ -65,7 +65,7 @@ impl Lint {
         same("the result of a combination", &r, t)
     }
 
-    /// Checks an array argument; its shape and element types.
+    /// Checks an array argument; returns its shape and element types.
     fn source<'a>(&mut self, step: &'static str, a: &'a Ac, th: &Th) -> Check<(&'a RawTy, &'a RawTy)> {
         self.acc(step, &part(a, th))?;
         array(&a.ty.0)
@@ -183,7 +183,7 @@ impl Lint {
         }
     }
 
-    /// Checks the source of a reduction; the shape without the innermost dimension, and the element type.
+    /// Checks the source of a reduction; returns the shape without the innermost dimension, and the element type.
     fn reduced<'a>(&mut self, a: &'a Ac, th: &Th) -> Check<(&'a RawTy, &'a RawTy)> {
         let (sh, t) = self.source("source", a, th)?;
         let (outer, _) = pair(sh)?;

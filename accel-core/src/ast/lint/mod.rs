@@ -1,9 +1,11 @@
-//! Checks a tree node by node: the types that rustc has checked through the indices, once more, on the erased nodes.
+//! Lint: a dynamic type check of the erased nodes, in addition to the check by rustc (see the glossary of the book:
+//! lint).
 //!
-//! NOTE \[Lint\]: what rustc cannot see is the trusted module itself, a wrong axiom or a wrong relabelling. `lint` recomputes the
-//! type of every node from its parts and its environment and compares it with the stored one; so a node whose parts are in order
-//! has the type that it says, and one look at each node is enough. Suspended thinnings are pushed down as `view` does it.
-//! Comparing types is O(1) where they share their representation, which they do unless a pass has computed them anew.
+//! NOTE \[Lint\]: rustc cannot check the trusted module itself: an axiom or a relabelling could be wrong. `lint`
+//! recomputes the type of every node from its parts and its environment, and compares it with the stored type. If the
+//! parts of a node are correct, the node then has the type that it states, so visiting each node once is enough.
+//! Suspended thinnings are pushed down as in `view`. The comparison of two types takes constant time if they share
+//! their representation, which they do unless a pass has computed them again.
 
 mod arrays;
 #[cfg(test)]
@@ -21,10 +23,10 @@ use crate::error::{Error, Result};
 use crate::print::{self, PrintOptions};
 use crate::repr::{RawTy, ScalarType};
 
-/// Checks a program: every type is the one that follows from the parts, every variable is in scope.
+/// Checks a program: every type must follow from the parts, and every variable must be in scope.
 ///
 /// # Errors
-/// [`Error::Internal`] with the first wrong node, the way to it from the root, and what was expected.
+/// [`Error::Internal`] with the first wrong node, the path from the root to it, and what was expected.
 pub fn lint(p: &Program) -> Result<()> {
     let mut lint = Lint { scalars: vec![], arrays: vec![p.arg().clone()], path: vec![] };
     if !p.arg().is_array_tuple() {
@@ -51,13 +53,13 @@ pub fn lint_exp<E, A, T>(e: &Exp<E, A, T>, scalars: &Env<UnitF, E>, arrays: &Env
     lint.exp("expression", &e.relabel()).map_err(Fault::into_error)
 }
 
-/// The types of free scalar variables, outermost first, which have to be elements. Those that are bound below have the types of terms that
-/// were checked, so that kinds need no look at every binder.
+/// The types of the free scalar variables, outermost first. They must be element types. Variables that are bound inside
+/// have the types of checked terms, so kinds need not be checked at every binder.
 fn scalar_variables<E>(env: &Env<UnitF, E>) -> Result<Vec<RawTy>> {
     of_kind("scalar", RawTy::is_element, env)
 }
 
-/// The types of free array variables, which have to be arrays or tuples of them.
+/// The types of the free array variables, which must be arrays or tuples of arrays.
 fn array_variables<A>(env: &Env<UnitF, A>) -> Result<Vec<RawTy>> {
     of_kind("array", RawTy::is_array_tuple, env)
 }
@@ -71,7 +73,7 @@ fn of_kind<E>(what: &str, kind: fn(&RawTy) -> bool, env: &Env<UnitF, E>) -> Resu
     }
 }
 
-/// What is wrong: in the node at hand, or already reported with its place.
+/// A failure: in the current node, or already reported with its path.
 enum Fault {
     Here(String),
     Reported(Error),
@@ -88,7 +90,7 @@ impl Fault {
 
 type Check<T = ()> = std::result::Result<T, Fault>;
 
-/// Where the check is: the types of the variables in scope, outermost first, and the way from the root.
+/// The position of the check: the types of the variables in scope, outermost first, and the path from the root.
 struct Lint {
     scalars: Vec<RawTy>,
     arrays: Vec<RawTy>,
@@ -96,8 +98,8 @@ struct Lint {
 }
 
 impl Lint {
-    /// Checks one part of a node. The thinnings of the nodes above are already composed into the handle. A chain of definitions
-    /// is a loop, everything else a recursion.
+    /// Checks one part of a node. The thinnings of the nodes above are already composed into the handle. A chain of
+    /// definitions is processed by a loop, everything else by recursion.
     fn exp(&mut self, step: &'static str, e: &Ex) -> Check {
         let (steps, scalars) = (self.path.len(), self.scalars.len());
         self.path.push(step);
@@ -126,7 +128,7 @@ impl Lint {
         Ok(())
     }
 
-    /// Checks a definition and puts its variable into scope; what is below it.
+    /// Checks a definition and adds its variable to the scope; returns the body.
     fn exp_definition(&mut self, e: &Ex) -> Check<Ex> {
         let Node::Let(b, body) = e.node.get() else { return Ok(e.clone()) };
         self.exp("definition", &b.thin(&e.th))?;
@@ -166,7 +168,7 @@ impl Lint {
                 })
             }
             Node::Var(i) => variable("scalar", &self.scalars, e.th.e.at(*i), ty),
-            // Not reached: `exp` walks down chains of definitions itself.
+            // Not reached: `exp` handles chains of definitions itself.
             Node::Let(..) => self.exp("definition", e),
             Node::Pair(a, b) => {
                 let (a, b) = (part(a), part(b));
@@ -228,7 +230,7 @@ impl Lint {
     }
 }
 
-/// A primitive function is defined on its argument type, and its witness is the one for that type.
+/// Checks that a primitive function is defined on its argument type and that its witness is the one for this type.
 fn prim1(p: RawPrim1, a: &Ty<S>, r: &Ty<S>) -> Check {
     let witness = match p {
         Prim1::Num(_, t, _) => t.scalar(),
@@ -263,7 +265,7 @@ fn same(what: &str, found: &RawTy, expected: &RawTy) -> Check {
     ensure(found == expected, || format!("{what} has the type {}, expected {}", short(found), short(expected)))
 }
 
-/// A variable with De Bruijn index `i` is in scope and has type `ty`.
+/// Checks that a variable with De Bruijn index `i` is in scope and has type `ty`.
 fn variable(what: &str, env: &[RawTy], i: u32, ty: &RawTy) -> Check {
     match env.len().checked_sub(i as usize + 1) {
         Some(level) => same(&format!("the {what} variable of index {i}"), &env[level], ty),
@@ -285,7 +287,7 @@ fn array(t: &RawTy) -> Check<(&RawTy, &RawTy)> {
     }
 }
 
-/// A type as text; of a long one the beginning.
+/// Prints a type; of a long one only the beginning.
 fn short(t: &RawTy) -> String {
     const LENGTH: usize = 120;
     let text = t.to_string();

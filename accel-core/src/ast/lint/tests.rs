@@ -1,5 +1,6 @@
-//! Broken nodes, which only the trusted module can build: one for every check. All of them are one step away from a right one.
-//! Scalar code sees `x0: f64` and `x1: i64`, and the arrays `a0: Array1<f64>` and `a1: Array0<bool>`.
+//! Tests of lint: one broken node for each of its checks. Only the trusted module can build such nodes, and each of
+//! them differs from a correct one in one respect. Scalar code sees `x0: f64` and `x1: i64`, and the arrays `a0:
+//! Array1<f64>` and `a1: Array0<bool>`.
 
 use super::super::acc::{AForm, Ac, RawAccOp, acc};
 use super::super::env::{Ren, idx};
