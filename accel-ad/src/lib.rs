@@ -1,12 +1,13 @@
-//! Differentiation of accel programs by source transformation: a typed program goes in, a typed program comes out.
+//! Differentiation of accel programs by source transformation, from typed programs to typed programs.
 //!
-//! [`grad`], [`value_and_grad`], [`vjp`] and [`jvp`] are for whole programs, [`gradient`] and [`value_and_gradient`] for scalar
-//! functions inside one. The crate `accel` exports all of them; [`reverse_mode`] and [`forward_mode`] are the same for
-//! backends and tools that work on [`Program`](accel_core::ast::Program)s.
+//! [`grad`], [`value_and_grad`], [`vjp`] and [`jvp`] differentiate whole programs. [`gradient`] and
+//! [`value_and_gradient`] differentiate scalar functions inside a program. The crate `accel` re-exports all of them.
+//! [`reverse_mode`] and [`forward_mode`] do the same on [`Program`](accel_core::ast::Program)s, for backends and tools.
 //!
-//! Reverse mode has three passes, for scalar code and for arrays alike: *label* names every intermediate value, *primal*
-//! computes them, and *dual* walks them backwards and adds up the adjoints of each (after chapters 3 and 4 of the thesis cited
-//! in the modules). Forward mode is one pass. Both take the derivatives of the primitive functions from one table.
+//! Reverse mode has three passes, for scalar code and for arrays alike: *label* names every intermediate value,
+//! *primal* computes these values, and *dual* walks through them backwards and adds up the adjoints of each (after
+//! chapters 3 and 4 of the thesis cited in the modules). Forward mode is a single pass. Both modes take the derivatives
+//! of the primitive functions from the same table. The glossary of the book explains the terms.
 #![forbid(unsafe_code)]
 
 mod api;

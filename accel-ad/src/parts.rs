@@ -1,20 +1,22 @@
-//! Lists of partial values that are to be added up.
+//! Sums of partial values: classifies a list of partial values by how they can be added (see the glossary of the book:
+//! partial value).
 
 use accel_core::ast::*;
 
-/// The partial values of a list that are not zero, by how they can be added.
+/// The partial values of a list that are not zero, classified by how they can be added.
 pub enum Live<'n, E, U> {
-    /// There is none.
+    /// There is no such value.
     None,
-    /// One, which is the sum.
+    /// There is one such value, which is the sum.
     One(Part<E, U>),
-    /// Pairs, to be added component by component: where their components do not overlap, nothing is added.
+    /// All values are pairs, which are added component by component. Nothing is computed where their components do not
+    /// overlap.
     Pairs(Pairs<E, U, X<'n>, Y<'n>>),
-    /// Others, a variable first.
+    /// Any other values; the first one is a variable.
     Overlapping(Vec<Part<E, U>>),
 }
 
-/// Pairs taken apart.
+/// The components of a list of pairs.
 pub struct Pairs<E, U, P, Q> {
     pub firsts: Vec<Part<E, P>>,
     pub seconds: Vec<Part<E, Q>>,
@@ -22,7 +24,7 @@ pub struct Pairs<E, U, P, Q> {
 }
 
 impl<E, U, P, Q> Pairs<E, U, P, Q> {
-    /// Equal types of the components.
+    /// Replaces the types of the components by equal ones.
     pub fn retype<P2, Q2>(self, eq: Equal<U, (P2, Q2)>) -> Pairs<E, U, P2, Q2> {
         let same = self.eq.sym().then(eq);
         Pairs {
@@ -33,7 +35,7 @@ impl<E, U, P, Q> Pairs<E, U, P, Q> {
     }
 }
 
-/// Sorts partial values by how they can be added.
+/// Classifies partial values by how they can be added.
 pub fn live<'n, E, U>(parts: &[Part<E, U>], n: Guard<'n>) -> Live<'n, E, U> {
     let mut live: Vec<_> = parts.iter().filter(|p| !p.is_zero()).cloned().collect();
     if live.len() < 2 {

@@ -1,4 +1,4 @@
-//! Derivatives of whole programs.
+//! Forward and reverse mode of whole programs.
 
 use crate::array::code::{ACode, from_tangent, given, to_tangent, total};
 use crate::array::dual::{ADual, reverse};
@@ -11,7 +11,7 @@ use accel_core::error::{Error, Result};
 use accel_core::pass::finished;
 use frunk::{HCons, HNil};
 
-/// What a reverse-mode program returns and where the adjoint of the result comes from.
+/// What a reverse-mode program returns, and where the adjoint of the result comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reverse {
     /// `x -> dx` for a result that is one floating-point number.
@@ -20,15 +20,15 @@ pub enum Reverse {
     ValueAndGradient,
     /// `(x, dy) -> dx`
     Pullback {
-        /// Where the user asks for it.
+        /// The place in the user's source where the derivative is requested.
         at: Src,
     },
 }
 
-/// The reverse-mode derivative of a program.
+/// Differentiates a program in reverse mode.
 ///
 /// # Errors
-/// A result that is not one floating-point number (for gradients), an operation without a reverse derivative.
+/// For gradients, a result that is not one floating-point number; an operation without a reverse derivative.
 pub fn reverse_mode(p: &Program, mode: Reverse) -> Result<Program> {
     let _span = tracing::debug_span!("reverse mode").entered();
     fresh2(|a, r| {
@@ -92,10 +92,11 @@ fn pullback(p: &Opened, at: Src) -> Result<Program> {
     })
 }
 
-/// The forward-mode derivative `(x, dx) -> (y, dy)` of a program, which the user asks for at `at`.
+/// Differentiates a program in forward mode: `(x, dx) -> (y, dy)`. `at` is the place in the user's source where the
+/// derivative is requested.
 ///
 /// # Errors
-/// Only `Error::Internal`, if a broken tree is found (in debug builds).
+/// Only `Error::Internal`, for a broken tree (in debug builds).
 pub fn forward_mode(p: &Program, at: Src) -> Result<Program> {
     let _span = tracing::debug_span!("forward mode").entered();
     fresh5(|a, r, k1, k2, m| {

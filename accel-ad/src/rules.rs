@@ -1,14 +1,15 @@
-//! The derivatives of the primitive functions, one table for both modes.
+//! The table of the derivatives of all primitive functions, for both modes.
 //!
-//! A local derivative is a linear map between scalars of one type, which is its own transpose: forward mode applies it to the
-//! tangent of the argument, reverse mode to the adjoint of the result. Where a function has no derivative (at a kink or a
-//! jump) one is chosen, the same for both modes: `abs` has 0 at 0, and `min` and `max` follow the first argument at ties.
+//! A local derivative is a linear map between scalars of one type, and so it is its own transpose. Forward mode applies
+//! it to the tangent of the argument, reverse mode to the adjoint of the result. Where a function has no derivative (at
+//! a kink or a jump), the table chooses one, which is the same for both modes: `abs` has the derivative 0 at 0, and for
+//! equal arguments `min` and `max` have the derivatives of their first argument.
 
 use crate::terms::{Floats, not};
 use accel_core::ast::*;
 use accel_core::repr::op::{Cmp, Float1, Float2, Num1, Num2};
 
-/// A local derivative: multiplication by a factor that is often special.
+/// A local derivative: multiplication by a factor. Special factors have their own variants.
 pub enum Factor<E, A, T> {
     /// 0
     Zero,
@@ -18,14 +19,14 @@ pub enum Factor<E, A, T> {
     MinusOne,
     /// The value of an expression.
     Times(Exp<E, A, T>),
-    /// One over the value of an expression.
+    /// 1 divided by the value of an expression.
     Over(Exp<E, A, T>),
-    /// 1 where the condition holds and 0 elsewhere.
+    /// 1 where the condition holds, and 0 elsewhere.
     Where(Exp<E, A, bool>),
 }
 
 impl<E, A, T> Factor<E, A, T> {
-    /// The factor in a larger environment.
+    /// Weakens the factor to a larger environment.
     pub fn weaken<E2>(&self, r: &Ren<E, E2>) -> Factor<E2, A, T> {
         match self {
             Factor::Zero => Factor::Zero,
@@ -36,7 +37,7 @@ impl<E, A, T> Factor<E, A, T> {
             Factor::Where(c) => Factor::Where(c.weaken(r)),
         }
     }
-    /// The derivative applied to `d`; `None` for zero.
+    /// Applies the derivative to `d`; `None` for zero.
     pub fn apply(&self, t: FloatTy<T>, d: &Exp<E, A, T>) -> Option<Exp<E, A, T>> {
         let o = Floats(t);
         Some(match self {
@@ -118,7 +119,7 @@ pub fn num2<E, A, T>(
         Num2::Mul => (Factor::Times(b.clone()), Factor::Times(a.clone())),
         Num2::Div => (Factor::Over(b.clone()), Factor::Times(o.neg(&o.div(y, b)))),
         Num2::Rem => (Factor::One, Factor::Times(o.neg(&o.f(Float1::Trunc, &o.div(a, b))))),
-        // Also right where one argument is NaN, and the other one the result.
+        // Also correct if one argument is NaN and the result is the other one.
         Num2::Min | Num2::Max => {
             let first = o.cmp(Cmp::Eq, a, y);
             (Factor::Where(first.clone()), Factor::Where(not(&first)))
@@ -137,7 +138,8 @@ pub fn float2<E, A, T>(
     let o = Floats(t);
     let zero_where = |x: &Exp<E, A, T>, e: &Exp<E, A, T>| Exp::cond(&o.cmp(Cmp::Eq, x, &o.c(0.0)), &o.c(0.0), e);
     match op {
-        // b a^(b-1), which is 0 for b = 0 also where a = 0 (elsewhere it has a derivative in b); a^b log a, which is 0 for a = 0.
+        // b a^(b-1): at a = 0 and b = 0 this is 0. Elsewhere the formula stays as it is, also for b = 0, because it has a
+        // derivative with respect to b. a^b log a: at a = 0 this is 0.
         Float2::Pow => {
             let less = o.f2(Float2::Pow, a, &o.sub(b, &o.c(1.0)));
             let (da, db) = (o.mul(b, &less), o.mul(y, &o.f(Float1::Log, a)));

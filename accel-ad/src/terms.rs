@@ -1,4 +1,4 @@
-//! Small typed terms that derivatives are made of.
+//! Builders of typed expressions for derivatives: arithmetic, conditions, functions, and sums of tangents.
 
 use accel_core::ast::*;
 use accel_core::repr::op::{Cmp, Float1, Float2, Logic, Num1, Num2};
@@ -73,7 +73,7 @@ pub fn compare<E, A, T>(op: Cmp, t: ScalarTy<T>, a: &Exp<E, A, T>, b: &Exp<E, A,
 pub fn not<E, A>(a: &Exp<E, A, bool>) -> Exp<E, A, bool> {
     Exp::prim1(Prim1::Not(Equal::refl(), Equal::refl()), a)
 }
-/// Both.
+/// The conjunction of two conditions.
 pub fn and<E, A>(a: &Exp<E, A, bool>, b: &Exp<E, A, bool>) -> Exp<E, A, bool> {
     Exp::prim2(Prim2::Logic(Logic::And, Equal::refl(), Equal::refl()), a, b)
 }
@@ -101,12 +101,12 @@ pub fn zero<E, A, T>(t: &Ty<T>) -> Exp<E, A, T> {
     }
 }
 
-/// Whether a value of this type has a tangent at all, that is, a floating-point leaf.
+/// Whether values of this type have a tangent: whether the type has a floating-point leaf.
 pub fn has_tangent<T>(t: &Ty<T>) -> bool {
     tan_ty(t).raw().width() > 0
 }
 
-/// Whether two values of a discrete type (a shape, above all) are equal.
+/// Whether two values of a discrete type are equal. The type is mostly that of a shape.
 pub fn equal<E, A, T>(a: &Exp<E, A, T>, b: &Exp<E, A, T>) -> Exp<E, A, bool> {
     deep(|| {
         fresh1(|n| match a.ty().view(n) {
@@ -124,7 +124,7 @@ pub fn equal<E, A, T>(a: &Exp<E, A, T>, b: &Exp<E, A, T>) -> Exp<E, A, bool> {
     })
 }
 
-/// `a + b` in every leaf of a tangent type; discrete leaves do not occur there.
+/// `a + b` in every leaf of a tangent type, which has no discrete leaves.
 pub fn add<E, A, T>(a: &Exp<E, A, T>, b: &Exp<E, A, T>) -> Exp<E, A, T> {
     deep(|| {
         fresh1(|n| match a.ty().view(n) {
@@ -168,7 +168,7 @@ pub fn call2<E, A, P, Q, R>(f: &Fun2<A, P, Q, R>, x: &Exp<E, A, P>, y: &Exp<E, A
     let body = f.0.weaken(&Ren::from_nil().lift().lift());
     Exp::let_(x, &Exp::let_(&y.weaken(&Ren::shift()), &body))
 }
-/// A function of two arguments as a function of a pair.
+/// Turns a function of two arguments into a function of a pair.
 pub fn uncurry<A, P, Q, R>(f: &Fun2<A, P, Q, R>, p: &Ty<P>, q: &Ty<Q>) -> Fun1<A, (P, Q), R> {
     fun1(&Ty::pair(p, q), |v| call2(f, &v.fst(), &v.snd()))
 }

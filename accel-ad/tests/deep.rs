@@ -9,7 +9,7 @@ use accel_core::interp::Interpreter;
 use accel_core::prelude::*;
 use deep_programs::{ARGUMENT, Deep, Reverse, programs};
 
-/// Runs `f` where there is as little stack as a thread of a test has.
+/// Runs `f` on a thread with as little stack as the thread of a test.
 fn on_a_small_stack<R: Send>(f: impl FnOnce() -> R + Send) -> R {
     std::thread::scope(|s| {
         let thread = std::thread::Builder::new().stack_size(2 << 20).spawn_scoped(s, f).expect("a thread");

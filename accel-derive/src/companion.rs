@@ -1,8 +1,8 @@
-//! The companion struct of a record: the same fields, as they are inside a program.
+//! Generates the companion struct of a record: the same fields in the form that they have inside a program.
 //!
-//! `struct Complex { re: f64, im: f64 }` has `struct ComplexExp { re: Exp<f64>, im: Exp<f64> }`. A record is
-//! represented as the left-nested pairs of its fields, so the program of a record is that of nested tuples under another
-//! type: the generated code takes and makes tuples and only renames the type of the handle.
+//! `struct Complex { re: f64, im: f64 }` gets `struct ComplexExp { re: Exp<f64>, im: Exp<f64> }`. The representation of
+//! a record consists of the left-nested pairs of its fields, so a program on records is a program on nested tuples with
+//! another type. The generated code takes and builds tuples, and only changes the type of the handle.
 
 use crate::record::{Field, Record, ident};
 use proc_macro2::TokenStream;
@@ -10,23 +10,23 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Generics, Ident, Path, parse_quote};
 
-/// The two layers of the language, and the names they give to the same things.
+/// The two layers of the language, and their names for corresponding items.
 pub struct Layer {
-    /// `Elt` or `Arrays`: the trait to derive, also the associated type of `into`.
+    /// `Elt` or `Arrays`: the trait to derive, which is also an associated type of `into`.
     pub class: &'static str,
-    /// `Exp` or `Acc`: the handle, the associated type of `class`, and the suffix of the companion.
+    /// `Exp` or `Acc`: the handle, which is also an associated type of `class` and the suffix of the companion.
     pub handle: &'static str,
     /// `IntoExp` or `IntoAcc`.
     pub into: &'static str,
-    /// The method of `into`.
+    /// The name of the method of `into`.
     pub into_method: &'static str,
-    /// The function that renames the type of a handle to another with the same representation.
+    /// The function that changes the type of a handle to another type with the same representation.
     pub retype: &'static str,
-    /// What a field of the companion is, in its documentation.
+    /// The description of a companion's field, for its documentation.
     pub what: &'static str,
 }
 
-/// Elements: scalars and tuples of them.
+/// The scalar layer: elements and tuples of them.
 pub const ELEMENTS: Layer = Layer {
     class: "Elt",
     handle: "Exp",
@@ -36,7 +36,7 @@ pub const ELEMENTS: Layer = Layer {
     what: "scalar expressions",
 };
 
-/// Arrays and tuples of them.
+/// The array layer: arrays and tuples of them.
 pub const ARRAYS: Layer = Layer {
     class: "Arrays",
     handle: "Acc",
@@ -46,17 +46,17 @@ pub const ARRAYS: Layer = Layer {
     what: "array computations",
 };
 
-/// A record about to be derived in one layer.
+/// A record for which a trait of one layer is derived.
 pub struct Companion<'a> {
     /// The record.
     pub record: &'a Record,
     /// The layer.
     pub layer: &'a Layer,
-    /// Where the generated code finds the library's items.
+    /// The path at which the generated code finds the library's items.
     pub library: Path,
     /// The trait to derive.
     pub class: Path,
-    /// The parameters with their requirements.
+    /// The generic parameters with their bounds.
     pub generics: Generics,
     /// The name of the companion struct.
     pub name: Ident,
@@ -65,7 +65,7 @@ pub struct Companion<'a> {
 }
 
 impl<'a> Companion<'a> {
-    /// Prepares the names.
+    /// Computes the names.
     pub fn new(record: &'a Record, layer: &'a Layer) -> Companion<'a> {
         let root = &record.library;
         let library: Path = parse_quote!(#root::__private);
@@ -83,7 +83,7 @@ impl<'a> Companion<'a> {
         }
     }
 
-    /// The companion struct, which is `Copy`, and its conversion to a handle.
+    /// Generates the companion struct, which is `Copy`, and its conversion to a handle.
     pub fn definition(&self) -> TokenStream {
         let Companion { record, layer, library, generics, name, handle, into, .. } = self;
         let (vis, original) = (&record.vis, &record.name);
@@ -136,7 +136,8 @@ impl<'a> Companion<'a> {
         }
     }
 
-    /// The items of the trait's implementation that both layers share: the representation, the companion and `unlift`.
+    /// Generates the items of the trait's implementation that both layers share: the representation, the companion and
+    /// `unlift`.
     pub fn shared_items(&self) -> TokenStream {
         let Companion { record, layer, library, class, name, handle, .. } = self;
         let (_, ty_generics, _) = self.generics.split_for_impl();
@@ -162,24 +163,24 @@ impl<'a> Companion<'a> {
         }
     }
 
-    /// A variable for a field.
+    /// The variable for a field.
     pub fn binding(&self, field: &Field) -> Ident {
         format_ident!("field_{}", field.member)
     }
 
-    /// The fields' types as nested pairs.
+    /// The types of the fields as nested pairs.
     pub fn nested_type(&self) -> TokenStream {
         self.nest(|field| field.ty.to_token_stream())
     }
 
-    /// `((a, b), c)` of what `part` makes of the fields; one field is itself.
+    /// `((a, b), c)` of the results of `part` for the fields; a single field gives only its own result.
     pub fn nest(&self, part: impl Fn(&Field) -> TokenStream) -> TokenStream {
         let parts = self.record.fields.iter().map(part);
         parts.reduce(|left, right| quote!((#left, #right))).unwrap_or_default()
     }
 
-    /// The type of a field in the companion. Its position in the source is the field's, so that rustc points there when
-    /// the type is not of the class.
+    /// The type of a field in the companion. Its source location is the location of the field, so that rustc points
+    /// there if the type does not belong to the class.
     fn inside(&self, field: &Field) -> TokenStream {
         let (ty, class, handle) = (&field.ty, &self.class, &self.handle);
         quote_spanned!(ty.span()=> <#ty as #class>::#handle)

@@ -12,26 +12,29 @@ use quote::quote;
 use record::Record;
 use syn::{DeriveInput, Result, parse_macro_input};
 
-/// Makes a struct of elements an element, so that arrays can hold it: `#[derive(Clone, Elt)] struct Complex { re: f64, im: f64 }`.
+/// Makes a struct of elements an element type, so that arrays can contain it: `#[derive(Clone, Elt)] struct Complex {
+/// re: f64, im: f64 }`.
 ///
-/// Also defines the struct that scalar code sees, `ComplexExp`, with the same fields as expressions (`re: Exp<f64>`); it is
-/// `Copy`, closures get it as their argument and may return it. An array of records is stored as one column per scalar,
-/// like an array of tuples. Type parameters are allowed where every field is an element.
+/// It also defines the companion for scalar code, `ComplexExp`, with the same fields as expressions (`re: Exp<f64>`).
+/// The companion is `Copy`; closures get it as their argument and may return it. An array of records is stored as one
+/// column for each scalar, like an array of tuples. Type parameters are allowed if every field is an element.
 ///
-/// Errors: enums, unions, structs without fields or with lifetimes are rejected; a field that is not an element is reported
-/// by rustc at its type.
+/// Errors: enums, unions, structs without fields and structs with lifetimes are rejected. For a field that is not an
+/// element, rustc reports an error at the type of the field.
 #[proc_macro_derive(Elt, attributes(accel))]
 pub fn derive_elt(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     elt(input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Makes a struct of arrays usable as an argument or result of a program: `#[derive(Clone, Arrays)] struct Model { weights: Matrix<f32>, bias: Vector<f32> }`.
+/// Makes a struct of arrays a possible argument or result of a program: `#[derive(Clone, Arrays)] struct Model {
+/// weights: Matrix<f32>, bias: Vector<f32> }`.
 ///
-/// Also defines the struct that array code sees, `ModelAcc`, with the same fields as array computations (`bias:
-/// Acc<Vector<f32>>`); it is `Copy`. Type parameters are allowed where every field is an array or a tuple of them.
+/// It also defines the companion for array code, `ModelAcc`, with the same fields as array computations (`bias:
+/// Acc<Vector<f32>>`). The companion is `Copy`. Type parameters are allowed if every field is an array or a tuple of
+/// arrays.
 ///
-/// Errors: as for `Elt`.
+/// Errors: the same as for `Elt`.
 #[proc_macro_derive(Arrays, attributes(accel))]
 pub fn derive_arrays(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

@@ -1,4 +1,4 @@
-//! What the macros read of a user's record.
+//! Parses the user's record: visibility, name, parameters, fields and options.
 
 use proc_macro2::Span;
 use quote::quote;
@@ -33,7 +33,8 @@ pub struct Field {
 impl Record {
     /// Reads the input of `#[derive(macro_name)]`.
     ///
-    /// Errors point at what is wrong: an enum, a union, a struct without fields, a lifetime parameter, an unknown option.
+    /// Errors point at the wrong part: an enum, a union, a struct without fields, a lifetime parameter, an unknown
+    /// option.
     pub fn parse(input: DeriveInput, macro_name: &str) -> Result<Record> {
         let library = library(&input)?;
         let data = match input.data {
@@ -77,8 +78,8 @@ impl Record {
         Ok(Record { vis: input.vis, name: input.ident, generics: input.generics, fields, named, library })
     }
 
-    /// The parameters, with the requirement that every field's type implements `bound`. Without type parameters there is
-    /// nothing to require: rustc then checks the field's type itself and points at it.
+    /// The parameters, with the bound that every field's type implements `bound`. Without type parameters there is no
+    /// such bound: rustc then checks the type of the field itself and points at it.
     pub fn bounded_generics(&self, bound: &Path) -> Generics {
         let mut generics = self.generics.clone();
         if generics.type_params().next().is_some() {
@@ -91,7 +92,7 @@ impl Record {
         generics
     }
 
-    /// The record's name with `suffix`, where the user wrote the name.
+    /// The record's name with `suffix`, at the source location of the name.
     pub fn companion(&self, suffix: &str) -> Ident {
         Ident::new(&format!("{}{suffix}", self.name), self.name.span())
     }
@@ -117,7 +118,7 @@ fn library(input: &DeriveInput) -> Result<Path> {
     Ok(library)
 }
 
-/// An identifier of our own.
+/// An identifier with a name chosen here.
 pub fn ident(name: &str) -> Ident {
     Ident::new(name, Span::call_site())
 }

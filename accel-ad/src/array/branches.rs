@@ -1,4 +1,4 @@
-//! Dual of an array conditional: see NOTE [Duals of conditionals].
+//! The dual of an array conditional: see NOTE [Duals of conditionals].
 
 use super::code::{ACode, total};
 use super::dual::{ADual, reverse};
@@ -6,7 +6,7 @@ use accel_core::ast::*;
 use accel_core::error::Result;
 use frunk::HNil;
 
-/// The state after the dual of `acond(c, t, f)`, whose adjoint is `d`.
+/// Applies the dual of `acond(c, t, f)`, whose adjoint is `d`; returns the new state.
 pub fn branches<'m, B, A, A2, R>(
     st: ADual<B, A, A2>,
     c: &Exp<HNil, A, bool>,
@@ -31,7 +31,7 @@ pub fn branches<'m, B, A, A2, R>(
     })
 }
 
-/// One branch: primal again, then dual, from the code environment `A2` on.
+/// One branch: recomputes the primal, then the dual, starting from the code environment `A2`.
 fn branch<'m, B, A, A2, R>(
     st: &ADual<B, A, A2>,
     e: &Acc<A, R>,
@@ -47,7 +47,7 @@ fn branch<'m, B, A, A2, R>(
     })
 }
 
-/// A computation in normal form as a telescope and the variable of its result.
+/// The normal form of a computation: a telescope and the variable of the result.
 struct Spine<'m, A, R> {
     tele: ATele<A, X<'m>>,
     size: Size<X<'m>>,
@@ -82,7 +82,7 @@ fn spine_<'m, 'a, 'b, 'r>(
     })
 }
 
-/// A telescope moved to another environment.
+/// Moves a telescope to another environment.
 struct Replay<'m, A2, C> {
     code: ACode<A2, X<'m>>,
     emb: Ren<C, X<'m>>,
@@ -123,7 +123,7 @@ fn replay_<'m, 'a, 'c, 'd>(
     })
 }
 
-/// The adjoints of some labels as a tuple, as each branch computes them.
+/// The tuple of the adjoints of some labels, which each branch computes.
 struct Packed<'s, A, A1, A2> {
     vars: VarTuple<A, X<'s>>,
     then: Acc<A1, X<'s>>,
@@ -157,7 +157,7 @@ fn pack<'s, B, A, A1, A2>(
     })
 }
 
-/// Contributes every component of a tuple of adjoints.
+/// Adds every component of a tuple of adjoints to the contribution map.
 fn give<'m, B, A, A2, T>(
     st: ADual<B, A, A2>,
     vars: &VarTuple<A, T>,

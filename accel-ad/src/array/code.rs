@@ -1,4 +1,5 @@
-//! Array code under construction: a telescope of definitions that grows at its end.
+//! Emits array code: a telescope of definitions that grows at its end, and sums of partial tangents (see the glossary
+//! of the book: telescope, partial value).
 
 use crate::parts::{Live, live};
 use crate::terms::{fun1, plus, zero};
@@ -9,17 +10,17 @@ use accel_core::repr::Agreement;
 pub struct ACode<B, A> {
     /// The definitions.
     pub tele: ATele<B, A>,
-    /// How many variables are in scope at the end.
+    /// The number of variables in scope at the end.
     pub size: Size<A>,
 }
 
-/// Code after a definition; the environment has got the name `X<'m>`.
+/// The code after a new definition; the extended environment has the name `X<'m>`.
 pub struct AEmitted<'m, B, A, R> {
     /// The code.
     pub code: ACode<B, X<'m>>,
-    /// The variable defined.
+    /// The new variable.
     pub var: Idx<X<'m>, R>,
-    /// Where the variables before went.
+    /// The embedding of the previous environment.
     pub up: Ren<A, X<'m>>,
 }
 
@@ -30,14 +31,14 @@ impl<B, A> Clone for ACode<B, A> {
 }
 
 impl<B> ACode<B, B> {
-    /// No definition yet.
+    /// Code without definitions.
     pub fn start(size: Size<B>) -> Self {
         ACode { tele: ATele::nil(), size }
     }
 }
 
 impl<B, A> ACode<B, A> {
-    /// One more definition.
+    /// Appends a definition.
     pub fn emit<'m, R>(&self, rhs: &Acc<A, R>, m: Guard<'m>) -> AEmitted<'m, B, A, R> {
         let q = name(m);
         AEmitted {
@@ -46,17 +47,17 @@ impl<B, A> ACode<B, A> {
             up: Ren::id().up(q),
         }
     }
-    /// No new definition, only a name for the environment.
+    /// Only gives the environment a name.
     pub fn rename<'m>(&self, q: Equal<A, X<'m>>) -> ACode<B, X<'m>> {
         ACode { tele: self.tele.cast(q), size: self.size.cast(q) }
     }
-    /// The definitions around a result.
+    /// Wraps the definitions around a result.
     pub fn close<R>(&self, body: &Acc<A, R>) -> Acc<B, R> {
         accel_core::pass::aclose(&self.tele, body)
     }
 }
 
-/// Zero tangents of the shapes of `a`, which should be a variable or a component of one.
+/// Zero tangents with the shapes of `a`, which should be a variable or a component of a variable.
 pub fn zeros<A, R>(a: &Acc<A, R>) -> Acc<A, Tan<R>> {
     deep(|| {
         fresh1(|n| match a.ty().view(n) {
@@ -74,7 +75,8 @@ pub fn zeros<A, R>(a: &Acc<A, R>) -> Acc<A, Tan<R>> {
     })
 }
 
-/// Code for a tangent of `value` that a user gives to the derivative `user`: an error where its shapes are not those of `value`.
+/// Emits a tangent of `value` that the user passes to the derivative `user`. If its shapes differ from those of
+/// `value`, this is an error when the program runs.
 pub fn given<'m, B, A, R>(
     code: &ACode<B, A>,
     value: &Acc<A, R>,
@@ -103,7 +105,7 @@ pub fn given<'m, B, A, R>(
     })
 }
 
-/// `x + y`, elementwise, for arrays of tangents of equal shape.
+/// `x + y`, elementwise, for arrays of tangents of equal shapes.
 pub fn add<A, R>(x: &Acc<A, R>, y: &Acc<A, R>) -> Acc<A, R> {
     deep(|| {
         fresh1(|n| match x.ty().view(n) {
@@ -117,7 +119,7 @@ pub fn add<A, R>(x: &Acc<A, R>, y: &Acc<A, R>) -> Acc<A, R> {
     })
 }
 
-/// A partial tangent of `value` as a computation, zeros written out.
+/// Converts a partial tangent of `value` to a computation, with explicit zeros.
 pub fn materialise<A, R>(p: &Part<A, Tan<R>>, value: &Acc<A, R>) -> Acc<A, Tan<R>> {
     deep(|| {
         fresh2(|n, k| match p.view(n) {
@@ -135,7 +137,7 @@ pub fn materialise<A, R>(p: &Part<A, Tan<R>>, value: &Acc<A, R>) -> Acc<A, Tan<R
     })
 }
 
-/// The type of a value whose tangent is a pair.
+/// The witness that a value is a pair if its tangent is one.
 pub fn pair_of<'k, A, R>(value: &Acc<A, R>, k: Guard<'k>) -> Equal<R, (X<'k>, Y<'k>)> {
     match value.ty().view(k) {
         TyView::Pair(_, _, q) => q,
@@ -143,7 +145,7 @@ pub fn pair_of<'k, A, R>(value: &Acc<A, R>, k: Guard<'k>) -> Equal<R, (X<'k>, Y<
     }
 }
 
-/// `x + p`, where zeros cost nothing.
+/// `x + p`; zeros cost nothing.
 fn plus_part<A, R>(x: &Acc<A, R>, p: &Part<A, R>) -> Acc<A, R> {
     deep(|| {
         fresh1(|n| match p.view(n) {

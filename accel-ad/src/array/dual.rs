@@ -1,5 +1,6 @@
-//! Dual pass for arrays (thesis section 3.4.4, table 2). Expects a telescope from the label pass; walks it backwards and
-//! establishes the adjoint of every variable before it.
+//! The dual pass for arrays (thesis section 3.4.4, table 2). It expects a telescope from the label pass, walks through
+//! it backwards, and establishes the adjoint of every variable before the telescope (see the glossary of the book: dual
+//! pass, contribution map).
 
 use super::code::{ACode, pair_of, total, zeros};
 use super::rules::step;
@@ -8,14 +9,15 @@ use crate::terms::{call, fun1, has_tangent, plus};
 use accel_core::ast::*;
 use accel_core::error::Result;
 
-/// The code so far (from `B` to `A2`) and the contribution map for the labels `A`, whose values are in `A2`.
+/// The state of the dual pass: the code so far (from `B` to `A2`), and the contribution map for the labels `A`, whose
+/// values are in `A2`.
 pub struct ADual<B, A, A2> {
     pub code: ACode<B, A2>,
     pub adj: Contributions<A, A2>,
     pub emb: Ren<A, A2>,
 }
 
-/// A state after more code, with something in its environment.
+/// A state after more code, together with a value in its environment.
 pub struct ABound<'k, B, A, A2, V> {
     pub st: ADual<B, A, X<'k>>,
     pub val: V,
@@ -23,7 +25,7 @@ pub struct ABound<'k, B, A, A2, V> {
 }
 
 impl<B, A, A2> ADual<B, A, A2> {
-    /// Names the code environment.
+    /// Gives the code environment a name.
     pub fn rename<'k>(self, k: Guard<'k>) -> (ADual<B, A, X<'k>>, Equal<A2, X<'k>>) {
         let q = name(k);
         (ADual { code: self.code.rename(q), adj: self.adj.cast_code(q), emb: self.emb.to(q) }, q)
@@ -40,7 +42,7 @@ impl<B, A, A2> ADual<B, A, A2> {
     pub fn value<R>(&self, i: &Idx<A, R>) -> Acc<A2, R> {
         Acc::var(&self.emb.at(i))
     }
-    /// The sum of partial tangents of `value`; emits code only where two of them overlap.
+    /// The sum of partial tangents of `value`. It emits code only where two of them overlap.
     fn sum<'k, R>(
         self,
         parts: &[Part<A2, Tan<R>>],
@@ -68,7 +70,7 @@ impl<B, A, A2> ADual<B, A, A2> {
             })
         })
     }
-    /// A value for which no code is needed.
+    /// A value that needs no code.
     fn already<'k, U>(self, p: Part<A2, U>, k: Guard<'k>) -> ABound<'k, B, A, A2, Part<X<'k>, U>> {
         let (st, q) = self.rename(k);
         ABound { st, val: p.cast_env(q), up: Ren::id().to(q) }
@@ -91,8 +93,8 @@ impl<B, A, A2> ADual<B, A, A2> {
         b.st.adj.add(i, &Part::var(&b.val));
         ABound { st: b.st, val: (), up: b.up }
     }
-    /// Adds what scalar code contributes to the arrays it read: one `permute (+)` for every site. `ia` is an array whose
-    /// elements contain, where `at` finds it, the index-adjoint tuple.
+    /// Adds the contributions of scalar code to the adjoints of the arrays that it read, with one `permute (+)` for
+    /// each site. The elements of the array `ia` contain the index-adjoint tuple, which `at` extracts.
     pub fn scatter<'k, Sh, V, T>(
         self,
         sites: &Sites<A, T>,
@@ -124,10 +126,10 @@ impl<B, A, A2> ADual<B, A, A2> {
     }
 }
 
-/// Walks the telescope backwards; `m` names the code environment at the end.
+/// Walks through the telescope backwards. `m` names the final code environment.
 ///
 /// # Errors
-/// An operation on the way from the labels to the result that has no reverse derivative.
+/// An operation between the labels and the result that has no reverse derivative.
 pub fn reverse<'m, B, A, A2, A3>(
     tape: &ATele<A, A2>,
     st: ADual<B, A2, A3>,

@@ -1,17 +1,19 @@
-//! Duals of `fold` and `fold1`.
+//! The duals of `fold` and `fold1`.
 //!
-//! NOTE [Dual of a fold]: with prefixes p(0) = z, p(i+1) = f(p(i), a(i)) and suffixes s(i) = a(i) . a(i+1) . .. a(n-1), associativity
-//! gives for the result y = f(p(i), s(i)) for every i < n. So the adjoint of p(i) is the dual of f at (p(i), s(i)), applied to the
-//! adjoint of y; that of p(n) is the adjoint of y itself. Then the dual of f at (p(i), a(i)), applied to the adjoint of p(i+1),
-//! gives the adjoint of a(i) and what step i contributes to arrays that f reads. This is two scans and one map, for elements of any
-//! type (compare `reduce` in Futhark's AD: `l . a . r` differentiated in `a`). `+`, `*`, `min` and `max` have rules of their own.
+//! NOTE [Dual of a fold]: let p(0) = z, p(i+1) = f(p(i), a(i)) be the prefixes and s(i) = a(i) . a(i+1) . .. a(n-1) the
+//! suffixes. By associativity, the result is y = f(p(i), s(i)) for every i < n. So the dual of f at (p(i), s(i)),
+//! applied to the adjoint of y, gives the adjoint of p(i). The adjoint of p(n) is the adjoint of y itself. The dual of
+//! f at (p(i), a(i)), applied to the adjoint of p(i+1), then gives the adjoint of a(i) and the contributions of step i
+//! to arrays that f reads. This takes two scans and one map, for elements of any type (compare `reduce` in Futhark's
+//! AD: `l . a . r` differentiated in `a`). `+`, `*`, `min` and `max` have rules of their own.
 
-//!
-//! NOTE [Products with zeros]: a row is summarised as the number of its zeros, the product of its other elements and the sum of
-//! its zeros. That sum is 0, but it has derivatives: with it, the gradient can be differentiated once more. Without zeros, the
-//! product of the others is p / a. With one zero z it is p at the zero and p / a * z elsewhere; with two, p times the other one
-//! at both of them, and zero elsewhere up to second order; so it is everywhere with more. The zeros are counted with a number of the
-//! elements' type, so that vectors have as many of both: it is exact as far as it matters, and larger counts do not become smaller.
+//! NOTE [Products with zeros]: the summary of a row consists of the number of its zeros, the product of its other
+//! elements, and the sum of its zeros. This sum is 0, but it has derivatives; because of it the gradient can be
+//! differentiated again. Without zeros, the product of the other elements is p / a. With exactly one zero z, it is p at
+//! this zero and p / a * z elsewhere. With two zeros, it is p times the other zero at both of them, and zero elsewhere
+//! up to second order. With more zeros, it is zero everywhere. The counter of zeros has the type of the elements, so
+//! that vector registers hold as many counters as elements. It is exact as far as it matters, and a larger count never
+//! becomes smaller.
 
 use super::dual::ADual;
 use super::shapes::{bind, size};
@@ -22,11 +24,11 @@ use accel_core::error::Result;
 use accel_core::repr::op::{Cmp, Num2};
 use frunk::{HCons, HNil};
 
-/// An operator with a rule of its own, on a floating-point type.
+/// An operator with a special rule, on a floating-point type.
 enum Operator<T> {
     Sum,
     Product(FloatTy<T>),
-    /// `Lt` for the minimum, `Gt` for the maximum: whether the second argument wins.
+    /// `Lt` for the minimum, `Gt` for the maximum: the comparison for which the second argument is chosen.
     Extremum(Cmp, FloatTy<T>),
     Other,
 }
@@ -49,7 +51,8 @@ fn recognise<A, T>(f: &Fun2<A, T, T, T>) -> Operator<T> {
     })
 }
 
-/// What a rule needs: the operator, the initial value if there is one, the source and its label, the adjoint of the result.
+/// The input of a rule: the operator, the initial value if there is one, the source and its label, and the adjoint of
+/// the result.
 struct Fold<'a, A, A2, Sh, T> {
     f: Fun2<A2, T, T, T>,
     z: Option<Exp<HNil, A2, T>>,
@@ -59,10 +62,10 @@ struct Fold<'a, A, A2, Sh, T> {
     at: Src,
 }
 
-/// The state after a rule, and the adjoint of the initial value for every row.
+/// The output of a rule: the new state, and the adjoint of the initial value for every row.
 type Done<'k, B, A, Sh, T> = (ADual<B, A, X<'k>>, Acc<X<'k>, Arr<Sh, Tan<T>>>);
 
-/// The contributions of a fold of `a` with the operator `f`, whose adjoint is `d`.
+/// Adds the contributions of a fold of `a` with the operator `f`, whose adjoint is `d`.
 pub fn fold<'m, B, A, A2, Sh, T>(
     st: ADual<B, A, A2>,
     f: &Fun2<A, T, T, T>,
@@ -88,7 +91,7 @@ pub fn fold<'m, B, A, A2, Sh, T>(
     })
 }
 
-/// The contributions of the initial value: it may read arrays. `dz` is its adjoint for every row.
+/// Adds the contributions of the initial value, which may read arrays. `dz` is its adjoint for every row.
 fn initial<'m, B, A, A2, Sh, T>(
     st: ADual<B, A, A2>,
     z: &Exp<HNil, A, T>,
@@ -124,7 +127,7 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
     fn rows(&self) -> ShapeTy<Sh> {
         self.d.ty().sh_elt().0
     }
-    /// The array of the shape of `a` that `f` computes from an index.
+    /// The array with the shape of `a` that `f` computes from the index.
     fn over<V>(&self, f: impl FnOnce(&Exp<Ix<Sh>, A2, (Sh, i64)>) -> Exp<Ix<Sh>, A2, V>) -> Acc<A2, Arr<(Sh, i64), V>> {
         let sh = self.a.ty().sh_elt().0;
         Acc::generate(&sh, &Exp::shape(&self.a), &fun1(&sh, |ix| f(&ix)), self.at)
@@ -144,7 +147,7 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
         (s.st, dz.weaken(&s.up))
     }
 
-    /// Every element gets the adjoint of its row, and so does the initial value.
+    /// The rule for sums: every element gets the adjoint of its row, and so does the initial value.
     fn sum<'k, B>(&self, st: ADual<B, A, A2>, k: Guard<'k>) -> Done<'k, B, A, Sh, T> {
         let sh = self.a.ty().sh_elt().0;
         let d = Acc::var(&self.d);
@@ -152,7 +155,8 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
         self.done(st, &da, &d, k)
     }
 
-    /// The product of the others, without dividing by zero, see NOTE [Products with zeros].
+    /// The rule for products: the product of the other elements, without division by zero; see NOTE [Products with
+    /// zeros].
     fn product<'k, B>(&self, st: ADual<B, A, A2>, t: FloatTy<T>, k: Guard<'k>) -> Done<'k, B, A, Sh, T> {
         let o = Floats(t);
         let is_zero = |x: &Exp<_, A2, T>| o.cmp(Cmp::Eq, x, &o.c(0.0));
@@ -203,7 +207,8 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
         })
     }
 
-    /// The first element that is the minimum (maximum) gets the adjoint; the initial value counts as the very first.
+    /// The rule for minimum and maximum: the first element that is the minimum (maximum) gets the adjoint. The initial
+    /// value comes before all elements.
     fn extremum<'k, B>(&self, st: ADual<B, A, A2>, wins: Cmp, t: FloatTy<T>, k: Guard<'k>) -> Done<'k, B, A, Sh, T> {
         let o = Floats(t);
         let at = self.at;
@@ -235,7 +240,7 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
         })
     }
 
-    /// Any associative operator, see NOTE [Dual of a fold].
+    /// The rule for any associative operator, see NOTE [Dual of a fold].
     fn general<'k, B>(&self, st: ADual<B, A, A2>, f: &Fun2<A, T, T, T>, k: Guard<'k>) -> Result<Done<'k, B, A, Sh, T>> {
         let (t, at) = (self.element(), self.at);
         fresh5(|i, p, s, r, l| {
@@ -279,7 +284,7 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
     }
 }
 
-/// The general rule at work.
+/// The intermediate values of the general rule.
 struct Run<'a, 'b, A, A2, Sh, T, I> {
     fold: &'a Fold<'b, A, A2, Sh, T>,
     dual: &'a Fun2<A2, (T, T), Tan<T>, (Tan<(T, T)>, I)>,
@@ -294,7 +299,7 @@ impl<A, A2, Sh, T, I> Run<'_, '_, A, A2, Sh, T, I> {
     fn dual<E>(&self, x: &Exp<E, A2, T>, y: &Exp<E, A2, T>, d: &Exp<E, A2, Tan<T>>) -> Exp<E, A2, (Tan<(T, T)>, I)> {
         call2(self.dual, &Exp::pair(x, y), d)
     }
-    /// The adjoint of a prefix whose suffix starts at `i`; `len` is the row's length.
+    /// The adjoint of the prefix whose suffix starts at `i`; `len` is the length of the row.
     fn prefix<E>(
         &self,
         prefix: &Exp<E, A2, T>,
@@ -310,7 +315,7 @@ impl<A, A2, Sh, T, I> Run<'_, '_, A, A2, Sh, T, I> {
     fn len<E>(&self) -> Exp<E, A2, i64> {
         Exp::shape(&self.fold.a).snd()
     }
-    /// The dual of step `i`: adjoints of prefix and element, and the index-adjoint tuple.
+    /// The dual of step `i`: the adjoints of prefix and element, and the index-adjoint tuple.
     fn step(&self, ix: &Exp<Ix<Sh>, A2, (Sh, i64)>) -> Exp<Ix<Sh>, A2, (Tan<(T, T)>, I)> {
         let (row, i) = (ix.fst(), ix.snd());
         let next = index_op(Num2::Add, &i, &int(1));
@@ -320,7 +325,7 @@ impl<A, A2, Sh, T, I> Run<'_, '_, A, A2, Sh, T, I> {
                 let d = self.prefix(&self.at(self.pre, &row, &next), &row, &next, &self.len());
                 self.dual(&self.at(self.pre, &row, &i), &element, &d)
             }
-            // Without an initial value the first element is the first prefix, and no step leads to it.
+            // Without an initial value, the first element is the first prefix, so there is no step for it.
             None => {
                 let d = self.prefix(&self.at(self.pre, &row, &i), &row, &next, &self.len());
                 bind(&d, |d, up| {

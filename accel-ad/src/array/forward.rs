@@ -1,5 +1,6 @@
-//! Forward mode for arrays: every array is followed by the array of its tangents, and tangents that are zero are not computed.
-//! Covers the whole language; it is also the oracle of reverse mode.
+//! Forward mode for arrays: every array is followed by the array of its tangents (see the glossary of the book:
+//! tangent). Tangents that are known to be zero are not computed. It supports the whole language and is also the oracle
+//! in tests of reverse mode.
 
 use super::code::{ACode, AEmitted, materialise};
 use crate::scalar::forward::{Duals, FunForward, fun_forward};
@@ -8,7 +9,7 @@ use accel_core::ast::*;
 use accel_core::pass::{rename_acc, rename_arrays};
 use frunk::HNil;
 
-/// Code after an array and its tangent.
+/// The code after an array and its tangent.
 pub struct AForward<'m, B, A, R> {
     pub code: ACode<B, X<'m>>,
     pub var: Idx<X<'m>, R>,
@@ -20,12 +21,12 @@ impl<'m, B, A, R> AForward<'m, B, A, R> {
     fn constant(e: AEmitted<'m, B, A, R>) -> Self {
         AForward { code: e.code, var: e.var, tan: Part::zero(), up: e.up }
     }
-    /// A further value, whose tangent is known.
+    /// Adds a value whose tangent is known.
     fn then<'k, U>(&self, rhs: &Acc<X<'m>, U>, tan: &Part<X<'m>, Tan<U>>, k: Guard<'k>) -> AForward<'k, B, A, U> {
         let e = self.code.emit(rhs, k);
         AForward { code: e.code, var: e.var, tan: tan.weaken(&e.up), up: self.up.then(&e.up) }
     }
-    /// A further value and its tangent.
+    /// Adds a value and its tangent.
     fn then_both<'k, U>(
         &self,
         rhs: &Acc<X<'m>, U>,
@@ -40,7 +41,7 @@ impl<'m, B, A, R> AForward<'m, B, A, R> {
             AForward { var: d.up.at(&e.var), tan: Part::var(&d.var), code: d.code, up }
         })
     }
-    /// The tangent written out.
+    /// The tangent, with explicit zeros.
     pub fn tangent(&self) -> Acc<X<'m>, Tan<R>> {
         materialise(&self.tan, &Acc::var(&self.var))
     }
@@ -63,7 +64,7 @@ impl<A, Sh, T> Dual<A, Arr<Sh, T>> {
 }
 
 impl<'m, B, A, Sh, T> AForward<'m, B, A, Arr<Sh, T>> {
-    /// The tangent of a single array, if it is not zero.
+    /// The tangent of a single array, unless it is zero.
     fn single(&self) -> Option<Acc<X<'m>, Arr<Sh, Tan<T>>>> {
         (!self.tan.is_zero()).then(|| self.tangent().cast(tan_arr()))
     }
@@ -73,7 +74,7 @@ impl<'m, B, A, Sh, T> AForward<'m, B, A, Arr<Sh, T>> {
     }
 }
 
-/// An array of pairs of value and tangent taken apart.
+/// Splits an array of pairs of value and tangent.
 fn unbundle<'k, 'm, B, A, P, Sh, T>(
     before: &AForward<'k, B, A, P>,
     pairs: &Acc<X<'k>, Arr<Sh, (T, Tan<T>)>>,
@@ -89,7 +90,7 @@ fn unbundle<'k, 'm, B, A, P, Sh, T>(
     })
 }
 
-/// Emits code for the value and the tangent of `e`.
+/// Emits the value and the tangent of `e`.
 pub fn forward<'m, B, A0, A, R>(
     e: &Acc<A0, R>,
     arrays: &Duals<A0, A>,
@@ -213,7 +214,7 @@ fn forward_<'m, 'z, 'a, 'b, 'r>(
                 let value = Fun2(rename_arrays(&f.0, &arrays.values));
                 let value = Acc::zip_with(&value, &Acc::var(&a.var), &Acc::var(&b.var), at);
                 let Some(t) = ff.tangent else { return b.then(&value.cast(eq.sym()), &Part::zero(), m) };
-                // Values and tangents of both sources side by side; what lies outside the intersection is ignored again.
+                // Zips the values and tangents of both sources; elements outside the intersection are ignored later.
                 let (xs, ys) = (a.bundle(at), b.bundle(at));
                 let (px, py) = args(&xs.sh_elt().1, &ys.sh_elt().1);
                 let x = Exp::pair(&px.fst(), &py.fst());
@@ -288,7 +289,7 @@ fn forward_<'m, 'z, 'a, 'b, 'r>(
     })
 }
 
-/// Equal result types.
+/// Replaces the result type by an equal one.
 fn retype<'k, 'm, B, A, R, Q>(f: AForward<'k, B, A, R>, q: Equal<Q, R>, m: Guard<'m>) -> AForward<'m, B, A, Q> {
     let w = name(m);
     let q = q.sym();
@@ -300,7 +301,7 @@ fn retype<'k, 'm, B, A, R, Q>(f: AForward<'k, B, A, R>, q: Equal<Q, R>, m: Guard
     }
 }
 
-/// Both arguments of an operation, and the variables after them.
+/// Both arguments of an operation, and the state after them.
 type Both<'m, B, A0, A, P, Q> = (Dual<X<'m>, P>, AForward<'m, B, A, Q>, Duals<A0, X<'m>>);
 
 fn both<'m, B, A0, A, P, Q>(
@@ -320,13 +321,13 @@ fn both<'m, B, A0, A, P, Q>(
     })
 }
 
-/// A variable of pair type as value and tangent.
+/// Splits a variable of pair type into value and tangent.
 fn split<'k, 'm, B, A, R>(all: &AForward<'k, B, A, (R, Tan<R>)>, m: Guard<'m>) -> AForward<'m, B, A, R> {
     let v = Acc::var(&all.var);
     all.then_both(&v.fst(), Some(v.snd()), m)
 }
 
-/// A branch as one computation of value and tangent.
+/// A branch as a single computation of value and tangent.
 struct Branch<A, R> {
     both: Acc<A, (R, Tan<R>)>,
     /// The tangent is zero.
@@ -342,7 +343,7 @@ impl<A, R> Branch<A, R> {
     }
 }
 
-/// A loop over value and tangent of the state.
+/// A loop whose state consists of value and tangent.
 fn forward_while<'m, B, A0, A, R>(
     w: &AWhileView<'_, A0, R>,
     t: &Ty<R>,
@@ -354,7 +355,7 @@ fn forward_while<'m, B, A0, A, R>(
     fresh5(|p, r, k, l, h| {
         let init = forward(&w.init, arrays, code, p);
         let start = Acc::pair(&Acc::var(&init.var), &init.tangent());
-        // Below the binder of the state: take it apart, then as usual.
+        // In the scope of the state: split it, then continue as usual.
         let s = Acc::var(&Idx::zero(&Ty::pair(t, &tan_ty(t))));
         let x = ACode::start(init.code.size.push()).emit(&s.fst(), k);
         let dx = x.code.emit(&s.snd().weaken(&x.up), l);
@@ -368,7 +369,7 @@ fn forward_while<'m, B, A0, A, R>(
     })
 }
 
-/// The operator of a fold, scan or permute on pairs of value and tangent.
+/// The operator of a fold, scan or permute, on pairs of value and tangent.
 fn operator<A0, A, T>(f: &Fun2<A0, T, T, T>, arrays: &Duals<A0, A>) -> Fun2<A, (T, Tan<T>), (T, Tan<T>), (T, Tan<T>)> {
     let t = f.0.ty();
     let ff = fun_forward(&uncurry(f, t, t), &Ty::pair(t, t), true, arrays);

@@ -1,11 +1,12 @@
-//! Label and primal pass for arrays. Expects any program; establishes a telescope in which the arguments of every array
-//! operation are variables: their labels. The code computed is that of the program; nothing is stored for the dual.
+//! The label and primal pass for arrays. It expects any program. It establishes a telescope in which the arguments of
+//! every array operation are variables, their labels. The telescope computes the same as the program; it stores nothing
+//! else for the dual.
 
 use super::code::{ACode, AEmitted};
 use accel_core::ast::*;
 use accel_core::pass::{rename_acc, rename_arrays};
 
-/// Emits code for `e`, whose variables are found in `env`.
+/// Emits `e`. `env` maps its variables to labels.
 pub fn label<'m, B, A0, A, R>(
     e: &Acc<A0, R>,
     env: &Env<IdxF<A>, A0>,
@@ -109,7 +110,7 @@ fn label_<'m, 'a, 'b, 'z, 'r>(
     })
 }
 
-/// Scalar code with its array variables replaced.
+/// Replaces the array variables of scalar code.
 struct Moved<'a, A0, A>(&'a Env<IdxF<A>, A0>);
 impl<A0, A> Moved<'_, A0, A> {
     fn exp<E, T>(&self, e: &Exp<E, A0, T>) -> Exp<E, A, T> {
@@ -123,7 +124,7 @@ impl<A0, A> Moved<'_, A0, A> {
     }
 }
 
-/// An operation of one array argument.
+/// Emits an operation with one array argument.
 fn one<'m, B, A0, A, P, R>(
     a: &Acc<A0, P>,
     env: &Env<IdxF<A>, A0>,
@@ -138,7 +139,7 @@ fn one<'m, B, A0, A, P, R>(
     })
 }
 
-/// One more definition on top of an argument's.
+/// Emits one more definition after the definitions of an argument.
 fn then<'m, 'k, B, A, P, R>(
     before: &AEmitted<'k, B, A, P>,
     rhs: &Acc<X<'k>, R>,
@@ -148,7 +149,7 @@ fn then<'m, 'k, B, A, P, R>(
     AEmitted { up: before.up.then(&after.up), code: after.code, var: after.var }
 }
 
-/// The labels of two arguments, and the variables after them.
+/// The labels of two arguments, and the state after them.
 type Both<'m, B, A0, A, P, Q> = (Idx<X<'m>, P>, AEmitted<'m, B, A, Q>, Env<IdxF<X<'m>>, A0>);
 
 fn both<'m, B, A0, A, P, Q>(

@@ -1,4 +1,4 @@
-//! Differentiation of array programs: label and primal, dual, forward mode.
+//! Differentiation of array programs: label and primal pass, dual pass, forward mode.
 
 pub mod branches;
 pub mod code;

@@ -1,4 +1,4 @@
-//! What each array operation contributes to the adjoints of its arguments (thesis table 2).
+//! The dual rules: the contributions of each array operation to the adjoints of its arguments (thesis table 2).
 
 use super::branches::branches;
 use super::code::materialise;
@@ -11,7 +11,7 @@ use crate::terms::{call2, equal, fun1, has_tangent, plus, truth, uncurry, zero};
 use accel_core::ast::*;
 use accel_core::error::{Error, Result};
 
-/// In normal form arguments are variables.
+/// In normal form, arguments are variables.
 pub fn label<A, R>(a: &Acc<A, R>) -> Result<Idx<A, R>> {
     fresh1(|n| match a.view(n) {
         AccView::Var(i) => Ok(i),
@@ -19,7 +19,7 @@ pub fn label<A, R>(a: &Acc<A, R>) -> Result<Idx<A, R>> {
     })
 }
 
-/// The adjoint of a single array is a variable.
+/// The adjoint of a single array is always a variable.
 fn single<A, Sh, T>(d: &Part<A, Tan<Arr<Sh, T>>>) -> Result<Idx<A, Arr<Sh, Tan<T>>>> {
     fresh1(|n| match d.cast(tan_arr()).view(n) {
         PartView::Var(i) => Ok(i),
@@ -27,7 +27,7 @@ fn single<A, Sh, T>(d: &Part<A, Tan<Arr<Sh, T>>>) -> Result<Idx<A, Arr<Sh, Tan<T
     })
 }
 
-/// The contributions of one definition `rhs`, whose value is `y` and whose adjoint `d` is not zero.
+/// Adds the contributions of the definition `rhs`. `y` is its value, and `d` its adjoint, which is not zero.
 pub fn step<'m, B, A, A2, R>(
     rhs: &Acc<A, R>,
     mut st: ADual<B, A, A2>,
@@ -107,7 +107,7 @@ pub fn step<'m, B, A, A2, R>(
                 let s = res.st.contribute(&a, &da, l);
                 Ok(s.st.scatter(&sites, &s.up.at(&res.val), &fun1(&pair, |x| x.snd()), m).0)
             }
-            // The primal program checks.
+            // The primal program checks this.
             AccOp::Agree { a, eq, .. } => {
                 st.adj.add(&label(&a)?, &d.cast(eq_tan(eq)));
                 Ok(st.rename(m).0)
@@ -167,7 +167,7 @@ pub fn step<'m, B, A, A2, R>(
                 let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);
                 let slx = slx.aweaken(&st.emb);
                 let small = Exp::shape(&st.emb.at(&a));
-                // Rows of all copies of an element, then their sum.
+                // Sums the rows of all copies of each element.
                 let rows = Exp::pair(&small, &size(&slx));
                 let source = fun1(rows.ty(), |ix| {
                     let fixed = from_linear(&slx.weaken(&Ren::from_nil()), &ix.snd());
@@ -194,7 +194,7 @@ pub fn step<'m, B, A, A2, R>(
     })
 }
 
-/// `permute (+)` of adjoints onto zeros of the shape of `a`.
+/// A `permute (+)` of adjoints onto zeros of the shape of `a`.
 pub fn onto<B, A, A2, Sh, Sh2, T>(
     st: &ADual<B, A, A2>,
     a: &Idx<A, Arr<Sh, T>>,
@@ -206,7 +206,8 @@ pub fn onto<B, A, A2, Sh, Sh2, T>(
     Acc::permute(&plus(&tan_ty(&a.ty().sh_elt().1)), &zeros, index, d, at).cast(tan_arr().sym())
 }
 
-/// Contributes `da`, which may be smaller than `a` (a `zip_with` ignores what lies outside the intersection of the shapes).
+/// Contributes `da`, which may be smaller than `a` (`zip_with` ignores elements outside the intersection of the
+/// shapes).
 fn spread<'k, B, A, A2, Sh, T>(
     st: ADual<B, A, A2>,
     a: &Idx<A, Arr<Sh, T>>,

@@ -1,11 +1,11 @@
-//! Index arithmetic as scalar code.
+//! Index arithmetic in scalar code: sizes, bounds and row-major positions.
 
 use crate::terms::{and, compare, index_op, int, truth, unit};
 use accel_core::ast::*;
 use accel_core::repr::op::{Cmp, Num2};
 use frunk::HCons;
 
-/// `let x = e in f(x, up)`, where `up` brings the other variables below the binder.
+/// `let x = e in f(x, up)`, where `up` embeds the other variables into the scope of `x`.
 pub fn bind<E, A, B, T>(
     e: &Exp<E, A, B>,
     f: impl FnOnce(Exp<HCons<B, E>, A, B>, Ren<E, HCons<B, E>>) -> Exp<HCons<B, E>, A, T>,
@@ -28,13 +28,13 @@ pub fn size<E, A, Sh>(sh: &Exp<E, A, Sh>) -> Exp<E, A, i64> {
     })
 }
 
-/// An extent or index of a shape that is only known by name.
+/// An extent or index of a shape whose type is only known by name.
 pub fn as_index<E, A, T>(e: &Exp<E, A, T>, t: &Ty<T>) -> Exp<E, A, i64> {
     let q = t.same(&Ty::of()).expect("the dimensions of shapes are i64");
     e.cast(q)
 }
 
-/// Whether an index lies inside a shape.
+/// Whether an index is within the bounds of a shape.
 pub fn in_bounds<E, A, Sh>(ix: &Exp<E, A, Sh>, sh: &Exp<E, A, Sh>) -> Exp<E, A, bool> {
     fresh1(|n| match ix.ty().view(n) {
         TyView::Pair(_, _, q) => {
@@ -52,7 +52,7 @@ pub fn in_bounds<E, A, Sh>(ix: &Exp<E, A, Sh>, sh: &Exp<E, A, Sh>) -> Exp<E, A, 
     })
 }
 
-/// The parts of an index of the large shape: that of the fixed dimensions and that of the kept ones.
+/// Splits an index of the large shape into the indices of the fixed and of the kept dimensions.
 pub fn project<E, A, Slx, Small, Large>(
     spec: &SliceSpec<Slx, Small, Large>,
     ix: &Exp<E, A, Large>,
@@ -72,7 +72,7 @@ pub fn project<E, A, Slx, Small, Large>(
     })
 }
 
-/// An index of the large shape from its parts.
+/// Joins the parts of an index of the large shape.
 pub fn merge<E, A, Slx, Small, Large>(
     spec: &SliceSpec<Slx, Small, Large>,
     fixed: &Exp<E, A, Slx>,

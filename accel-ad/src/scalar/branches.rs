@@ -1,8 +1,9 @@
-//! Dual of a scalar conditional.
+//! The dual of a scalar conditional.
 //!
-//! NOTE [Duals of conditionals]: the dual of `cond(c, t, f)` is a conditional again, so that the branch not taken runs in
-//! neither direction. Each branch computes its primal once more, then its dual, and returns the adjoints of the variables
-//! that either branch uses, followed by the index-adjoint tuples of both (zeros, hence "not executed", for the other branch).
+//! NOTE [Duals of conditionals]: the dual of `cond(c, t, f)` is a conditional again, so the branch that is not taken is
+//! executed neither forwards nor backwards. Each branch recomputes its primal and then computes its dual. It returns
+//! the adjoints of the variables that either branch uses, followed by the index-adjoint tuples of both branches. The
+//! tuple of the other branch consists of zeros, which means "not executed".
 
 use super::code::{Code, total};
 use super::dual::{Bound, Dual, reverse};
@@ -10,7 +11,7 @@ use crate::terms::{unit, zero};
 use accel_core::ast::*;
 use accel_core::error::Result;
 
-/// The state after the dual of `cond(c, t, f)`, whose adjoint is `d`.
+/// Applies the dual of `cond(c, t, f)`, whose adjoint is `d`; returns the new state.
 pub fn branches<'b, 'r, A, B, E, E2, T, U>(
     st: Dual<A, B, E, E2, T>,
     c: &Idx<E, bool>,
@@ -44,7 +45,7 @@ pub fn branches<'b, 'r, A, B, E, E2, T, U>(
     })
 }
 
-/// One branch: primal again, then dual, from the code environment `E2` on.
+/// One branch: recomputes the primal, then the dual, starting from the code environment `E2`.
 fn branch<'m, 'i, A, B, E, E2, T, U>(
     st: &Dual<A, B, E, E2, T>,
     e: &Exp<E, A, U>,
@@ -62,7 +63,7 @@ fn branch<'m, 'i, A, B, E, E2, T, U>(
     })
 }
 
-/// An expression in normal form as a telescope and the variable of its result.
+/// The normal form of an expression: a telescope and the variable of the result.
 struct Spine<'m, A, E, T> {
     tele: Tele<A, E, X<'m>>,
     size: Size<X<'m>>,
@@ -102,7 +103,7 @@ fn spine_<'m, 'a, 'b, 'c, 't>(
     })
 }
 
-/// A telescope moved to another environment.
+/// Moves a telescope to another environment.
 struct Replay<'m, A, E2, F> {
     code: Code<A, E2, X<'m>>,
     emb: Ren<F, X<'m>>,
@@ -148,7 +149,7 @@ fn replay_<'m, 'a, 'e, 'f, 'c>(
     })
 }
 
-/// The adjoints of some labels as a tuple, as each branch computes them.
+/// The tuple of the adjoints of some labels, which each branch computes.
 struct Packed<'s, A, E, E1, E2> {
     vars: VarTuple<E, X<'s>>,
     then: Exp<E1, A, X<'s>>,
@@ -182,7 +183,7 @@ fn pack<'s, A, E, E1, E2>(
     })
 }
 
-/// Contributes every component of a tuple of adjoints.
+/// Adds every component of a tuple of adjoints to the contribution map.
 fn give<'b, 'r, A, B, E, E2, T, S>(
     st: Dual<A, B, E, E2, T>,
     vars: &VarTuple<E, S>,

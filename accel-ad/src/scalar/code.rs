@@ -1,4 +1,5 @@
-//! Scalar code under construction: a telescope of definitions that grows at its end.
+//! Emits scalar code: a telescope of definitions that grows at its end, and sums of partial values (see the glossary of
+//! the book: telescope, partial value).
 
 use crate::parts::{Live, live};
 use crate::terms::{add, zero};
@@ -8,17 +9,17 @@ use accel_core::ast::*;
 pub struct Code<A, B, E> {
     /// The definitions.
     pub tele: Tele<A, B, E>,
-    /// How many variables are in scope at the end.
+    /// The number of variables in scope at the end.
     pub size: Size<E>,
 }
 
-/// Code after a definition; the environment has got the name `X<'m>`.
+/// The code after a new definition; the extended environment has the name `X<'m>`.
 pub struct Emitted<'m, A, B, E, T> {
     /// The code.
     pub code: Code<A, B, X<'m>>,
-    /// The variable defined.
+    /// The new variable.
     pub var: Idx<X<'m>, T>,
-    /// Where the variables before went.
+    /// The embedding of the previous environment.
     pub up: Ren<E, X<'m>>,
 }
 
@@ -29,14 +30,14 @@ impl<A, B, E> Clone for Code<A, B, E> {
 }
 
 impl<A, B> Code<A, B, B> {
-    /// No definition yet.
+    /// Code without definitions.
     pub fn start(size: Size<B>) -> Self {
         Code { tele: Tele::nil(), size }
     }
 }
 
 impl<A, B, E> Code<A, B, E> {
-    /// One more definition.
+    /// Appends a definition.
     pub fn emit<'m, T>(&self, rhs: &Exp<E, A, T>, m: Guard<'m>) -> Emitted<'m, A, B, E, T> {
         let q = name(m);
         Emitted {
@@ -45,17 +46,17 @@ impl<A, B, E> Code<A, B, E> {
             up: Ren::id().up(q),
         }
     }
-    /// No new definition, only a name for the environment.
+    /// Only gives the environment a name.
     pub fn rename<'m>(&self, q: Equal<E, X<'m>>) -> Code<A, B, X<'m>> {
         Code { tele: self.tele.cast(q), size: self.size.cast(q) }
     }
-    /// The definitions around a result.
+    /// Wraps the definitions around a result.
     pub fn close<T>(&self, body: &Exp<E, A, T>) -> Exp<B, A, T> {
         accel_core::pass::close(&self.tele, body)
     }
 }
 
-/// A partial value as an expression, zeros written out.
+/// Converts a partial value to an expression, with explicit zeros.
 pub fn materialise<E, A, T>(p: &Part<E, T>, t: &Ty<T>) -> Exp<E, A, T> {
     deep(|| {
         fresh1(|n| match p.view(n) {
@@ -69,7 +70,7 @@ pub fn materialise<E, A, T>(p: &Part<E, T>, t: &Ty<T>) -> Exp<E, A, T> {
     })
 }
 
-/// `x + p`, where zeros cost nothing.
+/// `x + p`; zeros cost nothing.
 fn plus_part<E, A, T>(x: &Exp<E, A, T>, p: &Part<E, T>) -> Exp<E, A, T> {
     deep(|| {
         fresh1(|n| match p.view(n) {

@@ -1,5 +1,6 @@
-//! Dual pass for scalar code. Expects a telescope from the primal pass; walks it backwards and establishes the adjoint of
-//! every variable before it, together with the index-adjoint tuple: what to add to the adjoints of the arrays that were read.
+//! The dual pass for scalar code. It expects a telescope from the primal pass and walks through it backwards. It
+//! establishes the adjoint of every variable before the telescope, and the index-adjoint tuple: the contributions to
+//! the adjoints of the arrays that were read (see the glossary of the book: dual pass, index-adjoint tuple).
 
 use super::branches::branches;
 use super::code::{Code, materialise, total};
@@ -9,8 +10,8 @@ use crate::terms::{has_tangent, truth};
 use accel_core::ast::*;
 use accel_core::error::{Error, Result};
 
-/// The code so far (from `B` to `E2`), the contribution map for the labels `E`, where their values are in `E2`, and the
-/// index-adjoint tuple of type `T`.
+/// The state of the dual pass: the code so far (from `B` to `E2`), the contribution map for the labels `E`, the place
+/// of their values in `E2`, and the index-adjoint tuple of type `T`.
 pub struct Dual<A, B, E, E2, T> {
     pub code: Code<A, B, E2>,
     pub adj: Contributions<E, E2>,
@@ -19,7 +20,7 @@ pub struct Dual<A, B, E, E2, T> {
     pub idx: Exp<E2, A, T>,
 }
 
-/// A state after more code, with something in its environment.
+/// A state after more code, together with a value in its environment.
 pub struct Bound<'k, A, B, E, E2, T, V> {
     pub st: Dual<A, B, E, X<'k>, T>,
     pub val: V,
@@ -27,7 +28,7 @@ pub struct Bound<'k, A, B, E, E2, T, V> {
 }
 
 impl<A, B, E, E2, T> Dual<A, B, E, E2, T> {
-    /// Names the code environment.
+    /// Gives the code environment a name.
     fn rename<'k>(self, k: Guard<'k>) -> (Dual<A, B, E, X<'k>, T>, Equal<E2, X<'k>>) {
         let q = name(k);
         let st = Dual {
@@ -39,7 +40,7 @@ impl<A, B, E, E2, T> Dual<A, B, E, E2, T> {
         };
         (st, q)
     }
-    /// Names the code environment and the index-adjoint tuple.
+    /// Gives the code environment and the type of the index-adjoint tuple names.
     pub fn named<'k, 'i>(self, k: Guard<'k>, i: Guard<'i>) -> Dual<A, B, E, X<'k>, X<'i>> {
         let (st, _) = self.rename(k);
         let v = name(i);
@@ -58,7 +59,7 @@ impl<A, B, E, E2, T> Dual<A, B, E, E2, T> {
         };
         Bound { st, val: Idx::zero(rhs.ty()).cast_env(q), up }
     }
-    /// The sum of partial values; emits code only where two of them overlap.
+    /// The sum of partial values. It emits code only where two of them overlap.
     pub fn sum<'k, U>(
         self,
         parts: &[Part<E2, U>],
@@ -85,7 +86,7 @@ impl<A, B, E, E2, T> Dual<A, B, E, E2, T> {
             })
         })
     }
-    /// A value for which no code is needed.
+    /// A value that needs no code.
     fn already<'k, U>(self, p: Part<E2, U>, k: Guard<'k>) -> Bound<'k, A, B, E, E2, T, Part<X<'k>, U>> {
         let (st, q) = self.rename(k);
         Bound { st, val: p.cast_env(q), up: Ren::id().to(q) }
@@ -110,7 +111,7 @@ impl<A, B, E, E2, T> Dual<A, B, E, E2, T> {
         b.st.adj.add(i, &Part::var(&b.val));
         Bound { st: b.st, val: (), up: b.up }
     }
-    /// A local derivative applied to the adjoint `d` of a result of the same type.
+    /// Applies a local derivative to the adjoint `d` of a result of the same type.
     fn apply<'k, V>(
         self,
         i: &Idx<E, V>,
@@ -127,13 +128,13 @@ impl<A, B, E, E2, T> Dual<A, B, E, E2, T> {
             }
         }
     }
-    /// Another index-adjoint tuple.
+    /// Replaces the index-adjoint tuple.
     pub fn with_sites<U>(self, sites: Sites<A, U>, idx: Exp<E2, A, U>) -> Dual<A, B, E, E2, U> {
         Dual { code: self.code, adj: self.adj, emb: self.emb, sites, idx }
     }
 }
 
-/// In normal form arguments are variables.
+/// In normal form, arguments are variables.
 pub fn label<E, A, T>(a: &Exp<E, A, T>) -> Result<Idx<E, T>> {
     fresh1(|n| match a.view(n) {
         ExpView::Var(i) => Ok(i),
@@ -141,10 +142,11 @@ pub fn label<E, A, T>(a: &Exp<E, A, T>) -> Result<Idx<E, T>> {
     })
 }
 
-/// Walks the telescope backwards; `m` names the code environment at the end, `i` the index-adjoint tuple.
+/// Walks through the telescope backwards. `m` names the final code environment, and `i` the type of the index-adjoint
+/// tuple.
 ///
 /// # Errors
-/// An operation on the way from the labels to the result that has no reverse derivative.
+/// An operation between the labels and the result that has no reverse derivative.
 pub fn reverse<'m, 'i, A, B, E, E2, E3, T>(
     tape: &Tele<A, E, E2>,
     st: Dual<A, B, E2, E3, T>,
@@ -203,7 +205,8 @@ fn reverse_<'m, 'i, 'a, 'b, 'e, 'f, 'c, 't>(
     })
 }
 
-/// The contributions of one definition `rhs`, whose value is `y` and whose adjoint `d` is not zero; then the rest.
+/// Adds the contributions of the definition `rhs`, whose value is `y` and whose adjoint `d` is not zero; then continues
+/// with the rest.
 fn step<'m, 'i, A, B, E0, E, E2, T, V>(
     init: &Tele<A, E0, E>,
     rhs: &Exp<E, A, V>,
@@ -310,7 +313,7 @@ fn step<'m, 'i, A, B, E0, E, E2, T, V>(
     })
 }
 
-/// An operation without a derivative.
+/// The error for an operation without a derivative.
 pub fn no_rule(op: &'static str, at: Src, detail: &str) -> Error {
     Error::NotDifferentiable {
         op,

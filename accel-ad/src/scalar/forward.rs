@@ -1,4 +1,5 @@
-//! Forward mode for scalar code: every value is followed by its tangent, and tangents that are zero are not computed.
+//! Forward mode for scalar code: every value is followed by its tangent. Tangents that are known to be zero are not
+//! computed.
 
 use super::code::{Code, Emitted, materialise};
 use crate::rules::{self, Factor};
@@ -7,7 +8,7 @@ use accel_core::ast::*;
 use accel_core::pass::{rename, rename_arrays};
 use frunk::{HCons, HNil};
 
-/// Where the variables of a source environment `E0` are in `E`: their values, and their tangents.
+/// Maps the variables of a source environment `E0` to `E`: to their values and their tangents.
 pub struct Duals<E0, E> {
     pub values: Env<IdxF<E>, E0>,
     pub tangents: Env<TanF<E>, E0>,
@@ -34,7 +35,7 @@ impl<E0, E> Duals<E0, E> {
     }
 }
 
-/// Code after a value and its tangent.
+/// The code after a value and its tangent.
 pub struct Forward<'m, A, B, E, T> {
     pub code: Code<A, B, X<'m>>,
     pub var: Idx<X<'m>, T>,
@@ -46,12 +47,12 @@ impl<'m, A, B, E, T> Forward<'m, A, B, E, T> {
     fn constant(e: Emitted<'m, A, B, E, T>) -> Self {
         Forward { code: e.code, var: e.var, tan: Part::zero(), up: e.up }
     }
-    /// A further value, whose tangent is known.
+    /// Adds a value whose tangent is known.
     fn then<'k, U>(&self, rhs: &Exp<X<'m>, A, U>, tan: &Part<X<'m>, Tan<U>>, k: Guard<'k>) -> Forward<'k, A, B, E, U> {
         let e = self.code.emit(rhs, k);
         Forward { code: e.code, var: e.var, tan: tan.weaken(&e.up), up: self.up.then(&e.up) }
     }
-    /// A further value, and an expression for its tangent in terms of it.
+    /// Adds a value, and an expression for its tangent in terms of the value.
     fn then_with<'k, U>(
         &self,
         rhs: &Exp<X<'m>, A, U>,
@@ -76,7 +77,7 @@ impl<'m, A, B, E, T> Forward<'m, A, B, E, T> {
     }
 }
 
-/// Emits code for the value and the tangent of `e`.
+/// Emits the value and the tangent of `e`.
 pub fn forward<'m, A0, A, B, E0, E, T>(
     e: &Exp<E0, A0, T>,
     scalars: &Duals<E0, E>,
@@ -227,7 +228,7 @@ fn forward_<'m, 'z, 'e, 'y, 'a, 'b, 't>(
     })
 }
 
-/// Code that carries no tangent, with its variables replaced.
+/// Code without a tangent; only its variables are replaced.
 fn moved<E0, E, A0, A, T>(e: &Exp<E0, A0, T>, scalars: &Duals<E0, E>, arrays: &Duals<A0, A>) -> Exp<E, A, T> {
     rename_arrays(&rename(e, &scalars.values), &arrays.values)
 }
@@ -248,7 +249,7 @@ fn both<'m, A0, A, B, E0, E, P, Q>(
     })
 }
 
-/// A component of a pair, whose tangent may be a visible pair too.
+/// A component of a pair. If the tangent is a visible pair, the component is taken from it.
 fn component<'k, 'm, 'l, A, B, E, W, P, Q, U>(
     a: &Forward<'k, A, B, E, W>,
     value: &Exp<X<'k>, A, U>,
@@ -271,13 +272,13 @@ fn component<'k, 'm, 'l, A, B, E, W, P, Q, U>(
     }
 }
 
-/// A variable of pair type as value and tangent.
+/// Splits a variable of pair type into value and tangent.
 fn split<'k, 'm, A, B, E, T>(all: &Forward<'k, A, B, E, (T, Tan<T>)>, m: Guard<'m>) -> Forward<'m, A, B, E, T> {
     let v = Exp::var(&all.var);
     all.then_with(&v.fst(), |up, _| Some(v.snd().weaken(up)), m)
 }
 
-/// A branch as one expression for value and tangent.
+/// A branch as a single expression of value and tangent.
 struct Branch<E, A, T> {
     both: Exp<E, A, (T, Tan<T>)>,
     /// The tangent is zero.
@@ -293,7 +294,7 @@ impl<E, A, T> Branch<E, A, T> {
     }
 }
 
-/// A loop over value and tangent of the state.
+/// A loop whose state consists of value and tangent.
 fn forward_while<'m, A0, A, B, E0, E, T>(
     w: &WhileView<'_, E0, A0, T>,
     t: &Ty<T>,
@@ -307,7 +308,7 @@ fn forward_while<'m, A0, A, B, E0, E, T>(
         let state = Ty::pair(t, &tan_ty(t));
         let scalars = scalars.weaken(&init.up);
         let start = Exp::pair(&Exp::var(&init.var), &materialise(&init.tan, &tan_ty(t)));
-        // Below the binder of the state: take it apart, then as usual.
+        // In the scope of the state: split it, then continue as usual.
         let s = Exp::var(&Idx::zero(&state));
         let inner = Code::start(init.code.size.push());
         let x = inner.emit(&s.fst(), k);
@@ -324,17 +325,18 @@ fn forward_while<'m, A0, A, B, E0, E, T>(
     })
 }
 
-/// A function of one argument and of its tangent (if that is not zero), with value and tangent of the result.
+/// A function of an argument and (unless it is zero) its tangent, which computes the value and the tangent of the
+/// result.
 pub struct FunForward<A, P, Q> {
     /// The value.
     pub value: Fun1<A, P, Q>,
     /// The tangent; `None` if it is zero.
     pub tangent: Option<Fun2<A, P, Tan<P>, Tan<Q>>>,
-    /// Both at once, for operators.
+    /// Value and tangent together, for operators.
     pub both: Fun1<A, (P, Tan<P>), (Q, Tan<Q>)>,
 }
 
-/// Forward mode of a function; `varies` says whether the tangent of the argument can be other than zero.
+/// Forward mode of a function. `varies` says whether the tangent of the argument can be different from zero.
 pub fn fun_forward<A0, A, P, Q>(
     f: &Fun1<A0, P, Q>,
     p: &Ty<P>,

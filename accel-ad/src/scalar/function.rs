@@ -1,8 +1,8 @@
-//! Dual of a scalar function as a whole: the interface between scalar and array differentiation.
+//! The dual of a whole scalar function: the interface between scalar and array differentiation.
 //!
-//! NOTE [Recomputed temporaries]: the thesis stores all temporaries of the primal lambda for the dual lambda (section 3.4.1) and
-//! finds that this exhausts memory (section 5.3, "recompute"). Here the dual lambda takes the argument and computes the
-//! temporaries once more; they never reach memory.
+//! NOTE [Recomputed temporaries]: the thesis stores all temporaries of the primal lambda for the dual lambda (section
+//! 3.4.1) and finds that this exhausts the memory (section 5.3, "recompute"). Here, the dual lambda takes the argument
+//! and recomputes the temporaries, so they are never stored in memory.
 
 use super::code::{Code, total};
 use super::dual::{Dual, reverse};
@@ -12,8 +12,8 @@ use accel_core::ast::*;
 use accel_core::error::Result;
 use frunk::{HCons, HNil};
 
-/// The dual of a function from `P` to `Q`: from the argument and the adjoint of the result to the adjoint of the argument and
-/// an index-adjoint tuple, whose type has the name `X<'i>`.
+/// The dual of a function from `P` to `Q`. It maps the argument and the adjoint of the result to the adjoint of the
+/// argument and an index-adjoint tuple, whose type has the name `X<'i>`.
 pub struct FunDual<'i, A, P, Q> {
     pub dual: Fun2<A, P, Tan<Q>, (Tan<P>, X<'i>)>,
     pub sites: Sites<A, X<'i>>,

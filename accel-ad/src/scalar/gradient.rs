@@ -1,4 +1,4 @@
-//! Gradients of scalar functions inside scalar code (the thesis's `gradientE`).
+//! Gradients of scalar functions in scalar code (the thesis's `gradientE`).
 
 use super::code::{Code, total};
 use super::dual::{Dual, reverse};
@@ -8,7 +8,8 @@ use accel_core::ast::*;
 use accel_core::error::{Error, Result};
 use frunk::HCons;
 
-/// Takes a function with a floating-point result to its gradient, or to the pair of value and gradient.
+/// The transformation of a function with a floating-point result to its gradient, or to the pair of its value and
+/// gradient.
 #[derive(Clone, Copy, Debug)]
 pub struct Gradient {
     /// Whether the value is part of the result.

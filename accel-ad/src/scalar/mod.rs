@@ -1,4 +1,4 @@
-//! Differentiation of scalar code: label and primal, dual, forward mode, and functions as a whole.
+//! Differentiation of scalar code: label and primal pass, dual pass, forward mode, and duals of whole functions.
 
 pub mod branches;
 pub mod code;

@@ -1,15 +1,15 @@
-//! Label and primal pass for scalar code. Expects any expression; establishes a telescope in which every intermediate value
-//! that can carry a derivative is a variable: its label.
+//! The label and primal pass for scalar code. It expects any expression. It establishes a telescope in which every
+//! intermediate value that can have a derivative is a variable, its label.
 //!
-//! Discrete subexpressions (indices, conditions) have no adjoint; they stay whole. Branches of conditionals stay branches,
-//! in the same normal form, so that only the one taken is computed.
+//! Discrete subexpressions (indices, conditions) have no adjoint and are not split. Branches of conditionals stay
+//! branches, in the same normal form, so only the branch that is taken is computed.
 
 use super::code::{Code, Emitted};
 use crate::terms::has_tangent;
 use accel_core::ast::*;
 use accel_core::pass::rename;
 
-/// Emits code for `e`, whose variables are found in `env`.
+/// Emits `e`. `env` maps its variables to labels.
 pub fn primal<'m, A, B, E0, E, T>(
     e: &Exp<E0, A, T>,
     env: &Env<IdxF<E>, E0>,
@@ -85,7 +85,7 @@ fn primal_<'m, 'a, 'b, 'z, 'e, 't>(
     })
 }
 
-/// One more definition on top of an argument's.
+/// Emits one more definition after the definitions of an argument.
 fn emit_after<'m, 'k, A, B, E, P, T>(
     before: &Emitted<'k, A, B, E, P>,
     rhs: &Exp<X<'k>, A, T>,
@@ -95,7 +95,7 @@ fn emit_after<'m, 'k, A, B, E, P, T>(
     Emitted { up: before.up.then(&after.up), code: after.code, var: after.var }
 }
 
-/// The code of two arguments, one after the other.
+/// Emits two arguments one after the other.
 fn both<'m, A, B, E0, E, P, Q>(
     a: &Exp<E0, A, P>,
     b: &Exp<E0, A, Q>,
