@@ -1,4 +1,4 @@
-//! Which backend runs a program.
+//! Selects the backend that runs a program.
 
 use accel_core::afun::{Afun, Compiled};
 use accel_core::backend::Backend;
@@ -8,14 +8,15 @@ use accel_core::types::{Arrays, Inputs};
 use accel_native::Native;
 use std::borrow::Borrow;
 
-/// The names of the backends of this build.
+/// The names of the backends in this build.
 pub const BACKENDS: &[&str] =
     if cfg!(feature = "opencl") { &["interp", "native", "opencl"] } else { &["interp", "native"] };
 
-/// The backend of a name.
+/// The backend with the given name.
 ///
 /// # Errors
-/// `Error::Backend` for a name that is not in [`BACKENDS`], `Error::Device` for `opencl` without the feature or where there is no device.
+/// `Error::Backend` for a name that is not in [`BACKENDS`]; `Error::Device` for `opencl` without the feature or without a
+/// device.
 pub fn backend_named(name: &str) -> Result<&'static dyn Backend> {
     match name {
         "interp" => Ok(&Interpreter),
@@ -35,11 +36,11 @@ fn opencl() -> Result<&'static dyn Backend> {
     Err(Error::Device("it is not built in: turn on the feature `opencl` of the crate `accel`".into()))
 }
 
-/// The backend that the environment variable `ACCEL_BACKEND` names, and the native one if it is not set (which interprets programs
-/// where there is no C compiler, after a warning).
+/// The backend that the environment variable `ACCEL_BACKEND` names. If the variable is not set, it is the native backend;
+/// without a C compiler this backend interprets programs, after a warning.
 ///
 /// # Errors
-/// As for [`backend_named`].
+/// Those of [`backend_named`].
 pub fn default_backend() -> Result<&'static dyn Backend> {
     match std::env::var_os("ACCEL_BACKEND") {
         Some(name) => backend_named(&name.to_string_lossy()),
@@ -50,13 +51,13 @@ pub fn default_backend() -> Result<&'static dyn Backend> {
 /// Runs a program on the default backend.
 ///
 /// # Errors
-/// Mistakes in the program (kept since it was staged), a missing derivative, inputs that do not fit, and whatever goes
-/// wrong while it runs.
+/// Mistakes in the program (stored when it was staged), a missing derivative, inputs that do not match, and failures of the
+/// run.
 pub fn run<A: Arrays, R: Arrays>(prog: impl Borrow<Afun<A, R>>, inputs: impl Inputs<A>) -> Result<R> {
     run_on(default_backend()?, prog, inputs)
 }
 
-/// Runs a program on a backend. Errors as for [`run`].
+/// Runs a program on the given backend. The errors are those of [`run`].
 pub fn run_on<A: Arrays, R: Arrays>(
     backend: &dyn Backend,
     prog: impl Borrow<Afun<A, R>>,
@@ -65,12 +66,12 @@ pub fn run_on<A: Arrays, R: Arrays>(
     compile_on(backend, prog)?.run(inputs)
 }
 
-/// Prepares a program on the default backend, to be run many times. Errors as for [`run`].
+/// Compiles a program on the default backend, to run it many times. The errors are those of [`run`].
 pub fn compile<A: Arrays, R: Arrays>(prog: impl Borrow<Afun<A, R>>) -> Result<Compiled<A, R>> {
     compile_on(default_backend()?, prog)
 }
 
-/// Prepares a program on a backend. Errors as for [`run`].
+/// Compiles a program on the given backend. The errors are those of [`run`].
 pub fn compile_on<A: Arrays, R: Arrays>(
     backend: &dyn Backend,
     prog: impl Borrow<Afun<A, R>>,

@@ -1,7 +1,7 @@
 //! A typed, staged, differentiable array language embedded in Rust.
 //!
-//! A program is an ordinary Rust function over arrays ([`Acc`](prelude::Acc)) and scalars ([`Exp`](prelude::Exp)). Running
-//! it builds a typed syntax tree, which is differentiated by source transformation and run by a backend:
+//! A program is an ordinary Rust function over arrays ([`Acc`](prelude::Acc)) and scalars ([`Exp`](prelude::Exp)). Calling
+//! it builds a typed syntax tree. The library differentiates this tree by source transformation, and a backend runs it:
 //!
 //! ```
 //! use accel::prelude::*;
@@ -22,21 +22,21 @@
 //! # }
 //! ```
 //!
-//! The [`prelude`] has all that programs are written with, in groups. The other modules are for backends, transformations and
-//! tools: [`ast`] is the typed tree, [`print`](mod@print) shows it, [`backend`] is what a backend has to be, and [`interp`] is the one that
-//! says what programs mean.
+//! The [`prelude`] contains everything that programs need, in groups. The other modules are for backends, transformations
+//! and tools: [`ast`] is the typed tree, [`print`](mod@print) prints it, [`backend`] is the interface of backends, and
+//! [`interp`] is the reference interpreter, which defines the meaning of programs.
 #![forbid(unsafe_code)]
 
 mod choice;
 
 pub use accel_ad::{grad, gradient, jvp, value_and_grad, value_and_gradient, vjp};
 pub use accel_core::error::{Error, Result};
-/// What the derive macros generate is made of.
+/// Support for the code that the derive macros generate.
 #[doc(hidden)]
 pub use accel_core::surface::derive_support as __private;
 pub use accel_core::{afun, array, ast, backend, interp, print, repr, surface, types};
 pub use accel_derive::{Arrays, Elt};
-/// Compiled programs on disk: where they are, how many there are, and how to be rid of them.
+/// The cache of compiled programs on disk: its folder, its size, and how to clear it.
 ///
 /// ```
 /// if let Some(cache) = accel::cache::usage()? {
@@ -46,7 +46,7 @@ pub use accel_derive::{Arrays, Elt};
 /// ```
 #[doc(inline)]
 pub use accel_native::cache;
-/// Programs on OpenCL devices: which there are, arrays that stay there, and runs that nobody waits for.
+/// The OpenCL backend: lists devices, keeps arrays in device memory, and runs programs asynchronously.
 ///
 /// ```no_run
 /// use accel::opencl::{OpenCl, devices};
@@ -68,7 +68,7 @@ pub use accel_native::cache;
 #[cfg(feature = "opencl")]
 #[doc(inline)]
 pub use accel_opencl as opencl;
-/// The native backend with options that are not those of the environment.
+/// The native backend with explicit options instead of those of the environment.
 ///
 /// ```
 /// use accel::native::{Native, Options};
@@ -86,23 +86,23 @@ pub mod native {
 }
 pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, run, run_on};
 
-/// Everything a program needs.
+/// Everything that a program needs.
 ///
 /// | for | there are |
 /// | --- | --- |
 /// | programs | [`afun`](prelude::afun()), [`run`], [`compile`], [`run_on`], [`Afun`](prelude::Afun), [`Compiled`](prelude::Compiled) with `run` and `call` |
 /// | derivatives of programs | [`grad`], [`value_and_grad`], [`vjp`], [`jvp`]; [`call`](prelude::call) uses them in other programs |
 /// | derivatives in scalar code | [`gradient`], [`value_and_gradient`] |
-/// | arrays of the host | [`Array`](prelude::Array), [`Vector`](prelude::Vector), [`Matrix`](prelude::Matrix), [`Scalar`](prelude::Scalar) |
+/// | host arrays | [`Array`](prelude::Array), [`Vector`](prelude::Vector), [`Matrix`](prelude::Matrix), [`Scalar`](prelude::Scalar) |
 /// | making arrays | [`generate`](prelude::generate), [`fill`](prelude::fill), [`iota`](prelude::iota), [`enum_from_n`](prelude::enum_from_n), [`unit`](prelude::unit()), [`use_`](prelude::use_) |
-/// | element by element | [`map`](prelude::map), [`zip_with`](prelude::zip_with), [`imap`](prelude::imap), [`zip`](prelude::zip), with `_min` for arrays of different shapes, [`unzip`](prelude::unzip), [`indexed`](prelude::indexed) |
-/// | combining rows | [`fold`](prelude::fold), [`fold1`](prelude::fold1), [`sum`](prelude::sum), [`product`](prelude::product), [`maximum`](prelude::maximum), [`minimum`](prelude::minimum), [`all`](prelude::all), [`any`](prelude::any), and with `_all` whole arrays |
-/// | intermediate results | [`scanl`](prelude::scanl), [`scanr`](prelude::scanr), their variants `scanl1`, `scanl_ex` and so on |
+/// | elementwise operations | [`map`](prelude::map), [`zip_with`](prelude::zip_with), [`imap`](prelude::imap), [`zip`](prelude::zip), with variants `_min` for arrays of different shapes, [`unzip`](prelude::unzip), [`indexed`](prelude::indexed) |
+/// | folds of rows | [`fold`](prelude::fold), [`fold1`](prelude::fold1), [`sum`](prelude::sum), [`product`](prelude::product), [`maximum`](prelude::maximum), [`minimum`](prelude::minimum), [`all`](prelude::all), [`any`](prelude::any), and with `_all` folds of whole arrays |
+/// | scans | [`scanl`](prelude::scanl), [`scanr`](prelude::scanr), their variants `scanl1`, `scanl_ex` and so on |
 /// | linear algebra | [`dot`](prelude::dot), [`matvec`](prelude::matvec), [`matmul`](prelude::matmul), [`transpose`](prelude::transpose) |
 /// | moving elements | [`backpermute`](prelude::backpermute), [`gather`](prelude::gather), [`permute`](prelude::permute), [`scatter`](prelude::scatter) |
 /// | parts and shapes | [`take`](prelude::take), [`drop`](prelude::drop()), [`reverse`](prelude::reverse), [`concat`](prelude::concat), [`replicate`](prelude::replicate), [`slice`](prelude::slice), [`reshape`](prelude::reshape) |
 /// | scalar code | the methods of [`Exp`](prelude::Exp), [`cond`](prelude::cond), [`while_`](prelude::while_), [`constant`](prelude::constant), [`lit`](prelude::lit); [`the`](prelude::the) and [`Acc::at`](prelude::Acc::at) read arrays |
-/// | choices and loops over arrays | [`acond`](prelude::acond), [`awhile`](prelude::awhile) |
+/// | conditionals and loops over arrays | [`acond`](prelude::acond), [`awhile`](prelude::awhile) |
 /// | records | `#[derive(Elt)]` for elements, `#[derive(Arrays)]` for arguments and results |
 pub mod prelude {
     #[doc(inline)]
@@ -113,7 +113,7 @@ pub mod prelude {
     pub use accel_core::prelude::*;
 }
 
-/// The listings of the README and of the book, as tests.
+/// Tests the listings of the README and of the book.
 #[cfg(doctest)]
 mod listings {
     #[doc = include_str!("../README.md")]
