@@ -22,7 +22,7 @@ const FILE: &str = "10k_gmm_d10_K10";
 const ASKED: f64 = 3.0;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/adbench/gmm");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/adbench/gmm");
     let work = format!("memory of the GMM gradient, {FILE}");
     if !folder.is_dir() {
         println!(

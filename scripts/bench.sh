@@ -17,11 +17,11 @@ if [ "${1-}" = --opencl ]; then
   exec cargo run --quiet --release --package bench-opencl -- "$@"
 fi
 
-cargo bench --quiet --package accel --bench native -- --table "$@"
+cargo bench --quiet --package accel-benches --bench native -- --table "$@"
 filters=no
 for option in "$@"; do
   case "$option" in --*) ;; *) filters=yes ;; esac
 done
 if [ "$filters" = no ]; then
-  cargo bench --quiet --package accel --bench memory
+  cargo bench --quiet --package accel-benches --bench memory
 fi

@@ -35,7 +35,7 @@ mkdir -p "$out"
 features=
 [ "$on" = opencl ] && features="--features opencl"
 # shellcheck disable=SC2086
-program=$(cargo test --release --package accel $features --test random_wide --no-run --message-format=json |
+program=$(cargo test --release --package accel-tests $features --test random_wide --no-run --message-format=json |
   sed -n 's/.*"executable":"\([^"]*random_wide[^"]*\)".*/\1/p' | tail -1)
 [ "$build_only" = no ] || { echo "$program"; exit 0; }
 [ -n "$from" ] && echo "$from" >"$out/next"

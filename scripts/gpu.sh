@@ -25,7 +25,7 @@ build() {
   cargo build --release --package bench-opencl
   # The tests look for the examples that they run beside their own folder.
   cargo build --release --package accel --features opencl --example gmm --example ba --example generate_adbench
-  tests --package accel --features opencl --test opencl --test gradients --test random_programs
+  tests --package accel-tests --features opencl --test opencl --test gradients --test random_programs
   tests --package accel-opencl --lib
   cp target/release/examples/gmm target/release/examples/ba "$pack/examples/"
   cp target/release/bench-opencl "$pack/"

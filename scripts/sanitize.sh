@@ -55,5 +55,5 @@ export UBSAN_OPTIONS=print_stacktrace=1
 echo "+ $compiler $flags"
 cargo test --package accel-native --tests -- --skip cache --skip toolchain "$@"
 if [ "$quick" = no ]; then
-  cargo test --package accel --test conformance --test gradients --test random_programs --test bad_cases -- "$@"
+  cargo test --package accel-tests --test conformance --test gradients --test random_programs --test bad_cases -- "$@"
 fi

@@ -41,6 +41,6 @@ faults() {
 
 # Under a simulator twenty runs of long scans take too long; whether groups wait for each other is not up to chance there anyway.
 run cargo test --package accel-opencl --lib -- golden --skip same_in_every_run
-run cargo test --release --package accel --features opencl --test opencl -- --ignored --exact conformance
-run cargo test --release --package accel --features opencl --test random_programs -- opencl
+run cargo test --release --package accel-tests --features opencl --test opencl -- --ignored --exact conformance
+run cargo test --release --package accel-tests --features opencl --test random_programs -- opencl
 exit "$status"

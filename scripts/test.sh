@@ -53,6 +53,12 @@ fi
 export POCL_CACHE_DIR="${POCL_CACHE_DIR:-$PWD/target/pocl}"
 mkdir -p "$POCL_CACHE_DIR"
 
+# Programs of tests/ are listed in its Cargo.toml: one that is not would never run.
+for file in tests/*.rs; do
+  grep -qx "path = \"${file#tests/}\"" tests/Cargo.toml ||
+    { echo "scripts/test.sh: $file is no test program: add it to tests/Cargo.toml" >&2; exit 1; }
+done
+
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 status=0
@@ -68,7 +74,7 @@ run cargo test --workspace --features ndarray,opencl --no-fail-fast
 if [ "$quick" = no ]; then
   # A single test does not build the examples that it runs.
   run cargo build --release --package accel --examples
-  run cargo test --release --package accel --test adbench --test bad_cases --test random_programs --test random_texts --test random_wide --test opencl \
+  run cargo test --release --package accel-tests --test adbench --test bad_cases --test random_programs --test random_texts --test random_wide --test opencl \
     --features opencl --no-fail-fast -- --ignored --skip conformance_of_kernels_for_gpus
   run cargo test --release --package gradbench-accel --test random_messages -- --ignored
   run cargo test --release --package accel-ad --test deep -- --ignored
@@ -76,8 +82,8 @@ if [ "$quick" = no ]; then
   run env ACCEL_CHECK=1 QUICKCHECK_TESTS=10 cargo test --workspace --features ndarray,opencl --no-fail-fast \
     --test conformance --test gradients --test random_programs --test bad_cases
   if [ "$opencl" = yes ] && [ -z "$left_out" ]; then
-    run cargo test --release --package accel --test opencl --features opencl -- --ignored conformance_of_kernels_for_gpus
-    run env ACCEL_ALSO_ON=opencl QUICKCHECK_TESTS=5 cargo test --release --package accel --features opencl --test gradients
+    run cargo test --release --package accel-tests --test opencl --features opencl -- --ignored conformance_of_kernels_for_gpus
+    run env ACCEL_ALSO_ON=opencl QUICKCHECK_TESTS=5 cargo test --release --package accel-tests --features opencl --test gradients
     if command -v oclgrind >/dev/null || apt_install oclgrind; then
       run scripts/simulate.sh
     else

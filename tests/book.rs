@@ -21,7 +21,7 @@ const LINE: &str = include_str!("book/line.rs");
 
 /// Compares the dumps in a page with those that `dump` returns, and its listing with the source of the program.
 fn check(page: &str, source: &str, dump: impl Fn(&str) -> String) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("book/src").join(page);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src").join(page);
     let text = std::fs::read_to_string(&path).expect("a page");
     let (_, function) = source.split_once("\n\n").expect("a program below an import");
     assert!(text.contains(&function.replace("pub fn", "fn")), "{page} has another program than the test");

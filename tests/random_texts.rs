@@ -71,7 +71,7 @@ fn kernel_programs(count: u64) {
 }
 
 fn files(count: u64) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/data");
     let read = |name: &str| std::fs::read(folder.join(name)).expect("a file of the examples");
     let (gmm, ba) = (read("gmm_d2_k3_n50.txt"), read("ba_n3_m7_p20.txt"));
     let mut good = 0;

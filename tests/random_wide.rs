@@ -45,7 +45,7 @@ fn many_programs_mean_the_same() {
 /// `ACCEL_UPDATE=1` writes anew.
 #[test]
 fn printed_programs_are_right() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/random_wide/printed.rs");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("random_wide/printed.rs");
     let seeds =
         (0..).filter(|seed| random_wide::generate::program(*seed).inputs.iter().all(|i| i.size() < 40)).take(40);
     let text = random_wide::rust::module(&seeds.collect::<Vec<_>>());
@@ -64,7 +64,7 @@ fn printed_programs_are_right() {
 /// Programs that something was wrong with.
 #[test]
 fn programs_that_were_found_mean_the_same() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/found");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("found");
     let mut files: Vec<_> = std::fs::read_dir(folder).expect("a folder").map(|f| f.expect("a file").path()).collect();
     files.retain(|f| f.extension().is_some_and(|e| e == "json"));
     files.sort();

@@ -4,5 +4,5 @@
 #[test]
 fn messages() {
     let cases = trybuild::TestCases::new();
-    cases.compile_fail("tests/compile-fail/*.rs");
+    cases.compile_fail("compile-fail/*.rs");
 }

@@ -60,7 +60,7 @@ pub fn run(file: &Path) -> Result<()> {
 
 fn jax() -> Measure {
     Measure::Elsewhere(Box::new(|| {
-        let script = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/benches/jax_startup.py"));
+        let script = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/jax_startup.py"));
         let peers = beside("peers")?;
         milliseconds(&run_python(Command::new("python3").arg(script).arg(peers).arg(beside(FILE)?))?)
     }))

@@ -37,12 +37,12 @@ pub fn run_json(name: &str, args: &[&str]) -> serde_json::Value {
 
 /// A small input file that ships with the project.
 pub fn data_file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/data").join(name)
 }
 
 /// ADBench's files with expected results, where this checkout has them beside it.
 pub fn adbench_folder() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/adbench");
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/adbench");
     beside.is_dir().then_some(beside)
 }
 
