@@ -7,17 +7,21 @@
 mod least_squares;
 #[path = "book/line.rs"]
 mod line;
+#[path = "book/saxpy.rs"]
+mod saxpy;
 
 use accel::prelude::*;
 use accel::surface::graph::Node;
 use accel::surface::{ArrayFn, Staged, stage};
 use accel_codegen::emit;
+use accel_codegen::opencl;
 use accel_fusion::kernel::Program as Kernels;
 use accel_fusion::pipeline::{Options, Pipeline, Target, lower};
 use std::path::Path;
 
 const LEAST_SQUARES: &str = include_str!("book/least_squares.rs");
 const LINE: &str = include_str!("book/line.rs");
+const SAXPY: &str = include_str!("book/saxpy.rs");
 
 /// Compares the dumps in a page with those that `dump` returns, and its listing with the source of the program.
 fn check(page: &str, source: &str, dump: impl Fn(&str) -> String) {
@@ -85,6 +89,25 @@ fn how_a_program_is_compiled() {
         "kernels" => kernels(&pipeline.optimized(true).expect("an optimised program").program),
         _ => panic!("there is no dump {name}"),
     });
+}
+
+#[test]
+fn devices() {
+    let program = afun(saxpy::saxpy);
+    let pipeline = Pipeline::new(program.program().expect("a program"), Target::Processor, Options::default());
+    let optimized = pipeline.expect("a pipeline").optimized(true).expect("an optimised program").program;
+    let processor = opencl::Target {
+        shape: opencl::Shape::Cpu,
+        units: 16,
+        largest_group: 1024,
+        local_memory: 32 << 10,
+        wide: true,
+        atomics_64: true,
+        look_back: false,
+    };
+    let source = opencl::emit(&optimized, &processor).source;
+    let end = source.find("static int loop_0(").expect("the first kernel");
+    check("devices.md", SAXPY, |_| source[end..].to_string());
 }
 
 #[test]

@@ -1,21 +1,24 @@
-//! Large pages for large arrays. A crate of its own, so that those without unsafe code can use it.
+//! Asks the operating system for large memory pages for large arrays. This is a separate crate, so that crates without
+//! unsafe code can use it.
 
 use std::mem::MaybeUninit;
 
-/// Arrays from this size on (in bytes) are large.
+/// Arrays of at least this size (in bytes) are large.
 pub const LARGE: usize = 4 << 20;
 
-/// Asks the system to back new memory by large pages, if it is large: the first write to each page of a fresh array costs far more than the
-/// write itself, and there are 512 times fewer of them. The advice changes nothing else, and where it is not understood nothing at all.
+/// Asks the operating system to back new memory with large pages, if it is large. The first write to each page of a
+/// fresh array costs far more than the write itself, and there are 512 times fewer large pages. The advice changes
+/// nothing else. A system that does not know it ignores it.
 pub fn advise<T>(memory: &mut [MaybeUninit<T>]) {
     #[cfg(target_os = "linux")]
     if size_of_val(memory) >= LARGE {
         const PAGE: usize = 4096;
-        // Only whole pages inside of the memory: what is around it is not ours.
+        // Only whole pages inside the memory: the memory around it is not ours.
         let address = memory.as_mut_ptr().cast::<libc::c_void>();
         let skip = address.addr().wrapping_neg() % PAGE;
         let whole = (size_of_val(memory) - skip) / PAGE * PAGE;
-        // SAFETY: the range lies within memory that nobody else uses meanwhile, and the advice does not change its contents.
+        // SAFETY: the range lies within memory that nobody else uses at the same time, and the advice does not change
+        // its contents.
         unsafe { libc::madvise(address.byte_add(skip), whole, libc::MADV_HUGEPAGE) };
     }
     #[cfg(not(target_os = "linux"))]
