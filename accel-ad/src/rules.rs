@@ -1,4 +1,5 @@
-//! The table of the derivatives of all primitive functions, for both modes.
+//! The table of the derivatives of all primitive functions, for both modes (see the glossary of the book: local
+//! derivative).
 //!
 //! A local derivative is a linear map between scalars of one type, and so it is its own transpose. Forward mode applies
 //! it to the tangent of the argument, reverse mode to the adjoint of the result. Where a function has no derivative (at

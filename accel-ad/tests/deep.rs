@@ -1,4 +1,5 @@
-//! Derivatives of programs 10,000 deep are made, checked, run and dropped on a small stack, in time that grows with the program.
+//! Tests of derivatives of programs 10,000 deep: they are generated, checked, run and dropped on a small stack, in time
+//! proportional to their size.
 
 #[path = "../../accel-core/tests/deep_programs/mod.rs"]
 mod deep_programs;

@@ -1,4 +1,4 @@
-//! Derivatives of programs built from typed terms: reverse = forward = finite differences.
+//! Tests of the derivatives of programs built from typed terms: reverse = forward = finite differences.
 
 use accel_ad::{Reverse, forward_mode, reverse_mode};
 use accel_core::ast::*;

@@ -1,4 +1,4 @@
-//! Host arrays: construction, access, text, and what is refused.
+//! Tests of host arrays: construction, access, text, and what is rejected.
 
 use accel_core::prelude::*;
 use accel_core::repr::{ArrayTuple, Column, RawArray};

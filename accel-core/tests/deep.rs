@@ -1,4 +1,5 @@
-//! Programs 10,000 deep are staged, typed, printed, checked, counted, run and dropped on a small stack, in time that grows with the program.
+//! Tests of programs 10,000 deep: they are staged, typed, printed, checked, counted, run and dropped on a small stack,
+//! in time proportional to their size.
 
 mod deep_programs;
 

@@ -1,4 +1,5 @@
-//! Typing of the graph: programs run as they were written, and mistakes are told by operation and source line.
+//! Tests of elaboration: programs run as they were written, and mistakes are reported with their operation and source
+//! line.
 
 use accel_core::ast::{Env, Exp as TExp, ExpTransform, Guard, Idx, Prim2, Program, ScalarTy, Src, Ty, UnitF, X, name};
 use accel_core::elaborate::elaborate;

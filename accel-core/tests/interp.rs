@@ -1,4 +1,4 @@
-//! The interpreter against plain Rust loops, operation by operation, on terms built with the typed constructors.
+//! Compares the interpreter with plain Rust loops, operation by operation, on terms built with the typed constructors.
 
 use accel_core::ast::*;
 use accel_core::backend::Backend;

@@ -1,4 +1,4 @@
-//! The derived array functions and the surface's conventions, run by the interpreter and compared with plain Rust.
+//! Compares the derived array functions and the conventions of the surface, run by the interpreter, with plain Rust.
 
 use accel_core::backend::Backend;
 use accel_core::elaborate::elaborate;

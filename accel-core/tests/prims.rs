@@ -1,4 +1,5 @@
-//! Every primitive function on every type it accepts, against plain Rust (integers: against arithmetic in `i128`).
+//! Compares every primitive function on every type that it accepts with plain Rust (integers: with arithmetic in
+//! `i128`).
 
 use accel_core::error::Error;
 use accel_core::repr::op::*;

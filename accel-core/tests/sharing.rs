@@ -1,4 +1,4 @@
-//! Where elaboration computes shared nodes: NOTE [Sharing and branches]. Programs are compared as text.
+//! Tests where elaboration computes shared nodes: NOTE [Sharing and branches]. Programs are compared as text.
 
 use accel_core::ast::lint;
 use accel_core::pass::count;

@@ -1,5 +1,5 @@
-//! The surface language: programs of the kinds users write compile without annotations, and the graph they leave behind is
-//! the one they say.
+//! Tests of the surface language: typical programs compile without type annotations, and record the graph that they
+//! describe.
 
 use accel_core::prelude::*;
 use accel_core::repr::op::{Num2, Op2};

@@ -1,8 +1,9 @@
-//! Passes over the typed tree with one mistake each are rejected by rustc.
+//! Tests that rustc rejects passes over the typed tree with one mistake each.
 //!
-//! `compile-fail/right.rs` holds the right passes; every other file there is one of them with the mistake that its first line
-//! names. The expected messages were recorded with rustc 1.95; after a change of the compiler or of the constructors' types,
-//! record them again with `TRYBUILD=overwrite` and read the difference: it must still be the same mistake that is reported.
+//! `compile-fail/right.rs` contains the correct passes. Every other file there is one of them with the mistake that its
+//! first line names. The expected messages were recorded with rustc 1.95. After a change of the compiler or of the
+//! constructors' types, record them again with `TRYBUILD=overwrite` and read the difference: the same mistake must
+//! still be reported.
 
 #[test]
 fn ill_typed_passes_are_rejected() {

@@ -1,6 +1,6 @@
 //! The label and primal pass for arrays. It expects any program. It establishes a telescope in which the arguments of
-//! every array operation are variables, their labels. The telescope computes the same as the program; it stores nothing
-//! else for the dual.
+//! every array operation are variables, their labels (see the glossary of the book: label pass, telescope). The
+//! telescope computes the same as the program; it stores nothing else for the dual.
 
 use super::code::{ACode, AEmitted};
 use accel_core::ast::*;

@@ -1,4 +1,5 @@
-//! The dual of a whole scalar function: the interface between scalar and array differentiation.
+//! The dual of a whole scalar function: the interface between scalar and array differentiation (see the glossary of the
+//! book: dual of a function, recomputation).
 //!
 //! NOTE [Recomputed temporaries]: the thesis stores all temporaries of the primal lambda for the dual lambda (section
 //! 3.4.1) and finds that this exhausts the memory (section 5.3, "recompute"). Here, the dual lambda takes the argument

@@ -1,5 +1,6 @@
 //! The label and primal pass for scalar code. It expects any expression. It establishes a telescope in which every
-//! intermediate value that can have a derivative is a variable, its label.
+//! intermediate value that can have a derivative is a variable, its label (see the glossary of the book: label pass,
+//! telescope).
 //!
 //! Discrete subexpressions (indices, conditions) have no adjoint and are not split. Branches of conditionals stay
 //! branches, in the same normal form, so only the branch that is taken is computed.

@@ -1,5 +1,5 @@
-//! Programs as deep as wanted, each with its meaning in Rust. What is deep differs: chains of operations, definitions, branches, loops and
-//! tuples, in scalar code and in array code.
+//! Programs of any depth, each with the same computation in Rust. They are deep in different ways: chains of
+//! operations, definitions, branches, loops and tuples, in scalar code and in array code.
 #![allow(dead_code)] // what a test of values needs, a test of derivatives does not, and the other way round
 
 use accel_core::ast::deep;
