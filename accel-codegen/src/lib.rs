@@ -12,34 +12,14 @@
 //! associative. It must be compiled without fast-math and with `-fwrapv`.
 #![forbid(unsafe_code)]
 
-pub mod around;
-mod code;
-mod columns;
-mod copies;
-mod cost;
-mod decided;
-mod dialect;
-pub mod fault;
-mod host;
-mod kernels;
-mod layout;
-pub mod liveness;
-mod module;
-mod needed;
+mod analysis;
+mod c;
 pub mod opencl;
-mod ops;
-mod outer;
-mod parallel;
-pub mod parts;
-mod permute;
-mod prefetch;
-mod product;
-mod strip;
-mod sums;
-pub mod tasks;
-mod usage;
-mod vectors;
+mod shared;
+mod text;
 
-pub use layout::Layout;
-pub use module::{Module, Options, emit};
-pub use vectors::Vectors;
+pub use analysis::layout::Layout;
+pub use analysis::{fault, liveness, partition};
+pub use c::{Module, Options, emit};
+pub use shared::nontemporal;
+pub use text::registers::Vectors;

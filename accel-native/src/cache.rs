@@ -91,7 +91,7 @@ pub(crate) fn library(module: &Module, toolchain: &Toolchain) -> Result<Arc<Libr
     }
     let limit = limit()?;
     let folder = if limit > 0 { folder() } else { None };
-    let library = Arc::new(find_or_build(&module.source, &key, toolchain, folder.as_ref(), limit)?);
+    let library = Arc::new(find_or_build(module, &key, toolchain, folder.as_ref(), limit)?);
     let mut map = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     let map = map.get_or_insert_default();
     // Another thread may have been as quick.
@@ -159,7 +159,7 @@ fn file_name(key: &Key) -> String {
 
 /// Loads the library from the cache, or compiles it and keeps it there.
 fn find_or_build(
-    source: &str,
+    module: &Module,
     key: &Key,
     toolchain: &Toolchain,
     folder: Option<&Folder>,
@@ -178,7 +178,7 @@ fn find_or_build(
             }
         }
     }
-    let built = toolchain.compile(source).and_then(|(code, said)| match Library::load(&code) {
+    let built = toolchain.compile(module).and_then(|(code, said)| match Library::load(&code) {
         Ok(library) => Ok((library, code)),
         Err(why) => Err(toolchain.made_what_does_not_load(&why, &said)),
     });

@@ -3,7 +3,7 @@
 use crate::cache::remove_old_work;
 use crate::limited::{self, Ended};
 use crate::notice::notice;
-use accel_codegen::{Vectors, parts};
+use accel_codegen::{Module, Vectors};
 use accel_core::error::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -135,15 +135,15 @@ impl Toolchain {
     ///
     /// # Errors
     /// What the compiler said, or why it could not say anything.
-    pub fn compile(&self, source: &str) -> std::result::Result<(Vec<u8>, String), String> {
-        let _span = tracing::debug_span!("C compiler", bytes = source.len()).entered();
+    pub fn compile(&self, module: &Module) -> std::result::Result<(Vec<u8>, String), String> {
+        let _span = tracing::debug_span!("C compiler", bytes = module.source.len()).entered();
         static SWEPT: Once = Once::new();
         let longest = limit()?;
         SWEPT.call_once(|| remove_old_work(WORK, 2 * longest));
         let work = work_folder().map_err(|e| format!("{}: {e}", std::env::temp_dir().display()))?;
         let (text, library) = (work.path().join("kernels.c"), work.path().join("kernels.so"));
-        std::fs::write(&text, source).map_err(|e| format!("{}: {e}", text.display()))?;
-        let said = self.compile_file(&text, parts::count(source), &library)?;
+        std::fs::write(&text, &module.source).map_err(|e| format!("{}: {e}", text.display()))?;
+        let said = self.compile_file(&text, module.units, &library)?;
         let code = std::fs::read(&library);
         Ok((code.map_err(|e| self.made_what_does_not_load(&format!("{}: {e}", library.display()), &said))?, said))
     }

@@ -1,9 +1,9 @@
 //! Arrays that stay on a device, and runs that nobody waits for.
 
-use crate::code::upload;
+use crate::built_program::upload;
 use crate::compiled::Prepared;
 use crate::device::OpenDevice;
-use crate::results::{self, Pending};
+use crate::read_back::{self, Pending};
 use crate::run::{Array, Place};
 use accel_core::ast::Repr;
 use accel_core::backend::Executable;
@@ -45,7 +45,7 @@ impl<A: Arrays> DeviceArray<A> {
     /// # Errors
     /// What the driver says. What went wrong in a run is told by [`Running::wait`], not here.
     pub fn to_host(&self) -> Result<A> {
-        let mut arrays = results::copies(&self.device, &self.arrays)?.into_iter();
+        let mut arrays = read_back::copies(&self.device, &self.arrays)?.into_iter();
         let tuple = ArrayTuple::of(&A::Repr::raw(), &mut arrays);
         A::from_tuple(tuple.ok_or_else(|| Error::Internal("too few arrays".into()))?)
     }

@@ -1,9 +1,9 @@
 //! A typed program, compiled for a device.
 
-use crate::code::Code;
+use crate::built_program::Code;
 use crate::device::OpenDevice;
-use crate::recording::Recorded;
-use crate::results;
+use crate::read_back;
+use crate::replay::Recorded;
 use crate::run::{Array, Enqueued, Run, Stop, Walked};
 use accel_codegen::opencl::{Shape, Target};
 use accel_core::ast::Program;
@@ -125,7 +125,7 @@ impl Executable for Prepared {
             None => {
                 let (code, run) = self.enqueue(arguments.into_iter().map(Array::host).collect())?;
                 self.recorded.note(&run);
-                results::to_host(&code, run)?
+                read_back::to_host(&code, run)?
             }
         };
         ArrayTuple::of(self.pipeline.simplified().result(), &mut results.into_iter())

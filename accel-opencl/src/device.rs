@@ -1,9 +1,9 @@
 //! A device that is in use: its context, its queue, its memory, and the programs that were built for it.
 
-use crate::awake::{Awake, wait_awake};
 use crate::cl::{Context, Event, Program, Queue};
 use crate::devices::{Device, DeviceType};
 use crate::memory::Memory;
+use crate::spin_wait::{Awake, wait_awake};
 use accel_codegen::opencl::{Shape, Target};
 use accel_core::error::Result;
 use accel_core::repr::Column;

@@ -1,6 +1,6 @@
 //! What the record of a run says.
 
-use crate::code::{Code, mem};
+use crate::built_program::{Code, mem};
 use crate::memory::Buffer;
 use accel_codegen::fault::{READ, error, record_length};
 use accel_core::error::Result;

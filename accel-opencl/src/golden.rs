@@ -4,11 +4,11 @@
 #[path = "../../accel-codegen/tests/text/programs.rs"]
 mod programs;
 
-use crate::code::{Code, upload};
+use crate::built_program::{Code, upload};
 use crate::device::OpenDevice;
-use crate::recording::Recording;
+use crate::replay::Recording;
 use crate::run::{Array, Place, Run, Stop, Walked};
-use crate::{OpenCl, Shape, results};
+use crate::{OpenCl, Shape, read_back};
 use accel_codegen::opencl::Target;
 use accel_core::error::{Error, Result};
 use accel_core::repr::{ArrayTuple, Column, RawArray, Scalar, ScalarType};
@@ -66,7 +66,7 @@ fn arguments(p: &Program, [vector, other]: [usize; 2]) -> Vec<RawArray> {
 
 /// What the device computes.
 fn run(code: &Code, arguments: &[RawArray]) -> Result<Vec<RawArray>> {
-    results::to_host(code, walked(Run::start(code, arguments.iter().map(Array::host).collect()))?)
+    read_back::to_host(code, walked(Run::start(code, arguments.iter().map(Array::host).collect()))?)
 }
 
 /// What a function of runs gives for arguments that are not too large.
@@ -407,7 +407,7 @@ fn arguments_may_be_elsewhere_in_the_next_run() {
     let code = Code::new(program, device.clone(), device.target()).unwrap();
     for given in [arguments.each_ref().map(Array::host), there.clone(), arguments.each_ref().map(Array::host), there] {
         let Ok(run) = Run::start(&code, given.into()) else { panic!("the run failed") };
-        assert_eq!(results::to_host(&code, run).unwrap(), [array(&[4], &[10, 11, 12, 13])]);
+        assert_eq!(read_back::to_host(&code, run).unwrap(), [array(&[4], &[10, 11, 12, 13])]);
     }
 }
 
@@ -712,7 +712,7 @@ fn small_statements_together() {
     let Some(device) = device() else { return };
     let target = Target { shape: Shape::Cpu, ..device.target() };
     let code = Code::new(small_statements(9, 7), device.clone(), target).unwrap();
-    let together: Vec<_> = code.module.together.iter().map(|t| t.parts.len()).collect();
+    let together: Vec<_> = code.module.batches.iter().map(|t| t.parts.len()).collect();
     assert!(together.len() == 1 && together[0] >= 7, "{together:?}");
     // The same object is given other sizes, and then the first ones again.
     compare(&small_statements(9, 7), &[[1, 1], [40, 7], [300_000, 7], [300, 600], [1, 1], [0, 0]], |t| t);

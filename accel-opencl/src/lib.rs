@@ -8,10 +8,10 @@
 //! | file | what it does |
 //! | --- | --- |
 //! | `loader`, `cl` | OpenCL, loaded when it is needed, with errors instead of codes |
-//! | `devices`, `device`, `awake` | which devices there are, and one that is in use |
+//! | `devices`, `device`, `spin_wait` | which devices there are, and one that is in use |
 //! | `memory` | buffers, which are used again |
-//! | `plan`, `code`, `run`, `together`, `recording` | a compiled program and its runs |
-//! | `fault`, `results` | what comes back to the host |
+//! | `plan`, `built_program`, `run`, `batch`, `replay` | a compiled program and its runs |
+//! | `fault`, `read_back` | what comes back to the host |
 //! | `compiled`, `arrays` | programs and arrays as users have them |
 //!
 //! The environment variable `ACCEL_OPENCL_DEVICE` chooses a device (see [`choose`]), and `ACCEL_OPENCL_LIBRARY` names the OpenCL loader
@@ -22,30 +22,30 @@
 //! end, or where the host needs a number that the device has computed: the condition of a choice or a loop, an extent. Numbers
 //! that do not depend on large arrays, such as counters of loops, are computed by the host itself. A device that works in the
 //! memory of the host uses arguments where they are and makes results where they stay. There, a small program that is run again and again is
-//! recorded, and a thread of the driver stays awake between its runs: see the notes in `recording` and `awake`.
+//! recorded, and a thread of the driver stays awake between its runs: see the notes in `replay` and `spin_wait`.
 //!
 //! If several elements of an array fail, the error names any of them; the interpreter and the native backend name the first.
 #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux")))]
 compile_error!("the OpenCL backend is for Linux on x86-64 and aarch64: build without the feature `opencl`");
 
 mod arrays;
-mod awake;
+mod batch;
+mod built_program;
 mod cl;
-mod code;
 mod compiled;
 mod device;
 mod devices;
 mod fault;
 #[cfg(test)]
 mod golden;
+mod launch_cache;
 mod loader;
 mod memory;
 mod plan;
-mod recording;
-mod results;
+mod read_back;
+mod replay;
 mod run;
-mod shapes;
-mod together;
+mod spin_wait;
 
 use accel_core::afun::Afun;
 use accel_core::ast::Program;
@@ -83,7 +83,7 @@ impl OpenCl {
     /// `Error::Device` if the driver does not open it.
     pub fn on(device: &Device) -> Result<OpenCl> {
         let device = OpenDevice::open(device)?;
-        Ok(OpenCl { target: device.target(), device, record_after: recording::AFTER, options: None })
+        Ok(OpenCl { target: device.target(), device, record_after: replay::AFTER, options: None })
     }
 
     /// The backend on the [`default_device`], found once.

@@ -1,14 +1,14 @@
 //! A run: the host walks the statements, computes their extents, and enqueues what the device does. It waits only where it needs a number
 //! from the device: for the condition of a choice or a loop, or an extent.
 
+use crate::batch::Kernels;
+use crate::built_program::{Code, failure, mem, upload_column};
 use crate::cl::{Event, Value};
-use crate::code::{Code, failure, mem, upload_column};
 use crate::fault;
+use crate::launch_cache::{Launched, Shapes, Space};
 use crate::memory::{Buffer, LARGE};
 use crate::plan::{Plan, Step};
-use crate::recording::Commands;
-use crate::shapes::{Launched, Shapes, Space};
-use crate::together::Kernels;
+use crate::replay::Commands;
 use accel_codegen::opencl::{Arg, Launch, Shape};
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, Columns, RawArray, Scalar, ScalarType};

@@ -1,9 +1,10 @@
-//! How much of the work a launch gives to each work-item.
+//! Launches: the share of the work that each work-item gets.
 
-use super::gpu::AT_ONCE;
-use super::{Kernel, Launch, Shape, Sizes, Target, Work, size_of};
-use crate::around::LARGE;
-use crate::tasks;
+use super::loads::AT_ONCE;
+use super::target::{Shape, Target};
+use super::work::{Kernel, Launch, Sizes, Work, size_of};
+use crate::analysis::partition;
+use crate::shared::nontemporal::LARGE;
 use accel_core::repr::ScalarType;
 
 // NOTE [Groups for the threads of a processor]
@@ -65,7 +66,7 @@ pub fn ranges(kernel: &Kernel, n: usize, size: usize, rest: Rest, target: &Targe
 pub fn positions(kernel: &Kernel, n: usize, cost: usize, len: usize, target: &Target) -> Launch {
     let size = match target.shape {
         Shape::Gpu => 1,
-        Shape::Cpu => tasks::task_size(n, cost, TASKS),
+        Shape::Cpu => partition::task_size(n, cost, TASKS),
     };
     ranges(kernel, n, size, Rest { len, row: 0, slot: None }, target)
 }
@@ -85,7 +86,7 @@ pub fn loop_(kernel: &Kernel, sizes: &Sizes, cost: usize, pieces: &[ScalarType],
         Shape::Cpu => {
             let bytes: usize = pieces.iter().map(|t| size_of(*t, n)).sum();
             let rest = Rest { len: 1, row: 0, slot: Some(usize::from(bytes >= LARGE)) };
-            ranges(kernel, n, tasks::task_size(n, cost, TASKS), rest, target)
+            ranges(kernel, n, partition::task_size(n, cost, TASKS), rest, target)
         }
     };
     Work { scratch: vec![], launches: vec![launch] }

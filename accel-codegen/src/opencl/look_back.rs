@@ -26,15 +26,17 @@
 //! an estimate, all of them take 0.1 ms, while memory is busy for 0.5 ms with 2 GiB at 4 TB/s. One head after the other would be
 //! 65536 links, and blocks without blocks of blocks 2048.
 
-use super::emit::Emitter;
-use super::group::names_at;
+use super::emitter::Emitter;
 use super::launch::{self, group};
-use super::scan::{Scan, group_launch, places, row_bytes};
-use super::{Arg, Kernel, Target, Work};
-use crate::code::Writer;
-use crate::kernels::{in_order, names};
-use crate::liveness::Step;
-use crate::ops::bytes;
+use super::rows::{group_launch, row_bytes};
+use super::scan_tile::{Scan, places};
+use super::target::Target;
+use super::work::{Kernel, Work};
+use crate::analysis::liveness::Step;
+use crate::text::names::{in_order, names, names_at};
+use crate::text::parameters::{Arg, Parameter};
+use crate::text::types::bytes;
+use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 
 /// How many parts are a block, and how many blocks a link of the chain.
@@ -129,7 +131,7 @@ impl Emitter<'_> {
     /// Scans the next part: the parts have `arg0` elements, the rows `arg1` elements and `arg2` parts.
     fn look_back_group(&mut self, s: &Step, scan: &Scan) -> Kernel {
         let number = |w: &mut Writer| {
-            w.param(Arg::Scratch(0), "volatile global u64 *s0".into());
+            w.params.add(Arg::Scratch(0), Parameter::buffer("volatile global u64", "s0".into()));
             w.line("local uint ticket;");
             w.line("if (item == 0) ticket = (uint)atom_inc(s0);");
             w.line("barrier(CLK_LOCAL_MEM_FENCE);");
@@ -157,7 +159,8 @@ impl Writer<'_> {
         let some = rows.init.is_some();
         let words = words(types);
         for (c, t) in types.iter().enumerate() {
-            self.param(Arg::Local(2 * types.len() + c), format!("local {t} *w{c}"));
+            let word = Parameter::buffer(&format!("local {t}"), format!("w{c}"));
+            self.params.add(Arg::Local(2 * types.len() + c), word);
         }
         let [before, earlier, total, head, z] = ["b", "e", "t", "h", "z"].map(|name| names(name, types));
         let (own, first) = (names_at("l", types, "count - 1"), names_at("w", types, "0"));

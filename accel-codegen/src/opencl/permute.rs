@@ -1,12 +1,13 @@
 //! Permutations: by one item, by tasks with targets of their own, or with atomic operations.
 
-use super::atomic::Atomic;
-use super::emit::{Emitter, Tasks};
+use super::atomic_scatter::Atomic;
+use super::emitter::{Emitter, Tasks};
 use super::launch::{self, Rest, count};
 use super::rows::one;
-use super::{Kernel, Shape, Sizes, Target, Work, size_of};
-use crate::liveness::Step;
-use crate::permute::{PART, PARTS, PER_TARGET, Permute, SMALL};
+use super::target::{Shape, Target};
+use super::work::{Kernel, Sizes, Work, size_of};
+use crate::analysis::liveness::Step;
+use crate::shared::permute::{PART, PARTS, PER_TARGET, Permute, SMALL};
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Op};
 

@@ -1,289 +1,74 @@
-//! Scans by work-groups, for GPUs: each group goes through a part of a row, a tile in local memory at a time.
-//!
-//! NOTE [Scans in two launches]
-//! The first launch computes the totals of the parts of rows, the second one goes through the parts again and writes them, each group from the
-//! total of all parts before its own. So the array is read twice and written once: 12 bytes for a number of 4, where a copy
-//! moves 8, and at most 2/3 of the elements per second of a copy. Reading it once takes groups that wait for the totals of the groups before
-//! them: NOTE [Scans in one launch]. OpenCL does not promise that a group makes progress while another one waits for it, there is no way to
-//! ask a device, and the failure is a kernel that never ends. So only devices that are known to do it get such kernels.
-//! Rows that one group does as a whole are read once anyway.
+//! Scans: by items, by tasks, or by groups.
 
-use super::emit::Emitter;
-use super::gpu::is_cheap;
-use super::group::{TURNS, names_at};
-use super::launch::group;
-use super::look_back::LookBack;
-use super::rows::{group_parts, groups, scratch};
-use super::{Arg, Kernel, Launch, Target, Work, size_of};
-use crate::code::Writer;
-use crate::kernels::{elements, in_order, names, row_index};
-use crate::liveness::Step;
+use super::emitter::{Emitter, Tasks};
+use super::group_reduce;
+use super::group_scan::GroupScan;
+use super::launch::{self, count};
+use super::rows::{by_groups, in_parts, joined, one, part_size, scratch};
+use super::target::{Shape, Target};
+use super::work::{Kernel, Sizes, Work};
+use crate::analysis::cost::cost;
+use crate::analysis::liveness::Step;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Rows};
 
-/// How many elements each item of a group scans at a time.
-pub const EACH: usize = 4;
-
-/// Where in local memory the elements of a scan are: apart such that items that go through several of their own do not wait for
-/// the same bank.
-const PLACE: &str = "#define PLACE(n) ((n) + (n) / 32)";
-
-/// How many places so many elements need.
-pub fn places(elements: usize) -> usize {
-    elements + elements / 32 + 1
-}
-
-/// A scan, for those who write its kernels.
-pub struct Scan<'a> {
-    pub to: ArrayId,
-    pub outer: usize,
-    pub reverse: bool,
-    pub rows: &'a Rows,
-    pub types: &'a [ScalarType],
-    /// How many elements an item has in a tile.
-    pub each: usize,
-}
-
-/// The kernels of groups that scan.
+/// The kernels of a scan.
 #[derive(Clone, Debug)]
-pub struct GroupScan {
+pub struct Scanning {
     types: Vec<ScalarType>,
-    /// Writes a part, from the totals of the parts before it on.
+    cost: usize,
+    some: bool,
+    rows: Kernel,
+    part: Kernel,
+    carry: Kernel,
     write: Kernel,
-    long: Long,
+    /// For work-groups.
+    groups: Option<GroupScan>,
 }
 
-/// What is done for rows of several parts.
-#[derive(Clone, Debug)]
-enum Long {
-    /// The total of a part, before the parts are written.
-    Total(Kernel),
-    /// The groups pass on what comes before a part.
-    LookBack(LookBack),
-}
-
-impl GroupScan {
+impl Scanning {
     /// Prints them.
-    pub fn new(e: &mut Emitter, s: &Step, to: ArrayId, outer: usize, reverse: bool, rows: &Rows) -> GroupScan {
-        let types = e.program.arrays[to].columns.clone();
-        let scan = Scan { to, outer, reverse, rows, types: &types, each: EACH };
-        let long = match e.target.look_back {
-            true => Long::LookBack(LookBack::new(e, s, &scan)),
-            false => Long::Total(e.scan_group(s, &scan)),
-        };
-        GroupScan { write: e.write_group(s, &scan), long, types }
-    }
-
-    /// What is launched for `n` rows, which are not short.
-    pub fn work(&self, n: usize, len: usize, target: &Target) -> Work {
-        let several = group_parts(n, len, target);
-        let (parts, size) = match &self.long {
-            Long::LookBack(l) if several.0 > 1 && l.part(target) < len => return l.work(n, len, target),
-            Long::LookBack(_) => (1, len),
-            Long::Total(_) => several,
-        };
-        let numbers = [size, len, parts];
-        let mut launches = vec![];
-        if let Long::Total(total) = &self.long
-            && parts > 1
-        {
-            launches.push(groups(total, &self.types, n * parts, numbers, target));
+    pub fn new(e: &mut Emitter, s: &Step, to: ArrayId, outer: usize, reverse: bool, rows: &Rows) -> Scanning {
+        let scan = format!("scan_{}", s.number);
+        let name = |what: &str| format!("{scan}_{what}");
+        e.function(s, &scan, |w| w.scan(&scan, to, outer, reverse, rows));
+        e.task_function(s, &name("rows"), |w| w.scan_rows(&scan, to, outer, reverse, rows));
+        e.task_function(s, &name("part"), |w| w.part(&scan, to, outer, ", 0, task->len, 0"));
+        e.task_function(s, &name("carry"), |w| w.carry(to, reverse, rows));
+        e.task_function(s, &name("write"), |w| w.write_part(&scan, to, outer, rows));
+        let gpu = e.target.shape == Shape::Gpu;
+        let groups = (gpu && group_reduce::suits(rows)).then(|| GroupScan::new(e, s, to, outer, reverse, rows));
+        Scanning {
+            groups,
+            types: e.program.arrays[to].columns.clone(),
+            cost: cost(&rows.element.instrs) + cost(&rows.op.instrs),
+            some: rows.init.is_some(),
+            rows: e.kernel(&name("rows"), outer, Tasks::Ranges),
+            part: e.kernel(&name("part"), outer, Tasks::Parts),
+            carry: e.kernel(&name("carry"), outer, Tasks::Rows),
+            write: e.kernel(&name("write"), outer, Tasks::Parts),
         }
-        launches.push(self.tiles(n * parts, numbers, target));
-        Work { scratch: scratch(&self.types, parts * n), launches }
     }
 
-    /// A launch of `count` groups that write.
-    fn tiles(&self, count: usize, numbers: [usize; 3], target: &Target) -> Launch {
-        let room = target.local_memory / row_bytes(&self.types);
-        let mut size = group(target);
-        // Not `groups`: there is a tile in local memory, too.
-        while size > 1 && size + places(size * EACH) > room {
-            size /= 2;
+    pub fn work(&self, sizes: &Sizes, target: &Target) -> Work {
+        let (n, len) = (count(sizes.space), sizes.len as usize);
+        if n == 0 || (len == 0 && !self.some) {
+            return Work::default();
         }
-        group_launch(&self.write, &self.types, count, size, &[size, places(size * EACH)], numbers)
-    }
-}
-
-/// The bytes of an element.
-pub fn row_bytes(types: &[ScalarType]) -> usize {
-    types.iter().map(|t| size_of(*t, 1)).sum::<usize>().max(1)
-}
-
-/// A launch of `count` groups of a size, with several local arrays of so many elements.
-pub fn group_launch(
-    kernel: &Kernel,
-    types: &[ScalarType],
-    count: usize,
-    size: usize,
-    local: &[usize],
-    numbers: [usize; 3],
-) -> Launch {
-    Launch {
-        kernel: kernel.clone(),
-        global: [count * size, 1],
-        group: [size, 1],
-        numbers: numbers.map(|x| x as i64).to_vec(),
-        local: local.iter().flat_map(|n| types.iter().map(|t| size_of(*t, *n))).collect(),
-    }
-}
-
-impl Emitter<'_> {
-    /// The total of part `g` of row `r`, as in a reduction, in the order of a scan.
-    fn scan_group(&mut self, s: &Step, scan: &Scan) -> Kernel {
-        self.group_kernel(s, &format!("scan_{}_group", s.number), scan.outer, |w| {
-            w.part_bounds();
-            w.locals(scan.types);
-            w.reduce_part(scan.types, scan.outer, scan.rows, scan.reverse, TURNS);
-            w.braces("if (item == 0)", |w| w.leave_part(scan.types, &names_at("l", scan.types, "0")));
-        })
-    }
-
-    /// Writes part `g` of row `r`, from the totals of the parts before it on.
-    fn write_group(&mut self, s: &Step, scan: &Scan) -> Kernel {
-        self.group_kernel(s, &format!("scan_{}_write_group", s.number), scan.outer, |w| {
-            w.part_bounds();
-            w.scan_part(scan);
-        })
-    }
-}
-
-impl Writer<'_> {
-    /// Goes through a part of a row, a tile at a time.
-    fn scan_part(&mut self, scan: &Scan) {
-        let Scan { rows, types, reverse, .. } = *scan;
-        self.state(types);
-        self.begin_scan(scan);
-        self.braces("if (slot > 0)", |w| {
-            w.line("const P from = 0, to = slot;");
-            let part = |k: &str| names_at("s", types, &format!("row * arg2 + {k}"));
-            w.reduce_items(types, rows, reverse, TURNS, |w, k, x| w.assign(x, &part(k)));
-            let (before, total) = (names("b", types), names_at("l", types, "0"));
-            match rows.init.is_some() {
-                true => w.code(&rows.op, &in_order(reverse, &names("z", types), &total), &before),
-                false => w.assign(&before, &total),
+        if let Some(groups) = self.groups.as_ref().filter(|_| by_groups(n, len, target)) {
+            return groups.work(n, len, target);
+        }
+        match part_size(n, len, self.cost, target) {
+            None => one(launch::positions(&self.rows, n, self.cost.saturating_mul(len.max(1)), len, target)),
+            Some(size) => {
+                let parts = len.div_ceil(size);
+                let launches = vec![
+                    in_parts(&self.part, n, len, size, target),
+                    joined(&self.carry, n, len, parts, target),
+                    in_parts(&self.write, n, len, size, target),
+                ];
+                Work { scratch: scratch(&self.types, parts * n), launches }
             }
-            w.line("barrier(CLK_LOCAL_MEM_FENCE);");
-        });
-        self.braces(&format!("for (P tile = from; tile < to; tile += size * {})", scan.each), |w| {
-            w.scan_tile(scan);
-            w.combine_tile(scan);
-            // Everything up to here.
-            let (before, all) = (names("b", types), names_at("l", types, "count - 1"));
-            w.braces("if (started)", |w| w.code(&rows.op, &in_order(reverse, &before, &all), &before));
-            w.braces("else", |w| w.assign(&before, &all));
-            w.line("started = 1;");
-            w.line("barrier(CLK_LOCAL_MEM_FENCE);");
-            w.store_tile(scan);
-            w.line("barrier(CLK_LOCAL_MEM_FENCE);");
-        });
-    }
-
-    /// Declares what comes before the tile, `b0`, .., which is the initial value `z0`, .. if there is one, and whether there is anything
-    /// before it. Writes what comes before the first part.
-    pub fn begin_scan(&mut self, scan: &Scan) {
-        let Scan { to, rows, types, reverse, .. } = *scan;
-        let (before, some) = (names("b", types), rows.init.is_some());
-        self.hoist(&[&rows.element, &rows.op]);
-        self.hoist_output(to, false);
-        self.locals(types);
-        for (c, t) in types.iter().enumerate() {
-            self.param(Arg::Local(types.len() + c), format!("local {t} *m{c}"));
         }
-        self.declarations.need("PLACE", || PLACE.into());
-        self.declare(&before, types);
-        self.line(format!("const P base = row * ((P)arg1 + {});", some as u8));
-        // Without an initial value there is nothing before the first part.
-        self.line(format!("bool started = {};", if some { "1" } else { "slot > 0" }));
-        let z = names("z", types);
-        self.initial(&z, types, rows, &[]);
-        if some {
-            self.assign(&before, &z);
-            let place = if reverse { "base + arg1" } else { "base" };
-            self.braces("if (slot == 0 && item == 0)", |w| w.assign(&elements(to, types.len(), place), &z));
-        }
-    }
-
-    /// Scans the elements from `tile` on: each item its own, whose totals are scanned in `l0`, ... Declares `filled`, the number of elements,
-    /// `count`, that of the items that have some, and `last`, where those of the item end. Elements come and go through
-    /// local memory, so that items next to each other read and write elements next to each other.
-    pub fn scan_tile(&mut self, scan: &Scan) {
-        let Scan { outer, rows, types, reverse, each, .. } = *scan;
-        let here = names_at("l", types, "item");
-        self.line(format!("const uint filled = min(to - tile, (P)(size * {each}));"));
-        self.line(format!(
-            "const uint count = (filled + {each} - 1) / {each}, last = min(item * {each} + {each}, filled);"
-        ));
-        let source = |n: &str| if reverse { format!("arg1 - 1 - (tile + {n})") } else { format!("tile + {n}") };
-        let element = |w: &mut Self, n: &str, x: &[String]| w.code(&rows.element, &row_index(outer, &source(n)), x);
-        let cheap = is_cheap(&rows.element);
-        if cheap {
-            self.braces(&format!("if (filled == size * {each})"), |w| {
-                let place = scan.tile("item + u * size");
-                w.several(each, types, |w, v| element(w, "(item + u * size)", v), |w, v| w.assign(&place, v));
-            });
-        }
-        let rest = format!("{}{BY_TURNS}", if cheap { "else " } else { "" });
-        self.braces(&rest, |w| element(w, "n", &scan.tile("n")));
-        self.line("barrier(CLK_LOCAL_MEM_FENCE);");
-        self.braces("if (item < count)", |w| {
-            let y = names("y", types);
-            w.declare(&y, types);
-            w.assign(&y, &scan.tile(&format!("item * {each} + 0")));
-            w.braces(&format!("for (uint n = item * {each} + 1; n < last; n++)"), |w| {
-                w.code(&rows.op, &in_order(reverse, &y, &scan.tile("n")), &y);
-                w.assign(&scan.tile("n"), &y);
-            });
-            w.assign(&here, &y);
-        });
-        self.line("barrier(CLK_LOCAL_MEM_FENCE);");
-        let total = names("t", types);
-        self.declare(&total, types);
-        self.braces("for (uint apart = 1; apart < count; apart *= 2)", |w| {
-            w.line("const bool more = item >= apart && item < count;");
-            w.braces("if (more)", |w| {
-                let left = names_at("l", types, "item - apart");
-                w.code(&rows.op, &in_order(reverse, &left, &here), &total);
-            });
-            w.line("barrier(CLK_LOCAL_MEM_FENCE);");
-            w.braces("if (more)", |w| w.assign(&here, &total));
-            w.line("barrier(CLK_LOCAL_MEM_FENCE);");
-        });
-    }
-
-    /// Combines the elements of the item with what comes before them.
-    pub fn combine_tile(&mut self, scan: &Scan) {
-        let Scan { rows, types, reverse, each, .. } = *scan;
-        let (before, prefix, left) = (names("b", types), names("p", types), names_at("l", types, "item - 1"));
-        self.declare(&prefix, types);
-        self.line("const bool any = started || item > 0;");
-        self.braces("if (item > 0 && item < count && started)", |w| {
-            w.code(&rows.op, &in_order(reverse, &before, &left), &prefix);
-        });
-        self.braces("else if (item > 0 && item < count)", |w| w.assign(&prefix, &left));
-        self.braces("else if (started)", |w| w.assign(&prefix, &before));
-        self.braces(&format!("if (any) for (uint n = item * {each}; n < last; n++)"), |w| {
-            w.code(&rows.op, &in_order(reverse, &prefix, &scan.tile("n")), &scan.tile("n"));
-        });
-    }
-
-    /// Writes the tile, when all items are done with it.
-    pub fn store_tile(&mut self, scan: &Scan) {
-        let target = match (scan.reverse, scan.rows.init.is_some()) {
-            (true, _) => "base + (P)arg1 - 1 - (tile + n)",
-            (false, true) => "base + (tile + n) + 1",
-            (false, false) => "base + tile + n",
-        };
-        self.braces(BY_TURNS, |w| w.assign(&elements(scan.to, scan.types.len(), target), &scan.tile("n")));
-    }
-}
-
-/// The elements of a tile, neighbouring ones by neighbouring items.
-const BY_TURNS: &str = "for (uint n = item; n < filled; n += size)";
-
-impl Scan<'_> {
-    /// An element of the tile.
-    fn tile(&self, n: &str) -> Vec<String> {
-        names_at("m", self.types, &format!("PLACE({n})"))
     }
 }

@@ -1,12 +1,13 @@
-//! Strips: tasks with working memory and partial totals of their own.
+//! Strips on CPU devices: tasks with working memory and partial totals of their own.
 
-use super::emit::{Emitter, Tasks};
+use super::emitter::{Emitter, Tasks};
 use super::launch::{self, count};
-use super::{Kernel, Sizes, Target, Work};
-use crate::liveness::Step;
-use crate::strip::Strip;
-use crate::tasks::strip_size;
-use crate::usage::Usage;
+use super::target::Target;
+use super::work::{Kernel, Sizes, Work};
+use crate::analysis::liveness::Step;
+use crate::analysis::partition::strip_size;
+use crate::analysis::strip_usage::{self, Usage};
+use crate::shared::strip::Strip;
 use accel_fusion::kernel::{ArrayId, Block, Code};
 
 /// The kernels of a strip.
@@ -30,7 +31,7 @@ impl Strips {
 
     pub fn is_too_large(&self, sizes: &Sizes) -> bool {
         let [scratch, ..] = self.usage.sizes(sizes.extents);
-        scratch > crate::host::largest_strip(count(sizes.space))
+        scratch > strip_usage::largest(count(sizes.space))
     }
 
     /// About how many simple operations a position takes.

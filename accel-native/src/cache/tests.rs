@@ -8,6 +8,11 @@ use tempfile::TempDir;
 
 const SOURCE: &str = "int accel_run(void *run) { return 0; }\n";
 
+/// A text as one translation unit.
+fn module(source: &str) -> Module {
+    Module { source: source.into(), units: 1 }
+}
+
 fn toolchain() -> Toolchain {
     Toolchain::new("cc").expect("the tests need a C compiler")
 }
@@ -20,7 +25,7 @@ fn temporary() -> (TempDir, Folder) {
 }
 
 fn build(source: &str, key: &Key, folder: &Folder) -> Result<Library> {
-    find_or_build(source, key, &toolchain(), Some(folder), DEFAULT_BYTES)
+    find_or_build(&module(source), key, &toolchain(), Some(folder), DEFAULT_BYTES)
 }
 
 fn mode(path: &Path, mode: u32) {
@@ -149,9 +154,9 @@ fn folders_that_others_can_write_to_are_not_used() {
 fn without_a_cache_programs_are_built() {
     let (_dir, folder) = temporary();
     let key = key(SOURCE, &toolchain());
-    find_or_build(SOURCE, &key, &toolchain(), None, DEFAULT_BYTES).unwrap();
+    find_or_build(&module(SOURCE), &key, &toolchain(), None, DEFAULT_BYTES).unwrap();
     // Nor where it may hold nothing, or the file's name is taken.
-    find_or_build(SOURCE, &key, &toolchain(), Some(&folder), 10).unwrap();
+    find_or_build(&module(SOURCE), &key, &toolchain(), Some(&folder), 10).unwrap();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 

@@ -5,7 +5,7 @@ use crate::abi::{Function, Run, Task};
 use crate::pool::address;
 use crate::threads;
 use accel_codegen::fault::record_length;
-use accel_codegen::tasks::strip_size;
+use accel_codegen::partition::strip_size;
 
 pub unsafe extern "C" fn strip(run: *mut Run, functions: *const Function, n: i64, sizes: *const i64) -> i32 {
     // SAFETY: called by generated code for a statement that it executes; it gives two functions and three sizes.

@@ -1,0 +1,11 @@
+//! What is known of a kernel program before any text is written. Nothing here depends on a dialect.
+
+pub mod cost;
+pub mod effects;
+pub mod fault;
+pub mod layout;
+pub mod liveness;
+pub mod partition;
+pub mod slice;
+pub mod strip_usage;
+pub mod unroll_jam;

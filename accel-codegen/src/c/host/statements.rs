@@ -1,0 +1,232 @@
+//! One function for every kind of statement. The text is short, since the functions of `prelude.c` do the work: programs of thousands of
+//! statements can be compiled.
+
+use super::inline::is_inline;
+use super::writer::Host;
+use crate::analysis::cost::{SMALL, cost};
+use crate::analysis::effects::is_branch_free;
+use crate::analysis::fault;
+use crate::analysis::layout::Layout;
+use crate::analysis::liveness::{Block, Step, code_reads};
+use crate::c::kernels::has_all;
+use crate::text::declarations::Declarations;
+use crate::text::types::bytes;
+use crate::text::writer::Writer;
+use accel_core::repr::{Agreement, MAX_EXTENT, checked_size};
+use accel_fusion::kernel::{ArrayId, Code, Op, Program, Rows};
+
+/// Functions have about this many statements: compilers take more than twice as long for a function of twice the size.
+const LONG: usize = 40;
+
+/// What the statements use.
+pub fn prelude() -> String {
+    let (negative, memory) = (fault::NEGATIVE, fault::MEMORY);
+    format!(
+        "enum {{ SMALL = {SMALL}, NEGATIVE = {negative}, MEMORY = {memory} }};\n#define MAX_EXTENT {MAX_EXTENT}LL\n{}",
+        include_str!("prelude.c")
+    )
+}
+
+/// The functions of a program's statements; the last one, `accel_run`, is the whole program. Before it is `accel_call` in a program of
+/// `numbers`: see NOTE [Programs of numbers].
+pub fn emit(
+    program: &Program,
+    layout: &Layout,
+    declarations: &mut Declarations,
+    body: &Block,
+    numbers: bool,
+) -> String {
+    let mut w = Writer::new(program, declarations, 0);
+    w.host = Some(layout);
+    let mut host = Host { w, layout, numbers, functions: String::new(), count: 0 };
+    if !numbers {
+        host.function("int accel_run", |h| h.block(body));
+        return host.functions;
+    }
+    host.function("static int program", |h| h.block(body));
+    host.call();
+    host.functions
+}
+
+impl Host<'_> {
+    fn block(&mut self, b: &Block) {
+        b.unused.iter().for_each(|a| self.drop_array(*a));
+        if b.size <= LONG {
+            return b.steps.iter().for_each(|s| self.step(s));
+        }
+        for steps in b.steps.chunks(LONG) {
+            let name = format!("block_{}", self.count);
+            self.count += 1;
+            self.function(&format!("COLD int {name}"), |h| steps.iter().for_each(|s| h.step(s)));
+            self.w.line(format!("if ({name}(r)) return 1;"));
+        }
+    }
+
+    fn step(&mut self, s: &Step) {
+        self.w.site = s.stmt.site;
+        self.w.open("");
+        let inline = is_inline(&s.stmt.op, self.numbers);
+        if !matches!(&s.stmt.op, Op::Loop { body, .. } if inline && is_branch_free(body)) {
+            self.w.line(format!("r->site = {};", s.stmt.site));
+        }
+        match &s.stmt.op {
+            Op::Literal { to, literal } => self.literal(*to, *literal),
+            Op::Loop { to, body, .. } if inline => self.scalars(to, body),
+            Op::Loop { to, extents, body } => self.loop_(s, to, extents, body),
+            Op::Reduce { to, extents, rows } => self.reduce(s, *to, extents, rows),
+            Op::Scan { to, extents, rows, .. } => self.scan(s, *to, extents, rows),
+            Op::Permute { to, defaults, extents, .. } => self.permute(s, *to, *defaults, extents),
+            Op::Reshape { to, from, extents } => self.reshape(*to, *from, extents),
+            Op::Agree { agreement, left, right } => self.agree(*agreement, left, right),
+            Op::If { to, cond, then, otherwise } => self.if_(s, to, cond, [&then.1, &otherwise.1]),
+            Op::While { to, init, cond, body } => self.while_(s, to, init, cond.1, &body.1),
+            Op::Strip { to, len, body } => self.strip(s, to, len, body),
+        }
+        s.dies.iter().for_each(|a| self.drop_array(*a));
+        self.w.close();
+    }
+
+    /// Literals are in the tables from the start; the run has a share in their blocks as well.
+    fn literal(&mut self, to: ArrayId, literal: usize) {
+        let extents = &self.w.program.literals[literal].extents;
+        let rank = extents.len();
+        if checked_size(extents).is_none() {
+            self.w.line(format!("return bad(r, MEMORY, {}, {rank});", self.extents_at(to)));
+        }
+        if rank > 0 {
+            self.columns(to).for_each(|c| self.w.line(format!("r->blocks[{c}]->count++;")));
+        }
+    }
+
+    /// A loop of rank 0.
+    fn scalars(&mut self, to: &[ArrayId], body: &Code) {
+        let results: Vec<_> = to.iter().flat_map(|a| self.cells(*a)).collect();
+        self.values(body, &results);
+    }
+
+    fn loop_(&mut self, s: &Step, to: &[ArrayId], extents: &Code, body: &Code) {
+        let rank = self.extents("e", extents);
+        self.size("n", "e", rank);
+        self.outputs(to, &s.over, "e", rank);
+        // An array that has got the memory of another one has no block of that left.
+        let kept: Vec<_> =
+            s.over.iter().flatten().map(|(a, c)| format!("r->blocks[{}]", self.layout.columns[*a] + c)).collect();
+        let own = match to {
+            [a] if kept.is_empty() => a.to_string(),
+            [a] => format!("{} ? {a} : -1", kept.join(" && ")),
+            _ => "-1".into(),
+        };
+        self.w.line(format!("if (positions(r, loop_{}, {own}, n, {}, e)) return 1;", s.number, cost(&body.instrs)));
+    }
+
+    fn reduce(&mut self, s: &Step, to: ArrayId, extents: &Code, rows: &Rows) {
+        let rank = self.checked_rows(extents, rows);
+        self.outputs(&[to], &[], "e", rank);
+        self.all_rows("reduce", to, s, &format!("fold_{}", s.number), &["rows", "part", "join"], rows);
+    }
+
+    fn scan(&mut self, s: &Step, to: ArrayId, extents: &Code, rows: &Rows) {
+        let rank = self.rows(extents, rows);
+        let mut all: Vec<_> = (0..rank).map(|k| format!("e[{k}]")).collect();
+        all.push(format!("len[0] + {}", rows.init.is_some() as u8));
+        self.w.open("");
+        self.w.line(format!("const i64 all[] = {{ {} }};", all.join(", ")));
+        // An initial value may make a row too long.
+        self.w.line(format!("const i64 n = checked_size(r, all, {});", all.len()));
+        self.w.line("if (n < 0) return 1;");
+        self.outputs(&[to], &[], "all", all.len());
+        self.w.close();
+        self.all_rows("scan", to, s, &format!("scan_{}", s.number), &["rows", "part", "carry", "write"], rows);
+    }
+
+    fn all_rows(&mut self, callback: &str, to: ArrayId, s: &Step, name: &str, functions: &[&str], rows: &Rows) {
+        let cost = cost(&rows.element.instrs) + cost(&rows.op.instrs);
+        let functions: Vec<_> = functions.iter().map(|f| format!("{name}_{f}")).collect();
+        self.w.line(format!("static function *const f[] = {{ {} }};", functions.join(", ")));
+        let all = if has_all(self.w.program, &s.stmt.op) { format!("{name}_all") } else { "0".into() };
+        self.w.line(format!("if (all_rows(r, r->calls->{callback}, {to}, {all}, f, n, len[0], {cost}, e)) return 1;"));
+    }
+
+    /// The output takes over the memory of the defaults if nobody else has it, or gets a copy.
+    fn permute(&mut self, s: &Step, to: ArrayId, defaults: ArrayId, extents: &Code) {
+        let rank = self.extents("e", extents);
+        self.size("n", "e", rank);
+        let (target, at) = (self.extents_of(defaults), self.extents_at(to));
+        self.set_extents(to, &target);
+        let last = s.dies.contains(&defaults) && !code_reads(s.stmt).contains(&defaults);
+        self.w.line(format!("const i64 m = size({at}, {});", target.len()));
+        for (c, d, t) in self.pairs(to, defaults) {
+            if target.is_empty() {
+                self.copy(c, d, t);
+            } else {
+                let (bytes, rank) = (bytes(t), target.len());
+                self.w.line(format!("if (from(r, {c}, m, {bytes}, {at}, {rank}, {d}, {})) return 1;", last as u8));
+            }
+        }
+        self.w.line("const task t = { 0, n, 0, 0, 0, e, 0 };");
+        let name = format!("permute_{}", s.number);
+        let one = format!("{name}(r->arrays, &t, fault)");
+        if !has_all(self.w.program, &s.stmt.op) {
+            return self.w.line(format!("if ({one}) return 1;"));
+        }
+        self.w.line(format!("const int all = {name}_all(r->arrays, &t, fault);"));
+        self.w.line(format!("if (all > 0 || (all < 0 && {one})) return 1;"));
+    }
+
+    /// The elements are shared, not copied.
+    fn reshape(&mut self, to: ArrayId, from: ArrayId, extents: &Code) {
+        let rank = self.extents("e", extents);
+        self.size("n", "e", rank);
+        self.set_extents(to, &(0..rank).map(|k| format!("e[{k}]")).collect::<Vec<_>>());
+        let old = self.w.program.arrays[from].rank;
+        let changed = format!("n != size({}, {old})", self.extents_at(from));
+        self.w.fault(&changed, fault::RESHAPE, self.w.site, to, &[from.to_string()]);
+        for (c, f, t) in self.pairs(to, from) {
+            if old > 0 && rank > 0 {
+                self.w.line(format!("share(r, {c}, {f});"));
+                continue;
+            }
+            if rank > 0 {
+                self.make(c, "1", t, "e", rank);
+            }
+            self.copy(c, f, t);
+        }
+    }
+
+    fn agree(&mut self, agreement: Agreement, left: &Code, right: &Code) {
+        let ranks = [left, right].map(|code| code.results.len());
+        let mut record: Vec<String> = ranks.iter().map(usize::to_string).collect();
+        for ((name, code), rank) in [("s", left), ("t", right)].into_iter().zip(ranks) {
+            let extents: Vec<_> = (0..rank).map(|k| format!("{name}[{k}]")).collect();
+            self.w.line(format!("i64 {name}[{}];", rank.max(1)));
+            self.values(code, &extents);
+            record.extend(extents);
+        }
+        let pairs = agreement.pairs(ranks[0], ranks[1]).unwrap_or_default();
+        let differ: Vec<_> = pairs.iter().map(|(i, j)| format!("s[{i}] != t[{j}]")).collect();
+        if !differ.is_empty() {
+            self.w.fault(&differ.join(" || "), fault::AGREE, self.w.site, fault::agreement_number(agreement), &record);
+        }
+    }
+
+    fn if_(&mut self, s: &Step, to: &[ArrayId], cond: &Code, results: [&[ArrayId]; 2]) {
+        self.w.line("bool chosen;");
+        self.values(cond, &["chosen".into()]);
+        for ((head, b), results) in ["if (chosen)", "else"].into_iter().zip(&s.blocks).zip(results) {
+            self.w.open(head);
+            self.block(b);
+            self.take(to, results, |a| b.owned_results.contains(&a));
+            self.w.close();
+        }
+    }
+
+    fn while_(&mut self, s: &Step, to: &[ArrayId], init: &[ArrayId], cond: ArrayId, next: &[ArrayId]) {
+        self.take(to, init, |a| s.handed.contains(&a));
+        self.w.open("for (;;)");
+        self.block(&s.blocks[0]);
+        self.w.line(format!("if (!{}) break;", self.cells(cond).concat()));
+        self.block(&s.blocks[1]);
+        self.take(to, next, |a| s.blocks[1].owned_results.contains(&a));
+        self.w.close();
+    }
+}

@@ -1,0 +1,51 @@
+//! Strips in the host program.
+
+use super::writer::Host;
+use crate::analysis::fault;
+use crate::analysis::liveness::Step;
+use crate::analysis::strip_usage::{LARGE, LARGE_FOR_SHORT, SHORT};
+use accel_fusion::kernel::{self, ArrayId, Code, Op};
+
+impl Host<'_> {
+    /// All statements of the body at once.
+    pub fn strip(&mut self, s: &Step, to: &[ArrayId], len: &Code, body: &kernel::Block) {
+        self.extents("len", len);
+        for inner in &body.stmts {
+            self.w.site = inner.site;
+            self.w.open("");
+            self.w.line(format!("r->site = {};", inner.site));
+            let rank = match &inner.op {
+                Op::Reduce { extents, rows, .. } => self.checked_rows(extents, rows),
+                op => {
+                    let rank = self.extents("e", op.codes()[0].1);
+                    self.size("n", "e", rank);
+                    rank
+                }
+            };
+            let e: Vec<_> = (0..rank).map(|k| format!("e[{k}]")).collect();
+            inner.op.defines().iter().for_each(|a| self.set_extents(*a, &e));
+            self.w.close();
+        }
+        self.w.site = s.stmt.site;
+        let name = format!("strip_{}", s.number);
+        self.w.line(format!("r->site = {};", s.stmt.site));
+        self.w.line("i64 sizes[3];");
+        self.w.line("const task t = { 0, 0, 0, 0, 0, 0, (void *const[]){ sizes } };");
+        self.w.line(format!("if ({name}_sizes(r->arrays, &t, fault)) return 1;"));
+        let too_large = format!("sizes[0] > (len[0] < {SHORT} ? {LARGE_FOR_SHORT} : {LARGE})");
+        self.w.fault(&too_large, fault::STRIP, self.w.site, 0, &[]);
+        for a in to {
+            let (e, rank) = (self.extents_at(*a), self.extents_of(*a).len());
+            self.w.open("");
+            self.w.line(format!("const i64 *const e = {e};"));
+            self.size("n", "e", rank);
+            if rank > 0 {
+                self.pairs(*a, *a).into_iter().for_each(|(c, _, t)| self.make(c, "n", t, "e", rank));
+            }
+            self.w.close();
+        }
+        self.w.line(format!(
+            "if (r->calls->strip(r, (function *const[]){{ {name}, {name}_join }}, len[0], sizes)) return 1;"
+        ));
+    }
+}

@@ -1,0 +1,26 @@
+//! The host program while it is written.
+
+use crate::analysis::layout::Layout;
+use crate::text::writer::Writer;
+use std::fmt::Write;
+
+pub struct Host<'a> {
+    pub w: Writer<'a>,
+    pub layout: &'a Layout,
+    /// Whether the program is one of numbers.
+    pub numbers: bool,
+    /// Complete functions.
+    pub functions: String,
+    /// How many blocks have become functions.
+    pub count: usize,
+}
+
+impl Host<'_> {
+    pub fn function(&mut self, head: &str, body: impl FnOnce(&mut Self)) {
+        let outer = self.w.begin();
+        self.w.line("i64 *const fault = r->fault;");
+        body(self);
+        let body = self.w.end(outer);
+        let _ = write!(self.functions, "\n{head}(run *r) {{\n{body}    return 0;\n}}\n");
+    }
+}

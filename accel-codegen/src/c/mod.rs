@@ -1,0 +1,9 @@
+//! Kernel programs as C: the kernels of all statements and the host program that calls them.
+
+mod gemm;
+mod host;
+mod kernels;
+mod module;
+mod translation_units;
+
+pub use module::{Module, Options, emit};

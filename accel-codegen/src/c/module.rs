@@ -1,0 +1,90 @@
+//! A kernel program as one C file.
+
+use super::host::statements;
+use super::kernels::Kernels;
+use super::translation_units::Units;
+use crate::analysis::layout::Layout;
+use crate::analysis::liveness;
+use crate::c::host::inline::are_all_numbers;
+use crate::text::declarations::Declarations;
+use crate::text::dialect::Dialect;
+use crate::text::registers::Vectors;
+use accel_fusion::kernel::{Program, Verified};
+
+/// What the code is printed for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Whether the C library has vector versions of all the mathematical functions (glibc's libmvec from 2.35 on).
+    pub vector_math: bool,
+    /// The vector registers of the processor.
+    pub vectors: Vectors,
+}
+
+/// A C file and how to use it.
+#[derive(Clone, Debug)]
+pub struct Module {
+    /// The text. It defines `int accel_run(run *)`: the program, which returns 0, or 1 with a record in `fault`; and for programs of numbers
+    /// only `int accel_call(const scalar *given, scalar *found)`, see NOTE [Programs of numbers]. Where it needs
+    /// one of the functions `accel_polygamma`, `accel_parallel`, `accel_threads`, `accel_product_f32` and `accel_product_f64`, it defines
+    /// a variable of that name for its address, which must be set before use.
+    pub source: String,
+    /// In how many translation units it can be compiled: with the macro `PART` defined as 0, 1, … it is only that one.
+    pub units: usize,
+}
+
+/// Prints a program.
+pub fn emit(program: &Verified<Program>, options: Options) -> Module {
+    let layout = Layout::new(program);
+    let body = liveness::analyse(program);
+    let mut declarations = Declarations::new(options.vector_math, options.vectors, Dialect::C);
+    let numbers = are_all_numbers(program);
+    let mut kernels =
+        Kernels { program, numbers, declarations: &mut declarations, functions: vec![], statements: vec![] };
+    kernels.block(&body);
+    let functions = kernels.statements;
+    let host = statements::emit(program, &layout, &mut declarations, &body, numbers);
+    // It is cold code: compilers spend half the time on a line of it.
+    let units = Units::new(&functions, host.lines().count() / 2);
+    let declarations = declarations.print();
+    let source = [PRELUDE, &statements::prelude(), &declarations, &units.text, &units.first(&host)].concat();
+    Module { source, units: units.count }
+}
+
+/// Types; `job` is another name for `task`, which is what kernels call their parameter. A backend calls the code with these layouts:
+/// - the tables of a run hold the extents and the columns of all arrays one after the other, see [`Layout`];
+/// - a block is the memory of a column that is not of rank 0; `count` arrays share it, and it is written to only if that is one;
+/// - `allocate` gives a block of room for `n` elements of `size` bytes each that one array has, or null; `release` takes it back;
+/// - `ranges` calls a function for the positions up to `n`, each of which takes about `cost` operations, in parallel; if `to` is not
+///   negative, it is the only array that the function writes, and shares its memory with no other;
+/// - `reduce` and `scan` do all rows of an operation with the functions of the statement (`rows`, `part`, `join`, and `rows`, `part`,
+///   `carry`, `write`), whose result is the array `to`; a `cost` is that of an element;
+/// - `strip` does all positions of a strip's dimension with the functions of the statement (the strips, and `join`); its sizes
+///   are those of [`Strip::sizes`].
+const PRELUDE: &str = "\
+typedef _Bool bool;
+typedef __INT8_TYPE__ i8;
+typedef __INT16_TYPE__ i16;
+typedef __INT32_TYPE__ i32;
+typedef __INT64_TYPE__ i64;
+typedef __UINT8_TYPE__ u8;
+typedef __UINT16_TYPE__ u16;
+typedef __UINT32_TYPE__ u32;
+typedef __UINT64_TYPE__ u64;
+typedef float f32;
+typedef double f64;
+typedef struct { const i64 *extents; void *const *columns; } array;
+typedef struct { i64 from, to, row, slot, len; const i64 *extents; void *const *state; } task;
+typedef task job;
+typedef int function(const array *, const task *, i64 *);
+typedef struct { void *data; i64 count; } block;
+typedef struct run run;
+typedef struct {
+    block *(*allocate)(run *, i64 n, i64 size);
+    void (*release)(run *, block *);
+    int (*ranges)(run *, function *, i64 to, i64 n, i64 cost, const i64 *extents);
+    int (*reduce)(run *, i64 to, function *const *, i64 rows, i64 len, i64 cost, const i64 *extents);
+    int (*scan)(run *, i64 to, function *const *, i64 rows, i64 len, i64 cost, const i64 *extents);
+    int (*strip)(run *, function *const *, i64 n, const i64 *sizes);
+} calls;
+struct run { const array *arrays; i64 *extents; void **columns; block **blocks; i64 *fault; i64 site; const calls *calls; };
+";

@@ -1,0 +1,269 @@
+//! Permutations on GPUs: every element is combined into its target by an item of its own.
+//!
+//! NOTE [Combining at the same time]
+//! Several items may have the same target. A single number of 32 or 64 bits is changed by an atomic operation: the device's own
+//! where there is one, otherwise by comparing and swapping until nobody came between. For anything wider each target has a lock, which is
+//! taken, used and given back within one iteration of a loop: items of a GPU that execute in step would wait forever for one of
+//! themselves otherwise. The order in which elements are combined is not defined; operators of permutations do not depend on it.
+//!
+//! NOTE [Histograms]
+//! If there are few targets and many elements, most items would wait for each other. Then each group has targets of its own in local memory, which
+//! start as what leaves other values alone, and are combined with the targets at the end. There are several copies of them if they
+//! are so few that the items of a group would still wait; neighbouring items use different copies, in different banks.
+
+use super::emitter::{Emitter, NO_RECORD};
+use super::launch::{self, GROUPS_PER_UNIT};
+use super::rows::one;
+use super::target::Target;
+use super::work::{Kernel, Launch, Work, size_of};
+use crate::analysis::effects::cannot_fail;
+use crate::analysis::fault;
+use crate::analysis::liveness::Step;
+use crate::shared::monoid::neutral;
+use crate::shared::permute::Permute;
+use crate::text::names::{index, names, outside};
+use crate::text::parameters::{self, Arg, Parameter};
+use crate::text::primitives;
+use crate::text::types::bytes;
+use crate::text::writer::Writer;
+use accel_core::repr::ScalarType;
+use accel_fusion::kernel::{ArrayId, Code, Known, Op};
+
+/// The kernels of a permutation by atomic operations.
+#[derive(Clone, Debug)]
+pub struct Atomic {
+    /// Does an element.
+    combine: Kernel,
+    /// Opens the locks of the targets, if there are any.
+    open: Option<Kernel>,
+    /// Does it in local memory first: NOTE [Histograms].
+    histogram: Option<(Kernel, ScalarType)>,
+}
+
+/// A group combines at least so many elements for each of its targets,
+const PER_TARGET: usize = 4;
+/// and at least so many elements.
+const PER_GROUP: usize = 1024;
+/// The targets of a group take at most this part of the local memory, so that several groups are at work,
+const SHARE: usize = 2;
+/// more copies than one of them only this many bytes,
+const COPIED: usize = 4096;
+/// and there are at most so many copies.
+const COPIES: usize = 32;
+
+impl Atomic {
+    /// Prints them, if that is a way to do it.
+    pub fn new(e: &mut Emitter, s: &Step) -> Option<Atomic> {
+        let Op::Permute { to, extents, target, element, comb, .. } = &s.stmt.op else { return None };
+        if !cannot_fail(comb) {
+            return None;
+        }
+        let p = Permute::new(e.program, &s.stmt.op)?;
+        let (rank, name) = (extents.results.len(), format!("permute_{}_atomic", s.number));
+        let types = e.program.arrays[*to].columns.clone();
+        let wide = match types.as_slice() {
+            [t] => bytes(*t) < 4 || (bytes(*t) == 8 && !e.target.atomics_64),
+            _ => true,
+        };
+        e.function(s, &name, |w| {
+            w.hoist_output(*to, true);
+            w.combine_element(*to, rank, [target, element, comb], |w| match types.as_slice() {
+                [t] if !wide => w.combine_atomically("global", &format!("a{to}_0[q]"), *t, comb, p.known),
+                _ => w.combine_locked(*to, &types, comb),
+            });
+            format!("static int {name}({}, const P p)", w.parameters())
+        });
+        let open = wide.then(|| {
+            let open = format!("permute_{}_open", s.number);
+            e.function(s, &open, |w| {
+                w.scratch(0, "int");
+                w.line("s0[p] = 0;");
+                format!("static int {open}({}, const P p)", w.parameters())
+            });
+            e.grid_kernel(&open)
+        });
+        let histogram = match (types.as_slice(), p.known) {
+            ([t], Some(known)) if !wide => Some((e.histogram(s, *to, rank, [target, element, comb], known), *t)),
+            _ => None,
+        };
+        Some(Atomic { combine: e.grid_kernel(&name), open, histogram })
+    }
+
+    /// What is launched for `n` elements.
+    pub fn work(&self, n: usize, targets: usize, target: &Target) -> Work {
+        let grid = |kernel, n: usize| launch::items(kernel, n, vec![n as i64], target);
+        if let Some((kernel, t)) = &self.histogram
+            && let Some(launch) = histogram_launch(kernel, *t, n, targets, target)
+        {
+            return one(launch);
+        }
+        let mut launches: Vec<_> = self.open.iter().filter(|_| targets > 0).map(|open| grid(open, targets)).collect();
+        let scratch = self.open.iter().map(|_| 4 * targets.max(1)).collect();
+        launches.push(grid(&self.combine, n));
+        Work { scratch, launches }
+    }
+}
+
+/// The launch of a histogram, if it is worth it.
+fn histogram_launch(kernel: &Kernel, t: ScalarType, n: usize, targets: usize, target: &Target) -> Option<Launch> {
+    let groups = (n / PER_GROUP.max(targets.saturating_mul(PER_TARGET))).min(target.units * GROUPS_PER_UNIT);
+    // An odd number, so that the copies of a target are in different banks.
+    let stride = targets | 1;
+    let room = target.local_memory / SHARE / size_of(t, 1);
+    if targets == 0 || groups < 2 || stride > room {
+        return None;
+    }
+    let copies = (room.min(COPIED / size_of(t, 1)) / stride).clamp(1, COPIES);
+    let group = launch::group(target);
+    Some(Launch {
+        kernel: kernel.clone(),
+        global: [groups * group, 1],
+        group: [group, 1],
+        numbers: [n, targets, copies, stride].map(|x| x as i64).to_vec(),
+        local: vec![size_of(t, copies * stride)],
+    })
+}
+
+impl Emitter<'_> {
+    /// The kernel of groups that combine the `arg0` elements into `arg2` copies of the `arg1` targets, `arg3` apart, and these into the
+    /// targets. If something has failed there are no elements, but all items go to the barriers.
+    fn histogram(&mut self, s: &Step, to: ArrayId, rank: usize, codes: [&Code; 3], known: Known) -> Kernel {
+        let t = self.program.arrays[to].columns[0];
+        let name = format!("permute_{}_histogram", s.number);
+        let start = primitives::constant(self.declarations, neutral(known, t));
+        self.function(s, &name, |w| {
+            w.hoist_extents(to);
+            w.params.add(Arg::Local(0), Parameter::buffer(&format!("local {t}"), "l0".into()));
+            w.combine_element(to, rank, codes, |w| w.combine_atomically("local", "l0[q]", t, codes[2], Some(known)));
+            format!("static int {name}({}, const P p)", w.parameters())
+        });
+        let (record, n) = if self.is_recorded { ("", "fault[0] != 0 ? 0 : arg0") } else { (NO_RECORD, "arg0") };
+        let mut w = Writer::new(self.program, self.declarations, s.stmt.site);
+        w.line("const uint item = get_local_id(0), size = get_local_size(0);");
+        w.line(format!("const P n = {n};"));
+        w.hoist(&[codes[2]]);
+        w.hoist_output(to, false);
+        w.line(format!("for (uint q = item; q < (uint)(arg2 * arg3); q += size) l0[q] = {start};"));
+        w.line("barrier(CLK_LOCAL_MEM_FENCE);");
+        w.line(format!("local {t} *const own = l0 + item % (uint)arg2 * (uint)arg3;"));
+        let own = |arg| if arg == Arg::Local(0) { "own".into() } else { parameters::name(arg) };
+        let arguments = w.arguments_as(&name, own);
+        w.line(format!("for (P p = get_global_id(0); p < n; p += get_global_size(0)) {name}({arguments}, p);"));
+        w.line("barrier(CLK_LOCAL_MEM_FENCE);");
+        w.braces("for (uint q = item; q < (uint)arg1; q += size)", |w| {
+            w.line(format!("{t} x0 = l0[q];"));
+            w.braces("for (uint copy = 1; copy < (uint)arg2; copy++)", |w| {
+                let x = ["x0".to_string()];
+                w.code(codes[2], &["l0[copy * (uint)arg3 + q]".into(), x[0].clone()], &x);
+            });
+            w.combine_atomically("global", &format!("a{to}_0[q]"), t, codes[2], Some(known));
+        });
+        let params = std::mem::take(&mut w.params);
+        let body = format!("{record}{}", w.finish());
+        self.plain_entry(&name, params, rank, 4, &body)
+    }
+}
+
+impl Writer<'_> {
+    /// Declares `keep` and the target `t0`, `t1`, ..
+    fn target_of(&mut self, to: ArrayId, rank: usize, target: &Code) {
+        let t: Vec<_> = (0..self.program.arrays[to].rank).map(|k| format!("t{k}")).collect();
+        self.line("bool keep;");
+        t.iter().for_each(|t| self.line(format!("i64 {t};")));
+        let results = [&["keep".to_string()][..], &t].concat();
+        self.code(target, &index(rank), &results);
+    }
+
+    /// Declares `q`, the place of the target of element `p`, and `x0`, .., what is combined with it, and does so with `combine`.
+    fn combine_element(
+        &mut self,
+        to: ArrayId,
+        rank: usize,
+        [target, element, comb]: [&Code; 3],
+        combine: impl FnOnce(&mut Self),
+    ) {
+        let types = self.columns(to);
+        self.hoist(&[target, element, comb]);
+        self.narrow_index(rank, "p");
+        self.target_of(to, rank, target);
+        self.braces("if (keep)", |w| {
+            let x = names("x", &types);
+            w.check_target(to);
+            w.declare(&x, &types);
+            w.code(element, &index(rank), &x);
+            combine(w);
+        });
+    }
+
+    /// Declares `q`, the position of the target.
+    fn check_target(&mut self, to: ArrayId) {
+        let t: Vec<_> = (0..self.program.arrays[to].rank).map(|k| format!("t{k}")).collect();
+        if !t.is_empty() {
+            let site = self.site;
+            self.fault(&outside(to, &t), fault::TARGET, site, to, &t);
+        }
+        let place = self.place(to, &t);
+        self.line(format!("const P q = {place};"));
+    }
+
+    /// One number, `x0`, with the one that `place` names in an address space.
+    fn combine_atomically(&mut self, space: &str, place: &str, t: ScalarType, comb: &Code, known: Option<Known>) {
+        let (word, prefix) = if bytes(t) == 4 { ("u32", "atomic") } else { ("u64", "atom") };
+        if bytes(t) == 8 {
+            self.declarations.need("Atomics", || {
+                "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n\
+                 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable"
+                    .into()
+            });
+        }
+        let operation = match known {
+            Some(Known::Sum) => Some("add"),
+            Some(Known::Min) => Some("min"),
+            Some(Known::Max) => Some("max"),
+            _ => None,
+        };
+        if let Some(operation) = operation.filter(|_| t.is_integral()) {
+            return self.line(format!("{prefix}_{operation}((volatile {space} {t} *)&{place}, x0);"));
+        }
+        self.line(format!("volatile {space} {word} *const cell = (volatile {space} {word} *)&{place};"));
+        self.line(format!("{word} seen = *cell;"));
+        self.braces("for (;;)", |w| {
+            w.line(format!("const {t} old = as_{}(seen);", opencl_name(t)));
+            w.line(format!("{t} combined;"));
+            w.code(comb, &["x0".into(), "old".into()], &["combined".into()]);
+            let word = if bytes(t) == 4 { "uint" } else { "ulong" };
+            w.line(format!("const {word} found = {prefix}_cmpxchg(cell, seen, as_{word}(combined));"));
+            w.line("if (found == seen) break;");
+            w.line("seen = found;");
+        });
+    }
+
+    /// Several numbers, or one that there are no atomic operations for.
+    fn combine_locked(&mut self, to: ArrayId, types: &[ScalarType], comb: &Code) {
+        self.scratch(0, "int");
+        let cells: Vec<_> =
+            types.iter().enumerate().map(|(c, t)| format!("((volatile global {t} *)a{to}_{c})[q]")).collect();
+        self.line("volatile global int *const lock = &s0[q];");
+        self.braces("for (bool done = 0; !done;)", |w| {
+            w.braces("if (atomic_cmpxchg(lock, 0, 1) == 0)", |w| {
+                w.line("mem_fence(CLK_GLOBAL_MEM_FENCE);");
+                w.code(comb, &[names("x", types), cells.clone()].concat(), &cells);
+                w.line("mem_fence(CLK_GLOBAL_MEM_FENCE);");
+                w.line("atomic_xchg(lock, 0);");
+                w.line("done = 1;");
+            });
+        });
+    }
+}
+
+/// What OpenCL calls a type of 32 or 64 bits.
+fn opencl_name(t: ScalarType) -> &'static str {
+    match t {
+        ScalarType::I32 => "int",
+        ScalarType::U32 => "uint",
+        ScalarType::F32 => "float",
+        ScalarType::I64 => "long",
+        ScalarType::U64 => "ulong",
+        _ => "double",
+    }
+}

@@ -1,0 +1,106 @@
+//! Scans by work-groups, for GPUs: each group goes through a part of a row, a tile in local memory at a time.
+//!
+//! NOTE [Scans in two launches]
+//! The first launch computes the totals of the parts of rows, the second one goes through the parts again and writes them, each group from the
+//! total of all parts before its own. So the array is read twice and written once: 12 bytes for a number of 4, where a copy
+//! moves 8, and at most 2/3 of the elements per second of a copy. Reading it once takes groups that wait for the totals of the groups before
+//! them: NOTE [Scans in one launch]. OpenCL does not promise that a group makes progress while another one waits for it, there is no way to
+//! ask a device, and the failure is a kernel that never ends. So only devices that are known to do it get such kernels.
+//! Rows that one group does as a whole are read once anyway.
+
+use super::emitter::Emitter;
+use super::group_reduce::TURNS;
+use super::launch::group;
+use super::look_back::LookBack;
+use super::rows::{EACH, group_launch, group_parts, groups, row_bytes, scratch};
+use super::scan_tile::{Scan, places};
+use super::target::Target;
+use super::work::{Kernel, Launch, Work};
+use crate::analysis::liveness::Step;
+use crate::text::names::names_at;
+use crate::text::writer::Writer;
+use accel_core::repr::ScalarType;
+use accel_fusion::kernel::{ArrayId, Rows};
+
+/// The kernels of groups that scan.
+#[derive(Clone, Debug)]
+pub struct GroupScan {
+    types: Vec<ScalarType>,
+    /// Writes a part, from the totals of the parts before it on.
+    write: Kernel,
+    long: Long,
+}
+
+/// What is done for rows of several parts.
+#[derive(Clone, Debug)]
+enum Long {
+    /// The total of a part, before the parts are written.
+    Total(Kernel),
+    /// The groups pass on what comes before a part.
+    LookBack(LookBack),
+}
+
+impl GroupScan {
+    /// Prints them.
+    pub fn new(e: &mut Emitter, s: &Step, to: ArrayId, outer: usize, reverse: bool, rows: &Rows) -> GroupScan {
+        let types = e.program.arrays[to].columns.clone();
+        let scan = Scan { to, outer, reverse, rows, types: &types, each: EACH };
+        let long = match e.target.look_back {
+            true => Long::LookBack(LookBack::new(e, s, &scan)),
+            false => Long::Total(e.scan_group(s, &scan)),
+        };
+        GroupScan { write: e.write_group(s, &scan), long, types }
+    }
+
+    /// What is launched for `n` rows, which are not short.
+    pub fn work(&self, n: usize, len: usize, target: &Target) -> Work {
+        let several = group_parts(n, len, target);
+        let (parts, size) = match &self.long {
+            Long::LookBack(l) if several.0 > 1 && l.part(target) < len => return l.work(n, len, target),
+            Long::LookBack(_) => (1, len),
+            Long::Total(_) => several,
+        };
+        let numbers = [size, len, parts];
+        let mut launches = vec![];
+        if let Long::Total(total) = &self.long
+            && parts > 1
+        {
+            launches.push(groups(total, &self.types, n * parts, numbers, target));
+        }
+        launches.push(self.tiles(n * parts, numbers, target));
+        Work { scratch: scratch(&self.types, parts * n), launches }
+    }
+
+    /// A launch of `count` groups that write.
+    fn tiles(&self, count: usize, numbers: [usize; 3], target: &Target) -> Launch {
+        let room = target.local_memory / row_bytes(&self.types);
+        let mut size = group(target);
+        // Not `groups`: there is a tile in local memory, too.
+        while size > 1 && size + places(size * EACH) > room {
+            size /= 2;
+        }
+        group_launch(&self.write, &self.types, count, size, &[size, places(size * EACH)], numbers)
+    }
+}
+
+impl Emitter<'_> {
+    /// The total of part `g` of row `r`, as in a reduction, in the order of a scan.
+    fn scan_group(&mut self, s: &Step, scan: &Scan) -> Kernel {
+        self.group_kernel(s, &format!("scan_{}_group", s.number), scan.outer, |w| {
+            w.part_bounds();
+            w.locals(scan.types);
+            w.reduce_part(scan.types, scan.outer, scan.rows, scan.reverse, TURNS);
+            w.braces("if (item == 0)", |w| w.leave_part(scan.types, &names_at("l", scan.types, "0")));
+        })
+    }
+
+    /// Writes part `g` of row `r`, from the totals of the parts before it on.
+    fn write_group(&mut self, s: &Step, scan: &Scan) -> Kernel {
+        self.group_kernel(s, &format!("scan_{}_write_group", s.number), scan.outer, |w| {
+            w.part_bounds();
+            w.scan_part(scan);
+        })
+    }
+}
+
+impl Writer<'_> {}

@@ -1,0 +1,184 @@
+//! Reductions: by items, by tasks, by groups, or as matrix products.
+
+use super::emitter::{Emitter, Tasks};
+use super::group_reduce;
+use super::launch::{self, Rest, TASKS, count};
+use super::packed_product::Product;
+use super::rows::{SHORT, across, group_parts, groups, in_parts, item_parts, joined, one, part_size, scratch, teams};
+use super::target::{Shape, Target};
+use super::tiled_product::Tiled;
+use super::work::{Kernel, Sizes, Work};
+use crate::analysis::cost::cost;
+use crate::analysis::liveness::Step;
+use crate::analysis::partition;
+use crate::shared::interchanged_reduce::{self, in_columns};
+use crate::text::names::{elements, names};
+use crate::text::writer::Writer;
+use accel_core::repr::ScalarType;
+use accel_fusion::kernel::{ArrayId, Rows};
+
+/// Where so many rows at least lie side by side, neighbouring items do parts of neighbouring rows.
+const SIDE_BY_SIDE: i64 = 8;
+
+/// So many parts of a row are combined by one item, more by a group.
+const ONE_BY_ONE: usize = 64;
+
+/// The kernels of a reduction.
+#[derive(Clone, Debug)]
+pub struct Reduction {
+    types: Vec<ScalarType>,
+    cost: usize,
+    rows: Kernel,
+    /// Parts of rows, and what combines them, where no groups do that.
+    part: Option<Kernel>,
+    join: Option<Kernel>,
+    /// For rows that are columns in memory: NOTE [Reducing columns].
+    columns: Option<[Kernel; 2]>,
+    /// For contractions.
+    product: Option<Product>,
+    tiled: Option<Tiled>,
+    /// For work-groups: a part, what combines parts, and several short rows.
+    groups: Option<[Kernel; 3]>,
+    /// For parts of rows that are columns in memory.
+    across: Option<Kernel>,
+}
+
+impl Reduction {
+    /// Prints them.
+    pub fn new(e: &mut Emitter, s: &Step, to: ArrayId, outer: usize, rows: &Rows) -> Reduction {
+        let fold = format!("fold_{}", s.number);
+        let name = |what: &str| format!("{fold}_{what}");
+        e.function(s, &fold, |w| w.fold(&fold, to, outer, rows));
+        let gpu = e.target.shape == Shape::Gpu;
+        let (in_columns, in_groups) = (in_columns(outer, rows), gpu && group_reduce::suits(rows));
+        let (parts, joins) = (!in_groups, !in_groups || in_columns);
+        if parts {
+            e.task_function(s, &name("part"), |w| w.part(&fold, to, outer, ""));
+        }
+        if joins {
+            e.task_function(s, &name("join"), |w| w.join(to, rows));
+        }
+        let side_by_side = in_columns && !gpu;
+        if side_by_side {
+            let columns = name("columns");
+            e.function(s, &columns, |w| w.fold_side_by_side(&columns, to, outer, rows));
+            e.task_function(s, &name("column_part"), |w| w.column_part(&columns, to, outer));
+            e.task_function(s, &name("column_join"), |w| w.column_join(to, rows));
+            e.task_function(s, &name("rows"), |w| w.fold_columns(&columns, to, outer, rows));
+        } else {
+            e.task_function(s, &name("rows"), |w| w.fold_rows(&fold, to, outer, rows));
+        }
+        let product = rows.contraction().filter(|_| !gpu).map(|c| Product::new(e, s, to, outer, rows, &c));
+        let tiled =
+            rows.computed_contraction().filter(|_| in_groups).and_then(|c| Tiled::new(e, s, to, outer, rows, &c));
+        let groups = in_groups.then(|| {
+            [e.fold_group(s, to, outer, rows), e.join_group(s, to, outer, rows), e.fold_team(s, to, outer, rows)]
+        });
+        let across = (in_groups && in_columns).then(|| e.fold_across(s, to, outer, rows));
+        Reduction {
+            product,
+            tiled,
+            groups,
+            across,
+            types: e.program.arrays[to].columns.clone(),
+            cost: cost(&rows.element.instrs) + cost(&rows.op.instrs),
+            rows: e.kernel(&name("rows"), outer, Tasks::Ranges),
+            part: parts.then(|| e.kernel(&name("part"), outer, Tasks::Parts)),
+            join: joins.then(|| e.kernel(&name("join"), outer, Tasks::Rows)),
+            columns: side_by_side
+                .then(|| ["column_part", "column_join"].map(|n| e.kernel(&name(n), outer, Tasks::Ranges))),
+        }
+    }
+
+    pub fn work(&self, sizes: &Sizes, target: &Target) -> Work {
+        let (n, len) = (count(sizes.space), sizes.len as usize);
+        if n == 0 {
+            return Work::default();
+        }
+        let product = self.product.as_ref().and_then(|p| p.work(sizes, target));
+        product
+            .or_else(|| self.tiled.as_ref()?.work(sizes, target))
+            .or_else(|| self.columns_by_tasks(n, len, target))
+            .or_else(|| self.columns_by_items(sizes, n, len, target))
+            .or_else(|| self.rows_by_groups(n, len, target))
+            .unwrap_or_else(|| self.rows_by_items(n, len, target))
+    }
+
+    /// Tasks that go through parts of neighbouring rows together: NOTE [Reducing columns].
+    fn columns_by_tasks(&self, n: usize, len: usize, target: &Target) -> Option<Work> {
+        let [part, join] = self.columns.as_ref()?;
+        let (parts, size) = interchanged_reduce::parts(n, len)?;
+        let all = Rest { len, row: n, slot: None };
+        let one_by_one = Rest { len, row: n, slot: Some(parts) };
+        let launches = vec![
+            launch::ranges(part, len, size, all, target),
+            launch::ranges(join, n, partition::task_size(n, self.cost * parts, TASKS), one_by_one, target),
+        ];
+        Some(Work { scratch: scratch(&self.types, parts * n), launches })
+    }
+
+    /// Items that do parts of neighbouring rows.
+    fn columns_by_items(&self, sizes: &Sizes, n: usize, len: usize, target: &Target) -> Option<Work> {
+        let kernel = self.across.as_ref()?;
+        if len == 0 || *sizes.space.last()? < SIDE_BY_SIDE {
+            return None;
+        }
+        let (parts, size) = item_parts(n, len, target);
+        let mut launches = vec![across(kernel, n, [size, len, parts], target)];
+        match (&self.groups, &self.join) {
+            (Some([_, join, _]), _) if parts > ONE_BY_ONE => {
+                launches.push(groups(join, &self.types, n, [parts, len, 1], target));
+            }
+            (_, Some(join)) if parts > 1 => launches.push(joined(join, n, len, parts, target)),
+            _ => {}
+        }
+        Some(Work { scratch: scratch(&self.types, parts * n), launches })
+    }
+
+    /// Groups that do short rows, or parts of long ones.
+    fn rows_by_groups(&self, n: usize, len: usize, target: &Target) -> Option<Work> {
+        let [part, join, team] = self.groups.as_ref().filter(|_| len >= SHORT)?;
+        if let Some(launch) = teams(team, &self.types, n, len, target) {
+            return Some(one(launch));
+        }
+        let (parts, size) = group_parts(n, len, target);
+        let mut launches = vec![groups(part, &self.types, n * parts, [size, len, parts], target)];
+        if parts > 1 {
+            launches.push(groups(join, &self.types, n, [parts, len, 1], target));
+        }
+        Some(Work { scratch: scratch(&self.types, parts * n), launches })
+    }
+
+    /// Items that do rows, or parts of them.
+    fn rows_by_items(&self, n: usize, len: usize, target: &Target) -> Work {
+        match (&self.part, &self.join, part_size(n, len, self.cost, target)) {
+            (Some(part), Some(join), Some(size)) => {
+                let parts = len.div_ceil(size);
+                let launches = vec![in_parts(part, n, len, size, target), joined(join, n, len, parts, target)];
+                Work { scratch: scratch(&self.types, parts * n), launches }
+            }
+            _ => one(launch::positions(&self.rows, n, self.cost.saturating_mul(len.max(1)), len, target)),
+        }
+    }
+}
+
+impl Writer<'_> {
+    /// Combines the `slot` parts of the rows `from..to` of all `row` rows, element by element.
+    pub fn column_join(&mut self, to: ArrayId, rows: &Rows) {
+        let types = self.columns(to);
+        let (y, z) = (names("y", &types), names("z", &types));
+        self.initial(&z, &types, rows, &[&rows.op]);
+        self.hoist_output(to, false);
+        self.state(&types);
+        let part = |at: &str| -> Vec<String> { (0..types.len()).map(|c| format!("s{c}[{at}]")).collect() };
+        self.braces("for (i64 p = task->from; p < task->to; p++)", |w| {
+            w.declare(&y, &types);
+            let some = rows.init.is_some();
+            w.assign(&y, &if some { z } else { part("p") });
+            w.braces(&format!("for (i64 i = {}; i < task->slot; i++)", !some as u8), |w| {
+                w.code(&rows.op, &[y.clone(), part("i * task->row + p")].concat(), &y);
+            });
+            w.assign(&elements(to, types.len(), "p"), &y);
+        });
+    }
+}

@@ -1,0 +1,170 @@
+//! A tile of a scan in local memory.
+
+use super::group_reduce::TURNS;
+use super::loads::is_cheap;
+use crate::text::names::{elements, in_order, names, names_at, row_index};
+use crate::text::parameters::{Arg, Parameter};
+use crate::text::writer::Writer;
+use accel_core::repr::ScalarType;
+use accel_fusion::kernel::{ArrayId, Rows};
+
+/// Where in local memory the elements of a scan are: apart such that items that go through several of their own do not wait for
+/// the same bank.
+const PLACE: &str = "#define PLACE(n) ((n) + (n) / 32)";
+
+/// How many places so many elements need.
+pub fn places(elements: usize) -> usize {
+    elements + elements / 32 + 1
+}
+
+/// A scan, for those who write its kernels.
+pub struct Scan<'a> {
+    pub to: ArrayId,
+    pub outer: usize,
+    pub reverse: bool,
+    pub rows: &'a Rows,
+    pub types: &'a [ScalarType],
+    /// How many elements an item has in a tile.
+    pub each: usize,
+}
+
+impl Writer<'_> {
+    /// Goes through a part of a row, a tile at a time.
+    pub fn scan_part(&mut self, scan: &Scan) {
+        let Scan { rows, types, reverse, .. } = *scan;
+        self.state(types);
+        self.begin_scan(scan);
+        self.braces("if (slot > 0)", |w| {
+            w.line("const P from = 0, to = slot;");
+            let part = |k: &str| names_at("s", types, &format!("row * arg2 + {k}"));
+            w.reduce_items(types, rows, reverse, TURNS, |w, k, x| w.assign(x, &part(k)));
+            let (before, total) = (names("b", types), names_at("l", types, "0"));
+            match rows.init.is_some() {
+                true => w.code(&rows.op, &in_order(reverse, &names("z", types), &total), &before),
+                false => w.assign(&before, &total),
+            }
+            w.line("barrier(CLK_LOCAL_MEM_FENCE);");
+        });
+        self.braces(&format!("for (P tile = from; tile < to; tile += size * {})", scan.each), |w| {
+            w.scan_tile(scan);
+            w.combine_tile(scan);
+            // Everything up to here.
+            let (before, all) = (names("b", types), names_at("l", types, "count - 1"));
+            w.braces("if (started)", |w| w.code(&rows.op, &in_order(reverse, &before, &all), &before));
+            w.braces("else", |w| w.assign(&before, &all));
+            w.line("started = 1;");
+            w.line("barrier(CLK_LOCAL_MEM_FENCE);");
+            w.store_tile(scan);
+            w.line("barrier(CLK_LOCAL_MEM_FENCE);");
+        });
+    }
+
+    /// Declares what comes before the tile, `b0`, .., which is the initial value `z0`, .. if there is one, and whether there is anything
+    /// before it. Writes what comes before the first part.
+    pub fn begin_scan(&mut self, scan: &Scan) {
+        let Scan { to, rows, types, reverse, .. } = *scan;
+        let (before, some) = (names("b", types), rows.init.is_some());
+        self.hoist(&[&rows.element, &rows.op]);
+        self.hoist_output(to, false);
+        self.locals(types);
+        for (c, t) in types.iter().enumerate() {
+            let buffer = Parameter::buffer(&format!("local {t}"), format!("m{c}"));
+            self.params.add(Arg::Local(types.len() + c), buffer);
+        }
+        self.declarations.need("PLACE", || PLACE.into());
+        self.declare(&before, types);
+        self.line(format!("const P base = row * ((P)arg1 + {});", some as u8));
+        // Without an initial value there is nothing before the first part.
+        self.line(format!("bool started = {};", if some { "1" } else { "slot > 0" }));
+        let z = names("z", types);
+        self.initial(&z, types, rows, &[]);
+        if some {
+            self.assign(&before, &z);
+            let place = if reverse { "base + arg1" } else { "base" };
+            self.braces("if (slot == 0 && item == 0)", |w| w.assign(&elements(to, types.len(), place), &z));
+        }
+    }
+
+    /// Scans the elements from `tile` on: each item its own, whose totals are scanned in `l0`, ... Declares `filled`, the number of elements,
+    /// `count`, that of the items that have some, and `last`, where those of the item end. Elements come and go through
+    /// local memory, so that items next to each other read and write elements next to each other.
+    pub fn scan_tile(&mut self, scan: &Scan) {
+        let Scan { outer, rows, types, reverse, each, .. } = *scan;
+        let here = names_at("l", types, "item");
+        self.line(format!("const uint filled = min(to - tile, (P)(size * {each}));"));
+        self.line(format!(
+            "const uint count = (filled + {each} - 1) / {each}, last = min(item * {each} + {each}, filled);"
+        ));
+        let source = |n: &str| if reverse { format!("arg1 - 1 - (tile + {n})") } else { format!("tile + {n}") };
+        let element = |w: &mut Self, n: &str, x: &[String]| w.code(&rows.element, &row_index(outer, &source(n)), x);
+        let cheap = is_cheap(&rows.element);
+        if cheap {
+            self.braces(&format!("if (filled == size * {each})"), |w| {
+                let place = scan.tile("item + u * size");
+                w.several(each, types, |w, v| element(w, "(item + u * size)", v), |w, v| w.assign(&place, v));
+            });
+        }
+        let rest = format!("{}{BY_TURNS}", if cheap { "else " } else { "" });
+        self.braces(&rest, |w| element(w, "n", &scan.tile("n")));
+        self.line("barrier(CLK_LOCAL_MEM_FENCE);");
+        self.braces("if (item < count)", |w| {
+            let y = names("y", types);
+            w.declare(&y, types);
+            w.assign(&y, &scan.tile(&format!("item * {each} + 0")));
+            w.braces(&format!("for (uint n = item * {each} + 1; n < last; n++)"), |w| {
+                w.code(&rows.op, &in_order(reverse, &y, &scan.tile("n")), &y);
+                w.assign(&scan.tile("n"), &y);
+            });
+            w.assign(&here, &y);
+        });
+        self.line("barrier(CLK_LOCAL_MEM_FENCE);");
+        let total = names("t", types);
+        self.declare(&total, types);
+        self.braces("for (uint apart = 1; apart < count; apart *= 2)", |w| {
+            w.line("const bool more = item >= apart && item < count;");
+            w.braces("if (more)", |w| {
+                let left = names_at("l", types, "item - apart");
+                w.code(&rows.op, &in_order(reverse, &left, &here), &total);
+            });
+            w.line("barrier(CLK_LOCAL_MEM_FENCE);");
+            w.braces("if (more)", |w| w.assign(&here, &total));
+            w.line("barrier(CLK_LOCAL_MEM_FENCE);");
+        });
+    }
+
+    /// Combines the elements of the item with what comes before them.
+    pub fn combine_tile(&mut self, scan: &Scan) {
+        let Scan { rows, types, reverse, each, .. } = *scan;
+        let (before, prefix, left) = (names("b", types), names("p", types), names_at("l", types, "item - 1"));
+        self.declare(&prefix, types);
+        self.line("const bool any = started || item > 0;");
+        self.braces("if (item > 0 && item < count && started)", |w| {
+            w.code(&rows.op, &in_order(reverse, &before, &left), &prefix);
+        });
+        self.braces("else if (item > 0 && item < count)", |w| w.assign(&prefix, &left));
+        self.braces("else if (started)", |w| w.assign(&prefix, &before));
+        self.braces(&format!("if (any) for (uint n = item * {each}; n < last; n++)"), |w| {
+            w.code(&rows.op, &in_order(reverse, &prefix, &scan.tile("n")), &scan.tile("n"));
+        });
+    }
+
+    /// Writes the tile, when all items are done with it.
+    pub fn store_tile(&mut self, scan: &Scan) {
+        let target = match (scan.reverse, scan.rows.init.is_some()) {
+            (true, _) => "base + (P)arg1 - 1 - (tile + n)",
+            (false, true) => "base + (tile + n) + 1",
+            (false, false) => "base + tile + n",
+        };
+        self.braces(BY_TURNS, |w| w.assign(&elements(scan.to, scan.types.len(), target), &scan.tile("n")));
+    }
+}
+
+/// The elements of a tile, neighbouring ones by neighbouring items.
+const BY_TURNS: &str = "for (uint n = item; n < filled; n += size)";
+
+impl Scan<'_> {
+    /// An element of the tile.
+    fn tile(&self, n: &str) -> Vec<String> {
+        names_at("m", self.types, &format!("PLACE({n})"))
+    }
+}

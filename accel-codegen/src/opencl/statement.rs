@@ -1,0 +1,61 @@
+//! What a statement does on a device: its plan, and the work for given sizes.
+
+use super::launch;
+use super::permute::Permutation;
+use super::reduce::Reduction;
+use super::scan::Scanning;
+use super::strip::Strips;
+use super::target::Target;
+use super::work::{Kernel, Sizes, Work};
+use accel_core::repr::ScalarType;
+
+/// The kernels of a statement.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    pub(super) plan: Plan,
+    /// About how many simple operations an element takes.
+    pub(super) cost: usize,
+}
+
+/// How the statement is done.
+#[derive(Clone, Debug)]
+pub enum Plan {
+    /// `pieces` are the columns of a result that can be written in pieces.
+    Loop {
+        kernel: Kernel,
+        cost: usize,
+        pieces: Vec<ScalarType>,
+    },
+    Reduce(Box<Reduction>),
+    Scan(Scanning),
+    Permute(Permutation),
+    Strip(Strips),
+}
+
+impl Statement {
+    /// What to launch for a statement of these sizes. Nothing, if there is nothing to compute. A permutation expects a copy of its
+    /// defaults in the array that it defines; a strip, the extents of all arrays of its body.
+    pub fn work(&self, sizes: &Sizes, target: &Target) -> Work {
+        match &self.plan {
+            Plan::Loop { kernel, cost, pieces } => launch::loop_(kernel, sizes, *cost, pieces, target),
+            Plan::Reduce(r) => r.work(sizes, target),
+            Plan::Scan(s) => s.work(sizes, target),
+            Plan::Permute(p) => p.work(sizes, target),
+            Plan::Strip(s) => s.work(sizes, target),
+        }
+    }
+
+    /// About how many simple operations it takes.
+    pub fn operations(&self, sizes: &Sizes) -> usize {
+        let each = match &self.plan {
+            Plan::Strip(s) => s.cost(sizes),
+            _ => self.cost.saturating_mul(sizes.len as usize),
+        };
+        launch::count(sizes.space).saturating_mul(each)
+    }
+
+    /// Whether a strip would take so much memory that its statements are better executed one by one, by the program without strips.
+    pub fn is_too_large(&self, sizes: &Sizes) -> bool {
+        matches!(&self.plan, Plan::Strip(s) if s.is_too_large(sizes))
+    }
+}

@@ -1,0 +1,69 @@
+//! Loops over index spaces.
+
+use crate::text::writer::Writer;
+
+impl Writer<'_> {
+    /// Sets `i0`, `i1`, … to the index of a row-major position within the extents of the task.
+    pub fn index_of(&mut self, rank: usize, p: &str) {
+        if rank == 0 {
+            return;
+        }
+        for k in 0..rank {
+            self.line(format!("const i64 n{k} = task->extents[{k}];"));
+        }
+        let mut rest = p.to_string();
+        for k in (1..rank).rev() {
+            self.line(format!("i64 i{k} = {rest} % n{k}, q{k} = {rest} / n{k};"));
+            rest = format!("q{k}");
+        }
+        self.line(format!("i64 i0 = {rest};"));
+    }
+
+    /// The next index, the dimensions from `rank` on left alone.
+    pub fn next_index(&mut self, rank: usize) {
+        if rank == 0 {
+            return;
+        }
+        let carry = (1..rank).rev().fold(String::new(), |c, k| format!("{c}if (++i{k} == n{k}) {{ i{k} = 0; "));
+        self.line(format!("{carry}i0++;{}", " }".repeat(rank - 1)));
+    }
+
+    /// `body` for every position `p` from `task->from` to `task->to` and its index.
+    pub fn positions(&mut self, rank: usize, body: impl FnOnce(&mut Self)) {
+        self.line("const i64 to = task->to;");
+        self.line("i64 p = task->from;");
+        self.line("if (p >= to) return 0;");
+        self.index_of(rank, "p");
+        self.positions_to("to", rank, !self.aliased.is_empty(), body);
+    }
+
+    /// `body` for every position from `p`, which has an index, to `to`; the innermost dimension is an inner loop. With `say`, the
+    /// compiler is told that positions are independent, see NOTE [Writing over an input].
+    pub fn positions_to(&mut self, to: &str, rank: usize, say: bool, body: impl FnOnce(&mut Self)) {
+        let independent = if self.is_opencl() { "INDEPENDENT" } else { "#pragma GCC ivdep" };
+        let independent = say.then_some(independent);
+        if rank < 2 {
+            independent.into_iter().for_each(|line| self.line(line));
+            let next = if rank == 0 { "p++" } else { "p++, i0++" };
+            return self.braces(&format!("for (; p < {to}; {next})"), body);
+        }
+        let last = rank - 1;
+        self.braces(&format!("while (p < {to})"), |w| {
+            w.line(format!(
+                "const i64 offset = i{last} - p, row = p + n{last} - i{last}, stop = row < {to} ? row : {to};"
+            ));
+            independent.into_iter().for_each(|line| w.line(line));
+            w.braces("for (; p < stop; p++)", |w| {
+                w.line(format!("const i64 i{last} = p + offset;"));
+                body(w);
+            });
+            w.line(format!("i{last} = 0;"));
+            w.next_index(last);
+        });
+    }
+
+    // NOTE [Writing over an input]
+    // An output of a loop may have the memory of an input that is read only at the position that is written. No iteration touches what
+    // another one writes, but within one the order of reads and writes matters: `restrict` would promise too much, and its absence would
+    // make the compiler check for an overlap and give up vectors where there is one. The pragma says exactly what holds.
+}

@@ -1,0 +1,206 @@
+//! Reductions whose rows are columns in memory: neighbouring rows lie next to each other, the elements of one row far apart.
+//!
+//! NOTE [Reducing columns]
+//! The sum over the first dimension of a matrix reads `a[k, i]` for row `i`: going along the rows one by one would read a few bytes
+//! here and there. Instead, many rows are reduced side by side, with an accumulator for each: memory is read in the order in which it
+//! lies, and the compiler uses vectors. Every row is still combined from its first element to its last. If there are too few rows for all
+//! threads, the rows are cut into parts; the parts' results are combined from the first to the last. How they are cut depends on
+//! sizes only.
+
+use crate::analysis::effects::is_branch_free;
+use crate::text::names::{index, names, row_index};
+use crate::text::writer::Writer;
+use accel_fusion::kernel::{ArrayId, Code, Instr, Rows};
+
+/// How many rows are reduced side by side: their accumulators stay in the first-level cache.
+const BLOCK: usize = 1024;
+/// So many rows keep all threads busy, in blocks; they are not cut into parts.
+const MANY: usize = 64 * BLOCK;
+/// Fewer rows are better reduced one by one.
+const FEW: usize = 4;
+/// At most so many parts.
+const PARTS: usize = 64;
+/// Fewer elements are not worth being cut into parts.
+const SMALL: usize = 1 << 16;
+
+/// Whether the elements of neighbouring rows are neighbours in memory: the last outer dimension is the innermost one of arrays that are
+/// read. Other reads must not depend on it.
+pub fn in_columns(outer: usize, rows: &Rows) -> bool {
+    let simple = |c: &Code| is_branch_free(c) && c.instrs.len() <= 40;
+    let Some(last) = outer.checked_sub(1) else { return false };
+    if !simple(&rows.element) || !simple(&rows.op) || rows.op.instrs.iter().any(|i| matches!(i, Instr::Read { .. })) {
+        return false;
+    }
+    // Registers that depend on the last outer dimension.
+    let mut varying = vec![false; rows.element.types.len()];
+    varying[last] = true;
+    let mut found = false;
+    for i in &rows.element.instrs {
+        match i {
+            Instr::Op1(to, _, a) => varying[*to] = varying[*a],
+            Instr::Op2(to, _, a, b) => varying[*to] = varying[*a] || varying[*b],
+            Instr::Read { to, index, .. } => {
+                let Some((inner, others)) = index.split_last() else { continue };
+                if others.iter().any(|r| varying[*r]) || (varying[*inner] && *inner != last) {
+                    return false;
+                }
+                found |= *inner == last && others.contains(&outer);
+                to.iter().for_each(|to| varying[*to] = varying[*inner]);
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// How many parts the rows are cut into, and the elements in each, if they are cut: there are few rows and they are long.
+pub fn parts(count: usize, len: usize) -> Option<(usize, usize)> {
+    if !(FEW..MANY).contains(&count) || count.saturating_mul(len) < SMALL {
+        return None;
+    }
+    let size = len.div_ceil((PARTS * BLOCK * 4 / count).clamp(8, PARTS)).max(16);
+    let parts = len.div_ceil(size);
+    (parts > 1).then_some((parts, size))
+}
+
+impl Writer<'_> {
+    /// The function that combines the elements from `from` to `to` of `width` neighbouring rows with the accumulated values, and its
+    /// name line.
+    pub fn fold_side_by_side(&mut self, name: &str, to: ArrayId, outer: usize, rows: &Rows) -> String {
+        let types = self.columns(to);
+        self.hoist(&[&rows.element, &rows.op]);
+        let acc = elements_of("acc", types.len(), "j");
+        let at = |k: &str| {
+            let mut ix = row_index(outer, k);
+            ix[outer - 1] = format!("i{} + j", outer - 1);
+            ix
+        };
+        self.line("i64 k = from;");
+        self.braces("if (!started)", |w| {
+            w.braces("for (i64 j = 0; j < width; j++)", |w| w.code(&rows.element, &at("k"), &acc));
+            w.line("k++;");
+        });
+        let (y, x) = (names("y", &types), names("x", &types));
+        // Several elements at once, so that the accumulators are loaded and stored less often.
+        for count in [4, 1] {
+            self.braces(&format!("for (; k + {count} <= to; k += {count})"), |w| {
+                w.braces("for (i64 j = 0; j < width; j++)", |w| {
+                    w.declare(&y, &types);
+                    w.assign(&y, &acc);
+                    for step in 0..count {
+                        w.braces("", |w| {
+                            w.declare(&x, &types);
+                            w.code(&rows.element, &at(&format!("k + {step}")), &x);
+                            w.code(&rows.op, &[y.clone(), x.clone()].concat(), &y);
+                        });
+                    }
+                    w.assign(&acc, &y);
+                });
+            });
+        }
+        let ix: String = index(outer).iter().map(|i| format!(", i64 {i}")).collect();
+        let space = self.global();
+        let acc: String = types.iter().enumerate().map(|(c, t)| format!(", {space}{t} *restrict acc{c}")).collect();
+        let parameters = self.parameters();
+        format!("static int {name}({parameters}{ix}, i64 from, i64 to, bool started, i64 width{acc})")
+    }
+
+    /// Calls that function for the positions from `p` to `stop`, block by block; the accumulators are `acc[base + p]`.
+    fn blocks(&mut self, function: &str, outer: usize, range: &str, acc: &[String], init: &[String], base: &str) {
+        let last = outer - 1;
+        self.braces("while (p < stop)", |w| {
+            w.line(format!("i64 width = n{last} - i{last} < stop - p ? n{last} - i{last} : stop - p;"));
+            w.line(format!("if (width > {BLOCK}) width = {BLOCK};"));
+            for (acc, init) in acc.iter().zip(init) {
+                w.line(format!("for (i64 j = 0; j < width; j++) {acc}[{base}p + j] = {init};"));
+            }
+            let ix: String = index(outer).iter().map(|i| format!(", {i}")).collect();
+            let acc: String = acc.iter().map(|a| format!(", {a} + {base}p")).collect();
+            let started = !init.is_empty() as u8;
+            let arguments = w.arguments(function);
+            w.line(format!("if ({function}({arguments}{ix}, {range}, {started}, width{acc})) return 1;"));
+            w.line("p += width;");
+            w.line(format!("i{last} += width;"));
+            w.braces(&format!("if (i{last} == n{last})"), |w| {
+                w.line(format!("i{last} = 0;"));
+                w.next_index(last);
+            });
+        });
+    }
+
+    /// Whole rows: positions of the result.
+    pub fn fold_columns(&mut self, function: &str, to: ArrayId, outer: usize, rows: &Rows) {
+        let types = self.columns(to);
+        let z = names("z", &types);
+        self.initial(&z, &types, rows, &[]);
+        self.hoist_output(to, false);
+        self.line("const i64 stop = task->to;");
+        self.line("i64 p = task->from;");
+        self.line("if (p >= stop) return 0;");
+        self.index_of(outer, "p");
+        let init = if rows.init.is_some() { z } else { vec![] };
+        let acc = names(&format!("a{to}_"), &types);
+        self.blocks(function, outer, "0, task->len", &acc, &init, "");
+    }
+
+    /// The elements `from..to` (not none) of all rows, without the initial value: results from position `slot * row` of `state` on, where
+    /// `row` is the number of rows.
+    pub fn column_part(&mut self, function: &str, to: ArrayId, outer: usize) {
+        let types = self.columns(to);
+        self.state(&types);
+        self.line("const i64 stop = task->row, base = task->slot * task->row;");
+        self.line("i64 p = 0;");
+        self.index_of(outer, "p");
+        self.blocks(function, outer, "task->from, task->to", &names("s", &types), &[], "base + ");
+    }
+
+    /// All rows, if there are few of them and they are long: in parts at the same time. -1 if that is not so.
+    pub fn in_parts(&mut self, part: &str, to: ArrayId, rows: &Rows) {
+        let types = self.columns(to);
+        self.line("const i64 count = task->to, len = task->len;");
+        self.line(format!("if (count < {FEW} || count >= {MANY} || count * len < {SMALL}) return -1;"));
+        // Few parts of many rows: what the parts leave behind has to be read again.
+        self.line(format!("i64 parts = {} / count;", PARTS * BLOCK * 4));
+        self.line(format!("parts = parts > {PARTS} ? {PARTS} : parts < 8 ? 8 : parts;"));
+        self.line("const i64 size = len / parts < 16 ? 16 : (len + parts - 1) / parts;");
+        self.line("parts = (len + size - 1) / size;");
+        self.line("if (parts < 2) return -1;");
+        let z = names("z", &types);
+        self.initial(&z, &types, rows, &[&rows.op]);
+        self.hoist_output(to, false);
+        for (c, t) in types.iter().enumerate() {
+            self.line(format!("{t} *const s{c} = __builtin_malloc(parts * count * sizeof({t}));"));
+        }
+        let all = names("s", &types);
+        self.line(format!("void *const state[] = {{ {} }};", all.join(", ")));
+        self.line(format!("int result = {} ? 0 : -1;", all.join(" && ")));
+        self.braces("if (result == 0)", |w| {
+            w.line(format!("job jobs[{PARTS}];"));
+            w.braces("for (i64 i = 0; i < parts; i++)", |w| {
+                w.line("const i64 from = i * size, to = from + size < len ? from + size : len;");
+                w.line("jobs[i] = (job){ from, to, count, i, len, task->extents, state };");
+            });
+            w.parallel(part, "jobs", "parts");
+        });
+        self.braces("if (result == 0)", |w| {
+            let out = names(&format!("a{to}_"), &types);
+            let first: Vec<_> = (0..types.len())
+                .map(|c| if rows.init.is_some() { format!("z{c}") } else { format!("s{c}[p]") })
+                .collect();
+            let at = |names: &[String], p: &str| -> Vec<String> { names.iter().map(|n| format!("{n}[{p}]")).collect() };
+            w.braces("for (i64 p = 0; p < count; p++)", |w| w.assign(&at(&out, "p"), &first));
+            w.braces(&format!("for (i64 i = {}; i < parts; i++)", rows.init.is_none() as u8), |w| {
+                w.braces("for (i64 p = 0; p < count; p++)", |w| {
+                    let args = [at(&out, "p"), at(&all, "i * count + p")].concat();
+                    w.code(&rows.op, &args, &at(&out, "p"));
+                });
+            });
+        });
+        all.iter().for_each(|s| self.line(format!("__builtin_free({s});")));
+        self.line("return result;");
+    }
+}
+
+fn elements_of(prefix: &str, columns: usize, position: &str) -> Vec<String> {
+    (0..columns).map(|c| format!("{prefix}{c}[{position}]")).collect()
+}

@@ -1,0 +1,22 @@
+//! The kernels that C and OpenCL C for processors have in common: functions of a task.
+//!
+//! A task is `{ from, to, row, slot, len, extents, state }`, all numbers `i64`: each function says what it means. `extents` are
+//! those of the index space that positions and rows are counted in (row-major), `state` is a list of columns.
+
+pub mod blocks;
+pub mod contraction;
+pub mod elementwise;
+pub mod index_space;
+pub mod interchanged_reduce;
+pub mod monoid;
+pub mod nontemporal;
+pub mod outer_product;
+pub mod parallel;
+pub mod permute;
+pub mod prefetch;
+pub mod reduce;
+pub mod register_tile;
+pub mod scan;
+pub mod strip;
+pub mod unswitch;
+pub mod vector_maths;

@@ -1,0 +1,216 @@
+//! Permutations: each element is combined into its target.
+//!
+//! NOTE [The order of permutations]
+//! A small permutation goes through the source from the first element to the last. A large one is done by several threads, so that its result does not
+//! depend on how many there are:
+//! - If the operator is well known and there are far fewer targets than elements, the source is cut into parts (how depends on sizes
+//!   only). Each part has targets of its own, which start as what leaves other values alone; at last these are combined with
+//!   the defaults, from the first part to the last.
+//! - Otherwise each thread goes through the whole source, but combines only the elements whose targets lie in its own range. Every target
+//!   gets its elements in the order of the source.
+//!
+//! If something goes wrong, the source is gone through once more by one thread: what is told is the first mistake.
+
+use super::monoid::neutral;
+use crate::analysis::effects::is_branch_free;
+use crate::analysis::fault;
+use crate::text::names::{elements, index, names, outside, position};
+use crate::text::primitives;
+use crate::text::writer::Writer;
+use accel_fusion::kernel::{ArrayId, Code, Known, Op, Program};
+
+/// Fewer elements are combined by one thread.
+pub const SMALL: usize = 1 << 16;
+/// A part has at least so many elements.
+pub const PART: usize = 1 << 13;
+/// And at least so many per target.
+pub const PER_TARGET: usize = 8;
+/// At most so many parts.
+pub const PARTS: usize = 64;
+
+/// A permutation, see `Op::Permute`.
+pub struct Permute<'a> {
+    to: ArrayId,
+    /// The rank of the source.
+    rank: usize,
+    target: &'a Code,
+    element: &'a Code,
+    comb: &'a Code,
+    /// The operator, if it is well known.
+    pub known: Option<Known>,
+}
+
+impl Permute<'_> {
+    /// The permutation that a statement is.
+    pub fn new<'a>(program: &Program, op: &'a Op) -> Option<Permute<'a>> {
+        let Op::Permute { to, extents, target, element, comb, known, .. } = op else { return None };
+        let known = known.filter(|_| program.arrays[*to].columns.len() == 1 && is_branch_free(comb));
+        Some(Permute { to: *to, rank: extents.results.len(), target, element, comb, known })
+    }
+
+    /// Whether finding targets is so cheap that every thread can find all of them.
+    pub fn has_cheap_targets(&self) -> bool {
+        self.target.instrs.len() <= 24 && self.target.instrs.iter().all(|i| i.inner().is_empty())
+    }
+}
+
+impl Writer<'_> {
+    fn target_parameters(&self, to: ArrayId) -> String {
+        let space = self.global();
+        self.columns(to).iter().enumerate().map(|(c, t)| format!(", {space}{t} *restrict a{to}_{c}")).collect()
+    }
+
+    /// The function that combines the source elements `from..to` of a task whose targets are at positions from `low` to
+    /// `low + most`, and its name line.
+    pub fn combine_into(&mut self, name: &str, p: &Permute) -> String {
+        let (to, rank) = (p.to, p.rank);
+        self.hoist(&[p.target, p.element, p.comb]);
+        self.hoist_extents(to);
+        let types = self.columns(to);
+        let target_rank = self.program.arrays[to].rank;
+        self.positions(rank, |w| {
+            let t: Vec<_> = (0..target_rank).map(|k| format!("t{k}")).collect();
+            w.line("bool keep;");
+            t.iter().for_each(|t| w.line(format!("i64 {t};")));
+            let results: Vec<_> = std::iter::once("keep".to_string()).chain(t.iter().cloned()).collect();
+            w.code(p.target, &index(rank), &results);
+            w.braces("if (keep)", |w| {
+                if target_rank > 0 {
+                    let site = w.site;
+                    w.fault(&outside(to, &t), fault::TARGET, site, to, &t);
+                }
+                w.line(format!("const i64 q = {};", position(to, &t)));
+                w.braces("if ((u64)q - low <= most)", |w| {
+                    let x = names("x", &types);
+                    w.declare(&x, &types);
+                    w.code(p.element, &index(rank), &x);
+                    let old = elements(to, types.len(), "q");
+                    w.code(p.comb, &[x, old.clone()].concat(), &old);
+                });
+            });
+        });
+        let target = self.target_parameters(to);
+        let (parameters, inlined) =
+            (self.task_parameters(), if self.is_opencl() { "" } else { "__attribute__((always_inline)) " });
+        format!("static inline {inlined}int {name}({parameters}, u64 low, u64 most{target})")
+    }
+
+    fn combine_call(&mut self, name: &str, to: ArrayId, task: &str, range: &str) -> String {
+        let columns: String = (0..self.columns(to).len()).map(|c| format!(", a{to}_{c}")).collect();
+        let into = format!("{name}_into");
+        let arguments = self.task_arguments(&into, task);
+        format!("{into}({arguments}, {range}{columns})")
+    }
+
+    /// The elements `from..to` of the source, one after the other.
+    pub fn scatter(&mut self, name: &str, p: &Permute) {
+        self.hoist_output(p.to, false);
+        let call = self.combine_call(name, p.to, "task", EVERYWHERE);
+        self.line(format!("return {call};"));
+    }
+
+    /// The elements `from..to` of the source, combined into the `slot`th copy of the `len` targets in `state`.
+    pub fn private(&mut self, name: &str, p: &Permute, known: Known) {
+        let (to, t) = (p.to, self.columns(p.to)[0]);
+        if self.is_opencl() {
+            self.scratch(0, &t.to_string());
+            self.line(format!("global {t} *const a{to}_0 = s0 + task->slot * task->len;"));
+        } else {
+            self.line(format!("{t} *const a{to}_0 = ({t} *)task->state[0] + task->slot * task->len;"));
+        }
+        let start = primitives::constant(self.declarations, neutral(known, t));
+        self.line(format!("for (i64 q = 0; q < task->len; q++) a{to}_0[q] = {start};"));
+        let call = self.combine_call(name, to, "task", EVERYWHERE);
+        self.line(format!("return {call};"));
+    }
+
+    /// Combines the first `slot` copies with the targets `from..to`.
+    pub fn combine_copies(&mut self, p: &Permute) {
+        let (to, t) = (p.to, self.columns(p.to)[0]);
+        self.hoist(&[p.comb]);
+        self.hoist_output(to, false);
+        let space = self.global();
+        if self.is_opencl() {
+            self.scratch(0, &t.to_string());
+            self.line(format!("const global {t} *const copies = s0;"));
+        } else {
+            self.line(format!("const {t} *restrict const copies = task->state[0];"));
+        }
+        self.braces("for (i64 i = 0; i < task->slot; i++)", |w| {
+            w.line(format!("const {space}{t} *const copy = copies + i * task->len;"));
+            w.braces("for (i64 q = task->from; q < task->to; q++)", |w| {
+                let old = elements(to, 1, "q");
+                w.code(p.comb, &["copy[q]".to_string(), old[0].clone()], &old);
+            });
+        });
+    }
+
+    /// All elements of the source whose targets are at positions from `from` to `to`; there are `len` elements.
+    pub fn owned(&mut self, name: &str, p: &Permute) {
+        self.hoist_output(p.to, false);
+        self.line("if (task->from == task->to) return 0;");
+        let rest = if self.is_opencl() { "task->extents" } else { "task->extents, task->state" };
+        self.line(format!("const job all = {{ 0, task->len, 0, 0, 0, {rest} }};"));
+        let call = self.combine_call(name, p.to, "&all", "task->from, task->to - 1 - task->from");
+        self.line(format!("return {call};"));
+    }
+
+    /// Tasks of which the `i`th has the `i`th of `count` parts of `0..n`, and the rest of it is `rest`.
+    fn jobs(&mut self, count: &str, n: &str, rest: &str) {
+        self.braces(&format!("for (i64 i = 0; i < {count}; i++)"), |w| {
+            w.line(format!("const i64 size = ({n} + {count} - 1) / {count}, from = i * size < {n} ? i * size : {n};"));
+            w.line(format!("jobs[i] = (job){{ from, from + size < {n} ? from + size : {n}, {rest} }};"));
+        });
+    }
+
+    /// Everything, by several threads; -1 if one is enough.
+    pub fn scatter_all(&mut self, name: &str, p: &Permute) {
+        let to = p.to;
+        self.line("const i64 n = task->to;");
+        self.line(format!("if (n < {SMALL}) return -1;"));
+        self.hoist_extents(to);
+        let size: String = (0..self.program.arrays[to].rank).map(|d| format!(" * a{to}_n{d}")).collect();
+        self.line(format!("const i64 targets = (i64)1{size};"));
+        self.line("if (targets == 0) return -1;");
+        self.line(format!("job jobs[{PARTS}];"));
+        self.line("int result = -1;");
+        if p.known.is_some() {
+            let t = self.columns(to)[0];
+            self.line(format!(
+                "i64 parts = n / {PER_TARGET} / targets, most = n / {PART} < {PARTS} ? n / {PART} : {PARTS};"
+            ));
+            self.line("parts = parts < most ? parts : most;");
+            self.braces("if (parts > 1)", |w| {
+                w.line(format!("void *const state[] = {{ __builtin_malloc(parts * targets * sizeof({t})) }};"));
+                w.braces("if (state[0])", |w| {
+                    w.jobs("parts", "n", "0, i, targets, task->extents, state");
+                    w.parallel(&format!("{name}_part"), "jobs", "parts");
+                    w.braces("if (result == 0)", |w| {
+                        w.line(format!("i64 count = targets / {PART};"));
+                        w.line(format!("count = count < 1 ? 1 : count < {PARTS} ? count : {PARTS};"));
+                        w.jobs("count", "targets", "0, parts, targets, task->extents, state");
+                        w.parallel(&format!("{name}_copies"), "jobs", "count");
+                    });
+                });
+                w.line("__builtin_free(state[0]);");
+            });
+        }
+        if p.has_cheap_targets() {
+            self.braces("if (result < 0)", |w| {
+                w.line("i64 count = accel_threads();");
+                w.line("count = count < 8 ? count : 8;");
+                w.line("if (count < 2) return -1;");
+                w.jobs("count", "targets", "0, 0, n, task->extents, task->state");
+                w.parallel(&format!("{name}_range"), "jobs", "count");
+            });
+        }
+        self.braces("if (result == 1)", |w| {
+            w.line("// For the record of the first mistake.");
+            w.line(format!("{name}(arrays, task, fault);"));
+        });
+        self.line("return result;");
+    }
+}
+
+/// All positions.
+const EVERYWHERE: &str = "0, ~(u64)0";

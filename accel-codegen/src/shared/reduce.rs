@@ -1,0 +1,230 @@
+//! Reductions: functions of a task, and of one row.
+
+use super::monoid::{lane_count, neutral, operator};
+use super::prefetch::is_quick;
+use crate::analysis::effects::is_if_convertible;
+use crate::text::names::{elements, index, names, row_index};
+use crate::text::primitives;
+use crate::text::writer::Writer;
+use accel_core::repr::ScalarType;
+use accel_fusion::kernel::{ArrayId, Code, Rows};
+
+/// Rows of fewer elements are reduced without a function call for each.
+const SHORT: usize = 16;
+
+// NOTE [Operators that select]
+// An operator such as that of the least element and its position gives one of its arguments as a whole. Most elements of a long row change
+// nothing, and whether one of many does is found with vectors: each is compared with the value accumulated before all of them. Only
+// where there is one that changes it, they are gone through one by one.
+
+/// How many elements are compared at once.
+const CANDIDATES: usize = 256;
+
+impl Writer<'_> {
+    /// The parameters of the function that goes along a row: the outer index, and where the accumulated value is.
+    pub fn row_parameters(&self, to: ArrayId, outer: usize) -> String {
+        let ix: String = index(outer).iter().map(|i| format!(", i64 {i}")).collect();
+        let acc: String = self.columns(to).iter().enumerate().map(|(c, t)| format!(", {t} *acc{c}")).collect();
+        format!("{}{ix}, i64 from, i64 to, bool started{acc}", self.parameters())
+    }
+
+    /// A call of that function that returns if it fails.
+    pub fn row_call(&mut self, name: &str, outer: usize, range: &str, started: bool, acc: &[String], more: &str) {
+        let ix: String = index(outer).iter().map(|i| format!(", {i}")).collect();
+        let acc: String = acc.iter().map(|y| format!(", &{y}")).collect();
+        let arguments = self.arguments(name);
+        self.line(format!("if ({name}({arguments}{ix}, {range}, {}{acc}{more})) return 1;", started as u8));
+    }
+
+    /// The function that combines the elements from `from` to `to` of one row with the accumulated value, and its name line.
+    /// If nothing has been accumulated, there must be an element.
+    pub fn fold(&mut self, name: &str, to: ArrayId, outer: usize, rows: &Rows) -> String {
+        let types = self.columns(to);
+        self.hoist(&[&rows.element, &rows.op]);
+        let (y, x) = (names("y", &types), names("x", &types));
+        self.begin_row(&types, &y, rows, outer, "k");
+        self.lanes("", &types, outer, rows, |k| k.into());
+        let one = |w: &mut Self| {
+            w.declare(&x, &types);
+            w.code(&rows.element, &row_index(outer, "k"), &x);
+            w.code(&rows.op, &[y.clone(), x.clone()].concat(), &y);
+        };
+        if let Some((keeps, left)) = rows.op.selection().filter(|_| is_if_convertible(&rows.element)) {
+            self.braces(&format!("while (k + {CANDIDATES} <= to)"), |w| {
+                w.line("int changes = 0;");
+                w.prefetch(&rows.element, &row_index(outer, "k"), CANDIDATES);
+                w.braces(&format!("for (int l = 0; l < {CANDIDATES}; l++)"), |w| {
+                    w.declare(&x, &types);
+                    w.code(&rows.element, &row_index(outer, "k + l"), &x);
+                    w.line("bool chosen;");
+                    w.code(&keeps, &[y.clone(), x.clone()].concat(), &["chosen".into()]);
+                    w.line(format!("changes |= chosen != {};", left as u8));
+                });
+                w.line(format!("const i64 stop = k + {CANDIDATES};"));
+                w.line("if (!changes) k = stop;");
+                w.braces("for (; k < stop; k++)", one);
+            });
+        }
+        self.braces("for (; k < to; k++)", one);
+        self.end_row(&y);
+        format!("static int {name}({})", self.row_parameters(to, outer))
+    }
+
+    /// Takes the accumulated value, or makes the first element it.
+    pub fn begin_row(&mut self, types: &[ScalarType], y: &[String], rows: &Rows, outer: usize, source: &str) {
+        self.declare(y, types);
+        self.line("i64 k = from;");
+        let acc: Vec<_> = (0..y.len()).map(|c| format!("*acc{c}")).collect();
+        self.braces("if (started)", |w| w.assign(y, &acc));
+        self.braces("else", |w| {
+            w.code(&rows.element, &row_index(outer, source), y);
+            w.line("k++;");
+        });
+    }
+
+    pub fn end_row(&mut self, y: &[String]) {
+        let acc: Vec<_> = (0..y.len()).map(|c| format!("*acc{c}")).collect();
+        self.assign(&acc, y);
+    }
+
+    /// Long rows of an operator that is well known on each column: lane `l` combines every so many elements, then the lanes are combined
+    /// in pairs. `source` is the position of the `k`th element, `guard` what else must hold.
+    pub fn lanes(
+        &mut self,
+        guard: &str,
+        types: &[ScalarType],
+        outer: usize,
+        rows: &Rows,
+        source: impl Fn(&str) -> String,
+    ) {
+        let known = if types.len() == 1 { rows.known.map(|k| vec![k]) } else { rows.op.known_columns() };
+        let Some(known) = known.filter(|_| is_if_convertible(&rows.element)) else { return };
+        // A work-item of a GPU has no room for so many values: they would be in its memory.
+        if self.declarations.dialect.is_gpu() {
+            return;
+        }
+        let Some(lanes) = types.iter().map(|t| lane_count(*t)).min() else { return };
+        let columns = || known.iter().copied().zip(types.iter().copied()).enumerate();
+        let combine = |w: &mut Self, a: &dyn Fn(usize) -> String, b: &dyn Fn(usize) -> String| {
+            for (c, (known, t)) in columns() {
+                let value = primitives::op2(w.declarations, operator(known), t, &a(c), &b(c));
+                w.line(format!("{} = {value};", a(c)));
+            }
+        };
+        let lane = |position: &'static str| move |c: usize| format!("lane{c}[{position}]");
+        self.braces(&format!("if ({guard}to - k >= {})", 4 * lanes), |w| {
+            for (c, (known, t)) in columns() {
+                w.line(format!("{t} lane{c}[{lanes}];"));
+                let start = primitives::constant(w.declarations, neutral(known, t));
+                w.line(format!("for (int l = 0; l < {lanes}; l++) lane{c}[l] = {start};"));
+            }
+            let x = names("x", types);
+            w.braces(&format!("for (; k + {lanes} <= to; k += {lanes})"), |w| {
+                if source("k") == "k" && !is_quick(&rows.element) {
+                    w.prefetch(&rows.element, &row_index(outer, "k"), lanes);
+                }
+                // In vectors of 8.
+                let unrolled = if w.is_opencl() { format!("UNROLLED({}) ", lanes / 8) } else { String::new() };
+                w.braces(&format!("{unrolled}for (int l = 0; l < {lanes}; l++)"), |w| {
+                    w.declare(&x, types);
+                    w.code(&rows.element, &row_index(outer, &source("k + l")), &x);
+                    combine(w, &lane("l"), &|c| format!("x{c}"));
+                });
+            });
+            // `half` is a type of OpenCL C.
+            let (half, other) = if w.is_opencl() { ("apart", "l + apart") } else { ("half", "l + half") };
+            w.braces(&format!("for (int {half} = {}; {half} > 0; {half} /= 2)", lanes / 2), |w| {
+                w.braces(&format!("for (int l = 0; l < {half}; l++)"), |w| combine(w, &lane("l"), &lane(other)));
+            });
+            combine(w, &|c| format!("y{c}"), &lane("0"));
+        });
+    }
+
+    /// Whole rows: positions of the result.
+    pub fn fold_rows(&mut self, fold: &str, to: ArrayId, outer: usize, rows: &Rows) {
+        let types = self.columns(to);
+        let (y, z) = (names("y", &types), names("z", &types));
+        let some = rows.init.is_some();
+        self.initial(&z, &types, rows, &[&rows.element, &rows.op]);
+        self.hoist_output(to, false);
+        // A call for every short row would take longer than the row.
+        self.braces(&format!("if (task->len < {SHORT})"), |w| {
+            w.positions(outer, |w| {
+                w.declare(&y, &types);
+                if some {
+                    w.assign(&y, &z);
+                } else {
+                    w.code(&rows.element, &row_index(outer, "(i64)0"), &y);
+                }
+                w.braces(&format!("for (i64 k = {}; k < task->len; k++)", !some as u8), |w| {
+                    let x = names("x", &types);
+                    w.declare(&x, &types);
+                    w.code(&rows.element, &row_index(outer, "k"), &x);
+                    w.code(&rows.op, &[y.clone(), x.clone()].concat(), &y);
+                });
+                w.assign(&elements(to, types.len(), "p"), &y);
+            });
+            w.line("return 0;");
+        });
+        self.positions(outer, |w| {
+            w.declare(&y, &types);
+            if some {
+                w.assign(&y, &z);
+            }
+            w.row_call(fold, outer, "0, task->len", some, &y, "");
+            w.assign(&elements(to, types.len(), "p"), &y);
+        });
+    }
+
+    /// The initial value, if there is one.
+    pub fn initial(&mut self, z: &[String], types: &[ScalarType], rows: &Rows, more: &[&Code]) {
+        let codes: Vec<&Code> = rows.init.iter().chain(more.iter().copied()).collect();
+        self.hoist(&codes);
+        if let Some(init) = &rows.init {
+            self.declare(z, types);
+            self.code(init, &[], z);
+        }
+    }
+
+    /// Local names for partial results.
+    pub fn state(&mut self, types: &[ScalarType]) {
+        for (c, t) in types.iter().enumerate() {
+            match self.is_opencl() {
+                true => self.scratch(c, &t.to_string()),
+                false => self.line(format!("{t} *const s{c} = task->state[{c}];")),
+            }
+        }
+    }
+
+    /// A part of one row, which is not empty; the result goes to the state.
+    pub fn part(&mut self, function: &str, to: ArrayId, outer: usize, more: &str) {
+        let types = self.columns(to);
+        let y = names("y", &types);
+        self.state(&types);
+        self.index_of(outer, "task->row");
+        self.declare(&y, &types);
+        self.row_call(function, outer, "task->from, task->to", false, &y, more);
+        let to: Vec<_> = (0..types.len()).map(|c| format!("s{c}[task->slot]")).collect();
+        self.assign(&to, &y);
+    }
+
+    /// Combines the results of the parts of one row.
+    pub fn join(&mut self, to: ArrayId, rows: &Rows) {
+        let types = self.columns(to);
+        let (y, z) = (names("y", &types), names("z", &types));
+        self.initial(&z, &types, rows, &[&rows.op]);
+        self.hoist_output(to, false);
+        self.state(&types);
+        self.declare(&y, &types);
+        let part = |s: &str| -> Vec<String> { (0..types.len()).map(|c| format!("s{c}[{s}]")).collect() };
+        self.line("i64 s = 0;");
+        if rows.init.is_some() {
+            self.assign(&y, &z);
+        } else {
+            self.assign(&y, &part("s"));
+            self.line("s++;");
+        }
+        self.braces("for (; s < task->to; s++)", |w| w.code(&rows.op, &[y.clone(), part("s")].concat(), &y));
+        self.assign(&elements(to, types.len(), "task->row"), &y);
+    }
+}

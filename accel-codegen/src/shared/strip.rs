@@ -1,0 +1,562 @@
+//! Strip-mining: a group of statements runs for 32 positions of its outermost dimension at a time.
+//!
+//! What belongs to a strip is laid out with the position within the strip (the lane) innermost, so that every inner loop is one over
+//! lanes, which the compiler turns into vector operations without a remainder. In the last strip of a task, the lanes that are too many
+//! repeat its last position; they are left out of what is written to arrays and of totals.
+//!
+//! Names in the generated code: `s3_0` is the first column of array 3 in the strip, `a3_0` in memory, `o3_0` the same if the strip
+//! writes it, `t3_0` the task's partial total; `i1`, `i2`, … are indices, `l` is the lane, `position[l]` the outermost index.
+
+use super::blocks::loops;
+use super::monoid::{neutral, operator};
+use super::register_tile::Sum;
+use crate::analysis::cost::cost;
+use crate::analysis::partition::LANES;
+use crate::analysis::strip_usage::{Length, Usage};
+use crate::text::arrays::uses;
+use crate::text::names::{elements, index, names, position, position_in_strip};
+use crate::text::primitives;
+use crate::text::types::bytes;
+use crate::text::writer::{Lanes, Writer};
+use accel_core::repr::{Scalar, ScalarType};
+use accel_fusion::kernel::{ArrayId, Block, Code, Instr, Op, Program, Reg, Rows, SiteId};
+use accel_fusion::optimize::specialized;
+use accel_fusion::strip::{Role, roles};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An index of at most so many values may have a code for each of them.
+const VALUES: usize = 64;
+
+/// What is to be printed for a strip.
+pub struct Strip<'a> {
+    program: &'a Program,
+    /// The arrays that are seen outside.
+    to: &'a [ArrayId],
+    body: Vec<(Role, &'a Op, SiteId)>,
+    /// Arrays from outside that are copied to the strip, since statements read them at its positions.
+    staged: BTreeSet<ArrayId>,
+    /// The arrays of the row statements.
+    rows: Vec<ArrayId>,
+}
+
+impl<'a> Strip<'a> {
+    /// The statements of `body`, which the verifier has accepted.
+    pub fn new(program: &'a Program, to: &'a [ArrayId], len: &Code, body: &'a Block) -> Self {
+        let roles = roles(to, len, body).unwrap_or_default();
+        let body: Vec<_> = roles.into_iter().zip(&body.stmts).map(|(r, s)| (r, &s.op, s.site)).collect();
+        let is_row = |(role, ..): &&(Role, &Op, SiteId)| *role == Role::Row;
+        let rows = body.iter().filter(is_row).flat_map(|(_, op, _)| op.defines()).copied().collect();
+        let mut strip = Strip { program, to, body, staged: BTreeSet::new(), rows };
+        let mut staged = BTreeSet::new();
+        for (role, op, _) in &strip.body {
+            let (code, lane) = elementwise(*role, op);
+            copied(&code.instrs, code.params, lane, &mut staged);
+        }
+        let inside: BTreeSet<_> = strip.body.iter().flat_map(|(_, op, _)| op.defines()).collect();
+        staged.retain(|a| !inside.contains(a));
+        strip.staged = staged;
+        strip
+    }
+
+    fn totals(&self) -> impl Iterator<Item = (ArrayId, &'a Rows, SiteId)> {
+        self.body.iter().filter_map(|(role, op, site)| match (role, op) {
+            (Role::Total, Op::Reduce { to, rows, .. }) => Some((*to, rows, *site)),
+            _ => None,
+        })
+    }
+
+    /// Whether a total may have many elements.
+    pub fn has_large_totals(&self) -> bool {
+        self.totals().any(|(a, ..)| self.program.arrays[a].rank > 0)
+    }
+
+    fn columns(&self, a: ArrayId) -> &'a [ScalarType] {
+        &self.program.arrays[a].columns
+    }
+
+    /// The arrays of which the strip holds the elements of its positions.
+    fn held(&self) -> impl Iterator<Item = ArrayId> {
+        self.staged.iter().chain(&self.rows).copied()
+    }
+
+    /// Local names for the extents of all arrays that occur, and for the columns of those from outside if `columns`.
+    fn names(&self, w: &mut Writer, columns: bool) {
+        let mut used = BTreeMap::new();
+        for (_, op, _) in &self.body {
+            // Before the statements that read them.
+            op.codes().iter().for_each(|(_, c)| uses(&c.instrs, &mut used));
+            used.extend(op.defines().iter().map(|a| (*a, BTreeSet::new())));
+        }
+        let inside: BTreeSet<_> = self.body.iter().flat_map(|(_, op, _)| op.defines()).copied().collect();
+        for (array, read) in used {
+            w.hoist_extents(array);
+            for c in read.into_iter().filter(|_| columns && !inside.contains(&array)) {
+                w.hoist_column(array, c, "const ");
+            }
+        }
+    }
+
+    /// How many elements an array has at one position.
+    fn inner_size(&self, a: ArrayId) -> String {
+        product((1..self.program.arrays[a].rank).map(|d| format!("a{a}_n{d}")))
+    }
+
+    /// The bytes of a column in a strip.
+    fn room(&self, a: ArrayId, t: ScalarType) -> String {
+        format!("room(times({}, {LANES} * sizeof({t})))", self.inner_size(a))
+    }
+
+    /// The bytes of a column of a total.
+    fn total_room(&self, a: ArrayId, t: ScalarType) -> String {
+        let size = product((0..self.program.arrays[a].rank).map(|d| format!("a{a}_n{d}")));
+        format!("room(times({size}, sizeof({t})))")
+    }
+
+    /// What one task needs and takes: the bytes of working memory of a task, the bytes of its partial totals, and
+    /// about how many operations a position takes, to `state[0]`.
+    pub fn sizes(&self, w: &mut Writer) {
+        arithmetic(w);
+        self.names(w, true);
+        w.line("i64 scratch = 0, partial = 0, cost = 0;");
+        for a in self.held() {
+            for t in self.columns(a) {
+                w.line(format!("scratch = plus(scratch, {});", self.room(a, *t)));
+            }
+        }
+        for (a, ..) in self.totals() {
+            for t in self.columns(a) {
+                w.line(format!("partial = plus(partial, {});", self.total_room(a, *t)));
+            }
+        }
+        for (role, op, _) in &self.body {
+            let a = op.defines().first().copied().unwrap_or_default();
+            let size = match role {
+                Role::Row => self.inner_size(a),
+                Role::Total => product((0..self.program.arrays[a].rank).map(|d| format!("a{a}_n{d}"))),
+            };
+            match op {
+                Op::Reduce { rows, .. } => w.braces("", |w| {
+                    self.length(w, a, *role, rows);
+                    let each = cost(&rows.element.instrs) + cost(&rows.op.instrs);
+                    let length = if *role == Role::Row { format!("m{a}") } else { "1".into() };
+                    w.line(format!("cost = plus(cost, times({size}, times({length}, {each})));"));
+                }),
+                _ => {
+                    let (code, _) = elementwise(*role, op);
+                    w.line(format!("cost = plus(cost, times({size}, {}));", cost(&code.instrs)));
+                }
+            }
+        }
+        w.line("i64 *const out = task->state[0];");
+        w.line("out[0] = scratch; out[1] = partial; out[2] = cost;");
+    }
+
+    /// The same as a description that can be kept.
+    pub fn usage(&self) -> Usage {
+        let room = |a: ArrayId| self.columns(a).iter().map(move |t| (a, bytes(*t) as usize));
+        let work = |(role, op, _): &(Role, &'a Op, SiteId)| {
+            let a = op.defines().first().copied().unwrap_or_default();
+            let (each, length) = match op {
+                Op::Reduce { rows, .. } if *role == Role::Row => {
+                    (cost(&rows.element.instrs) + cost(&rows.op.instrs), Length::of(&rows.len))
+                }
+                Op::Reduce { rows, .. } => (cost(&rows.element.instrs) + cost(&rows.op.instrs), Length::Known(1)),
+                _ => (cost(&elementwise(*role, op).0.instrs), Length::Known(1)),
+            };
+            (a, (*role == Role::Row) as usize, each, length)
+        };
+        Usage {
+            held: self.held().flat_map(room).collect(),
+            totals: self.totals().flat_map(|(a, ..)| room(a)).collect(),
+            work: self.body.iter().map(work).collect(),
+        }
+    }
+
+    /// The length of the rows that a row statement reduces.
+    fn length(&self, w: &mut Writer, a: ArrayId, role: Role, rows: &Rows) {
+        if role == Role::Row {
+            w.line(format!("i64 m{a};"));
+            w.code(&rows.len, &[], &[format!("m{a}")]);
+        }
+    }
+
+    /// The positions `from..to` (not none); `state` is working memory and memory for partial totals, both aligned to 64 bytes.
+    pub fn body(&self, w: &mut Writer) {
+        arithmetic(w);
+        self.names(w, true);
+        let space = w.global();
+        if w.is_opencl() {
+            w.scratch(0, "char");
+            w.scratch(1, "char");
+            w.line("global char *scratch = s0, *partial = s1;");
+        } else {
+            w.line("char *scratch = task->state[0], *partial = task->state[1];");
+        }
+        let address = if w.is_opencl() { "global void *" } else { "void *" };
+        for a in self.held() {
+            for (c, t) in self.columns(a).iter().enumerate() {
+                w.line(format!(
+                    "{space}{t} *restrict const s{a}_{c} = ({address})scratch; scratch += {};",
+                    self.room(a, *t)
+                ));
+            }
+        }
+        for a in self.rows.iter().filter(|a| self.to.contains(a)) {
+            for (c, t) in self.columns(*a).iter().enumerate() {
+                match w.is_opencl() {
+                    true => {
+                        w.hoist_column(*a, c, "");
+                        w.line(format!("global {t} *restrict const o{a}_{c} = a{a}_{c};"));
+                    }
+                    false => w.line(format!("{t} *restrict const o{a}_{c} = arrays[{a}].columns[{c}];")),
+                }
+            }
+        }
+        for (a, rows, _) in self.totals() {
+            for (c, t) in self.columns(a).iter().enumerate() {
+                let room = self.total_room(a, *t);
+                w.line(format!("{space}{t} *restrict const t{a}_{c} = ({address})partial; partial += {room};"));
+                if let Some(known) = rows.known {
+                    let (size, zero) = (self.total_size(a), primitives::constant(w.declarations, neutral(known, *t)));
+                    w.line(format!("for (i64 q = 0, size = {size}; q < size; q++) t{a}_{c}[q] = {zero};"));
+                }
+            }
+        }
+        for (role, op, site) in &self.body {
+            if let (Role::Row, Op::Reduce { to, rows, .. }) = (role, op) {
+                w.site = *site;
+                self.length(w, *to, *role, rows);
+                if let Some(init) = &rows.init {
+                    let z = names(&format!("z{to}_"), self.columns(*to));
+                    w.declare(&z, self.columns(*to));
+                    w.code(init, &[], &z);
+                }
+            }
+        }
+        w.braces(&format!("for (i64 base = task->from; base < task->to; base += {LANES})"), |w| {
+            w.line(format!("const i64 width = task->to - base < {LANES} ? task->to - base : {LANES};"));
+            w.line(format!("i64 position[{LANES}];"));
+            w.line(format!("{} position[l] = base + (l < width ? l : width - 1);", w.lane()));
+            self.staged.iter().for_each(|a| self.stage(w, *a));
+            w.lanes.arrays = self.held().collect();
+            for (role, op, site) in &self.body {
+                w.site = *site;
+                w.lanes.position = elementwise(*role, op).1;
+                self.statement(w, *role, op);
+            }
+            w.lanes = Lanes::default();
+        });
+    }
+
+    fn total_size(&self, a: ArrayId) -> String {
+        product((0..self.program.arrays[a].rank).map(|d| format!("a{a}_n{d}")))
+    }
+
+    /// Copies the elements of an array from outside to the strip. Statements may read less: the array may have fewer positions.
+    fn stage(&self, w: &mut Writer, a: ArrayId) {
+        let copy = |from: &str, at: &str| -> String {
+            let one = |c| format!("s{a}_{c}[{at}] = a{a}_{c}[{from}];");
+            (0..self.columns(a).len()).map(one).collect::<Vec<_>>().join(" ")
+        };
+        let lane = w.lane();
+        if self.program.arrays[a].rank == 1 {
+            w.line(format!("if (base + {LANES} <= a{a}_n0) {{ {lane} {{ {} }} }}", copy("base + l", "l")));
+            w.line(format!("else if (a{a}_n0 > 0) {lane} {{"));
+            w.line(format!("    const i64 p = position[l] < a{a}_n0 ? position[l] : a{a}_n0 - 1;"));
+            w.line(format!("    {}", copy("p", "l")));
+            return w.line("}");
+        }
+        w.braces(&format!("if (a{a}_n0 > 0)"), |w| {
+            w.line(format!("const i64 size = {};", self.inner_size(a)));
+            w.line(format!("i64 first[{LANES}];"));
+            w.line(format!("{lane} first[l] = (position[l] < a{a}_n0 ? position[l] : a{a}_n0 - 1) * size;"));
+            // Positions innermost: what is written is next to each other, and what is read stays in the cache until it is used up.
+            w.braces("for (i64 q = 0; q < size; q++)", |w| {
+                w.line(format!("{lane} {{ {} }}", copy("first[l] + q", &format!("q * {LANES} + l"))));
+            });
+        });
+    }
+
+    fn statement(&self, w: &mut Writer, role: Role, op: &Op) {
+        match (role, op) {
+            (Role::Row, Op::Loop { to, extents, body }) if self.by_value(w, to, extents, body) => {
+                to.iter().for_each(|a| self.store(w, *a));
+            }
+            (Role::Row, Op::Loop { to, body, .. }) => {
+                self.inner_indices(w, to[0], |w, ix| {
+                    let q = position_in_strip(to[0], ix);
+                    w.line(format!("const i64 q = ({q}) * {LANES};"));
+                    let out: Vec<_> = to.iter().flat_map(|a| in_strip(*a, self.columns(*a).len(), "q + l")).collect();
+                    w.all_lanes(body, ix, &out);
+                });
+                to.iter().for_each(|a| self.store(w, *a));
+            }
+            (Role::Row, Op::Reduce { to, rows, .. }) => {
+                match Sum::new(w, rows, self.columns(*to), 0) {
+                    Some(sum) => sum.rows(w, *to),
+                    None => self.inner_indices(w, *to, |w, ix| self.fold(w, *to, rows, ix)),
+                }
+                self.store(w, *to);
+            }
+            (Role::Total, Op::Reduce { to, rows, .. }) => {
+                let rank = self.program.arrays[*to].rank;
+                match Sum::new(w, rows, self.columns(*to), rank).filter(|_| rank > 0) {
+                    Some(sum) => {
+                        w.braces("", |w| {
+                            w.line(format!("const int full = width & -{};", sum.vector()));
+                            sum.total(w, *to);
+                            w.braces("if (full < width)", |w| self.total(w, *to, rows, "l >= full && l < width"));
+                        });
+                    }
+                    None => self.total(w, *to, rows, "l < width"),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A loop over positions and an index of few values that decides what is computed, such as the column of a row: every value
+    /// has a code of its own, without the decisions. Gives whether that was possible and worth it.
+    fn by_value(&self, w: &mut Writer, to: &[ArrayId], extents: &Code, body: &Code) -> bool {
+        let decides = |i: &Instr| matches!(i, Instr::If { .. });
+        let constant = |r: &Reg| {
+            extents.instrs.iter().find_map(|i| match i {
+                Instr::Const(to, Scalar::I64(n)) if to == r => usize::try_from(*n).ok(),
+                _ => None,
+            })
+        };
+        let Some(n) = extents.results.get(1).and_then(constant).filter(|n| *n <= VALUES) else { return false };
+        if extents.results.len() != 2 || !body.instrs.iter().any(decides) {
+            return false;
+        }
+        let codes: Vec<Code> = (0..n).map(|k| specialized(self.program, body, 1, k as i64)).collect();
+        if codes.iter().any(|c| c.instrs.iter().any(decides)) {
+            return false;
+        }
+        for (k, code) in codes.iter().enumerate() {
+            let ix = ["position[l]".to_string(), k.to_string()];
+            let at = format!("{} + l", k * LANES);
+            let out: Vec<_> = to.iter().flat_map(|a| in_strip(*a, self.columns(*a).len(), &at)).collect();
+            w.each_lane(code, &ix, &out);
+        }
+        true
+    }
+
+    /// `body` for all inner indices of an array, given the index of an element of the strip.
+    fn inner_indices(&self, w: &mut Writer, a: ArrayId, body: impl FnOnce(&mut Writer, &[String])) {
+        let mut ix = index(self.program.arrays[a].rank);
+        ix[0] = "position[l]".into();
+        loops(w, a, 1, ix.len(), |w| body(w, &ix));
+    }
+
+    /// A row for every lane.
+    fn fold(&self, w: &mut Writer, to: ArrayId, rows: &Rows, ix: &[String]) {
+        let types = self.columns(to);
+        let (y, x) = (names("y", types), names("x", types));
+        for (y, t) in y.iter().zip(types) {
+            w.line(format!("{t} {y}[{LANES}];"));
+        }
+        let lane: Vec<_> = y.iter().map(|y| format!("{y}[l]")).collect();
+        let element = |k: &str| [ix, &[k.to_string()]].concat();
+        if rows.init.is_some() {
+            w.braces(w.lane(), |w| w.assign(&lane, &names(&format!("z{to}_"), types)));
+        } else {
+            w.each_lane(&rows.element, &element("0"), &lane);
+        }
+        w.braces(&format!("for (i64 k = {}; k < m{to}; k++)", rows.init.is_none() as u8), |w| {
+            self.elements(w, rows, &element("k"), |w| w.code(&rows.op, &[lane.clone(), x.clone()].concat(), &lane));
+        });
+        w.line(format!("const i64 q = ({}) * {LANES};", position_in_strip(to, ix)));
+        w.braces(w.lane(), |w| w.assign(&in_strip(to, types.len(), "q + l"), &lane));
+    }
+
+    /// `then` for every lane, with the columns of the element at an index in `x0`, `x1`, …
+    fn elements(&self, w: &mut Writer, rows: &Rows, index: &[String], then: impl FnOnce(&mut Writer)) {
+        let types: Vec<_> = rows.element.results.iter().map(|r| rows.element.types[*r]).collect();
+        let x = names("x", &types);
+        if !w.has_calls(&rows.element) {
+            return w.braces(w.lane(), |w| {
+                w.declare(&x, &types);
+                w.code(&rows.element, index, &x);
+                then(w);
+            });
+        }
+        let all = names("v", &types);
+        all.iter().zip(&types).for_each(|(v, t)| w.line(format!("{t} {v}[{LANES}];")));
+        w.each_lane(&rows.element, index, &all.iter().map(|v| format!("{v}[l]")).collect::<Vec<_>>());
+        w.braces(w.lane(), |w| {
+            x.iter().zip(&all).zip(&types).for_each(|((x, v), t)| w.line(format!("const {t} {x} = {v}[l];")));
+            then(w);
+        });
+    }
+
+    /// Combines the elements of the strip with the task's partial total; those of the lanes that are `counted`, if the operator is a
+    /// known one.
+    fn total(&self, w: &mut Writer, to: ArrayId, rows: &Rows, counted: &str) {
+        let types = self.columns(to);
+        let rank = self.program.arrays[to].rank;
+        let ix = index(rank);
+        let element = [&ix[..], &["position[l]".to_string()]].concat();
+        loops(w, to, 0, rank, |w| {
+            w.line(format!("const i64 q = {};", position(to, &ix)));
+            let (y, x) = (names("y", types), names("x", types));
+            let partial: Vec<_> = (0..types.len()).map(|c| format!("t{to}_{c}[q]")).collect();
+            match (rows.known, types) {
+                (Some(known), [t]) => {
+                    let combine = |w: &mut Writer, a: &str, b: &str| {
+                        let value = primitives::op2(w.declarations, operator(known), *t, a, b);
+                        w.line(format!("{a} = {value};"));
+                    };
+                    w.line(format!("{t} y[{LANES}];"));
+                    self.elements(w, rows, &element, |w| {
+                        let zero = primitives::constant(w.declarations, neutral(known, *t));
+                        w.line(format!("y[l] = {counted} ? x0 : {zero};"));
+                    });
+                    let mut half = LANES / 2;
+                    while half > 0 {
+                        w.braces(&format!("for (int l = 0; l < {half}; l++)"), |w| {
+                            combine(w, "y[l]", &format!("y[l + {half}]"))
+                        });
+                        half /= 2;
+                    }
+                    combine(w, &partial[0], "y[0]");
+                }
+                _ => {
+                    w.declare(&y, types);
+                    w.line("int l = 0;");
+                    w.braces("if (base == task->from)", |w| {
+                        w.code(&rows.element, &element, &y);
+                        w.line("l++;");
+                    });
+                    w.braces("else", |w| w.assign(&y, &partial));
+                    w.braces("for (; l < width; l++)", |w| {
+                        w.declare(&x, types);
+                        w.code(&rows.element, &element, &x);
+                        w.code(&rows.op, &[y.clone(), x.clone()].concat(), &y);
+                    });
+                    w.assign(&partial, &y);
+                }
+            }
+        });
+    }
+
+    /// Writes an array of the strip to memory, if it is seen outside.
+    fn store(&self, w: &mut Writer, a: ArrayId) {
+        if !self.to.contains(&a) {
+            return;
+        }
+        let one = |c| format!("o{a}_{c}[(base + l) * size + q] = s{a}_{c}[q * {LANES} + l];");
+        let all = (0..self.columns(a).len()).map(one).collect::<Vec<_>>().join(" ");
+        w.braces("", |w| {
+            w.line(format!("const i64 size = {};", self.inner_size(a)));
+            w.line(format!("for (i64 l = 0; l < width; l++) for (i64 q = 0; q < size; q++) {{ {all} }}"));
+        });
+    }
+
+    /// Combines the partial totals of the first `to` tasks, which are `len` bytes apart from `state[0]` on.
+    pub fn join(&self, w: &mut Writer) {
+        arithmetic(w);
+        let space = w.global();
+        if w.is_opencl() {
+            w.scratch(1, "char");
+            w.line("const global char *partial = s1;");
+        } else {
+            w.line("const char *partial = task->state[0];");
+        }
+        for (a, rows, site) in self.totals() {
+            w.site = site;
+            let types = self.columns(a);
+            w.braces("", |w| {
+                let z = names("z", types);
+                w.initial(&z, types, rows, &[&rows.op]);
+                w.hoist_output(a, true);
+                for (c, t) in types.iter().enumerate() {
+                    w.line(format!(
+                        "const {space}{t} *const t{c} = (const {space}void *)partial; partial += {};",
+                        self.total_room(a, *t)
+                    ));
+                }
+                let out = elements(a, types.len(), "q");
+                let part: Vec<_> = (0..types.len()).map(|c| format!("p{c}[q]")).collect();
+                let parts = |w: &mut Writer| {
+                    for (c, t) in types.iter().enumerate() {
+                        let at = format!("(const {space}void *)((const {space}char *)t{c} + s * task->len)");
+                        w.line(format!("const {space}{t} *restrict const p{c} = {at};"));
+                    }
+                };
+                // The innermost loop is the one over elements: they do not depend on each other.
+                let each = "for (i64 q = 0; q < size; q++)";
+                w.line(format!("const i64 size = {};", self.total_size(a)));
+                w.line("i64 s = 0;");
+                if rows.init.is_some() {
+                    w.braces(each, |w| w.assign(&out, &z));
+                } else {
+                    parts(w);
+                    w.braces(each, |w| w.assign(&out, &part));
+                    w.line("s++;");
+                }
+                w.braces("for (; s < task->to; s++)", |w| {
+                    parts(w);
+                    w.braces(each, |w| w.code(&rows.op, &[out.clone(), part.clone()].concat(), &out));
+                });
+            });
+        }
+    }
+}
+
+/// The code for elements, and the register with the position.
+fn elementwise(role: Role, op: &Op) -> (&Code, Reg) {
+    match op {
+        Op::Loop { body, .. } => (body, 0),
+        Op::Reduce { rows, .. } if role == Role::Row => (&rows.element, 0),
+        Op::Reduce { extents, rows, .. } => (&rows.element, extents.results.len()),
+        // Not in a strip.
+        op => (op.codes()[0].1, 0),
+    }
+}
+
+/// Arrays that are read at the position with all their inner indices, as far as can be seen: other indices are loops over
+/// parameters.
+fn copied(instrs: &[Instr], params: usize, lane: Reg, found: &mut BTreeSet<ArrayId>) {
+    for i in instrs {
+        match i {
+            Instr::Read { array, index, .. } => {
+                let unique: BTreeSet<_> = index.iter().collect();
+                if index.first() == Some(&lane) && unique.len() == index.len() && index.iter().all(|r| *r < params) {
+                    found.insert(*array);
+                }
+            }
+            i => i.inner().into_iter().for_each(|inner| copied(inner, params, lane, found)),
+        }
+    }
+}
+
+fn in_strip(a: ArrayId, columns: usize, position: &str) -> Vec<String> {
+    (0..columns).map(|c| format!("s{a}_{c}[{position}]")).collect()
+}
+
+/// A product that saturates.
+fn product(factors: impl Iterator<Item = String>) -> String {
+    factors.reduce(|a, b| format!("times({a}, {b})")).unwrap_or_else(|| "1".into())
+}
+
+/// Arithmetic on sizes, which saturates: memory of such a size is not there.
+fn arithmetic(w: &mut Writer) {
+    if w.is_opencl() {
+        // The sizes have been checked by the host.
+        w.declarations.need("room", || {
+            "static i64 times(i64 a, i64 b) { return a * b; }\nstatic i64 room(i64 bytes) { return (bytes + 63) & -64; }".into()
+        });
+        return;
+    }
+    let greatest = "0x7fffffffffffffff";
+    for (name, builtin) in [("times", "mul"), ("plus", "add")] {
+        w.declarations.need(name, || {
+            format!("static inline i64 {name}(i64 a, i64 b) {{ i64 c; return __builtin_{builtin}_overflow(a, b, &c) ? {greatest} : c; }}")
+        });
+    }
+    // The names are declared in the order of the alphabet.
+    w.declarations.need("room", || {
+        "static inline i64 room(i64 bytes) { return bytes > 0x7fffffffffffff00 ? bytes : (bytes + 63) & -64; }".into()
+    });
+}

@@ -1,0 +1,99 @@
+//! Mathematical functions of all lanes of a strip, as calls on whole vectors.
+//!
+//! NOTE [Functions of vectors]
+//! Compilers of devices do not turn calls of `exp` in a loop into vector operations, but `exp` of a vector is one. So a loop over lanes is
+//! split: the arguments of functions go to an array, the functions are called for whole vectors of it, and the next loop goes on from
+//! there. A loop computes again what else it needs, which is little beside a function.
+
+use crate::analysis::partition::LANES;
+use crate::analysis::slice::needed;
+use crate::text::scalar_code::Constants;
+use crate::text::writer::Writer;
+use crate::text::{opencl_vectors, primitives};
+use accel_core::repr::op::{Float1, Op1};
+use accel_fusion::kernel::{Code, Instr, Reg};
+use std::collections::BTreeSet;
+
+impl Writer<'_> {
+    /// Computes `code` for all lanes `l` from the values `args` and assigns its results to `to`.
+    pub fn each_lane(&mut self, code: &Code, args: &[String], to: &[String]) {
+        if !self.has_calls(code) {
+            return self.braces(self.lane(), |w| w.code(code, args, to));
+        }
+        self.braces("", |w| {
+            let mut done = BTreeSet::new();
+            loop {
+                let is_next =
+                    |i: &&Instr| argument(i).is_some_and(|(r, a)| !done.contains(&r) && is_ready(code, a, &done));
+                let next: Vec<(Instr, Reg, Reg)> = code
+                    .instrs
+                    .iter()
+                    .filter(is_next)
+                    .filter_map(|i| Some((i.clone(), argument(i)?.0, argument(i)?.1)))
+                    .collect();
+                if next.is_empty() {
+                    break;
+                }
+                for (_, r, _) in &next {
+                    w.line(format!("{} c{r}[{LANES}];", code.types[*r]));
+                }
+                let arguments: Vec<_> = next.iter().map(|(_, r, a)| (format!("c{r}[l]"), *a)).collect();
+                w.lane_loop(code, args, &arguments, &done);
+                for (i, r, a) in &next {
+                    w.call(code, i, *r, *a);
+                    done.insert(*r);
+                }
+            }
+            let results: Vec<_> = to.iter().cloned().zip(code.results.iter().copied()).collect();
+            w.lane_loop(code, args, &results, &done);
+        });
+    }
+
+    /// Whether there are functions to call for vectors.
+    pub fn has_calls(&self, code: &Code) -> bool {
+        self.is_opencl() && code.instrs.iter().any(|i| argument(i).is_some())
+    }
+
+    /// Computes some registers, where `done` are known already.
+    fn lane_loop(&mut self, code: &Code, args: &[String], wanted: &[(String, Reg)], done: &BTreeSet<Reg>) {
+        let instrs = needed(&code.instrs, wanted.iter().map(|(_, r)| *r).collect(), done);
+        self.braces(self.lane(), |w| {
+            for (r, arg) in args.iter().enumerate().take(code.params) {
+                w.line(format!("const {} r{r} = {arg};", code.types[r]));
+            }
+            for r in done {
+                w.line(format!("const {} r{r} = c{r}[l];", code.types[*r]));
+            }
+            w.instrs(code, &instrs, &mut Constants::new());
+            for (to, r) in wanted {
+                w.line(format!("{to} = r{r};"));
+            }
+        });
+    }
+
+    /// Calls a function for the array with its arguments.
+    fn call(&mut self, code: &Code, i: &Instr, r: Reg, a: Reg) {
+        let (t, width) = (code.types[r], opencl_vectors::width(code.types[r]));
+        let Instr::Op1(_, op, _) = i else { return };
+        let value = primitives::op1(self.declarations, *op, code.types[a], "x");
+        self.braces(&format!("for (int l = 0; l < {LANES}; l += {width})"), |w| {
+            w.line(format!("const {} x = vload{width}(0, c{r} + l);", opencl_vectors::name(t)));
+            w.line(format!("vstore{width}({value}, 0, c{r} + l);"));
+        });
+    }
+}
+
+/// The result and the argument of a function that takes long for one number.
+fn argument(i: &Instr) -> Option<(Reg, Reg)> {
+    use Float1::*;
+    match i {
+        Instr::Op1(_, Op1::Float(Sqrt | Recip | Floor | Ceil | Round | Trunc | LogGamma | Polygamma(_)), _) => None,
+        Instr::Op1(r, Op1::Float(_), a) => Some((*r, *a)),
+        _ => None,
+    }
+}
+
+/// Whether a register can be computed without other functions than those of `done`.
+fn is_ready(code: &Code, r: Reg, done: &BTreeSet<Reg>) -> bool {
+    needed(&code.instrs, BTreeSet::from([r]), done).iter().all(|i| argument(i).is_none())
+}

@@ -1,0 +1,96 @@
+//! Local names for the extents and columns of the arrays that a function reads and writes.
+
+use super::names::position;
+use super::parameters::Arg;
+use super::writer::Writer;
+use crate::text::parameters::{Parameter, name};
+use accel_fusion::kernel::{ArrayId, Code, Instr};
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Writer<'_> {
+    /// Local names for the extents and columns that codes read: `a3_n0` is the outermost extent of array 3, `a3_0` its first column.
+    pub fn hoist(&mut self, codes: &[&Code]) {
+        let mut used = BTreeMap::new();
+        codes.iter().for_each(|c| uses(&c.instrs, &mut used));
+        for (array, columns) in used {
+            self.hoist_extents(array);
+            columns.into_iter().for_each(|c| self.hoist_column(array, c, "const "));
+        }
+    }
+
+    /// Local names for the columns of an array that the function writes, and for its extents if `extents`.
+    pub fn hoist_output(&mut self, array: ArrayId, extents: bool) {
+        if extents {
+            self.hoist_extents(array);
+        }
+        (0..self.program.arrays[array].columns.len()).for_each(|c| self.hoist_column(array, c, ""));
+    }
+
+    /// Local names for the extents of an array.
+    pub fn hoist_extents(&mut self, array: ArrayId) {
+        for dim in 0..self.program.arrays[array].rank {
+            if self.is_opencl() {
+                let arg = Arg::Extent(array, dim);
+                self.params.add(arg, Parameter::number(arg));
+                continue;
+            }
+            let place = match self.host {
+                Some(layout) => format!("r->extents[{}]", layout.extents[array] + dim),
+                None => format!("arrays[{array}].extents[{dim}]"),
+            };
+            self.line(format!("const i64 a{array}_n{dim} = {place};"));
+        }
+    }
+
+    /// A local name for a column of an array; `constant` is `const ` if it is only read.
+    pub fn hoist_column(&mut self, array: ArrayId, c: usize, constant: &str) {
+        let t = self.program.arrays[array].columns[c];
+        if self.is_opencl() {
+            let arg = Arg::Column(array, c);
+            let mut column = Parameter::buffer(&format!("global {t}"), name(arg));
+            if !constant.is_empty() {
+                column = column.constant();
+            }
+            if !self.aliased.contains(&array) {
+                column = column.alone();
+            }
+            return self.params.add(arg, column);
+        }
+        let place = match self.host {
+            Some(layout) => format!("r->columns[{}]", layout.columns[array] + c),
+            None => format!("arrays[{array}].columns[{c}]"),
+        };
+        if self.program.arrays[array].rank == 0 && self.host.is_none() && !constant.is_empty() {
+            // The value, which a compiler that does not know that nobody writes it would read again at each position.
+            return self.line(format!("const {t} a{array}_{c}[] = {{ *(const {t} *){place} }};"));
+        }
+        // The functions of the host program read and write the same memory in one body.
+        let restrict = if self.host.is_some() || self.aliased.contains(&array) { "" } else { "restrict " };
+        self.line(format!("{constant}{t} *{restrict}const a{array}_{c} = {place};"));
+    }
+
+    /// The row-major position of an index of an array.
+    pub fn place(&self, array: ArrayId, index: &[String]) -> String {
+        if !self.declarations.dialect.is_narrow() {
+            return position(array, index);
+        }
+        // Whatever is computed on the way, the position is the right one modulo 2³², and it fits.
+        let narrow: Vec<_> = index.iter().map(|i| format!("(uint)({i})")).collect();
+        let Some((first, rest)) = narrow.split_first() else { return "0".into() };
+        let next = |p, (k, i): (usize, &String)| format!("({p}) * (uint)a{array}_n{} + {i}", k + 1);
+        rest.iter().enumerate().fold(first.clone(), next)
+    }
+}
+
+/// The arrays that instructions use, with the columns that they read.
+pub fn uses(instrs: &[Instr], found: &mut BTreeMap<ArrayId, BTreeSet<usize>>) {
+    for i in instrs {
+        match i {
+            Instr::Extent(_, array, _) => {
+                found.entry(*array).or_default();
+            }
+            Instr::Read { to, array, .. } => found.entry(*array).or_default().extend(0..to.len()),
+            _ => i.inner().into_iter().for_each(|inner| uses(inner, found)),
+        }
+    }
+}

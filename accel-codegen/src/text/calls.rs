@@ -1,0 +1,74 @@
+//! Parameters and arguments of functions in both dialects.
+//!
+//! NOTE [Arrays in OpenCL C]
+//! In C a function gets the table of all arrays, and gives the extents and columns that it uses local names. Structures of addresses
+//! cannot be passed to kernels of OpenCL. There, the extents and columns that a function uses are its parameters, with the same names; which they
+//! are is known when its body has been written. A function that calls another one has the parameters of that one as well.
+
+use super::parameters::{Arg, name};
+use super::writer::Writer;
+use crate::text::parameters::Parameter;
+
+/// The parameters of a kernel.
+pub const PARAMETERS: &str = "const array *arrays, const task *task, i64 *fault";
+
+impl Writer<'_> {
+    pub fn is_opencl(&self) -> bool {
+        self.declarations.dialect.is_opencl()
+    }
+
+    /// The address space of arrays.
+    pub fn global(&self) -> &'static str {
+        if self.is_opencl() { "global " } else { "" }
+    }
+
+    /// The names of this function's parameters but for those of its task, each with a comma before it.
+    fn declared(&self) -> String {
+        self.params.declared().iter().map(|d| format!(", {d}")).collect()
+    }
+
+    /// The parameters that every function has.
+    pub fn parameters(&self) -> String {
+        match self.is_opencl() {
+            true => format!("global i64 *fault{}", self.declared()),
+            false => "const array *arrays, i64 *fault".into(),
+        }
+    }
+
+    /// The parameters of a function of a task.
+    pub fn task_parameters(&self) -> String {
+        match self.is_opencl() {
+            true => format!("const task *task, global i64 *fault{}", self.declared()),
+            false => PARAMETERS.into(),
+        }
+    }
+
+    /// The arguments for them in a call of `function`.
+    pub fn arguments(&mut self, function: &str) -> String {
+        self.arguments_as(function, name)
+    }
+
+    /// The same, where this function has something in place of some of its parameters.
+    pub fn arguments_as(&mut self, function: &str, argument: impl Fn(Arg) -> String) -> String {
+        if !self.is_opencl() {
+            return "arrays, fault".into();
+        }
+        let params = self.declarations.params(function);
+        params.iter().for_each(|(arg, parameter)| self.params.add(arg, parameter.clone()));
+        format!("fault{}", params.arguments(argument))
+    }
+
+    /// The same for a function of a task.
+    pub fn task_arguments(&mut self, function: &str, task: &str) -> String {
+        match self.is_opencl() {
+            true => format!("{task}, {}", self.arguments(function)),
+            false => format!("arrays, {task}, fault"),
+        }
+    }
+
+    /// A buffer that exists only during the statement, of elements of a type.
+    pub fn scratch(&mut self, k: usize, t: &str) {
+        let arg = Arg::Scratch(k);
+        self.params.add(arg, Parameter::buffer(&format!("global {t}"), name(arg)));
+    }
+}

@@ -1,0 +1,30 @@
+//! Checks, and the record that a function leaves when one fails.
+
+use super::writer::Writer;
+use accel_fusion::kernel::SiteId;
+
+impl Writer<'_> {
+    /// Leaves a record and returns if `condition` holds.
+    pub fn fault(&mut self, condition: &str, kind: i64, site: SiteId, what: usize, index: &[String]) {
+        let (name, opencl) = (format!("fault{}", index.len()), self.is_opencl());
+        self.declarations.fails = true;
+        self.declarations.need(&name, || {
+            let params: String = (0..index.len()).map(|k| format!(", i64 i{k}")).collect();
+            let stores: String = (0..index.len()).map(|k| format!(" fault[{}] = i{k};", k + 3)).collect();
+            if opencl {
+                return format!(
+                    "static int {name}(global i64 *fault, i64 kind, i64 site, i64 what{params}) {{\n    \
+                     if (atomic_cmpxchg((volatile global int *)fault, 0, (int)kind) != 0) return 1;\n    \
+                     fault[1] = site; fault[2] = what;{stores}\n    return 1;\n}}"
+                );
+            }
+            format!(
+                "static __attribute__((cold, noinline)) int {name}(i64 *fault, i64 kind, i64 site, i64 what{params}) \
+                 {{ fault[0] = kind; fault[1] = site; fault[2] = what;{stores} return 1; }}"
+            )
+        });
+        let index: String = index.iter().map(|i| format!(", {i}")).collect();
+        let condition = if opencl { condition.into() } else { format!("__builtin_expect({condition}, 0)") };
+        self.line(format!("if ({condition}) return {name}(fault, {kind}, {site}, {what}{index});"));
+    }
+}

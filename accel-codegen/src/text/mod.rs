@@ -1,0 +1,16 @@
+//! The writer, and the text of types, names, primitives and scalar code in both dialects.
+
+pub mod arrays;
+pub mod calls;
+pub mod declarations;
+pub mod dialect;
+pub mod faults;
+pub mod names;
+pub mod opencl_vectors;
+pub mod parameters;
+pub mod primitives;
+pub mod registers;
+pub mod scalar_code;
+pub mod types;
+pub mod vectors;
+pub mod writer;

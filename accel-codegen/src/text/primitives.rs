@@ -1,0 +1,257 @@
+//! Literals and primitive functions in both dialects.
+
+use super::declarations::Declarations;
+use super::types::{is_signed, unsigned, width, wrapping};
+use accel_core::repr::op::{Cmp, Float1, Float2, FloatTest, Int1, Int2, Logic, Num1, Num2, Op1, Op2};
+use accel_core::repr::{Scalar, ScalarType};
+
+/// A literal.
+pub fn constant(d: &Declarations, x: Scalar) -> String {
+    let opencl = d.dialect.is_opencl();
+    match x {
+        Scalar::I64(i64::MIN) if opencl => "(-9223372036854775807L - 1)".into(),
+        Scalar::I64(x) if opencl => format!("{x}L"),
+        Scalar::U64(x) if opencl => format!("{x}UL"),
+        Scalar::Bool(x) => (x as u8).to_string(),
+        Scalar::I8(x) => x.to_string(),
+        Scalar::I16(x) => x.to_string(),
+        Scalar::I32(i32::MIN) => "(-2147483647 - 1)".into(),
+        Scalar::I32(x) => x.to_string(),
+        Scalar::I64(i64::MIN) => "(-9223372036854775807ll - 1)".into(),
+        Scalar::I64(x) => format!("{x}ll"),
+        Scalar::U8(x) => x.to_string(),
+        Scalar::U16(x) => x.to_string(),
+        Scalar::U32(x) => format!("{x}u"),
+        Scalar::U64(x) => format!("{x}ull"),
+        Scalar::F32(x) => float(d, x as f64, &format!("{x:?}"), "f"),
+        Scalar::F64(x) => float(d, x, &format!("{x:?}"), ""),
+    }
+}
+
+fn float(d: &Declarations, x: f64, digits: &str, suffix: &str) -> String {
+    if d.dialect.is_opencl() && !x.is_finite() {
+        let value = if x.is_nan() { "NAN" } else { "INFINITY" };
+        return format!("({}{value})", if x < 0.0 { "-" } else { "" });
+    }
+    if x.is_nan() {
+        format!("__builtin_nan{suffix}(\"\")")
+    } else if x.is_infinite() {
+        format!("{}__builtin_inf{suffix}()", if x < 0.0 { "-" } else { "" })
+    } else {
+        format!("{digits}{suffix}")
+    }
+}
+
+/// The call of a function of the C library, `n` arguments of type `t` and a result of the same type.
+fn library(d: &mut Declarations, t: ScalarType, name: &str, args: &[&str], vector: bool) -> String {
+    if d.dialect.is_opencl() {
+        return format!("{name}({})", args.join(", "));
+    }
+    let name = if t == ScalarType::F32 { format!("{name}f") } else { name.to_string() };
+    let simd = if vector && d.vector_math { "__attribute__((__simd__(\"notinbranch\"), const)) " } else { "" };
+    d.need(&name, || format!("{simd}extern {t} {name}({});", vec![t.to_string(); args.len()].join(", ")));
+    format!("{name}({})", args.join(", "))
+}
+
+/// The value of a function of one argument.
+pub fn op1(d: &mut Declarations, op: Op1, t: ScalarType, a: &str) -> String {
+    match op {
+        Op1::Num(op) => num1(d, op, t, a),
+        Op1::Float(op) => float1(d, op, t, a),
+        Op1::Test(FloatTest::IsNan) => format!("{a} != {a}"),
+        Op1::Test(FloatTest::IsInfinite) if d.dialect.is_opencl() => format!("isinf({a}) != 0"),
+        Op1::Test(FloatTest::IsFinite) if d.dialect.is_opencl() => format!("isfinite({a}) != 0"),
+        Op1::Test(FloatTest::IsInfinite) => format!("__builtin_isinf({a}) != 0"),
+        Op1::Test(FloatTest::IsFinite) => format!("__builtin_isfinite({a}) != 0"),
+        Op1::Int(op) => int1(d, op, t, a),
+        Op1::Not => format!("!{a}"),
+        Op1::Cast(to) => cast(d, t, to, a),
+    }
+}
+
+fn num1(d: &mut Declarations, op: Num1, t: ScalarType, a: &str) -> String {
+    match op {
+        Num1::Neg if d.dialect.is_opencl() && !t.is_float() => format!("-({}){a}", wrapping(t)),
+        Num1::Neg => format!("-{a}"),
+        Num1::Abs if t.is_float() => library(d, t, "fabs", &[a], false),
+        Num1::Abs if is_signed(t) && d.dialect.is_opencl() => format!("{a} < 0 ? -({0}){a} : ({0}){a}", wrapping(t)),
+        Num1::Abs if is_signed(t) => format!("{a} < 0 ? -{a} : {a}"),
+        Num1::Abs => a.into(),
+        Num1::Signum if t.is_float() => {
+            let one = if d.dialect.is_opencl() { format!("({t})1") } else { "1".into() };
+            let one = library(d, t, "copysign", &[&one, a], false);
+            format!("{a} == 0 || {a} != {a} ? {a} : {one}")
+        }
+        Num1::Signum => format!("({a} > 0) - ({a} < 0)"),
+    }
+}
+
+fn float1(d: &mut Declarations, op: Float1, t: ScalarType, a: &str) -> String {
+    let mut vector = |name| library(d, t, name, &[a], true);
+    match op {
+        Float1::Sin => vector("sin"),
+        Float1::Cos => vector("cos"),
+        Float1::Tan => vector("tan"),
+        Float1::Asin => vector("asin"),
+        Float1::Acos => vector("acos"),
+        Float1::Atan => vector("atan"),
+        Float1::Sinh => vector("sinh"),
+        Float1::Cosh => vector("cosh"),
+        Float1::Tanh => vector("tanh"),
+        Float1::Asinh => vector("asinh"),
+        Float1::Acosh => vector("acosh"),
+        Float1::Atanh => vector("atanh"),
+        Float1::Exp => vector("exp"),
+        Float1::Exp2 => vector("exp2"),
+        Float1::ExpM1 => vector("expm1"),
+        Float1::Log => vector("log"),
+        Float1::Log2 => vector("log2"),
+        Float1::Log10 => vector("log10"),
+        Float1::Log1p => vector("log1p"),
+        Float1::Cbrt => vector("cbrt"),
+        Float1::Erf => vector("erf"),
+        Float1::Erfc => vector("erfc"),
+        Float1::Sqrt => library(d, t, "sqrt", &[a], false),
+        Float1::Floor => library(d, t, "floor", &[a], false),
+        Float1::Ceil => library(d, t, "ceil", &[a], false),
+        Float1::Round => library(d, t, "round", &[a], false),
+        Float1::Trunc => library(d, t, "trunc", &[a], false),
+        Float1::Recip => format!("1 / {a}"),
+        Float1::LogGamma if d.dialect.is_opencl() => format!("lgamma({a})"),
+        Float1::Polygamma(n) if d.dialect.is_opencl() => {
+            d.need("polygamma", || include_str!("polygamma.cl").into());
+            format!("({t})polygamma({n}, {a})")
+        }
+        // `lgamma` itself sets a global variable.
+        Float1::LogGamma => {
+            let name = if t == ScalarType::F32 { "lgammaf_r" } else { "lgamma_r" };
+            d.need(name, || format!("extern {t} {name}({t}, int *);"));
+            format!("{name}({a}, &(int){{0}})")
+        }
+        Float1::Polygamma(n) => {
+            d.need("accel_polygamma", || "f64 (*accel_polygamma)(int, f64);".into());
+            format!("({t})accel_polygamma({n}, {a})")
+        }
+    }
+}
+
+fn int1(d: &Declarations, op: Int1, t: ScalarType, a: &str) -> String {
+    let (w, bits) = (width(t), format!("(u64)({}){a}", unsigned(t)));
+    match op {
+        Int1::BitNot => format!("~{a}"),
+        Int1::CountOnes if d.dialect.is_opencl() => format!("popcount({bits})"),
+        Int1::LeadingZeros if d.dialect.is_opencl() => format!("{a} == 0 ? {w} : (int)clz({bits}) - {}", 64 - w),
+        // The ones below the lowest one.
+        Int1::TrailingZeros if d.dialect.is_opencl() => {
+            format!("{a} == 0 ? {w} : (int)popcount(~({bits}) & (({bits}) - 1))")
+        }
+        Int1::CountOnes => format!("__builtin_popcountll({bits})"),
+        Int1::LeadingZeros => format!("{a} == 0 ? {w} : __builtin_clzll({bits}) - {}", 64 - w),
+        Int1::TrailingZeros => format!("{a} == 0 ? {w} : __builtin_ctzll({bits})"),
+    }
+}
+
+/// As Rust's `as`: floats saturate, NaN is 0.
+fn cast(d: &mut Declarations, from: ScalarType, to: ScalarType, a: &str) -> String {
+    if to == ScalarType::Bool {
+        return format!("{a} != 0");
+    }
+    if !from.is_float() || to.is_float() {
+        return format!("({to}){a}");
+    }
+    let name = format!("{from}_to_{to}");
+    let (least, greatest) = (constant(d, to.least()), constant(d, to.greatest()));
+    let suffix = if from == ScalarType::F32 && d.dialect.is_opencl() { "f" } else { "" };
+    d.need(&name, || {
+        // The powers of two are exact in both types.
+        let w = width(to);
+        let (low, high) = if is_signed(to) {
+            (format!("-0x1p{}{suffix}", w - 1), format!("0x1p{}{suffix}", w - 1))
+        } else {
+            (format!("0x0p0{suffix}"), format!("0x1p{w}{suffix}"))
+        };
+        format!(
+            "static inline {to} {name}({from} x) {{ return x != x ? 0 : x <= {low} ? {least} : x >= {high} ? {greatest} : ({to})x; }}"
+        )
+    });
+    format!("{name}({a})")
+}
+
+/// The value of a function of two arguments of type `t`. A divisor is not zero.
+pub fn op2(d: &mut Declarations, op: Op2, t: ScalarType, a: &str, b: &str) -> String {
+    match op {
+        Op2::Num(op) => num2(d, op, t, a, b),
+        Op2::Float(op) => {
+            let name = match op {
+                Float2::Pow => "pow",
+                Float2::Atan2 => "atan2",
+                Float2::Hypot => "hypot",
+            };
+            library(d, t, name, &[a, b], true)
+        }
+        Op2::Int(op) => int2(d, op, t, a, b),
+        Op2::Cmp(op) => {
+            let op = match op {
+                Cmp::Lt => "<",
+                Cmp::Le => "<=",
+                Cmp::Gt => ">",
+                Cmp::Ge => ">=",
+                Cmp::Eq => "==",
+                Cmp::Ne => "!=",
+            };
+            format!("{a} {op} {b}")
+        }
+        Op2::Logic(Logic::And) => format!("{a} & {b}"),
+        Op2::Logic(Logic::Or) => format!("{a} | {b}"),
+    }
+}
+
+fn num2(d: &mut Declarations, op: Num2, t: ScalarType, a: &str, b: &str) -> String {
+    let u = wrapping(t);
+    match op {
+        Num2::Add if d.dialect.is_opencl() && !t.is_float() => format!("({u}){a} + ({u}){b}"),
+        Num2::Sub if d.dialect.is_opencl() && !t.is_float() => format!("({u}){a} - ({u}){b}"),
+        Num2::Mul if d.dialect.is_opencl() && !t.is_float() => format!("({u}){a} * ({u}){b}"),
+        Num2::Add => format!("{a} + {b}"),
+        Num2::Sub => format!("{a} - {b}"),
+        Num2::Mul => format!("{a} * {b}"),
+        Num2::Div if !is_signed(t) => format!("{a} / {b}"),
+        Num2::Rem if t.is_float() => library(d, t, "fmod", &[a, b], false),
+        Num2::Rem if !is_signed(t) => format!("{a} % {b}"),
+        // The quotient of the least integer and -1 does not fit.
+        Num2::Div => helper(d, t, "div", "b == -1 ? NEG : a / b", a, b),
+        Num2::Rem => helper(d, t, "rem", "b == -1 ? 0 : a % b", a, b),
+        Num2::Min if t.is_float() => format!("{b} < {a} || {a} != {a} ? {b} : {a}"),
+        Num2::Max if t.is_float() => format!("{b} > {a} || {a} != {a} ? {b} : {a}"),
+        Num2::Min => format!("{b} < {a} ? {b} : {a}"),
+        Num2::Max => format!("{b} > {a} ? {b} : {a}"),
+    }
+}
+
+fn int2(d: &mut Declarations, op: Int2, t: ScalarType, a: &str, b: &str) -> String {
+    let amount = format!("({b} & {})", width(t) - 1);
+    match op {
+        Int2::And => format!("{a} & {b}"),
+        Int2::Or => format!("{a} | {b}"),
+        Int2::Xor => format!("{a} ^ {b}"),
+        Int2::Shl => format!("({}){a} << {amount}", unsigned(t)),
+        Int2::Shr => format!("{a} >> {amount}"),
+        Int2::DivEuclid if !is_signed(t) => format!("{a} / {b}"),
+        Int2::RemEuclid if !is_signed(t) => format!("{a} % {b}"),
+        Int2::DivEuclid => {
+            helper(d, t, "div_euclid", "b == -1 ? NEG : a % b >= 0 ? a / b : b > 0 ? a / b - 1 : a / b + 1", a, b)
+        }
+        Int2::RemEuclid => {
+            helper(d, t, "rem_euclid", "b == -1 ? 0 : a % b >= 0 ? a % b : b > 0 ? a % b + b : a % b - b", a, b)
+        }
+    }
+}
+
+/// The call of a small function that is defined in the program; `NEG` in its body is `-a`.
+fn helper(d: &mut Declarations, t: ScalarType, name: &str, body: &str, a: &str, b: &str) -> String {
+    let name = format!("{name}_{t}");
+    let negative = if d.dialect.is_opencl() { format!("({t})-({})a", wrapping(t)) } else { "-a".into() };
+    let body = body.replace("NEG", &negative);
+    d.need(&name, || format!("static inline {t} {name}({t} a, {t} b) {{ return {body}; }}"));
+    format!("{name}({a}, {b})")
+}

@@ -1,0 +1,27 @@
+//! The vector registers of processors.
+
+use super::types::bytes;
+use accel_core::repr::ScalarType;
+
+/// The vector registers of a processor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Vectors {
+    /// The bytes of a register: 16, 32 or 64.
+    pub bytes: usize,
+    /// How many there are.
+    pub registers: usize,
+}
+
+impl Default for Vectors {
+    /// Those of AVX-512, which are what compilers for devices make smaller ones of where it must be.
+    fn default() -> Self {
+        Vectors { bytes: 64, registers: 32 }
+    }
+}
+
+impl Vectors {
+    /// How many numbers a vector has.
+    pub fn lanes(self, t: ScalarType) -> usize {
+        self.bytes / bytes(t) as usize
+    }
+}

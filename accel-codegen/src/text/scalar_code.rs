@@ -1,0 +1,122 @@
+//! Scalar code as C statements: a local variable per register.
+
+use super::names::{outside, position_in_strip};
+use super::writer::Writer;
+use crate::analysis::fault;
+use crate::analysis::partition::LANES;
+use crate::text::primitives;
+use accel_core::repr::Scalar;
+use accel_fusion::kernel::{Code, Instr, Reg};
+use std::collections::HashMap;
+
+/// Registers whose value is known, to leave out checks.
+pub type Constants = HashMap<Reg, Scalar>;
+
+impl<'a> Writer<'a> {
+    /// Computes `code` from the values `args` and assigns its results to `to`.
+    pub fn code(&mut self, code: &Code, args: &[String], to: &[String]) {
+        self.braces("", |w| {
+            for (r, arg) in args.iter().enumerate().take(code.params) {
+                w.line(format!("const {} r{r} = {arg};", code.types[r]));
+            }
+            w.instrs(code, &code.instrs, &mut Constants::new());
+            for (to, r) in to.iter().zip(&code.results) {
+                w.line(format!("{to} = r{r};"));
+            }
+        });
+    }
+
+    /// Instructions whose operands are in registers already.
+    pub fn instrs(&mut self, code: &Code, instrs: &[Instr], constants: &mut Constants) {
+        for i in instrs {
+            self.instr(code, i, constants);
+        }
+    }
+
+    fn set(&mut self, code: &Code, to: Reg, value: String) {
+        // The conversion matters for integers smaller than `int`: it makes them wrap.
+        let t = code.types[to];
+        let value = if t.is_integral() { format!("({t})({value})") } else { value };
+        self.line(format!("const {t} r{to} = {value};"));
+    }
+
+    fn instr(&mut self, code: &Code, instr: &Instr, constants: &mut Constants) {
+        match instr {
+            Instr::Const(to, x) => {
+                constants.insert(*to, *x);
+                self.line(format!("const {} r{to} = {};", x.ty(), primitives::constant(self.declarations, *x)));
+            }
+            Instr::Op1(to, op, a) => {
+                let value = primitives::op1(self.declarations, *op, code.types[*a], &format!("r{a}"));
+                self.set(code, *to, value);
+            }
+            Instr::Op2(to, op, a, b) => {
+                let t = code.types[*a];
+                let known = constants.get(b);
+                if let Some(which) = fault::division(*op, t).filter(|_| known.is_none_or(|b| *b == t.zero())) {
+                    self.fault(&format!("r{b} == 0"), fault::DIVISION, self.site, which, &[]);
+                }
+                let value = primitives::op2(self.declarations, *op, t, &format!("r{a}"), &format!("r{b}"));
+                self.set(code, *to, value);
+            }
+            Instr::Extent(to, array, dim) => self.line(format!("const i64 r{to} = a{array}_n{dim};")),
+            Instr::Read { to, array, index, site, inside } => {
+                let in_strip = self.lanes.arrays.contains(array) && index.first() == Some(&self.lanes.position);
+                let index: Vec<_> = index.iter().map(|r| format!("r{r}")).collect();
+                if !inside && !index.is_empty() {
+                    let outside = outside(*array, &index);
+                    self.fault(&outside, fault::READ, *site, *array, &index);
+                }
+                let (letter, position) = if in_strip {
+                    ("s", format!("({}) * {LANES} + l", position_in_strip(*array, &index)))
+                } else {
+                    ("a", self.place(*array, &index))
+                };
+                for (c, to) in to.iter().enumerate() {
+                    self.line(format!("const {} r{to} = {letter}{array}_{c}[{position}];", code.types[*to]));
+                }
+            }
+            Instr::If { cond, then, otherwise, merge } => {
+                self.conditional(code, *cond, [then, otherwise], merge, constants)
+            }
+            Instr::While { state, cond, go_on, body, next } => {
+                for (to, init) in state {
+                    self.line(format!("{} r{to} = r{init};", code.types[*to]));
+                }
+                self.braces("for (;;)", |w| {
+                    w.instrs(code, cond, constants);
+                    w.line(format!("if (!r{go_on}) break;"));
+                    w.instrs(code, body, constants);
+                    // All at once: a part of the next state may be another part of the old one.
+                    for ((to, _), n) in state.iter().zip(next) {
+                        w.line(format!("const {} n{to} = r{n};", code.types[*to]));
+                    }
+                    for (to, _) in state {
+                        w.line(format!("r{to} = n{to};"));
+                    }
+                });
+            }
+        }
+    }
+
+    fn conditional(
+        &mut self,
+        code: &Code,
+        cond: Reg,
+        branches: [&[Instr]; 2],
+        merge: &[(Reg, Reg, Reg)],
+        constants: &mut Constants,
+    ) {
+        for (to, ..) in merge {
+            self.line(format!("{} r{to};", code.types[*to]));
+        }
+        self.braces(&format!("if (r{cond})"), |w| {
+            w.instrs(code, branches[0], constants);
+            merge.iter().for_each(|(to, a, _)| w.line(format!("r{to} = r{a};")));
+        });
+        self.braces("else", |w| {
+            w.instrs(code, branches[1], constants);
+            merge.iter().for_each(|(to, _, b)| w.line(format!("r{to} = r{b};")));
+        });
+    }
+}

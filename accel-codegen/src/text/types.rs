@@ -1,0 +1,36 @@
+//! Scalar types: their sizes, and the unsigned types in which integers wrap.
+
+use accel_core::repr::ScalarType;
+
+/// The size of a scalar in bits.
+pub fn width(t: ScalarType) -> u32 {
+    match t {
+        ScalarType::Bool | ScalarType::I8 | ScalarType::U8 => 8,
+        ScalarType::I16 | ScalarType::U16 => 16,
+        ScalarType::I32 | ScalarType::U32 | ScalarType::F32 => 32,
+        ScalarType::I64 | ScalarType::U64 | ScalarType::F64 => 64,
+    }
+}
+
+/// The size of a scalar in bytes.
+pub fn bytes(t: ScalarType) -> u32 {
+    width(t) / 8
+}
+
+pub fn is_signed(t: ScalarType) -> bool {
+    matches!(t, ScalarType::I8 | ScalarType::I16 | ScalarType::I32 | ScalarType::I64)
+}
+
+/// The unsigned type of the same size.
+pub fn unsigned(t: ScalarType) -> String {
+    format!("u{}", width(t))
+}
+
+/// The unsigned type in which signed integers of a type wrap: NOTE [Integers in OpenCL C].
+pub fn wrapping(t: ScalarType) -> &'static str {
+    if width(t) == 64 { "u64" } else { "u32" }
+}
+
+// NOTE [Integers in OpenCL C]
+// There is no `-fwrapv` in OpenCL: arithmetic that may leave the range of a signed type is done in an unsigned type of at least 32 bits (smaller
+// ones become `int`), and the conversion of the result to its own type gives the number that wraps.

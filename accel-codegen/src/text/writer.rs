@@ -1,0 +1,121 @@
+//! The text of one function while it is written.
+
+use super::declarations::Declarations;
+use super::parameters::Params;
+use crate::analysis::layout::Layout;
+use accel_core::repr::ScalarType;
+use accel_fusion::kernel::{ArrayId, Program, Reg, SiteId};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// The body of one function while it is written.
+pub struct Writer<'a> {
+    pub program: &'a Program,
+    pub declarations: &'a mut Declarations,
+    /// The site of the statement that the function belongs to.
+    pub site: SiteId,
+    /// The host program finds arrays in the tables of the run at these places, kernels in the table of arrays.
+    pub host: Option<&'a Layout>,
+    /// Arrays that may have the same memory as an output: see NOTE [Writing over an input].
+    pub aliased: BTreeSet<ArrayId>,
+    /// In the loops over the positions of a strip: where some arrays are.
+    pub lanes: Lanes,
+    /// What the function uses, in OpenCL C: NOTE [Arrays in OpenCL C].
+    pub params: Params,
+    out: String,
+    indent: usize,
+}
+
+/// The arrays of which a strip holds the elements of its positions, position within the strip innermost: `s3_0` is the first
+/// column of array 3.
+#[derive(Default)]
+pub struct Lanes {
+    pub arrays: BTreeSet<ArrayId>,
+    /// The register with the position. An index that begins with it is looked up in the strip, at position `l`.
+    pub position: Reg,
+}
+
+impl<'a> Writer<'a> {
+    pub fn new(program: &'a Program, declarations: &'a mut Declarations, site: SiteId) -> Self {
+        let aliased = BTreeSet::new();
+        Writer {
+            program,
+            declarations,
+            site,
+            host: None,
+            aliased,
+            lanes: Lanes::default(),
+            params: Params::default(),
+            out: String::new(),
+            indent: 1,
+        }
+    }
+
+    /// What was written.
+    pub fn finish(self) -> String {
+        self.out
+    }
+
+    /// Puts aside what was written, to write another function.
+    pub fn begin(&mut self) -> (String, usize) {
+        (std::mem::take(&mut self.out), std::mem::replace(&mut self.indent, 1))
+    }
+
+    /// What was written since, and goes back to what was put aside.
+    pub fn end(&mut self, (out, indent): (String, usize)) -> String {
+        self.indent = indent;
+        std::mem::replace(&mut self.out, out)
+    }
+
+    /// One line, at the current indentation. What is nested deeper than `DEEPEST` is not indented further: deep nests would be mostly blanks.
+    pub fn line(&mut self, text: impl AsRef<str>) {
+        const DEEPEST: usize = 40;
+        let _ = writeln!(self.out, "{:1$}{2}", "", 4 * self.indent.min(DEEPEST), text.as_ref());
+    }
+
+    /// `head {`, what `body` writes, `}`.
+    pub fn braces(&mut self, head: &str, body: impl FnOnce(&mut Self)) {
+        self.open(head);
+        body(self);
+        self.close();
+    }
+
+    /// The head of a loop over all lanes. Each has its own place in what is written, which compilers would check at run time.
+    pub fn lane(&self) -> &'static str {
+        if self.is_opencl() { "EACH_LANE" } else { "_Pragma(\"GCC ivdep\") for (int l = 0; l < 32; l++)" }
+    }
+
+    /// `head {`
+    pub fn open(&mut self, head: &str) {
+        self.line(if head.is_empty() { "{".into() } else { format!("{head} {{") });
+        self.indent += 1;
+    }
+
+    /// `}`
+    pub fn close(&mut self) {
+        self.indent -= 1;
+        self.line("}");
+    }
+
+    pub fn columns(&self, array: ArrayId) -> Vec<ScalarType> {
+        self.program.arrays[array].columns.clone()
+    }
+
+    /// The columns and the rank of an array.
+    pub fn columns_and_rank(&self, array: ArrayId) -> (&[ScalarType], usize) {
+        let info = &self.program.arrays[array];
+        (&info.columns, info.rank)
+    }
+
+    pub fn declare(&mut self, names: &[String], types: &[ScalarType]) {
+        for (name, t) in names.iter().zip(types) {
+            self.line(format!("{t} {name};"));
+        }
+    }
+
+    pub fn assign(&mut self, to: &[String], from: &[String]) {
+        for (to, from) in to.iter().zip(from) {
+            self.line(format!("{to} = {from};"));
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Arrays of the device come back to the host.
+
+use crate::built_program::{Code, mem};
+use crate::cl::{Event, Mem, Queue};
+use crate::device::OpenDevice;
+use crate::fault;
+use crate::launch_cache::Shapes;
+use crate::memory::Buffer;
+use crate::run::{Array, Enqueued};
+use accel_codegen::fault::record_length;
+use accel_core::error::{Error, Result};
+use accel_core::repr::{Column, Columns, RawArray, RawExtents, ScalarType};
+use std::sync::Arc;
+
+/// Columns on their way to the host. When this is dropped, it waits: the device writes to their memory.
+#[derive(Default)]
+struct Transfer {
+    events: Vec<Event>,
+    columns: Vec<Arriving>,
+}
+
+/// A column on its way.
+enum Arriving {
+    /// Elements are copied to it, or it is there.
+    Column(Column),
+    /// The elements are in the memory of the host.
+    Buffer(Arc<Buffer>),
+    /// The host sees so many elements: NOTE [Memory that the host sees].
+    Seen(Arc<Buffer>, ScalarType, usize),
+}
+
+impl Drop for Transfer {
+    fn drop(&mut self) {
+        self.events.iter().for_each(|e| drop(e.wait()));
+    }
+}
+
+impl Transfer {
+    /// Enqueues that a column comes. Its memory is taken over if nobody else has it.
+    fn column(
+        &mut self,
+        queue: &Queue,
+        t: ScalarType,
+        n: usize,
+        host: Option<Column>,
+        buffer: Option<Arc<Buffer>>,
+    ) -> Result<()> {
+        let arriving = match (host, buffer) {
+            (Some(column), _) => Arriving::Column(column),
+            (None, Some(buffer)) if buffer.is_column() && Arc::strong_count(&buffer) == 1 => {
+                let bytes = accel_codegen::opencl::size_of(t, n);
+                if let Mem::Buffer(memory) = mem(&buffer)? {
+                    self.events.push(queue.publish(memory, bytes)?);
+                }
+                Arriving::Buffer(buffer)
+            }
+            (None, Some(buffer)) if matches!(buffer.mem(), Some(Mem::Seen(_))) => Arriving::Seen(buffer, t, n),
+            (None, buffer) => {
+                let mut column = Column::zeros(t, n).ok_or_else(|| full(n))?;
+                if let Some(buffer) = buffer {
+                    let (bytes, data) = (column.bytes(), column.as_mut_ptr().ok_or_else(|| full(n))?);
+                    // SAFETY: the column has so many bytes, which do not move with it, and it is not dropped before the event: see `drop`.
+                    let event = unsafe { queue.read(mem(&buffer)?, 0, data.cast(), bytes)? };
+                    self.events.push(event);
+                }
+                Arriving::Column(column)
+            }
+        };
+        self.columns.push(arriving);
+        Ok(())
+    }
+
+    /// Enqueues that the record of faults comes, as the last column.
+    fn record(&mut self, code: &Code, record: &Option<Arc<Buffer>>) -> Result<()> {
+        let Some(record) = record else { return Ok(()) };
+        self.column(&code.device.queue, ScalarType::I64, record_length(&code.program), None, Some(record.clone()))
+    }
+
+    /// Waits for all of it, awake at first if the run had `little` to do. `end` is that of the last command before, if it is known.
+    fn finish(&mut self, device: &OpenDevice, little: bool, end: Option<Event>) -> Result<()> {
+        if self.events.is_empty() && self.columns.iter().any(|c| matches!(c, Arriving::Seen(..))) {
+            self.events.push(end.map_or_else(|| device.queue.marker(), Ok)?);
+        }
+        // The queue is in order: the last one is the end of all.
+        if let Some(last) = self.events.last() {
+            device.wait(last, little)?;
+        }
+        self.events.clear();
+        Ok(())
+    }
+
+    /// The columns that have arrived, in the order in which they were asked for.
+    fn columns(mut self) -> Result<Vec<Column>> {
+        let taken = |c| match c {
+            Arriving::Column(c) => Ok(c),
+            Arriving::Buffer(b) => {
+                let column = Arc::into_inner(b).and_then(Buffer::into_column);
+                column.ok_or_else(|| Error::Internal("a result that somebody else has".into()))
+            }
+            Arriving::Seen(b, t, n) => seen(&b, t, n),
+        };
+        std::mem::take(&mut self.columns).into_iter().map(taken).collect()
+    }
+}
+
+/// A copy of a column that the host sees. All commands that write to it must have ended; the caller has the buffer, so that nobody gets it for
+/// others.
+///
+/// # Errors
+/// No memory.
+fn seen(buffer: &Buffer, t: ScalarType, n: usize) -> Result<Column> {
+    let mut column = Column::zeros(t, n).ok_or_else(|| full(n))?;
+    let (bytes, to) = (column.bytes(), column.as_mut_ptr().ok_or_else(|| full(n))?);
+    let Mem::Seen(memory) = mem(buffer)? else {
+        return Err(Error::Internal("elements that the host does not see".into()));
+    };
+    // SAFETY: the column has so many bytes, and nobody writes to the memory.
+    unsafe { memory.copy_to(to, bytes)? };
+    Ok(column)
+}
+
+fn full(n: usize) -> Error {
+    Error::Memory { op: "results".into(), shape: vec![n] }
+}
+
+/// The results of a run on the host.
+///
+/// # Errors
+/// What has failed on the device, and what the driver says.
+pub fn to_host(code: &Code, run: Enqueued) -> Result<Vec<RawArray>> {
+    let Enqueued { results, record, shapes, end, little, .. } = run;
+    let arrays = fetch(code, results, &record, &shapes, end, little)?;
+    record.into_iter().for_each(|r| code.give_back_record(r));
+    Ok(arrays)
+}
+
+/// Waits for a run, and takes its results. The record of faults, if there is one, is left as it is.
+///
+/// # Errors
+/// As [`to_host`].
+pub fn fetch(
+    code: &Code,
+    results: Vec<Array>,
+    record: &Option<Arc<Buffer>>,
+    shapes: &Shapes,
+    end: Option<Event>,
+    little: bool,
+) -> Result<Vec<RawArray>> {
+    let types = |k: usize| &code.program.arrays[code.program.results[k]].columns[..];
+    let mut transfer = Transfer::default();
+    let arriving =
+        arrive(&mut transfer, &code.device.queue, results.into_iter().enumerate().map(|(k, a)| (a, types(k))))?;
+    transfer.record(code, record)?;
+    transfer.finish(&code.device, little, end)?;
+    let mut columns = transfer.columns()?;
+    check(code, record, shapes, &mut columns)?;
+    assemble(arriving, columns)
+}
+
+/// A run whose end nobody has waited for.
+pub struct Pending {
+    code: Arc<Code>,
+    transfer: Transfer,
+    record: Option<Arc<Buffer>>,
+    shapes: Arc<Shapes>,
+}
+
+impl Pending {
+    /// Enqueues what is needed to know how a run ends. `end` is that of its last command, if it is known.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub fn new(
+        code: Arc<Code>,
+        record: Option<Arc<Buffer>>,
+        shapes: Arc<Shapes>,
+        end: Option<Event>,
+    ) -> Result<Pending> {
+        let mut transfer = Transfer::default();
+        transfer.record(&code, &record)?;
+        if transfer.events.is_empty() {
+            transfer.events.extend(end);
+        }
+        Ok(Pending { code, transfer, record, shapes })
+    }
+
+    /// Waits for the end of the run.
+    ///
+    /// # Errors
+    /// As [`to_host`].
+    pub fn wait(mut self) -> Result<()> {
+        if self.transfer.events.is_empty() {
+            self.transfer.events.push(self.code.device.queue.marker()?);
+        }
+        self.transfer.finish(&self.code.device, false, None)?;
+        let mut columns = std::mem::take(&mut self.transfer).columns()?;
+        check(&self.code, &self.record, &self.shapes, &mut columns)?;
+        self.record.take().into_iter().for_each(|r| self.code.give_back_record(r));
+        Ok(())
+    }
+}
+
+impl Drop for Pending {
+    /// The device may still write to the record: it is put aside, so that nobody has to wait.
+    fn drop(&mut self) {
+        let Transfer { events, columns } = &mut self.transfer;
+        for (event, column) in events.drain(..).zip(columns.drain(..)) {
+            if let Arriving::Column(column) = column {
+                self.code.device.put_aside(event, column);
+            }
+        }
+    }
+}
+
+/// Looks what the last column tells, if there is a record, and takes it away.
+fn check(code: &Code, record: &Option<Arc<Buffer>>, shapes: &Shapes, columns: &mut Vec<Column>) -> Result<()> {
+    if record.is_none() {
+        return Ok(());
+    }
+    let Some(Column::I64(numbers)) = columns.pop() else {
+        return Err(Error::Internal("a run without its record of faults".into()));
+    };
+    fault::told(&code.program, &shapes.extents, &numbers)
+}
+
+/// Copies of arrays on the host.
+///
+/// # Errors
+/// What the driver says.
+pub fn copies(device: &OpenDevice, arrays: &[(Array, Vec<ScalarType>)]) -> Result<Vec<RawArray>> {
+    let mut transfer = Transfer::default();
+    let shapes = arrive(&mut transfer, &device.queue, arrays.iter().map(|(a, types)| (a.clone(), &types[..])))?;
+    transfer.finish(device, false, None)?;
+    assemble(shapes, transfer.columns()?)
+}
+
+/// Enqueues that arrays with columns of these types come. Their extents and numbers of columns.
+fn arrive<'t>(
+    transfer: &mut Transfer,
+    queue: &Queue,
+    arrays: impl Iterator<Item = (Array, &'t [ScalarType])>,
+) -> Result<Vec<(RawExtents, usize)>> {
+    let one = |(a, types): (Array, &[ScalarType])| {
+        let shape: RawExtents = a.extents.iter().map(|e| *e as usize).collect();
+        let n = shape.iter().product();
+        let mut host = a.place.host.map(Columns::into_iter);
+        let mut device = a.place.device.into_iter();
+        for t in types {
+            let host = host.as_mut().and_then(Iterator::next);
+            transfer.column(queue, *t, n, host, device.next().flatten())?;
+        }
+        Ok((shape, types.len()))
+    };
+    arrays.map(one).collect()
+}
+
+fn assemble(shapes: Vec<(RawExtents, usize)>, columns: Vec<Column>) -> Result<Vec<RawArray>> {
+    let mut columns = columns.into_iter();
+    let one = |(extents, n): (RawExtents, usize)| RawArray { extents, columns: columns.by_ref().take(n).collect() };
+    Ok(shapes.into_iter().map(one).collect())
+}
