@@ -1,4 +1,4 @@
-//! The main job: ADBench's problems, computed by the examples, against independent results.
+//! Compares the results of the ADBench examples with independent results.
 
 mod support;
 

@@ -1,4 +1,5 @@
-//! The Jacobian that the benchmarks compare with, differentiated by hand, against the example's program on the interpreter.
+//! Compares the Jacobian of the benchmarks, which was differentiated by hand, with the example's program on the
+//! interpreter.
 
 #[path = "../benches/native/ba_by_hand.rs"]
 mod ba_by_hand;

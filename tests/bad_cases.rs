@@ -1,5 +1,6 @@
-//! What goes wrong first: small and huge extents, many dimensions, numbers that are none, one array twice, many threads, long
-//! programs, too little memory. On all backends and the evaluators of kernel programs, against the interpreter or plain Rust.
+//! Tests of unusual cases: small and huge extents, many dimensions, NaN, the same array twice, many threads, long
+//! programs, too little memory. They run on all backends and the evaluators of kernel programs, and compare with the
+//! interpreter or plain Rust.
 
 use accel::backend::Backend;
 use accel::backend_named;

@@ -1,4 +1,4 @@
-//! The examples as a user meets them: processes with exit codes, messages and JSON.
+//! Tests of the examples as processes: exit codes, messages and JSON.
 
 mod support;
 

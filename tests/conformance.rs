@@ -1,4 +1,5 @@
-//! Every operation of the surface language against plain Rust, on every backend and on the evaluator of kernel programs.
+//! Compares every operation of the surface language with plain Rust, on every backend and on the evaluator of kernel
+//! programs.
 
 #[path = "conformance/mod.rs"]
 mod suite;

@@ -1,5 +1,5 @@
-//! Derivatives at the edges: NaN, empty arrays, arguments without dimensions or without any tangent, and what gradients do
-//! not compute.
+//! Tests of derivatives in special cases: NaN, empty arrays, arguments without dimensions or without any tangent, and
+//! what gradients do not compute.
 
 use accel::prelude::*;
 

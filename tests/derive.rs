@@ -1,4 +1,4 @@
-//! Records as elements and as arguments of programs, seen by a user who depends on the facade only.
+//! Tests of records as elements and as arguments of programs, for a user who depends only on the facade crate.
 
 use accel::prelude::*;
 use accel::surface::{Staged, stage};

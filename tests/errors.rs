@@ -1,6 +1,6 @@
-//! What can go wrong while a program is written or run: an error that names the operation and the source line, and never a
-//! panic. While a program runs, operations of the library that are written in terms of others are named by these, with the
-//! line of the user's program: `fill` is a `generate`.
+//! Tests of errors: a mistake in a program, or a failure of its run, is an error that names the operation and the
+//! source line, and never a panic. During a run, library operations that are written in terms of others have the names
+//! of these others, with the line of the user's program: `fill` is a `generate`.
 
 use accel::array::Array;
 use accel::interp::Interpreter;

@@ -1,6 +1,6 @@
-//! What goes wrong around a program: folders and files of others in the code cache, compilers that are missing or fail, disks that are
-//! full, processes that are killed. Each test starts processes with an environment of their own and finds the result of a program, or
-//! an error that says why there is none.
+//! Tests of faults around a program: folders and files of other users in the code cache, compilers that are missing or
+//! fail, full disks, killed processes. Each test starts processes with their own environment, and expects the result of
+//! a program, or an error that gives the reason.
 #![cfg(unix)]
 
 mod support;

@@ -1,4 +1,5 @@
-//! The OpenCL backend on the devices of this machine. Where there is none, every test says so and does nothing.
+//! Tests of the OpenCL backend on the devices of this machine. Without a device, every test prints this and does
+//! nothing.
 #![cfg(feature = "opencl")]
 
 #[path = "conformance/mod.rs"]

@@ -1,7 +1,8 @@
-//! Extents and indices that overflow: what is proved of them holds for numbers that wrap, and sizes that no array has are errors. On all
-//! backends and the evaluators of kernel programs, against the interpreter.
+//! Tests of extents and indices that overflow: what is proved about indices also holds if integers wrap, and sizes that
+//! no array can have are errors. They run on all backends and the evaluators of kernel programs, and compare with the
+//! interpreter.
 //!
-//! An array with an extent of 0 takes no memory, so that its other extent can be anything up to the largest one.
+//! An array with an extent of 0 takes no memory, so its other extent can be anything up to the largest extent.
 
 use accel::backend::Backend;
 use accel::backend_named;

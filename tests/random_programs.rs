@@ -1,5 +1,5 @@
-//! Random well-typed programs: the interpreter against plain Rust, the derivatives against each other and against
-//! differences, sharing against copies. `ACCEL_RANDOM_CASES` and `ACCEL_RANDOM_SEED` are explained in `random/runner.rs`.
+//! Tests with random well-typed programs: compares the interpreter with plain Rust, the derivatives with each other and
+//! with differences, and sharing with copies. `random/runner.rs` explains `ACCEL_RANDOM_CASES` and `ACCEL_RANDOM_SEED`.
 
 mod random;
 

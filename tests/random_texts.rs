@@ -1,4 +1,5 @@
-//! Texts with mistakes: kernel programs, ADBench's files. Whatever stands in them, reading them neither panics nor takes long.
+//! Tests with mutated texts: kernel programs and ADBench's files. Whatever they contain, reading them neither panics
+//! nor takes long.
 
 #[path = "random_texts/mutate.rs"]
 mod mutate;

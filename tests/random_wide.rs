@@ -1,5 +1,5 @@
-//! Random programs with all of the language: the interpreter against the evaluator of kernel programs, against all passes of the
-//! optimiser, against native code and OpenCL.
+//! Tests with random programs in the whole language: compares the interpreter with the evaluator of kernel programs,
+//! with all passes of the optimiser, with native code and with OpenCL.
 
 mod random_wide {
     pub mod build;

@@ -1,6 +1,7 @@
-//! What is written once is one operation, however often it is used: programs, their gradients and their runs stay linear in
-//! the number of operations, in size and in time. Long programs need no deep stack, and any thread may use them. This is about
-//! the front end and the derivatives, so the interpreter runs them: C compilers have costs of their own.
+//! Tests of sharing: what is written once is one operation, however often it is used. Programs, their gradients and
+//! their runs are linear in the number of operations, in size and in time. Long programs need no deep stack, and any
+//! thread may use them. These tests are about the front end and the derivatives, so the interpreter runs the programs:
+//! C compilers have their own costs.
 
 use accel::afun::Compiled;
 use accel::interp::Interpreter;
