@@ -254,7 +254,8 @@ pub fn contribution<E2, E3, A, T>(
 }
 
 /// The passes whose recursion goes under binders, on terms of known types: their instantiation must come to an end.
-fn main() {
+#[test]
+fn right_passes_are_accepted() {
     type One = HCons<f64, HNil>;
     let show = |e: &Exp<One, HNil, f64>| exp(e, Size::nil().push(), Size::nil(), &PrintOptions::default());
     let x = Exp::<One, HNil, f64>::var(&Idx::zero(&Ty::of()));
