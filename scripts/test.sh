@@ -72,18 +72,18 @@ run() {
 # `--all-targets` would build the examples as test programs only, but tests/command_line.rs runs the examples.
 run cargo test --workspace --features ndarray,opencl --no-fail-fast
 if [ "$quick" = no ]; then
+  # Always the same packages and features: with others, cargo compiles what they share once more.
+  long=(--release --package accel --package accel-tests --package gradbench-accel --package accel-ad --features opencl)
   # A single test does not build the examples that it runs.
-  run cargo build --release --package accel --examples
-  run cargo test --release --package accel-tests --test adbench --test bad_cases --test random_programs --test random_texts --test random_wide --test opencl \
-    --features opencl --no-fail-fast -- --ignored --skip conformance_of_kernels_for_gpus
-  run cargo test --release --package gradbench-accel --test random_messages -- --ignored
-  run cargo test --release --package accel-ad --test deep -- --ignored
+  run cargo build "${long[@]}" --examples
+  run cargo test "${long[@]}" --test adbench --test bad_cases --test random_programs --test random_texts --test random_wide --test opencl \
+    --test random_messages --test deep --no-fail-fast -- --ignored --skip conformance_of_kernels_for_gpus
   # Everything that the compiler has proved of indices, checked. These programs are built already, as long as the packages and features are the same.
   run env ACCEL_CHECK=1 QUICKCHECK_TESTS=10 cargo test --workspace --features ndarray,opencl --no-fail-fast \
     --test conformance --test gradients --test random_programs --test bad_cases
   if [ "$opencl" = yes ] && [ -z "$left_out" ]; then
-    run cargo test --release --package accel-tests --test opencl --features opencl -- --ignored conformance_of_kernels_for_gpus
-    run env ACCEL_ALSO_ON=opencl QUICKCHECK_TESTS=5 cargo test --release --package accel-tests --features opencl --test gradients
+    run cargo test "${long[@]}" --test opencl -- --ignored conformance_of_kernels_for_gpus
+    run env ACCEL_ALSO_ON=opencl QUICKCHECK_TESTS=5 cargo test "${long[@]}" --test gradients
     if command -v oclgrind >/dev/null || apt_install oclgrind; then
       run scripts/simulate.sh
     else

@@ -15,7 +15,7 @@ fn interpreter() {
 
 #[test]
 fn native() {
-    let checks = suite::all(accel::backend_named("native").unwrap());
+    let checks = suite::all_in_parallel(accel::backend_named("native").unwrap());
     println!("{checks} results compared");
 }
 

@@ -19,7 +19,11 @@ mod shapes;
 
 use accel::backend::Backend;
 use check::Suite;
+use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread::available_parallelism;
 
 /// The groups of checks, by name.
 const GROUPS: &[(&str, fn(&Suite))] = &[
@@ -41,9 +45,28 @@ const GROUPS: &[(&str, fn(&Suite))] = &[
 /// Runs all groups on a backend and returns how many results were compared. Panics with the names of the groups that fail;
 /// the messages of the failures themselves have been printed before.
 pub fn all(backend: &dyn Backend) -> usize {
-    let suite = Suite::new(backend);
-    let fails = |group: fn(&Suite)| catch_unwind(AssertUnwindSafe(|| group(&suite))).is_err();
-    let failed: Vec<&str> = GROUPS.iter().filter(|(_, group)| fails(*group)).map(|(name, _)| *name).collect();
+    all_on(1, backend)
+}
+
+/// [`all`] with the groups on several threads: most of the time of a native backend goes into a compiler for one core.
+#[allow(dead_code, reason = "each test program uses a part")]
+pub fn all_in_parallel(backend: &dyn Backend) -> usize {
+    all_on(available_parallelism().map_or(1, NonZero::get), backend)
+}
+
+fn all_on(threads: usize, backend: &dyn Backend) -> usize {
+    let (next, count, failed) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(vec![]));
+    let work = || {
+        while let Some((name, group)) = GROUPS.get(next.fetch_add(1, Relaxed)) {
+            let suite = Suite::new(backend);
+            if catch_unwind(AssertUnwindSafe(|| group(&suite))).is_err() {
+                failed.lock().unwrap().push(*name);
+            }
+            count.fetch_add(suite.count(), Relaxed);
+        }
+    };
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    let failed = failed.into_inner().unwrap();
     assert!(failed.is_empty(), "on `{}` these groups fail: {}", backend.name(), failed.join("; "));
-    suite.count()
+    count.into_inner()
 }
