@@ -10,6 +10,7 @@ use super::verify::{Verified, verify};
 use accel_core::ast::deep;
 use accel_core::error::{Error, Result};
 use accel_core::repr::{ArrayTuple, Column, RawArray, Scalar, ScalarType};
+use std::cell::Cell;
 
 /// The arrays that a program computes from an argument, from left to right.
 ///
@@ -18,7 +19,7 @@ use accel_core::repr::{ArrayTuple, Column, RawArray, Scalar, ScalarType};
 /// zero; `Error::Internal` if the program is not well formed.
 pub fn evaluate(p: &Program, argument: &ArrayTuple) -> Result<Vec<RawArray>> {
     verify(p)?;
-    run(p, argument)
+    run(p, argument, &Cell::new(Some(u64::MAX)))
 }
 
 impl Verified<Program> {
@@ -27,7 +28,18 @@ impl Verified<Program> {
     /// # Errors
     /// As [`evaluate`], but for programs that are not well formed.
     pub fn evaluate(&self, argument: &ArrayTuple) -> Result<Vec<RawArray>> {
-        run(self, argument)
+        run(self, argument, &Cell::new(Some(u64::MAX)))
+    }
+
+    /// The same, but `None` if it takes more steps than these: as many as there are instructions executed, codes called, indices gone through and
+    /// elements of arrays made or copied. So a program of which nothing is known ends soon, and needs memory for so many elements at most.
+    ///
+    /// # Errors
+    /// As [`Verified::evaluate`].
+    pub fn evaluate_within(&self, argument: &ArrayTuple, steps: u64) -> Result<Option<Vec<RawArray>>> {
+        let left = Cell::new(Some(steps));
+        let found = run(self, argument, &left);
+        if left.get().is_none() { Ok(None) } else { found.map(Some) }
     }
 }
 
@@ -42,7 +54,7 @@ fn wrong_argument(expected: String, argument: &ArrayTuple) -> Error {
 }
 
 /// Runs a verified program; see NOTE [Verified programs] for why numbers need no check.
-fn run(p: &Program, argument: &ArrayTuple) -> Result<Vec<RawArray>> {
+fn run(p: &Program, argument: &ArrayTuple, left: &Cell<Option<u64>>) -> Result<Vec<RawArray>> {
     let inputs = argument.leaves();
     let fits = |a: &RawArray, info: &ArrayInfo| {
         a.extents.len() == info.rank
@@ -53,7 +65,7 @@ fn run(p: &Program, argument: &ArrayTuple) -> Result<Vec<RawArray>> {
         let expected = super::print::list(&p.inputs, |id| p.arrays[*id].to_string());
         return Err(wrong_argument(format!("({expected})"), argument));
     }
-    let mut e = Evaluator { p, arrays: vec![None; p.arrays.len()] };
+    let mut e = Evaluator { p, arrays: vec![None; p.arrays.len()], left };
     for (a, id) in inputs.into_iter().zip(&p.inputs) {
         check_size(|| "`argument`".into(), &a.extents)?;
         e.arrays[*id] = Some(a.clone());
@@ -65,6 +77,8 @@ fn run(p: &Program, argument: &ArrayTuple) -> Result<Vec<RawArray>> {
 struct Evaluator<'a> {
     p: &'a Program,
     arrays: Vec<Option<RawArray>>,
+    /// How many steps may follow; `None` once there were too many: see [`Verified::evaluate_within`].
+    left: &'a Cell<Option<u64>>,
 }
 
 impl Store for Evaluator<'_> {
@@ -75,6 +89,10 @@ impl Store for Evaluator<'_> {
     fn scalar(&self, a: ArrayId, column: usize, at: usize) -> Result<Scalar> {
         self.get(a)?.columns[column].get(at).ok_or_else(no_element)
     }
+
+    fn step(&self) -> Result<()> {
+        self.steps(1)
+    }
 }
 
 impl Evaluator<'_> {
@@ -82,8 +100,39 @@ impl Evaluator<'_> {
         self.arrays[a].as_ref().ok_or_else(|| Error::Internal(format!("a{a} is not computed yet")))
     }
 
+    fn copy(&self, a: ArrayId) -> Result<RawArray> {
+        let a = self.get(a)?;
+        self.steps(a.size())?;
+        Ok(a.clone())
+    }
+
     fn get_all(&self, ids: &[ArrayId]) -> Result<Vec<RawArray>> {
-        ids.iter().map(|a| self.get(*a).cloned()).collect()
+        ids.iter().map(|a| self.copy(*a)).collect()
+    }
+
+    fn steps(&self, n: usize) -> Result<()> {
+        let left = self.left.get().and_then(|left| left.checked_sub(n as u64));
+        self.left.set(left);
+        if left.is_none() { Err(Error::Internal("too many steps".into())) } else { Ok(()) }
+    }
+
+    /// Calls `f` with every position and index inside of the extents, in row-major order.
+    fn for_each_index(&self, extents: &[usize], mut f: impl FnMut(usize, &[Scalar]) -> Result<()>) -> Result<()> {
+        let size = extents.iter().product();
+        let mut index = vec![0; extents.len()];
+        for i in 0..size {
+            self.step()?;
+            let scalars: Vec<Scalar> = index.iter().map(|i| position(*i)).collect();
+            f(i, &scalars)?;
+            for (k, extent) in index.iter_mut().zip(extents).rev() {
+                *k += 1;
+                if *k < *extent {
+                    break;
+                }
+                *k = 0;
+            }
+        }
+        Ok(())
     }
 
     fn put(&mut self, to: &[ArrayId], arrays: Vec<RawArray>) {
@@ -116,6 +165,7 @@ impl Evaluator<'_> {
     fn output(&self, extents: &[usize], columns: &[ScalarType], site: SiteId) -> Result<RawArray> {
         let place = || self.p.sites[site].to_string();
         let n = check_size(place, extents)?;
+        self.steps(n)?;
         let columns = columns.iter().map(|t| Column::zeros(*t, n)).collect::<Option<_>>();
         let columns = columns.ok_or_else(|| Error::Memory { op: place(), shape: extents.to_vec() })?;
         Ok(RawArray { extents: extents.into(), columns })
@@ -126,7 +176,7 @@ impl Evaluator<'_> {
         let arrays = match &s.op {
             Op::Literal { literal, .. } => {
                 let a = &self.p.literals[*literal];
-                check_size(|| self.p.sites[site].to_string(), &a.extents)?;
+                self.steps(check_size(|| self.p.sites[site].to_string(), &a.extents)?)?;
                 vec![a.clone()]
             }
             Op::Loop { to, extents, body } => self.loop_(to, extents, body, site)?,
@@ -166,7 +216,7 @@ impl Evaluator<'_> {
         let infos = to.iter().map(|a| &self.p.arrays[*a]);
         let mut out = infos.map(|a| self.output(&extents, &a.columns, site)).collect::<Result<Vec<_>>>()?;
         let mut body = self.machine(body, site);
-        for_each_index(&extents, |i, index| {
+        self.for_each_index(&extents, |i, index| {
             let mut results = body.call(index)?.into_iter();
             out.iter_mut().flat_map(|a| &mut a.columns).zip(&mut results).try_for_each(|(c, x)| set(c, i, x))
         })?;
@@ -179,7 +229,7 @@ impl Evaluator<'_> {
         let init = rows.init.as_ref().map(|init| self.value(init, site)).transpose()?;
         let mut out = self.output(&outer, &self.p.arrays[to].columns, site)?;
         let (mut get, mut op) = (self.machine(&rows.element, site), self.machine(&rows.op, site));
-        for_each_index(&outer, |i, index| {
+        self.for_each_index(&outer, |i, index| {
             let mut x = init.clone();
             for k in 0..len {
                 let element = get.call(&[index, &[position(k)]].concat())?;
@@ -201,7 +251,7 @@ impl Evaluator<'_> {
         let length = len + usize::from(init.is_some());
         let mut out = self.output(&[&outer[..], &[length]].concat(), &self.p.arrays[to].columns, site)?;
         let (mut get, mut op) = (self.machine(&rows.element, site), self.machine(&rows.op, site));
-        for_each_index(&outer, |i, index| {
+        self.for_each_index(&outer, |i, index| {
             let mut x = init.clone();
             // How many results of the row are there.
             let mut done = 0;
@@ -229,9 +279,9 @@ impl Evaluator<'_> {
 
     fn permute(&self, defaults: ArrayId, extents: &Code, codes: [&Code; 3], site: SiteId) -> Result<RawArray> {
         let extents = self.extents(extents, site)?;
-        let mut out = self.get(defaults)?.clone();
+        let mut out = self.copy(defaults)?;
         let [mut target, mut get, mut comb] = codes.map(|c| self.machine(c, site));
-        for_each_index(&extents, |_, index| {
+        self.for_each_index(&extents, |_, index| {
             let found = target.call(index)?;
             if !truth(found[0])? {
                 return Ok(());
@@ -247,28 +297,10 @@ impl Evaluator<'_> {
 
     fn reshape(&self, from: ArrayId, extents: &Code, site: SiteId) -> Result<RawArray> {
         let extents = self.extents(extents, site)?;
-        let from = self.get(from)?;
+        let from = self.copy(from)?;
         machine::check_reshape(self.p, site, &from.extents, &extents)?;
-        Ok(RawArray { extents: extents.into(), columns: from.columns.clone() })
+        Ok(RawArray { extents: extents.into(), columns: from.columns })
     }
-}
-
-/// Calls `f` with every position and index inside of the extents, in row-major order.
-fn for_each_index(extents: &[usize], mut f: impl FnMut(usize, &[Scalar]) -> Result<()>) -> Result<()> {
-    let size = extents.iter().product();
-    let mut index = vec![0; extents.len()];
-    for i in 0..size {
-        let scalars: Vec<Scalar> = index.iter().map(|i| position(*i)).collect();
-        f(i, &scalars)?;
-        for (k, extent) in index.iter_mut().zip(extents).rev() {
-            *k += 1;
-            if *k < *extent {
-                break;
-            }
-            *k = 0;
-        }
-    }
-    Ok(())
 }
 
 /// Element `i` of an array.

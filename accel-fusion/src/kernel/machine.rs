@@ -19,6 +19,14 @@ pub trait Store {
     /// # Errors
     /// The element cannot be had.
     fn scalar(&self, a: ArrayId, column: usize, at: usize) -> Result<Scalar>;
+
+    /// Called before each call of a code and before each instruction.
+    ///
+    /// # Errors
+    /// It is to end here.
+    fn step(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// The results of a code without parameters.
@@ -126,6 +134,7 @@ impl<'e, S: Store> Machine<'e, S> {
     /// # Errors
     /// Indices outside of arrays, division by zero, and what the store says.
     pub fn call(&mut self, params: &[Scalar]) -> Result<Vec<Scalar>> {
+        self.store.step()?;
         self.registers[..params.len()].copy_from_slice(params);
         let c = self.code;
         self.instrs(&c.instrs)?;
@@ -141,6 +150,7 @@ impl<'e, S: Store> Machine<'e, S> {
     }
 
     fn instr(&mut self, i: &Instr) -> Result<()> {
+        self.store.step()?;
         let place = self.site;
         let blame = |e| match e {
             Error::DivisionByZero { op, .. } => {
