@@ -1,6 +1,8 @@
 //! Tests with random well-typed programs: compares the interpreter with plain Rust, the derivatives with each other and
 //! with differences, and sharing with copies. `random/runner.rs` explains `ACCEL_RANDOM_CASES` and `ACCEL_RANDOM_SEED`.
 
+#[path = "support/passes.rs"]
+mod passes;
 mod random;
 
 use accel::ast::lint;
@@ -8,11 +10,11 @@ use accel::backend::Backend;
 use accel::interp::Interpreter;
 use accel::prelude::{Scalar, *};
 use accel_fusion::{KernelEvaluator, OptimizedEvaluator};
+use passes::AllPasses;
 use random::agree::{CLOSE, compare, outcome};
 use random::build::{Args, Builder, Results};
 use random::generate::Features;
 use random::objective::{difference, direction, floats, objective_at};
-use random::passes::AllPasses;
 use random::plain::{Evaluator, Plain, Value, evaluate};
 use random::program::{F1, Inputs, Operator, Program, Step};
 use random::runner::{Verdict, check, check_some};
@@ -345,10 +347,16 @@ fn optimised_kernel_programs_agree_with_the_interpreter() {
     check_some(60, SMOOTH_UNCHECKED, |p| agrees(&OptimizedEvaluator, p, true, CLOSE));
 }
 
+/// With assumptions and without them.
+fn agrees_after_all_passes(p: &Program) -> Result<Verdict, String> {
+    agrees(&AllPasses { assume: false }, p, true, CLOSE)?;
+    agrees(&AllPasses { assume: true }, p, true, CLOSE)
+}
+
 #[test]
 fn all_passes_keep_what_programs_mean() {
-    check_some(60, UNCHECKED, |p| agrees(&AllPasses, p, true, CLOSE));
-    check_some(60, SMOOTH_UNCHECKED, |p| agrees(&AllPasses, p, true, CLOSE));
+    check_some(60, UNCHECKED, agrees_after_all_passes);
+    check_some(60, SMOOTH_UNCHECKED, agrees_after_all_passes);
 }
 
 /// The backend that programs run on.
@@ -449,6 +457,6 @@ fn many_native_programs_agree_with_the_interpreter() {
 #[test]
 #[ignore = "takes minutes: scripts/test.sh runs it"]
 fn all_passes_keep_what_many_programs_mean() {
-    check_some(2000, UNCHECKED, |p| agrees(&AllPasses, p, true, CLOSE));
-    check_some(2000, SMOOTH_UNCHECKED, |p| agrees(&AllPasses, p, true, CLOSE));
+    check_some(2000, UNCHECKED, agrees_after_all_passes);
+    check_some(2000, SMOOTH_UNCHECKED, agrees_after_all_passes);
 }

@@ -7,7 +7,6 @@ pub mod handles;
 pub mod indices;
 pub mod loops;
 pub mod objective;
-pub mod passes;
 pub mod plain;
 pub mod program;
 pub mod runner;

@@ -160,15 +160,15 @@ impl Builder {
                     s.fun(g, f, &[&index[..], &[*e]].concat(), &[])[0]
                 }],
             ),
-            Step::ZipWith { f, x, y } => {
+            Step::ZipWith { strict, f, x, y } => {
                 let elems = [elem(x), elem(y), out];
-                g.splice(&zip_with_(rank(x)), &elems, &[get(x), get(y)], &mut [of_elements!(f, 2)])
+                g.splice(&zip_with_(rank(x), *strict), &elems, &[get(x), get(y)], &mut [of_elements!(f, 2)])
             }
-            Step::ZipWith3 { f, x, y, z } => {
+            Step::ZipWith3 { strict, f, x, y, z } => {
                 let elems = [elem(x), elem(y), elem(z)];
                 assert_eq!(elem(x), out, "the result of zip_with3 is of the type of the first array");
                 g.splice(
-                    &zip_with3_(rank(x)),
+                    &zip_with3_(rank(x), *strict),
                     &elems,
                     &[get(x), get(y), get(z)],
                     &mut [&mut |g, params| {
@@ -178,10 +178,12 @@ impl Builder {
                     }],
                 )
             }
-            Step::Zip { x, y } => g.splice(&zip_(rank(x)), &[elem(x), elem(y)], &[get(x), get(y)], &mut []),
-            Step::Zip3 { x, y, z } => {
+            Step::Zip { strict, x, y } => {
+                g.splice(&zip_(rank(x), *strict), &[elem(x), elem(y)], &[get(x), get(y)], &mut [])
+            }
+            Step::Zip3 { strict, x, y, z } => {
                 let elems = [elem(x), elem(y), elem(z)];
-                g.splice(&zip3_(rank(x)), &elems, &[get(x), get(y), get(z)], &mut [])
+                g.splice(&zip3_(rank(x), *strict), &elems, &[get(x), get(y), get(z)], &mut [])
             }
             Step::Unzip { x } => g.splice(&unzip_(rank(x)), &[&tys[0].elem, &tys[1].elem], &[get(x)], &mut []),
             Step::Unzip3 { x } => {

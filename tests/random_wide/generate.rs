@@ -250,10 +250,23 @@ impl Maker {
         defs
     }
 
-    /// A definition that fails.
+    /// A definition that fails: often one that combines arrays whose extents are not the same.
     fn failing(&mut self) -> Option<Def> {
-        (0..60).find_map(|_| {
+        let apart = self.r.chance(40);
+        (0..if apart { 400 } else { 60 }).find_map(|_| {
             let def = self.def()?;
+            let combines = matches!(
+                def.step,
+                Step::ZipWith { .. }
+                    | Step::ZipWith3 { .. }
+                    | Step::Zip { .. }
+                    | Step::Zip3 { .. }
+                    | Step::Product { .. }
+                    | Step::Concat { .. }
+            );
+            if apart && !combines {
+                return None;
+            }
             let tried = attempt(&def, &self.types, &self.values, self.limits.elements);
             matches!(tried, Tried::Failed).then_some(def)
         })
@@ -358,8 +371,8 @@ impl Maker {
             Step::Map { f, x } | Step::Imap { f, x } | Step::ZipWith { f, x, .. } | Step::ZipWith3 { f, x, .. } => {
                 vec![Ty::new(ty(x).rank, elem(f))]
             }
-            Step::Zip { x, y } => vec![Ty::new(ty(x).rank, tuple(&[x, y]))],
-            Step::Zip3 { x, y, z } => vec![Ty::new(ty(x).rank, tuple(&[x, y, z]))],
+            Step::Zip { x, y, .. } => vec![Ty::new(ty(x).rank, tuple(&[x, y]))],
+            Step::Zip3 { x, y, z, .. } => vec![Ty::new(ty(x).rank, tuple(&[x, y, z]))],
             Step::Unzip { x } | Step::Unzip3 { x } => match ty(x).elem {
                 Elem::Tuple(parts) => parts.into_iter().map(|e| Ty::new(ty(x).rank, e)).collect(),
                 Elem::One(_) => return None,
@@ -450,25 +463,25 @@ impl Maker {
                 let (x, a) = self.array(any)?;
                 let (y, b) = self.partner(x, |b| b.rank == a.rank)?;
                 let elem = self.elem();
-                Step::ZipWith { f: self.sized_fun(&[a.elem, b.elem], &[elem]), x, y }
+                Step::ZipWith { strict: self.r.chance(50), f: self.sized_fun(&[a.elem, b.elem], &[elem]), x, y }
             }
             32 => {
                 let (x, a) = self.array(any)?;
                 let (y, b) = self.partner(x, |b| b.rank == a.rank)?;
                 let (z, c) = self.partner(x, |b| b.rank == a.rank)?;
                 let f = self.sized_fun(&[a.elem.clone(), b.elem, c.elem], &[a.elem]);
-                Step::ZipWith3 { f, x, y, z }
+                Step::ZipWith3 { strict: self.r.chance(50), f, x, y, z }
             }
             33 | 34 => {
                 let (x, a) = self.array(any)?;
                 let (y, _) = self.partner(x, |b| b.rank == a.rank)?;
-                Step::Zip { x, y }
+                Step::Zip { strict: self.r.chance(50), x, y }
             }
             35 => {
                 let (x, a) = self.array(any)?;
                 let (y, _) = self.partner(x, |b| b.rank == a.rank)?;
                 let (z, _) = self.partner(x, |b| b.rank == a.rank)?;
-                Step::Zip3 { x, y, z }
+                Step::Zip3 { strict: self.r.chance(50), x, y, z }
             }
             36 => {
                 let (x, ty) = self.array(|t| matches!(&t.elem, Elem::Tuple(p) if p.len() < 4))?;

@@ -3,7 +3,7 @@
 use super::types::Prim;
 use accel::repr::op::*;
 
-pub const FLOAT1: [Float1; 33] = {
+pub const FLOAT1: [Float1; 31] = {
     use Float1::*;
     [
         Sin,
@@ -37,8 +37,6 @@ pub const FLOAT1: [Float1; 33] = {
         Ceil,
         Round,
         Trunc,
-        Sqrt,
-        Recip,
     ]
 };
 pub const NUM1: [Num1; 3] = [Num1::Neg, Num1::Abs, Num1::Signum];

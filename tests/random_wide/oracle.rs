@@ -2,9 +2,9 @@
 
 use super::build::build;
 use super::generate::inputs_of;
-use super::passes::AllPasses;
 use super::program::Program;
 use super::scalar::Perturb;
+use crate::passes::AllPasses;
 use accel::backend::Backend;
 use accel::interp::Interpreter;
 use accel::prelude::Error;
@@ -51,6 +51,21 @@ fn guarded<T>(f: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
 
 fn leaves(found: &ArrayTuple) -> Vec<RawArray> {
     found.leaves().into_iter().cloned().collect()
+}
+
+/// Runs programs that fail as one, of which one at a time is executed: how each did, or what is wrong with which.
+pub fn judge_one_of(
+    oracle: Oracle,
+    programs: &[Program],
+    expected: &[Outcome],
+) -> Result<Vec<Verdict>, (usize, String)> {
+    let compiled = guarded(|| oracle.backend()?.compile(&build(&Program::one_of(programs, 0).body, None)?));
+    let compiled = compiled.map_err(|e| (0, e.to_string()))?;
+    let judge = |k: usize| {
+        let found = guarded(|| Ok(leaves(&compiled.run(&inputs_of(&Program::one_of(programs, k)))?)));
+        compare(&programs[k], &expected[k], &found, oracle == Oracle::Kernel).map_err(|message| (k, message))
+    };
+    (0..programs.len()).map(judge).collect()
 }
 
 /// Compiles a program and runs it on its inputs.
@@ -104,13 +119,20 @@ pub fn compare(p: &Program, expected: &Outcome, found: &Outcome, exactly: bool) 
         // What is not needed need not be computed, so that another error may come first, or none.
         (Err(_), Ok(_)) => Ok(Verdict::Dropped),
         (Err(x), Err(y)) => {
-            let same = std::mem::discriminant(x) == std::mem::discriminant(y);
-            if same {
+            if same_error(x, y) {
                 Ok(Verdict::Fails)
             } else {
                 Err(format!("the interpreter has the error \"{x}\", this has \"{y}\""))
             }
         }
+    }
+}
+
+/// Whether two errors are the same. A division by zero is blamed on the operation that its code has become a part of.
+fn same_error(x: &Error, y: &Error) -> bool {
+    match (x, y) {
+        (Error::DivisionByZero { op: x, .. }, Error::DivisionByZero { op: y, .. }) => x == y,
+        (x, y) => x.to_string() == y.to_string(),
     }
 }
 

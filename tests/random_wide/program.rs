@@ -4,8 +4,9 @@
 //! definitions define. The numbers inside the body of a loop go on from that of the loop's definition, so that it refers to the
 //! arrays around it by their own numbers. The values of scalar functions are numbered in the same way.
 
-use super::types::{Elem, Given, Number, Ty};
-use accel::repr::op::{Op1, Op2};
+use super::types::{Data, Elem, Given, Kind, Number, Ty};
+use accel::repr::Scalar;
+use accel::repr::op::{Cmp, Op1, Op2};
 use serde::{Deserialize, Serialize};
 
 /// An array.
@@ -62,21 +63,30 @@ pub enum Step {
         x: Arr,
     },
     ZipWith {
+        /// Whether other extents are an error; else the result has the smaller ones.
+        #[serde(default)]
+        strict: bool,
         f: Fun,
         x: Arr,
         y: Arr,
     },
     ZipWith3 {
+        #[serde(default)]
+        strict: bool,
         f: Fun,
         x: Arr,
         y: Arr,
         z: Arr,
     },
     Zip {
+        #[serde(default)]
+        strict: bool,
         x: Arr,
         y: Arr,
     },
     Zip3 {
+        #[serde(default)]
+        strict: bool,
         x: Arr,
         y: Arr,
         z: Arr,
@@ -414,12 +424,14 @@ impl Step {
             | Step::Take { x, .. }
             | Step::Drop { x, .. } => f(x),
             Step::ZipWith { x, y, .. }
-            | Step::Zip { x, y }
+            | Step::Zip { x, y, .. }
             | Step::Concat { x, y }
             | Step::Product { x, y, .. }
             | Step::Permute { defaults: x, x: y, .. }
             | Step::Gather { from: x, x: y } => [x, y].into_iter().for_each(&mut *f),
-            Step::ZipWith3 { x, y, z, .. } | Step::Zip3 { x, y, z } | Step::Scatter { to: x, defaults: y, x: z } => {
+            Step::ZipWith3 { x, y, z, .. }
+            | Step::Zip3 { x, y, z, .. }
+            | Step::Scatter { to: x, defaults: y, x: z } => {
                 [x, y, z].into_iter().for_each(&mut *f);
             }
             Step::Acond { then, otherwise, .. } => then.iter_mut().chain(otherwise).for_each(&mut *f),
@@ -486,4 +498,48 @@ impl Program {
         }
         all
     }
+
+    /// Several programs as one, which runs only that whose number the last input is.
+    pub fn one_of(programs: &[Program], chosen: usize) -> Program {
+        let mut all = Program::merged(programs);
+        let which = all.inputs.len();
+        all.body.arrays_mut(&mut |a| *a += usize::from(*a >= which));
+        let number = Given { elem: Elem::I64, extents: vec![], data: Data::Listed(vec![vec![int(chosen)]]) };
+        all.body.params.push(number.ty());
+        all.inputs.push(number);
+        let types = all.body.types();
+        let mut results = std::mem::take(&mut all.body.results).into_iter();
+        let mut next = types.len();
+        let mut define = |tys: Vec<Ty>, step: Step| {
+            let arrays = next..next + tys.len();
+            next = arrays.end;
+            all.body.defs.push(Def { tys, step });
+            arrays
+        };
+        for (k, p) in programs.iter().enumerate() {
+            let then: Vec<Arr> = results.by_ref().take(p.body.results.len()).collect();
+            let tys: Vec<Ty> = then.iter().map(|a| types[*a].clone()).collect();
+            let nothing = |ty: &Ty| {
+                let data = Data::Made { seed: 0, kind: Kind::Small };
+                Step::Use(Given { elem: ty.elem.clone(), extents: vec![0; ty.rank], data })
+            };
+            let otherwise = tys.iter().map(|ty| define(vec![ty.clone()], nothing(ty)).start).collect();
+            let c = Fun {
+                params: vec![],
+                nodes: vec![
+                    (Elem::I64, Node::Read { array: which, index: vec![], outside: Outside::Fails }),
+                    (Elem::I64, Node::Const(vec![int(k)])),
+                    (Elem::BOOL, Node::Op2(Op2::Cmp(Cmp::Eq), 0, 1)),
+                ],
+                results: vec![2],
+            };
+            let chosen = define(tys, Step::Acond { c, then, otherwise });
+            all.body.results.extend(chosen);
+        }
+        all
+    }
+}
+
+fn int(x: usize) -> Number {
+    Number(Scalar::I64(x as i64))
 }

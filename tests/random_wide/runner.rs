@@ -1,9 +1,10 @@
 //! Runs many random programs, and shrinks those that something is wrong with.
 
 use super::generate::program;
-use super::oracle::{Oracle, Verdict, expected, judge};
+use super::oracle::{Oracle, Outcome, Verdict, expected, judge, judge_one_of};
 use super::program::Program;
 use super::shrink;
+use accel::repr::RawArray;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ impl Counts {
 }
 
 /// Runs the programs of some seeds on evaluators one by one, and on other backends in groups of `group`, each as one program, because
-/// compiling takes so long.
+/// compiling takes so long: those that fail apart from those that do not.
 pub fn compare(
     seeds: Range<u64>,
     evaluators: &[Oracle],
@@ -36,46 +37,59 @@ pub fn compare(
     report: &mut dyn FnMut(u64, Failure),
 ) -> Counts {
     let mut counts = Counts::default();
-    let mut waiting: Vec<Program> = vec![];
-    let together = |seed: u64, programs: &[Program], counts: &mut Counts, report: &mut dyn FnMut(u64, Failure)| {
-        if programs.is_empty() {
-            return;
-        }
-        let whole = Program::merged(programs);
-        for oracle in compilers {
-            let failure = |program: &Program, message| Failure { oracle: *oracle, message, program: program.clone() };
-            match judge(*oracle, &whole, &expected(&whole)) {
-                Ok(verdict) => counts.add(*oracle, verdict, programs.len()),
-                Err(message) => {
-                    let one = programs.iter().find_map(|p| Some(failure(p, judge(*oracle, p, &expected(p)).err()?)));
-                    report(seed, one.unwrap_or_else(|| failure(&whole, message)));
-                }
-            }
-        }
-    };
+    let (mut right, mut failing) = (vec![], vec![]);
+    let last = seeds.end;
     for seed in seeds {
         begin(seed);
         let p = program(seed);
-        let right = expected(&p);
+        let outcome = expected(&p);
         for oracle in evaluators {
-            match judge(*oracle, &p, &right) {
+            match judge(*oracle, &p, &outcome) {
                 Ok(verdict) => counts.add(*oracle, verdict, 1),
                 Err(message) => report(seed, Failure { oracle: *oracle, message, program: p.clone() }),
             }
         }
-        if right.is_err() {
-            // It would spoil the others.
-            together(seed, &[p], &mut counts, report);
-        } else {
-            waiting.push(p);
-        }
-        if waiting.len() >= group {
-            together(seed, &waiting, &mut counts, report);
-            waiting.clear();
+        let waiting = if outcome.is_err() { &mut failing } else { &mut right };
+        waiting.push((p, outcome));
+        for waiting in [&mut right, &mut failing] {
+            if waiting.len() >= group || seed + 1 == last && !waiting.is_empty() {
+                compilers.iter().for_each(|oracle| together(seed, *oracle, waiting, &mut counts, report));
+                waiting.clear();
+            }
         }
     }
-    together(0, &waiting, &mut counts, report);
     counts
+}
+
+/// Runs programs as one, all of which fail or none; if something is wrong, one by one.
+fn together(
+    seed: u64,
+    oracle: Oracle,
+    programs: &[(Program, Outcome)],
+    counts: &mut Counts,
+    report: &mut dyn FnMut(u64, Failure),
+) {
+    let (programs, outcomes): (Vec<Program>, Vec<Outcome>) = programs.iter().cloned().unzip();
+    let results: Result<Vec<Vec<RawArray>>, _> = outcomes.iter().cloned().collect();
+    let verdicts = match results {
+        Ok(results) => {
+            let whole = Program::merged(&programs);
+            let verdict = judge(oracle, &whole, &Ok(results.concat()));
+            verdict.map(|verdict| vec![verdict; programs.len()]).map_err(|message| (whole, message))
+        }
+        Err(_) => {
+            judge_one_of(oracle, &programs, &outcomes).map_err(|(k, message)| (Program::one_of(&programs, k), message))
+        }
+    };
+    match verdicts {
+        Ok(verdicts) => verdicts.into_iter().for_each(|verdict| counts.add(oracle, verdict, 1)),
+        Err((whole, message)) => {
+            let mut each = programs.into_iter().zip(&outcomes);
+            let alone = each.find_map(|(p, outcome)| Some((judge(oracle, &p, outcome).err()?, p)));
+            let (message, program) = alone.unwrap_or((message, whole));
+            report(seed, Failure { oracle, message, program });
+        }
+    }
 }
 
 /// Compares, and fails with the first program that something is wrong with.

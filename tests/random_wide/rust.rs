@@ -157,10 +157,14 @@ impl Arrays<'_> {
                 let n = rank(x);
                 format!("imap({}, a{x})", on(f, &[index(n), format!("x{n}: {}", exp(&f.params[n]))]))
             }
-            Step::ZipWith { f, x, y } => format!("zip_with_min({}, a{x}, a{y})", on(f, &named(f))),
-            Step::ZipWith3 { f, x, y, z } => format!("zip_with3_min({}, a{x}, a{y}, a{z})", on(f, &named(f))),
-            Step::Zip { x, y } => format!("zip_min(a{x}, a{y})"),
-            Step::Zip3 { x, y, z } => format!("zip3_min(a{x}, a{y}, a{z})"),
+            Step::ZipWith { strict, f, x, y } => {
+                format!("zip_with{}({}, a{x}, a{y})", least(*strict), on(f, &named(f)))
+            }
+            Step::ZipWith3 { strict, f, x, y, z } => {
+                format!("zip_with3{}({}, a{x}, a{y}, a{z})", least(*strict), on(f, &named(f)))
+            }
+            Step::Zip { strict, x, y } => format!("zip{}(a{x}, a{y})", least(*strict)),
+            Step::Zip3 { strict, x, y, z } => format!("zip3{}(a{x}, a{y}, a{z})", least(*strict)),
             Step::Unzip { x } => format!("unzip(a{x})"),
             Step::Unzip3 { x } => format!("unzip3(a{x})"),
             Step::Fold { op: f, z, all, x } => {
@@ -372,6 +376,11 @@ fn op2(op: Op2, a: &str, b: &str) -> String {
         }
         op => format!("{a} {} {b}", op.name()),
     }
+}
+
+/// How the names of functions end that take the smaller extents.
+fn least(strict: bool) -> &'static str {
+    if strict { "" } else { "_min" }
 }
 
 fn not_empty(extents: &[String]) -> Option<String> {

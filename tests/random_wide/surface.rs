@@ -57,22 +57,35 @@ pub fn map_(rank: usize) -> Staged {
 pub fn imap_(rank: usize) -> Staged {
     at_rank!(rank, Sh => little!(|xs: Array<Sh, X>, h: Hole<Y>| imap(|_, _| the(h), xs)))
 }
-pub fn zip_with_(rank: usize) -> Staged {
-    at_rank!(rank, Sh => {
-        little!(|xs: Array<Sh, X>, ys: Array<Sh, Y>, h: Hole<W>| zip_with_min(|_, _| the(h), xs, ys))
+/// With `strict` other extents are an error, as in the next three.
+pub fn zip_with_(rank: usize, strict: bool) -> Staged {
+    at_rank!(rank, Sh => match strict {
+        true => little!(|xs: Array<Sh, X>, ys: Array<Sh, Y>, h: Hole<W>| zip_with(|_, _| the(h), xs, ys)),
+        false => little!(|xs: Array<Sh, X>, ys: Array<Sh, Y>, h: Hole<W>| zip_with_min(|_, _| the(h), xs, ys)),
     })
 }
 /// The result has the type of the first array.
-pub fn zip_with3_(rank: usize) -> Staged {
-    at_rank!(rank, Sh => little!(|xs: Array<Sh, X>, ys: Array<Sh, Y>, zs: Array<Sh, W>, h: Hole<X>| {
-        zip_with3_min(|_, _, _| the(h), xs, ys, zs)
-    }))
+pub fn zip_with3_(rank: usize, strict: bool) -> Staged {
+    at_rank!(rank, Sh => match strict {
+        true => little!(|xs: Array<Sh, X>, ys: Array<Sh, Y>, zs: Array<Sh, W>, h: Hole<X>| {
+            zip_with3(|_, _, _| the(h), xs, ys, zs)
+        }),
+        false => little!(|xs: Array<Sh, X>, ys: Array<Sh, Y>, zs: Array<Sh, W>, h: Hole<X>| {
+            zip_with3_min(|_, _, _| the(h), xs, ys, zs)
+        }),
+    })
 }
-pub fn zip_(rank: usize) -> Staged {
-    at_rank!(rank, Sh => little!(|xs: Array<Sh, X>, ys: Array<Sh, Y>| zip_min(xs, ys)))
+pub fn zip_(rank: usize, strict: bool) -> Staged {
+    at_rank!(rank, Sh => match strict {
+        true => little!(|xs: Array<Sh, X>, ys: Array<Sh, Y>| zip(xs, ys)),
+        false => little!(|xs: Array<Sh, X>, ys: Array<Sh, Y>| zip_min(xs, ys)),
+    })
 }
-pub fn zip3_(rank: usize) -> Staged {
-    at_rank!(rank, Sh => little!(|xs: Array<Sh, X>, ys: Array<Sh, Y>, zs: Array<Sh, W>| zip3_min(xs, ys, zs)))
+pub fn zip3_(rank: usize, strict: bool) -> Staged {
+    at_rank!(rank, Sh => match strict {
+        true => little!(|xs: Array<Sh, X>, ys: Array<Sh, Y>, zs: Array<Sh, W>| zip3(xs, ys, zs)),
+        false => little!(|xs: Array<Sh, X>, ys: Array<Sh, Y>, zs: Array<Sh, W>| zip3_min(xs, ys, zs)),
+    })
 }
 pub fn unzip_(rank: usize) -> Staged {
     at_rank!(rank, Sh => little!(|xs: Array<Sh, (X, Y)>| unzip(xs)))

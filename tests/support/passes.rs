@@ -4,7 +4,6 @@ use accel::ast;
 use accel::backend::{Backend, Executable};
 use accel::prelude::Error;
 use accel::repr::{ArrayTuple, RawTy};
-use accel_fusion::kernel::{Program, Verified};
 use accel_fusion::pipeline::{Optimized, Options, Pipeline, Target};
 use accel_fusion::simplify;
 
@@ -16,8 +15,8 @@ pub struct AllPasses {
 
 struct Passed {
     result: RawTy,
+    pipeline: Pipeline,
     optimized: Optimized,
-    general: Option<Verified<Program>>,
 }
 
 impl Backend for AllPasses {
@@ -33,19 +32,19 @@ impl Backend for AllPasses {
         let strict = Options { strict: true, ..Options::default() };
         let pipeline = Pipeline::new(&program, Target::Processor, strict)?;
         let optimized = pipeline.optimized(self.assume)?;
-        let general = if self.assume { Some(pipeline.optimized(false)?.program) } else { None };
-        Ok(Box::new(Passed { result: program.result().clone(), optimized, general }))
+        Ok(Box::new(Passed { result: program.result().clone(), pipeline, optimized }))
     }
 }
 
 impl Executable for Passed {
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple, Error> {
         let inputs = argument.leaves();
-        let program = match &self.general {
-            Some(general) if !self.optimized.conditions.hold(|k| inputs.get(k).map(|a| &*a.extents)) => general,
-            _ => &self.optimized.program,
+        let arrays = if self.optimized.conditions.hold(|k| inputs.get(k).map(|a| &*a.extents)) {
+            self.optimized.program.evaluate(argument)?
+        } else {
+            self.pipeline.optimized(false)?.program.evaluate(argument)?
         };
-        let mut arrays = program.evaluate(argument)?.into_iter();
+        let mut arrays = arrays.into_iter();
         ArrayTuple::of(&self.result, &mut arrays).ok_or_else(|| Error::Internal("too few results".into()))
     }
 }
