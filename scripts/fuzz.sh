@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Runs random programs until it is stopped, or until there were enough: a night's work. What it finds it shrinks and writes down.
 #
-#   scripts/fuzz.sh [--count N] [--from SEED] [--jobs N] [--out FOLDER] [--on native|opencl|evaluators] [--build-only]
+#   scripts/fuzz.sh [--count N] [--from SEED] [--jobs N] [--out FOLDER] [--on native|opencl|evaluators] [--build-only] [--program FILE]
 #
 #   --count N      how many programs there are (100000)
 #   --from SEED    the first seed; without it, the one after the last of the run before (the file FOLDER/next)
 #   --jobs N       how many processes (half of the cores)
 #   --out FOLDER   where results go (target/fuzz): `log`, and a file for each program that something is wrong with
 #   --on BACKEND   what runs the programs beside the evaluators of kernel programs (native)
+#   --program FILE what was built before: --build-only prints where it is
 #
 # A program that was found is a file such as 1234-Native.json; `cargo test --test random_wide found` runs it again when it is in
 # tests/found/. Beside it 1234-Native.rs is the same program in the surface language, to be pasted into an example.
@@ -16,7 +17,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-count=100000 from= out=target/fuzz on=native build_only=no
+count=100000 from= out=target/fuzz on=native build_only=no program=
 jobs=$((($(nproc) + 1) / 2))
 while [ $# -gt 0 ]; do
   case "$1" in
@@ -26,18 +27,24 @@ while [ $# -gt 0 ]; do
     --out) out=$2; shift 2 ;;
     --on) on=$2; shift 2 ;;
     --build-only) build_only=yes; shift ;;
+    --program) program=$2; shift 2 ;;
     -h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;
     *) echo "scripts/fuzz.sh: unknown option $1 (--help lists them)" >&2; exit 2 ;;
   esac
 done
 
 mkdir -p "$out"
-features=
-[ "$on" = opencl ] && features="--features opencl"
-# shellcheck disable=SC2086
-program=$(cargo test --release --package accel-tests $features --test random_wide --no-run --message-format=json |
-  sed -n 's/.*"executable":"\([^"]*random_wide[^"]*\)".*/\1/p' | tail -1)
+if [ -z "$program" ]; then
+  features=
+  [ "$on" = opencl ] && features="--features opencl"
+  # shellcheck disable=SC2086
+  program=$(cargo test --release --package accel-tests $features --test random_wide --no-run --message-format=json |
+    sed -n 's/.*"executable":"\([^"]*random_wide[^"]*\)".*/\1/p' | tail -1)
+fi
 [ "$build_only" = no ] || { echo "$program"; exit 0; }
+# What is built while this runs changes nothing of it.
+cp "$program" "$out/program"
+program="$out/program"
 [ -n "$from" ] && echo "$from" >"$out/next"
 [ -f "$out/next" ] || echo 10000 >"$out/next"
 last=$(($(cat "$out/next") + count))
@@ -53,7 +60,8 @@ next_chunk() {
   ) 9>"$out/lock"
 }
 
-# A process that goes from chunk to chunk. A chunk that crashes or takes too long goes on behind the seed where it did.
+# A process that goes from chunk to chunk. A chunk that crashes or takes too long goes on behind the seed where it did. What counts is processor
+# time, as others may need the machine; the limit of hours is for a process that waits for something.
 worker() {
   local at="$out/at-$1" first n status
   while first=$(next_chunk) && [ "$first" -lt "$last" ]; do
@@ -61,13 +69,13 @@ worker() {
     while [ "$n" -gt 0 ]; do
       status=0
       ACCEL_FUZZ_FROM=$first ACCEL_FUZZ_COUNT=$n ACCEL_FUZZ_OUT="$out" ACCEL_FUZZ_AT="$at" ACCEL_FUZZ_ON=$on \
-        timeout 1800 nice -n 10 "$program" --exact fuzz --ignored --nocapture 2>>"$out/stderr-$1" |
+        sh -c 'ulimit -t 1800; exec timeout 6h nice -n 10 "$@"' sh "$program" --exact fuzz --ignored --nocapture 2>>"$out/stderr-$1" |
         grep -aE -A1 '^(FOUND|DONE)' >>"$out/log" || status=$?
       [ "$status" -eq 0 ] && break
       seed=$(cat "$at")
-      echo "FOUND seed $seed: the process ended with status $status (124: it took more than half an hour), in $first+$n" >>"$out/log"
+      echo "FOUND seed $seed: the process ended with status $status (152: half an hour was not enough; 124: it waits), in $first+$n" >>"$out/log"
       # A crash is shrunk in processes of its own.
-      [ "$status" -eq 124 ] || ACCEL_FUZZ_FROM=$((seed > 24 ? seed - 24 : 0)) ACCEL_FUZZ_COUNT=25 ACCEL_FUZZ_OUT="$out" \
+      [ "$status" -eq 124 ] || [ "$status" -eq 152 ] || ACCEL_FUZZ_FROM=$((seed > 24 ? seed - 24 : 0)) ACCEL_FUZZ_COUNT=25 ACCEL_FUZZ_OUT="$out" \
         timeout 1800 nice -n 10 "$program" --exact shrink_crash --ignored --nocapture >>"$out/log" 2>>"$out/stderr-$1" || true
       n=$((first + n - seed - 1))
       first=$((seed + 1))
