@@ -67,7 +67,7 @@ impl Memory {
 
     /// A block of room for `n` elements of `size` bytes each; null if there is no memory for them.
     pub fn allocate(&mut self, n: usize, size: usize) -> *mut Block {
-        let Some(bytes) = n.checked_mul(size) else { return null_mut() };
+        let Some(bytes) = n.checked_mul(size).filter(|b| isize::try_from(*b).is_ok()) else { return null_mut() };
         // SAFETY: blocks of the list exist, and only their makers look at them.
         let fits = |b: &*mut Block| unsafe { (**b).bytes == bytes && (**b).size == size };
         let block = match self.free.iter().rposition(fits) {
@@ -249,3 +249,24 @@ macro_rules! columns {
     };
 }
 columns!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_memory_has_is_refused_at_any_time() {
+        let mut memory = Memory::default();
+        let huge =
+            [(usize::MAX, 8), (1 << 61, 8), ((1 << 61) - 1, 8), (1 << 60, 8), (isize::MAX as usize, 1), (1 << 63, 1)];
+        let refused = |memory: &mut Memory| huge.iter().all(|(n, size)| memory.allocate(*n, *size).is_null());
+        assert!(refused(&mut memory));
+        // With blocks that are kept for use again.
+        let blocks = [1, 2].map(|k| memory.allocate(k * KEPT, 8));
+        // SAFETY: the block is one of this memory, and nobody uses it.
+        unsafe { memory.release(blocks[1]) };
+        assert!(refused(&mut memory));
+        // SAFETY: as above.
+        unsafe { memory.release(blocks[0]) };
+    }
+}

@@ -97,7 +97,7 @@ fn merged(dims: Vec<Dim>) -> Vec<Dim> {
     let mut all: Vec<Dim> = vec![];
     for d in dims {
         match all.last_mut() {
-            Some(o) if (0..3).all(|a| o.strides[a] == d.strides[a] * d.extent as isize) => {
+            Some(o) if (0..3).all(|a| d.strides[a].checked_mul(d.extent as isize) == Some(o.strides[a])) => {
                 *o = Dim { extent: o.extent * d.extent, strides: d.strides };
             }
             _ => all.push(d),
@@ -238,6 +238,18 @@ mod tests {
         let signed = |k: usize| if back[k] { -strides[k] } else { strides[k] };
         let first = (0..2).filter(|k| back[*k]).map(|k| strides[k] * (n[k] - 1)).sum::<i64>();
         ([signed(0), signed(1)], first as isize)
+    }
+
+    /// Where nothing is summed, strides may be anything.
+    #[test]
+    fn dimensions_of_arrays_without_elements() {
+        let dims =
+            [[0, 1 << 48, 1, 1 << 60, 0], [0, 1 << 11, 0, 1 << 12, 1 << 59], [1, 4, 1, 1 << 62, 0], [3, 0, 0, 1, 1]];
+        assert_eq!(Shape::new(&dims).count(), 1 << 59);
+        let mut to = [0.0; 4];
+        // SAFETY: nothing is multiplied, so that no element is read or written.
+        let done = unsafe { product_f64(dims.as_ptr(), 4, to.as_mut_ptr(), to.as_ptr(), to.as_ptr(), 1.0, 0.0) };
+        assert_eq!(done, -1);
     }
 
     #[test]

@@ -95,6 +95,14 @@ fn a_mixture_of_any_size() {
     }
 }
 
+/// No positions, each of which would take as long as a task.
+#[test]
+fn a_mixture_of_no_points() {
+    let (fast, slow) = (compile(stripped(MIXTURE)), compile(program(MIXTURE)));
+    let found = fast.run(mixture(0, 1, 150)).unwrap();
+    close(&found, &slow.run(mixture(0, 1, 150)).unwrap(), "no points");
+}
+
 /// Sums over positions of `x[i, c, h] y[i, c, j]`, in numbers that are exact.
 #[test]
 fn outer_products_of_any_size() {

@@ -71,6 +71,7 @@ impl Run<'_> {
             }
             Op::Reduce { to, extents, rows } => {
                 let (outer, len) = self.rows(extents, rows, s.site)?;
+                self.check_rows(rows, &outer, len, s.site)?;
                 self.set_extents(*to, numbers(&outer))?;
                 Ok(Some((outer, len)))
             }
@@ -133,9 +134,6 @@ impl Run<'_> {
     }
 
     fn find_launched(&self, s: &Step, space: &[usize], len: usize) -> Walked<Launched> {
-        if let Op::Reduce { rows, .. } = &s.op {
-            self.check_rows(rows, space, len, s.site)?;
-        }
         let space = numbers(space);
         self.check_positions(&space, len)?;
         let Some(statement) = self.code.module.statements.get(&s.number) else {

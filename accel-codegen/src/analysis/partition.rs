@@ -23,7 +23,7 @@ pub fn task_size(n: usize, cost: usize, most: usize) -> usize {
         return n;
     }
     // Whole cache lines where elements are cheap, so that tasks do not write to the same one.
-    let lines = if cost * 64 <= TASK { 64 } else { 1 };
+    let lines = if cost <= TASK / 64 { 64 } else { 1 };
     (TASK / cost).max(n.div_ceil(most)).max(1).next_multiple_of(lines)
 }
 
@@ -36,5 +36,30 @@ pub fn part_size(rows: usize, len: usize, cost: usize, most: usize) -> Option<us
 /// How many of `n` positions a task of strips has; `partial` are the bytes of its totals, `cost` is that of a position.
 pub fn strip_size(n: usize, partial: usize, cost: usize) -> usize {
     let most = TOTALS.checked_div(partial).unwrap_or(STRIP_TASKS).clamp(1, STRIP_TASKS);
-    n.div_ceil(most).max(STRIP_TASK / cost.max(1)).next_multiple_of(LANES)
+    n.div_ceil(most).max(STRIP_TASK / cost.max(1)).max(1).next_multiple_of(LANES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use accel_core::repr::MAX_SIZE;
+
+    #[test]
+    fn tasks_of_extreme_sizes() {
+        let sizes = [0, 1, 31, 1 << 31, 1 << 48, MAX_SIZE];
+        let costs = [0, 1, 1 << 18, (1 << 18) + 1, i64::MAX as usize, usize::MAX];
+        for (n, cost) in sizes.into_iter().flat_map(|n| costs.map(|cost| (n, cost))) {
+            for partial in [0, 64, 1 << 26, usize::MAX] {
+                let size = strip_size(n, partial, cost);
+                assert!(
+                    size > 0 && size.is_multiple_of(LANES) && n.div_ceil(size) <= STRIP_TASKS,
+                    "{n} {partial} {cost}"
+                );
+            }
+            let size = task_size(n, cost.max(1), 64);
+            assert!(n == 0 || size > 0 && n.div_ceil(size) <= 64, "{n} {cost}");
+            let part = part_size(2, n, cost.max(1), 64);
+            assert!(part.is_none_or(|size| n.div_ceil(size) <= 64), "{n} {cost}");
+        }
+    }
 }

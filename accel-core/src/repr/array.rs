@@ -99,11 +99,18 @@ pub type Columns = SmallVec<[Column; 1]>;
 /// argument, in a literal, and in what a program computes.
 pub const MAX_EXTENT: usize = 1 << 48;
 
+/// The largest number of elements that an array may have, and of indices that an operation may visit.
+///
+/// NOTE [The largest size]: the size in bytes of an array of so many numbers fits into an `isize`. Generated code divides
+/// index spaces into equal parts, and the end of the last part may lie beyond the last index. As some bits are left, it
+/// does not overflow either.
+pub const MAX_SIZE: usize = isize::MAX as usize / 8;
+
 /// The number of elements of an array with these extents. `None` if an extent is above [`MAX_EXTENT`], or if the
-/// product of all extents other than 0 is too large: positions never overflow.
+/// product of all extents other than 0 is above [`MAX_SIZE`]: positions never overflow.
 pub fn checked_size(extents: &[usize]) -> Option<usize> {
     let product = extents.iter().filter(|e| **e != 0).try_fold(1usize, |n, e| n.checked_mul(*e));
-    let product = product.filter(|n| isize::try_from(*n).is_ok() && extents.iter().all(|e| *e <= MAX_EXTENT))?;
+    let product = product.filter(|n| *n <= MAX_SIZE && extents.iter().all(|e| *e <= MAX_EXTENT))?;
     Some(if extents.contains(&0) { 0 } else { product })
 }
 

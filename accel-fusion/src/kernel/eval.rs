@@ -227,6 +227,9 @@ impl Evaluator<'_> {
         let outer = self.extents(extents, site)?;
         let len = machine::row_length(self.p, self, rows, &outer, site)?;
         let init = rows.init.as_ref().map(|init| self.value(init, site)).transpose()?;
+        if init.is_none() && len == 0 && !outer.contains(&0) {
+            return Err(machine::empty_rows(self.p, site, &outer));
+        }
         let mut out = self.output(&outer, &self.p.arrays[to].columns, site)?;
         let (mut get, mut op) = (self.machine(&rows.element, site), self.machine(&rows.op, site));
         self.for_each_index(&outer, |i, index| {
@@ -238,8 +241,7 @@ impl Evaluator<'_> {
                     None => element,
                 });
             }
-            let x = x.ok_or_else(|| machine::empty_rows(self.p, site, &outer))?;
-            set_all(&mut out, i, x)
+            set_all(&mut out, i, x.unwrap_or_default())
         })?;
         Ok(out)
     }
@@ -250,6 +252,9 @@ impl Evaluator<'_> {
         let init = rows.init.as_ref().map(|init| self.value(init, site)).transpose()?;
         let length = len + usize::from(init.is_some());
         let mut out = self.output(&[&outer[..], &[length]].concat(), &self.p.arrays[to].columns, site)?;
+        if length == 0 {
+            return Ok(out);
+        }
         let (mut get, mut op) = (self.machine(&rows.element, site), self.machine(&rows.op, site));
         self.for_each_index(&outer, |i, index| {
             let mut x = init.clone();

@@ -554,3 +554,6 @@ impl Facts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,7 +21,7 @@ HELPER i64 size(const i64 *extents, i64 rank) {
         if (extents[k] > MAX_EXTENT) return -1;
         if (extents[k] != 0 && __builtin_mul_overflow(n, (u64)extents[k], &n)) return -1;
     }
-    return n >> 63 ? -1 : none ? 0 : (i64)n;
+    return n > MAX_SIZE ? -1 : none ? 0 : (i64)n;
 }
 
 HELPER i64 checked_size(run *r, const i64 *extents, i64 rank) {

@@ -12,7 +12,7 @@ use crate::c::kernels::has_all;
 use crate::text::declarations::Declarations;
 use crate::text::types::bytes;
 use crate::text::writer::Writer;
-use accel_core::repr::{Agreement, MAX_EXTENT, checked_size};
+use accel_core::repr::{Agreement, MAX_EXTENT, MAX_SIZE, checked_size};
 use accel_fusion::kernel::{ArrayId, Code, Op, Program, Rows};
 
 /// Functions have about this many statements: compilers take more than twice as long for a function of twice the size.
@@ -22,7 +22,8 @@ const LONG: usize = 40;
 pub fn prelude() -> String {
     let (negative, memory) = (fault::NEGATIVE, fault::MEMORY);
     format!(
-        "enum {{ SMALL = {SMALL}, NEGATIVE = {negative}, MEMORY = {memory} }};\n#define MAX_EXTENT {MAX_EXTENT}LL\n{}",
+        "enum {{ SMALL = {SMALL}, NEGATIVE = {negative}, MEMORY = {memory} }};\n\
+         #define MAX_EXTENT {MAX_EXTENT}LL\n#define MAX_SIZE {MAX_SIZE}ULL\n{}",
         include_str!("prelude.c")
     )
 }
