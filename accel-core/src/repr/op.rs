@@ -6,134 +6,194 @@
 use super::ScalarType;
 use std::fmt;
 
-/// Functions of one number, with a result of the same type.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Num1 {
-    /// `-x`
-    Neg,
-    /// `|x|`
-    Abs,
-    /// -1, 0 or 1 (and NaN for NaN, `x` for a floating-point zero)
-    Signum,
+/// The table of primitives. For every class it generates the enumeration, `ALL` (every function of the class) and `name` (the name in printed
+/// programs). The parser of kernel programs, the generators of random programs and the tests go through `ALL`; whoever gives a function its
+/// meaning matches without a wildcard, so that rustc points to what a new line lacks.
+macro_rules! primitives {
+    ($(
+        $(#[$about:meta])*
+        $class:ident { $($(#[$doc:meta])* $function:ident = $name:literal,)* }
+    )*) => {$(
+        $(#[$about])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[allow(missing_docs)]
+        pub enum $class {
+            $($(#[$doc])* $function,)*
+        }
+
+        impl $class {
+            /// All of them.
+            pub const ALL: &[$class] = &[$($class::$function),*];
+
+            /// The name in printed programs.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $($class::$function => $name,)*
+                }
+            }
+        }
+    )*};
 }
 
-/// Functions of one floating-point number, with a result of the same type.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(missing_docs)]
-pub enum Float1 {
-    Sin,
-    Cos,
-    Tan,
-    Asin,
-    Acos,
-    Atan,
-    Sinh,
-    Cosh,
-    Tanh,
-    Asinh,
-    Acosh,
-    Atanh,
-    Exp,
-    Exp2,
-    ExpM1,
-    Log,
-    Log2,
-    Log10,
-    Log1p,
-    Sqrt,
-    Cbrt,
-    Recip,
-    Erf,
-    Erfc,
-    LogGamma,
-    /// The derivative of order n + 1 of `lgamma`: digamma for n = 0, trigamma for n = 1.
-    Polygamma(u8),
-    Floor,
-    Ceil,
-    Round,
-    Trunc,
+primitives! {
+    /// Functions of one number, with a result of the same type.
+    Num1 {
+        /// `-x`
+        Neg = "neg",
+        /// `|x|`
+        Abs = "abs",
+        /// -1, 0 or 1 (and NaN for NaN, `x` for a floating-point zero)
+        Signum = "signum",
+    }
+
+    /// Predicates of one floating-point number.
+    FloatTest {
+        IsNan = "is_nan",
+        IsInfinite = "is_infinite",
+        IsFinite = "is_finite",
+    }
+
+    /// Functions of one integer, with a result of the same type.
+    Int1 {
+        BitNot = "bit_not",
+        CountOnes = "count_ones",
+        LeadingZeros = "leading_zeros",
+        TrailingZeros = "trailing_zeros",
+    }
+
+    /// Functions of two numbers of one type, with a result of the same type.
+    Num2 {
+        /// `a + b`
+        Add = "+",
+        /// `a - b`
+        Sub = "-",
+        /// `a * b`
+        Mul = "*",
+        /// `a / b`, truncating for integers
+        Div = "/",
+        /// The remainder of `Div`, with the sign of `a`
+        Rem = "%",
+        /// The smaller number; the first one if they are equal; the other one if one is NaN
+        Min = "min",
+        /// The larger number; the first one if they are equal; the other one if one is NaN
+        Max = "max",
+    }
+
+    /// Functions of two floating-point numbers.
+    Float2 {
+        Pow = "pow",
+        Atan2 = "atan2",
+        Hypot = "hypot",
+    }
+
+    /// Functions of two integers of one type, with a result of the same type.
+    Int2 {
+        And = "&",
+        Or = "|",
+        Xor = "^",
+        Shl = "<<",
+        Shr = ">>",
+        /// The quotient rounded so that the remainder is not negative, like Rust's `div_euclid`
+        DivEuclid = "div_euclid",
+        /// The remainder of `DivEuclid`
+        RemEuclid = "rem_euclid",
+    }
+
+    /// Comparisons. `false` is less than `true`; with NaN, all comparisons but `Ne` are false.
+    Cmp {
+        Lt = "<",
+        Le = "<=",
+        Gt = ">",
+        Ge = ">=",
+        Eq = "==",
+        Ne = "!=",
+    }
+
+    /// Functions of two booleans; both arguments are always evaluated.
+    Logic {
+        And = "&&",
+        Or = "||",
+    }
 }
 
-/// Predicates of one floating-point number.
+/// How backends compute a function of one floating-point number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(missing_docs)]
-pub enum FloatTest {
-    IsNan,
-    IsInfinite,
-    IsFinite,
+pub enum Float1Class {
+    /// A function of the mathematical library, of the same name. It takes long for one number, and there are versions for vectors.
+    Library,
+    /// A function of the mathematical library that is one instruction of most processors.
+    Instruction,
+    /// Each backend has its own way.
+    Own,
 }
 
-/// Functions of one integer, with a result of the same type.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(missing_docs)]
-pub enum Int1 {
-    BitNot,
-    CountOnes,
-    LeadingZeros,
-    TrailingZeros,
+/// The table of functions of one floating-point number. Beside what [`primitives`] generates, `class` says how backends compute them.
+macro_rules! float_functions {
+    ($($(#[$doc:meta])* $function:ident = $name:literal, $class:ident;)*) => {
+        /// Functions of one floating-point number, with a result of the same type.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[allow(missing_docs)]
+        pub enum Float1 {
+            $($(#[$doc])* $function,)*
+            /// The derivative of order n + 1 of `lgamma`: digamma for n = 0, trigamma for n = 1.
+            Polygamma(u8),
+        }
+
+        impl Float1 {
+            /// All of them; of the polygamma functions those that have a name.
+            pub const ALL: &[Float1] = &[$(Float1::$function,)* Float1::Polygamma(0), Float1::Polygamma(1)];
+
+            /// The name in printed programs. Only the `Display` of [`Op1`] shows the order of a polygamma function above trigamma.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Float1::$function => $name,)*
+                    Float1::Polygamma(0) => "digamma",
+                    Float1::Polygamma(1) => "trigamma",
+                    Float1::Polygamma(_) => "polygamma",
+                }
+            }
+
+            /// How backends compute it.
+            pub fn class(self) -> Float1Class {
+                match self {
+                    $(Float1::$function => Float1Class::$class,)*
+                    Float1::Polygamma(_) => Float1Class::Own,
+                }
+            }
+        }
+    };
 }
 
-/// Functions of two numbers of one type, with a result of the same type.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Num2 {
-    /// `a + b`
-    Add,
-    /// `a - b`
-    Sub,
-    /// `a * b`
-    Mul,
-    /// `a / b`, truncating for integers
-    Div,
-    /// The remainder of `Div`, with the sign of `a`
-    Rem,
-    /// The smaller number; the first one if they are equal; the other one if one is NaN
-    Min,
-    /// The larger number; the first one if they are equal; the other one if one is NaN
-    Max,
-}
-
-/// Functions of two floating-point numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(missing_docs)]
-pub enum Float2 {
-    Pow,
-    Atan2,
-    Hypot,
-}
-
-/// Functions of two integers of one type, with a result of the same type.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(missing_docs)]
-pub enum Int2 {
-    And,
-    Or,
-    Xor,
-    Shl,
-    Shr,
-    /// The quotient rounded so that the remainder is not negative, like Rust's `div_euclid`
-    DivEuclid,
-    /// The remainder of `DivEuclid`
-    RemEuclid,
-}
-
-/// Comparisons. `false` is less than `true`; with NaN, all comparisons but `Ne` are false.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(missing_docs)]
-pub enum Cmp {
-    Lt,
-    Le,
-    Gt,
-    Ge,
-    Eq,
-    Ne,
-}
-
-/// Functions of two booleans; both arguments are always evaluated.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(missing_docs)]
-pub enum Logic {
-    And,
-    Or,
+float_functions! {
+    Sin = "sin", Library;
+    Cos = "cos", Library;
+    Tan = "tan", Library;
+    Asin = "asin", Library;
+    Acos = "acos", Library;
+    Atan = "atan", Library;
+    Sinh = "sinh", Library;
+    Cosh = "cosh", Library;
+    Tanh = "tanh", Library;
+    Asinh = "asinh", Library;
+    Acosh = "acosh", Library;
+    Atanh = "atanh", Library;
+    Exp = "exp", Library;
+    Exp2 = "exp2", Library;
+    ExpM1 = "expm1", Library;
+    Log = "log", Library;
+    Log2 = "log2", Library;
+    Log10 = "log10", Library;
+    Log1p = "log1p", Library;
+    Sqrt = "sqrt", Instruction;
+    Cbrt = "cbrt", Library;
+    Recip = "recip", Own;
+    Erf = "erf", Library;
+    Erfc = "erfc", Library;
+    LogGamma = "lgamma", Own;
+    Floor = "floor", Instruction;
+    Ceil = "ceil", Instruction;
+    Round = "round", Instruction;
+    Trunc = "trunc", Instruction;
 }
 
 /// A primitive function of one argument.
@@ -162,6 +222,15 @@ pub enum Op2 {
 }
 
 impl Op1 {
+    /// Every function of one argument; of the polygamma functions those that have a name.
+    pub fn all() -> impl Iterator<Item = Op1> {
+        let num = Num1::ALL.iter().map(|op| Op1::Num(*op));
+        let float = Float1::ALL.iter().map(|op| Op1::Float(*op));
+        let test = FloatTest::ALL.iter().map(|op| Op1::Test(*op));
+        let int = Int1::ALL.iter().map(|op| Op1::Int(*op));
+        num.chain(float).chain(test).chain(int).chain([Op1::Not]).chain(ScalarType::ALL.map(Op1::Cast))
+    }
+
     /// The type of the result for an argument of type `t`; `None` if the function is not defined on `t`.
     pub fn result(self, t: ScalarType) -> Option<ScalarType> {
         match self {
@@ -177,56 +246,10 @@ impl Op1 {
     /// The name in printed programs, such as `sin` or `as f64`. Only `Display` shows the order of a polygamma function.
     pub fn name(self) -> &'static str {
         match self {
-            Op1::Num(op) => match op {
-                Num1::Neg => "neg",
-                Num1::Abs => "abs",
-                Num1::Signum => "signum",
-            },
-            Op1::Float(op) => match op {
-                Float1::Sin => "sin",
-                Float1::Cos => "cos",
-                Float1::Tan => "tan",
-                Float1::Asin => "asin",
-                Float1::Acos => "acos",
-                Float1::Atan => "atan",
-                Float1::Sinh => "sinh",
-                Float1::Cosh => "cosh",
-                Float1::Tanh => "tanh",
-                Float1::Asinh => "asinh",
-                Float1::Acosh => "acosh",
-                Float1::Atanh => "atanh",
-                Float1::Exp => "exp",
-                Float1::Exp2 => "exp2",
-                Float1::ExpM1 => "expm1",
-                Float1::Log => "log",
-                Float1::Log2 => "log2",
-                Float1::Log10 => "log10",
-                Float1::Log1p => "log1p",
-                Float1::Sqrt => "sqrt",
-                Float1::Cbrt => "cbrt",
-                Float1::Recip => "recip",
-                Float1::Erf => "erf",
-                Float1::Erfc => "erfc",
-                Float1::LogGamma => "lgamma",
-                Float1::Polygamma(0) => "digamma",
-                Float1::Polygamma(1) => "trigamma",
-                Float1::Polygamma(_) => "polygamma",
-                Float1::Floor => "floor",
-                Float1::Ceil => "ceil",
-                Float1::Round => "round",
-                Float1::Trunc => "trunc",
-            },
-            Op1::Test(op) => match op {
-                FloatTest::IsNan => "is_nan",
-                FloatTest::IsInfinite => "is_infinite",
-                FloatTest::IsFinite => "is_finite",
-            },
-            Op1::Int(op) => match op {
-                Int1::BitNot => "bit_not",
-                Int1::CountOnes => "count_ones",
-                Int1::LeadingZeros => "leading_zeros",
-                Int1::TrailingZeros => "trailing_zeros",
-            },
+            Op1::Num(op) => op.name(),
+            Op1::Float(op) => op.name(),
+            Op1::Test(op) => op.name(),
+            Op1::Int(op) => op.name(),
             Op1::Not => "not",
             Op1::Cast(t) => match t {
                 ScalarType::Bool => "as bool",
@@ -246,6 +269,16 @@ impl Op1 {
 }
 
 impl Op2 {
+    /// Every function of two arguments.
+    pub fn all() -> impl Iterator<Item = Op2> {
+        let num = Num2::ALL.iter().map(|op| Op2::Num(*op));
+        let float = Float2::ALL.iter().map(|op| Op2::Float(*op));
+        let int = Int2::ALL.iter().map(|op| Op2::Int(*op));
+        let cmp = Cmp::ALL.iter().map(|op| Op2::Cmp(*op));
+        let logic = Logic::ALL.iter().map(|op| Op2::Logic(*op));
+        num.chain(float).chain(int).chain(cmp).chain(logic)
+    }
+
     /// The type of the result for two arguments of type `t`; `None` if the function is not defined on `t`.
     pub fn result(self, t: ScalarType) -> Option<ScalarType> {
         match self {
@@ -260,41 +293,11 @@ impl Op2 {
     /// The name in printed programs: an operator such as `+`, or a function name such as `min`.
     pub fn name(self) -> &'static str {
         match self {
-            Op2::Num(op) => match op {
-                Num2::Add => "+",
-                Num2::Sub => "-",
-                Num2::Mul => "*",
-                Num2::Div => "/",
-                Num2::Rem => "%",
-                Num2::Min => "min",
-                Num2::Max => "max",
-            },
-            Op2::Float(op) => match op {
-                Float2::Pow => "pow",
-                Float2::Atan2 => "atan2",
-                Float2::Hypot => "hypot",
-            },
-            Op2::Int(op) => match op {
-                Int2::And => "&",
-                Int2::Or => "|",
-                Int2::Xor => "^",
-                Int2::Shl => "<<",
-                Int2::Shr => ">>",
-                Int2::DivEuclid => "div_euclid",
-                Int2::RemEuclid => "rem_euclid",
-            },
-            Op2::Cmp(op) => match op {
-                Cmp::Lt => "<",
-                Cmp::Le => "<=",
-                Cmp::Gt => ">",
-                Cmp::Ge => ">=",
-                Cmp::Eq => "==",
-                Cmp::Ne => "!=",
-            },
-            Op2::Logic(op) => match op {
-                Logic::And => "&&",
-                Logic::Or => "||",
-            },
+            Op2::Num(op) => op.name(),
+            Op2::Float(op) => op.name(),
+            Op2::Int(op) => op.name(),
+            Op2::Cmp(op) => op.name(),
+            Op2::Logic(op) => op.name(),
         }
     }
 }

@@ -24,6 +24,11 @@ macro_rules! scalars {
             }
         }
 
+        impl ScalarType {
+            /// All of them.
+            pub const ALL: [ScalarType; [$(stringify!($variant)),*].len()] = [$(ScalarType::$variant),*];
+        }
+
         impl fmt::Display for ScalarType {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self { $(ScalarType::$variant => f.write_str(stringify!($rust))),* }

@@ -1,45 +1,16 @@
 //! Names of functions, types and constants in the textual form, back to what they mean.
 
-use accel_core::repr::op::{Cmp, Float1, Float2, FloatTest, Int1, Int2, Logic, Num1, Num2, Op1, Op2};
+use accel_core::repr::op::{Float1, Op1, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-const TYPES: [ScalarType; 11] = {
-    use ScalarType::*;
-    [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64]
-};
-
-/// Every function of one argument but conversions and polygamma functions of higher order.
-fn all_op1() -> impl Iterator<Item = Op1> {
-    use Float1::*;
-    let num = [Num1::Neg, Num1::Abs, Num1::Signum].map(Op1::Num);
-    let trigonometric = [Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh];
-    let exponential = [Exp, Exp2, ExpM1, Log, Log2, Log10, Log1p, Sqrt, Cbrt, Recip];
-    let others = [Erf, Erfc, LogGamma, Polygamma(0), Polygamma(1), Floor, Ceil, Round, Trunc];
-    let test = [FloatTest::IsNan, FloatTest::IsInfinite, FloatTest::IsFinite].map(Op1::Test);
-    let int = [Int1::BitNot, Int1::CountOnes, Int1::LeadingZeros, Int1::TrailingZeros].map(Op1::Int);
-    let float = trigonometric.into_iter().chain(exponential).chain(others).map(Op1::Float);
-    num.into_iter().chain(float).chain(test).chain(int).chain([Op1::Not])
-}
-
-/// Every function of two arguments.
-fn all_op2() -> impl Iterator<Item = Op2> {
-    use Int2::*;
-    let num = [Num2::Add, Num2::Sub, Num2::Mul, Num2::Div, Num2::Rem, Num2::Min, Num2::Max].map(Op2::Num);
-    let float = [Float2::Pow, Float2::Atan2, Float2::Hypot].map(Op2::Float);
-    let int = [And, Or, Xor, Shl, Shr, DivEuclid, RemEuclid].map(Op2::Int);
-    let cmp = [Cmp::Lt, Cmp::Le, Cmp::Gt, Cmp::Ge, Cmp::Eq, Cmp::Ne].map(Op2::Cmp);
-    let logic = [Logic::And, Logic::Or].map(Op2::Logic);
-    num.into_iter().chain(float).chain(int).chain(cmp).chain(logic)
-}
-
 pub fn op1(name: &str) -> Option<Op1> {
-    all_op1().find(|op| op.name() == name)
+    Op1::all().find(|op| op.name() == name)
 }
 
 pub fn op2(name: &str) -> Option<Op2> {
-    all_op2().find(|op| op.name() == name)
+    Op2::all().find(|op| op.name() == name)
 }
 
 pub fn cast(t: ScalarType) -> Op1 {
@@ -51,12 +22,12 @@ pub fn polygamma(order: u8) -> Op1 {
 }
 
 pub fn scalar_type(name: &str) -> Option<ScalarType> {
-    TYPES.into_iter().find(|t| t.to_string() == name)
+    ScalarType::ALL.into_iter().find(|t| t.to_string() == name)
 }
 
 /// A constant with its type, or without if it is an `f64`, an `i64` or a `bool`.
 pub fn constant(text: &str) -> Option<Scalar> {
-    let typed = TYPES.into_iter().find_map(|t| Some((t, text.strip_suffix(&t.to_string())?)));
+    let typed = ScalarType::ALL.into_iter().find_map(|t| Some((t, text.strip_suffix(&t.to_string())?)));
     match typed {
         Some((t, text)) => constant_of(t, text.strip_suffix('_').unwrap_or(text)),
         None => [ScalarType::Bool, ScalarType::I64, ScalarType::F64].into_iter().find_map(|t| constant_of(t, text)),
