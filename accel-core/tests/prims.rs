@@ -332,8 +332,8 @@ fn eval_is_defined_exactly_where_the_type_says() {
 
 #[test]
 fn names_are_distinct_and_readable() {
-    let mut names: Vec<String> = all_op1().iter().map(|op| op.to_string()).collect();
-    names.extend(Op2::all().iter().map(|op| op.to_string()));
+    let mut names: Vec<String> = all_op1().map(|op| op.to_string()).collect();
+    names.extend(Op2::all().map(|op| op.to_string()));
     let count = names.len();
     names.sort();
     names.dedup();

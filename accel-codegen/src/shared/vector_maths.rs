@@ -10,7 +10,7 @@ use crate::analysis::slice::needed;
 use crate::text::scalar_code::Constants;
 use crate::text::writer::Writer;
 use crate::text::{opencl_vectors, primitives};
-use accel_core::repr::op::{Float1, Op1};
+use accel_core::repr::op::{Float1Class, Op1};
 use accel_fusion::kernel::{Code, Instr, Reg};
 use std::collections::BTreeSet;
 
@@ -85,10 +85,8 @@ impl Writer<'_> {
 
 /// The result and the argument of a function that takes long for one number.
 fn argument(i: &Instr) -> Option<(Reg, Reg)> {
-    use Float1::*;
     match i {
-        Instr::Op1(_, Op1::Float(Sqrt | Recip | Floor | Ceil | Round | Trunc | LogGamma | Polygamma(_)), _) => None,
-        Instr::Op1(r, Op1::Float(_), a) => Some((*r, *a)),
+        Instr::Op1(r, Op1::Float(op), a) if op.class() == Float1Class::Library => Some((*r, *a)),
         _ => None,
     }
 }

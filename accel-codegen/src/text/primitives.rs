@@ -2,7 +2,9 @@
 
 use super::declarations::Declarations;
 use super::types::{is_signed, unsigned, width, wrapping};
-use accel_core::repr::op::{Cmp, Float1, Float2, FloatTest, Int1, Int2, Logic, Num1, Num2, Op1, Op2};
+use accel_core::repr::op::{
+    Cmp, Float1, Float1Class, Float2, FloatTest, Int1, Int2, Logic, Num1, Num2, Op1, Op2, OwnFloat1,
+};
 use accel_core::repr::{Scalar, ScalarType};
 
 /// A literal.
@@ -87,48 +89,28 @@ fn num1(d: &mut Declarations, op: Num1, t: ScalarType, a: &str) -> String {
 }
 
 fn float1(d: &mut Declarations, op: Float1, t: ScalarType, a: &str) -> String {
-    let mut vector = |name| library(d, t, name, &[a], true);
+    match op.class() {
+        Float1Class::Library => library(d, t, op.name(), &[a], true),
+        Float1Class::Instruction => library(d, t, op.name(), &[a], false),
+        Float1Class::Own(op) => own(d, op, t, a),
+    }
+}
+
+fn own(d: &mut Declarations, op: OwnFloat1, t: ScalarType, a: &str) -> String {
     match op {
-        Float1::Sin => vector("sin"),
-        Float1::Cos => vector("cos"),
-        Float1::Tan => vector("tan"),
-        Float1::Asin => vector("asin"),
-        Float1::Acos => vector("acos"),
-        Float1::Atan => vector("atan"),
-        Float1::Sinh => vector("sinh"),
-        Float1::Cosh => vector("cosh"),
-        Float1::Tanh => vector("tanh"),
-        Float1::Asinh => vector("asinh"),
-        Float1::Acosh => vector("acosh"),
-        Float1::Atanh => vector("atanh"),
-        Float1::Exp => vector("exp"),
-        Float1::Exp2 => vector("exp2"),
-        Float1::ExpM1 => vector("expm1"),
-        Float1::Log => vector("log"),
-        Float1::Log2 => vector("log2"),
-        Float1::Log10 => vector("log10"),
-        Float1::Log1p => vector("log1p"),
-        Float1::Cbrt => vector("cbrt"),
-        Float1::Erf => vector("erf"),
-        Float1::Erfc => vector("erfc"),
-        Float1::Sqrt => library(d, t, "sqrt", &[a], false),
-        Float1::Floor => library(d, t, "floor", &[a], false),
-        Float1::Ceil => library(d, t, "ceil", &[a], false),
-        Float1::Round => library(d, t, "round", &[a], false),
-        Float1::Trunc => library(d, t, "trunc", &[a], false),
-        Float1::Recip => format!("1 / {a}"),
-        Float1::LogGamma if d.dialect.is_opencl() => format!("lgamma({a})"),
-        Float1::Polygamma(n) if d.dialect.is_opencl() => {
+        OwnFloat1::Recip => format!("1 / {a}"),
+        OwnFloat1::LogGamma if d.dialect.is_opencl() => format!("lgamma({a})"),
+        OwnFloat1::Polygamma(n) if d.dialect.is_opencl() => {
             d.need("polygamma", || include_str!("polygamma.cl").into());
             format!("({t})polygamma({n}, {a})")
         }
         // `lgamma` itself sets a global variable.
-        Float1::LogGamma => {
+        OwnFloat1::LogGamma => {
             let name = if t == ScalarType::F32 { "lgammaf_r" } else { "lgamma_r" };
             d.need(name, || format!("extern {t} {name}({t}, int *);"));
             format!("{name}({a}, &(int){{0}})")
         }
-        Float1::Polygamma(n) => {
+        OwnFloat1::Polygamma(n) => {
             d.need("accel_polygamma", || "f64 (*accel_polygamma)(int, f64);".into());
             format!("({t})accel_polygamma({n}, {a})")
         }

@@ -124,12 +124,22 @@ pub enum Float1Class {
     /// A function of the mathematical library that is one instruction of most processors.
     Instruction,
     /// Each backend has its own way.
-    Own,
+    Own(OwnFloat1),
+}
+
+/// The functions of one floating-point number that each backend computes in its own way.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum OwnFloat1 {
+    Recip,
+    LogGamma,
+    /// As [`Float1::Polygamma`].
+    Polygamma(u8),
 }
 
 /// The table of functions of one floating-point number. Beside what [`primitives`] generates, `class` says how backends compute them.
 macro_rules! float_functions {
-    ($($(#[$doc:meta])* $function:ident = $name:literal, $class:ident;)*) => {
+    ($($(#[$doc:meta])* $function:ident = $name:literal, $class:ident $(($own:ident))?;)*) => {
         /// Functions of one floating-point number, with a result of the same type.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[allow(missing_docs)]
@@ -156,8 +166,8 @@ macro_rules! float_functions {
             /// How backends compute it.
             pub fn class(self) -> Float1Class {
                 match self {
-                    $(Float1::$function => Float1Class::$class,)*
-                    Float1::Polygamma(_) => Float1Class::Own,
+                    $(Float1::$function => Float1Class::$class $((OwnFloat1::$own))?,)*
+                    Float1::Polygamma(n) => Float1Class::Own(OwnFloat1::Polygamma(n)),
                 }
             }
         }
@@ -186,10 +196,10 @@ float_functions! {
     Log1p = "log1p", Library;
     Sqrt = "sqrt", Instruction;
     Cbrt = "cbrt", Library;
-    Recip = "recip", Own;
+    Recip = "recip", Own(Recip);
     Erf = "erf", Library;
     Erfc = "erfc", Library;
-    LogGamma = "lgamma", Own;
+    LogGamma = "lgamma", Own(LogGamma);
     Floor = "floor", Instruction;
     Ceil = "ceil", Instruction;
     Round = "round", Instruction;

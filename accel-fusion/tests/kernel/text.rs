@@ -1,7 +1,7 @@
 //! The textual form and its parser.
 
 use crate::{EVERYTHING, program};
-use accel_core::repr::op::{Float1, Num2, Op1, Op2};
+use accel_core::repr::op::{Float1, Op1, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use accel_fusion::kernel::{ArrayInfo, Code, Instr, Op, Program, Site, Stmt, parse};
 
