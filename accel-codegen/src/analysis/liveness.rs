@@ -115,7 +115,13 @@ impl<'a> Analysis<'a> {
                 // The old state belongs to the body, which makes the next one.
                 vec![a, self.block(&body.0, next, &body.1, to.iter().copied().collect())]
             }
-            _ => vec![],
+            Op::Literal { .. }
+            | Op::Reduce { .. }
+            | Op::Scan { .. }
+            | Op::Permute { .. }
+            | Op::Reshape { .. }
+            | Op::Agree { .. }
+            | Op::Strip { .. } => vec![],
         };
         Step { number, stmt, dies, handed, over, blocks }
     }
@@ -153,7 +159,13 @@ fn blocks(s: &Stmt) -> Vec<(&kernel::Block, &[ArrayId])> {
         Op::If { then, otherwise, .. } => vec![(&then.0, &then.1), (&otherwise.0, &otherwise.1)],
         Op::While { cond, body, .. } => vec![(&cond.0, std::slice::from_ref(&cond.1)), (&body.0, &body.1)],
         Op::Strip { to, body, .. } => vec![(body, to)],
-        _ => vec![],
+        Op::Literal { .. }
+        | Op::Loop { .. }
+        | Op::Reduce { .. }
+        | Op::Scan { .. }
+        | Op::Agree { .. }
+        | Op::Permute { .. }
+        | Op::Reshape { .. } => vec![],
     }
 }
 
@@ -164,7 +176,13 @@ fn reads(s: &Stmt) -> BTreeSet<ArrayId> {
         Op::Permute { defaults, .. } => found.extend([*defaults]),
         Op::Reshape { from, .. } => found.extend([*from]),
         Op::While { init, .. } => found.extend(init),
-        _ => {}
+        Op::Literal { .. }
+        | Op::Loop { .. }
+        | Op::Reduce { .. }
+        | Op::Scan { .. }
+        | Op::Agree { .. }
+        | Op::If { .. }
+        | Op::Strip { .. } => {}
     }
     found.extend(block_reads(s));
     found

@@ -143,7 +143,30 @@ impl<'g> Graph<'g> {
             }
             Op::Shape(a) => arrays.push(*a),
             // Constants and parameters have no operands. Elaboration rejects array operations in scalar code.
-            _ => {}
+            Op::Const(..)
+            | Op::Param
+            | Op::Unit
+            | Op::Use(..)
+            | Op::AUnit
+            | Op::APair(..)
+            | Op::AFst(..)
+            | Op::ASnd(..)
+            | Op::Generate(..)
+            | Op::Map(..)
+            | Op::Agree { .. }
+            | Op::ZipWith(..)
+            | Op::Fold(..)
+            | Op::Fold1(..)
+            | Op::Scan { .. }
+            | Op::Scan1 { .. }
+            | Op::Permute { .. }
+            | Op::Backpermute(..)
+            | Op::Reshape(..)
+            | Op::Replicate { .. }
+            | Op::Slice { .. }
+            | Op::Acond(..)
+            | Op::Call(..)
+            | Op::Awhile { .. } => {}
         }
     }
 
@@ -167,7 +190,22 @@ impl<'g> Graph<'g> {
                 parts.closure(cond);
                 parts.closure(body);
             }
-            _ => {}
+            Op::Const(..)
+            | Op::Param
+            | Op::Unit
+            | Op::Pair(..)
+            | Op::Fst(..)
+            | Op::Snd(..)
+            | Op::Prim1(..)
+            | Op::Prim2(..)
+            | Op::Cond(..)
+            | Op::While { .. }
+            | Op::Index(..)
+            | Op::Shape(..)
+            | Op::Transform { .. }
+            | Op::Use(..)
+            | Op::AUnit
+            | Op::Generate(..) => {}
         }
     }
 
@@ -182,7 +220,26 @@ impl<'g> Graph<'g> {
             Op::Reshape(e, _) | Op::Replicate { slx: e, .. } | Op::Slice { slx: e, .. } | Op::Acond(e, _, _) => {
                 vec![*e]
             }
-            _ => vec![],
+            Op::Const(..)
+            | Op::Param
+            | Op::Unit
+            | Op::Pair(..)
+            | Op::Fst(..)
+            | Op::Snd(..)
+            | Op::Prim1(..)
+            | Op::Prim2(..)
+            | Op::Cond(..)
+            | Op::While { .. }
+            | Op::Index(..)
+            | Op::Shape(..)
+            | Op::Transform { .. }
+            | Op::Use(..)
+            | Op::AUnit
+            | Op::APair(..)
+            | Op::AFst(..)
+            | Op::ASnd(..)
+            | Op::Call(..)
+            | Op::Awhile { .. } => vec![],
         }
     }
 }
@@ -194,7 +251,28 @@ fn closures(op: &Op) -> Vec<&Lam> {
         Op::Transform { fun: f, .. } | Op::Scan { f, .. } | Op::Scan1 { f, .. } => vec![f],
         Op::Generate(_, f) | Op::Map(f, _) | Op::ZipWith(f, _, _) => vec![f],
         Op::Fold(f, _, _) | Op::Fold1(f, _) | Op::Backpermute(_, f, _) => vec![f],
-        _ => vec![],
+        Op::Const(..)
+        | Op::Param
+        | Op::Unit
+        | Op::Pair(..)
+        | Op::Fst(..)
+        | Op::Snd(..)
+        | Op::Prim1(..)
+        | Op::Prim2(..)
+        | Op::Cond(..)
+        | Op::Index(..)
+        | Op::Shape(..)
+        | Op::Use(..)
+        | Op::AUnit
+        | Op::APair(..)
+        | Op::AFst(..)
+        | Op::ASnd(..)
+        | Op::Agree { .. }
+        | Op::Reshape(..)
+        | Op::Replicate { .. }
+        | Op::Slice { .. }
+        | Op::Acond(..)
+        | Op::Call(..) => vec![],
     }
 }
 
@@ -218,7 +296,25 @@ fn is_cheap(nodes: &[Node], cheap: &[bool], op: &Op) -> bool {
         Op::Prim2(f, a, b) => {
             all(&[*a, *b]) && (!divides(*f, &nodes[b.index()].ty) || is_nonzero(&nodes[b.index()].op))
         }
-        _ => false,
+        Op::While { .. }
+        | Op::Index(..)
+        | Op::Transform { .. }
+        | Op::Generate(..)
+        | Op::Map(..)
+        | Op::Agree { .. }
+        | Op::ZipWith(..)
+        | Op::Fold(..)
+        | Op::Fold1(..)
+        | Op::Scan { .. }
+        | Op::Scan1 { .. }
+        | Op::Permute { .. }
+        | Op::Backpermute(..)
+        | Op::Reshape(..)
+        | Op::Replicate { .. }
+        | Op::Slice { .. }
+        | Op::Acond(..)
+        | Op::Call(..)
+        | Op::Awhile { .. } => false,
     }
 }
 

@@ -608,7 +608,8 @@ fn drop_unused(b: &mut Block, needed: &mut BTreeSet<ArrayId>) {
                 deep(|| drop_unused(&mut cond.0, needed));
                 deep(|| drop_unused(&mut body.0, needed));
             }
-            _ => {}
+            Op::Strip { to, .. } => needed.extend(to.iter().copied()),
+            Op::Literal { .. } | Op::Loop { .. } | Op::Reduce { .. } | Op::Scan { .. } | Op::Agree { .. } => {}
         }
         kept.push(s);
     }
