@@ -104,6 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "large")]
     fn ancestors_by_jumps_agree_with_ancestors_by_steps() {
         let mut regions = Regions::new();
         for k in 1..400u32 {

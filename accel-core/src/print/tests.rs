@@ -260,6 +260,7 @@ fn newest<T>() -> Ren<HCons<T, HNil>, HCons<T, HCons<T, HNil>>> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "large")]
 fn deep_and_wide_programs_are_printed_in_linear_time() {
     let n = 20_000;
     let x = Exp::<HCons<f64, HNil>, HNil, f64>::var(&x0());

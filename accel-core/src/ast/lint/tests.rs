@@ -472,6 +472,7 @@ fn the_message_shows_the_way_and_the_node() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "large")]
 fn deep_programs_take_linear_time() {
     let n = 100_000;
     let x0 = Exp::<HCons<f64, HNil>, HNil, f64>::var(&Idx::zero(&Ty::of()));
