@@ -1,7 +1,9 @@
-//! The front end: from closures to the gradient program, for chains and for wide programs. What counts is that the time per
-//! operation stays flat: criterion's throughput is operations per second.
+//! The front end: from closures to the gradient program, for chains and for wide programs; and the optimiser, also for nests. What counts
+//! is that the time per operation stays flat: criterion's throughput is operations per second.
 
 use accel::prelude::*;
+use accel::{Result, ast};
+use accel_fusion::pipeline::{Optimized, Options, Pipeline, Target};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::time::Duration;
 
@@ -35,6 +37,43 @@ fn array_wide(n: usize) -> Program {
     })
 }
 
+/// Conditionals, each in the first branch of the next.
+fn conditionals(n: usize) -> Program {
+    afun(move |xs: Xs| sum(map(|x| (0..n).fold(x, |y, i| cond(x.gt(i as f64), y, x * 2.0 + i as f64)), xs)))
+}
+
+/// The same of arrays.
+fn array_conditionals(n: usize) -> Program {
+    afun(move |xs: Xs| sum((0..n).fold(xs, |ys, i| acond(xs.at(0).gt(i as f64), ys, map(|x| x + i as f64, xs)))))
+}
+
+/// From the typed program to the kernel program that is printed as C.
+fn optimised(program: &ast::Program) -> Optimized {
+    let pipeline = Pipeline::new(program, Target::Processor, Options::default());
+    pipeline.and_then(|p| p.optimized(true)).expect("a program that can be optimised")
+}
+
+/// What comes before the C compiler, in two parts.
+fn optimiser(c: &mut Criterion) {
+    let programs: [(&str, fn(usize) -> Result<ast::Program>); 4] = [
+        ("maps", |n| array_chain(n).program().cloned()),
+        ("gradient of maps", |n| grad(&array_chain(n)).program().cloned()),
+        ("conditionals", |n| conditionals(n).program().cloned()),
+        ("array conditionals", |n| array_conditionals(n).program().cloned()),
+    ];
+    for (name, program) in programs {
+        let mut group = c.benchmark_group(name);
+        group.sample_size(10).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(2));
+        for n in [300, 1_000, 3_000] {
+            group.throughput(Throughput::Elements(n as u64));
+            group.bench_with_input(BenchmarkId::new("front end", n), &n, |b, &n| b.iter(|| program(n)));
+            let ready = program(n).expect("a program");
+            group.bench_with_input(BenchmarkId::new("optimise", n), &n, |b, _| b.iter(|| optimised(&ready)));
+        }
+        group.finish();
+    }
+}
+
 fn frontend(c: &mut Criterion) {
     let shapes: [(&str, fn(usize) -> Program, &[usize]); 4] = [
         ("scalar chain", scalar_chain, &[100, 1_000, 10_000, 100_000]),
@@ -55,5 +94,5 @@ fn frontend(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, frontend);
+criterion_group!(benches, frontend, optimiser);
 criterion_main!(benches);

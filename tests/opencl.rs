@@ -12,6 +12,7 @@ use accel::backend::{Backend, Executable};
 use accel::opencl::{OpenCl, Shape, default_device, devices};
 use accel::prelude::*;
 use accel::repr::ArrayTuple;
+use accel_fusion::pipeline::{Fault, Options};
 use std::io::Write;
 use std::process::Command;
 use std::sync::OnceLock;
@@ -325,6 +326,26 @@ fn errors_are_those_of_the_native_backend() {
     assert!(good.run(is).is_err());
     assert_eq!(good.run(&Array::vector(vec![5, 2])).unwrap().as_slice(), [2, 5]);
     assert!(good.run(is).is_err());
+}
+
+#[test]
+fn a_stage_that_fails_is_left_out() {
+    let Some(backend) = opencl() else { return };
+    let f = afun(|m: Acc<Matrix<f32>>| {
+        let rows = zip_with(|a, b| a / (b + 8.0), sum(map(|x| x * x + 0.5, m)), maximum(m));
+        map(|x| x + 1.0, rows)
+    });
+    let m = Array::matrix(4, 5, (0..20).map(|i| (i % 7) as f32).collect()).unwrap();
+    let expected = run_on(&accel::interp::Interpreter, &f, &m).unwrap();
+    let passes = ["columns", "fuse", "merge", "compact"].map(Fault::Reject);
+    let panics = ["simplify", "columns", "fuse", "merge", "compact", "emit"].map(Fault::Panic);
+    for fault in passes.into_iter().chain(panics).chain([Fault::Refuse]) {
+        let options = Options { fault: Some(fault), ..Options::default() };
+        let found = run_on(&backend.clone().with_options(options.clone()), &f, &m);
+        assert_eq!(found.unwrap_or_else(|e| panic!("{fault:?}: {e}")).as_slice(), expected.as_slice(), "{fault:?}");
+        let strict = backend.clone().with_options(Options { strict: true, ..options });
+        assert!(run_on(&strict, &f, &m).is_err(), "{fault:?}");
+    }
 }
 
 #[test]

@@ -10,7 +10,9 @@
 //! NOTE [No run is lost to an optimiser]: a pass has errors, as all programs have. If one of them panics, returns an error or gives
 //! a program that the verifier rejects, the backend gets what the pass was given, the last good stage, and no further pass runs:
 //! a slow program is better than none, and what a pass makes of programs that another one should have seen first is not known. The same holds for
-//! what a backend makes of the optimised program, and there the last good stage is the program before all passes.
+//! what a backend makes of the optimised program, and there the last good stage is the program before all passes. A compiler
+//! of the backend that refuses the optimised program, or takes too long for it, may have its own reasons: only if it takes the other one, the
+//! optimiser is to blame.
 //! Passes return errors where an invariant that they rely on may be broken. Indexing is left as it is: one boundary around every pass turns
 //! a panic into the same error. It needs `panic = "unwind"`, which is the default. Every failure is a `tracing` error, with a file to
 //! attach to a report. In a [strict](Options::strict) pipeline, that of our own tests, it is an error.
@@ -69,6 +71,9 @@ const CHECKS: Pass = Pass { name: "checks", run: |p, _| Ok(checks::checked(p)) }
 /// What all targets have in common.
 const COMMON: [Pass; 4] = [COLUMNS, FUSE, MERGE, COMPACT];
 
+/// The name of what a backend does with the program.
+const EMIT: &str = "emit";
+
 /// What kernels are made for.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Target {
@@ -112,6 +117,8 @@ pub enum Fault {
     Panic(&'static str),
     /// It gives a program that is not well formed.
     Reject(&'static str),
+    /// The compiler of the backend refuses the optimised program.
+    Refuse,
 }
 
 impl Options {
@@ -126,6 +133,9 @@ impl Options {
         let stage = || {
             if self.fault.is_some_and(|f| matches!(f, Fault::Panic(at) if at == name)) {
                 panic!("a test asks for it");
+            }
+            if self.fault == Some(Fault::Refuse) && name == EMIT {
+                return Err(Error::Compiler("a test asks for it".into()));
             }
             stage()
         };
@@ -219,16 +229,25 @@ impl Pipeline {
         self.options.passes(&self.lowered, self.target, assume)
     }
 
-    /// What a backend makes of the optimised program, or of the one before all passes if that fails with an `Error::Internal`.
+    /// What a backend makes of the optimised program, or of the one before all passes if that fails: NOTE [No run is lost to an optimiser].
     ///
     /// # Errors
     /// Those of `emit`.
     pub fn emit<T>(&self, optimized: &Optimized, emit: impl Fn(&Verified<Program>) -> Result<T>) -> Result<T> {
-        match self.options.guarded("emit", || emit(&optimized.program)) {
+        let unoptimized = || {
+            let program = self.options.checked(self.lowered.clone())?;
+            Options::default().guarded(EMIT, || emit(&program))
+        };
+        let failed = |e| self.options.failed(EMIT, e, &Text(&optimized.program));
+        match self.options.guarded(EMIT, || emit(&optimized.program)) {
             Err(e @ Error::Internal(_)) => {
-                self.options.failed("emit", e, &Text(&optimized.program))?;
-                let unoptimized = self.options.checked(self.lowered.clone())?;
-                Options::default().guarded("emit", || emit(&unoptimized))
+                failed(e)?;
+                unoptimized()
+            }
+            Err(e @ (Error::Compiler(_) | Error::Device(_))) if !self.options.strict => {
+                let done = unoptimized().map_err(|_| e.clone())?;
+                failed(e)?;
+                Ok(done)
             }
             done => done,
         }

@@ -99,11 +99,10 @@ impl Code {
 }
 
 fn find_literals(b: &Statements, found: &mut Vec<(ArrayId, usize)>) {
-    for s in &b.stmts {
+    for s in b.walk() {
         if let Op::Literal { to, literal } = s.op {
             found.push((to, literal));
         }
-        s.op.blocks().into_iter().for_each(|b| find_literals(b, found));
     }
 }
 

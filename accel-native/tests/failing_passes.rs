@@ -111,6 +111,11 @@ fn a_stage_that_panics() {
 }
 
 #[test]
+fn a_compiler_that_refuses_the_optimised_program() {
+    check(Fault::Refuse, "emit", "a test asks for it");
+}
+
+#[test]
 fn a_pass_whose_program_the_verifier_rejects() {
     for pass in ["columns", "fuse", "merge", "compact", "strips"] {
         check(Fault::Reject(pass), pass, "kernel program: results: ");

@@ -4,7 +4,7 @@ use crate::built_program::{Code, mem};
 use crate::memory::Buffer;
 use accel_codegen::fault::{READ, error, record_length};
 use accel_core::error::Result;
-use accel_fusion::kernel::{ArrayId, Block, Instr, Program, SiteId};
+use accel_fusion::kernel::{ArrayId, Block, Instr, Program, SiteId, walk};
 
 /// Waits until everything that has been enqueued is done, and looks whether something has failed. `extents` are those of all arrays.
 ///
@@ -35,14 +35,6 @@ pub fn told(program: &Program, extents: &[Vec<i64>], record: &[i64]) -> Result<(
 
 /// The site of the first statement that reads an array at this site.
 fn reader(block: &Block, site: SiteId, array: ArrayId) -> Option<SiteId> {
-    fn reads(instrs: &[Instr], site: SiteId, array: ArrayId) -> bool {
-        instrs.iter().any(|i| match i {
-            Instr::Read { array: a, site: s, .. } => *a == array && *s == site,
-            i => i.inner().into_iter().any(|inner| reads(inner, site, array)),
-        })
-    }
-    block.stmts.iter().find_map(|s| match s.op.codes().iter().any(|(_, c)| reads(&c.instrs, site, array)) {
-        true => Some(s.site),
-        false => s.op.blocks().into_iter().find_map(|b| reader(b, site, array)),
-    })
+    let reads = |i: &Instr| matches!(i, Instr::Read { array: a, site: s, .. } if *a == array && *s == site);
+    block.walk().find(|s| s.op.codes().iter().any(|(_, c)| walk(&c.instrs).any(reads))).map(|s| s.site)
 }

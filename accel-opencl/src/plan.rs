@@ -1,8 +1,10 @@
 //! The statements of a program with all that a run asks of them, found once.
 
 use accel_codegen::liveness;
-use accel_fusion::kernel::{ArrayId, Block, Code, Instr, Op, SiteId, arrays_read};
+use accel_core::ast::deep;
+use accel_fusion::kernel::{ArrayId, Block, Code, Instr, Op, SiteId, arrays_read, walk};
 use std::collections::BTreeSet;
+use std::mem::take;
 
 /// Statements that are executed one after the other; see [`liveness::Block`].
 pub struct Plan {
@@ -28,22 +30,36 @@ pub struct Step {
 }
 
 impl Plan {
-    pub fn new(block: liveness::Block) -> Plan {
+    pub fn new(mut block: liveness::Block) -> Plan {
         Plan {
-            unused: block.unused,
-            steps: block.steps.into_iter().map(step).collect(),
-            owned_results: block.owned_results,
+            unused: take(&mut block.unused),
+            steps: deep(|| take(&mut block.steps).into_iter().map(step).collect()),
+            owned_results: take(&mut block.owned_results),
         }
     }
 }
 
-fn step(s: liveness::Step) -> Step {
-    let mut op = s.stmt.op.clone();
-    match &mut op {
-        Op::If { then, otherwise, .. } => [then, otherwise].into_iter().for_each(|b| b.0 = Block::default()),
-        Op::While { cond, body, .. } => (cond.0, body.0) = (Block::default(), Block::default()),
-        _ => {}
+/// NOTE [Deep nests] in `accel_fusion`.
+impl Drop for Plan {
+    fn drop(&mut self) {
+        deep(|| self.steps.clear());
     }
+}
+
+fn step(s: liveness::Step) -> Step {
+    let none = Block::default;
+    let op = match &s.stmt.op {
+        Op::If { to, cond, then, otherwise } => Op::If {
+            to: to.clone(),
+            cond: cond.clone(),
+            then: (none(), then.1.clone()),
+            otherwise: (none(), otherwise.1.clone()),
+        },
+        Op::While { to, init, cond, body } => {
+            Op::While { to: to.clone(), init: init.clone(), cond: (none(), cond.1), body: (none(), body.1.clone()) }
+        }
+        op => op.clone(),
+    };
     let on_host = match &op {
         Op::Loop { extents, body, .. } if extents.results.is_empty() && is_short(body) => {
             let mut read = BTreeSet::new();
@@ -71,12 +87,5 @@ fn step(s: liveness::Step) -> Step {
 
 /// Whether the host evaluates the code in less time than it takes to call a kernel.
 fn is_short(c: &Code) -> bool {
-    fn count(instrs: &[Instr]) -> usize {
-        let of = |i: &Instr| match i {
-            Instr::While { .. } => 1000,
-            i => 1 + i.inner().into_iter().map(count).sum::<usize>(),
-        };
-        instrs.iter().map(of).sum()
-    }
-    count(&c.instrs) <= 200
+    walk(&c.instrs).map(|i| if matches!(i, Instr::While { .. }) { 1000 } else { 1 }).sum::<usize>() <= 200
 }

@@ -1,5 +1,6 @@
 //! Estimates of what scalar code costs, in simple operations. They decide what is worth running in parallel.
 
+use accel_core::ast::deep;
 use accel_core::repr::op::{Float1, Op1, Op2};
 use accel_fusion::kernel::Instr;
 
@@ -7,6 +8,9 @@ use accel_fusion::kernel::Instr;
 pub const TASK: usize = 1 << 15;
 /// What takes fewer simple operations than this is one task.
 pub const SMALL: usize = 4 * TASK;
+
+/// Whatever is more is not told apart: loops in loops take any time, and it is multiplied with sizes.
+const MOST: usize = 1 << 30;
 
 /// About how long instructions take, in simple operations.
 pub fn cost(instrs: &[Instr]) -> usize {
@@ -20,5 +24,5 @@ pub fn cost(instrs: &[Instr]) -> usize {
         // How often is not known.
         Instr::While { cond: c, body, .. } => 20 * (1 + cost(c) + cost(body)),
     };
-    1 + instrs.iter().map(of).sum::<usize>()
+    MOST.min(1 + deep(|| instrs.iter().map(of).sum::<usize>()))
 }

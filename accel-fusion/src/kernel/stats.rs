@@ -57,8 +57,10 @@ impl Formula {
         for (extents, n) in &other.terms {
             let sum = self.terms.entry(extents.clone()).or_insert(0);
             *sum = sum.saturating_add(n.saturating_mul(factor));
+            if *sum == 0 {
+                self.terms.remove(extents);
+            }
         }
-        self.terms.retain(|_, n| *n != 0);
     }
 
     fn times(&self, other: &Formula) -> Formula {

@@ -1,0 +1,179 @@
+//! Kernel programs as deep as wanted, from one vector of `f64` to another, each with what it makes of an element.
+#![allow(dead_code)] // not every test needs all
+
+use accel_core::repr::{ArrayTuple, Column, RawArray};
+use accel_fusion::kernel::{Program, evaluate};
+
+/// A kernel program of a depth.
+pub struct Deep {
+    /// What is deep.
+    pub name: &'static str,
+    /// Its text.
+    pub text: fn(usize) -> String,
+    /// What it makes of an element, for a depth and the first element.
+    pub value: fn(usize, f64, f64) -> f64,
+}
+
+/// All of them.
+pub fn programs() -> [Deep; 4] {
+    [
+        Deep { name: "conditionals", text: conditionals, value: |n, x, _| nested(n, x, x, x * 0.5) },
+        Deep { name: "loops", text: loops, value: |_, x, _| x + 1.0 },
+        Deep {
+            name: "array conditionals",
+            text: array_conditionals,
+            value: |n, x, first| nested(n, x, first, x * 0.5),
+        },
+        Deep { name: "array loops", text: array_loops, value: |_, x, _| x + 1.0 },
+    ]
+}
+
+/// `if 0 < c { if 1/n < c { .. deepest .. + 1/n } else { x * 1/n } + 0 } else { x * 0 }`
+fn nested(n: usize, x: f64, c: f64, deepest: f64) -> f64 {
+    let number = |k: usize| k as f64 / n as f64;
+    let reached = (0..n).find(|k| number(*k) >= c).unwrap_or(n);
+    let y = if reached == n { deepest } else { x * number(reached) };
+    (0..reached).rev().fold(y, |y, k| y + number(k))
+}
+
+/// A number as kernel programs print it.
+fn number(k: usize, n: usize) -> String {
+    format!("{:?}", k as f64 / n as f64)
+}
+
+/// One statement after the other, whose last array is the result.
+fn program(body: &str, result: usize) -> String {
+    format!("program (a0: Array1<f64>)\nsite 0 = \"deep\"\n{{\n{body}\n-> a{result}\n}}")
+}
+
+/// A loop over the elements of `a0`, whose code sets `x{result}` from `x1`.
+fn elements(to: usize, from: usize, code: &str, result: usize) -> String {
+    format!(
+        "a{to}: Array1<f64> = loop @0 extents () {{ x0: i64 = extent a{from} 0 -> x0 }}
+         body (x0: i64) {{ x1: f64 = a{from}[x0] @0; {code} -> x{result} }}\n"
+    )
+}
+
+/// The deepest one reads, which may fail; on the way out every level uses what it has computed on the way in.
+fn conditionals(n: usize) -> String {
+    let mut text = String::new();
+    for k in 0..n {
+        let r = 10 + 5 * k;
+        text += &format!(
+            "x{r}: f64 = {}; x{}: bool = x{r} < x1; x{}: f64 = if x{} {{\n",
+            number(k, n),
+            r + 1,
+            r + 2,
+            r + 1
+        );
+    }
+    text += "x2: f64 = a0[x0] @0; x3: f64 = 0.5; x4: f64 = x2 * x3\n";
+    for k in (0..n).rev() {
+        let (r, inner) = (10 + 5 * k, if k + 1 == n { 4 } else { 10 + 5 * (k + 1) + 2 });
+        text += &format!(
+            "x{}: f64 = x{inner} + x{r} -> x{} }} else {{ x{}: f64 = x1 * x{r} -> x{} }}\n",
+            r + 3,
+            r + 3,
+            r + 4,
+            r + 4
+        );
+    }
+    // All registers have types: those that are left out.
+    text += "x5: i64 = 0; x6: i64 = 0; x7: i64 = 0; x8: i64 = 0; x9: i64 = 0\n";
+    program(&elements(1, 0, &text, 12), 1)
+}
+
+/// Every loop is done once.
+fn loops(n: usize) -> String {
+    let mut text = "x2: i64 = 0; x3: i64 = 1\n".to_string();
+    let state = |k: usize| 4 + 3 * k;
+    for k in 0..n {
+        let (r, from) = (state(k), if k == 0 { 1 } else { state(k - 1) + 1 });
+        text += &format!(
+            "x{r}: i64, x{}: f64 = while x2, x{from} cond {{ x{}: bool = x{r} < x3 -> x{} }} body {{\n",
+            r + 1,
+            r + 2,
+            r + 2
+        );
+    }
+    let (one, sum) = (state(n), state(n) + 1);
+    text += &format!("x{one}: f64 = 1.0; x{sum}: f64 = x{} + x{one}\n", state(n - 1) + 1);
+    for k in (0..n).rev() {
+        let inner = if k + 1 == n { sum } else { state(k + 1) + 1 };
+        text += &format!("-> x3, x{inner} }}\n");
+    }
+    program(&elements(1, 0, &text, 5), 1)
+}
+
+fn array_conditionals(n: usize) -> String {
+    let mut text = String::new();
+    let array = |k: usize| 1 + 3 * k;
+    for k in 0..n {
+        text += &format!(
+            "a{}: Array1<f64> = if @0 cond () {{ x0: i64 = 0; x1: f64 = a0[x0] @0; x2: f64 = {}; x3: bool = x2 < x1 -> x3 }} then {{\n",
+            array(k),
+            number(k, n)
+        );
+    }
+    text += &elements(array(n), 0, "x2: f64 = 0.5; x3: f64 = x1 * x2", 3);
+    for k in (0..n).rev() {
+        let (a, c) = (array(k), number(k, n));
+        text += &elements(a + 1, array(k + 1), &format!("x2: f64 = {c}; x3: f64 = x1 + x2"), 3);
+        text += &format!("-> a{} }} else {{\n", a + 1);
+        text += &elements(a + 2, 0, &format!("x2: f64 = {c}; x3: f64 = x1 * x2"), 3);
+        text += &format!("-> a{} }}\n", a + 2);
+    }
+    program(&text, array(0))
+}
+
+/// Every loop is done once.
+fn array_loops(n: usize) -> String {
+    let flag = |a: usize, value: bool| {
+        format!("a{a}: Array0<bool> = loop @0 extents () {{ -> }} body () {{ x0: bool = {value} -> x0 }}\n")
+    };
+    let mut text = flag(1, true) + &flag(2, false);
+    let state = |k: usize| 3 + 2 * k;
+    for k in 0..n {
+        let (a, from) = (state(k), if k == 0 { 0 } else { state(k - 1) + 1 });
+        text +=
+            &format!("a{a}: Array0<bool>, a{}: Array1<f64> = while a1, a{from} @0 cond {{ -> a{a} }} body {{\n", a + 1);
+    }
+    text += &elements(state(n), state(n - 1) + 1, "x2: f64 = 1.0; x3: f64 = x1 + x2", 3);
+    for k in (0..n).rev() {
+        let inner = if k + 1 == n { state(n) } else { state(k + 1) + 1 };
+        text += &format!("-> a2, a{inner} }}\n");
+    }
+    program(&text, state(0) + 1)
+}
+
+/// Arguments that end on the way, and at the end.
+pub const ARGUMENTS: [[f64; 2]; 2] = [[1.25034, 0.30034], [0.30034, 1.25034]];
+
+pub fn vector(xs: &[f64]) -> RawArray {
+    RawArray { extents: (&[xs.len()][..]).into(), columns: vec![Column::from(xs.to_vec())].into() }
+}
+
+impl Deep {
+    /// What the program of a depth gives for an argument.
+    pub fn expected(&self, n: usize, xs: [f64; 2]) -> RawArray {
+        vector(&xs.map(|x| (self.value)(n, x, xs[0])))
+    }
+
+    /// A program of this meaning gives what it should.
+    #[track_caller]
+    pub fn is_meant_by(&self, n: usize, program: &Program) {
+        for xs in ARGUMENTS {
+            let found =
+                evaluate(program, &ArrayTuple::Array(vector(&xs))).unwrap_or_else(|e| panic!("{}: {e}", self.name));
+            assert_eq!(format!("{found:?}"), format!("{:?}", [self.expected(n, xs)]), "{}", self.name);
+        }
+    }
+}
+
+/// Runs `f` where there is as little stack as a thread of a test has.
+pub fn on_a_small_stack<R: Send>(f: impl FnOnce() -> R + Send) -> R {
+    std::thread::scope(|s| {
+        let thread = std::thread::Builder::new().stack_size(2 << 20).spawn_scoped(s, f).expect("a thread");
+        thread.join().expect("no panic")
+    })
+}
