@@ -73,7 +73,8 @@ run() {
 run cargo test --workspace --features ndarray,opencl --no-fail-fast
 if [ "$quick" = no ]; then
   # Always the same packages and features: with others, cargo compiles what they share once more.
-  long=(--release --package accel --package accel-tests --package gradbench-accel --package accel-ad --package accel-fusion --features opencl)
+  long=(--release --package accel --package accel-tests --package gradbench-accel --package accel-ad --package accel-fusion
+    --package accel-codegen --package accel-native --features opencl)
   # A single test does not build the examples that it runs.
   run cargo build "${long[@]}" --examples
   run cargo test "${long[@]}" --test adbench --test bad_cases --test random_programs --test random_texts --test random_wide --test opencl \

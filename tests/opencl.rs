@@ -348,6 +348,26 @@ fn a_stage_that_fails_is_left_out() {
     }
 }
 
+/// Deep nests become functions of their own: NOTE [Nests of functions] in `accel_codegen`.
+#[test]
+fn deep_programs_run() {
+    let Some(backend) = opencl() else { return };
+    let n = 200;
+    let scalar = afun(move |xs: Acc<Vector<f32>>| {
+        map(move |x| (0..n).fold(x, |y, i| cond(x.gt(i as f32), y, x * 2.0 + i as f32)), xs)
+    });
+    let array = afun(move |xs: Acc<Vector<f32>>| {
+        (0..n).fold(xs, |ys, i| acond(xs.at(0).gt(i as f32), ys, map(move |x| x * 2.0 + i as f32, xs)))
+    });
+    let xs = Array::vector(vec![1000.0f32, 0.5, 100.5, -3.0]);
+    for f in [scalar, array] {
+        let expected = run_on(&accel::interp::Interpreter, &f, &xs).unwrap();
+        assert_eq!(run_on(backend, &f, &xs).unwrap().as_slice(), expected.as_slice());
+        let gpu = backend.clone().with_shape(Shape::Gpu);
+        assert_eq!(run_on(&gpu, &f, &xs).unwrap().as_slice(), expected.as_slice());
+    }
+}
+
 #[test]
 fn an_array_that_the_device_cannot_have_is_an_error() {
     let Some(backend) = opencl() else { return };

@@ -3,7 +3,7 @@
 use accel_core::error::Error;
 use accel_core::repr::op::{Int2, Num2, Op2};
 use accel_core::repr::{Agreement, ScalarType};
-use accel_fusion::kernel::{ArrayId, Block, Op, Program, SiteId, Stmt, machine};
+use accel_fusion::kernel::{ArrayId, Op, Program, SiteId, machine};
 
 /// An index outside of an array that is read: the site of the read, the array, the index.
 pub const READ: i64 = 1;
@@ -42,16 +42,15 @@ pub fn division(op: Op2, t: ScalarType) -> Option<usize> {
 pub fn record_length(program: &Program) -> usize {
     // Extents of rows have one more than those of their results.
     let shape = 4 + program.arrays.iter().map(|a| a.rank).max().unwrap_or(0);
-    shape.max(agreement(&program.body))
+    shape.max(program.body.walk().map(|s| agreement(&s.op)).max().unwrap_or(0))
 }
 
 /// How many numbers a record of shapes that do not agree has.
-fn agreement(b: &Block) -> usize {
-    let of = |s: &Stmt| match &s.op {
+fn agreement(op: &Op) -> usize {
+    match op {
         Op::Agree { left, right, .. } => 5 + left.results.len() + right.results.len(),
-        op => op.blocks().into_iter().map(agreement).max().unwrap_or(0),
-    };
-    b.stmts.iter().map(of).max().unwrap_or(0)
+        _ => 0,
+    }
 }
 
 /// The number that a record has for what is demanded.

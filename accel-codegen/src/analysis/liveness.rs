@@ -3,7 +3,8 @@
 //! Every array belongs to one block: that which defines it, or the inner block that is the last one to need it. Names of the
 //! same memory (reshaped arrays, the state of a loop, results of blocks) are counted when the program runs.
 
-use accel_fusion::kernel::{self, ArrayId, Code, Instr, Op, Program, Reg, Stmt};
+use accel_core::ast::deep;
+use accel_fusion::kernel::{self, ArrayId, Code, Instr, Op, Program, Reg, Stmt, walk};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Statements and what belongs to them.
@@ -16,7 +17,19 @@ pub struct Block<'a> {
     pub owned_results: BTreeSet<ArrayId>,
     /// How many statements there are, inner blocks included.
     pub size: usize,
+    /// How many there are if those of inner blocks that are longer than [`LONG`] are elsewhere.
+    pub length: usize,
 }
+
+/// NOTE [Deep nests] in `accel_fusion`.
+impl Drop for Block<'_> {
+    fn drop(&mut self) {
+        deep(|| self.steps.clear());
+    }
+}
+
+/// Functions of the host program have about this many statements: compilers take more than twice as long for a function of twice the size.
+pub const LONG: usize = 40;
 
 /// A statement.
 pub struct Step<'a> {
@@ -47,7 +60,8 @@ impl Step<'_> {
 /// The statements of a program.
 pub fn analyse(program: &Program) -> Block<'_> {
     let inputs = program.inputs.iter().copied().collect();
-    Analysis { program }.block(&program.body, 0, &program.results, inputs)
+    let needs = program.body.stmts.iter().map(needs).collect();
+    Analysis { program }.block(&program.body, needs, 0, &program.results, inputs)
 }
 
 struct Analysis<'a> {
@@ -59,6 +73,7 @@ impl<'a> Analysis<'a> {
     fn block(
         &self,
         b: &'a kernel::Block,
+        needs: Vec<Needs>,
         first: usize,
         results: &[ArrayId],
         mut owned: BTreeSet<ArrayId>,
@@ -66,12 +81,11 @@ impl<'a> Analysis<'a> {
         let given = owned.clone();
         owned.extend(b.stmts.iter().flat_map(|s| s.op.defines().iter().copied()));
         let mut number = first;
-        let numbers: Vec<usize> = b
-            .stmts
+        let numbers: Vec<usize> = needs
             .iter()
-            .map(|s| {
+            .map(|n| {
                 let here = number;
-                number += size(s);
+                number += n.size;
                 here
             })
             .collect();
@@ -79,20 +93,24 @@ impl<'a> Analysis<'a> {
         let mut live: BTreeSet<ArrayId> = results.iter().copied().collect();
         let owned_results = owned.intersection(&live).copied().collect();
         let mut steps = vec![];
-        for (s, number) in b.stmts.iter().zip(numbers).rev() {
-            let reads = reads(s);
+        for ((s, mut needs), number) in b.stmts.iter().zip(needs).zip(numbers).rev() {
+            let reads = std::mem::take(&mut needs.arrays);
             let here = reads.iter().chain(s.op.defines());
             let dies = here.copied().filter(|a| !live.contains(a) && owned.contains(a)).collect();
-            steps.push(self.step(s, number, dies));
+            steps.push(deep(|| self.step(s, needs, number, dies)));
             live.extend(reads);
         }
         steps.reverse();
+        let called = |b: &Block| if b.length <= LONG { b.length } else { b.steps.len().div_ceil(LONG) };
+        let length = steps.iter().map(|s| 1 + s.blocks.iter().map(called).sum::<usize>()).sum();
         let unused = given.into_iter().filter(|a| !live.contains(a)).collect();
-        Block { unused, steps, owned_results, size: number - first }
+        Block { unused, steps, owned_results, size: number - first, length }
     }
 
-    fn step(&self, stmt: &'a Stmt, number: usize, mut dies: BTreeSet<ArrayId>) -> Step<'a> {
+    fn step(&self, stmt: &'a Stmt, needs: Needs, number: usize, mut dies: BTreeSet<ArrayId>) -> Step<'a> {
         let (mut over, mut handed) = (vec![], BTreeSet::new());
+        let mut of_blocks = needs.blocks.into_iter();
+        let mut next = || of_blocks.next().unwrap_or_default();
         let blocks = match &stmt.op {
             Op::Loop { to, body, .. } => {
                 over = self.over(to, body, &dies);
@@ -102,18 +120,18 @@ impl<'a> Analysis<'a> {
                 // What dies belongs to the blocks, but for results that nobody needs.
                 let given: BTreeSet<_> = dies.iter().copied().filter(|a| !stmt.op.defines().contains(a)).collect();
                 dies.retain(|a| !given.contains(a));
-                let a = self.block(&then.0, number + 1, &then.1, given.clone());
-                let next = number + 1 + a.size;
-                vec![a, self.block(&otherwise.0, next, &otherwise.1, given)]
+                let a = self.block(&then.0, next(), number + 1, &then.1, given.clone());
+                let second = number + 1 + a.size;
+                vec![a, self.block(&otherwise.0, next(), second, &otherwise.1, given)]
             }
             Op::While { to, init, cond, body } => {
-                let inner = block_reads(stmt);
+                let inner = needs.of_blocks;
                 handed = dies.iter().copied().filter(|a| init.contains(a) && !inner.contains(a)).collect();
                 dies.retain(|a| !handed.contains(a));
-                let a = self.block(&cond.0, number + 1, &[cond.1], BTreeSet::new());
-                let next = number + 1 + a.size;
+                let a = self.block(&cond.0, next(), number + 1, &[cond.1], BTreeSet::new());
+                let second = number + 1 + a.size;
                 // The old state belongs to the body, which makes the next one.
-                vec![a, self.block(&body.0, next, &body.1, to.iter().copied().collect())]
+                vec![a, self.block(&body.0, next(), second, &body.1, to.iter().copied().collect())]
             }
             Op::Literal { .. }
             | Op::Reduce { .. }
@@ -147,12 +165,6 @@ impl<'a> Analysis<'a> {
     }
 }
 
-/// How many statements this one is, with those of its blocks.
-fn size(s: &Stmt) -> usize {
-    let of = |b: &kernel::Block| b.stmts.iter().map(size).sum::<usize>();
-    1 + blocks(s).iter().map(|(b, _)| of(b)).sum::<usize>()
-}
-
 /// The blocks of a statement with their results.
 fn blocks(s: &Stmt) -> Vec<(&kernel::Block, &[ArrayId])> {
     match &s.op {
@@ -169,13 +181,35 @@ fn blocks(s: &Stmt) -> Vec<(&kernel::Block, &[ArrayId])> {
     }
 }
 
-/// The arrays from outside that a statement and its blocks need.
-fn reads(s: &Stmt) -> BTreeSet<ArrayId> {
-    let mut found = code_reads(s);
+/// What a statement needs, found once for each: a nest is not gone through again at every level.
+struct Needs {
+    /// How many statements it is, with those of its blocks.
+    size: usize,
+    /// The arrays from outside that it and its blocks need.
+    arrays: BTreeSet<ArrayId>,
+    /// Those that its blocks need.
+    of_blocks: BTreeSet<ArrayId>,
+    /// The statements of its blocks.
+    blocks: Vec<Vec<Needs>>,
+}
+
+fn needs(s: &Stmt) -> Needs {
+    let inner = blocks(s);
+    let of = |(b, _): &(&kernel::Block, &[ArrayId])| b.stmts.iter().map(needs).collect();
+    let blocks: Vec<Vec<Needs>> = deep(|| inner.iter().map(of).collect());
+    let mut found = BTreeSet::new();
+    let mut defined: BTreeSet<_> = s.op.defines().iter().copied().collect();
+    for ((b, results), needs) in inner.iter().zip(&blocks) {
+        needs.iter().for_each(|n| found.extend(&n.arrays));
+        b.stmts.iter().for_each(|s| defined.extend(s.op.defines()));
+        found.extend(*results);
+    }
+    let of_blocks = &found - &defined;
+    let mut arrays = code_reads(s);
     match &s.op {
-        Op::Permute { defaults, .. } => found.extend([*defaults]),
-        Op::Reshape { from, .. } => found.extend([*from]),
-        Op::While { init, .. } => found.extend(init),
+        Op::Permute { defaults, .. } => arrays.extend([*defaults]),
+        Op::Reshape { from, .. } => arrays.extend([*from]),
+        Op::While { init, .. } => arrays.extend(init),
         Op::Literal { .. }
         | Op::Loop { .. }
         | Op::Reduce { .. }
@@ -184,22 +218,8 @@ fn reads(s: &Stmt) -> BTreeSet<ArrayId> {
         | Op::If { .. }
         | Op::Strip { .. } => {}
     }
-    found.extend(block_reads(s));
-    found
-}
-
-/// What the blocks of a statement need from outside of the statement.
-fn block_reads(s: &Stmt) -> BTreeSet<ArrayId> {
-    let mut found = BTreeSet::new();
-    let mut defined: BTreeSet<_> = s.op.defines().iter().copied().collect();
-    for (b, results) in blocks(s) {
-        for s in &b.stmts {
-            found.extend(reads(s));
-            defined.extend(s.op.defines());
-        }
-        found.extend(results);
-    }
-    &found - &defined
+    arrays.extend(&of_blocks);
+    Needs { size: 1 + blocks.iter().flatten().map(|n| n.size).sum::<usize>(), arrays, of_blocks, blocks }
 }
 
 /// The arrays that the codes of a statement read or ask for extents.
@@ -211,7 +231,7 @@ pub fn code_reads(s: &Stmt) -> BTreeSet<ArrayId> {
 
 /// The arrays that instructions use, and whether every read is at this very index and known to be inside.
 fn reads_at(instrs: &[Instr], at: &[Reg], found: &mut BTreeMap<ArrayId, bool>) {
-    for i in instrs {
+    for i in walk(instrs) {
         match i {
             Instr::Extent(_, a, _) => {
                 found.entry(*a).or_insert(true);
@@ -219,7 +239,7 @@ fn reads_at(instrs: &[Instr], at: &[Reg], found: &mut BTreeMap<ArrayId, bool>) {
             Instr::Read { array, index, inside, .. } => {
                 *found.entry(*array).or_insert(true) &= *inside && index == at;
             }
-            _ => i.inner().into_iter().for_each(|inner| reads_at(inner, at, found)),
+            _ => {}
         }
     }
 }

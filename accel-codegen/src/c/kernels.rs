@@ -8,6 +8,7 @@ use crate::shared::permute::Permute;
 use crate::shared::strip::Strip;
 use crate::text::declarations::Declarations;
 use crate::text::writer::Writer;
+use accel_core::ast::deep;
 use accel_fusion::kernel::{Code, Op, Program, Rows};
 
 /// Prints the kernels; statement `n` has those with `n` in their names.
@@ -26,7 +27,7 @@ impl Kernels<'_> {
         for s in &b.steps {
             self.statement(s);
             self.statements.push(std::mem::take(&mut self.functions));
-            s.blocks.iter().for_each(|b| self.block(b));
+            deep(|| s.blocks.iter().for_each(|b| self.block(b)));
         }
     }
 

@@ -21,6 +21,7 @@ use crate::shared::nontemporal::pieces;
 use crate::text::declarations::Declarations;
 use crate::text::dialect::Dialect;
 use crate::text::registers::Vectors;
+use accel_core::ast::deep;
 use accel_core::repr::ScalarType;
 use accel_core::repr::op::{Float1, Op1};
 use accel_fusion::kernel::{self, Code, Instr, Op, Program, Verified, has_loop};
@@ -90,7 +91,7 @@ impl Emitter<'_> {
             if self.declarations.fails {
                 self.failing.insert(s.number);
             }
-            s.blocks.iter().for_each(|b| self.block(b, statements));
+            deep(|| s.blocks.iter().for_each(|b| self.block(b, statements)));
         }
         self.batches.finish();
     }
@@ -130,10 +131,14 @@ impl Emitter<'_> {
     }
 }
 
-/// Whether there is a loop in the code of an operation.
+/// Whether there is a loop in the kernels of an operation.
 fn loops(op: &Op) -> bool {
-    op.codes().iter().any(|(_, c)| has_loop(&c.instrs))
-        || op.blocks().iter().flat_map(|b| &b.stmts).any(|s| loops(&s.op))
+    let own = |op: &Op| op.codes().iter().any(|(_, c)| has_loop(&c.instrs));
+    match op {
+        Op::If { .. } | Op::While { .. } => false,
+        Op::Strip { body, .. } => body.stmts.iter().any(|s| own(&s.op)),
+        _ => own(op),
+    }
 }
 
 /// Whether a program computes with 64-bit floating-point numbers.

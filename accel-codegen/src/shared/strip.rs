@@ -19,7 +19,7 @@ use crate::text::primitives;
 use crate::text::types::bytes;
 use crate::text::writer::{Lanes, Writer};
 use accel_core::repr::{Scalar, ScalarType};
-use accel_fusion::kernel::{ArrayId, Block, Code, Instr, Op, Program, Reg, Rows, SiteId};
+use accel_fusion::kernel::{ArrayId, Block, Code, Instr, Op, Program, Reg, Rows, SiteId, walk};
 use accel_fusion::optimize::specialized;
 use accel_fusion::strip::{Role, roles};
 use std::collections::{BTreeMap, BTreeSet};
@@ -518,15 +518,12 @@ fn elementwise(role: Role, op: &Op) -> (&Code, Reg) {
 /// Arrays that are read at the position with all their inner indices, as far as can be seen: other indices are loops over
 /// parameters.
 fn copied(instrs: &[Instr], params: usize, lane: Reg, found: &mut BTreeSet<ArrayId>) {
-    for i in instrs {
-        match i {
-            Instr::Read { array, index, .. } => {
-                let unique: BTreeSet<_> = index.iter().collect();
-                if index.first() == Some(&lane) && unique.len() == index.len() && index.iter().all(|r| *r < params) {
-                    found.insert(*array);
-                }
+    for i in walk(instrs) {
+        if let Instr::Read { array, index, .. } = i {
+            let unique: BTreeSet<_> = index.iter().collect();
+            if index.first() == Some(&lane) && unique.len() == index.len() && index.iter().all(|r| *r < params) {
+                found.insert(*array);
             }
-            i => i.inner().into_iter().for_each(|inner| copied(inner, params, lane, found)),
         }
     }
 }

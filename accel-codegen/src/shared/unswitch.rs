@@ -16,11 +16,20 @@ struct Decided {
     otherwise: Code,
 }
 
+/// So many decisions, one after the other, are made outside: each copies what is before it.
+const MOST: usize = 16;
+
 impl Writer<'_> {
     /// Computes `code` for all lanes `l` from the values `args` and assigns its results to `to`.
     pub fn all_lanes(&mut self, code: &Code, args: &[String], to: &[String]) {
+        self.with_decisions(MOST, code, args, to);
+    }
+
+    /// The same with at most so many decisions outside.
+    fn with_decisions(&mut self, most: usize, code: &Code, args: &[String], to: &[String]) {
+        let decided = if most > 0 { decided(code, self.lanes.position) } else { None };
+        let Some(decided) = decided else { return self.each_lane(code, args, to) };
         let position = self.lanes.position;
-        let Some(decided) = decided(code, position) else { return self.each_lane(code, args, to) };
         self.braces("", |w| {
             w.line("bool decision;");
             w.braces("", |w| {
@@ -30,8 +39,8 @@ impl Writer<'_> {
                 w.instrs(code, &decided.cond.instrs, &mut Constants::new());
                 w.line(format!("decision = r{};", decided.cond.results[0]));
             });
-            w.braces("if (decision)", |w| w.all_lanes(&decided.then, args, to));
-            w.braces("else", |w| w.all_lanes(&decided.otherwise, args, to));
+            w.braces("if (decision)", |w| w.with_decisions(most - 1, &decided.then, args, to));
+            w.braces("else", |w| w.with_decisions(most - 1, &decided.otherwise, args, to));
         });
     }
 }

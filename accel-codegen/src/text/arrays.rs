@@ -4,7 +4,7 @@ use super::names::position;
 use super::parameters::Arg;
 use super::writer::Writer;
 use crate::text::parameters::{Parameter, name};
-use accel_fusion::kernel::{ArrayId, Code, Instr};
+use accel_fusion::kernel::{ArrayId, Code, Instr, walk};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Writer<'_> {
@@ -84,13 +84,13 @@ impl Writer<'_> {
 
 /// The arrays that instructions use, with the columns that they read.
 pub fn uses(instrs: &[Instr], found: &mut BTreeMap<ArrayId, BTreeSet<usize>>) {
-    for i in instrs {
+    for i in walk(instrs) {
         match i {
             Instr::Extent(_, array, _) => {
                 found.entry(*array).or_default();
             }
             Instr::Read { to, array, .. } => found.entry(*array).or_default().extend(0..to.len()),
-            _ => i.inner().into_iter().for_each(|inner| uses(inner, found)),
+            _ => {}
         }
     }
 }

@@ -17,6 +17,8 @@ pub struct Declarations {
     pub functions: BTreeMap<String, Params>,
     /// Whether a function can fail.
     pub fails: bool,
+    /// Functions, each after those that it calls: NOTE [Nests of functions].
+    pub nests: Vec<String>,
     /// In the order in which they were first needed: each after those that it uses.
     texts: Vec<String>,
     names: BTreeSet<String>,
@@ -25,7 +27,7 @@ pub struct Declarations {
 impl Declarations {
     pub fn new(vector_math: bool, vectors: Vectors, dialect: Dialect) -> Self {
         let (functions, names) = (BTreeMap::new(), BTreeSet::new());
-        Declarations { vector_math, vectors, dialect, functions, fails: false, texts: vec![], names }
+        Declarations { vector_math, vectors, dialect, functions, fails: false, nests: vec![], texts: vec![], names }
     }
 
     /// The parameters of a function.
@@ -40,8 +42,8 @@ impl Declarations {
         }
     }
 
-    /// All of them.
+    /// All of them, and the functions that use them.
     pub fn print(&self) -> String {
-        self.texts.iter().map(|t| format!("{t}\n")).collect()
+        self.texts.iter().map(|t| format!("{t}\n")).chain(self.nests.iter().cloned()).collect()
     }
 }

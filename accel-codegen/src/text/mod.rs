@@ -6,6 +6,8 @@ pub mod declarations;
 pub mod dialect;
 pub mod faults;
 pub mod names;
+pub mod nest;
+pub mod nest_functions;
 pub mod opencl_vectors;
 pub mod parameters;
 pub mod primitives;

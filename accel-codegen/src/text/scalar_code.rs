@@ -1,10 +1,12 @@
 //! Scalar code as C statements: a local variable per register.
 
 use super::names::{outside, position_in_strip};
+use super::nest::DEEPEST;
 use super::writer::Writer;
 use crate::analysis::fault;
 use crate::analysis::partition::LANES;
 use crate::text::primitives;
+use accel_core::ast::deep;
 use accel_core::repr::Scalar;
 use accel_fusion::kernel::{Code, Instr, Reg};
 use std::collections::HashMap;
@@ -29,8 +31,18 @@ impl<'a> Writer<'a> {
     /// Instructions whose operands are in registers already.
     pub fn instrs(&mut self, code: &Code, instrs: &[Instr], constants: &mut Constants) {
         for i in instrs {
-            self.instr(code, i, constants);
+            match i {
+                Instr::If { .. } | Instr::While { .. } if self.depth == DEEPEST => self.nest(code, i, constants),
+                _ => self.instr(code, i, constants),
+            }
         }
+    }
+
+    /// The instructions inside of another one.
+    fn inner(&mut self, code: &Code, instrs: &[Instr], constants: &mut Constants) {
+        self.depth += 1;
+        deep(|| self.instrs(code, instrs, constants));
+        self.depth -= 1;
     }
 
     fn set(&mut self, code: &Code, to: Reg, value: String) {
@@ -40,7 +52,24 @@ impl<'a> Writer<'a> {
         self.line(format!("const {t} r{to} = {value};"));
     }
 
-    fn instr(&mut self, code: &Code, instr: &Instr, constants: &mut Constants) {
+    pub fn instr(&mut self, code: &Code, instr: &Instr, constants: &mut Constants) {
+        if let Some(nest) = &mut self.nest {
+            nest.enter(instr);
+        }
+        self.statements(code, instr, constants);
+        let in_strip = self.is_in_strip(instr);
+        if let Some(nest) = &mut self.nest {
+            nest.leave(instr, in_strip);
+        }
+    }
+
+    /// Whether an instruction reads at the position of a strip that holds the array.
+    fn is_in_strip(&self, instr: &Instr) -> bool {
+        matches!(instr, Instr::Read { array, index, .. }
+            if self.lanes.arrays.contains(array) && index.first() == Some(&self.lanes.position))
+    }
+
+    fn statements(&mut self, code: &Code, instr: &Instr, constants: &mut Constants) {
         match instr {
             Instr::Const(to, x) => {
                 constants.insert(*to, *x);
@@ -61,7 +90,7 @@ impl<'a> Writer<'a> {
             }
             Instr::Extent(to, array, dim) => self.line(format!("const i64 r{to} = a{array}_n{dim};")),
             Instr::Read { to, array, index, site, inside } => {
-                let in_strip = self.lanes.arrays.contains(array) && index.first() == Some(&self.lanes.position);
+                let in_strip = self.is_in_strip(instr);
                 let index: Vec<_> = index.iter().map(|r| format!("r{r}")).collect();
                 if !inside && !index.is_empty() {
                     let outside = outside(*array, &index);
@@ -84,9 +113,9 @@ impl<'a> Writer<'a> {
                     self.line(format!("{} r{to} = r{init};", code.types[*to]));
                 }
                 self.braces("for (;;)", |w| {
-                    w.instrs(code, cond, constants);
+                    w.inner(code, cond, constants);
                     w.line(format!("if (!r{go_on}) break;"));
-                    w.instrs(code, body, constants);
+                    w.inner(code, body, constants);
                     // All at once: a part of the next state may be another part of the old one.
                     for ((to, _), n) in state.iter().zip(next) {
                         w.line(format!("const {} n{to} = r{n};", code.types[*to]));
@@ -111,11 +140,11 @@ impl<'a> Writer<'a> {
             self.line(format!("{} r{to};", code.types[*to]));
         }
         self.braces(&format!("if (r{cond})"), |w| {
-            w.instrs(code, branches[0], constants);
+            w.inner(code, branches[0], constants);
             merge.iter().for_each(|(to, a, _)| w.line(format!("r{to} = r{a};")));
         });
         self.braces("else", |w| {
-            w.instrs(code, branches[1], constants);
+            w.inner(code, branches[1], constants);
             merge.iter().for_each(|(to, _, b)| w.line(format!("r{to} = r{b};")));
         });
     }

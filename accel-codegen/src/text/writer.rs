@@ -1,6 +1,7 @@
 //! The text of one function while it is written.
 
 use super::declarations::Declarations;
+use super::nest::Nest;
 use super::parameters::Params;
 use crate::analysis::layout::Layout;
 use accel_core::repr::ScalarType;
@@ -22,6 +23,10 @@ pub struct Writer<'a> {
     pub lanes: Lanes,
     /// What the function uses, in OpenCL C: NOTE [Arrays in OpenCL C].
     pub params: Params,
+    /// What the function needs from outside if it is a nest: NOTE [Nests of functions].
+    pub nest: Option<Nest>,
+    /// How many conditionals and loops are around, in this function.
+    pub depth: usize,
     out: String,
     indent: usize,
 }
@@ -46,6 +51,8 @@ impl<'a> Writer<'a> {
             aliased,
             lanes: Lanes::default(),
             params: Params::default(),
+            nest: None,
+            depth: 0,
             out: String::new(),
             indent: 1,
         }
@@ -67,10 +74,10 @@ impl<'a> Writer<'a> {
         std::mem::replace(&mut self.out, out)
     }
 
-    /// One line, at the current indentation. What is nested deeper than `DEEPEST` is not indented further: deep nests would be mostly blanks.
+    /// One line, at the current indentation. What is nested deeper than `INDENTED` is not indented further: deep nests would be mostly blanks.
     pub fn line(&mut self, text: impl AsRef<str>) {
-        const DEEPEST: usize = 40;
-        let _ = writeln!(self.out, "{:1$}{2}", "", 4 * self.indent.min(DEEPEST), text.as_ref());
+        const INDENTED: usize = 40;
+        let _ = writeln!(self.out, "{:1$}{2}", "", 4 * self.indent.min(INDENTED), text.as_ref());
     }
 
     /// `head {`, what `body` writes, `}`.

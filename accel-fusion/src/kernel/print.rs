@@ -180,7 +180,7 @@ impl Instr {
     }
 
     /// The registers that the instruction uses, those inside of it excepted.
-    fn own_uses(&self, found: &mut impl Extend<Reg>) {
+    pub fn own_uses(&self, found: &mut impl Extend<Reg>) {
         match self {
             Instr::Const(..) | Instr::Extent(..) => {}
             Instr::Op1(_, _, a) => found.extend([*a]),

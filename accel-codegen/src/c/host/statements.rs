@@ -7,16 +7,14 @@ use crate::analysis::cost::{SMALL, cost};
 use crate::analysis::effects::is_branch_free;
 use crate::analysis::fault;
 use crate::analysis::layout::Layout;
-use crate::analysis::liveness::{Block, Step, code_reads};
+use crate::analysis::liveness::{Block, LONG, Step, code_reads};
 use crate::c::kernels::has_all;
 use crate::text::declarations::Declarations;
 use crate::text::types::bytes;
 use crate::text::writer::Writer;
+use accel_core::ast::deep;
 use accel_core::repr::{Agreement, MAX_EXTENT, MAX_SIZE, checked_size};
 use accel_fusion::kernel::{ArrayId, Code, Op, Program, Rows};
-
-/// Functions have about this many statements: compilers take more than twice as long for a function of twice the size.
-const LONG: usize = 40;
 
 /// What the statements use.
 pub fn prelude() -> String {
@@ -52,13 +50,13 @@ pub fn emit(
 impl Host<'_> {
     fn block(&mut self, b: &Block) {
         b.unused.iter().for_each(|a| self.drop_array(*a));
-        if b.size <= LONG {
-            return b.steps.iter().for_each(|s| self.step(s));
+        if b.length <= LONG {
+            return deep(|| b.steps.iter().for_each(|s| self.step(s)));
         }
         for steps in b.steps.chunks(LONG) {
             let name = format!("block_{}", self.count);
             self.count += 1;
-            self.function(&format!("COLD int {name}"), |h| steps.iter().for_each(|s| h.step(s)));
+            deep(|| self.function(&format!("COLD int {name}"), |h| steps.iter().for_each(|s| h.step(s))));
             self.w.line(format!("if ({name}(r)) return 1;"));
         }
     }

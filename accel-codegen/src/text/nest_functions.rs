@@ -1,0 +1,66 @@
+//! Writes nests as functions: NOTE [Nests of functions].
+
+use super::nest::Nest;
+use super::scalar_code::Constants;
+use super::writer::Writer;
+use accel_fusion::kernel::{Code, Instr};
+use std::fmt::Write;
+
+impl Writer<'_> {
+    /// Writes an instruction as a function, and a call of it.
+    pub fn nest(&mut self, code: &Code, instr: &Instr, constants: &mut Constants) {
+        let outer = self.begin();
+        let (outer_nest, outer_params) = (self.nest.replace(Nest::default()), std::mem::take(&mut self.params));
+        let (depth, fails) = (self.depth, self.declarations.fails);
+        (self.depth, self.declarations.fails) = (0, false);
+        self.instr(code, instr, constants);
+        let sets = instr.sets();
+        sets.iter().for_each(|r| self.line(format!("*to{r} = r{r};")));
+        let body = self.end(outer);
+
+        let nest = std::mem::replace(&mut self.nest, outer_nest).unwrap_or_default();
+        let outer = self.begin();
+        for (array, columns) in &nest.arrays {
+            self.hoist_extents(*array);
+            columns.iter().for_each(|c| self.hoist_column(*array, *c, "const "));
+        }
+        let names = self.end(outer);
+        let name = format!("nest_{}", self.declarations.nests.len());
+        let mut parameters = match self.host {
+            Some(_) => "run *r, i64 *fault".into(),
+            None => self.parameters(),
+        };
+        self.declarations.functions.insert(name.clone(), std::mem::replace(&mut self.params, outer_params));
+        let mut arguments = match self.host {
+            Some(_) => "r, fault".into(),
+            None => self.arguments(&name),
+        };
+        let mut add = |declaration: String, argument: String| {
+            let _ = write!(parameters, ", {declaration}");
+            let _ = write!(arguments, ", {argument}");
+        };
+        nest.given.iter().for_each(|r| add(format!("const {} r{r}", code.types[*r]), format!("r{r}")));
+        if !nest.in_strip.is_empty() {
+            add("const int l".into(), "l".into());
+        }
+        for (a, c) in &nest.in_strip {
+            let (t, space) = (self.program.arrays[*a].columns[*c], self.global());
+            add(format!("const {space}{t} *s{a}_{c}"), format!("s{a}_{c}"));
+        }
+        sets.iter().for_each(|r| add(format!("{} *to{r}", code.types[*r]), format!("&r{r}")));
+        self.declarations.nests.push(format!(
+            "\nstatic __attribute__((noinline)) int {name}({parameters}) {{\n{names}{body}    return 0;\n}}\n"
+        ));
+
+        sets.iter().for_each(|r| self.line(format!("{} r{r};", code.types[*r])));
+        let call = format!("{name}({arguments})");
+        // A kernel itself, which returns nothing, has nothing that fails.
+        self.line(if self.declarations.fails { format!("if ({call}) return 1;") } else { format!("{call};") });
+        self.depth = depth;
+        self.declarations.fails |= fails;
+        if let Some(outer) = &mut self.nest {
+            outer.enter(instr);
+            outer.includes(nest);
+        }
+    }
+}
