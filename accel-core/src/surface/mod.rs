@@ -6,10 +6,12 @@
 mod acc;
 pub mod derive_support;
 mod exp;
+mod extents;
 mod function;
 mod functions;
 pub mod graph;
 mod index;
+mod node;
 pub(crate) mod nodes;
 mod operators;
 mod primitives;

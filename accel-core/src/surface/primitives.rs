@@ -90,12 +90,7 @@ pub(super) fn agree<Sh: Shape, Sh2: Shape, A: Elt, B: Elt>(
     xs: Arr<Sh, A>,
     ys: Arr<Sh2, B>,
 ) -> Arr<Sh2, B> {
-    // There are no extents to compare.
-    if agreement.pairs(Sh::RANK, Sh2::RANK).is_some_and(|pairs| pairs.is_empty()) {
-        return ys;
-    }
-    // An array agrees with itself.
-    if agreement == Agreement::All && xs.handle() == ys.handle() {
+    if super::graph::visibly_agree(agreement, xs.handle(), ys.handle()) {
         return ys;
     }
     let _site = super::graph::attribute_to(name, at);

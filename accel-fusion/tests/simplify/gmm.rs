@@ -39,14 +39,9 @@ fn the_gradient_is_smaller_and_the_same() {
     let ((v2, g2), t2) = run(&both);
     let (before, after) = (count(plain.program().unwrap()), count(both.program().unwrap()));
     println!("{before:?} in {t:?} -> {after:?} in {t2:?}");
-    assert!(
-        after.arrays * 2 < before.arrays + 20 && after.array_lets * 2 < before.array_lets,
-        "{before:?} -> {after:?}"
-    );
-    assert!(
-        after.scalars * 3 < before.scalars * 2 && after.scalar_lets * 4 < before.scalar_lets,
-        "{before:?} -> {after:?}"
-    );
+    assert!(after.arrays < 270 && after.array_lets < 55, "{before:?} -> {after:?}");
+    assert!(after.scalars < 1170 && after.scalar_lets < 18, "{before:?} -> {after:?}");
+    assert!(after.arrays < before.arrays && after.scalars * 3 < before.scalars * 2, "{before:?} -> {after:?}");
     assert_eq!(v.as_slice(), v2.as_slice());
     let close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * (1.0 + a.abs()));
     assert!(close(g.0.as_slice(), g2.0.as_slice()));

@@ -1,0 +1,130 @@
+//! Extents of arrays that are visibly equal while a program is written.
+//!
+//! NOTE [Visible extents]: most arrays that are combined have the shape of a common ancestor. Every extent of every array gets a name
+//! when the array is written down, so that shapes whose names are equal need no check: it would only be elaborated and differentiated to be dropped
+//! by the simplifier (its NOTE [Extents] does the same for code that it makes). An array that was checked has the names of what it was
+//! compared with, since whoever uses it has the check.
+
+use super::node::{NodeId, Op};
+use crate::repr::{Agreement, RawTy, Scalar};
+use std::collections::HashMap;
+
+/// The name of an extent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Extent {
+    /// A constant.
+    Const(i64),
+    /// Dimension `dim`, outermost first, of an array, or component of a scalar expression.
+    Dim { node: NodeId, dim: usize },
+}
+
+/// The extents of the arrays of a program.
+#[derive(Default)]
+pub struct Extents(HashMap<NodeId, Vec<Extent>>);
+
+/// The nodes of a program, as far as shapes depend on them.
+pub trait Nodes {
+    /// What a node does.
+    fn op(&self, n: NodeId) -> &Op;
+    /// Its type.
+    fn ty(&self, n: NodeId) -> &RawTy;
+}
+
+impl Extents {
+    /// Names the extents of a new node.
+    pub fn define(&mut self, n: NodeId, nodes: &impl Nodes) {
+        if let RawTy::Array(t) = nodes.ty(n) {
+            let rank = t.0.width();
+            let names = self.of(n, nodes).filter(|names| names.len() == rank).unwrap_or_else(|| own(n, rank));
+            self.0.insert(n, names);
+        }
+    }
+
+    /// Whether the shapes of two arrays visibly agree.
+    pub fn agree(&self, agreement: Agreement, left: NodeId, right: NodeId) -> bool {
+        let (Some(left), Some(right)) = (self.0.get(&left), self.0.get(&right)) else { return false };
+        let pairs = agreement.pairs(left.len(), right.len());
+        pairs.is_some_and(|pairs| pairs.iter().all(|(i, j)| left[*i] == right[*j]))
+    }
+
+    fn of(&self, n: NodeId, nodes: &impl Nodes) -> Option<Vec<Extent>> {
+        let array = |a: &NodeId| self.0.get(a).cloned();
+        match nodes.op(n) {
+            Op::Map(_, a) | Op::Scan1 { a, .. } | Op::Permute { def: a, .. } => array(a),
+            Op::Agree { agreement, left, right, a } => {
+                let mut names = array(a)?;
+                let (Op::Shape(x), Op::Shape(y)) = (nodes.op(*left), nodes.op(*right)) else { return Some(names) };
+                if y == a {
+                    let left = self.0.get(x)?;
+                    agreement.pairs(left.len(), names.len())?.into_iter().for_each(|(i, j)| names[j] = left[i]);
+                }
+                Some(names)
+            }
+            Op::ZipWith(_, a, b) => array(a).filter(|names| self.0.get(b) == Some(names)),
+            Op::Acond(_, a, b) => array(a).filter(|names| self.0.get(b) == Some(names)),
+            Op::Generate(sh, _) | Op::Backpermute(sh, _, _) | Op::Reshape(sh, _) => Some(self.shape(*sh, nodes)),
+            Op::Fold(_, _, a) | Op::Fold1(_, a) => {
+                let mut names = array(a)?;
+                names.pop()?;
+                Some(names)
+            }
+            Op::Scan { a, .. } => {
+                let mut names = array(a)?;
+                let dim = names.len().checked_sub(1)?;
+                names[dim] = Extent::Dim { node: n, dim };
+                Some(names)
+            }
+            Op::Replicate { spec, slx, a } => {
+                let (mut old, mut new) = (array(a)?.into_iter(), self.shape(*slx, nodes).into_iter());
+                spec.iter().map(|kept| if *kept { old.next() } else { new.next() }).collect()
+            }
+            Op::Slice { spec, a, .. } => {
+                let names = array(a)?.into_iter().zip(spec.iter());
+                Some(names.filter(|(_, kept)| **kept).map(|(name, _)| name).collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// The extents that a scalar expression of shape type computes, outermost first.
+    fn shape(&self, sh: NodeId, nodes: &impl Nodes) -> Vec<Extent> {
+        let visible = match nodes.op(sh) {
+            Op::Unit => Some(vec![]),
+            Op::Const(leaves) => leaves.iter().map(constant).collect(),
+            Op::Shape(a) => self.0.get(a).cloned(),
+            Op::Pair(outer, inner) => {
+                let mut names = self.shape(*outer, nodes);
+                names.push(self.extent(*inner, nodes));
+                Some(names)
+            }
+            Op::Fst(all) if nodes.ty(*all).is_shape() => {
+                let mut names = self.shape(*all, nodes);
+                names.pop().map(|_| names)
+            }
+            _ => None,
+        };
+        visible.unwrap_or_else(|| own(sh, nodes.ty(sh).width()))
+    }
+
+    /// The extent that a scalar expression computes.
+    fn extent(&self, e: NodeId, nodes: &impl Nodes) -> Extent {
+        let visible = match nodes.op(e) {
+            Op::Const(leaves) => leaves.first().and_then(constant),
+            Op::Snd(all) if nodes.ty(*all).is_shape() => self.shape(*all, nodes).pop(),
+            _ => None,
+        };
+        visible.unwrap_or(Extent::Dim { node: e, dim: 0 })
+    }
+}
+
+/// Names that no other node has.
+fn own(node: NodeId, rank: usize) -> Vec<Extent> {
+    (0..rank).map(|dim| Extent::Dim { node, dim }).collect()
+}
+
+fn constant(x: &Scalar) -> Option<Extent> {
+    match x {
+        Scalar::I64(n) => Some(Extent::Const(*n)),
+        _ => None,
+    }
+}

@@ -1,0 +1,193 @@
+//! The nodes of the graph of a program that is being staged.
+
+use crate::ast::{ExpTransform, Program};
+use crate::repr::op::{Op1, Op2};
+use crate::repr::{Agreement, ArrayTuple, RawTy, Scalar};
+use std::panic::Location;
+use std::sync::Arc;
+
+/// The number of a node in its graph. A node refers only to nodes with smaller numbers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// As an index into [`Staged::nodes`](super::graph::Staged::nodes).
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One operation.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// What it does.
+    pub op: Op,
+    /// The type of its result.
+    pub ty: RawTy,
+    /// The place in the user's source.
+    pub at: &'static Location<'static>,
+    /// The function, method or operator that the user called.
+    pub name: &'static str,
+}
+
+/// A closure, which has been called once, with parameter nodes.
+#[derive(Clone, Debug)]
+pub struct Lam {
+    /// Nodes with [`Op::Param`].
+    pub params: Vec<NodeId>,
+    /// The result, in terms of the parameters.
+    pub body: NodeId,
+}
+
+/// The direction of a scan.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Dir {
+    /// From the first element.
+    Left,
+    /// From the last element.
+    Right,
+}
+
+/// The operations of the scalar layer, then those of the array layer; [`Op::Param`] is in both.
+#[derive(Clone, Debug)]
+pub enum Op {
+    /// A constant, given by its scalar leaves.
+    Const(Arc<[Scalar]>),
+    /// A parameter of a closure or of the program.
+    Param,
+    /// The empty tuple.
+    Unit,
+    /// A pair of scalar values.
+    Pair(NodeId, NodeId),
+    /// The first component.
+    Fst(NodeId),
+    /// The second component.
+    Snd(NodeId),
+    /// A primitive function of one argument.
+    Prim1(Op1, NodeId),
+    /// A primitive function of two arguments.
+    Prim2(Op2, NodeId, NodeId),
+    /// A conditional: condition and branches.
+    Cond(NodeId, NodeId, NodeId),
+    /// A loop: applies `body` to the state, which starts as `init`, as long as `cond` is true.
+    While {
+        /// The condition: whether to continue.
+        cond: Lam,
+        /// One iteration.
+        body: Lam,
+        /// The initial state.
+        init: NodeId,
+    },
+    /// The element of an array at an index.
+    Index(NodeId, NodeId),
+    /// The shape of an array.
+    Shape(NodeId),
+    /// A transformed scalar function applied to an argument, for example its gradient.
+    Transform {
+        /// The transformation, which makes another function from `fun`.
+        transform: Arc<dyn ExpTransform>,
+        /// The function.
+        fun: Lam,
+        /// The argument of the transformed function.
+        arg: NodeId,
+    },
+
+    /// A constant array or tuple of arrays.
+    Use(ArrayTuple),
+    /// The empty tuple of arrays.
+    AUnit,
+    /// A pair of arrays or array tuples.
+    APair(NodeId, NodeId),
+    /// The first component of an array tuple.
+    AFst(NodeId),
+    /// The second component of an array tuple.
+    ASnd(NodeId),
+    /// The array of a shape with each element computed from its index.
+    Generate(NodeId, Lam),
+    /// A function of every element.
+    Map(Lam, NodeId),
+    /// An array, or an error if two shapes do not agree.
+    Agree {
+        /// Which extents must be equal.
+        agreement: Agreement,
+        /// The first shape.
+        left: NodeId,
+        /// The second shape.
+        right: NodeId,
+        /// The array.
+        a: NodeId,
+    },
+    /// A function of the elements of two arrays at the same index; the shape is the intersection.
+    ZipWith(Lam, NodeId, NodeId),
+    /// A fold of each innermost row with an initial value: function, initial value, array.
+    Fold(Lam, NodeId, NodeId),
+    /// A fold of each innermost row without an initial value; a row must not be empty.
+    Fold1(Lam, NodeId),
+    /// A scan with an initial value: all partial results of a fold, n + 1 elements for n.
+    Scan {
+        /// The direction.
+        dir: Dir,
+        /// The operator.
+        f: Lam,
+        /// The initial value.
+        z: NodeId,
+        /// The array.
+        a: NodeId,
+    },
+    /// A scan without an initial value: all partial results of a fold, n elements for n.
+    Scan1 {
+        /// The direction.
+        dir: Dir,
+        /// The operator.
+        f: Lam,
+        /// The array.
+        a: NodeId,
+    },
+    /// A scatter: sends elements to indices of an array of defaults and combines elements that arrive at the same
+    /// index.
+    Permute {
+        /// Combines a new and an old element.
+        comb: Lam,
+        /// The defaults, which determine the shape of the result.
+        def: NodeId,
+        /// Maps a source index to `(bool, target index)`: whether to send the element at all, and where.
+        index: Lam,
+        /// The elements.
+        src: NodeId,
+    },
+    /// A gather: the array of a shape in which each element is read from the index that a function returns.
+    Backpermute(NodeId, Lam, NodeId),
+    /// The same elements in row-major order, in another shape of the same size.
+    Reshape(NodeId, NodeId),
+    /// Adds dimensions by repetition.
+    Replicate {
+        /// For each dimension of the result, outermost first: whether it is a dimension of the argument.
+        spec: Arc<[bool]>,
+        /// The extents of the added dimensions, as one value of the shape type.
+        slx: NodeId,
+        /// The array.
+        a: NodeId,
+    },
+    /// Removes dimensions by fixing an index.
+    Slice {
+        /// For each dimension of the argument, outermost first: whether it is kept.
+        spec: Arc<[bool]>,
+        /// The fixed indices of the removed dimensions, as one value of the shape type.
+        slx: NodeId,
+        /// The array.
+        a: NodeId,
+    },
+    /// A conditional: the condition (a scalar) and two arrays or array tuples.
+    Acond(NodeId, NodeId, NodeId),
+    /// Applies a finished program to its argument.
+    Call(Program, NodeId),
+    /// A loop over arrays. The result of the condition is a scalar array of `bool`.
+    Awhile {
+        /// The condition: whether to continue.
+        cond: Lam,
+        /// One iteration.
+        body: Lam,
+        /// The initial state.
+        init: NodeId,
+    },
+}
