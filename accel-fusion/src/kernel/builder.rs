@@ -17,6 +17,11 @@ impl Builder {
         let code = Code { params: params.len(), types: params.to_vec(), ..Code::default() };
         Builder { code, open: vec![vec![]] }
     }
+    /// Code that goes on where other code ended, and the registers of its results. Nothing is copied.
+    pub fn after(mut code: Code) -> (Builder, Vec<Reg>) {
+        let (open, results) = (vec![std::mem::take(&mut code.instrs)], std::mem::take(&mut code.results));
+        (Builder { code, open }, results)
+    }
     /// The registers of the parameters.
     pub fn params(&self) -> Vec<Reg> {
         (0..self.code.params).collect()

@@ -137,7 +137,7 @@ impl Lower {
                     }
                     AccOp::ZipWith { f, a, b, .. } => {
                         let (x, y) = (self.delayed(&a, env), self.delayed(&b, env));
-                        return x.zip_with(&y, &self.scalars(env).fun2(&f, &a.sh_elt().1, &b.sh_elt().1));
+                        return x.zip_with(y, &self.scalars(env).fun2(&f, &a.sh_elt().1, &b.sh_elt().1));
                     }
                     AccOp::Agree { agreement, user, left, right, a: source, .. } => {
                         let site = self.site(user, a.at());
@@ -158,7 +158,7 @@ impl Lower {
                         let extents = self.scalars(env).closed(&sh);
                         let from = self.scalars(env).fun1(&f, sh.ty());
                         let site = self.site("backpermute", a.at());
-                        return Delayed { extents, element: compose(&self.read(array, site), &from) };
+                        return Delayed { extents, element: compose(&self.read(array, site), from) };
                     }
                     AccOp::Slice { spec, slx, a: source, .. } => {
                         let array = self.acc(&source, env).leaf();
@@ -225,7 +225,7 @@ impl Lower {
 
     fn rows<A, T>(
         &mut self,
-        d: &Delayed,
+        d: Delayed,
         f: &Fun2<A, T, T, T>,
         z: Option<&Exp<HNil, A, T>>,
         t: &Ty<T>,
@@ -234,7 +234,7 @@ impl Lower {
         let op = self.scalars(env).fun2(f, t, t);
         let init = z.map(|z| self.scalars(env).closed(z));
         let (outer, inner) = split_extents(&d.extents);
-        (outer, Rows { len: inner, element: d.element.clone(), init, known: known(&op), op })
+        (outer, Rows { len: inner, element: d.element, init, known: known(&op), op })
     }
 
     fn op<'a, 'r>(
@@ -309,7 +309,7 @@ impl Lower {
         site: SiteId,
     ) -> Tree<ArrayId> {
         let d = self.delayed(a, env);
-        let (extents, rows) = self.rows(&d, f, z, &a.sh_elt().1, env);
+        let (extents, rows) = self.rows(d, f, z, &a.sh_elt().1, env);
         let to = self.arrays_of(t.raw());
         self.stmt(Op::Reduce { to: to.leaf(), extents, rows }, site);
         to
@@ -327,7 +327,7 @@ impl Lower {
         site: SiteId,
     ) -> Tree<ArrayId> {
         let d = self.delayed(a, env);
-        let (extents, rows) = self.rows(&d, f, z, &a.sh_elt().1, env);
+        let (extents, rows) = self.rows(d, f, z, &a.sh_elt().1, env);
         let to = self.arrays_of(t.raw());
         self.stmt(Op::Scan { to: to.leaf(), extents, reverse: dir == Dir::Right, rows }, site);
         to

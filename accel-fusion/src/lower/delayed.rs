@@ -2,10 +2,11 @@
 //!
 //! NOTE [Delayed arrays]: producers that compute every element from its index alone are composed with whatever uses them, as
 //! code. A source that is read at an index the program computes (`backpermute`, `slice`, `a ! i`) must be in memory, since the
-//! read has to be checked against its extents.
+//! read has to be checked against its extents. Code is extended in place: a chain of producers is as long as its operations, and would
+//! take the square of that time if every one of them copied those before.
 
 use crate::kernel::builder::Builder;
-use crate::kernel::{ArrayId, ArrayInfo, Code, Instr, SiteId};
+use crate::kernel::{ArrayId, ArrayInfo, Code, Instr, Reg, SiteId};
 use accel_core::repr::ScalarType;
 use accel_core::repr::op::Num2;
 
@@ -43,19 +44,16 @@ impl Delayed {
         ArrayInfo { rank: self.rank(), columns: self.columns() }
     }
     /// `f` of every element.
-    pub fn map(&self, f: &Code) -> Delayed {
-        Delayed { extents: self.extents.clone(), element: compose(f, &self.element) }
+    pub fn map(self, f: &Code) -> Delayed {
+        Delayed { extents: self.extents, element: compose(f, self.element) }
     }
     /// `f` of the elements of two arrays, on the intersection of their extents.
-    pub fn zip_with(&self, other: &Delayed, f: &Code) -> Delayed {
-        let mut b = Builder::new(&[]);
-        let (xs, ys) = (b.inline(&self.extents, &[]), b.inline(&other.extents, &[]));
+    pub fn zip_with(self, other: Delayed, f: &Code) -> Delayed {
+        let (mut b, xs, ys) = both(self.extents, other.extents);
         let least = xs.into_iter().zip(ys).map(|(x, y)| b.index_op(Num2::Min, x, y)).collect();
         let extents = b.finish(least);
-        let mut b = Builder::new(&index_types(self.rank()));
-        let index = b.params();
-        let args = [b.inline(&self.element, &index), b.inline(&other.element, &index)].concat();
-        let results = b.inline(f, &args);
+        let (mut b, x, y) = both(self.element, other.element);
+        let results = b.inline(f, &[x, y].concat());
         Delayed { extents, element: b.finish(results) }
     }
     /// The array repeated along new dimensions, whose extents are `slx`.
@@ -78,10 +76,19 @@ pub fn index_types(rank: usize) -> Vec<ScalarType> {
 }
 
 /// First `g`, then `f`.
-pub fn compose(f: &Code, g: &Code) -> Code {
-    let mut b = Builder::new(&g.types[..g.params]);
-    let args = b.params();
-    let args = b.inline(g, &args);
+pub fn compose(f: &Code, g: Code) -> Code {
+    let (mut b, args) = Builder::after(g);
     let results = b.inline(f, &args);
     b.finish(results)
+}
+
+/// The code of both functions of the same parameters, and their results. The shorter one is copied, so that no instruction is copied more often
+/// than the logarithm of how many there are.
+fn both(f: Code, g: Code) -> (Builder, Vec<Reg>, Vec<Reg>) {
+    let swap = f.instrs.len() < g.instrs.len();
+    let (long, short) = if swap { (g, f) } else { (f, g) };
+    let (mut b, first) = Builder::after(long);
+    let params = b.params();
+    let second = b.inline(&short, &params);
+    if swap { (b, second, first) } else { (b, first, second) }
 }

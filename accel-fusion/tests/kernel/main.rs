@@ -3,6 +3,7 @@
 mod agree;
 mod checks;
 mod eval;
+mod scale;
 mod stats;
 mod strip;
 mod text;
