@@ -17,6 +17,7 @@ mod program;
 mod rules;
 mod scalar;
 mod terms;
+mod used;
 
 pub use api::{grad, gradient, jvp, value_and_grad, value_and_gradient, vjp};
 pub use program::{Reverse, forward_mode, reverse_mode};

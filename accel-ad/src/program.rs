@@ -6,6 +6,7 @@ use crate::array::forward::forward;
 use crate::array::label::label;
 use crate::scalar::forward::Duals;
 use crate::terms::{Floats, fun1, unit};
+use crate::used::Used;
 use accel_core::ast::*;
 use accel_core::error::{Error, Result};
 use accel_core::pass::finished;
@@ -64,7 +65,8 @@ fn gradient<'p, 'r>(arg: &ArraysTy<X<'p>>, body: &Body<'p, 'r>, mode: Reverse) -
         let mut adj = Contributions::new(primal.code.size, seed.code.size);
         adj.add(&primal.var, &Part::var(&seed.var));
         let start = ACode::start(seed.code.size);
-        let mut st = reverse(&primal.code.tele, ADual { code: start, adj, emb: seed.up.clone() }, k)?;
+        let start = ADual { code: start, adj, emb: seed.up.clone(), used: Used::default() };
+        let mut st = reverse(&primal.code.tele, start, k)?;
         let dx = from_tangent(&total(&st.adj.take(&x), &st.value(&x)), arg);
         if mode == Reverse::Gradient {
             return Ok(Program::new(arg, &seed.code.close(&st.code.close(&dx))));
@@ -86,7 +88,8 @@ fn pullback(p: &Opened, at: Src) -> Result<Program> {
         let seed = given(&primal.code, &Acc::var(&primal.var), &dy, ("vjp", at), s);
         let mut adj = Contributions::new(primal.code.size, seed.code.size);
         adj.add(&primal.var, &Part::var(&seed.var));
-        let mut st = reverse(&primal.code.tele, ADual { code: seed.code, adj, emb: seed.up }, k)?;
+        let start = ADual { code: seed.code, adj, emb: seed.up, used: Used::default() };
+        let mut st = reverse(&primal.code.tele, start, k)?;
         let d = total(&st.adj.take(&v), &st.value(&v)).cast(tan_pair());
         Ok(Program::new(&both, &st.code.close(&from_tangent(&d.fst(), &p.arg))))
     })

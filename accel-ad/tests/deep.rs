@@ -7,6 +7,7 @@ mod deep_programs;
 use accel_ad::{jvp, vjp};
 use accel_core::ast::lint;
 use accel_core::interp::Interpreter;
+use accel_core::pass::count;
 use accel_core::prelude::*;
 use deep_programs::{ARGUMENT, Deep, Reverse, programs};
 
@@ -51,7 +52,19 @@ fn check(p: &Deep, n: usize) {
 
 #[test]
 fn deep_programs_have_derivatives() {
-    programs().iter().for_each(|p| on_a_small_stack(|| check(p, 1000)));
+    programs().iter().for_each(|p| on_a_small_stack(|| check(p, 300)));
+}
+
+#[test]
+fn derivatives_are_as_large_as_programs() {
+    for p in programs().iter().filter(|p| p.reverse == Reverse::Linear) {
+        let size = |n| {
+            let size = count(vjp(&(p.stage)(n)).program().unwrap_or_else(|e| panic!("{}: {e}", p.name)));
+            size.arrays + size.scalars
+        };
+        let (short, long) = (size(50), size(100));
+        assert!(2 * long < 5 * short, "{}: {short} nodes become {long}", p.name);
+    }
 }
 
 #[test]

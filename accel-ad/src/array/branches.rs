@@ -2,13 +2,14 @@
 
 use super::code::{ACode, total};
 use super::dual::{ADual, reverse};
+use crate::used::Used;
 use accel_core::ast::*;
 use accel_core::error::Result;
 use frunk::HNil;
 
 /// Applies the dual of `acond(c, t, f)`, whose adjoint is `d`; returns the new state.
 pub fn branches<'m, B, A, A2, R>(
-    st: ADual<B, A, A2>,
+    mut st: ADual<B, A, A2>,
     c: &Exp<HNil, A, bool>,
     t: &Acc<A, R>,
     f: &Acc<A, R>,
@@ -16,34 +17,56 @@ pub fn branches<'m, B, A, A2, R>(
     at: Src,
     m: Guard<'m>,
 ) -> Result<ADual<B, A, X<'m>>> {
-    fresh4(|m1, m2, s, k| {
-        let mut rt = branch(&st, t, d, m1)?;
-        let mut rf = branch(&st, f, d, m2)?;
-        let mut labels = rt.adj.labels();
-        labels.extend(rf.adj.labels());
+    fresh6(|p1, m1, p2, m2, s, k| {
+        let mut then = branch(&st, t, d, p1, m1)?;
+        let mut otherwise = branch(&st, f, d, p2, m2)?;
+        let mut labels = then.dual.adj.labels();
+        labels.extend(otherwise.dual.adj.labels());
         labels.sort_by_key(|i| std::cmp::Reverse(i.depth()));
         labels.dedup_by_key(|i| i.depth());
-        let packed = pack(&labels, &mut rt, &mut rf, s);
-        let (et, ef) = (rt.code.close(&packed.then), rf.code.close(&packed.otherwise));
+        let packed = pack(&labels, &mut then.dual, &mut otherwise.dual, s);
+        let then = then.close(&packed.then, &mut st.used);
+        let otherwise = otherwise.close(&packed.otherwise, &mut st.used);
         let c = c.aweaken(&st.emb);
-        let all = st.bind(&Acc::cond(&c, &et, &ef, at), k);
+        st.used.arrays_of_code(&c, st.code.size);
+        let all = st.bind_noted(&Acc::cond(&c, &then, &otherwise, at), k);
         Ok(give(all.st, &packed.vars, &Acc::var(&all.val), m))
     })
 }
 
+/// The dual of a branch, and the code before it that recomputes the primal.
+struct Branch<'p, 'm, A, A2> {
+    again: ATele<A2, X<'p>>,
+    size: Size<X<'p>>,
+    dual: ADual<X<'p>, A, X<'m>>,
+}
+
+impl<'m, A, A2> Branch<'_, 'm, A, A2> {
+    /// All code of the branch around a result; notes which variables from outside it uses.
+    fn close<R>(self, result: &Acc<X<'m>, R>, noted: &mut Used) -> Acc<A2, R> {
+        let mut used = self.dual.used;
+        used.arrays(result, self.dual.code.size);
+        let code = used.aclose(&self.again, &self.dual.code.close(result), self.size);
+        noted.join(used);
+        code
+    }
+}
+
 /// One branch: recomputes the primal, then the dual, starting from the code environment `A2`.
-fn branch<'m, B, A, A2, R>(
+fn branch<'p, 'm, B, A, A2, R>(
     st: &ADual<B, A, A2>,
     e: &Acc<A, R>,
     d: &Part<A2, Tan<R>>,
+    p: Guard<'p>,
     m: Guard<'m>,
-) -> Result<ADual<A2, A, X<'m>>> {
-    fresh2(|p, r| {
-        let tape = spine(e, &ATele::nil(), st.adj.label_size(), p);
-        let again = replay(&tape.tele, &st.emb, st.code.size, r);
-        let mut adj = Contributions::new(tape.size, again.code.size);
-        adj.add(&tape.res, &d.weaken(&again.up));
-        reverse(&tape.tele, ADual { code: again.code, adj, emb: again.emb }, m)
+) -> Result<Branch<'p, 'm, A, A2>> {
+    fresh1(|n| {
+        let tape = spine(e, &ATele::nil(), st.adj.label_size(), n);
+        let Replay { code: again, emb, up } = replay(&tape.tele, &st.emb, st.code.size, p);
+        let mut adj = Contributions::new(tape.size, again.size);
+        adj.add(&tape.res, &d.weaken(&up));
+        let st = ADual { code: ACode::start(again.size), adj, emb, used: Used::default() };
+        Ok(Branch { again: again.tele, size: again.size, dual: reverse(&tape.tele, st, m)? })
     })
 }
 
@@ -130,10 +153,10 @@ struct Packed<'s, A, A1, A2> {
     otherwise: Acc<A2, X<'s>>,
 }
 
-fn pack<'s, B, A, A1, A2>(
+fn pack<'s, B1, B2, A, A1, A2>(
     labels: &[SomeIdx<A>],
-    then: &mut ADual<B, A, A1>,
-    otherwise: &mut ADual<B, A, A2>,
+    then: &mut ADual<B1, A, A1>,
+    otherwise: &mut ADual<B2, A, A2>,
     s: Guard<'s>,
 ) -> Packed<'s, A, A1, A2> {
     deep(|| {
@@ -165,12 +188,17 @@ fn give<'m, B, A, A2, T>(
     m: Guard<'m>,
 ) -> ADual<B, A, X<'m>> {
     deep(|| {
-        fresh2(|n, k| match vars.view(n) {
+        fresh4(|n, n2, l, k| match vars.view(n) {
             VarTupleView::Nil(_) => st.rename(m).0,
             VarTupleView::Snoc(rest, i, q) => {
                 let all = all.cast(q);
-                let s = st.contribute(&i, &all.snd(), k);
-                give(s.st, &rest, &all.fst().weaken(&s.up), m)
+                if let VarTupleView::Nil(_) = rest.view(n2) {
+                    return st.contribute(&i, &all.snd(), m).st;
+                }
+                let s = st.contribute(&i, &all.snd(), l);
+                // A name for what is left, which would be taken apart from the beginning for every component.
+                let left = s.st.bind(&all.fst().weaken(&s.up), k);
+                give(left.st, &rest, &Acc::var(&left.val), m)
             }
         })
     })

@@ -6,15 +6,17 @@ use super::code::{ACode, pair_of, total, zeros};
 use super::rules::step;
 use crate::parts::{Live, live};
 use crate::terms::{call, fun1, has_tangent, plus};
+use crate::used::Used;
 use accel_core::ast::*;
 use accel_core::error::Result;
 
-/// The state of the dual pass: the code so far (from `B` to `A2`), and the contribution map for the labels `A`, whose
-/// values are in `A2`.
+/// The state of the dual pass: the code so far (from `B` to `A2`), the contribution map for the labels `A`, whose
+/// values are in `A2`, and the variables that the code uses.
 pub struct ADual<B, A, A2> {
     pub code: ACode<B, A2>,
     pub adj: Contributions<A, A2>,
     pub emb: Ren<A, A2>,
+    pub used: Used,
 }
 
 /// A state after more code, together with a value in its environment.
@@ -28,14 +30,20 @@ impl<B, A, A2> ADual<B, A, A2> {
     /// Gives the code environment a name.
     pub fn rename<'k>(self, k: Guard<'k>) -> (ADual<B, A, X<'k>>, Equal<A2, X<'k>>) {
         let q = name(k);
-        (ADual { code: self.code.rename(q), adj: self.adj.cast_code(q), emb: self.emb.to(q) }, q)
+        let st = ADual { code: self.code.rename(q), adj: self.adj.cast_code(q), emb: self.emb.to(q), used: self.used };
+        (st, q)
     }
     /// Emits a definition.
-    pub fn bind<'k, R>(self, rhs: &Acc<A2, R>, k: Guard<'k>) -> ABound<'k, B, A, A2, Idx<X<'k>, R>> {
+    pub fn bind<'k, R>(mut self, rhs: &Acc<A2, R>, k: Guard<'k>) -> ABound<'k, B, A, A2, Idx<X<'k>, R>> {
+        self.used.arrays(rhs, self.code.size);
+        self.bind_noted(rhs, k)
+    }
+    /// Emits a definition whose variables have been noted.
+    pub fn bind_noted<'k, R>(self, rhs: &Acc<A2, R>, k: Guard<'k>) -> ABound<'k, B, A, A2, Idx<X<'k>, R>> {
         let q = name(k);
         let up = Ren::id().up(q);
         let code = ACode { tele: self.code.tele.snoc(rhs).cast(q), size: self.code.size.push().cast(q) };
-        let st = ADual { code, adj: self.adj.grow(q), emb: self.emb.then(&up) };
+        let st = ADual { code, adj: self.adj.grow(q), emb: self.emb.then(&up), used: self.used };
         ABound { st, val: Idx::zero(rhs.ty()).cast_env(q), up }
     }
     /// The value of a label.
@@ -75,6 +83,11 @@ impl<B, A, A2> ADual<B, A, A2> {
         let (st, q) = self.rename(k);
         ABound { st, val: p.cast_env(q), up: Ren::id().to(q) }
     }
+    /// No code.
+    pub fn unchanged<'k>(self, k: Guard<'k>) -> ABound<'k, B, A, A2, ()> {
+        let (st, q) = self.rename(k);
+        ABound { st, val: (), up: Ren::id().to(q) }
+    }
     /// Adds a contribution to the adjoint of a label.
     pub fn contribute<'k, R>(self, i: &Idx<A, R>, d: &Acc<A2, Tan<R>>, k: Guard<'k>) -> ABound<'k, B, A, A2, ()> {
         let variable = fresh1(|n| match d.view(n) {
@@ -86,8 +99,7 @@ impl<B, A, A2> ADual<B, A, A2> {
             if let Some(v) = variable {
                 this.adj.add(i, &Part::var(&v));
             }
-            let (st, q) = this.rename(k);
-            return ABound { st, val: (), up: Ren::id().to(q) };
+            return this.unchanged(k);
         }
         let mut b = self.bind(d, k);
         b.st.adj.add(i, &Part::var(&b.val));
@@ -141,6 +153,7 @@ pub fn reverse<'m, B, A, A2, A3>(
             code: ACode { tele: st.code.tele.cast_all(b, a3), size: st.code.size.cast(a3) },
             adj: st.adj.cast_labels(a2).cast_code(a3),
             emb: st.emb.cast(a2, a3),
+            used: st.used,
         };
         let r = deep(|| reverse_(&tape.cast_all(a, a2), st, m))?;
         let same = Equal::refl();
@@ -148,6 +161,7 @@ pub fn reverse<'m, B, A, A2, A3>(
             code: ACode { tele: r.code.tele.cast_all(b.sym(), same), size: r.code.size },
             adj: r.adj.cast_labels(a.sym()),
             emb: r.emb.cast(a.sym(), same),
+            used: r.used,
         })
     })
 }
@@ -161,7 +175,7 @@ fn reverse_<'m, 'a, 'b, 'c, 'd>(
         ATeleView::Nil(q) => {
             let (st, _) = st.rename(m);
             let emb = st.emb.cast(q.sym(), Equal::refl());
-            Ok(ADual { code: st.code, adj: st.adj.cast_labels(q.sym()), emb })
+            Ok(ADual { code: st.code, adj: st.adj.cast_labels(q.sym()), emb, used: st.used })
         }
         ATeleView::Snoc(init, rhs, q) => {
             let last = Idx::zero(rhs.ty());
@@ -169,7 +183,7 @@ fn reverse_<'m, 'a, 'b, 'c, 'd>(
             let parts = adj.take(&last);
             let emb = st.emb.cast(q, Equal::refl());
             let y = emb.at(&last);
-            let st = ADual { code: st.code, adj: adj.shrink(), emb: Ren::shift().then(&emb) };
+            let st = ADual { code: st.code, adj: adj.shrink(), emb: Ren::shift().then(&emb), used: st.used };
             if parts.iter().all(Part::is_zero) || !has_tangent(rhs.ty()) {
                 return reverse(&init, st, m);
             }

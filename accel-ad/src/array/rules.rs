@@ -10,6 +10,8 @@ use crate::scalar::function::{FunDual, fun_dual};
 use crate::terms::{call2, equal, fun1, has_tangent, plus, truth, uncurry, zero};
 use accel_core::ast::*;
 use accel_core::error::{Error, Result};
+use accel_core::pass::uses;
+use frunk::{HCons, HNil};
 
 /// In normal form, arguments are variables.
 pub fn label<A, R>(a: &Acc<A, R>) -> Result<Idx<A, R>> {
@@ -98,7 +100,13 @@ pub fn step<'m, B, A, A2, R>(
                 let dual = dual.aweaken(&st.emb);
                 let (x, dx) = (st.value(&a), Acc::var(&d));
                 if sites.is_empty() {
-                    let da = Acc::zip_with(&Fun2(dual.0.fst()), &x, &dx, at).cast(tan_arr().sym());
+                    let df = dual.0.fst();
+                    // If the derivative does not depend on the value, the value need not be recomputed.
+                    let da = match uses_first(&df) {
+                        true => Acc::zip_with(&Fun2(df), &x, &dx, at),
+                        false => Acc::map(&fun1(&tan_ty(f.0.ty()), |d| call2(&Fun2(df), &zero(&p), &d)), &dx, at),
+                    };
+                    let da = da.cast(tan_arr().sym());
                     return Ok(if has_tangent(&p) { st.contribute(&a, &da, m).st } else { st.rename(m).0 });
                 }
                 let res = st.bind(&Acc::zip_with(&dual, &x, &dx, at), k);
@@ -118,8 +126,12 @@ pub fn step<'m, B, A, A2, R>(
                 let FunDual { dual, sites } = fun_dual(&uncurry(&f, &ta, &tb), &Ty::pair(&ta, &tb), i)?;
                 let dual = dual.aweaken(&st.emb);
                 let (va, vb) = (st.emb.at(&a), st.emb.at(&b));
+                let values = uses_first(&dual.0);
                 let run = fun1(&sh, |ix| {
-                    let x = Exp::pair(&Exp::index(&va, &ix, at), &Exp::index(&vb, &ix, at));
+                    let x = match values {
+                        true => Exp::pair(&Exp::index(&va, &ix, at), &Exp::index(&vb, &ix, at)),
+                        false => zero(&Ty::pair(&ta, &tb)),
+                    };
                     call2(&dual, &x, &Exp::index(&d, &ix, at))
                 });
                 let res = st.bind(&Acc::generate(&d.ty().sh_elt().0, &Exp::shape(&d), &run, at), k);
@@ -192,6 +204,13 @@ pub fn step<'m, B, A, A2, R>(
             }
         }
     })
+}
+
+/// Whether code of two arguments uses the first one.
+fn uses_first<A, P, Q, R>(code: &Exp<HCons<Q, HCons<P, HNil>>, A, R>) -> bool {
+    let mut found = false;
+    uses(code, &mut |k| found |= k == 1);
+    found
 }
 
 /// A `permute (+)` of adjoints onto zeros of the shape of `a`.

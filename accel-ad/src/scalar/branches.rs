@@ -1,19 +1,22 @@
 //! The dual of a scalar conditional.
 //!
 //! NOTE [Duals of conditionals]: the dual of `cond(c, t, f)` is a conditional again, so the branch that is not taken is
-//! executed neither forwards nor backwards. Each branch recomputes its primal and then computes its dual. It returns
-//! the adjoints of the variables that either branch uses, followed by the index-adjoint tuples of both branches. The
-//! tuple of the other branch consists of zeros, which means "not executed".
+//! executed neither forwards nor backwards. Each branch recomputes what its dual needs of its primal (NOTE
+//! [Recomputed definitions]) and then computes its dual. It returns the adjoints of the variables that either branch
+//! uses, followed by an index-adjoint tuple for both branches (NOTE [Shared sites]). The entries of the other branch alone
+//! are zeros, which means "not executed".
 
 use super::code::{Code, total};
 use super::dual::{Bound, Dual, reverse};
 use crate::terms::{unit, zero};
+use crate::used::Used;
 use accel_core::ast::*;
 use accel_core::error::Result;
+use std::collections::HashMap;
 
 /// Applies the dual of `cond(c, t, f)`, whose adjoint is `d`; returns the new state.
 pub fn branches<'b, 'r, A, B, E, E2, T, U>(
-    st: Dual<A, B, E, E2, T>,
+    mut st: Dual<A, B, E, E2, T>,
     c: &Idx<E, bool>,
     t: &Exp<E, A, U>,
     f: &Exp<E, A, U>,
@@ -21,45 +24,66 @@ pub fn branches<'b, 'r, A, B, E, E2, T, U>(
     b: Guard<'b>,
     r: Guard<'r>,
 ) -> Result<Dual<A, B, E, X<'b>, X<'r>>> {
-    fresh8(|m1, i1, m2, i2, s, j, k1, _| {
-        let mut rt = branch(&st, t, d, m1, i1)?;
-        let mut rf = branch(&st, f, d, m2, i2)?;
-        let mut labels = rt.adj.labels();
-        labels.extend(rf.adj.labels());
+    fresh12(|p1, m1, i1, p2, m2, i2, s, j, k, l, _, _| {
+        let mut then = branch(&mut st, t, d, p1, m1, i1)?;
+        let mut otherwise = branch(&mut st, f, d, p2, m2, i2)?;
+        let mut labels = then.dual.adj.labels();
+        labels.extend(otherwise.dual.adj.labels());
         labels.sort_by_key(|i| std::cmp::Reverse(i.depth()));
         labels.dedup_by_key(|i| i.depth());
-        let packed = pack(&labels, &mut rt.adj, &mut rf.adj, s);
-        let (zt, zf) = (zero(rt.idx.ty()), zero(rf.idx.ty()));
-        let et = Exp::pair(&packed.then, &Exp::pair(&rt.idx, &zf));
-        let ef = Exp::pair(&packed.otherwise, &Exp::pair(&zt, &rf.idx));
+        let packed = pack(&labels, &mut then.dual.adj, &mut otherwise.dual.adj, s);
+        let shared = share(&then.dual, &otherwise.dual, j);
         let c = Exp::var(&st.emb.at(c));
-        let all = Exp::cond(&c, &rt.code.close(&et), &rf.code.close(&ef));
-        let Bound { st, val: all, .. } = st.bind(&all, k1);
-        let all = Exp::var(&all);
-        let idx = st.idx.clone();
-        let (sites, idx) = append(&st.sites, &idx, &rt.sites, &all.snd().fst(), j);
-        fresh1(|j2| {
-            let (sites, idx) = append(&sites, &idx, &rf.sites, &all.snd().snd(), j2);
-            give(st.with_sites(sites, idx), &packed.vars, &all.fst(), b, r)
-        })
+        let then = then.close(&Exp::pair(&packed.then, &shared.then), &mut st.used);
+        let otherwise = otherwise.close(&Exp::pair(&packed.otherwise, &shared.otherwise), &mut st.used);
+        st.used.scalars(&c, st.code.size);
+        let all = st.bind_noted(&Exp::cond(&c, &then, &otherwise), k);
+        let v = Exp::var(&all.val);
+        let given = give(all.st, &packed.vars, &v.fst(), l);
+        Ok(record(given.st, &shared.sites, &v.snd().weaken(&given.up), b, r))
     })
 }
 
+/// The dual of a branch, and the code before it that recomputes the primal.
+struct Branch<'p, 'm, 'i, A, E, E2> {
+    again: Tele<A, E2, X<'p>>,
+    size: Size<X<'p>>,
+    dual: Dual<A, X<'p>, E, X<'m>, X<'i>>,
+}
+
+impl<'m, A, E, E2> Branch<'_, 'm, '_, A, E, E2> {
+    /// All code of the branch around a result; notes which variables from outside it uses.
+    fn close<T>(self, result: &Exp<X<'m>, A, T>, noted: &mut Used) -> Exp<E2, A, T> {
+        let mut used = self.dual.used;
+        used.scalars(result, self.dual.code.size);
+        let code = used.close(&self.again, &self.dual.code.close(result), self.size);
+        noted.join(used);
+        code
+    }
+}
+
 /// One branch: recomputes the primal, then the dual, starting from the code environment `E2`.
-fn branch<'m, 'i, A, B, E, E2, T, U>(
-    st: &Dual<A, B, E, E2, T>,
+fn branch<'p, 'm, 'i, A, B, E, E2, T, U>(
+    st: &mut Dual<A, B, E, E2, T>,
     e: &Exp<E, A, U>,
     d: &Part<E2, Tan<U>>,
+    p: Guard<'p>,
     m: Guard<'m>,
     i: Guard<'i>,
-) -> Result<Dual<A, E2, E, X<'m>, X<'i>>> {
-    fresh2(|p, r| {
-        let tape = spine(e, &Tele::nil(), st.adj.label_size(), p);
-        let again = replay(&tape.tele, &st.emb, st.code.size, r);
-        let mut adj = Contributions::new(tape.size, again.code.size);
-        adj.add(&tape.res, &d.weaken(&again.up));
-        let st = Dual { code: again.code, adj, emb: again.emb, sites: Sites::nil(), idx: unit() };
-        reverse(&tape.tele, st, m, i)
+) -> Result<Branch<'p, 'm, 'i, A, E, E2>> {
+    fresh1(|n| {
+        let tape = spine(e, &Tele::nil(), st.adj.label_size(), n);
+        let Replay { code: again, emb, up } = replay(&tape.tele, &st.emb, st.code.size, p);
+        let mut adj = Contributions::new(tape.size, again.size);
+        adj.add(&tape.res, &d.weaken(&up));
+        let code = Code::start(again.size);
+        // Labels after this conditional are done with.
+        let mut constants = std::mem::take(&mut st.constants);
+        constants.enter(&tape.tele, st.adj.label_size());
+        let inner = Dual { code, adj, emb, sites: Sites::nil(), idx: unit(), used: Used::default(), constants };
+        let mut dual = reverse(&tape.tele, inner, m, i)?;
+        st.constants = std::mem::take(&mut dual.constants);
+        Ok(Branch { again: again.tele, size: again.size, dual })
     })
 }
 
@@ -184,43 +208,161 @@ fn pack<'s, A, E, E1, E2>(
 }
 
 /// Adds every component of a tuple of adjoints to the contribution map.
-fn give<'b, 'r, A, B, E, E2, T, S>(
+fn give<'k, A, B, E, E2, T, S>(
     st: Dual<A, B, E, E2, T>,
     vars: &VarTuple<E, S>,
     all: &Exp<E2, A, S>,
-    b: Guard<'b>,
-    r: Guard<'r>,
-) -> Result<Dual<A, B, E, X<'b>, X<'r>>> {
+    k: Guard<'k>,
+) -> Bound<'k, A, B, E, E2, T, ()> {
     deep(|| {
-        fresh2(|n, k| match vars.view(n) {
-            VarTupleView::Nil(_) => Ok(st.named(b, r)),
+        fresh4(|n, n2, l, m| match vars.view(n) {
+            VarTupleView::Nil(_) => st.unchanged(k),
             VarTupleView::Snoc(rest, i, q) => {
                 let all = all.cast(q);
-                let s = st.contribute(&i, &all.snd(), k);
-                give(s.st, &rest, &all.fst().weaken(&s.up), b, r)
+                if let VarTupleView::Nil(_) = rest.view(n2) {
+                    return st.contribute(&i, &all.snd(), k);
+                }
+                let s = st.contribute(&i, &all.snd(), l);
+                // A name for what is left, which would be taken apart from the beginning for every component.
+                let left = s.st.bind(&all.fst().weaken(&s.up), m);
+                let g = give(left.st, &rest, &Exp::var(&left.val), k);
+                Bound { up: s.up.then(&left.up).then(&g.up), st: g.st, val: () }
             }
         })
     })
 }
 
-/// Appends the index-adjoint tuple of a branch.
-fn append<'j, A, E2, T, U>(
-    sites: &Sites<A, T>,
-    idx: &Exp<E2, A, T>,
-    more: &Sites<A, U>,
-    x: &Exp<E2, A, U>,
-    j: Guard<'j>,
-) -> (Sites<A, X<'j>>, Exp<E2, A, X<'j>>) {
+/// The index-adjoint tuples of both branches as one.
+///
+/// NOTE [Shared sites]: only one branch is executed, so a read of an array in one branch and a read of the same array in the
+/// other branch share an entry. Without this, each conditional of a chain would return the entries of all conditionals after
+/// it.
+struct Shared<'s, A, E1, E2> {
+    sites: Sites<A, X<'s>>,
+    then: Exp<E1, A, X<'s>>,
+    otherwise: Exp<E2, A, X<'s>>,
+}
+
+fn share<'s, A, B1, B2, E, E1, E2, T, U>(
+    then: &Dual<A, B1, E, E1, T>,
+    otherwise: &Dual<A, B2, E, E2, U>,
+    s: Guard<'s>,
+) -> Shared<'s, A, E1, E2> {
+    let mut reads = HashMap::new();
+    count(&otherwise.sites, &mut reads);
+    merge((&then.sites, &then.idx), (&otherwise.sites, &otherwise.idx), &mut reads, s)
+}
+
+/// How often each array is read, by De Bruijn index.
+fn count<A, T>(sites: &Sites<A, T>, reads: &mut HashMap<usize, usize>) {
     deep(|| {
-        fresh2(|n, k| match more.view(n) {
+        fresh1(|n| {
+            if let SitesView::Snoc(rest, array, _, _) = sites.view(n) {
+                *reads.entry(array.depth()).or_default() += 1;
+                count(&rest, reads)
+            }
+        })
+    })
+}
+
+/// Sites, and their index-adjoint tuple.
+type Entries<'a, A, E, T> = (&'a Sites<A, T>, &'a Exp<E, A, T>);
+
+fn merge<'s, A, E1, E2, T, U>(
+    (sites, idx): Entries<'_, A, E1, T>,
+    (others, other_idx): Entries<'_, A, E2, U>,
+    reads: &mut HashMap<usize, usize>,
+    s: Guard<'s>,
+) -> Shared<'s, A, E1, E2> {
+    deep(|| {
+        fresh3(|n, k, l| match sites.view(n) {
             SitesView::Nil(_) => {
-                let v = name(j);
-                (sites.cast(v), idx.cast(v))
+                let v = name(s);
+                let then = zero(other_idx.ty());
+                Shared { sites: others.cast(v), then: then.cast(v), otherwise: other_idx.cast(v) }
             }
             SitesView::Snoc(rest, array, at, q) => {
-                let (x, v) = (x.cast(q), name(j));
-                let (sites, idx) = append(sites, idx, &rest, &x.fst(), k);
-                (sites.snoc(&array, at).cast(v), Exp::pair(&idx, &x.snd()).cast(v))
+                let (idx, v) = (idx.cast(q), name(s));
+                let entry = idx.snd();
+                let found = match reads.get_mut(&array.depth()) {
+                    Some(left) if *left > 0 => {
+                        *left -= 1;
+                        remove(others, other_idx, &array, l)
+                    }
+                    _ => None,
+                };
+                let (before, other) = match &found {
+                    Some(f) => (merge((&rest, &idx.fst()), (&f.sites, &f.idx), reads, k), f.entry.clone()),
+                    None => (merge((&rest, &idx.fst()), (others, other_idx), reads, k), zero(entry.ty())),
+                };
+                Shared {
+                    sites: before.sites.snoc(&array, at).cast(v),
+                    then: Exp::pair(&before.then, &entry).cast(v),
+                    otherwise: Exp::pair(&before.otherwise, &other).cast(v),
+                }
+            }
+        })
+    })
+}
+
+/// The entry of the last read of an array, and the others.
+struct Removed<'s, A, E, Sh, V> {
+    sites: Sites<A, X<'s>>,
+    idx: Exp<E, A, X<'s>>,
+    entry: Exp<E, A, (Tan<V>, (bool, Sh))>,
+}
+
+fn remove<'s, A, E, T, Sh, V>(
+    sites: &Sites<A, T>,
+    idx: &Exp<E, A, T>,
+    array: &Idx<A, Arr<Sh, V>>,
+    s: Guard<'s>,
+) -> Option<Removed<'s, A, E, Sh, V>> {
+    deep(|| {
+        fresh2(|n, k| {
+            let SitesView::Snoc(rest, other, at, q) = sites.view(n) else { return None };
+            let idx = idx.cast(q);
+            if let Some(same) = other.same(array) {
+                let entry = idx.snd().cast(eq_pair(eq_tan(same.elt()), eq_pair(Equal::refl(), same.sh())));
+                let v = name(s);
+                return Some(Removed { sites: rest.cast(v), idx: idx.fst().cast(v), entry });
+            }
+            let before = remove(&rest, &idx.fst(), array, k)?;
+            let v = name(s);
+            Some(Removed {
+                sites: before.sites.snoc(&other, at).cast(v),
+                idx: Exp::pair(&before.idx, &idx.snd()).cast(v),
+                entry: before.entry,
+            })
+        })
+    })
+}
+
+/// Appends the index-adjoint tuple of a conditional.
+fn record<'b, 'r, A, B, E, E2, T, U>(
+    st: Dual<A, B, E, E2, T>,
+    sites: &Sites<A, U>,
+    idx: &Exp<E2, A, U>,
+    b: Guard<'b>,
+    r: Guard<'r>,
+) -> Dual<A, B, E, X<'b>, X<'r>> {
+    deep(|| {
+        fresh5(|n, n2, k, l, j| match sites.view(n) {
+            SitesView::Nil(_) => st.named(b, r),
+            SitesView::Snoc(rest, array, at, q) => {
+                let idx = idx.cast(q);
+                let entry = st.bind(&idx.snd(), k);
+                let left = idx.fst().weaken(&entry.up);
+                let st = entry.st;
+                let tuple = Exp::pair(&st.idx, &Exp::var(&entry.val));
+                let v = name(j);
+                let (sites, tuple) = (st.sites.snoc(&array, at).cast(v), tuple.cast(v));
+                let st = st.with_sites(sites, tuple);
+                if let SitesView::Nil(_) = rest.view(n2) {
+                    return st.named(b, r);
+                }
+                let left = st.bind(&left, l);
+                record(left.st, &rest, &Exp::var(&left.val), b, r)
             }
         })
     })

@@ -4,20 +4,25 @@
 
 use super::branches::branches;
 use super::code::{Code, materialise, total};
+use super::constants::Constants;
 use crate::parts::{Live, live};
 use crate::rules::{self, Factor};
 use crate::terms::{has_tangent, truth};
+use crate::used::Used;
 use accel_core::ast::*;
 use accel_core::error::{Error, Result};
 
 /// The state of the dual pass: the code so far (from `B` to `E2`), the contribution map for the labels `E`, the place
-/// of their values in `E2`, and the index-adjoint tuple of type `T`.
+/// of their values in `E2`, the index-adjoint tuple of type `T`, the variables that the code uses, and the labels that
+/// are constants.
 pub struct Dual<A, B, E, E2, T> {
     pub code: Code<A, B, E2>,
     pub adj: Contributions<E, E2>,
     pub emb: Ren<E, E2>,
     pub sites: Sites<A, T>,
     pub idx: Exp<E2, A, T>,
+    pub used: Used,
+    pub constants: Constants,
 }
 
 /// A state after more code, together with a value in its environment.
@@ -37,6 +42,8 @@ impl<A, B, E, E2, T> Dual<A, B, E, E2, T> {
             emb: self.emb.to(q),
             sites: self.sites,
             idx: self.idx.cast_env(q),
+            used: self.used,
+            constants: self.constants,
         };
         (st, q)
     }
@@ -44,10 +51,17 @@ impl<A, B, E, E2, T> Dual<A, B, E, E2, T> {
     pub fn named<'k, 'i>(self, k: Guard<'k>, i: Guard<'i>) -> Dual<A, B, E, X<'k>, X<'i>> {
         let (st, _) = self.rename(k);
         let v = name(i);
-        Dual { sites: st.sites.cast(v), idx: st.idx.cast(v), code: st.code, adj: st.adj, emb: st.emb }
+        let (sites, idx) = (st.sites.cast(v), st.idx.cast(v));
+        let Dual { code, adj, emb, used, constants, .. } = st;
+        Dual { code, adj, emb, sites, idx, used, constants }
     }
     /// Emits a definition.
-    pub fn bind<'k, U>(self, rhs: &Exp<E2, A, U>, k: Guard<'k>) -> Bound<'k, A, B, E, E2, T, Idx<X<'k>, U>> {
+    pub fn bind<'k, U>(mut self, rhs: &Exp<E2, A, U>, k: Guard<'k>) -> Bound<'k, A, B, E, E2, T, Idx<X<'k>, U>> {
+        self.used.scalars(rhs, self.code.size);
+        self.bind_noted(rhs, k)
+    }
+    /// Emits a definition whose variables have been noted.
+    pub fn bind_noted<'k, U>(self, rhs: &Exp<E2, A, U>, k: Guard<'k>) -> Bound<'k, A, B, E, E2, T, Idx<X<'k>, U>> {
         let q = name(k);
         let up = Ren::id().up(q);
         let st = Dual {
@@ -56,6 +70,8 @@ impl<A, B, E, E2, T> Dual<A, B, E, E2, T> {
             emb: self.emb.then(&up),
             sites: self.sites,
             idx: self.idx.weaken(&up),
+            used: self.used,
+            constants: self.constants,
         };
         Bound { st, val: Idx::zero(rhs.ty()).cast_env(q), up }
     }
@@ -91,6 +107,11 @@ impl<A, B, E, E2, T> Dual<A, B, E, E2, T> {
         let (st, q) = self.rename(k);
         Bound { st, val: p.cast_env(q), up: Ren::id().to(q) }
     }
+    /// No code.
+    pub fn unchanged<'k>(self, k: Guard<'k>) -> Bound<'k, A, B, E, E2, T, ()> {
+        let (st, q) = self.rename(k);
+        Bound { st, val: (), up: Ren::id().to(q) }
+    }
     /// Adds a contribution to the adjoint of a label.
     pub fn contribute<'k, V>(
         self,
@@ -98,14 +119,16 @@ impl<A, B, E, E2, T> Dual<A, B, E, E2, T> {
         d: &Exp<E2, A, Tan<V>>,
         k: Guard<'k>,
     ) -> Bound<'k, A, B, E, E2, T, ()> {
+        if self.constants.contains(i, self.adj.label_size()) {
+            return self.unchanged(k);
+        }
         if let Some(v) = fresh1(|n| match d.view(n) {
             ExpView::Var(v) => Some(v),
             _ => None,
         }) {
             let mut this = self;
             this.adj.add(i, &Part::var(&v));
-            let (st, q) = this.rename(k);
-            return Bound { st, val: (), up: Ren::id().to(q) };
+            return this.unchanged(k);
         }
         let mut b = self.bind(d, k);
         b.st.adj.add(i, &Part::var(&b.val));
@@ -122,15 +145,13 @@ impl<A, B, E, E2, T> Dual<A, B, E, E2, T> {
     ) -> Bound<'k, A, B, E, E2, T, ()> {
         match factor.apply(t, d) {
             Some(e) => self.contribute(i, &e.cast(tan_float(t).sym()), k),
-            None => {
-                let (st, q) = self.rename(k);
-                Bound { st, val: (), up: Ren::id().to(q) }
-            }
+            None => self.unchanged(k),
         }
     }
     /// Replaces the index-adjoint tuple.
     pub fn with_sites<U>(self, sites: Sites<A, U>, idx: Exp<E2, A, U>) -> Dual<A, B, E, E2, U> {
-        Dual { code: self.code, adj: self.adj, emb: self.emb, sites, idx }
+        let Dual { code, adj, emb, used, constants, .. } = self;
+        Dual { code, adj, emb, sites, idx, used, constants }
     }
 }
 
@@ -161,6 +182,8 @@ pub fn reverse<'m, 'i, A, B, E, E2, E3, T>(
             emb: st.emb.cast(e2, e3),
             sites: st.sites.cast_aenv(a).cast(t),
             idx: st.idx.cast_all(e3, a, t),
+            used: st.used,
+            constants: st.constants,
         };
         let r = deep(|| reverse_(&tape.cast_all(a, e, e2), st, m, i))?;
         let (a, b, e, same) = (a.sym(), b.sym(), e.sym(), Equal::refl());
@@ -170,6 +193,8 @@ pub fn reverse<'m, 'i, A, B, E, E2, E3, T>(
             emb: r.emb.cast(e, same),
             sites: r.sites.cast_aenv(a),
             idx: r.idx.cast_aenv(a),
+            used: r.used,
+            constants: r.constants,
         })
     })
 }
@@ -186,7 +211,8 @@ fn reverse_<'m, 'i, 'a, 'b, 'e, 'f, 'c, 't>(
         TeleView::Nil(q) => {
             let st = st.named(m, i);
             let emb = st.emb.cast(q.sym(), Equal::refl());
-            Ok(Dual { adj: st.adj.cast_labels(q.sym()), emb, code: st.code, sites: st.sites, idx: st.idx })
+            let Dual { code, adj, sites, idx, used, constants, .. } = st;
+            Ok(Dual { code, adj: adj.cast_labels(q.sym()), emb, sites, idx, used, constants })
         }
         TeleView::Snoc(init, rhs, q) => {
             let last = Idx::zero(rhs.ty());
@@ -195,7 +221,8 @@ fn reverse_<'m, 'i, 'a, 'b, 'e, 'f, 'c, 't>(
             let emb = st.emb.cast(q, Equal::refl());
             let y = emb.at(&last);
             let emb = Ren::shift().then(&emb);
-            let st = Dual { code: st.code, adj: adj.shrink(), emb, sites: st.sites, idx: st.idx };
+            let Dual { code, sites, idx, used, constants, .. } = st;
+            let st = Dual { code, adj: adj.shrink(), emb, sites, idx, used, constants };
             let d = st.sum(&parts, &tan_ty(rhs.ty()), k);
             if d.val.is_zero() || !has_tangent(rhs.ty()) {
                 return reverse(&init, d.st, m, i);

@@ -6,9 +6,11 @@
 //! and recomputes the temporaries, so they are never stored in memory.
 
 use super::code::{Code, total};
+use super::constants::Constants;
 use super::dual::{Dual, reverse};
 use super::primal::primal;
 use crate::terms::unit;
+use crate::used::Used;
 use accel_core::ast::*;
 use accel_core::error::Result;
 use frunk::{HCons, HNil};
@@ -48,7 +50,17 @@ fn fun_dual_<'i, 'a, 'p, 'q>(
         let mut adj = Contributions::new(pr.code.size, pr.code.size);
         adj.add(&pr.var, &Part::var(&pr.up.at(&Idx::zero(&dq))));
         let tape = pr.code.tele.clone();
-        let st = Dual { code: pr.code, adj, emb: Ren::id(), sites: Sites::nil(), idx: unit() };
+        let mut constants = Constants::default();
+        constants.enter(&tape, Size::nil().push().push());
+        let st = Dual {
+            code: pr.code,
+            adj,
+            emb: Ren::id(),
+            sites: Sites::nil(),
+            idx: unit(),
+            used: Used::default(),
+            constants,
+        };
         let mut r = reverse(&tape, st, k, i)?;
         let dp = total(&r.adj.take(&x), &tan_ty(p));
         Ok(FunDual { dual: Fun2(r.code.close(&Exp::pair(&dp, &r.idx))), sites: r.sites })

@@ -1,9 +1,11 @@
 //! Gradients of scalar functions in scalar code (the thesis's `gradientE`).
 
 use super::code::{Code, total};
+use super::constants::Constants;
 use super::dual::{Dual, reverse};
 use super::primal::primal;
 use crate::terms::{Floats, from_tangent, unit};
+use crate::used::Used;
 use accel_core::ast::*;
 use accel_core::error::{Error, Result};
 use frunk::HCons;
@@ -40,7 +42,10 @@ impl ExpTransform for Gradient {
             adj.add(&pr.var, &Part::var(&one.var));
             let y = Exp::var(&one.up.at(&pr.var));
             let code = Code::start(one.code.size);
-            let st = Dual { code, adj, emb: one.up, sites: Sites::nil(), idx: unit() };
+            let mut constants = Constants::default();
+            constants.enter(&pr.code.tele, env.size());
+            let st =
+                Dual { code, adj, emb: one.up, sites: Sites::nil(), idx: unit(), used: Used::default(), constants };
             let mut r = reverse(&pr.code.tele, st, k3, i)?;
             let dx = from_tangent(&total(&r.adj.take(&Idx::zero(p)), &tan_ty(p)), p);
             if self.with_value {

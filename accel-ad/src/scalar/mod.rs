@@ -2,6 +2,7 @@
 
 pub mod branches;
 pub mod code;
+pub mod constants;
 pub mod dual;
 pub mod forward;
 pub mod function;

@@ -2,14 +2,18 @@
 
 mod close;
 mod count;
+mod nothing;
 mod rename;
+mod uses;
 
 use crate::ast::{Program, lint};
 use crate::error::Result;
 
 pub use close::{aclose, close};
 pub use count::{Counts, count};
+pub use nothing::nothing;
 pub use rename::{Variables, rename, rename_acc, rename_arrays};
+pub use uses::{array_uses, arrays_of_code, uses};
 
 /// Ends a stage of the compiler: prints the program if `ACCEL_DUMP` names the stage (see [`crate::print::dump`]), and
 /// checks it in debug builds.

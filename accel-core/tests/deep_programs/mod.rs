@@ -24,8 +24,9 @@ pub enum Reverse {
     None,
     /// As large as the program.
     Linear,
-    /// As large as the square of the program: NOTE [Duals of conditionals] in `accel-ad`; a read has an entry of its own in a tuple, which
-    /// is taken apart from its end.
+    /// As large as the square of the program: each read has an entry of its own in a tuple, which is taken apart from its
+    /// end; the dual of a scalar function computes its primal, so it seems to need the array that the function is applied
+    /// to, and nested conditionals of arrays are recomputed.
     Quadratic,
 }
 
@@ -103,20 +104,20 @@ pub fn programs() -> Vec<Deep> {
         scalar!(Linear "functions", |x, xs, n| times(n, x, |_, y| y.sin()), |x, xs, n| times(n, x, |_, y| y.sin())),
         scalar!(Linear "definitions", |x, xs, n| times(n, x, |i, y| y * 0.5 - y * y * 0.01 + x * i),
             |x, xs, n| times(n, x, |i, y| y * 0.5 - y * y * 0.01 + x * i)),
-        scalar!(Quadratic "chained conditionals", |x, xs, n| times(n, x, |i, y| cond(x.gt(i), y, x * 2.0 + i)),
+        scalar!(Linear "chained conditionals", |x, xs, n| times(n, x, |i, y| cond(x.gt(i), y, x * 2.0 + i)),
             |x, xs, n| times(n, x, |i, y| if x > i { y } else { x * 2.0 + i })),
         scalar!(Linear "conditionals with definitions", |x, xs, n| times(n, x, |i, y| {
                 let z = y * y;
                 cond(z.gt(i), z * 0.5 - z * z * 0.1, y * 0.5)
             }),
             |x, xs, n| times(n, x, |i, y| { let z = y * y; if z > i { z * 0.5 - z * z * 0.1 } else { y * 0.5 } })),
-        scalar!(Quadratic "conditionals nested in the second branch", |x, xs, n| times(n, x, |i, y| cond(x.gt(i), x * i, y * 0.5)),
+        scalar!(Linear "conditionals nested in the second branch", |x, xs, n| times(n, x, |i, y| cond(x.gt(i), x * i, y * 0.5)),
             |x, xs, n| times(n, x, |i, y| if x > i { x * i } else { y * 0.5 })),
-        scalar!(Quadratic "conditionals nested in the first branch", |x, xs, n| times(n, x, |i, y| cond(x.gt(i), y * 0.5, x * i)),
+        scalar!(Linear "conditionals nested in the first branch", |x, xs, n| times(n, x, |i, y| cond(x.gt(i), y * 0.5, x * i)),
             |x, xs, n| times(n, x, |i, y| if x > i { y * 0.5 } else { x * i })),
         scalar!(Linear "conditions in conditions", |x, xs, n| times(n, x, |i, y| cond(y.gt(i), x, x + 1.0)),
             |x, xs, n| times(n, x, |i, y| if y > i { x } else { x + 1.0 })),
-        scalar!(Quadratic "partial code in branches", |x, xs, n| times(n, x, |i, y| cond(x.gt(i), xs.at(1) * i, y * 0.5)),
+        scalar!(Linear "partial code in branches", |x, xs, n| times(n, x, |i, y| cond(x.gt(i), xs.at(1) * i, y * 0.5)),
             |x, xs, n| times(n, x, |i, y| if x > i { xs[1] * i } else { y * 0.5 })),
         scalar!(Linear "pairs", |x, xs, n| times(n, (x, x + 1.0), |i, (a, b)| (b * 0.5 + i, a * 0.5)).0,
             |x, xs, n| times(n, (x, x + 1.0), |i, (a, b)| (b * 0.5 + i, a * 0.5)).0),
@@ -155,7 +156,7 @@ pub fn programs() -> Vec<Deep> {
             value: |n, xs| times(n, xs, |_, ys| xs.map(|x| x + ys.iter().sum::<f64>() * 0.2)),
             reverse: Reverse::Linear,
         },
-        array!(Quadratic "array conditionals, chained", |xs, n| times(n, xs, |i, ys| {
+        array!(Linear "array conditionals, chained", |xs, n| times(n, xs, |i, ys| {
                 acond(xs.at(0).gt(i), ys, map(|x| x * 2.0 + i, xs))
             }),
             |x, xs, n| times(n, x, |i, y| if xs[0] > i { y } else { x * 2.0 + i })),

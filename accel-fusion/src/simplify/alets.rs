@@ -5,7 +5,7 @@ use super::retuple::is_retuple;
 use super::rules::operations::variable;
 use super::stats::{Rule, Stats};
 use accel_core::ast::*;
-use accel_core::pass::{Variables, rename_arrays};
+use accel_core::pass::{Variables, nothing, rename_arrays};
 use frunk::{HCons, HNil};
 
 /// The body of a program without superfluous definitions.
@@ -305,20 +305,6 @@ fn is_component_<'a, 'r>(a: &Acc<X<'a>, X<'r>>) -> bool {
         AccView::Op(AccOp::Fst { a, .. }) => is_component(&a),
         AccView::Op(AccOp::Snd { a, .. }) => is_component(&a),
         _ => false,
-    })
-}
-
-/// Arrays that nobody looks at.
-fn nothing<A, R>(t: &Ty<R>) -> Acc<A, R> {
-    fresh1(|n| match t.view(n) {
-        TyView::Unit(q) => Acc::unit().cast(q.sym()),
-        TyView::Pair(a, b, q) => Acc::pair(&nothing(&a), &nothing(&b)).cast(q.sym()),
-        TyView::Arr(sh, t, q) => {
-            let zero = Exp::constant(&Value::zero(&t), &t);
-            let empty = Exp::constant(&Value::zero(&sh.element()), &sh);
-            Acc::generate(&sh, &empty, &Fun1(zero), None).cast(q.sym())
-        }
-        TyView::Scalar(_) => unreachable!("array code has no scalar values"),
     })
 }
 

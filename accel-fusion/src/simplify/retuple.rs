@@ -1,7 +1,7 @@
 //! Functions that only take tuples apart and build tuples: they cost nothing, so that every consumer may repeat them.
 
 use accel_core::ast::*;
-use frunk::{HCons, HNil};
+use accel_core::pass::uses;
 
 /// Functions of more nodes than this are not repeated.
 const SMALL: usize = 64;
@@ -51,55 +51,7 @@ pub fn zero<E, A, T>(t: &Ty<T>) -> Exp<E, A, T> {
 
 /// Whether a function uses its first and its second argument.
 pub fn uses_of_arguments<A, P, Q, R>(f: &Fun2<A, P, Q, R>) -> [bool; 2] {
-    let mut free = Free { binders: 0, found: [false; 2] };
-    free.exp::<HCons<Q, HCons<P, HNil>>, A, R>(&f.0);
-    free.found
-}
-
-/// Looks for the two variables outside of all binders; the one bound last is the second.
-struct Free {
-    binders: usize,
-    found: [bool; 2],
-}
-
-impl Free {
-    fn exp<E, A, T>(&mut self, e: &Exp<E, A, T>) {
-        fresh3(|x, a, t| deep(|| self.exp_(&e.cast_all(name(x), name(a), name(t)))))
-    }
-    fn exp_<'e, 'a, 't>(&mut self, e: &Exp<X<'e>, X<'a>, X<'t>>) {
-        fresh1(|n| match e.view(n) {
-            ExpView::Const(_) => {}
-            ExpView::Var(i) => {
-                if let Some(k) = i.depth().checked_sub(self.binders) {
-                    self.found[1 - k] = true;
-                }
-            }
-            ExpView::Let(b, body, _) => {
-                self.exp(&b);
-                self.binders += 1;
-                self.exp(&body);
-                self.binders -= 1;
-            }
-            ExpView::While(w) => {
-                self.exp(&w.init);
-                self.binders += 1;
-                self.exp(&w.cond);
-                self.exp(&w.body);
-                self.binders -= 1;
-            }
-            ExpView::Op(op) => {
-                op.map(self);
-            }
-        })
-    }
-}
-
-impl<E, A> ExpMap<E, A, E, A> for Free {
-    fn exp<T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A, T> {
-        self.exp(e);
-        e.clone()
-    }
-    fn avar<T>(&mut self, i: &Idx<A, T>) -> Idx<A, T> {
-        i.clone()
-    }
+    let mut found = [false; 2];
+    uses(&f.0, &mut |k| found[1 - k] = true);
+    found
 }

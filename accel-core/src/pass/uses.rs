@@ -1,0 +1,114 @@
+//! Which variables code uses.
+
+use crate::ast::*;
+
+/// Calls `found` with the De Bruijn index of every scalar variable of its environment that an expression uses, as often as it does.
+pub fn uses<E, A, T>(e: &Exp<E, A, T>, found: &mut dyn FnMut(usize)) {
+    Uses { scalars: 0, arrays: 0, scalar: found, array: &mut |_| {} }.exp(e)
+}
+
+/// Calls `found` with the De Bruijn index of every array variable of its environment that a computation uses, as often as it does.
+pub fn array_uses<A, R>(a: &Acc<A, R>, found: &mut dyn FnMut(usize)) {
+    Uses { scalars: 0, arrays: 0, scalar: &mut |_| {}, array: found }.acc(a)
+}
+
+/// Calls `found` with the De Bruijn index of every array variable that scalar code uses, as often as it does.
+pub fn arrays_of_code<E, A, T>(e: &Exp<E, A, T>, found: &mut dyn FnMut(usize)) {
+    Uses { scalars: 0, arrays: 0, scalar: &mut |_| {}, array: found }.exp(e)
+}
+
+/// What is bound on the way, and what to do with variables from outside.
+struct Uses<'f> {
+    scalars: usize,
+    arrays: usize,
+    scalar: &'f mut dyn FnMut(usize),
+    array: &'f mut dyn FnMut(usize),
+}
+
+impl Uses<'_> {
+    fn exp<E, A, T>(&mut self, e: &Exp<E, A, T>) {
+        fresh3(|x, a, t| deep(|| self.exp_(&e.cast_all(name(x), name(a), name(t)))))
+    }
+
+    fn exp_<'e, 'a, 't>(&mut self, e: &Exp<X<'e>, X<'a>, X<'t>>) {
+        fresh1(|n| match e.view(n) {
+            ExpView::Const(_) => {}
+            ExpView::Var(i) => {
+                if let Some(depth) = i.depth().checked_sub(self.scalars) {
+                    (self.scalar)(depth)
+                }
+            }
+            ExpView::Let(b, body, _) => {
+                self.exp(&b);
+                self.scalars += 1;
+                self.exp(&body);
+                self.scalars -= 1;
+            }
+            ExpView::While(w) => {
+                self.exp(&w.init);
+                self.scalars += 1;
+                self.exp(&w.cond);
+                self.exp(&w.body);
+                self.scalars -= 1;
+            }
+            ExpView::Op(op) => {
+                op.map(self);
+            }
+        })
+    }
+
+    fn acc<A, R>(&mut self, a: &Acc<A, R>) {
+        fresh2(|x, r| deep(|| self.acc_(&a.cast_env(name(x)).cast(name(r)))))
+    }
+
+    fn acc_<'a, 'r>(&mut self, a: &Acc<X<'a>, X<'r>>) {
+        fresh1(|n| match a.view(n) {
+            AccView::Use(_) => {}
+            AccView::Var(i) => self.avar(i.depth()),
+            AccView::Let(b, body, _) => {
+                self.acc(&b);
+                self.arrays += 1;
+                self.acc(&body);
+                self.arrays -= 1;
+            }
+            AccView::While(w) => {
+                self.acc(&w.init);
+                self.arrays += 1;
+                self.acc(&w.cond);
+                self.acc(&w.body);
+                self.arrays -= 1;
+            }
+            AccView::Op(op) => {
+                op.map(self);
+            }
+        })
+    }
+
+    fn avar(&mut self, depth: usize) {
+        if let Some(depth) = depth.checked_sub(self.arrays) {
+            (self.array)(depth)
+        }
+    }
+}
+
+/// Visits the parts of operations, which stay as they are.
+impl<E, A> ExpMap<E, A, E, A> for Uses<'_> {
+    fn exp<T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A, T> {
+        self.exp(e);
+        e.clone()
+    }
+    fn avar<T>(&mut self, i: &Idx<A, T>) -> Idx<A, T> {
+        self.avar(i.depth());
+        i.clone()
+    }
+}
+impl<A> AccMap<A, A> for Uses<'_> {
+    fn exp<E, T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A, T> {
+        self.exp(e);
+        e.clone()
+    }
+    fn acc<T>(&mut self, a: &Acc<A, T>) -> Acc<A, T> {
+        self.acc(a);
+        a.clone()
+    }
+}
