@@ -128,10 +128,18 @@ pub fn compare(p: &Program, expected: &Outcome, found: &Outcome, exactly: bool) 
     }
 }
 
-/// Whether two errors are the same. A division by zero is blamed on the operation that its code has become a part of.
+/// Whether two errors are the same: the same text, but for what backends tell less of or more.
 fn same_error(x: &Error, y: &Error) -> bool {
     match (x, y) {
+        // It is blamed on the operation that its code has become a part of.
         (Error::DivisionByZero { op: x, .. }, Error::DivisionByZero { op: y, .. }) => x == y,
+        // The interpreter tells the numbers for some of the dimensions that it was given, kernels those for all dimensions.
+        (Error::OutOfBounds { op: x, .. }, Error::OutOfBounds { op: y, .. }) if x.starts_with("`slice`") => x == y,
+        (Error::Shape { op: x, expected: a, .. }, Error::Shape { op: y, expected: b, .. })
+            if x.starts_with("`replicate`") =>
+        {
+            (x, a) == (y, b)
+        }
         (x, y) => x.to_string() == y.to_string(),
     }
 }
