@@ -1,10 +1,16 @@
-//! Deep kernel programs are read, checked, printed, copied, evaluated, optimised and dropped on a small stack.
+//! Deep programs are simplified and lowered, deep kernel programs are read, checked, printed, copied, evaluated, optimised and dropped, all on a
+//! small stack.
 
 mod deep_kernels;
+#[path = "../../accel-core/tests/deep_programs/mod.rs"]
+mod deep_programs;
 
-use accel_fusion::kernel::{Program, Verified, parse};
-use accel_fusion::pipeline::{check_proofs, compute_operands, dissolve, optimize, strips};
-use deep_kernels::{Deep, on_a_small_stack, programs};
+use accel_core::repr::ArrayTuple;
+use accel_fusion::kernel::{Program, Verified, evaluate, parse};
+use accel_fusion::pipeline::{check_proofs, compute_operands, dissolve, lower, optimize, strips};
+use accel_fusion::simplify;
+use deep_kernels::{Deep, on_a_small_stack, programs, vector};
+use deep_programs::ARGUMENT;
 
 const DEPTH: usize = 10_000;
 
@@ -60,4 +66,33 @@ fn deep_programs_go_through_every_pass() {
 #[ignore = "takes long without optimisation: scripts/test.sh runs it with --release"]
 fn very_deep_programs_go_through_every_pass() {
     every_pass(DEPTH);
+}
+
+/// Simplified and lowered programs mean what they should; those that are not simplified, too.
+fn typed_programs(n: usize) {
+    for p in deep_programs::programs() {
+        on_a_small_stack(|| {
+            let f = (p.stage)(n);
+            let program = f.program().unwrap_or_else(|e| panic!("{}: {e}", p.name));
+            let (simple, _) = simplify(program).unwrap_or_else(|e| panic!("{}: {e}", p.name));
+            let argument = ArrayTuple::Array(vector(&ARGUMENT));
+            let expected = vector(&(p.value)(n, ARGUMENT));
+            for program in [program, &simple] {
+                let kernels = lower(program).unwrap_or_else(|e| panic!("{}: {e}", p.name));
+                let found = evaluate(&kernels, &argument).unwrap_or_else(|e| panic!("{}: {e}", p.name));
+                assert_eq!(format!("{found:?}"), format!("{:?}", [&expected]), "{}", p.name);
+            }
+        });
+    }
+}
+
+#[test]
+fn deep_programs_are_simplified_and_lowered() {
+    typed_programs(300);
+}
+
+#[test]
+#[ignore = "takes long without optimisation: scripts/test.sh runs it with --release"]
+fn very_deep_programs_are_simplified_and_lowered() {
+    typed_programs(DEPTH);
 }
