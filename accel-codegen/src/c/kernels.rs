@@ -1,6 +1,7 @@
 //! The kernels of each statement, as functions of a task.
 
-use super::translation_units::{Function, Head};
+use super::shared_kernels::Shared;
+use super::translation_units::{Function, Head, Name};
 use crate::analysis::liveness::{Block, Step};
 use crate::c::host::inline::is_inline;
 use crate::shared::interchanged_reduce::in_columns;
@@ -9,33 +10,64 @@ use crate::shared::strip::Strip;
 use crate::text::declarations::Declarations;
 use crate::text::writer::Writer;
 use accel_core::ast::deep;
-use accel_fusion::kernel::{Code, Op, Program, Rows};
+use accel_fusion::kernel::{ArrayId, Code, Op, Program, Rows};
 
-/// Prints the kernels; statement `n` has those with `n` in their names.
-pub struct Kernels<'a> {
-    pub program: &'a Program,
-    pub numbers: bool,
-    pub declarations: &'a mut Declarations,
-    /// The functions of one statement.
-    pub functions: Vec<Function>,
-    /// Those of the statements before it.
-    pub statements: Vec<Vec<Function>>,
+/// The functions of all kernels, by statement. Those of statement `n` have `n` in their names.
+pub fn kernels(program: &Program, declarations: &mut Declarations, body: &Block, numbers: bool) -> Vec<Vec<Function>> {
+    let shared = Shared::new(program, body, numbers);
+    let (mut names, mut statements) = (vec![], vec![]);
+    for (class, alone) in shared.classes.iter().enumerate() {
+        let mut own = Kernels::new(&alone.program, declarations, numbers);
+        if let Some(step) = alone.step(body.size + class) {
+            own.statement(&step);
+        }
+        own.functions.iter_mut().for_each(Function::keep);
+        names.push(own.functions.iter().filter_map(Function::kernel).collect());
+        statements.push(own.functions);
+    }
+    let mut kernels = Kernels { shared: Some(&shared), names, ..Kernels::new(program, declarations, numbers) };
+    kernels.block(body);
+    statements.append(&mut kernels.statements);
+    statements
 }
 
-impl Kernels<'_> {
-    pub fn block(&mut self, b: &Block) {
+/// Prints the kernels.
+struct Kernels<'a> {
+    program: &'a Program,
+    /// Which statements share kernels, and the names of these.
+    shared: Option<&'a Shared>,
+    names: Vec<Vec<Name>>,
+    numbers: bool,
+    declarations: &'a mut Declarations,
+    /// The functions of one statement.
+    functions: Vec<Function>,
+    /// Those of the statements before it.
+    statements: Vec<Vec<Function>>,
+}
+
+impl<'a> Kernels<'a> {
+    fn new(program: &'a Program, declarations: &'a mut Declarations, numbers: bool) -> Self {
+        Kernels { program, shared: None, names: vec![], numbers, declarations, functions: vec![], statements: vec![] }
+    }
+
+    fn block(&mut self, b: &Block) {
         for s in &b.steps {
-            self.statement(s);
+            match self.shared.and_then(|shared| shared.get(s.number)) {
+                Some((class, arrays)) => {
+                    let shared = self.names[class].clone();
+                    self.like(s, &shared, arrays);
+                }
+                None => self.statement(s),
+            }
             self.statements.push(std::mem::take(&mut self.functions));
             deep(|| s.blocks.iter().for_each(|b| self.block(b)));
         }
     }
 
     fn statement(&mut self, s: &Step) {
-        let n = s.number;
         match &s.stmt.op {
             Op::Loop { to, extents, body } if !is_inline(&s.stmt.op, self.numbers) => {
-                self.function(s, &format!("loop_{n}"), |w| {
+                self.function(s, "", |w| {
                     w.aliased = s.aliased();
                     w.elements(to, extents.results.len(), body);
                 });
@@ -44,12 +76,11 @@ impl Kernels<'_> {
             Op::Scan { to, extents, reverse, rows } => self.scan(s, *to, extents, *reverse, rows),
             Op::Strip { to, len, body } => {
                 let strip = Strip::new(self.program, to, len, body);
-                self.once(s, &format!("strip_{n}_sizes"), |w| strip.sizes(w));
-                self.function(s, &format!("strip_{n}"), |w| strip.body(w));
-                let join = format!("strip_{n}_join");
+                self.once(s, "sizes", |w| strip.sizes(w));
+                self.function(s, "", |w| strip.body(w));
                 match strip.has_large_totals() {
-                    true => self.function(s, &join, |w| strip.join(w)),
-                    false => self.cold(s, &join, |w| strip.join(w)),
+                    true => self.function(s, "join", |w| strip.join(w)),
+                    false => self.cold(s, "join", |w| strip.join(w)),
                 }
             }
             Op::Permute { .. } => self.permute(s),
@@ -65,19 +96,19 @@ impl Kernels<'_> {
     fn reduce(&mut self, s: &Step, to: usize, extents: &Code, rows: &Rows) {
         let (outer, fold) = (extents.results.len(), format!("fold_{}", s.number));
         self.inner(s, |w| w.fold(&fold, to, outer, rows));
-        self.function(s, &format!("{fold}_part"), |w| w.part(&fold, to, outer, ""));
-        self.cold(s, &format!("{fold}_join"), |w| w.join(to, rows));
+        self.function(s, "part", |w| w.part(&fold, to, outer, ""));
+        self.cold(s, "join", |w| w.join(to, rows));
         let (columns, column_part) = (format!("{fold}_columns"), format!("{fold}_column_part"));
         let in_columns = in_columns(outer, rows);
         if in_columns {
             self.inner(s, |w| w.fold_side_by_side(&columns, to, outer, rows));
-            self.function(s, &column_part, |w| w.column_part(&columns, to, outer));
-            self.function(s, &format!("{fold}_rows"), |w| w.fold_columns(&columns, to, outer, rows));
+            self.function(s, "column_part", |w| w.column_part(&columns, to, outer));
+            self.function(s, "rows", |w| w.fold_columns(&columns, to, outer, rows));
         } else {
-            self.function(s, &format!("{fold}_rows"), |w| w.fold_rows(&fold, to, outer, rows));
+            self.function(s, "rows", |w| w.fold_rows(&fold, to, outer, rows));
         }
         if has_all(self.program, &s.stmt.op) {
-            self.function(s, &format!("{fold}_all"), |w| {
+            self.function(s, "all", |w| {
                 if let Some(c) = rows.contraction() {
                     w.product(to, outer, rows, &c);
                 }
@@ -93,26 +124,26 @@ impl Kernels<'_> {
         let Some(p) = Permute::new(self.program, &s.stmt.op) else { return };
         let name = format!("permute_{}", s.number);
         self.inner(s, |w| w.combine_into(&format!("{name}_into"), &p));
-        self.function(s, &name, |w| w.scatter(&name, &p));
+        self.function(s, "", |w| w.scatter(&name, &p));
         if let Some(k) = p.known {
-            self.function(s, &format!("{name}_part"), |w| w.private(&name, &p, k));
-            self.function(s, &format!("{name}_copies"), |w| w.combine_copies(&p));
+            self.function(s, "part", |w| w.private(&name, &p, k));
+            self.function(s, "copies", |w| w.combine_copies(&p));
         }
         if p.has_cheap_targets() {
-            self.function(s, &format!("{name}_range"), |w| w.owned(&name, &p));
+            self.function(s, "range", |w| w.owned(&name, &p));
         }
         if has_all(self.program, &s.stmt.op) {
-            self.function(s, &format!("{name}_all"), |w| w.scatter_all(&name, &p));
+            self.function(s, "all", |w| w.scatter_all(&name, &p));
         }
     }
 
     fn scan(&mut self, s: &Step, to: usize, extents: &Code, reverse: bool, rows: &Rows) {
         let (outer, scan) = (extents.results.len(), format!("scan_{}", s.number));
         self.inner(s, |w| w.scan(&scan, to, outer, reverse, rows));
-        self.function(s, &format!("{scan}_rows"), |w| w.scan_rows(&scan, to, outer, reverse, rows));
-        self.function(s, &format!("{scan}_part"), |w| w.part(&scan, to, outer, ", 0, task->len, 0"));
-        self.cold(s, &format!("{scan}_carry"), |w| w.carry(to, reverse, rows));
-        self.function(s, &format!("{scan}_write"), |w| w.write_part(&scan, to, outer, rows));
+        self.function(s, "rows", |w| w.scan_rows(&scan, to, outer, reverse, rows));
+        self.function(s, "part", |w| w.part(&scan, to, outer, ", 0, task->len, 0"));
+        self.cold(s, "carry", |w| w.carry(to, reverse, rows));
+        self.function(s, "write", |w| w.write_part(&scan, to, outer, rows));
     }
 
     /// A function that kernels call: `body` writes it and gives its head.
@@ -120,26 +151,38 @@ impl Kernels<'_> {
         self.add(s, |w| Head::Own(body(w)));
     }
 
-    fn function(&mut self, s: &Step, name: &str, body: impl FnOnce(&mut Writer)) {
-        self.kernel(s, "", name, body);
+    fn function(&mut self, s: &Step, role: &'static str, body: impl FnOnce(&mut Writer)) {
+        self.kernel(s, "", role, body);
     }
 
     /// What runs once per row need not be fast: optimising it costs time.
-    fn cold(&mut self, s: &Step, name: &str, body: impl FnOnce(&mut Writer)) {
-        self.kernel(s, "__attribute__((cold)) ", name, body);
+    fn cold(&mut self, s: &Step, role: &'static str, body: impl FnOnce(&mut Writer)) {
+        self.kernel(s, "__attribute__((cold)) ", role, body);
     }
 
     /// What runs once, without loops: it is over before it could have been optimised.
-    fn once(&mut self, s: &Step, name: &str, body: impl FnOnce(&mut Writer)) {
-        self.kernel(s, AS_IT_IS, name, body);
+    fn once(&mut self, s: &Step, role: &'static str, body: impl FnOnce(&mut Writer)) {
+        self.kernel(s, AS_IT_IS, role, body);
     }
 
     /// A function of a task with an attribute.
-    fn kernel(&mut self, s: &Step, attribute: &'static str, name: &str, body: impl FnOnce(&mut Writer)) {
+    fn kernel(&mut self, s: &Step, attribute: &'static str, role: &'static str, body: impl FnOnce(&mut Writer)) {
+        let name = Name { operation: operation(&s.stmt.op), number: s.number, role };
         self.add(s, |w| {
             body(w);
-            Head::Kernel { attribute, name: name.into() }
+            Head::Kernel { attribute, name }
         });
+    }
+
+    /// A statement that shares its kernels with others: each kernel calls that of all of them with the arrays of this statement.
+    fn like(&mut self, s: &Step, shared: &[Name], arrays: &[ArrayId]) {
+        let table: Vec<_> = arrays.iter().map(|a| format!("arrays[{a}]")).collect();
+        for name in shared {
+            self.kernel(s, "", name.role, |w| {
+                w.line(format!("const array of_statement[] = {{ {} }};", table.join(", ")));
+                w.line(format!("return {name}(of_statement, task, fault);"));
+            });
+        }
     }
 
     fn add(&mut self, s: &Step, body: impl FnOnce(&mut Writer) -> Head) {
@@ -149,6 +192,18 @@ impl Kernels<'_> {
         // Compilers take a time that grows with the square of the size of a function, most of it to optimise.
         let level = if body.lines().count() < HUGE { "" } else { AS_IT_IS };
         self.functions.push(Function { head, level, body });
+    }
+}
+
+/// What names of kernels begin with.
+fn operation(op: &Op) -> &'static str {
+    match op {
+        Op::Loop { .. } => "loop",
+        Op::Reduce { .. } => "fold",
+        Op::Scan { .. } => "scan",
+        Op::Permute { .. } => "permute",
+        Op::Strip { .. } => "strip",
+        Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } | Op::If { .. } | Op::While { .. } => "none",
     }
 }
 

@@ -4,6 +4,7 @@ mod gemm;
 mod host;
 mod kernels;
 mod module;
+mod shared_kernels;
 mod translation_units;
 
 pub use module::{Module, Options, emit};

@@ -1,7 +1,7 @@
 //! A kernel program as one C file.
 
 use super::host::statements;
-use super::kernels::Kernels;
+use super::kernels::kernels;
 use super::translation_units::Units;
 use crate::analysis::layout::Layout;
 use crate::analysis::liveness;
@@ -38,10 +38,7 @@ pub fn emit(program: &Verified<Program>, options: Options) -> Module {
     let body = liveness::analyse(program);
     let mut declarations = Declarations::new(options.vector_math, options.vectors, Dialect::C);
     let numbers = are_all_numbers(program);
-    let mut kernels =
-        Kernels { program, numbers, declarations: &mut declarations, functions: vec![], statements: vec![] };
-    kernels.block(&body);
-    let functions = kernels.statements;
+    let functions = kernels(program, &mut declarations, &body, numbers);
     let host = statements::emit(program, &layout, &mut declarations, &body, numbers);
     // It is cold code: compilers spend half the time on a line of it.
     let units = Units::new(&functions, host.lines().count() / 2);

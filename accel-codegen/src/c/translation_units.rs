@@ -4,7 +4,7 @@
 //! others. Compiled without the macro it is everything. Kernels, which the host program calls from another unit, have the prefix `KERNEL`.
 
 use crate::text::calls::PARAMETERS;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 /// A unit has about this many lines.
 const LINES: usize = 1_000;
@@ -22,9 +22,27 @@ pub struct Function {
 /// The first line of a function.
 pub enum Head {
     /// A kernel: the host program calls it.
-    Kernel { attribute: &'static str, name: String },
+    Kernel { attribute: &'static str, name: Name },
     /// The whole line of a function that only kernels of the same statement call.
     Own(String),
+}
+
+/// The name of a kernel, such as `fold_3_part`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Name {
+    /// What the statement does.
+    pub operation: &'static str,
+    /// The number of the statement.
+    pub number: usize,
+    /// What the kernel does for it, or nothing.
+    pub role: &'static str,
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let low = if self.role.is_empty() { "" } else { "_" };
+        write!(f, "{}_{}{low}{}", self.operation, self.number, self.role)
+    }
 }
 
 impl Function {
@@ -42,6 +60,23 @@ impl Function {
 
     fn print(&self, linkage: &str) -> String {
         format!("\n{} {{\n{}    return 0;\n}}\n", self.head(linkage), self.body)
+    }
+
+    /// Its name, if it is a kernel.
+    pub fn kernel(&self) -> Option<Name> {
+        match self.head {
+            Head::Kernel { name, .. } => Some(name),
+            Head::Own(_) => None,
+        }
+    }
+
+    /// Makes a kernel stay a function of its own where it is called.
+    pub fn keep(&mut self) {
+        if let Head::Kernel { attribute, .. } = &mut self.head
+            && attribute.is_empty()
+        {
+            *attribute = "__attribute__((noinline)) ";
+        }
     }
 
     /// Its declaration in other units.
@@ -101,9 +136,10 @@ mod tests {
     use super::*;
 
     /// A statement of `n` lines with a kernel and a function of its own.
-    fn statement(name: &str, n: usize) -> Vec<Function> {
+    fn statement(name: &'static str, n: usize) -> Vec<Function> {
         let own = Function { head: Head::Own(format!("static int {name}_own(int x)")), level: "", body: String::new() };
-        let head = Head::Kernel { attribute: "", name: name.into() };
+        let name = Name { operation: name, number: 0, role: "" };
+        let head = Head::Kernel { attribute: "", name };
         vec![own, Function { head, level: "", body: format!("{}    {name}_own(0);\n", "    ;\n".repeat(n)) }]
     }
 
@@ -121,8 +157,8 @@ mod tests {
         let units = Units::new(&[statement("a", 1500), statement("b", 700), statement("c", 900)], 0);
         assert_eq!(units.count, 3);
         for name in ["a", "b", "c"] {
-            assert_eq!(units.text.matches(&format!("KERNEL int {name}({PARAMETERS}) {{")).count(), 1);
-            assert_eq!(units.text.matches(&format!("KERNEL int {name}({PARAMETERS});")).count(), 1);
+            assert_eq!(units.text.matches(&format!("KERNEL int {name}_0({PARAMETERS}) {{")).count(), 1);
+            assert_eq!(units.text.matches(&format!("KERNEL int {name}_0({PARAMETERS});")).count(), 1);
             assert_eq!(units.text.matches(&format!("static int {name}_own(int x) {{")).count(), 1);
         }
         assert!(units.first("host").starts_with("#if !defined PART || PART == 0\nhost"));

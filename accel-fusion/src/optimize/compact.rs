@@ -1,6 +1,6 @@
 //! Numbers the arrays that are left without gaps.
 
-use crate::kernel::{ArrayId, Block, Code, Instr, Op, Program, walk_mut};
+use crate::kernel::{ArrayId, Block, Code, Instr, Op, Program, Stmt, walk_mut};
 use std::collections::BTreeMap;
 
 /// The same program with arrays numbered in the order of their definition: inputs first.
@@ -16,6 +16,43 @@ pub fn compact(program: &Program) -> Program {
     let mut results = program.results.clone();
     inputs.iter_mut().chain(&mut results).for_each(|a| c.array(a));
     Program { arrays: arrays.into_iter().map(|a| a.1).collect(), inputs, body, results, ..program.clone() }
+}
+
+/// A statement without blocks as a program of its own, and which arrays of the program its arrays are. Statements that differ only in their
+/// arrays and places in the source become equal programs.
+pub fn alone(program: &Program, stmt: &Stmt) -> (Program, Vec<ArrayId>) {
+    let mut stmt = stmt.clone();
+    stmt.site = 0;
+    let mut c = Numbers::default();
+    let mut used = stmt.op.defines().to_vec();
+    stmt.op.codes_mut().into_iter().for_each(|code| {
+        walk_mut(&mut code.instrs, |i| match i {
+            Instr::Extent(_, a, _) => used.push(*a),
+            Instr::Read { array, site, .. } => {
+                used.push(*array);
+                *site = 0;
+            }
+            _ => {}
+        });
+    });
+    let defined = stmt.op.defines().len();
+    let mut arrays: Vec<ArrayId> = vec![];
+    for a in used {
+        if !c.numbers.contains_key(&a) {
+            c.define(a);
+            arrays.push(a);
+        }
+    }
+    let mut body = Block { stmts: vec![stmt] };
+    c.block(&mut body);
+    let one = Program {
+        arrays: arrays.iter().map(|a| program.arrays[*a].clone()).collect(),
+        inputs: (defined..arrays.len()).collect(),
+        body,
+        sites: program.sites.first().copied().into_iter().collect(),
+        ..Program::default()
+    };
+    (one, arrays)
 }
 
 #[derive(Default)]

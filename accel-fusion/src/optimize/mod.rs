@@ -29,6 +29,7 @@ mod poly;
 mod scatter;
 
 pub(crate) use columns::split;
+pub use compact::alone;
 pub(crate) use compact::compact;
 pub(crate) use cost::work;
 pub use facts::Assumptions;
