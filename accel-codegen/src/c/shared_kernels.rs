@@ -42,8 +42,11 @@ struct Equal {
 impl Shared {
     /// The statements of a program; one of `numbers` has other statements in the host program.
     pub fn new(program: &Program, body: &Block, numbers: bool) -> Shared {
+        let mut alike: BTreeMap<Vec<usize>, Vec<&Step>> = BTreeMap::new();
+        collect(body, numbers, &mut alike);
         let mut found = BTreeMap::new();
-        collect(program, body, numbers, &mut found);
+        let many = alike.into_values().filter(|steps| steps.len() >= WORTH);
+        many.flatten().for_each(|s| add(program, s, &mut found));
         let mut shared = Shared { classes: vec![], members: BTreeMap::new() };
         for equal in found.into_values().filter(|e| e.members.len() >= WORTH) {
             let class = shared.classes.len();
@@ -68,22 +71,26 @@ impl Alone {
     }
 }
 
-fn collect(program: &Program, b: &Block, numbers: bool, found: &mut BTreeMap<String, Equal>) {
+/// The statements that may share kernels, by the lengths of their codes: most differ in these, and need not be written down to be compared.
+fn collect<'b, 's>(b: &'b Block<'s>, numbers: bool, alike: &mut BTreeMap<Vec<usize>, Vec<&'b Step<'s>>>) {
     for s in &b.steps {
         if is_shareable(&s.stmt.op, numbers) {
-            let (one, arrays) = alone(program, s.stmt);
-            let place = |(a, c): (ArrayId, usize)| Some((arrays.iter().position(|other| *other == a)?, c));
-            let over: Option<Vec<_>> = s.over.iter().map(|o| o.map_or(Some(None), |o| place(o).map(Some))).collect();
-            let Some(over) = over else { continue };
-            let key = format!("{over:?} {one}");
-            let equal = found.entry(key).or_insert_with(|| {
-                let first = Alone { program: one, over };
-                Equal { first, members: vec![] }
-            });
-            equal.members.push((s.number, arrays));
+            let lengths = s.stmt.op.codes().iter().map(|(_, code)| code.instrs.len()).collect();
+            alike.entry(lengths).or_default().push(s);
         }
-        deep(|| s.blocks.iter().for_each(|b| collect(program, b, numbers, found)));
+        deep(|| s.blocks.iter().for_each(|b| collect(b, numbers, alike)));
     }
+}
+
+/// Adds a statement to those that are equal.
+fn add(program: &Program, s: &Step, found: &mut BTreeMap<String, Equal>) {
+    let (one, arrays) = alone(program, s.stmt);
+    let place = |(a, c): (ArrayId, usize)| Some((arrays.iter().position(|other| *other == a)?, c));
+    let over: Option<Vec<_>> = s.over.iter().map(|o| o.map_or(Some(None), |o| place(o).map(Some))).collect();
+    let Some(over) = over else { return };
+    let key = format!("{over:?} {one}");
+    let equal = found.entry(key).or_insert_with(|| Equal { first: Alone { program: one, over }, members: vec![] });
+    equal.members.push((s.number, arrays));
 }
 
 /// Whether a statement has kernels that cannot fail.
