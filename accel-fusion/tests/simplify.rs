@@ -3,6 +3,7 @@
 // What the example's objective takes its prelude from.
 extern crate accel_core as accel;
 
+mod proportion;
 #[path = "simplify/support.rs"]
 mod support;
 

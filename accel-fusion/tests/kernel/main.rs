@@ -3,6 +3,8 @@
 mod agree;
 mod checks;
 mod eval;
+#[path = "../proportion/mod.rs"]
+mod proportion;
 mod scale;
 mod stats;
 mod strip;

@@ -1,13 +1,12 @@
 //! The time of lowering is proportional to the length of the program.
 
+use crate::proportion;
 use accel_core::prelude::*;
 use accel_fusion::pipeline::lower;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 type V = Acc<Vector<f64>>;
 
-/// Checks that a program ten times as long takes no more than forty times as long. One of three attempts is enough, because
-/// the machine may do other things as well.
 fn check(make: fn(usize) -> Afun<Vector<f64>, Vector<f64>>, n: usize) {
     let time = |n| {
         let f = make(n);
@@ -15,12 +14,7 @@ fn check(make: fn(usize) -> Afun<Vector<f64>, Vector<f64>>, n: usize) {
         lower(f.program().unwrap()).unwrap();
         start.elapsed()
     };
-    let in_proportion = |_| {
-        let (short, long) = (time(n / 10), time(n));
-        println!("{} took {short:?}, {n} took {long:?}", n / 10);
-        long < short * 40 + Duration::from_millis(200)
-    };
-    assert!((0..3).any(in_proportion));
+    proportion::check(time, n);
 }
 
 #[test]

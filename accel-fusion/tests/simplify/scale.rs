@@ -1,5 +1,6 @@
 //! Long programs take time in proportion to their length.
 
+use crate::proportion;
 use crate::support::{counts, simple};
 use accel_core::prelude::*;
 use std::time::{Duration, Instant};
@@ -10,16 +11,8 @@ fn timed(f: &Afun<Vector<f64>, Vector<f64>>) -> (Afun<Vector<f64>, Vector<f64>>,
     (g, start.elapsed())
 }
 
-/// The longer program is ten times as long. A machine that does other things as well may stop one of them for a while, so one of
-/// three attempts is enough: what takes more than in proportion fails all.
 fn check(make: impl Fn(usize) -> Afun<Vector<f64>, Vector<f64>>, n: usize) {
-    let time = |n| timed(&make(n)).1;
-    let in_proportion = |_| {
-        let (short, long) = (time(n / 10), time(n));
-        println!("{} took {short:?}, {n} took {long:?}", n / 10);
-        long < short * 40 + Duration::from_millis(200)
-    };
-    assert!((0..3).any(in_proportion));
+    proportion::check(|n| timed(&make(n)).1, n);
 }
 
 #[test]
