@@ -1,4 +1,5 @@
-//! An empty library under the name that `ocl` is linked with: what is in the real one is looked up when the process runs, by `loader.rs`.
+//! Makes an empty library with the name that `ocl` is linked with. `loader.rs` finds the functions of the real one at
+//! run time.
 
 use std::{env, fs, path::PathBuf};
 

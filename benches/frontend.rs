@@ -1,5 +1,5 @@
-//! The front end: from closures to the gradient program, for chains and for wide programs; and the optimiser, also for nests. What counts
-//! is that the time per operation stays flat: criterion's throughput is operations per second.
+//! The front end: from closures to the gradient program, for chains and for wide programs; and the optimiser, also for
+//! nests. The time per operation should stay constant. Criterion's throughput shows it, in operations per second.
 
 use accel::prelude::*;
 use accel::{Result, ast};
@@ -10,17 +10,17 @@ use std::time::Duration;
 type Xs = Acc<Vector<f64>>;
 type Program = Afun<Vector<f64>, Scalar<f64>>;
 
-/// Every operation uses the one before twice, so that each is bound by a let.
+/// Every operation uses the one before it twice, so that each is bound by a `let`.
 fn scalar_chain(n: usize) -> Program {
     afun(move |xs: Xs| sum(map(|x| (0..n / 2).fold(x, |e, _| (e + e).sin()), xs)))
 }
 
-/// Operations that do not depend on each other, added up.
+/// The sum of operations that do not depend on each other.
 fn scalar_wide(n: usize) -> Program {
     afun(move |xs: Xs| sum(map(|x| (0..n / 2).fold(x, |total, i| total + (x * i as f64)), xs)))
 }
 
-/// Maps and zips in turn.
+/// Maps and zips alternately.
 fn array_chain(n: usize) -> Program {
     let step = |a: Xs, i: usize| match i % 2 {
         0 => map(|x| x.sin(), a),
@@ -29,7 +29,7 @@ fn array_chain(n: usize) -> Program {
     afun(move |xs: Xs| sum((0..n).fold(xs, step)))
 }
 
-/// Maps that do not depend on each other, added up.
+/// The sum of maps that do not depend on each other.
 fn array_wide(n: usize) -> Program {
     afun(move |xs: Xs| {
         let total = (0..n / 2).fold(xs, |total, i| zip_with(|x, y| x + y, total, map(|x| x * i as f64, xs)));
@@ -37,23 +37,23 @@ fn array_wide(n: usize) -> Program {
     })
 }
 
-/// Conditionals, each in the first branch of the next.
+/// Conditionals, each in the first branch of the next one.
 fn conditionals(n: usize) -> Program {
     afun(move |xs: Xs| sum(map(|x| (0..n).fold(x, |y, i| cond(x.gt(i as f64), y, x * 2.0 + i as f64)), xs)))
 }
 
-/// The same of arrays.
+/// The same for arrays.
 fn array_conditionals(n: usize) -> Program {
     afun(move |xs: Xs| sum((0..n).fold(xs, |ys, i| acond(xs.at(0).gt(i as f64), ys, map(|x| x + i as f64, xs)))))
 }
 
-/// From the typed program to the kernel program that is printed as C.
+/// From the typed program to the kernel program from which C is generated.
 fn optimised(program: &ast::Program) -> Optimized {
     let pipeline = Pipeline::new(program, Target::Processor, Options::default());
     pipeline.and_then(|p| p.optimized(true)).expect("a program that can be optimised")
 }
 
-/// What comes before the C compiler, in two parts.
+/// The stages before the C compiler, in two parts.
 fn optimiser(c: &mut Criterion) {
     let programs: [(&str, fn(usize) -> Result<ast::Program>); 4] = [
         ("maps", |n| array_chain(n).program().cloned()),

@@ -1,5 +1,5 @@
-//! The memory of the GMM gradient: the most bytes of inputs, results and what is between them, while it runs once. A program of
-//! its own, because counting takes time.
+//! The memory of the GMM gradient: the largest total size of inputs, results and intermediate arrays in one run. It is
+//! a separate program, because counting takes time.
 //!
 //! ```text
 //! cargo bench --bench memory
@@ -18,7 +18,7 @@ use std::path::Path;
 static MEMORY: PeakAlloc = PeakAlloc;
 
 const FILE: &str = "10k_gmm_d10_K10";
-/// How many times the bytes of inputs and results the peak may be.
+/// The demand on the peak, as a multiple of the bytes of inputs and results.
 const ASKED: f64 = 3.0;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let input_bytes = parameter_bytes + bytes(x.len());
     let result_bytes = parameter_bytes + bytes(1);
     let gradient = compile_on(backend_named("native")?, value_and_grad(&program(&problem, &x)))?;
-    // The first run starts the threads, and allocates what they keep.
+    // The first run starts the threads, and allocates memory that they keep.
     gradient.run(&parameters)?;
 
     let before = MEMORY.current_usage();

@@ -1,7 +1,7 @@
 //! Shows the cache of compiled programs, or clears it.
 //!
 //! ```text
-//! cargo run --example cache            # the folder, the number of programs, their bytes
+//! cargo run --example cache            # the folder, the number of programs, their total size
 //! cargo run --example cache -- clear
 //! ```
 

@@ -1,4 +1,4 @@
-//! Makes up a problem in one of ADBench's text formats and prints it:
+//! Generates a problem in one of ADBench's text formats, and prints it:
 //!
 //! ```text
 //! cargo run --example generate_adbench -- gmm D K N [SEED] > gmm.txt

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""plot.py LOG...: writes to standard output an SVG of a tool's times over the size of the workloads, one panel for each eval.
+"""plot.py LOG...: writes an SVG to standard output: a tool's times against the size of the workloads, one panel for each eval.
 
-The logs are GradBench's (`gradbench run -o LOG`): a message or a response a line. Times are the smallest of each workload."""
+The logs are those of GradBench (`gradbench run -o LOG`): one message or response per line. The time of a workload is its smallest one."""
 
 import json
 import math
 import sys
 
-# What a workload's size is, as a formula for people and of the eval's input. `hello` has none.
+# The size of a workload: as a formula in the plot, and as a function of the eval's input. `hello` has none.
 SIZES = {
     "lse": ("n", lambda i: len(i["x"])),
     "llsq": ("n·m", lambda i: i["n"] * len(i["x"])),
@@ -71,7 +71,7 @@ def panel(module, functions, x0, y0):
     for names, _, colour in FUNCTIONS:
         points = sorted(p for name in names for p in functions.get(name, []))
         places = [(along(x, xs, left, right), along(y, ys, bottom, top)) for x, y in points]
-        # Workloads of equal size and different shape differ in time: a line through them would be no function.
+        # Workloads of equal size but different shape differ in time, so a line through them would not be a function.
         if len({x for x, _ in points}) == len(points):
             out.append(f'<polyline stroke="{colour}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in places)}"/>')
         out.extend(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"/>' for x, y in places)

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Prints the table of benches/README.md: every workload beside its reference, then the memory of the GMM gradient.
+# Prints the table of benches/README.md: every workload with its reference, then the memory of the GMM gradient.
 #
 #   scripts/bench.sh                     all rows
 #   scripts/bench.sh --quick             fewer and shorter turns
-#   scripts/bench.sh [--quick] FILTER    the rows whose theme or work contains FILTER; no memory
+#   scripts/bench.sh [--quick] FILTER    only the rows whose theme or work contains FILTER, without the memory
 #   scripts/bench.sh --opencl [..]       the rows of the OpenCL backend instead, on the device that ACCEL_OPENCL_DEVICE names
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# The generated code is compiled for this processor, so the references are too. Its own folder: other flags, other builds.
+# Generated code is compiled for this processor, so the references are compiled for it, too. Other flags need a target folder of their own.
 export RUSTFLAGS="${RUSTFLAGS:-} -C target-cpu=native"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/bench"
 

@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# Finds circles between the files of a crate: files that need each other, directly or through others.
+# Finds circles between the files of a crate: files that depend on each other, directly or through other files.
 #
-#   scripts/circles.sh             prints how many files each has, and fails on one that scripts/circles.txt does not allow
-#   scripts/circles.sh --edges     prints which file needs which, inside of each circle
-#   scripts/circles.sh --allow     writes the present ones to scripts/circles.txt, which may only shrink
+#   scripts/circles.sh             prints the number of files of each, and fails if scripts/circles.txt does not allow one
+#   scripts/circles.sh --edges     prints the dependencies inside each circle
 #
-# A file needs another one where it names something of it: `use crate::a::X`, `super::X`, `a::f()` of a child. A `pub use` only passes
-# names on, so it needs nothing; who uses such a name needs the file that defines it. Tests inside of files do not count.
+# A file depends on another one if it uses a name that the other file defines: `use crate::a::X`, `super::X`, `a::f()` of a child. A
+# `pub use` only re-exports a name, so it is no dependency: a use of the name depends on the file that defines it. Tests inside files do
+# not count.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 exec perl - "$@" <<'PERL'
 use strict;
 use warnings;
 my $option = shift // '';
-die "scripts/circles.sh: unknown option $option (expected --edges or --allow)\n" unless $option =~ /^(--edges|--allow)?$/;
+die "scripts/circles.sh: unknown option $option (expected --edges)\n" unless $option =~ /^(--edges)?$/;
 my $allowance = 'scripts/circles.txt';
 
-# The paths of a use tree such as `a::{b, c::{d as e}}`, each with the name that it gets.
+# The paths of a use tree such as `a::{b, c::{d as e}}`, each with its local name.
 sub paths {
     my ($tree, @before) = @_;
     $tree =~ s/^\s+|\s+$//g;
@@ -45,11 +45,11 @@ for my $crate (grep { -d "$_/src" } '.', sort glob('accel-* gradbench examples/a
         open my $in, '<', $_ or die "$_: $!\n";
         local $/;
         my $text = <$in>;
-        # Strings first, as they may hold what looks like a comment.
+        # Strings first, since a string can contain `//`.
         $text =~ s{r(#+)".*?"\1|"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/|'(?:\\.[^']*|[^'\\])'}{$& =~ m{^/} ? '' : '""'}gse;
         $only_tests{$module eq '' ? $_ : "${module}::$_"} = 1 for $text =~ /#\[cfg\(test\)\]\s*mod\s+(\w+)\s*;/g;
         $text =~ s/#\[cfg\((?:test|all\(test[^\]]*)\)\]\s*(?:#\[[^\]]*\]\s*)*mod\s+\w+\s*\{.*//s;
-        # Inside of a module without a file of its own, `super` is this file.
+        # In a module without its own file, `super` is this file.
         $text =~ s/\bmod\s+\$?\w+\s*(\{(?:[^{}]++|(?1))*\})/$1 =~ s{(?<!::)\bsuper\b}{self}gr/ge;
         $defined{$module}{$_} = 1 for $text =~ /\b(?:fn|struct|enum|trait|type|const|static|union|macro_rules!)\s+(\w+)/g;
         while ($text =~ s/\b(pub(?:\([^)]*\))?\s+)?use\s+([^;]+);//s) {
@@ -61,7 +61,7 @@ for my $crate (grep { -d "$_/src" } '.', sort glob('accel-* gradbench examples/a
 
     delete @file{ grep { $only_tests{ s/::.*//r } || $only_tests{$_} } keys %file };
 
-    # The module that a path seen from `from` leads to, and the rest of the path.
+    # The module to which a path in `from` leads, and the rest of the path.
     my $walk = sub {
         my ($from, @path) = @_;
         my $at = $from;
@@ -83,7 +83,7 @@ for my $crate (grep { -d "$_/src" } '.', sort glob('accel-* gradbench examples/a
         }
         return $rooted ? ($at, @path) : ();
     };
-    # The modules that define what a path names, through those that pass names on.
+    # The modules that define the name of a path, through re-exports.
     my $resolve;
     $resolve = sub {
         my ($seen, $from, @path) = @_;
@@ -101,7 +101,7 @@ for my $crate (grep { -d "$_/src" } '.', sort glob('accel-* gradbench examples/a
             @found = grep { $defined{$_}{ $rest[0] } } @found if $new eq '*';
             return @found if @found;
         }
-        # A private import that children see, or something that a macro makes.
+        # A private import that children can use, or a name that a macro defines.
         for (@{ $imported{$at} // [] }) {
             my ($new, @to) = @$_;
             return $resolve->($seen, $at, @to) if $new eq $rest[0];
@@ -118,7 +118,7 @@ for my $crate (grep { -d "$_/src" } '.', sort glob('accel-* gradbench examples/a
         }
     }
 
-    # Modules that reach each other.
+    # Modules that depend on each other.
     my %reach;
     for my $start (keys %file) {
         my @todo = $start;
@@ -143,14 +143,9 @@ for my $crate (grep { -d "$_/src" } '.', sort glob('accel-* gradbench examples/a
     }
 }
 
-if ($option eq '--allow') {
-    open my $out, '>', $allowance or die "$allowance: $!\n";
-    print $out "$_\n" for sort keys %circles;
-    exit 0;
-}
-# A circle is allowed if one of the list has all of its files.
+# A circle is allowed if a line of the list contains all of its files.
 my @allowed;
-if (open my $in, '<', $allowance) { @allowed = map { chomp; +{ map { $_ => 1 } split / / } } <$in> }
+if (open my $in, '<', $allowance) { @allowed = map { chomp; +{ map { $_ => 1 } split / / } } grep { !/^#/ } <$in> }
 my $failed = 0;
 for my $circle (sort keys %circles) {
     my @files = split / /, $circle;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Checks the dependencies: licences, sources, and the advisories of https://rustsec.org where its list can be fetched.
+# Checks the dependencies: licences, sources, and the advisories of https://rustsec.org if its list can be fetched.
 #
-#   scripts/deny.sh            does nothing but say so where cargo-deny is missing
+#   scripts/deny.sh            prints a message and does nothing if cargo-deny is missing
 #   scripts/deny.sh --install  installs it first (several minutes)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,7 +14,7 @@ if ! command -v cargo-deny >/dev/null; then
   exit 0
 fi
 cargo deny --all-features check licenses sources bans
-# Without the list nothing can be said of advisories; an advisory itself is a failure.
+# Without the list, advisories cannot be checked. An advisory itself is a failure.
 if cargo deny fetch db; then
   cargo deny --all-features check advisories
 else

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Runs random programs until it is stopped, or until there were enough: a night's work. What it finds it shrinks and writes down.
+# Runs random programs until it is stopped, or until it has run enough: for example over night. It shrinks failing programs and stores them.
 #
 #   scripts/fuzz.sh [--count N] [--from SEED] [--jobs N] [--out FOLDER] [--on native|opencl|evaluators] [--build-only] [--program FILE]
 #
-#   --count N      how many programs there are (100000)
-#   --from SEED    the first seed; without it, the one after the last of the run before (the file FOLDER/next)
-#   --jobs N       how many processes (half of the cores)
-#   --out FOLDER   where results go (target/fuzz): `log`, and a file for each program that something is wrong with
-#   --on BACKEND   what runs the programs beside the evaluators of kernel programs (native)
-#   --program FILE what was built before: --build-only prints where it is
+#   --count N      the number of programs (100000)
+#   --from SEED    the first seed; by default, the seed after the last one of the previous run (the file FOLDER/next)
+#   --jobs N       the number of processes (half of the cores)
+#   --out FOLDER   the folder for results (target/fuzz): `log`, and a file for each failing program
+#   --on BACKEND   the backend that runs the programs besides the evaluators of kernel programs (native)
+#   --program FILE a test program that was built before: --build-only prints its path
 #
-# A program that was found is a file such as 1234-Native.json; `cargo test --test random_wide found` runs it again when it is in
-# tests/found/. Beside it 1234-Native.rs is the same program in the surface language, to be pasted into an example.
-# With ACCEL_CHECK=1 in the environment, native code checks every read that was proved to be inside.
-# Stopping it is safe at any time: the next run goes on from the last chunk that was begun.
+# A failing program is stored in a file such as 1234-Native.json; `cargo test --test random_wide found` runs it again when it is in
+# tests/found/. The file 1234-Native.rs beside it is the same program in the surface language, to be pasted into an example.
+# With ACCEL_CHECK=1 in the environment, native code checks every read that was proved to be within bounds.
+# It can be stopped at any time: the next run continues after the last chunk that was started.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -42,14 +42,14 @@ if [ -z "$program" ]; then
     sed -n 's/.*"executable":"\([^"]*random_wide[^"]*\)".*/\1/p' | tail -1)
 fi
 [ "$build_only" = no ] || { echo "$program"; exit 0; }
-# What is built while this runs changes nothing of it.
+# The program is copied, so that builds during the run do not change it.
 cp "$program" "$out/program"
 program="$out/program"
 [ -n "$from" ] && echo "$from" >"$out/next"
 [ -f "$out/next" ] || echo 10000 >"$out/next"
 last=$(($(cat "$out/next") + count))
 
-# The next chunk of seeds, for one process at a time.
+# Takes the next chunk of seeds, with a lock.
 chunk=240
 next_chunk() {
   (
@@ -60,8 +60,8 @@ next_chunk() {
   ) 9>"$out/lock"
 }
 
-# A process that goes from chunk to chunk. A chunk that crashes or takes too long goes on behind the seed where it did. What counts is processor
-# time, as others may need the machine; the limit of hours is for a process that waits for something.
+# A process that takes chunk after chunk. After a crash or a timeout, a chunk continues after the seed at which this happened. The limit
+# is on processor time, since the machine may be busy; the limit of hours is for a process that waits for something.
 worker() {
   local at="$out/at-$1" first n status
   while first=$(next_chunk) && [ "$first" -lt "$last" ]; do
@@ -74,7 +74,7 @@ worker() {
       [ "$status" -eq 0 ] && break
       seed=$(cat "$at")
       echo "FOUND seed $seed: the process ended with status $status (152: half an hour was not enough; 124: it waits), in $first+$n" >>"$out/log"
-      # A crash is shrunk in processes of its own.
+      # A crash is shrunk in separate processes.
       [ "$status" -eq 124 ] || [ "$status" -eq 152 ] || ACCEL_FUZZ_FROM=$((seed > 24 ? seed - 24 : 0)) ACCEL_FUZZ_COUNT=25 ACCEL_FUZZ_OUT="$out" \
         timeout 1800 nice -n 10 "$program" --exact shrink_crash --ignored --nocapture >>"$out/log" 2>>"$out/stderr-$1" || true
       n=$((first + n - seed - 1))

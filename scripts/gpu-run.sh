@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# What scripts/gpu.sh calls on the machine with the GPU, in the folder that it has packed: the tests, then the table.
+# scripts/gpu.sh calls this on the machine with the GPU, in the folder that it has packed: it runs the tests, then prints the table.
 set -uo pipefail
 cd "$(dirname "$0")"
 here=$PWD
 
-# Drivers that are registered are found by the loader itself. A vendor's library that is only lying there is registered for this run.
+# The loader itself finds registered drivers. If there is only an unregistered library of a vendor, it is registered for this run.
 vendors=${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}
 if ! ls "${vendors%/}"/*.icd >/dev/null 2>&1; then
   mkdir -p vendors
@@ -30,8 +30,9 @@ run() {
 }
 run ./tests/accel_opencl
 run ./tests/opencl
+run ./tests/kernels ::opencl
 run ./tests/random_programs opencl
-# The gradients of all programs, here also.
+# The gradients of all programs, also on this device.
 export ACCEL_ALSO_ON=opencl
 run ./tests/gradients
 run ./bench-opencl

@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# Tests and measures the OpenCL backend on a machine with a GPU, which needs neither Rust nor an OpenCL loader: both are built or found
-# here and carried there. Prints one table at the end.
+# Tests and measures the OpenCL backend on a machine with a GPU. That machine needs neither Rust nor an OpenCL loader: the programs are
+# built here, and copied there with the loader of this machine. Prints one table at the end.
 #
 #   scripts/gpu.sh             on this machine
-#   scripts/gpu.sh HOST        on another one, by ssh
-#   scripts/gpu.sh --pack      only makes the folder target/gpu to be carried: ./run in it does the rest
+#   scripts/gpu.sh HOST        on another machine, by ssh
+#   scripts/gpu.sh --pack      only makes the folder target/gpu, to be copied: ./run in it does the rest
 #
-# ADBench's files and the JAX reference, which are not part of this project, go along if they are in ../shared.
+# ADBench's files and the JAX reference, which are not part of this project, are copied as well if they are in ../shared.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 pack=target/gpu
 
-# Builds tests and puts them into the folder. There is one line of JSON for each program that was built; those with an executable are tests.
+# Builds tests and copies them to the folder. cargo prints a line of JSON for each target; those with an executable are tests.
 tests() {
   cargo test --release "$@" --no-run --message-format=json |
-    sed -n 's/.*"name":"\([a-z_]*\)".*"executable":"\([^"]*\)".*/\1 \2/p' | grep -E '^(opencl|gradients|random_programs|accel_opencl) ' |
+    sed -n 's/.*"name":"\([a-z_]*\)".*"executable":"\([^"]*\)".*/\1 \2/p' | grep -E '^(opencl|kernels|gradients|random_programs|accel_opencl) ' |
     while read -r name file; do cp "$file" "$pack/tests/$name"; done
 }
 
@@ -23,10 +23,12 @@ build() {
   rm -rf "$pack"
   mkdir -p "$pack/tests" "$pack/examples" "$pack/lib" "$pack/data"
   cargo build --release --package bench-opencl
-  # The tests look for the examples that they run beside their own folder.
+  # The tests expect the examples that they run beside their own folder.
   cargo build --release --package accel --features opencl --example gmm --example ba --example generate_adbench
-  tests --package accel-tests --features opencl --test opencl --test gradients --test random_programs
+  tests --package accel-tests --features opencl --test opencl --test kernels --test gradients --test random_programs
   tests --package accel-opencl --lib
+  # The files of the test program `kernels`.
+  cp -r tests/kernels "$pack/kernels"
   cp target/release/examples/gmm target/release/examples/ba "$pack/examples/"
   cp target/release/bench-opencl "$pack/"
   strip "$pack/bench-opencl" "$pack"/tests/* "$pack"/examples/*
@@ -34,7 +36,7 @@ build() {
   if [ -d ../shared/peers ]; then cp -r ../shared/peers "$pack/data/"; fi
   loader=$(ldconfig -p | sed -n 's/.*libOpenCL\.so\.1 .*=> //p' | head -n 1)
   if [ -z "$loader" ]; then
-    echo "scripts/gpu.sh: no OpenCL loader to carry along (Debian, Ubuntu: apt-get install ocl-icd-libopencl1)" >&2
+    echo "scripts/gpu.sh: no OpenCL loader to copy (Debian, Ubuntu: apt-get install ocl-icd-libopencl1)" >&2
     exit 2
   fi
   cp -L "$loader" "$pack/lib/libOpenCL.so.1"
@@ -44,7 +46,7 @@ build() {
 case "${1-}" in
   --pack)
     build
-    echo "$pack is ready: carry it and call ./run in it"
+    echo "$pack is ready: copy it and call ./run in it"
     ;;
   -*) echo "scripts/gpu.sh: unknown option $1 (expected --pack or the name of a host)" >&2; exit 2 ;;
   "")

@@ -2,16 +2,15 @@
 # Runs tests with the checks of a sanitizer.
 #
 #   scripts/sanitize.sh            kernels, conformance, gradients, random programs; generated code is compiled with AddressSanitizer and
-#                                  UndefinedBehaviorSanitizer: a read or write outside of an array, or C whose meaning is undefined, ends the
-#                                  test with a report
+#                                  UndefinedBehaviorSanitizer: an access out of bounds or undefined behaviour of C ends the test with a report
 #   scripts/sanitize.sh --quick    kernels only
-#   scripts/sanitize.sh --thread   what the native backend does in several threads, with ThreadSanitizer in generated code, in Rust and in its
-#                                  standard library: accesses of two threads without an order between them are reported (needs nightly Rust)
+#   scripts/sanitize.sh --thread   the work of the native backend in several threads, with ThreadSanitizer in generated code, in Rust and in its
+#                                  standard library: data races are reported (needs nightly Rust)
 #
-# Arguments after `--` are those of the test programs, such as names of tests.
+# Arguments after `--` are passed to the test programs, for example a part of the names of tests (only one: `kernels` takes no more).
 #
-# The compiler and its options are part of the key of the code cache, so that sanitized code is not mixed up with other code. AddressSanitizer
-# leaves the Rust side as it is, but all of its memory comes from the sanitizer's allocator.
+# The compiler and its options are part of the key of the code cache, so sanitized code is not mixed up with other code. AddressSanitizer
+# does not instrument the Rust side, but all of its memory comes from the sanitizer's allocator.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -41,24 +40,24 @@ threads() {
   local sources
   sources=$(rustup run nightly rustc --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library
   [ -d "$sources" ] || left_out "there is no nightly Rust with its sources (rustup toolchain install nightly --component rust-src)"
-  # The runtime is that of the test program, which has the same interface for GCC and LLVM. A second one would know half of what happens.
+  # The runtime is that of the test program; its interface is the same for GCC and LLVM. A second runtime would see only half of the accesses.
   mkdir -p "$XDG_CACHE_HOME"
   local wrapper="$XDG_CACHE_HOME/cc-thread"
   printf '#!/bin/sh\nexec %s "$@" -fsanitize=thread -g1 -nodefaultlibs -lgcc -Wl,-z,undefs\n' "$compiler" >"$wrapper"
   chmod 700 "$wrapper"
   export CC="$wrapper"
   export RUSTFLAGS="-Zsanitizer=thread -Clink-arg=-rdynamic"
-  # A target folder of its own. The linker is not the wrapper.
+  # A separate target folder. The linker is not the wrapper.
   local upper
   upper=$(echo "$host" | tr 'a-z-' 'A-Z_')
   export CARGO_TARGET_DIR="$PWD/target/thread" "CARGO_TARGET_${upper}_LINKER=${compiler%% *}"
-  # Loading and closing libraries is ordered by a lock of the loader, which is not instrumented.
+  # A lock of the loader, which is not instrumented, orders loading and closing libraries.
   printf 'race:_dl_open\nrace:_dl_close\nrace:_dl_map_object\n' >"$work/known"
   export TSAN_OPTIONS="suppressions=$work/known history_size=4"
   local sanitized=(cargo +nightly)
   local std=(-Zbuild-std --target "$host")
 
-  # Whether it finds a race in Rust and one in C.
+  # Checks that it finds a race in Rust and one in C.
   mkdir -p "$work/race/src"
   cat >"$work/race/Cargo.toml" <<'END'
 [package]
@@ -102,7 +101,7 @@ END
   if "$race" "$work/race.so" >"$work/said" 2>&1; then finds_nothing "ThreadSanitizer of $compiler"; fi
   grep -q 'data race' "$work/said" || { cat "$work/said"; finds_nothing "ThreadSanitizer of $compiler"; }
 
-  # The tests whose names say that there are several threads, if nothing else is said.
+  # By default, the tests whose names mention several threads.
   "${sanitized[@]}" test "${std[@]}" --package accel-native --tests -- "${@:-thread}"
 }
 
@@ -110,24 +109,25 @@ addresses() {
   local flags runtime
   flags="-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g1"
   runtime=$($compiler -print-file-name=libasan.so)
-  # Whether it is there, and finds something.
+  # Checks that the sanitizer is installed and finds an error.
   echo 'int main(int n, char **x) { int a[4] = {0}; return a[n + 4] + (1 << (n + 31)); }' >"$work/wrong.c"
   # shellcheck disable=SC2086
   $compiler $flags "$work/wrong.c" -o "$work/wrong" 2>"$work/said" && [ -e "$runtime" ] ||
     left_out "$compiler has no sanitizers (on Debian and Ubuntu they come with gcc): $(head -1 "$work/said")"
   if "$work/wrong" 2>/dev/null; then finds_nothing "$compiler $flags"; fi
 
-  # Only test programs run with the sanitizer, neither cargo nor the compiler that they call.
+  # Only test programs run with the sanitizer, not cargo and not the compiler that they call.
   local runner
   runner=CARGO_TARGET_$(echo "$host" | tr 'a-z-' 'A-Z_')_RUNNER
   export "$runner=env LD_PRELOAD=$runtime"
   export CC="env -u LD_PRELOAD $compiler $flags"
-  # Leaks are not what is looked for, `stacker` leaves stacks in ways that look odd, and memory that cannot be had is an error of ours.
+  # Leaks are not checked, `stacker` switches stacks in ways that the sanitizer would report, and a lack of memory is an error of ours.
   export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:abort_on_error=1:allocator_may_return_null=1
   export UBSAN_OPTIONS=print_stacktrace=1
 
   echo "+ $compiler $flags"
   cargo test --package accel-native --tests -- --skip cache --skip toolchain "$@"
+  cargo test --package accel-tests --test kernels -- --skip ::text --skip mistakes "$@"
   if [ "$mode" = all ]; then
     cargo test --package accel-tests --test conformance --test gradients --test random_programs --test bad_cases -- "$@"
   fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the kernels for graphics cards in Oclgrind, a simulator of OpenCL devices, which needs no card. It tells what a card does not: accesses
-# outside of buffers, items that race for the same memory, barriers that not all items of a group reach, and calls with wrong arguments.
+# Runs the kernels for graphics cards in Oclgrind, a simulator of OpenCL devices, which needs no card. It reports what a card does not:
+# accesses out of bounds of buffers, data races of items, barriers that not all items of a group reach, and calls with wrong arguments.
 # Fails if there are any, or if a result is wrong. Takes six minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,7 +12,7 @@ fi
 root=$(dirname "$(dirname "$(readlink -f "$(command -v oclgrind)")")")
 export ACCEL_OPENCL_LIBRARY="$root/lib/oclgrind/liboclgrind-rt.so"
 export OCLGRIND_DATA_RACES=1 OCLGRIND_CHECK_API=1 OCLGRIND_MAX_ERRORS=100000000
-# Its interpreter does not know all that its compiler makes when it optimises.
+# Its interpreter does not support all instructions that its compiler emits when it optimises.
 export OCLGRIND_BUILD_OPTIONS=-cl-opt-disable
 unset ACCEL_OPENCL_DEVICE
 
@@ -28,9 +28,9 @@ run() {
   faults "$log" || status=1
 }
 
-# Prints what was told of a run that is not a race known to be harmless, the source lines with how often they were named. Harmless are: a look whether
-# something has failed while somebody says so, the first guess of a loop that compares and swaps, and elements that a lock guards, which the
-# simulator does not know. Whatever follows from them is seen by the comparison of results.
+# Prints the reports of a run, except races that are known to be harmless, as source lines with the number of reports. Harmless are: a
+# check for failures while another item records one, the first read of a compare-and-swap loop, and elements that a lock guards, since the
+# simulator does not know locks. The comparison of results would find an error that follows from them.
 faults() {
   local harmless='fault\[0\] != 0|global int \*\)fault|[a-z0-9]+ seen = \*cell;|_cmpxchg\(cell, seen,|\(\(volatile global [a-z0-9]+ \*\)a[0-9]+_[0-9]+\)\[q\]'
   local found
@@ -39,8 +39,7 @@ faults() {
   [ -z "$found" ] || { echo "$found" | sort | uniq -c | sort -rn | head -n 20; return 1; }
 }
 
-# Under a simulator twenty runs of long scans take too long; whether groups wait for each other is not up to chance there anyway.
-run cargo test --package accel-opencl --lib -- golden --skip same_in_every_run
+run cargo test --package accel-tests --features opencl --test kernels -- ::opencl
 run cargo test --release --package accel-tests --features opencl --test opencl -- --ignored --exact conformance
 run cargo test --release --package accel-tests --features opencl --test random_programs -- opencl
 exit "$status"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs all the tests and prints how many there were; installs what they need on Debian and Ubuntu.
+# Runs all tests and prints their number. On Debian and Ubuntu, it installs what they need.
 #
 #   scripts/test.sh           unit, integration and documentation tests, the book's listings, the long tests; OpenCL on pocl
 #   scripts/test.sh --quick   the same without the long tests (those that need an optimised build)
@@ -49,39 +49,58 @@ if ! has_opencl; then
   fi
   has_opencl || left_out="no OpenCL driver is installed and none could be: the tests on OpenCL devices did nothing"
 fi
-# Where pocl keeps the kernels that it has compiled.
+# The folder for pocl's compiled kernels.
 export POCL_CACHE_DIR="${POCL_CACHE_DIR:-$PWD/target/pocl}"
 mkdir -p "$POCL_CACHE_DIR"
 
-# Programs of tests/ are listed in its Cargo.toml: one that is not would never run.
+# The test programs in tests/ are listed in its Cargo.toml. A program that is not listed would never run.
 for file in tests/*.rs; do
   grep -qx "path = \"${file#tests/}\"" tests/Cargo.toml ||
-    { echo "scripts/test.sh: $file is no test program: add it to tests/Cargo.toml" >&2; exit 1; }
+    { echo "scripts/test.sh: $file is not a test program: add it to tests/Cargo.toml" >&2; exit 1; }
 done
 
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-status=0
+logs=$(mktemp -d)
+trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$logs"' EXIT
+log=$logs/quick.log
 
-# Runs a command and keeps its output for the count; a failure does not stop the others.
+# Runs a command and keeps its output for the count. A failure does not stop the other commands.
 run() {
   echo "+ $*"
-  "$@" 2>&1 | tee -a "$log" || status=1
+  "$@" 2>&1 | tee -a "$log" || touch "$logs/failed"
 }
 
 # `--all-targets` would build the examples as test programs only, but tests/command_line.rs runs the examples.
-run cargo test --workspace --features ndarray,opencl --no-fail-fast
-if [ "$quick" = no ]; then
-  # Always the same packages and features: with others, cargo compiles what they share once more.
-  long=(--release --package accel --package accel-tests --package gradbench-accel --package accel-ad --package accel-fusion
-    --package accel-codegen --package accel-native --features opencl)
+quick_tests() {
+  run cargo test --workspace --features ndarray,opencl --no-fail-fast
+}
+
+# With checked proofs of bounds. These programs are those of the quick tests, as long as the packages and features are the same.
+checked_tests() {
+  run env ACCEL_CHECK=1 QUICKCHECK_TESTS=10 cargo test --workspace --features ndarray,opencl --no-fail-fast \
+    --test conformance --test gradients --test random_programs --test bad_cases
+}
+
+# Always the same packages and features: with others, cargo would compile common dependencies again.
+long=(--release --package accel --package accel-tests --package gradbench-accel --package accel-ad --package accel-fusion
+  --package accel-codegen --package accel-native --features opencl)
+long_tests() {
+  log=$logs/long.log
   # A single test does not build the examples that it runs.
   run cargo build "${long[@]}" --examples
   run cargo test "${long[@]}" --test adbench --test bad_cases --test random_programs --test random_texts --test random_wide --test opencl \
     --test random_messages --test deep --no-fail-fast -- --ignored --skip conformance_of_kernels_for_gpus
-  # Everything that the compiler has proved of indices, checked. These programs are built already, as long as the packages and features are the same.
-  run env ACCEL_CHECK=1 QUICKCHECK_TESTS=10 cargo test --workspace --features ndarray,opencl --no-fail-fast \
-    --test conformance --test gradients --test random_programs --test bad_cases
+}
+
+if [ "$quick" = yes ]; then
+  quick_tests
+else
+  # In parallel, in separate folders: many tests keep only one core busy.
+  echo "+ long tests (in the background; their output follows that of the quick tests)"
+  long_tests >"$logs/output" 2>&1 &
+  quick_tests
+  checked_tests
+  wait
+  cat "$logs/output"
   if [ "$opencl" = yes ] && [ -z "$left_out" ]; then
     run cargo test "${long[@]}" --test opencl -- --ignored conformance_of_kernels_for_gpus
     run env ACCEL_ALSO_ON=opencl QUICKCHECK_TESTS=5 cargo test "${long[@]}" --test gradients
@@ -104,9 +123,9 @@ fi
 
 # cargo prints one line for each test program: `test result: ok. 5 passed; 0 failed; 1 ignored; …`.
 awk '/^test result:/ { for (i = 2; i <= NF; i++) { if ($i ~ /^passed/) p += $(i-1); if ($i ~ /^failed/) f += $(i-1) } }
-     END { printf "%d passed, %d failed\n", p, f }' "$log"
+     END { printf "%d passed, %d failed\n", p, f }' "$logs"/*.log
 [ -z "$left_out" ] || echo "LEFT OUT: $left_out"
-if [ "$status" -ne 0 ]; then
+if [ -e "$logs/failed" ]; then
   echo "scripts/test.sh: FAILED" >&2
+  exit 1
 fi
-exit "$status"

@@ -8,7 +8,7 @@ use std::path::Path;
 use support::reference::{ba_residual, central_differences, gmm_objective};
 use support::{adbench_folder, data_file, numbers, relative_error, run_json};
 
-/// The expected results of one problem kind, one JSON object per line, where they are.
+/// The expected results of one problem kind, one JSON object per line, if the files exist.
 fn expected(kind: &str) -> Vec<Value> {
     let Some(folder) = adbench_folder() else {
         eprintln!("no ADBench files beside this checkout: only the shipped ones are tested");
@@ -18,7 +18,7 @@ fn expected(kind: &str) -> Vec<Value> {
     lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The file that an expected result is about.
+/// The input file of an expected result.
 fn input(kind: &str, expected: &Value) -> std::path::PathBuf {
     let name = expected["file"].as_str().unwrap();
     adbench_folder().unwrap().join(kind).join(name)
@@ -57,7 +57,7 @@ fn one_dimension_and_blank_lines_are_read() {
     assert_eq!((gmm.gamma, gmm.m), (2.0, 5));
 }
 
-/// The reference of these tests against the independent implementation.
+/// Checks the reference implementation of these tests against the independent one.
 #[test]
 fn the_reference_agrees_with_the_expected_objectives() {
     for expected in expected("gmm.jsonl") {
@@ -72,7 +72,7 @@ fn the_reference_agrees_with_the_expected_objectives() {
     }
 }
 
-/// Central differences of the reference against the independent gradients.
+/// Checks central differences of the reference against the independent gradients.
 #[test]
 fn central_differences_agree_with_the_expected_gradient() {
     for expected in expected("gmm.jsonl").iter().filter(|e| e["file"] == "1k_gmm_d2_K5.txt") {
@@ -83,7 +83,7 @@ fn central_differences_agree_with_the_expected_gradient() {
     }
 }
 
-/// The fields of a report that hold the gradient, with the parameters they belong to.
+/// The fields of a report that contain the gradient, with the parameters they belong to.
 type Parameter = (&'static str, fn(&mut GmmFile) -> &mut [f64]);
 const GRADIENT: [Parameter; 3] =
     [("d_alphas", |file| &mut file.alphas), ("d_means", |file| &mut file.means), ("d_icf", |file| &mut file.icf)];
@@ -114,7 +114,7 @@ fn gmm_agrees_with_central_differences_on_the_shipped_file() {
     }
 }
 
-/// A problem with one dimension has no lower triangle, one with a single Gaussian no mixture.
+/// A problem with one dimension has no lower triangle; one with a single Gaussian is no mixture.
 #[test]
 fn gmm_agrees_with_central_differences_at_the_smallest_sizes() {
     let folder = support::temporary_folder("small_gmm");
@@ -131,7 +131,7 @@ fn gmm_agrees_with_central_differences_at_the_smallest_sizes() {
         for (name, parameter) in GRADIENT {
             let expected = central_differences(&file, parameter, gmm_objective);
             let found = numbers(&report[name]);
-            // The gradient by a single alpha is exactly zero.
+            // The derivative by a single alpha is exactly zero.
             if !(name == "d_alphas" && k == 1) {
                 let error = relative_error(&found, &expected);
                 assert!(error < 1e-7, "{d} {k} {n} {name}: {error:e}");
@@ -166,7 +166,8 @@ fn gmm_agrees_with_every_expected_gradient() {
     }
 }
 
-/// The reference's residual by one of camera, point and weight: two rows of the Jacobian, one after the other.
+/// The derivatives of the reference's residual by the camera, the point or the weight: two rows of the Jacobian, one
+/// after the other.
 fn ba_rows(file: &BaFile, parameter: fn(&mut BaFile) -> &mut [f64]) -> [Vec<f64>; 2] {
     [0, 1].map(|row| central_differences(file, parameter, |f| ba_residual(f)[row]))
 }
@@ -195,7 +196,7 @@ fn ba_agrees_with_central_differences_on_the_shipped_file() {
     }
 }
 
-/// Without a rotation the formula has another branch.
+/// Without a rotation, the formula takes another branch.
 #[test]
 fn ba_without_rotation_is_finite_and_right() {
     let mut file = read_ba(&data_file("ba_n3_m7_p20.txt"));

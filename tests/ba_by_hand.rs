@@ -13,7 +13,8 @@ use accel::backend_named;
 use accel::prelude::*;
 use adbench::Lcg;
 
-/// Cameras, points and observations that all differ; the first camera does not rotate, where the formula is another.
+/// Cameras, points and observations that all differ. The first camera does not rotate, so its formula takes another
+/// branch.
 fn problem() -> ba_by_hand::Problem {
     let (cameras, points, observations) = (3, 5, 20);
     let mut random = Lcg::new(7);

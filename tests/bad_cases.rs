@@ -18,12 +18,13 @@ fn native() -> &'static dyn Backend {
     backend_named("native").expect("a backend of this build")
 }
 
-/// All but the interpreter.
+/// All backends except the interpreter.
 fn others() -> [&'static dyn Backend; 3] {
     [&KernelEvaluator, &OptimizedEvaluator, native()]
 }
 
-/// What the interpreter computes, and so do all others: exactly, where NaN is NaN.
+/// Checks that all other backends compute what the interpreter computes: exactly, except that any NaN equals any other
+/// NaN. Returns the result.
 #[track_caller]
 fn everywhere<A: Arrays, R: Arrays + Debug>(f: &Afun<A, R>, inputs: impl Inputs<A> + Copy) -> R {
     let expected = run_on(&Interpreter, f, inputs).unwrap_or_else(|e| panic!("{e}\n{f}"));
@@ -43,7 +44,7 @@ fn matrix(rows: usize, columns: usize) -> Matrix<f64> {
     Array::matrix(rows, columns, floats(rows * columns).to_vec()).expect("as many elements as the extents say")
 }
 
-/// Extents where something begins or ends.
+/// Extents around the limits of different methods.
 const EXTENTS: [usize; 8] = [0, 1, 2, 31, 97, 257, 1009, 4099];
 
 #[test]
@@ -100,10 +101,10 @@ fn extents_that_differ() {
     }
 }
 
-/// A program of more than 2^31 elements that only some are needed of.
+/// A program of more than 2^31 elements, of which the result needs only some.
 #[track_caller]
 fn huge<A: Arrays, R: Arrays + Debug>(f: &Afun<A, R>, inputs: impl Inputs<A> + Copy, expected: R) {
-    // The interpreter computes everything, which does not fit into memory.
+    // The interpreter computes all elements, which do not fit into memory.
     assert!(matches!(run_on(&Interpreter, f, inputs), Err(Error::Memory { .. })));
     for backend in [&OptimizedEvaluator as &dyn Backend, native()] {
         let found = run_on(backend, f, inputs).unwrap_or_else(|e| panic!("{}: {e}\n{f}", backend.name()));
@@ -114,7 +115,8 @@ fn huge<A: Arrays, R: Arrays + Debug>(f: &Afun<A, R>, inputs: impl Inputs<A> + C
 #[test]
 fn more_elements_than_32_bits_count() {
     const N: i64 = 1 << 20;
-    // Places that are known to be inside when the program is compiled: otherwise the array is needed, to say that they are not.
+    // The compiler can prove that these indices are within bounds. Otherwise the array would be needed to report that
+    // they are not.
     let place = |k: i64| (k * (N / 5), N - 1 - k * 100_000);
     let f = afun(move |_: Acc<()>| {
         let t = generate((N, N), |(i, j)| i * N + j);
@@ -127,7 +129,7 @@ fn more_elements_than_32_bits_count() {
         map(|i| t.at((1i64 << 40) - 1 - i * (1i64 << 37)), iota(8))
     });
     huge(&f, &(), Array::vector((0..8).map(|i| ((1 << 40) - 1 - i * (1 << 37)) * 3).collect()));
-    // Replicated beyond memory, and a row of it.
+    // Replicated to an array larger than memory, and a row of it.
     let f = afun(|xs: V| slice((1i64 << 39, All), replicate((1i64 << 40, All), xs)));
     huge(&f, &floats(5), floats(5));
     // The sum of a few columns of a row.
@@ -153,7 +155,8 @@ fn an_index_outside_of_a_huge_array_is_an_error() {
     }
 }
 
-/// Row sums of a product of shortened arrays, which two results need: one alone, and one in pairs with an argument of the same length.
+/// Row sums of a product of shortened arrays. Two results need them: one alone, and one in pairs with an argument of
+/// the same length.
 #[test]
 fn row_sums_that_two_results_need() {
     fn sums<T: Num>(a: Acc<Vector<T>>, b: Acc<Vector<T>>) -> Acc<Vector<T>> {
@@ -248,7 +251,7 @@ fn numbers_that_are_none() {
         let least = fold1(|(x, i): (Exp<f64>, Exp<i64>), (y, j)| cond(y.lt(x), pair(y, j), pair(x, i)), indexed);
         (minimum(xs), maximum(xs), fold(|x, y| x.max(y), f64::NEG_INFINITY, xs), least, sum(xs), product(xs))
     });
-    // Each of them first, last and in the middle, also in rows long enough for lanes.
+    // Each of them in the first, the last and a middle place, also in rows long enough for lanes.
     for n in [1, 2, 3, 9, 40, 1000] {
         for x in special {
             for at in [0, n / 2, n - 1] {
@@ -272,10 +275,10 @@ fn one_array_in_many_places() {
     for n in [0, 1, 5, 5000] {
         let xs = floats(n);
         everywhere(&f, (&xs, &xs));
-        // The argument is what it was.
+        // The argument has not changed.
         assert_eq!(xs, floats(n));
     }
-    // A loop whose state is the argument twice, and a result that is an argument.
+    // A loop whose state contains the argument twice, and a result that is an argument.
     let f = afun(|xs: V| {
         let (_, a, b) = awhile(
             |(k, _, _): (Acc<Scalar<i64>>, V, V)| the(k).lt(3),
@@ -327,7 +330,7 @@ fn too_little_memory_is_an_error() {
             let found = run_on(backend, f, &n);
             assert!(matches!(found, Err(Error::Memory { .. })), "{}: {found:?}", backend.name());
         }
-        // What is asked for next is there.
+        // The next request succeeds.
         assert_eq!(run_on(backend, &needed, &Array::scalar(3)).expect("memory").to_vec(), [1.0, 2.0, 3.0]);
     }
 }
@@ -349,7 +352,7 @@ fn a_negative_extent_is_an_error() {
     }
 }
 
-/// 3,000 array operations of several kinds, each of which needs the one before.
+/// 3,000 array operations of several kinds, each of which needs the result before it.
 fn a_long_chain(xs: V) -> V {
     let mut xs = xs;
     for k in 0..500 {
@@ -357,7 +360,7 @@ fn a_long_chain(xs: V) -> V {
         let scaled = zip_with(|x, y| x - y * 0.25, xs, reverse(xs));
         let sums = scanl1(|x, y| x * 0.5 + y, scaled);
         let moved = permute(|x, y| x + y, map(|x| x.tanh(), sums), move |i| (true, (i * 7 + k) % 11), scaled);
-        // Small enough that differences get smaller from step to step.
+        // The factor makes differences shrink from step to step.
         xs = map(|x| x * 0.125 + the(total).sin() * 0.01, moved);
     }
     xs
@@ -394,7 +397,7 @@ fn programs_of_3000_operations() {
         for (x, y) in found.iter().zip(expected.iter()) {
             assert!((x - y).abs() <= 1e-9 * y.abs().max(1.0), "{name}: {found:?}, expected {expected:?}");
         }
-        // 60 s on two cores that do nothing else.
+        // It takes 60 s on two idle cores.
         assert!(seconds < 180.0, "{name}: compiled in {seconds:.1} s");
     }
 }

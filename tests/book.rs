@@ -58,7 +58,7 @@ fn graph(staged: &Staged) -> String {
     parts.fold(first, |text, part| text + "n" + &part.replacen(')', "", 1))
 }
 
-/// A kernel program without its source lines.
+/// A kernel program without source lines.
 fn kernels(program: &Kernels) -> String {
     let mut text = String::new();
     for line in program.to_string().lines().filter(|line| !line.starts_with("site ")) {

@@ -1,4 +1,4 @@
-//! Tests of the examples as processes: exit codes, messages and JSON.
+//! Tests of the examples as separate processes: exit codes, messages and JSON.
 
 mod support;
 
@@ -6,7 +6,7 @@ use std::process::Command;
 use support::bad_files::bad_files;
 use support::{example, run_example, run_json};
 
-/// A file that is wrong, for each of the ways there are.
+/// One wrong file for each kind of mistake.
 #[test]
 fn a_bad_file_is_an_error_with_file_and_line() {
     let folder = support::temporary_folder("bad_files");

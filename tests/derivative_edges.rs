@@ -1,5 +1,5 @@
-//! Tests of derivatives in special cases: NaN, empty arrays, arguments without dimensions or without any tangent, and
-//! what gradients do not compute.
+//! Tests of derivatives in special cases: NaN, empty arrays, arguments of rank 0 or without any tangent, and what
+//! gradients do not compute.
 
 use accel::prelude::*;
 
@@ -16,7 +16,7 @@ fn gradient_at(f: impl FnOnce(V) -> Acc<Scalar<f64>>, xs: &[f64]) -> Vec<f64> {
 #[test]
 fn min_and_max_follow_the_argument_that_is_the_result() {
     let xs = [f64::NAN, 0.5, 1.0, 2.0];
-    // Of NaN and 1 both are 1, whatever x is; at a tie they follow the first argument.
+    // The minimum and maximum of NaN and 1 are 1, whatever x is. At a tie, the derivative follows the first argument.
     assert_eq!(gradient_at(|a| sum(map(|x| x.min(1.0), a)), &xs), [0.0, 1.0, 1.0, 0.0]);
     assert_eq!(gradient_at(|a| sum(map(|x| x.max(1.0), a)), &xs), [0.0, 0.0, 1.0, 1.0]);
     let constant = |x: Exp<f64>| constant(f64::NAN).max(x) + constant(f64::NAN).min(x);
@@ -69,7 +69,7 @@ fn adjoints_of_components_are_not_added_to_zeros() {
     let f = afun(|a: V, b: V, c: V| sum(map(|x| x * 2.0, zip_with(|x, y| x * y, zip_with(|x, y| x * y, a, b), c))));
     let text = grad(&f).to_string();
     assert!(!text.contains("0.0 +") && !text.contains("zip_with (\\x0 x1 -> x0 + x1)"), "{text}");
-    // Where a component is used twice, its adjoints are added, and the other one's are left alone.
+    // If a component is used twice, its adjoints are added, and those of the other component are not affected.
     let twice = afun(|p: Acc<(Vector<f64>, Vector<f64>)>| {
         let (a, b) = p.unlift();
         sum(zip_with(|x, y| x * y, zip_with(|x, y| x * y, a, b), a))

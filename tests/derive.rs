@@ -24,7 +24,7 @@ impl Add for ComplexExp {
     }
 }
 
-/// A record with parameters.
+/// A record with type parameters.
 #[derive(Clone, PartialEq, Debug, Elt)]
 struct Ranged<T, U> {
     low: T,
@@ -32,7 +32,7 @@ struct Ranged<T, U> {
     tag: U,
 }
 
-/// A record with records and a tuple in it.
+/// A record that contains records and a tuple.
 #[derive(Clone, PartialEq, Debug, Elt)]
 struct Particle(Complex, (i32, bool), Ranged<f32, u8>);
 

@@ -14,13 +14,13 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 
-/// No process of these tests takes longer, but one that hangs.
+/// The time limit for the processes of these tests: a process that takes longer hangs.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// What is in an empty folder.
+/// The contents of an empty folder.
 const NOTHING: [PathBuf; 0] = [];
 
-/// A machine's folders: a cache, temporary files, and a place for programs.
+/// The folders of a machine: a cache, temporary files, and a place for executables.
 struct Machine {
     root: TempDir,
 }
@@ -50,14 +50,14 @@ impl Machine {
         }
     }
 
-    /// The program of these tests: two programs of the array language, whose results it prints and compares.
+    /// The process of these tests: it runs two programs of the array language, and prints and compares their results.
     fn program(&self) -> Command {
         let mut command = Command::new(support::example("quickstart"));
         self.environment(&mut command);
         command
     }
 
-    /// The same, in a shell that has executed `before`.
+    /// The same, in a shell that has executed `before` first.
     fn program_after(&self, before: &str) -> Command {
         let mut command = Command::new("sh");
         self.environment(&mut command);
@@ -65,7 +65,7 @@ impl Machine {
         command
     }
 
-    /// A compiler: a script that answers `--version` as `cc` does, and executes these lines otherwise.
+    /// A compiler: a script that answers `--version` as `cc` does, and otherwise executes these lines.
     fn compiler(&self, lines: &str) -> PathBuf {
         let path = self.path("bin/compiler");
         let text = format!("#!/bin/sh\ncase \"$*\" in *--version) exec cc --version;; esac\n{lines}\n");
@@ -102,7 +102,7 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|m| m.uid() == 0)
 }
 
-/// Runs to the end, which must come.
+/// Runs a process to its end, within the time limit.
 fn end(command: &mut Command) -> Output {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let start = Instant::now();
@@ -116,7 +116,7 @@ fn end(command: &mut Command) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// Asserts that the program has its results; what it says on standard error.
+/// Checks that the process prints the right results. Returns its standard error.
 #[track_caller]
 fn works(command: &mut Command) -> String {
     let output = end(command);
@@ -127,7 +127,7 @@ fn works(command: &mut Command) -> String {
     stderr
 }
 
-/// The error with which the program ends; it must be one, and neither a panic nor a signal.
+/// The error with which the process ends. It must be an error, and neither a panic nor a signal.
 #[track_caller]
 fn fails(command: &mut Command) -> String {
     let output = end(command);
@@ -138,7 +138,7 @@ fn fails(command: &mut Command) -> String {
     stderr
 }
 
-/// A library that makes a file when it is loaded, as the file of the cache with that name.
+/// A library that creates a file when it is loaded, in the form of the cache file with that name.
 fn planted(machine: &Machine, name: &str, marker: &Path) -> Vec<u8> {
     let (source, library) = (machine.path("plant.c"), machine.path("plant.so"));
     let open = format!("open(\"{}\", O_CREAT | O_WRONLY, 0600)", marker.display());
@@ -160,7 +160,8 @@ fn planted(machine: &Machine, name: &str, marker: &Path) -> Vec<u8> {
 
 // ---- files of others
 
-/// Plants libraries for both programs in the cache, as the function says; whether one of them was loaded by a process that works.
+/// Puts libraries for both programs into the cache, as `plant` says. Returns whether a process loaded one of them; the
+/// process must work.
 #[track_caller]
 fn runs_what_is_planted(plant: impl Fn(&Machine, &Path, &[u8])) -> (bool, String) {
     let machine = Machine::new();
@@ -174,7 +175,7 @@ fn runs_what_is_planted(plant: impl Fn(&Machine, &Path, &[u8])) -> (bool, String
     let output = end(&mut machine.program());
     let loaded = marker.exists();
     if !loaded {
-        // Once more: what the first process has left does no harm either.
+        // A second process, which must not fail because of what the first one has left.
         works(&mut machine.program());
         assert!(output.status.success() && !marker.exists());
     }
@@ -186,7 +187,7 @@ fn write(file: &Path, code: &[u8], as_mode: u32) {
     mode(file, as_mode);
 }
 
-/// In the user's own folder it is loaded: so the other tests plant what would run.
+/// A library in the user's own folder is loaded. So the libraries of the other tests would run if they were loaded.
 #[test]
 fn what_the_user_has_put_there_is_loaded() {
     assert!(runs_what_is_planted(|_, file, code| write(file, code, 0o600)).0);
@@ -249,7 +250,7 @@ fn files_and_folders_of_others_are_not_used() {
         give(&machine.cache());
     });
     assert!(!loaded && said.contains("it belongs to user 1234"), "{said}");
-    // The other place is taken, too.
+    // The other place is occupied as well.
     let machine = Machine::new();
     for folder in [machine.cache(), machine.path("tmp/accel-0")] {
         fs::create_dir(&folder).unwrap();
@@ -274,7 +275,7 @@ fn what_is_made_is_the_users_alone_whatever_the_mask_says() {
 
 // ---- files that are none
 
-/// Puts something in the place of the libraries; the program works, in 1 GB of memory, and what is there is replaced.
+/// Replaces the libraries by something else. The process must work, in 1 GB of memory, and must replace what is there.
 #[track_caller]
 fn is_replaced(put: impl Fn(&Path, &[u8])) {
     let machine = Machine::new();
@@ -326,7 +327,7 @@ fn without_a_compiler_one_line_says_so() {
     assert!(said.contains("no C compiler") && said.contains("interpreted"), "{said}");
     assert_eq!(works(no_path().env("ACCEL_QUIET", "1")), "");
     assert_eq!(works(no_path().env("ACCEL_BACKEND", "interp")), "", "nobody has asked for one");
-    // An empty name is none.
+    // An empty name counts as no name.
     assert_eq!(works(no_path().env("CC", " ")), said);
 }
 
@@ -367,7 +368,7 @@ fn a_compiler_that_fails_is_told_and_leaves_nothing() {
         let left: Vec<_> = entries(&machine.path("tmp")).into_iter().filter(|p| p.is_dir()).collect();
         assert_eq!(left, NOTHING, "{lines}: no folder is left");
     }
-    // The same compiler, after its recovery.
+    // The same compiler, after it works again.
     let compiler = machine.compiler("exec cc \"$@\"");
     assert_eq!(works(machine.program().env("CC", &compiler)), "");
     assert_eq!(machine.libraries().len(), 2);
@@ -391,7 +392,8 @@ fn a_compiler_that_hangs_is_killed_with_what_it_has_started() {
     }
 }
 
-/// Neither its pipe nor memory is filled, and a process that it leaves behind, with its pipe, is not waited for.
+/// The output fills neither the pipe nor the memory, and the process does not wait for another process that the
+/// compiler has left behind with its pipe.
 #[test]
 fn a_compiler_that_says_much_or_leaves_something_behind_is_no_trouble() {
     let machine = Machine::new();
@@ -406,11 +408,11 @@ fn a_compiler_that_says_much_or_leaves_something_behind_is_no_trouble() {
 
 // ---- disks
 
-/// A file system of its own, which goes with this.
+/// A separate file system, which is removed when this value is dropped.
 struct Disk(PathBuf);
 
 impl Disk {
-    /// None where only others may mount file systems.
+    /// `None` if the user may not mount file systems.
     fn mount(at: &Path, options: &str) -> Option<Disk> {
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", options, "accel-test"]).arg(at).stderr(Stdio::null());
@@ -425,7 +427,7 @@ impl Drop for Disk {
     }
 }
 
-/// With a limit on the size of files, as every user can have it: the compiler cannot write, nor can the process.
+/// With a limit on the size of files, as every user can set it: neither the compiler nor the process can write.
 #[test]
 fn files_that_cannot_be_written_are_an_error() {
     let machine = Machine::new();
@@ -474,7 +476,7 @@ fn without_a_home_the_cache_is_among_the_temporary_files() {
             program.env("HOME", home);
         }
         if is_root() && home == Some("/nonexistent") {
-            // Root would make it.
+            // The user root could create the file.
             continue;
         }
         assert_eq!(works(&mut program), "");
@@ -499,7 +501,7 @@ fn what_a_killed_process_leaves_is_removed_when_it_is_old() {
     killed.wait().unwrap();
     let left = entries(&machine.path("tmp"));
     assert!(left.len() == 1 && left[0].is_dir(), "{left:?}");
-    // One that is young may be in use.
+    // A young file can be in use.
     works(&mut machine.program());
     assert_eq!(entries(&machine.path("tmp")), left);
     let two_hours_ago = SystemTime::now() - Duration::from_secs(7200);
@@ -567,7 +569,7 @@ fn the_cache_is_shown_and_cleared() {
     assert_eq!(cache(&[]), shows(2, bytes));
     assert_eq!(cache(&["clear"]), shows(0, 0));
     assert_eq!(entries(&machine.cache()), [machine.cache().join("notes.txt")]);
-    // While others run.
+    // While other processes run.
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| assert_eq!(works(&mut machine.program()), ""));
@@ -576,7 +578,7 @@ fn the_cache_is_shown_and_cleared() {
     });
 }
 
-/// In a gigabyte of address space, with a problem whose header asks for more.
+/// In a gigabyte of address space, with a problem whose header demands more.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_asks_for_more_memory_than_there_is_is_an_error() {

@@ -1,4 +1,4 @@
-//! Tests of the OpenCL backend on the devices of this machine. Without a device, every test prints this and does
+//! Tests of the OpenCL backend on the devices of this machine. Without a device, every test prints a line and does
 //! nothing.
 #![cfg(feature = "opencl")]
 
@@ -9,18 +9,19 @@ mod support;
 use accel::Result;
 use accel::ast::Program;
 use accel::backend::{Backend, Executable};
-use accel::opencl::{OpenCl, Shape, default_device, devices};
+use accel::opencl::{Kernels, OpenCl, Shape, Target, default_device, devices};
 use accel::prelude::*;
-use accel::repr::ArrayTuple;
-use accel_fusion::pipeline::{Fault, Options};
+use accel::repr::{ArrayTuple, Column, RawArray};
+use accel_fusion::kernel::{Verified, parse};
+use accel_fusion::pipeline::{self, Fault, Options};
 use std::io::Write;
 use std::process::Command;
 use std::sync::OnceLock;
 use support::{example, numbers, relative_error, run_json};
 
-/// What is there, or says that it is not.
+/// The value, or `None` after a message.
 fn or_left_out<T>(found: Result<T>) -> Option<T> {
-    // Not by `println!`, which tests keep to themselves.
+    // Not with `println!`, whose output cargo hides.
     found.inspect_err(|e| _ = writeln!(std::io::stderr(), "LEFT OUT: {e}")).ok()
 }
 
@@ -30,7 +31,7 @@ fn opencl() -> Option<&'static OpenCl> {
     FOUND.get_or_init(|| or_left_out(default_device().and_then(|d| OpenCl::on(&d)))).as_ref()
 }
 
-/// The native backend, if it has a C compiler: the machine that a test has been carried to may have none.
+/// The native backend, if it has a C compiler. The machine to which the test was copied may have none.
 fn native() -> Option<&'static dyn Backend> {
     let next = afun(|x: Acc<Scalar<i64>>| map(|x| x + 1, x));
     let backend = accel::backend_named("native").unwrap();
@@ -53,7 +54,7 @@ fn axpy_runs() {
     }
 }
 
-/// Small runs that are recorded and done again, beside others that are not: the results must be the same.
+/// Runs a program with and without recording of small runs: the results must be the same.
 struct Both<T> {
     plain: T,
     recorded: T,
@@ -72,7 +73,7 @@ impl Backend for Both<OpenCl> {
 
 impl Executable for Both<Box<dyn Executable>> {
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
-        // As text, in which numbers that are none are the same.
+        // Compared as text, so that NaN equals NaN.
         let [plain, recorded] = [&self.plain, &self.recorded].map(|e| e.run(argument));
         assert_eq!(format!("{recorded:?}"), format!("{plain:?}"));
         recorded
@@ -87,19 +88,20 @@ fn conformance() {
     println!("{} results compared", suite::all(&both));
 }
 
-/// Kernels for graphics cards, on whatever device there is.
+/// Kernels for graphics cards, on any device.
 #[test]
 #[ignore = "takes minutes where kernels are not in the driver's cache: scripts/test.sh --opencl runs it"]
 fn conformance_of_kernels_for_gpus() {
     let Some(backend) = opencl() else { return };
-    println!("{} results compared", suite::all(&backend.clone().with_shape(Shape::Gpu)));
+    println!("{} results compared", suite::all(&backend.clone().with_target(|t| Target { shape: Shape::Gpu, ..t })));
 }
 
-/// Scans of long rows by groups that wait for each other, and without: the same integers, and rounded sums that do not change from run to run.
+/// Scans of long rows by groups that wait for each other, and without waiting: the same integers, and rounded sums that
+/// do not change from run to run.
 #[test]
 fn long_scans_in_one_launch_and_in_two() {
     let Some(backend) = opencl() else { return };
-    // So many parts that the heads of blocks are a chain.
+    // So many parts that the heads of blocks form a chain.
     let n = 5_000_003;
     let xs: Vec<i64> = (0..n).map(|i| i * i % 1000 - 500).collect();
     let mut all = vec![7];
@@ -109,7 +111,7 @@ fn long_scans_in_one_launch_and_in_two() {
     let sums = afun(|xs: Acc<Vector<i64>>| scanl(|x, y| x + y, 7, xs));
     let rounded = afun(|xs: Acc<Vector<f32>>| scanr1(|x, y| x + y, xs));
     for look_back in [false, true] {
-        let backend = backend.clone().with_shape(Shape::Gpu).with_look_back(look_back);
+        let backend = backend.clone().with_target(|t| Target { shape: Shape::Gpu, look_back, ..t });
         assert_eq!(run_on(&backend, &sums, &xs).unwrap().as_slice(), all);
         let rounded = compile_on(&backend, &rounded).unwrap();
         let first = rounded.run(&floats).unwrap();
@@ -117,6 +119,65 @@ fn long_scans_in_one_launch_and_in_two() {
             assert!(rounded.run(&floats).unwrap().as_slice() == first.as_slice(), "look back: {look_back}");
         }
     }
+}
+
+/// Sums of numbers that are rounded are the same in every run, whichever group is faster, in groups of the device and in small ones.
+#[test]
+fn scans_give_the_same_in_every_run() {
+    let Some(backend) = opencl() else { return };
+    for (t, suffix) in [("f32", "f32"), ("f64", "")] {
+        for direction in ["", "reverse"] {
+            let text = format!(
+                "program (a0: Array1<{t}>)
+                 site 0 = \"here\"
+                 {{
+                   a1: Array1<{t}> = scan @0 {direction}
+                     extents () {{ -> }}
+                     len () {{ x0: i64 = extent a0 0 -> x0 }}
+                     element (x0: i64) {{ x1: {t} = a0[x0] @0 inside; x2: {t} = 0.1{suffix}; x3: {t} = x1 * x2 -> x3 }}
+                     op (x0: {t}, x1: {t}) {{ x2: {t} = x0 + x1 -> x2 }}
+                   -> a1
+                 }}"
+            );
+            let program = parse(&text).and_then(Verified::new).unwrap();
+            let xs = (0..300_000).map(|i| 1.0 + (i * 7 % 5) as f64);
+            let columns = vec![if t == "f32" {
+                xs.map(|x| x as f32).collect::<Vec<_>>().into()
+            } else {
+                xs.collect::<Vec<_>>().into()
+            }];
+            let xs = RawArray { extents: vec![300_000].into(), columns: columns.into() };
+            for largest_group in [usize::MAX, 4] {
+                let target = |t: Target| Target {
+                    shape: Shape::Gpu,
+                    look_back: true,
+                    largest_group: t.largest_group.min(largest_group),
+                    ..t
+                };
+                // SAFETY: it goes through the elements that there are.
+                let kernels =
+                    unsafe { Kernels::trusting(&backend.clone().with_target(target), program.clone()) }.unwrap();
+                let first = kernels.run(&[&xs]).unwrap();
+                for _ in 0..20 {
+                    assert_eq!(kernels.run(&[&xs]).unwrap(), first);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn kernels_refuse_inputs_that_do_not_fit() {
+    let Some(backend) = opencl() else { return };
+    let program = parse("program (a0: Array1<f64>)\n{ -> a0 }").and_then(Verified::new).unwrap();
+    // SAFETY: it reads nothing.
+    let kernels = unsafe { Kernels::trusting(backend, program) }.unwrap();
+    let array = |extents: &[usize], column: Column| RawArray { extents: extents.into(), columns: vec![column].into() };
+    let fits = array(&[2], vec![0.5, 1.5].into());
+    assert_eq!(kernels.run(&[&fits]).unwrap(), [fits]);
+    let others =
+        [array(&[2], vec![1i64, 2].into()), array(&[1, 2], vec![0.5, 1.5].into()), array(&[3], vec![0.5].into())];
+    assert!(kernels.run(&[]).is_err() && others.iter().all(|a| kernels.run(&[a]).is_err()));
 }
 
 #[test]
@@ -129,7 +190,7 @@ fn devices_are_listed() {
     assert_eq!(accel::backend_named("opencl").unwrap().name(), "opencl");
 }
 
-/// Results larger than the caches, of columns with elements of different sizes, whose last piece is not a whole one.
+/// Results larger than the caches, with columns of elements of different sizes, whose last piece is not complete.
 #[test]
 fn large_results_are_whole() {
     let Some(backend) = opencl() else { return };
@@ -169,7 +230,7 @@ fn arrays_stay_on_the_device() {
     }
 }
 
-/// Each run takes the result of the one before; nobody waits before the end.
+/// Each run uses the result of the one before; the host waits only at the end.
 #[test]
 fn many_runs_are_in_flight() {
     let Some(backend) = opencl() else { return };
@@ -212,7 +273,7 @@ fn several_threads_run_one_program() {
     });
 }
 
-/// Runs that are done again as they were recorded, with other elements, against the interpreter.
+/// Replayed runs with other elements, compared with the interpreter.
 #[test]
 fn recorded_runs_compute_the_same() {
     let Some(backend) = opencl() else { return };
@@ -231,20 +292,20 @@ fn recorded_runs_compute_the_same() {
             assert_eq!(ours.run(&inputs).unwrap(), reference.run(&inputs).unwrap(), "{k}\n{f}");
         }
     }
-    // Of three lengths, one of them 0.
+    // Vectors of three lengths, one of them 0.
     let numbers = |k: i64| Array::vector((0..k % 3 * 50).map(|i| (i + k) * (i + 3) % 17).collect::<Vec<i64>>());
-    // An argument, a constant, a sum, prefix sums, and comparisons are results.
+    // The results are an argument, a constant, a sum, prefix sums, and comparisons.
     let many = afun(|xs: Acc<Vector<i64>>| {
         let sums = scanl(|x, y| x + y, 7, xs);
         (xs, (unit(constant(3i64)), (sum(xs), (sums, map(|x| (x.gt(8), x * x), xs)))))
     });
     compare(backend, many, numbers);
-    // Elements go where others tell.
+    // Elements are scattered to computed targets.
     let histogram = afun(|xs: Acc<Vector<i64>>| {
         permute(|a, b| a + b, generate(17, |i| i), move |i| (xs.at(i).gt(1), xs.at(i)), map(|x| x + 1, xs))
     });
     compare(backend, histogram, numbers);
-    // A scalar argument, and a choice that depends on it.
+    // A scalar argument, and a branch that depends on it.
     let scaled = afun(|xs: Acc<Vector<i64>>| {
         let n = sum(xs);
         (map(move |x| x * the(n), xs), acond(the(n).gt(300), map(|x| x + 1, xs), xs))
@@ -258,7 +319,7 @@ fn recorded_runs_compute_the_same() {
     }
 }
 
-/// Several threads run a program at once that one of them has recorded.
+/// Several threads run a program that one of them has recorded.
 #[test]
 fn several_threads_run_recorded_programs() {
     let Some(backend) = opencl() else { return };
@@ -279,7 +340,7 @@ fn several_threads_run_recorded_programs() {
     });
 }
 
-/// Results that the user keeps are not written over by later runs, nor are arguments.
+/// Later runs overwrite neither the results that the user keeps nor the arguments.
 #[test]
 fn results_and_arguments_are_not_written_over() {
     let Some(backend) = opencl() else { return };
@@ -295,7 +356,7 @@ fn results_and_arguments_are_not_written_over() {
     }
 }
 
-/// The message is that of the native backend, whether the host or the device has found out.
+/// The message is that of the native backend, whether the host or the device finds the error.
 #[test]
 fn errors_are_those_of_the_native_backend() {
     let Some((backend, native)) = opencl().zip(native()) else { return };
@@ -315,7 +376,7 @@ fn errors_are_those_of_the_native_backend() {
     compare(both, afun(|is: Acc<Vector<i64>>| map(|i| constant(10i64) / i, is)), is);
     compare(both, afun(|is: Acc<Vector<i64>>| generate(is.at(0) - 3, |i| i)), is);
     compare(both, afun(|is: Acc<Vector<i64>>| fold1(|a, b| a + b, take(0, is))), is);
-    // What comes later must not hide it, and a run that has failed must not make the next one fail.
+    // Later statements must not hide the failure, and a failed run must not make the next one fail.
     let two = afun(|is: Acc<Vector<i64>>| {
         let quotients = map(|i| constant(10i64) / i, is);
         let n = the(sum(quotients));
@@ -337,9 +398,9 @@ fn a_stage_that_fails_is_left_out() {
     });
     let m = Array::matrix(4, 5, (0..20).map(|i| (i % 7) as f32).collect()).unwrap();
     let expected = run_on(&accel::interp::Interpreter, &f, &m).unwrap();
-    let passes = ["columns", "fuse", "merge", "compact"].map(Fault::Reject);
-    let panics = ["simplify", "columns", "fuse", "merge", "compact", "emit"].map(Fault::Panic);
-    for fault in passes.into_iter().chain(panics).chain([Fault::Refuse]) {
+    let passes = || pipeline::Target::Any.pass_names();
+    let panics = passes().chain(["simplify", "emit"]).map(Fault::Panic);
+    for fault in passes().map(Fault::Reject).chain(panics).chain([Fault::Refuse]) {
         let options = Options { fault: Some(fault), ..Options::default() };
         let found = run_on(&backend.clone().with_options(options.clone()), &f, &m);
         assert_eq!(found.unwrap_or_else(|e| panic!("{fault:?}: {e}")).as_slice(), expected.as_slice(), "{fault:?}");
@@ -348,7 +409,7 @@ fn a_stage_that_fails_is_left_out() {
     }
 }
 
-/// Deep nests become functions of their own: NOTE [Nests of functions] in `accel_codegen`.
+/// Deep nests become functions: NOTE [Nests as functions] in `accel_codegen`.
 #[test]
 fn deep_programs_run() {
     let Some(backend) = opencl() else { return };
@@ -363,7 +424,7 @@ fn deep_programs_run() {
     for f in [scalar, array] {
         let expected = run_on(&accel::interp::Interpreter, &f, &xs).unwrap();
         assert_eq!(run_on(backend, &f, &xs).unwrap().as_slice(), expected.as_slice());
-        let gpu = backend.clone().with_shape(Shape::Gpu);
+        let gpu = backend.clone().with_target(|t| Target { shape: Shape::Gpu, ..t });
         assert_eq!(run_on(&gpu, &f, &xs).unwrap().as_slice(), expected.as_slice());
     }
 }
@@ -378,7 +439,7 @@ fn an_array_that_the_device_cannot_have_is_an_error() {
     }
 }
 
-/// A loop whose condition the host knows, and one whose condition the device computes.
+/// A loop whose condition the host computes, and one whose condition the device computes.
 #[test]
 fn loops_run() {
     let Some(backend) = opencl() else { return };
@@ -389,21 +450,21 @@ fn loops_run() {
     });
     let (i, xs) = run_on(backend, &by_count, &Array::vector(vec![0.5f32; 2000])).unwrap();
     assert_eq!((i.as_slice(), xs.as_slice()), (&[20][..], &[20.5; 2000][..]));
-    // Two statements in each turn, which do not wait for the host.
+    // Two statements in each iteration, which do not wait for the host.
     let by_turns = afun(|xs: Acc<V>| {
         let start = (unit(constant(0i64)), xs);
         let next = |xs: Acc<V>| map(move |x| x + the(sum(xs)) * 0.5, xs);
         awhile(|(i, _): State| the(i).lt(5), move |(i, xs)| (map(|i| i + 1, i), next(xs)), start)
     });
     let (_, xs) = run_on(backend, &by_turns, &Array::vector(vec![1.0f32, 2.0, 5.0, 8.0])).unwrap();
-    // Each turn adds half of the sum, 8 at first, which becomes three times as much.
+    // Each iteration adds half of the sum, which is 8 at first and then triples.
     assert_eq!(xs.as_slice(), [1.0, 2.0, 5.0, 8.0].map(|x| x + 8.0 * (1.0 + 3.0 + 9.0 + 27.0 + 81.0)));
     let by_sum = afun(|xs: Acc<V>| awhile(|xs: Acc<V>| the(sum(xs)).lt(1e6), |xs| map(|x| x * 2.0, xs), xs));
     let found = run_on(backend, &by_sum, &Array::vector(vec![1.0f32; 1000])).unwrap();
     assert_eq!(found.as_slice(), vec![1024.0; 1000]);
 }
 
-/// The examples on OpenCL against the native backend.
+/// The examples on OpenCL, compared with the native backend.
 #[test]
 fn gmm_and_ba_run() {
     if opencl().is_none() || native().is_none() {
@@ -424,11 +485,11 @@ fn gmm_and_ba_run() {
     }
 }
 
-/// Sums of products may treat tiny numbers as zero: that ends with them.
+/// Sums of products may treat tiny numbers as zero. After the run, this mode is off again.
 #[test]
 fn tiny_numbers_are_there_after_sums_of_products() {
     let Some(backend) = opencl() else { return };
-    // Products with several matrices: statements of a strip on a processor.
+    // Products with several matrices: on a processor, the statements form a strip.
     let energy = afun(|x: Acc<Matrix<f64>>, q: Acc<Array<Dim3, f64>>| {
         let ((n, _), (k, d, _)) = (x.shape(), q.shape());
         let y = sum(generate((n, k, d, d), |(i, c, r, j)| q.at((c, r, j)) * x.at((i, j))));
@@ -445,7 +506,7 @@ fn tiny_numbers_are_there_after_sums_of_products() {
     }
 }
 
-/// Without a loader, a driver or the device, there is a message and nothing else, and at once.
+/// If the loader, the driver or the device is missing, there is an error message at once, and nothing else happens.
 #[test]
 fn what_is_missing_is_an_error() {
     let empty = support::temporary_folder("no_drivers");

@@ -1,5 +1,5 @@
-//! Tests with mutated texts: kernel programs and ADBench's files. Whatever they contain, reading them neither panics
-//! nor takes long.
+//! Tests with mutated texts of kernel programs and of ADBench's files. Whatever they contain, reading them neither
+//! panics nor takes long.
 
 #[path = "random_texts/mutate.rs"]
 mod mutate;
@@ -10,7 +10,7 @@ use adbench::{BaFile, GmmFile};
 use mutate::{Random, mutated};
 use std::path::Path;
 
-/// Kernel programs with all that there is; the first one is not well formed.
+/// Kernel programs with all constructs. The first one is not well formed.
 const PROGRAMS: [&str; 4] = [
     include_str!("random_texts/statements.txt"),
     include_str!("random_texts/control.txt"),
@@ -29,11 +29,11 @@ fn argument(p: &Program) -> ArrayTuple {
     inputs.map(ArrayTuple::Array).reduce(ArrayTuple::pair).unwrap_or(ArrayTuple::Unit)
 }
 
-/// How many steps an evaluation takes at most.
+/// The largest number of steps of an evaluation.
 const STEPS: u64 = 20_000;
 
-/// Reads a text as a kernel program; what the verifier accepts is printed, read back and evaluated; as the last
-/// one, whether it ends.
+/// Parses a text as a kernel program. If the verifier accepts it, the program is printed, parsed again and evaluated.
+/// The last boolean says whether the evaluation ended.
 fn read_kernel(text: &str) -> [bool; 3] {
     let Ok(p) = parse(text) else { return [false; 3] };
     let printed = p.to_string();
@@ -45,7 +45,8 @@ fn read_kernel(text: &str) -> [bool; 3] {
         return [true, true, false];
     }
     match p.evaluate_within(&argument(&p), STEPS) {
-        // A verified program has no other errors than those of indices, extents and divisions; what a text says to be inside need not be.
+        // A verified program has only errors of indices, extents and divisions. Reads marked `inside` may be out of
+        // bounds.
         Err(accel::Error::Internal(e)) if !e.contains("inside") => panic!("{e}\n{printed}"),
         found => [true, true, !matches!(found, Ok(None))],
     }
@@ -64,7 +65,7 @@ fn kernel_programs(count: u64) {
     }
     let [read, accepted, ended] = counts;
     println!("{count} texts: {read} are programs, {accepted} are accepted, {ended} end within {STEPS} steps");
-    // Else the mistakes would be too many to test more than the first lines.
+    // Otherwise, there would be too many mistakes to test more than the first lines.
     assert!(read > count / 20 && accepted > count / 100 && ended > accepted / 2, "{counts:?}");
 }
 
@@ -78,7 +79,7 @@ fn files(count: u64) {
         let all = [&gmm[..], &ba];
         let which = r.below(2);
         let text = mutated(&mut r, all[which], &all);
-        // Files that are no text are refused where they are opened.
+        // Files that are not text are rejected when they are opened.
         let text = String::from_utf8_lossy(&text);
         let file = Path::new("made up");
         good += if which == 0 {

@@ -23,9 +23,12 @@ mod random_wide {
     pub mod types;
 }
 
+use accel::ast::ACC_OPS;
+use accel_core::pass::operations;
 use random_wide::oracle::Oracle;
 use random_wide::program::Program;
 use random_wide::runner::{check, compare, shrunk, write};
+use std::collections::BTreeSet;
 use std::mem::discriminant;
 use std::path::Path;
 
@@ -37,14 +40,25 @@ fn programs_mean_the_same() {
     check(0..24, &[], &[Oracle::Native], 12);
 }
 
+/// A new operation needs a [`Step`](random_wide::program::Step) that produces it.
+#[test]
+fn every_operation_occurs() {
+    let programs =
+        (0..120).filter_map(|seed| random_wide::build::build(&random_wide::generate::program(seed).body, None).ok());
+    let found: BTreeSet<_> = programs.flat_map(|p| operations(&p)).collect();
+    let missing: Vec<_> = ACC_OPS.iter().filter(|op| !found.contains(*op)).collect();
+    // A random program has results.
+    assert!(missing == [&"unit"], "no random program contains {missing:?}");
+}
+
 #[test]
 #[ignore = "takes minutes: scripts/test.sh runs it"]
 fn many_programs_mean_the_same() {
     check(1000..4000, &EVALUATORS, &[Oracle::Native], 12);
 }
 
-/// What a failure prints is a Rust program in the surface language that means the same: `random_wide/printed.rs` has some of them, which
-/// `ACCEL_UPDATE=1` writes anew.
+/// A failure prints a Rust program in the surface language with the same meaning. `random_wide/printed.rs` contains
+/// some of them; `ACCEL_UPDATE=1` writes it anew.
 #[test]
 fn printed_programs_are_right() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("random_wide/printed.rs");
@@ -60,7 +74,7 @@ fn printed_programs_are_right() {
         let found = run().map(|found| found.leaves().into_iter().cloned().collect());
         let right = random_wide::oracle::expected(&p);
         match (&right, &found) {
-            // They name different places.
+            // The two errors name different places.
             (Err(x), Err(y)) => assert_eq!(discriminant(x), discriminant(y), "seed {seed}: {x}, {y}"),
             _ => {
                 random_wide::oracle::compare(&p, &right, &found, true).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
@@ -69,7 +83,7 @@ fn printed_programs_are_right() {
     }
 }
 
-/// Programs that something was wrong with.
+/// Programs in which a failure was found.
 #[test]
 fn programs_that_were_found_mean_the_same() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("found");
@@ -87,8 +101,9 @@ fn programs_that_were_found_mean_the_same() {
     }
 }
 
-/// What `scripts/fuzz.sh` runs: `ACCEL_FUZZ_COUNT` programs from seed `ACCEL_FUZZ_FROM` on. Those that something is wrong with are
-/// shrunk and written into the folder `ACCEL_FUZZ_OUT`; the seed at work is kept in `ACCEL_FUZZ_AT`, for the case of a crash.
+/// The test that `scripts/fuzz.sh` runs: `ACCEL_FUZZ_COUNT` programs from seed `ACCEL_FUZZ_FROM` on. Failing programs
+/// are shrunk and written to the folder `ACCEL_FUZZ_OUT`. The current seed is in `ACCEL_FUZZ_AT`, in case the process
+/// crashes.
 #[test]
 #[ignore = "scripts/fuzz.sh runs it"]
 fn fuzz() {
@@ -114,7 +129,7 @@ fn fuzz() {
     println!("DONE {from}+{count}: {failures} failures, {:?}", counts.0);
 }
 
-/// Runs the program of the file `ACCEL_REPLAY` natively: alone in its process, which may crash.
+/// Runs the program of the file `ACCEL_REPLAY` natively, in a process of its own, which may crash.
 #[test]
 #[ignore = "scripts/fuzz.sh runs it"]
 fn replay() {
@@ -124,7 +139,8 @@ fn replay() {
     println!("{found:?}");
 }
 
-/// Shrinks the programs of the seeds from `ACCEL_FUZZ_FROM` on, as one program, that crashes; into the folder `ACCEL_FUZZ_OUT`.
+/// Shrinks the programs of the seeds from `ACCEL_FUZZ_FROM` on, together one program that crashes, and writes the
+/// result to the folder `ACCEL_FUZZ_OUT`.
 #[test]
 #[ignore = "scripts/fuzz.sh runs it"]
 fn shrink_crash() {

@@ -1,7 +1,7 @@
-//! Tests of sharing: what is written once is one operation, however often it is used. Programs, their gradients and
-//! their runs are linear in the number of operations, in size and in time. Long programs need no deep stack, and any
-//! thread may use them. These tests are about the front end and the derivatives, so the interpreter runs the programs:
-//! C compilers have their own costs.
+//! Tests of sharing: an expression that is written once is one operation, however often it is used. Programs, their
+//! gradients and their runs are linear in the number of operations, in size and in time. Long programs need no deep
+//! stack, and any thread can use them. These tests are about the front end and the derivatives, so the interpreter runs
+//! the programs: C compilers have their own costs.
 
 use accel::afun::Compiled;
 use accel::interp::Interpreter;
@@ -11,18 +11,18 @@ use std::time::Instant;
 
 type Objective = Afun<Vector<f64>, Scalar<f64>>;
 
-/// Runs on the interpreter.
+/// Runs a program on the interpreter.
 fn run<A: Arrays, R: Arrays>(prog: impl std::borrow::Borrow<Afun<A, R>>, inputs: impl Inputs<A>) -> Result<R, Error> {
     run_on(&Interpreter, prog, inputs)
 }
 
-/// Nodes of a program: those of scalar code and those of arrays.
+/// The number of nodes of a program, of scalar code and of arrays.
 fn nodes<A: Arrays, R: Arrays>(prog: &Afun<A, R>) -> usize {
     let counts = count(prog.program().unwrap());
     counts.scalars + counts.arrays
 }
 
-/// Every step uses the value before twice; all in all the steps change nothing.
+/// Every step uses the value before it twice; the value stays the same.
 fn scalar_chain(n: usize) -> Objective {
     afun(|xs: Acc<Vector<f64>>| sum(map(|x| (0..n).fold(x, |y, _| y * 0.5 + y * 0.5), xs)))
 }
@@ -51,7 +51,7 @@ fn conditional_chain(n: usize) -> Objective {
     })
 }
 
-/// What a chain of `n` steps takes: seconds to write it, to differentiate it, to run it, and to run the gradient.
+/// The cost of a chain of `n` steps: seconds to write it, to differentiate it, to run it, and to run the gradient.
 struct Cost {
     nodes: usize,
     gradient_nodes: usize,
@@ -80,17 +80,17 @@ fn cost(chain: fn(usize) -> Objective, n: usize) -> Cost {
     Cost { nodes, gradient_nodes, seconds, value: value.as_slice()[0], slopes: slopes.to_vec() }
 }
 
-/// Program, gradient and run of both are linear from `small` to ten times `small` steps: sizes closely, times with much
-/// room, since tests run on busy machines; the benchmark `frontend` measures. `value_and_slope` is what the chain of a
-/// number of steps computes at a point.
+/// Checks that the program, its gradient and the runs of both are linear from `small` to ten times `small` steps: sizes
+/// closely, times with a large margin, since tests run on busy machines. (The benchmark `frontend` measures times.)
+/// `value_and_slope` is the result of the chain of a number of steps at a point, and its derivative.
 fn linear(chain: fn(usize) -> Objective, small: usize, value_and_slope: impl Fn(f64, usize) -> (f64, f64)) {
     let few = cost(chain, small);
     let slow = |many: &Cost, k: usize| many.seconds[k] > 80.0 * few.seconds[k].max(1e-3);
-    // A pause of the machine does not come three times in the same place.
+    // A pause of the machine does not happen three times at the same place.
     let tries: Vec<Cost> = (0..3)
-        .scan(true, |go_on, _| {
-            let many = go_on.then(|| cost(chain, 10 * small))?;
-            *go_on = (0..4).any(|k| slow(&many, k));
+        .scan(true, |continues, _| {
+            let many = continues.then(|| cost(chain, 10 * small))?;
+            *continues = (0..4).any(|k| slow(&many, k));
             Some(many)
         })
         .collect();
@@ -162,7 +162,7 @@ fn a_hundred_thousand_scalar_operations() {
     assert_eq!(run(grad(&prog), &xs).unwrap(), Array::vector(vec![1.0]));
 }
 
-/// A thread with little stack writes, differentiates, prints, runs and drops long programs.
+/// A thread with a small stack writes, differentiates, prints, runs and drops long programs.
 #[test]
 fn long_programs_need_no_deep_stack() {
     let work = || {
@@ -215,7 +215,7 @@ fn programs_may_be_used_from_any_thread() {
                     assert_eq!(compiled.run(&xs).unwrap(), Array::scalar(x * x * x + 1.0));
                     assert_eq!(run(prog, &xs).unwrap(), Array::scalar(x * x * x + 1.0));
                     assert_eq!(run(grad(prog), &xs).unwrap(), Array::vector(vec![3.0 * x * x, 3.0]));
-                    // Each thread writes programs of its own at the same time.
+                    // Each thread writes its own programs at the same time.
                     let own = afun(|xs: Acc<Vector<f64>>| map(|y| y * x, xs));
                     assert_eq!(run(&own, &xs).unwrap(), Array::vector(vec![x * x, x]));
                 }

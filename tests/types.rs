@@ -1,5 +1,6 @@
-//! Tests of the mistakes of users that rustc finds, and of its messages. The messages are part of the interface: after
-//! a change, `TRYBUILD=overwrite cargo test --test types` shows the difference to review. They are those of rustc 1.95.
+//! Tests of users' mistakes that rustc finds, and of its messages. The messages are part of the interface. After a
+//! change, `TRYBUILD=overwrite cargo test --test types` shows the differences to review. The messages are those of
+//! rustc 1.95.
 
 #[test]
 fn messages() {

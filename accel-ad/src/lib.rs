@@ -10,13 +10,15 @@
 //! of the primitive functions from the same table. The glossary of the book explains the terms.
 #![forbid(unsafe_code)]
 
+mod activity;
 mod api;
 mod array;
-mod parts;
+mod builders;
+mod linear_maps;
 mod program;
 mod rules;
 mod scalar;
-mod terms;
+mod sparse_tangents;
 mod used;
 
 pub use api::{grad, gradient, jvp, value_and_grad, value_and_gradient, vjp};

@@ -1,11 +1,13 @@
 //! Forward and reverse mode of whole programs.
 
+use crate::activity::{Activity, ArrayLabels};
 use crate::array::code::{ACode, from_tangent, given, to_tangent, total};
-use crate::array::dual::{ADual, reverse};
+use crate::array::dual::reverse;
 use crate::array::forward::forward;
 use crate::array::label::label;
+use crate::array::state::ADual;
+use crate::builders::{Floats, fun1, unit};
 use crate::scalar::forward::Duals;
-use crate::terms::{Floats, fun1, unit};
 use crate::used::Used;
 use accel_core::ast::*;
 use accel_core::error::{Error, Result};
@@ -63,9 +65,11 @@ fn gradient<'p, 'r>(arg: &ArraysTy<X<'p>>, body: &Body<'p, 'r>, mode: Reverse) -
         let float = eq_arr(none.sym(), tan_float(t).sym()).then(tan_arr().sym()).then(eq_tan(eq.sym()));
         let seed = primal.code.emit(&one.cast(float), s);
         let mut adj = Contributions::new(primal.code.size, seed.code.size);
-        adj.add(&primal.var, &Part::var(&seed.var));
+        adj.add(&primal.var, &SparseTangent::var(&seed.var));
         let start = ACode::start(seed.code.size);
-        let start = ADual { code: start, adj, emb: seed.up.clone(), used: Used::default() };
+        let mut activity = ArrayLabels::new(vec![Activity::Active]);
+        activity.enter(&primal.code.tele, Size::nil().push());
+        let start = ADual { code: start, adj, emb: seed.up.clone(), used: Used::default(), activity };
         let mut st = reverse(&primal.code.tele, start, k)?;
         let dx = from_tangent(&total(&st.adj.take(&x), &st.value(&x)), arg);
         if mode == Reverse::Gradient {
@@ -87,8 +91,10 @@ fn pullback(p: &Opened, at: Src) -> Result<Program> {
         let dy = Acc::var(&primal.up.at(&dy.var));
         let seed = given(&primal.code, &Acc::var(&primal.var), &dy, ("vjp", at), s);
         let mut adj = Contributions::new(primal.code.size, seed.code.size);
-        adj.add(&primal.var, &Part::var(&seed.var));
-        let start = ADual { code: seed.code, adj, emb: seed.up, used: Used::default() };
+        adj.add(&primal.var, &SparseTangent::var(&seed.var));
+        let mut activity = ArrayLabels::new(vec![Activity::pair(Activity::Active, Activity::Passive)]);
+        activity.enter(&primal.code.tele, Size::nil().push());
+        let start = ADual { code: seed.code, adj, emb: seed.up, used: Used::default(), activity };
         let mut st = reverse(&primal.code.tele, start, k)?;
         let d = total(&st.adj.take(&v), &st.value(&v)).cast(tan_pair());
         Ok(Program::new(&both, &st.code.close(&from_tangent(&d.fst(), &p.arg))))
@@ -108,7 +114,7 @@ pub fn forward_mode(p: &Program, at: Src) -> Result<Program> {
         let v = Acc::var(&Idx::zero(&both));
         let x = ACode::start(Size::nil().push()).emit(&v.fst(), k1);
         let dx = given(&x.code, &Acc::var(&x.var), &to_tangent(&v.snd()).weaken(&x.up), ("jvp", at), k2);
-        let arrays = Duals::empty().push(&dx.up.at(&x.var), &Part::var(&dx.var));
+        let arrays = Duals::empty().push(&dx.up.at(&x.var), &SparseTangent::var(&dx.var));
         let f = forward(&p.body, &arrays, &dx.code, m);
         let dy = from_tangent(&f.tangent(), p.body.ty());
         let d = Program::new(&both, &f.code.close(&Acc::pair(&Acc::var(&f.var), &dy)));

@@ -6,7 +6,7 @@
 //! a kink or a jump), the table chooses one, which is the same for both modes: `abs` has the derivative 0 at 0, and for
 //! equal arguments `min` and `max` have the derivatives of their first argument.
 
-use crate::terms::{Floats, not};
+use crate::builders::{Floats, not};
 use accel_core::ast::*;
 use accel_core::repr::op::{Cmp, Float1, Float2, Num1, Num2};
 
@@ -28,7 +28,7 @@ pub enum Factor<E, A, T> {
 
 impl<E, A, T> Factor<E, A, T> {
     /// Weakens the factor to a larger environment.
-    pub fn weaken<E2>(&self, r: &Ren<E, E2>) -> Factor<E2, A, T> {
+    pub fn weaken<E2>(&self, r: &Thinning<E, E2>) -> Factor<E2, A, T> {
         match self {
             Factor::Zero => Factor::Zero,
             Factor::One => Factor::One,

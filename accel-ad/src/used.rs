@@ -1,41 +1,41 @@
-//! The variables that code uses.
+//! The variables that expressions and computations use.
 //!
 //! NOTE [Recomputed definitions]: the dual of a branch recomputes the primal of the branch, because its definitions are
-//! not in scope outside of the branch. Only some of them are needed: the contribution of `x * c` to the adjoint of `x` does
-//! not depend on `x`. If all were recomputed, an inner conditional would be recomputed in every conditional around it, as
-//! a definition that nobody uses, and the derivative would be as large as the square of the program. So each branch
-//! notes which variables its dual uses. It notes their levels, which do not change when an environment grows. A constant
-//! replaces the other definitions.
+//! not in scope outside the branch. Only some of them are needed: the contribution of `x * c` to the adjoint of `x`
+//! does not depend on `x`. If all were recomputed, an inner conditional would be recomputed in every conditional around
+//! it, as a definition without uses, and the derivative would have quadratic size. So each branch records the variables
+//! that its dual uses, by level, since levels do not change when an environment grows. The other definitions are
+//! replaced by a constant.
 
-use crate::terms::zero;
+use crate::builders::zero;
 use accel_core::ast::*;
 use accel_core::pass::{array_uses, arrays_of_code, nothing, uses};
 use std::collections::HashSet;
 
-/// Some variables of an environment, by level.
+/// A set of variables of an environment, by level.
 #[derive(Default)]
 pub struct Used(HashSet<usize>);
 
 impl Used {
-    /// And the scalar variables that an expression uses, in an environment of so many.
+    /// Adds the scalar variables that an expression uses, in an environment of this size.
     pub fn scalars<E, A, T>(&mut self, e: &Exp<E, A, T>, size: Size<E>) {
         self.scalars_of(e, size.get())
     }
     fn scalars_of<E, A, T>(&mut self, e: &Exp<E, A, T>, size: usize) {
         uses(e, &mut |depth| _ = self.0.insert(size - 1 - depth))
     }
-    /// And the array variables that a computation uses, in an environment of so many.
+    /// Adds the array variables that a computation uses, in an environment of this size.
     pub fn arrays<A, R>(&mut self, a: &Acc<A, R>, size: Size<A>) {
         self.arrays_of(a, size.get())
     }
     fn arrays_of<A, R>(&mut self, a: &Acc<A, R>, size: usize) {
         array_uses(a, &mut |depth| _ = self.0.insert(size - 1 - depth))
     }
-    /// And the array variables that scalar code uses, in an environment of so many.
+    /// Adds the array variables that scalar code uses, in an environment of this size.
     pub fn arrays_of_code<E, A, T>(&mut self, e: &Exp<E, A, T>, size: Size<A>) {
         arrays_of_code(e, &mut |depth| _ = self.0.insert(size.get() - 1 - depth))
     }
-    /// And those of other code.
+    /// Adds the variables of another set.
     pub fn join(&mut self, mut other: Used) {
         if other.0.len() > self.0.len() {
             std::mem::swap(self, &mut other);
@@ -43,8 +43,9 @@ impl Used {
         self.0.extend(other.0)
     }
 
-    /// The definitions of `tele` around a result, as far as they are used; `size` is that of the environment at the end. Then the variables of
-    /// the environment at the beginning that all this uses.
+    /// Wraps the definitions of `tele` around a result, with zeros in place of unused definitions. `size` is the size of
+    /// the environment at the end of `tele`. The set contains the variables of that environment that are used, and
+    /// afterwards those of the environment at the beginning.
     pub fn close<A, E, E2, T>(&mut self, tele: &Tele<A, E, E2>, body: &Exp<E2, A, T>, size: Size<E2>) -> Exp<E, A, T> {
         fresh4(|a, e, f, t| {
             let (a, e, f, t) = (name(a), name(e), name(f), name(t));
@@ -78,7 +79,7 @@ impl Used {
         })
     }
 
-    /// The same for definitions of arrays.
+    /// As [`close`](Self::close), for definitions of arrays.
     pub fn aclose<A, A2, R>(&mut self, tele: &ATele<A, A2>, body: &Acc<A2, R>, size: Size<A2>) -> Acc<A, R> {
         fresh3(|a, b, r| {
             let (a, b, r) = (name(a), name(b), name(r));

@@ -1,15 +1,16 @@
-//! Prints [kernel programs](accel_fusion::kernel) as C, for the compilers of processors ([`emit`]) or, in the dialect of OpenCL, for those of
-//! devices ([`opencl::emit`]).
+//! Generates C from [kernel programs](accel_fusion::kernel), for the compilers of processors ([`emit`]) or, in the
+//! dialect of OpenCL, for those of devices ([`opencl::emit`]).
 //!
-//! In C a program is one function, `int accel_run(run *)`: the host program, which computes extents, allocates memory through callbacks of the
-//! run, and calls the kernels, or leaves the calls to callbacks where there is work for several threads. Kernels
-//! all have one signature, `int f(const array *arrays, const task *task, i64 *fault)`. `arrays` is the table of the program's arrays
-//! (extents and columns), `task` says what part of a statement is to be done, and `fault` is filled in before a function
-//! returns 1: see [`fault`].
+//! In C, a program is one function, `int accel_run(run *)`: the host program. It computes extents, allocates memory
+//! through callbacks of the run, and calls the kernels. If there is work for several threads, a callback calls the
+//! kernels. Kernels all have one signature, `int f(const array *arrays, const task *task, i64 *fault)`. `arrays` is the
+//! table of the program's arrays (extents and columns), `task` is the part of a statement to execute, and `fault`
+//! receives a record before a function returns 1: see [`fault`].
 //!
-//! The code means what the reference interpreter does: integers wrap, division by zero and indices out of bounds are
-//! faults, conversions saturate, floating-point operations are not reordered but in the reductions that the language declares
-//! associative. It must be compiled without fast-math and with `-fwrapv`.
+//! Generated code has the meaning that the reference interpreter defines: integers wrap, division by zero and indices
+//! out of bounds are faults, and conversions saturate. Floating-point operations are reordered only in reductions,
+//! whose operators the language requires to be associative. The code must be compiled without fast-math and with
+//! `-fwrapv`.
 #![forbid(unsafe_code)]
 
 mod analysis;

@@ -1,4 +1,4 @@
-//! Deep programs become code that is not deep, on a small stack.
+//! Deeply nested programs become code that is not deeply nested, on a small stack.
 
 #[path = "../../accel-fusion/tests/deep_kernels/mod.rs"]
 mod deep_kernels;
@@ -8,7 +8,7 @@ use accel_codegen::{Options, emit};
 use accel_fusion::kernel::{Program, Verified, parse};
 use deep_kernels::{on_a_small_stack, programs};
 
-/// clang takes no more brackets in each other if it is not told.
+/// clang's default limit for nested brackets.
 const CLANG: i64 = 256;
 
 #[track_caller]
@@ -45,7 +45,7 @@ fn check(few: usize, many: usize) {
                 all.iter().for_each(|source| is_not_deep(p.name, source));
                 all.iter().map(String::len).sum::<usize>() / n
             });
-            // What is the same for all is a part of the text of the first one.
+            // The text of the first program contains what is the same for all.
             assert!(sizes[1] < sizes[0] + sizes[0] / 2, "{}: {sizes:?} bytes for a level", p.name);
         });
     }

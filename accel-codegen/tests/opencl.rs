@@ -1,11 +1,7 @@
-//! The kernels of the same programs for devices, and what is launched for them. `cargo insta review` shows what has changed.
-
-#[path = "text/programs.rs"]
-mod programs;
+//! Kernels for devices, and their launches. The texts of kernels are in the files of `tests/kernels`.
 
 use accel_codegen::opencl::{Arg, Module, Shape, Sizes, Target, Work, emit};
-use accel_fusion::kernel::{Verified, parse};
-use insta::assert_snapshot;
+use accel_fusion::kernel::{Verified, index_vec, parse};
 
 fn target(shape: Shape) -> Target {
     Target {
@@ -23,18 +19,7 @@ fn module(text: &str, target: &Target) -> Module {
     emit(&parse(text).and_then(Verified::new).unwrap_or_else(|e| panic!("{e}\n{text}")), target)
 }
 
-/// The kernels for both shapes of devices, without what is the same for all.
-fn code(text: &str) -> String {
-    let kernels = |shape| {
-        let source = module(text, &target(shape)).source;
-        let last = "typedef task job;\n";
-        let start = source.find(last).expect("the prelude") + last.len();
-        format!("==== {shape:?}\n{}", &source[start..])
-    };
-    [Shape::Cpu, Shape::Gpu].map(kernels).concat()
-}
-
-/// A program of one statement on an array of rank 1, or 2.
+/// A program of one statement on an array of rank 1 or 2.
 fn program(inputs: &str, statement: &str) -> String {
     format!("program ({inputs})\nsite 0 = \"here\"\n{{\n{statement}\n}}")
 }
@@ -52,12 +37,12 @@ const DOUBLED: &str = "a1: Array1<f32> = loop @0
     body (x0: i64) { x1: f32 = a0[x0] @0 inside; x2: f32 = x1 + x1 -> x2 }
   -> a1";
 
-/// Calls `check` with what is launched for the only statement of a program.
+/// Calls `check` with the launches of a program's only statement.
 fn work(text: &str, shape: Shape, space: &[i64], len: i64, check: impl FnOnce(&Work)) {
     let target = target(shape);
     let module = module(text, &target);
     let n = space.first().copied().unwrap_or(len);
-    let extents = vec![vec![n]; 4];
+    let extents = index_vec![vec![n]; 4];
     check(&module.statements[&0].work(&Sizes { space, len, extents: &extents }, &target));
 }
 
@@ -71,7 +56,7 @@ fn numbers_that_need_64_bits_are_only_asked_for_where_there_are_some() {
     }
 }
 
-/// Only where something can fail on the device, kernels look whether something has.
+/// Kernels check for failures only if something can fail on the device.
 #[test]
 fn programs_that_cannot_fail_have_no_record_of_faults() {
     for shape in [Shape::Cpu, Shape::Gpu] {
@@ -88,7 +73,7 @@ fn operations_are_counted_by_elements() {
     let target = target(Shape::Cpu);
     let operations = |statement: &str, space: &[i64], len| {
         let module = module(&program("a0: Array1<f32>", statement), &target);
-        module.statements[&0].operations(&Sizes { space, len, extents: &[vec![1000], vec![]] })
+        module.statements[&0].operations(&Sizes { space, len, extents: &index_vec![vec![1000], vec![]] })
     };
     for one in [operations(DOUBLED, &[1], 1), operations(SUM, &[], 1)] {
         // A read and an addition, and little more.
@@ -111,13 +96,13 @@ fn a_cpu_device_gets_parts_and_a_gpu_gets_elements() {
     let text = program("a0: Array1<f32>", DOUBLED);
     work(&text, Shape::Cpu, &[1 << 24], 1, |w| {
         let [l] = w.launches.as_slice() else { panic!("{w:?}") };
-        // Many more than threads: NOTE [Groups for the threads of a processor].
+        // Many more groups than threads: NOTE [Work-groups on processors].
         assert_eq!((l.global, l.group), ([512, 1], [1, 1]));
         // Every position is in a part.
         assert!(l.numbers[0] * l.global[0] as i64 >= 1 << 24);
     });
     work(&text, Shape::Cpu, &[100], 1, |w| assert_eq!(w.launches[0].global, [1, 1]));
-    // Items take turns only if there is enough to do for all.
+    // Items compute several elements only if there is enough work for all items.
     for (n, each) in [(100_003, 1), (1 << 28, 4)] {
         work(&text, Shape::Gpu, &[n], 1, |w| {
             let [l] = w.launches.as_slice() else { panic!("{w:?}") };
@@ -165,16 +150,14 @@ const PREFIX_SUMS: &str = "a1: Array2<i64, f32> = scan @0 reverse
     op (x0: i64, x1: f32, x2: i64, x3: f32) { x4: i64 = x0 + x2; x5: f32 = x1 * x3 -> x4, x5 }
   -> a1";
 
-/// Where groups may wait for others, long rows are scanned in one launch after one that clears what they tell each other.
+/// If groups can wait for others, long rows are scanned in one launch, after a launch that clears what the groups
+/// publish.
 #[test]
 fn a_long_row_is_scanned_in_one_launch_where_groups_may_wait() {
     let text = program("a0: Array2<f32>", PREFIX_SUMS);
     let target = Target { look_back: true, ..target(Shape::Gpu) };
     let module = module(&text, &target);
-    let kernels = module.source.find("\nkernel void run_scan_0_clear").expect("kernels of a scan in one launch");
-    let end = module.source.find("\nkernel void run_scan_0_write_group").expect("a kernel of rows of one part");
-    assert_snapshot!(&module.source[kernels..end]);
-    let extents = vec![vec![3, 1 << 20]; 2];
+    let extents = index_vec![vec![3, 1 << 20]; 2];
     let work = |rows: i64, len| module.statements[&0].work(&Sizes { space: &[rows], len, extents: &extents }, &target);
     let long = work(3, 1 << 20);
     let [clear, scan] = long.launches.as_slice() else { panic!("{long:?}") };
@@ -185,7 +168,7 @@ fn a_long_row_is_scanned_in_one_launch_where_groups_may_wait() {
     // The counter, and three words for the totals of parts and for the totals and heads of blocks.
     let words = 1 + 3 * 3 * (parts + 2 * ((parts + 31) / 32));
     assert_eq!((&long.scratch[..], &clear.numbers[..]), (&[8 * words as usize][..], &[words][..]));
-    // Nobody waits where a group does a whole row.
+    // If a group scans a whole row, no group waits.
     for (rows, len) in [(3, part), (4096, 1 << 18)] {
         let short = work(rows, len);
         let [write] = short.launches.as_slice() else { panic!("{short:?}") };
@@ -197,7 +180,7 @@ fn a_long_row_is_scanned_in_one_launch_where_groups_may_wait() {
     }
 }
 
-/// A matrix product goes through panels on a CPU device and through local memory on a GPU, if it is large enough.
+/// A matrix product uses panels on a CPU device and local memory on a GPU, if it is large enough.
 #[test]
 fn products_have_kernels_of_their_own() {
     let text = program(

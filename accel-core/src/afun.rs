@@ -7,7 +7,7 @@ use crate::elaborate::elaborate;
 use crate::error::{Error, Result};
 use crate::print;
 use crate::repr::{RawTy, Scalars};
-use crate::surface::graph::{Op, build};
+use crate::surface::graph::{ArrayOp, Op, build};
 use crate::surface::{Acc, ArrayFn, IntoAcc, stage};
 use crate::types::{Arrays, Elt, Inputs, Numbers};
 use std::borrow::Borrow;
@@ -95,7 +95,7 @@ pub fn call<A: Arrays, R: Arrays>(prog: impl Borrow<Afun<A, R>>, args: impl Into
     Acc::new(build("call", Location::caller(), |b| {
         let args = b.id(args.handle());
         match program {
-            Ok(program) => b.push(Op::Call(program, args), R::Repr::raw()),
+            Ok(program) => b.push(ArrayOp::Call(program, args), R::Repr::raw()),
             Err(error) => {
                 b.fail(error);
                 // A placeholder of the right type: a program with an error never runs.

@@ -9,16 +9,11 @@ use accel_core::pass::count;
 use accel_core::prelude::*;
 use accel_core::types::Inputs;
 use deep_programs::{ARGUMENT, Deep, programs};
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::thread::available_parallelism;
 
 const DEPTH: usize = 10_000;
-
-/// Runs `f` where there is as little stack as a thread of a test has.
-fn on_a_small_stack<R: Send>(f: impl FnOnce() -> R + Send) -> R {
-    std::thread::scope(|s| {
-        let thread = std::thread::Builder::new().stack_size(2 << 20).spawn_scoped(s, f).expect("a thread");
-        thread.join().expect("no panic")
-    })
-}
 
 fn check(p: &Deep, n: usize) {
     let f = (p.stage)(n);
@@ -36,7 +31,16 @@ fn check(p: &Deep, n: usize) {
     std::mem::drop(compiled);
 }
 
+/// In threads with as small a stack as those of tests.
 #[test]
 fn deep_programs_have_their_meaning() {
-    programs().iter().for_each(|p| on_a_small_stack(|| check(p, DEPTH)));
+    let programs = programs();
+    let waiting = Mutex::new(programs.iter());
+    let next = || waiting.lock().unwrap().next();
+    std::thread::scope(|s| {
+        for _ in 0..available_parallelism().map_or(1, NonZero::get) {
+            let work = || std::iter::from_fn(next).for_each(|p| check(p, DEPTH));
+            std::thread::Builder::new().stack_size(2 << 20).spawn_scoped(s, work).expect("a thread");
+        }
+    });
 }

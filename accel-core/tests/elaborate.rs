@@ -8,7 +8,7 @@ use accel_core::interp::Interpreter;
 use accel_core::prelude::*;
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{RawTy, ScalarType};
-use accel_core::surface::graph::{Lam, Node, NodeId, Op, Staged};
+use accel_core::surface::graph::{ArrayOp, Lam, Node, NodeId, Op, ScalarOp, Staged};
 use accel_core::surface::transform_exp;
 use frunk::HCons;
 use std::panic::Location;
@@ -227,7 +227,7 @@ fn mapped(nodes: &[(Op, RawTy)], result: RawTy) -> Result<Program> {
     let mut all = vec![(Op::Param, arg), (Op::Param, F64)];
     all.extend_from_slice(nodes);
     let lam = Lam { params: vec![NodeId(1)], body: NodeId(all.len() as u32 - 1) };
-    all.push((Op::Map(lam, NodeId(0)), RawTy::array(RawTy::shape(1), result)));
+    all.push((ArrayOp::Map(lam, NodeId(0)).into(), RawTy::array(RawTy::shape(1), result)));
     let root = NodeId(all.len() as u32 - 1);
     let nodes = all.into_iter().map(|(op, ty)| Node { op, ty, at, name: "node" }).collect();
     elaborate(&Staged { nodes, param: NodeId(0), root })
@@ -236,23 +236,26 @@ fn mapped(nodes: &[(Op, RawTy)], result: RawTy) -> Result<Program> {
 #[test]
 fn ill_typed_graphs_are_errors() {
     let (a, x, y) = (NodeId(0), NodeId(1), NodeId(2));
-    let unit = (Op::Unit, RawTy::Unit);
+    let unit = (ScalarOp::Unit.into(), RawTy::Unit);
     let add = Op2::Num(Num2::Add);
-    assert!(mapped(&[(Op::Prim2(add, x, x), F64)], F64).is_ok());
+    assert!(mapped(&[(ScalarOp::Prim2(add, x, x).into(), F64)], F64).is_ok());
     let type_errors = [
-        mapped(&[unit.clone(), (Op::Prim2(add, x, y), F64)], F64),
-        mapped(&[unit.clone(), (Op::Prim2(add, y, y), F64)], F64),
-        mapped(&[(Op::Prim2(add, x, x), RawTy::Unit)], RawTy::Unit),
-        mapped(&[(Op::Fst(x), F64)], F64),
-        mapped(&[(Op::Cond(x, x, x), F64)], F64),
-        mapped(&[unit.clone(), (Op::Index(a, y), F64)], F64),
+        mapped(&[unit.clone(), (ScalarOp::Prim2(add, x, y).into(), F64)], F64),
+        mapped(&[unit.clone(), (ScalarOp::Prim2(add, y, y).into(), F64)], F64),
+        mapped(&[(ScalarOp::Prim2(add, x, x).into(), RawTy::Unit)], RawTy::Unit),
+        mapped(&[(ScalarOp::Fst(x).into(), F64)], F64),
+        mapped(&[(ScalarOp::Cond(x, x, x).into(), F64)], F64),
+        mapped(&[unit.clone(), (ScalarOp::Index(a, y).into(), F64)], F64),
     ];
     for e in type_errors {
         let e = e.unwrap_err();
         assert!(matches!(&e, Error::Type { op, .. } if op.starts_with("`node` at ")), "{e}");
     }
     // an array as scalar, a declared type that is not the result's
-    assert!(matches!(mapped(&[(Op::Map(Lam { params: vec![x], body: x }, a), F64)], F64), Err(Error::Internal(_))));
+    assert!(matches!(
+        mapped(&[(ArrayOp::Map(Lam { params: vec![x], body: x }, a).into(), F64)], F64),
+        Err(Error::Internal(_))
+    ));
     assert!(matches!(mapped(&[unit], F64), Err(Error::Internal(_))));
 }
 

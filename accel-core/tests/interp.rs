@@ -524,7 +524,7 @@ fn expression_loops_update_their_state_at_once() {
         let f = fun1(|x: Exp<_, _, i64>| {
             let s: Exp<HCons<State, E1<i64>>, _, State> = Exp::var(&Idx::zero(&Ty::of()));
             let (a, b, n) = (s.fst(), s.snd().fst(), s.snd().snd());
-            let cond = lt(&n, &x.weaken(&Ren::shift()));
+            let cond = lt(&n, &x.weaken(&Thinning::shift()));
             let body = Exp::pair(&b, &Exp::pair(&add(&a, &b), &add(&n, &lit(1))));
             Exp::while_(&cond, &body, &Exp::pair(&lit(0), &Exp::pair(&lit(1), &lit(0))), here()).fst()
         });
@@ -550,7 +550,7 @@ fn nested_loops_start_afresh() {
         term: impl FnOnce(&Exp<HCons<(i64, i64), E>, A, i64>) -> Exp<HCons<(i64, i64), E>, A, i64>,
     ) -> Exp<E, A, i64> {
         let s: Exp<HCons<(i64, i64), E>, A, (i64, i64)> = Exp::var(&Idx::zero(&Ty::of()));
-        let cond = lt(&s.fst(), &bound.weaken(&Ren::shift()));
+        let cond = lt(&s.fst(), &bound.weaken(&Thinning::shift()));
         let body = Exp::pair(&add(&s.fst(), &lit(1)), &add(&s.snd(), &term(&s.fst())));
         Exp::while_(&cond, &body, &Exp::pair(&lit(0), &lit(0)), here()).snd()
     }
@@ -570,7 +570,7 @@ fn long_chains_of_lets() {
             let step = |e: &Exp<HCons<i64, E1<i64>>, Args<Arr<D1, i64>>, i64>| {
                 let v: Exp<HCons<i64, E1<i64>>, _, i64> = Exp::var(&Idx::zero(&Ty::of()));
                 // `e` is a function of the variable bound last; the one below it is not used.
-                let under = e.weaken(&Ren::shift().lift());
+                let under = e.weaken(&Thinning::shift().lift());
                 Exp::let_(&add(&v, &lit(1)), &under)
             };
             let mut body: Exp<HCons<i64, E1<i64>>, _, i64> = Exp::var(&Idx::zero(&Ty::of()));
@@ -593,7 +593,7 @@ fn long_chains_of_array_lets_reuse_memory() {
         let v = Acc::var(&Idx::zero(&Ty::of()));
         let mut body: Acc<HCons<V, Args<V>>, V> = v.clone();
         for _ in 0..n {
-            body = Acc::let_(&inc(&v), &body.weaken(&Ren::shift().lift()));
+            body = Acc::let_(&inc(&v), &body.weaken(&Thinning::shift().lift()));
         }
         Acc::let_(&a, &body)
     });
@@ -677,7 +677,7 @@ fn unused_components_are_freed_before_the_end() {
         let inc = fun1(|x| add(&x, &lit(1)));
         let m = Acc::map(&inc, &a, None);
         let v: Acc<HCons<(V, V), Args<V>>, (V, V)> = Acc::var(&Idx::zero(&Ty::of()));
-        let inc = inc.aweaken(&Ren::shift());
+        let inc = inc.aweaken(&Thinning::shift());
         let body = Acc::map(&inc, &Acc::map(&inc, &v.fst(), None), None);
         Acc::let_(&Acc::pair(&m, &m), &body)
     });

@@ -5,7 +5,7 @@ use accel_core::prelude::*;
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{RawTy, ScalarType};
 use accel_core::surface::derive_support::{self, retype_exp};
-use accel_core::surface::graph::{Node, Op};
+use accel_core::surface::graph::{ArrayOp, Node, Op, Part, ScalarOp};
 use accel_core::surface::{Staged, stage};
 use std::cell::Cell;
 
@@ -164,11 +164,11 @@ fn all_array_functions_compose() {
 #[test]
 fn sum_is_the_fold_of_plus_from_zero() {
     let s = staged(|m: Acc<Matrix<f64>>| sum(m));
-    let Op::Fold(f, z, a) = &s.root().op else { panic!("{:?}", s.root()) };
+    let Op::Array(ArrayOp::Fold(f, z, a)) = &s.root().op else { panic!("{:?}", s.root()) };
     assert_eq!((s.root().name, *a), ("sum", s.param));
-    let Op::Prim2(op, x, y) = s.nodes[f.body.index()].op else { panic!() };
+    let Op::Scalar(ScalarOp::Prim2(op, x, y)) = s.nodes[f.body.index()].op else { panic!() };
     assert_eq!((op, vec![x, y]), (Op2::Num(Num2::Add), f.params.clone()));
-    let Op::Const(zero) = &s.nodes[z.index()].op else { panic!() };
+    let Op::Scalar(ScalarOp::Const(zero)) = &s.nodes[z.index()].op else { panic!() };
     assert_eq!(**zero, [accel_core::repr::Scalar::F64(0.0)]);
     assert_eq!(s.nodes[f.params[0].index()].ty, RawTy::Scalar(ScalarType::F64));
     assert_eq!(s.nodes.len(), 6, "argument, zero, two parameters, sum, fold");
@@ -184,7 +184,10 @@ fn nodes_know_their_line_and_the_function_called() {
         zip_with(|x, l| x - l, q, replicate_inner(2, largest))
     });
     assert!(s.nodes.iter().all(|n| n.at.file() == file!()), "{:?}", s.nodes);
-    let folds_and_zips = s.nodes.iter().filter(|n| matches!(n.op, Op::ZipWith(..) | Op::Fold(..) | Op::Fold1(..)));
+    let folds_and_zips = s
+        .nodes
+        .iter()
+        .filter(|n| matches!(n.op, Op::Array(ArrayOp::ZipWith(..) | ArrayOp::Fold(..) | ArrayOp::Fold1(..))));
     let found: Vec<_> = folds_and_zips.map(|n| (n.name, n.at.line() - first_line)).collect();
     assert_eq!(found, [("maximum", 0), ("matmul", 1), ("matmul", 1), ("imap", 2), ("zip_with", 3)]);
     // Inside a derived function the user's own closure keeps its own names.
@@ -195,22 +198,20 @@ fn nodes_know_their_line_and_the_function_called() {
 fn operands_come_before_what_uses_them() {
     let s = staged(mandelbrot);
     for (i, node) in s.nodes.iter().enumerate() {
-        let lam = |l: &accel_core::surface::graph::Lam| [l.params.clone(), vec![l.body]].concat();
-        let operands = match &node.op {
-            Op::Pair(a, b) | Op::Prim2(_, a, b) => vec![*a, *b],
-            Op::Fst(a) | Op::Snd(a) | Op::Prim1(_, a) => vec![*a],
-            Op::While { cond, body, init } => [lam(cond), lam(body), vec![*init]].concat(),
-            Op::Map(f, a) => [lam(f), vec![*a]].concat(),
-            _ => vec![],
-        };
-        assert!(operands.iter().all(|o| o.index() < i));
+        node.op.each_part(|part| {
+            let operands = match part {
+                Part::Operand(a) | Part::Then(a) | Part::Else(a) | Part::Read(a) | Part::Exp(a) => vec![a],
+                Part::Closure(f) | Part::Function(f) => [f.params.clone(), vec![f.body]].concat(),
+            };
+            operands.iter().for_each(|o| assert!(o.index() < i));
+        });
     }
 }
 
 #[test]
 fn taking_a_new_tuple_apart_is_free() {
     let s = staged(|xs: Acc<Vector<f64>>| map(|x| (x, x + 1.0).into_exp().snd(), xs));
-    assert!(!s.nodes.iter().any(|n| matches!(n.op, Op::Snd(_))));
+    assert!(!s.nodes.iter().any(|n| matches!(n.op, Op::Scalar(ScalarOp::Snd(_)))));
 }
 
 // ---- misuse of handles
@@ -335,7 +336,7 @@ fn shapes_that_are_visibly_equal_are_not_compared() {
     type V = Acc<Vector<f64>>;
     type M = Acc<Matrix<f64>>;
     fn checks(s: Staged) -> usize {
-        s.nodes.iter().filter(|n| matches!(n.op, Op::Agree { .. })).count()
+        s.nodes.iter().filter(|n| matches!(n.op, Op::Array(ArrayOp::Agree { .. }))).count()
     }
     let add = |x: Exp<f64>, y: Exp<f64>| x + y;
     assert_eq!(checks(staged(|xs: V| zip_with(add, xs, map(|x| x.sin(), xs)))), 0);

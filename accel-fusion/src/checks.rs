@@ -1,18 +1,18 @@
-//! Checks of reads that need none.
+//! A program in which reads with a proof of bounds are checked all the same.
 //!
-//! NOTE [Checked proofs]: generated code does not check a read that the optimiser has proved to be inside. Whoever does not want to believe
-//! these proofs (`ACCEL_CHECK=1`) gets programs in which such reads are like all others: they are checked, by every backend in the way that
-//! it always does it, also where they are from the memory of a strip. What tells them apart is their site, so that the error says that it was a
-//! proof that was wrong. Kernels for special shapes, such as products of matrices, are for reads that need no check, so these
-//! programs have none of them, and they are slow: it is proofs that they test.
-//! Writes need none of this. A loop writes at its own index, a permutation checks its targets always, and one that became
-//! a gather writes at its own index and reads what is checked here.
+//! NOTE [Checked proofs]: generated code does not check a read that is marked `inside`, because the optimiser has
+//! proved that its index is within bounds. With `ACCEL_CHECK=1`, the proofs themselves are tested: such reads lose the
+//! mark, so every backend checks them as it checks all other reads, also reads from the memory of a strip. Their sites
+//! are marked `proved`, so that the error says that a proof was wrong. Kernels for special shapes, such as matrix
+//! products, only handle reads without checks. So programs with checked proofs do not use these kernels, and they are
+//! slow: they test the proofs, not the kernels. Writes need no such test. A loop writes at its own index. A permutation
+//! always checks its targets. A scatter that became a gather writes at its own index, and its reads are checked here.
 
-use crate::kernel::{Block, Instr, Program, Site, SiteId};
+use crate::kernel::{Block, IndexVec, Instr, Program, Site, SiteId};
 use accel_core::ast::deep;
 use std::collections::BTreeMap;
 
-/// The program in which all reads are checked.
+/// Makes all reads of the program checked.
 pub fn checked(program: &Program) -> Program {
     let mut program = program.clone();
     let mut sites = Sites { all: std::mem::take(&mut program.sites), proved: BTreeMap::new() };
@@ -21,15 +21,15 @@ pub fn checked(program: &Program) -> Program {
 }
 
 struct Sites {
-    all: Vec<Site>,
-    /// The sites that proved reads of these get.
+    all: IndexVec<SiteId, Site>,
+    /// For each site, the site marked `proved` that takes its place in reads marked `inside`.
     proved: BTreeMap<SiteId, SiteId>,
 }
 
 impl Sites {
     fn block(&mut self, b: &mut Block) {
         for s in &mut b.stmts {
-            s.op.codes_mut().into_iter().for_each(|c| self.instrs(&mut c.instrs));
+            s.op.scalar_fns_mut().into_iter().for_each(|c| self.instrs(&mut c.instrs));
             deep(|| s.op.blocks_mut().into_iter().for_each(|b| self.block(b)));
         }
     }
@@ -51,8 +51,8 @@ impl Sites {
 
     fn proved(&mut self, site: SiteId) -> SiteId {
         *self.proved.entry(site).or_insert_with(|| {
-            self.all.push(Site { proved: true, ..self.all[site] });
-            self.all.len() - 1
+            let proved = Site { proved: true, ..self.all[site] };
+            self.all.push(proved)
         })
     }
 }

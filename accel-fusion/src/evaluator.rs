@@ -1,4 +1,4 @@
-//! The evaluator of kernel programs as backends, to compare with others.
+//! The evaluator of kernel programs as two backends, so that tests can compare it with others.
 
 use crate::kernel::{Program, Verified};
 use crate::pipeline::{Optimized, lower, optimize};
@@ -7,20 +7,20 @@ use accel_core::backend::{Backend, Executable, check_argument};
 use accel_core::error::{Error, Result};
 use accel_core::repr::{ArrayTuple, RawTy};
 
-/// The backend that lowers programs and evaluates the result.
+/// The backend that lowers a program and evaluates the kernel program.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct KernelEvaluator;
 
-/// The backend that lowers and optimises programs and evaluates the result. A pass that fails is an error.
+/// The backend that lowers and optimises a program and evaluates the kernel program. A pass that fails is an error.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct OptimizedEvaluator;
 
 struct Evaluated {
     arg: RawTy,
     result: RawTy,
-    /// For all arguments.
+    /// The program without assumptions, correct for all arguments.
     general: Verified<Program>,
-    /// For those that are as it wants them.
+    /// The program with assumptions, and the conditions under which it is correct.
     optimized: Option<Optimized>,
 }
 

@@ -1,5 +1,5 @@
-//! Transformations of typed programs that make them smaller and faster, and their translation to kernel programs. They know
-//! nothing of derivatives or backends.
+//! The optimiser: simplifies typed programs, lowers them to kernel programs, and optimises these. It knows nothing of
+//! derivatives or backends.
 #![forbid(unsafe_code)]
 
 mod checks;

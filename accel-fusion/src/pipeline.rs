@@ -1,21 +1,22 @@
-//! The way of a program to a backend, as a list of passes. It is the same for all backends.
+//! The pipeline: the list of passes between a typed program and a backend. It is the same for all backends.
 //!
 //! ```text
 //! typed program --simplify--> typed program --lower--> kernel program --passes--> kernel program --emit--> code of the backend
 //! ```
 //!
-//! Each pass expects a verified kernel program and gives an equivalent one, which the verifier checks. `ACCEL_DUMP` prints what a pass
-//! gives if it has the pass's name.
+//! Each pass takes a verified kernel program and returns an equivalent one, which the verifier checks. `ACCEL_DUMP`
+//! prints the result of a pass if it contains the name of the pass.
 //!
-//! NOTE [No run is lost to an optimiser]: a pass has errors, as all programs have. If one of them panics, returns an error or gives
-//! a program that the verifier rejects, the backend gets what the pass was given, the last good stage, and no further pass runs:
-//! a slow program is better than none, and what a pass makes of programs that another one should have seen first is not known. The same holds for
-//! what a backend makes of the optimised program, and there the last good stage is the program before all passes. A compiler
-//! of the backend that refuses the optimised program, or takes too long for it, may have its own reasons: only if it takes the other one, the
-//! optimiser is to blame.
-//! Passes return errors where an invariant that they rely on may be broken. Indexing is left as it is: one boundary around every pass turns
-//! a panic into the same error. It needs `panic = "unwind"`, which is the default. Every failure is a `tracing` error, with a file to
-//! attach to a report. In a [strict](Options::strict) pipeline, that of our own tests, it is an error.
+//! NOTE [Fallback after a failed pass]: passes have bugs, as all programs have. A pass fails if it panics, returns an
+//! error or returns a program that the verifier rejects. Then the backend gets the input of this pass, the last good
+//! stage, and no further pass runs: a slow program is better than none, and later passes were never tested on programs
+//! that an earlier one did not transform. The same holds if the backend itself fails for the optimised program; the
+//! last good stage is then the program before all passes. A C or OpenCL compiler that refuses the optimised program, or
+//! takes too long for it, may have reasons of its own: the optimiser is to blame only if the compiler accepts the other
+//! program. Passes return errors where an invariant that they rely on may be broken. They index arrays and slices as
+//! usual: a boundary around every pass turns a panic into the same error. This needs `panic = "unwind"`, which is the
+//! default. Every failure is a `tracing` error, and writes a file to attach to a report. In a [strict](Options::strict)
+//! pipeline, which our own tests use, it is an error.
 
 use crate::kernel::{ArrayId, Op, Program, Verified};
 use crate::optimize::{Assumptions, compact, compute_operands as operands, fuse, merge, split};
@@ -32,20 +33,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// A pass over kernel programs.
 struct Pass {
     name: &'static str,
-    run: fn(&Program, &mut Learned) -> Result<Program>,
+    run: fn(&Program, &mut PassState) -> Result<Program>,
 }
 
-/// What passes know of a program besides its text.
+/// Facts about a program that passes find and that its text does not contain.
 #[derive(Clone, Debug, Default)]
-struct Learned {
-    /// Whether something may be assumed of the extents of its arguments.
+struct PassState {
+    /// Whether passes may assume conditions on the extents of the arguments.
     assume: bool,
     assumptions: Assumptions,
 }
 
-/// Arrays of tuples become arrays of their columns.
+/// Splits arrays of tuples into arrays of their columns.
 const COLUMNS: Pass = Pass { name: "columns", run: |p, _| Ok(split(p)) };
-/// Producers become part of what uses them, scatters become sums and gathers, and what extents decide goes away.
+/// Fuses producers into their consumers, turns scatters into sums and gathers, and simplifies by what the extents
+/// imply.
 const FUSE: Pass = Pass {
     name: "fuse",
     run: |p, learned| {
@@ -54,39 +56,44 @@ const FUSE: Pass = Pass {
         Ok(program)
     },
 };
-/// Loops over the same index space become one.
+/// Merges loops over the same index space.
 const MERGE: Pass = Pass { name: "merge", run: |p, _| Ok(merge(p)) };
-/// Arrays are numbered without gaps.
+/// Numbers arrays without gaps.
 const COMPACT: Pass = Pass { name: "compact", run: |p, _| Ok(compact(p)) };
-/// Statements are grouped to strips of a common dimension.
+/// Groups statements into strips of a common dimension.
 const STRIPS: Pass = Pass { name: "strips", run: |p, _| Ok(strip::strips(p)) };
-/// Products compute their operands.
+/// Lets products compute their operands.
 const OPERANDS: Pass = Pass { name: "operands", run: |p, _| Ok(operands(p)) };
-/// The statements of strips stand one after the other.
+/// Replaces strips by their statements, one after the other.
 const DISSOLVE: Pass = Pass { name: "dissolve", run: |p, _| Ok(strip::dissolve(p)) };
 
-/// Reads that were proved to be inside are checked.
+/// Makes reads checked that were proved to be within bounds.
 const CHECKS: Pass = Pass { name: "checks", run: |p, _| Ok(checks::checked(p)) };
 
-/// What all targets have in common.
+/// The passes for all targets.
 const COMMON: [Pass; 4] = [COLUMNS, FUSE, MERGE, COMPACT];
 
-/// The name of what a backend does with the program.
+/// The name of the backend's stage.
 const EMIT: &str = "emit";
 
-/// What kernels are made for.
+/// The target of the kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Target {
-    /// What all kernels have in common.
+    /// No target: only the passes for all targets.
     #[default]
     Any,
-    /// Cores with caches and vectors.
+    /// Processor cores with caches and vector registers.
     Processor,
-    /// Many small cores with memory in common.
+    /// A graphics processor: many small cores with a common memory.
     Graphics,
 }
 
 impl Target {
+    /// The names of the passes for the target, in order.
+    pub fn pass_names(self) -> impl Iterator<Item = &'static str> {
+        self.passes().map(|pass| pass.name)
+    }
+
     fn passes(self) -> impl Iterator<Item = Pass> {
         let own = match self {
             Target::Any => None,
@@ -97,39 +104,40 @@ impl Target {
     }
 }
 
-/// What a pipeline does besides its passes.
+/// The options of a pipeline besides its passes.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Options {
-    /// Reads that were proved to be inside are checked all the same: NOTE [Checked proofs].
+    /// Reads are checked although they were proved to be within bounds: NOTE [Checked proofs].
     pub check: bool,
-    /// A pass that fails is an error, so that tests find it: NOTE [No run is lost to an optimiser].
+    /// A pass that fails is an error, so that tests find it: NOTE [Fallback after a failed pass].
     pub strict: bool,
-    /// A failure that a test asks for.
+    /// A failure that a test injects.
     #[doc(hidden)]
     pub fault: Option<Fault>,
 }
 
-/// A failure of the pass of this name; `emit` is what a backend does with the program.
+/// An injected failure of the pass of this name; `emit` is the stage of the backend.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
     /// It panics.
     Panic(&'static str),
-    /// It gives a program that is not well formed.
+    /// It returns a program that is not well formed.
     Reject(&'static str),
     /// The compiler of the backend refuses the optimised program.
     Refuse,
 }
 
 impl Options {
-    /// What the environment asks for: `ACCEL_CHECK=1` for checked proofs, `ACCEL_STRICT=1` for a strict pipeline.
+    /// The options that the environment sets: `ACCEL_CHECK=1` for checked proofs, `ACCEL_STRICT=1` for a strict
+    /// pipeline.
     pub fn from_env() -> Options {
         let is_set = |name| std::env::var_os(name).is_some_and(|v| !v.is_empty() && v != "0");
         Options { check: is_set("ACCEL_CHECK"), strict: is_set("ACCEL_STRICT"), fault: None }
     }
 
-    /// Runs a stage; a panic is an error.
-    fn guarded<T>(&self, name: &str, stage: impl FnOnce() -> Result<T>) -> Result<T> {
+    /// Runs a stage and turns a panic into an error.
+    fn catching_panics<T>(&self, name: &str, stage: impl FnOnce() -> Result<T>) -> Result<T> {
         let stage = || {
             if self.fault.is_some_and(|f| matches!(f, Fault::Panic(at) if at == name)) {
                 panic!("a test asks for it");
@@ -139,7 +147,7 @@ impl Options {
             }
             stage()
         };
-        // What a stage was about to change is dropped with it, so nobody sees it half changed.
+        // What a stage was changing is dropped with it, so nobody sees it half changed.
         catch_unwind(AssertUnwindSafe(stage)).unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<&str>().copied();
             let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
@@ -147,21 +155,21 @@ impl Options {
         })
     }
 
-    /// What a pass makes of a program, if the verifier accepts it.
-    fn pass(&self, pass: &Pass, program: &Program, learned: &mut Learned) -> Result<Verified<Program>> {
-        self.guarded(pass.name, || {
+    /// Runs a pass and verifies its result.
+    fn pass(&self, pass: &Pass, program: &Program, learned: &mut PassState) -> Result<Verified<Program>> {
+        self.catching_panics(pass.name, || {
             let mut program = (pass.run)(program, learned)?;
             if self.fault == Some(Fault::Reject(pass.name)) {
-                program.results.push(program.arrays.len());
+                program.results.push(program.arrays.next_idx());
             }
             stage(pass.name, program)
         })
     }
 
-    /// What the passes for a target make of a program, as far as they do not fail.
+    /// Runs the passes for a target until one fails.
     fn passes(&self, lowered: &Verified<Program>, target: Target, assume: bool) -> Result<Optimized> {
         let mut good = lowered.clone();
-        let mut learned = Learned { assume, ..Learned::default() };
+        let mut learned = PassState { assume, ..PassState::default() };
         for pass in target.passes() {
             let mut more = learned.clone();
             match self.pass(&pass, &good, &mut more) {
@@ -176,16 +184,16 @@ impl Options {
         Ok(Optimized { program: self.checked(good)?, conditions })
     }
 
-    /// The program with the checks that are wanted, whatever has failed before.
+    /// Makes proofs checked if the options ask for it. It also does so after a failure of a pass.
     fn checked(&self, program: Verified<Program>) -> Result<Verified<Program>> {
         if !self.check {
             return Ok(program);
         }
-        let checked = self.pass(&CHECKS, &program, &mut Learned::default());
+        let checked = self.pass(&CHECKS, &program, &mut PassState::default());
         checked.or_else(|e| self.failed(CHECKS.name, e, &Text(&program)).map(|()| program))
     }
 
-    /// Tells of a stage that failed. A strict pipeline ends there.
+    /// Reports that a stage failed. A strict pipeline returns the error.
     fn failed(&self, stage: &str, error: Error, last_good: &dyn Display) -> Result<()> {
         if self.strict {
             return Err(error);
@@ -195,7 +203,7 @@ impl Options {
     }
 }
 
-/// A program that was simplified and lowered, ready to be optimised for a target.
+/// A simplified and lowered program, ready to be optimised for a target.
 pub struct Pipeline {
     simplified: ast::Program,
     lowered: Verified<Program>,
@@ -209,9 +217,9 @@ impl Pipeline {
     /// # Errors
     /// `Error::Internal` if it cannot be lowered; in a strict pipeline also if it cannot be simplified.
     pub fn new(program: &ast::Program, target: Target, options: Options) -> Result<Pipeline> {
-        let simplified = options.guarded("simplify", || Ok(simplify(program)?.0));
+        let simplified = options.catching_panics("simplify", || Ok(simplify(program)?.0));
         let simplified = simplified.or_else(|e| options.failed("simplify", e, program).map(|()| program.clone()))?;
-        let lowered = options.guarded("lower", || stage("lower", lowering::lower(&simplified)));
+        let lowered = options.catching_panics("lower", || stage("lower", lowering::lower(&simplified)));
         let lowered = lowered.or_else(|e| options.failed("lower", e.clone(), &simplified).and(Err(e)))?;
         Ok(Pipeline { simplified, lowered, target, options })
     }
@@ -221,7 +229,8 @@ impl Pipeline {
         &self.simplified
     }
 
-    /// The optimised program. With `assume`, the extents of the arguments are assumed to be what makes it simplest.
+    /// The optimised program. With `assume`, the optimiser assumes those conditions on the extents of the arguments
+    /// that make the program simplest.
     ///
     /// # Errors
     /// `Error::Internal` if a pass of a strict pipeline fails.
@@ -229,17 +238,18 @@ impl Pipeline {
         self.options.passes(&self.lowered, self.target, assume)
     }
 
-    /// What a backend makes of the optimised program, or of the one before all passes if that fails: NOTE [No run is lost to an optimiser].
+    /// Runs the backend's stage `emit` on the optimised program. If it fails, runs it on the program before all passes:
+    /// NOTE [Fallback after a failed pass].
     ///
     /// # Errors
-    /// Those of `emit`.
+    /// The errors of `emit`.
     pub fn emit<T>(&self, optimized: &Optimized, emit: impl Fn(&Verified<Program>) -> Result<T>) -> Result<T> {
         let unoptimized = || {
             let program = self.options.checked(self.lowered.clone())?;
-            Options::default().guarded(EMIT, || emit(&program))
+            Options::default().catching_panics(EMIT, || emit(&program))
         };
         let failed = |e| self.options.failed(EMIT, e, &Text(&optimized.program));
-        match self.options.guarded(EMIT, || emit(&optimized.program)) {
+        match self.options.catching_panics(EMIT, || emit(&optimized.program)) {
             Err(e @ Error::Internal(_)) => {
                 failed(e)?;
                 unoptimized()
@@ -254,34 +264,34 @@ impl Pipeline {
     }
 }
 
-/// An optimised program, and what its inputs must be like.
+/// An optimised program, and the conditions under which it is correct.
 #[derive(Clone, Debug)]
 pub struct Optimized {
     /// The program.
     pub program: Verified<Program>,
-    /// Where these do not hold the program must not be run.
+    /// The program must not be run for arguments that do not satisfy these conditions.
     pub conditions: Conditions,
 }
 
-/// When a program may be run: NOTE [Assumptions on extents].
+/// The conditions for running a program: NOTE [Assumptions on extents].
 #[derive(Clone, Debug, Default)]
 pub struct Conditions {
     assumptions: Assumptions,
-    /// The arrays that they are about, as the program before all passes names them.
+    /// The arrays in the conditions, with their numbers before all passes.
     given: BTreeMap<ArrayId, Given>,
 }
 
-/// Extents that are not computed.
+/// An array whose extents are known before the run.
 #[derive(Clone, Debug)]
 enum Given {
-    /// Of an input, by its number.
+    /// An input, by its number.
     Input(usize),
-    /// Of a literal.
+    /// A literal.
     Literal(RawExtents),
 }
 
 impl Conditions {
-    /// Whether they hold for inputs of these extents, each by its number.
+    /// Whether the conditions hold. `input` gives the extents of an input by its number.
     pub fn hold<'a>(&self, input: impl Fn(usize) -> Option<&'a [usize]>) -> bool {
         self.assumptions.hold(|a, dim| match self.given.get(&a)? {
             Given::Input(k) => input(*k)?.get(dim).copied(),
@@ -289,13 +299,13 @@ impl Conditions {
         })
     }
 
-    /// Whether they always hold.
+    /// Whether there are no conditions.
     pub fn is_empty(&self) -> bool {
         self.assumptions.is_empty()
     }
 }
 
-/// Inputs and literals.
+/// The inputs and literals of a program.
 fn given(program: &Program) -> BTreeMap<ArrayId, Given> {
     let inputs = program.inputs.iter().enumerate().map(|(k, a)| (*a, Given::Input(k)));
     let literals = program.body.stmts.iter().filter_map(|s| match s.op {
@@ -307,16 +317,16 @@ fn given(program: &Program) -> BTreeMap<ArrayId, Given> {
 
 const STRICT: Options = Options { check: false, strict: true, fault: None };
 
-/// Translates a program to a kernel program.
+/// Lowers a program to a kernel program.
 ///
 /// # Errors
-/// `Error::Internal` if that fails.
+/// `Error::Internal` if it cannot be lowered.
 pub fn lower(program: &ast::Program) -> Result<Verified<Program>> {
-    STRICT.guarded("lower", || stage("lower", lowering::lower(program)))
+    STRICT.catching_panics("lower", || stage("lower", lowering::lower(program)))
 }
 
-/// An equivalent program that does less. It may fail less often: what is not needed for the results is not computed. With `assume`, the
-/// extents of the arguments are assumed to be what makes it simplest.
+/// Optimises a program. The result may fail less often, since it does not compute what no result needs. With `assume`,
+/// the optimiser assumes those conditions on the extents of the arguments that make the program simplest.
 ///
 /// # Errors
 /// `Error::Internal` if the program is not well formed, or a pass fails.
@@ -324,34 +334,35 @@ pub fn optimize(program: &Program, assume: bool) -> Result<Optimized> {
     STRICT.passes(&Verified::new(program.clone())?, Target::Any, assume)
 }
 
-/// The program with statements grouped to strips where that pays.
+/// Groups statements into strips where this pays.
 ///
 /// # Errors
-/// `Error::Internal` if that fails.
+/// `Error::Internal` if the pass fails.
 pub fn strips(program: &Program) -> Result<Verified<Program>> {
-    STRICT.pass(&STRIPS, program, &mut Learned::default())
+    STRICT.pass(&STRIPS, program, &mut PassState::default())
 }
 
-/// The program with the statements of strips in their place, one after the other.
+/// Replaces strips by their statements, one after the other.
 ///
 /// # Errors
-/// `Error::Internal` if that fails.
+/// `Error::Internal` if the pass fails.
 pub fn dissolve(program: &Program) -> Result<Verified<Program>> {
-    STRICT.pass(&DISSOLVE, program, &mut Learned::default())
+    STRICT.pass(&DISSOLVE, program, &mut PassState::default())
 }
 
-/// The program with products that compute their operands: for processors on which that is cheaper than to fetch them.
+/// Lets products compute their operands. This is for processors on which computing an operand is cheaper than loading
+/// it.
 ///
 /// # Errors
-/// `Error::Internal` if that fails.
+/// `Error::Internal` if the pass fails.
 pub fn compute_operands(program: &Program) -> Result<Verified<Program>> {
-    STRICT.pass(&OPERANDS, program, &mut Learned::default())
+    STRICT.pass(&OPERANDS, program, &mut PassState::default())
 }
 
-/// The program in which reads that were proved to be inside are checked all the same.
+/// Makes reads checked although they were proved to be within bounds.
 ///
 /// # Errors
-/// `Error::Internal` if that fails.
-pub fn check_proofs(program: &Program) -> Result<Verified<Program>> {
-    STRICT.pass(&CHECKS, program, &mut Learned::default())
+/// `Error::Internal` if the pass fails.
+pub fn with_checked_proofs(program: &Program) -> Result<Verified<Program>> {
+    STRICT.pass(&CHECKS, program, &mut PassState::default())
 }

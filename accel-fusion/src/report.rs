@@ -1,4 +1,4 @@
-//! What is told of a stage of the compiler that failed: a `tracing` error, and a file to attach to a report.
+//! Reports a failed stage of the compiler: as a `tracing` error, and in a file to attach to a report.
 
 use crate::kernel::Program;
 use accel_core::error::Error;
@@ -8,20 +8,20 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A process writes no more files than this: a program that is compiled in a loop must not fill the disk.
+/// The largest number of files per process: a program that is compiled in a loop must not fill the disk.
 const MOST_FILES: usize = 100;
-/// No file is longer than this.
+/// The largest length of a file.
 const LONGEST: usize = 16 << 20;
-/// The elements of arrays that are part of a program are told only if there are no more.
+/// A report contains the elements of arrays in the program only up to this number.
 const MOST_ELEMENTS: usize = 1 << 20;
 
-/// A failure of the compiler that a run does not notice.
+/// A failure of the compiler that the user's run survives.
 pub struct Report<'a> {
     /// The stage that failed.
     pub stage: &'a str,
-    /// Why.
+    /// The error of the stage.
     pub error: &'a Error,
-    /// What the stage was given.
+    /// The input of the stage.
     pub last_good: &'a dyn Display,
 }
 
@@ -40,7 +40,7 @@ impl Display for Text<'_> {
 }
 
 impl Report<'_> {
-    /// Tells of the failure.
+    /// Sends the report.
     pub fn send(&self) {
         let Report { stage, error, .. } = self;
         static WRITTEN: AtomicUsize = AtomicUsize::new(0);
@@ -56,7 +56,7 @@ impl Report<'_> {
         );
     }
 
-    /// A new file in the folder for temporary files.
+    /// Writes a new file in the folder for temporary files.
     fn write(&self) -> std::io::Result<PathBuf> {
         let Report { stage, error, last_good } = self;
         let mut text = format!(

@@ -1,5 +1,5 @@
-//! Deep programs are simplified and lowered, deep kernel programs are read, checked, printed, copied, evaluated, optimised and dropped, all on a
-//! small stack.
+//! Deeply nested programs on a small stack. Typed programs are simplified and lowered. Kernel programs are parsed,
+//! verified, printed, cloned, evaluated, optimised and dropped.
 
 mod deep_kernels;
 #[path = "../../accel-core/tests/deep_programs/mod.rs"]
@@ -7,7 +7,7 @@ mod deep_programs;
 
 use accel_core::repr::ArrayTuple;
 use accel_fusion::kernel::{Program, Verified, evaluate, parse};
-use accel_fusion::pipeline::{check_proofs, compute_operands, dissolve, lower, optimize, strips};
+use accel_fusion::pipeline::{compute_operands, dissolve, lower, optimize, strips, with_checked_proofs};
 use accel_fusion::simplify;
 use deep_kernels::{Deep, on_a_small_stack, programs, vector};
 use deep_programs::ARGUMENT;
@@ -49,7 +49,7 @@ fn every_pass(n: usize) {
             for assume in [false, true] {
                 let optimized = optimize(&program, assume).unwrap_or_else(|e| panic!("{}: {e}", p.name)).program;
                 p.is_meant_by(n, &optimized);
-                for pass in [strips, dissolve, compute_operands, check_proofs] {
+                for pass in [strips, dissolve, compute_operands, with_checked_proofs] {
                     p.is_meant_by(n, &pass(&optimized).unwrap_or_else(|e| panic!("{}: {e}", p.name)));
                 }
             }
@@ -68,7 +68,7 @@ fn very_deep_programs_go_through_every_pass() {
     every_pass(DEPTH);
 }
 
-/// Simplified and lowered programs mean what they should; those that are not simplified, too.
+/// Programs give the right results after simplifying and lowering, and after lowering alone.
 fn typed_programs(n: usize) {
     for p in deep_programs::programs() {
         on_a_small_stack(|| {

@@ -1,6 +1,6 @@
-//! What the simplifier makes of programs: one file for each family of rules; that results stay the same; that it is linear.
+//! The simplifier: one file for each family of rules, the results stay the same, and the time is linear.
 
-// What the example's objective takes its prelude from.
+// The prelude of the example's objective comes from here.
 extern crate accel_core as accel;
 
 mod proportion;
@@ -15,8 +15,8 @@ mod components;
 mod gmm;
 #[path = "simplify/gradients.rs"]
 mod gradients;
-#[path = "simplify/lets.rs"]
-mod lets;
+#[path = "simplify/inlining.rs"]
+mod inlining;
 #[path = "simplify/logic.rs"]
 mod logic;
 #[path = "simplify/scale.rs"]

@@ -1,10 +1,10 @@
-//! What the generated code and this crate hand each other: the same layouts as in the prelude of `accel-codegen`'s C, where they are
-//! explained.
+//! The data that generated code and this crate exchange. The layouts are those in the C prelude of `accel-codegen`,
+//! which explains them.
 
 use accel_core::repr::Scalar;
 use std::ffi::c_void;
 
-/// An array of the table.
+/// An array in the table of arrays.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Array {
@@ -30,15 +30,15 @@ pub struct Task {
 pub struct Block {
     pub data: *mut c_void,
     pub count: i64,
-    /// The size of an element, which is its alignment as well.
+    /// The size of an element, which is also its alignment.
     pub size: usize,
-    /// How many bytes there are.
+    /// The size in bytes.
     pub bytes: usize,
-    /// Whose memory it is, if not the run's: a position in the list of columns.
+    /// The borrowed column that owns the memory, if the run does not: a position in the list of columns.
     pub column: Option<usize>,
 }
 
-/// A run, as the generated code sees it.
+/// A run, in the layout that generated code expects.
 #[repr(C)]
 pub struct Run {
     pub arrays: *const Array,
@@ -46,14 +46,14 @@ pub struct Run {
     pub columns: *mut *mut c_void,
     pub blocks: *mut *mut Block,
     pub fault: *mut i64,
-    /// The statement that is executed.
+    /// The statement that is being executed.
     pub site: i64,
-    pub calls: *const Calls,
+    pub calls: *const Callbacks,
 }
 
-/// What the generated code calls.
+/// The functions that generated code calls.
 #[repr(C)]
-pub struct Calls {
+pub struct Callbacks {
     pub allocate: unsafe extern "C" fn(*mut Run, i64, i64) -> *mut Block,
     pub release: unsafe extern "C" fn(*mut Run, *mut Block),
     pub ranges: unsafe extern "C" fn(*mut Run, Function, i64, i64, i64, *const i64) -> i32,
@@ -62,17 +62,18 @@ pub struct Calls {
     pub strip: unsafe extern "C" fn(*mut Run, *const Function, i64, *const i64) -> i32,
 }
 
-/// The array, the functions, how many rows, their length, the cost of an element, the outer extents.
+/// The array, the functions, the number of rows, their length, the cost of an element, the outer extents.
 pub type Rows = unsafe extern "C" fn(*mut Run, i64, *const Function, i64, i64, i64, *const i64) -> i32;
 
-/// A kernel: 0, or 1 with a record of what went wrong.
+/// A kernel. It returns 0, or 1 with a record of the failure.
 pub type Function = unsafe extern "C" fn(*const Array, *const Task, *mut i64) -> i32;
 
-/// The whole program: 0, or 1 with a record of what went wrong.
+/// The whole program. It returns 0, or 1 with a record of the failure.
 pub type Entry = unsafe extern "C" fn(*mut Run) -> i32;
 
-/// A program of numbers: sets the values of the results, whose types are there, to those for the arguments. 0, or 1 if it has failed.
-pub type Call = unsafe extern "C" fn(*const Scalar, *mut Scalar) -> i32;
+/// A scalar program: sets the values of the results, whose types are set before the call, to those for the arguments.
+/// It returns 0, or 1 if it has failed.
+pub type ScalarEntry = unsafe extern "C" fn(*const Scalar, *mut Scalar) -> i32;
 
 /// Polygamma of order `n`, for the variable `accel_polygamma`.
 pub extern "C" fn polygamma(n: i32, x: f64) -> f64 {

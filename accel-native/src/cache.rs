@@ -1,11 +1,13 @@
-//! Compiled programs on disk, in one place for all processes of a user.
+//! The cache of compiled programs on disk, common to all processes of a user.
 //!
-//! Programs are kept in `$XDG_CACHE_HOME/accel` or `~/.cache/accel`. That folder must belong to the user, and nobody else may write to it;
-//! where this is not so, or where there is no such folder and none can be made, `accel-UID` among the temporary files takes its place
-//! under the same conditions. What cannot be kept (a full or read-only disk) is used all the same.
+//! The cache is in `$XDG_CACHE_HOME/accel` or `~/.cache/accel`. This folder must belong to the user, and nobody else
+//! may write to it. Otherwise, or if the folder cannot be made, the cache is in `accel-UID` in the folder for temporary
+//! files, under the same conditions. A program that cannot be stored (on a full or read-only disk) is used all the
+//! same.
 //!
-//! Nothing in the cache is needed: it may be removed at any time, here with [`clear`], also while programs run. It grows up to
-//! `$ACCEL_CACHE_BYTES` bytes (1 GiB by default; 0 keeps nothing), and what has not been used for longest goes first.
+//! The contents of the cache can be removed at any time, for example with [`clear`], also while programs run. The cache
+//! grows up to `$ACCEL_CACHE_BYTES` bytes (1 GiB by default; 0 stores nothing). The files that were not used for the
+//! longest time are removed first.
 
 #[cfg(unix)]
 mod folder;
@@ -26,43 +28,42 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
 
-// NOTE [What is loaded from the cache]
-// A file of the cache is a shared library with 32 bytes behind it: a digest of its key and of the library. It is written under another name
-// and renamed, so that other processes see it as a whole or not at all.
+// NOTE [Trusted cache files]: a file of the cache is a shared library, followed by 32 bytes: a digest of its key and of
+// the library. It is written under another name and then renamed, so other processes see all of it or nothing.
 //
-// Code from a file runs with all the rights of the process, and a digest without a secret keeps nobody from making a file with the right
-// one. So the files are taken only from a folder that belongs to the user and that nobody else may write to, and only if the same holds for the
-// file; both are asked of the open descriptor, not of a name that may mean another file the next time. A link, a pipe or a device is no
-// file of the cache. The contents are read once, the digest is that of these bytes in memory, and these bytes are what is loaded (NOTE
-// [Libraries from memory]). So nothing depends on what becomes of the file meanwhile.
+// Code from a file runs with all rights of the process, and a digest without a secret does not stop an attacker from
+// making a file with the right digest. So a file is used only if the folder and the file belong to the user and nobody
+// else may write to them. Both checks use the open descriptor, since a name can mean another file the next time. Links,
+// pipes and devices are not files of the cache. The contents are read once. The digest is computed from these bytes in
+// memory, and the same bytes are loaded (NOTE [Libraries from memory]). So later changes of the file have no effect.
 //
-// A library is loaded before it is stored, and one in the cache that does not load is removed and built again: what some compiler has made
-// once, or what a file system has lost, does not keep a program from running for ever.
+// A library is loaded before it is stored. A library in the cache that does not load is removed and built again. So
+// neither a broken compiler nor a file system that lost data can stop a program from running for ever.
 
-/// How much the cache may hold if nothing else is said.
+/// The default limit of the cache.
 const DEFAULT_BYTES: u64 = 1 << 30;
 
-/// What a library depends on, hashed.
+/// The hash of everything that a library depends on.
 type Key = [u8; 32];
 
-/// Libraries that are loaded at the moment.
+/// The libraries that are loaded at the moment.
 static LOADED: Mutex<Option<HashMap<Key, Weak<Library>>>> = Mutex::new(None);
 
-/// Where the cache is and what it holds.
+/// The place and the contents of the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Usage {
     /// Its folder.
     pub folder: PathBuf,
     /// The number of compiled programs in it.
     pub entries: usize,
-    /// Their size.
+    /// Their total size.
     pub bytes: u64,
 }
 
-/// Where the cache of this process is and what it holds; `None` if no folder can be used.
+/// The place and the contents of this process's cache; `None` if no folder can be used.
 ///
 /// # Errors
-/// Those of reading the folder.
+/// An error of reading the folder.
 pub fn usage() -> io::Result<Option<Usage>> {
     let Some(folder) = folder() else { return Ok(None) };
     let files = folder.libraries()?;
@@ -70,20 +71,20 @@ pub fn usage() -> io::Result<Option<Usage>> {
     Ok(Some(Usage { folder: folder.path().into(), entries: files.len(), bytes }))
 }
 
-/// Removes all compiled programs from the cache. What is loaded goes on to work.
+/// Removes all compiled programs from the cache. Loaded programs continue to work.
 ///
 /// # Errors
-/// Those of reading the folder, and the first one of removing a file; the others are removed nevertheless.
+/// An error of reading the folder, or the first error of removing a file. The other files are removed nevertheless.
 pub fn clear() -> io::Result<()> {
     let Some(folder) = folder() else { return Ok(()) };
     let results: Vec<_> = folder.libraries()?.iter().map(|f| folder.remove(&f.name)).collect();
     results.into_iter().collect()
 }
 
-/// The library of a module.
+/// The library of a module: loaded already, or from the cache, or compiled.
 ///
 /// # Errors
-/// `Error::Compiler`.
+/// `Error::Compiler` if it cannot be compiled.
 pub(crate) fn library(module: &Module, toolchain: &Toolchain) -> Result<Arc<Library>> {
     let key = key(&module.source, toolchain);
     if let Some(l) = loaded(&key) {
@@ -94,7 +95,7 @@ pub(crate) fn library(module: &Module, toolchain: &Toolchain) -> Result<Arc<Libr
     let library = Arc::new(find_or_build(module, &key, toolchain, folder.as_ref(), limit)?);
     let mut map = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     let map = map.get_or_insert_default();
-    // Another thread may have been as quick.
+    // Another thread may have loaded it meanwhile.
     if let Some(l) = map.get(&key).and_then(Weak::upgrade) {
         return Ok(l);
     }
@@ -108,21 +109,21 @@ fn loaded(key: &Key) -> Option<Arc<Library>> {
     map.as_ref()?.get(key)?.upgrade()
 }
 
-/// How many bytes the cache may hold.
+/// The limit of the cache in bytes.
 fn limit() -> Result<u64> {
     let Some(text) = std::env::var_os("ACCEL_CACHE_BYTES") else { return Ok(DEFAULT_BYTES) };
     let number = text.to_str().and_then(|t| t.trim().parse().ok());
     number.ok_or_else(|| Error::Compiler(format!("ACCEL_CACHE_BYTES: expected a number of bytes, found {text:?}")))
 }
 
-/// The folders that the cache can be in, best first.
+/// The candidates for the folder of the cache, the best first.
 fn places() -> impl Iterator<Item = PathBuf> {
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|h| h.join(".cache")));
     base.map(|b| b.join("accel")).into_iter().chain(folder::temporary())
 }
 
-/// The first folder that can be used. Once in a process it is told why one that is there is not.
+/// The first folder that can be used. If one exists but cannot be used, the reason is reported once per process.
 fn folder() -> Option<Folder> {
     static TOLD: Once = Once::new();
     places().find_map(|path| match Folder::open(&path) {
@@ -157,7 +158,7 @@ fn file_name(key: &Key) -> String {
     hex + ".so"
 }
 
-/// Loads the library from the cache, or compiles it and keeps it there.
+/// Loads the library from the cache, or compiles it and stores it there.
 fn find_or_build(
     module: &Module,
     key: &Key,
@@ -180,7 +181,7 @@ fn find_or_build(
     }
     let built = toolchain.compile(module).and_then(|(code, said)| match Library::load(&code) {
         Ok(library) => Ok((library, code)),
-        Err(why) => Err(toolchain.made_what_does_not_load(&why, &said)),
+        Err(why) => Err(toolchain.unloadable_library_error(&why, &said)),
     });
     let (library, mut code) = built.map_err(|why| {
         let before = stored_is_bad.map(|(why, _)| format!("; what was in the cache could not be used either: {why}"));
@@ -198,7 +199,7 @@ fn find_or_build(
 /// The library of a file of the cache; `None` if there is no such file.
 ///
 /// # Errors
-/// Why the file cannot be used.
+/// The reason why the file cannot be used.
 fn stored(folder: &Folder, name: &str, key: &Key) -> std::result::Result<Option<Library>, String> {
     let Some(bytes) = folder.read(name)? else { return Ok(None) };
     let whole = bytes.split_last_chunk::<32>().filter(|(code, end)| **end == digest(key, code));

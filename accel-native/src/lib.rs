@@ -1,39 +1,47 @@
-//! The native backend: programs are compiled by the system's C compiler, loaded, and run on all cores.
+//! The native backend: compiles programs with the system's C compiler, loads them, and runs them on all cores.
 //!
 //! ```text
 //! typed tree --lower--> kernel program --accel-codegen--> C --cc--> shared library (cached on disk) --> arrays
 //! ```
 //!
-//! Compiled libraries are kept in a [cache]. The environment variable `CC` chooses the compiler, which may take `ACCEL_CC_TIMEOUT` seconds
-//! for a file (60 by default); where there is none, programs are interpreted, after a line on standard error (none with `ACCEL_QUIET=1`).
-//! `ACCEL_DUMP=c` prints the generated code, and `ACCEL_CHECK=1` checks what the compiler has proved.
+//! Compiled libraries are stored in a [cache]. The environment variable `CC` chooses the compiler, which may take
+//! `ACCEL_CC_TIMEOUT` seconds for a file (60 by default). Without a compiler, programs are interpreted, after a line on
+//! standard error (none with `ACCEL_QUIET=1`). `ACCEL_DUMP=c` prints the generated code, and `ACCEL_CHECK=1` checks at
+//! run time what the optimiser has proved.
 //!
-//! A run is one call of the compiled program, which calls back for memory and for what is done in parallel. A compiled program may
-//! run in many threads at once, those of a rayon pool included; all that a run changes is its own. The thread that runs a program
-//! is one of those that work: a pool of one thread is not asked at all. Memory is used again after the last use of an array, and a
-//! loop writes over an array that it is the last one to read. A compiled program remembers its last results of 4 MiB or more, and
-//! uses their memory again in the next run once nobody else has them.
+//! A run is one call of the compiled program, which calls back for memory and for parallel work. A compiled program can
+//! run in many threads at once, including those of a rayon pool; a run changes only its own data. The thread that runs
+//! a program executes tasks, too; a pool of one thread is not used at all. Memory is reused after the last use of an
+//! array, and a loop that is the last reader of an array overwrites it. A compiled program remembers its last results
+//! of 4 MiB or more. The next run reuses their memory if nobody else has them any more.
 //!
-//! Floating-point results are those of the reference interpreter but for four things: reductions, scans and permutations of many
-//! elements combine partial results; sums of sums of products may be multiplied after the first sum (`Σₙ Σᵢ fᵢ gₙᵢ = Σᵢ fᵢ Σₙ gₙᵢ`, see
-//! `accel_fusion::optimize`); mathematical functions of vectors may differ from the scalar ones in the last places (4
-//! at most); and sums of products, those of the crate `gemm` and those in strips, round a product and the addition that follows it
-//! once, and in strips take factors below the normal numbers (2.2e-308 for `f64`) for zero. The order in which partial results are
-//! combined depends on the sizes of arrays and on the processor only, never on the number of threads or on chance: the same program
-//! gives the same result for the same arguments, bit by bit, on every run and with every size of rayon's pool.
+//! Floating-point results are those of the reference interpreter, with four exceptions:
+//!
+//! - Reductions, scans and permutations of many elements combine partial results.
+//! - Sums of sums of products may be multiplied after the first sum (`Σₙ Σᵢ fᵢ gₙᵢ = Σᵢ fᵢ Σₙ gₙᵢ`, see
+//!   `accel_fusion::optimize`).
+//! - Mathematical functions of vectors may differ from the scalar ones in the last places (4 at most).
+//! - Sums of products, those of the crate `gemm` and those in strips, round a product and the addition that follows it
+//!   once. In strips, they also treat factors below the normal numbers (2.2e-308 for `f64`) as zero.
+//!
+//! The order in which partial results are combined depends only on the sizes of arrays and on the processor, never on
+//! the number of threads or on chance. So the same program gives the same result for the same arguments, bit by bit, on
+//! every run and with every size of rayon's pool.
 
 mod abi;
 pub mod cache;
-mod hooks;
+mod callbacks;
+mod context;
 mod library;
 mod limited;
 mod memory;
 mod notice;
-mod numbers;
-mod parallel;
+mod parallel_tasks;
 mod pool;
 mod product;
 mod runtime;
+mod runtime_imports;
+mod scalar_call;
 mod threads;
 mod toolchain;
 
@@ -46,11 +54,11 @@ use accel_core::print;
 use accel_core::repr::{ArrayTuple, RawArray, Scalar, checked_size};
 use accel_fusion::kernel::{Program, Verified};
 pub use accel_fusion::pipeline::Options;
-use accel_fusion::pipeline::{Conditions, Pipeline, Target, check_proofs, dissolve};
-use runtime::Code;
+use accel_fusion::pipeline::{Conditions, Pipeline, Target, dissolve, with_checked_proofs};
+use context::CompiledProgram;
 use std::sync::OnceLock;
 
-/// The backend. Its results do not depend on the number of threads, see the [crate's documentation](crate).
+/// The native backend. Its results do not depend on the number of threads, see the [crate's documentation](crate).
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Native;
 
@@ -65,7 +73,7 @@ impl Backend for Native {
 }
 
 impl Native {
-    /// The backend with options of its own, whatever the environment says.
+    /// The backend with these options instead of those of the environment.
     pub fn with(options: Options) -> impl Backend {
         Configured(options)
     }
@@ -80,7 +88,7 @@ impl Backend for Configured {
 
     fn compile(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
         match self.compiled(program) {
-            // The pipeline has told of it.
+            // The pipeline has reported this error.
             Err(Error::Internal(_)) if !self.0.strict => Interpreter.compile(program),
             compiled => compiled,
         }
@@ -103,29 +111,29 @@ impl Configured {
 
 /// A compiled kernel program.
 pub struct Kernels {
-    code: Code,
+    code: CompiledProgram,
     vectors: Vectors,
-    /// The program without strips, for extents with which they do not pay; made when it is needed.
-    plain: OnceLock<Result<Code>>,
+    /// The program without strips, for extents for which strips do not pay. It is compiled on first use.
+    plain: OnceLock<Result<CompiledProgram>>,
 }
 
 impl Kernels {
     /// Compiles a kernel program; `None` if this machine has no C compiler.
     ///
-    /// NOTE [Claims of kernel programs]: anybody can write a kernel program that claims a read to be inside of its array, and what the
-    /// optimiser proves holds only under its assumptions. So a program that comes from outside has all its reads checked. Only the
-    /// backend, which has the program from the pipeline and asks for the conditions before each run, trusts what is claimed.
+    /// NOTE [Untrusted kernel programs]: anybody can write a kernel program that marks a read as `inside`, and proofs
+    /// of the optimiser hold only under its assumptions. So all reads of a program from outside are checked. Only the
+    /// backend trusts the marks: it has the program from the pipeline and checks the assumptions before each run.
     ///
     /// # Errors
-    /// `Error::Compiler`.
+    /// `Error::Compiler` if the C compiler fails.
     pub fn new(program: Verified<Program>) -> Result<Option<Kernels>> {
-        Self::with(check_proofs(&program)?, toolchain::vectors())
+        Self::with(with_checked_proofs(&program)?, toolchain::vectors())
     }
 
-    /// The same without checks of reads that are claimed to be inside.
+    /// As [`new`](Self::new), without checks of reads that are marked as `inside`.
     ///
     /// # Safety
-    /// The claims hold for all inputs with which the program is run: NOTE [Claims of kernel programs].
+    /// The marks are right for all inputs with which the program is run: NOTE [Untrusted kernel programs].
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -133,7 +141,7 @@ impl Kernels {
         Self::with(program, toolchain::vectors())
     }
 
-    /// The same, with vectors of another size than the processor's.
+    /// As [`trusting`](Self::trusting), with vector registers of another size than the processor's.
     ///
     /// # Safety
     /// As [`trusting`](Self::trusting).
@@ -145,7 +153,7 @@ impl Kernels {
         Self::with(program, vectors)
     }
 
-    /// Of a program that comes from the pipeline, which has proved what it claims; [`Compiled`] asks for the conditions.
+    /// Compiles a program from the pipeline, which has proved its marks; [`Compiled`] checks the assumptions.
     fn of_pipeline(program: &Verified<Program>) -> Result<Option<Kernels>> {
         Self::with(program.clone(), toolchain::vectors())
     }
@@ -155,35 +163,29 @@ impl Kernels {
         Ok(code.map(|code| Kernels { code, vectors, plain: OnceLock::new() }))
     }
 
-    fn code(program: Verified<Program>, vectors: Vectors) -> Result<Option<Code>> {
+    fn code(program: Verified<Program>, vectors: Vectors) -> Result<Option<CompiledProgram>> {
         print::dump_with("kernels", || program.to_string());
         let Some(toolchain) = toolchain::toolchain()? else { return Ok(None) };
         let module = emit(&program, accel_codegen::Options { vector_math: toolchain.vector_math, vectors });
         print::dump_with("c", || module.source.clone());
         let library = cache::library(&module, toolchain)?;
-        Ok(Some(Code::new(program, library)))
+        Ok(Some(CompiledProgram::new(program, library)))
     }
 
-    /// Computes the result arrays from the input arrays. The inputs must have the ranks and element types of the program.
+    /// Computes the result arrays from the input arrays. The inputs must have the ranks and element types of the
+    /// program.
     ///
     /// # Errors
-    /// Inputs that do not fit, and everything that is checked at run time.
+    /// The inputs do not fit, or a check at run time fails.
     pub fn run(&self, inputs: Vec<RawArray>) -> Result<Vec<RawArray>> {
-        let program = &self.code.program;
-        let fits = |(id, a): (&usize, &RawArray)| {
-            let info = &program.arrays[*id];
-            a.extents.len() == info.rank
-                && checked_size(&a.extents).is_some()
-                && a.columns.iter().map(|c| c.ty()).eq(info.columns.iter().copied())
-                && a.columns.iter().all(|c| c.len() == a.size())
-        };
-        if inputs.len() != program.inputs.len() || !program.inputs.iter().zip(&inputs).all(fits) {
+        let inputs: Vec<_> = inputs.iter().collect();
+        if !self.code.program.takes(&inputs) || inputs.iter().any(|a| checked_size(&a.extents).is_none()) {
             return Err(Error::Internal("inputs that do not fit the kernel program".into()));
         }
-        self.run_on(&inputs.iter().collect::<Vec<_>>())
+        self.run_on(&inputs)
     }
 
-    /// The same for inputs that fit.
+    /// As [`run`](Self::run), for inputs that fit.
     fn run_on(&self, inputs: &[&RawArray]) -> Result<Vec<RawArray>> {
         let (results, bytes) = match runtime::run(&self.code, inputs)? {
             Some(found) => found,
@@ -196,7 +198,7 @@ impl Kernels {
 }
 
 impl Kernels {
-    fn plain(&self) -> Result<&Code> {
+    fn plain(&self) -> Result<&CompiledProgram> {
         let make = || {
             tracing::debug!("strips would take too much memory: the program is compiled without them");
             Self::code(dissolve(&self.code.program)?, self.vectors)?.ok_or_else(no_compiler)
@@ -207,10 +209,10 @@ impl Kernels {
 
 /// A compiled typed program.
 struct Compiled {
-    /// For extents of which the assumptions hold.
+    /// The program for extents that satisfy the assumptions.
     kernels: Kernels,
     conditions: Conditions,
-    /// For others; made when it is needed.
+    /// The program for other extents. It is compiled on first use.
     general: OnceLock<Result<Kernels>>,
     pipeline: Pipeline,
 }
@@ -229,7 +231,7 @@ impl Executable for Compiled {
     }
 
     fn call(&self, argument: &[Scalar], result: &mut [Scalar]) -> bool {
-        // Arrays without dimensions have no extents to assume anything of.
+        // A program of arrays of rank 0 has no assumptions on extents.
         self.kernels.code.numbers.as_ref().is_some_and(|n| n.call(argument, result))
     }
 }

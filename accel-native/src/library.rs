@@ -1,35 +1,36 @@
-//! A loaded library of generated code.
+//! A loaded shared library of generated code.
 
-use crate::abi::{Call, Entry};
+use crate::abi::{Entry, ScalarEntry};
 use std::error::Error;
 use std::path::Path;
 
-/// The code of one program.
+/// The library of one program.
 pub struct Library {
-    /// The whole program. It may be called as long as the library exists.
+    /// The whole program. It can be called as long as the library exists.
     pub entry: Entry,
-    /// The same as a function of numbers, for a program of scalar code only.
-    pub call: Option<Call>,
+    /// The same as a function of scalars, for a scalar program.
+    pub call: Option<ScalarEntry>,
     /// Keeps the code in memory.
     _library: libloading::Library,
 }
 
-// NOTE [Libraries from memory]
-// The system loads libraries by the names of files, and what is behind a name may change between the look at it and the loading. So the
-// contents are written to a file without a name, in memory, which is then sealed: nobody can change it any more, this process included.
-// It is loaded by the name that its descriptor has in `/proc`.
+// NOTE [Libraries from memory]: the system loads libraries by the names of files. The file behind a name may change
+// between the check and the loading. So the contents are written to a file in memory, without a name in any folder,
+// which is then sealed: nobody can change it any more, not even this process. It is loaded by the name of its
+// descriptor in `/proc`.
 //
-// The loader takes a library of a name that it has loaded before for the same one. Descriptors get the numbers of closed ones again, so
-// each library has its own spelling of the way there: a number in which `/.` is a one and `/` is a zero.
+// If the loader gets a name that it has loaded before, it takes the same library. New descriptors reuse the numbers of
+// closed ones, so each library gets its own spelling of the path: a binary number, in which `/.` is a one and `/` is a
+// zero.
 //
-// Where there are no such files, or no `/proc`, or where they must not be executed, the contents go to a file in a new folder that only
-// the user can enter.
+// If there are no such files, or no `/proc`, or if such files must not be executed, the contents go to a file in a new
+// folder that only the user can enter.
 
 impl Library {
     /// Loads the library with these contents, which a compiler has made from a module.
     ///
     /// # Errors
-    /// Why the system does not load it.
+    /// The reason why the system does not load it.
     pub fn load(code: &[u8]) -> Result<Library, String> {
         check_segments(code)?;
         #[cfg(target_os = "linux")]
@@ -46,16 +47,16 @@ impl Library {
     }
 
     fn open(path: &Path) -> Result<Library, String> {
-        // The reason is not in the error itself.
+        // The error itself does not contain the reason.
         let failed = |e: libloading::Error| e.source().map_or(e.to_string(), |why| format!("{e}: {why}"));
-        // SAFETY: the contents were compiled from code that we generated: it has no initialisers.
+        // SAFETY: the contents were compiled from code that we generated, which has no initialisers.
         let library = unsafe { libloading::Library::new(path) }.map_err(failed)?;
         // SAFETY: the generated text defines this symbol as a function of this type.
         let entry = unsafe { *library.get::<Entry>(c"accel_run").map_err(failed)? };
-        // SAFETY: as above, where it is defined.
-        let call = unsafe { library.get::<Call>(c"accel_call") }.ok().map(|f| *f);
-        // SAFETY: the library was compiled from generated code, and nobody has it yet.
-        unsafe { crate::hooks::set(&library) };
+        // SAFETY: as above, if it is defined.
+        let call = unsafe { library.get::<ScalarEntry>(c"accel_call") }.ok().map(|f| *f);
+        // SAFETY: the library was compiled from generated code, and nobody uses it yet.
+        unsafe { crate::runtime_imports::set(&library) };
         Ok(Library { entry, call, _library: library })
     }
 }
@@ -66,7 +67,7 @@ fn sealed(code: &[u8]) -> std::io::Result<std::fs::File> {
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
     use std::io::Write;
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    // Systems before Linux 6.3 do not know the last one, and some later ones want it.
+    // Linux before 6.3 does not know the last flag, and some later systems demand it.
     let file = memfd_create(c"accel", flags | MemfdFlags::NOEXEC_SEAL).or_else(|_| memfd_create(c"accel", flags))?;
     let mut file = std::fs::File::from(file);
     file.write_all(code)?;
@@ -74,7 +75,7 @@ fn sealed(code: &[u8]) -> std::io::Result<std::fs::File> {
     Ok(file)
 }
 
-/// A name of a file that no other has had.
+/// A name of the file that no other file has had.
 #[cfg(target_os = "linux")]
 fn name(file: &std::fs::File) -> String {
     use std::os::fd::AsRawFd;
@@ -85,8 +86,8 @@ fn name(file: &std::fs::File) -> String {
     format!("/proc/self/fd{}/{}", digits.collect::<String>(), file.as_raw_fd())
 }
 
-/// Checks that what an ELF file says to load is in it. The system maps it without a look, and the process ends when it reads what is
-/// missing.
+/// Checks that an ELF file contains all segments that it tells the system to load. The system maps them without a
+/// check, and the process ends when it reads a missing one.
 fn check_segments(code: &[u8]) -> Result<(), String> {
     const LOAD: u64 = 1;
     let number = |at: usize, bytes: usize| {
@@ -124,16 +125,16 @@ mod tests {
     }
 
     fn answer(library: &Library) -> i32 {
-        // SAFETY: the functions of these tests do not look at their argument.
+        // SAFETY: the functions in these tests do not use their argument.
         unsafe { (library.entry)(std::ptr::null_mut()) }
     }
 
-    /// Though they all get the same descriptor, and the loader knows libraries by their names.
+    /// Even though all have the same descriptor, and the loader identifies libraries by their names.
     #[test]
     fn libraries_that_are_loaded_at_the_same_time_are_different() {
         let libraries: Vec<_> = (0..4).map(|k| Library::load(&library(k)).unwrap()).collect();
         assert_eq!(libraries.iter().map(answer).collect::<Vec<_>>(), [0, 1, 2, 3]);
-        // The same code twice does not share its variables.
+        // Two libraries of the same code do not share variables.
         let code = library(5);
         let (first, second) = (Library::load(&code).unwrap(), Library::load(&code).unwrap());
         assert_ne!(first.entry as usize, second.entry as usize);
@@ -141,7 +142,7 @@ mod tests {
         assert_eq!(answer(&second), 5);
     }
 
-    /// To load a shorter file would end the process.
+    /// Loading a truncated file would end the process.
     #[test]
     fn what_is_too_short_is_not_loaded() {
         let code = library(1);

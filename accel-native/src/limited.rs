@@ -1,4 +1,4 @@
-//! Other programs, with a limit on their time.
+//! Runs other programs with a time limit.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -6,12 +6,12 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::Builder;
 use std::time::Duration;
 
-/// So much of what a program says is kept.
-const MOST: u64 = 1 << 16;
-/// For so long what it says is waited for when it has ended: a process that it has left behind may hold its pipes.
+/// The number of bytes of a program's output that are kept.
+const MAX_OUTPUT: u64 = 1 << 16;
+/// The time to wait for output after the program has ended: another process that it started may still hold its pipes.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// What a program that has ended leaves.
+/// The result of a program that has ended.
 pub struct Ended {
     pub status: ExitStatus,
     /// The beginning of its standard output.
@@ -20,11 +20,11 @@ pub struct Ended {
     pub errors: Vec<u8>,
 }
 
-/// Runs a program without input to its end; `None` if it has not ended in time: then it has been killed, with the processes that it has
-/// started.
+/// Runs a program without input until it ends. Returns `None` if it did not end in time; then the program and the
+/// processes that it started were killed.
 ///
 /// # Errors
-/// If it cannot be run.
+/// The program cannot be run.
 pub fn run(command: &mut Command, limit: Duration) -> io::Result<Option<Ended>> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     #[cfg(unix)]
@@ -37,26 +37,26 @@ pub fn run(command: &mut Command, limit: Duration) -> io::Result<Option<Ended>> 
     Ok(status.map(|status| Ended { status, output: text(output), errors: text(errors) }))
 }
 
-/// The beginning of what comes; the rest is read, too, so that nobody waits for room in the pipe.
+/// The beginning of the output. The rest is read as well, so that no writer waits for room in the pipe.
 fn beginning(from: Option<impl Read + Send + 'static>) -> io::Result<Receiver<Vec<u8>>> {
     let (sender, receiver) = channel();
     let Some(mut from) = from else { return Ok(receiver) };
     Builder::new().spawn(move || {
         let mut first = vec![];
-        let _ = from.by_ref().take(MOST).read_to_end(&mut first);
+        let _ = from.by_ref().take(MAX_OUTPUT).read_to_end(&mut first);
         let _ = sender.send(first);
         let _ = io::copy(&mut from, &mut io::sink());
     })?;
     Ok(receiver)
 }
 
-/// Waits until a process ends, at most so long: then all of its group is killed.
+/// Waits at most `limit` until a process ends. Then kills all of its group.
 #[cfg(unix)]
 fn ended(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
     use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
     let pid = Pid::from_child(child);
     let (sender, end) = channel();
-    // It does not take the status: as long as nobody has, the number means this process and its group.
+    // This does not collect the exit status. Until somebody does, the number means this process and its group.
     let waiter = Builder::new().spawn(move || {
         let wait = || waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
         while matches!(wait(), Err(rustix::io::Errno::INTR)) {}

@@ -1,4 +1,4 @@
-//! The memory of a run: blocks that are used again, and columns of arguments and literals that are borrowed.
+//! The memory of a run: blocks that are reused, and columns of arguments and literals that are borrowed.
 
 use crate::abi::Block;
 use accel_core::repr::{Column, ScalarType};
@@ -9,41 +9,41 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 
-/// This many bytes may be kept for use again even if the run needs more memory by it.
-pub const KEPT: usize = 1 << 20;
-/// At most this many blocks are kept: they are searched one after the other.
+/// This number of bytes may be kept for reuse even if the run needs more memory because of it.
+pub const KEPT_BYTES: usize = 1 << 20;
+/// The largest number of blocks that are kept, since they are searched one after the other.
 const KEPT_BLOCKS: usize = 32;
 
-/// All blocks of one run; kept for the next one.
+/// All blocks of one run. They are kept for the next run.
 #[derive(Default)]
 pub struct Memory {
-    /// Every block there is; each was made by `Box::into_raw`.
+    /// All blocks. Each was made by `Box::into_raw`.
     blocks: Vec<*mut Block>,
-    /// Blocks with memory that nobody uses.
+    /// Unused blocks with memory.
     free: Vec<*mut Block>,
-    /// Blocks without memory.
+    /// Unused blocks without memory.
     empty: Vec<*mut Block>,
-    /// Columns that are borrowed, or have become results.
+    /// Columns that are borrowed, or that have become results.
     columns: Vec<Column>,
-    /// The bytes of the run that are in use, that are kept, and the most that were in use.
+    /// The bytes of the run that are in use, the bytes that are kept, and the largest number that was in use.
     used: usize,
     kept: usize,
     most_used: usize,
-    /// The most bytes that the run had at any time.
+    /// The largest number of bytes that the run had at any time.
     pub peak: usize,
     /// Large columns that were made for results.
     made: Vec<Column>,
 }
-// SAFETY: its blocks are its own, and nobody else has their addresses but the run that it belongs to.
+// SAFETY: the blocks belong to it, and only its run has their addresses.
 unsafe impl Send for Memory {}
 
-// NOTE [The memory of earlier results]
-// The first write to each page of new memory costs far more than the write itself, and the allocator gives large blocks back to the
-// system at once. So a compiled program remembers the large columns of its last results. When it runs again, it takes the memory of
-// those that nobody else has any more; the others it forgets.
+// NOTE [Reuse of result memory]: the first write to each page of new memory costs far more than the write itself, and
+// the allocator returns large blocks to the system at once. So a compiled program remembers the large columns of its
+// last results. When it runs again, it reuses the memory of those that nobody else has any more, and forgets the
+// others.
 
 impl Memory {
-    /// Makes it ready for a run, which may need as much as the last one.
+    /// Prepares for a run, which may need as much memory as the last one.
     pub fn begin(&mut self) {
         (self.most_used, self.peak) = (self.peak, 0);
         for (data, bytes, size) in std::mem::take(&mut self.made).into_iter().filter_map(own_memory) {
@@ -53,11 +53,11 @@ impl Memory {
         }
     }
 
-    /// Gives back all memory but that of results.
+    /// Releases all memory except that of results.
     pub fn end(&mut self) {
         for b in &self.blocks {
-            // SAFETY: blocks exist as long as the memory, and no code runs that could use them.
-            unsafe { give_back(&mut **b) };
+            // SAFETY: blocks exist as long as the memory, and no generated code runs that could use them.
+            unsafe { free(&mut **b) };
         }
         self.free.clear();
         self.columns.clear();
@@ -65,10 +65,10 @@ impl Memory {
         (self.used, self.kept) = (0, 0);
     }
 
-    /// A block of room for `n` elements of `size` bytes each; null if there is no memory for them.
+    /// A block with room for `n` elements of `size` bytes each; null if there is not enough memory.
     pub fn allocate(&mut self, n: usize, size: usize) -> *mut Block {
         let Some(bytes) = n.checked_mul(size).filter(|b| isize::try_from(*b).is_ok()) else { return null_mut() };
-        // SAFETY: blocks of the list exist, and only their makers look at them.
+        // SAFETY: blocks of the list exist, and only this memory uses them.
         let fits = |b: &*mut Block| unsafe { (**b).bytes == bytes && (**b).size == size };
         let block = match self.free.iter().rposition(fits) {
             Some(at) => {
@@ -76,13 +76,13 @@ impl Memory {
                 self.free.remove(at)
             }
             None => {
-                while self.kept > KEPT && self.used + self.kept + bytes > self.most_used {
+                while self.kept > KEPT_BYTES && self.used + self.kept + bytes > self.most_used {
                     self.give_back_oldest();
                 }
                 match self.new_block(bytes, size) {
                     Some(b) => b,
                     None if self.free.is_empty() => return null_mut(),
-                    // What is kept may be what is missing.
+                    // The kept blocks may hold the memory that is missing.
                     None => {
                         (0..self.free.len()).for_each(|_| self.give_back_oldest());
                         return self.allocate(n, size);
@@ -105,7 +105,7 @@ impl Memory {
 
     fn block(&mut self, block: Block) -> *mut Block {
         if let Some(b) = self.empty.pop() {
-            // SAFETY: it was made by `Box::into_raw`, and nobody has it.
+            // SAFETY: it was made by `Box::into_raw`, and nobody else has it.
             unsafe { *b = block };
             return b;
         }
@@ -114,10 +114,10 @@ impl Memory {
         b
     }
 
-    /// Takes a block back that nobody uses any more.
+    /// Takes back a block that nobody uses any more.
     ///
     /// # Safety
-    /// The block is one of this memory, and its memory is not read or written from now on.
+    /// The block belongs to this memory, and its memory is not read or written from now on.
     pub unsafe fn release(&mut self, block: *mut Block) {
         // SAFETY: blocks exist as long as the memory.
         let bytes = unsafe { (*block).bytes };
@@ -134,12 +134,13 @@ impl Memory {
         // SAFETY: the block exists and nobody uses its memory.
         unsafe {
             self.kept -= (*block).bytes;
-            give_back(&mut *block);
+            free(&mut *block);
         }
         self.empty.push(block);
     }
 
-    /// A block of a column that others have: it is never written to, as the run has a share in it as well.
+    /// A block for a column that others also have. It is never written to, since the run holds a reference to the
+    /// column as well.
     pub fn borrow(&mut self, c: Column) -> *mut Block {
         let block = Block {
             data: c.as_ptr().cast_mut().cast(),
@@ -152,10 +153,11 @@ impl Memory {
         self.block(block)
     }
 
-    /// A block as a column, without a copy. The run is over.
+    /// Turns a block into a column, without a copy, after the run.
     ///
     /// # Safety
-    /// The block is one of this memory, and has `n` elements of type `t`, all of which have been written (for `bool`: with 0 or 1).
+    /// The block belongs to this memory, and has `n` elements of type `t`, all of which have been written (for `bool`:
+    /// with 0 or 1).
     pub unsafe fn column(&mut self, block: *mut Block, t: ScalarType, n: usize) -> Column {
         // SAFETY: blocks exist as long as the memory.
         let block = unsafe { &mut *block };
@@ -164,7 +166,7 @@ impl Memory {
         }
         // SAFETY: the memory was allocated for `bytes` bytes with the alignment of the type, and is not used as a block any more.
         let column = unsafe { column_of(block.data, t, n, block.bytes / block.size) };
-        // The same memory may be that of another result as well.
+        // The same memory can belong to another result as well.
         block.column = Some(self.columns.len());
         self.columns.push(column.clone());
         if block.bytes >= LARGE {
@@ -177,13 +179,13 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         for b in &self.blocks {
-            // SAFETY: it was made by `Box::into_raw` and is dropped once; no code runs that could use it.
-            unsafe { give_back(&mut Box::from_raw(*b)) };
+            // SAFETY: it was made by `Box::into_raw` and is dropped once; no generated code runs that could use it.
+            unsafe { free(&mut Box::from_raw(*b)) };
         }
     }
 }
 
-/// Memory for so many bytes; `None` if there is none.
+/// Allocates this number of bytes; `None` if there is not enough memory.
 fn new_memory(bytes: usize, align: usize) -> Option<*mut c_void> {
     let layout = Layout::from_size_align(bytes, align).ok()?;
     if bytes == 0 {
@@ -191,16 +193,16 @@ fn new_memory(bytes: usize, align: usize) -> Option<*mut c_void> {
     }
     // SAFETY: the size is not 0.
     let data = NonNull::new(unsafe { std::alloc::alloc(layout) })?.as_ptr();
-    // SAFETY: there are so many bytes, which nobody else knows of.
+    // SAFETY: there are that many bytes, and nobody else has them.
     advise(unsafe { std::slice::from_raw_parts_mut(data.cast::<MaybeUninit<u8>>(), bytes) });
     Some(data.cast())
 }
 
-/// Frees the memory of a block, if it is its own.
+/// Frees the memory of a block, if the block owns it.
 ///
 /// # Safety
-/// Nobody uses it.
-unsafe fn give_back(block: &mut Block) {
+/// Nobody uses the memory.
+unsafe fn free(block: &mut Block) {
     if block.column.is_none() && block.bytes > 0 {
         // SAFETY: it was allocated by `new_memory` with this layout.
         unsafe { std::alloc::dealloc(block.data.cast(), Layout::from_size_align_unchecked(block.bytes, block.size)) };
@@ -210,7 +212,7 @@ unsafe fn give_back(block: &mut Block) {
 
 macro_rules! columns {
     ($($variant:ident $rust:ty),* $(,)?) => {
-        /// The size of an element, which is its alignment as well.
+        /// The size of an element, which is also its alignment.
         pub fn element_size(t: ScalarType) -> usize {
             match t { $(ScalarType::$variant => {
                 const { assert!(size_of::<$rust>() == align_of::<$rust>()) };
@@ -222,7 +224,7 @@ macro_rules! columns {
         /// The memory was allocated for `capacity` elements of type `t`, and has `n` elements.
         unsafe fn column_of(data: *mut c_void, t: ScalarType, n: usize, capacity: usize) -> Column {
             match t { $(ScalarType::$variant => {
-                // SAFETY: what the caller promises is what a vector needs.
+                // SAFETY: the caller guarantees what a vector needs.
                 let v: Vec<$rust> = unsafe { Vec::from_raw_parts(data.cast(), n, capacity) };
                 v.into()
             })* }
@@ -242,7 +244,7 @@ macro_rules! columns {
         /// There is an element of type `t` at this address.
         pub unsafe fn cell(data: *const c_void, t: ScalarType) -> Column {
             match t { $(ScalarType::$variant => {
-                // SAFETY: as the caller promises.
+                // SAFETY: the caller's guarantee.
                 vec![unsafe { *data.cast::<$rust>() }].into()
             })* }
         }
@@ -261,9 +263,9 @@ mod tests {
             [(usize::MAX, 8), (1 << 61, 8), ((1 << 61) - 1, 8), (1 << 60, 8), (isize::MAX as usize, 1), (1 << 63, 1)];
         let refused = |memory: &mut Memory| huge.iter().all(|(n, size)| memory.allocate(*n, *size).is_null());
         assert!(refused(&mut memory));
-        // With blocks that are kept for use again.
-        let blocks = [1, 2].map(|k| memory.allocate(k * KEPT, 8));
-        // SAFETY: the block is one of this memory, and nobody uses it.
+        // With blocks that are kept for reuse.
+        let blocks = [1, 2].map(|k| memory.allocate(k * KEPT_BYTES, 8));
+        // SAFETY: the block belongs to this memory, and nobody uses it.
         unsafe { memory.release(blocks[1]) };
         assert!(refused(&mut memory));
         // SAFETY: as above.

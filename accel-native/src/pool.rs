@@ -1,4 +1,4 @@
-//! Working memory that is kept from one use to the next: fresh memory costs a page fault every few kilobytes.
+//! Working memory that is kept between uses: new memory costs a page fault every few kilobytes.
 
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
@@ -10,20 +10,20 @@ pub struct Line([u64; 8]);
 /// Memory that only generated code writes and reads.
 pub type Memory = Vec<Line>;
 
-/// As many blocks of memory as have been in use at the same time.
+/// A pool of as many blocks as were in use at the same time.
 #[derive(Default)]
 pub struct Pool(Mutex<Vec<Memory>>);
 
 impl Pool {
-    /// Room for `bytes` bytes, aligned to 64; `None` if there is no memory.
+    /// A block with at least `bytes` bytes, aligned to 64; `None` if there is not enough memory.
     pub fn take(&self, bytes: usize) -> Option<Memory> {
-        // A list of free blocks is whole at any time.
+        // A panic cannot leave the list in an inconsistent state.
         let mut memory = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         memory.try_reserve_exact(bytes.div_ceil(64)).ok()?;
         Some(memory)
     }
 
-    /// Gives memory back.
+    /// Returns a block to the pool.
     pub fn give(&self, memory: Memory) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
     }

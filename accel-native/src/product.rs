@@ -1,17 +1,19 @@
-//! Matrix products through the kernels of the crates `gemm-f32` and `gemm-f64`, for generated code.
+//! Matrix products for generated code, through the kernels of the crates `gemm-f32` and `gemm-f64`.
 //!
-//! The crate `gemm` over them brings kernels of complex numbers, which take longer to compile than the rest of the library together.
+//! The crate `gemm`, which builds on them, also contains kernels for complex numbers. These take longer to compile than
+//! the rest of the library together.
 //!
-//! NOTE [The order of sums in matrix products]
-//! `gemm` cuts the reduced dimension into blocks whose size depends on the extents and on the processor's caches, and goes through
-//! them one after the other; threads share the rows and columns. Therefore results do not depend on the number of threads. They may differ in the
-//! last places from those of the generated loops, which are taken for small products: the order is another one, and a product
-//! and the addition that follows it are rounded once.
+//! NOTE [Summation order of matrix products]: `gemm` cuts the reduced dimension into blocks and processes them one
+//! after the other. The size of a block depends on the extents and on the processor's caches; threads share the rows
+//! and columns. Therefore results do not depend on the number of threads. They can differ in the last places from the
+//! generated loops, which compute small products: the order is different, and a product and the addition that follows
+//! it are rounded once.
 
 use gemm_common::Parallelism;
 use rayon::prelude::*;
 
-/// A dimension, as generated code describes it: role, extent, and strides in the result and in the operands.
+/// A dimension, as generated code describes it: its role, its extent, and its strides in the result and in the
+/// operands.
 type Described = [i64; 5];
 
 /// A dimension of a product: its extent, and its strides in the result, the left and the right operand.
@@ -25,14 +27,14 @@ struct Dim {
 const NONE: Dim = Dim { extent: 1, strides: [0; 3] };
 
 impl Dim {
-    /// The same dimension backwards, and how far its first element is from the old one.
+    /// The reversed dimension, and the distance of its first element from the old one.
     fn reversed(self) -> (Dim, [isize; 3]) {
         let last = self.extent.saturating_sub(1) as isize;
         (Dim { strides: self.strides.map(|s| -s), ..self }, self.strides.map(|s| s * last))
     }
 }
 
-/// A product of matrices, and the dimensions along which there are many of them.
+/// A matrix product, and the dimensions of a batch of products.
 #[derive(PartialEq, Eq, Debug)]
 struct Shape {
     rows: Dim,
@@ -41,10 +43,10 @@ struct Shape {
     batch: Vec<Dim>,
 }
 
-/// Below so many multiplications a product is better done by the generated loops.
-const WORTH: usize = 16 * 16 * 16;
-/// From so many on, threads share one product.
-const SHARED: usize = 96 * 96 * 96;
+/// Below this number of multiplications, the generated loops are faster.
+const MIN_WORK: usize = 16 * 16 * 16;
+/// From this number of multiplications on, threads share one product.
+const MIN_SHARED_WORK: usize = 96 * 96 * 96;
 
 impl Shape {
     /// The roles are those of `accel-codegen`'s descriptions: batch, row, column, reduced.
@@ -64,18 +66,18 @@ impl Shape {
         Shape { rows, columns, reduced, batch: merged(batch) }
     }
 
-    /// How many multiplications one product takes.
+    /// The number of multiplications of one product.
     fn work(&self) -> usize {
         self.rows.extent.saturating_mul(self.columns.extent).saturating_mul(self.reduced.extent)
     }
 
-    /// Whether the library is faster than a loop: products with vectors, and small ones, are not.
+    /// Whether the library is faster than a loop. It is not for products with vectors, and for small products.
     fn pays(&self) -> bool {
         let least = self.rows.extent.min(self.columns.extent).min(self.reduced.extent);
-        least >= 4 && self.work() >= WORTH
+        least >= 4 && self.work() >= MIN_WORK
     }
 
-    /// How many products there are.
+    /// The number of products.
     fn count(&self) -> usize {
         self.batch.iter().map(|d| d.extent).product()
     }
@@ -92,7 +94,7 @@ impl Shape {
     }
 }
 
-/// Dimensions as few as possible: two that are next to each other become one where that steps evenly through all arrays.
+/// Merges neighbouring dimensions where the strides of all arrays allow it.
 fn merged(dims: Vec<Dim>) -> Vec<Dim> {
     let mut all: Vec<Dim> = vec![];
     for d in dims {
@@ -113,11 +115,12 @@ struct Matrices<T> {
     left: *const T,
     right: *const T,
 }
-// SAFETY: the products that threads do at the same time have different results, and no one writes the operands.
+// SAFETY: products that are computed at the same time have different results, and nobody writes the operands.
 unsafe impl<T> Sync for Matrices<T> {}
 
-/// What the kernels ask for: dimensions step forwards, those of the result and then the reduced one, and the rows of the result are closer
-/// together than its columns. Whether the operands change places, and by how much the addresses move.
+/// Brings dimensions into the form that the kernels need: the strides of the result, and then of the reduced dimension,
+/// are positive, and the rows of the result are closer together than its columns. Also returns whether the operands are
+/// exchanged, and by how much the addresses move.
 fn oriented(rows: Dim, columns: Dim, reduced: Dim) -> (bool, [Dim; 3], [isize; 3]) {
     let mut by = [0; 3];
     let mut forwards = |d: Dim, array: usize| {
@@ -138,11 +141,12 @@ fn oriented(rows: Dim, columns: Dim, reduced: Dim) -> (bool, [Dim; 3], [isize; 3
 
 macro_rules! product {
     ($name:ident $t:ident $kernels:ident) => {
-        /// `to[..] = init + factor * sum of left[..] * right[..]`: 0 if it was done, -1 if the generated loops are to do it.
+        /// `to[..] = init + factor * sum of left[..] * right[..]`: returns 0 if it was computed, -1 if the generated
+        /// loops have to do it.
         ///
         /// # Safety
-        /// `dims` points to `count` descriptions, and the addresses to arrays (the result's may be uninitialised) that have all the
-        /// elements that the extents and strides lead to; no one else uses the result.
+        /// `dims` points to `count` descriptions, and the addresses to arrays (the result's may be uninitialised) that
+        /// have all elements that the extents and strides lead to. Nobody else uses the result.
         pub unsafe extern "C" fn $name(
             dims: *const Described,
             count: i64,
@@ -152,14 +156,14 @@ macro_rules! product {
             factor: $t,
             init: $t,
         ) -> i32 {
-            // SAFETY: as promised by the caller.
+            // SAFETY: the caller's guarantee.
             let shape = Shape::new(unsafe { std::slice::from_raw_parts(dims, count as usize) });
             if !shape.pays() {
                 return -1;
             }
             let all = Matrices { to, left, right };
             let one = |i: usize, parallelism: Parallelism| {
-                // A method call, so that the closure takes the whole.
+                // A method call, so that the closure captures the whole value.
                 let m = all.at(shape.start(i));
                 let Shape { rows, columns, reduced, .. } = shape;
                 if init != 0.0 {
@@ -173,7 +177,8 @@ macro_rules! product {
                 let (swap, [rows, columns, reduced], by) = oriented(rows, columns, reduced);
                 let m = m.at(by);
                 let (left, right) = if swap { (m.right, m.left) } else { (m.left, m.right) };
-                // SAFETY: the strides lead to elements of the arrays only, as promised; the result has been written if it is read.
+                // SAFETY: the strides lead only to elements of the arrays, as the caller guarantees. If the result is
+                // read, it was written before.
                 unsafe {
                     $kernels::gemm::$t::get_gemm_fn()(
                         rows.extent,
@@ -198,13 +203,13 @@ macro_rules! product {
                     )
                 };
             };
-            // A panic must not cross the generated code. There is no reason for one but a lack of memory.
+            // A panic must not pass through the generated code. Only a lack of memory can cause one.
             let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 let n = shape.count();
-                if shape.work() >= SHARED && n < 4 * rayon::current_num_threads() {
+                if shape.work() >= MIN_SHARED_WORK && n < 4 * rayon::current_num_threads() {
                     (0..n).for_each(|i| one(i, Parallelism::Rayon(0)));
-                } else if n.saturating_mul(shape.work()) >= SHARED {
-                    let chunk = (SHARED / 4 / shape.work()).max(1);
+                } else if n.saturating_mul(shape.work()) >= MIN_SHARED_WORK {
+                    let chunk = (MIN_SHARED_WORK / 4 / shape.work()).max(1);
                     (0..n).into_par_iter().with_min_len(chunk).for_each(|i| one(i, Parallelism::None));
                 } else {
                     (0..n).for_each(|i| one(i, Parallelism::None));
@@ -218,7 +223,7 @@ product!(product_f32 f32 gemm_f32);
 product!(product_f64 f64 gemm_f64);
 
 impl<T> Matrices<T> {
-    /// The matrices that start so many elements further on.
+    /// The matrices that start `by` elements later.
     fn at(&self, by: [isize; 3]) -> Matrices<T> {
         Matrices {
             to: self.to.wrapping_offset(by[0]),
@@ -232,7 +237,7 @@ impl<T> Matrices<T> {
 mod tests {
     use super::*;
 
-    /// Where the elements of a matrix lie: forwards or backwards along each dimension, rows or columns next to each other.
+    /// The strides of a matrix: forwards or backwards along each dimension, with adjacent rows or columns.
     fn strides(n: [i64; 2], transposed: bool, back: [bool; 2]) -> ([i64; 2], isize) {
         let strides = if transposed { [1, n[0]] } else { [n[1], 1] };
         let signed = |k: usize| if back[k] { -strides[k] } else { strides[k] };
@@ -240,14 +245,14 @@ mod tests {
         ([signed(0), signed(1)], first as isize)
     }
 
-    /// Where nothing is summed, strides may be anything.
+    /// If nothing is summed, strides can have any value.
     #[test]
     fn dimensions_of_arrays_without_elements() {
         let dims =
             [[0, 1 << 48, 1, 1 << 60, 0], [0, 1 << 11, 0, 1 << 12, 1 << 59], [1, 4, 1, 1 << 62, 0], [3, 0, 0, 1, 1]];
         assert_eq!(Shape::new(&dims).count(), 1 << 59);
         let mut to = [0.0; 4];
-        // SAFETY: nothing is multiplied, so that no element is read or written.
+        // SAFETY: nothing is multiplied, so no element is read or written.
         let done = unsafe { product_f64(dims.as_ptr(), 4, to.as_mut_ptr(), to.as_ptr(), to.as_ptr(), 1.0, 0.0) };
         assert_eq!(done, -1);
     }
@@ -264,7 +269,7 @@ mod tests {
             let right: Vec<f64> = (0..k * n).map(|i| (i % 11) as f64 - 5.0).collect();
             let mut to = vec![f64::NAN; (m * n) as usize];
             let dims = [[1, m, tr, lr, 0], [2, n, tc, 0, rc], [3, k, 0, lk, rk]];
-            // SAFETY: the strides stay inside of the three matrices.
+            // SAFETY: the strides stay within the three matrices.
             let done = unsafe {
                 let (l, r) = (left.as_ptr().offset(left_at), right.as_ptr().offset(right_at));
                 product_f64(dims.as_ptr(), 3, to.as_mut_ptr().offset(at), l, r, 2.0, 0.5)

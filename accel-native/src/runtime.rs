@@ -1,127 +1,21 @@
-//! A run of a compiled program: the tables, the call, and what a record of a failure means.
+//! A run of a compiled program: the call, and the translation of failure records to errors.
 
-use crate::abi::{Array, Block, Run};
-use crate::library::Library;
+use crate::abi::Run;
+use crate::callbacks::CALLS;
+use crate::context::{CompiledProgram, Context, Spare, Tables};
 use crate::memory::{Memory, cell};
-use crate::numbers::Numbers;
-use crate::parallel::CALLS;
-use crate::pool::Pool;
 use accel_codegen::Layout;
-use accel_codegen::fault::{self, STRIP, record_length};
-use accel_core::error::{Error, Result};
+use accel_codegen::fault::{self, STRIP};
+use accel_core::error::Result;
 use accel_core::repr::{RawArray, RawExtents};
-use accel_fusion::kernel::{ArrayId, Block as Statements, Op, Program, Verified};
-use std::ffi::c_void;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use accel_fusion::kernel::ArrayId;
 
-/// What all runs of a program share.
-pub struct Code {
-    pub program: Verified<Program>,
-    library: Arc<Library>,
-    /// If it is a program of scalar code only.
-    pub numbers: Option<Numbers>,
-    layout: Layout,
-    record_length: usize,
-    /// The arrays that are literals, and which.
-    literals: Vec<(ArrayId, usize)>,
-    /// Working memory for strips, and memory for the totals of their tasks.
-    pub pool: Arc<Pool>,
-    pub totals: Pool,
-    spare: Mutex<Option<Box<Spare>>>,
-}
-
-/// What the last run leaves for the next one.
-#[derive(Default)]
-struct Spare {
-    tables: Tables,
-    memory: Memory,
-}
-
-/// The tables of a run.
-#[derive(Default)]
-struct Tables {
-    extents: Vec<i64>,
-    /// The columns of arrays of rank 0; numbers have the alignment of every type.
-    cells: Vec<i64>,
-    columns: Vec<*mut c_void>,
-    blocks: Vec<*mut Block>,
-    fault: Vec<i64>,
-    arrays: Vec<Array>,
-}
-// SAFETY: a run belongs to one thread, and writes all addresses anew before it reads any.
-unsafe impl Send for Tables {}
-
-impl Tables {
-    /// As they are before a run.
-    fn reset(&mut self, code: &Code) {
-        let layout = &code.layout;
-        let fill = |table: &mut Vec<i64>, n| {
-            table.clear();
-            table.resize(n, 0);
-        };
-        fill(&mut self.extents, layout.extent_count);
-        fill(&mut self.cells, layout.column_count);
-        fill(&mut self.fault, code.record_length);
-        self.columns.clear();
-        self.columns.extend(self.cells.iter_mut().map(|c| std::ptr::from_mut(c).cast::<c_void>()));
-        self.blocks.clear();
-        self.blocks.resize(layout.column_count, std::ptr::null_mut());
-        let (extents, columns) = (self.extents.as_mut_ptr(), self.columns.as_mut_ptr());
-        let entry = |a: ArrayId| Array {
-            extents: extents.wrapping_add(layout.extents[a]),
-            columns: columns.wrapping_add(layout.columns[a]),
-        };
-        self.arrays.clear();
-        self.arrays.extend((0..code.program.arrays.len()).map(entry));
-    }
-}
-
-impl Code {
-    pub fn new(program: Verified<Program>, library: Arc<Library>) -> Code {
-        let mut literals = vec![];
-        find_literals(&program.body, &mut literals);
-        Code {
-            layout: Layout::new(&program),
-            record_length: record_length(&program),
-            numbers: Numbers::new(&program, &library),
-            program,
-            library,
-            literals,
-            pool: Arc::default(),
-            totals: Pool::default(),
-            spare: Mutex::default(),
-        }
-    }
-
-    fn spare(&self) -> MutexGuard<'_, Option<Box<Spare>>> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn find_literals(b: &Statements, found: &mut Vec<(ArrayId, usize)>) {
-    for s in b.walk() {
-        if let Op::Literal { to, literal } = s.op {
-            found.push((to, literal));
-        }
-    }
-}
-
-/// One run. Generated code has the address of its first field, and gives it to the functions that it calls back.
-#[repr(C)]
-pub struct Context<'a> {
-    pub run: Run,
-    pub code: &'a Code,
-    pub memory: &'a mut Memory,
-    /// What a callback could not do.
-    pub failure: Option<Error>,
-}
-
-/// The results for arguments of the program's types, and the most bytes that they and intermediate arrays took together. `None` if a
-/// strip would take too much memory.
+/// Runs the program on arguments of its types. Returns the results, and the largest number of bytes that they and the
+/// intermediate arrays had together. `None` if a strip would need too much memory.
 ///
 /// # Errors
-/// Everything that is checked at run time.
-pub fn run(code: &Code, arguments: &[&RawArray]) -> Result<Option<(Vec<RawArray>, usize)>> {
+/// A check at run time fails.
+pub fn run(code: &CompiledProgram, arguments: &[&RawArray]) -> Result<Option<(Vec<RawArray>, usize)>> {
     let (program, layout) = (&code.program, &code.layout);
     let mut spare = code.spare().take().unwrap_or_default();
     let Spare { tables, memory } = &mut *spare;
@@ -144,8 +38,9 @@ pub fn run(code: &Code, arguments: &[&RawArray]) -> Result<Option<(Vec<RawArray>
         calls: &CALLS,
     };
     let mut context = Context { run, code, memory, failure: None };
-    // SAFETY: the program was verified, the code was made from it, and the tables are as it expects: inputs and literals are there with
-    // all their elements, the memory of the tables is not moved, and no one else uses the context or the tables meanwhile.
+    // SAFETY: the program was verified, and the code was generated from it. The tables are as it expects: inputs and
+    // literals are present with all their elements, the memory of the tables does not move, and nobody else uses the
+    // context or the tables meanwhile.
     let failed = unsafe { (code.library.entry)(std::ptr::from_mut(&mut context).cast()) } != 0;
     let Context { run, memory, failure, .. } = context;
     let Tables { extents, columns, blocks, fault, .. } = &*tables;
@@ -157,14 +52,16 @@ pub fn run(code: &Code, arguments: &[&RawArray]) -> Result<Option<(Vec<RawArray>
             let first = layout.extents[a];
             extents[first..first + program.arrays[a].rank].iter().map(|e| *e as usize).collect()
         };
-        return Err(failure.unwrap_or_else(|| fault::error(program, fault, run.site as usize, shape)));
+        return Err(
+            failure.unwrap_or_else(|| fault::error(program, fault, fault::entry(&program.sites, run.site), shape))
+        );
     }
     let result = |a: &ArrayId| {
         let (info, e, c) = (&program.arrays[*a], layout.extents[*a], layout.columns[*a]);
         let shape: RawExtents = extents[e..e + info.rank].iter().map(|e| *e as usize).collect();
         let n = shape.iter().product();
         let column = |(k, t): (usize, _)| {
-            // SAFETY: the program has computed its results: the cell or all `n` elements of the block have been written.
+            // SAFETY: the program has computed its results, so the cell or all `n` elements of the block were written.
             unsafe { if info.rank == 0 { cell(columns[c + k], t) } else { memory.column(blocks[c + k], t, n) } }
         };
         RawArray { columns: info.columns.iter().copied().enumerate().map(column).collect(), extents: shape }
@@ -176,7 +73,7 @@ pub fn run(code: &Code, arguments: &[&RawArray]) -> Result<Option<(Vec<RawArray>
     Ok(Some((results, peak)))
 }
 
-/// Makes an argument or a literal known.
+/// Enters an argument or a literal in the tables.
 fn put(to: ArrayId, a: &RawArray, layout: &Layout, tables: &mut Tables, memory: &mut Memory) {
     let (e, c) = (layout.extents[to], layout.columns[to]);
     for (place, extent) in tables.extents[e..].iter_mut().zip(&*a.extents) {
@@ -197,7 +94,7 @@ mod tests {
     use accel_core::repr::{Column, RawArray};
     use accel_fusion::kernel::{Verified, parse};
 
-    /// The most bytes of a run on one array of `n` doubles, and the first result.
+    /// The largest number of bytes of a run on one array of `n` doubles, and the first result.
     fn peak(statements: &str, result: &str, n: usize) -> (usize, RawArray) {
         let text = format!("program (a0: Array1<f64>)\nsite 0 = \"map\"\n{{\n{statements}\n  -> {result}\n}}");
         let program = Verified::new(parse(&text).unwrap()).unwrap();
@@ -249,7 +146,7 @@ mod tests {
 
     #[test]
     fn memory_is_used_again() {
-        // Each is needed by the next two, so that none can be written over at once by the next one.
+        // Each array is needed by the next two loops, so the next one cannot overwrite it.
         let n = 100_000;
         let statements: String = (1..=20).map(|k| map(k, k - 1, k.saturating_sub(2))).collect();
         let (peak, result) = peak(&statements, "a20", n);
@@ -272,6 +169,6 @@ mod tests {
         let n = 500_000;
         let (peak, result) = peak(&statements, "a20", n);
         assert_eq!(result.columns[0], Column::from(vec![1_048_576.0; n + 20_000]));
-        assert!(peak <= 8 * (2 * n + 40_000) + super::super::memory::KEPT, "{peak}");
+        assert!(peak <= 8 * (2 * n + 40_000) + super::super::memory::KEPT_BYTES, "{peak}");
     }
 }

@@ -1,17 +1,17 @@
-//! Tasks on all threads.
+//! Executes tasks on all threads.
 //!
-//! NOTE [The calling thread works too]
-//! Waking a thread takes some 25 µs, as long as summing 300,000 numbers. So the thread that runs a program takes tasks like those of the
-//! pool, of which one fewer is called: it begins at once, and where the others come too late there is nothing left for them to do. It waits
-//! for tasks that have begun, not for threads that have not: they find that all tasks are taken, and what those worked on may be gone by
-//! then. A sum of 1 MB takes 0.4 of the time that it takes if the caller sleeps until the pool has done it, one of 16 MB 0.8. The results of
-//! tasks do not depend on who executes them.
+//! NOTE [The caller runs tasks]: waking a thread takes some 25 µs, as long as summing 300,000 numbers. So the thread
+//! that runs a program takes tasks itself, and one thread of the pool fewer is called. It begins at once, and threads
+//! that come too late find nothing left to do. It waits for tasks that have begun, not for threads that have not: those
+//! find that all tasks are taken, and the data of the tasks may be gone by then. A sum of 1 MB takes 0.4 of the time
+//! that it takes if the caller sleeps until the pool has finished, one of 16 MB takes 0.8. The results of tasks do not
+//! depend on which thread executes them.
 //!
-//! NOTE [Threads come back to what they know]
-//! Operations that follow each other go over the same arrays, mostly, and what a thread has read last is in the caches of its processor. So
-//! each thread has a range of the tasks, the same one whenever there are as many, and every other operation goes through the ranges
-//! backwards. Who has done his own helps the others. A sum of 8 MB, again and again, takes 0.7 of the time with that, a loop that follows
-//! a sum of 16 MB makes both together 0.9 as long.
+//! NOTE [Cache affinity of tasks]: consecutive operations mostly use the same arrays, and the caches of a processor
+//! contain what its thread read last. So each thread has a range of the tasks, the same one whenever the number of
+//! tasks is the same, and every second operation goes through the ranges backwards. A thread that has finished its
+//! range helps the others. A repeated sum of 8 MB takes 0.7 of the time with this, a sum of 16 MB and a loop after it
+//! together take 0.9.
 
 mod tasks;
 
@@ -19,14 +19,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tasks::Tasks;
 
-/// A thread asks for others that have not come yet at most so often, for each thread of the pool.
-const MOST_MISSING: usize = 4;
+/// The largest number of requests that a thread leaves open, for each thread of the pool.
+const MAX_OPEN_REQUESTS: usize = 4;
 
-/// Calls `f` for the tasks `0..count` on this thread and on those of rayon's pool. `f` must not panic. It is not called any more when this
-/// returns, but may be dropped later.
+/// Calls `f` for the tasks `0..count` on this thread and on those of rayon's pool. `f` must not panic. It is not called
+/// any more when this function returns, but may be dropped later.
 ///
 /// # Errors
-/// That of the first task, in their order, that has one.
+/// The error of the first task that failed, in the order of tasks.
 pub fn each<E, F>(count: usize, f: F) -> Result<(), E>
 where
     E: Send + 'static,
@@ -38,8 +38,8 @@ where
     }
     let threads = rayon::current_num_threads().min(count).max(1);
     let tasks = Arc::new(Tasks::new(f, count, threads, BACKWARDS.fetch_xor(true, Ordering::Relaxed)));
-    // A caller that is no thread of the pool has the first range, and the threads of the pool the others. Rayon wakes the first of its
-    // threads first, so with such a caller it is the last one that is not needed.
+    // If the caller is no thread of the pool, it has the first range, and the threads of the pool have the others.
+    // Rayon wakes the first of its threads first, so the last thread of the pool is not needed.
     let outsiders = usize::from(rayon::current_thread_index().is_none());
     call(threads - 1, &tasks, outsiders);
     tasks.run(rayon::current_thread_index().unwrap_or(0));
@@ -48,19 +48,19 @@ where
 }
 
 thread_local! {
-    /// How often this thread has asked for one that has not come yet.
-    static MISSING: Arc<AtomicUsize> = Arc::default();
+    /// The number of requests of this thread that no thread has followed yet.
+    static OPEN_REQUESTS: Arc<AtomicUsize> = Arc::default();
 }
 
-/// Asks so many threads of the pool to take tasks, but not while many that were asked before have not come: they have other things to do,
-/// perhaps for long, and what they were asked would pile up.
+/// Asks threads of the pool to take tasks. It does not ask while many earlier requests are open: those threads are busy
+/// with something else, perhaps for long, and the requests would pile up.
 fn call<E, F>(threads: usize, tasks: &Arc<Tasks<F, E>>, outsiders: usize)
 where
     E: Send + 'static,
     F: Fn(usize) -> Result<(), E> + Send + Sync + 'static,
 {
-    let missing = MISSING.with(Arc::clone);
-    let most = MOST_MISSING * rayon::current_num_threads();
+    let missing = OPEN_REQUESTS.with(Arc::clone);
+    let most = MAX_OPEN_REQUESTS * rayon::current_num_threads();
     for _ in 0..threads {
         if missing.load(Ordering::Relaxed) >= most {
             return;
@@ -92,17 +92,17 @@ mod tests {
         }
     }
 
-    /// In a pool whose only thread is the one that waits, and in one whose other threads do something else.
+    /// The only thread of the pool is the one that waits, or the other threads are busy with something else.
     #[test]
     fn nobody_waits_for_threads_that_are_busy() {
         for threads in [1, 2, 20] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let (started, go_on) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+            let (started, continues) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
             for _ in 1..threads {
-                let (started, go_on) = (started.clone(), go_on.clone());
+                let (started, continues) = (started.clone(), continues.clone());
                 pool.spawn(move || {
                     started.fetch_add(1, Ordering::Release);
-                    while go_on.load(Ordering::Acquire) == 0 {
+                    while continues.load(Ordering::Acquire) == 0 {
                         std::thread::yield_now();
                     }
                 });
@@ -114,10 +114,10 @@ mod tests {
                 for _ in 0..1000 {
                     assert_eq!(each(10, |_| Ok::<(), ()>(())), Ok(()));
                 }
-                MISSING.with(|m| m.load(Ordering::Relaxed))
+                OPEN_REQUESTS.with(|m| m.load(Ordering::Relaxed))
             });
-            assert!(missing <= MOST_MISSING * threads, "{missing}");
-            go_on.store(1, Ordering::Release);
+            assert!(missing <= MAX_OPEN_REQUESTS * threads, "{missing}");
+            continues.store(1, Ordering::Release);
         }
     }
 }

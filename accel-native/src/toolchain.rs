@@ -12,15 +12,15 @@ use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 use tempfile::TempDir;
 
-// NOTE [What the compiler is asked to do]
-// Nearly all of the time that a program takes to start is the compiler's, so it is asked for what this code profits from and for nothing
-// else. Loops come out in the form that they should have: names are bound once, nothing is computed twice, small functions are marked
-// as inline. What is left to gain is vectors, the choice between versions of a loop by a condition that does not change in it (without
-// it programs with strips take 1.3 to 2 times as long), loops over a few vectors that are written out (without it partial results
-// of reductions are in memory), and registers. For GCC that is `-O1` with a few passes more and a few less, which takes half of the
-// time of `-O3`; the programs of the benchmarks run as fast.
+// NOTE [Compiler options]: nearly all of the start-up time of a program is the time of the C compiler. So the compiler
+// gets only the options from which generated code profits. The generator emits loops in their final form: names are
+// bound once, nothing is computed twice, small functions are marked as inline. What the compiler can still improve is
+// vectorisation, unswitching (without it, programs with strips take 1.3 to 2 times as long), complete unrolling of
+// loops over a few vectors (without it, partial results of reductions are in memory), and register allocation. For GCC,
+// this is `-O1` with a few passes added and a few removed. It takes half of the time of `-O3`, and the programs of the
+// benchmarks run as fast.
 
-/// The level of optimisation and changes to it, for GCC.
+/// The optimisation level of GCC, and changes to it.
 const GCC_OPTIMISATION: [&str; 12] = [
     "-O1",
     "-fstrict-aliasing",
@@ -35,39 +35,42 @@ const GCC_OPTIMISATION: [&str; 12] = [
     "-fno-tree-slsr",
     "-fira-region=one",
 ];
-/// The same for other compilers.
+/// The optimisation level of other compilers.
 const OPTIMISATION: [&str; 1] = ["-O3"];
 
-/// A compiler and how it is called.
+/// A compiler, and how to call it.
 #[derive(Clone, Debug)]
 pub struct Toolchain {
     /// The program and its first arguments.
     pub command: Vec<String>,
-    /// The options. No fast-math: results are those of the interpreter, and loading the code leaves the floating-point state of
-    /// the process alone. The options that are there leave out only `errno` and trap flags, which nobody reads.
+    /// The options. They do not include fast-math: results are those of the interpreter, and loading the library does
+    /// not change the floating-point state of the process. The floating-point options only remove `errno` and trap
+    /// flags, which nobody reads.
     pub flags: Vec<String>,
-    /// What the machine code depends on besides the source and the options: the compiler's version and the processor.
+    /// What the machine code depends on besides the source and the options: the version of the compiler, and the
+    /// processor.
     pub identity: String,
     /// Whether the C library has vector versions of the mathematical functions.
     pub vector_math: bool,
 }
 
-/// How long a call of the compiler may take if nothing else is said.
+/// The default time limit for a call of the compiler.
 const DEFAULT_LIMIT: Duration = Duration::from_secs(60);
-/// What names of the folders begin with in which programs are compiled.
+/// The prefix of the names of compilations' working folders.
 const WORK: &str = "accel-build-";
 
-/// The compiler that `$CC` names, or else `cc`, `gcc` or `clang`; looked for once. If there is none, people are told.
+/// The compiler that `$CC` names, or else `cc`, `gcc` or `clang`. It is searched once. If there is none, a notice says
+/// so.
 ///
 /// # Errors
-/// `Error::Compiler` if the compiler that `$CC` names does not run, or if `$ACCEL_CC_TIMEOUT` is no time.
+/// `Error::Compiler` if the compiler that `$CC` names does not run, or if `$ACCEL_CC_TIMEOUT` is not a time.
 pub fn toolchain() -> Result<Option<&'static Toolchain>> {
     static FOUND: OnceLock<Result<Option<Toolchain>>> = OnceLock::new();
     FOUND.get_or_init(find).as_ref().map(Option::as_ref).map_err(Clone::clone)
 }
 
 fn find() -> Result<Option<Toolchain>> {
-    // Not the reason why none is found.
+    // Checked first, so that a wrong limit is not reported as a missing compiler.
     limit().map_err(Error::Compiler)?;
     let chosen = std::env::var_os("CC").unwrap_or_default();
     if !chosen.to_string_lossy().trim().is_empty() {
@@ -82,7 +85,7 @@ fn find() -> Result<Option<Toolchain>> {
     Ok(found)
 }
 
-/// How long a call of the compiler may take.
+/// The time limit for a call of the compiler.
 fn limit() -> std::result::Result<Duration, String> {
     let Some(text) = std::env::var_os("ACCEL_CC_TIMEOUT") else { return Ok(DEFAULT_LIMIT) };
     let seconds = text.to_str().and_then(|t| t.trim().parse().ok()).filter(|s| *s > 0.0);
@@ -94,7 +97,7 @@ impl Toolchain {
     /// The compiler of a command line such as `gcc` or `ccache gcc`.
     ///
     /// # Errors
-    /// If it does not run.
+    /// The compiler does not run.
     pub fn new(command: &str) -> std::result::Result<Toolchain, String> {
         let command: Vec<String> = command.split_whitespace().map(String::from).collect();
         let ended = run(&command, |c| {
@@ -117,7 +120,7 @@ impl Toolchain {
             "-fPIC",
         ]);
         if cfg!(target_os = "linux") {
-            // What is missing is an error of the compiler, not the end of the process when it is called.
+            // A missing function becomes an error of the compiler. Otherwise, its call would end the process.
             flags.push("-Wl,--no-undefined");
         }
         if vector_math && !clang {
@@ -131,10 +134,11 @@ impl Toolchain {
         })
     }
 
-    /// Compiles a program to a library, its parts at the same time: the contents of the library, and what the compiler said.
+    /// Compiles a program to a library, with all translation units at the same time. Returns the contents of the
+    /// library, and the compiler's messages.
     ///
     /// # Errors
-    /// What the compiler said, or why it could not say anything.
+    /// The compiler's messages, or the reason why it did not run to its end.
     pub fn compile(&self, module: &Module) -> std::result::Result<(Vec<u8>, String), String> {
         let _span = tracing::debug_span!("C compiler", bytes = module.source.len()).entered();
         static SWEPT: Once = Once::new();
@@ -145,11 +149,11 @@ impl Toolchain {
         std::fs::write(&text, &module.source).map_err(|e| format!("{}: {e}", text.display()))?;
         let said = self.compile_file(&text, module.units, &library)?;
         let code = std::fs::read(&library);
-        Ok((code.map_err(|e| self.made_what_does_not_load(&format!("{}: {e}", library.display()), &said))?, said))
+        Ok((code.map_err(|e| self.unloadable_library_error(&format!("{}: {e}", library.display()), &said))?, said))
     }
 
-    /// The message for a library that cannot be used although the compiler has not failed.
-    pub fn made_what_does_not_load(&self, why: &str, said: &str) -> String {
+    /// The message for a library that cannot be loaded although the compiler succeeded.
+    pub fn unloadable_library_error(&self, why: &str, said: &str) -> String {
         let said = if said.is_empty() { String::new() } else { format!("; it said: {said}") };
         format!("what {} has made cannot be loaded: {why}{said}", self.command.join(" "))
     }
@@ -161,7 +165,7 @@ impl Toolchain {
         let objects: Vec<PathBuf> = (0..count).map(|k| library.with_extension(format!("{k}.o"))).collect();
         let part = |k: usize| {
             self.run(|c| {
-                // Variables that several parts use are defined in each of them.
+                // Variables that several translation units use are defined in each of them.
                 c.args(["-c", "-fcommon", &format!("-DPART={k}"), "-o"]).arg(&objects[k]).arg(source);
             })
         };
@@ -179,11 +183,11 @@ impl Toolchain {
 
     fn link(&self, command: &mut Command, library: &Path, files: &[&Path]) {
         command.arg("-o").arg(library).args(files);
-        // By its full name: the name without a number is that of the development package.
+        // By its full name: the name without a version belongs to the development package.
         command.args(self.vector_math.then_some("-l:libmvec.so.1")).arg("-lm");
     }
 
-    /// What the compiler said, if it has not failed.
+    /// Runs the compiler. Returns its messages if it succeeds.
     fn run(&self, arguments: impl FnOnce(&mut Command)) -> std::result::Result<String, String> {
         let ended = run(&self.command, |command| {
             command.args(&self.flags);
@@ -196,7 +200,7 @@ impl Toolchain {
 /// Runs a command line with more arguments.
 ///
 /// # Errors
-/// If it cannot be run, takes too long or fails.
+/// It cannot be run, takes too long or fails.
 fn run(command: &[String], arguments: impl FnOnce(&mut Command)) -> std::result::Result<Ended, String> {
     let (program, args) = command.split_first().ok_or("no compiler")?;
     let limit = limit()?;
@@ -217,7 +221,7 @@ fn first_lines(said: &[u8]) -> String {
     String::from_utf8_lossy(said).lines().take(20).collect::<Vec<_>>().join("\n")
 }
 
-/// A new folder among the temporary files, which nobody else can use.
+/// A new temporary folder that nobody else can use.
 pub fn work_folder() -> std::io::Result<TempDir> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
@@ -225,14 +229,14 @@ pub fn work_folder() -> std::io::Result<TempDir> {
     builder.prefix(WORK).tempdir()
 }
 
-/// Whether glibc's vector mathematics is there, in a version that has all the functions (2.35).
+/// Whether glibc's library of vector mathematics is installed, in a version that has all the functions (2.35).
 fn has_vector_math() -> bool {
     if !cfg!(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu")) {
         return false;
     }
-    // SAFETY: a part of the C library without initialisers of its own.
+    // SAFETY: this part of the C library has no initialisers of its own.
     let Ok(library) = (unsafe { libloading::Library::new("libmvec.so.1") }) else { return false };
-    // SAFETY: only whether the symbol exists is looked at.
+    // SAFETY: the symbol is only looked up, not used.
     unsafe { library.get::<*const ()>(c"_ZGVbN2v_erfc") }.is_ok()
 }
 
@@ -250,7 +254,7 @@ pub fn vectors() -> Vectors {
     Vectors { bytes: 16, registers: 32 }
 }
 
-/// What tells this processor from others.
+/// A text that identifies this kind of processor.
 fn processor() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let wanted = ["model name", "flags", "Features", "CPU part"];

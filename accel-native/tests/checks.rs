@@ -1,4 +1,4 @@
-//! Proofs that are checked: where one is wrong, the run ends with an error that says so and names the place.
+//! Checked proofs: if a proof is wrong, the run ends with an error that says so and names the place.
 
 mod support;
 
@@ -6,27 +6,28 @@ use accel_codegen::{Options, emit};
 use accel_core::error::Error;
 use accel_core::repr::{ArrayTuple, RawArray};
 use accel_fusion::kernel::{Program, Verified, parse};
-use accel_fusion::pipeline::{self, Pipeline, Target, check_proofs};
+use accel_fusion::pipeline::{self, Pipeline, Target, with_checked_proofs};
 use accel_native::{Kernels, Native};
 use support::{array, numbers};
 
-/// A program on a vector and a matrix in which reads of site 1 are said to be proved.
+/// A program on a vector and a matrix, in which the reads of site 1 are marked as proved.
 fn with_proofs(body: &str) -> Verified<Program> {
     let text = format!(
         "program (a0: Array1<f64>, a1: Array2<f64>)\nsite 0 = \"map\"\nsite 1 = \"index\" proved\n{{\n{body}\n  -> a9\n}}"
     );
-    // Texts count arrays without gaps.
+    // Arrays are numbered without gaps.
     let text = text.replace("a9", if text.contains("a2:") { "a3" } else { "a2" });
     parse(&text).and_then(Verified::new).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// Sets `x{k}` to the element behind that at `x0`, which the last one does not have; `x{k - 2}` and `x{k - 1}` are free.
+/// Sets `x{k}` to the element after the one at `x0`; for the last one there is none. `x{k - 2}` and `x{k - 1}` are
+/// free.
 fn beyond(k: usize) -> String {
     let (one, next) = (k - 2, k - 1);
     format!("x{one}: i64 = 1; x{next}: i64 = x0 + x{one}; x{k}: f64 = a0[x{next}] @1")
 }
 
-/// Sets `x{k}` to the element behind the end of a row; `x{k - 1}` is free.
+/// Sets `x{k}` to the element after the end of a row; `x{k - 1}` is free.
 fn beyond_row(k: usize) -> String {
     format!("x{0}: i64 = extent a1 1; x{k}: f64 = a1[x0, x{0}] @1", k - 1)
 }
@@ -65,7 +66,7 @@ fn statements() -> Vec<String> {
             "a9: Array1<f64> = loop @0 extents () {{ x0: i64 = extent a0 0; {at_1}; x4: i64 = as i64 x3 -> x4 }}
              body (x0: i64) {{ x1: f64 = 0.0 -> x1 }}"
         ),
-        // From the memory of a strip, and in one from other memory.
+        // Reads from the memory of a strip, and reads inside a strip from other memory.
         format!(
             "a9: Array1<f64> = strip @0 {LEN} body {{
                a2: Array2<f64> = loop @0 extents () {{ x0: i64 = extent a0 0; x1: i64 = extent a1 1 -> x0, x1 }}
@@ -99,7 +100,7 @@ fn a_wrong_proof_is_told_with_its_place() {
         let p = with_proofs(s);
         let kernels = Kernels::new(p.clone()).unwrap().expect("the tests need a C compiler");
         for n in [1, 40, 100_003] {
-            // The first wrong read of a large program is too far away for the evaluator.
+            // In a large program, the evaluator takes too long to reach the first wrong read.
             let given = inputs(n);
             let found = kernels.run(given.clone()).err().unwrap_or_else(|| panic!("{k}: no error\n{p}")).to_string();
             let wrong = "the compiler took an index for inside that is not, please report it: `index`";
@@ -114,16 +115,16 @@ fn a_wrong_proof_is_told_with_its_place() {
 
 #[test]
 fn the_code_is_another_one() {
-    // So it is another one in the cache.
+    // The program with checked proofs is another one in the cache.
     let p = support::program(
         "program (a0: Array1<f64>)\nsite 0 = \"map\"\n{\n  a1: Array1<f64> = loop @0 extents () { x0: i64 = extent a0 0 -> x0 }
          body (x0: i64) { x1: f64 = a0[x0] @0 inside -> x1 }\n  -> a1\n}",
     );
     let code = |p| emit(p, Options::default()).source;
-    assert_ne!(code(&check_proofs(&p).unwrap()), code(&p));
+    assert_ne!(code(&with_checked_proofs(&p).unwrap()), code(&p));
 }
 
-/// Everything that the compiler has: fusion, strips, products of matrices, scans, gathers and scatters.
+/// All passes take part: fusion, strips, matrix products, scans, gathers and scatters.
 #[test]
 fn what_is_checked_computes_the_same() {
     use accel_core::backend::Backend;
@@ -154,12 +155,12 @@ fn what_is_checked_computes_the_same() {
 fn other_errors_are_what_they_were() {
     let text = "program (a0: Array1<f64>)\nsite 0 = \"map\"\nsite 1 = \"index\"\n{\n  a1: Array1<f64> = loop @0 extents () { x0: i64 = extent a0 0 -> x0 }
          body (x0: i64) { x1: f64 = a0[x0] @1 inside; x2: f64 = as f64 x0; x3: i64 = as i64 x2; x4: i64 = x3 + x0; x5: f64 = a0[x4] @1; x6: f64 = x1 + x5 -> x6 }\n  -> a1\n}";
-    let kernels = Kernels::new(check_proofs(&support::program(text)).unwrap()).unwrap().expect("a C compiler");
+    let kernels = Kernels::new(with_checked_proofs(&support::program(text)).unwrap()).unwrap().expect("a C compiler");
     let error = kernels.run(vec![array(&[4], numbers(4))]).unwrap_err();
     assert!(matches!(&error, Error::OutOfBounds { index, .. } if *index == [4]), "{error}");
 }
 
-/// A program that claims what does not hold, and is compiled by safe code: it reads nothing outside of the array.
+/// A program with wrong marks, compiled by safe code, reads nothing outside the array.
 #[test]
 fn claims_of_programs_from_outside_are_not_believed() {
     let text =

@@ -1,4 +1,4 @@
-//! Deep programs are compiled and run on a small stack.
+//! Deeply nested programs are compiled and run on a small stack.
 
 #[path = "../../accel-fusion/tests/deep_kernels/mod.rs"]
 mod deep_kernels;
@@ -32,7 +32,7 @@ fn very_deep_scalar_code_runs() {
     check(10_000, |name| !name.starts_with("array"));
 }
 
-/// Every level has kernels of its own, for each of which the C compiler takes some 10 ms.
+/// Every level has its own kernels, each of which takes the C compiler some 10 ms.
 #[test]
 #[ignore = "takes the C compiler long: scripts/test.sh runs it"]
 fn very_deep_array_code_runs() {

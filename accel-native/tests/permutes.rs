@@ -1,4 +1,4 @@
-//! Permutations by several threads, against plain loops.
+//! Permutations by several threads, compared with plain loops.
 
 mod support;
 
@@ -7,7 +7,7 @@ use accel_core::repr::{Column, RawArray};
 use accel_native::Kernels;
 use support::{array, compile, f64s, numbers};
 
-/// A histogram: combines the elements of `a1` into the targets `a0`; a negative target is left out.
+/// A histogram: combines the elements of `a1` at the targets `a0`. An element with a negative target is left out.
 fn histogram(known: &str, op: &str) -> Kernels {
     compile(&format!(
         r#"program (a0: Array1<i64>, a1: Array1<f64>, a2: Array1<f64>)
@@ -23,7 +23,7 @@ site 0 = "permute"
     ))
 }
 
-/// Sizes of the source and the target: below and above the border of what several threads do, with few and with many targets.
+/// Sizes of the source and the target: below and above the limit for several threads, with few and with many targets.
 const SIZES: [(usize, usize); 9] = [
     (0, 3),
     (5, 1),
@@ -36,7 +36,7 @@ const SIZES: [(usize, usize); 9] = [
     (200_000, 0),
 ];
 
-/// Targets without a pattern, and some to be left out.
+/// Targets without a pattern, some of which are negative.
 fn targets(n: usize, m: usize) -> Vec<i64> {
     let target = |i: u64| {
         (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33) as i64 % (m as i64 + m as i64 / 8 + 1) - m as i64 / 8 - 1
@@ -87,7 +87,7 @@ fn greatest_elements_ignore_nan() {
     }
 }
 
-/// An operator that is not known to have a neutral value: every target gets its elements in the order of the source, exactly.
+/// An operator without a known neutral element: every target gets its elements exactly in the order of the source.
 #[test]
 fn other_operators() {
     let k = histogram("", "x2: f64 = 0.5; x3: f64 = x1 * x2; x4: f64 = x0 + x3 -> x4");
@@ -127,7 +127,7 @@ fn the_first_mistake_is_told() {
     }
 }
 
-/// Where finding a target takes long, and the operator is unknown, one thread does everything.
+/// If computing a target takes long, and the operator is unknown, one thread does all the work.
 #[test]
 fn targets_that_take_long() {
     let k = compile(
@@ -161,7 +161,7 @@ site 0 = "permute"
     assert_eq!(f64s(&found[0]), expected);
 }
 
-/// Two columns, two dimensions.
+/// Elements of two columns, scattered to a matrix.
 #[test]
 fn pairs_in_a_matrix() {
     let k = compile(

@@ -1,4 +1,4 @@
-//! Matrix products and reductions along columns, against plain loops.
+//! Matrix products and interchanged reductions, compared with plain loops.
 
 mod support;
 
@@ -13,8 +13,8 @@ fn close(found: &[f64], expected: &[f64], what: &str) {
     }
 }
 
-/// A sum of products; `left` and `right` are the parameters that index the operands. The extents are given as `a2`, a number
-/// that all products are multiplied with as `a3`.
+/// A sum of products. `left` and `right` are the parameters that index the operands. The argument `a2` provides the
+/// extents, and `a3` a factor of all products.
 fn product(rank: usize, left: &[usize], right: &[usize], init: &str) -> String {
     let list = |n: usize, one: &dyn Fn(usize) -> String| (0..n).map(one).collect::<Vec<_>>().join(", ");
     let names = |ix: &[usize]| list(ix.len(), &|k| format!("x{}", ix[k]));
@@ -59,7 +59,7 @@ fn strides(index: &[usize], extents: &[usize]) -> Vec<usize> {
     all
 }
 
-/// The product by its definition. `extents` are those of the parameters, the reduced one at last.
+/// The product by its definition. `extents` are those of the parameters, the reduced one last.
 fn expected(
     extents: &[usize],
     left: (&[usize], &[f64]),
@@ -123,7 +123,7 @@ fn products_in_every_orientation() {
     for left in [[0, 2], [2, 0]] {
         for right in [[2, 1], [1, 2]] {
             check(&left, &right, &MATRICES, Some(0.0));
-            // The operands the other way round.
+            // The operands are exchanged.
             check(&right, &left, &MATRICES, Some(2.5));
             check(&left, &right, &MATRICES, None);
         }
@@ -142,7 +142,7 @@ fn many_products_at_once() {
 #[test]
 fn several_rows_and_columns() {
     let sizes: [&[usize]; 3] = [&[3, 4, 5, 6, 7], &[7, 8, 9, 3, 20], &[8, 1, 6, 5, 30]];
-    // Two dimensions of rows and two of columns, which lie next to each other in memory or do not.
+    // Two dimensions of rows and two of columns, adjacent in memory or not.
     check(&[0, 1, 4], &[4, 2, 3], &sizes, Some(0.0));
     check(&[0, 4, 1], &[3, 4, 2], &sizes, Some(0.0));
     check(&[0, 2, 4], &[4, 1, 3], &sizes, Some(0.0));
@@ -185,7 +185,7 @@ site 0 = "fold"
     )
 }
 
-/// Rows and columns: few and many of both, around the sizes of blocks and parts.
+/// Numbers of rows and columns: small and large, around the sizes of blocks and parts.
 const SHAPES: [(usize, usize); 13] = [
     (0, 5),
     (5, 0),

@@ -1,4 +1,4 @@
-//! Reductions and scans of long rows by operators whose form is recognised, against plain loops.
+//! Reductions and scans of long rows by recognised operators, compared with plain loops.
 
 mod support;
 
@@ -20,7 +20,7 @@ site 0 = "fold"
     )
 }
 
-/// Around the borders of lanes, of blocks of candidates and of parts.
+/// Sizes around the limits of lanes, of blocks of candidates, and of parts.
 const SIZES: [usize; 9] = [1, 2, 127, 257, 513, 4099, 65_537, 300_001, 1_000_000];
 
 fn first_and_second(a: &RawArray) -> (i64, f64) {
@@ -30,7 +30,7 @@ fn first_and_second(a: &RawArray) -> (i64, f64) {
     }
 }
 
-/// The first least element and its position; NaN is greater than everything.
+/// The first smallest element and its position; NaN is greater than everything.
 #[test]
 fn positions_of_least_elements() {
     let element = "x1: f64 = a0[x0] @0 inside -> x0, x1";
@@ -57,14 +57,14 @@ fn positions_of_least_elements() {
                 let found = first_and_second(&k.run(vec![array(&[n], xs)]).unwrap()[0]);
                 let same =
                     found.0 == expected.0 && (found.1 == expected.1 || (found.1.is_nan() && expected.1.is_nan()));
-                // Of nothing but NaN any position will do: there is no least element.
+                // If all elements are NaN, any position is right: there is no smallest element.
                 assert!(same || (found.1.is_nan() && expected.1.is_nan()), "{n}: {found:?} is not {expected:?}");
             }
         }
     }
 }
 
-/// How many elements are positive, and the greatest one that is not.
+/// The number of positive elements, and the greatest element that is not positive.
 #[test]
 fn a_sum_beside_a_maximum() {
     let element = "x1: f64 = a0[x0] @0 inside; x2: f64 = 0.0; x3: bool = x1 > x2

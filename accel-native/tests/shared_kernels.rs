@@ -1,4 +1,4 @@
-//! Statements that differ only in their arrays share kernels: every one works on its own arrays.
+//! Statements that differ only in their arrays share kernels, and each works on its own arrays.
 
 mod support;
 
@@ -9,7 +9,7 @@ use support::{array, compile, program};
 
 const SITES: &str = "site 0 = \"shared\"\n";
 
-/// A loop that combines two arrays of one type, and may write over either.
+/// A loop that combines two arrays of one type, and can overwrite either.
 fn zip(to: usize, left: usize, right: usize) -> String {
     format!(
         "a{to}: Array1<i64> = loop @0 extents () {{ x0: i64 = extent a{left} 0 -> x0 }} \
@@ -18,7 +18,7 @@ fn zip(to: usize, left: usize, right: usize) -> String {
     )
 }
 
-/// Prefix sums, with another array as the start.
+/// Prefix sums that start with an element of another array.
 fn scan(to: usize, from: usize) -> String {
     format!(
         "a{to}: Array1<i64> = scan @0 sum extents () {{ -> }} len () {{ x0: i64 = extent a{from} 0 -> x0 }} \
@@ -36,7 +36,8 @@ fn sum(to: usize, from: usize) -> String {
     )
 }
 
-/// Rounds of all three; each takes its arrays from other places: the last one, the one before, one of them twice.
+/// Rounds of all three statements. Each takes its arrays from different places: the last array, the one before, or the
+/// same array twice.
 fn rounds(count: usize) -> String {
     let (mut text, mut results) = (String::new(), vec![]);
     let (mut before, mut last) = (0, 1);
@@ -71,6 +72,6 @@ fn every_statement_has_its_own_arrays() {
 fn equal_statements_have_one_kernel() {
     let length = |rounds_of: usize| emit(&program(&rounds(rounds_of)), Options::default()).source.lines().count();
     let (four, eight) = (length(4), length(8));
-    // A statement more is some lines of the host program and of calls.
+    // Another statement only adds some lines to the host program and to the calls.
     assert!((eight - four) / 20 < 40, "{four} lines become {eight}");
 }

@@ -1,4 +1,4 @@
-//! Programs in strips against the same programs without.
+//! Programs with strips, compared with the same programs without strips.
 
 mod support;
 
@@ -10,7 +10,7 @@ use accel_native::Kernels;
 use std::time::Instant;
 use support::program;
 
-/// The program in strips: the first statement that is not a literal must be one.
+/// The program with strips. The first statement that is not a literal must be a strip.
 fn stripped(text: &str) -> Verified<Program> {
     let p = strips(&program(text)).unwrap();
     assert!(p.body.stmts.iter().any(|s| matches!(s.op, Op::Strip { .. })), "{p}");
@@ -18,7 +18,7 @@ fn stripped(text: &str) -> Verified<Program> {
 }
 
 fn compile(p: Verified<Program>) -> Kernels {
-    // SAFETY: what the texts below claim of their reads holds.
+    // SAFETY: the reads that the texts below mark as `inside` are within bounds.
     unsafe { Kernels::trusting(p) }.unwrap_or_else(|e| panic!("{e}")).expect("the tests need a C compiler")
 }
 
@@ -29,7 +29,7 @@ fn compile_with(p: Verified<Program>, vectors: Vectors) -> Kernels {
         .expect("the tests need a C compiler")
 }
 
-/// Those of several processors; compilers make others of them where it must be.
+/// The vector registers of several processors. Compilers emulate those that this processor does not have.
 fn vectors() -> [Vectors; 4] {
     [(64, 32), (32, 16), (16, 16), (16, 32)].map(|(bytes, registers)| Vectors { bytes, registers })
 }
@@ -38,7 +38,7 @@ fn array(extents: &[usize], column: impl Into<Column>) -> RawArray {
     RawArray { extents: extents.into(), columns: vec![column.into()].into() }
 }
 
-/// Numbers between -1 and 1 that look random.
+/// Pseudo-random numbers between -1 and 1.
 fn numbers(n: usize, seed: u64) -> Vec<f64> {
     let mut x = seed;
     let next = |_| {
@@ -95,7 +95,7 @@ fn a_mixture_of_any_size() {
     }
 }
 
-/// No positions, each of which would take as long as a task.
+/// A single position would take as long as a task, but there are none.
 #[test]
 fn a_mixture_of_no_points() {
     let (fast, slow) = (compile(stripped(MIXTURE)), compile(program(MIXTURE)));
@@ -103,7 +103,7 @@ fn a_mixture_of_no_points() {
     close(&found, &slow.run(mixture(0, 1, 150)).unwrap(), "no points");
 }
 
-/// Sums over positions of `x[i, c, h] y[i, c, j]`, in numbers that are exact.
+/// Sums over positions of `x[i, c, h] y[i, c, j]`, with exact numbers.
 #[test]
 fn outer_products_of_any_size() {
     let text = r#"program (a0: Array3<T>, a1: Array3<T>)
@@ -156,21 +156,21 @@ site 0 = "outer"
     }
 }
 
-/// Sums of products treat tiny numbers as zero: that ends with them.
+/// Sums of products treat tiny numbers as zero. After the run, this mode is off again.
 #[test]
 fn tiny_numbers_are_there_after_a_run() {
     let fast = compile(stripped(MIXTURE));
     let mut input = mixture(100, 3, 2);
-    // Weights so different that the smaller ones of the points are below the normal numbers.
+    // The weights differ so much that the smaller ones of the points are below the normal numbers.
     input[3] = array(&[3], vec![0.0, -715.0, -740.0]);
     let found = fast.run(input.clone()).unwrap();
     close(&found, &compile(program(MIXTURE)).run(input).unwrap(), "tiny");
     assert_eq!(std::hint::black_box(1e-310) * 0.5, 5e-311);
 }
 
-/// Everything but sums of products: several columns, types of several sizes, branches (some on what is the same for all positions), checked
-/// and indirect reads, operators that
-/// are not commutative, with and without initial values, results of every rank.
+/// All constructs except sums of products: several columns, types of several sizes, branches (some on values that are
+/// the same for all positions), checked and indirect reads, operators that are not commutative, with and without
+/// initial values, results of every rank.
 const MIXED: &str = r#"program (a0: Array2<i64>, a1: Array1<i64>, a2: Array1<f32>)
 site 0 = "map"
 site 1 = "index"
@@ -264,11 +264,11 @@ fn mixed(n: usize, m: usize, change: impl Fn(&mut Vec<i64>, &mut Vec<f32>)) -> V
 fn all_kinds_of_statements() {
     let (fast, slow) = (compile(stripped(MIXED)), compile(program(MIXED)));
     let sizes = [1, 7, 8, 31, 32, 33, 1000, 1009, 100_003].into_iter().flat_map(|n| [(n, 2), (n, 3), (n, 17)]);
-    // With the last two, a strip would take too much memory: the statements are executed one by one.
+    // For the last two sizes, a strip would take too much memory, so the statements are executed one by one.
     for (n, m) in sizes.chain([(4, 5000), (40, 60_000)]) {
         let found = fast.run(mixed(n, m, |_, _| {})).unwrap();
         let expected = slow.run(mixed(n, m, |_, _| {})).unwrap();
-        // The sine may differ in the last place.
+        // The sine can differ in the last place.
         close(&found[..9], &expected[..9], &format!("{n} {m}"));
         assert_eq!(found[9].extents, expected[9].extents);
     }
@@ -285,7 +285,7 @@ fn errors_are_those_of_the_statements() {
     for n in [33, 5000] {
         same(n, 3, &|i, _| i[n - 1] = 0, "integer division by zero");
         same(n, 3, &|i, _| i[n - 2] = 3, "index [3] is outside the shape [3]");
-        // The indices are fewer than the rows: what is copied to the strip stays inside.
+        // There are fewer indices than rows: the copy to the strip stays within bounds.
         same(n, 3, &|i, _| i.truncate(n - 1), &format!("index [{}] is outside the shape [{0}]", n - 1));
         same(n, 3, &|i, _| i.clear(), "index [0] is outside the shape [0]");
         same(n, 0, &|_, _| {}, "non-empty");

@@ -1,10 +1,9 @@
-//! Arrays that stay on a device, and runs that nobody waits for.
+//! Arrays that stay on a device, and asynchronous runs.
 
-use crate::built_program::upload;
-use crate::compiled::Prepared;
+use crate::compiled::{Prepared, TypedProgram};
 use crate::device::OpenDevice;
+use crate::location::{Array, Location, upload};
 use crate::read_back::{self, Pending};
-use crate::run::{Array, Place};
 use accel_core::ast::Repr;
 use accel_core::backend::Executable;
 use accel_core::error::{Error, Result};
@@ -27,14 +26,14 @@ impl<A> Clone for DeviceArray<A> {
 }
 
 impl<A: Arrays> DeviceArray<A> {
-    /// Copies arrays to a device, or makes them known to it where they are if it works in the memory of the host.
+    /// Copies arrays to a device. If the device works in the memory of the host, large arrays are used without a copy.
     pub(crate) fn new(device: &Arc<OpenDevice>, arrays: &ArrayTuple) -> Result<Self> {
         let one = |a: &accel_core::repr::RawArray| {
             let types = a.columns.iter().map(|c| c.ty()).collect();
             let extents = a.extents.iter().map(|e| *e as i64).collect();
-            // One number is needed on the host as well, for conditions and extents.
+            // A single element is needed on the host as well, for conditions and extents.
             let host = (a.size() == 1).then(|| a.columns.clone());
-            Ok((Array { extents, place: Place { host, device: upload(device, a)? } }, types))
+            Ok((Array { extents, place: Location { host, device: upload(device, a)? } }, types))
         };
         let arrays = arrays.leaves().into_iter().map(one).collect::<Result<_>>()?;
         Ok(DeviceArray { device: device.clone(), arrays, types: PhantomData })
@@ -43,7 +42,7 @@ impl<A: Arrays> DeviceArray<A> {
     /// A copy on the host. Waits until the arrays are computed.
     ///
     /// # Errors
-    /// What the driver says. What went wrong in a run is told by [`Running::wait`], not here.
+    /// An error of the driver. The failure of a run is reported by [`Running::wait`], not here.
     pub fn to_host(&self) -> Result<A> {
         let mut arrays = read_back::copies(&self.device, &self.arrays)?.into_iter();
         let tuple = ArrayTuple::of(&A::Repr::raw(), &mut arrays);
@@ -51,7 +50,7 @@ impl<A: Arrays> DeviceArray<A> {
     }
 }
 
-/// Arguments on a device for a program of `A`: `&xs`, or `(&xs, &ys)` for several.
+/// Arguments on a device for a program with argument type `A`: `&xs`, or `(&xs, &ys)` for several.
 pub trait DeviceInputs<A> {
     /// All arrays, from left to right.
     #[doc(hidden)]
@@ -89,31 +88,32 @@ tuples!(A 0, B 1, C 2, D 3, E 4, F 5);
 tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
 tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
 
-/// A program compiled for one device. May be used by several threads at once.
+/// A program compiled for one device. Several threads can use it at once.
 pub struct Compiled<A, R> {
-    prepared: Arc<Prepared>,
+    prepared: Arc<Prepared<TypedProgram>>,
     device: Arc<OpenDevice>,
     types: PhantomData<fn(A) -> R>,
 }
 
 impl<A: Arrays, R: Arrays> Compiled<A, R> {
-    pub(crate) fn new(prepared: Prepared, device: Arc<OpenDevice>) -> Self {
+    pub(crate) fn new(prepared: Prepared<TypedProgram>, device: Arc<OpenDevice>) -> Self {
         Compiled { prepared: Arc::new(prepared), device, types: PhantomData }
     }
 
     /// Computes the result from arrays of the host.
     ///
     /// # Errors
-    /// Everything that is checked at run time, and what the driver says.
+    /// A check at run time fails, or an error of the driver.
     pub fn run(&self, inputs: impl Inputs<A>) -> Result<R> {
         R::from_tuple(self.prepared.run(&inputs.to_tuple())?)
     }
 
-    /// Begins to compute the result from arrays on the device, and does not wait for it, but for the conditions of loops and choices and
-    /// for extents that the device computes. Runs are executed in the order in which they are begun.
+    /// Starts to compute the result from arrays on the device. It waits only for conditions of branches and loops, and
+    /// for extents that the device computes, not for the result. Runs are executed in the order in which they are
+    /// started.
     ///
     /// # Errors
-    /// Arrays of another device, and what is found before the device is done.
+    /// Arrays of another device, or an error that is found before the device has finished.
     pub fn run_async(&self, inputs: impl DeviceInputs<A>) -> Result<Running<R>> {
         let leaves = inputs.leaves();
         if let Some(other) = leaves.iter().find(|l| !Arc::ptr_eq(&l.device, &self.device)) {
@@ -130,14 +130,15 @@ impl<A: Arrays, R: Arrays> Compiled<A, R> {
     }
 }
 
-/// A run that has been begun. It goes on if this is dropped.
+/// A run that was started. It continues if this value is dropped.
 pub struct Running<R> {
     results: DeviceArray<R>,
     pending: Pending,
 }
 
 impl<R: Arrays> Running<R> {
-    /// The results, which may not be computed yet: arguments for further runs. They mean nothing if [`wait`](Self::wait) fails.
+    /// The results, which may not be computed yet. They can be arguments of further runs. If [`wait`](Self::wait)
+    /// fails, they are undefined.
     pub fn results(&self) -> &DeviceArray<R> {
         &self.results
     }
@@ -145,7 +146,7 @@ impl<R: Arrays> Running<R> {
     /// Waits for the end of the run.
     ///
     /// # Errors
-    /// What has failed on the device: indices outside of arrays, division by zero; and what the driver says.
+    /// A failure on the device, such as an index out of bounds or a division by zero, or an error of the driver.
     pub fn wait(self) -> Result<DeviceArray<R>> {
         self.pending.wait()?;
         Ok(self.results)

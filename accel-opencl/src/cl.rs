@@ -1,4 +1,4 @@
-//! Calls of OpenCL with errors instead of codes, and objects that are released when they are dropped.
+//! Calls of OpenCL. They return errors instead of codes, and objects are released when they are dropped.
 
 use accel_core::error::{Error, Result};
 use num_traits::FromPrimitive;
@@ -14,15 +14,16 @@ macro_rules! objects {
         $(#[$doc])*
         pub struct $name($raw);
 
-        // SAFETY: OpenCL counts uses of its objects with atomic operations; all calls but `clSetKernelArg` may come from any thread
-        // at any time, and that one needs a `&mut Kernel`.
+        // SAFETY: OpenCL counts references to its objects with atomic operations. All calls except `clSetKernelArg` are
+        // allowed from any thread at any time, and that one needs a `&mut Kernel`.
         unsafe impl Send for $name {}
         // SAFETY: as above.
         unsafe impl Sync for $name {}
 
         impl Drop for $name {
             fn drop(&mut self) {
-                // SAFETY: the object exists, and is not used any more. What the call says does not matter: there is nothing to be done.
+                // SAFETY: the object exists and is not used any more. The result of the call does not matter, since
+                // nothing can be done about an error.
                 unsafe { $release(self.0) };
             }
         }
@@ -31,19 +32,19 @@ macro_rules! objects {
 objects! {
     /// A context.
     Context cl_context, clReleaseContext;
-    /// A queue of commands, which are executed in their order.
+    /// An in-order queue of commands.
     Queue cl_command_queue, clReleaseCommandQueue;
-    /// A program that was built.
+    /// A built program.
     Program cl_program, clReleaseProgram;
-    /// A kernel with its arguments.
+    /// A kernel object with its arguments.
     Kernel cl_kernel, clReleaseKernel;
     /// A buffer.
     Buffer cl_mem, clReleaseMemObject;
-    /// The end of a command.
+    /// The event of a command.
     Event cl_event, clReleaseEvent;
 }
 
-/// What OpenCL calls an error.
+/// OpenCL's name of an error.
 fn name(code: cl_int) -> String {
     match Status::from_i32(code) {
         Some(status) => format!("{status:?}"),
@@ -51,7 +52,7 @@ fn name(code: cl_int) -> String {
     }
 }
 
-/// Whether the error says that there is no memory.
+/// Whether the error means a lack of memory.
 pub fn is_memory(code: cl_int) -> bool {
     [CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY, CL_INVALID_BUFFER_SIZE]
         .contains(&code)
@@ -74,7 +75,7 @@ fn check(call: &str, code: cl_int) -> Result<()> {
     if code == CL_SUCCESS { Ok(()) } else { Err(error(call, code)) }
 }
 
-/// All platforms; none if there is no driver.
+/// All platforms. There are none if there is no driver.
 pub fn platforms() -> Result<Vec<cl_platform_id>> {
     list("clGetPlatformIDs", |n, list, found| {
         // SAFETY: `list` has room for `n` platforms.
@@ -97,7 +98,7 @@ pub fn device_ids(platform: cl_platform_id) -> Result<Vec<cl_device_id>> {
     })
 }
 
-/// Asks for the length of a list and then for the list.
+/// Queries the length of a list, and then the list.
 fn list<T>(call: &str, ask: impl Fn(cl_uint, *mut *mut T, *mut cl_uint) -> cl_int) -> Result<Vec<*mut T>> {
     let mut n = 0;
     check(call, ask(0, null_mut(), &mut n))?;
@@ -108,13 +109,13 @@ fn list<T>(call: &str, ask: impl Fn(cl_uint, *mut *mut T, *mut cl_uint) -> cl_in
     Ok(found)
 }
 
-/// What a platform says of itself, as text.
+/// A property of a platform, as text.
 pub fn platform_text(platform: cl_platform_id, what: cl_platform_info) -> Result<String> {
     // SAFETY: the platform exists, and `data` has `n` bytes.
     text("clGetPlatformInfo", |n, data, size| unsafe { clGetPlatformInfo(platform, what, n, data, size) })
 }
 
-/// What a device says of itself, as text.
+/// A property of a device, as text.
 pub fn device_text(device: cl_device_id, what: cl_device_info) -> Result<String> {
     // SAFETY: the device exists, and `data` has `n` bytes.
     text("clGetDeviceInfo", |n, data, size| unsafe { clGetDeviceInfo(device, what, n, data, size) })
@@ -129,11 +130,11 @@ fn text(call: &str, ask: impl Fn(usize, *mut c_void, *mut usize) -> cl_int) -> R
     Ok(text.trim_end_matches('\0').trim().to_string())
 }
 
-/// What a device says of itself, as a number of at most 64 bits.
+/// A property of a device, as a number of at most 64 bits.
 pub fn device_number(device: cl_device_id, what: cl_device_info) -> Result<u64> {
     let mut number = 0u64;
-    // SAFETY: the device exists, and the number has 8 bytes; where the answer is shorter, the others are 0 (the machine is little-endian,
-    // as all are that have OpenCL drivers).
+    // SAFETY: the device exists, and the number has 8 bytes. If the answer is shorter, the other bytes are 0 (the
+    // machine is little-endian, like all machines with OpenCL drivers).
     check("clGetDeviceInfo", unsafe { clGetDeviceInfo(device, what, 8, (&raw mut number).cast(), null_mut()) })?;
     Ok(number)
 }
@@ -163,11 +164,11 @@ impl Context {
     /// The build log with the lines that it names.
     pub fn build(&self, device: cl_device_id, source: &str, options: &CStr) -> Result<Program> {
         let (mut code, text, length) = (0, source.as_ptr().cast(), source.len());
-        // SAFETY: one text of this length.
+        // SAFETY: a single text of this length.
         let program = unsafe { clCreateProgramWithSource(self.0, 1, &text, &length, &mut code) };
         check("clCreateProgramWithSource", code)?;
         let program = Program(program);
-        // SAFETY: the program and the device exist; without a callback, the call returns when the program is built.
+        // SAFETY: the program and the device exist. Without a callback, the call returns when the program is built.
         let code = unsafe { clBuildProgram(program.0, 1, &device, options.as_ptr(), None, null_mut()) };
         let log = self::text("clGetProgramBuildInfo", |n, data, size| {
             // SAFETY: the program and the device exist, and `data` has `n` bytes.
@@ -181,39 +182,41 @@ impl Context {
         Err(Error::Device(format!("building the generated kernels: {}\n{log}\n{lines}", name(code))))
     }
 
-    /// A buffer that only the device has; the code of the error if it cannot be made.
+    /// A buffer in device memory, or the error code if it cannot be created.
     pub fn buffer(&self, bytes: usize) -> std::result::Result<Mem, cl_int> {
         let mut code = 0;
-        // SAFETY: no host memory is named.
+        // SAFETY: no host memory is given.
         let mem = unsafe { clCreateBuffer(self.0, CL_MEM_READ_WRITE, bytes, null_mut(), &mut code) };
         if code == CL_SUCCESS { Ok(Mem::Buffer(Buffer(mem))) } else { Err(code) }
     }
 
-    /// Memory that the host sees, too, for commands of this queue, if the device shares memory; the code of the error if it cannot be had.
-    pub fn seen(&self, queue: &Arc<Queue>, bytes: usize) -> std::result::Result<Seen, cl_int> {
+    /// Memory that the host and the commands of this queue share, if the device supports this; the error code if it
+    /// cannot be allocated.
+    pub fn shared_memory(&self, queue: &Arc<Queue>, bytes: usize) -> std::result::Result<SharedMemory, cl_int> {
         let flags = CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS;
         // SAFETY: the context exists.
         let at = NonNull::new(unsafe { clSVMAlloc(self.0, flags, bytes, 0) });
         let at = at.ok_or(CL_MEM_OBJECT_ALLOCATION_FAILURE)?;
-        // SAFETY: there are so many bytes, which nobody else has yet. They are for the number that may be there.
+        // SAFETY: there are this many bytes, and nobody else uses them yet. They are initialised for the number that
+        // can be stored there.
         unsafe { at.cast::<u8>().write_bytes(0, bytes.min(size_of::<u64>())) };
-        Ok(Seen { at, bytes, queue: queue.clone() })
+        Ok(SharedMemory { at, bytes, queue: queue.clone() })
     }
 
-    /// A buffer with these numbers, which kernels read.
+    /// A buffer with these numbers, for kernels to read.
     pub fn numbers(&self, numbers: &[i64]) -> Result<Mem> {
         let (mut code, bytes, data) = (0, size_of_val(numbers), numbers.as_ptr().cast_mut().cast());
-        // SAFETY: there are so many bytes, which the call copies and does not write to.
+        // SAFETY: there are this many bytes. The call copies them and does not write to them.
         let mem = unsafe { clCreateBuffer(self.0, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, data, &mut code) };
         check("clCreateBuffer", code)?;
         Ok(Mem::Buffer(Buffer(mem)))
     }
 
-    /// A buffer in memory of the host.
+    /// A buffer in host memory.
     ///
     /// # Safety
-    /// There are so many bytes at this address, which nobody frees or uses while a command with the buffer may be executed, or only reads if
-    /// `read_only`.
+    /// There are this many bytes at the address. While a command with the buffer may be executed, nobody frees them and
+    /// nobody uses them (or nobody writes them, if `read_only`).
     pub unsafe fn host_buffer(
         &self,
         data: *mut c_void,
@@ -222,13 +225,13 @@ impl Context {
     ) -> std::result::Result<Buffer, cl_int> {
         let access = if read_only { CL_MEM_READ_ONLY } else { CL_MEM_READ_WRITE };
         let mut code = 0;
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller's guarantee.
         let mem = unsafe { clCreateBuffer(self.0, access | CL_MEM_USE_HOST_PTR, bytes, data, &mut code) };
         if code == CL_SUCCESS { Ok(Buffer(mem)) } else { Err(code) }
     }
 }
 
-/// The lines of the source that a log names by their numbers.
+/// The lines of the source whose numbers occur in a log.
 fn named_lines(log: &str, source: &str) -> String {
     let lines: Vec<&str> = source.lines().collect();
     let mut named: Vec<usize> =
@@ -254,11 +257,11 @@ impl Program {
 pub enum Value<'a> {
     /// A number.
     Number(i64),
-    /// A buffer, or none for an array without elements.
+    /// A buffer, or `None` for an array without elements.
     Buffer(Option<&'a Mem>),
-    /// Memory that the host sees, too.
-    Seen(&'a Seen),
-    /// So many bytes of local memory.
+    /// Shared virtual memory.
+    Shared(&'a SharedMemory),
+    /// Local memory of this number of bytes.
     Local(usize),
 }
 
@@ -268,8 +271,8 @@ impl Kernel {
         let raw: cl_mem;
         let (size, data): (usize, *const c_void) = match &value {
             Value::Number(n) => (8, (&raw const *n).cast()),
-            Value::Buffer(Some(Mem::Seen(seen))) => return self.set_seen(index, seen),
-            Value::Seen(seen) => return self.set_seen(index, seen),
+            Value::Buffer(Some(Mem::Seen(seen))) => return self.set_shared(index, seen),
+            Value::Shared(seen) => return self.set_shared(index, seen),
             Value::Buffer(m) => {
                 raw = if let Some(Mem::Buffer(m)) = m { m.0 } else { null_mut() };
                 (size_of::<cl_mem>(), (&raw const raw).cast())
@@ -280,18 +283,18 @@ impl Kernel {
         check("clSetKernelArg", unsafe { clSetKernelArg(self.0, index as cl_uint, size, data) })
     }
 
-    fn set_seen(&mut self, index: usize, seen: &Seen) -> Result<()> {
-        // SAFETY: shared memory of the kernel's context. No other thread sets parameters of this kernel object.
+    fn set_shared(&mut self, index: usize, seen: &SharedMemory) -> Result<()> {
+        // SAFETY: shared virtual memory of the kernel's context. No other thread sets parameters of this kernel object.
         let code = unsafe { clSetKernelArgSVMPointer(self.0, index as cl_uint, seen.at.as_ptr()) };
         check("clSetKernelArgSVMPointer", code)
     }
 }
 
 impl Queue {
-    /// Enqueues a kernel with the parameters that were set. The event is its end, if it is wanted.
+    /// Enqueues a kernel with the parameters that were set. Returns the event of its end if `wanted`.
     ///
     /// # Safety
-    /// The kernel reads and writes only what the buffers among its parameters have.
+    /// The kernel reads and writes only within the buffers among its parameters.
     pub unsafe fn launch(
         &self,
         kernel: &Kernel,
@@ -303,24 +306,24 @@ impl Queue {
         let (global, group) = (global.as_ptr(), group.as_ptr());
         let mut event = null_mut();
         let to = if wanted { &raw mut event } else { null_mut() };
-        // SAFETY: sizes in that many dimensions, and as the caller promises.
+        // SAFETY: there are sizes for this number of dimensions, and the caller's guarantee.
         let code = unsafe { clEnqueueNDRangeKernel(self.0, kernel.0, dims, null(), global, group, 0, null(), to) };
         check("clEnqueueNDRangeKernel", code)?;
         Ok(wanted.then(|| Event(event)))
     }
 
-    /// Enqueues filling memory with a value of 1, 2, 4 or 8 bytes.
+    /// Enqueues a command that fills memory with a value of 1, 2, 4 or 8 bytes.
     pub fn fill(&self, to: &Mem, value: &[u8], bytes: usize) -> Result<()> {
         let (data, size) = (value.as_ptr().cast(), value.len());
         match to {
             Mem::Buffer(to) => {
-                // SAFETY: the value is copied when the call is made, and the buffer has so many bytes, or the call fails.
+                // SAFETY: the call copies the value. The buffer has this many bytes, or the call fails.
                 let code = unsafe { clEnqueueFillBuffer(self.0, to.0, data, size, 0, bytes, 0, null(), null_mut()) };
                 check("clEnqueueFillBuffer", code)
             }
             Mem::Seen(to) => {
                 to.has(bytes)?;
-                // SAFETY: the value is copied when the call is made, and the memory has so many bytes.
+                // SAFETY: the call copies the value, and the memory has this many bytes.
                 let code =
                     unsafe { clEnqueueSVMMemFill(self.0, to.at.as_ptr(), data, size, bytes, 0, null(), null_mut()) };
                 check("clEnqueueSVMMemFill", code)
@@ -328,10 +331,10 @@ impl Queue {
         }
     }
 
-    /// Enqueues copying from one memory to another.
+    /// Enqueues a copy from one memory to another.
     pub fn copy(&self, from: &Mem, to: &Mem, bytes: usize) -> Result<()> {
         [from, to].into_iter().try_for_each(|m| if let Mem::Seen(m) = m { m.has(bytes) } else { Ok(()) })?;
-        // SAFETY: all memory exists; sizes of buffers are checked by the calls, others above.
+        // SAFETY: all memory exists. The calls check the sizes of buffers; the sizes of other memory are checked above.
         let (call, code) = unsafe {
             match (from, to) {
                 (Mem::Buffer(from), Mem::Buffer(to)) => {
@@ -357,21 +360,21 @@ impl Queue {
         check(call, code)
     }
 
-    /// Writes to memory, and waits until it is done.
+    /// Writes to memory, and waits until this is done.
     ///
     /// # Safety
-    /// There are so many bytes at this address.
+    /// There are this many bytes at the address.
     pub unsafe fn write(&self, to: &Mem, data: *const c_void, bytes: usize) -> Result<()> {
         match to {
             Mem::Buffer(to) => {
-                // SAFETY: as the caller promises; the call returns when the data has been read.
+                // SAFETY: the caller's guarantee. The call returns when the data was read.
                 let code =
                     unsafe { clEnqueueWriteBuffer(self.0, to.0, CL_TRUE, 0, bytes, data, 0, null(), null_mut()) };
                 check("clEnqueueWriteBuffer", code)
             }
             Mem::Seen(to) => {
                 to.has(bytes)?;
-                // SAFETY: as above, and the memory has so many bytes.
+                // SAFETY: as above, and the memory has this many bytes.
                 let code =
                     unsafe { clEnqueueSVMMemcpy(self.0, CL_TRUE, to.at.as_ptr(), data, bytes, 0, null(), null_mut()) };
                 check("clEnqueueSVMMemcpy", code)
@@ -379,22 +382,22 @@ impl Queue {
         }
     }
 
-    /// Enqueues reading from memory, from the byte `at` on; the event is its end.
+    /// Enqueues a read of memory from byte `at` on. Returns the event of its end.
     ///
     /// # Safety
-    /// There are so many bytes at this address, which nobody uses or frees until then.
+    /// There are this many bytes at the address, and nobody uses or frees them until then.
     pub unsafe fn read(&self, from: &Mem, at: usize, data: *mut c_void, bytes: usize) -> Result<Event> {
         let mut event = null_mut();
         match from {
             Mem::Buffer(from) => {
-                // SAFETY: as the caller promises.
+                // SAFETY: the caller's guarantee.
                 let code =
                     unsafe { clEnqueueReadBuffer(self.0, from.0, CL_FALSE, at, bytes, data, 0, null(), &mut event) };
                 check("clEnqueueReadBuffer", code)?;
             }
             Mem::Seen(from) => {
                 from.has(at.saturating_add(bytes))?;
-                // SAFETY: as the caller promises, and the memory has so many bytes.
+                // SAFETY: the caller's guarantee, and the memory has this many bytes.
                 let code = unsafe {
                     let from = from.at.as_ptr().byte_add(at);
                     clEnqueueSVMMemcpy(self.0, CL_FALSE, data, from, bytes, 0, null(), &mut event)
@@ -405,7 +408,7 @@ impl Queue {
         Ok(Event(event))
     }
 
-    /// Enqueues that the memory of a host buffer gets what the device has written; the event is its end.
+    /// Enqueues that the memory of a host buffer receives what the device has written. Returns the event of its end.
     pub fn publish(&self, buffer: &Buffer, bytes: usize) -> Result<Event> {
         let (mut code, mut event) = (0, null_mut());
         // SAFETY: the buffer exists; nobody uses the address.
@@ -419,7 +422,7 @@ impl Queue {
         Ok(Event(event))
     }
 
-    /// The end of all that has been enqueued.
+    /// An event for the end of all commands enqueued so far.
     pub fn marker(&self) -> Result<Event> {
         let mut event = null_mut();
         // SAFETY: the queue exists.
@@ -428,7 +431,7 @@ impl Queue {
         Ok(Event(event))
     }
 
-    /// Makes the device begin.
+    /// Makes the device start.
     pub fn flush(&self) -> Result<()> {
         // SAFETY: the queue exists.
         check("clFlush", unsafe { clFlush(self.0) })
@@ -439,7 +442,7 @@ impl Event {
     /// Waits for the end of the command.
     ///
     /// # Errors
-    /// The command has failed.
+    /// The command failed.
     pub fn wait(&self) -> Result<()> {
         // SAFETY: one event, which exists.
         check("clWaitForEvents", unsafe { clWaitForEvents(1, &self.0) })
@@ -458,85 +461,89 @@ impl Event {
 pub enum Mem {
     /// A buffer.
     Buffer(Buffer),
-    /// Memory that the host sees, too.
-    Seen(Seen),
+    /// Shared virtual memory.
+    Seen(SharedMemory),
 }
 
-/// Memory that the host sees when no command writes to it, and 64-bit numbers at any time: fine-grained shared virtual memory with atomic
-/// operations (OpenCL 2.0, section 3.3.3).
-pub struct Seen {
+/// Shared virtual memory. The host can access it when no command writes to it, and 64-bit numbers at any time:
+/// fine-grained shared virtual memory with atomic operations (OpenCL 2.0, section 3.3.3).
+pub struct SharedMemory {
     at: NonNull<c_void>,
     bytes: usize,
     queue: Arc<Queue>,
 }
 
-// SAFETY: an address that is handed to OpenCL, which takes it from any thread; what is read there is up to `Seen`.
-unsafe impl Send for Seen {}
+// SAFETY: an address that is passed to OpenCL, which accepts it from any thread. `SharedMemory` controls reads of the memory.
+unsafe impl Send for SharedMemory {}
 // SAFETY: as above.
-unsafe impl Sync for Seen {}
+unsafe impl Sync for SharedMemory {}
 
-impl Seen {
+impl SharedMemory {
     fn has(&self, bytes: usize) -> Result<()> {
         if bytes <= self.bytes { Ok(()) } else { Err(Error::Internal(format!("{bytes} of {} bytes", self.bytes))) }
     }
 
-    /// Copies the first bytes.
+    /// Copies the first bytes to the host's address `to`.
     ///
     /// # Errors
-    /// There are not so many.
+    /// The memory is smaller.
     ///
     /// # Safety
-    /// There is room for so many bytes at the address, and no command that has not ended writes to them here.
+    /// There is room for this many bytes at the address, and no command that has not ended writes to these bytes of the
+    /// memory.
     pub unsafe fn copy_to(&self, to: *mut u8, bytes: usize) -> Result<()> {
         self.has(bytes)?;
-        // SAFETY: both have so many bytes, and nobody writes to either.
+        // SAFETY: both have this many bytes, and nobody writes to either.
         unsafe { to.copy_from_nonoverlapping(self.at.as_ptr().cast(), bytes) };
         Ok(())
     }
 
-    /// Changes the first bytes.
+    /// Overwrites the first bytes.
     ///
     /// # Errors
-    /// There are not so many.
+    /// The memory is smaller.
     ///
     /// # Safety
-    /// There are so many bytes at the address, and no command that has not ended uses them here.
+    /// There are this many bytes at the address, and no command that has not ended uses these bytes of the memory.
     pub unsafe fn copy_from(&self, from: *const u8, bytes: usize) -> Result<()> {
         self.has(bytes)?;
-        // SAFETY: both have so many bytes, and nobody else uses these.
+        // SAFETY: both have this many bytes, and nobody else uses them.
         unsafe { from.copy_to_nonoverlapping(self.at.as_ptr().cast(), bytes) };
         Ok(())
     }
 
-    /// The number at the beginning. Commands may use it meanwhile.
+    /// The number at the beginning. Commands can use it at the same time.
     ///
     /// # Errors
-    /// There is no room for one.
+    /// The memory is too small for a number.
     pub fn number(&self) -> Result<&AtomicU64> {
         self.has(size_of::<AtomicU64>())?;
-        // SAFETY: there is memory for it, aligned to the largest type of OpenCL. The device has such operations, too.
+        // SAFETY: there is memory for it, aligned to the largest type of OpenCL. The device's operations on it are
+        // atomic, too.
         Ok(unsafe { self.at.cast().as_ref() })
     }
 }
 
-impl Drop for Seen {
-    /// When the commands before have ended.
+impl Drop for SharedMemory {
+    /// Frees the memory when all earlier commands have ended.
     fn drop(&mut self) {
         let at: *const c_void = self.at.as_ptr();
-        // SAFETY: one address, which is copied, and nobody uses the memory any more. What the call says does not matter: there is nothing to be done.
+        // SAFETY: the call copies the one address, and nobody uses the memory any more. The result of the call does not
+        // matter, since nothing can be done about an error.
         unsafe { clEnqueueSVMFree(self.queue.0, 1, &at, None, null_mut(), 0, null(), null_mut()) };
     }
 }
 
 impl Buffer {
-    /// Keeps `owner` until the buffer is destroyed, when no command can use it any more.
+    /// Keeps `owner` until the buffer is destroyed. Then no command can use it any more.
     pub fn keep<T: Send + 'static>(&self, owner: T) {
         extern "C" fn destroyed<T>(_: cl_mem, owner: *mut c_void) {
-            // SAFETY: the address of the box below, and this is called once.
+            // SAFETY: the address is that of the box below, and this function is called once.
             drop(unsafe { Box::from_raw(owner.cast::<T>()) });
         }
         let owner = Box::into_raw(Box::new(owner));
-        // SAFETY: the buffer exists; `destroyed` fits the type of the owner. If the call fails, the owner stays for ever, which is safe.
+        // SAFETY: the buffer exists, and `destroyed` fits the type of the owner. If the call fails, the owner is never
+        // dropped, which is safe.
         unsafe { clSetMemObjectDestructorCallback(self.0, Some(destroyed::<T>), owner.cast()) };
     }
 }

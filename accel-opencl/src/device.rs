@@ -1,9 +1,9 @@
-//! A device that is in use: its context, its queue, its memory, and the programs that were built for it.
+//! A device in use: its context, its queue, its memory, and the programs that were built for it.
 
 use crate::cl::{Context, Event, Program, Queue};
 use crate::devices::{Device, DeviceType};
 use crate::memory::Memory;
-use crate::spin_wait::{Awake, wait_awake};
+use crate::spin_wait::{KeepAwake, wait_awake};
 use accel_codegen::opencl::{Shape, Target};
 use accel_core::error::Result;
 use accel_core::repr::Column;
@@ -11,20 +11,20 @@ use std::collections::{HashMap, VecDeque};
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// A device with all that belongs to it. There is one in the process for each device that is used.
+/// A device in use. A process has one such value for each device that it uses.
 pub struct OpenDevice {
     pub about: Device,
     pub queue: Arc<Queue>,
     pub memory: Arc<Memory>,
-    awake: Awake,
-    /// By source.
+    awake: KeepAwake,
+    /// The programs in use, by source.
     programs: Mutex<HashMap<String, Weak<Program>>>,
-    /// What the device may still write to, until the event.
+    /// Memory that the device may still write to, until the event.
     aside: Mutex<VecDeque<(Event, Column)>>,
 }
 
 impl OpenDevice {
-    /// The device in use.
+    /// Opens the device, or returns it if it is in use already.
     ///
     /// # Errors
     /// `Error::Device` if the driver does not open it.
@@ -38,14 +38,14 @@ impl OpenDevice {
         let queue = Arc::new(context.queue(device.id.0)?);
         let bytes = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let is_host = device.kind == DeviceType::Cpu;
-        // A GPU would have to reach for the memory of the host.
+        // A GPU would have to access the memory of the host.
         let sees = (is_host && device.shares).then(|| queue.clone());
         let memory = Memory::new(context, is_host, sees, bytes(device.largest_buffer), bytes(device.memory));
         let made = Arc::new(OpenDevice {
             about: device.clone(),
             queue,
             memory,
-            awake: Awake::default(),
+            awake: KeepAwake::default(),
             programs: Mutex::default(),
             aside: Mutex::default(),
         });
@@ -53,7 +53,7 @@ impl OpenDevice {
         Ok(made)
     }
 
-    /// What kernels are printed for.
+    /// The target of the kernel generator.
     pub fn target(&self) -> Target {
         Target {
             shape: if self.about.kind == DeviceType::Cpu { Shape::Cpu } else { Shape::Gpu },
@@ -66,7 +66,7 @@ impl OpenDevice {
         }
     }
 
-    /// The program with this source, built for the device, or found among those that are in use.
+    /// The program with this source: one that is in use, or a new one.
     ///
     /// # Errors
     /// `Error::Device` with the build log.
@@ -76,7 +76,7 @@ impl OpenDevice {
             return Ok(found);
         }
         let _span = tracing::debug_span!("OpenCL compiler", bytes = source.len()).entered();
-        // Without warnings, which drivers print.
+        // Turns off warnings, which drivers would print.
         let exact = if self.about.exact_division { " -cl-fp32-correctly-rounded-divide-sqrt" } else { "" };
         let options = CString::new(format!("-w{exact}")).unwrap_or_default();
         let built = Arc::new(self.memory.context().build(self.about.id.0, source, &options)?);
@@ -86,22 +86,22 @@ impl OpenDevice {
         Ok(built)
     }
 
-    /// Makes the device begin with what is enqueued.
+    /// Makes the device start with the enqueued commands.
     ///
     /// # Errors
-    /// What the driver says.
+    /// An error of the driver.
     pub fn begin(&self) -> Result<()> {
         self.queue.flush()?;
-        self.awake.go(false)
+        self.awake.end_spin(false)
     }
 
-    /// Waits for the end of the last command that is enqueued. If there is `little` to do, the host waits awake, and the device for the next run: see
-    /// NOTE [Waiting awake] and NOTE [Threads that stay awake].
+    /// Waits for the end of the last enqueued command. If there is `little` to do, the host spins, and then a thread of
+    /// the device spins until the next run: see NOTE [Spin-waiting host] and NOTE [Spin-waiting device threads].
     ///
     /// # Errors
-    /// The command has failed.
+    /// The command failed.
     pub fn wait(&self, last: &Event, little: bool) -> Result<()> {
-        // Whatever fails here, the end is waited for: until then the device may write to memory of the host.
+        // Even after an error here, the host waits for the end: until then, the device may write to host memory.
         if !little {
             let begun = self.begin();
             return last.wait().and(begun);
@@ -112,15 +112,16 @@ impl OpenDevice {
         begun
     }
 
-    /// Makes the device begin with what is enqueued, and stay awake after it if another run is to be expected.
+    /// Makes the device start with the enqueued commands. If another run is likely to follow, a thread of the device
+    /// spins after them.
     fn begin_and_stay(&self) -> Result<()> {
-        let stays = self.awake.stay(&self.about, self.memory.context(), &self.queue)?;
+        let stays = self.awake.begin_spin(&self.about, self.memory.context(), &self.queue)?;
         self.queue.flush()?;
-        self.awake.go(stays)
+        self.awake.end_spin(stays)
     }
 
-    /// Keeps memory until the device does not write to it any more. Events are in the order of the queue.
-    pub fn put_aside(&self, event: Event, memory: Column) {
+    /// Keeps memory until the device does not write to it any more. The events must be in the order of the queue.
+    pub fn keep_until(&self, event: Event, memory: Column) {
         let mut aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
         while aside.front().is_some_and(|(e, _)| e.is_complete()) {
             aside.pop_front();

@@ -1,4 +1,4 @@
-//! Which devices there are, and which one is meant.
+//! The devices of this machine, and the choice of one.
 
 use crate::{cl, loader};
 use accel_core::error::{Error, Result};
@@ -6,12 +6,12 @@ use ocl::ffi::*;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// What a device is.
+/// The type of a device.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DeviceType {
-    /// A processor, whose memory is that of the host.
+    /// A processor. Its memory is that of the host.
     Cpu,
-    /// A graphics card or the like.
+    /// A graphics processor or a similar device.
     Gpu,
     /// Anything else.
     Accelerator,
@@ -32,45 +32,45 @@ impl fmt::Display for DeviceType {
 pub struct Device {
     /// Its position in the list of all devices.
     pub index: usize,
-    /// The name of its platform, which is that of a driver.
+    /// The name of its platform, that is, of its driver.
     pub platform: String,
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its type.
     pub kind: DeviceType,
-    /// The bytes of its memory.
+    /// The size of its memory, in bytes.
     pub memory: u64,
-    /// The most bytes that one column of an array may have.
+    /// The largest size of a buffer, and so of a column of an array, in bytes.
     pub largest_buffer: u64,
-    /// The bytes of local memory of a work-group.
+    /// The size of the local memory of a work-group, in bytes.
     pub local_memory: u64,
-    /// How many compute units it has.
+    /// The number of compute units.
     pub units: usize,
-    /// The most work-items of a work-group.
+    /// The largest number of work-items of a work-group.
     pub largest_group: usize,
-    /// Whether it has 64-bit floating-point numbers.
+    /// Whether it supports 64-bit floating-point numbers.
     pub fp64: bool,
-    /// Whether it has atomic operations on 64-bit integers.
+    /// Whether it supports atomic operations on 64-bit integers.
     pub atomics_64: bool,
-    /// Whether it has memory that the host sees, too, and numbers there at any time.
+    /// Whether it supports fine-grained shared virtual memory with atomic operations.
     pub(crate) shares: bool,
-    /// The PCI number of its maker.
+    /// The PCI number of its vendor.
     pub(crate) vendor: u64,
     /// Whether division and square roots of `f32` can be rounded correctly.
     pub(crate) exact_division: bool,
     pub(crate) id: DeviceId,
 }
 
-/// OpenCL's name for a device. It is valid as long as the process runs.
+/// OpenCL's handle of a device. It is valid as long as the process runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct DeviceId(pub cl_device_id);
-// SAFETY: an address that is only handed to OpenCL, which takes it from any thread.
+// SAFETY: an address that is only passed to OpenCL, which accepts it from any thread.
 unsafe impl Send for DeviceId {}
 // SAFETY: as above.
 unsafe impl Sync for DeviceId {}
 
 impl fmt::Display for Device {
-    /// One line for people.
+    /// A line of text for users.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Device { index, platform, name, kind, memory, units, fp64, .. } = self;
         let gib = *memory as f64 / (1u64 << 30) as f64;
@@ -79,12 +79,12 @@ impl fmt::Display for Device {
     }
 }
 
-/// All devices of this machine that can be used. The list may be empty: there is a loader but no driver.
+/// All usable devices of this machine. The list can be empty, if there is a loader but no driver.
 ///
 /// # Errors
 /// `Error::Device` if there is no OpenCL loader, or a driver fails.
 pub fn devices() -> Result<Vec<Device>> {
-    // pocl 3.1 sets its devices up when it is first asked for them, and crashes if another thread asks meanwhile.
+    // pocl 3.1 initialises its devices at the first query, and crashes if another thread queries at the same time.
     static ASKING: Mutex<()> = Mutex::new(());
     let _asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
     loader::load()?;
@@ -102,15 +102,15 @@ pub fn devices() -> Result<Vec<Device>> {
     Ok(found)
 }
 
-/// The makers, by their PCI numbers, of graphics cards on which work-groups that have started go on until they end, whatever others do:
-/// AMD and NVIDIA.
+/// The PCI numbers of the vendors AMD and NVIDIA. On their graphics cards, a work-group that has started runs until it
+/// ends, whatever other groups do.
 const KEEP_GROUPS: [u64; 2] = [0x1002, 0x10de];
 
-/// What it takes to share memory.
+/// The features that shared virtual memory needs.
 const SHARED: u64 = CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_ATOMICS;
 
 impl Device {
-    /// Whether groups may wait for what others that have started tell them, so that scans need one launch.
+    /// Whether groups can wait for values of other groups that have started. Then scans need only one launch.
     pub(crate) fn may_look_back(&self) -> bool {
         self.kind == DeviceType::Gpu && self.atomics_64 && KEEP_GROUPS.contains(&self.vendor)
     }
@@ -126,7 +126,7 @@ fn describe(index: usize, platform: &str, id: cl_device_id) -> Result<Device> {
         index,
         platform: platform.into(),
         name: cl::device_text(id, CL_DEVICE_NAME)?,
-        // A simulator of graphics cards says that it is everything.
+        // A simulator of graphics cards claims to be of every type.
         kind: if kind & CL_DEVICE_TYPE_GPU != 0 {
             DeviceType::Gpu
         } else if kind & CL_DEVICE_TYPE_CPU != 0 {
@@ -141,7 +141,7 @@ fn describe(index: usize, platform: &str, id: cl_device_id) -> Result<Device> {
         largest_group: size(CL_DEVICE_MAX_WORK_GROUP_SIZE)?,
         fp64: has("cl_khr_fp64") || number(CL_DEVICE_DOUBLE_FP_CONFIG).is_ok_and(|config| config != 0),
         atomics_64: has("cl_khr_int64_base_atomics"),
-        // Devices before OpenCL 2.0 do not know the question, and loaders not the answer.
+        // Devices before OpenCL 2.0 do not support this query, and old loaders lack the functions.
         shares: number(CL_DEVICE_SVM_CAPABILITIES).is_ok_and(|known| known & SHARED == SHARED)
             && loader::has("clSVMAlloc"),
         vendor: number(CL_DEVICE_VENDOR_ID)?,
@@ -150,11 +150,11 @@ fn describe(index: usize, platform: &str, id: cl_device_id) -> Result<Device> {
     })
 }
 
-/// The device that a text means: its position in the list, its type, or a part of its name or of its platform's. Without a text, the
-/// first GPU, or the first device if there is none.
+/// The device that a text selects: by its position in the list, by its type, or by a part of its name or of its
+/// platform's name. Without a text, the first GPU, or the first device if there is no GPU.
 ///
 /// # Errors
-/// `Error::Device` if there is no such device: the message has the list.
+/// `Error::Device` if there is no such device. The message contains the list of devices.
 pub fn choose(devices: &[Device], wanted: Option<&str>) -> Result<Device> {
     let Some(first) = devices.first() else {
         return Err(Error::Device(
@@ -179,7 +179,7 @@ pub fn choose(devices: &[Device], wanted: Option<&str>) -> Result<Device> {
     })
 }
 
-/// The device that the environment variable `ACCEL_OPENCL_DEVICE` names, or the one that [`choose`] takes.
+/// The device that the environment variable `ACCEL_OPENCL_DEVICE` selects, or else the default of [`choose`].
 ///
 /// # Errors
 /// As [`devices`] and [`choose`].
@@ -212,7 +212,7 @@ mod tests {
         }
     }
 
-    /// That crashed one process in two where several threads were the first to ask.
+    /// This crashed every second process in which several threads made the first query.
     #[test]
     fn several_threads_may_ask() {
         let ask = || {
@@ -225,7 +225,7 @@ mod tests {
         assert!(lists.iter().all(|list| *list == lists[0]));
     }
 
-    /// Everywhere else the wait may never end.
+    /// On other devices, the groups may wait for ever.
     #[test]
     fn groups_wait_only_on_cards_that_are_known() {
         let card = Device { atomics_64: true, ..device(0, "Vendor CUDA", "Card", DeviceType::Gpu) };

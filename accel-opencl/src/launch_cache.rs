@@ -1,66 +1,35 @@
-//! What the extents of arrays decide: what each statement launches.
+//! The launch cache: the launches of each statement, which depend on the extents of arrays.
 //!
-//! NOTE [The shapes of the last run]
-//! The host takes longer to find out what is to be launched than to launch it. But most runs of a program have arguments of the same extents
-//! as the run before, and then everything here is the same again, unless an extent or a choice depends on the elements of an array. So
-//! it is kept for the next run.
+//! NOTE [Launch cache]: it takes the host longer to find out what to launch than to launch it. But most runs of a
+//! program have arguments of the same extents as the run before. Then all launches are the same again, unless an extent
+//! or a branch depends on the elements of an array. So they are kept for the next run.
 
 use crate::plan::Step;
-use crate::run::{Run, Stop, Walked};
-use accel_codegen::opencl::{Sizes, Work};
+use crate::run::Run;
+use crate::shapes::{Launched, Space};
+use crate::stop::{Stop, WalkResult};
+use accel_codegen::opencl::Sizes;
 use accel_core::error::{Error, Result};
 use accel_core::repr::Scalar;
-use accel_fusion::kernel::{self, ArrayId, Op, SiteId, machine};
+use accel_fusion::kernel::{self, ArrayId, Op, SiteId, scalar_evaluation};
 use std::sync::Arc;
 
-/// The extents of a run, and what it launches.
-#[derive(Clone)]
-pub struct Shapes {
-    /// Those of all arrays that exist so far.
-    pub extents: Vec<Vec<i64>>,
-    /// By the number of the statement.
-    launched: Vec<Option<Arc<Launched>>>,
-}
-
-/// What a statement launches.
-pub struct Launched {
-    /// Its index space.
-    pub space: Vec<i64>,
-    /// About how many simple operations it takes.
-    pub operations: usize,
-    pub work: Work,
-}
-
-impl Shapes {
-    /// Of a program with so many arrays: nothing yet.
-    pub fn new(arrays: usize) -> Shapes {
-        Shapes { extents: vec![vec![]; arrays], launched: vec![] }
-    }
-
-    /// The extents of an array.
-    pub fn sizes(&self, a: ArrayId) -> Vec<usize> {
-        self.extents[a].iter().map(|e| *e as usize).collect()
-    }
-}
-
-/// An index space, and the length of rows.
-pub type Space = (Vec<usize>, usize);
-
-/// Extents as kernels take them.
+/// The extents in the form that kernels take.
 fn numbers(extents: &[usize]) -> Vec<i64> {
     extents.iter().map(|e| *e as i64).collect()
 }
 
-/// From this many elements on, positions need more than 32 bits.
+/// From this number of elements on, positions need more than 32 bits.
 const WIDE: i128 = 1 << 31;
 
 impl Run<'_> {
-    /// Sets the extents of the arrays that a statement defines. What it launches kernels for, if it does.
-    pub fn find_extents(&mut self, s: &Step) -> Walked<Option<Space>> {
+    /// Sets the extents of the arrays that a statement defines. Returns the index space of its launch, if it launches
+    /// kernels.
+    pub fn find_extents(&mut self, s: &Step) -> WalkResult<Option<Space>> {
         match &s.op {
             Op::Literal { to, literal } => {
                 let extents = &self.code.program.literals[*literal].extents;
-                machine::check_size(|| self.site(s.site), extents)?;
+                scalar_evaluation::check_size(|| self.site(s.site), extents)?;
                 self.set_extents(*to, numbers(extents))?;
                 Ok(None)
             }
@@ -78,7 +47,7 @@ impl Run<'_> {
             Op::Scan { to, extents, rows, .. } => {
                 let (outer, len) = self.rows(extents, rows, s.site)?;
                 let all = [&outer[..], &[len + usize::from(rows.init.is_some())]].concat();
-                machine::check_size(|| self.site(s.site), &all)?;
+                scalar_evaluation::check_size(|| self.site(s.site), &all)?;
                 self.set_extents(*to, numbers(&all))?;
                 Ok(Some((outer, len)))
             }
@@ -89,12 +58,12 @@ impl Run<'_> {
             }
             Op::Reshape { to, from, extents } => {
                 let new = self.evaluate(extents, s.site)?;
-                machine::check_reshape(&self.code.program, s.site, &self.shapes.sizes(*from), &new)?;
+                scalar_evaluation::check_reshape(&self.code.program, s.site, &self.shapes.sizes(*from), &new)?;
                 self.set_extents(*to, numbers(&new))?;
                 Ok(None)
             }
             Op::Agree { agreement, left, right } => {
-                machine::check_agreement(&self.code.program, self, *agreement, [left, right], s.site)?;
+                scalar_evaluation::check_agreement(&self.code.program, self, *agreement, [left, right], s.site)?;
                 Ok(None)
             }
             Op::Strip { len, body, .. } => {
@@ -106,21 +75,21 @@ impl Run<'_> {
         }
     }
 
-    /// Sets the extents of what a statement of a strip defines.
-    fn inner_extents(&mut self, inner: &kernel::Stmt) -> Walked<()> {
+    /// Sets the extents of the arrays that a statement of a strip defines.
+    fn inner_extents(&mut self, inner: &kernel::Stmt) -> WalkResult<()> {
         let extents = match &inner.op {
             Op::Reduce { extents, rows, .. } => {
                 let (outer, len) = self.rows(extents, rows, inner.site)?;
                 self.check_rows(rows, &outer, len, inner.site)?;
                 outer
             }
-            op => self.evaluate(op.codes()[0].1, inner.site)?,
+            op => self.evaluate(op.scalar_fns()[0].1, inner.site)?,
         };
         inner.op.defines().iter().try_for_each(|a| self.set_extents(*a, numbers(&extents)))
     }
 
-    /// What a statement launches: for a space, or what is known if there is none.
-    pub fn launched(&mut self, s: &Step, space: Option<Space>) -> Walked<Arc<Launched>> {
+    /// The launch of a statement: computed for `space`, or the known one if there is no space.
+    pub fn launched(&mut self, s: &Step, space: Option<Space>) -> WalkResult<Arc<Launched>> {
         let number = s.number;
         let Some((space, len)) = space else {
             let known = self.shapes.launched.get(number).cloned().flatten();
@@ -133,53 +102,53 @@ impl Run<'_> {
         Ok(found)
     }
 
-    fn find_launched(&self, s: &Step, space: &[usize], len: usize) -> Walked<Launched> {
+    fn find_launched(&self, s: &Step, space: &[usize], len: usize) -> WalkResult<Launched> {
         let space = numbers(space);
         self.check_positions(&space, len)?;
-        let Some(statement) = self.code.module.statements.get(&s.number) else {
+        let Some(statement) = self.code.module.emitted.statements.get(&s.number) else {
             return Err(Error::Internal(format!("statement {} has no kernels", s.number)).into());
         };
         let sizes = Sizes { space: &space, len: len as i64, extents: &self.shapes.extents };
         if statement.is_too_large(&sizes) {
-            return Err(Stop::Plain);
+            return Err(Stop::WithoutStrips);
         }
-        let (operations, work) = (statement.operations(&sizes), statement.work(&sizes, &self.code.target));
+        let (operations, work) = (statement.operations(&sizes), statement.work(&sizes, &self.code.module.target));
         Ok(Launched { space, operations, work })
     }
 
     /// The outer extents and the length of rows.
-    fn rows(&self, extents: &kernel::Code, rows: &kernel::Rows, site: SiteId) -> Result<(Vec<usize>, usize)> {
+    fn rows(&self, extents: &kernel::ScalarFn, rows: &kernel::Reduction, site: SiteId) -> Result<(Vec<usize>, usize)> {
         let outer = self.evaluate(extents, site)?;
-        let len = machine::row_length(&self.code.program, self, rows, &outer, site)?;
+        let len = scalar_evaluation::row_length(&self.code.program, self, rows, &outer, site)?;
         Ok((outer, len))
     }
 
-    /// Empty rows need an initial value.
-    fn check_rows(&self, rows: &kernel::Rows, outer: &[usize], len: usize, site: SiteId) -> Result<()> {
+    /// Checks that rows are not empty, unless there is an initial value.
+    fn check_rows(&self, rows: &kernel::Reduction, outer: &[usize], len: usize, site: SiteId) -> Result<()> {
         if len == 0 && rows.init.is_none() && !outer.contains(&0) {
-            return Err(machine::empty_rows(&self.code.program, site, outer));
+            return Err(scalar_evaluation::empty_rows(&self.code.program, site, outer));
         }
         Ok(())
     }
 
-    fn evaluate(&self, extents: &kernel::Code, site: SiteId) -> Result<Vec<usize>> {
-        machine::extents(&self.code.program, self, extents, site)
+    fn evaluate(&self, extents: &kernel::ScalarFn, site: SiteId) -> Result<Vec<usize>> {
+        scalar_evaluation::extents(&self.code.program, self, extents, site)
     }
 
-    /// What code without parameters computes.
-    pub fn values(&self, code: &kernel::Code, site: SiteId) -> Result<Vec<Scalar>> {
-        machine::values(&self.code.program, self, code, site)
+    /// Evaluates a scalar function without parameters.
+    pub fn values(&self, code: &kernel::ScalarFn, site: SiteId) -> Result<Vec<Scalar>> {
+        scalar_evaluation::values(&self.code.program, self, code, site)
     }
 
-    pub fn set_extents(&mut self, a: ArrayId, extents: Vec<i64>) -> Walked<()> {
+    pub fn set_extents(&mut self, a: ArrayId, extents: Vec<i64>) -> WalkResult<()> {
         self.check_positions(&extents, 1)?;
         Arc::make_mut(&mut self.shapes).extents[a] = extents;
         Ok(())
     }
 
-    /// Whether the kernels can count so many elements.
-    fn check_positions(&self, extents: &[i64], len: usize) -> Walked<()> {
+    /// Checks whether the positions of the kernels are large enough for this number of elements.
+    fn check_positions(&self, extents: &[i64], len: usize) -> WalkResult<()> {
         let product = extents.iter().fold(len as i128, |n, e| n.saturating_mul(i128::from(*e)));
-        if product >= WIDE && !self.code.target.wide { Err(Stop::Wide) } else { Ok(()) }
+        if product >= WIDE && !self.code.module.target.wide { Err(Stop::Wide) } else { Ok(()) }
     }
 }

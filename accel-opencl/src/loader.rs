@@ -1,20 +1,21 @@
-//! OpenCL is loaded when it is first asked for, so that programs start on machines without it.
+//! Loads OpenCL when it is first needed, so that programs start on machines without it.
 //!
-//! NOTE [Linking without OpenCL]: `ocl` wants to be linked with `libOpenCL`, which is there only where OpenCL is installed. The build script
-//! puts an empty library in its place, and here is a function for each of its names, which jumps to the function of that name in the
-//! library that [`load`] has found. Nothing may be called before.
+//! NOTE [Linking without OpenCL]: `ocl` demands to be linked with `libOpenCL`, which exists only where OpenCL is
+//! installed. The build script provides an empty library instead, and this module defines a function for each of its
+//! names. Each function jumps to the function of the same name in the library that [`load`] has found. No function may
+//! be called before.
 
 use accel_core::error::{Error, Result};
 use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// What is called where the library lacks a function: `CL_INVALID_OPERATION`.
+/// The replacement of a function that the library lacks. It returns `CL_INVALID_OPERATION`.
 extern "C" fn missing() -> i32 {
     -59
 }
 
-/// A function of OpenCL: its name, where the address of the real one is kept, and the one that jumps there.
+/// A function of OpenCL: its name, the address of the real one, and the function that jumps there.
 struct Symbol {
     name: &'static CStr,
     slot: &'static AtomicPtr<c_void>,
@@ -30,8 +31,8 @@ macro_rules! symbols {
         }
 
         $(
-        // SAFETY: whoever calls it declares the function as OpenCL has it; all registers are passed on as they are. No other
-        // function of the process has the name, as the library itself is not linked.
+        // SAFETY: callers declare the function as OpenCL does, and all registers are passed on unchanged. No other
+        // function of the process has this name, since the library itself is not linked.
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
@@ -44,7 +45,7 @@ macro_rules! symbols {
         }
         )*
 
-        /// All functions that `ocl` may call.
+        /// All functions that `ocl` can call.
         static SYMBOLS: &[Symbol] = &[$(Symbol {
             name: match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
                 Ok(name) => name,
@@ -80,16 +81,16 @@ symbols! {
     clUnloadPlatformCompiler clWaitForEvents
 }
 
-/// Loads OpenCL, once: the file that the environment variable `ACCEL_OPENCL_LIBRARY` names, or `libOpenCL.so.1`.
+/// Loads OpenCL once: from the file that the environment variable `ACCEL_OPENCL_LIBRARY` names, or `libOpenCL.so.1`.
 ///
 /// # Errors
-/// `Error::Device` if there is none.
+/// `Error::Device` if it cannot be loaded.
 pub fn load() -> Result<()> {
     static LOADED: OnceLock<Result<libloading::Library>> = OnceLock::new();
     LOADED.get_or_init(find).as_ref().map(|_| ()).map_err(Clone::clone)
 }
 
-/// Whether the library that [`load`] has found has a function.
+/// Whether the library that [`load`] has found contains a function.
 pub fn has(name: &str) -> bool {
     let is_found = |s: &Symbol| s.slot.load(Ordering::Acquire) != missing as *const () as *mut c_void;
     SYMBOLS.iter().any(|s| s.name.to_str() == Ok(name) && is_found(s))
@@ -107,11 +108,11 @@ fn find() -> Result<libloading::Library> {
         };
         Error::Device(format!("cannot load it: {e}; {advice}"))
     };
-    // SAFETY: it is the system's OpenCL loader, or what the user put in its place.
+    // SAFETY: it is the system's OpenCL loader, or the library that the user has named.
     let library = unsafe { libloading::Library::new(&file) }.map_err(failed)?;
     let mut found = 0;
     for s in SYMBOLS {
-        // SAFETY: only the address is used, for calls of a function that OpenCL gives this name.
+        // SAFETY: the address is used only to call the function with this name in OpenCL.
         let Ok(address) = (unsafe { library.get::<*mut c_void>(s.name) }) else { continue };
         if *address != s.jump as *const () as *mut c_void {
             s.slot.store(*address, Ordering::Release);

@@ -1,16 +1,19 @@
-//! Buffers of a device, which are used again.
+//! The buffers of a device, which are reused.
 //!
-//! NOTE [Order makes reuse safe]: all commands of a device go through one in-order queue. A buffer is given back when the last command that
-//! uses it has been enqueued, and whoever gets it next enqueues its commands later: they are executed later, too. So nobody waits, and
-//! arrays of different runs, in different threads, may follow one another in the same memory.
+//! NOTE [Buffer reuse on an in-order queue]: all commands of a device go through one in-order queue. A run returns a
+//! buffer when the last command that uses it was enqueued. The next user enqueues its commands later, so they are
+//! executed later. So nobody waits, and arrays of different runs, in different threads, can use the same memory one
+//! after the other.
 //!
-//! NOTE [Memory of the host]: on a device that works in the memory of the host, large buffers are columns: an argument is used where it
-//! is, and a result becomes a column as it is. What becomes of the column of a result is up to the user; its memory is used again
-//! once nobody else has it, because the first write to each page of new memory costs far more than the write itself.
+//! NOTE [Host memory]: on a device that works in the memory of the host, large buffers are columns: an argument is used
+//! without a copy, and a result becomes a column without a copy. The user decides what happens to the column of a
+//! result. Its memory is reused once nobody else has it, because the first write to each page of new memory costs far
+//! more than the write itself.
 //!
-//! NOTE [Memory that the host sees]: what is smaller is memory that both see, where the device has such memory: the host reads results there, instead of
-//! commands that copy them, and kernels get addresses, which drivers have less to do with than with buffers. The value and gradient of a small mixture,
-//! one kernel with 44 arrays and 8 results, takes pocl 10 µs less.
+//! NOTE [Shared virtual memory]: smaller buffers are in memory that host and device share, if the device supports this.
+//! The host reads results there, without commands that copy them. Kernels get addresses, which cost drivers less work
+//! than buffers. The value and gradient of a small mixture, one kernel with 44 arrays and 8 results, takes pocl 10 µs
+//! less.
 
 use crate::cl::{self, Context, Mem, Queue};
 use accel_codegen::opencl::size_of;
@@ -21,37 +24,37 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// From this size on (in bytes), a buffer of a device with the host's memory is a column.
 pub const LARGE: usize = 1 << 18;
-/// At most this many columns of results are remembered.
-const LENT: usize = 16;
+/// The largest number of columns of results that are remembered.
+const MAX_LENT: usize = 16;
 
 /// The memory of one device.
 pub struct Memory {
     context: Context,
     /// Whether the device works in the memory of the host.
     is_host: bool,
-    /// The queue of the commands, if the host sees memory while they may use it.
+    /// The queue of the commands, if host and device share memory.
     sees: Option<Arc<Queue>>,
-    /// The most bytes of a buffer, and of all of them.
+    /// The largest size of a buffer, and the total size of all buffers, in bytes.
     pub largest: usize,
     total: usize,
     state: Mutex<State>,
 }
 
-/// Buffers that nobody uses.
+/// The unused buffers.
 #[derive(Default)]
 struct State {
     plain: BTreeMap<usize, Vec<Mem>>,
     columns: HashMap<(ScalarType, usize), Vec<(cl::Buffer, Column)>>,
-    /// Columns of results, which others may still have, oldest first.
+    /// The columns of results, which others may still have, oldest first.
     lent: Vec<Column>,
-    /// The bytes of buffers that nobody uses, and of those that are in use.
+    /// The sizes of the unused buffers and of those in use, in bytes.
     kept: usize,
     used: usize,
 }
 
 /// Memory for a column of an array.
 pub struct Buffer {
-    /// There until it is dropped.
+    /// Present until it is dropped.
     mem: Option<Mem>,
     bytes: usize,
     place: Place,
@@ -63,18 +66,18 @@ enum Place {
     Plain,
     /// Memory of a column that nobody else has.
     Column(Column),
-    /// Memory of a column that others have, too.
+    /// Memory of a column that others also have.
     Shared,
 }
 
-/// Why there is no buffer.
+/// The reason why there is no buffer.
 #[derive(Debug)]
 pub enum Failure {
-    /// It would be larger than the device allows.
+    /// It would be larger than the device supports.
     TooLarge,
-    /// There is no memory for it.
+    /// There is not enough memory.
     Full,
-    /// Something else is wrong.
+    /// Another error of the driver.
     Driver(Error),
 }
 
@@ -93,7 +96,7 @@ impl Memory {
         &self.context
     }
 
-    /// Whether the host sees memory while commands may use it.
+    /// Whether host and device share memory.
     pub fn is_seen(&self) -> bool {
         self.sees.is_some()
     }
@@ -102,7 +105,7 @@ impl Memory {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Room for `n` elements, at least one.
+    /// A buffer for `n` elements, at least one.
     pub fn column(self: &Arc<Self>, t: ScalarType, n: usize) -> Result<Arc<Buffer>, Failure> {
         let bytes = size_of(t, 1).checked_mul(n).ok_or(Failure::TooLarge)?;
         if !self.is_host || bytes < LARGE {
@@ -124,20 +127,20 @@ impl Memory {
             None => match Column::zeros(t, n) {
                 Some(column) => column,
                 None => {
-                    self.forget();
+                    self.drop_unused();
                     Column::zeros(t, n).ok_or(Failure::Full)?
                 }
             },
         };
         let data = column.as_mut_ptr().ok_or(Failure::Full)?;
-        // SAFETY: the elements are there until the column is dropped, which happens after the buffer is destroyed (see `State::clear` and
-        // `take`), and nobody else has them.
+        // SAFETY: the elements exist until the column is dropped. This happens after the buffer is destroyed (see
+        // `State::clear` and `take`), and nobody else has them.
         let mem = unsafe { self.context.host_buffer(data.cast(), bytes, false) }.map_err(Failure::of)?;
         self.state().used += bytes;
         Ok(make(mem, column))
     }
 
-    /// So many bytes of the device.
+    /// A buffer of this size in device memory.
     pub fn plain(self: &Arc<Self>, bytes: usize) -> Result<Arc<Buffer>, Failure> {
         let bytes = size_class(bytes.max(1)).unwrap_or(bytes).min(self.largest.max(bytes));
         let mut state = self.state();
@@ -160,7 +163,7 @@ impl Memory {
 
     fn fresh(&self, bytes: usize) -> Result<Mem, i32> {
         match &self.sees {
-            Some(queue) => self.context.seen(queue, bytes).map(Mem::Seen),
+            Some(queue) => self.context.shared_memory(queue, bytes).map(Mem::Seen),
             None => self.context.buffer(bytes),
         }
     }
@@ -169,7 +172,7 @@ impl Memory {
         Arc::new(Buffer { mem: Some(mem), bytes, place, home: self.clone() })
     }
 
-    /// A buffer with the elements of a column where they are; `None` if the device cannot reach them.
+    /// A buffer on the elements of a column, without a copy; `None` if the device cannot access them.
     pub fn share(self: &Arc<Self>, column: &Column) -> Result<Option<Arc<Buffer>>, Failure> {
         if !self.is_host {
             return Ok(None);
@@ -178,14 +181,15 @@ impl Memory {
         if bytes > self.largest {
             return Err(Failure::TooLarge);
         }
-        // SAFETY: the elements are there as long as the column, which goes when the buffer is destroyed, and nobody writes them.
+        // SAFETY: the elements exist as long as the column, which is dropped when the buffer is destroyed, and nobody
+        // writes them.
         let mem = unsafe { self.context.host_buffer(column.as_ptr().cast_mut().cast(), bytes, true) };
         let mem = mem.map_err(Failure::of)?;
         mem.keep(column.clone());
         Ok(Some(self.buffer(Mem::Buffer(mem), bytes, Place::Shared)))
     }
 
-    /// Lets buffers go that nobody uses, if `bytes` more would be too much.
+    /// Drops unused buffers, if `bytes` more would exceed the memory.
     fn make_room(&self, state: &mut State, bytes: usize) -> Result<(), Failure> {
         if bytes > self.largest {
             return Err(Failure::TooLarge);
@@ -196,18 +200,18 @@ impl Memory {
         if state.used.saturating_add(bytes) > self.total { Err(Failure::Full) } else { Ok(()) }
     }
 
-    /// Lets everything go that nobody uses.
-    pub fn forget(&self) {
+    /// Drops all unused buffers.
+    pub fn drop_unused(&self) {
         self.state().clear();
     }
 
-    /// The bytes of buffers that are in use, and of those that are kept for use again.
+    /// The sizes of the buffers in use, and of those that are kept for reuse, in bytes.
     pub fn bytes(&self) -> (usize, usize) {
         let state = self.state();
         (state.used, state.kept)
     }
 
-    /// At most a quarter of the memory is kept for use again.
+    /// Whether a buffer is kept: at most a quarter of the memory is kept for reuse.
     fn keeps(&self, state: &State, bytes: usize) -> bool {
         state.kept + bytes <= self.total / 4
     }
@@ -222,40 +226,40 @@ impl State {
     }
 }
 
-/// Sizes are rounded up, by an eighth at most, so that buffers fit more often.
+/// Rounds a size up, by at most an eighth, so that buffers fit more often.
 fn size_class(bytes: usize) -> Option<usize> {
     let step = (bytes.checked_next_power_of_two()? / 16).max(64);
     bytes.checked_next_multiple_of(step)
 }
 
 impl Buffer {
-    /// For commands.
+    /// The memory, for commands.
     pub fn mem(&self) -> Option<&Mem> {
         self.mem.as_ref()
     }
 
-    /// How many bytes it takes.
+    /// Its size in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Whether it may be written to by whoever is the only one to have it.
+    /// Whether its only owner may write to it.
     pub fn is_own(&self) -> bool {
         !matches!(self.place, Place::Shared)
     }
 
-    /// Whether the elements are in a column of their own.
+    /// Whether the elements are in a column that nobody else has.
     pub fn is_column(&self) -> bool {
         matches!(self.place, Place::Column(_))
     }
 
-    /// The column with the elements, if they are in one. All commands with the buffer must have ended.
+    /// The column with the elements, if there is one. All commands with the buffer must have ended.
     pub fn into_column(mut self) -> Option<Column> {
         let Place::Column(column) = std::mem::replace(&mut self.place, Place::Shared) else { return None };
         let mut state = self.home.state();
         state.used -= self.bytes;
         state.lent.push(column.clone());
-        while state.lent.len() > LENT || state.lent.iter().map(Column::bytes).sum::<usize>() > self.home.total / 8 {
+        while state.lent.len() > MAX_LENT || state.lent.iter().map(Column::bytes).sum::<usize>() > self.home.total / 8 {
             state.lent.remove(0);
         }
         drop(state);
@@ -277,7 +281,7 @@ impl Drop for Buffer {
                     state.columns.entry((column.ty(), column.len())).or_default().push((buffer, column));
                 }
                 Mem::Buffer(buffer) => buffer.keep(column),
-                // A column is made with a buffer.
+                // Only host buffers have a column.
                 Mem::Seen(_) => {}
             },
         }
@@ -320,7 +324,7 @@ mod tests {
         let (used, kept) = memory.bytes();
         assert!(used == 1024 && kept > 200_000 && kept <= 1 << 18, "{kept}");
         drop(again);
-        memory.forget();
+        memory.drop_unused();
         assert_eq!(memory.bytes(), (0, 0));
     }
 

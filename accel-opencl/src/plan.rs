@@ -1,12 +1,12 @@
-//! The statements of a program with all that a run asks of them, found once.
+//! The statements of a program, with everything that a run needs to know about them. It is computed once.
 
 use accel_codegen::liveness;
 use accel_core::ast::deep;
-use accel_fusion::kernel::{ArrayId, Block, Code, Instr, Op, SiteId, arrays_read, walk};
+use accel_fusion::kernel::{ArrayId, Block, Instr, Op, ScalarFn, SiteId, arrays_read, walk};
 use std::collections::BTreeSet;
 use std::mem::take;
 
-/// Statements that are executed one after the other; see [`liveness::Block`].
+/// A sequence of statements; see [`liveness::Block`].
 pub struct Plan {
     pub unused: Vec<ArrayId>,
     pub steps: Vec<Step>,
@@ -17,16 +17,16 @@ pub struct Plan {
 pub struct Step {
     pub number: usize,
     pub site: SiteId,
-    /// The operation, without the statements of its blocks but for those of a strip.
+    /// The operation. Its blocks are empty, except those of a strip.
     pub op: Op,
-    pub dies: Vec<ArrayId>,
-    pub handed: BTreeSet<ArrayId>,
-    pub over: Vec<Option<(ArrayId, usize)>>,
+    pub last_uses: Vec<ArrayId>,
+    pub moved: BTreeSet<ArrayId>,
+    pub in_place: Vec<Option<(ArrayId, usize)>>,
     pub blocks: Vec<Plan>,
-    /// For a loop of rank 0 that the host can do: the arrays whose elements it needs for that.
+    /// For a loop of rank 0 that the host can evaluate: the arrays whose elements it needs for that.
     pub on_host: Option<Vec<ArrayId>>,
-    /// A permutation that may write over its defaults, as nobody needs them afterwards.
-    pub takes_defaults: bool,
+    /// Whether a permutation can overwrite its defaults, because nothing uses them later.
+    pub overwrites_defaults: bool,
 }
 
 impl Plan {
@@ -39,7 +39,7 @@ impl Plan {
     }
 }
 
-/// NOTE [Deep nests] in `accel_fusion`.
+/// As NOTE [Deep nests] in `accel_fusion` explains.
 impl Drop for Plan {
     fn drop(&mut self) {
         deep(|| self.steps.clear());
@@ -69,23 +69,25 @@ fn step(s: liveness::Step) -> Step {
         _ => None,
     };
     let takes_defaults = match &op {
-        Op::Permute { defaults, .. } => s.dies.contains(defaults) && !liveness::code_reads(s.stmt).contains(defaults),
+        Op::Permute { defaults, .. } => {
+            s.last_uses.contains(defaults) && !liveness::code_reads(s.stmt).contains(defaults)
+        }
         _ => false,
     };
     Step {
         number: s.number,
         site: s.stmt.site,
         op,
-        dies: s.dies.into_iter().collect(),
-        handed: s.handed,
-        over: s.over,
+        last_uses: s.last_uses.into_iter().collect(),
+        moved: s.moved,
+        in_place: s.in_place,
         blocks: s.blocks.into_iter().map(Plan::new).collect(),
         on_host,
-        takes_defaults,
+        overwrites_defaults: takes_defaults,
     }
 }
 
-/// Whether the host evaluates the code in less time than it takes to call a kernel.
-fn is_short(c: &Code) -> bool {
+/// Whether the host evaluates the scalar function in less time than the launch of a kernel takes.
+fn is_short(c: &ScalarFn) -> bool {
     walk(&c.instrs).map(|i| if matches!(i, Instr::While { .. }) { 1000 } else { 1 }).sum::<usize>() <= 200
 }

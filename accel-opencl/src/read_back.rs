@@ -1,32 +1,33 @@
-//! Arrays of the device come back to the host.
+//! Reads arrays of the device back to the host.
 
-use crate::built_program::{Code, mem};
+use crate::built_program::BuiltProgram;
 use crate::cl::{Event, Mem, Queue};
 use crate::device::OpenDevice;
 use crate::fault;
-use crate::launch_cache::Shapes;
+use crate::location::{Array, mem};
 use crate::memory::Buffer;
-use crate::run::{Array, Enqueued};
+use crate::run::Enqueued;
+use crate::shapes::Shapes;
 use accel_codegen::fault::record_length;
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, Columns, RawArray, RawExtents, ScalarType};
 use std::sync::Arc;
 
-/// Columns on their way to the host. When this is dropped, it waits: the device writes to their memory.
+/// Columns on their way to the host. A drop waits for them, because the device writes to their memory.
 #[derive(Default)]
 struct Transfer {
     events: Vec<Event>,
-    columns: Vec<Arriving>,
+    columns: Vec<Incoming>,
 }
 
 /// A column on its way.
-enum Arriving {
-    /// Elements are copied to it, or it is there.
+enum Incoming {
+    /// A column that receives a copy of the elements, or has them already.
     Column(Column),
     /// The elements are in the memory of the host.
     Buffer(Arc<Buffer>),
-    /// The host sees so many elements: NOTE [Memory that the host sees].
-    Seen(Arc<Buffer>, ScalarType, usize),
+    /// The host can read this number of elements: NOTE [Shared virtual memory].
+    Shared(Arc<Buffer>, ScalarType, usize),
 }
 
 impl Drop for Transfer {
@@ -36,7 +37,7 @@ impl Drop for Transfer {
 }
 
 impl Transfer {
-    /// Enqueues that a column comes. Its memory is taken over if nobody else has it.
+    /// Enqueues the transfer of a column. Its memory is taken over if nobody else has it.
     fn column(
         &mut self,
         queue: &Queue,
@@ -46,42 +47,50 @@ impl Transfer {
         buffer: Option<Arc<Buffer>>,
     ) -> Result<()> {
         let arriving = match (host, buffer) {
-            (Some(column), _) => Arriving::Column(column),
+            (Some(column), _) => Incoming::Column(column),
             (None, Some(buffer)) if buffer.is_column() && Arc::strong_count(&buffer) == 1 => {
                 let bytes = accel_codegen::opencl::size_of(t, n);
                 if let Mem::Buffer(memory) = mem(&buffer)? {
                     self.events.push(queue.publish(memory, bytes)?);
                 }
-                Arriving::Buffer(buffer)
+                Incoming::Buffer(buffer)
             }
-            (None, Some(buffer)) if matches!(buffer.mem(), Some(Mem::Seen(_))) => Arriving::Seen(buffer, t, n),
+            (None, Some(buffer)) if matches!(buffer.mem(), Some(Mem::Seen(_))) => Incoming::Shared(buffer, t, n),
             (None, buffer) => {
                 let mut column = Column::zeros(t, n).ok_or_else(|| full(n))?;
                 if let Some(buffer) = buffer {
                     let (bytes, data) = (column.bytes(), column.as_mut_ptr().ok_or_else(|| full(n))?);
-                    // SAFETY: the column has so many bytes, which do not move with it, and it is not dropped before the event: see `drop`.
+                    // SAFETY: the column has this many bytes, which do not move with it, and it is not dropped before
+                    // the event: see `drop`.
                     let event = unsafe { queue.read(mem(&buffer)?, 0, data.cast(), bytes)? };
                     self.events.push(event);
                 }
-                Arriving::Column(column)
+                Incoming::Column(column)
             }
         };
         self.columns.push(arriving);
         Ok(())
     }
 
-    /// Enqueues that the record of faults comes, as the last column.
-    fn record(&mut self, code: &Code, record: &Option<Arc<Buffer>>) -> Result<()> {
+    /// Enqueues the transfer of the fault record, as the last column.
+    fn record(&mut self, code: &BuiltProgram, record: &Option<Arc<Buffer>>) -> Result<()> {
         let Some(record) = record else { return Ok(()) };
-        self.column(&code.device.queue, ScalarType::I64, record_length(&code.program), None, Some(record.clone()))
+        self.column(
+            &code.module.device.queue,
+            ScalarType::I64,
+            record_length(&code.program),
+            None,
+            Some(record.clone()),
+        )
     }
 
-    /// Waits for all of it, awake at first if the run had `little` to do. `end` is that of the last command before, if it is known.
+    /// Waits for all transfers; the host spins at first if the run had `little` to do. `end` is the event of the last
+    /// command before, if it is known.
     fn finish(&mut self, device: &OpenDevice, little: bool, end: Option<Event>) -> Result<()> {
-        if self.events.is_empty() && self.columns.iter().any(|c| matches!(c, Arriving::Seen(..))) {
+        if self.events.is_empty() && self.columns.iter().any(|c| matches!(c, Incoming::Shared(..))) {
             self.events.push(end.map_or_else(|| device.queue.marker(), Ok)?);
         }
-        // The queue is in order: the last one is the end of all.
+        // The queue is in order, so the last event is the end of all commands.
         if let Some(last) = self.events.last() {
             device.wait(last, little)?;
         }
@@ -89,32 +98,32 @@ impl Transfer {
         Ok(())
     }
 
-    /// The columns that have arrived, in the order in which they were asked for.
+    /// The transferred columns, in the order of the requests.
     fn columns(mut self) -> Result<Vec<Column>> {
         let taken = |c| match c {
-            Arriving::Column(c) => Ok(c),
-            Arriving::Buffer(b) => {
+            Incoming::Column(c) => Ok(c),
+            Incoming::Buffer(b) => {
                 let column = Arc::into_inner(b).and_then(Buffer::into_column);
                 column.ok_or_else(|| Error::Internal("a result that somebody else has".into()))
             }
-            Arriving::Seen(b, t, n) => seen(&b, t, n),
+            Incoming::Shared(b, t, n) => seen(&b, t, n),
         };
         std::mem::take(&mut self.columns).into_iter().map(taken).collect()
     }
 }
 
-/// A copy of a column that the host sees. All commands that write to it must have ended; the caller has the buffer, so that nobody gets it for
-/// others.
+/// A copy of a column in shared virtual memory. All commands that write to it must have ended. The caller holds the
+/// buffer, so nobody can reuse it.
 ///
 /// # Errors
-/// No memory.
+/// There is not enough memory.
 fn seen(buffer: &Buffer, t: ScalarType, n: usize) -> Result<Column> {
     let mut column = Column::zeros(t, n).ok_or_else(|| full(n))?;
     let (bytes, to) = (column.bytes(), column.as_mut_ptr().ok_or_else(|| full(n))?);
     let Mem::Seen(memory) = mem(buffer)? else {
         return Err(Error::Internal("elements that the host does not see".into()));
     };
-    // SAFETY: the column has so many bytes, and nobody writes to the memory.
+    // SAFETY: the column has this many bytes, and nobody writes to the memory.
     unsafe { memory.copy_to(to, bytes)? };
     Ok(column)
 }
@@ -126,20 +135,20 @@ fn full(n: usize) -> Error {
 /// The results of a run on the host.
 ///
 /// # Errors
-/// What has failed on the device, and what the driver says.
-pub fn to_host(code: &Code, run: Enqueued) -> Result<Vec<RawArray>> {
-    let Enqueued { results, record, shapes, end, little, .. } = run;
+/// A failure on the device, or an error of the driver.
+pub fn to_host(code: &BuiltProgram, run: Enqueued) -> Result<Vec<RawArray>> {
+    let Enqueued { results, record, shapes, end, is_small: little, .. } = run;
     let arrays = fetch(code, results, &record, &shapes, end, little)?;
     record.into_iter().for_each(|r| code.give_back_record(r));
     Ok(arrays)
 }
 
-/// Waits for a run, and takes its results. The record of faults, if there is one, is left as it is.
+/// Waits for a run, and reads its results. A fault record is not reset.
 ///
 /// # Errors
 /// As [`to_host`].
 pub fn fetch(
-    code: &Code,
+    code: &BuiltProgram,
     results: Vec<Array>,
     record: &Option<Arc<Buffer>>,
     shapes: &Shapes,
@@ -148,30 +157,33 @@ pub fn fetch(
 ) -> Result<Vec<RawArray>> {
     let types = |k: usize| &code.program.arrays[code.program.results[k]].columns[..];
     let mut transfer = Transfer::default();
-    let arriving =
-        arrive(&mut transfer, &code.device.queue, results.into_iter().enumerate().map(|(k, a)| (a, types(k))))?;
+    let arriving = enqueue_transfer(
+        &mut transfer,
+        &code.module.device.queue,
+        results.into_iter().enumerate().map(|(k, a)| (a, types(k))),
+    )?;
     transfer.record(code, record)?;
-    transfer.finish(&code.device, little, end)?;
+    transfer.finish(&code.module.device, little, end)?;
     let mut columns = transfer.columns()?;
     check(code, record, shapes, &mut columns)?;
     assemble(arriving, columns)
 }
 
-/// A run whose end nobody has waited for.
+/// A run whose end nobody has waited for yet.
 pub struct Pending {
-    code: Arc<Code>,
+    code: Arc<BuiltProgram>,
     transfer: Transfer,
     record: Option<Arc<Buffer>>,
     shapes: Arc<Shapes>,
 }
 
 impl Pending {
-    /// Enqueues what is needed to know how a run ends. `end` is that of its last command, if it is known.
+    /// Enqueues what is needed to find out how a run ends. `end` is the event of its last command, if it is known.
     ///
     /// # Errors
-    /// What the driver says.
+    /// An error of the driver.
     pub fn new(
-        code: Arc<Code>,
+        code: Arc<BuiltProgram>,
         record: Option<Arc<Buffer>>,
         shapes: Arc<Shapes>,
         end: Option<Event>,
@@ -190,9 +202,9 @@ impl Pending {
     /// As [`to_host`].
     pub fn wait(mut self) -> Result<()> {
         if self.transfer.events.is_empty() {
-            self.transfer.events.push(self.code.device.queue.marker()?);
+            self.transfer.events.push(self.code.module.device.queue.marker()?);
         }
-        self.transfer.finish(&self.code.device, false, None)?;
+        self.transfer.finish(&self.code.module.device, false, None)?;
         let mut columns = std::mem::take(&mut self.transfer).columns()?;
         check(&self.code, &self.record, &self.shapes, &mut columns)?;
         self.record.take().into_iter().for_each(|r| self.code.give_back_record(r));
@@ -205,37 +217,38 @@ impl Drop for Pending {
     fn drop(&mut self) {
         let Transfer { events, columns } = &mut self.transfer;
         for (event, column) in events.drain(..).zip(columns.drain(..)) {
-            if let Arriving::Column(column) = column {
-                self.code.device.put_aside(event, column);
+            if let Incoming::Column(column) = column {
+                self.code.module.device.keep_until(event, column);
             }
         }
     }
 }
 
-/// Looks what the last column tells, if there is a record, and takes it away.
-fn check(code: &Code, record: &Option<Arc<Buffer>>, shapes: &Shapes, columns: &mut Vec<Column>) -> Result<()> {
+/// Removes the last column if it is the fault record, and checks it.
+fn check(code: &BuiltProgram, record: &Option<Arc<Buffer>>, shapes: &Shapes, columns: &mut Vec<Column>) -> Result<()> {
     if record.is_none() {
         return Ok(());
     }
     let Some(Column::I64(numbers)) = columns.pop() else {
         return Err(Error::Internal("a run without its record of faults".into()));
     };
-    fault::told(&code.program, &shapes.extents, &numbers)
+    fault::error_of_record(&code.program, &shapes.extents, &numbers)
 }
 
-/// Copies of arrays on the host.
+/// Copies arrays to the host.
 ///
 /// # Errors
-/// What the driver says.
+/// An error of the driver.
 pub fn copies(device: &OpenDevice, arrays: &[(Array, Vec<ScalarType>)]) -> Result<Vec<RawArray>> {
     let mut transfer = Transfer::default();
-    let shapes = arrive(&mut transfer, &device.queue, arrays.iter().map(|(a, types)| (a.clone(), &types[..])))?;
+    let shapes =
+        enqueue_transfer(&mut transfer, &device.queue, arrays.iter().map(|(a, types)| (a.clone(), &types[..])))?;
     transfer.finish(device, false, None)?;
     assemble(shapes, transfer.columns()?)
 }
 
-/// Enqueues that arrays with columns of these types come. Their extents and numbers of columns.
-fn arrive<'t>(
+/// Enqueues the transfer of arrays with columns of these types. Returns their extents and numbers of columns.
+fn enqueue_transfer<'t>(
     transfer: &mut Transfer,
     queue: &Queue,
     arrays: impl Iterator<Item = (Array, &'t [ScalarType])>,

@@ -1,75 +1,93 @@
-//! Small runs that are recorded, and done again with other numbers.
+//! Replay: small runs are recorded, and repeated with other elements.
 //!
-//! NOTE [Recorded runs]
-//! Once the shapes are known, walking the statements, finding memory for each array and setting the parameters of kernels takes the host 15 µs for a program
-//! of thirty statements, as long as some of them take to be executed. All of it comes out the same again if nothing depends on elements of
-//! arrays. So when a small program has been run several times with the same extents, one run is recorded: it has memory of its own
-//! for its inputs, all arrays and its results, and its own kernel objects, whose parameters stay as they are. Doing it again is to copy
-//! the inputs there, to enqueue the kernels, to wait, and to copy the results. That needs memory that the host sees (NOTE [Memory that the
-//! host sees]); nobody else gets it while the recording exists, and there is no command left that uses it when a run has been waited for. So the
-//! host may write to it without a command.
+//! NOTE [Recorded runs]: for a program of thirty statements, the host needs 15 µs to walk the statements, to find
+//! memory for each array and to set the parameters of kernels, even if the shapes are known. This is as long as the
+//! execution of some statements. If nothing depends on elements of arrays, the outcome is the same each time. So when a
+//! small program was run several times with the same extents, one run is recorded. It has its own memory for its
+//! inputs, all arrays and its results, and its own kernel objects, whose parameters stay set. A replay copies the
+//! inputs there, enqueues the kernels, waits, and copies the results. This needs memory that host and device share
+//! (NOTE [Shared virtual memory]). Nobody else gets this memory while the recording exists, and when a run was waited
+//! for, no command uses it any more. So the host can write to it without a command.
 //!
-//! Not recorded are programs that read elements on the host, copy arrays, or bring others than their inputs to the device; what is large; and
-//! runs of several threads at once: one has the recording, the others walk.
+//! Some runs are not recorded: those of programs that read elements on the host, copy arrays, or bring arrays other
+//! than their inputs to the device; large runs; and runs in several threads at once, of which one uses the recording
+//! and the others walk the statements.
 
-use crate::built_program::{Code, copy_column};
-use crate::cl::{Kernel, Mem};
-use crate::compiled::Prepared;
+use crate::built_program::BuiltProgram;
+use crate::cl::Mem;
+use crate::commands::Commands;
 use crate::device::OpenDevice;
-use crate::launch_cache::Shapes;
+use crate::location::{Array, Buffers, Location, copy_column};
 use crate::memory::Buffer;
 use crate::read_back::fetch;
-use crate::run::{Array, Buffers, Enqueued, Place, Run};
+use crate::run::Enqueued;
+use crate::shapes::Shapes;
 use accel_core::error::Result;
 use accel_core::repr::{Column, RawArray};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// After so many small runs with the same extents, one is recorded.
-pub const AFTER: usize = 4;
-/// So many recordings are kept, with different extents.
-const KEPT: usize = 4;
-/// Inputs of a recorded run take at most so many bytes: copying them takes a few microseconds.
-const INPUTS: usize = 1 << 16;
-/// All its memory takes at most so many bytes.
-const MEMORY: usize = 1 << 22;
+/// Which runs are recorded.
+#[derive(Clone, Copy)]
+pub struct Policy {
+    /// The number of small runs with the same extents after which a run is recorded.
+    pub after: usize,
+    /// The limit for the size of a recorded run's inputs, in bytes.
+    pub max_input_bytes: usize,
+}
+
+impl Policy {
+    /// Runs for which it pays: copying such inputs takes a few microseconds.
+    pub const PAYS: Policy = Policy { after: 4, max_input_bytes: 1 << 16 };
+    /// All runs that can be recorded, at once.
+    pub const ALL: Policy = Policy { after: 0, max_input_bytes: usize::MAX };
+}
+
+/// The largest number of recordings, with different extents.
+const MAX_RECORDINGS: usize = 4;
+/// The limit for the size of all its memory, in bytes.
+const MAX_MEMORY: usize = 1 << 22;
 
 /// The recorded runs of a program.
 pub struct Recorded {
-    after: usize,
+    policy: Policy,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// The one that was used last is the last one.
+    /// The recordings, ordered by their last use, the latest last.
     recordings: Vec<Recording>,
-    /// How many small runs in a row have had the extents of the one before.
+    /// The number of consecutive small runs with the same extents.
     same: usize,
-    /// The program cannot be recorded.
+    /// Whether the program cannot be recorded.
     refused: bool,
 }
 
 impl Recorded {
-    /// None, for a program of which a run is recorded after so many.
-    pub fn new(after: usize) -> Recorded {
-        Recorded { after, state: Mutex::default() }
+    /// No recordings yet.
+    pub fn new(policy: Policy) -> Recorded {
+        Recorded { policy, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs the program as it was recorded, or records it if it is time to; `None` if it is to be run without.
-    pub fn run(&self, prepared: &Prepared, arguments: &[&RawArray]) -> Option<Result<Vec<RawArray>>> {
+    /// Replays a run, or records one by `record` if it is time to do so; `None` if the program has to be run normally.
+    pub fn run(
+        &self,
+        device: &OpenDevice,
+        arguments: &[&RawArray],
+        record: impl FnOnce(&[Array]) -> Result<(Arc<BuiltProgram>, (Enqueued, Option<Commands>))>,
+    ) -> Option<Result<Vec<RawArray>>> {
         let mut state = self.state();
         let found = state.recordings.iter().position(|r| r.fits(arguments)).map(|k| state.recordings.remove(k));
-        let is_due = state.same >= self.after && !state.refused;
+        let is_due = state.same >= self.policy.after && !state.refused;
         drop(state);
         let mut recording = match found {
             Some(recording) => recording,
-            None if is_due && bytes(arguments) <= INPUTS => {
-                let record = |inputs: &[Array]| prepared.with_code(inputs, |code| Run::record(code, inputs.to_vec()));
-                let made = Recording::new(prepared.device(), arguments, record).transpose();
+            None if is_due && bytes(arguments) <= self.policy.max_input_bytes => {
+                let made = Recording::new(device, arguments, record).transpose();
                 let mut state = self.state();
                 (state.same, state.refused) = (0, made.is_none());
                 drop(state);
@@ -83,7 +101,7 @@ impl Recorded {
         let results = recording.run(arguments);
         if results.is_ok() {
             let mut state = self.state();
-            if state.recordings.len() >= KEPT {
+            if state.recordings.len() >= MAX_RECORDINGS {
                 state.recordings.remove(0);
             }
             state.recordings.push(recording);
@@ -91,10 +109,10 @@ impl Recorded {
         Some(results)
     }
 
-    /// Takes note of a run without recording.
+    /// Takes a run without recording into account.
     pub fn note(&self, run: &Enqueued) {
         let mut state = self.state();
-        state.same = if run.again { state.same + 1 } else { 0 };
+        state.same = if run.is_replayable { state.same + 1 } else { 0 };
     }
 }
 
@@ -102,49 +120,32 @@ fn bytes(arguments: &[&RawArray]) -> usize {
     arguments.iter().flat_map(|a| &a.columns).map(Column::bytes).sum()
 }
 
-/// A kernel that a recorded run launches, with its parameters.
-pub struct Command {
-    pub kernel: Kernel,
-    /// What the kernel has its numbers in, if it has: kept as long as the kernel.
-    pub _numbers: Option<Mem>,
-    pub global: [usize; 2],
-    pub group: [usize; 2],
-}
-
-/// What is recorded of a run.
-#[derive(Default)]
-pub struct Commands {
-    /// In their order.
-    pub commands: Vec<Command>,
-    /// The memory that the run does not need any more: the commands do.
-    pub held: Vec<Arc<Buffer>>,
-}
-
-/// A run that can be done again.
+/// A run that can be replayed.
 pub struct Recording {
-    code: Arc<Code>,
+    code: Arc<BuiltProgram>,
     inputs: Vec<Array>,
     commands: Commands,
     results: Vec<Array>,
-    /// The record of faults, if a kernel has it; all zero.
+    /// The fault record, if a kernel has one; all zero.
     record: Option<Arc<Buffer>>,
     shapes: Arc<Shapes>,
 }
 
 impl Recording {
-    /// Records a run with arrays of the extents of these by a function that starts it; `None` if the program or the device does not allow it.
+    /// Records a run with arrays of the extents of `arguments`; `start` starts the run. `None` if the program or the
+    /// device does not allow it.
     ///
     /// # Errors
     /// As for any run.
     pub fn new(
         device: &OpenDevice,
         arguments: &[&RawArray],
-        record: impl FnOnce(&[Array]) -> Result<(Arc<Code>, (Enqueued, Option<Commands>))>,
+        record: impl FnOnce(&[Array]) -> Result<(Arc<BuiltProgram>, (Enqueued, Option<Commands>))>,
     ) -> Result<Option<Recording>> {
         if !device.memory.is_seen() {
             return Ok(None);
         }
-        // The writes below wait for all commands before.
+        // The writes below wait for all earlier commands.
         device.begin()?;
         let inputs: Vec<Array> = arguments.iter().map(|a| input(device, a)).collect::<Result<_>>()?;
         let (code, (run, commands)) = record(&inputs)?;
@@ -152,7 +153,7 @@ impl Recording {
         let (Some(commands), Some(end)) = (commands, end) else { return Ok(None) };
         fetch(&code, results.clone(), &record, &shapes, Some(end), true)?;
         let is_seen = |b: &Option<Arc<Buffer>>| b.as_ref().is_none_or(|b| matches!(b.mem(), Some(Mem::Seen(_))));
-        let fits = commands.held.iter().map(|b| b.bytes()).sum::<usize>() <= MEMORY
+        let fits = commands.held.iter().map(|b| b.bytes()).sum::<usize>() <= MAX_MEMORY
             && results.iter().all(|a| a.place.host.is_some() || a.place.device.iter().all(is_seen));
         Ok(fits.then_some(Recording { code, inputs, commands, results, record, shapes }))
     }
@@ -165,7 +166,7 @@ impl Recording {
         self.inputs.iter().zip(arguments).all(same)
     }
 
-    /// Does it again with other elements. If that fails, the recording is of no use any more.
+    /// Replays the run with other elements. After an error, the recording cannot be used any more.
     ///
     /// # Errors
     /// As for any run.
@@ -173,15 +174,16 @@ impl Recording {
         for (own, given) in self.inputs.iter().zip(arguments) {
             for (buffer, column) in own.place.device.iter().zip(&given.columns) {
                 if let Some(Mem::Seen(memory)) = buffer.as_ref().and_then(|b| b.mem()) {
-                    // SAFETY: the column has so many bytes. The last run was waited for, and only its commands use this memory.
+                    // SAFETY: the column has this many bytes. The host has waited for the last run, and only the
+                    // commands of this recording use this memory.
                     unsafe { memory.copy_from(column.as_ptr(), column.bytes())? };
                 }
             }
         }
-        let device = &self.code.device;
+        let device = &self.code.module.device;
         let mut end = None;
         for c in &self.commands.commands {
-            // SAFETY: as when it was recorded: nothing but elements of arrays has changed.
+            // SAFETY: as for the recorded run: only elements of arrays have changed.
             end = unsafe { device.queue.launch(&c.kernel, &c.global, &c.group, true)? };
         }
         device.begin()?;
@@ -193,33 +195,37 @@ impl Recording {
 fn input(device: &OpenDevice, a: &RawArray) -> Result<Array> {
     let columns =
         a.columns.iter().map(|c| copy_column(device, c, || a.extents.to_vec())).collect::<Result<Buffers>>()?;
-    Ok(Array { extents: a.extents.iter().map(|e| *e as i64).collect(), place: Place { host: None, device: columns } })
+    Ok(Array {
+        extents: a.extents.iter().map(|e| *e as i64).collect(),
+        place: Location { host: None, device: columns },
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{INPUTS, KEPT, Prepared};
+    use super::{MAX_RECORDINGS, Policy};
     use crate::OpenCl;
+    use crate::compiled::{Prepared, TypedProgram};
     use accel_core::backend::Executable;
     use accel_core::prelude::*;
 
-    /// A program for the default device, if the host sees its memory.
-    fn prepared<A: Arrays, R: Arrays>(f: &Afun<A, R>, after: usize) -> Option<Prepared> {
+    /// A program for the default device, if the device shares memory with the host.
+    fn prepared<A: Arrays, R: Arrays>(f: &Afun<A, R>, after: usize) -> Option<Prepared<TypedProgram>> {
         let backend = OpenCl::shared().inspect_err(|e| println!("LEFT OUT: {e}")).ok()?;
         if !backend.device.memory.is_seen() {
             println!("LEFT OUT: the host does not see the memory of {}", backend.device());
             return None;
         }
-        let backend = OpenCl { record_after: after, ..backend.clone() };
+        let backend = OpenCl { recording: Policy { after, ..Policy::PAYS }, ..backend.clone() };
         Some(backend.prepare(f.program().unwrap()).unwrap())
     }
 
-    /// What a program makes of integers.
-    fn run(p: &Prepared, xs: Vec<i64>) -> accel_core::error::Result<Vec<i64>> {
+    /// Runs a program on integers.
+    fn run(p: &Prepared<TypedProgram>, xs: Vec<i64>) -> accel_core::error::Result<Vec<i64>> {
         Ok(Vector::<i64>::from_tuple(p.run(&Array::vector(xs).to_tuple())?)?.to_vec())
     }
 
-    fn recordings(p: &Prepared) -> usize {
+    fn recordings(p: &Prepared<TypedProgram>) -> usize {
         p.recorded().state().recordings.len()
     }
 
@@ -227,7 +233,7 @@ mod tests {
     fn small_runs_are_recorded_when_their_extents_stay() {
         let doubled = afun(|xs: Acc<Vector<i64>>| map(|x| x * 2, xs));
         let Some(p) = prepared(&doubled, 3) else { return };
-        // The first run does not know the extents, three do.
+        // The first run does not know the extents, the next three do.
         for k in 0..4 {
             assert_eq!(run(&p, vec![k, 1, 5]).unwrap(), [2 * k, 2, 10]);
             assert_eq!(recordings(&p), 0);
@@ -240,7 +246,7 @@ mod tests {
             for k in 0..6 {
                 assert_eq!(run(&p, vec![k; n]).unwrap(), vec![2 * k; n]);
             }
-            assert_eq!(recordings(&p), (n - 2).min(KEPT));
+            assert_eq!(recordings(&p), (n - 2).min(MAX_RECORDINGS));
         }
         assert_eq!(run(&p, vec![]).unwrap(), []);
     }
@@ -255,7 +261,8 @@ mod tests {
         assert!(recordings(&p) == 0 && p.recorded().state().refused);
         let doubled = afun(|xs: Acc<Vector<i64>>| map(|x| x * 2, xs));
         let p = prepared(&doubled, 0).unwrap();
-        assert_eq!(run(&p, vec![1; INPUTS]).unwrap(), vec![2; INPUTS]);
+        let n = Policy::PAYS.max_input_bytes;
+        assert_eq!(run(&p, vec![1; n]).unwrap(), vec![2; n]);
         assert_eq!(recordings(&p), 0);
     }
 

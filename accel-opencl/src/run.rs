@@ -1,103 +1,70 @@
-//! A run: the host walks the statements, computes their extents, and enqueues what the device does. It waits only where it needs a number
-//! from the device: for the condition of a choice or a loop, or an extent.
+//! A run: the host walks the statements, computes their extents, and enqueues commands for the device. It waits only
+//! where it needs a number from the device: for the condition of a branch or a loop, or for an extent.
 
 use crate::batch::Kernels;
-use crate::built_program::{Code, failure, mem, upload_column};
+use crate::built_program::BuiltProgram;
 use crate::cl::{Event, Value};
+use crate::commands::Commands;
 use crate::fault;
-use crate::launch_cache::{Launched, Shapes, Space};
+use crate::location::{Array, Buffers, Location, failure, mem, upload_column};
 use crate::memory::{Buffer, LARGE};
 use crate::plan::{Plan, Step};
-use crate::replay::Commands;
+use crate::shapes::{Launched, Shapes, Space};
+use crate::stop::{Stop, WalkResult};
 use accel_codegen::opencl::{Arg, Launch, Shape};
 use accel_core::error::{Error, Result};
-use accel_core::repr::{Column, Columns, RawArray, Scalar, ScalarType};
-use accel_fusion::kernel::machine::{self, Store};
-use accel_fusion::kernel::{self, ArrayId, Op, SiteId};
-use smallvec::{SmallVec, smallvec};
+use accel_core::repr::{Column, Columns, Scalar, ScalarType};
+use accel_fusion::kernel::scalar_evaluation::{self, Store};
+use accel_fusion::kernel::{self, ArrayId, IndexVec, Op, SiteId, index_vec};
+use smallvec::smallvec;
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// Why a run ends early.
-pub enum Stop {
-    /// Something is wrong.
-    Error(Error),
-    /// Positions need more than 32 bits.
-    Wide,
-    /// A strip would take too much memory: the statements have to be executed one by one.
-    Plain,
-}
-
-impl From<Error> for Stop {
-    fn from(e: Error) -> Stop {
-        Stop::Error(e)
-    }
-}
-
-/// Results of this module's functions.
-pub type Walked<T> = std::result::Result<T, Stop>;
-
-/// An argument or a result.
-#[derive(Clone)]
-pub struct Array {
-    pub extents: Vec<i64>,
-    pub place: Place,
-}
-
-/// Where the columns of an array are: on the host, on the device, or on both.
-#[derive(Clone, Default)]
-pub struct Place {
-    pub host: Option<Columns>,
-    pub device: Buffers,
-}
-
-/// The columns of an array on the device; none where a column is empty, or has not been copied yet.
-pub type Buffers = SmallVec<[Option<Arc<Buffer>>; 1]>;
-
-/// What a run leaves when everything has been enqueued.
+/// The state of a run when all commands were enqueued.
 pub struct Enqueued {
-    /// What the program computes.
+    /// The results of the program.
     pub results: Vec<Array>,
-    /// The record of faults, if a kernel has it.
+    /// The fault record, if a kernel has one.
     pub record: Option<Arc<Buffer>>,
     /// The extents of all arrays.
     pub shapes: Arc<Shapes>,
-    /// The end of the last command, if it is known.
+    /// The event of the last command, if it is known.
     pub end: Option<Event>,
     /// Whether the device has little to do.
-    pub little: bool,
-    /// Whether it has, the run had the extents of the one before, and nothing depends on elements but elements.
-    pub again: bool,
+    pub is_small: bool,
+    /// Whether the run can be recorded later: the device has little to do, the extents were those of the run before,
+    /// and only elements depend on elements.
+    pub is_replayable: bool,
 }
 
 /// The state of a run.
 pub struct Run<'a> {
-    pub code: &'a Code,
-    /// What is known so far, or all of it.
+    pub code: &'a BuiltProgram,
+    /// The extents and launches known so far, or all of them.
     pub shapes: Arc<Shapes>,
-    /// Whether all of it is known, from an earlier run.
+    /// Whether all of them are known from an earlier run.
     is_known: bool,
-    /// Whether what is launched depends on elements of arrays.
+    /// Whether launches depend on elements of arrays.
     has_read: Cell<bool>,
-    /// By array.
-    arrays: Vec<Place>,
+    /// The places of all arrays.
+    arrays: IndexVec<ArrayId, Location>,
     kernels: RefCell<Kernels>,
-    /// The record of faults, if a kernel has it.
+    /// The fault record, if a kernel has one.
     record: Option<Arc<Buffer>>,
-    /// About how many simple operations have been enqueued since the last wait.
+    /// The approximate number of simple operations enqueued since the last wait.
     operations: Cell<usize>,
 }
 
-/// So many simple operations are little to do on a processor: they take a thread half a millisecond.
-const LITTLE: usize = 1 << 25;
+/// The limit for small runs on a processor: this many simple operations take a thread half a millisecond.
+const SMALL_RUN_OPERATIONS: usize = 1 << 25;
 
 impl Store for Run<'_> {
     fn extent(&self, a: ArrayId, dim: usize) -> Result<usize> {
         Ok(self.shapes.extents[a][dim] as usize)
     }
 
-    /// Waits for the device, if the element is only there.
+    /// Waits for the device, if only the device has the element.
     fn scalar(&self, a: ArrayId, column: usize, at: usize) -> Result<Scalar> {
         self.has_read.set(true);
         let missing = || Error::Internal(format!("a{a} has no element {at}"));
@@ -110,42 +77,45 @@ impl Store for Run<'_> {
         self.flush()?;
         let mut found = Column::zeros(t, 1).ok_or_else(missing)?;
         let (bytes, data) = (found.bytes(), found.as_mut_ptr().ok_or_else(missing)?);
-        // SAFETY: the column has one element of so many bytes, and is there until the event below has been waited for.
-        let done = unsafe { self.code.device.queue.read(mem(buffer)?, at * bytes, data.cast::<c_void>(), bytes)? };
+        // SAFETY: the column has one element of this many bytes, and exists until the host has waited for the event
+        // below.
+        let done =
+            unsafe { self.code.module.device.queue.read(mem(buffer)?, at * bytes, data.cast::<c_void>(), bytes)? };
         let little = self.is_little();
         if self.record.is_some() {
-            // That comes later, so what it waits for is the end of both.
+            // This is enqueued later, so its wait includes the read.
             let checked = self.check(little);
             done.wait()?;
             checked?;
         } else {
-            self.code.device.wait(&done, little)?;
+            self.code.module.device.wait(&done, little)?;
         }
         found.get(0).ok_or_else(missing)
     }
 }
 
 impl<'a> Run<'a> {
-    /// Executes a program with arguments of its types. What the device still has to do is in its queue.
+    /// Starts a program with arguments of its types. The remaining work of the device is in its queue.
     ///
     /// # Errors
-    /// What the host finds at run time; what the device finds is in the record, if it is not found first.
-    pub fn start(code: &'a Code, arguments: Vec<Array>) -> Walked<Enqueued> {
+    /// Errors that the host finds at run time. Those that the device finds are in the record, unless the host sees them
+    /// first.
+    pub fn start(code: &'a BuiltProgram, arguments: Vec<Array>) -> WalkResult<Enqueued> {
         let (enqueued, kernels) = Run::execute(code, arguments, code.kernels())?;
         code.give_back(kernels);
         Ok(enqueued)
     }
 
-    /// Does the same, with arguments on the device, and records it; `None` if that is not possible.
+    /// As [`start`](Self::start), with arguments on the device, and records the run; `None` if this is not possible.
     ///
     /// # Errors
     /// As [`start`](Self::start).
-    pub fn record(code: &'a Code, arguments: Vec<Array>) -> Walked<(Enqueued, Option<Commands>)> {
+    pub fn record(code: &'a BuiltProgram, arguments: Vec<Array>) -> WalkResult<(Enqueued, Option<Commands>)> {
         let (enqueued, mut kernels) = Run::execute(code, arguments, Kernels::recording())?;
         Ok((enqueued, kernels.recorded.take()))
     }
 
-    fn execute(code: &'a Code, arguments: Vec<Array>, kernels: Kernels) -> Walked<(Enqueued, Kernels)> {
+    fn execute(code: &'a BuiltProgram, arguments: Vec<Array>, kernels: Kernels) -> WalkResult<(Enqueued, Kernels)> {
         let n = code.program.arrays.len();
         let known = code.shapes_of(&arguments);
         let mut run = Run {
@@ -153,7 +123,7 @@ impl<'a> Run<'a> {
             is_known: known.is_some(),
             shapes: known.unwrap_or_else(|| Arc::new(Shapes::new(n))),
             has_read: Cell::new(false),
-            arrays: vec![Place::default(); n],
+            arrays: index_vec![Location::default(); n],
             kernels: RefCell::new(kernels),
             record: None,
             operations: Cell::new(0),
@@ -161,13 +131,13 @@ impl<'a> Run<'a> {
         let walked = run.walk(arguments);
         let walked = run.flush().map_err(Stop::from).and(walked);
         if let Err(Stop::Error(e)) = walked {
-            // What failed on the device came before.
+            // A failure on the device happened earlier, so it is reported instead.
             return Err(run.check(false).err().unwrap_or(e).into());
         }
         walked?;
-        if code.device.memory.is_seen() {
-            // A thread of the device may wait awake for this, and what comes now takes the host time.
-            code.device.begin()?;
+        if code.module.device.memory.is_seen() {
+            // A thread of the device may be spinning until this, and the next steps take time on the host.
+            code.module.device.begin()?;
         }
         let reads = run.has_read.get();
         if !run.is_known && !reads {
@@ -178,15 +148,18 @@ impl<'a> Run<'a> {
         let little = run.is_little();
         let mut kernels = run.kernels.take();
         if reads {
-            kernels.not_only();
+            kernels.also_enqueued();
         }
         let left = std::mem::take(&mut run.arrays);
         left.into_iter().flat_map(|place| place.device).flatten().for_each(|b| kernels.hold(b));
         let (end, again) = (kernels.end.take(), run.is_known && !reads && little);
-        Ok((Enqueued { results, record: run.record, shapes: run.shapes, end, little, again }, kernels))
+        Ok((
+            Enqueued { results, record: run.record, shapes: run.shapes, end, is_small: little, is_replayable: again },
+            kernels,
+        ))
     }
 
-    fn walk(&mut self, arguments: Vec<Array>) -> Walked<()> {
+    fn walk(&mut self, arguments: Vec<Array>) -> WalkResult<()> {
         for (to, a) in self.code.program.inputs.iter().zip(arguments) {
             if !self.is_known {
                 self.set_extents(*to, a.extents)?;
@@ -196,12 +169,12 @@ impl<'a> Run<'a> {
         self.plan(&self.code.plan)
     }
 
-    fn plan(&mut self, plan: &Plan) -> Walked<()> {
+    fn plan(&mut self, plan: &Plan) -> WalkResult<()> {
         plan.unused.iter().for_each(|a| self.drop_array(*a));
         plan.steps.iter().try_for_each(|s| self.step(s))
     }
 
-    fn step(&mut self, s: &Step) -> Walked<()> {
+    fn step(&mut self, s: &Step) -> WalkResult<()> {
         let space = if self.is_known { None } else { self.find_extents(s)? };
         match &s.op {
             Op::Literal { to, literal } => self.literal(*to, *literal),
@@ -211,51 +184,50 @@ impl<'a> Run<'a> {
                 self.launch(s, space)?;
             }
             Op::Permute { to, defaults, .. } => self.permute(s, *to, *defaults, space)?,
-            // The elements are shared, not copied.
-            // `find_extents` has compared the shapes.
+            // The elements are shared, not copied. `find_extents` has compared the shapes.
             Op::Agree { .. } => {}
             Op::Reshape { to, from, .. } => self.put(*to, self.arrays[*from].clone()),
             Op::If { to, cond, then, otherwise } => {
-                let chosen = machine::truth(self.values(cond, s.site)?[0])?;
+                let chosen = scalar_evaluation::truth(self.values(cond, s.site)?[0])?;
                 let (plan, results) = if chosen { (&s.blocks[0], &then.1) } else { (&s.blocks[1], &otherwise.1) };
                 self.plan(plan)?;
                 self.take(to, results, |a| plan.owned_results.contains(&a));
             }
             Op::While { to, init, cond, body } => {
-                self.take(to, init, |a| s.handed.contains(&a));
+                self.take(to, init, |a| s.moved.contains(&a));
                 loop {
                     self.plan(&s.blocks[0])?;
-                    if !machine::truth(self.scalar(cond.1, 0, 0)?)? {
+                    if !scalar_evaluation::truth(self.scalar(cond.1, 0, 0)?)? {
                         break;
                     }
                     self.plan(&s.blocks[1])?;
                     self.take(to, &body.1, |a| s.blocks[1].owned_results.contains(&a));
                 }
             }
-            // All statements of the body at once; only these arrays are in memory.
+            // All statements of the body are one launch; only these arrays are in memory.
             Op::Strip { to, .. } => {
                 to.iter().try_for_each(|a| self.output(*a, &[], s.site))?;
                 self.launch(s, space)?;
             }
         }
-        s.dies.iter().for_each(|a| self.drop_array(*a));
+        s.last_uses.iter().for_each(|a| self.drop_array(*a));
         Ok(())
     }
 
     fn literal(&mut self, to: ArrayId, literal: usize) {
         let columns = self.code.program.literals[literal].columns.clone();
-        self.put(to, Place { host: Some(columns), device: self.code.literals[literal].clone() });
+        self.put(to, Location { host: Some(columns), device: self.code.literals[literal].clone() });
     }
 
-    fn loop_(&mut self, s: &Step, to: &[ArrayId], body: &kernel::Code, space: Option<Space>) -> Walked<()> {
+    fn loop_(&mut self, s: &Step, to: &[ArrayId], body: &kernel::ScalarFn, space: Option<Space>) -> WalkResult<()> {
         if let Some(needs) = &s.on_host
             && needs.iter().all(|a| self.arrays[*a].host.is_some())
         {
-            // The next run may have them on the device.
+            // In the next run, the arrays may be on the device.
             self.launched(s, space)?;
             return self.scalars(to, body, s.site);
         }
-        let mut over = &s.over[..];
+        let mut over = &s.in_place[..];
         for a in to {
             let (own, others) = over.split_at(self.code.program.arrays[*a].columns.len().min(over.len()));
             self.output(*a, own, s.site)?;
@@ -264,9 +236,9 @@ impl<'a> Run<'a> {
         self.launch(s, space)
     }
 
-    /// A loop of rank 0 whose arrays the host has.
-    fn scalars(&mut self, to: &[ArrayId], body: &kernel::Code, site: SiteId) -> Walked<()> {
-        // These elements decide nothing.
+    /// Evaluates a loop of rank 0 on the host, which has the arrays.
+    fn scalars(&mut self, to: &[ArrayId], body: &kernel::ScalarFn, site: SiteId) -> WalkResult<()> {
+        // These elements influence no launch.
         let has_read = self.has_read.get();
         let mut values = self.values(body, site)?.into_iter();
         self.has_read.set(has_read);
@@ -278,18 +250,19 @@ impl<'a> Run<'a> {
             });
             let columns: Columns =
                 columns.collect::<Option<_>>().ok_or_else(|| Error::Internal("a value of another type".into()))?;
-            self.put(*a, Place { device: smallvec![None; columns.len()], host: Some(columns) });
+            self.put(*a, Location { device: smallvec![None; columns.len()], host: Some(columns) });
         }
         Ok(())
     }
 
-    /// The output takes over the memory of the defaults if nobody else has it, or gets a copy.
-    fn permute(&mut self, s: &Step, to: ArrayId, defaults: ArrayId, space: Option<Space>) -> Walked<()> {
+    /// Executes a permute. The output takes over the memory of the defaults if nobody else has it, or gets a copy of
+    /// them.
+    fn permute(&mut self, s: &Step, to: ArrayId, defaults: ArrayId, space: Option<Space>) -> WalkResult<()> {
         let columns = 0..self.code.program.arrays[to].columns.len();
         columns.clone().try_for_each(|k| self.on_device(defaults, k))?;
         let old = self.arrays[defaults].device.clone();
-        if s.takes_defaults {
-            self.arrays[defaults] = Place::default();
+        if s.overwrites_defaults {
+            self.arrays[defaults] = Location::default();
         }
         let mut new = Buffers::new();
         for (k, old) in columns.zip(old) {
@@ -297,7 +270,7 @@ impl<'a> Run<'a> {
                 new.push(None);
                 continue;
             };
-            if s.takes_defaults && old.is_own() && Arc::get_mut(&mut old).is_some() {
+            if s.overwrites_defaults && old.is_own() && Arc::get_mut(&mut old).is_some() {
                 new.push(Some(old));
                 continue;
             }
@@ -306,12 +279,12 @@ impl<'a> Run<'a> {
             if let Some(made) = &made {
                 let bytes = accel_codegen::opencl::size_of(t, self.count(to));
                 self.flush()?;
-                self.code.device.queue.copy(mem(&old)?, mem(made)?, bytes)?;
-                self.kernels.get_mut().not_only();
+                self.code.module.device.queue.copy(mem(&old)?, mem(made)?, bytes)?;
+                self.kernels.get_mut().also_enqueued();
             }
             new.push(made);
         }
-        self.put(to, Place { host: None, device: new });
+        self.put(to, Location { host: None, device: new });
         self.launch(s, space)
     }
 
@@ -321,23 +294,23 @@ impl<'a> Run<'a> {
         self.code.program.sites[site].to_string()
     }
 
-    /// How many elements an array has.
+    /// The number of elements of an array.
     fn count(&self, a: ArrayId) -> usize {
         self.shapes.extents[a].iter().map(|e| *e as usize).product()
     }
 
     fn drop_array(&mut self, a: ArrayId) {
-        self.put(a, Place::default());
+        self.put(a, Location::default());
     }
 
-    /// Sets where an array is. Launches that wait may use the memory of what it was before.
-    fn put(&mut self, a: ArrayId, place: Place) {
+    /// Sets the place of an array. Deferred launches may still use the memory of its old place.
+    fn put(&mut self, a: ArrayId, place: Location) {
         let old = std::mem::replace(&mut self.arrays[a], place);
         old.device.into_iter().flatten().for_each(|b| self.kernels.get_mut().hold(b));
     }
 
-    /// Makes an array, over others where that is possible.
-    fn output(&mut self, to: ArrayId, over: &[Option<(ArrayId, usize)>], site: SiteId) -> Walked<()> {
+    /// Makes an array. It takes over the memory of an array in `over` where possible.
+    fn output(&mut self, to: ArrayId, over: &[Option<(ArrayId, usize)>], site: SiteId) -> WalkResult<()> {
         let mut device = Buffers::new();
         for (k, t) in self.code.program.arrays[to].columns.iter().enumerate() {
             let old = over.get(k).copied().flatten();
@@ -348,11 +321,11 @@ impl<'a> Run<'a> {
                 None => self.allocate(to, *t, site)?,
             });
         }
-        self.put(to, Place { host: None, device });
+        self.put(to, Location { host: None, device });
         Ok(())
     }
 
-    /// The memory of a column that nobody else has. The column still reads it, too.
+    /// The memory of a column, if nobody else has it. The column itself keeps it as well.
     fn own(&mut self, a: ArrayId, k: usize) -> Option<Arc<Buffer>> {
         let place = &mut self.arrays[a];
         let buffer = place.device.get_mut(k)?.as_mut()?;
@@ -360,16 +333,16 @@ impl<'a> Run<'a> {
         free.then(|| buffer.clone())
     }
 
-    /// Memory for a column of an array.
+    /// Allocates memory for a column of an array.
     fn allocate(&self, a: ArrayId, t: ScalarType, site: SiteId) -> Result<Option<Arc<Buffer>>> {
         let n = self.count(a);
         if n == 0 {
             return Ok(None);
         }
         let bytes = || accel_codegen::opencl::size_of(t, 1).saturating_mul(n);
-        let device = &self.code.device;
+        let device = &self.code.module.device;
         if bytes() >= LARGE {
-            // What is held could be the memory for it.
+            // The held buffers may be the memory that is missing.
             self.flush()?;
         }
         let full = |f| failure(device, f, || self.site(site), &self.shapes.sizes(a), bytes());
@@ -384,13 +357,13 @@ impl<'a> Run<'a> {
         if place.device[k].is_none()
             && let Some(host) = &place.host
         {
-            place.device[k] = upload_column(&self.code.device, &host[k], || self.shapes.sizes(a))?;
-            self.kernels.get_mut().not_only();
+            place.device[k] = upload_column(&self.code.module.device, &host[k], || self.shapes.sizes(a))?;
+            self.kernels.get_mut().also_enqueued();
         }
         Ok(())
     }
 
-    /// Makes `to` names of the arrays `from`, all at once. What is free goes to its new name only.
+    /// Makes `to` names of the arrays `from`, all at once. An array that is `free` loses its old name.
     fn take(&mut self, to: &[ArrayId], from: &[ArrayId], free: impl Fn(ArrayId) -> bool) {
         let extents = |a: ArrayId| self.shapes.extents[a].clone();
         let found: Vec<_> = from.iter().map(|f| (extents(*f), self.arrays[*f].clone())).collect();
@@ -403,7 +376,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Waits until the device has done everything, and looks whether something has failed there.
+    /// Waits until all commands have ended, and checks for failures.
     ///
     /// # Errors
     /// The first failure.
@@ -414,13 +387,13 @@ impl<'a> Run<'a> {
 
     // ---- kernels
 
-    fn launch(&mut self, s: &Step, space: Option<Space>) -> Walked<()> {
+    fn launch(&mut self, s: &Step, space: Option<Space>) -> WalkResult<()> {
         let launched = self.launched(s, space)?;
         self.operations.set(self.operations.get().saturating_add(launched.operations));
         let code = self.code;
         let scratch = launched.work.scratch.iter().map(|bytes| {
-            let full = |f| failure(&code.device, f, || self.site(s.site), &[*bytes], *bytes);
-            code.device.memory.plain(*bytes).map_err(full)
+            let full = |f| failure(&code.module.device, f, || self.site(s.site), &[*bytes], *bytes);
+            code.module.device.memory.plain(*bytes).map_err(full)
         });
         let scratch: Vec<Arc<Buffer>> = scratch.collect::<Result<_>>()?;
         for launch in &launched.work.launches {
@@ -448,24 +421,62 @@ impl<'a> Run<'a> {
             Arg::Fault => Value::Buffer(self.record.as_deref().and_then(Buffer::mem)),
         };
         let values = launch.kernel.args.iter().map(value);
-        self.kernels.borrow_mut().launch(self.code, launch, launched.operations, values)
+        self.kernels.borrow_mut().launch(&self.code.module, launch, launched.operations, values)
     }
 
-    /// Whether what has been enqueued since the last wait is little, or nothing that needs the host's processor. Now there is another wait.
+    /// Whether the commands enqueued since the last wait are little work, or need no processor of the host. Resets the
+    /// count.
     fn is_little(&self) -> bool {
-        self.operations.take() <= LITTLE || self.code.target.shape == Shape::Gpu
+        self.operations.take() <= SMALL_RUN_OPERATIONS || self.code.module.target.shape == Shape::Gpu
     }
 
-    /// Enqueues the launches that wait.
+    /// Enqueues the deferred launches.
     fn flush(&self) -> Result<()> {
-        self.kernels.borrow_mut().flush(self.code)
+        self.kernels.borrow_mut().flush(&self.code.module)
     }
 }
 
-impl Array {
-    /// An argument on the host.
-    pub fn host(a: &RawArray) -> Array {
-        let extents = a.extents.iter().map(|e| *e as i64).collect();
-        Array { extents, place: Place { host: Some(a.columns.clone()), device: smallvec![None; a.columns.len()] } }
+#[cfg(test)]
+mod tests {
+    use super::{Array, Location, Run};
+    use crate::built_program::BuiltProgram;
+    use crate::location::upload;
+    use crate::{OpenCl, read_back};
+    use accel_core::repr::RawArray;
+    use accel_fusion::kernel::{Verified, parse};
+
+    /// What the host computes in one run, because it has the argument, is launched in the next one, where only the device has it.
+    #[test]
+    fn arguments_may_be_elsewhere_in_the_next_run() {
+        let text = "program (a0: Array0<i64>, a1: Array1<i64>)
+            site 0 = \"here\"
+            {
+              a2: Array0<i64> = loop @0
+                extents () { -> }
+                body () { x0: i64 = a0[] @0 inside; x1: i64 = x0 * x0 -> x1 }
+              a3: Array1<i64> = loop @0
+                extents () { x0: i64 = extent a1 0 -> x0 }
+                body (x0: i64) { x1: i64 = a1[x0] @0 inside; x2: i64 = a2[] @0 inside; x3: i64 = x1 + x2 -> x3 }
+              -> a3
+            }";
+        let program = parse(text).and_then(Verified::new).unwrap();
+        let Ok(backend) = OpenCl::shared().inspect_err(|e| println!("LEFT OUT: {e}")) else { return };
+        let device = &backend.device;
+        let array = |extents: &[usize], x: &[i64]| RawArray {
+            extents: extents.into(),
+            columns: vec![x.to_vec().into()].into(),
+        };
+        let arguments = [array(&[], &[3]), array(&[4], &[1, 2, 3, 4])];
+        let there = arguments.each_ref().map(|a| {
+            let place = Location { host: None, device: upload(device, a).unwrap() };
+            Array { extents: a.extents.iter().map(|e| *e as i64).collect(), place }
+        });
+        let code = BuiltProgram::new(program, device.clone(), device.target()).unwrap();
+        for given in
+            [arguments.each_ref().map(Array::host), there.clone(), arguments.each_ref().map(Array::host), there]
+        {
+            let Ok(run) = Run::start(&code, given.into()) else { panic!("the run failed") };
+            assert_eq!(read_back::to_host(&code, run).unwrap(), [array(&[4], &[10, 11, 12, 13])]);
+        }
     }
 }

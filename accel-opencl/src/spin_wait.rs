@@ -1,37 +1,39 @@
-//! Waiting without sleep, on both sides: the host for the device, and a processor's thread for the next run.
+//! Spin-waiting on both sides: the host spins until the device has finished, and a processor's driver thread spins
+//! until the next run.
 //!
-//! NOTE [Waiting awake]
-//! A thread that sleeps until a command has ended is woken some 50 µs later, which is as long as a small program takes. So where there is
-//! little to do, it stays awake for a while: gradients of small mixtures on pocl took 0.75 of the time. Where there is much to do it would
-//! only be in the way of the threads that do it: both of pocl's came to be on the other processor (programs of 0.7 ms took 16 per cent
-//! longer, of 5 ms 3 per cent). A GPU needs no processor of the host. Whether the command has ended is not asked all the time, as the
-//! driver has locks for the answer.
+//! NOTE [Spin-waiting host]: a thread that sleeps until a command has ended is woken some 50 µs later, which is as long
+//! as a small program takes. So if there is little to do, the host spins for a while: this reduced the time of
+//! gradients of small mixtures on pocl to 0.75. If there is much to do, spinning would only disturb the threads that
+//! work: both of pocl's threads came to share the other processor (programs of 0.7 ms took 16 per cent longer, of 5 ms
+//! 3 per cent). A GPU needs no processor of the host. The host pauses between the queries for the end of the command,
+//! because drivers take locks to answer.
 //!
-//! NOTE [Threads that stay awake]
-//! The threads of a processor's driver sleep, too, when their queue is empty, and are woken by the first command of the next run. Drivers do not let
-//! programs choose. But a thread that executes a kernel is awake: so the last command of a small run is a kernel that waits until the
-//! host says that the next run is enqueued. The host waits for the command before it, and says so by a number in memory that both see
-//! while kernels run: fine-grained shared virtual memory with atomic operations (OpenCL 2.0, section 3.3.3), without which there is no
-//! such kernel. It ends by itself after [`STAYS`], so nothing ever depends on what the host does. It is enqueued only where the last runs
-//! have followed one another within that time: a program that runs now and then does not take a processor from others.
+//! NOTE [Spin-waiting device threads]: the threads of a processor's driver also sleep when their queue is empty, and
+//! the first command of the next run wakes them. Drivers have no option to change this. But a thread that executes a
+//! kernel is awake. So the last command of a small run is a kernel that spins until the host reports that the next run
+//! is enqueued. The host waits for the command before it. It reports by a number in memory that both share while
+//! kernels run: fine-grained shared virtual memory with atomic operations (OpenCL 2.0, section 3.3.3). Without such
+//! memory, there is no such kernel. The kernel also ends after [`DEVICE_SPIN`], so nothing ever depends on the host's report.
+//! It is enqueued only if the last runs followed one another within that time: a program that runs only now and then
+//! does not take a processor from others.
 
-use crate::cl::{self, Context, Event, Kernel, Queue, Seen, Value};
+use crate::cl::{self, Context, Event, Kernel, Queue, SharedMemory, Value};
 use crate::devices::{Device, DeviceType};
 use accel_core::error::Result;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a thread of the host waits awake.
-const AWAKE: Duration = Duration::from_micros(300);
-/// How many pauses there are between two questions, each of some tens of cycles.
+/// The time that the host spins.
+const HOST_SPIN: Duration = Duration::from_micros(300);
+/// The number of pauses between two queries. A pause takes some tens of cycles.
 const LOOK_EVERY: usize = 50;
-/// How long a thread of the device waits awake: two to three times as long as it takes to wake it.
-const STAYS: Duration = Duration::from_micros(100);
-/// After so many runs that have followed one another within that time, a thread of the device stays awake.
-const CLOSE: usize = 8;
-/// How long a round takes is measured with so many: about a millisecond.
-const TRIED: u64 = 1 << 20;
+/// The time that a thread of the device spins: two to three times the time to wake it.
+const DEVICE_SPIN: Duration = Duration::from_micros(100);
+/// After this many runs that followed one another within that time, a thread of the device spins.
+const MIN_CLOSE_RUNS: usize = 8;
+/// The number of rounds with which the time of a round is measured: about a millisecond.
+const CALIBRATION_TURNS: u64 = 1 << 20;
 
 const SOURCE: &str = "
 kernel void stay_awake(global const volatile ulong *ended, const ulong number, const ulong rounds) {
@@ -39,14 +41,14 @@ kernel void stay_awake(global const volatile ulong *ended, const ulong number, c
 }
 ";
 
-/// Waits until a command has ended, awake at first. Whether that was enough.
+/// Waits until a command has ended, spinning at first. Returns whether spinning was enough.
 ///
 /// # Errors
-/// The command has failed.
+/// The command failed.
 pub fn wait_awake(event: &Event) -> Result<bool> {
     let start = Instant::now();
     while !event.is_complete() {
-        if start.elapsed() > AWAKE {
+        if start.elapsed() > HOST_SPIN {
             event.wait()?;
             return Ok(false);
         }
@@ -55,49 +57,50 @@ pub fn wait_awake(event: &Event) -> Result<bool> {
     event.wait().map(|()| true)
 }
 
-/// What keeps a thread of a device awake between small runs.
+/// Keeps a thread of a device awake between small runs.
 #[derive(Default)]
-pub struct Awake(Mutex<State>);
+pub struct KeepAwake(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// When the host has seen the end of the last small run.
+    /// The time at which the host saw the end of the last small run.
     last: Option<Instant>,
-    /// How many have followed one another closely: at most twice [`CLOSE`], and half as many after one that has not.
+    /// The number of runs that followed one another closely, at most twice [`MIN_CLOSE_RUNS`]. A run that did not follow closely
+    /// halves it.
     close: usize,
-    /// Made when it is needed; `Some(None)` if the device cannot do it.
-    waiting: Option<Option<Waiting>>,
+    /// Built on first use; `Some(None)` if the device does not support it.
+    waiting: Option<Option<SpinKernel>>,
 }
 
-/// The kernel that waits.
-struct Waiting {
-    /// Its number of rounds is set.
+/// The kernel that spins.
+struct SpinKernel {
+    /// Its number of rounds was set.
     kernel: Kernel,
-    /// How often it has been enqueued.
+    /// The number of launches so far.
     begun: u64,
-    /// How many of these are to end.
-    ended: Seen,
+    /// The number of launches that are to end.
+    ended: SharedMemory,
 }
 
-impl Awake {
+impl KeepAwake {
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The last command of a small run is enqueued: if the next run is to be expected soon, a thread of the device stays awake until then.
-    /// Whether it does.
+    /// Called when the last command of a small run was enqueued. If the next run is likely to follow soon, makes a
+    /// thread of the device spin until then. Returns whether it does.
     ///
     /// # Errors
-    /// What the driver says.
-    pub fn stay(&self, device: &Device, context: &Context, queue: &Arc<Queue>) -> Result<bool> {
+    /// An error of the driver.
+    pub fn begin_spin(&self, device: &Device, context: &Context, queue: &Arc<Queue>) -> Result<bool> {
         let mut state = self.state();
-        let follows = state.last.is_some_and(|last| last.elapsed() < STAYS);
-        state.close = if follows { (state.close + 1).min(2 * CLOSE) } else { state.close / 2 };
-        if state.close < CLOSE {
+        let follows = state.last.is_some_and(|last| last.elapsed() < DEVICE_SPIN);
+        state.close = if follows { (state.close + 1).min(2 * MIN_CLOSE_RUNS) } else { state.close / 2 };
+        if state.close < MIN_CLOSE_RUNS {
             return Ok(false);
         }
         let make = || {
-            let made = Waiting::new(device, context, queue);
+            let made = SpinKernel::new(device, context, queue);
             made.unwrap_or_else(|e| {
                 tracing::debug!(%e, "threads of the device do not stay awake");
                 None
@@ -109,19 +112,19 @@ impl Awake {
         }
     }
 
-    /// The commands of a run are enqueued, so that no thread of the device waits for them any more; `stays` is what [`stay`](Self::stay) said
-    /// of this run.
+    /// Called when the commands of a run were enqueued, so that no thread of the device spins for them any more.
+    /// `stays` is the result of [`begin_spin`](Self::begin_spin) in this run.
     ///
     /// # Errors
-    /// A mistake of this crate.
-    pub fn go(&self, stays: bool) -> Result<()> {
+    /// An internal error of this crate.
+    pub fn end_spin(&self, stays: bool) -> Result<()> {
         if let Some(Some(waiting)) = &self.state().waiting {
             waiting.ended.number()?.fetch_max(waiting.begun - u64::from(stays), Ordering::Relaxed);
         }
         Ok(())
     }
 
-    /// The host has seen the end of a small run, awake or not.
+    /// Called when the host has seen the end of a small run, by spinning or not.
     pub fn seen(&self, awake: bool) {
         let mut state = self.state();
         state.last = Some(Instant::now());
@@ -131,16 +134,16 @@ impl Awake {
     }
 }
 
-impl Waiting {
-    /// The kernel for a device; none if nothing would come of it.
-    fn new(device: &Device, context: &Context, queue: &Arc<Queue>) -> Result<Option<Waiting>> {
+impl SpinKernel {
+    /// Builds the kernel for a device; `None` if it would have no effect there.
+    fn new(device: &Device, context: &Context, queue: &Arc<Queue>) -> Result<Option<SpinKernel>> {
         if device.kind != DeviceType::Cpu || device.units < 2 || !device.shares {
             return Ok(None);
         }
-        let ended = context.seen(queue, size_of::<u64>()).map_err(|code| cl::error("clSVMAlloc", code))?;
+        let ended = context.shared_memory(queue, size_of::<u64>()).map_err(|code| cl::error("clSVMAlloc", code))?;
         let mut kernel = context.build(device.id.0, SOURCE, c"-w")?.kernel("stay_awake")?;
-        kernel.set(0, Value::Seen(&ended))?;
-        let mut made = Waiting { kernel, begun: 0, ended };
+        kernel.set(0, Value::Shared(&ended))?;
+        let mut made = SpinKernel { kernel, begun: 0, ended };
         let mut time = |rounds: u64| {
             made.kernel.set(2, Value::Number(rounds as i64))?;
             let start = Instant::now();
@@ -148,9 +151,9 @@ impl Waiting {
             queue.marker()?.wait()?;
             Ok(start.elapsed())
         };
-        // The first launch builds it.
+        // The first launch builds the kernel.
         time(0)?;
-        let rounds = TRIED as f64 * STAYS.as_secs_f64() / time(TRIED)?.as_secs_f64();
+        let rounds = CALIBRATION_TURNS as f64 * DEVICE_SPIN.as_secs_f64() / time(CALIBRATION_TURNS)?.as_secs_f64();
         made.kernel.set(2, Value::Number(rounds as i64))?;
         Ok(Some(made))
     }
@@ -158,7 +161,7 @@ impl Waiting {
     fn enqueue(&mut self, queue: &Queue) -> Result<()> {
         self.begun += 1;
         self.kernel.set(1, Value::Number(self.begun as i64))?;
-        // SAFETY: the kernel reads one number, which is there until it has ended.
+        // SAFETY: the kernel reads one number, which exists until the kernel has ended.
         unsafe { queue.launch(&self.kernel, &[1, 1], &[1, 1], false) }.map(|_| ())
     }
 }
@@ -168,12 +171,12 @@ mod tests {
     use super::*;
     use crate::default_device;
 
-    /// The kernel of the default device, if it can wait.
-    fn waiting() -> Option<(Device, Context, Arc<Queue>, Waiting)> {
+    /// The kernel of the default device, if the device supports it.
+    fn waiting() -> Option<(Device, Context, Arc<Queue>, SpinKernel)> {
         let device = default_device().inspect_err(|e| println!("LEFT OUT: {e}")).ok()?;
         let context = Context::new(device.id.0).unwrap();
         let queue = Arc::new(context.queue(device.id.0).unwrap());
-        let Some(waiting) = Waiting::new(&device, &context, &queue).unwrap() else {
+        let Some(waiting) = SpinKernel::new(&device, &context, &queue).unwrap() else {
             println!("LEFT OUT: {device} cannot wait");
             return None;
         };
@@ -186,8 +189,8 @@ mod tests {
         let start = Instant::now();
         waiting.enqueue(&queue).unwrap();
         queue.marker().unwrap().wait().unwrap();
-        // On a machine with much else to do it can take longer, but not as long as with more rounds than were measured.
-        assert!(start.elapsed() > STAYS / 10, "{:?}", start.elapsed());
+        // On a busy machine it can take longer, but not as long as with more rounds than were measured.
+        assert!(start.elapsed() > DEVICE_SPIN / 10, "{:?}", start.elapsed());
         assert_eq!(waiting.ended.number().unwrap().load(Ordering::Relaxed), 0);
     }
 
@@ -200,11 +203,11 @@ mod tests {
         waiting.enqueue(&queue).unwrap();
         let end = queue.marker().unwrap();
         queue.flush().unwrap();
-        let awake = Awake(Mutex::new(State { waiting: Some(Some(waiting)), ..State::default() }));
-        awake.go(true).unwrap();
+        let awake = KeepAwake(Mutex::new(State { waiting: Some(Some(waiting)), ..State::default() }));
+        awake.end_spin(true).unwrap();
         std::thread::sleep(Duration::from_millis(20));
         assert!(!end.is_complete(), "it was told to stay");
-        awake.go(false).unwrap();
+        awake.end_spin(false).unwrap();
         end.wait().unwrap();
         assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
     }
@@ -212,20 +215,20 @@ mod tests {
     #[test]
     fn threads_stay_awake_only_for_runs_that_follow_closely() {
         let Some((device, context, queue, waiting)) = waiting() else { return };
-        let awake = Awake(Mutex::new(State { waiting: Some(Some(waiting)), ..State::default() }));
+        let awake = KeepAwake(Mutex::new(State { waiting: Some(Some(waiting)), ..State::default() }));
         let run = |pause: Duration| {
             awake.seen(true);
             std::thread::sleep(pause);
-            let stays = awake.stay(&device, &context, &queue).unwrap();
-            awake.go(stays).unwrap();
+            let stays = awake.begin_spin(&device, &context, &queue).unwrap();
+            awake.end_spin(stays).unwrap();
             stays
         };
-        assert!((1..CLOSE).all(|_| !run(Duration::ZERO)));
+        assert!((1..MIN_CLOSE_RUNS).all(|_| !run(Duration::ZERO)));
         let start = Instant::now();
         while !run(Duration::ZERO) {
-            assert!(start.elapsed() < Duration::from_secs(30), "no two runs within {STAYS:?}");
+            assert!(start.elapsed() < Duration::from_secs(30), "no two runs within {DEVICE_SPIN:?}");
         }
-        assert!((0..3).any(|_| !run(2 * STAYS)));
-        assert!(!run(2 * STAYS));
+        assert!((0..3).any(|_| !run(2 * DEVICE_SPIN)));
+        assert!(!run(2 * DEVICE_SPIN));
     }
 }

@@ -13,7 +13,7 @@ pub fn advise<T>(memory: &mut [MaybeUninit<T>]) {
     #[cfg(target_os = "linux")]
     if size_of_val(memory) >= LARGE {
         const PAGE: usize = 4096;
-        // Only whole pages inside the memory: the memory around it is not ours.
+        // The advice covers only whole pages inside the memory, because the memory around it is not ours.
         let address = memory.as_mut_ptr().cast::<libc::c_void>();
         let skip = address.addr().wrapping_neg() % PAGE;
         let whole = (size_of_val(memory) - skip) / PAGE * PAGE;

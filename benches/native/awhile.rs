@@ -1,4 +1,4 @@
-//! 10,000 steps of a loop over an array of 10 elements: what a step costs besides its work.
+//! 10,000 steps of a loop over an array of 10 elements: the cost of a step besides its work.
 
 use accel::prelude::*;
 use bench_common::case::{Asked, Case, Measure, Pair, check_close, native};
@@ -26,7 +26,7 @@ pub fn cases() -> Vec<Case> {
 fn by_hand(start: &[f64]) -> Vec<f64> {
     let mut xs = start.to_vec();
     while xs[0] < STEPS {
-        // Hidden from rustc, which might leave the vectors out.
+        // Hides the vectors from rustc, which might optimise them away.
         xs = black_box(xs.iter().map(|x| x + 1.0).collect());
     }
     xs

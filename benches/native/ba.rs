@@ -1,4 +1,4 @@
-//! The sparse Jacobian of ADBench's bundle adjustment, beside one that is differentiated by hand and sequential.
+//! The sparse Jacobian of ADBench's bundle adjustment, compared with a sequential one that is differentiated by hand.
 
 #[path = "../../examples/ba/geometry.rs"]
 mod geometry;
@@ -20,7 +20,7 @@ pub fn cases() -> Vec<Case> {
         let (starts, columns, values) = ours.run(&problem)?;
         let reference = ba_by_hand::jacobian(&problem_by_hand);
         if starts.as_slice() != reference.0 || columns.as_slice() != reference.1 {
-            return Err("the entries are in other places".into());
+            return Err("the entries are in different places".into());
         }
         check_close(values.as_slice(), &reference.2, 1e-12)?;
         Ok(Pair {
@@ -30,7 +30,7 @@ pub fn cases() -> Vec<Case> {
     })]
 }
 
-/// The file's one camera, point, weight and feature, as often as the file says.
+/// The single camera, point, weight and feature of the file, repeated as often as the file says.
 fn by_hand(file: &BaFile) -> ba_by_hand::Problem {
     ba_by_hand::Problem {
         cameras: vec![file.camera; file.n],

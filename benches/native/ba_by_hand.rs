@@ -1,14 +1,14 @@
 //! The Jacobian of bundle adjustment, differentiated by hand, one observation after the other.
 
-/// Parameters of a camera, coordinates of a point, and the weight: the entries of a row.
+/// The parameters of a camera, the coordinates of a point, and the weight: the entries of a row.
 const CAMERA: usize = 11;
 const POINT: usize = 3;
 const ROW: usize = CAMERA + POINT + 1;
 
 type Vec3 = [f64; 3];
 
-/// Cameras (rotation, centre, focal length, principal point, radial distortion), points, and for each observation the numbers of
-/// its camera and point, its weight and where the point was seen.
+/// Cameras (rotation, centre, focal length, principal point, radial distortion), points, and for each observation the
+/// numbers of its camera and point, its weight, and the place of the point in the image.
 pub struct Problem {
     pub cameras: Vec<[f64; CAMERA]>,
     pub points: Vec<Vec3>,
@@ -17,10 +17,10 @@ pub struct Problem {
     pub features: Vec<[f64; 2]>,
 }
 
-/// Where each row starts (and the last one ends), the columns and the values of the entries.
+/// The start of each row (and the end of the last one), the columns of the entries, and their values.
 pub type Sparse = (Vec<i64>, Vec<i64>, Vec<f64>);
 
-/// Two rows for each observation's reprojection error, then one for each weight error.
+/// The Jacobian: two rows for each observation's reprojection error, then one for each weight error.
 pub fn jacobian(problem: &Problem) -> Sparse {
     let (n, m, p) = (problem.cameras.len(), problem.points.len(), problem.observed.len());
     let entries = (2 * ROW + 1) * p;
@@ -62,7 +62,7 @@ fn reprojection(camera: &[f64; CAMERA], point: &Vec3, weight: f64, feature: &[f6
     let outer = weight * focal;
 
     std::array::from_fn(|i| {
-        // By q, and through it by y.
+        // The derivatives by q, and through q by y.
         let mut by_q = [outer * q[i] * d_scale * q[0], outer * q[i] * d_scale * q[1]];
         by_q[i] += outer * scale;
         let by_y = [by_q[0] / y[2], by_q[1] / y[2], -(by_q[0] * q[0] + by_q[1] * q[1]) / y[2]];
@@ -82,7 +82,7 @@ fn reprojection(camera: &[f64; CAMERA], point: &Vec3, weight: f64, feature: &[f6
     })
 }
 
-/// `x` turned about the axis `r` by the angle |r|, and the derivatives of that by `x` and by `r`.
+/// `x` rotated about the axis `r` by the angle |r|, and the derivatives of the result by `x` and by `r`.
 fn rotate(r: Vec3, x: Vec3) -> (Vec3, [Vec3; 3], [Vec3; 3]) {
     let angle = dot(r, r).sqrt();
     if angle == 0.0 {
@@ -104,7 +104,8 @@ fn rotate(r: Vec3, x: Vec3) -> (Vec3, [Vec3; 3], [Vec3; 3]) {
         }
     }
 
-    // By the angle, and by the axis: -sin [x]× + (1 - cos) (along I + axis xᵀ). The axis turns by (I - axis axisᵀ) / angle.
+    // The derivatives by the angle and by the axis: -sin [x]× + (1 - cos) (along I + axis xᵀ). The derivative of the
+    // axis is (I - axis axisᵀ) / angle.
     let by_angle: Vec3 = std::array::from_fn(|i| across[i] * cos - x[i] * sin + axis[i] * along * sin);
     let mut by_rotation = crossed(x, -sin);
     for (i, row) in by_rotation.iter_mut().enumerate() {
@@ -134,7 +135,7 @@ fn crossed(a: Vec3, scale: f64) -> [Vec3; 3] {
     [[0.0, -a2, a1], [a2, 0.0, -a0], [-a1, a0, 0.0]]
 }
 
-/// A row vector times a matrix.
+/// The product of a row vector and a matrix.
 fn times(v: Vec3, m: &[Vec3; 3]) -> Vec3 {
     std::array::from_fn(|j| v[0] * m[0][j] + v[1] * m[1][j] + v[2] * m[2][j])
 }

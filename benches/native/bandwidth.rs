@@ -1,4 +1,4 @@
-//! axpy, dot and sum of 16M numbers: how much of the memory's bandwidth is reached.
+//! axpy, dot and sum of 16M numbers: how much of the memory's bandwidth they reach.
 
 use accel::prelude::*;
 use bench_common::axpy::axpy;
@@ -8,11 +8,11 @@ use rayon::prelude::*;
 use std::iter::Sum;
 use std::ops::{Add, Mul};
 
-/// Accumulators of a hand-written loop: 256 bytes, four of the widest registers.
+/// The number of accumulators of a hand-written loop: 256 bytes, four of the widest registers.
 const F32_LANES: usize = 64;
 const F64_LANES: usize = 32;
 
-/// An array for which threads are hardly worth waking.
+/// The size of an array for which waking threads hardly pays.
 const MEDIUM: usize = 1 << 20;
 
 pub fn cases() -> Vec<Case> {
@@ -83,7 +83,7 @@ fn axpy_by_hand<T>(a: T, xs: &[T], ys: &[T]) -> Vec<T>
 where
     T: Copy + Default + Send + Sync + Add<Output = T> + Mul<Output = T>,
 {
-    // Comes zeroed from the operating system: the only pass over it is the one below.
+    // The operating system returns zeroed memory, so the pass below is the only one over it.
     let mut out = vec![T::default(); xs.len()];
     out.par_chunks_mut(CHUNK).zip(xs.par_chunks(CHUNK)).zip(ys.par_chunks(CHUNK)).for_each(|((out, xs), ys)| {
         for ((out, x), y) in out.iter_mut().zip(xs).zip(ys) {

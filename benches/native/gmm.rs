@@ -1,4 +1,4 @@
-//! The Gaussian mixtures of ADBench, beside JAX and beside each other.
+//! The Gaussian mixtures of ADBench, compared with JAX and with each other.
 
 use accel::prelude::*;
 use adbench::GmmFile;
@@ -35,7 +35,7 @@ fn objective(file: &Path) -> Result<Measure> {
     Ok(Measure::work(move || Ok(objective.run(&parameters)?)))
 }
 
-/// The value and the gradient, as JAX's.
+/// The value and the gradient, as in JAX.
 fn gradient(file: &Path) -> Result<Measure> {
     let problem = GmmFile::read(file)?;
     let (parameters, x) = inputs(&problem)?;

@@ -15,7 +15,7 @@ pub fn cases() -> Vec<Case> {
 
 fn pair(bins: usize) -> Result<Pair> {
     let values = uniform::<f64>(1, LARGE, 0.0, 1.0);
-    // The generator's largest number is its upper bound itself.
+    // The largest number of the generator is the upper bound itself.
     let bin = |x: &f64| ((x * bins as f64) as i32).min(bins as i32 - 1);
     let bins_of: Vector<i32> = values.iter().map(bin).collect();
     let ours = native(&afun(move |bins_of: Acc<Vector<i32>>| {

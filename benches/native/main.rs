@@ -1,4 +1,4 @@
-//! The native backend beside what a person would write by hand, or beside JAX.
+//! The native backend, compared with hand-written code or with JAX.
 //!
 //! ```text
 //! cargo bench --bench native                                criterion, all workloads (or those that a filter names)
@@ -43,14 +43,14 @@ fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args[..] {
-        // What the start-up benchmark runs as a process of its own.
+        // The separate process of the start-up benchmark.
         ["--startup", file] => startup::run(file.as_ref()),
         ["--table", ref options @ ..] => table::print(cases(), options),
         _ => criterion_benchmarks(cases()),
     }
 }
 
-/// Everything that is timed in this process; other processes (JAX, program starts) are in the table only.
+/// All cases that are timed in this process. Other processes (JAX, program starts) are only in the table.
 fn criterion_benchmarks(cases: Vec<Case>) -> Result<()> {
     let mut criterion = Criterion::default().configure_from_args();
     for case in cases {
@@ -65,7 +65,7 @@ fn criterion_benchmarks(cases: Vec<Case>) -> Result<()> {
         };
         for (measure, name) in [(pair.reference, "reference"), (pair.ours, "ours")] {
             let Measure::Work(mut work) = measure else { continue };
-            // Setting a case up runs both sides once: later runs of the same work do not fail.
+            // The setup of a case runs both sides once. Later runs of the same work do not fail.
             group.bench_function(format!("{}/{name}", case.work), |b| b.iter(|| black_box(work().is_ok())));
         }
         group.finish();

@@ -1,4 +1,4 @@
-//! Mathematical functions of 16M f32, one thread each.
+//! Mathematical functions of 16M f32, in one thread.
 
 use accel::prelude::*;
 use bench_common::case::{Asked, Case, Measure, Pair, Result, check_close, native};
@@ -10,7 +10,7 @@ pub fn cases() -> Vec<Case> {
         let setup = move || pair(ours, by_hand);
         Case::new("maps", format!("{name}, 16M f32, one thread"), "std, one thread", [Asked::Speed(4.0)], setup)
     };
-    // Each reference is a loop of its own, so that rustc sees which function is called.
+    // Each reference is a separate loop, so that rustc sees which function is called.
     vec![
         case("exp", |x| x.exp(), |xs| xs.iter().map(|x| x.exp()).collect()),
         case("log", |x| x.ln(), |xs| xs.iter().map(|x| x.ln()).collect()),

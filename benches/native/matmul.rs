@@ -39,7 +39,7 @@ fn product_pair<T: Floating + Into<f64>>(tolerance: f64) -> Result<Pair> {
     })
 }
 
-/// The adjoints of both factors from that of the product.
+/// The adjoints of both factors, given that of the product.
 fn gradient_pair<T: Floating + Into<f64>>(tolerance: f64) -> Result<Pair> {
     let (a, b, d) = inputs::<T>()?;
     let ours = native(&vjp(&afun(product::<T>)))?;

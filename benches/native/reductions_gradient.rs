@@ -1,4 +1,4 @@
-//! The gradients of reductions of 16M f32 beside the reductions themselves.
+//! The gradients of reductions of 16M f32, compared with the reductions themselves.
 
 use accel::prelude::*;
 use bench_common::case::{Asked, Case, Measure, Pair, native};

@@ -25,7 +25,8 @@ fn pair<T: Floating + Into<f64> + Default + Add<Output = T>>() -> Result<Pair> {
     })
 }
 
-/// The sums of one block for each thread, then the prefix sums of each block from where those before it end.
+/// The sums of one block for each thread, then the prefix sums of each block, starting with the sum of the blocks
+/// before it.
 fn scan_by_hand<T: Copy + Default + Send + Sync + Add<Output = T>>(xs: &[T]) -> Vec<T> {
     const LANES: usize = 32;
     let block = xs.len().div_ceil(rayon::current_num_threads());

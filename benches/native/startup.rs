@@ -1,4 +1,4 @@
-//! How long a program takes from its closure to its first result, in a process of its own.
+//! The time of a program from its closure to its first result, in a separate process.
 
 use accel::prelude::*;
 use adbench::GmmFile;
@@ -34,7 +34,7 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// The time that this program, run again, takes with the files in `cache`.
+/// Starts this program again, and returns the time that it takes with the files in `cache`.
 fn start(cache: &Path) -> Result<Duration> {
     let mut command = Command::new(std::env::current_exe()?);
     let output = command.arg("--startup").arg(beside(FILE)?).env("XDG_CACHE_HOME", cache).output()?;
@@ -44,7 +44,7 @@ fn start(cache: &Path) -> Result<Duration> {
     milliseconds(&String::from_utf8(output.stdout)?)
 }
 
-/// In the process of its own: prints the milliseconds from the closure to the first result.
+/// In the separate process: prints the milliseconds from the closure to the first result.
 pub fn run(file: &Path) -> Result<()> {
     let problem = GmmFile::read(file)?;
     let (parameters, x) = inputs(&problem)?;

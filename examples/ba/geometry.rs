@@ -1,4 +1,4 @@
-//! How a camera sees a point: rotation, projection and lens distortion, on scalar expressions.
+//! The geometry of a camera: rotation, projection and lens distortion, on scalar expressions.
 
 use accel::prelude::*;
 
@@ -12,13 +12,13 @@ pub type Camera<T> = ((T, T, T), (T, T, T), T, (T, T), (T, T));
 /// A camera in scalar code.
 pub type CameraExp<T> = (Vec3<T>, Vec3<T>, Exp<T>, Vec2<T>, Vec2<T>);
 
-/// The weighted reprojection error: how far from `feature` the camera sees `point`.
+/// The weighted reprojection error: the distance from `feature` to the place at which the camera sees `point`.
 pub fn residual<T: Floating>(camera: CameraExp<T>, point: Vec3<T>, weight: Exp<T>, feature: Vec2<T>) -> Vec2<T> {
     let seen = project(camera, point);
     (weight * (seen.0 - feature.0), weight * (seen.1 - feature.1))
 }
 
-/// What keeps the weights close to one.
+/// The error that keeps the weights close to one.
 pub fn weight_error<T: Floating>(weight: Exp<T>) -> Exp<T> {
     lit::<T>(1.0) - weight * weight
 }
@@ -36,8 +36,8 @@ fn distort<T: Floating>((k1, k2): Vec2<T>, (u, v): Vec2<T>) -> Vec2<T> {
     (u * factor, v * factor)
 }
 
-/// Rotates `x` about the axis `r` by the angle |r|: the formula of Rodrigues. At r = 0, where it divides by zero, its
-/// first-order approximation has the same value and the same derivatives.
+/// Rotates `x` about the axis `r` by the angle |r|, with the formula of Rodrigues. It divides by zero at r = 0. There,
+/// the first-order approximation has the same value and the same derivatives.
 fn rotate<T: Floating>(r: Vec3<T>, x: Vec3<T>) -> Vec3<T> {
     let square = dot3(r, r);
     let angle = square.sqrt();

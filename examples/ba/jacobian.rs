@@ -4,11 +4,11 @@ use super::geometry::{Camera, CameraExp, Vec3, residual, weight_error};
 use accel::prelude::*;
 use adbench::BaFile;
 
-/// What the programs read: the cameras, the points, and for each observation the numbers of its camera and its point,
-/// its weight and where the point was seen.
+/// The input of the programs: the cameras, the points, and for each observation the numbers of its camera and its
+/// point, its weight, and the place of the point in the image.
 pub type Problem<T> = (Vector<Camera<T>>, Vector<(T, T, T)>, Vector<(i64, i64)>, Vector<T>, Vector<(T, T)>);
 
-/// The file's one camera, point, weight and feature, as often as the file says.
+/// The single camera, point, weight and feature of the file, repeated as often as the file says.
 pub fn expanded<T: Floating>(file: &BaFile) -> Problem<T> {
     let [r1, r2, r3, c1, c2, c3, focal, u0, v0, k1, k2] = file.camera.map(T::from_f64);
     let camera = ((r1, r2, r3), (c1, c2, c3), focal, (u0, v0), (k1, k2));
@@ -24,7 +24,7 @@ pub fn expanded<T: Floating>(file: &BaFile) -> Problem<T> {
     )
 }
 
-/// Parameters of a camera, coordinates of a point, and the weight: the entries of a row of the Jacobian.
+/// The parameters of a camera, the coordinates of a point, and the weight: the entries of a row of the Jacobian.
 const CAMERA: i64 = 11;
 const POINT: i64 = 3;
 const ROW: i64 = CAMERA + POINT + 1;
@@ -39,9 +39,9 @@ pub fn residuals<T: Floating>(problem: Acc<Problem<T>>) -> (Acc<Vector<(T, T)>>,
     (reprojection, map(weight_error, weights))
 }
 
-/// The Jacobian of the residuals: two rows for each observation's reprojection error, then one for each weight error. The
-/// columns are the parameters of the cameras, the coordinates of the points, and the weights. The sparse matrix is given
-/// by where each row starts (and the last one ends), by the columns and by the values of its entries.
+/// The Jacobian of the residuals: two rows for each observation's reprojection error, then one for each weight error.
+/// The columns are the parameters of the cameras, the coordinates of the points, and the weights. The sparse matrix
+/// consists of the start of each row (and the end of the last one), the columns of its entries, and their values.
 pub fn jacobian<T: Floating>(problem: Acc<Problem<T>>) -> (Acc<Vector<i64>>, Acc<Vector<i64>>, Acc<Vector<T>>) {
     let (cameras, points, observed, weights, features) = problem.unlift();
     let (n, m, p) = (cameras.shape(), points.shape(), weights.shape());
@@ -64,7 +64,7 @@ pub fn jacobian<T: Floating>(problem: Acc<Problem<T>>) -> (Acc<Vector<i64>>, Acc
     let weight_entries = map(|w| gradient(weight_error, w), weights);
     let values = concat(flatten(entries), weight_entries);
 
-    // In one array, not as two that are put together: this is the largest of the results.
+    // One array instead of two that are concatenated, since this is the largest result.
     let reprojection_entries = p * (2 * ROW);
     let columns = generate(values.shape(), |entry| {
         let (i, place) = (entry / (2 * ROW), entry % ROW);
@@ -80,7 +80,7 @@ pub fn jacobian<T: Floating>(problem: Acc<Problem<T>>) -> (Acc<Vector<i64>>, Acc
     (starts, columns, values)
 }
 
-/// The entries of a row, in the order of their columns.
+/// The entries of a row, sorted by column.
 fn row_entries<T: Floating>((camera, point, weight): (CameraExp<T>, Vec3<T>, Exp<T>)) -> Vec<Exp<T>> {
     let (rotation, centre, focal, principal, distortion) = camera;
     vec![
@@ -102,7 +102,7 @@ fn row_entries<T: Floating>((camera, point, weight): (CameraExp<T>, Vec3<T>, Exp
     ]
 }
 
-/// Expression number `index` of a list whose first has number `first`, found by bisection.
+/// The expression with number `index` of a list whose first number is `first`, found by bisection.
 fn choose<T: Floating>(index: Exp<i64>, first: i64, list: &[Exp<T>]) -> Exp<T> {
     if let [only] = list {
         return *only;

@@ -6,11 +6,11 @@ use accel::prelude::*;
 ///
 /// - `alphas [k]`: logarithms of the weights, up to a constant
 /// - `means [k, d]`
-/// - `icf [k, d + d(d-1)/2]`: for each Gaussian a lower triangular factor of its inverse covariance: the logarithms of
-///   its diagonal, then what is below the diagonal, column by column
+/// - `icf [k, d + d(d-1)/2]`: for each Gaussian, a lower triangular factor of its inverse covariance: the logarithms of
+///   its diagonal, then the entries below the diagonal, column by column
 /// - `x [n, d]`: the points
 /// - `gamma`, `m`: scale and degrees of freedom of the prior
-/// - `constant`: what does not depend on the parameters ([`constant_term`])
+/// - `constant`: the part that does not depend on the parameters ([`constant_term`])
 pub fn objective<T: Floating>(
     (alphas, means, icf): (Acc<Vector<T>>, Acc<Matrix<T>>, Acc<Matrix<T>>),
     x: Acc<Matrix<T>>,
@@ -56,12 +56,12 @@ pub fn objective<T: Floating>(
     unit(the(likelihood) - n.cast::<T>() * the(log_total) + the(prior) + the(constant))
 }
 
-/// Lower triangular matrices `[k, d, d]` from the logarithms of their diagonals `[k, d]` and what is below the
+/// Lower triangular matrices `[k, d, d]`, from the logarithms of their diagonals `[k, d]` and the entries below the
 /// diagonals, column by column: `[k, d(d-1)/2]`.
 fn triangles<T: Floating>(log_diagonal: Acc<Matrix<T>>, below: Acc<Matrix<T>>) -> Acc<Array<Dim3, T>> {
     let (k, d) = log_diagonal.shape();
     generate((k, d, d), |(k, row, column)| {
-        // The columns before this one hold d-1, d-2, … entries.
+        // The earlier columns have d-1, d-2, … entries.
         let position = column * (d * 2 - column - 1) / 2 + row - column - 1;
         cond(
             row.eq(column),
@@ -75,7 +75,7 @@ fn sum_of_squares<Sh: Shape, T: Floating>(xs: Acc<Array<Snoc<Sh>, T>>) -> Acc<Ar
     sum(map(|x| x * x, xs))
 }
 
-/// The logarithm of the sum of the exponentials of each innermost row, computed so that nothing overflows.
+/// The logarithm of the sum of the exponentials of each innermost row, computed without overflow.
 fn log_sum_exp<Sh: Shape, T: Floating>(xs: Acc<Array<Snoc<Sh>, T>>) -> Acc<Array<Sh, T>> {
     let largest = maximum(xs);
     let shifted = zip_with(|x, max| x - max, xs, replicate_inner(index_head(shape(xs)), largest));
@@ -83,7 +83,8 @@ fn log_sum_exp<Sh: Shape, T: Floating>(xs: Acc<Array<Snoc<Sh>, T>>) -> Acc<Array
     zip_with(|total, max| total.ln() + max, total, largest)
 }
 
-/// The part of the objective that does not depend on the parameters: the normal densities' constant and the prior's.
+/// The part of the objective that does not depend on the parameters: the constants of the normal densities and of the
+/// prior.
 pub fn constant_term(n: usize, d: usize, k: usize, gamma: f64, m: u32) -> f64 {
     let (n, k, dim) = (n as f64, k as f64, d as f64);
     let degrees = dim + f64::from(m) + 1.0;

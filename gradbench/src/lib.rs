@@ -1,15 +1,20 @@
-//! A tool of [GradBench](https://github.com/gradbench/gradbench): answers its evals with programs in the array language.
+//! A tool of [GradBench](https://github.com/gradbench/gradbench): answers its evals with programs in the array
+//! language.
 //!
-//! An eval is another process. It sends one JSON message a line, first the name of the module it wants, then functions of that
-//! module with their inputs; the tool answers each message with one line: the function's value and how long each run took.
+//! An eval is another process. It sends one JSON message per line: first the name of the module that it needs, then
+//! functions of that module with their inputs. The tool answers each message with one line: the function's value and
+//! the time of each run.
 //!
 //! - [`evals`]: the programs, one module for each eval
+//! - [`module`]: the compiled functions of an eval; [`conversions`]: their data
 //! - [`protocol`]: messages and answers
-//! - [`session`]: who answers what
-//! - [`timing`]: how often a function is run, and for how long
+//! - [`session`]: answers the messages of an eval
+//! - [`timing`]: the number of runs of a function, and their times
 #![forbid(unsafe_code)]
 
+pub mod conversions;
 pub mod evals;
+pub mod module;
 pub mod protocol;
 pub mod session;
 pub mod timing;

@@ -1,4 +1,5 @@
-//! The tool as GradBench starts it: messages on standard input, answers on standard output, all else on standard error.
+//! The tool as GradBench starts it: messages on standard input, answers on standard output, everything else on standard
+//! error.
 
 use accel::{backend_named, default_backend};
 use gradbench_accel::session::{Session, serve};
@@ -14,7 +15,7 @@ A tool of GradBench: reads an eval's messages on standard input and answers them
   --multithreaded        use all cores (default: one thread)
   --help                 print this";
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
     backend: Option<String>,
     multithreaded: bool,
@@ -41,7 +42,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Reads the command line; `None` if it asks for help.
+/// Parses the command line; `None` if it asks for help.
 fn options() -> Result<Option<Options>, lexopt::Error> {
     let mut options = Options { backend: None, multithreaded: false };
     let mut parser = lexopt::Parser::from_env();
@@ -57,7 +58,7 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    // This thread is one of the pool: where it is the only one, no work has to change threads.
+    // This thread belongs to the pool. If it is the only one, no work moves to another thread.
     let threads = if options.multithreaded { 0 } else { 1 };
     rayon::ThreadPoolBuilder::new().num_threads(threads).use_current_thread().build_global()?;
     let backend = match &options.backend {

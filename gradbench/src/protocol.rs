@@ -1,25 +1,25 @@
 //! Messages of an eval, and answers to them: lines of JSON.
 //!
-//! NOTE [Numbers that JSON lacks]
-//! GradBench's intermediary between eval and tool takes lines for strict JSON, and ends the session at any other. So infinite numbers
-//! and NaN cannot come; where they are results, they are written as `null`.
+//! NOTE [Numbers that JSON lacks]: GradBench's intermediary between eval and tool expects lines of strict JSON, and
+//! ends the session at any other line. So messages cannot contain infinite numbers or NaN. In results, they are written
+//! as `null`.
 
 use crate::timing::Timing;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// What an eval wants.
+/// The request in a message.
 #[derive(Debug)]
 pub enum Request<'a> {
-    /// To begin.
+    /// The start of a session.
     Start,
-    /// To have a module made ready.
+    /// A request to prepare a module.
     Define {
         /// The module's name, which is the eval's.
         module: String,
     },
-    /// To have a function run.
+    /// A request to run a function.
     Evaluate {
         /// The function's module.
         module: String,
@@ -28,16 +28,17 @@ pub enum Request<'a> {
         /// The function's input, not yet decoded.
         input: &'a RawValue,
     },
-    /// Nothing but an answer: to tell what it thinks of an output, or something of a later version of the protocol.
+    /// A message that only needs an answer: the eval's analysis of an output, or something of a later version of the
+    /// protocol.
     Other,
 }
 
-/// A message that is not one: what is wrong with it, and its number if that can be told.
+/// A malformed message: what is wrong with it, and its number if that can be read.
 #[derive(Debug)]
 pub struct BadMessage {
     /// The message's number.
     pub id: Option<i64>,
-    /// For people.
+    /// The error text, for users.
     pub error: String,
 }
 
@@ -52,17 +53,17 @@ struct Fields<'a> {
     input: Option<&'a RawValue>,
 }
 
-/// The number of a message of which nothing else need be right.
+/// The number of a message. Its other fields can be wrong.
 #[derive(Deserialize)]
 struct Number {
     id: i64,
 }
 
 impl<'a> Request<'a> {
-    /// Reads a line: the message's number, and what it says.
+    /// Parses a line: the message's number, and its request.
     ///
     /// # Errors
-    /// Lines that are not JSON, missing fields, fields of other types.
+    /// The line is not JSON, a field is missing, or a field has another type.
     pub fn read(line: &'a [u8]) -> Result<(i64, Request<'a>), BadMessage> {
         let fields: Fields = serde_json::from_slice(line).map_err(|error| BadMessage {
             id: serde_json::from_slice(line).ok().map(|number: Number| number.id),
@@ -84,33 +85,33 @@ impl<'a> Request<'a> {
     }
 }
 
-/// An answer of any kind: the fields that it has are there.
+/// An answer of any kind; it contains the fields that are present.
 #[derive(Debug, Default, Serialize)]
 pub struct Answer {
-    /// The number of the message; `null` if that could not be read.
+    /// The number of the message; `null` if it could not be read.
     pub id: Option<i64>,
     /// To `start`: the tool's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<&'static str>,
-    /// To `start`: how the tool has been started.
+    /// To `start`: the options with which the tool was started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub config: Option<Value>,
-    /// Whether what was wanted has been done.
+    /// Whether the request succeeded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub success: Option<bool>,
     /// To `evaluate`: the function's value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Box<RawValue>>,
-    /// What took how long.
+    /// The times of the runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timings: Option<Vec<Timing>>,
-    /// Why there was no success.
+    /// The reason of a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
 impl Answer {
-    /// The answer that what was wanted could not be done.
+    /// The answer to a request that failed.
     pub fn failure(error: impl ToString) -> Answer {
         Answer { success: Some(false), error: Some(error.to_string()), ..Answer::default() }
     }

@@ -1,6 +1,7 @@
-//! A session: an eval asks, line by line, and every line is answered.
+//! A session: an eval sends lines, and the tool answers every line.
 
-use crate::evals::{EVALS, Module};
+use crate::evals::EVALS;
+use crate::module::Module;
 use crate::protocol::{Answer, BadMessage, Request};
 use crate::timing::Timing;
 use accel::backend::Backend;
@@ -10,19 +11,19 @@ use std::collections::HashMap;
 use std::io::{self, BufRead, Read, Write};
 use std::time::Instant;
 
-/// What has been defined so far.
+/// The modules defined so far.
 pub struct Session {
     backend: &'static dyn Backend,
     modules: HashMap<String, Module>,
 }
 
-/// A longer message is not read.
+/// The largest length of a message that is read.
 const LONGEST: u64 = 1 << 30;
 
 /// Answers each line of `input` with a line of `output`, until the input ends.
 ///
 /// # Errors
-/// Reading or writing. What is wrong with a message is an answer.
+/// Reading or writing fails. A malformed message is answered, and is no error.
 pub fn serve(session: &mut Session, input: impl BufRead, output: impl Write) -> io::Result<()> {
     serve_lines(session, input, output, LONGEST)
 }
@@ -48,7 +49,7 @@ fn serve_lines(session: &mut Session, mut input: impl BufRead, mut output: impl 
 }
 
 impl Session {
-    /// A session whose programs run on that backend.
+    /// A session whose programs run on this backend.
     pub fn new(backend: &'static dyn Backend) -> Session {
         Session { backend, modules: HashMap::new() }
     }

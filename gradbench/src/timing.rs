@@ -1,30 +1,30 @@
-//! How often a function is run, and how long that takes.
+//! The number of runs of a function, and their times.
 
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
-/// How long something took.
+/// A measured time.
 #[derive(Debug, Clone, Serialize)]
 pub struct Timing {
-    /// What it was: `evaluate` for a run, `prepare` for compilation.
+    /// What was measured: `evaluate` for a run, `prepare` for compilation.
     pub name: &'static str,
-    /// How long it took.
+    /// The time.
     pub nanoseconds: u128,
 }
 
 impl Timing {
-    /// A timing of that name.
+    /// A measured time with this name.
     pub fn new(name: &'static str, time: Duration) -> Timing {
         Timing { name, nanoseconds: time.as_nanos() }
     }
 }
 
-/// At most so many runs, however short they are: an answer has a line of text for each.
+/// The largest number of runs, even if they are short: an answer contains a piece of text for each.
 pub const MOST_RUNS: u64 = 20_000;
-/// At most for so long is a function run again and again.
+/// The largest time for which a function is run repeatedly.
 pub const MOST_SECONDS: f64 = 3600.0;
 
-/// What the input of a function says about how often to run it: so many times, and for so long. One run, if it says nothing.
+/// The number of runs and the time that the input of a function demands. The default is one run.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default)]
 pub struct Repetition {
@@ -33,10 +33,10 @@ pub struct Repetition {
 }
 
 impl Repetition {
-    /// The same, if it is within the bounds.
+    /// Checks that both are within the limits.
     ///
     /// # Errors
-    /// Which number is not.
+    /// The number that is not within its limit.
     pub fn checked(self) -> Result<Repetition, String> {
         if self.min_runs > MOST_RUNS {
             return Err(format!("`min_runs` is {}, and there are at most {MOST_RUNS} runs", self.min_runs));
@@ -47,11 +47,12 @@ impl Repetition {
         Ok(self)
     }
 
-    /// Runs `work` once to prepare, since a backend may compile once more for the extents that it sees, and then as often as wanted, at
-    /// least once and at most [`MOST_RUNS`] times: the result of the last run, and the time of each.
+    /// Runs `work` once to prepare, since a backend may compile again for new extents. Then runs it as often as
+    /// demanded, at least once and at most [`MOST_RUNS`] times. Returns the result of the last run, and the time of
+    /// each.
     ///
     /// # Errors
-    /// The first one of `work`.
+    /// The first error of `work`.
     pub fn run<T, E>(self, mut work: impl FnMut() -> Result<T, E>) -> Result<(T, Vec<Timing>), E> {
         let (_, preparation) = timed(&mut work)?;
         let mut timings = vec![Timing::new("prepare", preparation)];
@@ -65,7 +66,7 @@ impl Repetition {
             if enough || runs >= MOST_RUNS {
                 return Ok((result, timings));
             }
-            // Here, outside of the time, goes the result: its memory can be used by the next run.
+            // The result is dropped here, outside the measured time, so that the next run can use its memory.
         }
     }
 }

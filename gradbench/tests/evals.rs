@@ -1,4 +1,4 @@
-//! Each eval as a session: what the tool answers, against plain loops with derivatives found by hand.
+//! Each eval as a session: the tool's answers, compared with plain loops and derivatives found by hand.
 
 mod reference;
 mod support;
@@ -26,7 +26,7 @@ fn matrix(random: &mut Lcg, n: usize, m: usize) -> Vec<Vec<f64>> {
     (0..n).map(|_| vector(random, m, -1.0, 1.0)).collect()
 }
 
-/// An input that is to be run once.
+/// An input for a single run.
 fn once(mut input: Value) -> Value {
     input["min_runs"] = 1.into();
     input["min_seconds"] = 0.into();
@@ -66,7 +66,7 @@ fn lse_is_a_stable_log_sum_exp() {
 fn llsq_fits_a_polynomial() {
     on_all_backends("llsq", |driver| {
         let mut random = Lcg::new(2);
-        // With an odd number of points, one is at 0.
+        // If the number of points is odd, one of them is at 0.
         for (n, m) in [(2, 1), (3, 3), (16, 128), (33, 128), (500, 7)] {
             let xs = vector(&mut random, m, 0.0, 1.0);
             let input = once(json!({ "x": xs, "n": n }));
@@ -93,7 +93,7 @@ fn kmeans_steps_to_the_means() {
     });
 }
 
-/// 0 / 0: JSON has no number for it.
+/// 0 / 0: JSON cannot represent the result.
 #[test]
 fn a_centroid_without_points_has_no_direction() {
     on_all_backends("kmeans", |driver| {

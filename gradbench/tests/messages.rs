@@ -1,4 +1,4 @@
-//! Messages that are wrong: each is answered with an error, and the session goes on.
+//! Malformed messages: each is answered with an error, and the session continues.
 
 mod support;
 
@@ -12,7 +12,7 @@ fn error(answer: &Value) -> &str {
     answer["error"].as_str().unwrap()
 }
 
-/// Asserts that the tool still answers.
+/// Checks that the tool still answers.
 fn goes_on(driver: &mut Driver) {
     assert_eq!(driver.evaluate("hello", "double", json!(1.5)), 3.0);
 }
@@ -42,7 +42,7 @@ fn lines_that_are_not_messages() {
         assert!(error(&answer).contains(message), "{answer}, not {message}");
         goes_on(&mut driver);
     }
-    // JSON has no such numbers, and GradBench's intermediary lets none pass.
+    // JSON has no such numbers, and GradBench's intermediary rejects them.
     let answer = driver.send_line(br#"{"id":7,"kind":"evaluate","module":"hello","function":"double","input":NaN}"#);
     error(&answer);
     goes_on(&mut driver);
@@ -70,7 +70,7 @@ fn unknown_names() {
     assert!(error(&answer).contains("`lse` has not been defined"), "{answer}");
     let answer = driver.send("evaluate", json!({ "module": "hello", "function": "triple", "input": 1 }));
     assert!(error(&answer).contains("`triple`"), "{answer}");
-    // What later versions of the protocol may bring is answered by its number alone.
+    // An unknown message of a later version of the protocol is answered with its number only.
     assert_eq!(driver.send("dance", json!({ "tempo": 120 })), json!({ "id": 5 }));
     goes_on(&mut driver);
     driver.finish();
@@ -130,7 +130,7 @@ fn inputs_of_other_shapes() {
     driver.finish();
 }
 
-/// A few bytes that ask for gigabytes, where there are 4.
+/// A few bytes that demand gigabytes, with 4 of them available.
 #[cfg(target_os = "linux")]
 #[test]
 fn messages_that_ask_for_more_memory_than_there_is() {
@@ -154,7 +154,7 @@ fn messages_that_ask_for_more_memory_than_there_is() {
     driver.finish();
 }
 
-/// One that takes microseconds, for long: its answer would have millions of times.
+/// A function of microseconds that is to run for long: its answer would contain millions of times.
 #[test]
 fn answers_have_a_bounded_number_of_times() {
     let mut driver = Driver::new(&[]);

@@ -1,4 +1,4 @@
-//! Messages with mistakes: whatever stands in them, each is answered, and the session goes on.
+//! Messages with random mistakes: each is answered, and the session continues.
 
 #[path = "../../tests/random_texts/mutate.rs"]
 mod mutate;
@@ -22,7 +22,7 @@ const MESSAGES: [&str; 12] = [
     r#"{"id":10,"kind":"evaluate","module":"gmm","function":"objective","input":{"d":2,"k":1,"n":1,"x":[[1,2]],"m":0,"gamma":1.0,"alpha":[0.1],"mu":[[0.5,0.5]],"q":[[0.1,0.2]],"l":[[0.3]]}}"#,
 ];
 
-/// Whether a message asks for little: no number of points or rounds that would take long and is right.
+/// Whether a message is fast to answer: it contains no valid number of points or rounds that would take long.
 fn is_short(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_digit()).all(|n| n.len() <= 3 || n.len() > 12) && !text.contains("1e999")
 }

@@ -1,4 +1,4 @@
-//! A closure of `map` returns a scalar.
+//! A closure for `map` returns a scalar.
 
 use accel::prelude::*;
 

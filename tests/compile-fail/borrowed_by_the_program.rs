@@ -1,5 +1,5 @@
-//! What a program is made of is used while it is written and not kept: a closure that captures by reference is fine, a
-//! value moved into one is gone.
+//! A program uses the values in its closures while it is written, and does not keep them: a closure that captures by
+//! reference is accepted, but a value moved into a closure is gone.
 
 use accel::prelude::*;
 

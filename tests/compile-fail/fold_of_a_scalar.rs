@@ -1,4 +1,4 @@
-//! A fold takes the innermost dimension away, so there has to be one.
+//! A fold removes the innermost dimension, so there must be one.
 
 use accel::prelude::*;
 

@@ -1,5 +1,5 @@
-//! Only programs without dimensions are functions of numbers. (Why `call` cannot be used says the same; but how rustc writes the name
-//! of `Compiled` depends on the features.)
+//! Only programs of arrays of rank 0 are functions of scalars. (rustc gives the same reason if `call` is used, but its
+//! name for `Compiled` depends on the features.)
 
 use accel::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A literal of the wrong kind.
+//! A literal of another type than the array's elements.
 
 use accel::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Arrays of different ranks.
+//! An array of another rank.
 
 use accel::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Rust's own comparisons result in a `bool` of the host: `x.gt(y)`.
+//! Rust's own comparisons return a `bool` of the host. The method is `x.gt(y)`.
 
 use accel::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Functions of the other kind of number.
+//! A function of floats is applied to an integer.
 
 use accel::prelude::*;
 

@@ -1,4 +1,4 @@
-//! There is nothing to add.
+//! Booleans cannot be added.
 
 use accel::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Programs without dimensions, called with numbers: `Compiled::call`.
+//! Scalar programs, called with numbers: `Compiled::call`.
 
 use super::check::Suite;
 use accel::prelude::*;
@@ -40,7 +40,7 @@ fn tuples(t: &Suite) {
     }));
     f.gives(((2.25, (-3, true)), 1.5), (((-3, 2.75), false), (1.5, 2)));
     f.gives(((-7.5, (4, false)), f32::INFINITY), (((4, -7.0), true), (f32::INFINITY, -7)));
-    // More numbers than are kept without memory.
+    // More numbers than fit into the buffer on the stack.
     let sums = t.function(afun(|x: Acc<Scalar<Eight>>, y: Acc<Scalar<Eight>>| {
         zip_with(
             |(a, b, c, d, e, f, g, h), (i, j, k, l, m, n, o, p)| {
@@ -73,7 +73,7 @@ fn choices_and_loops(t: &Suite) {
     larger.gives((3.0, 2.0), 3.0);
 }
 
-/// More operations than the host program does itself in other programs.
+/// More operations than the host program executes inline in other programs.
 fn long_code(t: &Suite) {
     let horner = |x: Exp<f64>| (0..100).fold(x, |y, k| y * x + k as f64);
     let f = t.function(afun(move |x: Acc<Scalar<f64>>| map(horner, x)));
@@ -82,12 +82,12 @@ fn long_code(t: &Suite) {
     }
 }
 
-/// These are not programs without dimensions.
+/// These are not scalar programs, because they contain arrays.
 fn arrays_on_the_way(t: &Suite) {
     let f = t.function(afun(|n: Acc<Scalar<i64>>| sum(generate(the(n), |i| i * i))));
     f.gives(0, 0);
     f.gives(1000, 332_833_500);
-    // So many that several threads take parts.
+    // So many elements that several threads take part.
     f.gives(300_000, 8_999_955_000_050_000);
     let f = t.function(afun(|n: Acc<Scalar<i64>>| {
         let squares = scanl1(|a, b| a + b, generate(10, |i| i * i));

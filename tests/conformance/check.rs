@@ -1,33 +1,42 @@
-//! Running a program and comparing its result with the expected one.
+//! Runs a program and compares its result with the expected one.
 
 use accel::backend::Backend;
 use accel::prelude::*;
 use accel::repr::{ArrayTuple, Column, RawArray, Scalar};
-use std::cell::Cell;
+use accel_core::pass::operations;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 
 /// A backend under test.
 pub struct Suite<'a> {
     backend: &'a dyn Backend,
     count: Cell<usize>,
+    operations: RefCell<BTreeSet<&'static str>>,
 }
 
 impl<'a> Suite<'a> {
     pub fn new(backend: &'a dyn Backend) -> Self {
-        Suite { backend, count: Cell::new(0) }
+        Suite { backend, count: Cell::new(0), operations: RefCell::default() }
     }
 
-    /// How many results have been compared.
+    /// The number of compared results.
     pub fn count(&self) -> usize {
         self.count.get()
     }
 
-    /// What the program computes is exactly `expected`; NaN is the same as NaN.
+    /// The array operations of the programs that were run.
+    pub fn operations(&self) -> BTreeSet<&'static str> {
+        self.operations.borrow().clone()
+    }
+
+    /// Checks that the result is exactly `expected`, where NaN equals NaN.
     #[track_caller]
     pub fn is<A: Arrays, R: Arrays>(&self, prog: Afun<A, R>, inputs: impl Inputs<A>, expected: R) {
         self.near(0.0, prog, inputs, expected);
     }
 
-    /// The program fails because of shapes, and the message is `expected`, without the column of the place.
+    /// Checks that the program fails because of shapes, with the message `expected`, without the column of the source
+    /// location.
     #[track_caller]
     pub fn fails<A: Arrays, R: Arrays>(&self, prog: Afun<A, R>, inputs: impl Inputs<A>, expected: &str) {
         self.count.set(self.count.get() + 1);
@@ -42,11 +51,12 @@ impl<'a> Suite<'a> {
         }
     }
 
-    /// What the program computes differs from `expected` by `tolerance` at most, relative to the larger of 1 and the
-    /// expected number.
+    /// Checks that the result differs from `expected` by at most `tolerance`, relative to the expected number, or to 1
+    /// if that is larger.
     #[track_caller]
     pub fn near<A: Arrays, R: Arrays>(&self, tolerance: f64, prog: Afun<A, R>, inputs: impl Inputs<A>, expected: R) {
         self.count.set(self.count.get() + 1);
+        self.operations.borrow_mut().extend(prog.program().map(operations).unwrap_or_default());
         let found = match run_with(self.backend, &prog, inputs) {
             Ok(found) => found.to_tuple(),
             Err(e) => panic!("{e}\nin {prog}"),
@@ -58,7 +68,7 @@ impl<'a> Suite<'a> {
 }
 
 impl Suite<'_> {
-    /// A program as a function of numbers.
+    /// Compiles a program as a function of numbers.
     #[track_caller]
     pub fn function<A: Numbers, R: Numbers>(&self, prog: Afun<A, R>) -> Function<'_, A, R> {
         let compiled = Compiled::new(self.backend, &prog).unwrap_or_else(|e| panic!("{e}\nin {prog}"));
@@ -74,7 +84,8 @@ pub struct Function<'a, A, R> {
 }
 
 impl<A: Numbers, R: Numbers> Function<'_, A, R> {
-    /// Its results for an argument, when called with numbers and when run on arrays, are exactly `expected`.
+    /// Checks that the results for an argument are exactly `expected`, when it is called with numbers and when it is
+    /// run on arrays.
     #[track_caller]
     pub fn gives(&self, argument: A::Values, expected: R::Values) {
         self.suite.count.set(self.suite.count.get() + 2);

@@ -1,4 +1,4 @@
-//! Choices and loops: `cond`, `while_`, `acond`, `awhile`.
+//! Conditionals and loops: `cond`, `while_`, `acond`, `awhile`.
 
 use super::check::Suite;
 use super::samples::*;
@@ -55,7 +55,7 @@ fn only_the_chosen_is_computed(t: &Suite) {
     t.is(prog, &xs, Array::vector(vec![6, 0, -3, 0, 6, 0, 100, 100]));
     let prog = afun(|xs: Acc<Vector<i64>>, c: Acc<Scalar<bool>>| acond(the(c), unit(xs.at(100)), unit(xs.at(0))));
     t.is(prog, (&xs, &Array::scalar(false)), Array::scalar(6));
-    // An array of one branch is shared with nothing else, and is not computed either.
+    // An array that only one branch uses is not computed either if the other branch is taken.
     let prog = afun(|xs: Acc<Vector<i64>>, c: Acc<Scalar<bool>>| {
         let inverse = map(|x| 100 / x, xs);
         acond(the(c), zip_with(|x, y| x + y, inverse, inverse), xs)
@@ -63,7 +63,7 @@ fn only_the_chosen_is_computed(t: &Suite) {
     t.is(prog, (&xs, &Array::scalar(false)), xs.clone());
 }
 
-/// The steps that it takes to get to 1 by halving even numbers and taking odd ones times 3 plus 1.
+/// The number of steps to get to 1, where even numbers are halved and odd ones become 3 n + 1.
 fn collatz(n: i64) -> i64 {
     if n == 1 { 0 } else { 1 + collatz(if n % 2 == 0 { n / 2 } else { 3 * n + 1 }) }
 }
@@ -75,10 +75,10 @@ fn loops_in_scalar_code(t: &Suite) {
     });
     let xs = Array::vector((1..=100).collect::<Vec<i64>>());
     t.is(prog, &xs, Array::vector((1..=100).map(collatz).collect()));
-    // No step at all; the state is one scalar.
+    // The loop makes no step for some elements; the state is one scalar.
     let prog = afun(|xs: Acc<Vector<f64>>| map(|x| while_(|x: Exp<f64>| x.gt(1.0), |x| x / 2.0, x), xs));
     t.is(prog, &Array::vector(vec![-5.0, 1.0, 12.0]), Array::vector(vec![-5.0, 1.0, 0.75]));
-    // The loop reads variables around it, and arrays.
+    // The loop uses variables from outside, and reads arrays.
     let prog = afun(|xs: Acc<Vector<i64>>| {
         imap(
             |i, x| {
@@ -110,7 +110,7 @@ fn loops_over_arrays(t: &Suite) {
     });
     for start in [vec![], vec![5000], vec![1], vec![3, -1, 200]] {
         let mut xs = start.clone();
-        // Of nothing the sum stays 0 for ever.
+        // The sum of an empty vector stays 0 for ever.
         if !start.is_empty() {
             while xs.iter().sum::<i64>() < 1000 {
                 xs.iter_mut().for_each(|x| *x = *x * 2 + 1);
@@ -118,7 +118,7 @@ fn loops_over_arrays(t: &Suite) {
             t.is(prog.clone(), &Array::vector(start), Array::vector(xs));
         }
     }
-    // The shape may change from step to step.
+    // The shape can change from step to step.
     let prog = afun(|xs: Acc<Vector<f32>>| {
         let halves = |xs: Acc<Vector<f32>>| {
             let half = xs.len() / 2;
@@ -130,7 +130,7 @@ fn loops_over_arrays(t: &Suite) {
     t.is(prog, &xs, Array::vector(vec![xs.iter().sum()]));
 }
 
-/// Several arrays as state, where the next of each depends on the others.
+/// Several arrays as state. The next value of each depends on the others.
 fn loops_over_tuples(t: &Suite) {
     let prog = afun(|n: Acc<Scalar<i64>>| {
         type State = (Acc<Scalar<i64>>, Acc<Vector<i64>>, Acc<Vector<i64>>);
@@ -143,7 +143,7 @@ fn loops_over_tuples(t: &Suite) {
     }
 }
 
-/// Loops around loops, in both layers, that see what is around them.
+/// Nested loops, in both layers, that use variables from outside.
 fn loops_in_loops(t: &Suite) {
     let prog = afun(|xs: Acc<Vector<i64>>, rounds: Acc<Scalar<i64>>| {
         let inner = |k: Acc<Scalar<i64>>, ys: Acc<Vector<i64>>| {
@@ -171,7 +171,7 @@ fn loops_in_loops(t: &Suite) {
         }
     }
     t.is(prog, (&Array::vector(start), &Array::scalar(4)), Array::vector(ys));
-    // In scalar code: numbers counted by a loop in a loop.
+    // In scalar code: a nested loop that counts numbers.
     let prog = afun(|n: Acc<Vector<i64>>| {
         map(
             |n| {

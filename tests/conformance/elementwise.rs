@@ -1,4 +1,4 @@
-//! `map`, `zip_with`, `zip`, `unzip`, `imap`, `indexed`, and how closures take elements apart.
+//! `map`, `zip_with`, `zip`, `unzip`, `imap`, `indexed`, and patterns for elements in closures.
 
 use super::check::Suite;
 use super::making::shape_element;
@@ -27,7 +27,7 @@ fn maps<Sh: Shape, T: Sample>(t: &Suite) {
     }
 }
 
-/// Those that cut off also of different extents, where the result has the smaller one in each dimension.
+/// The zips that cut off also get arrays of different extents. The result has the smaller extent in each dimension.
 fn zips<Sh: Shape, T: Sample>(t: &Suite) {
     for extents in shapes_of::<Sh>() {
         let longer: Vec<usize> = extents.iter().enumerate().map(|(d, n)| n + (d + 1) % 2).collect();
@@ -75,7 +75,7 @@ fn indexing<Sh: Shape, T: Sample>(t: &Suite) {
     }
 }
 
-/// Tuples of every length, nested and with unit, are taken apart and put together again in order.
+/// Tuples of every length, also nested and with unit, are taken apart and built again in order.
 fn tuples(t: &Suite) {
     let xs = array::<Dim1, i32>(&[9]);
     let prog = afun(|xs: Acc<Vector<i32>>| {
@@ -114,7 +114,7 @@ fn records(t: &Suite) {
     t.is(prog, &xs, Array::vector(xs.iter().map(turned).collect()));
 }
 
-/// Host values of every type that a closure captures.
+/// Host values of every type, captured by a closure.
 fn constants_in_closures(t: &Suite) {
     let xs = array::<Dim1, i64>(&[5]);
     let (run, affine) = (Run::sample(4), (3i64, -2i64));

@@ -1,4 +1,4 @@
-//! The primitive functions of floats, against Rust's own, and against known values where Rust has none.
+//! The primitive functions of floats, compared with Rust's own, or with known values if Rust has none.
 
 use super::check::Suite;
 use super::numbers::{comparisons, one, one_near, two, two_near};
@@ -11,7 +11,7 @@ pub fn all(t: &Suite) {
     generic_numbers(t);
 }
 
-/// Arithmetic and rounding are exact; what a library computes may differ in the last places from backend to backend.
+/// Arithmetic and rounding are exact. The results of library functions may differ between backends in the last places.
 macro_rules! floats {
     ($t:expr; $($ty:ident $tolerance:literal),*) => { $({
         let t = $t;
@@ -21,7 +21,7 @@ macro_rules! floats {
         two(t, odd, |x, y| x * y, |x, y| Some(x * y));
         two(t, odd, |x, y| x / y, |x, y| Some(x / y));
         two(t, odd, |x, y| x % y, |x, y| Some(x % y));
-        // Of NaN and a number they are the number.
+        // The minimum and the maximum of NaN and a number are the number.
         two(t, odd, |x, y| x.min(y), |x, y| Some(x.min(y)));
         two(t, odd, |x, y| x.max(y), |x, y| Some(x.max(y)));
         comparisons(t, odd);

@@ -1,4 +1,4 @@
-//! Folds with and without initial value, and what is written in terms of them.
+//! Folds with and without an initial value, and functions defined in terms of them.
 
 use super::check::Suite;
 use super::samples::*;
@@ -22,7 +22,7 @@ pub fn all(t: &Suite) {
     matrix_power(t);
 }
 
-/// Rows combined from the left with `z` first: the expected result for every associative operator.
+/// Combines a row from the left, starting with `z`: the expected result for every associative operator.
 fn folded<T: Sample>(z: T, row: Vec<T>) -> T {
     row.iter().fold(z, |x, y| T::combine(&x, y))
 }
@@ -73,7 +73,7 @@ fn sums<Sh: Shape, T: Num + Sample + PartialOrd>(t: &Suite) {
 fn of_bools(t: &Suite) {
     for extents in shapes(2) {
         let xs = array::<Dim2, bool>(extents);
-        // Rows of one value as well, since random ones of any length are mixed.
+        // Also rows of a single value, since random rows of any length are mixed.
         let columns = tabulate::<Dim2, bool>(extents, |ix| ix[0].is_multiple_of(2));
         for xs in [xs, columns] {
             let expected = (reduce_rows(&xs, |r| r.iter().all(|b| *b)), reduce_rows(&xs, |r| r.iter().any(|b| *b)));
@@ -82,7 +82,7 @@ fn of_bools(t: &Suite) {
     }
 }
 
-/// The surface's `all`; this module has one of its own.
+/// The `all` of the surface language; this module has another function of this name.
 fn all_(xs: Acc<Matrix<bool>>) -> Acc<Vector<bool>> {
     accel::prelude::all(xs)
 }
@@ -93,7 +93,7 @@ fn products(t: &Suite) {
         let product_of = |row: Vec<i32>| row.iter().fold(1, |x: i32, y| x.wrapping_mul(*y));
         t.is(afun(|xs: Acc<Matrix<i32>>| product(xs)), &xs, reduce_rows(&xs, product_of));
         t.is(afun(|xs: Acc<Matrix<i32>>| product_all(xs)), &xs, Array::scalar(product_of(xs.to_vec())));
-        // Powers of two are exact in every order.
+        // Products of powers of two are exact in every order.
         let ys = tabulate::<Dim2, f32>(extents, |ix| [2.0, -0.5, 1.0][(ix[0] + ix[1]) % 3]);
         let expected = reduce_rows(&ys, |row| row.iter().product::<f32>());
         t.is(afun(|xs: Acc<Matrix<f32>>| product(xs)), &ys, expected);
@@ -101,7 +101,7 @@ fn products(t: &Suite) {
 }
 
 fn dot_products<T: Num + Sample + std::ops::Mul<Output = T>>(t: &Suite) {
-    // Small numbers: the products neither overflow nor are rounded.
+    // Small numbers: their products neither overflow nor are rounded.
     let small = |n: usize, seed: usize| (0..n).map(move |i| T::from_f64(((i * 7 + seed) % 11) as f64 - 5.0));
     let inner = |xs: &[T], ys: &[T]| xs.iter().zip(ys).fold(T::zero(), |s, (x, y)| T::combine(&s, &(*x * *y)));
     for (n, m) in [(0, 0), (1, 1), (7, 7), (300, 300)] {
@@ -126,7 +126,7 @@ fn dot_products<T: Num + Sample + std::ops::Mul<Output = T>>(t: &Suite) {
     }
 }
 
-/// Associative operators that do not commute and have no neutral element.
+/// Associative operators that are not commutative and have no neutral element.
 fn first_and_last(t: &Suite) {
     for extents in shapes(2) {
         let xs = array::<Dim2, i64>(extents);
@@ -140,7 +140,7 @@ fn first_and_last(t: &Suite) {
     }
 }
 
-/// The largest element and the first place where it is.
+/// The largest element and its first position.
 fn largest_with_place(t: &Suite) {
     for n in [1, 7, 300] {
         let xs = vector::<f64>(n);
@@ -160,7 +160,7 @@ fn largest_with_place(t: &Suite) {
     }
 }
 
-/// The operator and the initial value may use arrays around them.
+/// The operator and the initial value can use arrays from outside.
 fn operators_that_read_arrays(t: &Suite) {
     let (xs, modulus) = (vector::<i64>(100), Array::scalar(97i64));
     let prog = afun(|xs: Acc<Vector<i64>>, m: Acc<Scalar<i64>>| {
@@ -172,7 +172,7 @@ fn operators_that_read_arrays(t: &Suite) {
     t.is(prog, (&xs, &modulus), Array::scalar(expected));
 }
 
-/// A fold over matrices as tuples: the product of n times ((1, 1), (1, 0)) holds the Fibonacci numbers.
+/// A fold over matrices as tuples: the product of n times ((1, 1), (1, 0)) contains Fibonacci numbers.
 fn matrix_power(t: &Suite) {
     let prog = afun(|n: Acc<Scalar<i64>>| {
         let one = constant::<Matrix2>((1, 0, 0, 1));

@@ -1,4 +1,4 @@
-//! Making arrays: `generate`, `fill`, `iota`, `enum_from_n`, `unit`, `the`, `use_`, constants; and asking for shapes.
+//! Making arrays: `generate`, `fill`, `iota`, `enum_from_n`, `unit`, `the`, `use_`, constants; and querying shapes.
 
 use super::check::Suite;
 use super::samples::*;
@@ -47,7 +47,7 @@ fn constants<Sh: Shape, T: Sample>(t: &Suite) {
     t.is(afun(|_: Acc<()>| unit(constant(T::sample(7)))), &(), x);
 }
 
-/// Every index in its own place, the shape and the size.
+/// Every index as an element, the shape and the size.
 fn indices<Sh: Shape>(t: &Suite) {
     for extents in shapes_of::<Sh>() {
         let xs = array::<Sh, i32>(extents);
@@ -60,7 +60,7 @@ fn indices<Sh: Shape>(t: &Suite) {
     }
 }
 
-/// Indices as closures take them apart.
+/// Patterns for indices in closures.
 fn by_components(t: &Suite) {
     let digits = |ix: &[usize]| ix.iter().fold(0, |n, i| 10 * n + *i as i64);
     t.is(afun(|_: Acc<()>| generate((), |()| 5i64)), &(), Array::scalar(5));
@@ -99,7 +99,7 @@ fn counting(t: &Suite) {
 fn numbers_in_order<Sh: Shape, T: Num + Sample>(t: &Suite) {
     for extents in shapes_of::<Sh>() {
         let n = extents.iter().product::<usize>();
-        // Numbers that every type holds, u8 included.
+        // Numbers that every type can represent, including u8.
         if n < 200 {
             let expected = host::<Sh, T>(extents, (0..n).map(|i| T::from_f64(i as f64 + 3.0)).collect());
             t.is(afun(|xs: Acc<Array<Sh, T>>| enum_from_n(shape(xs), lit::<T>(3.0))), &array(extents), expected);
@@ -107,7 +107,7 @@ fn numbers_in_order<Sh: Shape, T: Num + Sample>(t: &Suite) {
     }
 }
 
-/// Beyond six dimensions indices are not taken apart, and nothing else changes.
+/// Above rank six, there are no patterns for indices; everything else is the same.
 fn high_ranks(t: &Suite) {
     let extents = [2, 1, 3, 1, 2, 2];
     let xs = array::<Dim6, i32>(&extents);

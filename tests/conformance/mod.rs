@@ -1,5 +1,5 @@
-//! The conformance suite: [`all`] runs every operation of the surface language on a backend and compares with a few lines
-//! of plain Rust. Any test can include this folder as a module and call it with its own backend.
+//! The conformance suite: [`all`] runs every operation of the surface language on a backend and compares the results
+//! with a few lines of plain Rust. Any test can include this folder as a module and call it with its own backend.
 
 mod calls;
 mod check;
@@ -17,8 +17,10 @@ mod samples;
 mod scans;
 mod shapes;
 
+use accel::ast::ACC_OPS;
 use accel::backend::Backend;
 use check::Suite;
+use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -42,13 +44,14 @@ const GROUPS: &[(&str, fn(&Suite))] = &[
     ("primitive functions of floats", floats::all),
 ];
 
-/// Runs all groups on a backend and returns how many results were compared. Panics with the names of the groups that fail;
-/// the messages of the failures themselves have been printed before.
+/// Runs all groups on a backend and returns the number of compared results. Panics with the names of the groups that
+/// fail, after their own messages were printed.
 pub fn all(backend: &dyn Backend) -> usize {
     all_on(1, backend)
 }
 
-/// [`all`] with the groups on several threads: most of the time of a native backend goes into a compiler for one core.
+/// [`all`] with the groups in several threads: a native backend spends most of the time in a C compiler, which uses one
+/// core.
 #[allow(dead_code, reason = "each test program uses a part")]
 pub fn all_in_parallel(backend: &dyn Backend) -> usize {
     all_on(available_parallelism().map_or(1, NonZero::get), backend)
@@ -56,6 +59,7 @@ pub fn all_in_parallel(backend: &dyn Backend) -> usize {
 
 fn all_on(threads: usize, backend: &dyn Backend) -> usize {
     let (next, count, failed) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(vec![]));
+    let covered = Mutex::new(BTreeSet::new());
     let work = || {
         while let Some((name, group)) = GROUPS.get(next.fetch_add(1, Relaxed)) {
             let suite = Suite::new(backend);
@@ -63,10 +67,14 @@ fn all_on(threads: usize, backend: &dyn Backend) -> usize {
                 failed.lock().unwrap().push(*name);
             }
             count.fetch_add(suite.count(), Relaxed);
+            covered.lock().unwrap().extend(suite.operations());
         }
     };
     std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
     let failed = failed.into_inner().unwrap();
     assert!(failed.is_empty(), "on `{}` these groups fail: {}", backend.name(), failed.join("; "));
+    let covered = covered.into_inner().unwrap();
+    let missing: Vec<_> = ACC_OPS.iter().filter(|op| !covered.contains(*op)).collect();
+    assert!(missing.is_empty(), "no group runs {missing:?}");
     count.into_inner()
 }

@@ -1,15 +1,15 @@
-//! The primitive functions of integers and `bool`, and conversions between all scalars, against Rust's own.
+//! The primitive functions of integers and `bool`, and conversions between all scalars, compared with Rust's own.
 
 use super::check::Suite;
 use accel::prelude::*;
 
-/// A function of one scalar on some values.
+/// Checks a function of one scalar for some values.
 #[track_caller]
 pub fn one<A: Primitive, B: Primitive>(t: &Suite, xs: &[A], f: impl FnOnce(Exp<A>) -> Exp<B>, host: impl Fn(A) -> B) {
     one_near(t, 0.0, xs, f, host)
 }
 
-/// As [`one`] within a tolerance.
+/// As [`one`], with a tolerance.
 #[track_caller]
 pub fn one_near<A: Primitive, B: Primitive>(
     t: &Suite,
@@ -22,7 +22,7 @@ pub fn one_near<A: Primitive, B: Primitive>(
     t.near(tolerance, afun(|xs: Acc<Vector<A>>| map(f, xs)), &Array::vector(xs.to_vec()), expected);
 }
 
-/// A function of two scalars on all pairs of some values for which it is defined.
+/// Checks a function of two scalars for all pairs of some values for which it is defined.
 #[track_caller]
 pub fn two<A: Primitive, B: Primitive>(
     t: &Suite,
@@ -33,7 +33,7 @@ pub fn two<A: Primitive, B: Primitive>(
     two_near(t, 0.0, xs, f, host)
 }
 
-/// As [`two`] within a tolerance.
+/// As [`two`], with a tolerance.
 #[track_caller]
 pub fn two_near<A: Primitive, B: Primitive>(
     t: &Suite,
@@ -55,7 +55,7 @@ pub fn all(t: &Suite) {
     conversions!(t; bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
 }
 
-/// What all integers have.
+/// The functions of all integers.
 macro_rules! integers {
     ($t:expr; $($ty:ident)*) => { $({
         let (t, xs) = ($t, &[<$ty>::MIN, 0, 1, 2, 3, 7, 8, 33, 100, 127, <$ty>::MAX - 1, <$ty>::MAX, <$ty>::MAX / 2]);
@@ -90,7 +90,7 @@ macro_rules! integers {
 }
 use integers;
 
-/// What depends on the sign.
+/// The functions that depend on the sign.
 macro_rules! negative {
     ($t:expr; $($ty:ident)*) => { $({
         let (t, xs) = ($t, &[<$ty>::MIN, <$ty>::MIN + 1, -100, -7, -3, -2, -1, 0, 1, 2, 5, <$ty>::MAX]);
@@ -132,7 +132,7 @@ fn bools(t: &Suite) {
     comparisons(t, xs);
 }
 
-/// Rust has no `as bool`; any number but zero is true.
+/// Rust has no `as bool`: any number except zero is true.
 trait As<T> {
     fn convert(self) -> T;
 }
@@ -169,7 +169,7 @@ impl As<bool> for bool {
     }
 }
 
-/// Values of a type from which conversions start.
+/// The values of a type that are converted.
 trait Extremes: Primitive {
     fn extremes() -> Vec<Self>;
 }

@@ -16,7 +16,7 @@ pub fn all(t: &Suite) {
     defaults_stay_what_they_were(t);
 }
 
-/// A permutation of each row: nothing meets, so every element just replaces a default.
+/// A permutation of each row: every target gets one element, which replaces the default.
 fn backwards<Sh: Shape, T: Sample>(t: &Suite) {
     for extents in shapes(Sh::RANK + 1) {
         let xs = array::<Snoc<Sh>, T>(extents);
@@ -37,7 +37,7 @@ fn histograms(t: &Suite) {
     for n in [0, 1, 7, 1000] {
         let xs = vector::<u8>(n);
         let mut expected = vec![100i32; 8];
-        // One residue is not sent at all.
+        // The elements of one residue class have no target.
         xs.iter().filter(|x| x % 8 != 3).for_each(|x| expected[(x % 8) as usize] += 1);
         let prog = afun(|xs: Acc<Vector<u8>>| {
             let place = |i| (xs.at(i) % 8).cast::<i64>();
@@ -47,7 +47,7 @@ fn histograms(t: &Suite) {
     }
 }
 
-/// From a matrix to a vector: everything of a column meets.
+/// From a matrix to a vector: all elements of a column have the same target.
 fn sums_by_column(t: &Suite) {
     for extents in shapes(2) {
         let xs = array::<Dim2, f64>(extents);
@@ -75,7 +75,7 @@ fn largest_by_key(t: &Suite) {
     t.is(prog, (&keys, &xs), Array::vector(expected));
 }
 
-/// The combination is called with the new element first and the old one second.
+/// The combination gets the new element first and the old one second.
 fn new_comes_first(t: &Suite) {
     let prog =
         afun(|xs: Acc<Vector<i64>>, old: Acc<Vector<i64>>| permute(|new, old| new * 10 + old, old, |i| (true, i), xs));
@@ -119,7 +119,7 @@ fn scatters<T: Sample>(t: &Suite) {
     }
 }
 
-/// The array of defaults is a value that others may still use.
+/// Other operations can still use the array of defaults.
 fn defaults_stay_what_they_were(t: &Suite) {
     let (xs, defaults) = (vector::<f32>(9), other_array::<Dim1, f32>(&[9], 2));
     let prog = afun(|xs: Acc<Vector<f32>>, defaults: Acc<Vector<f32>>| {

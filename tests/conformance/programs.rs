@@ -20,7 +20,7 @@ fn number(x: S) -> Exp<i64> {
     the(x)
 }
 
-/// One to eight arguments in order, read as digits.
+/// One to eight arguments in order, as the digits of a number.
 fn arguments_of_every_number(t: &Suite) {
     let s: Vec<Scalar<i64>> = (1..=8).map(Array::scalar).collect();
     let digits = |xs: &[S]| unit(xs.iter().map(|x| number(*x)).reduce(|n, d| n * 10 + d).unwrap_or(0i64.to_exp()));
@@ -39,7 +39,7 @@ fn arguments_of_every_number(t: &Suite) {
     t.is(prog, (&s[0], &s[1], &s[2], &s[3], &s[4], &s[5], &s[6], &s[7]), Array::scalar(12345678));
 }
 
-/// Arguments that are tuples, results that are nested, repeated or nothing.
+/// Arguments that are tuples; results that are nested, repeated or empty.
 fn results_in_tuples(t: &Suite) {
     let (xs, m) = (vector::<f32>(4), array::<Dim2, bool>(&[2, 3]));
     t.is(afun(|_: Acc<Vector<f32>>| ()), &xs, ());
@@ -56,7 +56,7 @@ fn results_in_tuples(t: &Suite) {
     t.is(prog, (&((), xs.clone()), &m), (m.clone(), xs.clone()));
 }
 
-/// A layer of a network.
+/// A layer of a neural network.
 #[derive(Clone, Arrays)]
 struct Layer {
     weights: Matrix<f64>,
@@ -81,7 +81,7 @@ fn records_of_arrays(t: &Suite) {
     t.is(prog, (&layer, &x), (y.clone(), Layer { weights: twice, bias: y }));
 }
 
-/// The same node many times over, in both layers.
+/// Many uses of the same node, in both layers.
 fn one_array_many_times(t: &Suite) {
     let xs = vector::<i64>(9);
     let prog = afun(|xs: Acc<Vector<i64>>| {
@@ -103,7 +103,7 @@ fn one_array_many_times(t: &Suite) {
     t.is(prog, &xs, Array::vector(xs.iter().map(|x| (0..20).fold(x, |x, _| step(x))).collect()));
 }
 
-/// How many primes there are below some numbers.
+/// The number of primes below some numbers.
 fn sieve(t: &Suite) {
     let prog = afun(|n: S| {
         let limit = the(n);
@@ -118,7 +118,7 @@ fn sieve(t: &Suite) {
     }
 }
 
-/// Whether parentheses match: a fold of pairs (closing ones left over, opening ones left over).
+/// Whether parentheses match: a fold of pairs (unmatched closing ones, unmatched opening ones).
 fn parentheses(t: &Suite) {
     let prog = afun(|text: Acc<Vector<u8>>| {
         let one = |c: Exp<u8>| (c.eq(b')').cast::<i32>(), c.eq(b'(').cast::<i32>());

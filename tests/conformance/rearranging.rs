@@ -90,7 +90,7 @@ fn transposes<T: Sample>(t: &Suite) {
     }
 }
 
-/// Index functions that are not one to one.
+/// Index functions that are not injective.
 fn diagonals(t: &Suite) {
     let xs = array::<Dim2, f32>(&[5, 7]);
     let diagonal = Array::vector((0..5).map(|i| at(&xs, &[i, i])).collect());
@@ -114,7 +114,7 @@ fn gathers<T: Sample>(t: &Suite) {
     }
 }
 
-/// Nothing is fetched for an empty result, whatever the index function says.
+/// An empty result reads nothing, whatever the index function computes.
 fn empty_sources(t: &Suite) {
     let empty = vector::<f64>(0);
     let prog = afun(|xs: Acc<Vector<f64>>| backpermute((3, 0), |(i, j)| i + j - 100, xs));

@@ -1,4 +1,4 @@
-//! `replicate` and `slice`: every choice of dimensions up to three, and some with four.
+//! `replicate` and `slice`: every choice of dimensions up to rank three, and some of rank four.
 
 use super::check::Suite;
 use super::samples::*;

@@ -3,7 +3,7 @@
 use accel::prelude::*;
 use std::fmt::Debug;
 
-/// A number that depends on `i` without pattern (the finaliser of splitmix64).
+/// A pseudo-random number for `i` (the finaliser of splitmix64).
 fn mixed(i: usize) -> u64 {
     let z = (i as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -15,7 +15,7 @@ fn mixed(i: usize) -> u64 {
 pub trait Sample: Elt + Debug + PartialEq {
     /// Element `i` of the test data.
     fn sample(i: usize) -> Self;
-    /// An associative operator; for tuples and records one that does not commute.
+    /// An associative operator; for tuples and records, one that is not commutative.
     fn combine(a: &Self, b: &Self) -> Self;
     /// The same in scalar code.
     fn combine_exp(a: Self::Exp, b: Self::Exp) -> Exp<Self>;
@@ -64,7 +64,7 @@ impl Sample for () {
     }
 }
 
-/// The function that takes x to `factor * x + offset`; combining is doing one after the other.
+/// The function that maps x to `factor * x + offset`. To combine is to compose.
 pub type Affine = (i64, i64);
 
 impl Sample for Affine {
@@ -79,7 +79,7 @@ impl Sample for Affine {
     }
 }
 
-/// A 2×2 matrix, row by row; combining is the matrix product.
+/// A 2×2 matrix, row by row. To combine is to multiply.
 pub type Matrix2 = (u32, u32, u32, u32);
 type Matrix2Exp = (Exp<u32>, Exp<u32>, Exp<u32>, Exp<u32>);
 
@@ -97,7 +97,7 @@ impl Sample for Matrix2 {
     }
 }
 
-/// A run of values: the ends, and how often neighbours differ inside.
+/// A sequence of values: its first and last value, and the number of neighbours that differ.
 #[derive(Clone, Copy, PartialEq, Debug, Elt)]
 pub struct Run {
     pub ends: (f64, f64),
@@ -123,7 +123,8 @@ impl Sample for Run {
     }
 }
 
-/// Shapes of a rank: empty in one dimension or another, of one element, odd, and of some hundred elements.
+/// Shapes of a rank: empty in one dimension or another, with one element, with odd extents, and with some hundred
+/// elements.
 pub fn shapes(rank: usize) -> &'static [&'static [usize]] {
     match rank {
         0 => &[&[]],
@@ -135,7 +136,7 @@ pub fn shapes(rank: usize) -> &'static [&'static [usize]] {
     }
 }
 
-/// The shapes of `Sh`.
+/// The shapes of the type `Sh`.
 pub fn shapes_of<Sh: Shape>() -> &'static [&'static [usize]] {
     shapes(Sh::RANK)
 }
@@ -156,13 +157,13 @@ pub fn vector<T: Sample>(n: usize) -> Vector<T> {
     array(&[n])
 }
 
-/// The array with these elements, row by row.
+/// The array with these elements, in row-major order.
 #[track_caller]
 pub fn host<Sh: Shape, T: Elt>(extents: &[usize], elements: Vec<T>) -> Array<Sh, T> {
     Array::from_extents(extents, elements).unwrap()
 }
 
-/// The index of element `i`, row by row.
+/// The index of element `i` in row-major order.
 pub fn unravel(mut i: usize, extents: &[usize]) -> Vec<usize> {
     let mut index = vec![0; extents.len()];
     for (place, n) in index.iter_mut().zip(extents).rev() {
@@ -172,12 +173,12 @@ pub fn unravel(mut i: usize, extents: &[usize]) -> Vec<usize> {
     index
 }
 
-/// The place of an index, row by row.
+/// The row-major position of an index.
 pub fn ravel(index: &[usize], extents: &[usize]) -> usize {
     index.iter().zip(extents).fold(0, |p, (i, n)| p * n + i)
 }
 
-/// The array whose element at each index is `f` of it.
+/// The array of the elements that `f` computes from the indices.
 pub fn tabulate<Sh: Shape, T: Elt>(extents: &[usize], mut f: impl FnMut(&[usize]) -> T) -> Array<Sh, T> {
     let n = extents.iter().product::<usize>();
     host(extents, (0..n).map(|i| f(&unravel(i, extents))).collect())
@@ -195,8 +196,8 @@ pub fn rows<Sh: Shape, T: Elt>(xs: &Array<Snoc<Sh>, T>) -> Vec<Vec<T>> {
     (0..outer.iter().product()).map(|r: usize| all[r * n..(r + 1) * n].to_vec()).collect()
 }
 
-/// The array whose innermost rows are `f` of those of `xs`; all of the same length, which is that of `f` of `n` elements for
-/// rows of length `n`.
+/// Applies `f` to every innermost row of `xs`. All results have the same length, which for rows of length `n` is that
+/// of `f` for `n` elements.
 pub fn map_rows<Sh: Shape, T: Elt, U: Elt>(
     xs: &Array<Snoc<Sh>, T>,
     length: impl Fn(usize) -> usize,
@@ -208,14 +209,14 @@ pub fn map_rows<Sh: Shape, T: Elt, U: Elt>(
     host(&extents, rows(xs).into_iter().flat_map(f).collect())
 }
 
-/// One element for each innermost row.
+/// Applies `f` to every innermost row; the result has one element for each.
 pub fn reduce_rows<Sh: Shape, T: Elt, U: Elt>(xs: &Array<Snoc<Sh>, T>, f: impl Fn(Vec<T>) -> U) -> Array<Sh, U> {
     let extents = xs.shape();
     host(&extents[..Sh::RANK], rows(xs).into_iter().map(f).collect())
 }
 
-/// Calls a generic function, whose parameters are a shape and an element type, with every element type and every rank, the
-/// interesting types at more than one. With `inner`, the rank is that of the outer dimensions.
+/// Calls a generic function, whose parameters are a shape and an element type, for every element type and every rank;
+/// for the interesting types, at several ranks. With `inner`, the rank is that of the outer dimensions.
 macro_rules! every {
     ($f:ident($t:expr)) => {
         $f::<Dim0, i32>($t);

@@ -1,4 +1,4 @@
-//! Scans from the left and from the right: with initial value, without, and with the total apart.
+//! Scans from the left and from the right: with an initial value, without one, and with a separate total.
 
 use super::check::Suite;
 use super::samples::*;
@@ -12,7 +12,7 @@ pub fn all(t: &Suite) {
     of_scans(t);
 }
 
-/// All partial results from the left, the first being `z`.
+/// All partial results from the left; the first is `z`.
 fn left<T>(z: T, row: &[T], f: impl Fn(&T, &T) -> T) -> Vec<T> {
     let mut all = vec![z];
     for y in row {
@@ -21,7 +21,7 @@ fn left<T>(z: T, row: &[T], f: impl Fn(&T, &T) -> T) -> Vec<T> {
     all
 }
 
-/// All partial results from the right, the last being `z`.
+/// All partial results from the right; the last is `z`.
 fn right<T: Clone>(z: T, row: &[T], f: impl Fn(&T, &T) -> T) -> Vec<T> {
     let backwards: Vec<T> = row.iter().rev().cloned().collect();
     let mut all = left(z, &backwards, |x, y| f(y, x));
@@ -82,7 +82,7 @@ fn with_total_apart<Sh: Shape, T: Sample>(t: &Suite) {
     }
 }
 
-/// `second` copies each element in a scan from the left; from the right, only the last one.
+/// In a scan from the left, `second` copies each element; from the right, only the last one.
 fn not_commutative_at_all(t: &Suite) {
     for n in [0, 1, 2, 7, 300] {
         let xs = vector::<i32>(n);

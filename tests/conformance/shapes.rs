@@ -1,5 +1,5 @@
-//! Operations that combine arrays: shapes that do not agree are an error that names the operation, its line and both shapes, wherever the
-//! operation stands and whatever of its result is used.
+//! Operations that combine arrays: if their shapes do not agree, the error names the operation, its line and both
+//! shapes, wherever the operation stands and whatever part of its result is used.
 
 use super::check::Suite;
 use super::samples::{array, other_array};
@@ -24,14 +24,14 @@ pub fn all(t: &Suite) {
     computed(t);
 }
 
-/// What the error of the operation `name` on a line of this file says.
+/// The error message of the operation `name` on a line of this file.
 macro_rules! message {
     ($name:literal, $line:expr, $expected:expr, $found:expr) => {
         format!("`{}` at {}:{}: expected shapes {}, found {}", $name, file!(), $line, $expected, $found)
     };
 }
 
-/// Every shape of this rank that differs from `extents` in one dimension, by more, less, or being empty.
+/// Every shape of this rank that differs from `extents` in one dimension: it is larger, smaller, or empty.
 fn others(extents: &[usize]) -> Vec<Vec<usize>> {
     let change = |dim: usize, n: usize| {
         let mut other = extents.to_vec();
@@ -64,14 +64,14 @@ fn zips<Sh: Shape>(t: &Suite) {
         let prog = afun(|xs: A<Sh>, ys: A<Sh>| zip3(xs, ys, xs));
         t.fails(prog, (&xs, &ys), &message!("zip3", line!() - 1, both, shapes));
     }
-    // Empty arrays are no exception, and agree with others of their shape.
+    // Empty arrays are no exception: they agree with others of the same shape.
     let mut none = extents.to_vec();
     none[Sh::RANK - 1] = 0;
     let empty = array::<Sh, f64>(&none);
     t.is(afun(|xs: A<Sh>, ys: A<Sh>| zip_with(|x, y| x * y, xs, ys)), (&empty, &empty), empty.clone());
 }
 
-/// Arrays without dimensions always agree.
+/// Arrays of rank 0 always agree.
 fn numbers(t: &Suite) {
     let prog = afun(|x: Acc<Scalar<i64>>, y: Acc<Scalar<i64>>| zip_with(|x, y| x - y, x, y));
     t.is(prog, (&Array::scalar(5), &Array::scalar(3)), Array::scalar(2));
@@ -126,7 +126,7 @@ fn scatters(t: &Suite) {
     }
 }
 
-/// A derivative fails as its program does, also where it does not need the values.
+/// A derivative fails as its program does, even if it does not need the values.
 fn derivatives(t: &Suite) {
     type V = Acc<Vector<f64>>;
     let (xs, ys) = (array::<Dim1, f64>(&[3]), array::<Dim1, f64>(&[2]));
@@ -152,14 +152,14 @@ fn derivatives(t: &Suite) {
             t.fails(vjp(&grad(&f)), ((&xs, &ys), (&xs, &ys)), text);
         }
     }
-    // Where the shapes agree, the check does not change the gradient.
+    // If the shapes agree, the check does not change the gradient.
     let gradient = grad(&afun(|m: Acc<Matrix<f64>>, v: V| sum(matvec(m, v))));
     let columns = Array::vector((0..3).map(|j| wide.get((0, j)).unwrap() + wide.get((1, j)).unwrap()).collect());
     let rows = Array::matrix(2, 3, [xs.to_vec(), xs.to_vec()].concat()).unwrap();
     t.is(gradient, (&wide, &xs), (rows, columns));
 }
 
-/// What a user gives to `vjp` and `jvp` has the shapes of the results and of the arguments.
+/// The seeds of `vjp` and `jvp` have the shapes of the results and of the arguments.
 fn seeds(t: &Suite) {
     type M = Acc<Matrix<f64>>;
     let m = |n: usize, k: usize| array::<Dim2, f64>(&[n, k]);
@@ -170,7 +170,7 @@ fn seeds(t: &Suite) {
         t.fails(vjp(&square), (&m(2, 3), &m(n, k)), &message!("vjp", line!(), both, shapes));
         t.fails(jvp(&square), (&m(2, 3), &m(n, k)), &message!("jvp", line!(), both, shapes));
     }
-    // One of several, and one that nothing depends on.
+    // One of several results, and one on which nothing depends.
     let two = afun(|m: M| (sum(m), m));
     let (good, sums) = (m(2, 3), array::<Dim1, f64>(&[2]));
     let text = message!("vjp", line!() + 1, "[n] and [n]", "[2] and [3]");
@@ -182,7 +182,7 @@ fn seeds(t: &Suite) {
     t.is(jvp(&first), ((&m(2, 3), &m(1, 1)), (&m(2, 3), &m(1, 1))), expected);
 }
 
-/// Wherever the result is used, all of it or part of it, the shapes are compared.
+/// The shapes are compared whether all, a part or nothing of the result is used.
 fn uses(t: &Suite) {
     type V = Acc<Vector<i64>>;
     let (xs, ys) = (array::<Dim1, i64>(&[5]), array::<Dim1, i64>(&[4]));
@@ -190,24 +190,24 @@ fn uses(t: &Suite) {
         zip_with(|x, y| x + y, xs, ys)
     }
     let text = &message!("zip_with", line!() - 2, "[n] and [n]", "[5] and [4]");
-    // One element, none, the shape.
+    // One element, no element, the shape.
     t.fails(afun(|xs: V, ys: V| unit(both(xs, ys).at(0))), (&xs, &ys), text);
     t.fails(afun(|xs: V, ys: V| take(2, both(xs, ys))), (&xs, &ys), text);
     t.fails(afun(|xs: V, ys: V| take(0, both(xs, ys))), (&xs, &ys), text);
     t.fails(afun(|xs: V, ys: V| unit(both(xs, ys).len())), (&xs, &ys), text);
     t.fails(afun(|xs: V, ys: V| fill(both(xs, ys).shape(), 1i64)), (&xs, &ys), text);
-    // Only elements of the one operand, or of neither.
+    // Only elements of one operand, or of neither.
     t.fails(afun(|xs: V, ys: V| zip(both(xs, ys), xs)), (&xs, &ys), text);
     t.fails(afun(|xs: V, ys: V| map(|(x, _)| x, zip(xs, both(xs, ys)))), (&xs, &ys), text);
     t.fails(afun(|xs: V, ys: V| map(|_| 1i64, both(xs, ys))), (&xs, &ys), text);
-    // Below other operations.
+    // Under other operations.
     t.fails(afun(|xs: V, ys: V| sum(reverse(both(xs, ys)))), (&xs, &ys), text);
     t.fails(afun(|xs: V, ys: V| replicate((2, All), both(xs, ys))), (&xs, &ys), text);
     t.fails(afun(|xs: V, ys: V| scanl(|a, b| a + b, 0, both(xs, ys))), (&xs, &ys), text);
     t.fails(afun(|xs: V, ys: V| (xs, (both(xs, ys), ys))), (&xs, &ys), text);
 }
 
-/// A check in a branch or a loop is made when that is executed.
+/// A check in a branch or a loop is made when the branch or loop is executed.
 fn control(t: &Suite) {
     type V = Acc<Vector<f64>>;
     type N = Acc<Scalar<i64>>;
@@ -234,7 +234,7 @@ fn control(t: &Suite) {
     t.fails(steps(), (&n(2), &xs, &ys), text);
     t.is(steps(), (&n(0), &xs, &ys), xs.clone());
     t.is(steps(), (&n(1), &xs, &xs), xs.iter().map(|x| x + x).collect::<Vec<_>>().into());
-    // A state whose extents change: the second step finds other ones than the first.
+    // A state whose extents change: the second step has other extents than the first.
     let grows = afun(|n: N, xs: V, ys: V| {
         let step = |(k, xs): (N, V)| (map(|k| k - 1, k), concat(both(ys, xs), fill(1, 0.5)));
         awhile(|(k, _)| the(k).gt(0), step, (n, xs)).unlift().1
@@ -243,7 +243,7 @@ fn control(t: &Suite) {
     t.fails(grows, (&n(5), &ys, &ys), text);
 }
 
-/// Extents that are computed, from extents and from elements.
+/// Extents computed from extents and from elements.
 fn computed(t: &Suite) {
     type V = Acc<Vector<i64>>;
     let xs = Array::vector(vec![4i64, 0, 2]);
@@ -255,7 +255,7 @@ fn computed(t: &Suite) {
     let text = message!("zip_with", line!() - 1, "[n] and [n]", "[3] and [2]");
     t.fails(neighbours, &xs, &text);
     t.is(afun(|xs: V| zip_with_min(|x, y| x - y, xs, tail(xs))), &xs, Array::vector(vec![4i64, -2]));
-    // A matrix as a vector, and as another matrix.
+    // A matrix reshaped to a vector and to another matrix.
     let m = array::<Dim2, i64>(&[2, 3]);
     let flat = || afun(|m: Acc<Matrix<i64>>, xs: V| zip_with(|x, y| x - y, flatten(m), xs));
     let text = message!("zip_with", line!() - 1, "[n] and [n]", "[6] and [5]");

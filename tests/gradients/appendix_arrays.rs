@@ -23,7 +23,7 @@ fn acond_1() {
     });
 }
 
-/// `b`, and what depends on a condition that jumps.
+/// `b`, and a result that depends on a condition that jumps.
 fn acond_2(a: V) -> (V, V) {
     let b = map(|x| x * 2.0, a);
     let y = acond(the(sum(a)).le(2.0), map(|x| x + 1.0, b), map(|x| x - 1.0, map(|x| x * 2.0, b)));

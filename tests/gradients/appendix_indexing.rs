@@ -41,7 +41,7 @@ fn aindex_map_1() {
     smooth(AtLeast3, |a: V| sum(map(|x| x + a.at(2), a)));
 }
 
-/// An index into an array of extent `n` that depends on `x`.
+/// An index that depends on `x`, for an array of extent `n`.
 fn place(x: Exp<f64>, n: Exp<i64>) -> Exp<i64> {
     x.round().cast::<i64>().abs() % n
 }

@@ -1,12 +1,12 @@
 //! Appendix A, the larger programs: the logarithm of a sum of exponentials, tuples of arrays, a neural network, and
-//! conditionals that must not run the wrong branch.
+//! conditionals that must not execute the wrong branch.
 
 use crate::harness::{Differentiated, Tally, V, for_all, kinked, smooth};
 use crate::refined::{Any, AtLeast3, Floats, Int, NonEmpty};
 use accel::prelude::*;
 use accel_core::repr::ArrayTuple;
 
-/// The maximum, and the sum of the exponentials of the elements less the maximum.
+/// The maximum, and the sum of the exponentials of the elements minus the maximum.
 fn shifted_exponentials(a: V) -> (Acc<Scalar<f64>>, Acc<Scalar<f64>>) {
     let n = a.shape();
     let maxx = maximum(a);
@@ -86,7 +86,7 @@ fn tuple4() {
     });
 }
 
-/// An array of shape `size` of elements of `data`, chosen by an arbitrary formula.
+/// An array of shape `size` with elements of `data`, chosen by an arbitrary formula.
 fn pick_weights<S: IntoShape>(
     seed: i64,
     size: S,

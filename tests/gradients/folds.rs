@@ -6,17 +6,17 @@ use accel::prelude::*;
 
 type M = Acc<Matrix<f64>>;
 
-/// Two rows, from the two halves of a vector.
+/// A matrix of two rows: the two halves of a vector.
 fn two_rows(a: V) -> M {
     reshape((2, a.shape() / 2), a)
 }
 
-/// Rows of two elements.
+/// A matrix with rows of two elements.
 fn two_columns(a: V) -> M {
     reshape((a.shape() / 2, 2), a)
 }
 
-/// Weighs the elements, so that each has an adjoint of its own.
+/// A weighted sum, so that each element has a different adjoint.
 fn weighed(a: V) -> Acc<Scalar<f64>> {
     sum(imap(|i, x| (i + 1).cast::<f64>() * x, a))
 }
@@ -69,7 +69,7 @@ fn maxima_of_rows() {
     kinked(Even, |a: V| weighed(maximum(concat(two_columns(a), fill((a.shape() / 2, 1), 0.0)))));
 }
 
-/// Both modes choose the same of equal elements.
+/// Both modes choose the same one of equal elements.
 #[test]
 fn ties() {
     let with_zero = |a: V| concat(a, fill(1, 0.0));
@@ -79,7 +79,7 @@ fn ties() {
     kinked(FewValues, |a: V| fold(|x, y| x.min(y), -1.0, a));
     kinked((FewValues, FewValues), |a: V, b: V| fold(|x, y| x.min(y), the(sum(a)), b));
     kinked((FewValues, FewValues), |a: V, b: V| fold(|x, y| x.max(y), the(sum(a)), b));
-    // The operator the other way round is not the one that is recognised.
+    // With exchanged arguments, it is not the recognised operator.
     kinked(FewValues, move |a: V| fold1(|x, y| y.max(x), with_zero(a)));
 }
 
@@ -106,7 +106,7 @@ fn log_sum_exp_as_an_operator() {
 
 #[test]
 fn an_operator_that_reads_an_array() {
-    // Associative for any factor.
+    // An operator that is associative for any factor.
     smooth((NonEmpty, Any), |a: V, b: V| {
         fold(|x, y| x + y + x * y * a.at(0) * 0.05, the(sum(a)) * 0.01, map(|x| x * 0.1, b))
     });

@@ -1,4 +1,4 @@
-//! What is checked of a program and its derivatives, and how random inputs are tried and shrunk.
+//! The checks of a program and its derivatives, on random inputs that are shrunk after a failure.
 
 use crate::refined::Refined;
 use accel::prelude::*;
@@ -11,39 +11,40 @@ use std::cell::Cell;
 use std::fmt::Debug;
 use std::rc::Rc;
 
-/// A result, or what is wrong.
+/// A result, or the reason of a failure.
 pub type Checked<T> = std::result::Result<T, String>;
 
-/// Nothing, or what is wrong.
+/// Success, or the reason of a failure.
 pub type Verdict = Checked<()>;
 
-/// The handle of a vector, in programs.
+/// The handle of a vector.
 pub type V = Acc<Vector<f64>>;
 
-/// How many random inputs a property is tried on, where the environment variable `QUICKCHECK_TESTS` does not say.
+/// The number of random inputs of a property, if the environment variable `QUICKCHECK_TESTS` does not set it.
 const SAMPLES: u64 = 40;
 
-/// Checks the gradient of a program that has one nearly everywhere: finite differences must be usable in nearly all places.
+/// Checks the gradient of a program that has one nearly everywhere: finite differences must be usable at nearly all
+/// inputs.
 #[track_caller]
 pub fn smooth<I: Refined, M>(_: I, program: impl ArrayFn<M, Args = I::Arrays, Result = Scalar<f64>>) {
     let tally = always::<I>(Differentiated::new(program));
     assert!(tally.skipped.get() * 10 <= tally.checked.get(), "finite differences were rarely of use: {tally:?}");
 }
 
-/// Checks the gradient of a program with kinks or jumps that random inputs meet: there, both modes have to agree, and
-/// finite differences say nothing.
+/// Checks the gradient of a program whose kinks or jumps are hit by random inputs. There, both modes have to agree, and
+/// finite differences are not used.
 #[track_caller]
 pub fn kinked<I: Refined, M>(_: I, program: impl ArrayFn<M, Args = I::Arrays, Result = Scalar<f64>>) {
     always::<I>(Differentiated::new(program));
 }
 
-/// Checks all derivatives of a program with any result.
+/// Checks all derivatives of a program with any results.
 #[track_caller]
 pub fn jacobian<I: Refined, M>(_: I, program: impl ArrayFn<M, Args = I::Arrays>) {
     always::<I>(Differentiated::of(&afun(program)));
 }
 
-/// Tries a program on random inputs.
+/// Checks a program on random inputs.
 pub fn always<I: Refined>(program: Differentiated) -> Rc<Tally> {
     let tally = Rc::new(Tally::default());
     let counts = tally.clone();
@@ -51,7 +52,7 @@ pub fn always<I: Refined>(program: Differentiated) -> Rc<Tally> {
     tally
 }
 
-/// Tries a property on random inputs, and reports the simplest input found for which it does not hold.
+/// Checks a property on random inputs, and reports the simplest counterexample found.
 pub fn for_all<S: Arbitrary + Debug>(property: impl Fn(&S) -> Verdict + 'static) {
     let quickcheck = QuickCheck::new();
     let mut quickcheck =
@@ -75,7 +76,7 @@ impl<S: Arbitrary + Debug, F: Fn(&S) -> Verdict + 'static> Testable for Property
     }
 }
 
-/// In how many places finite differences could be compared.
+/// Counts the places where finite differences could be compared.
 #[derive(Default, Debug)]
 pub struct Tally {
     checked: Cell<usize>,
@@ -86,7 +87,7 @@ pub struct Tally {
 #[allow(dead_code, reason = "a part is needed")]
 mod agree;
 
-/// A further backend, which the environment variable `ACCEL_ALSO_ON` names.
+/// Another backend, which the environment variable `ACCEL_ALSO_ON` names.
 fn also_on() -> Option<&'static dyn Backend> {
     let name = std::env::var("ACCEL_ALSO_ON").ok()?;
     Some(accel::backend_named(&name).unwrap_or_else(|e| panic!("ACCEL_ALSO_ON: {e}")))
@@ -100,7 +101,7 @@ pub struct Ready {
     runs: Cell<usize>,
 }
 
-/// In so many runs of every program the interpreter and the kernel program are compared.
+/// The number of runs of every program in which the interpreter and the kernel program are compared.
 const COMPARED: usize = 10;
 
 impl Ready {
@@ -117,8 +118,8 @@ impl Ready {
         }
     }
 
-    /// Runs it. In the first runs the result of its kernel program must be the same to the last bit, and so must an error; that of a further
-    /// backend must be close.
+    /// Runs the program. In the first runs, its kernel program must have the same result to the last bit, or the same
+    /// error. The result of another backend must be close.
     pub fn run(&self, x: &ArrayTuple) -> Checked<ArrayTuple> {
         let run = |e: &dyn Executable| e.run(x).map_err(|e| e.to_string());
         let result = run(&*self.executable);
@@ -146,16 +147,16 @@ pub struct Differentiated {
 
 /// The derivative in reverse mode.
 enum Reverse {
-    /// Of a program with one number as its result.
+    /// For a program whose result is one number.
     Gradient(Ready),
     /// From input and adjoint of the result.
     Pullback(Ready),
-    /// There is none.
+    /// Reverse mode does not differentiate the program.
     None,
 }
 
 impl Differentiated {
-    /// A program with one number as its result, by `grad` and `jvp`.
+    /// A program whose result is one number, by `grad` and `jvp`.
     #[track_caller]
     pub fn new<M, F: ArrayFn<M, Result = Scalar<f64>>>(f: F) -> Self {
         let program = afun(f);
@@ -174,7 +175,7 @@ impl Differentiated {
         Differentiated { value: Ready::new(program), tangent: Ready::new(&jvp(program)), reverse: Reverse::None }
     }
 
-    /// The derivatives by reverse mode: for each number of the result, those with respect to all inputs.
+    /// The derivatives by reverse mode: for each number of the result, the derivatives by all inputs.
     pub fn rows(&self, x: &ArrayTuple) -> Checked<Option<Vec<Vec<f64>>>> {
         match &self.reverse {
             Reverse::Gradient(gradient) => Ok(Some(vec![floats(&gradient.run(x)?)])),
@@ -187,7 +188,7 @@ impl Differentiated {
         }
     }
 
-    /// The derivatives by forward mode: for each input, those of all numbers of the result.
+    /// The derivatives by forward mode: for each input, the derivatives of all numbers of the result.
     pub fn columns(&self, x: &ArrayTuple) -> Checked<Vec<Vec<f64>>> {
         let y = floats(&self.value.run(x)?);
         let column = |direction| {
@@ -221,7 +222,7 @@ impl Differentiated {
                 if let Some(rows) = &rows {
                     let largest = rows[j].iter().fold(1.0, |m: f64, g| m.max(g.abs()));
                     let rounding = 1e-9 * forward.abs() + 1e-11 * largest;
-                    // Where there is no value, there is no derivative to compute.
+                    // If the value is not finite, there is no derivative to compute.
                     let nothing = !value[j].is_finite() && (rows[j][k].is_nan() || forward.is_nan());
                     if !nothing && !same(rows[j][k], forward, rounding) {
                         let reverse = rows[j][k];
@@ -241,7 +242,7 @@ impl Differentiated {
     }
 }
 
-/// The same arrays with one floating-point number 1 and the others 0, for each of them.
+/// The arrays with a 1 in one floating-point place and 0 elsewhere, for each place.
 fn units(a: &ArrayTuple) -> impl Iterator<Item = ArrayTuple> + '_ {
     let n = floats(a).len();
     (0..n).map(move |k| {
@@ -250,19 +251,19 @@ fn units(a: &ArrayTuple) -> impl Iterator<Item = ArrayTuple> + '_ {
     })
 }
 
-/// Equal up to `tolerance`; NaN is NaN, and infinities are equal to themselves.
+/// Equality up to `tolerance`. NaN equals NaN, and infinities equal themselves.
 pub fn same(a: f64, b: f64, tolerance: f64) -> bool {
     a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= tolerance
 }
 
 enum Difference {
-    /// The slope, and how far from the derivative it may be.
+    /// The slope, and its permitted distance from the derivative.
     Smooth { slope: f64, tolerance: f64 },
     /// A kink, a jump or a pole nearby.
     NotSmooth,
 }
 
-/// The values of a function of how far its argument is moved: in the middle, and at three distances up and down.
+/// The values of a function along a line: in the middle, and at three distances in both directions.
 struct Moves {
     middle: Vec<f64>,
     around: [(Vec<f64>, Vec<f64>); 3],
@@ -279,8 +280,8 @@ impl Moves {
 
     /// The slope of number `j` by central differences, extrapolated to distance 0.
     ///
-    /// Where the function is smooth, the extrapolations from two distances agree, and the second differences shrink with
-    /// the distance; where it has a kink, these stay.
+    /// Where the function is smooth, the extrapolations from two distances agree, and the second differences shrink
+    /// with the distance. At a kink, the second differences do not shrink.
     fn slope(&self, j: usize, expected: f64) -> Difference {
         let middle = self.middle[j];
         let (mut slopes, mut bends) = ([0.0; 3], [0.0; 3]);
@@ -293,7 +294,7 @@ impl Moves {
         }
         let tolerance = 1e-6 * expected.abs().max(1.0) + 1e-10 * largest;
         let (wide, narrow) = ((4.0 * slopes[1] - slopes[0]) / 3.0, (4.0 * slopes[2] - slopes[1]) / 3.0);
-        // Written so that NaN is not smooth.
+        // The condition is written so that NaN is not smooth.
         if (wide - narrow).abs() <= tolerance && (4.0 * bends[2] - bends[0]).abs() <= tolerance {
             return Difference::Smooth { slope: (16.0 * narrow - wide) / 15.0, tolerance };
         }
@@ -318,7 +319,7 @@ pub fn floats(a: &ArrayTuple) -> Vec<f64> {
     }
 }
 
-/// The same arrays with other floating-point numbers.
+/// The arrays with other floating-point numbers.
 pub fn with_floats(a: &ArrayTuple, new: &[f64]) -> ArrayTuple {
     replace(a, &mut new.iter().copied())
 }
@@ -360,7 +361,7 @@ fn wrong_derivatives_are_found() {
     fails(Differentiated { reverse: other.reverse, ..square }, "in reverse");
     let (square, other) = wrong(|x| x * x * 1.00001);
     fails(Differentiated { tangent: other.tangent, ..square }, "the value");
-    // The same value at whole numbers, and another derivative: only finite differences tell.
+    // The same value at whole numbers, with another derivative: only finite differences can detect it.
     let (square, other) = wrong(|x| x * x * 1.00001 - x.floor() * x.floor() * 0.00001);
     fails(Differentiated { value: square.value, ..other }, "by finite differences");
 }

@@ -7,7 +7,7 @@ use accel_core::repr::ArrayTuple;
 
 type Program<A> = Afun<A, Scalar<f64>>;
 
-/// The Hessian by forward over reverse mode, against finite differences of the gradient; and its symmetry.
+/// Checks the Hessian by forward over reverse mode, against finite differences of the gradient, and its symmetry.
 fn hessian<I: Refined, M>(_: I, program: impl ArrayFn<M, Args = I::Arrays, Result = Scalar<f64>>) {
     let program: Program<I::Arrays> = afun(program);
     let gradient = grad(&program);
@@ -27,7 +27,7 @@ fn hessian<I: Refined, M>(_: I, program: impl ArrayFn<M, Args = I::Arrays, Resul
     });
 }
 
-/// All combinations of modes agree on programs whose derivatives need no scan and no permute.
+/// Checks that all combinations of modes agree, on programs whose derivatives need no scan and no permute.
 fn all_modes<M>(program: impl ArrayFn<M, Args = Vector<f64>, Result = Scalar<f64>>) {
     let program: Program<Vector<f64>> = afun(program);
     let forward_reverse = Ready::new(&jvp(&grad(&program)));
@@ -44,11 +44,12 @@ fn all_modes<M>(program: impl ArrayFn<M, Args = Vector<f64>, Result = Scalar<f64
         let pair = ArrayTuple::pair;
 
         let hv = floats(&forward_reverse.run(&pair(x.clone(), v.clone()))?)[n..].to_vec();
-        // The Hessian is symmetric, so that the transposed product is the product.
+        // The Hessian is symmetric, so the product with its transpose is the same.
         let by_reverse = floats(&reverse_reverse.run(&pair(x.clone(), v.clone()))?);
         let seeded = pair(x.clone(), scalar(1.0));
         let by_pullback = floats(&reverse_pullback.run(&pair(seeded, v.clone()))?)[..n].to_vec();
-        // The adjoint of the tangent is 1, that of the value 0; with respect to x and not to its tangent.
+        // The adjoint of the tangent is 1, that of the value is 0. The result is the derivative by x, not by its
+        // tangent.
         let seed = pair(scalar(0.0), scalar(1.0));
         let by_tangent = floats(&reverse_forward.run(&pair(pair(x.clone(), v.clone()), seed))?)[..n].to_vec();
         for k in 0..n {
@@ -121,7 +122,7 @@ fn hessians_of_indexing() {
     });
 }
 
-/// Also where the exponent is 0, and the gradient with it.
+/// Also if the exponent is 0, and so is the gradient.
 #[test]
 fn hessians_of_powers() {
     hessian((Positive, FewValues), |a: V, b: V| sum(zip_with_min(|x, y| x.pow(y) * x, a, b)));
@@ -133,7 +134,8 @@ fn hessians_of_two_arguments() {
     hessian((Any, Any), |a: V, b: V| sum(zip_with_min(|x, y| x.sin() * (y * y), a, b)));
 }
 
-/// The gradient of a gradient that scatters cannot be had in reverse mode yet, and the error names what was written.
+/// If a gradient scatters, reverse mode cannot differentiate it yet, and the error names the operation in the user's
+/// program.
 #[test]
 fn reverse_over_scattering() {
     let program = afun(|a: V| sum(generate(3, |i| a.at(i) * a.at(0))));
@@ -144,7 +146,7 @@ fn reverse_over_scattering() {
     assert!(at.contains(&format!("higher_order.rs:{line}:")), "{at}");
 }
 
-/// A third derivative, all forward.
+/// A third derivative, in forward mode only.
 #[test]
 fn three_times_forward() {
     let third = jvp(&jvp(&jvp(&afun(|a: Acc<Scalar<f64>>| map(|x| x * x * x * x, a)))));
@@ -163,7 +165,8 @@ fn jacobians_of_gradients_in_reverse() {
     });
 }
 
-/// A program that calls the derivative of another one is differentiated like any other: one step of Newton's method for xᵢ⁴ = aᵢ.
+/// A program that calls the derivative of another one is differentiated like any other program: one step of Newton's
+/// method for xᵢ⁴ = aᵢ.
 #[test]
 fn derivatives_of_programs_that_call_derivatives() {
     let fourth = afun(|xs: Acc<Vector<f64>>| sum(map(|x| x * x * x * x, xs)));

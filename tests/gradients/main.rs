@@ -1,8 +1,8 @@
 //! Gradients of whole programs: reverse mode = forward mode = finite differences, on random inputs of refined types.
 //!
-//! `appendix_*` hold the programs of appendix A of Smeding's thesis, under their names there; the other modules are our
-//! own. A program whose name has `friendly` in it is the same as the one without, on inputs that keep away from the places
-//! where it has no derivative.
+//! `appendix_*` contain the programs of appendix A of Smeding's thesis, with their names there; the other modules are
+//! our own. A program with `friendly` in its name is the same as the one without, on inputs at a distance from the
+//! places where it has no derivative.
 
 mod harness;
 mod refined;
@@ -14,7 +14,9 @@ mod appendix_tuples;
 mod folds;
 mod forward_only;
 mod higher_order;
+mod passive;
 mod primitives;
 mod records;
 mod scalar_gradients;
+mod scans;
 mod several_outputs;

@@ -1,4 +1,4 @@
-//! Every primitive function that has a derivative, over ranges where it is smooth, and the kinks of those that have some.
+//! Every differentiable primitive function, on ranges where it is smooth, and at its kinks.
 
 use crate::harness::{V, kinked, smooth};
 use crate::refined::{
@@ -9,7 +9,7 @@ use accel::prelude::*;
 type Fun1 = fn(Exp<f64>) -> Exp<f64>;
 type Fun2 = fn(Exp<f64>, Exp<f64>) -> Exp<f64>;
 
-/// Of the elements of one vector: with the value in the adjoint, so that not all adjoints are 1.
+/// Checks a function on the elements of a vector. The adjoints depend on the values, so that not all of them are 1.
 fn elements<P: Predicate>(range: P, f: Fun1) {
     smooth(range, move |a: V| {
         let b = map(f, a);
@@ -75,18 +75,18 @@ functions! {
     pow: pairs, (Positive, BelowOne), |x, y| x.pow(y * 3.0);
     atan2: pairs, (AllNonZero, Positive), |y, x| y.atan2(x);
     hypot: pairs, (AllNonZero, Any), |x, y| x.hypot(y);
-    // With all operands away from each other and from multiples.
+    // All operands keep a distance from each other and from multiples.
     rem: pairs, (BelowOne, AboveOne), |x, y| (x + y * 2.0 + y.signum()) % (y + 1.1);
     min: pairs, (BelowOne, AboveOne), |x, y| x.min(y) * y.min(x);
     max: pairs, (BelowOne, AboveOne), |x, y| x.max(y) * y.max(x);
 }
 
-/// A sum over one vector of a function with kinks or jumps.
+/// Checks a sum over a vector of a function with kinks or jumps.
 fn with_kinks<I: Refined<Arrays = Vector<f64>>>(range: I, f: Fun1) {
     kinked(range, move |a: V| sum(map(f, a)));
 }
 
-/// The same of two vectors with frequent ties.
+/// The same for two vectors with frequent ties.
 fn with_ties(f: Fun2) {
     kinked((FewValues, FewValues), move |a: V, b: V| sum(zip_with_min(f, a, b)));
 }
@@ -125,7 +125,7 @@ fn hypot_of_zeros() {
     with_ties(|x, y| x.hypot(y));
 }
 
-/// Rounding has derivative zero everywhere, also where it jumps.
+/// The derivative of rounding is zero everywhere, also at its jumps.
 #[test]
 fn rounding_is_constant() {
     let round = afun(|a: V| sum(map(|x| x.round() + x.floor() + x.ceil() + x.trunc(), a)));
@@ -138,7 +138,7 @@ fn rounding_of_others() {
     smooth(AllNiceRound, |a: V| sum(map(|x| x.round() * x.sin(), a)));
 }
 
-/// Through an integer nothing flows.
+/// An integer has no derivative.
 #[test]
 fn casts_to_integers_are_constant() {
     let program = afun(|a: V| sum(map(|x| x.cast::<i64>().cast::<f64>() * x, a)));
@@ -158,7 +158,7 @@ fn nested_conditionals() {
     });
 }
 
-/// A branch that is not taken would be out of bounds, or not a number.
+/// The branch that is not taken would be out of bounds, or NaN.
 #[test]
 fn branches_not_taken_are_not_run() {
     kinked(NonEmpty, |a: V| {

@@ -43,7 +43,7 @@ struct Layer {
 struct Network {
     first: Layer,
     second: Layer,
-    /// Not differentiated.
+    /// A discrete argument.
     chosen: Scalar<i64>,
 }
 
@@ -80,7 +80,7 @@ fn arrays_of_records() {
     });
 }
 
-/// A record of arrays as the argument, its gradient as a record of the same type.
+/// A record of arrays as the argument; its gradient is a record of the same type.
 #[test]
 fn a_record_as_argument() {
     fn loss(net: Acc<Network>) -> Acc<Scalar<f64>> {
@@ -94,7 +94,7 @@ fn a_record_as_argument() {
     }
     let program = Differentiated::new(loss);
     for_all(move |(w1, w2): &(Floats<Even>, Floats<Even>)| {
-        // Square enough to fit: n rows of two, two rows of n.
+        // Sizes that fit: n rows of two elements, and two rows of n elements.
         let n = w1.0.len() / 2;
         let second: Vec<f64> = (0..2 * n).map(|i| w2.0.get(i).copied().unwrap_or(0.5) * 0.3).collect();
         let weights = |rows, columns, w| Array::matrix(rows, columns, w).map_err(|e| e.to_string());
@@ -115,7 +115,7 @@ fn a_record_as_argument() {
     assert_eq!(gradient.chosen.to_vec(), [0]);
 }
 
-/// A gradient with respect to an array of records is an array of records.
+/// The gradient by an array of records is an array of records.
 #[test]
 fn gradients_are_records() {
     let program = afun(|zs: Acc<Vector<Complex>>| sum(map(|z: ComplexExp| (z * z).re * 0.5, zs)));

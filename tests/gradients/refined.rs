@@ -7,13 +7,13 @@ use quickcheck::{Arbitrary, Gen};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-/// What is demanded of a vector.
+/// A condition on vectors.
 pub trait Predicate: Copy + Debug + 'static {
-    /// Of each element.
+    /// The condition on each element.
     fn element(_: f64) -> bool {
         true
     }
-    /// Of all together.
+    /// The condition on all elements together.
     fn whole(_: &[f64]) -> bool {
         true
     }
@@ -60,7 +60,7 @@ impl Predicate for AllNonZero {
     }
 }
 
-/// One element is clearly the largest.
+/// One element is clearly the largest one.
 #[derive(Clone, Copy, Debug)]
 pub struct UniqueMax;
 impl Predicate for UniqueMax {
@@ -70,7 +70,7 @@ impl Predicate for UniqueMax {
     }
 }
 
-/// Moving an element a little does not change to what it rounds.
+/// No element is near a value where its rounding changes.
 #[derive(Clone, Copy, Debug)]
 pub struct AllNiceRound;
 impl Predicate for AllNiceRound {
@@ -150,7 +150,7 @@ fn integer(g: &mut Gen, low: i64, high: i64) -> i64 {
     low + (u32::arbitrary(g) as i64) % (high - low + 1)
 }
 
-/// A number from -10 to 10; one in four is a whole number.
+/// A number from -10 to 10; every fourth is a whole number.
 fn element(g: &mut Gen) -> f64 {
     match integer(g, 0, 3) {
         0 => integer(g, -10, 10) as f64,
@@ -176,7 +176,8 @@ impl<P: Predicate> Arbitrary for Floats<P> {
     }
 
     fn shrink(&self) -> Box<dyn Iterator<Item = Self>> {
-        // Fewer elements first, then simpler ones: halves of the whole part, without the fraction.
+        // First vectors with fewer elements, then those with simpler elements: with half of the whole part, and without
+        // the fraction.
         let v = self.0.clone();
         let shorter = (0..v.len()).map({
             let v = v.clone();
@@ -207,9 +208,9 @@ impl<const LOW: i64, const HIGH: i64> Arbitrary for Int<LOW, HIGH> {
     }
 }
 
-/// The inputs that a program is to be tried on.
+/// The inputs of a program under test.
 pub trait Refined: 'static {
-    /// What is drawn at random.
+    /// The type of the random sample.
     type Sample: Arbitrary + Debug;
     /// The type of the program's argument.
     type Arrays: Arrays;

@@ -4,7 +4,7 @@ use crate::harness::{Ready, V, floats, for_all, jacobian, kinked, same, smooth};
 use crate::refined::{Any, FewValues, Floats, NonEmpty, Positive};
 use accel::prelude::*;
 
-/// Two programs agree.
+/// Checks that two programs agree.
 fn equal<A: Arrays, B: Arrays>(found: &Afun<A, B>, expected: &Afun<A, B>, input: impl Fn(&[f64]) -> A + 'static) {
     let (found, expected) = (Ready::new(found), Ready::new(expected));
     for_all(move |x: &Floats<NonEmpty>| {
@@ -49,7 +49,7 @@ fn with_the_value() {
     equal(&found, &expected, vector);
 }
 
-/// Only the argument is differentiated, not what the function captures.
+/// Only the argument is differentiated, not the captured variables and arrays.
 #[test]
 fn capturing_variables_and_arrays() {
     let found = afun(|a: V| {
@@ -87,7 +87,7 @@ fn of_a_gradient() {
     equal(&found, &expected, vector);
 }
 
-/// What is captured is differentiated too by the gradient outside: d/dx of (d/dy of x y² + x² y at y = x).
+/// The outer gradient also differentiates captured variables: d/dx of (d/dy of x y² + x² y at y = x).
 #[test]
 fn of_a_gradient_with_captured_variables() {
     let found = afun(|a: V| map(|x| gradient(|x: Exp<f64>| gradient(|y: Exp<f64>| x * y * y + x * x * y, x), x), a));
@@ -110,7 +110,7 @@ fn differentiated_by_the_program() {
     });
 }
 
-/// The outer gradient sees the arrays that the inner function reads.
+/// The outer gradient includes the arrays that the inner function reads.
 #[test]
 fn differentiated_with_captured_arrays() {
     smooth((NonEmpty, Any), |a: V, b: V| {
@@ -131,7 +131,7 @@ fn differentiated_with_conditionals() {
     });
 }
 
-/// A Jacobian row by row, as bundle adjustment needs it.
+/// A Jacobian row by row, as in bundle adjustment.
 #[test]
 fn jacobians_of_many_small_functions() {
     jacobian((NonEmpty, Positive), |a: V, b: V| {

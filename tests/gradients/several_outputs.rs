@@ -1,5 +1,5 @@
-//! Programs with any results: `vjp` with seeds against `jvp` with tangents, `value_and_grad`, `f32`, and the derived array
-//! functions.
+//! Programs with any results: `vjp` with seeds against `jvp` with tangents, `value_and_grad`, `f32`, and the derived
+//! array functions.
 
 use crate::harness::{Differentiated, Ready, Tally, V, floats, for_all, jacobian, same, smooth};
 use crate::refined::{Any, Even, Floats, NonEmpty, Positive, Predicate, Refined};
@@ -78,7 +78,7 @@ fn products_of_matrices() {
     });
 }
 
-/// The gradient by what is repeated before it is multiplied by a matrix: there, sums are taken before products.
+/// The gradient by an array that is repeated before a matrix product: there, the optimiser interchanges sums.
 #[test]
 fn a_bias_before_a_product() {
     jacobian((Any, Any), |bias: V, x: V| {
@@ -89,7 +89,7 @@ fn a_bias_before_a_product() {
     });
 }
 
-/// An argument without floating-point numbers next to one with them.
+/// An argument without floating-point numbers besides one with them.
 #[test]
 fn discrete_arguments() {
     for_all(|a: &Floats<NonEmpty>| {
@@ -118,7 +118,7 @@ fn value_with_gradient() {
     });
 }
 
-/// In `f32` both modes are as precise as `f32` is.
+/// In `f32`, both modes have the precision of `f32`.
 #[test]
 fn single_precision() {
     fn program<T: Floating>(a: Acc<Vector<T>>, b: Acc<Vector<T>>) -> Acc<Scalar<T>> {

@@ -1,12 +1,12 @@
-//! Very many rows without elements. Nothing is computed, so everything ends at once: with the right shape, or with an error where there is a
-//! result for each row, as there is no memory for so many.
+//! Very many rows without elements. Nothing is computed, so every program ends at once: with the right shape, or with
+//! an error if the result has one element per row, because there is no memory for so many.
 
 use crate::{I, M, columns, everywhere, others};
 use accel::interp::Interpreter;
 use accel::prelude::*;
 use std::fmt::Debug;
 
-/// So many rows that nobody waits until all have been looked at, and that a number for each is more than a processor has addresses for.
+/// The number of rows: too many to visit all, and too many for the address space of a processor if each had a number.
 const ROWS: usize = 1 << 46;
 
 /// Rows without elements.
@@ -19,7 +19,7 @@ fn cube() -> Array<Dim3, f64> {
     Array::from_extents(&[ROWS, 0, 3], vec![]).expect("extents that an array can have")
 }
 
-/// There is no memory for what every backend computes.
+/// Checks that every backend needs too much memory.
 #[track_caller]
 fn needs_memory<A: Arrays, R: Arrays + Debug>(f: &Afun<A, R>, inputs: impl Inputs<A> + Copy) {
     for backend in others().into_iter().chain([&Interpreter as &dyn accel::backend::Backend]) {
@@ -101,7 +101,7 @@ fn products_and_gradients_of_rows_without_elements() {
     assert!(y.item() == 0.0 && d == rows());
 }
 
-/// A strip of no positions, at each of which it would reduce long rows.
+/// A strip with no positions, each of which would reduce long rows.
 #[test]
 fn no_rows_of_very_many_elements() {
     let f = afun(|m: M, xs: I| {
@@ -116,7 +116,7 @@ fn no_rows_of_very_many_elements() {
     }
 }
 
-/// 2⁶³ - 1 is the product of two numbers that are extents, and no program goes through so many indices.
+/// 2⁶³ - 1 is the product of two possible extents; no program can visit so many indices.
 #[test]
 fn more_indices_than_anything_has() {
     let [a, b] = [7 * 7 * 73 * 127 * 337, 92_737 * 649_657i64];

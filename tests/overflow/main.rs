@@ -18,14 +18,14 @@ use std::fmt::Debug;
 type M = Acc<Matrix<f64>>;
 type I = Acc<Vector<i64>>;
 
-/// All but the interpreter.
+/// All backends except the interpreter.
 fn others() -> Vec<&'static dyn Backend> {
     let all =
         [Some(&KernelEvaluator as &dyn Backend), Some(&OptimizedEvaluator), backend_named("native").ok(), opencl()];
     all.into_iter().flatten().collect()
 }
 
-/// The OpenCL backend, where there is a device.
+/// The OpenCL backend, if there is a device.
 fn opencl() -> Option<&'static dyn Backend> {
     #[cfg(feature = "opencl")]
     let found = accel::opencl::default_device().is_ok().then(|| backend_named("opencl").ok()).flatten();
@@ -34,7 +34,7 @@ fn opencl() -> Option<&'static dyn Backend> {
     found
 }
 
-/// What the interpreter computes, and so do all others, or the same error.
+/// Checks that all other backends have the result, or the error, of the interpreter.
 #[track_caller]
 fn everywhere<A: Arrays, R: Arrays + Debug>(f: &Afun<A, R>, inputs: impl Inputs<A> + Copy) -> Result<R, Error> {
     let text = |r: &Result<R, Error>| r.as_ref().map_or_else(|e| e.to_string(), |r| format!("{r:?}"));
@@ -45,7 +45,8 @@ fn everywhere<A: Arrays, R: Arrays + Debug>(f: &Afun<A, R>, inputs: impl Inputs<
     expected
 }
 
-/// As [`everywhere`], where the program reads and writes at the same index: which of both is told depends on what is left of it.
+/// As [`everywhere`], for programs that read and write at the same index: either error can be reported, depending on
+/// what the optimiser leaves.
 #[track_caller]
 fn fails_everywhere<A: Arrays, R: Arrays + Debug>(f: &Afun<A, R>, inputs: impl Inputs<A> + Copy) {
     for backend in others().into_iter().chain([&Interpreter as &dyn Backend]) {
@@ -64,7 +65,7 @@ fn numbers(n: Exp<i64>) -> I {
 }
 
 const LARGE: usize = MAX_EXTENT;
-/// Times this, `LARGE` is 0.
+/// `LARGE` times this is 0, because it wraps.
 const WRAPS: i64 = 1 << 16;
 
 fn is_outside<R: Debug>(r: Result<R, Error>) -> bool {
@@ -83,7 +84,7 @@ fn a_product_that_wraps_is_not_more_than_its_factor() {
     assert_eq!(everywhere(&f, (&m, &Array::scalar(-9))).ok(), Some(Array::scalar(-1)));
     assert!(is_outside(everywhere(&f, (&m, &Array::scalar(10)))));
     assert!(is_outside(everywhere(&f, (&m, &Array::scalar(1 << 40)))));
-    // The program for extents as they are assumed to be.
+    // The program for extents that satisfy the assumptions.
     let m = columns(3);
     assert_eq!(everywhere(&f, (&m, &Array::scalar(2))).ok(), Some(Array::scalar(3)));
     assert_eq!(everywhere(&f, (&m, &Array::scalar(3))).ok(), Some(Array::scalar(-1)));
@@ -129,7 +130,7 @@ fn the_smaller_of_two_extents_of_which_one_has_wrapped() {
     assert_eq!(found.ok(), Some((Array::scalar(0), Array::scalar(LARGE as i64), Array::scalar(0))));
     let found = everywhere(&min, &columns(2));
     assert_eq!(found.ok(), Some((Array::scalar(2), Array::scalar(2 * WRAPS), Array::scalar(1))));
-    // As many as the shorter one has, which is the longer one.
+    // The result has as many elements as the shorter array, which is the longer one here.
     let zip = afun(|m: M| {
         let (_, n) = m.shape();
         take(n, numbers(n * n * n + 10))
@@ -206,12 +207,12 @@ fn computed_extents_above_the_largest_are_errors() {
         (scanl(|a, b| a + b, 0.0, all), unit(m.shape().1))
     });
     for backend in others().into_iter().chain([&Interpreter as &dyn Backend]) {
-        // Of the scan, where it computes the elements itself.
+        // The error is that of the scan, if it computes the elements itself.
         of(run_on(backend, &constant, &columns(1)));
     }
 }
 
-/// The gradient of what is read at one place for all indices of two dimensions: a sum over their product.
+/// The gradient of an element that is read for all indices of two dimensions: a sum over their product.
 #[test]
 fn sums_over_dimensions_whose_product_overflows() {
     let f = grad(&afun(|m: M, n: Acc<Matrix<f64>>, x: Acc<Scalar<f64>>| {

@@ -1,4 +1,4 @@
-//! Reads at indices that are made of extents and constants, guarded or not: programs by chance.
+//! Random programs that read at indices made of extents and constants, with or without a guard.
 
 use crate::{I, LARGE, M, columns, numbers, others};
 use accel::interp::Interpreter;
@@ -6,7 +6,7 @@ use accel::prelude::*;
 use accel::repr::ArrayTuple;
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 
-/// Integers made of two extents and an index.
+/// Integers computed from two extents and an index.
 #[derive(Clone, Debug)]
 enum Number {
     Extent(bool),
@@ -61,7 +61,7 @@ impl Number {
     fn any(g: &mut Gen, depth: usize, with_index: bool) -> Number {
         let leaf = depth == 0 || u8::arbitrary(g) % 4 == 0;
         if !leaf {
-            // Polynomials more often than others.
+            // Polynomials occur more often than other operations.
             let op = *g.choose(&[0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 4, 5, 6]).unwrap_or(&0);
             return Number::Op(op, Box::new([(); 2].map(|()| Number::any(g, depth - 1, with_index))));
         }
@@ -73,7 +73,7 @@ impl Number {
         }
     }
 
-    /// In a program.
+    /// The number in a program.
     fn exp(&self, extents: [Exp<i64>; 2], index: Exp<i64>, data: Exp<i64>) -> Exp<i64> {
         match self {
             Number::Extent(second) => extents[usize::from(*second)],
@@ -95,7 +95,7 @@ impl Number {
         }
     }
 
-    /// Without index and data.
+    /// The value, for numbers without index and data.
     fn value(&self, extents: [usize; 2]) -> Option<i64> {
         Some(match self {
             Number::Extent(second) => extents[usize::from(*second)] as i64,
@@ -118,7 +118,7 @@ impl Number {
     }
 }
 
-/// An array of a computed extent, and what is read from it, guarded or not.
+/// An array of a computed extent, and reads of it with or without guards.
 #[derive(Clone, Debug)]
 struct Reads {
     extent: Number,
@@ -167,7 +167,7 @@ impl Reads {
         })
     }
 
-    /// For some extents with which the array fits into memory, or is none.
+    /// Checks the program for some extents for which the array fits into memory, or does not exist.
     fn agrees(&self, chosen: &[(usize, usize)]) {
         let f = self.program();
         let data = Array::vector(vec![0, 1, 2, -1, 1 << 20, i64::MAX, i64::MIN]);
@@ -192,7 +192,8 @@ impl Reads {
                         assert_eq!(raw, [p.raw().clone(), q.raw().clone(), r.raw().clone()], "{name}: {a} {b}\n{f}");
                     }
                     (Err(_), Err(_)) => {}
-                    // What decides nothing, as the index of a read that a condition on extents excludes, may be left out.
+                    // A value that does not influence the result can be omitted, such as the index of a read that a
+                    // condition on extents excludes.
                     (Err(Error::DivisionByZero { .. }), Ok(_)) => {}
                     _ => panic!("{name}: {a} {b}: {:?} instead of {:?}\n{f}", found, expected.map(|_| ())),
                 }
@@ -212,8 +213,8 @@ fn indices_of_extreme_extents_are_those_of_the_interpreter() {
     QuickCheck::new().tests(60).quickcheck(property as fn(Reads, Vec<(usize, usize)>) -> bool);
 }
 
-/// Found by the property above. The index divides by an extent that is 0, and decides nothing, as the array has no elements. So the interpreter
-/// fails, and who does not divide has the values without.
+/// Found by the property above. The index divides by an extent that is 0, but it does not influence the result, because
+/// the array has no elements. So the interpreter fails, and a backend that does not divide computes the right values.
 #[test]
 fn an_index_that_decides_nothing_may_be_left_out() {
     fn op(op: usize, a: Number, b: Number) -> Number {

@@ -1,19 +1,20 @@
-//! The same program on several backends.
+//! Compares the same program on several backends.
 
 use accel::backend::{Backend, Executable};
 use accel::prelude::*;
 use accel::repr::{ArrayTuple, Column, RawArray};
 
-/// How far apart two floats may be: relative to the larger one, or to 1 if both are smaller.
+/// The permitted distance of two floats, relative to the larger one, or to 1 if both are smaller.
 ///
-/// NOTE [How close backends are]: the interpreter and the evaluator of kernel programs compute the same bits. The optimised programs and
-/// the native backend add up in another order where a scatter or a reduction is an accumulation, and vector math is right to 4 ulps
-/// only. These are differences of some ulps of intermediate results, which later operations may enlarge.
+/// NOTE [Tolerances between backends]: the interpreter and the evaluator of kernel programs compute the same bits. The
+/// optimised programs and the native backend add in another order where a scatter or a reduction accumulates, and
+/// vector maths is accurate only to 4 ulps. These are differences of some ulps in intermediate results, which later
+/// operations can enlarge.
 pub const CLOSE: f64 = 1e-9;
-/// The same for floats of single precision: a hundred ulps.
+/// The same for single-precision floats: a hundred ulps.
 const CLOSE_SINGLE: f64 = 1e-5;
 
-/// What a backend made of a program.
+/// The result of a program on a backend, or its error.
 type Outcome = Result<ArrayTuple, Error>;
 
 /// Compiles and runs.
@@ -22,9 +23,10 @@ pub fn outcome<A: Arrays, R: Arrays>(backend: &dyn Backend, f: &Afun<A, R>, argu
     executable.run(argument)
 }
 
-/// Says what is wrong with what a backend made of a program, given what the interpreter made of it.
+/// Compares the outcome of a backend with that of the interpreter. Returns an error if they do not agree.
 ///
-/// A backend that leaves out what is not needed may succeed where the interpreter fails; every error must be one of the program.
+/// A backend that omits what is not needed can succeed although the interpreter fails. Every error of a backend must be
+/// an error of the program.
 pub fn compare(expected: &Outcome, found: &Outcome, close: f64) -> Result<(), String> {
     match (expected, found) {
         (_, Err(Error::Internal(e))) => Err(format!("an internal error: {e}")),
@@ -47,7 +49,7 @@ fn arrays(x: &RawArray, y: &RawArray, close: f64) -> bool {
         (Column::F64(x), Column::F64(y)) => {
             x.len() == y.len() && x.iter().zip(y.iter()).all(|(x, y)| near(*x, *y, close))
         }
-        // Close is not closer than these numbers are.
+        // The tolerance must not be smaller than the precision of these numbers.
         (Column::F32(x), Column::F32(y)) if close > 0.0 => {
             let mut pairs = x.iter().zip(y.iter());
             x.len() == y.len() && pairs.all(|(x, y)| near((*x).into(), (*y).into(), CLOSE_SINGLE))

@@ -11,7 +11,7 @@ pub type Args = (Vector<f64>, Vector<f64>, Matrix<f64>, Vector<i64>);
 /// The results of every random program.
 pub type Results = (Array0<f64>, Vector<f64>, Matrix<f64>, Vector<i64>, Vector<(f64, i64)>);
 
-/// Does the same with arrays of any element type.
+/// Applies the same code to arrays of any element type.
 macro_rules! with_array {
     ($array:expr, $xs:ident => $body:expr) => {
         match $array {
@@ -22,7 +22,7 @@ macro_rules! with_array {
     };
 }
 
-/// Does the same with the Rust type `$T` of the elements.
+/// Applies the same code with the Rust type `$T` of the elements.
 macro_rules! with_elem {
     ($elem:expr, $T:ident => $body:expr) => {
         match $elem {
@@ -46,7 +46,7 @@ macro_rules! with_elem {
 pub struct Builder<'a> {
     program: &'a Program,
     inputs: [Arr; INPUTS.len()],
-    /// The steps written so far; `None` to write a step anew wherever it is used, and every scalar too.
+    /// The steps written so far. `None` means to write a step, and every scalar, again for each use.
     shared: Option<RefCell<Vec<Arr>>>,
 }
 
@@ -74,7 +74,7 @@ impl<'a> Builder<'a> {
         (x, v, m, i, p).into_acc()
     }
 
-    /// A number to which all floats of the results contribute.
+    /// A number that depends on all floats of the results.
     pub fn objective(&self) -> Acc<Array0<f64>> {
         let (x, v, m, _, p) = self.results().unlift();
         let v = sum(imap(|i, x: Exp<f64>| (x + i.cast::<f64>() * 0.1).tanh(), v));
@@ -228,7 +228,7 @@ impl<'a> Builder<'a> {
             Step::Concat(x, y) => with_elem!(elem, T => match (self.floats::<T>(*x), self.floats::<T>(*y)) {
                 (Ranked::V(x), Ranked::V(y)) => Ranked::V(concat(x, y)),
                 (Ranked::M(x), Ranked::M(y)) => {
-                    // The rows that both have.
+                    // The number of rows that both have.
                     let rows = x.shape().0.min(y.shape().0);
                     let cut = |m: Acc<Matrix<T>>| backpermute((rows, m.shape().1), |ix| ix, m);
                     Ranked::M(concat(cut(x), cut(y)))

@@ -4,12 +4,12 @@ use super::plain::Evaluator;
 use super::program::*;
 use quickcheck::{Arbitrary, Gen};
 
-/// What may be in a program.
+/// The operations that a program may contain.
 #[derive(Clone, Copy, Debug)]
 pub struct Features {
     /// Only operations that are differentiable almost everywhere, with values for which differences are meaningful.
     pub smooth: bool,
-    /// Also operations without a reverse-mode derivative: scans, permute, loops.
+    /// Also operations without a reverse-mode derivative: permute, loops.
     pub forward_only: bool,
     /// Also reads and writes at indices that are not checked, and extents that may be negative: some programs fail.
     pub unchecked: bool,
@@ -22,12 +22,12 @@ impl Features {
     /// Whether the arrays, and all numbers in the last scalar code, are small enough.
     pub fn allow(self, e: &Evaluator) -> bool {
         let small = e.arrays.iter().all(|a| a.data.len() <= MOST_ELEMENTS);
-        // What is not differentiated may be infinite or NaN.
+        // A program that is not differentiated may have infinite values or NaN.
         small && (!self.smooth || e.largest.get() <= 30.0)
     }
 }
 
-/// A program with some of the features, of a size that grows with the size of the generator.
+/// A random program with these features. Its size grows with the size of the generator.
 pub fn program(g: &mut Gen, features: Features) -> Program {
     let inputs = inputs(g);
     let mut steps = prelude();
@@ -44,7 +44,7 @@ pub fn program(g: &mut Gen, features: Features) -> Program {
         let failed = e.failed.replace(false);
         e.step(ty, &step);
         let fails = e.failed.replace(failed);
-        // A program that fails says little about the rest of it.
+        // A program that fails tests little of its other steps.
         if features.allow(&e) && (!fails || chance(g, 3)) {
             steps.push((ty, step));
             e.failed.set(failed || fails);
@@ -60,15 +60,15 @@ pub fn program(g: &mut Gen, features: Features) -> Program {
     }
     let results = RESULTS.map(|ty| {
         let all: Vec<usize> = (0..steps.len()).filter(|k| steps[*k].0 == ty).collect();
-        // The later ones use more of the program.
+        // Later steps use more of the program.
         all[all.len() - 1 - below(g, 2).min(all.len() - 1)]
     });
     let p = Program { inputs, steps, results };
-    // Code that nothing needs is part of the test, but not always.
+    // Unused steps are part of the test, but not always.
     if chance(g, 70) { super::shrink::swept(&p) } else { p }
 }
 
-/// A number that depends on every array that no other one uses.
+/// A number that depends on every array that is not used otherwise.
 fn collected(g: &mut Gen, steps: &[(Ty, Step)]) -> Step {
     let used: Vec<usize> = steps.iter().flat_map(|(_, s)| s.arrays()).collect();
     let mut nodes = vec![(Scalar::F, Node::F(0.25))];
@@ -109,7 +109,7 @@ fn prelude() -> Vec<(Ty, Step)> {
     steps
 }
 
-/// A number below `n`, all equally likely.
+/// A random number below `n`.
 pub fn below(g: &mut Gen, n: usize) -> usize {
     let all: Vec<usize> = (0..n).collect();
     g.choose(&all).copied().unwrap_or(0)
@@ -139,7 +139,7 @@ fn inputs(g: &mut Gen) -> Inputs {
     let extent = |g: &mut Gen| pick(g, &[0, 1, 2, 2, 3, 3, 4]);
     let floats = |g: &mut Gen, n: usize| (0..n).map(|_| float(g)).collect();
     let n = extent(g);
-    // Equal extents are common, and make a difference.
+    // Equal extents should be common, because programs behave differently with them.
     let equal = |g: &mut Gen, percent| if chance(g, percent) { n } else { extent(g) };
     let (k, rows, columns, l) = (equal(g, 50), equal(g, 20), equal(g, 30).min(3), equal(g, 30));
     Inputs {
@@ -150,7 +150,7 @@ fn inputs(g: &mut Gen) -> Inputs {
     }
 }
 
-/// Makes one step after others.
+/// Makes a step after others.
 pub struct Maker<'a> {
     pub g: &'a mut Gen,
     pub types: &'a [Ty],
@@ -158,7 +158,7 @@ pub struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// A step of one of the types; later steps are more likely.
+    /// A step with a type that fits. Later steps are more likely.
     pub fn array(&mut self, fits: impl Fn(Ty) -> bool) -> Option<(usize, Ty)> {
         let all: Vec<usize> = (0..self.types.len()).filter(|k| fits(self.types[*k])).collect();
         let from = if chance(self.g, 50) { all.len().saturating_sub(3) } else { 0 };
@@ -199,7 +199,7 @@ impl Maker<'_> {
     }
 
     fn step(&mut self) -> Option<(Ty, Step)> {
-        let kinds = if self.features.forward_only { 22 } else { 16 };
+        let kinds = if self.features.forward_only { 22 } else { 17 };
         let any = |_: Ty| true;
         let rows = |ty: Ty| ty.rank > 0;
         Some(match below(self.g, kinds) {
@@ -236,7 +236,7 @@ impl Maker<'_> {
                 let (outside, source) = self.index(rank, x, ty.rank, false);
                 let mut extents = self.extents(rank);
                 if outside == Outside::Fails && chance(self.g, 60) {
-                    // Most likely there is an element for every index.
+                    // Most likely, there is an element for every index.
                     extents = (0..rank).map(|d| Extent::Of { array: x, dim: d.min(ty.rank - 1), plus: 0 }).collect();
                 }
                 (Ty { rank, ..ty }, Step::Backpermute { outside, extents, source, x })
@@ -301,7 +301,8 @@ impl Maker<'_> {
                 (ty, Step::Acond { c, x, y, tupled: chance(self.g, 30) })
             }
             14 => {
-                // Reads of an array at indices of a simple form: their adjoints are the permutes that an analysis knows.
+                // Reads of an array at indices of a simple form. Their adjoints are permutes that the index-function
+                // analysis recognises.
                 let ty = Ty { elem: self.elem(), rank: below(self.g, 3) };
                 let extents = self.extents(ty.rank);
                 let f = self.reads(ty)?;
@@ -367,7 +368,7 @@ impl Maker<'_> {
         Fun { params: params.len(), nodes, results }
     }
 
-    /// A node of a type, likely one of the last; a new one if there is none.
+    /// A node of a type, likely one of the last nodes, or a new one if there is none.
     pub fn operand(&mut self, nodes: &mut Vec<(Scalar, Node)>, ty: Scalar) -> usize {
         let all: Vec<usize> = (0..nodes.len()).filter(|i| nodes[*i].0 == ty).collect();
         if !all.is_empty() && chance(self.g, 90) {
@@ -387,7 +388,7 @@ impl Maker<'_> {
         nodes.len() - 1
     }
 
-    /// Adds a node, and those that it needs.
+    /// Adds a node, and the nodes that it needs.
     fn node(&mut self, nodes: &mut Vec<(Scalar, Node)>, loops: bool) {
         use Scalar::*;
         let smooth = self.features.smooth;

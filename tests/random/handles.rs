@@ -199,17 +199,17 @@ pub fn compare<T: Num>(op: Compare, a: Exp<T>, b: Exp<T>) -> Exp<bool> {
     }
 }
 
-/// Whether there is an element; `None` for an array without dimensions, which has one.
+/// Whether the array has an element; `None` for rank 0, where it has one.
 pub fn not_empty(extents: &[Exp<i64>]) -> Option<Exp<bool>> {
     extents.iter().map(|n| n.ne(0)).reduce(|a, b| a & b)
 }
 
-/// Indices modulo extents; where an extent is 0 there is no right index.
+/// Indices modulo extents. If an extent is 0, there is no valid index.
 pub fn wrap(index: &[Exp<i64>], extents: &[Exp<i64>]) -> Vec<Exp<i64>> {
     index.iter().zip(extents).map(|(i, n)| i.rem_euclid(n.max(1))).collect()
 }
 
-/// On what condition an element is meant, if on one, and its index.
+/// The condition under which an element is accessed, if there is one, and its index.
 pub fn checked(outside: Outside, index: &[Exp<i64>], extents: &[Exp<i64>]) -> (Option<Exp<bool>>, Vec<Exp<i64>>) {
     match outside {
         Outside::Wraps => (not_empty(extents), wrap(index, extents)),
@@ -242,7 +242,7 @@ impl<T: Element> Ranked<T> {
     }
 }
 
-/// The array of these extents, of whatever rank they are.
+/// The array with these extents, of any rank.
 pub fn generated<T: Element>(extents: &[Exp<i64>], f: impl FnOnce(&[Sc]) -> Vec<Sc>) -> Ranked<T> {
     match extents {
         [] => Ranked::S(unit(T::close(&f(&[])))),

@@ -1,10 +1,11 @@
-//! Index functions of the forms that an analysis of them knows: projections, offsets, reversals, constants.
+//! Index functions of the forms that the index-function analysis recognises: projections, offsets, reversals,
+//! constants.
 
 use super::generate::{Maker, below, chance, pick};
 use super::program::*;
 
 impl Maker<'_> {
-    /// What is done with indices outside.
+    /// How indices out of bounds are handled.
     pub fn outside(&mut self) -> Outside {
         match self.features.unchecked {
             true => pick(self.g, &[Outside::Wraps, Outside::Skips, Outside::Skips, Outside::Fails, Outside::Fails]),
@@ -12,7 +13,8 @@ impl Maker<'_> {
         }
     }
 
-    /// A function from an index of rank `from` to one of the array `of` of rank `to`, with `keep` after a condition.
+    /// A function from an index of rank `from` to an index of the array `of` of rank `to`. With `keep`, it also returns
+    /// a condition.
     pub fn index(&mut self, from: usize, of: usize, to: usize, keep: bool) -> (Outside, Fun) {
         let mut outside = self.outside();
         if outside == Outside::Skips && !keep {
@@ -29,14 +31,14 @@ impl Maker<'_> {
         }
         let shift = below(self.g, 2);
         for dim in 0..to {
-            // Most often each parameter in one place.
+            // Most often, each parameter occurs once.
             let param = if chance(self.g, 80) { (dim + shift) % from } else { below(self.g, from) };
             results.push(self.place(&mut nodes, param, of, dim));
         }
         (outside, Fun { params: from, nodes, results })
     }
 
-    /// Mostly true.
+    /// A condition that is mostly true.
     fn condition(&mut self, nodes: &mut Vec<(Scalar, Node)>, params: usize) -> usize {
         let p = below(self.g, params);
         let c = pick(self.g, &[0, 1, 2]);
@@ -49,7 +51,7 @@ impl Maker<'_> {
         nodes.len() - 1
     }
 
-    /// An index of dimension `dim` of an array, from a parameter or none.
+    /// An index of dimension `dim` of an array, from a parameter or from none.
     fn place(&mut self, nodes: &mut Vec<(Scalar, Node)>, param: usize, array: usize, dim: usize) -> usize {
         fn add(nodes: &mut Vec<(Scalar, Node)>, node: Node) -> usize {
             nodes.push((Scalar::I, node));
@@ -85,7 +87,7 @@ impl Maker<'_> {
         }
     }
 
-    /// From an index of the rank of `ty`: the sum of some reads of floats at indices of a simple form.
+    /// A function of an index of the rank of `ty`: the sum of some reads of floats at indices of a simple form.
     pub fn reads(&mut self, ty: Ty) -> Option<Fun> {
         let mut nodes: Vec<_> = (0..ty.rank).map(|k| (Scalar::I, Node::Param(k))).collect();
         let mut total = None;

@@ -1,4 +1,4 @@
-//! Random programs: what they are, how they are made, written in the surface language, evaluated and tested.
+//! Random programs: their definition, generation, translation to the surface language, evaluation and tests.
 
 pub mod agree;
 pub mod build;

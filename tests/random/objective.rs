@@ -1,9 +1,9 @@
-//! The number that is differentiated, in plain Rust, and its arguments one after the other.
+//! The objective, which is differentiated, in plain Rust, with its arguments as a list.
 
 use super::plain::{Plain, Value, evaluate};
 use super::program::{Inputs, Program};
 
-/// What [`Builder::objective`](super::build::Builder::objective) writes.
+/// The function that [`Builder::objective`](super::build::Builder::objective) writes.
 fn objective(results: [&Plain; 5]) -> f64 {
     let [x, v, m, _, p] = results;
     let v: f64 = v.floats().enumerate().map(|(i, x)| (x + i as f64 * 0.1).tanh()).sum();
@@ -40,7 +40,7 @@ pub fn direction(inputs: &Inputs, floats: &[f64]) -> Inputs {
     d
 }
 
-/// The central difference of the objective by one of the floats, and how far the one-sided ones are apart.
+/// The central difference of the objective by one of the floats, and the distance of the one-sided differences.
 pub fn difference(p: &Program, i: usize) -> (f64, f64) {
     const STEP: f64 = 1e-5;
     let at = |step: f64| {

@@ -32,10 +32,10 @@ impl Value {
     }
 }
 
-/// An element: one scalar, or two.
+/// An element: one scalar or two.
 pub type Element = Vec<Value>;
 
-/// An array, row by row.
+/// An array in row-major order.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plain {
     pub shape: Vec<usize>,
@@ -60,7 +60,7 @@ fn place(shape: &[usize], index: &[usize]) -> usize {
     shape.iter().zip(index).fold(0, |p, (n, i)| p * n + i)
 }
 
-/// All indices of a shape, row by row.
+/// All indices of a shape in row-major order.
 fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
     shape.iter().fold(vec![vec![]], |outer, n| {
         outer.iter().flat_map(|ix| (0..*n).map(move |i| ix.iter().copied().chain([i]).collect())).collect()
@@ -176,15 +176,15 @@ fn combine(op: Operator, a: &[Value], b: &[Value]) -> Element {
     }
 }
 
-/// The values of the steps so far, on some inputs.
+/// The values of the steps so far, for some inputs.
 pub struct Evaluator<'a> {
     inputs: &'a Inputs,
     pub arrays: Vec<Plain>,
-    /// The largest absolute value of a float in scalar code so far; infinite if one was NaN.
+    /// The largest absolute value of a float in scalar code so far; infinite after a NaN.
     pub largest: Cell<f64>,
-    /// Whether floats were equal where the larger, the smaller or the sign was asked for: there is no derivative there.
+    /// Whether a maximum, a minimum or a sign was taken of equal floats: there is no derivative there.
     pub tie: Cell<bool>,
-    /// Whether an index was outside of an array, or an extent negative: the program fails, and values are not to be used.
+    /// Whether an index was out of bounds, or an extent negative: the program fails, and its values must not be used.
     pub failed: Cell<bool>,
 }
 
@@ -256,7 +256,7 @@ impl<'a> Evaluator<'a> {
         f.results.iter().map(|i| v[*i]).collect()
     }
 
-    /// Notices ties of floats.
+    /// Records ties of floats.
     fn compared(&self, a: Value, b: Value) {
         if matches!((a, b), (Value::F(a), Value::F(b)) if a == b) {
             self.tie.set(true);
@@ -402,13 +402,13 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// `f` of every element and the number of a step.
+    /// Applies `f` to every element and the number of a step.
     fn stepped(&self, f: &Fun, k: i64, x: &Plain) -> Plain {
         let data = x.data.iter().map(|e| self.fun(f, &[&e[..], &[Value::I(k)]].concat())).collect();
         Plain { shape: x.shape.clone(), data }
     }
 
-    /// The index of an element; `None` if none is meant.
+    /// The index of an element; `None` if no element is accessed.
     fn inside(&self, outside: Outside, shape: &[usize], index: &[i64]) -> Option<Vec<usize>> {
         if outside == Outside::Wraps {
             return inside(shape, index);
@@ -443,7 +443,7 @@ fn inside(shape: &[usize], index: &[i64]) -> Option<Vec<usize>> {
     shape.iter().zip(index).map(wrap).collect()
 }
 
-/// What `f` makes of each innermost row, one after the other. The shape is that of the outer dimensions.
+/// Applies `f` to each innermost row, one after the other. The shape is that of the outer dimensions.
 fn rows(x: &Plain, f: impl Fn(&[Element]) -> Vec<Element>) -> Plain {
     let (n, outer) = x.shape.split_last().expect("at least one dimension");
     let count: usize = outer.iter().product();

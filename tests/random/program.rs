@@ -1,5 +1,5 @@
-//! A random program as data: a list of array operations, each of which refers to earlier ones, over scalar functions
-//! that are lists of the same kind. A reference is a number, so whatever is referred to twice is shared.
+//! A random program as data: a list of array operations, each of which refers to earlier ones. Scalar functions are
+//! lists of the same kind. A reference is a number, so whatever is referred to twice is shared.
 
 use std::fmt;
 
@@ -81,18 +81,18 @@ pub enum Compare {
     Ne,
 }
 
-/// What is done with an index outside of an array.
+/// How an index out of bounds is handled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outside {
-    /// It is taken modulo the extents; what is read of an empty array is zero, nothing is written to one.
+    /// It is taken modulo the extents. A read of an empty array is zero, and nothing is written to one.
     Wraps,
-    /// What is read is zero, nothing is written.
+    /// The read is zero, and nothing is written.
     Skips,
     /// The program fails.
     Fails,
 }
 
-/// One definition of a scalar function; references are to earlier ones.
+/// One definition of a scalar function, which refers to earlier ones.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Node {
     Param(usize),
@@ -117,7 +117,7 @@ pub enum Node {
         array: usize,
         dim: usize,
     },
-    /// `body` of the state, a captured float and the number of the step, repeated.
+    /// Repeats `body`, a function of the state, a captured float and the number of the step.
     Loop {
         times: i64,
         init: usize,
@@ -126,7 +126,7 @@ pub enum Node {
     },
 }
 
-/// A scalar function. The type of each node stands beside it.
+/// A scalar function. Each node has its type beside it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fun {
     pub params: usize,
@@ -137,25 +137,25 @@ pub struct Fun {
 /// Associative operators on elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operator {
-    /// `+`, of pairs by component.
+    /// `+`, for pairs by component.
     Add,
     Mul,
     Min,
     Max,
-    /// `a + b + ab`; for pairs this on the float, the maximum on the integer.
+    /// `a + b + ab`; for pairs, this on the float and the maximum on the integer.
     General,
-    /// The second one: does not commute.
+    /// The second argument. Not commutative.
     Second,
-    /// The last integer that is not zero: does not commute.
+    /// The last integer that is not zero. Not commutative.
     Last,
-    /// The pair with the larger float, the first one of equals: does not commute.
+    /// The pair with the larger float, or the first of two equal ones. Not commutative.
     ArgMax,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extent {
     Const(i64),
-    /// That of an array plus a number; if it is negative the program fails.
+    /// The extent of an array plus a number. If it is negative, the program fails.
     Of {
         array: usize,
         dim: usize,
@@ -171,17 +171,17 @@ pub enum Rearrange {
     Drop(i64),
     /// All elements as a vector.
     Flatten,
-    /// A vector as the only row.
+    /// A vector as a matrix of one row.
     Row,
-    /// A vector as the only column.
+    /// A vector as a matrix of one column.
     Column,
-    /// A matrix of n rows and m columns as one of m rows and n columns.
+    /// A matrix of n rows and m columns, reshaped to m rows and n columns.
     Swap,
-    /// The array twice, one beside the other.
+    /// The array twice, side by side.
     Twice,
 }
 
-/// One array operation; references are to earlier ones.
+/// One array operation, which refers to earlier ones.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Step {
     Input(usize),
@@ -198,7 +198,7 @@ pub enum Step {
         x: usize,
         y: usize,
     },
-    /// `fold` with a start value; without one `fold1`, and zeros where the rows are empty.
+    /// `fold` with an initial value; without one, `fold1`, with zeros if the rows are empty.
     Fold {
         op: Operator,
         z: Option<Fun>,
@@ -217,7 +217,7 @@ pub enum Step {
         target: Fun,
         x: usize,
     },
-    /// If indices wrap and `x` is empty, so is the result. They are never skipped.
+    /// If indices wrap and `x` is empty, the result is empty. They are never skipped.
     Backpermute {
         outside: Outside,
         extents: Vec<Extent>,
@@ -228,35 +228,35 @@ pub enum Step {
         dims: Vec<Option<Extent>>,
         x: usize,
     },
-    /// Indices are taken modulo the extents; of an empty dimension the slice is zeros.
+    /// Indices are taken modulo the extents. A slice of an empty dimension is zeros.
     Slice {
         dims: Vec<Option<i64>>,
         x: usize,
     },
     Rearrange(Rearrange, usize),
     Concat(usize, usize),
-    /// With `tupled`, a conditional of pairs of arrays, of which the first component is taken.
+    /// With `tupled`, a conditional of pairs of arrays, and its first component.
     Acond {
         c: Fun,
         x: usize,
         y: usize,
         tupled: bool,
     },
-    /// `f` of every element and the number of the step, repeated.
+    /// Repeatedly applies `f` to every element and the number of the step.
     Awhile {
         times: i64,
         f: Fun,
         x: usize,
     },
-    /// A loop over two arrays that exchanges them; `f` of every element of the one that becomes the second, and of the number of
-    /// the step. The result is the first one.
+    /// A loop over two arrays that exchanges them. It applies `f` to every element of the array that becomes the second
+    /// one, and to the number of the step. The result is the first array.
     Exchange {
         times: i64,
         f: Fun,
         x: usize,
         y: usize,
     },
-    /// Repeated by a loop; the extents may change, the rank not.
+    /// Repeated in a loop. The extents can change, but not the rank.
     Iterate {
         times: i64,
         what: Rearrange,
@@ -264,7 +264,7 @@ pub enum Step {
     },
 }
 
-/// What a program is run on.
+/// The inputs of a program.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Inputs {
     pub xs: Vec<f64>,
@@ -278,7 +278,7 @@ pub struct Inputs {
 pub const INPUTS: [Ty; 4] = [F1, F1, F2, I1];
 /// The types of the results.
 pub const RESULTS: [Ty; 5] = [F0, F1, F2, I1, P1];
-/// How many steps every program starts with: after them there is something of each result type.
+/// The number of steps with which every program starts. After them, there is an array of each result type.
 pub const PRELUDE: usize = 6;
 
 pub const F0: Ty = Ty { elem: Elem::F, rank: 0 };
@@ -287,7 +287,7 @@ pub const F2: Ty = Ty { elem: Elem::F, rank: 2 };
 pub const I1: Ty = Ty { elem: Elem::I, rank: 1 };
 pub const P1: Ty = Ty { elem: Elem::P, rank: 1 };
 
-/// A program with its inputs. The type of each step stands beside it.
+/// A program with its inputs. Each step has its type beside it.
 #[derive(Clone, PartialEq)]
 pub struct Program {
     pub inputs: Inputs,
@@ -378,13 +378,9 @@ impl Step {
         all
     }
 
-    /// The operation of the library that has no reverse-mode derivative, if this step is or contains one.
+    /// The operations of the library in this step that have no reverse-mode derivative.
     pub fn forward_only(&self) -> Vec<&'static str> {
         let mut ops = match self {
-            Step::Scan { left: true, z: Some(_), .. } => vec!["scanl"],
-            Step::Scan { left: false, z: Some(_), .. } => vec!["scanr"],
-            Step::Scan { left: true, z: None, .. } => vec!["scanl1"],
-            Step::Scan { left: false, z: None, .. } => vec!["scanr1"],
             Step::Permute { .. } => vec!["permute"],
             Step::Awhile { .. } | Step::Exchange { .. } | Step::Iterate { .. } => vec!["awhile"],
             _ => vec![],
@@ -398,7 +394,7 @@ impl Step {
 }
 
 impl Program {
-    /// The steps that the results need, and those that come with every program.
+    /// The steps that the results need, and those with which every program starts.
     pub fn live(&self) -> Vec<bool> {
         let mut live: Vec<bool> = (0..self.steps.len()).map(|k| k < PRELUDE || self.results.contains(&k)).collect();
         for k in (0..self.steps.len()).rev().filter(|k| *k >= PRELUDE) {
@@ -409,7 +405,7 @@ impl Program {
         live
     }
 
-    /// What the size of the program would be if nothing were shared.
+    /// The size of the program without sharing.
     pub fn unshared_size(&self) -> u64 {
         let mut sizes: Vec<u64> = vec![];
         for (_, step) in &self.steps {
@@ -432,7 +428,7 @@ fn unshared(fun: &Fun, arrays: &[u64]) -> u64 {
     let mut sizes: Vec<u64> = vec![];
     for (_, node) in &fun.nodes {
         let inner = match node {
-            // The array is built for its extents and for the read.
+            // The array occurs twice, for its extents and for the read.
             Node::Read { array, .. } => arrays[*array].saturating_mul(3),
             Node::Extent { array, .. } => arrays[*array],
             Node::Loop { body, .. } => unshared(body, arrays),

@@ -1,16 +1,16 @@
 //! Runs a property on many random programs and shrinks the first one for which it does not hold.
 //!
-//! quickcheck's own runner neither fixes nor tells its seed; a program that failed once should fail again.
+//! quickcheck's own runner neither fixes nor prints its seed, but a program that failed once should fail again.
 
 use super::generate::{Features, program};
 use super::program::Program;
 use quickcheck::{Arbitrary, Gen};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What a property says of one program.
+/// The outcome of a property for one program.
 pub enum Verdict {
     Holds,
-    /// It says nothing about this one.
+    /// The property does not apply to the program.
     Skipped,
 }
 
@@ -22,15 +22,16 @@ fn number(name: &str, default: u64) -> u64 {
     }
 }
 
-/// Checks a property of many programs with some features. `ACCEL_RANDOM_CASES` says how many (200), `ACCEL_RANDOM_SEED`
-/// where to start (0): the seed of case i is the first seed plus i, so the seed that a failure prints repeats it at once.
+/// Checks a property for many programs with these features. `ACCEL_RANDOM_CASES` is the number of programs (200),
+/// `ACCEL_RANDOM_SEED` the first seed (0). The seed of case i is the first seed plus i, so the seed that a failure
+/// prints repeats it at once.
 ///
 /// At least a fifth of the programs must not be skipped.
 pub fn check(features: Features, property: impl Fn(&Program) -> Result<Verdict, String>) {
     check_some(200, features, property);
 }
 
-/// The same, with another number of programs where `ACCEL_RANDOM_CASES` does not say one.
+/// The same, with another default for `ACCEL_RANDOM_CASES`.
 pub fn check_some(cases: u64, features: Features, property: impl Fn(&Program) -> Result<Verdict, String>) {
     let (cases, seed) = (number("ACCEL_RANDOM_CASES", cases), number("ACCEL_RANDOM_SEED", 0));
     let mut skipped = 0;
@@ -50,7 +51,7 @@ pub fn check_some(cases: u64, features: Features, property: impl Fn(&Program) ->
     assert!(5 * skipped <= 4 * cases, "{skipped} of {cases} programs were skipped");
 }
 
-/// A panic is a failure like others.
+/// A panic counts as a failure.
 fn judge(p: &Program, property: &impl Fn(&Program) -> Result<Verdict, String>) -> Result<Verdict, String> {
     catch_unwind(AssertUnwindSafe(|| property(p))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
@@ -58,7 +59,7 @@ fn judge(p: &Program, property: &impl Fn(&Program) -> Result<Verdict, String>) -
     })
 }
 
-/// The smallest failing program that single steps of shrinking lead to.
+/// The smallest failing program that single shrinking steps lead to.
 fn shrink(
     mut p: Program,
     mut message: String,

@@ -1,11 +1,11 @@
-//! Smaller programs that are still well-typed.
+//! Shrinking: makes smaller programs that are still well-typed.
 
 use super::program::*;
 
 /// Programs that are a little smaller, the smallest first.
 pub fn candidates(p: &Program) -> Vec<Program> {
     let mut all = vec![];
-    // Each step left out: what used it uses an earlier one of its type.
+    // Programs without one step: its uses become uses of an earlier step of its type.
     for k in (PRELUDE..p.steps.len()).rev() {
         for j in earlier(p, k) {
             all.push(without(p, k, j));
@@ -43,7 +43,7 @@ fn earlier(p: &Program, k: usize) -> Vec<usize> {
     all.first().copied().into_iter().chain(last).collect()
 }
 
-/// Step `k` removed, `j` instead.
+/// The program without step `k`; `j` takes its place.
 fn without(p: &Program, k: usize, j: usize) -> Program {
     let mut q = p.clone();
     q.steps.remove(k);
@@ -57,7 +57,7 @@ fn without(p: &Program, k: usize, j: usize) -> Program {
     q
 }
 
-/// The program without what it does not need.
+/// The program without its unused steps.
 pub fn swept(p: &Program) -> Program {
     let mut q = p.clone();
     for (_, step) in &mut q.steps {
@@ -151,7 +151,7 @@ fn smaller_funs(f: &Fun) -> Vec<Fun> {
     let mut all = vec![];
     for i in (0..f.nodes.len()).rev() {
         let (ty, node) = &f.nodes[i];
-        // A node instead of which another one is used.
+        // Replaces uses of a node by another one.
         for j in (0..i).filter(|j| f.nodes[*j].0 == *ty) {
             let mut g = f.clone();
             let mut redirect = |k: &mut usize| {
@@ -231,7 +231,7 @@ fn smaller_inputs(inputs: &Inputs) -> Vec<Inputs> {
     for k in 0..inputs.is.len() {
         with(&|i| i.is[k] /= 2);
     }
-    // Only towards these values, so that shrinking ends.
+    // Only towards these values, so that shrinking terminates.
     let round = |xs: &[f64]| xs.iter().all(|x| [1.0, 0.5, 2.0].contains(x));
     for value in [1.0, 0.5, 2.0] {
         if !round(&inputs.xs) {

@@ -1,4 +1,4 @@
-//! Changes a text a little: bytes, words and lines are left out, exchanged, repeated, replaced and taken from others.
+//! Changes a text slightly: bytes, words and lines are removed, exchanged, repeated, replaced and taken from others.
 
 /// Random numbers (splitmix64).
 pub struct Random(u64);
@@ -19,7 +19,7 @@ impl Random {
     }
 }
 
-/// What numbers and words are replaced by.
+/// The replacements of numbers and words.
 const WORDS: [&str; 28] = [
     "0",
     "1",
@@ -51,7 +51,7 @@ const WORDS: [&str; 28] = [
     "\"",
 ];
 
-/// Words, numbers and marks, with the blanks between them.
+/// Words, numbers and marks, and the blanks between them.
 fn tokens(text: &[u8]) -> Vec<Vec<u8>> {
     let class = |b: u8| match b {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'.' | b'-' => 0,
@@ -117,12 +117,12 @@ fn parts(r: &mut Random, text: Vec<u8>, others: &[&[u8]], split: impl Fn(&[u8]) 
             all[i] = from[r.below(from.len())].clone();
         }
         5 if r.below(40) == 0 => {
-            // Very deep, or very long.
+            // A very deep or very long text.
             let part = all[i].clone();
             all.splice(i..i, std::iter::repeat_n(part, 2000));
         }
         _ => {
-            // A number or a word where there is one.
+            // Puts a number or a word in the place of another one.
             let words: Vec<usize> = (0..all.len()).filter(|k| all[*k][0].is_ascii_alphanumeric()).collect();
             let at = if words.is_empty() { i } else { words[r.below(words.len())] };
             all[at] = WORDS[r.below(WORDS.len())].into();

@@ -9,13 +9,13 @@ use accel::ast;
 use accel::prelude::Error;
 use accel::repr::op::{Cmp, Logic, Num2, Op2};
 use accel::repr::{ArrayTuple, RawTy};
-use accel::surface::graph::{Lam, NodeId, Op, Staged};
+use accel::surface::graph::{ArrayOp, Lam, NodeId, Staged};
 use accel_core::elaborate::elaborate;
 
 /// The typed program.
 ///
 /// # Errors
-/// Those of elaboration.
+/// The errors of elaboration.
 pub fn build(block: &Block, perturb: Option<Perturb>) -> Result<ast::Program, Error> {
     let mut b = Builder { g: Graph::default(), arrays: vec![], perturb };
     let n = block.params.len();
@@ -36,12 +36,12 @@ pub fn argument(arrays: impl Iterator<Item = accel::repr::RawArray>) -> ArrayTup
 
 struct Builder {
     g: Graph,
-    /// What is defined so far: NOTE [Levels].
+    /// The arrays defined so far: NOTE [Levels].
     arrays: Vec<(NodeId, Ty)>,
     perturb: Option<Perturb>,
 }
 
-/// What the elements of a row, or all of them, are combined by.
+/// Which elements are combined: those of a row, or all of them.
 #[derive(Clone, Copy)]
 enum Count {
     Row,
@@ -49,7 +49,7 @@ enum Count {
 }
 
 impl Builder {
-    /// The results of a block whose parameters are defined. What it has defined is forgotten.
+    /// The results of a block whose parameters are defined. Its own definitions are forgotten afterwards.
     fn block(&mut self, block: &Block) -> Vec<NodeId> {
         for def in &block.defs {
             let arrays = self.step(&def.step, &def.tys);
@@ -66,8 +66,8 @@ impl Builder {
         self.arrays[a].0
     }
 
-    /// An array whose elements are changed a little, if that is asked for and combining them is not exact; `folded` says that their order
-    /// does not matter otherwise.
+    /// An array whose elements are changed slightly, if this is demanded and combining them is not exact. `folded` says
+    /// that their order does not matter otherwise.
     fn summands(&mut self, x: Arr, inexact: bool, folded: bool, count: Count) -> NodeId {
         let ((a, ty), Some(perturb)) = (self.arrays[x].clone(), self.perturb) else { return self.array(x) };
         if !inexact || !ty.elem.leaves().iter().any(|p| p.is_float()) {
@@ -132,7 +132,7 @@ impl Builder {
             };
         }
         let one = match step {
-            Step::Use(given) => g.push("use_", Op::Use(ArrayTuple::Array(given.raw())), given.ty().raw()),
+            Step::Use(given) => g.push("use_", ArrayOp::Use(ArrayTuple::Array(given.raw())), given.ty().raw()),
             Step::Generate { shape, f } => {
                 let rank = tys[0].rank;
                 g.splice(
@@ -253,7 +253,7 @@ impl Builder {
                     &mut [
                         &mut |g, _| {
                             let mut parts = s.fun(g, shape, &[], &[]);
-                            // Where there is nothing to read there is nothing to be read.
+                            // An empty array has no element to read.
                             if *outside == Outside::Wraps
                                 && let Some(some) = s.not_empty(g, xs)
                             {
@@ -305,26 +305,26 @@ impl Builder {
                 let tuple = |g: &mut Graph, of: &[Arr]| g.arrays(&of.iter().map(get).collect::<Vec<_>>());
                 let (a, b) = (tuple(g, then), tuple(g, otherwise));
                 let ty = g.ty(a);
-                g.push("acond", Op::Acond(c, a, b), ty)
+                g.push("acond", ArrayOp::Cond(c, a, b), ty)
             }
-            Step::Awhile { times, go_on, init, body } => self.awhile(times, go_on, init, body),
+            Step::Awhile { times, continues, init, body } => self.awhile(times, continues, init, body),
             Step::Call { program, args } => {
                 let called =
                     build(program, self.perturb).expect("a program inside a program is as good as one outside");
                 let result = called.result().clone();
                 let g = &mut self.g;
                 let args = g.arrays(&args.iter().map(|a| arrays[*a].0).collect::<Vec<_>>());
-                g.push("call", Op::Call(called, args), result)
+                g.push("call", ArrayOp::Call(called, args), result)
             }
         };
         match step {
-            // The loop has the number of the step beside what it is for.
+            // The state of the loop contains the number of the step.
             Step::Awhile { .. } => (1..=tys.len()).map(|i| self.g.part(one, i, tys.len() + 1)).collect(),
             _ => (0..tys.len()).map(|i| self.g.part(one, i, tys.len())).collect(),
         }
     }
 
-    fn awhile(&mut self, times: &Fun, go_on: &Fun, init: &[Arr], body: &Block) -> NodeId {
+    fn awhile(&mut self, times: &Fun, continues: &Fun, init: &[Arr], body: &Block) -> NodeId {
         let outside = self.arrays.clone();
         let number = Ty::new(0, Elem::I64);
         let unit = |g: &mut Graph, elem: &Elem, x: NodeId| g.splice(&unit_(), &[elem], &[], &mut [&mut |_, _| x]);
@@ -355,7 +355,7 @@ impl Builder {
         let times = g.op2(Op2::Num(Num2::Min), times, most);
         let k = g.read(arrays[outside.len()].0, &[]);
         let more = g.op2(Op2::Cmp(Cmp::Lt), k, times);
-        let wanted = s.fun(g, go_on, &[], &[])[0];
+        let wanted = s.fun(g, continues, &[], &[])[0];
         let c = g.op2(Op2::Logic(Logic::And), more, wanted);
         let c = unit(g, &Elem::BOOL, c);
         let cond = Lam { params: vec![p], body: c };
@@ -376,6 +376,6 @@ impl Builder {
         let next = g.arrays(&[&[next][..], &results].concat());
         let body = Lam { params: vec![p], body: next };
         self.arrays = outside;
-        self.g.push("awhile", Op::Awhile { cond, body, init }, ty)
+        self.g.push("awhile", ArrayOp::While { cond, body, init }, ty)
     }
 }

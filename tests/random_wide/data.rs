@@ -1,15 +1,15 @@
-//! Where numbers come from: choices of a generator, and the elements of arrays.
+//! The source of numbers: choices of a generator, and the elements of arrays.
 
 use super::types::{Kind, Number, Prim, column};
 use accel::repr::{Column, Scalar};
 
-/// A generator of random numbers (splitmix64): what it makes depends on its seed only, on every machine.
+/// A generator of random numbers (splitmix64). Its numbers depend only on its seed, on every machine.
 #[derive(Clone)]
 pub struct Random(u64);
 
 impl Random {
     pub fn new(seed: u64) -> Random {
-        // Seeds one after the other should have nothing in common.
+        // Consecutive seeds should give unrelated numbers.
         Random(mix(seed ^ 0x5851_f42d_4c95_7f2d))
     }
     pub fn next(&mut self) -> u64 {
@@ -66,7 +66,7 @@ pub fn number(r: &mut Random, p: Prim, kind: Kind) -> Number {
     })
 }
 
-/// An integer or `bool` of the last bits of a number.
+/// An integer or `bool` made of the last bits of a number.
 fn integer(p: Prim, x: u64) -> Scalar {
     match p {
         Prim::Bool => Scalar::Bool(x & 1 == 1),
@@ -82,7 +82,7 @@ fn integer(p: Prim, x: u64) -> Scalar {
     }
 }
 
-/// The ends of a type, and what is near them.
+/// The limits of a type, and numbers near them.
 fn extreme(r: &mut Random, p: Prim) -> Scalar {
     let single = p == Prim::F32;
     let (most, tiny) = if single { (f64::from(f32::MAX), 1e-45) } else { (f64::MAX, 5e-324) };

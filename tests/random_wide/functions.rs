@@ -1,31 +1,30 @@
-//! Makes random scalar functions, among them those of the forms that an analysis of indices knows.
+//! Makes random scalar functions, including those of the forms that the index-function analysis recognises.
 
 use super::generate::Maker;
-use super::ops::*;
 use super::program::*;
 use super::types::{Elem, Number, Prim};
 use accel::repr::Scalar;
 use accel::repr::op::*;
 
-/// A function that is being made.
+/// A function under construction.
 struct Making<'a> {
     m: &'a mut Maker,
-    /// The types of the values around it and of its own.
+    /// The types of the values around it, and of its own values.
     elems: Vec<Elem>,
     nodes: Vec<(Elem, Node)>,
-    /// Only what has a gradient.
+    /// Only operations with a gradient.
     smooth: bool,
-    /// In how many loops and functions.
+    /// The number of loops and functions around the current place.
     depth: usize,
 }
 
 impl Maker {
-    /// A function of about so many operations.
+    /// A function of about `n` operations.
     pub fn fun(&mut self, params: &[Elem], results: &[Elem], n: usize) -> Fun {
         make(self, &[], params, results, n, false, 0)
     }
 
-    /// An index for each dimension of an array, from that of another array; with `keep` after a condition.
+    /// An index for each dimension of an array, from an index of another array. With `keep`, also a condition.
     pub fn index(&mut self, from: usize, of: Arr, to: usize, keep: bool) -> (Outside, Fun) {
         let outside = self.r.pick(&[Outside::Wraps, Outside::Wraps, Outside::Skips, Outside::Fails, Outside::Fails]);
         let outside = if outside == Outside::Skips && !keep { Outside::Wraps } else { outside };
@@ -42,14 +41,14 @@ impl Maker {
         }
         let shift = f.m.r.below(2);
         for dim in 0..to {
-            // Most often each parameter in one place.
+            // Most often, each parameter occurs once.
             let param = if f.m.r.chance(80) { (dim + shift) % from } else { f.m.r.below(from) };
             results.push(f.place(param, of, dim));
         }
         (outside, Fun { params, nodes: f.nodes, results })
     }
 
-    /// From an index: some reads at indices of a simple form, combined.
+    /// A function of an index: some reads at indices of a simple form, combined.
     pub fn reads(&mut self, rank: usize, elem: &Elem) -> Option<Fun> {
         let p = elem.prim()?;
         let params = vec![Elem::I64; rank];
@@ -113,7 +112,7 @@ impl Making<'_> {
         self.m.r.pick(from)
     }
 
-    /// A type to make a value of.
+    /// A type for a new value.
     fn wanted(&mut self, results: &[Elem]) -> Elem {
         let leaves: Vec<Prim> = results.iter().chain(&self.elems).flat_map(Elem::leaves).collect();
         match self.m.r.below(20) {
@@ -132,7 +131,7 @@ impl Making<'_> {
         }
     }
 
-    /// A scalar of a type in a value.
+    /// A scalar of a type inside a value.
     fn leaf(&mut self, v: Val, p: Prim) -> Option<Val> {
         match self.elems[v].clone() {
             Elem::One(q) => (q == p).then_some(v),
@@ -148,7 +147,7 @@ impl Making<'_> {
         }
     }
 
-    /// A value of a type, likely one of the last; a new one if there is none.
+    /// A value of a type, likely one of the last values, or a new one if there is none.
     fn val(&mut self, elem: &Elem) -> Val {
         let whole: Vec<Val> = (0..self.elems.len()).filter(|v| self.elems[*v] == *elem).collect();
         if !whole.is_empty() && self.chance(88) {
@@ -179,7 +178,7 @@ impl Making<'_> {
         self.add(elem.clone(), Node::Tuple(parts))
     }
 
-    /// Adds a value of a type, and what it needs.
+    /// Adds a value of a type, and the values that it needs.
     fn node(&mut self, elem: &Elem) -> Val {
         let free = !self.smooth && self.depth < 2;
         let kind = self.m.r.below(100);
@@ -224,7 +223,7 @@ impl Making<'_> {
                     all => self.pick(&all),
                 };
                 let (a, b) = (self.val(&Elem::One(p)), self.val(&Elem::One(p)));
-                let op = self.pick(&CMP);
+                let op = self.pick(Cmp::ALL);
                 self.op2(Op2::Cmp(op), a, b)
             }
             7 => {
@@ -233,12 +232,12 @@ impl Making<'_> {
             }
             8 => {
                 let p = self.pick(&[Prim::F64, Prim::F32]);
-                let (a, op) = (self.val(&Elem::One(p)), self.pick(&TESTS));
+                let (a, op) = (self.val(&Elem::One(p)), self.pick(FloatTest::ALL));
                 self.op1(Op1::Test(op), a)
             }
             _ => {
                 let (a, b) = (self.val(&Elem::BOOL), self.val(&Elem::BOOL));
-                let op = self.pick(&LOGIC);
+                let op = self.pick(Logic::ALL);
                 self.op2(Op2::Logic(op), a, b)
             }
         }
@@ -248,16 +247,16 @@ impl Making<'_> {
         let e = Elem::One(p);
         match self.m.r.below(20) {
             0..=4 => {
-                let op = self.pick(&FLOAT1);
+                let op = self.pick(Float1::ALL);
                 let a = self.val(&e);
                 self.op1(Op1::Float(op), a)
             }
             5 => {
-                let (op, a) = (self.pick(&NUM1), self.val(&e));
+                let (op, a) = (self.pick(Num1::ALL), self.val(&e));
                 self.op1(Op1::Num(op), a)
             }
             6 => {
-                let (op, a, b) = (self.pick(&FLOAT2), self.val(&e), self.val(&e));
+                let (op, a, b) = (self.pick(Float2::ALL), self.val(&e), self.val(&e));
                 self.op2(Op2::Float(op), a, b)
             }
             7 => {
@@ -286,11 +285,11 @@ impl Making<'_> {
         let e = Elem::One(p);
         match self.m.r.below(24) {
             0 => {
-                let (op, a) = (self.pick(&NUM1), self.val(&e));
+                let (op, a) = (self.pick(Num1::ALL), self.val(&e));
                 self.op1(Op1::Num(op), a)
             }
             1 | 2 => {
-                let (op, a) = (self.pick(&INT1), self.val(&e));
+                let (op, a) = (self.pick(Int1::ALL), self.val(&e));
                 self.op1(Op1::Int(op), a)
             }
             3 | 4 => {
@@ -324,7 +323,7 @@ impl Making<'_> {
         }
     }
 
-    /// A division by something that is not zero, mostly, or that is only done where it is not.
+    /// A division. Its divisor is mostly not zero, or it is executed only if the divisor is not zero.
     fn quotient(&mut self, p: Prim) -> Val {
         let e = Elem::One(p);
         let op = self.pick(&[
@@ -361,7 +360,7 @@ impl Making<'_> {
         self.add(elem.clone(), Node::Read { array, index, outside })
     }
 
-    /// A read that is only done where a comparison of index and extent, most often the right one, says so.
+    /// A read that is executed only if a comparison of index and extent holds; most often it is the right comparison.
     fn guarded(&mut self, array: Arr, rank: usize, elem: &Elem) -> Val {
         let mut index = vec![];
         let mut condition: Option<Val> = None;
@@ -409,14 +408,14 @@ impl Making<'_> {
         let params = [Elem::I64, elem.clone()];
         let (n, k) = (self.m.r.below(4), self.m.r.below(2));
         let outer = self.elems.clone();
-        let go_on = if self.chance(60) {
+        let continues = if self.chance(60) {
             let yes = Node::Const(vec![Number(Scalar::Bool(true))]);
             Fun { params: params.to_vec(), nodes: vec![(Elem::BOOL, yes)], results: vec![outer.len() + 2] }
         } else {
             make(self.m, &outer, &params, &[Elem::BOOL], k, false, self.depth + 1)
         };
         let body = make(self.m, &outer, &params, std::slice::from_ref(elem), n, false, self.depth + 1);
-        self.add(elem.clone(), Node::While { times, init, go_on, body })
+        self.add(elem.clone(), Node::While { times, init, continues, body })
     }
 
     fn gradient(&mut self, elem: &Elem) -> Option<Val> {
@@ -437,7 +436,7 @@ impl Making<'_> {
         Some(self.add(elem.clone(), Node::Gradient { f, at, with_value: false }))
     }
 
-    /// A read of an array at an index of a simple form, from parameters.
+    /// A read of an array at an index of a simple form, computed from parameters.
     fn near(&mut self, array: Arr, rank: usize, params: usize) -> Val {
         let index = (0..rank)
             .map(|dim| match params {
@@ -456,7 +455,7 @@ impl Making<'_> {
         self.add(elem, Node::Read { array, index, outside })
     }
 
-    /// Mostly true.
+    /// A condition that is mostly true.
     fn mostly_true(&mut self, params: usize) -> Val {
         if self.chance(50) {
             return self.number(Number(Scalar::Bool(true)));
@@ -464,11 +463,11 @@ impl Making<'_> {
         let p = self.m.r.below(params);
         let c = self.pick(&[0, 1, 2]);
         let c = self.int(c);
-        let op = self.pick(&CMP);
+        let op = self.pick(Cmp::ALL);
         self.op2(Op2::Cmp(op), p, c)
     }
 
-    /// An index of a dimension of an array, from a parameter or none.
+    /// An index of a dimension of an array, from a parameter or from none.
     fn place(&mut self, param: Val, array: Arr, dim: usize) -> Val {
         let kind = self.m.r.below(13);
         if kind < 5 {
@@ -490,7 +489,7 @@ impl Making<'_> {
                 }
             }
             11 => {
-                // From data.
+                // An index read from an array.
                 let of = self.m.array(|t| t.elem == Elem::I64 && t.rank == 1);
                 match of {
                     Some((array, _)) => {

@@ -1,5 +1,5 @@
-//! Makes random programs. Each operation is tried on the interpreter as soon as it is made, so that what follows can be chosen
-//! by what is there, and most programs neither fail nor take long.
+//! Makes random programs. Each operation is tried on the interpreter as soon as it is made. So later choices can use
+//! the known arrays, and most programs neither fail nor take long.
 
 use super::build::{argument, build};
 use super::data::{Random, number};
@@ -14,9 +14,9 @@ use accel::repr::{ArrayTuple, RawArray, Scalar};
 /// The limits of one program.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
-    /// Extents of inputs and constant extents are up to about this.
+    /// The approximate limit of extents, of inputs and of constants.
     extent: usize,
-    /// The number of elements of an array.
+    /// The limit for the number of elements of an array.
     elements: usize,
     steps: usize,
 }
@@ -38,7 +38,7 @@ pub fn program(seed: u64) -> Program {
     let mut m = Maker { r, types: params.clone(), values, palette, limits, depth: 0 };
     let wanted = 1 + m.r.below(limits.steps);
     let mut defs = m.defs(wanted);
-    // A program that fails says little about the rest of it.
+    // A program that fails tests little of its other operations.
     if m.r.chance(4)
         && let Some(def) = m.failing()
     {
@@ -47,11 +47,11 @@ pub fn program(seed: u64) -> Program {
     }
     let results = m.results(params.len(), &defs);
     let p = Program { inputs, body: Block { params, defs, results } };
-    // Code that nothing needs is part of the test, but not always.
+    // Unused operations are part of the test, but not always.
     if m.r.chance(80) { super::shrink::swept(&p) } else { p }
 }
 
-/// The element types that a program has most of.
+/// The element types that occur most often in a program.
 fn palette(r: &mut Random) -> Vec<Elem> {
     let mut all = vec![Elem::I64, Elem::One(r.pick(&[Prim::F64, Prim::F64, Prim::F32]))];
     for _ in 0..r.below(3) {
@@ -73,7 +73,7 @@ fn palette(r: &mut Random) -> Vec<Elem> {
 }
 
 fn inputs(r: &mut Random, limits: Limits, palette: &[Elem]) -> Vec<Given> {
-    // Equal extents are common, and make a difference.
+    // Equal extents should be common, because programs behave differently with them.
     let pool: Vec<usize> = (0..3).map(|_| extent(r, limits)).collect();
     (0..1 + r.below(4))
         .map(|_| {
@@ -109,7 +109,7 @@ fn extent(r: &mut Random, limits: Limits) -> usize {
     r.pick(&[0, 1, 1, 2, 2, 3, 3, 4, 5, most.min(9)])
 }
 
-/// The function of the definition alone, and the arrays around it that are its arguments.
+/// A block with the definition only, and the arrays around it, which become its arguments.
 pub fn alone(def: &Def, level: Arr, types: &[Ty]) -> (Block, Vec<Arr>) {
     let used = def.step.arrays(level);
     let mut def = def.clone();
@@ -123,7 +123,7 @@ pub fn alone(def: &Def, level: Arr, types: &[Ty]) -> (Block, Vec<Arr>) {
     (Block { params: used.iter().map(|a| types[*a].clone()).collect(), defs: vec![def], results }, used)
 }
 
-/// The extents that an operation would make, for those that say them.
+/// The extents of an operation's result, if the operation contains them.
 fn shape(step: &Step) -> Option<&Fun> {
     match step {
         Step::Generate { shape, .. }
@@ -136,11 +136,11 @@ fn shape(step: &Step) -> Option<&Fun> {
     }
 }
 
-/// What the interpreter makes of a definition.
+/// The outcome of a definition on the interpreter.
 pub enum Tried {
     Done(Vec<RawArray>),
     Failed,
-    /// It would take too much memory.
+    /// It would need too much memory.
     TooLarge,
 }
 
@@ -184,7 +184,7 @@ pub fn attempt(def: &Def, types: &[Ty], values: &[RawArray], most: usize) -> Tri
             }
         }
     }
-    // Of an array without elements there may be very many rows.
+    // An array without elements can have very many rows.
     if let Step::Fold { x, all: false, .. }
     | Step::Reduce { x, all: false, .. }
     | Step::Scan { x, .. }
@@ -207,7 +207,7 @@ pub fn attempt(def: &Def, types: &[Ty], values: &[RawArray], most: usize) -> Tri
     }
 }
 
-/// The values of all arrays of a program, until one of them fails; `None` if they would take too much memory.
+/// The values of all arrays of a program, until one of them fails; `None` if they would need too much memory.
 pub fn values(p: &Program) -> Option<Vec<RawArray>> {
     let mut values: Vec<RawArray> = p.inputs.iter().map(Given::raw).collect();
     let mut types = p.body.params.clone();
@@ -222,14 +222,14 @@ pub fn values(p: &Program) -> Option<Vec<RawArray>> {
     Some(values)
 }
 
-/// Makes definitions after others.
+/// Makes a definition after others.
 pub struct Maker {
     pub r: Random,
     pub types: Vec<Ty>,
     pub values: Vec<RawArray>,
     pub palette: Vec<Elem>,
     limits: Limits,
-    /// In how many loops this is.
+    /// The number of loops around the current place.
     depth: usize,
 }
 
@@ -250,7 +250,7 @@ impl Maker {
         defs
     }
 
-    /// A definition that fails: often one that combines arrays whose extents are not the same.
+    /// A definition that fails: often one that combines arrays of different extents.
     fn failing(&mut self) -> Option<Def> {
         let apart = self.r.chance(40);
         (0..if apart { 400 } else { 60 }).find_map(|_| {
@@ -272,7 +272,7 @@ impl Maker {
         })
     }
 
-    /// Some of the arrays that nothing else uses, mostly.
+    /// Some of the arrays, mostly those that nothing else uses.
     fn results(&mut self, params: usize, defs: &[Def]) -> Vec<Arr> {
         let all = params + defs.iter().map(|d| d.tys.len()).sum::<usize>();
         let mut used = vec![false; all];
@@ -296,7 +296,7 @@ impl Maker {
         free
     }
 
-    /// An array whose type fits; the later ones are more likely.
+    /// An array with a type that fits. Later ones are more likely.
     pub fn array(&mut self, fits: impl Fn(&Ty) -> bool) -> Option<(Arr, Ty)> {
         let all: Vec<Arr> = (0..self.types.len()).filter(|k| fits(&self.types[*k])).collect();
         self.one_of(&all)
@@ -311,7 +311,7 @@ impl Maker {
         Some((a, self.types[a].clone()))
     }
 
-    /// An array to go with `x`: of its extents if there is one, mostly.
+    /// An array to combine with `x`: mostly with the same extents, if there is one.
     fn partner(&mut self, x: Arr, fits: impl Fn(&Ty) -> bool) -> Option<(Arr, Ty)> {
         let all: Vec<Arr> = (0..self.types.len()).filter(|k| fits(&self.types[*k])).collect();
         let same: Vec<Arr> =
@@ -353,12 +353,12 @@ impl Maker {
     fn def(&mut self) -> Option<Def> {
         let step = self.step()?;
         let tys = self.result_types(&step)?;
-        // The values of tuples beside each other need as many parts as there are functions for.
+        // Tuples side by side need no more components than there are functions for.
         let fits = |e: &Elem| e.leaves().len() <= 8;
         tys.iter().all(|t| t.rank <= 4 && fits(&t.elem)).then_some(Def { tys, step })
     }
 
-    /// The types of what an operation defines.
+    /// The types of the arrays that an operation defines.
     fn result_types(&self, step: &Step) -> Option<Vec<Ty>> {
         let ty = |a: &Arr| self.types[*a].clone();
         let elem = |f: &Fun| f.elem(&[], f.results[0]);
@@ -415,7 +415,7 @@ impl Maker {
     fn start(&mut self, elem: &Elem) -> Option<Fun> {
         self.r.chance(65).then(|| self.small_fun(elem))
     }
-    /// A function without parameters, of few operations.
+    /// A function of few operations, without parameters.
     fn small_fun(&mut self, elem: &Elem) -> Fun {
         let n = self.r.below(3);
         self.fun(&[], std::slice::from_ref(elem), n)
@@ -625,7 +625,7 @@ impl Maker {
         let level = self.types.len();
         let number = Ty::new(0, Elem::I64);
         let params: Vec<Ty> = std::iter::once(number).chain(state.iter().cloned()).collect();
-        // The body is tried in the first step.
+        // The first step tries the body.
         self.types.extend(params.iter().cloned());
         self.values.push(RawArray {
             extents: [].into_iter().collect(),
@@ -634,7 +634,7 @@ impl Maker {
         let first: Vec<RawArray> = init.iter().map(|a| self.values[*a].clone()).collect();
         self.values.extend(first.iter().cloned());
         self.depth += 1;
-        let go_on = if self.r.chance(60) { truth() } else { self.small_fun(&Elem::BOOL) };
+        let continues = if self.r.chance(60) { truth() } else { self.small_fun(&Elem::BOOL) };
         let steps = 1 + self.r.below(if self.limits.elements > 10_000 { 2 } else { 5 });
         let defs = self.defs(steps);
         let results: Option<Vec<Arr>> = state
@@ -650,7 +650,7 @@ impl Maker {
         self.depth -= 1;
         self.types.truncate(level);
         self.values.truncate(level);
-        // What takes long in one step must not be done often.
+        // A step that takes long must not be executed often.
         let slow = self.limits.elements > 1000;
         let times = if grows || slow || self.r.chance(60) {
             let n = self.r.below(if grows || slow { 3 } else { 5 }) as i64;
@@ -658,10 +658,10 @@ impl Maker {
         } else {
             self.count()
         };
-        Some(Step::Awhile { times, go_on, init, body: Block { params, defs, results: results? } })
+        Some(Step::Awhile { times, continues, init, body: Block { params, defs, results: results? } })
     }
 
-    /// A call of a program, which is made like any other.
+    /// A call of another random program.
     fn call(&mut self) -> Option<Step> {
         let n = 1 + self.r.below(2);
         let args: Vec<Arr> = (0..n).map(|_| self.array(|_| true).map(|x| x.0)).collect::<Option<_>>()?;
@@ -683,7 +683,7 @@ impl Maker {
         Some(Step::Call { program: Block { params, defs, results }, args })
     }
 
-    /// A constant, or a number of the program that is not large.
+    /// A constant, or a small number of the program.
     fn count(&mut self) -> Fun {
         if self.r.chance(40) {
             return constant(Number(Scalar::I64(self.r.below(9) as i64 - 2)));
@@ -763,7 +763,7 @@ impl Maker {
                 Some((array, _)) => add(f, Node::Size(array)),
                 None => int(f, 1),
             },
-            // From data.
+            // Extents read from an array.
             _ => match self.array(|t| t.elem == Elem::I64) {
                 Some((array, ty)) => {
                     let zero = int(f, 0);
@@ -776,7 +776,7 @@ impl Maker {
         }
     }
 
-    /// Extents that are those of an array, as far as it has them.
+    /// Extents as those of an array, as far as it has them.
     fn shape_like(&mut self, array: Arr, rank: usize) -> Fun {
         let mut f = self.shape(rank);
         let dims = self.types[array].rank;
@@ -789,7 +789,7 @@ impl Maker {
         f
     }
 
-    /// A shape of as many elements as an array has.
+    /// A shape with as many elements as an array has.
     fn regrouped(&mut self, array: Arr, rank: usize) -> Fun {
         let mut f = Fun { params: vec![], nodes: vec![], results: vec![] };
         let mut dims: Vec<Val> = (0..rank).collect();
@@ -818,7 +818,7 @@ impl Maker {
         f
     }
 
-    /// Indices inside of some dimensions of an array that has elements, mostly.
+    /// Indices within some dimensions of an array; it mostly has elements.
     fn inside(&mut self, array: Arr, which: &[bool]) -> Fun {
         let mut f = Fun { params: vec![], nodes: vec![], results: vec![] };
         for dim in (0..which.len()).filter(|k| which[*k]) {

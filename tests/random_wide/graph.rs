@@ -1,26 +1,27 @@
 //! Writes graphs of programs whose types are known at run time only.
 //!
-//! NOTE [Stand-ins]: the functions of the surface language are generic, and a random program has types that no list of instances
-//! would have. So each function is called at fixed stand-in types, once per rank, in a little program of its own; the nodes that
-//! it writes are then copied with the types of the random program. What is tested are the functions themselves. Scalar code
-//! that the caller provides, such as the function that is mapped, stands in the little program as a read of an argument, a hole.
+//! NOTE [Stand-ins]: the functions of the surface language are generic, and no list of instances would contain all
+//! types of random programs. So each function is called at fixed stand-in types, once per rank, in a small program of
+//! its own. Its nodes are then copied with the types of the random program. This tests the functions themselves. Scalar
+//! code of the caller, such as the function that is mapped, is a hole: the small program reads an argument in its
+//! place.
 
 use super::types::{Elem, Number};
 use accel::repr::op::{Op1, Op2};
 use accel::repr::{RawTy, Scalar, ScalarType};
-use accel::surface::graph::{Lam, Node, NodeId, Op, Staged};
+use accel::surface::graph::{ArrayOp, Lam, Node, NodeId, Op, ScalarOp, Staged};
 use std::panic::Location;
 
-/// The nodes of a program that is being written.
+/// The nodes of the program under construction.
 #[derive(Default)]
 pub struct Graph {
     pub nodes: Vec<Node>,
 }
 
-/// Writes what stands in a hole, given the parameters of the closures so far.
+/// Writes the content of a hole, given the parameters of the closures so far.
 pub type Hole<'a> = &'a mut dyn FnMut(&mut Graph, &[NodeId]) -> NodeId;
 
-/// The stand-ins: none of the surface's own functions uses these types.
+/// The stand-ins: no function of the surface language uses these types itself.
 pub type X = i8;
 pub type Y = u16;
 pub type W = u32;
@@ -28,14 +29,14 @@ const STAND_INS: [ScalarType; 3] = [ScalarType::I8, ScalarType::U16, ScalarType:
 
 impl Graph {
     #[track_caller]
-    pub fn push(&mut self, name: &'static str, op: Op, ty: RawTy) -> NodeId {
-        self.nodes.push(Node { op, ty, at: Location::caller(), name });
+    pub fn push(&mut self, name: &'static str, op: impl Into<Op>, ty: RawTy) -> NodeId {
+        self.nodes.push(Node { op: op.into(), ty, at: Location::caller(), name });
         NodeId(u32::try_from(self.nodes.len() - 1).expect("a small program"))
     }
     pub fn ty(&self, n: NodeId) -> RawTy {
         self.nodes[n.index()].ty.clone()
     }
-    /// The type of the scalar that a node is.
+    /// The type of a scalar node.
     pub fn scalar(&self, n: NodeId) -> ScalarType {
         match self.ty(n) {
             RawTy::Scalar(t) => t,
@@ -47,46 +48,46 @@ impl Graph {
     }
 
     pub fn constant(&mut self, elem: &Elem, leaves: &[Number]) -> NodeId {
-        self.push("constant", Op::Const(leaves.iter().map(|x| x.0).collect()), elem.raw())
+        self.push("constant", ScalarOp::Const(leaves.iter().map(|x| x.0).collect()), elem.raw())
     }
     pub fn int(&mut self, x: i64) -> NodeId {
         self.constant(&Elem::I64, &[Number(Scalar::I64(x))])
     }
     pub fn op1(&mut self, op: Op1, a: NodeId) -> NodeId {
         let ty = op.result(self.scalar(a)).unwrap_or_else(|| panic!("{op} of {}", self.ty(a)));
-        self.push(op.name(), Op::Prim1(op, a), RawTy::Scalar(ty))
+        self.push(op.name(), ScalarOp::Prim1(op, a), RawTy::Scalar(ty))
     }
     pub fn op2(&mut self, op: Op2, a: NodeId, b: NodeId) -> NodeId {
         assert_eq!(self.ty(a), self.ty(b), "{op}");
         let ty = op.result(self.scalar(a)).unwrap_or_else(|| panic!("{op} of {}", self.ty(a)));
-        self.push(op.name(), Op::Prim2(op, a, b), RawTy::Scalar(ty))
+        self.push(op.name(), ScalarOp::Prim2(op, a, b), RawTy::Scalar(ty))
     }
     pub fn cond(&mut self, c: NodeId, a: NodeId, b: NodeId) -> NodeId {
         assert_eq!(self.ty(a), self.ty(b));
         let ty = self.ty(a);
-        self.push("cond", Op::Cond(c, a, b), ty)
+        self.push("cond", ScalarOp::Cond(c, a, b), ty)
     }
     fn pair(&mut self, a: NodeId, b: NodeId) -> NodeId {
         let ty = RawTy::pair(self.ty(a), self.ty(b));
-        self.push("tuple", Op::Pair(a, b), ty)
+        self.push("tuple", ScalarOp::Pair(a, b), ty)
     }
     /// A component of a pair of scalars or of arrays.
     fn component(&mut self, x: NodeId, first: bool) -> NodeId {
-        if let Op::Pair(a, b) | Op::APair(a, b) = self.nodes[x.index()].op {
+        if let Op::Scalar(ScalarOp::Pair(a, b)) | Op::Array(ArrayOp::Pair(a, b)) = self.nodes[x.index()].op {
             return if first { a } else { b };
         }
         let RawTy::Pair(p) = self.ty(x) else { panic!("{} is no pair", self.ty(x)) };
         let arrays = is_arrays(&self.ty(x));
-        let (op, ty) = match (arrays, first) {
-            (false, true) => (Op::Fst(x), p.0.clone()),
-            (false, false) => (Op::Snd(x), p.1.clone()),
-            (true, true) => (Op::AFst(x), p.0.clone()),
-            (true, false) => (Op::ASnd(x), p.1.clone()),
+        let (op, ty): (Op, RawTy) = match (arrays, first) {
+            (false, true) => (ScalarOp::Fst(x).into(), p.0.clone()),
+            (false, false) => (ScalarOp::Snd(x).into(), p.1.clone()),
+            (true, true) => (ArrayOp::Fst(x).into(), p.0.clone()),
+            (true, false) => (ArrayOp::Snd(x).into(), p.1.clone()),
         };
         self.push("tuple", op, ty)
     }
 
-    /// A tuple of scalar values; one is itself.
+    /// A tuple of scalar values; a single value is itself.
     pub fn tuple(&mut self, parts: &[NodeId]) -> NodeId {
         let (first, rest) = parts.split_first().expect("a part");
         rest.iter().fold(*first, |t, x| self.pair(t, *x))
@@ -98,7 +99,7 @@ impl Graph {
     }
     /// A shape or index.
     pub fn shape(&mut self, parts: &[NodeId]) -> NodeId {
-        let nil = self.push("shape", Op::Unit, RawTy::Unit);
+        let nil = self.push("shape", ScalarOp::Unit, RawTy::Unit);
         parts.iter().fold(nil, |sh, i| self.pair(sh, *i))
     }
     /// The components of a shape or index.
@@ -115,29 +116,29 @@ impl Graph {
     pub fn read(&mut self, a: NodeId, index: &[NodeId]) -> NodeId {
         let RawTy::Array(p) = self.ty(a) else { panic!("{} is no array", self.ty(a)) };
         let index = self.shape(index);
-        self.push("at", Op::Index(a, index), p.1.clone())
+        self.push("at", ScalarOp::Index(a, index), p.1.clone())
     }
     pub fn extents(&mut self, a: NodeId) -> Vec<NodeId> {
         let RawTy::Array(p) = self.ty(a) else { panic!("{} is no array", self.ty(a)) };
-        let shape = self.push("shape", Op::Shape(a), p.0.clone());
+        let shape = self.push("shape", ScalarOp::Shape(a), p.0.clone());
         self.components(shape, p.0.width())
     }
-    /// A tuple of arrays; one is itself.
+    /// A tuple of arrays; a single array is itself.
     pub fn arrays(&mut self, parts: &[NodeId]) -> NodeId {
         let Some((first, rest)) = parts.split_first() else {
-            return self.push("tuple", Op::AUnit, RawTy::Unit);
+            return self.push("tuple", ArrayOp::Unit, RawTy::Unit);
         };
         rest.iter().fold(*first, |t, a| {
             let ty = RawTy::pair(self.ty(t), self.ty(*a));
-            self.push("tuple", Op::APair(t, *a), ty)
+            self.push("tuple", ArrayOp::Pair(t, *a), ty)
         })
     }
 
-    /// Copies a little program: NOTE [Stand-ins]. Its arguments are `arrays` and the holes.
+    /// Copies a small program: NOTE [Stand-ins]. Its arguments are `arrays` and the holes.
     pub fn splice(&mut self, staged: &Staged, elems: &[&Elem], arrays: &[NodeId], holes: &mut [Hole]) -> NodeId {
         enum Copied {
             Node(NodeId),
-            /// The first so many arguments, as a tuple.
+            /// The first arguments, this many, as a tuple.
             Arguments(usize),
             Hole(usize),
         }
@@ -152,11 +153,11 @@ impl Graph {
         for (k, node) in staged.nodes.iter().enumerate() {
             let copy = match &node.op {
                 Op::Param if k == staged.param.index() => first(count),
-                Op::AFst(a) | Op::ASnd(a) if matches!(copies[a.index()], Copied::Arguments(_)) => {
+                Op::Array(ArrayOp::Fst(a) | ArrayOp::Snd(a)) if matches!(copies[a.index()], Copied::Arguments(_)) => {
                     let Copied::Arguments(n) = copies[a.index()] else { unreachable!("matched above") };
-                    if matches!(node.op, Op::AFst(_)) { first(n - 1) } else { argument(n - 1) }
+                    if matches!(node.op, Op::Array(ArrayOp::Fst(_))) { first(n - 1) } else { argument(n - 1) }
                 }
-                Op::Index(a, _) if matches!(copies[a.index()], Copied::Hole(_)) => {
+                Op::Scalar(ScalarOp::Index(a, _)) if matches!(copies[a.index()], Copied::Hole(_)) => {
                     let Copied::Hole(h) = copies[a.index()] else { unreachable!("matched above") };
                     let filled = holes[h](self, &params);
                     assert_eq!(self.ty(filled), retyped(&node.ty, elems), "hole {h}");
@@ -207,7 +208,7 @@ fn retyped(ty: &RawTy, elems: &[&Elem]) -> RawTy {
     }
 }
 
-/// A constant of a stand-in type, which is 0 or 1, as one of the type that it stands for.
+/// Converts a constant of a stand-in type, which is 0 or 1, to the type that it stands for.
 fn converted(x: Scalar, elems: &[&Elem]) -> Scalar {
     match (x, elems.first()) {
         (Scalar::I8(x), Some(Elem::One(p))) => p.ty().from_f64(x.into()),
@@ -217,48 +218,67 @@ fn converted(x: Scalar, elems: &[&Elem]) -> Scalar {
 
 /// An operation with other references and types.
 fn renamed(op: &Op, get: &dyn Fn(NodeId) -> NodeId, elems: &[&Elem]) -> Op {
-    let lam = |f: &Lam| Lam { params: f.params.iter().map(|p| get(*p)).collect(), body: get(f.body) };
     match op {
-        Op::Const(xs) => Op::Const(xs.iter().map(|x| converted(*x, elems)).collect()),
-        Op::Prim1(Op1::Cast(t), a) => {
+        Op::Param => Op::Param,
+        Op::Scalar(op) => Op::Scalar(renamed_scalar(op, get, elems)),
+        Op::Array(op) => Op::Array(renamed_array(op, get)),
+    }
+}
+
+fn renamed_lam(f: &Lam, get: &dyn Fn(NodeId) -> NodeId) -> Lam {
+    Lam { params: f.params.iter().map(|p| get(*p)).collect(), body: get(f.body) }
+}
+
+fn renamed_scalar(op: &ScalarOp, get: &dyn Fn(NodeId) -> NodeId, elems: &[&Elem]) -> ScalarOp {
+    let lam = |f: &Lam| renamed_lam(f, get);
+    match op {
+        ScalarOp::Const(xs) => ScalarOp::Const(xs.iter().map(|x| converted(*x, elems)).collect()),
+        ScalarOp::Prim1(Op1::Cast(t), a) => {
             let RawTy::Scalar(t) = retyped(&RawTy::Scalar(*t), elems) else { panic!("a cast to a tuple") };
-            Op::Prim1(Op1::Cast(t), get(*a))
+            ScalarOp::Prim1(Op1::Cast(t), get(*a))
         }
-        Op::Param | Op::Unit | Op::AUnit | Op::Use(_) => op.clone(),
-        Op::Pair(a, b) => Op::Pair(get(*a), get(*b)),
-        Op::Fst(a) => Op::Fst(get(*a)),
-        Op::Snd(a) => Op::Snd(get(*a)),
-        Op::Prim1(f, a) => Op::Prim1(*f, get(*a)),
-        Op::Prim2(f, a, b) => Op::Prim2(*f, get(*a), get(*b)),
-        Op::Cond(c, a, b) => Op::Cond(get(*c), get(*a), get(*b)),
-        Op::While { cond, body, init } => Op::While { cond: lam(cond), body: lam(body), init: get(*init) },
-        Op::Index(a, i) => Op::Index(get(*a), get(*i)),
-        Op::Shape(a) => Op::Shape(get(*a)),
-        Op::Transform { transform, fun, arg } => {
-            Op::Transform { transform: transform.clone(), fun: lam(fun), arg: get(*arg) }
+        ScalarOp::Pair(a, b) => ScalarOp::Pair(get(*a), get(*b)),
+        ScalarOp::Fst(a) => ScalarOp::Fst(get(*a)),
+        ScalarOp::Snd(a) => ScalarOp::Snd(get(*a)),
+        ScalarOp::Prim1(f, a) => ScalarOp::Prim1(*f, get(*a)),
+        ScalarOp::Prim2(f, a, b) => ScalarOp::Prim2(*f, get(*a), get(*b)),
+        ScalarOp::Cond(c, a, b) => ScalarOp::Cond(get(*c), get(*a), get(*b)),
+        ScalarOp::While { cond, body, init } => ScalarOp::While { cond: lam(cond), body: lam(body), init: get(*init) },
+        ScalarOp::Index(a, i) => ScalarOp::Index(get(*a), get(*i)),
+        ScalarOp::Shape(a) => ScalarOp::Shape(get(*a)),
+        ScalarOp::Transform { transform, fun, arg } => {
+            ScalarOp::Transform { transform: transform.clone(), fun: lam(fun), arg: get(*arg) }
         }
-        Op::APair(a, b) => Op::APair(get(*a), get(*b)),
-        Op::AFst(a) => Op::AFst(get(*a)),
-        Op::ASnd(a) => Op::ASnd(get(*a)),
-        Op::Generate(sh, f) => Op::Generate(get(*sh), lam(f)),
-        Op::Map(f, a) => Op::Map(lam(f), get(*a)),
-        Op::Agree { agreement, left, right, a } => {
-            Op::Agree { agreement: *agreement, left: get(*left), right: get(*right), a: get(*a) }
+        ScalarOp::Unit => ScalarOp::Unit,
+    }
+}
+
+fn renamed_array(op: &ArrayOp, get: &dyn Fn(NodeId) -> NodeId) -> ArrayOp {
+    let lam = |f: &Lam| renamed_lam(f, get);
+    match op {
+        ArrayOp::Use(_) | ArrayOp::Unit => op.clone(),
+        ArrayOp::Pair(a, b) => ArrayOp::Pair(get(*a), get(*b)),
+        ArrayOp::Fst(a) => ArrayOp::Fst(get(*a)),
+        ArrayOp::Snd(a) => ArrayOp::Snd(get(*a)),
+        ArrayOp::Generate(sh, f) => ArrayOp::Generate(get(*sh), lam(f)),
+        ArrayOp::Map(f, a) => ArrayOp::Map(lam(f), get(*a)),
+        ArrayOp::Agree { agreement, left, right, a } => {
+            ArrayOp::Agree { agreement: *agreement, left: get(*left), right: get(*right), a: get(*a) }
         }
-        Op::ZipWith(f, a, b) => Op::ZipWith(lam(f), get(*a), get(*b)),
-        Op::Fold(f, z, a) => Op::Fold(lam(f), get(*z), get(*a)),
-        Op::Fold1(f, a) => Op::Fold1(lam(f), get(*a)),
-        Op::Scan { dir, f, z, a } => Op::Scan { dir: *dir, f: lam(f), z: get(*z), a: get(*a) },
-        Op::Scan1 { dir, f, a } => Op::Scan1 { dir: *dir, f: lam(f), a: get(*a) },
-        Op::Permute { comb, def, index, src } => {
-            Op::Permute { comb: lam(comb), def: get(*def), index: lam(index), src: get(*src) }
+        ArrayOp::ZipWith(f, a, b) => ArrayOp::ZipWith(lam(f), get(*a), get(*b)),
+        ArrayOp::Fold(f, z, a) => ArrayOp::Fold(lam(f), get(*z), get(*a)),
+        ArrayOp::Fold1(f, a) => ArrayOp::Fold1(lam(f), get(*a)),
+        ArrayOp::Scan { dir, f, z, a } => ArrayOp::Scan { dir: *dir, f: lam(f), z: get(*z), a: get(*a) },
+        ArrayOp::Scan1 { dir, f, a } => ArrayOp::Scan1 { dir: *dir, f: lam(f), a: get(*a) },
+        ArrayOp::Permute { comb, def, index, src } => {
+            ArrayOp::Permute { comb: lam(comb), def: get(*def), index: lam(index), src: get(*src) }
         }
-        Op::Backpermute(sh, f, a) => Op::Backpermute(get(*sh), lam(f), get(*a)),
-        Op::Reshape(sh, a) => Op::Reshape(get(*sh), get(*a)),
-        Op::Replicate { spec, slx, a } => Op::Replicate { spec: spec.clone(), slx: get(*slx), a: get(*a) },
-        Op::Slice { spec, slx, a } => Op::Slice { spec: spec.clone(), slx: get(*slx), a: get(*a) },
-        Op::Acond(c, a, b) => Op::Acond(get(*c), get(*a), get(*b)),
-        Op::Call(p, a) => Op::Call(p.clone(), get(*a)),
-        Op::Awhile { cond, body, init } => Op::Awhile { cond: lam(cond), body: lam(body), init: get(*init) },
+        ArrayOp::Backpermute(sh, f, a) => ArrayOp::Backpermute(get(*sh), lam(f), get(*a)),
+        ArrayOp::Reshape(sh, a) => ArrayOp::Reshape(get(*sh), get(*a)),
+        ArrayOp::Replicate { spec, slx, a } => ArrayOp::Replicate { spec: spec.clone(), slx: get(*slx), a: get(*a) },
+        ArrayOp::Slice { spec, slx, a } => ArrayOp::Slice { spec: spec.clone(), slx: get(*slx), a: get(*a) },
+        ArrayOp::Cond(c, a, b) => ArrayOp::Cond(get(*c), get(*a), get(*b)),
+        ArrayOp::Call(p, a) => ArrayOp::Call(p.clone(), get(*a)),
+        ArrayOp::While { cond, body, init } => ArrayOp::While { cond: lam(cond), body: lam(body), init: get(*init) },
     }
 }

@@ -1,4 +1,4 @@
-//! The same program on several backends, and what may differ.
+//! Runs the same program on several backends, and decides which differences are permitted.
 
 use super::build::build;
 use super::generate::inputs_of;
@@ -12,20 +12,20 @@ use accel::repr::{ArrayTuple, Column, RawArray, Scalar};
 use accel_fusion::KernelEvaluator;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What a backend made of a program.
+/// The results of a program on a backend, or its error.
 pub type Outcome = Result<Vec<RawArray>, Error>;
 
-/// Runs of a program that are compared with the interpreter's.
+/// The ways to run a program, which are compared with the interpreter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Oracle {
-    /// The kernel program as it is lowered: the same operations in the same order, so the same bits.
+    /// The kernel program after lowering: the same operations in the same order, so the same bits.
     Kernel,
-    /// After all passes, with an evaluator instead of code.
+    /// After all passes, with an evaluator instead of generated code.
     Passes,
-    /// The same where the optimiser assumes nothing of extents.
+    /// The same, without assumptions on extents.
     General,
     Native,
-    /// As the environment variable `ACCEL_BACKEND` calls it.
+    /// As the environment variable `ACCEL_BACKEND` names it.
     OpenCl,
 }
 
@@ -53,7 +53,8 @@ fn leaves(found: &ArrayTuple) -> Vec<RawArray> {
     found.leaves().into_iter().cloned().collect()
 }
 
-/// Runs programs that fail as one, of which one at a time is executed: how each did, or what is wrong with which.
+/// Runs programs that fail as a single program, of which one at a time is executed. Returns how each did, or which one
+/// is wrong, and why.
 pub fn judge_one_of(
     oracle: Oracle,
     programs: &[Program],
@@ -76,33 +77,33 @@ pub fn outcome(backend: &dyn Backend, p: &Program, perturb: Option<Perturb>) -> 
     })
 }
 
-/// How a backend did what it had to.
+/// The comparison of a backend with the interpreter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Verdict {
     /// The same bits.
     Same,
-    /// Near enough.
+    /// Within the tolerance.
     Near,
-    /// The results depend on what may differ: nothing can be said.
+    /// The results depend on permitted differences, so no comparison is possible.
     Unstable,
     /// Both fail.
     Fails,
-    /// The interpreter fails at something that the results do not need.
+    /// The interpreter fails at an operation that the results do not need.
     Dropped,
 }
 
-/// What the interpreter makes of a program.
+/// The outcome of a program on the interpreter.
 pub fn expected(p: &Program) -> Outcome {
     outcome(&Interpreter, p, None)
 }
 
-/// Says what is wrong with what a backend made of a program.
+/// Compares the outcome of a backend. Returns an error if it is wrong.
 pub fn judge(oracle: Oracle, p: &Program, expected: &Outcome) -> Result<Verdict, String> {
     let found = outcome(oracle.backend().map_err(|e| e.to_string())?, p, None);
     compare(p, expected, &found, oracle == Oracle::Kernel)
 }
 
-/// Compares with what the interpreter made of it: NOTE [What may differ].
+/// Compares with the outcome on the interpreter: NOTE [Permitted differences].
 pub fn compare(p: &Program, expected: &Outcome, found: &Outcome, exactly: bool) -> Result<Verdict, String> {
     match (expected, found) {
         (Err(Error::Internal(e)), _) => Err(format!("the interpreter has an internal error: {e}")),
@@ -116,7 +117,7 @@ pub fn compare(p: &Program, expected: &Outcome, found: &Outcome, exactly: bool) 
                 Err(format!("an error where the interpreter has {}: {e}", short(x)))
             }
         }
-        // What is not needed need not be computed, so that another error may come first, or none.
+        // A backend need not compute what is not needed, so another error can come first, or none.
         (Err(_), Ok(_)) => Ok(Verdict::Dropped),
         (Err(x), Err(y)) => {
             if same_error(x, y) {
@@ -128,12 +129,12 @@ pub fn compare(p: &Program, expected: &Outcome, found: &Outcome, exactly: bool) 
     }
 }
 
-/// Whether two errors are the same: the same text, but for what backends tell less of or more.
+/// Whether two errors are the same: their texts are equal, except where backends say less or more.
 fn same_error(x: &Error, y: &Error) -> bool {
     match (x, y) {
-        // It is blamed on the operation that its code has become a part of.
+        // The error names the operation with which it was fused.
         (Error::DivisionByZero { op: x, .. }, Error::DivisionByZero { op: y, .. }) => x == y,
-        // The interpreter tells the numbers for some of the dimensions that it was given, kernels those for all dimensions.
+        // The interpreter names the indices of the given dimensions only, kernels those of all dimensions.
         (Error::OutOfBounds { op: x, .. }, Error::OutOfBounds { op: y, .. }) if x.starts_with("`slice`") => x == y,
         (Error::Shape { op: x, expected: a, .. }, Error::Shape { op: y, expected: b, .. })
             if x.starts_with("`replicate`") =>
@@ -189,7 +190,7 @@ fn same_array(x: &RawArray, y: &RawArray) -> bool {
     x.extents == y.extents && x.columns.len() == y.columns.len() && x.columns.iter().zip(&y.columns).all(same_column)
 }
 
-/// The same bits; one NaN is as good as another.
+/// The same bits, where any NaN equals any other NaN.
 fn same(x: Option<Scalar>, y: Option<Scalar>) -> bool {
     match (x, y) {
         (Some(Scalar::F64(a)), Some(Scalar::F64(b))) => a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(),
@@ -198,7 +199,7 @@ fn same(x: Option<Scalar>, y: Option<Scalar>) -> bool {
     }
 }
 
-/// How many times what the perturbed runs differ by a result may differ.
+/// The permitted difference of a result, as a multiple of the difference of the perturbed runs.
 const TIMES: f64 = 16.0;
 
 fn float(x: Option<Scalar>) -> Option<f64> {
@@ -209,7 +210,8 @@ fn float(x: Option<Scalar>) -> Option<f64> {
     }
 }
 
-/// Whether an array depends so much on what may differ that any element may be another one: extents, integers, large differences.
+/// Whether an array depends so much on permitted differences that any element can change: extents, integers, large
+/// differences.
 fn is_unstable(expected: &RawArray, perturbed: &[&RawArray]) -> bool {
     perturbed.iter().any(|p| {
         p.extents != expected.extents
@@ -224,7 +226,7 @@ fn is_unstable(expected: &RawArray, perturbed: &[&RawArray]) -> bool {
     })
 }
 
-/// Whether an array differs from the expected one by little more than those of perturbed runs.
+/// Whether an array differs from the expected one not much more than the perturbed runs do.
 fn is_near(expected: &RawArray, perturbed: &[&RawArray], found: &RawArray) -> bool {
     if found.extents != expected.extents {
         return false;

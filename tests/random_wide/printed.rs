@@ -121,7 +121,7 @@ fn seed_4() -> Result<ArrayTuple, Error> {
                         }, |(x6, x7)| (x6 + 1, x4), (0i64, x4)).unlift().1;
                         let x7 = constant(true);
                         let x8 = !x7;
-                        let x9 = x4.floor();
+                        let x9 = x4.round();
                         x6
                     }), (0i64, x2)).unlift().1;
                     x2
@@ -166,7 +166,7 @@ fn seed_4() -> Result<ArrayTuple, Error> {
                         let x9 = x6.div_euclid(x8);
                         let x10 = x1.2;
                         let x11 = cond::<f64>(x4, x10, x10);
-                        let x12 = x10.polygamma(1);
+                        let x12 = x10.ceil();
                         let x13 = (x11, x12, x12);
                         let x14 = constant(85u16);
                         let x15 = x14 * x14;
@@ -628,7 +628,7 @@ fn seed_14() -> Result<ArrayTuple, Error> {
             let x1 = x0.1;
             let x2 = constant(-20437i16);
             let x3 = x2.cast::<i64>();
-            let x4 = x1.floor();
+            let x4 = x1.round();
             let x5 = (x3, x4);
             x5
         }, a3);
@@ -1510,7 +1510,7 @@ fn seed_37() -> Result<ArrayTuple, Error> {
         let a14 = fold1(|p, q| (p.0.ne(q.0), p.1 + q.1 + p.1 * q.1), a13);
         let a15 = map(|x0: Exp<f64>| {
             let x1 = x0 + x0;
-            let x2 = x1.floor();
+            let x2 = x1.round();
             x2
         }, a0);
         let a16 = zip_with_min(|x0: Exp<f64>, x1: Exp<f64>| {
@@ -2007,7 +2007,7 @@ fn seed_49() -> Result<ArrayTuple, Error> {
             let x5 = constant(9u32);
             let x6 = x5.cast::<f32>();
             let x7 = x4.tan();
-            let x8 = x6.trunc();
+            let x8 = x6.polygamma(1);
             let x9 = x8 - x7;
             x9
         }, a3, a3);

@@ -1,8 +1,9 @@
-//! A random program as data, which files keep as JSON.
+//! A random program as data, which is stored in files as JSON.
 //!
-//! NOTE [Levels]: arrays are numbered by how many are defined before them: first the parameters of the program, then what its
-//! definitions define. The numbers inside the body of a loop go on from that of the loop's definition, so that it refers to the
-//! arrays around it by their own numbers. The values of scalar functions are numbered in the same way.
+//! NOTE [Levels]: the number of an array is the number of arrays defined before it: first the parameters of the
+//! program, then the arrays of its definitions. The numbers inside the body of a loop continue from that of the loop's
+//! definition, so the body refers to the arrays around it by their own numbers. The values of scalar functions are
+//! numbered in the same way.
 
 use super::types::{Data, Elem, Given, Kind, Number, Ty};
 use accel::repr::Scalar;
@@ -14,7 +15,7 @@ pub type Arr = usize;
 /// A value in a scalar function.
 pub type Val = usize;
 
-/// A program and what it is run on.
+/// A program with its inputs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Program {
     pub inputs: Vec<Given>,
@@ -41,7 +42,7 @@ pub struct Def {
 pub enum Step {
     /// A constant of the program.
     Use(Given),
-    /// `shape` has the extents as results.
+    /// The results of `shape` are the extents.
     Generate {
         shape: Fun,
         f: Fun,
@@ -63,7 +64,7 @@ pub enum Step {
         x: Arr,
     },
     ZipWith {
-        /// Whether other extents are an error; else the result has the smaller ones.
+        /// Whether different extents are an error. Otherwise the result has the smaller ones.
         #[serde(default)]
         strict: bool,
         f: Fun,
@@ -97,7 +98,7 @@ pub enum Step {
     Unzip3 {
         x: Arr,
     },
-    /// Without `z`, `fold1`. With `all`, of all elements.
+    /// Without `z`, `fold1`. With `all`, over all elements.
     Fold {
         op: Operator,
         z: Option<Fun>,
@@ -122,7 +123,7 @@ pub enum Step {
         right: bool,
         x: Arr,
     },
-    /// `target` has a `bool` and an index as results.
+    /// The results of `target` are a `bool` and an index.
     Permute {
         op: Operator,
         defaults: Arr,
@@ -152,13 +153,13 @@ pub enum Step {
     Flatten {
         x: Arr,
     },
-    /// Which dimensions of the result are new; their extents.
+    /// The dimensions of the result that are new, and their extents.
     Replicate {
         new: Vec<bool>,
         extents: Fun,
         x: Arr,
     },
-    /// Which dimensions are removed; the indices in them.
+    /// The dimensions that are removed, and the indices in them.
     Slice {
         gone: Vec<bool>,
         indices: Fun,
@@ -185,21 +186,21 @@ pub enum Step {
         x: Arr,
         y: Arr,
     },
-    /// The arrays of one tuple or of the other.
+    /// A choice between two tuples of arrays.
     Acond {
         c: Fun,
         then: Vec<Arr>,
         otherwise: Vec<Arr>,
     },
-    /// At most `times`, and [`MOST_STEPS`], steps as long as `go_on` holds. The body's parameters are the number of the step, an
-    /// array without dimensions, and the state.
+    /// At most `times`, and at most [`MOST_STEPS`], steps while `continues` holds. The body's parameters are the number of
+    /// the step, an array of rank 0, and the state.
     Awhile {
         times: Fun,
-        go_on: Fun,
+        continues: Fun,
         init: Vec<Arr>,
         body: Block,
     },
-    /// A finished program, which refers to no array around it: its numbers begin at 0.
+    /// A finished program, which refers to no array around it. Its numbers start at 0.
     Call {
         program: Block,
         args: Vec<Arr>,
@@ -238,13 +239,13 @@ pub enum Product {
 /// An associative operator.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Operator {
-    /// One for each scalar. All of them commute.
+    /// One operator for each scalar. All of them are commutative.
     Each(Vec<Basic>),
     First,
     Second,
-    /// The element with the larger first scalar, the first one of equals.
+    /// The element with the larger first scalar, or the first of two equal ones.
     ArgMax,
-    /// Of pairs of numbers of a type: `(a, b)` stands for `x -> a x + b`.
+    /// On pairs of numbers of a type: `(a, b)` stands for `x -> a x + b`.
     Affine,
 }
 
@@ -261,12 +262,12 @@ pub enum Basic {
     General,
 }
 
-/// What is done with an index outside of an array.
+/// How an index out of bounds is handled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Outside {
-    /// It is taken modulo the extents; what is read of an empty array is zero, nothing is written to one.
+    /// It is taken modulo the extents. A read of an empty array is zero, and nothing is written to one.
     Wraps,
-    /// What is read is zero, nothing is written.
+    /// The read is zero, and nothing is written.
     Skips,
     /// The program fails.
     Fails,
@@ -301,11 +302,12 @@ pub enum Node {
         dim: usize,
     },
     Size(Arr),
-    /// At most `times`, and [`MOST_STEPS`], steps as long as `go_on` holds. Both functions take the number of the step and the state.
+    /// At most `times`, and at most [`MOST_STEPS`], steps while `continues` holds. Both functions take the number of the
+    /// step and the state.
     While {
         times: Val,
         init: Val,
-        go_on: Fun,
+        continues: Fun,
         body: Fun,
     },
     /// The gradient of a function with a floating-point result, or the pair of value and gradient.
@@ -317,7 +319,7 @@ pub enum Node {
 }
 
 impl Node {
-    /// Calls `f` on every reference to a value around this node's own functions, and on those in them.
+    /// Calls `f` on every reference to a value outside this node's own functions, also inside these functions.
     pub fn vals_mut(&mut self, f: &mut dyn FnMut(&mut Val)) {
         match self {
             Node::Const(_) | Node::Extent { .. } | Node::Size(_) => {}
@@ -326,10 +328,10 @@ impl Node {
             Node::Clamp(a, b, c) | Node::Cond(a, b, c) => [a, b, c].into_iter().for_each(f),
             Node::Tuple(parts) => parts.iter_mut().for_each(f),
             Node::Read { index, .. } => index.iter_mut().for_each(f),
-            Node::While { times, init, go_on, body } => {
+            Node::While { times, init, continues, body } => {
                 f(times);
                 f(init);
-                go_on.vals_mut(f);
+                continues.vals_mut(f);
                 body.vals_mut(f);
             }
             Node::Gradient { f: fun, at, .. } => {
@@ -342,7 +344,7 @@ impl Node {
     /// The functions in it.
     pub fn funs_mut(&mut self) -> Vec<&mut Fun> {
         match self {
-            Node::While { go_on, body, .. } => vec![go_on, body],
+            Node::While { continues, body, .. } => vec![continues, body],
             Node::Gradient { f, .. } => vec![f],
             _ => vec![],
         }
@@ -390,12 +392,12 @@ impl Step {
             Step::Slice { indices, .. } => vec![indices],
             Step::Take { n, .. } | Step::Drop { n, .. } => vec![n],
             Step::Acond { c, .. } => vec![c],
-            Step::Awhile { times, go_on, .. } => vec![times, go_on],
+            Step::Awhile { times, continues, .. } => vec![times, continues],
             _ => vec![],
         }
     }
 
-    /// The blocks whose numbers go on from those around.
+    /// The blocks whose numbers continue from those around.
     pub fn block_mut(&mut self) -> Option<&mut Block> {
         match self {
             Step::Awhile { body, .. } => Some(body),
@@ -443,7 +445,7 @@ impl Step {
         }
     }
 
-    /// The arrays that it refers to of those below a number.
+    /// The arrays below a number that it refers to.
     pub fn arrays(&self, below: Arr) -> Vec<Arr> {
         let mut all = vec![];
         self.clone().arrays_mut(&mut |a| all.push(*a));
@@ -499,7 +501,7 @@ impl Program {
         all
     }
 
-    /// Several programs as one, which runs only that whose number the last input is.
+    /// Several programs as one, which executes only the program whose number the last input is.
     pub fn one_of(programs: &[Program], chosen: usize) -> Program {
         let mut all = Program::merged(programs);
         let which = all.inputs.len();

@@ -1,4 +1,4 @@
-//! Runs many random programs, and shrinks those that something is wrong with.
+//! Runs many random programs, and shrinks those that fail.
 
 use super::generate::program;
 use super::oracle::{Oracle, Outcome, Verdict, expected, judge, judge_one_of};
@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Something that is wrong.
+/// A failure.
 pub struct Failure {
     pub oracle: Oracle,
     pub message: String,
     pub program: Program,
 }
 
-/// How many programs there were of which kind.
+/// The number of programs of each kind.
 #[derive(Default, Debug)]
 pub struct Counts(pub BTreeMap<(String, Verdict), usize>);
 
@@ -26,8 +26,8 @@ impl Counts {
     }
 }
 
-/// Runs the programs of some seeds on evaluators one by one, and on other backends in groups of `group`, each as one program, because
-/// compiling takes so long: those that fail apart from those that do not.
+/// Runs the programs of some seeds on evaluators one by one, and on other backends in groups of `group`, each as one
+/// program, because compiling takes so long. Programs that fail are in other groups than programs that do not.
 pub fn compare(
     seeds: Range<u64>,
     evaluators: &[Oracle],
@@ -61,7 +61,7 @@ pub fn compare(
     counts
 }
 
-/// Runs programs as one, all of which fail or none; if something is wrong, one by one.
+/// Runs programs as one; either all of them fail or none does. If something is wrong, runs them one by one.
 fn together(
     seed: u64,
     oracle: Oracle,
@@ -92,7 +92,7 @@ fn together(
     }
 }
 
-/// Compares, and fails with the first program that something is wrong with.
+/// Compares, and panics with the first program that is wrong.
 pub fn check(seeds: Range<u64>, evaluators: &[Oracle], compilers: &[Oracle], group: usize) {
     compare(seeds, evaluators, compilers, group, &mut |_| {}, &mut |seed, failure| {
         let (p, message) = shrunk(failure);
@@ -102,7 +102,7 @@ pub fn check(seeds: Range<u64>, evaluators: &[Oracle], compilers: &[Oracle], gro
     });
 }
 
-/// Writes a program into a file that is replayed if it is in `tests/found/`, and beside it as a Rust program.
+/// Writes a program to a file, which is replayed if it is in `tests/found/`, and a Rust program beside it.
 pub fn write(file: &Path, p: &Program) {
     let text = serde_json::to_string_pretty(p).expect("a program as text");
     std::fs::write(file, text).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
@@ -111,10 +111,10 @@ pub fn write(file: &Path, p: &Program) {
     }
 }
 
-/// The smallest failing program that single steps of shrinking lead to.
+/// The smallest failing program that single shrinking steps lead to.
 pub fn shrunk(failure: Failure) -> (Program, String) {
     let Failure { oracle, mut message, program: mut p } = failure;
-    // Compiling takes a while.
+    // Compiling takes a while, so fewer steps are tried.
     let most = if matches!(oracle, Oracle::Native | Oracle::OpenCl) { 600 } else { 3000 };
     let mut attempts = 0;
     'smaller: loop {
@@ -123,7 +123,7 @@ pub fn shrunk(failure: Failure) -> (Program, String) {
             if attempts > most {
                 break 'smaller;
             }
-            // A step that fails may be another program's mistake.
+            // A shrinking step that fails in another way may have found another error.
             if let Err(m) = judge(oracle, &q, &expected(&q)) {
                 (p, message) = (q, m);
                 continue 'smaller;

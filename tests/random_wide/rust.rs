@@ -1,14 +1,15 @@
-//! A random program as a Rust program in the surface language, to be pasted into an example.
+//! Prints a random program as a Rust program in the surface language, to be pasted into an example.
 
 use super::program::*;
 use super::types::{Elem, Given, Prim, Ty};
 use accel::repr::op::*;
 use std::fmt::Write;
 
-/// The most arguments and results that a program in Rust can have.
+/// The largest number of arguments and of results of a program in Rust.
 const MOST: usize = 8;
 
-/// A whole Rust program that runs it on the interpreter and on the default backend; `None` if it has too many arguments or results.
+/// A whole Rust program that runs it on the interpreter and on the default backend; `None` if it has too many arguments
+/// or results.
 pub fn rust(p: &Program) -> Option<String> {
     let (definitions, arguments) = parts(p)?;
     Some(format!(
@@ -57,7 +58,7 @@ fn parts(p: &Program) -> Option<(String, String)> {
     Some((s, tuple(&args)))
 }
 
-/// The parts as a tuple; one is itself.
+/// The parts as a tuple; a single part is itself.
 fn tuple(parts: &[String]) -> String {
     if let [one] = parts { one.clone() } else { format!("({})", parts.join(", ")) }
 }
@@ -89,7 +90,7 @@ fn acc(ty: &Ty) -> String {
     format!("Acc<{ty}>")
 }
 
-/// What closures get of an element.
+/// The type of an element in closures.
 fn exp(elem: &Elem) -> String {
     match elem {
         Elem::One(p) => format!("Exp<{p}>"),
@@ -127,7 +128,7 @@ struct Arrays<'a> {
 impl Arrays<'_> {
     fn step(&self, step: &Step, tys: &[Ty], level: Arr) -> String {
         let rank = |a: &Arr| self.types[*a].rank;
-        // Functions without parameters, with several results, and closures.
+        // Functions without parameters but with several results, and closures.
         let of = |f: &Fun| self.fun(f, &[], &tuple);
         let on = |f: &Fun, params: &[String]| format!("|{}| {}", params.join(", "), self.fun(f, &[], &tuple));
         let named = |f: &Fun| -> Vec<String> {
@@ -239,7 +240,7 @@ impl Arrays<'_> {
                 let unlift = if then.len() > 1 { ".unlift()" } else { "" };
                 format!("acond({}, {}, {}){unlift}", of(c), all(then), all(otherwise))
             }
-            Step::Awhile { times, go_on, init, body: block } => self.awhile(times, go_on, init, block, level),
+            Step::Awhile { times, continues, init, body: block } => self.awhile(times, continues, init, block, level),
             Step::Call { program, args } => {
                 let unlift = if program.results.len() > 1 { ".unlift()" } else { "" };
                 let args = tuple(&args.iter().map(|a| format!("a{a}")).collect::<Vec<_>>());
@@ -248,7 +249,7 @@ impl Arrays<'_> {
         }
     }
 
-    fn awhile(&self, times: &Fun, go_on: &Fun, init: &[Arr], block: &Block, level: Arr) -> String {
+    fn awhile(&self, times: &Fun, continues: &Fun, init: &[Arr], block: &Block, level: Arr) -> String {
         let (d, inner) = (pad(self.depth), pad(self.depth + 1));
         let names: Vec<_> = (0..block.params.len()).map(|k| format!("a{}", level + k)).collect();
         let types: Vec<_> = block.params.iter().map(acc).collect();
@@ -256,7 +257,7 @@ impl Arrays<'_> {
         let mut around = self.types.to_vec();
         around.extend(block.params.iter().cloned());
         let within = Arrays { types: &around, depth: self.depth + 1 };
-        let go_on = within.fun(go_on, &[], &tuple);
+        let continues = within.fun(continues, &[], &tuple);
         let k = &names[0];
         let next = |r: &[String]| {
             let all: Vec<_> =
@@ -267,7 +268,7 @@ impl Arrays<'_> {
         let first: Vec<_> = std::iter::once("unit(0i64)".into()).chain(init.iter().map(|a| format!("a{a}"))).collect();
         let out: Vec<_> = (1..names.len()).map(|k| format!("r{k}")).collect();
         format!(
-            "{{\n{inner}let times = {}.min({MOST_STEPS});\n{inner}let (_, {}) = awhile(\n{inner}{open} the({k}).lt(times) & {go_on},\n{inner}{open} {steps},\n{inner}({}),\n{inner}).unlift();\n{inner}{}\n{d}}}",
+            "{{\n{inner}let times = {}.min({MOST_STEPS});\n{inner}let (_, {}) = awhile(\n{inner}{open} the({k}).lt(times) & {continues},\n{inner}{open} {steps},\n{inner}({}),\n{inner}).unlift();\n{inner}{}\n{d}}}",
             self.fun(times, &[], &tuple),
             out.join(", "),
             first.join(", "),
@@ -328,12 +329,12 @@ impl Arrays<'_> {
             }
             Node::Extent { array, dim } => self.extents(*array)[*dim].clone(),
             Node::Size(array) => format!("a{array}.len()"),
-            Node::While { times, init, go_on, body } => {
+            Node::While { times, init, continues, body } => {
                 let (k, x) = (elems.len(), elems.len() + 1);
-                let go_on = deeper.fun(go_on, elems, &tuple);
+                let continues = deeper.fun(continues, elems, &tuple);
                 let body = deeper.fun(body, elems, &tuple);
                 format!(
-                    "while_::<(i64, {elem}), _, _>(|(x{k}, x{x})| x{k}.lt(x{times}.min({MOST_STEPS})) & {go_on}, |(x{k}, x{x})| (x{k} + 1, {body}), (0i64, x{init})).unlift().1"
+                    "while_::<(i64, {elem}), _, _>(|(x{k}, x{x})| x{k}.lt(x{times}.min({MOST_STEPS})) & {continues}, |(x{k}, x{x})| (x{k} + 1, {body}), (0i64, x{init})).unlift().1"
                 )
             }
             Node::Gradient { f, at, with_value } => {
@@ -378,7 +379,7 @@ fn op2(op: Op2, a: &str, b: &str) -> String {
     }
 }
 
-/// How the names of functions end that take the smaller extents.
+/// The suffix of the functions that take the smaller extents.
 fn least(strict: bool) -> &'static str {
     if strict { "" } else { "_min" }
 }
@@ -405,7 +406,7 @@ fn checked(outside: Outside, index: &[String], extents: &[String]) -> (Option<St
 /// The operator of `p` and `q`.
 fn operator(op: &Operator, elem: &Elem) -> String {
     match op {
-        // The other one has to be mentioned for its type.
+        // The other one is mentioned for its type.
         Operator::First => format!("{{\n        let _: {} = q;\n        p\n    }}", exp(elem)),
         Operator::Second => format!("{{\n        let _: {} = p;\n        q\n    }}", exp(elem)),
         Operator::Each(ops) => each(elem, &mut ops.iter(), "p", "q"),

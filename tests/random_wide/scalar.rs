@@ -6,21 +6,23 @@ use super::program::*;
 use super::types::{Elem, Number, Prim, Ty};
 use accel::repr::RawTy;
 use accel::repr::op::{Cmp, Int2, Logic, Num1, Num2, Op1, Op2};
-use accel::surface::graph::{Lam, NodeId, Op};
+use accel::surface::graph::{Lam, NodeId, ScalarOp};
 use accel_ad::Gradient;
 use std::sync::Arc;
 
-/// NOTE [What may differ]: backends combine the elements of a reduction, a scan or a scatter in another order than the interpreter,
-/// and compute functions such as `sin` to a few units in the last place. How much this may change the results of a program is
-/// found by doing the same on purpose: the interpreter runs it with the results of these functions, and what is combined, multiplied by
-/// numbers near 1. What does not depend on any of them must be equal bit by bit.
+/// NOTE [Permitted differences]: backends combine the elements of a reduction, a scan or a scatter in another order
+/// than the interpreter, and compute functions such as `sin` to a few units in the last place. To find out how much
+/// this can change the results of a program, the interpreter runs it with such changes: the results of these functions,
+/// and the combined elements, are multiplied by numbers near 1. Results that depend on none of them must be equal bit
+/// by bit.
 #[derive(Clone, Copy, Debug)]
 pub enum Perturb {
     Up,
     Down,
-    /// Some up and some down, in one of several ways.
+    /// Some up and some down, in one of several patterns.
     Mixed(i64),
-    /// As `Up`, and rows are folded from their last element: partial results that overflow make infinite numbers and NaN of others.
+    /// As `Up`, and rows are folded from their last element: partial results that overflow turn others into infinities
+    /// and NaN.
     Backwards,
 }
 
@@ -48,7 +50,7 @@ impl Perturb {
         })
     }
 
-    /// An element at an index of an array, of which `n` are combined.
+    /// An element at an index of an array, `n` of which are combined.
     pub fn element(self, g: &mut Graph, elem: &Elem, x: NodeId, index: &[NodeId], n: Option<NodeId>) -> NodeId {
         let (four, n) = (g.int(4), n.unwrap_or_else(|| g.int(1)));
         let n = g.op2(Op2::Num(Num2::Add), n, four);
@@ -83,7 +85,7 @@ impl Perturb {
     }
 }
 
-/// A value with `f` of each of its scalars.
+/// Applies `f` to each scalar of a value.
 fn leaf_by_leaf(
     g: &mut Graph,
     elem: &Elem,
@@ -181,7 +183,9 @@ impl Scalars<'_> {
                 let one = g.int(1);
                 extents.into_iter().reduce(|n, m| g.op2(Op2::Num(Num2::Mul), n, m)).unwrap_or(one)
             }
-            Node::While { times, init, go_on, body } => self.repeated(g, get(times), get(init), [go_on, body], values),
+            Node::While { times, init, continues, body } => {
+                self.repeated(g, get(times), get(init), [continues, body], values)
+            }
             Node::Gradient { f, at, with_value } => {
                 let param = g.param(values[*at].1.raw());
                 let body = self.fun(g, f, &[param], values)[0];
@@ -190,7 +194,7 @@ impl Scalars<'_> {
                     Arc::new(Gradient { with_value: *with_value }),
                     if *with_value { "value_and_gradient" } else { "gradient" },
                 );
-                let x = g.push(name, Op::Transform { transform, fun, arg: get(at) }, elem.raw());
+                let x = g.push(name, ScalarOp::Transform { transform, fun, arg: get(at) }, elem.raw());
                 changed(g, x, true)
             }
         }
@@ -201,7 +205,7 @@ impl Scalars<'_> {
         g: &mut Graph,
         times: NodeId,
         init: NodeId,
-        [go_on, body]: [&Fun; 2],
+        [continues, body]: [&Fun; 2],
         values: &[(NodeId, Elem)],
     ) -> NodeId {
         let (zero, one, most) = (g.int(0), g.int(1), g.int(MOST_STEPS));
@@ -214,7 +218,7 @@ impl Scalars<'_> {
         };
         let (p, k, x) = open(g);
         let more = g.op2(Op2::Cmp(Cmp::Lt), k, times);
-        let wanted = self.fun(g, go_on, &[k, x], values)[0];
+        let wanted = self.fun(g, continues, &[k, x], values)[0];
         let c = g.op2(Op2::Logic(Logic::And), more, wanted);
         let cond = Lam { params: vec![p], body: c };
         let (p, k, x) = open(g);
@@ -222,18 +226,18 @@ impl Scalars<'_> {
         let k = g.op2(Op2::Num(Num2::Add), k, one);
         let next = g.tuple(&[k, x]);
         let body = Lam { params: vec![p], body: next };
-        let end = g.push("while_", Op::While { cond, body, init }, ty);
+        let end = g.push("while_", ScalarOp::While { cond, body, init }, ty);
         g.part(end, 1, 2)
     }
 
-    /// Whether an array has an element; `None` for one without dimensions.
+    /// Whether an array has an element; `None` for rank 0.
     pub fn not_empty(&self, g: &mut Graph, a: NodeId) -> Option<NodeId> {
         let zero = g.int(0);
         let some: Vec<_> = g.extents(a).into_iter().map(|n| g.op2(Op2::Cmp(Cmp::Ne), n, zero)).collect();
         some.into_iter().reduce(|a, b| g.op2(Op2::Logic(Logic::And), a, b))
     }
 
-    /// On what condition an element is meant, if on one, and its index.
+    /// The condition under which an element is accessed, if there is one, and its index.
     pub fn checked(
         &self,
         g: &mut Graph,
@@ -331,7 +335,7 @@ fn basic(g: &mut Graph, op: Basic, a: NodeId, b: NodeId) -> NodeId {
     g.op2(op, a, b)
 }
 
-/// As `powi` of the surface language does it.
+/// As `powi` of the surface language.
 fn powi(g: &mut Graph, x: NodeId, n: i32) -> NodeId {
     let mul = Op2::Num(Num2::Mul);
     let (mut square, mut rest, mut power) = (x, n.unsigned_abs(), None);

@@ -1,11 +1,11 @@
-//! Smaller programs that are still well-typed.
+//! Shrinking: makes smaller programs that are still well-typed.
 
 use super::generate::values;
 use super::program::*;
 use super::types::{Data, Elem, Given, Number, Ty};
 use accel::repr::Scalar;
 
-/// The program without what its results do not need.
+/// The program without definitions that its results do not need.
 pub fn swept(p: &Program) -> Program {
     let mut q = p.clone();
     sweep(&mut q.body, 0);
@@ -21,7 +21,7 @@ pub fn swept(p: &Program) -> Program {
     q
 }
 
-/// Leaves out the definitions that a block does not need, and the parts of functions that these do not need.
+/// Removes the definitions that a block does not need, and the parts of functions that the others do not need.
 fn sweep(block: &mut Block, base: Arr) {
     for k in (0..block.defs.len()).rev() {
         let level = block.levels(base)[k];
@@ -46,7 +46,7 @@ fn sweep(block: &mut Block, base: Arr) {
     }
 }
 
-/// Removes a definition; `instead` of its arrays are others, if something refers to them.
+/// Removes a definition. If something refers to its arrays, the arrays `instead` take their place.
 fn remove(block: &mut Block, k: usize, base: Arr, instead: &[Arr]) {
     let level = block.levels(base)[k];
     let count = block.defs[k].tys.len();
@@ -62,7 +62,7 @@ fn remove(block: &mut Block, k: usize, base: Arr, instead: &[Arr]) {
     block.results.iter_mut().for_each(change);
 }
 
-/// Leaves out what the results of a function do not need. It begins at level `base`.
+/// Removes what the results of a function do not need. It begins at level `base`.
 fn sweep_fun(f: &mut Fun, base: Val) {
     for k in (0..f.nodes.len()).rev() {
         let v = base + f.params.len() + k;
@@ -87,7 +87,7 @@ pub fn candidates(p: &Program) -> Vec<Program> {
         change(&mut q);
         swept(&q)
     };
-    // One result only.
+    // Programs with a single result.
     if p.body.results.len() > 1 {
         all.extend(p.body.results.iter().map(|a| with(&|q| q.body.results = vec![*a])));
         all.extend((0..p.body.results.len()).map(|k| {
@@ -96,7 +96,7 @@ pub fn candidates(p: &Program) -> Vec<Program> {
             })
         }));
     }
-    // A definition's values as inputs.
+    // Programs with a definition's values as inputs.
     if let Some(values) = values(p) {
         let types = p.body.types();
         let levels = p.body.levels(0);
@@ -112,7 +112,7 @@ pub fn candidates(p: &Program) -> Vec<Program> {
     for k in (0..p.body.defs.len()).rev() {
         all.extend(without(&p.body, 0, k).into_iter().map(|body| swept(&Program { body, ..p.clone() })));
     }
-    // Smaller loops, calls and functions.
+    // Programs with smaller loops, calls and functions.
     for k in (0..p.body.defs.len()).rev() {
         let level = p.body.levels(0)[k];
         for step in smaller_steps(&p.body.defs[k].step, level, &p.body.types()) {
@@ -136,7 +136,8 @@ fn as_inputs(p: &Program, k: usize, given: &[Given]) -> Program {
     let mut q = p.clone();
     let (n, level, count) = (p.inputs.len(), p.body.levels(0)[k], given.len());
     q.body.defs.remove(k);
-    // What was before the definition moves up, also in the bodies of loops there; what was after it is where it was.
+    // The arrays before the definition get higher numbers, also in the bodies of loops there. Those after it keep their
+    // numbers.
     q.body.defs[..k].iter_mut().for_each(|d| {
         d.step.arrays_mut(&mut |a| {
             if *a >= n {
@@ -162,7 +163,7 @@ fn as_inputs(p: &Program, k: usize, given: &[Given]) -> Program {
 fn without(block: &Block, base: Arr, k: usize) -> Vec<Block> {
     let level = block.levels(base)[k];
     let types = block.types();
-    // Earlier arrays of the same types; in a loop those of the loop only.
+    // Earlier arrays of the same types; in a loop, only those of the loop.
     let tys = &block.defs[k].tys;
     let earlier = |ty: &Ty| {
         let all: Vec<Arr> = (base..level).filter(|a| types[*a - base] == *ty).collect();
@@ -239,7 +240,7 @@ fn smaller_steps(step: &Step, level: Arr, types: &[Ty]) -> Vec<Step> {
         }
         _ => {}
     }
-    // Operators that are no sums, where types allow it; a basic one of `bool` would be ill-typed and is thrown away.
+    // Other operators than sums, if the types allow it. A basic operator on `bool` would be ill-typed, and is dropped.
     all
 }
 
@@ -267,7 +268,7 @@ fn smaller_funs(f: &Fun, outer: &[Elem]) -> Vec<Fun> {
     for k in (0..f.nodes.len()).rev() {
         let v = base + f.params.len() + k;
         let (elem, node) = &f.nodes[k];
-        // Another value of the type instead.
+        // Uses another value of the type instead.
         let mut others: Vec<Val> = (0..v).filter(|w| elems[*w] == *elem).collect();
         if others.len() > 6 {
             others.drain(3..others.len() - 3);
@@ -308,12 +309,12 @@ fn smaller_funs(f: &Fun, outer: &[Elem]) -> Vec<Fun> {
             Node::Read { array, index, outside } if *outside != Outside::Fails => {
                 put(Node::Read { array: *array, index: index.clone(), outside: Outside::Fails });
             }
-            Node::While { times, init, go_on, body } => {
-                for go_on in smaller_funs(go_on, &elems[..v]) {
-                    put(Node::While { times: *times, init: *init, go_on, body: body.clone() });
+            Node::While { times, init, continues, body } => {
+                for continues in smaller_funs(continues, &elems[..v]) {
+                    put(Node::While { times: *times, init: *init, continues, body: body.clone() });
                 }
                 for body in smaller_funs(body, &elems[..v]) {
-                    put(Node::While { times: *times, init: *init, go_on: go_on.clone(), body });
+                    put(Node::While { times: *times, init: *init, continues: continues.clone(), body });
                 }
             }
             Node::Gradient { f: g, at, with_value } => {
@@ -329,7 +330,7 @@ fn smaller_funs(f: &Fun, outer: &[Elem]) -> Vec<Fun> {
     all
 }
 
-/// So that shrinking ends.
+/// A measure that makes shrinking terminate.
 fn size_of_number(x: Number) -> u32 {
     let x = match x.0 {
         Scalar::F64(x) => x,
@@ -399,7 +400,7 @@ fn smaller_input(given: &Given) -> Vec<Given> {
                 };
                 let all_to = |v: f64| change(&|_, x| Some(Number(x.prim().ty().from_f64(v))));
                 all.extend([0.0, 1.0].into_iter().filter_map(all_to));
-                // One by one.
+                // Removes elements one by one.
                 if given.size() <= 12 {
                     for k in 0..columns.len() {
                         for i in 0..columns[k].len() {

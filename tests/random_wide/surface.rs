@@ -1,4 +1,5 @@
-//! The array functions of the surface language as little programs: NOTE [Stand-ins]. Arguments are arrays, then holes.
+//! The array functions of the surface language as small programs: NOTE [Stand-ins]. Their arguments are arrays, then
+//! holes.
 
 use super::graph::{W, X, Y};
 use super::program::{Product, Rearrange, Reduce};
@@ -25,7 +26,7 @@ macro_rules! at_rank {
     }};
 }
 
-/// A little program.
+/// A small program.
 macro_rules! little {
     (|$x:ident: $T:ty| $body:expr) => {
         stage(|$x: Acc<$T>| $body.into_acc()).expect("a program of the surface language")
@@ -57,7 +58,7 @@ pub fn map_(rank: usize) -> Staged {
 pub fn imap_(rank: usize) -> Staged {
     at_rank!(rank, Sh => little!(|xs: Array<Sh, X>, h: Hole<Y>| imap(|_, _| the(h), xs)))
 }
-/// With `strict` other extents are an error, as in the next three.
+/// With `strict`, different extents are an error, as in the next three functions.
 pub fn zip_with_(rank: usize, strict: bool) -> Staged {
     at_rank!(rank, Sh => match strict {
         true => little!(|xs: Array<Sh, X>, ys: Array<Sh, Y>, h: Hole<W>| zip_with(|_, _| the(h), xs, ys)),
@@ -94,7 +95,7 @@ pub fn unzip3_(rank: usize) -> Staged {
     at_rank!(rank, Sh => little!(|xs: Array<Sh, (X, Y, W)>| unzip3(xs)))
 }
 
-/// The holes are the start, if there is one, and the operator.
+/// The holes are the initial value, if there is one, and the operator.
 pub fn fold_(rank: usize, start: bool, all: bool) -> Staged {
     match (start, all) {
         (true, false) => at_rank!(rank - 1, Sh => {
@@ -148,7 +149,7 @@ pub fn scan_ex_(rank: usize, right: bool) -> Staged {
     })
 }
 
-/// The holes are the operator, whether an element is sent, and where to.
+/// The holes are the operator, whether an element is kept, and its target.
 pub fn permute_(from: usize, to: usize) -> Staged {
     at_rank!(from, Sh => at_rank!(to, To => little!(
         |def: Array<To, X>, xs: Array<Sh, X>, h: Hole<X>, keep: Hole<bool>, place: Hole<To>| {
@@ -159,7 +160,7 @@ pub fn permute_(from: usize, to: usize) -> Staged {
 pub fn scatter_() -> Staged {
     little!(|to: Vector<i64>, def: Vector<X>, xs: Vector<X>| scatter(to, def, xs))
 }
-/// The holes are the shape and the source of an element.
+/// The holes are the shape, and the index of an element's source.
 pub fn backpermute_(from: usize, to: usize) -> Staged {
     at_rank!(from, Sh => at_rank!(to, To => {
         little!(|xs: Array<Sh, X>, sh: Hole<To>, h: Hole<Sh>| backpermute(the(sh), |_| the(h), xs))
@@ -175,7 +176,7 @@ pub fn flatten_(rank: usize) -> Staged {
     at_rank!(rank, Sh => little!(|xs: Array<Sh, X>| flatten(xs)))
 }
 
-/// All ways to keep some of two to four dimensions. `N`: a new one, or one that is removed.
+/// All ways to keep some of two to four dimensions. `N` stands for a new or a removed dimension.
 macro_rules! dimensions {
     ($spec:expr, $go:ident) => {
         match $spec {

@@ -19,13 +19,13 @@ macro_rules! prims {
             pub fn of(ty: ScalarType) -> Prim {
                 match ty { $(ScalarType::$variant => Prim::$variant),* }
             }
-            /// The value that a text says.
+            /// Parses a value.
             fn parse(self, text: &str) -> Option<Scalar> {
                 match self { $(Prim::$variant => text.parse().ok().map(Scalar::$variant)),* }
             }
         }
 
-        /// Rust's text of a value, without its type.
+        /// A value in Rust's notation, without its type.
         fn text(x: Scalar) -> String {
             match x { $(Scalar::$variant(x) => format!("{x:?}")),* }
         }
@@ -41,7 +41,7 @@ impl Prim {
     pub fn is_num(self) -> bool {
         self.ty().is_num()
     }
-    /// How many bits a value has.
+    /// The number of bits of a value.
     pub fn bits(self) -> u32 {
         match self {
             Prim::Bool => 1,
@@ -59,7 +59,7 @@ impl fmt::Display for Prim {
     }
 }
 
-/// A scalar value; in files `"f64 -0.5"`.
+/// A scalar value; in files, `"f64 -0.5"`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Number(pub Scalar);
 
@@ -167,23 +167,23 @@ impl fmt::Display for Ty {
     }
 }
 
-/// What the elements of an array are.
+/// The elements of an array.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Data {
     /// One column for each scalar of an element.
     Listed(Vec<Vec<Number>>),
-    /// Made from a number, by [`made`](super::data::made).
+    /// Generated from a seed, by [`made`](super::data::made).
     Made { seed: u64, kind: Kind },
 }
 
-/// What numbers are like.
+/// The kind of numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Kind {
-    /// From 0 or somewhat below it, to 20.
+    /// Small numbers: from 0, or slightly below, to 20.
     Small,
     /// From -2 to 2 with many digits; integers of all sizes.
     Spread,
-    /// The largest, the smallest, zeros, NaN, infinities, among others.
+    /// Special values, among others: the largest, the smallest, zeros, NaN, infinities.
     Special,
 }
 

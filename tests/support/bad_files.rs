@@ -2,9 +2,9 @@
 
 use super::data_file;
 
-/// A wrong file, and what its error must say.
+/// A wrong file, and the expected error.
 pub struct BadFile {
-    /// What is wrong.
+    /// The mistake.
     pub name: &'static str,
     /// The example that must reject it.
     pub example: &'static str,
@@ -29,7 +29,7 @@ fn replaced(file: &str, line: usize, with: &str) -> Vec<u8> {
     edited(file, |lines| lines[line - 1] = with.to_string())
 }
 
-/// All of them: the shipped files (d = 2, k = 3, n = 50: 61 lines; and 5 lines) with one mistake each.
+/// All wrong files: the shipped files (d = 2, k = 3, n = 50: 61 lines; and 5 lines) with one mistake each.
 pub fn bad_files() -> Vec<BadFile> {
     let mut files = gmm_files();
     files.extend(ba_files());

@@ -1,4 +1,4 @@
-//! What several integration tests need.
+//! What several integration tests have in common.
 #![allow(dead_code, reason = "each test program uses a part")]
 
 pub mod bad_files;
@@ -40,7 +40,7 @@ pub fn data_file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/data").join(name)
 }
 
-/// ADBench's files with expected results, where this checkout has them beside it.
+/// ADBench's files with expected results, if this checkout has them beside it.
 pub fn adbench_folder() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/adbench");
     beside.is_dir().then_some(beside)
@@ -49,7 +49,7 @@ pub fn adbench_folder() -> Option<PathBuf> {
 /// An empty folder for the files of one test.
 pub fn temporary_folder(name: &str) -> PathBuf {
     let own = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    // Tests may have been carried to another machine than the one that they were built on.
+    // The tests may run on another machine than the one on which they were built.
     let folder = if own.is_dir() { own.join(name) } else { std::env::temp_dir().join("accel-tests").join(name) };
     std::fs::create_dir_all(&folder).unwrap();
     folder
@@ -68,7 +68,7 @@ pub fn relative_error(found: &[f64], expected: &[f64]) -> f64 {
     assert_eq!(found.len(), expected.len());
     let largest = expected.iter().fold(0.0, |max: f64, e| max.max(e.abs()));
     let differences = found.iter().zip(expected).map(|(f, e)| (f - e).abs());
-    // Written so that a NaN is an infinite error and not lost in `max`.
+    // Written so that NaN is an infinite error, which `max` would drop.
     let worst = differences.fold(0.0, |max, d| {
         if d <= max {
             max

@@ -1,4 +1,4 @@
-//! All that the native backend does before it emits code, with an evaluator instead of the code.
+//! All stages of the native backend before the code generator, followed by an evaluator.
 
 use accel::ast;
 use accel::backend::{Backend, Executable};
@@ -7,9 +7,10 @@ use accel::repr::{ArrayTuple, RawTy};
 use accel_fusion::pipeline::{Optimized, Options, Pipeline, Target};
 use accel_fusion::simplify;
 
-/// The simplifier, the optimisation of the kernel program, strips.
+/// The simplifier, the optimiser of kernel programs, and strip-mining.
 pub struct AllPasses {
-    /// Whether the optimiser may assume what it likes of extents. Where that does not hold, the program is run that assumes nothing.
+    /// Whether the optimiser may make assumptions on extents. If they do not hold, the program without assumptions is
+    /// run.
     pub assume: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The Gaussian mixture's objective and the bundle adjustment residual in plain Rust, written from their formulas,
-//! and central differences: an independent check that needs no files.
+//! The objective of the Gaussian mixture and the residual of bundle adjustment in plain Rust, written from their
+//! formulas, and central differences: an independent check that needs no files.
 
 use adbench::{BaFile, GmmFile};
 

@@ -1,7 +1,8 @@
 //! The dual of an array conditional: see NOTE [Duals of conditionals].
 
 use super::code::{ACode, total};
-use super::dual::{ADual, reverse};
+use super::dual::reverse;
+use super::state::ADual;
 use crate::used::Used;
 use accel_core::ast::*;
 use accel_core::error::Result;
@@ -13,17 +14,14 @@ pub fn branches<'m, B, A, A2, R>(
     c: &Exp<HNil, A, bool>,
     t: &Acc<A, R>,
     f: &Acc<A, R>,
-    d: &Part<A2, Tan<R>>,
+    d: &SparseTangent<A2, Tan<R>>,
     at: Src,
     m: Guard<'m>,
 ) -> Result<ADual<B, A, X<'m>>> {
     fresh6(|p1, m1, p2, m2, s, k| {
-        let mut then = branch(&st, t, d, p1, m1)?;
-        let mut otherwise = branch(&st, f, d, p2, m2)?;
-        let mut labels = then.dual.adj.labels();
-        labels.extend(otherwise.dual.adj.labels());
-        labels.sort_by_key(|i| std::cmp::Reverse(i.depth()));
-        labels.dedup_by_key(|i| i.depth());
+        let mut then = branch(&mut st, t, d, p1, m1)?;
+        let mut otherwise = branch(&mut st, f, d, p2, m2)?;
+        let labels = then.dual.adj.labels_of_both(&otherwise.dual.adj);
         let packed = pack(&labels, &mut then.dual, &mut otherwise.dual, s);
         let then = then.close(&packed.then, &mut st.used);
         let otherwise = otherwise.close(&packed.otherwise, &mut st.used);
@@ -42,7 +40,7 @@ struct Branch<'p, 'm, A, A2> {
 }
 
 impl<'m, A, A2> Branch<'_, 'm, A, A2> {
-    /// All code of the branch around a result; notes which variables from outside it uses.
+    /// Wraps all definitions of the branch around a result. Adds the variables from outside that they use to `noted`.
     fn close<R>(self, result: &Acc<X<'m>, R>, noted: &mut Used) -> Acc<A2, R> {
         let mut used = self.dual.used;
         used.arrays(result, self.dual.code.size);
@@ -54,9 +52,9 @@ impl<'m, A, A2> Branch<'_, 'm, A, A2> {
 
 /// One branch: recomputes the primal, then the dual, starting from the code environment `A2`.
 fn branch<'p, 'm, B, A, A2, R>(
-    st: &ADual<B, A, A2>,
+    st: &mut ADual<B, A, A2>,
     e: &Acc<A, R>,
-    d: &Part<A2, Tan<R>>,
+    d: &SparseTangent<A2, Tan<R>>,
     p: Guard<'p>,
     m: Guard<'m>,
 ) -> Result<Branch<'p, 'm, A, A2>> {
@@ -65,8 +63,13 @@ fn branch<'p, 'm, B, A, A2, R>(
         let Replay { code: again, emb, up } = replay(&tape.tele, &st.emb, st.code.size, p);
         let mut adj = Contributions::new(tape.size, again.size);
         adj.add(&tape.res, &d.weaken(&up));
-        let st = ADual { code: ACode::start(again.size), adj, emb, used: Used::default() };
-        Ok(Branch { again: again.tele, size: again.size, dual: reverse(&tape.tele, st, m)? })
+        // Labels after this conditional are not needed any more.
+        let mut activity = std::mem::take(&mut st.activity);
+        activity.enter(&tape.tele, st.adj.label_size());
+        let inner = ADual { code: ACode::start(again.size), adj, emb, used: Used::default(), activity };
+        let mut dual = reverse(&tape.tele, inner, m)?;
+        st.activity = std::mem::take(&mut dual.activity);
+        Ok(Branch { again: again.tele, size: again.size, dual })
     })
 }
 
@@ -108,11 +111,11 @@ fn spine_<'m, 'a, 'b, 'r>(
 /// Moves a telescope to another environment.
 struct Replay<'m, A2, C> {
     code: ACode<A2, X<'m>>,
-    emb: Ren<C, X<'m>>,
-    up: Ren<A2, X<'m>>,
+    emb: Thinning<C, X<'m>>,
+    up: Thinning<A2, X<'m>>,
 }
 
-fn replay<'m, A, C, A2>(tape: &ATele<A, C>, emb: &Ren<A, A2>, size: Size<A2>, m: Guard<'m>) -> Replay<'m, A2, C> {
+fn replay<'m, A, C, A2>(tape: &ATele<A, C>, emb: &Thinning<A, A2>, size: Size<A2>, m: Guard<'m>) -> Replay<'m, A2, C> {
     fresh3(|a, c, d| {
         let (a, c, d) = (name(a), name(c), name(d));
         let r = deep(|| replay_(&tape.cast_all(a, c), &emb.cast(a, d), size.cast(d), m));
@@ -127,14 +130,14 @@ fn replay<'m, A, C, A2>(tape: &ATele<A, C>, emb: &Ren<A, A2>, size: Size<A2>, m:
 
 fn replay_<'m, 'a, 'c, 'd>(
     tape: &ATele<X<'a>, X<'c>>,
-    emb: &Ren<X<'a>, X<'d>>,
+    emb: &Thinning<X<'a>, X<'d>>,
     size: Size<X<'d>>,
     m: Guard<'m>,
 ) -> Replay<'m, X<'d>, X<'c>> {
     fresh2(|n, k| match tape.view(n) {
         ATeleView::Nil(q) => {
             let w = name(m);
-            Replay { code: ACode::start(size).rename(w), emb: emb.cast(q, w), up: Ren::id().to(w) }
+            Replay { code: ACode::start(size).rename(w), emb: emb.cast(q, w), up: Thinning::id().to(w) }
         }
         ATeleView::Snoc(init, rhs, q) => {
             let before = replay(&init, emb, size, k);
@@ -196,7 +199,8 @@ fn give<'m, B, A, A2, T>(
                     return st.contribute(&i, &all.snd(), m).st;
                 }
                 let s = st.contribute(&i, &all.snd(), l);
-                // A name for what is left, which would be taken apart from the beginning for every component.
+                // Binds the remaining components to a variable. Otherwise each component would be extracted from the
+                // whole tuple.
                 let left = s.st.bind(&all.fst().weaken(&s.up), k);
                 give(left.st, &rest, &Acc::var(&left.val), m)
             }

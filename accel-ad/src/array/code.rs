@@ -1,8 +1,8 @@
 //! Emits array code: a telescope of definitions that grows at its end, and sums of partial tangents (see the glossary
-//! of the book: telescope, partial value).
+//! of the book: telescope, sparse tangent).
 
-use crate::parts::{Live, live};
-use crate::terms::{fun1, plus, zero};
+use crate::builders::{fun1, plus, zero};
+use crate::sparse_tangents::{Summands, summands};
 use accel_core::ast::*;
 use accel_core::repr::Agreement;
 
@@ -21,7 +21,7 @@ pub struct AEmitted<'m, B, A, R> {
     /// The new variable.
     pub var: Idx<X<'m>, R>,
     /// The embedding of the previous environment.
-    pub up: Ren<A, X<'m>>,
+    pub up: Thinning<A, X<'m>>,
 }
 
 impl<B, A> Clone for ACode<B, A> {
@@ -44,7 +44,7 @@ impl<B, A> ACode<B, A> {
         AEmitted {
             code: ACode { tele: self.tele.snoc(rhs).cast(q), size: self.size.push().cast(q) },
             var: Idx::zero(rhs.ty()).cast_env(q),
-            up: Ren::id().up(q),
+            up: Thinning::id().up(q),
         }
     }
     /// Only gives the environment a name.
@@ -120,12 +120,12 @@ pub fn add<A, R>(x: &Acc<A, R>, y: &Acc<A, R>) -> Acc<A, R> {
 }
 
 /// Converts a partial tangent of `value` to a computation, with explicit zeros.
-pub fn materialise<A, R>(p: &Part<A, Tan<R>>, value: &Acc<A, R>) -> Acc<A, Tan<R>> {
+pub fn materialise<A, R>(p: &SparseTangent<A, Tan<R>>, value: &Acc<A, R>) -> Acc<A, Tan<R>> {
     deep(|| {
         fresh2(|n, k| match p.view(n) {
-            PartView::Zero => zeros(value),
-            PartView::Var(i) => Acc::var(&i),
-            PartView::Pair(a, b, q) => {
+            SparseTangentView::Zero => zeros(value),
+            SparseTangentView::Var(i) => Acc::var(&i),
+            SparseTangentView::Pair(a, b, q) => {
                 let e = pair_of(value, k);
                 let parts = q.sym().then(eq_tan(e).then(tan_pair()));
                 let value = value.cast(e);
@@ -146,12 +146,12 @@ pub fn pair_of<'k, A, R>(value: &Acc<A, R>, k: Guard<'k>) -> Equal<R, (X<'k>, Y<
 }
 
 /// `x + p`; zeros cost nothing.
-fn plus_part<A, R>(x: &Acc<A, R>, p: &Part<A, R>) -> Acc<A, R> {
+fn plus_part<A, R>(x: &Acc<A, R>, p: &SparseTangent<A, R>) -> Acc<A, R> {
     deep(|| {
         fresh1(|n| match p.view(n) {
-            PartView::Zero => x.clone(),
-            PartView::Var(i) => add(x, &Acc::var(&i)),
-            PartView::Pair(a, b, q) => {
+            SparseTangentView::Zero => x.clone(),
+            SparseTangentView::Var(i) => add(x, &Acc::var(&i)),
+            SparseTangentView::Pair(a, b, q) => {
                 let x = x.cast(q);
                 Acc::pair(&plus_part(&x.fst(), &a), &plus_part(&x.snd(), &b)).cast(q.sym())
             }
@@ -160,18 +160,18 @@ fn plus_part<A, R>(x: &Acc<A, R>, p: &Part<A, R>) -> Acc<A, R> {
 }
 
 /// The sum of partial tangents of `value`.
-pub fn total<A, R>(parts: &[Part<A, Tan<R>>], value: &Acc<A, R>) -> Acc<A, Tan<R>> {
+pub fn total<A, R>(parts: &[SparseTangent<A, Tan<R>>], value: &Acc<A, R>) -> Acc<A, Tan<R>> {
     deep(|| {
-        fresh2(|n, k| match live(parts, n) {
-            Live::None => zeros(value),
-            Live::One(p) => materialise(&p, value),
-            Live::Pairs(pairs) => {
+        fresh2(|n, k| match summands(parts, n) {
+            Summands::None => zeros(value),
+            Summands::One(p) => materialise(&p, value),
+            Summands::Pairs(pairs) => {
                 let q = pair_of(value, k);
                 let (value, pairs) = (value.cast(q), pairs.retype(eq_tan(q).then(tan_pair())));
                 let (a, b) = (total(&pairs.firsts, &value.fst()), total(&pairs.seconds, &value.snd()));
                 Acc::pair(&a, &b).cast(pairs.eq.sym())
             }
-            Live::Overlapping(parts) => {
+            Summands::Overlapping(parts) => {
                 parts[1..].iter().fold(materialise(&parts[0], value), |sum, p| plus_part(&sum, p))
             }
         })
@@ -184,7 +184,7 @@ pub fn to_tangent<A, R>(a: &Acc<A, R>) -> Acc<A, Tan<R>> {
         fresh1(|n| match a.ty().view(n) {
             TyView::Arr(_, t, q) => {
                 let back = eq_tan(q).then(tan_arr()).sym();
-                Acc::map(&fun1(&t, |x| crate::terms::to_tangent(&x)), &a.cast(q), None).cast(back)
+                Acc::map(&fun1(&t, |x| crate::builders::to_tangent(&x)), &a.cast(q), None).cast(back)
             }
             TyView::Pair(_, _, q) => {
                 let a = a.cast(q);
@@ -201,7 +201,7 @@ pub fn from_tangent<A, R>(d: &Acc<A, Tan<R>>, t: &Ty<R>) -> Acc<A, R> {
         fresh1(|n| match t.view(n) {
             TyView::Arr(_, t, q) => {
                 let d = d.cast(eq_tan(q).then(tan_arr()));
-                Acc::map(&fun1(&tan_ty(&t), |x| crate::terms::from_tangent(&x, &t)), &d, None).cast(q.sym())
+                Acc::map(&fun1(&tan_ty(&t), |x| crate::builders::from_tangent(&x, &t)), &d, None).cast(q.sym())
             }
             TyView::Pair(a, b, q) => {
                 let d = d.cast(eq_tan(q).then(tan_pair()));

@@ -15,17 +15,18 @@
 //! that vector registers hold as many counters as elements. It is exact as far as it matters, and a larger count never
 //! becomes smaller.
 
-use super::dual::ADual;
 use super::shapes::{bind, size};
-use crate::scalar::function::{FunDual, fun_dual};
-use crate::terms::{Args2, Floats, and, args, call2, compare, fun1, index_op, int, not, plus, uncurry, unit, zero};
+use super::state::ADual;
+use crate::activity::Activity;
+use crate::builders::{Args2, Floats, and, args, call2, compare, fun1, index_op, int, not, plus, uncurry, unit, zero};
+use crate::scalar::function::FunDual;
 use accel_core::ast::*;
 use accel_core::error::Result;
 use accel_core::repr::op::{Cmp, Num2};
 use frunk::{HCons, HNil};
 
 /// An operator with a special rule, on a floating-point type.
-enum Operator<T> {
+pub enum Operator<T> {
     Sum,
     Product(FloatTy<T>),
     /// `Lt` for the minimum, `Gt` for the maximum: the comparison for which the second argument is chosen.
@@ -34,7 +35,7 @@ enum Operator<T> {
 }
 
 /// Recognises an operator by its form: a primitive function of the two arguments.
-fn recognise<A, T>(f: &Fun2<A, T, T, T>) -> Operator<T> {
+pub fn recognise<A, T>(f: &Fun2<A, T, T, T>) -> Operator<T> {
     fresh3(|n, a, b| {
         let ExpView::Op(ExpOp::Prim2(Prim2::Num(op, t, q), x, y)) = f.0.view(n) else { return Operator::Other };
         let (ExpView::Var(x), ExpView::Var(y), Some(t)) = (x.view(a), y.view(b), t.float()) else {
@@ -92,7 +93,7 @@ pub fn fold<'m, B, A, A2, Sh, T>(
 }
 
 /// Adds the contributions of the initial value, which may read arrays. `dz` is its adjoint for every row.
-fn initial<'m, B, A, A2, Sh, T>(
+pub fn initial<'m, B, A, A2, Sh, T>(
     st: ADual<B, A, A2>,
     z: &Exp<HNil, A, T>,
     dz: &Acc<A2, Arr<Sh, Tan<T>>>,
@@ -100,7 +101,8 @@ fn initial<'m, B, A, A2, Sh, T>(
     m: Guard<'m>,
 ) -> Result<ADual<B, A, X<'m>>> {
     fresh4(|i, k, l, h| {
-        let FunDual { dual, sites } = fun_dual(&Fun1(z.weaken(&Ren::from_nil())), &Ty::of(), i)?;
+        let FunDual { dual, sites } =
+            st.fun_dual(&Fun1(z.weaken(&Thinning::from_nil())), &Ty::of(), Activity::Passive, i)?;
         if sites.is_empty() {
             return Ok(st.rename(m).0);
         }
@@ -176,7 +178,7 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
             let this = self.weaken(&s.up);
             let da = this.over(|ix| {
                 let d = this.row(&ix.fst()).cast(tan_float(t));
-                let d = this.z.as_ref().map_or(d.clone(), |z| o.mul(&d, &z.weaken(&Ren::from_nil())));
+                let d = this.z.as_ref().map_or(d.clone(), |z| o.mul(&d, &z.weaken(&Thinning::from_nil())));
                 bind(&Exp::pair(&Exp::index(&this.a, ix, at), &Exp::index(&stats, &ix.fst(), at)), |v, up| {
                     let (a, zeros, p, z) = (v.fst(), v.snd().fst().fst(), v.snd().fst().snd(), v.snd().snd());
                     let n = |k| o.cmp(Cmp::Eq, &zeros, &o.c(k));
@@ -244,7 +246,9 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
     fn general<'k, B>(&self, st: ADual<B, A, A2>, f: &Fun2<A, T, T, T>, k: Guard<'k>) -> Result<Done<'k, B, A, Sh, T>> {
         let (t, at) = (self.element(), self.at);
         fresh5(|i, p, s, r, l| {
-            let FunDual { dual, sites } = fun_dual(&uncurry(f, &t, &t), &Ty::pair(&t, &t), i)?;
+            let combined = st.activity.of_result(st.adj.label_size());
+            let both = Activity::pair(combined.clone(), combined);
+            let FunDual { dual, sites } = st.fun_dual(&uncurry(f, &t, &t), &Ty::pair(&t, &t), both, i)?;
             let dual = dual.aweaken(&st.emb);
             let source = Acc::var(&self.a);
             let prefixes = match &self.z {
@@ -272,7 +276,7 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
         })
     }
 
-    fn weaken<A3>(&self, r: &Ren<A2, A3>) -> Fold<'_, A, A3, Sh, T> {
+    fn weaken<A3>(&self, r: &Thinning<A2, A3>) -> Fold<'_, A, A3, Sh, T> {
         Fold {
             f: self.f.aweaken(r),
             z: self.z.as_ref().map(|z| z.aweaken(r)),

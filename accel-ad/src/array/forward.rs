@@ -3,8 +3,8 @@
 //! in tests of reverse mode.
 
 use super::code::{ACode, AEmitted, materialise};
+use crate::builders::{args, call, call2, fun1, has_tangent, uncurry, unit, zero};
 use crate::scalar::forward::{Duals, FunForward, fun_forward};
-use crate::terms::{args, call, call2, fun1, has_tangent, uncurry, unit, zero};
 use accel_core::ast::*;
 use accel_core::pass::{rename_acc, rename_arrays};
 use frunk::HNil;
@@ -13,16 +13,21 @@ use frunk::HNil;
 pub struct AForward<'m, B, A, R> {
     pub code: ACode<B, X<'m>>,
     pub var: Idx<X<'m>, R>,
-    pub tan: Part<X<'m>, Tan<R>>,
-    pub up: Ren<A, X<'m>>,
+    pub tan: SparseTangent<X<'m>, Tan<R>>,
+    pub up: Thinning<A, X<'m>>,
 }
 
 impl<'m, B, A, R> AForward<'m, B, A, R> {
     fn constant(e: AEmitted<'m, B, A, R>) -> Self {
-        AForward { code: e.code, var: e.var, tan: Part::zero(), up: e.up }
+        AForward { code: e.code, var: e.var, tan: SparseTangent::zero(), up: e.up }
     }
     /// Adds a value whose tangent is known.
-    fn then<'k, U>(&self, rhs: &Acc<X<'m>, U>, tan: &Part<X<'m>, Tan<U>>, k: Guard<'k>) -> AForward<'k, B, A, U> {
+    fn then<'k, U>(
+        &self,
+        rhs: &Acc<X<'m>, U>,
+        tan: &SparseTangent<X<'m>, Tan<U>>,
+        k: Guard<'k>,
+    ) -> AForward<'k, B, A, U> {
         let e = self.code.emit(rhs, k);
         AForward { code: e.code, var: e.var, tan: tan.weaken(&e.up), up: self.up.then(&e.up) }
     }
@@ -33,12 +38,12 @@ impl<'m, B, A, R> AForward<'m, B, A, R> {
         tan: Option<Acc<X<'m>, Tan<U>>>,
         k: Guard<'k>,
     ) -> AForward<'k, B, A, U> {
-        let Some(tan) = tan else { return self.then(rhs, &Part::zero(), k) };
+        let Some(tan) = tan else { return self.then(rhs, &SparseTangent::zero(), k) };
         fresh1(|l| {
             let e = self.code.emit(rhs, l);
             let d = e.code.emit(&tan.weaken(&e.up), k);
             let up = self.up.then(&e.up).then(&d.up);
-            AForward { var: d.up.at(&e.var), tan: Part::var(&d.var), code: d.code, up }
+            AForward { var: d.up.at(&e.var), tan: SparseTangent::var(&d.var), code: d.code, up }
         })
     }
     /// The tangent, with explicit zeros.
@@ -50,7 +55,7 @@ impl<'m, B, A, R> AForward<'m, B, A, R> {
 /// A value and its tangent in one environment.
 struct Dual<A, R> {
     var: Idx<A, R>,
-    tan: Part<A, Tan<R>>,
+    tan: SparseTangent<A, Tan<R>>,
 }
 
 impl<A, Sh, T> Dual<A, Arr<Sh, T>> {
@@ -82,7 +87,7 @@ fn unbundle<'k, 'm, B, A, P, Sh, T>(
     m: Guard<'m>,
 ) -> AForward<'m, B, A, Arr<Sh, T>> {
     fresh1(|l| {
-        let all = before.then(pairs, &Part::zero(), l);
+        let all = before.then(pairs, &SparseTangent::zero(), l);
         let t = all.var.ty().sh_elt().1;
         let v = Acc::var(&all.var);
         let tan = has_tangent(&t.parts().0).then(|| Acc::map(&fun1(&t, |x| x.snd()), &v, at).cast(tan_arr().sym()));
@@ -125,7 +130,7 @@ fn forward_<'m, 'z, 'a, 'b, 'r>(
             AccView::Var(i) => {
                 let q = name(m);
                 let (var, tan) = (arrays.values.get(&i).cast_env(q), arrays.tangents.get(&i).cast_env(q));
-                return AForward { code: code.rename(q), var, tan, up: Ren::id().to(q) };
+                return AForward { code: code.rename(q), var, tan, up: Thinning::id().to(q) };
             }
             _ if !has_tangent(e.ty()) => {
                 return AForward::constant(code.emit(&rename_acc(e, &arrays.values), m));
@@ -143,7 +148,7 @@ fn forward_<'m, 'z, 'a, 'b, 'r>(
             AccOp::Unit { .. } => AForward::constant(code.emit(&rename_acc(e, &arrays.values), m)),
             AccOp::Pair { a, b, eq } => {
                 let (a, b, _) = both(&a, &b, arrays, code, r);
-                let tan = Part::pair(&a.tan, &b.tan).cast(tan_pair().sym().then(eq_tan(eq.sym())));
+                let tan = SparseTangent::pair(&a.tan, &b.tan).cast(tan_pair().sym().then(eq_tan(eq.sym())));
                 b.then(&Acc::pair(&Acc::var(&a.var), &Acc::var(&b.var)).cast(eq.sym()), &tan, m)
             }
             AccOp::Fst { a, eq } => {
@@ -151,9 +156,9 @@ fn forward_<'m, 'z, 'a, 'b, 'r>(
                 let tan = a.tan.cast(eq_tan(eq).then(tan_pair()));
                 let value = Acc::var(&a.var.cast(eq)).fst();
                 match tan.view(l) {
-                    PartView::Zero => a.then(&value, &Part::zero(), m),
-                    PartView::Pair(d, _, q) => a.then(&value, &d.cast(q.fst().sym()), m),
-                    PartView::Var(d) => a.then_both(&value, Some(Acc::var(&d).fst()), m),
+                    SparseTangentView::Zero => a.then(&value, &SparseTangent::zero(), m),
+                    SparseTangentView::Pair(d, _, q) => a.then(&value, &d.cast(q.fst().sym()), m),
+                    SparseTangentView::Var(d) => a.then_both(&value, Some(Acc::var(&d).fst()), m),
                 }
             }
             AccOp::Snd { a, eq } => {
@@ -161,9 +166,9 @@ fn forward_<'m, 'z, 'a, 'b, 'r>(
                 let tan = a.tan.cast(eq_tan(eq).then(tan_pair()));
                 let value = Acc::var(&a.var.cast(eq)).snd();
                 match tan.view(l) {
-                    PartView::Zero => a.then(&value, &Part::zero(), m),
-                    PartView::Pair(_, d, q) => a.then(&value, &d.cast(q.snd().sym()), m),
-                    PartView::Var(d) => a.then_both(&value, Some(Acc::var(&d).snd()), m),
+                    SparseTangentView::Zero => a.then(&value, &SparseTangent::zero(), m),
+                    SparseTangentView::Pair(_, d, q) => a.then(&value, &d.cast(q.snd().sym()), m),
+                    SparseTangentView::Var(d) => a.then_both(&value, Some(Acc::var(&d).snd()), m),
                 }
             }
             AccOp::Cond { cond, then, otherwise } => {
@@ -213,7 +218,7 @@ fn forward_<'m, 'z, 'a, 'b, 'r>(
                 let ff = fun_forward(&uncurry(&f, &ta, &tb), &Ty::pair(&ta, &tb), varies, &arrays);
                 let value = Fun2(rename_arrays(&f.0, &arrays.values));
                 let value = Acc::zip_with(&value, &Acc::var(&a.var), &Acc::var(&b.var), at);
-                let Some(t) = ff.tangent else { return b.then(&value.cast(eq.sym()), &Part::zero(), m) };
+                let Some(t) = ff.tangent else { return b.then(&value.cast(eq.sym()), &SparseTangent::zero(), m) };
                 // Zips the values and tangents of both sources; elements outside the intersection are ignored later.
                 let (xs, ys) = (a.bundle(at), b.bundle(at));
                 let (px, py) = args(&xs.sh_elt().1, &ys.sh_elt().1);
@@ -359,12 +364,13 @@ fn forward_while<'m, B, A0, A, R>(
         let s = Acc::var(&Idx::zero(&Ty::pair(t, &tan_ty(t))));
         let x = ACode::start(init.code.size.push()).emit(&s.fst(), k);
         let dx = x.code.emit(&s.snd().weaken(&x.up), l);
-        let up = Ren::shift().then(&x.up).then(&dx.up);
-        let inner = arrays.weaken(&init.up).weaken(&up).push(&dx.up.at(&x.var), &Part::var(&dx.var)).cast(w.eq.sym());
+        let up = Thinning::shift().then(&x.up).then(&dx.up);
+        let inner =
+            arrays.weaken(&init.up).weaken(&up).push(&dx.up.at(&x.var), &SparseTangent::var(&dx.var)).cast(w.eq.sym());
         let cond = dx.code.close(&rename_acc(&w.cond, &inner.values));
         let f = forward(&w.body, &inner, &dx.code, h);
         let body = f.code.close(&Acc::pair(&Acc::var(&f.var), &f.tangent()));
-        let all = init.then(&Acc::while_(&cond, &body, &start, at), &Part::zero(), r);
+        let all = init.then(&Acc::while_(&cond, &body, &start, at), &SparseTangent::zero(), r);
         split(&all, m)
     })
 }
@@ -381,6 +387,6 @@ fn operator<A0, A, T>(f: &Fun2<A0, T, T, T>, arrays: &Duals<A0, A>) -> Fun2<A, (
 
 /// An initial value with its tangent.
 fn initial<A0, A, T>(z: &Exp<HNil, A0, T>, arrays: &Duals<A0, A>) -> Exp<HNil, A, (T, Tan<T>)> {
-    let ff = fun_forward(&Fun1(z.weaken(&Ren::from_nil())), &Ty::of(), false, arrays);
+    let ff = fun_forward(&Fun1(z.weaken(&Thinning::from_nil())), &Ty::of(), false, arrays);
     call(&ff.both, &Exp::pair(&unit(), &unit().cast(tan_unit().sym())))
 }

@@ -38,7 +38,7 @@ fn label_<'m, 'a, 'b, 'z, 'r>(
             AccView::Use(lit) => return code.emit(&Acc::use_(&lit, at), m),
             AccView::Var(i) => {
                 let q = name(m);
-                return AEmitted { code: code.rename(q), var: env.get(&i).cast_env(q), up: Ren::id().to(q) };
+                return AEmitted { code: code.rename(q), var: env.get(&i).cast_env(q), up: Thinning::id().to(q) };
             }
             AccView::Let(b, body, q) => {
                 let b = label(&b, env, code, p);

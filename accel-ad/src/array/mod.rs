@@ -7,4 +7,6 @@ pub mod fold;
 pub mod forward;
 pub mod label;
 pub mod rules;
+pub mod scan;
 pub mod shapes;
+pub mod state;

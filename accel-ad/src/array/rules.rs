@@ -2,12 +2,14 @@
 
 use super::branches::branches;
 use super::code::materialise;
-use super::dual::ADual;
 use super::fold;
+use super::scan::{Operation, scan};
 use super::shapes::{from_linear, in_bounds, merge, project, size};
+use super::state::ADual;
+use crate::activity::Activity;
+use crate::builders::{call2, equal, fun1, has_tangent, plus, truth, uncurry, zero};
 use crate::scalar::dual::no_rule;
-use crate::scalar::function::{FunDual, fun_dual};
-use crate::terms::{call2, equal, fun1, has_tangent, plus, truth, uncurry, zero};
+use crate::scalar::function::FunDual;
 use accel_core::ast::*;
 use accel_core::error::{Error, Result};
 use accel_core::pass::uses;
@@ -22,9 +24,9 @@ pub fn label<A, R>(a: &Acc<A, R>) -> Result<Idx<A, R>> {
 }
 
 /// The adjoint of a single array is always a variable.
-fn single<A, Sh, T>(d: &Part<A, Tan<Arr<Sh, T>>>) -> Result<Idx<A, Arr<Sh, Tan<T>>>> {
+fn single<A, Sh, T>(d: &SparseTangent<A, Tan<Arr<Sh, T>>>) -> Result<Idx<A, Arr<Sh, Tan<T>>>> {
     fresh1(|n| match d.cast(tan_arr()).view(n) {
-        PartView::Var(i) => Ok(i),
+        SparseTangentView::Var(i) => Ok(i),
         _ => Err(Error::Internal("dual pass: the adjoint of an array is not a variable".into())),
     })
 }
@@ -33,7 +35,7 @@ fn single<A, Sh, T>(d: &Part<A, Tan<Arr<Sh, T>>>) -> Result<Idx<A, Arr<Sh, Tan<T
 pub fn step<'m, B, A, A2, R>(
     rhs: &Acc<A, R>,
     mut st: ADual<B, A, A2>,
-    d: &Part<A2, Tan<R>>,
+    d: &SparseTangent<A2, Tan<R>>,
     y: &Idx<A2, R>,
     m: Guard<'m>,
 ) -> Result<ADual<B, A, X<'m>>> {
@@ -58,7 +60,7 @@ pub fn step<'m, B, A, A2, R>(
                 let parts = eq_tan(eq).then(tan_pair());
                 let (a, b, p) = (label(&a)?, label(&b)?, d.cast(parts));
                 match p.view(k) {
-                    PartView::Pair(da, db, q) => {
+                    SparseTangentView::Pair(da, db, q) => {
                         st.adj.add(&a, &da.cast(q.fst().sym()));
                         st.adj.add(&b, &db.cast(q.snd().sym()));
                         Ok(st.rename(m).0)
@@ -71,19 +73,21 @@ pub fn step<'m, B, A, A2, R>(
                 }
             }
             AccOp::Fst { a, eq } => {
-                let whole = Part::pair(d, &Part::zero()).cast(tan_pair().sym().then(eq_tan(eq.sym())));
+                let whole =
+                    SparseTangent::pair(d, &SparseTangent::zero()).cast(tan_pair().sym().then(eq_tan(eq.sym())));
                 st.adj.add(&label(&a)?, &whole);
                 Ok(st.rename(m).0)
             }
             AccOp::Snd { a, eq } => {
-                let whole = Part::pair(&Part::zero(), d).cast(tan_pair().sym().then(eq_tan(eq.sym())));
+                let whole =
+                    SparseTangent::pair(&SparseTangent::zero(), d).cast(tan_pair().sym().then(eq_tan(eq.sym())));
                 st.adj.add(&label(&a)?, &whole);
                 Ok(st.rename(m).0)
             }
             AccOp::Cond { cond, then, otherwise } => branches(st, &cond, &then, &otherwise, d, at, m),
             AccOp::Generate { sh, f, eq } => {
                 let d = single(&d.cast(eq_tan(eq)))?;
-                let FunDual { dual, sites } = fun_dual(&f, sh.ty(), i)?;
+                let FunDual { dual, sites } = st.fun_dual(&f, sh.ty(), Activity::Passive, i)?;
                 if sites.is_empty() {
                     return Ok(st.rename(m).0);
                 }
@@ -96,7 +100,7 @@ pub fn step<'m, B, A, A2, R>(
             AccOp::Map { f, a, eq } => {
                 let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);
                 let p = a.ty().sh_elt().1;
-                let FunDual { dual, sites } = fun_dual(&f, &p, i)?;
+                let FunDual { dual, sites } = st.fun_dual(&f, &p, st.activity_of(&a), i)?;
                 let dual = dual.aweaken(&st.emb);
                 let (x, dx) = (st.value(&a), Acc::var(&d));
                 if sites.is_empty() {
@@ -123,7 +127,8 @@ pub fn step<'m, B, A, A2, R>(
             AccOp::ZipWith { f, a, b, eq } => {
                 let (a, b, d) = (label(&a)?, label(&b)?, single(&d.cast(eq_tan(eq)))?);
                 let ((sh, ta), tb) = (a.ty().sh_elt(), b.ty().sh_elt().1);
-                let FunDual { dual, sites } = fun_dual(&uncurry(&f, &ta, &tb), &Ty::pair(&ta, &tb), i)?;
+                let both = Activity::pair(st.activity_of(&a), st.activity_of(&b));
+                let FunDual { dual, sites } = st.fun_dual(&uncurry(&f, &ta, &tb), &Ty::pair(&ta, &tb), both, i)?;
                 let dual = dual.aweaken(&st.emb);
                 let (va, vb) = (st.emb.at(&a), st.emb.at(&b));
                 let values = uses_first(&dual.0);
@@ -152,13 +157,13 @@ pub fn step<'m, B, A, A2, R>(
                 let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);
                 fold::fold(st, &f, None, &a, &d, at, m)
             }
-            AccOp::Scan { dir, .. } => {
-                let name = if dir == Dir::Left { "scanl" } else { "scanr" };
-                Err(no_rule(name, at, "scans are not differentiated in reverse mode yet; `jvp` does"))
+            AccOp::Scan { dir, f, z, a, eq } => {
+                let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);
+                scan(st, Operation { dir, f: &f, z: Some(&z), at }, &a, &y.cast(eq), &d, m)
             }
-            AccOp::Scan1 { dir, .. } => {
-                let name = if dir == Dir::Left { "scanl1" } else { "scanr1" };
-                Err(no_rule(name, at, "scans are not differentiated in reverse mode yet; `jvp` does"))
+            AccOp::Scan1 { dir, f, a, eq } => {
+                let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);
+                scan(st, Operation { dir, f: &f, z: None, at }, &a, &y.cast(eq), &d, m)
             }
             AccOp::Permute { .. } => {
                 Err(no_rule(op.name(), at, "permute is not differentiated in reverse mode yet; `jvp` does"))
@@ -182,7 +187,7 @@ pub fn step<'m, B, A, A2, R>(
                 // Sums the rows of all copies of each element.
                 let rows = Exp::pair(&small, &size(&slx));
                 let source = fun1(rows.ty(), |ix| {
-                    let fixed = from_linear(&slx.weaken(&Ren::from_nil()), &ix.snd());
+                    let fixed = from_linear(&slx.weaken(&Thinning::from_nil()), &ix.snd());
                     merge(&spec, &fixed, &ix.fst())
                 });
                 let copies = Acc::backpermute(&a.ty().sh_elt().0.push(), &rows, &source, &Acc::var(&d), at);
@@ -196,7 +201,7 @@ pub fn step<'m, B, A, A2, R>(
                 let (sh, dt) = (a.ty().sh_elt().0, d.ty().sh_elt().1);
                 let pick = fun1(&sh, |ix| {
                     let (fixed, small) = project(&spec, &ix);
-                    let hit = equal(&fixed, &slx.weaken(&Ren::from_nil()));
+                    let hit = equal(&fixed, &slx.weaken(&Thinning::from_nil()));
                     Exp::cond(&hit, &Exp::index(&d, &small, at), &zero(&dt))
                 });
                 let da = Acc::generate(&sh, &Exp::shape(&st.emb.at(&a)), &pick, at).cast(tan_arr().sym());
@@ -206,7 +211,7 @@ pub fn step<'m, B, A, A2, R>(
     })
 }
 
-/// Whether code of two arguments uses the first one.
+/// Whether the expression uses the first of its two arguments.
 fn uses_first<A, P, Q, R>(code: &Exp<HCons<Q, HCons<P, HNil>>, A, R>) -> bool {
     let mut found = false;
     uses(code, &mut |k| found |= k == 1);
@@ -233,11 +238,11 @@ fn spread<'k, B, A, A2, Sh, T>(
     da: &Acc<A2, Arr<Sh, Tan<T>>>,
     at: Src,
     k: Guard<'k>,
-) -> (ADual<B, A, X<'k>>, Ren<A2, X<'k>>) {
+) -> (ADual<B, A, X<'k>>, Thinning<A2, X<'k>>) {
     let (sh, t) = a.ty().sh_elt();
-    if !has_tangent(&t) {
+    if !has_tangent(&t) || st.activity_of(a).is_passive() {
         let (st, q) = st.rename(k);
-        return (st, Ren::id().to(q));
+        return (st, Thinning::id().to(q));
     }
     fresh1(|l| {
         let small = st.bind(da, l);

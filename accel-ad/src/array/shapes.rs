@@ -1,6 +1,6 @@
 //! Index arithmetic in scalar code: sizes, bounds and row-major positions.
 
-use crate::terms::{and, compare, index_op, int, truth, unit};
+use crate::builders::{and, compare, index_op, int, truth, unit};
 use accel_core::ast::*;
 use accel_core::repr::op::{Cmp, Num2};
 use frunk::HCons;
@@ -8,9 +8,9 @@ use frunk::HCons;
 /// `let x = e in f(x, up)`, where `up` embeds the other variables into the scope of `x`.
 pub fn bind<E, A, B, T>(
     e: &Exp<E, A, B>,
-    f: impl FnOnce(Exp<HCons<B, E>, A, B>, Ren<E, HCons<B, E>>) -> Exp<HCons<B, E>, A, T>,
+    f: impl FnOnce(Exp<HCons<B, E>, A, B>, Thinning<E, HCons<B, E>>) -> Exp<HCons<B, E>, A, T>,
 ) -> Exp<E, A, T> {
-    Exp::let_(e, &f(Exp::var(&Idx::zero(e.ty())), Ren::shift()))
+    Exp::let_(e, &f(Exp::var(&Idx::zero(e.ty())), Thinning::shift()))
 }
 
 /// The number of elements of a shape.

@@ -7,8 +7,9 @@
 //! are zeros, which means "not executed".
 
 use super::code::{Code, total};
-use super::dual::{Bound, Dual, reverse};
-use crate::terms::{unit, zero};
+use super::dual::reverse;
+use super::state::{Bound, Dual};
+use crate::builders::{unit, zero};
 use crate::used::Used;
 use accel_core::ast::*;
 use accel_core::error::Result;
@@ -20,17 +21,14 @@ pub fn branches<'b, 'r, A, B, E, E2, T, U>(
     c: &Idx<E, bool>,
     t: &Exp<E, A, U>,
     f: &Exp<E, A, U>,
-    d: &Part<E2, Tan<U>>,
+    d: &SparseTangent<E2, Tan<U>>,
     b: Guard<'b>,
     r: Guard<'r>,
 ) -> Result<Dual<A, B, E, X<'b>, X<'r>>> {
     fresh12(|p1, m1, i1, p2, m2, i2, s, j, k, l, _, _| {
         let mut then = branch(&mut st, t, d, p1, m1, i1)?;
         let mut otherwise = branch(&mut st, f, d, p2, m2, i2)?;
-        let mut labels = then.dual.adj.labels();
-        labels.extend(otherwise.dual.adj.labels());
-        labels.sort_by_key(|i| std::cmp::Reverse(i.depth()));
-        labels.dedup_by_key(|i| i.depth());
+        let labels = then.dual.adj.labels_of_both(&otherwise.dual.adj);
         let packed = pack(&labels, &mut then.dual.adj, &mut otherwise.dual.adj, s);
         let shared = share(&then.dual, &otherwise.dual, j);
         let c = Exp::var(&st.emb.at(c));
@@ -52,7 +50,7 @@ struct Branch<'p, 'm, 'i, A, E, E2> {
 }
 
 impl<'m, A, E, E2> Branch<'_, 'm, '_, A, E, E2> {
-    /// All code of the branch around a result; notes which variables from outside it uses.
+    /// Wraps all definitions of the branch around a result. Adds the variables from outside that they use to `noted`.
     fn close<T>(self, result: &Exp<X<'m>, A, T>, noted: &mut Used) -> Exp<E2, A, T> {
         let mut used = self.dual.used;
         used.scalars(result, self.dual.code.size);
@@ -66,7 +64,7 @@ impl<'m, A, E, E2> Branch<'_, 'm, '_, A, E, E2> {
 fn branch<'p, 'm, 'i, A, B, E, E2, T, U>(
     st: &mut Dual<A, B, E, E2, T>,
     e: &Exp<E, A, U>,
-    d: &Part<E2, Tan<U>>,
+    d: &SparseTangent<E2, Tan<U>>,
     p: Guard<'p>,
     m: Guard<'m>,
     i: Guard<'i>,
@@ -77,12 +75,12 @@ fn branch<'p, 'm, 'i, A, B, E, E2, T, U>(
         let mut adj = Contributions::new(tape.size, again.size);
         adj.add(&tape.res, &d.weaken(&up));
         let code = Code::start(again.size);
-        // Labels after this conditional are done with.
-        let mut constants = std::mem::take(&mut st.constants);
-        constants.enter(&tape.tele, st.adj.label_size());
-        let inner = Dual { code, adj, emb, sites: Sites::nil(), idx: unit(), used: Used::default(), constants };
+        // Labels after this conditional are not needed any more.
+        let mut activity = std::mem::take(&mut st.activity);
+        activity.enter(&tape.tele, st.adj.label_size());
+        let inner = Dual { code, adj, emb, sites: Sites::nil(), idx: unit(), used: Used::default(), activity };
         let mut dual = reverse(&tape.tele, inner, m, i)?;
-        st.constants = std::mem::take(&mut dual.constants);
+        st.activity = std::mem::take(&mut dual.activity);
         Ok(Branch { again: again.tele, size: again.size, dual })
     })
 }
@@ -130,13 +128,13 @@ fn spine_<'m, 'a, 'b, 'c, 't>(
 /// Moves a telescope to another environment.
 struct Replay<'m, A, E2, F> {
     code: Code<A, E2, X<'m>>,
-    emb: Ren<F, X<'m>>,
-    up: Ren<E2, X<'m>>,
+    emb: Thinning<F, X<'m>>,
+    up: Thinning<E2, X<'m>>,
 }
 
 fn replay<'m, A, E, F, E2>(
     tape: &Tele<A, E, F>,
-    emb: &Ren<E, E2>,
+    emb: &Thinning<E, E2>,
     size: Size<E2>,
     m: Guard<'m>,
 ) -> Replay<'m, A, E2, F> {
@@ -154,14 +152,14 @@ fn replay<'m, A, E, F, E2>(
 
 fn replay_<'m, 'a, 'e, 'f, 'c>(
     tape: &Tele<X<'a>, X<'e>, X<'f>>,
-    emb: &Ren<X<'e>, X<'c>>,
+    emb: &Thinning<X<'e>, X<'c>>,
     size: Size<X<'c>>,
     m: Guard<'m>,
 ) -> Replay<'m, X<'a>, X<'c>, X<'f>> {
     fresh2(|n, k| match tape.view(n) {
         TeleView::Nil(q) => {
             let w = name(m);
-            Replay { code: Code::start(size).rename(w), emb: emb.cast(q, w), up: Ren::id().to(w) }
+            Replay { code: Code::start(size).rename(w), emb: emb.cast(q, w), up: Thinning::id().to(w) }
         }
         TeleView::Snoc(init, rhs, q) => {
             let before = replay(&init, emb, size, k);
@@ -223,7 +221,8 @@ fn give<'k, A, B, E, E2, T, S>(
                     return st.contribute(&i, &all.snd(), k);
                 }
                 let s = st.contribute(&i, &all.snd(), l);
-                // A name for what is left, which would be taken apart from the beginning for every component.
+                // Binds the remaining components to a variable. Otherwise each component would be extracted from the
+                // whole tuple.
                 let left = s.st.bind(&all.fst().weaken(&s.up), m);
                 let g = give(left.st, &rest, &Exp::var(&left.val), k);
                 Bound { up: s.up.then(&left.up).then(&g.up), st: g.st, val: () }
@@ -232,11 +231,11 @@ fn give<'k, A, B, E, E2, T, S>(
     })
 }
 
-/// The index-adjoint tuples of both branches as one.
+/// The index-adjoint tuples of both branches, combined into one.
 ///
-/// NOTE [Shared sites]: only one branch is executed, so a read of an array in one branch and a read of the same array in the
-/// other branch share an entry. Without this, each conditional of a chain would return the entries of all conditionals after
-/// it.
+/// NOTE [Shared sites]: only one branch is executed. So a read of an array in one branch and a read of the same array
+/// in the other branch share an entry. Otherwise, each conditional of a chain would return the entries of all
+/// conditionals after it.
 struct Shared<'s, A, E1, E2> {
     sites: Sites<A, X<'s>>,
     then: Exp<E1, A, X<'s>>,
@@ -253,7 +252,7 @@ fn share<'s, A, B1, B2, E, E1, E2, T, U>(
     merge((&then.sites, &then.idx), (&otherwise.sites, &otherwise.idx), &mut reads, s)
 }
 
-/// How often each array is read, by De Bruijn index.
+/// Counts the reads of each array, by De Bruijn index.
 fn count<A, T>(sites: &Sites<A, T>, reads: &mut HashMap<usize, usize>) {
     deep(|| {
         fresh1(|n| {
@@ -265,7 +264,7 @@ fn count<A, T>(sites: &Sites<A, T>, reads: &mut HashMap<usize, usize>) {
     })
 }
 
-/// Sites, and their index-adjoint tuple.
+/// The sites of reads, and their index-adjoint tuple.
 type Entries<'a, A, E, T> = (&'a Sites<A, T>, &'a Exp<E, A, T>);
 
 fn merge<'s, A, E1, E2, T, U>(
@@ -305,7 +304,7 @@ fn merge<'s, A, E1, E2, T, U>(
     })
 }
 
-/// The entry of the last read of an array, and the others.
+/// The entry of the last read of an array, and the other entries.
 struct Removed<'s, A, E, Sh, V> {
     sites: Sites<A, X<'s>>,
     idx: Exp<E, A, X<'s>>,

@@ -1,8 +1,8 @@
-//! Emits scalar code: a telescope of definitions that grows at its end, and sums of partial values (see the glossary of
-//! the book: telescope, partial value).
+//! Emits scalar code: a telescope of definitions that grows at its end, and sums of sparse tangents (see the glossary of
+//! the book: telescope, sparse tangent).
 
-use crate::parts::{Live, live};
-use crate::terms::{add, zero};
+use crate::builders::{add, zero};
+use crate::sparse_tangents::{Summands, summands};
 use accel_core::ast::*;
 
 /// Definitions that lead from the environment `B` to `E`.
@@ -20,7 +20,7 @@ pub struct Emitted<'m, A, B, E, T> {
     /// The new variable.
     pub var: Idx<X<'m>, T>,
     /// The embedding of the previous environment.
-    pub up: Ren<E, X<'m>>,
+    pub up: Thinning<E, X<'m>>,
 }
 
 impl<A, B, E> Clone for Code<A, B, E> {
@@ -43,7 +43,7 @@ impl<A, B, E> Code<A, B, E> {
         Emitted {
             code: Code { tele: self.tele.snoc(rhs).cast(q), size: self.size.push().cast(q) },
             var: Idx::zero(rhs.ty()).cast_env(q),
-            up: Ren::id().up(q),
+            up: Thinning::id().up(q),
         }
     }
     /// Only gives the environment a name.
@@ -56,13 +56,13 @@ impl<A, B, E> Code<A, B, E> {
     }
 }
 
-/// Converts a partial value to an expression, with explicit zeros.
-pub fn materialise<E, A, T>(p: &Part<E, T>, t: &Ty<T>) -> Exp<E, A, T> {
+/// Converts a sparse tangent to an expression, with explicit zeros.
+pub fn materialise<E, A, T>(p: &SparseTangent<E, T>, t: &Ty<T>) -> Exp<E, A, T> {
     deep(|| {
         fresh1(|n| match p.view(n) {
-            PartView::Zero => zero(t),
-            PartView::Var(i) => Exp::var(&i),
-            PartView::Pair(a, b, q) => {
+            SparseTangentView::Zero => zero(t),
+            SparseTangentView::Var(i) => Exp::var(&i),
+            SparseTangentView::Pair(a, b, q) => {
                 let (ta, tb) = t.cast(q).parts();
                 Exp::pair(&materialise(&a, &ta), &materialise(&b, &tb)).cast(q.sym())
             }
@@ -71,12 +71,12 @@ pub fn materialise<E, A, T>(p: &Part<E, T>, t: &Ty<T>) -> Exp<E, A, T> {
 }
 
 /// `x + p`; zeros cost nothing.
-fn plus_part<E, A, T>(x: &Exp<E, A, T>, p: &Part<E, T>) -> Exp<E, A, T> {
+fn plus_part<E, A, T>(x: &Exp<E, A, T>, p: &SparseTangent<E, T>) -> Exp<E, A, T> {
     deep(|| {
         fresh1(|n| match p.view(n) {
-            PartView::Zero => x.clone(),
-            PartView::Var(i) => add(x, &Exp::var(&i)),
-            PartView::Pair(a, b, q) => {
+            SparseTangentView::Zero => x.clone(),
+            SparseTangentView::Var(i) => add(x, &Exp::var(&i)),
+            SparseTangentView::Pair(a, b, q) => {
                 let x = x.cast(q);
                 Exp::pair(&plus_part(&x.fst(), &a), &plus_part(&x.snd(), &b)).cast(q.sym())
             }
@@ -84,17 +84,19 @@ fn plus_part<E, A, T>(x: &Exp<E, A, T>, p: &Part<E, T>) -> Exp<E, A, T> {
     })
 }
 
-/// The sum of partial values as an expression.
-pub fn total<E, A, U>(parts: &[Part<E, U>], t: &Ty<U>) -> Exp<E, A, U> {
+/// The sum of sparse tangents as an expression.
+pub fn total<E, A, U>(parts: &[SparseTangent<E, U>], t: &Ty<U>) -> Exp<E, A, U> {
     deep(|| {
-        fresh1(|n| match live(parts, n) {
-            Live::None => zero(t),
-            Live::One(p) => materialise(&p, t),
-            Live::Pairs(p) => {
+        fresh1(|n| match summands(parts, n) {
+            Summands::None => zero(t),
+            Summands::One(p) => materialise(&p, t),
+            Summands::Pairs(p) => {
                 let (ta, tb) = t.cast(p.eq).parts();
                 Exp::pair(&total(&p.firsts, &ta), &total(&p.seconds, &tb)).cast(p.eq.sym())
             }
-            Live::Overlapping(parts) => parts[1..].iter().fold(materialise(&parts[0], t), |sum, p| plus_part(&sum, p)),
+            Summands::Overlapping(parts) => {
+                parts[1..].iter().fold(materialise(&parts[0], t), |sum, p| plus_part(&sum, p))
+            }
         })
     })
 }

@@ -2,8 +2,8 @@
 //! computed.
 
 use super::code::{Code, Emitted, materialise};
+use crate::builders::{arg, has_tangent};
 use crate::rules::{self, Factor};
-use crate::terms::{arg, has_tangent};
 use accel_core::ast::*;
 use accel_core::pass::{rename, rename_arrays};
 use frunk::{HCons, HNil};
@@ -21,10 +21,10 @@ impl<E> Duals<HNil, E> {
 }
 
 impl<E0, E> Duals<E0, E> {
-    pub fn weaken<E2>(&self, r: &Ren<E, E2>) -> Duals<E0, E2> {
+    pub fn weaken<E2>(&self, r: &Thinning<E, E2>) -> Duals<E0, E2> {
         Duals { values: self.values.weaken(r), tangents: self.tangents.weaken(r) }
     }
-    pub fn push<B>(&self, x: &Idx<E, B>, dx: &Part<E, Tan<B>>) -> Duals<HCons<B, E0>, E> {
+    pub fn push<B>(&self, x: &Idx<E, B>, dx: &SparseTangent<E, Tan<B>>) -> Duals<HCons<B, E0>, E> {
         Duals { values: self.values.push(x, x.ty()), tangents: self.tangents.push(dx, x.ty()) }
     }
     pub fn cast<E1>(&self, q: Equal<E0, E1>) -> Duals<E1, E> {
@@ -39,16 +39,21 @@ impl<E0, E> Duals<E0, E> {
 pub struct Forward<'m, A, B, E, T> {
     pub code: Code<A, B, X<'m>>,
     pub var: Idx<X<'m>, T>,
-    pub tan: Part<X<'m>, Tan<T>>,
-    pub up: Ren<E, X<'m>>,
+    pub tan: SparseTangent<X<'m>, Tan<T>>,
+    pub up: Thinning<E, X<'m>>,
 }
 
 impl<'m, A, B, E, T> Forward<'m, A, B, E, T> {
     fn constant(e: Emitted<'m, A, B, E, T>) -> Self {
-        Forward { code: e.code, var: e.var, tan: Part::zero(), up: e.up }
+        Forward { code: e.code, var: e.var, tan: SparseTangent::zero(), up: e.up }
     }
     /// Adds a value whose tangent is known.
-    fn then<'k, U>(&self, rhs: &Exp<X<'m>, A, U>, tan: &Part<X<'m>, Tan<U>>, k: Guard<'k>) -> Forward<'k, A, B, E, U> {
+    fn then<'k, U>(
+        &self,
+        rhs: &Exp<X<'m>, A, U>,
+        tan: &SparseTangent<X<'m>, Tan<U>>,
+        k: Guard<'k>,
+    ) -> Forward<'k, A, B, E, U> {
         let e = self.code.emit(rhs, k);
         Forward { code: e.code, var: e.var, tan: tan.weaken(&e.up), up: self.up.then(&e.up) }
     }
@@ -56,7 +61,7 @@ impl<'m, A, B, E, T> Forward<'m, A, B, E, T> {
     fn then_with<'k, U>(
         &self,
         rhs: &Exp<X<'m>, A, U>,
-        tan: impl for<'l> FnOnce(&Ren<X<'m>, X<'l>>, &Exp<X<'l>, A, U>) -> Option<Exp<X<'l>, A, Tan<U>>>,
+        tan: impl for<'l> FnOnce(&Thinning<X<'m>, X<'l>>, &Exp<X<'l>, A, U>) -> Option<Exp<X<'l>, A, Tan<U>>>,
         k: Guard<'k>,
     ) -> Forward<'k, A, B, E, U> {
         fresh1(|l| {
@@ -65,12 +70,12 @@ impl<'m, A, B, E, T> Forward<'m, A, B, E, T> {
                 Some(t) => {
                     let d = e.code.emit(&t, k);
                     let up = self.up.then(&e.up).then(&d.up);
-                    Forward { var: d.up.at(&e.var), tan: Part::var(&d.var), code: d.code, up }
+                    Forward { var: d.up.at(&e.var), tan: SparseTangent::var(&d.var), code: d.code, up }
                 }
                 None => {
                     let q = name(k);
                     let up = self.up.then(&e.up).to(q);
-                    Forward { code: e.code.rename(q), var: e.var.cast_env(q), tan: Part::zero(), up }
+                    Forward { code: e.code.rename(q), var: e.var.cast_env(q), tan: SparseTangent::zero(), up }
                 }
             }
         })
@@ -113,7 +118,7 @@ fn forward_<'m, 'z, 'e, 'y, 'a, 'b, 't>(
             ExpView::Var(i) => {
                 let q = name(m);
                 let (var, tan) = (scalars.values.get(&i).cast_env(q), scalars.tangents.get(&i).cast_env(q));
-                return Forward { code: code.rename(q), var, tan, up: Ren::id().to(q) };
+                return Forward { code: code.rename(q), var, tan, up: Thinning::id().to(q) };
             }
             ExpView::Const(v) => return Forward::constant(code.emit(&Exp::constant(&v, e.ty()), m)),
             _ if !has_tangent(e.ty()) => return Forward::constant(code.emit(&moved(e, scalars, arrays), m)),
@@ -129,7 +134,7 @@ fn forward_<'m, 'z, 'e, 'y, 'a, 'b, 't>(
         match op {
             ExpOp::Pair(a, b, q) => {
                 let (a, da, b) = both(&a, &b, scalars, arrays, code, r);
-                let tan = Part::pair(&da, &b.tan).cast(tan_pair().sym().then(eq_tan(q.sym())));
+                let tan = SparseTangent::pair(&da, &b.tan).cast(tan_pair().sym().then(eq_tan(q.sym())));
                 b.then(&Exp::pair(&Exp::var(&a), &Exp::var(&b.var)).cast(q.sym()), &tan, m)
             }
             ExpOp::Fst(a, q) => {
@@ -183,12 +188,12 @@ fn forward_<'m, 'z, 'e, 'y, 'a, 'b, 't>(
                             Prim2::Float(o, t, q) => (t, q, rules::float2(o, t, &va, &vb, &y.cast(q.sym()))),
                             Prim2::Int(..) | Prim2::Cmp(..) | Prim2::Logic(..) => return None,
                         };
-                        let term = |f: &Factor<_, _, _>, d: &Part<_, _>| {
+                        let term = |f: &Factor<_, _, _>, d: &SparseTangent<_, _>| {
                             let d = Some(d.weaken(up)).filter(|d| !d.is_zero()).map(|d| materialise(&d, &ta))?;
                             f.apply(t, &d.cast(tan_float(t)))
                         };
                         let dy = match (term(&fa, &da), term(&fb, &b.tan)) {
-                            (Some(x), Some(y)) => crate::terms::add(&x, &y),
+                            (Some(x), Some(y)) => crate::builders::add(&x, &y),
                             (x, y) => x.or(y)?,
                         };
                         Some(dy.cast(tan_float(t).sym().then(eq_tan(q))))
@@ -204,9 +209,9 @@ fn forward_<'m, 'z, 'e, 'y, 'a, 'b, 't>(
                     (Branch::of(&t, &scalars, arrays, c.code.size), Branch::of(&f, &scalars, arrays, c.code.size));
                 let test = Exp::var(&c.var);
                 if t.constant && f.constant {
-                    return c.then(&Exp::cond(&test, &t.both.fst(), &f.both.fst()), &Part::zero(), m);
+                    return c.then(&Exp::cond(&test, &t.both.fst(), &f.both.fst()), &SparseTangent::zero(), m);
                 }
-                let all = c.then(&Exp::cond(&test, &t.both, &f.both), &Part::zero(), r);
+                let all = c.then(&Exp::cond(&test, &t.both, &f.both), &SparseTangent::zero(), r);
                 split(&all, m)
             }
             ExpOp::Index(array, ix, at) => {
@@ -217,7 +222,7 @@ fn forward_<'m, 'z, 'e, 'y, 'a, 'b, 't>(
                 ix.then_with(
                     &rhs,
                     |up, _| {
-                        let PartView::Var(v) = tangents.view(l) else { return None };
+                        let SparseTangentView::Var(v) = tangents.view(l) else { return None };
                         Some(Exp::index(&v, &at_ix.weaken(up), at))
                     },
                     m,
@@ -240,7 +245,7 @@ fn both<'m, A0, A, B, E0, E, P, Q>(
     arrays: &Duals<A0, A>,
     code: &Code<A, B, E>,
     m: Guard<'m>,
-) -> (Idx<X<'m>, P>, Part<X<'m>, Tan<P>>, Forward<'m, A, B, E, Q>) {
+) -> (Idx<X<'m>, P>, SparseTangent<X<'m>, Tan<P>>, Forward<'m, A, B, E, Q>) {
     fresh1(|p| {
         let a = forward(a, scalars, arrays, code, p);
         let b = forward(b, &scalars.weaken(&a.up), arrays, &a.code, m);
@@ -253,19 +258,19 @@ fn both<'m, A0, A, B, E0, E, P, Q>(
 fn component<'k, 'm, 'l, A, B, E, W, P, Q, U>(
     a: &Forward<'k, A, B, E, W>,
     value: &Exp<X<'k>, A, U>,
-    tan: &Part<X<'k>, (P, Q)>,
-    visible: impl FnOnce(Part<X<'k>, P>, Part<X<'k>, Q>) -> Part<X<'k>, Tan<U>>,
+    tan: &SparseTangent<X<'k>, (P, Q)>,
+    visible: impl FnOnce(SparseTangent<X<'k>, P>, SparseTangent<X<'k>, Q>) -> SparseTangent<X<'k>, Tan<U>>,
     hidden: impl FnOnce(&Exp<X<'k>, A, (P, Q)>) -> Exp<X<'k>, A, Tan<U>>,
     l: Guard<'l>,
     m: Guard<'m>,
 ) -> Forward<'m, A, B, E, U> {
     match tan.view(l) {
-        PartView::Zero => a.then(value, &Part::zero(), m),
-        PartView::Pair(p, q, eq) => {
+        SparseTangentView::Zero => a.then(value, &SparseTangent::zero(), m),
+        SparseTangentView::Pair(p, q, eq) => {
             let eq = eq.sym();
             a.then(value, &visible(p.cast(eq.fst()), q.cast(eq.snd())), m)
         }
-        PartView::Var(i) => {
+        SparseTangentView::Var(i) => {
             let d = hidden(&Exp::var(&i));
             a.then_with(value, |up, _| Some(d.weaken(up)), m)
         }
@@ -313,14 +318,14 @@ fn forward_while<'m, A0, A, B, E0, E, T>(
         let inner = Code::start(init.code.size.push());
         let x = inner.emit(&s.fst(), k);
         let dx = x.code.emit(&s.snd().weaken(&x.up), l);
-        let up = Ren::shift().then(&x.up).then(&dx.up);
-        let scalars = scalars.weaken(&up).push(&dx.up.at(&x.var), &Part::var(&dx.var)).cast(w.eq.sym());
+        let up = Thinning::shift().then(&x.up).then(&dx.up);
+        let scalars = scalars.weaken(&up).push(&dx.up.at(&x.var), &SparseTangent::var(&dx.var)).cast(w.eq.sym());
         let cond = dx.code.close(&moved(&w.cond, &scalars, arrays));
         let body = fresh1(|h| {
             let f = forward(&w.body, &scalars, arrays, &dx.code, h);
             f.code.close(&Exp::pair(&Exp::var(&f.var), &materialise(&f.tan, &tan_ty(t))))
         });
-        let all = init.then(&Exp::while_(&cond, &body, &start, w.at), &Part::zero(), r);
+        let all = init.then(&Exp::while_(&cond, &body, &start, w.at), &SparseTangent::zero(), r);
         split(&all, m)
     })
 }
@@ -347,7 +352,7 @@ pub fn fun_forward<A0, A, P, Q>(
     let value = Fun1(rename_arrays(&f.0, &arrays.values));
     let tangent = fresh1(|m| {
         let (x, dx) = (Idx::succ(&Idx::zero(p)), Idx::zero(&tan_ty(p)));
-        let dx = if varies { Part::var(&dx) } else { Part::zero() };
+        let dx = if varies { SparseTangent::var(&dx) } else { SparseTangent::zero() };
         let scalars = Duals::empty().push(&x, &dx);
         let r = forward(&f.0, &scalars, arrays, &Code::start(Size::nil().push().push()), m);
         (!r.tan.is_zero()).then(|| Fun2(r.code.close(&materialise(&r.tan, &dq))))
@@ -356,7 +361,7 @@ pub fn fun_forward<A0, A, P, Q>(
         let pair = arg(&Ty::pair(p, &tan_ty(p)));
         let x = Code::start(Size::nil().push()).emit(&pair.fst(), k);
         let dx = x.code.emit(&pair.snd().weaken(&x.up), l);
-        let scalars = Duals::empty().push(&dx.up.at(&x.var), &Part::var(&dx.var));
+        let scalars = Duals::empty().push(&dx.up.at(&x.var), &SparseTangent::var(&dx.var));
         let r = forward(&f.0, &scalars, arrays, &dx.code, m);
         Fun1(r.code.close(&Exp::pair(&Exp::var(&r.var), &materialise(&r.tan, &dq))))
     });

@@ -6,10 +6,11 @@
 //! and recomputes the temporaries, so they are never stored in memory.
 
 use super::code::{Code, total};
-use super::constants::Constants;
-use super::dual::{Dual, reverse};
+use super::dual::reverse;
 use super::primal::primal;
-use crate::terms::unit;
+use super::state::Dual;
+use crate::activity::Labels;
+use crate::builders::unit;
 use crate::used::Used;
 use accel_core::ast::*;
 use accel_core::error::Result;
@@ -22,15 +23,20 @@ pub struct FunDual<'i, A, P, Q> {
     pub sites: Sites<A, X<'i>>,
 }
 
-/// The dual of `f`.
+/// The dual of `f`. `activity` is that of its argument, of the adjoint of its result, and of the arrays in scope.
 ///
 /// # Errors
 /// An operation without a reverse derivative.
-pub fn fun_dual<'i, A, P, Q>(f: &Fun1<A, P, Q>, p: &Ty<P>, i: Guard<'i>) -> Result<FunDual<'i, A, P, Q>> {
+pub fn fun_dual<'i, A, P, Q>(
+    f: &Fun1<A, P, Q>,
+    p: &Ty<P>,
+    activity: Labels,
+    i: Guard<'i>,
+) -> Result<FunDual<'i, A, P, Q>> {
     fresh3(|a, b, c| {
         let (qa, qp, qq) = (name(a), name(b), name(c));
         let arg = eq_cons(qp, Equal::refl());
-        let d = fun_dual_(&Fun1(f.0.cast_all(arg, qa, qq)), &p.cast(qp), i)?;
+        let d = fun_dual_(&Fun1(f.0.cast_all(arg, qa, qq)), &p.cast(qp), activity, i)?;
         let env = eq_cons(eq_tan(qq.sym()), arg.sym());
         let res = eq_pair(eq_tan(qp.sym()), Equal::refl());
         Ok(FunDual { dual: Fun2(d.dual.0.cast_all(env, qa.sym(), res)), sites: d.sites.cast_aenv(qa.sym()) })
@@ -40,6 +46,7 @@ pub fn fun_dual<'i, A, P, Q>(f: &Fun1<A, P, Q>, p: &Ty<P>, i: Guard<'i>) -> Resu
 fn fun_dual_<'i, 'a, 'p, 'q>(
     f: &Fun1<X<'a>, X<'p>, X<'q>>,
     p: &Ty<X<'p>>,
+    mut activity: Labels,
     i: Guard<'i>,
 ) -> Result<FunDual<'i, X<'a>, X<'p>, X<'q>>> {
     fresh2(|m, k| {
@@ -48,18 +55,17 @@ fn fun_dual_<'i, 'a, 'p, 'q>(
         let env = Env::<IdxF<HCons<Tan<X<'q>>, HCons<X<'p>, HNil>>>, HNil>::empty().push(&x, p);
         let pr = primal(&f.0, &env, &Code::start(Size::nil().push().push()), m);
         let mut adj = Contributions::new(pr.code.size, pr.code.size);
-        adj.add(&pr.var, &Part::var(&pr.up.at(&Idx::zero(&dq))));
+        adj.add(&pr.var, &SparseTangent::var(&pr.up.at(&Idx::zero(&dq))));
         let tape = pr.code.tele.clone();
-        let mut constants = Constants::default();
-        constants.enter(&tape, Size::nil().push().push());
+        activity.enter(&tape, Size::nil().push().push());
         let st = Dual {
             code: pr.code,
             adj,
-            emb: Ren::id(),
+            emb: Thinning::id(),
             sites: Sites::nil(),
             idx: unit(),
             used: Used::default(),
-            constants,
+            activity,
         };
         let mut r = reverse(&tape, st, k, i)?;
         let dp = total(&r.adj.take(&x), &tan_ty(p));

@@ -1,10 +1,11 @@
 //! Gradients of scalar functions in scalar code (the thesis's `gradientE`).
 
 use super::code::{Code, total};
-use super::constants::Constants;
-use super::dual::{Dual, reverse};
+use super::dual::reverse;
 use super::primal::primal;
-use crate::terms::{Floats, from_tangent, unit};
+use super::state::Dual;
+use crate::activity::{Activity, Labels};
+use crate::builders::{Floats, from_tangent, unit};
 use crate::used::Used;
 use accel_core::ast::*;
 use accel_core::error::{Error, Result};
@@ -39,13 +40,14 @@ impl ExpTransform for Gradient {
             let pr = primal(f, &Env::identity(&env), &Code::start(env.size()), k1);
             let one = pr.code.emit(&Floats(t).c(1.0).cast(tan_float(t).sym()), k2);
             let mut adj = Contributions::new(pr.code.size, one.code.size);
-            adj.add(&pr.var, &Part::var(&one.var));
+            adj.add(&pr.var, &SparseTangent::var(&one.var));
             let y = Exp::var(&one.up.at(&pr.var));
             let code = Code::start(one.code.size);
-            let mut constants = Constants::default();
-            constants.enter(&pr.code.tele, env.size());
-            let st =
-                Dual { code, adj, emb: one.up, sites: Sites::nil(), idx: unit(), used: Used::default(), constants };
+            let mut before = vec![Activity::Passive; env.size().get() - 1];
+            before.push(Activity::Active);
+            let mut activity = Labels::new(before);
+            activity.enter(&pr.code.tele, env.size());
+            let st = Dual { code, adj, emb: one.up, sites: Sites::nil(), idx: unit(), used: Used::default(), activity };
             let mut r = reverse(&pr.code.tele, st, k3, i)?;
             let dx = from_tangent(&total(&r.adj.take(&Idx::zero(p)), &tan_ty(p)), p);
             if self.with_value {

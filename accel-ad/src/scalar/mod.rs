@@ -2,9 +2,9 @@
 
 pub mod branches;
 pub mod code;
-pub mod constants;
 pub mod dual;
 pub mod forward;
 pub mod function;
 pub mod gradient;
 pub mod primal;
+pub mod state;

@@ -6,7 +6,7 @@
 //! branches, in the same normal form, so only the branch that is taken is computed.
 
 use super::code::{Code, Emitted};
-use crate::terms::has_tangent;
+use crate::builders::has_tangent;
 use accel_core::ast::*;
 use accel_core::pass::rename;
 
@@ -39,7 +39,7 @@ fn primal_<'m, 'a, 'b, 'z, 'e, 't>(
     fresh3(|n, p, r| match e.view(n) {
         ExpView::Var(i) => {
             let q = name(m);
-            Emitted { code: code.rename(q), var: env.get(&i).cast_env(q), up: Ren::id().to(q) }
+            Emitted { code: code.rename(q), var: env.get(&i).cast_env(q), up: Thinning::id().to(q) }
         }
         ExpView::Const(v) => code.emit(&Exp::constant(&v, e.ty()), m),
         _ if !has_tangent(e.ty()) => code.emit(&rename(e, env), m),

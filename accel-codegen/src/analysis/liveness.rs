@@ -1,63 +1,67 @@
-//! Liveness: the last use of every array, and the outputs that may take over the memory of an input.
+//! Liveness: finds the last uses of every array, and the outputs that can take over the memory of an input.
 //!
-//! Every array belongs to one block: that which defines it, or the inner block that is the last one to need it. Names of the
-//! same memory (reshaped arrays, the state of a loop, results of blocks) are counted when the program runs.
+//! Every array belongs to one block: the block that defines it, or the inner block that uses it last. If arrays share
+//! memory (reshaped arrays, the state of a loop, results of blocks), their number is counted at run time.
 
 use accel_core::ast::deep;
-use accel_fusion::kernel::{self, ArrayId, Code, Instr, Op, Program, Reg, Stmt, walk};
+use accel_fusion::kernel::{self, ArrayId, Instr, Op, Program, Reg, ScalarFn, Stmt, walk};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Statements and what belongs to them.
+/// A sequence of statements, with its liveness facts.
 pub struct Block<'a> {
-    /// Arrays from outside that this block gets and does not need: they go at its start.
+    /// Arrays from outside that this block owns and does not use: they are released at its start.
     pub unused: Vec<ArrayId>,
     /// The statements, in order.
     pub steps: Vec<Step<'a>>,
-    /// Results that belong to the block, so that it can hand them over.
+    /// Results that the block owns, so that it can move them.
     pub owned_results: BTreeSet<ArrayId>,
-    /// How many statements there are, inner blocks included.
+    /// The number of statements, including inner blocks.
     pub size: usize,
-    /// How many there are if those of inner blocks that are longer than [`LONG`] are elsewhere.
+    /// The number of statements if those of inner blocks longer than [`LONG`] are elsewhere.
     pub length: usize,
 }
 
-/// NOTE [Deep nests] in `accel_fusion`.
+/// As NOTE [Deep nests] in `accel_fusion` explains.
 impl Drop for Block<'_> {
     fn drop(&mut self) {
         deep(|| self.steps.clear());
     }
 }
 
-/// Functions of the host program have about this many statements: compilers take more than twice as long for a function of twice the size.
+/// The approximate number of statements of a function of the host program. C compilers take more than twice as long for
+/// a function of twice the size.
 pub const LONG: usize = 40;
 
-/// A statement.
+/// A statement, with its liveness facts.
 pub struct Step<'a> {
-    /// Its position in the text: statements come before those of their blocks.
+    /// Its position in the text. A statement comes before those of its blocks.
     pub number: usize,
-    /// What is done.
+    /// The statement.
     pub stmt: &'a Stmt,
-    /// What goes after it, but for what its blocks get.
-    pub dies: BTreeSet<ArrayId>,
-    /// Initial states that nobody else needs: the loop takes them over.
-    pub handed: BTreeSet<ArrayId>,
-    /// For each column of a loop's outputs an array that dies here and its column: the output may be written over it.
-    pub over: Vec<Option<(ArrayId, usize)>>,
-    /// The inner blocks: `then` and `otherwise`, or the condition and the body. Those of a strip are executed all at once.
+    /// The arrays whose last use is this statement, except those that its blocks own.
+    pub last_uses: BTreeSet<ArrayId>,
+    /// Initial states that nothing else uses: the loop takes over their memory.
+    pub moved: BTreeSet<ArrayId>,
+    /// For each column of a loop's outputs, an array whose last use is here, and its column: the output can be computed
+    /// in place of it.
+    pub in_place: Vec<Option<(ArrayId, usize)>>,
+    /// The inner blocks: `then` and `otherwise`, or the condition and the body. The block of a strip is executed as a
+    /// whole.
     pub blocks: Vec<Block<'a>>,
 }
 
 impl Step<'_> {
-    /// The arrays that may be in the same memory as others of the statement: outputs that may be written over what dies, and that.
+    /// The arrays of this statement that can share memory: outputs that can be computed in place, and the arrays that
+    /// they replace.
     pub fn aliased(&self) -> BTreeSet<ArrayId> {
-        if self.over.iter().all(Option::is_none) {
+        if self.in_place.iter().all(Option::is_none) {
             return BTreeSet::new();
         }
-        self.stmt.op.defines().iter().copied().chain(self.over.iter().flatten().map(|(a, _)| *a)).collect()
+        self.stmt.op.defines().iter().copied().chain(self.in_place.iter().flatten().map(|(a, _)| *a)).collect()
     }
 }
 
-/// The statements of a program.
+/// Analyses the statements of a program.
 pub fn analyse(program: &Program) -> Block<'_> {
     let inputs = program.inputs.iter().copied().collect();
     let needs = program.body.stmts.iter().map(needs).collect();
@@ -69,7 +73,8 @@ struct Analysis<'a> {
 }
 
 impl<'a> Analysis<'a> {
-    /// A block whose first statement has the number `first`, and that gets the arrays `owned` besides those it defines.
+    /// Analyses a block. Its first statement has the number `first`, and it owns the arrays `owned` besides those that
+    /// it defines.
     fn block(
         &self,
         b: &'a kernel::Block,
@@ -89,15 +94,15 @@ impl<'a> Analysis<'a> {
                 here
             })
             .collect();
-        // Backwards: what is needed after each statement.
+        // Goes backwards: the arrays that are live after each statement.
         let mut live: BTreeSet<ArrayId> = results.iter().copied().collect();
         let owned_results = owned.intersection(&live).copied().collect();
         let mut steps = vec![];
         for ((s, mut needs), number) in b.stmts.iter().zip(needs).zip(numbers).rev() {
             let reads = std::mem::take(&mut needs.arrays);
             let here = reads.iter().chain(s.op.defines());
-            let dies = here.copied().filter(|a| !live.contains(a) && owned.contains(a)).collect();
-            steps.push(deep(|| self.step(s, needs, number, dies)));
+            let last_uses = here.copied().filter(|a| !live.contains(a) && owned.contains(a)).collect();
+            steps.push(deep(|| self.step(s, needs, number, last_uses)));
             live.extend(reads);
         }
         steps.reverse();
@@ -107,30 +112,30 @@ impl<'a> Analysis<'a> {
         Block { unused, steps, owned_results, size: number - first, length }
     }
 
-    fn step(&self, stmt: &'a Stmt, needs: Needs, number: usize, mut dies: BTreeSet<ArrayId>) -> Step<'a> {
-        let (mut over, mut handed) = (vec![], BTreeSet::new());
+    fn step(&self, stmt: &'a Stmt, needs: Needs, number: usize, mut last_uses: BTreeSet<ArrayId>) -> Step<'a> {
+        let (mut in_place, mut moved) = (vec![], BTreeSet::new());
         let mut of_blocks = needs.blocks.into_iter();
         let mut next = || of_blocks.next().unwrap_or_default();
         let blocks = match &stmt.op {
             Op::Loop { to, body, .. } => {
-                over = self.over(to, body, &dies);
+                in_place = self.in_place(to, body, &last_uses);
                 vec![]
             }
             Op::If { then, otherwise, .. } => {
-                // What dies belongs to the blocks, but for results that nobody needs.
-                let given: BTreeSet<_> = dies.iter().copied().filter(|a| !stmt.op.defines().contains(a)).collect();
-                dies.retain(|a| !given.contains(a));
+                // The blocks own the arrays whose last use is here, except results that nothing uses.
+                let given: BTreeSet<_> = last_uses.iter().copied().filter(|a| !stmt.op.defines().contains(a)).collect();
+                last_uses.retain(|a| !given.contains(a));
                 let a = self.block(&then.0, next(), number + 1, &then.1, given.clone());
                 let second = number + 1 + a.size;
                 vec![a, self.block(&otherwise.0, next(), second, &otherwise.1, given)]
             }
             Op::While { to, init, cond, body } => {
                 let inner = needs.of_blocks;
-                handed = dies.iter().copied().filter(|a| init.contains(a) && !inner.contains(a)).collect();
-                dies.retain(|a| !handed.contains(a));
+                moved = last_uses.iter().copied().filter(|a| init.contains(a) && !inner.contains(a)).collect();
+                last_uses.retain(|a| !moved.contains(a));
                 let a = self.block(&cond.0, next(), number + 1, &[cond.1], BTreeSet::new());
                 let second = number + 1 + a.size;
-                // The old state belongs to the body, which makes the next one.
+                // The body owns the old state, from which it computes the next one.
                 vec![a, self.block(&body.0, next(), second, &body.1, to.iter().copied().collect())]
             }
             Op::Literal { .. }
@@ -141,18 +146,24 @@ impl<'a> Analysis<'a> {
             | Op::Agree { .. }
             | Op::Strip { .. } => vec![],
         };
-        Step { number, stmt, dies, handed, over, blocks }
+        Step { number, stmt, last_uses, moved, in_place, blocks }
     }
 
-    /// An output may be written over an array that dies, has the same type and rank, and is only read where the output is written (or only
-    /// asked for its extents, which any rank allows). That the extents are the same and that nobody else has the memory is found when
-    /// the program runs.
-    fn over(&self, to: &[ArrayId], body: &Code, dies: &BTreeSet<ArrayId>) -> Vec<Option<(ArrayId, usize)>> {
-        let params: Vec<Reg> = (0..body.params).collect();
+    /// An output can be computed in place of an array if this is the array's last use, both have the same type and
+    /// rank, and the array is only read at the index that is written. (Queries of its extents are allowed as well; then
+    /// any rank will do.) Whether the extents are equal, and whether nobody else has the memory, is found out at run
+    /// time.
+    fn in_place(
+        &self,
+        to: &[ArrayId],
+        body: &ScalarFn,
+        last_uses: &BTreeSet<ArrayId>,
+    ) -> Vec<Option<(ArrayId, usize)>> {
+        let params: Vec<Reg> = body.param_regs().collect();
         let mut read = BTreeMap::new();
         reads_at(&body.instrs, &params, &mut read);
         let fits = |a: ArrayId| self.program.arrays[a].rank == params.len() && read.get(&a) == Some(&true);
-        let candidates = dies.iter().filter(|a| !params.is_empty() && fits(**a));
+        let candidates = last_uses.iter().filter(|a| !params.is_empty() && fits(**a));
         let types = |a: ArrayId| self.program.arrays[a].columns.iter().copied().enumerate();
         let mut free: Vec<_> = candidates.flat_map(|a| types(*a).map(|(c, t)| (*a, c, t))).collect();
         let outputs = to.iter().flat_map(|a| types(*a).map(|(_, t)| t));
@@ -165,7 +176,7 @@ impl<'a> Analysis<'a> {
     }
 }
 
-/// The blocks of a statement with their results.
+/// The blocks of a statement, with their results.
 fn blocks(s: &Stmt) -> Vec<(&kernel::Block, &[ArrayId])> {
     match &s.op {
         Op::If { then, otherwise, .. } => vec![(&then.0, &then.1), (&otherwise.0, &otherwise.1)],
@@ -181,13 +192,14 @@ fn blocks(s: &Stmt) -> Vec<(&kernel::Block, &[ArrayId])> {
     }
 }
 
-/// What a statement needs, found once for each: a nest is not gone through again at every level.
+/// The arrays that a statement uses. They are computed once for each statement, so that a nest is not visited again at
+/// every level.
 struct Needs {
-    /// How many statements it is, with those of its blocks.
+    /// The number of statements, including those of its blocks.
     size: usize,
-    /// The arrays from outside that it and its blocks need.
+    /// The arrays from outside that it and its blocks use.
     arrays: BTreeSet<ArrayId>,
-    /// Those that its blocks need.
+    /// The arrays from outside that its blocks use.
     of_blocks: BTreeSet<ArrayId>,
     /// The statements of its blocks.
     blocks: Vec<Vec<Needs>>,
@@ -222,14 +234,15 @@ fn needs(s: &Stmt) -> Needs {
     Needs { size: 1 + blocks.iter().flatten().map(|n| n.size).sum::<usize>(), arrays, of_blocks, blocks }
 }
 
-/// The arrays that the codes of a statement read or ask for extents.
+/// The arrays whose elements or extents the scalar functions of a statement read.
 pub fn code_reads(s: &Stmt) -> BTreeSet<ArrayId> {
     let mut found = BTreeMap::new();
-    s.op.codes().iter().for_each(|(_, c)| reads_at(&c.instrs, &[], &mut found));
+    s.op.scalar_fns().iter().for_each(|(_, c)| reads_at(&c.instrs, &[], &mut found));
     found.into_keys().collect()
 }
 
-/// The arrays that instructions use, and whether every read is at this very index and known to be inside.
+/// Adds the arrays that instructions use, and whether every read has exactly this index and was proved to be within
+/// bounds.
 fn reads_at(instrs: &[Instr], at: &[Reg], found: &mut BTreeMap<ArrayId, bool>) {
     for i in walk(instrs) {
         match i {

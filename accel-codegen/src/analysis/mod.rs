@@ -1,7 +1,5 @@
-//! What is known of a kernel program before any text is written. Nothing here depends on a dialect.
+//! Analyses of kernel programs, before any text is written. Nothing here depends on a dialect.
 
-pub mod cost;
-pub mod effects;
 pub mod fault;
 pub mod layout;
 pub mod liveness;

@@ -1,39 +1,45 @@
-//! The partition of work into tasks for the threads of a processor. It depends on sizes only, never on the number of threads; so the order in
-//! which partial results are combined does not depend on that number either.
+//! Partitions work into tasks for the threads of a processor. The partition depends only on sizes, never on the number
+//! of threads. So the order in which partial results are combined does not depend on that number either.
 
-use super::cost::{SMALL, TASK};
+/// The minimal work of a task, in simple operations: ten microseconds or more.
+pub const TASK: usize = 1 << 15;
+/// Below this number of simple operations, all work is one task.
+pub const SMALL: usize = 4 * TASK;
 
-/// How many positions a strip has: four of the largest vector registers of 64-bit numbers, so that sums do not wait for one
-/// addition before the next.
+/// The number of positions of a strip: four of the largest vector registers of 64-bit numbers, so that a sum does not
+/// wait for one addition before the next.
 pub const LANES: usize = 32;
 
-/// Rows are split if there are fewer than this: more keep all threads busy by themselves.
+/// Below this number of rows, rows are split. More rows keep all threads busy without that.
 const FEW_ROWS: usize = 16;
 
-/// A task of strips takes at least about this many simple operations, of which several are done at once: fifty microseconds or more.
+/// The minimal work of a task of strips, in simple operations, several of which are executed at once: fifty
+/// microseconds or more.
 const STRIP_TASK: usize = 1 << 18;
-/// At most this many tasks of strips: each has partial totals of its own.
+/// The largest number of tasks of strips: each has its own partial totals.
 const STRIP_TASKS: usize = 16;
-/// The partial totals of all tasks take at most this many bytes, if there is more than one task.
+/// The limit for the partial totals of all tasks, in bytes, if there is more than one task.
 const TOTALS: usize = 64 << 20;
 
-/// How many of `n` positions, each of which takes about `cost` operations, a task has, if there are to be about `most` tasks at most.
+/// The number of positions of a task, for `n` positions that take about `cost` operations each, and about `most` tasks
+/// at most.
 pub fn task_size(n: usize, cost: usize, most: usize) -> usize {
     if n.saturating_mul(cost) < SMALL {
         return n;
     }
-    // Whole cache lines where elements are cheap, so that tasks do not write to the same one.
+    // If elements are cheap, tasks get whole cache lines, so that two tasks do not write to the same line.
     let lines = if cost <= TASK / 64 { 64 } else { 1 };
     (TASK / cost).max(n.div_ceil(most)).max(1).next_multiple_of(lines)
 }
 
-/// The length of the parts that rows of `len` elements are split into, if they are: about `most` parts of a row at most.
+/// The length of the parts of rows with `len` elements, if rows are split; a row has about `most` parts at most.
 pub fn part_size(rows: usize, len: usize, cost: usize, most: usize) -> Option<usize> {
     let few = rows > 0 && rows < FEW_ROWS;
     (few && len >= 256 && len.saturating_mul(cost) >= SMALL).then(|| (TASK / cost).max(128).max(len.div_ceil(most)))
 }
 
-/// How many of `n` positions a task of strips has; `partial` are the bytes of its totals, `cost` is that of a position.
+/// The number of positions of a task of strips, for `n` positions. `partial` is the size of the task's totals in bytes,
+/// `cost` is that of a position.
 pub fn strip_size(n: usize, partial: usize, cost: usize) -> usize {
     let most = TOTALS.checked_div(partial).unwrap_or(STRIP_TASKS).clamp(1, STRIP_TASKS);
     n.div_ceil(most).max(STRIP_TASK / cost.max(1)).max(1).next_multiple_of(LANES)

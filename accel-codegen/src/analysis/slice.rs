@@ -1,9 +1,9 @@
-//! Backward slices: the instructions that some registers need.
+//! Backward slicing: finds the instructions that some registers need.
 
 use accel_fusion::kernel::{Instr, Reg};
 use std::collections::BTreeSet;
 
-/// The instructions that registers need, where `done` are known.
+/// The instructions that the registers `live` need. The registers `done` are known already.
 pub fn needed(instrs: &[Instr], mut live: BTreeSet<Reg>, done: &BTreeSet<Reg>) -> Vec<Instr> {
     let mut kept = vec![];
     for i in instrs.iter().rev() {

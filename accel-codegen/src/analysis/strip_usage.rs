@@ -1,17 +1,17 @@
-//! The memory and the operations that a strip needs, and the sizes from which on strips do not pay.
+//! The memory and the operations of a strip, and the sizes from which on strips do not pay.
 
 use super::partition::LANES;
 use accel_core::repr::Scalar;
-use accel_fusion::kernel::{ArrayId, Code, Instr};
+use accel_fusion::kernel::{ArrayId, IndexVec, Instr, ScalarFn};
 
-/// What a task of a strip needs and takes.
+/// The memory and the work of a task of a strip.
 #[derive(Clone, Debug)]
 pub struct Usage {
-    /// Arrays with the sizes of an element, once for every column.
+    /// The arrays in the strip's working memory: an array and the size of an element, for every column.
     pub held: Vec<(ArrayId, usize)>,
     pub totals: Vec<(ArrayId, usize)>,
-    /// Statements: an array, the number of its dimensions that are not those of the statement at one position, and the cost and the length
-    /// of a row.
+    /// The statements: an array, the number of its dimensions that a single position does not fix, the cost of an
+    /// element, and the length of a row.
     pub work: Vec<(ArrayId, usize, usize, Length)>,
 }
 
@@ -23,8 +23,8 @@ pub enum Length {
 }
 
 impl Length {
-    /// As far as it can be told without executing the code.
-    pub fn of(len: &Code) -> Length {
+    /// The length, as far as it is known without executing the scalar function.
+    pub fn of(len: &ScalarFn) -> Length {
         let simple = |i: &Instr| match i {
             Instr::Const(r, Scalar::I64(n)) if len.results == [*r] => Some(Length::Known((*n).max(0) as usize)),
             Instr::Extent(r, a, dim) if len.results == [*r] => Some(Length::Extent(*a, *dim)),
@@ -35,8 +35,9 @@ impl Length {
 }
 
 impl Usage {
-    /// The bytes of working memory of a task, the bytes of its partial totals, and about how many operations a position takes.
-    pub fn sizes(&self, extents: &[Vec<i64>]) -> [usize; 3] {
+    /// The size of a task's working memory, the size of its partial totals (both in bytes), and the approximate number
+    /// of operations of a position.
+    pub fn sizes(&self, extents: &IndexVec<ArrayId, Vec<i64>>) -> [usize; 3] {
         let size =
             |a: ArrayId, from: usize| extents[a].iter().skip(from).fold(1usize, |n, e| n.saturating_mul(*e as usize));
         let room = |n: usize, bytes: usize| n.saturating_mul(bytes).div_ceil(64).saturating_mul(64);
@@ -54,16 +55,16 @@ impl Usage {
     }
 }
 
-/// With fewer positions than this, most lanes of a strip are idle.
+/// With fewer positions, most lanes of a strip would be idle.
 pub const SHORT: usize = 8;
 
-/// A strip of a short dimension that takes more bytes than this is not worth it ..
+/// A strip of a short dimension does not pay if it needs more bytes than this,
 pub const LARGE_FOR_SHORT: usize = 1 << 18;
 
-/// .. and no strip that takes more than this, which is far more than the caches.
+/// and no strip pays if it needs more than this, which is far more than the caches.
 pub const LARGE: usize = 32 << 20;
 
-/// The most bytes of working memory of a strip of so many positions.
+/// The limit for the working memory of a strip of this many positions, in bytes.
 pub fn largest(positions: usize) -> usize {
     if positions < SHORT { LARGE_FOR_SHORT } else { LARGE }
 }

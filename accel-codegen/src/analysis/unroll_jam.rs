@@ -1,45 +1,45 @@
-//! Unroll and jam: several copies of scalar code for different arguments become one, which computes what they have in common once. A compiler
-//! would find that too, but takes long to look for it.
+//! Unroll and jam: merges several copies of a scalar function, for different arguments, into one that computes common
+//! values once. A C compiler would find these, too, but after a long search.
 
-use accel_fusion::kernel::{Code, Instr, Reg, moved};
+use accel_fusion::kernel::{IndexVec, Instr, Reg, ScalarFn, renamed};
 
-/// The copies of a code.
+/// The merged copies of a scalar function.
 pub struct Copies {
-    /// All of them. Its parameters are the different arguments.
-    pub code: Code,
+    /// The merged function. Its parameters are the distinct arguments.
+    pub code: ScalarFn,
     /// The arguments.
-    pub args: Vec<String>,
-    /// For each copy what has become of each register of the original.
-    pub registers: Vec<Vec<Reg>>,
-    /// For each register which one of the original it is a copy of.
-    pub original: Vec<Reg>,
+    pub args: IndexVec<Reg, String>,
+    /// For each copy, the new register of each register of the original.
+    pub registers: Vec<IndexVec<Reg, Reg>>,
+    /// For each register, the register of the original that it is a copy of.
+    pub original: IndexVec<Reg, Reg>,
 }
 
 impl Copies {
-    /// Copies of straight code, for each of the arguments.
-    pub fn new(code: &Code, arguments: &[Vec<String>]) -> Copies {
-        let mut all = Copies { code: Code::default(), args: vec![], registers: vec![], original: vec![] };
+    /// Copies a branch-free function for each of the arguments.
+    pub fn new(code: &ScalarFn, arguments: &[Vec<String>]) -> Copies {
+        let mut all =
+            Copies { code: ScalarFn::default(), args: IndexVec::new(), registers: vec![], original: IndexVec::new() };
         for args in arguments {
-            let params = args.iter().take(code.params).enumerate().map(|(r, arg)| all.param(code, r, arg)).collect();
+            let params = code.param_regs().zip(args).map(|(r, arg)| all.param(code, r, arg)).collect();
             all.registers.push(params);
         }
         all.code.params = all.args.len();
         for copy in 0..arguments.len() {
-            all.registers[copy].resize(code.types.len(), Reg::MAX);
+            all.registers[copy].resize(code.types.len(), Reg::NONE);
             code.instrs.iter().for_each(|i| all.instr(code, copy, i));
         }
         all
     }
 
-    fn register(&mut self, code: &Code, original: Reg) -> Reg {
-        self.original.push(original);
+    fn register(&mut self, code: &ScalarFn, original: Reg) -> Reg {
         self.code.types.push(code.types[original]);
-        self.original.len() - 1
+        self.original.push(original)
     }
 
-    fn param(&mut self, code: &Code, original: Reg, arg: &str) -> Reg {
+    fn param(&mut self, code: &ScalarFn, original: Reg, arg: &str) -> Reg {
         let same = |r: &Reg| self.args[*r] == arg && self.original[*r] == original;
-        match (0..self.args.len()).find(same) {
+        match self.args.indices().find(same) {
             Some(r) => r,
             None => {
                 self.args.push(arg.into());
@@ -48,12 +48,12 @@ impl Copies {
         }
     }
 
-    /// The copy of an instruction, if there is none yet that does the same.
-    fn instr(&mut self, code: &Code, copy: usize, i: &Instr) {
+    /// Copies an instruction, unless an equal one exists already.
+    fn instr(&mut self, code: &ScalarFn, copy: usize, i: &Instr) {
         let of = i.sets();
         let renamed = |to: &[Reg]| {
             let results = |r: &Reg| of.iter().position(|x| x == r).map(|k| to[k]);
-            moved(i, &|r| results(r).unwrap_or(self.registers[copy][*r]))
+            renamed(i, &|r| results(r).unwrap_or(self.registers[copy][*r]))
         };
         let same = |j: &&Instr| {
             let to = j.sets();
@@ -62,8 +62,8 @@ impl Copies {
         let to = match self.code.instrs.iter().find(same).map(|i| i.sets().to_vec()) {
             Some(to) => to,
             None => {
-                let next = self.original.len();
-                let to: Vec<Reg> = (next..next + of.len()).collect();
+                let next = self.original.next_idx();
+                let to: Vec<Reg> = (0..of.len()).map(|k| next + k).collect();
                 let instr = renamed(&to);
                 of.iter().for_each(|r| _ = self.register(code, *r));
                 self.code.instrs.push(instr);

@@ -1,15 +1,16 @@
-//! Matrix products: reductions that a library computes where that pays.
+//! Matrix products: calls of a library for contractions, where this pays.
 
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Contraction, Operand, Role, Rows};
+use accel_fusion::kernel::{ArrayId, Contraction, Operand, Reduction, Role};
 
-/// What an element of a dimension's description is: see [`declaration`].
+/// The roles in the description of a dimension: see [`declaration`].
 const ROLES: [Role; 4] = [Role::Batch, Role::Row, Role::Column, Role::Reduced];
 
-/// The variable that holds the address of the function that multiplies matrices, and what it is called with: for each dimension its
-/// role (a position in `ROLES`), its extent, and its strides in the result, the left and the right operand (0: not used there); the
-/// arrays; the factor of all products, and what the sums start with. It gives 0, or -1 if it did nothing since its way would be slower.
+/// Declares the variable with the address of the library's function for matrix products. Its parameters are, for each
+/// dimension, its role (a position in `ROLES`), its extent, and its strides in the result, the left and the right
+/// operand (0 where it does not occur); the arrays; the factor of all products; and the initial value of the sums. The
+/// function returns 0, or -1 if it did nothing because it would be slower.
 fn declaration(t: ScalarType) -> String {
     format!(
         "int (*accel_product_{t})(const i64 (*dims)[5], i64 count, {t} *to, const {t} *left, const {t} *right, {t} factor, {t} init);"
@@ -17,11 +18,12 @@ fn declaration(t: ScalarType) -> String {
 }
 
 impl Writer<'_> {
-    /// All rows of a reduction that is a contraction, in one call, which returns 0; nothing if the library does not take it.
-    pub fn product(&mut self, to: ArrayId, outer: usize, rows: &Rows, c: &Contraction) {
+    /// Writes a call that computes all rows of a contraction and then returns 0. If the library does not take the
+    /// product, execution continues after it.
+    pub fn product(&mut self, to: ArrayId, outer: usize, rows: &Reduction, c: &Contraction) {
         let t = c.ty;
-        self.declarations.need(&format!("accel_product_{t}"), || declaration(t));
-        // In a block of its own: what follows has the same names.
+        self.declarations.declare_once(&format!("accel_product_{t}"), || declaration(t));
+        // In a block, because the following code uses the same names.
         self.braces("", |w| {
             let more = rows.init.iter().chain([&rows.element, &c.factor]).collect::<Vec<_>>();
             w.hoist(&more);

@@ -1,4 +1,4 @@
-//! The kernels of each statement, as functions of a task.
+//! The C kernels of each statement, as functions of a task.
 
 use super::shared_kernels::Shared;
 use super::translation_units::{Function, Head, Name};
@@ -10,9 +10,9 @@ use crate::shared::strip::Strip;
 use crate::text::declarations::Declarations;
 use crate::text::writer::Writer;
 use accel_core::ast::deep;
-use accel_fusion::kernel::{ArrayId, Code, Op, Program, Rows};
+use accel_fusion::kernel::{ArrayId, Op, Program, Reduction, ScalarFn};
 
-/// The functions of all kernels, by statement. Those of statement `n` have `n` in their names.
+/// The functions of all kernels, by statement. The names of statement `n`'s functions contain `n`.
 pub fn kernels(program: &Program, declarations: &mut Declarations, body: &Block, numbers: bool) -> Vec<Vec<Function>> {
     let shared = Shared::new(program, body, numbers);
     let (mut names, mut statements) = (vec![], vec![]);
@@ -31,17 +31,17 @@ pub fn kernels(program: &Program, declarations: &mut Declarations, body: &Block,
     statements
 }
 
-/// Prints the kernels.
+/// Writes the kernels.
 struct Kernels<'a> {
     program: &'a Program,
-    /// Which statements share kernels, and the names of these.
+    /// The statements that share kernels, and the names of these kernels.
     shared: Option<&'a Shared>,
     names: Vec<Vec<Name>>,
     numbers: bool,
     declarations: &'a mut Declarations,
-    /// The functions of one statement.
+    /// The functions of the current statement.
     functions: Vec<Function>,
-    /// Those of the statements before it.
+    /// The functions of the statements before it.
     statements: Vec<Vec<Function>>,
 }
 
@@ -93,7 +93,7 @@ impl<'a> Kernels<'a> {
         }
     }
 
-    fn reduce(&mut self, s: &Step, to: usize, extents: &Code, rows: &Rows) {
+    fn reduce(&mut self, s: &Step, to: ArrayId, extents: &ScalarFn, rows: &Reduction) {
         let (outer, fold) = (extents.results.len(), format!("fold_{}", s.number));
         self.inner(s, |w| w.fold(&fold, to, outer, rows));
         self.function(s, "part", |w| w.part(&fold, to, outer, ""));
@@ -125,7 +125,7 @@ impl<'a> Kernels<'a> {
         let name = format!("permute_{}", s.number);
         self.inner(s, |w| w.combine_into(&format!("{name}_into"), &p));
         self.function(s, "", |w| w.scatter(&name, &p));
-        if let Some(k) = p.known {
+        if let Some(k) = p.monoid {
             self.function(s, "part", |w| w.private(&name, &p, k));
             self.function(s, "copies", |w| w.combine_copies(&p));
         }
@@ -137,7 +137,7 @@ impl<'a> Kernels<'a> {
         }
     }
 
-    fn scan(&mut self, s: &Step, to: usize, extents: &Code, reverse: bool, rows: &Rows) {
+    fn scan(&mut self, s: &Step, to: ArrayId, extents: &ScalarFn, reverse: bool, rows: &Reduction) {
         let (outer, scan) = (extents.results.len(), format!("scan_{}", s.number));
         self.inner(s, |w| w.scan(&scan, to, outer, reverse, rows));
         self.function(s, "rows", |w| w.scan_rows(&scan, to, outer, reverse, rows));
@@ -146,7 +146,7 @@ impl<'a> Kernels<'a> {
         self.function(s, "write", |w| w.write_part(&scan, to, outer, rows));
     }
 
-    /// A function that kernels call: `body` writes it and gives its head.
+    /// Writes a function that kernels call. `body` writes it and returns its head.
     fn inner(&mut self, s: &Step, body: impl FnOnce(&mut Writer) -> String) {
         self.add(s, |w| Head::Own(body(w)));
     }
@@ -155,17 +155,17 @@ impl<'a> Kernels<'a> {
         self.kernel(s, "", role, body);
     }
 
-    /// What runs once per row need not be fast: optimising it costs time.
+    /// Writes a function that runs once per row. It need not be fast, and optimising it would cost time.
     fn cold(&mut self, s: &Step, role: &'static str, body: impl FnOnce(&mut Writer)) {
         self.kernel(s, "__attribute__((cold)) ", role, body);
     }
 
-    /// What runs once, without loops: it is over before it could have been optimised.
+    /// Writes a function that runs once, without loops: optimising it would take longer than running it.
     fn once(&mut self, s: &Step, role: &'static str, body: impl FnOnce(&mut Writer)) {
         self.kernel(s, AS_IT_IS, role, body);
     }
 
-    /// A function of a task with an attribute.
+    /// Writes a function of a task, with an attribute.
     fn kernel(&mut self, s: &Step, attribute: &'static str, role: &'static str, body: impl FnOnce(&mut Writer)) {
         let name = Name { operation: operation(&s.stmt.op), number: s.number, role };
         self.add(s, |w| {
@@ -174,7 +174,8 @@ impl<'a> Kernels<'a> {
         });
     }
 
-    /// A statement that shares its kernels with others: each kernel calls that of all of them with the arrays of this statement.
+    /// Writes the kernels of a statement that shares them with others. Each kernel calls the shared one with the arrays
+    /// of this statement.
     fn like(&mut self, s: &Step, shared: &[Name], arrays: &[ArrayId]) {
         let table: Vec<_> = arrays.iter().map(|a| format!("arrays[{a}]")).collect();
         for name in shared {
@@ -189,13 +190,13 @@ impl<'a> Kernels<'a> {
         let mut w = Writer::new(self.program, self.declarations, s.stmt.site);
         let head = body(&mut w);
         let body = w.finish();
-        // Compilers take a time that grows with the square of the size of a function, most of it to optimise.
+        // The time of C compilers grows with the square of the size of a function, most of it for optimisation.
         let level = if body.lines().count() < HUGE { "" } else { AS_IT_IS };
         self.functions.push(Function { head, level, body });
     }
 }
 
-/// What names of kernels begin with.
+/// The prefix of the names of kernels.
 fn operation(op: &Op) -> &'static str {
     match op {
         Op::Loop { .. } => "loop",
@@ -207,18 +208,19 @@ fn operation(op: &Op) -> &'static str {
     }
 }
 
-/// A function of so many lines is not optimised.
+/// A function of this many lines is not optimised.
 const HUGE: usize = 20_000;
 
-/// A function that is not optimised.
+/// The attribute of a function that is not optimised.
 const AS_IT_IS: &str = "__attribute__((optimize(\"O0\"))) ";
 
-/// Whether a statement has a kernel that may do all of it, with several threads if that is better: it gives 0 if it has, 1 with a record,
-/// and -1 if the other kernels are the better way: then it has done nothing. Its task has all rows, or all source elements.
+/// Whether a statement has a kernel that can execute all of it, with several threads if this is faster. It returns 0 if
+/// it did so, 1 with a record, and -1 if it did nothing because the other kernels are better. Its task has all rows, or
+/// all source elements.
 pub fn has_all(program: &Program, op: &Op) -> bool {
     match op {
         Op::Reduce { extents, rows, .. } => in_columns(extents.results.len(), rows) || rows.contraction().is_some(),
-        Op::Permute { .. } => Permute::new(program, op).is_some_and(|p| p.known.is_some() || p.has_cheap_targets()),
+        Op::Permute { .. } => Permute::new(program, op).is_some_and(|p| p.monoid.is_some() || p.has_cheap_targets()),
         _ => false,
     }
 }

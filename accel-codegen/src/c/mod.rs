@@ -1,4 +1,4 @@
-//! Kernel programs as C: the kernels of all statements and the host program that calls them.
+//! Generates C: the kernels of all statements, and the host program that calls them.
 
 mod gemm;
 mod host;

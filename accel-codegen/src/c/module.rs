@@ -1,4 +1,4 @@
-//! A kernel program as one C file.
+//! Generates one C file from a kernel program.
 
 use super::host::statements;
 use super::kernels::kernels;
@@ -11,28 +11,30 @@ use crate::text::dialect::Dialect;
 use crate::text::registers::Vectors;
 use accel_fusion::kernel::{Program, Verified};
 
-/// What the code is printed for.
+/// The options of the generator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Options {
-    /// Whether the C library has vector versions of all the mathematical functions (glibc's libmvec from 2.35 on).
+    /// Whether the C library has vector versions of all mathematical functions (glibc's libmvec from 2.35 on).
     pub vector_math: bool,
     /// The vector registers of the processor.
     pub vectors: Vectors,
 }
 
-/// A C file and how to use it.
+/// A C file, and what is needed to use it.
 #[derive(Clone, Debug)]
 pub struct Module {
-    /// The text. It defines `int accel_run(run *)`: the program, which returns 0, or 1 with a record in `fault`; and for programs of numbers
-    /// only `int accel_call(const scalar *given, scalar *found)`, see NOTE [Programs of numbers]. Where it needs
-    /// one of the functions `accel_polygamma`, `accel_parallel`, `accel_threads`, `accel_product_f32` and `accel_product_f64`, it defines
-    /// a variable of that name for its address, which must be set before use.
+    /// The text. It defines `int accel_run(run *)`: the program, which returns 0, or 1 with a record in `fault`. For
+    /// scalar programs only, it also defines `int accel_call(const scalar *given, scalar *found)`, see NOTE [Scalar
+    /// programs]. If it needs one of the functions `accel_polygamma`, `accel_parallel`, `accel_threads`,
+    /// `accel_product_f32` and `accel_product_f64`, it defines a variable with that name for the address, which must be
+    /// set before use.
     pub source: String,
-    /// In how many translation units it can be compiled: with the macro `PART` defined as 0, 1, … it is only that one.
+    /// The number of translation units in which it can be compiled: with the macro `PART` defined as 0, 1, … it is only
+    /// that unit.
     pub units: usize,
 }
 
-/// Prints a program.
+/// Generates the C file of a program.
 pub fn emit(program: &Verified<Program>, options: Options) -> Module {
     let layout = Layout::new(program);
     let body = liveness::analyse(program);
@@ -40,23 +42,27 @@ pub fn emit(program: &Verified<Program>, options: Options) -> Module {
     let numbers = are_all_numbers(program);
     let functions = kernels(program, &mut declarations, &body, numbers);
     let host = statements::emit(program, &layout, &mut declarations, &body, numbers);
-    // It is cold code: compilers spend half the time on a line of it.
+    // The host program is cold code: compilers spend half the time on a line of it.
     let units = Units::new(&functions, host.lines().count() / 2);
     let declarations = declarations.print();
     let source = [PRELUDE, &statements::prelude(), &declarations, &units.text, &units.first(&host)].concat();
     Module { source, units: units.count }
 }
 
-/// Types; `job` is another name for `task`, which is what kernels call their parameter. A backend calls the code with these layouts:
-/// - the tables of a run hold the extents and the columns of all arrays one after the other, see [`Layout`];
-/// - a block is the memory of a column that is not of rank 0; `count` arrays share it, and it is written to only if that is one;
-/// - `allocate` gives a block of room for `n` elements of `size` bytes each that one array has, or null; `release` takes it back;
-/// - `ranges` calls a function for the positions up to `n`, each of which takes about `cost` operations, in parallel; if `to` is not
-///   negative, it is the only array that the function writes, and shares its memory with no other;
-/// - `reduce` and `scan` do all rows of an operation with the functions of the statement (`rows`, `part`, `join`, and `rows`, `part`,
-///   `carry`, `write`), whose result is the array `to`; a `cost` is that of an element;
-/// - `strip` does all positions of a strip's dimension with the functions of the statement (the strips, and `join`); its sizes
-///   are those of [`Strip::sizes`].
+/// Types. `job` is another name for `task`, because kernels use `task` as the name of their parameter. A backend calls
+/// the code with these layouts:
+/// - the tables of a run contain the extents and the columns of all arrays one after the other, see [`Layout`];
+/// - a block is the memory of a column of rank 1 or more; `count` arrays share it, and it is written to only if `count`
+///   is one;
+/// - `allocate` returns a block with room for `n` elements of `size` bytes each, with a count of one, or null;
+///   `release` takes it back;
+/// - `ranges` calls a function for the positions up to `n`, each of which takes about `cost` operations, in parallel;
+///   if `to` is not negative, it is the only array that the function writes, and it shares its memory with no other
+///   array;
+/// - `reduce` and `scan` process all rows of an operation with the functions of the statement (`rows`, `part`, `join`,
+///   and `rows`, `part`, `carry`, `write`), whose result is the array `to`; `cost` is that of an element;
+/// - `strip` processes all positions of a strip's dimension with the functions of the statement (the strips, and
+///   `join`); its sizes are those of [`Strip::sizes`].
 const PRELUDE: &str = "\
 typedef _Bool bool;
 typedef __INT8_TYPE__ i8;

@@ -1,46 +1,45 @@
 //! Kernels that several statements share.
 //!
-//! NOTE [Shared kernels]
-//! Unrolled programs have many statements that differ only in their arrays, and compilers take some milliseconds for each kernel. So
-//! statements that are equal up to the arrays, of which there are at least `WORTH`, have one set of kernels, which is that of a program with
-//! nothing else in it. Each statement has kernels of its own that call these with a table of its arrays, in the order in which
-//! the other program numbers them. Only statements that cannot fail are shared: a record of a failure names places and arrays of
-//! the whole program.
+//! NOTE [Shared kernels]: unrolled programs have many statements that differ only in their arrays, and C compilers take
+//! some milliseconds for each kernel. So if at least `WORTH` statements are equal up to their arrays, they share one
+//! set of kernels: the kernels of a program with a single such statement. Each statement has kernels of its own, which
+//! call the shared ones with a table of its arrays, in the order in which that program numbers them. Only statements
+//! that cannot fail are shared, because a fault record names sites and arrays of the whole program.
 
 use super::host::inline::is_inline;
-use crate::analysis::effects::cannot_fail;
 use crate::analysis::liveness::{Block, Step};
 use accel_core::ast::deep;
 use accel_fusion::kernel::{ArrayId, Op, Program};
-use accel_fusion::optimize::alone;
+use accel_fusion::optimize::isolated;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// So many equal statements share their kernels.
+/// The number of equal statements from which on they share kernels.
 const WORTH: usize = 4;
 
-/// A statement without the others.
+/// A statement as a program of its own.
 pub struct Alone {
     pub program: Program,
-    /// Where outputs may be written over inputs, as in [`Step::over`].
-    over: Vec<Option<(ArrayId, usize)>>,
+    /// The arrays in place of which outputs can be computed, as in [`Step::in_place`].
+    in_place: Vec<Option<(ArrayId, usize)>>,
 }
 
-/// Which statements of a program share kernels.
+/// The statements of a program that share kernels.
 pub struct Shared {
-    /// What they have in common.
+    /// The statements whose kernels are shared, each as a program of its own.
     pub classes: Vec<Alone>,
-    /// For each statement its class, and its arrays in the order in which the class numbers them.
+    /// For each statement, its class, and its arrays in the order in which the class numbers them.
     members: BTreeMap<usize, (usize, Vec<ArrayId>)>,
 }
 
-/// Equal statements: the first one, and where all of them are.
+/// Equal statements: the first one, and the positions of all.
 struct Equal {
     first: Alone,
     members: Vec<(usize, Vec<ArrayId>)>,
 }
 
 impl Shared {
-    /// The statements of a program; one of `numbers` has other statements in the host program.
+    /// Finds the statements of a program that share kernels. In a scalar program (`numbers`), the host program executes
+    /// other statements inline.
     pub fn new(program: &Program, body: &Block, numbers: bool) -> Shared {
         let mut alike: BTreeMap<Vec<usize>, Vec<&Step>> = BTreeMap::new();
         collect(body, numbers, &mut alike);
@@ -63,38 +62,39 @@ impl Shared {
 }
 
 impl Alone {
-    /// The statement, with a number that no statement of the whole program has.
+    /// The statement of the class, with a number that no statement of the whole program has.
     pub fn step(&self, number: usize) -> Option<Step<'_>> {
         let stmt = self.program.body.stmts.first()?;
-        let (dies, handed) = (BTreeSet::new(), BTreeSet::new());
-        Some(Step { number, stmt, dies, handed, over: self.over.clone(), blocks: vec![] })
+        let (last_uses, moved) = (BTreeSet::new(), BTreeSet::new());
+        Some(Step { number, stmt, last_uses, moved, in_place: self.in_place.clone(), blocks: vec![] })
     }
 }
 
-/// The statements that may share kernels, by the lengths of their codes: most differ in these, and need not be written down to be compared.
+/// Groups the statements that can share kernels by the lengths of their scalar functions. Most statements differ in
+/// these, so their texts need not be compared.
 fn collect<'b, 's>(b: &'b Block<'s>, numbers: bool, alike: &mut BTreeMap<Vec<usize>, Vec<&'b Step<'s>>>) {
     for s in &b.steps {
         if is_shareable(&s.stmt.op, numbers) {
-            let lengths = s.stmt.op.codes().iter().map(|(_, code)| code.instrs.len()).collect();
+            let lengths = s.stmt.op.scalar_fns().iter().map(|(_, code)| code.instrs.len()).collect();
             alike.entry(lengths).or_default().push(s);
         }
         deep(|| s.blocks.iter().for_each(|b| collect(b, numbers, alike)));
     }
 }
 
-/// Adds a statement to those that are equal.
+/// Adds a statement to the group of its equals.
 fn add(program: &Program, s: &Step, found: &mut BTreeMap<String, Equal>) {
-    let (one, arrays) = alone(program, s.stmt);
-    let place = |(a, c): (ArrayId, usize)| Some((arrays.iter().position(|other| *other == a)?, c));
-    let over: Option<Vec<_>> = s.over.iter().map(|o| o.map_or(Some(None), |o| place(o).map(Some))).collect();
-    let Some(over) = over else { return };
-    let key = format!("{over:?} {one}");
-    let equal = found.entry(key).or_insert_with(|| Equal { first: Alone { program: one, over }, members: vec![] });
+    let (one, arrays) = isolated(program, s.stmt);
+    let place = |(a, c): (ArrayId, usize)| Some((ArrayId::new(arrays.iter().position(|other| *other == a)?), c));
+    let in_place: Option<Vec<_>> = s.in_place.iter().map(|o| o.map_or(Some(None), |o| place(o).map(Some))).collect();
+    let Some(in_place) = in_place else { return };
+    let key = format!("{in_place:?} {one}");
+    let equal = found.entry(key).or_insert_with(|| Equal { first: Alone { program: one, in_place }, members: vec![] });
     equal.members.push((s.number, arrays));
 }
 
-/// Whether a statement has kernels that cannot fail.
+/// Whether the kernels of a statement can be shared: it has kernels, and they cannot fail.
 fn is_shareable(op: &Op, numbers: bool) -> bool {
     let has_kernels = matches!(op, Op::Loop { .. } | Op::Reduce { .. } | Op::Scan { .. }) && !is_inline(op, numbers);
-    has_kernels && op.codes().iter().all(|(_, code)| cannot_fail(code))
+    has_kernels && !op.scalar_fns().iter().any(|(_, code)| code.can_fail())
 }

@@ -1,20 +1,21 @@
-//! The functions of a program's statements, in several translation units if they are long, so that several processes can compile them.
+//! Divides long programs into several translation units, so that several processes can compile them.
 //!
-//! The units are in one text: compiled with the macro `PART` defined as 0, 1, … it is only that unit, which declares what it needs of the
-//! others. Compiled without the macro it is everything. Kernels, which the host program calls from another unit, have the prefix `KERNEL`.
+//! All units are in one text. Compiled with the macro `PART` defined as 0, 1, …, it is only that unit, which declares
+//! what it needs of the others. Compiled without the macro, it is the whole program. Kernels, which the host program
+//! calls from another unit, have the prefix `KERNEL`.
 
 use crate::text::calls::PARAMETERS;
 use std::fmt::{self, Write};
 
-/// A unit has about this many lines.
+/// The approximate number of lines of a unit.
 const LINES: usize = 1_000;
-/// There are at most so many units.
+/// The largest number of units.
 const MOST: usize = 8;
 
 /// A function of a statement.
 pub struct Function {
     pub head: Head,
-    /// `static` functions that are not to be optimised have an attribute before that word.
+    /// The attribute of `static` functions that are not to be optimised; it stands before that word.
     pub level: &'static str,
     pub body: String,
 }
@@ -30,11 +31,11 @@ pub enum Head {
 /// The name of a kernel, such as `fold_3_part`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Name {
-    /// What the statement does.
+    /// The operation of the statement.
     pub operation: &'static str,
     /// The number of the statement.
     pub number: usize,
-    /// What the kernel does for it, or nothing.
+    /// The role of the kernel in the statement, or an empty text.
     pub role: &'static str,
 }
 
@@ -50,7 +51,7 @@ impl Function {
         self.body.lines().count() + 4
     }
 
-    /// The first line, where kernels have this linkage.
+    /// The first line, with this linkage for kernels.
     fn head(&self, linkage: &str) -> String {
         match &self.head {
             Head::Kernel { attribute, name } => format!("{}{linkage} {attribute}int {name}({PARAMETERS})", self.level),
@@ -70,7 +71,7 @@ impl Function {
         }
     }
 
-    /// Makes a kernel stay a function of its own where it is called.
+    /// Keeps a kernel from being inlined where it is called.
     pub fn keep(&mut self) {
         if let Head::Kernel { attribute, .. } = &mut self.head
             && attribute.is_empty()
@@ -79,22 +80,22 @@ impl Function {
         }
     }
 
-    /// Its declaration in other units.
+    /// The declaration of a kernel in other units.
     fn declaration(&self) -> Option<String> {
         matches!(self.head, Head::Kernel { .. }).then(|| format!("{};\n", self.head("KERNEL")))
     }
 }
 
-/// The functions as text.
+/// The functions, divided into units.
 pub struct Units {
     pub text: String,
-    /// How many there are.
+    /// The number of units.
     pub count: usize,
 }
 
 impl Units {
-    /// The functions of all statements, in units if they are long. The first unit also has something else that takes as long as `first`
-    /// lines of functions.
+    /// Divides the functions of all statements into units, if they are long. The first unit also contains other text,
+    /// which takes as long as `first` lines of functions.
     pub fn new(statements: &[Vec<Function>], first: usize) -> Units {
         let lines: Vec<usize> = statements.iter().map(|s| s.iter().map(Function::lines).sum()).collect();
         let count = (lines.iter().sum::<usize>() / LINES).min(MOST);
@@ -102,7 +103,7 @@ impl Units {
             let text = statements.iter().flatten().map(|f| f.print("static")).collect();
             return Units { text, count: 1 };
         }
-        // The longest ones first, each to the unit that is the shortest so far.
+        // Starts with the longest statement, and adds each to the unit that is the shortest so far.
         let mut order: Vec<usize> = (0..statements.len()).filter(|k| lines[*k] > 0).collect();
         order.sort_by_key(|k| std::cmp::Reverse(lines[*k]));
         let mut members = vec![(0, vec![]); count];
@@ -125,7 +126,7 @@ impl Units {
         Units { text, count }
     }
 
-    /// What belongs to the first unit, after the functions.
+    /// Text that belongs to the first unit, after the functions.
     pub fn first(&self, text: &str) -> String {
         if self.count < 2 { text.into() } else { format!("#if !defined PART || PART == 0\n{text}\n#endif\n") }
     }
@@ -135,7 +136,7 @@ impl Units {
 mod tests {
     use super::*;
 
-    /// A statement of `n` lines with a kernel and a function of its own.
+    /// A statement of `n` lines, with a kernel and a function that the kernel calls.
     fn statement(name: &'static str, n: usize) -> Vec<Function> {
         let own = Function { head: Head::Own(format!("static int {name}_own(int x)")), level: "", body: String::new() };
         let name = Name { operation: name, number: 0, role: "" };

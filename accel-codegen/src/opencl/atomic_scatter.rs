@@ -1,25 +1,23 @@
-//! Permutations on GPUs: every element is combined into its target by an item of its own.
+//! Atomic scatters: on GPUs, one work-item combines each element of a permutation into its target.
 //!
-//! NOTE [Combining at the same time]
-//! Several items may have the same target. A single number of 32 or 64 bits is changed by an atomic operation: the device's own
-//! where there is one, otherwise by comparing and swapping until nobody came between. For anything wider each target has a lock, which is
-//! taken, used and given back within one iteration of a loop: items of a GPU that execute in step would wait forever for one of
-//! themselves otherwise. The order in which elements are combined is not defined; operators of permutations do not depend on it.
+//! NOTE [Concurrent combination]: several work-items can have the same target. A single number of 32 or 64 bits is
+//! changed by an atomic operation: the device's own if there is one, otherwise compare-and-swap, repeated until no
+//! other item has changed the number meanwhile. For wider elements, each target has a lock. It is taken and released
+//! within one iteration of a loop, because otherwise items of a GPU that execute in lockstep would wait for each other
+//! for ever. The order in which elements are combined is undefined; the operators of permutations do not depend on it.
 //!
-//! NOTE [Histograms]
-//! If there are few targets and many elements, most items would wait for each other. Then each group has targets of its own in local memory, which
-//! start as what leaves other values alone, and are combined with the targets at the end. There are several copies of them if they
-//! are so few that the items of a group would still wait; neighbouring items use different copies, in different banks.
+//! NOTE [Histograms]: with few targets and many elements, most work-items would wait for each other. So each group has
+//! its own targets in local memory. They start with the neutral element, and are combined with the real targets at the
+//! end. If there are so few targets that the items of a group would still wait, the group has several copies.
+//! Neighbouring items use different copies, in different banks.
 
 use super::emitter::{Emitter, NO_RECORD};
 use super::launch::{self, GROUPS_PER_UNIT};
 use super::rows::one;
 use super::target::Target;
 use super::work::{Kernel, Launch, Work, size_of};
-use crate::analysis::effects::cannot_fail;
 use crate::analysis::fault;
 use crate::analysis::liveness::Step;
-use crate::shared::monoid::neutral;
 use crate::shared::permute::Permute;
 use crate::text::names::{index, names, outside};
 use crate::text::parameters::{self, Arg, Parameter};
@@ -27,35 +25,35 @@ use crate::text::primitives;
 use crate::text::types::bytes;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Code, Known, Op};
+use accel_fusion::kernel::{ArrayId, Monoid, Op, ScalarFn};
 
-/// The kernels of a permutation by atomic operations.
+/// The kernels of a permutation with atomic operations.
 #[derive(Clone, Debug)]
 pub struct Atomic {
-    /// Does an element.
+    /// Combines an element into its target.
     combine: Kernel,
-    /// Opens the locks of the targets, if there are any.
+    /// Initialises the locks of the targets, if there are any.
     open: Option<Kernel>,
-    /// Does it in local memory first: NOTE [Histograms].
+    /// Combines elements in local memory first: NOTE [Histograms].
     histogram: Option<(Kernel, ScalarType)>,
 }
 
-/// A group combines at least so many elements for each of its targets,
+/// The minimal number of elements that a group combines, for each of its targets,
 const PER_TARGET: usize = 4;
-/// and at least so many elements.
+/// and in total.
 const PER_GROUP: usize = 1024;
-/// The targets of a group take at most this part of the local memory, so that several groups are at work,
+/// The targets of a group take at most this part of the local memory, so that several groups can run at once,
 const SHARE: usize = 2;
-/// more copies than one of them only this many bytes,
+/// additional copies take at most this many bytes,
 const COPIED: usize = 4096;
-/// and there are at most so many copies.
+/// and this is the largest number of copies.
 const COPIES: usize = 32;
 
 impl Atomic {
-    /// Prints them, if that is a way to do it.
+    /// Generates the kernels, if the statement is such a permutation.
     pub fn new(e: &mut Emitter, s: &Step) -> Option<Atomic> {
         let Op::Permute { to, extents, target, element, comb, .. } = &s.stmt.op else { return None };
-        if !cannot_fail(comb) {
+        if comb.can_fail() {
             return None;
         }
         let p = Permute::new(e.program, &s.stmt.op)?;
@@ -68,7 +66,7 @@ impl Atomic {
         e.function(s, &name, |w| {
             w.hoist_output(*to, true);
             w.combine_element(*to, rank, [target, element, comb], |w| match types.as_slice() {
-                [t] if !wide => w.combine_atomically("global", &format!("a{to}_0[q]"), *t, comb, p.known),
+                [t] if !wide => w.combine_atomically("global", &format!("a{to}_0[q]"), *t, comb, p.monoid),
                 _ => w.combine_locked(*to, &types, comb),
             });
             format!("static int {name}({}, const P p)", w.parameters())
@@ -82,14 +80,14 @@ impl Atomic {
             });
             e.grid_kernel(&open)
         });
-        let histogram = match (types.as_slice(), p.known) {
-            ([t], Some(known)) if !wide => Some((e.histogram(s, *to, rank, [target, element, comb], known), *t)),
+        let histogram = match (types.as_slice(), p.monoid) {
+            ([t], Some(monoid)) if !wide => Some((e.histogram(s, *to, rank, [target, element, comb], monoid), *t)),
             _ => None,
         };
         Some(Atomic { combine: e.grid_kernel(&name), open, histogram })
     }
 
-    /// What is launched for `n` elements.
+    /// The launches for `n` elements.
     pub fn work(&self, n: usize, targets: usize, target: &Target) -> Work {
         let grid = |kernel, n: usize| launch::items(kernel, n, vec![n as i64], target);
         if let Some((kernel, t)) = &self.histogram
@@ -104,7 +102,7 @@ impl Atomic {
     }
 }
 
-/// The launch of a histogram, if it is worth it.
+/// The launch of the histogram kernel, if it pays.
 fn histogram_launch(kernel: &Kernel, t: ScalarType, n: usize, targets: usize, target: &Target) -> Option<Launch> {
     let groups = (n / PER_GROUP.max(targets.saturating_mul(PER_TARGET))).min(target.units * GROUPS_PER_UNIT);
     // An odd number, so that the copies of a target are in different banks.
@@ -125,16 +123,17 @@ fn histogram_launch(kernel: &Kernel, t: ScalarType, n: usize, targets: usize, ta
 }
 
 impl Emitter<'_> {
-    /// The kernel of groups that combine the `arg0` elements into `arg2` copies of the `arg1` targets, `arg3` apart, and these into the
-    /// targets. If something has failed there are no elements, but all items go to the barriers.
-    fn histogram(&mut self, s: &Step, to: ArrayId, rank: usize, codes: [&Code; 3], known: Known) -> Kernel {
+    /// The histogram kernel. Its groups combine the `arg0` elements into `arg2` copies of the `arg1` targets, at a
+    /// distance of `arg3`, and then the copies into the real targets. After a failure there are no elements, but all
+    /// items still go to the barriers.
+    fn histogram(&mut self, s: &Step, to: ArrayId, rank: usize, codes: [&ScalarFn; 3], monoid: Monoid) -> Kernel {
         let t = self.program.arrays[to].columns[0];
         let name = format!("permute_{}_histogram", s.number);
-        let start = primitives::constant(self.declarations, neutral(known, t));
+        let start = primitives::constant(self.declarations, monoid.neutral(t));
         self.function(s, &name, |w| {
             w.hoist_extents(to);
             w.params.add(Arg::Local(0), Parameter::buffer(&format!("local {t}"), "l0".into()));
-            w.combine_element(to, rank, codes, |w| w.combine_atomically("local", "l0[q]", t, codes[2], Some(known)));
+            w.combine_element(to, rank, codes, |w| w.combine_atomically("local", "l0[q]", t, codes[2], Some(monoid)));
             format!("static int {name}({}, const P p)", w.parameters())
         });
         let (record, n) = if self.is_recorded { ("", "fault[0] != 0 ? 0 : arg0") } else { (NO_RECORD, "arg0") };
@@ -156,7 +155,7 @@ impl Emitter<'_> {
                 let x = ["x0".to_string()];
                 w.code(codes[2], &["l0[copy * (uint)arg3 + q]".into(), x[0].clone()], &x);
             });
-            w.combine_atomically("global", &format!("a{to}_0[q]"), t, codes[2], Some(known));
+            w.combine_atomically("global", &format!("a{to}_0[q]"), t, codes[2], Some(monoid));
         });
         let params = std::mem::take(&mut w.params);
         let body = format!("{record}{}", w.finish());
@@ -166,7 +165,7 @@ impl Emitter<'_> {
 
 impl Writer<'_> {
     /// Declares `keep` and the target `t0`, `t1`, ..
-    fn target_of(&mut self, to: ArrayId, rank: usize, target: &Code) {
+    fn target_of(&mut self, to: ArrayId, rank: usize, target: &ScalarFn) {
         let t: Vec<_> = (0..self.program.arrays[to].rank).map(|k| format!("t{k}")).collect();
         self.line("bool keep;");
         t.iter().for_each(|t| self.line(format!("i64 {t};")));
@@ -174,12 +173,13 @@ impl Writer<'_> {
         self.code(target, &index(rank), &results);
     }
 
-    /// Declares `q`, the place of the target of element `p`, and `x0`, .., what is combined with it, and does so with `combine`.
+    /// Declares `q`, the position of the target of element `p`, and `x0`, .., the values to combine with it; `combine`
+    /// writes the combination.
     fn combine_element(
         &mut self,
         to: ArrayId,
         rank: usize,
-        [target, element, comb]: [&Code; 3],
+        [target, element, comb]: [&ScalarFn; 3],
         combine: impl FnOnce(&mut Self),
     ) {
         let types = self.columns(to);
@@ -200,26 +200,26 @@ impl Writer<'_> {
         let t: Vec<_> = (0..self.program.arrays[to].rank).map(|k| format!("t{k}")).collect();
         if !t.is_empty() {
             let site = self.site;
-            self.fault(&outside(to, &t), fault::TARGET, site, to, &t);
+            self.fault(&outside(to, &t), fault::TARGET, site, to.index(), &t);
         }
         let place = self.place(to, &t);
         self.line(format!("const P q = {place};"));
     }
 
-    /// One number, `x0`, with the one that `place` names in an address space.
-    fn combine_atomically(&mut self, space: &str, place: &str, t: ScalarType, comb: &Code, known: Option<Known>) {
+    /// Combines one number, `x0`, with the number that `place` names in an address space.
+    fn combine_atomically(&mut self, space: &str, place: &str, t: ScalarType, comb: &ScalarFn, monoid: Option<Monoid>) {
         let (word, prefix) = if bytes(t) == 4 { ("u32", "atomic") } else { ("u64", "atom") };
         if bytes(t) == 8 {
-            self.declarations.need("Atomics", || {
+            self.declarations.declare_once("Atomics", || {
                 "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n\
                  #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable"
                     .into()
             });
         }
-        let operation = match known {
-            Some(Known::Sum) => Some("add"),
-            Some(Known::Min) => Some("min"),
-            Some(Known::Max) => Some("max"),
+        let operation = match monoid {
+            Some(Monoid::Sum) => Some("add"),
+            Some(Monoid::Min) => Some("min"),
+            Some(Monoid::Max) => Some("max"),
             _ => None,
         };
         if let Some(operation) = operation.filter(|_| t.is_integral()) {
@@ -238,8 +238,8 @@ impl Writer<'_> {
         });
     }
 
-    /// Several numbers, or one that there are no atomic operations for.
-    fn combine_locked(&mut self, to: ArrayId, types: &[ScalarType], comb: &Code) {
+    /// Combines several numbers, or one without atomic operations.
+    fn combine_locked(&mut self, to: ArrayId, types: &[ScalarType], comb: &ScalarFn) {
         self.scratch(0, "int");
         let cells: Vec<_> =
             types.iter().enumerate().map(|(c, t)| format!("((volatile global {t} *)a{to}_{c})[q]")).collect();
@@ -256,7 +256,7 @@ impl Writer<'_> {
     }
 }
 
-/// What OpenCL calls a type of 32 or 64 bits.
+/// OpenCL's name of a type of 32 or 64 bits.
 fn opencl_name(t: ScalarType) -> &'static str {
     match t {
         ScalarType::I32 => "int",

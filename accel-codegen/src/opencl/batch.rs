@@ -1,86 +1,87 @@
 //! Batches: one kernel that does the work of many small ones.
 //!
-//! NOTE [Small statements together]
-//! A driver wakes threads for each kernel, which can take longer than a small kernel itself. So for CPU devices there is a kernel beside the
-//! others that does the work of all statements between two choices or loops, in their order, for those that have little work. It has one
-//! work-item. How many items of which statement it does is told by its numbers, and so are the numbers that each of them gets: extents, the
-//! index space, and those of the launch. They are in a buffer, since the bytes of parameters are limited.
+//! NOTE [Batches of small statements]: a driver wakes threads for each kernel, which can take longer than a small
+//! kernel itself. So for CPU devices, there is a batch kernel besides the other kernels. It executes all statements
+//! between two branches or loops, in order, if they have little work. It has one work-item. Its numbers say how many
+//! items of each statement it executes, and contain the numbers for each of them: extents, the index space, and the
+//! numbers of the launch. They are in a buffer, since the size of parameters is limited.
 //!
-//! A single item is always worth it. Several items of a strip are, too, where one thread is done with them before others could help: that
-//! takes `w + t / n` with `n` threads that wake in the time `w`, and `t` with one, so it is worth it up to `t = w n / (n - 1)`.
+//! A batch always pays for a single item. For several items of a strip, it pays if one thread finishes them before
+//! other threads could help: with `n` threads that wake in the time `w`, the work `t` takes `w + t / n`, so the batch
+//! pays up to `t = w n / (n - 1)`.
 
 use crate::text::parameters::{Arg, Params, name};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// Every device takes so many parameters (1024 bytes of them).
+/// The number of parameters that every device supports (1024 bytes of them).
 const PARAMETERS: usize = 1024 / 8;
-/// While a thread wakes, another one does about so many simple operations of a strip: some 50 µs.
+/// The number of simple operations of a strip that a thread executes while another one wakes: some 50 µs.
 const WAKING: usize = 5 << 20;
 
-/// A kernel that does what others do, its parts. Its parameters are a buffer of `i64`, the numbers, and then the buffers of the parts. There is
-/// none if it has no parts.
+/// A batch kernel: its parts are other kernels. Its parameters are a buffer of `i64`, the numbers, and then the buffers
+/// of the parts. Without parts, there is no kernel.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     /// Its name.
     pub name: String,
-    /// How many numbers there are.
+    /// The number of numbers.
     pub numbers: usize,
-    /// How many buffers there are beside the numbers. Those that no part needs may be none.
+    /// The number of buffers besides the numbers. A buffer that no part needs can be missing.
     pub buffers: usize,
-    /// In the order in which they are done.
+    /// The parts, in order of execution.
     pub parts: Vec<Part>,
 }
 
-/// What one of the other kernels does.
+/// The part of a batch that replaces another kernel.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// Where among the numbers it is told how many items are done.
+    /// The position among the numbers at which the number of items is stored.
     pub items: usize,
-    /// Whether they are those of a strip.
+    /// Whether the items are those of a strip.
     is_strip: bool,
-    /// Where the arguments of the kernel come from.
+    /// The places of the kernel's arguments.
     pub args: Vec<Place>,
 }
 
 impl Part {
-    /// Whether to do so many items here, with about so many simple operations in all, rather than to leave them to the threads of so many
-    /// compute units.
+    /// Whether to execute this many items in the batch, with about `operations` simple operations in total, instead of
+    /// in the threads of `units` compute units.
     pub fn suits(&self, items: usize, operations: usize, units: usize) -> bool {
         let alone = WAKING.saturating_mul(units).checked_div(units.saturating_sub(1)).unwrap_or(usize::MAX);
         items <= 1 || self.is_strip && operations <= alone
     }
 }
 
-/// Where a part has an argument.
+/// The place of an argument of a part.
 #[derive(Clone, Copy, Debug)]
 pub enum Place {
-    /// Among the numbers.
+    /// In the numbers.
     Number(usize),
-    /// Among the parameters.
+    /// In the parameters.
     Parameter(usize),
 }
 
 /// A kernel among [`Module::batches`](super::Module::batches), and one of its parts.
 pub type PartId = (usize, usize);
 
-/// Prints the kernels of a program that do what others do.
+/// Generates the batch kernels of a program.
 #[derive(Default)]
 pub struct Printer {
-    /// The text of those that are done.
+    /// The text of the finished kernels.
     pub text: String,
-    /// All of them.
+    /// All finished kernels.
     pub done: Vec<Batch>,
-    /// What the next one does.
+    /// The members of the next kernel.
     open: Vec<Member>,
     buffers: BTreeSet<Buffer>,
 }
 
-/// A kernel whose items another kernel can do.
+/// A kernel whose items a batch kernel can execute.
 pub struct Member {
     /// The number of its statement.
     pub statement: usize,
-    /// The function of an item, of which the first parameter is its number.
+    /// The function of an item. Its first parameter is the number of the item.
     pub function: String,
     /// The other parameters.
     pub params: Params,
@@ -88,7 +89,7 @@ pub struct Member {
     pub is_strip: bool,
 }
 
-/// A buffer: temporary ones are those of a statement.
+/// A buffer. A temporary buffer belongs to a statement.
 type Buffer = (Arg, Option<usize>);
 
 fn buffer(arg: Arg, statement: usize) -> Option<Buffer> {
@@ -100,7 +101,7 @@ fn buffer(arg: Arg, statement: usize) -> Option<Buffer> {
 }
 
 impl Printer {
-    /// Another kernel, which comes after those before it. It becomes this part.
+    /// Adds a kernel after those before it. Returns the part that it becomes.
     pub fn add(&mut self, member: Member) -> PartId {
         let buffers: Vec<_> = member.params.args().filter_map(|a| buffer(a, member.statement)).collect();
         if self.buffers.len() + buffers.len() >= PARAMETERS {
@@ -111,7 +112,7 @@ impl Printer {
         (self.done.len(), self.open.len() - 1)
     }
 
-    /// Prints the kernel that does what was added since the last time, if that is of several statements.
+    /// Generates the batch kernel of the members added since the last call, if they belong to several statements.
     pub fn finish(&mut self) {
         let (open, buffers) = (std::mem::take(&mut self.open), std::mem::take(&mut self.buffers));
         let mut made = Batch { name: format!("run_together_{}", self.done.len()), ..Batch::default() };
@@ -126,7 +127,7 @@ impl Printer {
 }
 
 impl Batch {
-    /// Adds a part, and prints what does it.
+    /// Adds a part, and returns the text that executes it.
     fn part(&mut self, m: &Member, buffers: &BTreeSet<Buffer>) -> String {
         let items = self.numbers;
         self.numbers += 1;
@@ -154,7 +155,7 @@ fn declarations(members: &[Member]) -> String {
     for m in members {
         for (arg, parameter) in m.params.iter() {
             let Some(b) = buffer(arg, m.statement) else { continue };
-            // Different ones may be the same memory, as long as no part has both.
+            // Different buffers can share memory, as long as no part uses both.
             all.entry(b).or_default().add(arg, parameter.among_others(parameter_name(b)));
         }
     }

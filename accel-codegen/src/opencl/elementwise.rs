@@ -1,5 +1,4 @@
 //! Loops on GPUs: each work-item computes one element, or a few.
-//!
 
 use super::emitter::Emitter;
 use super::loads::AT_ONCE;
@@ -8,11 +7,11 @@ use crate::analysis::liveness::Step;
 use crate::text::names::{elements, index};
 use crate::text::parameters::name;
 use crate::text::writer::Writer;
-use accel_fusion::kernel::{ArrayId, Code};
+use accel_fusion::kernel::{ArrayId, ScalarFn};
 
 impl Writer<'_> {
-    /// The function of one position `p` of a loop, which puts its elements to `o0`, .., and its head.
-    pub fn element_at(&mut self, name: &str, to: &[ArrayId], rank: usize, body: &Code) -> String {
+    /// Writes the function of one position `p` of a loop, which stores its elements to `o0`, ... Returns its head.
+    pub fn element_at(&mut self, name: &str, to: &[ArrayId], rank: usize, body: &ScalarFn) -> String {
         self.hoist(&[body]);
         let types: Vec<_> = to.iter().flat_map(|a| self.columns(*a)).collect();
         self.narrow_index(rank, "p");
@@ -24,7 +23,7 @@ impl Writer<'_> {
 }
 
 impl Emitter<'_> {
-    /// The kernel that calls a function for all of the `arg0` positions, in turns of all items.
+    /// The kernel that calls a function for all `arg0` positions, in a grid-stride loop.
     pub fn grid_kernel(&mut self, function: &str) -> Kernel {
         let params = self.declarations.params(function);
         let arguments = params.arguments(name);
@@ -34,7 +33,8 @@ impl Emitter<'_> {
         self.entry(function, params, 0, 1, &body)
     }
 
-    /// The kernel of a loop with a function that [`Writer::element_at`] wrote: all of the `arg0` positions in turns of all items.
+    /// The kernel of a loop with a function that [`Writer::element_at`] wrote: all `arg0` positions, in a grid-stride
+    /// loop.
     pub fn loop_kernel(&mut self, s: &Step, function: &str, to: &[ArrayId], cheap: bool) -> Kernel {
         let params = self.declarations.params(function);
         self.kernel_of(s, function, 0, 1, |w| {

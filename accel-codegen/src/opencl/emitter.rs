@@ -1,8 +1,8 @@
-//! The emitter: writes functions and the kernels that call them.
+//! The emitter: generates functions, and the kernels that call them.
 //!
-//! NOTE [Two shapes of kernels]
-//! A CPU device is given few work-items, each with a part of the work that it goes through as a thread of the native backend does: their
-//! functions are the same, functions of a task. A GPU is given one work-item for every element, row or short part.
+//! NOTE [Two shapes of kernels]: a CPU device gets few work-items. Each has a part of the work, and processes it like a
+//! thread of the native backend. Their functions are the same: functions of a task. A GPU gets one work-item for every
+//! element, row or short part.
 
 use super::batch::{self, Member};
 use super::target::{Shape, Target};
@@ -15,40 +15,42 @@ use accel_fusion::kernel::Program;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// What functions have in place of the record of faults.
+/// The replacement of the fault record in functions without it.
 pub const NO_RECORD: &str = "    global i64 *const fault = 0;\n";
 
-/// How a kernel makes tasks for its function. What they need beyond their place are the numbers of the launch.
+/// How a kernel makes the tasks for its function. Besides the item's position, it uses the numbers of the launch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Tasks {
-    /// Item `g` has the positions from `g * arg0` on, `arg0` of them, but not beyond `arg1`. `len` is `arg2`, `row` is `arg3`, and `slot` is `arg4`, or
-    /// `g` if that is negative.
+    /// Item `g` has the `arg0` positions from `g * arg0` on, but not beyond `arg1`. `len` is `arg2`, `row` is `arg3`,
+    /// and `slot` is `arg4`, or `g` if that is negative.
     Ranges,
-    /// Item `(g, r)` has part `g` of row `r`: `arg0` elements of `arg1`; there are `arg2` parts, each with a place in the scratch buffers.
+    /// Item `(g, r)` has part `g` of row `r`: `arg0` elements of `arg1`. There are `arg2` parts, each with a place in
+    /// the scratch buffers.
     Parts,
-    /// Item `r` has the `arg0` parts of row `r` of length `arg1`; there are `arg2` rows.
+    /// Item `r` has the `arg0` parts of row `r`, whose length is `arg1`. There are `arg2` rows.
     Rows,
-    /// As `Ranges`; item `g` has the `g`th pieces of `arg2` bytes of the first scratch buffer and `arg3` bytes of the second.
+    /// As `Ranges`. Item `g` has the `g`th piece of `arg2` bytes of the first scratch buffer, and the `g`th piece of
+    /// `arg3` bytes of the second.
     Strips,
 }
 
 pub struct Emitter<'a> {
     pub program: &'a Program,
     pub target: &'a Target,
-    /// The statements that can fail: those that are known when printing begins, and those that have been found.
+    /// The statements that can fail: those known at the start, and those found since.
     pub known: BTreeSet<usize>,
     pub failing: BTreeSet<usize>,
-    /// Whether the kernels of the statement have the record of faults: NOTE [Statements that cannot fail].
+    /// Whether the kernels of the statement have a fault record: NOTE [Statements that cannot fail].
     pub is_recorded: bool,
     pub declarations: &'a mut Declarations,
     pub text: String,
     pub batches: batch::Printer,
-    /// That of the statement.
+    /// The number of the statement.
     pub number: usize,
 }
 
 impl Emitter<'_> {
-    /// A function that kernels or other functions call: `body` writes it and gives its head.
+    /// Generates a function that kernels or other functions call. `body` writes it and returns its head.
     pub fn function(&mut self, s: &Step, name: &str, body: impl FnOnce(&mut Writer) -> String) {
         let mut w = Writer::new(self.program, self.declarations, s.stmt.site);
         let head = body(&mut w);
@@ -58,7 +60,7 @@ impl Emitter<'_> {
         let _ = write!(self.text, "\n{head} {{\n{body}    return 0;\n}}\n");
     }
 
-    /// A kernel that `body` writes, for an index space of this rank and so many numbers.
+    /// Generates a kernel that `body` writes, for an index space of this rank and this many numbers.
     pub fn kernel_of(
         &mut self,
         s: &Step,
@@ -74,7 +76,7 @@ impl Emitter<'_> {
         self.entry(name, params, rank, numbers, &body)
     }
 
-    /// A function of a task.
+    /// Generates a function of a task.
     pub fn task_function(&mut self, s: &Step, name: &str, body: impl FnOnce(&mut Writer)) {
         self.function(s, name, |w| {
             body(w);
@@ -82,7 +84,7 @@ impl Emitter<'_> {
         });
     }
 
-    /// A kernel that calls a function of a task, of an index space of this rank.
+    /// Generates a kernel that calls a function of a task, for an index space of this rank.
     pub fn kernel(&mut self, function: &str, rank: usize, tasks: Tasks) -> Kernel {
         let (numbers, item): (usize, &[&str]) = match tasks {
             Tasks::Ranges => (
@@ -143,7 +145,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// A kernel whose items, `item` in the body, can be done by another one as well: NOTE [Small statements together].
+    /// Generates a kernel whose items (`item` in the body) a batch can execute as well: NOTE [Batches of small
+    /// statements].
     fn kernel_and_part(
         &mut self,
         name: &str,
@@ -164,13 +167,13 @@ impl Emitter<'_> {
         Kernel { part: Some(part), ..kernel }
     }
 
-    /// The kernel of a name with parameters for what functions need, an index space of this rank and so many numbers. It does nothing if
-    /// something has failed.
+    /// Generates the kernel with this name: its parameters are those of its functions, an index space of this rank and
+    /// this many numbers. After a failure it does nothing.
     pub fn entry(&mut self, name: &str, params: Params, rank: usize, numbers: usize, body: &str) -> Kernel {
         self.plain_entry(name, params, rank, numbers, &format!("{}{body}", self.check()))
     }
 
-    /// The same for a body that looks for faults itself.
+    /// As [`entry`](Self::entry), for a body that checks for failures itself.
     pub fn plain_entry(&mut self, name: &str, params: Params, rank: usize, numbers: usize, body: &str) -> Kernel {
         let params = self.entry_params(params, rank, numbers);
         let name = format!("run_{name}");
@@ -178,12 +181,12 @@ impl Emitter<'_> {
         Kernel { name: name.into(), args: params.args().collect(), part: None }
     }
 
-    /// Nothing is done if something has failed.
+    /// The check that ends a kernel after a failure.
     fn check(&self) -> &'static str {
         if self.is_recorded { "    if (fault[0] != 0) return;\n" } else { NO_RECORD }
     }
 
-    /// The parameters of a kernel: those that functions need and its own.
+    /// The parameters of a kernel: those of its functions, and its own.
     fn entry_params(&self, mut params: Params, rank: usize, numbers: usize) -> Params {
         let numbers = (0..rank).map(Arg::Space).chain((0..numbers).map(Arg::Number));
         numbers.for_each(|arg| params.add(arg, Parameter::number(arg)));

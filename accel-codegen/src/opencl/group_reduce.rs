@@ -1,40 +1,40 @@
-//! Reductions by work-groups, for GPUs, and what scans have in common with them: each group does a part of a row in local memory.
+//! Reductions by work-groups, for GPUs, and what scans have in common with them: each group processes a part of a row
+//! in local memory.
 //!
-//! NOTE [Groups keep the order]
-//! Operators need not be commutative. An item combines elements that lie next to each other, and items are combined with their neighbours,
-//! at twice the distance each time. Only for well-known operators do the items of a group take turns, so that they read
-//! neighbouring elements at the same time.
+//! NOTE [Order within groups]: operators need not be commutative. A work-item combines adjacent elements, and then each
+//! item is combined with a neighbour, at twice the distance in each step. Only for recognised monoids do the items of a
+//! group read elements alternately, so that they read neighbouring elements at the same time.
 //!
-//! Items wait for each other at barriers, so none may leave before: codes that can fail are done by tasks.
+//! Items wait for each other at barriers, so no item may return before. Functions that can fail are therefore executed
+//! by tasks instead.
 
 use super::emitter::Emitter;
 use super::loads::is_cheap;
 use super::work::Kernel;
-use crate::analysis::effects::cannot_fail;
 use crate::analysis::liveness::Step;
 use crate::text::names::{elements, in_order, names, names_at, row_index};
 use crate::text::parameters::{Arg, Parameter};
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Rows};
+use accel_fusion::kernel::{ArrayId, Reduction, ScalarFn};
 
-/// How many elements an item reads before it combines them, where they are cheap: NOTE [Several loads at a time],
+/// The number of elements that an item reads before it combines them, if they are cheap: NOTE [Loads in flight],
 pub const TURNS: usize = 8;
-/// and where rows are short.
+/// and the same number for short rows.
 const FEW_TURNS: usize = 4;
 
-/// Whether groups can do these rows.
-pub fn suits(rows: &Rows) -> bool {
-    cannot_fail(&rows.element) && cannot_fail(&rows.op) && rows.init.as_ref().is_none_or(cannot_fail)
+/// Whether groups can process these rows.
+pub fn suits(rows: &Reduction) -> bool {
+    ![&rows.element, &rows.op].into_iter().chain(&rows.init).any(ScalarFn::can_fail)
 }
 
 impl Emitter<'_> {
-    /// A kernel of groups, `arg2` for each row; `body` writes it.
+    /// Generates a kernel of groups, `arg2` for each row; `body` writes it.
     pub fn group_kernel(&mut self, s: &Step, name: &str, outer: usize, body: impl FnOnce(&mut Writer)) -> Kernel {
         self.numbered_kernel(s, name, outer, |w| w.line("const P part = get_group_id(0);"), body)
     }
 
-    /// The same, of groups that take the parts that `number` says.
+    /// As [`group_kernel`](Self::group_kernel); `number` says which part a group takes.
     pub fn numbered_kernel(
         &mut self,
         s: &Step,
@@ -52,8 +52,8 @@ impl Emitter<'_> {
         })
     }
 
-    /// Part `g` of row `r`: `arg0` elements of `arg1`; there are `arg2` parts. A single part is the whole row.
-    pub fn fold_group(&mut self, s: &Step, to: ArrayId, outer: usize, rows: &Rows) -> Kernel {
+    /// Reduces part `g` of row `r`: `arg0` elements of `arg1`. There are `arg2` parts. A single part is the whole row.
+    pub fn fold_group(&mut self, s: &Step, to: ArrayId, outer: usize, rows: &Reduction) -> Kernel {
         self.group_kernel(s, &format!("fold_{}_group", s.number), outer, |w| {
             let types = w.columns(to);
             w.part_bounds();
@@ -65,8 +65,8 @@ impl Emitter<'_> {
         })
     }
 
-    /// The `arg0` parts of row `r`; `arg2` is 1.
-    pub fn join_group(&mut self, s: &Step, to: ArrayId, outer: usize, rows: &Rows) -> Kernel {
+    /// Combines the `arg0` parts of row `r`; `arg2` is 1.
+    pub fn join_group(&mut self, s: &Step, to: ArrayId, outer: usize, rows: &Reduction) -> Kernel {
         self.group_kernel(s, &format!("fold_{}_join_group", s.number), outer, |w| {
             let types = w.columns(to);
             w.state(&types);
@@ -79,9 +79,9 @@ impl Emitter<'_> {
         })
     }
 
-    /// The `arg0` rows of `arg1` elements by teams of `arg2` items, several of them in a group. Teams that have no row do the last one,
-    /// too, as all items go to the barriers.
-    pub fn fold_team(&mut self, s: &Step, to: ArrayId, outer: usize, rows: &Rows) -> Kernel {
+    /// Reduces the `arg0` rows of `arg1` elements with teams of `arg2` items, several of them in a group. A team
+    /// without a row repeats the last one, since all items go to the barriers.
+    pub fn fold_team(&mut self, s: &Step, to: ArrayId, outer: usize, rows: &Reduction) -> Kernel {
         self.kernel_of(s, &format!("fold_{}_team", s.number), outer, 3, |w| {
             let types = w.columns(to);
             w.line("const uint size = arg2, team = get_local_id(0) / size, item = get_local_id(0) % size;");
@@ -99,9 +99,9 @@ impl Emitter<'_> {
         })
     }
 
-    /// Part `slot` of each row by one item, neighbouring rows by neighbouring items: `arg0` elements of `arg1`; there are `arg2` parts and
-    /// `arg3` rows. A single part is the whole row.
-    pub fn fold_across(&mut self, s: &Step, to: ArrayId, outer: usize, rows: &Rows) -> Kernel {
+    /// Reduces part `slot` of each row with one item, and neighbouring rows with neighbouring items: `arg0` elements of
+    /// `arg1`. There are `arg2` parts and `arg3` rows. A single part is the whole row.
+    pub fn fold_across(&mut self, s: &Step, to: ArrayId, outer: usize, rows: &Reduction) -> Kernel {
         self.kernel_of(s, &format!("fold_{}_across", s.number), outer, 4, |w| {
             let types = w.columns(to);
             w.line("const P row = get_global_id(0), slot = get_global_id(1), step = 1;");
@@ -129,8 +129,9 @@ impl Writer<'_> {
         }
     }
 
-    /// Combines the elements `from..to` of the row to `l0[0]`, .., of which an item reads some `turns` at a time if they are cheap.
-    pub fn reduce_part(&mut self, types: &[ScalarType], outer: usize, rows: &Rows, reverse: bool, turns: usize) {
+    /// Combines the elements `from..to` of the row to `l0[0]`, ... If they are cheap, an item reads some `turns` of
+    /// them at a time.
+    pub fn reduce_part(&mut self, types: &[ScalarType], outer: usize, rows: &Reduction, reverse: bool, turns: usize) {
         self.hoist(&[&rows.element, &rows.op]);
         self.reduce_items(types, rows, reverse, turns, |w, k, x| {
             let at = if reverse { format!("arg1 - 1 - ({k})") } else { k.into() };
@@ -141,13 +142,13 @@ impl Writer<'_> {
     pub fn reduce_items(
         &mut self,
         types: &[ScalarType],
-        rows: &Rows,
+        rows: &Reduction,
         reverse: bool,
         turns: usize,
         element: impl Fn(&mut Self, &str, &[String]),
     ) {
         self.hoist(&[&rows.op]);
-        if rows.known.is_some() {
+        if rows.monoid.is_some() {
             self.line("const P count = min(to - from, (P)size), stop = to, step = size;");
             self.line("P k = from + item;");
         } else {
@@ -171,12 +172,12 @@ impl Writer<'_> {
         });
     }
 
-    /// Combines the elements `k`, one `step` further, .., before `stop`, to `y0`, .. There is at least one; if they are cheap, some `turns` of
-    /// them are read at a time.
+    /// Combines the elements `k`, `k + step`, .., before `stop`, to `y0`, ... There is at least one. If they are cheap,
+    /// some `turns` of them are read at a time.
     fn accumulate(
         &mut self,
         types: &[ScalarType],
-        rows: &Rows,
+        rows: &Reduction,
         reverse: bool,
         turns: usize,
         element: impl Fn(&mut Self, &str, &[String]),
@@ -198,14 +199,14 @@ impl Writer<'_> {
         });
     }
 
-    /// The result of a row, if it has one part, or of a part.
-    fn finish_part(&mut self, to: ArrayId, types: &[ScalarType], rows: &Rows, total: &[String]) {
+    /// Stores the result of a row, if it has one part, or of a part.
+    fn finish_part(&mut self, to: ArrayId, types: &[ScalarType], rows: &Reduction, total: &[String]) {
         self.braces("if (arg2 == 1)", |w| w.finish_row(to, types, rows, total));
         self.braces("else", |w| w.leave_part(types, total));
     }
 
-    /// The result of a row: the initial value with the total of the elements.
-    fn finish_row(&mut self, to: ArrayId, types: &[ScalarType], rows: &Rows, total: &[String]) {
+    /// Stores the result of a row: the initial value, combined with the total of the elements.
+    fn finish_row(&mut self, to: ArrayId, types: &[ScalarType], rows: &Reduction, total: &[String]) {
         let z = names("z", types);
         self.initial(&z, types, rows, &[&rows.op]);
         self.hoist_output(to, false);

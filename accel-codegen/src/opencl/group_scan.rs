@@ -1,12 +1,12 @@
-//! Scans by work-groups, for GPUs: each group goes through a part of a row, a tile in local memory at a time.
+//! Scans by work-groups, for GPUs: each group processes a part of a row, tile by tile, in local memory.
 //!
-//! NOTE [Scans in two launches]
-//! The first launch computes the totals of the parts of rows, the second one goes through the parts again and writes them, each group from the
-//! total of all parts before its own. So the array is read twice and written once: 12 bytes for a number of 4, where a copy
-//! moves 8, and at most 2/3 of the elements per second of a copy. Reading it once takes groups that wait for the totals of the groups before
-//! them: NOTE [Scans in one launch]. OpenCL does not promise that a group makes progress while another one waits for it, there is no way to
-//! ask a device, and the failure is a kernel that never ends. So only devices that are known to do it get such kernels.
-//! Rows that one group does as a whole are read once anyway.
+//! NOTE [Scans in two launches]: the first launch computes the totals of the parts of rows. In the second one, each
+//! group processes its part again, and writes it from the total of all earlier parts on. So the array is read twice and
+//! written once: 12 bytes for a number of 4, where a copy moves 8, so at most 2/3 of the elements per second of a copy.
+//! To read it only once, groups have to wait for the totals of earlier groups: NOTE [Scans in one launch]. OpenCL does
+//! not guarantee that a group makes progress while another one waits for it, there is no way to ask a device, and the
+//! failure is a kernel that never ends. So only devices that are known to do it get such kernels. A row that a single
+//! group processes is read once anyway.
 
 use super::emitter::Emitter;
 use super::group_reduce::TURNS;
@@ -20,29 +20,29 @@ use crate::analysis::liveness::Step;
 use crate::text::names::names_at;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Rows};
+use accel_fusion::kernel::{ArrayId, Reduction};
 
-/// The kernels of groups that scan.
+/// The kernels of scans by groups.
 #[derive(Clone, Debug)]
 pub struct GroupScan {
     types: Vec<ScalarType>,
-    /// Writes a part, from the totals of the parts before it on.
+    /// Writes a part, starting with the totals of the parts before it.
     write: Kernel,
     long: Long,
 }
 
-/// What is done for rows of several parts.
+/// The method for rows of several parts.
 #[derive(Clone, Debug)]
 enum Long {
-    /// The total of a part, before the parts are written.
+    /// A kernel for the totals of all parts, before the parts are written.
     Total(Kernel),
-    /// The groups pass on what comes before a part.
+    /// The groups pass on the total of everything before a part.
     LookBack(LookBack),
 }
 
 impl GroupScan {
-    /// Prints them.
-    pub fn new(e: &mut Emitter, s: &Step, to: ArrayId, outer: usize, reverse: bool, rows: &Rows) -> GroupScan {
+    /// Generates the kernels.
+    pub fn new(e: &mut Emitter, s: &Step, to: ArrayId, outer: usize, reverse: bool, rows: &Reduction) -> GroupScan {
         let types = e.program.arrays[to].columns.clone();
         let scan = Scan { to, outer, reverse, rows, types: &types, each: EACH };
         let long = match e.target.look_back {
@@ -52,7 +52,7 @@ impl GroupScan {
         GroupScan { write: e.write_group(s, &scan), long, types }
     }
 
-    /// What is launched for `n` rows, which are not short.
+    /// The launches for `n` rows, which are not short.
     pub fn work(&self, n: usize, len: usize, target: &Target) -> Work {
         let several = group_parts(n, len, target);
         let (parts, size) = match &self.long {
@@ -75,7 +75,7 @@ impl GroupScan {
     fn tiles(&self, count: usize, numbers: [usize; 3], target: &Target) -> Launch {
         let room = target.local_memory / row_bytes(&self.types);
         let mut size = group(target);
-        // Not `groups`: there is a tile in local memory, too.
+        // Not `groups`, because there is a tile in local memory as well.
         while size > 1 && size + places(size * EACH) > room {
             size /= 2;
         }
@@ -84,7 +84,7 @@ impl GroupScan {
 }
 
 impl Emitter<'_> {
-    /// The total of part `g` of row `r`, as in a reduction, in the order of a scan.
+    /// Computes the total of part `g` of row `r`, as in a reduction, in the order of a scan.
     fn scan_group(&mut self, s: &Step, scan: &Scan) -> Kernel {
         self.group_kernel(s, &format!("scan_{}_group", s.number), scan.outer, |w| {
             w.part_bounds();
@@ -94,7 +94,7 @@ impl Emitter<'_> {
         })
     }
 
-    /// Writes part `g` of row `r`, from the totals of the parts before it on.
+    /// Writes part `g` of row `r`, starting with the totals of the parts before it.
     fn write_group(&mut self, s: &Step, scan: &Scan) -> Kernel {
         self.group_kernel(s, &format!("scan_{}_write_group", s.number), scan.outer, |w| {
             w.part_bounds();

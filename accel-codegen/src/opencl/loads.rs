@@ -1,30 +1,30 @@
-//! Several loads per work-item at a time, for GPUs.
+//! Several loads in flight per work-item, for GPUs.
 //!
-//! NOTE [Several loads at a time]
-//! An item waits for a load where its value is needed first, and no compiler may move a load before the test whether there is another
-//! turn, or before a store that may be to the same place. So a loop of one load for each turn has one load under way. All the items that fit
-//! on a GPU ask for 8 KB of each unit then, where bandwidth times latency is some 25 KB. Where memory is what takes time, the elements of
-//! several turns are therefore computed before the first one is stored or combined, with one test for all of them.
+//! NOTE [Loads in flight]: an item waits for a load at the first use of its value. No compiler may move a load before
+//! the test whether there is another iteration, or before a store that could be to the same place. So in a loop with
+//! one load per iteration, each item has one load in flight. All items that fit on a GPU then request 8 KB for each
+//! unit, but bandwidth times latency is some 25 KB. So if memory limits the speed, the elements of several iterations
+//! are computed before the first one is stored or combined, with one test for all of them.
 
 use crate::text::names::names_at;
 use crate::text::parameters::{Arg, Parameter};
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::Code;
+use accel_fusion::kernel::ScalarFn;
 
-/// How many elements an item computes at a time where that is cheap: NOTE [Several loads at a time].
+/// The number of elements that an item computes at a time if they are cheap: NOTE [Loads in flight].
 pub const AT_ONCE: usize = 4;
 
-/// Code of at most so many instructions is unrolled.
+/// The limit for the instructions of a scalar function that is unrolled.
 const FEW: usize = 16;
 
-/// Whether code is so short that memory is what takes time.
-pub fn is_cheap(code: &Code) -> bool {
-    code.instrs.len() <= FEW && code.instrs.iter().all(|i| i.inner().is_empty())
+/// Whether a scalar function is so short that memory limits the speed.
+pub fn is_cheap(code: &ScalarFn) -> bool {
+    code.instrs.len() <= FEW && code.is_straight_line()
 }
 
 impl Writer<'_> {
-    /// Computes several elements `v0[u]`, .. before it uses the first one: NOTE [Several loads at a time].
+    /// Computes several elements `v0[u]`, .. before it uses the first one: NOTE [Loads in flight].
     pub fn several(
         &mut self,
         turns: usize,
@@ -38,7 +38,7 @@ impl Writer<'_> {
         self.unrolled(turns, |w| then(w, &values));
     }
 
-    /// A loop of `turns` with a number `u`, all of which compilers write down.
+    /// A loop of `turns` iterations with the counter `u`, which compilers unroll completely.
     pub fn unrolled(&mut self, turns: usize, body: impl FnOnce(&mut Self)) {
         self.line("#pragma unroll");
         self.braces(&format!("for (uint u = 0; u < {turns}; u++)"), body);

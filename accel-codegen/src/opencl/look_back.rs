@@ -1,30 +1,34 @@
-//! Scans of long rows in one launch, for GPUs: groups wait for what the groups before them have found.
+//! Scans of long rows in one launch, for GPUs: groups wait for the totals of earlier groups.
 //!
-//! NOTE [Scans in one launch]
-//! Each group reads a part of a row once and keeps it in local memory, tells its total, waits for what comes before its part, and writes.
+//! NOTE [Scans in one launch]: each group reads a part of a row once and keeps it in local memory. It publishes its
+//! total, waits for the total of everything before its part, and writes.
 //!
-//! Which part a group does is told by a counter: the group that starts first takes the first part. So a group waits only for groups that
-//! have started, in whatever order the device starts them, and this ends on every device where groups that have started go on.
+//! A counter assigns the parts: the group that starts first takes the first part. So a group waits only for groups that
+//! have started, whatever the order in which the device starts them. This ends on every device on which started groups
+//! make progress.
 //!
-//! What a group tells are words of 64 bits, written and read by atomic operations: 32 bits of a value, and above them whether it has been
-//! told. So nothing depends on the order in which others see several writes, and no fences are needed, which OpenCL 1.2 does not
-//! have between groups. Wider values and tuples take several words. Every word is written once, so a reader waits for each by itself.
+//! A group publishes words of 64 bits, which are written and read by atomic operations. A word contains 32 bits of a
+//! value, and above them whether it was published. So nothing depends on the order in which other groups see several
+//! writes. This needs no fences between groups, which OpenCL 1.2 does not have. Wider values and tuples take several
+//! words. Every word is written once, so a reader waits for each word separately.
 //!
-//! What is combined with what must not depend on who was faster, as results of floating-point numbers would differ from run to run. So a group
-//! does not take whatever is there, but always the same. A block is [`WINDOW`] parts of a row that follow each other. There are three kinds of
-//! values:
+//! The order of combination must not depend on the speed of groups, because floating-point results would differ from
+//! run to run. So a group does not take the values that happen to be there, but always the same ones. A block is
+//! [`WINDOW`] consecutive parts of a row. There are three kinds of values:
 //!
 //! - the total of a part,
-//! - the total of a block, told by the group of its last part,
-//! - the head of a block: all that comes before it in the row. The group of the last part of block `b` tells that of block `b + 1`. With
-//!   `c`, the multiple of [`WINDOW`] at or below `b`, it is the head of block `c` combined with the totals of the blocks from `c` to `b`.
+//! - the total of a block, published by the group of its last part,
+//! - the head of a block: the total of everything before it in the row. The group of the last part of block `b`
+//!   publishes the head of block `b + 1`. With `c`, the multiple of [`WINDOW`] at or below `b`, it is the head of block
+//!   `c` combined with the totals of the blocks from `c` to `b`.
 //!
-//! What comes before a part is the head of its block combined with the totals of the parts before it in the block. The totals of up to
-//! [`WINDOW`] neighbours are read at the same time, by an item each, and combined like the leaves of a tree. No word has
-//! more readers than twice that. Heads are a chain, whose links are [`WINDOW`]² parts long: 2²⁸ numbers of 4 bytes are 65536 parts of
-//! 4096, and the chain has 64 links. A link is a write that another group sees, an operation and the next write: if it takes 1 to 2 µs, which is
-//! an estimate, all of them take 0.1 ms, while memory is busy for 0.5 ms with 2 GiB at 4 TB/s. One head after the other would be
-//! 65536 links, and blocks without blocks of blocks 2048.
+//! The total of everything before a part is the head of its block, combined with the totals of the earlier parts in the
+//! block. The totals of up to [`WINDOW`] neighbours are read at the same time, one by each item, and combined in a
+//! tree. No word has more than twice as many readers. The heads form a chain, whose links are [`WINDOW`]² parts long:
+//! 2²⁸ numbers of 4 bytes are 65536 parts of 4096, and the chain has 64 links. A link is a write that another group
+//! sees, an operation and the next write. If a link takes 1 to 2 µs, which is an estimate, all of them take 0.1 ms,
+//! while memory is busy for 0.5 ms with 2 GiB at 4 TB/s. A chain of the parts themselves would have 65536 links, and a
+//! chain of blocks would have 2048.
 
 use super::emitter::Emitter;
 use super::launch::{self, group};
@@ -39,15 +43,15 @@ use crate::text::types::bytes;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 
-/// How many parts are a block, and how many blocks a link of the chain.
+/// The number of parts of a block, and the number of blocks of a link of the chain.
 const WINDOW: usize = 32;
 
-/// How many elements an item has at most,
+/// The largest number of elements of an item,
 const MOST: usize = 16;
-/// and at least, if there are more items than one.
+/// and the smallest, if there is more than one item.
 const LEAST: usize = 4;
 
-/// Declares `tell` and `wait_for`, a word that is told and read.
+/// Declares `tell` and `wait_for`, which publish and read a word.
 const WORDS: &str = "\
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 static void tell(volatile global u64 *word, u32 x) {
@@ -63,13 +67,13 @@ static u32 wait_for(volatile global u64 *word) {
 #[derive(Clone, Debug)]
 pub struct LookBack {
     types: Vec<ScalarType>,
-    /// Nothing has been told yet, and no part has been taken.
+    /// Clears the published words and the counter of parts.
     clear: Kernel,
     scan: Kernel,
 }
 
 impl LookBack {
-    /// Prints them.
+    /// Generates the kernels.
     pub fn new(e: &mut Emitter, s: &Step, scan: &Scan) -> LookBack {
         let clear = format!("scan_{}_clear", s.number);
         e.function(s, &clear, |w| {
@@ -84,13 +88,13 @@ impl LookBack {
         }
     }
 
-    /// The elements of a part.
+    /// The number of elements of a part.
     pub fn part(&self, target: &Target) -> usize {
         let (items, each) = shape(&self.types, target);
         items * each
     }
 
-    /// What is launched for `n` rows of several parts.
+    /// The launches for `n` rows of several parts.
     pub fn work(&self, n: usize, len: usize, target: &Target) -> Work {
         let ((items, each), part) = (shape(&self.types, target), self.part(target));
         let parts = len.div_ceil(part);
@@ -104,7 +108,7 @@ impl LookBack {
     }
 }
 
-/// The items of a group and the elements of each: as many as there is local memory for.
+/// The number of items of a group, and of elements of each item: as many as the local memory allows.
 fn shape(types: &[ScalarType], target: &Target) -> (usize, usize) {
     let room = target.local_memory / row_bytes(types);
     let (mut items, mut each) = (group(target), MOST);
@@ -118,7 +122,7 @@ fn shape(types: &[ScalarType], target: &Target) -> (usize, usize) {
     (items, each)
 }
 
-/// How many words a value takes.
+/// The number of words of a value.
 fn words(types: &[ScalarType]) -> usize {
     types.iter().map(|t| word_count(*t)).sum()
 }
@@ -128,7 +132,8 @@ fn word_count(t: ScalarType) -> usize {
 }
 
 impl Emitter<'_> {
-    /// Scans the next part: the parts have `arg0` elements, the rows `arg1` elements and `arg2` parts.
+    /// Generates the kernel that scans the next part. The parts have `arg0` elements; the rows have `arg1` elements and
+    /// `arg2` parts.
     fn look_back_group(&mut self, s: &Step, scan: &Scan) -> Kernel {
         let number = |w: &mut Writer| {
             w.params.add(Arg::Scratch(0), Parameter::buffer("volatile global u64", "s0".into()));
@@ -138,7 +143,7 @@ impl Emitter<'_> {
             w.line("const P part = ticket;");
         };
         self.numbered_kernel(s, &format!("scan_{}_look_back", s.number), scan.outer, number, |w| {
-            w.declarations.need("Words", || WORDS.into());
+            w.declarations.declare_once("Words", || WORDS.into());
             w.part_bounds();
             w.line("const P tile = from;");
             w.begin_scan(scan);
@@ -152,8 +157,9 @@ impl Emitter<'_> {
 }
 
 impl Writer<'_> {
-    /// Sets `b0`, .. to what comes before the part, and tells others what they wait for. Only the first item combines values that it keeps:
-    /// `e0`, .., the totals before the part in its block, and then `t0`, .., the total of the block.
+    /// Sets `b0`, .. to the total of everything before the part, and publishes what other groups wait for. Only the
+    /// first item combines values that it keeps: `e0`, .., the totals of the earlier parts in the block, and then `t0`,
+    /// .., the total of the block.
     fn look_back(&mut self, scan: &Scan) {
         let Scan { rows, types, reverse, .. } = *scan;
         let some = rows.init.is_some();
@@ -178,7 +184,8 @@ impl Writer<'_> {
         self.declare(&earlier, types);
         self.window(scan, "totals", "slot - nth", "nth");
         self.braces("if (item == 0 && nth > 0)", |w| w.assign(&earlier, &first));
-        // Who tells nothing goes to the barriers of the window nevertheless: with barriers in a branch, pocl 3.1 lost the totals.
+        // A group that publishes no head goes to the barriers of the window as well: with barriers in a branch, pocl
+        // 3.1 lost the totals.
         self.line(format!("const bool teller = nth == {} && slot + 1 < (P)arg2;", WINDOW - 1));
         self.line(format!("const P passed = teller ? block % {WINDOW} : 0, c = block - passed;"));
         self.braces("if (item == 0 && teller)", |w| {
@@ -211,7 +218,7 @@ impl Writer<'_> {
         self.braces("if (started)", |w| w.assign(&before, &first));
     }
 
-    /// Waits for `count` values, of which there are less than [`WINDOW`], and combines them to `w0[0]`, .. if there are any.
+    /// Waits for `count` values, fewer than [`WINDOW`], and combines them to `w0[0]`, .. if there are any.
     fn window(&mut self, scan: &Scan, kind: &str, from: &str, count: &str) {
         let Scan { rows, types, reverse, .. } = *scan;
         self.braces(&format!("for (uint k = item; k < {count}; k += size)"), |w| {
@@ -227,7 +234,7 @@ impl Writer<'_> {
         });
     }
 
-    /// Tells a value, which is the `at`th of its kind.
+    /// Publishes a value, which is number `at` of its kind.
     fn tell(&mut self, kind: &str, at: &str, types: &[ScalarType], value: &[String]) {
         let all = words(types);
         let mut word = 0;
@@ -260,7 +267,7 @@ impl Writer<'_> {
     }
 }
 
-/// The bits of a number, the lower half first if it is wide.
+/// The bits of a number as words, the lower half first if it is wide.
 fn word_parts(t: ScalarType, x: &str) -> Vec<String> {
     let bits = match t {
         ScalarType::F32 => format!("as_uint({x})"),

@@ -1,7 +1,9 @@
-//! Kernel programs as OpenCL C: the text of all kernels, and for every statement which kernels do it with which arguments.
+//! Generates OpenCL C: the text of all kernels, and for every statement the kernels that execute it, with their
+//! arguments.
 //!
-//! A backend walks the statements (see [`crate::liveness`]), computes their extents, allocates, and for each statement that computes
-//! elements asks [`Statement::work`] what to launch. Nothing here talks to a device.
+//! A backend walks the statements (see [`crate::liveness`]), computes their extents and allocates memory. For each
+//! statement that computes elements, it calls [`Statement::work`] to get the launches. Nothing here communicates with a
+//! device.
 
 mod atomic_scatter;
 mod batch;

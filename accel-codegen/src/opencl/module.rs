@@ -1,21 +1,21 @@
-//! A kernel program as one text of OpenCL C, with a plan for each statement.
+//! Generates one text of OpenCL C from a kernel program, with a plan for each statement.
 //!
-//! NOTE [Statements that cannot fail]
-//! After a failure arrays have elements that nobody computed. Kernels that check something, and those with loops, which might never end
-//! then, look at the record of faults first and do nothing. On a GPU that is a load that every item waits for before it begins, and for the
-//! host the record is one more transfer. Most statements have nothing that can fail: they compute something of whatever they find, and nobody
-//! sees it. Which these are is known when their kernels have been printed: all are printed without the record, and once more if some need it.
+//! NOTE [Statements that cannot fail]: after a failure, arrays contain elements that were never computed. Kernels that
+//! check something, and kernels with loops, which might then never end, first read the fault record and do nothing
+//! after a failure. On a GPU, every item waits for this load before it starts, and on the host the record is one more
+//! transfer. But most statements contain nothing that can fail: they compute something from any elements, and nobody
+//! sees the result. Which statements these are is known only after their kernels were generated. So all kernels are
+//! generated without the record, and once more if some need it.
 
 use super::batch::{self, Batch};
 use super::emitter::{Emitter, Tasks};
 use super::loads::is_cheap;
 use super::permute::Permutation;
-use super::reduce::Reduction;
+use super::reduce::ReducePlan;
 use super::scan::Scanning;
 use super::statement::{Plan, Statement};
 use super::strip::Strips;
 use super::target::{Shape, Target};
-use crate::analysis::cost::cost;
 use crate::analysis::liveness::{self, Block, Step};
 use crate::shared::nontemporal::pieces;
 use crate::text::declarations::Declarations;
@@ -24,7 +24,7 @@ use crate::text::registers::Vectors;
 use accel_core::ast::deep;
 use accel_core::repr::ScalarType;
 use accel_core::repr::op::{Float1, Op1};
-use accel_fusion::kernel::{self, Code, Instr, Op, Program, Verified, has_loop};
+use accel_fusion::kernel::{self, Instr, Op, Program, ScalarFn, Verified};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The kernels of a program.
@@ -32,21 +32,22 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Module {
     /// The text.
     pub source: String,
-    /// Whether it needs 64-bit floating-point numbers.
+    /// Whether the kernels need 64-bit floating-point numbers.
     pub needs_fp64: bool,
-    /// By the number of the statement ([`crate::liveness::Step::number`]); those without kernels are missing.
+    /// The statements by their numbers ([`crate::liveness::Step::number`]). Those without kernels are missing.
     pub statements: BTreeMap<usize, Statement>,
-    /// The kernels that do what others do.
+    /// The batch kernels.
     pub batches: Vec<Batch>,
 }
 
-/// Prints the kernels of a program for a kind of device.
+/// Generates the kernels of a program for a kind of device.
 pub fn emit(program: &Verified<Program>, target: &Target) -> Module {
     let (module, failing) = print(program, target, BTreeSet::new());
     if failing.is_empty() { module } else { print(program, target, failing).0 }
 }
 
-/// The kernels, where these statements are known to be able to fail, and the statements that are found to be.
+/// Generates the kernels, given the statements that are known to be able to fail. Also returns the statements that turn
+/// out to be able to fail.
 fn print(program: &Program, target: &Target, known: BTreeSet<usize>) -> (Module, BTreeSet<usize>) {
     let gpu = target.shape == Shape::Gpu;
     let dialect = Dialect::OpenCl { gpu, narrow: gpu && !target.wide };
@@ -85,7 +86,7 @@ impl Emitter<'_> {
             self.declarations.fails = false;
             self.is_recorded = self.known.contains(&s.number) || (!self.known.is_empty() && loops(&s.stmt.op));
             if let Some(plan) = self.statement(s) {
-                let cost = s.stmt.op.codes().into_iter().map(|(_, code)| cost(&code.instrs)).sum();
+                let cost = s.stmt.op.scalar_fns().into_iter().map(|(_, code)| code.cost()).sum();
                 statements.insert(s.number, Statement { plan, cost });
             }
             if self.declarations.fails {
@@ -116,10 +117,10 @@ impl Emitter<'_> {
                     false => self.kernel(&function, rank, Tasks::Ranges),
                 };
                 let pieces = pieces(self.program, to, rank).filter(|_| !gpu).unwrap_or_default().to_vec();
-                Some(Plan::Loop { kernel, cost: cost(&body.instrs), pieces })
+                Some(Plan::Loop { kernel, cost: body.cost(), pieces })
             }
             Op::Reduce { to, extents, rows } => {
-                Some(Plan::Reduce(Box::new(Reduction::new(self, s, *to, extents.results.len(), rows))))
+                Some(Plan::Reduce(Box::new(ReducePlan::new(self, s, *to, extents.results.len(), rows))))
             }
             Op::Scan { to, extents, reverse, rows } => {
                 Some(Plan::Scan(Scanning::new(self, s, *to, extents.results.len(), *reverse, rows)))
@@ -131,9 +132,9 @@ impl Emitter<'_> {
     }
 }
 
-/// Whether there is a loop in the kernels of an operation.
+/// Whether the kernels of an operation contain a loop.
 fn loops(op: &Op) -> bool {
-    let own = |op: &Op| op.codes().iter().any(|(_, c)| has_loop(&c.instrs));
+    let own = |op: &Op| op.scalar_fns().iter().any(|(_, c)| c.has_loop());
     match op {
         Op::If { .. } | Op::While { .. } => false,
         Op::Strip { body, .. } => body.stmts.iter().any(|s| own(&s.op)),
@@ -144,10 +145,12 @@ fn loops(op: &Op) -> bool {
 /// Whether a program computes with 64-bit floating-point numbers.
 fn needs_f64(program: &Program) -> bool {
     fn in_block(b: &kernel::Block) -> bool {
-        b.stmts.iter().any(|s| s.op.codes().iter().any(|(_, c)| in_code(c)) || s.op.blocks().into_iter().any(in_block))
+        b.stmts
+            .iter()
+            .any(|s| s.op.scalar_fns().iter().any(|(_, c)| in_code(c)) || s.op.blocks().into_iter().any(in_block))
     }
-    // Polygamma functions of any number are computed with 64 bits.
-    fn in_code(code: &Code) -> bool {
+    // Polygamma functions of all types are computed in 64 bits.
+    fn in_code(code: &ScalarFn) -> bool {
         code.types.contains(&ScalarType::F64) || has_polygamma(&code.instrs)
     }
     fn has_polygamma(instrs: &[Instr]) -> bool {

@@ -1,10 +1,9 @@
-//! Matrix products on CPU devices.
+//! Packed matrix products, for CPU devices.
 //!
-//! NOTE [Packed products]
-//! The rows of the left operand are copied to panels of eight, the columns of the right one to panels of two vectors, each panel with the
-//! reduced dimension outermost; what is missing in the last panels is zero. A tile of the result is then a sum of outer products of what lies next
-//! to each other, with its accumulators in registers, whatever the order of the dimensions was in memory. Several dimensions of one role
-//! count as one, in row-major order.
+//! NOTE [Packed products]: the rows of the left operand are copied to panels of eight, the columns of the right one to
+//! panels of two vectors. In each panel, the reduced dimension is outermost. The last panels are filled up with zeros.
+//! A tile of the result is then a sum of outer products of adjacent numbers, with its accumulators in registers,
+//! whatever the order of the dimensions was in memory. Several dimensions of one role count as one, in row-major order.
 
 use super::emitter::{Emitter, Tasks};
 use super::target::Target;
@@ -14,11 +13,11 @@ use crate::analysis::liveness::Step;
 use crate::text::opencl_vectors;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Contraction, Operand, Role, Rows};
+use accel_fusion::kernel::{ArrayId, Contraction, Operand, Reduction, Role};
 
-/// The rows of a panel of the left operand.
+/// The number of rows of a panel of the left operand.
 const HIGH: usize = 8;
-/// Below so many multiplications other ways are faster.
+/// Below this number of multiplications, other kernels are faster.
 const WORTH: usize = 16 * 16 * 16;
 
 /// The kernels of a product.
@@ -31,14 +30,14 @@ pub struct Product {
     tiles: Kernel,
 }
 
-/// The columns of a panel of the right operand: two vectors.
+/// The number of columns of a panel of the right operand: two vectors.
 fn wide(t: ScalarType) -> usize {
     2 * opencl_vectors::width(t)
 }
 
 impl Product {
-    /// Prints them.
-    pub fn new(e: &mut Emitter, s: &Step, to: ArrayId, outer: usize, rows: &Rows, c: &Contraction) -> Product {
+    /// Generates the kernels.
+    pub fn new(e: &mut Emitter, s: &Step, to: ArrayId, outer: usize, rows: &Reduction, c: &Contraction) -> Product {
         let name = |what: &str| format!("product_{}_{what}", s.number);
         let (left, right, tiles) = (name("left"), name("right"), name("tiles"));
         e.task_function(s, &left, |w| w.pack(0, &c.left, c, Role::Row, HIGH));
@@ -78,7 +77,8 @@ fn extent(p: usize) -> String {
 }
 
 impl Writer<'_> {
-    /// Sets `name` to how far from the start of an array the element at position `at` of the dimensions `dims` is.
+    /// Declares `name` as the distance from the start of an array to the element at position `at` of the dimensions
+    /// `dims`.
     pub fn offset(
         &mut self,
         name: &str,
@@ -104,7 +104,7 @@ impl Writer<'_> {
         });
     }
 
-    /// Copies the panels `from..to` of an operand, of so many rows (or columns) each.
+    /// Copies the panels `from..to` of an operand; a panel has `width` rows (or columns).
     fn pack(&mut self, scratch: usize, o: &Operand, c: &Contraction, role: Role, width: usize) {
         let (t, a) = (c.ty, o.array);
         self.scratch(scratch, &t.to_string());
@@ -143,8 +143,8 @@ impl Writer<'_> {
         });
     }
 
-    /// What a sum of products is multiplied with and added to, `factor` and `init`.
-    pub fn factor_and_init<O>(&mut self, to: ArrayId, rows: &Rows, c: &Contraction<O>) {
+    /// Declares `factor` and `init`: the factor of all products, and the initial value of the sums.
+    pub fn factor_and_init<O>(&mut self, to: ArrayId, rows: &Reduction, c: &Contraction<O>) {
         self.hoist(&rows.init.iter().chain([&c.factor]).collect::<Vec<_>>());
         self.hoist_output(to, false);
         self.line(format!("{} factor, init = 0;", c.ty));
@@ -154,8 +154,8 @@ impl Writer<'_> {
         }
     }
 
-    /// The tiles `from..to` of the result; those of the same columns come after each other.
-    fn tiles(&mut self, to: ArrayId, rows: &Rows, c: &Contraction) {
+    /// Computes the tiles `from..to` of the result. Tiles of the same columns follow one another.
+    fn tiles(&mut self, to: ArrayId, rows: &Reduction, c: &Contraction) {
         let (t, outer, wide) = (c.ty, c.roles.len() - 1, wide(c.ty));
         let n = opencl_vectors::width(t);
         opencl_vectors::vectors(self.declarations, t);

@@ -1,4 +1,4 @@
-//! Permutations: by one item, by tasks with targets of their own, or with atomic operations.
+//! Permutations: by one work-item, by tasks with their own targets, or with atomic operations.
 
 use super::atomic_scatter::Atomic;
 use super::emitter::{Emitter, Tasks};
@@ -11,7 +11,7 @@ use crate::shared::permute::{PART, PARTS, PER_TARGET, Permute, SMALL};
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Op};
 
-/// So few elements are done by one item of a GPU, in their order.
+/// Up to this number of elements, one item of a GPU combines them in order.
 const ONE_BY_ONE: usize = 16;
 
 /// The kernels of a permutation.
@@ -19,18 +19,18 @@ const ONE_BY_ONE: usize = 16;
 pub struct Permutation {
     to: ArrayId,
     ty: Option<ScalarType>,
-    /// Everything, one element after the other.
+    /// Combines all elements, one after the other.
     all: Kernel,
-    /// Copies of few targets, and what combines them: NOTE [The order of permutations].
+    /// Kernels for copies of few targets, and for combining the copies: NOTE [Order of permutations].
     copies: Option<[Kernel; 2]>,
-    /// The elements of some of the targets.
+    /// Combines the elements of a range of targets.
     owned: Option<Kernel>,
-    /// Each element by an item.
+    /// Combines each element with one item.
     atomic: Option<Atomic>,
 }
 
 impl Permutation {
-    /// Prints them.
+    /// Generates the kernels.
     pub fn new(e: &mut Emitter, s: &Step) -> Option<Permutation> {
         let Op::Permute { to, extents, .. } = &s.stmt.op else { return None };
         let p = Permute::new(e.program, &s.stmt.op)?;
@@ -39,9 +39,9 @@ impl Permutation {
         e.function(s, &into, |w| w.combine_into(&into, &p));
         e.task_function(s, &name, |w| w.scatter(&name, &p));
         let cpu = e.target.shape == Shape::Cpu;
-        let copies = p.known.filter(|_| cpu).map(|known| {
+        let copies = p.monoid.filter(|_| cpu).map(|monoid| {
             let (part, copies) = (format!("{name}_part"), format!("{name}_copies"));
-            e.task_function(s, &part, |w| w.private(&name, &p, known));
+            e.task_function(s, &part, |w| w.private(&name, &p, monoid));
             e.task_function(s, &copies, |w| w.combine_copies(&p));
             [part, copies].map(|f| e.kernel(&f, rank, Tasks::Ranges))
         });

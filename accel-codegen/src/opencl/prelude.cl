@@ -1,10 +1,10 @@
 #pragma OPENCL FP_CONTRACT OFF
 #ifdef __clang__
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-// Half as wide otherwise where vectors of 64 bytes make a processor slower elsewhere, but functions have that width here.
+// Compilers prefer vectors of 32 bytes where 64 bytes would slow a processor down. Here, functions have 64 bytes.
 #define EACH_LANE _Pragma("clang loop vectorize_width(8)") for (int l = 0; l < 32; l++)
-// A loop over so many vectors of 8 becomes straight code, which has its partial results in registers. A loop has them in memory, and a sum of what
-// is in the cache takes half as long again.
+// Unrolls a loop over this number of vectors of 8, so that its partial results are in registers. A loop would have them in memory, and a sum of
+// elements in the cache would take 1.5 times as long.
 #define PRAGMA(text) _Pragma(#text)
 #define UNROLLED(vectors) PRAGMA(clang loop vectorize_width(8) interleave_count(vectors))
 #else

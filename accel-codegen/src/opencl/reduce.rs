@@ -1,4 +1,4 @@
-//! Reductions: by items, by tasks, by groups, or as matrix products.
+//! Reductions: by work-items, by tasks, by groups, or as matrix products.
 
 use super::emitter::{Emitter, Tasks};
 use super::group_reduce;
@@ -8,44 +8,43 @@ use super::rows::{SHORT, across, group_parts, groups, in_parts, item_parts, join
 use super::target::{Shape, Target};
 use super::tiled_product::Tiled;
 use super::work::{Kernel, Sizes, Work};
-use crate::analysis::cost::cost;
 use crate::analysis::liveness::Step;
 use crate::analysis::partition;
 use crate::shared::interchanged_reduce::{self, in_columns};
 use crate::text::names::{elements, names};
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Rows};
+use accel_fusion::kernel::{ArrayId, Reduction};
 
-/// Where so many rows at least lie side by side, neighbouring items do parts of neighbouring rows.
+/// From this number of adjacent rows on, neighbouring items process parts of neighbouring rows.
 const SIDE_BY_SIDE: i64 = 8;
 
-/// So many parts of a row are combined by one item, more by a group.
+/// Up to this number, one item combines the parts of a row; otherwise a group does.
 const ONE_BY_ONE: usize = 64;
 
 /// The kernels of a reduction.
 #[derive(Clone, Debug)]
-pub struct Reduction {
+pub struct ReducePlan {
     types: Vec<ScalarType>,
     cost: usize,
     rows: Kernel,
-    /// Parts of rows, and what combines them, where no groups do that.
+    /// Kernels for parts of rows, and for combining the parts, if groups do not do this.
     part: Option<Kernel>,
     join: Option<Kernel>,
-    /// For rows that are columns in memory: NOTE [Reducing columns].
+    /// For interchanged reductions: NOTE [Interchanged reductions].
     columns: Option<[Kernel; 2]>,
     /// For contractions.
     product: Option<Product>,
     tiled: Option<Tiled>,
-    /// For work-groups: a part, what combines parts, and several short rows.
+    /// Kernels of groups: for a part, for combining parts, and for several short rows.
     groups: Option<[Kernel; 3]>,
-    /// For parts of rows that are columns in memory.
+    /// For parts of the rows of interchanged reductions.
     across: Option<Kernel>,
 }
 
-impl Reduction {
-    /// Prints them.
-    pub fn new(e: &mut Emitter, s: &Step, to: ArrayId, outer: usize, rows: &Rows) -> Reduction {
+impl ReducePlan {
+    /// Generates the kernels.
+    pub fn new(e: &mut Emitter, s: &Step, to: ArrayId, outer: usize, rows: &Reduction) -> ReducePlan {
         let fold = format!("fold_{}", s.number);
         let name = |what: &str| format!("{fold}_{what}");
         e.function(s, &fold, |w| w.fold(&fold, to, outer, rows));
@@ -69,19 +68,21 @@ impl Reduction {
             e.task_function(s, &name("rows"), |w| w.fold_rows(&fold, to, outer, rows));
         }
         let product = rows.contraction().filter(|_| !gpu).map(|c| Product::new(e, s, to, outer, rows, &c));
-        let tiled =
-            rows.computed_contraction().filter(|_| in_groups).and_then(|c| Tiled::new(e, s, to, outer, rows, &c));
+        let tiled = rows
+            .contraction_of_computed_operands()
+            .filter(|_| in_groups)
+            .and_then(|c| Tiled::new(e, s, to, outer, rows, &c));
         let groups = in_groups.then(|| {
             [e.fold_group(s, to, outer, rows), e.join_group(s, to, outer, rows), e.fold_team(s, to, outer, rows)]
         });
         let across = (in_groups && in_columns).then(|| e.fold_across(s, to, outer, rows));
-        Reduction {
+        ReducePlan {
             product,
             tiled,
             groups,
             across,
             types: e.program.arrays[to].columns.clone(),
-            cost: cost(&rows.element.instrs) + cost(&rows.op.instrs),
+            cost: rows.cost(),
             rows: e.kernel(&name("rows"), outer, Tasks::Ranges),
             part: parts.then(|| e.kernel(&name("part"), outer, Tasks::Parts)),
             join: joins.then(|| e.kernel(&name("join"), outer, Tasks::Rows)),
@@ -104,7 +105,7 @@ impl Reduction {
             .unwrap_or_else(|| self.rows_by_items(n, len, target))
     }
 
-    /// Tasks that go through parts of neighbouring rows together: NOTE [Reducing columns].
+    /// A launch of tasks that process parts of neighbouring rows together: NOTE [Interchanged reductions].
     fn columns_by_tasks(&self, n: usize, len: usize, target: &Target) -> Option<Work> {
         let [part, join] = self.columns.as_ref()?;
         let (parts, size) = interchanged_reduce::parts(n, len)?;
@@ -117,7 +118,7 @@ impl Reduction {
         Some(Work { scratch: scratch(&self.types, parts * n), launches })
     }
 
-    /// Items that do parts of neighbouring rows.
+    /// A launch of items that process parts of neighbouring rows.
     fn columns_by_items(&self, sizes: &Sizes, n: usize, len: usize, target: &Target) -> Option<Work> {
         let kernel = self.across.as_ref()?;
         if len == 0 || *sizes.space.last()? < SIDE_BY_SIDE {
@@ -135,7 +136,7 @@ impl Reduction {
         Some(Work { scratch: scratch(&self.types, parts * n), launches })
     }
 
-    /// Groups that do short rows, or parts of long ones.
+    /// A launch of groups that process short rows, or parts of long rows.
     fn rows_by_groups(&self, n: usize, len: usize, target: &Target) -> Option<Work> {
         let [part, join, team] = self.groups.as_ref().filter(|_| len >= SHORT)?;
         if let Some(launch) = teams(team, &self.types, n, len, target) {
@@ -149,7 +150,7 @@ impl Reduction {
         Some(Work { scratch: scratch(&self.types, parts * n), launches })
     }
 
-    /// Items that do rows, or parts of them.
+    /// A launch of items that process rows, or parts of rows.
     fn rows_by_items(&self, n: usize, len: usize, target: &Target) -> Work {
         match (&self.part, &self.join, part_size(n, len, self.cost, target)) {
             (Some(part), Some(join), Some(size)) => {
@@ -164,7 +165,7 @@ impl Reduction {
 
 impl Writer<'_> {
     /// Combines the `slot` parts of the rows `from..to` of all `row` rows, element by element.
-    pub fn column_join(&mut self, to: ArrayId, rows: &Rows) {
+    pub fn column_join(&mut self, to: ArrayId, rows: &Reduction) {
         let types = self.columns(to);
         let (y, z) = (names("y", &types), names("z", &types));
         self.initial(&z, &types, rows, &[&rows.op]);

@@ -1,4 +1,4 @@
-//! Scans: by items, by tasks, or by groups.
+//! Scans: by work-items, by tasks, or by groups.
 
 use super::emitter::{Emitter, Tasks};
 use super::group_reduce;
@@ -7,10 +7,9 @@ use super::launch::{self, count};
 use super::rows::{by_groups, in_parts, joined, one, part_size, scratch};
 use super::target::{Shape, Target};
 use super::work::{Kernel, Sizes, Work};
-use crate::analysis::cost::cost;
 use crate::analysis::liveness::Step;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Rows};
+use accel_fusion::kernel::{ArrayId, Reduction};
 
 /// The kernels of a scan.
 #[derive(Clone, Debug)]
@@ -22,13 +21,13 @@ pub struct Scanning {
     part: Kernel,
     carry: Kernel,
     write: Kernel,
-    /// For work-groups.
+    /// Kernels of groups.
     groups: Option<GroupScan>,
 }
 
 impl Scanning {
-    /// Prints them.
-    pub fn new(e: &mut Emitter, s: &Step, to: ArrayId, outer: usize, reverse: bool, rows: &Rows) -> Scanning {
+    /// Generates the kernels.
+    pub fn new(e: &mut Emitter, s: &Step, to: ArrayId, outer: usize, reverse: bool, rows: &Reduction) -> Scanning {
         let scan = format!("scan_{}", s.number);
         let name = |what: &str| format!("{scan}_{what}");
         e.function(s, &scan, |w| w.scan(&scan, to, outer, reverse, rows));
@@ -41,7 +40,7 @@ impl Scanning {
         Scanning {
             groups,
             types: e.program.arrays[to].columns.clone(),
-            cost: cost(&rows.element.instrs) + cost(&rows.op.instrs),
+            cost: rows.cost(),
             some: rows.init.is_some(),
             rows: e.kernel(&name("rows"), outer, Tasks::Ranges),
             part: e.kernel(&name("part"), outer, Tasks::Parts),

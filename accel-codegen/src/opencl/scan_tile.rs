@@ -6,30 +6,30 @@ use crate::text::names::{elements, in_order, names, names_at, row_index};
 use crate::text::parameters::{Arg, Parameter};
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Rows};
+use accel_fusion::kernel::{ArrayId, Reduction};
 
-/// Where in local memory the elements of a scan are: apart such that items that go through several of their own do not wait for
-/// the same bank.
+/// The places of a scan's elements in local memory: spread so that items with several adjacent elements each do not
+/// wait for the same bank.
 const PLACE: &str = "#define PLACE(n) ((n) + (n) / 32)";
 
-/// How many places so many elements need.
+/// The number of places for this many elements.
 pub fn places(elements: usize) -> usize {
     elements + elements / 32 + 1
 }
 
-/// A scan, for those who write its kernels.
+/// A scan, in the form that its kernels need.
 pub struct Scan<'a> {
     pub to: ArrayId,
     pub outer: usize,
     pub reverse: bool,
-    pub rows: &'a Rows,
+    pub rows: &'a Reduction,
     pub types: &'a [ScalarType],
-    /// How many elements an item has in a tile.
+    /// The number of elements of an item in a tile.
     pub each: usize,
 }
 
 impl Writer<'_> {
-    /// Goes through a part of a row, a tile at a time.
+    /// Processes a part of a row, tile by tile.
     pub fn scan_part(&mut self, scan: &Scan) {
         let Scan { rows, types, reverse, .. } = *scan;
         self.state(types);
@@ -48,7 +48,7 @@ impl Writer<'_> {
         self.braces(&format!("for (P tile = from; tile < to; tile += size * {})", scan.each), |w| {
             w.scan_tile(scan);
             w.combine_tile(scan);
-            // Everything up to here.
+            // Adds the tile to the total of everything so far.
             let (before, all) = (names("b", types), names_at("l", types, "count - 1"));
             w.braces("if (started)", |w| w.code(&rows.op, &in_order(reverse, &before, &all), &before));
             w.braces("else", |w| w.assign(&before, &all));
@@ -59,8 +59,8 @@ impl Writer<'_> {
         });
     }
 
-    /// Declares what comes before the tile, `b0`, .., which is the initial value `z0`, .. if there is one, and whether there is anything
-    /// before it. Writes what comes before the first part.
+    /// Declares `b0`, .., the total of everything before the tile, which starts with the initial value `z0`, .. if
+    /// there is one, and whether there is anything before the tile. Writes the result before the first part.
     pub fn begin_scan(&mut self, scan: &Scan) {
         let Scan { to, rows, types, reverse, .. } = *scan;
         let (before, some) = (names("b", types), rows.init.is_some());
@@ -71,10 +71,10 @@ impl Writer<'_> {
             let buffer = Parameter::buffer(&format!("local {t}"), format!("m{c}"));
             self.params.add(Arg::Local(types.len() + c), buffer);
         }
-        self.declarations.need("PLACE", || PLACE.into());
+        self.declarations.declare_once("PLACE", || PLACE.into());
         self.declare(&before, types);
         self.line(format!("const P base = row * ((P)arg1 + {});", some as u8));
-        // Without an initial value there is nothing before the first part.
+        // Without an initial value, there is nothing before the first part.
         self.line(format!("bool started = {};", if some { "1" } else { "slot > 0" }));
         let z = names("z", types);
         self.initial(&z, types, rows, &[]);
@@ -85,9 +85,10 @@ impl Writer<'_> {
         }
     }
 
-    /// Scans the elements from `tile` on: each item its own, whose totals are scanned in `l0`, ... Declares `filled`, the number of elements,
-    /// `count`, that of the items that have some, and `last`, where those of the item end. Elements come and go through
-    /// local memory, so that items next to each other read and write elements next to each other.
+    /// Scans the elements from `tile` on. Each item scans its own elements, and their totals are scanned in `l0`, ...
+    /// Declares `filled`, the number of elements, `count`, the number of items with elements, and `last`, the end of
+    /// the item's elements. Elements are moved through local memory, so that neighbouring items read and write
+    /// neighbouring elements.
     pub fn scan_tile(&mut self, scan: &Scan) {
         let Scan { outer, rows, types, reverse, each, .. } = *scan;
         let here = names_at("l", types, "item");
@@ -132,7 +133,7 @@ impl Writer<'_> {
         });
     }
 
-    /// Combines the elements of the item with what comes before them.
+    /// Combines the elements of the item with the total of everything before them.
     pub fn combine_tile(&mut self, scan: &Scan) {
         let Scan { rows, types, reverse, each, .. } = *scan;
         let (before, prefix, left) = (names("b", types), names("p", types), names_at("l", types, "item - 1"));
@@ -148,7 +149,7 @@ impl Writer<'_> {
         });
     }
 
-    /// Writes the tile, when all items are done with it.
+    /// Writes the tile, when all items have finished it.
     pub fn store_tile(&mut self, scan: &Scan) {
         let target = match (scan.reverse, scan.rows.init.is_some()) {
             (true, _) => "base + (P)arg1 - 1 - (tile + n)",
@@ -159,7 +160,7 @@ impl Writer<'_> {
     }
 }
 
-/// The elements of a tile, neighbouring ones by neighbouring items.
+/// Loops over the elements of a tile, neighbouring ones in neighbouring items.
 const BY_TURNS: &str = "for (uint n = item; n < filled; n += size)";
 
 impl Scan<'_> {

@@ -1,8 +1,8 @@
-//! What a statement does on a device: its plan, and the work for given sizes.
+//! The execution of a statement on a device: its plan, and the launches for given sizes.
 
 use super::launch;
 use super::permute::Permutation;
-use super::reduce::Reduction;
+use super::reduce::ReducePlan;
 use super::scan::Scanning;
 use super::strip::Strips;
 use super::target::Target;
@@ -13,11 +13,11 @@ use accel_core::repr::ScalarType;
 #[derive(Clone, Debug)]
 pub struct Statement {
     pub(super) plan: Plan,
-    /// About how many simple operations an element takes.
+    /// The approximate number of simple operations of an element.
     pub(super) cost: usize,
 }
 
-/// How the statement is done.
+/// The kernels of a statement, by its kind.
 #[derive(Clone, Debug)]
 pub enum Plan {
     /// `pieces` are the columns of a result that can be written in pieces.
@@ -26,15 +26,16 @@ pub enum Plan {
         cost: usize,
         pieces: Vec<ScalarType>,
     },
-    Reduce(Box<Reduction>),
+    Reduce(Box<ReducePlan>),
     Scan(Scanning),
     Permute(Permutation),
     Strip(Strips),
 }
 
 impl Statement {
-    /// What to launch for a statement of these sizes. Nothing, if there is nothing to compute. A permutation expects a copy of its
-    /// defaults in the array that it defines; a strip, the extents of all arrays of its body.
+    /// The launches for a statement of these sizes. There are none if there is nothing to compute. A permutation
+    /// expects a copy of its defaults in the array that it defines; a strip expects the extents of all arrays of its
+    /// body.
     pub fn work(&self, sizes: &Sizes, target: &Target) -> Work {
         match &self.plan {
             Plan::Loop { kernel, cost, pieces } => launch::loop_(kernel, sizes, *cost, pieces, target),
@@ -45,7 +46,7 @@ impl Statement {
         }
     }
 
-    /// About how many simple operations it takes.
+    /// The approximate number of simple operations.
     pub fn operations(&self, sizes: &Sizes) -> usize {
         let each = match &self.plan {
             Plan::Strip(s) => s.cost(sizes),
@@ -54,7 +55,8 @@ impl Statement {
         launch::count(sizes.space).saturating_mul(each)
     }
 
-    /// Whether a strip would take so much memory that its statements are better executed one by one, by the program without strips.
+    /// Whether a strip would need so much memory that the program without strips should execute its statements one by
+    /// one.
     pub fn is_too_large(&self, sizes: &Sizes) -> bool {
         matches!(&self.plan, Plan::Strip(s) if s.is_too_large(sizes))
     }

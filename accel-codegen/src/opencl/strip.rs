@@ -1,4 +1,4 @@
-//! Strips on CPU devices: tasks with working memory and partial totals of their own.
+//! Strips on CPU devices: each task has its own working memory and partial totals.
 
 use super::emitter::{Emitter, Tasks};
 use super::launch::{self, count};
@@ -8,7 +8,7 @@ use crate::analysis::liveness::Step;
 use crate::analysis::partition::strip_size;
 use crate::analysis::strip_usage::{self, Usage};
 use crate::shared::strip::Strip;
-use accel_fusion::kernel::{ArrayId, Block, Code};
+use accel_fusion::kernel::{ArrayId, Block, ScalarFn};
 
 /// The kernels of a strip.
 #[derive(Clone, Debug)]
@@ -19,8 +19,8 @@ pub struct Strips {
 }
 
 impl Strips {
-    /// Prints them.
-    pub fn new(e: &mut Emitter, s: &Step, to: &[ArrayId], len: &Code, body: &Block) -> Strips {
+    /// Generates the kernels.
+    pub fn new(e: &mut Emitter, s: &Step, to: &[ArrayId], len: &ScalarFn, body: &Block) -> Strips {
         let strip = Strip::new(e.program, to, len, body);
         let name = format!("strip_{}", s.number);
         let join = format!("{name}_join");
@@ -34,7 +34,7 @@ impl Strips {
         scratch > strip_usage::largest(count(sizes.space))
     }
 
-    /// About how many simple operations a position takes.
+    /// The approximate number of simple operations of a position.
     pub fn cost(&self, sizes: &Sizes) -> usize {
         let [.., cost] = self.usage.sizes(sizes.extents);
         cost

@@ -1,30 +1,30 @@
-//! The devices that kernels are printed for.
+//! The devices for which kernels are generated.
 
-/// What kind of device kernels are printed for: NOTE [Two shapes of kernels].
+/// The kind of device for which kernels are generated: NOTE [Two shapes of kernels].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Shape {
-    /// Many small work-items that share local memory.
+    /// Many small work-items with common local memory.
     Gpu,
-    /// One work-item for each part of the work, which runs through it with vector operations.
+    /// One work-item for each part of the work, which it processes with vector operations.
     Cpu,
 }
 
-/// What the code is printed for.
+/// The properties of the device for which kernels are generated.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Target {
-    /// Its kind.
+    /// The kind of device.
     pub shape: Shape,
-    /// How many compute units the device has.
+    /// The number of compute units.
     pub units: usize,
-    /// The largest work-group that the device takes.
+    /// The largest number of work-items of a group.
     pub largest_group: usize,
-    /// The bytes of local memory of a work-group.
+    /// The size of the local memory of a work-group, in bytes.
     pub local_memory: usize,
-    /// Whether positions are counted with 64 bits: they must be where an array has 2³¹ elements or more.
+    /// Whether positions have 64 bits. This is necessary if an array has 2³¹ elements or more.
     pub wide: bool,
-    /// Whether there are atomic operations on 64-bit integers.
+    /// Whether the device has atomic operations on 64-bit integers.
     pub atomics_64: bool,
-    /// Whether a group that has started goes on while others wait for it, and there are atomic operations on 64-bit integers: then a
-    /// GPU scans long rows in one launch.
+    /// Whether a started group makes progress while others wait for it, and there are atomic operations on 64-bit
+    /// integers. Then a GPU scans long rows in one launch.
     pub look_back: bool,
 }

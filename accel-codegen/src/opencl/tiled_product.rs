@@ -1,13 +1,13 @@
-//! Matrix products on GPUs: each work-group does a tile of the result, each of its items 4 by 4 numbers of it.
+//! Tiled matrix products, for GPUs: each work-group computes a tile of the result, each of its items 4 by 4 numbers.
 //!
-//! For every sixteen steps along the reduced dimension the group copies the pieces of both operands that it needs to local memory;
-//! items next to each other read along the dimension in which the operand is contiguous. The numbers for the next sixteen steps are
-//! on their way from memory while it multiplies: NOTE [Several loads at a time].
+//! For every sixteen steps along the reduced dimension, the group copies the pieces of both operands that it needs to
+//! local memory. Neighbouring items read along the dimension in which the operand is contiguous. The numbers for the
+//! next sixteen steps are loaded while the group multiplies: NOTE [Loads in flight].
 //!
-//! NOTE [Products in parts]
-//! Tiles of 64 by 64 need the fewest loads for each multiplication, but a result of 32 rows or columns would fill a half of them: it gets tiles of 32 by
-//! 32, of smaller groups. Where there are fewer tiles than keep the device busy, as for few results that are sums of very many products,
-//! the reduced dimension is cut into parts. Each has groups of its own, and one more kernel adds their results, always in the same order.
+//! NOTE [Split products]: tiles of 64 by 64 need the fewest loads for each multiplication, but a result of 32 rows or
+//! columns would fill only half of a tile. So it gets tiles of 32 by 32, with smaller groups. If there are too few
+//! tiles to keep the device busy, as for few results that are sums of very many products, the reduced dimension is
+//! split into parts. Each part has its own groups, and another kernel adds their results, always in the same order.
 
 use super::emitter::Emitter;
 use super::target::Target;
@@ -18,23 +18,23 @@ use crate::text::parameters::{Arg, Parameter};
 use crate::text::types::bytes;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Computed, Contraction, Role, Rows};
+use accel_fusion::kernel::{ArrayId, Computed, Contraction, Reduction, Role};
 
-/// The steps along the reduced dimension that are in local memory at the same time,
+/// The number of steps along the reduced dimension that are in local memory at the same time,
 const DEPTH: usize = 16;
-/// and how many at least are worth a part of their own.
+/// and the smallest number of steps for a part.
 const PART: usize = 8 * DEPTH;
-/// The rows and columns of an item.
+/// The number of rows and columns of an item.
 const EACH: usize = 4;
-/// Below so many multiplications other ways are faster.
+/// Below this number of multiplications, other kernels are faster.
 const WORTH: usize = 32 * 32 * 32;
 
-/// A size of tiles, each of which a group does.
+/// A size of tiles. A group computes each tile.
 #[derive(Clone, Copy)]
 struct Tile {
-    /// The rows and columns of a tile.
+    /// The number of rows and of columns of a tile.
     side: usize,
-    /// How many groups keep a compute unit busy.
+    /// The number of groups that keep a compute unit busy.
     busy: usize,
 }
 
@@ -42,18 +42,19 @@ const SMALL: Tile = Tile { side: 32, busy: 16 };
 const LARGE: Tile = Tile { side: 64, busy: 2 };
 
 impl Tile {
-    /// The items of a group.
+    /// The number of items of a group.
     const fn items(self) -> usize {
         (self.side / EACH) * (self.side / EACH)
     }
 
-    /// How many numbers of each operand an item copies.
+    /// The number of elements of each operand that an item copies.
     const fn copies(self) -> usize {
         self.side * DEPTH / self.items()
     }
 
-    /// From a line of a tile in local memory to the next: a few more numbers than are used, so that items that copy different lines at the same
-    /// time do not wait for the same bank; whole vectors of four, which lines are read by.
+    /// The distance of the lines of a tile in local memory. It is a few numbers more than the width, so that items that
+    /// copy different lines at the same time do not wait for the same bank. It is a multiple of four, because lines are
+    /// read in vectors of four.
     const fn line(self) -> usize {
         self.side + EACH
     }
@@ -66,18 +67,18 @@ pub struct Tiled {
     roles: Vec<Role>,
     small: Kernel,
     large: Kernel,
-    /// Adds the results of parts.
+    /// Adds the results of the parts.
     join: Kernel,
 }
 
 impl Tiled {
-    /// Prints them, if the device's groups are large enough.
+    /// Generates the kernels, if the device supports groups of this size.
     pub fn new(
         e: &mut Emitter,
         s: &Step,
         to: ArrayId,
         outer: usize,
-        rows: &Rows,
+        rows: &Reduction,
         c: &Contraction<Computed>,
     ) -> Option<Tiled> {
         let room = 2 * LARGE.line() * DEPTH * bytes(c.ty) as usize;
@@ -133,13 +134,14 @@ fn vector(t: ScalarType) -> &'static str {
     if t == ScalarType::F32 { "float4" } else { "double4" }
 }
 
-/// The operands by their names in the text, each with the role of the dimensions that are its alone, where the tile begins along them, and their size.
+/// The operands with their names in the text, each with the role of the dimensions that only it has, the start of the
+/// tile along them, and their size.
 fn operands(c: &Contraction<Computed>) -> [(&'static str, &Computed, Role, &'static str, &'static str); 2] {
     [("left", &c.left, Role::Row, "top", "height"), ("right", &c.right, Role::Column, "start", "width")]
 }
 
 impl Writer<'_> {
-    fn tile_of_group(&mut self, tile: Tile, to: ArrayId, outer: usize, rows: &Rows, c: &Contraction<Computed>) {
+    fn tile_of_group(&mut self, tile: Tile, to: ArrayId, outer: usize, rows: &Reduction, c: &Contraction<Computed>) {
         let (t, side) = (c.ty, tile.side);
         self.factor_and_init(to, rows, c);
         self.scratch(0, &t.to_string());
@@ -180,7 +182,7 @@ impl Writer<'_> {
         self.store_tile_of_item(outer, c);
     }
 
-    /// Writes the numbers of an item that are inside of the result to `out`.
+    /// Writes the numbers of an item that are within the result to `out`.
     fn store_tile_of_item(&mut self, outer: usize, c: &Contraction<Computed>) {
         let t = c.ty;
         let extent = |p: usize| format!("(P)n{p}");
@@ -209,7 +211,7 @@ impl Writer<'_> {
         if c.roles[outer - 1] != Role::Column {
             return scalars(self);
         }
-        // Vectors of 16 bytes, where four columns lie next to each other and all rows begin at such a vector.
+        // Vectors of 16 bytes, where four columns are adjacent and all rows start at a multiple of such a vector.
         self.braces(&format!("if (n{} % {EACH} == 0 && start + along < width)", outer - 1), |w| {
             for i in 0..EACH {
                 w.braces(&format!("if ({})", inside(i)), |w| {
@@ -227,8 +229,8 @@ impl Writer<'_> {
         self.braces("else", scalars);
     }
 
-    /// Copies the numbers of an operand that have been loaded for the steps from `k` on to local memory. Only here is computed with them:
-    /// before, they may still be on their way.
+    /// Copies the loaded numbers of an operand for the steps from `k` on to local memory. This is their first use;
+    /// before it, the loads can still be in flight.
     fn copy(&mut self, tile: Tile, name: &str, o: &Computed) {
         let place = format!("{name}[{name}_depth[u] * {} + {name}_at[u]]", tile.line());
         let loaded: Vec<_> = (0..o.reads.len()).map(|r| format!("{name}_next{r}[u]")).collect();
@@ -242,7 +244,7 @@ impl Writer<'_> {
         });
     }
 
-    /// Loads the elements for the numbers that an item copies for the steps from `k` on, zeros beyond the part.
+    /// Loads the elements for the numbers that an item copies for the steps from `k` on, and zeros beyond the part.
     fn load(&mut self, tile: Tile, c: &Contraction<Computed>, k: &str) {
         for (name, o, ..) in operands(c) {
             self.unrolled(tile.copies(), |w| {
@@ -255,8 +257,8 @@ impl Writer<'_> {
         }
     }
 
-    /// The local memory of an operand, and for each of the numbers that an item copies: where it is in memory but for the reduced
-    /// dimension, how far along that it is, and in which row or column of the tile.
+    /// Declares the local memory of an operand, and for each number that an item copies: its place in memory except for
+    /// the reduced dimension, its position along that dimension, and its row or column in the tile.
     fn places(
         &mut self,
         tile: Tile,

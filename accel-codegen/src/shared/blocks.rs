@@ -3,8 +3,8 @@
 use crate::text::writer::Writer;
 use accel_fusion::kernel::ArrayId;
 
-/// The next few indices: those that are too large are the last one instead.
-pub fn near(w: &mut Writer, name: &str, first: &str, size: &str, count: usize) {
+/// Declares the next few indices, clamped to the last one.
+pub fn clamped(w: &mut Writer, name: &str, first: &str, size: &str, count: usize) {
     for b in 0..count {
         w.line(match b {
             0 => format!("const i64 {name}0 = {first};"),
@@ -13,7 +13,7 @@ pub fn near(w: &mut Writer, name: &str, first: &str, size: &str, count: usize) {
     }
 }
 
-/// `body` for the indices of the dimensions `from..to` of an array.
+/// Loops over the indices of the dimensions `from..to` of an array.
 pub fn loops(w: &mut Writer, a: ArrayId, from: usize, to: usize, body: impl FnOnce(&mut Writer)) {
     if from >= to {
         return w.braces("", body);

@@ -1,10 +1,10 @@
-//! Where the operands of a contraction are.
+//! Strides of the operands of a contraction.
 
 use crate::text::writer::Writer;
 use accel_fusion::kernel::Operand;
 
 impl Writer<'_> {
-    /// How far apart the elements are that a step of parameter `p` is between.
+    /// The distance in memory between elements at consecutive values of parameter `p`.
     pub fn stride(&self, o: &Operand, p: usize) -> String {
         let rank = o.index.len();
         let one = |dim: usize| {

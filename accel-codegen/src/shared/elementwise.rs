@@ -1,13 +1,13 @@
-//! Loops: one element of each output at every position.
+//! Elementwise loops: compute one element of each output at every position.
 
 use super::nontemporal::pieces;
 use crate::text::names::{elements, index};
 use crate::text::writer::Writer;
-use accel_fusion::kernel::{ArrayId, Code};
+use accel_fusion::kernel::{ArrayId, ScalarFn};
 
 impl Writer<'_> {
-    /// The elements of the arrays `to` at positions.
-    pub fn elements(&mut self, to: &[ArrayId], rank: usize, body: &Code) {
+    /// Computes the elements of the arrays `to` at the task's positions.
+    pub fn elements(&mut self, to: &[ArrayId], rank: usize, body: &ScalarFn) {
         self.hoist(&[body]);
         to.iter().for_each(|a| self.hoist_output(*a, false));
         if pieces(self.program, to, rank).is_some() {

@@ -19,7 +19,7 @@ impl Writer<'_> {
         self.line(format!("i64 i0 = {rest};"));
     }
 
-    /// The next index, the dimensions from `rank` on left alone.
+    /// Goes to the next index. The dimensions from `rank` on do not change.
     pub fn next_index(&mut self, rank: usize) {
         if rank == 0 {
             return;
@@ -28,7 +28,7 @@ impl Writer<'_> {
         self.line(format!("{carry}i0++;{}", " }".repeat(rank - 1)));
     }
 
-    /// `body` for every position `p` from `task->from` to `task->to` and its index.
+    /// Executes `body` for every position `p` from `task->from` to `task->to` and its index.
     pub fn positions(&mut self, rank: usize, body: impl FnOnce(&mut Self)) {
         self.line("const i64 to = task->to;");
         self.line("i64 p = task->from;");
@@ -37,11 +37,10 @@ impl Writer<'_> {
         self.positions_to("to", rank, !self.aliased.is_empty(), body);
     }
 
-    /// `body` for every position from `p`, which has an index, to `to`; the innermost dimension is an inner loop. With `say`, the
-    /// compiler is told that positions are independent, see NOTE [Writing over an input].
+    /// Executes `body` for every position from `p`, whose index is known, to `to`. The innermost dimension is an inner
+    /// loop. With `say`, a pragma tells the compiler that positions are independent, see NOTE [In-place outputs].
     pub fn positions_to(&mut self, to: &str, rank: usize, say: bool, body: impl FnOnce(&mut Self)) {
-        let independent = if self.is_opencl() { "INDEPENDENT" } else { "#pragma GCC ivdep" };
-        let independent = say.then_some(independent);
+        let independent = say.then_some(self.dialect().independent());
         if rank < 2 {
             independent.into_iter().for_each(|line| self.line(line));
             let next = if rank == 0 { "p++" } else { "p++, i0++" };
@@ -62,8 +61,8 @@ impl Writer<'_> {
         });
     }
 
-    // NOTE [Writing over an input]
-    // An output of a loop may have the memory of an input that is read only at the position that is written. No iteration touches what
-    // another one writes, but within one the order of reads and writes matters: `restrict` would promise too much, and its absence would
-    // make the compiler check for an overlap and give up vectors where there is one. The pragma says exactly what holds.
+    // NOTE [In-place outputs]: an output of a loop can have the memory of an input that is read only at the position
+    // that is written. No iteration accesses what another one writes, but within an iteration the order of reads and
+    // writes matters. `restrict` would promise too much. Without it, the compiler would check for an overlap, and would
+    // not use vectors if there is one. The pragma says exactly what holds.
 }

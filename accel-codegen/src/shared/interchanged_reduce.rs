@@ -1,38 +1,38 @@
-//! Reductions whose rows are columns in memory: neighbouring rows lie next to each other, the elements of one row far apart.
+//! Interchanged reductions: reductions whose rows are columns in memory. Neighbouring rows are adjacent there, and the
+//! elements of one row are far apart.
 //!
-//! NOTE [Reducing columns]
-//! The sum over the first dimension of a matrix reads `a[k, i]` for row `i`: going along the rows one by one would read a few bytes
-//! here and there. Instead, many rows are reduced side by side, with an accumulator for each: memory is read in the order in which it
-//! lies, and the compiler uses vectors. Every row is still combined from its first element to its last. If there are too few rows for all
-//! threads, the rows are cut into parts; the parts' results are combined from the first to the last. How they are cut depends on
-//! sizes only.
+//! NOTE [Interchanged reductions]: the sum over the first dimension of a matrix reads `a[k, i]` for row `i`. A loop
+//! along each row in turn would read only a few bytes at each place. Instead, many rows are reduced side by side, with
+//! an accumulator for each. So memory is read in its order, and the C compiler uses vectors. Every row is still
+//! combined from its first element to its last. If there are too few rows for all threads, the rows are cut into parts,
+//! and the parts' results are combined from the first to the last. The parts depend only on sizes.
 
-use crate::analysis::effects::is_branch_free;
 use crate::text::names::{index, names, row_index};
 use crate::text::writer::Writer;
-use accel_fusion::kernel::{ArrayId, Code, Instr, Rows};
+use accel_fusion::kernel::{ArrayId, Instr, Reduction, Reg, ScalarFn, index_vec};
 
-/// How many rows are reduced side by side: their accumulators stay in the first-level cache.
+/// The number of rows that are reduced side by side. Their accumulators stay in the first-level cache.
 const BLOCK: usize = 1024;
-/// So many rows keep all threads busy, in blocks; they are not cut into parts.
+/// From this number of rows on, blocks of rows keep all threads busy, so rows are not cut into parts.
 const MANY: usize = 64 * BLOCK;
-/// Fewer rows are better reduced one by one.
+/// Below this number, rows are better reduced one by one.
 const FEW: usize = 4;
-/// At most so many parts.
+/// The largest number of parts.
 const PARTS: usize = 64;
-/// Fewer elements are not worth being cut into parts.
+/// Below this number of elements, cutting rows into parts does not pay.
 const SMALL: usize = 1 << 16;
 
-/// Whether the elements of neighbouring rows are neighbours in memory: the last outer dimension is the innermost one of arrays that are
-/// read. Other reads must not depend on it.
-pub fn in_columns(outer: usize, rows: &Rows) -> bool {
-    let simple = |c: &Code| is_branch_free(c) && c.instrs.len() <= 40;
+/// Whether neighbouring rows are adjacent in memory: the last outer dimension is the innermost dimension of the arrays
+/// that are read. Other reads must not depend on it.
+pub fn in_columns(outer: usize, rows: &Reduction) -> bool {
+    let simple = |c: &ScalarFn| c.is_branch_free() && c.instrs.len() <= 40;
     let Some(last) = outer.checked_sub(1) else { return false };
     if !simple(&rows.element) || !simple(&rows.op) || rows.op.instrs.iter().any(|i| matches!(i, Instr::Read { .. })) {
         return false;
     }
-    // Registers that depend on the last outer dimension.
-    let mut varying = vec![false; rows.element.types.len()];
+    // The registers that depend on the last outer dimension.
+    let mut varying = index_vec![false; rows.element.types.len()];
+    let (outer, last) = (Reg::new(outer), Reg::new(last));
     varying[last] = true;
     let mut found = false;
     for i in &rows.element.instrs {
@@ -53,7 +53,8 @@ pub fn in_columns(outer: usize, rows: &Rows) -> bool {
     found
 }
 
-/// How many parts the rows are cut into, and the elements in each, if they are cut: there are few rows and they are long.
+/// The number of parts of the rows, and the number of elements of each, if the rows are cut: there are few rows and
+/// they are long.
 pub fn parts(count: usize, len: usize) -> Option<(usize, usize)> {
     if !(FEW..MANY).contains(&count) || count.saturating_mul(len) < SMALL {
         return None;
@@ -64,9 +65,9 @@ pub fn parts(count: usize, len: usize) -> Option<(usize, usize)> {
 }
 
 impl Writer<'_> {
-    /// The function that combines the elements from `from` to `to` of `width` neighbouring rows with the accumulated values, and its
-    /// name line.
-    pub fn fold_side_by_side(&mut self, name: &str, to: ArrayId, outer: usize, rows: &Rows) -> String {
+    /// Writes the function that combines the elements from `from` to `to` of `width` neighbouring rows with the
+    /// accumulated values. Returns the first line of the function.
+    pub fn fold_side_by_side(&mut self, name: &str, to: ArrayId, outer: usize, rows: &Reduction) -> String {
         let types = self.columns(to);
         self.hoist(&[&rows.element, &rows.op]);
         let acc = elements_of("acc", types.len(), "j");
@@ -81,7 +82,7 @@ impl Writer<'_> {
             w.line("k++;");
         });
         let (y, x) = (names("y", &types), names("x", &types));
-        // Several elements at once, so that the accumulators are loaded and stored less often.
+        // Several elements per iteration, so that the accumulators are loaded and stored less often.
         for count in [4, 1] {
             self.braces(&format!("for (; k + {count} <= to; k += {count})"), |w| {
                 w.braces("for (i64 j = 0; j < width; j++)", |w| {
@@ -105,7 +106,7 @@ impl Writer<'_> {
         format!("static int {name}({parameters}{ix}, i64 from, i64 to, bool started, i64 width{acc})")
     }
 
-    /// Calls that function for the positions from `p` to `stop`, block by block; the accumulators are `acc[base + p]`.
+    /// Calls that function for the positions from `p` to `stop`, block by block. The accumulators are `acc[base + p]`.
     fn blocks(&mut self, function: &str, outer: usize, range: &str, acc: &[String], init: &[String], base: &str) {
         let last = outer - 1;
         self.braces("while (p < stop)", |w| {
@@ -128,8 +129,8 @@ impl Writer<'_> {
         });
     }
 
-    /// Whole rows: positions of the result.
-    pub fn fold_columns(&mut self, function: &str, to: ArrayId, outer: usize, rows: &Rows) {
+    /// Reduces whole rows; positions are those of the result.
+    pub fn fold_columns(&mut self, function: &str, to: ArrayId, outer: usize, rows: &Reduction) {
         let types = self.columns(to);
         let z = names("z", &types);
         self.initial(&z, &types, rows, &[]);
@@ -143,8 +144,8 @@ impl Writer<'_> {
         self.blocks(function, outer, "0, task->len", &acc, &init, "");
     }
 
-    /// The elements `from..to` (not none) of all rows, without the initial value: results from position `slot * row` of `state` on, where
-    /// `row` is the number of rows.
+    /// Reduces the elements `from..to` (at least one) of all rows, without the initial value. The results are stored
+    /// from position `slot * row` of `state` on, where `row` is the number of rows.
     pub fn column_part(&mut self, function: &str, to: ArrayId, outer: usize) {
         let types = self.columns(to);
         self.state(&types);
@@ -154,12 +155,12 @@ impl Writer<'_> {
         self.blocks(function, outer, "task->from, task->to", &names("s", &types), &[], "base + ");
     }
 
-    /// All rows, if there are few of them and they are long: in parts at the same time. -1 if that is not so.
-    pub fn in_parts(&mut self, part: &str, to: ArrayId, rows: &Rows) {
+    /// Reduces all rows in parts at the same time, if there are few long rows; otherwise returns -1.
+    pub fn in_parts(&mut self, part: &str, to: ArrayId, rows: &Reduction) {
         let types = self.columns(to);
         self.line("const i64 count = task->to, len = task->len;");
         self.line(format!("if (count < {FEW} || count >= {MANY} || count * len < {SMALL}) return -1;"));
-        // Few parts of many rows: what the parts leave behind has to be read again.
+        // With many rows there are few parts, because the results of the parts have to be read again.
         self.line(format!("i64 parts = {} / count;", PARTS * BLOCK * 4));
         self.line(format!("parts = parts > {PARTS} ? {PARTS} : parts < 8 ? 8 : parts;"));
         self.line("const i64 size = len / parts < 16 ? 16 : (len + parts - 1) / parts;");

@@ -1,14 +1,14 @@
 //! The kernels that C and OpenCL C for processors have in common: functions of a task.
 //!
-//! A task is `{ from, to, row, slot, len, extents, state }`, all numbers `i64`: each function says what it means. `extents` are
-//! those of the index space that positions and rows are counted in (row-major), `state` is a list of columns.
+//! A task is `{ from, to, row, slot, len, extents, state }`, where all numbers are `i64`. Each function defines their
+//! meaning. `extents` are those of the index space of positions and rows (in row-major order), and `state` is a list of
+//! columns.
 
 pub mod blocks;
 pub mod contraction;
 pub mod elementwise;
 pub mod index_space;
 pub mod interchanged_reduce;
-pub mod monoid;
 pub mod nontemporal;
 pub mod outer_product;
 pub mod parallel;

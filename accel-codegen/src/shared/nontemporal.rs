@@ -1,37 +1,38 @@
 //! Non-temporal stores: large results of loops bypass the caches.
 //!
-//! NOTE [Stores around the caches]
-//! A store to a line that is not in the caches reads the line first, so writing costs twice the traffic, and evicts what was there
-//! for lines that are not used again before they are evicted themselves. Where an output is larger than the caches, a loop writes small
-//! pieces of it to a buffer, which is copied with stores that do not read. The pieces are of a few lines: with a buffer of 2 KiB reading
-//! and writing take turns, and a loop takes 13 per cent longer than with one of 512 bytes, which is as fast as stores straight from
-//! registers. This is for outputs that do not share their memory with an input, since that is in the caches already.
+//! NOTE [Non-temporal stores]: a store to a line that is not in the caches first reads the line, so writing costs twice
+//! the traffic. It also evicts other lines, although the new one will be evicted before its next use. So if an output
+//! is larger than the caches, a loop writes small pieces of it to a buffer, which is copied with non-temporal stores.
+//! These do not read. A piece has a few lines: with a buffer of 2 KiB, reading and writing alternate, and a loop takes
+//! 13 per cent longer than with a buffer of 512 bytes, which is as fast as stores directly from registers. An output
+//! that shares its memory with an input does not use this, because its memory is in the caches already.
 //!
-//! In OpenCL C a pointer is to an address space, and the buffer is in another one than arrays. On the processors that this is for there is only
-//! one, so the address of the buffer is made one of an array.
+//! In OpenCL C, a pointer belongs to an address space, and the buffer is in a different one than arrays. The processors
+//! in question have only one address space, so the address of the buffer is converted to one of an array.
 
 use super::prefetch::is_quick;
 use crate::text::names::{index, names};
 use crate::text::types::bytes;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Code, Program};
+use accel_fusion::kernel::{ArrayId, Program, ScalarFn};
 
-/// Results from this size on (in bytes, of all columns) are larger than the caches.
+/// Results of at least this size (in bytes, of all columns) are larger than the caches.
 pub const LARGE: usize = if cfg!(target_arch = "x86_64") { 32 << 20 } else { usize::MAX };
 
-/// The bytes of the buffer of the widest column.
+/// The size of the buffer of the widest column, in bytes.
 const PIECE: usize = 512;
 
-/// Copies a piece, and makes it seen by other threads.
+/// Copies a piece, and makes it visible to other threads.
 const STORE: &str = include_str!("nontemporal.c");
 const OPENCL_STORE: &str = include_str!("nontemporal.cl");
 
 impl Writer<'_> {
-    /// The elements of an array at the positions from `task->from` to `task->to`, around the caches if `task->slot` is not 0.
-    pub fn elements_around(&mut self, to: ArrayId, rank: usize, body: &Code) {
+    /// Computes the elements of an array at the positions from `task->from` to `task->to`, with non-temporal stores if
+    /// `task->slot` is not 0.
+    pub fn elements_around(&mut self, to: ArrayId, rank: usize, body: &ScalarFn) {
         let store = if self.is_opencl() { OPENCL_STORE } else { STORE };
-        self.declarations.need("around", || store.trim_end().into());
+        self.declarations.declare_once("around", || store.trim_end().into());
         let types = self.columns(to);
         let widest = types.iter().map(|t| bytes(*t) as usize).max().unwrap_or(1);
         let count = PIECE / widest;
@@ -44,7 +45,7 @@ impl Writer<'_> {
         self.braces("while (p < to)", |w| {
             w.line("const i64 first = p;");
             w.index_of(rank, "p");
-            // Pieces end where lines of the first column do.
+            // Pieces end where lines of the first column end.
             w.line("i64 end = to;");
             let (column, size) = (format!("a{to}_0"), bytes(types[0]));
             w.braces("if (around)", |w| {
@@ -55,11 +56,12 @@ impl Writer<'_> {
                 }
             });
             for (c, t) in types.iter().enumerate() {
-                let (global, piece) = match w.is_opencl() {
-                    true => ("global ", format!("(global {t} *)(uintptr_t)piece{c}")),
-                    false => ("", format!("piece{c}")),
+                let piece = match w.is_opencl() {
+                    true => format!("(global {t} *)(uintptr_t)piece{c}"),
+                    false => format!("piece{c}"),
                 };
-                w.line(format!("{global}{t} *const out{c} = around ? {piece} : a{to}_{c} + p;"));
+                let space = w.global();
+                w.line(format!("{space}{t} *const out{c} = around ? {piece} : a{to}_{c} + p;"));
             }
             let results: Vec<_> = names("out", &types).iter().map(|out| format!("{out}[p - first]")).collect();
             w.positions_to("end", rank, true, |w| w.code(body, &index(rank), &results));
@@ -74,7 +76,7 @@ impl Writer<'_> {
     }
 }
 
-/// The columns of the result of a loop over indices of some rank, if it can be written in pieces.
+/// The columns of a loop's result, if it can be written in pieces. The loop has indices of this rank.
 pub fn pieces<'a>(program: &'a Program, to: &[ArrayId], rank: usize) -> Option<&'a [ScalarType]> {
     match to {
         [to] if rank > 0 => Some(&program.arrays[*to].columns[..]).filter(|types| !types.is_empty()),

@@ -1,23 +1,24 @@
-//! Totals of outer products.
+//! Outer products: totals of products of two vectors.
 //!
-//! NOTE [Outer products]: where a total is the sum over positions of a product of `x[.., h]` and `y[.., j]`, all `h` by all `j`, vectors over
-//! the positions have to be added up to one number for each element, which takes as long as the products of a strip. So `y` is
-//! turned round first, vectors over `j` for each position: then the vectors are those of the result. Turning pays off when it is for
-//! many `h`, and the result has whole pairs of vectors; what is left over is for [`Sum`](crate::sums::Sum).
+//! NOTE [Outer products]: suppose that a total is the sum over positions of the products of `x[.., h]` and `y[.., j]`,
+//! for all `h` and all `j`. With vectors over the positions, each result would be the sum of the lanes of a vector,
+//! which takes as long as the products of a strip. So `y` is transposed first, to vectors over `j` for each position:
+//! then the vectors are those of the result. The transposition pays if it is used for many `h`. The result is computed
+//! in whole pairs of vectors; the rest is computed by [`Sum`](super::register_tile::Sum).
 
-use super::blocks::near;
+use super::blocks::clamped;
 use crate::analysis::partition::LANES;
 use crate::text::names::{index, position, position_in_strip};
 use crate::text::vectors::zero;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Code, Instr, Reg};
+use accel_fusion::kernel::{ArrayId, Instr, Reg, ScalarFn};
 
-/// How many vectors of an element are computed at once.
+/// The number of vectors of results that are computed at once.
 const PAIR: usize = 2;
 
-/// An element that is the product of two numbers of a strip, one of which does not depend on the last index, the other one not on the
-/// index before.
+/// An element that is the product of two numbers of a strip. One does not depend on the last index, and the other one
+/// does not depend on the index before it.
 pub struct Outer<'a> {
     t: ScalarType,
     rank: usize,
@@ -25,26 +26,26 @@ pub struct Outer<'a> {
     y: Held<'a>,
 }
 
-/// A number of a strip.
+/// A number in the working memory of a strip.
 struct Held<'a> {
     array: ArrayId,
     column: usize,
-    /// The parameters that are its index; the first one is the position.
+    /// The parameters that form its index; the first one is the position.
     index: &'a [Reg],
 }
 
 impl<'a> Outer<'a> {
-    /// The product of two registers of an element of an array of this rank.
-    pub fn new(element: &'a Code, t: ScalarType, rank: usize, a: Reg, b: Reg) -> Option<Outer<'a>> {
-        let (row, column) = (rank.checked_sub(2)?, rank - 1);
+    /// The product of two registers, as an element of an array of this rank, if it has this form.
+    pub fn new(element: &'a ScalarFn, t: ScalarType, rank: usize, a: Reg, b: Reg) -> Option<Outer<'a>> {
+        let (row, column) = (Reg::new(rank.checked_sub(2)?), Reg::new(rank - 1));
         let (a, b) = (held(element, a)?, held(element, b)?);
         let only = |h: &Held, yes: Reg, no: Reg| h.index.contains(&yes) && !h.index.contains(&no);
         let (x, y) = if only(&a, row, column) { (a, b) } else { (b, a) };
         (only(&x, row, column) && only(&y, column, row)).then_some(Outer { t, rank, x, y })
     }
 
-    /// Adds the elements of the first `full` lanes to the task's total for as many of the innermost indices as are whole pairs of vectors,
-    /// and counts these in `done`.
+    /// Adds the elements of the first `full` lanes to the task's total, for all whole pairs of vectors of the innermost
+    /// index, and stores the number of these indices in `done`.
     pub fn total(&self, w: &mut Writer, to: ArrayId) {
         let (t, rank) = (self.t, self.rank);
         let n = w.declarations.vectors.lanes(t);
@@ -57,7 +58,7 @@ impl<'a> Outer<'a> {
             w.line(format!("v_{t} turned[{}];", PAIR * LANES));
             w.braces(&format!("for (int l = 0; l < {LANES}; l += {n}) for (int b = 0; b < {PAIR}; b++)"), |w| {
                 for k in 0..n {
-                    let at = self.y.number(&format!("(done + b * {n} + {k})"), rank - 1);
+                    let at = self.y.number(&format!("(done + b * {n} + {k})"), Reg::new(rank - 1));
                     w.line(format!("const v_{t} a{k} = *(const {space}v_{t} *)&{at};"));
                 }
                 let all: Vec<_> = (0..n).map(|k| format!("a{k}")).collect();
@@ -72,18 +73,18 @@ impl<'a> Outer<'a> {
         });
     }
 
-    /// The rows from `row` on.
+    /// Computes the rows from `row` on.
     fn rows(&self, w: &mut Writer, to: ArrayId, count: usize, n: usize, row: &str, rows: &str) {
         let (t, space) = (self.t, w.global());
         let zero = zero(w, t);
-        near(w, "h", row, rows, count);
+        clamped(w, "h", row, rows, count);
         let all = || (0..count).flat_map(|h| (0..PAIR).map(move |b| (h, b)));
         all().for_each(|(h, b)| w.line(format!("v_{t} y{h}_{b} = {zero};")));
         w.braces("for (int l = 0; l < full; l++)", |w| {
             (0..PAIR).for_each(|b| w.line(format!("const v_{t} c{b} = turned[{PAIR} * l + {b}];")));
             for h in 0..count {
-                let at = self.x.number(&format!("h{h}"), self.rank - 2);
-                // As in a sum: that leaves zeros as they are.
+                let at = self.x.number(&format!("h{h}"), Reg::new(self.rank - 2));
+                // As in a sum: this subtraction does not change a zero.
                 w.line(format!("const v_{t} x{h} = {at} - {zero};"));
             }
             all().for_each(|(h, b)| w.line(format!("y{h}_{b} = fma_{t}(x{h}, c{b}, y{h}_{b});")));
@@ -97,10 +98,7 @@ impl<'a> Outer<'a> {
                 w.line(format!("{space}{t} *const out = &t{to}_0[{}];", position(to, &ix)));
                 for b in 0..PAIR {
                     let at = format!("out + {}", b * n);
-                    w.line(match w.is_opencl() {
-                        true => format!("vstore{n}(vload{n}(0, {at}) + y{h}_{b}, 0, {at});"),
-                        false => format!("*(u_{t} *)({at}) += y{h}_{b};"),
-                    });
+                    w.line(w.dialect().add_to(&at, &format!("y{h}_{b}"), n, t));
                 }
             });
         }
@@ -116,26 +114,27 @@ impl Held<'_> {
     }
 }
 
-/// The read that sets a register, if its index is made of parameters. The arrays that a sum over lanes reads at the position are held.
-fn held(element: &Code, r: Reg) -> Option<Held<'_>> {
+/// The read that sets a register, if its index consists of parameters. A sum over lanes reads only arrays in the
+/// strip's working memory at the position.
+fn held(element: &ScalarFn, r: Reg) -> Option<Held<'_>> {
     element.instrs.iter().find_map(|i| match i {
         Instr::Read { to, array, index, .. } if index.iter().all(|r| *r < element.params) => {
             let column = to.iter().position(|x| *x == r)?;
             // The position is the last parameter.
-            (index.first() == Some(&(element.params - 1))).then_some(Held { array: *array, column, index })
+            (index.first().is_some_and(|r| *r == element.params - 1)).then_some(Held { array: *array, column, index })
         }
         _ => None,
     })
 }
 
-/// `turn`: `n` vectors of `n` numbers to the vectors of their first, second, … numbers, of which every second one is stored.
+/// Declares `turn`: it transposes `n` vectors of `n` numbers, and stores every second one of the resulting vectors.
 fn declare_turn(w: &mut Writer, t: ScalarType, n: usize) {
     let opencl = w.is_opencl();
-    w.declarations.need(&format!("turn_{t}"), || {
+    w.declarations.declare_once(&format!("turn_{t}"), || {
         let params: Vec<_> = (0..n).map(|k| format!("v_{t} a{k}")).collect();
         let inline = if opencl { "static" } else { "static inline" };
         let mut text = format!("{inline} void turn_{t}({}, v_{t} *to) {{\n", params.join(", "));
-        // Blocks of 1, 2, 4, … numbers change places with those on the other side of the diagonal.
+        // Exchanges blocks of 1, 2, 4, … numbers with those on the other side of the diagonal.
         let (mut names, mut size) = (('a', 'b'), 1);
         while size < n {
             for k in 0..n {

@@ -1,31 +1,28 @@
-//! Permutations: each element is combined into its target.
+//! Permutations: combine each element into its target.
 //!
-//! NOTE [The order of permutations]
-//! A small permutation goes through the source from the first element to the last. A large one is done by several threads, so that its result does not
-//! depend on how many there are:
-//! - If the operator is well known and there are far fewer targets than elements, the source is cut into parts (how depends on sizes
-//!   only). Each part has targets of its own, which start as what leaves other values alone; at last these are combined with
-//!   the defaults, from the first part to the last.
-//! - Otherwise each thread goes through the whole source, but combines only the elements whose targets lie in its own range. Every target
-//!   gets its elements in the order of the source.
+//! NOTE [Order of permutations]: a small permutation processes the source from the first element to the last. Several
+//! threads execute a large one, in such a way that the result does not depend on their number:
+//! - If the operator is a recognised monoid, and there are far fewer targets than elements, the source is cut into
+//!   parts, which depend only on sizes. Each part has its own targets, which start with the neutral element. At the
+//!   end, these are combined with the defaults, from the first part to the last.
+//! - Otherwise, each thread reads the whole source, but combines only the elements whose targets lie in its own range.
+//!   Every target gets its elements in the order of the source.
 //!
-//! If something goes wrong, the source is gone through once more by one thread: what is told is the first mistake.
+//! After a failure, one thread processes the source once more, so that the first failure is reported.
 
-use super::monoid::neutral;
-use crate::analysis::effects::is_branch_free;
 use crate::analysis::fault;
 use crate::text::names::{elements, index, names, outside, position};
 use crate::text::primitives;
 use crate::text::writer::Writer;
-use accel_fusion::kernel::{ArrayId, Code, Known, Op, Program};
+use accel_fusion::kernel::{ArrayId, Monoid, Op, Program, ScalarFn};
 
-/// Fewer elements are combined by one thread.
+/// Below this number, one thread combines all elements.
 pub const SMALL: usize = 1 << 16;
-/// A part has at least so many elements.
+/// The smallest number of elements of a part,
 pub const PART: usize = 1 << 13;
-/// And at least so many per target.
+/// and the smallest number of elements of a part for each target.
 pub const PER_TARGET: usize = 8;
-/// At most so many parts.
+/// The largest number of parts.
 pub const PARTS: usize = 64;
 
 /// A permutation, see `Op::Permute`.
@@ -33,24 +30,24 @@ pub struct Permute<'a> {
     to: ArrayId,
     /// The rank of the source.
     rank: usize,
-    target: &'a Code,
-    element: &'a Code,
-    comb: &'a Code,
-    /// The operator, if it is well known.
-    pub known: Option<Known>,
+    target: &'a ScalarFn,
+    element: &'a ScalarFn,
+    comb: &'a ScalarFn,
+    /// The monoid of the operator, if it is a recognised one.
+    pub monoid: Option<Monoid>,
 }
 
 impl Permute<'_> {
-    /// The permutation that a statement is.
+    /// The permutation that a statement executes.
     pub fn new<'a>(program: &Program, op: &'a Op) -> Option<Permute<'a>> {
-        let Op::Permute { to, extents, target, element, comb, known, .. } = op else { return None };
-        let known = known.filter(|_| program.arrays[*to].columns.len() == 1 && is_branch_free(comb));
-        Some(Permute { to: *to, rank: extents.results.len(), target, element, comb, known })
+        let Op::Permute { to, extents, target, element, comb, monoid, .. } = op else { return None };
+        let monoid = monoid.filter(|_| program.arrays[*to].columns.len() == 1 && comb.is_branch_free());
+        Some(Permute { to: *to, rank: extents.results.len(), target, element, comb, monoid })
     }
 
-    /// Whether finding targets is so cheap that every thread can find all of them.
+    /// Whether targets are so cheap that every thread can compute all of them.
     pub fn has_cheap_targets(&self) -> bool {
-        self.target.instrs.len() <= 24 && self.target.instrs.iter().all(|i| i.inner().is_empty())
+        self.target.instrs.len() <= 24 && self.target.is_straight_line()
     }
 }
 
@@ -60,8 +57,8 @@ impl Writer<'_> {
         self.columns(to).iter().enumerate().map(|(c, t)| format!(", {space}{t} *restrict a{to}_{c}")).collect()
     }
 
-    /// The function that combines the source elements `from..to` of a task whose targets are at positions from `low` to
-    /// `low + most`, and its name line.
+    /// Writes the function that combines the source elements `from..to` of a task whose targets are at positions from
+    /// `low` to `low + most`. Returns the first line of the function.
     pub fn combine_into(&mut self, name: &str, p: &Permute) -> String {
         let (to, rank) = (p.to, p.rank);
         self.hoist(&[p.target, p.element, p.comb]);
@@ -77,7 +74,7 @@ impl Writer<'_> {
             w.braces("if (keep)", |w| {
                 if target_rank > 0 {
                     let site = w.site;
-                    w.fault(&outside(to, &t), fault::TARGET, site, to, &t);
+                    w.fault(&outside(to, &t), fault::TARGET, site, to.index(), &t);
                 }
                 w.line(format!("const i64 q = {};", position(to, &t)));
                 w.braces("if ((u64)q - low <= most)", |w| {
@@ -90,8 +87,7 @@ impl Writer<'_> {
             });
         });
         let target = self.target_parameters(to);
-        let (parameters, inlined) =
-            (self.task_parameters(), if self.is_opencl() { "" } else { "__attribute__((always_inline)) " });
+        let (parameters, inlined) = (self.task_parameters(), self.dialect().always_inline());
         format!("static inline {inlined}int {name}({parameters}, u64 low, u64 most{target})")
     }
 
@@ -102,15 +98,15 @@ impl Writer<'_> {
         format!("{into}({arguments}, {range}{columns})")
     }
 
-    /// The elements `from..to` of the source, one after the other.
+    /// Combines the elements `from..to` of the source, one after the other.
     pub fn scatter(&mut self, name: &str, p: &Permute) {
         self.hoist_output(p.to, false);
         let call = self.combine_call(name, p.to, "task", EVERYWHERE);
         self.line(format!("return {call};"));
     }
 
-    /// The elements `from..to` of the source, combined into the `slot`th copy of the `len` targets in `state`.
-    pub fn private(&mut self, name: &str, p: &Permute, known: Known) {
+    /// Combines the elements `from..to` of the source into copy number `slot` of the `len` targets in `state`.
+    pub fn private(&mut self, name: &str, p: &Permute, monoid: Monoid) {
         let (to, t) = (p.to, self.columns(p.to)[0]);
         if self.is_opencl() {
             self.scratch(0, &t.to_string());
@@ -118,7 +114,7 @@ impl Writer<'_> {
         } else {
             self.line(format!("{t} *const a{to}_0 = ({t} *)task->state[0] + task->slot * task->len;"));
         }
-        let start = primitives::constant(self.declarations, neutral(known, t));
+        let start = primitives::constant(self.declarations, monoid.neutral(t));
         self.line(format!("for (i64 q = 0; q < task->len; q++) a{to}_0[q] = {start};"));
         let call = self.combine_call(name, to, "task", EVERYWHERE);
         self.line(format!("return {call};"));
@@ -145,7 +141,8 @@ impl Writer<'_> {
         });
     }
 
-    /// All elements of the source whose targets are at positions from `from` to `to`; there are `len` elements.
+    /// Combines all elements of the source whose targets are at positions from `from` to `to`; the source has `len`
+    /// elements.
     pub fn owned(&mut self, name: &str, p: &Permute) {
         self.hoist_output(p.to, false);
         self.line("if (task->from == task->to) return 0;");
@@ -155,7 +152,7 @@ impl Writer<'_> {
         self.line(format!("return {call};"));
     }
 
-    /// Tasks of which the `i`th has the `i`th of `count` parts of `0..n`, and the rest of it is `rest`.
+    /// Declares tasks. Task `i` has part `i` of `count` parts of `0..n`; its other fields are `rest`.
     fn jobs(&mut self, count: &str, n: &str, rest: &str) {
         self.braces(&format!("for (i64 i = 0; i < {count}; i++)"), |w| {
             w.line(format!("const i64 size = ({n} + {count} - 1) / {count}, from = i * size < {n} ? i * size : {n};"));
@@ -163,7 +160,7 @@ impl Writer<'_> {
         });
     }
 
-    /// Everything, by several threads; -1 if one is enough.
+    /// Executes the whole permutation in several threads; returns -1 if one thread is enough.
     pub fn scatter_all(&mut self, name: &str, p: &Permute) {
         let to = p.to;
         self.line("const i64 n = task->to;");
@@ -174,7 +171,7 @@ impl Writer<'_> {
         self.line("if (targets == 0) return -1;");
         self.line(format!("job jobs[{PARTS}];"));
         self.line("int result = -1;");
-        if p.known.is_some() {
+        if p.monoid.is_some() {
             let t = self.columns(to)[0];
             self.line(format!(
                 "i64 parts = n / {PER_TARGET} / targets, most = n / {PART} < {PARTS} ? n / {PART} : {PARTS};"

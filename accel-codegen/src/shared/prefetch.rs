@@ -1,46 +1,44 @@
-//! Prefetching: a loop over a long row asks for the memory that it reads some kilobytes later.
+//! Prefetching: a loop over a long row requests memory that it will read some kilobytes later.
 //!
-//! NOTE [Prefetching rows]
-//! A processor fetches what follows what is read, but not early enough where there is more to compute than a sum: measured on 16M `f32`, a row of
-//! counts and products took 3.4 ms with what the processor does by itself, and 1.5 ms, which is what memory allows, when it is told some
-//! kilobytes ahead. Where there is hardly more than a sum, telling it is in the way: on an AMD EPYC the product of two vectors of that size took
-//! 4.6 ms when it was told, and 4.1 ms when it was not, and on pocl 4.9 and 4.4 ms.
+//! NOTE [Prefetching]: a processor prefetches the memory after the current reads, but not early enough if there is more
+//! to compute than a sum. On 16M `f32`, a row of counts and products took 3.4 ms with the processor's own prefetching.
+//! With requests some kilobytes ahead it took 1.5 ms, which is the speed of the memory. If there is hardly more to
+//! compute than a sum, the requests slow it down: on an AMD EPYC, the product of two vectors of that size took 4.6 ms
+//! with them and 4.1 ms without, and on pocl 4.9 and 4.4 ms.
 
-use crate::analysis::cost::cost;
 use crate::text::names::position;
 use crate::text::types::bytes;
 use crate::text::writer::Writer;
-use accel_fusion::kernel::{Code, Instr};
+use accel_fusion::kernel::{Instr, ScalarFn};
 
-/// How far ahead, in bytes, and so to the second cache: the first has other uses than so much of every array.
+/// The distance of the requests, in bytes. They are for the second-level cache, since the first level has better uses
+/// than this much of every array.
 const AHEAD: usize = 16 << 10;
-/// What is fetched at once, in bytes.
+/// The number of bytes of a request.
 const LINE: usize = 64;
 
-/// So many simple operations with what has been read are hardly more than a sum.
+/// Up to this number of simple operations per element, there is hardly more to compute than a sum.
 const QUICK: usize = 2;
 
-/// Whether a processor fetches early enough what this code reads.
-pub fn is_quick(element: &Code) -> bool {
+/// Whether the processor's own prefetching is early enough for this scalar function.
+pub fn is_quick(element: &ScalarFn) -> bool {
     let is_read = |i: &&Instr| matches!(i, Instr::Read { .. });
     let reads = element.instrs.iter().filter(is_read).cloned().collect::<Vec<_>>();
-    cost(&element.instrs) - cost(&reads) <= QUICK
+    element.cost() - element.cost_of(&reads) <= QUICK
 }
 
 impl Writer<'_> {
-    /// Asks for what `count` elements from an index on will need later, where they read arrays along its last dimension.
-    pub fn prefetch(&mut self, element: &Code, index: &[String], count: usize) {
+    /// Requests the memory that `count` elements from an index on will read later, where they read arrays along the
+    /// last dimension.
+    pub fn prefetch(&mut self, element: &ScalarFn, index: &[String], count: usize) {
         // A GPU has other work while it waits.
         if self.declarations.dialect.is_gpu() {
             return;
         }
-        // Compilers of devices have the same function, which wants an address of their processor.
-        let (name, address) = match self.is_opencl() {
-            false => ("__builtin_prefetch", "const char *"),
-            true => ("PREFETCH", "const global char *"),
-        };
+        // Compilers for devices have the same function, for addresses of the processor's address space.
+        let (name, space) = (if self.is_opencl() { "PREFETCH" } else { "__builtin_prefetch" }, self.global());
         if self.is_opencl() {
-            self.declarations.need(name, || {
+            self.declarations.declare_once(name, || {
                 "#ifdef __SSE2__\n\
                  #define PREFETCH(at, write, near) __builtin_prefetch((const void *)(size_t)(at), write, near)\n\
                  #else\n\
@@ -56,11 +54,11 @@ impl Writer<'_> {
             if !along {
                 continue;
             }
-            let at: Vec<String> = at.iter().map(|r| index[*r].clone()).collect();
+            let at: Vec<String> = at.iter().map(|r| index[r.index()].clone()).collect();
             let first = position(*array, &at);
             for (c, r) in to.iter().enumerate() {
                 let each = LINE / bytes(element.types[*r]) as usize;
-                let line = format!("({address})&a{array}_{c}[{first} + l] + {AHEAD}");
+                let line = format!("(const {space}char *)&a{array}_{c}[{first} + l] + {AHEAD}");
                 self.line(format!("for (int l = 0; l < {count}; l += {each}) {name}({line}, 0, 2);"));
             }
         }

@@ -1,34 +1,41 @@
 //! Reductions: functions of a task, and of one row.
 
-use super::monoid::{lane_count, neutral, operator};
 use super::prefetch::is_quick;
-use crate::analysis::effects::is_if_convertible;
 use crate::text::names::{elements, index, names, row_index};
 use crate::text::primitives;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Code, Rows};
+use accel_fusion::kernel::{ArrayId, Reduction, ScalarFn};
 
-/// Rows of fewer elements are reduced without a function call for each.
+/// Below this number of elements, rows are reduced without a function call for each.
 const SHORT: usize = 16;
 
-// NOTE [Operators that select]
-// An operator such as that of the least element and its position gives one of its arguments as a whole. Most elements of a long row change
-// nothing, and whether one of many does is found with vectors: each is compared with the value accumulated before all of them. Only
-// where there is one that changes it, they are gone through one by one.
+// NOTE [Selecting operators]: an operator such as that of the smallest element and its position returns one of its
+// arguments as a whole. Most elements of a long row do not change the accumulated value. Vector operations find out
+// whether any of many elements does: each is compared with the value accumulated before all of them. Only if one
+// changes it, the elements are processed one by one.
 
-/// How many elements are compared at once.
+/// The number of elements that are compared at once.
 const CANDIDATES: usize = 256;
 
+/// The number of partial results of a reduction by a recognised monoid: four of the largest vector registers, so that
+/// it does not wait for one addition before the next.
+fn lane_count(t: ScalarType) -> usize {
+    match t {
+        ScalarType::I64 | ScalarType::U64 | ScalarType::F64 => 32,
+        _ => 64,
+    }
+}
+
 impl Writer<'_> {
-    /// The parameters of the function that goes along a row: the outer index, and where the accumulated value is.
+    /// The parameters of the function for a row: the outer index, and the address of the accumulated value.
     pub fn row_parameters(&self, to: ArrayId, outer: usize) -> String {
         let ix: String = index(outer).iter().map(|i| format!(", i64 {i}")).collect();
         let acc: String = self.columns(to).iter().enumerate().map(|(c, t)| format!(", {t} *acc{c}")).collect();
         format!("{}{ix}, i64 from, i64 to, bool started{acc}", self.parameters())
     }
 
-    /// A call of that function that returns if it fails.
+    /// A call of that function, and a return if it fails.
     pub fn row_call(&mut self, name: &str, outer: usize, range: &str, started: bool, acc: &[String], more: &str) {
         let ix: String = index(outer).iter().map(|i| format!(", {i}")).collect();
         let acc: String = acc.iter().map(|y| format!(", &{y}")).collect();
@@ -36,9 +43,9 @@ impl Writer<'_> {
         self.line(format!("if ({name}({arguments}{ix}, {range}, {}{acc}{more})) return 1;", started as u8));
     }
 
-    /// The function that combines the elements from `from` to `to` of one row with the accumulated value, and its name line.
-    /// If nothing has been accumulated, there must be an element.
-    pub fn fold(&mut self, name: &str, to: ArrayId, outer: usize, rows: &Rows) -> String {
+    /// Writes the function that combines the elements from `from` to `to` of one row with the accumulated value.
+    /// Returns its first line. If there is no accumulated value yet, there must be an element.
+    pub fn fold(&mut self, name: &str, to: ArrayId, outer: usize, rows: &Reduction) -> String {
         let types = self.columns(to);
         self.hoist(&[&rows.element, &rows.op]);
         let (y, x) = (names("y", &types), names("x", &types));
@@ -49,7 +56,7 @@ impl Writer<'_> {
             w.code(&rows.element, &row_index(outer, "k"), &x);
             w.code(&rows.op, &[y.clone(), x.clone()].concat(), &y);
         };
-        if let Some((keeps, left)) = rows.op.selection().filter(|_| is_if_convertible(&rows.element)) {
+        if let Some((keeps, left)) = rows.op.selection().filter(|_| rows.element.is_if_convertible()) {
             self.braces(&format!("while (k + {CANDIDATES} <= to)"), |w| {
                 w.line("int changes = 0;");
                 w.prefetch(&rows.element, &row_index(outer, "k"), CANDIDATES);
@@ -70,8 +77,8 @@ impl Writer<'_> {
         format!("static int {name}({})", self.row_parameters(to, outer))
     }
 
-    /// Takes the accumulated value, or makes the first element it.
-    pub fn begin_row(&mut self, types: &[ScalarType], y: &[String], rows: &Rows, outer: usize, source: &str) {
+    /// Loads the accumulated value, or starts with the first element.
+    pub fn begin_row(&mut self, types: &[ScalarType], y: &[String], rows: &Reduction, outer: usize, source: &str) {
         self.declare(y, types);
         self.line("i64 k = from;");
         let acc: Vec<_> = (0..y.len()).map(|c| format!("*acc{c}")).collect();
@@ -87,35 +94,36 @@ impl Writer<'_> {
         self.assign(&acc, y);
     }
 
-    /// Long rows of an operator that is well known on each column: lane `l` combines every so many elements, then the lanes are combined
-    /// in pairs. `source` is the position of the `k`th element, `guard` what else must hold.
+    /// Reduces long rows by an operator that is a recognised monoid on each column. Each lane `l` combines its share of
+    /// the elements, then the lanes are combined in pairs. `source` is the position of element `k`, and `guard` is an
+    /// additional condition.
     pub fn lanes(
         &mut self,
         guard: &str,
         types: &[ScalarType],
         outer: usize,
-        rows: &Rows,
+        rows: &Reduction,
         source: impl Fn(&str) -> String,
     ) {
-        let known = if types.len() == 1 { rows.known.map(|k| vec![k]) } else { rows.op.known_columns() };
-        let Some(known) = known.filter(|_| is_if_convertible(&rows.element)) else { return };
-        // A work-item of a GPU has no room for so many values: they would be in its memory.
+        let monoid = if types.len() == 1 { rows.monoid.map(|k| vec![k]) } else { rows.op.column_monoids() };
+        let Some(monoid) = monoid.filter(|_| rows.element.is_if_convertible()) else { return };
+        // A work-item of a GPU has too few registers for so many values: they would be in its memory.
         if self.declarations.dialect.is_gpu() {
             return;
         }
         let Some(lanes) = types.iter().map(|t| lane_count(*t)).min() else { return };
-        let columns = || known.iter().copied().zip(types.iter().copied()).enumerate();
+        let columns = || monoid.iter().copied().zip(types.iter().copied()).enumerate();
         let combine = |w: &mut Self, a: &dyn Fn(usize) -> String, b: &dyn Fn(usize) -> String| {
-            for (c, (known, t)) in columns() {
-                let value = primitives::op2(w.declarations, operator(known), t, &a(c), &b(c));
+            for (c, (monoid, t)) in columns() {
+                let value = primitives::op2(w.declarations, monoid.operator(), t, &a(c), &b(c));
                 w.line(format!("{} = {value};", a(c)));
             }
         };
         let lane = |position: &'static str| move |c: usize| format!("lane{c}[{position}]");
         self.braces(&format!("if ({guard}to - k >= {})", 4 * lanes), |w| {
-            for (c, (known, t)) in columns() {
+            for (c, (monoid, t)) in columns() {
                 w.line(format!("{t} lane{c}[{lanes}];"));
-                let start = primitives::constant(w.declarations, neutral(known, t));
+                let start = primitives::constant(w.declarations, monoid.neutral(t));
                 w.line(format!("for (int l = 0; l < {lanes}; l++) lane{c}[l] = {start};"));
             }
             let x = names("x", types);
@@ -124,7 +132,7 @@ impl Writer<'_> {
                     w.prefetch(&rows.element, &row_index(outer, "k"), lanes);
                 }
                 // In vectors of 8.
-                let unrolled = if w.is_opencl() { format!("UNROLLED({}) ", lanes / 8) } else { String::new() };
+                let unrolled = w.dialect().unrolled(lanes / 8);
                 w.braces(&format!("{unrolled}for (int l = 0; l < {lanes}; l++)"), |w| {
                     w.declare(&x, types);
                     w.code(&rows.element, &row_index(outer, &source("k + l")), &x);
@@ -140,8 +148,8 @@ impl Writer<'_> {
         });
     }
 
-    /// Whole rows: positions of the result.
-    pub fn fold_rows(&mut self, fold: &str, to: ArrayId, outer: usize, rows: &Rows) {
+    /// Reduces whole rows; positions are those of the result.
+    pub fn fold_rows(&mut self, fold: &str, to: ArrayId, outer: usize, rows: &Reduction) {
         let types = self.columns(to);
         let (y, z) = (names("y", &types), names("z", &types));
         let some = rows.init.is_some();
@@ -177,8 +185,8 @@ impl Writer<'_> {
     }
 
     /// The initial value, if there is one.
-    pub fn initial(&mut self, z: &[String], types: &[ScalarType], rows: &Rows, more: &[&Code]) {
-        let codes: Vec<&Code> = rows.init.iter().chain(more.iter().copied()).collect();
+    pub fn initial(&mut self, z: &[String], types: &[ScalarType], rows: &Reduction, more: &[&ScalarFn]) {
+        let codes: Vec<&ScalarFn> = rows.init.iter().chain(more.iter().copied()).collect();
         self.hoist(&codes);
         if let Some(init) = &rows.init {
             self.declare(z, types);
@@ -186,7 +194,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Local names for partial results.
+    /// Declares local names for partial results.
     pub fn state(&mut self, types: &[ScalarType]) {
         for (c, t) in types.iter().enumerate() {
             match self.is_opencl() {
@@ -196,7 +204,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A part of one row, which is not empty; the result goes to the state.
+    /// Reduces a part of one row, which is not empty, and stores the result in the state.
     pub fn part(&mut self, function: &str, to: ArrayId, outer: usize, more: &str) {
         let types = self.columns(to);
         let y = names("y", &types);
@@ -209,7 +217,7 @@ impl Writer<'_> {
     }
 
     /// Combines the results of the parts of one row.
-    pub fn join(&mut self, to: ArrayId, rows: &Rows) {
+    pub fn join(&mut self, to: ArrayId, rows: &Reduction) {
         let types = self.columns(to);
         let (y, z) = (names("y", &types), names("z", &types));
         self.initial(&z, &types, rows, &[&rows.op]);

@@ -1,18 +1,17 @@
-//! Register tiles: sums in strips that compute several results at a time with explicit vectors. What the results have in common is loaded
-//! once, and every accumulated vector stays in a register.
+//! Register tiles: sums in strips that compute several results at a time, with explicit vectors. Common operands are
+//! loaded once, and every accumulated vector stays in a register.
 //!
-//! NOTE [Fused products]: where what is summed is a product, it is not rounded before it is added if the processor can do
-//! both at once, as in any matrix product. The order of a sum is not defined, so its last places are not either.
+//! NOTE [Fused multiply-add]: if a product is summed, and the processor can multiply and add in one instruction, the
+//! product is not rounded before the addition, as in any matrix product. The order of a sum is undefined, so its last
+//! places are undefined as well.
+//!
+//! NOTE [Subnormal factors]: processors of the x86 family take a hundred times as long for an operation with a
+//! subnormal number (below 2.2e-308 for 64 bits), and such numbers are common where probabilities are multiplied. Only
+//! while products are summed, they count as zero. This changes a sum by less than its rounding, unless the whole sum is
+//! as tiny or has huge factors.
 
-//! NOTE [Tiny factors]: processors of the x86 family take a hundred times as long for an operation with a number below
-//! the normal ones (2.2e-308 for 64 bits), and such numbers are common where probabilities are multiplied. While products are summed,
-//! and only then, they count as zero. That changes a sum by less than its rounding, unless all of it is as tiny or has factors
-//! that are huge.
-
-use super::blocks::{loops, near};
-use super::monoid::neutral;
+use super::blocks::{clamped, loops};
 use super::outer_product::Outer;
-use crate::analysis::effects::is_branch_free;
 use crate::analysis::partition::LANES;
 use crate::analysis::unroll_jam::Copies;
 use crate::text::names::{index, position, position_in_strip};
@@ -24,30 +23,30 @@ use crate::text::vectors::{declare, zero};
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_core::repr::op::{Num1, Num2, Op1, Op2};
-use accel_fusion::kernel::{ArrayId, Instr, Known, Reg, Rows};
+use accel_fusion::kernel::{ArrayId, IndexVec, Instr, Monoid, Reduction, Reg, index_vec};
 use std::collections::BTreeSet;
 
 /// The elements of a sum as vectors over the lanes.
 pub struct Sum<'a> {
-    rows: &'a Rows,
+    rows: &'a Reduction,
     t: ScalarType,
-    /// Of the processor.
+    /// The vector registers of the processor.
     registers: Vectors,
-    /// Which registers are vectors; the others are the same for all lanes.
-    lanes: Vec<bool>,
-    /// The factors, if the result is a product.
+    /// For each register, whether it is a vector. The others are the same for all lanes.
+    lanes: IndexVec<Reg, bool>,
+    /// The two factors, if the result is a product.
     factors: Option<(Reg, Reg)>,
 }
 
 impl<'a> Sum<'a> {
-    /// If elements are made of floating-point arithmetic on arrays that the strip holds (`held`) and on what is the same for
-    /// all lanes. `position` is the register with the position.
-    pub fn new(w: &Writer, rows: &'a Rows, types: &[ScalarType], position: Reg) -> Option<Sum<'a>> {
+    /// The sum, if its elements consist of floating-point arithmetic on arrays in the strip's working memory (`held`)
+    /// and on values that are the same for all lanes. `position` is the register with the position.
+    pub fn new(w: &Writer, rows: &'a Reduction, types: &[ScalarType], position: Reg) -> Option<Sum<'a>> {
         let (held, registers) = (&w.lanes.arrays, w.declarations.vectors);
-        let (Some(Known::Sum), [t @ (ScalarType::F32 | ScalarType::F64)]) = (rows.known, types) else { return None };
+        let (Some(Monoid::Sum), [t @ (ScalarType::F32 | ScalarType::F64)]) = (rows.monoid, types) else { return None };
         let code = &rows.element;
-        let mut lanes = vec![false; code.types.len()];
-        if !is_branch_free(code) {
+        let mut lanes = index_vec![false; code.types.len()];
+        if !code.is_branch_free() {
             return None;
         }
         for i in &code.instrs {
@@ -78,17 +77,18 @@ impl<'a> Sum<'a> {
         lanes[result].then_some(Sum { rows, t: *t, registers, lanes, factors })
     }
 
-    /// How many lanes a vector has.
+    /// The number of lanes of a vector.
     pub fn vector(&self) -> usize {
         self.registers.lanes(self.t)
     }
 
-    /// How many vectors the lanes of a strip are.
+    /// The number of vectors for the lanes of a strip.
     fn vectors(&self) -> usize {
         LANES / self.vector()
     }
 
-    /// `acc = acc + element` for each of some `(arguments, acc)`; the argument for the position is the first lane of the vector.
+    /// Writes `acc = acc + element` for each of the pairs `(arguments, acc)`. The argument for the position is the
+    /// first lane of the vector.
     fn add(&self, w: &mut Writer, all: &[(Vec<String>, String)]) {
         let (t, position) = (self.t, w.lanes.position);
         let mut element = self.rows.element.clone();
@@ -97,9 +97,9 @@ impl<'a> Sum<'a> {
         }
         let copies = Copies::new(&element, &all.iter().map(|(args, _)| args.clone()).collect::<Vec<_>>());
         let code = &copies.code;
-        // Nothing in the copies is read at the position but as a vector.
-        w.lanes.position = Reg::MAX;
-        for (r, arg) in copies.args.iter().enumerate().filter(|(r, _)| copies.original[*r] != position) {
+        // The copies read at the position only as vectors.
+        w.lanes.position = Reg::NONE;
+        for (r, arg) in copies.args.iter_enumerated().filter(|(r, _)| copies.original[*r] != position) {
             w.line(format!("const i64 r{r} = {arg};"));
         }
         let (space, zero) = (w.global(), zero(w, t));
@@ -110,7 +110,7 @@ impl<'a> Sum<'a> {
                 return format!("r{r}");
             }
             if wide.insert(r) {
-                // Nothing changes a number that nothing is subtracted from, not even the sign of a zero.
+                // To subtract this zero changes no number, not even the sign of a zero.
                 w.line(format!("const v_{t} w{r} = r{r} - {zero};"));
             }
             format!("w{r}")
@@ -148,7 +148,7 @@ impl<'a> Sum<'a> {
         w.lanes.position = position;
     }
 
-    /// The rows of all lanes, for several values of the innermost index at a time.
+    /// Computes the rows of all lanes, for several values of the innermost index at a time.
     pub fn rows(&self, w: &mut Writer, to: ArrayId) {
         declare(w, self.t);
         let rank = w.columns_and_rank(to).1;
@@ -159,7 +159,7 @@ impl<'a> Sum<'a> {
                         return w.braces("", |w| self.some_rows(w, to, 1, group));
                     }
                     let (last, size) = (format!("i{}", rank - 1), format!("a{to}_n{}", rank - 1));
-                    // Eight sums do not wait for each other, sixteen need half of the loads of what they share.
+                    // Eight sums do not wait for each other. Sixteen need half of the loads of their common operands.
                     let few = 8 / group;
                     w.line(format!("i64 {last} = 0;"));
                     if self.shares(rank - 1) && self.registers.registers > 16 {
@@ -170,7 +170,7 @@ impl<'a> Sum<'a> {
                         });
                     }
                     w.braces(&format!("for (; {last} < {size}; {last} += {few})"), |w| {
-                        near(w, "j", &last, &size, few);
+                        clamped(w, "j", &last, &size, few);
                         self.some_rows(w, to, few, group);
                     });
                 });
@@ -178,7 +178,8 @@ impl<'a> Sum<'a> {
         });
     }
 
-    /// `body` for the vectors of the lanes, at most four at a time: their number, and from the lane `g` on if these are not all.
+    /// Executes `body` for the vectors of the lanes, at most four at a time. It gets their number, and starts at lane
+    /// `g` if these are not all.
     fn groups(&self, w: &mut Writer, body: impl FnOnce(&mut Writer, usize)) {
         let group = self.vectors().min(4);
         if group == self.vectors() {
@@ -193,16 +194,16 @@ impl<'a> Sum<'a> {
         if self.vectors() > 4 { format!("g + {lane}") } else { lane.to_string() }
     }
 
-    /// Whether elements that differ in an index only have numbers of the lanes in common.
+    /// Whether elements that differ only in this index have numbers of the lanes in common.
     fn shares(&self, dim: usize) -> bool {
         let independent = |i: &Instr| match i {
-            Instr::Read { to, index, .. } => to.iter().any(|r| self.lanes[*r]) && !index.contains(&dim),
+            Instr::Read { to, index, .. } => to.iter().any(|r| self.lanes[*r]) && !index.contains(&Reg::new(dim)),
             _ => false,
         };
         self.factors.is_some() && self.rows.element.instrs.iter().any(independent)
     }
 
-    /// The rows of all lanes for the innermost indices `j0`, `j1`, ….
+    /// Computes the rows of all lanes for the innermost indices `j0`, `j1`, ….
     fn some_rows(&self, w: &mut Writer, to: ArrayId, count: usize, group: usize) {
         let (t, rank) = (self.t, w.columns_and_rank(to).1);
         let place = |b: usize| -> Vec<String> {
@@ -215,7 +216,7 @@ impl<'a> Sum<'a> {
         let first = if self.rows.init.is_some() {
             format!("z{to}_0")
         } else {
-            primitives::constant(w.declarations, neutral(Known::Sum, t))
+            primitives::constant(w.declarations, Monoid::Sum.neutral(t))
         };
         let (space, zero) = (w.global(), zero(w, t));
         let acc = |b: usize, v: usize| format!("y{b}_{v}");
@@ -238,19 +239,19 @@ impl<'a> Sum<'a> {
         }
     }
 
-    /// Adds the elements of the first `full` lanes, which are whole vectors, to the task's partial total, for eight results at a time: two
-    /// by four of the innermost two indices, or eight of one.
+    /// Adds the elements of the first `full` lanes, which are whole vectors, to the task's partial total. It computes
+    /// eight results at a time: two by four of the innermost two indices, or eight of one.
     pub fn total(&self, w: &mut Writer, to: ArrayId) {
         self.flushing(w, |w| self.whole_total(w, to));
     }
 
-    /// What `body` writes, executed as NOTE [Tiny factors] says.
+    /// Executes what `body` writes in the mode of NOTE [Subnormal factors].
     fn flushing(&self, w: &mut Writer, body: impl FnOnce(&mut Writer)) {
         if self.factors.is_none() {
             return w.braces("", body);
         }
         // OpenCL has no such mode, but its compilers for these processors have the functions that change it.
-        w.declarations.need("tiny", || {
+        w.declarations.declare_once("tiny", || {
             "#ifdef __SSE2__\n\
              static inline unsigned without_tiny(void) { unsigned s = __builtin_ia32_stmxcsr(); __builtin_ia32_ldmxcsr(s | 0x8040); return s; }\n\
              static inline void with_tiny(unsigned s) { __builtin_ia32_ldmxcsr(s); }\n\
@@ -290,8 +291,7 @@ impl<'a> Sum<'a> {
                 let outer =
                     if h > 0 { format!("if ({} < {})", plus(rank - 2, h), size(rank - 2)) } else { String::new() };
                 w.braces(&outer, |w| {
-                    let element = |k: usize| if w.is_opencl() { format!("sums.s{k}") } else { format!("sums[{k}]") };
-                    let sums: Vec<_> = (0..wide).map(|b| element(h * wide + b)).collect();
+                    let sums: Vec<_> = (0..wide).map(|b| w.dialect().element("sums", h * wide + b)).collect();
                     let space = w.global();
                     w.line(format!("{space}{t} *const out = &t{to}_0[{q}];"));
                     w.line(format!("out[0] += {};", sums[0]));
@@ -302,7 +302,7 @@ impl<'a> Sum<'a> {
             }
         };
         let block = |w: &mut Writer| {
-            near(w, "j", &format!("i{}", rank - 1), &size(rank - 1), wide);
+            clamped(w, "j", &format!("i{}", rank - 1), &size(rank - 1), wide);
             let start = zero(w, t);
             (0..8).for_each(|b| w.line(format!("v_{t} y{b} = {start};")));
             let lanes = |w: &mut Writer, count: &str| {
@@ -311,7 +311,7 @@ impl<'a> Sum<'a> {
                     self.add(w, &(0..8).map(copy).collect::<Vec<_>>());
                 });
             };
-            // Compilers write a loop of a known length out.
+            // Compilers unroll a loop of constant length.
             w.braces(&format!("if (full == {LANES})"), |w| lanes(w, &LANES.to_string()));
             w.braces("else", |w| lanes(w, "full"));
             w.line(format!("const w_{t} sums = sums_{t}(y0, y1, y2, y3, y4, y5, y6, y7);"));
@@ -340,7 +340,7 @@ impl<'a> Sum<'a> {
             }
             w.braces(&format!("if (done < {})", size(rank - 1)), |w| {
                 w.braces(&each(rank - 2, high), |w| {
-                    near(w, "h", &format!("i{}", rank - 2), &size(rank - 2), high);
+                    clamped(w, "h", &format!("i{}", rank - 2), &size(rank - 2), high);
                     let last = rank - 1;
                     w.braces(&format!("for (i64 i{last} = done; i{last} < {}; i{last} += {wide})", size(last)), block);
                 });
@@ -349,13 +349,13 @@ impl<'a> Sum<'a> {
     }
 }
 
-/// Adds four of the eight `sums` to numbers that are next to each other: the first or the last four.
+/// Adds four of the eight `sums`, the first or the last four, to adjacent numbers.
 fn add_four(w: &mut Writer, t: ScalarType, to: &str, half: usize) {
     if w.is_opencl() {
         let sums = ["sums.lo", "sums.hi"][half];
         return w.line(format!("vstore4(vload4(0, {to}) + {sums}, 0, {to});"));
     }
-    w.declarations.need(&format!("Q_{t}"), || {
+    w.declarations.declare_once(&format!("Q_{t}"), || {
         let width = bytes(t);
         format!("typedef {t} q_{t} __attribute__((vector_size({}), aligned({width}), may_alias));", 4 * width)
     });

@@ -2,11 +2,11 @@
 
 use crate::text::names::{elements, in_order, names, row_index};
 use crate::text::writer::Writer;
-use accel_fusion::kernel::{ArrayId, Rows};
+use accel_fusion::kernel::{ArrayId, Reduction};
 
 impl Writer<'_> {
-    /// As [`fold`](Self::fold), and writes every accumulated value to the row that starts at `base` if `write`.
-    pub fn scan(&mut self, name: &str, to: ArrayId, outer: usize, reverse: bool, rows: &Rows) -> String {
+    /// As [`fold`](Self::fold). If `write`, it also writes every accumulated value to the row that starts at `base`.
+    pub fn scan(&mut self, name: &str, to: ArrayId, outer: usize, reverse: bool, rows: &Reduction) -> String {
         let types = self.columns(to);
         self.hoist(&[&rows.element, &rows.op]);
         self.hoist_output(to, false);
@@ -17,7 +17,7 @@ impl Writer<'_> {
         let source = &at("k");
         let target = if reverse { "base + len - 1 - k".to_string() } else { format!("base + k + {shift}") };
         self.begin_row(&types, &y, rows, outer, source);
-        // Only the total is asked for.
+        // Only the total is needed.
         self.lanes("!write && ", &types, outer, rows, at);
         let out = elements(to, types.len(), &target);
         self.braces("if (write && !started)", |w| {
@@ -36,8 +36,8 @@ impl Writer<'_> {
         format!("static int {name}({params}, i64 base, i64 len, bool write)")
     }
 
-    /// Whole rows: positions of rows.
-    pub fn scan_rows(&mut self, scan: &str, to: ArrayId, outer: usize, reverse: bool, rows: &Rows) {
+    /// Scans whole rows; positions are those of rows.
+    pub fn scan_rows(&mut self, scan: &str, to: ArrayId, outer: usize, reverse: bool, rows: &Reduction) {
         let types = self.columns(to);
         let (y, z) = (names("y", &types), names("z", &types));
         self.initial(&z, &types, rows, &[]);
@@ -57,8 +57,8 @@ impl Writer<'_> {
         });
     }
 
-    /// Makes the totals of the parts of one row the values accumulated before them, and writes the initial value.
-    pub fn carry(&mut self, to: ArrayId, reverse: bool, rows: &Rows) {
+    /// Replaces the totals of the parts of one row by the values accumulated before them, and writes the initial value.
+    pub fn carry(&mut self, to: ArrayId, reverse: bool, rows: &Reduction) {
         let types = self.columns(to);
         let (y, z, t) = (names("y", &types), names("z", &types), names("t", &types));
         self.initial(&z, &types, rows, &[&rows.op]);
@@ -83,8 +83,8 @@ impl Writer<'_> {
         });
     }
 
-    /// A part of one row, from the value in the state on (but for the first part without an initial value).
-    pub fn write_part(&mut self, scan: &str, to: ArrayId, outer: usize, rows: &Rows) {
+    /// Scans a part of one row, starting with the value in the state (except the first part without an initial value).
+    pub fn write_part(&mut self, scan: &str, to: ArrayId, outer: usize, rows: &Reduction) {
         let types = self.columns(to);
         let y = names("y", &types);
         let some = rows.init.is_some();

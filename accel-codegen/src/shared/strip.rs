@@ -1,16 +1,16 @@
-//! Strip-mining: a group of statements runs for 32 positions of its outermost dimension at a time.
+//! Strip-mining: executes a group of statements for 32 positions of their outermost dimension at a time.
 //!
-//! What belongs to a strip is laid out with the position within the strip (the lane) innermost, so that every inner loop is one over
-//! lanes, which the compiler turns into vector operations without a remainder. In the last strip of a task, the lanes that are too many
-//! repeat its last position; they are left out of what is written to arrays and of totals.
+//! The working memory of a strip has the position within the strip (the lane) as its innermost dimension. So every
+//! inner loop is a loop over lanes, which the compiler turns into vector operations without a remainder. In the last
+//! strip of a task, the superfluous lanes repeat its last position; they are not written to arrays and not included in
+//! totals.
 //!
-//! Names in the generated code: `s3_0` is the first column of array 3 in the strip, `a3_0` in memory, `o3_0` the same if the strip
-//! writes it, `t3_0` the task's partial total; `i1`, `i2`, … are indices, `l` is the lane, `position[l]` the outermost index.
+//! Names in the generated code: `s3_0` is the first column of array 3 in the strip's working memory, `a3_0` in memory,
+//! `o3_0` also in memory if the strip writes it, and `t3_0` the task's partial total; `i1`, `i2`, … are indices, `l` is
+//! the lane, `position[l]` the outermost index.
 
 use super::blocks::loops;
-use super::monoid::{neutral, operator};
 use super::register_tile::Sum;
-use crate::analysis::cost::cost;
 use crate::analysis::partition::LANES;
 use crate::analysis::strip_usage::{Length, Usage};
 use crate::text::arrays::uses;
@@ -19,29 +19,29 @@ use crate::text::primitives;
 use crate::text::types::bytes;
 use crate::text::writer::{Lanes, Writer};
 use accel_core::repr::{Scalar, ScalarType};
-use accel_fusion::kernel::{ArrayId, Block, Code, Instr, Op, Program, Reg, Rows, SiteId, walk};
+use accel_fusion::kernel::{ArrayId, Block, Instr, Op, Program, Reduction, Reg, ScalarFn, SiteId, walk};
 use accel_fusion::optimize::specialized;
 use accel_fusion::strip::{Role, roles};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An index of at most so many values may have a code for each of them.
+/// The largest number of values of an index for which each value gets a copy of the code.
 const VALUES: usize = 64;
 
-/// What is to be printed for a strip.
+/// A strip, with the facts that its functions need.
 pub struct Strip<'a> {
     program: &'a Program,
-    /// The arrays that are seen outside.
+    /// The arrays that are used outside.
     to: &'a [ArrayId],
     body: Vec<(Role, &'a Op, SiteId)>,
-    /// Arrays from outside that are copied to the strip, since statements read them at its positions.
+    /// Arrays from outside that are copied to the strip's working memory, since statements read them at its positions.
     staged: BTreeSet<ArrayId>,
     /// The arrays of the row statements.
     rows: Vec<ArrayId>,
 }
 
 impl<'a> Strip<'a> {
-    /// The statements of `body`, which the verifier has accepted.
-    pub fn new(program: &'a Program, to: &'a [ArrayId], len: &Code, body: &'a Block) -> Self {
+    /// Prepares the statements of `body`, which the verifier has accepted.
+    pub fn new(program: &'a Program, to: &'a [ArrayId], len: &ScalarFn, body: &'a Block) -> Self {
         let roles = roles(to, len, body).unwrap_or_default();
         let body: Vec<_> = roles.into_iter().zip(&body.stmts).map(|(r, s)| (r, &s.op, s.site)).collect();
         let is_row = |(role, ..): &&(Role, &Op, SiteId)| *role == Role::Row;
@@ -58,14 +58,14 @@ impl<'a> Strip<'a> {
         strip
     }
 
-    fn totals(&self) -> impl Iterator<Item = (ArrayId, &'a Rows, SiteId)> {
+    fn totals(&self) -> impl Iterator<Item = (ArrayId, &'a Reduction, SiteId)> {
         self.body.iter().filter_map(|(role, op, site)| match (role, op) {
             (Role::Total, Op::Reduce { to, rows, .. }) => Some((*to, rows, *site)),
             _ => None,
         })
     }
 
-    /// Whether a total may have many elements.
+    /// Whether a total can have many elements.
     pub fn has_large_totals(&self) -> bool {
         self.totals().any(|(a, ..)| self.program.arrays[a].rank > 0)
     }
@@ -74,17 +74,18 @@ impl<'a> Strip<'a> {
         &self.program.arrays[a].columns
     }
 
-    /// The arrays of which the strip holds the elements of its positions.
+    /// The arrays whose elements are in the strip's working memory.
     fn held(&self) -> impl Iterator<Item = ArrayId> {
         self.staged.iter().chain(&self.rows).copied()
     }
 
-    /// Local names for the extents of all arrays that occur, and for the columns of those from outside if `columns`.
+    /// Declares local names for the extents of all arrays that occur, and for the columns of those from outside if
+    /// `columns`.
     fn names(&self, w: &mut Writer, columns: bool) {
         let mut used = BTreeMap::new();
         for (_, op, _) in &self.body {
-            // Before the statements that read them.
-            op.codes().iter().for_each(|(_, c)| uses(&c.instrs, &mut used));
+            // Arrays of the body are defined before the statements that read them.
+            op.scalar_fns().iter().for_each(|(_, c)| uses(&c.instrs, &mut used));
             used.extend(op.defines().iter().map(|a| (*a, BTreeSet::new())));
         }
         let inside: BTreeSet<_> = self.body.iter().flat_map(|(_, op, _)| op.defines()).copied().collect();
@@ -96,24 +97,24 @@ impl<'a> Strip<'a> {
         }
     }
 
-    /// How many elements an array has at one position.
+    /// The number of elements of an array at one position.
     fn inner_size(&self, a: ArrayId) -> String {
         product((1..self.program.arrays[a].rank).map(|d| format!("a{a}_n{d}")))
     }
 
-    /// The bytes of a column in a strip.
+    /// The size of a column in the strip's working memory, in bytes.
     fn room(&self, a: ArrayId, t: ScalarType) -> String {
         format!("room(times({}, {LANES} * sizeof({t})))", self.inner_size(a))
     }
 
-    /// The bytes of a column of a total.
+    /// The size of a column of a total, in bytes.
     fn total_room(&self, a: ArrayId, t: ScalarType) -> String {
         let size = product((0..self.program.arrays[a].rank).map(|d| format!("a{a}_n{d}")));
         format!("room(times({size}, sizeof({t})))")
     }
 
-    /// What one task needs and takes: the bytes of working memory of a task, the bytes of its partial totals, and
-    /// about how many operations a position takes, to `state[0]`.
+    /// Writes to `state[0]` what a task needs: the size of its working memory, the size of its partial totals (both in
+    /// bytes), and the approximate number of operations of a position.
     pub fn sizes(&self, w: &mut Writer) {
         arithmetic(w);
         self.names(w, true);
@@ -129,7 +130,7 @@ impl<'a> Strip<'a> {
             }
         }
         for (role, op, _) in &self.body {
-            let a = op.defines().first().copied().unwrap_or_default();
+            let a = op.defines()[0];
             let size = match role {
                 Role::Row => self.inner_size(a),
                 Role::Total => product((0..self.program.arrays[a].rank).map(|d| format!("a{a}_n{d}"))),
@@ -137,13 +138,13 @@ impl<'a> Strip<'a> {
             match op {
                 Op::Reduce { rows, .. } => w.braces("", |w| {
                     self.length(w, a, *role, rows);
-                    let each = cost(&rows.element.instrs) + cost(&rows.op.instrs);
+                    let each = rows.cost();
                     let length = if *role == Role::Row { format!("m{a}") } else { "1".into() };
                     w.line(format!("cost = plus(cost, times({size}, times({length}, {each})));"));
                 }),
                 _ => {
                     let (code, _) = elementwise(*role, op);
-                    w.line(format!("cost = plus(cost, times({size}, {}));", cost(&code.instrs)));
+                    w.line(format!("cost = plus(cost, times({size}, {}));", code.cost()));
                 }
             }
         }
@@ -151,17 +152,15 @@ impl<'a> Strip<'a> {
         w.line("out[0] = scratch; out[1] = partial; out[2] = cost;");
     }
 
-    /// The same as a description that can be kept.
+    /// The same as a value.
     pub fn usage(&self) -> Usage {
         let room = |a: ArrayId| self.columns(a).iter().map(move |t| (a, bytes(*t) as usize));
         let work = |(role, op, _): &(Role, &'a Op, SiteId)| {
-            let a = op.defines().first().copied().unwrap_or_default();
+            let a = op.defines()[0];
             let (each, length) = match op {
-                Op::Reduce { rows, .. } if *role == Role::Row => {
-                    (cost(&rows.element.instrs) + cost(&rows.op.instrs), Length::of(&rows.len))
-                }
-                Op::Reduce { rows, .. } => (cost(&rows.element.instrs) + cost(&rows.op.instrs), Length::Known(1)),
-                _ => (cost(&elementwise(*role, op).0.instrs), Length::Known(1)),
+                Op::Reduce { rows, .. } if *role == Role::Row => (rows.cost(), Length::of(&rows.len)),
+                Op::Reduce { rows, .. } => (rows.cost(), Length::Known(1)),
+                _ => (elementwise(*role, op).0.cost(), Length::Known(1)),
             };
             (a, (*role == Role::Row) as usize, each, length)
         };
@@ -173,14 +172,15 @@ impl<'a> Strip<'a> {
     }
 
     /// The length of the rows that a row statement reduces.
-    fn length(&self, w: &mut Writer, a: ArrayId, role: Role, rows: &Rows) {
+    fn length(&self, w: &mut Writer, a: ArrayId, role: Role, rows: &Reduction) {
         if role == Role::Row {
             w.line(format!("i64 m{a};"));
             w.code(&rows.len, &[], &[format!("m{a}")]);
         }
     }
 
-    /// The positions `from..to` (not none); `state` is working memory and memory for partial totals, both aligned to 64 bytes.
+    /// Executes the positions `from..to` (at least one). `state` is working memory and memory for partial totals, both
+    /// aligned to 64 bytes.
     pub fn body(&self, w: &mut Writer) {
         arithmetic(w);
         self.names(w, true);
@@ -192,11 +192,10 @@ impl<'a> Strip<'a> {
         } else {
             w.line("char *scratch = task->state[0], *partial = task->state[1];");
         }
-        let address = if w.is_opencl() { "global void *" } else { "void *" };
         for a in self.held() {
             for (c, t) in self.columns(a).iter().enumerate() {
                 w.line(format!(
-                    "{space}{t} *restrict const s{a}_{c} = ({address})scratch; scratch += {};",
+                    "{space}{t} *restrict const s{a}_{c} = ({space}void *)scratch; scratch += {};",
                     self.room(a, *t)
                 ));
             }
@@ -215,9 +214,9 @@ impl<'a> Strip<'a> {
         for (a, rows, _) in self.totals() {
             for (c, t) in self.columns(a).iter().enumerate() {
                 let room = self.total_room(a, *t);
-                w.line(format!("{space}{t} *restrict const t{a}_{c} = ({address})partial; partial += {room};"));
-                if let Some(known) = rows.known {
-                    let (size, zero) = (self.total_size(a), primitives::constant(w.declarations, neutral(known, *t)));
+                w.line(format!("{space}{t} *restrict const t{a}_{c} = ({space}void *)partial; partial += {room};"));
+                if let Some(monoid) = rows.monoid {
+                    let (size, zero) = (self.total_size(a), primitives::constant(w.declarations, monoid.neutral(*t)));
                     w.line(format!("for (i64 q = 0, size = {size}; q < size; q++) t{a}_{c}[q] = {zero};"));
                 }
             }
@@ -252,7 +251,8 @@ impl<'a> Strip<'a> {
         product((0..self.program.arrays[a].rank).map(|d| format!("a{a}_n{d}")))
     }
 
-    /// Copies the elements of an array from outside to the strip. Statements may read less: the array may have fewer positions.
+    /// Copies the elements of an array from outside to the strip's working memory. Statements may read less: the array
+    /// may have fewer positions.
     fn stage(&self, w: &mut Writer, a: ArrayId) {
         let copy = |from: &str, at: &str| -> String {
             let one = |c| format!("s{a}_{c}[{at}] = a{a}_{c}[{from}];");
@@ -270,7 +270,8 @@ impl<'a> Strip<'a> {
             w.line(format!("const i64 size = {};", self.inner_size(a)));
             w.line(format!("i64 first[{LANES}];"));
             w.line(format!("{lane} first[l] = (position[l] < a{a}_n0 ? position[l] : a{a}_n0 - 1) * size;"));
-            // Positions innermost: what is written is next to each other, and what is read stays in the cache until it is used up.
+            // The loop over positions is innermost: writes are adjacent, and what is read stays in the cache until it
+            // was used completely.
             w.braces("for (i64 q = 0; q < size; q++)", |w| {
                 w.line(format!("{lane} {{ {} }}", copy("first[l] + q", &format!("q * {LANES} + l"))));
             });
@@ -292,7 +293,7 @@ impl<'a> Strip<'a> {
                 to.iter().for_each(|a| self.store(w, *a));
             }
             (Role::Row, Op::Reduce { to, rows, .. }) => {
-                match Sum::new(w, rows, self.columns(*to), 0) {
+                match Sum::new(w, rows, self.columns(*to), Reg::new(0)) {
                     Some(sum) => sum.rows(w, *to),
                     None => self.inner_indices(w, *to, |w, ix| self.fold(w, *to, rows, ix)),
                 }
@@ -300,7 +301,7 @@ impl<'a> Strip<'a> {
             }
             (Role::Total, Op::Reduce { to, rows, .. }) => {
                 let rank = self.program.arrays[*to].rank;
-                match Sum::new(w, rows, self.columns(*to), rank).filter(|_| rank > 0) {
+                match Sum::new(w, rows, self.columns(*to), Reg::new(rank)).filter(|_| rank > 0) {
                     Some(sum) => {
                         w.braces("", |w| {
                             w.line(format!("const int full = width & -{};", sum.vector()));
@@ -315,9 +316,9 @@ impl<'a> Strip<'a> {
         }
     }
 
-    /// A loop over positions and an index of few values that decides what is computed, such as the column of a row: every value
-    /// has a code of its own, without the decisions. Gives whether that was possible and worth it.
-    fn by_value(&self, w: &mut Writer, to: &[ArrayId], extents: &Code, body: &Code) -> bool {
+    /// A loop over positions and an index of few values on which conditions depend, such as the column of a row: each
+    /// value gets a copy of the code, without the conditions. Returns whether this was possible and worthwhile.
+    fn by_value(&self, w: &mut Writer, to: &[ArrayId], extents: &ScalarFn, body: &ScalarFn) -> bool {
         let decides = |i: &Instr| matches!(i, Instr::If { .. });
         let constant = |r: &Reg| {
             extents.instrs.iter().find_map(|i| match i {
@@ -329,7 +330,7 @@ impl<'a> Strip<'a> {
         if extents.results.len() != 2 || !body.instrs.iter().any(decides) {
             return false;
         }
-        let codes: Vec<Code> = (0..n).map(|k| specialized(self.program, body, 1, k as i64)).collect();
+        let codes: Vec<ScalarFn> = (0..n).map(|k| specialized(self.program, body, 1, k as i64)).collect();
         if codes.iter().any(|c| c.instrs.iter().any(decides)) {
             return false;
         }
@@ -342,15 +343,15 @@ impl<'a> Strip<'a> {
         true
     }
 
-    /// `body` for all inner indices of an array, given the index of an element of the strip.
+    /// Executes `body` for all inner indices of an array, given the index of an element of the strip.
     fn inner_indices(&self, w: &mut Writer, a: ArrayId, body: impl FnOnce(&mut Writer, &[String])) {
         let mut ix = index(self.program.arrays[a].rank);
         ix[0] = "position[l]".into();
         loops(w, a, 1, ix.len(), |w| body(w, &ix));
     }
 
-    /// A row for every lane.
-    fn fold(&self, w: &mut Writer, to: ArrayId, rows: &Rows, ix: &[String]) {
+    /// Reduces a row for every lane.
+    fn fold(&self, w: &mut Writer, to: ArrayId, rows: &Reduction, ix: &[String]) {
         let types = self.columns(to);
         let (y, x) = (names("y", types), names("x", types));
         for (y, t) in y.iter().zip(types) {
@@ -370,8 +371,8 @@ impl<'a> Strip<'a> {
         w.braces(w.lane(), |w| w.assign(&in_strip(to, types.len(), "q + l"), &lane));
     }
 
-    /// `then` for every lane, with the columns of the element at an index in `x0`, `x1`, …
-    fn elements(&self, w: &mut Writer, rows: &Rows, index: &[String], then: impl FnOnce(&mut Writer)) {
+    /// Executes `then` for every lane, with the columns of the element at an index in `x0`, `x1`, …
+    fn elements(&self, w: &mut Writer, rows: &Reduction, index: &[String], then: impl FnOnce(&mut Writer)) {
         let types: Vec<_> = rows.element.results.iter().map(|r| rows.element.types[*r]).collect();
         let x = names("x", &types);
         if !w.has_calls(&rows.element) {
@@ -390,9 +391,9 @@ impl<'a> Strip<'a> {
         });
     }
 
-    /// Combines the elements of the strip with the task's partial total; those of the lanes that are `counted`, if the operator is a
-    /// known one.
-    fn total(&self, w: &mut Writer, to: ArrayId, rows: &Rows, counted: &str) {
+    /// Combines the elements of the strip with the task's partial total. If the operator is a recognised monoid, only
+    /// the lanes that are `counted` take part.
+    fn total(&self, w: &mut Writer, to: ArrayId, rows: &Reduction, counted: &str) {
         let types = self.columns(to);
         let rank = self.program.arrays[to].rank;
         let ix = index(rank);
@@ -401,15 +402,15 @@ impl<'a> Strip<'a> {
             w.line(format!("const i64 q = {};", position(to, &ix)));
             let (y, x) = (names("y", types), names("x", types));
             let partial: Vec<_> = (0..types.len()).map(|c| format!("t{to}_{c}[q]")).collect();
-            match (rows.known, types) {
-                (Some(known), [t]) => {
+            match (rows.monoid, types) {
+                (Some(monoid), [t]) => {
                     let combine = |w: &mut Writer, a: &str, b: &str| {
-                        let value = primitives::op2(w.declarations, operator(known), *t, a, b);
+                        let value = primitives::op2(w.declarations, monoid.operator(), *t, a, b);
                         w.line(format!("{a} = {value};"));
                     };
                     w.line(format!("{t} y[{LANES}];"));
                     self.elements(w, rows, &element, |w| {
-                        let zero = primitives::constant(w.declarations, neutral(known, *t));
+                        let zero = primitives::constant(w.declarations, monoid.neutral(*t));
                         w.line(format!("y[l] = {counted} ? x0 : {zero};"));
                     });
                     let mut half = LANES / 2;
@@ -440,7 +441,7 @@ impl<'a> Strip<'a> {
         });
     }
 
-    /// Writes an array of the strip to memory, if it is seen outside.
+    /// Writes an array of the strip to memory, if it is used outside.
     fn store(&self, w: &mut Writer, a: ArrayId) {
         if !self.to.contains(&a) {
             return;
@@ -484,7 +485,7 @@ impl<'a> Strip<'a> {
                         w.line(format!("const {space}{t} *restrict const p{c} = {at};"));
                     }
                 };
-                // The innermost loop is the one over elements: they do not depend on each other.
+                // The loop over elements is innermost, since they do not depend on each other.
                 let each = "for (i64 q = 0; q < size; q++)";
                 w.line(format!("const i64 size = {};", self.total_size(a)));
                 w.line("i64 s = 0;");
@@ -504,19 +505,20 @@ impl<'a> Strip<'a> {
     }
 }
 
-/// The code for elements, and the register with the position.
-fn elementwise(role: Role, op: &Op) -> (&Code, Reg) {
+/// The scalar function of the elements, and the register with the position.
+fn elementwise(role: Role, op: &Op) -> (&ScalarFn, Reg) {
+    let first = Reg::new(0);
     match op {
-        Op::Loop { body, .. } => (body, 0),
-        Op::Reduce { rows, .. } if role == Role::Row => (&rows.element, 0),
-        Op::Reduce { extents, rows, .. } => (&rows.element, extents.results.len()),
-        // Not in a strip.
-        op => (op.codes()[0].1, 0),
+        Op::Loop { body, .. } => (body, first),
+        Op::Reduce { rows, .. } if role == Role::Row => (&rows.element, first),
+        Op::Reduce { extents, rows, .. } => (&rows.element, Reg::new(extents.results.len())),
+        // Does not occur in a strip.
+        op => (op.scalar_fns()[0].1, first),
     }
 }
 
-/// Arrays that are read at the position with all their inner indices, as far as can be seen: other indices are loops over
-/// parameters.
+/// Adds arrays that are read at the position with all their inner indices, as far as this is visible: the other indices
+/// are parameters, over which loops run.
 fn copied(instrs: &[Instr], params: usize, lane: Reg, found: &mut BTreeSet<ArrayId>) {
     for i in walk(instrs) {
         if let Instr::Read { array, index, .. } = i {
@@ -532,28 +534,27 @@ fn in_strip(a: ArrayId, columns: usize, position: &str) -> Vec<String> {
     (0..columns).map(|c| format!("s{a}_{c}[{position}]")).collect()
 }
 
-/// A product that saturates.
+/// A product of sizes that saturates.
 fn product(factors: impl Iterator<Item = String>) -> String {
     factors.reduce(|a, b| format!("times({a}, {b})")).unwrap_or_else(|| "1".into())
 }
 
-/// Arithmetic on sizes, which saturates: memory of such a size is not there.
+/// Declares arithmetic on sizes that saturates: there is no memory of the largest size.
 fn arithmetic(w: &mut Writer) {
     if w.is_opencl() {
-        // The sizes have been checked by the host.
-        w.declarations.need("room", || {
+        // The host has checked the sizes.
+        w.declarations.declare_once("room", || {
             "static i64 times(i64 a, i64 b) { return a * b; }\nstatic i64 room(i64 bytes) { return (bytes + 63) & -64; }".into()
         });
         return;
     }
     let greatest = "0x7fffffffffffffff";
     for (name, builtin) in [("times", "mul"), ("plus", "add")] {
-        w.declarations.need(name, || {
+        w.declarations.declare_once(name, || {
             format!("static inline i64 {name}(i64 a, i64 b) {{ i64 c; return __builtin_{builtin}_overflow(a, b, &c) ? {greatest} : c; }}")
         });
     }
-    // The names are declared in the order of the alphabet.
-    w.declarations.need("room", || {
+    w.declarations.declare_once("room", || {
         "static inline i64 room(i64 bytes) { return bytes > 0x7fffffffffffff00 ? bytes : (bytes + 63) & -64; }".into()
     });
 }

@@ -1,32 +1,32 @@
-//! Unswitching: a decision that is the same for all lanes of a strip, such as whether an element is on the diagonal, is made once, outside of the
-//! loop over the lanes. Compilers then turn that loop into vector operations.
+//! Unswitching: a condition that is the same for all lanes of a strip, such as whether an element is on the diagonal,
+//! is tested once, outside the loop over the lanes. C compilers then turn that loop into vector operations.
 
 use crate::analysis::slice::needed;
 use crate::text::scalar_code::Constants;
 use crate::text::writer::Writer;
-use accel_fusion::kernel::{Code, Instr, Reg};
+use accel_fusion::kernel::{Instr, Reg, ScalarFn};
 use std::collections::BTreeSet;
 
-/// A code that ends with a decision.
+/// A scalar function that ends with a conditional.
 struct Decided {
-    /// The decision.
-    cond: Code,
-    /// What the whole code is, if it is true and if it is false.
-    then: Code,
-    otherwise: Code,
+    /// The condition.
+    cond: ScalarFn,
+    /// The whole function if the condition is true, and if it is false.
+    then: ScalarFn,
+    otherwise: ScalarFn,
 }
 
-/// So many decisions, one after the other, are made outside: each copies what is before it.
+/// The largest number of nested conditions that are tested outside: each copies the instructions before it.
 const MOST: usize = 16;
 
 impl Writer<'_> {
-    /// Computes `code` for all lanes `l` from the values `args` and assigns its results to `to`.
-    pub fn all_lanes(&mut self, code: &Code, args: &[String], to: &[String]) {
+    /// Computes `code` for all lanes `l` from the values `args`, and assigns its results to `to`.
+    pub fn all_lanes(&mut self, code: &ScalarFn, args: &[String], to: &[String]) {
         self.with_decisions(MOST, code, args, to);
     }
 
-    /// The same with at most so many decisions outside.
-    fn with_decisions(&mut self, most: usize, code: &Code, args: &[String], to: &[String]) {
+    /// The same, with at most `most` conditions tested outside.
+    fn with_decisions(&mut self, most: usize, code: &ScalarFn, args: &[String], to: &[String]) {
         let decided = if most > 0 { decided(code, self.lanes.position) } else { None };
         let Some(decided) = decided else { return self.each_lane(code, args, to) };
         let position = self.lanes.position;
@@ -45,8 +45,8 @@ impl Writer<'_> {
     }
 }
 
-/// If the last instruction is a decision that does not depend on the position.
-fn decided(code: &Code, position: Reg) -> Option<Decided> {
+/// The parts of a scalar function whose last instruction is a conditional that does not depend on the position.
+fn decided(code: &ScalarFn, position: Reg) -> Option<Decided> {
     let (Instr::If { cond, then, otherwise, merge }, before) = code.instrs.split_last()? else { return None };
     let first = needed(before, BTreeSet::from([*cond]), &BTreeSet::new());
     let plain = |i: &Instr| matches!(i, Instr::Const(..) | Instr::Op1(..) | Instr::Op2(..) | Instr::Extent(..));
@@ -60,11 +60,15 @@ fn decided(code: &Code, position: Reg) -> Option<Decided> {
     }
     let branch = |instrs: &[Instr], side: fn(&(Reg, Reg, Reg)) -> Reg| {
         let result = |r: &Reg| merge.iter().find(|m| m.0 == *r).map_or(*r, side);
-        Code { instrs: [before, instrs].concat(), results: code.results.iter().map(result).collect(), ..code.clone() }
+        ScalarFn {
+            instrs: [before, instrs].concat(),
+            results: code.results.iter().map(result).collect(),
+            ..code.clone()
+        }
     };
     Some(Decided {
         then: branch(then, |m| m.1),
         otherwise: branch(otherwise, |m| m.2),
-        cond: Code { instrs: first, results: vec![*cond], ..code.clone() },
+        cond: ScalarFn { instrs: first, results: vec![*cond], ..code.clone() },
     })
 }

@@ -1,9 +1,9 @@
-//! Mathematical functions of all lanes of a strip, as calls on whole vectors.
+//! Vector maths: mathematical functions of all lanes of a strip, as calls for whole vectors.
 //!
-//! NOTE [Functions of vectors]
-//! Compilers of devices do not turn calls of `exp` in a loop into vector operations, but `exp` of a vector is one. So a loop over lanes is
-//! split: the arguments of functions go to an array, the functions are called for whole vectors of it, and the next loop goes on from
-//! there. A loop computes again what else it needs, which is little beside a function.
+//! NOTE [Vector maths]: compilers of devices do not vectorise calls of `exp` in a loop, but they have an `exp` for
+//! vectors. So a loop over lanes is split: the arguments of such functions go to an array, the functions are called for
+//! whole vectors of it, and the next loop continues with the results. Each loop recomputes the other values that it
+//! needs, which is little work beside such a function.
 
 use crate::analysis::partition::LANES;
 use crate::analysis::slice::needed;
@@ -11,12 +11,12 @@ use crate::text::scalar_code::Constants;
 use crate::text::writer::Writer;
 use crate::text::{opencl_vectors, primitives};
 use accel_core::repr::op::{Float1Class, Op1};
-use accel_fusion::kernel::{Code, Instr, Reg};
+use accel_fusion::kernel::{Instr, Reg, ScalarFn};
 use std::collections::BTreeSet;
 
 impl Writer<'_> {
-    /// Computes `code` for all lanes `l` from the values `args` and assigns its results to `to`.
-    pub fn each_lane(&mut self, code: &Code, args: &[String], to: &[String]) {
+    /// Computes `code` for all lanes `l` from the values `args`, and assigns its results to `to`.
+    pub fn each_lane(&mut self, code: &ScalarFn, args: &[String], to: &[String]) {
         if !self.has_calls(code) {
             return self.braces(self.lane(), |w| w.code(code, args, to));
         }
@@ -49,13 +49,13 @@ impl Writer<'_> {
         });
     }
 
-    /// Whether there are functions to call for vectors.
-    pub fn has_calls(&self, code: &Code) -> bool {
+    /// Whether the scalar function contains functions to call for vectors.
+    pub fn has_calls(&self, code: &ScalarFn) -> bool {
         self.is_opencl() && code.instrs.iter().any(|i| argument(i).is_some())
     }
 
-    /// Computes some registers, where `done` are known already.
-    fn lane_loop(&mut self, code: &Code, args: &[String], wanted: &[(String, Reg)], done: &BTreeSet<Reg>) {
+    /// Computes the registers `wanted`, given the registers `done`.
+    fn lane_loop(&mut self, code: &ScalarFn, args: &[String], wanted: &[(String, Reg)], done: &BTreeSet<Reg>) {
         let instrs = needed(&code.instrs, wanted.iter().map(|(_, r)| *r).collect(), done);
         self.braces(self.lane(), |w| {
             for (r, arg) in args.iter().enumerate().take(code.params) {
@@ -71,8 +71,8 @@ impl Writer<'_> {
         });
     }
 
-    /// Calls a function for the array with its arguments.
-    fn call(&mut self, code: &Code, i: &Instr, r: Reg, a: Reg) {
+    /// Calls a function for the array of its arguments.
+    fn call(&mut self, code: &ScalarFn, i: &Instr, r: Reg, a: Reg) {
         let (t, width) = (code.types[r], opencl_vectors::width(code.types[r]));
         let Instr::Op1(_, op, _) = i else { return };
         let value = primitives::op1(self.declarations, *op, code.types[a], "x");
@@ -83,7 +83,7 @@ impl Writer<'_> {
     }
 }
 
-/// The result and the argument of a function that takes long for one number.
+/// The result and the argument of a function that takes long for a single number.
 fn argument(i: &Instr) -> Option<(Reg, Reg)> {
     match i {
         Instr::Op1(r, Op1::Float(op), a) if op.class() == Float1Class::Library => Some((*r, *a)),
@@ -91,7 +91,7 @@ fn argument(i: &Instr) -> Option<(Reg, Reg)> {
     }
 }
 
-/// Whether a register can be computed without other functions than those of `done`.
-fn is_ready(code: &Code, r: Reg, done: &BTreeSet<Reg>) -> bool {
+/// Whether a register can be computed without functions other than those of `done`.
+fn is_ready(code: &ScalarFn, r: Reg, done: &BTreeSet<Reg>) -> bool {
     needed(&code.instrs, BTreeSet::from([r]), done).iter().all(|i| argument(i).is_none())
 }

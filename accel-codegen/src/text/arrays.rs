@@ -4,12 +4,13 @@ use super::names::position;
 use super::parameters::Arg;
 use super::writer::Writer;
 use crate::text::parameters::{Parameter, name};
-use accel_fusion::kernel::{ArrayId, Code, Instr, walk};
+use accel_fusion::kernel::{ArrayId, Instr, ScalarFn, walk};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Writer<'_> {
-    /// Local names for the extents and columns that codes read: `a3_n0` is the outermost extent of array 3, `a3_0` its first column.
-    pub fn hoist(&mut self, codes: &[&Code]) {
+    /// Declares local names for the extents and columns that scalar functions read: `a3_n0` is the outermost extent of
+    /// array 3, `a3_0` its first column.
+    pub fn hoist(&mut self, codes: &[&ScalarFn]) {
         let mut used = BTreeMap::new();
         codes.iter().for_each(|c| uses(&c.instrs, &mut used));
         for (array, columns) in used {
@@ -18,7 +19,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Local names for the columns of an array that the function writes, and for its extents if `extents`.
+    /// Declares local names for the columns of an array that the function writes, and for its extents if `extents`.
     pub fn hoist_output(&mut self, array: ArrayId, extents: bool) {
         if extents {
             self.hoist_extents(array);
@@ -26,7 +27,7 @@ impl Writer<'_> {
         (0..self.program.arrays[array].columns.len()).for_each(|c| self.hoist_column(array, c, ""));
     }
 
-    /// Local names for the extents of an array.
+    /// Declares local names for the extents of an array.
     pub fn hoist_extents(&mut self, array: ArrayId) {
         for dim in 0..self.program.arrays[array].rank {
             if self.is_opencl() {
@@ -42,7 +43,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A local name for a column of an array; `constant` is `const ` if it is only read.
+    /// Declares a local name for a column of an array; `constant` is `const ` if the column is only read.
     pub fn hoist_column(&mut self, array: ArrayId, c: usize, constant: &str) {
         let t = self.program.arrays[array].columns[c];
         if self.is_opencl() {
@@ -61,7 +62,8 @@ impl Writer<'_> {
             None => format!("arrays[{array}].columns[{c}]"),
         };
         if self.program.arrays[array].rank == 0 && self.host.is_none() && !constant.is_empty() {
-            // The value, which a compiler that does not know that nobody writes it would read again at each position.
+            // Copies the value. Otherwise the compiler, which does not know that nobody writes it, would read it again
+            // at each position.
             return self.line(format!("const {t} a{array}_{c}[] = {{ *(const {t} *){place} }};"));
         }
         // The functions of the host program read and write the same memory in one body.
@@ -74,7 +76,8 @@ impl Writer<'_> {
         if !self.declarations.dialect.is_narrow() {
             return position(array, index);
         }
-        // Whatever is computed on the way, the position is the right one modulo 2³², and it fits.
+        // The unsigned arithmetic gives the position modulo 2³², whatever the intermediate results are, and the
+        // position fits.
         let narrow: Vec<_> = index.iter().map(|i| format!("(uint)({i})")).collect();
         let Some((first, rest)) = narrow.split_first() else { return "0".into() };
         let next = |p, (k, i): (usize, &String)| format!("({p}) * (uint)a{array}_n{} + {i}", k + 1);
@@ -82,7 +85,7 @@ impl Writer<'_> {
     }
 }
 
-/// The arrays that instructions use, with the columns that they read.
+/// Adds the arrays that instructions use, with the columns that they read.
 pub fn uses(instrs: &[Instr], found: &mut BTreeMap<ArrayId, BTreeSet<usize>>) {
     for i in walk(instrs) {
         match i {

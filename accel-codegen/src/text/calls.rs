@@ -1,10 +1,11 @@
 //! Parameters and arguments of functions in both dialects.
 //!
-//! NOTE [Arrays in OpenCL C]
-//! In C a function gets the table of all arrays, and gives the extents and columns that it uses local names. Structures of addresses
-//! cannot be passed to kernels of OpenCL. There, the extents and columns that a function uses are its parameters, with the same names; which they
-//! are is known when its body has been written. A function that calls another one has the parameters of that one as well.
+//! NOTE [Arrays in OpenCL C]: in C, a function gets the table of all arrays, and declares local names for the extents
+//! and columns that it uses. In OpenCL, structures of addresses cannot be passed to kernels. There, the extents and
+//! columns that a function uses are its parameters, with the same names. They are known when its body is complete. A
+//! function that calls another one also has the parameters of that one.
 
+use super::dialect::Dialect;
 use super::parameters::{Arg, name};
 use super::writer::Writer;
 use crate::text::parameters::Parameter;
@@ -13,16 +14,20 @@ use crate::text::parameters::Parameter;
 pub const PARAMETERS: &str = "const array *arrays, const task *task, i64 *fault";
 
 impl Writer<'_> {
+    pub fn dialect(&self) -> Dialect {
+        self.declarations.dialect
+    }
+
     pub fn is_opencl(&self) -> bool {
-        self.declarations.dialect.is_opencl()
+        self.dialect().is_opencl()
     }
 
     /// The address space of arrays.
     pub fn global(&self) -> &'static str {
-        if self.is_opencl() { "global " } else { "" }
+        self.dialect().global()
     }
 
-    /// The names of this function's parameters but for those of its task, each with a comma before it.
+    /// The names of this function's parameters except those of its task, each after a comma.
     fn declared(&self) -> String {
         self.params.declared().iter().map(|d| format!(", {d}")).collect()
     }
@@ -43,12 +48,12 @@ impl Writer<'_> {
         }
     }
 
-    /// The arguments for them in a call of `function`.
+    /// The arguments for these parameters in a call of `function`.
     pub fn arguments(&mut self, function: &str) -> String {
         self.arguments_as(function, name)
     }
 
-    /// The same, where this function has something in place of some of its parameters.
+    /// The same, if this function has other expressions for some of its parameters.
     pub fn arguments_as(&mut self, function: &str, argument: impl Fn(Arg) -> String) -> String {
         if !self.is_opencl() {
             return "arrays, fault".into();
@@ -58,7 +63,7 @@ impl Writer<'_> {
         format!("fault{}", params.arguments(argument))
     }
 
-    /// The same for a function of a task.
+    /// The same, for a function of a task.
     pub fn task_arguments(&mut self, function: &str, task: &str) -> String {
         match self.is_opencl() {
             true => format!("{task}, {}", self.arguments(function)),
@@ -66,7 +71,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A buffer that exists only during the statement, of elements of a type.
+    /// Declares a buffer of elements of type `t` that exists only during the statement.
     pub fn scratch(&mut self, k: usize, t: &str) {
         let arg = Arg::Scratch(k);
         self.params.add(arg, Parameter::buffer(&format!("global {t}"), name(arg)));

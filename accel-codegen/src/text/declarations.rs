@@ -1,4 +1,4 @@
-//! What generated code declares before its functions.
+//! The declarations before the functions of generated code.
 
 use super::dialect::Dialect;
 use super::parameters::Params;
@@ -11,15 +11,15 @@ pub struct Declarations {
     pub vector_math: bool,
     /// The vector registers.
     pub vectors: Vectors,
-    /// What is printed.
+    /// The dialect.
     pub dialect: Dialect,
-    /// The parameters of functions in OpenCL C, by their names.
+    /// The parameters of functions in OpenCL C, by the names of the functions.
     pub functions: BTreeMap<String, Params>,
-    /// Whether a function can fail.
+    /// Whether any function can fail.
     pub fails: bool,
-    /// Functions, each after those that it calls: NOTE [Nests of functions].
+    /// Functions for nests, each after those that it calls: NOTE [Nests as functions].
     pub nests: Vec<String>,
-    /// In the order in which they were first needed: each after those that it uses.
+    /// The declarations in the order of their first use, each after those that it uses.
     texts: Vec<String>,
     names: BTreeSet<String>,
 }
@@ -36,13 +36,13 @@ impl Declarations {
     }
 
     /// Adds a declaration once.
-    pub fn need(&mut self, name: &str, text: impl FnOnce() -> String) {
+    pub fn declare_once(&mut self, name: &str, text: impl FnOnce() -> String) {
         if self.names.insert(name.into()) {
             self.texts.push(text());
         }
     }
 
-    /// All of them, and the functions that use them.
+    /// The text of all declarations, and of the functions for nests.
     pub fn print(&self) -> String {
         self.texts.iter().map(|t| format!("{t}\n")).chain(self.nests.iter().cloned()).collect()
     }

@@ -1,14 +1,14 @@
-//! Checks, and the record that a function leaves when one fails.
+//! Checks at run time, and the fault record that a function writes when one fails.
 
 use super::writer::Writer;
 use accel_fusion::kernel::SiteId;
 
 impl Writer<'_> {
-    /// Leaves a record and returns if `condition` holds.
+    /// If `condition` holds, writes a record and returns.
     pub fn fault(&mut self, condition: &str, kind: i64, site: SiteId, what: usize, index: &[String]) {
         let (name, opencl) = (format!("fault{}", index.len()), self.is_opencl());
         self.declarations.fails = true;
-        self.declarations.need(&name, || {
+        self.declarations.declare_once(&name, || {
             let params: String = (0..index.len()).map(|k| format!(", i64 i{k}")).collect();
             let stores: String = (0..index.len()).map(|k| format!(" fault[{}] = i{k};", k + 3)).collect();
             if opencl {
@@ -24,7 +24,7 @@ impl Writer<'_> {
             )
         });
         let index: String = index.iter().map(|i| format!(", {i}")).collect();
-        let condition = if opencl { condition.into() } else { format!("__builtin_expect({condition}, 0)") };
+        let condition = self.dialect().unlikely(condition);
         self.line(format!("if ({condition}) return {name}(fault, {kind}, {site}, {what}{index});"));
     }
 }

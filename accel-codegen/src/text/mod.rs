@@ -1,4 +1,4 @@
-//! The writer, and the text of types, names, primitives and scalar code in both dialects.
+//! The writer, and the text of types, names, primitive functions and scalar functions in both dialects.
 
 pub mod arrays;
 pub mod calls;

@@ -13,7 +13,7 @@ pub fn names(prefix: &str, types: &[ScalarType]) -> Vec<String> {
     (0..types.len()).map(|c| format!("{prefix}{c}")).collect()
 }
 
-/// Copies of a name with a position: `a3_0[p]`, …
+/// The elements at a position: `a3_0[p]`, …
 pub fn elements(array: ArrayId, columns: usize, position: &str) -> Vec<String> {
     (0..columns).map(|c| format!("a{array}_{c}[{position}]")).collect()
 }
@@ -23,7 +23,7 @@ pub fn row_index(outer: usize, k: &str) -> Vec<String> {
     index(outer).into_iter().chain([k.to_string()]).collect()
 }
 
-/// The arguments of a scan's operator: the accumulated value first, in a reverse scan last.
+/// The arguments of a scan's operator: the accumulated value comes first, in a reverse scan last.
 pub fn in_order(reverse: bool, accumulated: &[String], element: &[String]) -> Vec<String> {
     if reverse { [element, accumulated].concat() } else { [accumulated, element].concat() }
 }
@@ -33,7 +33,7 @@ pub fn names_at(prefix: &str, types: &[ScalarType], i: &str) -> Vec<String> {
     (0..types.len()).map(|c| format!("{prefix}{c}[{i}]")).collect()
 }
 
-/// Whether an index is outside of an array.
+/// The condition that an index is out of bounds.
 pub fn outside(array: ArrayId, index: &[String]) -> String {
     let parts: Vec<_> = index.iter().enumerate().map(|(k, i)| format!("(u64){i} >= (u64)a{array}_n{k}")).collect();
     parts.join(" || ")
@@ -45,7 +45,7 @@ pub fn position(array: ArrayId, index: &[String]) -> String {
     rest.iter().enumerate().fold(first.clone(), |p, (k, i)| format!("({p}) * a{array}_n{} + {i}", k + 1))
 }
 
-/// The row-major position of an index without its first number.
+/// The row-major position of an index without its first component.
 pub fn position_in_strip(array: ArrayId, index: &[String]) -> String {
     let inner = index.get(1..).unwrap_or_default();
     let Some((first, rest)) = inner.split_first() else { return "0".into() };

@@ -1,39 +1,39 @@
-//! Nests: deep conditionals and loops that become functions of their own.
+//! Nests: deeply nested conditionals and loops, which become functions of their own.
 //!
-//! NOTE [Nests of functions]
-//! Users nest conditionals and loops as deeply as they like, and C compilers do not expect that: clang refuses more than 256 nested braces,
-//! and the time and memory that compilers need grow faster than the size of a function. So a conditional or a loop inside of `DEEPEST` others
-//! becomes a function. Its parameters are the registers, arrays and columns that it needs from outside. Compilers are told not to inline it.
+//! NOTE [Nests as functions]: users can nest conditionals and loops to any depth, and C compilers are not made for
+//! this: clang refuses more than 256 nested braces, and the time and memory of compilers grow faster than the size of a
+//! function. So a conditional or a loop at a depth of `DEEPEST` becomes a function. Its parameters are the registers,
+//! arrays and columns from outside that it needs. Compilers are told not to inline it.
 
 use accel_fusion::kernel::{ArrayId, Instr, Reg};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many conditionals and loops are in each other in one function.
+/// The largest depth of nested conditionals and loops in one function.
 pub const DEEPEST: usize = 64;
 
-/// What the instructions of a nest need, while it is written.
+/// What the instructions of a nest use, collected while it is written.
 #[derive(Default)]
 pub struct Nest {
     /// Registers that are set inside.
     pub set: BTreeSet<Reg>,
-    /// Registers from outside.
+    /// Registers from outside that are used.
     pub given: BTreeSet<Reg>,
     /// Arrays, with the columns that are read in memory.
     pub arrays: BTreeMap<ArrayId, BTreeSet<usize>>,
-    /// Columns that are read in a strip.
+    /// Columns that are read in the working memory of a strip.
     pub in_strip: BTreeSet<(ArrayId, usize)>,
 }
 
 impl Nest {
-    /// An instruction, before those inside of it.
+    /// Called before the inner instructions of an instruction.
     pub fn enter(&mut self, i: &Instr) {
         self.set.extend(i.sets());
     }
 
-    /// An instruction, after those inside of it.
+    /// Called after the inner instructions of an instruction.
     pub fn leave(&mut self, i: &Instr, in_strip: bool) {
         let mut used = vec![];
-        i.own_uses(&mut used);
+        i.direct_uses(&mut used);
         self.given.extend(used.into_iter().filter(|r| !self.set.contains(r)));
         match i {
             Instr::Extent(_, array, _) => _ = self.arrays.entry(*array).or_default(),
@@ -48,7 +48,7 @@ impl Nest {
         }
     }
 
-    /// A nest inside.
+    /// Adds what an inner nest uses.
     pub fn includes(&mut self, inner: Nest) {
         self.given.extend(inner.given.into_iter().filter(|r| !self.set.contains(r)));
         inner.arrays.into_iter().for_each(|(a, columns)| self.arrays.entry(a).or_default().extend(columns));

@@ -1,14 +1,14 @@
-//! Writes nests as functions: NOTE [Nests of functions].
+//! Writes nests as functions: NOTE [Nests as functions].
 
 use super::nest::Nest;
 use super::scalar_code::Constants;
 use super::writer::Writer;
-use accel_fusion::kernel::{Code, Instr};
+use accel_fusion::kernel::{Instr, ScalarFn};
 use std::fmt::Write;
 
 impl Writer<'_> {
     /// Writes an instruction as a function, and a call of it.
-    pub fn nest(&mut self, code: &Code, instr: &Instr, constants: &mut Constants) {
+    pub fn nest(&mut self, code: &ScalarFn, instr: &Instr, constants: &mut Constants) {
         let outer = self.begin();
         let (outer_nest, outer_params) = (self.nest.replace(Nest::default()), std::mem::take(&mut self.params));
         let (depth, fails) = (self.depth, self.declarations.fails);
@@ -54,7 +54,7 @@ impl Writer<'_> {
 
         sets.iter().for_each(|r| self.line(format!("{} r{r};", code.types[*r])));
         let call = format!("{name}({arguments})");
-        // A kernel itself, which returns nothing, has nothing that fails.
+        // If the caller is a kernel itself, which returns nothing, nothing can fail.
         self.line(if self.declarations.fails { format!("if ({call}) return 1;") } else { format!("{call};") });
         self.depth = depth;
         self.declarations.fails |= fails;

@@ -1,10 +1,10 @@
-//! Explicit vectors in OpenCL C: their types, fused products and sums.
+//! Explicit vectors in OpenCL C: their types, fused multiply-add and sums.
 
 use super::declarations::Declarations;
 use super::registers::Vectors;
 use accel_core::repr::ScalarType;
 
-/// How many numbers a vector has.
+/// The number of elements of a vector.
 pub fn width(t: ScalarType) -> usize {
     Vectors::default().lanes(t)
 }
@@ -14,18 +14,20 @@ pub fn name(t: ScalarType) -> &'static str {
     if t == ScalarType::F32 { "float16" } else { "double8" }
 }
 
-/// Declares vectors of 64 bytes, those of eight numbers, their fused products, and the sums of eight vectors at once.
+/// Declares vectors of 64 bytes, vectors of eight numbers, their fused multiply-add, and the sums of eight vectors at
+/// once.
 pub fn vectors(d: &mut Declarations, t: ScalarType) {
-    d.need(&format!("V_{t}"), || match t {
+    d.declare_once(&format!("V_{t}"), || match t {
         ScalarType::F32 => "typedef float16 v_f32;\ntypedef float8 w_f32;".into(),
         _ => "typedef double8 v_f64;\ntypedef double8 w_f64;".into(),
     });
-    d.need(&format!("fma_{t}"), || {
+    d.declare_once(&format!("fma_{t}"), || {
         format!("static v_{t} fma_{t}(v_{t} a, v_{t} b, v_{t} c) {{ return fma(a, b, c); }}")
     });
-    d.need(&format!("sums_{t}"), || {
+    d.declare_once(&format!("sums_{t}"), || {
         let params: Vec<_> = (0..8).map(|k| format!("v_{t} a{k}")).collect();
-        // Vectors of sixteen numbers become vectors of eight first; each further step leaves half as many of twice as many sums.
+        // Vectors of sixteen numbers first become vectors of eight. Each further step halves the number of vectors and
+        // doubles the number of sums in each.
         let folded = |k: usize| if t == ScalarType::F32 { format!("a{k}.lo + a{k}.hi") } else { format!("a{k}") };
         let mut values: Vec<String> = (0..8).map(folded).collect();
         while values.len() > 1 {

@@ -19,19 +19,19 @@ pub enum Arg {
     Scratch(usize),
     /// Local memory of the [`Launch`](crate::opencl::Launch).
     Local(usize),
-    /// The record of what failed, a buffer of [`crate::fault::record_length`] `i64`, of which the first is 0 as long as nothing has.
+    /// The fault record: a buffer of [`crate::fault::record_length`] `i64`, the first of which is 0 until a failure.
     Fault,
 }
 
-/// How a parameter is declared.
+/// The declaration of a parameter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Parameter {
     /// Its type, with a star if it is an address.
     ty: String,
     name: String,
-    /// Whether what it is, or the address leads to, is only read.
+    /// Whether it, or the memory that it points to, is only read.
     constant: bool,
-    /// Whether the memory is that of no other parameter.
+    /// Whether no other parameter points to the same memory.
     alone: bool,
 }
 
@@ -41,22 +41,22 @@ impl Parameter {
         Parameter { ty: "i64 ".into(), name: name(arg), constant: true, alone: false }
     }
 
-    /// A buffer whose elements have a type, which includes the address space.
+    /// A buffer with elements of type `ty`, which includes the address space.
     pub fn buffer(ty: &str, name: String) -> Parameter {
         Parameter { ty: format!("{ty} *"), name, constant: false, alone: false }
     }
 
-    /// The same if it is only read.
+    /// The same parameter, only read.
     pub fn constant(self) -> Parameter {
         Parameter { constant: true, ..self }
     }
 
-    /// The same if no other parameter has this memory.
+    /// The same parameter, if no other parameter has this memory.
     pub fn alone(self) -> Parameter {
         Parameter { alone: true, ..self }
     }
 
-    /// The same with another name, in a function where other parameters may have the same memory.
+    /// The same parameter with another name, in a function in which other parameters can have the same memory.
     pub fn among_others(&self, name: String) -> Parameter {
         Parameter { name, alone: false, ..self.clone() }
     }
@@ -74,7 +74,7 @@ impl fmt::Display for Parameter {
 pub struct Params(BTreeMap<Arg, Parameter>);
 
 impl Params {
-    /// Adds a parameter. What is written to stays so.
+    /// Adds a parameter. If it was written to before, it stays writable.
     pub fn add(&mut self, arg: Arg, parameter: Parameter) {
         let old = self.0.entry(arg).or_insert_with(|| parameter.clone());
         if old.constant {
@@ -82,12 +82,12 @@ impl Params {
         }
     }
 
-    /// What they are, in order.
+    /// The parameters, in order.
     pub fn args(&self) -> impl Iterator<Item = Arg> {
         self.0.keys().copied()
     }
 
-    /// What they are and how they are declared, in order.
+    /// The parameters with their declarations, in order.
     pub fn iter(&self) -> impl Iterator<Item = (Arg, &Parameter)> {
         self.0.iter().map(|(arg, parameter)| (*arg, parameter))
     }
@@ -97,7 +97,7 @@ impl Params {
         self.0.values().map(Parameter::to_string).collect()
     }
 
-    /// Arguments for them, each with a comma before it.
+    /// Arguments for the parameters, each after a comma.
     pub fn arguments(&self, argument: impl Fn(Arg) -> String) -> String {
         self.args().map(|arg| format!(", {}", argument(arg))).collect()
     }

@@ -9,22 +9,19 @@ use accel_core::repr::{Scalar, ScalarType};
 
 /// A literal.
 pub fn constant(d: &Declarations, x: Scalar) -> String {
-    let opencl = d.dialect.is_opencl();
     match x {
-        Scalar::I64(i64::MIN) if opencl => "(-9223372036854775807L - 1)".into(),
-        Scalar::I64(x) if opencl => format!("{x}L"),
-        Scalar::U64(x) if opencl => format!("{x}UL"),
         Scalar::Bool(x) => (x as u8).to_string(),
         Scalar::I8(x) => x.to_string(),
         Scalar::I16(x) => x.to_string(),
         Scalar::I32(i32::MIN) => "(-2147483647 - 1)".into(),
         Scalar::I32(x) => x.to_string(),
-        Scalar::I64(i64::MIN) => "(-9223372036854775807ll - 1)".into(),
-        Scalar::I64(x) => format!("{x}ll"),
+        // The smallest integer is no literal: its digits alone do not fit.
+        Scalar::I64(i64::MIN) => format!("({} - 1)", d.dialect.long(-i64::MAX, false)),
+        Scalar::I64(x) => d.dialect.long(x, false),
         Scalar::U8(x) => x.to_string(),
         Scalar::U16(x) => x.to_string(),
         Scalar::U32(x) => format!("{x}u"),
-        Scalar::U64(x) => format!("{x}ull"),
+        Scalar::U64(x) => d.dialect.long(x, true),
         Scalar::F32(x) => float(d, x as f64, &format!("{x:?}"), "f"),
         Scalar::F64(x) => float(d, x, &format!("{x:?}"), ""),
     }
@@ -44,14 +41,14 @@ fn float(d: &Declarations, x: f64, digits: &str, suffix: &str) -> String {
     }
 }
 
-/// The call of a function of the C library, `n` arguments of type `t` and a result of the same type.
+/// A call of a function of the C library, with arguments and a result of type `t`.
 fn library(d: &mut Declarations, t: ScalarType, name: &str, args: &[&str], vector: bool) -> String {
     if d.dialect.is_opencl() {
         return format!("{name}({})", args.join(", "));
     }
     let name = if t == ScalarType::F32 { format!("{name}f") } else { name.to_string() };
     let simd = if vector && d.vector_math { "__attribute__((__simd__(\"notinbranch\"), const)) " } else { "" };
-    d.need(&name, || format!("{simd}extern {t} {name}({});", vec![t.to_string(); args.len()].join(", ")));
+    d.declare_once(&name, || format!("{simd}extern {t} {name}({});", vec![t.to_string(); args.len()].join(", ")));
     format!("{name}({})", args.join(", "))
 }
 
@@ -73,10 +70,10 @@ pub fn op1(d: &mut Declarations, op: Op1, t: ScalarType, a: &str) -> String {
 
 fn num1(d: &mut Declarations, op: Num1, t: ScalarType, a: &str) -> String {
     match op {
-        Num1::Neg if d.dialect.is_opencl() && !t.is_float() => format!("-({}){a}", wrapping(t)),
+        Num1::Neg if !d.dialect.wraps() && !t.is_float() => format!("-({}){a}", wrapping(t)),
         Num1::Neg => format!("-{a}"),
         Num1::Abs if t.is_float() => library(d, t, "fabs", &[a], false),
-        Num1::Abs if is_signed(t) && d.dialect.is_opencl() => format!("{a} < 0 ? -({0}){a} : ({0}){a}", wrapping(t)),
+        Num1::Abs if is_signed(t) && !d.dialect.wraps() => format!("{a} < 0 ? -({0}){a} : ({0}){a}", wrapping(t)),
         Num1::Abs if is_signed(t) => format!("{a} < 0 ? -{a} : {a}"),
         Num1::Abs => a.into(),
         Num1::Signum if t.is_float() => {
@@ -101,17 +98,17 @@ fn own(d: &mut Declarations, op: OwnFloat1, t: ScalarType, a: &str) -> String {
         OwnFloat1::Recip => format!("1 / {a}"),
         OwnFloat1::LogGamma if d.dialect.is_opencl() => format!("lgamma({a})"),
         OwnFloat1::Polygamma(n) if d.dialect.is_opencl() => {
-            d.need("polygamma", || include_str!("polygamma.cl").into());
+            d.declare_once("polygamma", || include_str!("polygamma.cl").into());
             format!("({t})polygamma({n}, {a})")
         }
         // `lgamma` itself sets a global variable.
         OwnFloat1::LogGamma => {
             let name = if t == ScalarType::F32 { "lgammaf_r" } else { "lgamma_r" };
-            d.need(name, || format!("extern {t} {name}({t}, int *);"));
+            d.declare_once(name, || format!("extern {t} {name}({t}, int *);"));
             format!("{name}({a}, &(int){{0}})")
         }
         OwnFloat1::Polygamma(n) => {
-            d.need("accel_polygamma", || "f64 (*accel_polygamma)(int, f64);".into());
+            d.declare_once("accel_polygamma", || "f64 (*accel_polygamma)(int, f64);".into());
             format!("({t})accel_polygamma({n}, {a})")
         }
     }
@@ -123,7 +120,7 @@ fn int1(d: &Declarations, op: Int1, t: ScalarType, a: &str) -> String {
         Int1::BitNot => format!("~{a}"),
         Int1::CountOnes if d.dialect.is_opencl() => format!("popcount({bits})"),
         Int1::LeadingZeros if d.dialect.is_opencl() => format!("{a} == 0 ? {w} : (int)clz({bits}) - {}", 64 - w),
-        // The ones below the lowest one.
+        // The bits below the lowest bit that is set.
         Int1::TrailingZeros if d.dialect.is_opencl() => {
             format!("{a} == 0 ? {w} : (int)popcount(~({bits}) & (({bits}) - 1))")
         }
@@ -144,7 +141,7 @@ fn cast(d: &mut Declarations, from: ScalarType, to: ScalarType, a: &str) -> Stri
     let name = format!("{from}_to_{to}");
     let (least, greatest) = (constant(d, to.least()), constant(d, to.greatest()));
     let suffix = if from == ScalarType::F32 && d.dialect.is_opencl() { "f" } else { "" };
-    d.need(&name, || {
+    d.declare_once(&name, || {
         // The powers of two are exact in both types.
         let w = width(to);
         let (low, high) = if is_signed(to) {
@@ -191,16 +188,16 @@ pub fn op2(d: &mut Declarations, op: Op2, t: ScalarType, a: &str, b: &str) -> St
 fn num2(d: &mut Declarations, op: Num2, t: ScalarType, a: &str, b: &str) -> String {
     let u = wrapping(t);
     match op {
-        Num2::Add if d.dialect.is_opencl() && !t.is_float() => format!("({u}){a} + ({u}){b}"),
-        Num2::Sub if d.dialect.is_opencl() && !t.is_float() => format!("({u}){a} - ({u}){b}"),
-        Num2::Mul if d.dialect.is_opencl() && !t.is_float() => format!("({u}){a} * ({u}){b}"),
+        Num2::Add if !d.dialect.wraps() && !t.is_float() => format!("({u}){a} + ({u}){b}"),
+        Num2::Sub if !d.dialect.wraps() && !t.is_float() => format!("({u}){a} - ({u}){b}"),
+        Num2::Mul if !d.dialect.wraps() && !t.is_float() => format!("({u}){a} * ({u}){b}"),
         Num2::Add => format!("{a} + {b}"),
         Num2::Sub => format!("{a} - {b}"),
         Num2::Mul => format!("{a} * {b}"),
         Num2::Div if !is_signed(t) => format!("{a} / {b}"),
         Num2::Rem if t.is_float() => library(d, t, "fmod", &[a, b], false),
         Num2::Rem if !is_signed(t) => format!("{a} % {b}"),
-        // The quotient of the least integer and -1 does not fit.
+        // The quotient of the smallest integer and -1 does not fit.
         Num2::Div => helper(d, t, "div", "b == -1 ? NEG : a / b", a, b),
         Num2::Rem => helper(d, t, "rem", "b == -1 ? 0 : a % b", a, b),
         Num2::Min if t.is_float() => format!("{b} < {a} || {a} != {a} ? {b} : {a}"),
@@ -229,11 +226,11 @@ fn int2(d: &mut Declarations, op: Int2, t: ScalarType, a: &str, b: &str) -> Stri
     }
 }
 
-/// The call of a small function that is defined in the program; `NEG` in its body is `-a`.
+/// A call of a small function that is defined in the program. `NEG` in its body stands for `-a`.
 fn helper(d: &mut Declarations, t: ScalarType, name: &str, body: &str, a: &str, b: &str) -> String {
     let name = format!("{name}_{t}");
-    let negative = if d.dialect.is_opencl() { format!("({t})-({})a", wrapping(t)) } else { "-a".into() };
+    let negative = if d.dialect.wraps() { "-a".into() } else { format!("({t})-({})a", wrapping(t)) };
     let body = body.replace("NEG", &negative);
-    d.need(&name, || format!("static inline {t} {name}({t} a, {t} b) {{ return {body}; }}"));
+    d.declare_once(&name, || format!("static inline {t} {name}({t} a, {t} b) {{ return {body}; }}"));
     format!("{name}({a}, {b})")
 }

@@ -8,19 +8,19 @@ use accel_core::repr::ScalarType;
 pub struct Vectors {
     /// The bytes of a register: 16, 32 or 64.
     pub bytes: usize,
-    /// How many there are.
+    /// The number of registers.
     pub registers: usize,
 }
 
 impl Default for Vectors {
-    /// Those of AVX-512, which are what compilers for devices make smaller ones of where it must be.
+    /// Those of AVX-512. Compilers for devices split such vectors where necessary.
     fn default() -> Self {
         Vectors { bytes: 64, registers: 32 }
     }
 }
 
 impl Vectors {
-    /// How many numbers a vector has.
+    /// The number of elements of a vector.
     pub fn lanes(self, t: ScalarType) -> usize {
         self.bytes / bytes(t) as usize
     }

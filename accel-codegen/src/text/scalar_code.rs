@@ -1,4 +1,4 @@
-//! Scalar code as C statements: a local variable per register.
+//! Writes scalar functions as C statements: a local variable per register.
 
 use super::names::{outside, position_in_strip};
 use super::nest::DEEPEST;
@@ -8,15 +8,15 @@ use crate::analysis::partition::LANES;
 use crate::text::primitives;
 use accel_core::ast::deep;
 use accel_core::repr::Scalar;
-use accel_fusion::kernel::{Code, Instr, Reg};
+use accel_fusion::kernel::{Instr, Reg, ScalarFn};
 use std::collections::HashMap;
 
-/// Registers whose value is known, to leave out checks.
+/// The values of registers that are known, so that checks can be omitted.
 pub type Constants = HashMap<Reg, Scalar>;
 
 impl<'a> Writer<'a> {
-    /// Computes `code` from the values `args` and assigns its results to `to`.
-    pub fn code(&mut self, code: &Code, args: &[String], to: &[String]) {
+    /// Computes `code` from the values `args`, and assigns its results to `to`.
+    pub fn code(&mut self, code: &ScalarFn, args: &[String], to: &[String]) {
         self.braces("", |w| {
             for (r, arg) in args.iter().enumerate().take(code.params) {
                 w.line(format!("const {} r{r} = {arg};", code.types[r]));
@@ -28,8 +28,8 @@ impl<'a> Writer<'a> {
         });
     }
 
-    /// Instructions whose operands are in registers already.
-    pub fn instrs(&mut self, code: &Code, instrs: &[Instr], constants: &mut Constants) {
+    /// Writes instructions whose operands are in registers already.
+    pub fn instrs(&mut self, code: &ScalarFn, instrs: &[Instr], constants: &mut Constants) {
         for i in instrs {
             match i {
                 Instr::If { .. } | Instr::While { .. } if self.depth == DEEPEST => self.nest(code, i, constants),
@@ -38,21 +38,21 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The instructions inside of another one.
-    fn inner(&mut self, code: &Code, instrs: &[Instr], constants: &mut Constants) {
+    /// Writes the inner instructions of an instruction.
+    fn inner(&mut self, code: &ScalarFn, instrs: &[Instr], constants: &mut Constants) {
         self.depth += 1;
         deep(|| self.instrs(code, instrs, constants));
         self.depth -= 1;
     }
 
-    fn set(&mut self, code: &Code, to: Reg, value: String) {
+    fn set(&mut self, code: &ScalarFn, to: Reg, value: String) {
         // The conversion matters for integers smaller than `int`: it makes them wrap.
         let t = code.types[to];
         let value = if t.is_integral() { format!("({t})({value})") } else { value };
         self.line(format!("const {t} r{to} = {value};"));
     }
 
-    pub fn instr(&mut self, code: &Code, instr: &Instr, constants: &mut Constants) {
+    pub fn instr(&mut self, code: &ScalarFn, instr: &Instr, constants: &mut Constants) {
         if let Some(nest) = &mut self.nest {
             nest.enter(instr);
         }
@@ -63,13 +63,13 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Whether an instruction reads at the position of a strip that holds the array.
+    /// Whether an instruction reads at the position of a strip that has the array in its working memory.
     fn is_in_strip(&self, instr: &Instr) -> bool {
         matches!(instr, Instr::Read { array, index, .. }
             if self.lanes.arrays.contains(array) && index.first() == Some(&self.lanes.position))
     }
 
-    fn statements(&mut self, code: &Code, instr: &Instr, constants: &mut Constants) {
+    fn statements(&mut self, code: &ScalarFn, instr: &Instr, constants: &mut Constants) {
         match instr {
             Instr::Const(to, x) => {
                 constants.insert(*to, *x);
@@ -81,20 +81,19 @@ impl<'a> Writer<'a> {
             }
             Instr::Op2(to, op, a, b) => {
                 let t = code.types[*a];
-                let known = constants.get(b);
-                if let Some(which) = fault::division(*op, t).filter(|_| known.is_none_or(|b| *b == t.zero())) {
-                    self.fault(&format!("r{b} == 0"), fault::DIVISION, self.site, which, &[]);
+                if instr.check(code).is_some() && constants.get(b).is_none_or(|b| *b == t.zero()) {
+                    self.fault(&format!("r{b} == 0"), fault::DIVISION, self.site, fault::division(*op), &[]);
                 }
                 let value = primitives::op2(self.declarations, *op, t, &format!("r{a}"), &format!("r{b}"));
                 self.set(code, *to, value);
             }
             Instr::Extent(to, array, dim) => self.line(format!("const i64 r{to} = a{array}_n{dim};")),
-            Instr::Read { to, array, index, site, inside } => {
+            Instr::Read { to, array, index, site, .. } => {
                 let in_strip = self.is_in_strip(instr);
                 let index: Vec<_> = index.iter().map(|r| format!("r{r}")).collect();
-                if !inside && !index.is_empty() {
+                if instr.check(code).is_some() {
                     let outside = outside(*array, &index);
-                    self.fault(&outside, fault::READ, *site, *array, &index);
+                    self.fault(&outside, fault::READ, *site, array.index(), &index);
                 }
                 let (letter, position) = if in_strip {
                     ("s", format!("({}) * {LANES} + l", position_in_strip(*array, &index)))
@@ -108,15 +107,15 @@ impl<'a> Writer<'a> {
             Instr::If { cond, then, otherwise, merge } => {
                 self.conditional(code, *cond, [then, otherwise], merge, constants)
             }
-            Instr::While { state, cond, go_on, body, next } => {
+            Instr::While { state, cond, continues, body, next } => {
                 for (to, init) in state {
                     self.line(format!("{} r{to} = r{init};", code.types[*to]));
                 }
                 self.braces("for (;;)", |w| {
                     w.inner(code, cond, constants);
-                    w.line(format!("if (!r{go_on}) break;"));
+                    w.line(format!("if (!r{continues}) break;"));
                     w.inner(code, body, constants);
-                    // All at once: a part of the next state may be another part of the old one.
+                    // All at once, because the next value of one variable can be the old value of another.
                     for ((to, _), n) in state.iter().zip(next) {
                         w.line(format!("const {} n{to} = r{n};", code.types[*to]));
                     }
@@ -130,7 +129,7 @@ impl<'a> Writer<'a> {
 
     fn conditional(
         &mut self,
-        code: &Code,
+        code: &ScalarFn,
         cond: Reg,
         branches: [&[Instr]; 2],
         merge: &[(Reg, Reg, Reg)],

@@ -31,6 +31,6 @@ pub fn wrapping(t: ScalarType) -> &'static str {
     if width(t) == 64 { "u64" } else { "u32" }
 }
 
-// NOTE [Integers in OpenCL C]
-// There is no `-fwrapv` in OpenCL: arithmetic that may leave the range of a signed type is done in an unsigned type of at least 32 bits (smaller
-// ones become `int`), and the conversion of the result to its own type gives the number that wraps.
+// NOTE [Integers in OpenCL C]: OpenCL has no `-fwrapv`. So arithmetic that can leave the range of a signed type is done
+// in an unsigned type of at least 32 bits (smaller ones become `int`), and the conversion of the result to its own type
+// makes it wrap.

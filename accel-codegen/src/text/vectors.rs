@@ -1,4 +1,4 @@
-//! Explicit vectors in C: their types, fused products and sums.
+//! Explicit vectors in C: their types, fused multiply-add and sums.
 
 use super::registers::Vectors;
 use super::types::bytes;
@@ -8,16 +8,17 @@ use accel_core::repr::ScalarType;
 
 /// A vector of zeros.
 pub fn zero(w: &Writer, t: ScalarType) -> String {
-    if w.is_opencl() { format!("(v_{t})(0)") } else { format!("(v_{t}){{0}}") }
+    w.dialect().zeros(t)
 }
 
-/// Declares vectors of numbers, those of eight numbers, their fused products, and the sums of eight vectors at once.
+/// Declares vectors of numbers, vectors of eight numbers, their fused multiply-add, and the sums of eight vectors at
+/// once.
 pub fn declare(w: &mut Writer, t: ScalarType) {
     if w.is_opencl() {
         return opencl_vectors::vectors(w.declarations, t);
     }
     let (vectors, width) = (w.declarations.vectors, bytes(t));
-    w.declarations.need(&format!("V_{t}"), || {
+    w.declarations.declare_once(&format!("V_{t}"), || {
         let (bytes, eight) = (vectors.bytes, 8 * width);
         format!(
             "typedef {t} v_{t} __attribute__((vector_size({bytes}), may_alias));\n\
@@ -25,17 +26,17 @@ pub fn declare(w: &mut Writer, t: ScalarType) {
              typedef {t} w_{t} __attribute__((vector_size({eight})));"
         )
     });
-    w.declarations.need(&format!("fma_{t}"), || fused(t, vectors));
-    w.declarations.need(&format!("sums_{t}"), || sums(t, vectors.lanes(t)));
+    w.declarations.declare_once(&format!("fma_{t}"), || fused(t, vectors));
+    w.declarations.declare_once(&format!("sums_{t}"), || sums(t, vectors.lanes(t)));
 }
 
-/// `a * b + c` with one rounding, if the processor can do that.
+/// Declares `a * b + c` with one rounding, if the processor supports it.
 fn fused(t: ScalarType, vectors: Vectors) -> String {
     let is_f32 = t == ScalarType::F32;
     let (letter, suffix) = if is_f32 { ("s", "f") } else { ("d", "") };
     let fast = if is_f32 { "__FP_FAST_FMAF" } else { "__FP_FAST_FMA" };
     let n = vectors.lanes(t);
-    // gcc has no function for vectors of any size.
+    // gcc has no such function for vectors of any size.
     let own = match vectors.bytes {
         64 => {
             let mask = if is_f32 { "unsigned short" } else { "unsigned char" };
@@ -76,7 +77,7 @@ fn sums(t: ScalarType, n: usize) -> String {
     let params: Vec<_> = (0..8).map(|k| format!("v_{t} a{k}")).collect();
     let mut text = format!("static inline w_{t} sums_{t}({}) {{\n", params.join(", "));
     let mut names: Vec<String> = (0..8).map(|k| format!("a{k}")).collect();
-    // Halves of vectors of 16 numbers.
+    // The halves of vectors of 16 numbers.
     let (n, part) = if n == 16 { (8, "w") } else { (n, "v") };
     if part == "w" {
         for (k, name) in names.iter_mut().enumerate() {
@@ -85,7 +86,7 @@ fn sums(t: ScalarType, n: usize) -> String {
             *name = format!("b{k}");
         }
     }
-    // Neighbours, pairs of neighbours, halves: half as many vectors each time.
+    // Combines neighbours, pairs of neighbours, halves: half as many vectors each time.
     let mut size = 1;
     while size < n {
         let lane = |q: usize| (q / size % 2) * n + q / (2 * size) * (2 * size) + q % size;
@@ -100,7 +101,7 @@ fn sums(t: ScalarType, n: usize) -> String {
         names = names.chunks(2).enumerate().map(next).collect();
         size *= 2;
     }
-    // What is left has all sums, in vectors of `n`.
+    // The remaining vectors contain all sums, `n` in each.
     while names.len() > 1 {
         names = names.chunks(2).map(|pair| shuffle(&pair[0], &pair[1], &range(0, 16 / names.len()))).collect();
     }

@@ -1,4 +1,4 @@
-//! The text of one function while it is written.
+//! The writer: the text of one function while it is written.
 
 use super::declarations::Declarations;
 use super::nest::Nest;
@@ -15,29 +15,35 @@ pub struct Writer<'a> {
     pub declarations: &'a mut Declarations,
     /// The site of the statement that the function belongs to.
     pub site: SiteId,
-    /// The host program finds arrays in the tables of the run at these places, kernels in the table of arrays.
+    /// For the host program, the positions of arrays in the tables of the run. Kernels find them in the table of
+    /// arrays.
     pub host: Option<&'a Layout>,
-    /// Arrays that may have the same memory as an output: see NOTE [Writing over an input].
+    /// Arrays that can have the same memory as an output: see NOTE [In-place outputs].
     pub aliased: BTreeSet<ArrayId>,
-    /// In the loops over the positions of a strip: where some arrays are.
+    /// In the loops over the positions of a strip: the places of its arrays.
     pub lanes: Lanes,
-    /// What the function uses, in OpenCL C: NOTE [Arrays in OpenCL C].
+    /// The arrays that the function uses, in OpenCL C: NOTE [Arrays in OpenCL C].
     pub params: Params,
-    /// What the function needs from outside if it is a nest: NOTE [Nests of functions].
+    /// What the function needs from outside if it is a nest: NOTE [Nests as functions].
     pub nest: Option<Nest>,
-    /// How many conditionals and loops are around, in this function.
+    /// The number of conditionals and loops around the current place, in this function.
     pub depth: usize,
     out: String,
     indent: usize,
 }
 
-/// The arrays of which a strip holds the elements of its positions, position within the strip innermost: `s3_0` is the first
+/// The arrays in the working memory of a strip, with the position within the strip innermost: `s3_0` is the first
 /// column of array 3.
-#[derive(Default)]
 pub struct Lanes {
     pub arrays: BTreeSet<ArrayId>,
-    /// The register with the position. An index that begins with it is looked up in the strip, at position `l`.
+    /// The register with the position. A read whose index begins with it reads from the strip, at position `l`.
     pub position: Reg,
+}
+
+impl Default for Lanes {
+    fn default() -> Self {
+        Lanes { arrays: BTreeSet::new(), position: Reg::NONE }
+    }
 }
 
 impl<'a> Writer<'a> {
@@ -58,47 +64,48 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// What was written.
+    /// The text.
     pub fn finish(self) -> String {
         self.out
     }
 
-    /// Puts aside what was written, to write another function.
+    /// Sets the text aside, to write another function.
     pub fn begin(&mut self) -> (String, usize) {
         (std::mem::take(&mut self.out), std::mem::replace(&mut self.indent, 1))
     }
 
-    /// What was written since, and goes back to what was put aside.
+    /// Returns the text written since, and restores what was set aside.
     pub fn end(&mut self, (out, indent): (String, usize)) -> String {
         self.indent = indent;
         std::mem::replace(&mut self.out, out)
     }
 
-    /// One line, at the current indentation. What is nested deeper than `INDENTED` is not indented further: deep nests would be mostly blanks.
+    /// Writes one line, at the current indentation. The indentation does not exceed `INDENTED`: deep nests would be
+    /// mostly blanks.
     pub fn line(&mut self, text: impl AsRef<str>) {
         const INDENTED: usize = 40;
         let _ = writeln!(self.out, "{:1$}{2}", "", 4 * self.indent.min(INDENTED), text.as_ref());
     }
 
-    /// `head {`, what `body` writes, `}`.
+    /// Writes `head {`, what `body` writes, and `}`.
     pub fn braces(&mut self, head: &str, body: impl FnOnce(&mut Self)) {
         self.open(head);
         body(self);
         self.close();
     }
 
-    /// The head of a loop over all lanes. Each has its own place in what is written, which compilers would check at run time.
+    /// The head of a loop over all lanes.
     pub fn lane(&self) -> &'static str {
-        if self.is_opencl() { "EACH_LANE" } else { "_Pragma(\"GCC ivdep\") for (int l = 0; l < 32; l++)" }
+        self.dialect().each_lane()
     }
 
-    /// `head {`
+    /// Writes `head {`.
     pub fn open(&mut self, head: &str) {
         self.line(if head.is_empty() { "{".into() } else { format!("{head} {{") });
         self.indent += 1;
     }
 
-    /// `}`
+    /// Writes `}`.
     pub fn close(&mut self) {
         self.indent -= 1;
         self.line("}");

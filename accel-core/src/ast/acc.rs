@@ -3,10 +3,10 @@
 //! NOTE \[Shapes that agree\]: the surface operations that combine arrays require that the shapes of these arrays
 //! agree. Only `agree` checks this. It compares two shapes and is an error if they do not agree; otherwise it is the
 //! identity on an array, which the operation then uses in place of the original array. So a check is part of what the
-//! array is. Whoever uses the elements or the shape of the array has the check, in derivatives too; if nobody uses
-//! them, there is no check. `shape (agree .. a)` must not be replaced by `shape a`, because this would lose the check.
-//! Code that derivatives generate themselves combines arrays whose shapes agree by construction; it uses `zip_with`,
-//! which checks nothing.
+//! array is. Every use of the elements or the shape of the array includes the check, in derivatives too; without a use,
+//! there is no check. `shape (agree .. a)` must not be replaced by `shape a`, because this would lose the check. Code
+//! that derivatives generate themselves combines arrays whose shapes agree by construction; it uses `zip_with`, which
+//! checks nothing.
 //!
 //! The simplifier removes `agree` where the shapes are visibly equal (`accel-fusion`, `simplify/rules/operations.rs`).
 //! Each remaining `agree` becomes a statement of the kernel program. No pass may drop such a statement: it is executed
@@ -14,15 +14,16 @@
 //! arguments, the optimised program assumes that they agree and has no check; if they do not agree, the general program
 //! reports it.
 
-use super::env::{Fam, Idx, Key, Ren, Weaken, idx, seal};
+use super::env::{Family, Idx, Key, Thinning, Weaken, idx, seal};
 use super::exp::{Exp, Fun1, Fun2, Src};
-use super::names::{Equal, Guard, Inv, S, W, X, Y, Z};
+use super::names::{Equal, Erased, Guard, Inv, W, X, Y, Z};
 use super::slice::SliceSpec;
-use super::thin::{Link, Th, Th2};
+use super::thin::{RawThinning, RawThinnings, SharedNode};
 use super::ty::{Arr, ElementTy, ShapeTy, Ty};
 use super::value::Literal;
 use crate::repr::Agreement;
 use frunk::{HCons, HNil};
+use smallvec::SmallVec;
 use std::marker::PhantomData;
 
 /// The direction of a scan along the innermost dimension.
@@ -36,13 +37,13 @@ pub enum Dir {
 
 /// An array computation: a handle of a node and a suspended thinning, which `view` pushes down one level.
 pub struct Acc<A, R> {
-    pub(in crate::ast) node: Link<ANode>,
-    pub(in crate::ast) th: Th,
+    pub(in crate::ast) node: SharedNode<ANode>,
+    pub(in crate::ast) th: RawThinning,
     pub(in crate::ast) ty: Ty<R>,
     ph: Inv<A>,
 }
 
-pub(in crate::ast) type Ac = Acc<S, S>;
+pub(in crate::ast) type Ac = Acc<Erased, Erased>;
 
 /// An erased node and its place in the user's source.
 pub(in crate::ast) struct ANode {
@@ -52,7 +53,7 @@ pub(in crate::ast) struct ANode {
 
 /// The erased forms.
 pub(in crate::ast) enum AForm {
-    Use(Literal<S>),
+    Use(Literal<Erased>),
     Var(u32),
     Let(Ac, Ac),
     /// Condition and body below one binder, initial state.
@@ -94,8 +95,29 @@ pub trait AccMap<A, A2> {
     fn acc<T>(&mut self, a: &Acc<A, T>) -> Acc<A2, T>;
 }
 
-/// The table of all operations that bind no array variable. It generates the erased node, the typed view, `view`, `op`
-/// and `map`. Names in a view: `X` is the shape of the result, `Y` its element type, `Z` and `W` those of the source.
+/// Visits the parts of an operation.
+pub trait AccVisit<A> {
+    /// Scalar code.
+    fn exp<E, T>(&mut self, e: &Exp<E, A, T>);
+    /// Array arguments.
+    fn acc<T>(&mut self, a: &Acc<A, T>);
+}
+
+/// A part of an operation that is neither scalar code nor an array.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Detail<'o> {
+    /// The direction of a scan.
+    Dir(Dir),
+    /// How shapes must agree.
+    Agreement(Agreement),
+    /// The name of the user's operation.
+    User(&'static str),
+    /// Which dimensions of the larger array are kept.
+    Kept(&'o [bool]),
+}
+
+/// The table of all operations that bind no array variable. It generates the erased node, the typed view, `view`, `op`,
+/// `map`, `visit`, `details` and the names. Names in a view: `X` is the shape of the result, `Y` its element type, `Z` and `W` those of the source.
 macro_rules! acc_ops {
     ($( $(#[$doc:meta])* $Op:ident $name:literal { $($kind:ident $field:ident: $t:ty),* $(; $eq:ty = $eq2:ty)? } )*) => {
         pub(in crate::ast) enum RawAccOp { $( $Op { $($field: acc_ops!(@raw $kind)),* } ),* }
@@ -106,7 +128,7 @@ macro_rules! acc_ops {
         }
 
         impl RawAccOp {
-            fn view<'n, A, R>(&self, th: &Th) -> AccOp<'n, A, R> {
+            fn view<'n, A, R>(&self, th: &RawThinning) -> AccOp<'n, A, R> {
                 match self {
                     $( RawAccOp::$Op { $($field),* } => AccOp::$Op {
                         $($field: acc_ops!(@view $kind $field th),)* $(eq: Equal::<$eq, $eq2>::axiom())?
@@ -114,6 +136,9 @@ macro_rules! acc_ops {
                 }
             }
         }
+
+        /// The names of all operations, in the order of the table.
+        pub const ACC_OPS: &[&str] = &[$($name),*];
 
         impl<'n, A, R> AccOp<'n, A, R> {
             fn erase(&self) -> RawAccOp {
@@ -129,27 +154,45 @@ macro_rules! acc_ops {
                     } ),*
                 }
             }
+            /// Visits the scalar code and the arrays of the operation, in the order of the table.
+            pub fn visit(&self, v: &mut impl AccVisit<A>) {
+                match self {
+                    $( AccOp::$Op { $($field,)* .. } => { $( acc_ops!(@visit $kind $field v); )* } ),*
+                }
+            }
+            /// All other parts of the operation.
+            pub fn details(&self) -> SmallVec<[Detail<'_>; 2]> {
+                let mut details = SmallVec::new();
+                match self {
+                    $( AccOp::$Op { $($field,)* .. } => { $( acc_ops!(@detail $kind $field details); )* } ),*
+                }
+                details
+            }
+            /// The name of the operation in [`ACC_OPS`].
+            pub fn operation(&self) -> &'static str {
+                match self {
+                    $( AccOp::$Op { .. } => $name ),*
+                }
+            }
             /// The name of the operation in messages.
             pub fn name(&self) -> &'static str {
-                if let AccOp::Agree { user, .. } = self {
-                    return user;
-                }
                 match self {
+                    AccOp::Agree { user, .. } => user,
                     AccOp::Scan { dir: Dir::Right, .. } => "scanr",
                     AccOp::Scan1 { dir: Dir::Right, .. } => "scanr1",
-                    $( AccOp::$Op { .. } => $name ),*
+                    op => op.operation(),
                 }
             }
         }
     };
     (@raw acc) => { Ac };
-    (@raw exp) => { Exp<S, S, S> };
-    (@raw fun1) => { Fun1<S, S, S> };
-    (@raw fun2) => { Fun2<S, S, S, S> };
+    (@raw exp) => { Exp<Erased, Erased, Erased> };
+    (@raw fun1) => { Fun1<Erased, Erased, Erased> };
+    (@raw fun2) => { Fun2<Erased, Erased, Erased, Erased> };
     (@raw dir) => { Dir };
     (@raw agreement) => { Agreement };
     (@raw word) => { &'static str };
-    (@raw slice) => { SliceSpec<S, S, S> };
+    (@raw slice) => { SliceSpec<Erased, Erased, Erased> };
     (@view acc $f:ident $th:ident) => { $f.thin($th) };
     (@view dir $f:ident $th:ident) => { *$f };
     (@view agreement $f:ident $th:ident) => { *$f };
@@ -160,6 +203,22 @@ macro_rules! acc_ops {
     (@erase agreement $f:ident) => { *$f };
     (@erase word $f:ident) => { $f };
     (@erase $kind:ident $f:ident) => { $f.relabel() };
+    (@visit acc $f:ident $v:ident) => { $v.acc($f) };
+    (@visit exp $f:ident $v:ident) => { $v.exp($f) };
+    (@visit fun1 $f:ident $v:ident) => { $v.exp(&$f.0) };
+    (@visit fun2 $f:ident $v:ident) => { $v.exp(&$f.0) };
+    (@visit dir $f:ident $v:ident) => { let _ = $f; };
+    (@visit agreement $f:ident $v:ident) => { let _ = $f; };
+    (@visit word $f:ident $v:ident) => { let _ = $f; };
+    (@visit slice $f:ident $v:ident) => { let _ = $f; };
+    (@detail acc $f:ident $d:ident) => { let _ = $f; };
+    (@detail exp $f:ident $d:ident) => { let _ = $f; };
+    (@detail fun1 $f:ident $d:ident) => { let _ = $f; };
+    (@detail fun2 $f:ident $d:ident) => { let _ = $f; };
+    (@detail dir $f:ident $d:ident) => { $d.push(Detail::Dir(*$f)) };
+    (@detail agreement $f:ident $d:ident) => { $d.push(Detail::Agreement(*$f)) };
+    (@detail word $f:ident $d:ident) => { $d.push(Detail::User($f)) };
+    (@detail slice $f:ident $d:ident) => { $d.push(Detail::Kept($f.kept())) };
     (@map acc $f:ident $m:ident) => { $m.acc($f) };
     (@map exp $f:ident $m:ident) => { $m.exp($f) };
     (@map fun1 $f:ident $m:ident) => { Fun1($m.exp(&$f.0)) };
@@ -245,18 +304,18 @@ impl<A, R> Clone for Acc<A, R> {
 }
 
 pub(in crate::ast) fn acc<A, R>(form: AForm, ty: Ty<R>, at: Src) -> Acc<A, R> {
-    Acc { node: Link::new(ANode { form, at }), th: Th::Id, ty, ph: PhantomData }
+    Acc { node: SharedNode::new(ANode { form, at }), th: RawThinning::Id, ty, ph: PhantomData }
 }
 
 impl<A, R> Acc<A, R> {
     pub(in crate::ast) fn relabel<B, Q>(&self) -> Acc<B, Q> {
         Acc { node: self.node.clone(), th: self.th.clone(), ty: self.ty.relabel(), ph: PhantomData }
     }
-    pub(in crate::ast) fn thin<B, Q>(&self, t: &Th) -> Acc<B, Q> {
+    pub(in crate::ast) fn thin<B, Q>(&self, t: &RawThinning) -> Acc<B, Q> {
         Acc { node: self.node.clone(), th: self.th.then(t), ty: self.ty.relabel(), ph: PhantomData }
     }
     /// Weakens to a larger environment, in O(1) (see the glossary of the book: weakening).
-    pub fn weaken<A2>(&self, r: &Ren<A, A2>) -> Acc<A2, R> {
+    pub fn weaken<A2>(&self, r: &Thinning<A, A2>) -> Acc<A2, R> {
         self.thin(&r.0)
     }
     /// The type.
@@ -454,7 +513,7 @@ impl<A, Sh, T> Acc<A, Arr<(Sh, i64), T>> {
 pub struct AccF<A>(PhantomData<A>);
 impl<A> seal::Family for AccF<A> {}
 impl<A, A2> seal::Move<A, A2> for AccF<A> {}
-impl<A> Fam for AccF<A> {
+impl<A> Family for AccF<A> {
     type At<T> = Acc<A, T>;
     #[allow(private_interfaces)]
     type Raw = ErasedAcc;
@@ -463,7 +522,7 @@ impl<A> Fam for AccF<A> {
         ErasedAcc(x.relabel())
     }
     #[allow(private_interfaces)]
-    fn unraw<T>(r: &ErasedAcc, th: &Th2, _: Key) -> Acc<A, T> {
+    fn unraw<T>(r: &ErasedAcc, th: &RawThinnings, _: Key) -> Acc<A, T> {
         r.0.thin(&th.e)
     }
 }

@@ -1,106 +1,108 @@
-//! Partial values (tangents and adjoints with symbolic zeros) and the contribution map of reverse mode (see the
-//! glossary of the book: partial value, contribution map).
+//! Sparse tangents (tangents and adjoints with symbolic zeros) and the contribution map of reverse mode (see the
+//! glossary of the book: sparse tangent, contribution map).
 
-use super::env::{Fam, Idx, Key, Ren, Size, SomeIdx, Weaken, idx, seal};
+use super::env::{Family, Idx, Key, Size, SomeIdx, Thinning, Weaken, idx, seal};
 use super::names::{Equal, Guard, Inv, X, Y};
-use super::thin::{Th, Th2, deep};
+use super::thin::{RawThinning, RawThinnings, deep};
 use super::ty::{Tan, ty};
 use crate::repr::{RawTy, Two};
 use frunk::HCons;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// A value of type `T` that is zero, a variable of `E`, or a pair of such values. Zeros cost nothing.
-pub struct Part<E, T>(RawPart, Inv<(E, T)>);
+pub struct SparseTangent<E, T>(RawSparseTangent, Inv<(E, T)>);
 
-/// Variables are De Bruijn indices in a `Part`, and De Bruijn levels in `Contributions`.
+/// Variables are De Bruijn indices in a `SparseTangent`, and De Bruijn levels in `Contributions`.
 #[derive(Clone, Default)]
 #[doc(hidden)]
-pub enum RawPart {
+pub enum RawSparseTangent {
     #[default]
     Zero,
     Var(u32, RawTy),
-    Pair(Arc<Two<RawPart>>),
+    Pair(Arc<Two<RawSparseTangent>>),
 }
 
-impl RawPart {
-    fn map(&self, f: &impl Fn(u32) -> u32) -> RawPart {
+impl RawSparseTangent {
+    fn map(&self, f: &impl Fn(u32) -> u32) -> RawSparseTangent {
         match self {
-            RawPart::Zero => RawPart::Zero,
-            RawPart::Var(i, t) => RawPart::Var(f(*i), t.clone()),
-            RawPart::Pair(p) => deep(|| RawPart::Pair(Arc::new(Two(p.0.map(f), p.1.map(f))))),
+            RawSparseTangent::Zero => RawSparseTangent::Zero,
+            RawSparseTangent::Var(i, t) => RawSparseTangent::Var(f(*i), t.clone()),
+            RawSparseTangent::Pair(p) => deep(|| RawSparseTangent::Pair(Arc::new(Two(p.0.map(f), p.1.map(f))))),
         }
     }
-    fn thin(&self, th: &Th) -> RawPart {
+    fn thin(&self, th: &RawThinning) -> RawSparseTangent {
         match th {
-            Th::Id => self.clone(),
+            RawThinning::Id => self.clone(),
             _ => self.map(&|i| th.at(i)),
         }
     }
 }
 
-/// The view of a partial value.
-pub enum PartView<'n, E, T> {
+/// The view of a sparse tangent.
+pub enum SparseTangentView<'n, E, T> {
     /// Zero.
     Zero,
     /// A variable.
     Var(Idx<E, T>),
     /// A pair.
-    Pair(Part<E, X<'n>>, Part<E, Y<'n>>, Equal<T, (X<'n>, Y<'n>)>),
+    Pair(SparseTangent<E, X<'n>>, SparseTangent<E, Y<'n>>, Equal<T, (X<'n>, Y<'n>)>),
 }
 
-fn part<E, T>(raw: RawPart) -> Part<E, T> {
-    Part(raw, PhantomData)
+fn sparse<E, T>(raw: RawSparseTangent) -> SparseTangent<E, T> {
+    SparseTangent(raw, PhantomData)
 }
 
-impl<E, T> Clone for Part<E, T> {
+impl<E, T> Clone for SparseTangent<E, T> {
     fn clone(&self) -> Self {
-        part(self.0.clone())
+        sparse(self.0.clone())
     }
 }
 
-impl<E, T> Part<E, T> {
+impl<E, T> SparseTangent<E, T> {
     /// Zero.
     pub fn zero() -> Self {
-        part(RawPart::Zero)
+        sparse(RawSparseTangent::Zero)
     }
     /// A variable.
     pub fn var(i: &Idx<E, T>) -> Self {
-        part(RawPart::Var(i.0, i.1.0.clone()))
+        sparse(RawSparseTangent::Var(i.0, i.1.0.clone()))
     }
     /// Whether the value is zero.
     pub fn is_zero(&self) -> bool {
-        matches!(self.0, RawPart::Zero)
+        matches!(self.0, RawSparseTangent::Zero)
     }
     /// Weakens to a larger environment.
-    pub fn weaken<E2>(&self, r: &Ren<E, E2>) -> Part<E2, T> {
-        part(self.0.thin(&r.0))
+    pub fn weaken<E2>(&self, r: &Thinning<E, E2>) -> SparseTangent<E2, T> {
+        sparse(self.0.thin(&r.0))
     }
     /// Replaces the type by an equal one.
-    pub fn cast<U>(&self, _: Equal<T, U>) -> Part<E, U> {
-        part(self.0.clone())
+    pub fn cast<U>(&self, _: Equal<T, U>) -> SparseTangent<E, U> {
+        sparse(self.0.clone())
     }
     /// Replaces the environment by an equal one.
-    pub fn cast_env<F>(&self, _: Equal<E, F>) -> Part<F, T> {
-        part(self.0.clone())
+    pub fn cast_env<F>(&self, _: Equal<E, F>) -> SparseTangent<F, T> {
+        sparse(self.0.clone())
     }
     /// Takes the value apart.
-    pub fn view<'n>(&self, _: Guard<'n>) -> PartView<'n, E, T> {
+    pub fn view<'n>(&self, _: Guard<'n>) -> SparseTangentView<'n, E, T> {
         match &self.0 {
-            RawPart::Zero => PartView::Zero,
-            RawPart::Var(i, t) => PartView::Var(idx(*i, ty(t.clone()))),
-            RawPart::Pair(p) => PartView::Pair(part(p.0.clone()), part(p.1.clone()), Equal::axiom()),
+            RawSparseTangent::Zero => SparseTangentView::Zero,
+            RawSparseTangent::Var(i, t) => SparseTangentView::Var(idx(*i, ty(t.clone()))),
+            RawSparseTangent::Pair(p) => {
+                SparseTangentView::Pair(sparse(p.0.clone()), sparse(p.1.clone()), Equal::axiom())
+            }
         }
     }
 }
 
-impl<E, P, Q> Part<E, (P, Q)> {
+impl<E, P, Q> SparseTangent<E, (P, Q)> {
     /// A pair. It is zero if both components are zero.
-    pub fn pair(a: &Part<E, P>, b: &Part<E, Q>) -> Self {
+    pub fn pair(a: &SparseTangent<E, P>, b: &SparseTangent<E, Q>) -> Self {
         match (&a.0, &b.0) {
-            (RawPart::Zero, RawPart::Zero) => Part::zero(),
-            _ => part(RawPart::Pair(Arc::new(Two(a.0.clone(), b.0.clone())))),
+            (RawSparseTangent::Zero, RawSparseTangent::Zero) => SparseTangent::zero(),
+            _ => sparse(RawSparseTangent::Pair(Arc::new(Two(a.0.clone(), b.0.clone())))),
         }
     }
 }
@@ -109,15 +111,15 @@ impl<E, P, Q> Part<E, (P, Q)> {
 pub struct TanF<E>(PhantomData<E>);
 impl<E> seal::Family for TanF<E> {}
 impl<E, E2> seal::Move<E, E2> for TanF<E> {}
-impl<E> Fam for TanF<E> {
-    type At<T> = Part<E, Tan<T>>;
-    type Raw = RawPart;
-    fn raw<T>(x: &Part<E, Tan<T>>, _: Key) -> RawPart {
+impl<E> Family for TanF<E> {
+    type At<T> = SparseTangent<E, Tan<T>>;
+    type Raw = RawSparseTangent;
+    fn raw<T>(x: &SparseTangent<E, Tan<T>>, _: Key) -> RawSparseTangent {
         x.0.clone()
     }
     #[allow(private_interfaces)]
-    fn unraw<T>(r: &RawPart, th: &Th2, _: Key) -> Part<E, Tan<T>> {
-        part(r.thin(&th.e))
+    fn unraw<T>(r: &RawSparseTangent, th: &RawThinnings, _: Key) -> SparseTangent<E, Tan<T>> {
+        sparse(r.thin(&th.e))
     }
 }
 impl<E, E2> Weaken<E, E2> for TanF<E> {
@@ -131,7 +133,7 @@ impl<E, E2> Weaken<E, E2> for TanF<E> {
 /// NOTE [Labels are levels]: the keys of the map are De Bruijn levels, which do not change when an environment grows at
 /// its end. The contributions are stored by level, too. So the map does not change when a definition is emitted.
 pub struct Contributions<E, E2> {
-    map: HashMap<u32, (RawTy, Vec<RawPart>)>,
+    map: HashMap<u32, (RawTy, Vec<RawSparseTangent>)>,
     labels: Size<E>,
     code: Size<E2>,
 }
@@ -145,7 +147,7 @@ impl<E, E2> Contributions<E, E2> {
         self.labels.0 - 1 - i.0
     }
     /// Adds a contribution to the adjoint of `i`.
-    pub fn add<T>(&mut self, i: &Idx<E, T>, p: &Part<E2, Tan<T>>) {
+    pub fn add<T>(&mut self, i: &Idx<E, T>, p: &SparseTangent<E2, Tan<T>>) {
         if !p.is_zero() {
             let code = self.code.0;
             let raw = p.0.map(&|i| code - 1 - i);
@@ -153,19 +155,19 @@ impl<E, E2> Contributions<E, E2> {
         }
     }
     /// Removes and returns all contributions to the adjoint of `i`, oldest first.
-    pub fn take<T>(&mut self, i: &Idx<E, T>) -> Vec<Part<E2, Tan<T>>> {
+    pub fn take<T>(&mut self, i: &Idx<E, T>) -> Vec<SparseTangent<E2, Tan<T>>> {
         let code = self.code.0;
         let parts = self.map.remove(&self.level(i)).map_or(vec![], |(_, parts)| parts);
-        parts.iter().map(|p| part(p.map(&|level| code - 1 - level))).collect()
+        parts.iter().map(|p| sparse(p.map(&|level| code - 1 - level))).collect()
     }
     /// The number of labels.
     pub fn label_size(&self) -> Size<E> {
         self.labels
     }
-    /// The variables that have contributions, oldest first.
-    pub fn labels(&self) -> Vec<SomeIdx<E>> {
-        let mut levels: Vec<_> = self.map.iter().map(|(level, (t, _))| (*level, t)).collect();
-        levels.sort_by_key(|(level, _)| *level);
+    /// The variables that have contributions here or in another map, oldest first.
+    pub fn labels_of_both<F2>(&self, other: &Contributions<E, F2>) -> Vec<SomeIdx<E>> {
+        let levels: BTreeMap<u32, &RawTy> =
+            self.map.iter().chain(&other.map).map(|(level, (t, _))| (*level, t)).collect();
         let of = |level: u32, t: &RawTy| SomeIdx::new(&idx::<E, ()>(self.labels.0 - 1 - level, ty(t.clone())));
         levels.into_iter().map(|(level, t)| of(level, t)).collect()
     }

@@ -1,8 +1,8 @@
 //! Typed De Bruijn indices, thinnings, sizes of environments, and tables with one entry per variable (see the glossary
 //! of the book: De Bruijn index, environment, thinning).
 
-use super::names::{Equal, Guard, Inv, S, X, Y};
-use super::thin::{List, Th, Th2};
+use super::names::{Equal, Erased, Guard, Inv, X, Y};
+use super::thin::{List, RawThinning, RawThinnings};
 use super::ty::{Ty, ty};
 use crate::repr::RawTy;
 use frunk::{HCons, HNil};
@@ -60,55 +60,55 @@ impl<B, E, T> Idx<HCons<B, E>, T> {
 }
 
 /// A thinning: an order-preserving embedding of the environment `E` into `E2`.
-pub struct Ren<E, E2>(pub(in crate::ast) Th, Inv<(E, E2)>);
+pub struct Thinning<E, E2>(pub(in crate::ast) RawThinning, Inv<(E, E2)>);
 
-pub(in crate::ast) fn ren<E, E2>(t: Th) -> Ren<E, E2> {
-    Ren(t, PhantomData)
+pub(in crate::ast) fn thinning<E, E2>(t: RawThinning) -> Thinning<E, E2> {
+    Thinning(t, PhantomData)
 }
 
-impl<E, E2> Clone for Ren<E, E2> {
+impl<E, E2> Clone for Thinning<E, E2> {
     fn clone(&self) -> Self {
-        ren(self.0.clone())
+        thinning(self.0.clone())
     }
 }
-impl<E> Ren<E, E> {
+impl<E> Thinning<E, E> {
     /// The identity: every variable stays.
     pub fn id() -> Self {
-        ren(Th::Id)
+        thinning(RawThinning::Id)
     }
 }
-impl<B, E> Ren<E, HCons<B, E>> {
+impl<B, E> Thinning<E, HCons<B, E>> {
     /// The embedding into an environment with one more variable.
     pub fn shift() -> Self {
-        ren(Th::shift(1))
+        thinning(RawThinning::shift(1))
     }
 }
-impl<E> Ren<HNil, E> {
+impl<E> Thinning<HNil, E> {
     /// The empty environment embeds into every other.
     pub fn from_nil() -> Self {
-        ren(Th::Id)
+        thinning(RawThinning::Id)
     }
 }
-impl<E, E2> Ren<E, E2> {
+impl<E, E2> Thinning<E, E2> {
     /// The same embedding below a binder in both environments.
-    pub fn lift<B>(&self) -> Ren<HCons<B, E>, HCons<B, E2>> {
-        ren(self.0.lift(1))
+    pub fn lift<B>(&self) -> Thinning<HCons<B, E>, HCons<B, E2>> {
+        thinning(self.0.lift(1))
     }
     /// The composition: first `self`, then `next`.
-    pub fn then<E3>(&self, next: &Ren<E2, E3>) -> Ren<E, E3> {
-        ren(self.0.then(&next.0))
+    pub fn then<E3>(&self, next: &Thinning<E2, E3>) -> Thinning<E, E3> {
+        thinning(self.0.then(&next.0))
     }
     /// Replaces both environments by equal ones.
-    pub fn cast<F, F2>(&self, _: Equal<E, F>, _: Equal<E2, F2>) -> Ren<F, F2> {
-        ren(self.0.clone())
+    pub fn cast<F, F2>(&self, _: Equal<E, F>, _: Equal<E2, F2>) -> Thinning<F, F2> {
+        thinning(self.0.clone())
     }
     /// Replaces the target by an equal environment.
-    pub fn to<F2>(&self, _: Equal<E2, F2>) -> Ren<E, F2> {
-        ren(self.0.clone())
+    pub fn to<F2>(&self, _: Equal<E2, F2>) -> Thinning<E, F2> {
+        thinning(self.0.clone())
     }
     /// Adds one variable to the target and names the result by `q`.
-    pub fn up<B, F2>(&self, q: Equal<HCons<B, E2>, F2>) -> Ren<E, F2> {
-        self.then(&Ren::shift()).to(q)
+    pub fn up<B, F2>(&self, q: Equal<HCons<B, E2>, F2>) -> Thinning<E, F2> {
+        self.then(&Thinning::shift()).to(q)
     }
     /// The image of a variable.
     pub fn at<T>(&self, i: &Idx<E, T>) -> Idx<E2, T> {
@@ -166,7 +166,7 @@ pub(in crate::ast) const fn key() -> Key {
 
 /// Type constructors for the entries of a table (type families). The trait is sealed: all implementations are in the
 /// trusted module, because `raw` and `unraw` forget and restore the type parameter.
-pub trait Fam: seal::Family {
+pub trait Family: seal::Family {
     /// The entry for a variable of type `T`.
     type At<T>: Clone;
     #[doc(hidden)]
@@ -175,28 +175,28 @@ pub trait Fam: seal::Family {
     fn raw<T>(x: &Self::At<T>, _: Key) -> Self::Raw;
     #[doc(hidden)]
     #[allow(private_interfaces)]
-    fn unraw<T>(r: &Self::Raw, th: &Th2, _: Key) -> Self::At<T>;
+    fn unraw<T>(r: &Self::Raw, th: &RawThinnings, _: Key) -> Self::At<T>;
 }
 
 /// Families whose entries live in an environment and can be weakened there. The trait has its own seal, because `To`
 /// relabels: a foreign implementation, for a family of this module and a foreign type, could choose arbitrary types for
 /// the entries.
-pub trait Weaken<E, E2>: Fam + seal::Move<E, E2> {
+pub trait Weaken<E, E2>: Family + seal::Move<E, E2> {
     /// The family over the larger environment.
-    type To: Fam<Raw = Self::Raw>;
+    type To: Family<Raw = Self::Raw>;
 }
 
 /// The constant family: the same type for every variable.
 pub struct ConstF<K>(PhantomData<K>);
 impl<K> seal::Family for ConstF<K> {}
-impl<K: Clone> Fam for ConstF<K> {
+impl<K: Clone> Family for ConstF<K> {
     type At<T> = K;
     type Raw = K;
     fn raw<T>(x: &K, _: Key) -> K {
         x.clone()
     }
     #[allow(private_interfaces)]
-    fn unraw<T>(r: &K, _: &Th2, _: Key) -> K {
+    fn unraw<T>(r: &K, _: &RawThinnings, _: Key) -> K {
         r.clone()
     }
 }
@@ -207,14 +207,14 @@ pub type UnitF = ConstF<()>;
 pub struct IdxF<E>(PhantomData<E>);
 impl<E> seal::Family for IdxF<E> {}
 impl<E, E2> seal::Move<E, E2> for IdxF<E> {}
-impl<E> Fam for IdxF<E> {
+impl<E> Family for IdxF<E> {
     type At<T> = Idx<E, T>;
     type Raw = (u32, RawTy);
     fn raw<T>(x: &Idx<E, T>, _: Key) -> (u32, RawTy) {
         (x.0, x.1.0.clone())
     }
     #[allow(private_interfaces)]
-    fn unraw<T>(r: &(u32, RawTy), th: &Th2, _: Key) -> Idx<E, T> {
+    fn unraw<T>(r: &(u32, RawTy), th: &RawThinnings, _: Key) -> Idx<E, T> {
         idx(th.e.at(r.0), ty(r.1.clone()))
     }
 }
@@ -223,21 +223,21 @@ impl<E, E2> Weaken<E, E2> for IdxF<E> {
 }
 
 /// A table with one entry `F::At<T>` for every variable `T` of the environment `E`.
-pub struct Env<F: Fam, E> {
+pub struct Env<F: Family, E> {
     items: List<(F::Raw, RawTy)>,
     ph: Inv<E>,
 }
 
-fn env<F: Fam, E>(items: List<(F::Raw, RawTy)>) -> Env<F, E> {
+fn env<F: Family, E>(items: List<(F::Raw, RawTy)>) -> Env<F, E> {
     Env { items, ph: PhantomData }
 }
 
-impl<F: Fam, E> Clone for Env<F, E> {
+impl<F: Family, E> Clone for Env<F, E> {
     fn clone(&self) -> Self {
         env(self.items.clone())
     }
 }
-impl<F: Fam> Env<F, HNil> {
+impl<F: Family> Env<F, HNil> {
     /// The empty table.
     pub fn empty() -> Self {
         env(List::new())
@@ -245,24 +245,24 @@ impl<F: Fam> Env<F, HNil> {
 }
 
 /// The view of a table.
-pub enum EnvView<'n, F: Fam, E> {
+pub enum EnvView<'n, F: Family, E> {
     /// No variables.
     Nil(Equal<E, HNil>),
     /// The entry of the variable bound last, its type, and the rest.
     Cons(F::At<X<'n>>, Ty<X<'n>>, Env<F, Y<'n>>, Equal<E, HCons<X<'n>, Y<'n>>>),
 }
 
-impl<F: Fam, E> Env<F, E> {
+impl<F: Family, E> Env<F, E> {
     /// Replaces the environment by an equal one.
     pub fn cast_env<E2>(&self, _: Equal<E, E2>) -> Env<F, E2> {
         env(self.items.clone())
     }
     /// Weakens all entries to a larger environment, in O(1): the thinning is suspended until an entry is read.
-    pub fn weaken<D, D2>(&self, r: &Ren<D, D2>) -> Env<F::To, E>
+    pub fn weaken<D, D2>(&self, r: &Thinning<D, D2>) -> Env<F::To, E>
     where
         F: Weaken<D, D2>,
     {
-        env(self.items.thin(&Th2 { e: r.0.clone(), a: Th::Id }))
+        env(self.items.thin(&RawThinnings { e: r.0.clone(), a: RawThinning::Id }))
     }
     /// Replaces the environment of the entries by an equal one.
     pub fn recast<D, D2>(&self, _: Equal<D, D2>) -> Env<F::To, E>
@@ -317,7 +317,7 @@ impl<F: Fam, E> Env<F, E> {
 }
 impl<E> Env<IdxF<E>, E> {
     /// The identity: every variable stands for itself.
-    pub fn identity<F: Fam>(like: &Env<F, E>) -> Self {
+    pub fn identity<F: Family>(like: &Env<F, E>) -> Self {
         let types = like.raw_types();
         let n = types.len();
         env((0..n).rev().fold(List::new(), |l, i| l.push(((i as u32, types[i].clone()), types[i].clone()))))
@@ -325,7 +325,7 @@ impl<E> Env<IdxF<E>, E> {
 }
 
 /// A variable whose type is hidden.
-pub struct SomeIdx<E>(Idx<E, S>);
+pub struct SomeIdx<E>(Idx<E, Erased>);
 impl<E> Clone for SomeIdx<E> {
     fn clone(&self) -> Self {
         SomeIdx(self.0.clone())
@@ -339,9 +339,5 @@ impl<E> SomeIdx<E> {
     /// Gives the hidden type a name.
     pub fn open<'n>(&self, _: Guard<'n>) -> Idx<E, X<'n>> {
         self.0.relabel()
-    }
-    /// The De Bruijn index.
-    pub fn depth(&self) -> usize {
-        self.0.depth()
     }
 }

@@ -1,9 +1,9 @@
 //! Scalar expressions: `Exp<E, A, T>` has type `T`, free scalar variables in `E` and free array variables in `A`.
 
-use super::env::{Fam, Idx, Key, Ren, Weaken, idx, seal};
-use super::names::{Equal, Guard, Inv, S, X, Y};
+use super::env::{Family, Idx, Key, Thinning, Weaken, idx, seal};
+use super::names::{Equal, Erased, Guard, Inv, X, Y};
 use super::prim::{Prim1, Prim2, RawPrim1, RawPrim2};
-use super::thin::{Link, Th, Th2};
+use super::thin::{RawThinning, RawThinnings, SharedNode};
 use super::ty::{Arr, Ty};
 use super::value::Value;
 use frunk::{HCons, HNil};
@@ -15,17 +15,17 @@ pub type Src = Option<&'static Location<'static>>;
 
 /// A scalar expression: a handle of a node and suspended thinnings, which `view` pushes down one level.
 pub struct Exp<E, A, T> {
-    pub(in crate::ast) node: Link<Node>,
-    pub(in crate::ast) th: Th2,
+    pub(in crate::ast) node: SharedNode<Node>,
+    pub(in crate::ast) th: RawThinnings,
     pub(in crate::ast) ty: Ty<T>,
     ph: Inv<(E, A)>,
 }
 
-pub(in crate::ast) type Ex = Exp<S, S, S>;
+pub(in crate::ast) type Ex = Exp<Erased, Erased, Erased>;
 
 /// The erased nodes.
 pub(in crate::ast) enum Node {
-    Const(Value<S>),
+    Const(Value<Erased>),
     Var(u32),
     Let(Ex, Ex),
     Pair(Ex, Ex),
@@ -36,8 +36,8 @@ pub(in crate::ast) enum Node {
     Cond(Box<[Ex; 3]>),
     /// Condition and body below one binder, initial value.
     While(Box<[Ex; 3]>, Src),
-    Index(Idx<S, S>, Ex, Src),
-    Shape(Idx<S, S>),
+    Index(Idx<Erased, Erased>, Ex, Src),
+    Shape(Idx<Erased, Erased>),
 }
 
 /// The view of an expression. Names: `X` is the type of the first argument; `Y` is the type of the second argument, or
@@ -89,6 +89,14 @@ pub enum ExpOp<'n, E, A, T> {
     Shape(Idx<A, X<'n>>, Equal<X<'n>, Arr<T, Y<'n>>>),
 }
 
+/// Visits the parts of a scalar operation.
+pub trait ExpVisit<E, A> {
+    /// Operands.
+    fn exp<T>(&mut self, e: &Exp<E, A, T>);
+    /// Array variables.
+    fn avar<T>(&mut self, i: &Idx<A, T>);
+}
+
 /// A mapping to other environments, applied to the parts of an operation.
 pub trait ExpMap<E, A, E2, A2> {
     /// Sub-expressions.
@@ -104,27 +112,27 @@ impl<E, A, T> Clone for Exp<E, A, T> {
 }
 
 pub(in crate::ast) fn exp<E, A, T>(node: Node, ty: Ty<T>) -> Exp<E, A, T> {
-    Exp { node: Link::new(node), th: Th2::default(), ty, ph: PhantomData }
+    Exp { node: SharedNode::new(node), th: RawThinnings::default(), ty, ph: PhantomData }
 }
 
 impl<E, A, T> Exp<E, A, T> {
     pub(in crate::ast) fn relabel<F, B, U>(&self) -> Exp<F, B, U> {
         Exp { node: self.node.clone(), th: self.th.clone(), ty: self.ty.relabel(), ph: PhantomData }
     }
-    pub(in crate::ast) fn thin<F, B, U>(&self, t: &Th2) -> Exp<F, B, U> {
+    pub(in crate::ast) fn thin<F, B, U>(&self, t: &RawThinnings) -> Exp<F, B, U> {
         Exp { node: self.node.clone(), th: self.th.then(t), ty: self.ty.relabel(), ph: PhantomData }
     }
-    pub(in crate::ast) fn athin<F, B, U>(&self, t: &Th) -> Exp<F, B, U> {
-        let th = Th2 { e: self.th.e.clone(), a: self.th.a.then(t) };
+    pub(in crate::ast) fn athin<F, B, U>(&self, t: &RawThinning) -> Exp<F, B, U> {
+        let th = RawThinnings { e: self.th.e.clone(), a: self.th.a.then(t) };
         Exp { node: self.node.clone(), th, ty: self.ty.relabel(), ph: PhantomData }
     }
     /// Weakens to a larger scalar environment, in O(1).
-    pub fn weaken<E2>(&self, r: &Ren<E, E2>) -> Exp<E2, A, T> {
-        let th = Th2 { e: self.th.e.then(&r.0), a: self.th.a.clone() };
+    pub fn weaken<E2>(&self, r: &Thinning<E, E2>) -> Exp<E2, A, T> {
+        let th = RawThinnings { e: self.th.e.then(&r.0), a: self.th.a.clone() };
         Exp { node: self.node.clone(), th, ty: self.ty.clone(), ph: PhantomData }
     }
     /// Weakens to a larger array environment, in O(1).
-    pub fn aweaken<A2>(&self, r: &Ren<A, A2>) -> Exp<E, A2, T> {
+    pub fn aweaken<A2>(&self, r: &Thinning<A, A2>) -> Exp<E, A2, T> {
         self.athin(&r.0)
     }
     /// Replaces the type by an equal one.
@@ -200,7 +208,7 @@ impl<E, A, T> Exp<E, A, T> {
     /// Takes the expression apart.
     pub fn view<'n>(&self, _: Guard<'n>) -> ExpView<'n, E, A, T> {
         let th = &self.th;
-        let array = |i: &Idx<S, S>| th.a.at(i.0);
+        let array = |i: &Idx<Erased, Erased>| th.a.at(i.0);
         ExpView::Op(match self.node.get() {
             Node::Const(v) => return ExpView::Const(v.relabel()),
             Node::Var(i) => return ExpView::Var(idx(self.th.e.at(*i), self.ty.clone())),
@@ -277,13 +285,39 @@ impl<'n, E, A, T> ExpOp<'n, E, A, T> {
             ExpOp::Shape(a, q) => ExpOp::Shape(m.avar(a), *q),
         }
     }
+    /// Visits the parts of the operation.
+    pub fn visit(&self, v: &mut impl ExpVisit<E, A>) {
+        match self {
+            ExpOp::Pair(a, b, _) => {
+                v.exp(a);
+                v.exp(b)
+            }
+            ExpOp::Fst(a, _) => v.exp(a),
+            ExpOp::Snd(a, _) => v.exp(a),
+            ExpOp::Prim1(_, a) => v.exp(a),
+            ExpOp::Prim2(_, a, b) => {
+                v.exp(a);
+                v.exp(b)
+            }
+            ExpOp::Cond(c, t, e) => {
+                v.exp(c);
+                v.exp(t);
+                v.exp(e)
+            }
+            ExpOp::Index(a, ix, _) => {
+                v.avar(a);
+                v.exp(ix)
+            }
+            ExpOp::Shape(a, _) => v.avar(a),
+        }
+    }
 }
 
 /// Expressions as entries of a table.
 pub struct ExpF<E, A>(PhantomData<(E, A)>);
 impl<E, A> seal::Family for ExpF<E, A> {}
 impl<E, E2, A> seal::Move<E, E2> for ExpF<E, A> {}
-impl<E, A> Fam for ExpF<E, A> {
+impl<E, A> Family for ExpF<E, A> {
     type At<T> = Exp<E, A, T>;
     #[allow(private_interfaces)]
     type Raw = ErasedExp;
@@ -292,7 +326,7 @@ impl<E, A> Fam for ExpF<E, A> {
         ErasedExp(x.relabel())
     }
     #[allow(private_interfaces)]
-    fn unraw<T>(r: &ErasedExp, th: &Th2, _: Key) -> Exp<E, A, T> {
+    fn unraw<T>(r: &ErasedExp, th: &RawThinnings, _: Key) -> Exp<E, A, T> {
         r.0.thin(th)
     }
 }
@@ -322,11 +356,11 @@ impl<A, P, R> Fun1<A, P, R> {
     pub(in crate::ast) fn relabel<A2, P2, R2>(&self) -> Fun1<A2, P2, R2> {
         Fun1(self.0.relabel())
     }
-    pub(in crate::ast) fn athin<A2, P2, R2>(&self, t: &Th) -> Fun1<A2, P2, R2> {
+    pub(in crate::ast) fn athin<A2, P2, R2>(&self, t: &RawThinning) -> Fun1<A2, P2, R2> {
         Fun1(self.0.athin(t))
     }
     /// Weakens to a larger array environment.
-    pub fn aweaken<A2>(&self, r: &Ren<A, A2>) -> Fun1<A2, P, R> {
+    pub fn aweaken<A2>(&self, r: &Thinning<A, A2>) -> Fun1<A2, P, R> {
         Fun1(self.0.aweaken(r))
     }
     /// Replaces the argument and result types by equal ones.
@@ -342,11 +376,11 @@ impl<A, P, Q, R> Fun2<A, P, Q, R> {
     pub(in crate::ast) fn relabel<A2, P2, Q2, R2>(&self) -> Fun2<A2, P2, Q2, R2> {
         Fun2(self.0.relabel())
     }
-    pub(in crate::ast) fn athin<A2, P2, Q2, R2>(&self, t: &Th) -> Fun2<A2, P2, Q2, R2> {
+    pub(in crate::ast) fn athin<A2, P2, Q2, R2>(&self, t: &RawThinning) -> Fun2<A2, P2, Q2, R2> {
         Fun2(self.0.athin(t))
     }
     /// Weakens to a larger array environment.
-    pub fn aweaken<A2>(&self, r: &Ren<A, A2>) -> Fun2<A2, P, Q, R> {
+    pub fn aweaken<A2>(&self, r: &Thinning<A, A2>) -> Fun2<A2, P, Q, R> {
         Fun2(self.0.aweaken(r))
     }
     /// Replaces the argument and result types by equal ones.

@@ -24,7 +24,7 @@
 //! - *What is trusted.* rustc for safe Rust, and the axioms of this module. Equations may make a name stand for an
 //!   infinite type (`name` takes any type, even one that mentions the name itself): all axioms also hold for infinite
 //!   types. All code that says `axiom` or `relabel`, or builds an erased node, is in this folder and is not visible
-//!   outside. The traits that lead to such code ([`Repr`] and its kinds, [`Fam`], [`Weaken`], `ScalarElt`) are sealed,
+//!   outside. The traits that lead to such code ([`Repr`] and its kinds, [`Family`], [`Weaken`], `ScalarElt`) are sealed,
 //!   also for pairs and arrays of foreign types. [`ExpMap`], [`AccMap`] and [`ExpTransform`] are open to everybody:
 //!   they take and return only typed terms.
 //! - *How it is tested.* `tests/compile-fail` contains the known attacks (`forged_*`, `kind_*`) and mutants of correct
@@ -46,14 +46,14 @@ pub mod transform;
 pub mod ty;
 pub mod value;
 
-pub use acc::{AWhileView, Acc, AccF, AccMap, AccOp, AccView, Dir};
-pub use adjoint::{Contributions, Part, PartView, TanF};
-pub use env::{ConstF, Env, EnvView, Fam, Idx, IdxF, Ren, Size, SomeIdx, UnitF, Weaken};
-pub use exp::{Exp, ExpF, ExpMap, ExpOp, ExpView, Fun1, Fun2, Src, WhileView};
+pub use acc::{ACC_OPS, AWhileView, Acc, AccF, AccMap, AccOp, AccView, AccVisit, Detail, Dir};
+pub use adjoint::{Contributions, SparseTangent, SparseTangentView, TanF};
+pub use env::{ConstF, Env, EnvView, Family, Idx, IdxF, Size, SomeIdx, Thinning, UnitF, Weaken};
+pub use exp::{Exp, ExpF, ExpMap, ExpOp, ExpView, ExpVisit, Fun1, Fun2, Src, WhileView};
 pub use lint::{lint, lint_acc, lint_exp};
 pub use names::{
-    Equal, Guard, Name, W, X, Y, Z, eq_arr, eq_cons, eq_pair, fresh1, fresh2, fresh3, fresh4, fresh5, fresh6, fresh8,
-    fresh12, name,
+    Equal, Guard, Name, W, X, Y, Z, eq_cons, eq_pair, fresh1, fresh2, fresh3, fresh4, fresh5, fresh6, fresh8, fresh12,
+    name,
 };
 pub use prim::{Prim1, Prim2};
 pub use program::{Opened, Program};
@@ -63,6 +63,6 @@ pub use thin::deep;
 pub use transform::ExpTransform;
 pub use ty::{
     Arr, ArraysRepr, ArraysTy, ElementRepr, ElementTy, FloatTy, IntTy, NumTy, Repr, ScalarTy, ShapeRepr, ShapeTy, Tan,
-    Ty, TyView, eq_tan, tan_arr, tan_float, tan_pair, tan_ty, tan_unit,
+    Ty, TyView, eq_arr, eq_tan, tan_arr, tan_float, tan_pair, tan_ty, tan_unit,
 };
 pub use value::{Literal, Value, conforms};

@@ -5,7 +5,6 @@
 //! type. Lifetimes are erased before code generation, so a pass that recurses over ever new names is compiled only
 //! once. An equation [`Equal`]`<X<'n>, HCons<B, E>>` connects a name with its meaning. [`name`] gives any type a name.
 
-use super::ty::Arr;
 use frunk::HCons;
 use std::marker::PhantomData;
 
@@ -23,7 +22,7 @@ pub type Z<'n> = Name<'n, 2>;
 /// The fourth name of a scope.
 pub type W<'n> = Name<'n, 3>;
 /// The erased type parameter; it is never handed out.
-pub(in crate::ast) type S = Name<'static, 255>;
+pub(in crate::ast) type Erased = Name<'static, 255>;
 
 /// The permission to use a name once.
 pub struct Guard<'n>(PhantomData<fn(&'n ()) -> &'n ()>);
@@ -88,27 +87,12 @@ impl<A, B, C, D> Equal<(A, B), (C, D)> {
         Equal::axiom()
     }
 }
-impl<A, B, C, D> Equal<Arr<A, B>, Arr<C, D>> {
-    /// Arrays are injective in the shape.
-    pub fn sh(self) -> Equal<A, C> {
-        Equal::axiom()
-    }
-    /// Arrays are injective in the element.
-    pub fn elt(self) -> Equal<B, D> {
-        Equal::axiom()
-    }
-}
-
 /// Gives any type a name of an outer scope, even a type that mentions names with shorter lifetimes.
 pub fn name<'n, T>(_: Guard<'n>) -> Equal<T, X<'n>> {
     Equal::axiom()
 }
 /// Congruence of pairs.
 pub fn eq_pair<A, B, C, D>(_: Equal<A, C>, _: Equal<B, D>) -> Equal<(A, B), (C, D)> {
-    Equal::axiom()
-}
-/// Congruence of arrays.
-pub fn eq_arr<A, B, C, D>(_: Equal<A, C>, _: Equal<B, D>) -> Equal<Arr<A, B>, Arr<C, D>> {
     Equal::axiom()
 }
 /// Congruence of environments.

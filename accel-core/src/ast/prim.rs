@@ -1,6 +1,6 @@
 //! Typed primitive functions: each one carries the witness that its argument and result types match.
 
-use super::names::{Equal, S};
+use super::names::{Equal, Erased};
 use super::ty::{FloatTy, IntTy, NumTy, ScalarTy, Ty};
 use crate::repr::op::{Cmp, Float1, Float2, FloatTest, Int1, Int2, Logic, Num1, Num2, Op1, Op2};
 
@@ -137,6 +137,6 @@ impl<A, R> Prim2<A, R> {
 }
 
 /// Primitive functions with erased types, as nodes store them.
-pub(in crate::ast) type RawPrim1 = Prim1<S, S>;
+pub(in crate::ast) type RawPrim1 = Prim1<Erased, Erased>;
 /// Primitive functions with erased types, as nodes store them.
-pub(in crate::ast) type RawPrim2 = Prim2<S, S>;
+pub(in crate::ast) type RawPrim2 = Prim2<Erased, Erased>;

@@ -7,10 +7,10 @@
 //! module because their casts must take constant time.
 
 use super::acc::{Ac, Acc};
-use super::env::{Idx, Ren, ren};
+use super::env::{Idx, Thinning, thinning};
 use super::exp::{Ex, Exp, Src};
-use super::names::{Equal, Guard, Inv, S, X, Y, Z};
-use super::thin::{Link, Th};
+use super::names::{Equal, Erased, Guard, Inv, X, Y, Z};
+use super::thin::{RawThinning, SharedNode};
 use super::ty::{Arr, Tan};
 use frunk::HCons;
 use std::marker::PhantomData;
@@ -21,7 +21,7 @@ struct Cell<T: Send + Sync + 'static> {
     last: T,
 }
 /// A persistent list that grows at its end.
-struct Stack<T: Send + Sync + 'static>(Option<Link<Cell<T>>>);
+struct Stack<T: Send + Sync + 'static>(Option<SharedNode<Cell<T>>>);
 impl<T: Send + Sync> Clone for Stack<T> {
     fn clone(&self) -> Self {
         Stack(self.0.clone())
@@ -32,7 +32,7 @@ impl<T: Send + Sync> Stack<T> {
         self.0.as_ref().map_or(0, |l| l.get().len)
     }
     fn push(&self, last: T) -> Self {
-        Stack(Some(Link::new(Cell { len: self.len() + 1, init: self.clone(), last })))
+        Stack(Some(SharedNode::new(Cell { len: self.len() + 1, init: self.clone(), last })))
     }
     fn split(&self) -> Option<(&Stack<T>, &T)> {
         self.0.as_ref().map(|l| (&l.get().init, &l.get().last))
@@ -83,8 +83,8 @@ impl<A> ATele<A, A> {
 }
 impl<A, E, E2> Tele<A, E, E2> {
     /// The embedding of the first environment into the last one.
-    pub fn embedding(&self) -> Ren<E, E2> {
-        ren(Th::shift(self.0.len()))
+    pub fn embedding(&self) -> Thinning<E, E2> {
+        thinning(RawThinning::shift(self.0.len()))
     }
     /// Adds a definition.
     pub fn snoc<B>(&self, rhs: &Exp<E2, A, B>) -> Tele<A, E, HCons<B, E2>> {
@@ -108,8 +108,8 @@ impl<A, E, E2> Tele<A, E, E2> {
 }
 impl<A, A2> ATele<A, A2> {
     /// The embedding of the first environment into the last one.
-    pub fn embedding(&self) -> Ren<A, A2> {
-        ren(Th::shift(self.0.len()))
+    pub fn embedding(&self) -> Thinning<A, A2> {
+        thinning(RawThinning::shift(self.0.len()))
     }
     /// Adds a definition.
     pub fn snoc<B>(&self, rhs: &Acc<A2, B>) -> ATele<A, HCons<B, A2>> {
@@ -133,7 +133,7 @@ impl<A, A2> ATele<A, A2> {
 }
 
 /// Some variables of `E`, and the left-nested tuple type `T` of their tangents: `()` for none, `(T', Tan<V>)` for one more.
-pub struct VarTuple<E, T>(Stack<Idx<S, S>>, Inv<(E, T)>);
+pub struct VarTuple<E, T>(Stack<Idx<Erased, Erased>>, Inv<(E, T)>);
 /// The view of a tuple of variables. `X` is the rest of the tuple type, and `Y` the type of the last variable.
 pub enum VarTupleView<'n, E, T> {
     /// No variable.
@@ -172,7 +172,7 @@ impl<E, T> VarTuple<E, T> {
 
 /// The layout of an index-adjoint tuple (thesis section 3.4.1). `T` is a left-nested tuple with one entry (adjoint,
 /// (executed?, index)) for each place where scalar code reads an array variable of `A`.
-pub struct Sites<A, T>(Stack<(Idx<S, S>, Src)>, Inv<(A, T)>);
+pub struct Sites<A, T>(Stack<(Idx<Erased, Erased>, Src)>, Inv<(A, T)>);
 /// The view of the sites. `X` is the rest of the tuple type; `Y` and `Z` are the shape and the element type of the
 /// array read last.
 pub enum SitesView<'n, A, T> {

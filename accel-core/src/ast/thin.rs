@@ -13,32 +13,32 @@ use std::sync::Arc;
 
 /// A strictly monotone map on De Bruijn indices.
 #[derive(Clone, Default, Debug)]
-pub(in crate::ast) enum Th {
+pub(in crate::ast) enum RawThinning {
     #[default]
     Id,
     Cut((u32, u32)),
     Cuts(Arc<[(u32, u32)]>),
 }
 
-impl Th {
+impl RawThinning {
     /// `i -> i + n`
-    pub fn shift(n: u32) -> Th {
-        if n == 0 { Th::Id } else { Th::Cut((0, n)) }
+    pub fn shift(n: u32) -> RawThinning {
+        if n == 0 { RawThinning::Id } else { RawThinning::Cut((0, n)) }
     }
 
     fn cuts(&self) -> &[(u32, u32)] {
         match self {
-            Th::Id => &[],
-            Th::Cut(c) => std::slice::from_ref(c),
-            Th::Cuts(c) => c,
+            RawThinning::Id => &[],
+            RawThinning::Cut(c) => std::slice::from_ref(c),
+            RawThinning::Cuts(c) => c,
         }
     }
 
-    fn of(v: &[(u32, u32)]) -> Th {
+    fn of(v: &[(u32, u32)]) -> RawThinning {
         match v {
-            [] => Th::Id,
-            [c] => Th::Cut(*c),
-            _ => Th::Cuts(v.into()),
+            [] => RawThinning::Id,
+            [c] => RawThinning::Cut(*c),
+            _ => RawThinning::Cuts(v.into()),
         }
     }
 
@@ -47,11 +47,11 @@ impl Th {
     }
 
     /// The same map below `n` binders.
-    pub fn lift(&self, n: u32) -> Th {
+    pub fn lift(&self, n: u32) -> RawThinning {
         match self {
-            Th::Id => Th::Id,
-            Th::Cut((c, a)) => Th::Cut((c + n, *a)),
-            Th::Cuts(v) => Th::Cuts(v.iter().map(|(c, a)| (c + n, *a)).collect()),
+            RawThinning::Id => RawThinning::Id,
+            RawThinning::Cut((c, a)) => RawThinning::Cut((c + n, *a)),
+            RawThinning::Cuts(v) => RawThinning::Cuts(v.iter().map(|(c, a)| (c + n, *a)).collect()),
         }
     }
 
@@ -70,25 +70,29 @@ impl Th {
     }
 
     /// The composition: first `self`, then `next`.
-    pub fn then(&self, next: &Th) -> Th {
+    pub fn then(&self, next: &RawThinning) -> RawThinning {
         match (self, next) {
-            (Th::Id, t) | (t, Th::Id) => t.clone(),
-            (Th::Cut((c, a)), Th::Cut((d, b))) if c <= d && *d <= c + a => Th::Cut((*c, a + b)),
+            (RawThinning::Id, t) | (t, RawThinning::Id) => t.clone(),
+            (RawThinning::Cut((c, a)), RawThinning::Cut((d, b))) if c <= d && *d <= c + a => {
+                RawThinning::Cut((*c, a + b))
+            }
             _ => self.merge(next),
         }
     }
 
-    fn merge(&self, next: &Th) -> Th {
+    fn merge(&self, next: &RawThinning) -> RawThinning {
         let mut first = self.cuts().iter().copied().peekable();
         let mut second = next.cuts().iter().map(|(d, b)| (self.inverse(*d), *b)).peekable();
         let mut out: Vec<(u32, u32)> = vec![];
         loop {
             let from_first = match (first.peek(), second.peek()) {
-                (None, None) => return Th::of(&out),
+                (None, None) => return RawThinning::of(&out),
                 (Some(x), Some(y)) => x.0 <= y.0,
                 (x, _) => x.is_some(),
             };
-            let Some((c, a)) = (if from_first { first.next() } else { second.next() }) else { return Th::of(&out) };
+            let Some((c, a)) = (if from_first { first.next() } else { second.next() }) else {
+                return RawThinning::of(&out);
+            };
             match out.last_mut() {
                 Some(last) if last.0 == c => last.1 += a,
                 _ => out.push((c, a)),
@@ -99,18 +103,18 @@ impl Th {
 
 /// Thinnings of the expression environment and of the array environment.
 #[derive(Clone, Default, Debug)]
-pub(in crate::ast) struct Th2 {
-    pub e: Th,
-    pub a: Th,
+pub(in crate::ast) struct RawThinnings {
+    pub e: RawThinning,
+    pub a: RawThinning,
 }
 
-impl Th2 {
-    pub fn then(&self, next: &Th2) -> Th2 {
-        Th2 { e: self.e.then(&next.e), a: self.a.then(&next.a) }
+impl RawThinnings {
+    pub fn then(&self, next: &RawThinnings) -> RawThinnings {
+        RawThinnings { e: self.e.then(&next.e), a: self.a.then(&next.a) }
     }
     /// The same pair below one binder of the expression environment.
-    pub fn lift(&self) -> Th2 {
-        Th2 { e: self.e.lift(1), a: self.a.clone() }
+    pub fn lift(&self) -> RawThinnings {
+        RawThinnings { e: self.e.lift(1), a: self.a.clone() }
     }
 }
 
@@ -118,17 +122,17 @@ impl Th2 {
 /// the whole list takes constant time.
 pub(in crate::ast) struct List<R> {
     spine: Option<Arc<Spine<R>>>,
-    th: Th2,
+    th: RawThinnings,
 }
 struct Spine<R> {
     len: usize,
     size: usize,
-    tree: (Arc<Tree<R>>, Th2),
+    tree: (Arc<Tree<R>>, RawThinnings),
     rest: List<R>,
 }
 struct Tree<R> {
-    item: (R, Th2),
-    kids: Option<[(Arc<Tree<R>>, Th2); 2]>,
+    item: (R, RawThinnings),
+    kids: Option<[(Arc<Tree<R>>, RawThinnings); 2]>,
 }
 
 impl<R> Clone for List<R> {
@@ -139,33 +143,33 @@ impl<R> Clone for List<R> {
 
 impl<R: Clone> List<R> {
     pub fn new() -> Self {
-        List { spine: None, th: Th2::default() }
+        List { spine: None, th: RawThinnings::default() }
     }
     pub fn len(&self) -> usize {
         self.spine.as_ref().map_or(0, |s| s.len)
     }
-    pub fn thin(&self, t: &Th2) -> Self {
+    pub fn thin(&self, t: &RawThinnings) -> Self {
         List { spine: self.spine.clone(), th: self.th.then(t) }
     }
-    fn cons(size: usize, tree: (Arc<Tree<R>>, Th2), rest: List<R>) -> Self {
+    fn cons(size: usize, tree: (Arc<Tree<R>>, RawThinnings), rest: List<R>) -> Self {
         let len = rest.len() + size;
-        List { spine: Some(Arc::new(Spine { len, size, tree, rest })), th: Th2::default() }
+        List { spine: Some(Arc::new(Spine { len, size, tree, rest })), th: RawThinnings::default() }
     }
     pub fn push(&self, item: R) -> Self {
-        let item = (item, Th2::default());
+        let item = (item, RawThinnings::default());
         if let Some(s1) = &self.spine
             && let Some(s2) = &s1.rest.spine
             && s1.size == s2.size
         {
             let th2 = s1.rest.th.then(&self.th);
             let kids = Some([(s1.tree.0.clone(), s1.tree.1.then(&self.th)), (s2.tree.0.clone(), s2.tree.1.then(&th2))]);
-            let tree = (Arc::new(Tree { item, kids }), Th2::default());
+            let tree = (Arc::new(Tree { item, kids }), RawThinnings::default());
             return Self::cons(1 + 2 * s1.size, tree, s2.rest.thin(&th2));
         }
-        Self::cons(1, (Arc::new(Tree { item, kids: None }), Th2::default()), self.clone())
+        Self::cons(1, (Arc::new(Tree { item, kids: None }), RawThinnings::default()), self.clone())
     }
     /// The newest item with its suspended thinning, and the rest.
-    pub fn pop(&self) -> Option<((R, Th2), Self)> {
+    pub fn pop(&self) -> Option<((R, RawThinnings), Self)> {
         let s = self.spine.as_ref()?;
         let th = s.tree.1.then(&self.th);
         let mut rest = s.rest.thin(&self.th);
@@ -177,7 +181,7 @@ impl<R: Clone> List<R> {
         Some(((x.clone(), h.then(&th)), rest))
     }
     /// Item `i`, counted from the newest, with its suspended thinning.
-    pub fn get(&self, mut i: usize) -> (R, Th2) {
+    pub fn get(&self, mut i: usize) -> (R, RawThinnings) {
         let (mut list, mut th) = (self, self.th.clone());
         loop {
             let s = list.spine.as_ref().expect("typed indices are in scope");
@@ -202,27 +206,27 @@ impl<R: Clone> List<R> {
 }
 
 /// An owning pointer to a node. Dropping a deep chain is a loop, not a recursion.
-pub(in crate::ast) struct Link<N: Send + Sync + 'static>(Option<Arc<N>>);
+pub(in crate::ast) struct SharedNode<N: Send + Sync + 'static>(Option<Arc<N>>);
 
 thread_local! {
     /// Nodes that wait to be dropped, and whether a loop is dropping them already.
     static GRAVES: RefCell<(bool, Vec<Arc<dyn Any + Send + Sync>>)> = const { RefCell::new((false, vec![])) };
 }
 
-impl<N: Send + Sync> Link<N> {
+impl<N: Send + Sync> SharedNode<N> {
     pub fn new(n: N) -> Self {
-        Link(Some(Arc::new(n)))
+        SharedNode(Some(Arc::new(n)))
     }
     pub fn get(&self) -> &N {
         self.0.as_ref().expect("a link is empty only while it is dropped")
     }
 }
-impl<N: Send + Sync> Clone for Link<N> {
+impl<N: Send + Sync> Clone for SharedNode<N> {
     fn clone(&self) -> Self {
-        Link(self.0.clone())
+        SharedNode(self.0.clone())
     }
 }
-impl<N: Send + Sync> Drop for Link<N> {
+impl<N: Send + Sync> Drop for SharedNode<N> {
     fn drop(&mut self) {
         let Some(node) = self.0.take() else { return };
         if Arc::strong_count(&node) > 1 {
@@ -254,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_list_keeps_items_and_thinnings_apart() {
-        let th = Th2 { e: Th::shift(1), a: Th::Id };
+        let th = RawThinnings { e: RawThinning::shift(1), a: RawThinning::Id };
         let list = (0..100).fold(List::new(), |l: List<usize>, k| l.thin(&th).push(k));
         assert_eq!(list.len(), 100);
         let mut rest = list.clone();
@@ -271,12 +275,12 @@ mod tests {
     #[test]
     fn composition_agrees_with_pointwise_application() {
         let ts = [
-            Th::Id,
-            Th::shift(2),
-            Th::shift(1).lift(1),
-            Th::shift(3).lift(2),
-            Th::shift(1).lift(1).then(&Th::shift(1)),
-            Th::shift(2).lift(3).then(&Th::shift(1).lift(1)),
+            RawThinning::Id,
+            RawThinning::shift(2),
+            RawThinning::shift(1).lift(1),
+            RawThinning::shift(3).lift(2),
+            RawThinning::shift(1).lift(1).then(&RawThinning::shift(1)),
+            RawThinning::shift(2).lift(3).then(&RawThinning::shift(1).lift(1)),
         ];
         for a in &ts {
             for b in &ts {

@@ -11,6 +11,21 @@ use std::ops::Deref;
 /// values.
 pub struct Arr<Sh, T>(PhantomData<(Sh, T)>);
 
+impl<A, B, C, D> Equal<Arr<A, B>, Arr<C, D>> {
+    /// Arrays are injective in the shape.
+    pub fn sh(self) -> Equal<A, C> {
+        Equal::axiom()
+    }
+    /// Arrays are injective in the element.
+    pub fn elt(self) -> Equal<B, D> {
+        Equal::axiom()
+    }
+}
+
+/// Congruence of arrays.
+pub fn eq_arr<A, B, C, D>(_: Equal<A, C>, _: Equal<B, D>) -> Equal<Arr<A, B>, Arr<C, D>> {
+    Equal::axiom()
+}
 /// Representation types: `()`, the scalars, pairs and [`Arr`]. The trait and its kinds [`ElementRepr`], [`ShapeRepr`]
 /// and [`ArraysRepr`] are sealed, because a wrong `raw` would break the typing of trees.
 pub trait Repr: seal::Sealed + 'static {

@@ -9,7 +9,7 @@ use crate::ast::*;
 use crate::error::Result;
 use crate::pass::finished;
 use crate::repr::{Agreement, ArrayTuple, RawTy};
-use crate::surface::graph::{self, Lam, Node, NodeId, Op, Staged};
+use crate::surface::graph::{self, ArrayOp, Lam, Node, NodeId, Op, Staged};
 use frunk::{HCons, HNil};
 use std::collections::HashMap;
 
@@ -167,30 +167,33 @@ impl<'s, 'a> Arrays<'s, 'a> {
     /// small.
     fn operation<'m>(self, n: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
         let node = self.graph.node(n);
-        match &node.op {
-            Op::Use(a) => use_(node, a, m),
-            Op::AUnit => Ok(Acc::unit().cast(name(m))),
-            Op::APair(a, b) => self.pair(*a, *b, m),
-            Op::AFst(a) => self.fst(node, *a, m),
-            Op::ASnd(a) => self.snd(node, *a, m),
-            Op::Generate(sh, f) => self.generate(n, *sh, f, m),
-            Op::Map(f, a) => self.map(n, f, *a, m),
-            Op::Agree { agreement, left, right, a } => self.agree(n, *agreement, [*left, *right], *a, m),
-            Op::ZipWith(f, a, b) => self.zip_with(n, f, *a, *b, m),
-            Op::Fold(f, z, a) => self.fold(n, f, *z, *a, m),
-            Op::Fold1(f, a) => self.fold1(n, f, *a, m),
-            Op::Scan { dir, f, z, a } => self.scan(n, (*dir, f), *z, *a, m),
-            Op::Scan1 { dir, f, a } => self.scan1(n, (*dir, f), *a, m),
-            Op::Permute { comb, def, index, src } => self.permute(n, (comb, index), *def, *src, m),
-            Op::Backpermute(sh, f, a) => self.backpermute(n, *sh, f, *a, m),
-            Op::Reshape(sh, a) => self.reshape(n, *sh, *a, m),
-            Op::Replicate { spec, slx, a } => self.replicate(n, spec, *slx, *a, m),
-            Op::Slice { spec, slx, a } => self.slice(n, spec, *slx, *a, m),
-            Op::Acond(c, t, e) => self.acond(n, *c, *t, *e, m),
-            Op::Call(program, arg) => self.call(node, program, *arg, m),
-            Op::Awhile { cond, body, init } => self.awhile(n, cond, body, *init, m),
-            Op::Param => Err(array_scope(node)),
-            _ => Err(internal(node, "an array computation")),
+        let op = match &node.op {
+            Op::Array(op) => op,
+            Op::Param => return Err(array_scope(node)),
+            Op::Scalar(_) => return Err(internal(node, "an array computation")),
+        };
+        match op {
+            ArrayOp::Use(a) => use_(node, a, m),
+            ArrayOp::Unit => Ok(Acc::unit().cast(name(m))),
+            ArrayOp::Pair(a, b) => self.pair(*a, *b, m),
+            ArrayOp::Fst(a) => self.fst(node, *a, m),
+            ArrayOp::Snd(a) => self.snd(node, *a, m),
+            ArrayOp::Generate(sh, f) => self.generate(n, *sh, f, m),
+            ArrayOp::Map(f, a) => self.map(n, f, *a, m),
+            ArrayOp::Agree { agreement, left, right, a } => self.agree(n, *agreement, [*left, *right], *a, m),
+            ArrayOp::ZipWith(f, a, b) => self.zip_with(n, f, *a, *b, m),
+            ArrayOp::Fold(f, z, a) => self.fold(n, f, *z, *a, m),
+            ArrayOp::Fold1(f, a) => self.fold1(n, f, *a, m),
+            ArrayOp::Scan { dir, f, z, a } => self.scan(n, (*dir, f), *z, *a, m),
+            ArrayOp::Scan1 { dir, f, a } => self.scan1(n, (*dir, f), *a, m),
+            ArrayOp::Permute { comb, def, index, src } => self.permute(n, (comb, index), *def, *src, m),
+            ArrayOp::Backpermute(sh, f, a) => self.backpermute(n, *sh, f, *a, m),
+            ArrayOp::Reshape(sh, a) => self.reshape(n, *sh, *a, m),
+            ArrayOp::Replicate { spec, slx, a } => self.replicate(n, spec, *slx, *a, m),
+            ArrayOp::Slice { spec, slx, a } => self.slice(n, spec, *slx, *a, m),
+            ArrayOp::Cond(c, t, e) => self.acond(n, *c, *t, *e, m),
+            ArrayOp::Call(program, arg) => self.call(node, program, *arg, m),
+            ArrayOp::While { cond, body, init } => self.awhile(n, cond, body, *init, m),
         }
     }
 
@@ -300,7 +303,7 @@ impl<'s, 'a> Arrays<'s, 'a> {
             let program = program.open(h, m);
             let q = arg.ty().same(&program.arg);
             let q = q.ok_or_else(|| type_error(node, program.arg.raw(), arg.ty().raw()))?;
-            Ok(Acc::let_(&arg.cast(q), &program.body.weaken(&Ren::from_nil().lift())))
+            Ok(Acc::let_(&arg.cast(q), &program.body.weaken(&Thinning::from_nil().lift())))
         })
     }
 

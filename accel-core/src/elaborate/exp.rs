@@ -6,8 +6,9 @@ use super::region::{RegionId, WHOLE};
 use super::sharing::Plan;
 use crate::ast::*;
 use crate::error::Result;
+use crate::repr::Scalar;
 use crate::repr::op::{Op1, Op2};
-use crate::surface::graph::{Lam, Node, NodeId, Op};
+use crate::surface::graph::{Lam, Node, NodeId, Op, ScalarOp};
 use frunk::{HCons, HNil};
 
 /// The context of an expression: the variables `'e` and arrays `'a` in scope, and the region in which it is computed.
@@ -150,42 +151,41 @@ impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
     /// small.
     fn infer<'m>(self, n: NodeId, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
         let node = self.graph.node(n);
-        match &node.op {
-            Op::Const(_) => self.constant(node, m),
-            Op::Unit => Ok(Exp::constant(&Value::unit(), &Ty::of()).cast(name(m))),
-            _ => match self.graph.level(n) {
-                Some(level) => {
-                    let x = self.env.variable(level, m).ok_or_else(|| internal(node, "a variable in scope"))?;
-                    Ok(Exp::var(&x))
-                }
-                None => deep(|| self.operation(n, node, m)),
-            },
+        match self.graph.level(n) {
+            Some(level) => {
+                let x = self.env.variable(level, m).ok_or_else(|| internal(node, "a variable in scope"))?;
+                Ok(Exp::var(&x))
+            }
+            None => deep(|| self.operation(n, node, m)),
         }
     }
 
     fn operation<'m>(self, n: NodeId, node: &Node, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
-        match &node.op {
-            Op::Pair(a, b) => self.pair(*a, *b, m),
-            Op::Fst(a) => self.fst(node, *a, m),
-            Op::Snd(a) => self.snd(node, *a, m),
-            Op::Prim1(f, a) => self.prim1(node, *f, *a, m),
-            Op::Prim2(f, a, b) => self.prim2(node, *f, *a, *b, m),
-            Op::Cond(c, t, e) => self.cond(n, *c, *t, *e, m),
-            Op::While { cond, body, init } => self.while_(n, cond, body, *init, m),
-            Op::Index(a, ix) => self.index(node, *a, *ix, m),
-            Op::Shape(a) => self.shape(node, *a, m),
-            Op::Transform { fun, arg, .. } => self.transform(n, fun, *arg, m),
-            Op::Param => Err(scalar_scope(self.graph, n, self.array_op)),
-            _ => Err(internal(node, "scalar code")),
+        let op = match &node.op {
+            Op::Scalar(op) => op,
+            Op::Param => return Err(scalar_scope(self.graph, n, self.array_op)),
+            Op::Array(_) => return Err(internal(node, "scalar code")),
+        };
+        match op {
+            ScalarOp::Const(v) => self.constant(node, v, m),
+            ScalarOp::Unit => Ok(Exp::constant(&Value::unit(), &Ty::of()).cast(name(m))),
+            ScalarOp::Pair(a, b) => self.pair(*a, *b, m),
+            ScalarOp::Fst(a) => self.fst(node, *a, m),
+            ScalarOp::Snd(a) => self.snd(node, *a, m),
+            ScalarOp::Prim1(f, a) => self.prim1(node, *f, *a, m),
+            ScalarOp::Prim2(f, a, b) => self.prim2(node, *f, *a, *b, m),
+            ScalarOp::Cond(c, t, e) => self.cond(n, *c, *t, *e, m),
+            ScalarOp::While { cond, body, init } => self.while_(n, cond, body, *init, m),
+            ScalarOp::Index(a, ix) => self.index(node, *a, *ix, m),
+            ScalarOp::Shape(a) => self.shape(node, *a, m),
+            ScalarOp::Transform { transform, fun, arg } => self.transform(n, &**transform, fun, *arg, m),
         }
     }
 
-    fn constant<'m>(self, node: &Node, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
-        match (&node.op, Ty::from_raw(&node.ty, m)) {
-            (Op::Const(v), Some(t)) => Value::check(v, &t).map(|v| Exp::constant(&v, &t)),
-            _ => None,
-        }
-        .ok_or_else(|| internal(node, &format!("a constant of type {}", node.ty)))
+    #[inline(never)]
+    fn constant<'m>(self, node: &Node, leaves: &[Scalar], m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
+        let constant = Ty::from_raw(&node.ty, m).and_then(|t| Some(Exp::constant(&Value::check(leaves, &t)?, &t)));
+        constant.ok_or_else(|| internal(node, &format!("a constant of type {}", node.ty)))
     }
 
     #[inline(never)]
@@ -273,9 +273,15 @@ impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
     }
 
     #[inline(never)]
-    fn transform<'m>(self, n: NodeId, fun: &Lam, arg: NodeId, m: Guard<'m>) -> Typed<'e, 'a, X<'m>> {
+    fn transform<'m>(
+        self,
+        n: NodeId,
+        transform: &dyn ExpTransform,
+        fun: &Lam,
+        arg: NodeId,
+        m: Guard<'m>,
+    ) -> Typed<'e, 'a, X<'m>> {
         let node = self.graph.node(n);
-        let Op::Transform { transform, .. } = &node.op else { return Err(internal(node, "a transformation")) };
         let [x] = params(node, fun)?;
         fresh3(|p, e, r| {
             let arg = self.infer(arg, p)?;

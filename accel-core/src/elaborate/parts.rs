@@ -2,10 +2,10 @@
 
 use crate::repr::op::{Int2, Num2, Op2};
 use crate::repr::{RawTy, Scalar};
-use crate::surface::graph::{Lam, Node, NodeId, Op};
+use crate::surface::graph::{ArrayOp, Lam, Node, NodeId, Op, Part, ScalarOp};
 use std::cell::Cell;
 
-/// The graph, with what is known about each node.
+/// The graph, with facts about each node.
 pub struct Graph<'g> {
     pub nodes: &'g [Node],
     /// The operation to whose closure a parameter belongs.
@@ -54,8 +54,15 @@ impl Parts {
         self.uses.clear();
         self.subs.clear();
     }
-    fn here(&mut self, nodes: &[NodeId]) {
-        self.uses.extend(nodes.iter().map(|n| Use { node: *n, sub: None, bound: false }));
+    /// A part that is used in the operation's own layer.
+    fn own(&mut self, part: Part) {
+        match part {
+            Part::Operand(node) => self.uses.push(Use { node, sub: None, bound: false }),
+            Part::Then(node) => self.within(Sub::Then, node),
+            Part::Else(node) => self.within(Sub::Else, node),
+            Part::Closure(f) => self.closure(f),
+            Part::Read(_) | Part::Exp(_) | Part::Function(_) => {}
+        }
     }
     fn within(&mut self, sub: Sub, node: NodeId) {
         self.uses.push(Use { node, sub: Some(self.subs.len()), bound: false });
@@ -75,9 +82,11 @@ impl<'g> Graph<'g> {
         let mut owners = vec![None; nodes.len()];
         let (mut cheap, mut constant) = (Vec::with_capacity(nodes.len()), Vec::with_capacity(nodes.len()));
         for (k, node) in nodes.iter().enumerate() {
-            for f in closures(&node.op) {
-                f.params.iter().for_each(|p| owners[p.index()] = Some(NodeId(k as u32)));
-            }
+            node.op.each_part(|part| {
+                if let Part::Closure(f) | Part::Function(f) = part {
+                    f.params.iter().for_each(|p| owners[p.index()] = Some(NodeId(k as u32)));
+                }
+            });
             let is_cheap = is_cheap(nodes, &cheap, &node.op);
             cheap.push(is_cheap);
             constant.push(constant_size(&constant, &node.op));
@@ -115,171 +124,41 @@ impl<'g> Graph<'g> {
 
     /// Variables and small constants are never bound to a variable.
     pub fn is_atom(&self, n: NodeId) -> bool {
-        matches!(self.node(n).op, Op::Param | Op::AUnit) || self.constant[n.index()] <= SMALL_CONSTANT
+        matches!(self.node(n).op, Op::Param | Op::Array(ArrayOp::Unit)) || self.constant[n.index()] <= SMALL_CONSTANT
     }
 
-    /// The operands of a scalar node in its scope. `arrays` receives the arrays that it reads.
+    /// The operands of a scalar node in its scope. `arrays` receives the arrays that it reads. Array operations have
+    /// none here: elaboration rejects them in scalar code.
     pub fn scalar_parts(&self, n: NodeId, parts: &mut Parts, arrays: &mut Vec<NodeId>) {
-        match &self.node(n).op {
-            Op::Pair(a, b) | Op::Prim2(_, a, b) => parts.here(&[*a, *b]),
-            Op::Fst(a) | Op::Snd(a) | Op::Prim1(_, a) => parts.here(&[*a]),
-            Op::Cond(c, t, e) => {
-                parts.here(&[*c]);
-                parts.within(Sub::Then, *t);
-                parts.within(Sub::Else, *e);
-            }
-            Op::While { cond, body, init } => {
-                parts.here(&[*init]);
-                parts.closure(cond);
-                parts.closure(body);
-            }
-            Op::Transform { fun, arg, .. } => {
-                parts.here(&[*arg]);
-                parts.closure(fun);
-            }
-            Op::Index(a, ix) => {
-                arrays.push(*a);
-                parts.here(&[*ix]);
-            }
-            Op::Shape(a) => arrays.push(*a),
-            // Constants and parameters have no operands. Elaboration rejects array operations in scalar code.
-            Op::Const(..)
-            | Op::Param
-            | Op::Unit
-            | Op::Use(..)
-            | Op::AUnit
-            | Op::APair(..)
-            | Op::AFst(..)
-            | Op::ASnd(..)
-            | Op::Generate(..)
-            | Op::Map(..)
-            | Op::Agree { .. }
-            | Op::ZipWith(..)
-            | Op::Fold(..)
-            | Op::Fold1(..)
-            | Op::Scan { .. }
-            | Op::Scan1 { .. }
-            | Op::Permute { .. }
-            | Op::Backpermute(..)
-            | Op::Reshape(..)
-            | Op::Replicate { .. }
-            | Op::Slice { .. }
-            | Op::Acond(..)
-            | Op::Call(..)
-            | Op::Awhile { .. } => {}
-        }
+        let Op::Scalar(op) = &self.node(n).op else { return };
+        op.each_part(|part| match part {
+            Part::Read(a) => arrays.push(a),
+            part => parts.own(part),
+        });
     }
 
     /// The operands of an array node in the array scope, except for the arrays that its scalar code reads.
     pub fn array_parts(&self, n: NodeId, parts: &mut Parts) {
-        match &self.node(n).op {
-            Op::APair(a, b) | Op::ZipWith(_, a, b) => parts.here(&[*a, *b]),
-            Op::AFst(a) | Op::ASnd(a) | Op::Call(_, a) => parts.here(&[*a]),
-            Op::Map(_, a) | Op::Fold(_, _, a) | Op::Fold1(_, a) | Op::Agree { a, .. } => parts.here(&[*a]),
-            Op::Scan { a, .. } | Op::Scan1 { a, .. } | Op::Replicate { a, .. } | Op::Slice { a, .. } => {
-                parts.here(&[*a])
-            }
-            Op::Backpermute(_, _, a) | Op::Reshape(_, a) => parts.here(&[*a]),
-            Op::Permute { def, src, .. } => parts.here(&[*def, *src]),
-            Op::Acond(_, t, e) => {
-                parts.within(Sub::Then, *t);
-                parts.within(Sub::Else, *e);
-            }
-            Op::Awhile { cond, body, init } => {
-                parts.here(&[*init]);
-                parts.closure(cond);
-                parts.closure(body);
-            }
-            Op::Const(..)
-            | Op::Param
-            | Op::Unit
-            | Op::Pair(..)
-            | Op::Fst(..)
-            | Op::Snd(..)
-            | Op::Prim1(..)
-            | Op::Prim2(..)
-            | Op::Cond(..)
-            | Op::While { .. }
-            | Op::Index(..)
-            | Op::Shape(..)
-            | Op::Transform { .. }
-            | Op::Use(..)
-            | Op::AUnit
-            | Op::Generate(..) => {}
-        }
+        let Op::Array(op) = &self.node(n).op else { return };
+        op.each_part(|part| parts.own(part));
     }
 
     /// The results of the closed scalar functions and expressions of an array node.
     pub fn scalar_roots(&self, n: NodeId) -> Vec<NodeId> {
-        match &self.node(n).op {
-            Op::Generate(sh, f) | Op::Backpermute(sh, f, _) => vec![*sh, f.body],
-            Op::Map(f, _) | Op::ZipWith(f, _, _) | Op::Fold1(f, _) | Op::Scan1 { f, .. } => vec![f.body],
-            Op::Fold(f, z, _) | Op::Scan { f, z, .. } => vec![f.body, *z],
-            Op::Permute { comb, index, .. } => vec![comb.body, index.body],
-            Op::Agree { left, right, .. } => vec![*left, *right],
-            Op::Reshape(e, _) | Op::Replicate { slx: e, .. } | Op::Slice { slx: e, .. } | Op::Acond(e, _, _) => {
-                vec![*e]
-            }
-            Op::Const(..)
-            | Op::Param
-            | Op::Unit
-            | Op::Pair(..)
-            | Op::Fst(..)
-            | Op::Snd(..)
-            | Op::Prim1(..)
-            | Op::Prim2(..)
-            | Op::Cond(..)
-            | Op::While { .. }
-            | Op::Index(..)
-            | Op::Shape(..)
-            | Op::Transform { .. }
-            | Op::Use(..)
-            | Op::AUnit
-            | Op::APair(..)
-            | Op::AFst(..)
-            | Op::ASnd(..)
-            | Op::Call(..)
-            | Op::Awhile { .. } => vec![],
-        }
-    }
-}
-
-fn closures(op: &Op) -> Vec<&Lam> {
-    match op {
-        Op::While { cond, body, .. } | Op::Awhile { cond, body, .. } => vec![cond, body],
-        Op::Permute { comb, index, .. } => vec![comb, index],
-        Op::Transform { fun: f, .. } | Op::Scan { f, .. } | Op::Scan1 { f, .. } => vec![f],
-        Op::Generate(_, f) | Op::Map(f, _) | Op::ZipWith(f, _, _) => vec![f],
-        Op::Fold(f, _, _) | Op::Fold1(f, _) | Op::Backpermute(_, f, _) => vec![f],
-        Op::Const(..)
-        | Op::Param
-        | Op::Unit
-        | Op::Pair(..)
-        | Op::Fst(..)
-        | Op::Snd(..)
-        | Op::Prim1(..)
-        | Op::Prim2(..)
-        | Op::Cond(..)
-        | Op::Index(..)
-        | Op::Shape(..)
-        | Op::Use(..)
-        | Op::AUnit
-        | Op::APair(..)
-        | Op::AFst(..)
-        | Op::ASnd(..)
-        | Op::Agree { .. }
-        | Op::Reshape(..)
-        | Op::Replicate { .. }
-        | Op::Slice { .. }
-        | Op::Acond(..)
-        | Op::Call(..) => vec![],
+        let mut roots = vec![];
+        self.node(n).op.each_part(|part| match part {
+            Part::Exp(e) => roots.push(e),
+            Part::Function(f) => roots.push(f.body),
+            Part::Operand(_) | Part::Then(_) | Part::Else(_) | Part::Closure(_) | Part::Read(_) => {}
+        });
+        roots
     }
 }
 
 fn constant_size(sizes: &[usize], op: &Op) -> usize {
     match op {
-        Op::Const(_) | Op::Unit => 1,
-        Op::Pair(a, b) => sizes[a.index()].saturating_add(sizes[b.index()]).saturating_add(1),
+        Op::Scalar(ScalarOp::Const(_) | ScalarOp::Unit) => 1,
+        Op::Scalar(ScalarOp::Pair(a, b)) => sizes[a.index()].saturating_add(sizes[b.index()]).saturating_add(1),
         _ => NO_CONSTANT,
     }
 }
@@ -287,18 +166,34 @@ fn constant_size(sizes: &[usize], op: &Op) -> usize {
 /// Whether an operation is total and cheap: it reads or computes no array, does not loop, and divides no integer by a
 /// value that may be zero.
 fn is_cheap(nodes: &[Node], cheap: &[bool], op: &Op) -> bool {
-    let all = |parts: &[NodeId]| parts.iter().all(|p| cheap[p.index()]);
-    match op {
-        Op::Const(_) | Op::Param | Op::Unit | Op::Shape(_) | Op::Use(_) | Op::AUnit => true,
-        Op::Fst(a) | Op::Snd(a) | Op::Prim1(_, a) | Op::AFst(a) | Op::ASnd(a) => all(&[*a]),
-        Op::Pair(a, b) | Op::APair(a, b) => all(&[*a, *b]),
-        Op::Cond(c, t, e) => all(&[*c, *t, *e]),
-        Op::Prim2(f, a, b) => {
-            all(&[*a, *b]) && (!divides(*f, &nodes[b.index()].ty) || is_nonzero(&nodes[b.index()].op))
+    let total = match op {
+        Op::Param => true,
+        Op::Scalar(op) => match op {
+            ScalarOp::Prim2(f, _, b) => !divides(*f, &nodes[b.index()].ty) || is_nonzero(&nodes[b.index()].op),
+            ScalarOp::Const(_)
+            | ScalarOp::Unit
+            | ScalarOp::Pair(..)
+            | ScalarOp::Fst(_)
+            | ScalarOp::Snd(_)
+            | ScalarOp::Prim1(..)
+            | ScalarOp::Cond(..)
+            | ScalarOp::Shape(_) => true,
+            ScalarOp::While { .. } | ScalarOp::Index(..) | ScalarOp::Transform { .. } => false,
+        },
+        // Other operations are executed once.
+        Op::Array(op) => {
+            matches!(op, ArrayOp::Use(_) | ArrayOp::Unit | ArrayOp::Pair(..) | ArrayOp::Fst(_) | ArrayOp::Snd(_))
         }
-        // What is not known to be cheap is executed once.
-        _ => false,
-    }
+    };
+    let is_cheap = |part| match part {
+        Part::Operand(n) | Part::Then(n) | Part::Else(n) => cheap[n.index()],
+        // The shape of an array is known, however the array is computed.
+        Part::Read(_) => true,
+        Part::Closure(_) | Part::Exp(_) | Part::Function(_) => false,
+    };
+    let mut all = total;
+    op.each_part(|part| all = all && is_cheap(part));
+    all
 }
 
 /// Whether a primitive function on a type fails if its second argument is zero.
@@ -310,7 +205,7 @@ fn divides(f: Op2, t: &RawTy) -> bool {
 
 fn is_nonzero(op: &Op) -> bool {
     match op {
-        Op::Const(v) => matches!(**v, [x] if x != Scalar::ty(x).zero()),
+        Op::Scalar(ScalarOp::Const(v)) => matches!(**v, [x] if x != Scalar::ty(x).zero()),
         _ => false,
     }
 }

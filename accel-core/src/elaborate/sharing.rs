@@ -15,7 +15,7 @@
 //! - A loop executes its parts many times. What the user wrote before the loop is defined before the loop, even if only
 //!   the loop uses it, since nobody expects it to be computed in each iteration. What the user wrote in the loop's
 //!   closure stays there. The order of the node numbers tells the two cases apart: the nodes of a closure come after
-//!   its parameters. The functions of [`Op::Transform`](crate::surface::graph::Op::Transform) are treated in the same
+//!   its parameters. The functions of [`ScalarOp::Transform`](crate::surface::graph::ScalarOp::Transform) are treated in the same
 //!   way.
 //! - If a loop is copied, so is everything that was written in its closures. The common ancestor of uses in two copies
 //!   is outside of both, where the closure's parameter does not exist.

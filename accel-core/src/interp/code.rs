@@ -1,7 +1,8 @@
 //! Scalar code of the interpreter: instructions over registers, and the machine that executes them.
 
-use super::extents::offset;
-use super::plan::{Place, Slot, Slots};
+use super::extents::{offset, out_of_bounds};
+use super::place::Place;
+use super::slots::{Slot, Slots};
 use crate::ast::Src;
 use crate::error::{Error, Result};
 use crate::repr::op::{Op1, Op2};
@@ -135,22 +136,6 @@ impl<'a> Machine<'a> {
             out_of_bounds(op, index, &a.extents)
         })?;
         self.set_element(read.to, a, i)
-    }
-}
-
-/// The error of an index out of the bounds of `extents`.
-pub fn out_of_bounds(op: String, index: impl Iterator<Item = Scalar>, extents: &[usize]) -> Error {
-    match index.map(int).collect::<Result<_>>() {
-        Ok(index) => Error::OutOfBounds { op, index, shape: extents.to_vec() },
-        Err(e) => e,
-    }
-}
-
-/// The integer value of an index or extent.
-pub fn int(x: Scalar) -> Result<i64> {
-    match x {
-        Scalar::I64(i) => Ok(i),
-        _ => Err(Error::Internal(format!("index of type {}", x.ty()))),
     }
 }
 

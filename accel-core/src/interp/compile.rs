@@ -1,7 +1,9 @@
 //! Translates array computations to a [`Plan`] of steps, which frees each array after its last use.
 
 use super::flatten::{SlotEnv, closed, fun1, fun2};
-use super::plan::{Block, Op, Place, Plan, Slot, Step};
+use super::place::Place;
+use super::plan::{Block, Op, Plan, Step};
+use super::slots::Slot;
 use crate::ast::{AWhileView, Acc, AccOp, AccView, Arr, Env, Program, Ty, X, deep, fresh1, fresh2, name};
 use crate::repr::tree::Tree;
 use crate::repr::{ArrayTuple, RawArray, RawTy};

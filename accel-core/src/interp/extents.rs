@@ -1,7 +1,6 @@
 //! Shapes at run time: extents, outermost dimension first, and row-major positions.
 
-use super::code::int;
-use super::plan::Place;
+use super::place::Place;
 use crate::error::{Error, Result};
 use crate::repr::{RawExtents, Scalar, checked_size};
 
@@ -55,4 +54,20 @@ pub fn for_each_index(extents: &[usize], mut f: impl FnMut(usize, &[usize]) -> R
         index[k + 1..].fill(0);
     }
     Ok(())
+}
+
+/// The error of an index out of the bounds of `extents`.
+pub fn out_of_bounds(op: String, index: impl Iterator<Item = Scalar>, extents: &[usize]) -> Error {
+    match index.map(int).collect::<Result<_>>() {
+        Ok(index) => Error::OutOfBounds { op, index, shape: extents.to_vec() },
+        Err(e) => e,
+    }
+}
+
+/// The integer value of an index or extent.
+pub fn int(x: Scalar) -> Result<i64> {
+    match x {
+        Scalar::I64(i) => Ok(i),
+        _ => Err(Error::Internal(format!("index of type {}", x.ty()))),
+    }
 }

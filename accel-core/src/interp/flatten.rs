@@ -1,7 +1,7 @@
 //! Translates scalar expressions to the scalar [`Code`] of the interpreter.
 
 use super::code::{Code, Instr, Read, Reg};
-use super::plan::Slot;
+use super::slots::Slot;
 use crate::ast::{ConstF, Env, Exp, ExpOp, ExpView, Fun1, Fun2, Ty, WhileView, X, deep, fresh1, fresh3, name};
 use crate::repr::tree::Tree;
 use crate::repr::{RawTy, Scalar};
@@ -133,8 +133,8 @@ impl Flatten {
         self.moves(&state, &init);
         let env = env.push(&state, t).cast_env(w.eq.sym());
         let start = self.0.instrs.len();
-        let go_on = self.exp(&w.cond, &env, arrays).leaf();
-        let exit = self.jump(Instr::JumpUnless, go_on);
+        let continues = self.exp(&w.cond, &env, arrays).leaf();
+        let exit = self.jump(Instr::JumpUnless, continues);
         let next = self.exp(&w.body, &env, arrays);
         // Uses temporaries, since the next state may be a permutation of the current one.
         let copy = self.registers(t.raw());

@@ -23,8 +23,10 @@ mod compile;
 mod extents;
 mod flatten;
 mod ops;
+mod place;
 mod plan;
 mod run;
+mod slots;
 
 use crate::ast::Program;
 use crate::backend::{Backend, Executable, check_argument};

@@ -1,8 +1,10 @@
 //! The array operations of the interpreter, each as a simple loop.
 
-use super::code::{Machine, bool, int, no_element, out_of_bounds};
-use super::extents::{check_size, extents, for_each_index, offset, position};
-use super::plan::{Op, Place, Slots};
+use super::code::{Machine, bool, no_element};
+use super::extents::{check_size, extents, for_each_index, int, offset, out_of_bounds, position};
+use super::place::Place;
+use super::plan::Op;
+use super::slots::Slots;
 use crate::ast::Dir;
 use crate::error::{Error, Result};
 use crate::repr::{Column, Columns, RawArray, RawExtents, Scalar, ScalarType};

@@ -1,16 +1,11 @@
 //! Plans: programs translated to steps that compute arrays into slots.
 
 use super::code::Code;
-use crate::ast::{Dir, Src, deep};
-use crate::error::{Error, Result};
+use super::place::Place;
+use super::slots::Slot;
+use crate::ast::{Dir, deep};
 use crate::repr::tree::Tree;
 use crate::repr::{Agreement, RawArray};
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::fmt;
-
-/// The number of a slot. A slot holds one array.
-pub type Slot = usize;
 
 /// A closed program. The leaves of its argument are in the first slots.
 #[derive(Debug)]
@@ -43,31 +38,6 @@ pub struct Step {
     pub to: Vec<Slot>,
     pub place: Place,
     pub frees: Vec<Slot>,
-}
-
-/// An operation and its place in the user's source.
-#[derive(Clone, Copy, Debug)]
-pub struct Place {
-    pub name: &'static str,
-    pub at: Src,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`", self.name)?;
-        self.at.map_or(Ok(()), |at| write!(f, " at {at}"))
-    }
-}
-
-impl Place {
-    /// Adds the place to the error of a primitive function.
-    #[cold]
-    pub fn blame(self, e: Error) -> Error {
-        match e {
-            Error::DivisionByZero { op, .. } => Error::DivisionByZero { op, within: format!(" in {self}") },
-            other => other,
-        }
-    }
 }
 
 /// Operations on arrays; [`crate::ast::AccOp`] describes their meaning.
@@ -166,54 +136,5 @@ impl Op {
             Op::Replicate { slx, a, .. } | Op::Slice { slx, a, .. } => (vec![*a], vec![slx]),
         };
         codes.into_iter().flat_map(|c| &c.arrays).copied().chain(slots).collect()
-    }
-}
-
-/// The arrays of a running program, and the memory that they use.
-pub struct Slots {
-    arrays: Vec<Option<RawArray>>,
-    /// For each column, the number of slots that share it.
-    shared: HashMap<usize, usize>,
-    live: usize,
-    peak: usize,
-}
-
-impl Slots {
-    pub fn new(n: usize) -> Self {
-        Slots { arrays: vec![None; n], shared: HashMap::new(), live: 0, peak: 0 }
-    }
-
-    pub fn get(&self, s: Slot) -> Result<&RawArray> {
-        self.arrays[s].as_ref().ok_or_else(|| Error::Internal("an array was freed too early".into()))
-    }
-
-    pub fn put(&mut self, s: Slot, a: RawArray) {
-        self.free(s);
-        for c in &a.columns {
-            let count = self.shared.entry(c.identity()).or_insert(0);
-            if *count == 0 {
-                self.live += c.bytes();
-            }
-            *count += 1;
-        }
-        self.peak = self.peak.max(self.live);
-        self.arrays[s] = Some(a);
-    }
-
-    pub fn free(&mut self, s: Slot) {
-        for c in self.arrays[s].take().iter().flat_map(|a| &a.columns) {
-            if let Entry::Occupied(mut count) = self.shared.entry(c.identity()) {
-                *count.get_mut() -= 1;
-                if *count.get() == 0 {
-                    count.remove();
-                    self.live -= c.bytes();
-                }
-            }
-        }
-    }
-
-    /// The largest number of bytes at one time.
-    pub fn peak(&self) -> usize {
-        self.peak
     }
 }

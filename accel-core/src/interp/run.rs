@@ -2,7 +2,8 @@
 
 use super::code::{Machine, bool, no_element};
 use super::ops;
-use super::plan::{Block, Op, Plan, Slot, Slots, Step};
+use super::plan::{Block, Op, Plan, Step};
+use super::slots::{Slot, Slots};
 use crate::ast::deep;
 use crate::error::{Error, Result};
 use crate::repr::tree::Tree;
@@ -77,7 +78,7 @@ fn step(s: &Step, slots: &mut Slots) -> Result<()> {
             return block_into(chosen, &s.to, slots);
         }
         Op::While { cond, body } => {
-            while go_on(cond, slots)? {
+            while continues(cond, slots)? {
                 block_into(body, &s.to, slots)?;
             }
             return Ok(());
@@ -89,7 +90,7 @@ fn step(s: &Step, slots: &mut Slots) -> Result<()> {
 }
 
 /// Whether a loop continues: the condition is an array of one element.
-fn go_on(cond: &Block, slots: &mut Slots) -> Result<bool> {
+fn continues(cond: &Block, slots: &mut Slots) -> Result<bool> {
     block(cond, slots)?;
     let element = match cond.result.leaves().first() {
         Some(s) => slots.get(*s)?.columns.first().and_then(|c| c.get(0)).ok_or_else(no_element)?,

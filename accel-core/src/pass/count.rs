@@ -42,9 +42,7 @@ impl Counts {
                 self.acc(&w.cond);
                 self.acc(&w.body)
             }
-            AccView::Op(op) => {
-                op.map(self);
-            }
+            AccView::Op(op) => op.visit(self),
         })
     }
 
@@ -66,30 +64,22 @@ impl Counts {
                 self.exp(&w.cond);
                 self.exp(&w.body)
             }
-            ExpView::Op(op) => {
-                op.map(self);
-            }
+            ExpView::Op(op) => op.visit(self),
         })
     }
 }
 
-/// A mapping that visits the parts of operations and leaves them unchanged.
-impl<A> AccMap<A, A> for Counts {
-    fn exp<E, T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A, T> {
-        self.exp(e);
-        e.clone()
+impl<A> AccVisit<A> for Counts {
+    fn exp<E, T>(&mut self, e: &Exp<E, A, T>) {
+        self.exp(e)
     }
-    fn acc<T>(&mut self, a: &Acc<A, T>) -> Acc<A, T> {
-        self.acc(a);
-        a.clone()
+    fn acc<T>(&mut self, a: &Acc<A, T>) {
+        self.acc(a)
     }
 }
-impl<E, A> ExpMap<E, A, E, A> for Counts {
-    fn exp<T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A, T> {
-        self.exp(e);
-        e.clone()
+impl<E, A> ExpVisit<E, A> for Counts {
+    fn exp<T>(&mut self, e: &Exp<E, A, T>) {
+        self.exp(e)
     }
-    fn avar<T>(&mut self, i: &Idx<A, T>) -> Idx<A, T> {
-        i.clone()
-    }
+    fn avar<T>(&mut self, _: &Idx<A, T>) {}
 }

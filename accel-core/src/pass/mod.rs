@@ -3,6 +3,7 @@
 mod close;
 mod count;
 mod nothing;
+mod operations;
 mod rename;
 mod uses;
 
@@ -12,6 +13,7 @@ use crate::error::Result;
 pub use close::{aclose, close};
 pub use count::{Counts, count};
 pub use nothing::nothing;
+pub use operations::operations;
 pub use rename::{Variables, rename, rename_acc, rename_arrays};
 pub use uses::{array_uses, arrays_of_code, uses};
 

@@ -1,8 +1,8 @@
-//! Arrays that nobody looks at.
+//! Placeholders for arrays that are not used.
 
 use crate::ast::*;
 
-/// Empty arrays of a type, in place of what is not used.
+/// Empty arrays of a type, in place of unused arrays.
 pub fn nothing<A, R>(t: &Ty<R>) -> Acc<A, R> {
     deep(|| {
         fresh1(|n| match t.view(n) {

@@ -32,7 +32,7 @@ fn under<Y, B, E, E2, A, T>(
     t: &Ty<B>,
     env: &Env<IdxF<E2>, E>,
 ) -> Exp<HCons<B, E2>, A, T> {
-    let env = env.weaken(&Ren::shift()).push(&Idx::zero(t), t);
+    let env = env.weaken(&Thinning::shift()).push(&Idx::zero(t), t);
     rename(e, &env.cast_env(q.sym()))
 }
 
@@ -112,7 +112,7 @@ fn aunder<Y, B, A, A2, R>(
     t: &Ty<B>,
     aenv: &Env<IdxF<A2>, A>,
 ) -> Acc<HCons<B, A2>, R> {
-    let aenv = aenv.weaken(&Ren::shift()).push(&Idx::zero(t), t);
+    let aenv = aenv.weaken(&Thinning::shift()).push(&Idx::zero(t), t);
     rename_acc(a, &aenv.cast_env(q.sym()))
 }
 

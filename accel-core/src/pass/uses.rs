@@ -1,23 +1,23 @@
-//! Which variables code uses.
+//! Finds the variables that expressions and computations use.
 
 use crate::ast::*;
 
-/// Calls `found` with the De Bruijn index of every scalar variable of its environment that an expression uses, as often as it does.
+/// Calls `found` with the De Bruijn index of every scalar variable that an expression uses, once for each use.
 pub fn uses<E, A, T>(e: &Exp<E, A, T>, found: &mut dyn FnMut(usize)) {
     Uses { scalars: 0, arrays: 0, scalar: found, array: &mut |_| {} }.exp(e)
 }
 
-/// Calls `found` with the De Bruijn index of every array variable of its environment that a computation uses, as often as it does.
+/// Calls `found` with the De Bruijn index of every array variable that a computation uses, once for each use.
 pub fn array_uses<A, R>(a: &Acc<A, R>, found: &mut dyn FnMut(usize)) {
     Uses { scalars: 0, arrays: 0, scalar: &mut |_| {}, array: found }.acc(a)
 }
 
-/// Calls `found` with the De Bruijn index of every array variable that scalar code uses, as often as it does.
+/// Calls `found` with the De Bruijn index of every array variable that scalar code uses, once for each use.
 pub fn arrays_of_code<E, A, T>(e: &Exp<E, A, T>, found: &mut dyn FnMut(usize)) {
     Uses { scalars: 0, arrays: 0, scalar: &mut |_| {}, array: found }.exp(e)
 }
 
-/// What is bound on the way, and what to do with variables from outside.
+/// The number of binders passed so far, and the function to call for variables from outside.
 struct Uses<'f> {
     scalars: usize,
     arrays: usize,
@@ -51,9 +51,7 @@ impl Uses<'_> {
                 self.exp(&w.body);
                 self.scalars -= 1;
             }
-            ExpView::Op(op) => {
-                op.map(self);
-            }
+            ExpView::Op(op) => op.visit(self),
         })
     }
 
@@ -78,9 +76,7 @@ impl Uses<'_> {
                 self.acc(&w.body);
                 self.arrays -= 1;
             }
-            AccView::Op(op) => {
-                op.map(self);
-            }
+            AccView::Op(op) => op.visit(self),
         })
     }
 
@@ -91,24 +87,19 @@ impl Uses<'_> {
     }
 }
 
-/// Visits the parts of operations, which stay as they are.
-impl<E, A> ExpMap<E, A, E, A> for Uses<'_> {
-    fn exp<T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A, T> {
-        self.exp(e);
-        e.clone()
+impl<E, A> ExpVisit<E, A> for Uses<'_> {
+    fn exp<T>(&mut self, e: &Exp<E, A, T>) {
+        self.exp(e)
     }
-    fn avar<T>(&mut self, i: &Idx<A, T>) -> Idx<A, T> {
-        self.avar(i.depth());
-        i.clone()
+    fn avar<T>(&mut self, i: &Idx<A, T>) {
+        self.avar(i.depth())
     }
 }
-impl<A> AccMap<A, A> for Uses<'_> {
-    fn exp<E, T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A, T> {
-        self.exp(e);
-        e.clone()
+impl<A> AccVisit<A> for Uses<'_> {
+    fn exp<E, T>(&mut self, e: &Exp<E, A, T>) {
+        self.exp(e)
     }
-    fn acc<T>(&mut self, a: &Acc<A, T>) -> Acc<A, T> {
-        self.acc(a);
-        a.clone()
+    fn acc<T>(&mut self, a: &Acc<A, T>) {
+        self.acc(a)
     }
 }

@@ -1,6 +1,5 @@
 //! The layout of printed programs: documents in the style of Wadler, with lines of up to 100 columns.
 
-use super::PrintOptions;
 use crate::ast::Src;
 use pretty::{Arena, DocAllocator, DocBuilder};
 
@@ -11,6 +10,17 @@ const MAX_INDENT: usize = 20;
 
 /// A document: text with places where a line may be broken.
 pub(super) type Doc<'d> = DocBuilder<'d, Arena<'d>>;
+
+/// What to print in addition to the operations.
+#[derive(Clone, Debug, Default)]
+pub struct PrintOptions {
+    /// The type of every variable at its binder.
+    pub types: bool,
+    /// The source line of every operation that has one.
+    pub source_lines: bool,
+    /// Print `…` for everything that is nested more deeply than this.
+    pub max_depth: Option<usize>,
+}
 
 /// What all parts of one printout share.
 pub(super) struct Printer<'d, 'o> {

@@ -26,16 +26,7 @@ use layout::{Printer, Scope};
 use pretty::Arena;
 use std::fmt;
 
-/// What to print in addition to the operations.
-#[derive(Clone, Debug, Default)]
-pub struct PrintOptions {
-    /// The type of every variable at its binder.
-    pub types: bool,
-    /// The source line of every operation that has one.
-    pub source_lines: bool,
-    /// Print `…` for everything that is nested more deeply than this.
-    pub max_depth: Option<usize>,
-}
+pub use layout::PrintOptions;
 
 /// Prints a closed array function: its type, then its body.
 pub fn program(p: &Program, options: &PrintOptions) -> String {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ast::{
-    Arr, ArraysTy, Dir, Fun1, Fun2, Idx, Literal, Prim1, Prim2, Ren, Repr, ShapeTy, SliceSpec, Ty, Value,
+    Arr, ArraysTy, Dir, Fun1, Fun2, Idx, Literal, Prim1, Prim2, Repr, ShapeTy, SliceSpec, Thinning, Ty, Value,
 };
 use crate::repr::op::{Cmp, Float1, Float2, Logic, Num1, Num2, Op1, Op2};
 use crate::repr::scalar::ScalarElt;
@@ -115,7 +115,7 @@ fn long_expressions_are_broken_and_loops_have_two_functions() {
     let condition = op2(Op2::Cmp(Cmp::Lt), &Exp::var(&x0()), &f64_(9.0));
     let body = num(Num2::Mul, &Exp::var(&x0()), &f64_(2.0));
     assert_snapshot!(show(&Exp::while_(&condition, &body, &x, None)), @r"while (\x1 -> x1 < 9.0) (\x1 -> x1 * 2.0) x0");
-    let body = Exp::let_(&long.weaken(&Ren::shift()), &square(&x0()));
+    let body = Exp::let_(&long.weaken(&Thinning::shift()), &square(&x0()));
     assert_snapshot!(show(&Exp::while_(&condition, &body, &x, None)), @r"
     while
       (\x1 -> x1 < 9.0)
@@ -255,8 +255,8 @@ fn stages_are_chosen_by_name() {
 }
 
 /// The embedding of one variable into two that leaves it the one bound last.
-fn newest<T>() -> Ren<HCons<T, HNil>, HCons<T, HCons<T, HNil>>> {
-    Ren::<HNil, HCons<T, HNil>>::shift().lift()
+fn newest<T>() -> Thinning<HCons<T, HNil>, HCons<T, HCons<T, HNil>>> {
+    Thinning::<HNil, HCons<T, HNil>>::shift().lift()
 }
 
 #[test]

@@ -101,9 +101,9 @@ pub const MAX_EXTENT: usize = 1 << 48;
 
 /// The largest number of elements that an array may have, and of indices that an operation may visit.
 ///
-/// NOTE [The largest size]: the size in bytes of an array of so many numbers fits into an `isize`. Generated code divides
-/// index spaces into equal parts, and the end of the last part may lie beyond the last index. As some bits are left, it
-/// does not overflow either.
+/// NOTE [The largest size]: the size in bytes of an array with this number of elements fits into an `isize`. Generated
+/// code divides index spaces into equal parts, and the end of the last part may lie beyond the last index. There are
+/// some spare bits, so it does not overflow either.
 pub const MAX_SIZE: usize = isize::MAX as usize / 8;
 
 /// The number of elements of an array with these extents. `None` if an extent is above [`MAX_EXTENT`], or if the

@@ -6,9 +6,10 @@
 use super::ScalarType;
 use std::fmt;
 
-/// The table of primitives. For every class it generates the enumeration, `ALL` (every function of the class) and `name` (the name in printed
-/// programs). The parser of kernel programs, the generators of random programs and the tests go through `ALL`; whoever gives a function its
-/// meaning matches without a wildcard, so that rustc points to what a new line lacks.
+/// The table of primitive functions. For every class it generates the enumeration, `ALL` (every function of the class)
+/// and `name` (the name in printed programs). The parser of kernel programs, the generators of random programs and the
+/// tests use `ALL`. Every place that gives functions a meaning matches without a wildcard, so rustc reports the places
+/// that a new line needs.
 macro_rules! primitives {
     ($(
         $(#[$about:meta])*
@@ -22,7 +23,7 @@ macro_rules! primitives {
         }
 
         impl $class {
-            /// All of them.
+            /// All functions of the class.
             pub const ALL: &[$class] = &[$($class::$function),*];
 
             /// The name in printed programs.
@@ -99,7 +100,7 @@ primitives! {
         RemEuclid = "rem_euclid",
     }
 
-    /// Comparisons. `false` is less than `true`; with NaN, all comparisons but `Ne` are false.
+    /// Comparisons. `false` is less than `true`; with NaN, all comparisons except `Ne` are false.
     Cmp {
         Lt = "<",
         Le = "<=",
@@ -119,11 +120,12 @@ primitives! {
 /// How backends compute a function of one floating-point number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Float1Class {
-    /// A function of the mathematical library, of the same name. It takes long for one number, and there are versions for vectors.
+    /// A function of the mathematical library with the same name. It is slow for a single number, and has versions for
+    /// vectors.
     Library,
     /// A function of the mathematical library that is one instruction of most processors.
     Instruction,
-    /// Each backend has its own way.
+    /// Each backend computes it in its own way.
     Own(OwnFloat1),
 }
 
@@ -137,7 +139,8 @@ pub enum OwnFloat1 {
     Polygamma(u8),
 }
 
-/// The table of functions of one floating-point number. Beside what [`primitives`] generates, `class` says how backends compute them.
+/// The table of functions of one floating-point number. In addition to what [`primitives`] generates, `class` says how
+/// backends compute them.
 macro_rules! float_functions {
     ($($(#[$doc:meta])* $function:ident = $name:literal, $class:ident $(($own:ident))?;)*) => {
         /// Functions of one floating-point number, with a result of the same type.
@@ -150,7 +153,7 @@ macro_rules! float_functions {
         }
 
         impl Float1 {
-            /// All of them; of the polygamma functions those that have a name.
+            /// All functions; of the polygamma functions, those that have a name.
             pub const ALL: &[Float1] = &[$(Float1::$function,)* Float1::Polygamma(0), Float1::Polygamma(1)];
 
             /// The name in printed programs. Only the `Display` of [`Op1`] shows the order of a polygamma function above trigamma.
@@ -163,7 +166,7 @@ macro_rules! float_functions {
                 }
             }
 
-            /// How backends compute it.
+            /// How backends compute the function.
             pub fn class(self) -> Float1Class {
                 match self {
                     $(Float1::$function => Float1Class::$class $((OwnFloat1::$own))?,)*
@@ -232,7 +235,7 @@ pub enum Op2 {
 }
 
 impl Op1 {
-    /// Every function of one argument; of the polygamma functions those that have a name.
+    /// Every function of one argument; of the polygamma functions, those that have a name.
     pub fn all() -> impl Iterator<Item = Op1> {
         let num = Num1::ALL.iter().map(|op| Op1::Num(*op));
         let float = Float1::ALL.iter().map(|op| Op1::Float(*op));

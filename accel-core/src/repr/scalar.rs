@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 macro_rules! scalars {
     ($($variant:ident $rust:ty),* $(,)?) => {
@@ -69,17 +70,19 @@ pub type Scalars = SmallVec<[Scalar; 8]>;
 impl PartialEq for Scalar {
     /// Whether type and bits are the same: two NaNs with equal bits are equal, `0.0` and `-0.0` are not.
     fn eq(&self, other: &Scalar) -> bool {
-        match (self, other) {
-            (Scalar::F32(a), Scalar::F32(b)) => a.to_bits() == b.to_bits(),
-            (Scalar::F64(a), Scalar::F64(b)) => a.to_bits() == b.to_bits(),
-            _ => self.ty() == other.ty() && self.int_bits() == other.int_bits(),
-        }
+        self.ty() == other.ty() && self.bits() == other.bits()
+    }
+}
+impl Eq for Scalar {}
+impl Hash for Scalar {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.ty(), self.bits()).hash(state);
     }
 }
 
 impl Scalar {
-    /// The bits of an integer or boolean, sign-extended to 64 bits (0 for floating-point numbers).
-    fn int_bits(self) -> u64 {
+    /// The bits. Those of integers and booleans are extended to 64 bits, with their sign if they have one.
+    pub fn bits(self) -> u64 {
         match self {
             Scalar::Bool(x) => x as u64,
             Scalar::I8(x) => x as u64,
@@ -90,7 +93,8 @@ impl Scalar {
             Scalar::U16(x) => x as u64,
             Scalar::U32(x) => x as u64,
             Scalar::U64(x) => x,
-            Scalar::F32(_) | Scalar::F64(_) => 0,
+            Scalar::F32(x) => x.to_bits().into(),
+            Scalar::F64(x) => x.to_bits(),
         }
     }
 }

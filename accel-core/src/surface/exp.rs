@@ -1,41 +1,15 @@
-//! Scalar expressions in the surface language: the handle `Exp`, conversions, constants, conditionals and loops.
+//! Scalar expressions in the surface language: literals, constants, conditionals and loops.
 
-use super::graph::{Handle, Op, build};
+use super::graph::{Handle, ScalarOp, build};
+use super::handles::Exp;
 use super::nodes::{self, closure};
 use crate::ast::ExpTransform;
 use crate::ast::ty::Repr;
+use crate::types::Num;
+use crate::types::elt::{Elt, IntoExp, ToExp};
 use crate::types::num::leaves;
-use crate::types::{Elt, Num};
-use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
-
-/// A scalar computation with a result of type `T`, in the program that is being recorded. It is only the number of a
-/// node, so it can be copied and used any number of times. Its value is computed once.
-///
-/// If it is used in another program, that program has an error.
-pub struct Exp<T>(Handle, PhantomData<fn() -> T>);
-
-impl<T> Clone for Exp<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T> Copy for Exp<T> {}
-impl<T> std::fmt::Debug for Exp<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Exp<{}>", std::any::type_name::<T>())
-    }
-}
-
-impl<T> Exp<T> {
-    pub(crate) fn new(h: Handle) -> Self {
-        Exp(h, PhantomData)
-    }
-    pub(crate) fn handle(self) -> Handle {
-        self.0
-    }
-}
 
 impl<T: Elt> Exp<T> {
     /// Splits a tuple or a record into its components; a scalar is returned unchanged.
@@ -49,34 +23,13 @@ impl<A: Elt, B: Elt> Exp<(A, B)> {
     /// The first component.
     #[track_caller]
     pub fn fst(self) -> Exp<A> {
-        Exp::new(nodes::fst(self.0))
+        Exp::new(nodes::fst(self.handle()))
     }
     /// The second component.
     #[track_caller]
     pub fn snd(self) -> Exp<B> {
-        Exp::new(nodes::snd(self.0))
+        Exp::new(nodes::snd(self.handle()))
     }
-}
-
-/// Everything that a closure of scalar code may return and that can be converted to an [`Exp`]: expressions, scalars,
-/// tuples of them, and the companions of records. The value determines the element type.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a scalar expression",
-    note = "an array cannot be computed inside scalar code; read an element with `xs.at(i)`"
-)]
-pub trait IntoExp {
-    /// The element type.
-    type Elt: Elt;
-    /// Converts the value to an expression.
-    fn into_exp(self) -> Exp<Self::Elt>;
-}
-
-/// Everything that is accepted where an element of type `T` is needed. In contrast to [`IntoExp`], the type is known in
-/// advance, so a literal gets this type: `x.max(0.0)` works for `f32` and `f64`.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not a scalar expression of type `{T}`")]
-pub trait ToExp<T: Elt> {
-    /// Converts the value to an expression.
-    fn to_exp(self) -> Exp<T>;
 }
 
 impl<T: Elt> IntoExp for Exp<T> {
@@ -132,7 +85,7 @@ pub fn constant<T: Elt>(x: T) -> Exp<T> {
     if !leaves.iter().map(|s| s.ty()).eq(ty.leaves()) {
         return Exp::new(build("constant", at, |b| {
             b.fail(crate::types::elt::wrong_elt::<T>());
-            b.push(Op::Unit, ty)
+            b.push(ScalarOp::Unit, ty)
         }));
     }
     Exp::new(nodes::constant(at, ty, &leaves))
@@ -150,8 +103,8 @@ pub fn lit<T: Num>(x: f64) -> Exp<T> {
 pub fn cond<T: Elt>(c: impl ToExp<bool>, a: impl ToExp<T>, b: impl ToExp<T>) -> Exp<T> {
     let (c, x, y) = (c.to_exp(), a.to_exp(), b.to_exp());
     Exp::new(build("cond", Location::caller(), |b| {
-        let (c, x, y) = (b.id(c.0), b.id(x.0), b.id(y.0));
-        b.push(Op::Cond(c, x, y), T::Repr::raw())
+        let (c, x, y) = (b.id(c.handle()), b.id(x.handle()), b.id(y.handle()));
+        b.push(ScalarOp::Cond(c, x, y), T::Repr::raw())
     }))
 }
 
@@ -166,11 +119,11 @@ pub fn while_<T: Elt, C: ToExp<bool>, R: ToExp<T>>(
     let at = Location::caller();
     let init = init.to_exp();
     let open = |[p]: [Handle; 1]| T::unlift(Exp::new(p));
-    let condition = closure("while_", at, [T::Repr::raw()], open, condition, |c| c.to_exp().0);
-    let body = closure("while_", at, [T::Repr::raw()], open, body, |r| r.to_exp().0);
+    let condition = closure("while_", at, [T::Repr::raw()], open, condition, |c| c.to_exp().handle());
+    let body = closure("while_", at, [T::Repr::raw()], open, body, |r| r.to_exp().handle());
     Exp::new(build("while_", at, |b| {
-        let (cond, body, init) = (condition.lam(b), body.lam(b), b.id(init.0));
-        b.push(Op::While { cond, body, init }, T::Repr::raw())
+        let (cond, body, init) = (condition.lam(b), body.lam(b), b.id(init.handle()));
+        b.push(ScalarOp::While { cond, body, init }, T::Repr::raw())
     }))
 }
 
@@ -202,9 +155,9 @@ pub fn transform_exp<P: Elt, R: IntoExp, S: Elt>(
     arg: Exp<P>,
 ) -> Exp<S> {
     let at = Location::caller();
-    let f = closure(name, at, [P::Repr::raw()], |[p]| P::unlift(Exp::new(p)), f, |r| r.into_exp().0);
+    let f = closure(name, at, [P::Repr::raw()], |[p]| P::unlift(Exp::new(p)), f, |r| r.into_exp().handle());
     Exp::new(build(name, at, |b| {
-        let (fun, arg) = (f.lam(b), b.id(arg.0));
-        b.push(Op::Transform { transform, fun, arg }, S::Repr::raw())
+        let (fun, arg) = (f.lam(b), b.id(arg.handle()));
+        b.push(ScalarOp::Transform { transform, fun, arg }, S::Repr::raw())
     }))
 }

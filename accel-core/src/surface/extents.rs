@@ -1,11 +1,12 @@
-//! Extents of arrays that are visibly equal while a program is written.
+//! Finds out which extents of arrays are visibly equal while a program is written.
 //!
-//! NOTE [Visible extents]: most arrays that are combined have the shape of a common ancestor. Every extent of every array gets a name
-//! when the array is written down, so that shapes whose names are equal need no check: it would only be elaborated and differentiated to be dropped
-//! by the simplifier (its NOTE [Extents] does the same for code that it makes). An array that was checked has the names of what it was
-//! compared with, since whoever uses it has the check.
+//! NOTE [Visible extents]: most arrays that are combined get their shapes from a common ancestor. Every extent of every
+//! array gets a name when the array is written. If the names of two shapes are equal, no check is written. It would
+//! only be elaborated and differentiated, and then dropped by the simplifier. (The simplifier's NOTE [Canonical
+//! extents] does the same for the programs that it makes.) A checked array gets the names of the array with which it
+//! was compared, since every use of it includes the check.
 
-use super::node::{NodeId, Op};
+use super::node::{ArrayOp, NodeId, Op, ScalarOp};
 use crate::repr::{Agreement, RawTy, Scalar};
 use std::collections::HashMap;
 
@@ -24,9 +25,9 @@ pub struct Extents(HashMap<NodeId, Vec<Extent>>);
 
 /// The nodes of a program, as far as shapes depend on them.
 pub trait Nodes {
-    /// What a node does.
+    /// The operation of a node.
     fn op(&self, n: NodeId) -> &Op;
-    /// Its type.
+    /// The type of its result.
     fn ty(&self, n: NodeId) -> &RawTy;
 }
 
@@ -49,55 +50,65 @@ impl Extents {
 
     fn of(&self, n: NodeId, nodes: &impl Nodes) -> Option<Vec<Extent>> {
         let array = |a: &NodeId| self.0.get(a).cloned();
-        match nodes.op(n) {
-            Op::Map(_, a) | Op::Scan1 { a, .. } | Op::Permute { def: a, .. } => array(a),
-            Op::Agree { agreement, left, right, a } => {
+        let Op::Array(op) = nodes.op(n) else { return None };
+        match op {
+            ArrayOp::Map(_, a) | ArrayOp::Scan1 { a, .. } | ArrayOp::Permute { def: a, .. } => array(a),
+            ArrayOp::Agree { agreement, left, right, a } => {
                 let mut names = array(a)?;
-                let (Op::Shape(x), Op::Shape(y)) = (nodes.op(*left), nodes.op(*right)) else { return Some(names) };
+                let (Op::Scalar(ScalarOp::Shape(x)), Op::Scalar(ScalarOp::Shape(y))) =
+                    (nodes.op(*left), nodes.op(*right))
+                else {
+                    return Some(names);
+                };
                 if y == a {
                     let left = self.0.get(x)?;
                     agreement.pairs(left.len(), names.len())?.into_iter().for_each(|(i, j)| names[j] = left[i]);
                 }
                 Some(names)
             }
-            Op::ZipWith(_, a, b) => array(a).filter(|names| self.0.get(b) == Some(names)),
-            Op::Acond(_, a, b) => array(a).filter(|names| self.0.get(b) == Some(names)),
-            Op::Generate(sh, _) | Op::Backpermute(sh, _, _) | Op::Reshape(sh, _) => Some(self.shape(*sh, nodes)),
-            Op::Fold(_, _, a) | Op::Fold1(_, a) => {
+            ArrayOp::ZipWith(_, a, b) => array(a).filter(|names| self.0.get(b) == Some(names)),
+            ArrayOp::Cond(_, a, b) => array(a).filter(|names| self.0.get(b) == Some(names)),
+            ArrayOp::Generate(sh, _) | ArrayOp::Backpermute(sh, _, _) | ArrayOp::Reshape(sh, _) => {
+                Some(self.shape(*sh, nodes))
+            }
+            ArrayOp::Fold(_, _, a) | ArrayOp::Fold1(_, a) => {
                 let mut names = array(a)?;
                 names.pop()?;
                 Some(names)
             }
-            Op::Scan { a, .. } => {
+            ArrayOp::Scan { a, .. } => {
                 let mut names = array(a)?;
                 let dim = names.len().checked_sub(1)?;
                 names[dim] = Extent::Dim { node: n, dim };
                 Some(names)
             }
-            Op::Replicate { spec, slx, a } => {
+            ArrayOp::Replicate { spec, slx, a } => {
                 let (mut old, mut new) = (array(a)?.into_iter(), self.shape(*slx, nodes).into_iter());
                 spec.iter().map(|kept| if *kept { old.next() } else { new.next() }).collect()
             }
-            Op::Slice { spec, a, .. } => {
+            ArrayOp::Slice { spec, a, .. } => {
                 let names = array(a)?.into_iter().zip(spec.iter());
                 Some(names.filter(|(_, kept)| **kept).map(|(name, _)| name).collect())
             }
-            _ => None,
+            // The extents are names of their own. Those of a literal are not constants: see `simplify/shapes.rs`.
+            ArrayOp::Use(_) | ArrayOp::Fst(_) | ArrayOp::Snd(_) | ArrayOp::Call(..) | ArrayOp::While { .. } => None,
+            // These are not single arrays.
+            ArrayOp::Unit | ArrayOp::Pair(..) => None,
         }
     }
 
     /// The extents that a scalar expression of shape type computes, outermost first.
     fn shape(&self, sh: NodeId, nodes: &impl Nodes) -> Vec<Extent> {
         let visible = match nodes.op(sh) {
-            Op::Unit => Some(vec![]),
-            Op::Const(leaves) => leaves.iter().map(constant).collect(),
-            Op::Shape(a) => self.0.get(a).cloned(),
-            Op::Pair(outer, inner) => {
+            Op::Scalar(ScalarOp::Unit) => Some(vec![]),
+            Op::Scalar(ScalarOp::Const(leaves)) => leaves.iter().map(constant).collect(),
+            Op::Scalar(ScalarOp::Shape(a)) => self.0.get(a).cloned(),
+            Op::Scalar(ScalarOp::Pair(outer, inner)) => {
                 let mut names = self.shape(*outer, nodes);
                 names.push(self.extent(*inner, nodes));
                 Some(names)
             }
-            Op::Fst(all) if nodes.ty(*all).is_shape() => {
+            Op::Scalar(ScalarOp::Fst(all)) if nodes.ty(*all).is_shape() => {
                 let mut names = self.shape(*all, nodes);
                 names.pop().map(|_| names)
             }
@@ -109,15 +120,15 @@ impl Extents {
     /// The extent that a scalar expression computes.
     fn extent(&self, e: NodeId, nodes: &impl Nodes) -> Extent {
         let visible = match nodes.op(e) {
-            Op::Const(leaves) => leaves.first().and_then(constant),
-            Op::Snd(all) if nodes.ty(*all).is_shape() => self.shape(*all, nodes).pop(),
+            Op::Scalar(ScalarOp::Const(leaves)) => leaves.first().and_then(constant),
+            Op::Scalar(ScalarOp::Snd(all)) if nodes.ty(*all).is_shape() => self.shape(*all, nodes).pop(),
             _ => None,
         };
         visible.unwrap_or(Extent::Dim { node: e, dim: 0 })
     }
 }
 
-/// Names that no other node has.
+/// New names, for the extents of this node only.
 fn own(node: NodeId, rank: usize) -> Vec<Extent> {
     (0..rank).map(|dim| Extent::Dim { node, dim }).collect()
 }

@@ -1,8 +1,12 @@
 //! Array functions: Rust functions and closures of one to eight array arguments.
 
+use super::graph::{self, Staged};
 use super::nodes::array_components;
 use super::{Acc, IntoAcc};
+use crate::ast::ty::Repr;
+use crate::error::Result;
 use crate::types::Arrays;
+use std::panic::Location;
 
 /// A Rust function from array computations to array computations: `Fn(Acc<A>) -> R` with `R` an [`IntoAcc`], or with up
 /// to eight such arguments, which form a tuple. `M` only distinguishes the numbers of arguments and is always inferred.
@@ -71,4 +75,14 @@ array_fn! {
     6: A 0, B 1, C 2, D 3, E 4, G 5;
     7: A 0, B 1, C 2, D 3, E 4, G 5, H 6;
     8: A 0, B 1, C 2, D 3, E 4, G 5, H 6, I 7;
+}
+
+/// Calls `f` once with a handle of the program's argument, and returns the recorded program.
+///
+/// # Errors
+/// The first wrong use of a handle, such as a handle of another program.
+#[track_caller]
+pub fn stage<A: Arrays, R: Arrays>(f: impl FnOnce(Acc<A>) -> Acc<R>) -> Result<Staged> {
+    let at = Location::caller();
+    graph::record(A::Repr::raw(), at, |h| f(Acc::new(h)).handle())
 }

@@ -2,19 +2,16 @@
 //! the book: staging).
 //!
 //! Each thread has a stack of staging sessions. A handle records the session to which its node belongs, so every use in
-//! another session is detected. The session stores the first mistake, and [`stage`] reports it.
+//! another session is detected. The session stores the first mistake, and [`super::stage`] reports it.
 
-use super::Acc;
 use super::extents::{Extents, Nodes};
-use crate::ast::ty::Repr;
 use crate::error::{Error, Result};
 use crate::repr::{Agreement, RawTy};
-use crate::types::Arrays;
 use std::cell::RefCell;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub use super::node::{Dir, Lam, Node, NodeId, Op};
+pub use super::node::{ArrayOp, Dir, Lam, Node, NodeId, Op, Part, ScalarOp};
 
 /// A recorded program.
 #[derive(Debug)]
@@ -27,7 +24,7 @@ pub struct Staged {
     pub root: NodeId,
 }
 
-/// The content of [`Exp`](super::Exp) and [`Acc`]: a session and one of its nodes.
+/// The content of [`Exp`](super::Exp) and [`Acc`](super::Acc): a session and one of its nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Handle {
     session: u64,
@@ -121,13 +118,13 @@ impl Builder<'_> {
     }
 
     /// Adds a node.
-    pub fn push(&mut self, op: Op, ty: RawTy) -> NodeId {
+    pub fn push(&mut self, op: impl Into<Op>, ty: RawTy) -> NodeId {
         let Ok(n) = u32::try_from(self.session.nodes.len()) else {
             self.fail(Error::Internal("a program of more than 2^32 operations".into()));
             return NodeId(0);
         };
         let Session { nodes, extents, .. } = &mut *self.session;
-        nodes.push(Node { op, ty, at: self.site.at, name: self.site.name });
+        nodes.push(Node { op: op.into(), ty, at: self.site.at, name: self.site.name });
         extents.define(NodeId(n), nodes);
         NodeId(n)
     }
@@ -246,17 +243,8 @@ impl Drop for OpenSession {
     }
 }
 
-/// Calls `f` once with a handle of the program's argument, and returns the recorded program.
-///
-/// # Errors
-/// The first wrong use of a handle, such as a handle of another program.
-#[track_caller]
-pub fn stage<A: Arrays, R: Arrays>(f: impl FnOnce(Acc<A>) -> Acc<R>) -> Result<Staged> {
-    let at = Location::caller();
-    stage_untyped(A::Repr::raw(), at, |h| f(Acc::new(h)).handle())
-}
-
-fn stage_untyped(arg: RawTy, at: &'static Location<'static>, f: impl FnOnce(Handle) -> Handle) -> Result<Staged> {
+/// Calls `f` once with a handle of the program's argument, and returns the recorded program: see [`super::stage`].
+pub(crate) fn record(arg: RawTy, at: &'static Location<'static>, f: impl FnOnce(Handle) -> Handle) -> Result<Staged> {
     let open = OpenSession::new();
     let param = build("program", at, |b| b.push(Op::Param, arg));
     let result = f(param);

@@ -1,44 +1,13 @@
 //! Shapes and indices in scalar code.
 
-use super::graph::{Handle, Op, build};
+use super::graph::{Handle, ScalarOp, build};
+use super::handles::Exp;
 use super::nodes;
-use super::{Exp, ToExp};
 use crate::ast::ty::Repr;
-use crate::types::{Dim0, Dim1, Dim2, Dim3, Dim4, Dim5, Dim6, Elt, Shape, Snoc, Z};
+use crate::types::elt::ToExp;
+use crate::types::shape::{IntoShape, PushIndex, ShapeLike};
+use crate::types::{Dim0, Dim1, Dim2, Dim3, Dim4, Dim5, Dim6, Shape, Snoc, Z};
 use std::panic::Location;
-
-/// Everything that is accepted as a shape or an index: `()`, an `i64` or `Exp<i64>`, a tuple of up to six of these
-/// (outermost first), or an expression of shape type. Extents of the host are `usize`; write `n as i64`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a shape or index",
-    note = "shapes are `()`, an `i64` or `Exp<i64>`, tuples of them, and `Exp<Sh>`; write `n as i64` for a `usize`"
-)]
-pub trait IntoShape {
-    /// The shape type.
-    type Sh: Shape;
-    /// Converts the value to an expression.
-    fn into_shape(self) -> Exp<Self::Sh>;
-}
-
-/// Elements that can be used as shapes: shapes, and `i64` as the shape of a vector.
-#[diagnostic::on_unimplemented(
-    message = "`Exp<{Self}>` is not a shape or index",
-    note = "indices and extents are `i64`: `x.cast::<i64>()` converts"
-)]
-pub trait ShapeLike: Elt {
-    /// The shape type.
-    type Sh: Shape;
-    /// Converts the expression to a shape.
-    fn shape_exp(e: Exp<Self>) -> Exp<Self::Sh>;
-}
-
-/// An index in the form that closures get; it can be extended by one dimension.
-pub trait PushIndex<Sh: Shape>: Copy + IntoShape<Sh = Sh> {
-    /// The index with one more dimension.
-    type Pushed: PushIndex<Snoc<Sh>>;
-    /// Adds an innermost dimension to an index.
-    fn push(self, i: Exp<i64>) -> Self::Pushed;
-}
 
 impl ShapeLike for i64 {
     type Sh = Dim1;
@@ -158,7 +127,7 @@ impl<Sh: Shape> PushIndex<Snoc<Sh>> for Exp<Snoc<Sh>> {
 /// The shape or index with these components, outermost first.
 #[track_caller]
 fn dims<Sh: Shape>(parts: &[Handle]) -> Exp<Sh> {
-    let nil = build("shape", Location::caller(), |b| b.push(Op::Unit, <() as Repr>::raw()));
+    let nil = build("shape", Location::caller(), |b| b.push(ScalarOp::Unit, <() as Repr>::raw()));
     let all: Vec<Handle> = std::iter::once(nil).chain(parts.iter().copied()).collect();
     Exp::new(nodes::tuple(&all))
 }

@@ -4,12 +4,14 @@
 //! take closures first and arrays last, in the tradition of Haskell.
 
 mod acc;
+mod control;
 pub mod derive_support;
 mod exp;
 mod extents;
 mod function;
 mod functions;
 pub mod graph;
+pub(crate) mod handles;
 mod index;
 mod node;
 pub(crate) mod nodes;
@@ -19,11 +21,13 @@ mod rearranging;
 mod reductions;
 mod slicing;
 
-pub use acc::{Acc, IntoAcc, acond, awhile, shape, the, use_};
-pub use exp::{Exp, IntoExp, ToExp, cond, constant, fst, lit, pair, snd, transform_exp, while_};
-pub use function::ArrayFn;
-pub use graph::{Staged, stage};
-pub use index::{IntoShape, PushIndex, ShapeLike, index_head, index_tail, snoc};
+pub use acc::{shape, the, use_};
+pub use control::{acond, awhile};
+pub use exp::{cond, constant, fst, lit, pair, snd, transform_exp, while_};
+pub use function::{ArrayFn, stage};
+pub use graph::Staged;
+pub use handles::{Acc, Exp};
+pub use index::{index_head, index_tail, snoc};
 pub use primitives::{
     backpermute, fold, fold1, generate, intersect, map, permute, replicate, replicate_inner, reshape, scanl, scanl1,
     scanr, scanr1, size, slice, slice_inner, unit, zip_with, zip_with_min,
@@ -37,3 +41,7 @@ pub use reductions::{
     product_all, scanl_ex, scanr_ex, sum, sum_all,
 };
 pub use slicing::{All, SliceDim, Slicing};
+
+pub use crate::types::arrays::IntoAcc;
+pub use crate::types::elt::{IntoExp, ToExp};
+pub use crate::types::shape::{IntoShape, PushIndex, ShapeLike};

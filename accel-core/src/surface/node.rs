@@ -3,6 +3,7 @@
 use crate::ast::{ExpTransform, Program};
 use crate::repr::op::{Op1, Op2};
 use crate::repr::{Agreement, ArrayTuple, RawTy, Scalar};
+use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -48,13 +49,45 @@ pub enum Dir {
     Right,
 }
 
-/// The operations of the scalar layer, then those of the array layer; [`Op::Param`] is in both.
-#[derive(Clone, Debug)]
+/// What a node does.
+#[derive(Clone)]
 pub enum Op {
-    /// A constant, given by its scalar leaves.
-    Const(Arc<[Scalar]>),
     /// A parameter of a closure or of the program.
     Param,
+    /// It computes a scalar value.
+    Scalar(ScalarOp),
+    /// It computes an array or a tuple of arrays.
+    Array(ArrayOp),
+}
+
+impl fmt::Debug for Op {
+    /// As the operation itself: the type of a node says to which layer it belongs.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Op::Param => f.write_str("Param"),
+            Op::Scalar(op) => op.fmt(f),
+            Op::Array(op) => op.fmt(f),
+        }
+    }
+}
+
+impl From<ScalarOp> for Op {
+    fn from(op: ScalarOp) -> Self {
+        Op::Scalar(op)
+    }
+}
+
+impl From<ArrayOp> for Op {
+    fn from(op: ArrayOp) -> Self {
+        Op::Array(op)
+    }
+}
+
+/// The operations of the scalar layer.
+#[derive(Clone, Debug)]
+pub enum ScalarOp {
+    /// A constant, given by its scalar leaves.
+    Const(Arc<[Scalar]>),
     /// The empty tuple.
     Unit,
     /// A pair of scalar values.
@@ -91,17 +124,21 @@ pub enum Op {
         /// The argument of the transformed function.
         arg: NodeId,
     },
+}
 
+/// The operations of the array layer.
+#[derive(Clone, Debug)]
+pub enum ArrayOp {
     /// A constant array or tuple of arrays.
     Use(ArrayTuple),
     /// The empty tuple of arrays.
-    AUnit,
+    Unit,
     /// A pair of arrays or array tuples.
-    APair(NodeId, NodeId),
+    Pair(NodeId, NodeId),
     /// The first component of an array tuple.
-    AFst(NodeId),
+    Fst(NodeId),
     /// The second component of an array tuple.
-    ASnd(NodeId),
+    Snd(NodeId),
     /// The array of a shape with each element computed from its index.
     Generate(NodeId, Lam),
     /// A function of every element.
@@ -178,11 +215,11 @@ pub enum Op {
         a: NodeId,
     },
     /// A conditional: the condition (a scalar) and two arrays or array tuples.
-    Acond(NodeId, NodeId, NodeId),
+    Cond(NodeId, NodeId, NodeId),
     /// Applies a finished program to its argument.
     Call(Program, NodeId),
     /// A loop over arrays. The result of the condition is a scalar array of `bool`.
-    Awhile {
+    While {
         /// The condition: whether to continue.
         cond: Lam,
         /// One iteration.
@@ -190,4 +227,86 @@ pub enum Op {
         /// The initial state.
         init: NodeId,
     },
+}
+
+/// A part of an operation.
+#[derive(Clone, Copy, Debug)]
+pub enum Part<'o> {
+    /// A value of the operation's own layer.
+    Operand(NodeId),
+    /// The result of the first branch of a conditional; the second one follows.
+    Then(NodeId),
+    /// The result of the second branch.
+    Else(NodeId),
+    /// A closure of the operation's own layer, which sees the variables around it.
+    Closure(&'o Lam),
+    /// An array that scalar code reads.
+    Read(NodeId),
+    /// A scalar expression of an array operation, which sees no scalar variables.
+    Exp(NodeId),
+    /// A scalar function of an array operation, which sees no scalar variables but its parameters.
+    Function(&'o Lam),
+}
+
+impl Op {
+    /// Calls `call` with each part, in the order in which elaboration numbers regions and scalar code.
+    pub fn each_part<'o>(&'o self, call: impl FnMut(Part<'o>)) {
+        match self {
+            Op::Param => {}
+            Op::Scalar(op) => op.each_part(call),
+            Op::Array(op) => op.each_part(call),
+        }
+    }
+}
+
+impl ScalarOp {
+    /// As [`Op::each_part`].
+    pub fn each_part<'o>(&'o self, call: impl FnMut(Part<'o>)) {
+        use Part::*;
+        match self {
+            ScalarOp::Const(_) | ScalarOp::Unit => {}
+            ScalarOp::Pair(a, b) | ScalarOp::Prim2(_, a, b) => [Operand(*a), Operand(*b)].into_iter().for_each(call),
+            ScalarOp::Fst(a) | ScalarOp::Snd(a) | ScalarOp::Prim1(_, a) => [Operand(*a)].into_iter().for_each(call),
+            ScalarOp::Cond(c, t, e) => [Operand(*c), Then(*t), Else(*e)].into_iter().for_each(call),
+            ScalarOp::While { cond, body, init } => {
+                [Operand(*init), Closure(cond), Closure(body)].into_iter().for_each(call)
+            }
+            ScalarOp::Index(a, ix) => [Read(*a), Operand(*ix)].into_iter().for_each(call),
+            ScalarOp::Shape(a) => [Read(*a)].into_iter().for_each(call),
+            ScalarOp::Transform { transform: _, fun, arg } => [Operand(*arg), Closure(fun)].into_iter().for_each(call),
+        }
+    }
+}
+
+impl ArrayOp {
+    /// As [`Op::each_part`].
+    pub fn each_part<'o>(&'o self, call: impl FnMut(Part<'o>)) {
+        use Part::*;
+        match self {
+            ArrayOp::Use(_) | ArrayOp::Unit => {}
+            ArrayOp::Pair(a, b) => [Operand(*a), Operand(*b)].into_iter().for_each(call),
+            ArrayOp::Fst(a) | ArrayOp::Snd(a) | ArrayOp::Call(_, a) => [Operand(*a)].into_iter().for_each(call),
+            ArrayOp::Generate(sh, f) => [Exp(*sh), Function(f)].into_iter().for_each(call),
+            ArrayOp::Map(f, a) | ArrayOp::Fold1(f, a) => [Function(f), Operand(*a)].into_iter().for_each(call),
+            ArrayOp::Agree { agreement: _, left, right, a } => {
+                [Exp(*left), Exp(*right), Operand(*a)].into_iter().for_each(call)
+            }
+            ArrayOp::ZipWith(f, a, b) => [Function(f), Operand(*a), Operand(*b)].into_iter().for_each(call),
+            ArrayOp::Fold(f, z, a) => [Function(f), Exp(*z), Operand(*a)].into_iter().for_each(call),
+            ArrayOp::Scan { dir: _, f, z, a } => [Function(f), Exp(*z), Operand(*a)].into_iter().for_each(call),
+            ArrayOp::Scan1 { dir: _, f, a } => [Function(f), Operand(*a)].into_iter().for_each(call),
+            ArrayOp::Permute { comb, def, index, src } => {
+                [Function(comb), Operand(*def), Function(index), Operand(*src)].into_iter().for_each(call)
+            }
+            ArrayOp::Backpermute(sh, f, a) => [Exp(*sh), Function(f), Operand(*a)].into_iter().for_each(call),
+            ArrayOp::Reshape(sh, a) => [Exp(*sh), Operand(*a)].into_iter().for_each(call),
+            ArrayOp::Replicate { spec: _, slx, a } | ArrayOp::Slice { spec: _, slx, a } => {
+                [Exp(*slx), Operand(*a)].into_iter().for_each(call)
+            }
+            ArrayOp::Cond(c, t, e) => [Exp(*c), Then(*t), Else(*e)].into_iter().for_each(call),
+            ArrayOp::While { cond, body, init } => {
+                [Operand(*init), Closure(cond), Closure(body)].into_iter().for_each(call)
+            }
+        }
+    }
 }

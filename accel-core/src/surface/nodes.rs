@@ -1,6 +1,6 @@
 //! Untyped helpers that add scalar operations, tuples and closures to the graph.
 
-use super::graph::{Builder, Handle, Lam, NodeId, Op, attribute_to, build};
+use super::graph::{ArrayOp, Builder, Handle, Lam, NodeId, Op, ScalarOp, attribute_to, build};
 use crate::repr::op::{Op1, Op2};
 use crate::repr::{RawTy, Scalar};
 use std::panic::Location;
@@ -50,14 +50,14 @@ fn params<const N: usize>(name: &'static str, at: At, types: [RawTy; N]) -> [Han
 
 /// Adds a constant of type `ty`.
 pub(crate) fn constant(at: At, ty: RawTy, leaves: &[Scalar]) -> Handle {
-    build("constant", at, |b| b.push(Op::Const(leaves.into()), ty))
+    build("constant", at, |b| b.push(ScalarOp::Const(leaves.into()), ty))
 }
 
 /// Adds a primitive function of one argument, with a result of type `ty`.
 pub(crate) fn prim1(name: &'static str, at: At, op: Op1, ty: RawTy, x: Handle) -> Handle {
     build(name, at, |b| {
         let x = b.id(x);
-        b.push(Op::Prim1(op, x), ty)
+        b.push(ScalarOp::Prim1(op, x), ty)
     })
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn prim1(name: &'static str, at: At, op: Op1, ty: RawTy, x: Handle) -
 pub(crate) fn prim2(name: &'static str, at: At, op: Op2, ty: RawTy, x: Handle, y: Handle) -> Handle {
     build(name, at, |b| {
         let (x, y) = (b.id(x), b.id(y));
-        b.push(Op::Prim2(op, x, y), ty)
+        b.push(ScalarOp::Prim2(op, x, y), ty)
     })
 }
 
@@ -75,8 +75,13 @@ struct Pairs {
     fst: fn(NodeId) -> Op,
     snd: fn(NodeId) -> Op,
 }
-const SCALARS: Pairs = Pairs { pair: Op::Pair, fst: Op::Fst, snd: Op::Snd };
-const ARRAYS: Pairs = Pairs { pair: Op::APair, fst: Op::AFst, snd: Op::ASnd };
+const SCALARS: Pairs = Pairs {
+    pair: |x, y| ScalarOp::Pair(x, y).into(),
+    fst: |x| ScalarOp::Fst(x).into(),
+    snd: |x| ScalarOp::Snd(x).into(),
+};
+const ARRAYS: Pairs =
+    Pairs { pair: |x, y| ArrayOp::Pair(x, y).into(), fst: |x| ArrayOp::Fst(x).into(), snd: |x| ArrayOp::Snd(x).into() };
 
 fn push_pair(b: &mut Builder, pairs: &Pairs, x: NodeId, y: NodeId) -> NodeId {
     let ty = RawTy::pair(b.ty(x), b.ty(y));
@@ -85,7 +90,7 @@ fn push_pair(b: &mut Builder, pairs: &Pairs, x: NodeId, y: NodeId) -> NodeId {
 
 /// A component of a pair. If the pair was just built, this is the node from which it was built.
 fn push_component(b: &mut Builder, pairs: &Pairs, x: NodeId, first: bool) -> NodeId {
-    if let Op::Pair(l, r) | Op::APair(l, r) = *b.op(x) {
+    if let Op::Scalar(ScalarOp::Pair(l, r)) | Op::Array(ArrayOp::Pair(l, r)) = *b.op(x) {
         return if first { l } else { r };
     }
     let RawTy::Pair(p) = b.ty(x) else {
@@ -99,7 +104,7 @@ fn push_component(b: &mut Builder, pairs: &Pairs, x: NodeId, first: bool) -> Nod
 fn nest(pairs: &Pairs, at: At, parts: &[Handle]) -> Handle {
     build("tuple", at, |b| {
         let mut parts = parts.iter();
-        let Some(first) = parts.next() else { return b.push(Op::Unit, RawTy::Unit) };
+        let Some(first) = parts.next() else { return b.push(ScalarOp::Unit, RawTy::Unit) };
         let mut t = b.id(*first);
         for part in parts {
             let part = b.id(*part);

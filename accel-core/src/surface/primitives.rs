@@ -1,20 +1,22 @@
 //! The array operations that have their own node in the graph.
 
-use super::graph::{Builder, Dir, Handle, Op, build};
-use super::index::{IntoShape, from_components};
+use super::graph::{ArrayOp, Builder, Dir, Handle, ScalarOp, attribute_to, build, visibly_agree};
+use super::handles::{Acc, Exp};
+use super::index::from_components;
 use super::nodes::{At, Closure, closure};
 use super::slicing::Slicing;
-use super::{Acc, Exp, IntoExp, ToExp};
 use crate::array::Array;
 use crate::ast::ty::Repr;
 use crate::repr::{Agreement, RawTy, ScalarType};
-use crate::types::{Arrays, Elt, Shape, Snoc, Z};
+use crate::types::arrays::Arrays;
+use crate::types::elt::{Elt, IntoExp, ToExp};
+use crate::types::shape::{IntoShape, Shape, Snoc, Z};
 use std::panic::Location;
 
 type Arr<Sh, T> = Acc<Array<Sh, T>>;
 
 /// A node whose result is of type `A`.
-fn node<A: Arrays>(name: &'static str, at: At, f: impl FnOnce(&mut Builder) -> Op) -> Acc<A> {
+fn node<A: Arrays>(name: &'static str, at: At, f: impl FnOnce(&mut Builder) -> ArrayOp) -> Acc<A> {
     Acc::new(build(name, at, |b| {
         let op = f(b);
         b.push(op, A::Repr::raw())
@@ -61,7 +63,7 @@ pub fn generate<S: IntoShape, R: IntoExp>(
     let (name, at) = ("generate", Location::caller());
     let shape = shape.into_shape();
     let f = of_index::<S::Sh, _>(name, at, f, |r| r.into_exp().handle());
-    node(name, at, |b| Op::Generate(b.id(shape.handle()), f.lam(b)))
+    node(name, at, |b| ArrayOp::Generate(b.id(shape.handle()), f.lam(b)))
 }
 
 /// The array without dimensions that contains `x`.
@@ -71,7 +73,7 @@ pub fn unit<X: IntoExp>(x: X) -> Arr<Z, X::Elt> {
     let x = x.into_exp();
     let shape = ().into_shape();
     let f = of_index::<Z, _>(name, at, |()| x, |x| x.handle());
-    node(name, at, |b| Op::Generate(b.id(shape.handle()), f.lam(b)))
+    node(name, at, |b| ArrayOp::Generate(b.id(shape.handle()), f.lam(b)))
 }
 
 /// Applies `f` to every element; the shape does not change.
@@ -79,7 +81,7 @@ pub fn unit<X: IntoExp>(x: X) -> Arr<Z, X::Elt> {
 pub fn map<Sh: Shape, T: Elt, R: IntoExp>(f: impl FnOnce(T::Exp) -> R, xs: Arr<Sh, T>) -> Arr<Sh, R::Elt> {
     let (name, at) = ("map", Location::caller());
     let f = fun1::<T, R>(name, at, f);
-    node(name, at, |b| Op::Map(f.lam(b), b.id(xs.handle())))
+    node(name, at, |b| ArrayOp::Map(f.lam(b), b.id(xs.handle())))
 }
 
 /// `ys`, with a check that its shape agrees with that of `xs`; otherwise the run is an error. The error names the
@@ -90,14 +92,14 @@ pub(super) fn agree<Sh: Shape, Sh2: Shape, A: Elt, B: Elt>(
     xs: Arr<Sh, A>,
     ys: Arr<Sh2, B>,
 ) -> Arr<Sh2, B> {
-    if super::graph::visibly_agree(agreement, xs.handle(), ys.handle()) {
+    if visibly_agree(agreement, xs.handle(), ys.handle()) {
         return ys;
     }
-    let _site = super::graph::attribute_to(name, at);
+    let _site = attribute_to(name, at);
     let (left, right) = (super::shape(xs), super::shape(ys));
     node(name, at, |b| {
         let (left, right, a) = (b.id(left.handle()), b.id(right.handle()), b.id(ys.handle()));
-        Op::Agree { agreement, left, right, a }
+        ArrayOp::Agree { agreement, left, right, a }
     })
 }
 
@@ -138,7 +140,7 @@ fn zipped<Sh: Shape, A: Elt, B: Elt, R: IntoExp>(
         |(x, y)| f(x, y),
         |r| r.into_exp().handle(),
     );
-    node(name, at, |b| Op::ZipWith(f.lam(b), b.id(xs.handle()), b.id(ys.handle())))
+    node(name, at, |b| ArrayOp::ZipWith(f.lam(b), b.id(xs.handle()), b.id(ys.handle())))
 }
 
 /// Folds each innermost row with the associative function `f` and the initial value `z`, and so removes one dimension.
@@ -152,7 +154,7 @@ pub fn fold<Sh: Shape, T: Elt, R: ToExp<T>>(
     let (name, at) = ("fold", Location::caller());
     let z = z.to_exp();
     let f = operator::<T, R>(name, at, f);
-    node(name, at, |b| Op::Fold(f.lam(b), b.id(z.handle()), b.id(xs.handle())))
+    node(name, at, |b| ArrayOp::Fold(f.lam(b), b.id(z.handle()), b.id(xs.handle())))
 }
 
 /// Folds each innermost row with the associative function `f`, and so removes one dimension. An empty row is an error
@@ -161,7 +163,7 @@ pub fn fold<Sh: Shape, T: Elt, R: ToExp<T>>(
 pub fn fold1<Sh: Shape, T: Elt, R: ToExp<T>>(f: impl FnOnce(T::Exp, T::Exp) -> R, xs: Arr<Snoc<Sh>, T>) -> Arr<Sh, T> {
     let (name, at) = ("fold1", Location::caller());
     let f = operator::<T, R>(name, at, f);
-    node(name, at, |b| Op::Fold1(f.lam(b), b.id(xs.handle())))
+    node(name, at, |b| ArrayOp::Fold1(f.lam(b), b.id(xs.handle())))
 }
 
 fn scan<Sh: Shape, T: Elt>(
@@ -172,7 +174,7 @@ fn scan<Sh: Shape, T: Elt>(
     z: Exp<T>,
     xs: Arr<Snoc<Sh>, T>,
 ) -> Arr<Snoc<Sh>, T> {
-    node(name, at, |b| Op::Scan { dir, f: f.lam(b), z: b.id(z.handle()), a: b.id(xs.handle()) })
+    node(name, at, |b| ArrayOp::Scan { dir, f: f.lam(b), z: b.id(z.handle()), a: b.id(xs.handle()) })
 }
 
 fn scan1<Sh: Shape, T: Elt>(
@@ -182,7 +184,7 @@ fn scan1<Sh: Shape, T: Elt>(
     f: Closure,
     xs: Arr<Snoc<Sh>, T>,
 ) -> Arr<Snoc<Sh>, T> {
-    node(name, at, |b| Op::Scan1 { dir, f: f.lam(b), a: b.id(xs.handle()) })
+    node(name, at, |b| ArrayOp::Scan1 { dir, f: f.lam(b), a: b.id(xs.handle()) })
 }
 
 /// All partial results of folding each innermost row from the left, starting with `z`: n + 1 elements for n. `f` must
@@ -247,7 +249,7 @@ pub fn permute<Sh: Shape, Sh2: Shape, T: Elt, R: ToExp<T>, K: ToExp<bool>, I: In
     let index = of_index::<Sh, _>(name, at, target, |(keep, place)| {
         super::nodes::tuple(&[keep.to_exp().handle(), place.into_shape().handle()])
     });
-    node(name, at, |b| Op::Permute {
+    node(name, at, |b| ArrayOp::Permute {
         comb: comb.lam(b),
         def: b.id(defaults.handle()),
         index: index.lam(b),
@@ -266,24 +268,24 @@ pub fn backpermute<S: IntoShape, Sh: Shape, T: Elt, I: IntoShape<Sh = Sh>>(
     let (name, at) = ("backpermute", Location::caller());
     let shape = shape.into_shape();
     let f = of_index::<S::Sh, _>(name, at, source, |ix| ix.into_shape().handle());
-    node(name, at, |b| Op::Backpermute(b.id(shape.handle()), f.lam(b), b.id(xs.handle())))
+    node(name, at, |b| ArrayOp::Backpermute(b.id(shape.handle()), f.lam(b), b.id(xs.handle())))
 }
 
 /// The same elements, row by row, in another shape. A shape of another size is an error when the program runs.
 #[track_caller]
 pub fn reshape<S: IntoShape, Sh: Shape, T: Elt>(shape: S, xs: Arr<Sh, T>) -> Arr<S::Sh, T> {
     let shape = shape.into_shape();
-    node("reshape", Location::caller(), |b| Op::Reshape(b.id(shape.handle()), b.id(xs.handle())))
+    node("reshape", Location::caller(), |b| ArrayOp::Reshape(b.id(shape.handle()), b.id(xs.handle())))
 }
 
 /// Which dimensions of the larger array stay, and one node with the extents or indices of the others.
 fn dimensions(at: At, name: &'static str, dims: &[Option<Exp<i64>>]) -> (Vec<bool>, Handle) {
     let kept = dims.iter().map(Option::is_none).collect();
     let slx = build(name, at, |b| {
-        let mut slx = b.push(Op::Unit, RawTy::Unit);
+        let mut slx = b.push(ScalarOp::Unit, RawTy::Unit);
         for i in dims.iter().flatten() {
             let (i, ty) = (b.id(i.handle()), RawTy::pair(b.ty(slx), RawTy::Scalar(ScalarType::I64)));
-            slx = b.push(Op::Pair(slx, i), ty);
+            slx = b.push(ScalarOp::Pair(slx, i), ty);
         }
         slx
     });
@@ -295,7 +297,7 @@ fn dimensions(at: At, name: &'static str, dims: &[Option<Exp<i64>>]) -> (Vec<boo
 pub fn replicate<S: Slicing, T: Elt>(dims: S, xs: Arr<S::Small, T>) -> Arr<S::Large, T> {
     let (name, at) = ("replicate", Location::caller());
     let (spec, slx) = dimensions(at, name, &dims.dimensions());
-    node(name, at, |b| Op::Replicate { spec: spec.into(), slx: b.id(slx), a: b.id(xs.handle()) })
+    node(name, at, |b| ArrayOp::Replicate { spec: spec.into(), slx: b.id(slx), a: b.id(xs.handle()) })
 }
 
 /// Removes dimensions by fixing an index: `slice((i, All), m)` is row `i` of a matrix. An index out of bounds is an
@@ -304,7 +306,7 @@ pub fn replicate<S: Slicing, T: Elt>(dims: S, xs: Arr<S::Small, T>) -> Arr<S::La
 pub fn slice<S: Slicing, T: Elt>(dims: S, xs: Arr<S::Large, T>) -> Arr<S::Small, T> {
     let (name, at) = ("slice", Location::caller());
     let (spec, slx) = dimensions(at, name, &dims.dimensions());
-    node(name, at, |b| Op::Slice { spec: spec.into(), slx: b.id(slx), a: b.id(xs.handle()) })
+    node(name, at, |b| ArrayOp::Slice { spec: spec.into(), slx: b.id(slx), a: b.id(xs.handle()) })
 }
 
 /// Adds an innermost dimension of extent `n` by repeating every element, for arrays of any rank.
@@ -312,7 +314,7 @@ pub fn slice<S: Slicing, T: Elt>(dims: S, xs: Arr<S::Large, T>) -> Arr<S::Small,
 pub fn replicate_inner<Sh: Shape, T: Elt>(n: impl ToExp<i64>, xs: Arr<Sh, T>) -> Arr<Snoc<Sh>, T> {
     let (name, at) = ("replicate_inner", Location::caller());
     let (spec, slx) = inner(at, name, Sh::RANK, n.to_exp());
-    node(name, at, |b| Op::Replicate { spec: spec.into(), slx: b.id(slx), a: b.id(xs.handle()) })
+    node(name, at, |b| ArrayOp::Replicate { spec: spec.into(), slx: b.id(slx), a: b.id(xs.handle()) })
 }
 
 /// Removes the innermost dimension by fixing its index to `i`, for arrays of any rank.
@@ -320,7 +322,7 @@ pub fn replicate_inner<Sh: Shape, T: Elt>(n: impl ToExp<i64>, xs: Arr<Sh, T>) ->
 pub fn slice_inner<Sh: Shape, T: Elt>(i: impl ToExp<i64>, xs: Arr<Snoc<Sh>, T>) -> Arr<Sh, T> {
     let (name, at) = ("slice_inner", Location::caller());
     let (spec, slx) = inner(at, name, Sh::RANK, i.to_exp());
-    node(name, at, |b| Op::Slice { spec: spec.into(), slx: b.id(slx), a: b.id(xs.handle()) })
+    node(name, at, |b| ArrayOp::Slice { spec: spec.into(), slx: b.id(slx), a: b.id(xs.handle()) })
 }
 
 /// All outer dimensions stay; the innermost dimension does not.
@@ -330,17 +332,25 @@ fn inner(at: At, name: &'static str, outer: usize, i: Exp<i64>) -> (Vec<bool>, H
     dimensions(at, name, &dims)
 }
 
+impl<Sh: Shape, T: Elt> Acc<Array<Sh, T>> {
+    /// The number of elements: the product of the extents.
+    #[track_caller]
+    pub fn len(self) -> Exp<i64> {
+        size(self)
+    }
+}
+
 /// The number of elements: the product of the extents.
 #[track_caller]
 pub fn size<Sh: Shape, T: Elt>(xs: Arr<Sh, T>) -> Exp<i64> {
-    let _site = super::graph::attribute_to("size", Location::caller());
+    let _site = attribute_to("size", Location::caller());
     super::index::components(super::shape(xs)).into_iter().reduce(|n, m| n * m).unwrap_or_else(|| 1i64.to_exp())
 }
 
 /// The smaller extent in each dimension.
 #[track_caller]
 pub fn intersect<Sh: Shape>(a: Exp<Sh>, b: Exp<Sh>) -> Exp<Sh> {
-    let _site = super::graph::attribute_to("intersect", Location::caller());
+    let _site = attribute_to("intersect", Location::caller());
     let (a, b) = (super::index::components(a), super::index::components(b));
     from_components(&a.into_iter().zip(b).map(|(a, b)| a.min(b)).collect::<Vec<_>>())
 }

@@ -4,7 +4,7 @@ use crate::array::Array;
 use crate::ast::ty::{Arr, ArraysRepr, Repr};
 use crate::error::{Error, Result};
 use crate::repr::ArrayTuple;
-use crate::surface::{Acc, IntoAcc};
+use crate::surface::handles::Acc;
 use crate::types::{Elt, Shape};
 
 /// An array, `()`, a tuple of up to eight array types, or a record of array types with `#[derive(Arrays)]`.
@@ -31,6 +31,18 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     fn from_tuple(arrays: ArrayTuple) -> Result<Self>;
     /// Splits an array computation into its components.
     fn unlift(a: Acc<Self>) -> Self::Acc;
+}
+
+/// Everything that an array function may return: array computations, tuples of them, and the companions of records.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an array computation",
+    note = "a scalar expression becomes an array with `unit(x)`"
+)]
+pub trait IntoAcc {
+    /// The type of the result.
+    type Arrays: Arrays;
+    /// Converts the value to a computation.
+    fn into_acc(self) -> Acc<Self::Arrays>;
 }
 
 impl<Sh: Shape, T: Elt> Arrays for Array<Sh, T> {

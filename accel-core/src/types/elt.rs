@@ -2,11 +2,8 @@
 
 use crate::ast::ty::{ElementRepr, Repr};
 use crate::error::{Error, Result};
-use crate::repr::scalar::ScalarElt;
 use crate::repr::{Column, Columns, RawArray, Scalar, Scalars};
-use crate::surface::{Exp, IntoExp, ToExp};
-use crate::types::Primitive;
-use smallvec::smallvec;
+use crate::surface::handles::Exp;
 
 /// An element type: a scalar, `()`, a tuple of up to eight element types, a shape, or a record with `#[derive(Elt)]`.
 ///
@@ -70,38 +67,31 @@ pub trait Elt: Clone + Send + Sync + 'static {
     }
 }
 
+/// Everything that a closure of scalar code may return and that can be converted to an [`Exp`]: expressions, scalars,
+/// tuples of them, and the companions of records. The value determines the element type.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a scalar expression",
+    note = "an array cannot be computed inside scalar code; read an element with `xs.at(i)`"
+)]
+pub trait IntoExp {
+    /// The element type.
+    type Elt: Elt;
+    /// Converts the value to an expression.
+    fn into_exp(self) -> Exp<Self::Elt>;
+}
+
+/// Everything that is accepted where an element of type `T` is needed. In contrast to [`IntoExp`], the type is known in
+/// advance, so a literal gets this type: `x.max(0.0)` works for `f32` and `f64`.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a scalar expression of type `{T}`")]
+pub trait ToExp<T: Elt> {
+    /// Converts the value to an expression.
+    fn to_exp(self) -> Exp<T>;
+}
+
 /// The error for an implementation of [`Elt`] whose scalars do not match its representation.
 pub(crate) fn wrong_elt<T>() -> Error {
     Error::Internal(format!("`Elt for {}`: `to_scalars` does not agree with `Repr`", std::any::type_name::<T>()))
 }
-
-macro_rules! scalar_elt {
-    ($($t:ty)*) => { $(
-        impl Elt for $t {
-            type Repr = $t;
-            type Exp = Exp<$t>;
-            #[inline]
-            fn to_scalars(&self, out: &mut Scalars) {
-                out.push(self.to_scalar())
-            }
-            #[inline]
-            fn from_scalars(scalars: &mut dyn Iterator<Item = Scalar>) -> Option<Self> {
-                <$t>::from_scalar(scalars.next()?)
-            }
-            fn unlift(e: Exp<Self>) -> Exp<Self> {
-                e
-            }
-            fn into_columns(values: Vec<Self>) -> Result<Columns> {
-                Ok(smallvec![Column::from(values)])
-            }
-            fn from_columns(columns: &[Column], n: usize) -> Option<Vec<Self>> {
-                let [column] = columns else { return None };
-                <$t>::column_slice(column)?.get(..n).map(<[$t]>::to_vec)
-            }
-        }
-    )* };
-}
-scalar_elt!(bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
 
 impl Elt for () {
     type Repr = ();

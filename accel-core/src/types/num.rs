@@ -1,11 +1,13 @@
 //! The classes of scalar types, for functions that are generic in their element type.
 
 use crate::ast::ty::Repr;
+use crate::error::Result;
 use crate::repr::op::{Int2, Logic, Op2};
 use crate::repr::scalar::ScalarElt;
-use crate::repr::{Column, Scalars};
-use crate::surface::{Exp, IntoExp, ToExp};
-use crate::types::Elt;
+use crate::repr::{Column, Columns, Scalar, Scalars};
+use crate::surface::handles::Exp;
+use crate::types::elt::{Elt, IntoExp, ToExp};
+use smallvec::smallvec;
 
 /// Scalars: numbers and `bool`. In scalar code a scalar is a single [`Exp`] without components.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a scalar", note = "scalars are the numbers and `bool`")]
@@ -54,6 +56,34 @@ pub trait Integral: Num + Bits {}
     note = "only `f32` and `f64` have derivatives and functions such as `sin`; `x.cast::<f64>()` converts"
 )]
 pub trait Floating: Num {}
+
+macro_rules! scalar_elt {
+    ($($t:ty)*) => { $(
+        impl Elt for $t {
+            type Repr = $t;
+            type Exp = Exp<$t>;
+            #[inline]
+            fn to_scalars(&self, out: &mut Scalars) {
+                out.push(self.to_scalar())
+            }
+            #[inline]
+            fn from_scalars(scalars: &mut dyn Iterator<Item = Scalar>) -> Option<Self> {
+                <$t>::from_scalar(scalars.next()?)
+            }
+            fn unlift(e: Exp<Self>) -> Exp<Self> {
+                e
+            }
+            fn into_columns(values: Vec<Self>) -> Result<Columns> {
+                Ok(smallvec![Column::from(values)])
+            }
+            fn from_columns(columns: &[Column], n: usize) -> Option<Vec<Self>> {
+                let [column] = columns else { return None };
+                <$t>::column_slice(column)?.get(..n).map(<[$t]>::to_vec)
+            }
+        }
+    )* };
+}
+scalar_elt!(bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
 
 macro_rules! primitive {
     ($($variant:ident $t:ty),*) => { $(

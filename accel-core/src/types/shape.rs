@@ -2,7 +2,8 @@
 
 use crate::ast::ty::ShapeRepr;
 use crate::repr::{Scalar, Scalars};
-use crate::surface::{Exp, PushIndex, ShapeLike, index_head, index_tail};
+use crate::surface::handles::Exp;
+use crate::surface::nodes::{fst, snd};
 use crate::types::Elt;
 use generic_array::{ArrayLength, GenericArray};
 use typenum::{U0, U1, U2, U3, U4, U5, U6, U7, U8, U9, U10, U11, U12, U13, U14, U15, U16};
@@ -42,6 +43,39 @@ pub trait Shape: Elt<Repr: ShapeRepr, Exp = Exp<Self>> + ShapeLike<Sh = Self> {
 
     /// Splits an index into its components.
     fn unlift_index(ix: Exp<Self>) -> Self::Index;
+}
+
+/// Everything that is accepted as a shape or an index: `()`, an `i64` or `Exp<i64>`, a tuple of up to six of these
+/// (outermost first), or an expression of shape type. Extents of the host are `usize`; write `n as i64`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a shape or index",
+    note = "shapes are `()`, an `i64` or `Exp<i64>`, tuples of them, and `Exp<Sh>`; write `n as i64` for a `usize`"
+)]
+pub trait IntoShape {
+    /// The shape type.
+    type Sh: Shape;
+    /// Converts the value to an expression.
+    fn into_shape(self) -> Exp<Self::Sh>;
+}
+
+/// Elements that can be used as shapes: shapes, and `i64` as the shape of a vector.
+#[diagnostic::on_unimplemented(
+    message = "`Exp<{Self}>` is not a shape or index",
+    note = "indices and extents are `i64`: `x.cast::<i64>()` converts"
+)]
+pub trait ShapeLike: Elt {
+    /// The shape type.
+    type Sh: Shape;
+    /// Converts the expression to a shape.
+    fn shape_exp(e: Exp<Self>) -> Exp<Self::Sh>;
+}
+
+/// An index in the form that closures get; it can be extended by one dimension.
+pub trait PushIndex<Sh: Shape>: Copy + IntoShape<Sh = Sh> {
+    /// The index with one more dimension.
+    type Pushed: PushIndex<Snoc<Sh>>;
+    /// Adds an innermost dimension to an index.
+    fn push(self, i: Exp<i64>) -> Self::Pushed;
 }
 
 /// Type-level numbers with a successor. (The addition of typenum would require bounds in every function that is generic
@@ -95,7 +129,7 @@ impl<Sh: Shape> Shape for Snoc<Sh> {
     const RANK: usize = Sh::RANK + 1;
     #[track_caller]
     fn unlift_index(ix: Exp<Self>) -> Self::Index {
-        Sh::unlift_index(index_tail(ix)).push(index_head(ix))
+        Sh::unlift_index(Exp::new(fst(ix.handle()))).push(Exp::new(snd(ix.handle())))
     }
 }
 

@@ -8,7 +8,7 @@ pub fn float_let<A, B, Sh, P, T>(
     b: &Acc<A, B>,
     a: &Acc<HCons<B, A>, Arr<Sh, P>>,
 ) -> Acc<A, Arr<Sh, T>> {
-    Acc::map(&f.aweaken(&Ren::shift()), a, None)
+    Acc::map(&f.aweaken(&Thinning::shift()), a, None)
 }
 
 fn main() {}

@@ -3,7 +3,7 @@ use accel_core::ast::*;
 
 /// `f . g`
 pub fn compose<A, P, Q, R>(f: &Fun1<A, Q, R>, g: &Fun1<A, P, Q>) -> Fun1<A, P, R> {
-    Fun1(Exp::let_(&g.0, &f.0.weaken(&Ren::from_nil().lift())))
+    Fun1(Exp::let_(&g.0, &f.0.weaken(&Thinning::from_nil().lift())))
 }
 
 /// `map f (map g a) = map (f . g) a`

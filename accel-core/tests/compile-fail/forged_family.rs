@@ -3,7 +3,7 @@ use accel_core::ast::*;
 
 struct Mine;
 
-impl Fam for Mine {
+impl Family for Mine {
     type At<T> = u8;
     type Raw = u8;
 }

@@ -1,4 +1,4 @@
-//! Mistake: a foreign crate says what a pair with a type of its own looks like.
+//! Mistake: a foreign crate defines the structure of a pair type with a type of its own.
 use accel_core::ast::*;
 use accel_core::repr::{RawTy, Scalars};
 

@@ -4,7 +4,7 @@ use frunk::HNil;
 
 /// `f . g`
 pub fn compose<A, P, Q, R>(f: &Fun1<A, Q, R>, g: &Fun1<A, P, Q>) -> Fun1<A, P, R> {
-    Fun1(Exp::let_(&g.0, &f.0.weaken(&Ren::from_nil().lift())))
+    Fun1(Exp::let_(&g.0, &f.0.weaken(&Thinning::from_nil().lift())))
 }
 
 /// `backpermute sh f (backpermute sh2 g a) = backpermute sh (g . f) a`

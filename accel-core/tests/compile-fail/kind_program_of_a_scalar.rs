@@ -1,4 +1,4 @@
-//! Mistake: the argument of a program is a scalar, or of a type that nobody knows the kind of.
+//! Mistake: the argument of a program is a scalar, or has a type of unknown kind.
 use accel_core::ast::*;
 use frunk::{HCons, HNil};
 

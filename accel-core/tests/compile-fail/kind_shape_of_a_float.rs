@@ -4,7 +4,7 @@ use frunk::HNil;
 
 pub fn forged() -> Acc<HNil, Arr<f64, f64>> {
     let x = Exp::constant(&Value::of(2.0), &Ty::of());
-    Acc::generate(&ShapeTy::known(), &x, &Fun1(x.weaken(&Ren::shift())), None)
+    Acc::generate(&ShapeTy::known(), &x, &Fun1(x.weaken(&Thinning::shift())), None)
 }
 
 pub fn gathered<A, Sh, T>(a: &Acc<A, Arr<Sh, T>>, f: &Fun1<A, f64, Sh>) -> Acc<A, Arr<f64, T>> {

@@ -1,4 +1,4 @@
-//! Mistake: nobody knows whether the new shape is one.
+//! Mistake: there is no proof that the type of the new shape is a shape type.
 use accel_core::ast::*;
 use frunk::HNil;
 

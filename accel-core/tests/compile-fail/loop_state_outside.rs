@@ -27,7 +27,7 @@ pub fn under<'m, B, E, F, A>(
     t: &Ty<B>,
     q: Equal<HCons<B, F>, X<'m>>,
 ) -> Env<ExpF<X<'m>, A>, HCons<B, E>> {
-    s.weaken(&Ren::shift().to(q)).push(&Exp::var(&Idx::zero(t)).cast_env(q), t)
+    s.weaken(&Thinning::shift().to(q)).push(&Exp::var(&Idx::zero(t)).cast_env(q), t)
 }
 pub struct Subst<'s, E, F, A>(&'s Env<ExpF<F, A>, E>);
 impl<E, F, A> ExpMap<E, A, F, A> for Subst<'_, E, F, A> {

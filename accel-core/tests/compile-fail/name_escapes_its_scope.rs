@@ -12,13 +12,13 @@ pub fn close<A, E, E2, T>(tele: &Tele<A, E, E2>, body: &Exp<E2, A, T>) -> Exp<E,
 /// A telescope from `E`, how its environment extends `E2`, and the variable that holds the result.
 pub struct Emitted<'m, A, E, E2, T> {
     pub tele: Tele<A, E, X<'m>>,
-    pub ren: Ren<E2, X<'m>>,
+    pub ren: Thinning<E2, X<'m>>,
     pub res: Idx<X<'m>, T>,
 }
 /// Adds a definition to a telescope.
 pub fn emit<'m, A, E, E2, T>(tele: &Tele<A, E, E2>, e: &Exp<E2, A, T>, m: Guard<'m>) -> Emitted<'m, A, E, E2, T> {
     let q = name(m); // HCons<T, E2> = X<'m>
-    Emitted { tele: tele.snoc(e).cast(q), ren: Ren::shift().to(q), res: Idx::zero(e.ty()).cast_env(q) }
+    Emitted { tele: tele.snoc(e).cast(q), ren: Thinning::shift().to(q), res: Idx::zero(e.ty()).cast_env(q) }
 }
 
 /// `let x = e in x` through a telescope.

@@ -12,7 +12,7 @@ pub fn scatter<A, Sh, Sh2, T>(
     da: &Acc<A, Arr<Sh, T>>,
 ) -> Acc<A, Arr<Sh2, T>> {
     let keep = Exp::constant(&Value::of(true), &Ty::of());
-    let zeros = Acc::generate(t, sh, &Fun1(zero.weaken(&Ren::shift())), None);
+    let zeros = Acc::generate(t, sh, &Fun1(zero.weaken(&Thinning::shift())), None);
     Acc::permute(add, da, &Fun1(Exp::pair(&keep, &f.0)), &zeros, None)
 }
 

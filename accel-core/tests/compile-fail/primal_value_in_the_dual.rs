@@ -5,7 +5,7 @@ use accel_core::repr::op::Num2;
 /// The adjoint of `x * y` with respect to `x`: a value of the primal, used in the dual.
 pub fn contribution<E2, E3, A, T>(
     t: NumTy<T>,
-    primal_in_dual: &Ren<E2, E3>,
+    primal_in_dual: &Thinning<E2, E3>,
     y: &Idx<E2, T>,
     adjoint: &Idx<E3, T>,
 ) -> Exp<E3, A, T> {

@@ -6,7 +6,7 @@ use accel_core::repr::op::Num2;
 use frunk::{HCons, HNil};
 
 /// Renames the variables of an expression.
-pub fn rename<E, F, A, T>(e: &Exp<E, A, T>, r: &Ren<E, F>) -> Exp<F, A, T> {
+pub fn rename<E, F, A, T>(e: &Exp<E, A, T>, r: &Thinning<E, F>) -> Exp<F, A, T> {
     fresh2(|n, m| match e.view(n) {
         ExpView::Var(i) => Exp::var(&r.at(&i)),
         ExpView::Let(b, body, q) => {
@@ -43,7 +43,7 @@ pub fn under<'m, B, E, F, A>(
     t: &Ty<B>,
     q: Equal<HCons<B, F>, X<'m>>,
 ) -> Env<ExpF<X<'m>, A>, HCons<B, E>> {
-    s.weaken(&Ren::shift().to(q)).push(&Exp::var(&Idx::zero(t)).cast_env(q), t)
+    s.weaken(&Thinning::shift().to(q)).push(&Exp::var(&Idx::zero(t)).cast_env(q), t)
 }
 pub struct Subst<'s, E, F, A>(&'s Env<ExpF<F, A>, E>);
 impl<E, F, A> ExpMap<E, A, F, A> for Subst<'_, E, F, A> {
@@ -55,7 +55,7 @@ impl<E, F, A> ExpMap<E, A, F, A> for Subst<'_, E, F, A> {
     }
 }
 
-/// The components of a pair the other way round.
+/// Exchanges the components of a pair.
 pub fn swap<E, A, P, Q>(e: &Exp<E, A, (P, Q)>) -> Exp<E, A, (Q, P)> {
     Exp::pair(&e.snd(), &e.fst())
 }
@@ -74,7 +74,7 @@ pub fn simplify_fst<E, A, T>(e: &Exp<E, A, T>) -> Exp<E, A, T> {
 
 /// `f . g`
 pub fn compose<A, P, Q, R>(f: &Fun1<A, Q, R>, g: &Fun1<A, P, Q>) -> Fun1<A, P, R> {
-    Fun1(Exp::let_(&g.0, &f.0.weaken(&Ren::from_nil().lift())))
+    Fun1(Exp::let_(&g.0, &f.0.weaken(&Thinning::from_nil().lift())))
 }
 
 /// `map f (map g a) = map (f . g) a`
@@ -109,7 +109,7 @@ pub fn map_reduce<A, Sh, P, T>(
     Acc::fold(comb, z, &Acc::map(f, a, None), None)
 }
 
-/// The adjoint of `backpermute _ f` of an array of shape `sh`: every element is added where it came from.
+/// The adjoint of `backpermute _ f` of an array of shape `sh`: every element is added at the index it was read from.
 pub fn scatter<A, Sh, Sh2, T>(
     add: &Fun2<A, T, T, T>,
     zero: &Exp<HNil, A, T>,
@@ -119,7 +119,7 @@ pub fn scatter<A, Sh, Sh2, T>(
     da: &Acc<A, Arr<Sh, T>>,
 ) -> Acc<A, Arr<Sh2, T>> {
     let keep = Exp::constant(&Value::of(true), &Ty::of());
-    let zeros = Acc::generate(t, sh, &Fun1(zero.weaken(&Ren::shift())), None);
+    let zeros = Acc::generate(t, sh, &Fun1(zero.weaken(&Thinning::shift())), None);
     Acc::permute(add, &zeros, &Fun1(Exp::pair(&keep, &f.0)), da, None)
 }
 
@@ -140,16 +140,16 @@ pub fn gradient<A, E, E2, E3, T>(
     close(primal, &close(dual, &Exp::var(adjoint)))
 }
 
-/// A telescope from `E`, how its environment extends `E2`, and the variable that holds the result.
+/// A telescope from `E`, the thinning from `E2` to its environment, and the variable with the result.
 pub struct Emitted<'m, A, E, E2, T> {
     pub tele: Tele<A, E, X<'m>>,
-    pub ren: Ren<E2, X<'m>>,
+    pub ren: Thinning<E2, X<'m>>,
     pub res: Idx<X<'m>, T>,
 }
 /// Adds a definition to a telescope.
 pub fn emit<'m, A, E, E2, T>(tele: &Tele<A, E, E2>, e: &Exp<E2, A, T>, m: Guard<'m>) -> Emitted<'m, A, E, E2, T> {
     let q = name(m); // HCons<T, E2> = X<'m>
-    Emitted { tele: tele.snoc(e).cast(q), ren: Ren::shift().to(q), res: Idx::zero(e.ty()).cast_env(q) }
+    Emitted { tele: tele.snoc(e).cast(q), ren: Thinning::shift().to(q), res: Idx::zero(e.ty()).cast_env(q) }
 }
 
 /// Defines two values and their pair.
@@ -182,7 +182,7 @@ pub fn float_let<A, B, Sh, P, T>(
     b: &Acc<A, B>,
     a: &Acc<HCons<B, A>, Arr<Sh, P>>,
 ) -> Acc<A, Arr<Sh, T>> {
-    Acc::let_(b, &Acc::map(&f.aweaken(&Ren::shift()), a, None))
+    Acc::let_(b, &Acc::map(&f.aweaken(&Thinning::shift()), a, None))
 }
 
 /// `x + dx`: a floating-point number is its own tangent.
@@ -215,7 +215,7 @@ pub fn unroll<E, A, T>(c: &Exp<HCons<T, E>, A, bool>, b: &Exp<HCons<T, E>, A, T>
 /// A table of variables, below one more binder of both environments.
 pub fn bind<'m, E, F, B>(s: &Env<IdxF<F>, E>, t: &Ty<B>, m: Guard<'m>) -> Env<IdxF<X<'m>>, HCons<B, E>> {
     let q = name(m); // HCons<B, F> = X<'m>
-    s.weaken(&Ren::shift().to(q)).push(&Idx::zero(t).cast_env(q), t)
+    s.weaken(&Thinning::shift().to(q)).push(&Idx::zero(t).cast_env(q), t)
 }
 
 /// `generate (shape a) (\ix -> a[ix])`
@@ -245,7 +245,7 @@ pub struct Layout<E, A, T> {
 /// The adjoint of `x * y` with respect to `x`: a value of the primal, used in the dual.
 pub fn contribution<E2, E3, A, T>(
     t: NumTy<T>,
-    primal_in_dual: &Ren<E2, E3>,
+    primal_in_dual: &Thinning<E2, E3>,
     y: &Idx<E2, T>,
     adjoint: &Idx<E3, T>,
 ) -> Exp<E3, A, T> {
@@ -259,9 +259,9 @@ fn right_passes_are_accepted() {
     type One = HCons<f64, HNil>;
     let show = |e: &Exp<One, HNil, f64>| exp(e, Size::nil().push(), Size::nil(), &PrintOptions::default());
     let x = Exp::<One, HNil, f64>::var(&Idx::zero(&Ty::of()));
-    let chain = Exp::let_(&x, &Exp::let_(&x.weaken(&Ren::shift()), &Exp::var(&Idx::zero(&Ty::of()))));
+    let chain = Exp::let_(&x, &Exp::let_(&x.weaken(&Thinning::shift()), &Exp::var(&Idx::zero(&Ty::of()))));
     assert_eq!(show(&chain), "let x1 = x0\nlet x2 = x0\nx2");
-    assert_eq!(show(&rename(&chain, &Ren::id())), show(&chain));
+    assert_eq!(show(&rename(&chain, &Thinning::id())), show(&chain));
     let two = Exp::<One, HNil, f64>::constant(&Value::of(2.0), &Ty::of());
     let table = Env::<ExpF<One, HNil>, HNil>::empty().push(&two, &Ty::of());
     assert_eq!(show(&subst(&chain, &table)), "let x1 = 2.0\nlet x2 = 2.0\nx2");

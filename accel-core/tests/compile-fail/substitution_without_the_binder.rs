@@ -9,7 +9,7 @@ pub fn subst<E, F, A, T>(e: &Exp<E, A, T>, s: &Env<ExpF<F, A>, E>) -> Exp<F, A, 
         ExpView::Var(i) => s.get(&i),
         ExpView::Let(b, body, q) => {
             let q2 = name(m); // HCons<X<'n>, F> = X<'m>
-            let below = s.weaken(&Ren::shift().to(q2));
+            let below = s.weaken(&Thinning::shift().to(q2));
             Exp::let_(&subst(&b, s), &subst(&body, &below).cast_env(q2.sym()))
         }
         ExpView::While(w) => {
@@ -27,7 +27,7 @@ pub fn under<'m, B, E, F, A>(
     t: &Ty<B>,
     q: Equal<HCons<B, F>, X<'m>>,
 ) -> Env<ExpF<X<'m>, A>, HCons<B, E>> {
-    s.weaken(&Ren::shift().to(q)).push(&Exp::var(&Idx::zero(t)).cast_env(q), t)
+    s.weaken(&Thinning::shift().to(q)).push(&Exp::var(&Idx::zero(t)).cast_env(q), t)
 }
 pub struct Subst<'s, E, F, A>(&'s Env<ExpF<F, A>, E>);
 impl<E, F, A> ExpMap<E, A, F, A> for Subst<'_, E, F, A> {

@@ -2,7 +2,7 @@
 use accel_core::ast::*;
 
 /// Renames the variables of an expression.
-pub fn rename<E, F, A, T>(e: &Exp<E, A, T>, r: &Ren<E, F>) -> Exp<F, A, T> {
+pub fn rename<E, F, A, T>(e: &Exp<E, A, T>, r: &Thinning<E, F>) -> Exp<F, A, T> {
     fresh2(|n, m| match e.view(n) {
         ExpView::Var(i) => Exp::var(&i),
         ExpView::Let(b, body, q) => {

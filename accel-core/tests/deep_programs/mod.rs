@@ -1,13 +1,13 @@
 //! Programs of any depth, each with the same computation in Rust. They are deep in different ways: chains of
 //! operations, definitions, branches, loops and tuples, in scalar code and in array code.
-#![allow(dead_code)] // what a test of values needs, a test of derivatives does not, and the other way round
+#![allow(dead_code)] // a test of derivatives does not use what a test of values uses, and vice versa
 
 use accel_core::ast::deep;
 use accel_core::prelude::*;
 
-/// A program from a vector of three numbers to one of three, and the same function.
+/// A program from a vector of three numbers to another, and the same function in Rust.
 pub struct Deep {
-    /// What is deep.
+    /// The construct that is nested.
     pub name: &'static str,
     /// The program of a depth.
     pub stage: fn(usize) -> Afun<Vector<f64>, Vector<f64>>,
@@ -20,13 +20,13 @@ pub struct Deep {
 /// Derivatives in reverse mode.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Reverse {
-    /// Loops have none.
+    /// Loops have no such derivatives.
     None,
-    /// As large as the program.
+    /// Their size is linear in the size of the program.
     Linear,
-    /// As large as the square of the program: each read has an entry of its own in a tuple, which is taken apart from its
-    /// end; the dual of a scalar function computes its primal, so it seems to need the array that the function is applied
-    /// to, and nested conditionals of arrays are recomputed.
+    /// Their size is quadratic in the size of the program. Each read has its own entry in a tuple, which is taken apart
+    /// from its end. The dual of a scalar function computes its primal, so it seems to need the array that the function
+    /// is applied to. Nested conditionals of arrays are recomputed.
     Quadratic,
 }
 
@@ -63,12 +63,12 @@ macro_rules! array {
     };
 }
 
-/// `f` applied `n` times, with the number of the application.
+/// Applies `f` `n` times; `f` gets the number of the application.
 fn times<T>(n: usize, x: T, mut f: impl FnMut(f64, T) -> T) -> T {
     (0..n).fold(x, |x, i| f(i as f64 / n as f64, x))
 }
 
-/// A scalar loop whose body is a loop whose body is ..; every one is executed once.
+/// Nested scalar loops, each of which runs once.
 fn nested_loops(x: Exp<f64>, n: usize) -> Exp<f64> {
     if n == 0 {
         return x + 1.0;
@@ -81,7 +81,7 @@ fn nested_loops(x: Exp<f64>, n: usize) -> Exp<f64> {
     snd(once)
 }
 
-/// The same of arrays.
+/// Nested loops over arrays, each of which runs once.
 fn nested_array_loops(xs: Acc<Vector<f64>>, n: usize) -> Acc<Vector<f64>> {
     if n == 0 {
         return map(|x| x + 1.0, xs);
@@ -94,7 +94,7 @@ fn nested_array_loops(xs: Acc<Vector<f64>>, n: usize) -> Acc<Vector<f64>> {
     once.unlift().1
 }
 
-/// All of them.
+/// All programs.
 pub fn programs() -> Vec<Deep> {
     vec![
         scalar!(Linear "operations of one use", |x, xs, n| times(n, x, |i, y| (y + i) * 0.5),
@@ -187,5 +187,5 @@ pub fn programs() -> Vec<Deep> {
     ]
 }
 
-/// Arguments of the programs, different enough to take different branches, and not at the edge of any.
+/// The argument of the programs: its numbers take different branches, and none is at the limit of a condition.
 pub const ARGUMENT: [f64; 3] = [0.30034, 1.25034, 0.70034];

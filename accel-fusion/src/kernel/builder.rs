@@ -1,73 +1,75 @@
-//! Scalar code under construction.
+//! Builds scalar functions instruction by instruction.
 
-use super::ir::{ArrayId, Code, Instr, Instrs, Reg};
+use super::ids::{ArrayId, Reg};
+use super::ir::{Instr, Instrs, ScalarFn};
 use accel_core::ast::deep;
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
+use index_vec::IndexVec;
 
-/// Code under construction; the innermost open branch or loop is the last list of instructions.
+/// A scalar function under construction. The last list of instructions belongs to the innermost open branch or loop.
 pub struct Builder {
-    code: Code,
+    code: ScalarFn,
     open: Vec<Vec<Instr>>,
 }
 
 impl Builder {
-    /// Code with parameters of these types.
+    /// A scalar function with parameters of these types, and no instructions yet.
     pub fn new(params: &[ScalarType]) -> Self {
-        let code = Code { params: params.len(), types: params.to_vec(), ..Code::default() };
+        let code = ScalarFn { params: params.len(), types: params.to_vec().into(), ..ScalarFn::default() };
         Builder { code, open: vec![vec![]] }
     }
-    /// Code that goes on where other code ended, and the registers of its results. Nothing is copied.
-    pub fn after(mut code: Code) -> (Builder, Vec<Reg>) {
+    /// Continues the scalar function `code` after its last instruction. Also returns the registers of its results.
+    /// Nothing is copied.
+    pub fn after(mut code: ScalarFn) -> (Builder, Vec<Reg>) {
         let (open, results) = (vec![std::mem::take(&mut code.instrs)], std::mem::take(&mut code.results));
         (Builder { code, open }, results)
     }
     /// The registers of the parameters.
     pub fn params(&self) -> Vec<Reg> {
-        (0..self.code.params).collect()
+        self.code.param_regs().collect()
     }
-    /// A new register.
+    /// Declares a new register of type `t`.
     pub fn reg(&mut self, t: ScalarType) -> Reg {
-        self.code.types.push(t);
-        self.code.types.len() - 1
+        self.code.types.push(t)
     }
-    /// One more instruction.
+    /// Adds an instruction.
     pub fn emit(&mut self, i: Instr) {
         self.open.last_mut().expect("a list is open until the code is finished").push(i)
     }
-    /// The instructions that `f` emits, apart.
+    /// Collects the instructions that `f` emits in a list of their own.
     pub fn block<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> (Instrs, R) {
         self.open();
         let r = f(self);
         (self.close(), r)
     }
-    /// Instructions from here on are kept apart.
+    /// Starts a list for the instructions that follow.
     pub fn open(&mut self) {
         self.open.push(vec![]);
     }
-    /// The instructions since the last `open`.
+    /// Ends the innermost list and returns its instructions.
     pub fn close(&mut self) -> Instrs {
         self.open.pop().expect("something is open").into()
     }
-    /// The finished code.
-    pub fn finish(mut self, results: Vec<Reg>) -> Code {
+    /// The finished scalar function, with these results.
+    pub fn finish(mut self, results: Vec<Reg>) -> ScalarFn {
         self.code.instrs = self.open.pop().expect("the first list");
         self.code.results = results;
         self.code
     }
-    /// A constant.
+    /// Emits a constant.
     pub fn constant(&mut self, x: Scalar) -> Reg {
         let to = self.reg(x.ty());
         self.emit(Instr::Const(to, x));
         to
     }
-    /// Index arithmetic.
+    /// Emits an arithmetic operation on indices.
     pub fn index_op(&mut self, op: Num2, a: Reg, b: Reg) -> Reg {
         let to = self.reg(ScalarType::I64);
         self.emit(Instr::Op2(to, Op2::Num(op), a, b));
         to
     }
-    /// The product of numbers of one type, if there are any.
+    /// Emits the product of the factors, all of type `t`; `None` if there are no factors.
     pub fn product(&mut self, t: ScalarType, factors: impl IntoIterator<Item = Reg>) -> Option<Reg> {
         factors.into_iter().reduce(|a, b| {
             let to = self.reg(t);
@@ -75,27 +77,25 @@ impl Builder {
             to
         })
     }
-    /// An extent of an array in memory.
+    /// Emits a query for extent `dim` of an array in memory.
     pub fn extent(&mut self, array: ArrayId, dim: usize) -> Reg {
         let to = self.reg(ScalarType::I64);
         self.emit(Instr::Extent(to, array, dim));
         to
     }
-    /// The code of a function applied to registers; gives those of its results.
-    pub fn inline(&mut self, f: &Code, args: &[Reg]) -> Vec<Reg> {
-        let mut to: Vec<Reg> = args.to_vec();
-        for t in &f.types[f.params..] {
-            to.push(self.reg(*t));
-        }
-        f.instrs.iter().for_each(|i| self.emit(moved(i, &|r| to[*r])));
+    /// Copies the body of `f`, applied to the registers `args`; returns the registers of its results.
+    pub fn inline(&mut self, f: &ScalarFn, args: &[Reg]) -> Vec<Reg> {
+        let mut to: IndexVec<Reg, Reg> = args.to_vec().into();
+        to.extend(f.types.iter().skip(f.params).map(|t| self.reg(*t)));
+        f.instrs.iter().for_each(|i| self.emit(renamed(i, &|r| to[*r])));
         f.results.iter().map(|r| to[*r]).collect()
     }
 }
 
-/// An instruction over other registers.
-pub fn moved(i: &Instr, to: &dyn Fn(&Reg) -> Reg) -> Instr {
+/// The instruction with all its registers renamed by `to`.
+pub fn renamed(i: &Instr, to: &dyn Fn(&Reg) -> Reg) -> Instr {
     let all = |rs: &[Reg]| rs.iter().map(to).collect();
-    let block = |is: &[Instr]| Instrs::from(deep(|| is.iter().map(|i| moved(i, to)).collect::<Vec<_>>()));
+    let block = |is: &[Instr]| Instrs::from(deep(|| is.iter().map(|i| renamed(i, to)).collect::<Vec<_>>()));
     match i {
         Instr::Const(r, x) => Instr::Const(to(r), *x),
         Instr::Op1(r, op, a) => Instr::Op1(to(r), *op, to(a)),
@@ -110,10 +110,10 @@ pub fn moved(i: &Instr, to: &dyn Fn(&Reg) -> Reg) -> Instr {
             otherwise: block(otherwise),
             merge: merge.iter().map(|(r, a, b)| (to(r), to(a), to(b))).collect(),
         },
-        Instr::While { state, cond, go_on, body, next } => Instr::While {
+        Instr::While { state, cond, continues, body, next } => Instr::While {
             state: state.iter().map(|(r, a)| (to(r), to(a))).collect(),
             cond: block(cond),
-            go_on: to(go_on),
+            continues: to(continues),
             body: block(body),
             next: all(next),
         },

@@ -1,51 +1,54 @@
-//! Reductions that are matrix products in some disguise.
+//! Recognises reductions that are matrix products.
 
-use super::builder::{Builder, moved};
+use super::builder::{Builder, renamed};
+use super::dead_code::{defined, parameters, restricted_to};
+use super::ids::{ArrayId, Reg};
 use super::ir::*;
-use super::only::{defined, only, parameters};
 use accel_core::repr::ScalarType;
 use accel_core::repr::op::{Num2, Op2};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
-/// A reduction by `+` of `factor * left[..] * right[..]` over floats, where the indices are plain parameters: a product of two
-/// matrices, perhaps transposed, perhaps many at once. `a0[x0, x2] * a1[x2, x1]` summed over `x2` is the plain one.
+/// A contraction: a reduction by `+` of `factor * left[..] * right[..]` over floats, where all indices are plain
+/// parameters. It is a product of two matrices, possibly transposed, possibly a batch of products.
+/// `a0[x0, x2] * a1[x2, x1]`, summed over `x2`, is the usual matrix product.
 #[derive(Clone, Debug)]
 pub struct Contraction<O = Operand> {
     /// The element type: `f32` or `f64`.
     pub ty: ScalarType,
-    /// The operand that the rows of the result come from.
+    /// The operand that provides the rows of the result.
     pub left: O,
-    /// The operand that the columns of the result come from.
+    /// The operand that provides the columns of the result.
     pub right: O,
-    /// A number that all products are multiplied with: code without parameters.
-    pub factor: Code,
-    /// The role of every parameter of the element: the outer dimensions of the result, and at last the reduced one.
+    /// A factor of all products: a scalar function without parameters.
+    pub factor: ScalarFn,
+    /// The role of every parameter of the element: first the outer dimensions of the result, last the reduced
+    /// dimension.
     pub roles: Vec<Role>,
 }
 
-/// A read of an array at parameters.
+/// A read of an array whose indices are parameters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Operand {
     /// The array.
     pub array: ArrayId,
-    /// Which of its columns.
+    /// The column that is read.
     pub column: usize,
-    /// The parameter that each dimension is indexed by.
+    /// For each dimension of the array, the parameter that is its index.
     pub index: Vec<Reg>,
 }
 
-/// An operand whose numbers are computed from elements of arrays: `a0[x0, x2] - a1[x2]`.
+/// An operand that is computed from elements of arrays: `a0[x0, x2] - a1[x2]`.
 #[derive(Clone, Debug)]
 pub struct Computed {
-    /// What is read, the arrays of most dimensions first.
+    /// The reads, those of arrays of the highest rank first.
     pub reads: Vec<Operand>,
-    /// From the elements to the number, without branches and loops.
-    pub value: Code,
+    /// The scalar function from the elements to the operand, without branches and loops.
+    pub value: ScalarFn,
 }
 
 impl Computed {
-    /// The read that it is, if nothing is computed.
+    /// The read, if the operand is an array element without further computation.
     pub fn plain(&self) -> Option<&Operand> {
         match (&self.reads[..], &self.value.instrs[..]) {
             ([read], []) => Some(read),
@@ -54,7 +57,7 @@ impl Computed {
     }
 }
 
-/// Where a parameter of a contraction's element occurs.
+/// In which operands a parameter of a contraction's element occurs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Role {
     /// In both operands and the result.
@@ -67,27 +70,28 @@ pub enum Role {
     Reduced,
 }
 
-impl Rows {
-    /// The element, if it is a floating-point number and the rows are summed.
+impl Reduction {
+    /// The result of the element function, if it is one float and the rows are summed.
     pub fn float_sum(&self) -> Option<Reg> {
         match self.element.results[..] {
-            [r] if self.known == Some(Known::Sum) && self.element.types[r].is_float() => Some(r),
+            [r] if self.monoid == Some(Monoid::Sum) && self.element.types[r].is_float() => Some(r),
             _ => None,
         }
     }
 
-    /// The contraction that a reduction of these rows is, if it has both rows and columns, and the operands are arrays.
+    /// The contraction that this reduction computes. `None` unless it has both rows and columns, and both operands are
+    /// plain array elements.
     pub fn contraction(&self) -> Option<Contraction> {
-        let Contraction { ty, left, right, factor, roles } = self.computed_contraction()?;
+        let Contraction { ty, left, right, factor, roles } = self.contraction_of_computed_operands()?;
         Some(Contraction { ty, left: left.plain()?.clone(), right: right.plain()?.clone(), factor, roles })
     }
 
-    /// The same, also for operands that are computed from arrays.
-    pub fn computed_contraction(&self) -> Option<Contraction<Computed>> {
+    /// As [`contraction`](Self::contraction), but operands may also be computed from arrays.
+    pub fn contraction_of_computed_operands(&self) -> Option<Contraction<Computed>> {
         let result = self.float_sum()?;
         let ty = self.element.types[result];
         let (mut factors, scalars) = factors(&self.element, result)?;
-        // A factor with no parameter of its own belongs to a larger one.
+        // A factor whose parameters all occur in a larger one belongs to the larger one's operand.
         factors.sort_by_key(|f| Reverse(f.0.len()));
         let mut groups: Vec<(BTreeSet<Reg>, Vec<Reg>)> = vec![];
         for (indices, r) in factors {
@@ -97,18 +101,19 @@ impl Rows {
             }
         }
         let [a, b] = <[_; 2]>::try_from(groups).ok()?;
-        // The operand with the outermost dimension of the result gives its rows.
-        let params = self.element.params;
-        let first = (0..params).find(|p| a.0.contains(p) != b.0.contains(p))?;
+        // The operand that depends on the outermost dimension of the result provides the rows.
+        let mut params = self.element.param_regs();
+        let first = params.find(|p| a.0.contains(p) != b.0.contains(p))?;
         let (left, right) = if a.0.contains(&first) { (a, b) } else { (b, a) };
-        let role = |p: Reg| match (left.0.contains(&p), right.0.contains(&p), p + 1 == params) {
+        let last = self.element.params - 1;
+        let role = |p: Reg| match (left.0.contains(&p), right.0.contains(&p), p == last) {
             (true, true, true) => Some(Role::Reduced),
             (true, true, false) => Some(Role::Batch),
             (true, false, false) => Some(Role::Row),
             (false, true, false) => Some(Role::Column),
             _ => None,
         };
-        let roles: Vec<Role> = (0..params).map(role).collect::<Option<_>>()?;
+        let roles: Vec<Role> = self.element.param_regs().map(role).collect::<Option<_>>()?;
         if !roles.contains(&Role::Row) || !roles.contains(&Role::Column) {
             return None;
         }
@@ -118,21 +123,23 @@ impl Rows {
     }
 }
 
-impl Code {
-    /// The only result as a number computed from elements of arrays at parameters, if it is one.
+impl ScalarFn {
+    /// The only result of the scalar function, as an operand computed from array elements at parameters, if it has this
+    /// form.
     pub fn element(&self) -> Option<Computed> {
         let &[result] = self.results.as_slice() else { return None };
-        if self.instrs.iter().any(|i| i.may_fail(&self.types)) {
+        if !self.is_total() {
             return None;
         }
         operand(self, &[result])
     }
 }
 
-/// What multiplies to a register: those that depend on parameters, and on which; numbers that are the same for all elements.
-pub fn factors(code: &Code, result: Reg) -> Option<(Vec<(BTreeSet<Reg>, Reg)>, Vec<Reg>)> {
-    // What can fail must be done, also where its value is not used.
-    if code.instrs.iter().any(|i| i.may_fail(&code.types)) {
+/// The factors of a register: those that depend on parameters, each with these parameters, and those that are the same
+/// for all elements.
+pub fn factors(code: &ScalarFn, result: Reg) -> Option<(Vec<(BTreeSet<Reg>, Reg)>, Vec<Reg>)> {
+    // An instruction that can fail must be executed, even if its value is not used.
+    if !code.is_total() {
         return None;
     }
     let (mut factors, mut scalars) = (vec![], vec![]);
@@ -144,7 +151,7 @@ pub fn factors(code: &Code, result: Reg) -> Option<(Vec<(BTreeSet<Reg>, Reg)>, V
             Instr::Read { index, .. } if index.is_empty() => scalars.push(r),
             _ => factors.push((parameters(code, r), r)),
         }
-        // A register that is multiplied with itself again and again may be very many factors.
+        // A register that is squared repeatedly can have very many factors.
         if factors.len().max(scalars.len()) > 8 {
             return None;
         }
@@ -152,13 +159,13 @@ pub fn factors(code: &Code, result: Reg) -> Option<(Vec<(BTreeSet<Reg>, Reg)>, V
     Some((factors, scalars))
 }
 
-/// The most arrays that an operand is computed from, and the most instructions.
+/// The limits of a computed operand: the number of arrays that it reads, and the number of instructions.
 const READS: usize = 3;
 const INSTRUCTIONS: usize = 8;
 
-/// The operand that is the product of these registers.
-fn operand(code: &Code, factors: &[Reg]) -> Option<Computed> {
-    let code = only(code, factors.to_vec());
+/// The product of these registers as one operand.
+fn operand(code: &ScalarFn, factors: &[Reg]) -> Option<Computed> {
+    let code = restricted_to(code, factors.to_vec());
     let mut used: BTreeSet<Reg> = code.results.iter().copied().collect();
     let mut reads = vec![];
     for i in &code.instrs {
@@ -174,26 +181,26 @@ fn operand(code: &Code, factors: &[Reg]) -> Option<Computed> {
     reads.retain(|(r, _)| used.contains(r));
     reads.sort_by_key(|(_, read)| Reverse(read.index.len()));
     let instrs = code.instrs.len() + factors.len() - 1;
-    // An index is not a number that can be read.
+    // The operand must not use an index as a number.
     if reads.is_empty() || reads.len() > READS || instrs > INSTRUCTIONS || used.iter().any(|r| *r < code.params) {
         return None;
     }
     let types: Vec<_> = reads.iter().map(|(r, _)| code.types[*r]).collect();
     let mut b = Builder::new(&types);
-    let mut places: HashMap<Reg, Reg> = reads.iter().enumerate().map(|(k, (r, _))| (*r, k)).collect();
+    let mut places: HashMap<Reg, Reg> = reads.iter().zip(b.params()).map(|((r, _), p)| (*r, p)).collect();
     for i in code.instrs.iter().filter(|i| !matches!(i, Instr::Read { .. })) {
         i.sets().into_iter().for_each(|r| _ = places.insert(r, b.reg(code.types[r])));
-        b.emit(moved(i, &|r| places[r]));
+        b.emit(renamed(i, &|r| places[r]));
     }
     let result = b.product(code.types[code.results[0]], code.results.iter().map(|r| places[r]))?;
     Some(Computed { reads: reads.into_iter().map(|r| r.1).collect(), value: b.finish(vec![result]) })
 }
 
-/// The product of registers that do not depend on parameters.
-fn factor(ty: ScalarType, code: &Code, scalars: Vec<Reg>) -> Code {
+/// The product of registers that do not depend on parameters, as a scalar function.
+fn factor(ty: ScalarType, code: &ScalarFn, scalars: Vec<Reg>) -> ScalarFn {
     let mut b = Builder::new(&[]);
     let one = b.constant(ty.one());
-    let factors = b.inline(&only(code, scalars), &vec![Reg::MAX; code.params]);
+    let factors = b.inline(&restricted_to(code, scalars), &vec![Reg::NONE; code.params]);
     let result = b.product(ty, [one].into_iter().chain(factors)).unwrap_or(one);
     b.finish(vec![result])
 }
@@ -203,7 +210,7 @@ mod tests {
     use super::*;
     use crate::kernel::parse;
 
-    /// A program of one reduction with this element.
+    /// A program with one reduction, which has this element.
     fn program(element: &str) -> Program {
         let text = format!(
             r#"program (a0: Array2<f64>, a1: Array2<f64>, a2: Array3<f64, i64, f64>, a3: Array0<f64>)
@@ -220,7 +227,7 @@ site 0 = "fold"
         parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
     }
 
-    /// The contraction that a reduction with this element is.
+    /// The contraction recognised in a reduction with this element.
     fn found(element: &str) -> Option<Contraction> {
         match &program(element).body.stmts[0].op {
             Op::Reduce { rows, .. } => rows.contraction(),
@@ -235,10 +242,10 @@ site 0 = "fold"
         let turned = "x3: f64 = a0[x1, x2] @0 inside; x4: f64 = a1[x2, x0] @0 inside; x5: f64 = x3 * x4 -> x5";
         for (text, left) in [(plain, 0), (turned, 1)] {
             let c = found(text).expect("a contraction");
-            assert_eq!((c.roles, c.left.array), (vec![Row, Column, Reduced], left));
+            assert_eq!((c.roles, c.left.array), (vec![Row, Column, Reduced], ArrayId::new(left)));
         }
         let batch = "x3: f64, x4: i64, x5: f64 = a2[x0, x2, x1] @0 inside; x6: f64 = a1[x2, x0] @0 inside; x7: f64 = x5 * x6 -> x7";
-        // A batch of products of matrices with vectors has no columns.
+        // A batch of matrix-vector products has no columns.
         assert!(found(batch).is_none());
     }
 
@@ -249,15 +256,15 @@ site 0 = "fold"
              x8: f64, x9: i64, x10: f64 = a2[x2, x1, x1] @0 inside; x11: f64 = x7 * x10 -> x11",
         )
         .expect("a contraction");
-        assert_eq!(c.right, Operand { array: 2, column: 2, index: vec![2, 1, 1] });
+        assert_eq!(c.right, Operand { array: ArrayId::new(2), column: 2, index: [2, 1, 1].map(Reg::new).into() });
         let products = c.factor.instrs.iter().filter(|i| matches!(i, Instr::Op2(..)));
         assert_eq!((products.count(), c.factor.params), (2, 0));
     }
 
-    /// The contraction with computed operands that a reduction with this element is.
+    /// The contraction with computed operands recognised in a reduction with this element.
     fn computed(element: &str) -> Option<Contraction<Computed>> {
         match &program(element).body.stmts[0].op {
-            Op::Reduce { rows, .. } => rows.computed_contraction(),
+            Op::Reduce { rows, .. } => rows.contraction_of_computed_operands(),
             _ => None,
         }
     }
@@ -269,12 +276,12 @@ site 0 = "fold"
                        x7: f64, x8: i64, x9: f64 = a2[x2, x2, x2] @0 inside; x10: f64 = x6 * x9 -> x10";
         assert!(found(element).is_none());
         let c = computed(element).expect("a contraction");
-        // A factor that only depends on the reduced index belongs to one of them.
-        let arrays = |o: &Computed| o.reads.iter().map(|r| (r.array, r.column)).collect::<Vec<_>>();
+        // A factor that depends on the reduced index only belongs to one of the operands.
+        let arrays = |o: &Computed| o.reads.iter().map(|r| (r.array.index(), r.column)).collect::<Vec<_>>();
         assert_eq!((arrays(&c.left), arrays(&c.right)), (vec![(2, 2), (0, 0)], vec![(1, 0)]));
         assert_eq!((c.left.value.params, c.right.value.instrs.len()), (2, 1));
         for other in [
-            // An index in the number itself, and a choice.
+            // The rejected elements use an index as a number, or contain a conditional.
             "x3: f64 = a0[x0, x2] @0 inside; x4: f64 = as f64 x0; x5: f64 = x3 + x4; x6: f64 = a1[x2, x1] @0 inside; x7: f64 = x5 * x6 -> x7",
             "x3: f64 = a0[x0, x2] @0 inside; x4: bool = x0 < x2; x5: f64 = if x4 { -> x3 } else { x6: f64 = 0.0 -> x6 };
              x7: f64 = a1[x2, x1] @0 inside; x8: f64 = x5 * x7 -> x8",
@@ -286,7 +293,8 @@ site 0 = "fold"
     #[test]
     fn other_sums_are_not_contractions() {
         for element in [
-            // A sum of squares, reads that have to be checked, an index that is computed, three factors, a sum.
+            // The rejected elements are a sum of squares, a product with checked reads, one with a computed index, one
+            // with three factors, and one that is a sum.
             "x3: f64 = a0[x0, x2] @0 inside; x4: f64 = x3 * x3 -> x4",
             "x3: f64 = a0[x0, x2] @0; x4: f64 = a1[x2, x1] @0 inside; x5: f64 = x3 * x4 -> x5",
             "x3: f64 = a0[x0, x2] @0 inside; x4: f64 = a1[x2, x1] @0 inside; x5: f64 = x3 * x4; x6: f64 = a1[x0, x0] @0 -> x5",

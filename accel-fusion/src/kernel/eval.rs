@@ -1,38 +1,43 @@
-//! A sequential evaluator of kernel programs: a second oracle beside the interpreter of the typed tree.
+//! A sequential evaluator of kernel programs: a second test oracle beside the interpreter of the typed tree.
 //!
-//! It goes through everything one element after the other, in row-major order, and each row from its first element (for reverse
-//! scans from its last). What the interpreter checks is checked here, with the same errors; and an index that was said to
-//! be inside and is not is an internal error.
+//! It visits all elements one after the other, in row-major order, and each row from its first element (for reverse
+//! scans from its last one). It checks what the interpreter checks, with the same errors. A read that is marked
+//! `inside` but is out of bounds is an internal error.
 
+use super::ids::{ArrayId, SiteId};
 use super::ir::*;
-use super::machine::{self, Machine, Store, check_size, no_element, offset, out_of_bounds, position, truth};
+use super::scalar_evaluation::{
+    self, ScalarEvaluator, Store, check_size, no_element, offset, out_of_bounds, position, truth,
+};
 use super::verify::{Verified, verify};
 use accel_core::ast::deep;
 use accel_core::error::{Error, Result};
 use accel_core::repr::{ArrayTuple, Column, RawArray, Scalar, ScalarType};
+use index_vec::{IndexVec, index_vec};
 use std::cell::Cell;
 
-/// The arrays that a program computes from an argument, from left to right.
+/// Checks and runs a program; returns its results, from left to right.
 ///
 /// # Errors
-/// `Error::Type` if the argument does not fit the program; everything that is checked at run time: indices, extents, division by
-/// zero; `Error::Internal` if the program is not well formed.
+/// `Error::Type` if the argument does not fit the program; the errors of run time: indices, extents, division by zero;
+/// `Error::Internal` if the program is not well formed.
 pub fn evaluate(p: &Program, argument: &ArrayTuple) -> Result<Vec<RawArray>> {
     verify(p)?;
     run(p, argument, &Cell::new(Some(u64::MAX)))
 }
 
 impl Verified<Program> {
-    /// The arrays that the program computes from an argument, from left to right.
+    /// Runs the program; returns its results, from left to right.
     ///
     /// # Errors
-    /// As [`evaluate`], but for programs that are not well formed.
+    /// As for [`evaluate`], except that the program is known to be well formed.
     pub fn evaluate(&self, argument: &ArrayTuple) -> Result<Vec<RawArray>> {
         run(self, argument, &Cell::new(Some(u64::MAX)))
     }
 
-    /// The same, but `None` if it takes more steps than these: as many as there are instructions executed, codes called, indices gone through and
-    /// elements of arrays made or copied. So a program of which nothing is known ends soon, and needs memory for so many elements at most.
+    /// As [`Verified::evaluate`], but returns `None` if the run takes more than `steps` steps. Each executed
+    /// instruction, each call of a scalar function, each visited index and each array element that is made or copied is
+    /// one step. So the run of an unknown program ends soon, and needs memory for at most `steps` elements.
     ///
     /// # Errors
     /// As [`Verified::evaluate`].
@@ -53,19 +58,14 @@ fn wrong_argument(expected: String, argument: &ArrayTuple) -> Error {
     Error::Type { op: "argument of the program".into(), expected, found: format!("({found})") }
 }
 
-/// Runs a verified program; see NOTE [Verified programs] for why numbers need no check.
+/// Runs a verified program. NOTE [Verified programs] explains why array and register numbers need no check.
 fn run(p: &Program, argument: &ArrayTuple, left: &Cell<Option<u64>>) -> Result<Vec<RawArray>> {
     let inputs = argument.leaves();
-    let fits = |a: &RawArray, info: &ArrayInfo| {
-        a.extents.len() == info.rank
-            && a.columns.iter().map(Column::ty).eq(info.columns.iter().copied())
-            && a.columns.iter().all(|c| c.len() == a.size())
-    };
-    if inputs.len() != p.inputs.len() || !inputs.iter().zip(&p.inputs).all(|(a, id)| fits(a, &p.arrays[*id])) {
+    if !p.takes(&inputs) {
         let expected = super::print::list(&p.inputs, |id| p.arrays[*id].to_string());
         return Err(wrong_argument(format!("({expected})"), argument));
     }
-    let mut e = Evaluator { p, arrays: vec![None; p.arrays.len()], left };
+    let mut e = Evaluator { p, arrays: index_vec![None; p.arrays.len()], left };
     for (a, id) in inputs.into_iter().zip(&p.inputs) {
         check_size(|| "`argument`".into(), &a.extents)?;
         e.arrays[*id] = Some(a.clone());
@@ -76,8 +76,8 @@ fn run(p: &Program, argument: &ArrayTuple, left: &Cell<Option<u64>>) -> Result<V
 
 struct Evaluator<'a> {
     p: &'a Program,
-    arrays: Vec<Option<RawArray>>,
-    /// How many steps may follow; `None` once there were too many: see [`Verified::evaluate_within`].
+    arrays: IndexVec<ArrayId, Option<RawArray>>,
+    /// How many steps are left; `None` once the limit was exceeded. See [`Verified::evaluate_within`].
     left: &'a Cell<Option<u64>>,
 }
 
@@ -116,7 +116,7 @@ impl Evaluator<'_> {
         if left.is_none() { Err(Error::Internal("too many steps".into())) } else { Ok(()) }
     }
 
-    /// Calls `f` with every position and index inside of the extents, in row-major order.
+    /// Calls `f` with every position and index within the extents, in row-major order.
     fn for_each_index(&self, extents: &[usize], mut f: impl FnMut(usize, &[Scalar]) -> Result<()>) -> Result<()> {
         let size = extents.iter().product();
         let mut index = vec![0; extents.len()];
@@ -143,23 +143,23 @@ impl Evaluator<'_> {
         deep(|| b.stmts.iter().try_for_each(|s| self.stmt(s)))
     }
 
-    /// The results of an inner block.
+    /// Executes an inner block and returns its results.
     fn results(&mut self, b: &Block, results: &[ArrayId]) -> Result<Vec<RawArray>> {
         self.block(b)?;
         self.get_all(results)
     }
 
-    fn machine<'e>(&'e self, c: &'e Code, site: SiteId) -> Machine<'e, Self> {
-        Machine::new(self.p, self, c, site)
+    fn machine<'e>(&'e self, c: &'e ScalarFn, site: SiteId) -> ScalarEvaluator<'e, Self> {
+        ScalarEvaluator::new(self.p, self, c, site)
     }
 
-    /// The results of a code without parameters.
-    fn value(&self, c: &Code, site: SiteId) -> Result<Vec<Scalar>> {
-        machine::values(self.p, self, c, site)
+    /// Evaluates a scalar function without parameters.
+    fn value(&self, c: &ScalarFn, site: SiteId) -> Result<Vec<Scalar>> {
+        scalar_evaluation::values(self.p, self, c, site)
     }
 
-    fn extents(&self, c: &Code, site: SiteId) -> Result<Vec<usize>> {
-        machine::extents(self.p, self, c, site)
+    fn extents(&self, c: &ScalarFn, site: SiteId) -> Result<Vec<usize>> {
+        scalar_evaluation::extents(self.p, self, c, site)
     }
 
     fn output(&self, extents: &[usize], columns: &[ScalarType], site: SiteId) -> Result<RawArray> {
@@ -187,7 +187,7 @@ impl Evaluator<'_> {
             }
             Op::Reshape { from, extents, .. } => vec![self.reshape(*from, extents, site)?],
             Op::Agree { agreement, left, right } => {
-                machine::check_agreement(self.p, self, *agreement, [left, right], site)?;
+                scalar_evaluation::check_agreement(self.p, self, *agreement, [left, right], site)?;
                 vec![]
             }
             Op::If { cond, then, otherwise, .. } => {
@@ -199,8 +199,8 @@ impl Evaluator<'_> {
                 let mut state = self.get_all(init)?;
                 loop {
                     self.put(to, state);
-                    let go_on = self.results(&cond.0, &[cond.1])?;
-                    if !truth(element(&go_on[0], 0)?[0])? {
+                    let continues = self.results(&cond.0, &[cond.1])?;
+                    if !truth(element(&continues[0], 0)?[0])? {
                         break self.get_all(to)?;
                     }
                     state = self.results(&body.0, &body.1)?;
@@ -211,7 +211,7 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    fn loop_(&self, to: &[ArrayId], extents: &Code, body: &Code, site: SiteId) -> Result<Vec<RawArray>> {
+    fn loop_(&self, to: &[ArrayId], extents: &ScalarFn, body: &ScalarFn, site: SiteId) -> Result<Vec<RawArray>> {
         let extents = self.extents(extents, site)?;
         let infos = to.iter().map(|a| &self.p.arrays[*a]);
         let mut out = infos.map(|a| self.output(&extents, &a.columns, site)).collect::<Result<Vec<_>>>()?;
@@ -223,12 +223,12 @@ impl Evaluator<'_> {
         Ok(out)
     }
 
-    fn reduce(&self, to: ArrayId, extents: &Code, rows: &Rows, site: SiteId) -> Result<RawArray> {
+    fn reduce(&self, to: ArrayId, extents: &ScalarFn, rows: &Reduction, site: SiteId) -> Result<RawArray> {
         let outer = self.extents(extents, site)?;
-        let len = machine::row_length(self.p, self, rows, &outer, site)?;
+        let len = scalar_evaluation::row_length(self.p, self, rows, &outer, site)?;
         let init = rows.init.as_ref().map(|init| self.value(init, site)).transpose()?;
         if init.is_none() && len == 0 && !outer.contains(&0) {
-            return Err(machine::empty_rows(self.p, site, &outer));
+            return Err(scalar_evaluation::empty_rows(self.p, site, &outer));
         }
         let mut out = self.output(&outer, &self.p.arrays[to].columns, site)?;
         let (mut get, mut op) = (self.machine(&rows.element, site), self.machine(&rows.op, site));
@@ -246,9 +246,9 @@ impl Evaluator<'_> {
         Ok(out)
     }
 
-    fn scan(&self, to: ArrayId, extents: &Code, reverse: bool, rows: &Rows, site: SiteId) -> Result<RawArray> {
+    fn scan(&self, to: ArrayId, extents: &ScalarFn, reverse: bool, rows: &Reduction, site: SiteId) -> Result<RawArray> {
         let outer = self.extents(extents, site)?;
-        let len = machine::row_length(self.p, self, rows, &outer, site)?;
+        let len = scalar_evaluation::row_length(self.p, self, rows, &outer, site)?;
         let init = rows.init.as_ref().map(|init| self.value(init, site)).transpose()?;
         let length = len + usize::from(init.is_some());
         let mut out = self.output(&[&outer[..], &[length]].concat(), &self.p.arrays[to].columns, site)?;
@@ -258,7 +258,7 @@ impl Evaluator<'_> {
         let (mut get, mut op) = (self.machine(&rows.element, site), self.machine(&rows.op, site));
         self.for_each_index(&outer, |i, index| {
             let mut x = init.clone();
-            // How many results of the row are there.
+            // The number of results of the row computed so far.
             let mut done = 0;
             let mut put = |x: &[Scalar]| {
                 let at = if reverse { length - 1 - done } else { done };
@@ -282,7 +282,7 @@ impl Evaluator<'_> {
         Ok(out)
     }
 
-    fn permute(&self, defaults: ArrayId, extents: &Code, codes: [&Code; 3], site: SiteId) -> Result<RawArray> {
+    fn permute(&self, defaults: ArrayId, extents: &ScalarFn, codes: [&ScalarFn; 3], site: SiteId) -> Result<RawArray> {
         let extents = self.extents(extents, site)?;
         let mut out = self.copy(defaults)?;
         let [mut target, mut get, mut comb] = codes.map(|c| self.machine(c, site));
@@ -300,10 +300,10 @@ impl Evaluator<'_> {
         Ok(out)
     }
 
-    fn reshape(&self, from: ArrayId, extents: &Code, site: SiteId) -> Result<RawArray> {
+    fn reshape(&self, from: ArrayId, extents: &ScalarFn, site: SiteId) -> Result<RawArray> {
         let extents = self.extents(extents, site)?;
         let from = self.copy(from)?;
-        machine::check_reshape(self.p, site, &from.extents, &extents)?;
+        scalar_evaluation::check_reshape(self.p, site, &from.extents, &extents)?;
         Ok(RawArray { extents: extents.into(), columns: from.columns })
     }
 }

@@ -1,40 +1,48 @@
-//! The data of kernel programs.
+//! The data types of kernel programs.
 
+use super::ids::{ArrayId, Reg, SiteId};
 use accel_core::ast::{Src, deep};
 use accel_core::repr::op::{Op1, Op2};
 use accel_core::repr::{Agreement, RawArray, Scalar, ScalarType};
+use index_vec::IndexVec;
 use std::ops::{Deref, DerefMut};
 
-/// A scalar register of a [`Code`]; its type is `Code::types[reg]`.
-pub type Reg = usize;
-/// An array of a [`Program`]; what it is like is `Program::arrays[id]`.
-pub type ArrayId = usize;
-/// A place in the source, for messages: `Program::sites[site]`.
-pub type SiteId = usize;
-
-/// A closed program: arrays in, arrays out.
+/// A closed program that computes arrays from arrays.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
-    /// Every array that occurs. Each is defined once: as an input, or by one statement.
-    pub arrays: Vec<ArrayInfo>,
+    /// All arrays. Each is defined once: as an input, or by one statement.
+    pub arrays: IndexVec<ArrayId, ArrayInfo>,
     /// The leaves of the argument, from left to right.
     pub inputs: Vec<ArrayId>,
-    /// What is computed, in order.
+    /// The statements, in order of execution.
     pub body: Block,
     /// The leaves of the result, from left to right.
     pub results: Vec<ArrayId>,
-    /// Arrays that are part of the program.
+    /// Arrays whose elements are part of the program.
     pub literals: Vec<RawArray>,
     /// Operations and their source lines.
-    pub sites: Vec<Site>,
+    pub sites: IndexVec<SiteId, Site>,
 }
 
-/// What is known of an array: its extents are known only when the program runs.
+impl Program {
+    /// Whether arrays fit as arguments of this program: their number, their ranks and their element types.
+    pub fn takes(&self, arguments: &[&RawArray]) -> bool {
+        let fits = |(a, id): (&&RawArray, &ArrayId)| {
+            let info = &self.arrays[*id];
+            a.extents.len() == info.rank
+                && a.columns.iter().map(|c| c.ty()).eq(info.columns.iter().copied())
+                && a.columns.iter().all(|c| c.len() == a.size())
+        };
+        arguments.len() == self.inputs.len() && arguments.iter().zip(&self.inputs).all(fits)
+    }
+}
+
+/// The static description of an array. Its extents are known only at run time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ArrayInfo {
-    /// The number of dimensions.
+    /// The rank: the number of dimensions.
     pub rank: usize,
-    /// The scalar leaves of the elements: an array is stored as one column for each (structure of arrays).
+    /// The scalar components of the elements. The array stores one column for each of them (structure of arrays).
     pub columns: Vec<ScalarType>,
 }
 
@@ -43,22 +51,24 @@ pub struct ArrayInfo {
 pub struct Site {
     /// Its name.
     pub name: &'static str,
-    /// Where it was written, if known.
+    /// The place in the source, if known.
     pub at: Src,
-    /// Whether it is that of reads that were proved to be inside, and are checked all the same. If one is not, the proof is wrong.
+    /// Whether the reads of this site are checked although they were proved to be within bounds. If such a check fails,
+    /// the proof is wrong.
     pub proved: bool,
 }
 
-/// Statements that are executed one after the other.
+/// A sequence of statements.
 #[derive(Debug, Default)]
 pub struct Block {
     /// The statements.
     pub stmts: Vec<Stmt>,
 }
 
-/// NOTE [Deep nests]: programs are nested as deeply as their users like. What goes through nests by recursion, asks at every level for more
-/// stack if little is left ([`deep`]); what only looks at all instructions, uses [`walk`](super::walk()) instead. What compilers
-/// derive, such as copying and dropping, is recursion, too: so it is written out where a block or a list of instructions is part of another one.
+/// NOTE [Deep nests]: programs of users can be nested to any depth. A recursive function over nests asks at every level
+/// for more stack if little is left ([`deep`]). A function that only visits all instructions uses
+/// [`walk`](super::walk()), which does not recurse. Derived implementations, such as `Clone`, recurse too, and so does
+/// dropping. So these are written by hand where a block or a list of instructions is part of another one.
 impl Clone for Block {
     fn clone(&self) -> Block {
         deep(|| Block { stmts: self.stmts.clone() })
@@ -70,17 +80,20 @@ impl Drop for Block {
     }
 }
 
-/// A statement: an operation, and where it comes from.
+/// A statement: an operation, and its place in the source.
 #[derive(Clone, Debug)]
 pub struct Stmt {
-    /// What is done.
+    /// The operation.
     pub op: Op,
-    /// Where it comes from.
+    /// Its place in the source.
     pub site: SiteId,
 }
 
-/// The operations. Codes named `extents` give one `i64` per dimension, outermost first; a negative extent is an error, as
-/// is a size that does not fit. Codes over indices have one `i64` parameter per dimension, outermost first.
+/// The operations on arrays.
+///
+/// Scalar functions named `extents` return one `i64` per dimension, outermost first. A negative extent is an error, and
+/// so is a size that does not fit in memory. Scalar functions of an index have one `i64` parameter per dimension,
+/// outermost first.
 #[derive(Clone, Debug)]
 pub enum Op {
     /// `to = a literal`
@@ -90,126 +103,128 @@ pub enum Op {
         /// A position in `Program::literals`.
         literal: usize,
     },
-    /// `to[ix] = body(ix)` for all `ix`, in any order. Several arrays of the same extents may be defined at once; the results
-    /// of the body are their columns, one array after the other.
+    /// `to[ix] = body(ix)` for all `ix`, in any order. A loop can define several arrays of the same extents. The
+    /// results of the body are their columns, one array after the other.
     Loop {
         /// The arrays defined.
         to: Vec<ArrayId>,
         /// Their extents.
-        extents: Code,
-        /// The elements.
-        body: Code,
+        extents: ScalarFn,
+        /// The scalar function from the index to the elements.
+        body: ScalarFn,
     },
     /// `to[ix] = init . element(ix, 0) . .. . element(ix, n - 1)` for the associative operator `.`
     Reduce {
         /// The array defined.
         to: ArrayId,
         /// Its extents.
-        extents: Code,
-        /// What is combined.
-        rows: Rows,
+        extents: ScalarFn,
+        /// The reduction.
+        rows: Reduction,
     },
     /// All partial reductions along the innermost dimension.
     Scan {
-        /// The array defined: extents `(extents, n + 1)` with an initial value, `(extents, n)` without.
+        /// The array defined. Its extents are `(extents, n + 1)` with an initial value, and `(extents, n)` without.
         to: ArrayId,
         /// The outer extents.
-        extents: Code,
-        /// From the last element to the first: `element . accumulator`, and the initial value comes at the end.
+        extents: ScalarFn,
+        /// Whether the scan goes from the last element to the first. It then combines `element . accumulator`, and the
+        /// initial value comes at the end.
         reverse: bool,
-        /// What is combined.
-        rows: Rows,
+        /// The operator, and the rows that it combines.
+        rows: Reduction,
     },
-    /// A copy of `defaults` into which every source element is combined: `to[t] = comb(element(ix), to[t])` where `target(ix)`
-    /// is `(true, t)`. The operator is associative and commutative.
+    /// A copy of `defaults` with every source element combined into it: `to[t] = comb(element(ix), to[t])` where
+    /// `target(ix)` is `(true, t)`. The operator is associative and commutative.
     Permute {
         /// The array defined.
         to: ArrayId,
-        /// What it holds at first.
+        /// Its elements before any source element is combined into it.
         defaults: ArrayId,
         /// The extents of the source.
-        extents: Code,
-        /// From an index of the source: keep it? and the index of the target. Outside of the target is an error.
-        target: Code,
+        extents: ScalarFn,
+        /// From an index of the source: whether the element is kept, and the index of its target. A target out of
+        /// bounds is an error.
+        target: ScalarFn,
         /// From an index of the source: the element.
-        element: Code,
-        /// The new and the old element to the combined one.
-        comb: Code,
-        /// What the operator is, if it is a well-known one.
-        known: Option<Known>,
+        element: ScalarFn,
+        /// From the new element and the old one: the combined one.
+        comb: ScalarFn,
+        /// The monoid of the operator, if it is a recognised one.
+        monoid: Option<Monoid>,
     },
-    /// The same elements in row-major order under other extents; a different size is an error.
+    /// The same elements in row-major order, with other extents. A different size is an error.
     Reshape {
         /// The array defined.
         to: ArrayId,
         /// The source.
         from: ArrayId,
         /// The new extents.
-        extents: Code,
+        extents: ScalarFn,
     },
-    /// An error if two shapes do not agree. Nothing is defined, and no other statement relies on it: see NOTE [Shapes that agree] in
-    /// `accel_core::ast::acc`.
+    /// An error if two shapes do not agree. It defines no array, and no other statement relies on it: see NOTE [Shapes
+    /// that agree] in `accel_core::ast::acc`.
     Agree {
-        /// What is demanded.
+        /// The condition.
         agreement: Agreement,
         /// One `i64` for every extent of the first shape.
-        left: Code,
+        left: ScalarFn,
         /// The same for the second one.
-        right: Code,
+        right: ScalarFn,
     },
-    /// A conditional; `to` are the results of the block that was chosen.
+    /// A conditional. `to` are the results of the block that is executed.
     If {
         /// The arrays defined.
         to: Vec<ArrayId>,
         /// One boolean.
-        cond: Code,
-        /// What is done if it is true, and the results.
+        cond: ScalarFn,
+        /// The block for true, and its results.
         then: (Block, Vec<ArrayId>),
-        /// What is done if it is false, and the results.
+        /// The block for false, and its results.
         otherwise: (Block, Vec<ArrayId>),
     },
     /// `to = init; while cond(to) { to = body(to) }`
     While {
-        /// The state: defined here, visible in both blocks, and what it is at the end.
+        /// The state: defined here and visible in both blocks. After the loop, it is the last state.
         to: Vec<ArrayId>,
-        /// The first state.
+        /// The initial state.
         init: Vec<ArrayId>,
-        /// Computes an array of rank 0 of one boolean from the state.
+        /// Computes the condition from the state: an array of rank 0 with one boolean.
         cond: (Block, ArrayId),
         /// Computes the next state.
         body: (Block, Vec<ArrayId>),
     },
-    /// The statements of `body`, which can be executed together in strips of their outermost dimension: see
-    /// [`crate::strip::roles`].
+    /// Statements that can be executed together, in strips of their outermost dimension: see [`crate::strip::roles`].
     Strip {
-        /// The arrays of the body that are used afterwards; the others exist only within a strip.
+        /// The arrays of the body that are used after it. The others exist only within a strip.
         to: Vec<ArrayId>,
         /// The extent of the dimension: one `i64`.
-        len: Code,
-        /// `Loop` and `Reduce` statements.
+        len: ScalarFn,
+        /// The statements: `Loop` and `Reduce`.
         body: Block,
     },
 }
 
-/// Rows to be reduced or scanned.
+/// The rows of a reduction or a scan, and the operator that combines their elements.
 #[derive(Clone, Debug)]
-pub struct Rows {
-    /// The length of the rows: one `i64`, no parameters.
-    pub len: Code,
+pub struct Reduction {
+    /// The length of the rows: one `i64`, without parameters.
+    pub len: ScalarFn,
     /// From the outer index and the position in the row: the element.
-    pub element: Code,
-    /// The initial value, no parameters. Without one, an empty row is an error (for a scan: an empty result).
-    pub init: Option<Code>,
-    /// The operator: the accumulated value and the element (in this order, for a reverse scan the other way round) to the
-    /// next accumulated value.
-    pub op: Code,
-    /// What the operator is, if it is a well-known one.
-    pub known: Option<Known>,
+    pub element: ScalarFn,
+    /// The initial value, without parameters. Without an initial value, an empty row is an error (for a scan: an empty
+    /// result).
+    pub init: Option<ScalarFn>,
+    /// The operator: from the accumulated value and the element to the next accumulated value. A reverse scan passes
+    /// the element first.
+    pub op: ScalarFn,
+    /// The monoid of the operator, if it is a recognised one.
+    pub monoid: Option<Monoid>,
 }
 
-/// Well-known operators on one numeric column, recognised by their form.
+/// The monoids on one numeric column that the compiler recognises by their operator.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Known {
+pub enum Monoid {
     /// `a + b`
     Sum,
     /// `a * b`
@@ -220,28 +235,40 @@ pub enum Known {
     Max,
 }
 
-/// A scalar function. Its parameters are the first registers. Every other register is set by one instruction before it is used;
-/// registers set inside a branch or a loop are used only there.
+/// A scalar function. Its parameters are the first registers. Every other register is set by one instruction before it
+/// is used. Registers that are set inside a branch or a loop are used only there.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Code {
-    /// How many registers are parameters.
+pub struct ScalarFn {
+    /// The number of parameters.
     pub params: usize,
     /// The types of all registers.
-    pub types: Vec<ScalarType>,
-    /// What is done.
+    pub types: IndexVec<Reg, ScalarType>,
+    /// The instructions.
     pub instrs: Vec<Instr>,
     /// The results.
     pub results: Vec<Reg>,
 }
 
-/// An instruction of scalar code.
+impl ScalarFn {
+    /// The registers of the parameters.
+    pub fn param_regs(&self) -> impl DoubleEndedIterator<Item = Reg> + ExactSizeIterator + use<> {
+        (0..self.params).map(Reg::new)
+    }
+
+    /// The types of the parameters.
+    pub fn param_types(&self) -> &[ScalarType] {
+        &self.types.raw[..self.params]
+    }
+}
+
+/// An instruction of a scalar function.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Instr {
     /// `to = x`
     Const(Reg, Scalar),
     /// `to = op(a)`
     Op1(Reg, Op1, Reg),
-    /// `to = op(a, b)`; division of integers by zero is an error
+    /// `to = op(a, b)`; a division of integers by zero is an error
     Op2(Reg, Op2, Reg, Reg),
     /// `to = ` extent `dim` of an array, outermost first
     Extent(Reg, ArrayId, usize),
@@ -253,38 +280,40 @@ pub enum Instr {
         array: ArrayId,
         /// The index, outermost first.
         index: Vec<Reg>,
-        /// Where it comes from. An index out of bounds is an error, unless it is known to be inside.
+        /// The place in the source. An index out of bounds is an error, unless the read is marked `inside`.
         site: SiteId,
-        /// Whether the index is known to be inside.
+        /// Whether the index was proved to be within bounds.
         inside: bool,
     },
     /// A conditional.
     If {
         /// A boolean.
         cond: Reg,
-        /// What is done if it is true.
+        /// Executed if it is true.
         then: Instrs,
-        /// What is done if it is false.
+        /// Executed if it is false.
         otherwise: Instrs,
         /// `(to, a, b)`: `to = a` after `then`, `to = b` after `otherwise`.
         merge: Vec<(Reg, Reg, Reg)>,
     },
     /// A loop.
     While {
-        /// `(to, init)`: the state, and what it is at first; what it is at the end.
+        /// `(to, init)`: the registers of the state, and their initial values. After the loop, they hold the last
+        /// state.
         state: Vec<(Reg, Reg)>,
-        /// Computes whether to go on from the state.
+        /// Computes from the state whether the loop continues.
         cond: Instrs,
-        /// The register of that.
-        go_on: Reg,
+        /// The register with this boolean.
+        continues: Reg,
         /// Computes the next state.
         body: Instrs,
-        /// One register for every part of the state.
+        /// The next value of every register of the state.
         next: Vec<Reg>,
     },
 }
 
-/// Instructions inside of another one: a list that can be copied, compared and dropped however deep the nest is, see NOTE [Deep nests].
+/// Instructions inside another instruction: a list that can be cloned, compared and dropped at any depth of nesting,
+/// see NOTE [Deep nests].
 #[derive(Debug, Default)]
 pub struct Instrs(Vec<Instr>);
 

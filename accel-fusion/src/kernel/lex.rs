@@ -1,4 +1,4 @@
-//! Cuts the text of a kernel program into tokens.
+//! The lexer: cuts the text of a kernel program into tokens.
 
 use accel_core::error::{Error, Result};
 use std::fmt;
@@ -25,13 +25,13 @@ impl fmt::Display for Token {
     }
 }
 
-/// Longer ones first where one is the beginning of another.
+/// A mark that starts with another mark stands before it.
 const MARKS: [&str; 29] = [
     "->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+", "-", "*", "/", "%", "&", "|", "^", "<", ">", "(", ")",
     "[", "]", "{", "}", ",", ":", ";", "=",
 ];
 
-/// The tokens and their lines, counted from 1; the last one is `End`.
+/// The tokens with their lines, counted from 1. The last token is `End`.
 pub fn tokens(text: &str) -> Result<Vec<(Token, usize)>> {
     let mut out = vec![];
     let mut line = 1;
@@ -63,7 +63,7 @@ pub fn tokens(text: &str) -> Result<Vec<(Token, usize)>> {
     Ok(out)
 }
 
-/// The text up to the closing quote, and what follows; with all the escapes that Rust prints.
+/// The text up to the closing quote, and the rest of the input. Understands all escapes that Rust prints.
 fn quoted(text: &str, line: usize) -> Result<(Token, &str)> {
     let mut out = String::new();
     let mut chars = text.char_indices();
@@ -91,14 +91,14 @@ fn quoted(text: &str, line: usize) -> Result<(Token, &str)> {
     Err(Error::Syntax { line, expected: "the end of a quoted name".into(), found: format!("\"{out}") })
 }
 
-/// The length of the word that the text begins with.
+/// The length of the word at the start of the text.
 fn word(text: &str) -> Option<usize> {
     let body = text.strip_prefix('-').unwrap_or(text);
     let start = text.len() - body.len();
     let first = body.chars().next().filter(|c| c.is_ascii_alphanumeric())?;
     let mut before = first;
     for (k, c) in body.char_indices() {
-        // A sign belongs to a number after its `e`.
+        // A sign after the `e` of an exponent belongs to the number.
         let exponent = matches!(c, '+' | '-') && before == 'e' && first.is_ascii_digit();
         if !(c.is_ascii_alphanumeric() || c == '_' || c == '.' || exponent) {
             return Some(start + k);

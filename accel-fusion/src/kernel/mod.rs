@@ -1,32 +1,40 @@
-//! The kernel program: erased, in single-assignment form, with few kinds of statements. It is what code is generated from.
+//! Kernel programs: the erased form of a program, in single assignment, with few kinds of statements. Backends generate
+//! code from it.
 //!
-//! Arrays are structures of columns; extents are known when a program runs. Statements are loops over memory (`Loop`, `Reduce`,
-//! `Scan`, `Permute`), control flow (`If`, `While`) and names for the same memory (`Reshape`). Scalar code is a list of
-//! instructions over registers with structured branches and loops; it may read any array that is defined before it.
+//! An array is a structure of columns; its extents are known only at run time. A statement is a loop over memory
+//! (`Loop`, `Reduce`, `Scan`, `Permute`), control flow (`If`, `While`) or a new shape for the same memory (`Reshape`).
+//! A scalar function is a list of instructions over registers, with structured branches and loops. It can read every
+//! array that is defined before it.
 
 pub(crate) mod builder;
-pub use builder::moved;
+pub use builder::renamed;
 pub(crate) mod contraction;
+mod cost;
+pub(crate) mod dead_code;
+mod effects;
 mod eval;
+mod ids;
 mod ir;
 mod lex;
-pub mod machine;
-mod names;
-pub(crate) mod only;
+mod lookup;
 mod operators;
 mod parse;
 mod print;
+pub mod scalar_evaluation;
 mod stats;
 mod uses;
 mod verify;
 mod walk;
 
 pub use contraction::{Computed, Contraction, Operand, Role};
+pub use effects::Check;
 pub use eval::evaluate;
+pub use ids::{ArrayId, Reg, SiteId};
+pub use index_vec::{Idx, IndexVec, index_vec};
 pub use ir::*;
 pub use parse::parse;
 pub use stats::{Formula, Stats};
 pub(crate) use uses::is_permutation;
-pub use uses::{arrays_mentioned, arrays_read, has_loop};
+pub use uses::{arrays_mentioned, arrays_read};
 pub use verify::{Verified, verify};
 pub use walk::{walk, walk_mut};

@@ -1,46 +1,97 @@
-//! What can be seen from the form of a reduction's operator.
+//! The monoids of reductions: recognised by the form of the operator.
 
+use super::ids::Reg;
 use super::ir::*;
 use accel_core::repr::op::{Num2, Op2};
+use accel_core::repr::{Scalar, ScalarType};
 
-impl Code {
-    /// The operators that combine each column by itself, if there is a well-known one for each: `a + b` for the first columns
-    /// of two elements, say, and `min(a, b)` for the second ones.
-    pub fn known_columns(&self) -> Option<Vec<Known>> {
-        let n = self.results.len();
-        let known = |(c, r): (usize, &Reg)| {
-            let found = self.instrs.iter().find_map(|i| match i {
-                Instr::Op2(to, Op2::Num(op), a, b) if to == r && (*a, *b) == (c, n + c) => Some(op),
-                _ => None,
-            });
-            match found? {
-                Num2::Add => Some(Known::Sum),
-                Num2::Mul => Some(Known::Product),
-                Num2::Min => Some(Known::Min),
-                Num2::Max => Some(Known::Max),
-                _ => None,
-            }
-        };
-        (self.params == 2 * n).then(|| self.results.iter().enumerate().map(known).collect())?
+impl Monoid {
+    /// The monoid whose operator is this function, if it is a recognised one.
+    pub fn of(function: Num2) -> Option<Monoid> {
+        match function {
+            Num2::Add => Some(Monoid::Sum),
+            Num2::Mul => Some(Monoid::Product),
+            Num2::Min => Some(Monoid::Min),
+            Num2::Max => Some(Monoid::Max),
+            Num2::Sub | Num2::Div | Num2::Rem => None,
+        }
     }
 
-    /// If an operator gives one of its arguments as a whole: code for the condition, and whether the left argument is given where it holds.
-    /// The condition cannot fail and reads no arrays.
-    pub fn selection(&self) -> Option<(Code, bool)> {
+    /// Its operator.
+    pub fn operator(self) -> Op2 {
+        Op2::Num(match self {
+            Monoid::Sum => Num2::Add,
+            Monoid::Product => Num2::Mul,
+            Monoid::Min => Num2::Min,
+            Monoid::Max => Num2::Max,
+        })
+    }
+
+    /// Its neutral element: combined with any other number, it gives that number.
+    pub fn neutral(self, t: ScalarType) -> Scalar {
+        match (self, t) {
+            // The sum of 0 and -0 is 0.
+            (Monoid::Sum, ScalarType::F32) => Scalar::F32(-0.0),
+            (Monoid::Sum, ScalarType::F64) => Scalar::F64(-0.0),
+            (Monoid::Sum, _) => t.zero(),
+            (Monoid::Product, _) => t.one(),
+            // The minimum and the maximum of NaN and a number are the number.
+            (Monoid::Min | Monoid::Max, ScalarType::F32) => Scalar::F32(f32::NAN),
+            (Monoid::Min | Monoid::Max, ScalarType::F64) => Scalar::F64(f64::NAN),
+            (Monoid::Min, _) => t.greatest(),
+            (Monoid::Max, _) => t.least(),
+        }
+    }
+
+    /// Whether the arguments can be exchanged. The minimum of two zeros is the first of them, so the order matters there.
+    fn commutes(self) -> bool {
+        matches!(self, Monoid::Sum | Monoid::Product)
+    }
+}
+
+impl ScalarFn {
+    /// The monoid, if the operator is a function of its two parameters and nothing else.
+    pub fn monoid(&self) -> Option<Monoid> {
+        let ([Instr::Op2(to, Op2::Num(f), a, b)], [result]) = (&self.instrs[..], &self.results[..]) else {
+            return None;
+        };
+        let in_order =
+            |monoid: &Monoid| (a.index(), b.index()) == (0, 1) || monoid.commutes() && (a.index(), b.index()) == (1, 0);
+        Monoid::of(*f).filter(in_order).filter(|_| to == result && self.params == 2)
+    }
+
+    /// The monoids of the columns, if the operator combines each column separately with a recognised one: for example
+    /// `a + b` for the first columns of two elements and `min(a, b)` for the second ones.
+    pub fn column_monoids(&self) -> Option<Vec<Monoid>> {
+        let n = self.results.len();
+        let monoid = |(c, r): (usize, &Reg)| {
+            let found = self.instrs.iter().find_map(|i| match i {
+                Instr::Op2(to, Op2::Num(op), a, b) if to == r && *a == c && *b == n + c => Some(*op),
+                _ => None,
+            });
+            Monoid::of(found?)
+        };
+        (self.params == 2 * n).then(|| self.results.iter().enumerate().map(monoid).collect())?
+    }
+
+    /// For an operator that always returns one of its two arguments as a whole: the condition as a scalar function, and
+    /// whether the operator returns the left argument where it holds. The condition cannot fail and reads no arrays.
+    pub fn selection(&self) -> Option<(ScalarFn, bool)> {
         let n = self.results.len();
         let (Instr::If { cond, then, otherwise, merge }, before) = self.instrs.split_last()? else { return None };
+        // Comparisons, and arithmetic of floats.
         let computes = |i: &Instr| match i {
-            Instr::Const(..) | Instr::Op1(..) => true,
-            Instr::Op2(_, _, a, _) => !self.types[*a].is_integral() || matches!(i, Instr::Op2(_, Op2::Cmp(_), ..)),
-            _ => false,
+            Instr::Const(..) | Instr::Op1(..) | Instr::Op2(_, Op2::Cmp(_), ..) => true,
+            Instr::Op2(_, _, a, _) => !self.types[*a].is_integral(),
+            Instr::Extent(..) | Instr::Read { .. } | Instr::If { .. } | Instr::While { .. } => false,
         };
         let merged = |c: usize| merge.iter().find(|(to, ..)| *to == self.results[c]);
         let gives = |first: usize, second: usize| {
-            (0..n).all(|c| merged(c).is_some_and(|(_, a, b)| (*a, *b) == (first + c, second + c)))
+            (0..n).all(|c| merged(c).is_some_and(|(_, a, b)| *a == first + c && *b == second + c))
         };
         let whole = self.params == 2 * n && then.is_empty() && otherwise.is_empty() && before.iter().all(computes);
         let left = gives(0, n);
-        let code = || Code { instrs: before.to_vec(), results: vec![*cond], ..self.clone() };
+        let code = || ScalarFn { instrs: before.to_vec(), results: vec![*cond], ..self.clone() };
         (n > 0 && whole && (left || gives(n, 0))).then(|| (code(), left))
     }
 }
@@ -50,8 +101,8 @@ mod tests {
     use super::*;
     use crate::kernel::parse;
 
-    /// The operator of a reduction to pairs.
-    fn operator(op: &str) -> Code {
+    /// The operator of a reduction over pairs.
+    fn operator(op: &str) -> ScalarFn {
         let text = format!(
             r#"program (a0: Array1<f64>)
 site 0 = "fold1"
@@ -71,14 +122,27 @@ site 0 = "fold1"
     }
 
     #[test]
+    fn neutral_elements_leave_numbers_as_they_are() {
+        for monoid in [Monoid::Sum, Monoid::Product, Monoid::Min, Monoid::Max] {
+            for t in ScalarType::ALL.into_iter().filter(|t| monoid.operator().result(*t).is_some()) {
+                for x in [t.zero(), t.one(), t.least(), t.greatest(), Monoid::Sum.neutral(t)] {
+                    let found = monoid.operator().eval(monoid.neutral(t), x);
+                    assert_eq!(format!("{found:?}"), format!("{:?}", Ok::<_, ()>(x)), "{monoid} of {t}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn columns_are_combined_by_themselves() {
-        let known = |op: &str| operator(op).known_columns();
-        let both = Some(vec![Known::Sum, Known::Max]);
-        assert_eq!(known("x4: i64 = x0 + x2; x5: f64 = max x1 x3 -> x4, x5"), both);
-        // The other way round it is another operator for NaN; one that uses the other column is none.
-        assert_eq!(known("x4: i64 = x0 + x2; x5: f64 = max x3 x1 -> x4, x5"), None);
-        assert_eq!(known("x4: i64 = x0 + x2; x5: f64 = x1 - x3 -> x4, x5"), None);
-        assert_eq!(known("x4: i64 = x0 + x2 -> x4, x3"), None);
+        let monoid = |op: &str| operator(op).column_monoids();
+        let both = Some(vec![Monoid::Sum, Monoid::Max]);
+        assert_eq!(monoid("x4: i64 = x0 + x2; x5: f64 = max x1 x3 -> x4, x5"), both);
+        // With swapped arguments it is a different operator for NaN. An operator that uses the other column is not
+        // recognised.
+        assert_eq!(monoid("x4: i64 = x0 + x2; x5: f64 = max x3 x1 -> x4, x5"), None);
+        assert_eq!(monoid("x4: i64 = x0 + x2; x5: f64 = x1 - x3 -> x4, x5"), None);
+        assert_eq!(monoid("x4: i64 = x0 + x2 -> x4, x3"), None);
     }
 
     #[test]

@@ -1,21 +1,23 @@
-//! Reads the textual form of kernel programs, which [`super::print`] describes.
+//! The parser: reads the textual form of kernel programs, which [`super::print`] describes.
 //!
-//! What is read need not be a correct program: that is for [`super::verify`] to say, so that its tests can be written as text.
+//! The program need not be well formed: [`super::verify`] checks that. So the verifier's tests can be written as text.
 
+use super::ids::{ArrayId, Reg, SiteId};
 use super::ir::*;
 use super::lex::{Token, tokens};
-use super::names;
+use super::lookup;
 use accel_core::ast::deep;
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Agreement, Column, RawArray, Scalar, ScalarType};
+use index_vec::{Idx, IndexVec};
 use std::str::FromStr;
 
-/// The program that a text says. Sites have no source lines.
+/// Parses a program. Its sites have no source lines.
 ///
 /// # Errors
 /// `Error::Syntax`, with the line and what was expected there.
 pub fn parse(text: &str) -> Result<Program> {
-    let mut p = Parser { tokens: tokens(text)?, next: 0, arrays: vec![], types: vec![] };
+    let mut p = Parser { tokens: tokens(text)?, next: 0, arrays: IndexVec::new(), types: IndexVec::new() };
     p.program()
 }
 
@@ -26,23 +28,23 @@ impl FromStr for Program {
     }
 }
 
-/// Numbers of arrays and registers are below this, so that a slip of the pen does not ask for all memory.
-const MANY: usize = 1 << 24;
+/// The limit for array and register numbers, so that a typing error does not allocate all memory.
+const MAX_NUMBER: usize = 1 << 24;
 
 struct Parser {
     tokens: Vec<(Token, usize)>,
     next: usize,
-    /// What was declared so far.
-    arrays: Vec<Option<ArrayInfo>>,
-    /// The same for the registers of the code that is being read.
-    types: Vec<Option<ScalarType>>,
+    /// The arrays declared so far.
+    arrays: IndexVec<ArrayId, Option<ArrayInfo>>,
+    /// The registers declared so far in the current scalar function.
+    types: IndexVec<Reg, Option<ScalarType>>,
 }
 
 impl Parser {
     // Tokens.
 
     fn peek(&self) -> &Token {
-        // The last token is `End`, which is not passed.
+        // The last token is `End`; the parser never moves past it.
         &self.tokens[self.next.min(self.tokens.len() - 1)].0
     }
 
@@ -57,7 +59,7 @@ impl Parser {
         Err(Error::Syntax { line: *line, expected: what.into(), found: token.to_string() })
     }
 
-    /// Passes a word or mark if it comes next.
+    /// Skips a word or mark if it is the next token, and returns whether it was.
     fn accept(&mut self, text: &str) -> bool {
         let found = match self.peek() {
             Token::Word(w) => w == text,
@@ -72,7 +74,7 @@ impl Parser {
         if self.accept(text) { Ok(()) } else { self.expected(format!("`{text}`")) }
     }
 
-    /// The next token if it is a word for which `f` has a value.
+    /// Returns `f` of the next token, if it is a word for which `f` has a value.
     fn word<T>(&mut self, what: &str, f: impl Fn(&str) -> Option<T>) -> Result<T> {
         let found = match self.peek() {
             Token::Word(w) => f(w),
@@ -96,23 +98,23 @@ impl Parser {
     }
 
     fn array(&mut self) -> Result<ArrayId> {
-        self.word("an array such as `a0`", |w| numbered('a', w))
+        self.word("an array such as `a0`", |w| numbered('a', w)).map(ArrayId::new)
     }
 
     fn register(&mut self) -> Result<Reg> {
-        self.word("a register such as `x0`", |w| numbered('x', w))
+        self.word("a register such as `x0`", |w| numbered('x', w)).map(Reg::new)
     }
 
     fn scalar_type(&mut self) -> Result<ScalarType> {
-        self.word("a scalar type", names::scalar_type)
+        self.word("a scalar type", lookup::scalar_type)
     }
 
     fn site(&mut self) -> Result<SiteId> {
         self.expect("@")?;
-        self.number("the number of a site")
+        self.word("the number of a site", |w| w.parse::<u32>().ok().filter(|n| *n < u32::MAX)).map(SiteId::from_raw)
     }
 
-    /// Items separated by commas up to a closing mark, which is passed.
+    /// Items separated by commas, up to and including a closing mark.
     fn list<T>(&mut self, close: &str, item: fn(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         let mut items = vec![];
         if self.accept(close) {
@@ -184,7 +186,7 @@ impl Parser {
         }
     }
 
-    /// Something was declared with another type before.
+    /// The error of an item that was declared with another type before.
     fn conflict<T>(&mut self, start: usize, old: String) -> Result<T> {
         let found: Vec<String> =
             self.tokens[start..self.next].iter().map(|(t, _)| t.to_string().replace('`', "")).collect();
@@ -192,7 +194,7 @@ impl Parser {
         Err(Error::Syntax { line, expected: format!("`{old}` as before"), found: format!("`{}`", found.join(" ")) })
     }
 
-    /// Declarations that are no definitions.
+    /// Declarations without definitions.
     fn unset<T>(&mut self, item: fn(&mut Self) -> Result<T>) -> Result<()> {
         while self.accept("unset") {
             item(self)?;
@@ -200,11 +202,11 @@ impl Parser {
         Ok(())
     }
 
-    /// All types; every number below the largest one must have been declared.
-    fn complete<T>(&self, items: Vec<Option<T>>, letter: char) -> Result<Vec<T>> {
-        let missing = items.iter().position(Option::is_none);
+    /// All types. Every number up to the largest one must have been declared.
+    fn complete<I: Idx, T>(&self, items: IndexVec<I, Option<T>>, letter: char) -> Result<IndexVec<I, T>> {
+        let missing = items.iter_enumerated().find(|(_, item)| item.is_none());
         match missing {
-            Some(k) => self.expected(format!("a definition or `unset` of {letter}{k} before this")),
+            Some((k, _)) => self.expected(format!("a definition or `unset` of {letter}{} before this", k.index())),
             None => Ok(items.into_iter().flatten().collect()),
         }
     }
@@ -215,12 +217,12 @@ impl Parser {
         self.expect("program")?;
         self.expect("(")?;
         let inputs = self.list(")", Self::array_decl)?;
-        let mut sites = vec![];
+        let mut sites = IndexVec::new();
         while self.accept("site") {
             self.entry(sites.len())?;
             match self.advance() {
                 Token::Text(name) => {
-                    sites.push(Site { name: names::keep(&name), at: None, proved: self.accept("proved") });
+                    sites.push(Site { name: lookup::intern(&name), at: None, proved: self.accept("proved") });
                 }
                 _ => {
                     self.next -= 1;
@@ -253,12 +255,12 @@ impl Parser {
         self.expect("[")?;
         let extents = self.list("]", |p| p.number("an extent"))?;
         let mut columns = vec![];
-        while self.peeks(names::scalar_type) {
+        while self.peeks(lookup::scalar_type) {
             let t = self.scalar_type()?;
             self.expect("{")?;
             let mut column = Column::with_capacity(t, 0);
             while !self.accept("}") {
-                let x = self.word(&format!("a constant of type {t} or `}}`"), |w| names::constant_of(t, w))?;
+                let x = self.word(&format!("a constant of type {t} or `}}`"), |w| lookup::constant_of(t, w))?;
                 column.push(x);
             }
             columns.push(column);
@@ -295,7 +297,7 @@ impl Parser {
                     return self.expected(format!("one array for `{keyword}`"));
                 }
             },
-            _ => 0,
+            _ => ArrayId::new(0),
         };
         let (op, site) = match keyword.as_str() {
             "literal" => {
@@ -307,20 +309,20 @@ impl Parser {
                 (Op::Loop { to, extents: self.code("extents")?, body: self.code("body")? }, site)
             }
             "reduce" => {
-                let (site, known) = (self.site()?, self.known());
+                let (site, monoid) = (self.site()?, self.monoid());
                 let extents = self.code("extents")?;
-                (Op::Reduce { to: one, extents, rows: self.rows(known)? }, site)
+                (Op::Reduce { to: one, extents, rows: self.rows(monoid)? }, site)
             }
             "scan" => {
-                let (site, reverse, known) = (self.site()?, self.accept("reverse"), self.known());
+                let (site, reverse, monoid) = (self.site()?, self.accept("reverse"), self.monoid());
                 let extents = self.code("extents")?;
-                (Op::Scan { to: one, extents, reverse, rows: self.rows(known)? }, site)
+                (Op::Scan { to: one, extents, reverse, rows: self.rows(monoid)? }, site)
             }
             "permute" => {
-                let (defaults, site, known) = (self.array()?, self.site()?, self.known());
+                let (defaults, site, monoid) = (self.array()?, self.site()?, self.monoid());
                 let (extents, target) = (self.code("extents")?, self.code("target")?);
                 let (element, comb) = (self.code("element")?, self.code("comb")?);
-                (Op::Permute { to: one, defaults, extents, target, element, comb, known }, site)
+                (Op::Permute { to: one, defaults, extents, target, element, comb, monoid }, site)
             }
             "reshape" => {
                 let (from, site) = (self.array()?, self.site()?);
@@ -371,19 +373,19 @@ impl Parser {
         Ok(Stmt { op, site })
     }
 
-    fn known(&mut self) -> Option<Known> {
-        [Known::Sum, Known::Product, Known::Min, Known::Max].into_iter().find(|k| self.accept(&k.to_string()))
+    fn monoid(&mut self) -> Option<Monoid> {
+        [Monoid::Sum, Monoid::Product, Monoid::Min, Monoid::Max].into_iter().find(|k| self.accept(&k.to_string()))
     }
 
-    fn rows(&mut self, known: Option<Known>) -> Result<Rows> {
+    fn rows(&mut self, monoid: Option<Monoid>) -> Result<Reduction> {
         let (len, element) = (self.code("len")?, self.code("element")?);
         let init = if *self.peek() == Token::Word("init".into()) { Some(self.code("init")?) } else { None };
-        Ok(Rows { len, element, init, op: self.code("op")?, known })
+        Ok(Reduction { len, element, init, op: self.code("op")?, monoid })
     }
 
     // Scalar code.
 
-    fn code(&mut self, name: &str) -> Result<Code> {
+    fn code(&mut self, name: &str) -> Result<ScalarFn> {
         self.expect(name)?;
         self.expect("(")?;
         self.types.clear();
@@ -398,7 +400,7 @@ impl Parser {
         let instrs = self.instrs()?;
         let results = self.results(Self::register)?;
         let types = std::mem::take(&mut self.types);
-        Ok(Code { params: params.len(), types: self.complete(types, 'x')?, instrs, results })
+        Ok(ScalarFn { params: params.len(), types: self.complete(types, 'x')?, instrs, results })
     }
 
     /// Instructions up to `->`.
@@ -438,7 +440,7 @@ impl Parser {
         if self.peeks(|w| numbered('x', w)) {
             let a = self.register()?;
             let op = match self.peek() {
-                Token::Mark(m) => names::op2(m),
+                Token::Mark(m) => lookup::op2(m),
                 _ => None,
             };
             let Some(op) = op else { return self.expected("an operator such as `+`") };
@@ -447,25 +449,25 @@ impl Parser {
         }
         if self.accept("as") {
             let t = self.scalar_type()?;
-            return Ok(Instr::Op1(to, names::cast(t), self.register()?));
+            return Ok(Instr::Op1(to, lookup::cast(t), self.register()?));
         }
         if self.accept("polygamma") {
             self.expect("(")?;
             let order = self.word("the order of a polygamma function", |w| w.parse().ok())?;
             self.expect(")")?;
-            return Ok(Instr::Op1(to, names::polygamma(order), self.register()?));
+            return Ok(Instr::Op1(to, lookup::polygamma(order), self.register()?));
         }
         if let Token::Word(w) = self.peek().clone() {
-            if let Some(op) = names::op1(&w) {
+            if let Some(op) = lookup::op1(&w) {
                 self.next += 1;
                 return Ok(Instr::Op1(to, op, self.register()?));
             }
-            if let Some(op) = names::op2(&w) {
+            if let Some(op) = lookup::op2(&w) {
                 self.next += 1;
                 return Ok(Instr::Op2(to, op, self.register()?, self.register()?));
             }
         }
-        let x: Scalar = self.word("a constant, a function, a read, `extent`, `if` or `while`", names::constant)?;
+        let x: Scalar = self.word("a constant, a function, a read, `extent`, `if` or `while`", lookup::constant)?;
         Ok(Instr::Const(to, x))
     }
 
@@ -499,26 +501,26 @@ impl Parser {
         self.expect("cond")?;
         self.expect("{")?;
         let cond = self.instrs()?;
-        let go_on = self.result(Self::register)?;
+        let continues = self.result(Self::register)?;
         self.expect("body")?;
         self.expect("{")?;
         let body = self.instrs()?;
         let next = self.results(Self::register)?;
         let state = to.iter().copied().zip(init).collect();
-        Ok(Instr::While { state, cond: cond.into(), go_on, body: body.into(), next })
+        Ok(Instr::While { state, cond: cond.into(), continues, body: body.into(), next })
     }
 }
 
 /// `12` for `a12`.
 fn numbered(letter: char, word: &str) -> Option<usize> {
     let digits = word.strip_prefix(letter)?;
-    digits.parse().ok().filter(|n| *n < MANY && digits.bytes().all(|b| b.is_ascii_digit()))
+    digits.parse().ok().filter(|n| *n < MAX_NUMBER && digits.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Notes what item `k` is; if it is something else already, that.
-fn declare<T: PartialEq + Clone>(items: &mut Vec<Option<T>>, k: usize, item: T) -> Option<T> {
-    if items.len() <= k {
-        items.resize(k + 1, None);
+/// Records what item `k` is. Returns its earlier declaration if that was different.
+fn declare<I: Idx, T: PartialEq + Clone>(items: &mut IndexVec<I, Option<T>>, k: I, item: T) -> Option<T> {
+    if items.len() <= k.index() {
+        items.resize(k.index() + 1, None);
     }
     match &items[k] {
         Some(old) if *old != item => Some(old.clone()),

@@ -17,24 +17,27 @@
 //!
 //! | text | meaning |
 //! | --- | --- |
-//! | `a1`, `x1` | arrays of the program, registers of a code; the type stands where they are defined |
-//! | `-> a1, a2`, `-> x1` | the results of a block, of a code, of a branch; the condition and the next state of a loop |
+//! | `a1`, `x1` | arrays of the program, registers of a scalar function; the type is written at their definition |
+//! | `-> a1, a2`, `-> x1` | the results of a block, of a scalar function, of a branch; the condition and the next state of a loop |
 //! | `@0` | the site of a statement or of a read |
-//! | `site 1 = "index" proved` | the site of reads that are checked although they were proved to be inside |
-//! | `x1: f64 = a0[x0] @0 inside` | a read of an index that is known to be inside |
+//! | `site 1 = "index" proved` | the site of reads that are checked although they were proved to be within bounds |
+//! | `x1: f64 = a0[x0] @0 inside` | a read whose index was proved to be within bounds |
 //! | `x3: f64 = if x0 { -> x1 } else { -> x2 }` | a branch that merges `x1` and `x2` |
-//! | `x3: i64 = while x0 cond { .. -> x4 } body { .. -> x5 }` | a loop whose state `x3` is `x0` at first |
+//! | `x3: i64 = while x0 cond { .. -> x4 } body { .. -> x5 }` | a loop whose state `x3` starts with `x0` |
 //! | `2.0`, `3`, `true`, `2.0f32`, `3u8` | constants; the type is written unless it is `f64`, `i64` or `bool` |
-//! | `inf`, `-inf_f32`, `nan`, `nan_0xFFF8000000000000` | infinities and NaNs; other bits than those of `f64::NAN` are written |
+//! | `inf`, `-inf_f32`, `nan`, `nan_0xFFF8000000000000` | infinities and NaNs; the bits are written if they differ from `f64::NAN` |
 //! | `unset a7: ..`, `unset x7: ..` | an array or a register that nothing defines |
 //!
-//! The text says everything but the source lines of sites, which are comments: Rust has no way to make a location.
+//! The text contains everything except the source lines of sites, which are comments: Rust cannot construct a
+//! `Location`.
 
+use super::ids::{ArrayId, Reg};
 use super::ir::*;
 use super::walk::walk;
 use accel_core::ast::deep;
 use accel_core::repr::op::Op2;
 use accel_core::repr::{Column, RawArray, Scalar, ScalarType};
+use index_vec::index_vec;
 use smallvec::{SmallVec, smallvec};
 use std::fmt::{self, Write};
 
@@ -53,14 +56,14 @@ impl fmt::Display for ArrayInfo {
     }
 }
 
-impl fmt::Display for Known {
+impl fmt::Display for Monoid {
     /// `sum`, `product`, `min`, `max`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Known::Sum => "sum",
-            Known::Product => "product",
-            Known::Min => "min",
-            Known::Max => "max",
+            Monoid::Sum => "sum",
+            Monoid::Product => "product",
+            Monoid::Min => "min",
+            Monoid::Max => "max",
         })
     }
 }
@@ -103,7 +106,7 @@ impl Op {
         }
     }
 
-    /// The blocks inside of the operation.
+    /// The blocks of the operation.
     pub fn blocks(&self) -> Vec<&Block> {
         match self {
             Op::If { then, otherwise, .. } => vec![&then.0, &otherwise.0],
@@ -113,7 +116,7 @@ impl Op {
         }
     }
 
-    /// As [`blocks`](Self::blocks), to be changed.
+    /// As [`blocks`](Self::blocks), mutable.
     pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
         match self {
             Op::If { then, otherwise, .. } => vec![&mut then.0, &mut otherwise.0],
@@ -123,13 +126,13 @@ impl Op {
         }
     }
 
-    /// The scalar codes of [`codes`](Self::codes), to be changed.
-    pub fn codes_mut(&mut self) -> Vec<&mut Code> {
+    /// The scalar functions of [`scalar_fns`](Self::scalar_fns), mutable.
+    pub fn scalar_fns_mut(&mut self) -> Vec<&mut ScalarFn> {
         match self {
             Op::Literal { .. } | Op::While { .. } => vec![],
             Op::Loop { extents, body, .. } => vec![extents, body],
             Op::Reduce { extents, rows, .. } | Op::Scan { extents, rows, .. } => {
-                let Rows { len, element, init, op, .. } = rows;
+                let Reduction { len, element, init, op, .. } = rows;
                 [Some(extents), Some(len), Some(element), init.as_mut(), Some(op)].into_iter().flatten().collect()
             }
             Op::Permute { extents, target, element, comb, .. } => vec![extents, target, element, comb],
@@ -140,8 +143,8 @@ impl Op {
         }
     }
 
-    /// The scalar codes of the operation, with their names in the textual form and in its order.
-    pub fn codes(&self) -> Vec<(&'static str, &Code)> {
+    /// The scalar functions of the operation, with their names in the textual form and in its order.
+    pub fn scalar_fns(&self) -> Vec<(&'static str, &ScalarFn)> {
         match self {
             Op::Literal { .. } | Op::While { .. } => vec![],
             Op::Loop { extents, body, .. } => vec![("extents", extents), ("body", body)],
@@ -163,7 +166,7 @@ impl Op {
 }
 
 impl Instr {
-    /// The registers that the instruction sets, those of inner instructions excepted.
+    /// The registers that the instruction sets, except those set by inner instructions.
     pub fn sets(&self) -> SmallVec<[Reg; 2]> {
         match self {
             Instr::Const(to, _) | Instr::Op1(to, ..) | Instr::Op2(to, ..) | Instr::Extent(to, ..) => smallvec![*to],
@@ -173,14 +176,14 @@ impl Instr {
         }
     }
 
-    /// The registers that the instruction and those inside of it use.
+    /// The registers that the instruction and its inner instructions use.
     pub fn uses(&self, found: &mut impl Extend<Reg>) {
-        self.own_uses(found);
-        self.inner().into_iter().flat_map(walk).for_each(|i| i.own_uses(found));
+        self.direct_uses(found);
+        self.inner().into_iter().flat_map(walk).for_each(|i| i.direct_uses(found));
     }
 
-    /// The registers that the instruction uses, those inside of it excepted.
-    pub fn own_uses(&self, found: &mut impl Extend<Reg>) {
+    /// The registers that the instruction uses, except those used by inner instructions.
+    pub fn direct_uses(&self, found: &mut impl Extend<Reg>) {
         match self {
             Instr::Const(..) | Instr::Extent(..) => {}
             Instr::Op1(_, _, a) => found.extend([*a]),
@@ -190,14 +193,14 @@ impl Instr {
                 found.extend([*cond]);
                 found.extend(merge.iter().flat_map(|m| [m.1, m.2]));
             }
-            Instr::While { state, go_on, next, .. } => {
-                found.extend([*go_on]);
+            Instr::While { state, continues, next, .. } => {
+                found.extend([*continues]);
                 found.extend(state.iter().map(|s| s.1).chain(next.iter().copied()));
             }
         }
     }
 
-    /// The lists of instructions inside of the instruction.
+    /// The lists of inner instructions.
     pub fn inner(&self) -> SmallVec<[&[Instr]; 2]> {
         match self {
             Instr::If { then, otherwise, .. } => [then.as_slice(), otherwise].into(),
@@ -225,13 +228,13 @@ pub(super) fn register(r: &Reg) -> String {
     format!("x{r}")
 }
 
-/// Whether a function of two arguments stands between them.
+/// Whether the operator is written between its two arguments.
 pub(super) fn is_infix(op: Op2) -> bool {
     !op.name().starts_with(|c: char| c.is_alphabetic())
 }
 
 /// A constant without its type.
-fn bare(x: Scalar) -> String {
+fn without_type(x: Scalar) -> String {
     match x {
         Scalar::F64(x) if x.is_nan() && x.to_bits() != f64::NAN.to_bits() => format!("nan_0x{:X}", x.to_bits()),
         Scalar::F32(x) if x.is_nan() && x.to_bits() != f32::NAN.to_bits() => format!("nan_0x{:X}", x.to_bits()),
@@ -251,9 +254,9 @@ fn bare(x: Scalar) -> String {
     }
 }
 
-/// A constant, with its type unless it is one of the three that are meant without.
+/// A constant, with its type unless it is `f64`, `i64` or `bool`.
 fn constant(x: Scalar) -> String {
-    let text = bare(x);
+    let text = without_type(x);
     match x.ty() {
         ScalarType::Bool | ScalarType::I64 | ScalarType::F64 => text,
         t if text.ends_with(|c: char| c.is_ascii_digit()) && !text.starts_with('n') => format!("{text}{t}"),
@@ -261,8 +264,8 @@ fn constant(x: Scalar) -> String {
     }
 }
 
-/// What is nested deeper is not indented any further: the text would grow with the square of the depth.
-const DEEPEST: usize = 40;
+/// The largest indentation. With more, the length of the text would grow with the square of the depth.
+const MAX_INDENT: usize = 40;
 
 struct Printer<'a> {
     program: &'a Program,
@@ -273,7 +276,7 @@ struct Printer<'a> {
 impl Printer<'_> {
     fn line(&mut self, text: &str) {
         // Writing to a string does not fail.
-        let _ = writeln!(self.out, "{:width$}{text}", "", width = 2 * self.indent.min(DEEPEST));
+        let _ = writeln!(self.out, "{:width$}{text}", "", width = 2 * self.indent.min(MAX_INDENT));
     }
 
     fn array_decl(&self, id: &ArrayId) -> String {
@@ -286,7 +289,7 @@ impl Printer<'_> {
     fn program(&mut self) {
         let p = self.program;
         self.line(&format!("program ({})", list(&p.inputs, |a| self.array_decl(a))));
-        for (k, site) in p.sites.iter().enumerate() {
+        for (k, site) in p.sites.iter_enumerated() {
             let at = site.at.map(|at| format!(" // {at}")).unwrap_or_default();
             let proved = if site.proved { " proved" } else { "" };
             self.line(&format!("site {k} = {:?}{proved}{at}", site.name));
@@ -294,11 +297,11 @@ impl Printer<'_> {
         for (k, a) in p.literals.iter().enumerate() {
             self.line(&format!("literal {k} = {}", literal(a)));
         }
-        let mut defined = vec![false; p.arrays.len()];
+        let mut defined = index_vec![false; p.arrays.len()];
         let mut define = |a: ArrayId| defined.get_mut(a).into_iter().for_each(|d| *d = true);
         p.inputs.iter().for_each(|a| define(*a));
         p.body.walk().flat_map(|s| s.op.defines()).for_each(|a| define(*a));
-        for a in (0..p.arrays.len()).filter(|a| !defined[*a]) {
+        for a in p.arrays.indices().filter(|a| !defined[*a]) {
             self.line(&format!("unset {}", self.array_decl(&a)));
         }
         self.line("{");
@@ -316,23 +319,23 @@ impl Printer<'_> {
 
     fn stmt(&mut self, s: &Stmt) {
         let to = list_or_unit(s.op.defines(), |a| self.array_decl(a));
-        let known = |k: &Option<Known>| k.map(|k| format!(" {k}")).unwrap_or_default();
+        let monoid = |k: &Option<Monoid>| k.map(|k| format!(" {k}")).unwrap_or_default();
         let site = s.site;
         let head = match &s.op {
             Op::Literal { literal, .. } => format!("literal {literal} @{site}"),
             Op::Loop { .. } | Op::If { .. } | Op::Strip { .. } => format!("{} @{site}", s.op.keyword()),
-            Op::Reduce { rows, .. } => format!("reduce @{site}{}", known(&rows.known)),
+            Op::Reduce { rows, .. } => format!("reduce @{site}{}", monoid(&rows.monoid)),
             Op::Scan { reverse, rows, .. } => {
-                format!("scan @{site}{}{}", if *reverse { " reverse" } else { "" }, known(&rows.known))
+                format!("scan @{site}{}{}", if *reverse { " reverse" } else { "" }, monoid(&rows.monoid))
             }
-            Op::Permute { defaults, known: k, .. } => format!("permute a{defaults} @{site}{}", known(k)),
+            Op::Permute { defaults, monoid: k, .. } => format!("permute a{defaults} @{site}{}", monoid(k)),
             Op::Reshape { from, .. } => format!("reshape a{from} @{site}"),
             Op::Agree { agreement, .. } => format!("agree {agreement} @{site}"),
             Op::While { init, .. } => format!("while {} @{site}", list_or_unit(init, array)),
         };
         self.line(&format!("{to} = {head}"));
         self.indent += 1;
-        s.op.codes().into_iter().for_each(|(name, c)| self.code(name, c));
+        s.op.scalar_fns().into_iter().for_each(|(name, c)| self.code(name, c));
         match &s.op {
             Op::If { then, otherwise, .. } => {
                 self.named_block("then", &then.0, &then.1);
@@ -354,18 +357,18 @@ impl Printer<'_> {
         self.line("}");
     }
 
-    fn code(&mut self, name: &str, c: &Code) {
-        let params: Vec<Reg> = (0..c.params).collect();
+    fn code(&mut self, name: &str, c: &ScalarFn) {
+        let params: Vec<Reg> = c.param_regs().collect();
         let head = format!("{name} ({})", list(&params, |r| register_decl(c, r)));
-        let mut defined = vec![false; c.types.len()];
+        let mut defined = index_vec![false; c.types.len()];
         let mut define = |r: Reg| defined.get_mut(r).into_iter().for_each(|d| *d = true);
         params.iter().for_each(|r| define(*r));
         walk(&c.instrs).flat_map(Instr::sets).for_each(&mut define);
         let unset: Vec<String> =
-            (0..c.types.len()).filter(|r| !defined[*r]).map(|r| format!("unset {}", register_decl(c, &r))).collect();
-        // What is short and has no branches goes on one line.
+            c.types.indices().filter(|r| !defined[*r]).map(|r| format!("unset {}", register_decl(c, &r))).collect();
+        // A short scalar function without branches goes on one line.
         if c.instrs.len() <= 3 && unset.is_empty() && c.instrs.iter().all(|i| i.inner().is_empty()) {
-            let instrs: Vec<String> = c.instrs.iter().map(|i| straight(c, i)).collect();
+            let instrs: Vec<String> = c.instrs.iter().map(|i| without_inner(c, i)).collect();
             let space = if instrs.is_empty() { "" } else { " " };
             let results = format!("-> {}", list(&c.results, register));
             return self.line(&format!("{head} {{ {}{space}{} }}", instrs.join("; "), results.trim_end()));
@@ -379,7 +382,7 @@ impl Printer<'_> {
     }
 
     /// Instructions and results, without brackets.
-    fn instrs(&mut self, c: &Code, instrs: &[Instr], results: &[Reg]) {
+    fn instrs(&mut self, c: &ScalarFn, instrs: &[Instr], results: &[Reg]) {
         self.indent += 1;
         for i in instrs {
             let to = list_or_unit(&i.sets(), |r| register_decl(c, r));
@@ -392,15 +395,15 @@ impl Printer<'_> {
                     deep(|| self.instrs(c, otherwise, &results(|m| m.2)));
                     self.line("}");
                 }
-                Instr::While { state, cond, go_on, body, next } => {
+                Instr::While { state, cond, continues, body, next } => {
                     let init = list_or_unit(state, |s| register(&s.1));
                     self.line(&format!("{to} = while {init} cond {{"));
-                    deep(|| self.instrs(c, cond, &[*go_on]));
+                    deep(|| self.instrs(c, cond, &[*continues]));
                     self.line("} body {");
                     deep(|| self.instrs(c, body, next));
                     self.line("}");
                 }
-                i => self.line(&straight(c, i)),
+                i => self.line(&without_inner(c, i)),
             }
         }
         self.line(format!("-> {}", list(results, register)).trim_end());
@@ -408,15 +411,15 @@ impl Printer<'_> {
     }
 }
 
-fn register_decl(c: &Code, r: &Reg) -> String {
+fn register_decl(c: &ScalarFn, r: &Reg) -> String {
     match c.types.get(*r) {
         Some(t) => format!("x{r}: {t}"),
         None => format!("x{r}: ?"),
     }
 }
 
-/// An instruction without inner ones; of others only the beginning.
-pub(super) fn straight(c: &Code, i: &Instr) -> String {
+/// An instruction without inner instructions; of others, only the first line.
+pub(super) fn without_inner(c: &ScalarFn, i: &Instr) -> String {
     let to = list_or_unit(&i.sets(), |r| register_decl(c, r));
     match i {
         Instr::Const(_, x) => format!("{to} = {}", constant(*x)),
@@ -435,7 +438,7 @@ pub(super) fn straight(c: &Code, i: &Instr) -> String {
 
 fn literal(a: &RawArray) -> String {
     let column = |c: &Column| {
-        let elements: String = (0..c.len()).filter_map(|i| c.get(i)).map(|x| format!("{} ", bare(x))).collect();
+        let elements: String = (0..c.len()).filter_map(|i| c.get(i)).map(|x| format!("{} ", without_type(x))).collect();
         format!(" {} {{ {elements}}}", c.ty())
     };
     format!("[{}]{}", list(&a.extents, |e| e.to_string()), a.columns.iter().map(column).collect::<String>())

@@ -1,5 +1,6 @@
-//! What a kernel program costs, without running it.
+//! Estimates the cost of a kernel program without running it.
 
+use super::ids::{ArrayId, Reg};
 use super::ir::*;
 use super::uses::arrays_read;
 use accel_core::ast::deep;
@@ -8,18 +9,20 @@ use accel_core::repr::{Scalar, ScalarType};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// The cost of a program. Both branches of conditionals are counted, and loops as if they were gone through once.
+/// The cost of a program. It counts both branches of conditionals, and the body of a loop once.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Stats {
-    /// Statements that compute elements: `Loop`, `Reduce`, `Scan`, `Permute`, and strips, whose statements do not count.
+    /// Statements that compute elements: `Loop`, `Reduce`, `Scan`, `Permute`, and strips. The statements inside a strip
+    /// are not counted.
     pub kernels: usize,
-    /// Kernels that go through memory, that is all but those for single elements; for a `Permute` two, since it copies first.
+    /// Kernels that go through memory: all except those for single elements. A `Permute` counts twice, since it copies
+    /// first.
     pub loops: usize,
-    /// Arrays that get memory of their own. Literals, `Reshape`, and what control flow defines do not.
+    /// Arrays with memory of their own. Literals, results of `Reshape`, and what control flow defines have none.
     pub arrays: usize,
-    /// The bytes of the arrays that every kernel reads, each array counted once and as a whole.
+    /// The bytes of the arrays that each kernel reads. Each array counts once per kernel, with its full size.
     pub bytes_read: Formula,
-    /// The bytes of the arrays that every kernel writes.
+    /// The bytes of the arrays that each kernel writes.
     pub bytes_written: Formula,
 }
 
@@ -32,19 +35,20 @@ impl fmt::Display for Stats {
     }
 }
 
-/// Extent `.1` of array `.0`: of an input, or of an array whose extents are not a simple function of those of inputs.
+/// Extent `.1` of array `.0`, which is an input, or an array whose extents are not a simple function of those of
+/// inputs.
 type Symbol = (ArrayId, usize);
 
-/// A number of bytes or elements: a sum of products of extents. Written `16·a0.0·a0.1 + 8`, where `a0.1` is extent 1
-/// of array 0.
+/// A number of bytes or elements: a sum of products of extents. It is written `16·a0.0·a0.1 + 8`, where `a0.1` is
+/// extent 1 of array 0.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Formula {
-    /// The factor of every product; none is 0.
+    /// The coefficient of every product; none is 0.
     terms: BTreeMap<Vec<Symbol>, i128>,
 }
 
 impl Formula {
-    /// A number.
+    /// A constant.
     fn constant(n: i128) -> Formula {
         Formula::term(vec![], n)
     }
@@ -75,8 +79,8 @@ impl Formula {
         product
     }
 
-    /// The value where the extents of the arrays are known: `extents(a)` are those of array `a`; `None` if one is not, or if
-    /// the value is too large.
+    /// The value for known extents: `extents(a)` are those of array `a`. `None` if an extent is unknown or the value is
+    /// too large.
     pub fn value(&self, extents: impl Fn(ArrayId) -> Option<Vec<usize>>) -> Option<i128> {
         self.terms.iter().try_fold(0i128, |sum, (symbols, factor)| {
             let product = symbols
@@ -92,7 +96,7 @@ impl fmt::Display for Formula {
         if self.terms.is_empty() {
             return f.write_str("0");
         }
-        // Large products first.
+        // Products of many extents come first.
         let mut terms: Vec<_> = self.terms.iter().collect();
         terms.sort_by_key(|(symbols, _)| std::cmp::Reverse(symbols.len()));
         for (k, (symbols, n)) in terms.into_iter().enumerate() {
@@ -110,7 +114,7 @@ impl fmt::Display for Formula {
 }
 
 impl Program {
-    /// What the program costs. It must be well formed; of others the numbers mean nothing.
+    /// The cost of the program. The figures are meaningful only for a well-formed program.
     pub fn stats(&self) -> Stats {
         let mut c = Counter { p: self, extents: BTreeMap::new(), stats: Stats::default() };
         c.block(&self.body);
@@ -120,7 +124,7 @@ impl Program {
 
 struct Counter<'a> {
     p: &'a Program,
-    /// The extents of the arrays for which they are simple functions of others.
+    /// The extents of those arrays for which they are simple functions of others.
     extents: BTreeMap<ArrayId, Vec<Formula>>,
     stats: Stats,
 }
@@ -165,11 +169,11 @@ impl Counter<'_> {
         if let Op::Permute { defaults, .. } = op {
             read.insert(*defaults);
         }
-        op.codes().into_iter().for_each(|(_, c)| arrays_read(&c.instrs, &mut read));
+        op.scalar_fns().into_iter().for_each(|(_, c)| arrays_read(&c.instrs, &mut read));
         if let Op::Strip { body, .. } = op {
             let mut inside: BTreeSet<ArrayId> = BTreeSet::new();
             for s in &body.stmts {
-                s.op.codes().into_iter().for_each(|(_, c)| arrays_read(&c.instrs, &mut read));
+                s.op.scalar_fns().into_iter().for_each(|(_, c)| arrays_read(&c.instrs, &mut read));
                 inside.extend(s.op.defines());
             }
             read.retain(|a| !inside.contains(a));
@@ -184,10 +188,10 @@ impl Counter<'_> {
         }
     }
 
-    /// Notes the extents of what an operation defines.
+    /// Records the extents of the arrays that an operation defines.
     fn note_extents(&mut self, op: &Op) {
         if let Some(extents) = self.extents_of(op) {
-            // Extents that are not a function of others stand for themselves.
+            // Extents that are not a function of others become symbols.
             for to in op.defines() {
                 let all =
                     extents.iter().enumerate().map(|(dim, e)| e.clone().unwrap_or(Formula::term(vec![(*to, dim)], 1)));
@@ -209,7 +213,7 @@ impl Counter<'_> {
         known.cloned().unwrap_or_else(|| Formula::term(vec![(a, dim)], 1))
     }
 
-    /// The extents of what an operation defines, if they are not those of an unknown block.
+    /// The extents of the arrays that an operation defines; `None` if they are results of a block.
     fn extents_of(&self, op: &Op) -> Option<Vec<Option<Formula>>> {
         Some(match op {
             Op::Literal { literal, .. } => {
@@ -235,8 +239,8 @@ impl Counter<'_> {
         })
     }
 
-    /// The results of a code without parameters, where they are sums and products of extents and constants.
-    fn formulas(&self, c: &Code) -> Vec<Option<Formula>> {
+    /// The results of a scalar function without parameters, where they are sums and products of extents and constants.
+    fn formulas(&self, c: &ScalarFn) -> Vec<Option<Formula>> {
         let mut known: BTreeMap<Reg, Formula> = BTreeMap::new();
         for i in &c.instrs {
             let value = match i {

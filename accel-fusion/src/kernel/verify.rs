@@ -1,28 +1,34 @@
-//! Checks that a kernel program is well formed, so that what is generated from it need not be afraid of anything.
+//! The verifier: checks that a kernel program is well formed. Code generators rely on it.
 //!
 //! NOTE [Verified programs]: in a verified program
-//! - every array is defined once, before it is used, where it is used (what a block defines is visible only in it);
-//! - every register is set once, before it is used, where it is used; the registers of the condition of a loop are not visible in its body;
-//! - functions are applied to the types for which they are defined, and codes have the parameters and results of their place;
-//! - ranks and columns fit, numbers of sites and literals exist, the columns of literals are as long as their extents say;
-//! - an operator that is said to be well known has that form;
-//! - the statements of a strip can be executed in strips: what [`crate::strip::roles`] says.
+//! - every array is defined once, before its uses and in their scope (the arrays that a block defines are visible only
+//!   in it);
+//! - every register is set once, before its uses and in their scope; the registers of a loop's condition are not
+//!   visible in its body;
+//! - every primitive function is applied to types for which it is defined, and every scalar function has the parameters
+//!   and results that its place demands;
+//! - ranks and columns fit, sites and literals exist, and the columns of literals are as long as their extents say;
+//! - an operator that is marked as a monoid has the form of this monoid;
+//! - the statements of a strip can be executed in strips: see [`crate::strip::roles`].
 //!
-//! What is not known before a program runs is not checked: extents, indices (also those said to be inside), division by zero.
+//! The verifier does not check what is known only at run time: extents, indices (also those marked `inside`), division
+//! by zero.
 //!
-//! A [`Verified`] program is one that was checked: only the verifier makes one, nothing changes it, and code is generated from nothing
-//! else. So a backend need not, and does not, handle what is excluded here.
+//! A [`Verified`] program is one that was checked. Only the verifier makes it, nothing changes it, and backends
+//! generate code from nothing else. So a backend does not handle what is excluded here.
 
+use super::ids::{ArrayId, Reg, SiteId};
 use super::ir::*;
-use super::print::{array, list, straight};
+use super::print::{array, list, without_inner};
 use accel_core::ast::deep;
 use accel_core::error::{Error, Result};
-use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{RawArray, ScalarType};
+use index_vec::{Idx, IndexVec, index_vec};
 use std::fmt::{self, Display};
 use std::ops::Deref;
 
-/// What the verifier has accepted: see NOTE [Verified programs]. It can be read and taken out again, but not changed.
+/// A program that the verifier has accepted: see NOTE [Verified programs]. It can be read and taken out again, but not
+/// changed.
 #[derive(Clone, Debug)]
 pub struct Verified<P>(P);
 
@@ -38,7 +44,7 @@ impl Verified<Program> {
 }
 
 impl<P> Verified<P> {
-    /// What was accepted, to be changed.
+    /// Takes the program out, so that it can be changed.
     pub fn into_inner(self) -> P {
         self.0
     }
@@ -65,7 +71,7 @@ pub fn verify(p: &Program) -> Result<()> {
     Verifier::new(p).program().map_err(|e| Error::Internal(format!("kernel program: {e}")))
 }
 
-/// What is wrong; the place is put before it on the way up.
+/// The result of a check. The error text says what is wrong; every caller puts the place before it.
 type Check<T = ()> = std::result::Result<T, String>;
 
 fn ensure(condition: bool, message: impl FnOnce() -> String) -> Check {
@@ -73,7 +79,7 @@ fn ensure(condition: bool, message: impl FnOnce() -> String) -> Check {
 }
 
 trait At {
-    /// Says where something is wrong.
+    /// Puts the place before an error text.
     fn at(self, place: impl Display) -> Self;
 }
 impl<T> At for Check<T> {
@@ -90,25 +96,28 @@ fn indices(n: usize) -> Vec<ScalarType> {
     vec![ScalarType::I64; n]
 }
 
-/// Names that are defined once, and for a while visible.
-struct Scope {
+/// Names that are defined once, and visible in a part of the program.
+struct Scope<I: Idx> {
     letter: char,
-    defined: Vec<bool>,
-    visible: Vec<bool>,
-    /// What became visible, latest last.
-    stack: Vec<usize>,
+    defined: IndexVec<I, bool>,
+    visible: IndexVec<I, bool>,
+    /// The visible names, the latest last.
+    stack: Vec<I>,
 }
 
-impl Scope {
+impl<I: Idx> Scope<I> {
     fn new(letter: char, n: usize) -> Self {
-        Scope { letter, defined: vec![false; n], visible: vec![false; n], stack: vec![] }
+        Scope { letter, defined: index_vec![false; n], visible: index_vec![false; n], stack: vec![] }
     }
 
-    fn define(&mut self, k: usize) -> Check {
-        let letter = self.letter;
+    fn name(&self, k: I) -> String {
+        format!("{}{}", self.letter, k.index())
+    }
+
+    fn define(&mut self, k: I) -> Check {
         match self.defined.get_mut(k) {
-            None => Err(format!("{letter}{k} does not exist")),
-            Some(true) => Err(format!("{letter}{k} is defined twice")),
+            None => Err(format!("{} does not exist", self.name(k))),
+            Some(true) => Err(format!("{} is defined twice", self.name(k))),
             Some(defined) => {
                 *defined = true;
                 self.visible[k] = true;
@@ -118,24 +127,24 @@ impl Scope {
         }
     }
 
-    /// What was defined in an inner block becomes visible again.
-    fn reveal(&mut self, k: usize) {
+    /// Makes a name visible again that was defined in an inner block.
+    fn reveal(&mut self, k: I) {
         self.visible[k] = true;
         self.stack.push(k);
     }
 
-    fn use_(&self, k: usize) -> Check {
+    fn use_(&self, k: I) -> Check {
         match self.visible.get(k) {
             Some(true) => Ok(()),
             Some(false) if self.defined[k] => {
-                Err(format!("{}{k} is used outside of the block that defines it", self.letter))
+                Err(format!("{} is used outside of the block that defines it", self.name(k)))
             }
-            Some(false) => Err(format!("{}{k} is used before it is defined", self.letter)),
-            None => Err(format!("{}{k} does not exist", self.letter)),
+            Some(false) => Err(format!("{} is used before it is defined", self.name(k))),
+            None => Err(format!("{} does not exist", self.name(k))),
         }
     }
 
-    /// What was defined since the scope had this depth is visible no more.
+    /// Hides the names that were defined since the scope had this depth.
     fn leave(&mut self, depth: usize) {
         self.stack.drain(depth..).for_each(|k| self.visible[k] = false);
     }
@@ -143,7 +152,7 @@ impl Scope {
 
 struct Verifier<'a> {
     p: &'a Program,
-    arrays: Scope,
+    arrays: Scope<ArrayId>,
 }
 
 impl<'a> Verifier<'a> {
@@ -162,13 +171,13 @@ impl<'a> Verifier<'a> {
         self.p.results.iter().try_for_each(|a| self.arrays.use_(*a)).at("results")
     }
 
-    /// What an array is like that is visible here.
+    /// The description of an array that is used here, so it must be visible.
     fn used(&self, a: ArrayId) -> Check<&'a ArrayInfo> {
         self.arrays.use_(a)?;
         Ok(&self.p.arrays[a])
     }
 
-    /// What an array is like that is to be defined; it need not be visible.
+    /// The description of an array that is defined here, so it need not be visible.
     fn info(&self, a: ArrayId) -> Check<&'a ArrayInfo> {
         self.p.arrays.get(a).ok_or_else(|| format!("a{a} does not exist"))
     }
@@ -177,7 +186,7 @@ impl<'a> Verifier<'a> {
         ensure(site < self.p.sites.len(), || format!("site {site} does not exist"))
     }
 
-    /// The statements of a block; what they define stays visible.
+    /// Checks the statements of a block. The arrays that they define stay visible.
     fn block(&mut self, b: &Block) -> Check {
         b.stmts.iter().try_for_each(|s| {
             deep(|| self.stmt(s)).map_err(|e| {
@@ -188,7 +197,7 @@ impl<'a> Verifier<'a> {
         })
     }
 
-    /// The statements and results of an inner block; the results must be like `to`.
+    /// Checks the statements and results of an inner block. The results must have the types of `to`.
     fn inner(&mut self, name: &str, b: &Block, results: &[ArrayId], to: &[ArrayId]) -> Check {
         let depth = self.arrays.stack.len();
         self.block(b).at(name)?;
@@ -197,7 +206,7 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// Arrays that are visible are like those that they become.
+    /// Checks that the arrays `from` are visible and have the types of the arrays `to`.
     fn same(&self, from: &[ArrayId], to: &[ArrayId]) -> Check {
         ensure(from.len() == to.len(), || format!("{} arrays for {}", from.len(), to.len()))?;
         from.iter().zip(to).try_for_each(|(from, to)| {
@@ -208,7 +217,7 @@ impl<'a> Verifier<'a> {
 
     fn stmt(&mut self, s: &Stmt) -> Check {
         self.site(s.site)?;
-        // Before the definitions: an operation does not read what it defines.
+        // These checks come before the definitions, because an operation does not read what it defines.
         match &s.op {
             Op::Literal { to, literal } => self.literal(*to, *literal)?,
             Op::Loop { to, extents, body } => self.loop_(to, extents, body)?,
@@ -223,7 +232,7 @@ impl<'a> Verifier<'a> {
                 self.code("extents", extents, &[], &indices(outer))?;
                 self.rows(rows, outer, &to.columns)?;
             }
-            Op::Permute { to, defaults, extents, target, element, comb, known } => {
+            Op::Permute { to, defaults, extents, target, element, comb, monoid } => {
                 self.same(&[*defaults], &[*to])?;
                 let to = self.info(*to)?;
                 let source = indices(extents.results.len());
@@ -231,7 +240,7 @@ impl<'a> Verifier<'a> {
                 let keep_and_index: Vec<_> = [ScalarType::Bool].into_iter().chain(indices(to.rank)).collect();
                 self.code("target", target, &source, &keep_and_index)?;
                 self.code("element", element, &source, &to.columns)?;
-                self.operator("comb", comb, &to.columns, *known)?;
+                self.operator("comb", comb, &to.columns, *monoid)?;
             }
             Op::Reshape { to, from, extents } => {
                 let (to, source) = (self.info(*to)?, self.used(*from)?);
@@ -259,9 +268,9 @@ impl<'a> Verifier<'a> {
         if let Op::While { to, cond, body, .. } = &s.op {
             let depth = self.arrays.stack.len();
             self.block(&cond.0).at("cond")?;
-            let go_on = self.used(cond.1).at("cond")?;
-            ensure(go_on.rank == 0 && go_on.columns == [ScalarType::Bool], || {
-                format!("cond: a{} is an {go_on}", cond.1)
+            let continues = self.used(cond.1).at("cond")?;
+            ensure(continues.rank == 0 && continues.columns == [ScalarType::Bool], || {
+                format!("cond: a{} is an {continues}", cond.1)
             })?;
             self.arrays.leave(depth);
             self.inner("body", &body.0, &body.1, to)?;
@@ -269,8 +278,8 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// The statements of the body define their arrays; those that are seen outside stay visible.
-    fn strip(&mut self, to: &[ArrayId], len: &Code, body: &Block) -> Check {
+    /// Checks a strip. The statements of the body define their arrays; those that are used outside stay visible.
+    fn strip(&mut self, to: &[ArrayId], len: &ScalarFn, body: &Block) -> Check {
         self.code("len", len, &[], &indices(1))?;
         let depth = self.arrays.stack.len();
         self.block(body).at("body")?;
@@ -289,7 +298,7 @@ impl<'a> Verifier<'a> {
         ensure(*to == found, || format!("literal {literal} is an {found}, not an {to}"))
     }
 
-    fn loop_(&self, to: &[ArrayId], extents: &Code, body: &Code) -> Check {
+    fn loop_(&self, to: &[ArrayId], extents: &ScalarFn, body: &ScalarFn) -> Check {
         let infos = to.iter().map(|a| self.info(*a)).collect::<Check<Vec<_>>>()?;
         let rank = infos.first().ok_or("no array is defined")?.rank;
         ensure(infos.iter().all(|a| a.rank == rank), || "arrays of several ranks".into())?;
@@ -298,38 +307,24 @@ impl<'a> Verifier<'a> {
         self.code("body", body, &indices(rank), &columns)
     }
 
-    fn rows(&self, rows: &Rows, outer: usize, columns: &[ScalarType]) -> Check {
+    fn rows(&self, rows: &Reduction, outer: usize, columns: &[ScalarType]) -> Check {
         self.code("len", &rows.len, &[], &indices(1))?;
         self.code("element", &rows.element, &indices(outer + 1), columns)?;
         if let Some(init) = &rows.init {
             self.code("init", init, &[], columns)?;
         }
-        self.operator("op", &rows.op, columns, rows.known)
+        self.operator("op", &rows.op, columns, rows.monoid)
     }
 
-    /// A code that combines two elements to one.
-    fn operator(&self, name: &str, op: &Code, columns: &[ScalarType], known: Option<Known>) -> Check {
+    /// Checks a scalar function that combines two elements to one.
+    fn operator(&self, name: &str, op: &ScalarFn, columns: &[ScalarType], monoid: Option<Monoid>) -> Check {
         self.code(name, op, &[columns, columns].concat(), columns)?;
-        let Some(known) = known else { return Ok(()) };
-        // The minimum keeps the first of two zeros: there the order counts.
-        let (function, commutes) = match known {
-            Known::Sum => (Num2::Add, true),
-            Known::Product => (Num2::Mul, true),
-            Known::Min => (Num2::Min, false),
-            Known::Max => (Num2::Max, false),
-        };
-        let is_known = match (&op.instrs[..], &op.results[..]) {
-            ([Instr::Op2(to, f, a, b)], [result]) => {
-                let in_order = (*a, *b) == (0, 1) || commutes && (*a, *b) == (1, 0);
-                *f == Op2::Num(function) && to == result && in_order
-            }
-            _ => false,
-        };
-        ensure(is_known, || format!("{name}: this is not the operator `{known}`"))
+        let Some(monoid) = monoid else { return Ok(()) };
+        ensure(op.monoid() == Some(monoid), || format!("{name}: this is not the operator `{monoid}`"))
     }
 
-    /// A scalar code with these types of parameters and results.
-    fn code(&self, name: &str, c: &Code, params: &[ScalarType], results: &[ScalarType]) -> Check {
+    /// Checks a scalar function with these types of parameters and results.
+    fn code(&self, name: &str, c: &ScalarFn, params: &[ScalarType], results: &[ScalarType]) -> Check {
         let mut scalars = Scalars { v: self, c, registers: Scope::new('x', c.types.len()) };
         scalars.code(params, results).at(name)
     }
@@ -345,14 +340,14 @@ fn check_literal(a: &RawArray) -> Check {
 
 struct Scalars<'a, 'b> {
     v: &'b Verifier<'a>,
-    c: &'b Code,
-    registers: Scope,
+    c: &'b ScalarFn,
+    registers: Scope<Reg>,
 }
 
 impl Scalars<'_, '_> {
     fn code(&mut self, params: &[ScalarType], results: &[ScalarType]) -> Check {
         ensure(self.c.params == params.len(), || format!("{} parameters instead of {}", self.c.params, params.len()))?;
-        for (r, t) in params.iter().enumerate() {
+        for (r, t) in self.c.param_regs().zip(params) {
             self.registers.define(r)?;
             self.has_type(r, *t).at("parameters")?;
         }
@@ -360,7 +355,7 @@ impl Scalars<'_, '_> {
         self.are(&self.c.results, results).at("results")
     }
 
-    /// The type of a register that is visible here.
+    /// The type of a register that is used here, so it must be visible.
     fn used(&self, r: Reg) -> Check<ScalarType> {
         self.registers.use_(r)?;
         Ok(self.c.types[r])
@@ -371,7 +366,7 @@ impl Scalars<'_, '_> {
         ensure(*found == t, || format!("x{r} is {found}, and should be {t}"))
     }
 
-    /// A register is visible and has a type.
+    /// Checks that a register is visible and has this type.
     fn is(&self, r: Reg, t: ScalarType) -> Check {
         self.registers.use_(r)?;
         self.has_type(r, t)
@@ -386,12 +381,12 @@ impl Scalars<'_, '_> {
 
     fn instrs(&mut self, instrs: &[Instr]) -> Check {
         deep(|| {
-            // The text is made only when it is needed.
-            instrs.iter().try_for_each(|i| self.instr(i).map_err(|e| format!("{}: {e}", straight(self.c, i))))
+            // The text is built only if there is an error.
+            instrs.iter().try_for_each(|i| self.instr(i).map_err(|e| format!("{}: {e}", without_inner(self.c, i))))
         })
     }
 
-    /// Inner instructions, and what must hold at their end.
+    /// Checks inner instructions, and then what must hold at their end.
     fn inner(&mut self, instrs: &[Instr], at_end: impl FnOnce(&Self) -> Check) -> Check {
         let depth = self.registers.stack.len();
         self.instrs(instrs)?;
@@ -401,7 +396,7 @@ impl Scalars<'_, '_> {
     }
 
     fn instr(&mut self, i: &Instr) -> Check {
-        // The register set and its type, where there is one; an instruction does not use what it sets.
+        // The register set and its type, if there is one. An instruction does not use what it sets.
         let set = match i {
             Instr::Const(to, x) => Some((*to, x.ty())),
             Instr::Op1(to, op, a) => {
@@ -435,12 +430,12 @@ impl Scalars<'_, '_> {
                 self.define_all(&to, &types)?;
                 None
             }
-            Instr::While { state, cond, go_on, body, next } => {
+            Instr::While { state, cond, continues, body, next } => {
                 let (to, init): (Vec<_>, Vec<_>) = state.iter().copied().unzip();
                 let types = to.iter().map(|r| self.type_of(*r)).collect::<Check<Vec<_>>>()?;
                 self.are(&init, &types)?;
                 self.define_all(&to, &types)?;
-                self.inner(cond, |s| s.is(*go_on, ScalarType::Bool)).at("cond")?;
+                self.inner(cond, |s| s.is(*continues, ScalarType::Bool)).at("cond")?;
                 self.inner(body, |s| s.are(next, &types)).at("body")?;
                 None
             }

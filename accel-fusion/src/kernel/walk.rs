@@ -1,8 +1,9 @@
-//! All instructions of a code and all statements of a block, those inside of others included, without recursion: see NOTE [Deep nests].
+//! Visits all instructions of a scalar function or all statements of a block, including nested ones, without recursion:
+//! see NOTE [Deep nests].
 
 use super::ir::{Block, Instr, Stmt};
 
-/// All instructions, each before those inside of it.
+/// All instructions, each before its inner instructions.
 pub fn walk(instrs: &[Instr]) -> impl Iterator<Item = &Instr> {
     let mut open = vec![instrs.iter()];
     std::iter::from_fn(move || {
@@ -17,7 +18,7 @@ pub fn walk(instrs: &[Instr]) -> impl Iterator<Item = &Instr> {
     })
 }
 
-/// Calls `f` with all instructions, each before those inside of it.
+/// Calls `f` with all instructions, each before its inner instructions.
 pub fn walk_mut(instrs: &mut [Instr], mut f: impl FnMut(&mut Instr)) {
     let mut open = vec![instrs];
     while let Some(instrs) = open.pop() {

@@ -1,17 +1,15 @@
-//! Array computations to statements.
+//! Lowers array computations to statements.
 
 use super::delayed::{Delayed, compose, index_types};
 use super::scalar::{ArrayEnv, Scalars};
 use crate::kernel::builder::Builder;
-use crate::kernel::{ArrayId, ArrayInfo, Block, Code, Instr, Known, Op, Program, Rows, Site, SiteId, Stmt};
-use crate::optimize::work;
+use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, Program, Reduction, Reg, ScalarFn, Site, SiteId, Stmt};
 use accel_core::ast::*;
-use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::tree::Tree;
 use accel_core::repr::{Agreement, ArrayTuple, RawTy};
 use frunk::{HCons, HNil};
 
-/// Translates a program.
+/// Lowers a program.
 pub fn lower(program: &accel_core::ast::Program) -> Program {
     fresh2(|p, r| {
         let program = program.open(p, r);
@@ -25,7 +23,7 @@ pub fn lower(program: &accel_core::ast::Program) -> Program {
     })
 }
 
-/// The program so far, and the blocks that are being filled, the innermost last.
+/// The program so far, and the open blocks, the innermost last.
 struct Lower {
     program: Program,
     open: Vec<Block>,
@@ -33,10 +31,9 @@ struct Lower {
 
 impl Lower {
     fn array(&mut self, info: ArrayInfo) -> ArrayId {
-        self.program.arrays.push(info);
-        self.program.arrays.len() - 1
+        self.program.arrays.push(info)
     }
-    /// New arrays for all leaves of a type.
+    /// Declares new arrays for all leaves of a type.
     fn arrays_of(&mut self, t: &RawTy) -> Tree<ArrayId> {
         let mut infos = vec![];
         array_leaves(t, &mut infos);
@@ -44,8 +41,7 @@ impl Lower {
         Tree::of(t, &mut || self.array(infos.next().expect("as many arrays as the type has")))
     }
     fn site(&mut self, name: &'static str, at: Src) -> SiteId {
-        self.program.sites.push(Site { name, at, proved: false });
-        self.program.sites.len() - 1
+        self.program.sites.push(Site { name, at, proved: false })
     }
     fn stmt(&mut self, op: Op, site: SiteId) {
         self.open.last_mut().expect("a block is open").stmts.push(Stmt { op, site })
@@ -54,7 +50,7 @@ impl Lower {
         Scalars { arrays: env, sites: &mut self.program.sites }
     }
 
-    /// Adds the statements of a computation; gives the arrays of its result.
+    /// Adds the statements of a computation, and returns the arrays of its result.
     fn acc<A, R>(&mut self, a: &Acc<A, R>, env: &ArrayEnv<A>) -> Tree<ArrayId> {
         fresh2(|n, m| {
             let (qa, qr) = (name(n), name(m));
@@ -95,7 +91,7 @@ impl Lower {
         }
     }
 
-    /// A computation in a block of its own.
+    /// Lowers a computation to a block of its own.
     fn block<A, R>(&mut self, a: &Acc<A, R>, env: &ArrayEnv<A>) -> (Block, Vec<ArrayId>) {
         self.open.push(Block::default());
         let results = self.acc(a, env).leaves();
@@ -107,14 +103,14 @@ impl Lower {
         let init = self.acc(&w.init, env).leaves();
         let state = self.arrays_of(t.raw());
         let inner = env.push(&state, t).cast_env(w.eq.sym());
-        let (cond, go_on) = self.block(&w.cond, &inner);
+        let (cond, continues) = self.block(&w.cond, &inner);
         let body = self.block(&w.body, &inner);
         let site = self.site("awhile", at);
-        self.stmt(Op::While { to: state.leaves(), init, cond: (cond, go_on[0]), body }, site);
+        self.stmt(Op::While { to: state.leaves(), init, cond: (cond, continues[0]), body }, site);
         state
     }
 
-    /// A single array that need not be in memory.
+    /// Lowers a single array, which need not be stored.
     fn delayed<A, Sh, T>(&mut self, a: &Acc<A, Arr<Sh, T>>, env: &ArrayEnv<A>) -> Delayed {
         fresh2(|n, m| {
             let (qa, qr) = (name(n), name(m));
@@ -122,56 +118,71 @@ impl Lower {
         })
     }
 
-    /// The argument has the type of an array.
+    /// As [`delayed`](Self::delayed); `a` has an array type.
     fn delayed_<'a, 'r>(&mut self, a: &Acc<X<'a>, X<'r>>, env: &ArrayEnv<X<'a>>) -> Delayed {
         fresh1(|n| {
-            if let AccView::Op(op) = a.view(n) {
-                match op {
-                    AccOp::Generate { sh, f, .. } => {
-                        let extents = self.scalars(env).closed(&sh);
-                        return Delayed { extents, element: self.scalars(env).fun1(&f, sh.ty()) };
-                    }
-                    AccOp::Map { f, a, .. } => {
-                        let source = self.delayed(&a, env);
-                        return source.map(&self.scalars(env).fun1(&f, &a.sh_elt().1));
-                    }
-                    AccOp::ZipWith { f, a, b, .. } => {
-                        let (x, y) = (self.delayed(&a, env), self.delayed(&b, env));
-                        return x.zip_with(y, &self.scalars(env).fun2(&f, &a.sh_elt().1, &b.sh_elt().1));
-                    }
-                    AccOp::Agree { agreement, user, left, right, a: source, .. } => {
-                        let site = self.site(user, a.at());
-                        self.agree(agreement, &left, &right, env, site);
-                        return self.delayed(&source, env);
-                    }
-                    AccOp::Replicate { spec, slx, a, .. } => {
-                        // What takes work is stored first: it would be repeated.
-                        let mut source = self.delayed(&a, env);
-                        if work(&source.element) > 0 {
-                            let site = self.site("replicate", a.at());
-                            source = self.stored(source, site);
-                        }
-                        return source.replicate(spec.kept(), &self.scalars(env).closed(&slx));
-                    }
-                    AccOp::Backpermute { sh, f, a: source, .. } => {
-                        let array = self.acc(&source, env).leaf();
-                        let extents = self.scalars(env).closed(&sh);
-                        let from = self.scalars(env).fun1(&f, sh.ty());
-                        let site = self.site("backpermute", a.at());
-                        return Delayed { extents, element: compose(&self.read(array, site), from) };
-                    }
-                    AccOp::Slice { spec, slx, a: source, .. } => {
-                        let array = self.acc(&source, env).leaf();
-                        let slx = self.scalars(env).closed(&slx);
-                        let site = self.site("slice", a.at());
-                        return self.slice(array, spec.kept(), &slx, site);
-                    }
-                    _ => {}
-                }
+            if let AccView::Op(op) = a.view(n)
+                && let Some(delayed) = self.computed(&op, env, a.at())
+            {
+                return delayed;
             }
             let array = self.acc(a, env).leaf();
             let site = self.site("read", a.at());
             Delayed::manifest(array, &self.program.arrays[array], site)
+        })
+    }
+
+    /// The result of an operation that computes each element from its index. `None` if the operation is a statement of
+    /// its own; [`op`](Self::op) adds it.
+    fn computed<'a, 'r>(&mut self, op: &AccOp<'_, X<'a>, X<'r>>, env: &ArrayEnv<X<'a>>, at: Src) -> Option<Delayed> {
+        Some(match op {
+            AccOp::Generate { sh, f, .. } => {
+                let extents = self.scalars(env).closed(sh);
+                Delayed { extents, element: self.scalars(env).fun1(f, sh.ty()) }
+            }
+            AccOp::Map { f, a, .. } => self.delayed(a, env).map(&self.scalars(env).fun1(f, &a.sh_elt().1)),
+            AccOp::ZipWith { f, a, b, .. } => {
+                let (x, y) = (self.delayed(a, env), self.delayed(b, env));
+                x.zip_with(y, &self.scalars(env).fun2(f, &a.sh_elt().1, &b.sh_elt().1))
+            }
+            AccOp::Agree { agreement, user, left, right, a, .. } => {
+                let site = self.site(user, at);
+                self.agree(*agreement, left, right, env, site);
+                self.delayed(a, env)
+            }
+            AccOp::Replicate { spec, slx, a, .. } => {
+                // An element that takes work is stored first. Otherwise every repetition would compute it again.
+                let mut source = self.delayed(a, env);
+                if source.element.work() > 0 {
+                    let site = self.site("replicate", at);
+                    source = self.stored(source, site);
+                }
+                source.replicate(spec.kept(), &self.scalars(env).closed(slx))
+            }
+            AccOp::Backpermute { sh, f, a, .. } => {
+                let array = self.acc(a, env).leaf();
+                let extents = self.scalars(env).closed(sh);
+                let from = self.scalars(env).fun1(f, sh.ty());
+                let site = self.site("backpermute", at);
+                Delayed { extents, element: compose(&self.read(array, site), from) }
+            }
+            AccOp::Slice { spec, slx, a, .. } => {
+                let array = self.acc(a, env).leaf();
+                let slx = self.scalars(env).closed(slx);
+                let site = self.site("slice", at);
+                self.slice(array, spec.kept(), &slx, site)
+            }
+            AccOp::Unit { .. }
+            | AccOp::Pair { .. }
+            | AccOp::Fst { .. }
+            | AccOp::Snd { .. }
+            | AccOp::Cond { .. }
+            | AccOp::Fold { .. }
+            | AccOp::Fold1 { .. }
+            | AccOp::Scan { .. }
+            | AccOp::Scan1 { .. }
+            | AccOp::Permute { .. }
+            | AccOp::Reshape { .. } => return None,
         })
     }
 
@@ -187,8 +198,8 @@ impl Lower {
         self.stmt(Op::Agree { agreement, left, right }, site);
     }
 
-    /// From an index, which is checked, to the element of an array in memory.
-    fn read(&self, array: ArrayId, site: SiteId) -> Code {
+    /// From an index to the element of an array in memory, with a check of the index.
+    fn read(&self, array: ArrayId, site: SiteId) -> ScalarFn {
         let info = &self.program.arrays[array];
         let mut b = Builder::new(&index_types(info.rank));
         let to: Vec<_> = info.columns.iter().map(|t| b.reg(*t)).collect();
@@ -197,7 +208,7 @@ impl Lower {
         b.finish(to)
     }
 
-    fn slice(&self, array: ArrayId, kept: &[bool], slx: &Code, site: SiteId) -> Delayed {
+    fn slice(&self, array: ArrayId, kept: &[bool], slx: &ScalarFn, site: SiteId) -> Delayed {
         let mut b = Builder::new(&[]);
         let dims = kept.iter().enumerate().filter(|(_, kept)| **kept);
         let extents = dims.map(|(dim, _)| b.extent(array, dim)).collect();
@@ -210,7 +221,7 @@ impl Lower {
         Delayed { extents, element: b.finish(element) }
     }
 
-    /// A delayed array, stored and read.
+    /// Stores a delayed array; the result reads it.
     fn stored(&mut self, d: Delayed, site: SiteId) -> Delayed {
         let array = self.store(d, site).leaf();
         Delayed::manifest(array, &self.program.arrays[array], site)
@@ -230,11 +241,11 @@ impl Lower {
         z: Option<&Exp<HNil, A, T>>,
         t: &Ty<T>,
         env: &ArrayEnv<A>,
-    ) -> (Code, Rows) {
+    ) -> (ScalarFn, Reduction) {
         let op = self.scalars(env).fun2(f, t, t);
         let init = z.map(|z| self.scalars(env).closed(z));
         let (outer, inner) = split_extents(&d.extents);
-        (outer, Rows { len: inner, element: d.element, init, known: known(&op), op })
+        (outer, Reduction { len: inner, element: d.element, init, monoid: op.monoid(), op })
     }
 
     fn op<'a, 'r>(
@@ -275,8 +286,8 @@ impl Lower {
                 let comb = self.scalars(env).fun2(comb, &elt, &elt);
                 let to = self.arrays_of(t.raw());
                 let (extents, element) = (source.extents, source.element);
-                let known = known(&comb);
-                self.stmt(Op::Permute { to: to.leaf(), defaults, extents, target, element, comb, known }, site);
+                let monoid = comb.monoid();
+                self.stmt(Op::Permute { to: to.leaf(), defaults, extents, target, element, comb, monoid }, site);
                 to
             }
             AccOp::Reshape { sh, a, .. } => {
@@ -292,8 +303,8 @@ impl Lower {
             | AccOp::Replicate { .. }
             | AccOp::Backpermute { .. }
             | AccOp::Slice { .. } => {
-                let whole = Acc::op(op, t, self.program.sites[site].at);
-                let d = self.delayed_(&whole, env);
+                let at = self.program.sites[site].at;
+                let d = self.computed(op, env, at).expect("these operations are computed from the index");
                 self.store(d, site)
             }
         }
@@ -334,7 +345,7 @@ impl Lower {
     }
 }
 
-/// What is known of the arrays of a type, from left to right.
+/// The descriptions of the arrays of a type, from left to right.
 fn array_leaves(t: &RawTy, out: &mut Vec<ArrayInfo>) {
     match t {
         RawTy::Unit | RawTy::Scalar(_) => {}
@@ -346,25 +357,12 @@ fn array_leaves(t: &RawTy, out: &mut Vec<ArrayInfo>) {
     }
 }
 
-/// The outer extents and the innermost one.
-fn split_extents(extents: &Code) -> (Code, Code) {
-    let part = |keep: &dyn Fn(&[usize]) -> Vec<usize>| {
+/// The outer extents, and the innermost extent.
+fn split_extents(extents: &ScalarFn) -> (ScalarFn, ScalarFn) {
+    let part = |keep: &dyn Fn(&[Reg]) -> Vec<Reg>| {
         let mut b = Builder::new(&[]);
         let all = b.inline(extents, &[]);
         b.finish(keep(&all))
     };
     (part(&|all| all[..all.len() - 1].to_vec()), part(&|all| all[all.len() - 1..].to_vec()))
-}
-
-/// Recognises an operator by its form: a primitive function of the two parameters.
-fn known(op: &Code) -> Option<Known> {
-    let ([Instr::Op2(to, Op2::Num(f), x, y)], [result]) = (&op.instrs[..], &op.results[..]) else { return None };
-    match (f, x, y) {
-        _ if to != result || op.params != 2 => None,
-        (Num2::Add, 0, 1) | (Num2::Add, 1, 0) => Some(Known::Sum),
-        (Num2::Mul, 0, 1) | (Num2::Mul, 1, 0) => Some(Known::Product),
-        (Num2::Min, 0, 1) => Some(Known::Min),
-        (Num2::Max, 0, 1) => Some(Known::Max),
-        _ => None,
-    }
 }

@@ -1,22 +1,23 @@
-//! Delayed arrays: code for the extents and code for the elements, and no memory.
+//! Delayed arrays: scalar functions for extents and elements, without memory.
 //!
-//! NOTE [Delayed arrays]: producers that compute every element from its index alone are composed with whatever uses them, as
-//! code. A source that is read at an index the program computes (`backpermute`, `slice`, `a ! i`) must be in memory, since the
-//! read has to be checked against its extents. Code is extended in place: a chain of producers is as long as its operations, and would
-//! take the square of that time if every one of them copied those before.
+//! NOTE [Delayed arrays]: some producers compute every element from its index alone. Lowering composes their scalar
+//! functions with those of their consumer. A source that is read at a computed index (`backpermute`, `slice`, `a ! i`)
+//! must be in memory, because the read is checked against its extents. Scalar functions are extended in place. If every
+//! operation of a long chain of producers copied the instructions of those before it, lowering would take quadratic
+//! time.
 
 use crate::kernel::builder::Builder;
-use crate::kernel::{ArrayId, ArrayInfo, Code, Instr, Reg, SiteId};
+use crate::kernel::{ArrayId, ArrayInfo, Instr, Reg, ScalarFn, SiteId};
 use accel_core::repr::ScalarType;
 use accel_core::repr::op::Num2;
 
-/// An array that may not be in memory.
+/// An array that need not be in memory.
 #[derive(Clone)]
 pub struct Delayed {
-    /// Its extents, outermost first; no parameters.
-    pub extents: Code,
-    /// From an index inside of the extents to the columns of the element.
-    pub element: Code,
+    /// Its extents, outermost first; without parameters.
+    pub extents: ScalarFn,
+    /// From an index within the extents to the columns of the element.
+    pub element: ScalarFn,
 }
 
 impl Delayed {
@@ -31,7 +32,7 @@ impl Delayed {
         b.emit(Instr::Read { to: to.clone(), array, index, site, inside: true });
         Delayed { extents, element: b.finish(to) }
     }
-    /// The number of dimensions.
+    /// The rank.
     pub fn rank(&self) -> usize {
         self.element.params
     }
@@ -39,16 +40,16 @@ impl Delayed {
     pub fn columns(&self) -> Vec<ScalarType> {
         self.element.results.iter().map(|r| self.element.types[*r]).collect()
     }
-    /// What is known of the array, once it is in memory.
+    /// The description of the array, once it is in memory.
     pub fn info(&self) -> ArrayInfo {
         ArrayInfo { rank: self.rank(), columns: self.columns() }
     }
-    /// `f` of every element.
-    pub fn map(self, f: &Code) -> Delayed {
+    /// Applies `f` to every element.
+    pub fn map(self, f: &ScalarFn) -> Delayed {
         Delayed { extents: self.extents, element: compose(f, self.element) }
     }
-    /// `f` of the elements of two arrays, on the intersection of their extents.
-    pub fn zip_with(self, other: Delayed, f: &Code) -> Delayed {
+    /// Applies `f` to the elements of two arrays, on the intersection of their extents.
+    pub fn zip_with(self, other: Delayed, f: &ScalarFn) -> Delayed {
         let (mut b, xs, ys) = both(self.extents, other.extents);
         let least = xs.into_iter().zip(ys).map(|(x, y)| b.index_op(Num2::Min, x, y)).collect();
         let extents = b.finish(least);
@@ -56,8 +57,8 @@ impl Delayed {
         let results = b.inline(f, &[x, y].concat());
         Delayed { extents, element: b.finish(results) }
     }
-    /// The array repeated along new dimensions, whose extents are `slx`.
-    pub fn replicate(&self, kept: &[bool], slx: &Code) -> Delayed {
+    /// Repeats the array along new dimensions, whose extents are `slx`.
+    pub fn replicate(&self, kept: &[bool], slx: &ScalarFn) -> Delayed {
         let mut b = Builder::new(&[]);
         let mut fixed = b.inline(slx, &[]).into_iter();
         let mut small = b.inline(&self.extents, &[]).into_iter();
@@ -75,16 +76,16 @@ pub fn index_types(rank: usize) -> Vec<ScalarType> {
     vec![ScalarType::I64; rank]
 }
 
-/// First `g`, then `f`.
-pub fn compose(f: &Code, g: Code) -> Code {
+/// The composition: first `g`, then `f`.
+pub fn compose(f: &ScalarFn, g: ScalarFn) -> ScalarFn {
     let (mut b, args) = Builder::after(g);
     let results = b.inline(f, &args);
     b.finish(results)
 }
 
-/// The code of both functions of the same parameters, and their results. The shorter one is copied, so that no instruction is copied more often
-/// than the logarithm of how many there are.
-fn both(f: Code, g: Code) -> (Builder, Vec<Reg>, Vec<Reg>) {
+/// The instructions of two functions of the same parameters, and the results of each. The shorter function is copied
+/// into the longer one. So in a chain of such steps, each instruction is copied at most a logarithmic number of times.
+fn both(f: ScalarFn, g: ScalarFn) -> (Builder, Vec<Reg>, Vec<Reg>) {
     let swap = f.instrs.len() < g.instrs.len();
     let (long, short) = if swap { (g, f) } else { (f, g) };
     let (mut b, first) = Builder::after(long);

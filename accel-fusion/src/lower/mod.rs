@@ -1,6 +1,8 @@
-//! From the typed tree to the kernel program. Expects any program; array arguments that are variables are in memory
-//! (manifest), nested producers (`generate`, `map`, `zip_with`, `replicate` of them) are delayed: their code becomes part of the loop
-//! that uses them. What is let-bound is computed once and stored.
+//! Lowering: translates the typed tree to a kernel program.
+//!
+//! It accepts any program. Array variables are in memory (*manifest*). Nested producers (`generate`, and `map`,
+//! `zip_with`, `replicate` of producers) are *delayed*: their scalar functions become part of the statement that uses
+//! them. An array that a `let` binds is computed once and stored.
 
 mod arrays;
 mod delayed;

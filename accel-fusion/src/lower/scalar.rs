@@ -1,40 +1,40 @@
-//! Scalar expressions to scalar code; tuples dissolve into their leaves.
+//! Lowers scalar expressions to scalar functions. Tuples dissolve into their components.
 
 use crate::kernel::builder::Builder;
-use crate::kernel::{ArrayId, Code, Instr, Reg, Site};
+use crate::kernel::{ArrayId, IndexVec, Instr, Reg, ScalarFn, Site, SiteId};
 use accel_core::ast::*;
 use accel_core::repr::RawTy;
 use accel_core::repr::tree::Tree;
 use frunk::HNil;
 
-/// The registers of all scalar variables.
+/// The registers of the scalar variables.
 type RegEnv<E> = Env<ConstF<Tree<Reg>>, E>;
-/// The arrays in memory that the array variables stand for.
+/// The arrays in memory of the array variables.
 pub type ArrayEnv<A> = Env<ConstF<Tree<ArrayId>>, A>;
 
-/// Makes scalar code; notes where array reads come from.
+/// Lowers scalar expressions, and records the sites of array reads.
 pub struct Scalars<'s, A> {
     pub arrays: &'s ArrayEnv<A>,
-    pub sites: &'s mut Vec<Site>,
+    pub sites: &'s mut IndexVec<SiteId, Site>,
 }
 
 impl<A> Scalars<'_, A> {
-    /// The code of an expression without variables.
-    pub fn closed<R>(&mut self, e: &Exp<HNil, A, R>) -> Code {
+    /// Lowers an expression without free scalar variables.
+    pub fn closed<R>(&mut self, e: &Exp<HNil, A, R>) -> ScalarFn {
         let mut b = Builder::new(&[]);
         let r = self.exp(&mut b, e, &RegEnv::empty());
         b.finish(r.leaves())
     }
-    /// The code of a function of one argument.
-    pub fn fun1<P, R>(&mut self, f: &Fun1<A, P, R>, p: &Ty<P>) -> Code {
+    /// Lowers a function of one argument.
+    pub fn fun1<P, R>(&mut self, f: &Fun1<A, P, R>, p: &Ty<P>) -> ScalarFn {
         let mut b = Builder::new(&p.raw().leaves());
         let mut params = b.params().into_iter();
         let env = RegEnv::empty().push(&arguments(p.raw(), &mut params), p);
         let r = self.exp(&mut b, &f.0, &env);
         b.finish(r.leaves())
     }
-    /// The code of a function of two arguments.
-    pub fn fun2<P, Q, R>(&mut self, f: &Fun2<A, P, Q, R>, p: &Ty<P>, q: &Ty<Q>) -> Code {
+    /// Lowers a function of two arguments.
+    pub fn fun2<P, Q, R>(&mut self, f: &Fun2<A, P, Q, R>, p: &Ty<P>, q: &Ty<Q>) -> ScalarFn {
         let mut b = Builder::new(&[p.raw().leaves(), q.raw().leaves()].concat());
         let mut params = b.params().into_iter();
         let env = RegEnv::empty().push(&arguments(p.raw(), &mut params), p);
@@ -80,10 +80,10 @@ impl<'a> Scalars<'_, X<'a>> {
         let init = self.exp(b, &w.init, env);
         let state = registers(b, t.raw());
         let inner = env.push(&state, t).cast_env(w.eq.sym());
-        let (cond, go_on) = b.block(|b| self.exp(b, &w.cond, &inner).leaf());
+        let (cond, continues) = b.block(|b| self.exp(b, &w.cond, &inner).leaf());
         let (body, next) = b.block(|b| self.exp(b, &w.body, &inner).leaves());
         let pairs = state.leaves().into_iter().zip(init.leaves()).collect();
-        b.emit(Instr::While { state: pairs, cond, go_on, body, next });
+        b.emit(Instr::While { state: pairs, cond, continues, body, next });
         state
     }
 
@@ -126,8 +126,7 @@ impl<'a> Scalars<'_, X<'a>> {
                 let index = self.exp(b, ix, env).leaves();
                 let to = registers(b, t.raw());
                 let array = self.arrays.get(a).leaf();
-                let site = self.sites.len();
-                self.sites.push(Site { name: "index", at: *at, proved: false });
+                let site = self.sites.push(Site { name: "index", at: *at, proved: false });
                 b.emit(Instr::Read { to: to.leaves(), array, index, site, inside: false });
                 to
             }
@@ -145,7 +144,7 @@ fn arguments(t: &RawTy, params: &mut impl Iterator<Item = Reg>) -> Tree<Reg> {
     Tree::of(t, &mut || params.next().expect("as many parameters as leaves"))
 }
 
-/// New registers for all leaves of a type.
+/// Declares new registers for all leaves of a type.
 fn registers(b: &mut Builder, t: &RawTy) -> Tree<Reg> {
     let mut types = t.leaves().into_iter();
     Tree::of(t, &mut || b.reg(types.next().expect("as many leaves as the type has")))

@@ -1,9 +1,9 @@
-//! Numbers the arrays that are left without gaps.
+//! Numbers the remaining arrays without gaps.
 
-use crate::kernel::{ArrayId, Block, Code, Instr, Op, Program, Stmt, walk_mut};
+use crate::kernel::{ArrayId, Block, Instr, Op, Program, ScalarFn, SiteId, Stmt, walk_mut};
 use std::collections::BTreeMap;
 
-/// The same program with arrays numbered in the order of their definition: inputs first.
+/// Renumbers the arrays in the order of their definitions: inputs first.
 pub fn compact(program: &Program) -> Program {
     let mut c = Numbers::default();
     program.inputs.iter().for_each(|a| c.define(*a));
@@ -18,19 +18,19 @@ pub fn compact(program: &Program) -> Program {
     Program { arrays: arrays.into_iter().map(|a| a.1).collect(), inputs, body, results, ..program.clone() }
 }
 
-/// A statement without blocks as a program of its own, and which arrays of the program its arrays are. Statements that differ only in their
-/// arrays and places in the source become equal programs.
-pub fn alone(program: &Program, stmt: &Stmt) -> (Program, Vec<ArrayId>) {
+/// A statement without blocks as a program of its own, and for each of its arrays the array of the original program.
+/// Statements that differ only in their arrays and sites become equal programs.
+pub fn isolated(program: &Program, stmt: &Stmt) -> (Program, Vec<ArrayId>) {
     let mut stmt = stmt.clone();
-    stmt.site = 0;
+    stmt.site = SiteId::new(0);
     let mut c = Numbers::default();
     let mut used = stmt.op.defines().to_vec();
-    stmt.op.codes_mut().into_iter().for_each(|code| {
+    stmt.op.scalar_fns_mut().into_iter().for_each(|code| {
         walk_mut(&mut code.instrs, |i| match i {
             Instr::Extent(_, a, _) => used.push(*a),
             Instr::Read { array, site, .. } => {
                 used.push(*array);
-                *site = 0;
+                *site = SiteId::new(0);
             }
             _ => {}
         });
@@ -47,7 +47,7 @@ pub fn alone(program: &Program, stmt: &Stmt) -> (Program, Vec<ArrayId>) {
     c.block(&mut body);
     let one = Program {
         arrays: arrays.iter().map(|a| program.arrays[*a].clone()).collect(),
-        inputs: (defined..arrays.len()).collect(),
+        inputs: (defined..arrays.len()).map(ArrayId::new).collect(),
         body,
         sites: program.sites.first().copied().into_iter().collect(),
         ..Program::default()
@@ -62,13 +62,13 @@ struct Numbers {
 
 impl Numbers {
     fn define(&mut self, a: ArrayId) {
-        let next = self.numbers.len();
+        let next = ArrayId::new(self.numbers.len());
         self.numbers.entry(a).or_insert(next);
     }
     fn define_all(&mut self, b: &Block) {
         b.walk().flat_map(|s| s.op.defines()).for_each(|a| self.define(*a));
     }
-    /// Every array of a correct program is defined.
+    /// Every array of a well-formed program is defined.
     fn array(&self, a: &mut ArrayId) {
         *a = self.numbers[a];
     }
@@ -77,7 +77,7 @@ impl Numbers {
     }
     fn block(&self, b: &mut Block) {
         b.walk_mut(|s| {
-            s.op.codes_mut().into_iter().for_each(|c| self.code(c));
+            s.op.scalar_fns_mut().into_iter().for_each(|c| self.code(c));
             match &mut s.op {
                 Op::Agree { .. } => {}
                 Op::Literal { to, .. } | Op::Reduce { to, .. } | Op::Scan { to, .. } => self.array(to),
@@ -96,7 +96,7 @@ impl Numbers {
             }
         });
     }
-    fn code(&self, c: &mut Code) {
+    fn code(&self, c: &mut ScalarFn) {
         walk_mut(&mut c.instrs, |i| {
             if let Instr::Extent(_, a, _) | Instr::Read { array: a, .. } = i {
                 self.array(a);

@@ -1,69 +1,79 @@
-//! Optimisation of kernel programs: producers are fused into what uses them, also those that are used several times; scatters
-//! whose target is known become sums and gathers; checks and branches that extents decide go away.
+//! Optimises kernel programs: fuses producers into their consumers, also producers with several consumers; turns
+//! scatters with known targets into sums and gathers; removes checks and branches that extents decide.
 //!
 //! | file | what it does |
 //! | --- | --- |
-//! | `poly`, `facts` | symbolic extents and indices, and what follows from them |
-//! | `code` | cleans scalar code |
-//! | `numbers` | which registers hold the same value |
-//! | `columns` | arrays of tuples become arrays of their columns |
-//! | `pass` | goes through the statements |
+//! | `poly`, `shape_analysis` | symbolic extents and indices, and proofs about them |
+//! | `scalar_cleanup` | scalar clean-up: constant folding, value numbering, dead code elimination |
+//! | `value_numbers` | value numbering: finds registers that hold the same value |
+//! | `split_columns` | splits arrays of tuples into arrays of their columns |
+//! | `vertical_fusion` | the pass over the statements that fuses producers into consumers |
+//! | `fused_program` | the program that it constructs, and facts about its arrays |
 //! | `scatter` | the index-function analysis of `permute` |
-//! | `exchange` | sums of products that are summed before they are multiplied |
-//! | `cost` | when a producer is computed again |
-//! | `merge` | loops over the same index space become one |
-//! | `operands` | products on GPUs that compute their operands |
-//! | `compact` | what is left is numbered without gaps |
+//! | `sum_interchange` | sums factors before it multiplies them |
+//! | `recomputation` | when a producer is recomputed |
+//! | `horizontal_fusion` | merges loops over the same index space |
+//! | `recomputed_operands` | lets products on GPUs compute their operands |
+//! | `compact` | numbers the remaining arrays without gaps |
 
-mod code;
-mod columns;
 mod compact;
-mod cost;
-mod exchange;
-mod facts;
-mod merge;
-mod numbers;
-mod operands;
-mod pass;
+mod fused_program;
+mod horizontal_fusion;
 mod poly;
+mod recomputation;
+mod recomputed_operands;
+mod scalar_cleanup;
 mod scatter;
+mod shape_analysis;
+mod split_columns;
+mod sum_interchange;
+mod value_numbers;
+mod vertical_fusion;
 
-pub(crate) use columns::split;
-pub use compact::alone;
 pub(crate) use compact::compact;
-pub(crate) use cost::work;
-pub use facts::Assumptions;
-pub(crate) use merge::merge;
-pub(crate) use operands::compute_operands;
+pub use compact::isolated;
+pub(crate) use horizontal_fusion::merge;
+pub(crate) use recomputed_operands::compute_operands;
+pub use shape_analysis::Assumptions;
+pub(crate) use split_columns::split;
 
 use crate::kernel::builder::Builder;
-use crate::kernel::{Code, Program};
+use crate::kernel::{Program, ScalarFn};
 use crate::stage::stage;
 use accel_core::error::Result;
 use accel_core::repr::Scalar;
 
-/// The code for one value of an index: parameter `param` is `value`. The parameters stay as they are.
-pub fn specialized(program: &Program, code: &Code, param: usize, value: i64) -> Code {
-    let mut b = Builder::new(&code.types[..code.params]);
+/// Specialises a scalar function to one value of an index: parameter `param` is `value`. The parameters stay as they
+/// are.
+pub fn specialized(program: &Program, code: &ScalarFn, param: usize, value: i64) -> ScalarFn {
+    let mut b = Builder::new(code.param_types());
     let mut args = b.params();
     args[param] = b.constant(Scalar::I64(value));
     let results = b.inline(code, &args);
-    let mut facts = facts::Facts::new(program, false);
+    let mut facts = shape_analysis::Facts::new(program, false);
     let ranges: Vec<_> = args.iter().map(|_| facts.unknown()).collect();
-    code::clean(&mut facts, &code::Nothing, &b.finish(results), &ranges, code::Times::Maybe).code
+    scalar_cleanup::clean(
+        &mut facts,
+        &scalar_cleanup::NoProducers,
+        &b.finish(results),
+        &ranges,
+        scalar_cleanup::ExecutionCount::Maybe,
+    )
+    .code
 }
 
-/// Rounds: each may find what the one before made possible.
+/// The largest number of rounds: each can use what the round before made possible.
 const ROUNDS: usize = 6;
 
-/// Producers become part of what uses them, scatters become sums and gathers, and what extents decide goes away. With `assume`, the extents
-/// of the arguments are assumed to be what makes the program simplest; the assumptions are about arrays as this program names them.
+/// Fuses producers into their consumers, turns scatters into sums and gathers, and simplifies by what the extents
+/// imply. With `assume`, it assumes those conditions on the extents of the arguments that make the program simplest.
+/// The assumptions use the array numbers of the given program.
 pub(crate) fn fuse(program: &Program, assume: bool) -> Result<(Program, Assumptions)> {
-    let mut facts = facts::Facts::new(program, assume);
+    let mut facts = shape_analysis::Facts::new(program, assume);
     let mut program = program.clone();
-    let mut state = pass::State::default();
+    let mut state = fused_program::State::default();
     for _ in 0..ROUNDS {
-        let (next, learned, after) = pass::run(&program, facts, &state);
+        let (next, learned, after) = vertical_fusion::run(&program, facts, &state);
         let next = stage("fuse", next)?;
         let arrays = next.arrays.len();
         program = stage("columns", split(&next))?.into_inner();

@@ -1,54 +1,54 @@
-//! Integers that are known as polynomials of extents and indices.
+//! Polynomials of extents and indices with integer coefficients.
 //!
-//! The arithmetic of the language wraps, which is a ring: equal polynomials are equal numbers. Whoever asks which of two is less needs the
-//! arithmetic of integers, which fails where a factor does not fit.
+//! The integers of the language wrap, and they form a ring: equal polynomials are equal numbers. Comparisons such as
+//! `<` need exact integer arithmetic, which fails where a coefficient does not fit.
 
 use crate::kernel::ArrayId;
 use smallvec::SmallVec;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// What a polynomial is made of.
+/// A variable of a polynomial.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Sym {
-    /// An extent of an array that is given or whose extents are not a function of others.
+    /// An extent of an array that is given, or whose extents are not a function of others.
     Extent(ArrayId, usize),
-    /// A parameter of the code that is being looked at.
+    /// A parameter of the scalar function under consideration.
     Param(usize),
-    /// The value of another operation, by its number in [`Facts`](super::facts::Facts).
+    /// The value of another operation, by its number in [`Facts`](super::shape_analysis::Facts).
     Node(usize),
 }
 
-/// A product of symbols, sorted.
+/// A product of symbols, in sorted order.
 type Product = SmallVec<[Sym; 2]>;
 
-/// A sum of products with factors; none of the factors is 0. Shared, as most are only looked at.
+/// A sum of products with coefficients; no coefficient is 0. It is shared, since most polynomials are only read.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Poly {
-    /// Sorted, each product once.
+    /// In sorted order, each product once.
     terms: Arc<[(Product, i64)]>,
 }
 
-/// Polynomials do not grow beyond this many terms.
+/// The largest number of terms of a polynomial.
 const TERMS: usize = 24;
 
 impl Poly {
-    /// A number.
+    /// A constant.
     pub fn constant(n: i64) -> Poly {
         Poly::term(Product::new(), n)
     }
-    /// A symbol.
+    /// The polynomial that is a single symbol.
     pub fn sym(s: Sym) -> Poly {
         Poly::term([s].into_iter().collect(), 1)
     }
     fn term(syms: Product, factor: i64) -> Poly {
         if factor == 0 { Poly::default() } else { Poly { terms: [(syms, factor)].into() } }
     }
-    /// Of sorted products that differ.
+    /// Makes a polynomial of distinct sorted products.
     fn of(terms: Vec<(Product, i64)>) -> Poly {
         Poly { terms: terms.into() }
     }
-    /// The products, each a sorted list of symbols, with their factors.
+    /// The products, each a sorted list of symbols, with their coefficients.
     pub fn terms(&self) -> impl Iterator<Item = (&[Sym], i64)> {
         self.terms.iter().map(|(syms, n)| (syms.as_slice(), *n))
     }
@@ -56,15 +56,15 @@ impl Poly {
     pub fn plus(&self, other: &Poly, factor: i64) -> Poly {
         self.sum(other, |m, n| Some(m.wrapping_add(n.wrapping_mul(factor)))).unwrap_or_default()
     }
-    /// `self - other` as integers.
+    /// `self - other` in exact arithmetic.
     pub fn minus_exactly(&self, other: &Poly) -> Option<Poly> {
         self.sum(other, i64::checked_sub)
     }
-    /// `self + other` as integers.
+    /// `self + other` in exact arithmetic.
     pub fn plus_exactly(&self, other: &Poly) -> Option<Poly> {
         self.sum(other, i64::checked_add)
     }
-    /// The products of both, each with the factor that `f` makes of its two.
+    /// The products of both polynomials; `f` combines the two coefficients of each.
     fn sum(&self, other: &Poly, f: impl Fn(i64, i64) -> Option<i64>) -> Option<Poly> {
         if other.terms.is_empty() {
             return Some(self.clone());
@@ -94,7 +94,7 @@ impl Poly {
     pub fn times(&self, other: &Poly) -> Option<Poly> {
         self.product(other, |m, n| Some(m.wrapping_mul(n)), |m, n| Some(m.wrapping_add(n)))
     }
-    /// The product as integers; `None` also if it has too many terms.
+    /// The product in exact arithmetic; `None` also if it has too many terms.
     pub fn times_exactly(&self, other: &Poly) -> Option<Poly> {
         self.product(other, i64::checked_mul, i64::checked_add)
     }
@@ -117,7 +117,7 @@ impl Poly {
         }
         Some(product)
     }
-    /// Its value if it is a number.
+    /// The value, if it is a constant.
     pub fn as_constant(&self) -> Option<i64> {
         match &*self.terms {
             [] => Some(0),
@@ -125,30 +125,30 @@ impl Poly {
             _ => None,
         }
     }
-    /// The symbol if it is one.
+    /// The symbol, if it is a single symbol.
     pub fn as_sym(&self) -> Option<Sym> {
         match &*self.terms {
             [(syms, 1)] if syms.len() == 1 => Some(syms[0]),
             _ => None,
         }
     }
-    /// Whether it is small enough to go on with.
+    /// Whether it is small enough for further computations.
     pub fn is_small(&self) -> bool {
         self.terms.len() <= TERMS
     }
-    /// The symbols as they occur, some of them several times.
-    pub fn syms(&self) -> impl Iterator<Item = Sym> {
+    /// All symbols, once for each occurrence.
+    pub fn symbols(&self) -> impl Iterator<Item = Sym> {
         self.terms.iter().flat_map(|(syms, _)| syms.iter().copied())
     }
     /// Whether a symbol occurs.
     fn has(&self, s: Sym) -> bool {
-        self.syms().any(|x| x == s)
+        self.symbols().any(|x| x == s)
     }
-    /// With a polynomial for a symbol; `None` if it gets too large.
+    /// Replaces a symbol by a polynomial; `None` if the result is too large.
     pub fn replace(&self, s: Sym, by: &Poly) -> Option<Poly> {
         self.replaced(s, by, Poly::times, |p, q| Some(p.plus(q, 1)))
     }
-    /// The same as integers.
+    /// As [`replace`](Self::replace), in exact arithmetic.
     pub fn replace_exactly(&self, s: Sym, by: &Poly) -> Option<Poly> {
         self.replaced(s, by, Poly::times_exactly, Poly::plus_exactly)
     }
@@ -173,7 +173,7 @@ impl Poly {
         }
         Some(result)
     }
-    /// `(a, b)` with `self = a * s + b`, if that is so with an `a` and `b` without `s`.
+    /// `(a, b)` with `self = a * s + b`, if there are such `a` and `b` without `s`.
     pub fn linear(&self, s: Sym) -> Option<(Poly, Poly)> {
         if !self.has(s) {
             return Some((Poly::default(), self.clone()));
@@ -186,18 +186,18 @@ impl Poly {
                 _ => return None,
             }
         }
-        // Without `s` the products may be in another order.
+        // Without `s`, the order of the products can differ.
         a.sort_unstable();
         Some((Poly::of(a), Poly::of(b)))
     }
-    /// The value where those of the symbols are known; `None` if one is not or the value is too large.
+    /// The value, given the values of the symbols; `None` if one is unknown or the value is too large.
     pub fn value(&self, of: impl Fn(Sym) -> Option<i64>) -> Option<i128> {
         self.terms.iter().try_fold(0i128, |sum, (syms, n)| {
             let product = syms.iter().try_fold(i128::from(*n), |p, s| p.checked_mul(i128::from(of(*s)?)));
             sum.checked_add(product?)
         })
     }
-    /// At most this large is the value, whatever its sign, where the symbols are at most so large. It saturates.
+    /// An upper bound of the absolute value, given upper bounds of the symbols. It saturates.
     pub fn magnitude(&self, of: impl Fn(Sym) -> u128) -> u128 {
         self.terms.iter().fold(0, |sum: u128, (syms, n)| {
             let product = syms.iter().fold(u128::from(n.unsigned_abs()), |p, s| p.saturating_mul(of(*s)));

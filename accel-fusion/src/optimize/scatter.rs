@@ -1,58 +1,59 @@
-//! Index-function analysis: scatters with a known target.
+//! Index-function analysis: turns scatters with known targets into gathers and reductions.
 //!
-//! NOTE [Scatters that are sums]: let `target(i_0, .., i_m) = (e_0, .., e_r)` for all source elements. If every `e_j` is one index plus
-//! what does not depend on indices (`c_j + i_k` or `c_j - i_k`, all k different) or does not depend on indices at all, then an element of
-//! the target knows which source elements go there: those with `i_k = t_j - c_j` (or `c_j - t_j`), for all values of the indices that no
-//! `e_j` mentions. So the
-//! scatter is a reduction over these, where there are any, and then a loop over the target, with no store twice to one place. This is
-//! the adjoint of `replicate` (a sum over the repeated dimensions), of `slice`, of `backpermute` along projections (a gather), and of a
-//! scalar read in a loop (a sum over everything).
+//! NOTE [Scatters as reductions]: let `target(i_0, .., i_m) = (e_0, .., e_r)` for all source elements. Suppose that
+//! every `e_j` is either one index plus or minus a constant with respect to indices (`c_j + i_k` or `c_j - i_k`, all k
+//! different), or does not depend on indices at all. Then an element of the target knows its source elements: those
+//! with `i_k = t_j - c_j` (or `c_j - t_j`), for all values of the indices that no `e_j` contains. So the scatter is a
+//! reduction over these indices, if there are any, followed by a loop over the target. No two threads write to the same
+//! place. This covers the adjoints of `replicate` (a sum over the repeated dimensions), of `slice`, of `backpermute`
+//! along projections (a gather), and of a scalar that is read in a loop (a sum over everything).
 //!
-//! NOTE [Scatters from a diagonal]: where only elements with two equal indices go anywhere, the others need not be visited: one of the
-//! two dimensions is left out. This is the adjoint of a matrix that is something else on its diagonal.
+//! NOTE [Diagonal scatters]: if only elements with two equal indices have a target, the other elements need not be
+//! visited. The scatter then loses one of the two dimensions. This is the adjoint of a matrix with a special rule on
+//! its diagonal.
 
-use super::code::code_of;
-use super::pass::{Pass, Reduction, index_types};
+use super::fused_program::{NewReduction, Pass, index_types};
 use super::poly::{Poly, Sym};
+use super::scalar_cleanup::code_of;
 use crate::kernel::builder::Builder;
-use crate::kernel::{ArrayId, ArrayInfo, Code, Instr, Known, Op, Reg, SiteId};
+use crate::kernel::{ArrayId, ArrayInfo, Instr, Monoid, Op, Reg, ScalarFn, SiteId};
 use accel_core::ast::deep;
 use accel_core::repr::op::{Cmp, Logic, Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::collections::BTreeSet;
 
-/// A `Permute` statement with clean extents.
+/// A `Permute` statement with cleaned extents.
 pub struct Permute<'a> {
     /// The array defined.
     pub to: ArrayId,
-    /// What it holds at first.
+    /// The initial elements.
     pub defaults: ArrayId,
-    /// The extents of the source,
-    pub extents: Code,
-    /// and their values.
+    /// The extents of the source as a scalar function,
+    pub extents: ScalarFn,
+    /// and as values.
     pub source: Vec<Poly>,
-    /// Where elements go.
-    pub target: &'a Code,
+    /// The target of each source element.
+    pub target: &'a ScalarFn,
     /// The elements.
-    pub element: &'a Code,
+    pub element: &'a ScalarFn,
     /// The operator.
-    pub comb: &'a Code,
-    /// What it is.
-    pub known: Option<Known>,
+    pub comb: &'a ScalarFn,
+    /// Its monoid, if recognised.
+    pub monoid: Option<Monoid>,
 }
 
 /// One dimension of the target: `offset + i_k`, `offset - i_k` or `offset`.
-struct Place {
+struct TargetDim {
     param: Option<usize>,
     reversed: bool,
     offset: Poly,
 }
 
-/// Emits a permute, or what is better.
+/// Emits a permute, or the better statements that replace it.
 pub fn permute(pass: &mut Pass, p: Permute, site: SiteId) {
-    let target = pass.look(p.target, &p.source);
+    let target = pass.preview(p.target, &p.source);
     if let Some((kept, other)) = diagonal(pass, &p, &target.code) {
-        return along(pass, p, kept, other, site);
+        return diagonal_only(pass, p, kept, other, site);
     }
     pass.keep(&target);
     let places = match target.constants[0] {
@@ -66,19 +67,20 @@ pub fn permute(pass: &mut Pass, p: Permute, site: SiteId) {
     }
     let element = pass.clean(p.element, &p.source).code;
     let comb = pass.clean(p.comb, &[]).code;
-    let Permute { to, defaults, extents, known, .. } = p;
-    pass.emit(Op::Permute { to, defaults, extents, target: target.code, element, comb, known }, site);
+    let Permute { to, defaults, extents, monoid, .. } = p;
+    pass.emit(Op::Permute { to, defaults, extents, target: target.code, element, comb, monoid }, site);
 }
 
-/// Two dimensions of the source of the same extent, of which only elements with equal indices go anywhere.
-fn diagonal(pass: &Pass, p: &Permute, target: &Code) -> Option<(usize, usize)> {
+/// Two dimensions of the source with the same extent, if only elements with equal indices there have a target.
+fn diagonal(pass: &Pass, p: &Permute, target: &ScalarFn) -> Option<(usize, usize)> {
     let (a, b) = equal(target, &target.instrs, target.results[0])?;
+    let (a, b) = (a.index(), b.index());
     let known = p.source.iter().all(|n| pass.facts.is_known(n));
     (known && a != b && p.source[a] == p.source[b]).then_some((a.min(b), a.max(b)))
 }
 
 /// Two parameters that are equal whenever a condition holds.
-fn equal(code: &Code, instrs: &[Instr], cond: Reg) -> Option<(Reg, Reg)> {
+fn equal(code: &ScalarFn, instrs: &[Instr], cond: Reg) -> Option<(Reg, Reg)> {
     let is_false = |r: Reg, inner: &[Instr]| {
         instrs.iter().chain(inner).any(|i| matches!(i, Instr::Const(to, Scalar::Bool(false)) if *to == r))
     };
@@ -93,14 +95,14 @@ fn equal(code: &Code, instrs: &[Instr], cond: Reg) -> Option<(Reg, Reg)> {
     })
 }
 
-/// The same scatter from the elements whose index `other` is the index `kept`.
-fn along(pass: &mut Pass, p: Permute, kept: usize, other: usize, site: SiteId) {
+/// Emits the scatter of only those elements whose index `other` equals the index `kept`.
+fn diagonal_only(pass: &mut Pass, p: Permute, kept: usize, other: usize, site: SiteId) {
     let mut source = p.source.clone();
     source.remove(other);
     // The parameters are those of an index without one dimension.
     let args: Vec<Reg> =
-        (0..p.source.len()).map(|k| if k == other { kept } else { k - usize::from(k > other) }).collect();
-    let on_diagonal = |code: &Code| {
+        (0..p.source.len()).map(|k| Reg::new(if k == other { kept } else { k - usize::from(k > other) })).collect();
+    let on_diagonal = |code: &ScalarFn| {
         let mut b = Builder::new(&index_types(source.len()));
         let results = b.inline(code, &args);
         b.finish(results)
@@ -110,17 +112,17 @@ fn along(pass: &mut Pass, p: Permute, kept: usize, other: usize, site: SiteId) {
     permute(pass, Permute { extents, source, target: &target, element: &element, ..p }, site);
 }
 
-/// The dimensions of the target, if they are as the note says and elements go nowhere outside of it.
-fn places(pass: &mut Pass, p: &Permute, target: &[Option<Poly>]) -> Option<Vec<Place>> {
+/// The dimensions of the target, if they have the form of the note and no target is out of bounds.
+fn places(pass: &mut Pass, p: &Permute, target: &[Option<Poly>]) -> Option<Vec<TargetDim>> {
     let dims = pass.facts.dims(p.defaults);
     let mut used = vec![];
     let mut places = vec![];
     for e in target {
         let e = e.as_ref()?;
         let params: BTreeSet<usize> =
-            e.syms().filter_map(|s| if let Sym::Param(k) = s { Some(k) } else { None }).collect();
+            e.symbols().filter_map(|s| if let Sym::Param(k) = s { Some(k) } else { None }).collect();
         let place = match Vec::from_iter(params)[..] {
-            [] => Place { param: None, reversed: false, offset: e.clone() },
+            [] => TargetDim { param: None, reversed: false, offset: e.clone() },
             [k] if !used.contains(&k) => {
                 let (slope, offset) = e.linear(Sym::Param(k))?;
                 let reversed = match slope.as_constant() {
@@ -129,47 +131,47 @@ fn places(pass: &mut Pass, p: &Permute, target: &[Option<Poly>]) -> Option<Vec<P
                     _ => return None,
                 };
                 used.push(k);
-                Place { param: Some(k), reversed, offset }
+                TargetDim { param: Some(k), reversed, offset }
             }
             _ => return None,
         };
         pass.facts.is_known(&place.offset).then_some(())?;
         places.push(place);
     }
-    // Elements that go outside are an error, which a gather would not see.
+    // A target out of bounds is an error, which a gather would not notice.
     let inside = |pass: &mut Pass, assume: bool| {
         target.iter().zip(&dims).all(|(e, n)| pass.is_inside(e.as_ref(), n, &p.source, assume))
     };
     (inside(pass, false) && inside(pass, true)).then_some(places)
 }
 
-/// Emits a loop over the target, and the reduction before it.
-fn gathered(pass: &mut Pass, p: &Permute, places: &[Place], site: SiteId) -> bool {
+/// Emits a loop over the target, after a reduction if one is needed.
+fn gathered(pass: &mut Pass, p: &Permute, places: &[TargetDim], site: SiteId) -> bool {
     let params: Vec<usize> = places.iter().filter_map(|p| p.param).collect();
     let summed: Vec<usize> = (0..p.source.len()).filter(|k| !params.contains(k)).collect();
     let dims = pass.facts.dims(p.defaults);
-    // Each by itself: the product of 0 and something unknown is known.
+    // Each value separately: the product of 0 and something unknown is known.
     if !p.source.iter().chain(&dims).all(|p| pass.facts.is_known(p)) {
         return false;
     }
     let columns = pass.program.arrays[p.to].columns.clone();
-    // The elements with one index for every mentioned parameter, in the order of the target's dimensions.
+    // The elements, indexed by the parameters that the target contains, in the order of the target's dimensions.
     let elements = if summed.is_empty() {
         in_order(p, &params, None)
     } else {
-        let is_whole = |(place, n): (&Place, &Poly)| {
+        let is_whole = |(place, n): (&TargetDim, &Poly)| {
             place.param.is_some_and(|k| p.source[k] == *n) && !place.reversed && place.offset.as_constant() == Some(0)
         };
         let defaults = pass.constants(p.defaults).cloned().filter(|_| places.iter().zip(&dims).all(is_whole));
-        let to = match (&defaults, p.known) {
+        let to = match (&defaults, p.monoid) {
             (Some(_), _) => p.to,
-            (None, Some(Known::Sum)) if columns.len() == 1 => {
+            (None, Some(Monoid::Sum)) if columns.len() == 1 => {
                 let info = ArrayInfo { rank: params.len(), columns: columns.clone() };
                 pass.array(info, params.iter().map(|k| p.source[*k].clone()).collect())
             }
             _ => return false,
         };
-        let init = defaults.unwrap_or_else(|| columns.iter().map(|t| zero(*t)).collect());
+        let init = defaults.unwrap_or_else(|| columns.iter().map(|t| Monoid::Sum.neutral(*t)).collect());
         if !totals(pass, p, to, &params, &summed, init, site) {
             return false;
         }
@@ -184,7 +186,7 @@ fn gathered(pass: &mut Pass, p: &Permute, places: &[Place], site: SiteId) -> boo
     true
 }
 
-/// Emits the reduction over the parameters `summed`, with an initial value; gives whether that is possible.
+/// Emits the reduction over the parameters `summed`, with an initial value. Returns whether this is possible.
 fn totals(
     pass: &mut Pass,
     p: &Permute,
@@ -197,18 +199,18 @@ fn totals(
     let facts = &mut pass.facts;
     let product = |n: Poly, k: &usize| facts.product_of_extents(&n, &p.source[*k]).filter(|n| facts.is_known(n));
     let Some(len) = summed.iter().try_fold(Poly::constant(1), product) else { return false };
-    let extents: Vec<Code> =
+    let extents: Vec<ScalarFn> =
         summed.iter().map(|k| code_of(&mut pass.facts, std::slice::from_ref(&p.source[*k]))).collect();
     let element = in_order(p, params, Some((summed, &extents)));
     let mut b = Builder::new(&[]);
     let results = init.into_iter().map(|x| b.constant(x)).collect();
-    let rows = Reduction { element, init: b.finish(results), op: p.comb.clone(), known: p.known };
+    let rows = NewReduction { element, init: b.finish(results), op: p.comb.clone(), monoid: p.monoid };
     pass.reduce(to, params.iter().map(|k| p.source[*k].clone()).collect(), len, rows, site);
     true
 }
 
-/// From an index inside of an array to the element.
-fn read(array: ArrayId, rank: usize, columns: &[ScalarType], site: SiteId) -> Code {
+/// From an index within bounds to the element of an array.
+fn read(array: ArrayId, rank: usize, columns: &[ScalarType], site: SiteId) -> ScalarFn {
     let mut b = Builder::new(&index_types(rank));
     let index = b.params();
     let to: Vec<Reg> = columns.iter().map(|t| b.reg(*t)).collect();
@@ -216,24 +218,18 @@ fn read(array: ArrayId, rank: usize, columns: &[ScalarType], site: SiteId) -> Co
     b.finish(to)
 }
 
-fn zero(t: ScalarType) -> Scalar {
-    match t {
-        ScalarType::F32 => Scalar::F32(-0.0),
-        ScalarType::F64 => Scalar::F64(-0.0),
-        _ => t.zero(),
-    }
-}
-
-/// The element code with parameters in the order of the target's dimensions, and if some are summed over their flat position last.
-fn in_order(p: &Permute, params: &[usize], summed: Option<(&[usize], &[Code])>) -> Code {
+/// The element function with its parameters in the order of the target's dimensions. If some parameters are summed,
+/// their flat position comes last.
+fn in_order(p: &Permute, params: &[usize], summed: Option<(&[usize], &[ScalarFn])>) -> ScalarFn {
     let rank = params.len() + usize::from(summed.is_some());
     let mut b = Builder::new(&index_types(rank));
-    let mut args = vec![0; p.source.len()];
-    for (j, k) in params.iter().enumerate() {
-        args[*k] = j;
+    let mut args = vec![Reg::NONE; p.source.len()];
+    let index = b.params();
+    for (k, r) in params.iter().zip(&index) {
+        args[*k] = *r;
     }
     if let Some((summed, extents)) = summed {
-        let mut rest = params.len();
+        let mut rest = index[params.len()];
         for (position, (k, extent)) in summed.iter().zip(extents).enumerate().rev() {
             if position == 0 {
                 args[*k] = rest;
@@ -248,8 +244,15 @@ fn in_order(p: &Permute, params: &[usize], summed: Option<(&[usize], &[Code])>) 
     b.finish(results)
 }
 
-/// From an index of the target to its element: the default combined with the source's element, where there is one.
-fn body(pass: &mut Pass, p: &Permute, places: &[Place], inner: &Code, columns: &[ScalarType], site: SiteId) -> Code {
+/// From an index of the target to its element: the default, combined with the source's element if there is one.
+fn body(
+    pass: &mut Pass,
+    p: &Permute,
+    places: &[TargetDim],
+    inner: &ScalarFn,
+    columns: &[ScalarType],
+    site: SiteId,
+) -> ScalarFn {
     let mut b = Builder::new(&index_types(places.len()));
     let t = b.params();
     let old: Vec<Reg> = columns.iter().map(|t| b.reg(*t)).collect();

@@ -1,79 +1,79 @@
-//! Simplification of array code. Expects any computation; establishes one in which no rule applies to an operation as written,
-//! its scalar code included, and no two visible operations compute the same.
+//! Simplifies array computations. Accepts any computation. In the result, no rule applies to an operation as written,
+//! including its scalar code, and no two visible operations compute the same.
 //!
-//! As for scalar code (`scalars.rs`), every operation becomes a definition of an [`ABlock`], its array operands variables.
-//! `alets.rs` then nests what is used only once.
+//! As for scalar code (`scalars.rs`), every operation becomes a definition of an [`ABlock`], with variables as its
+//! array operands. `inline_arrays.rs` then inlines the definitions that are used only once.
 
-use super::Options;
 use super::block::{ABlock, AOut, Block};
-use super::lets::tidy;
-use super::retuple::is_retuple;
+use super::canonical_key::{self, Levels};
+use super::fixpoint_cache::{FixpointCache, key};
+use super::inline_scalars::inline;
+use super::options::Options;
+use super::projections::is_projection;
 use super::rules::logic::known;
 use super::rules::operations::{AFacts, variable};
-use super::scalars::{Arrays, Code, number, with_argument};
-use super::settled::{Settled, text};
+use super::scalars::{Arrays, Code, flatten, with_argument};
 use super::shapes::Shapes;
 use super::stats::{Rule, Stats};
-use super::table::Table;
-use super::tokens::{self, Levels};
+use super::value_numbers::Table;
 use accel_core::ast::*;
 use accel_core::pass::rename_arrays;
 use accel_core::repr::RawTy;
 use frunk::{HCons, HNil};
 
-/// What is the same for the whole program.
-pub struct Whole {
-    /// What is known of the shapes of the variables in scope.
+/// The state that the whole program shares.
+pub struct State {
+    /// The known shapes of the variables in scope.
     pub shapes: Shapes,
-    /// The arrays that have been computed.
+    /// The arrays computed so far.
     pub table: Table<Vec<u64>>,
-    /// What has been done.
+    /// The applications of rules so far.
     pub stats: Stats,
-    /// The code that needs no further look, of this round and those before.
-    pub settled: Settled,
-    /// What is allowed.
+    /// The scalar code that needs no further simplification, of this round and of earlier ones.
+    pub cache: FixpointCache,
+    /// The rules that may be used.
     options: Options,
-    /// How many loops are around the code.
+    /// The number of loops around the current computation.
     loops: usize,
 }
 
-impl Whole {
-    /// At the beginning of a round.
-    pub fn new(stats: Stats, settled: Settled, options: Options) -> Self {
-        Whole { shapes: Shapes::default(), table: Table::default(), stats, settled, options, loops: 0 }
+impl State {
+    /// The state at the beginning of a round.
+    pub fn new(stats: Stats, cache: FixpointCache, options: Options) -> Self {
+        State { shapes: Shapes::default(), table: Table::default(), stats, cache, options, loops: 0 }
     }
 }
 
-/// The simplified body of a program with an argument of type `t`.
+/// Simplifies the body of a program with an argument of type `t`.
 pub fn body<'p, 'r>(
     t: &Ty<X<'p>>,
     e: &Acc<HCons<X<'p>, HNil>, X<'r>>,
-    w: &mut Whole,
+    w: &mut State,
 ) -> Acc<HCons<X<'p>, HNil>, X<'r>> {
     let i = Idx::zero(t);
     let defs = Env::empty().push(&Acc::var(&i), t);
     let env = Env::empty().push(&i, t);
     w.shapes.define(t.raw(), None);
-    inside(e, &env, &defs, w)
+    scoped(e, &env, &defs, w)
 }
 
-/// Code that is run or not, or any number of times: definitions around a result.
-fn inside<A0, A, R>(e: &Acc<A0, R>, env: &Env<IdxF<A>, A0>, defs: &Env<AccF<A>, A>, w: &mut Whole) -> Acc<A, R> {
+/// Simplifies a computation that is executed conditionally or repeatedly. Its definitions stay around its result.
+fn scoped<A0, A, R>(e: &Acc<A0, R>, env: &Env<IdxF<A>, A0>, defs: &Env<AccF<A>, A>, w: &mut State) -> Acc<A, R> {
     fresh1(|k| {
         let (shapes, mark) = (w.shapes.enter(), w.table.enter());
-        let out = number_acc(e, env, &ABlock::start(defs), w, k);
+        let out = flatten_arrays(e, env, &ABlock::start(defs), w, k);
         w.shapes.leave(shapes);
         w.table.leave(mark);
         out.block.close(&Acc::var(&out.var))
     })
 }
 
-/// Emits code for `e`, whose variables are found in `env`.
-fn number_acc<'m, B, A0, A, R>(
+/// Emits definitions for `e`. `env` maps its variables to the new ones.
+fn flatten_arrays<'m, B, A0, A, R>(
     e: &Acc<A0, R>,
     env: &Env<IdxF<A>, A0>,
     block: &ABlock<B, A>,
-    w: &mut Whole,
+    w: &mut State,
     m: Guard<'m>,
 ) -> AOut<'m, B, A, R> {
     fresh4(|a0, a1, b, r| {
@@ -93,7 +93,7 @@ fn number_acc_<'m, 'z, 'a, 'b, 'r>(
     e: &Acc<X<'z>, X<'r>>,
     env: &Env<IdxF<X<'a>>, X<'z>>,
     block: &ABlock<X<'b>, X<'a>>,
-    w: &mut Whole,
+    w: &mut State,
     m: Guard<'m>,
 ) -> AOut<'m, X<'b>, X<'a>, X<'r>> {
     fresh2(|n, p| match e.view(n) {
@@ -103,20 +103,20 @@ fn number_acc_<'m, 'z, 'a, 'b, 'r>(
             if fresh1(|n| matches!(b.view(n), AccView::Var(_))) {
                 w.stats.add(Rule::ArrayLet);
             }
-            let b = number_acc(&b, env, block, w, p);
+            let b = flatten_arrays(&b, env, block, w, p);
             let env = env.weaken(&b.up).push(&b.var, b.var.ty()).cast_env(q.sym());
-            after(b.up, number_acc(&body, &env, &b.block, w, m))
+            after(b.up, flatten_arrays(&body, &env, &b.block, w, m))
         }
         AccView::While(l) => {
-            let init = number_acc(&l.init, env, block, w, p);
+            let init = flatten_arrays(&l.init, env, block, w, p);
             let state = Idx::zero(e.ty());
-            let inner = env.weaken(&init.up).weaken(&Ren::shift()).push(&state, e.ty()).cast_env(l.eq.sym());
-            let defs = init.block.defs.weaken(&Ren::shift()).push(&Acc::var(&state), e.ty());
+            let inner = env.weaken(&init.up).weaken(&Thinning::shift()).push(&state, e.ty()).cast_env(l.eq.sym());
+            let defs = init.block.defs.weaken(&Thinning::shift()).push(&Acc::var(&state), e.ty());
             let scope = w.shapes.enter();
             w.shapes.define(e.ty().raw(), None);
             w.loops += 1;
-            let cond = inside(&l.cond, &inner, &defs, w);
-            let body = inside(&l.body, &inner, &defs, w);
+            let cond = scoped(&l.cond, &inner, &defs, w);
+            let body = scoped(&l.body, &inner, &defs, w);
             w.loops -= 1;
             w.shapes.leave(scope);
             let rhs = Acc::while_(&cond, &body, &Acc::var(&init.var), e.at());
@@ -126,8 +126,8 @@ fn number_acc_<'m, 'z, 'a, 'b, 'r>(
     })
 }
 
-/// More definitions after those that `up` tells of.
-fn after<'m, 'k, B, A, R>(up: Ren<A, X<'k>>, out: AOut<'m, B, X<'k>, R>) -> AOut<'m, B, A, R> {
+/// Prepends the definitions of `up` to a result.
+fn after<'m, 'k, B, A, R>(up: Thinning<A, X<'k>>, out: AOut<'m, B, X<'k>, R>) -> AOut<'m, B, A, R> {
     AOut { up: up.then(&out.up), block: out.block, var: out.var }
 }
 
@@ -136,7 +136,7 @@ fn operation<'n, 'm, 'z, 'a, 'b, 'r>(
     e: &Acc<X<'z>, X<'r>>,
     env: &Env<IdxF<X<'a>>, X<'z>>,
     block: &ABlock<X<'b>, X<'a>>,
-    w: &mut Whole,
+    w: &mut State,
     m: Guard<'m>,
 ) -> AOut<'m, X<'b>, X<'a>, X<'r>> {
     let at = e.at();
@@ -153,16 +153,16 @@ fn operation<'n, 'm, 'z, 'a, 'b, 'r>(
             // if true then a else b = a
             if let Some(c) = known(&cond) {
                 w.stats.add(Rule::KnownCondition);
-                return number_acc(if c { then } else { otherwise }, env, block, w, m);
+                return flatten_arrays(if c { then } else { otherwise }, env, block, w, m);
             }
-            let (t, f) = (inside(then, env, &block.defs, w), inside(otherwise, env, &block.defs, w));
+            let (t, f) = (scoped(then, env, &block.defs, w), scoped(otherwise, env, &block.defs, w));
             emit(Acc::cond(&cond, &t, &f, at), block, w, m)
         }
         AccOp::Pair { a, b, eq } => two(a, b, env, block, w, m, |_, a, b| Acc::pair(&a, &b).cast(eq.sym())),
         AccOp::Agree { agreement, user, left, right, a, eq } => {
-            let a = number_acc(a, env, block, w, k);
+            let a = flatten_arrays(a, env, block, w, k);
             let env = env.weaken(&a.up);
-            // agree s t a = a if s = t: most of them, so that it pays to look before anything else is done.
+            // agree s t a = a if s = t: this holds for most of them, so it is tried first.
             let (s, t) = (rename_arrays(left, &env), rename_arrays(right, &env));
             if w.shapes.agree(*agreement, &s, &t) {
                 w.stats.add(Rule::Agree);
@@ -216,45 +216,45 @@ fn operation<'n, 'm, 'z, 'a, 'b, 'r>(
     })
 }
 
-/// An operation on one array.
+/// Emits an operation on one array.
 fn one<'m, 'k, 'z, 'b, A, P, R>(
     a: &Acc<X<'z>, P>,
     env: &Env<IdxF<A>, X<'z>>,
     block: &ABlock<X<'b>, A>,
-    w: &mut Whole,
+    w: &mut State,
     (k, m): (Guard<'k>, Guard<'m>),
     op: impl FnOnce(Scalars<'_, 'z, 'k>, Acc<X<'k>, P>) -> Acc<X<'k>, R>,
 ) -> AOut<'m, X<'b>, A, R> {
-    let a = number_acc(a, env, block, w, k);
+    let a = flatten_arrays(a, env, block, w, k);
     let rhs = op(Scalars::new(&env.weaken(&a.up), &a.block.defs, w), Acc::var(&a.var));
     after(a.up, emit(rhs, &a.block, w, m))
 }
 
-/// An operation on two arrays.
+/// Emits an operation on two arrays.
 fn two<'m, 'z, 'b, A, P, Q, R>(
     a: &Acc<X<'z>, P>,
     b: &Acc<X<'z>, Q>,
     env: &Env<IdxF<A>, X<'z>>,
     block: &ABlock<X<'b>, A>,
-    w: &mut Whole,
+    w: &mut State,
     m: Guard<'m>,
     op: impl for<'k> FnOnce(Scalars<'_, 'z, 'k>, Acc<X<'k>, P>, Acc<X<'k>, Q>) -> Acc<X<'k>, R>,
 ) -> AOut<'m, X<'b>, A, R> {
     fresh2(|p, k| {
-        let a = number_acc(a, env, block, w, p);
+        let a = flatten_arrays(a, env, block, w, p);
         let env = env.weaken(&a.up);
-        let b = number_acc(b, &env, &a.block, w, k);
+        let b = flatten_arrays(b, &env, &a.block, w, k);
         let first = Acc::var(&b.up.at(&a.var));
         let rhs = op(Scalars::new(&env.weaken(&b.up), &b.block.defs, w), first, Acc::var(&b.var));
         after(a.up.then(&b.up), emit(rhs, &b.block, w, m))
     })
 }
 
-/// Emits an operation on variables, after the rules.
+/// Applies the rules to an operation on variables, and emits the result.
 fn emit<'m, 'b, 'k, R>(
     mut e: Acc<X<'k>, R>,
     block: &ABlock<X<'b>, X<'k>>,
-    w: &mut Whole,
+    w: &mut State,
     m: Guard<'m>,
 ) -> AOut<'m, X<'b>, X<'k>, R> {
     while let Some((rule, simpler)) = (AFacts { defs: &block.defs, shapes: &w.shapes }).rewrite(&e) {
@@ -269,7 +269,7 @@ fn emit<'m, 'b, 'k, R>(
         Err(m) => m,
     };
     let size = block.defs.size().get();
-    let key = tokens::operation(&e, &mut Levels(size));
+    let key = canonical_key::operation(&e, &mut Levels(size));
     let known = key.as_ref().and_then(|key| {
         fresh1(|n| {
             let i = block.defs.variable(w.table.get(key)?, n)?;
@@ -278,7 +278,7 @@ fn emit<'m, 'b, 'k, R>(
         })
     });
     if let Some(i) = known {
-        if tokens::counts(&e) {
+        if canonical_key::counts(&e) {
             w.stats.add(Rule::CommonArray);
         }
         return block.alias(&i, m);
@@ -291,11 +291,12 @@ fn emit<'m, 'b, 'k, R>(
     block.emit(&e, m)
 }
 
-/// `backpermute sh f (map w a)` = `map w (backpermute sh f a)`, and so on, if the elements of `a` are not larger.
+/// `backpermute sh f (map w a)` = `map w (backpermute sh f a)` and similar rules, if the elements of `a` are not
+/// larger.
 fn widening<'m, 'b, 'k, R>(
     e: &Acc<X<'k>, R>,
     block: &ABlock<X<'b>, X<'k>>,
-    whole: &mut Whole,
+    whole: &mut State,
     m: Guard<'m>,
 ) -> Result<AOut<'m, X<'b>, X<'k>, R>, Guard<'m>> {
     let at = e.at();
@@ -308,7 +309,7 @@ fn widening<'m, 'b, 'k, R>(
                     return Err(m);
                 };
                 let from = source.sh_elt().1.raw().width();
-                if !is_retuple(&w.0) || from > $a.sh_elt().1.raw().width() {
+                if !is_projection(&w.0) || from > $a.sh_elt().1.raw().width() {
                     return Err(m);
                 }
                 whole.stats.add(Rule::Retuple);
@@ -333,7 +334,20 @@ fn widening<'m, 'b, 'k, R>(
             }
             AccOp::Replicate { spec, slx, a, eq } => push!(a, eq, |a| Acc::replicate(&spec, &slx, &a, at)),
             AccOp::Slice { spec, slx, a, eq } => push!(a, eq, |a| Acc::slice(&spec, &slx, &a, at)),
-            _ => Err(m),
+            // Their elements are not those of one source.
+            AccOp::Unit { .. }
+            | AccOp::Pair { .. }
+            | AccOp::Fst { .. }
+            | AccOp::Snd { .. }
+            | AccOp::Cond { .. }
+            | AccOp::Generate { .. }
+            | AccOp::Map { .. }
+            | AccOp::ZipWith { .. }
+            | AccOp::Fold { .. }
+            | AccOp::Fold1 { .. }
+            | AccOp::Scan { .. }
+            | AccOp::Scan1 { .. }
+            | AccOp::Permute { .. } => Err(m),
         }
     })
 }
@@ -342,11 +356,11 @@ fn widening<'m, 'b, 'k, R>(
 struct Scalars<'w, 'z, 'a> {
     arrays: Env<IdxF<X<'a>>, X<'z>>,
     defs: Env<AccF<X<'a>>, X<'a>>,
-    whole: &'w mut Whole,
+    whole: &'w mut State,
 }
 
 impl<'w, 'z, 'a> Scalars<'w, 'z, 'a> {
-    fn new(env: &Env<IdxF<X<'a>>, X<'z>>, defs: &Env<AccF<X<'a>>, X<'a>>, whole: &'w mut Whole) -> Self {
+    fn new(env: &Env<IdxF<X<'a>>, X<'z>>, defs: &Env<AccF<X<'a>>, X<'a>>, whole: &'w mut State) -> Self {
         Scalars { arrays: env.clone(), defs: defs.clone(), whole }
     }
     fn code<E, T>(
@@ -357,23 +371,23 @@ impl<'w, 'z, 'a> Scalars<'w, 'z, 'a> {
         once: bool,
     ) -> Exp<E, X<'a>, T> {
         let unsigned_zeros = self.whole.options.unsigned_zeros;
-        let Whole { shapes, stats, settled, .. } = self.whole;
+        let State { shapes, stats, cache, .. } = self.whole;
         let arrays = Arrays::Table(self.arrays.clone());
         let before = stats.total();
         let mut code =
             Code { arrays: &self.defs, shapes, table: Table::default(), stats, once, unsigned_zeros, resolved: false };
-        if text(e, types, &arrays, &code).is_some_and(|t| settled.contains(&t)) {
+        if key(e, types, &arrays, &code).is_some_and(|t| cache.contains(&t)) {
             return rename_arrays(e, &self.arrays);
         }
         let flat = fresh1(|k| {
-            let out = number(e, args, &arrays, &Block::start(args), &mut code, k);
+            let out = flatten(e, args, &arrays, &Block::start(args), &mut code, k);
             out.block.close(&out.val)
         });
-        let tidy = tidy(&flat, args, code.stats);
+        let inlined = inline(&flat, args, code.stats);
         if code.stats.total() == before {
-            settled.extend(text(&tidy, types, &Arrays::Same(Equal::refl()), &code));
+            cache.extend(key(&inlined, types, &Arrays::Same(Equal::refl()), &code));
         }
-        tidy
+        inlined
     }
     fn exp<T>(&mut self, e: &Exp<HNil, X<'z>, T>) -> Exp<HNil, X<'a>, T> {
         let once = self.whole.loops == 0;

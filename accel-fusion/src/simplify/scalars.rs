@@ -1,32 +1,33 @@
-//! Simplification of scalar code. Expects any expression; establishes one in which no rule of `rules/` applies to an
-//! operation as written, and no two visible operations compute the same.
+//! Simplifies scalar expressions. Accepts any expression. In the result, no rule of `rules/` applies to an operation as
+//! written, and no two visible operations compute the same.
 //!
-//! The expression is flattened: every operation becomes a definition of a [`Block`], its operands variables or constants. A
-//! rule looks at the definitions of the operands, and an operation that has been computed already, here or around the
-//! branch, is its variable (NOTE [Numbering]). `lets.rs` then nests what is used only once.
+//! The expression is flattened: every operation becomes a definition of a [`Block`], with variables or constants as
+//! operands. Rules inspect the definitions of the operands. If an operation was computed before, here or around the
+//! branch, its variable takes its place (NOTE [Value numbering]). `inline_scalars.rs` then inlines the definitions that
+//! are used only once.
 
 use super::block::{Block, Out};
-use super::facts::{Facts, is_atom};
-use super::retuple::is_retuple;
+use super::operand_facts::{Facts, is_atom};
+use super::projections::is_projection;
 use super::rules::logic::{known, negated};
 use super::rules::operations::variable;
 use super::rules::rewrite;
 use super::shapes::{Shapes, constant_element};
 use super::stats::{Rule, Stats};
-use super::table::{Key, Table};
+use super::value_numbers::{Key, Table};
 use accel_core::ast::*;
 use frunk::{HCons, HNil};
 
-/// Where the array variables of the old code are in the new one.
+/// Maps the array variables of the old expression to the new ones.
 pub enum Arrays<A0, A> {
-    /// Somewhere.
+    /// By a table.
     Table(Env<IdxF<A>, A0>),
-    /// Where they were.
+    /// The environments are equal.
     Same(Equal<A0, A>),
 }
 
 impl<A0, A> Arrays<A0, A> {
-    /// Where a variable is.
+    /// The new variable.
     pub fn get<T>(&self, i: &Idx<A0, T>) -> Idx<A, T> {
         match self {
             Arrays::Table(t) => t.get(i),
@@ -35,26 +36,26 @@ impl<A0, A> Arrays<A0, A> {
     }
 }
 
-/// What is the same for all of a function.
+/// The state that a whole function shares.
 pub struct Code<'c, A> {
     /// The definitions of the array variables.
     pub arrays: &'c Env<AccF<A>, A>,
-    /// What is known of their shapes.
+    /// The known shapes of the array variables.
     pub shapes: &'c Shapes,
-    /// The values that have been computed.
+    /// The values computed so far.
     pub table: Table<Key>,
-    /// What has been done.
+    /// The applications of rules so far.
     pub stats: &'c mut Stats,
-    /// Whether the code runs only once, so that work may be moved into it.
+    /// Whether the expression is evaluated only once, so that work can be moved into it.
     pub once: bool,
     /// Whether the sign of a zero does not matter.
     pub unsigned_zeros: bool,
-    /// Whether questions about shapes have been simplified already.
+    /// Whether queries of shapes have been simplified already.
     pub resolved: bool,
 }
 
-/// Emits code for `e`, whose scalar variables are found in `env`.
-pub fn number<'m, 'z, 'a, E0, B, E, T>(
+/// Emits definitions for `e`. `env` maps its scalar variables to the new ones.
+pub fn flatten<'m, 'z, 'a, E0, B, E, T>(
     e: &Exp<E0, X<'z>, T>,
     env: &Env<ExpF<E, X<'a>>, E0>,
     arrays: &Arrays<X<'z>, X<'a>>,
@@ -76,7 +77,7 @@ pub fn number<'m, 'z, 'a, E0, B, E, T>(
     })
 }
 
-/// The same where the environments have names already.
+/// As [`flatten`], for environments that have names already.
 fn named<'m, 'z, 'a, 'y, 'b, 'e, T>(
     e: &Exp<X<'y>, X<'z>, T>,
     env: &Env<ExpF<X<'e>, X<'a>>, X<'y>>,
@@ -95,7 +96,7 @@ fn named<'m, 'z, 'a, 'y, 'b, 'e, T>(
                 }
                 let b1 = named(&b, env, arrays, block, code, p);
                 let env = env.weaken(&b1.up).push(&b1.val, b.ty()).cast_env(q.sym());
-                after(b1.up, number(&body, &env, arrays, &b1.block, code, m))
+                after(b1.up, flatten(&body, &env, arrays, &b1.block, code, m))
             }
             ExpView::While(w) => loop_(&w, env, arrays, block, code, m),
             ExpView::Op(op) => operation(&op, e.ty(), env, arrays, block, code, m),
@@ -103,7 +104,7 @@ fn named<'m, 'z, 'a, 'y, 'b, 'e, T>(
     })
 }
 
-/// A loop: condition and body are code of their own, since they run any number of times.
+/// Simplifies a loop. Condition and body have definitions of their own, since they are executed repeatedly.
 fn loop_<'m, 'z, 'a, 'y, 'b, 'e, T>(
     w: &WhileView<'_, X<'y>, X<'z>, T>,
     env: &Env<ExpF<X<'e>, X<'a>>, X<'y>>,
@@ -116,19 +117,19 @@ fn loop_<'m, 'z, 'a, 'y, 'b, 'e, T>(
         let init = named(&w.init, env, arrays, block, code, p);
         let t = w.init.ty();
         let state = Exp::var(&Idx::zero(t));
-        let inner = env.weaken(&init.up).weaken(&Ren::shift()).push(&state, t).cast_env(w.eq.sym());
-        let defs = init.block.defs.weaken(&Ren::shift()).push(&state, t);
+        let inner = env.weaken(&init.up).weaken(&Thinning::shift()).push(&state, t).cast_env(w.eq.sym());
+        let defs = init.block.defs.weaken(&Thinning::shift()).push(&state, t);
         let once = std::mem::replace(&mut code.once, false);
-        let cond = inside(&w.cond, &inner, arrays, &defs, code);
-        let body = inside(&w.body, &inner, arrays, &defs, code);
+        let cond = scoped(&w.cond, &inner, arrays, &defs, code);
+        let body = scoped(&w.body, &inner, arrays, &defs, code);
         code.once = once;
         let out = init.block.emit(&Exp::while_(&cond, &body, &init.val, w.at), m);
         after(init.up, out)
     })
 }
 
-/// Code that is run or not, or any number of times: definitions around a result.
-fn inside<'z, 'a, E0, E, T>(
+/// Simplifies an expression that is executed conditionally or repeatedly. Its definitions stay around its result.
+fn scoped<'z, 'a, E0, E, T>(
     e: &Exp<E0, X<'z>, T>,
     env: &Env<ExpF<E, X<'a>>, E0>,
     arrays: &Arrays<X<'z>, X<'a>>,
@@ -137,14 +138,14 @@ fn inside<'z, 'a, E0, E, T>(
 ) -> Exp<E, X<'a>, T> {
     fresh1(|k| {
         let mark = code.table.enter();
-        let out = number(e, env, arrays, &Block::start(defs), code, k);
+        let out = flatten(e, env, arrays, &Block::start(defs), code, k);
         code.table.leave(mark);
         out.block.close(&out.val)
     })
 }
 
-/// More definitions after those that `up` tells of.
-fn after<'m, 'k, A, B, E, T>(up: Ren<E, X<'k>>, out: Out<'m, A, B, X<'k>, T>) -> Out<'m, A, B, E, T> {
+/// Prepends the definitions of `up` to a result.
+fn after<'m, 'k, A, B, E, T>(up: Thinning<E, X<'k>>, out: Out<'m, A, B, X<'k>, T>) -> Out<'m, A, B, E, T> {
     Out { up: up.then(&out.up), block: out.block, val: out.val }
 }
 
@@ -204,8 +205,8 @@ fn operation<'n, 'm, 'z, 'a, 'y, 'b, 'e, T>(
                 code.stats.add(Rule::KnownCondition);
                 return after(c.up, named(if known { t } else { f }, &env, arrays, &c.block, code, m));
             }
-            let t = inside(t, &env, arrays, &c.block.defs, code);
-            let f = inside(f, &env, arrays, &c.block.defs, code);
+            let t = scoped(t, &env, arrays, &c.block.defs, code);
+            let f = scoped(f, &env, arrays, &c.block.defs, code);
             let facts = Facts { scalars: &c.block.defs, unsigned_zeros: code.unsigned_zeros };
             let negated = negated(&c.val, &facts);
             let out = match negated {
@@ -222,7 +223,7 @@ fn operation<'n, 'm, 'z, 'a, 'y, 'b, 'e, T>(
         ExpOp::Index(array, ix, at) => {
             let array = arrays.get(array);
             let ix = named(ix, env, arrays, block, code, p);
-            // The element of a constant array without dimensions.
+            // The element of a constant array of rank 0.
             if let Some(v) = constant_element(&array, code.arrays) {
                 code.stats.add(Rule::ConstantElement);
                 return after(ix.up, ix.block.atom(&Exp::constant(&v, ty), m));
@@ -230,12 +231,12 @@ fn operation<'n, 'm, 'z, 'a, 'y, 'b, 'e, T>(
             // (map w a) ! i = w (a ! i)
             let out = fresh2(|n, k| {
                 let AccView::Op(AccOp::Map { f, a, eq }) = code.arrays.get(&array).view(n) else { return Err(m) };
-                let Some(source) = variable(&a).filter(|_| is_retuple(&f.0)) else { return Err(m) };
+                let Some(source) = variable(&a).filter(|_| is_projection(&f.0)) else { return Err(m) };
                 code.stats.add(Rule::Retuple);
                 let at_index = ix.val.cast(eq.sh());
                 let x = emit(Exp::index(&source, &at_index, *at), &ix.block, code, k);
                 let env = Env::empty().push(&x.val, x.val.ty());
-                let y = number(&f.0.cast(eq.elt().sym()), &env, &Arrays::Same(Equal::refl()), &x.block, code, m);
+                let y = flatten(&f.0.cast(eq.elt().sym()), &env, &Arrays::Same(Equal::refl()), &x.block, code, m);
                 Ok(after(x.up, y))
             });
             let out = out.unwrap_or_else(|m| emit(Exp::index(&array, &ix.val, *at), &ix.block, code, m));
@@ -255,7 +256,7 @@ fn operation<'n, 'm, 'z, 'a, 'y, 'b, 'e, T>(
     })
 }
 
-/// Emits a shape or an extent that is as simple as it can be.
+/// Emits a shape or an extent in its simplest form.
 fn resolved<'m, 'a, 'b, 'e, T>(
     e: &Exp<HNil, X<'a>, T>,
     block: &Block<X<'a>, X<'b>, X<'e>>,
@@ -263,12 +264,12 @@ fn resolved<'m, 'a, 'b, 'e, T>(
     m: Guard<'m>,
 ) -> Out<'m, X<'a>, X<'b>, X<'e>, T> {
     let before = std::mem::replace(&mut code.resolved, true);
-    let out = number(e, &Env::empty(), &Arrays::Same(Equal::refl()), block, code, m);
+    let out = flatten(e, &Env::empty(), &Arrays::Same(Equal::refl()), block, code, m);
     code.resolved = before;
     out
 }
 
-/// `snd (fst (.. (shape a)))` in terms of other arrays, given what `snd` is applied to.
+/// `snd (fst (.. (shape a)))` in terms of other arrays. `e` is the operand of `snd`.
 pub fn extent_of<'z, 'a, E, T>(
     e: &Exp<E, X<'z>, T>,
     arrays: &Arrays<X<'z>, X<'a>>,
@@ -283,7 +284,8 @@ fn extent<'a, T>(a: &Idx<X<'a>, T>, drop: usize, code: &Code<'_, X<'a>>) -> Opti
     if code.resolved { None } else { code.shapes.resolve_one(a, drop, code.arrays, code.once) }
 }
 
-/// The array and the number of `fst` in `fst (fst (.. (shape a)))`, where variables stand for their definitions, if these are given.
+/// The array and the number of `fst` in `fst (fst (.. (shape a)))`. If definitions are given, variables are replaced by
+/// them.
 fn shape_chain<E, A, T>(
     e: &Exp<E, A, T>,
     defs: Option<&Env<ExpF<E, A>, E>>,
@@ -302,7 +304,7 @@ fn shape_chain<E, A, T>(
     })
 }
 
-/// Emits an operation on variables and constants, after the rules.
+/// Applies the rules to an operation on variables and constants, and emits the result.
 fn emit<'m, 'a, 'b, 'k, T>(
     mut e: Exp<X<'k>, X<'a>, T>,
     block: &Block<X<'a>, X<'b>, X<'k>>,
@@ -339,7 +341,7 @@ fn emit<'m, 'a, 'b, 'k, T>(
     }
 }
 
-/// The arguments `P` of a function, in an environment after those of `E`.
+/// The environment extended by the argument of a function.
 pub fn with_argument<E, A, P>(env: &Env<ExpF<E, A>, E>, t: &Ty<P>) -> Env<ExpF<HCons<P, E>, A>, HCons<P, E>> {
-    env.weaken(&Ren::shift()).push(&Exp::var(&Idx::zero(t)), t)
+    env.weaken(&Thinning::shift()).push(&Exp::var(&Idx::zero(t)), t)
 }

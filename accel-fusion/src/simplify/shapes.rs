@@ -1,12 +1,12 @@
-//! What is known about the shapes and elements of arrays from their definitions.
+//! What the definitions of arrays imply about their shapes and elements.
 //!
-//! NOTE [Extents]: every extent of every array has one name: a constant, or the first extent known to be the same, as a dimension
-//! of an array variable. So arrays have visibly equal shapes if the names are equal. Names are found when an array is defined,
-//! so that a question about a shape takes no walk along the definitions.
+//! NOTE [Canonical extents]: every extent of every array has one name: a constant, or the first extent known to be
+//! equal, as a dimension of an array variable. So two arrays have visibly equal shapes if the names are equal. Names
+//! are found when an array is defined, so a query of a shape does not search the definitions.
 
-use super::lets::is_free;
-use super::table::Table;
-use super::tokens::{Levels, expression};
+use super::canonical_key::{Levels, expression};
+use super::inline_scalars::is_free;
+use super::value_numbers::Table;
 use accel_core::ast::*;
 use accel_core::repr::{Agreement, RawTy, Scalar};
 use frunk::HNil;
@@ -23,23 +23,23 @@ pub enum Extent {
     Dim { level: usize, dim: usize },
 }
 
-/// Where an extent comes from.
+/// The source of an extent.
 #[derive(Clone)]
 pub enum Origin {
-    /// It is this one.
+    /// It has this name.
     Known(Extent),
-    /// It is computed like this.
+    /// It is computed as this key says.
     Computed(Vec<u64>),
-    /// Nothing is known.
+    /// It is unknown.
     Unknown,
 }
 
 /// The extents of all array variables in scope.
 #[derive(Default)]
 pub struct Shapes {
-    /// By level, outermost dimension first; empty for tuples of arrays.
+    /// By level, outermost dimension first. Tuples of arrays have none.
     extents: Vec<Vec<Extent>>,
-    /// The extents that are computed in a certain way.
+    /// The extents with each key.
     computed: Table<Vec<u64>, (usize, usize)>,
 }
 
@@ -61,16 +61,16 @@ fn rank(t: &RawTy) -> usize {
 }
 
 impl Shapes {
-    /// The beginning of a scope.
+    /// Begins a scope.
     pub fn enter(&self) -> (usize, usize) {
         (self.extents.len(), self.computed.enter())
     }
-    /// The end of a scope.
+    /// Ends a scope.
     pub fn leave(&mut self, (variables, mark): (usize, usize)) {
         self.extents.truncate(variables);
         self.computed.leave(mark);
     }
-    /// One more variable of type `t`, whose extents come from `origins`.
+    /// Adds a variable of type `t`, whose extents come from `origins`.
     pub fn define(&mut self, t: &RawTy, origins: Option<Vec<Origin>>) {
         let (level, rank) = (self.extents.len(), rank(t));
         let origins = origins.filter(|o| o.len() == rank).unwrap_or_else(|| vec![Origin::Unknown; rank]);
@@ -98,7 +98,7 @@ impl Shapes {
             _ => None,
         })
     }
-    /// The extents that an operation on variables has, if they are those of other variables.
+    /// The extents of the result of an operation on variables, if they have names.
     pub fn known<A, R>(&self, a: &Acc<A, R>) -> Option<Vec<Extent>> {
         let name = |origin| match origin {
             Origin::Known(e) => Some(e),
@@ -107,7 +107,7 @@ impl Shapes {
         };
         self.origins(a)?.into_iter().map(name).collect()
     }
-    /// Where the extents of an operation on variables come from.
+    /// The sources of the extents of the result of an operation on variables.
     pub fn origins<A, R>(&self, a: &Acc<A, R>) -> Option<Vec<Origin>> {
         fresh1(|n| self.origins_of(&a.view(n)))
     }
@@ -116,7 +116,8 @@ impl Shapes {
         let op = match a {
             AccView::Op(op) => op,
             AccView::Var(i) => return Some(known(self.get(i).to_vec())),
-            // Not those of `Use`: a literal is data, and what is compiled for one file should serve for the next one.
+            // `Use` has no known extents: a literal is data, and a program that was compiled for one file should also
+            // serve for the next file.
             _ => return None,
         };
         match op {
@@ -149,7 +150,7 @@ impl Shapes {
             AccOp::Scan { a, .. } => {
                 let mut extents = self.variable(a)?;
                 let last = match extents.pop()? {
-                    // One that no array has is an error when the program runs.
+                    // An extent that no array has is an error at run time.
                     Extent::Const(n) => n.checked_add(1).map_or(Origin::Unknown, |n| Origin::Known(Extent::Const(n))),
                     n => Origin::Computed(n.tokens().to_vec()),
                 };
@@ -163,7 +164,9 @@ impl Shapes {
                 let all = self.variable(a)?.into_iter().zip(spec.kept());
                 Some(known(all.filter(|(_, kept)| **kept).map(|(e, _)| e).collect()))
             }
-            _ => None,
+            AccOp::Agree { .. } => None,
+            // These are not single arrays, or unknown components of tuples.
+            AccOp::Unit { .. } | AccOp::Pair { .. } | AccOp::Fst { .. } | AccOp::Snd { .. } => None,
         }
     }
     /// Whether two shapes visibly agree.
@@ -177,7 +180,7 @@ impl Shapes {
         let pairs = agreement.pairs(left.len(), right.len());
         pairs.is_some_and(|pairs| pairs.iter().all(|(i, j)| same(&left[*i], &right[*j])))
     }
-    /// Where the extents of a shape come from.
+    /// The sources of the extents of a shape.
     fn shape<A, Sh>(&self, sh: &Exp<HNil, A, Sh>) -> Option<Vec<Origin>> {
         self.visible(sh).or_else(|| {
             let whole = expression(sh, &mut Levels(self.extents.len()))?;
@@ -196,7 +199,7 @@ impl Shapes {
             }
             ExpView::Op(ExpOp::Pair(a, b, _)) => {
                 let mut dims = self.visible(&a)?;
-                // A shape of one dimension less, and an extent
+                // The last constructor of a shape: a shape of one dimension less, and an extent
                 dims.push(match self.visible(&b).as_deref() {
                     Some([extent]) => extent.clone(),
                     _ => Origin::Computed(expression(&b, &mut Levels(self.extents.len()))?),
@@ -213,8 +216,8 @@ impl Shapes {
             _ => None,
         })
     }
-    /// The shape of an array variable in terms of arrays before it, if that is known and not more work; `once` tells whether
-    /// the shape is computed only once.
+    /// The shape of an array variable in terms of earlier arrays, if it is known and takes no more work. `once` says
+    /// whether the shape is computed only once.
     pub fn resolve<A, Sh, T>(
         &self,
         a: &Idx<A, Arr<Sh, T>>,
@@ -258,7 +261,7 @@ impl Shapes {
             _ => None,
         })
     }
-    /// One extent of an array variable, `drop` dimensions before the innermost one, as in [`Shapes::resolve`].
+    /// As [`Shapes::resolve`], for one extent of an array variable: `drop` dimensions before the innermost one.
     pub fn resolve_one<A, T>(
         &self,
         a: &Idx<A, T>,
@@ -270,7 +273,7 @@ impl Shapes {
         let extent = extents.len().checked_sub(drop + 1).map(|dim| extents[dim])?;
         self.extent(extent, self.extents.len() - 1 - a.depth(), defs, once)
     }
-    /// An extent as an expression; `None` if that would be the one of the array at level `own` itself.
+    /// An extent as an expression; `None` if it would be an extent of the array at level `own` itself.
     fn extent<A>(&self, e: Extent, own: usize, defs: &Env<AccF<A>, A>, once: bool) -> Option<Exp<HNil, A, i64>> {
         match e {
             Extent::Const(x) => Some(Exp::constant(&Value::of(x), &Ty::of())),
@@ -288,7 +291,7 @@ impl Shapes {
     }
 }
 
-/// The extent of a shape that is `drop` dimensions before the innermost one.
+/// The extent of a shape, `drop` dimensions before the innermost one.
 fn component<A, T>(e: &Exp<HNil, A, T>, drop: usize) -> Option<Exp<HNil, A, i64>> {
     fresh1(|n| {
         let TyView::Pair(_, last, q) = e.ty().view(n) else { return None };
@@ -312,7 +315,7 @@ fn given_shape<A, R, Sh>(a: &Acc<A, R>, t: &Ty<Sh>) -> Option<Exp<HNil, A, Sh>> 
     })
 }
 
-/// Whether a shape may be computed once more: it is small.
+/// Whether a shape is small enough to be computed twice.
 fn is_cheap<A, T>(e: &Exp<HNil, A, T>) -> bool {
     let mut left = SMALL;
     costs_little(e, &mut left)
@@ -337,7 +340,7 @@ fn costs_little_<'e, 'a, 't>(e: &Exp<X<'e>, X<'a>, X<'t>>, left: &mut usize) -> 
     })
 }
 
-/// The element of an array without dimensions that is the same constant in every run.
+/// The element of an array of rank 0, if it is the same constant in every run.
 pub fn constant_element<A, Sh, T>(a: &Idx<A, Arr<Sh, T>>, defs: &Env<AccF<A>, A>) -> Option<Value<T>> {
     if *a.ty().sh_elt().0.raw() != RawTy::Unit {
         return None;

@@ -1,5 +1,6 @@
 //! The rules by name, and how often each was applied.
 
+use accel_core::ast::Exp;
 use std::fmt;
 
 macro_rules! rules {
@@ -91,7 +92,7 @@ rules! {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stats {
     counts: Vec<usize>,
-    /// How many times the whole program was rewritten, the last time without a change (unless the bound was reached).
+    /// How many times the whole program was rewritten. The last time made no change, unless the bound was reached.
     pub rounds: usize,
 }
 
@@ -106,7 +107,7 @@ impl Stats {
     pub fn count(&self, r: Rule) -> usize {
         self.counts[r as usize]
     }
-    /// How often rules were applied in all.
+    /// The total number of applications.
     pub fn total(&self) -> usize {
         self.counts.iter().sum()
     }
@@ -125,3 +126,6 @@ impl fmt::Display for Stats {
         Ok(())
     }
 }
+
+/// The result of a rule for an operation; `None` if the rule does not apply.
+pub type Rewritten<E, A, T> = Option<(Rule, Exp<E, A, T>)>;

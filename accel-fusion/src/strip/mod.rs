@@ -1,4 +1,4 @@
-//! Groups of statements that are executed together in strips of a common outermost dimension.
+//! Strip-mining: groups statements that can be executed together, in strips of a common outermost dimension.
 //!
 //! ```text
 //! for each strip of 32 positions of the dimension      the results of all statements for these positions
@@ -7,26 +7,26 @@
 //!       for each of the 32 positions ..                a vector operation
 //! ```
 //!
-//! NOTE [When strips pay]: a strip saves the memory traffic of what one statement of it computes and another one reads. So a
-//! statement belongs to a group only if it reads a result of the group or its result is read in the group. Statements that
-//! merely go over the same dimension gain nothing. A product of two matrices is faster by itself, since it goes through caches and registers
-//! in blocks of both; where many small products are made at once, one for each of a further index, the strips do as well.
-//! A reduction along the dimension may have rows of its own, of another dimension, in whose strips it could be instead. It is better
-//! off with the largest of the arrays that it reads: what the strip of a vector computes is small beside a matrix that it reads too.
-//! How long the dimension is, and how much memory a strip takes, is known only when the program runs: a backend executes the statements
-//! one by one where a strip would be far too large for its caches.
+//! NOTE [When strips pay]: a strip saves memory traffic where one of its statements reads what another one computes. So
+//! a statement belongs to a group only if it reads a result of the group, or the group reads its result. Statements
+//! that only have a dimension in common gain nothing. A single product of two matrices is faster alone, since its
+//! kernel uses blocks of both matrices for caches and registers. A batch of many small products is as fast in strips. A
+//! reduction along the dimension can have another candidate: the dimension of its own results. It is best placed with
+//! the largest array that it reads, because a vector's strip is small beside a matrix that the reduction also reads.
+//! The length of the dimension and the memory of a strip are known only at run time: if a strip would be far too large
+//! for the caches, the backend executes the statements one by one.
 
 mod roles;
 mod value;
 
-use crate::kernel::{self, ArrayId, Block, Code, Op, Program, Stmt, arrays_mentioned, arrays_read};
+use crate::kernel::{self, ArrayId, Block, Op, Program, ScalarFn, Stmt, arrays_mentioned, arrays_read};
 use accel_core::ast::deep;
 use roles::{Lengths, role};
 pub use roles::{Role, roles};
 use std::collections::{BTreeSet, HashMap};
 pub use value::value;
 
-/// The program with statements grouped to strips where that pays.
+/// Groups statements into strips where this pays.
 pub(crate) fn strips(program: &Program) -> Program {
     let mut program = program.clone();
     let body = std::mem::take(&mut program.body);
@@ -34,7 +34,7 @@ pub(crate) fn strips(program: &Program) -> Program {
     program
 }
 
-/// The program with the statements of strips in their place, one after the other.
+/// Replaces strips by their statements, one after the other.
 pub(crate) fn dissolve(program: &Program) -> Program {
     let mut program = program.clone();
     dissolve_block(&mut program.body);
@@ -53,28 +53,30 @@ fn dissolve_block(b: &mut Block) {
     b.stmts = stmts;
 }
 
-/// A group has at most this many statements: compilers take more than twice as long for a function of twice the size.
-const MOST: usize = 40;
-/// Its statements are not further apart than this: the statements of a long block are not all looked at for each group.
-const WINDOW: usize = 4 * MOST;
+/// The largest number of statements of a group: a C compiler takes more than twice as long for a function of twice the
+/// size.
+const MAX_STATEMENTS: usize = 40;
+/// The largest distance between the statements of a group. So the search for a group does not visit all statements of a
+/// long block.
+const WINDOW: usize = 4 * MAX_STATEMENTS;
 
-/// A statement with what has to be known about it again and again.
+/// A statement, with facts about it that the search needs repeatedly.
 struct Entry {
     stmt: Stmt,
-    /// The arrays that it uses, but for those that its own blocks define.
+    /// The arrays that it uses, except those that its own blocks define.
     uses: BTreeSet<ArrayId>,
     lengths: Lengths,
-    /// Whether it is one product of two matrices.
+    /// Whether it is a single product of two matrices.
     is_product: bool,
 }
 
-/// A block with strips, and the arrays that it uses and does not define.
+/// Forms strips in a block. Also returns the arrays that the block uses but does not define.
 fn block(mut b: Block, results: &[ArrayId]) -> (Block, BTreeSet<ArrayId>) {
     let stmts = std::mem::take(&mut b.stmts);
     let mut entries: Vec<Entry> = deep(|| stmts.into_iter().map(with_inner_strips).collect());
     let mut used: BTreeSet<ArrayId> = results.iter().copied().collect();
     entries.iter().for_each(|e| used.extend(&e.uses));
-    // How many statements have this outermost extent: where there is only one, and no total, no group is tried.
+    // The number of statements with each outermost extent. If there is only one, and no total, no group is tried.
     let mut common: HashMap<String, usize> = HashMap::new();
     for e in &entries {
         let Lengths { outermost, reduced } = &e.lengths;
@@ -90,7 +92,7 @@ fn block(mut b: Block, results: &[ArrayId]) -> (Block, BTreeSet<ArrayId>) {
                 let found: Vec<Entry> = entries.drain(window).collect();
                 let after = entries.split_off(next);
                 let is_seen = |a: &ArrayId| results.contains(a) || after.iter().any(|e| e.uses.contains(a));
-                // The statements before the group, which come next, may be another one.
+                // The statements before the group come next, and may start another group.
                 entries.extend(assemble(found, &members, is_seen));
                 entries.extend(after);
             }
@@ -105,15 +107,15 @@ fn block(mut b: Block, results: &[ArrayId]) -> (Block, BTreeSet<ArrayId>) {
     (Block { stmts }, known.used)
 }
 
-/// What is known of the arrays of a block.
+/// The facts about the arrays of a block.
 struct Known {
-    /// How many dimensions those have that loops and reductions define, from the statement on that is looked at.
+    /// The ranks of the arrays that loops and reductions define, from the current statement on.
     ranks: HashMap<ArrayId, usize>,
-    /// Those that something uses.
+    /// The arrays that something uses.
     used: BTreeSet<ArrayId>,
 }
 
-/// The statement with strips in its blocks.
+/// Forms strips in the blocks of a statement.
 fn with_inner_strips(mut s: Stmt) -> Entry {
     let mut inside = vec![];
     let mut inner = |b: &mut Block, results: &[ArrayId]| {
@@ -130,7 +132,7 @@ fn with_inner_strips(mut s: Stmt) -> Entry {
         _ => {}
     }
     let mut uses = inside.into_iter().flatten().collect();
-    s.op.codes().iter().for_each(|(_, c)| arrays_mentioned(&c.instrs, &mut uses));
+    s.op.scalar_fns().iter().for_each(|(_, c)| arrays_mentioned(&c.instrs, &mut uses));
     match &s.op {
         // The results of its blocks are used there.
         Op::If { .. } => {}
@@ -148,9 +150,9 @@ fn entry(stmt: Stmt, uses: BTreeSet<ArrayId>) -> Entry {
     Entry { lengths: Lengths::new(&stmt.op), is_product, stmt, uses }
 }
 
-/// The statements that can be executed together with the first one as a strip, if that pays: see NOTE [When strips pay].
+/// The statements that can be executed in one strip with the first one, if this pays: see NOTE [When strips pay].
 fn group(entries: &[Entry], len: &str, known: &Known) -> Option<Members> {
-    // Statements that turn out not to belong to the group are left out of the next attempt.
+    // Statements that turn out not to belong to the group are excluded from the next attempt.
     let mut barred = BTreeSet::new();
     loop {
         let members = members(entries, len, &barred, known);
@@ -172,7 +174,7 @@ struct Members {
     after: Vec<usize>,
 }
 
-/// All statements that can be executed in one strip with the first one, but for those that are barred.
+/// All statements that can be executed in one strip with the first one, except those that are barred.
 fn members(entries: &[Entry], len: &str, barred: &BTreeSet<usize>, known: &Known) -> Members {
     let mut members = Members { inside: vec![], after: vec![] };
     let Known { ranks, used } = known;
@@ -182,7 +184,7 @@ fn members(entries: &[Entry], len: &str, barred: &BTreeSet<usize>, known: &Known
         let largest = e.uses.iter().filter_map(|a| ranks.get(a)).max();
         let reads_largest = |rows: &BTreeSet<ArrayId>| e.uses.intersection(rows).any(|a| ranks.get(a) == largest);
         let is_late = !e.uses.is_disjoint(&late);
-        let is_full = members.inside.len() == MOST;
+        let is_full = members.inside.len() == MAX_STATEMENTS;
         let is_alone = is_late || is_full || e.is_product || barred.contains(&k);
         let role = if is_alone { None } else { role(&e.stmt.op, &e.lengths, len, &rows) };
         match role {
@@ -204,7 +206,7 @@ fn members(entries: &[Entry], len: &str, barred: &BTreeSet<usize>, known: &Known
     members
 }
 
-/// How many dimensions the arrays have that loops and reductions define.
+/// The ranks of the arrays that a loop or reduction defines.
 fn ranks(op: &Op) -> Vec<(ArrayId, usize)> {
     match op {
         Op::Loop { extents, .. } | Op::Reduce { extents, .. } => {
@@ -222,7 +224,7 @@ fn connected(entries: &[Entry], group: &[usize]) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     for k in group {
         let mut read = BTreeSet::new();
-        entries[*k].stmt.op.codes().iter().for_each(|(_, c)| arrays_read(&c.instrs, &mut read));
+        entries[*k].stmt.op.scalar_fns().iter().for_each(|(_, c)| arrays_read(&c.instrs, &mut read));
         for maker in read.iter().filter_map(|a| maker.get(a)) {
             found.extend([*k, *maker]);
         }
@@ -230,7 +232,7 @@ fn connected(entries: &[Entry], group: &[usize]) -> BTreeSet<usize> {
     found
 }
 
-/// What need not come after the group, the group, and what must.
+/// The statements before the group, the group, and the statements that must come after it.
 fn assemble(entries: Vec<Entry>, members: &Members, is_seen_later: impl Fn(&ArrayId) -> bool) -> Vec<Entry> {
     let (mut before, mut body, mut after) = (vec![], vec![], vec![]);
     for (k, e) in entries.into_iter().enumerate() {
@@ -244,9 +246,9 @@ fn assemble(entries: Vec<Entry>, members: &Members, is_seen_later: impl Fn(&Arra
     let is_seen = |a: &ArrayId| is_seen_later(a) || after.iter().any(|e| e.uses.contains(a));
     let to = body.iter().flat_map(|e| e.stmt.op.defines()).copied().filter(is_seen).collect();
     let site = body[0].stmt.site;
-    // The first statement is a row statement: its first extent is that of the strips.
-    let extents = body[0].stmt.op.codes()[0].1;
-    let len = Code { results: extents.results[..1].to_vec(), ..extents.clone() };
+    // The first statement is a row statement, so its first extent is that of the strips.
+    let extents = body[0].stmt.op.scalar_fns()[0].1;
+    let len = ScalarFn { results: extents.results[..1].to_vec(), ..extents.clone() };
     let body = Block { stmts: body.into_iter().map(|e| e.stmt).collect() };
     let op = Op::Strip { to, len, body };
     let mut uses = BTreeSet::new();

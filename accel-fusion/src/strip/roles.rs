@@ -1,13 +1,14 @@
-//! What the statements of a strip are.
+//! The roles of the statements of a strip.
 
 use super::value::value;
-use crate::kernel::{ArrayId, Block, Code, Instr, Op, Reg, Rows, walk};
+use crate::kernel::{ArrayId, Block, Instr, Op, Reduction, ScalarFn, walk};
 use std::collections::BTreeSet;
 
-/// What a statement does in strips of a dimension.
+/// The role of a statement in strips of a dimension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// A `Loop` or `Reduce` whose results have the dimension as their outermost one: every position by itself.
+    /// A `Loop` or `Reduce` whose results have the dimension as their outermost one. It computes every position
+    /// independently.
     Row,
     /// A `Reduce` along the dimension.
     Total,
@@ -16,12 +17,13 @@ pub enum Role {
 /// The roles of the statements of a strip with the results `to`.
 ///
 /// # Errors
-/// Why the statements cannot be executed in strips. They can if
+/// The reason why the statements cannot be executed in strips. They can if
 /// - the outermost extent of a row statement, or the length of the rows of a total, is the same value as `len`;
-/// - the elements of a row statement, and those that a total combines, read arrays of the body only where the outermost index is the
-///   position in the dimension (the first parameter, for a total the last one), and other codes read none of them;
+/// - the elements of a row statement, and those that a total combines, read arrays of the body only where the outermost
+///   index is the position in the dimension (the first parameter, for a total the last one), and other scalar functions
+///   read none of these arrays;
 /// - no statement of the body reads a total, and the totals are among the results.
-pub fn roles(to: &[ArrayId], len: &Code, body: &Block) -> Result<Vec<Role>, String> {
+pub fn roles(to: &[ArrayId], len: &ScalarFn, body: &Block) -> Result<Vec<Role>, String> {
     let unique: BTreeSet<_> = to.iter().collect();
     if unique.len() < to.len() {
         return Err("a result is named twice".into());
@@ -31,7 +33,7 @@ pub fn roles(to: &[ArrayId], len: &Code, body: &Block) -> Result<Vec<Role>, Stri
     let mut found = vec![];
     for s in &body.stmts {
         let names = || s.op.defines().iter().map(|a| format!("a{a}")).collect::<Vec<_>>().join(", ");
-        if s.op.codes().iter().any(|(_, c)| reads_any(&c.instrs, &totals)) {
+        if s.op.scalar_fns().iter().any(|(_, c)| reads_any(&c.instrs, &totals)) {
             return Err(format!("{}: reads a total", names()));
         }
         let role = role(&s.op, &Lengths::new(&s.op), &len, &rows)
@@ -47,7 +49,8 @@ pub fn roles(to: &[ArrayId], len: &Code, body: &Block) -> Result<Vec<Role>, Stri
     Ok(found)
 }
 
-/// What a statement goes over, as values: its outermost extent and the length of the rows that it reduces, where there are such.
+/// The symbolic lengths of a statement: its outermost extent, and the length of the rows that it reduces, if it has
+/// them.
 #[derive(Clone, Default)]
 pub(super) struct Lengths {
     pub outermost: Option<String>,
@@ -64,18 +67,19 @@ impl Lengths {
     }
 }
 
-/// What a statement of these lengths can do in strips of a dimension of the extent `len`, in which `rows` are computed.
+/// The role of a statement in strips of a dimension with extent `len`, in which `rows` are computed. `None` if it has
+/// none.
 pub(super) fn role(op: &Op, lengths: &Lengths, len: &str, rows: &BTreeSet<ArrayId>) -> Option<Role> {
     let is_outermost = lengths.outermost.as_deref() == Some(len);
-    let reads_none = |codes: &[&Code]| codes.iter().all(|c| !reads_any(&c.instrs, rows));
+    let reads_none = |codes: &[&ScalarFn]| codes.iter().all(|c| !reads_any(&c.instrs, rows));
     match op {
         Op::Loop { extents, body, .. } => {
             let fits = is_outermost && reads_none(&[extents]) && reads_at(&body.instrs, 0, rows);
             fits.then_some(Role::Row)
         }
-        Op::Reduce { extents, rows: Rows { len: length, element, init, op, .. }, .. } => {
+        Op::Reduce { extents, rows: Reduction { len: length, element, init, op, .. }, .. } => {
             let is_reduced = lengths.reduced.as_deref() == Some(len);
-            let others: Vec<&Code> = [extents, length, op].into_iter().chain(init).collect();
+            let others: Vec<&ScalarFn> = [extents, length, op].into_iter().chain(init).collect();
             if !(is_outermost || is_reduced) || !reads_none(&others) {
                 None
             } else if is_outermost && reads_at(&element.instrs, 0, rows) {
@@ -93,9 +97,9 @@ fn reads_any(instrs: &[Instr], arrays: &BTreeSet<ArrayId>) -> bool {
 }
 
 /// Whether `arrays` are read only where the outermost index is `position`.
-fn reads_at(instrs: &[Instr], position: Reg, arrays: &BTreeSet<ArrayId>) -> bool {
+fn reads_at(instrs: &[Instr], position: usize, arrays: &BTreeSet<ArrayId>) -> bool {
     walk(instrs).all(|i| match i {
-        Instr::Read { array, index, .. } => !arrays.contains(array) || index.first() == Some(&position),
+        Instr::Read { array, index, .. } => !arrays.contains(array) || index.first().is_some_and(|r| *r == position),
         _ => true,
     })
 }

@@ -1,14 +1,14 @@
-//! Results of codes as symbolic values.
+//! The results of scalar functions as symbolic values.
 
-use crate::kernel::{Code, Instr, Reg};
+use crate::kernel::{Instr, Reg, ScalarFn};
 use std::collections::HashMap;
 
-/// The longest value that is worth being compared.
+/// The length from which on a value is not worth comparing.
 const LONGEST: usize = 1000;
 
-/// Result `k` of a code without parameters as an expression: two results with the same expression are the same number. `None` if
-/// it depends on branches or loops, or is very large.
-pub fn value(code: &Code, k: usize) -> Option<String> {
+/// Result `k` of a scalar function without parameters, as an expression. Two results with the same expression are the
+/// same number. `None` if it depends on branches or loops, or is very large.
+pub fn value(code: &ScalarFn, k: usize) -> Option<String> {
     let mut known: HashMap<Reg, String> = HashMap::new();
     for i in &code.instrs {
         let get = |r: &Reg| known.get(r).cloned();

@@ -1,20 +1,20 @@
-//! Kernel programs as deep as wanted, from one vector of `f64` to another, each with what it makes of an element.
-#![allow(dead_code)] // not every test needs all
+//! Kernel programs of any depth. Each maps a vector of `f64` to another, and states the function that it computes.
+#![allow(dead_code)] // not every test uses all of them
 
 use accel_core::repr::{ArrayTuple, Column, RawArray};
 use accel_fusion::kernel::{Program, evaluate};
 
-/// A kernel program of a depth.
+/// A kernel program of any depth.
 pub struct Deep {
-    /// What is deep.
+    /// The construct that is nested.
     pub name: &'static str,
-    /// Its text.
+    /// The text of the program of a depth.
     pub text: fn(usize) -> String,
-    /// What it makes of an element, for a depth and the first element.
+    /// The resulting element, for a depth, an element and the first element.
     pub value: fn(usize, f64, f64) -> f64,
 }
 
-/// All of them.
+/// All programs.
 pub fn programs() -> [Deep; 4] {
     [
         Deep { name: "conditionals", text: conditionals, value: |n, x, _| nested(n, x, x, x * 0.5) },
@@ -41,12 +41,12 @@ fn number(k: usize, n: usize) -> String {
     format!("{:?}", k as f64 / n as f64)
 }
 
-/// One statement after the other, whose last array is the result.
+/// A program of one statement after the other, whose last array is the result.
 fn program(body: &str, result: usize) -> String {
     format!("program (a0: Array1<f64>)\nsite 0 = \"deep\"\n{{\n{body}\n-> a{result}\n}}")
 }
 
-/// A loop over the elements of `a0`, whose code sets `x{result}` from `x1`.
+/// A loop over the elements of an array. `code` computes `x{result}` from the element `x1`.
 fn elements(to: usize, from: usize, code: &str, result: usize) -> String {
     format!(
         "a{to}: Array1<f64> = loop @0 extents () {{ x0: i64 = extent a{from} 0 -> x0 }}
@@ -54,7 +54,8 @@ fn elements(to: usize, from: usize, code: &str, result: usize) -> String {
     )
 }
 
-/// The deepest one reads, which may fail; on the way out every level uses what it has computed on the way in.
+/// The innermost branch reads an array, which can fail. On the way out, every level uses what it computed on the way
+/// in.
 fn conditionals(n: usize) -> String {
     let mut text = String::new();
     for k in 0..n {
@@ -78,12 +79,12 @@ fn conditionals(n: usize) -> String {
             r + 4
         );
     }
-    // All registers have types: those that are left out.
+    // All register numbers have types. These registers were left out above.
     text += "x5: i64 = 0; x6: i64 = 0; x7: i64 = 0; x8: i64 = 0; x9: i64 = 0\n";
     program(&elements(1, 0, &text, 12), 1)
 }
 
-/// Every loop is done once.
+/// Every loop runs once.
 fn loops(n: usize) -> String {
     let mut text = "x2: i64 = 0; x3: i64 = 1\n".to_string();
     let state = |k: usize| 4 + 3 * k;
@@ -126,7 +127,7 @@ fn array_conditionals(n: usize) -> String {
     program(&text, array(0))
 }
 
-/// Every loop is done once.
+/// Every loop runs once.
 fn array_loops(n: usize) -> String {
     let flag = |a: usize, value: bool| {
         format!("a{a}: Array0<bool> = loop @0 extents () {{ -> }} body () {{ x0: bool = {value} -> x0 }}\n")
@@ -146,7 +147,7 @@ fn array_loops(n: usize) -> String {
     program(&text, state(0) + 1)
 }
 
-/// Arguments that end on the way, and at the end.
+/// One argument that leaves the nest on the way, and one that reaches its end.
 pub const ARGUMENTS: [[f64; 2]; 2] = [[1.25034, 0.30034], [0.30034, 1.25034]];
 
 pub fn vector(xs: &[f64]) -> RawArray {
@@ -154,12 +155,12 @@ pub fn vector(xs: &[f64]) -> RawArray {
 }
 
 impl Deep {
-    /// What the program of a depth gives for an argument.
+    /// The result of the program of a depth for an argument.
     pub fn expected(&self, n: usize, xs: [f64; 2]) -> RawArray {
         vector(&xs.map(|x| (self.value)(n, x, xs[0])))
     }
 
-    /// A program of this meaning gives what it should.
+    /// Checks that a program computes the expected results.
     #[track_caller]
     pub fn is_meant_by(&self, n: usize, program: &Program) {
         for xs in ARGUMENTS {
@@ -170,7 +171,7 @@ impl Deep {
     }
 }
 
-/// Runs `f` where there is as little stack as a thread of a test has.
+/// Runs `f` on a stack as small as that of a test thread.
 pub fn on_a_small_stack<R: Send>(f: impl FnOnce() -> R + Send) -> R {
     std::thread::scope(|s| {
         let thread = std::thread::Builder::new().stack_size(2 << 20).spawn_scoped(s, f).expect("a thread");

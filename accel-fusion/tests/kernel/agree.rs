@@ -1,4 +1,4 @@
-//! Programs written with the surface: the evaluator of their kernel programs gives what the interpreter gives.
+//! Programs of the surface language: the evaluator of kernel programs agrees with the interpreter.
 
 use accel_ad::{grad, jvp, value_and_grad, vjp};
 use accel_core::backend::Backend;
@@ -9,7 +9,7 @@ use accel_fusion::KernelEvaluator;
 use accel_fusion::kernel::{evaluate, parse};
 use accel_fusion::pipeline::lower;
 
-/// Runs a program by both and gives what they agree on, bits and error messages included.
+/// Runs a program with both and returns the result, after checking that they agree, including bits and error messages.
 fn agree<A: Arrays, R: Arrays>(f: &Afun<A, R>, inputs: impl Inputs<A>) -> Result<R, Error> {
     let program = f.program().unwrap();
     let argument = inputs.to_tuple();
@@ -21,7 +21,7 @@ fn agree<A: Arrays, R: Arrays>(f: &Afun<A, R>, inputs: impl Inputs<A>) -> Result
         (Err(x), Err(y)) => assert_eq!(x.to_string(), y.to_string(), "\n{lowered}"),
         _ => panic!("interpreter: {expected:?}\nkernel program: {found:?}\n{lowered}"),
     }
-    // So does the program that is read back from its text, which has no source lines.
+    // The program parsed from its own text agrees as well, except for source lines.
     let again = parse(&lowered.to_string()).unwrap_or_else(|e| panic!("{e}\n{lowered}"));
     assert_eq!(again.to_string(), without_comments(&lowered.to_string()));
     if let Ok(x) = &expected {
@@ -108,7 +108,7 @@ fn reductions_and_scans() {
     for (rows, columns) in [(2, 3), (2, 0), (0, 2), (1, 1)] {
         run(f, &integers(rows, columns));
     }
-    // Several columns: the position of the maximum.
+    // Several columns: a maximum with its position.
     let best = |xs: Acc<Vector<f64>>| {
         let at = indexed(xs);
         let positions = map(|(ix, x)| (ix.index(), x), at);
@@ -156,7 +156,7 @@ fn choices_and_loops() {
     for limit in [-1.0, 10.0, 60.0] {
         run(doubled, (&xs, &Array::scalar(limit)));
     }
-    // The state may be turned around, and a branch that is not taken is not executed.
+    // The components of the state can be exchanged. A branch that is not taken is not executed.
     let turned = |xs: Acc<Vector<f64>>, ys: Acc<Vector<f64>>| {
         let (n, x, y) =
             awhile(|(n, _, _)| the(n).lt(3), |(n, x, y)| (map(|n| n + 1, n), y, map(|x| -x, x)), (unit(0i64), xs, ys))

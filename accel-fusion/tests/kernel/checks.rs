@@ -1,7 +1,7 @@
-//! Reads that were proved to be inside, and are checked all the same.
+//! Checked proofs: reads that are checked although they were proved to be within bounds.
 
 use crate::program;
-use accel_fusion::pipeline::check_proofs;
+use accel_fusion::pipeline::with_checked_proofs;
 
 const BEFORE: &str = r#"program (a0: Array1<f64>, a1: Array0<i64>)
 site 0 = "map"
@@ -31,13 +31,13 @@ site 1 = "index"
 
 #[test]
 fn what_was_proved_has_a_site_of_its_own() {
-    let after = check_proofs(&program(BEFORE)).unwrap().to_string();
+    let after = with_checked_proofs(&program(BEFORE)).unwrap().to_string();
     let expected = BEFORE
         .replace("[x0] @0 inside", "[x0] @2")
         .replace("[x2] @1 inside", "[x2] @3")
         .replace("site 1 = \"index\"\n", "site 1 = \"index\"\nsite 2 = \"map\" proved\nsite 3 = \"index\" proved\n");
     assert_eq!(after, program(&expected).to_string());
-    // What needs no check, because there is nothing to be outside of, is as it was.
+    // A read of an array of rank 0 needs no check, so it stays as it was.
     assert!(after.contains("a1[] @1 inside"));
-    assert_eq!(check_proofs(&program(&after)).unwrap().to_string(), after);
+    assert_eq!(with_checked_proofs(&program(&after)).unwrap().to_string(), after);
 }

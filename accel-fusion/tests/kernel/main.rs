@@ -1,4 +1,4 @@
-//! Kernel programs: their text, the verifier, the evaluator, and what lowering makes.
+//! Kernel programs: their textual form, the verifier, the evaluator, and lowering.
 
 mod agree;
 mod checks;
@@ -13,12 +13,12 @@ mod verify;
 
 use accel_fusion::kernel::{Program, parse};
 
-/// The program that a text says.
+/// Parses a program.
 fn program(text: &str) -> Program {
     parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// A program of every kind of statement and of instruction, in the form in which it is printed.
+/// A program with every kind of statement and of instruction, in its printed form.
 const EVERYTHING: &str = r#"program (a0: Array2<f64>, a1: Array1<f64, i64>)
 site 0 = "generate"
 site 1 = "fold"

@@ -1,4 +1,4 @@
-//! The time of lowering is proportional to the length of the program.
+//! Lowering takes time proportional to the length of the program.
 
 use crate::proportion;
 use accel_core::prelude::*;

@@ -1,4 +1,4 @@
-//! What programs cost.
+//! The estimated costs of programs.
 
 use crate::program;
 use accel_core::prelude::*;
@@ -48,9 +48,9 @@ fn every_kind_of_statement() {
     let stats = p.stats();
     // The loop, the single element, the reduction, the scan, and the permutation, which copies first.
     assert_eq!((stats.kernels, stats.loops, stats.arrays), (5, 5, 6));
-    // a0 and the literal in the loop; a1 in the scan and in the permutation.
+    // The loop reads a0 and the literal; the scan and the permutation each read a1.
     assert_eq!(stats.bytes_read.to_string(), "8·a0.0·a0.1 + 16·a1.0 + 12");
-    // (9 + 4) * 3 per column of a0, one number, the reduction over an unknown number of rows, nothing for the scan.
+    // (9 + 4) * 3 per column of a0, one number, the reduction over an unknown number of rows. The scan adds no term.
     assert_eq!(stats.bytes_written.to_string(), "39·a0.1 + 8·a1.0 + 8·a6.0 + 8");
     let extents = |a| Some(if a == 0 { vec![2, 10] } else { vec![100] });
     assert_eq!(stats.bytes_read.value(extents), Some(160 + 1600 + 12));

@@ -1,12 +1,12 @@
-//! Strips: their text, what the verifier says of them, and which groups are formed.
+//! Strip-mining: the textual form of strips, the verifier's checks, and the groups that are formed.
 
 use crate::program;
 use accel_core::repr::{ArrayTuple, Column, RawArray};
-use accel_fusion::kernel::{Op, Program, evaluate, verify};
+use accel_fusion::kernel::{ArrayId, Op, Program, evaluate, verify};
 use accel_fusion::pipeline::{dissolve, strips};
 use accel_fusion::strip::value;
 
-/// Squares, their sums along both dimensions and something that needs a total.
+/// Squares, their sums along both dimensions, and a statement that needs a total.
 const PLAIN: &str = r#"program (a0: Array2<f64>)
 site 0 = "map"
 {
@@ -84,10 +84,10 @@ fn groups_are_formed_around_what_is_read_within() {
     let p = strips(&plain()).unwrap();
     assert_eq!(p.to_string(), STRIPPED);
     assert_eq!(program(STRIPPED).to_string(), STRIPPED);
-    // Only the order of the statements is another one than before.
+    // Only the order of the statements differs.
     let lines = |p: &Program| p.to_string().lines().map(String::from).collect::<std::collections::BTreeSet<_>>();
     assert_eq!(lines(&dissolve(&p).unwrap()), lines(&plain()));
-    // Nothing more to be done.
+    // A second pass changes nothing.
     assert_eq!(strips(&p).unwrap().to_string(), STRIPPED);
 }
 
@@ -111,7 +111,7 @@ fn a_strip_is_one_loop_and_its_own_arrays_cost_nothing() {
 
 #[test]
 fn statements_without_a_connection_stay_alone() {
-    // The same dimension, but nothing that one computes and the other reads.
+    // The statements have a dimension in common, but none reads what the other computes.
     let text = r#"program (a0: Array2<f64>)
 site 0 = "map"
 {
@@ -128,7 +128,8 @@ site 0 = "map"
 
 #[test]
 fn a_reduction_is_where_the_largest_array_is_that_it_reads() {
-    // The maxima read a vector along the dimension that they reduce, and a matrix: as maxima of the matrix's rows they need it in no memory.
+    // The maxima read a vector, along the dimension that they reduce, and a matrix. As row statements in strips of the
+    // matrix's rows, they do not need the matrix in memory.
     let text = r#"program (a0: Array1<f64>, a1: Array1<f64>)
 site 0 = "map"
 {
@@ -154,7 +155,7 @@ site 0 = "map"
     assert_eq!(results, vector_then_maxima);
 }
 
-/// The exponentials of the elements of a product, and a sum of them.
+/// The exponentials of the elements of a product, and a sum of the exponentials.
 fn product(batch: bool) -> String {
     let left = if batch { "a0[x0, x1, x3]" } else { "a0[x0, x0, x3]" };
     format!(
@@ -236,14 +237,14 @@ fn what_cannot_run_in_strips_is_rejected() {
         let e = verify(&program(&text)).unwrap_err().to_string();
         assert!(e.contains(says), "{says}: {e}");
     }
-    // A total that another statement of the strip reads.
+    // Another statement of the strip reads a total.
     let second = STRIPPED.replace("a2[x0] @0 inside; x2: f64 = a3[]", "a5[x0] @0 inside; x2: f64 = a3[]");
     assert!(verify(&program(&second)).is_err());
     let mut p = program(STRIPPED);
     let Op::Strip { body: last, .. } = p.body.stmts.remove(2).op else { panic!("a strip") };
     let Op::Strip { body, to, .. } = &mut p.body.stmts[1].op else { panic!("a strip") };
     body.stmts.extend(last.stmts.iter().cloned());
-    to.push(6);
+    to.push(ArrayId::new(6));
     assert!(verify(&p).unwrap_err().to_string().contains("a5: reads a total"));
 }
 

@@ -3,13 +3,15 @@
 use crate::{EVERYTHING, program};
 use accel_core::repr::op::{Float1, Op1, Op2};
 use accel_core::repr::{Scalar, ScalarType};
-use accel_fusion::kernel::{ArrayInfo, Code, Instr, Op, Program, Site, Stmt, parse};
+use accel_fusion::kernel::{
+    ArrayId, ArrayInfo, Instr, Op, Program, Reg, ScalarFn, Site, SiteId, Stmt, index_vec, parse,
+};
 
 #[test]
 fn what_is_printed_is_read_back() {
     let p = program(EVERYTHING);
     assert_eq!(p.to_string(), EVERYTHING);
-    // Nothing is lost on the way: the data are the same, not only the text.
+    // Not only the text is the same, but all data.
     assert_eq!(format!("{:?}", program(&p.to_string())), format!("{p:?}"));
     assert_eq!((p.arrays.len(), p.sites.len(), p.literals.len()), (13, 3, 3));
     assert_eq!(p.arrays[12], ArrayInfo { rank: 3, columns: vec![ScalarType::I8] });
@@ -23,22 +25,25 @@ fn names_of_sites_have_any_characters() {
         assert_eq!(p.sites[0].name, name);
         assert_eq!(program(&p.to_string()).sites[0].name, name);
     }
-    // Lines are counted inside of names, too.
+    // Lines inside names are counted, too.
     let error = parse("program ()\nsite 0 = \"two\nlines\"\n?").unwrap_err().to_string();
     assert!(error.starts_with("line 4:"), "{error}");
     assert!(parse("program () site 0 = \"\\u{110000}\" { -> }").is_err());
 }
 
-/// A loop over nothing with this code.
-fn with_code(body: Code) -> Program {
-    let to = vec![0];
+/// A loop of rank 0 with this body.
+fn with_code(body: ScalarFn) -> Program {
+    let to = ArrayId::new(0);
     Program {
-        arrays: vec![ArrayInfo { rank: 0, columns: body.results.iter().map(|r| body.types[*r]).collect() }],
+        arrays: index_vec![ArrayInfo { rank: 0, columns: body.results.iter().map(|r| body.types[*r]).collect() }],
         body: accel_fusion::kernel::Block {
-            stmts: vec![Stmt { op: Op::Loop { to, extents: Code::default(), body }, site: 0 }],
+            stmts: vec![Stmt {
+                op: Op::Loop { to: vec![to], extents: ScalarFn::default(), body },
+                site: SiteId::new(0),
+            }],
         },
-        results: vec![0],
-        sites: vec![Site { name: "generate", at: None, proved: false }],
+        results: vec![to],
+        sites: index_vec![Site { name: "generate", at: None, proved: false }],
         ..Program::default()
     }
 }
@@ -78,9 +83,9 @@ fn constants_keep_their_type_and_their_bits() {
         Scalar::F64(f64::from_bits(0xfff8_0000_0000_0f32)),
         Scalar::F64(f64::from_bits(0x7ff8_0000_0000_0f64)),
     ];
-    let types: Vec<_> = constants.iter().map(|x| x.ty()).collect();
-    let instrs_of = constants.iter().enumerate().map(|(k, x)| Instr::Const(k, *x)).collect();
-    let p = with_code(Code { params: 0, results: vec![], types, instrs: instrs_of });
+    let types = constants.iter().map(|x| x.ty()).collect();
+    let instrs_of = constants.iter().enumerate().map(|(k, x)| Instr::Const(Reg::new(k), *x)).collect();
+    let p = with_code(ScalarFn { params: 0, results: vec![], types, instrs: instrs_of });
     let text = p.to_string();
     let again = program(&text);
     for (i, x) in instrs(&again).iter().zip(constants) {
@@ -90,7 +95,7 @@ fn constants_keep_their_type_and_their_bits() {
     for expected in ["x1: i8 = -128i8", "x10: f32 = 0.1f32", "x12: f32 = -inf_f32", "x20: f64 = nan\n"] {
         assert!(text.contains(expected), "{expected} in\n{text}");
     }
-    // The elements of a literal have their type from the column.
+    // The elements of a literal get their type from the column.
     let literal = "program ()\nliteral 0 = [2] f32 { nan_0xFFC01234 1e-40 } i8 { -1 2 }\n{\n  ->\n}";
     assert_eq!(program(literal).to_string(), literal);
 }
@@ -98,10 +103,11 @@ fn constants_keep_their_type_and_their_bits() {
 #[test]
 fn every_function_has_a_name_that_is_read_back() {
     let op1 = Op1::all().chain((2..5).map(|n| Op1::Float(Float1::Polygamma(n))));
+    let x = Reg::new(0);
     let all: Vec<Instr> =
-        op1.map(|op| Instr::Op1(0, op, 0)).chain(Op2::all().map(|op| Instr::Op2(0, op, 0, 0))).collect();
-    // Types do not matter here, nor that one register is set again and again.
-    let p = with_code(Code { params: 0, results: vec![], types: vec![ScalarType::F64], instrs: all });
+        op1.map(|op| Instr::Op1(x, op, x)).chain(Op2::all().map(|op| Instr::Op2(x, op, x, x))).collect();
+    // The text does not check types, nor that a register is set once.
+    let p = with_code(ScalarFn { params: 0, results: vec![], types: index_vec![ScalarType::F64], instrs: all });
     assert_eq!(format!("{:?}", program(&p.to_string())), format!("{p:?}"));
 }
 
@@ -159,7 +165,7 @@ fn mistakes_are_told_with_line_and_expectation() {
     assert_eq!(e, "line 1: expected parameter 0 to be x0, found `x1`");
 }
 
-/// Deleting any one character gives an error or another program, and never a panic.
+/// Without any one of its characters, a text gives an error or another program, but never a panic.
 #[test]
 fn broken_texts_do_not_panic() {
     for (start, c) in EVERYTHING.char_indices() {

@@ -1,9 +1,11 @@
-//! Every kind of broken program is rejected, with the place.
+//! The verifier rejects every kind of broken program, and names the place.
 
 use crate::{EVERYTHING, program};
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{Column, RawArray, ScalarType};
-use accel_fusion::kernel::{ArrayInfo, Block, Code, Instr, Known, Op, Program, Stmt, verify};
+use accel_fusion::kernel::{
+    ArrayId, ArrayInfo, Block, Instr, Monoid, Op, Program, Reg, ScalarFn, SiteId, Stmt, index_vec, verify,
+};
 
 const GOOD: &str = r#"program (a0: Array2<f64>, a1: Array1<f64, i64>)
 site 0 = "map"
@@ -75,7 +77,8 @@ literal 0 = [2] f64 { 1.0 2.0 } i64 { 3 4 }
   -> a11, a12, a6
 }"#;
 
-/// What the verifier says about `GOOD` with one piece of text changed. The type of an array stands only at its definition.
+/// The verifier's message for `GOOD` with one piece of text replaced. The type of an array is written only at its
+/// definition.
 fn broken(from: &str, to: &str) -> String {
     assert_eq!(GOOD.matches(from).count(), 1, "{from:?} is not one place");
     let text = GOOD.replace(from, to);
@@ -97,7 +100,7 @@ fn rejects(changes: &[(&str, &str, &str)]) {
 fn well_formed_programs_are_accepted() {
     verify(&program(GOOD)).unwrap();
     verify(&Program::default()).unwrap();
-    // This one has a loop that defines nothing.
+    // This program has a loop that defines nothing.
     let e = verify(&program(EVERYTHING)).unwrap_err().to_string();
     assert_eq!(e, "internal error: kernel program:  = loop of `generate`: no array is defined");
 }
@@ -112,7 +115,7 @@ fn the_place_is_told() {
 #[test]
 fn arrays() {
     rejects(&[
-        // Defined once, before they are used, where they are used.
+        // Arrays are defined once, before their uses and in their scope.
         ("(a0: Array2<f64>, a1", "(a0: Array2<f64>, a0: Array2<f64>, a1", "inputs: a0 is defined twice"),
         ("a0[x0, x1] @0 inside", "a9[x0, x1] @0 inside", "a9 is used before it is defined"),
         ("x0: i64 = extent a3 0", "x0: i64 = extent a5 0", "a5 is used before it is defined"),
@@ -196,7 +199,7 @@ fn codes_fit_their_place() {
         ),
         ("comb (x0: f64, x1: f64) {", "comb (x0: i64, x1: i64) {", "comb: parameters: x0 is i64"),
         ("cond () { x0: bool = true", "cond () { x0: i64 = 1", "cond: results: x0 is i64, and should be bool"),
-        // Well-known operators.
+        // Monoids.
         ("reduce @1 sum", "reduce @1 product", "op: this is not the operator `product`"),
         ("x0 + x1 -> x2 }", "x0 + x0 -> x2 }", "op: this is not the operator `sum`"),
         ("x0 + x1 -> x2 }", "x0 + x1 -> x1 }", "op: this is not the operator `sum`"),
@@ -208,7 +211,7 @@ fn codes_fit_their_place() {
 #[test]
 fn registers() {
     rejects(&[
-        // Set once, before they are used, where they are used.
+        // Registers are set once, before their uses and in their scope.
         ("x2: f64 = a0[x0, x1] @0", "x0: i64 = 3 x2: f64 = a0[x0, x1] @0", "x0: i64 = 3: x0 is defined twice"),
         ("a1[x0] @0", "a1[x4] @0", "x4 is used before it is defined"),
         ("x7: f64 = x2 + x3", "x7: f64 = x2 + x7", "x7 is used before it is defined"),
@@ -241,33 +244,34 @@ fn registers() {
     ]);
 }
 
-/// What cannot be said as text.
+/// Errors that the textual form cannot express.
 #[test]
 fn numbers_out_of_range_do_not_panic() {
     let info = ArrayInfo { rank: 0, columns: vec![ScalarType::F64] };
+    let (a, x) = (ArrayId::new, Reg::new);
     let with = |op: Op| {
-        let body = Block { stmts: vec![Stmt { op, site: 0 }] };
+        let body = Block { stmts: vec![Stmt { op, site: SiteId::new(0) }] };
         let sites = program("program () site 0 = \"map\" { -> }").sites;
-        let p = Program { arrays: vec![info.clone()], body, sites, ..Program::default() };
-        // Printing and checking both cope.
+        let p = Program { arrays: index_vec![info.clone()], body, sites, ..Program::default() };
+        // Neither printing nor verifying panics.
         let text = p.to_string();
         (text, verify(&p).unwrap_err().to_string())
     };
-    let (text, e) = with(Op::Literal { to: 3, literal: 0 });
+    let (text, e) = with(Op::Literal { to: a(3), literal: 0 });
     assert!(text.contains("a3: ? = literal 0 @0") && e.contains("a3 does not exist"), "{text}\n{e}");
-    let code =
-        Code { params: 0, types: vec![], instrs: vec![Instr::Op2(5, Op2::Num(Num2::Add), 6, 7)], results: vec![5] };
-    let (text, e) = with(Op::Loop { to: vec![0], extents: Code::default(), body: code });
+    let instrs = vec![Instr::Op2(x(5), Op2::Num(Num2::Add), x(6), x(7))];
+    let code = ScalarFn { params: 0, types: index_vec![], instrs, results: vec![x(5)] };
+    let (text, e) = with(Op::Loop { to: vec![a(0)], extents: ScalarFn::default(), body: code });
     assert!(text.contains("x5: ? = x6 + x7") && e.contains("x6 does not exist"), "{text}\n{e}");
-    let code = Code { params: 2, ..Code::default() };
-    let (text, e) = with(Op::Loop { to: vec![0], extents: Code::default(), body: code });
+    let code = ScalarFn { params: 2, ..ScalarFn::default() };
+    let (text, e) = with(Op::Loop { to: vec![a(0)], extents: ScalarFn::default(), body: code });
     assert!(text.contains("body (x0: ?, x1: ?)") && e.contains("2 parameters instead of 0"), "{text}\n{e}");
-    let merge = vec![(9, 9, 9)];
-    let instrs = vec![Instr::If { cond: 0, then: vec![].into(), otherwise: vec![].into(), merge }];
-    let code = Code { params: 0, types: vec![ScalarType::Bool], instrs, results: vec![] };
-    let (_, e) = with(Op::Loop { to: vec![0], extents: code, body: Code::default() });
+    let merge = vec![(x(9), x(9), x(9))];
+    let instrs = vec![Instr::If { cond: x(0), then: vec![].into(), otherwise: vec![].into(), merge }];
+    let code = ScalarFn { params: 0, types: index_vec![ScalarType::Bool], instrs, results: vec![] };
+    let (_, e) = with(Op::Loop { to: vec![a(0)], extents: code, body: ScalarFn::default() });
     assert!(e.contains("x0 is used before"), "{e}");
-    let p = Program { results: vec![4], inputs: vec![9], ..Program::default() };
+    let p = Program { results: vec![a(4)], inputs: vec![a(9)], ..Program::default() };
     assert!(verify(&p).unwrap_err().to_string().contains("inputs: a9 does not exist"), "{p}");
-    assert_eq!(Known::Max.to_string(), "max");
+    assert_eq!(Monoid::Max.to_string(), "max");
 }

@@ -1,4 +1,4 @@
-//! Checks that shapes agree: which are left in kernel programs, and that those that are left are made.
+//! Checks that shapes agree: the optimiser drops the superfluous ones, and the others are executed.
 
 use super::{argument, floats, optimized, statements};
 use accel_core::prelude::*;
@@ -10,7 +10,7 @@ use accel_fusion::simplify;
 type V = Acc<Vector<f64>>;
 type M = Acc<Matrix<f64>>;
 
-/// How many checks the program of a user has: as it is lowered, with assumptions, and without.
+/// The number of checks in a user's program: after lowering, with assumptions, and without assumptions.
 fn checks<A: Arrays, R: Arrays>(f: &Afun<A, R>) -> [usize; 3] {
     let (simple, _) = simplify(f.program().unwrap()).unwrap();
     let lowered = lower(&simple).unwrap();
@@ -35,7 +35,7 @@ fn shapes_that_are_visibly_equal_are_not_compared() {
     assert_eq!(checks(&afun(|m: M| zip_with(|x, y| x - y, m, replicate_inner(m.shape().1, sum(m))))), none);
     assert_eq!(checks(&afun(|xs: V, ys: V| concat(xs, ys))), none);
     assert_eq!(checks(&afun(|x: Acc<Scalar<f64>>, y: Acc<Scalar<f64>>| zip(x, y))), none);
-    // What a derivative adds.
+    // Checks that a derivative adds.
     let f = afun(|xs: V| sum(zip_with(|x, y| x * y, xs, map(|x| x.sin(), xs))));
     assert_eq!(checks(&accel_ad::grad(&f)), none);
     assert_eq!(checks(&accel_ad::vjp(&f)), none);
@@ -52,7 +52,7 @@ fn shapes_of_arguments_are_assumed_to_agree() {
     // The seeds of two arguments.
     assert_eq!(checks(&accel_ad::jvp(&f))[1], 0);
     assert_eq!(checks(&accel_ad::vjp(&afun(|m: M| map(|x| x * x, m)))), [1, 0, 1]);
-    // Several comparisons of the same shapes are one.
+    // Repeated comparisons of the same shapes become one.
     let f = afun(|xs: V, ys: V| (zip_with(|x, y| x + y, xs, ys), zip_with(|x, y| x * y, map(|x| x.sin(), ys), xs)));
     assert_eq!(checks(&f)[1..], [0, 1]);
 }
@@ -61,7 +61,7 @@ fn shapes_of_arguments_are_assumed_to_agree() {
 fn shapes_that_data_decides_are_compared_once() {
     let f = afun(|xs: Acc<Vector<i64>>| dot(iota(xs.at(0)), iota(xs.at(1))));
     assert_eq!(checks(&f), [1, 1, 1]);
-    // A size and a product of extents.
+    // A comparison of a size with a product of extents.
     assert_eq!(checks(&afun(|m: M, xs: V| zip_with(|x, y| x + y, flatten(m), xs)))[2], 1);
 }
 
@@ -74,7 +74,7 @@ fn loops_that_keep_extents_are_not_slowed_down() {
     assert_eq!(checks(&f)[1..], [0, 0]);
 }
 
-/// A check defines nothing, and stays even where what it stands before is dropped.
+/// A check defines no array. It stays even if the statement after it is dropped.
 #[test]
 fn checks_are_not_dropped() {
     let c = optimized(

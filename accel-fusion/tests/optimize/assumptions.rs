@@ -1,55 +1,6 @@
-//! Comparisons of extents and indices: what is known, what is assumed, and what integers that wrap do not tell.
+//! Comparisons of extents and indices: conclusions, assumptions, and what does not follow because integers wrap.
 
 use super::*;
-use insta::assert_snapshot;
-
-#[test]
-fn extents_of_two_arguments_are_assumed_to_be_equal() {
-    let c = optimized(
-        "a0: Array1<f64>, a1: Array1<f64>",
-        "a2: Array1<f64> = loop @0
-           extents () { x0: i64 = extent a0 0; x1: i64 = extent a1 0; x2: i64 = min x0 x1 -> x2 }
-           body (x0: i64) { x1: f64 = a0[x0] @0 inside; x2: f64 = a1[x0] @0 inside; x3: f64 = x1 * x2 -> x3 }
-         -> a2",
-    );
-    assert_snapshot!(c.text(), @r"
-    a2: Array1<f64> = loop @0
-      extents () { x0: i64 = extent a0 0 -> x0 }
-      body (x0: i64) { x1: f64 = a0[x0] @0 inside; x2: f64 = a1[x0] @0 inside; x3: f64 = x1 * x2 -> x3 }
-    -> a2
-    ");
-    assert_snapshot!(c.general(), @r"
-    a2: Array1<f64> = loop @0
-      extents () { x0: i64 = extent a0 0; x1: i64 = extent a1 0; x2: i64 = min x0 x1 -> x2 }
-      body (x0: i64) { x1: f64 = a0[x0] @0 inside; x2: f64 = a1[x0] @0 inside; x3: f64 = x1 * x2 -> x3 }
-    -> a2
-    ");
-    assert!(c.agrees(&[floats(&[3]), floats(&[3])]) && c.agrees(&[floats(&[0]), floats(&[0])]));
-    assert!(!c.agrees(&[floats(&[3]), floats(&[2])]) && !c.agrees(&[floats(&[0]), floats(&[2])]));
-}
-
-#[test]
-fn reads_at_an_offset_are_assumed_to_be_inside() {
-    let c = optimized(
-        "a0: Array1<f64>, a1: Array1<f64>",
-        "a2: Array1<f64> = loop @0
-           extents () { x0: i64 = extent a0 0 -> x0 }
-           body (x0: i64) { x1: i64 = 2; x2: i64 = x0 + x1; x3: f64 = a1[x2] @0 -> x3 }
-         -> a2",
-    );
-    assert_snapshot!(c.text(), @r"
-    a2: Array1<f64> = loop @0
-      extents () { x0: i64 = extent a0 0 -> x0 }
-      body (x0: i64) { x1: i64 = 2; x2: i64 = x0 + x1; x3: f64 = a1[x2] @0 inside -> x3 }
-    -> a2
-    ");
-    assert!(c.agrees(&[floats(&[3]), floats(&[5])]) && c.agrees(&[floats(&[3]), floats(&[9])]));
-    // Here the read at 4 is an error, also in the program that assumes nothing.
-    assert!(!c.agrees(&[floats(&[3]), floats(&[4])]));
-    assert!(evaluate(&c.general, &argument(&[floats(&[3]), floats(&[4])])).is_err());
-    // Nothing is read.
-    c.agrees(&[floats(&[0]), floats(&[0])]);
-}
 
 #[test]
 fn nothing_is_assumed_of_what_a_branch_reads() {
@@ -68,7 +19,8 @@ fn nothing_is_assumed_of_what_a_branch_reads() {
     assert!(c.agrees(&[array(&[3], vec![-1.0, -2.0, -1.0]), floats(&[2])]));
 }
 
-/// Reads a0 at `index` (x9) where `condition` (x8) holds, for x1 read from a1 and the index x0.
+/// Reads a0 at `index` (x9) where `condition` (x8) holds. Both are computed from x1, which is read from a1, and from
+/// the index x0.
 fn guarded(index: &str, condition: &str) -> Case {
     optimized(
         "a0: Array1<f64>, a1: Array1<i64>",
@@ -99,7 +51,7 @@ fn a_guard_makes_a_read_safe() {
 
 #[test]
 fn a_guard_of_a_number_that_may_have_wrapped_is_none() {
-    // x + 1 < n and x >= 0, but not x < n: x may be the largest integer.
+    // x + 1 < n and x >= 0 hold, but x < n need not: x may be the largest integer.
     let c = guarded(
         "x9: i64 = x1 + x3",
         "x12: i64 = x1 + x4; x6: bool = x12 < x2; x7: bool = x1 >= x3; x8: bool = x6 && x7",
@@ -108,7 +60,7 @@ fn a_guard_of_a_number_that_may_have_wrapped_is_none() {
     for x in EXTREME {
         assert!(c.agrees(&[floats(&[3]), ints(&[x])]));
     }
-    // x - 1 >= 0 and x < n, but not x >= 0.
+    // x - 1 >= 0 and x < n hold, but x >= 0 need not.
     let c = guarded(
         "x9: i64 = x1 + x3",
         "x12: i64 = x1 - x4; x6: bool = x12 >= x3; x7: bool = x1 < x2; x8: bool = x6 && x7",
@@ -119,7 +71,7 @@ fn a_guard_of_a_number_that_may_have_wrapped_is_none() {
     }
 }
 
-/// The boolean that the code makes of x0 (an index below the extent of a0) and x1 (an element).
+/// The boolean that `code` computes from x0 (an index below the extent of a0) and x1 (an element).
 fn decided(code: &str) -> Case {
     optimized(
         "a0: Array1<i64>",
@@ -140,13 +92,13 @@ fn integers_that_are_data_wrap() {
         ("x4: i64 = x1 * x1; x5: i64 = 0; x6: bool = x4 >= x5 -> x6", false),
         ("x4: i64 = x1 + x3; x5: bool = x4 != x1 -> x5", false),
         ("x4: i64 = 9223372036854775807; x5: i64 = x0 + x4; x6: i64 = 0; x7: bool = x5 >= x6 -> x7", false),
-        // The same for indices and extents, which are small.
+        // The same for indices and extents, which are small numbers.
         ("x4: i64 = x0 + x3; x5: bool = x0 < x4 -> x5", true),
         ("x4: bool = x0 < x2 -> x4", true),
         ("x4: i64 = x2 - x3; x5: bool = x0 <= x4 -> x5", true),
         ("x4: i64 = x0 % x2; x5: bool = x4 == x0 -> x5", true),
         ("x4: i64 = x0 - x2; x5: i64 = 0; x6: bool = x4 < x5 -> x6", true),
-        // Equations hold for numbers that wrap.
+        // Equations also hold for numbers that wrap.
         ("x4: i64 = x1 + x3; x5: i64 = x4 - x3; x6: bool = x5 == x1 -> x6", true),
         ("x4: i64 = x1 + x1; x5: i64 = 2; x6: i64 = x1 * x5; x7: bool = x4 == x6 -> x7", true),
         ("x4: i64 = x0 % x3; x5: i64 = 0; x6: bool = x4 == x5 -> x6", true),

@@ -1,26 +1,27 @@
-//! The optimisation of kernel programs: a text in, a text out, and both mean the same.
+//! Properties of optimised kernel programs, which have the same results as the original. Tests that compare texts are files: see
+//! `tests/kernels/optimize`.
 
 mod agreement;
 mod assumptions;
 mod control;
-mod exchange;
 mod fusion;
-mod operands;
+mod recomputed_operands;
 mod scatters;
+mod sum_interchange;
 
 use accel_core::error::Error;
 use accel_core::repr::{ArrayTuple, Column, RawArray};
 use accel_fusion::kernel::{Program, Verified, evaluate, parse};
 use accel_fusion::pipeline::{Optimized, optimize};
 
-/// A program and what becomes of it.
+/// A program, and its optimised forms.
 struct Case {
     before: Verified<Program>,
     with_assumptions: Optimized,
     general: Verified<Program>,
 }
 
-/// Optimises a program of one site, of which the inputs and the body are given.
+/// Optimises a program of one site with these inputs and this body.
 fn optimized(inputs: &str, body: &str) -> Case {
     let text = format!("program ({inputs})\nsite 0 = \"here\"\n{{\n{body}\n}}");
     let before = parse(&text).and_then(Verified::new).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -29,17 +30,18 @@ fn optimized(inputs: &str, body: &str) -> Case {
 }
 
 impl Case {
-    /// The statements, with whatever is assumed.
+    /// The statements of the program with assumptions.
     fn text(&self) -> String {
         statements(&self.with_assumptions.program)
     }
 
-    /// The statements of the program that assumes nothing.
+    /// The statements of the program without assumptions.
     fn general(&self) -> String {
         statements(&self.general)
     }
 
-    /// All three programs give the same for these inputs, or the same error; whether the assumptions hold.
+    /// Checks that all three programs have the same results, or the same error, for these inputs. Returns whether the
+    /// assumptions hold.
     #[track_caller]
     fn agrees(&self, inputs: &[RawArray]) -> bool {
         let run = |p: &Program| evaluate(p, &argument(inputs));
@@ -74,7 +76,7 @@ fn array(extents: &[usize], column: impl Into<Column>) -> RawArray {
     RawArray { extents: extents.into(), columns: vec![column.into()].into() }
 }
 
-/// Some numbers, of which sums are exact.
+/// Numbers whose sums are exact.
 fn floats(extents: &[usize]) -> RawArray {
     let n = extents.iter().product::<usize>();
     array(extents, (0..n).map(|i| i as f64 * 0.5 - 1.25).collect::<Vec<_>>())
@@ -84,19 +86,10 @@ fn ints(xs: &[i64]) -> RawArray {
     array(&[xs.len()], xs.to_vec())
 }
 
-/// `to[i] = code(from[i])`, where the code makes x2 of x1.
+/// `to[i] = code(from[i])`, where `code` computes x2 from x1.
 fn map(to: usize, from: usize, code: &str) -> String {
     format!(
         "a{to}: Array1<f64> = loop @0 extents () {{ x0: i64 = extent a{from} 0 -> x0 }}
            body (x0: i64) {{ x1: f64 = a{from}[x0] @0 inside; {code} -> x2 }}\n"
-    )
-}
-
-/// The sum of an array.
-fn sum(to: usize, from: usize) -> String {
-    format!(
-        "a{to}: Array0<f64> = reduce @0 sum extents () {{ -> }} len () {{ x0: i64 = extent a{from} 0 -> x0 }}
-           element (x0: i64) {{ x1: f64 = a{from}[x0] @0 inside -> x1 }}
-           init () {{ x0: f64 = 0.0 -> x0 }} op (x0: f64, x1: f64) {{ x2: f64 = x0 + x1 -> x2 }}\n"
     )
 }

@@ -1,9 +1,9 @@
-//! Scatters whose target an analysis knows.
+//! Scatters with known targets become gathers and reductions.
 
 use super::*;
 use insta::assert_snapshot;
 
-/// Zeros of the extents of a1, and into these the elements of a0 at the target that the code says.
+/// Scatters the elements of a0, to targets that `target` computes, into zeros with the extents of a1.
 fn scatter(rank: usize, source: usize, target: &str) -> Case {
     let index = |n: usize| (0..n).map(|k| format!("x{k}: i64")).collect::<Vec<_>>().join(", ");
     let regs = |n: usize| (0..n).map(|k| format!("x{k}")).collect::<Vec<_>>().join(", ");
@@ -34,177 +34,6 @@ fn on(c: &Case, source: &[usize], target: &[usize]) -> bool {
 }
 
 #[test]
-fn a_scatter_to_the_same_place_is_a_gather() {
-    let c = scatter(1, 1, "x1: bool = true -> x1, x0");
-    assert_snapshot!(c.text(), @r"
-    a3: Array1<f64> = loop @0
-      extents () { x0: i64 = extent a1 0 -> x0 }
-      body (x0: i64) {
-        x1: f64 = 0.0
-        x2: i64 = extent a0 0
-        x3: bool = x0 < x2
-        x6: f64 = if x3 {
-          x4: f64 = a0[x0] @0 inside
-          x5: f64 = x1 + x4
-          -> x5
-        } else {
-          -> x1
-        }
-        -> x6
-      }
-    -> a3
-    ");
-    assert!(on(&c, &[3], &[3]) && on(&c, &[2], &[5]) && on(&c, &[0], &[0]) && on(&c, &[1], &[1]));
-    assert!(!on(&c, &[4], &[3]));
-}
-
-#[test]
-fn a_transposing_scatter_is_a_gather() {
-    let c = scatter(2, 2, "x2: bool = true -> x2, x1, x0");
-    assert_snapshot!(c.text(), @r"
-    a3: Array2<f64> = loop @0
-      extents () { x0: i64 = extent a1 0; x1: i64 = extent a1 1 -> x0, x1 }
-      body (x0: i64, x1: i64) {
-        x2: f64 = 0.0
-        x3: i64 = extent a0 1
-        x4: bool = x0 < x3
-        x5: i64 = extent a0 0
-        x6: bool = x1 < x5
-        x7: bool = x4 && x6
-        x10: f64 = if x7 {
-          x8: f64 = a0[x1, x0] @0 inside
-          x9: f64 = x2 + x8
-          -> x9
-        } else {
-          -> x2
-        }
-        -> x10
-      }
-    -> a3
-    ");
-    assert!(on(&c, &[3, 2], &[2, 3]) && on(&c, &[0, 2], &[2, 0]) && on(&c, &[1, 2], &[3, 3]));
-    assert!(!on(&c, &[3, 2], &[3, 2]));
-}
-
-#[test]
-fn a_scatter_of_a_row_for_each_element_is_a_sum() {
-    // The adjoint of replicate: what was repeated along the second dimension is added up.
-    let c = scatter(1, 2, "x2: bool = true -> x2, x0");
-    assert_snapshot!(c.text(), @r"
-    a3: Array1<f64> = reduce @0 sum
-      extents () { x0: i64 = extent a0 0 -> x0 }
-      len () { x0: i64 = extent a0 1 -> x0 }
-      element (x0: i64, x1: i64) { x2: f64 = a0[x0, x1] @0 inside -> x2 }
-      init () { x0: f64 = -0.0 -> x0 }
-      op (x0: f64, x1: f64) { x2: f64 = x0 + x1 -> x2 }
-    a4: Array1<f64> = loop @0
-      extents () { x0: i64 = extent a1 0 -> x0 }
-      body (x0: i64) {
-        x1: f64 = 0.0
-        x2: i64 = extent a0 0
-        x3: bool = x0 < x2
-        x6: f64 = if x3 {
-          x4: f64 = a3[x0] @0 inside
-          x5: f64 = x1 + x4
-          -> x5
-        } else {
-          -> x1
-        }
-        -> x6
-      }
-    -> a4
-    ");
-    assert!(on(&c, &[3, 4], &[3]) && on(&c, &[2, 0], &[2]) && on(&c, &[2, 1], &[4]));
-    assert!(!on(&c, &[3, 2], &[2]));
-}
-
-#[test]
-fn a_scatter_to_one_place_is_a_sum_over_everything() {
-    let c = scatter(0, 2, "x2: bool = true -> x2");
-    assert_snapshot!(c.text(), @r"
-    a3: Array0<f64> = reduce @0 sum
-      extents () { -> }
-      len () { x0: i64 = extent a0 0; x1: i64 = extent a0 1; x2: i64 = x0 * x1 -> x2 }
-      element (x0: i64) {
-        x1: i64 = extent a0 1
-        x2: i64 = x0 % x1
-        x3: i64 = x0 / x1
-        x4: f64 = a0[x3, x2] @0 inside
-        -> x4
-      }
-      init () { x0: f64 = 0.0 -> x0 }
-      op (x0: f64, x1: f64) { x2: f64 = x0 + x1 -> x2 }
-    -> a3
-    ");
-    assert!(on(&c, &[3, 4], &[]) && on(&c, &[0, 3], &[]) && on(&c, &[1, 1], &[]));
-}
-
-#[test]
-fn a_scatter_to_one_row_is_a_sum_and_a_condition() {
-    // The adjoint of reading row 1.
-    let c = scatter(2, 2, "x2: bool = true; x3: i64 = 1 -> x2, x3, x1");
-    assert_snapshot!(c.text(), @r"
-    a3: Array1<f64> = reduce @0 sum
-      extents () { x0: i64 = extent a0 1 -> x0 }
-      len () { x0: i64 = extent a0 0 -> x0 }
-      element (x0: i64, x1: i64) { x2: f64 = a0[x1, x0] @0 inside -> x2 }
-      init () { x0: f64 = -0.0 -> x0 }
-      op (x0: f64, x1: f64) { x2: f64 = x0 + x1 -> x2 }
-    a4: Array2<f64> = loop @0
-      extents () { x0: i64 = extent a1 0; x1: i64 = extent a1 1 -> x0, x1 }
-      body (x0: i64, x1: i64) {
-        x2: f64 = 0.0
-        x3: i64 = 1
-        x4: bool = x0 == x3
-        x5: i64 = extent a0 1
-        x6: bool = x1 < x5
-        x7: bool = x4 && x6
-        x10: f64 = if x7 {
-          x8: f64 = a3[x1] @0 inside
-          x9: f64 = x2 + x8
-          -> x9
-        } else {
-          -> x2
-        }
-        -> x10
-      }
-    -> a4
-    ");
-    assert!(on(&c, &[4, 3], &[2, 3]) && on(&c, &[0, 3], &[2, 3]) && on(&c, &[4, 2], &[3, 5]));
-    assert!(!on(&c, &[4, 3], &[1, 3]) && !on(&c, &[4, 3], &[2, 2]));
-}
-
-#[test]
-fn a_scatter_with_an_offset_has_a_guard() {
-    let c = scatter(1, 1, "x1: bool = true; x2: i64 = 2; x3: i64 = x0 + x2 -> x1, x3");
-    assert_snapshot!(c.text(), @r"
-    a3: Array1<f64> = loop @0
-      extents () { x0: i64 = extent a1 0 -> x0 }
-      body (x0: i64) {
-        x1: f64 = 0.0
-        x2: i64 = 2
-        x3: i64 = x0 - x2
-        x4: i64 = 0
-        x5: i64 = extent a0 0
-        x6: bool = x3 >= x4
-        x7: bool = x3 < x5
-        x8: bool = x6 && x7
-        x11: f64 = if x8 {
-          x9: f64 = a0[x3] @0 inside
-          x10: f64 = x1 + x9
-          -> x10
-        } else {
-          -> x1
-        }
-        -> x11
-      }
-    -> a3
-    ");
-    assert!(on(&c, &[3], &[5]) && on(&c, &[1], &[7]));
-    assert!(!on(&c, &[3], &[4]));
-}
-
-#[test]
 fn a_reversing_scatter_is_a_gather() {
     let c = scatter(
         1,
@@ -226,15 +55,15 @@ fn what_is_read_from_memory_stays_a_scatter() {
 
 #[test]
 fn what_collides_in_one_dimension_stays_a_scatter() {
-    // i + j.
+    // The target i + j.
     let c = scatter(1, 2, "x2: bool = true; x3: i64 = x0 + x1 -> x2, x3");
     assert!(c.text().contains("= permute"), "{}", c.text());
     assert!(on(&c, &[3, 2], &[4]) && on(&c, &[3, 2], &[3]));
-    // The diagonal: one index in two places.
+    // The diagonal: one index twice.
     let c = scatter(2, 1, "x1: bool = true -> x1, x0, x0");
     assert!(c.text().contains("= permute"), "{}", c.text());
     assert!(on(&c, &[3], &[3, 3]) && on(&c, &[3], &[3, 2]));
-    // Every other place.
+    // Every second element.
     let c = scatter(1, 1, "x1: bool = true; x2: i64 = x0 + x0 -> x1, x2");
     assert!(c.text().contains("= permute"), "{}", c.text());
     assert!(on(&c, &[2], &[3]) && on(&c, &[2], &[2]));
@@ -249,7 +78,7 @@ fn a_condition_on_the_source_stays_a_scatter() {
 
 #[test]
 fn a_scatter_from_a_diagonal_visits_nothing_else() {
-    // The diagonals of square matrices, chosen by a branch, and by a condition on more than them.
+    // The diagonals of square matrices: selected by a branch, and by a condition that also says more.
     let from = |target: &str| {
         optimized(
             "a0: Array2<f64>, a1: Array2<f64>",
@@ -296,7 +125,7 @@ fn a_scatter_from_a_diagonal_visits_nothing_else() {
     assert!(c.text().contains(smaller), "{}", c.text());
     assert!(c.agrees(&[floats(&[2, 3]), floats(&[3, 2])]) && c.agrees(&[floats(&[2, 3]), floats(&[4, 4])]));
     assert!(c.agrees(&[floats(&[2, 3]), floats(&[1, 1])]));
-    // Only if the extents are equal, and not if what is not on the diagonal goes somewhere.
+    // The rule applies only if the extents are equal, and only if the elements outside the diagonal have no target.
     let c = optimized(
         "a0: Array2<f64>, a1: Array1<f64>",
         "a2: Array1<f64> = permute a1 @0 sum
@@ -313,7 +142,7 @@ fn a_scatter_from_a_diagonal_visits_nothing_else() {
 
 #[test]
 fn an_extent_that_is_unknown_does_not_hide_in_a_product_with_zero() {
-    // The source has 0 rows of a length that is not made of extents of arguments.
+    // The source has 0 rows, whose length does not consist of extents of arguments.
     let c = optimized(
         "a0: Array0<i64>, a1: Array1<f64>",
         "a2: Array1<f64> = loop @0
@@ -326,31 +155,4 @@ fn an_extent_that_is_unknown_does_not_hide_in_a_product_with_zero() {
          -> a3",
     );
     assert!(c.agrees(&[array(&[], vec![3i64]), floats(&[2])]));
-}
-
-#[test]
-fn integers_are_added_up_exactly_and_any_operator_into_a_constant() {
-    let c = optimized(
-        "a0: Array2<i64>",
-        "a1: Array1<i64> = loop @0
-           extents () { x0: i64 = extent a0 0 -> x0 } body (x0: i64) { x1: i64 = 1 -> x1 }
-         a2: Array1<i64> = permute a1 @0 product
-           extents () { x0: i64 = extent a0 0; x1: i64 = extent a0 1 -> x0, x1 }
-           target (x0: i64, x1: i64) { x2: bool = true -> x2, x0 }
-           element (x0: i64, x1: i64) { x2: i64 = a0[x0, x1] @0 inside -> x2 }
-           comb (x0: i64, x1: i64) { x2: i64 = x0 * x1 -> x2 }
-         -> a2",
-    );
-    assert_snapshot!(c.text(), @r"
-    a1: Array1<i64> = reduce @0 product
-      extents () { x0: i64 = extent a0 0 -> x0 }
-      len () { x0: i64 = extent a0 1 -> x0 }
-      element (x0: i64, x1: i64) { x2: i64 = a0[x0, x1] @0 inside -> x2 }
-      init () { x0: i64 = 1 -> x0 }
-      op (x0: i64, x1: i64) { x2: i64 = x0 * x1 -> x2 }
-    -> a1
-    ");
-    let table =
-        |n: usize, m: usize| array(&[n, m], (0..n * m).map(|i| i as i64 * 7 - i64::MAX / 3).collect::<Vec<_>>());
-    assert!(c.agrees(&[table(3, 4)]) && c.agrees(&[table(2, 0)]) && c.agrees(&[table(0, 2)]));
 }

@@ -1,9 +1,10 @@
-//! Time in proportion to the length of a program.
+//! Checks that time is proportional to the length of a program.
 
 use std::time::Duration;
 
-/// Checks that what is ten times as long takes no more than forty times as long. A machine that does other things as well may stop one of
-/// them for a while, so one of three attempts is enough: what takes more than in proportion fails all.
+/// Checks that an input of ten times the length takes at most forty times as long. Other work on the machine can slow
+/// down one measurement, so one success in three attempts is enough. If the time grows faster than the length, all
+/// attempts fail.
 pub fn check(time: impl Fn(usize) -> Duration, n: usize) {
     let in_proportion = |_| {
         let (short, long) = (time(n / 10), time(n));

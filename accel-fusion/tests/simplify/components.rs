@@ -1,4 +1,4 @@
-//! Components of tuples that are not used.
+//! Unused components of tuples.
 
 use crate::support::{after, derivative, mapped};
 use accel_core::prelude::*;
@@ -22,14 +22,14 @@ fn pairs() {
     assert_snapshot!(mapped(f, &[Rule::PairEta]), @r"map (\x0 -> let x1 = if x0 < 0.0 then (sin x0, cos x0) else (x0, x0) in x1.0 + x1.1) a0");
 }
 
-/// The first component, by way of a pair.
+/// The first component, extracted by way of another pair.
 fn pair_of_parts(p: Exp<(f64, f64)>) -> Exp<f64> {
     fst(pair(fst(p), snd(p)))
 }
 
 #[test]
 fn elements() {
-    // The sine is not computed, and the array has one component.
+    // The sine is not computed, and the array has one column.
     let f = afun(|xs: V| {
         let both = map(|x| pair(x.sin(), x.cos()), xs);
         zip_with(|a, b| snd(a) * b, both, generate(xs.shape(), |i| snd(both.at(i)) + 1.0))
@@ -38,7 +38,7 @@ fn elements() {
     let a1 = map (\x0 -> cos x0) a0
     zip_with (\x0 x1 -> x0 * x1) a1 (generate (shape a0) (\x0 -> a1 ! x0 + 1.0))
     ");
-    // Through operations that copy elements.
+    // Components are also dropped through operations that copy elements.
     let f = afun(|xs: V| {
         let both = map(|x| pair(x.sin(), x.cos()), xs);
         let turned = reverse(both);

@@ -1,4 +1,4 @@
-//! The gradient of a Gaussian mixture's objective: results, size and time before and after.
+//! The gradient of the Gaussian mixture objective: its results, size and time before and after simplification.
 
 use crate::support::{derivative, simple};
 use accel_ad::value_and_grad;

@@ -1,4 +1,4 @@
-//! Long programs take time in proportion to their length.
+//! Simplification takes time proportional to the length of the program.
 
 use crate::proportion;
 use crate::support::{counts, simple};
@@ -17,9 +17,9 @@ fn check(make: impl Fn(usize) -> Afun<Vector<f64>, Vector<f64>>, n: usize) {
 
 #[test]
 fn scalar_definitions() {
-    // Each is used twice: 100,000 operations, half of them definitions.
+    // Each value is used twice: 100,000 operations, half of them definitions.
     check(|n| afun(move |xs: Acc<Vector<f64>>| map(|x| (0..n).fold(x, |e, _| (e + e).sin()), xs)), 50_000);
-    // Each is used once.
+    // Each value is used once.
     check(|n| afun(move |xs: Acc<Vector<f64>>| map(|x| (0..n).fold(x, |e, i| e * (i as f64 + 2.0)), xs)), 20_000);
 }
 

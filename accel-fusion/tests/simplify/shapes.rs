@@ -57,7 +57,7 @@ fn a_gather_of_another_shape_stays() {
 fn constant_elements() {
     let f = afun(|xs: V| map(|x| x * the(unit(lit::<f64>(2.0))), xs));
     assert_snapshot!(after(&f, &[Rule::ConstantElement]), @r"map (\x0 -> x0 * 2.0) a0");
-    // What a literal holds is data: code is the same for all data.
+    // The elements of a literal are data: the simplified code is the same for all of them.
     let scale: Scalar<f64> = Array::scalar(2.0);
     let f = afun(|xs: V| map(|x| x * the(use_(&scale)), xs));
     assert_snapshot!(after(&f, &[]), @r"

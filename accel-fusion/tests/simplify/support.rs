@@ -1,11 +1,11 @@
-//! What the tests need.
+//! Helper functions of the tests.
 
 use accel_core::ast::Program;
 use accel_core::pass::{Counts, count};
 use accel_core::prelude::*;
 use accel_fusion::{Options, Rule, Stats, simplify, simplify_with};
 
-/// The simplified program, checked; a simplifier that has not seen its code before finds nothing to do.
+/// Simplifies and checks a program. A second simplifier, with an empty cache, must find nothing to do.
 pub fn simplified(p: &Program) -> (Program, Stats) {
     let (q, stats) = simplify(p).expect("simplify");
     accel_core::ast::lint(&q).unwrap_or_else(|e| panic!("{e}\nof\n{p}"));
@@ -14,7 +14,7 @@ pub fn simplified(p: &Program) -> (Program, Stats) {
     (q, stats)
 }
 
-/// The body of the simplified program as text; every rule of `rules` must have been applied.
+/// The body of the simplified program as text. Checks that every rule of `rules` was applied.
 pub fn after<A: Arrays, R: Arrays>(f: &Afun<A, R>, rules: &[Rule]) -> String {
     let (p, stats) = simplified(f.program().expect("program"));
     for r in rules {
@@ -40,7 +40,7 @@ pub fn simple<A: Arrays, R: Arrays>(f: &Afun<A, R>) -> Afun<A, R> {
     Afun::from_result(f.program().map(|p| simplified(p).0))
 }
 
-/// The simplified program, which is a derivative.
+/// The simplified program, for derivatives.
 pub fn derivative<A: Arrays, R: Arrays>(f: &Afun<A, R>) -> Afun<A, R> {
     let simplified = simplify_with(f.program().expect("program"), Options { unsigned_zeros: true });
     Afun::from_result(simplified.map(|(p, stats)| {

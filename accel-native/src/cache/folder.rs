@@ -1,4 +1,5 @@
-//! The folder of the cache: it and its files belong to the user, or are not used. All is done through descriptors that have been checked.
+//! The folder of the cache. It is used only if it and its files belong to the user. All operations use descriptors that
+//! were checked.
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::fs::{fstat, mkdirat, openat, renameat, statat, unlinkat};
@@ -10,13 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A file that is larger is none of ours.
-const LARGEST: u64 = 1 << 28;
-/// What a process that was killed has left is removed when it is so old.
-const OLD: Duration = Duration::from_secs(3600);
-/// That a file has been used is noted at most so often.
+/// The limit for the size of a file; larger files are not ours.
+const MAX_FILE_BYTES: u64 = 1 << 28;
+/// The age from which on files of killed processes are removed.
+const LEFTOVER_AGE: Duration = Duration::from_secs(3600);
+/// The time of use of a file is recorded at most this often.
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// What names of files that are being written begin with; earlier versions had their working folders here, under such names.
+/// The prefix of the names of unfinished files. Earlier versions had their working folders here, under such names.
 const UNFINISHED: &str = "build-";
 
 /// A folder that belongs to the user and that nobody else may write to.
@@ -25,12 +26,12 @@ pub struct Folder {
     path: PathBuf,
 }
 
-/// Why a folder cannot be used.
+/// The reason why a folder cannot be used.
 #[derive(Debug)]
 pub enum Unusable {
-    /// Others have, or could have, put something there.
+    /// Others have written to it, or could.
     NotOurs(String),
-    /// It cannot be opened or made.
+    /// It cannot be opened or created.
     Failed(io::Error),
 }
 
@@ -38,18 +39,18 @@ pub enum Unusable {
 pub struct File {
     pub name: String,
     pub bytes: u64,
-    /// When it was used for the last time, to a day.
+    /// The time of the last use, to a day.
     used: SystemTime,
 }
 
-/// The folder for those who have none at home: among the temporary files, for a user.
+/// The folder for users without a home folder: in the folder for temporary files, with the user's number.
 pub fn temporary() -> Option<PathBuf> {
     let user = rustix::process::geteuid().as_raw();
     Some(std::env::temp_dir().join(format!("accel-{user}")))
 }
 
-/// Why a file or folder is not trusted: it belongs to somebody else, or others may write to it.
-fn not_ours(stat: &Stat) -> Option<String> {
+/// The reason why a file or folder is not trusted: it belongs to somebody else, or others may write to it.
+fn distrust(stat: &Stat) -> Option<String> {
     let user = rustix::process::geteuid().as_raw();
     let mode = stat.st_mode & 0o7777;
     if stat.st_uid != user {
@@ -59,7 +60,7 @@ fn not_ours(stat: &Stat) -> Option<String> {
 }
 
 impl Folder {
-    /// Opens a folder, or makes it.
+    /// Opens a folder, or creates it.
     pub fn open(path: &Path) -> Result<Folder, Unusable> {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
         let open = || openat(CWD, path, flags, Mode::empty());
@@ -70,13 +71,13 @@ impl Folder {
             Err(e) => return Err(Unusable::Failed(e.into())),
         };
         let stat = fstat(&fd).map_err(|e| Unusable::Failed(e.into()))?;
-        match not_ours(&stat) {
+        match distrust(&stat) {
             Some(why) => Err(Unusable::NotOurs(why)),
             None => Ok(Folder { fd, path: path.into() }),
         }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -84,9 +85,9 @@ impl Folder {
     /// The contents of a file; `None` if there is none.
     ///
     /// # Errors
-    /// Why the file must not or cannot be used.
+    /// The reason why the file must not or cannot be used.
     pub fn read(&self, name: &str) -> Result<Option<Vec<u8>>, String> {
-        // Opening a pipe would wait for a writer, and a terminal could become that of the process.
+        // To open a pipe would wait for a writer, and a terminal could become the terminal of the process.
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | OFlags::RDONLY;
         let file = match openat(&self.fd, name, flags, Mode::empty()) {
             Ok(file) => file,
@@ -98,21 +99,22 @@ impl Folder {
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err("it is not a regular file".into());
         }
-        if let Some(why) = not_ours(&stat) {
+        if let Some(why) = distrust(&stat) {
             return Err(why);
         }
         let size = stat.st_size as u64;
-        if size > LARGEST {
+        if size > MAX_FILE_BYTES {
             return Err(format!("it has {size} bytes"));
         }
         let file = Open::from(file);
         let mut bytes = Vec::with_capacity(size as usize + 1);
-        (&file).take(LARGEST).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+        (&file).take(MAX_FILE_BYTES).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
         note_use(&file, &stat);
         Ok(Some(bytes))
     }
 
-    /// Writes a file. The files that have not been used for longest go, so that all take at most about `limit` bytes.
+    /// Writes a file. Then removes the files that were not used for the longest time, so that all files take at most
+    /// about `limit` bytes.
     pub fn store(&self, name: &str, contents: &[u8], limit: u64) -> io::Result<()> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let size = contents.len() as u64;
@@ -130,12 +132,12 @@ impl Folder {
             .inspect_err(|_| {
                 let _ = unlinkat(&self.fd, &unfinished, AtFlags::empty());
             });
-        // Also if there was no room, as this makes some.
+        // Also if there was no room for the file, since this makes room.
         self.sweep(size, limit);
         written
     }
 
-    /// Removes a file, or whatever has its name.
+    /// Removes a file, or whatever else has its name.
     pub fn remove(&self, name: &str) -> io::Result<()> {
         match unlinkat(&self.fd, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -162,12 +164,12 @@ impl Folder {
         Ok(names)
     }
 
-    // NOTE [When the cache is swept]
-    // Looking at all files takes milliseconds where there are thousands. So a process does it when it stores its first library, and then each
-    // time that it has stored a 64th of the limit. Processes that sweep at the same time remove the same files, those that have not been
-    // used for longest, and one that is removed between two looks of a third process is built again there.
+    // NOTE [Cache eviction]: listing all files takes milliseconds if there are thousands. So a process does it when it
+    // stores its first library, and then each time after it has stored a 64th of the limit. Processes that do so at the
+    // same time remove the same files: those that were not used for the longest time. If a file disappears between two
+    // accesses of another process, that process builds the library again.
 
-    /// After so many bytes have been stored: if it is time, removes left-overs, and files that are too many.
+    /// Called after `stored` bytes were stored. If it is time, removes unfinished files and evicts files.
     fn sweep(&self, stored: u64, limit: u64) {
         static SINCE: AtomicU64 = AtomicU64::new(u64::MAX);
         let since = SINCE.load(Ordering::Relaxed).saturating_add(stored);
@@ -181,10 +183,10 @@ impl Folder {
         }
     }
 
-    /// Removes what processes have left that were killed while they wrote.
+    /// Removes the unfinished files of processes that were killed.
     fn remove_leftovers(&self) -> io::Result<()> {
         for name in self.names()?.iter().filter(|n| n.starts_with(UNFINISHED)) {
-            if statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|s| is_old(modified(&s), OLD)) {
+            if statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|s| is_old(modified(&s), LEFTOVER_AGE)) {
                 self.remove(name)?;
             }
         }
@@ -207,19 +209,19 @@ impl Folder {
     }
 }
 
-/// Removes the working folders of compilations that were killed, when they are older than an hour and than `longest`.
+/// Removes the working folders of killed compilations, when they are older than an hour and than `longest`.
 pub fn remove_old_work(prefix: &str, longest: Duration) {
     let Ok(entries) = std::fs::read_dir(std::env::temp_dir()) else { return };
     for entry in entries.flatten().filter(|e| e.file_name().to_str().is_some_and(|n| n.starts_with(prefix))) {
         let ours = statat(CWD, entry.path(), AtFlags::SYMLINK_NOFOLLOW)
-            .is_ok_and(|stat| not_ours(&stat).is_none() && is_old(modified(&stat), OLD.max(longest)));
+            .is_ok_and(|stat| distrust(&stat).is_none() && is_old(modified(&stat), LEFTOVER_AGE.max(longest)));
         if ours && let Err(e) = std::fs::remove_dir_all(entry.path()) {
             tracing::debug!("cannot remove {}: {e}", entry.path().display());
         }
     }
 }
 
-/// Makes a folder that only the user can read and write, and the folders that it is in.
+/// Creates a folder that only the user can read and write, and its parent folders.
 fn make(path: &Path) -> Result<(), Errno> {
     let failed = |e: io::Error| e.raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error);
     if let Some(parent) = path.parent() {
@@ -237,13 +239,13 @@ fn is_link(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|m| m.is_symlink())
 }
 
-/// Whether a name is one of a library: a key in hexadecimal digits, and `.so`.
+/// Whether a name is that of a library: a key in hexadecimal digits, and `.so`.
 fn is_library(name: &str) -> bool {
     let key = name.strip_suffix(".so");
     key.is_some_and(|k| k.len() == 64 && k.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-/// Sets the time of a file that has been used, if it is a day old.
+/// Records that a file was used, if the last record is a day old.
 fn note_use(file: &Open, stat: &Stat) {
     if is_old(modified(stat), DAY)
         && let Err(e) = file.set_modified(SystemTime::now())

@@ -1,12 +1,12 @@
-//! Systems whose files have no owners that we know how to ask for: nothing is kept.
+//! The cache on systems where we cannot find out the owners of files: it stores nothing.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// There is none.
+/// There is no folder.
 pub enum Folder {}
 
-/// Why a folder cannot be used.
+/// The reason why a folder cannot be used.
 #[allow(dead_code, reason = "as on other systems")]
 pub enum Unusable {
     NotOurs(String),

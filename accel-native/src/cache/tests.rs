@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 const SOURCE: &str = "int accel_run(void *run) { return 0; }\n";
 
-/// A text as one translation unit.
+/// A module of one translation unit.
 fn module(source: &str) -> Module {
     Module { source: source.into(), units: 1 }
 }
@@ -17,7 +17,7 @@ fn toolchain() -> Toolchain {
     Toolchain::new("cc").expect("the tests need a C compiler")
 }
 
-/// A folder that is fit for a cache.
+/// A folder that can hold a cache.
 fn temporary() -> (TempDir, Folder) {
     let dir = TempDir::new().unwrap();
     let folder = Folder::open(&dir.path().join("accel")).unwrap();
@@ -155,7 +155,7 @@ fn without_a_cache_programs_are_built() {
     let (_dir, folder) = temporary();
     let key = key(SOURCE, &toolchain());
     find_or_build(&module(SOURCE), &key, &toolchain(), None, DEFAULT_BYTES).unwrap();
-    // Nor where it may hold nothing, or the file's name is taken.
+    // Nothing is stored if the limit is too small or the name of the file is taken.
     find_or_build(&module(SOURCE), &key, &toolchain(), Some(&folder), 10).unwrap();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
@@ -169,7 +169,7 @@ fn what_has_not_been_used_for_longest_goes_first() {
         age(&folder.path().join(name), 100 - 10 * k as u64);
     }
     fs::write(folder.path().join("notes"), [0; 5000]).unwrap();
-    // The first two have been used since.
+    // The first two files were used since.
     assert_eq!(folder.read(&names[0]).unwrap().unwrap().len(), 1000);
     assert_eq!(folder.read(&names[1]).unwrap().unwrap().len(), 1000);
     folder.store(&names[5], &[0; 1000], 4000).unwrap();
@@ -205,7 +205,7 @@ fn what_the_compiler_says_is_told() {
         let e = build(source, &[0; 32], &folder).err().unwrap();
         assert!(e.to_string().contains(said), "{e}");
     }
-    // What is in the cache is no better.
+    // A broken file in the cache does not help.
     let name = file_name(&[0; 32]);
     folder.store(&name, b"other", DEFAULT_BYTES).unwrap();
     let e = build("nonsense", &[0; 32], &folder).err().unwrap().to_string();

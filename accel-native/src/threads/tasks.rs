@@ -1,10 +1,11 @@
-//! Tasks that threads take one after the other, and the end of the last one.
+//! A set of tasks that several threads take one after the other, and waiting for the end of all tasks.
 //!
-//! With `--cfg loom` in `RUSTFLAGS`, the tests go through all orders in which threads can take and end tasks (`scripts/loom.sh`).
+//! With `--cfg loom` in `RUSTFLAGS`, the tests try all orders in which threads can take and end tasks
+//! (`scripts/loom.sh`).
 
 use std::ops::Range;
 use std::sync::PoisonError;
-use sync::{AtomicUsize, Mutex, MutexGuard, Ordering, rest};
+use sync::{AtomicUsize, Mutex, MutexGuard, Ordering, back_off};
 
 #[cfg(not(all(test, loom)))]
 mod sync {
@@ -12,14 +13,15 @@ mod sync {
     pub use std::sync::{Mutex, MutexGuard};
     use std::time::Duration;
 
-    /// So often it is looked whether the last tasks have ended before another thread may have the processor, and then before this one sleeps.
-    const LOOKS: usize = 1 << 10;
-    /// For how long it sleeps between two looks: only tasks of milliseconds are waited for like this.
+    /// The number of checks for the end of the last tasks before this thread yields the processor. After a few times as
+    /// many, it sleeps.
+    const SPINS: usize = 1 << 10;
+    /// The time to sleep between two checks. Only tasks that take milliseconds are waited for like this.
     const NAP: Duration = Duration::from_micros(50);
 
-    /// What is done after so many looks.
-    pub fn rest(looks: usize) {
-        match looks / LOOKS {
+    /// Spins, yields or sleeps, depending on the number of checks so far.
+    pub fn back_off(looks: usize) {
+        match looks / SPINS {
             0 => std::hint::spin_loop(),
             1..4 => std::thread::yield_now(),
             _ => std::thread::sleep(NAP),
@@ -41,25 +43,25 @@ mod sync {
 pub struct Tasks<F, E> {
     f: F,
     count: usize,
-    ranges: Vec<Untaken>,
+    ranges: Vec<TaskRange>,
     backwards: bool,
-    /// How many have ended.
+    /// The number of tasks that have ended.
     ended: AtomicUsize,
-    /// The first one that failed.
+    /// The first task that failed.
     failed: Mutex<Option<(usize, E)>>,
 }
 
-/// The tasks of a range, of which so many have been taken, or more.
-struct Untaken(Range<usize>, AtomicUsize);
+/// The tasks of a range, and a counter of those that were taken, which can exceed their number.
+struct TaskRange(Range<usize>, AtomicUsize);
 
 impl<F, E> Tasks<F, E>
 where
     E: Send + 'static,
     F: Fn(usize) -> Result<(), E> + Send + Sync + 'static,
 {
-    /// The tasks `0..count`, in so many ranges, which are gone through backwards or forwards.
+    /// The tasks `0..count` in `ranges` ranges, which are visited backwards or forwards.
     pub fn new(f: F, count: usize, ranges: usize, backwards: bool) -> Self {
-        let range = |k: usize| Untaken(count * k / ranges..count * (k + 1) / ranges, AtomicUsize::new(0));
+        let range = |k: usize| TaskRange(count * k / ranges..count * (k + 1) / ranges, AtomicUsize::new(0));
         Tasks {
             f,
             count,
@@ -70,7 +72,8 @@ where
         }
     }
 
-    /// Takes tasks until there are none, first those of the range `own`, or of the last one.
+    /// Takes tasks until there are none left, first those of the range `own` (the last range, if there is no such
+    /// range).
     pub fn run(&self, own: usize) {
         let (before, from) = self.ranges.split_at(own.min(self.ranges.len() - 1));
         for range in from.iter().chain(before) {
@@ -91,16 +94,17 @@ where
         self.ended.fetch_add(1, Ordering::Release);
     }
 
-    /// Waits until all tasks have ended. The function is not called any more, and what its calls have written can be read.
+    /// Waits until all tasks have ended. Then the function is not called any more, and the caller can read what its
+    /// calls wrote.
     pub fn wait(&self) {
         let mut looks = 0;
         while self.ended.load(Ordering::Acquire) < self.count {
             looks += 1;
-            rest(looks);
+            back_off(looks);
         }
     }
 
-    /// The error of the first task, in their order, that has one.
+    /// The error of the first task that failed, in the order of tasks.
     pub fn outcome(&self) -> Result<(), E> {
         self.failed().take().map_or(Ok(()), |(_, e)| Err(e))
     }
@@ -110,9 +114,9 @@ where
     }
 }
 
-impl Untaken {
+impl TaskRange {
     fn take(&self, backwards: bool) -> Option<usize> {
-        let Untaken(range, taken) = self;
+        let TaskRange(range, taken) = self;
         let k = taken.fetch_add(1, Ordering::Relaxed);
         (k < range.len()).then(|| if backwards { range.end - 1 - k } else { range.start + k })
     }
@@ -125,15 +129,16 @@ mod tests {
     use loom::sync::Arc;
     use loom::thread;
 
-    /// What tasks work on, and what the caller does with it afterwards: loom tells if two do so at the same time.
+    /// The data that tasks use, and that the caller uses afterwards. Loom reports if two threads use them at the same
+    /// time.
     struct Memory(Vec<UnsafeCell<usize>>);
-    // SAFETY: that is what is tested.
+    // SAFETY: this is what the test checks.
     unsafe impl Sync for Memory {}
     // SAFETY: as above.
     unsafe impl Send for Memory {}
 
-    /// All orders of `count` tasks, some of which fail, on the calling thread and on others, which may come too late. With `switches`, only
-    /// those in which a thread has to make way for another at most so often.
+    /// Tries all orders of `count` tasks, some of which fail, on the calling thread and on others, which may come too
+    /// late. With `switches`, tries only orders with at most that many preemptions of a thread.
     fn model(count: usize, others: usize, backwards: bool, fails: &'static [usize], switches: Option<usize>) {
         let mut builder = loom::model::Builder::new();
         builder.preemption_bound = switches;
@@ -141,7 +146,7 @@ mod tests {
             let memory = Arc::new(Memory((0..count).map(|_| UnsafeCell::new(0)).collect()));
             let written = memory.clone();
             let task = move |k: usize| {
-                // SAFETY: that nobody else has it is what is tested.
+                // SAFETY: the test checks that nobody else uses it.
                 written.0[k].with_mut(|x| unsafe { *x += 1 });
                 if fails.contains(&k) { Err(k) } else { Ok(()) }
             };
@@ -156,7 +161,7 @@ mod tests {
             tasks.wait();
             assert_eq!(tasks.outcome(), fails.iter().min().map_or(Ok(()), |k| Err(*k)));
             for cell in &memory.0 {
-                // SAFETY: as above. To write is what it is to free the memory.
+                // SAFETY: as above. The write stands for freeing the memory.
                 cell.with_mut(|x| unsafe {
                     assert_eq!(*x, 1, "each task runs once");
                     *x = 100;
@@ -175,7 +180,7 @@ mod tests {
         }
     }
 
-    /// All orders are too many here.
+    /// All orders would be too many here.
     #[test]
     fn three_threads() {
         model(2, 2, false, &[], Some(2));

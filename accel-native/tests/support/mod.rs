@@ -1,18 +1,18 @@
-//! What the tests of kernel programs share.
+//! Helper functions for the tests of kernel programs.
 #![allow(dead_code)]
 
 use accel_core::repr::{Column, RawArray};
 use accel_fusion::kernel::{Program, Verified, parse};
 use accel_native::Kernels;
 
-/// A program written as text.
+/// Parses and verifies a program.
 pub fn program(text: &str) -> Verified<Program> {
     parse(text).and_then(Verified::new).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// The same, compiled. What the texts of tests claim of their reads holds for the inputs that they are run with.
+/// Compiles a program. The reads that the tests mark as `inside` are within bounds for the inputs of the runs.
 pub fn compile(text: &str) -> Kernels {
-    // SAFETY: the claims hold.
+    // SAFETY: the marks are right.
     let kernels = unsafe { Kernels::trusting(program(text)) };
     kernels.unwrap_or_else(|e| panic!("{e}\n{text}")).expect("the tests need a C compiler")
 }
@@ -30,7 +30,7 @@ pub fn f64s(a: &RawArray) -> &[f64] {
     }
 }
 
-/// Numbers between -0.5 and 0.5 without a pattern.
+/// Pseudo-random numbers between -0.5 and 0.5.
 pub fn numbers(n: usize) -> Vec<f64> {
     (0..n as u64).map(|i| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as f64 / (1 << 24) as f64 - 0.5).collect()
 }

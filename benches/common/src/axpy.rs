@@ -1,4 +1,4 @@
-//! A scaled vector and another one, added.
+//! The sum of a scaled vector and another vector.
 
 use accel::prelude::*;
 

@@ -1,30 +1,30 @@
-//! A workload: a program and its reference, and what is asked of their times.
+//! A workload: a program, its reference, and the demands on its times.
 
 use accel::afun::{Afun, Compiled};
 use accel::backend_named;
 use accel::prelude::{Arrays, compile_on};
 use std::time::Duration;
 
-/// What goes wrong while a case is set up or run is shown in its row.
+/// An error while a case is set up or run is shown in its row.
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// A row of the table.
 pub struct Case {
-    /// What filters look for besides the work.
+    /// What filters search, besides the work.
     pub theme: &'static str,
     /// What is computed.
     pub work: String,
-    /// Whose time it is compared with.
+    /// The reference whose time is compared.
     pub reference: &'static str,
-    /// What the row should reach.
+    /// The demands on the row.
     pub asked: Vec<Asked>,
-    /// Makes the inputs, compiles the program, and compares the results of both sides. Called when it is this case's turn, so that
-    /// the inputs of one case at a time are in memory.
+    /// Makes the inputs, compiles the program, and checks that the results of both sides are equal. It is called just
+    /// before the case is measured, so that the inputs of only one case at a time are in memory.
     pub setup: Box<dyn FnOnce() -> Result<Pair>>,
 }
 
 impl Case {
-    /// A row that `setup` makes ready.
+    /// A row whose measurements `setup` prepares.
     pub fn new(
         theme: &'static str,
         work: impl Into<String>,
@@ -36,7 +36,7 @@ impl Case {
     }
 }
 
-/// What a row should reach.
+/// A demand on a row.
 #[derive(Clone, Copy)]
 pub enum Asked {
     /// At least this many times as fast as the reference.
@@ -51,7 +51,7 @@ pub enum Asked {
 pub struct Pair {
     /// A program of accel.
     pub ours: Measure,
-    /// What it is compared with.
+    /// The reference.
     pub reference: Measure,
 }
 
@@ -59,12 +59,12 @@ pub struct Pair {
 pub enum Measure {
     /// Work whose runs are timed.
     Work(Box<dyn FnMut() -> Result<()>>),
-    /// Work in another process, which says how long it took.
+    /// Work in another process, which reports how long it took.
     Elsewhere(Box<dyn FnMut() -> Result<Duration>>),
 }
 
 impl Measure {
-    /// Work whose runs are timed; its result is dropped within the time.
+    /// Work whose runs are timed. The time includes dropping its result.
     pub fn work<T>(mut f: impl FnMut() -> Result<T> + 'static) -> Measure {
         Measure::Work(Box::new(move || {
             std::hint::black_box(f()?);
@@ -78,7 +78,7 @@ pub fn native<A: Arrays, R: Arrays>(prog: &Afun<A, R>) -> Result<Compiled<A, R>>
     Ok(compile_on(backend_named("native")?, prog)?)
 }
 
-/// That our results are those of the reference, up to `tolerance` times the largest of them.
+/// Checks that our results are those of the reference, up to `tolerance` times the largest of them.
 pub fn check_close<T: Copy + Into<f64>>(ours: &[T], reference: &[T], tolerance: f64) -> Result<()> {
     if ours.len() != reference.len() {
         return Err(format!("{} results where the reference has {}", ours.len(), reference.len()).into());
@@ -86,7 +86,7 @@ pub fn check_close<T: Copy + Into<f64>>(ours: &[T], reference: &[T], tolerance: 
     let largest = reference.iter().fold(0.0, |m: f64, x| m.max((*x).into().abs()));
     let differs = |(a, b): (&T, &T)| {
         let (a, b): (f64, f64) = ((*a).into(), (*b).into());
-        // A NaN differs too.
+        // This condition also rejects NaN.
         let close = (a - b).abs() <= tolerance * largest;
         !close
     };

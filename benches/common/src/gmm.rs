@@ -1,4 +1,4 @@
-//! ADBench's Gaussian mixture as a program with its inputs; the objective is that of the example.
+//! ADBench's Gaussian mixture as a program with its inputs. The objective is that of the example.
 
 #[path = "../../../examples/gmm/objective.rs"]
 mod objective;
@@ -23,7 +23,7 @@ pub fn inputs(file: &GmmFile) -> Result<(Parameters, Matrix<f64>), Error> {
     Ok(((Array::vector(file.alphas.clone()), means, icf), Array::matrix(n, d, file.x.clone())?))
 }
 
-/// The objective as a program of the parameters; the points are constants of it.
+/// The objective as a program of the parameters. The points are constants of the program.
 pub fn program(file: &GmmFile, x: &Matrix<f64>) -> Afun<Parameters, Scalar<f64>> {
     let scalar = Array::scalar;
     let (gamma, m) = (scalar(file.gamma), scalar(f64::from(file.m)));
@@ -33,7 +33,7 @@ pub fn program(file: &GmmFile, x: &Matrix<f64>) -> Afun<Parameters, Scalar<f64>>
     })
 }
 
-/// Cases of every file of ADBench, given its path and its name; a case that says why, if there are no files.
+/// The cases of every file of ADBench, given its path and its name. If there are no files, a case that says why.
 pub fn cases(reference: &'static str, of_file: impl Fn(PathBuf, String) -> Vec<Case>) -> Vec<Case> {
     match files() {
         Ok(files) => {
@@ -47,7 +47,7 @@ pub fn cases(reference: &'static str, of_file: impl Fn(PathBuf, String) -> Vec<C
     }
 }
 
-/// ADBench's files, in the order of their names.
+/// ADBench's files, sorted by name.
 fn files() -> case::Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(beside("data/adbench/gmm")?)?;
     let mut files = entries.map(|e| Ok(e?.path())).collect::<case::Result<Vec<_>>>()?;
@@ -55,10 +55,10 @@ fn files() -> case::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// That the objective is the expected one. The gradients are compared by the tests.
+/// Checks that the objective is the expected one. Tests compare the gradients.
 ///
 /// # Errors
-/// It is another one.
+/// It differs.
 pub fn check(file: &Path, objective: f64) -> case::Result<()> {
     let expected = std::fs::read_to_string(beside("data/adbench/expected/gmm.jsonl")?)?;
     let name = file.file_name().unwrap_or_default().to_string_lossy();

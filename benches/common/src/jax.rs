@@ -1,4 +1,4 @@
-//! Times of JAX, which runs in processes of its own.
+//! Times of JAX, which runs in separate processes.
 
 use crate::case::{Measure, Result};
 use crate::data::beside;
@@ -7,10 +7,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// Runs in the JAX process, of which it takes the median.
+/// The number of runs in the JAX process, which reports their median.
 const RUNS: &str = "20";
 
-/// JAX's median time of one of its measurements, from a process of its own.
+/// JAX's median time of one of its measurements, from a separate process.
 pub fn gmm(file: &Path, field: &'static str) -> Measure {
     let file = file.to_owned();
     Measure::Elsewhere(Box::new(move || {
@@ -22,10 +22,10 @@ pub fn gmm(file: &Path, field: &'static str) -> Measure {
     }))
 }
 
-/// What a Python program prints.
+/// The standard output of a Python program.
 ///
 /// # Errors
-/// It fails.
+/// The program fails.
 pub fn run_python(command: &mut Command) -> Result<String> {
     let output = command.output()?;
     if !output.status.success() {

@@ -1,4 +1,5 @@
-//! What the benchmarks share: a workload with its reference ([`case`]), the table of all of them ([`table`]), and the inputs.
+//! What the benchmarks have in common: a workload with its reference ([`case`]), the table of all workloads
+//! ([`table`]), and the inputs.
 
 pub mod axpy;
 pub mod case;

@@ -23,16 +23,16 @@ pub fn inputs<T: Floating>() -> Result<(Matrix<T>, Matrix<T>, Matrix<T>), Error>
     Ok((matrix(1)?, matrix(2)?, matrix(3)?))
 }
 
-/// A matrix as it is, or transposed.
+/// A matrix, transposed or not.
 pub enum Operand<'a, T: Floating> {
-    /// As it is.
+    /// Not transposed.
     Rows(&'a Matrix<T>),
     /// Transposed.
     Columns(&'a Matrix<T>),
 }
 
 impl<T: Floating> Operand<'_, T> {
-    /// The address of the first element, the distance of columns, the distance of rows.
+    /// The address of the first element, the stride of columns, the stride of rows.
     fn layout(&self) -> (*const T, isize, isize) {
         match self {
             Operand::Rows(m) => (m.as_slice().as_ptr(), 1, N as isize),
@@ -41,15 +41,15 @@ impl<T: Floating> Operand<'_, T> {
     }
 }
 
-/// The product of two N×N matrices by the `gemm` crate, on all threads.
+/// The product of two N×N matrices by the `gemm` crate, in all threads.
 pub fn multiply<T: Floating>(a: Operand<T>, b: Operand<T>) -> Vec<T> {
     let (one, zero) = (T::from_f64(1.0), T::from_f64(0.0));
     let mut out = vec![zero; N * N];
     let ((a, a_columns, a_rows), (b, b_columns, b_rows)) = (a.layout(), b.layout());
     let all_threads = Parallelism::Rayon(0);
     let target = out.as_mut_ptr();
-    // SAFETY: all three are N×N elements behind the addresses, and the target is not one of the operands. The crate has no
-    // safe interface.
+    // SAFETY: behind all three addresses there are N×N elements, and the target is not one of the operands. The crate
+    // has no safe interface.
     unsafe {
         gemm::gemm(
             N,

@@ -1,23 +1,23 @@
-//! One table of all workloads: both sides of a case take turns, and medians are compared.
+//! One table of all workloads: the two sides of a case are measured alternately, and their medians are compared.
 
 use crate::case::{Asked, Case, Measure, Pair, Result};
 use std::io::Write;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// How much is measured.
+/// The extent of the measurements.
 struct Effort {
-    /// Turns of each side.
+    /// The number of turns of each side.
     rounds: usize,
-    /// Turns where one side is another process, which takes seconds to start.
+    /// The number of turns if one side is another process, which takes seconds to start.
     rounds_elsewhere: usize,
-    /// How long a turn lasts at least.
+    /// The minimal time of a turn.
     turn: Duration,
 }
 
 const FULL: Effort = Effort { rounds: 9, rounds_elsewhere: 3, turn: Duration::from_millis(100) };
 const QUICK: Effort = Effort { rounds: 3, rounds_elsewhere: 1, turn: Duration::from_millis(20) };
-/// Work that takes longer has one turn.
+/// Work that takes longer than this gets one turn.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Measures the cases whose theme or work contains one of the filters (all, if there is none) and prints them.
@@ -66,13 +66,13 @@ fn measure(pair: Pair, effort: &Effort) -> Result<Times> {
     Ok(Times { reference: median(reference_times), ours: median(our_times), speed: median(speeds) })
 }
 
-/// How often one side is measured, and how many runs fill a turn.
+/// How often one side is measured, and the number of runs in a turn.
 struct Plan {
     rounds: usize,
     runs: usize,
 }
 
-/// Tries one side out. The first run also faults in memory and starts threads.
+/// Tries one side. The first run also faults in memory and starts threads.
 fn plan(measure: &mut Measure, effort: &Effort) -> Result<Plan> {
     let Measure::Work(work) = measure else { return Ok(Plan { rounds: effort.rounds_elsewhere, runs: 1 }) };
     let begin = Instant::now();
@@ -89,7 +89,7 @@ fn plan(measure: &mut Measure, effort: &Effort) -> Result<Plan> {
     Ok(Plan { rounds: effort.rounds, runs })
 }
 
-/// Seconds of one run: the median, which is what other processes report as well.
+/// The time of one run in seconds: the median, which other processes report as well.
 fn turn(measure: &mut Measure, runs: usize) -> Result<f64> {
     let work = match measure {
         Measure::Elsewhere(work) => return Ok(work()?.as_secs_f64()),
@@ -136,7 +136,7 @@ fn asked_text(asked: &[Asked]) -> String {
     asked.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// Three digits, in the unit that fits.
+/// Three digits, in a suitable unit.
 fn seconds(s: f64) -> String {
     let (value, unit) = if s < 1e-3 {
         (s * 1e6, "µs")
@@ -155,7 +155,7 @@ fn seconds(s: f64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
-/// On what, when, with what.
+/// Prints the machine, the date and the versions.
 fn print_machine(effort: &Effort) {
     let file = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let (cpus, load) = (file("/proc/cpuinfo"), file("/proc/loadavg"));
@@ -166,7 +166,7 @@ fn print_machine(effort: &Effort) {
         String::from_utf8_lossy(&output).lines().next().unwrap_or("unknown").to_string()
     };
     println!(
-        "{}, {}, {cores} cores, load {} at the start; revision {}; {}; {}. Medians of {} turns ({} beside other processes).",
+        "{}, {}, {cores} cores, load {} at the start; revision {}; {}; {}. Medians of {} turns ({} for other processes).",
         first_line("date", &["-u", "+%F %H:%M UTC"]),
         model.trim_start_matches([' ', '\t', ':']),
         load.split(' ').next().unwrap_or("unknown"),

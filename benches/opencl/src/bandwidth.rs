@@ -1,4 +1,4 @@
-//! How much of the bandwidth of a GPU's memory programs reach: beside copies that move as many bytes.
+//! How much of the bandwidth of a GPU's memory programs reach, compared with copies of as many bytes.
 
 use crate::raw::copies;
 use accel::afun::Afun;
@@ -32,7 +32,7 @@ pub fn cases(device: &Device) -> Vec<Case> {
     ]
 }
 
-/// A program of one vector that reads and writes so many bytes.
+/// A program of one vector that reads and writes this number of bytes.
 fn of_a_vector<R: Arrays + 'static>(device: &Device, program: Afun<Vector<f32>, R>, bytes: usize) -> Result<Pair> {
     let opencl = OpenCl::on(device)?;
     let program = opencl.compile(&program)?;

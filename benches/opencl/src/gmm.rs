@@ -1,4 +1,5 @@
-//! The gradient of Gaussian mixtures: on a processor beside the native backend, on a GPU a large one beside JAX on the same GPU.
+//! The gradient of Gaussian mixtures: on a processor compared with the native backend, on a GPU a large one compared
+//! with JAX on the same GPU.
 
 use crate::processor::opencl;
 use accel::opencl::OpenCl;
@@ -33,8 +34,8 @@ fn pair(file: &Path) -> Result<Pair> {
     })
 }
 
-/// A file of 10,000 points in 32 dimensions and 200 components, which `examples/generate_adbench` makes; parameters and results stay on
-/// the device, as JAX's do.
+/// A file of 10,000 points in 32 dimensions and 200 components, which `examples/generate_adbench` makes. Parameters and
+/// results stay on the device, as with JAX.
 pub fn beside_jax() -> Vec<Case> {
     let work = "GMM gradient, n = 10,000, d = 32, K = 200";
     vec![Case::new("gmm", work, "JAX", [Asked::Speed(1.0)], || {

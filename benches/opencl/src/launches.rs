@@ -1,4 +1,4 @@
-//! What a run costs besides its kernels.
+//! The cost of a run besides its kernels.
 
 use crate::raw::empty_launches;
 use accel::opencl::{Device, OpenCl};
@@ -8,7 +8,7 @@ use bench_common::case::{Asked, Case, Measure, Pair};
 const RUNS: usize = 1_000;
 const ELEMENTS: usize = 1_000;
 
-/// Many runs of a small program, none of which is waited for but the last.
+/// Many runs of a small program. The host waits only for the last one.
 pub fn case(device: &Device) -> Case {
     let work = format!("{RUNS} runs of a program of {ELEMENTS} elements");
     let device = device.clone();

@@ -1,5 +1,6 @@
-//! The OpenCL backend on one device, `ACCEL_OPENCL_DEVICE` or the first GPU: on a processor beside the native backend, on a GPU beside
-//! the bandwidth of its memory and JAX. Prints a table like that of benches/README.md.
+//! The OpenCL backend on one device, `ACCEL_OPENCL_DEVICE` or the first GPU: on a processor compared with the native
+//! backend, on a GPU compared with the bandwidth of its memory and with JAX. Prints a table like that of
+//! benches/README.md.
 //!
 //! ```text
 //! scripts/bench.sh --opencl [--quick] [FILTER]

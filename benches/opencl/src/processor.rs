@@ -1,4 +1,4 @@
-//! A processor as an OpenCL device, beside the native backend and the `gemm` crate.
+//! A processor as an OpenCL device, compared with the native backend and the `gemm` crate.
 
 use accel::afun::{Afun, Compiled};
 use accel::opencl::OpenCl;
@@ -39,7 +39,7 @@ fn vector(seed: u64) -> Vector<f32> {
     Array::vector(uniform(seed, LARGE, 0.0, 1.0))
 }
 
-/// A program on the device and with the native backend, both of which have the same arguments and compute the same.
+/// A program on the device and with the native backend. Both have the same arguments and results.
 fn pair<A, Sh>(program: &Afun<A, Array<Sh, f32>>, arguments: A) -> Result<Pair>
 where
     A: Arrays + Clone + 'static,

@@ -1,4 +1,4 @@
-//! What the device itself can do, by OpenCL calls without accel.
+//! The speed of the device itself, by OpenCL calls without accel.
 
 use accel::opencl::Device;
 use bench_common::case::Result;
@@ -17,7 +17,7 @@ fn queue(device: &Device) -> Result<Queue> {
     Err(format!("{} is gone", device.name).into())
 }
 
-/// Copies on the device that read and write so many bytes together, each waited for.
+/// Copies on the device that together read and write this number of bytes. The host waits for each of them.
 pub fn copies(device: &Device, bytes: usize) -> Result<impl FnMut() -> Result<()> + 'static> {
     let queue = queue(device)?;
     let words = bytes / 2 / size_of::<f32>();
@@ -32,7 +32,7 @@ pub fn copies(device: &Device, bytes: usize) -> Result<impl FnMut() -> Result<()
     })
 }
 
-/// So many launches of a kernel that does nothing, and one wait for all.
+/// This number of launches of an empty kernel, and one wait for all of them.
 pub fn empty_launches(device: &Device, count: usize) -> Result<impl FnMut() -> Result<()> + 'static> {
     let queue = queue(device)?;
     let source = "kernel void nothing(void) {}";

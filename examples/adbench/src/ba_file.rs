@@ -16,11 +16,11 @@ use crate::memory::{ba_bytes, check_memory};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// No count in a file may exceed this.
+/// The limit for counts in a file.
 const LARGEST_COUNT: usize = 50_000_000;
 
-/// A bundle adjustment problem with equal cameras, points, weights and features; observation `i` (from 0) sees point
-/// `i mod m` with camera `i mod n`.
+/// A bundle adjustment problem with equal cameras, points, weights and features. In observation `i` (from 0), camera
+/// `i mod n` sees point `i mod m`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BaFile {
     /// Number of cameras.
@@ -35,21 +35,21 @@ pub struct BaFile {
     pub point: [f64; 3],
     /// The weight of an observation.
     pub weight: f64,
-    /// Where the point was seen in the image.
+    /// The place of the point in the image.
     pub feature: [f64; 2],
 }
 
 impl BaFile {
-    /// Reads a file; the error says file, line, what was expected and what was found.
+    /// Reads a file. An error names the file, the line, what was expected and what was found.
     pub fn read(file: &Path) -> Result<Self, FileError> {
         Self::parse(file, &read_text(file)?)
     }
 
-    /// Reads the text of a file; `file` is for messages.
+    /// Parses the text of a file; `file` is for messages.
     pub fn parse(file: &Path, text: &str) -> Result<Self, FileError> {
         let mut lines = Lines::new(file, text);
         let [n, m, p] = lines.counts("n m p", LARGEST_COUNT)?;
-        // The file has one of each, however many the counts say, so its size tells nothing about them.
+        // The file contains one of each, whatever the counts are, so its size does not limit them.
         check_memory(ba_bytes(n, m, p)).map_err(|(needed, there)| {
             let expected = format!("counts (n m p) that fit into {there}");
             lines.error(expected, format!("{n} {m} {p}, which take {needed}"))
@@ -62,7 +62,7 @@ impl BaFile {
         Ok(BaFile { n, m, p, camera, point, weight, feature })
     }
 
-    /// Writes the same format; numbers are written so that reading gives them back exactly.
+    /// Writes the same format, with numbers that are read back exactly.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "{} {} {}", self.n, self.m, self.p)?;
         write_rows(out, &self.camera, 11)?;

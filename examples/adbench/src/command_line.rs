@@ -14,24 +14,24 @@ pub enum Precision {
     F64,
 }
 
-/// What to run, and how.
+/// The options of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// The problem; the small file that ships with the project if none was named.
+    /// The problem; if none is given, the small file that ships with the project.
     pub input: Option<PathBuf>,
-    /// The name of a backend; the library's default if none was named.
+    /// The name of a backend; if none is given, the library's default.
     pub backend: Option<String>,
     /// The floating-point type to compute in.
     pub precision: Precision,
-    /// How often to run, at least once; the reported times are medians.
+    /// The number of runs, at least one. The reported times are medians.
     pub repeat: usize,
-    /// Whether to measure the peak memory too.
+    /// Whether to measure the peak memory as well.
     pub memory: bool,
-    /// Whether to print one JSON object rather than text for people.
+    /// Whether to print one JSON object instead of text.
     pub json: bool,
 }
 
-/// What the command line asks for.
+/// The command that a command line gives.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Print the help text.
@@ -40,7 +40,7 @@ pub enum Command {
     Run(Options),
 }
 
-/// Reads a command line, without the name of the program.
+/// Parses a command line, without the name of the program.
 pub fn parse_args(args: impl IntoIterator<Item = OsString>) -> Result<Command, Failure> {
     let mut parser = lexopt::Parser::from_args(args);
     let mut options =

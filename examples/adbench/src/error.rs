@@ -1,33 +1,33 @@
-//! What can go wrong before and around a computation.
+//! Errors before and around a computation.
 
 use std::path::PathBuf;
 
 /// A problem with an input file, as `FILE:LINE: expected …, found …`.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The file could not be read at all.
+    /// The file could not be read.
     #[error("{}: expected a readable file, found: {cause}", file.display())]
     Unreadable {
-        /// The file asked for.
+        /// The file.
         file: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         cause: std::io::Error,
     },
-    /// A line does not hold what the format asks for.
+    /// A line does not have the form that the format demands.
     #[error("{}:{line}: expected {expected}, found {found}", file.display())]
     Malformed {
         /// The file.
         file: PathBuf,
         /// The line, counted from 1.
         line: usize,
-        /// What the format needs there.
+        /// The form that the format demands.
         expected: String,
-        /// What is there.
+        /// The text found there.
         found: String,
     },
 }
 
-/// Why an example ends without a result.
+/// The reason why an example ends without a result.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The command line is wrong.

@@ -1,4 +1,4 @@
-//! Small problems made up by a deterministic generator, so that the examples run where ADBench's files are not.
+//! Small problems from a deterministic generator, so that the examples run without ADBench's files.
 
 use crate::{BaFile, GmmFile};
 
@@ -6,20 +6,20 @@ use crate::{BaFile, GmmFile};
 pub struct Lcg(u64);
 
 impl Lcg {
-    /// A generator started at `seed`.
+    /// A generator with this seed.
     pub fn new(seed: u64) -> Self {
         Lcg(seed)
     }
 
-    /// A number uniform in `low..high`, rounded to 6 decimals like the numbers in ADBench's files.
+    /// A uniformly distributed number in `low..high`, rounded to 6 decimals like the numbers in ADBench's files.
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        // The low bits of such a generator are regular: use the upper 32.
+        // The low bits of such a generator are regular, so only the upper 32 are used.
         let unit = (self.0 >> 32) as f64 / f64::from(u32::MAX);
         ((low + (high - low) * unit) * 1e6).round() / 1e6
     }
 
-    /// Roughly a standard normal number: twelve uniform ones, summed.
+    /// An approximately standard normal number: the sum of twelve uniform ones.
     pub fn normal(&mut self) -> f64 {
         let sum: f64 = (0..12).map(|_| self.uniform(-0.5, 0.5)).sum();
         (sum * 1e6).round() / 1e6
@@ -30,7 +30,7 @@ impl Lcg {
     }
 }
 
-/// A mixture of `k` Gaussians and `n` normal points in `d` dimensions. All three must be positive.
+/// A mixture of `k` Gaussians, and `n` normally distributed points in `d` dimensions. All three must be positive.
 pub fn generate_gmm(seed: u64, d: usize, k: usize, n: usize) -> GmmFile {
     let mut random = Lcg::new(seed);
     GmmFile {
@@ -46,7 +46,8 @@ pub fn generate_gmm(seed: u64, d: usize, k: usize, n: usize) -> GmmFile {
     }
 }
 
-/// `n` cameras, `m` points and `p` observations, all equal; the point is well in front of the camera.
+/// `n` cameras, `m` points and `p` observations. All cameras, points and observations are equal; the point is well in
+/// front of the camera.
 pub fn generate_ba(seed: u64, n: usize, m: usize, p: usize) -> BaFile {
     let mut random = Lcg::new(seed);
     let mut uniform = |low, high| random.uniform(low, high);

@@ -14,10 +14,10 @@ use crate::lines::{Lines, quote, read_text};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// No count in a file may exceed this; a file that lies about its length is found out line by line.
+/// The limit for counts in a file. If a file has fewer lines than it says, reading its lines finds this out.
 const LARGEST_COUNT: usize = 1_000_000_000;
 
-/// A Gaussian mixture and the points to fit it to; matrices are row-major.
+/// A Gaussian mixture, and the points to fit it to. Matrices are row-major.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GmmFile {
     /// Dimension of the points.
@@ -41,12 +41,12 @@ pub struct GmmFile {
 }
 
 impl GmmFile {
-    /// Reads a file; the error says file, line, what was expected and what was found.
+    /// Reads a file. An error names the file, the line, what was expected and what was found.
     pub fn read(file: &Path) -> Result<Self, FileError> {
         Self::parse(file, &read_text(file)?)
     }
 
-    /// Reads the text of a file; `file` is for messages.
+    /// Parses the text of a file; `file` is for messages.
     pub fn parse(file: &Path, text: &str) -> Result<Self, FileError> {
         let mut lines = Lines::new(file, text);
         let [d, k, n] = lines.counts("d k n", LARGEST_COUNT)?;
@@ -61,7 +61,7 @@ impl GmmFile {
         let means = rows(&mut lines, "mean", k, d)?;
         let icf = rows(&mut lines, "icf", k, icf_columns(d))?;
         let x = rows(&mut lines, "point", n, d)?;
-        // A wrong n shows here first: say how many points were read.
+        // A wrong n is first noticed here, so the message says how many points were read.
         let after = format!("after {n} points");
         let [gamma, m] = lines.pair(&format!("gamma m, {after}"))?;
         let gamma = match lines.number(&format!("gamma, {after}"), gamma)? {
@@ -79,12 +79,12 @@ impl GmmFile {
         Ok(GmmFile { d, k, n, alphas, means, icf, x, gamma, m })
     }
 
-    /// Numbers in a row of `icf`.
+    /// The number of columns of `icf`.
     pub fn icf_columns(&self) -> usize {
         icf_columns(self.d)
     }
 
-    /// Writes the same format; numbers are written so that reading gives them back exactly.
+    /// Writes the same format, with numbers that are read back exactly.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "{} {} {}", self.d, self.k, self.n)?;
         write_rows(out, &self.alphas, 1)?;
@@ -99,7 +99,7 @@ fn icf_columns(d: usize) -> usize {
     d + d * (d - 1) / 2
 }
 
-/// Writes a row-major matrix, a row to a line.
+/// Writes a row-major matrix, one row per line.
 pub(crate) fn write_rows(out: &mut impl Write, matrix: &[f64], columns: usize) -> io::Result<()> {
     for row in matrix.chunks(columns) {
         let words: Vec<_> = row.iter().map(f64::to_string).collect();

@@ -1,5 +1,5 @@
-//! What the two ADBench examples (`gmm` and `ba`) share and that has nothing to do with arrays: the text formats of
-//! the ADBench suite, a generator of small files in the same formats, the command line, and the JSON reports.
+//! What the two ADBench examples (`gmm` and `ba`) have in common besides array programs: the text formats of the
+//! ADBench suite, a generator of small files in these formats, the command line, and the JSON reports.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! A text file of numbers, read line by line, with errors that say where and what.
+//! Reads a text file of numbers line by line. Errors name the line, what was expected and what was found.
 
 use crate::FileError;
 use crate::memory::available_memory;
@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Lines<'t> {
     file: PathBuf,
     lines: std::iter::Enumerate<std::str::Lines<'t>>,
-    /// The number of the line that was read last.
+    /// The number of the last line read.
     line: usize,
 }
 
-/// The bytes of a file that has at most `limit`. A device is not read: it may have no end.
+/// The contents of a file of at most `limit` bytes. A device is not read, since it may have no end.
 fn read(file: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let file = File::open(file)?;
     let about = file.metadata()?;
@@ -28,14 +28,14 @@ fn read(file: &Path, limit: u64) -> io::Result<Vec<u8>> {
         return Err(too_long());
     }
     let mut bytes = vec![];
-    // A pipe says nothing about its length.
+    // The length of a pipe is not known before it is read.
     match file.take(limit.saturating_add(1)).read_to_end(&mut bytes)? as u64 > limit {
         true => Err(too_long()),
         false => Ok(bytes),
     }
 }
 
-/// The text of a file, which must be UTF-8 and fit into half of the memory that there is.
+/// The text of a file, which must be UTF-8 and fit into half of the available memory.
 pub(crate) fn read_text(file: &Path) -> Result<String, FileError> {
     let limit = available_memory().unwrap_or(u64::MAX) / 2;
     let bytes = read(file, limit).map_err(|cause| FileError::Unreadable { file: file.to_path_buf(), cause })?;
@@ -51,12 +51,12 @@ pub(crate) fn read_text(file: &Path) -> Result<String, FileError> {
 }
 
 impl<'t> Lines<'t> {
-    /// Reads `text`; `file` is for messages.
+    /// The lines of `text`; `file` is for messages.
     pub(crate) fn new(file: &Path, text: &'t str) -> Self {
         Lines { file: file.to_path_buf(), lines: text.lines().enumerate(), line: 0 }
     }
 
-    /// An error at the line read last.
+    /// An error at the last line read.
     pub(crate) fn error(&self, expected: String, found: String) -> FileError {
         FileError::Malformed { file: self.file.clone(), line: self.line, expected, found }
     }
@@ -73,7 +73,7 @@ impl<'t> Lines<'t> {
         None
     }
 
-    /// The words of the next line, of which there must be `count`.
+    /// The words of the next line. Their number must be `count`.
     fn words(&mut self, what: &str, count: usize) -> Result<Vec<&'t str>, FileError> {
         let plural = if count == 1 { "number" } else { "numbers" };
         let expected = || format!("{count} {plural} ({what})");
@@ -104,7 +104,7 @@ impl<'t> Lines<'t> {
         Ok(counts)
     }
 
-    /// Appends the numbers of the next line, of which there must be `count`, to `to`.
+    /// Appends the numbers of the next line to `to`. There must be `count` numbers.
     pub(crate) fn numbers(&mut self, what: &str, count: usize, to: &mut Vec<f64>) -> Result<(), FileError> {
         for word in self.words(what, count)? {
             to.push(self.number(what, word)?);
@@ -122,7 +122,7 @@ impl<'t> Lines<'t> {
         Ok(numbers)
     }
 
-    /// The next line: two words, for the caller to read.
+    /// The next line: two words, for the caller to parse.
     pub(crate) fn pair(&mut self, what: &str) -> Result<[&'t str; 2], FileError> {
         let words = self.words(what, 2)?;
         Ok([words[0], words[1]])
@@ -136,7 +136,7 @@ impl<'t> Lines<'t> {
         }
     }
 
-    /// Nothing but blank lines may follow.
+    /// Checks that only blank lines follow.
     pub(crate) fn end(&mut self) -> Result<(), FileError> {
         match self.next_line() {
             None => Ok(()),
@@ -145,7 +145,7 @@ impl<'t> Lines<'t> {
     }
 }
 
-/// A piece of the file in quotation marks, shortened to fit a message.
+/// A part of the file in quotation marks, shortened to fit a message.
 pub(crate) fn quote(text: &str) -> String {
     const LONGEST: usize = 40;
     match text.char_indices().nth(LONGEST) {
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(error("/dev/zero", 10), "a device");
         assert!(error("src/lines.rs", 10).contains("more than 10 bytes"));
         assert_eq!(read(Path::new("src/lines.rs"), 1 << 20).unwrap(), include_bytes!("lines.rs"));
-        // Files whose length is not known before.
+        // Files whose length is not known before they are read.
         assert!(error("/proc/self/status", 10).contains("more than 10 bytes"));
     }
 }

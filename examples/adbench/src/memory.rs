@@ -1,9 +1,9 @@
-//! How much memory there is, for inputs whose size says nothing about it.
+//! The available memory, for inputs whose size does not limit the memory that they need.
 
 use std::fs::read_to_string;
 
-/// How many bytes of memory this process can have: what the system can give without swapping, and at most what the process and its
-/// control group may take. `None` where the system does not say.
+/// The number of bytes that this process can get: what the system can give without swapping, and at most what the
+/// limits of the process and of its control group allow. `None` if the system does not report it.
 pub fn available_memory() -> Option<u64> {
     let system = field("/proc/meminfo", "MemAvailable:").map(|kilobytes| kilobytes.saturating_mul(1024));
     let process = field("/proc/self/limits", "Max address space");
@@ -14,24 +14,24 @@ pub fn available_memory() -> Option<u64> {
     [system, process, group].into_iter().flatten().min()
 }
 
-/// The number that follows a name in a file.
+/// The number after a name in a file.
 fn field(file: &str, name: &str) -> Option<u64> {
     let text = read_to_string(file).ok()?;
     let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
     rest.split_whitespace().next()?.parse().ok()
 }
 
-/// About how many bytes the Jacobian of a bundle adjustment problem takes, with its input: cameras, points, and 31 entries for
-/// each observation, with their columns and the derivatives that they are made of.
+/// The approximate number of bytes of the Jacobian of a bundle adjustment problem, with its input: cameras, points, and
+/// 31 entries for each observation, with their columns and the derivatives from which they are computed.
 pub fn ba_bytes(n: usize, m: usize, p: usize) -> u64 {
     let all = [(n, 2 * 88), (m, 2 * 24), (p, 800)].map(|(count, each)| (count as u64).saturating_mul(each));
     all.into_iter().fold(0, u64::saturating_add)
 }
 
-/// Checks that so many bytes can be had.
+/// Checks that this number of bytes is available.
 ///
 /// # Errors
-/// `(needed, there)`, for people.
+/// `(needed, available)`, as text for users.
 pub fn check_memory(bytes: u64) -> Result<(), (String, String)> {
     check(bytes, available_memory())
 }

@@ -1,4 +1,4 @@
-//! Timing, and printing of results.
+//! Measures times, and prints results.
 
 use crate::Failure;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// The mixture's objective and gradient, with the times they took.
+/// The mixture's objective and gradient, with their times.
 #[derive(Clone, Debug)]
 pub struct GmmReport {
     /// The backend that computed it.
@@ -27,12 +27,12 @@ pub struct GmmReport {
     pub gradient_ms: f64,
     /// Time to stage, differentiate and compile both programs, once.
     pub compile_ms: f64,
-    /// The most bytes of arrays that the gradient program held at one time, where that was measured.
+    /// The largest total size of the gradient program's arrays, in bytes, if it was measured.
     pub peak_bytes: Option<usize>,
 }
 
 impl GmmReport {
-    /// One JSON object; numbers are written so that reading gives them back exactly.
+    /// One JSON object, with numbers that are read back exactly.
     pub fn json(&self, file: &Path, n: usize, d: usize, k: usize) -> Value {
         let report = json!({
             "file": file_name(file), "backend": self.backend, "n": n, "d": d, "k": k,
@@ -44,7 +44,7 @@ impl GmmReport {
     }
 }
 
-/// The residuals of bundle adjustment and their Jacobian, with the times they took.
+/// The residuals of bundle adjustment and their Jacobian, with their times.
 #[derive(Clone, Debug)]
 pub struct BaReport {
     /// The backend that computed it.
@@ -65,12 +65,12 @@ pub struct BaReport {
     pub jacobian_ms: f64,
     /// Time to stage, differentiate and compile, once.
     pub compile_ms: f64,
-    /// The most bytes of arrays that the Jacobian's program held at one time, where that was measured.
+    /// The largest total size of the arrays of the Jacobian's program, in bytes, if it was measured.
     pub peak_bytes: Option<usize>,
 }
 
 impl BaReport {
-    /// One JSON object; numbers are written so that reading gives them back exactly.
+    /// One JSON object, with numbers that are read back exactly.
     pub fn json(&self, file: &Path, n: usize, m: usize, p: usize) -> Value {
         let report = json!({
             "file": file_name(file), "backend": self.backend, "n": n, "m": m, "p": p, "nnz": self.nnz,
@@ -82,7 +82,7 @@ impl BaReport {
     }
 }
 
-/// A report with the peak memory, where it was measured.
+/// Adds the peak memory to a report, if it was measured.
 fn with_peak(mut report: Value, peak_bytes: Option<usize>) -> Value {
     if let Some(bytes) = peak_bytes {
         report["peak_bytes"] = bytes.into();
@@ -90,20 +90,20 @@ fn with_peak(mut report: Value, peak_bytes: Option<usize>) -> Value {
     report
 }
 
-/// A path's last component, as reports name files.
+/// The last component of a path, as reports name files.
 fn file_name(file: &Path) -> String {
     let name = file.file_name().unwrap_or(file.as_os_str());
     name.to_string_lossy().into_owned()
 }
 
-/// Runs `work` and gives its result and the milliseconds it took.
+/// Runs `work`. Returns its result and its time in milliseconds.
 pub fn timed<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<(T, f64), E> {
     let start = Instant::now();
     let result = work()?;
     Ok((result, start.elapsed().as_secs_f64() * 1e3))
 }
 
-/// The median of `repeat` (at least one) times in milliseconds, with the last result.
+/// Runs `work` `repeat` times (at least once). Returns the median time in milliseconds, and the last result.
 pub fn median_ms<T, E>(repeat: usize, mut work: impl FnMut() -> Result<T, E>) -> Result<(T, f64), E> {
     let (mut result, first) = timed(&mut work)?;
     let mut times = vec![first];
@@ -118,14 +118,14 @@ pub fn median_ms<T, E>(repeat: usize, mut work: impl FnMut() -> Result<T, E>) ->
     Ok((result, median))
 }
 
-/// Prints `text` and the end of the line on standard output.
+/// Prints `text` and a line break on standard output.
 pub fn print_line(text: impl Display) -> Result<(), Failure> {
-    // Unlike `println!`, this does not panic where the reader has gone away.
+    // Unlike `println!`, this does not panic if the reader has closed the pipe.
     writeln!(std::io::stdout(), "{text}").map_err(|cause| Failure::Compute(format!("cannot write the result: {cause}")))
 }
 
-/// Ends an example: where it failed, prints the message on standard error. The exit code is 2 for a mistake in the
-/// command line or the input file, 1 for any other failure.
+/// Ends an example. After a failure, prints the message on standard error. The exit code is 2 for a mistake in the
+/// command line or the input file, and 1 for any other failure.
 pub fn exit_code(result: Result<(), Failure>) -> ExitCode {
     let Err(failure) = result else {
         return ExitCode::SUCCESS;

@@ -1,6 +1,7 @@
-//! Bundle adjustment: how far cameras see points from where they have been seen, and the sparse Jacobian of that.
+//! Bundle adjustment: the distances between the places at which cameras see points and the observed places, and their
+//! sparse Jacobian.
 
-use super::{Failure, Module, fits};
+use crate::module::{Failure, Module, fits};
 use accel::backend::Backend;
 use accel::prelude::*;
 use adbench::ba_bytes;
@@ -16,7 +17,7 @@ type Vec2 = (Exp<f64>, Exp<f64>);
 pub struct Camera {
     /// Axis of rotation, times the angle.
     pub rotation: (f64, f64, f64),
-    /// Where it is.
+    /// Its position.
     pub centre: (f64, f64, f64),
     /// Focal length.
     pub focal: f64,
@@ -26,7 +27,8 @@ pub struct Camera {
     pub distortion: (f64, f64),
 }
 
-/// Cameras, points, and for each of p observations the numbers of its camera and its point, its weight, and where the point was seen.
+/// Cameras, points, and for each of p observations the numbers of its camera and its point, its weight, and the place
+/// of the point in the image.
 #[derive(Clone, Debug, Arrays)]
 pub struct Scene {
     /// `[n]`
@@ -44,7 +46,7 @@ pub struct Scene {
 /// The rows of a sparse matrix, one after the other.
 #[derive(Clone, Debug, Arrays)]
 pub struct SparseRows {
-    /// Where each row starts, and where the last one ends.
+    /// The start of each row, and the end of the last one.
     pub starts: Vector<i32>,
     /// The columns of the entries.
     pub columns: Vector<i32>,
@@ -52,13 +54,13 @@ pub struct SparseRows {
     pub values: Vector<f64>,
 }
 
-/// The weighted reprojection error: how far from `feature` the camera sees `point`.
+/// The weighted reprojection error: the distance from `feature` to the place at which the camera sees `point`.
 fn residual(camera: CameraExp, point: Vec3, weight: Exp<f64>, feature: Vec2) -> Vec2 {
     let seen = project(camera, point);
     (weight * (seen.0 - feature.0), weight * (seen.1 - feature.1))
 }
 
-/// What keeps the weights close to one.
+/// The error that keeps the weights close to one.
 fn weight_error(weight: Exp<f64>) -> Exp<f64> {
     1.0 - weight * weight
 }
@@ -77,8 +79,8 @@ fn distort((k1, k2): Vec2, (u, v): Vec2) -> Vec2 {
     (u * factor, v * factor)
 }
 
-/// Rotates `x` about the axis `r` by the angle |r|: the formula of Rodrigues. At r = 0, where it divides by zero, its
-/// first-order approximation has the same value and the same derivatives.
+/// Rotates `x` about the axis `r` by the angle |r|, with the formula of Rodrigues. It divides by zero at r = 0. There,
+/// the first-order approximation has the same value and the same derivatives.
 fn rotate(r: Vec3, x: Vec3) -> Vec3 {
     let square = dot3(r, r);
     let angle = square.sqrt();
@@ -119,7 +121,8 @@ pub fn objective(scene: Acc<Scene>) -> (Acc<Vector<(f64, f64)>>, Acc<Vector<f64>
     (reprojection, map(weight_error, weights))
 }
 
-/// Parameters of a camera, coordinates of a point, and the weight: the entries of a row of a reprojection error.
+/// The parameters of a camera, the coordinates of a point, and the weight: the entries of a row of a reprojection
+/// error.
 const CAMERA: i64 = 11;
 const POINT: i64 = 3;
 const ROW: i64 = CAMERA + POINT + 1;
@@ -130,7 +133,7 @@ pub fn jacobian(scene: Acc<Scene>) -> SparseRowsAcc {
     let SceneAcc { cameras, points, observed, weights, features } = scene.unlift();
     let (n, m, p) = (cameras.shape(), points.shape(), weights.shape());
 
-    // For each observation the gradients of both components of its reprojection error.
+    // For each observation, the gradients of both components of its reprojection error.
     let gradients = generate(p, |i| {
         let (camera, point) = observed.at(i);
         let at = (cameras.at(camera), points.at(point), weights.at(i)).into_exp();
@@ -161,7 +164,7 @@ pub fn jacobian(scene: Acc<Scene>) -> SparseRowsAcc {
     SparseRowsAcc { starts, columns, values }
 }
 
-/// The entries of a row, in the order of their columns.
+/// The entries of a row, sorted by column.
 fn row_entries((camera, point, weight): (CameraExp, Vec3, Exp<f64>)) -> Vec<Exp<f64>> {
     let CameraExp { rotation, centre, focal, principal, distortion } = camera;
     let [rotation, centre, point] = [rotation, centre, point].map(|(x, y, z)| [x, y, z]);
@@ -169,7 +172,7 @@ fn row_entries((camera, point, weight): (CameraExp, Vec3, Exp<f64>)) -> Vec<Exp<
     [&rotation[..], &centre, &[focal], &principal, &distortion, &point, &[weight]].concat()
 }
 
-/// Expression number `index` of a list whose first has number `first`, found by bisection.
+/// The expression with number `index` of a list whose first number is `first`, found by bisection.
 fn choose(index: Exp<i64>, first: i64, list: &[Exp<f64>]) -> Exp<f64> {
     if let [only] = list {
         return *only;
@@ -189,7 +192,7 @@ pub fn module(backend: &'static dyn Backend) -> Result<Module, Error> {
     )
 }
 
-/// What the eval sends: one camera, one point, one weight and one feature, and how many there are to be of each.
+/// The input that the eval sends: one camera, one point, one weight and one feature, and the number of each.
 #[derive(Deserialize)]
 struct Input {
     n: usize,
@@ -201,7 +204,7 @@ struct Input {
     feat: [f64; 2],
 }
 
-/// What the eval wants to see of the objective: the errors of one observation.
+/// The output of the objective that the eval expects: the errors of one observation.
 #[derive(Serialize)]
 struct Errors {
     reproj_error: Elements,
@@ -220,7 +223,7 @@ struct Element {
     repeated: usize,
 }
 
-/// What the eval wants to see of the Jacobian: the beginning and the end of each vector.
+/// The output of the Jacobian that the eval expects: the beginning and the end of each vector.
 #[derive(Serialize)]
 struct Sample {
     rows: Vec<i32>,
@@ -237,7 +240,7 @@ fn arguments(input: Input) -> Result<Scene, Failure> {
     if entries.into_iter().fold(0, usize::saturating_add) > i32::MAX as usize {
         return Err(Failure::Input("the Jacobian's entries or columns are too many for 32-bit numbers".to_string()));
     }
-    // The message has one of each, however many are wanted, so its size tells nothing about them.
+    // The message contains one of each, whatever the counts are, so its size does not limit them.
     fits(ba_bytes(n, m, p))?;
     let [r1, r2, r3, c1, c2, c3, focal, u0, v0, k1, k2] = cam;
     let (rotation, centre) = ((r1, r2, r3), (c1, c2, c3));

@@ -1,11 +1,12 @@
 //! The posterior density of a mixture of Gaussians, given points, and its gradient by the parameters of the mixture.
 
-use super::{Failure, Module, matrix, number, rows, vector};
+use crate::conversions::{matrix, number, rows, vector};
+use crate::module::{Failure, Module};
 use accel::backend::Backend;
 use accel::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// k Gaussians in d dimensions. Each one's inverse covariance is QᵀQ, with a lower triangular matrix Q.
+/// k Gaussians in d dimensions. The inverse covariance of each is QᵀQ, with a lower triangular matrix Q.
 #[derive(Clone, Debug, Arrays)]
 pub struct Mixture {
     /// Logarithms of the weights, up to a constant: `[k]`.
@@ -14,11 +15,11 @@ pub struct Mixture {
     pub mu: Matrix<f64>,
     /// Logarithms of the diagonals of the Q: `[k, d]`.
     pub q: Matrix<f64>,
-    /// What is below the diagonals, column by column: `[k, d(d-1)/2]`.
+    /// The entries below the diagonals, column by column: `[k, d(d-1)/2]`.
     pub l: Matrix<f64>,
 }
 
-/// What the mixture has to be right for.
+/// The data to which the mixture is fitted.
 #[derive(Clone, Debug, Arrays)]
 pub struct Data {
     /// The points: `[n, d]`.
@@ -67,11 +68,11 @@ pub fn jacobian(mixture: Acc<Mixture>, data: Acc<Data>) -> MixtureAcc {
     by_mixture
 }
 
-/// The matrices Q, `[k, d, d]`, from the logarithms of their diagonals and what is below them.
+/// The matrices Q, `[k, d, d]`, from the logarithms of their diagonals and the entries below the diagonals.
 fn triangles(q: Acc<Matrix<f64>>, l: Acc<Matrix<f64>>) -> Acc<Array<Dim3, f64>> {
     let (k, d) = q.shape();
     generate((k, d, d), |(k, row, column)| {
-        // The columns before this one hold d-1, d-2, … entries.
+        // The earlier columns have d-1, d-2, … entries.
         let position = column * (d * 2 - column - 1) / 2 + row - column - 1;
         cond(row.eq(column), q.at((k, row)).exp(), cond(row.gt(column), l.at((k, position)), lit(0.0)))
     })
@@ -81,7 +82,7 @@ fn sum_of_squares<Sh: Shape>(xs: Acc<Array<Snoc<Sh>, f64>>) -> Acc<Array<Sh, f64
     sum(map(|x| x * x, xs))
 }
 
-/// The logarithm of the sum of the exponentials of each innermost row, computed so that nothing overflows.
+/// The logarithm of the sum of the exponentials of each innermost row, computed without overflow.
 fn log_sum_exp<Sh: Shape>(xs: Acc<Array<Snoc<Sh>, f64>>) -> Acc<Array<Sh, f64>> {
     let largest = maximum(xs);
     let shifted = zip_with(|x, max| x - max, xs, replicate_inner(index_head(shape(xs)), largest));
@@ -99,7 +100,7 @@ pub fn module(backend: &'static dyn Backend) -> Result<Module, Error> {
     )
 }
 
-/// What the eval sends.
+/// The input that the eval sends.
 #[derive(Deserialize)]
 struct Input {
     d: usize,
@@ -114,7 +115,7 @@ struct Input {
     l: Vec<Vec<f64>>,
 }
 
-/// What the eval wants to see of the gradient.
+/// The output of the gradient that the eval expects.
 #[derive(Serialize)]
 struct Output {
     alpha: Vec<f64>,
@@ -131,7 +132,7 @@ fn arguments(input: Input) -> Result<(Mixture, Data), Failure> {
     let sized = |name: &str, numbers: Vec<Vec<f64>>, extents: [usize; 2]| {
         let matrix = matrix(name, numbers)?;
         let found: [usize; 2] = matrix.shape().into();
-        // Without rows nobody can tell how long they would be.
+        // If there are no rows, their length is not known.
         match found == extents || found[0] == 0 && extents[0] == 0 {
             true => Ok(matrix),
             false => Err(Failure::Input(format!("`{name}` is {found:?} and should be {extents:?}"))),
@@ -157,7 +158,8 @@ fn output(gradient: Mixture) -> Output {
     Output { alpha: vector(alpha), mu: rows(mu), q: rows(q), l: rows(l) }
 }
 
-/// The part of the objective that does not depend on the mixture: constants of the normal densities and of the prior.
+/// The part of the objective that does not depend on the mixture: the constants of the normal densities and of the
+/// prior.
 fn constant(n: usize, d: usize, k: usize, gamma: f64, m: u32) -> f64 {
     let (n, k, dim) = (n as f64, k as f64, d as f64);
     let degrees = dim + f64::from(m) + 1.0;

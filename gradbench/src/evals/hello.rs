@@ -1,6 +1,6 @@
-//! The smallest program that has a derivative: x².
+//! The smallest program with a derivative: x².
 
-use super::Module;
+use crate::module::Module;
 use accel::backend::Backend;
 use accel::prelude::*;
 

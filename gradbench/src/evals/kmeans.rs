@@ -1,6 +1,7 @@
 //! One step of Newton's method for the centroids of k-means.
 
-use super::{Failure, Module, matrix, number, rows};
+use crate::conversions::{matrix, number, rows};
+use crate::module::{Failure, Module};
 use accel::backend::Backend;
 use accel::prelude::*;
 use serde::Deserialize;
@@ -12,7 +13,7 @@ pub fn cost(points: Acc<Matrix<f64>>, centroids: Acc<Matrix<f64>>) -> Acc<Scalar
     sum(sum(map(|x| x * x, differences)))
 }
 
-/// For each point the number of the nearest centroid.
+/// For each point, the number of the nearest centroid.
 fn nearest(points: Acc<Matrix<f64>>, centroids: Acc<Matrix<f64>>) -> Acc<Vector<i64>> {
     let ((n, _), (k, _)) = (points.shape(), centroids.shape());
     let differences = zip_with(|p, c| p - c, replicate((All, k, All), points), replicate((n, All, All), centroids));
@@ -41,7 +42,7 @@ pub fn module(backend: &'static dyn Backend) -> Result<Module, Error> {
     )
 }
 
-/// What the eval sends.
+/// The input that the eval sends.
 #[derive(Deserialize)]
 struct Input {
     points: Vec<Vec<f64>>,

@@ -1,6 +1,7 @@
-//! Least squares: how well a polynomial fits the sign function on [-1, 1].
+//! Least squares: the distance of a polynomial from the sign function on [-1, 1].
 
-use super::{Failure, Module, fits, number, vector};
+use crate::conversions::{number, vector};
+use crate::module::{Failure, Module, fits};
 use accel::backend::Backend;
 use accel::prelude::*;
 use serde::Deserialize;
@@ -15,7 +16,8 @@ pub fn least_squares(xs: Acc<Vector<f64>>, n: Acc<Scalar<i64>>) -> Acc<Scalar<f6
     map(|total| total / 2.0, sum(map(|r| r * r, residuals)))
 }
 
-/// tʲ for a t with that sign and logarithm. What `powf` does for an exponent that is not negative; but that is slow where t is negative.
+/// tʲ for a t with this sign and logarithm. It is the result of `powf` for an exponent that is not negative, but `powf`
+/// is slow if t is negative.
 fn power(sign: Exp<f64>, logarithm: Exp<f64>, j: Exp<i64>) -> Exp<f64> {
     let size = cond(j.eq(0), lit(1.0), (logarithm * j.cast::<f64>()).exp());
     cond((j % 2).eq(1), sign * size, size)
@@ -37,7 +39,7 @@ pub fn module(backend: &'static dyn Backend) -> Result<Module, Error> {
     )
 }
 
-/// What the eval sends.
+/// The input that the eval sends.
 #[derive(Deserialize)]
 struct Input {
     x: Vec<f64>,
@@ -45,7 +47,7 @@ struct Input {
 }
 
 fn arguments(input: Input) -> Result<(Vector<f64>, Scalar<i64>), Failure> {
-    // The message says how many points there are to be, which take a few numbers each.
+    // The message contains the number of points, each of which takes a few numbers.
     fits(32 * u64::from(input.n))?;
     Ok((Array::vector(input.x), Array::scalar(input.n.into())))
 }

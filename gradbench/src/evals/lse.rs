@@ -1,11 +1,12 @@
 //! The logarithm of the sum of the exponentials of a vector; its gradient is known as softmax.
 
-use super::{Failure, Module, number, vector};
+use crate::conversions::{number, vector};
+use crate::module::{Failure, Module};
 use accel::backend::Backend;
 use accel::prelude::*;
 use serde::Deserialize;
 
-/// log Σ exp xᵢ. The largest xᵢ is taken out of the sum, so that nothing overflows.
+/// log Σ exp xᵢ. The largest xᵢ is subtracted first, to avoid overflow.
 pub fn log_sum_exp(xs: Acc<Vector<f64>>) -> Acc<Scalar<f64>> {
     let largest = maximum(xs);
     let shifted = zip_with(|x, largest| x - largest, xs, replicate_inner(xs.shape(), largest));
@@ -20,7 +21,7 @@ pub fn module(backend: &'static dyn Backend) -> Result<Module, Error> {
     Module::new(backend).function("primal", primal, argument, number)?.function("gradient", gradient, argument, vector)
 }
 
-/// What the eval sends.
+/// The input that the eval sends.
 #[derive(Deserialize)]
 struct Input {
     x: Vec<f64>,

@@ -13,7 +13,7 @@ pub struct Problem {
     pub m: f64,
 }
 
-/// The derivatives by `alpha`, `mu`, `q` and `l`, each one matrix row after row.
+/// The derivatives by `alpha`, `mu`, `q` and `l`, each a matrix in row-major order.
 #[derive(Default)]
 pub struct Gradient {
     pub alpha: Vec<f64>,
@@ -27,12 +27,12 @@ impl Problem {
         self.mu[0].len()
     }
 
-    /// Where the entry of a row and a column left of it is in a row of `l`: the columns stand one after the other.
+    /// The position in a row of `l` of the entry of a row and a column left of it: the columns follow one another.
     fn place(&self, row: usize, column: usize) -> usize {
         (0..column).map(|c| self.dimension() - 1 - c).sum::<usize>() + row - column - 1
     }
 
-    /// x - μ for a point and a Gaussian, and Q times that.
+    /// x - μ for a point and a Gaussian, and the product of Q with it.
     fn distance(&self, x: &[f64], k: usize) -> (Vec<f64>, Vec<f64>) {
         let r: Vec<f64> = x.iter().zip(&self.mu[k]).map(|(x, mu)| x - mu).collect();
         let row = |i: usize| {
@@ -43,7 +43,7 @@ impl Problem {
         (r, z)
     }
 
-    /// For a point the logarithm of each Gaussian's share.
+    /// For a point, the logarithm of each Gaussian's share.
     fn shares(&self, x: &[f64]) -> Vec<f64> {
         let share = |k: usize| {
             let square: f64 = self.distance(x, k).1.iter().map(|z| z * z).sum();
@@ -70,8 +70,9 @@ impl Problem {
         normal + k * constant - (0..self.alpha.len()).map(prior).sum::<f64>()
     }
 
-    /// The gradient of [`Problem::value`]. With p the probability that a point is of Gaussian k, r and z as in [`Problem::distance`]:
-    /// the point's density has the derivatives p by α, p Qᵀz by μ, p (1 - zᵢ exp(qᵢ) rᵢ) by qᵢ and -p zᵢ rⱼ by the entry (i, j) of Q.
+    /// The gradient of [`Problem::value`]. Let p be the probability that a point belongs to Gaussian k, with r and z as
+    /// in [`Problem::distance`]. Then the point's density has the derivatives p by α, p Qᵀz by μ, p (1 - zᵢ exp(qᵢ) rᵢ)
+    /// by qᵢ and -p zᵢ rⱼ by the entry (i, j) of Q.
     pub fn gradient(&self) -> Gradient {
         let (d, n) = (self.dimension(), self.x.len() as f64);
         let mut all = Gradient::default();

@@ -15,7 +15,8 @@ pub fn cost(points: &[Vec<f64>], centroids: &[Vec<f64>]) -> f64 {
     points.iter().map(|point| squared_distance(point, &centroids[nearest(point, centroids)])).sum()
 }
 
-/// Gradient by Hessian: Σ 2 (c - p) by 2 for each point p of a centroid c, which is how far c is from the mean of its points.
+/// The gradient divided by the Hessian: Σ 2 (c - p) divided by Σ 2 over all points p of a centroid c. This is the
+/// distance of c from the mean of its points.
 pub fn direction(points: &[Vec<f64>], centroids: &[Vec<f64>]) -> Vec<f64> {
     let mut sums: Vec<(Vec<f64>, f64)> = centroids.iter().map(|c| (vec![0.0; c.len()], 0.0)).collect();
     for point in points {

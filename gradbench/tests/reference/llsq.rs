@@ -1,6 +1,6 @@
 //! Least squares of a polynomial and the sign function.
 
-/// For each of n points from -1 to 1 the powers of its place, and the difference between polynomial and sign.
+/// For each of n points from -1 to 1, the powers of its position, and the difference between polynomial and sign.
 fn points(xs: &[f64], n: usize) -> impl Iterator<Item = (Vec<f64>, f64)> {
     (0..n).map(move |i| {
         let t = -1.0 + 2.0 * i as f64 / (n as f64 - 1.0);
@@ -19,7 +19,7 @@ pub fn value(xs: &[f64], n: usize) -> f64 {
     points(xs, n).map(|(_, difference)| 0.5 * difference * difference).sum()
 }
 
-/// By xⱼ: the sum of the differences, each times tʲ.
+/// The derivatives by xⱼ: the sum of the differences, each multiplied by tʲ.
 pub fn gradient(xs: &[f64], n: usize) -> Vec<f64> {
     let mut by_xs = vec![0.0; xs.len()];
     for (powers, difference) in points(xs, n) {

@@ -1,4 +1,4 @@
-//! An eval's side of a session, and numbers for its inputs.
+//! The eval's side of a session, and numbers for its inputs.
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ pub struct Driver {
     tool: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
-    /// Messages and answers in turn.
+    /// Messages and answers alternately.
     pub record: Vec<Value>,
 }
 
@@ -29,7 +29,7 @@ impl Driver {
         Driver { tool, input, output, record: vec![] }
     }
 
-    /// Sends a line as it is; the answer is one line of JSON.
+    /// Sends a line unchanged. The answer is one line of JSON.
     pub fn send_line(&mut self, line: &[u8]) -> Value {
         self.input.write_all(line).unwrap();
         self.input.write_all(b"\n").unwrap();
@@ -40,7 +40,7 @@ impl Driver {
         serde_json::from_str(&answer).unwrap()
     }
 
-    /// Sends a message with the next number; the answer has that number.
+    /// Sends a message with the next number. The answer has the same number.
     pub fn send(&mut self, kind: &str, fields: Value) -> Value {
         let id = self.record.len() / 2;
         let mut message = json!({ "id": id, "kind": kind });
@@ -60,7 +60,7 @@ impl Driver {
         assert_eq!(answer["timings"][0]["name"], "prepare");
     }
 
-    /// The output of a function, which must have one; as an eval, tells what it thinks of it.
+    /// The output of a function, which must have one. Then sends an analysis, as an eval does.
     pub fn evaluate(&mut self, module: &str, function: &str, input: Value) -> Value {
         let (min_runs, min_seconds) = (input["min_runs"].as_u64(), input["min_seconds"].as_f64());
         let of = self.record.len() / 2;
@@ -85,7 +85,7 @@ impl Driver {
     }
 }
 
-/// All numbers of a JSON value, one after the other; `null` is not a number.
+/// All numbers of a JSON value, in order; `null` is not a number.
 pub fn numbers(value: &Value) -> Vec<f64> {
     match value {
         Value::Array(values) => values.iter().flat_map(numbers).collect(),
@@ -94,7 +94,7 @@ pub fn numbers(value: &Value) -> Vec<f64> {
     }
 }
 
-/// The shape of nested lists: the lengths of the first ones. They all must be as long.
+/// The extents of nested lists, which must all have the same length.
 pub fn extents(value: &Value) -> Vec<usize> {
     let Value::Array(values) = value else { return vec![] };
     let inner: Vec<Vec<usize>> = values.iter().map(extents).collect();
@@ -104,7 +104,7 @@ pub fn extents(value: &Value) -> Vec<usize> {
     all
 }
 
-/// Asserts that the numbers of `found` are those of `expected` to 1e-10, absolute below 1 and relative above.
+/// Checks that the numbers of `found` are those of `expected` within 1e-10, absolute below 1 and relative above.
 pub fn assert_close(what: &str, found: &Value, expected: &[f64]) {
     let found = numbers(found);
     assert_eq!(found.len(), expected.len(), "{what}");
@@ -114,6 +114,6 @@ pub fn assert_close(what: &str, found: &Value, expected: &[f64]) {
     }
 }
 
-/// The backends that every eval is tested on.
+/// The backends on which every eval is tested.
 pub const BACKENDS: [&[&str]; 3] =
     [&["--backend", "native"], &["--backend", "native", "--multithreaded"], &["--backend", "interp"]];

@@ -1,25 +1,26 @@
-//! The parts that statements of the host program consist of: extents, memory, and its owners.
+//! What statements of the host program have in common: extents, memory, and its owners.
 
 use super::writer::Host;
 use crate::analysis::fault;
 use crate::text::types::bytes;
 use accel_core::repr::{MAX_EXTENT, Scalar, ScalarType};
-use accel_fusion::kernel::{ArrayId, Code, Instr, Reg, Rows};
+use accel_fusion::kernel::{ArrayId, Instr, Reduction, Reg, ScalarFn};
 use std::ops::Range;
 
 impl Host<'_> {
     // ---- codes
 
-    /// The results of a code without parameters, assigned to `to`.
-    pub fn values(&mut self, code: &Code, to: &[String]) {
+    /// Assigns the results of a scalar function without parameters to `to`.
+    pub fn values(&mut self, code: &ScalarFn, to: &[String]) {
         self.w.open("");
         self.w.hoist(&[code]);
         self.w.code(code, &[], to);
         self.w.close();
     }
 
-    /// Declares the results of a code as the array `name`, and checks that an array can have them. How many they are.
-    pub fn extents(&mut self, name: &str, code: &Code) -> usize {
+    /// Declares the results of a scalar function as the array `name`, and checks that they are possible extents.
+    /// Returns their number.
+    pub fn extents(&mut self, name: &str, code: &ScalarFn) -> usize {
         let rank = code.results.len();
         let known: Option<Vec<_>> = code.results.iter().map(|r| self.known(code, *r)).collect();
         match known {
@@ -35,8 +36,8 @@ impl Host<'_> {
         rank
     }
 
-    /// A result that is an extent in every run, of a code that does not fail.
-    fn known(&self, code: &Code, result: Reg) -> Option<String> {
+    /// The result of a scalar function as an expression, if it is an extent in every run and the function cannot fail.
+    fn known(&self, code: &ScalarFn, result: Reg) -> Option<String> {
         let simple = |i: &Instr| matches!(i, Instr::Const(..) | Instr::Extent(..));
         let instr = code.instrs.iter().find(|i| *i.sets() == [result]).filter(|_| code.instrs.iter().all(simple))?;
         match instr {
@@ -46,7 +47,7 @@ impl Host<'_> {
         }
     }
 
-    /// Declares `name` as the size of an array of the extents `e`.
+    /// Declares `name` as the size of an array with the extents `e`.
     pub fn size(&mut self, name: &str, e: &str, rank: usize) {
         match rank {
             0 => self.w.line(format!("const i64 {name} = 1;")),
@@ -58,8 +59,9 @@ impl Host<'_> {
         }
     }
 
-    /// Declares the outer extents `e`, their size `n` and the length `len[0]` of rows. How many outer extents there are.
-    pub fn rows(&mut self, extents: &Code, rows: &Rows) -> usize {
+    /// Declares the outer extents `e`, their size `n`, and the length `len[0]` of rows. Returns the number of outer
+    /// extents.
+    pub fn rows(&mut self, extents: &ScalarFn, rows: &Reduction) -> usize {
         let rank = self.extents("e", extents);
         self.extents("len", &rows.len);
         self.size("n", "e", rank);
@@ -72,7 +74,7 @@ impl Host<'_> {
     }
 
     /// As [`rows`](Self::rows), for a reduction: empty rows need an initial value.
-    pub fn checked_rows(&mut self, extents: &Code, rows: &Rows) -> usize {
+    pub fn checked_rows(&mut self, extents: &ScalarFn, rows: &Reduction) -> usize {
         let rank = self.rows(extents, rows);
         if rows.init.is_none() {
             let mut shape: Vec<_> = (0..rank).map(|k| format!("e[{k}]")).collect();
@@ -90,7 +92,7 @@ impl Host<'_> {
         first..first + self.w.program.arrays[a].columns.len()
     }
 
-    /// The columns of two arrays of the same element type.
+    /// The pairs of corresponding columns of two arrays with the same element type.
     pub fn pairs(&self, a: ArrayId, b: ArrayId) -> Vec<(usize, usize, ScalarType)> {
         let types = self.w.program.arrays[a].columns.iter();
         self.columns(a).zip(self.columns(b)).zip(types).map(|((a, b), t)| (a, b, *t)).collect()
@@ -119,7 +121,7 @@ impl Host<'_> {
 
     // ---- memory
 
-    /// Makes arrays of extents `e` and size `n`, over others where that is possible.
+    /// Makes arrays with extents `e` and size `n`, in place of others where possible.
     pub fn outputs(&mut self, to: &[ArrayId], over: &[Option<(ArrayId, usize)>], e: &str, rank: usize) {
         let mut over = over.iter();
         for a in to {
@@ -138,7 +140,7 @@ impl Host<'_> {
         }
     }
 
-    /// Room for `n` elements in a column of an array of extents `e`.
+    /// Makes memory for `n` elements in a column of an array with extents `e`.
     pub fn make(&mut self, c: usize, n: &str, t: ScalarType, e: &str, rank: usize) {
         self.w.line(format!("if (make(r, {c}, {n}, {}, {e}, {rank})) return 1;", bytes(t)));
     }
@@ -148,9 +150,10 @@ impl Host<'_> {
         self.w.line(format!("*({t} *)r->columns[{to}] = *(const {t} *)r->columns[{from}];"));
     }
 
-    /// Makes `to` names of the arrays `from`, all at once. What is free, because nobody needs its old name, is not counted again.
+    /// Makes `to` names of the arrays `from`, all at once. An array is not counted again if its old name is `free`,
+    /// because nothing uses that name any more.
     pub fn take(&mut self, to: &[ArrayId], from: &[ArrayId], free: impl Fn(ArrayId) -> bool) {
-        // Everything is read before something is written.
+        // All values are read before the first one is written.
         let mut later = vec![];
         self.w.open("");
         for (k, (a, f)) in to.iter().zip(from).enumerate() {

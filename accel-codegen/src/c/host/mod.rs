@@ -1,8 +1,8 @@
-//! The host program: what is done around the kernels, as C functions of the run.
+//! The host program: the C functions that execute statements around the kernels.
 //!
-//! The tables of the run hold the extents and columns of all arrays, at the places that [`Layout`](crate::Layout) tells, and each column's block
-//! of memory with the number of arrays that share it. An array of rank 0 has no blocks: its columns are cells of the run, and are copied where
-//! others are shared.
+//! The tables of a run contain the extents and columns of all arrays, at the positions of [`Layout`](crate::Layout),
+//! and for each column its block of memory, with the number of arrays that share it. An array of rank 0 has no blocks.
+//! Its columns are cells of the run, which are copied where other columns are shared.
 
 pub mod inline;
 mod memory;

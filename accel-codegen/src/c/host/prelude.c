@@ -1,4 +1,4 @@
-// What the host program is made of besides its statements. A function that can fail returns 1 or -1 and leaves a record.
+// The functions that the host program's statements call. A function that can fail returns 1 or -1 and writes a fault record.
 
 #define COLD static __attribute__((cold, noinline))
 #define HELPER static __attribute__((noinline))
@@ -11,8 +11,7 @@ COLD int bad(run *r, i64 kind, const i64 *extents, i64 rank) {
     return 1;
 }
 
-// How many elements there are; -1 if one is too large, or if those of an array with the same extents but without those that are 0 are too
-// many.
+// The number of elements; -1 if an extent is too large, or if the product of all extents except zeros is too large.
 HELPER i64 size(const i64 *extents, i64 rank) {
     u64 n = 1;
     bool none = 0;
@@ -30,7 +29,7 @@ HELPER i64 checked_size(run *r, const i64 *extents, i64 rank) {
     return n;
 }
 
-// Whether these are no extents.
+// Whether these are not possible extents.
 HELPER int wrong(run *r, const i64 *extents, i64 rank) {
     bool large = 0;
     for (i64 k = 0; k < rank; k++) {
@@ -40,13 +39,13 @@ HELPER int wrong(run *r, const i64 *extents, i64 rank) {
     return large ? bad(r, MEMORY, extents, rank) : 0;
 }
 
-// An array lets go of a column, if it still has it.
+// Releases an array's reference to a column, if it still has one.
 HELPER void drop(run *r, i64 c) {
     block *b = r->blocks[c];
     if (b && --b->count == 0) r->calls->release(r, b);
 }
 
-// A column takes the block of another one, or a share in it.
+// Moves the block of a column to another one, or shares it.
 HELPER void hand(run *r, i64 to, i64 from) {
     block *b = r->blocks[to] = r->blocks[from];
     r->columns[to] = b->data;
@@ -57,7 +56,7 @@ HELPER void share(run *r, i64 to, i64 from) {
     r->blocks[to]->count++;
 }
 
-// Room for n elements of an array of these extents.
+// Makes memory for n elements of an array with these extents.
 HELPER int make(run *r, i64 c, i64 n, i64 element, const i64 *extents, i64 rank) {
     block *b = r->calls->allocate(r, n, element);
     if (!b) return bad(r, MEMORY, extents, rank);
@@ -66,7 +65,7 @@ HELPER int make(run *r, i64 c, i64 n, i64 element, const i64 *extents, i64 rank)
     return 0;
 }
 
-// The same, over a column of an array of the extents `old_extents` that is needed no more, if nobody else has it.
+// The same, in place of a column of an array with the extents `old_extents` after its last use, if nobody else has it.
 HELPER int over(run *r, i64 c, i64 n, i64 element, const i64 *extents, i64 rank, i64 old, const i64 *old_extents) {
     bool same = r->blocks[old]->count == 1;
     for (i64 k = 0; k < rank; k++) same &= extents[k] == old_extents[k];
@@ -76,7 +75,7 @@ HELPER int over(run *r, i64 c, i64 n, i64 element, const i64 *extents, i64 rank,
     return 0;
 }
 
-// A column that starts with the elements of another one, which is needed no more if `last`.
+// Makes a column that starts with the elements of another one. With `last`, this is the last use of the other one.
 HELPER int from(run *r, i64 c, i64 n, i64 element, const i64 *extents, i64 rank, i64 old, bool last) {
     if (last && r->blocks[old]->count == 1) {
         hand(r, c, old);
@@ -98,8 +97,8 @@ HELPER int positions(run *r, function *f, i64 to, i64 n, i64 cost, const i64 *ex
 
 typedef int rows_callback(run *, i64 to, function *const *, i64 rows, i64 len, i64 cost, const i64 *extents);
 
-// Does n rows, the first function those of a small operation. A larger one may be done by `all`, if there is such a kernel and it
-// does not refuse (-1); otherwise it is left to a callback that gets the other functions.
+// Processes n rows. The first function processes those of a small operation. `all` can process a larger one, if there is such a kernel and it
+// does not refuse (-1). Otherwise a callback does, with the other functions.
 HELPER int all_rows(
     run *r, rows_callback *callback, i64 to, function *all, function *const *f, i64 n, i64 len, i64 cost, const i64 *extents
 ) {

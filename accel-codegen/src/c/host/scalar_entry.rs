@@ -1,10 +1,10 @@
-//! Programs of numbers: `int accel_call(const scalar *given, scalar *found)`.
+//! The entry point of scalar programs: `int accel_call(const scalar *given, scalar *found)`.
 //!
-//! NOTE [Programs of numbers]
-//! A program in which every array has rank 0 is a function of numbers, and one of a few operations takes less time than its tables do. So
-//! there is a second way into a program that consists of scalar code only: it takes the scalars of the arguments, sets those
-//! of the results, whose types are there already, and has everything else on the stack, where the compiler sees through the tables. It returns
-//! 1 where the program fails; what has failed is told by `accel_run`.
+//! NOTE [Scalar programs]: a program in which every array has rank 0 is a function of scalars. If it has only a few
+//! operations, these take less time than the tables of a run. So a program that consists only of scalar code has a
+//! second entry point. It takes the scalars of the arguments, and sets those of the results, whose types are set before
+//! the call. Everything else is on the stack, where the C compiler removes the tables. It returns 1 if the program
+//! fails; `accel_run` then finds out why.
 
 use super::writer::Host;
 use crate::analysis::fault::record_length;
@@ -12,7 +12,7 @@ use accel_fusion::kernel::ArrayId;
 use std::fmt::Write;
 
 impl Host<'_> {
-    /// Adds the function for such a program, and `accel_run`. Both call `program`.
+    /// Adds this entry point and `accel_run`, both of which call `program`.
     pub fn call(&mut self) {
         let program = self.w.program;
         let types = program.arrays.iter().flat_map(|a| &a.columns);

@@ -1,22 +1,21 @@
-//! One function for every kind of statement. The text is short, since the functions of `prelude.c` do the work: programs of thousands of
-//! statements can be compiled.
+//! Statements in the host program: one function for every kind. The text is short, because the functions of `prelude.c`
+//! do the work. So programs of thousands of statements can be compiled.
 
 use super::inline::is_inline;
 use super::writer::Host;
-use crate::analysis::cost::{SMALL, cost};
-use crate::analysis::effects::is_branch_free;
 use crate::analysis::fault;
 use crate::analysis::layout::Layout;
 use crate::analysis::liveness::{Block, LONG, Step, code_reads};
+use crate::analysis::partition::SMALL;
 use crate::c::kernels::has_all;
 use crate::text::declarations::Declarations;
 use crate::text::types::bytes;
 use crate::text::writer::Writer;
 use accel_core::ast::deep;
 use accel_core::repr::{Agreement, MAX_EXTENT, MAX_SIZE, checked_size};
-use accel_fusion::kernel::{ArrayId, Code, Op, Program, Rows};
+use accel_fusion::kernel::{ArrayId, Op, Program, Reduction, ScalarFn, SiteId};
 
-/// What the statements use.
+/// The functions that the statements use.
 pub fn prelude() -> String {
     let (negative, memory) = (fault::NEGATIVE, fault::MEMORY);
     format!(
@@ -26,8 +25,8 @@ pub fn prelude() -> String {
     )
 }
 
-/// The functions of a program's statements; the last one, `accel_run`, is the whole program. Before it is `accel_call` in a program of
-/// `numbers`: see NOTE [Programs of numbers].
+/// The functions of a program's statements. The last one, `accel_run`, is the whole program. A scalar program
+/// (`numbers`) has `accel_call` before it: see NOTE [Scalar programs].
 pub fn emit(
     program: &Program,
     layout: &Layout,
@@ -35,7 +34,7 @@ pub fn emit(
     body: &Block,
     numbers: bool,
 ) -> String {
-    let mut w = Writer::new(program, declarations, 0);
+    let mut w = Writer::new(program, declarations, SiteId::new(0));
     w.host = Some(layout);
     let mut host = Host { w, layout, numbers, functions: String::new(), count: 0 };
     if !numbers {
@@ -65,7 +64,7 @@ impl Host<'_> {
         self.w.site = s.stmt.site;
         self.w.open("");
         let inline = is_inline(&s.stmt.op, self.numbers);
-        if !matches!(&s.stmt.op, Op::Loop { body, .. } if inline && is_branch_free(body)) {
+        if !matches!(&s.stmt.op, Op::Loop { body, .. } if inline && body.is_branch_free()) {
             self.w.line(format!("r->site = {};", s.stmt.site));
         }
         match &s.stmt.op {
@@ -81,11 +80,11 @@ impl Host<'_> {
             Op::While { to, init, cond, body } => self.while_(s, to, init, cond.1, &body.1),
             Op::Strip { to, len, body } => self.strip(s, to, len, body),
         }
-        s.dies.iter().for_each(|a| self.drop_array(*a));
+        s.last_uses.iter().for_each(|a| self.drop_array(*a));
         self.w.close();
     }
 
-    /// Literals are in the tables from the start; the run has a share in their blocks as well.
+    /// Literals are in the tables from the start. The run also holds a reference to their blocks.
     fn literal(&mut self, to: ArrayId, literal: usize) {
         let extents = &self.w.program.literals[literal].extents;
         let rank = extents.len();
@@ -98,39 +97,39 @@ impl Host<'_> {
     }
 
     /// A loop of rank 0.
-    fn scalars(&mut self, to: &[ArrayId], body: &Code) {
+    fn scalars(&mut self, to: &[ArrayId], body: &ScalarFn) {
         let results: Vec<_> = to.iter().flat_map(|a| self.cells(*a)).collect();
         self.values(body, &results);
     }
 
-    fn loop_(&mut self, s: &Step, to: &[ArrayId], extents: &Code, body: &Code) {
+    fn loop_(&mut self, s: &Step, to: &[ArrayId], extents: &ScalarFn, body: &ScalarFn) {
         let rank = self.extents("e", extents);
         self.size("n", "e", rank);
-        self.outputs(to, &s.over, "e", rank);
-        // An array that has got the memory of another one has no block of that left.
+        self.outputs(to, &s.in_place, "e", rank);
+        // An array whose memory another one took over has no block of it any more.
         let kept: Vec<_> =
-            s.over.iter().flatten().map(|(a, c)| format!("r->blocks[{}]", self.layout.columns[*a] + c)).collect();
+            s.in_place.iter().flatten().map(|(a, c)| format!("r->blocks[{}]", self.layout.columns[*a] + c)).collect();
         let own = match to {
             [a] if kept.is_empty() => a.to_string(),
             [a] => format!("{} ? {a} : -1", kept.join(" && ")),
             _ => "-1".into(),
         };
-        self.w.line(format!("if (positions(r, loop_{}, {own}, n, {}, e)) return 1;", s.number, cost(&body.instrs)));
+        self.w.line(format!("if (positions(r, loop_{}, {own}, n, {}, e)) return 1;", s.number, body.cost()));
     }
 
-    fn reduce(&mut self, s: &Step, to: ArrayId, extents: &Code, rows: &Rows) {
+    fn reduce(&mut self, s: &Step, to: ArrayId, extents: &ScalarFn, rows: &Reduction) {
         let rank = self.checked_rows(extents, rows);
         self.outputs(&[to], &[], "e", rank);
         self.all_rows("reduce", to, s, &format!("fold_{}", s.number), &["rows", "part", "join"], rows);
     }
 
-    fn scan(&mut self, s: &Step, to: ArrayId, extents: &Code, rows: &Rows) {
+    fn scan(&mut self, s: &Step, to: ArrayId, extents: &ScalarFn, rows: &Reduction) {
         let rank = self.rows(extents, rows);
         let mut all: Vec<_> = (0..rank).map(|k| format!("e[{k}]")).collect();
         all.push(format!("len[0] + {}", rows.init.is_some() as u8));
         self.w.open("");
         self.w.line(format!("const i64 all[] = {{ {} }};", all.join(", ")));
-        // An initial value may make a row too long.
+        // The initial value can make a row too long.
         self.w.line(format!("const i64 n = checked_size(r, all, {});", all.len()));
         self.w.line("if (n < 0) return 1;");
         self.outputs(&[to], &[], "all", all.len());
@@ -138,21 +137,21 @@ impl Host<'_> {
         self.all_rows("scan", to, s, &format!("scan_{}", s.number), &["rows", "part", "carry", "write"], rows);
     }
 
-    fn all_rows(&mut self, callback: &str, to: ArrayId, s: &Step, name: &str, functions: &[&str], rows: &Rows) {
-        let cost = cost(&rows.element.instrs) + cost(&rows.op.instrs);
+    fn all_rows(&mut self, callback: &str, to: ArrayId, s: &Step, name: &str, functions: &[&str], rows: &Reduction) {
+        let cost = rows.cost();
         let functions: Vec<_> = functions.iter().map(|f| format!("{name}_{f}")).collect();
         self.w.line(format!("static function *const f[] = {{ {} }};", functions.join(", ")));
         let all = if has_all(self.w.program, &s.stmt.op) { format!("{name}_all") } else { "0".into() };
         self.w.line(format!("if (all_rows(r, r->calls->{callback}, {to}, {all}, f, n, len[0], {cost}, e)) return 1;"));
     }
 
-    /// The output takes over the memory of the defaults if nobody else has it, or gets a copy.
-    fn permute(&mut self, s: &Step, to: ArrayId, defaults: ArrayId, extents: &Code) {
+    /// The output takes over the memory of the defaults if nobody else has it, or gets a copy of them.
+    fn permute(&mut self, s: &Step, to: ArrayId, defaults: ArrayId, extents: &ScalarFn) {
         let rank = self.extents("e", extents);
         self.size("n", "e", rank);
         let (target, at) = (self.extents_of(defaults), self.extents_at(to));
         self.set_extents(to, &target);
-        let last = s.dies.contains(&defaults) && !code_reads(s.stmt).contains(&defaults);
+        let last = s.last_uses.contains(&defaults) && !code_reads(s.stmt).contains(&defaults);
         self.w.line(format!("const i64 m = size({at}, {});", target.len()));
         for (c, d, t) in self.pairs(to, defaults) {
             if target.is_empty() {
@@ -173,13 +172,13 @@ impl Host<'_> {
     }
 
     /// The elements are shared, not copied.
-    fn reshape(&mut self, to: ArrayId, from: ArrayId, extents: &Code) {
+    fn reshape(&mut self, to: ArrayId, from: ArrayId, extents: &ScalarFn) {
         let rank = self.extents("e", extents);
         self.size("n", "e", rank);
         self.set_extents(to, &(0..rank).map(|k| format!("e[{k}]")).collect::<Vec<_>>());
         let old = self.w.program.arrays[from].rank;
         let changed = format!("n != size({}, {old})", self.extents_at(from));
-        self.w.fault(&changed, fault::RESHAPE, self.w.site, to, &[from.to_string()]);
+        self.w.fault(&changed, fault::RESHAPE, self.w.site, to.index(), &[from.to_string()]);
         for (c, f, t) in self.pairs(to, from) {
             if old > 0 && rank > 0 {
                 self.w.line(format!("share(r, {c}, {f});"));
@@ -192,7 +191,7 @@ impl Host<'_> {
         }
     }
 
-    fn agree(&mut self, agreement: Agreement, left: &Code, right: &Code) {
+    fn agree(&mut self, agreement: Agreement, left: &ScalarFn, right: &ScalarFn) {
         let ranks = [left, right].map(|code| code.results.len());
         let mut record: Vec<String> = ranks.iter().map(usize::to_string).collect();
         for ((name, code), rank) in [("s", left), ("t", right)].into_iter().zip(ranks) {
@@ -208,7 +207,7 @@ impl Host<'_> {
         }
     }
 
-    fn if_(&mut self, s: &Step, to: &[ArrayId], cond: &Code, results: [&[ArrayId]; 2]) {
+    fn if_(&mut self, s: &Step, to: &[ArrayId], cond: &ScalarFn, results: [&[ArrayId]; 2]) {
         self.w.line("bool chosen;");
         self.values(cond, &["chosen".into()]);
         for ((head, b), results) in ["if (chosen)", "else"].into_iter().zip(&s.blocks).zip(results) {
@@ -220,7 +219,7 @@ impl Host<'_> {
     }
 
     fn while_(&mut self, s: &Step, to: &[ArrayId], init: &[ArrayId], cond: ArrayId, next: &[ArrayId]) {
-        self.take(to, init, |a| s.handed.contains(&a));
+        self.take(to, init, |a| s.moved.contains(&a));
         self.w.open("for (;;)");
         self.block(&s.blocks[0]);
         self.w.line(format!("if (!{}) break;", self.cells(cond).concat()));

@@ -4,11 +4,11 @@ use super::writer::Host;
 use crate::analysis::fault;
 use crate::analysis::liveness::Step;
 use crate::analysis::strip_usage::{LARGE, LARGE_FOR_SHORT, SHORT};
-use accel_fusion::kernel::{self, ArrayId, Code, Op};
+use accel_fusion::kernel::{self, ArrayId, Op, ScalarFn};
 
 impl Host<'_> {
-    /// All statements of the body at once.
-    pub fn strip(&mut self, s: &Step, to: &[ArrayId], len: &Code, body: &kernel::Block) {
+    /// Executes all statements of the body together.
+    pub fn strip(&mut self, s: &Step, to: &[ArrayId], len: &ScalarFn, body: &kernel::Block) {
         self.extents("len", len);
         for inner in &body.stmts {
             self.w.site = inner.site;
@@ -17,7 +17,7 @@ impl Host<'_> {
             let rank = match &inner.op {
                 Op::Reduce { extents, rows, .. } => self.checked_rows(extents, rows),
                 op => {
-                    let rank = self.extents("e", op.codes()[0].1);
+                    let rank = self.extents("e", op.scalar_fns()[0].1);
                     self.size("n", "e", rank);
                     rank
                 }

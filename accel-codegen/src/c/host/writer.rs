@@ -1,4 +1,4 @@
-//! The host program while it is written.
+//! The state of the host program while it is written.
 
 use crate::analysis::layout::Layout;
 use crate::text::writer::Writer;
@@ -7,11 +7,11 @@ use std::fmt::Write;
 pub struct Host<'a> {
     pub w: Writer<'a>,
     pub layout: &'a Layout,
-    /// Whether the program is one of numbers.
+    /// Whether it is a scalar program.
     pub numbers: bool,
     /// Complete functions.
     pub functions: String,
-    /// How many blocks have become functions.
+    /// The number of blocks that became functions.
     pub count: usize,
 }
 

@@ -1,11 +1,11 @@
 //! The part of lint that checks array computations.
 
 use super::super::acc::{AForm, Ac, RawAccOp};
-use super::super::env::ren;
+use super::super::env::thinning;
 use super::super::exp::{Ex, Exp};
-use super::super::names::S;
+use super::super::names::Erased;
 use super::super::slice::SliceSpec;
-use super::super::thin::Th;
+use super::super::thin::RawThinning;
 use super::super::ty::Repr;
 use super::super::value::conforms;
 use super::{Check, Lint, array, ensure, pair, same, short, variable};
@@ -52,7 +52,13 @@ impl Lint {
     }
 
     /// Checks a function whose only scalar variables are its arguments; returns its result type.
-    fn fun<E, T>(&mut self, step: &'static str, body: &Exp<E, S, T>, args: &[&RawTy], th: &Th) -> Check<RawTy> {
+    fn fun<E, T>(
+        &mut self,
+        step: &'static str,
+        body: &Exp<E, Erased, T>,
+        args: &[&RawTy],
+        th: &RawThinning,
+    ) -> Check<RawTy> {
         let outer = std::mem::replace(&mut self.scalars, args.iter().map(|t| (*t).clone()).collect());
         self.exp(step, &body.athin(th))?;
         self.scalars = outer;
@@ -60,25 +66,25 @@ impl Lint {
     }
 
     /// Checks a function that combines two `t` to one.
-    fn combination<E, T>(&mut self, f: &Exp<E, S, T>, t: &RawTy, th: &Th) -> Check {
+    fn combination<E, T>(&mut self, f: &Exp<E, Erased, T>, t: &RawTy, th: &RawThinning) -> Check {
         let r = self.fun("combination", f, &[t, t], th)?;
         same("the result of a combination", &r, t)
     }
 
     /// Checks an array argument; returns its shape and element types.
-    fn source<'a>(&mut self, step: &'static str, a: &'a Ac, th: &Th) -> Check<(&'a RawTy, &'a RawTy)> {
+    fn source<'a>(&mut self, step: &'static str, a: &'a Ac, th: &RawThinning) -> Check<(&'a RawTy, &'a RawTy)> {
         self.acc(step, &part(a, th))?;
         array(&a.ty.0)
     }
 
     /// Checks the size of a result.
-    fn shape(&mut self, sh: &Ex, th: &Th) -> Check<RawTy> {
+    fn shape(&mut self, sh: &Ex, th: &RawThinning) -> Check<RawTy> {
         let t = self.fun("shape", sh, &[], th)?;
         ensure(t.is_shape(), || format!("{} is not a shape", short(&t)))?;
         Ok(t)
     }
 
-    fn acc_op(&mut self, op: &RawAccOp, th: &Th, ty: &RawTy) -> Check {
+    fn acc_op(&mut self, op: &RawAccOp, th: &RawThinning, ty: &RawTy) -> Check {
         match op {
             RawAccOp::Unit {} => same("the empty tuple", ty, &RawTy::Unit),
             RawAccOp::Pair { a, b } => {
@@ -184,25 +190,25 @@ impl Lint {
     }
 
     /// Checks the source of a reduction; returns the shape without the innermost dimension, and the element type.
-    fn reduced<'a>(&mut self, a: &'a Ac, th: &Th) -> Check<(&'a RawTy, &'a RawTy)> {
+    fn reduced<'a>(&mut self, a: &'a Ac, th: &RawThinning) -> Check<(&'a RawTy, &'a RawTy)> {
         let (sh, t) = self.source("source", a, th)?;
         let (outer, _) = pair(sh)?;
         Ok((outer, t))
     }
 
     /// Checks the initial value of a reduction.
-    fn initial(&mut self, z: &Ex, t: &RawTy, th: &Th) -> Check {
+    fn initial(&mut self, z: &Ex, t: &RawTy, th: &RawThinning) -> Check {
         let z = self.fun("initial value", z, &[], th)?;
         same("the initial value", &z, t)
     }
 
     /// Checks the fixed dimensions of `replicate` or `slice`.
-    fn fixed(&mut self, spec: &SliceSpec<S, S, S>, slx: &Ex, th: &Th) -> Check {
+    fn fixed(&mut self, spec: &SliceSpec<Erased, Erased, Erased>, slx: &Ex, th: &RawThinning) -> Check {
         let t = self.fun("fixed dimensions", slx, &[], th)?;
         same("the index of the fixed dimensions", &t, spec.fixed().raw())
     }
 }
 
-fn part(a: &Ac, th: &Th) -> Ac {
-    a.weaken(&ren::<S, S>(th.clone()))
+fn part(a: &Ac, th: &RawThinning) -> Ac {
+    a.weaken(&thinning::<Erased, Erased>(th.clone()))
 }

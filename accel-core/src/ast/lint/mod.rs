@@ -14,7 +14,7 @@ mod tests;
 use super::acc::{AForm, Ac, Acc};
 use super::env::{Env, UnitF, size};
 use super::exp::{Ex, Exp, Node};
-use super::names::{S, fresh2};
+use super::names::{Erased, fresh2};
 use super::prim::{Prim1, Prim2, RawPrim1, RawPrim2};
 use super::program::Program;
 use super::thin::deep;
@@ -231,7 +231,7 @@ impl Lint {
 }
 
 /// Checks that a primitive function is defined on its argument type and that its witness is the one for this type.
-fn prim1(p: RawPrim1, a: &Ty<S>, r: &Ty<S>) -> Check {
+fn prim1(p: RawPrim1, a: &Ty<Erased>, r: &Ty<Erased>) -> Check {
     let witness = match p {
         Prim1::Num(_, t, _) => t.scalar(),
         Prim1::Float(_, t, _) | Prim1::Test(_, t, _) => t.scalar(),
@@ -244,7 +244,7 @@ fn prim1(p: RawPrim1, a: &Ty<S>, r: &Ty<S>) -> Check {
     ensure(defined, || format!("`{}` is not defined from {} to {}", p.op(), short(&a.0), short(&r.0)))
 }
 
-fn prim2(p: RawPrim2, a: &Ty<S>, r: &Ty<S>) -> Check {
+fn prim2(p: RawPrim2, a: &Ty<Erased>, r: &Ty<Erased>) -> Check {
     let witness = match p {
         Prim2::Num(_, t, _) => t.scalar(),
         Prim2::Float(_, t, _) => t.scalar(),

@@ -3,7 +3,7 @@
 //! Array1<f64>` and `a1: Array0<bool>`.
 
 use super::super::acc::{AForm, Ac, RawAccOp, acc};
-use super::super::env::{Ren, idx};
+use super::super::env::{Thinning, idx};
 use super::super::exp::{Fun1, Fun2, exp};
 use super::super::slice::SliceSpec;
 use super::super::ty::{Arr, ArraysTy, ElementTy, ScalarTy, ty};
@@ -39,7 +39,7 @@ fn op(op: RawAccOp, t: &RawTy) -> Ac {
 }
 /// A constant zero of type `t`.
 fn zero(t: &RawTy) -> Ex {
-    Exp::constant(&Value::zero(&ElementTy::<S>(ty(t.clone()))), &ty(t.clone()))
+    Exp::constant(&Value::zero(&ElementTy::<Erased>(ty(t.clone()))), &ty(t.clone()))
 }
 fn x(i: u32, t: &RawTy) -> Ex {
     e(Node::Var(i), t)
@@ -47,14 +47,14 @@ fn x(i: u32, t: &RawTy) -> Ex {
 fn av(i: u32, t: &RawTy) -> Ac {
     a(AForm::Var(i), t)
 }
-fn f1(body: &Ex) -> Fun1<S, S, S> {
+fn f1(body: &Ex) -> Fun1<Erased, Erased, Erased> {
     Fun1(body.relabel())
 }
-fn f2(body: &Ex) -> Fun2<S, S, S, S> {
+fn f2(body: &Ex) -> Fun2<Erased, Erased, Erased, Erased> {
     Fun2(body.relabel())
 }
-fn num() -> NumTy<S> {
-    ScalarTy::of(&ty::<S>(f64_t())).unwrap().num().unwrap()
+fn num() -> NumTy<Erased> {
+    ScalarTy::of(&ty::<Erased>(f64_t())).unwrap().num().unwrap()
 }
 
 fn check_exp(e: &Ex) -> Result<()> {
@@ -90,7 +90,7 @@ fn rejects_accs(cases: &[(Ac, &str)]) {
 
 #[test]
 fn constants_and_variables() {
-    let one = Value::of(1.0f64).relabel::<S>();
+    let one = Value::of(1.0f64).relabel::<Erased>();
     check_exp(&x(0, &i64_t())).unwrap();
     check_exp(&x(1, &f64_t())).unwrap();
     rejects_exps(&[
@@ -104,11 +104,11 @@ fn constants_and_variables() {
         (x(0, &f64_t()), "the scalar variable of index 0 has the type i64, expected f64"),
         // Weakening has moved it: under the suspended thinning the variable is another one, or none.
         (
-            x(0, &i64_t()).weaken(&Ren::<HNil, HCons<(), HNil>>::shift().cast(Equal::axiom(), Equal::axiom())),
+            x(0, &i64_t()).weaken(&Thinning::<HNil, HCons<(), HNil>>::shift().cast(Equal::axiom(), Equal::axiom())),
             "of index 1 has",
         ),
         (
-            x(1, &f64_t()).weaken(&Ren::<HNil, HCons<(), HNil>>::shift().cast(Equal::axiom(), Equal::axiom())),
+            x(1, &f64_t()).weaken(&Thinning::<HNil, HCons<(), HNil>>::shift().cast(Equal::axiom(), Equal::axiom())),
             "2 is not in",
         ),
     ]);
@@ -137,7 +137,7 @@ fn definitions_pairs_and_components() {
 #[test]
 fn primitive_functions() {
     let neg = RawPrim1::Num(Num1::Neg, num(), Equal::refl());
-    let sin = Prim1::Float(Float1::Sin, ScalarTy::of(&ty::<S>(f64_t())).unwrap().float().unwrap(), Equal::refl());
+    let sin = Prim1::Float(Float1::Sin, ScalarTy::of(&ty::<Erased>(f64_t())).unwrap().float().unwrap(), Equal::refl());
     let sin_of_int =
         Prim1::Float(Float1::Sin, super::super::ty::FloatTy(ScalarType::I64, std::marker::PhantomData), Equal::refl());
     let add = RawPrim2::Num(Num2::Add, num(), Equal::refl());
@@ -166,8 +166,8 @@ fn conditionals_loops_and_array_reads() {
     let loop_ = |c: &Ex, b: &Ex, i: &Ex| e(Node::While(Box::new([c.clone(), b.clone(), i.clone()]), None), &f64_t());
     let (yes, f, i) = (zero(&bool::raw()), zero(&f64_t()), zero(&i64_t()));
     let ix = zero(&RawTy::shape(1));
-    let read = |v: Idx<S, S>, ix: &Ex, t: &RawTy| e(Node::Index(v, ix.clone(), None), t);
-    let (v0, v1) = (idx::<S, S>(1, ty(vector_t())), idx::<S, S>(0, ty(array_t(0, bool::raw()))));
+    let read = |v: Idx<Erased, Erased>, ix: &Ex, t: &RawTy| e(Node::Index(v, ix.clone(), None), t);
+    let (v0, v1) = (idx::<Erased, Erased>(1, ty(vector_t())), idx::<Erased, Erased>(0, ty(array_t(0, bool::raw()))));
     check_exp(&cond(&yes, &f, &f)).unwrap();
     check_exp(&loop_(&yes, &x(0, &f64_t()), &f)).unwrap();
     check_exp(&read(v0.clone(), &ix, &f64_t())).unwrap();
@@ -190,7 +190,7 @@ fn conditionals_loops_and_array_reads() {
     check_exp(&read(v1, &zero(&RawTy::Unit), &bool::raw())).unwrap();
 }
 
-fn literal(columns: Vec<Column>, extents: &[usize], t: &RawTy) -> Literal<S> {
+fn literal(columns: Vec<Column>, extents: &[usize], t: &RawTy) -> Literal<Erased> {
     unchecked_literal(ArrayTuple::Array(RawArray { extents: extents.into(), columns: columns.into() }), &ty(t.clone()))
 }
 
@@ -215,7 +215,7 @@ fn array_literals_variables_definitions_and_loops() {
         (av(2, &vector_t()), "the array variable of index 2 is not in scope: there are 2"),
         (av(0, &vector_t()), "the array variable of index 0 has the type Array0<bool>, expected Array1<f64>"),
         (
-            v.weaken(&Ren::<HNil, HCons<(), HNil>>::shift().cast(Equal::axiom(), Equal::axiom())),
+            v.weaken(&Thinning::<HNil, HCons<(), HNil>>::shift().cast(Equal::axiom(), Equal::axiom())),
             "of index 2 is not in scope",
         ),
         (
@@ -331,7 +331,7 @@ fn index_transformations_and_slices() {
         let (left, right, a) = (left.clone(), right.clone(), a.clone());
         op(RawAccOp::Agree { agreement: Agreement::All, user: "zip_with", left, right, a }, t)
     };
-    let kept: SliceSpec<S, S, S> = SliceSpec::nil().keep().fix().relabel();
+    let kept: SliceSpec<Erased, Erased, Erased> = SliceSpec::nil().keep().fix().relabel();
     let replicate =
         |slx: &Ex, a: &Ac, t: &RawTy| op(RawAccOp::Replicate { spec: kept.clone(), slx: slx.clone(), a: a.clone() }, t);
     let slice =
@@ -408,9 +408,9 @@ fn free_variables_have_their_kinds() {
         (Env::<UnitF, HNil>::empty().push(&(), &Ty::<Vector>::of()), Env::empty().push(&(), &Ty::<f64>::of()));
     let mixed = Ty::<(f64, Vector)>::of();
     let with_mixed = Env::<UnitF, HNil>::empty().push(&(), &mixed);
-    let nested = ty::<S>(RawTy::array(RawTy::shape(1), vector_t()));
-    let no_shape = ty::<S>(RawTy::array(f64_t(), f64_t()));
-    let of = |t: &Ty<S>| Env::<UnitF, HNil>::empty().push(&(), t);
+    let nested = ty::<Erased>(RawTy::array(RawTy::shape(1), vector_t()));
+    let no_shape = ty::<Erased>(RawTy::array(f64_t(), f64_t()));
+    let of = |t: &Ty<Erased>| Env::<UnitF, HNil>::empty().push(&(), t);
     let none = Env::<UnitF, HNil>::empty();
     // Nothing is wrong with the terms themselves.
     let unit = Exp::<_, _, ()>::constant(&Value::unit(), &Ty::of());
@@ -431,7 +431,7 @@ fn free_variables_have_their_kinds() {
 #[test]
 fn bound_variables_have_their_kinds() {
     // Terms of the wrong kind, which only the trusted module can build, where a variable is bound to them.
-    let array_constant = e(Node::Const(Value::zero(&ElementTy::<S>(ty(f64_t())))), &vector_t());
+    let array_constant = e(Node::Const(Value::zero(&ElementTy::<Erased>(ty(f64_t())))), &vector_t());
     rejects(check_exp(&e(Node::Let(array_constant, zero(&f64_t())), &f64_t())), "a constant has the type Array1<f64>");
     let f = zero(&f64_t());
     let generate = op(RawAccOp::Generate { sh: f.clone(), f: f1(&f) }, &RawTy::array(f64_t(), f64_t()));
@@ -453,7 +453,7 @@ fn the_message_shows_the_way_and_the_node() {
             e(
                 Node::Fst(e(
                     Node::Pair(
-                        bad.weaken(&Ren::<S, HCons<(), S>>::shift().cast(Equal::refl(), Equal::axiom())),
+                        bad.weaken(&Thinning::<Erased, HCons<(), Erased>>::shift().cast(Equal::refl(), Equal::axiom())),
                         zero(&f64_t()),
                     ),
                     &RawTy::pair(f64_t(), f64_t()),
@@ -476,7 +476,7 @@ fn the_message_shows_the_way_and_the_node() {
 fn deep_programs_take_linear_time() {
     let n = 100_000;
     let x0 = Exp::<HCons<f64, HNil>, HNil, f64>::var(&Idx::zero(&Ty::of()));
-    let newest = Ren::<HNil, HCons<f64, HNil>>::shift().lift::<f64>();
+    let newest = Thinning::<HNil, HCons<f64, HNil>>::shift().lift::<f64>();
     let two = Exp::prim2(Prim2::check(crate::repr::op::Op2::Num(Num2::Add), &Ty::of(), &Ty::of()).unwrap(), &x0, &x0);
     let chain = (0..n).fold(x0, |body, _| Exp::let_(&two, &body.weaken(&newest)));
     let scalars = Env::<UnitF, HNil>::empty().push(&(), &Ty::<f64>::of());

@@ -1,9 +1,8 @@
-//! Identities of numbers. For floats only those that hold for all values of IEEE arithmetic, signed zeros, infinities and
-//! NaN included: `x + 0.0` is not `x` if `x` is `-0.0`, and `x * 0.0` is not `0.0` if `x` is infinite.
+//! Identities of numbers. For floats, only those that hold for all IEEE values, including signed zeros, infinities and
+//! NaN: `x + 0.0` is not `x` if `x` is `-0.0`, and `x * 0.0` is not `0.0` if `x` is infinite.
 
-use super::Rewritten;
-use crate::simplify::facts::{Facts, literal, same, scalar};
-use crate::simplify::stats::Rule;
+use crate::simplify::operand_facts::{Facts, literal, same, scalar};
+use crate::simplify::stats::{Rewritten, Rule};
 use accel_core::ast::*;
 use accel_core::repr::op::{Int2, Num1, Num2, Op2};
 
@@ -51,7 +50,7 @@ fn is<E, A, T>(e: &Exp<E, A, T>, t: NumTy<T>, x: f64) -> bool {
     scalar(e) == Some(t.scalar().from_f64(x))
 }
 
-/// Identities of all numbers; integers wrap.
+/// Identities of integers and floats; integers wrap.
 fn either<E, A, T>(op: Num2, t: NumTy<T>, a: &Exp<E, A, T>, b: &Exp<E, A, T>, f: &Facts<E, A>) -> Rewritten<E, A, T> {
     Some(match op {
         // x * 1 = x, 1 * x = x, x / 1 = x
@@ -109,7 +108,7 @@ fn integer<E, A, T>(op: Num2, t: NumTy<T>, a: &Exp<E, A, T>, b: &Exp<E, A, T>, f
     })
 }
 
-/// `(x + c) + d` = `x + (c + d)`, and with differences
+/// `(x + c) + d` = `x + (c + d)`, also with differences
 fn constants_together<E, A, T>(
     op: Num2,
     t: NumTy<T>,

@@ -1,9 +1,9 @@
-//! Conditionals whose branches are variables or constants. (Branches that compute something are in `scalars.rs`.)
+//! Rules for conditionals whose branches are variables or constants. (`scalars.rs` handles branches that compute
+//! something.)
 
-use super::Rewritten;
 use super::logic::{known, negated};
-use crate::simplify::facts::{Facts, constant, same};
-use crate::simplify::stats::Rule;
+use crate::simplify::operand_facts::{Facts, constant, same};
+use crate::simplify::stats::{Rewritten, Rule};
 use accel_core::ast::*;
 use accel_core::repr::Scalar;
 

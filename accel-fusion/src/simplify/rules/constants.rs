@@ -1,8 +1,8 @@
-//! Constant folding: `f c` is the value of `f` at `c`, computed as the interpreter computes it. What is an error stays.
+//! Constant folding: replaces `f c` by the value of `f` at `c`, computed as the interpreter computes it. If the value
+//! is an error, the expression stays.
 
-use super::Rewritten;
-use crate::simplify::facts::{literal, scalar};
-use crate::simplify::stats::Rule;
+use crate::simplify::operand_facts::{literal, scalar};
+use crate::simplify::stats::{Rewritten, Rule};
 use accel_core::ast::*;
 
 pub fn prim1<E, A, P, T>(p: Prim1<P, T>, a: &Exp<E, A, P>) -> Rewritten<E, A, T> {

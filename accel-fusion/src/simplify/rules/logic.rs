@@ -1,13 +1,12 @@
 //! Identities of booleans and comparisons.
 
-use super::Rewritten;
-use crate::simplify::facts::{Facts, constant, same, truth};
-use crate::simplify::stats::Rule;
+use crate::simplify::operand_facts::{Facts, constant, same, truth};
+use crate::simplify::stats::{Rewritten, Rule};
 use accel_core::ast::*;
 use accel_core::repr::Scalar;
 use accel_core::repr::op::{Cmp, Logic};
 
-/// A known boolean.
+/// The value of a constant boolean.
 pub fn known<E, A>(e: &Exp<E, A, bool>) -> Option<bool> {
     match constant(e)?.scalars() {
         [Scalar::Bool(b)] => Some(*b),
@@ -35,7 +34,7 @@ pub fn prim1<E, A, P, T>(p: Prim1<P, T>, a: &Exp<E, A, P>, f: &Facts<E, A>) -> R
         let opposite = match op {
             Cmp::Eq => Cmp::Ne,
             Cmp::Ne => Cmp::Eq,
-            // With NaN neither holds.
+            // With NaN, neither of the two comparisons holds.
             _ if t.float().is_some() => return None,
             Cmp::Lt => Cmp::Ge,
             Cmp::Ge => Cmp::Lt,

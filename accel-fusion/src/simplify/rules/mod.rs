@@ -1,5 +1,5 @@
-//! The rules for scalar operations, by family. Each takes an operation whose operands are variables or constants to an
-//! equal one of the same kind, or to a variable or constant.
+//! The rules for scalar operations, by family. A rule takes an operation on variables or constants, and returns an
+//! equal operation on such operands, or a variable or constant.
 
 pub mod algebra;
 pub mod branches;
@@ -8,12 +8,9 @@ pub mod logic;
 pub mod operations;
 pub mod tuples;
 
-use super::facts::Facts;
-use super::stats::Rule;
+use super::operand_facts::Facts;
+use super::stats::Rewritten;
 use accel_core::ast::*;
-
-/// What a rule makes of an operation.
-pub type Rewritten<E, A, T> = Option<(Rule, Exp<E, A, T>)>;
 
 /// The first rule that applies.
 pub fn rewrite<E, A, T>(e: &Exp<E, A, T>, f: &Facts<E, A>) -> Rewritten<E, A, T> {

@@ -1,6 +1,6 @@
-//! Array operations on variables.
+//! The rules for array operations on variables.
 
-use crate::simplify::retuple::{apply2, compose, is_retuple, uses_of_arguments, zero};
+use crate::simplify::projections::{apply2, compose, is_projection, uses_of_arguments, zero};
 use crate::simplify::shapes::Shapes;
 use crate::simplify::stats::Rule;
 use accel_core::ast::*;
@@ -11,10 +11,10 @@ pub struct AFacts<'f, A> {
     pub shapes: &'f Shapes,
 }
 
-/// What becomes of an operation.
+/// The result of a rule.
 pub type Rewritten<A, R> = Option<(Rule, Acc<A, R>)>;
 
-/// A variable.
+/// The variable, if a computation is one.
 pub fn variable<A, R>(a: &Acc<A, R>) -> Option<Idx<A, R>> {
     fresh1(|n| match a.view(n) {
         AccView::Var(i) => Some(i),
@@ -22,7 +22,7 @@ pub fn variable<A, R>(a: &Acc<A, R>) -> Option<Idx<A, R>> {
     })
 }
 
-/// The argument of a function of one argument, if the function is the identity.
+/// A proof that a function of one argument is the identity.
 fn identity<A, P, R>(f: &Fun1<A, P, R>, p: &Ty<P>) -> Option<Equal<P, R>> {
     fresh1(|n| match f.0.view(n) {
         ExpView::Var(i) => Idx::zero(p).same(&i),
@@ -30,7 +30,7 @@ fn identity<A, P, R>(f: &Fun1<A, P, R>, p: &Ty<P>) -> Option<Equal<P, R>> {
     })
 }
 
-/// The array that a function reads at its argument, and does nothing else.
+/// The array that a function reads at its argument, if it does nothing else.
 fn reader<A, P, R>(f: &Fun1<A, P, R>, p: &Ty<P>) -> Option<Idx<A, Arr<P, R>>> {
     fresh1(|n| {
         let ExpView::Op(ExpOp::Index(a, ix, _)) = f.0.view(n) else { return None };
@@ -44,7 +44,7 @@ impl<A> AFacts<'_, A> {
         Some(self.defs.get(&variable(a)?))
     }
 
-    /// The first rule that applies; operands are variables.
+    /// The result of the first rule that applies to an operation on variables.
     pub fn rewrite<R>(&self, e: &Acc<A, R>) -> Rewritten<A, R> {
         fresh3(|n, m, k| {
             let AccView::Op(op) = e.view(n) else { return None };
@@ -86,7 +86,7 @@ impl<A> AFacts<'_, A> {
                     }
                     // map f (map w a) = map (f . w) a
                     let AccView::Op(AccOp::Map { f: w, a, eq: q }) = self.definition(&a)?.view(m) else { return None };
-                    is_retuple(&w.0).then_some(())?;
+                    is_projection(&w.0).then_some(())?;
                     let f = compose(&f, &w.cast(Equal::refl(), q.elt().sym()));
                     let a = a.cast(eq_arr(q.sh().sym(), Equal::refl()));
                     Some((Rule::Retuple, Acc::map(&f, &a, e.at()).cast(eq.sym())))
@@ -112,20 +112,20 @@ impl<A> AFacts<'_, A> {
                     }
                     // zip_with f (map w a) b = zip_with (\x y -> f (w x) y) a b
                     if let AccView::Op(AccOp::Map { f: w, a, eq: q }) = self.definition(&a)?.view(m)
-                        && is_retuple(&w.0)
+                        && is_projection(&w.0)
                     {
                         let w = w.cast(Equal::refl(), q.elt().sym());
-                        let f = Fun2(apply2(&f, &w.0.weaken(&Ren::shift()), &Exp::var(&Idx::zero(&tb))));
+                        let f = Fun2(apply2(&f, &w.0.weaken(&Thinning::shift()), &Exp::var(&Idx::zero(&tb))));
                         let a = a.cast(eq_arr(q.sh().sym(), Equal::refl()));
                         return Some((Rule::Retuple, Acc::zip_with(&f, &a, &b, e.at()).cast(eq.sym())));
                     }
                     // zip_with f a (map w b) = zip_with (\x y -> f x (w y)) a b
                     if let AccView::Op(AccOp::Map { f: w, a: b, eq: q }) = self.definition(&b)?.view(k)
-                        && is_retuple(&w.0)
+                        && is_projection(&w.0)
                     {
                         let w = w.cast(Equal::refl(), q.elt().sym());
                         let x = Exp::var(&Idx::succ(&Idx::zero(&ta)));
-                        let f = Fun2(apply2(&f, &x, &w.0.weaken(&Ren::from_nil().lift())));
+                        let f = Fun2(apply2(&f, &x, &w.0.weaken(&Thinning::from_nil().lift())));
                         let b = b.cast(eq_arr(q.sh().sym(), Equal::refl()));
                         return Some((Rule::Retuple, Acc::zip_with(&f, &a, &b, e.at()).cast(eq.sym())));
                     }

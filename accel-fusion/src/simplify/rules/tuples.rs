@@ -1,8 +1,7 @@
-//! Pairs and their components.
+//! Rules for pairs and projections.
 
-use super::Rewritten;
-use crate::simplify::facts::{Facts, constant, same};
-use crate::simplify::stats::Rule;
+use crate::simplify::operand_facts::{Facts, constant, same};
+use crate::simplify::stats::{Rewritten, Rule};
 use accel_core::ast::*;
 use accel_core::repr::RawTy;
 
@@ -12,7 +11,7 @@ pub fn pair<E, A, P, Q, T>(a: &Exp<E, A, P>, b: &Exp<E, A, Q>, t: &Ty<T>, f: &Fa
         let leaves: Vec<_> = x.scalars().iter().chain(y.scalars()).copied().collect();
         return Some((Rule::ConstantFold, Exp::constant(&Value::check(&leaves, t)?, t)));
     }
-    // ((), snd p) = p, where nothing else than () can be the first component
+    // ((), snd p) = p, if the first component can only be ()
     if *a.ty().raw() == RawTy::Unit
         && let Some(p) = fresh1(|n| match f.definition(b).view(n) {
             ExpView::Op(ExpOp::Snd(y, _)) => Some(y.cast(y.ty().same(t)?)),

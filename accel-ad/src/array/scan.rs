@@ -1,0 +1,238 @@
+//! The duals of `scan` and `scan1`, in both directions.
+//!
+//! NOTE [Dual of a scan]: let y(0) = z, y(i+1) = f(y(i), a(i)) be the results. The adjoint r(i) of y(i), with all that
+//! depends on it, is the given adjoint dy(i) plus the dual of step i applied to r(i+1). For fixed y and a, this is an
+//! affine map: r(i) = dy(i) + M(i) r(i+1). The composition of affine maps is associative, so a scan in the opposite
+//! direction computes all r. The last map is constant, with M = 0 and c = dy(n). M(i) is a matrix with a row and a
+//! column for each number of an element (NOTE [Matrices as tuples]); for one number, this is a linear recurrence. The
+//! dual of f at (y(i), a(i)), applied to r(i+1), then gives the adjoint of a(i), and the contributions of step i to
+//! arrays that f reads. The adjoint of z is r(0). This is the rule of Futhark's AD for scans, for elements of any type.
+//! If f is `+`, all M are 1, and r is a scan with `+`.
+
+use super::fold::{Operator, initial, recognise};
+use super::shapes::bind;
+use super::state::ADual;
+use crate::activity::Activity;
+use crate::builders::{add, args, call2, compare, fun1, index_op, int, plus, uncurry, zero};
+use crate::linear_maps::{apply, matrix, tabulate, then};
+use crate::scalar::function::FunDual;
+use accel_core::ast::*;
+use accel_core::error::Result;
+use accel_core::repr::op::{Cmp, Num2};
+use frunk::{HCons, HNil};
+
+/// The arrays of a scan, in an environment `A2`.
+struct Scan<A2, Sh, T> {
+    dir: Dir,
+    /// Whether there is an initial value: then the results are one longer than the source.
+    has_init: bool,
+    a: Idx<A2, Arr<(Sh, i64), T>>,
+    y: Idx<A2, Arr<(Sh, i64), T>>,
+    dy: Idx<A2, Arr<(Sh, i64), Tan<T>>>,
+    at: Src,
+}
+
+type Ix<Sh> = HCons<(Sh, i64), HNil>;
+type Index<A2, Sh> = Exp<Ix<Sh>, A2, (Sh, i64)>;
+type Dual<A2, T, I> = Fun2<A2, (T, T), Tan<T>, (Tan<(T, T)>, I)>;
+
+/// A scan with the operator `f`.
+pub struct Operation<'f, A, T> {
+    pub dir: Dir,
+    pub f: &'f Fun2<A, T, T, T>,
+    /// The initial value of a `scan`; none for a `scan1`.
+    pub z: Option<&'f Exp<HNil, A, T>>,
+    pub at: Src,
+}
+
+/// Adds the contributions of a scan of `a`. `y` is the result, and `dy` its adjoint.
+///
+/// # Errors
+/// An operation in `f` or in the initial value that has no reverse derivative.
+pub fn scan<'m, B, A, A2, Sh, T>(
+    st: ADual<B, A, A2>,
+    Operation { dir, f, z, at }: Operation<'_, A, T>,
+    a: &Idx<A, Arr<(Sh, i64), T>>,
+    y: &Idx<A2, Arr<(Sh, i64), T>>,
+    dy: &Idx<A2, Arr<(Sh, i64), Tan<T>>>,
+    m: Guard<'m>,
+) -> Result<ADual<B, A, X<'m>>> {
+    fresh5(|i, k, l, h, n| {
+        let arrays = Scan { dir, has_init: z.is_some(), a: st.emb.at(a), y: y.clone(), dy: dy.clone(), at };
+        if let Operator::Sum = recognise(f) {
+            let t = dy.ty().sh_elt().1.ty();
+            let r = st.bind(&Acc::scan1(arrays.back(), &plus(&t), &Acc::var(dy), at), k);
+            let arrays = arrays.weaken(&r.up);
+            let da = arrays.over_source(|ix| Exp::index(&r.val, &arrays.result_of(ix), at));
+            let s = r.st.contribute(a, &da.cast(tan_arr().sym()), l);
+            let (arrays, r) = (arrays.weaken(&s.up), s.up.at(&r.val));
+            return finish(s.st, z, &arrays, &r, m);
+        }
+        let t = arrays.a.ty().sh_elt().1.ty();
+        let combined = st.activity.of_result(st.adj.label_size());
+        let both = Activity::pair(combined.clone(), combined);
+        let FunDual { dual, sites } = st.fun_dual(&uncurry(f, &t, &t), &Ty::pair(&t, &t), both, i)?;
+        let dual = dual.aweaken(&st.emb);
+        let r = arrays.adjoints(&dual);
+        let r = st.bind(&r, k);
+        let (arrays, dual) = (arrays.weaken(&r.up), dual.aweaken(&r.up));
+        let steps = arrays.over_source(|ix| arrays.step(&dual, &r.val, ix));
+        let steps = r.st.bind(&steps, l);
+        let (arrays, r) = (arrays.weaken(&steps.up), steps.up.at(&r.val));
+        let pair = steps.val.ty().sh_elt().1;
+        let da = fun1(&pair, |x| {
+            let both = x.fst().cast(tan_pair());
+            if dir == Dir::Left { both.snd() } else { both.fst() }
+        });
+        let da = Acc::map(&da, &Acc::var(&steps.val), at);
+        let s = steps.st.contribute(a, &da.cast(tan_arr().sym()), h);
+        let (arrays, r, steps) = (arrays.weaken(&s.up), s.up.at(&r), s.up.at(&steps.val));
+        let (st, up) = s.st.scatter(&sites, &steps, &fun1(&pair, |x| x.snd()), n);
+        finish(st, z, &arrays.weaken(&up), &up.at(&r), m)
+    })
+}
+
+/// Adds the contributions of the initial value, whose adjoint for every row is the first (last) element of `r`.
+fn finish<'m, B, A, A2, Sh, T>(
+    st: ADual<B, A, A2>,
+    z: Option<&Exp<HNil, A, T>>,
+    arrays: &Scan<A2, Sh, T>,
+    r: &Idx<A2, Arr<(Sh, i64), Tan<T>>>,
+    m: Guard<'m>,
+) -> Result<ADual<B, A, X<'m>>> {
+    let Some(z) = z else { return Ok(st.rename(m).0) };
+    let rows = arrays.rows();
+    let start = fun1(&rows, |row| {
+        let place = match arrays.dir {
+            Dir::Left => int(0),
+            Dir::Right => index_op(Num2::Sub, &Exp::shape(r).snd(), &int(1)),
+        };
+        Exp::index(r, &Exp::pair(&row, &place), arrays.at)
+    });
+    let dz = Acc::generate(&rows, &Exp::shape(r).fst(), &start, arrays.at);
+    initial(st, z, &dz, arrays.at, m)
+}
+
+impl<A2, Sh, T> Scan<A2, Sh, T> {
+    fn rows(&self) -> ShapeTy<Sh> {
+        let (rows, _) = self.a.ty().sh_elt().0.ty().parts();
+        ShapeTy::of(&rows).expect("the rows of an array have a shape")
+    }
+
+    /// The direction in which adjoints are computed.
+    fn back(&self) -> Dir {
+        match self.dir {
+            Dir::Left => Dir::Right,
+            Dir::Right => Dir::Left,
+        }
+    }
+
+    /// The array with the shape of the source that `f` computes from the index.
+    fn over_source<V>(&self, f: impl FnOnce(&Index<A2, Sh>) -> Exp<Ix<Sh>, A2, V>) -> Acc<A2, Arr<(Sh, i64), V>> {
+        let sh = self.a.ty().sh_elt().0;
+        Acc::generate(&sh, &Exp::shape(&self.a), &fun1(&sh, |ix| f(&ix)), self.at)
+    }
+
+    /// The index of the result in which an element is combined first.
+    fn result_of<E>(&self, ix: &Exp<E, A2, (Sh, i64)>) -> Exp<E, A2, (Sh, i64)> {
+        match (self.dir, self.has_init) {
+            (Dir::Left, true) => moved(ix, 1),
+            (Dir::Left, false) | (Dir::Right, _) => ix.clone(),
+        }
+    }
+
+    /// The adjoints of all results, with all that depends on them.
+    fn adjoints<I>(&self, dual: &Dual<A2, T, I>) -> Acc<A2, Arr<(Sh, i64), Tan<T>>> {
+        fresh1(|q| {
+            let (sh, u) = (self.dy.ty().sh_elt().0, self.dy.ty().sh_elt().1.ty());
+            let matrices = matrix(&u, &u, q);
+            let map = fun1(&sh, |ix| {
+                let c = Exp::index(&self.dy, &ix, self.at);
+                let is_last = match self.dir {
+                    Dir::Left => {
+                        let last = index_op(Num2::Sub, &Exp::shape(&self.dy).snd(), &int(1));
+                        compare(Cmp::Eq, NumTy::index().any(), &ix.snd(), &last)
+                    }
+                    Dir::Right => compare(Cmp::Eq, NumTy::index().any(), &ix.snd(), &int(0)),
+                };
+                // The step that follows this result.
+                let element = match (self.dir, self.has_init) {
+                    (Dir::Left, true) => ix.clone(),
+                    (Dir::Left, false) => moved(&ix, 1),
+                    (Dir::Right, _) => moved(&ix, -1),
+                };
+                let jacobian = |d: &Exp<_, A2, Tan<T>>| {
+                    let before = Exp::index(&self.y, &ix, self.at);
+                    let element = Exp::index(&self.a, &element, self.at);
+                    let both = call2(dual, &self.ordered(&before, &element), d).fst().cast(tan_pair());
+                    if self.dir == Dir::Left { both.fst() } else { both.snd() }
+                };
+                let m = Exp::cond(&is_last, &zero(&matrices), &tabulate(&u, &u, &matrices, &jacobian));
+                Exp::pair(&m, &c)
+            });
+            let maps = Acc::generate(&sh, &Exp::shape(&self.dy), &map, self.at);
+            let entry = Ty::pair(&matrices, &u);
+            let (x, y) = args(&entry, &entry);
+            // The outer map is the one that is nearer to the start of the scan.
+            let (outer, inner) = if self.dir == Dir::Left { (x, y) } else { (y, x) };
+            let c = add(&outer.snd(), &apply(&u, &outer.fst(), &inner.snd()));
+            let m = then(&u, &u, &inner.fst(), &|column| apply(&u, &outer.fst(), column));
+            let compose = Fun2(Exp::pair(&m, &c));
+            let all = Acc::scan1(self.back(), &compose, &maps, self.at);
+            Acc::map(&fun1(&entry, |x| x.snd()), &all, self.at)
+        })
+    }
+
+    /// The dual of the step of a source element: the adjoints of its arguments, and the index-adjoint tuple. `r` are the
+    /// adjoints of the results.
+    fn step<I>(
+        &self,
+        dual: &Dual<A2, T, I>,
+        r: &Idx<A2, Arr<(Sh, i64), Tan<T>>>,
+        ix: &Index<A2, Sh>,
+    ) -> Exp<Ix<Sh>, A2, (Tan<(T, T)>, I)> {
+        let d = Exp::index(r, &self.result_of(ix), self.at);
+        let before = match (self.dir, self.has_init) {
+            (Dir::Left, true) => ix.clone(),
+            (Dir::Left, false) => moved(ix, -1),
+            (Dir::Right, _) => moved(ix, 1),
+        };
+        bind(&d, |d, up| {
+            let before = Exp::index(&self.y, &before.weaken(&up), self.at);
+            let element = Exp::index(&self.a, &ix.weaken(&up), self.at);
+            let step = call2(dual, &self.ordered(&before, &element), &d);
+            if self.has_init {
+                return step;
+            }
+            // The first element is a result by itself.
+            let t = step.ty().parts();
+            let none = zero(d.ty());
+            let both = if self.dir == Dir::Left { Exp::pair(&none, &d) } else { Exp::pair(&d, &none) };
+            let first = Exp::pair(&both.cast(tan_pair().sym()), &zero(&t.1));
+            let start = match self.dir {
+                Dir::Left => int(0),
+                Dir::Right => index_op(Num2::Sub, &Exp::shape(&self.a).snd(), &int(1)),
+            };
+            let is_first = compare(Cmp::Eq, NumTy::index().any(), &ix.weaken(&up).snd(), &start);
+            Exp::cond(&is_first, &first, &step)
+        })
+    }
+
+    /// The arguments of the operator: a right scan combines the element with what is behind it.
+    fn ordered<E>(&self, before: &Exp<E, A2, T>, element: &Exp<E, A2, T>) -> Exp<E, A2, (T, T)> {
+        match self.dir {
+            Dir::Left => Exp::pair(before, element),
+            Dir::Right => Exp::pair(element, before),
+        }
+    }
+
+    fn weaken<A3>(&self, up: &Thinning<A2, A3>) -> Scan<A3, Sh, T> {
+        let (a, y, dy) = (up.at(&self.a), up.at(&self.y), up.at(&self.dy));
+        Scan { dir: self.dir, has_init: self.has_init, a, y, dy, at: self.at }
+    }
+}
+
+/// The index of another element of the same row.
+fn moved<E, A, Sh>(ix: &Exp<E, A, (Sh, i64)>, by: i64) -> Exp<E, A, (Sh, i64)> {
+    Exp::pair(&ix.fst(), &index_op(Num2::Add, &ix.snd(), &int(by)))
+}

@@ -1,0 +1,110 @@
+//! Dead code elimination in scalar functions.
+
+use super::builder::renamed;
+use super::ids::Reg;
+use super::ir::{Instr, ScalarFn};
+use accel_core::ast::deep;
+use index_vec::{IndexVec, index_vec};
+use std::collections::BTreeSet;
+
+/// The scalar function that computes only some of the results of `body`.
+pub fn restricted_to(body: &ScalarFn, results: Vec<Reg>) -> ScalarFn {
+    let mut code = ScalarFn { results, ..body.clone() };
+    eliminate_dead_code(&mut code);
+    code
+}
+
+/// The instruction outside branches and loops that sets a register.
+pub fn defined(code: &ScalarFn, r: Reg) -> Option<&Instr> {
+    code.instrs.iter().find(|i| i.sets().contains(&r))
+}
+
+/// The parameters that a register depends on.
+pub fn parameters(code: &ScalarFn, r: Reg) -> BTreeSet<Reg> {
+    let code = restricted_to(code, vec![r]);
+    let mut used = BTreeSet::new();
+    code.instrs.iter().for_each(|i| i.uses(&mut used));
+    used.retain(|r| *r < code.params);
+    used
+}
+
+/// Drops the instructions that no result needs, and renumbers the registers without gaps.
+pub fn eliminate_dead_code(code: &mut ScalarFn) {
+    let mut live = Live(index_vec![false; code.types.len()]);
+    live.extend(code.results.iter().copied());
+    live_instrs(&mut code.instrs, &mut live);
+    let mut numbers: IndexVec<Reg, Option<Reg>> = index_vec![None; code.types.len()];
+    let mut types = IndexVec::new();
+    let mut number = |r: Reg| {
+        if numbers[r].is_none() {
+            numbers[r] = Some(types.push(code.types[r]));
+        }
+    };
+    code.param_regs().for_each(&mut number);
+    each_set(&code.instrs, &mut number);
+    let to = |r: &Reg| numbers[*r].expect("a register is set before it is used");
+    let instrs = code.instrs.iter().map(|i| renamed(i, &to)).collect();
+    *code = ScalarFn { params: code.params, types, instrs, results: code.results.iter().map(to).collect() };
+}
+
+/// Calls `f` with every register that the instructions set, in order. The registers that a conditional sets come after
+/// those of its branches.
+pub fn each_set(instrs: &[Instr], f: &mut impl FnMut(Reg)) {
+    for i in instrs {
+        let own_last = matches!(i, Instr::If { .. });
+        if !own_last {
+            i.sets().into_iter().for_each(&mut *f);
+        }
+        i.inner().into_iter().for_each(|inner| deep(|| each_set(inner, f)));
+        if own_last {
+            i.sets().into_iter().for_each(&mut *f);
+        }
+    }
+}
+
+/// The live registers: those whose values are needed.
+struct Live(IndexVec<Reg, bool>);
+
+impl Live {
+    fn contains(&self, r: &Reg) -> bool {
+        self.0[*r]
+    }
+}
+impl Extend<Reg> for Live {
+    fn extend<I: IntoIterator<Item = Reg>>(&mut self, registers: I) {
+        registers.into_iter().for_each(|r| self.0[r] = true);
+    }
+}
+
+/// Drops the instructions that set no live register. `live` is the set after the instructions, and becomes the set
+/// before them.
+fn live_instrs(instrs: &mut Vec<Instr>, live: &mut Live) {
+    let mut kept = vec![];
+    while let Some(mut i) = instrs.pop() {
+        if !i.sets().iter().any(|r| live.contains(r)) {
+            continue;
+        }
+        match &mut i {
+            Instr::If { cond, then, otherwise, merge } => {
+                merge.retain(|m| live.contains(&m.0));
+                live.extend(merge.iter().flat_map(|m| [m.1, m.2]));
+                deep(|| live_instrs(then, live));
+                deep(|| live_instrs(otherwise, live));
+                live.extend([*cond]);
+            }
+            Instr::While { state, cond, continues, body, next } => {
+                // The whole state stays live: loops do not lose parts of their state here.
+                live.extend(next.iter().copied());
+                live.extend([*continues]);
+                live.extend(state.iter().map(|s| s.0));
+                deep(|| live_instrs(body, live));
+                deep(|| live_instrs(cond, live));
+                live.extend(state.iter().map(|s| s.1));
+            }
+            _ => i.uses(live),
+        }
+        kept.push(i);
+    }
+    kept.reverse();
+    *instrs = kept;
+}

@@ -1,0 +1,99 @@
+//! The effects of scalar functions: whether they can fail, branch or loop. All passes and backends use these
+//! definitions.
+
+use super::ir::{Instr, ScalarFn};
+use super::walk::walk;
+use accel_core::ast::deep;
+use accel_core::repr::ScalarType;
+use accel_core::repr::op::{Int2, Num2, Op2};
+
+/// What an instruction checks at run time. If the check fails, the program fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Check {
+    /// The divisor of integers is not 0.
+    Divisor,
+    /// The index of a read is within bounds.
+    Bounds,
+}
+
+impl Instr {
+    /// The check of the instruction itself, without inner instructions. `code` has the types of the registers.
+    pub fn check(&self, code: &ScalarFn) -> Option<Check> {
+        match self {
+            Instr::Op2(_, op, a, _) => divides_integers(*op, code.types[*a]).then_some(Check::Divisor),
+            Instr::Read { inside, index, .. } => (!inside && !index.is_empty()).then_some(Check::Bounds),
+            Instr::Const(..) | Instr::Op1(..) | Instr::Extent(..) | Instr::If { .. } | Instr::While { .. } => None,
+        }
+    }
+
+    /// Whether the instruction neither fails nor branches nor loops.
+    fn is_branch_free(&self, code: &ScalarFn) -> bool {
+        self.inner().is_empty() && self.check(code).is_none()
+    }
+}
+
+fn divides_integers(op: Op2, t: ScalarType) -> bool {
+    match op {
+        Op2::Num(Num2::Div | Num2::Rem) | Op2::Int(Int2::DivEuclid | Int2::RemEuclid) => t.is_integral(),
+        Op2::Num(_) | Op2::Int(_) | Op2::Float(_) | Op2::Cmp(_) | Op2::Logic(_) => false,
+    }
+}
+
+impl ScalarFn {
+    /// Whether the function can fail.
+    pub fn can_fail(&self) -> bool {
+        walk(&self.instrs).any(|i| i.check(self).is_some())
+    }
+
+    /// Whether the function contains a loop, which may run for ever.
+    pub fn has_loop(&self) -> bool {
+        walk(&self.instrs).any(|i| matches!(i, Instr::While { .. }))
+    }
+
+    /// Whether the function has results for all arguments: it cannot fail or run for ever. Only such a function can be
+    /// dropped or repeated without a difference.
+    pub fn is_total(&self) -> bool {
+        !self.can_fail() && !self.has_loop()
+    }
+
+    /// Whether the function is straight-line code: no branches and no loops.
+    pub fn is_straight_line(&self) -> bool {
+        self.instrs.iter().all(|i| i.inner().is_empty())
+    }
+
+    /// Whether the function is branch-free: no branches, no loops, and nothing that can fail.
+    pub fn is_branch_free(&self) -> bool {
+        self.instrs.iter().all(|i| i.is_branch_free(self))
+    }
+
+    /// Whether the function is if-convertible: as [`is_branch_free`](Self::is_branch_free), but it can contain branches
+    /// that only compute. C compilers turn these into selections.
+    pub fn is_if_convertible(&self) -> bool {
+        fn only_computes(code: &ScalarFn, branch: &[Instr]) -> bool {
+            branch.iter().all(|i| !matches!(i, Instr::Read { .. }) && is_convertible(code, i))
+        }
+        fn is_convertible(code: &ScalarFn, i: &Instr) -> bool {
+            match i {
+                Instr::If { then, otherwise, .. } => {
+                    deep(|| only_computes(code, then) && only_computes(code, otherwise))
+                }
+                _ => i.is_branch_free(code),
+            }
+        }
+        self.instrs.iter().all(|i| is_convertible(self, i))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_divides_integers_is_what_fails_for_a_divisor_of_zero() {
+        for t in ScalarType::ALL {
+            for op in Op2::all().filter(|op| op.result(t).is_some()) {
+                assert_eq!(divides_integers(op, t), op.eval(t.one(), t.zero()).is_err(), "{op} of {t}");
+            }
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! The program that vertical fusion constructs, and facts about its arrays.
+
+use super::poly::Poly;
+use super::recomputation::{LITTLE_WORK, MAX_READS};
+use super::scalar_cleanup::{ArrayUse, Cleaned, ExecutionCount, Producers, clean, code_of};
+use super::shape_analysis::{Facts, Inequality, Ranges};
+use crate::kernel::builder::Builder;
+use crate::kernel::{
+    ArrayId, ArrayInfo, Instr, Monoid, Op, Program, Reduction, Reg, ScalarFn, SiteId, Stmt, is_permutation,
+};
+use accel_core::repr::op::{Num2, Op2};
+use accel_core::repr::{Scalar, ScalarType};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// What one pass learns for the next one.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct State {
+    pub(super) assumed: usize,
+    /// For each array, the number of reads, and whether every read uses each element at most once.
+    pub(super) places: BTreeMap<ArrayId, (usize, bool)>,
+    pub(super) statements: usize,
+}
+
+impl State {
+    /// Whether another pass would find nothing new.
+    pub fn is_stable(&self, before: &State) -> bool {
+        self == before
+    }
+}
+
+/// The facts about arrays.
+pub struct Arrays<'a> {
+    pub(super) before: &'a State,
+    pub(super) aliases: BTreeMap<ArrayId, ArrayId>,
+    pub(super) producers: BTreeMap<ArrayId, Producer>,
+}
+
+pub struct Producer {
+    pub(super) code: ScalarFn,
+    pub(super) work: usize,
+    pub(super) constants: Option<Vec<Scalar>>,
+}
+
+impl Producers for Arrays<'_> {
+    fn alias(&self, a: ArrayId) -> ArrayId {
+        self.aliases.get(&a).copied().unwrap_or(a)
+    }
+
+    fn inlined(&self, u: ArrayUse) -> Option<&ScalarFn> {
+        let p = self.producers.get(&u.array)?;
+        let places = self.before.places.get(&u.array);
+        let good = match places {
+            _ if p.work == 0 => true,
+            // The first pass has no counts yet, and only counts.
+            None => false,
+            Some((1, _)) => u.once,
+            Some((n, once)) => u.once && *once && *n <= MAX_READS && p.work <= LITTLE_WORK,
+        };
+        good.then_some(&p.code)
+    }
+}
+
+/// The state of a pass.
+pub struct Pass<'a> {
+    /// The new program: its arrays and sites.
+    pub program: Program,
+    /// The facts about extents.
+    pub facts: Facts,
+    pub(super) known: Arrays<'a>,
+    /// Whether loops may be left to their consumers, and those that were: NOTE [Chains of loops].
+    pub(super) may_wait: bool,
+    pub(super) later: Vec<ArrayId>,
+    /// The reads of arrays, in the order in which scalar functions were kept,
+    pub(super) reads: Vec<ArrayUse>,
+    /// and for each array the number of reads, and the number of those that use every element at most once.
+    pub(super) places: BTreeMap<ArrayId, (usize, usize)>,
+    /// Arrays that are used as a whole, not only by reads.
+    pub(super) whole: BTreeSet<ArrayId>,
+    /// The open blocks: their numbers, and the statements so far.
+    pub(super) open: Vec<(usize, Vec<Stmt>)>,
+    /// The number of blocks opened so far.
+    pub(super) blocks: usize,
+    /// The block that each array is defined in.
+    pub(super) block_of: HashMap<ArrayId, usize>,
+    /// The first components of the states of those loops that turned out to change their extents.
+    pub(super) changing: BTreeSet<ArrayId>,
+    /// For each open block, the pairs of extents that are equal after its checks.
+    pub(super) checked: Vec<BTreeSet<(Poly, Poly)>>,
+    /// How often the current statement is executed.
+    pub(super) times: ExecutionCount,
+}
+
+impl Pass<'_> {
+    /// Adds a statement to the new program.
+    pub fn emit(&mut self, op: Op, site: SiteId) {
+        if let Some((block, open)) = self.open.last_mut() {
+            op.defines().iter().for_each(|a| _ = self.block_of.insert(*a, *block));
+            open.push(Stmt { op, site });
+        }
+    }
+
+    /// Declares a new array.
+    pub fn array(&mut self, info: ArrayInfo, dims: Vec<Poly>) -> ArrayId {
+        self.facts.array(info.columns.len());
+        let a = self.program.arrays.push(info);
+        self.facts.set_dims(a, dims);
+        a
+    }
+
+    /// The array that `a` is known to be equal to.
+    pub fn alias(&self, a: ArrayId) -> ArrayId {
+        self.known.alias(a)
+    }
+
+    /// The constants that all elements of an array equal, if there are such.
+    pub fn constants(&self, a: ArrayId) -> Option<&Vec<Scalar>> {
+        self.known.producers.get(&a)?.constants.as_ref()
+    }
+
+    /// Cleans a scalar function of an index within `dims` to inspect the result. It becomes part of the program only
+    /// with [`keep`](Self::keep).
+    pub fn preview(&mut self, code: &ScalarFn, dims: &[Poly]) -> Cleaned {
+        clean(&mut self.facts, &self.known, code, dims, self.times)
+    }
+
+    /// Cleans a scalar function of an index within `dims`.
+    pub fn clean(&mut self, code: &ScalarFn, dims: &[Poly]) -> Cleaned {
+        let cleaned = self.preview(code, dims);
+        self.keep(&cleaned);
+        cleaned
+    }
+
+    /// Makes a cleaned scalar function part of the program.
+    pub fn keep(&mut self, cleaned: &Cleaned) {
+        for u in &cleaned.uses {
+            let (all, once) = self.places.entry(u.array).or_insert((0, 0));
+            *all += 1;
+            *once += usize::from(u.once);
+            self.reads.push(*u);
+        }
+    }
+
+    /// Cleans a scalar function for extents. Returns the simplest function for the values, and the values.
+    pub fn extents(&mut self, code: &ScalarFn) -> (ScalarFn, Vec<Poly>) {
+        let cleaned = self.clean(code, &[]);
+        self.simplest(cleaned)
+    }
+
+    /// The simplest scalar function for the values of a cleaned one, and the values.
+    pub fn simplest(&mut self, cleaned: Cleaned) -> (ScalarFn, Vec<Poly>) {
+        let values: Vec<Poly> = cleaned.values.into_iter().map(Option::unwrap_or_default).collect();
+        if values.iter().all(|p| self.facts.is_known(p)) {
+            return (code_of(&mut self.facts, &values), values);
+        }
+        (cleaned.code, values)
+    }
+
+    /// Whether an index of a statement's target is within an extent, for all indices of the source `dims`. With
+    /// `assume`, this is assumed if it is not certain. Without `assume`, the result only says whether it could be.
+    pub fn is_inside(&mut self, i: Option<&Poly>, n: &Poly, dims: &[Poly], assume: bool) -> bool {
+        let Some(i) = i else { return false };
+        let (range, ranges) = (Inequality::range(i, n), Ranges { params: dims, conditions: &[] });
+        if self.facts.hold(&range, ranges) {
+            return true;
+        }
+        let needed = if self.times == ExecutionCount::Once { self.facts.premises(&range, ranges, true) } else { None };
+        let may = needed.is_some();
+        needed.filter(|_| assume).into_iter().for_each(|needed| self.facts.assume(needed));
+        may
+    }
+
+    pub fn define(&mut self, to: &[ArrayId], dims: &[Poly]) {
+        to.iter().for_each(|a| self.facts.set_dims(*a, dims.to_vec()));
+    }
+
+    /// Whether a loop will be moved into its only consumer, so that it need not be cleaned where it stands.
+    ///
+    /// NOTE [Chains of loops]: in a chain, each loop is the producer of the next one. If the pass cleaned each loop
+    /// where it stands, with all its producers inside, the work would grow with the square of the length of the chain.
+    /// So a loop with one consumer, which reads every element at most once according to the pass before, is moved there
+    /// unchanged. It is cleaned there, together with the consumer. If the array turns out to be used in another way,
+    /// the pass is repeated without this rule.
+    pub fn is_deferred_to_its_consumer(&self, to: &[ArrayId], dims: &[Poly], body: &ScalarFn) -> bool {
+        let &[a] = to else { return false };
+        self.may_wait
+            && self.known.before.places.get(&a) == Some(&(1, true))
+            && !self.whole.contains(&a)
+            && dims.iter().all(|p| self.facts.is_known(p) && !self.facts.extents_in(p).contains(&a))
+            && body.work() > 0
+            && moved_array(body).is_none()
+    }
+
+    /// Processes a loop over the index space `dims`.
+    pub fn loop_(&mut self, to: &[ArrayId], extents: ScalarFn, dims: Vec<Poly>, body: &ScalarFn, site: SiteId) {
+        self.define(to, &dims);
+        let cleaned = self.clean(body, &dims);
+        if let ([to], Some(source)) = (to, self.copied(&cleaned.code, &dims)) {
+            self.known.aliases.insert(*to, source);
+            return;
+        }
+        if let [to] = to
+            && self.reduced_in_place_of(*to, &cleaned.code, &dims)
+        {
+            return;
+        }
+        if let [to] = to {
+            let constants = cleaned.constants.iter().copied().collect();
+            let p = Producer { work: cleaned.code.work(), code: cleaned.code.clone(), constants };
+            self.known.producers.insert(*to, p);
+        }
+        self.emit(Op::Loop { to: to.to_vec(), extents, body: cleaned.code }, site);
+    }
+
+    /// The array that a loop over `dims` copies unchanged.
+    pub fn copied(&self, body: &ScalarFn, dims: &[Poly]) -> Option<ArrayId> {
+        match body.instrs.as_slice() {
+            [Instr::Read { to, array, index, inside: true, .. }]
+                if *to == body.results
+                    && index.iter().copied().eq(body.param_regs())
+                    && self.facts.dims(*array) == dims =>
+            {
+                Some(*array)
+            }
+            _ => None,
+        }
+    }
+
+    /// Handles a loop that only moves the results of a reduction, such as a transposition: the reduction computes them
+    /// directly in their place. Returns whether it was such a loop.
+    ///
+    /// NOTE [Dead statements]: a pass decides by the reads that the pass before it counted. A producer that replaces a
+    /// read brings its own reads along, so an array can get new readers during the pass. So no statement is removed
+    /// because its last reader seems to be gone: at the end, `eliminate_dead_code` removes the statements whose arrays nothing
+    /// uses. A decision that would compute something twice if the old statement stayed uses the counts of this pass.
+    pub fn reduced_in_place_of(&mut self, to: ArrayId, body: &ScalarFn, dims: &[Poly]) -> bool {
+        let Some((array, index, plus_zero)) = moved_array(body) else { return false };
+        if !dims.iter().all(|p| self.facts.is_known(p) && !self.facts.extents_in(p).contains(&array)) {
+            return false;
+        }
+        if self.places.get(&array).is_some_and(|(all, _)| *all > 1) {
+            return false;
+        }
+        let (rows, site) = match self.reduction(array, 1) {
+            // A sum that starts with 0 is never -0, so adding 0 once more changes nothing.
+            Some((rows, site)) if !plus_zero || starts_with_zero(rows) => (rows.clone(), site),
+            _ => return false,
+        };
+        let mut b = Builder::new(&index_types(dims.len() + 1));
+        let args: Vec<Reg> = index.iter().copied().chain([Reg::new(dims.len())]).collect();
+        let results = b.inline(&rows.element, &args);
+        let element = b.finish(results);
+        self.define(&[to], dims);
+        let (extents, mut all) = (code_of(&mut self.facts, dims), dims.to_vec());
+        let (rows, _) = self.rows(&Reduction { element, ..rows }, &mut all);
+        self.emit(Op::Reduce { to, extents, rows }, site);
+        true
+    }
+
+    /// The rows of the reduction in this block that computes an array, if the array is only read, at most `most_places`
+    /// times, and every read uses each element at most once.
+    pub fn reduction(&self, array: ArrayId, most_places: usize) -> Option<(&Reduction, SiteId)> {
+        let few = matches!(self.known.before.places.get(&array), Some((n, true)) if *n <= most_places);
+        if !few || self.whole.contains(&array) || self.known.aliases.values().any(|a| *a == array) {
+            return None;
+        }
+        self.open.last()?.1.iter().find_map(|s| match &s.op {
+            Op::Reduce { to, rows, .. } if *to == array => Some((rows, s.site)),
+            _ => None,
+        })
+    }
+
+    /// Cleans rows and returns their length. `dims` are the outer extents; the length is added to them.
+    pub fn rows(&mut self, rows: &Reduction, dims: &mut Vec<Poly>) -> (Reduction, Poly) {
+        let (len, n) = self.extents(&rows.len);
+        let n = n.into_iter().next().unwrap_or_default();
+        dims.push(n.clone());
+        let element = self.clean(&rows.element, dims).code;
+        let init = rows.init.as_ref().map(|c| self.clean(c, &[]).code);
+        let op = self.clean(&rows.op, &[]).code;
+        (Reduction { len, element, init, op, monoid: rows.monoid }, n)
+    }
+
+    /// Emits a reduction over the index space `dims` of the result, with rows of length `len`.
+    pub fn reduce(&mut self, to: ArrayId, dims: Vec<Poly>, len: Poly, rows: NewReduction, site: SiteId) {
+        self.define(&[to], &dims);
+        let (extents, n) = (code_of(&mut self.facts, &dims), code_of(&mut self.facts, std::slice::from_ref(&len)));
+        let mut all = dims;
+        let rows = Reduction { len: n, element: rows.element, init: Some(rows.init), op: rows.op, monoid: rows.monoid };
+        let (rows, _) = self.rows(&rows, &mut all);
+        self.emit(Op::Reduce { to, extents, rows }, site);
+    }
+}
+
+/// The array whose elements a loop moves, the index, which is a permutation of the loop's own index, and whether the
+/// loop adds 0 to them.
+fn moved_array(body: &ScalarFn) -> Option<(ArrayId, &[Reg], bool)> {
+    let (mut read, mut zero, mut sum) = (None, None, None);
+    for i in &body.instrs {
+        match i {
+            Instr::Read { to, array, index, inside: true, .. } if read.is_none() => read = Some((to, *array, index)),
+            Instr::Const(r, Scalar::F32(x)) if *x == 0.0 => zero = Some(*r),
+            Instr::Const(r, Scalar::F64(x)) if *x == 0.0 => zero = Some(*r),
+            Instr::Op2(r, Op2::Num(Num2::Add), a, b) if sum.is_none() => sum = Some((*r, [*a, *b])),
+            _ => return None,
+        }
+    }
+    let (to, array, index) = read?;
+    let plus_zero = match (sum, zero, &to[..], &body.results[..]) {
+        (None, None, read, results) if read == results => false,
+        (Some((r, operands)), Some(z), [x], [result])
+            if r == *result && (operands == [z, *x] || operands == [*x, z]) =>
+        {
+            true
+        }
+        _ => return None,
+    };
+    is_permutation(index, body.params).then_some((array, index, plus_zero))
+}
+
+/// Whether these rows are sums of floating-point numbers that start with 0.
+fn starts_with_zero(rows: &Reduction) -> bool {
+    let zero = |i: &Instr| match i {
+        Instr::Const(_, Scalar::F32(x)) => x.to_bits() == 0,
+        Instr::Const(_, Scalar::F64(x)) => x.to_bits() == 0,
+        _ => false,
+    };
+    rows.monoid == Some(Monoid::Sum) && rows.init.as_ref().is_some_and(|c| matches!(&c.instrs[..], [i] if zero(i)))
+}
+
+/// The rows of a reduction that a pass creates.
+pub struct NewReduction {
+    /// From the outer index and the position in the row.
+    pub element: ScalarFn,
+    /// The initial value.
+    pub init: ScalarFn,
+    /// The operator.
+    pub op: ScalarFn,
+    /// Its monoid, if recognised.
+    pub monoid: Option<Monoid>,
+}
+
+/// The types of an index.
+pub fn index_types(rank: usize) -> Vec<ScalarType> {
+    vec![ScalarType::I64; rank]
+}

@@ -1,0 +1,570 @@
+//! Cleans scalar functions: folds constants, computes equal values once, expresses extents by those of given arrays,
+//! removes checks that cannot fail, replaces reads by their producers, and drops dead code.
+
+use super::poly::{Poly, Sym};
+use super::shape_analysis::{Facts, Inequality, Node, Ranges};
+use super::value_numbers::{Number, Numbers};
+use crate::kernel::builder::Builder;
+use crate::kernel::dead_code::eliminate_dead_code;
+use crate::kernel::{ArrayId, IndexVec, Instr, Instrs, Reg, ScalarFn, SiteId, arrays_read, index_vec};
+use accel_core::ast::deep;
+use accel_core::repr::op::{Cmp, Int2, Logic, Num2, Op1, Op2};
+use accel_core::repr::{Scalar, ScalarType};
+use std::collections::{BTreeSet, HashMap};
+
+/// How a scalar function reads an array. Fusion decides by this.
+#[derive(Clone, Copy, Debug)]
+pub struct ArrayUse {
+    /// The array.
+    pub array: ArrayId,
+    /// Whether the scalar function reads every element at most once, and the read cannot fail.
+    pub once: bool,
+}
+
+/// What replaces the reads of an array.
+pub trait Producers {
+    /// The array itself, or another one with the same content.
+    fn alias(&self, a: ArrayId) -> ArrayId;
+    /// The scalar function of the elements, if it replaces this read.
+    fn inlined(&self, u: ArrayUse) -> Option<&ScalarFn>;
+    /// The registers with the element at the current index, if the scalar function itself computes it.
+    fn element(&self, _: ArrayId) -> Option<&[Reg]> {
+        None
+    }
+}
+
+/// The result of cleaning.
+pub struct Cleaned {
+    /// The cleaned scalar function.
+    pub code: ScalarFn,
+    /// The values of those results that are integers for indices.
+    pub values: Vec<Option<Poly>>,
+    /// The constants among the results.
+    pub constants: Vec<Option<Scalar>>,
+    /// How arrays are read, after producers replaced reads.
+    pub uses: Vec<ArrayUse>,
+}
+
+/// How often a scalar function is executed in a run of the program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ExecutionCount {
+    /// Once.
+    Once,
+    /// At most once.
+    Maybe,
+    /// Any number of times.
+    Many,
+}
+
+/// Cleans a scalar function. If its parameters are an index, `ranges` are their extents.
+pub fn clean(
+    facts: &mut Facts,
+    producers: &dyn Producers,
+    code: &ScalarFn,
+    ranges: &[Poly],
+    times: ExecutionCount,
+) -> Cleaned {
+    let types = code.param_types();
+    let mut c = Cleaner {
+        facts,
+        producers,
+        out: Builder::new(types),
+        ranges,
+        conditions: vec![],
+        polys: index_vec![None; types.len()],
+        constants: index_vec![None; types.len()],
+        numbers: Numbers::new(types.len()),
+        comparisons: HashMap::new(),
+        known: HashMap::new(),
+        added: vec![],
+        depth: usize::from(times != ExecutionCount::Once),
+        loops: usize::from(times == ExecutionCount::Many),
+        uses: vec![],
+    };
+    let index = ranges.len();
+    for (k, t) in types.iter().enumerate() {
+        c.polys[k] = match t {
+            ScalarType::I64 if k < index => Some(Poly::sym(Sym::Param(k))),
+            ScalarType::I64 => Some(c.facts.unknown()),
+            _ => None,
+        };
+    }
+    let args: Vec<Reg> = code.param_regs().collect();
+    let results = c.inline(code, &args);
+    let values = results.iter().map(|r| c.polys[*r].clone()).collect();
+    let constants = results.iter().map(|r| c.constants[*r]).collect();
+    let uses = std::mem::take(&mut c.uses);
+    let mut code = c.out.finish(results);
+    eliminate_dead_code(&mut code);
+    // Reads that were dropped are no uses.
+    let mut read = BTreeSet::new();
+    arrays_read(&code.instrs, &mut read);
+    let uses = uses.into_iter().filter(|u| read.contains(&u.array)).collect();
+    Cleaned { code, values, constants, uses }
+}
+
+/// A scalar function that computes integers from extents.
+pub fn code_of(facts: &mut Facts, polys: &[Poly]) -> ScalarFn {
+    let mut c = Cleaner {
+        facts,
+        producers: &NoProducers,
+        out: Builder::new(&[]),
+        ranges: &[],
+        conditions: vec![],
+        polys: IndexVec::new(),
+        constants: IndexVec::new(),
+        numbers: Numbers::new(0),
+        comparisons: HashMap::new(),
+        known: HashMap::new(),
+        added: vec![],
+        depth: 0,
+        loops: 0,
+        uses: vec![],
+    };
+    let results = polys.iter().map(|p| c.integer(p)).collect();
+    let mut code = c.out.finish(results);
+    eliminate_dead_code(&mut code);
+    code
+}
+
+/// No producers.
+pub struct NoProducers;
+
+impl Producers for NoProducers {
+    fn alias(&self, a: ArrayId) -> ArrayId {
+        a
+    }
+    fn inlined(&self, _: ArrayUse) -> Option<&ScalarFn> {
+        None
+    }
+}
+
+/// What identifies equal instructions.
+#[derive(PartialEq, Eq, Hash, Clone)]
+enum Key {
+    Integer(Poly),
+    Const(Scalar),
+    Op1(Op1, Reg),
+    Op2(Op2, Reg, Reg),
+    Read(ArrayId, Vec<Reg>),
+    /// The result of a conditional: NOTE [Value numbers of conditionals].
+    If(Number, Number, Number),
+}
+
+/// For each register of the old function, the register of the new one with the same value.
+type Map = IndexVec<Reg, Reg>;
+
+struct Cleaner<'a> {
+    facts: &'a mut Facts,
+    producers: &'a dyn Producers,
+    out: Builder,
+    ranges: &'a [Poly],
+    /// The conditions that hold at the current instruction.
+    conditions: Vec<Inequality>,
+    /// For every register of the new function: its value, if it is an integer for indices.
+    polys: IndexVec<Reg, Option<Poly>>,
+    constants: IndexVec<Reg, Option<Scalar>>,
+    numbers: Numbers,
+    /// The comparisons that hold if a boolean register is true.
+    comparisons: HashMap<Reg, Vec<Inequality>>,
+    known: HashMap<Key, Vec<Reg>>,
+    /// The keys in the order in which they were added, so that those of a branch can be removed again.
+    added: Vec<Key>,
+    /// The number of open branches and loops.
+    depth: usize,
+    loops: usize,
+    uses: Vec<ArrayUse>,
+}
+
+impl Cleaner<'_> {
+    /// Applies a scalar function to registers; returns the registers of its results.
+    fn inline(&mut self, code: &ScalarFn, args: &[Reg]) -> Vec<Reg> {
+        let mut map: Map = index_vec![Reg::NONE; code.types.len()];
+        map.raw[..args.len()].copy_from_slice(args);
+        self.instrs(code, &code.instrs, &mut map);
+        code.results.iter().map(|r| map[*r]).collect()
+    }
+
+    fn instrs(&mut self, code: &ScalarFn, instrs: &[Instr], map: &mut Map) {
+        deep(|| instrs.iter().for_each(|i| self.instr(code, i, map)));
+    }
+
+    fn emit(&mut self, i: Instr) {
+        self.numbers.add(&i);
+        self.out.emit(i);
+    }
+
+    fn reg(&mut self, t: ScalarType, poly: Option<Poly>) -> Reg {
+        let r = self.out.reg(t);
+        self.polys.push(match (t, poly) {
+            (ScalarType::I64, None) => Some(self.facts.unknown()),
+            (_, poly) => poly,
+        });
+        self.constants.push(None);
+        r
+    }
+
+    /// The registers for `key`. If there are none yet, `f` computes them.
+    fn once(&mut self, key: Key, f: impl FnOnce(&mut Self) -> Vec<Reg>) -> Vec<Reg> {
+        if let Some(rs) = self.known.get(&key) {
+            return rs.clone();
+        }
+        let rs = f(self);
+        self.known.insert(key.clone(), rs.clone());
+        self.added.push(key);
+        rs
+    }
+
+    fn constant(&mut self, x: Scalar) -> Reg {
+        if let Scalar::I64(n) = x {
+            return self.integer(&Poly::constant(n));
+        }
+        self.once(Key::Const(x), |c| vec![c.fresh_constant(x)])[0]
+    }
+
+    fn fresh_constant(&mut self, x: Scalar) -> Reg {
+        let poly = if let Scalar::I64(n) = x { Some(Poly::constant(n)) } else { None };
+        let r = self.reg(x.ty(), poly);
+        self.constants[r] = Some(x);
+        self.emit(Instr::Const(r, x));
+        r
+    }
+
+    /// A register with the value of a polynomial.
+    fn integer(&mut self, p: &Poly) -> Reg {
+        if let Some(Sym::Param(k)) = p.as_sym() {
+            return Reg::new(k);
+        }
+        self.once(Key::Integer(p.clone()), |c| {
+            if let Some(n) = p.as_constant() {
+                return vec![c.fresh_constant(Scalar::I64(n))];
+            }
+            if let Some(s) = p.as_sym() {
+                return vec![c.symbol(s, p)];
+            }
+            // The sum of products, with subtractions last.
+            let mut terms: Vec<(Vec<Sym>, i64)> = p.terms().map(|(syms, n)| (syms.to_vec(), n)).collect();
+            terms.sort_by_key(|(_, n)| *n < 0);
+            let mut sum: Option<(Reg, Poly)> = None;
+            for (syms, n) in terms {
+                let minus = n < 0 && n != i64::MIN && sum.is_some();
+                let (r, q) = c.product(&syms, if minus { -n } else { n });
+                sum = Some(match sum {
+                    None => (r, q),
+                    Some((s, sp)) => {
+                        let total = sp.plus(&q, if minus { -1 } else { 1 });
+                        (c.arithmetic(Op2::Num(if minus { Num2::Sub } else { Num2::Add }), s, r, &total), total)
+                    }
+                });
+            }
+            vec![sum.expect("a sum that is no constant has terms").0]
+        })[0]
+    }
+
+    fn product(&mut self, syms: &[Sym], n: i64) -> (Reg, Poly) {
+        let mut parts: Vec<Poly> = syms.iter().map(|s| Poly::sym(*s)).collect();
+        if n != 1 || parts.is_empty() {
+            parts.push(Poly::constant(n));
+        }
+        let mut parts = parts.into_iter();
+        let first = parts.next().unwrap_or_default();
+        let mut result = (self.integer(&first), first);
+        for p in parts {
+            let r = self.integer(&p);
+            let product = result.1.times(&p).unwrap_or_default();
+            result = (self.arithmetic(Op2::Num(Num2::Mul), result.0, r, &product), product);
+        }
+        result
+    }
+
+    /// Emits an operation whose value is `p`.
+    fn arithmetic(&mut self, op: Op2, a: Reg, b: Reg, p: &Poly) -> Reg {
+        let key = Key::Integer(p.clone());
+        if let Some(r) = self.known.get(&key) {
+            return r[0];
+        }
+        let to = self.reg(ScalarType::I64, Some(p.clone()));
+        self.emit(Instr::Op2(to, op, a, b));
+        self.known.insert(key.clone(), vec![to]);
+        self.added.push(key);
+        to
+    }
+
+    fn symbol(&mut self, s: Sym, p: &Poly) -> Reg {
+        match s {
+            Sym::Param(k) => Reg::new(k),
+            Sym::Extent(a, dim) => {
+                let to = self.reg(ScalarType::I64, Some(p.clone()));
+                self.emit(Instr::Extent(to, a, dim));
+                to
+            }
+            Sym::Node(n) => match self.facts.node(n).clone() {
+                Node::Op(op, a, b) => {
+                    let (a, b) = (self.integer(&a), self.integer(&b));
+                    let to = self.reg(ScalarType::I64, Some(p.clone()));
+                    self.emit(Instr::Op2(to, op, a, b));
+                    to
+                }
+                // Its register was set before a polynomial could contain it.
+                Node::Unknown => Reg::NONE,
+            },
+        }
+    }
+
+    fn instr(&mut self, code: &ScalarFn, instr: &Instr, map: &mut Map) {
+        match instr {
+            Instr::Const(to, x) => map[*to] = self.constant(*x),
+            Instr::Op1(to, op, a) => map[*to] = self.op1(*op, map[*a], code.types[*to]),
+            Instr::Op2(to, op, a, b) => map[*to] = self.op2(*op, map[*a], map[*b], code.types[*to]),
+            Instr::Extent(to, a, dim) => {
+                let p = self.facts.dims(self.producers.alias(*a))[*dim].clone();
+                map[*to] = self.integer(&p);
+            }
+            Instr::Read { to, array, index, site, inside } => {
+                if let Some(rs) = self.producers.element(*array) {
+                    // The merged function reads only elements at its own index. Otherwise its members were not merged.
+                    return to.iter().zip(rs).for_each(|(to, r)| map[*to] = map[*r]);
+                }
+                let types: Vec<_> = to.iter().map(|r| code.types[*r]).collect();
+                let index: Vec<_> = index.iter().map(|r| map[*r]).collect();
+                let rs = self.read(*array, index, *site, *inside, &types);
+                to.iter().zip(rs).for_each(|(to, r)| map[*to] = r);
+            }
+            Instr::If { cond, then, otherwise, merge } => match self.constants[map[*cond]] {
+                Some(Scalar::Bool(c)) => {
+                    self.instrs(code, if c { then } else { otherwise }, map);
+                    merge.iter().for_each(|(to, a, b)| map[*to] = map[if c { *a } else { *b }]);
+                }
+                _ => self.conditional(code, map[*cond], [then, otherwise], merge, map),
+            },
+            Instr::While { state, cond, continues, body, next } => {
+                let new: Vec<(Reg, Reg)> =
+                    state.iter().map(|(to, init)| (self.reg(code.types[*to], None), map[*init])).collect();
+                state.iter().zip(&new).for_each(|((to, _), (r, _))| map[*to] = *r);
+                self.loops += 1;
+                self.numbers.open_loop(new.iter().map(|s| s.0));
+                let cond = self.scoped(|c| c.instrs(code, cond, map));
+                let continues = map[*continues];
+                let body = self.scoped(|c| c.instrs(code, body, map));
+                self.loops -= 1;
+                self.numbers.close_loop();
+                let next = next.iter().map(|r| map[*r]).collect();
+                self.emit(Instr::While { state: new, cond, continues, body, next });
+            }
+        }
+    }
+
+    /// Collects the instructions that `f` adds. Afterwards their values can no longer be reused.
+    fn scoped(&mut self, f: impl FnOnce(&mut Self)) -> Instrs {
+        let (added, conditions) = (self.added.len(), self.conditions.len());
+        self.depth += 1;
+        self.out.open();
+        f(self);
+        let instrs = self.out.close();
+        self.depth -= 1;
+        self.conditions.truncate(conditions);
+        for key in self.added.drain(added..) {
+            self.known.remove(&key);
+        }
+        instrs
+    }
+
+    fn conditional(
+        &mut self,
+        code: &ScalarFn,
+        cond: Reg,
+        branches: [&[Instr]; 2],
+        merge: &[(Reg, Reg, Reg)],
+        map: &mut Map,
+    ) {
+        let facts = self.comparisons.get(&cond).cloned().unwrap_or_default();
+        let then = self.scoped(|c| {
+            c.conditions.extend(facts);
+            c.instrs(code, branches[0], map)
+        });
+        let otherwise = self.scoped(|c| c.instrs(code, branches[1], map));
+        // Two equal conditionals can merge different registers. Where the values are the same, the registers of the
+        // first one are used.
+        let decision = self.numbers.of(cond);
+        let mut merged = vec![];
+        for (to, a, b) in merge {
+            let (a, b) = (map[*a], map[*b]);
+            if a == b {
+                map[*to] = a;
+                continue;
+            }
+            // The constant, if it is the same in both branches.
+            let same = self.constants[a].zip(self.constants[b]).filter(|(x, y)| x == y);
+            map[*to] = match same {
+                Some((x, _)) => self.constant(x),
+                None => {
+                    let key = Key::If(decision, self.numbers.of(a), self.numbers.of(b));
+                    self.once(key, |c| {
+                        let r = c.reg(code.types[*to], None);
+                        merged.push((r, a, b));
+                        vec![r]
+                    })[0]
+                }
+            };
+        }
+        if !merged.is_empty() {
+            self.emit(Instr::If { cond, then, otherwise, merge: merged });
+        }
+    }
+
+    fn read(&mut self, array: ArrayId, index: Vec<Reg>, site: SiteId, inside: bool, types: &[ScalarType]) -> Vec<Reg> {
+        let array = self.producers.alias(array);
+        let polys: Vec<Poly> = index.iter().map(|r| self.polys[*r].clone().unwrap_or_default()).collect();
+        let inside = inside || self.is_inside(array, &polys);
+        let once = inside && self.loops == 0 && covers(&polys, self.ranges.len());
+        let u = ArrayUse { array, once };
+        if inside && let Some(producer) = self.producers.inlined(u) {
+            return self.inline(producer, &index);
+        }
+        self.uses.push(u);
+        self.once(Key::Read(array, index.clone()), |c| {
+            let to: Vec<Reg> = types.iter().map(|t| c.reg(*t, None)).collect();
+            c.emit(Instr::Read { to: to.clone(), array, index, site, inside });
+            to
+        })
+    }
+
+    fn is_inside(&mut self, array: ArrayId, index: &[Poly]) -> bool {
+        let dims = self.facts.dims(array);
+        let ranges = Ranges { params: self.ranges, conditions: &self.conditions };
+        let index: Vec<Poly> = index.iter().map(|i| self.facts.exact(i, ranges)).collect();
+        let all: Vec<Inequality> = index.iter().zip(&dims).flat_map(|(i, n)| Inequality::range(i, n)).collect();
+        if self.facts.hold(&all, ranges) {
+            return true;
+        }
+        // All or nothing: if one check stays necessary, no assumption is made for the others.
+        let needed = if self.depth == 0 { self.facts.premises(&all, ranges, true) } else { None };
+        needed.map(|needed| self.facts.assume(needed)).is_some()
+    }
+
+    fn op1(&mut self, op: Op1, a: Reg, t: ScalarType) -> Reg {
+        if let Some(x) = self.constants[a].and_then(|x| op.eval(x).ok()) {
+            return self.constant(x);
+        }
+        self.once(Key::Op1(op, a), |c| {
+            let r = c.reg(t, None);
+            c.emit(Instr::Op1(r, op, a));
+            vec![r]
+        })[0]
+    }
+
+    fn op2(&mut self, op: Op2, a: Reg, b: Reg, t: ScalarType) -> Reg {
+        let (x, y) = (self.constants[a], self.constants[b]);
+        if let (Some(x), Some(y)) = (x, y)
+            && let Ok(z) = op.eval(x, y)
+        {
+            return self.constant(z);
+        }
+        if let Some(r) = neutral(op, x, y, a, b) {
+            return r;
+        }
+        let polys = self.polys[a].clone().zip(self.polys[b].clone());
+        match (op, polys) {
+            (Op2::Num(_) | Op2::Int(Int2::DivEuclid | Int2::RemEuclid), Some((p, q))) => {
+                let ranges = Ranges { params: self.ranges, conditions: &self.conditions };
+                let value = self.facts.op(op, &p, &q, ranges);
+                if value.as_constant().is_some() || value.as_sym().is_some_and(|s| !matches!(s, Sym::Node(_))) {
+                    return self.integer(&value);
+                }
+                self.arithmetic(op, a, b, &value)
+            }
+            (Op2::Cmp(cmp), Some((p, q))) => self.compare(cmp, &p, &q, a, b),
+            (Op2::Logic(Logic::And), _) => {
+                let r = self.plain(op, a, b, t);
+                let both = [a, b].iter().flat_map(|r| self.comparisons.get(r).cloned().unwrap_or_default()).collect();
+                self.comparisons.insert(r, both);
+                r
+            }
+            (Op2::Num(Num2::Add | Num2::Mul), _) if b < a => self.plain(op, b, a, t),
+            _ => self.plain(op, a, b, t),
+        }
+    }
+
+    fn plain(&mut self, op: Op2, a: Reg, b: Reg, t: ScalarType) -> Reg {
+        self.once(Key::Op2(op, a, b), |c| {
+            let r = c.reg(t, None);
+            c.emit(Instr::Op2(r, op, a, b));
+            vec![r]
+        })[0]
+    }
+
+    /// Emits a comparison of integers.
+    fn compare(&mut self, cmp: Cmp, p: &Poly, q: &Poly, a: Reg, b: Reg) -> Reg {
+        let ranges = Ranges { params: self.ranges, conditions: &self.conditions };
+        let (left, right) = (&self.facts.exact(p, ranges), &self.facts.exact(q, ranges));
+        let both = || vec![Inequality::new(left, right), Inequality::new(right, left)];
+        // What the comparison implies if it is true, and if it is false.
+        let (yes, no) = match cmp {
+            Cmp::Lt => (vec![Inequality::less(left, right)], vec![Inequality::new(right, left)]),
+            Cmp::Le => (vec![Inequality::new(left, right)], vec![Inequality::less(right, left)]),
+            Cmp::Gt => (vec![Inequality::less(right, left)], vec![Inequality::new(left, right)]),
+            Cmp::Ge => (vec![Inequality::new(right, left)], vec![Inequality::less(left, right)]),
+            Cmp::Eq => (both(), vec![]),
+            Cmp::Ne => (vec![], both()),
+        };
+        let f = &mut *self.facts;
+        let decided = match cmp {
+            Cmp::Eq | Cmp::Ne if p == q => Some(cmp == Cmp::Eq),
+            Cmp::Eq | Cmp::Ne
+                if f.hold(&[Inequality::less(left, right)], ranges)
+                    || f.hold(&[Inequality::less(right, left)], ranges) =>
+            {
+                Some(cmp == Cmp::Ne)
+            }
+            Cmp::Eq | Cmp::Ne if f.assume_equal(p, q) => Some(cmp == Cmp::Eq),
+            Cmp::Eq | Cmp::Ne => None,
+            _ if f.hold(&yes, ranges) => Some(true),
+            _ if f.hold(&no, ranges) => Some(false),
+            _ => None,
+        };
+        if let Some(x) = decided {
+            return self.constant(Scalar::Bool(x));
+        }
+        let r = self.plain(Op2::Cmp(cmp), a, b, ScalarType::Bool);
+        self.comparisons.insert(r, yes);
+        r
+    }
+}
+
+/// Whether an index determines all parameters of a scalar function. Then no two executions read the same element.
+fn covers(index: &[Poly], params: usize) -> bool {
+    let mut told = BTreeSet::new();
+    for p in index {
+        let params: BTreeSet<Sym> = p.symbols().filter(|s| matches!(s, Sym::Param(_))).collect();
+        if let (Some(s), 1) = (params.first().copied(), params.len())
+            && let Some((slope, _)) = p.linear(s)
+            && slope.as_constant().is_some_and(|n| n == 1 || n == -1)
+        {
+            told.insert(s);
+        }
+    }
+    told.len() == params
+}
+
+/// The other operand, if one operand is neutral.
+fn neutral(op: Op2, x: Option<Scalar>, y: Option<Scalar>, a: Reg, b: Reg) -> Option<Reg> {
+    let is = |x: Option<Scalar>, value: f64| match x {
+        Some(Scalar::F32(x)) => x.to_bits() == (value as f32).to_bits(),
+        Some(Scalar::F64(x)) => x.to_bits() == value.to_bits(),
+        _ => false,
+    };
+    let truth = |x: Option<Scalar>, value: bool| matches!(x, Some(Scalar::Bool(b)) if b == value);
+    match op {
+        Op2::Num(Num2::Mul) if is(y, 1.0) => Some(a),
+        Op2::Num(Num2::Mul) if is(x, 1.0) => Some(b),
+        Op2::Num(Num2::Div) if is(y, 1.0) => Some(a),
+        Op2::Num(Num2::Add) if is(y, -0.0) => Some(a),
+        Op2::Num(Num2::Add) if is(x, -0.0) => Some(b),
+        Op2::Num(Num2::Sub) if is(y, 0.0) => Some(a),
+        Op2::Logic(Logic::And) if truth(x, true) || truth(y, false) => Some(b),
+        Op2::Logic(Logic::And) if truth(y, true) || truth(x, false) => Some(a),
+        Op2::Logic(Logic::Or) if truth(x, false) || truth(y, true) => Some(b),
+        Op2::Logic(Logic::Or) if truth(y, false) || truth(x, true) => Some(a),
+        _ => None,
+    }
+}

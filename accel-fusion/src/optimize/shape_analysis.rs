@@ -1,0 +1,565 @@
+//! Shape analysis: symbolic values of extents, proofs about them, and assumptions.
+//!
+//! NOTE [Assumptions on extents]: many checks cannot be decided before the extents of the arguments are known: whether
+//! the two arrays of a `zip_with` have the same extents, or whether `xs[i + 2]` is within the bounds of `xs`. Nearly
+//! always, the answer that makes the program simpler is right. So the optimiser assumes it and records the assumption:
+//! two extents of arguments are equal, or a polynomial of them is not negative. A backend calls [`Assumptions::hold`]
+//! before it runs the program. If the assumptions do not hold, it runs the program that was optimised without
+//! assumptions.
+//!
+//! NOTE [Proofs and overflow]: the integers of a program wrap. Equations of polynomials hold for integers that wrap.
+//! Inequalities do not: they are about mathematical integers. So the analysis concludes that one number is at most
+//! another one only if both are *exact*: the number equals its polynomial as a mathematical integer, because this fits
+//! into 64 bits. (Intermediate results do not matter: what wraps on the way wraps back again.)
+//! - A symbol is exact, because it is the number itself.
+//! - The magnitude of a polynomial is an upper bound of its absolute value. It adds up the magnitudes of all terms,
+//!   where every extent is [`MAX_EXTENT`], which no array exceeds, and every index is less. If this fits into 64 bits,
+//!   the polynomial is exact in every run. Sums and differences of extents and indices are such polynomials.
+//! - If it does not fit, as for products of extents, the analysis assumes that the magnitude fits for the extents of
+//!   the arguments. Every run evaluates this without wrapping. If no assumptions are allowed, the analysis concludes
+//!   nothing.
+//! - A quotient, a minimum and so on is at least 0 if its operands are, provided that they are exact.
+//!
+//! Differences of such polynomials, and their values at the first and last index, are integers that no program
+//! computes. Their coefficients are computed without wrapping.
+
+use super::poly::{Poly, Sym};
+use crate::kernel::{ArrayId, ArrayInfo, IndexVec, Program};
+use accel_core::repr::op::{Int2, Num2, Op2};
+use accel_core::repr::{MAX_EXTENT, Scalar};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Conditions on the extents of the inputs and literals of a program.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Assumptions {
+    zero: BTreeSet<Poly>,
+    not_negative: BTreeSet<Poly>,
+    exact: BTreeSet<BoundedNumber>,
+    /// The operations behind the nodes in the conditions.
+    nodes: Vec<Node>,
+}
+
+/// A number that must not overflow for any values of its indices.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct BoundedNumber {
+    value: Poly,
+    /// The extents of the indices.
+    params: Vec<Poly>,
+}
+
+impl Assumptions {
+    /// Whether there are no assumptions.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// The number of conditions.
+    fn len(&self) -> usize {
+        self.zero.len() + self.not_negative.len() + self.exact.len()
+    }
+    /// Whether the conditions hold. `extent(a, dim)` is an extent of an input or a literal.
+    pub fn hold(&self, extent: impl Fn(ArrayId, usize) -> Option<usize>) -> bool {
+        let value = |p: &Poly| self.value(p, &extent);
+        let bounds = Bounds { nodes: &self.nodes, extent: &extent };
+        self.zero.iter().all(|p| value(p) == Some(0))
+            && self.not_negative.iter().all(|p| value(p).is_some_and(|n| n >= 0))
+            && self.exact.iter().all(|q| fits(bounds.magnitude(&q.value, &q.params)))
+    }
+
+    fn value(&self, p: &Poly, extent: &dyn Fn(ArrayId, usize) -> Option<usize>) -> Option<i128> {
+        p.value(|s| match s {
+            Sym::Extent(a, dim) => i64::try_from(extent(a, dim)?).ok(),
+            Sym::Param(_) => None,
+            Sym::Node(n) => match self.nodes.get(n)? {
+                Node::Op(op, a, b) => {
+                    let number = |p| self.value(p, extent).and_then(|n| i64::try_from(n).ok()).map(Scalar::I64);
+                    match op.eval(number(a)?, number(b)?) {
+                        Ok(Scalar::I64(n)) => Some(n),
+                        _ => None,
+                    }
+                }
+                Node::Unknown => None,
+            },
+        })
+    }
+}
+
+/// Whether all numbers of this magnitude fit into 64 bits.
+fn fits(magnitude: u128) -> bool {
+    magnitude <= i64::MAX as u128
+}
+
+/// Upper bounds of numbers, where some extents are known.
+struct Bounds<'a> {
+    nodes: &'a [Node],
+    extent: &'a dyn Fn(ArrayId, usize) -> Option<usize>,
+}
+
+impl Bounds<'_> {
+    /// The magnitude of an arbitrary 64-bit number.
+    const ANY: u128 = 1 << 63;
+
+    /// The magnitude of a polynomial whose parameters have these extents.
+    fn magnitude(&self, p: &Poly, params: &[Poly]) -> u128 {
+        p.magnitude(|s| match s {
+            Sym::Extent(a, dim) => (self.extent)(a, dim).unwrap_or(MAX_EXTENT) as u128,
+            // Even if the extent wraps, it is one that an array can have.
+            Sym::Param(k) => params.get(k).map_or(Self::ANY, |n| self.magnitude(n, &[]).min(MAX_EXTENT as u128)),
+            Sym::Node(n) => self.nodes.get(n).map_or(Self::ANY, |node| self.of_node(node, params)),
+        })
+    }
+
+    fn of_node(&self, node: &Node, params: &[Poly]) -> u128 {
+        let Node::Op(op, a, b) = node else { return Self::ANY };
+        let (a, b) = (self.magnitude(a, params), self.magnitude(b, params));
+        match op {
+            _ if !fits(a) || !fits(b) => Self::ANY,
+            Op2::Num(Num2::Min | Num2::Max) => a.max(b),
+            Op2::Num(Num2::Rem) => a.min(b),
+            Op2::Num(Num2::Div) | Op2::Int(Int2::DivEuclid) => a,
+            Op2::Int(Int2::RemEuclid) => b,
+            _ => Self::ANY,
+        }
+    }
+}
+
+/// An integer that is not a polynomial.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Node {
+    /// An operation such as a division.
+    Op(Op2, Poly, Poly),
+    /// A number read from memory, or any other number without a known form.
+    Unknown,
+}
+
+/// The analysis gives up on values with more operations than this, because every question about a value visits all its
+/// operations.
+const MAX_OPERATIONS: usize = 64;
+
+/// If a polynomial does not even fit for arguments of this extent, the analysis does not assume that it fits.
+const TYPICAL_EXTENT: usize = 1 << 10;
+
+/// The facts that the analysis knows.
+#[derive(Clone)]
+pub struct Facts {
+    /// The extents of every array.
+    dims: IndexVec<ArrayId, Vec<Poly>>,
+    /// The number of columns of every array.
+    columns: IndexVec<ArrayId, usize>,
+    /// Inputs and literals.
+    given: BTreeSet<ArrayId>,
+    nodes: Vec<Node>,
+    numbers: HashMap<(Op2, Poly, Poly), usize>,
+    /// Whether assumptions are allowed.
+    assume: bool,
+    equal: BTreeMap<Sym, Sym>,
+    assumptions: Assumptions,
+}
+
+/// The state of the facts at some time: see [`Facts::mark`].
+pub struct Mark {
+    arrays: usize,
+    equal: BTreeMap<Sym, Sym>,
+    assumptions: Assumptions,
+}
+
+/// The context of a question: the extents of the parameters (none is 0 where the scalar function runs), and conditions
+/// that hold.
+#[derive(Clone, Copy)]
+pub struct Ranges<'a> {
+    /// Parameter `k` lies between 0 and `params[k] - 1`.
+    pub params: &'a [Poly],
+    /// The conditions that hold.
+    pub conditions: &'a [Inequality],
+}
+
+/// `less + gap <= more`, for two numbers of a program.
+#[derive(Clone, Debug)]
+pub struct Inequality {
+    /// The smaller number,
+    pub less: Poly,
+    /// the least difference,
+    pub gap: i64,
+    /// and the larger number.
+    pub more: Poly,
+}
+
+impl Inequality {
+    /// `a <= b`
+    pub fn new(a: &Poly, b: &Poly) -> Inequality {
+        Inequality { less: a.clone(), gap: 0, more: b.clone() }
+    }
+    /// `a < b`
+    pub fn less(a: &Poly, b: &Poly) -> Inequality {
+        Inequality { gap: 1, ..Inequality::new(a, b) }
+    }
+    /// `0 <= i < n`
+    pub fn range(i: &Poly, n: &Poly) -> [Inequality; 2] {
+        [Inequality::new(&Poly::default(), i), Inequality::less(i, n)]
+    }
+    /// The integer that is not negative if the condition holds.
+    fn difference(&self) -> Option<Poly> {
+        self.more.minus_exactly(&self.less)?.minus_exactly(&Poly::constant(self.gap))
+    }
+}
+
+/// The assumptions that a conclusion needs.
+#[derive(Default, Debug)]
+pub struct Premises {
+    not_negative: Vec<Poly>,
+    exact: Vec<BoundedNumber>,
+}
+
+impl Facts {
+    /// The facts about a program before the analysis: only that each array has extents.
+    pub fn new(p: &Program, assume: bool) -> Facts {
+        let nothing = Facts {
+            dims: IndexVec::new(),
+            columns: IndexVec::new(),
+            given: BTreeSet::new(),
+            nodes: vec![],
+            numbers: HashMap::new(),
+            assume,
+            equal: BTreeMap::new(),
+            assumptions: Assumptions::default(),
+        };
+        nothing.restricted_to(p)
+    }
+    /// Keeps the facts and assumptions that remain valid for an equivalent program with the same inputs.
+    pub fn restricted_to(self, p: &Program) -> Facts {
+        let own = |(a, info): (ArrayId, &ArrayInfo)| (0..info.rank).map(|dim| Poly::sym(Sym::Extent(a, dim))).collect();
+        Facts {
+            dims: p.arrays.iter_enumerated().map(own).collect(),
+            columns: p.arrays.iter().map(|a| a.columns.len()).collect(),
+            given: p.inputs.iter().copied().collect(),
+            ..self
+        }
+    }
+    /// Records the current state of what can be undone.
+    pub fn mark(&self) -> Mark {
+        Mark { arrays: self.dims.len(), equal: self.equal.clone(), assumptions: self.assumptions.clone() }
+    }
+    /// Forgets arrays and assumptions since `mark`. The extents of other arrays that were set since must be set again.
+    pub fn reset(&mut self, mark: Mark) {
+        self.dims.truncate(mark.arrays);
+        self.columns.truncate(mark.arrays);
+        (self.equal, self.assumptions) = (mark.equal, mark.assumptions);
+    }
+    /// The number of assumptions.
+    pub fn assumed(&self) -> usize {
+        self.assumptions.len()
+    }
+    /// The assumptions.
+    pub fn into_assumptions(self) -> Assumptions {
+        Assumptions { nodes: self.nodes, ..self.assumptions }
+    }
+    /// The arrays whose extents occur in a value.
+    pub fn extents_in(&self, p: &Poly) -> BTreeSet<ArrayId> {
+        let of = |s: Sym| match s {
+            Sym::Extent(a, _) => [a].into_iter().collect(),
+            Sym::Param(_) => BTreeSet::new(),
+            Sym::Node(n) => match &self.nodes[n] {
+                Node::Op(_, a, b) => &self.extents_in(a) | &self.extents_in(b),
+                Node::Unknown => BTreeSet::new(),
+            },
+        };
+        p.symbols().flat_map(of).collect()
+    }
+    /// Declares that an array is given.
+    pub fn declare_given(&mut self, a: ArrayId) {
+        self.given.insert(a);
+    }
+    /// Declares a new array with so many columns. Nothing else is known of it yet.
+    pub fn array(&mut self, columns: usize) {
+        self.dims.push(vec![]);
+        self.columns.push(columns);
+    }
+    /// The number of columns of an array.
+    pub fn columns(&self, a: ArrayId) -> usize {
+        self.columns[a]
+    }
+    /// The extents of an array.
+    pub fn dims(&self, a: ArrayId) -> Vec<Poly> {
+        self.dims[a].iter().map(|p| self.normal(p)).collect()
+    }
+    /// Sets the extents of an array. Extents with an unknown part become symbols.
+    pub fn set_dims(&mut self, a: ArrayId, dims: Vec<Poly>) {
+        let all = dims.into_iter().enumerate();
+        let all = all.map(|(dim, p)| if self.is_known(&p) { p } else { Poly::sym(Sym::Extent(a, dim)) });
+        self.dims[a] = all.collect();
+    }
+    /// Whether a polynomial consists of extents only.
+    pub fn is_known(&self, p: &Poly) -> bool {
+        p.is_small()
+            && p.symbols().all(|s| match s {
+                Sym::Extent(..) => true,
+                Sym::Param(_) => false,
+                Sym::Node(n) => match &self.nodes[n] {
+                    Node::Op(_, a, b) => self.is_known(a) && self.is_known(b),
+                    Node::Unknown => false,
+                },
+            })
+    }
+    /// The number to use for a value in inequalities: the value itself if it is exact, or else a symbol.
+    ///
+    /// NOTE [Symbols for inexact numbers]: if x was read from memory, `x < n` does not follow from `x + 1 < n`: x may
+    /// be the largest integer. So `x + 1` gets a symbol of its own. The condition is then about this symbol, and a read
+    /// at `x + 1` finds it there.
+    pub fn exact(&mut self, p: &Poly, ranges: Ranges) -> Poly {
+        if self.exact_if(p, ranges, &mut Premises::default()).is_some() {
+            return p.clone();
+        }
+        self.node_of(Op2::Num(Num2::Add), p, &Poly::default())
+    }
+    /// Adds the assumptions under which a polynomial is exact. `None` if there are none.
+    fn exact_if(&self, p: &Poly, ranges: Ranges, needed: &mut Premises) -> Option<()> {
+        let magnitude = |extent: &dyn Fn(ArrayId, usize) -> Option<usize>| {
+            Bounds { nodes: &self.nodes, extent }.magnitude(p, ranges.params)
+        };
+        if p.as_sym().is_some() || fits(magnitude(&|_, _| None)) {
+            return Some(());
+        }
+        let usual = |a, _| self.given.contains(&a).then_some(TYPICAL_EXTENT);
+        (self.assume && fits(magnitude(&usual))).then_some(())?;
+        let (mut params, used) = (ranges.params.to_vec(), self.params_in(p));
+        let unused = (0..params.len()).filter(|k| !used.contains(k)).collect::<Vec<_>>();
+        unused.into_iter().for_each(|k| params[k] = Poly::default());
+        needed.exact.push(BoundedNumber { value: p.clone(), params });
+        Some(())
+    }
+    /// The parameters that occur in a value.
+    fn params_in(&self, p: &Poly) -> BTreeSet<usize> {
+        let of = |s: Sym| match s {
+            Sym::Extent(..) => BTreeSet::new(),
+            Sym::Param(k) => [k].into_iter().collect(),
+            Sym::Node(n) => match &self.nodes[n] {
+                Node::Op(_, a, b) => &self.params_in(a) | &self.params_in(b),
+                Node::Unknown => BTreeSet::new(),
+            },
+        };
+        p.symbols().flat_map(of).collect()
+    }
+    fn node_of(&mut self, op: Op2, a: &Poly, b: &Poly) -> Poly {
+        let next = self.nodes.len();
+        let n = *self.numbers.entry((op, a.clone(), b.clone())).or_insert(next);
+        if n == next {
+            let size = self.size(a) + self.size(b);
+            self.nodes.push(if size < MAX_OPERATIONS { Node::Op(op, a.clone(), b.clone()) } else { Node::Unknown });
+        }
+        Poly::sym(Sym::Node(n))
+    }
+    /// The number of operations in a value, counted with repetitions.
+    fn size(&self, p: &Poly) -> usize {
+        let of = |s: Sym| match s {
+            Sym::Extent(..) | Sym::Param(_) => 0,
+            Sym::Node(n) => match &self.nodes[n] {
+                Node::Op(_, a, b) => 1 + self.size(a) + self.size(b),
+                Node::Unknown => 0,
+            },
+        };
+        p.symbols().map(of).sum()
+    }
+    /// The operation of a node.
+    pub fn node(&self, n: usize) -> &Node {
+        &self.nodes[n]
+    }
+    /// A new number of which nothing is known.
+    pub fn unknown(&mut self) -> Poly {
+        self.nodes.push(Node::Unknown);
+        Poly::sym(Sym::Node(self.nodes.len() - 1))
+    }
+
+    fn normal(&self, p: &Poly) -> Poly {
+        let replaced: BTreeMap<Sym, Sym> = p.symbols().filter_map(|s| Some((s, *self.equal.get(&s)?))).collect();
+        let replace = |p: Poly, (s, by): (Sym, Sym)| p.replace(s, &Poly::sym(by)).unwrap_or(p);
+        replaced.into_iter().fold(p.clone(), replace)
+    }
+
+    /// The value of an operation, if more is known of it than the operation.
+    pub fn op(&mut self, op: Op2, a: &Poly, b: &Poly, ranges: Ranges) -> Poly {
+        let simple = match op {
+            Op2::Num(Num2::Add) => Some(a.plus(b, 1)),
+            Op2::Num(Num2::Sub) => Some(a.plus(b, -1)),
+            Op2::Num(Num2::Mul) => a.times(b),
+            Op2::Num(Num2::Min | Num2::Max) if a == b => Some(a.clone()),
+            Op2::Num(Num2::Min | Num2::Max) => self.min_or_max(op, a, b, ranges),
+            // Both operands are at least 0 there, so all kinds of division agree.
+            Op2::Num(Num2::Rem) | Op2::Int(Int2::RemEuclid) if self.hold(&Inequality::range(a, b), ranges) => {
+                Some(a.clone())
+            }
+            Op2::Num(Num2::Div) | Op2::Int(Int2::DivEuclid) if self.hold(&Inequality::range(a, b), ranges) => {
+                Some(Poly::constant(0))
+            }
+            Op2::Num(Num2::Div) | Op2::Int(Int2::DivEuclid) if b.as_constant() == Some(1) => Some(a.clone()),
+            Op2::Num(Num2::Rem) | Op2::Int(Int2::RemEuclid) if b.as_constant() == Some(1) => Some(Poly::constant(0)),
+            _ => None,
+        };
+        match simple {
+            Some(p) if p.is_small() => p,
+            _ => self.node_of(op, a, b),
+        }
+    }
+
+    /// The minimum or maximum of two values, if it is known which of the two it is.
+    fn min_or_max(&mut self, op: Op2, a: &Poly, b: &Poly, ranges: Ranges) -> Option<Poly> {
+        let (where_less, where_more) = if op == Op2::Num(Num2::Min) { (a, b) } else { (b, a) };
+        if self.hold(&[Inequality::new(a, b)], ranges) {
+            Some(where_less.clone())
+        } else if self.hold(&[Inequality::new(b, a)], ranges) {
+            Some(where_more.clone())
+        } else {
+            self.assume_equal(a, b).then(|| self.normal(a))
+        }
+    }
+
+    /// Assumes that two extents of given arrays are equal.
+    pub fn assume_equal(&mut self, a: &Poly, b: &Poly) -> bool {
+        let given = |p: &Poly| match p.as_sym() {
+            Some(Sym::Extent(a, dim)) if self.assume && self.given.contains(&a) => Some(Sym::Extent(a, dim)),
+            _ => None,
+        };
+        let (Some(a), Some(b)) = (given(a), given(b)) else { return false };
+        self.assumptions.zero.insert(Poly::sym(a).plus(&Poly::sym(b), -1));
+        self.equate(a, b);
+        true
+    }
+
+    /// Two extents are equal: from now on, the smaller symbol stands for both.
+    fn equate(&mut self, a: Sym, b: Sym) {
+        let root = |s: Sym| self.equal.get(&s).copied().unwrap_or(s);
+        let (a, b) = (root(a), root(b));
+        let (first, second) = (a.min(b), a.max(b));
+        if first != second {
+            self.equal.values_mut().filter(|s| **s == second).for_each(|s| *s = first);
+            self.equal.insert(second, first);
+        }
+    }
+
+    /// Whether all conditions hold. If so, adds the assumption that the numbers in them are exact.
+    pub fn hold(&mut self, all: &[Inequality], ranges: Ranges) -> bool {
+        let needed = self.premises(all, ranges, false);
+        needed.map(|needed| self.assume(needed)).is_some()
+    }
+
+    /// The assumptions under which all conditions hold. Without `more`, they only say that the numbers in the
+    /// conditions are exact.
+    pub fn premises(&self, all: &[Inequality], ranges: Ranges, more: bool) -> Option<Premises> {
+        let mut needed = Premises::default();
+        all.iter().try_for_each(|x| {
+            let p = x.difference()?;
+            self.not_negative_if(&p, ranges, more, &mut needed)?;
+            [&x.less, &x.more].into_iter().try_for_each(|p| self.exact_if(p, ranges, &mut needed))
+        })?;
+        Some(needed)
+    }
+
+    /// The product of two extents, if it is a possible extent of an array; otherwise a larger number. The product
+    /// itself could wrap to a possible extent.
+    pub fn product_of_extents(&mut self, a: &Poly, b: &Poly) -> Option<Poly> {
+        let ranges = Ranges { params: &[], conditions: &[] };
+        let product = a.times(b)?;
+        if [a, b].iter().any(|p| p.as_constant() == Some(1)) {
+            return Some(product);
+        }
+        let largest = Inequality::new(&product, &Poly::constant(MAX_EXTENT as i64));
+        if let Some(needed) = self.premises(&[largest], ranges, true) {
+            self.assume(needed);
+            return Some(product);
+        }
+        // If b exceeds this limit, the product is too large. If the limit replaces b, it is still too large.
+        let at_least_one = self.op(Op2::Num(Num2::Max), a, &Poly::constant(1), ranges);
+        let most = self.op(Op2::Num(Num2::Div), &Poly::constant(2 * MAX_EXTENT as i64), &at_least_one, ranges);
+        a.times(&self.op(Op2::Num(Num2::Min), b, &most, ranges))
+    }
+
+    /// Adds the assumptions.
+    pub fn assume(&mut self, needed: Premises) {
+        self.assumptions.not_negative.extend(needed.not_negative);
+        self.assumptions.exact.extend(needed.exact);
+    }
+
+    /// Adds the assumptions under which an integer is at least 0 for all parameters and extents. With `more`, this can
+    /// be a condition on given extents.
+    fn not_negative_if(&self, p: &Poly, ranges: Ranges, more: bool, needed: &mut Premises) -> Option<()> {
+        let holds = |p: &Poly| {
+            let mut found = Premises::default();
+            let least = self.least(p, ranges, &mut found)?;
+            self.has_nonnegative_terms(&least, ranges, &mut found).then_some(found)
+        };
+        let by_condition = |c: &Inequality| {
+            let mut found = holds(&p.minus_exactly(&c.difference()?)?)?;
+            [&c.less, &c.more].into_iter().try_for_each(|p| self.exact_if(p, ranges, &mut found))?;
+            Some(found)
+        };
+        let found = holds(p).or_else(|| ranges.conditions.iter().find_map(by_condition));
+        let found = found.or_else(|| if more { self.condition(p, ranges) } else { None })?;
+        needed.not_negative.extend(found.not_negative);
+        needed.exact.extend(found.exact);
+        Some(())
+    }
+
+    /// The condition on given extents under which an integer is at least 0 for all parameters.
+    fn condition(&self, p: &Poly, ranges: Ranges) -> Option<Premises> {
+        let mut needed = Premises::default();
+        let least = self.least(p, ranges, &mut needed)?;
+        let given = self.is_known(&least) && self.extents_in(&least).iter().all(|a| self.given.contains(a));
+        (self.assume && least.as_constant().is_none() && given).then_some(())?;
+        needed.not_negative.push(least);
+        Some(needed)
+    }
+
+    /// The least value over all parameters, if it is easy to see where it is.
+    fn least(&self, p: &Poly, ranges: Ranges, needed: &mut Premises) -> Option<Poly> {
+        let mut p = p.clone();
+        // Starts with the last parameter: the extent of a parameter never contains another parameter.
+        for (k, extent) in ranges.params.iter().enumerate().rev() {
+            let (slope, rest) = p.linear(Sym::Param(k))?;
+            p = if self.has_nonnegative_terms(&slope, ranges, needed) {
+                rest
+            } else if self.has_nonnegative_terms(&Poly::default().minus_exactly(&slope)?, ranges, needed) {
+                self.exact_if(extent, ranges, needed)?;
+                rest.plus_exactly(&slope.times_exactly(&extent.minus_exactly(&Poly::constant(1))?)?)?
+            } else {
+                return None;
+            };
+        }
+        if p.symbols().any(|s| matches!(s, Sym::Param(_))) { None } else { Some(p) }
+    }
+
+    /// Whether all terms are at least 0. Extents are at least 0; extents of parameters are at least 1.
+    fn has_nonnegative_terms(&self, p: &Poly, ranges: Ranges, needed: &mut Premises) -> bool {
+        if self.all_nonnegative(p, ranges, needed) {
+            return true;
+        }
+        let mut p = p.clone();
+        let positive: BTreeSet<Sym> = ranges.params.iter().filter_map(Poly::as_sym).collect();
+        for s in positive {
+            let Some(q) = p.replace_exactly(s, &Poly::sym(s).plus(&Poly::constant(1), 1)) else { return false };
+            p = q;
+        }
+        self.all_nonnegative(&p, ranges, needed)
+    }
+
+    /// Whether all coefficients and symbols are at least 0.
+    fn all_nonnegative(&self, p: &Poly, ranges: Ranges, needed: &mut Premises) -> bool {
+        p.terms().all(|(syms, n)| n >= 0 && syms.iter().all(|s| self.is_nonnegative(*s, ranges, needed)))
+    }
+
+    fn is_nonnegative(&self, s: Sym, ranges: Ranges, needed: &mut Premises) -> bool {
+        let mut natural =
+            |p: &Poly| self.all_nonnegative(p, ranges, needed) && self.exact_if(p, ranges, needed).is_some();
+        match s {
+            Sym::Extent(..) | Sym::Param(_) => true,
+            Sym::Node(n) => match &self.nodes[n] {
+                Node::Op(Op2::Num(Num2::Min | Num2::Div) | Op2::Int(Int2::DivEuclid), a, b) => natural(a) && natural(b),
+                // A remainder has the sign of the first operand.
+                Node::Op(Op2::Num(Num2::Rem), a, _) => natural(a),
+                Node::Op(Op2::Int(Int2::RemEuclid), ..) => true,
+                Node::Op(Op2::Num(Num2::Max), a, b) => natural(a) || natural(b),
+                _ => false,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

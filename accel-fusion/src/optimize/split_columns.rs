@@ -1,0 +1,191 @@
+//! Splits arrays of tuples into arrays of their columns, so that each column can be fused or dropped separately.
+//! Reductions keep the used columns and those that influence them.
+
+use super::recomputation::LITTLE_WORK;
+use crate::kernel::builder::Builder;
+use crate::kernel::dead_code::restricted_to;
+use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, Program, Reduction, Reg, ScalarFn, SiteId, Stmt, walk};
+use accel_core::ast::deep;
+use accel_core::repr::ScalarType;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Splits loops that define several columns, if only elements and extents of their arrays are used.
+pub fn split(program: &Program) -> Program {
+    let mut whole: BTreeSet<ArrayId> = program.results.iter().copied().collect();
+    used_as_whole(&program.body, &mut whole);
+    let mut used = BTreeMap::new();
+    used_columns(&program.body, &mut used);
+    let mut s = Splitter { program: program.clone(), whole, used, columns: BTreeMap::new() };
+    let body = std::mem::take(&mut s.program.body);
+    s.program.body = s.block(body);
+    s.program
+}
+
+/// Adds the arrays that are used as a whole, not only by reads of elements and extents.
+pub fn used_as_whole(b: &Block, found: &mut BTreeSet<ArrayId>) {
+    b.walk().for_each(|s| s.op.arrays_used_whole(found));
+}
+
+struct Splitter {
+    program: Program,
+    whole: BTreeSet<ArrayId>,
+    /// The used columns: those whose register is used in some read.
+    used: BTreeMap<ArrayId, BTreeSet<usize>>,
+    /// For each array that was split: the new arrays, each with its columns of the old one.
+    columns: BTreeMap<ArrayId, Vec<(ArrayId, Vec<usize>)>>,
+}
+
+impl Splitter {
+    fn block(&mut self, mut b: Block) -> Block {
+        let mut stmts = vec![];
+        deep(|| std::mem::take(&mut b.stmts).into_iter().for_each(|s| self.stmt(s, &mut stmts)));
+        Block { stmts }
+    }
+
+    fn stmt(&mut self, s: Stmt, out: &mut Vec<Stmt>) {
+        let mut op = s.op;
+        op.scalar_fns_mut().into_iter().for_each(|c| self.instrs(&mut c.instrs));
+        op.blocks_mut().into_iter().for_each(|b| *b = self.block(std::mem::take(b)));
+        if let Op::Reduce { to, rows, .. } = &mut op {
+            self.reduction(to, rows);
+        }
+        let Op::Loop { to, extents, body } = op else { return out.push(Stmt { op, site: s.site }) };
+        let mut next = 0;
+        for a in to {
+            let info = self.program.arrays[a].clone();
+            let results = body.results[next..next + info.columns.len()].to_vec();
+            next += info.columns.len();
+            if self.whole.contains(&a) || info.columns.len() < 2 {
+                out.push(loop_(vec![a], &extents, &body, results, s.site));
+                continue;
+            }
+            let all: Vec<usize> = (0..info.columns.len()).collect();
+            let used: Vec<usize> = self.used.get(&a).into_iter().flatten().copied().collect();
+            let parts = parts(&body, &results, used);
+            if parts == [all] {
+                out.push(loop_(vec![a], &extents, &body, results, s.site));
+                continue;
+            }
+            let mut places = vec![];
+            for columns in parts {
+                let types = columns.iter().map(|c| info.columns[*c]).collect();
+                let part = self.program.arrays.push(ArrayInfo { rank: info.rank, columns: types });
+                let results = columns.iter().map(|c| results[*c]).collect();
+                out.push(loop_(vec![part], &extents, &body, results, s.site));
+                places.push((part, columns));
+            }
+            self.columns.insert(a, places);
+        }
+    }
+
+    /// Drops the columns of a reduction to `to` that nothing uses.
+    fn reduction(&mut self, to: &mut ArrayId, rows: &mut Reduction) {
+        let info = self.program.arrays[*to].clone();
+        let count = info.columns.len();
+        let needed = needed(&rows.op, self.used.get(to).cloned().unwrap_or_default());
+        if self.whole.contains(to) || needed.is_empty() || needed.len() == count {
+            return;
+        }
+        let choose = |code: &ScalarFn| restricted_to(code, needed.iter().map(|c| code.results[*c]).collect());
+        let types: Vec<ScalarType> = needed.iter().map(|c| info.columns[*c]).collect();
+        let op = choose(&rows.op);
+        let mut b = Builder::new(&[types.clone(), types.clone()].concat());
+        let parameter = |b: &mut Builder, p: usize| match needed.iter().position(|c| *c == p % count) {
+            Some(place) => Reg::new(place + p / count * needed.len()),
+            // Nothing that remains reads it.
+            None => b.constant(info.columns[p % count].zero()),
+        };
+        let arguments: Vec<Reg> = (0..2 * count).map(|p| parameter(&mut b, p)).collect();
+        let results = b.inline(&op, &arguments);
+        let op = b.finish(results.clone());
+        rows.op = restricted_to(&op, results);
+        rows.element = choose(&rows.element);
+        rows.init = rows.init.as_ref().map(choose);
+        rows.monoid =
+            rows.op.column_monoids().and_then(|monoids| if let [monoid] = monoids[..] { Some(monoid) } else { None });
+        let part = self.program.arrays.push(ArrayInfo { rank: info.rank, columns: types });
+        self.columns.insert(*to, vec![(part, needed)]);
+        *to = part;
+    }
+
+    fn instrs(&self, instrs: &mut Vec<Instr>) {
+        for mut i in std::mem::take(instrs) {
+            match &mut i {
+                Instr::Read { to, array, index, site, inside } => {
+                    if let Some(columns) = self.columns.get(array) {
+                        instrs.extend(columns.iter().map(|(array, columns)| Instr::Read {
+                            to: columns.iter().map(|c| to[*c]).collect(),
+                            array: *array,
+                            index: index.clone(),
+                            site: *site,
+                            inside: *inside,
+                        }));
+                        continue;
+                    }
+                }
+                Instr::Extent(_, a, _) => {
+                    if let Some([(part, _), ..]) = self.columns.get(a).map(Vec::as_slice) {
+                        *a = *part;
+                    }
+                }
+                Instr::If { then, otherwise, .. } => {
+                    [then, otherwise].into_iter().for_each(|b| deep(|| self.instrs(b)))
+                }
+                Instr::While { cond, body, .. } => [cond, body].into_iter().for_each(|b| deep(|| self.instrs(b))),
+                _ => {}
+            }
+            instrs.push(i);
+        }
+    }
+}
+
+/// The columns that an operator needs to compute the used ones, including these.
+fn needed(op: &ScalarFn, mut used: BTreeSet<usize>) -> Vec<usize> {
+    let count = op.results.len();
+    loop {
+        let code = restricted_to(op, used.iter().map(|c| op.results[*c]).collect());
+        let mut registers: BTreeSet<Reg> = code.results.iter().copied().collect();
+        code.instrs.iter().for_each(|i| i.uses(&mut registers));
+        let before = used.len();
+        used.extend(registers.range(..Reg::new(code.params)).map(|p| p.index() % count));
+        if used.len() == before {
+            return used.into_iter().collect();
+        }
+    }
+}
+
+/// Divides the columns of an array into groups, each of which becomes an array. A group is a single column, or all used
+/// columns if they share work.
+fn parts(body: &ScalarFn, results: &[Reg], used: Vec<usize>) -> Vec<Vec<usize>> {
+    let alone = |columns: &[usize]| restricted_to(body, columns.iter().map(|c| results[*c]).collect()).work();
+    let together = alone(&used);
+    let apart: usize = used.iter().map(|c| alone(&[*c])).sum();
+    match used.len() {
+        // Only the extents of the array are used.
+        0 => vec![vec![0]],
+        _ if apart <= together + LITTLE_WORK => used.into_iter().map(|c| vec![c]).collect(),
+        _ => vec![used],
+    }
+}
+
+/// Adds the columns of arrays that something uses.
+fn used_columns(b: &Block, used: &mut BTreeMap<ArrayId, BTreeSet<usize>>) {
+    for (_, c) in b.walk().flat_map(|s| s.op.scalar_fns()) {
+        let mut registers: BTreeSet<Reg> = c.results.iter().copied().collect();
+        c.instrs.iter().for_each(|i| i.uses(&mut registers));
+        columns_read(&c.instrs, &registers, used);
+    }
+}
+
+fn columns_read(instrs: &[Instr], registers: &BTreeSet<Reg>, used: &mut BTreeMap<ArrayId, BTreeSet<usize>>) {
+    for i in walk(instrs) {
+        if let Instr::Read { to, array, .. } = i {
+            let columns = to.iter().enumerate().filter(|(_, r)| registers.contains(r)).map(|(c, _)| c);
+            used.entry(*array).or_default().extend(columns);
+        }
+    }
+}
+
+fn loop_(to: Vec<ArrayId>, extents: &ScalarFn, body: &ScalarFn, results: Vec<Reg>, site: SiteId) -> Stmt {
+    Stmt { op: Op::Loop { to, extents: extents.clone(), body: restricted_to(body, results) }, site }
+}

@@ -1,0 +1,305 @@
+//! Vertical fusion: one pass over the statements of a program, which moves producers into their consumers.
+
+use super::fused_program::{Arrays, Pass, Producer, State};
+use super::poly::Poly;
+use super::scalar_cleanup::{ExecutionCount, Producers};
+use super::scatter;
+use super::shape_analysis::Facts;
+use super::split_columns::used_as_whole;
+use super::sum_interchange;
+use crate::kernel::{ArrayId, Block, Op, Program, ScalarFn, SiteId, Stmt, arrays_mentioned};
+use accel_core::ast::deep;
+use accel_core::repr::{Agreement, Scalar};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Runs the pass once.
+pub fn run(program: &Program, facts: Facts, before: &State) -> (Program, Facts, State) {
+    let first = run_once(program, facts.clone(), before, true);
+    first.unwrap_or_else(|| run_once(program, facts, before, false).expect("nothing is left for its reader"))
+}
+
+/// As [`run`]; `None` if a loop is missing that was left to its consumer.
+fn run_once(program: &Program, facts: Facts, before: &State, may_defer: bool) -> Option<(Program, Facts, State)> {
+    let mut whole = program.results.iter().copied().collect();
+    used_as_whole(&program.body, &mut whole);
+    let mut p = Pass {
+        program: Program {
+            arrays: program.arrays.clone(),
+            inputs: program.inputs.clone(),
+            body: Block::default(),
+            results: vec![],
+            literals: program.literals.clone(),
+            sites: program.sites.clone(),
+        },
+        facts: facts.restricted_to(program),
+        known: Arrays { before, aliases: BTreeMap::new(), producers: BTreeMap::new() },
+        may_wait: may_defer,
+        later: vec![],
+        reads: vec![],
+        places: BTreeMap::new(),
+        whole,
+        open: vec![],
+        checked: vec![],
+        blocks: 0,
+        block_of: HashMap::new(),
+        changing: BTreeSet::new(),
+        times: ExecutionCount::Once,
+    };
+    let mut body = p.block(&program.body);
+    p.program.results = program.results.iter().map(|a| p.known.alias(*a)).collect();
+    let mut needed: BTreeSet<ArrayId> = p.program.results.iter().copied().collect();
+    eliminate_dead_code(&mut body, &mut needed);
+    if p.later.iter().any(|a| needed.contains(a)) {
+        return None;
+    }
+    let after = State {
+        assumed: p.facts.assumed(),
+        places: p.places.iter().filter(|(_, n)| n.0 > 0).map(|(a, (all, once))| (*a, (*all, all == once))).collect(),
+        statements: body.walk().count(),
+    };
+    p.program.body = body;
+    Some((p.program, p.facts, after))
+}
+
+impl Pass<'_> {
+    fn block(&mut self, b: &Block) -> Block {
+        self.open.push((self.blocks, vec![]));
+        self.blocks += 1;
+        self.checked.push(BTreeSet::new());
+        deep(|| b.stmts.iter().for_each(|s| self.stmt(s)));
+        self.checked.pop();
+        Block { stmts: self.open.pop().unwrap_or_default().1 }
+    }
+
+    fn stmt(&mut self, s: &Stmt) {
+        match &s.op {
+            Op::Literal { to, .. } => {
+                self.facts.declare_given(*to);
+                self.emit(s.op.clone(), s.site);
+            }
+            Op::Loop { to, extents, body } => {
+                let (extents, dims) = self.extents(extents);
+                if self.is_deferred_to_its_consumer(to, &dims, body) {
+                    self.define(to, &dims);
+                    let p = Producer { code: body.clone(), work: body.work(), constants: None };
+                    self.known.producers.insert(to[0], p);
+                    self.later.extend(to);
+                    return;
+                }
+                self.loop_(to, extents, dims, body, s.site);
+            }
+            Op::Reduce { to, extents, rows } => {
+                let (extents, mut dims) = self.extents(extents);
+                self.define(&[*to], &dims);
+                let outer = dims.clone();
+                let (rows, len) = self.rows(rows, &mut dims);
+                if !sum_interchange::sum_of_sums(self, *to, &outer, &len, &rows, s.site) {
+                    self.emit(Op::Reduce { to: *to, extents, rows }, s.site);
+                }
+            }
+            Op::Scan { to, extents, reverse, rows } => {
+                let (extents, mut dims) = self.extents(extents);
+                let outer = dims.clone();
+                let (rows, len) = self.rows(rows, &mut dims);
+                let last = if rows.init.is_some() { len.plus_constant(1) } else { len };
+                self.define(&[*to], &[outer, vec![last]].concat());
+                self.emit(Op::Scan { to: *to, extents, reverse: *reverse, rows }, s.site);
+            }
+            Op::Permute { to, defaults, extents, target, element, comb, monoid } => {
+                let defaults = self.alias(*defaults);
+                let (extents, source) = self.extents(extents);
+                let dims = self.facts.dims(defaults);
+                self.define(&[*to], &dims);
+                let p = scatter::Permute { to: *to, defaults, extents, source, target, element, comb, monoid: *monoid };
+                scatter::permute(self, p, s.site);
+            }
+            Op::Reshape { to, from, extents } => {
+                let from = self.alias(*from);
+                let (extents, dims) = self.extents(extents);
+                if dims == self.facts.dims(from) {
+                    self.known.aliases.insert(*to, from);
+                    return;
+                }
+                self.define(&[*to], &dims);
+                self.emit(Op::Reshape { to: *to, from, extents }, s.site);
+            }
+            Op::Agree { agreement, left, right } => self.agree(*agreement, [left, right], s.site),
+            Op::If { to, cond, then, otherwise } => self.if_(to, cond, then, otherwise, s.site),
+            Op::While { to, init, cond, body } => self.while_(to, init, cond, body, s.site),
+            // Strips are formed again after the pass.
+            Op::Strip { body, .. } => body.stmts.iter().for_each(|s| self.stmt(s)),
+        }
+    }
+
+    /// Keeps a check of two shapes, unless they agree anyway, by an assumption, or because of another check.
+    fn agree(&mut self, agreement: Agreement, shapes: [&ScalarFn; 2], site: SiteId) {
+        let sides = shapes.map(|c| self.preview(c, &[]));
+        let [m, n] = shapes.map(|c| c.results.len());
+        let mut open = vec![];
+        for (i, j) in agreement.pairs(m, n).unwrap_or_default() {
+            match (&sides[0].values[i], &sides[1].values[j]) {
+                (Some(p), Some(q)) if p == q || self.facts.assume_equal(p, q) => {}
+                (Some(p), Some(q)) => open.push((p.clone().min(q.clone()), p.clone().max(q.clone()))),
+                _ => open.push((self.facts.unknown(), self.facts.unknown())),
+            }
+        }
+        if open.iter().all(|pair| self.checked.iter().any(|known| known.contains(pair))) {
+            return;
+        }
+        self.checked.last_mut().into_iter().for_each(|known| known.extend(open.iter().cloned()));
+        sides.iter().for_each(|side| self.keep(side));
+        let [left, right] = sides.map(|side| self.simplest(side).0);
+        self.emit(Op::Agree { agreement, left, right }, site);
+    }
+
+    fn inner(&mut self, b: &Block, results: &[ArrayId], times: ExecutionCount) -> (Block, Vec<ArrayId>) {
+        let inner = if self.times == ExecutionCount::Many { ExecutionCount::Many } else { times };
+        let outer = std::mem::replace(&mut self.times, inner);
+        let b = self.block(b);
+        self.times = outer;
+        (b, results.iter().map(|a| self.alias(*a)).collect())
+    }
+
+    fn if_(
+        &mut self,
+        to: &[ArrayId],
+        cond: &ScalarFn,
+        then: &(Block, Vec<ArrayId>),
+        otherwise: &(Block, Vec<ArrayId>),
+        site: SiteId,
+    ) {
+        let cond = self.clean(cond, &[]);
+        if let [Some(Scalar::Bool(c))] = cond.constants[..] {
+            let (b, results) = if c { then } else { otherwise };
+            deep(|| b.stmts.iter().for_each(|s| self.stmt(s)));
+            to.iter().zip(results).for_each(|(to, a)| {
+                let a = self.alias(*a);
+                self.known.aliases.insert(*to, a);
+            });
+            return;
+        }
+        let first = self.blocks;
+        let (then, otherwise) = (
+            self.inner(&then.0, &then.1, ExecutionCount::Maybe),
+            self.inner(&otherwise.0, &otherwise.1, ExecutionCount::Maybe),
+        );
+        for (to, (a, b)) in to.iter().zip(then.1.iter().zip(&otherwise.1)) {
+            let dims = self.facts.dims(*a);
+            // Values computed inside a branch must not be used outside it.
+            if dims == self.facts.dims(*b) && dims.iter().all(|p| self.is_visible(p, first)) {
+                self.define(&[*to], &dims);
+            }
+        }
+        self.emit(Op::If { to: to.to_vec(), cond: cond.code, then, otherwise }, site);
+    }
+
+    /// Whether a value does not depend on arrays that are defined in blocks from number `first` on.
+    fn is_visible(&self, p: &Poly, first: usize) -> bool {
+        self.facts.extents_in(p).iter().all(|a| self.block_of.get(a).is_none_or(|b| *b < first))
+    }
+
+    fn while_(
+        &mut self,
+        to: &[ArrayId],
+        init: &[ArrayId],
+        cond: &(Block, ArrayId),
+        body: &(Block, Vec<ArrayId>),
+        site: SiteId,
+    ) {
+        let init: Vec<ArrayId> = init.iter().map(|a| self.alias(*a)).collect();
+        let first = to.first().copied();
+        let kept = if first.is_some_and(|a| self.changing.contains(&a)) {
+            None
+        } else {
+            self.with_constant_extents(to, &init, cond, body)
+        };
+        let (cond, body) = kept.unwrap_or_else(|| {
+            self.changing.extend(first);
+            for a in to {
+                let own = (0..self.program.arrays[*a].rank).map(|_| self.facts.unknown()).collect();
+                self.facts.set_dims(*a, own);
+            }
+            (self.inner(&cond.0, &[cond.1], ExecutionCount::Many), self.inner(&body.0, &body.1, ExecutionCount::Many))
+        });
+        self.emit(Op::While { to: to.to_vec(), init, cond: (cond.0, cond.1[0]), body }, site);
+    }
+
+    /// The condition and the body of a loop whose state keeps its initial extents; `None` if it does not keep them.
+    ///
+    /// NOTE [Loops that change extents]: the extents of the state are constant if the body preserves them, under the
+    /// assumption that they are constant. If the body does not, the facts found under this assumption may be wrong.
+    /// They are dropped, and the pass visits the body again. With this alone, the passes over a nest of loops would
+    /// grow exponentially with its depth. So loops that change extents are remembered, because a surrounding loop may
+    /// be visited again, too.
+    fn with_constant_extents(
+        &mut self,
+        to: &[ArrayId],
+        init: &[ArrayId],
+        cond: &(Block, ArrayId),
+        body: &(Block, Vec<ArrayId>),
+    ) -> Option<((Block, Vec<ArrayId>), (Block, Vec<ArrayId>))> {
+        let (facts, arrays, reads) = (self.facts.mark(), self.program.arrays.next_idx(), self.reads.len());
+        for (to, a) in to.iter().zip(init) {
+            let dims = self.facts.dims(*a);
+            self.define(&[*to], &dims);
+        }
+        let found =
+            (self.inner(&cond.0, &[cond.1], ExecutionCount::Many), self.inner(&body.0, &body.1, ExecutionCount::Many));
+        if to.iter().zip(&found.1.1).all(|(to, a)| self.facts.dims(*to) == self.facts.dims(*a)) {
+            return Some(found);
+        }
+        self.facts.reset(facts);
+        self.program.arrays.truncate(arrays.index());
+        for u in self.reads.drain(reads..) {
+            if let Some((all, once)) = self.places.get_mut(&u.array) {
+                *all -= 1;
+                *once -= usize::from(u.once);
+            }
+        }
+        self.known.aliases.split_off(&arrays);
+        self.known.producers.split_off(&arrays);
+        for a in cond.0.walk().chain(body.0.walk()).flat_map(|s| s.op.defines()) {
+            self.known.aliases.remove(a);
+            self.known.producers.remove(a);
+        }
+        None
+    }
+}
+
+/// Drops statements that define nothing that is needed. `needed` is the set after the block, and becomes the set before
+/// it, including what inner blocks need.
+fn eliminate_dead_code(b: &mut Block, needed: &mut BTreeSet<ArrayId>) {
+    let mut kept = vec![];
+    while let Some(mut s) = b.stmts.pop() {
+        if !s.op.defines().iter().any(|a| needed.contains(a)) && !checks(&s.op) {
+            continue;
+        }
+        s.op.scalar_fns().iter().for_each(|(_, c)| arrays_mentioned(&c.instrs, needed));
+        match &mut s.op {
+            Op::Permute { defaults, .. } => needed.extend([*defaults]),
+            Op::Reshape { from, .. } => needed.extend([*from]),
+            Op::If { then, otherwise, .. } => {
+                for (b, results) in [then, otherwise] {
+                    needed.extend(results.iter().copied());
+                    deep(|| eliminate_dead_code(b, needed));
+                }
+            }
+            Op::While { init, cond, body, .. } => {
+                needed.extend(init.iter().chain(&body.1).copied().chain([cond.1]));
+                deep(|| eliminate_dead_code(&mut cond.0, needed));
+                deep(|| eliminate_dead_code(&mut body.0, needed));
+            }
+            Op::Strip { to, .. } => needed.extend(to.iter().copied()),
+            Op::Literal { .. } | Op::Loop { .. } | Op::Reduce { .. } | Op::Scan { .. } | Op::Agree { .. } => {}
+        }
+        kept.push(s);
+    }
+    kept.reverse();
+    b.stmts = kept;
+}
+
+/// Whether an operation is a check, or contains one in its blocks.
+fn checks(op: &Op) -> bool {
+    matches!(op, Op::Agree { .. })
+        || op.blocks().into_iter().flat_map(Block::walk).any(|s| matches!(s.op, Op::Agree { .. }))
+}

@@ -1,0 +1,190 @@
+//! Index spaces and rows in parallel tasks.
+
+use super::entry::{Failed, Outcome, enter};
+use crate::abi::{Block, Function, Run, Task};
+use crate::context::Context;
+use crate::memory::element_size;
+use crate::parallel_tasks::{range, run_tasks};
+use accel_codegen::fault::record_length;
+use accel_codegen::nontemporal::LARGE;
+use accel_codegen::partition::{part_size, task_size};
+use std::ffi::c_void;
+use std::ops::Range;
+
+/// The approximate limit for the number of tasks of an operation.
+const TASKS: usize = 64;
+
+pub unsafe extern "C" fn ranges(run: *mut Run, f: Function, to: i64, n: i64, cost: i64, extents: *const i64) -> i32 {
+    // SAFETY: called by generated code for a statement that it executes.
+    unsafe { enter(run, 1, |c| c.positions(f, to.try_into().ok(), n as usize, cost as usize, extents).map(|()| 0)) }
+}
+
+pub unsafe extern "C" fn reduce(
+    run: *mut Run,
+    to: i64,
+    functions: *const Function,
+    rows: i64,
+    len: i64,
+    cost: i64,
+    extents: *const i64,
+) -> i32 {
+    // SAFETY: called by generated code for a statement that it executes, with three functions.
+    unsafe {
+        let [whole, part, join] = *functions.cast::<[Function; 3]>();
+        let rows = Rows { to: to as usize, rows: rows as usize, len: len as usize, cost: cost as usize, extents };
+        enter(run, 1, |c| c.rows(rows, whole, part, |c, _, all| c.one(join, all)).map(|()| 0))
+    }
+}
+
+pub unsafe extern "C" fn scan(
+    run: *mut Run,
+    to: i64,
+    functions: *const Function,
+    rows: i64,
+    len: i64,
+    cost: i64,
+    extents: *const i64,
+) -> i32 {
+    // SAFETY: called by generated code for a statement that it executes, with four functions.
+    unsafe {
+        let [whole, part, carry, write] = *functions.cast::<[Function; 4]>();
+        let rows = Rows { to: to as usize, rows: rows as usize, len: len as usize, cost: cost as usize, extents };
+        let finish = |c: &mut Context, tasks: &[Task], all: &Task| {
+            c.one(carry, all)?;
+            c.all(write, tasks.to_vec())
+        };
+        enter(run, 1, |c| c.rows(rows, whole, part, finish).map(|()| 0))
+    }
+}
+
+/// The rows of a reduction or scan.
+struct Rows {
+    /// The array computed.
+    to: usize,
+    rows: usize,
+    len: usize,
+    /// The cost of an element.
+    cost: usize,
+    extents: *const i64,
+}
+
+/// Partial results.
+struct State {
+    blocks: Vec<*mut Block>,
+    columns: Vec<*mut c_void>,
+}
+
+impl Context<'_> {
+    /// Calls a kernel for several tasks, in parallel if there is more than one. Reports the first task that fails.
+    ///
+    /// # Safety
+    /// As for `one`; the tasks write different parts of the outputs.
+    unsafe fn all(&mut self, f: Function, tasks: Vec<Task>) -> Outcome {
+        if let [task] = tasks.as_slice() {
+            // SAFETY: the caller's guarantee.
+            return unsafe { self.one(f, task) };
+        }
+        let length = record_length(&self.code.program);
+        // SAFETY: the caller's guarantee. The record of the run has this length.
+        unsafe { run_tasks(f, self.run.arrays, &tasks, (self.run.fault, length)).map_err(|()| Failed) }
+    }
+
+    /// Calls a kernel for all positions of a task, in parallel tasks that are otherwise equal. Each position takes
+    /// about `cost` operations.
+    ///
+    /// # Safety
+    /// As for `one`; different positions write different elements.
+    unsafe fn ranges(&mut self, f: Function, cost: usize, all: Task) -> Outcome {
+        let task = |r: Range<usize>| Task { from: r.start as i64, to: r.end as i64, ..all };
+        // SAFETY: the caller's guarantee.
+        unsafe { self.all(f, cut(all.to as usize, cost).map(task).collect()) }
+    }
+
+    /// As [`ranges`](Self::ranges), for a function that writes the array `to`. If the array is large and shares its
+    /// memory with no other array, the function uses non-temporal stores.
+    ///
+    /// # Safety
+    /// As for `ranges`.
+    unsafe fn positions(
+        &mut self,
+        f: Function,
+        to: Option<usize>,
+        n: usize,
+        cost: usize,
+        extents: *const i64,
+    ) -> Outcome {
+        let size = |a: usize| self.code.program.arrays[a].columns.iter().map(|t| element_size(*t)).sum();
+        let is_large = to.is_some_and(|a| n.saturating_mul(size(a)) >= LARGE);
+        // SAFETY: the caller's guarantee.
+        unsafe { self.ranges(f, cost, Task { slot: i64::from(is_large), ..range(0, n, extents) }) }
+    }
+
+    /// Processes all rows. Usually `whole` processes them one by one. If there are few long rows, `part` computes
+    /// partial results of each, and `finish` gets the tasks of these parts and one task for all of them.
+    ///
+    /// # Safety
+    /// As for `one`.
+    unsafe fn rows(
+        &mut self,
+        Rows { to, rows, len, cost, extents }: Rows,
+        whole: Function,
+        part: Function,
+        finish: impl Fn(&mut Context, &[Task], &Task) -> Outcome,
+    ) -> Outcome {
+        let Some(size) = part_size(rows, len, cost, TASKS) else {
+            // SAFETY: the caller's guarantee.
+            return unsafe {
+                let all = Task { len: len as i64, ..range(0, rows, extents) };
+                self.ranges(whole, cost.saturating_mul(len.max(1)), all)
+            };
+        };
+        let state = self.state(to, len.div_ceil(size))?;
+        for row in 0..rows {
+            let tasks = part_tasks(row, len, size, extents, &state.columns);
+            let all = Task { to: tasks.len() as i64, ..tasks[0] };
+            // SAFETY: the caller's guarantee.
+            unsafe { self.all(part, tasks.clone())? };
+            finish(self, &tasks, &all)?;
+        }
+        self.release_state(state);
+        Ok(())
+    }
+
+    /// Memory for this number of partial results of the type of array `to`.
+    fn state(&mut self, to: usize, parts: usize) -> Result<State, Failed> {
+        let mut state = State { blocks: vec![], columns: vec![] };
+        for t in &self.code.program.arrays[to].columns {
+            let block = self.memory.allocate(parts, element_size(*t));
+            if block.is_null() {
+                return Err(self.no_memory(parts));
+            }
+            state.blocks.push(block);
+            // SAFETY: the block was just made.
+            state.columns.push(unsafe { (*block).data });
+        }
+        Ok(state)
+    }
+
+    fn release_state(&mut self, state: State) {
+        // SAFETY: the blocks were made by `state`, and no task uses them any more.
+        state.blocks.into_iter().for_each(|b| unsafe { self.memory.release(b) });
+    }
+}
+
+/// Cuts the positions up to `n`, each of which takes about `cost` operations, into a range for each task.
+fn cut(n: usize, cost: usize) -> impl Iterator<Item = Range<usize>> {
+    let size = task_size(n, cost, TASKS);
+    (0..n).step_by(size.max(1)).map(move |from| from..n.min(from + size))
+}
+
+/// The tasks for the parts of a row.
+fn part_tasks(row: usize, len: usize, size: usize, extents: *const i64, state: &[*mut c_void]) -> Vec<Task> {
+    let task = |(slot, from): (usize, usize)| Task {
+        row: row as i64,
+        slot: slot as i64,
+        len: len as i64,
+        state: state.as_ptr(),
+        ..range(from, len.min(from + size), extents)
+    };
+    (0..len).step_by(size).enumerate().map(task).collect()
+}

@@ -1,0 +1,115 @@
+//! The context of a run: what all runs of a program share, the tables of one run, and what a run leaves for the next.
+
+use crate::abi::{Array, Block, Run};
+use crate::library::Library;
+use crate::memory::Memory;
+use crate::pool::Pool;
+use crate::scalar_call::ScalarProgram;
+use accel_codegen::Layout;
+use accel_codegen::fault::record_length;
+use accel_core::error::Error;
+use accel_fusion::kernel::{ArrayId, Block as Statements, Op, Program, Verified};
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The data that all runs of a program share.
+pub struct CompiledProgram {
+    pub program: Verified<Program>,
+    pub library: Arc<Library>,
+    /// The function of scalars, for a scalar program.
+    pub numbers: Option<ScalarProgram>,
+    pub layout: Layout,
+    pub record_length: usize,
+    /// The arrays that are literals, and the number of each literal.
+    pub literals: Vec<(ArrayId, usize)>,
+    /// Working memory for strips, and memory for the totals of their tasks.
+    pub pool: Arc<Pool>,
+    pub totals: Pool,
+    spare: Mutex<Option<Box<Spare>>>,
+}
+
+/// What a run leaves for the next one.
+#[derive(Default)]
+pub struct Spare {
+    pub tables: Tables,
+    pub memory: Memory,
+}
+
+/// The tables of a run.
+#[derive(Default)]
+pub struct Tables {
+    pub extents: Vec<i64>,
+    /// The columns of arrays of rank 0. `i64` has the alignment of every element type.
+    pub cells: Vec<i64>,
+    pub columns: Vec<*mut c_void>,
+    pub blocks: Vec<*mut Block>,
+    pub fault: Vec<i64>,
+    pub arrays: Vec<Array>,
+}
+// SAFETY: a run belongs to one thread, and writes all addresses before it reads any.
+unsafe impl Send for Tables {}
+
+impl Tables {
+    /// Resets the tables to their state before a run.
+    pub fn reset(&mut self, code: &CompiledProgram) {
+        let layout = &code.layout;
+        let fill = |table: &mut Vec<i64>, n| {
+            table.clear();
+            table.resize(n, 0);
+        };
+        fill(&mut self.extents, layout.extent_count);
+        fill(&mut self.cells, layout.column_count);
+        fill(&mut self.fault, code.record_length);
+        self.columns.clear();
+        self.columns.extend(self.cells.iter_mut().map(|c| std::ptr::from_mut(c).cast::<c_void>()));
+        self.blocks.clear();
+        self.blocks.resize(layout.column_count, std::ptr::null_mut());
+        let (extents, columns) = (self.extents.as_mut_ptr(), self.columns.as_mut_ptr());
+        let entry = |a: ArrayId| Array {
+            extents: extents.wrapping_add(layout.extents[a]),
+            columns: columns.wrapping_add(layout.columns[a]),
+        };
+        self.arrays.clear();
+        self.arrays.extend(code.program.arrays.indices().map(entry));
+    }
+}
+
+impl CompiledProgram {
+    pub fn new(program: Verified<Program>, library: Arc<Library>) -> CompiledProgram {
+        let mut literals = vec![];
+        find_literals(&program.body, &mut literals);
+        CompiledProgram {
+            layout: Layout::new(&program),
+            record_length: record_length(&program),
+            numbers: ScalarProgram::new(&program, &library),
+            program,
+            library,
+            literals,
+            pool: Arc::default(),
+            totals: Pool::default(),
+            spare: Mutex::default(),
+        }
+    }
+
+    pub fn spare(&self) -> MutexGuard<'_, Option<Box<Spare>>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn find_literals(b: &Statements, found: &mut Vec<(ArrayId, usize)>) {
+    for s in b.walk() {
+        if let Op::Literal { to, literal } = s.op {
+            found.push((to, literal));
+        }
+    }
+}
+
+/// One run. Generated code has the address of the first field, and passes it to the callbacks.
+#[repr(C)]
+pub struct Context<'a> {
+    pub run: Run,
+    pub code: &'a CompiledProgram,
+    pub memory: &'a mut Memory,
+    /// The error of a callback.
+    pub failure: Option<Error>,
+}

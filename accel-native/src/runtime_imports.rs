@@ -1,0 +1,53 @@
+//! Functions of this crate that generated code calls through variables. It defines these variables if it needs the
+//! functions.
+
+use crate::abi::{Array, Function, Task, polygamma};
+use crate::parallel_tasks::run_tasks;
+use crate::product::{product_f32, product_f64};
+use std::ffi::{CStr, c_void};
+
+/// Sets the variables of a library.
+///
+/// # Safety
+/// The library was compiled from generated code, and none of its code runs yet.
+pub unsafe fn set(library: &libloading::Library) {
+    let runtime_imports: [(&CStr, *const c_void); 5] = [
+        (c"accel_polygamma", polygamma as *const c_void),
+        (c"accel_product_f32", product_f32 as *const c_void),
+        (c"accel_product_f64", product_f64 as *const c_void),
+        (c"accel_parallel", parallel as *const c_void),
+        (c"accel_threads", thread_count as *const c_void),
+    ];
+    for (name, address) in runtime_imports {
+        // SAFETY: generated text defines each of these symbols as a variable for a pointer to a function of that type.
+        if let Ok(variable) = unsafe { library.get::<*mut *const c_void>(name) } {
+            // SAFETY: as above, and nobody reads the variable meanwhile.
+            unsafe { **variable = address };
+        }
+    }
+}
+
+/// The number of threads that run tasks.
+extern "C" fn thread_count() -> i64 {
+    rayon::current_num_threads() as i64
+}
+
+/// Calls a function for `count` tasks, in parallel. Returns 1 if tasks failed; the record is then that of the first
+/// one.
+///
+/// # Safety
+/// The tasks can run at the same time, and a record has `length` numbers.
+unsafe extern "C" fn parallel(
+    function: Function,
+    arrays: *const Array,
+    tasks: *const Task,
+    count: i64,
+    fault: *mut i64,
+    length: i64,
+) -> i32 {
+    // SAFETY: the caller guarantees that the tasks exist, and the conditions of `run_tasks`.
+    unsafe {
+        let tasks = std::slice::from_raw_parts(tasks, count as usize);
+        i32::from(run_tasks(function, arrays, tasks, (fault, length as usize)).is_err())
+    }
+}

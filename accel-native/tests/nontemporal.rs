@@ -1,0 +1,51 @@
+//! Results larger than the caches are written with non-temporal stores.
+
+mod support;
+
+use accel_core::error::Error;
+use accel_core::repr::{Column, RawArray};
+use support::{array, compile};
+
+/// A loop over a matrix whose extents are not multiples of vector sizes, with results of two element sizes; every row
+/// reads `a1[i]`.
+const PROGRAM: &str = r#"program (a0: Array2<f64>, a1: Array1<i64>)
+site 0 = "generate"
+{
+  a2: Array2<i16, f64> = loop @0
+    extents () { x0: i64 = extent a0 0; x1: i64 = extent a0 1 -> x0, x1 }
+    body (x0: i64, x1: i64) { x2: f64 = a0[x0, x1] @0 inside; x3: i64 = a1[x0] @0; x4: f64 = x2 + x2; x5: i16 = as i16 x3 -> x5, x4 }
+  -> a2
+}"#;
+
+const ROWS: usize = 1_999;
+const COLUMNS: usize = 1_801;
+
+fn input() -> RawArray {
+    array(&[ROWS, COLUMNS], (0..ROWS * COLUMNS).map(|p| p as f64).collect::<Vec<_>>())
+}
+
+#[test]
+fn every_element_is_written() {
+    let k = compile(PROGRAM);
+    let numbers: Vec<i64> = (0..ROWS as i64).collect();
+    // The second run reuses the memory of the first one's results.
+    for _ in 0..2 {
+        let out = k.run(vec![input(), array(&[ROWS], numbers.clone())]).unwrap().remove(0);
+        assert_eq!(*out.extents, [ROWS, COLUMNS]);
+        let (Column::I16(a), Column::F64(b)) = (&out.columns[0], &out.columns[1]) else { panic!("other columns") };
+        assert!(a.len() * 2 + b.len() * 8 > 32 << 20, "this is not large");
+        assert!(a.iter().enumerate().all(|(p, x)| *x == (p / COLUMNS) as i16));
+        assert!(b.iter().enumerate().all(|(p, x)| *x == 2.0 * p as f64));
+    }
+}
+
+#[test]
+fn what_fails_in_a_large_loop_is_told() {
+    let k = compile(PROGRAM);
+    match k.run(vec![input(), array(&[ROWS - 1], vec![0i64; ROWS - 1])]) {
+        Err(Error::OutOfBounds { index, shape, .. }) => {
+            assert_eq!((index, shape), (vec![ROWS as i64 - 1], vec![ROWS - 1]));
+        }
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,22 @@
+//! The reasons why a run ends early.
+
+use accel_core::error::Error;
+
+/// The reason why a run ends early.
+pub enum Stop {
+    /// An error.
+    Error(Error),
+    /// Positions need more than 32 bits.
+    Wide,
+    /// A strip would need too much memory: the statements have to be executed one by one.
+    WithoutStrips,
+}
+
+impl From<Error> for Stop {
+    fn from(e: Error) -> Stop {
+        Stop::Error(e)
+    }
+}
+
+/// Results of functions that walk the statements.
+pub type WalkResult<T> = std::result::Result<T, Stop>;
