@@ -206,7 +206,7 @@ fn reverse_mode_agrees_with_forward_mode_and_differences() {
 }
 
 #[test]
-fn forward_mode_of_scans_permutes_and_loops_agrees_with_differences() {
+fn forward_mode_of_loops_agrees_with_differences() {
     check(FORWARD, |p| {
         if !is_tame(p) || floats(&p.inputs).is_empty() {
             return Ok(Verdict::Skipped);

@@ -21,7 +21,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// The error is stored in the result and reported when the result is run: an operation without a reverse derivative
-/// (`scan`, `permute`, loops), with its source line, or an error of `prog` itself.
+/// (loops), with its source line, or an error of `prog` itself.
 pub fn grad<A: Arrays, T: Floating>(prog: &Afun<A, Scalar<T>>) -> Afun<A, A> {
     derived(prog, |p| reverse_mode(p, Reverse::Gradient))
 }

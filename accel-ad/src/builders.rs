@@ -106,6 +106,14 @@ pub fn has_tangent<T>(t: &Ty<T>) -> bool {
     tan_ty(t).raw().width() > 0
 }
 
+/// The type as a floating-point type, if it is one.
+pub fn float_ty<T>(t: &Ty<T>) -> Option<FloatTy<T>> {
+    fresh1(|n| match t.view(n) {
+        TyView::Scalar(s) => s.float(),
+        _ => None,
+    })
+}
+
 /// Whether two values of a discrete type are equal. The type is mostly that of a shape.
 pub fn equal<E, A, T>(a: &Exp<E, A, T>, b: &Exp<E, A, T>) -> Exp<E, A, bool> {
     deep(|| {

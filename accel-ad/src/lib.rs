@@ -15,6 +15,7 @@ mod api;
 mod array;
 mod builders;
 mod linear_maps;
+mod operators;
 mod program;
 mod rules;
 mod scalar;

@@ -1,4 +1,4 @@
-//! `permute` and loops: forward mode differentiates them; reverse mode reports that it does not, and where.
+//! Loops: forward mode differentiates them; reverse mode reports that it does not, and where.
 
 use crate::harness::{Differentiated, V, always, for_all, smooth};
 use crate::refined::{Any, Floats, NonEmpty, Refined};
@@ -27,30 +27,6 @@ fn not_in_reverse<A, R>(program: &Afun<A, R>, operation: &str, line: u32) {
     let place = |l: u32| text.contains(&format!("forward_only.rs:{l}:"));
     assert!(text.contains(operation) && (line..line + 12).any(place), "line {line}: {text}");
     assert!(text.contains("reverse"), "{text}");
-}
-
-#[test]
-fn permutes() {
-    forward_only(Any, "permute", |a: V| {
-        let n = a.shape();
-        permute(|x, y| x + y, fill(5, 1.5), |i| (i.ge(0), i * i % 5), map(|x| x * n.cast::<f64>(), a))
-    });
-    forward_only((Any, NonEmpty), "permute", |a: V, b: V| {
-        let n = b.shape();
-        permute(|x, y| x + y, map(|x| x.sin(), b), |i| ((i % 3).ne(0), i % n), a)
-    });
-    // A permutation whose combination is never used.
-    forward_only(Any, "permute", |a: V| {
-        let n = a.shape();
-        permute(|new, _| new, fill(n, 0.0), |i| (true, n - 1 - i), map(|x| x * x, a))
-    });
-    forward_only(NonEmpty, "permute", |a: V| scatter(iota(a.shape()), map(|x| x * 2.0, a), a));
-}
-
-/// A histogram with weights that are products.
-#[test]
-fn permute_with_products() {
-    forward_only(Any, "permute", |a: V| permute(|x, y| x * y, fill(3, 2.0), |i| (true, i % 3), map(|x| x * 0.3, a)));
 }
 
 #[test]
@@ -112,10 +88,6 @@ fn beside_the_way() {
         let offsets = scanl1(|x, y| x + y, fill(a.shape(), 2i64));
         sum(zip_with(|k, x| x * k.cast::<f64>(), offsets, a))
     });
-    smooth(Any, |a: V| {
-        let counts = permute(|x, y| x + y, fill(3, 0i64), |i| (true, i % 3), map(|x| x.gt(0.0).cast::<i64>(), a));
-        sum(imap(|i, x| x * counts.at(i % 3).cast::<f64>(), a))
-    });
 }
 
 /// If a branch contains a loop, its derivative is an error even if the branch is not taken: the error is found before
@@ -123,9 +95,9 @@ fn beside_the_way() {
 #[test]
 fn errors_come_first() {
     let line = line!();
-    let added = |a: V| permute(|x, y| x + y, a, |i| (true, i), a);
-    let program = afun(|a: V| sum(acond(a.shape().lt(0), added(a), a)));
-    not_in_reverse(&grad(&program), "permute", line);
+    let halved = |a: V| awhile(|x: V| x.at(0).gt(1.0), |x| map(|x| x * 0.5, x), a);
+    let program = afun(|a: V| sum(acond(a.shape().lt(0), halved(a), a)));
+    not_in_reverse(&grad(&program), "awhile", line);
     let x = Array::vector(vec![1.0, 2.0]);
     assert_eq!(run(&program, &x).unwrap().to_vec(), [3.0]);
     let error = run(grad(&program), &x).unwrap_err();

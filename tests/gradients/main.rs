@@ -15,6 +15,7 @@ mod folds;
 mod forward_only;
 mod higher_order;
 mod passive;
+mod permutes;
 mod primitives;
 mod records;
 mod scalar_gradients;

@@ -9,7 +9,7 @@ use quickcheck::{Arbitrary, Gen};
 pub struct Features {
     /// Only operations that are differentiable almost everywhere, with values for which differences are meaningful.
     pub smooth: bool,
-    /// Also operations without a reverse-mode derivative: permute, loops.
+    /// Also operations without a reverse-mode derivative: loops.
     pub forward_only: bool,
     /// Also reads and writes at indices that are not checked, and extents that may be negative: some programs fail.
     pub unchecked: bool,
@@ -191,7 +191,9 @@ impl Maker<'_> {
             Elem::I => (&[Add, Mul, Min, Max, General], &[Add, Mul, Min, Max, General, Last, Second]),
             Elem::P => (&[Add, General], &[Add, General, ArgMax, Second]),
         };
-        pick(self.g, if commutative { commuting } else { all })
+        let op = pick(self.g, if commutative { commuting } else { all });
+        // Reverse mode has no rule for this one in a permute.
+        if commutative && op == General && self.features.smooth { Add } else { op }
     }
 
     fn start(&mut self, elem: Elem) -> Option<Fun> {
@@ -199,7 +201,7 @@ impl Maker<'_> {
     }
 
     fn step(&mut self) -> Option<(Ty, Step)> {
-        let kinds = if self.features.forward_only { 22 } else { 17 };
+        let kinds = if self.features.forward_only { 22 } else { 19 };
         let any = |_: Ty| true;
         let rows = |ty: Ty| ty.rank > 0;
         Some(match below(self.g, kinds) {

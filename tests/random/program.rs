@@ -381,7 +381,6 @@ impl Step {
     /// The operations of the library in this step that have no reverse-mode derivative.
     pub fn forward_only(&self) -> Vec<&'static str> {
         let mut ops = match self {
-            Step::Permute { .. } => vec!["permute"],
             Step::Awhile { .. } | Step::Exchange { .. } | Step::Iterate { .. } => vec!["awhile"],
             _ => vec![],
         };

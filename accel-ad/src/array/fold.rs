@@ -7,50 +7,19 @@
 //! to arrays that f reads. This takes two scans and one map, for elements of any type (compare `reduce` in Futhark's
 //! AD: `l . a . r` differentiated in `a`). `+`, `*`, `min` and `max` have rules of their own.
 
-//! NOTE [Products with zeros]: the summary of a row consists of the number of its zeros, the product of its other
-//! elements, and the sum of its zeros. This sum is 0, but it has derivatives; because of it the gradient can be
-//! differentiated again. Without zeros, the product of the other elements is p / a. With exactly one zero z, it is p at
-//! this zero and p / a * z elsewhere. With two zeros, it is p times the other zero at both of them, and zero elsewhere
-//! up to second order. With more zeros, it is zero everywhere. The counter of zeros has the type of the elements, so
-//! that vector registers hold as many counters as elements. It is exact as far as it matters, and a larger count never
-//! becomes smaller.
-
+use super::products::Products;
 use super::shapes::{bind, size};
 use super::state::ADual;
 use crate::activity::Activity;
-use crate::builders::{Args2, Floats, and, args, call2, compare, fun1, index_op, int, not, plus, uncurry, unit, zero};
+use crate::builders::{
+    Args2, Floats, and, args, call2, compare, float_ty, fun1, index_op, int, not, plus, uncurry, unit, zero,
+};
+use crate::operators::{Argument, Operator};
 use crate::scalar::function::FunDual;
 use accel_core::ast::*;
 use accel_core::error::Result;
 use accel_core::repr::op::{Cmp, Num2};
 use frunk::{HCons, HNil};
-
-/// An operator with a special rule, on a floating-point type.
-pub enum Operator<T> {
-    Sum,
-    Product(FloatTy<T>),
-    /// `Lt` for the minimum, `Gt` for the maximum: the comparison for which the second argument is chosen.
-    Extremum(Cmp, FloatTy<T>),
-    Other,
-}
-
-/// Recognises an operator by its form: a primitive function of the two arguments.
-pub fn recognise<A, T>(f: &Fun2<A, T, T, T>) -> Operator<T> {
-    fresh3(|n, a, b| {
-        let ExpView::Op(ExpOp::Prim2(Prim2::Num(op, t, q), x, y)) = f.0.view(n) else { return Operator::Other };
-        let (ExpView::Var(x), ExpView::Var(y), Some(t)) = (x.view(a), y.view(b), t.float()) else {
-            return Operator::Other;
-        };
-        let t = t.cast(q);
-        match (op, x.depth(), y.depth()) {
-            (Num2::Add, 1, 0) | (Num2::Add, 0, 1) => Operator::Sum,
-            (Num2::Mul, 1, 0) | (Num2::Mul, 0, 1) => Operator::Product(t),
-            (Num2::Min, 1, 0) => Operator::Extremum(Cmp::Lt, t),
-            (Num2::Max, 1, 0) => Operator::Extremum(Cmp::Gt, t),
-            _ => Operator::Other,
-        }
-    })
-}
 
 /// The input of a rule: the operator, the initial value if there is one, the source and its label, and the adjoint of
 /// the result.
@@ -79,11 +48,13 @@ pub fn fold<'m, B, A, A2, Sh, T>(
     let fold =
         Fold { f: f.aweaken(&st.emb), z: z.map(|z| z.aweaken(&st.emb)), a: st.emb.at(a), d: d.clone(), label: a, at };
     fresh1(|k| {
-        let (st, dz) = match recognise(f) {
-            Operator::Sum => fold.sum(st, k),
-            Operator::Product(t) => fold.product(st, t, k),
-            Operator::Extremum(wins, t) => fold.extremum(st, wins, t, k),
-            Operator::Other => fold.general(st, f, k)?,
+        let (st, dz) = match (Operator::of(f), float_ty(f.0.ty())) {
+            (Operator::Sum, _) => fold.sum(st, k),
+            (Operator::Product, Some(t)) => fold.product(st, t, k),
+            (Operator::Extremum { is_minimum, first: Argument::First }, Some(t)) => {
+                fold.extremum(st, if is_minimum { Cmp::Lt } else { Cmp::Gt }, t, k)
+            }
+            _ => fold.general(st, f, k)?,
         };
         match z {
             Some(z) => initial(st, z, &dz, at, m),
@@ -157,21 +128,13 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
         self.done(st, &da, &d, k)
     }
 
-    /// The rule for products: the product of the other elements, without division by zero; see NOTE [Products with
-    /// zeros].
+    /// The rule for products: the product of the other elements, without division by zero; see NOTE [Products
+    /// with zeros].
     fn product<'k, B>(&self, st: ADual<B, A, A2>, t: FloatTy<T>, k: Guard<'k>) -> Done<'k, B, A, Sh, T> {
         let o = Floats(t);
-        let is_zero = |x: &Exp<_, A2, T>| o.cmp(Cmp::Eq, x, &o.c(0.0));
-        let entry = |n: f64, p: &Exp<_, A2, T>, z: &Exp<_, A2, T>| Exp::pair(&Exp::pair(&o.c(n), p), z);
-        let (zero, one) = (o.c(0.0), o.c(1.0));
-        let count = fun1(&o.ty(), |x| Exp::cond(&is_zero(&x), &entry(1.0, &one, &x), &entry(0.0, &x, &zero)));
-        let summary = Ty::pair(&Ty::pair(&o.ty(), &o.ty()), &o.ty());
-        let (x, y) = args(&summary, &summary);
-        let (n, m) = (x.fst(), y.fst());
-        let both = Exp::pair(&o.add(&n.fst(), &m.fst()), &o.mul(&n.snd(), &m.snd()));
-        let join = Fun2(Exp::pair(&both, &o.add(&x.snd(), &y.snd())));
-        let none = Exp::pair(&Exp::pair(&o.c(0.0), &o.c(1.0)), &o.c(0.0));
-        let stats = Acc::fold(&join, &none, &Acc::map(&count, &Acc::var(&self.a), self.at), self.at);
+        let products = Products(o);
+        let entries = Acc::map(&fun1(&o.ty(), |x| products.entry(&x)), &Acc::var(&self.a), self.at);
+        let stats = Acc::fold(&products.join(), &products.none(), &entries, self.at);
         fresh1(|l| {
             let s = st.bind(&stats, l);
             let (stats, at) = (s.val, self.at);
@@ -179,29 +142,15 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
             let da = this.over(|ix| {
                 let d = this.row(&ix.fst()).cast(tan_float(t));
                 let d = this.z.as_ref().map_or(d.clone(), |z| o.mul(&d, &z.weaken(&Thinning::from_nil())));
-                bind(&Exp::pair(&Exp::index(&this.a, ix, at), &Exp::index(&stats, &ix.fst(), at)), |v, up| {
-                    let (a, zeros, p, z) = (v.fst(), v.snd().fst().fst(), v.snd().fst().snd(), v.snd().snd());
-                    let n = |k| o.cmp(Cmp::Eq, &zeros, &o.c(k));
-                    let dp = o.mul(&d.weaken(&up), &p);
-                    let others = o.div(&dp, &a);
-                    let two = Exp::cond(&n(2.0), &o.mul(&dp, &o.sub(&z, &a)), &o.c(0.0));
-                    let at_zero = Exp::cond(&n(1.0), &dp, &two);
-                    let elsewhere = Exp::cond(&n(1.0), &o.mul(&others, &z), &o.c(0.0));
-                    let some = Exp::cond(&o.cmp(Cmp::Eq, &a, &o.c(0.0)), &at_zero, &elsewhere);
-                    Exp::cond(&n(0.0), &others, &some)
-                })
-                .cast(tan_float(t).sym())
+                let (x, stats) = (Exp::index(&this.a, ix, at), Exp::index(&stats, &ix.fst(), at));
+                products.of_others(&d, &x, &stats).cast(tan_float(t).sym())
             });
             let dz = Acc::generate(
                 &this.rows(),
                 &Exp::shape(&this.d),
                 &fun1(&this.rows(), |ix| {
                     let d = this.row(&ix).cast(tan_float(t));
-                    let v = Exp::index(&stats, &ix, at);
-                    let n = |k| o.cmp(Cmp::Eq, &v.fst().fst(), &o.c(k));
-                    let dp = o.mul(&d, &v.fst().snd());
-                    let some = Exp::cond(&n(1.0), &o.mul(&dp, &v.snd()), &o.c(0.0));
-                    Exp::cond(&n(0.0), &dp, &some).cast(tan_float(t).sym())
+                    products.of_all(&d, &Exp::index(&stats, &ix, at)).cast(tan_float(t).sym())
                 }),
                 at,
             );

@@ -6,6 +6,8 @@ pub mod dual;
 pub mod fold;
 pub mod forward;
 pub mod label;
+pub mod permute;
+pub mod products;
 pub mod rules;
 pub mod scan;
 pub mod shapes;

@@ -3,7 +3,8 @@
 use super::branches::branches;
 use super::code::materialise;
 use super::fold;
-use super::scan::{Operation, scan};
+use super::permute;
+use super::scan::{self, scan};
 use super::shapes::{from_linear, in_bounds, merge, project, size};
 use super::state::ADual;
 use crate::activity::Activity;
@@ -159,14 +160,16 @@ pub fn step<'m, B, A, A2, R>(
             }
             AccOp::Scan { dir, f, z, a, eq } => {
                 let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);
-                scan(st, Operation { dir, f: &f, z: Some(&z), at }, &a, &y.cast(eq), &d, m)
+                scan(st, scan::Operation { dir, f: &f, z: Some(&z), at }, &a, &y.cast(eq), &d, m)
             }
             AccOp::Scan1 { dir, f, a, eq } => {
                 let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);
-                scan(st, Operation { dir, f: &f, z: None, at }, &a, &y.cast(eq), &d, m)
+                scan(st, scan::Operation { dir, f: &f, z: None, at }, &a, &y.cast(eq), &d, m)
             }
-            AccOp::Permute { .. } => {
-                Err(no_rule(op.name(), at, "permute is not differentiated in reverse mode yet; `jvp` does"))
+            AccOp::Permute { comb, defaults, index, a, eq } => {
+                let (defaults, a, d) = (label(&defaults)?, label(&a)?, single(&d.cast(eq_tan(eq)))?);
+                let op = permute::Operation { comb: &comb, defaults, index: &index, a, at };
+                permute::permute(st, &op, &y.cast(eq), &d, m)
             }
             AccOp::Backpermute { f, a, eq, .. } => {
                 let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);

@@ -9,12 +9,13 @@
 //! arrays that f reads. The adjoint of z is r(0). This is the rule of Futhark's AD for scans, for elements of any type.
 //! If f is `+`, all M are 1, and r is a scan with `+`.
 
-use super::fold::{Operator, initial, recognise};
+use super::fold::initial;
 use super::shapes::bind;
 use super::state::ADual;
 use crate::activity::Activity;
 use crate::builders::{add, args, call2, compare, fun1, index_op, int, plus, uncurry, zero};
 use crate::linear_maps::{apply, matrix, tabulate, then};
+use crate::operators::Operator;
 use crate::scalar::function::FunDual;
 use accel_core::ast::*;
 use accel_core::error::Result;
@@ -59,7 +60,7 @@ pub fn scan<'m, B, A, A2, Sh, T>(
 ) -> Result<ADual<B, A, X<'m>>> {
     fresh5(|i, k, l, h, n| {
         let arrays = Scan { dir, has_init: z.is_some(), a: st.emb.at(a), y: y.clone(), dy: dy.clone(), at };
-        if let Operator::Sum = recognise(f) {
+        if let Operator::Sum = Operator::of(f) {
             let t = dy.ty().sh_elt().1.ty();
             let r = st.bind(&Acc::scan1(arrays.back(), &plus(&t), &Acc::var(dy), at), k);
             let arrays = arrays.weaken(&r.up);

@@ -91,6 +91,24 @@ pub fn merge<E, A, Slx, Small, Large>(
     })
 }
 
+/// The row-major position of an index of a shape.
+pub fn to_linear<E, A, Sh>(sh: &Exp<E, A, Sh>, ix: &Exp<E, A, Sh>) -> Exp<E, A, i64> {
+    fresh2(|n, k| match sh.ty().view(n) {
+        TyView::Pair(_, t, q) => {
+            let (sh, ix) = (sh.cast(q), ix.cast(q));
+            let inner = as_index(&ix.snd(), &t);
+            match sh.fst().ty().view(k) {
+                TyView::Unit(_) => inner,
+                _ => {
+                    let outer = to_linear(&sh.fst(), &ix.fst());
+                    index_op(Num2::Add, &index_op(Num2::Mul, &outer, &as_index(&sh.snd(), &t)), &inner)
+                }
+            }
+        }
+        _ => int(0),
+    })
+}
+
 /// The index at row-major position `k` of a shape.
 pub fn from_linear<E, A, Sh>(sh: &Exp<E, A, Sh>, k: &Exp<E, A, i64>) -> Exp<E, A, Sh> {
     fresh1(|n| match sh.ty().view(n) {
