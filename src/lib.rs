@@ -100,6 +100,7 @@ pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, 
 /// | scans | [`scanl`](prelude::scanl), [`scanr`](prelude::scanr), their variants `scanl1`, `scanl_ex` and so on |
 /// | linear algebra | [`dot`](prelude::dot), [`matvec`](prelude::matvec), [`matmul`](prelude::matmul), [`transpose`](prelude::transpose) |
 /// | moving elements | [`backpermute`](prelude::backpermute), [`gather`](prelude::gather), [`permute`](prelude::permute), [`scatter`](prelude::scatter) |
+/// | sorting | [`sort`](prelude::sort), [`sort_by_key`](prelude::sort_by_key), [`argsort`](prelude::argsort()), and the same with `_descending` |
 /// | parts and shapes | [`take`](prelude::take), [`drop`](prelude::drop()), [`reverse`](prelude::reverse), [`concat`](prelude::concat), [`replicate`](prelude::replicate), [`slice`](prelude::slice), [`reshape`](prelude::reshape) |
 /// | scalar code | the methods of [`Exp`](prelude::Exp), [`cond`](prelude::cond), [`while_`](prelude::while_), [`constant`](prelude::constant), [`lit`](prelude::lit); [`the`](prelude::the) and [`Acc::at`](prelude::Acc::at) read arrays |
 /// | conditionals and loops over arrays | [`acond`](prelude::acond), [`awhile`](prelude::awhile) |

@@ -177,6 +177,8 @@ fn of_acc_<'a, 'r>(a: &Acc<X<'a>, X<'r>>, arrays: &mut Levels) -> Activity {
             }
             AccOp::Agree { a, .. } => of_acc(&a, arrays),
             AccOp::Backpermute { a, .. } => of_acc(&a, arrays),
+            // Positions are integers, which have no derivative.
+            AccOp::Argsort { .. } => Activity::Passive,
             AccOp::Reshape { a, .. } => of_acc(&a, arrays),
             AccOp::Replicate { a, .. } => of_acc(&a, arrays),
             AccOp::Slice { a, .. } => of_acc(&a, arrays),

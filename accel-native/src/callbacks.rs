@@ -6,14 +6,22 @@
 
 mod entry;
 mod rows;
+mod sort;
 mod strip;
 
 use crate::abi::{Block, Callbacks, Run};
 use entry::enter;
 
 /// The callbacks.
-pub static CALLS: Callbacks =
-    Callbacks { allocate, release, ranges: rows::ranges, reduce: rows::reduce, scan: rows::scan, strip: strip::strip };
+pub static CALLS: Callbacks = Callbacks {
+    allocate,
+    release,
+    ranges: rows::ranges,
+    reduce: rows::reduce,
+    scan: rows::scan,
+    strip: strip::strip,
+    argsort: sort::argsort,
+};
 
 unsafe extern "C" fn allocate(run: *mut Run, n: i64, size: i64) -> *mut Block {
     // SAFETY: called by generated code.

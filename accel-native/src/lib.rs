@@ -42,6 +42,7 @@ mod product;
 mod runtime;
 mod runtime_imports;
 mod scalar_call;
+mod sort;
 mod threads;
 mod toolchain;
 

@@ -56,6 +56,12 @@ impl Run<'_> {
                 self.set_extents(*to, self.shapes.extents[*defaults].clone())?;
                 Ok(Some((source, 1)))
             }
+            Op::Argsort { to, keys } => {
+                self.set_extents(*to, self.shapes.extents[*keys].clone())?;
+                let mut space = self.shapes.sizes(*keys);
+                let len = space.pop().ok_or_else(|| Error::Internal("keys without rows".into()))?;
+                Ok(Some((space, len)))
+            }
             Op::Reshape { to, from, extents } => {
                 let new = self.evaluate(extents, s.site)?;
                 scalar_evaluation::check_reshape(&self.code.program, s.site, &self.shapes.sizes(*from), &new)?;

@@ -179,7 +179,7 @@ impl<'a> Run<'a> {
         match &s.op {
             Op::Literal { to, literal } => self.literal(*to, *literal),
             Op::Loop { to, body, .. } => self.loop_(s, to, body, space)?,
-            Op::Reduce { to, .. } | Op::Scan { to, .. } => {
+            Op::Reduce { to, .. } | Op::Scan { to, .. } | Op::Argsort { to, .. } => {
                 self.output(*to, &[], s.site)?;
                 self.launch(s, space)?;
             }

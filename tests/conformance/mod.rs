@@ -16,6 +16,7 @@ mod replicating;
 mod samples;
 mod scans;
 mod shapes;
+mod sorts;
 
 use accel::ast::ACC_OPS;
 use accel::backend::Backend;
@@ -34,6 +35,7 @@ const GROUPS: &[(&str, fn(&Suite))] = &[
     ("folds", folds::all),
     ("scans", scans::all),
     ("permute and scatter", permutes::all),
+    ("sorting", sorts::all),
     ("rearranging", rearranging::all),
     ("replicate and slice", replicating::all),
     ("shapes that agree", shapes::all),

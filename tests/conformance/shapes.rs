@@ -7,6 +7,7 @@ use accel::prelude::*;
 use accel::{grad, jvp, value_and_grad, vjp};
 
 pub fn all(t: &Suite) {
+    sorts(t);
     zips::<Dim1>(t);
     zips::<Dim2>(t);
     zips::<Dim3>(t);
@@ -69,6 +70,20 @@ fn zips<Sh: Shape>(t: &Suite) {
     none[Sh::RANK - 1] = 0;
     let empty = array::<Sh, f64>(&none);
     t.is(afun(|xs: A<Sh>, ys: A<Sh>| zip_with(|x, y| x * y, xs, ys)), (&empty, &empty), empty.clone());
+}
+
+fn sorts(t: &Suite) {
+    type A<T> = Acc<Matrix<T>>;
+    let extents = [3, 4];
+    let keys = array::<Dim2, i64>(&extents);
+    for other in others(&extents) {
+        let values = other_array::<Dim2, f64>(&other, 1);
+        let (both, shapes) = ("[n, m] and [n, m]", format!("{extents:?} and {other:?}"));
+        let prog = afun(|keys: A<i64>, values: A<f64>| sort_by_key(keys, values));
+        t.fails(prog, (&keys, &values), &message!("sort_by_key", line!() - 1, both, shapes));
+        let prog = afun(|keys: A<i64>, values: A<f64>| sort_by_key_descending(keys, values).1);
+        t.fails(prog, (&keys, &values), &message!("sort_by_key_descending", line!() - 1, both, shapes));
+    }
 }
 
 /// Arrays of rank 0 always agree.

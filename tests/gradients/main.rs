@@ -21,3 +21,4 @@ mod records;
 mod scalar_gradients;
 mod scans;
 mod several_outputs;
+mod sort;

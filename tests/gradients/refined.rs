@@ -124,6 +124,26 @@ impl Predicate for FewValues {
     }
 }
 
+/// No two elements are near each other, so that small changes do not change their order.
+#[derive(Clone, Copy, Debug)]
+pub struct Apart;
+impl Predicate for Apart {
+    fn whole(v: &[f64]) -> bool {
+        let mut sorted = v.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        sorted.windows(2).all(|w| w[1] - w[0] > 0.01)
+    }
+}
+
+/// An even number of elements, no two of which are near each other.
+#[derive(Clone, Copy, Debug)]
+pub struct EvenApart;
+impl Predicate for EvenApart {
+    fn whole(v: &[f64]) -> bool {
+        Even::whole(v) && Apart::whole(v)
+    }
+}
+
 /// A vector that satisfies `P`.
 #[derive(Clone)]
 pub struct Floats<P>(pub Vec<f64>, PhantomData<P>);

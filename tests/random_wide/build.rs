@@ -293,6 +293,11 @@ impl Builder {
                 )
             }
             Step::Rearrange { what, x } => g.splice(&rearrange_(rank(x), *what), &[out], &[get(x)], &mut []),
+            Step::Sort { what, x } => g.splice(&sort_(rank(x), *what), &[elem(x)], &[get(x)], &mut []),
+            Step::SortByKey { descending, x, y } => {
+                let little = sort_by_key_(rank(x), *descending);
+                g.splice(&little, &[elem(x), elem(y)], &[get(x), get(y)], &mut [])
+            }
             Step::Take { n, x } => g.splice(&take_(rank(x)), &[out], &[get(x)], &mut [value!(n)]),
             Step::Drop { n, x } => g.splice(&drop_(rank(x)), &[out], &[get(x)], &mut [value!(n)]),
             Step::Concat { x, y } => g.splice(&concat_(rank(x)), &[out], &[get(x), get(y)], &mut []),

@@ -261,6 +261,7 @@ impl Maker {
                     | Step::ZipWith3 { .. }
                     | Step::Zip { .. }
                     | Step::Zip3 { .. }
+                    | Step::SortByKey { .. }
                     | Step::Product { .. }
                     | Step::Concat { .. }
             );
@@ -380,9 +381,12 @@ impl Maker {
             Step::Fold { all, x, .. } | Step::Reduce { all, x, .. } => {
                 vec![Ty::new(if *all { 0 } else { ty(x).rank - 1 }, ty(x).elem)]
             }
+            Step::Sort { what: Sort::Positions | Sort::PositionsDescending, x } => vec![Ty::new(ty(x).rank, Elem::I64)],
+            Step::SortByKey { x, y, .. } => vec![ty(x), ty(y)],
             Step::ScanEx { x, .. } => vec![ty(x), Ty::new(ty(x).rank - 1, ty(x).elem)],
             Step::Scan { x, .. }
             | Step::Rearrange { x, .. }
+            | Step::Sort { x, .. }
             | Step::Take { x, .. }
             | Step::Drop { x, .. }
             | Step::Concat { x, .. }
@@ -603,7 +607,18 @@ impl Maker {
                 };
                 Step::Use(Given { elem, extents, data })
             }
-            88..=91 => {
+            88 | 89 => {
+                let (x, _) = self.array(|t| t.rank > 0 && matches!(t.elem, Elem::One(_)))?;
+                use Sort::*;
+                let what = self.r.pick(&[Positions, PositionsDescending, Elements, ElementsDescending]);
+                Step::Sort { what, x }
+            }
+            90 => {
+                let (x, ty) = self.array(|t| t.rank > 0 && matches!(t.elem, Elem::One(_)))?;
+                let (y, _) = self.partner(x, |t| t.rank == ty.rank)?;
+                Step::SortByKey { descending: self.r.chance(40), x, y }
+            }
+            91..=93 => {
                 let n = self.r.pick(&[1, 1, 2, 3]);
                 let (mut then, mut otherwise) = (vec![], vec![]);
                 for _ in 0..n {
@@ -613,7 +628,7 @@ impl Maker {
                 }
                 Step::Acond { c: self.small_fun(&Elem::BOOL), then, otherwise }
             }
-            92..=96 => self.awhile()?,
+            94..=97 => self.awhile()?,
             _ => self.call()?,
         })
     }

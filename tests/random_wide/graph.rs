@@ -274,6 +274,7 @@ fn renamed_array(op: &ArrayOp, get: &dyn Fn(NodeId) -> NodeId) -> ArrayOp {
             ArrayOp::Permute { comb: lam(comb), def: get(*def), index: lam(index), src: get(*src) }
         }
         ArrayOp::Backpermute(sh, f, a) => ArrayOp::Backpermute(get(*sh), lam(f), get(*a)),
+        ArrayOp::Argsort(a) => ArrayOp::Argsort(get(*a)),
         ArrayOp::Reshape(sh, a) => ArrayOp::Reshape(get(*sh), get(*a)),
         ArrayOp::Replicate { spec, slx, a } => ArrayOp::Replicate { spec: spec.clone(), slx: get(*slx), a: get(*a) },
         ArrayOp::Slice { spec, slx, a } => ArrayOp::Slice { spec: spec.clone(), slx: get(*slx), a: get(*a) },

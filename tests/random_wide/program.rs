@@ -181,6 +181,17 @@ pub enum Step {
         x: Arr,
         y: Arr,
     },
+    /// Of an array of scalars.
+    Sort {
+        what: Sort,
+        x: Arr,
+    },
+    /// The keys and the values in sorted order.
+    SortByKey {
+        descending: bool,
+        x: Arr,
+        y: Arr,
+    },
     Product {
         what: Product,
         x: Arr,
@@ -227,6 +238,14 @@ pub enum Rearrange {
     Reverse,
     Init,
     Tail,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Sort {
+    Positions,
+    PositionsDescending,
+    Elements,
+    ElementsDescending,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -423,11 +442,13 @@ impl Step {
             | Step::Replicate { x, .. }
             | Step::Slice { x, .. }
             | Step::Rearrange { x, .. }
+            | Step::Sort { x, .. }
             | Step::Take { x, .. }
             | Step::Drop { x, .. } => f(x),
             Step::ZipWith { x, y, .. }
             | Step::Zip { x, y, .. }
             | Step::Concat { x, y }
+            | Step::SortByKey { x, y, .. }
             | Step::Product { x, y, .. }
             | Step::Permute { defaults: x, x: y, .. }
             | Step::Gather { from: x, x: y } => [x, y].into_iter().for_each(&mut *f),

@@ -231,6 +231,18 @@ impl Arrays<'_> {
                 )
             }
             Step::Rearrange { what, x } => format!("{}(a{x})", format!("{what:?}").to_lowercase()),
+            Step::Sort { what, x } => {
+                let function = match what {
+                    Sort::Positions => "argsort",
+                    Sort::PositionsDescending => "argsort_descending",
+                    Sort::Elements => "sort",
+                    Sort::ElementsDescending => "sort_descending",
+                };
+                format!("{function}(a{x})")
+            }
+            Step::SortByKey { descending, x, y } => {
+                format!("sort_by_key{}(a{x}, a{y})", if *descending { "_descending" } else { "" })
+            }
             Step::Take { n, x } => format!("take({}, a{x})", of(n)),
             Step::Drop { n, x } => format!("drop({}, a{x})", of(n)),
             Step::Concat { x, y } => format!("concat(a{x}, a{y})"),

@@ -2,7 +2,7 @@
 //! holes.
 
 use super::graph::{W, X, Y};
-use super::program::{Product, Rearrange, Reduce};
+use super::program::{Product, Rearrange, Reduce, Sort};
 use accel::prelude::*;
 use accel::surface::{Staged, stage};
 
@@ -272,6 +272,20 @@ pub fn rearrange_(rank: usize, what: Rearrange) -> Staged {
         Rearrange::Init => at_rank!(rank - 1, Sh => little!(|xs: Array<Snoc<Sh>, X>| init(xs))),
         Rearrange::Tail => at_rank!(rank - 1, Sh => little!(|xs: Array<Snoc<Sh>, X>| tail(xs))),
     }
+}
+pub fn sort_(rank: usize, what: Sort) -> Staged {
+    at_rank!(rank - 1, Sh => match what {
+        Sort::Positions => little!(|xs: Array<Snoc<Sh>, X>| argsort(xs)),
+        Sort::PositionsDescending => little!(|xs: Array<Snoc<Sh>, X>| argsort_descending(xs)),
+        Sort::Elements => little!(|xs: Array<Snoc<Sh>, X>| sort(xs)),
+        Sort::ElementsDescending => little!(|xs: Array<Snoc<Sh>, X>| sort_descending(xs)),
+    })
+}
+pub fn sort_by_key_(rank: usize, descending: bool) -> Staged {
+    at_rank!(rank - 1, Sh => match descending {
+        false => little!(|xs: Array<Snoc<Sh>, X>, ys: Array<Snoc<Sh>, Y>| sort_by_key(xs, ys)),
+        true => little!(|xs: Array<Snoc<Sh>, X>, ys: Array<Snoc<Sh>, Y>| sort_by_key_descending(xs, ys)),
+    })
 }
 pub fn take_(rank: usize) -> Staged {
     at_rank!(rank - 1, Sh => little!(|xs: Array<Snoc<Sh>, X>, n: Hole<i64>| take(the(n), xs)))

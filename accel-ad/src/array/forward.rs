@@ -145,7 +145,9 @@ fn forward_<'m, 'z, 'a, 'b, 'r>(
             AccView::Op(op) => op,
         };
         match op {
-            AccOp::Unit { .. } => AForward::constant(code.emit(&rename_acc(e, &arrays.values), m)),
+            AccOp::Unit { .. } | AccOp::Argsort { .. } => {
+                AForward::constant(code.emit(&rename_acc(e, &arrays.values), m))
+            }
             AccOp::Pair { a, b, eq } => {
                 let (a, b, _) = both(&a, &b, arrays, code, r);
                 let tan = SparseTangent::pair(&a.tan, &b.tan).cast(tan_pair().sym().then(eq_tan(eq.sym())));

@@ -96,6 +96,7 @@ fn label_<'m, 'a, 'b, 'z, 'r>(
                 let t = e.ty().cast(eq).sh_elt().0;
                 one(&a, env, code, m, |c, a| Acc::backpermute(&t, &c.exp(&sh), &c.fun1(&f), &a, at).cast(eq.sym()))
             }
+            AccOp::Argsort { key, a, eq } => one(&a, env, code, m, |_, a| Acc::argsort(key, &a, at).cast(eq.sym())),
             AccOp::Reshape { sh, a, eq } => {
                 let t = e.ty().cast(eq).sh_elt().0;
                 one(&a, env, code, m, |c, a| Acc::reshape(&t, &c.exp(&sh), &a, at).cast(eq.sym()))

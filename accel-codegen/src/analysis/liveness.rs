@@ -142,6 +142,7 @@ impl<'a> Analysis<'a> {
             | Op::Reduce { .. }
             | Op::Scan { .. }
             | Op::Permute { .. }
+            | Op::Argsort { .. }
             | Op::Reshape { .. }
             | Op::Agree { .. }
             | Op::Strip { .. } => vec![],
@@ -188,6 +189,7 @@ fn blocks(s: &Stmt) -> Vec<(&kernel::Block, &[ArrayId])> {
         | Op::Scan { .. }
         | Op::Agree { .. }
         | Op::Permute { .. }
+        | Op::Argsort { .. }
         | Op::Reshape { .. } => vec![],
     }
 }
@@ -220,7 +222,7 @@ fn needs(s: &Stmt) -> Needs {
     let mut arrays = code_reads(s);
     match &s.op {
         Op::Permute { defaults, .. } => arrays.extend([*defaults]),
-        Op::Reshape { from, .. } => arrays.extend([*from]),
+        Op::Argsort { keys: from, .. } | Op::Reshape { from, .. } => arrays.extend([*from]),
         Op::While { init, .. } => arrays.extend(init),
         Op::Literal { .. }
         | Op::Loop { .. }

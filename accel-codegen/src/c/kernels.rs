@@ -86,6 +86,7 @@ impl<'a> Kernels<'a> {
             Op::Permute { .. } => self.permute(s),
             Op::Literal { .. }
             | Op::Loop { .. }
+            | Op::Argsort { .. }
             | Op::Reshape { .. }
             | Op::Agree { .. }
             | Op::If { .. }
@@ -204,7 +205,12 @@ fn operation(op: &Op) -> &'static str {
         Op::Scan { .. } => "scan",
         Op::Permute { .. } => "permute",
         Op::Strip { .. } => "strip",
-        Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } | Op::If { .. } | Op::While { .. } => "none",
+        Op::Literal { .. }
+        | Op::Argsort { .. }
+        | Op::Reshape { .. }
+        | Op::Agree { .. }
+        | Op::If { .. }
+        | Op::While { .. } => "none",
     }
 }
 

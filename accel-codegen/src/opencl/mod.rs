@@ -22,6 +22,7 @@ mod row_major;
 mod rows;
 mod scan;
 mod scan_tile;
+mod sort;
 mod statement;
 mod strip;
 mod target;

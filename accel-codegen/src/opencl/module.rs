@@ -13,6 +13,7 @@ use super::loads::is_cheap;
 use super::permute::Permutation;
 use super::reduce::ReducePlan;
 use super::scan::Scanning;
+use super::sort::Sorting;
 use super::statement::{Plan, Statement};
 use super::strip::Strips;
 use super::target::{Shape, Target};
@@ -126,6 +127,7 @@ impl Emitter<'_> {
                 Some(Plan::Scan(Scanning::new(self, s, *to, extents.results.len(), *reverse, rows)))
             }
             Op::Permute { .. } => Permutation::new(self, s).map(Plan::Permute),
+            Op::Argsort { to, keys } => Some(Plan::Sort(Sorting::new(self, s, *to, *keys))),
             Op::Strip { to, len, body } => Some(Plan::Strip(Strips::new(self, s, to, len, body))),
             Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } | Op::If { .. } | Op::While { .. } => None,
         }

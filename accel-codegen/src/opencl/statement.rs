@@ -4,6 +4,7 @@ use super::launch;
 use super::permute::Permutation;
 use super::reduce::ReducePlan;
 use super::scan::Scanning;
+use super::sort::{self, Sorting};
 use super::strip::Strips;
 use super::target::Target;
 use super::work::{Kernel, Sizes, Work};
@@ -29,6 +30,7 @@ pub enum Plan {
     Reduce(Box<ReducePlan>),
     Scan(Scanning),
     Permute(Permutation),
+    Sort(Sorting),
     Strip(Strips),
 }
 
@@ -42,6 +44,7 @@ impl Statement {
             Plan::Reduce(r) => r.work(sizes, target),
             Plan::Scan(s) => s.work(sizes, target),
             Plan::Permute(p) => p.work(sizes, target),
+            Plan::Sort(s) => s.work(sizes, target),
             Plan::Strip(s) => s.work(sizes, target),
         }
     }
@@ -50,6 +53,7 @@ impl Statement {
     pub fn operations(&self, sizes: &Sizes) -> usize {
         let each = match &self.plan {
             Plan::Strip(s) => s.cost(sizes),
+            Plan::Sort(_) => sort::cost(sizes.len as usize),
             _ => self.cost.saturating_mul(sizes.len as usize),
         };
         launch::count(sizes.space).saturating_mul(each)

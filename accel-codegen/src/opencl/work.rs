@@ -21,10 +21,10 @@ pub struct Kernel {
 /// The index space of a statement, and the length of its rows.
 #[derive(Clone, Debug)]
 pub struct Sizes<'a> {
-    /// The extents of the index space: of the result of a loop, the outer ones of a reduction or a scan, of the source of a permutation;
+    /// The extents of the index space: of the result of a loop, the outer ones of a reduction, a scan or a sort, of the source of a permutation;
     /// of a strip, its one dimension.
     pub space: &'a [i64],
-    /// The length of the rows of a reduction or a scan; otherwise 1.
+    /// The length of the rows of a reduction, a scan or a sort; otherwise 1.
     pub len: i64,
     /// The extents of all arrays defined so far, by array.
     pub extents: &'a IndexVec<ArrayId, Vec<i64>>,

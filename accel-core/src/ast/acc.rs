@@ -19,7 +19,7 @@ use super::exp::{Exp, Fun1, Fun2, Src};
 use super::names::{Equal, Erased, Guard, Inv, W, X, Y, Z};
 use super::slice::SliceSpec;
 use super::thin::{RawThinning, RawThinnings, SharedNode};
-use super::ty::{Arr, ElementTy, ShapeTy, Ty};
+use super::ty::{Arr, ElementTy, ScalarTy, ShapeTy, Ty};
 use super::value::Literal;
 use crate::repr::Agreement;
 use frunk::{HCons, HNil};
@@ -193,11 +193,13 @@ macro_rules! acc_ops {
     (@raw agreement) => { Agreement };
     (@raw word) => { &'static str };
     (@raw slice) => { SliceSpec<Erased, Erased, Erased> };
+    (@raw scalar) => { ScalarTy<Erased> };
     (@view acc $f:ident $th:ident) => { $f.thin($th) };
     (@view dir $f:ident $th:ident) => { *$f };
     (@view agreement $f:ident $th:ident) => { *$f };
     (@view word $f:ident $th:ident) => { $f };
     (@view slice $f:ident $th:ident) => { $f.relabel() };
+    (@view scalar $f:ident $th:ident) => { $f.relabel() };
     (@view $code:ident $f:ident $th:ident) => { $f.athin($th) };
     (@erase dir $f:ident) => { *$f };
     (@erase agreement $f:ident) => { *$f };
@@ -211,6 +213,7 @@ macro_rules! acc_ops {
     (@visit agreement $f:ident $v:ident) => { let _ = $f; };
     (@visit word $f:ident $v:ident) => { let _ = $f; };
     (@visit slice $f:ident $v:ident) => { let _ = $f; };
+    (@visit scalar $f:ident $v:ident) => { let _ = $f; };
     (@detail acc $f:ident $d:ident) => { let _ = $f; };
     (@detail exp $f:ident $d:ident) => { let _ = $f; };
     (@detail fun1 $f:ident $d:ident) => { let _ = $f; };
@@ -219,6 +222,7 @@ macro_rules! acc_ops {
     (@detail agreement $f:ident $d:ident) => { $d.push(Detail::Agreement(*$f)) };
     (@detail word $f:ident $d:ident) => { $d.push(Detail::User($f)) };
     (@detail slice $f:ident $d:ident) => { $d.push(Detail::Kept($f.kept())) };
+    (@detail scalar $f:ident $d:ident) => { let _ = $f; };
     (@map acc $f:ident $m:ident) => { $m.acc($f) };
     (@map exp $f:ident $m:ident) => { $m.exp($f) };
     (@map fun1 $f:ident $m:ident) => { Fun1($m.exp(&$f.0)) };
@@ -227,6 +231,7 @@ macro_rules! acc_ops {
     (@map agreement $f:ident $m:ident) => { *$f };
     (@map word $f:ident $m:ident) => { $f };
     (@map slice $f:ident $m:ident) => { $f.relabel() };
+    (@map scalar $f:ident $m:ident) => { $f.relabel() };
 }
 
 acc_ops! {
@@ -283,6 +288,9 @@ acc_ops! {
         exp sh: Exp<HNil, A, X<'n>>, fun1 f: Fun1<A, X<'n>, Z<'n>>, acc a: Acc<A, Arr<Z<'n>, Y<'n>>>;
         R = Arr<X<'n>, Y<'n>>
     }
+    /// The positions at which the elements of each innermost row are in sorted order: NOTE \[Sorted order\]. The
+    /// elements are scalars.
+    Argsort "argsort" { scalar key: ScalarTy<W<'n>>, acc a: Acc<A, Arr<(X<'n>, i64), W<'n>>>; R = Arr<(X<'n>, i64), i64> }
     /// The same elements in row-major order, in another shape of the same size.
     Reshape "reshape" { exp sh: Exp<HNil, A, X<'n>>, acc a: Acc<A, Arr<Z<'n>, Y<'n>>>; R = Arr<X<'n>, Y<'n>> }
     /// Adds dimensions along which the array is repeated.
@@ -506,6 +514,14 @@ impl<A, Sh, T> Acc<A, Arr<(Sh, i64), T>> {
     }
     pub fn scan1(dir: Dir, f: &Fun2<A, T, T, T>, a: &Self, at: Src) -> Self {
         acc(AForm::Op(RawAccOp::Scan1 { dir, f: f.relabel(), a: a.relabel() }), a.ty.clone(), at)
+    }
+}
+
+#[allow(missing_docs)]
+impl<A, Sh> Acc<A, Arr<(Sh, i64), i64>> {
+    pub fn argsort<K>(key: ScalarTy<K>, a: &Acc<A, Arr<(Sh, i64), K>>, at: Src) -> Self {
+        let op = RawAccOp::Argsort { key: key.relabel(), a: a.relabel() };
+        Self::new(op, &a.sh_elt().0, &Ty::of(), at)
     }
 }
 

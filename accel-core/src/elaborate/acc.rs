@@ -188,6 +188,7 @@ impl<'s, 'a> Arrays<'s, 'a> {
             ArrayOp::Scan1 { dir, f, a } => self.scan1(n, (*dir, f), *a, m),
             ArrayOp::Permute { comb, def, index, src } => self.permute(n, (comb, index), *def, *src, m),
             ArrayOp::Backpermute(sh, f, a) => self.backpermute(n, *sh, f, *a, m),
+            ArrayOp::Argsort(a) => self.argsort(n, *a, m),
             ArrayOp::Reshape(sh, a) => self.reshape(n, *sh, *a, m),
             ArrayOp::Replicate { spec, slx, a } => self.replicate(n, spec, *slx, *a, m),
             ArrayOp::Slice { spec, slx, a } => self.slice(n, spec, *slx, *a, m),
@@ -411,6 +412,15 @@ impl<'s, 'a> Arrays<'s, 'a> {
             let (t, sh) = self.extents((n, 0), sh, h)?;
             let f = self.fun1_to((n, 1), f, sh.ty(), &a.sh)?;
             Ok(Acc::backpermute(&t, &sh, &f, &a.acc, self.at(n)).cast(name(m)))
+        })
+    }
+
+    fn argsort<'m>(self, n: NodeId, a: NodeId, m: Guard<'m>) -> Typed<'a, X<'m>> {
+        let node = self.graph.node(n);
+        fresh2(|g, h| {
+            let a = self.rows(node, a, g, h)?;
+            let key = ScalarTy::of(&a.elt).ok_or_else(|| type_error(node, "an array of scalars", a.acc.ty().raw()))?;
+            Ok(Acc::argsort(key, &a.acc, self.at(n)).cast(name(m)))
         })
     }
 

@@ -220,6 +220,10 @@ impl Compiler {
                 let (a, _) = self.array(a, env);
                 Op::Backpermute { sh: closed(sh, env), f: fun1(f, sh.ty(), env), a }
             }
+            AccOp::Argsort { a, .. } => {
+                let (a, _) = self.array(a, env);
+                Op::Argsort { a }
+            }
             AccOp::Reshape { sh, a, .. } => {
                 let (a, _) = self.array(a, env);
                 Op::Reshape { sh: closed(sh, env), a }

@@ -41,6 +41,7 @@ pub fn compute(op: &Op, place: Place, slots: &Slots) -> Result<RawArray> {
             permute(slots.get(*defaults)?, slots.get(*a)?, machine(index)?, machine(comb)?, place)
         }
         Op::Backpermute { sh, f, a } => backpermute(shape(sh)?, slots.get(*a)?, machine(f)?, place),
+        Op::Argsort { a } => argsort(slots.get(*a)?, place),
         Op::Reshape { sh, a } => reshape(shape(sh)?, slots.get(*a)?, place),
         Op::Replicate { kept, slx, a } => replicate(kept, &shape(slx)?, slots.get(*a)?, place),
         Op::Slice { kept, slx, a } => slice(kept, &value(slx)?, slots.get(*a)?, place),
@@ -235,6 +236,22 @@ fn backpermute(sh: RawExtents, a: &RawArray, mut f: Machine, place: Place) -> Re
             .ok_or_else(|| out_of_bounds(place.to_string(), f.results(), &a.extents))?;
         out.set(i, element(a, from))
     })?;
+    Ok(out.finish())
+}
+
+/// The order is that of NOTE [Sorted order].
+fn argsort(a: &RawArray, place: Place) -> Result<RawArray> {
+    let (_, count, n) = rows(a)?;
+    let mut out = Output::new(a.extents.clone(), &[ScalarType::I64], place)?;
+    // Rows without elements have no work; there may be any number of them.
+    for row in 0..if n == 0 { 0 } else { count } {
+        let elements: Vec<Scalar> = (0..n).flat_map(|k| element(a, row * n + k)).collect();
+        let mut positions: Vec<usize> = (0..n).collect();
+        positions.sort_by(|i, k| elements[*i].sort_order(elements[*k]));
+        for (k, position) in positions.into_iter().enumerate() {
+            out.set(row * n + k, [Scalar::I64(position as i64)].into_iter())?;
+        }
+    }
     Ok(out.finish())
 }
 

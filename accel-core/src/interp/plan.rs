@@ -100,6 +100,9 @@ pub enum Op {
         f: Code,
         a: Slot,
     },
+    Argsort {
+        a: Slot,
+    },
     Reshape {
         sh: Code,
         a: Slot,
@@ -132,6 +135,7 @@ impl Op {
             Op::Fold { f, z, a } | Op::Scan { f, z, a, .. } => (vec![*a], [f].into_iter().chain(z).collect()),
             Op::Permute { comb, defaults, index, a } => (vec![*defaults, *a], vec![comb, index]),
             Op::Backpermute { sh, f, a } => (vec![*a], vec![sh, f]),
+            Op::Argsort { a } => (vec![*a], vec![]),
             Op::Reshape { sh, a } => (vec![*a], vec![sh]),
             Op::Replicate { slx, a, .. } | Op::Slice { slx, a, .. } => (vec![*a], vec![slx]),
         };

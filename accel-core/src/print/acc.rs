@@ -87,6 +87,7 @@ impl<'d> Printer<'d, '_> {
             AccOp::Backpermute { sh: size, f, a, .. } => {
                 vec![exp(size), self.fun1(f, sh, s), self.acc(a, below, ATOM)]
             }
+            AccOp::Argsort { a, .. } => vec![self.acc(a, below, ATOM)],
             AccOp::Reshape { sh: size, a, .. } => vec![exp(size), self.acc(a, below, ATOM)],
             AccOp::Replicate { spec, slx, a, .. } => self.sliced(spec, slx, a, s),
             AccOp::Slice { spec, slx, a, .. } => self.sliced(spec, slx, a, s),

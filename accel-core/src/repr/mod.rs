@@ -7,6 +7,7 @@ pub mod agreement;
 pub mod array;
 pub mod eval;
 pub mod op;
+pub mod order;
 pub mod scalar;
 pub mod special;
 pub mod tree;

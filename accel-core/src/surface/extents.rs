@@ -52,7 +52,9 @@ impl Extents {
         let array = |a: &NodeId| self.0.get(a).cloned();
         let Op::Array(op) = nodes.op(n) else { return None };
         match op {
-            ArrayOp::Map(_, a) | ArrayOp::Scan1 { a, .. } | ArrayOp::Permute { def: a, .. } => array(a),
+            ArrayOp::Map(_, a) | ArrayOp::Scan1 { a, .. } | ArrayOp::Permute { def: a, .. } | ArrayOp::Argsort(a) => {
+                array(a)
+            }
             ArrayOp::Agree { agreement, left, right, a } => {
                 let mut names = array(a)?;
                 let (Op::Scalar(ScalarOp::Shape(x)), Op::Scalar(ScalarOp::Shape(y))) =

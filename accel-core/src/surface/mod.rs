@@ -20,6 +20,7 @@ mod primitives;
 mod rearranging;
 mod reductions;
 mod slicing;
+mod sorting;
 
 pub use acc::{shape, the, use_};
 pub use control::{acond, awhile};
@@ -29,8 +30,8 @@ pub use graph::Staged;
 pub use handles::{Acc, Exp};
 pub use index::{index_head, index_tail, snoc};
 pub use primitives::{
-    backpermute, fold, fold1, generate, intersect, map, permute, replicate, replicate_inner, reshape, scanl, scanl1,
-    scanr, scanr1, size, slice, slice_inner, unit, zip_with, zip_with_min,
+    argsort, backpermute, fold, fold1, generate, intersect, map, permute, replicate, replicate_inner, reshape, scanl,
+    scanl1, scanr, scanr1, size, slice, slice_inner, unit, zip_with, zip_with_min,
 };
 pub use rearranging::{
     concat, drop, enum_from_n, fill, gather, imap, indexed, init, iota, reverse, scatter, tail, take, transpose, unzip,
@@ -41,6 +42,7 @@ pub use reductions::{
     product_all, scanl_ex, scanr_ex, sum, sum_all,
 };
 pub use slicing::{All, SliceDim, Slicing};
+pub use sorting::{argsort_descending, sort, sort_by_key, sort_by_key_descending, sort_descending};
 
 pub use crate::types::arrays::IntoAcc;
 pub use crate::types::elt::{IntoExp, ToExp};

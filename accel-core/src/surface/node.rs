@@ -194,6 +194,8 @@ pub enum ArrayOp {
     },
     /// A gather: the array of a shape in which each element is read from the index that a function returns.
     Backpermute(NodeId, Lam, NodeId),
+    /// The positions at which the elements of each innermost row are in sorted order.
+    Argsort(NodeId),
     /// The same elements in row-major order, in another shape of the same size.
     Reshape(NodeId, NodeId),
     /// Adds dimensions by repetition.
@@ -299,6 +301,7 @@ impl ArrayOp {
                 [Function(comb), Operand(*def), Function(index), Operand(*src)].into_iter().for_each(call)
             }
             ArrayOp::Backpermute(sh, f, a) => [Exp(*sh), Function(f), Operand(*a)].into_iter().for_each(call),
+            ArrayOp::Argsort(a) => [Operand(*a)].into_iter().for_each(call),
             ArrayOp::Reshape(sh, a) => [Exp(*sh), Operand(*a)].into_iter().for_each(call),
             ArrayOp::Replicate { spec: _, slx, a } | ArrayOp::Slice { spec: _, slx, a } => {
                 [Exp(*slx), Operand(*a)].into_iter().for_each(call)

@@ -10,6 +10,7 @@ use crate::ast::ty::Repr;
 use crate::repr::{Agreement, RawTy, ScalarType};
 use crate::types::arrays::Arrays;
 use crate::types::elt::{Elt, IntoExp, ToExp};
+use crate::types::num::Primitive;
 use crate::types::shape::{IntoShape, Shape, Snoc, Z};
 use std::panic::Location;
 
@@ -269,6 +270,25 @@ pub fn backpermute<S: IntoShape, Sh: Shape, T: Elt, I: IntoShape<Sh = Sh>>(
     let shape = shape.into_shape();
     let f = of_index::<S::Sh, _>(name, at, source, |ix| ix.into_shape().handle());
     node(name, at, |b| ArrayOp::Backpermute(b.id(shape.handle()), f.lam(b), b.id(xs.handle())))
+}
+
+/// The positions of the elements of each innermost row, from the smallest element to the largest one. Equal elements
+/// stay in the order of their positions. Numbers have the order of `<`, so `0.0` and `-0.0` are equal; all NaN are equal
+/// and come after all numbers; `false` comes before `true`. The result has the shape of `keys`. Its derivative is zero,
+/// as that of all integers.
+///
+/// ```
+/// use accel_core::interp::Interpreter;
+/// use accel_core::prelude::*;
+///
+/// let program = afun(|keys: Acc<Vector<f64>>| argsort(keys));
+/// let keys = Array::vector(vec![0.5, f64::NAN, -1.0, 0.5]);
+/// assert_eq!(run_with(&Interpreter, &program, &keys)?.as_slice(), [2, 0, 3, 1]);
+/// # Ok::<(), Error>(())
+/// ```
+#[track_caller]
+pub fn argsort<Sh: Shape, K: Primitive>(keys: Arr<Snoc<Sh>, K>) -> Arr<Snoc<Sh>, i64> {
+    node("argsort", Location::caller(), |b| ArrayOp::Argsort(b.id(keys.handle())))
 }
 
 /// The same elements, row by row, in another shape. A shape of another size is an error when the program runs.

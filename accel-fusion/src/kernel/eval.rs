@@ -185,6 +185,7 @@ impl Evaluator<'_> {
             Op::Permute { defaults, extents, target, element, comb, .. } => {
                 vec![self.permute(*defaults, extents, [target, element, comb], site)?]
             }
+            Op::Argsort { keys, .. } => vec![self.argsort(*keys, site)?],
             Op::Reshape { from, extents, .. } => vec![self.reshape(*from, extents, site)?],
             Op::Agree { agreement, left, right } => {
                 scalar_evaluation::check_agreement(self.p, self, *agreement, [left, right], site)?;
@@ -297,6 +298,21 @@ impl Evaluator<'_> {
             let combined = comb.call(&[get.call(index)?, element(&out, at)?].concat())?;
             set_all(&mut out, at, combined)
         })?;
+        Ok(out)
+    }
+
+    fn argsort(&self, keys: ArrayId, site: SiteId) -> Result<RawArray> {
+        let keys = self.get(keys)?;
+        let mut out = self.output(&keys.extents, &[ScalarType::I64], site)?;
+        let n = keys.extents.last().copied().unwrap_or_default();
+        for row in (0..keys.size()).step_by(n.max(1)) {
+            let row_keys: Vec<_> = (row..row + n).map(|i| element(keys, i)).collect::<Result<_>>()?;
+            let mut positions: Vec<usize> = (0..n).collect();
+            positions.sort_by(|i, k| row_keys[*i][0].sort_order(row_keys[*k][0]));
+            for (k, i) in positions.into_iter().enumerate() {
+                set_all(&mut out, row + k, vec![position(i)])?;
+            }
+        }
         Ok(out)
     }
 

@@ -153,6 +153,14 @@ pub enum Op {
         /// The monoid of the operator, if it is a recognised one.
         monoid: Option<Monoid>,
     },
+    /// The positions of the elements of each innermost row in sorted order: see NOTE [Sorted order] in
+    /// `accel_core::repr::order`.
+    Argsort {
+        /// The array defined: one `i64` for each key.
+        to: ArrayId,
+        /// The array that is sorted: one column, and at least one dimension.
+        keys: ArrayId,
+    },
     /// The same elements in row-major order, with other extents. A different size is an error.
     Reshape {
         /// The array defined.

@@ -85,6 +85,7 @@ impl Op {
             | Op::Reduce { to, .. }
             | Op::Scan { to, .. }
             | Op::Permute { to, .. }
+            | Op::Argsort { to, .. }
             | Op::Reshape { to, .. } => std::slice::from_ref(to),
             Op::Agree { .. } => &[],
         }
@@ -98,6 +99,7 @@ impl Op {
             Op::Reduce { .. } => "reduce",
             Op::Scan { .. } => "scan",
             Op::Permute { .. } => "permute",
+            Op::Argsort { .. } => "argsort",
             Op::Reshape { .. } => "reshape",
             Op::Agree { .. } => "agree",
             Op::If { .. } => "if",
@@ -129,7 +131,7 @@ impl Op {
     /// The scalar functions of [`scalar_fns`](Self::scalar_fns), mutable.
     pub fn scalar_fns_mut(&mut self) -> Vec<&mut ScalarFn> {
         match self {
-            Op::Literal { .. } | Op::While { .. } => vec![],
+            Op::Literal { .. } | Op::Argsort { .. } | Op::While { .. } => vec![],
             Op::Loop { extents, body, .. } => vec![extents, body],
             Op::Reduce { extents, rows, .. } | Op::Scan { extents, rows, .. } => {
                 let Reduction { len, element, init, op, .. } = rows;
@@ -146,7 +148,7 @@ impl Op {
     /// The scalar functions of the operation, with their names in the textual form and in its order.
     pub fn scalar_fns(&self) -> Vec<(&'static str, &ScalarFn)> {
         match self {
-            Op::Literal { .. } | Op::While { .. } => vec![],
+            Op::Literal { .. } | Op::Argsort { .. } | Op::While { .. } => vec![],
             Op::Loop { extents, body, .. } => vec![("extents", extents), ("body", body)],
             Op::Reduce { extents, rows, .. } | Op::Scan { extents, rows, .. } => {
                 let mut codes = vec![("extents", extents), ("len", &rows.len), ("element", &rows.element)];
@@ -329,6 +331,7 @@ impl Printer<'_> {
                 format!("scan @{site}{}{}", if *reverse { " reverse" } else { "" }, monoid(&rows.monoid))
             }
             Op::Permute { defaults, monoid: k, .. } => format!("permute a{defaults} @{site}{}", monoid(k)),
+            Op::Argsort { keys, .. } => format!("argsort a{keys} @{site}"),
             Op::Reshape { from, .. } => format!("reshape a{from} @{site}"),
             Op::Agree { agreement, .. } => format!("agree {agreement} @{site}"),
             Op::While { init, .. } => format!("while {} @{site}", list_or_unit(init, array)),

@@ -159,15 +159,15 @@ impl Counter<'_> {
         let passes = match op {
             Op::Loop { to, .. } => usize::from(!single(to)),
             Op::Reduce { .. } | Op::Scan { .. } | Op::Strip { .. } => 1,
-            Op::Permute { .. } => 2,
+            Op::Permute { .. } | Op::Argsort { .. } => 2,
             Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } | Op::If { .. } | Op::While { .. } => return,
         };
         self.stats.kernels += 1;
         self.stats.loops += passes;
         self.stats.arrays += op.defines().len();
         let mut read = BTreeSet::new();
-        if let Op::Permute { defaults, .. } = op {
-            read.insert(*defaults);
+        if let Op::Permute { defaults: a, .. } | Op::Argsort { keys: a, .. } = op {
+            read.insert(*a);
         }
         op.scalar_fns().into_iter().for_each(|(_, c)| arrays_read(&c.instrs, &mut read));
         if let Op::Strip { body, .. } = op {
@@ -232,8 +232,8 @@ impl Counter<'_> {
                 all.push(len);
                 all
             }
-            Op::Permute { to, defaults, .. } => {
-                (0..self.p.arrays.get(*to)?.rank).map(|dim| Some(self.extent(*defaults, dim))).collect()
+            Op::Permute { to, defaults: from, .. } | Op::Argsort { to, keys: from } => {
+                (0..self.p.arrays.get(*to)?.rank).map(|dim| Some(self.extent(*from, dim))).collect()
             }
             Op::Agree { .. } | Op::If { .. } | Op::While { .. } | Op::Strip { .. } => return None,
         })

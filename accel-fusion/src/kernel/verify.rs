@@ -242,6 +242,12 @@ impl<'a> Verifier<'a> {
                 self.code("element", element, &source, &to.columns)?;
                 self.operator("comb", comb, &to.columns, *monoid)?;
             }
+            Op::Argsort { to, keys } => {
+                let (to, keys) = (self.info(*to)?, self.used(*keys)?);
+                ensure(keys.rank > 0 && keys.columns.len() == 1, || format!("keys of {keys}"))?;
+                let positions = ArrayInfo { rank: keys.rank, columns: vec![ScalarType::I64] };
+                ensure(*to == positions, || format!("an {to}, not an {positions}"))?;
+            }
             Op::Reshape { to, from, extents } => {
                 let (to, source) = (self.info(*to)?, self.used(*from)?);
                 self.code("extents", extents, &[], &indices(to.rank))?;

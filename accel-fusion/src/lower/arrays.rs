@@ -182,6 +182,7 @@ impl Lower {
             | AccOp::Scan { .. }
             | AccOp::Scan1 { .. }
             | AccOp::Permute { .. }
+            | AccOp::Argsort { .. }
             | AccOp::Reshape { .. } => return None,
         })
     }
@@ -288,6 +289,12 @@ impl Lower {
                 let (extents, element) = (source.extents, source.element);
                 let monoid = comb.monoid();
                 self.stmt(Op::Permute { to: to.leaf(), defaults, extents, target, element, comb, monoid }, site);
+                to
+            }
+            AccOp::Argsort { a, .. } => {
+                let keys = self.acc(a, env).leaf();
+                let to = self.arrays_of(t.raw());
+                self.stmt(Op::Argsort { to: to.leaf(), keys }, site);
                 to
             }
             AccOp::Reshape { sh, a, .. } => {

@@ -82,7 +82,9 @@ impl Numbers {
                 Op::Agree { .. } => {}
                 Op::Literal { to, .. } | Op::Reduce { to, .. } | Op::Scan { to, .. } => self.array(to),
                 Op::Loop { to, .. } | Op::Strip { to, .. } => self.arrays(to),
-                Op::Permute { to, defaults: from, .. } | Op::Reshape { to, from, .. } => {
+                Op::Permute { to, defaults: from, .. }
+                | Op::Argsort { to, keys: from }
+                | Op::Reshape { to, from, .. } => {
                     self.array(to);
                     self.array(from);
                 }

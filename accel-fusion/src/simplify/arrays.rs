@@ -203,6 +203,9 @@ fn operation<'n, 'm, 'z, 'a, 'b, 'r>(
             let t = e.ty().cast(*eq).sh_elt().0;
             Acc::backpermute(&t, &c.exp(sh), &c.fun1(f, sh.ty()), &a, at).cast(eq.sym())
         }),
+        AccOp::Argsort { key, a, eq } => {
+            one(a, env, block, w, (k, m), |_, a| Acc::argsort(*key, &a, at).cast(eq.sym()))
+        }
         AccOp::Reshape { sh, a, eq } => {
             let t = e.ty().cast(*eq).sh_elt().0;
             one(a, env, block, w, (k, m), |mut c, a| Acc::reshape(&t, &c.exp(sh), &a, at).cast(eq.sym()))
@@ -347,7 +350,8 @@ fn widening<'m, 'b, 'k, R>(
             | AccOp::Fold1 { .. }
             | AccOp::Scan { .. }
             | AccOp::Scan1 { .. }
-            | AccOp::Permute { .. } => Err(m),
+            | AccOp::Permute { .. }
+            | AccOp::Argsort { .. } => Err(m),
         }
     })
 }

@@ -100,7 +100,8 @@ impl Uses {
             | AccOp::Fold1 { .. }
             | AccOp::Scan { .. }
             | AccOp::Scan1 { .. }
-            | AccOp::Permute { .. } => op.visit(self),
+            | AccOp::Permute { .. }
+            | AccOp::Argsort { .. } => op.visit(self),
         }
     }
 

@@ -124,6 +124,7 @@ impl Shapes {
             // shape (map f a) = shape a
             AccOp::Map { a, .. } => Some(known(self.variable(a)?)),
             AccOp::Scan1 { a, .. } => Some(known(self.variable(a)?)),
+            AccOp::Argsort { a, .. } => Some(known(self.variable(a)?)),
             AccOp::Permute { defaults, .. } => Some(known(self.variable(defaults)?)),
             // shape (zip_with f a b) = the smaller extents
             AccOp::ZipWith { a, b, .. } => {

@@ -12,7 +12,7 @@ use crate::text::declarations::Declarations;
 use crate::text::types::bytes;
 use crate::text::writer::Writer;
 use accel_core::ast::deep;
-use accel_core::repr::{Agreement, MAX_EXTENT, MAX_SIZE, checked_size};
+use accel_core::repr::{Agreement, MAX_EXTENT, MAX_SIZE, ScalarType, checked_size};
 use accel_fusion::kernel::{ArrayId, Op, Program, Reduction, ScalarFn, SiteId};
 
 /// The functions that the statements use.
@@ -74,6 +74,7 @@ impl Host<'_> {
             Op::Reduce { to, extents, rows } => self.reduce(s, *to, extents, rows),
             Op::Scan { to, extents, rows, .. } => self.scan(s, *to, extents, rows),
             Op::Permute { to, defaults, extents, .. } => self.permute(s, *to, *defaults, extents),
+            Op::Argsort { to, keys } => self.argsort(*to, *keys),
             Op::Reshape { to, from, extents } => self.reshape(*to, *from, extents),
             Op::Agree { agreement, left, right } => self.agree(*agreement, left, right),
             Op::If { to, cond, then, otherwise } => self.if_(s, to, cond, [&then.1, &otherwise.1]),
@@ -169,6 +170,15 @@ impl Host<'_> {
         }
         self.w.line(format!("const int all = {name}_all(r->arrays, &t, fault);"));
         self.w.line(format!("if (all > 0 || (all < 0 && {one})) return 1;"));
+    }
+
+    fn argsort(&mut self, to: ArrayId, keys: ArrayId) {
+        let extents = self.extents_of(keys);
+        let (at, rank) = (self.extents_at(keys), extents.len());
+        self.w.line(format!("const i64 n = size({at}, {rank});"));
+        self.set_extents(to, &extents);
+        self.columns(to).for_each(|c| self.make(c, "n", ScalarType::I64, &at, rank));
+        self.w.line(format!("if (r->calls->argsort(r, {to}, {keys})) return 1;"));
     }
 
     /// The elements are shared, not copied.

@@ -169,6 +169,12 @@ impl Lint {
                 same("the result of the index function", &index, from)?;
                 same("backpermute", ty, &RawTy::array(sh, t.clone()))
             }
+            RawAccOp::Argsort { key, a } => {
+                let (_, t) = self.reduced(a, th)?;
+                same("the keys", t, &RawTy::Scalar(key.scalar()))?;
+                let (sh, _) = array(&a.ty.0)?;
+                same("argsort", ty, &RawTy::array(sh.clone(), i64::raw()))
+            }
             RawAccOp::Reshape { sh, a } => {
                 let sh = self.shape(sh, th)?;
                 let (_, t) = self.source("source", a, th)?;

@@ -336,6 +336,9 @@ fn index_transformations_and_slices() {
         |slx: &Ex, a: &Ac, t: &RawTy| op(RawAccOp::Replicate { spec: kept.clone(), slx: slx.clone(), a: a.clone() }, t);
     let slice =
         |slx: &Ex, a: &Ac, t: &RawTy| op(RawAccOp::Slice { spec: kept.clone(), slx: slx.clone(), a: a.clone() }, t);
+    let argsort = |key: RawTy, a: &Ac, t: &RawTy| {
+        op(RawAccOp::Argsort { key: ScalarTy::of(&ty::<Erased>(key)).unwrap(), a: a.clone() }, t)
+    };
     let matrix_t = array_t(2, f64_t());
     let matrix = replicate(&sh1, &v, &matrix_t);
     for right in [
@@ -345,6 +348,7 @@ fn index_transformations_and_slices() {
         &agree(&sh2, &sh2, &v, &vector_t()),
         &matrix,
         &slice(&sh1, &matrix, &vector_t()),
+        &argsort(f64_t(), &v, &array_t(1, i64_t())),
     ] {
         check_acc(right).unwrap();
     }
@@ -378,6 +382,9 @@ fn index_transformations_and_slices() {
         (slice(&sh1, &v, &vector_t()), "the shape of the source has the type ((), i64), expected (((), i64), i64)"),
         (slice(&point, &matrix, &vector_t()), "the index of the fixed dimensions has the type ()"),
         (slice(&sh1, &matrix, &matrix_t), "slice has the type Array2<f64>, expected Array1<f64>"),
+        (argsort(i64_t(), &v, &array_t(1, i64_t())), "the keys has the type f64, expected i64"),
+        (argsort(bool::raw(), &b, &array_t(0, i64_t())), "() is not a pair"),
+        (argsort(f64_t(), &v, &vector_t()), "argsort has the type Array1<f64>, expected Array1<i64>"),
     ]);
 }
 
