@@ -135,12 +135,15 @@ impl Predicate for Apart {
     }
 }
 
-/// An even number of elements, no two of which are near each other.
+/// As `P`, and no two elements are near each other.
 #[derive(Clone, Copy, Debug)]
-pub struct EvenApart;
-impl Predicate for EvenApart {
+pub struct AlsoApart<P>(pub P);
+impl<P: Predicate> Predicate for AlsoApart<P> {
+    fn element(x: f64) -> bool {
+        P::element(x)
+    }
     fn whole(v: &[f64]) -> bool {
-        Even::whole(v) && Apart::whole(v)
+        P::whole(v) && Apart::whole(v)
     }
 }
 

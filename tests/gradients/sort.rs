@@ -1,7 +1,7 @@
 //! Sorting: the derivative moves with the elements, and positions have none.
 
 use crate::harness::{Differentiated, V, for_all, jacobian, kinked, same, smooth};
-use crate::refined::{Any, Apart, AtLeast3, EvenApart, FewValues, NonEmpty, Positive, Refined};
+use crate::refined::{AlsoApart, Any, Apart, AtLeast3, Even, FewValues, NonEmpty, Positive, Refined};
 use accel::prelude::*;
 
 /// Weights that differ, so that every place of a sorted row matters.
@@ -20,7 +20,7 @@ fn sorted_elements() {
     jacobian(Apart, |a: V| sort(a));
     jacobian(Apart, |a: V| sort_descending(a));
     smooth(Apart, |a: V| weighted(sort(a)));
-    smooth(Any, |a: V| weighted(sort(map(|x| x * x * 0.1 + x.sin(), a))));
+    kinked(Apart, |a: V| weighted(sort(map(|x| x * x * 0.1 + x.sin(), a))));
     smooth(Apart, |a: V| weighted(map(|x| x.sin(), sort_descending(a))));
     smooth(Apart, |a: V| dot(sort(a), sort_descending(a)));
     kinked(Apart, |a: V| weighted(sort(concat(a, map(|x| lit(0.5) - x, a)))));
@@ -28,11 +28,11 @@ fn sorted_elements() {
 
 #[test]
 fn rows() {
-    jacobian(EvenApart, |a: V| sort(reshape((2, a.shape() / 2), a)));
-    jacobian(EvenApart, |a: V| sort_descending(reshape((a.shape() / 2, 2), a)));
-    jacobian(EvenApart, |a: V| sort(transpose(sort(reshape((2, a.shape() / 2), a)))));
-    jacobian(EvenApart, |a: V| sort(reshape((2, a.shape() / 2, 1), a)));
-    smooth(EvenApart, |a: V| sum_all(scanl1(|x, y| x + y, sort(reshape((2, a.shape() / 2), a)))));
+    jacobian(AlsoApart(Even), |a: V| sort(reshape((2, a.shape() / 2), a)));
+    jacobian(AlsoApart(Even), |a: V| sort_descending(reshape((a.shape() / 2, 2), a)));
+    jacobian(AlsoApart(Even), |a: V| sort(transpose(sort(reshape((2, a.shape() / 2), a)))));
+    jacobian(AlsoApart(Even), |a: V| sort(reshape((2, a.shape() / 2, 1), a)));
+    smooth(AlsoApart(Even), |a: V| sum_all(scanl1(|x, y| x + y, sort(reshape((2, a.shape() / 2), a)))));
 }
 
 /// Checks that both modes agree.
@@ -96,8 +96,8 @@ fn positions() {
     // The rank of each element, as a number.
     jacobian(Apart, |a: V| map(|i| i.cast::<f64>(), argsort(argsort(a))));
     smooth(Apart, |a: V| dot(a, map(|i| i.cast::<f64>(), argsort(argsort(a)))));
-    smooth(Any, |a: V| sum(map(|x| x * x, gather(argsort(map(|x| x.cos(), a)), a))));
-    smooth(NonEmpty, |a: V| {
+    kinked(Apart, |a: V| sum(map(|x| x * x, gather(argsort(map(|x| x.cos(), a)), a))));
+    kinked(NonEmpty, |a: V| {
         let best = argsort_descending(map(|x| x * x, a));
         map(|i| a.at(i).sin(), slice_inner(0, best))
     });
@@ -105,8 +105,8 @@ fn positions() {
 
 #[test]
 fn medians_and_quantiles() {
-    smooth(NonEmpty, |a: V| slice_inner(a.shape() / 2, sort(a)));
-    smooth(NonEmpty, |a: V| {
+    smooth(AlsoApart(NonEmpty), |a: V| slice_inner(a.shape() / 2, sort(a)));
+    smooth(AlsoApart(NonEmpty), |a: V| {
         let (sorted, place) = (sort(a), (a.shape() - 1).cast::<f64>() * 0.75);
         let low = place.floor();
         let (i, t) = (low.cast::<i64>(), place - low);
@@ -114,18 +114,18 @@ fn medians_and_quantiles() {
         unit(sorted.at(i) * (lit(1.0) - t) + sorted.at(next) * t)
     });
     // The mean without the two extreme elements.
-    smooth(AtLeast3, |a: V| {
+    smooth(AlsoApart(AtLeast3), |a: V| {
         let inner = init(tail(sort(a)));
         map(|s| s / inner.shape().cast::<f64>(), sum(inner))
     });
     // The median absolute deviation.
-    smooth(NonEmpty, |a: V| {
+    kinked(AlsoApart(NonEmpty), |a: V| {
         let median = |xs: V| the(slice_inner(xs.shape() / 2, sort(xs)));
         let middle = median(a);
         unit(median(map(|x| (x - middle).abs(), a)))
     });
     // The Gini coefficient.
-    smooth(Positive, |a: V| {
+    smooth(AlsoApart(Positive), |a: V| {
         let n = a.shape().cast::<f64>();
         let total = the(sum(a)) + 1.0;
         map(|s| s / (total * (n + 1.0)), sum(imap(|i, x| x * (i.cast::<f64>() * 2.0 - n + 1.0), sort(a))))
