@@ -29,12 +29,12 @@
 
 mod choice;
 
-pub use accel_ad::{grad, gradient, jvp, value_and_grad, value_and_gradient, vjp};
+pub use accel_ad::{Differentiable, OneNumber, grad, gradient, jvp, value_and_grad, value_and_gradient, vjp};
 pub use accel_core::error::{Error, Result};
 /// Support for the code that the derive macros generate.
 #[doc(hidden)]
 pub use accel_core::surface::derive_support as __private;
-pub use accel_core::{afun, array, ast, backend, interp, print, repr, surface, types};
+pub use accel_core::{afun, array, ast, backend, by, interp, print, repr, surface, types};
 pub use accel_derive::{Arrays, Elt};
 /// The cache of compiled programs on disk: its folder, its size, and how to clear it.
 ///
@@ -91,7 +91,7 @@ pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, 
 /// | for | there are |
 /// | --- | --- |
 /// | programs | [`afun`](prelude::afun()), [`run`], [`compile`], [`run_on`], [`Afun`](prelude::Afun), [`Compiled`](prelude::Compiled) with `run` and `call` |
-/// | derivatives of programs | [`grad`], [`value_and_grad`], [`vjp`], [`jvp`]; [`call`](prelude::call) uses them in other programs |
+/// | derivatives of programs | [`grad`], [`value_and_grad`], [`vjp`], [`jvp`]; [`Afun::by`](prelude::Afun::by) chooses arguments, [`call`](prelude::call) uses derivatives in other programs |
 /// | derivatives in scalar code | [`gradient`], [`value_and_gradient`] |
 /// | host arrays | [`Array`](prelude::Array), [`Vector`](prelude::Vector), [`Matrix`](prelude::Matrix), [`Scalar`](prelude::Scalar) |
 /// | making arrays | [`generate`](prelude::generate), [`fill`](prelude::fill), [`iota`](prelude::iota), [`enum_from_n`](prelude::enum_from_n), [`unit`](prelude::unit()), [`use_`](prelude::use_) |

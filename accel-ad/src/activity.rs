@@ -11,6 +11,7 @@
 
 use crate::builders::has_tangent;
 use accel_core::ast::*;
+use frunk::{HCons, HNil};
 use std::rc::Rc;
 
 /// Whether a value depends on the differentiated arguments: as a whole, or component by component.
@@ -66,6 +67,41 @@ impl Activity {
 
 /// The activities of variables, by level.
 pub type Levels = Vec<Activity>;
+
+/// The activity of the argument of a function that returns parts of it: those parts are active.
+pub fn of_parts<P, R>(parts: &Acc<HCons<P, HNil>, R>) -> Activity {
+    let mut argument = vec![Activity::Passive];
+    demand(parts, Activity::Active, &mut argument);
+    argument.remove(0)
+}
+
+/// Makes the parts of the variables active that `parts` returns in a place that `result` makes active.
+fn demand<A, R>(parts: &Acc<A, R>, result: Activity, variables: &mut Levels) {
+    fresh2(|a, r| deep(|| demand_(&parts.cast_env(name(a)).cast(name(r)), result, variables)))
+}
+
+fn demand_<'a, 'r>(parts: &Acc<X<'a>, X<'r>>, result: Activity, variables: &mut Levels) {
+    fresh1(|n| match parts.view(n) {
+        AccView::Var(i) => {
+            let level = variables.len() - 1 - i.depth();
+            variables[level] = variables[level].or(&result);
+        }
+        AccView::Let(b, body, _) => {
+            variables.push(Activity::Passive);
+            demand(&body, result, variables);
+            let bound = variables.pop().unwrap_or(Activity::Passive);
+            demand(&b, bound, variables);
+        }
+        AccView::Op(AccOp::Fst { a, .. }) => demand(&a, Activity::pair(result, Activity::Passive), variables),
+        AccView::Op(AccOp::Snd { a, .. }) => demand(&a, Activity::pair(Activity::Passive, result), variables),
+        AccView::Op(AccOp::Pair { a, b, .. }) => {
+            demand(&a, result.fst(), variables);
+            demand(&b, result.snd(), variables);
+        }
+        // Nothing else returns parts of an argument.
+        AccView::Use(_) | AccView::While(_) | AccView::Op(_) => {}
+    })
+}
 
 /// The activity of a repeated value: the least one that contains `start` and that `step` preserves.
 fn fixpoint(start: Activity, mut step: impl FnMut(&Activity) -> Activity) -> Activity {

@@ -22,6 +22,6 @@ mod scalar;
 mod sparse_tangents;
 mod used;
 
-pub use api::{grad, gradient, jvp, value_and_grad, value_and_gradient, vjp};
+pub use api::{Differentiable, OneNumber, grad, gradient, jvp, value_and_grad, value_and_gradient, vjp};
 pub use program::{Reverse, forward_mode, reverse_mode};
 pub use scalar::gradient::Gradient;

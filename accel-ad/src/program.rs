@@ -1,7 +1,7 @@
 //! Forward and reverse mode of whole programs.
 
-use crate::activity::{Activity, ArrayLabels};
-use crate::array::code::{ACode, from_tangent, given, to_tangent, total};
+use crate::activity::{Activity, ArrayLabels, of_parts};
+use crate::array::code::{ACode, from_tangent, given, to_tangent};
 use crate::array::dual::reverse;
 use crate::array::forward::forward;
 use crate::array::label::label;
@@ -12,7 +12,6 @@ use crate::used::Used;
 use accel_core::ast::*;
 use accel_core::error::{Error, Result};
 use accel_core::pass::finished;
-use frunk::{HCons, HNil};
 
 /// What a reverse-mode program returns, and where the adjoint of the result comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,97 +27,151 @@ pub enum Reverse {
     },
 }
 
-/// Differentiates a program in reverse mode.
+/// Differentiates a program in reverse mode, by the parts of its argument that the function `by` returns (`None`: by the
+/// whole argument). `by` consists of projections, pairs and local definitions.
 ///
 /// # Errors
 /// For gradients, a result that is not one floating-point number; an operation without a reverse derivative.
-pub fn reverse_mode(p: &Program, mode: Reverse) -> Result<Program> {
+pub fn reverse_mode(p: &Program, by: Option<&Program>, mode: Reverse) -> Result<Program> {
     let _span = tracing::debug_span!("reverse mode").entered();
-    fresh2(|a, r| {
+    fresh3(|a, r, c| {
         let p = p.open(a, r);
+        let by = parts(by, &p, c)?;
         let d = match mode {
-            Reverse::Gradient | Reverse::ValueAndGradient => gradient(&p.arg, &p.body, mode)?,
-            Reverse::Pullback { at } => pullback(&p, at)?,
+            Reverse::Gradient | Reverse::ValueAndGradient => gradient(&p, &by, mode)?,
+            Reverse::Pullback { at } => pullback(&p, &by, at)?,
         };
         finished("ad", &d)?;
         Ok(d)
     })
 }
 
-type Body<'p, 'r> = Acc<HCons<X<'p>, HNil>, X<'r>>;
+/// The function `by`, which returns parts of the argument of `p`; the identity for `None`.
+fn parts<'p, 'c>(by: Option<&Program>, p: &Opened<'p, '_>, c: Guard<'c>) -> Result<Opened<'p, 'c>> {
+    let Some(by) = by else {
+        let q = name(c);
+        return Ok(Opened { arg: p.arg.clone(), result: p.arg.cast(q), body: Acc::var(&Idx::zero(&p.arg)).cast(q) });
+    };
+    fresh1(|b| {
+        let by = by.open(b, c);
+        let other = || Error::Internal("parts of another argument than the program's".into());
+        let q = by.arg.same(&p.arg).ok_or_else(other)?;
+        Ok(Opened { arg: p.arg.clone(), result: by.result, body: by.body.cast_env(eq_cons(q, Equal::refl())) })
+    })
+}
 
-fn gradient<'p, 'r>(arg: &ArraysTy<X<'p>>, body: &Body<'p, 'r>, mode: Reverse) -> Result<Program> {
-    fresh4(|n, m, s, k| {
+fn gradient<'p>(p: &Opened<'p, '_>, by: &Opened<'p, '_>, mode: Reverse) -> Result<Program> {
+    fresh5(|n, m, s, k, l| {
         let not_scalar = || Error::Type {
             op: "gradient".into(),
             expected: "a program whose result is one floating-point number (use `vjp` for others)".into(),
-            found: body.ty().raw().to_string(),
+            found: p.result.raw().to_string(),
         };
-        let TyView::Arr(sh, t, eq) = body.ty().view(n) else { return Err(not_scalar()) };
+        let TyView::Arr(sh, t, eq) = p.result.view(n) else { return Err(not_scalar()) };
         let (Some(none), Some(t)) = (sh.same(&Ty::of()), ScalarTy::of(&t).and_then(ScalarTy::float)) else {
             return Err(not_scalar());
         };
-        let x = Idx::zero(arg);
-        let env = Env::<IdxF<HCons<X<'p>, HNil>>, HNil>::empty().push(&x, arg);
-        let primal = label(body, &env, &ACode::start(Size::nil().push()), m);
+        let x = Idx::zero(&p.arg);
+        let primal = label(&p.body, &Env::empty().push(&x, &p.arg), &ACode::start(Size::nil().push()), m);
         let one = Acc::generate(&ShapeTy::known(), &unit(), &fun1(&Ty::of(), |_| Floats(t).c(1.0)), None);
         let float = eq_arr(none.sym(), tan_float(t).sym()).then(tan_arr().sym()).then(eq_tan(eq.sym()));
         let seed = primal.code.emit(&one.cast(float), s);
         let mut adj = Contributions::new(primal.code.size, seed.code.size);
         adj.add(&primal.var, &SparseTangent::var(&seed.var));
         let start = ACode::start(seed.code.size);
-        let mut activity = ArrayLabels::new(vec![Activity::Active]);
+        let mut activity = ArrayLabels::new(vec![of_parts(&by.body)]);
         activity.enter(&primal.code.tele, Size::nil().push());
         let start = ADual { code: start, adj, emb: seed.up.clone(), used: Used::default(), activity };
-        let mut st = reverse(&primal.code.tele, start, k)?;
-        let dx = from_tangent(&total(&st.adj.take(&x), &st.value(&x)), arg);
+        let dual = adjoint_of_parts(reverse(&primal.code.tele, start, k)?, &x, by, l);
         if mode == Reverse::Gradient {
-            return Ok(Program::new(arg, &seed.code.close(&st.code.close(&dx))));
+            return Ok(Program::new(&p.arg, &seed.code.close(&dual.code.close(&dual.dx))));
         }
-        let y = Acc::var(&seed.up.at(&primal.var)).weaken(&st.code.tele.embedding());
-        Ok(Program::new(arg, &seed.code.close(&st.code.close(&Acc::pair(&y, &dx)))))
+        let y = Acc::var(&seed.up.at(&primal.var)).weaken(&dual.code.tele.embedding());
+        Ok(Program::new(&p.arg, &seed.code.close(&dual.code.close(&Acc::pair(&y, &dual.dx)))))
     })
 }
 
-fn pullback(p: &Opened, at: Src) -> Result<Program> {
-    fresh5(|k1, k2, m, s, k| {
+fn pullback<'p>(p: &Opened<'p, '_>, by: &Opened<'p, '_>, at: Src) -> Result<Program> {
+    fresh6(|k1, k2, m, s, k, l| {
         let both = ArraysTy::pair(&p.arg, &p.result);
-        let v = Idx::zero(&both);
-        let x = ACode::start(Size::nil().push()).emit(&Acc::var(&v).fst(), k1);
-        let dy = x.code.emit(&to_tangent(&Acc::var(&v).snd()).weaken(&x.up), k2);
-        let env = Env::empty().push(&dy.up.at(&x.var), &p.arg);
-        let primal = label(&p.body, &env, &dy.code, m);
-        let dy = Acc::var(&primal.up.at(&dy.var));
-        let seed = given(&primal.code, &Acc::var(&primal.var), &dy, ("vjp", at), s);
-        let mut adj = Contributions::new(primal.code.size, seed.code.size);
-        adj.add(&primal.var, &SparseTangent::var(&seed.var));
-        let mut activity = ArrayLabels::new(vec![Activity::pair(Activity::Active, Activity::Passive)]);
-        activity.enter(&primal.code.tele, Size::nil().push());
-        let start = ADual { code: seed.code, adj, emb: seed.up, used: Used::default(), activity };
-        let mut st = reverse(&primal.code.tele, start, k)?;
-        let d = total(&st.adj.take(&v), &st.value(&v)).cast(tan_pair());
-        Ok(Program::new(&both, &st.code.close(&from_tangent(&d.fst(), &p.arg))))
-    })
-}
-
-/// Differentiates a program in forward mode: `(x, dx) -> (y, dy)`. `at` is the place in the user's source where the
-/// derivative is requested.
-///
-/// # Errors
-/// Only `Error::Internal`, for a broken tree (in debug builds).
-pub fn forward_mode(p: &Program, at: Src) -> Result<Program> {
-    let _span = tracing::debug_span!("forward mode").entered();
-    fresh5(|a, r, k1, k2, m| {
-        let p = p.open(a, r);
-        let both = ArraysTy::pair(&p.arg, &p.arg);
         let v = Acc::var(&Idx::zero(&both));
         let x = ACode::start(Size::nil().push()).emit(&v.fst(), k1);
-        let dx = given(&x.code, &Acc::var(&x.var), &to_tangent(&v.snd()).weaken(&x.up), ("jvp", at), k2);
-        let arrays = Duals::empty().push(&dx.up.at(&x.var), &SparseTangent::var(&dx.var));
-        let f = forward(&p.body, &arrays, &dx.code, m);
-        let dy = from_tangent(&f.tangent(), p.body.ty());
-        let d = Program::new(&both, &f.code.close(&Acc::pair(&Acc::var(&f.var), &dy)));
+        let dy = x.code.emit(&to_tangent(&v.snd()).weaken(&x.up), k2);
+        let x = dy.up.at(&x.var);
+        let primal = label(&p.body, &Env::empty().push(&x, &p.arg), &ACode::start(dy.code.size), m);
+        let given_dy = Acc::var(&primal.up.at(&dy.var));
+        let seed = given(&primal.code, &Acc::var(&primal.var), &given_dy, ("vjp", at), s);
+        let mut adj = Contributions::new(primal.code.size, seed.code.size);
+        adj.add(&primal.var, &SparseTangent::var(&seed.var));
+        // The argument of the pullback, its component `x`, and the adjoint of the result.
+        let mut activity = ArrayLabels::new(vec![Activity::Passive, of_parts(&by.body), Activity::Passive]);
+        activity.enter(&primal.code.tele, dy.code.size);
+        let start = ADual { code: seed.code, adj, emb: seed.up, used: Used::default(), activity };
+        let dual = adjoint_of_parts(reverse(&primal.code.tele, start, k)?, &x, by, l);
+        Ok(Program::new(&both, &dy.code.close(&dual.code.close(&dual.dx))))
+    })
+}
+
+/// The code of a dual pass, and the adjoint that it computes.
+struct AdjointOf<'m, B, C> {
+    code: ACode<B, X<'m>>,
+    dx: Acc<X<'m>, C>,
+}
+
+/// The adjoint of the parts `by` of the label `x`. The choice of parts is a linear function, so that it is its own
+/// derivative.
+fn adjoint_of_parts<'p, 'c, 'm, B, A, A2>(
+    mut dual: ADual<B, A, A2>,
+    x: &Idx<A, X<'p>>,
+    by: &Opened<'p, 'c>,
+    m: Guard<'m>,
+) -> AdjointOf<'m, B, X<'c>> {
+    fresh1(|k| {
+        let (adjoints, value) = (dual.adj.take(x), dual.value(x));
+        let sum = dual.sum(&adjoints, &value, k);
+        let x = Duals::empty().push(&sum.st.emb.at(x), &sum.val);
+        let parts = forward(&by.body, &x, &sum.st.code, m);
+        AdjointOf { dx: from_tangent(&parts.tangent(), &by.result), code: parts.code }
+    })
+}
+
+/// Differentiates a program in forward mode, by the parts of its argument that the function `by` returns, as in
+/// [`reverse_mode`]. The derivative goes from the argument and a tangent of these parts to the result and its tangent.
+/// `at` is the place in the user's source where the derivative is requested.
+///
+/// # Errors
+/// Only `Error::Internal`, for a broken tree (in debug builds) or parts of another argument.
+pub fn forward_mode(p: &Program, by: Option<&Program>, at: Src) -> Result<Program> {
+    let _span = tracing::debug_span!("forward mode").entered();
+    fresh3(|a, r, c| {
+        let p = p.open(a, r);
+        let d = pushforward(&p, &parts(by, &p, c)?, at)?;
         finished("ad", &d)?;
         Ok(d)
+    })
+}
+
+fn pushforward<'p>(p: &Opened<'p, '_>, by: &Opened<'p, '_>, at: Src) -> Result<Program> {
+    fresh6(|k1, k2, l, k, h, m| {
+        let both = ArraysTy::pair(&p.arg, &by.result);
+        let v = Acc::var(&Idx::zero(&both));
+        let x = ACode::start(Size::nil().push()).emit(&v.fst(), k1);
+        let chosen = label(&by.body, &Env::empty().push(&x.var, &p.arg), &ACode::start(x.code.size), k2);
+        let d = to_tangent(&v.snd()).weaken(&x.up.then(&chosen.up));
+        let d = given(&chosen.code, &Acc::var(&chosen.var), &d, ("jvp", at), l);
+        // The tangent of the argument has the chosen parts as components, and is zero elsewhere. It is the adjoint of
+        // the argument in the choice of parts, because a linear choice is transposed by reverse mode.
+        let mut adj = Contributions::new(chosen.code.size, d.code.size);
+        adj.add(&chosen.var, &SparseTangent::var(&d.var));
+        let mut activity = ArrayLabels::new(vec![Activity::Passive, Activity::Active]);
+        activity.enter(&chosen.code.tele, x.code.size);
+        let start = ADual { code: d.code, adj, emb: d.up, used: Used::default(), activity };
+        let mut dual = reverse(&chosen.code.tele, start, k)?;
+        let (parts, value) = (dual.adj.take(&x.var), dual.value(&x.var));
+        let dx = dual.sum(&parts, &value, h);
+        let arrays = Duals::empty().push(&dx.st.emb.at(&x.var), &dx.val);
+        let f = forward(&p.body, &arrays, &dx.st.code, m);
+        let dy = from_tangent(&f.tangent(), &p.result);
+        Ok(Program::new(&both, &x.code.close(&f.code.close(&Acc::pair(&Acc::var(&f.var), &dy)))))
     })
 }

@@ -37,8 +37,8 @@ fn run(p: &Program, x: &ArrayTuple) -> Vec<f64> {
 
 fn check(body: &Acc<HCons<V, HNil>, S>, xs: &[f64]) -> Vec<f64> {
     let p = Program::new(&ArraysTy::known(), body);
-    let g = run(&reverse_mode(&p, Reverse::Gradient).expect("gradient"), &vector(xs));
-    let j = forward_mode(&p, None).expect("forward");
+    let g = run(&reverse_mode(&p, None, Reverse::Gradient).expect("gradient"), &vector(xs));
+    let j = forward_mode(&p, None, None).expect("forward");
     for k in 0..xs.len() {
         let (mut up, mut down, mut dx) = (xs.to_vec(), xs.to_vec(), vec![0.0; xs.len()]);
         up[k] += 1e-5;

@@ -78,6 +78,14 @@ pub enum Error {
         /// Where it was written.
         at: &'static Location<'static>,
     },
+    /// A wrong choice of the parts of an argument by which a program is differentiated.
+    #[error("`by` at {at}: {detail}; choose arguments, their components, or tuples of these")]
+    Choice {
+        /// Where the choice was written.
+        at: &'static Location<'static>,
+        /// What was wrong with it.
+        detail: String,
+    },
     /// An operation without a derivative.
     #[error("`{op}`{at} has no {mode} derivative: {detail}")]
     NotDifferentiable {

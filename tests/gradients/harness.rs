@@ -1,6 +1,7 @@
 //! The checks of a program and its derivatives, on random inputs that are shrunk after a failure.
 
 use crate::refined::Refined;
+use accel::by::By;
 use accel::prelude::*;
 use accel_core::backend::{Backend, Executable};
 use accel_core::interp::Interpreter;
@@ -28,7 +29,7 @@ const SAMPLES: u64 = 40;
 #[track_caller]
 pub fn smooth<I: Refined, M>(_: I, program: impl ArrayFn<M, Args = I::Arrays, Result = Scalar<f64>>) {
     let tally = always::<I>(Differentiated::new(program));
-    assert!(tally.skipped.get() * 10 <= tally.checked.get(), "finite differences were rarely of use: {tally:?}");
+    assert!(tally.often_checked(), "finite differences were rarely of use: {tally:?}");
 }
 
 /// Checks the gradient of a program whose kinks or jumps are hit by random inputs. There, both modes have to agree, and
@@ -81,6 +82,13 @@ impl<S: Arbitrary + Debug, F: Fn(&S) -> Verdict + 'static> Testable for Property
 pub struct Tally {
     checked: Cell<usize>,
     skipped: Cell<usize>,
+}
+
+impl Tally {
+    /// Whether finite differences were of use nearly everywhere.
+    pub fn often_checked(&self) -> bool {
+        self.skipped.get() * 10 <= self.checked.get()
+    }
 }
 
 #[path = "../random/agree.rs"]
@@ -143,6 +151,8 @@ pub struct Differentiated {
     /// From input and tangent to result and tangent.
     tangent: Ready,
     reverse: Reverse,
+    /// From the input to the parts of it by which the program is differentiated; `None` for the whole input.
+    parts: Option<Ready>,
 }
 
 /// The derivative in reverse mode.
@@ -172,7 +182,27 @@ impl Differentiated {
     /// Any program, by `jvp` only.
     #[track_caller]
     pub fn forward<A: Arrays, R: Arrays>(program: &Afun<A, R>) -> Self {
-        Differentiated { value: Ready::new(program), tangent: Ready::new(&jvp(program)), reverse: Reverse::None }
+        let (value, tangent) = (Ready::new(program), Ready::new(&jvp(program)));
+        Differentiated { value, tangent, reverse: Reverse::None, parts: None }
+    }
+
+    /// A program with chosen parts of its argument, by `vjp` and `jvp`.
+    #[track_caller]
+    pub fn by<A: Arrays, P: Arrays, R: Arrays>(by: &By<A, P, R>) -> Self {
+        Differentiated { reverse: Reverse::Pullback(Ready::new(&vjp(by))), ..Self::forward_by(by) }
+    }
+
+    /// A program with chosen parts of its argument, by `jvp` only.
+    #[track_caller]
+    pub fn forward_by<A: Arrays, P: Arrays, R: Arrays>(by: &By<A, P, R>) -> Self {
+        let (value, tangent) = (Ready::new(by.program()), Ready::new(&jvp(by)));
+        let parts = Afun::<A, P>::from_result(by.parts().cloned());
+        Differentiated { value, tangent, reverse: Reverse::None, parts: Some(Ready::new(&parts)) }
+    }
+
+    /// The parts of an input by which the program is differentiated.
+    fn parts(&self, x: &ArrayTuple) -> Checked<ArrayTuple> {
+        self.parts.as_ref().map_or(Ok(x.clone()), |parts| parts.run(x))
     }
 
     /// The derivatives by reverse mode: for each number of the result, the derivatives by all inputs.
@@ -199,22 +229,25 @@ impl Differentiated {
             }
             Err(format!("the value is {y:?}, with tangents {dual:?}"))
         };
-        units(x).map(column).collect()
+        units(&self.parts(x)?).map(column).collect()
     }
 
     /// Compares reverse mode, forward mode and finite differences, number by number.
     pub fn check(&self, x: &ArrayTuple, tally: &Tally) -> Verdict {
         let (at, value) = (floats(x), floats(&self.value.run(x)?));
         let (rows, columns) = (self.rows(x)?, self.columns(x)?);
+        // The places of the chosen numbers: the parts of an input that contains places.
+        let places: Vec<f64> = (0..at.len()).map(|k| k as f64).collect();
+        let places = floats(&self.parts(&with_floats(x, &places))?);
         if let Some(rows) = &rows
-            && (rows.len() != value.len() || rows.iter().any(|r| r.len() != at.len()))
+            && (rows.len() != value.len() || rows.iter().any(|r| r.len() != places.len()))
         {
-            return Err(format!("{} by {} derivatives expected, found {rows:?}", value.len(), at.len()));
+            return Err(format!("{} by {} derivatives expected, found {rows:?}", value.len(), places.len()));
         }
         for (k, column) in columns.iter().enumerate() {
             let moved = |h: f64| {
                 let mut at = at.clone();
-                at[k] += h;
+                at[places[k] as usize] += h;
                 Ok(floats(&self.value.run(&with_floats(x, &at))?))
             };
             let moves = Moves::new(moved, &value)?;

@@ -256,3 +256,11 @@ impl<A: Refined, B: Refined> Refined for (A, B) {
         (A::arrays(&sample.0), B::arrays(&sample.1))
     }
 }
+
+impl<A: Refined, B: Refined, C: Refined> Refined for (A, B, C) {
+    type Sample = (A::Sample, B::Sample, C::Sample);
+    type Arrays = (A::Arrays, B::Arrays, C::Arrays);
+    fn arrays(sample: &Self::Sample) -> Self::Arrays {
+        (A::arrays(&sample.0), B::arrays(&sample.1), C::arrays(&sample.2))
+    }
+}

@@ -62,10 +62,8 @@ pub fn objective(mixture: Acc<Mixture>, data: Acc<Data>) -> Acc<Scalar<f64>> {
 }
 
 /// The gradient of the objective by the parameters of the mixture.
-pub fn jacobian(mixture: Acc<Mixture>, data: Acc<Data>) -> MixtureAcc {
-    let gradient = grad(&afun(objective));
-    let (by_mixture, _) = call(gradient, (mixture, data)).unlift();
-    by_mixture
+pub fn jacobian() -> Afun<(Mixture, Data), Mixture> {
+    grad(afun(objective).by(|(mixture, _)| mixture))
 }
 
 /// The matrices Q, `[k, d, d]`, from the logarithms of their diagonals and the entries below the diagonals.
@@ -94,7 +92,7 @@ fn log_sum_exp<Sh: Shape>(xs: Acc<Array<Snoc<Sh>, f64>>) -> Acc<Array<Sh, f64>> 
 pub fn module(backend: &'static dyn Backend) -> Result<Module, Error> {
     Module::new(backend).function("objective", afun(objective), arguments, number)?.function(
         "jacobian",
-        afun(jacobian),
+        jacobian(),
         arguments,
         output,
     )

@@ -26,9 +26,9 @@ fn nearest(points: Acc<Matrix<f64>>, centroids: Acc<Matrix<f64>>) -> Acc<Vector<
 /// A coordinate's derivative depends on no other coordinate, as long as no point changes its centroid: the Hessian is diagonal, and
 /// its product with a vector of ones is that diagonal. The product is the forward derivative of the reverse derivative.
 pub fn direction(points: Acc<Matrix<f64>>, centroids: Acc<Matrix<f64>>) -> Acc<Matrix<f64>> {
-    let gradient = grad(&afun(cost));
-    let tangents = (map(|_| 0.0, points), map(|_| 1.0, centroids));
-    let ((_, first), (_, second)) = call(jvp(&gradient), ((points, centroids), tangents)).unlift();
+    let gradient = grad(afun(cost).by(|(_, centroids)| centroids));
+    let second = jvp(gradient.by(|(_, centroids)| centroids));
+    let (first, second) = call(second, ((points, centroids), map(|_| 1.0, centroids))).unlift();
     zip_with(|first, second| first / second, first, second)
 }
 

@@ -23,20 +23,13 @@ fn power(sign: Exp<f64>, logarithm: Exp<f64>, j: Exp<i64>) -> Exp<f64> {
     cond((j % 2).eq(1), sign * size, size)
 }
 
-/// The gradient by the coefficients.
-pub fn gradient(xs: Acc<Vector<f64>>, n: Acc<Scalar<i64>>) -> Acc<Vector<f64>> {
-    let (by_xs, _) = call(grad(&afun(least_squares)), (xs, n)).unlift();
-    by_xs
-}
-
-/// [`least_squares`] and its [`gradient()`].
+/// [`least_squares`] and its gradient by the coefficients.
 pub fn module(backend: &'static dyn Backend) -> Result<Module, Error> {
-    Module::new(backend).function("primal", afun(least_squares), arguments, number)?.function(
-        "gradient",
-        afun(gradient),
-        arguments,
-        vector,
-    )
+    let primal = afun(least_squares);
+    let gradient = grad(primal.by(|(xs, _)| xs));
+    Module::new(backend)
+        .function("primal", primal, arguments, number)?
+        .function("gradient", gradient, arguments, vector)
 }
 
 /// The input that the eval sends.
