@@ -13,6 +13,9 @@ pub fn all(t: &Suite) {
     between_ranks(t);
     scatters::<f32>(t);
     scatters::<Run>(t);
+    last_ones::<u8>(t);
+    last_ones::<f64>(t);
+    last_ones::<Run>(t);
     defaults_stay_what_they_were(t);
 }
 
@@ -116,6 +119,31 @@ fn scatters<T: Sample>(t: &Suite) {
         let to = Array::vector(to.into_iter().map(|i| i as i64).collect());
         let prog = afun(|to: Acc<Vector<i64>>, defaults: Acc<Vector<T>>, xs: Acc<Vector<T>>| scatter(to, defaults, xs));
         t.is(prog, (&to, &defaults, &xs), Array::vector(expected));
+    }
+}
+
+/// Of several elements with the same target, the last one stays.
+fn last_ones<T: Sample>(t: &Suite) {
+    for n in [1, 7, 300, 100_000] {
+        let (xs, defaults) = (vector::<T>(n), other_array::<Dim1, T>(&[12], 1));
+        let mut expected = defaults.to_vec();
+        xs.iter().enumerate().filter(|(i, _)| i * i % 12 != 4).for_each(|(i, x)| expected[i * i % 12] = x);
+        let prog = afun(|defaults: Acc<Vector<T>>, xs: Acc<Vector<T>>| {
+            permute(|new, _| new, defaults, |i| ((i * i % 12).ne(4), i * i % 12), xs)
+        });
+        t.is(prog, (&defaults, &xs), Array::vector(expected));
+    }
+    // All elements of a column have the same target.
+    for extents in shapes(2) {
+        let (xs, defaults) = (array::<Dim2, T>(extents), other_array::<Dim1, T>(&[extents[1]], 1));
+        let expected = match extents[0] {
+            0 => defaults.clone(),
+            n => tabulate::<Dim1, T>(&[extents[1]], |j| at(&xs, &[n - 1, j[0]])),
+        };
+        let prog = afun(|defaults: Acc<Vector<T>>, xs: Acc<Matrix<T>>| {
+            permute(|new, _| new, defaults, |(_, j)| (true, j), xs)
+        });
+        t.is(prog, (&defaults, &xs), expected);
     }
 }
 

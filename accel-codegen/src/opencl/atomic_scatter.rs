@@ -6,6 +6,10 @@
 //! within one iteration of a loop, because otherwise items of a GPU that execute in lockstep would wait for each other
 //! for ever. The order in which elements are combined is undefined; the operators of permutations do not depend on it.
 //!
+//! NOTE [The last element]: the result of an operator that returns its first argument depends on the order. The last
+//! element of each target is the one that stays, as everywhere. First, every element claims its target: an atomic
+//! maximum of positions. Then the element that has the claim is written.
+//!
 //! NOTE [Histograms]: with few targets and many elements, most work-items would wait for each other. So each group has
 //! its own targets in local memory. They start with the neutral element, and are combined with the real targets at the
 //! end. If there are so few targets that the items of a group would still wait, the group has several copies.
@@ -19,7 +23,7 @@ use super::work::{Kernel, Launch, Work, size_of};
 use crate::analysis::fault;
 use crate::analysis::liveness::Step;
 use crate::shared::permute::Permute;
-use crate::text::names::{index, names, outside};
+use crate::text::names::{elements, index, names, outside};
 use crate::text::parameters::{self, Arg, Parameter};
 use crate::text::primitives;
 use crate::text::types::bytes;
@@ -32,8 +36,10 @@ use accel_fusion::kernel::{ArrayId, Monoid, Op, ScalarFn};
 pub struct Atomic {
     /// Combines an element into its target.
     combine: Kernel,
-    /// Initialises the locks of the targets, if there are any.
+    /// Initialises the locks or claims of the targets, if there are any.
     open: Option<Kernel>,
+    /// Claims the target of an element: NOTE [The last element].
+    claim: Option<Kernel>,
     /// Combines elements in local memory first: NOTE [Histograms].
     histogram: Option<(Kernel, ScalarType)>,
 }
@@ -63,28 +69,46 @@ impl Atomic {
             [t] => bytes(*t) < 4 || (bytes(*t) == 8 && !e.target.atomics_64),
             _ => true,
         };
+        let codes = [target, element, comb];
+        let replaces = comb.is_first_argument();
+        let claim = replaces.then(|| {
+            let claim = format!("permute_{}_claim", s.number);
+            e.function(s, &claim, |w| {
+                w.hoist_extents(*to);
+                w.scratch(0, "int");
+                w.combine_element(*to, rank, codes, |w| w.line("atomic_max(&s0[q], (int)p);"));
+                format!("static int {claim}({}, const P p)", w.parameters())
+            });
+            e.grid_kernel(&claim)
+        });
         e.function(s, &name, |w| {
             w.hoist_output(*to, true);
-            w.combine_element(*to, rank, [target, element, comb], |w| match types.as_slice() {
+            w.combine_element(*to, rank, codes, |w| match types.as_slice() {
+                _ if replaces => w.write_claimed(*to, &types),
                 [t] if !wide => w.combine_atomically("global", &format!("a{to}_0[q]"), *t, comb, p.monoid),
                 _ => w.combine_locked(*to, &types, comb),
             });
             format!("static int {name}({}, const P p)", w.parameters())
         });
-        let open = wide.then(|| {
+        let open = (wide || replaces).then(|| {
             let open = format!("permute_{}_open", s.number);
             e.function(s, &open, |w| {
                 w.scratch(0, "int");
-                w.line("s0[p] = 0;");
+                w.line(format!("s0[p] = {};", if replaces { -1 } else { 0 }));
                 format!("static int {open}({}, const P p)", w.parameters())
             });
             e.grid_kernel(&open)
         });
         let histogram = match (types.as_slice(), p.monoid) {
-            ([t], Some(monoid)) if !wide => Some((e.histogram(s, *to, rank, [target, element, comb], monoid), *t)),
+            ([t], Some(monoid)) if !wide => Some((e.histogram(s, *to, rank, codes, monoid), *t)),
             _ => None,
         };
-        Some(Atomic { combine: e.grid_kernel(&name), open, histogram })
+        Some(Atomic { combine: e.grid_kernel(&name), open, claim, histogram })
+    }
+
+    /// Whether it can combine `n` elements: claims are 32-bit integers.
+    pub fn is_possible(&self, n: usize) -> bool {
+        self.claim.is_none() || i32::try_from(n).is_ok()
     }
 
     /// The launches for `n` elements.
@@ -97,6 +121,7 @@ impl Atomic {
         }
         let mut launches: Vec<_> = self.open.iter().filter(|_| targets > 0).map(|open| grid(open, targets)).collect();
         let scratch = self.open.iter().map(|_| 4 * targets.max(1)).collect();
+        launches.extend(self.claim.iter().map(|claim| grid(claim, n)));
         launches.push(grid(&self.combine, n));
         Work { scratch, launches }
     }
@@ -236,6 +261,13 @@ impl Writer<'_> {
             w.line("if (found == seen) break;");
             w.line("seen = found;");
         });
+    }
+
+    /// Writes an element if it has the claim to its target.
+    fn write_claimed(&mut self, to: ArrayId, types: &[ScalarType]) {
+        self.scratch(0, "int");
+        let cells = elements(to, types.len(), "q");
+        self.braces("if (s0[q] == (int)p)", |w| w.assign(&cells, &names("x", types)));
     }
 
     /// Combines several numbers, or one without atomic operations.

@@ -66,7 +66,7 @@ impl Permutation {
         if n == 0 {
             return Work::default();
         }
-        if let Some(atomic) = self.atomic.as_ref().filter(|_| n > ONE_BY_ONE) {
+        if let Some(atomic) = self.atomic.as_ref().filter(|a| n > ONE_BY_ONE && a.is_possible(n)) {
             return atomic.work(n, targets, target);
         }
         let nothing = Rest { len: 0, row: 0, slot: None };

@@ -236,8 +236,9 @@ pub fn scanr1<Sh: Shape, T: Elt, R: ToExp<T>>(
 
 /// A scatter: sends the elements of `xs` to indices in a copy of `defaults`. `target` maps the index of an element to
 /// `(keep, index)`: whether to send it at all, and where. Elements that arrive at the same index are combined by
-/// `combine(new, old)`, which must be associative and commutative. An index out of bounds of `defaults` is an error
-/// when the program runs.
+/// `combine(new, old)`, which must be associative and commutative, or return its first argument: `|new, _| new` replaces
+/// the default by the last element, in the order of the indices of `xs`, that arrives there. An index out of bounds of
+/// `defaults` is an error when the program runs.
 #[track_caller]
 pub fn permute<Sh: Shape, Sh2: Shape, T: Elt, R: ToExp<T>, K: ToExp<bool>, I: IntoShape<Sh = Sh2>>(
     combine: impl FnOnce(T::Exp, T::Exp) -> R,

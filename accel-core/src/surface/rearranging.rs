@@ -154,9 +154,9 @@ pub fn gather<Sh: Shape, T: Elt>(from: Arr<Sh, i64>, xs: Arr<Dim1, T>) -> Arr<Sh
     backpermute(shape(from), |ix| from.at(ix), xs)
 }
 
-/// A copy of `defaults` in which `xs[i]` replaces element `to[i]`. If several elements have the same target, it is not
-/// specified which of them is stored. An index out of bounds is an error when the program runs, and so are vectors `to`
-/// and `xs` of different lengths.
+/// A copy of `defaults` in which `xs[i]` replaces element `to[i]`. If several elements have the same target, the last one
+/// of them is stored. An index out of bounds is an error when the program runs, and so are vectors `to` and `xs` of
+/// different lengths.
 #[track_caller]
 pub fn scatter<T: Elt>(to: Arr<Dim1, i64>, defaults: Arr<Dim1, T>, xs: Arr<Dim1, T>) -> Arr<Dim1, T> {
     let site = ("scatter", Location::caller());

@@ -60,6 +60,11 @@ impl ScalarFn {
         Monoid::of(*f).filter(in_order).filter(|_| to == result && self.params == 2)
     }
 
+    /// Whether the operator returns its first argument.
+    pub fn is_first_argument(&self) -> bool {
+        self.params == 2 * self.results.len() && self.results.iter().enumerate().all(|(c, r)| r.index() == c)
+    }
+
     /// The monoids of the columns, if the operator combines each column separately with a recognised one: for example
     /// `a + b` for the first columns of two elements and `min(a, b)` for the second ones.
     pub fn column_monoids(&self) -> Option<Vec<Monoid>> {
