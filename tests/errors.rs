@@ -369,6 +369,26 @@ fn derivatives_fail_where_the_program_does() {
     tells(&failure(grad(&prog), &vector(&[])), &["`fold1`", &line(line!() - 1)]);
 }
 
+/// Also if the derivative of a permute does not need the result.
+#[test]
+fn derivatives_of_permutes_check_targets() {
+    type Operator = fn(Exp<f64>, Exp<f64>) -> Exp<f64>;
+    let operators: [Operator; 5] = [|x, y| x + y, |x, y| x * y, |x, y| x.min(y), |x, _| x, |x, y| x + y + x * y];
+    let (to, xs) = (vector(&[0.0, 1.0, 0.0]), vector(&[1.0, 2.0, 3.0]));
+    for operator in operators {
+        let prog = afun(move |to: Acc<Vector<f64>>, xs: Acc<Vector<f64>>| {
+            let place = |i: Exp<i64>| (true, (0i64, to.at(i).cast::<i64>()));
+            map(|x| x * x, sum(sum(permute(operator, fill((2, 2), 0.5), place, xs))))
+        });
+        let here = line(line!() - 2);
+        assert!(run(grad(&prog), (&to, &xs)).is_ok());
+        for outside in [2.0, -1.0] {
+            let to = vector(&[0.0, outside, 0.0]);
+            tells(&failure(grad(&prog), (&to, &xs)), &["`permute`", &here]);
+        }
+    }
+}
+
 /// An adjoint or a tangent of the wrong shape can be an error or be cut off, but must not panic.
 #[test]
 fn seeds_of_the_wrong_shape() {

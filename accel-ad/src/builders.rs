@@ -77,6 +77,10 @@ pub fn not<E, A>(a: &Exp<E, A, bool>) -> Exp<E, A, bool> {
 pub fn and<E, A>(a: &Exp<E, A, bool>, b: &Exp<E, A, bool>) -> Exp<E, A, bool> {
     Exp::prim2(Prim2::Logic(Logic::And, Equal::refl(), Equal::refl()), a, b)
 }
+/// The disjunction of two conditions.
+pub fn or<E, A>(a: &Exp<E, A, bool>, b: &Exp<E, A, bool>) -> Exp<E, A, bool> {
+    Exp::prim2(Prim2::Logic(Logic::Or, Equal::refl(), Equal::refl()), a, b)
+}
 /// A boolean constant.
 pub fn truth<E, A>(b: bool) -> Exp<E, A, bool> {
     Exp::constant(&Value::of(b), &Ty::of())

@@ -113,6 +113,15 @@ fn all_modes_of_permutes() {
         let last = permute(|new, _| new, map(|x| x * x, a), |i| ((i % 4).ne(1), i / 2), map(|x| x.cos(), a));
         sum(map(|x| x * x, last))
     });
+    all_modes(|a: V| {
+        let products = permute(|x, y| x * y, fill(3, 0.5), |i| ((i % 5).ne(1), i % 3), map(|x| x.sin(), a));
+        sum(map(|x| x * x * x, products))
+    });
+    all_modes(|a: V| {
+        let defaults = map(|x| x.cos(), a);
+        let general = |x: Exp<f64>, y: Exp<f64>| x + y + x * y * 0.1;
+        sum(map(|x| x * x, permute(general, defaults, |i| ((i % 5).ne(1), i / 2), map(|x| x.sin(), a))))
+    });
 }
 
 #[test]

@@ -167,6 +167,90 @@ fn components() {
     });
 }
 
+/// Operators without a rule of their own.
+#[test]
+fn other_operators() {
+    let general = |x: Exp<f64>, y: Exp<f64>| x + y + x * y * 0.1;
+    jacobian(Any, move |a: V| permute(general, fill(3, 0.5), |i| ((i % 5).ne(2), i * i % 3), map(|x| x * 0.3, a)));
+    jacobian((Any, NonEmpty), move |a: V, b: V| {
+        let n = b.shape();
+        permute(general, map(|x| x.sin(), b), |i| ((i % 4).ne(1), i / 2 % n), map(|x| x * 0.3, a))
+    });
+    // Associative where no number is negative.
+    jacobian(Any, |a: V| {
+        permute(|x, y| (x * x + y * y).sqrt(), fill(2, 0.3), |i| (true, i % 2), map(|x| x * x + 0.1, a))
+    });
+    jacobian(Any, |a: V| {
+        let total = |x: Exp<f64>, y: Exp<f64>| x.max(y) + (-(x - y).abs()).exp().ln_1p();
+        permute(total, fill((2, 2), 0.5), |i| (i.ne(3), (i / 2 % 2, i % 2)), a)
+    });
+    // Addition that ends at 12.
+    jacobian((Any, Any), |a: V, b: V| {
+        let positive = |x: Exp<f64>| x.abs() + 0.01;
+        permute(|x, y| (x + y).min(12.0), map(positive, b), |i| ((i * 2).lt(b.shape()), i * 2), map(positive, a))
+    });
+    // All elements are dropped, there are no targets, or there is one.
+    jacobian((Any, Any), move |a: V, b: V| permute(general, b, |i| (i.lt(0), i), a));
+    jacobian((Any, Any), move |a: V, b: V| permute(general, take(0, a), |i| (i.lt(0), i), b));
+    jacobian(Any, move |a: V| permute(general, unit(0.5), |_| (true, ()), map(|x| x * 0.1, a)));
+    jacobian((Any, NonEmpty), move |a: V, b: V| permute(general, b, |()| (true, 0), sum(map(|x| x * 0.1, a))));
+    jacobian(Even, move |a: V| {
+        let m = reshape((2, a.shape() / 2), map(|x| x * 0.1, a));
+        permute(general, fill((2, 1, 3), 0.25), |(i, j)| ((i + j).ne(2), (i, 0, (i + j) % 3)), m)
+    });
+}
+
+/// Elements of several numbers, which depend on each other.
+#[test]
+fn other_operators_on_tuples() {
+    // Products of complex numbers, and sums of products of all pairs.
+    jacobian((Any, NonEmpty), |a: V, b: V| {
+        let numbers = |a| map(|x: Exp<f64>| (x * 0.2, x.cos()), a);
+        let times = |(a, b): (Exp<f64>, Exp<f64>), (c, d): (Exp<f64>, Exp<f64>)| (a * c - b * d, a * d + b * c);
+        permute(times, numbers(b), |i| ((i % 4).ne(1), i / 2 % b.shape()), numbers(a))
+    });
+    jacobian(Any, |a: V| {
+        let entries = map(|x| (constant(0.0), x), a);
+        permute(|(p, s), (q, t)| (p + q + s * t, s + t), fill(3, (0.0, 0.5)), |i| (true, i % 3), entries)
+    });
+    // The largest number, and what belongs to it.
+    jacobian((Any, NonEmpty), |a: V, b: V| {
+        let entries = |a| imap(|i, x: Exp<f64>| (distinct(i, x), (i, x * x)), a);
+        let larger = |x: (Exp<f64>, (Exp<i64>, Exp<f64>)), y: (Exp<f64>, (Exp<i64>, Exp<f64>))| {
+            cond::<(f64, (i64, f64))>(x.0.gt(y.0), x, y)
+        };
+        permute(larger, entries(b), |i| ((i % 4).ne(1), i % b.shape()), entries(a))
+    });
+    // The sum of the numbers that are marked.
+    jacobian(Any, |a: V| {
+        let entries = imap(|i, x| ((i % 3).ne(0), x * x), a);
+        let add =
+            |(m, x): (Exp<bool>, Exp<f64>), (n, y): (Exp<bool>, Exp<f64>)| (m | n, cond(m & n, x + y, cond(m, x, y)));
+        permute(add, fill(2, (false, 0.0)), |i| (true, i % 2), entries)
+    });
+}
+
+#[test]
+fn operators_that_read_arrays() {
+    jacobian((NonEmpty, Any), |a: V, b: V| {
+        permute(|x, y| x * y * a.at(0).cos(), map(|x| x * 0.3, a), |i| (i.lt(a.shape()), i / 2), map(|x| x * 0.2, b))
+    });
+    jacobian((NonEmpty, Any), |a: V, b: V| {
+        let k = the(sum(map(|x| x.sin(), a)));
+        permute(|x, y| x + y + x * y * k * 0.1, fill(3, 0.5), |i| ((i % 5).ne(1), i % 3), map(|x| x * 0.2, b))
+    });
+    // The operator would read out of bounds for dropped elements. All others read the same element.
+    jacobian(NonEmpty, |a: V| {
+        let n = a.shape();
+        permute(
+            |(i, x), (j, y)| (i.max(j), x + y + x * y * a.at(i.max(j)) * 0.01),
+            fill(2, (0i64, 0.5)),
+            |i| ((i % 3).ne(1), i % 2),
+            imap(|i, x| (cond((i % 3).eq(1), n + 7, n - 1), x * 0.2), a),
+        )
+    });
+}
+
 /// Permutes of integers and booleans are data.
 #[test]
 fn discrete_elements() {
@@ -223,6 +307,24 @@ fn second_derivatives() {
         squares(zip_with(|x, y| x * y, sums, least))
     });
     smooth(Any, move |a: V| dot(call(grad(&both), a), a));
+}
+
+#[test]
+fn second_derivatives_of_other_operators() {
+    let squares = |a: V| sum(map(|x| x * x, a));
+    let general = |x: Exp<f64>, y: Exp<f64>| x + y + x * y * 0.1;
+    let target = |i: Exp<i64>| ((i % 5).ne(2), i * i % 3);
+    let numbers = afun(move |a: V| squares(permute(general, fill(3, 0.5), target, map(|x| x.sin(), a))));
+    smooth(Any, move |a: V| dot(call(grad(&numbers), a), map(|x| x.cos(), a)));
+    let defaults = afun(move |a: V| squares(permute(general, a, |i| (i.gt(2), i / 2), map(|x| x.sin(), a))));
+    smooth(Any, move |a: V| dot(call(grad(&defaults), map(|x| x * 0.1, a)), a));
+    let pairs = afun(move |a: V| {
+        let entries = map(|x| (x * 0.1, x.sin()), a);
+        let combine = |(p, s): (Exp<f64>, Exp<f64>), (q, t): (Exp<f64>, Exp<f64>)| (p + q + s * t, s + t);
+        let (products, _) = unzip(permute(combine, fill(3, (0.0, 0.5)), target, entries));
+        squares(products)
+    });
+    smooth(Any, move |a: V| dot(call(grad(&pairs), a), map(|x| x.cos(), a)));
 }
 
 /// Also if factors are zero.

@@ -184,16 +184,15 @@ impl Maker<'_> {
         (0..rank).map(|_| self.extent()).collect()
     }
 
-    fn operator(&mut self, elem: Elem, commutative: bool) -> Operator {
+    /// An operator of a fold or a scan, or of a permute, whose operator must be commutative or replace.
+    fn operator(&mut self, elem: Elem, of_permute: bool) -> Operator {
         use Operator::*;
-        let (commuting, all): (&[_], &[_]) = match elem {
-            Elem::F => (&[Add, Add, Mul, Min, Max, General], &[Add, Add, Mul, Min, Max, General, Second]),
-            Elem::I => (&[Add, Mul, Min, Max, General], &[Add, Mul, Min, Max, General, Last, Second]),
-            Elem::P => (&[Add, General], &[Add, General, ArgMax, Second]),
+        let (permuting, all): (&[_], &[_]) = match elem {
+            Elem::F => (&[Add, Add, Mul, Min, Max, General, First], &[Add, Add, Mul, Min, Max, General, Second]),
+            Elem::I => (&[Add, Mul, Min, Max, General, First], &[Add, Mul, Min, Max, General, Last, Second]),
+            Elem::P => (&[Add, General, First], &[Add, General, ArgMax, Second]),
         };
-        let op = pick(self.g, if commutative { commuting } else { all });
-        // Reverse mode has no rule for this one in a permute.
-        if commutative && op == General && self.features.smooth { Add } else { op }
+        pick(self.g, if of_permute { permuting } else { all })
     }
 
     fn start(&mut self, elem: Elem) -> Option<Fun> {

@@ -48,6 +48,7 @@ pub fn on_numbers<T: Num>(op: Operator, a: Exp<T>, b: Exp<T>) -> Exp<T> {
         Operator::Min => a.min(b),
         Operator::Max => a.max(b),
         Operator::General => add_general(a, b),
+        Operator::First => a,
         Operator::Second => b,
         Operator::Last => cond(b.eq(constant(T::zero())), a, b),
         Operator::ArgMax => panic!("{op:?} of numbers"),
@@ -110,6 +111,7 @@ impl Element for (f64, i64) {
         match op {
             Operator::Add => pair(a.0 + b.0, a.1 + b.1),
             Operator::General => pair(add_general(a.0, b.0), a.1.max(b.1)),
+            Operator::First => a.into_exp(),
             Operator::Second => b.into_exp(),
             Operator::ArgMax => cond::<(f64, i64)>(a.0.lt(b.0), b, a),
             op => panic!("{op:?} of pairs"),

@@ -169,6 +169,7 @@ fn combine(op: Operator, a: &[Value], b: &[Value]) -> Element {
         (Operator::Max, [a], [b]) => vec![binary(Binary::Max, *a, *b)],
         (Operator::General, [a], [b]) => vec![general(*a, *b)],
         (Operator::General, [a, i], [b, j]) => vec![general(*a, *b), binary(Binary::Max, *i, *j)],
+        (Operator::First, a, _) => a.to_vec(),
         (Operator::Second, _, b) => b.to_vec(),
         (Operator::Last, [a], [b]) => vec![if b.i() == 0 { *a } else { *b }],
         (Operator::ArgMax, a, b) => if b[0].f() > a[0].f() { b } else { a }.to_vec(),

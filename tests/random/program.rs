@@ -144,6 +144,8 @@ pub enum Operator {
     Max,
     /// `a + b + ab`; for pairs, this on the float and the maximum on the integer.
     General,
+    /// The first argument. Not commutative.
+    First,
     /// The second argument. Not commutative.
     Second,
     /// The last integer that is not zero. Not commutative.

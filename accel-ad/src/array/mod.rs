@@ -11,4 +11,5 @@ pub mod products;
 pub mod rules;
 pub mod scan;
 pub mod shapes;
+pub mod sorted_permute;
 pub mod state;

@@ -11,20 +11,16 @@
 //! - `*`: where the result y is not 0, the product of all others than x is y / x. Elsewhere, it follows from a summary of
 //!   the elements and the default (NOTE [Products with zeros]), which is computed only if a result is 0.
 //! - Components of tuples that do not depend on each other are differentiated one by one.
+//! - All other operators: NOTE [Permutes by sorting].
 
 use super::products::{Products, Summary};
 use super::shapes::{bind, size, to_linear};
 use super::state::{ABound, ADual};
 use crate::builders::{Floats, and, args, call, compare, float_ty, fun1, index_op, int, not, truth, unit, zero};
 use crate::operators::{Argument, Operator};
-use crate::scalar::dual::no_rule;
 use accel_core::ast::*;
-use accel_core::error::Result;
 use accel_core::repr::op::{Cmp, Num2};
 use frunk::{HCons, HNil};
-
-const DETAIL: &str = "of `permute`, reverse mode differentiates sums, products, minima, maxima and replacement; `jvp` \
-differentiates all";
 
 /// A permutation: its operator, the defaults, the targets and the source.
 pub struct Operation<'f, A, Sh, Sh2, T> {
@@ -35,17 +31,16 @@ pub struct Operation<'f, A, Sh, Sh2, T> {
     pub at: Src,
 }
 
-/// Adds the contributions of a permutation. `y` is its result, and `dy` the adjoint of the result.
-///
-/// # Errors
-/// An operation in the operator that has no reverse derivative.
+/// Adds the contributions of a permutation with an operator that has a special rule, not [`Operator::Other`]. `y` is the
+/// result, and `dy` its adjoint.
 pub fn permute<'m, B, A, A2, Sh, Sh2, T>(
     st: ADual<B, A, A2>,
     op: &Operation<'_, A, Sh, Sh2, T>,
+    operator: &Operator,
     y: &Idx<A2, Arr<Sh2, T>>,
     dy: &Idx<A2, Arr<Sh2, Tan<T>>>,
     m: Guard<'m>,
-) -> Result<ADual<B, A, X<'m>>> {
+) -> ADual<B, A, X<'m>> {
     fresh2(|k, l| {
         let arrays = Permute {
             a: st.emb.at(&op.a),
@@ -55,12 +50,9 @@ pub fn permute<'m, B, A, A2, Sh, Sh2, T>(
             index: op.index.aweaken(&st.emb),
             at: op.at,
         };
-        let done = match Operator::of(op.comb) {
-            Operator::Other => return Err(no_rule("permute", op.at, DETAIL)),
-            operator => arrays.adjoints(&operator, st, k),
-        };
+        let done = arrays.adjoints(operator, st, k);
         let s = done.st.contribute(&op.a, &done.val.source.cast(tan_arr().sym()), l);
-        Ok(s.st.contribute(&op.defaults, &done.val.defaults.weaken(&s.up).cast(tan_arr().sym()), m).st)
+        s.st.contribute(&op.defaults, &done.val.defaults.weaken(&s.up).cast(tan_arr().sym()), m).st
     })
 }
 

@@ -6,9 +6,11 @@ use super::fold;
 use super::permute;
 use super::scan::{self, scan};
 use super::shapes::{from_linear, in_bounds, merge, project, size};
+use super::sorted_permute;
 use super::state::ADual;
 use crate::activity::Activity;
 use crate::builders::{call2, equal, fun1, has_tangent, plus, truth, uncurry, zero};
+use crate::operators::Operator;
 use crate::scalar::dual::no_rule;
 use crate::scalar::function::FunDual;
 use accel_core::ast::*;
@@ -169,7 +171,10 @@ pub fn step<'m, B, A, A2, R>(
             AccOp::Permute { comb, defaults, index, a, eq } => {
                 let (defaults, a, d) = (label(&defaults)?, label(&a)?, single(&d.cast(eq_tan(eq)))?);
                 let op = permute::Operation { comb: &comb, defaults, index: &index, a, at };
-                permute::permute(st, &op, &y.cast(eq), &d, m)
+                match Operator::of(&comb) {
+                    Operator::Other => sorted_permute::permute(st, &op, &d, m),
+                    operator => Ok(permute::permute(st, &op, &operator, &y.cast(eq), &d, m)),
+                }
             }
             AccOp::Backpermute { f, a, eq, .. } => {
                 let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);

@@ -52,6 +52,19 @@ pub fn in_bounds<E, A, Sh>(ix: &Exp<E, A, Sh>, sh: &Exp<E, A, Sh>) -> Exp<E, A, 
     })
 }
 
+/// Whether any index, also a negative one, is within the bounds of a shape.
+pub fn inside<E, A, Sh>(ix: &Exp<E, A, Sh>, sh: &Exp<E, A, Sh>) -> Exp<E, A, bool> {
+    fresh1(|n| match ix.ty().view(n) {
+        TyView::Pair(_, t, q) => {
+            let (outer, i) = (ix.cast(q).fst(), as_index(&ix.cast(q).snd(), &t));
+            let not_negative = compare(Cmp::Ge, NumTy::index().any(), &i, &int(0));
+            let own = and(&not_negative, &compare(Cmp::Lt, NumTy::index().any(), &i, &as_index(&sh.cast(q).snd(), &t)));
+            and(&inside(&outer, &sh.cast(q).fst()), &own)
+        }
+        _ => truth(true),
+    })
+}
+
 /// Splits an index of the large shape into the indices of the fixed and of the kept dimensions.
 pub fn project<E, A, Slx, Small, Large>(
     spec: &SliceSpec<Slx, Small, Large>,
