@@ -98,6 +98,7 @@ pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, 
 /// | elementwise operations | [`map`](prelude::map), [`zip_with`](prelude::zip_with), [`imap`](prelude::imap), [`zip`](prelude::zip), with variants `_min` for arrays of different shapes, [`unzip`](prelude::unzip), [`indexed`](prelude::indexed) |
 /// | folds of rows | [`fold`](prelude::fold), [`fold1`](prelude::fold1), [`sum`](prelude::sum), [`product`](prelude::product), [`maximum`](prelude::maximum), [`minimum`](prelude::minimum), [`all`](prelude::all), [`any`](prelude::any), and with `_all` folds of whole arrays |
 /// | scans | [`scanl`](prelude::scanl), [`scanr`](prelude::scanr), their variants `scanl1`, `scanl_ex` and so on |
+/// | segments of rows | [`fold_seg`](prelude::fold_seg), [`fold1_seg`](prelude::fold1_seg), [`scanl_seg`](prelude::scanl_seg), [`scanr_seg`](prelude::scanr_seg), their variants `scanl1_seg`, `scanl_ex_seg` and so on |
 /// | linear algebra | [`dot`](prelude::dot), [`matvec`](prelude::matvec), [`matmul`](prelude::matmul), [`transpose`](prelude::transpose) |
 /// | moving elements | [`backpermute`](prelude::backpermute), [`gather`](prelude::gather), [`permute`](prelude::permute), [`scatter`](prelude::scatter) |
 /// | sorting | [`sort`](prelude::sort), [`sort_by_key`](prelude::sort_by_key), [`argsort`](prelude::argsort()), and the same with `_descending` |

@@ -307,6 +307,29 @@ fn folds_of_nothing() {
 }
 
 #[test]
+fn segments_that_do_not_fit() {
+    let xs = vector(&[1.0, 2.0, 3.0]);
+    let prog = afun(|n: Acc<Vector<i64>>, xs: Acc<Vector<f64>>| fold_seg(|x, y| x + y, 0.0, n, xs));
+    let here = line(line!() - 1);
+    tells(
+        &failure(prog.clone(), (&integers(&[1, 1]), &xs)),
+        &["`fold_seg`", &here, "fill the rows", "2 elements", "[3]"],
+    );
+    tells(&failure(prog.clone(), (&integers(&[2, 2]), &xs)), &["`fold_seg`", &here, "4 elements"]);
+    tells(&failure(prog.clone(), (&integers(&[4, -1]), &xs)), &["`fold_seg`", &here, "a segment of length -1"]);
+    tells(
+        &failure(
+            grad(afun(|n: Acc<Vector<i64>>, xs: Acc<Vector<f64>>| sum(call(&prog, (n, xs))))),
+            (&integers(&[4]), &xs),
+        ),
+        &["`fold_seg`", &here],
+    );
+    // An empty segment has no largest element.
+    let prog = afun(|n: Acc<Vector<i64>>, xs: Acc<Vector<f64>>| fold1_seg(|x, y| x.max(y), n, xs));
+    tells(&failure(prog, (&integers(&[2, 0, 1]), &xs)), &[&line(line!() - 1), "[-1]", "[3]"]);
+}
+
+#[test]
 fn division_by_zero() {
     let xs = integers(&[1, 0]);
     let prog = afun(|xs: Acc<Vector<i64>>| map(|x| 10 / x, xs));

@@ -15,6 +15,7 @@ mod rearranging;
 mod replicating;
 mod samples;
 mod scans;
+mod segments;
 mod shapes;
 mod sorts;
 
@@ -34,6 +35,7 @@ const GROUPS: &[(&str, fn(&Suite))] = &[
     ("element by element", elementwise::all),
     ("folds", folds::all),
     ("scans", scans::all),
+    ("segments", segments::all),
     ("permute and scatter", permutes::all),
     ("sorting", sorts::all),
     ("rearranging", rearranging::all),

@@ -13,7 +13,7 @@ pub fn all(t: &Suite) {
 }
 
 /// All partial results from the left; the first is `z`.
-fn left<T>(z: T, row: &[T], f: impl Fn(&T, &T) -> T) -> Vec<T> {
+pub fn left<T>(z: T, row: &[T], f: impl Fn(&T, &T) -> T) -> Vec<T> {
     let mut all = vec![z];
     for y in row {
         all.push(f(&all[all.len() - 1], y));
@@ -22,7 +22,7 @@ fn left<T>(z: T, row: &[T], f: impl Fn(&T, &T) -> T) -> Vec<T> {
 }
 
 /// All partial results from the right; the last is `z`.
-fn right<T: Clone>(z: T, row: &[T], f: impl Fn(&T, &T) -> T) -> Vec<T> {
+pub fn right<T: Clone>(z: T, row: &[T], f: impl Fn(&T, &T) -> T) -> Vec<T> {
     let backwards: Vec<T> = row.iter().rev().cloned().collect();
     let mut all = left(z, &backwards, |x, y| f(y, x));
     all.reverse();

@@ -21,5 +21,6 @@ mod primitives;
 mod records;
 mod scalar_gradients;
 mod scans;
+mod segments;
 mod several_outputs;
 mod sort;

@@ -13,11 +13,14 @@ pub enum Agreement {
     /// The innermost extent of the first shape equals the outermost extent of the second: the operation multiplies rows
     /// by columns.
     Inner,
+    /// The only extent of the first shape, the sum of the lengths of segments, equals the innermost extent of the second:
+    /// the segments fill its rows. If a length is negative, the first shape contains it in place of the sum.
+    Segments,
 }
 
 impl Agreement {
     /// The names in printed programs.
-    pub const ALL: [Agreement; 3] = [Agreement::All, Agreement::Outer, Agreement::Inner];
+    pub const ALL: [Agreement; 4] = [Agreement::All, Agreement::Outer, Agreement::Inner, Agreement::Segments];
 
     /// The name in printed programs.
     pub fn name(self) -> &'static str {
@@ -25,6 +28,7 @@ impl Agreement {
             Agreement::All => "all",
             Agreement::Outer => "outer",
             Agreement::Inner => "inner",
+            Agreement::Segments => "segments",
         }
     }
 
@@ -36,6 +40,7 @@ impl Agreement {
             Agreement::All => (left == right).then(|| same(left)),
             Agreement::Outer => (left == right && left > 0).then(|| same(left - 1)),
             Agreement::Inner => (left > 0 && right > 0).then(|| vec![(left - 1, 0)]),
+            Agreement::Segments => (left == 1 && right > 0).then(|| vec![(0, right - 1)]),
         }
     }
 
@@ -53,6 +58,14 @@ impl Agreement {
 
     /// The error for two shapes that do not agree.
     pub fn violated(self, op: String, left: &[i64], right: &[i64]) -> Error {
+        if let (Agreement::Segments, [total]) = (self, left) {
+            let expected = "segments that fill the rows".into();
+            let found = match total {
+                0.. => format!("segments with {total} elements together, in rows of the shape {right:?}"),
+                _ => format!("a segment of length {total}"),
+            };
+            return Error::Shape { op, expected, found };
+        }
         let expected = format!("shapes {}", self.pattern(left.len(), right.len()));
         Error::Shape { op, expected, found: format!("{left:?} and {right:?}") }
     }
@@ -93,6 +106,15 @@ mod tests {
         assert_eq!(text(Agreement::Inner, &[2, 3], &[4]), "`f`: expected shapes [n, m] and [m], found [2, 3] and [4]");
         let rows = "`f`: expected shapes [n, m, p] and [n, m, q], found [2, 3, 1] and [2, 4, 1]";
         assert_eq!(text(Agreement::Outer, &[2, 3, 1], &[2, 4, 1]), rows);
+    }
+
+    #[test]
+    fn errors_tell_what_is_wrong_with_segments() {
+        let few = "`f`: expected segments that fill the rows, found segments with 3 elements together, in rows of the shape [2, 4]";
+        assert_eq!(text(Agreement::Segments, &[3], &[2, 4]), few);
+        let negative = "`f`: expected segments that fill the rows, found a segment of length -1";
+        assert_eq!(text(Agreement::Segments, &[-1], &[4]), negative);
+        assert_eq!(text(Agreement::Segments, &[4], &[2, 4]), "agree");
     }
 
     #[test]

@@ -88,7 +88,7 @@ pub fn map<Sh: Shape, T: Elt, R: IntoExp>(f: impl FnOnce(T::Exp) -> R, xs: Arr<S
 /// `ys`, with a check that its shape agrees with that of `xs`; otherwise the run is an error. The error names the
 /// function that the user called. This function uses the result in place of `ys`.
 pub(super) fn agree<Sh: Shape, Sh2: Shape, A: Elt, B: Elt>(
-    (name, at): (&'static str, At),
+    site: (&'static str, At),
     agreement: Agreement,
     xs: Arr<Sh, A>,
     ys: Arr<Sh2, B>,
@@ -96,10 +96,20 @@ pub(super) fn agree<Sh: Shape, Sh2: Shape, A: Elt, B: Elt>(
     if visibly_agree(agreement, xs.handle(), ys.handle()) {
         return ys;
     }
-    let _site = attribute_to(name, at);
-    let (left, right) = (super::shape(xs), super::shape(ys));
+    let _site = attribute_to(site.0, site.1);
+    agree_shapes(site, agreement, super::shape(xs), super::shape(ys), ys)
+}
+
+/// `xs`, with a check that two shapes agree; otherwise the run is an error. See [`agree`].
+pub(super) fn agree_shapes<L: Shape, M: Shape, Sh: Shape, T: Elt>(
+    (name, at): (&'static str, At),
+    agreement: Agreement,
+    left: Exp<L>,
+    right: Exp<M>,
+    xs: Arr<Sh, T>,
+) -> Arr<Sh, T> {
     node(name, at, |b| {
-        let (left, right, a) = (b.id(left.handle()), b.id(right.handle()), b.id(ys.handle()));
+        let (left, right, a) = (b.id(left.handle()), b.id(right.handle()), b.id(xs.handle()));
         ArrayOp::Agree { agreement, left, right, a }
     })
 }

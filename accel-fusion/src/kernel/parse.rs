@@ -331,8 +331,9 @@ impl Parser {
                 (Op::Reshape { to: one, from, extents: self.code("extents")? }, site)
             }
             "agree" => {
-                let agreement =
-                    self.word("`all`, `outer` or `inner`", |w| Agreement::ALL.into_iter().find(|a| a.name() == w))?;
+                let agreement = self.word("`all`, `outer`, `inner` or `segments`", |w| {
+                    Agreement::ALL.into_iter().find(|a| a.name() == w)
+                })?;
                 let (site, left, right) = (self.site()?, self.code("left")?, self.code("right")?);
                 if !to.is_empty() {
                     self.next = start;
