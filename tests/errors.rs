@@ -375,8 +375,6 @@ fn programs_without_a_reverse_derivative() {
     let halve = |xs: Acc<Vector<f64>>| map(|x| while_(|x: Exp<f64>| x.gt(1.0), |x| x / 2.0, x), xs);
     let prog = afun(|xs: Acc<Vector<f64>>| sum(halve(xs)));
     tells(&failure(written(|| grad(&prog)), &xs), &["`while`", &line(line!() - 2), "reverse"]);
-    let prog = afun(|xs: Acc<Vector<f64>>| sum(awhile(|x: Acc<Vector<f64>>| x.at(0).gt(1.0), |x| x, xs)));
-    tells(&failure(written(|| grad(&prog)), &xs), &["`awhile`", &line(line!() - 1)]);
 }
 
 /// If a program fails, its derivatives fail, with the line of the program.

@@ -34,7 +34,7 @@ impl Activity {
         }
     }
     /// The first component.
-    fn fst(&self) -> Activity {
+    pub fn fst(&self) -> Activity {
         match self {
             Activity::Pair(p) => p.0.clone(),
             whole => whole.clone(),
@@ -99,7 +99,7 @@ fn demand_<'a, 'r>(parts: &Acc<X<'a>, X<'r>>, result: Activity, variables: &mut 
             demand(&b, result.snd(), variables);
         }
         // Nothing else returns parts of an argument.
-        AccView::Use(_) | AccView::While(_) | AccView::Op(_) => {}
+        AccView::Use(_) | AccView::While(_) | AccView::Loop(..) | AccView::Op(_) => {}
     })
 }
 
@@ -186,6 +186,15 @@ fn of_acc_<'a, 'r>(a: &Acc<X<'a>, X<'r>>, arrays: &mut Levels) -> Activity {
         AccView::While(w) => {
             let init = of_acc(&w.init, arrays);
             fixpoint(init, |state| below(state.clone(), arrays, |arrays| of_acc(&w.body, arrays)))
+        }
+        AccView::Loop(l, _) => {
+            let (init, row) = (of_acc(&l.init, arrays), of_acc(&l.xs, arrays));
+            let body = |state: &Activity, arrays: &mut Levels| {
+                below(Activity::pair(state.clone(), row.clone()), arrays, |arrays| of_acc(&l.body, arrays))
+            };
+            let state = fixpoint(init, |state| body(state, arrays).fst());
+            let entry = body(&state, arrays).snd();
+            Activity::pair(state, entry)
         }
         AccView::Op(op) => match op {
             AccOp::Unit { .. } => Activity::Passive,
@@ -290,6 +299,14 @@ impl ArrayLabels {
     pub fn enter<A, A2>(&mut self, tape: &ATele<A, A2>, base: Size<A>) {
         let labels = Rc::make_mut(&mut self.0);
         labels.truncate(base.get());
+        extend(tape, labels);
+    }
+
+    /// Adds the argument of a step of a loop, and the labels of the body of the loop, as [`enter`](Self::enter) does.
+    pub fn enter_loop<A, A2, S>(&mut self, argument: Activity, tape: &ATele<HCons<S, A>, A2>, base: Size<A>) {
+        let labels = Rc::make_mut(&mut self.0);
+        labels.truncate(base.get());
+        labels.push(argument);
         extend(tape, labels);
     }
 

@@ -35,6 +35,10 @@ impl Used {
     pub fn arrays_of_code<E, A, T>(&mut self, e: &Exp<E, A, T>, size: Size<A>) {
         arrays_of_code(e, &mut |depth| _ = self.0.insert(size.get() - 1 - depth))
     }
+    /// Forgets the variables that are not among the first `size` ones.
+    pub fn leave<A>(&mut self, size: Size<A>) {
+        self.0.retain(|level| *level < size.get())
+    }
     /// Adds the variables of another set.
     pub fn join(&mut self, mut other: Used) {
         if other.0.len() > self.0.len() {

@@ -333,26 +333,34 @@ impl Queue {
 
     /// Enqueues a copy from one memory to another.
     pub fn copy(&self, from: &Mem, to: &Mem, bytes: usize) -> Result<()> {
-        [from, to].into_iter().try_for_each(|m| if let Mem::Seen(m) = m { m.has(bytes) } else { Ok(()) })?;
+        self.copy_to(from, to, 0, bytes)
+    }
+
+    /// As [`copy`](Self::copy), to this place in the other memory, in bytes.
+    pub fn copy_to(&self, from: &Mem, to: &Mem, at: usize, bytes: usize) -> Result<()> {
+        let end = at.checked_add(bytes).ok_or_else(|| Error::Internal("a place that no memory has".into()))?;
+        [(from, bytes), (to, end)]
+            .into_iter()
+            .try_for_each(|(m, n)| if let Mem::Seen(m) = m { m.has(n) } else { Ok(()) })?;
         // SAFETY: all memory exists. The calls check the sizes of buffers; the sizes of other memory are checked above.
         let (call, code) = unsafe {
             match (from, to) {
                 (Mem::Buffer(from), Mem::Buffer(to)) => {
-                    let code = clEnqueueCopyBuffer(self.0, from.0, to.0, 0, 0, bytes, 0, null(), null_mut());
+                    let code = clEnqueueCopyBuffer(self.0, from.0, to.0, 0, at, bytes, 0, null(), null_mut());
                     ("clEnqueueCopyBuffer", code)
                 }
                 (Mem::Buffer(from), Mem::Seen(to)) => {
-                    let to = to.at.as_ptr();
+                    let to = to.at.as_ptr().byte_add(at);
                     let code = clEnqueueReadBuffer(self.0, from.0, CL_FALSE, 0, bytes, to, 0, null(), null_mut());
                     ("clEnqueueReadBuffer", code)
                 }
                 (Mem::Seen(from), Mem::Buffer(to)) => {
                     let from = from.at.as_ptr();
-                    let code = clEnqueueWriteBuffer(self.0, to.0, CL_FALSE, 0, bytes, from, 0, null(), null_mut());
+                    let code = clEnqueueWriteBuffer(self.0, to.0, CL_FALSE, at, bytes, from, 0, null(), null_mut());
                     ("clEnqueueWriteBuffer", code)
                 }
                 (Mem::Seen(from), Mem::Seen(to)) => {
-                    let (from, to) = (from.at.as_ptr(), to.at.as_ptr());
+                    let (from, to) = (from.at.as_ptr(), to.at.as_ptr().byte_add(at));
                     ("clEnqueueSVMMemcpy", clEnqueueSVMMemcpy(self.0, CL_FALSE, to, from, bytes, 0, null(), null_mut()))
                 }
             }

@@ -42,6 +42,7 @@ mod devices;
 mod fault;
 mod kernels;
 mod launch_cache;
+mod lists;
 mod loader;
 mod location;
 mod memory;

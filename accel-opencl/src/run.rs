@@ -48,8 +48,8 @@ pub struct Run<'a> {
     /// Whether launches depend on elements of arrays.
     has_read: Cell<bool>,
     /// The places of all arrays.
-    arrays: IndexVec<ArrayId, Location>,
-    kernels: RefCell<Kernels>,
+    pub arrays: IndexVec<ArrayId, Location>,
+    pub kernels: RefCell<Kernels>,
     /// The fault record, if a kernel has one.
     record: Option<Arc<Buffer>>,
     /// The approximate number of simple operations enqueued since the last wait.
@@ -194,15 +194,24 @@ impl<'a> Run<'a> {
                 self.take(to, results, |a| plan.owned_results.contains(&a));
             }
             Op::While { to, init, cond, body } => {
-                self.take(to, init, |a| s.moved.contains(&a));
+                let (state, lists) = to.split_at(init.len());
+                self.take(state, init, |a| s.moved.contains(&a));
+                let mut listed = self.empty_lists(lists)?;
                 loop {
                     self.plan(&s.blocks[0])?;
                     if !scalar_evaluation::truth(self.scalar(cond.1, 0, 0)?)? {
                         break;
                     }
                     self.plan(&s.blocks[1])?;
-                    self.take(to, &body.1, |a| s.blocks[1].owned_results.contains(&a));
+                    let (next, rows) = body.1.split_at(state.len());
+                    if !lists.is_empty() {
+                        listed = self.append(lists, rows, listed, s.site)?;
+                    }
+                    let owned = &s.blocks[1].owned_results;
+                    rows.iter().filter(|a| owned.contains(a) && !next.contains(a)).for_each(|a| self.drop_array(*a));
+                    self.take(state, next, |a| owned.contains(&a));
                 }
+                self.finish_lists(lists, listed, s.site)?;
             }
             // All statements of the body are one launch; only these arrays are in memory.
             Op::Strip { to, .. } => {
@@ -295,7 +304,7 @@ impl<'a> Run<'a> {
     }
 
     /// The number of elements of an array.
-    fn count(&self, a: ArrayId) -> usize {
+    pub fn count(&self, a: ArrayId) -> usize {
         self.shapes.extents[a].iter().map(|e| *e as usize).product()
     }
 
@@ -304,7 +313,7 @@ impl<'a> Run<'a> {
     }
 
     /// Sets the place of an array. Deferred launches may still use the memory of its old place.
-    fn put(&mut self, a: ArrayId, place: Location) {
+    pub fn put(&mut self, a: ArrayId, place: Location) {
         let old = std::mem::replace(&mut self.arrays[a], place);
         old.device.into_iter().flatten().for_each(|b| self.kernels.get_mut().hold(b));
     }
@@ -334,7 +343,7 @@ impl<'a> Run<'a> {
     }
 
     /// Allocates memory for a column of an array.
-    fn allocate(&self, a: ArrayId, t: ScalarType, site: SiteId) -> Result<Option<Arc<Buffer>>> {
+    pub fn allocate(&self, a: ArrayId, t: ScalarType, site: SiteId) -> Result<Option<Arc<Buffer>>> {
         let n = self.count(a);
         if n == 0 {
             return Ok(None);
@@ -350,7 +359,7 @@ impl<'a> Run<'a> {
     }
 
     /// Makes sure that the device has a column.
-    fn on_device(&mut self, a: ArrayId, k: usize) -> Result<()> {
+    pub fn on_device(&mut self, a: ArrayId, k: usize) -> Result<()> {
         let place = &mut self.arrays[a];
         let columns = self.code.program.arrays[a].columns.len();
         place.device.resize(columns, None);
@@ -431,7 +440,7 @@ impl<'a> Run<'a> {
     }
 
     /// Enqueues the deferred launches.
-    fn flush(&self) -> Result<()> {
+    pub fn flush(&self) -> Result<()> {
         self.kernels.borrow_mut().flush(&self.code.module)
     }
 }

@@ -1,4 +1,4 @@
-//! Loops: forward mode differentiates them; reverse mode reports that it does not, and where.
+//! Loops in scalar code: forward mode differentiates them; reverse mode reports that it does not, and where.
 
 use crate::harness::{Differentiated, V, always, for_all, smooth};
 use crate::refined::{Any, Floats, NonEmpty, Refined};
@@ -55,27 +55,6 @@ fn loops_in_scalar_code() {
     });
 }
 
-#[test]
-fn loops_over_arrays() {
-    forward_only(Any, "awhile", |a: V| {
-        awhile(
-            |(i, _): (Acc<Scalar<i64>>, V)| the(i).lt(3),
-            |(i, v)| (map(|i| i + 1, i), map(|x| x.sin() * 2.0, v)),
-            (unit(0i64), a),
-        )
-    });
-    // The loop uses an array from outside, and the number of steps depends on the input.
-    forward_only(NonEmpty, "awhile", |a: V| {
-        let (_, v) = awhile(
-            |(i, _): (Acc<Scalar<i64>>, V)| the(i).lt(a.shape() % 4),
-            |(i, v)| (map(|i| i + 1, i), zip_with(|x, y| x * 0.5 + y * y * 0.1, v, a)),
-            (unit(0i64), a),
-        )
-        .unlift();
-        sum(v)
-    });
-}
-
 /// Operations that do not lead from the input to the result do not matter.
 #[test]
 fn beside_the_way() {
@@ -95,9 +74,9 @@ fn beside_the_way() {
 #[test]
 fn errors_come_first() {
     let line = line!();
-    let halved = |a: V| awhile(|x: V| x.at(0).gt(1.0), |x| map(|x| x * 0.5, x), a);
+    let halved = |a: V| map(|x| while_(|x: Exp<f64>| x.gt(1.0), |x| x * 0.5, x), a);
     let program = afun(|a: V| sum(acond(a.shape().lt(0), halved(a), a)));
-    not_in_reverse(&grad(&program), "awhile", line);
+    not_in_reverse(&grad(&program), "while", line);
     let x = Array::vector(vec![1.0, 2.0]);
     assert_eq!(run(&program, &x).unwrap().to_vec(), [3.0]);
     let error = run(grad(&program), &x).unwrap_err();

@@ -11,6 +11,7 @@ mod appendix_arrays;
 mod appendix_conditionals;
 mod appendix_indexing;
 mod appendix_tuples;
+mod array_loops;
 mod chosen;
 mod folds;
 mod forward_only;

@@ -33,6 +33,24 @@ impl Predicate for NonEmpty {
     }
 }
 
+/// At most four elements, for programs that take long.
+#[derive(Clone, Copy, Debug)]
+pub struct Short;
+impl Predicate for Short {
+    fn whole(v: &[f64]) -> bool {
+        v.len() <= 4
+    }
+}
+
+/// One to four elements.
+#[derive(Clone, Copy, Debug)]
+pub struct ShortNonEmpty;
+impl Predicate for ShortNonEmpty {
+    fn whole(v: &[f64]) -> bool {
+        (1..=4).contains(&v.len())
+    }
+}
+
 /// At least three elements.
 #[derive(Clone, Copy, Debug)]
 pub struct AtLeast3;

@@ -9,7 +9,7 @@ use quickcheck::{Arbitrary, Gen};
 pub struct Features {
     /// Only operations that are differentiable almost everywhere, with values for which differences are meaningful.
     pub smooth: bool,
-    /// Also operations without a reverse-mode derivative: loops.
+    /// Also operations without a reverse-mode derivative: loops in scalar code, and loops that change extents.
     pub forward_only: bool,
     /// Also reads and writes at indices that are not checked, and extents that may be negative: some programs fail.
     pub unchecked: bool,
@@ -200,7 +200,7 @@ impl Maker<'_> {
     }
 
     fn step(&mut self) -> Option<(Ty, Step)> {
-        let kinds = if self.features.forward_only { 22 } else { 19 };
+        let kinds = if self.features.forward_only { 22 } else { 20 };
         let any = |_: Ty| true;
         let rows = |ty: Ty| ty.rank > 0;
         Some(match below(self.g, kinds) {
@@ -328,12 +328,18 @@ impl Maker<'_> {
             }
             19 => {
                 let (x, ty) = self.array(any)?;
+                let params = [ty.elem.scalars(), &[Scalar::I]].concat();
+                (ty, Step::Awhile { times: below(self.g, 4) as i64, f: self.fun(&params, ty.elem.scalars()), x })
+            }
+            // The extents can change, for which reverse mode has no rule.
+            20 => {
+                let (x, ty) = self.array(any)?;
                 let (y, _) = self.array(|other| other == ty)?;
                 let params = [ty.elem.scalars(), &[Scalar::I]].concat();
                 let f = self.fun(&params, ty.elem.scalars());
                 (ty, Step::Exchange { times: below(self.g, 4) as i64, f, x, y })
             }
-            20 => {
+            _ => {
                 let (x, ty) = self.array(rows)?;
                 use Rearrange::*;
                 let what = match ty.rank {
@@ -341,11 +347,6 @@ impl Maker<'_> {
                     _ => pick(self.g, &[Reverse, Take(1), Drop(1), Twice, Transpose, Swap]),
                 };
                 (ty, Step::Iterate { times: below(self.g, 4) as i64, what, x })
-            }
-            _ => {
-                let (x, ty) = self.array(any)?;
-                let params = [ty.elem.scalars(), &[Scalar::I]].concat();
-                (ty, Step::Awhile { times: below(self.g, 4) as i64, f: self.fun(&params, ty.elem.scalars()), x })
             }
         })
     }

@@ -383,7 +383,7 @@ impl Step {
     /// The operations of the library in this step that have no reverse-mode derivative.
     pub fn forward_only(&self) -> Vec<&'static str> {
         let mut ops = match self {
-            Step::Awhile { .. } | Step::Exchange { .. } | Step::Iterate { .. } => vec!["awhile"],
+            Step::Exchange { .. } | Step::Iterate { .. } => vec!["awhile"],
             _ => vec![],
         };
         let mut step = self.clone();

@@ -281,5 +281,8 @@ fn renamed_array(op: &ArrayOp, get: &dyn Fn(NodeId) -> NodeId) -> ArrayOp {
         ArrayOp::Cond(c, a, b) => ArrayOp::Cond(get(*c), get(*a), get(*b)),
         ArrayOp::Call(p, a) => ArrayOp::Call(p.clone(), get(*a)),
         ArrayOp::While { cond, body, init } => ArrayOp::While { cond: lam(cond), body: lam(body), init: get(*init) },
+        ArrayOp::MapAccum { dir, n, step, init, xs } => {
+            ArrayOp::MapAccum { dir: *dir, n: get(*n), step: lam(step), init: get(*init), xs: get(*xs) }
+        }
     }
 }

@@ -74,13 +74,13 @@ fn branch<'p, 'm, B, A, A2, R>(
 }
 
 /// The normal form of a computation: a telescope and the variable of the result.
-struct Spine<'m, A, R> {
-    tele: ATele<A, X<'m>>,
-    size: Size<X<'m>>,
-    res: Idx<X<'m>, R>,
+pub struct Spine<'m, A, R> {
+    pub tele: ATele<A, X<'m>>,
+    pub size: Size<X<'m>>,
+    pub res: Idx<X<'m>, R>,
 }
 
-fn spine<'m, A, A1, R>(e: &Acc<A1, R>, tele: &ATele<A, A1>, size: Size<A1>, m: Guard<'m>) -> Spine<'m, A, R> {
+pub fn spine<'m, A, A1, R>(e: &Acc<A1, R>, tele: &ATele<A, A1>, size: Size<A1>, m: Guard<'m>) -> Spine<'m, A, R> {
     fresh3(|a, b, r| {
         let (a, b, r) = (name(a), name(b), name(r));
         let s = deep(|| spine_(&e.cast_env(b).cast(r), &tele.cast_all(a, b), size.cast(b), m));
@@ -109,13 +109,18 @@ fn spine_<'m, 'a, 'b, 'r>(
 }
 
 /// Moves a telescope to another environment.
-struct Replay<'m, A2, C> {
-    code: ACode<A2, X<'m>>,
-    emb: Thinning<C, X<'m>>,
-    up: Thinning<A2, X<'m>>,
+pub struct Replay<'m, A2, C> {
+    pub code: ACode<A2, X<'m>>,
+    pub emb: Thinning<C, X<'m>>,
+    pub up: Thinning<A2, X<'m>>,
 }
 
-fn replay<'m, A, C, A2>(tape: &ATele<A, C>, emb: &Thinning<A, A2>, size: Size<A2>, m: Guard<'m>) -> Replay<'m, A2, C> {
+pub fn replay<'m, A, C, A2>(
+    tape: &ATele<A, C>,
+    emb: &Thinning<A, A2>,
+    size: Size<A2>,
+    m: Guard<'m>,
+) -> Replay<'m, A2, C> {
     fresh3(|a, c, d| {
         let (a, c, d) = (name(a), name(c), name(d));
         let r = deep(|| replay_(&tape.cast_all(a, c), &emb.cast(a, d), size.cast(d), m));
@@ -184,7 +189,7 @@ fn pack<'s, B1, B2, A, A1, A2>(
 }
 
 /// Adds every component of a tuple of adjoints to the contribution map.
-fn give<'m, B, A, A2, T>(
+pub fn give<'m, B, A, A2, T>(
     st: ADual<B, A, A2>,
     vars: &VarTuple<A, T>,
     all: &Acc<A2, T>,

@@ -142,6 +142,7 @@ fn forward_<'m, 'z, 'a, 'b, 'r>(
                 return AForward { up: b.up.then(&e.up), code: e.code, var: e.var, tan: e.tan };
             }
             AccView::While(w) => return forward_while(&w, e.ty(), arrays, code, at, m),
+            AccView::Loop(loop_, q) => return retype(forward_loop(&loop_, arrays, code, at, r), q, m),
             AccView::Op(op) => op,
         };
         match op {
@@ -374,6 +375,48 @@ fn forward_while<'m, B, A0, A, R>(
         let body = f.code.close(&Acc::pair(&Acc::var(&f.var), &f.tangent()));
         let all = init.then(&Acc::while_(&cond, &body, &start, at), &SparseTangent::zero(), r);
         split(&all, m)
+    })
+}
+
+/// A loop whose state, rows and entries consist of value and tangent.
+fn forward_loop<'m, B, A0, A, S, P, Y>(
+    w: &ALoop<A0, S, P, Y>,
+    arrays: &Duals<A0, A>,
+    code: &ACode<B, A>,
+    at: Src,
+    m: Guard<'m>,
+) -> AForward<'m, B, A, (S, Batched<Y>)> {
+    fresh6(|p, r, k, l, h, o| {
+        let (init, xs, arrays) = both(&w.init, &w.xs, arrays, code, p);
+        let (s, x) = w.argument().parts();
+        let start = Acc::pair(&Acc::var(&init.var), &materialise(&init.tan, &Acc::var(&init.var)));
+        let rows = Acc::pair(&Acc::var(&xs.var), &xs.tangent().cast(tan_batched())).cast(batched_pair().sym());
+        // In the scope of the argument: split it, then continue as usual.
+        let pairs = (Ty::pair(&s, &tan_ty(&s)), Ty::pair(&x, &tan_ty(&x)));
+        let v = Acc::var(&Idx::zero(&Ty::pair(&pairs.0, &pairs.1)));
+        let value = ACode::start(xs.code.size.push()).emit(&Acc::pair(&v.fst().fst(), &v.snd().fst()), k);
+        let tan = Acc::pair(&v.fst().snd(), &v.snd().snd()).cast(tan_pair().sym());
+        let tan = value.code.emit(&tan.weaken(&value.up), l);
+        let up = Thinning::shift().then(&value.up).then(&tan.up);
+        let inner = arrays.weaken(&up).push(&tan.up.at(&value.var), &SparseTangent::var(&tan.var));
+        let trips = match &w.trips {
+            Trips::While(cond) => {
+                let state = Acc::var(&Idx::zero(&pairs.0)).fst();
+                let below = arrays.values.weaken(&Thinning::shift()).push(&Idx::zero(&s), &s);
+                let cond = rename_acc(cond, &below);
+                Trips::While(Acc::let_(&state, &cond.weaken(&Thinning::shift().lift())))
+            }
+            Trips::Times(n, dir) => Trips::Times(rename_arrays(n, &arrays.values), *dir),
+        };
+        let f = forward(&w.body, &inner, &tan.code, h);
+        let (y, dy) = (Acc::var(&f.var), f.tangent().cast(tan_pair()));
+        let next = Acc::pair(&y.fst(), &dy.fst());
+        let body = f.code.close(&Acc::pair(&next, &Acc::pair(&y.snd(), &dy.snd())));
+        let all = Acc::loop_(&ALoop { user: w.user, trips, init: start, xs: rows, body }, at);
+        let all = xs.then(&all, &SparseTangent::zero(), r);
+        let (state, list) = (Acc::var(&all.var).fst(), Acc::var(&all.var).snd().cast(batched_pair()));
+        let tan = Acc::pair(&state.snd(), &list.snd().cast(tan_batched().sym())).cast(tan_pair().sym());
+        retype(all.then_both(&Acc::pair(&state.fst(), &list.fst()), Some(tan), o), Equal::refl(), m)
     })
 }
 

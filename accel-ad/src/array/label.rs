@@ -3,8 +3,11 @@
 //! telescope computes the same as the program; it stores nothing else for the dual.
 
 use super::code::{ACode, AEmitted};
+use crate::builders::{fun1, has_tangent, index_op, int, unit};
 use accel_core::ast::*;
 use accel_core::pass::{rename_acc, rename_arrays};
+use accel_core::repr::op::Num2;
+use frunk::{HCons, HNil};
 
 /// Emits `e`. `env` maps its variables to labels.
 pub fn label<'m, B, A0, A, R>(
@@ -46,7 +49,16 @@ fn label_<'m, 'a, 'b, 'z, 'r>(
                 let e = label(&body, &env, &b.code, m);
                 return AEmitted { up: b.up.then(&e.up), code: e.code, var: e.var };
             }
-            AccView::While(_) => return code.emit(&rename_acc(e, env), m),
+            AccView::While(_) | AccView::Loop(..) if !has_tangent(e.ty()) => return code.emit(&rename_acc(e, env), m),
+            AccView::While(w) => {
+                let w = without_list(&w);
+                let all = loop_(&w, env, code, at, p);
+                return part_of(&all, |v| v.fst(), m);
+            }
+            AccView::Loop(w, q) => {
+                let all = loop_(&w, env, code, at, p);
+                return part_of(&all, |v| v.cast(q.sym()), m);
+            }
             AccView::Op(op) => op,
         };
         let none = &Moved(env);
@@ -109,6 +121,102 @@ fn label_<'m, 'a, 'b, 'z, 'r>(
             }
         }
     })
+}
+
+/// NOTE \[Normal form of loops\]: the last component of the entries that a loop lists is the state before the step, from
+/// which the dual of the step computes everything else again. The last component of the state of a loop `while` is the
+/// number of steps, which is how many steps the dual has. If no dual needs them, the simplifier drops the lists.
+///
+/// Emits a loop in normal form, and its result.
+fn loop_<'m, B, A0, A, S, P, Y>(
+    w: &ALoop<A0, S, P, Y>,
+    env: &Env<IdxF<A>, A0>,
+    code: &ACode<B, A>,
+    at: Src,
+    m: Guard<'m>,
+) -> AEmitted<'m, B, A, (S, Batched<Y>)> {
+    fresh1(|k| match &w.trips {
+        Trips::While(cond) => {
+            let all = listed(&counted(w, cond), env, code, at, k);
+            part_of(&all, |v| Acc::pair(&v.fst().fst(), &v.snd().cast(batched_pair()).fst()), m)
+        }
+        Trips::Times(..) => {
+            let all = listed(w, env, code, at, k);
+            part_of(&all, |v| Acc::pair(&v.fst(), &v.snd().cast(batched_pair()).fst()), m)
+        }
+    })
+}
+
+/// Emits a loop that also lists the states before its steps.
+fn listed<'m, B, A0, A, S, P, Y>(
+    w: &ALoop<A0, S, P, Y>,
+    env: &Env<IdxF<A>, A0>,
+    code: &ACode<B, A>,
+    at: Src,
+    m: Guard<'m>,
+) -> AEmitted<'m, B, A, (S, Batched<(Y, S)>)> {
+    fresh1(|k| {
+        let (init, xs, env) = both(&w.init, &w.xs, env, code, k);
+        let (s, t) = (w.init.ty().clone(), w.argument());
+        let argument = Acc::var(&Idx::zero(&t));
+        let inner = env.weaken(&Thinning::shift()).push(&Idx::zero(&t), &t);
+        let trips = match &w.trips {
+            Trips::While(cond) => {
+                let state = env.weaken(&Thinning::shift()).push(&Idx::zero(&s), &s);
+                Trips::While(rename_acc(cond, &state))
+            }
+            Trips::Times(n, dir) => Trips::Times(rename_arrays(n, &env), *dir),
+        };
+        let next = Acc::var(&Idx::zero(w.body.ty()));
+        let entry = Acc::pair(&next.snd(), &argument.fst().weaken(&Thinning::shift()));
+        let body = normal(&Acc::let_(&w.body, &Acc::pair(&next.fst(), &entry)), &inner, xs.code.size.push());
+        let loop_ = ALoop { user: w.user, trips, init: Acc::var(&init), xs: Acc::var(&xs.var), body };
+        then(&xs, &Acc::loop_(&loop_, at), m)
+    })
+}
+
+/// A loop `while` that also counts its steps.
+fn counted<A, S, P, Y>(w: &ALoop<A, S, P, Y>, cond: &Acc<HCons<S, A>, Arr<(), bool>>) -> Counted<A, S, P, Y> {
+    let zero = Acc::generate(&ShapeTy::known(), &unit(), &fun1(&Ty::of(), |_| int(0)), None);
+    let init = Acc::pair(&w.init, &zero);
+    let up = Thinning::shift().lift();
+    let state = Acc::var(&Idx::zero(init.ty()));
+    let cond = Acc::let_(&state.fst(), &cond.weaken(&up));
+    let argument = Acc::var(&Idx::zero(&Ty::pair(init.ty(), &w.argument().parts().1)));
+    let (state, row) = (argument.fst(), argument.snd());
+    let next = Acc::let_(&Acc::pair(&state.fst(), &row), &w.body.weaken(&Thinning::shift().lift()));
+    let one_more = Acc::map(&fun1(&Ty::of(), |n| index_op(Num2::Add, &n, &int(1))), &state.snd(), None);
+    let all = Acc::var(&Idx::zero(next.ty()));
+    let all = Acc::pair(&Acc::pair(&all.fst(), &one_more.weaken(&Thinning::shift())), &all.snd());
+    let body = Acc::let_(&next, &all);
+    ALoop { user: w.user, trips: Trips::While(cond), init, xs: w.xs.clone(), body }
+}
+
+/// A loop whose state has a number in addition.
+type Counted<A, S, P, Y> = ALoop<A, (S, Arr<(), i64>), P, Y>;
+
+/// A loop `while` as a loop without rows that lists nothing.
+fn without_list<A, R>(w: &AWhileView<'_, A, R>) -> ALoop<A, R, (), ()> {
+    let argument = Acc::var(&Idx::zero(&Ty::pair(w.init.ty(), &Ty::of())));
+    let next = Acc::let_(&argument.fst(), &w.body.cast_env(w.eq).weaken(&Thinning::shift().lift()));
+    ALoop {
+        user: "awhile",
+        trips: Trips::While(w.cond.cast_env(w.eq)),
+        init: w.init.clone(),
+        xs: Acc::unit().cast(batched_unit().sym()),
+        body: Acc::pair(&next, &Acc::unit()),
+    }
+}
+
+/// Emits a tuple of components of a variable.
+fn part_of<'m, 'k, B, A, P, R>(
+    whole: &AEmitted<'k, B, A, P>,
+    part: impl FnOnce(Acc<HCons<P, HNil>, P>) -> Acc<HCons<P, HNil>, R>,
+    m: Guard<'m>,
+) -> AEmitted<'m, B, A, R> {
+    let t = whole.var.ty();
+    let e = label(&part(Acc::var(&Idx::zero(t))), &Env::empty().push(&whole.var, t), &whole.code, m);
+    AEmitted { up: whole.up.then(&e.up), code: e.code, var: e.var }
 }
 
 /// Replaces the array variables of scalar code.

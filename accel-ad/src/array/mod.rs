@@ -6,6 +6,7 @@ pub mod dual;
 pub mod fold;
 pub mod forward;
 pub mod label;
+pub mod loops;
 pub mod permute;
 pub mod products;
 pub mod rules;

@@ -3,6 +3,7 @@
 use super::branches::branches;
 use super::code::materialise;
 use super::fold;
+use super::loops::{Loop, loop_};
 use super::permute;
 use super::scan::{self, scan};
 use super::shapes::{from_linear, in_bounds, merge, project, size};
@@ -11,7 +12,6 @@ use super::state::ADual;
 use crate::activity::Activity;
 use crate::builders::{call2, equal, fun1, has_tangent, plus, truth, uncurry, zero};
 use crate::operators::Operator;
-use crate::scalar::dual::no_rule;
 use crate::scalar::function::FunDual;
 use accel_core::ast::*;
 use accel_core::error::{Error, Result};
@@ -52,8 +52,11 @@ pub fn step<'m, B, A, A2, R>(
             }
             AccView::Let(..) => return Err(Error::Internal("dual pass: a let in normal form".into())),
             AccView::While(_) => {
-                let detail = "loops are not differentiated in reverse mode yet; `jvp` does";
-                return Err(no_rule("awhile", at, detail));
+                return Err(Error::Internal("dual pass: a loop in normal form lists its states".into()));
+            }
+            AccView::Loop(w, q) => {
+                let w = Loop { init: label(&w.init)?, xs: label(&w.xs)?, parts: &w, at };
+                return loop_(st, &w, &d.cast(eq_tan(q)), &y.cast(q), m);
             }
             AccView::Op(op) => op,
         };

@@ -3,7 +3,7 @@
 use accel_core::error::Error;
 use accel_core::repr::Agreement;
 use accel_core::repr::op::Op2;
-use accel_fusion::kernel::{ArrayId, Idx, IndexVec, Op, Program, SiteId, scalar_evaluation};
+use accel_fusion::kernel::{ArrayId, Idx, IndexVec, Op, Program, SiteId, other_row, scalar_evaluation};
 
 /// An index of a read out of bounds: the site of the read, the array, the index.
 pub const READ: i64 = 1;
@@ -24,6 +24,9 @@ pub const STRIP: i64 = 8;
 /// Shapes that do not agree: the site of the statement, the condition (a position in [`Agreement::ALL`]), both ranks,
 /// both shapes.
 pub const AGREE: i64 = 9;
+/// A row of a list with other extents than the rows before: the site of the statement, the rank of the rows, the extents
+/// of both.
+pub const ROWS: i64 = 10;
 
 /// The names of the operations that can divide by zero.
 pub const DIVISIONS: [&str; 4] = ["/", "%", "div_euclid", "rem_euclid"];
@@ -37,7 +40,12 @@ pub fn division(op: Op2) -> usize {
 pub fn record_length(program: &Program) -> usize {
     // The extents of rows have one more number than those of their results.
     let shape = 4 + program.arrays.iter().map(|a| a.rank).max().unwrap_or(0);
-    shape.max(program.body.walk().map(|s| agreement(&s.op)).max().unwrap_or(0))
+    let rows = |op: &Op| match op {
+        Op::While { to, init, .. } => to[init.len()..].iter().map(|a| 3 + 2 * program.arrays[*a].rank).max(),
+        _ => None,
+    };
+    let lists = program.body.walk().filter_map(|s| rows(&s.op)).max().unwrap_or(0);
+    shape.max(lists).max(program.body.walk().map(|s| agreement(&s.op)).max().unwrap_or(0))
 }
 
 /// The length of a record of shapes that do not agree.
@@ -107,6 +115,11 @@ fn told(
             let (new, old) = (array(3)?, array(2)?);
             scalar_evaluation::other_size(program, site, &shape(new), &shape(old))
         }
+        ROWS => {
+            let both = extents(what.checked_mul(2)?)?;
+            let (before, found) = both.split_at(what);
+            other_row(op, before, found)
+        }
         AGREE => {
             let (agreement, ranks) = (*Agreement::ALL.get(what)?, [number(3)?, number(4)?]);
             let (left, rest) = record.get(5..)?.split_at_checked(ranks[0])?;
@@ -130,7 +143,7 @@ mod tests {
         assert_eq!(error(&[READ, 1, 0, 5, 6]), "`index` in `map`: index [5, 6] is outside the shape [3, 4]");
         assert_eq!(error(&[READ, 0, 0, 5, 6]), "`map`: index [5, 6] is outside the shape [3, 4]");
         let far = i64::MAX;
-        for kind in [READ, TARGET, DIVISION, NEGATIVE, MEMORY, EMPTY, RESHAPE, STRIP, AGREE, 99, -1] {
+        for kind in [READ, TARGET, DIVISION, NEGATIVE, MEMORY, EMPTY, RESHAPE, STRIP, AGREE, ROWS, 99, -1] {
             let records: [&[i64]; 5] =
                 [&[], &[kind], &[kind, far, 0, 0, 0], &[kind, 0, far, 0, 0], &[kind, -1, -1, 0, 0]];
             records.iter().for_each(|r| assert!(error(r).contains("in an unknown way"), "{r:?}"));

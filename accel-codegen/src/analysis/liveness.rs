@@ -136,7 +136,7 @@ impl<'a> Analysis<'a> {
                 let a = self.block(&cond.0, next(), number + 1, &[cond.1], BTreeSet::new());
                 let second = number + 1 + a.size;
                 // The body owns the old state, from which it computes the next one.
-                vec![a, self.block(&body.0, next(), second, &body.1, to.iter().copied().collect())]
+                vec![a, self.block(&body.0, next(), second, &body.1, to[..init.len()].iter().copied().collect())]
             }
             Op::Literal { .. }
             | Op::Reduce { .. }

@@ -19,7 +19,7 @@ use super::exp::{Exp, Fun1, Fun2, Src};
 use super::names::{Equal, Erased, Guard, Inv, W, X, Y, Z};
 use super::slice::SliceSpec;
 use super::thin::{RawThinning, RawThinnings, SharedNode};
-use super::ty::{Arr, ElementTy, ScalarTy, ShapeTy, Ty};
+use super::ty::{Arr, Batched, ElementTy, ScalarTy, ShapeTy, Ty, batched_ty, row_ty};
 use super::value::Literal;
 use crate::repr::Agreement;
 use frunk::{HCons, HNil};
@@ -58,6 +58,7 @@ pub(in crate::ast) enum AForm {
     Let(Ac, Ac),
     /// Condition and body below one binder, initial state.
     While(Box<[Ac; 3]>),
+    Loop(Box<ALoop<Erased, Erased, Erased, Erased>>),
     Op(RawAccOp),
 }
 
@@ -71,6 +72,8 @@ pub enum AccView<'n, A, R> {
     Let(Acc<A, X<'n>>, Acc<Y<'n>, R>, Equal<Y<'n>, HCons<X<'n>, A>>),
     /// A loop.
     While(AWhileView<'n, A, R>),
+    /// A loop that takes rows of arrays and lists arrays: `X` is its state, `Y` a row, `Z` an entry of the list.
+    Loop(ALoop<A, X<'n>, Y<'n>, Z<'n>>, Equal<R, (X<'n>, Batched<Z<'n>>)>),
     /// All forms that bind no array variable.
     Op(AccOp<'n, A, R>),
 }
@@ -85,6 +88,92 @@ pub struct AWhileView<'n, A, R> {
     pub init: Acc<A, R>,
     /// `Y` is the environment with the state.
     pub eq: Equal<Y<'n>, HCons<R, A>>,
+}
+
+/// A loop that threads a state of type `S`, takes a row of type `X` in each step, and lists an entry of type `Y`:
+/// `(s, y) = body (s, x)`. Its result is the last state and the list, `(S, Batched<Y>)`.
+///
+/// NOTE \[Loops and lists\]: this node makes loops closed under differentiation. In reverse mode, a loop `while` lists its
+/// states. Its dual is a loop over this list in the opposite direction, whose state is the adjoint of the state. The
+/// dual of a loop over a list is again such a loop; it takes the adjoints of the entries and lists the adjoints of the
+/// rows.
+///
+/// All entries of a list have one shape, or it is an error when the program runs. After zero steps nobody knows this
+/// shape, so all extents of an empty list are 0. Nothing reads elements of an empty list. Code that needs the extents
+/// of rows takes them from elsewhere.
+///
+/// Step k takes row k, and its entry is row k of the list; a loop to the right begins with the last row. A loop `while`
+/// goes to the left.
+pub struct ALoop<A, S, X, Y> {
+    /// The name of the user's operation.
+    pub user: &'static str,
+    /// How many steps there are, and in which order they take the rows.
+    pub trips: Trips<A, S>,
+    /// The initial state.
+    pub init: Acc<A, S>,
+    /// The arrays whose rows the steps take. A step without a row is an error.
+    pub xs: Acc<A, Batched<X>>,
+    /// A step: from the state and the row to the next state and the entry of the list.
+    pub body: Acc<HCons<(S, X), A>, (S, Y)>,
+}
+
+/// The steps of a loop with a state of type `S`.
+pub enum Trips<A, S> {
+    /// As long as a condition is true for the state.
+    While(Acc<HCons<S, A>, Arr<(), bool>>),
+    /// As many as a number says; none if it is negative.
+    Times(Exp<HNil, A, i64>, Dir),
+}
+
+impl<A, S> Clone for Trips<A, S> {
+    fn clone(&self) -> Self {
+        match self {
+            Trips::While(cond) => Trips::While(cond.clone()),
+            Trips::Times(n, dir) => Trips::Times(n.clone(), *dir),
+        }
+    }
+}
+
+impl<A, S, X, Y> ALoop<A, S, X, Y> {
+    fn thin<B, S2, X2, Y2>(&self, th: &RawThinning) -> ALoop<B, S2, X2, Y2> {
+        let inner = th.lift(1);
+        ALoop {
+            user: self.user,
+            trips: match &self.trips {
+                Trips::While(cond) => Trips::While(cond.thin(&inner)),
+                Trips::Times(n, dir) => Trips::Times(n.athin(th), *dir),
+            },
+            init: self.init.thin(th),
+            xs: self.xs.thin(th),
+            body: self.body.thin(&inner),
+        }
+    }
+    /// The type of the argument of a step.
+    pub fn argument(&self) -> Ty<(S, X)> {
+        Ty::pair(&self.init.ty, &row_ty(&self.xs.ty))
+    }
+    /// The variable of the argument of a step.
+    pub fn variable(&self) -> Idx<HCons<(S, X), A>, (S, X)> {
+        Idx::zero(&self.argument())
+    }
+    /// The type of an entry of the list.
+    pub fn entry(&self) -> Ty<Y> {
+        self.body.ty.parts().1
+    }
+    /// The same loop with mapped parts: those outside, the condition, and the body.
+    pub fn map<B>(
+        &self,
+        outer: &mut impl AccMap<A, B>,
+        cond_map: &mut impl AccMap<HCons<S, A>, HCons<S, B>>,
+        inner: &mut impl AccMap<HCons<(S, X), A>, HCons<(S, X), B>>,
+    ) -> ALoop<B, S, X, Y> {
+        let (init, xs) = (outer.acc(&self.init), outer.acc(&self.xs));
+        let trips = match &self.trips {
+            Trips::While(cond) => Trips::While(cond_map.acc(cond)),
+            Trips::Times(n, dir) => Trips::Times(outer.exp(n), *dir),
+        };
+        ALoop { user: self.user, trips, init, xs, body: inner.acc(&self.body) }
+    }
 }
 
 /// A mapping to another array environment, applied to the parts of an operation.
@@ -384,8 +473,17 @@ impl<A, R> Acc<A, R> {
                     eq: Equal::axiom(),
                 })
             }
+            AForm::Loop(l) => AccView::Loop(l.thin(th), Equal::axiom()),
             AForm::Op(op) => AccView::Op(op.view(th)),
         }
+    }
+}
+
+impl<A, S, Y> Acc<A, (S, Batched<Y>)> {
+    /// A loop that takes rows of arrays and lists arrays.
+    pub fn loop_<X>(l: &ALoop<A, S, X, Y>, at: Src) -> Self {
+        let ty = Ty::pair(&l.init.ty, &batched_ty(&l.entry()));
+        acc(AForm::Loop(Box::new(l.thin(&RawThinning::Id))), ty, at)
     }
 }
 

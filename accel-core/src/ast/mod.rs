@@ -46,7 +46,7 @@ pub mod transform;
 pub mod ty;
 pub mod value;
 
-pub use acc::{ACC_OPS, AWhileView, Acc, AccF, AccMap, AccOp, AccView, AccVisit, Detail, Dir};
+pub use acc::{ACC_OPS, ALoop, AWhileView, Acc, AccF, AccMap, AccOp, AccView, AccVisit, Detail, Dir, Trips};
 pub use adjoint::{Contributions, SparseTangent, SparseTangentView, TanF};
 pub use env::{ConstF, Env, EnvView, Family, Idx, IdxF, Size, SomeIdx, Thinning, UnitF, Weaken};
 pub use exp::{Exp, ExpF, ExpMap, ExpOp, ExpView, ExpVisit, Fun1, Fun2, Src, WhileView};
@@ -62,7 +62,8 @@ pub use tele::{ATele, ATeleView, Sites, SitesView, Tele, TeleView, VarTuple, Var
 pub use thin::deep;
 pub use transform::ExpTransform;
 pub use ty::{
-    Arr, ArraysRepr, ArraysTy, ElementRepr, ElementTy, FloatTy, IntTy, NumTy, Repr, ScalarTy, ShapeRepr, ShapeTy, Tan,
-    Ty, TyView, eq_arr, eq_tan, tan_arr, tan_float, tan_pair, tan_ty, tan_unit,
+    Arr, ArraysRepr, ArraysTy, Batched, ElementRepr, ElementTy, FloatTy, IntTy, NumTy, Repr, ScalarTy, ShapeRepr,
+    ShapeTy, Tan, Ty, TyView, batched_pair, batched_ty, batched_unit, eq_arr, eq_batched, eq_tan, row_ty, rows_of,
+    tan_arr, tan_batched, tan_float, tan_pair, tan_ty, tan_unit,
 };
 pub use value::{Literal, Value, conforms};

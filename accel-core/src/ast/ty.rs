@@ -395,6 +395,56 @@ pub fn tan_arr<Sh, T>() -> Equal<Tan<Arr<Sh, T>>, Arr<Sh, Tan<T>>> {
     Equal::axiom()
 }
 
+/// The type of lists of arrays of type `T`: an uninterpreted type constructor with the equations below. The list of an
+/// array is an array with one more dimension, the outermost one. The list of a tuple is a tuple of lists of one length.
+pub struct Batched<T>(PhantomData<T>);
+
+/// The representation of the type of lists. It has the kind of `T`.
+pub fn batched_ty<T>(t: &Ty<T>) -> Ty<Batched<T>> {
+    ty(with_ranks(&t.0, &|rank| rank + 1))
+}
+/// The type of the arrays in a list.
+pub fn row_ty<T>(t: &Ty<Batched<T>>) -> Ty<T> {
+    // A list has at least one dimension, except in a broken tree.
+    ty(with_ranks(&t.0, &|rank| rank.saturating_sub(1)))
+}
+/// The type of the rows of arrays, if each has at least one dimension.
+pub fn rows_of<'n, T>(t: &Ty<T>, _: Guard<'n>) -> Option<(Ty<X<'n>>, Equal<T, Batched<X<'n>>>)> {
+    fn go(t: &RawTy) -> bool {
+        match t {
+            RawTy::Unit => true,
+            RawTy::Scalar(_) => false,
+            RawTy::Pair(p) => deep(|| go(&p.0) && go(&p.1)),
+            RawTy::Array(p) => p.0.width() > 0,
+        }
+    }
+    go(&t.0).then(|| (ty(with_ranks(&t.0, &|rank| rank - 1)), Equal::axiom()))
+}
+/// Array types with other ranks.
+fn with_ranks(t: &RawTy, rank: &dyn Fn(usize) -> usize) -> RawTy {
+    match t {
+        RawTy::Unit | RawTy::Scalar(_) => t.clone(),
+        RawTy::Pair(p) => deep(|| RawTy::pair(with_ranks(&p.0, rank), with_ranks(&p.1, rank))),
+        RawTy::Array(p) => RawTy::array(RawTy::shape(rank(p.0.width())), p.1.clone()),
+    }
+}
+/// Congruence of lists.
+pub fn eq_batched<A, B>(_: Equal<A, B>) -> Equal<Batched<A>, Batched<B>> {
+    Equal::axiom()
+}
+/// `Batched<()> = ()`
+pub fn batched_unit() -> Equal<Batched<()>, ()> {
+    Equal::axiom()
+}
+/// `Batched<(A, B)> = (Batched<A>, Batched<B>)`
+pub fn batched_pair<A, B>() -> Equal<Batched<(A, B)>, (Batched<A>, Batched<B>)> {
+    Equal::axiom()
+}
+/// `Tan<Batched<T>> = Batched<Tan<T>>`
+pub fn tan_batched<T>() -> Equal<Tan<Batched<T>>, Batched<Tan<T>>> {
+    Equal::axiom()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -195,6 +195,9 @@ impl<'s, 'a> Arrays<'s, 'a> {
             ArrayOp::Cond(c, t, e) => self.acond(n, *c, *t, *e, m),
             ArrayOp::Call(program, arg) => self.call(node, program, *arg, m),
             ArrayOp::While { cond, body, init } => self.awhile(n, cond, body, *init, m),
+            ArrayOp::MapAccum { dir, n: steps, step, init, xs } => {
+                self.map_accum(n, (*dir, *steps, step), *init, *xs, m)
+            }
         }
     }
 
@@ -468,6 +471,36 @@ impl<'s, 'a> Arrays<'s, 'a> {
         let cond = self.step((n, 0), cond, init.ty(), &Ty::<Arr<(), bool>>::of())?;
         let body = self.step((n, 1), body, init.ty(), init.ty())?;
         Ok(Acc::while_(&cond, &body, &init, self.at(n)))
+    }
+
+    fn map_accum<'m>(
+        self,
+        n: NodeId,
+        (dir, steps, step): (graph::Dir, NodeId, &Lam),
+        init: NodeId,
+        xs: NodeId,
+        m: Guard<'m>,
+    ) -> Typed<'a, X<'m>> {
+        let node = self.graph.node(n);
+        fresh6(|g, h, i, e, j, k| {
+            let (init, xs) = (self.infer(init, g)?, self.infer(xs, h)?);
+            let rows = rows_of(xs.ty(), i);
+            let (row, q) = rows.ok_or_else(|| type_error(node, "arrays of at least one dimension", xs.ty().raw()))?;
+            let steps = self.exp_of((n, 0), steps, &Ty::of())?;
+            let [x] = params(node, step)?;
+            let t = Ty::pair(init.ty(), &row);
+            let w = name(e);
+            let arrays = self.arrays.push(&(), argument(self.graph, n, x, &t)?).cast_env(w);
+            let region = self.sub(n, 0)?;
+            let body = self.bind(x, || self.with_arrays(&arrays).region(region, step.body, j))?;
+            let wrong = || type_error(node, format!("the state {} and an entry", init.ty().raw()), body.ty().raw());
+            let TyView::Pair(next, _, pair) = body.ty().view(k) else { return Err(wrong()) };
+            let same = next.same(init.ty()).ok_or_else(wrong)?;
+            let body = body.cast(pair.then(eq_pair(same, Equal::refl()))).cast_env(w.sym());
+            let trips = Trips::Times(steps, direction(dir));
+            let l = ALoop { user: node.name, trips, init: init.clone(), xs: xs.cast(q), body };
+            Ok(Acc::loop_(&l, self.at(n)).cast(name(m)))
+        })
     }
 
     /// The condition or the body of a loop with state `P`: region `k` of the node `n`.

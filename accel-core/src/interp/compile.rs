@@ -1,10 +1,11 @@
 //! Translates array computations to a [`Plan`] of steps, which frees each array after its last use.
 
 use super::flatten::{SlotEnv, closed, fun1, fun2};
+use super::lists::Entry;
 use super::place::Place;
-use super::plan::{Block, Op, Plan, Step};
+use super::plan::{self, Block, Op, Plan, Step};
 use super::slots::Slot;
-use crate::ast::{AWhileView, Acc, AccOp, AccView, Arr, Env, Program, Ty, X, deep, fresh1, fresh2, name};
+use crate::ast::{ALoop, AWhileView, Acc, AccOp, AccView, Arr, Env, Program, Trips, Ty, X, deep, fresh1, fresh2, name};
 use crate::repr::tree::Tree;
 use crate::repr::{ArrayTuple, RawArray, RawTy};
 use frunk::{HCons, HNil};
@@ -127,6 +128,7 @@ impl Compiler {
                 self.acc(&body, &env.push(&v, b.ty()).cast_env(q.sym()))
             }
             AccView::While(w) => self.while_(&w, env, Place { name: "awhile", at: a.at() }),
+            AccView::Loop(l, _) => self.loop_(&l, env, Place { name: l.user, at: a.at() }),
             AccView::Op(op) => self.op(&op, a.ty(), env, Place { name: op.name(), at: a.at() }),
         })
     }
@@ -158,6 +160,28 @@ impl Compiler {
         let block = self.open.len() - 1;
         self.open[block].steps.push(step);
         state
+    }
+
+    fn loop_<A, S, P, Y>(&mut self, l: &ALoop<A, S, P, Y>, env: &SlotEnv<A>, place: Place) -> Arrays {
+        let (s, x) = l.argument().parts();
+        let init = self.acc(&l.init, env).leaves();
+        let xs = self.acc(&l.xs, env).leaves();
+        let state = self.step(Op::Copy(init), s.raw(), place);
+        let rows = self.new_slots(x.raw());
+        let inner = env.push(&Tree::pair(state.clone(), rows.clone()), &l.argument());
+        let trips = match &l.trips {
+            Trips::While(cond) => plan::Trips::While(self.block(cond, &env.push(&state, &s))),
+            Trips::Times(n, dir) => plan::Trips::Times(closed(n, env), *dir),
+        };
+        let body = self.block(&l.body, &inner);
+        let rows = xs.into_iter().zip(rows.leaves()).collect();
+        let op = Op::Loop { trips, rows, body, lists: Entry::of(l.entry().raw()) };
+        op.uses().into_iter().chain(state.leaves()).for_each(|s| self.use_slot(s));
+        let lists = self.new_slots(l.entry().raw());
+        let step = Step { op, to: [state.leaves(), lists.leaves()].concat(), place, frees: vec![] };
+        let block = self.open.len() - 1;
+        self.open[block].steps.push(step);
+        Tree::pair(state, lists)
     }
 
     fn op<'n, 'a, 'r>(

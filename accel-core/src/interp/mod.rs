@@ -22,6 +22,7 @@ mod code;
 mod compile;
 mod extents;
 mod flatten;
+mod lists;
 mod ops;
 mod place;
 mod plan;

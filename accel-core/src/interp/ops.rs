@@ -45,7 +45,7 @@ pub fn compute(op: &Op, place: Place, slots: &Slots) -> Result<RawArray> {
         Op::Reshape { sh, a } => reshape(shape(sh)?, slots.get(*a)?, place),
         Op::Replicate { kept, slx, a } => replicate(kept, &shape(slx)?, slots.get(*a)?, place),
         Op::Slice { kept, slx, a } => slice(kept, &value(slx)?, slots.get(*a)?, place),
-        Op::Copy(_) | Op::Cond { .. } | Op::While { .. } => {
+        Op::Copy(_) | Op::Cond { .. } | Op::While { .. } | Op::Loop { .. } => {
             Err(Error::Internal(format!("{place} is not a single array operation")))
         }
     }

@@ -1,6 +1,7 @@
 //! Plans: programs translated to steps that compute arrays into slots.
 
 use super::code::Code;
+use super::lists::Entry;
 use super::place::Place;
 use super::slots::Slot;
 use crate::ast::{Dir, deep};
@@ -40,6 +41,13 @@ pub struct Step {
     pub frees: Vec<Slot>,
 }
 
+/// How many steps a loop has.
+#[derive(Debug)]
+pub enum Trips {
+    While(Block),
+    Times(Code, Dir),
+}
+
 /// Operations on arrays; [`crate::ast::AccOp`] describes their meaning.
 #[derive(Debug)]
 pub enum Op {
@@ -55,6 +63,15 @@ pub enum Op {
     While {
         cond: Block,
         body: Block,
+    },
+    /// The first slots of the result hold the state, as in `While`. The others receive the lists.
+    Loop {
+        trips: Trips,
+        /// The arrays, and the slots of their rows.
+        rows: Vec<(Slot, Slot)>,
+        /// Computes the next state and the entries of the lists.
+        body: Block,
+        lists: Vec<Entry>,
     },
     Generate {
         sh: Code,
@@ -126,6 +143,10 @@ impl Op {
     pub fn uses(&self) -> Vec<Slot> {
         let (slots, codes): (Vec<Slot>, Vec<&Code>) = match self {
             Op::Use(_) | Op::While { .. } => (vec![], vec![]),
+            Op::Loop { trips, rows, .. } => {
+                let n = if let Trips::Times(n, _) = trips { Some(n) } else { None };
+                (rows.iter().map(|(xs, _)| *xs).collect(), n.into_iter().collect())
+            }
             Op::Copy(slots) => (slots.clone(), vec![]),
             Op::Cond { cond, .. } => (vec![], vec![cond]),
             Op::Generate { sh, f } => (vec![], vec![sh, f]),

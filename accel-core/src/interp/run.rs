@@ -1,10 +1,12 @@
 //! Executes a plan step by step and frees arrays after their last use.
 
 use super::code::{Machine, bool, no_element};
+use super::extents::int;
+use super::lists::{self, Entry, List};
 use super::ops;
-use super::plan::{Block, Op, Plan, Step};
+use super::plan::{Block, Op, Plan, Step, Trips};
 use super::slots::{Slot, Slots};
-use crate::ast::deep;
+use crate::ast::{Dir, deep};
 use crate::error::{Error, Result};
 use crate::repr::tree::Tree;
 use crate::repr::{ArrayTuple, RawArray};
@@ -83,9 +85,54 @@ fn step(s: &Step, slots: &mut Slots) -> Result<()> {
             }
             return Ok(());
         }
+        Op::Loop { trips, rows, body, lists } => return loop_(s, trips, rows, body, lists, slots),
         op => vec![ops::compute(op, s.place, slots)?],
     };
     put_all(&s.to, arrays, slots);
+    Ok(())
+}
+
+/// Executes a loop that takes rows of arrays and lists arrays.
+fn loop_(
+    s: &Step,
+    trips: &Trips,
+    rows: &[(Slot, Slot)],
+    body: &Block,
+    entries: &[Entry],
+    slots: &mut Slots,
+) -> Result<()> {
+    let (state, to) = s.to.split_at(s.to.len() - entries.len());
+    let (n, dir) = match trips {
+        Trips::While(_) => (i64::MAX, Dir::Left),
+        Trips::Times(n, dir) => {
+            let mut m = Machine::new(n, slots, s.place)?;
+            m.call()?;
+            (int(m.result(0))?, *dir)
+        }
+    };
+    let mut lists: Vec<List> = entries.iter().map(|_| List::new()).collect();
+    for k in 0..n {
+        if let Trips::While(cond) = trips
+            && !continues(cond, slots)?
+        {
+            break;
+        }
+        for (xs, row) in rows {
+            let k = if dir == Dir::Left { k } else { n - 1 - k };
+            let x = lists::row(slots.get(*xs)?, k, s.place)?;
+            slots.put(*row, x);
+        }
+        block(body, slots)?;
+        let mut arrays = copies(&body.result.leaves(), slots)?;
+        body.kept.iter().for_each(|s| slots.free(*s));
+        let listed = arrays.split_off(state.len());
+        put_all(state, arrays, slots);
+        lists.iter_mut().zip(listed).try_for_each(|(list, a)| list.push(a, s.place))?;
+    }
+    let reverse = dir == Dir::Right;
+    let lists = lists.into_iter().zip(entries).map(|(list, t)| list.finish(t, reverse, s.place));
+    let lists = lists.collect::<Result<Vec<_>>>()?;
+    put_all(to, lists, slots);
     Ok(())
 }
 

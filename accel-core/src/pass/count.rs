@@ -42,6 +42,15 @@ impl Counts {
                 self.acc(&w.cond);
                 self.acc(&w.body)
             }
+            AccView::Loop(l, _) => {
+                self.acc(&l.init);
+                self.acc(&l.xs);
+                match &l.trips {
+                    Trips::While(cond) => self.acc(cond),
+                    Trips::Times(n, _) => AccVisit::exp(self, n),
+                }
+                self.acc(&l.body)
+            }
             AccView::Op(op) => op.visit(self),
         })
     }

@@ -29,6 +29,15 @@ impl Operations {
                 self.acc(&w.cond);
                 self.acc(&w.body)
             }
+            AccView::Loop(l, _) => {
+                self.acc(&l.init);
+                self.acc(&l.xs);
+                match &l.trips {
+                    Trips::While(cond) => self.acc(cond),
+                    Trips::Times(n, _) => AccVisit::exp(self, n),
+                }
+                self.acc(&l.body)
+            }
             AccView::Op(op) => {
                 self.0.insert(op.operation());
                 op.visit(self)

@@ -101,6 +101,12 @@ fn rename_acc_<'a, 'b, 'r>(a: &Acc<X<'a>, X<'r>>, aenv: &Env<IdxF<X<'b>>, X<'a>>
             let (cond, body) = (aunder(&w.cond, w.eq, a.ty(), aenv), aunder(&w.body, w.eq, a.ty(), aenv));
             Acc::while_(&cond, &body, &rename_acc(&w.init, aenv), a.at())
         }
+        AccView::Loop(l, q) => {
+            let (s, t) = (l.init.ty(), l.argument());
+            let state = aenv.weaken(&Thinning::shift()).push(&Idx::zero(s), s);
+            let inner = aenv.weaken(&Thinning::shift()).push(&Idx::zero(&t), &t);
+            Acc::loop_(&l.map(&mut Arrays(aenv), &mut Arrays(&state), &mut Arrays(&inner)), a.at()).cast(q.sym())
+        }
         AccView::Op(op) => Acc::op(&op.map(&mut Arrays(aenv)), a.ty(), a.at()),
     })
 }

@@ -76,6 +76,19 @@ impl Uses<'_> {
                 self.acc(&w.body);
                 self.arrays -= 1;
             }
+            AccView::Loop(l, _) => {
+                self.acc(&l.init);
+                self.acc(&l.xs);
+                if let Trips::Times(n, _) = &l.trips {
+                    self.exp(n);
+                }
+                self.arrays += 1;
+                if let Trips::While(cond) = &l.trips {
+                    self.acc(cond);
+                }
+                self.acc(&l.body);
+                self.arrays -= 1;
+            }
             AccView::Op(op) => op.visit(self),
         })
     }

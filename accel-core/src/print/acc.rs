@@ -2,7 +2,7 @@
 
 use super::layout::{Doc, Printer, Scope};
 use super::prim::{self, APPLY, ATOM, LOW, Prec};
-use crate::ast::{Acc, AccOp, AccView, Exp, SliceSpec, Src, X, deep, fresh1, fresh2, name};
+use crate::ast::{Acc, AccOp, AccView, Dir, Exp, SliceSpec, Src, Trips, X, deep, fresh1, fresh2, name};
 use crate::repr::RawTy;
 use frunk::HNil;
 use pretty::DocAllocator;
@@ -39,6 +39,22 @@ impl<'d> Printer<'d, '_> {
                 let body = self.lambda(arg(), self.acc(&w.body, inner, LOW), s);
                 let args = vec![cond, body, self.acc(&w.init, below, ATOM)];
                 self.parens_if(prec > APPLY, self.apply(self.operation("awhile", a.at()), args, s))
+            }
+            AccView::Loop(l, _) => {
+                let inner = below.array();
+                let arg = |t| vec![self.binder('a', s.arrays, t)];
+                let steps = match &l.trips {
+                    Trips::While(cond) => self.lambda(arg(l.init.ty().raw()), self.acc(cond, inner, LOW), s),
+                    Trips::Times(n, _) => self.exp::<HNil, _, _>(n, below.closed(0), ATOM),
+                };
+                let name = match &l.trips {
+                    Trips::While(_) => "unfold",
+                    Trips::Times(_, Dir::Left) => "map_accum_l",
+                    Trips::Times(_, Dir::Right) => "map_accum_r",
+                };
+                let body = self.lambda(arg(l.argument().raw()), self.acc(&l.body, inner, LOW), s);
+                let args = vec![steps, body, self.acc(&l.init, below, ATOM), self.acc(&l.xs, below, ATOM)];
+                self.parens_if(prec > APPLY, self.apply(self.operation(name, a.at()), args, s))
             }
             AccView::Op(op) => self.acc_op(&op, a.ty().raw(), a.at(), s, prec),
         })

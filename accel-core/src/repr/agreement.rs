@@ -16,11 +16,14 @@ pub enum Agreement {
     /// The only extent of the first shape, the sum of the lengths of segments, equals the innermost extent of the second:
     /// the segments fill its rows. If a length is negative, the first shape contains it in place of the sum.
     Segments,
+    /// The outermost extents are equal: the operation takes one row of each array at a time.
+    Rows,
 }
 
 impl Agreement {
     /// The names in printed programs.
-    pub const ALL: [Agreement; 4] = [Agreement::All, Agreement::Outer, Agreement::Inner, Agreement::Segments];
+    pub const ALL: [Agreement; 5] =
+        [Agreement::All, Agreement::Outer, Agreement::Inner, Agreement::Segments, Agreement::Rows];
 
     /// The name in printed programs.
     pub fn name(self) -> &'static str {
@@ -29,6 +32,7 @@ impl Agreement {
             Agreement::Outer => "outer",
             Agreement::Inner => "inner",
             Agreement::Segments => "segments",
+            Agreement::Rows => "rows",
         }
     }
 
@@ -41,6 +45,7 @@ impl Agreement {
             Agreement::Outer => (left == right && left > 0).then(|| same(left - 1)),
             Agreement::Inner => (left > 0 && right > 0).then(|| vec![(left - 1, 0)]),
             Agreement::Segments => (left == 1 && right > 0).then(|| vec![(0, right - 1)]),
+            Agreement::Rows => (left > 0 && right > 0).then(|| vec![(0, 0)]),
         }
     }
 
@@ -106,6 +111,8 @@ mod tests {
         assert_eq!(text(Agreement::Inner, &[2, 3], &[4]), "`f`: expected shapes [n, m] and [m], found [2, 3] and [4]");
         let rows = "`f`: expected shapes [n, m, p] and [n, m, q], found [2, 3, 1] and [2, 4, 1]";
         assert_eq!(text(Agreement::Outer, &[2, 3, 1], &[2, 4, 1]), rows);
+        let first = "`f`: expected shapes [n, m] and [n, p, q], found [2, 3] and [4, 3, 3]";
+        assert_eq!(text(Agreement::Rows, &[2, 3], &[4, 3, 3]), first);
     }
 
     #[test]
@@ -124,6 +131,7 @@ mod tests {
         assert_eq!(text(Agreement::Outer, &[5], &[0]), "agree");
         assert_eq!(text(Agreement::Outer, &[2, 5], &[2, 1]), "agree");
         assert_eq!(text(Agreement::Inner, &[2, 3], &[3, 7]), "agree");
+        assert_eq!(text(Agreement::Rows, &[2, 3], &[2]), "agree");
     }
 
     #[test]

@@ -93,7 +93,12 @@ impl Extents {
                 Some(names.filter(|(_, kept)| **kept).map(|(name, _)| name).collect())
             }
             // The extents are names of their own. Those of a literal are not constants: see `simplify/shapes.rs`.
-            ArrayOp::Use(_) | ArrayOp::Fst(_) | ArrayOp::Snd(_) | ArrayOp::Call(..) | ArrayOp::While { .. } => None,
+            ArrayOp::Use(_)
+            | ArrayOp::Fst(_)
+            | ArrayOp::Snd(_)
+            | ArrayOp::Call(..)
+            | ArrayOp::While { .. }
+            | ArrayOp::MapAccum { .. } => None,
             // These are not single arrays.
             ArrayOp::Unit | ArrayOp::Pair(..) => None,
         }

@@ -24,7 +24,7 @@ mod slicing;
 mod sorting;
 
 pub use acc::{shape, the, use_};
-pub use control::{acond, awhile};
+pub use control::{acond, aiterate, awhile, map_accum_l, map_accum_r};
 pub use exp::{cond, constant, fst, lit, pair, snd, transform_exp, while_};
 pub use function::{ArrayFn, stage};
 pub use graph::Staged;

@@ -229,6 +229,19 @@ pub enum ArrayOp {
         /// The initial state.
         init: NodeId,
     },
+    /// A loop over rows that lists arrays.
+    MapAccum {
+        /// The direction.
+        dir: Dir,
+        /// The number of steps.
+        n: NodeId,
+        /// A step: from the pair of state and row to the pair of next state and entry.
+        step: Lam,
+        /// The initial state.
+        init: NodeId,
+        /// The arrays whose rows the steps take.
+        xs: NodeId,
+    },
 }
 
 /// A part of an operation.
@@ -309,6 +322,9 @@ impl ArrayOp {
             ArrayOp::Cond(c, t, e) => [Exp(*c), Then(*t), Else(*e)].into_iter().for_each(call),
             ArrayOp::While { cond, body, init } => {
                 [Operand(*init), Closure(cond), Closure(body)].into_iter().for_each(call)
+            }
+            ArrayOp::MapAccum { dir: _, n, step, init, xs } => {
+                [Exp(*n), Operand(*init), Operand(*xs), Closure(step)].into_iter().for_each(call)
             }
         }
     }

@@ -5,7 +5,7 @@ use crate::ast::ty::{Arr, ArraysRepr, Repr};
 use crate::error::{Error, Result};
 use crate::repr::ArrayTuple;
 use crate::surface::handles::Acc;
-use crate::types::{Elt, Shape};
+use crate::types::{Elt, Shape, Snoc};
 
 /// An array, `()`, a tuple of up to eight array types, or a record of array types with `#[derive(Arrays)]`.
 ///
@@ -31,6 +31,32 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     fn from_tuple(arrays: ArrayTuple) -> Result<Self>;
     /// Splits an array computation into its components.
     fn unlift(a: Acc<Self>) -> Self::Acc;
+}
+
+/// Arrays of at least one dimension, and tuples of them: a loop takes their rows along the outermost dimension.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no rows",
+    note = "arrays of at least one dimension have rows, and so have tuples of them"
+)]
+pub trait Rows: Arrays {
+    /// The type of a row: of a vector, a [`Scalar`](crate::prelude::Scalar); of a matrix, a vector; of a tuple, a tuple.
+    type Row: Arrays;
+}
+impl<Sh: Shape, T: Elt> Rows for Array<Snoc<Sh>, T> {
+    type Row = Array<Sh, T>;
+}
+
+/// Arrays that a loop can list: arrays, `()`, and tuples of them.
+#[diagnostic::on_unimplemented(message = "`{Self}` cannot be listed", note = "arrays, `()` and tuples of arrays can")]
+pub trait Listed: Arrays {
+    /// The type of a list: for an array, an array with one more dimension, the outermost one.
+    type List: Arrays;
+}
+impl<Sh: Shape, T: Elt> Listed for Array<Sh, T> {
+    type List = Array<Snoc<Sh>, T>;
+}
+impl Listed for () {
+    type List = ();
 }
 
 /// Everything that an array function may return: array computations, tuples of them, and the companions of records.

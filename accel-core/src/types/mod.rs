@@ -10,7 +10,7 @@ mod numbers;
 pub mod shape;
 mod tuples;
 
-pub use arrays::{Arrays, Inputs};
+pub use arrays::{Arrays, Inputs, Listed, Rows};
 pub use elt::Elt;
 pub use num::{Bits, Floating, Integral, Num, Primitive};
 pub use numbers::Numbers;

@@ -6,6 +6,7 @@
 
 use super::ids::{ArrayId, SiteId};
 use super::ir::*;
+use super::lists::List;
 use super::scalar_evaluation::{
     self, ScalarEvaluator, Store, check_size, no_element, offset, out_of_bounds, position, truth,
 };
@@ -197,14 +198,22 @@ impl Evaluator<'_> {
             }
             Op::Strip { to, body, .. } => self.results(body, to)?,
             Op::While { to, init, cond, body } => {
-                let mut state = self.get_all(init)?;
+                let (state, lists) = to.split_at(init.len());
+                let mut next = self.get_all(init)?;
+                let mut listed: Vec<_> = lists.iter().map(|list| List::new(&self.p.arrays[*list])).collect();
                 loop {
-                    self.put(to, state);
+                    self.put(state, next);
                     let continues = self.results(&cond.0, &[cond.1])?;
                     if !truth(element(&continues[0], 0)?[0])? {
-                        break self.get_all(to)?;
+                        let mut all = self.get_all(state)?;
+                        all.extend(listed.into_iter().map(List::finish));
+                        break all;
                     }
-                    state = self.results(&body.0, &body.1)?;
+                    next = self.results(&body.0, &body.1)?;
+                    for (list, row) in listed.iter_mut().zip(next.drain(state.len()..)) {
+                        self.steps(row.size())?;
+                        list.push(&row, || self.p.sites[site].to_string())?;
+                    }
                 }
             }
         };

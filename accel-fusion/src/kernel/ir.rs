@@ -191,15 +191,18 @@ pub enum Op {
         /// The block for false, and its results.
         otherwise: (Block, Vec<ArrayId>),
     },
-    /// `to = init; while cond(to) { to = body(to) }`
+    /// `to = init; while cond(to) { to = body(to) }`, and lists: arrays that get one more row in each step. A list has
+    /// one more dimension than its rows, the outermost one. Rows of different extents are an error. A list without rows
+    /// has extents of 0.
     While {
-        /// The state: defined here and visible in both blocks. After the loop, it is the last state.
+        /// The state, as long as `init`: defined here and visible in both blocks. After the loop, it is the last state.
+        /// Behind it are the lists, which are visible only after the loop.
         to: Vec<ArrayId>,
         /// The initial state.
         init: Vec<ArrayId>,
         /// Computes the condition from the state: an array of rank 0 with one boolean.
         cond: (Block, ArrayId),
-        /// Computes the next state.
+        /// Computes the next state, and the next row of each list.
         body: (Block, Vec<ArrayId>),
     },
     /// Statements that can be executed together, in strips of their outermost dimension: see [`crate::strip::roles`].

@@ -331,7 +331,7 @@ impl Parser {
                 (Op::Reshape { to: one, from, extents: self.code("extents")? }, site)
             }
             "agree" => {
-                let agreement = self.word("`all`, `outer`, `inner` or `segments`", |w| {
+                let agreement = self.word("`all`, `outer`, `inner`, `segments` or `rows`", |w| {
                     Agreement::ALL.into_iter().find(|a| a.name() == w)
                 })?;
                 let (site, left, right) = (self.site()?, self.code("left")?, self.code("right")?);

@@ -267,21 +267,49 @@ impl<'a> Verifier<'a> {
                 self.inner("then", &then.0, &then.1, to)?;
                 self.inner("else", &otherwise.0, &otherwise.1, to)?;
             }
-            Op::While { to, init, .. } => self.same(init, to)?,
+            Op::While { to, init, .. } => {
+                ensure(init.len() <= to.len(), || format!("{} arrays for {}", init.len(), to.len()))?;
+                self.same(init, &to[..init.len()])?
+            }
             Op::Strip { to, len, body } => return self.strip(to, len, body),
         }
-        s.op.defines().iter().try_for_each(|a| self.arrays.define(*a))?;
-        if let Op::While { to, cond, body, .. } = &s.op {
-            let depth = self.arrays.stack.len();
-            self.block(&cond.0).at("cond")?;
-            let continues = self.used(cond.1).at("cond")?;
-            ensure(continues.rank == 0 && continues.columns == [ScalarType::Bool], || {
-                format!("cond: a{} is an {continues}", cond.1)
-            })?;
-            self.arrays.leave(depth);
-            self.inner("body", &body.0, &body.1, to)?;
+        if let Op::While { to, init, cond, body } = &s.op {
+            return self.while_(to.split_at(init.len()), cond, body);
         }
-        Ok(())
+        s.op.defines().iter().try_for_each(|a| self.arrays.define(*a))
+    }
+
+    /// Checks the blocks of a loop with this state and these lists.
+    fn while_(
+        &mut self,
+        (state, lists): (&[ArrayId], &[ArrayId]),
+        cond: &(Block, ArrayId),
+        body: &(Block, Vec<ArrayId>),
+    ) -> Check {
+        state.iter().try_for_each(|a| self.arrays.define(*a))?;
+        let depth = self.arrays.stack.len();
+        self.block(&cond.0).at("cond")?;
+        let continues = self.used(cond.1).at("cond")?;
+        ensure(continues.rank == 0 && continues.columns == [ScalarType::Bool], || {
+            format!("cond: a{} is an {continues}", cond.1)
+        })?;
+        self.arrays.leave(depth);
+        self.block(&body.0).at("body")?;
+        let to = state.len() + lists.len();
+        ensure(body.1.len() == to, || format!("body: {} arrays for {to}", body.1.len()))?;
+        let (next, rows) = body.1.split_at(state.len());
+        self.same(next, state).at("body")?;
+        lists.iter().zip(rows).try_for_each(|(list, row)| self.list(*list, *row)).at("body")?;
+        self.arrays.leave(depth);
+        lists.iter().try_for_each(|a| self.arrays.define(*a))
+    }
+
+    /// Checks that an array is a list of rows like `row`.
+    fn list(&self, list: ArrayId, row: ArrayId) -> Check {
+        let (list_info, info) = (self.info(list)?, self.used(row)?);
+        ensure(list_info.rank == info.rank + 1 && list_info.columns == info.columns, || {
+            format!("a{list} is an {list_info}, but its row a{row} an {info}")
+        })
     }
 
     /// Checks a strip. The statements of the body define their arrays; those that are used outside stay visible.

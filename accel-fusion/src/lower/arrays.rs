@@ -1,12 +1,13 @@
 //! Lowers array computations to statements.
 
 use super::delayed::{Delayed, compose, index_types};
+use super::rows;
 use super::scalar::{ArrayEnv, Scalars};
 use crate::kernel::builder::Builder;
 use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, Program, Reduction, Reg, ScalarFn, Site, SiteId, Stmt};
 use accel_core::ast::*;
 use accel_core::repr::tree::Tree;
-use accel_core::repr::{Agreement, ArrayTuple, RawTy};
+use accel_core::repr::{Agreement, ArrayTuple, RawTy, ScalarType};
 use frunk::{HCons, HNil};
 
 /// Lowers a program.
@@ -67,6 +68,7 @@ impl Lower {
                 self.acc(&body, &env.push(&v, b.ty()).cast_env(q.sym()))
             }
             AccView::While(w) => self.while_(&w, env, a.at()),
+            AccView::Loop(l, _) => self.loop_(&l, env, a.at()),
             AccView::Op(op) => {
                 let site = self.site(op.name(), a.at());
                 self.op(&op, a.ty(), env, site)
@@ -108,6 +110,73 @@ impl Lower {
         let site = self.site("awhile", at);
         self.stmt(Op::While { to: state.leaves(), init, cond: (cond, continues[0]), body }, site);
         state
+    }
+
+    /// Lowers a loop to a loop `while` with lists. If steps take rows or have a number, they are counted.
+    fn loop_<A, S, P, Y>(&mut self, l: &ALoop<A, S, P, Y>, env: &ArrayEnv<A>, at: Src) -> Tree<ArrayId> {
+        let site = self.site(l.user, at);
+        let (s, x) = l.argument().parts();
+        let mut init = self.acc(&l.init, env).leaves();
+        let xs = self.acc(&l.xs, env).leaves();
+        let state = self.arrays_of(s.raw());
+        let lists = self.arrays_of(batched_ty(&l.entry()).raw());
+        let (n, dir) = match &l.trips {
+            Trips::While(_) => (None, Dir::Left),
+            Trips::Times(n, dir) => {
+                let n = self.scalars(env).closed(n);
+                (Some(self.number(n, site)), *dir)
+            }
+        };
+        let counter = (n.is_some() || !xs.is_empty()).then(|| self.array(rows::number(ScalarType::I64)));
+
+        self.open.push(Block::default());
+        let continues = match (&l.trips, counter, n) {
+            (Trips::While(cond), _, _) => self.acc(cond, &env.push(&state, &s)).leaf(),
+            (Trips::Times(..), Some(k), Some(n)) => self.number(rows::less(k, n, site), site),
+            (Trips::Times(..), _, _) => unreachable!("a loop with a number of steps counts them"),
+        };
+        let cond = (self.open.pop().unwrap_or_default(), continues);
+
+        self.open.push(Block::default());
+        let from_the_end = n.filter(|_| dir == Dir::Right);
+        let mut taken = xs.into_iter();
+        let row = Tree::of(x.raw(), &mut || {
+            let (array, k) = (taken.next().expect("as many arrays as rows"), counter.expect("loops over rows count"));
+            let row = rows::row(array, &self.program.arrays[array], k, from_the_end, site);
+            self.store(row, site).leaf()
+        });
+        let next = self.acc(&l.body, &env.push(&Tree::pair(state.clone(), row), &l.argument()));
+        let mut results = next.fst().leaves();
+        let mut to = state.leaves();
+        if let Some(k) = counter {
+            to.push(k);
+            results.push(self.number(rows::next(k, site), site));
+        }
+        results.extend(next.snd().leaves());
+        let body = (self.open.pop().unwrap_or_default(), results);
+
+        if counter.is_some() {
+            init.push(self.number(rows::zero(), site));
+        }
+        to.extend(lists.leaves());
+        self.stmt(Op::While { to, init, cond, body }, site);
+        if from_the_end.is_none() {
+            return Tree::pair(state, lists);
+        }
+        let mut listed = lists.leaves().into_iter();
+        let lists = Tree::of(l.entry().raw(), &mut || {
+            let list = listed.next().expect("as many lists as the type has");
+            let reversed = rows::reversed(list, &self.program.arrays[list], site);
+            self.store(reversed, site).leaf()
+        });
+        Tree::pair(state, lists)
+    }
+
+    /// A statement that computes a single number.
+    fn number(&mut self, body: ScalarFn, site: SiteId) -> ArrayId {
+        let to = self.array(rows::number(body.types[body.results[0]]));
+        self.stmt(Op::Loop { to: vec![to], extents: ScalarFn::default(), body }, site);
+        to
     }
 
     /// Lowers a single array, which need not be stored.

@@ -6,6 +6,7 @@
 
 mod arrays;
 mod delayed;
+mod rows;
 mod scalar;
 
 pub use arrays::lower;

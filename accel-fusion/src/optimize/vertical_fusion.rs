@@ -221,7 +221,7 @@ impl Pass<'_> {
         };
         let (cond, body) = kept.unwrap_or_else(|| {
             self.changing.extend(first);
-            for a in to {
+            for a in &to[..init.len()] {
                 let own = (0..self.program.arrays[*a].rank).map(|_| self.facts.unknown()).collect();
                 self.facts.set_dims(*a, own);
             }
@@ -251,7 +251,7 @@ impl Pass<'_> {
         }
         let found =
             (self.inner(&cond.0, &[cond.1], ExecutionCount::Many), self.inner(&body.0, &body.1, ExecutionCount::Many));
-        if to.iter().zip(&found.1.1).all(|(to, a)| self.facts.dims(*to) == self.facts.dims(*a)) {
+        if to.iter().zip(init).zip(&found.1.1).all(|((to, _), a)| self.facts.dims(*to) == self.facts.dims(*a)) {
             return Some(found);
         }
         self.facts.reset(facts);

@@ -109,21 +109,62 @@ fn number_acc_<'m, 'z, 'a, 'b, 'r>(
         }
         AccView::While(l) => {
             let init = flatten_arrays(&l.init, env, block, w, p);
-            let state = Idx::zero(e.ty());
-            let inner = env.weaken(&init.up).weaken(&Thinning::shift()).push(&state, e.ty()).cast_env(l.eq.sym());
-            let defs = init.block.defs.weaken(&Thinning::shift()).push(&Acc::var(&state), e.ty());
-            let scope = w.shapes.enter();
-            w.shapes.define(e.ty().raw(), None);
-            w.loops += 1;
-            let cond = scoped(&l.cond, &inner, &defs, w);
-            let body = scoped(&l.body, &inner, &defs, w);
-            w.loops -= 1;
-            w.shapes.leave(scope);
+            let (env, defs) = (env.weaken(&init.up), &init.block.defs);
+            let cond = below(&l.cond.cast_env(l.eq), e.ty(), &env, defs, w);
+            let body = below(&l.body.cast_env(l.eq), e.ty(), &env, defs, w);
             let rhs = Acc::while_(&cond, &body, &Acc::var(&init.var), e.at());
             after(init.up, emit(rhs, &init.block, w, m))
         }
+        AccView::Loop(l, q) => loop_(&l, e, q, env, block, w, m),
         AccView::Op(op) => operation(&op, e, env, block, w, m),
     })
+}
+
+#[allow(clippy::too_many_arguments)]
+fn loop_<'m, 'z, 'a, 'b, S, P, Y, R>(
+    l: &ALoop<X<'z>, S, P, Y>,
+    e: &Acc<X<'z>, R>,
+    q: Equal<R, (S, Batched<Y>)>,
+    env: &Env<IdxF<X<'a>>, X<'z>>,
+    block: &ABlock<X<'b>, X<'a>>,
+    w: &mut State,
+    m: Guard<'m>,
+) -> AOut<'m, X<'b>, X<'a>, R> {
+    fresh2(|p, k| {
+        let init = flatten_arrays(&l.init, env, block, w, p);
+        let env = env.weaken(&init.up);
+        let xs = flatten_arrays(&l.xs, &env, &init.block, w, k);
+        let env = env.weaken(&xs.up);
+        let trips = match &l.trips {
+            Trips::While(cond) => Trips::While(below(cond, l.init.ty(), &env, &xs.block.defs, w)),
+            Trips::Times(n, dir) => Trips::Times(Scalars::new(&env, &xs.block.defs, w).exp(n), *dir),
+        };
+        let body = below(&l.body, &l.argument(), &env, &xs.block.defs, w);
+        let init = (Acc::var(&xs.up.at(&init.var)), init.up);
+        let l = ALoop { user: l.user, trips, init: init.0, xs: Acc::var(&xs.var), body };
+        let rhs = Acc::loop_(&l, e.at()).cast(q.sym());
+        after(init.1.then(&xs.up), emit(rhs, &xs.block, w, m))
+    })
+}
+
+/// Simplifies a computation inside of a loop, in the scope of a variable of type `t`.
+fn below<A0, A, T, R>(
+    e: &Acc<HCons<T, A0>, R>,
+    t: &Ty<T>,
+    env: &Env<IdxF<A>, A0>,
+    defs: &Env<AccF<A>, A>,
+    w: &mut State,
+) -> Acc<HCons<T, A>, R> {
+    let v = Idx::zero(t);
+    let inner = env.weaken(&Thinning::shift()).push(&v, t);
+    let defs = defs.weaken(&Thinning::shift()).push(&Acc::var(&v), t);
+    let scope = w.shapes.enter();
+    w.shapes.define(t.raw(), None);
+    w.loops += 1;
+    let e = scoped(e, &inner, &defs, w);
+    w.loops -= 1;
+    w.shapes.leave(scope);
+    e
 }
 
 /// Prepends the definitions of `up` to a result.

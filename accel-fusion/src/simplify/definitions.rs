@@ -56,13 +56,14 @@ impl Uses {
         self.definitions[number].end = self.definitions.len();
     }
 
-    /// Visits the inside of a loop, where the state is in scope.
-    pub fn inside_loop(&mut self, visit: impl FnOnce(&mut Self)) {
+    /// Visits the inside of a loop, where the state is in scope. Returns the components of the state that are used.
+    pub fn inside_loop(&mut self, visit: impl FnOnce(&mut Self)) -> Demand {
         self.loops += 1;
-        self.enter();
+        let number = self.enter();
         visit(self);
         self.scope.pop();
         self.loops -= 1;
+        self.definitions[number].demand.clone()
     }
 
     /// Counts a use as a value. The variable is given by its De Bruijn index.

@@ -2,12 +2,14 @@
 //! variable.
 
 use super::definitions::{Definition, Uses};
+use super::list_components::{plain, unlisted, without_rows};
 use super::projections::is_projection;
 use super::rules::operations::variable;
 use super::stats::{Rule, Stats};
 use super::used_components::{Demand, Flow, narrow_code, widen};
 use accel_core::ast::*;
 use accel_core::pass::{Variables, nothing, rename_arrays};
+use accel_core::repr::RawTy;
 use frunk::{HCons, HNil};
 
 /// Removes superfluous definitions from the body of a program.
@@ -32,13 +34,30 @@ impl Uses {
         fresh1(|n| match a.view(n) {
             AccView::Use(_) => {}
             AccView::Var(i) => self.used(i.depth(), d),
-            AccView::Let(b, body, _) => self.definition(|u| u.acc(&body, d), |u, d| u.acc(&b, d)),
+            AccView::Let(b, body, _) => self.definition(
+                |u| u.acc(&body, d),
+                |u, d| match b.ty().raw() {
+                    RawTy::Array(_) => u.acc(&b, &d.of_array()),
+                    _ => u.acc(&b, d),
+                },
+            ),
             AccView::While(w) => {
                 self.acc(&w.init, &Demand::All);
                 self.inside_loop(|u| {
                     u.acc(&w.cond, &Demand::All);
                     u.acc(&w.body, &Demand::All);
                 });
+            }
+            AccView::Loop(l, _) => {
+                self.acc(&l.init, &Demand::All);
+                match &l.trips {
+                    Trips::While(cond) => _ = self.inside_loop(|u| u.acc(cond, &Demand::All)),
+                    Trips::Times(n, _) => _ = self.code(n, &Demand::All, 0),
+                }
+                let [_, entry] = d.split();
+                let argument = self.inside_loop(|u| u.acc(&l.body, &Demand::pair(Demand::All, entry)));
+                let [_, row] = argument.split();
+                self.acc(&l.xs, &row);
             }
             AccView::Op(op) => self.op(&op, d),
         })
@@ -61,38 +80,38 @@ impl Uses {
             }
             AccOp::Generate { sh, f, .. } => {
                 self.code(sh, &Demand::All, 0);
-                self.code(&f.0, d, 1);
+                self.code(&f.0, &d.of_elements(), 1);
             }
             AccOp::Map { f, a, .. } => {
-                let args = self.code(&f.0, d, 1);
-                self.acc(a, &args[0]);
+                let args = self.code(&f.0, &d.of_elements(), 1);
+                self.acc(a, &args[0].of_array());
             }
             AccOp::ZipWith { f, a, b, .. } => {
-                let args = self.code(&f.0, d, 2);
-                self.acc(a, &args[0]);
-                self.acc(b, &args[1]);
+                let args = self.code(&f.0, &d.of_elements(), 2);
+                self.acc(a, &args[0].of_array());
+                self.acc(b, &args[1].of_array());
             }
             AccOp::Backpermute { sh, f, a, .. } => {
                 self.code(sh, &Demand::All, 0);
                 self.code(&f.0, &Demand::All, 1);
-                self.acc(a, d);
+                self.acc(a, &d.of_array());
             }
             AccOp::Agree { left, right, a, .. } => {
                 self.code(left, &Demand::All, 0);
                 self.code(right, &Demand::All, 0);
-                self.acc(a, d);
+                self.acc(a, &d.of_array());
             }
             AccOp::Reshape { sh, a, .. } => {
                 self.code(sh, &Demand::All, 0);
-                self.acc(a, d);
+                self.acc(a, &d.of_array());
             }
             AccOp::Replicate { slx, a, .. } => {
                 self.code(slx, &Demand::All, 0);
-                self.acc(a, d);
+                self.acc(a, &d.of_array());
             }
             AccOp::Slice { slx, a, .. } => {
                 self.code(slx, &Demand::All, 0);
-                self.acc(a, d);
+                self.acc(a, &d.of_array());
             }
             AccOp::Unit { .. } => {}
             // The operators need all components.
@@ -157,6 +176,10 @@ impl Rebuild<'_> {
                 self.next = info.bound;
                 let rhs = self.acc(&b, env);
                 self.next = info.body;
+                if let Some(split) = self.split_loop(&rhs, &body, q, &info.demand, env) {
+                    self.next = info.end;
+                    return split;
+                }
                 if !info.demand.is_complete(b.ty().raw())
                     && let Some(split) = self.split(&rhs, &body, q, &info.demand, env)
                 {
@@ -179,6 +202,25 @@ impl Rebuild<'_> {
                 let body = self.under(&w.body, w.eq, a.ty(), env);
                 Acc::while_(&cond, &body, &init, a.at())
             }
+            AccView::Loop(l, q) => {
+                let init = self.acc(&l.init, env);
+                let trips = match &l.trips {
+                    Trips::While(cond) => {
+                        self.next += 1;
+                        Trips::While(self.under(cond, Equal::refl(), l.init.ty(), env))
+                    }
+                    Trips::Times(n, dir) => Trips::Times(rename_arrays(n, &Reads(env)), *dir),
+                };
+                let used = self.definitions[self.next].demand.clone();
+                self.next += 1;
+                let body = self.under(&l.body, Equal::refl(), &l.argument(), env);
+                let l = ALoop { user: l.user, trips, init, xs: self.acc(&l.xs, env), body };
+                let simpler = without_rows(&l, &used, a.at()).or_else(|| plain(&l, a.at()));
+                if simpler.is_some() {
+                    self.stats.add(Rule::UnusedRows);
+                }
+                simpler.unwrap_or_else(|| Acc::loop_(&l, a.at())).cast(q.sym())
+            }
             AccView::Op(op) => Acc::op(&op.map(&mut Parts { rebuild: self, env }), a.ty(), a.at()),
         })
     }
@@ -195,11 +237,32 @@ impl Rebuild<'_> {
     ) -> Option<Acc<A2, R>> {
         fresh3(|n, m, k| {
             let TyView::Arr(_, t, eq) = rhs.ty().view(n) else { return None };
+            let d = &d.of_elements();
             let narrow = narrowed(&rhs.cast(eq), d, m, k)?;
             let x = narrow.sh_elt().1;
             let wide = Fun1(widen(&Exp::var(&Idx::zero(&x)), &t, d)?);
             let wide = Acc::map(&wide, &Acc::var(&Idx::zero(narrow.ty())), rhs.at()).cast(eq.sym());
             self.stats.add(Rule::UnusedComponent);
+            let env = env
+                .weaken(&Thinning::shift())
+                .weaken(&Thinning::shift())
+                .push(&Acc::var(&Idx::zero(rhs.ty())), rhs.ty());
+            Some(Acc::let_(&narrow, &Acc::let_(&wide, &self.acc(body, &env.cast_env(q.sym())))))
+        })
+    }
+
+    /// As [`split`](Self::split), for a loop that lists more than is used.
+    fn split_loop<Y, B, A, A2, R>(
+        &mut self,
+        rhs: &Acc<A2, B>,
+        body: &Acc<Y, R>,
+        q: Equal<Y, HCons<B, A>>,
+        d: &Demand,
+        env: &Env<AccF<A2>, A>,
+    ) -> Option<Acc<A2, R>> {
+        fresh2(|m, r| {
+            let (narrow, wide) = unlisted(rhs, d, m, r)?;
+            self.stats.add(Rule::Unlisted);
             let env = env
                 .weaken(&Thinning::shift())
                 .weaken(&Thinning::shift())

@@ -19,6 +19,7 @@ mod definitions;
 mod fixpoint_cache;
 mod inline_arrays;
 mod inline_scalars;
+mod list_components;
 mod operand_facts;
 mod options;
 mod projections;

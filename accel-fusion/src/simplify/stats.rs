@@ -80,6 +80,10 @@ rules! {
     ConstantElement "constant element"
     /// `map f a` = `map widen (map (narrow . f) a)` if only some components of the elements are used
     UnusedComponent "unused component"
+    /// A loop lists only arrays that are used
+    Unlisted "unused list"
+    /// A loop takes only rows that are used; a loop `while` without rows and lists is one
+    UnusedRows "unused rows"
     /// `agree s t a` = `a` if `s` = `t`
     Agree "agreement of equals"
     /// `zip_with (\x y -> e y) a b` = `map (\y -> e y) b` if `shape a` = `shape b`

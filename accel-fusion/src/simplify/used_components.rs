@@ -11,6 +11,8 @@ pub enum Demand {
     /// None of them.
     #[default]
     None,
+    /// Of an array, only its shape.
+    Shape,
     /// Parts of the first and of the second component of a pair.
     Pair(Box<[Demand; 2]>),
     /// All of them.
@@ -26,7 +28,8 @@ impl Demand {
     pub fn snd(&self) -> Demand {
         Demand::pair(Demand::None, self.clone())
     }
-    fn pair(a: Demand, b: Demand) -> Demand {
+    /// A demand on both components.
+    pub fn pair(a: Demand, b: Demand) -> Demand {
         if a == Demand::None && b == Demand::None { Demand::None } else { Demand::Pair(Box::new([a, b])) }
     }
     /// The demands on the components of a pair.
@@ -36,14 +39,22 @@ impl Demand {
             d => [d.clone(), d.clone()],
         }
     }
-    /// The demand on everything, unless there is none.
+    /// The demand on all components, unless there is none on any.
     pub fn whole(&self) -> Demand {
-        if *self == Demand::None { Demand::None } else { Demand::All }
+        if matches!(self, Demand::None | Demand::Shape) { self.clone() } else { Demand::All }
+    }
+    /// The demand on an array of which at least the shape is used.
+    pub fn of_array(&self) -> Demand {
+        if *self == Demand::None { Demand::Shape } else { self.clone() }
+    }
+    /// The demand on the elements of an array.
+    pub fn of_elements(&self) -> Demand {
+        if *self == Demand::Shape { Demand::None } else { self.clone() }
     }
     /// Adds another demand.
     pub fn join(&mut self, other: &Demand) {
         match (&mut *self, other) {
-            (Demand::All, _) | (_, Demand::None) => {}
+            (Demand::All, _) | (_, Demand::None) | (Demand::Pair(_), Demand::Shape) => {}
             (Demand::Pair(a), Demand::Pair(b)) => {
                 a[0].join(&b[0]);
                 a[1].join(&b[1]);
@@ -55,7 +66,7 @@ impl Demand {
     pub fn is_complete(&self, t: &RawTy) -> bool {
         match (self, t) {
             (Demand::All, _) => true,
-            (Demand::None, t) => t.width() == 0,
+            (Demand::None | Demand::Shape, t) => t.width() == 0,
             (d, RawTy::Array(p)) => d.is_complete(&p.1),
             (Demand::Pair(d), RawTy::Pair(p)) => d[0].is_complete(&p.0) && d[1].is_complete(&p.1),
             (Demand::Pair(_), _) => true,

@@ -153,7 +153,9 @@ fn arrays() {
         ("a8: Array2<f64> = reshape", "a8: Array2<f32> = reshape", "columns (f32) from an array with (f64)"),
         ("a9: Array2<f64> = if", "a9: Array3<f64> = if", "then: a9 is an Array3<f64>, but a8 an Array2<f64>"),
         ("then { -> a8 }", "then { -> a8, a8 }", "then: 2 arrays for 1"),
-        ("while a9, a7", "while a9", "1 arrays for 2"),
+        ("while a9, a7", "while a9, a7, a7", "3 arrays for 2"),
+        // Without an initial value, it is a list.
+        ("while a9, a7", "while a9", "a12 is used before it is defined"),
         ("while a9, a7", "while a9, a9", "a12 is an Array1<f64>, but a9 an Array2<f64>"),
         ("-> a11, a14", "-> a14, a11", "body: a11 is an Array2<f64>, but a14 an Array1<f64>"),
         ("-> a13", "-> a11", "cond: a11 is an Array2<f64>"),

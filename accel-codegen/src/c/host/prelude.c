@@ -87,6 +87,31 @@ HELPER int from(run *r, i64 c, i64 n, i64 element, const i64 *extents, i64 rank,
     return 0;
 }
 
+// The size of a row of a list, whose extents become those of the row. A list with rows of other extents is a fault.
+HELPER i64 row_size(run *r, i64 rows, i64 *list, const i64 *row, i64 rank) {
+    bool other = 0;
+    for (i64 k = 0; k < rank; k++) {
+        if (rows == 0) list[k + 1] = row[k];
+        other |= list[k + 1] != row[k];
+    }
+    if (!other) return size(row, rank);
+    bad(r, ROWS, list + 1, rank);
+    for (i64 k = 0; k < rank; k++) r->fault[3 + rank + k] = row[k];
+    return -1;
+}
+
+// Makes memory for this number of rows of size n in a column of a list, and keeps the first ones.
+HELPER int grow(run *r, i64 c, i64 rows, i64 room, i64 n, i64 element, i64 *extents, i64 rank) {
+    block *old = r->blocks[c];
+    extents[0] = room;
+    const i64 all = checked_size(r, extents, rank);
+    if (all < 0 || make(r, c, all, element, extents, rank)) return 1;
+    extents[0] = rows;
+    __builtin_memcpy(r->columns[c], old->data, rows * n * element);
+    if (--old->count == 0) r->calls->release(r, old);
+    return 0;
+}
+
 // Calls a kernel for n positions, each of which takes about `cost` operations; see `ranges` for `to`.
 HELPER int positions(run *r, function *f, i64 to, i64 n, i64 cost, const i64 *extents) {
     const task t = { 0, n, 0, 0, 0, extents, 0 };

@@ -14,12 +14,13 @@ use crate::text::writer::Writer;
 use accel_core::ast::deep;
 use accel_core::repr::{Agreement, MAX_EXTENT, MAX_SIZE, ScalarType, checked_size};
 use accel_fusion::kernel::{ArrayId, Op, Program, Reduction, ScalarFn, SiteId};
+use std::collections::BTreeSet;
 
 /// The functions that the statements use.
 pub fn prelude() -> String {
-    let (negative, memory) = (fault::NEGATIVE, fault::MEMORY);
+    let (negative, memory, rows) = (fault::NEGATIVE, fault::MEMORY, fault::ROWS);
     format!(
-        "enum {{ SMALL = {SMALL}, NEGATIVE = {negative}, MEMORY = {memory} }};\n\
+        "enum {{ SMALL = {SMALL}, NEGATIVE = {negative}, MEMORY = {memory}, ROWS = {rows} }};\n\
          #define MAX_EXTENT {MAX_EXTENT}LL\n#define MAX_SIZE {MAX_SIZE}ULL\n{}",
         include_str!("prelude.c")
     )
@@ -229,12 +230,57 @@ impl Host<'_> {
     }
 
     fn while_(&mut self, s: &Step, to: &[ArrayId], init: &[ArrayId], cond: ArrayId, next: &[ArrayId]) {
-        self.take(to, init, |a| s.moved.contains(&a));
+        let (state, lists) = to.split_at(init.len());
+        self.take(state, init, |a| s.moved.contains(&a));
+        self.empty_lists(lists);
         self.w.open("for (;;)");
         self.block(&s.blocks[0]);
         self.w.line(format!("if (!{}) break;", self.cells(cond).concat()));
-        self.block(&s.blocks[1]);
-        self.take(to, next, |a| s.blocks[1].owned_results.contains(&a));
+        let body = &s.blocks[1];
+        self.block(body);
+        let (next, rows) = next.split_at(state.len());
+        self.append(lists, rows);
+        let unused: BTreeSet<_> = rows.iter().filter(|a| !next.contains(a)).copied().collect();
+        unused.intersection(&body.owned_results).for_each(|a| self.drop_array(*a));
+        self.take(state, next, |a| body.owned_results.contains(&a));
         self.w.close();
+    }
+
+    /// Declares the number of rows of some lists, and the number for which they have memory; makes the lists empty.
+    fn empty_lists(&mut self, lists: &[ArrayId]) {
+        if lists.is_empty() {
+            return;
+        }
+        self.w.line("i64 rows = 0, room = 0;");
+        for a in lists {
+            let (extents, at) = (self.extents_of(*a), self.extents_at(*a));
+            self.set_extents(*a, &vec!["0".to_string(); extents.len()]);
+            self.pairs(*a, *a).into_iter().for_each(|(c, _, t)| self.make(c, "0", t, &at, extents.len()));
+        }
+    }
+
+    /// Appends a row to each list.
+    fn append(&mut self, lists: &[ArrayId], rows: &[ArrayId]) {
+        if lists.is_empty() {
+            return;
+        }
+        self.w.line("const bool full = rows == room;");
+        self.w.line("if (full) room = room ? 2 * room : 16;");
+        for (list, row) in lists.iter().zip(rows) {
+            let (rank, at) = (self.w.program.arrays[*list].rank, self.extents_at(*list));
+            let of_row = self.extents_at(*row);
+            self.w.open("");
+            self.w.line(format!("const i64 n = row_size(r, rows, {at}, {of_row}, {});", rank - 1));
+            self.w.line("if (n < 0) return 1;");
+            for (c, f, t) in self.pairs(*list, *row) {
+                let bytes = bytes(t);
+                self.w.line(format!("if (full && grow(r, {c}, rows, room, n, {bytes}, {at}, {rank})) return 1;"));
+                let place = format!("({t} *)r->columns[{c}] + rows * n");
+                self.w.line(format!("__builtin_memcpy({place}, r->columns[{f}], n * {bytes});"));
+            }
+            self.w.line(format!("*({at}) = rows + 1;"));
+            self.w.close();
+        }
+        self.w.line("rows++;");
     }
 }

@@ -1,12 +1,12 @@
 //! The part of lint that checks array computations.
 
-use super::super::acc::{AForm, Ac, RawAccOp};
+use super::super::acc::{AForm, ALoop, Ac, RawAccOp, Trips};
 use super::super::env::thinning;
 use super::super::exp::{Ex, Exp};
-use super::super::names::Erased;
+use super::super::names::{Erased, fresh1};
 use super::super::slice::SliceSpec;
 use super::super::thin::RawThinning;
-use super::super::ty::Repr;
+use super::super::ty::{Repr, batched_ty, rows_of};
 use super::super::value::conforms;
 use super::{Check, Lint, array, ensure, pair, same, short, variable};
 use crate::repr::RawTy;
@@ -47,8 +47,32 @@ impl Lint {
                 same("the condition of a loop", &cond.ty.0, &one_bool)?;
                 same("the body of a loop", &body.ty.0, ty)
             }
+            AForm::Loop(l) => self.loop_(l, &a.th, ty),
             AForm::Op(op) => self.acc_op(op, &a.th, ty),
         }
+    }
+
+    fn loop_(&mut self, l: &ALoop<Erased, Erased, Erased, Erased>, th: &RawThinning, ty: &RawTy) -> Check {
+        let inner = th.lift(1);
+        self.acc("initial state", &part(&l.init, th))?;
+        self.acc("rows", &part(&l.xs.relabel(), th))?;
+        ensure(fresh1(|n| rows_of(&l.xs.ty, n).is_some()), || format!("rows of {}", short(&l.xs.ty.0)))?;
+        if let Trips::Times(n, _) = &l.trips {
+            let n = self.fun("number of steps", n, &[], th)?;
+            same("the number of steps", &n, &i64::raw())?;
+        }
+        if let Trips::While(cond) = &l.trips {
+            self.arrays.push(l.init.ty.0.clone());
+            self.acc("condition", &part(&cond.relabel(), &inner))?;
+            self.arrays.pop();
+            same("the condition of a loop", &cond.ty.0, &RawTy::array(RawTy::Unit, bool::raw()))?;
+        }
+        self.arrays.push(l.argument().0);
+        self.acc("loop body", &part(&l.body.relabel(), &inner))?;
+        self.arrays.pop();
+        let (state, entry) = pair(&l.body.ty.0)?;
+        same("the next state", state, &l.init.ty.0)?;
+        same("loop", ty, &RawTy::pair(state.clone(), batched_ty::<Erased>(&super::super::ty::ty(entry.clone())).0))
     }
 
     /// Checks a function whose only scalar variables are its arguments; returns its result type.

@@ -2,7 +2,7 @@
 //! them differs from a correct one in one respect. Scalar code sees `x0: f64` and `x1: i64`, and the arrays `a0:
 //! Array1<f64>` and `a1: Array0<bool>`.
 
-use super::super::acc::{AForm, Ac, RawAccOp, acc};
+use super::super::acc::{AForm, ALoop, Ac, RawAccOp, Trips, acc};
 use super::super::env::{Thinning, idx};
 use super::super::exp::{Fun1, Fun2, exp};
 use super::super::slice::SliceSpec;
@@ -227,6 +227,42 @@ fn array_literals_variables_definitions_and_loops() {
         (loop_(&av(0, &vector_t()), &av(0, &vector_t()), &v), "the condition of a loop has the type Array1<f64>"),
         (loop_(&av(1, &one_bool), &av(1, &one_bool), &v), "the body of a loop has the type Array0<bool>"),
         (loop_(&av(1, &one_bool), &av(0, &vector_t()), &b), "the initial state has the type Array0<bool>"),
+    ]);
+}
+
+/// The state is a vector, a row a number, an entry of the list a vector.
+#[test]
+fn loops_over_rows() {
+    let one_bool = array_t(0, bool::raw());
+    let (number, matrix) = (array_t(0, f64_t()), array_t(2, f64_t()));
+    let (v, b) = (av(1, &vector_t()), av(0, &one_bool));
+    let argument = av(0, &RawTy::pair(vector_t(), number.clone()));
+    let state = op(RawAccOp::Fst { a: argument.clone() }, &vector_t());
+    let pair = |x: &Ac, y: &Ac, t: &RawTy| op(RawAccOp::Pair { a: x.clone(), b: y.clone() }, t);
+    let next = pair(&state, &state, &RawTy::pair(vector_t(), vector_t()));
+    let loop_ = |trips: Trips<Erased, Erased>, init: &Ac, xs: &Ac, body: &Ac, t: &RawTy| {
+        let (init, xs, body) = (init.clone(), xs.relabel(), body.relabel());
+        a(AForm::Loop(Box::new(ALoop { user: "f", trips, init, xs, body })), t)
+    };
+    let times = |n: &Ex| Trips::Times(n.relabel(), Dir::Left);
+    let n = zero(&i64_t());
+    let listed = RawTy::pair(vector_t(), matrix);
+    check_acc(&loop_(times(&n), &v, &v, &next, &listed)).unwrap();
+    let while_ = |c: &Ac| Trips::While(c.relabel());
+    check_acc(&loop_(while_(&av(1, &one_bool)), &v, &v, &next, &listed)).unwrap();
+    let swapped = pair(&argument, &state, &RawTy::pair(argument.ty.0.clone(), vector_t()));
+    rejects_accs(&[
+        (loop_(times(&zero(&f64_t())), &v, &v, &next, &listed), "the number of steps has the type f64, expected i64"),
+        (loop_(times(&n), &v, &b, &next, &listed), "rows of Array0<bool>"),
+        (loop_(times(&n), &v, &v, &state, &listed), "Array1<f64> is not a pair"),
+        (loop_(times(&n), &v, &v, &swapped, &listed), "the next state has the type (Array1<f64>, Array0<f64>)"),
+        (loop_(times(&n), &v, &v, &next, &RawTy::pair(vector_t(), vector_t())), "loop has the type"),
+        (loop_(times(&n), &b, &v, &next, &listed), "index 0 has the type (Array0<bool>, Array0<f64>), expected"),
+        (loop_(while_(&v), &v, &v, &next, &listed), "of index 1 has the type Array0<bool>, expected Array1<f64>"),
+        (
+            loop_(while_(&av(0, &vector_t())), &v, &v, &next, &listed),
+            "the condition of a loop has the type Array1<f64>",
+        ),
     ]);
 }
 

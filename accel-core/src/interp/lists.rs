@@ -1,0 +1,85 @@
+//! Rows of arrays, and lists of arrays: arrays that grow by one row in every step of a loop.
+
+use super::code::no_element;
+use super::extents::{check_size, out_of_bounds};
+use super::place::Place;
+use crate::error::{Error, Result};
+use crate::repr::{Column, Columns, RawArray, RawExtents, RawTy, Scalar, ScalarType};
+
+/// Row `k` of an array, along the outermost dimension.
+pub fn row(a: &RawArray, k: i64, place: Place) -> Result<RawArray> {
+    let (n, inner) = a.extents.split_first().ok_or_else(|| Error::Internal("a row of an array of rank 0".into()))?;
+    if k < 0 || k as usize >= *n {
+        return Err(out_of_bounds(place.to_string(), [Scalar::I64(k)].into_iter(), &[*n]));
+    }
+    let size: usize = inner.iter().product();
+    let part = |c: &Column| {
+        let mut row = Column::with_capacity(c.ty(), size);
+        for i in k as usize * size..(k as usize + 1) * size {
+            row.push(c.get(i).ok_or_else(no_element)?);
+        }
+        Ok(row)
+    };
+    Ok(RawArray { extents: inner.into(), columns: a.columns.iter().map(part).collect::<Result<Columns>>()? })
+}
+
+/// The type of an array in a list: its rank, and the types of its columns.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub rank: usize,
+    pub columns: Vec<ScalarType>,
+}
+
+impl Entry {
+    /// The entries of a type, from left to right.
+    pub fn of(t: &RawTy) -> Vec<Entry> {
+        match t {
+            RawTy::Unit | RawTy::Scalar(_) => vec![],
+            RawTy::Pair(p) => [Entry::of(&p.0), Entry::of(&p.1)].concat(),
+            RawTy::Array(p) => vec![Entry { rank: p.0.width(), columns: p.1.leaves().into_vec() }],
+        }
+    }
+}
+
+/// The entries of a list so far.
+pub struct List(Vec<RawArray>);
+
+impl List {
+    pub fn new() -> List {
+        List(vec![])
+    }
+    /// Adds an entry, which must have the shape of the others.
+    pub fn push(&mut self, a: RawArray, place: Place) -> Result<()> {
+        if let Some(first) = self.0.first()
+            && first.extents != a.extents
+        {
+            return Err(Error::Shape {
+                op: place.to_string(),
+                expected: format!("arrays of one shape in every step, such as {:?}", first.extents),
+                found: format!("{:?}", a.extents),
+            });
+        }
+        self.0.push(a);
+        Ok(())
+    }
+    /// The list as an array. The last entry comes first if `reverse` is set. An empty list has extents of 0.
+    pub fn finish(mut self, t: &Entry, reverse: bool, place: Place) -> Result<RawArray> {
+        if reverse {
+            self.0.reverse();
+        }
+        let mut extents: RawExtents = [self.0.len()].into_iter().collect();
+        match self.0.first() {
+            Some(first) => extents.extend(first.extents.iter().copied()),
+            None => extents.extend(std::iter::repeat_n(0, t.rank)),
+        }
+        let size = check_size(place, &extents)?;
+        let mut columns: Columns = t.columns.iter().map(|t| Column::with_capacity(*t, size)).collect();
+        for a in &self.0 {
+            for (to, from) in columns.iter_mut().zip(&a.columns) {
+                (0..from.len())
+                    .try_for_each(|i| from.get(i).filter(|x| to.push(*x)).map(|_| ()).ok_or_else(no_element))?;
+            }
+        }
+        Ok(RawArray { extents, columns })
+    }
+}

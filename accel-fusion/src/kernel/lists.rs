@@ -1,0 +1,52 @@
+//! Lists of arrays of one shape: what the lists of a loop contain after some steps.
+
+use super::ir::ArrayInfo;
+use accel_core::error::{Error, Result};
+use accel_core::repr::{Column, Columns, RawArray, RawExtents};
+
+/// A list that grows.
+pub struct List {
+    rows: usize,
+    /// The extents of a row, once there is one.
+    extents: Option<RawExtents>,
+    rank: usize,
+    columns: Columns,
+}
+
+impl List {
+    /// A list without rows. `info` describes the list.
+    pub fn new(info: &ArrayInfo) -> List {
+        let columns = info.columns.iter().map(|t| Column::with_capacity(*t, 0)).collect();
+        List { rows: 0, extents: None, rank: info.rank, columns }
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// A row with other extents than the ones before, on behalf of the operation `op`.
+    pub fn push(&mut self, row: &RawArray, op: impl Fn() -> String) -> Result<()> {
+        let extents = self.extents.get_or_insert_with(|| row.extents.clone());
+        if *extents != row.extents {
+            return Err(other_row(op(), extents, &row.extents));
+        }
+        for (to, from) in self.columns.iter_mut().zip(&row.columns) {
+            (0..from.len()).filter_map(|i| from.get(i)).for_each(|x| _ = to.push(x));
+        }
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// The list as an array.
+    pub fn finish(self) -> RawArray {
+        let none = || std::iter::repeat_n(0, self.rank - 1).collect();
+        let mut extents: RawExtents = [self.rows].into_iter().collect();
+        extents.extend(self.extents.unwrap_or_else(none));
+        RawArray { extents, columns: self.columns }
+    }
+}
+
+/// The error of a row with other extents than the ones before.
+pub fn other_row(op: String, before: &[usize], found: &[usize]) -> Error {
+    let expected = format!("arrays of one shape in every step, such as {before:?}");
+    Error::Shape { op, expected, found: format!("{found:?}") }
+}
