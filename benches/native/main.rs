@@ -13,6 +13,7 @@ mod gmm;
 mod histogram;
 mod maps;
 mod matmul;
+mod permutes_gradient;
 mod reductions_gradient;
 mod scan;
 mod startup;
@@ -32,6 +33,7 @@ fn cases() -> Vec<Case> {
         matmul::cases,
         scan::cases,
         reductions_gradient::cases,
+        permutes_gradient::cases,
         histogram::cases,
         awhile::cases,
         startup::cases,

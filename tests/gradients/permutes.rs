@@ -285,6 +285,28 @@ fn inside_of_programs() {
     smooth(Any, |a: V| sum(scanl1(|x, y| x * y, permute(|x, y| x + y, fill(4, 0.1), |i| (true, i % 4), a))));
 }
 
+/// A histogram with weights, and Poisson regression with a sparse matrix: its entries are stored in any order.
+#[test]
+fn histograms_and_sparse_matrices() {
+    jacobian((NonEmpty, NonEmpty), |xs: V, weights: V| {
+        let bin = |i: Exp<i64>| (xs.at(i) * 0.3 + 3.0).floor().cast::<i64>();
+        let n = xs.shape().min(weights.shape());
+        permute(
+            |x, y| x + y,
+            fill(6, 0.0),
+            |i| (i.lt(n).and(bin(i.min(n - 1)).le(5)), bin(i.min(n - 1)).max(0)),
+            weights,
+        )
+    });
+    smooth((NonEmpty, NonEmpty), |coefficients: V, entries: V| {
+        let columns = coefficients.shape();
+        let (row, column) = (|i: Exp<i64>| i * 5 % 7, |i: Exp<i64>| i * i % columns);
+        let terms = imap(|i, x| x * coefficients.at(column(i)) * 0.02, entries);
+        let rates = permute(|x, y| x + y, fill(7, 0.1), |i| (true, row(i)), terms);
+        sum(imap(|i, r| r.exp() - r * (i % 3).cast::<f64>(), rates))
+    });
+}
+
 /// The derivatives are programs with permutes, which have derivatives again.
 #[test]
 fn second_derivatives() {
