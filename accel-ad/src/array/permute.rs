@@ -14,9 +14,9 @@
 //! - All other operators: NOTE [Permutes by sorting].
 
 use super::products::{Products, Summary};
-use super::shapes::{bind, size, to_linear};
+use super::shapes::{bind, from_linear, size, to_linear};
 use super::state::{ABound, ADual};
-use crate::builders::{Floats, and, args, call, compare, float_ty, fun1, index_op, int, not, truth, unit, zero};
+use crate::builders::{Floats, and, args, call, compare, float_ty, fun1, index_op, int, not, plus, truth, unit, zero};
 use crate::operators::{Argument, Operator};
 use accel_core::ast::*;
 use accel_core::repr::op::{Cmp, Num2};
@@ -73,6 +73,14 @@ struct Adjoints<A, Sh, Sh2, T> {
 }
 
 type Done<'k, B, A, A2, Sh, Sh2, T> = ABound<'k, B, A, A2, Adjoints<X<'k>, Sh, Sh2, T>>;
+
+/// How the adjoints come to the chosen elements.
+enum Visit {
+    /// Each element looks whether its target has chosen it. This is better where targets are many.
+    Elements,
+    /// Each target goes to the element that it has chosen. This is better where they are few.
+    Targets,
+}
 
 /// The environment of scalar code over the source: its index.
 type Ix<Sh> = HCons<Sh, HNil>;
@@ -164,9 +172,9 @@ impl<A2, Sh, Sh2, T> Permute<A2, Sh, Sh2, T> {
         ABound { st: s.st, val, up: s.up }
     }
 
-    /// The rule for replacement.
+    /// The rule for replacement. There are seldom many more elements than targets.
     fn replaced<'k, B, A>(&self, st: ADual<B, A, A2>, k: Guard<'k>) -> Done<'k, B, A, A2, Sh, Sh2, T> {
-        self.chosen(st, &self.numbers(), |_, _| truth(true), k)
+        self.chosen(st, &self.numbers(), |_, _| truth(true), Visit::Elements, k)
     }
 
     /// The rule for a minimum or a maximum that is the new element if it equals the old one.
@@ -177,7 +185,7 @@ impl<A2, Sh, Sh2, T> Permute<A2, Sh, Sh2, T> {
         k: Guard<'k>,
     ) -> Done<'k, B, A, A2, Sh, Sh2, T> {
         let hit = |ix: &_, to: &_| o.cmp(Cmp::Eq, &self.source(ix), &self.result(to));
-        self.chosen(st, &self.numbers(), hit, k)
+        self.chosen(st, &self.numbers(), hit, Visit::Targets, k)
     }
 
     /// The rule for a minimum or a maximum that is the old element if it equals the new one. If both are NaN, it is the
@@ -198,16 +206,18 @@ impl<A2, Sh, Sh2, T> Permute<A2, Sh, Sh2, T> {
             let by_default = o.cmp(Cmp::Eq, &self.default(to), &y);
             and(&not(&by_default), &Exp::cond(&equal, &truth(true), &o.cmp(Cmp::Ne, &y, &y)))
         };
-        self.chosen(st, &keys, hit, k)
+        self.chosen(st, &keys, hit, Visit::Targets, k)
     }
 
     /// The rule for an operator that chooses one of its arguments. Among the elements of a target for which `hit` holds,
-    /// the one with the largest key is chosen; if there is none, it is the default.
+    /// the one with the largest key is chosen; if there is none, it is the default. The key of an element is its position
+    /// i, or -1 - i.
     fn chosen<'k, B, A>(
         &self,
         st: ADual<B, A, A2>,
         keys: &Acc<A2, Arr<Sh, i64>>,
         hit: impl FnOnce(&At<A2, Sh, Sh2, Sh>, &At<A2, Sh, Sh2, Sh2>) -> At<A2, Sh, Sh2, bool>,
+        visit: Visit,
         k: Guard<'k>,
     ) -> Done<'k, B, A, A2, Sh, Sh2, T> {
         let hits = fun1(&self.a.ty().sh_elt().0, |ix| {
@@ -224,11 +234,31 @@ impl<A2, Sh, Sh2, T> Permute<A2, Sh, Sh2, T> {
             let largest = keys.st.bind(&largest.weaken(&keys.up), l);
             let up = keys.up.then(&largest.up);
             let (this, keys) = (self.weaken(&up), largest.up.at(&keys.val));
-            let source = this.kept(|ix, to| this.if_equal(&largest.val, to, &Exp::index(&keys, ix, this.at)));
+            let source = match visit {
+                Visit::Elements => this.kept(|ix, to| this.if_equal(&largest.val, to, &Exp::index(&keys, ix, this.at))),
+                Visit::Targets => this.to_chosen(&largest.val),
+            };
             let defaults = this.targets(|to| this.if_equal(&largest.val, to, &int(i64::MIN)));
             let done = this.done(largest.st, source, defaults, k);
             ABound { st: done.st, val: done.val, up: up.then(&done.up) }
         })
+    }
+
+    /// For each element, the adjoint of the target that has chosen it, if there is one: a scatter of the adjoints.
+    fn to_chosen(&self, keys: &Idx<A2, Arr<Sh2, i64>>) -> Acc<A2, Arr<Sh, Tan<T>>> {
+        let sh = self.a.ty().sh_elt().0;
+        let place = fun1(&self.y.ty().sh_elt().0, |to| {
+            bind(&Exp::index(keys, &to, self.at), |key, _| {
+                let some = compare(Cmp::Ne, NumTy::index().any(), &key, &int(i64::MIN));
+                let from_end = index_op(Num2::Sub, &int(-1), &key);
+                let is_position = compare(Cmp::Ge, NumTy::index().any(), &key, &int(0));
+                let position = Exp::cond(&is_position, &key, &from_end);
+                let place = from_linear(&Exp::shape(&self.a), &position);
+                Exp::pair(&some, &Exp::cond(&some, &place, &zero(place.ty())))
+            })
+        });
+        let zeros = Acc::generate(&sh, &Exp::shape(&self.a), &fun1(&sh, |_| zero(&self.tangent())), self.at);
+        Acc::permute(&plus(&self.tangent()), &zeros, &place, &Acc::var(&self.dy), self.at)
     }
 
     /// The adjoint of a target if its largest key is `key`, and 0 otherwise.
