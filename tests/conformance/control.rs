@@ -14,6 +14,10 @@ pub fn all(t: &Suite) {
     loops_over_tuples(t);
     loops_in_loops(t);
     conditions_of_loops_read_arrays(t);
+    applications(t);
+    every!(rows_and_lists(t));
+    lists_of_sums(t);
+    lists_of_rows_and_tuples(t);
 }
 
 fn chosen_arrays<Sh: Shape, T: Sample>(t: &Suite) {
@@ -199,4 +203,85 @@ fn conditions_of_loops_read_arrays(t: &Suite) {
     });
     let xs = Array::vector(vec![1.0, 2.0, 9.0, 10.0]);
     t.near(1e-9, prog, &xs, Array::vector(xs.iter().map(f64::sqrt).collect()));
+}
+
+fn applications(t: &Suite) {
+    for n in [-1i64, 0, 1, 7, 40] {
+        let prog = afun(move |xs: Acc<Vector<i64>>| aiterate(n, |xs: Acc<Vector<i64>>| map(|x| x * 3 + 1, xs), xs));
+        let applied = |x: i64| (0..n).fold(x, |x, _| x.wrapping_mul(3).wrapping_add(1));
+        for xs in [vec![], vec![5], (0..20).collect()] {
+            let expected = xs.iter().map(|x| applied(*x)).collect();
+            t.is(prog.clone(), &Array::vector(xs), Array::vector(expected));
+        }
+    }
+}
+
+/// The rows of an array of rank 1 and more, listed again, and the last of them.
+fn rows_and_lists<Sh: Shape, T: Sample>(t: &Suite) {
+    for extents in shapes_of::<Sh>() {
+        let (xs, n) = (array::<Sh, T>(extents), 3);
+        let prog = afun(move |xs: Acc<Array<Sh, T>>| {
+            let (last, list) = map_accum_l(|_: Acc<Array<Sh, T>>, k: Acc<Scalar<i64>>| (xs, (xs, k)), xs, iota(n));
+            let (_, numbers) = list.unlift();
+            (last, numbers)
+        });
+        t.is(prog, &xs, (xs.clone(), Array::vector(vec![0, 1, 2])));
+    }
+}
+
+fn lists_of_sums(t: &Suite) {
+    type Number = Acc<Scalar<i64>>;
+    let step = |s: Number, x: Number| {
+        let s = zip_with(|s, x| s * 2 + x, s, x);
+        (s, map(|s| s * 10, s))
+    };
+    let left = afun(move |xs: Acc<Vector<i64>>| map_accum_l(step, unit(1i64), xs));
+    let right = afun(move |xs: Acc<Vector<i64>>| map_accum_r(step, unit(1i64), xs));
+    let none = afun(|xs: Acc<Vector<i64>>| {
+        map_accum_l(|s: Number, x: Number| (zip_with(|s, x| s * 2 + x, s, x), ()), unit(1i64), xs).0
+    });
+    for n in [0, 1, 2, 17, 40] {
+        let xs: Vec<i64> = (0..n).map(|k| k * 7 % 5 - 2).collect();
+        let sums = |xs: &mut dyn Iterator<Item = &i64>| {
+            xs.scan(1i64, |s, x| {
+                *s = s.wrapping_mul(2).wrapping_add(*x);
+                Some(*s)
+            })
+            .collect::<Vec<_>>()
+        };
+        let (forth, mut back) = (sums(&mut xs.iter()), sums(&mut xs.iter().rev()));
+        let last = |all: &[i64]| Array::scalar(all.last().copied().unwrap_or(1));
+        let listed = |all: &[i64]| Array::vector(all.iter().map(|s| s.wrapping_mul(10)).collect());
+        let last_back = last(&back);
+        back.reverse();
+        let xs = Array::vector(xs);
+        t.is(left.clone(), &xs, (last(&forth), listed(&forth)));
+        t.is(right.clone(), &xs, (last_back, listed(&back)));
+        t.is(none.clone(), &xs, last(&forth));
+    }
+}
+
+/// Rows of a matrix together with numbers; entries of two ranks, one of them the state before the step.
+fn lists_of_rows_and_tuples(t: &Suite) {
+    let prog = afun(|m: Acc<Matrix<f64>>, weights: Acc<Vector<f64>>| {
+        let step = |s: Acc<Vector<f64>>, (row, w): (Acc<Vector<f64>>, Acc<Scalar<f64>>)| {
+            (zip_with(|s, x| s + x * the(w), s, row), (s, sum(row)))
+        };
+        map_accum_r(step, fill(m.shape().1, 0.5), (m, weights))
+    });
+    for (n, k) in [(0, 3), (1, 2), (5, 0), (6, 4), (33, 3)] {
+        let m: Vec<f64> = (0..n * k).map(|i| (i * 7 % 11) as f64 - 3.0).collect();
+        let weights: Vec<f64> = (0..n).map(|i| i as f64 * 0.25).collect();
+        let mut s = vec![0.5; k];
+        let (mut states, mut sums) = (vec![vec![]; n], vec![0.0; n]);
+        for i in (0..n).rev() {
+            let row = &m[i * k..(i + 1) * k];
+            (states[i], sums[i]) = (s.clone(), row.iter().sum());
+            s.iter_mut().zip(row).for_each(|(s, x)| *s += x * weights[i]);
+        }
+        let columns = if n == 0 { 0 } else { k };
+        let states = Array::matrix(n, columns, states.concat()).unwrap();
+        let (m, weights) = (Array::matrix(n, k, m).unwrap(), Array::vector(weights));
+        t.is(prog.clone(), (&m, &weights), (Array::vector(s), (states, Array::vector(sums))));
+    }
 }
