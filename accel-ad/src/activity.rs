@@ -135,6 +135,10 @@ fn of_exp_<'e, 'a, 't>(e: &Exp<X<'e>, X<'a>, X<'t>>, scalars: &mut Levels, array
             let init = of_exp(&w.init, scalars, arrays);
             fixpoint(init, |state| below(state.clone(), scalars, |scalars| of_exp(&w.body, scalars, arrays)))
         }
+        ExpView::Loop(l) => {
+            let (state, _, listed) = of_loop(&l, scalars, arrays);
+            Activity::pair(state, listed)
+        }
         ExpView::Op(op) => match op {
             ExpOp::Pair(a, b, _) => Activity::pair(of_exp(&a, scalars, arrays), of_exp(&b, scalars, arrays)),
             ExpOp::Fst(a, _) => of_exp(&a, scalars, arrays).fst(),
@@ -146,6 +150,24 @@ fn of_exp_<'e, 'a, 't>(e: &Exp<X<'e>, X<'a>, X<'t>>, scalars: &mut Levels, array
             ExpOp::Shape(..) => Activity::Passive,
         },
     })
+}
+
+/// The activities of a loop's state, of the rows that it reads, and of those that it lists.
+fn of_loop<E, A, T>(
+    l: &LoopView<'_, E, A, T>,
+    scalars: &mut Levels,
+    arrays: &[Activity],
+) -> (Activity, Activity, Activity) {
+    let (init, row) = (of_exp(&l.init, scalars, arrays), of_exp(&l.xs, scalars, arrays));
+    let mut listed = Activity::Passive;
+    let state = fixpoint(init, |state| {
+        below(state.clone(), scalars, |scalars| {
+            let both = below(row.clone(), scalars, |scalars| of_exp(&l.body, scalars, arrays));
+            listed = both.snd();
+            both.fst()
+        })
+    });
+    (state, row, listed)
 }
 
 /// The activity of an array that scalar code reads. Arrays outside of `arrays` are passive.
@@ -254,6 +276,14 @@ impl Labels {
     /// Adds the labels of a telescope. `base` are the labels before it; labels after these are forgotten.
     pub fn enter<A, E, E2>(&mut self, tape: &Tele<A, E, E2>, base: Size<E>) {
         self.scalars.truncate(base.get());
+        self.extend(tape);
+    }
+
+    /// As [`enter`](Self::enter), for the body of a loop. Its state and its row come first.
+    pub fn enter_loop<A, E, E2, F, T>(&mut self, l: &LoopView<'_, E, A, T>, tape: &Tele<A, F, E2>, base: Size<E>) {
+        self.scalars.truncate(base.get());
+        let (state, row, _) = of_loop(l, &mut self.scalars, &self.arrays[..self.in_scope]);
+        self.scalars.extend([state, row]);
         self.extend(tape);
     }
 

@@ -131,7 +131,7 @@ pub fn equal<E, A, T>(a: &Exp<E, A, T>, b: &Exp<E, A, T>) -> Exp<E, A, bool> {
                 }
             }
             TyView::Scalar(t) => compare(Cmp::Eq, t, a, b),
-            TyView::Unit(_) | TyView::Arr(..) => truth(true),
+            TyView::Unit(_) | TyView::Arr(..) | TyView::List(..) => truth(true),
         })
     })
 }
@@ -148,7 +148,8 @@ pub fn add<E, A, T>(a: &Exp<E, A, T>, b: &Exp<E, A, T>) -> Exp<E, A, T> {
                 Some(t) => Exp::prim2(Prim2::Num(Num2::Add, t, Equal::refl()), a, b),
                 None => a.clone(),
             },
-            TyView::Unit(_) | TyView::Arr(..) => a.clone(),
+            TyView::Unit(_) => a.clone(),
+            TyView::Arr(..) | TyView::List(..) => unreachable!("only scalars are added here"),
         })
     })
 }
@@ -180,6 +181,17 @@ pub fn call2<E, A, P, Q, R>(f: &Fun2<A, P, Q, R>, x: &Exp<E, A, P>, y: &Exp<E, A
     let body = f.0.weaken(&Thinning::from_nil().lift().lift());
     Exp::let_(x, &Exp::let_(&y.weaken(&Thinning::shift()), &body))
 }
+/// Definitions of four variables around `code`. `up` leads from the environment around `code` to that of the values.
+pub fn let4<E, E2, A, P, Q, R, S, T>(
+    (p, q, r, s): (&Exp<E2, A, P>, &Exp<E2, A, Q>, &Exp<E2, A, R>, &Exp<E2, A, S>),
+    code: &Exp<HCons<S, HCons<R, HCons<Q, HCons<P, E>>>>, A, T>,
+    up: &Thinning<E, E2>,
+) -> Exp<E2, A, T> {
+    let code = code.weaken(&up.lift().lift().lift().lift());
+    let code = Exp::let_(&s.weaken(&Thinning::shift().then(&Thinning::shift()).then(&Thinning::shift())), &code);
+    let code = Exp::let_(&r.weaken(&Thinning::shift().then(&Thinning::shift())), &code);
+    Exp::let_(p, &Exp::let_(&q.weaken(&Thinning::shift()), &code))
+}
 /// Turns a function of two arguments into a function of a pair.
 pub fn uncurry<A, P, Q, R>(f: &Fun2<A, P, Q, R>, p: &Ty<P>, q: &Ty<Q>) -> Fun1<A, (P, Q), R> {
     fun1(&Ty::pair(p, q), |v| call2(f, &v.fst(), &v.snd()))
@@ -203,7 +215,7 @@ pub fn to_tangent<E, A, T>(x: &Exp<E, A, T>) -> Exp<E, A, Tan<T>> {
                 let x = x.cast(q);
                 Exp::pair(&to_tangent(&x.fst()), &to_tangent(&x.snd())).cast(eq_tan(q).then(tan_pair()).sym())
             }
-            TyView::Arr(..) => unreachable!("scalar code has no array values"),
+            TyView::Arr(..) | TyView::List(..) => unreachable!("scalar functions have neither arrays nor lists"),
         })
     })
 }
@@ -220,7 +232,7 @@ pub fn from_tangent<E, A, T>(d: &Exp<E, A, Tan<T>>, t: &Ty<T>) -> Exp<E, A, T> {
                 let d = d.cast(eq_tan(q).then(tan_pair()));
                 Exp::pair(&from_tangent(&d.fst(), &a), &from_tangent(&d.snd(), &b)).cast(q.sym())
             }
-            TyView::Arr(..) => unreachable!("scalar code has no array values"),
+            TyView::Arr(..) | TyView::List(..) => unreachable!("scalar functions have neither arrays nor lists"),
         })
     })
 }

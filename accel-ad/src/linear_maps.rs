@@ -14,7 +14,7 @@ pub fn matrix<'m, U, V>(u: &Ty<U>, v: &Ty<V>, m: Guard<'m>) -> Ty<X<'m>> {
         fresh3(|n, p, q| match u.view(n) {
             TyView::Pair(a, b, _) => Ty::pair(&matrix(&a, v, p), &matrix(&b, v, q)).cast(name(m)),
             TyView::Scalar(_) => v.cast(name(m)),
-            TyView::Unit(_) | TyView::Arr(..) => Ty::<()>::of().cast(name(m)),
+            TyView::Unit(_) | TyView::Arr(..) | TyView::List(..) => Ty::<()>::of().cast(name(m)),
         })
     })
 }
@@ -104,7 +104,7 @@ fn scale<E, A, V, T>(v: &Exp<E, A, V>, s: FloatTy<T>, x: &Exp<E, A, T>) -> Exp<E
                 }
                 None => v.clone(),
             },
-            TyView::Unit(_) | TyView::Arr(..) => v.clone(),
+            TyView::Unit(_) | TyView::Arr(..) | TyView::List(..) => v.clone(),
         })
     })
 }

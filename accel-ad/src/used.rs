@@ -7,9 +7,8 @@
 //! that its dual uses, by level, since levels do not change when an environment grows. The other definitions are
 //! replaced by a constant.
 
-use crate::builders::zero;
 use accel_core::ast::*;
-use accel_core::pass::{array_uses, arrays_of_code, nothing, uses};
+use accel_core::pass::{array_uses, arrays_of_code, no_value, nothing, uses};
 use std::collections::HashSet;
 
 /// A set of variables of an environment, by level.
@@ -75,7 +74,7 @@ impl Used {
                     self.scalars_of(&rhs, level);
                     rhs
                 } else {
-                    zero(rhs.ty())
+                    no_value(rhs.ty())
                 };
                 let body = Exp::let_(&rhs, &body.cast_env(q));
                 deep(|| self.close_(&init, &body, level))

@@ -44,7 +44,12 @@ impl Sites {
                 Instr::If { then: a, otherwise: b, .. } | Instr::While { cond: a, body: b, .. } => {
                     deep(|| [a, b].into_iter().for_each(|inner| self.instrs(inner)));
                 }
-                Instr::Read { .. } | Instr::Const(..) | Instr::Op1(..) | Instr::Op2(..) | Instr::Extent(..) => {}
+                Instr::Read { .. }
+                | Instr::Const(..)
+                | Instr::Op1(..)
+                | Instr::Op2(..)
+                | Instr::Extent(..)
+                | Instr::Get { .. } => {}
             }
         }
     }

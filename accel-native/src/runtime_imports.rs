@@ -4,6 +4,7 @@
 use crate::abi::{Array, Function, Task, polygamma};
 use crate::parallel_tasks::run_tasks;
 use crate::product::{product_f32, product_f64};
+use std::cell::RefCell;
 use std::ffi::{CStr, c_void};
 
 /// Sets the variables of a library.
@@ -11,10 +12,11 @@ use std::ffi::{CStr, c_void};
 /// # Safety
 /// The library was compiled from generated code, and none of its code runs yet.
 pub unsafe fn set(library: &libloading::Library) {
-    let runtime_imports: [(&CStr, *const c_void); 5] = [
+    let runtime_imports: [(&CStr, *const c_void); 6] = [
         (c"accel_polygamma", polygamma as *const c_void),
         (c"accel_product_f32", product_f32 as *const c_void),
         (c"accel_product_f64", product_f64 as *const c_void),
+        (c"accel_tape", tape as *const c_void),
         (c"accel_parallel", parallel as *const c_void),
         (c"accel_threads", thread_count as *const c_void),
     ];
@@ -25,6 +27,30 @@ pub unsafe fn set(library: &libloading::Library) {
             unsafe { **variable = address };
         }
     }
+}
+
+thread_local! {
+    /// The memory of lists, by number: NOTE [Memory of lists] in `accel-codegen`.
+    static TAPES: RefCell<Vec<Vec<u64>>> = const { RefCell::new(vec![]) };
+}
+
+/// The address of the calling thread's memory for list `number`, after it has at least so many bytes. It keeps its
+/// contents. Null if there is not enough memory.
+extern "C" fn tape(number: i64, bytes: i64) -> *mut c_void {
+    TAPES.with_borrow_mut(|tapes| {
+        let (number, words) = (number as usize, (bytes as usize).div_ceil(size_of::<u64>()));
+        if tapes.len() <= number {
+            tapes.resize_with(number + 1, Vec::new);
+        }
+        let tape = &mut tapes[number];
+        if tape.len() < words {
+            if tape.try_reserve_exact(words - tape.len()).is_err() {
+                return std::ptr::null_mut();
+            }
+            tape.resize(words, 0);
+        }
+        tape.as_mut_ptr().cast()
+    })
 }
 
 /// The number of threads that run tasks.

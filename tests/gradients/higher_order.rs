@@ -8,7 +8,7 @@ use accel_core::repr::ArrayTuple;
 type Program<A> = Afun<A, Scalar<f64>>;
 
 /// Checks the Hessian by forward over reverse mode, against finite differences of the gradient, and its symmetry.
-fn hessian<I: Refined, M>(_: I, program: impl ArrayFn<M, Args = I::Arrays, Result = Scalar<f64>>) {
+pub fn hessian<I: Refined, M>(_: I, program: impl ArrayFn<M, Args = I::Arrays, Result = Scalar<f64>>) {
     let program: Program<I::Arrays> = afun(program);
     let gradient = grad(&program);
     always::<I>(Differentiated::forward(&gradient));
@@ -28,7 +28,7 @@ fn hessian<I: Refined, M>(_: I, program: impl ArrayFn<M, Args = I::Arrays, Resul
 }
 
 /// Checks that all combinations of modes agree.
-fn all_modes<M>(program: impl ArrayFn<M, Args = Vector<f64>, Result = Scalar<f64>>) {
+pub fn all_modes<M>(program: impl ArrayFn<M, Args = Vector<f64>, Result = Scalar<f64>>) {
     let program: Program<Vector<f64>> = afun(program);
     let forward_reverse = Ready::new(&jvp(&grad(&program)));
     let reverse_reverse = Ready::new(&vjp(&grad(&program)));

@@ -21,6 +21,7 @@ mod permutes;
 mod primitives;
 mod records;
 mod scalar_gradients;
+mod scalar_loops;
 mod scans;
 mod segments;
 mod several_outputs;

@@ -140,14 +140,3 @@ fn jacobians_of_many_small_functions() {
         imap(|i, y| gradient(residual, (a.at(i % n), y).into_exp()), b)
     });
 }
-
-#[test]
-fn a_loop_inside_is_an_error() {
-    let program = afun(|a: V| {
-        map(|x| gradient(|x: Exp<f64>| while_(|y: Exp<f64>| y.lt(10.0), |y| y * 2.0, x.abs() + 1.0), x), a)
-    });
-    let error = run(program, &vector(&[1.0])).unwrap_err();
-    let text = error.to_string();
-    assert!(matches!(error, Error::NotDifferentiable { .. }), "{text}");
-    assert!(text.contains("while") && text.contains("scalar_gradients.rs:"), "{text}");
-}

@@ -443,14 +443,15 @@ impl Maker<'_> {
                 let (c, a, b) = (self.operand(nodes, B), self.operand(nodes, ty), self.operand(nodes, ty));
                 (ty, Node::Cond(c, a, b))
             }
-            17 | 18 => {
+            // Reverse mode does not differentiate the arrays that loops read.
+            17 | 18 if loops || self.features.forward_only => {
                 let Some((array, ty)) = self.array(|_| true) else { return };
                 let part = below(self.g, ty.elem.scalars().len());
                 let index = (0..ty.rank).map(|_| self.operand(nodes, I)).collect();
                 let outside = self.outside();
                 (ty.elem.scalars()[part], Node::Read { array, index, part, outside })
             }
-            19 if loops && self.features.forward_only => {
+            19 if loops => {
                 let (init, capture) = (self.operand(nodes, F), self.operand(nodes, F));
                 let n = 1 + below(self.g, 3);
                 let body = Box::new(self.fun_of_size(&[F, F, I], &[F], n, false));

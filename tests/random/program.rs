@@ -386,8 +386,11 @@ impl Step {
             Step::Exchange { .. } | Step::Iterate { .. } => vec!["awhile"],
             _ => vec![],
         };
+        let reads = |f: &Fun| f.nodes.iter().any(|(_, n)| matches!(n, Node::Read { .. }));
+        let loops_that_read =
+            |f: &mut Fun| f.nodes.iter().any(|(_, n)| matches!(n, Node::Loop { body, .. } if reads(body)));
         let mut step = self.clone();
-        if step.funs_mut().is_some_and(|f| f.nodes.iter().any(|(_, n)| matches!(n, Node::Loop { .. }))) {
+        if step.funs_mut().is_some_and(loops_that_read) {
             ops.push("while");
         }
         ops

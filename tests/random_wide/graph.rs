@@ -202,7 +202,7 @@ fn retyped(ty: &RawTy, elems: &[&Elem]) -> RawTy {
             Some(k) => elems[k].raw(),
             None => ty.clone(),
         },
-        RawTy::Unit => RawTy::Unit,
+        RawTy::Unit | RawTy::List(_) => ty.clone(),
         RawTy::Pair(p) => RawTy::pair(retyped(&p.0, elems), retyped(&p.1, elems)),
         RawTy::Array(p) => RawTy::array(retyped(&p.0, elems), retyped(&p.1, elems)),
     }

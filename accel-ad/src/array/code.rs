@@ -70,7 +70,7 @@ pub fn zeros<A, R>(a: &Acc<A, R>) -> Acc<A, Tan<R>> {
                 Acc::pair(&zeros(&a.fst()), &zeros(&a.snd())).cast(eq_tan(q).then(tan_pair()).sym())
             }
             TyView::Unit(q) => Acc::unit().cast(eq_tan(q).then(tan_unit()).sym()),
-            TyView::Scalar(_) => unreachable!("array code has no scalar values"),
+            TyView::Scalar(_) | TyView::List(..) => unreachable!("array code has no scalar values"),
         })
     })
 }
@@ -101,7 +101,7 @@ pub fn given<'m, B, A, R>(
             let all = b.code.emit(&both.cast(tan_pair().sym().then(eq_tan(q.sym()))), m);
             AEmitted { up: a.up.then(&b.up).then(&all.up), code: all.code, var: all.var }
         }
-        TyView::Arr(..) | TyView::Unit(_) | TyView::Scalar(_) => code.emit(d, m),
+        TyView::Arr(..) | TyView::Unit(_) | TyView::Scalar(_) | TyView::List(..) => code.emit(d, m),
     })
 }
 
@@ -114,7 +114,7 @@ pub fn add<A, R>(x: &Acc<A, R>, y: &Acc<A, R>) -> Acc<A, R> {
                 let (x, y) = (x.cast(q), y.cast(q));
                 Acc::pair(&add(&x.fst(), &y.fst()), &add(&x.snd(), &y.snd())).cast(q.sym())
             }
-            TyView::Unit(_) | TyView::Scalar(_) => x.clone(),
+            TyView::Unit(_) | TyView::Scalar(_) | TyView::List(..) => x.clone(),
         })
     })
 }
@@ -190,7 +190,7 @@ pub fn to_tangent<A, R>(a: &Acc<A, R>) -> Acc<A, Tan<R>> {
                 let a = a.cast(q);
                 Acc::pair(&to_tangent(&a.fst()), &to_tangent(&a.snd())).cast(eq_tan(q).then(tan_pair()).sym())
             }
-            TyView::Unit(_) | TyView::Scalar(_) => zeros(a),
+            TyView::Unit(_) | TyView::Scalar(_) | TyView::List(..) => zeros(a),
         })
     })
 }
@@ -208,7 +208,7 @@ pub fn from_tangent<A, R>(d: &Acc<A, Tan<R>>, t: &Ty<R>) -> Acc<A, R> {
                 Acc::pair(&from_tangent(&d.fst(), &a), &from_tangent(&d.snd(), &b)).cast(q.sym())
             }
             TyView::Unit(q) => Acc::unit().cast(q.sym()),
-            TyView::Scalar(_) => unreachable!("array code has no scalar values"),
+            TyView::Scalar(_) | TyView::List(..) => unreachable!("array code has no scalar values"),
         })
     })
 }

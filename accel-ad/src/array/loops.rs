@@ -337,7 +337,7 @@ fn like<A, R>(d: &Acc<A, Tan<R>>, value: &Acc<A, R>) -> Acc<A, Tan<R>> {
                 let own = Acc::let_(&value.cast(q), &Acc::let_(&d.weaken(&Thinning::shift()), &own));
                 own.cast(tan_arr().sym().then(eq_tan(q.sym())))
             }
-            TyView::Arr(..) | TyView::Unit(_) | TyView::Scalar(_) => d.clone(),
+            TyView::Arr(..) | TyView::Unit(_) | TyView::Scalar(_) | TyView::List(..) => d.clone(),
         })
     })
 }

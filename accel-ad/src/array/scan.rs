@@ -122,10 +122,7 @@ impl<A2, Sh, T> Scan<A2, Sh, T> {
 
     /// The direction in which adjoints are computed.
     fn back(&self) -> Dir {
-        match self.dir {
-            Dir::Left => Dir::Right,
-            Dir::Right => Dir::Left,
-        }
+        self.dir.opposite()
     }
 
     /// The array with the shape of the source that `f` computes from the index.

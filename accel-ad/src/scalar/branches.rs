@@ -86,13 +86,13 @@ fn branch<'p, 'm, 'i, A, B, E, E2, T, U>(
 }
 
 /// The normal form of an expression: a telescope and the variable of the result.
-struct Spine<'m, A, E, T> {
-    tele: Tele<A, E, X<'m>>,
-    size: Size<X<'m>>,
-    res: Idx<X<'m>, T>,
+pub struct Spine<'m, A, E, T> {
+    pub tele: Tele<A, E, X<'m>>,
+    pub size: Size<X<'m>>,
+    pub res: Idx<X<'m>, T>,
 }
 
-fn spine<'m, A, E, E1, T>(
+pub fn spine<'m, A, E, E1, T>(
     e: &Exp<E1, A, T>,
     tele: &Tele<A, E, E1>,
     size: Size<E1>,
@@ -126,13 +126,13 @@ fn spine_<'m, 'a, 'b, 'c, 't>(
 }
 
 /// Moves a telescope to another environment.
-struct Replay<'m, A, E2, F> {
-    code: Code<A, E2, X<'m>>,
-    emb: Thinning<F, X<'m>>,
-    up: Thinning<E2, X<'m>>,
+pub struct Replay<'m, A, E2, F> {
+    pub code: Code<A, E2, X<'m>>,
+    pub emb: Thinning<F, X<'m>>,
+    pub up: Thinning<E2, X<'m>>,
 }
 
-fn replay<'m, A, E, F, E2>(
+pub fn replay<'m, A, E, F, E2>(
     tape: &Tele<A, E, F>,
     emb: &Thinning<E, E2>,
     size: Size<E2>,
@@ -206,7 +206,7 @@ fn pack<'s, A, E, E1, E2>(
 }
 
 /// Adds every component of a tuple of adjoints to the contribution map.
-fn give<'k, A, B, E, E2, T, S>(
+pub fn give<'k, A, B, E, E2, T, S>(
     st: Dual<A, B, E, E2, T>,
     vars: &VarTuple<E, S>,
     all: &Exp<E2, A, S>,

@@ -4,6 +4,8 @@
 
 use super::branches::branches;
 use super::code::{Code, materialise};
+use super::lists::has_list;
+use super::loops::{components, loop_dual};
 use super::state::Dual;
 use crate::builders::{has_tangent, truth};
 use crate::rules;
@@ -78,12 +80,57 @@ fn reverse_<'m, 'i, 'a, 'b, 'e, 'f, 'c, 't>(
             let emb = Thinning::shift().then(&emb);
             let Dual { code, sites, idx, used, activity, .. } = st;
             let st = Dual { code, adj: adj.shrink(), emb, sites, idx, used, activity };
+            if has_list(rhs.ty()) {
+                return lists_dual(&init, &rhs, st, &parts, &y, m, i);
+            }
             let d = st.sum(&parts, &tan_ty(rhs.ty()), k);
             if d.val.is_zero() || !has_tangent(rhs.ty()) {
                 return reverse(&init, d.st, m, i);
             }
             step(&init, &rhs, d.st, &d.val, &d.up.at(&y), m, i)
         }
+    })
+}
+
+/// As [`step`], for a value with lists. The contributions to its adjoint have not been added: NOTE [Sums of lists].
+fn lists_dual<'m, 'i, A, B, E0, E, E2, T, V>(
+    init: &Tele<A, E0, E>,
+    rhs: &Exp<E, A, V>,
+    mut st: Dual<A, B, E, E2, T>,
+    parts: &[SparseTangent<E2, Tan<V>>],
+    y: &Idx<E2, V>,
+    m: Guard<'m>,
+    i: Guard<'i>,
+) -> Result<Dual<A, B, E0, X<'m>, X<'i>>> {
+    let parts: Vec<_> = parts.iter().filter(|p| !p.is_zero()).cloned().collect();
+    if parts.is_empty() {
+        return reverse(init, st, m, i);
+    }
+    fresh4(|n, k, b, r| match rhs.view(n) {
+        ExpView::Loop(l) => reverse(init, loop_dual(&l, st, &parts, y, b, r)?, m, i),
+        ExpView::Var(a) => {
+            parts.iter().for_each(|p| st.adj.add(&a, p));
+            reverse(init, st, m, i)
+        }
+        ExpView::Op(ExpOp::Pair(a, c, q)) => {
+            let (a, c, q) = (label(&a)?, label(&c)?, eq_tan(q).then(tan_pair()));
+            let parts: Vec<_> = parts.iter().map(|p| p.cast(q)).collect();
+            let mut split = components(st, &parts, k);
+            split.val.0.iter().for_each(|p| split.st.adj.add(&a, p));
+            split.val.1.iter().for_each(|p| split.st.adj.add(&c, p));
+            reverse(init, split.st, m, i)
+        }
+        ExpView::Op(ExpOp::Fst(a, q)) => {
+            let (a, q) = (label(&a)?, tan_pair().sym().then(eq_tan(q.sym())));
+            parts.iter().for_each(|p| st.adj.add(&a, &SparseTangent::pair(p, &SparseTangent::zero()).cast(q)));
+            reverse(init, st, m, i)
+        }
+        ExpView::Op(ExpOp::Snd(a, q)) => {
+            let (a, q) = (label(&a)?, tan_pair().sym().then(eq_tan(q.sym())));
+            parts.iter().for_each(|p| st.adj.add(&a, &SparseTangent::pair(&SparseTangent::zero(), p).cast(q)));
+            reverse(init, st, m, i)
+        }
+        _ => Err(Error::Internal("dual pass: a list that no loop has made".into())),
     })
 }
 
@@ -107,9 +154,10 @@ fn step<'m, 'i, A, B, E0, E, E2, T, V>(
                 return reverse(init, st, m, i);
             }
             ExpView::Let(..) => return Err(Error::Internal("dual pass: a let in normal form".into())),
-            ExpView::While(w) => {
-                return Err(no_rule("while", w.at, "loops are not differentiated in reverse mode yet; `jvp` does"));
+            ExpView::While(_) => {
+                return Err(Error::Internal("dual pass: a loop in normal form lists its states".into()));
             }
+            ExpView::Loop(_) => return Err(Error::Internal("dual pass: a list is no scalar".into())),
             ExpView::Op(op) => op,
         };
         match op {

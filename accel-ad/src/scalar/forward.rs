@@ -2,7 +2,8 @@
 //! computed.
 
 use super::code::{Code, Emitted, materialise};
-use crate::builders::{arg, has_tangent};
+use super::lists::{lists, row_sum};
+use crate::builders::{arg, has_tangent, let4};
 use crate::rules::{self, Factor};
 use accel_core::ast::*;
 use accel_core::pass::{rename, rename_arrays};
@@ -129,6 +130,7 @@ fn forward_<'m, 'z, 'e, 'y, 'a, 'b, 't>(
                 return Forward { up: b.up.then(&e.up), code: e.code, var: e.var, tan: e.tan };
             }
             ExpView::While(w) => return forward_while(&w, e.ty(), scalars, arrays, code, m),
+            ExpView::Loop(l) => return forward_loop(&l, scalars, arrays, code, m),
             ExpView::Op(op) => op,
         };
         match op {
@@ -327,6 +329,61 @@ fn forward_while<'m, A0, A, B, E0, E, T>(
         });
         let all = init.then(&Exp::while_(&cond, &body, &start, w.at), &SparseTangent::zero(), r);
         split(&all, m)
+    })
+}
+
+/// A loop whose state, rows and listed rows consist of value and tangent.
+fn forward_loop<'m, A0, A, B, E0, E, T>(
+    w: &LoopView<'_, E0, A0, T>,
+    scalars: &Duals<E0, E>,
+    arrays: &Duals<A0, A>,
+    code: &Code<A, B, E>,
+    m: Guard<'m>,
+) -> Forward<'m, A, B, E, T> {
+    fresh5(|p, k, l, g, h| {
+        let (xs, dxs, init) = both(&w.xs, &w.init, scalars, arrays, code, p);
+        let scalars = scalars.weaken(&init.up);
+        let t = w.init.ty();
+        let start = Exp::pair(&Exp::var(&init.var), &materialise(&init.tan, &tan_ty(t)));
+        let (dxs, tangent) = ([dxs.cast(tan_list())], tan_element(&w.row));
+        let read = lists(&dxs, &tangent, g);
+        let row = w.row.pair(&read.row);
+        let xs = Exp::pair(&Exp::var(&xs), &read.xs).cast(list_pair().sym());
+
+        let (state, outside) = (Ty::pair(t, &tan_ty(t)), init.code.size);
+        let trips = match &w.trips {
+            ExpTrips::Times(n) => ExpTrips::Times(moved(n, &scalars, arrays)),
+            ExpTrips::While(cond) => ExpTrips::While({
+                let x = Code::start(outside.push()).emit(&Exp::var(&Idx::zero(&state)).fst(), k);
+                let scalars = scalars.weaken(&Thinning::shift()).weaken(&x.up);
+                let scalars = scalars.push(&x.var, &SparseTangent::zero()).cast(w.below_state.sym());
+                x.code.close(&moved(cond, &scalars, arrays))
+            }),
+        };
+        // The body, below the state, its tangent, the row, and its tangent.
+        let (x, dx) = (Idx::succ(&Idx::succ(&Idx::succ(&Idx::zero(t)))), Idx::succ(&Idx::succ(&Idx::zero(&tan_ty(t)))));
+        let (y, dy) = (Idx::succ(&Idx::zero(&w.row)), SparseTangent::var(&Idx::zero(&tangent)));
+        let dy = if dxs[0].is_zero() { SparseTangent::zero() } else { dy };
+        let up = Thinning::shift().then(&Thinning::shift()).then(&Thinning::shift()).then(&Thinning::shift());
+        let scalars = scalars.weaken(&up).push(&x, &SparseTangent::var(&dx)).cast(w.below_state.sym());
+        let scalars = scalars.push(&y, &dy).cast(w.below_row.sym());
+        let size = outside.push().push().push().push();
+        let f = forward(&w.body, &scalars, arrays, &Code::start(size), l);
+        let (v, d) = (Exp::var(&f.var), materialise(&f.tan, &tan_ty(w.body.ty())).cast(tan_pair()));
+        let next = Exp::pair(&Exp::pair(&v.fst(), &d.fst()), &Exp::pair(&v.snd(), &d.snd()));
+        let (s, r) = (Exp::var(&Idx::succ(&Idx::zero(&state))), Exp::var(&Idx::zero(&row)));
+        let dr = row_sum(&dxs, &tangent, &r.snd());
+        let up = Thinning::shift().then(&Thinning::shift());
+        let body = let4((&s.fst(), &s.snd(), &r.fst(), &dr), &f.code.close(&next), &up);
+
+        let all = Exp::loop_(&trips, w.dir, &start, (&xs, &row), &body, w.at);
+        let all = init.then(&all, &SparseTangent::zero(), h);
+        let v = Exp::var(&all.var);
+        let lists = v.snd().cast(list_pair());
+        let value = Exp::pair(&v.fst().fst(), &lists.fst()).cast(w.eq.sym());
+        let tangent = Exp::pair(&v.fst().snd(), &lists.snd().cast(tan_list().sym()));
+        let tangent = tangent.cast(tan_pair().sym().then(eq_tan(w.eq.sym())));
+        all.then_with(&value, |up, _| Some(tangent.weaken(up)), m)
     })
 }
 

@@ -6,5 +6,7 @@ pub mod dual;
 pub mod forward;
 pub mod function;
 pub mod gradient;
+pub mod lists;
+pub mod loops;
 pub mod primal;
 pub mod state;

@@ -5,6 +5,7 @@ pub mod calls;
 pub mod declarations;
 pub mod dialect;
 pub mod faults;
+pub mod lists;
 pub mod names;
 pub mod nest;
 pub mod nest_functions;

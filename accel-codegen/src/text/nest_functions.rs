@@ -3,7 +3,8 @@
 use super::nest::Nest;
 use super::scalar_code::Constants;
 use super::writer::Writer;
-use accel_fusion::kernel::{Instr, ScalarFn};
+use accel_fusion::kernel::{Instr, Reg, ScalarFn};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 impl Writer<'_> {
@@ -39,7 +40,9 @@ impl Writer<'_> {
             let _ = write!(parameters, ", {declaration}");
             let _ = write!(arguments, ", {argument}");
         };
-        nest.given.iter().for_each(|r| add(format!("const {} r{r}", code.types[*r]), format!("r{r}")));
+        let lists: BTreeSet<Reg> = code.lists().into_iter().collect();
+        let ty = |r: &Reg| format!("{}{}", code.types[*r], if lists.contains(r) { " *" } else { "" });
+        nest.given.iter().for_each(|r| add(format!("const {} r{r}", ty(r)), format!("r{r}")));
         if !nest.in_strip.is_empty() {
             add("const int l".into(), "l".into());
         }
@@ -47,12 +50,12 @@ impl Writer<'_> {
             let (t, space) = (self.program.arrays[*a].columns[*c], self.global());
             add(format!("const {space}{t} *s{a}_{c}"), format!("s{a}_{c}"));
         }
-        sets.iter().for_each(|r| add(format!("{} *to{r}", code.types[*r]), format!("&r{r}")));
+        sets.iter().for_each(|r| add(format!("{} *to{r}", ty(r)), format!("&r{r}")));
         self.declarations.nests.push(format!(
             "\nstatic __attribute__((noinline)) int {name}({parameters}) {{\n{names}{body}    return 0;\n}}\n"
         ));
 
-        sets.iter().for_each(|r| self.line(format!("{} r{r};", code.types[*r])));
+        sets.iter().for_each(|r| self.line(format!("{} r{r};", ty(r))));
         let call = format!("{name}({arguments})");
         // If the caller is a kernel itself, which returns nothing, nothing can fail.
         self.line(if self.declarations.fails { format!("if ({call}) return 1;") } else { format!("{call};") });

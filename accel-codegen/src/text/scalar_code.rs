@@ -107,14 +107,17 @@ impl<'a> Writer<'a> {
             Instr::If { cond, then, otherwise, merge } => {
                 self.conditional(code, *cond, [then, otherwise], merge, constants)
             }
-            Instr::While { state, cond, continues, body, next } => {
+            Instr::Get { to, list, at } => self.line(format!("const {} r{to} = r{list}[r{at}];", code.types[*to])),
+            Instr::While { state, cond, continues, body, next, lists } => {
                 for (to, init) in state {
                     self.line(format!("{} r{to} = r{init};", code.types[*to]));
                 }
+                self.declare_lists(code, lists);
                 self.braces("for (;;)", |w| {
                     w.inner(code, cond, constants);
                     w.line(format!("if (!r{continues}) break;"));
                     w.inner(code, body, constants);
+                    w.append(code, lists);
                     // All at once, because the next value of one variable can be the old value of another.
                     for ((to, _), n) in state.iter().zip(next) {
                         w.line(format!("const {} n{to} = r{n};", code.types[*to]));

@@ -14,6 +14,7 @@
 //! arguments, the optimised program assumes that they agree and has no check; if they do not agree, the general program
 //! reports it.
 
+use super::dir::Dir;
 use super::env::{Family, Idx, Key, Thinning, Weaken, idx, seal};
 use super::exp::{Exp, Fun1, Fun2, Src};
 use super::names::{Equal, Erased, Guard, Inv, W, X, Y, Z};
@@ -25,15 +26,6 @@ use crate::repr::Agreement;
 use frunk::{HCons, HNil};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
-
-/// The direction of a scan along the innermost dimension.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Dir {
-    /// From the first element to the last.
-    Left,
-    /// From the last element to the first.
-    Right,
-}
 
 /// An array computation: a handle of a node and a suspended thinning, which `view` pushes down one level.
 pub struct Acc<A, R> {

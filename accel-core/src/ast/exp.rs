@@ -1,11 +1,24 @@
 //! Scalar expressions: `Exp<E, A, T>` has type `T`, free scalar variables in `E` and free array variables in `A`.
 
+//!
+//! NOTE \[Loops and lists\]: `Loop` is the loop that reverse mode needs. It threads a state, as `While` does, reads the
+//! rows of a list (a `map_accum`) and makes a list of what its body returns besides the state (a trajectory, if that is
+//! the state). The derivative of a `While` in reverse mode first runs the loop and lists its states, and then runs
+//! through this list in the opposite direction. The derivative of a `Loop` has the same form, so loops can be
+//! differentiated any number of times, in memory that is linear in the number of steps.
+//!
+//! Lists are private to the scalar code that makes them. Only loops read them. They are not part of a state, so no list
+//! contains lists, and each loop of the code needs the memory for its own lists once. Lists of tuples are tuples of
+//! lists, so a component that nobody reads is not stored.
+
+use super::dir::Dir;
 use super::env::{Family, Idx, Key, Thinning, Weaken, idx, seal};
-use super::names::{Equal, Erased, Guard, Inv, X, Y};
+use super::names::{Equal, Erased, Guard, Inv, V, W, X, Y, Z, eq_cons};
 use super::prim::{Prim1, Prim2, RawPrim1, RawPrim2};
 use super::thin::{RawThinning, RawThinnings, SharedNode};
-use super::ty::{Arr, Ty};
+use super::ty::{Arr, ElementTy, List, Ty, list_ty, ty};
 use super::value::Value;
+use crate::repr::RawTy;
 use frunk::{HCons, HNil};
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -36,8 +49,28 @@ pub(in crate::ast) enum Node {
     Cond(Box<[Ex; 3]>),
     /// Condition and body below one binder, initial value.
     While(Box<[Ex; 3]>, Src),
+    Loop(Box<RawLoop>),
     Index(Idx<Erased, Erased>, Ex, Src),
     Shape(Idx<Erased, Erased>),
+}
+
+/// The parts of a loop with lists. The condition is below one binder, the body below two: the state, then the row.
+pub(in crate::ast) struct RawLoop {
+    pub trips: ExpTrips<Erased, Erased, Erased>,
+    pub dir: Dir,
+    pub init: Ex,
+    pub xs: Ex,
+    pub row: RawTy,
+    pub body: Ex,
+    pub at: Src,
+}
+
+/// How often a loop runs. `V` is the environment `E` with the state.
+pub enum ExpTrips<E, V, A> {
+    /// As long as a condition holds for the state. Such a loop reads no list.
+    While(Exp<V, A, bool>),
+    /// A number of times, which is the length of the lists that the loop reads.
+    Times(Exp<E, A, i64>),
 }
 
 /// The view of an expression. Names: `X` is the type of the first argument; `Y` is the type of the second argument, or
@@ -51,8 +84,35 @@ pub enum ExpView<'n, E, A, T> {
     Let(Exp<E, A, X<'n>>, Exp<Y<'n>, A, T>, Equal<Y<'n>, HCons<X<'n>, E>>),
     /// A loop: condition and body below the state variable, and the initial state.
     While(WhileView<'n, E, A, T>),
+    /// A loop that reads and makes lists.
+    Loop(LoopView<'n, E, A, T>),
     /// All forms that bind no variable.
     Op(ExpOp<'n, E, A, T>),
+}
+
+/// `(s, y[k]) = body(s, xs[k])` for all positions `k` in order, from `init`. The result is the last state and the list
+/// of all `y`. Names: `X` is the state, `Y` the row of `xs`, `W` that of the result; `V` and `Z` are environments.
+pub struct LoopView<'n, E, A, T> {
+    /// The number of steps.
+    pub trips: ExpTrips<E, V<'n>, A>,
+    /// The direction: from the first position to the last, or from the last to the first.
+    pub dir: Dir,
+    /// The initial state.
+    pub init: Exp<E, A, X<'n>>,
+    /// The list that is read; `()` if there is none.
+    pub xs: Exp<E, A, List<Y<'n>>>,
+    /// The type of its rows.
+    pub row: ElementTy<Y<'n>>,
+    /// The next state, and the row of the result.
+    pub body: Exp<Z<'n>, A, (X<'n>, W<'n>)>,
+    /// `V` is the environment with the state.
+    pub below_state: Equal<V<'n>, HCons<X<'n>, E>>,
+    /// `Z` is the environment with the state and the row.
+    pub below_row: Equal<Z<'n>, HCons<Y<'n>, V<'n>>>,
+    /// The type of the result.
+    pub eq: Equal<T, (X<'n>, List<W<'n>>)>,
+    /// The place in the user's source.
+    pub at: Src,
 }
 
 /// `while cond(x) { x = body(x) }` from `init`.
@@ -226,6 +286,24 @@ impl<E, A, T> Exp<E, A, T> {
                     at: *at,
                 });
             }
+            Node::Loop(parts) => {
+                let inner = th.lift();
+                return ExpView::Loop(LoopView {
+                    trips: match &parts.trips {
+                        ExpTrips::While(cond) => ExpTrips::While(cond.thin(&inner)),
+                        ExpTrips::Times(n) => ExpTrips::Times(n.thin(th)),
+                    },
+                    dir: parts.dir,
+                    init: parts.init.thin(th),
+                    xs: parts.xs.thin(th),
+                    row: ElementTy(ty(parts.row.clone())),
+                    body: parts.body.thin(&inner.lift()),
+                    below_state: Equal::axiom(),
+                    below_row: Equal::axiom(),
+                    eq: Equal::axiom(),
+                    at: parts.at,
+                });
+            }
             Node::Pair(a, b) => ExpOp::Pair(a.thin(th), b.thin(th), Equal::axiom()),
             Node::Fst(a) => ExpOp::Fst(a.thin(th), Equal::axiom()),
             Node::Snd(a) => ExpOp::Snd(a.thin(th), Equal::axiom()),
@@ -258,6 +336,44 @@ impl<E, A, P, Q> Exp<E, A, (P, Q)> {
         match self.node.get() {
             Node::Pair(_, b) => b.thin(&self.th),
             _ => exp(Node::Snd(self.relabel()), self.ty.parts().1),
+        }
+    }
+}
+
+impl<E, A, S, Y> Exp<E, A, (S, List<Y>)> {
+    /// A loop that reads and makes lists: see [`LoopView`]. `row` is the type of the rows of `xs`.
+    pub fn loop_<X>(
+        trips: &ExpTrips<E, HCons<S, E>, A>,
+        dir: Dir,
+        init: &Exp<E, A, S>,
+        (xs, row): (&Exp<E, A, List<X>>, &ElementTy<X>),
+        body: &Exp<HCons<X, HCons<S, E>>, A, (S, Y)>,
+        at: Src,
+    ) -> Self {
+        let y = ElementTy(body.ty.parts().1);
+        let trips = match trips {
+            ExpTrips::While(cond) => ExpTrips::While(cond.relabel()),
+            ExpTrips::Times(n) => ExpTrips::Times(n.relabel()),
+        };
+        let (init_, xs, body) = (init.relabel(), xs.relabel(), body.relabel());
+        let parts = RawLoop { trips, dir, init: init_, xs, row: row.raw().clone(), body, at };
+        exp(Node::Loop(Box::new(parts)), Ty::pair(&init.ty, &list_ty(&y)))
+    }
+}
+
+impl<'n, E, A, T> LoopView<'n, E, A, T> {
+    /// The environment of the body, from the inside out: the row, the state, and the variables from outside.
+    pub fn below_rows(&self) -> Equal<Z<'n>, HCons<Y<'n>, HCons<X<'n>, E>>> {
+        self.below_row.then(eq_cons(Equal::refl(), self.below_state))
+    }
+}
+
+impl<E, V, A> ExpTrips<E, V, A> {
+    /// Replaces the environment with the state by an equal one.
+    pub fn cast<V2>(&self, q: Equal<V, V2>) -> ExpTrips<E, V2, A> {
+        match self {
+            ExpTrips::While(cond) => ExpTrips::While(cond.cast_env(q)),
+            ExpTrips::Times(n) => ExpTrips::Times(n.clone()),
         }
     }
 }

@@ -11,7 +11,8 @@
 //! - *Types.* `Equal<A, B>` exists only where `A` and `B` stand for the same type. A variable `Idx<E, T>` is in scope in `E` and has type
 //!   `T`; the run-time types `Ty<T>` of one `T` are all equal, those of different types differ.
 //! - *Kinds.* A `Ty<Arr<Sh, T>>` has a shape type and an element type. An expression without free scalar variables has
-//!   an element type. An array computation without free variables has an array type, and so do the argument and the
+//!   an element type, or it is (a tuple with) a private list, NOTE \[Loops and lists\]; an array operation whose scalar
+//!   code returns a list can be written, and lint reports it. An array computation without free variables has an array type, and so do the argument and the
 //!   result of every `Program`. Open terms over variables of another kind can be written (a variable of array type in
 //!   scalar code, say), but nothing can close them: every binder takes its type from a term, from the elements or the
 //!   shape of an array, or from a [`ShapeTy`] or [`ArraysTy`], the proofs that constructors require where a type comes
@@ -33,6 +34,7 @@
 
 pub mod acc;
 pub mod adjoint;
+pub mod dir;
 pub mod env;
 pub mod exp;
 pub mod lint;
@@ -46,14 +48,15 @@ pub mod transform;
 pub mod ty;
 pub mod value;
 
-pub use acc::{ACC_OPS, ALoop, AWhileView, Acc, AccF, AccMap, AccOp, AccView, AccVisit, Detail, Dir, Trips};
+pub use acc::{ACC_OPS, ALoop, AWhileView, Acc, AccF, AccMap, AccOp, AccView, AccVisit, Detail, Trips};
 pub use adjoint::{Contributions, SparseTangent, SparseTangentView, TanF};
+pub use dir::Dir;
 pub use env::{ConstF, Env, EnvView, Family, Idx, IdxF, Size, SomeIdx, Thinning, UnitF, Weaken};
-pub use exp::{Exp, ExpF, ExpMap, ExpOp, ExpView, ExpVisit, Fun1, Fun2, Src, WhileView};
+pub use exp::{Exp, ExpF, ExpMap, ExpOp, ExpTrips, ExpView, ExpVisit, Fun1, Fun2, LoopView, Src, WhileView};
 pub use lint::{lint, lint_acc, lint_exp};
 pub use names::{
-    Equal, Guard, Name, W, X, Y, Z, eq_cons, eq_pair, fresh1, fresh2, fresh3, fresh4, fresh5, fresh6, fresh8, fresh12,
-    name,
+    Equal, Guard, Name, V, W, X, Y, Z, eq_cons, eq_pair, fresh1, fresh2, fresh3, fresh4, fresh5, fresh6, fresh8,
+    fresh12, name,
 };
 pub use prim::{Prim1, Prim2};
 pub use program::{Opened, Program};
@@ -62,8 +65,9 @@ pub use tele::{ATele, ATeleView, Sites, SitesView, Tele, TeleView, VarTuple, Var
 pub use thin::deep;
 pub use transform::ExpTransform;
 pub use ty::{
-    Arr, ArraysRepr, ArraysTy, Batched, ElementRepr, ElementTy, FloatTy, IntTy, NumTy, Repr, ScalarTy, ShapeRepr,
-    ShapeTy, Tan, Ty, TyView, batched_pair, batched_ty, batched_unit, eq_arr, eq_batched, eq_tan, row_ty, rows_of,
-    tan_arr, tan_batched, tan_float, tan_pair, tan_ty, tan_unit,
+    Arr, ArraysRepr, ArraysTy, Batched, ElementRepr, ElementTy, FloatTy, IntTy, List, NumTy, Repr, ScalarTy, ShapeRepr,
+    ShapeTy, Tan, Ty, TyView, batched_pair, batched_ty, batched_unit, eq_arr, eq_batched, eq_list, eq_tan, list_pair,
+    list_ty, list_unit, row_ty, rows_of, tan_arr, tan_batched, tan_element, tan_float, tan_list, tan_pair, tan_ty,
+    tan_unit,
 };
 pub use value::{Literal, Value, conforms};

@@ -21,6 +21,8 @@ pub type Y<'n> = Name<'n, 1>;
 pub type Z<'n> = Name<'n, 2>;
 /// The fourth name of a scope.
 pub type W<'n> = Name<'n, 3>;
+/// The fifth name of a scope.
+pub type V<'n> = Name<'n, 4>;
 /// The erased type parameter; it is never handed out.
 pub(in crate::ast) type Erased = Name<'static, 255>;
 

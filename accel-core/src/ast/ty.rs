@@ -26,6 +26,39 @@ impl<A, B, C, D> Equal<Arr<A, B>, Arr<C, D>> {
 pub fn eq_arr<A, B, C, D>(_: Equal<A, C>, _: Equal<B, D>) -> Equal<Arr<A, B>, Arr<C, D>> {
     Equal::axiom()
 }
+/// The type of private lists of values of type `T`: an uninterpreted type constructor with the equations below. Scalar
+/// code makes and reads lists in loops, and only there: a list is never an element of an array, an argument, or part of
+/// the state of a loop. See NOTE \[Loops and lists\].
+pub struct List<T>(PhantomData<T>);
+
+/// The representation of the type of lists; `t` is an element type.
+pub fn list_ty<T>(t: &ElementTy<T>) -> Ty<List<T>> {
+    fn go(t: &RawTy) -> RawTy {
+        match t {
+            RawTy::Scalar(s) => RawTy::List(*s),
+            RawTy::Pair(p) => deep(|| RawTy::pair(go(&p.0), go(&p.1))),
+            RawTy::Unit | RawTy::Array(_) | RawTy::List(_) => RawTy::Unit,
+        }
+    }
+    ty(go(t.raw()))
+}
+/// Congruence of lists.
+pub fn eq_list<A, B>(_: Equal<A, B>) -> Equal<List<A>, List<B>> {
+    Equal::axiom()
+}
+/// `List<()> = ()`
+pub fn list_unit() -> Equal<List<()>, ()> {
+    Equal::axiom()
+}
+/// `List<(A, B)> = (List<A>, List<B>)`
+pub fn list_pair<A, B>() -> Equal<List<(A, B)>, (List<A>, List<B>)> {
+    Equal::axiom()
+}
+/// `Tan<List<T>> = List<Tan<T>>`
+pub fn tan_list<T>() -> Equal<Tan<List<T>>, List<Tan<T>>> {
+    Equal::axiom()
+}
+
 /// Representation types: `()`, the scalars, pairs and [`Arr`]. The trait and its kinds [`ElementRepr`], [`ShapeRepr`]
 /// and [`ArraysRepr`] are sealed, because a wrong `raw` would break the typing of trees.
 pub trait Repr: seal::Sealed + 'static {
@@ -119,6 +152,8 @@ pub enum TyView<'n, T> {
     Pair(Ty<X<'n>>, Ty<Y<'n>>, Equal<T, (X<'n>, Y<'n>)>),
     /// An array: shape and element.
     Arr(ShapeTy<X<'n>>, ElementTy<Y<'n>>, Equal<T, Arr<X<'n>, Y<'n>>>),
+    /// A list of scalars.
+    List(ScalarTy<X<'n>>, Equal<T, List<X<'n>>>),
 }
 
 pub(in crate::ast) fn ty<T>(raw: RawTy) -> Ty<T> {
@@ -155,6 +190,7 @@ impl<T> Ty<T> {
             RawTy::Scalar(s) => TyView::Scalar(ScalarTy(*s, PhantomData)),
             RawTy::Pair(p) => TyView::Pair(ty(p.0.clone()), ty(p.1.clone()), Equal::axiom()),
             RawTy::Array(p) => TyView::Arr(ShapeTy(ty(p.0.clone())), ElementTy(ty(p.1.clone())), Equal::axiom()),
+            RawTy::List(s) => TyView::List(ScalarTy(*s, PhantomData), Equal::axiom()),
         }
     }
 }
@@ -257,6 +293,12 @@ impl<T> ShapeTy<(T, i64)> {
         ShapeTy(self.parts().0)
     }
 }
+impl<A> ElementTy<A> {
+    /// The type of pairs.
+    pub fn pair<B>(&self, b: &ElementTy<B>) -> ElementTy<(A, B)> {
+        ElementTy(Ty::pair(&self.0, &b.0))
+    }
+}
 impl<A, B> ArraysTy<(A, B)> {
     /// The type of pairs.
     pub fn pair(a: &ArraysTy<A>, b: &ArraysTy<B>) -> Self {
@@ -312,6 +354,10 @@ impl<T> ScalarTy<T> {
             _ => None,
         }
     }
+    /// Scalars are elements.
+    pub fn element(self) -> ElementTy<T> {
+        ElementTy(self.ty())
+    }
     /// Whether `T` is numeric.
     pub fn num(self) -> Option<NumTy<T>> {
         self.0.is_num().then_some(NumTy(self.0, PhantomData))
@@ -366,13 +412,17 @@ pub struct Tan<T>(PhantomData<T>);
 pub fn tan_ty<T>(t: &Ty<T>) -> Ty<Tan<T>> {
     fn go(t: &RawTy) -> RawTy {
         match t {
-            RawTy::Scalar(s) if s.is_float() => t.clone(),
-            RawTy::Unit | RawTy::Scalar(_) => RawTy::Unit,
+            RawTy::Scalar(s) | RawTy::List(s) if s.is_float() => t.clone(),
+            RawTy::Unit | RawTy::Scalar(_) | RawTy::List(_) => RawTy::Unit,
             RawTy::Pair(p) => deep(|| RawTy::pair(go(&p.0), go(&p.1))),
             RawTy::Array(p) => RawTy::array(p.0.clone(), go(&p.1)),
         }
     }
     ty(go(&t.0))
+}
+/// As [`tan_ty`], for an element type.
+pub fn tan_element<T>(t: &ElementTy<T>) -> ElementTy<Tan<T>> {
+    ElementTy(tan_ty(&t.0))
 }
 /// Congruence of tangents.
 pub fn eq_tan<A, B>(_: Equal<A, B>) -> Equal<Tan<A>, Tan<B>> {
@@ -413,7 +463,7 @@ pub fn rows_of<'n, T>(t: &Ty<T>, _: Guard<'n>) -> Option<(Ty<X<'n>>, Equal<T, Ba
     fn go(t: &RawTy) -> bool {
         match t {
             RawTy::Unit => true,
-            RawTy::Scalar(_) => false,
+            RawTy::Scalar(_) | RawTy::List(_) => false,
             RawTy::Pair(p) => deep(|| go(&p.0) && go(&p.1)),
             RawTy::Array(p) => p.0.width() > 0,
         }
@@ -423,7 +473,7 @@ pub fn rows_of<'n, T>(t: &Ty<T>, _: Guard<'n>) -> Option<(Ty<X<'n>>, Equal<T, Ba
 /// Array types with other ranks.
 fn with_ranks(t: &RawTy, rank: &dyn Fn(usize) -> usize) -> RawTy {
     match t {
-        RawTy::Unit | RawTy::Scalar(_) => t.clone(),
+        RawTy::Unit | RawTy::Scalar(_) | RawTy::List(_) => t.clone(),
         RawTy::Pair(p) => deep(|| RawTy::pair(with_ranks(&p.0, rank), with_ranks(&p.1, rank))),
         RawTy::Array(p) => RawTy::array(RawTy::shape(rank(p.0.width())), p.1.clone()),
     }

@@ -21,6 +21,8 @@ pub struct Code {
     pub arrays: Vec<Slot>,
     /// Pairs of an array (a position in `arrays`) and the first of the registers that hold its extents.
     pub shapes: Vec<(usize, Reg)>,
+    /// The number of lists.
+    pub lists: usize,
     /// The registers that finally hold the leaves of the result, and the types of these leaves.
     pub results: Vec<Reg>,
     pub types: Vec<ScalarType>,
@@ -35,6 +37,14 @@ pub enum Instr {
     Jump(usize),
     JumpUnless(Reg, usize),
     Read(Box<Read>),
+    /// Empties a list.
+    Clear(usize),
+    /// Appends the content of a register to a list.
+    Push(usize, Reg),
+    /// Reverses a list.
+    Reverse(usize),
+    /// Sets a register to the element of a list at the position in another register.
+    Get(Reg, usize, Reg),
 }
 
 /// Reads an element of an array, given by its position in [`Code::arrays`]. The leaves go to `to`, `to + 1`, …
@@ -50,6 +60,7 @@ pub struct Read {
 pub struct Machine<'a> {
     code: &'a Code,
     registers: Vec<Scalar>,
+    lists: Vec<Vec<Scalar>>,
     arrays: Vec<&'a RawArray>,
     place: Place,
 }
@@ -64,7 +75,7 @@ impl<'a> Machine<'a> {
                 registers[first + k] = Scalar::I64(*extent as i64);
             }
         }
-        Ok(Machine { code, registers, arrays, place })
+        Ok(Machine { code, registers, lists: vec![vec![]; code.lists], arrays, place })
     }
 
     /// Sets a leaf of the arguments.
@@ -120,6 +131,14 @@ impl<'a> Machine<'a> {
                     }
                 }
                 Instr::Read(read) => self.read(read)?,
+                Instr::Clear(list) => self.lists[*list].clear(),
+                Instr::Push(list, a) => self.lists[*list].push(r[*a]),
+                Instr::Reverse(list) => self.lists[*list].reverse(),
+                Instr::Get(to, list, at) => {
+                    let Scalar::I64(at) = r[*at] else { return Err(no_row()) };
+                    let row = usize::try_from(at).ok().and_then(|at| self.lists[*list].get(at));
+                    r[*to] = *row.ok_or_else(no_row)?;
+                }
             }
         }
         Ok(())
@@ -145,6 +164,11 @@ pub fn bool(x: Scalar) -> Result<bool> {
         Scalar::Bool(b) => Ok(b),
         _ => Err(Error::Internal(format!("condition of type {}", x.ty()))),
     }
+}
+
+/// The number of steps of a loop is the length of the lists that it reads.
+fn no_row() -> Error {
+    Error::Internal("a loop reads beyond the end of a list".into())
 }
 
 pub fn no_element() -> Error {

@@ -2,12 +2,15 @@
 
 use super::code::{Code, Instr, Read, Reg};
 use super::slots::Slot;
-use crate::ast::{ConstF, Env, Exp, ExpOp, ExpView, Fun1, Fun2, Ty, WhileView, X, deep, fresh1, fresh3, name};
+use crate::ast::{
+    ConstF, Dir, Env, Exp, ExpOp, ExpTrips, ExpView, Fun1, Fun2, LoopView, Ty, WhileView, X, deep, fresh1, fresh3, name,
+};
+use crate::repr::op::{Cmp, Num2, Op2};
 use crate::repr::tree::Tree;
 use crate::repr::{RawTy, Scalar};
 use frunk::HNil;
 
-/// The registers of a variable.
+/// The registers of a variable; for a list, its number.
 type Regs = Tree<Reg>;
 /// The registers of all scalar variables.
 type RegEnv<E> = Env<ConstF<Regs>, E>;
@@ -117,6 +120,7 @@ impl Flatten {
                 self.exp(&body, &env.push(&v, b.ty()).cast_env(q.sym()), arrays)
             }
             ExpView::While(w) => self.while_(&w, env, arrays),
+            ExpView::Loop(l) => self.loop_(&l, env, arrays),
             ExpView::Op(op) => self.op(&op, e.ty(), env, arrays),
         })
     }
@@ -145,6 +149,69 @@ impl Flatten {
         // If this loop is inside another one and runs again, the registers of its state are overwritten. A variable
         // that is bound to the result is then computed again as well.
         state
+    }
+
+    fn loop_<'e, 'a, 't>(
+        &mut self,
+        l: &LoopView<'_, X<'e>, X<'a>, X<'t>>,
+        env: &RegEnv<X<'e>>,
+        arrays: &SlotEnv<X<'a>>,
+    ) -> Regs {
+        let t = l.init.ty();
+        let init = self.exp(&l.init, env, arrays);
+        let xs = self.exp(&l.xs, env, arrays);
+        let state = self.registers(t.raw());
+        self.moves(&state, &init);
+        let ys = Tree::of(l.body.ty().parts().1.raw(), &mut || {
+            self.0.lists += 1;
+            self.0.lists - 1
+        });
+        ys.leaves().into_iter().for_each(|list| self.emit(Instr::Clear(list)));
+        let inner = env.push(&state, t).cast_env(l.below_state.sym());
+
+        // The position, and what is added to it in each step.
+        let at = self.register(Scalar::I64(0));
+        let step = self.register(Scalar::I64(if l.dir == Dir::Left { 1 } else { -1 }));
+        let zero = self.register(Scalar::I64(0));
+        let end = match &l.trips {
+            ExpTrips::Times(n) => self.exp(n, env, arrays).leaf(),
+            ExpTrips::While(_) => zero,
+        };
+        match l.dir {
+            Dir::Left => self.emit(Instr::Move(at, zero)),
+            Dir::Right => self.emit(Instr::Op2(Op2::Num(Num2::Add), at, end, step)),
+        }
+        let start = self.0.instrs.len();
+        let continues = match (&l.trips, l.dir) {
+            (ExpTrips::While(cond), _) => self.exp(cond, &inner, arrays).leaf(),
+            (ExpTrips::Times(_), Dir::Left) => self.compare(Cmp::Lt, at, end),
+            (ExpTrips::Times(_), Dir::Right) => self.compare(Cmp::Ge, at, zero),
+        };
+        let exit = self.jump(Instr::JumpUnless, continues);
+        let row = self.registers(l.row.raw());
+        for (to, list) in row.leaves().into_iter().zip(xs.leaves()) {
+            self.emit(Instr::Get(to, list, at));
+        }
+        let next = self.exp(&l.body, &inner.push(&row, &l.row).cast_env(l.below_row.sym()), arrays);
+        for (list, y) in ys.leaves().into_iter().zip(next.snd().leaves()) {
+            self.emit(Instr::Push(list, y));
+        }
+        let copy = self.registers(t.raw());
+        self.moves(&copy, &next.fst());
+        self.moves(&state, &copy);
+        self.emit(Instr::Op2(Op2::Num(Num2::Add), at, at, step));
+        self.emit(Instr::Jump(start));
+        self.land(exit);
+        if l.dir == Dir::Right {
+            ys.leaves().into_iter().for_each(|list| self.emit(Instr::Reverse(list)));
+        }
+        Tree::pair(state, ys)
+    }
+
+    fn compare(&mut self, op: Cmp, a: Reg, b: Reg) -> Reg {
+        let to = self.register(Scalar::Bool(false));
+        self.emit(Instr::Op2(Op2::Cmp(op), to, a, b));
+        to
     }
 
     fn op<'n, 'e, 'a, 't>(

@@ -34,7 +34,7 @@ impl Entry {
     /// The entries of a type, from left to right.
     pub fn of(t: &RawTy) -> Vec<Entry> {
         match t {
-            RawTy::Unit | RawTy::Scalar(_) => vec![],
+            RawTy::Unit | RawTy::Scalar(_) | RawTy::List(_) => vec![],
             RawTy::Pair(p) => [Entry::of(&p.0), Entry::of(&p.1)].concat(),
             RawTy::Array(p) => vec![Entry { rank: p.0.width(), columns: p.1.leaves().into_vec() }],
         }

@@ -73,6 +73,15 @@ impl Counts {
                 self.exp(&w.cond);
                 self.exp(&w.body)
             }
+            ExpView::Loop(l) => {
+                match &l.trips {
+                    ExpTrips::While(cond) => self.exp(cond),
+                    ExpTrips::Times(n) => self.exp(n),
+                }
+                self.exp(&l.init);
+                self.exp(&l.xs);
+                self.exp(&l.body)
+            }
             ExpView::Op(op) => op.visit(self),
         })
     }

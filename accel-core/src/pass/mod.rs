@@ -12,7 +12,7 @@ use crate::error::Result;
 
 pub use close::{aclose, close};
 pub use count::{Counts, count};
-pub use nothing::nothing;
+pub use nothing::{no_value, nothing};
 pub use operations::operations;
 pub use rename::{Variables, rename, rename_acc, rename_arrays};
 pub use uses::{array_uses, arrays_of_code, uses};

@@ -1,4 +1,4 @@
-//! Placeholders for arrays that are not used.
+//! Placeholders for values that are not used.
 
 use crate::ast::*;
 
@@ -13,7 +13,31 @@ pub fn nothing<A, R>(t: &Ty<R>) -> Acc<A, R> {
                 let empty = Exp::constant(&Value::zero(&sh.element()), &sh);
                 Acc::generate(&sh, &empty, &Fun1(zero), None).cast(q.sym())
             }
-            TyView::Scalar(_) => unreachable!("array code has no scalar values"),
+            TyView::Scalar(_) | TyView::List(..) => unreachable!("array code has no scalar values"),
         })
     })
+}
+
+/// Zeros and empty lists of a type, in place of an unused scalar value.
+pub fn no_value<E, A, T>(t: &Ty<T>) -> Exp<E, A, T> {
+    if let Some(element) = ElementTy::of(t) {
+        return Exp::constant(&Value::zero(&element), t);
+    }
+    deep(|| {
+        fresh1(|n| match t.view(n) {
+            TyView::Pair(a, b, q) => Exp::pair(&no_value(&a), &no_value(&b)).cast(q.sym()),
+            TyView::List(s, q) => {
+                let row = s.element();
+                let step = Exp::pair(&unit(), &Exp::constant(&Value::zero(&row), &row));
+                let none = ExpTrips::Times(Exp::constant(&Value::of(0i64), &Ty::of()));
+                let xs = (&unit().cast(list_unit().sym()), &ElementTy::known());
+                Exp::loop_(&none, Dir::Left, &unit(), xs, &step, None).snd().cast(q.sym())
+            }
+            TyView::Unit(_) | TyView::Scalar(_) | TyView::Arr(..) => unreachable!("scalar code has no array values"),
+        })
+    })
+}
+
+fn unit<E, A>() -> Exp<E, A, ()> {
+    Exp::constant(&Value::unit(), &Ty::of())
 }

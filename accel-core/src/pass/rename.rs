@@ -21,6 +21,17 @@ fn rename_<'e, 'f, 'a, 't>(e: &Exp<X<'e>, X<'a>, X<'t>>, env: &Env<IdxF<X<'f>>, 
             let (cond, body) = (under(&w.cond, w.eq, e.ty(), env), under(&w.body, w.eq, e.ty(), env));
             Exp::while_(&cond, &body, &rename(&w.init, env), w.at)
         }
+        ExpView::Loop(l) => {
+            let (state, row) = (l.init.ty(), &l.row);
+            let inner = env.weaken(&Thinning::shift()).push(&Idx::zero(state), state).cast_env(l.below_state.sym());
+            let trips = match &l.trips {
+                ExpTrips::While(cond) => ExpTrips::While(rename(cond, &inner)),
+                ExpTrips::Times(n) => ExpTrips::Times(rename(n, env)),
+            };
+            let body = under(&l.body, l.below_row, row, &inner);
+            let xs = rename(&l.xs, env);
+            Exp::loop_(&trips, l.dir, &rename(&l.init, env), (&xs, row), &body, l.at).cast(l.eq.sym())
+        }
         ExpView::Op(op) => Exp::op(&op.map(&mut Scalars(env)), e.ty()),
     })
 }
@@ -67,6 +78,16 @@ pub fn rename_arrays<E, A, A2, T>(e: &Exp<E, A, T>, to: &impl Variables<A, A2>) 
             ExpView::While(w) => {
                 let (cond, body) = (rename_arrays(&w.cond, to), rename_arrays(&w.body, to));
                 Exp::while_(&cond.cast_env(w.eq), &body.cast_env(w.eq), &rename_arrays(&w.init, to), w.at)
+            }
+            ExpView::Loop(l) => {
+                let trips = match &l.trips {
+                    ExpTrips::While(cond) => ExpTrips::While(rename_arrays(cond, to)),
+                    ExpTrips::Times(n) => ExpTrips::Times(rename_arrays(n, to)),
+                };
+                let body = rename_arrays(&l.body, to).cast_env(l.below_rows());
+                let (init, xs) = (rename_arrays(&l.init, to), rename_arrays(&l.xs, to));
+                let trips = trips.cast(l.below_state);
+                Exp::loop_(&trips, l.dir, &init, (&xs, &l.row), &body, l.at).cast(l.eq.sym())
             }
             ExpView::Op(op) => Exp::op(&op.map(&mut Arrays(to)), e.ty()),
         })

@@ -51,6 +51,20 @@ impl Uses<'_> {
                 self.exp(&w.body);
                 self.scalars -= 1;
             }
+            ExpView::Loop(l) => {
+                self.exp(&l.init);
+                self.exp(&l.xs);
+                if let ExpTrips::Times(n) = &l.trips {
+                    self.exp(n);
+                }
+                self.scalars += 1;
+                if let ExpTrips::While(cond) = &l.trips {
+                    self.exp(cond);
+                }
+                self.scalars += 1;
+                self.exp(&l.body);
+                self.scalars -= 2;
+            }
             ExpView::Op(op) => op.visit(self),
         })
     }

@@ -2,7 +2,7 @@
 
 use super::layout::{Doc, Printer, Scope};
 use super::prim::{self, APPLY, AS, ATOM, LOW, Prec, Style1, Style2, UNARY};
-use crate::ast::{Exp, ExpOp, ExpView, Fun1, Fun2, Idx, X, deep, fresh1, fresh3, name};
+use crate::ast::{Dir, Exp, ExpOp, ExpTrips, ExpView, Fun1, Fun2, Idx, LoopView, X, deep, fresh1, fresh3, name};
 use crate::repr::RawTy;
 use pretty::DocAllocator;
 
@@ -37,8 +37,29 @@ impl<'d> Printer<'d, '_> {
                 let head = self.operation("while", w.at);
                 self.parens_if(prec > APPLY, self.apply(head, vec![cond, body, init], s))
             }
+            ExpView::Loop(l) => self.loop_(&l, s, prec),
             ExpView::Op(op) => self.exp_op(&op, e.ty().raw(), s, prec),
         })
+    }
+
+    /// `while_list cond body init`, or `map_accum_l n body init xs`.
+    fn loop_<E, A, T>(&self, l: &LoopView<'_, E, A, T>, s: Scope, prec: Prec) -> Doc<'d> {
+        let below = s.deeper();
+        let state = || self.binder('x', s.scalars, l.init.ty().raw());
+        let row = self.binder('x', s.scalars + 1, l.row.raw());
+        let (head, trips) = match (&l.trips, l.dir) {
+            (ExpTrips::While(cond), _) => {
+                ("while_list", self.lambda(vec![state()], self.exp(cond, below.scalars(1), LOW), s))
+            }
+            (ExpTrips::Times(n), Dir::Left) => ("map_accum_l", self.exp(n, below, ATOM)),
+            (ExpTrips::Times(n), Dir::Right) => ("map_accum_r", self.exp(n, below, ATOM)),
+        };
+        let body = self.lambda(vec![state(), row], self.exp(&l.body, below.scalars(2), LOW), s);
+        let mut parts = vec![trips, body, self.exp(&l.init, below, ATOM)];
+        if let ExpTrips::Times(_) = l.trips {
+            parts.push(self.exp(&l.xs, below, ATOM));
+        }
+        self.parens_if(prec > APPLY, self.apply(self.operation(head, l.at), parts, s))
     }
 
     /// Prints a chain of definitions. A single definition may share its line with the body; several get one line each.

@@ -103,7 +103,7 @@ fn write_constant(t: &RawTy, leaves: &mut impl Iterator<Item = Scalar>, out: &mu
             write_constant(&p.1, leaves, out);
             out.push(')');
         }),
-        RawTy::Array(_) => out.push('?'),
+        RawTy::Array(_) | RawTy::List(_) => out.push('?'),
     }
 }
 

@@ -175,7 +175,7 @@ impl ArrayTuple {
                 ArrayTuple::pair(first, ArrayTuple::of(&p.1, arrays)?)
             }
             RawTy::Array(_) => ArrayTuple::Array(arrays.next()?),
-            RawTy::Unit | RawTy::Scalar(_) => ArrayTuple::Unit,
+            RawTy::Unit | RawTy::Scalar(_) | RawTy::List(_) => ArrayTuple::Unit,
         })
     }
 }

@@ -26,7 +26,7 @@ impl<L: Copy> Tree<L> {
     pub fn of(t: &RawTy, leaf: &mut impl FnMut() -> L) -> Tree<L> {
         match t {
             RawTy::Unit => Tree::Unit,
-            RawTy::Scalar(_) | RawTy::Array(_) => Tree::Leaf(leaf()),
+            RawTy::Scalar(_) | RawTy::Array(_) | RawTy::List(_) => Tree::Leaf(leaf()),
             RawTy::Pair(p) => deep(|| {
                 let a = Tree::of(&p.0, leaf);
                 Tree::pair(a, Tree::of(&p.1, leaf))

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// A representation type. Elements are built from unit, scalars and pairs. Shapes are `()` or `(shape, i64)`. Tuples of
-/// arrays are built from arrays, unit and pairs.
+/// arrays are built from arrays, unit and pairs. Inside scalar code, there are lists of scalars, too.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub enum RawTy {
     /// The empty tuple, also the shape of a scalar array.
@@ -19,6 +19,8 @@ pub enum RawTy {
     Pair(Arc<Two<RawTy>>),
     /// An array: shape and element type.
     Array(Arc<Two<RawTy>>),
+    /// A private list of scalars, which only loops in scalar code make and read.
+    List(ScalarType),
 }
 
 impl RawTy {
@@ -37,12 +39,12 @@ impl RawTy {
         (0..rank).fold(RawTy::Unit, |sh, _| RawTy::pair(sh, RawTy::Scalar(ScalarType::I64)))
     }
 
-    /// The scalar leaves from left to right; an array has the leaves of its elements.
+    /// The scalar leaves from left to right; an array or a list has the leaves of its elements.
     pub fn leaves(&self) -> SmallVec<[ScalarType; 8]> {
         fn go(t: &RawTy, out: &mut SmallVec<[ScalarType; 8]>) {
             match t {
                 RawTy::Unit => {}
-                RawTy::Scalar(s) => out.push(*s),
+                RawTy::Scalar(s) | RawTy::List(s) => out.push(*s),
                 RawTy::Pair(p) => deep(|| {
                     go(&p.0, out);
                     go(&p.1, out);
@@ -60,7 +62,7 @@ impl RawTy {
         match self {
             RawTy::Unit | RawTy::Scalar(_) => true,
             RawTy::Pair(p) => deep(|| p.0.is_element() && p.1.is_element()),
-            RawTy::Array(_) => false,
+            RawTy::Array(_) | RawTy::List(_) => false,
         }
     }
 
@@ -80,7 +82,7 @@ impl RawTy {
     pub fn is_array_tuple(&self) -> bool {
         match self {
             RawTy::Unit => true,
-            RawTy::Scalar(_) => false,
+            RawTy::Scalar(_) | RawTy::List(_) => false,
             RawTy::Pair(p) => deep(|| p.0.is_array_tuple() && p.1.is_array_tuple()),
             RawTy::Array(p) => p.0.is_shape() && p.1.is_element(),
         }
@@ -90,7 +92,7 @@ impl RawTy {
     pub fn width(&self) -> usize {
         match self {
             RawTy::Unit => 0,
-            RawTy::Scalar(_) => 1,
+            RawTy::Scalar(_) | RawTy::List(_) => 1,
             RawTy::Pair(p) => deep(|| p.0.width() + p.1.width()),
             RawTy::Array(p) => p.1.width(),
         }
@@ -105,6 +107,7 @@ impl fmt::Display for RawTy {
             RawTy::Scalar(s) => write!(f, "{s}"),
             RawTy::Pair(p) => deep(|| write!(f, "({}, {})", p.0, p.1)),
             RawTy::Array(p) => write!(f, "Array{}<{}>", p.0.width(), p.1),
+            RawTy::List(s) => write!(f, "List<{s}>"),
         }
     }
 }

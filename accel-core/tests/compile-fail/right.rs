@@ -34,6 +34,18 @@ pub fn subst<E, F, A, T>(e: &Exp<E, A, T>, s: &Env<ExpF<F, A>, E>) -> Exp<F, A, 
             let (cond, body) = (subst(&w.cond, &below), subst(&w.body, &below));
             Exp::while_(&cond.cast_env(q2.sym()), &body.cast_env(q2.sym()), &subst(&w.init, s), w.at)
         }
+        ExpView::Loop(l) => fresh1(|k| {
+            let (q2, q3) = (name(m), name(k)); // HCons<X<'n>, F> = X<'m>, HCons<Y<'n>, X<'m>> = X<'k>
+            let below = under(s, l.init.ty(), q2).cast_env(l.below_state.sym());
+            let inner = under(&below, &l.row, q3).cast_env(l.below_row.sym());
+            let trips = match &l.trips {
+                ExpTrips::While(cond) => ExpTrips::While(subst(cond, &below).cast_env(q2.sym())),
+                ExpTrips::Times(n) => ExpTrips::Times(subst(n, s)),
+            };
+            let body = subst(&l.body, &inner).cast_env(q3.sym().then(eq_cons(Equal::refl(), q2.sym())));
+            let (init, xs) = (subst(&l.init, s), subst(&l.xs, s));
+            Exp::loop_(&trips, l.dir, &init, (&xs, &l.row), &body, l.at).cast(l.eq.sym())
+        }),
         ExpView::Op(op) => Exp::op(&op.map(&mut Subst(s)), e.ty()),
     })
 }

@@ -28,6 +28,9 @@ pub enum Reverse {
     /// from its end. The dual of a scalar function computes its primal, so it seems to need the array that the function
     /// is applied to. Nested conditionals of arrays are recomputed.
     Quadratic,
+    /// Their size is quadratic in the depth of a nest of loops, and the time to compute them cubic: the dual of a loop
+    /// executes its body again, with all loops inside.
+    Cubic,
 }
 
 macro_rules! scalar {
@@ -130,10 +133,10 @@ pub fn programs() -> Vec<Deep> {
         scalar!(Linear "reads at indices that are read",
             |x, xs, n| times(n, x, |i, y| xs.at(y.cast::<i64>() & 1) * 0.5 + i),
             |x, xs, n| times(n, x, |i, y| xs[(y as i64 & 1) as usize] * 0.5 + i)),
-        scalar!(None "loops one after the other",
+        scalar!(Linear "loops one after the other",
             |x, xs, n| times(n, x, |i, y| while_(|z: Exp<f64>| z.gt(i + 1.0), |z| z * 0.5, y + 0.25)),
             |x, xs, n| times(n, x, |i, y| { let mut z = y + 0.25; while z > i + 1.0 { z *= 0.5 } z })),
-        scalar!(None "loops in loops", |x, xs, n| nested_loops(x, n), |x, xs, _n| x + 1.0),
+        scalar!(Cubic "loops in loops", |x, xs, n| nested_loops(x, n), |x, xs, _n| x + 1.0),
         array!(Linear "maps", |xs, n| times(n, xs, |i, ys| map(|y| y * 0.5 + i, ys)),
             |x, xs, n| times(n, x, |i, y| y * 0.5 + i)),
         array!(Linear "array definitions", |xs, n| times(n, xs, |i, ys| zip_with(|y, z| y * 0.5 - y * z * 0.01 + i, ys, ys)),

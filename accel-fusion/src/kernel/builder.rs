@@ -110,12 +110,14 @@ pub fn renamed(i: &Instr, to: &dyn Fn(&Reg) -> Reg) -> Instr {
             otherwise: block(otherwise),
             merge: merge.iter().map(|(r, a, b)| (to(r), to(a), to(b))).collect(),
         },
-        Instr::While { state, cond, continues, body, next } => Instr::While {
+        Instr::Get { to: r, list, at } => Instr::Get { to: to(r), list: to(list), at: to(at) },
+        Instr::While { state, cond, continues, body, next, lists } => Instr::While {
             state: state.iter().map(|(r, a)| (to(r), to(a))).collect(),
             cond: block(cond),
             continues: to(continues),
             body: block(body),
             next: all(next),
+            lists: lists.iter().map(|(r, a)| (to(r), to(a))).collect(),
         },
     }
 }

@@ -71,6 +71,7 @@ impl ScalarFn {
             Instr::Op2(_, Op2::Logic(_), ..) => (0, 1),
             Instr::Op2(..) => (1, 1),
             Instr::Read { to, .. } => (0, 1 + to.len()),
+            Instr::Get { .. } => (2, 2),
             Instr::If { .. } | Instr::While { .. } => (0, 0),
         };
         Weights { work, cost, reads: usize::from(matches!(i, Instr::Read { .. })) }

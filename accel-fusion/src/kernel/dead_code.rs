@@ -92,7 +92,9 @@ fn live_instrs(instrs: &mut Vec<Instr>, live: &mut Live) {
                 deep(|| live_instrs(otherwise, live));
                 live.extend([*cond]);
             }
-            Instr::While { state, cond, continues, body, next } => {
+            Instr::While { state, cond, continues, body, next, lists } => {
+                lists.retain(|l| live.contains(&l.0));
+                live.extend(lists.iter().map(|l| l.1));
                 // The whole state stays live: loops do not lose parts of their state here.
                 live.extend(next.iter().copied());
                 live.extend([*continues]);

@@ -1,6 +1,7 @@
 //! The effects of scalar functions: whether they can fail, branch or loop. All passes and backends use these
 //! definitions.
 
+use super::ids::Reg;
 use super::ir::{Instr, ScalarFn};
 use super::walk::walk;
 use accel_core::ast::deep;
@@ -14,6 +15,8 @@ pub enum Check {
     Divisor,
     /// The index of a read is within bounds.
     Bounds,
+    /// There is memory for the lists of a loop.
+    Memory,
 }
 
 impl Instr {
@@ -22,7 +25,8 @@ impl Instr {
         match self {
             Instr::Op2(_, op, a, _) => divides_integers(*op, code.types[*a]).then_some(Check::Divisor),
             Instr::Read { inside, index, .. } => (!inside && !index.is_empty()).then_some(Check::Bounds),
-            Instr::Const(..) | Instr::Op1(..) | Instr::Extent(..) | Instr::If { .. } | Instr::While { .. } => None,
+            Instr::Const(..) | Instr::Op1(..) | Instr::Extent(..) | Instr::If { .. } | Instr::Get { .. } => None,
+            Instr::While { lists, .. } => (!lists.is_empty()).then_some(Check::Memory),
         }
     }
 
@@ -43,6 +47,14 @@ impl ScalarFn {
     /// Whether the function can fail.
     pub fn can_fail(&self) -> bool {
         walk(&self.instrs).any(|i| i.check(self).is_some())
+    }
+
+    /// The registers that hold lists, in the order of the loops.
+    pub fn lists(&self) -> Vec<Reg> {
+        fn of(i: &Instr) -> &[(Reg, Reg)] {
+            if let Instr::While { lists, .. } = i { lists } else { &[] }
+        }
+        walk(&self.instrs).flat_map(of).map(|l| l.0).collect()
     }
 
     /// Whether the function contains a loop, which may run for ever.

@@ -320,6 +320,18 @@ pub enum Instr {
         body: Instrs,
         /// The next value of every register of the state.
         next: Vec<Reg>,
+        /// `(to, value)`: after each execution of the body, `value` is appended to the list `to`, which is empty before
+        /// the loop. The registers of lists are used by `Get` only.
+        lists: Vec<(Reg, Reg)>,
+    },
+    /// `to = list[at]`: an element of a list that a loop has made. The position is within bounds.
+    Get {
+        /// The element.
+        to: Reg,
+        /// The register of the list.
+        list: Reg,
+        /// The position.
+        at: Reg,
     },
 }
 

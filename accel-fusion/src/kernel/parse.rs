@@ -437,6 +437,13 @@ impl Parser {
             self.next = start;
             return self.expected("one register for a constant, a function or an extent");
         };
+        if self.accept("list") {
+            let list = self.register()?;
+            self.expect("[")?;
+            let at = self.register()?;
+            self.expect("]")?;
+            return Ok(Instr::Get { to, list, at });
+        }
         if self.accept("extent") {
             return Ok(Instr::Extent(to, self.array()?, self.number("a dimension")?));
         }
@@ -497,10 +504,6 @@ impl Parser {
 
     fn repeat(&mut self, to: &[Reg], start: usize) -> Result<Instr> {
         let init = self.some(Self::register)?;
-        if init.len() != to.len() {
-            self.next = start;
-            return self.expected(format!("as many registers as first values ({})", init.len()));
-        }
         self.expect("cond")?;
         self.expect("{")?;
         let cond = self.instrs()?;
@@ -509,8 +512,19 @@ impl Parser {
         self.expect("{")?;
         let body = self.instrs()?;
         let next = self.results(Self::register)?;
-        let state = to.iter().copied().zip(init).collect();
-        Ok(Instr::While { state, cond: cond.into(), continues, body: body.into(), next })
+        let listed = if self.accept("lists") { self.some(Self::register)? } else { vec![] };
+        if init.len() + listed.len() != to.len() {
+            self.next = start;
+            return self.expected(format!(
+                "as many registers as first values and lists ({}, {})",
+                init.len(),
+                listed.len()
+            ));
+        }
+        let (state, lists) = to.split_at(init.len());
+        let state = state.iter().copied().zip(init).collect();
+        let lists = lists.iter().copied().zip(listed).collect();
+        Ok(Instr::While { state, cond: cond.into(), continues, body: body.into(), next, lists })
     }
 }
 

@@ -24,6 +24,8 @@
 //! | `x1: f64 = a0[x0] @0 inside` | a read whose index was proved to be within bounds |
 //! | `x3: f64 = if x0 { -> x1 } else { -> x2 }` | a branch that merges `x1` and `x2` |
 //! | `x3: i64 = while x0 cond { .. -> x4 } body { .. -> x5 }` | a loop whose state `x3` starts with `x0` |
+//! | `x3: i64, x6: f64 = while x0 .. } lists x7` | the same, and the list `x6` of the `x7` of each step |
+//! | `x8: f64 = list x6[x4]` | an element of a list |
 //! | `2.0`, `3`, `true`, `2.0f32`, `3u8` | constants; the type is written unless it is `f64`, `i64` or `bool` |
 //! | `inf`, `-inf_f32`, `nan`, `nan_0xFFF8000000000000` | infinities and NaNs; the bits are written if they differ from `f64::NAN` |
 //! | `unset a7: ..`, `unset x7: ..` | an array or a register that nothing defines |
@@ -174,7 +176,8 @@ impl Instr {
             Instr::Const(to, _) | Instr::Op1(to, ..) | Instr::Op2(to, ..) | Instr::Extent(to, ..) => smallvec![*to],
             Instr::Read { to, .. } => to.as_slice().into(),
             Instr::If { merge, .. } => merge.iter().map(|m| m.0).collect(),
-            Instr::While { state, .. } => state.iter().map(|s| s.0).collect(),
+            Instr::While { state, lists, .. } => state.iter().chain(lists).map(|s| s.0).collect(),
+            Instr::Get { to, .. } => smallvec![*to],
         }
     }
 
@@ -195,10 +198,11 @@ impl Instr {
                 found.extend([*cond]);
                 found.extend(merge.iter().flat_map(|m| [m.1, m.2]));
             }
-            Instr::While { state, continues, next, .. } => {
+            Instr::While { state, continues, next, lists, .. } => {
                 found.extend([*continues]);
-                found.extend(state.iter().map(|s| s.1).chain(next.iter().copied()));
+                found.extend(state.iter().chain(lists).map(|s| s.1).chain(next.iter().copied()));
             }
+            Instr::Get { list, at, .. } => found.extend([*list, *at]),
         }
     }
 
@@ -398,13 +402,16 @@ impl Printer<'_> {
                     deep(|| self.instrs(c, otherwise, &results(|m| m.2)));
                     self.line("}");
                 }
-                Instr::While { state, cond, continues, body, next } => {
+                Instr::While { state, cond, continues, body, next, lists } => {
                     let init = list_or_unit(state, |s| register(&s.1));
                     self.line(&format!("{to} = while {init} cond {{"));
                     deep(|| self.instrs(c, cond, &[*continues]));
                     self.line("} body {");
                     deep(|| self.instrs(c, body, next));
-                    self.line("}");
+                    match lists.as_slice() {
+                        [] => self.line("}"),
+                        lists => self.line(&format!("}} lists {}", list(lists, |l| register(&l.1)))),
+                    }
                 }
                 i => self.line(&without_inner(c, i)),
             }
@@ -435,6 +442,7 @@ pub(super) fn without_inner(c: &ScalarFn, i: &Instr) -> String {
             format!("{to} = a{array}[{}] @{site}{inside}", list(index, register))
         }
         Instr::If { cond, .. } => format!("{to} = if x{cond}"),
+        Instr::Get { list, at, .. } => format!("{to} = list x{list}[x{at}]"),
         Instr::While { state, .. } => format!("{to} = while {}", list_or_unit(state, |s| register(&s.1))),
     }
 }

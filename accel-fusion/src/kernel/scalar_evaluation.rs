@@ -7,6 +7,7 @@ use accel_core::ast::deep;
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Agreement, Scalar, checked_size};
 use index_vec::IndexVec;
+use std::collections::HashMap;
 
 /// Where scalar functions find arrays.
 pub trait Store {
@@ -122,13 +123,21 @@ pub struct ScalarEvaluator<'e, S> {
     store: &'e S,
     code: &'e ScalarFn,
     registers: IndexVec<Reg, Scalar>,
+    lists: HashMap<Reg, Vec<Scalar>>,
     site: SiteId,
 }
 
 impl<'e, S: Store> ScalarEvaluator<'e, S> {
     /// Prepares a scalar function of the statement at `site`.
     pub fn new(program: &'e Program, store: &'e S, code: &'e ScalarFn, site: SiteId) -> Self {
-        ScalarEvaluator { program, store, code, registers: code.types.iter().map(|t| t.zero()).collect(), site }
+        ScalarEvaluator {
+            program,
+            store,
+            code,
+            registers: code.types.iter().map(|t| t.zero()).collect(),
+            lists: HashMap::new(),
+            site,
+        }
     }
 
     /// Calls the function with these parameters.
@@ -183,7 +192,12 @@ impl<'e, S: Store> ScalarEvaluator<'e, S> {
                     self.registers[*to] = self.registers[if chosen { *a } else { *b }];
                 }
             }
-            Instr::While { state, cond, continues, body, next } => {
+            Instr::Get { to, list, at } => {
+                let row = usize::try_from(int(r[*at])?).ok().and_then(|at| self.lists.get(list)?.get(at));
+                r[*to] = *row.ok_or_else(|| Error::Internal(format!("a read beyond the end of the list x{list}")))?;
+            }
+            Instr::While { state, cond, continues, body, next, lists } => {
+                lists.iter().for_each(|(to, _)| self.lists.entry(*to).or_default().clear());
                 let mut values: Vec<_> = state.iter().map(|(_, init)| r[*init]).collect();
                 loop {
                     state.iter().zip(values).for_each(|((to, _), x)| self.registers[*to] = x);
@@ -192,6 +206,9 @@ impl<'e, S: Store> ScalarEvaluator<'e, S> {
                         break;
                     }
                     deep(|| self.instrs(body))?;
+                    for (to, value) in lists {
+                        self.lists.entry(*to).or_default().push(self.registers[*value]);
+                    }
                     values = self.get(next);
                 }
             }

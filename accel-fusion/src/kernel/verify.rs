@@ -24,6 +24,7 @@ use accel_core::ast::deep;
 use accel_core::error::{Error, Result};
 use accel_core::repr::{RawArray, ScalarType};
 use index_vec::{Idx, IndexVec, index_vec};
+use std::collections::HashSet;
 use std::fmt::{self, Display};
 use std::ops::Deref;
 
@@ -359,7 +360,7 @@ impl<'a> Verifier<'a> {
 
     /// Checks a scalar function with these types of parameters and results.
     fn code(&self, name: &str, c: &ScalarFn, params: &[ScalarType], results: &[ScalarType]) -> Check {
-        let mut scalars = Scalars { v: self, c, registers: Scope::new('x', c.types.len()) };
+        let mut scalars = Scalars { v: self, c, registers: Scope::new('x', c.types.len()), lists: HashSet::new() };
         scalars.code(params, results).at(name)
     }
 }
@@ -376,6 +377,8 @@ struct Scalars<'a, 'b> {
     v: &'b Verifier<'a>,
     c: &'b ScalarFn,
     registers: Scope<Reg>,
+    /// The registers that hold lists.
+    lists: HashSet<Reg>,
 }
 
 impl Scalars<'_, '_> {
@@ -389,9 +392,10 @@ impl Scalars<'_, '_> {
         self.are(&self.c.results, results).at("results")
     }
 
-    /// The type of a register that is used here, so it must be visible.
+    /// The type of a register that is used here, so it must be visible, and not a list.
     fn used(&self, r: Reg) -> Check<ScalarType> {
         self.registers.use_(r)?;
+        ensure(!self.lists.contains(&r), || format!("x{r} is a list"))?;
         Ok(self.c.types[r])
     }
 
@@ -402,7 +406,7 @@ impl Scalars<'_, '_> {
 
     /// Checks that a register is visible and has this type.
     fn is(&self, r: Reg, t: ScalarType) -> Check {
-        self.registers.use_(r)?;
+        self.used(r)?;
         self.has_type(r, t)
     }
 
@@ -464,13 +468,27 @@ impl Scalars<'_, '_> {
                 self.define_all(&to, &types)?;
                 None
             }
-            Instr::While { state, cond, continues, body, next } => {
+            Instr::Get { to, list, at } => {
+                self.registers.use_(*list)?;
+                ensure(self.lists.contains(list), || format!("x{list} is not a list"))?;
+                self.is(*at, ScalarType::I64)?;
+                Some((*to, self.type_of(*list)?))
+            }
+            Instr::While { state, cond, continues, body, next, lists } => {
                 let (to, init): (Vec<_>, Vec<_>) = state.iter().copied().unzip();
                 let types = to.iter().map(|r| self.type_of(*r)).collect::<Check<Vec<_>>>()?;
                 self.are(&init, &types)?;
                 self.define_all(&to, &types)?;
                 self.inner(cond, |s| s.is(*continues, ScalarType::Bool)).at("cond")?;
-                self.inner(body, |s| s.are(next, &types)).at("body")?;
+                let (to, values): (Vec<_>, Vec<_>) = lists.iter().copied().unzip();
+                let rows = to.iter().map(|r| self.type_of(*r)).collect::<Check<Vec<_>>>()?;
+                self.inner(body, |s| {
+                    s.are(next, &types)?;
+                    s.are(&values, &rows).at("lists")
+                })
+                .at("body")?;
+                self.define_all(&to, &rows)?;
+                self.lists.extend(to);
                 None
             }
         };

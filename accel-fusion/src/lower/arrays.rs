@@ -9,6 +9,7 @@ use accel_core::ast::*;
 use accel_core::repr::tree::Tree;
 use accel_core::repr::{Agreement, ArrayTuple, RawTy, ScalarType};
 use frunk::{HCons, HNil};
+use std::collections::HashSet;
 
 /// Lowers a program.
 pub fn lower(program: &accel_core::ast::Program) -> Program {
@@ -48,7 +49,7 @@ impl Lower {
         self.open.last_mut().expect("a block is open").stmts.push(Stmt { op, site })
     }
     fn scalars<'s, A>(&'s mut self, env: &'s ArrayEnv<A>) -> Scalars<'s, A> {
-        Scalars { arrays: env, sites: &mut self.program.sites }
+        Scalars { arrays: env, sites: &mut self.program.sites, backwards: HashSet::new() }
     }
 
     /// Adds the statements of a computation, and returns the arrays of its result.
@@ -424,7 +425,7 @@ impl Lower {
 /// The descriptions of the arrays of a type, from left to right.
 fn array_leaves(t: &RawTy, out: &mut Vec<ArrayInfo>) {
     match t {
-        RawTy::Unit | RawTy::Scalar(_) => {}
+        RawTy::Unit | RawTy::Scalar(_) | RawTy::List(_) => {}
         RawTy::Pair(p) => {
             array_leaves(&p.0, out);
             array_leaves(&p.1, out)

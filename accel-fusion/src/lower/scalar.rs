@@ -3,9 +3,11 @@
 use crate::kernel::builder::Builder;
 use crate::kernel::{ArrayId, IndexVec, Instr, Reg, ScalarFn, Site, SiteId};
 use accel_core::ast::*;
-use accel_core::repr::RawTy;
+use accel_core::repr::op::{Cmp, Num2, Op2};
 use accel_core::repr::tree::Tree;
+use accel_core::repr::{RawTy, Scalar, ScalarType};
 use frunk::HNil;
+use std::collections::HashSet;
 
 /// The registers of the scalar variables.
 type RegEnv<E> = Env<ConstF<Tree<Reg>>, E>;
@@ -16,6 +18,8 @@ pub type ArrayEnv<A> = Env<ConstF<Tree<ArrayId>>, A>;
 pub struct Scalars<'s, A> {
     pub arrays: &'s ArrayEnv<A>,
     pub sites: &'s mut IndexVec<SiteId, Site>,
+    /// The lists whose elements are stored from the last to the first, because a loop to the left has made them.
+    pub backwards: HashSet<Reg>,
 }
 
 impl<A> Scalars<'_, A> {
@@ -47,8 +51,11 @@ impl<A> Scalars<'_, A> {
         fresh3(|n, m, k| {
             let (qe, qa, qt) = (name(n), name(m), name(k));
             let arrays = self.arrays.cast_env(qa);
-            let mut this = Scalars { arrays: &arrays, sites: self.sites };
-            deep(|| this.exp_(b, &e.cast_all(qe, qa, qt), &env.cast_env(qe)))
+            let backwards = std::mem::take(&mut self.backwards);
+            let mut this = Scalars { arrays: &arrays, sites: self.sites, backwards };
+            let result = deep(|| this.exp_(b, &e.cast_all(qe, qa, qt), &env.cast_env(qe)));
+            self.backwards = this.backwards;
+            result
         })
     }
 }
@@ -66,6 +73,7 @@ impl<'a> Scalars<'_, X<'a>> {
                 self.exp(b, &body, &env.push(&v, d.ty()).cast_env(q.sym()))
             }
             ExpView::While(w) => self.while_(b, &w, env),
+            ExpView::Loop(l) => self.loop_(b, &l, env),
             ExpView::Op(op) => self.op(b, &op, e.ty(), env),
         })
     }
@@ -83,8 +91,63 @@ impl<'a> Scalars<'_, X<'a>> {
         let (cond, continues) = b.block(|b| self.exp(b, &w.cond, &inner).leaf());
         let (body, next) = b.block(|b| self.exp(b, &w.body, &inner).leaves());
         let pairs = state.leaves().into_iter().zip(init.leaves()).collect();
-        b.emit(Instr::While { state: pairs, cond, continues, body, next });
+        b.emit(Instr::While { state: pairs, cond, continues, body, next, lists: vec![] });
         state
+    }
+
+    /// A loop appends to its lists in the order of its steps. If it reads a list in the other order, it counts down.
+    fn loop_<'e, 't>(
+        &mut self,
+        b: &mut Builder,
+        l: &LoopView<'_, X<'e>, X<'a>, X<'t>>,
+        env: &RegEnv<X<'e>>,
+    ) -> Tree<Reg> {
+        let t = l.init.ty();
+        let (init, xs) = (self.exp(b, &l.init, env), self.exp(b, &l.xs, env));
+        let n = match &l.trips {
+            ExpTrips::Times(n) => self.exp(b, n, env).leaf(),
+            ExpTrips::While(_) => b.constant(Scalar::I64(0)),
+        };
+        let counts = matches!(l.trips, ExpTrips::Times(_));
+        let (zero, one) = (b.constant(Scalar::I64(0)), b.constant(Scalar::I64(1)));
+        let last = b.index_op(Num2::Sub, n, one);
+        let (state, step) = (registers(b, t.raw()), b.reg(ScalarType::I64));
+        let inner = env.push(&state, t).cast_env(l.below_state.sym());
+        let (cond, continues) = b.block(|b| match &l.trips {
+            ExpTrips::While(cond) => self.exp(b, cond, &inner).leaf(),
+            ExpTrips::Times(_) => {
+                let to = b.reg(ScalarType::Bool);
+                b.emit(Instr::Op2(to, Op2::Cmp(Cmp::Lt), step, n));
+                to
+            }
+        });
+        let (body, (next, ys)) = b.block(|b| {
+            let rest = if counts { b.index_op(Num2::Sub, last, step) } else { step };
+            let mut lists = xs.leaves().into_iter();
+            let types = l.row.raw().leaves();
+            let mut types = types.iter();
+            let row = Tree::of(l.row.raw(), &mut || {
+                let (list, t) = lists.next().zip(types.next()).expect("as many lists as the row has leaves");
+                let (to, same) = (b.reg(*t), self.backwards.contains(&list) == (l.dir == Dir::Right));
+                b.emit(Instr::Get { to, list, at: if same { step } else { rest } });
+                to
+            });
+            let both = self.exp(b, &l.body, &inner.push(&row, &l.row).cast_env(l.below_row.sym()));
+            let mut next = both.fst().leaves();
+            if counts {
+                next.push(b.index_op(Num2::Add, step, one));
+            }
+            (next, both.snd().leaves())
+        });
+        let lists = registers(b, l.body.ty().parts().1.raw());
+        let made: Vec<_> = lists.leaves().into_iter().zip(ys).collect();
+        if l.dir == Dir::Right {
+            self.backwards.extend(made.iter().map(|l| l.0));
+        }
+        let counter = counts.then_some((step, zero));
+        let pairs = state.leaves().into_iter().zip(init.leaves()).chain(counter).collect();
+        b.emit(Instr::While { state: pairs, cond, continues, body, next, lists: made });
+        Tree::pair(state, lists)
     }
 
     fn op<'e, 't>(

@@ -337,7 +337,12 @@ impl Cleaner<'_> {
                 }
                 _ => self.conditional(code, map[*cond], [then, otherwise], merge, map),
             },
-            Instr::While { state, cond, continues, body, next } => {
+            Instr::Get { to, list, at } => {
+                let r = self.reg(code.types[*to], None);
+                self.emit(Instr::Get { to: r, list: map[*list], at: map[*at] });
+                map[*to] = r;
+            }
+            Instr::While { state, cond, continues, body, next, lists } => {
                 let new: Vec<(Reg, Reg)> =
                     state.iter().map(|(to, init)| (self.reg(code.types[*to], None), map[*init])).collect();
                 state.iter().zip(&new).for_each(|((to, _), (r, _))| map[*to] = *r);
@@ -346,10 +351,16 @@ impl Cleaner<'_> {
                 let cond = self.scoped(|c| c.instrs(code, cond, map));
                 let continues = map[*continues];
                 let body = self.scoped(|c| c.instrs(code, body, map));
+                let listed = lists.iter().map(|(to, value)| {
+                    let (to, value) = (*to, map[*value]);
+                    map[to] = self.reg(code.types[to], None);
+                    (map[to], value)
+                });
+                let lists = listed.collect();
                 self.loops -= 1;
                 self.numbers.close_loop();
                 let next = next.iter().map(|r| map[*r]).collect();
-                self.emit(Instr::While { state: new, cond, continues, body, next });
+                self.emit(Instr::While { state: new, cond, continues, body, next, lists });
             }
         }
     }

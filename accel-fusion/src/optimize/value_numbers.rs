@@ -31,6 +31,10 @@ enum Value {
     While(Vec<Number>, Number, Vec<Number>),
     /// A component of the state after a loop.
     Part(Number, usize),
+    /// The list of a value that a loop computes in each step.
+    Listed(Number, Number),
+    /// An element of a list.
+    Get(Number, Number),
 }
 
 /// The numbers of all registers set so far.
@@ -86,10 +90,13 @@ impl Numbers {
                 let cond = self.of(*cond);
                 merge.iter().for_each(|(to, a, b)| self.set(*to, Value::If(cond, self.of(*a), self.of(*b))));
             }
-            Instr::While { state, continues, next, .. } => {
+            Instr::Get { to, list, at } => self.set(*to, Value::Get(self.of(*list), self.of(*at))),
+            Instr::While { state, continues, next, lists, .. } => {
+                let values = self.all(lists.iter().map(|l| l.1));
                 let (init, next) = (self.all(state.iter().map(|s| s.1)), self.all(next.iter().copied()));
                 let whole = self.number(Value::While(init, self.of(*continues), next));
                 state.iter().enumerate().for_each(|(k, (to, _))| self.set(*to, Value::Part(whole, k)));
+                lists.iter().zip(values).for_each(|((to, _), value)| self.set(*to, Value::Listed(whole, value)));
             }
         }
     }

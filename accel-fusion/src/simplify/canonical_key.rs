@@ -104,6 +104,22 @@ impl<N> Tokens<'_, N> {
                 self.exp(&w.body);
                 self.exp(&w.init)
             }
+            ExpView::Loop(l) => {
+                self.out.extend([12, u64::from(l.dir == Dir::Left), l.row.raw().width() as u64]);
+                match &l.trips {
+                    ExpTrips::While(cond) => {
+                        self.out.push(0);
+                        self.exp(cond)
+                    }
+                    ExpTrips::Times(n) => {
+                        self.out.push(1);
+                        self.exp(n)
+                    }
+                }
+                self.exp(&l.body);
+                self.exp(&l.init);
+                self.exp(&l.xs)
+            }
             ExpView::Op(op) if self.names.accepts(op) => self.op(op),
             ExpView::Op(_) => self.failed = true,
         }

@@ -44,6 +44,19 @@ impl Uses {
                     u.exp(&w.body, &Demand::All);
                 });
             }
+            ExpView::Loop(l) => {
+                self.exp(&l.init, &Demand::All);
+                self.exp(&l.xs, &Demand::All);
+                if let ExpTrips::Times(n) = &l.trips {
+                    self.exp(n, &Demand::All);
+                }
+                self.inside_loop(|u| {
+                    if let ExpTrips::While(cond) = &l.trips {
+                        u.exp(cond, &Demand::All);
+                    }
+                    u.inside_loop(|u| u.exp(&l.body, &Demand::All));
+                });
+            }
             ExpView::Op(op) => match op {
                 ExpOp::Pair(a, b, _) => {
                     let [da, db] = d.split();
@@ -124,6 +137,25 @@ impl Rebuild<'_> {
                 let cond = self.under(&w.cond, w.eq, e.ty(), env);
                 let body = self.under(&w.body, w.eq, e.ty(), env);
                 Exp::while_(&cond, &body, &init, w.at)
+            }
+            ExpView::Loop(l) => {
+                let init = deep(|| self.named(&l.init, env));
+                let xs = deep(|| self.named(&l.xs, env));
+                let n = match &l.trips {
+                    ExpTrips::Times(n) => Some(deep(|| self.named(n, env))),
+                    ExpTrips::While(_) => None,
+                };
+                self.next += 1;
+                let (state, row) = (Exp::var(&Idx::zero(l.init.ty())), Exp::var(&Idx::zero(&l.row)));
+                let below = env.weaken(&Thinning::shift()).push(&state, l.init.ty()).cast_env(l.below_state.sym());
+                let trips = match (&l.trips, n) {
+                    (ExpTrips::While(cond), _) => ExpTrips::While(self.exp(cond, &below)),
+                    (ExpTrips::Times(_), n) => ExpTrips::Times(n.expect("the number of steps")),
+                };
+                self.next += 1;
+                let below = below.weaken(&Thinning::shift()).push(&row, &l.row).cast_env(l.below_row.sym());
+                let body = self.exp(&l.body, &below);
+                Exp::loop_(&trips, l.dir, &init, (&xs, &l.row), &body, l.at).cast(l.eq.sym())
             }
             ExpView::Op(op) => Exp::op(&op.map(&mut Parts { rebuild: self, env }), e.ty()),
         })

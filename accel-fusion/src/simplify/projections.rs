@@ -1,7 +1,7 @@
 //! Functions that only project and build tuples. They cost nothing, so every consumer can repeat them.
 
 use accel_core::ast::*;
-use accel_core::pass::uses;
+use accel_core::pass::{no_value, uses};
 
 /// Functions of more nodes than this are not repeated.
 const SMALL: usize = 64;
@@ -42,12 +42,9 @@ pub fn apply2<E, A, P, Q, R>(f: &Fun2<A, P, Q, R>, x: &Exp<E, A, P>, y: &Exp<E, 
     Exp::let_(x, &Exp::let_(&y.weaken(&Thinning::shift()), &body))
 }
 
-/// The value that is zero in every leaf.
+/// The value that is zero in every leaf, without elements in its lists.
 pub fn zero<E, A, T>(t: &Ty<T>) -> Exp<E, A, T> {
-    match ElementTy::of(t) {
-        Some(element) => Exp::constant(&Value::zero(&element), t),
-        None => unreachable!("scalar code has no array values"),
-    }
+    no_value(t)
 }
 
 /// Whether a function uses its first argument, and whether it uses its second one.

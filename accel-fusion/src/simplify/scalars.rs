@@ -8,7 +8,7 @@
 
 use super::block::{Block, Out};
 use super::operand_facts::{Facts, is_atom};
-use super::projections::is_projection;
+use super::projections::{is_projection, zero};
 use super::rules::logic::{known, negated};
 use super::rules::operations::variable;
 use super::rules::rewrite;
@@ -99,6 +99,7 @@ fn named<'m, 'z, 'a, 'y, 'b, 'e, T>(
                 after(b1.up, flatten(&body, &env, arrays, &b1.block, code, m))
             }
             ExpView::While(w) => loop_(&w, env, arrays, block, code, m),
+            ExpView::Loop(l) => loop_with_lists(&l, env, arrays, block, code, m),
             ExpView::Op(op) => operation(&op, e.ty(), env, arrays, block, code, m),
         })
     })
@@ -125,6 +126,43 @@ fn loop_<'m, 'z, 'a, 'y, 'b, 'e, T>(
         code.once = once;
         let out = init.block.emit(&Exp::while_(&cond, &body, &init.val, w.at), m);
         after(init.up, out)
+    })
+}
+
+/// As [`loop_`], for a loop that reads and makes lists.
+fn loop_with_lists<'m, 'z, 'a, 'y, 'b, 'e, T>(
+    l: &LoopView<'_, X<'y>, X<'z>, T>,
+    env: &Env<ExpF<X<'e>, X<'a>>, X<'y>>,
+    arrays: &Arrays<X<'z>, X<'a>>,
+    block: &Block<X<'a>, X<'b>, X<'e>>,
+    code: &mut Code<'_, X<'a>>,
+    m: Guard<'m>,
+) -> Out<'m, X<'a>, X<'b>, X<'e>, T> {
+    fresh3(|p, q, r| {
+        let init = named(&l.init, env, arrays, block, code, p);
+        let xs = named(&l.xs, &env.weaken(&init.up), arrays, &init.block, code, q);
+        let n = match &l.trips {
+            ExpTrips::Times(n) => named(n, &env.weaken(&init.up).weaken(&xs.up), arrays, &xs.block, code, r),
+            ExpTrips::While(_) => xs.block.atom(&zero(&Ty::of()), r),
+        };
+        let after_init = xs.up.then(&n.up);
+        let up = init.up.then(&after_init);
+        let (state, row) = (Exp::var(&Idx::zero(l.init.ty())), Exp::var(&Idx::zero(&l.row)));
+        let (t, shift) = (l.init.ty(), Thinning::shift());
+        let env = env.weaken(&up).weaken(&shift).push(&state, t).cast_env(l.below_state.sym());
+        let defs = n.block.defs.weaken(&shift).push(&state, t);
+        let once = std::mem::replace(&mut code.once, false);
+        let trips = match &l.trips {
+            ExpTrips::Times(_) => ExpTrips::Times(n.val.clone()),
+            ExpTrips::While(cond) => ExpTrips::While(scoped(cond, &env, arrays, &defs, code)),
+        };
+        let env = env.weaken(&Thinning::shift()).push(&row, &l.row).cast_env(l.below_row.sym());
+        let defs = defs.weaken(&Thinning::shift()).push(&row, &l.row);
+        let body = scoped(&l.body, &env, arrays, &defs, code);
+        code.once = once;
+        let (init, xs) = (init.val.weaken(&after_init), xs.val.weaken(&n.up));
+        let all = Exp::loop_(&trips, l.dir, &init, (&xs, &l.row), &body, l.at).cast(l.eq.sym());
+        after(up, n.block.emit(&all, m))
     })
 }
 

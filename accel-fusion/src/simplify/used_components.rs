@@ -110,6 +110,21 @@ impl Flow<'_> {
                 self.exp(&w.body, &d);
                 self.scope.pop();
             }
+            ExpView::Loop(l) => {
+                let d = d.whole();
+                self.exp(&l.init, &d);
+                self.exp(&l.xs, &d);
+                if let ExpTrips::Times(n) = &l.trips {
+                    self.exp(n, &d);
+                }
+                self.scope.push(d.clone());
+                if let ExpTrips::While(cond) = &l.trips {
+                    self.exp(cond, &d);
+                }
+                self.scope.push(d.clone());
+                self.exp(&l.body, &d);
+                self.scope.truncate(self.scope.len() - 2);
+            }
             ExpView::Op(op) => match op {
                 ExpOp::Pair(a, b, _) => {
                     let [da, db] = d.split();

@@ -152,7 +152,10 @@ fn mistakes_are_told_with_line_and_expectation() {
         ("x0: i64 = a0[x1]", "expected `@`"),
         ("x0: i64 = extent a0", "expected a dimension"),
         ("x0: i64 = if x1 { -> } else { -> x2 }", "expected as many registers as both branches have results (0, 1)"),
-        ("x0: i64 = while () cond", "expected as many registers as first values (0)"),
+        (
+            "x0: i64 = while () cond { -> x1 } body { -> }",
+            "expected as many registers as first values and lists (0, 0)",
+        ),
         ("x0: i64 = while x1 cond { -> x2, x3 }", "expected `}`, found `,`"),
         ("x3: i64 = 1 -> x3 }", "expected a definition or `unset` of x0"),
         ("x99999999999: i64 = 1", "expected a register"),

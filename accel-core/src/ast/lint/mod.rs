@@ -13,12 +13,12 @@ mod tests;
 
 use super::acc::{AForm, Ac, Acc};
 use super::env::{Env, UnitF, size};
-use super::exp::{Ex, Exp, Node};
+use super::exp::{Ex, Exp, ExpTrips, Node, RawLoop};
 use super::names::{Erased, fresh2};
 use super::prim::{Prim1, Prim2, RawPrim1, RawPrim2};
 use super::program::Program;
 use super::thin::deep;
-use super::ty::{Repr, Ty};
+use super::ty::{ElementTy, Repr, Ty, list_ty, ty};
 use crate::error::{Error, Result};
 use crate::print::{self, PrintOptions};
 use crate::repr::{RawTy, ScalarType};
@@ -215,6 +215,7 @@ impl Lint {
                 same("the condition of a loop", &cond.ty.0, &bool::raw())?;
                 same("the body of a loop", &body.ty.0, ty)
             }
+            Node::Loop(parts) => self.loop_with_lists(parts, e),
             Node::Index(a, ix, _) => {
                 variable("array", &self.arrays, e.th.a.at(a.0), &a.1.0)?;
                 self.exp("index", &part(ix))?;
@@ -228,6 +229,43 @@ impl Lint {
             }
         }
     }
+}
+
+impl Lint {
+    fn loop_with_lists(&mut self, l: &RawLoop, e: &Ex) -> Check {
+        let (state, inner) = (&l.init.ty.0, e.th.lift());
+        self.exp("initial state", &l.init.thin(&e.th))?;
+        ensure(state.is_element(), || format!("the state of a loop has the type {}", short(state)))?;
+        self.exp("lists", &l.xs.thin(&e.th))?;
+        ensure(l.row.is_element(), || format!("the rows of a list have the type {}", short(&l.row)))?;
+        same("the lists of a loop", &l.xs.ty.0, &list(&l.row))?;
+        self.scalars.push(state.clone());
+        match &l.trips {
+            ExpTrips::While(cond) => {
+                self.exp("condition", &cond.thin(&inner))?;
+                same("the condition of a loop", &cond.ty.0, &bool::raw())?;
+                ensure(l.row.width() == 0, || "a loop with a condition reads lists".into())?;
+            }
+            ExpTrips::Times(n) => {
+                let scalars = self.scalars.pop();
+                self.exp("number of steps", &n.thin(&e.th))?;
+                same("the number of steps", &n.ty.0, &i64::raw())?;
+                self.scalars.extend(scalars);
+            }
+        }
+        self.scalars.push(l.row.clone());
+        self.exp("loop body", &l.body.thin(&inner.lift()))?;
+        self.scalars.truncate(self.scalars.len() - 2);
+        let (next, y) = pair(&l.body.ty.0)?;
+        same("the next state of a loop", next, state)?;
+        ensure(y.is_element(), || format!("a loop lists values of the type {}", short(y)))?;
+        same("a loop", &e.ty.0, &RawTy::pair(state.clone(), list(y)))
+    }
+}
+
+/// The type of the lists of values of an element type.
+fn list(t: &RawTy) -> RawTy {
+    list_ty(&ElementTy(ty::<Erased>(t.clone()))).0
 }
 
 /// Checks that a primitive function is defined on its argument type and that its witness is the one for this type.

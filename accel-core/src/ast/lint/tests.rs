@@ -190,6 +190,50 @@ fn conditionals_loops_and_array_reads() {
     check_exp(&read(v1, &zero(&RawTy::Unit), &bool::raw())).unwrap();
 }
 
+#[test]
+fn loops_with_lists() {
+    let list = |t: ScalarType| RawTy::List(t);
+    let (f, i, yes, unit) = (zero(&f64_t()), zero(&i64_t()), zero(&bool::raw()), zero(&RawTy::Unit));
+    let neg = RawPrim1::Num(Num1::Neg, num(), Equal::refl());
+    let both = |s: &Ex, y: &Ex| e(Node::Pair(s.clone(), y.clone()), &RawTy::pair(s.ty.0.clone(), y.ty.0.clone()));
+    let loop_of = |trips: ExpTrips<Erased, Erased, Erased>, xs: &Ex, row: &RawTy, body: &Ex, y: &RawTy| {
+        let (init, xs, body) = (f.clone(), xs.clone(), body.clone());
+        let parts = RawLoop { trips, dir: Dir::Left, init, xs, row: row.clone(), body, at: None };
+        e(Node::Loop(Box::new(parts)), &RawTy::pair(f64_t(), y.clone()))
+    };
+    let times = || ExpTrips::Times(i.relabel());
+    let floats = list(ScalarType::F64);
+    // The state is listed; the list is read again.
+    let states = loop_of(ExpTrips::While(yes.relabel()), &unit, &RawTy::Unit, &both(&f, &x(1, &f64_t())), &floats);
+    let xs = e(Node::Snd(states.clone()), &floats);
+    let sum = loop_of(times(), &xs, &f64_t(), &both(&x(0, &f64_t()), &unit), &RawTy::Unit);
+    check_exp(&states).unwrap();
+    check_exp(&sum).unwrap();
+    let body = both(&f, &f);
+    rejects_exps(&[
+        (
+            loop_of(ExpTrips::While(i.relabel()), &unit, &RawTy::Unit, &body, &floats),
+            "the condition of a loop has the type i64",
+        ),
+        (
+            loop_of(ExpTrips::Times(f.relabel()), &unit, &RawTy::Unit, &body, &floats),
+            "the number of steps has the type f64",
+        ),
+        (loop_of(ExpTrips::While(yes.relabel()), &xs, &f64_t(), &body, &floats), "a loop with a condition reads lists"),
+        (
+            loop_of(times(), &xs, &i64_t(), &body, &floats),
+            "the lists of a loop has the type List<f64>, expected List<i64>",
+        ),
+        (loop_of(times(), &unit, &f64_t(), &body, &floats), "the lists of a loop has the type ()"),
+        (loop_of(times(), &xs, &f64_t(), &both(&i, &f), &floats), "the next state of a loop has the type i64"),
+        (loop_of(times(), &xs, &f64_t(), &both(&f, &i), &floats), "a loop has the type (f64, List<f64>)"),
+        (loop_of(times(), &xs, &f64_t(), &both(&f, &xs), &floats), "a loop lists values of the type List<f64>"),
+        (loop_of(times(), &xs, &f64_t(), &both(&x(2, &f64_t()), &f), &floats), "index 2"),
+        (loop_of(times(), &xs, &floats, &body, &floats), "the rows of a list have the type List<f64>"),
+        (e(Node::Prim1(neg, xs), &floats), "the argument of a primitive function has the type List<f64>"),
+    ]);
+}
+
 fn literal(columns: Vec<Column>, extents: &[usize], t: &RawTy) -> Literal<Erased> {
     unchecked_literal(ArrayTuple::Array(RawArray { extents: extents.into(), columns: columns.into() }), &ty(t.clone()))
 }
