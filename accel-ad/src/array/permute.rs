@@ -8,11 +8,12 @@
 //!   because `combine(new, old)` is its first argument if both are equal. If the arguments are exchanged, it is the first
 //!   one, and the default comes before all.
 //! - `combine(new, old) = new`: the last element gets the adjoint, and the default does where there is none.
-//! - `*`: where the result y is not 0, the product of all others than x is y / x. Elsewhere, it follows from a summary of
-//!   the elements and the default (NOTE [Products with zeros]), which is computed only if a result is 0.
+//! - `*`: if no result is 0, the product of all others than x is y / x. Otherwise, it follows from a summary of the
+//!   elements and the default (NOTE [Products with zeros]).
 //! - Components of tuples that do not depend on each other are differentiated one by one.
 //! - All other operators: NOTE [Permutes by sorting].
 
+use super::code::ACode;
 use super::products::{Products, Summary};
 use super::shapes::{bind, from_linear, size, to_linear};
 use super::state::{ABound, ADual};
@@ -72,6 +73,8 @@ struct Adjoints<A, Sh, Sh2, T> {
     defaults: Acc<A, Arr<Sh2, Tan<T>>>,
 }
 
+/// Both contributions as arrays of one computation.
+type Both<Sh, Sh2, T> = (Arr<Sh, Tan<T>>, Arr<Sh2, Tan<T>>);
 type Done<'k, B, A, A2, Sh, Sh2, T> = ABound<'k, B, A, A2, Adjoints<X<'k>, Sh, Sh2, T>>;
 
 /// How the adjoints come to the chosen elements.
@@ -281,23 +284,48 @@ impl<A2, Sh, Sh2, T> Permute<A2, Sh, Sh2, T> {
         let not_zero = Acc::map(&fun1(&o.ty(), |y| o.cmp(Cmp::Ne, &y, &o.c(0.0))), &flat, at);
         let (x, y) = args(&Ty::of(), &Ty::of());
         let not_zero = Acc::fold(&Fun2(and(&x, &y)), &truth(true), &not_zero, at);
-        fresh2(|i, l| {
+        fresh4(|i, j, l, n| {
             let not_zero = st.bind(&not_zero, i);
             let this = self.weaken(&not_zero.up);
+            let branch = ACode::start(not_zero.st.code.size);
+            let quotients = branch.emit(&this.quotients(o), j);
+            let with_quotients = this.weaken(&quotients.up).by_quotients(t, &quotients.var);
             let entries = fun1(&o.ty(), |x| products.entry(&x));
             let defaults = Acc::map(&entries, &Acc::var(&this.defaults), at);
             let source = Acc::map(&entries, &Acc::var(&this.a), at);
             let stats = Acc::permute(&products.join(), &defaults, &this.index, &source, at);
-            let stats =
-                Acc::cond(&Exp::index(&not_zero.val, &unit(), at), &this.targets(|_| products.none()), &stats, at);
-            let stats = not_zero.st.bind(&stats, l);
-            let up = not_zero.up.then(&stats.up);
-            let this = self.weaken(&up);
-            let source = this.kept(|ix, to| this.product_of_others(t, &this.source(ix), to, &stats.val));
-            let defaults = this.targets(|to| this.product_of_others(t, &this.default(to), to, &stats.val));
-            let done = this.done(stats.st, source, defaults, k);
+            let stats = branch.emit(&stats, l);
+            let with_stats = this.weaken(&stats.up).by_summaries(t, &stats.var);
+            let (quick, slow) = (quotients.code.close(&with_quotients), stats.code.close(&with_stats));
+            let both = Acc::cond(&Exp::index(&not_zero.val, &unit(), at), &quick, &slow, at);
+            let both = not_zero.st.bind(&both, n);
+            let up = not_zero.up.then(&both.up);
+            let val = Acc::var(&both.val);
+            let done = self.weaken(&up).done(both.st, val.fst(), val.snd(), k);
             ABound { st: done.st, val: done.val, up: up.then(&done.up) }
         })
+    }
+
+    /// For each target, its adjoint times the product: divided by one of its elements, the product of the others.
+    fn quotients(&self, o: Floats<T>) -> Acc<A2, Arr<Sh2, T>> {
+        self.targets(|to| o.mul(&self.adjoint(to).cast(tan_float(o.0)), &self.result(to)))
+    }
+
+    /// The adjoints of the source and of the defaults, if no result is 0.
+    fn by_quotients(&self, t: FloatTy<T>, quotients: &Idx<A2, Arr<Sh2, T>>) -> Acc<A2, Both<Sh, Sh2, T>> {
+        let o = Floats(t);
+        let source =
+            self.kept(|ix, to| o.div(&Exp::index(quotients, to, self.at), &self.source(ix)).cast(tan_float(t).sym()));
+        let defaults =
+            self.targets(|to| o.div(&Exp::index(quotients, to, self.at), &self.default(to)).cast(tan_float(t).sym()));
+        Acc::pair(&source, &defaults)
+    }
+
+    /// The adjoints of the source and of the defaults, by the summary of each target.
+    fn by_summaries(&self, t: FloatTy<T>, stats: &Idx<A2, Arr<Sh2, Summary<T>>>) -> Acc<A2, Both<Sh, Sh2, T>> {
+        let source = self.kept(|ix, to| self.product_of_others(t, &self.source(ix), to, stats));
+        let defaults = self.targets(|to| self.product_of_others(t, &self.default(to), to, stats));
+        Acc::pair(&source, &defaults)
     }
 
     /// The adjoint of a target times the product of its elements but `x`.
@@ -308,11 +336,8 @@ impl<A2, Sh, Sh2, T> Permute<A2, Sh, Sh2, T> {
         to: &Exp<E, A2, Sh2>,
         stats: &Idx<A2, Arr<Sh2, Summary<T>>>,
     ) -> Exp<E, A2, Tan<T>> {
-        let o = Floats(t);
-        let (d, y) = (self.adjoint(to).cast(tan_float(t)), self.result(to));
-        let others = Products(o).of_others(&d, x, &Exp::index(stats, to, self.at));
-        let quotient = o.div(&o.mul(&d, &y), x);
-        Exp::cond(&o.cmp(Cmp::Ne, &y, &o.c(0.0)), &quotient, &others).cast(tan_float(t).sym())
+        let d = self.adjoint(to).cast(tan_float(t));
+        Products(Floats(t)).of_others(&d, x, &Exp::index(stats, to, self.at)).cast(tan_float(t).sym())
     }
 
     /// The rule for operators on the components of pairs.
