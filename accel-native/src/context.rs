@@ -5,6 +5,7 @@ use crate::library::Library;
 use crate::memory::Memory;
 use crate::pool::Pool;
 use crate::scalar_call::ScalarProgram;
+use crate::sort::SortMemory;
 use accel_codegen::Layout;
 use accel_codegen::fault::record_length;
 use accel_core::error::Error;
@@ -25,6 +26,8 @@ pub struct CompiledProgram {
     /// Working memory for strips, and memory for the totals of their tasks.
     pub pool: Arc<Pool>,
     pub totals: Pool,
+    /// The buffers of sorts.
+    pub sorting: SortMemory,
     spare: Mutex<Option<Box<Spare>>>,
 }
 
@@ -87,6 +90,7 @@ impl CompiledProgram {
             literals,
             pool: Arc::default(),
             totals: Pool::default(),
+            sorting: SortMemory::default(),
             spare: Mutex::default(),
         }
     }

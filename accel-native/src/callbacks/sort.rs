@@ -3,7 +3,7 @@
 use super::entry::{Outcome, enter};
 use crate::abi::Run;
 use crate::context::Context;
-use crate::sort::{SortKey, argsort as sort};
+use crate::sort::{OutOfMemory, SortKey, argsort as sort};
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::ArrayId;
 use std::mem::MaybeUninit;
@@ -56,7 +56,6 @@ impl Context<'_> {
             let to = std::slice::from_raw_parts_mut((*to.columns).cast::<MaybeUninit<i64>>(), n);
             (std::slice::from_raw_parts((*keys.columns).cast::<T>(), n), to, extents[rank - 1] as usize)
         };
-        sort(keys, to, len);
-        Ok(())
+        sort(keys, to, len, &self.code.sorting).map_err(|OutOfMemory(n)| self.no_memory(n))
     }
 }
