@@ -60,7 +60,7 @@ pub struct Callbacks {
     pub reduce: Rows,
     pub scan: Rows,
     pub strip: unsafe extern "C" fn(*mut Run, *const Function, i64, *const i64) -> i32,
-    pub argsort: unsafe extern "C" fn(*mut Run, i64, i64) -> i32,
+    pub argsort: unsafe extern "C" fn(*mut Run, i64, *const [i64; 2], i64) -> i32,
 }
 
 /// The array, the functions, the number of rows, their length, the cost of an element, the outer extents.

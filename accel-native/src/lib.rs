@@ -13,7 +13,8 @@
 //! run in many threads at once, including those of a rayon pool; a run changes only its own data. The thread that runs
 //! a program executes tasks, too; a pool of one thread is not used at all. Memory is reused after the last use of an
 //! array, and a loop that is the last reader of an array overwrites it. A compiled program remembers its last results
-//! of 4 MiB or more. The next run reuses their memory if nobody else has them any more.
+//! of 4 MiB or more. The next run reuses their memory if nobody else has them any more. It also keeps the buffer of its
+//! largest sort.
 //!
 //! Floating-point results are those of the reference interpreter, with four exceptions:
 //!

@@ -56,8 +56,12 @@ impl Run<'_> {
                 self.set_extents(*to, self.shapes.extents[*defaults].clone())?;
                 Ok(Some((source, 1)))
             }
-            Op::Argsort { to, keys } => {
-                self.set_extents(*to, self.shapes.extents[*keys].clone())?;
+            Op::Argsort { to, keys, moved } => {
+                let extents = self.shapes.extents[*keys].clone();
+                if moved.iter().flatten().any(|a| self.shapes.extents[*a] != extents) {
+                    return Err(Error::Internal("an array that moves with keys of other extents".into()).into());
+                }
+                to.iter().try_for_each(|a| self.set_extents(*a, extents.clone()))?;
                 let mut space = self.shapes.sizes(*keys);
                 let len = space.pop().ok_or_else(|| Error::Internal("keys without rows".into()))?;
                 Ok(Some((space, len)))

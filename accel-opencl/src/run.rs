@@ -179,7 +179,11 @@ impl<'a> Run<'a> {
         match &s.op {
             Op::Literal { to, literal } => self.literal(*to, *literal),
             Op::Loop { to, body, .. } => self.loop_(s, to, body, space)?,
-            Op::Reduce { to, .. } | Op::Scan { to, .. } | Op::Argsort { to, .. } => {
+            Op::Argsort { to, .. } => {
+                to.iter().try_for_each(|a| self.output(*a, &[], s.site))?;
+                self.launch(s, space)?;
+            }
+            Op::Reduce { to, .. } | Op::Scan { to, .. } => {
                 self.output(*to, &[], s.site)?;
                 self.launch(s, space)?;
             }

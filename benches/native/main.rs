@@ -16,6 +16,7 @@ mod matmul;
 mod permutes_gradient;
 mod reductions_gradient;
 mod scan;
+mod sort;
 mod startup;
 
 use bench_common::case::{Case, Measure, Result};
@@ -32,6 +33,7 @@ fn cases() -> Vec<Case> {
         maps::cases,
         matmul::cases,
         scan::cases,
+        sort::cases,
         reductions_gradient::cases,
         permutes_gradient::cases,
         histogram::cases,

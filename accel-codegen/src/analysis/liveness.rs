@@ -222,7 +222,8 @@ fn needs(s: &Stmt) -> Needs {
     let mut arrays = code_reads(s);
     match &s.op {
         Op::Permute { defaults, .. } => arrays.extend([*defaults]),
-        Op::Argsort { keys: from, .. } | Op::Reshape { from, .. } => arrays.extend([*from]),
+        Op::Reshape { from, .. } => arrays.extend([*from]),
+        Op::Argsort { keys, moved, .. } => arrays.extend(moved.iter().flatten().chain([keys])),
         Op::While { init, .. } => arrays.extend(init),
         Op::Literal { .. }
         | Op::Loop { .. }

@@ -63,7 +63,8 @@ pub fn emit(program: &Verified<Program>, options: Options) -> Module {
 ///   and `rows`, `part`, `carry`, `write`), whose result is the array `to`; `cost` is that of an element;
 /// - `strip` processes all positions of a strip's dimension with the functions of the statement (the strips, and
 ///   `join`); its sizes are those of [`Strip::sizes`];
-/// - `argsort` writes the sorted positions of the rows of an array to another one, which has its extents.
+/// - `argsort` sorts the rows of an array, and defines `count` arrays of its extents; each of `moved` is such an array
+///   and the one whose elements move there, or -1 for positions.
 const PRELUDE: &str = "\
 typedef _Bool bool;
 typedef __INT8_TYPE__ i8;
@@ -89,7 +90,7 @@ typedef struct {
     int (*reduce)(run *, i64 to, function *const *, i64 rows, i64 len, i64 cost, const i64 *extents);
     int (*scan)(run *, i64 to, function *const *, i64 rows, i64 len, i64 cost, const i64 *extents);
     int (*strip)(run *, function *const *, i64 n, const i64 *sizes);
-    int (*argsort)(run *, i64 to, i64 keys);
+    int (*argsort)(run *, i64 keys, const i64 (*moved)[2], i64 count);
 } calls;
 struct run { const array *arrays; i64 *extents; void **columns; block **blocks; i64 *fault; i64 site; const calls *calls; };
 ";

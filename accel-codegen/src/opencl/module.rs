@@ -127,7 +127,7 @@ impl Emitter<'_> {
                 Some(Plan::Scan(Scanning::new(self, s, *to, extents.results.len(), *reverse, rows)))
             }
             Op::Permute { .. } => Permutation::new(self, s).map(Plan::Permute),
-            Op::Argsort { to, keys } => Some(Plan::Sort(Sorting::new(self, s, *to, *keys))),
+            Op::Argsort { to, keys, moved } => Some(Plan::Sort(Sorting::new(self, s, to, *keys, moved))),
             Op::Strip { to, len, body } => Some(Plan::Strip(Strips::new(self, s, to, len, body))),
             Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } | Op::If { .. } | Op::While { .. } => None,
         }

@@ -8,7 +8,7 @@
 //! run, so the sort is stable.
 //!
 //! The launches move sort keys together with positions: see NOTE [Sorted order] in `accel_core::repr::order`. They read
-//! one pair of buffers and write the other one. The last launch writes the positions to the result.
+//! one pair of buffers and write the other one. A last launch moves elements to their positions.
 
 use super::emitter::Emitter;
 use super::launch;
@@ -26,18 +26,26 @@ const RUN: usize = 16;
 /// The number of elements that an item of a GPU merges.
 const MERGED: usize = 16;
 
-/// The kernels of a sort. Of each pair, the first one leaves its positions in the result, the second one in a buffer.
+/// The kernels of a sort. Of each pair, the first one leaves its positions where they are at the end, the second one
+/// in a buffer.
 #[derive(Clone, Debug)]
 pub struct Sorting {
     key: ScalarType,
     runs: [Kernel; 2],
     merge: [Kernel; 2],
+    /// Whether no array is defined that has the positions.
+    needs_positions: bool,
+    /// Moves elements to their positions, if there are any.
+    gather: Option<Kernel>,
 }
 
 impl Sorting {
     /// Generates the kernels.
-    pub fn new(e: &mut Emitter, s: &Step, to: ArrayId, keys: ArrayId) -> Sorting {
+    pub fn new(e: &mut Emitter, s: &Step, to: &[ArrayId], keys: ArrayId, moved: &[Option<ArrayId>]) -> Sorting {
         let key = e.program.arrays[keys].columns[0];
+        let all = || to.iter().copied().zip(moved.iter().copied());
+        let to = all().find(|(_, from)| from.is_none()).map(|(to, _)| to);
+        let others: Vec<_> = all().filter(|(a, _)| Some(*a) != to).collect();
         let sides = [0, 1];
         let runs = sides.map(|side| {
             let name = format!("sort_{}_runs_{side}", s.number);
@@ -47,7 +55,9 @@ impl Sorting {
             let name = format!("sort_{}_merge_{side}", s.number);
             e.kernel_of(s, &name, 0, 4, |w| w.merge_runs(to, key, side))
         });
-        Sorting { key, runs, merge }
+        let gather = (!others.is_empty())
+            .then(|| e.kernel_of(s, &format!("sort_{}_gather", s.number), 0, 3, |w| w.gather_moved(to, key, &others)));
+        Sorting { key, runs, merge, needs_positions: to.is_none(), gather }
     }
 
     pub fn work(&self, sizes: &Sizes, target: &Target) -> Work {
@@ -64,8 +74,12 @@ impl Sorting {
             side = 1 - side;
             self.launch(&self.merge[side], n, RUN, MERGED, &[len, *width], target)
         };
-        let launches: Vec<Launch> = [first].into_iter().chain(widths.iter().map(merge)).collect();
-        let scratch = vec![size_of(self.key, n), size_of(self.key, n), size_of(ScalarType::I64, n)];
+        let launches = [first].into_iter().chain(widths.iter().map(merge));
+        let gather = self.gather.iter().map(|kernel| self.launch(kernel, n, RUN, 1, &[len], target));
+        let launches: Vec<Launch> = launches.chain(gather).collect();
+        let positions = size_of(ScalarType::I64, n);
+        let mut scratch = vec![size_of(self.key, n), size_of(self.key, n), positions];
+        scratch.extend(self.needs_positions.then_some(positions));
         Work { scratch, launches }
     }
 
@@ -113,21 +127,49 @@ fn key_function(t: ScalarType) -> String {
 
 impl Writer<'_> {
     /// Declares the buffers of a side, with a suffix for their names.
-    fn side(&mut self, to: ArrayId, key: ScalarType, side: usize, suffix: &str) {
+    fn side(&mut self, to: Option<ArrayId>, key: ScalarType, side: usize, suffix: &str) {
         let u = unsigned(key);
         self.scratch(side, &u);
         self.line(format!("global {u} *const keys{suffix} = s{side};"));
-        if side == 0 {
-            self.hoist_output(to, false);
-            return self.line(format!("global i64 *const positions{suffix} = a{to}_0;"));
+        let positions = match (side, to) {
+            (0, Some(to)) => {
+                self.hoist_output(to, false);
+                format!("a{to}_0")
+            }
+            _ => {
+                self.scratch(3 - side, "i64");
+                format!("s{}", 3 - side)
+            }
+        };
+        self.line(format!("global i64 *const positions{suffix} = {positions};"));
+    }
+
+    /// Moves elements to their positions: item `g` has the `arg0` elements from `g * arg0` on, of `arg1`. The length of
+    /// rows is `arg2`.
+    fn gather_moved(&mut self, to: Option<ArrayId>, key: ScalarType, moved: &[(ArrayId, Option<ArrayId>)]) {
+        self.side(to, key, 0, "");
+        for (to, from) in moved {
+            self.hoist_output(*to, false);
+            let columns = from.map_or(0, |a| self.columns(a).len());
+            (0..columns).for_each(|c| from.iter().for_each(|a| self.hoist_column(*a, c, "const ")));
         }
-        self.scratch(2, "i64");
-        self.line(format!("global i64 *const positions{suffix} = s2;"));
+        self.line("const i64 item = get_global_id(0);");
+        self.braces("for (i64 i = item * arg0; i < min((item + 1) * arg0, arg1); i++)", |w| {
+            w.line("const i64 from = i / arg2 * arg2 + positions[i];");
+            for (to, from) in moved {
+                for c in 0..w.columns(*to).len() {
+                    match from {
+                        Some(from) => w.line(format!("a{to}_{c}[i] = a{from}_{c}[from];")),
+                        None => w.line(format!("a{to}_{c}[i] = positions[i];")),
+                    }
+                }
+            }
+        });
     }
 
     /// Sorts runs, each by insertion: item `g` has the `arg0` runs from `g * arg0` on, of `arg1`. The length of rows is
     /// `arg2`.
-    fn sort_runs(&mut self, to: ArrayId, keys: ArrayId, key: ScalarType, side: usize) {
+    fn sort_runs(&mut self, to: Option<ArrayId>, keys: ArrayId, key: ScalarType, side: usize) {
         let u = unsigned(key);
         self.declarations.declare_once(&format!("sort_key_{key}"), || key_function(key));
         self.hoist_column(keys, 0, "const ");
@@ -151,7 +193,7 @@ impl Writer<'_> {
 
     /// Merges pairs of runs: item `g` has the `arg0` elements of the result from `g * arg0` on, of `arg1`. The length of
     /// rows is `arg2`, that of the runs `arg3`.
-    fn merge_runs(&mut self, to: ArrayId, key: ScalarType, side: usize) {
+    fn merge_runs(&mut self, to: Option<ArrayId>, key: ScalarType, side: usize) {
         self.side(to, key, 1 - side, "");
         self.side(to, key, side, "_to");
         self.line("const i64 item = get_global_id(0), end = min((item + 1) * arg0, arg1);");

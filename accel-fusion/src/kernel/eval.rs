@@ -186,7 +186,7 @@ impl Evaluator<'_> {
             Op::Permute { defaults, extents, target, element, comb, .. } => {
                 vec![self.permute(*defaults, extents, [target, element, comb], site)?]
             }
-            Op::Argsort { keys, .. } => vec![self.argsort(*keys, site)?],
+            Op::Argsort { keys, moved, .. } => self.argsort(*keys, moved, site)?,
             Op::Reshape { from, extents, .. } => vec![self.reshape(*from, extents, site)?],
             Op::Agree { agreement, left, right } => {
                 scalar_evaluation::check_agreement(self.p, self, *agreement, [left, right], site)?;
@@ -310,19 +310,29 @@ impl Evaluator<'_> {
         Ok(out)
     }
 
-    fn argsort(&self, keys: ArrayId, site: SiteId) -> Result<RawArray> {
+    fn argsort(&self, keys: ArrayId, moved: &[Option<ArrayId>], site: SiteId) -> Result<Vec<RawArray>> {
         let keys = self.get(keys)?;
-        let mut out = self.output(&keys.extents, &[ScalarType::I64], site)?;
+        let mut out = vec![];
+        for moved in moved {
+            let from = moved.map(|a| self.get(a)).transpose()?;
+            if from.is_some_and(|a| a.extents != keys.extents) {
+                return Err(Error::Internal("an array that moves with keys of other extents".into()));
+            }
+            let types = from.map_or(vec![ScalarType::I64], |a| a.columns.iter().map(Column::ty).collect());
+            out.push((self.output(&keys.extents, &types, site)?, from));
+        }
         let n = keys.extents.last().copied().unwrap_or_default();
         for row in (0..keys.size()).step_by(n.max(1)) {
             let row_keys: Vec<_> = (row..row + n).map(|i| element(keys, i)).collect::<Result<_>>()?;
             let mut positions: Vec<usize> = (0..n).collect();
             positions.sort_by(|i, k| row_keys[*i][0].sort_order(row_keys[*k][0]));
             for (k, i) in positions.into_iter().enumerate() {
-                set_all(&mut out, row + k, vec![position(i)])?;
+                for (out, from) in &mut out {
+                    set_all(out, row + k, from.map_or(Ok(vec![position(i)]), |a| element(a, row + i))?)?;
+                }
             }
         }
-        Ok(out)
+        Ok(out.into_iter().map(|(out, _)| out).collect())
     }
 
     fn reshape(&self, from: ArrayId, extents: &ScalarFn, site: SiteId) -> Result<RawArray> {

@@ -153,13 +153,15 @@ pub enum Op {
         /// The monoid of the operator, if it is a recognised one.
         monoid: Option<Monoid>,
     },
-    /// The positions of the elements of each innermost row in sorted order: see NOTE [Sorted order] in
-    /// `accel_core::repr::order`.
+    /// Sorts each innermost row: see NOTE [Sorted order] in `accel_core::repr::order`.
     Argsort {
-        /// The array defined: one `i64` for each key.
-        to: ArrayId,
-        /// The array that is sorted: one column, and at least one dimension.
+        /// The arrays defined, one for each array of `moved`.
+        to: Vec<ArrayId>,
+        /// The keys: one column, and at least one dimension.
         keys: ArrayId,
+        /// What moves as the keys do: the elements of an array with the extents of the keys, or the positions of the
+        /// keys, which are of type `i64`.
+        moved: Vec<Option<ArrayId>>,
     },
     /// The same elements in row-major order, with other extents. A different size is an error.
     Reshape {

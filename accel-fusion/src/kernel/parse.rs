@@ -291,7 +291,7 @@ impl Parser {
             "an operation (literal, loop, reduce, scan, permute, argsort, reshape, agree, if, while, strip)";
         let keyword = self.word(operation, |w| Some(w.to_string()))?;
         let one = match keyword.as_str() {
-            "literal" | "reduce" | "scan" | "permute" | "argsort" | "reshape" => match to.pop() {
+            "literal" | "reduce" | "scan" | "permute" | "reshape" => match to.pop() {
                 Some(one) if to.is_empty() => one,
                 _ => {
                     self.next = start;
@@ -325,7 +325,12 @@ impl Parser {
                 let (element, comb) = (self.code("element")?, self.code("comb")?);
                 (Op::Permute { to: one, defaults, extents, target, element, comb, monoid }, site)
             }
-            "argsort" => (Op::Argsort { to: one, keys: self.array()? }, self.site()?),
+            "argsort" => {
+                let (keys, site) = (self.array()?, self.site()?);
+                self.expect("moving")?;
+                let moved = self.some(|p| if p.accept("positions") { Ok(None) } else { p.array().map(Some) })?;
+                (Op::Argsort { to, keys, moved }, site)
+            }
             "reshape" => {
                 let (from, site) = (self.array()?, self.site()?);
                 (Op::Reshape { to: one, from, extents: self.code("extents")? }, site)

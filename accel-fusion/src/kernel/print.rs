@@ -82,12 +82,15 @@ impl Op {
     /// The arrays that the operation defines.
     pub fn defines(&self) -> &[ArrayId] {
         match self {
-            Op::Loop { to, .. } | Op::If { to, .. } | Op::While { to, .. } | Op::Strip { to, .. } => to,
+            Op::Loop { to, .. }
+            | Op::Argsort { to, .. }
+            | Op::If { to, .. }
+            | Op::While { to, .. }
+            | Op::Strip { to, .. } => to,
             Op::Literal { to, .. }
             | Op::Reduce { to, .. }
             | Op::Scan { to, .. }
             | Op::Permute { to, .. }
-            | Op::Argsort { to, .. }
             | Op::Reshape { to, .. } => std::slice::from_ref(to),
             Op::Agree { .. } => &[],
         }
@@ -335,7 +338,10 @@ impl Printer<'_> {
                 format!("scan @{site}{}{}", if *reverse { " reverse" } else { "" }, monoid(&rows.monoid))
             }
             Op::Permute { defaults, monoid: k, .. } => format!("permute a{defaults} @{site}{}", monoid(k)),
-            Op::Argsort { keys, .. } => format!("argsort a{keys} @{site}"),
+            Op::Argsort { keys, moved, .. } => {
+                let moved = list(moved, |a| a.map_or("positions".into(), |a| format!("a{a}")));
+                format!("argsort a{keys} @{site} moving {moved}")
+            }
             Op::Reshape { from, .. } => format!("reshape a{from} @{site}"),
             Op::Agree { agreement, .. } => format!("agree {agreement} @{site}"),
             Op::While { init, .. } => format!("while {} @{site}", list_or_unit(init, array)),

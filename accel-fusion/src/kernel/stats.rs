@@ -166,9 +166,8 @@ impl Counter<'_> {
         self.stats.loops += passes;
         self.stats.arrays += op.defines().len();
         let mut read = BTreeSet::new();
-        if let Op::Permute { defaults: a, .. } | Op::Argsort { keys: a, .. } = op {
-            read.insert(*a);
-        }
+        op.arrays_used_whole(&mut read);
+        op.defines().iter().for_each(|a| _ = read.remove(a));
         op.scalar_fns().into_iter().for_each(|(_, c)| arrays_read(&c.instrs, &mut read));
         if let Op::Strip { body, .. } = op {
             let mut inside: BTreeSet<ArrayId> = BTreeSet::new();
@@ -232,8 +231,8 @@ impl Counter<'_> {
                 all.push(len);
                 all
             }
-            Op::Permute { to, defaults: from, .. } | Op::Argsort { to, keys: from } => {
-                (0..self.p.arrays.get(*to)?.rank).map(|dim| Some(self.extent(*from, dim))).collect()
+            Op::Permute { defaults: from, .. } | Op::Argsort { keys: from, .. } => {
+                (0..self.p.arrays.get(*from)?.rank).map(|dim| Some(self.extent(*from, dim))).collect()
             }
             Op::Agree { .. } | Op::If { .. } | Op::While { .. } | Op::Strip { .. } => return None,
         })

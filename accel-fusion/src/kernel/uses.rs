@@ -33,9 +33,8 @@ impl Op {
     /// their results.
     pub fn arrays_used_whole(&self, found: &mut BTreeSet<ArrayId>) {
         match self {
-            Op::Permute { defaults: a, .. } | Op::Argsort { keys: a, .. } | Op::Reshape { from: a, .. } => {
-                found.extend([*a])
-            }
+            Op::Permute { defaults: a, .. } | Op::Reshape { from: a, .. } => found.extend([*a]),
+            Op::Argsort { keys, moved, .. } => found.extend(moved.iter().flatten().chain([keys])),
             Op::If { then, otherwise, .. } => found.extend(then.1.iter().chain(&otherwise.1)),
             Op::While { init, cond, body, .. } => found.extend(init.iter().chain([&cond.1]).chain(&body.1)),
             Op::Strip { to, .. } => found.extend(to),

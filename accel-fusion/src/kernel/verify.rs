@@ -243,11 +243,18 @@ impl<'a> Verifier<'a> {
                 self.code("element", element, &source, &to.columns)?;
                 self.operator("comb", comb, &to.columns, *monoid)?;
             }
-            Op::Argsort { to, keys } => {
-                let (to, keys) = (self.info(*to)?, self.used(*keys)?);
+            Op::Argsort { to, keys, moved } => {
+                let keys = self.used(*keys)?;
                 ensure(keys.rank > 0 && keys.columns.len() == 1, || format!("keys of {keys}"))?;
+                ensure(!to.is_empty() && to.len() == moved.len(), || {
+                    format!("{} arrays for {}", moved.len(), to.len())
+                })?;
                 let positions = ArrayInfo { rank: keys.rank, columns: vec![ScalarType::I64] };
-                ensure(*to == positions, || format!("an {to}, not an {positions}"))?;
+                for (to, moved) in to.iter().zip(moved) {
+                    let moved = moved.map_or(Ok(&positions), |a| self.used(a))?;
+                    let to = self.info(*to)?;
+                    ensure(to == moved && moved.rank == keys.rank, || format!("an {to} from an {moved}"))?;
+                }
             }
             Op::Reshape { to, from, extents } => {
                 let (to, source) = (self.info(*to)?, self.used(*from)?);

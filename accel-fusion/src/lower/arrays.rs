@@ -364,7 +364,7 @@ impl Lower {
             AccOp::Argsort { a, .. } => {
                 let keys = self.acc(a, env).leaf();
                 let to = self.arrays_of(t.raw());
-                self.stmt(Op::Argsort { to: to.leaf(), keys }, site);
+                self.stmt(Op::Argsort { to: to.leaves(), keys, moved: vec![None] }, site);
                 to
             }
             AccOp::Reshape { sh, a, .. } => {

@@ -82,11 +82,13 @@ impl Numbers {
                 Op::Agree { .. } => {}
                 Op::Literal { to, .. } | Op::Reduce { to, .. } | Op::Scan { to, .. } => self.array(to),
                 Op::Loop { to, .. } | Op::Strip { to, .. } => self.arrays(to),
-                Op::Permute { to, defaults: from, .. }
-                | Op::Argsort { to, keys: from }
-                | Op::Reshape { to, from, .. } => {
+                Op::Permute { to, defaults: from, .. } | Op::Reshape { to, from, .. } => {
                     self.array(to);
                     self.array(from);
+                }
+                Op::Argsort { to, keys, moved } => {
+                    self.arrays(to);
+                    moved.iter_mut().flatten().chain([keys]).for_each(|a| self.array(a));
                 }
                 Op::If { to, then, otherwise, .. } => {
                     [to, &mut then.1, &mut otherwise.1].into_iter().for_each(|all| self.arrays(all));

@@ -11,6 +11,7 @@
 //! | `fused_program` | the program that it constructs, and facts about its arrays |
 //! | `scatter` | the index-function analysis of `permute` |
 //! | `sum_interchange` | sums factors before it multiplies them |
+//! | `moved_elements` | lets sorts move the elements that are read through their positions |
 //! | `recomputation` | when a producer is recomputed |
 //! | `horizontal_fusion` | merges loops over the same index space |
 //! | `recomputed_operands` | lets products on GPUs compute their operands |
@@ -19,6 +20,7 @@
 mod compact;
 mod fused_program;
 mod horizontal_fusion;
+mod moved_elements;
 mod poly;
 mod recomputation;
 mod recomputed_operands;
@@ -65,8 +67,8 @@ pub fn specialized(program: &Program, code: &ScalarFn, param: usize, value: i64)
 /// The largest number of rounds: each can use what the round before made possible.
 const ROUNDS: usize = 6;
 
-/// Fuses producers into their consumers, turns scatters into sums and gathers, and simplifies by what the extents
-/// imply. With `assume`, it assumes those conditions on the extents of the arguments that make the program simplest.
+/// Fuses producers into their consumers, turns scatters into sums and gathers, lets sorts move elements, and simplifies
+/// by what the extents imply. With `assume`, it assumes those conditions on the extents of the arguments that make the program simplest.
 /// The assumptions use the array numbers of the given program.
 pub(crate) fn fuse(program: &Program, assume: bool) -> Result<(Program, Assumptions)> {
     let mut facts = shape_analysis::Facts::new(program, assume);
@@ -81,7 +83,11 @@ pub(crate) fn fuse(program: &Program, assume: bool) -> Result<(Program, Assumpti
         let done = after.is_stable(&state) && program.arrays.len() == arrays;
         state = after;
         if done {
-            break;
+            let moved = stage("sorts", moved_elements::move_elements(&program, &facts))?.into_inner();
+            if moved.arrays.len() == arrays {
+                break;
+            }
+            program = moved;
         }
     }
     Ok((program, facts.into_assumptions()))

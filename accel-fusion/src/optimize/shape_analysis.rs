@@ -281,6 +281,10 @@ impl Facts {
     pub fn dims(&self, a: ArrayId) -> Vec<Poly> {
         self.dims[a].iter().map(|p| self.normal(p)).collect()
     }
+    /// The extents of an array; `None` if the analysis has not seen it.
+    pub fn known_dims(&self, a: ArrayId) -> Option<Vec<Poly>> {
+        (a < self.dims.len()).then(|| self.dims(a))
+    }
     /// Sets the extents of an array. Extents with an unknown part become symbols.
     pub fn set_dims(&mut self, a: ArrayId, dims: Vec<Poly>) {
         let all = dims.into_iter().enumerate();

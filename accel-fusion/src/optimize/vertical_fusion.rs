@@ -113,11 +113,12 @@ impl Pass<'_> {
                 let p = scatter::Permute { to: *to, defaults, extents, source, target, element, comb, monoid: *monoid };
                 scatter::permute(self, p, s.site);
             }
-            Op::Argsort { to, keys } => {
+            Op::Argsort { to, keys, moved } => {
                 let keys = self.alias(*keys);
+                let moved = moved.iter().map(|a| a.map(|a| self.alias(a))).collect();
                 let dims = self.facts.dims(keys);
-                self.define(&[*to], &dims);
-                self.emit(Op::Argsort { to: *to, keys }, s.site);
+                self.define(to, &dims);
+                self.emit(Op::Argsort { to: to.clone(), keys, moved }, s.site);
             }
             Op::Reshape { to, from, extents } => {
                 let from = self.alias(*from);
@@ -282,9 +283,8 @@ fn eliminate_dead_code(b: &mut Block, needed: &mut BTreeSet<ArrayId>) {
         }
         s.op.scalar_fns().iter().for_each(|(_, c)| arrays_mentioned(&c.instrs, needed));
         match &mut s.op {
-            Op::Permute { defaults: from, .. } | Op::Argsort { keys: from, .. } | Op::Reshape { from, .. } => {
-                needed.extend([*from])
-            }
+            Op::Permute { defaults: from, .. } | Op::Reshape { from, .. } => needed.extend([*from]),
+            Op::Argsort { keys, moved, .. } => needed.extend(moved.iter().flatten().chain([&*keys])),
             Op::If { then, otherwise, .. } => {
                 for (b, results) in [then, otherwise] {
                     needed.extend(results.iter().copied());

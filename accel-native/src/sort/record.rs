@@ -2,18 +2,24 @@
 
 use std::ops::{BitOr, BitXor};
 
-/// An unsigned integer whose upper half is a key, and whose lower half moves with it.
+/// An unsigned integer whose upper half is a key, and whose lower half, the payload, moves with it.
 pub trait Record: Copy + Default + Send + Sync + BitOr<Output = Self> + BitXor<Output = Self> {
     /// The number of bits of a half.
     const HALF: u32;
-    /// A record of a key and a payload, which fit into the halves.
-    fn new(key: u64, payload: u64) -> Self;
+    /// A record with these bits from `shift` on.
+    fn bits(x: u64, shift: u32) -> Self;
+    /// The bits from `shift` on, up to 64.
+    fn upper_bits(self, shift: u32) -> u64;
     /// The key.
-    fn key(self) -> u64;
+    fn key(self) -> u64 {
+        self.upper_bits(Self::HALF)
+    }
     /// What moves with the key.
     fn payload(self) -> u64;
     /// The bits of the key from `shift` on.
-    fn digit(self, shift: u32, mask: usize) -> usize;
+    fn digit(self, shift: u32, mask: usize) -> usize {
+        self.upper_bits(Self::HALF + shift) as usize & mask
+    }
 }
 
 macro_rules! records {
@@ -21,20 +27,16 @@ macro_rules! records {
         impl Record for $t {
             const HALF: u32 = $half::BITS;
             #[inline]
-            fn new(key: u64, payload: u64) -> Self {
-                $t::from(key as $half) << Self::HALF | $t::from(payload as $half)
+            fn bits(x: u64, shift: u32) -> Self {
+                $t::from(x) << shift
             }
             #[inline]
-            fn key(self) -> u64 {
-                ((self >> Self::HALF) as $half).into()
+            fn upper_bits(self, shift: u32) -> u64 {
+                (self >> shift) as u64
             }
             #[inline]
             fn payload(self) -> u64 {
                 (self as $half).into()
-            }
-            #[inline]
-            fn digit(self, shift: u32, mask: usize) -> usize {
-                (self >> (Self::HALF + shift)) as usize & mask
             }
         }
     )* };

@@ -12,7 +12,7 @@ use crate::text::declarations::Declarations;
 use crate::text::types::bytes;
 use crate::text::writer::Writer;
 use accel_core::ast::deep;
-use accel_core::repr::{Agreement, MAX_EXTENT, MAX_SIZE, ScalarType, checked_size};
+use accel_core::repr::{Agreement, MAX_EXTENT, MAX_SIZE, checked_size};
 use accel_fusion::kernel::{ArrayId, Op, Program, Reduction, ScalarFn, SiteId};
 use std::collections::BTreeSet;
 
@@ -75,7 +75,7 @@ impl Host<'_> {
             Op::Reduce { to, extents, rows } => self.reduce(s, *to, extents, rows),
             Op::Scan { to, extents, rows, .. } => self.scan(s, *to, extents, rows),
             Op::Permute { to, defaults, extents, .. } => self.permute(s, *to, *defaults, extents),
-            Op::Argsort { to, keys } => self.argsort(*to, *keys),
+            Op::Argsort { to, keys, moved } => self.argsort(to, *keys, moved),
             Op::Reshape { to, from, extents } => self.reshape(*to, *from, extents),
             Op::Agree { agreement, left, right } => self.agree(*agreement, left, right),
             Op::If { to, cond, then, otherwise } => self.if_(s, to, cond, [&then.1, &otherwise.1]),
@@ -173,13 +173,19 @@ impl Host<'_> {
         self.w.line(format!("if (all > 0 || (all < 0 && {one})) return 1;"));
     }
 
-    fn argsort(&mut self, to: ArrayId, keys: ArrayId) {
-        let extents = self.extents_of(keys);
-        let (at, rank) = (self.extents_at(keys), extents.len());
-        self.w.line(format!("const i64 n = size({at}, {rank});"));
-        self.set_extents(to, &extents);
-        self.columns(to).for_each(|c| self.make(c, "n", ScalarType::I64, &at, rank));
-        self.w.line(format!("if (r->calls->argsort(r, {to}, {keys})) return 1;"));
+    fn argsort(&mut self, to: &[ArrayId], keys: ArrayId, moved: &[Option<ArrayId>]) {
+        let rank = self.w.program.arrays[keys].rank;
+        let at = self.extents_at(keys);
+        self.w.line(format!("const i64 *const e = {at};"));
+        self.w.line(format!("const i64 n = size(e, {rank});"));
+        self.outputs(to, &[], "e", rank);
+        let pair = |(to, from): (&ArrayId, &Option<ArrayId>)| match from {
+            Some(from) => format!("{{ {to}, {from} }}"),
+            None => format!("{{ {to}, -1 }}"),
+        };
+        let pairs: Vec<_> = to.iter().zip(moved).map(pair).collect();
+        self.w.line(format!("static const i64 moved[][2] = {{ {} }};", pairs.join(", ")));
+        self.w.line(format!("if (r->calls->argsort(r, {keys}, moved, {})) return 1;", pairs.len()));
     }
 
     /// The elements are shared, not copied.
