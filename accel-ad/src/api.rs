@@ -3,7 +3,7 @@
 use crate::program::{Reverse, forward_mode, reverse_mode};
 use crate::scalar::gradient::Gradient;
 use accel_core::afun::Afun;
-use accel_core::ast::Program;
+use accel_core::ast::{Program, Source};
 use accel_core::by::By;
 use accel_core::error::Result;
 use accel_core::prelude::Scalar;
@@ -110,7 +110,7 @@ pub fn value_and_grad<D: Differentiable<Result: OneNumber>>(prog: D) -> Afun<D::
 /// those of [`grad`].
 #[track_caller]
 pub fn vjp<D: Differentiable>(prog: D) -> Afun<(D::Args, D::Result), D::Parts> {
-    let at = Some(Location::caller());
+    let at = Some(Source { name: "vjp", at: Location::caller() });
     derived(prog, |p, by| reverse_mode(p, by, Reverse::Pullback { at }))
 }
 
@@ -121,7 +121,7 @@ pub fn vjp<D: Differentiable>(prog: D) -> Afun<(D::Args, D::Result), D::Parts> {
 /// runs. Forward mode supports the whole language.
 #[track_caller]
 pub fn jvp<D: Differentiable>(prog: D) -> Afun<(D::Args, D::Parts), (D::Result, D::Result)> {
-    let at = Some(Location::caller());
+    let at = Some(Source { name: "jvp", at: Location::caller() });
     derived(prog, |p, by| forward_mode(p, by, at))
 }
 

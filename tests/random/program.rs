@@ -391,7 +391,7 @@ impl Step {
             |f: &mut Fun| f.nodes.iter().any(|(_, n)| matches!(n, Node::Loop { body, .. } if reads(body)));
         let mut step = self.clone();
         if step.funs_mut().is_some_and(loops_that_read) {
-            ops.push("while");
+            ops.push("while_");
         }
         ops
     }

@@ -252,7 +252,7 @@ fn step<'m, 'i, A, B, E0, E, E2, T, V>(
 /// The error for an operation without a derivative.
 pub fn no_rule(op: &'static str, at: Src, detail: &str) -> Error {
     Error::NotDifferentiable {
-        op,
+        op: at.map_or(op, |at| at.name),
         at: at.map_or(String::new(), |at| format!(" at {at}")),
         mode: "reverse-mode",
         detail: detail.into(),

@@ -20,11 +20,31 @@ use super::ty::{Arr, ElementTy, List, Ty, list_ty, ty};
 use super::value::Value;
 use crate::repr::RawTy;
 use frunk::{HCons, HNil};
+use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
 
-/// The place in the user's source where an operation was written, if known.
-pub type Src = Option<&'static Location<'static>>;
+/// Where an operation comes from: the function, method or operator that the user called, and the place of this call.
+///
+/// The name differs from that of the operation if the function is written in terms of others: `maximum` is a `fold1`.
+/// Messages use this name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Source {
+    /// The name of the function, method or operator.
+    pub name: &'static str,
+    /// The place in the user's source.
+    pub at: &'static Location<'static>,
+}
+
+impl fmt::Display for Source {
+    /// The place: `src/main.rs:7:5`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.at.fmt(f)
+    }
+}
+
+/// Where an operation comes from, if known.
+pub type Src = Option<Source>;
 
 /// A scalar expression: a handle of a node and suspended thinnings, which `view` pushes down one level.
 pub struct Exp<E, A, T> {

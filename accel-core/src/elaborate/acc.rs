@@ -516,14 +516,14 @@ impl<'s, 'a> Arrays<'s, 'a> {
 
     /// The place in the user's source where the node was written.
     fn at(self, n: NodeId) -> Src {
-        Some(self.graph.node(n).at)
+        self.graph.node(n).source()
     }
 }
 
 fn use_<'a, 'm>(node: &Node, a: &ArrayTuple, m: Guard<'m>) -> Typed<'a, X<'m>> {
     let literal = Ty::from_raw(&node.ty, m).and_then(|t| Literal::check(a.clone(), &t));
     let literal = literal.ok_or_else(|| internal(node, &format!("arrays of type {}", node.ty)))?;
-    Ok(Acc::use_(&literal, Some(node.at)))
+    Ok(Acc::use_(&literal, node.source()))
 }
 
 fn direction(d: graph::Dir) -> Dir {

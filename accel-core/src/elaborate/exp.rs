@@ -252,7 +252,7 @@ impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
         let init = self.infer(init, m)?;
         let cond = self.step((n, 0), cond, init.ty(), &Ty::<bool>::of())?;
         let body = self.step((n, 1), body, init.ty(), init.ty())?;
-        Ok(Exp::while_(&cond, &body, &init, Some(node.at)))
+        Ok(Exp::while_(&cond, &body, &init, node.source()))
     }
 
     /// The condition or the body of a loop with state `P`: region `k` of the node `n`.
@@ -290,7 +290,7 @@ impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
             let inner = self.with_env(&env);
             let region = self.sub(n, 0)?;
             let body = self.bind(x, || inner.region(region, fun.body, r))?.cast_env(q.sym());
-            let body = transform.transform(self.env, arg.ty(), &body, Some(node.at), m)?;
+            let body = transform.transform(self.env, arg.ty(), &body, node.source(), m)?;
             if *body.ty().raw() != node.ty {
                 return Err(type_error(node, &node.ty, body.ty().raw()));
             }
@@ -305,7 +305,7 @@ impl<'s, 'e, 'a> Scalars<'s, 'e, 'a> {
             match a.ty().view(h) {
                 TyView::Arr(sh, _, q) => {
                     let ix = self.check(ix, &sh, node)?;
-                    Ok(Exp::index(&a.cast(q), &ix, Some(node.at)).cast(name(m)))
+                    Ok(Exp::index(&a.cast(q), &ix, node.source()).cast(name(m)))
                 }
                 _ => Err(type_error(node, "an array", a.ty().raw())),
             }

@@ -4,7 +4,7 @@ use crate::ast::Src;
 use crate::error::Error;
 use std::fmt;
 
-/// An operation and its place in the user's source.
+/// An operation, and where it comes from.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     pub name: &'static str,
@@ -13,8 +13,10 @@ pub struct Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`", self.name)?;
-        self.at.map_or(Ok(()), |at| write!(f, " at {at}"))
+        match self.at {
+            Some(at) => write!(f, "`{}` at {at}", at.name),
+            None => write!(f, "`{}`", self.name),
+        }
     }
 }
 

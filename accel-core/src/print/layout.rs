@@ -125,7 +125,7 @@ impl<'d> Printer<'d, '_> {
     /// Prints the name of an operation, with its source line on request.
     pub fn operation(&self, name: &'static str, at: Src) -> Doc<'d> {
         match at {
-            Some(at) if self.options.source_lines => self.text(format!("{name}@{}:{}", at.file(), at.line())),
+            Some(at) if self.options.source_lines => self.text(format!("{name}@{}:{}", at.at.file(), at.at.line())),
             _ => self.text(name),
         }
     }

@@ -1,6 +1,6 @@
 //! The nodes of the graph of a program that is being staged.
 
-use crate::ast::{ExpTransform, Program};
+use crate::ast::{ExpTransform, Program, Source, Src};
 use crate::repr::op::{Op1, Op2};
 use crate::repr::{Agreement, ArrayTuple, RawTy, Scalar};
 use std::fmt;
@@ -29,6 +29,13 @@ pub struct Node {
     pub at: &'static Location<'static>,
     /// The function, method or operator that the user called.
     pub name: &'static str,
+}
+
+impl Node {
+    /// Where it comes from.
+    pub fn source(&self) -> Src {
+        Some(Source { name: self.name, at: self.at })
+    }
 }
 
 /// A closure, which has been called once, with parameter nodes.

@@ -71,10 +71,12 @@ impl fmt::Display for Monoid {
 }
 
 impl fmt::Display for Site {
-    /// `` `map` at src/main.rs:7:5``
+    /// `` `map` at src/main.rs:7:5``: the function that the user called.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`", self.name)?;
-        self.at.map_or(Ok(()), |at| write!(f, " at {at}"))
+        match self.at {
+            Some(at) => write!(f, "`{}` at {at}", at.name),
+            None => write!(f, "`{}`", self.name),
+        }
     }
 }
 
