@@ -48,7 +48,8 @@ pub fn loop_<'m, B, A, A2, S, P, Y>(
         let body = body_dual(&mut st, l, entry, &entries, s)?;
 
         let init = Acc::pair(&ds.code(&value.fst()), &zero_sums(&body.vars, &st));
-        let rows = Acc::pair(&list.snd(), &st.value(&l.xs)).cast(batched_pair().sym());
+        let states = shaped(&list.snd(), &st.value(&l.init));
+        let rows = Acc::pair(&states, &st.value(&l.xs)).cast(batched_pair().sym());
         let rows = Acc::pair(&rows, &entries.all).cast(batched_pair().sym());
         let Steps { st, n, up } = steps(st, w, &value.fst(), k)?;
         let dual = ALoop {
@@ -313,6 +314,41 @@ fn zero_sums<B, A, A2, T>(vars: &VarTuple<A, T>, st: &ADual<B, A, A2>) -> Acc<A2
             VarTupleView::Nil(q) => Acc::unit().cast(q.sym()),
             VarTupleView::Snoc(rest, i, q) => Acc::pair(&zero_sums(&rest, st), &zeros(&st.value(&i))).cast(q.sym()),
         })
+    })
+}
+
+/// A list of states, each of which has the shape of the initial state. Nothing changes, except after zero steps; but it
+/// shows the optimiser what the extents are.
+fn shaped<A, S>(list: &Acc<A, Batched<S>>, init: &Acc<A, S>) -> Acc<A, Batched<S>> {
+    deep(|| {
+        fresh2(|n, k| match init.ty().view(n) {
+            TyView::Pair(_, _, q) => {
+                let parts = eq_batched(q).then(batched_pair());
+                let (list, init) = (list.cast(parts), init.cast(q));
+                Acc::pair(&shaped(&list.fst(), &init.fst()), &shaped(&list.snd(), &init.snd())).cast(parts.sym())
+            }
+            TyView::Arr(sh, _, q) if sh.raw().width() > 0 => {
+                let TyView::Arr(all, _, p) = list.ty().view(k) else { return list.clone() };
+                let (list, init) = (list.cast(p), init.cast(q));
+                let (xs, x) = (Idx::succ(&Idx::zero(list.ty())), Idx::zero(init.ty()));
+                let extents = of_rows(&Exp::shape(&xs), &Exp::shape(&x));
+                let own = Acc::backpermute(&all, &extents, &fun1(&all, |ix| ix), &Acc::var(&xs), None);
+                Acc::let_(&list, &Acc::let_(&init.weaken(&Thinning::shift()), &own)).cast(p.sym())
+            }
+            TyView::Arr(..) | TyView::Unit(_) | TyView::Scalar(_) | TyView::List(..) => list.clone(),
+        })
+    })
+}
+
+/// The shape of a list, from its number of rows, the outermost extent of `all`, and the shape of a row.
+fn of_rows<A, Sh, Row>(all: &Exp<HNil, A, Sh>, row: &Exp<HNil, A, Row>) -> Exp<HNil, A, Sh> {
+    fresh2(|n, k| match (all.ty().view(n), row.ty().view(k)) {
+        (TyView::Pair(_, s, q), TyView::Pair(_, t, p)) => {
+            let (all, row) = (all.cast(q), row.cast(p));
+            let same = t.same(&s).expect("the dimensions of shapes are i64");
+            Exp::pair(&of_rows(&all.fst(), &row.fst()), &row.snd().cast(same)).cast(q.sym())
+        }
+        _ => all.clone(),
     })
 }
 
