@@ -15,6 +15,7 @@ mod maps;
 mod matmul;
 mod permutes_gradient;
 mod reductions_gradient;
+mod scalar_loops;
 mod scan;
 mod sort;
 mod startup;
@@ -38,6 +39,7 @@ fn cases() -> Vec<Case> {
         permutes_gradient::cases,
         histogram::cases,
         awhile::cases,
+        scalar_loops::cases,
         startup::cases,
     ];
     themes.into_iter().flat_map(|theme| theme()).collect()
