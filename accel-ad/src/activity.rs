@@ -211,11 +211,14 @@ fn of_acc_<'a, 'r>(a: &Acc<X<'a>, X<'r>>, arrays: &mut Levels) -> Activity {
         }
         AccView::Loop(l, _) => {
             let (init, row) = (of_acc(&l.init, arrays), of_acc(&l.xs, arrays));
-            let body = |state: &Activity, arrays: &mut Levels| {
-                below(Activity::pair(state.clone(), row.clone()), arrays, |arrays| of_acc(&l.body, arrays))
-            };
-            let state = fixpoint(init, |state| body(state, arrays).fst());
-            let entry = body(&state, arrays).snd();
+            // The body is visited once for each round, since loops can be nested deeply.
+            let mut entry = Activity::Passive;
+            let state = fixpoint(init, |state| {
+                let state = Activity::pair(state.clone(), row.clone());
+                let both = below(state, arrays, |arrays| of_acc(&l.body, arrays));
+                entry = both.snd();
+                both.fst()
+            });
             Activity::pair(state, entry)
         }
         AccView::Op(op) => match op {

@@ -20,8 +20,6 @@ pub struct Deep {
 /// Derivatives in reverse mode.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Reverse {
-    /// Loops have no such derivatives.
-    None,
     /// Their size is linear in the size of the program.
     Linear,
     /// Their size is quadratic in the size of the program. Each read has its own entry in a tuple, which is taken apart
@@ -179,14 +177,14 @@ pub fn programs() -> Vec<Deep> {
                 acond(xs.at(0).gt(i), (b, a), (map(|x| x * 0.5 + i, b), a)).unlift()
             }).0,
             |x, xs, n| times(n, (x, x), |i, (a, b)| if xs[0] > i { (b, a) } else { (b * 0.5 + i, a) }).0),
-        array!(None "array loops one after the other", |xs, n| times(n, xs, |i, ys| {
+        array!(Linear "array loops one after the other", |xs, n| times(n, xs, |i, ys| {
                 awhile(|zs| zs.at(0).gt(i + 1.0), |zs| map(|z| z * 0.5, zs), ys)
             }),
             |x, xs, n| times(n, (x, xs[0]), |i, (mut y, mut first)| {
                 while first > i + 1.0 { (y, first) = (y * 0.5, first * 0.5) }
                 (y, first)
             }).0),
-        array!(None "array loops in loops", |xs, n| nested_array_loops(xs, n), |x, xs, _n| x + 1.0),
+        array!(Cubic "array loops in loops", |xs, n| nested_array_loops(xs, n), |x, xs, _n| x + 1.0),
     ]
 }
 
