@@ -104,7 +104,7 @@ fn inputs_of_other_shapes() {
         ("lse", "primal", json!({ "x": [1], "min_seconds": "1" }), "invalid type"),
         ("lse", "primal", json!({ "x": [1], "min_runs": 20_001 }), "at most 20000 runs"),
         ("lse", "primal", json!({ "x": [1], "min_seconds": 1e300 }), "at most 3600 s"),
-        ("lse", "gradient", json!({ "x": [] }), "fold1"),
+        ("lse", "gradient", json!({ "x": [] }), "`maximum`"),
         ("llsq", "primal", json!({ "x": [1] }), "`n`"),
         ("llsq", "primal", json!({ "x": [1], "n": 2.5 }), "invalid type"),
         ("llsq", "gradient", json!({ "x": [1], "n": -2 }), "invalid value"),
