@@ -5,7 +5,7 @@ use super::ops;
 use super::program::*;
 use super::types::{Elem, Number, Prim, Ty};
 use accel::repr::RawTy;
-use accel::repr::op::{Cmp, Int2, Logic, Num1, Num2, Op1, Op2};
+use accel::repr::op::{Cmp, FloatTest, Int2, Logic, Num1, Num2, Op1, Op2};
 use accel::surface::graph::{Lam, NodeId, ScalarOp};
 use accel_ad::Gradient;
 use std::sync::Arc;
@@ -14,7 +14,8 @@ use std::sync::Arc;
 /// than the interpreter, and compute functions such as `sin` to a few units in the last place. To find out how much
 /// this can change the results of a program, the interpreter runs it with such changes: the results of these functions,
 /// and the combined elements, are multiplied by numbers near 1. Results that depend on none of them must be equal bit
-/// by bit.
+/// by bit. Sums of products may be factored (NOTE [Sum interchange]): an infinite factor then meets the sum of numbers
+/// of which some are 0, or of both signs, and the result is infinite instead of NaN.
 #[derive(Clone, Copy, Debug)]
 pub enum Perturb {
     Up,
@@ -24,6 +25,8 @@ pub enum Perturb {
     /// As `Up`, and rows are folded from their last element: partial results that overflow turn others into infinities
     /// and NaN.
     Backwards,
+    /// As `Up`, and summands that are not finite are infinite.
+    Factored,
 }
 
 impl Perturb {
@@ -80,7 +83,13 @@ impl Perturb {
             };
             let one = g.constant(&one_type, &[Number(p.ty().one())]);
             let factor = g.op2(Op2::Num(Num2::Add), one, step);
-            g.op2(Op2::Num(Num2::Mul), x, factor)
+            let near = g.op2(Op2::Num(Num2::Mul), x, factor);
+            if !matches!(self, Perturb::Factored) {
+                return near;
+            }
+            let infinite = g.constant(&one_type, &[Number(p.ty().from_f64(f64::INFINITY))]);
+            let is_finite = g.op1(Op1::Test(FloatTest::IsFinite), x);
+            g.cond(is_finite, near, infinite)
         })
     }
 }
