@@ -37,7 +37,9 @@ impl Sites {
     fn instrs(&mut self, instrs: &mut [Instr]) {
         for i in instrs {
             match i {
-                Instr::Read { site, inside, index, .. } if *inside && !index.is_empty() => {
+                Instr::Read { site, inside, index, .. } | Instr::Emit { site, inside, index, .. }
+                    if *inside && !index.is_empty() =>
+                {
                     *inside = false;
                     *site = self.proved(*site);
                 }
@@ -45,6 +47,7 @@ impl Sites {
                     deep(|| [a, b].into_iter().for_each(|inner| self.instrs(inner)));
                 }
                 Instr::Read { .. }
+                | Instr::Emit { .. }
                 | Instr::Const(..)
                 | Instr::Op1(..)
                 | Instr::Op2(..)

@@ -189,7 +189,7 @@ impl<'a> Run<'a> {
             }
             Op::Permute { to, defaults, .. } => self.permute(s, *to, *defaults, space)?,
             // The elements are shared, not copied. `find_extents` has compared the shapes.
-            Op::Agree { .. } => {}
+            Op::Agree { .. } | Op::Accumulate { .. } => {}
             Op::Reshape { to, from, .. } => self.put(*to, self.arrays[*from].clone()),
             Op::If { to, cond, then, otherwise } => {
                 let chosen = scalar_evaluation::truth(self.values(cond, s.site)?[0])?;

@@ -84,7 +84,7 @@ impl<'a> Analysis<'a> {
         mut owned: BTreeSet<ArrayId>,
     ) -> Block<'a> {
         let given = owned.clone();
-        owned.extend(b.stmts.iter().flat_map(|s| s.op.defines().iter().copied()));
+        owned.extend(b.stmts.iter().flat_map(|s| s.op.defines()));
         let mut number = first;
         let numbers: Vec<usize> = needs
             .iter()
@@ -100,8 +100,8 @@ impl<'a> Analysis<'a> {
         let mut steps = vec![];
         for ((s, mut needs), number) in b.stmts.iter().zip(needs).zip(numbers).rev() {
             let reads = std::mem::take(&mut needs.arrays);
-            let here = reads.iter().chain(s.op.defines());
-            let last_uses = here.copied().filter(|a| !live.contains(a) && owned.contains(a)).collect();
+            let here = reads.iter().copied().chain(s.op.defines());
+            let last_uses = here.filter(|a| !live.contains(a) && owned.contains(a)).collect();
             steps.push(deep(|| self.step(s, needs, number, last_uses)));
             live.extend(reads);
         }
@@ -117,7 +117,7 @@ impl<'a> Analysis<'a> {
         let mut of_blocks = needs.blocks.into_iter();
         let mut next = || of_blocks.next().unwrap_or_default();
         let blocks = match &stmt.op {
-            Op::Loop { to, body, .. } => {
+            Op::Loop { to, body, .. } | Op::Accumulate { to, body, .. } => {
                 in_place = self.in_place(to, body, &last_uses);
                 vec![]
             }
@@ -185,6 +185,7 @@ fn blocks(s: &Stmt) -> Vec<(&kernel::Block, &[ArrayId])> {
         Op::Strip { to, body, .. } => vec![(body, to)],
         Op::Literal { .. }
         | Op::Loop { .. }
+        | Op::Accumulate { .. }
         | Op::Reduce { .. }
         | Op::Scan { .. }
         | Op::Agree { .. }
@@ -221,6 +222,7 @@ fn needs(s: &Stmt) -> Needs {
     let of_blocks = &found - &defined;
     let mut arrays = code_reads(s);
     match &s.op {
+        Op::Accumulate { sums, .. } => arrays.extend(sums.iter().map(|s| s.1)),
         Op::Permute { defaults, .. } => arrays.extend([*defaults]),
         Op::Reshape { from, .. } => arrays.extend([*from]),
         Op::Argsort { keys, moved, .. } => arrays.extend(moved.iter().flatten().chain([keys])),

@@ -86,6 +86,7 @@ impl<'a> Kernels<'a> {
             Op::Permute { .. } => self.permute(s),
             Op::Literal { .. }
             | Op::Loop { .. }
+            | Op::Accumulate { .. }
             | Op::Argsort { .. }
             | Op::Reshape { .. }
             | Op::Agree { .. }
@@ -206,6 +207,7 @@ fn operation(op: &Op) -> &'static str {
         Op::Permute { .. } => "permute",
         Op::Strip { .. } => "strip",
         Op::Literal { .. }
+        | Op::Accumulate { .. }
         | Op::Argsort { .. }
         | Op::Reshape { .. }
         | Op::Agree { .. }

@@ -129,7 +129,12 @@ impl Emitter<'_> {
             Op::Permute { .. } => Permutation::new(self, s).map(Plan::Permute),
             Op::Argsort { to, keys, moved } => Some(Plan::Sort(Sorting::new(self, s, to, *keys, moved))),
             Op::Strip { to, len, body } => Some(Plan::Strip(Strips::new(self, s, to, len, body))),
-            Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } | Op::If { .. } | Op::While { .. } => None,
+            Op::Literal { .. }
+            | Op::Accumulate { .. }
+            | Op::Reshape { .. }
+            | Op::Agree { .. }
+            | Op::If { .. }
+            | Op::While { .. } => None,
         }
     }
 }

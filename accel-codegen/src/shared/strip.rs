@@ -45,7 +45,7 @@ impl<'a> Strip<'a> {
         let roles = roles(to, len, body).unwrap_or_default();
         let body: Vec<_> = roles.into_iter().zip(&body.stmts).map(|(r, s)| (r, &s.op, s.site)).collect();
         let is_row = |(role, ..): &&(Role, &Op, SiteId)| *role == Role::Row;
-        let rows = body.iter().filter(is_row).flat_map(|(_, op, _)| op.defines()).copied().collect();
+        let rows = body.iter().filter(is_row).flat_map(|(_, op, _)| op.defines()).collect();
         let mut strip = Strip { program, to, body, staged: BTreeSet::new(), rows };
         let mut staged = BTreeSet::new();
         for (role, op, _) in &strip.body {
@@ -88,7 +88,7 @@ impl<'a> Strip<'a> {
             op.scalar_fns().iter().for_each(|(_, c)| uses(&c.instrs, &mut used));
             used.extend(op.defines().iter().map(|a| (*a, BTreeSet::new())));
         }
-        let inside: BTreeSet<_> = self.body.iter().flat_map(|(_, op, _)| op.defines()).copied().collect();
+        let inside: BTreeSet<_> = self.body.iter().flat_map(|(_, op, _)| op.defines()).collect();
         for (array, read) in used {
             w.hoist_extents(array);
             for c in read.into_iter().filter(|_| columns && !inside.contains(&array)) {

@@ -104,6 +104,16 @@ impl<'a> Writer<'a> {
                     self.line(format!("const {} r{to} = {letter}{array}_{c}[{position}];", code.types[*to]));
                 }
             }
+            Instr::Emit { to, index, values, site, .. } => {
+                let index: Vec<_> = index.iter().map(|r| format!("r{r}")).collect();
+                if instr.check(code).is_some() {
+                    self.fault(&outside(*to, &index), fault::READ, *site, to.index(), &index);
+                }
+                let position = self.place(*to, &index);
+                for (c, x) in values.iter().enumerate() {
+                    self.line(format!("a{to}_{c}[{position}] += r{x};"));
+                }
+            }
             Instr::If { cond, then, otherwise, merge } => {
                 self.conditional(code, *cond, [then, otherwise], merge, constants)
             }

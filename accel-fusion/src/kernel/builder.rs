@@ -110,6 +110,9 @@ pub fn renamed(i: &Instr, to: &dyn Fn(&Reg) -> Reg) -> Instr {
             otherwise: block(otherwise),
             merge: merge.iter().map(|(r, a, b)| (to(r), to(a), to(b))).collect(),
         },
+        Instr::Emit { to: array, index, values, site, inside } => {
+            Instr::Emit { to: *array, index: all(index), values: all(values), site: *site, inside: *inside }
+        }
         Instr::Get { to: r, list, at } => Instr::Get { to: to(r), list: to(list), at: to(at) },
         Instr::While { state, cond, continues, body, next, lists } => Instr::While {
             state: state.iter().map(|(r, a)| (to(r), to(a))).collect(),

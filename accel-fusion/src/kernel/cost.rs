@@ -72,6 +72,7 @@ impl ScalarFn {
             Instr::Op2(..) => (1, 1),
             Instr::Read { to, .. } => (0, 1 + to.len()),
             Instr::Get { .. } => (2, 2),
+            Instr::Emit { values, .. } => (2 * values.len(), 1 + 2 * values.len()),
             Instr::If { .. } | Instr::While { .. } => (0, 0),
         };
         Weights { work, cost, reads: usize::from(matches!(i, Instr::Read { .. })) }

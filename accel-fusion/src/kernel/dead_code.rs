@@ -1,4 +1,4 @@
-//! Dead code elimination in scalar functions.
+//! Dead code elimination in scalar functions. What adds to sums is never dead.
 
 use super::builder::renamed;
 use super::ids::Reg;
@@ -32,7 +32,8 @@ pub fn parameters(code: &ScalarFn, r: Reg) -> BTreeSet<Reg> {
 pub fn eliminate_dead_code(code: &mut ScalarFn) {
     let mut live = Live(index_vec![false; code.types.len()]);
     live.extend(code.results.iter().copied());
-    live_instrs(&mut code.instrs, &mut live);
+    let emits = code.emits();
+    live_instrs(&mut code.instrs, &mut live, emits);
     let mut numbers: IndexVec<Reg, Option<Reg>> = index_vec![None; code.types.len()];
     let mut types = IndexVec::new();
     let mut number = |r: Reg| {
@@ -76,20 +77,21 @@ impl Extend<Reg> for Live {
     }
 }
 
-/// Drops the instructions that set no live register. `live` is the set after the instructions, and becomes the set
-/// before them.
-fn live_instrs(instrs: &mut Vec<Instr>, live: &mut Live) {
+/// Drops the instructions that set no live register and add to no sum. `live` is the set after the instructions, and
+/// becomes the set before them. `emits` tells whether there can be instructions that add to sums.
+fn live_instrs(instrs: &mut Vec<Instr>, live: &mut Live, emits: bool) {
     let mut kept = vec![];
     while let Some(mut i) = instrs.pop() {
-        if !i.sets().iter().any(|r| live.contains(r)) {
+        let is_needed = i.sets().iter().any(|r| live.contains(r)) || emits && i.emits();
+        if !is_needed {
             continue;
         }
         match &mut i {
             Instr::If { cond, then, otherwise, merge } => {
                 merge.retain(|m| live.contains(&m.0));
                 live.extend(merge.iter().flat_map(|m| [m.1, m.2]));
-                deep(|| live_instrs(then, live));
-                deep(|| live_instrs(otherwise, live));
+                deep(|| live_instrs(then, live, emits));
+                deep(|| live_instrs(otherwise, live, emits));
                 live.extend([*cond]);
             }
             Instr::While { state, cond, continues, body, next, lists } => {
@@ -99,8 +101,8 @@ fn live_instrs(instrs: &mut Vec<Instr>, live: &mut Live) {
                 live.extend(next.iter().copied());
                 live.extend([*continues]);
                 live.extend(state.iter().map(|s| s.0));
-                deep(|| live_instrs(body, live));
-                deep(|| live_instrs(cond, live));
+                deep(|| live_instrs(body, live, emits));
+                deep(|| live_instrs(cond, live, emits));
                 live.extend(state.iter().map(|s| s.1));
             }
             _ => i.uses(live),

@@ -1,4 +1,4 @@
-//! The effects of scalar functions: whether they can fail, branch or loop. All passes and backends use these
+//! The effects of scalar functions: whether they can fail, branch, loop or add to sums. All passes and backends use these
 //! definitions.
 
 use super::ids::Reg;
@@ -13,7 +13,7 @@ use accel_core::repr::op::{Int2, Num2, Op2};
 pub enum Check {
     /// The divisor of integers is not 0.
     Divisor,
-    /// The index of a read is within bounds.
+    /// The index of a read, or of an element of a sum, is within bounds.
     Bounds,
     /// There is memory for the lists of a loop.
     Memory,
@@ -24,15 +24,24 @@ impl Instr {
     pub fn check(&self, code: &ScalarFn) -> Option<Check> {
         match self {
             Instr::Op2(_, op, a, _) => divides_integers(*op, code.types[*a]).then_some(Check::Divisor),
-            Instr::Read { inside, index, .. } => (!inside && !index.is_empty()).then_some(Check::Bounds),
+            Instr::Read { inside, index, .. } | Instr::Emit { inside, index, .. } => {
+                (!inside && !index.is_empty()).then_some(Check::Bounds)
+            }
             Instr::Const(..) | Instr::Op1(..) | Instr::Extent(..) | Instr::If { .. } | Instr::Get { .. } => None,
             Instr::While { lists, .. } => (!lists.is_empty()).then_some(Check::Memory),
         }
     }
 
-    /// Whether the instruction neither fails nor branches nor loops.
+    /// Whether the instruction, or an inner one, adds to a sum. This is an effect: the instruction is executed exactly
+    /// as often as the program says, whether or not something uses what it sets.
+    pub fn emits(&self) -> bool {
+        let emits = |i: &Instr| matches!(i, Instr::Emit { .. });
+        emits(self) || self.inner().into_iter().flat_map(walk).any(emits)
+    }
+
+    /// Whether the instruction neither fails nor branches nor loops nor adds to a sum.
     fn is_branch_free(&self, code: &ScalarFn) -> bool {
-        self.inner().is_empty() && self.check(code).is_none()
+        self.inner().is_empty() && self.check(code).is_none() && !self.emits()
     }
 }
 
@@ -62,10 +71,15 @@ impl ScalarFn {
         walk(&self.instrs).any(|i| matches!(i, Instr::While { .. }))
     }
 
-    /// Whether the function has results for all arguments: it cannot fail or run for ever. Only such a function can be
-    /// dropped or repeated without a difference.
+    /// Whether the function adds to sums.
+    pub fn emits(&self) -> bool {
+        walk(&self.instrs).any(|i| matches!(i, Instr::Emit { .. }))
+    }
+
+    /// Whether the function has results for all arguments and no effects: it cannot fail or run for ever, and adds to no
+    /// sums. Only such a function can be dropped or repeated without a difference.
     pub fn is_total(&self) -> bool {
-        !self.can_fail() && !self.has_loop()
+        !self.can_fail() && !self.has_loop() && !self.emits()
     }
 
     /// Whether the function is straight-line code: no branches and no loops.
@@ -73,7 +87,7 @@ impl ScalarFn {
         self.instrs.iter().all(|i| i.inner().is_empty())
     }
 
-    /// Whether the function is branch-free: no branches, no loops, and nothing that can fail.
+    /// Whether the function is branch-free: no branches, no loops, no sums, and nothing that can fail.
     pub fn is_branch_free(&self) -> bool {
         self.instrs.iter().all(|i| i.is_branch_free(self))
     }

@@ -13,9 +13,10 @@ use super::scalar_evaluation::{
 use super::verify::{Verified, verify};
 use accel_core::ast::deep;
 use accel_core::error::{Error, Result};
+use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{ArrayTuple, Column, RawArray, Scalar, ScalarType};
 use index_vec::{IndexVec, index_vec};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 /// Checks and runs a program; returns its results, from left to right.
 ///
@@ -93,6 +94,46 @@ impl Store for Evaluator<'_> {
 
     fn step(&self) -> Result<()> {
         self.steps(1)
+    }
+}
+
+/// The sums of a statement, in front of the arrays that are defined before it.
+struct Sums<'e, 'a> {
+    names: Vec<ArrayId>,
+    arrays: RefCell<Vec<RawArray>>,
+    outer: &'e Evaluator<'a>,
+}
+
+impl Sums<'_, '_> {
+    fn place(&self, a: ArrayId) -> Option<usize> {
+        self.names.iter().position(|name| *name == a)
+    }
+}
+
+impl Store for Sums<'_, '_> {
+    fn extent(&self, a: ArrayId, dim: usize) -> Result<usize> {
+        match self.place(a) {
+            Some(k) => Ok(self.arrays.borrow()[k].extents[dim]),
+            None => self.outer.extent(a, dim),
+        }
+    }
+
+    fn scalar(&self, a: ArrayId, column: usize, at: usize) -> Result<Scalar> {
+        self.outer.scalar(a, column, at)
+    }
+
+    fn add(&self, sum: ArrayId, at: usize, values: &[Scalar]) -> Result<()> {
+        let missing = || Error::Internal(format!("a{sum} is no sum of this statement"));
+        let array = &mut self.arrays.borrow_mut()[self.place(sum).ok_or_else(missing)?];
+        for (column, x) in array.columns.iter_mut().zip(values) {
+            let old = column.get(at).ok_or_else(no_element)?;
+            set(column, at, Op2::Num(Num2::Add).eval(old, *x)?)?;
+        }
+        Ok(())
+    }
+
+    fn step(&self) -> Result<()> {
+        self.outer.step()
     }
 }
 
@@ -181,6 +222,7 @@ impl Evaluator<'_> {
                 vec![a.clone()]
             }
             Op::Loop { to, extents, body } => self.loop_(to, extents, body, site)?,
+            Op::Accumulate { to, sums, extents, body } => self.accumulate(to, sums, extents, body, site)?,
             Op::Reduce { to, extents, rows } => vec![self.reduce(*to, extents, rows, site)?],
             Op::Scan { to, extents, reverse, rows } => vec![self.scan(*to, extents, *reverse, rows, site)?],
             Op::Permute { defaults, extents, target, element, comb, .. } => {
@@ -217,16 +259,43 @@ impl Evaluator<'_> {
                 }
             }
         };
-        self.put(s.op.defines(), arrays);
+        self.put(&s.op.defines(), arrays);
         Ok(())
     }
 
     fn loop_(&self, to: &[ArrayId], extents: &ScalarFn, body: &ScalarFn, site: SiteId) -> Result<Vec<RawArray>> {
         let extents = self.extents(extents, site)?;
+        self.elements(to, &extents, self.machine(body, site), site)
+    }
+
+    /// The elements come in index order, and what is added to a sum in the order of execution.
+    fn accumulate(
+        &self,
+        to: &[ArrayId],
+        sums: &[(ArrayId, ArrayId)],
+        extents: &ScalarFn,
+        body: &ScalarFn,
+        site: SiteId,
+    ) -> Result<Vec<RawArray>> {
+        let extents = self.extents(extents, site)?;
+        let (names, initial): (Vec<_>, Vec<_>) = sums.iter().copied().unzip();
+        let sums = Sums { names, arrays: RefCell::new(self.get_all(&initial)?), outer: self };
+        let mut out = self.elements(to, &extents, ScalarEvaluator::new(self.p, &sums, body, site), site)?;
+        out.extend(sums.arrays.into_inner());
+        Ok(out)
+    }
+
+    /// The arrays `to`, whose columns `body` computes.
+    fn elements<S: Store>(
+        &self,
+        to: &[ArrayId],
+        extents: &[usize],
+        mut body: ScalarEvaluator<'_, S>,
+        site: SiteId,
+    ) -> Result<Vec<RawArray>> {
         let infos = to.iter().map(|a| &self.p.arrays[*a]);
-        let mut out = infos.map(|a| self.output(&extents, &a.columns, site)).collect::<Result<Vec<_>>>()?;
-        let mut body = self.machine(body, site);
-        self.for_each_index(&extents, |i, index| {
+        let mut out = infos.map(|a| self.output(extents, &a.columns, site)).collect::<Result<Vec<_>>>()?;
+        self.for_each_index(extents, |i, index| {
             let mut results = body.call(index)?.into_iter();
             out.iter_mut().flat_map(|a| &mut a.columns).zip(&mut results).try_for_each(|(c, x)| set(c, i, x))
         })?;

@@ -113,6 +113,19 @@ pub enum Op {
         /// The scalar function from the index to the elements.
         body: ScalarFn,
     },
+    /// `to[ix] = body(ix)` for all `ix`, and sums: `sums` are copies of arrays, to whose elements the body adds (see
+    /// [`Instr::Emit`]). The elements are computed in any order, each once.
+    Accumulate {
+        /// The arrays defined as by a loop: all have the same extents, and the results of the body are their columns.
+        to: Vec<ArrayId>,
+        /// The sums: the array defined, and the initial array, which has the same extents and columns. Each column is
+        /// of a number type.
+        sums: Vec<(ArrayId, ArrayId)>,
+        /// The extents of the index space.
+        extents: ScalarFn,
+        /// The scalar function from the index to the elements of `to`, which also adds to the sums.
+        body: ScalarFn,
+    },
     /// `to[ix] = init . element(ix, 0) . .. . element(ix, n - 1)` for the associative operator `.`
     Reduce {
         /// The array defined.
@@ -325,6 +338,21 @@ pub enum Instr {
         /// `(to, value)`: after each execution of the body, `value` is appended to the list `to`, which is empty before
         /// the loop. The registers of lists are used by `Get` only.
         lists: Vec<(Reg, Reg)>,
+    },
+    /// Adds values to the columns of an element of a sum of the statement ([`Op::Accumulate`]), when it is executed: in
+    /// branches and loops of the body, any number of times. Integers wrap. It occurs only in the body of this
+    /// statement, which cannot read the sum.
+    Emit {
+        /// The sum: an array that the statement defines.
+        to: ArrayId,
+        /// The index, outermost first.
+        index: Vec<Reg>,
+        /// One value for every column.
+        values: Vec<Reg>,
+        /// The place in the source. An index out of bounds is an error, unless the instruction is marked `inside`.
+        site: SiteId,
+        /// Whether the index was proved to be within bounds.
+        inside: bool,
     },
     /// `to = list[at]`: an element of a list that a loop has made. The position is within bounds.
     Get {

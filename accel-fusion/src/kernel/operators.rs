@@ -88,9 +88,12 @@ impl ScalarFn {
         let computes = |i: &Instr| match i {
             Instr::Const(..) | Instr::Op1(..) | Instr::Op2(_, Op2::Cmp(_), ..) => true,
             Instr::Op2(_, _, a, _) => !self.types[*a].is_integral(),
-            Instr::Extent(..) | Instr::Read { .. } | Instr::If { .. } | Instr::While { .. } | Instr::Get { .. } => {
-                false
-            }
+            Instr::Extent(..)
+            | Instr::Read { .. }
+            | Instr::If { .. }
+            | Instr::While { .. }
+            | Instr::Get { .. }
+            | Instr::Emit { .. } => false,
         };
         let merged = |c: usize| merge.iter().find(|(to, ..)| *to == self.results[c]);
         let gives = |first: usize, second: usize| {

@@ -287,8 +287,7 @@ impl Parser {
         let start = self.next;
         let mut to = self.some(Self::array_decl)?;
         self.expect("=")?;
-        let operation =
-            "an operation (literal, loop, reduce, scan, permute, argsort, reshape, agree, if, while, strip)";
+        let operation = "an operation (literal, loop, accumulate, reduce, scan, permute, argsort, reshape, agree, if, while, strip)";
         let keyword = self.word(operation, |w| Some(w.to_string()))?;
         let one = match keyword.as_str() {
             "literal" | "reduce" | "scan" | "permute" | "reshape" => match to.pop() {
@@ -308,6 +307,16 @@ impl Parser {
             "loop" => {
                 let site = self.site()?;
                 (Op::Loop { to, extents: self.code("extents")?, body: self.code("body")? }, site)
+            }
+            "accumulate" => {
+                let initial = self.some(Self::array)?;
+                let Some(loops) = to.len().checked_sub(initial.len()) else {
+                    self.next = start;
+                    return self.expected(format!("an array for each of {} sums", initial.len()));
+                };
+                let sums = to.split_off(loops).into_iter().zip(initial).collect();
+                let site = self.site()?;
+                (Op::Accumulate { to, sums, extents: self.code("extents")?, body: self.code("body")? }, site)
             }
             "reduce" => {
                 let (site, monoid) = (self.site()?, self.monoid());
@@ -431,6 +440,9 @@ impl Parser {
         if self.accept("while") {
             return self.repeat(&to, start);
         }
+        if self.accept("emit") {
+            return self.emission(&to, start);
+        }
         if self.peeks(|w| numbered('a', w)) {
             let array = self.array()?;
             self.expect("[")?;
@@ -482,8 +494,22 @@ impl Parser {
                 return Ok(Instr::Op2(to, op, self.register()?, self.register()?));
             }
         }
-        let x: Scalar = self.word("a constant, a function, a read, `extent`, `if` or `while`", lookup::constant)?;
+        let x: Scalar =
+            self.word("a constant, a function, a read, `extent`, `emit`, `if` or `while`", lookup::constant)?;
         Ok(Instr::Const(to, x))
+    }
+
+    fn emission(&mut self, to: &[Reg], start: usize) -> Result<Instr> {
+        if !to.is_empty() {
+            self.next = start;
+            return self.expected("no register for `emit`");
+        }
+        let to = self.array()?;
+        self.expect("[")?;
+        let index = self.list("]", Self::register)?;
+        let values = self.some(Self::register)?;
+        let site = self.site()?;
+        Ok(Instr::Emit { to, index, values, site, inside: self.accept("inside") })
     }
 
     fn branch(&mut self, to: &[Reg], start: usize) -> Result<Instr> {

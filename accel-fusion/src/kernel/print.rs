@@ -26,6 +26,8 @@
 //! | `x3: i64 = while x0 cond { .. -> x4 } body { .. -> x5 }` | a loop whose state `x3` starts with `x0` |
 //! | `x3: i64, x6: f64 = while x0 .. } lists x7` | the same, and the list `x6` of the `x7` of each step |
 //! | `x8: f64 = list x6[x4]` | an element of a list |
+//! | `a3: .., a4: .. = accumulate a1 @0` | the array `a3` defined as by a loop, and the sum `a4`, which starts as a copy of `a1` |
+//! | `() = emit a4[x0] x8 @0 inside` | adds `x8` to an element of the sum `a4`; the index was proved to be within bounds |
 //! | `2.0`, `3`, `true`, `2.0f32`, `3u8` | constants; the type is written unless it is `f64`, `i64` or `bool` |
 //! | `inf`, `-inf_f32`, `nan`, `nan_0xFFF8000000000000` | infinities and NaNs; the bits are written if they differ from `f64::NAN` |
 //! | `unset a7: ..`, `unset x7: ..` | an array or a register that nothing defines |
@@ -82,19 +84,20 @@ impl fmt::Display for Site {
 
 impl Op {
     /// The arrays that the operation defines.
-    pub fn defines(&self) -> &[ArrayId] {
+    pub fn defines(&self) -> SmallVec<[ArrayId; 2]> {
         match self {
             Op::Loop { to, .. }
             | Op::Argsort { to, .. }
             | Op::If { to, .. }
             | Op::While { to, .. }
-            | Op::Strip { to, .. } => to,
+            | Op::Strip { to, .. } => to.as_slice().into(),
+            Op::Accumulate { to, sums, .. } => to.iter().copied().chain(sums.iter().map(|s| s.0)).collect(),
             Op::Literal { to, .. }
             | Op::Reduce { to, .. }
             | Op::Scan { to, .. }
             | Op::Permute { to, .. }
-            | Op::Reshape { to, .. } => std::slice::from_ref(to),
-            Op::Agree { .. } => &[],
+            | Op::Reshape { to, .. } => smallvec![*to],
+            Op::Agree { .. } => smallvec![],
         }
     }
 
@@ -103,6 +106,7 @@ impl Op {
         match self {
             Op::Literal { .. } => "literal",
             Op::Loop { .. } => "loop",
+            Op::Accumulate { .. } => "accumulate",
             Op::Reduce { .. } => "reduce",
             Op::Scan { .. } => "scan",
             Op::Permute { .. } => "permute",
@@ -139,7 +143,7 @@ impl Op {
     pub fn scalar_fns_mut(&mut self) -> Vec<&mut ScalarFn> {
         match self {
             Op::Literal { .. } | Op::Argsort { .. } | Op::While { .. } => vec![],
-            Op::Loop { extents, body, .. } => vec![extents, body],
+            Op::Loop { extents, body, .. } | Op::Accumulate { extents, body, .. } => vec![extents, body],
             Op::Reduce { extents, rows, .. } | Op::Scan { extents, rows, .. } => {
                 let Reduction { len, element, init, op, .. } = rows;
                 [Some(extents), Some(len), Some(element), init.as_mut(), Some(op)].into_iter().flatten().collect()
@@ -156,7 +160,9 @@ impl Op {
     pub fn scalar_fns(&self) -> Vec<(&'static str, &ScalarFn)> {
         match self {
             Op::Literal { .. } | Op::Argsort { .. } | Op::While { .. } => vec![],
-            Op::Loop { extents, body, .. } => vec![("extents", extents), ("body", body)],
+            Op::Loop { extents, body, .. } | Op::Accumulate { extents, body, .. } => {
+                vec![("extents", extents), ("body", body)]
+            }
             Op::Reduce { extents, rows, .. } | Op::Scan { extents, rows, .. } => {
                 let mut codes = vec![("extents", extents), ("len", &rows.len), ("element", &rows.element)];
                 codes.extend(rows.init.as_ref().map(|init| ("init", init)));
@@ -183,6 +189,7 @@ impl Instr {
             Instr::If { merge, .. } => merge.iter().map(|m| m.0).collect(),
             Instr::While { state, lists, .. } => state.iter().chain(lists).map(|s| s.0).collect(),
             Instr::Get { to, .. } => smallvec![*to],
+            Instr::Emit { .. } => smallvec![],
         }
     }
 
@@ -208,6 +215,7 @@ impl Instr {
                 found.extend(state.iter().chain(lists).map(|s| s.1).chain(next.iter().copied()));
             }
             Instr::Get { list, at, .. } => found.extend([*list, *at]),
+            Instr::Emit { index, values, .. } => found.extend(index.iter().chain(values).copied()),
         }
     }
 
@@ -311,7 +319,7 @@ impl Printer<'_> {
         let mut defined = index_vec![false; p.arrays.len()];
         let mut define = |a: ArrayId| defined.get_mut(a).into_iter().for_each(|d| *d = true);
         p.inputs.iter().for_each(|a| define(*a));
-        p.body.walk().flat_map(|s| s.op.defines()).for_each(|a| define(*a));
+        p.body.walk().flat_map(|s| s.op.defines()).for_each(&mut define);
         for a in p.arrays.indices().filter(|a| !defined[*a]) {
             self.line(&format!("unset {}", self.array_decl(&a)));
         }
@@ -329,7 +337,7 @@ impl Printer<'_> {
     }
 
     fn stmt(&mut self, s: &Stmt) {
-        let to = list_or_unit(s.op.defines(), |a| self.array_decl(a));
+        let to = list_or_unit(&s.op.defines(), |a| self.array_decl(a));
         let monoid = |k: &Option<Monoid>| k.map(|k| format!(" {k}")).unwrap_or_default();
         let site = s.site;
         let head = match &s.op {
@@ -347,6 +355,7 @@ impl Printer<'_> {
             Op::Reshape { from, .. } => format!("reshape a{from} @{site}"),
             Op::Agree { agreement, .. } => format!("agree {agreement} @{site}"),
             Op::While { init, .. } => format!("while {} @{site}", list_or_unit(init, array)),
+            Op::Accumulate { sums, .. } => format!("accumulate {} @{site}", list_or_unit(sums, |s| array(&s.1))),
         };
         self.line(&format!("{to} = {head}"));
         self.indent += 1;
@@ -450,6 +459,11 @@ pub(super) fn without_inner(c: &ScalarFn, i: &Instr) -> String {
             format!("{to} = a{array}[{}] @{site}{inside}", list(index, register))
         }
         Instr::If { cond, .. } => format!("{to} = if x{cond}"),
+        Instr::Emit { to: sum, index, values, site, inside } => {
+            let inside = if *inside { " inside" } else { "" };
+            let values = list_or_unit(values, register);
+            format!("{to} = emit a{sum}[{}] {values} @{site}{inside}", list(index, register))
+        }
         Instr::Get { list, at, .. } => format!("{to} = list x{list}[x{at}]"),
         Instr::While { state, .. } => format!("{to} = while {}", list_or_unit(state, |s| register(&s.1))),
     }

@@ -23,6 +23,14 @@ pub trait Store {
     /// The element is not available.
     fn scalar(&self, a: ArrayId, column: usize, at: usize) -> Result<Scalar>;
 
+    /// Adds values to the columns of an element of a sum, at a row-major position that is within bounds.
+    ///
+    /// # Errors
+    /// The store has no sums.
+    fn add(&self, sum: ArrayId, _at: usize, _values: &[Scalar]) -> Result<()> {
+        Err(Error::Internal(format!("a{sum} is added to outside of its statement")))
+    }
+
     /// Called before each call of a scalar function and before each instruction.
     ///
     /// # Errors
@@ -185,6 +193,14 @@ impl<'e, S: Store> ScalarEvaluator<'e, S> {
                     r[*to] = self.store.scalar(*array, column, i)?;
                 }
             }
+            Instr::Emit { to, index, values, site, inside } => {
+                let rank = self.program.arrays[*to].rank;
+                let extents = (0..rank).map(|dim| self.store.extent(*to, dim)).collect::<Result<Vec<_>>>()?;
+                let Some(i) = offset(extents.iter().copied(), index.iter().map(|i| r[*i]))? else {
+                    return Err(self.outside(extents, index, *site, *inside));
+                };
+                self.store.add(*to, i, &self.get(values))?;
+            }
             Instr::If { cond, then, otherwise, merge } => {
                 let chosen = truth(r[*cond])?;
                 deep(|| self.instrs(if chosen { then } else { otherwise }))?;
@@ -216,7 +232,7 @@ impl<'e, S: Store> ScalarEvaluator<'e, S> {
         Ok(())
     }
 
-    /// The error of a read out of bounds.
+    /// The error of an index out of bounds.
     #[cold]
     fn outside(&self, extents: Vec<usize>, index: &[Reg], site: SiteId, inside: bool) -> Error {
         let (read, stmt) = (self.program.sites[site], self.program.sites[self.site]);

@@ -12,11 +12,11 @@ use std::fmt;
 /// The cost of a program. It counts both branches of conditionals, and the body of a loop once.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Stats {
-    /// Statements that compute elements: `Loop`, `Reduce`, `Scan`, `Permute`, and strips. The statements inside a strip
+    /// Statements that compute elements: `Loop`, `Accumulate`, `Reduce`, `Scan`, `Permute`, and strips. The statements inside a strip
     /// are not counted.
     pub kernels: usize,
-    /// Kernels that go through memory: all except those for single elements. A `Permute` counts twice, since it copies
-    /// first.
+    /// Kernels that go through memory: all except those for single elements. A `Permute` and an `Accumulate` count twice,
+    /// since they copy first.
     pub loops: usize,
     /// Arrays with memory of their own. Literals, results of `Reshape`, and what control flow defines have none.
     pub arrays: usize,
@@ -159,7 +159,7 @@ impl Counter<'_> {
         let passes = match op {
             Op::Loop { to, .. } => usize::from(!single(to)),
             Op::Reduce { .. } | Op::Scan { .. } | Op::Strip { .. } => 1,
-            Op::Permute { .. } | Op::Argsort { .. } => 2,
+            Op::Permute { .. } | Op::Argsort { .. } | Op::Accumulate { .. } => 2,
             Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } | Op::If { .. } | Op::While { .. } => return,
         };
         self.stats.kernels += 1;
@@ -182,22 +182,37 @@ impl Counter<'_> {
             self.stats.bytes_read.add(&bytes, 1);
         }
         for a in op.defines() {
-            let bytes = self.bytes(*a);
+            let bytes = self.bytes(a);
             self.stats.bytes_written.add(&bytes, 1);
         }
     }
 
     /// Records the extents of the arrays that an operation defines.
     fn note_extents(&mut self, op: &Op) {
-        if let Some(extents) = self.extents_of(op) {
-            // Extents that are not a function of others become symbols.
-            for to in op.defines() {
-                let all =
-                    extents.iter().enumerate().map(|(dim, e)| e.clone().unwrap_or(Formula::term(vec![(*to, dim)], 1)));
-                let all = all.collect();
-                self.extents.insert(*to, all);
+        let mut to = op.defines();
+        if let Op::Accumulate { to: loops, sums, .. } = op {
+            to.truncate(loops.len());
+            for (sum, initial) in sums {
+                let same = self.extents_like(*initial);
+                self.note(*sum, &same);
             }
         }
+        if let Some(extents) = self.extents_of(op) {
+            to.into_iter().for_each(|a| self.note(a, &extents));
+        }
+    }
+
+    /// Records the extents of an array. Those that are not a function of others become symbols.
+    fn note(&mut self, to: ArrayId, extents: &[Option<Formula>]) {
+        let symbol = |dim| Formula::term(vec![(to, dim)], 1);
+        let all = extents.iter().enumerate().map(|(dim, e)| e.clone().unwrap_or_else(|| symbol(dim))).collect();
+        self.extents.insert(to, all);
+    }
+
+    /// The extents of an array, for one that has the same.
+    fn extents_like(&self, a: ArrayId) -> Vec<Option<Formula>> {
+        let rank = self.p.arrays.get(a).map_or(0, |a| a.rank);
+        (0..rank).map(|dim| Some(self.extent(a, dim))).collect()
     }
 
     /// The size of an array in memory.
@@ -219,9 +234,10 @@ impl Counter<'_> {
                 let a = self.p.literals.get(*literal)?;
                 a.extents.iter().map(|e| Some(Formula::constant(i128::try_from(*e).ok()?))).collect()
             }
-            Op::Loop { extents, .. } | Op::Reduce { extents, .. } | Op::Reshape { extents, .. } => {
-                self.formulas(extents)
-            }
+            Op::Loop { extents, .. }
+            | Op::Accumulate { extents, .. }
+            | Op::Reduce { extents, .. }
+            | Op::Reshape { extents, .. } => self.formulas(extents),
             Op::Scan { extents, rows, .. } => {
                 let mut all = self.formulas(extents);
                 let mut len = self.formulas(&rows.len).pop()?;
@@ -231,9 +247,7 @@ impl Counter<'_> {
                 all.push(len);
                 all
             }
-            Op::Permute { defaults: from, .. } | Op::Argsort { keys: from, .. } => {
-                (0..self.p.arrays.get(*from)?.rank).map(|dim| Some(self.extent(*from, dim))).collect()
-            }
+            Op::Permute { defaults: from, .. } | Op::Argsort { keys: from, .. } => self.extents_like(*from),
             Op::Agree { .. } | Op::If { .. } | Op::While { .. } | Op::Strip { .. } => return None,
         })
     }

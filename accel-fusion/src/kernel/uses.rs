@@ -36,6 +36,7 @@ impl Op {
             Op::Permute { defaults: a, .. } | Op::Reshape { from: a, .. } => found.extend([*a]),
             Op::Argsort { keys, moved, .. } => found.extend(moved.iter().flatten().chain([keys])),
             Op::If { then, otherwise, .. } => found.extend(then.1.iter().chain(&otherwise.1)),
+            Op::Accumulate { sums, .. } => found.extend(sums.iter().map(|s| s.1)),
             Op::While { init, cond, body, .. } => found.extend(init.iter().chain([&cond.1]).chain(&body.1)),
             Op::Strip { to, .. } => found.extend(to),
             Op::Literal { .. } | Op::Loop { .. } | Op::Reduce { .. } | Op::Scan { .. } | Op::Agree { .. } => {}

@@ -8,6 +8,7 @@
 //! - every primitive function is applied to types for which it is defined, and every scalar function has the parameters
 //!   and results that its place demands;
 //! - ranks and columns fit, sites and literals exist, and the columns of literals are as long as their extents say;
+//! - what adds to a sum is in the body of the statement that defines it, and the body does not use the sum otherwise;
 //! - an operator that is marked as a monoid has the form of this monoid;
 //! - the statements of a strip can be executed in strips: see [`crate::strip::roles`].
 //!
@@ -22,6 +23,7 @@ use super::ir::*;
 use super::print::{array, list, without_inner};
 use accel_core::ast::deep;
 use accel_core::error::{Error, Result};
+use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{RawArray, ScalarType};
 use index_vec::{Idx, IndexVec, index_vec};
 use std::collections::HashSet;
@@ -191,7 +193,7 @@ impl<'a> Verifier<'a> {
     fn block(&mut self, b: &Block) -> Check {
         b.stmts.iter().try_for_each(|s| {
             deep(|| self.stmt(s)).map_err(|e| {
-                let to = list(s.op.defines(), array);
+                let to = list(&s.op.defines(), array);
                 let site = self.p.sites.get(s.site).map(|s| format!(" of {s}")).unwrap_or_default();
                 format!("{to} = {}{site}: {e}", s.op.keyword())
             })
@@ -222,6 +224,7 @@ impl<'a> Verifier<'a> {
         match &s.op {
             Op::Literal { to, literal } => self.literal(*to, *literal)?,
             Op::Loop { to, extents, body } => self.loop_(to, extents, body)?,
+            Op::Accumulate { to, sums, extents, body } => self.accumulate(to, sums, extents, body)?,
             Op::Reduce { to, extents, rows } => {
                 let to = self.info(*to)?;
                 self.code("extents", extents, &[], &indices(to.rank))?;
@@ -349,6 +352,24 @@ impl<'a> Verifier<'a> {
         self.code("body", body, &indices(rank), &columns)
     }
 
+    fn accumulate(&self, to: &[ArrayId], sums: &[(ArrayId, ArrayId)], extents: &ScalarFn, body: &ScalarFn) -> Check {
+        let index = indices(extents.results.len());
+        self.code("extents", extents, &[], &index)?;
+        let infos = to.iter().map(|a| self.info(*a)).collect::<Check<Vec<_>>>()?;
+        ensure(infos.iter().all(|a| a.rank == index.len()), || format!("arrays of a rank other than {}", index.len()))?;
+        let (defined, initial): (Vec<_>, Vec<_>) = sums.iter().copied().unzip();
+        self.same(&initial, &defined).at("sums")?;
+        for a in &defined {
+            let info = self.info(*a)?;
+            let number = |t: &ScalarType| Op2::Num(Num2::Add).result(*t).is_some();
+            ensure(info.columns.iter().all(number), || {
+                format!("sums: a{a} is an {info}, with a column of no numbers")
+            })?;
+        }
+        let columns: Vec<_> = infos.iter().flat_map(|a| a.columns.iter().copied()).collect();
+        self.body("body", body, &index, &columns, &defined)
+    }
+
     fn rows(&self, rows: &Reduction, outer: usize, columns: &[ScalarType]) -> Check {
         self.code("len", &rows.len, &[], &indices(1))?;
         self.code("element", &rows.element, &indices(outer + 1), columns)?;
@@ -367,7 +388,13 @@ impl<'a> Verifier<'a> {
 
     /// Checks a scalar function with these types of parameters and results.
     fn code(&self, name: &str, c: &ScalarFn, params: &[ScalarType], results: &[ScalarType]) -> Check {
-        let mut scalars = Scalars { v: self, c, registers: Scope::new('x', c.types.len()), lists: HashSet::new() };
+        self.body(name, c, params, results, &[])
+    }
+
+    /// Checks a scalar function that can also add to `sums`.
+    fn body(&self, name: &str, c: &ScalarFn, params: &[ScalarType], results: &[ScalarType], sums: &[ArrayId]) -> Check {
+        let registers = Scope::new('x', c.types.len());
+        let mut scalars = Scalars { v: self, c, registers, lists: HashSet::new(), sums };
         scalars.code(params, results).at(name)
     }
 }
@@ -386,6 +413,8 @@ struct Scalars<'a, 'b> {
     registers: Scope<Reg>,
     /// The registers that hold lists.
     lists: HashSet<Reg>,
+    /// The sums of the statement.
+    sums: &'b [ArrayId],
 }
 
 impl Scalars<'_, '_> {
@@ -463,6 +492,14 @@ impl Scalars<'_, '_> {
                 let a = self.v.used(*array)?;
                 self.are(index, &indices(a.rank)).at("index")?;
                 self.define_all(to, &a.columns)?;
+                None
+            }
+            Instr::Emit { to, index, values, site, .. } => {
+                self.v.site(*site)?;
+                ensure(self.sums.contains(to), || format!("a{to} is no sum of this statement"))?;
+                let a = self.v.info(*to)?;
+                self.are(index, &indices(a.rank)).at("index")?;
+                self.are(values, &a.columns).at("values")?;
                 None
             }
             Instr::If { cond, then, otherwise, merge } => {

@@ -66,7 +66,7 @@ impl Numbers {
         self.numbers.entry(a).or_insert(next);
     }
     fn define_all(&mut self, b: &Block) {
-        b.walk().flat_map(|s| s.op.defines()).for_each(|a| self.define(*a));
+        b.walk().flat_map(|s| s.op.defines()).for_each(|a| self.define(a));
     }
     /// Every array of a well-formed program is defined.
     fn array(&self, a: &mut ArrayId) {
@@ -82,6 +82,10 @@ impl Numbers {
                 Op::Agree { .. } => {}
                 Op::Literal { to, .. } | Op::Reduce { to, .. } | Op::Scan { to, .. } => self.array(to),
                 Op::Loop { to, .. } | Op::Strip { to, .. } => self.arrays(to),
+                Op::Accumulate { to, sums, .. } => {
+                    self.arrays(to);
+                    sums.iter_mut().flat_map(|(sum, initial)| [sum, initial]).for_each(|a| self.array(a));
+                }
                 Op::Permute { to, defaults: from, .. } | Op::Reshape { to, from, .. } => {
                     self.array(to);
                     self.array(from);
@@ -102,7 +106,7 @@ impl Numbers {
     }
     fn code(&self, c: &mut ScalarFn) {
         walk_mut(&mut c.instrs, |i| {
-            if let Instr::Extent(_, a, _) | Instr::Read { array: a, .. } = i {
+            if let Instr::Extent(_, a, _) | Instr::Read { array: a, .. } | Instr::Emit { to: a, .. } = i {
                 self.array(a);
             }
         });

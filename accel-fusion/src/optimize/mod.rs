@@ -6,6 +6,7 @@
 //! | `poly`, `shape_analysis` | symbolic extents and indices, and proofs about them |
 //! | `scalar_cleanup` | scalar clean-up: constant folding, value numbering, dead code elimination |
 //! | `value_numbers` | value numbering: finds registers that hold the same value |
+//! | `accumulators` | drops unused sums, and sums to which nothing is added |
 //! | `split_columns` | splits arrays of tuples into arrays of their columns |
 //! | `vertical_fusion` | the pass over the statements that fuses producers into consumers |
 //! | `fused_program` | the program that it constructs, and facts about its arrays |
@@ -17,6 +18,7 @@
 //! | `recomputed_operands` | lets products on GPUs compute their operands |
 //! | `compact` | numbers the remaining arrays without gaps |
 
+mod accumulators;
 mod compact;
 mod fused_program;
 mod horizontal_fusion;

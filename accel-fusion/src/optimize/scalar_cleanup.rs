@@ -80,6 +80,7 @@ pub fn clean(
         depth: usize::from(times != ExecutionCount::Once),
         loops: usize::from(times == ExecutionCount::Many),
         uses: vec![],
+        emitted: 0,
     };
     let index = ranges.len();
     for (k, t) in types.iter().enumerate() {
@@ -120,6 +121,7 @@ pub fn code_of(facts: &mut Facts, polys: &[Poly]) -> ScalarFn {
         depth: 0,
         loops: 0,
         uses: vec![],
+        emitted: 0,
     };
     let results = polys.iter().map(|p| c.integer(p)).collect();
     let mut code = c.out.finish(results);
@@ -174,6 +176,8 @@ struct Cleaner<'a> {
     depth: usize,
     loops: usize,
     uses: Vec<ArrayUse>,
+    /// The number of instructions so far that add to sums.
+    emitted: usize,
 }
 
 impl Cleaner<'_> {
@@ -337,6 +341,12 @@ impl Cleaner<'_> {
                 }
                 _ => self.conditional(code, map[*cond], [then, otherwise], merge, map),
             },
+            Instr::Emit { to, index, values, site, inside } => {
+                let [index, values] = [index, values].map(|rs| rs.iter().map(|r| map[*r]).collect::<Vec<_>>());
+                let inside = *inside || self.is_inside(*to, &self.polys_of(&index));
+                self.emitted += 1;
+                self.emit(Instr::Emit { to: *to, index, values, site: *site, inside });
+            }
             Instr::Get { to, list, at } => {
                 let r = self.reg(code.types[*to], None);
                 self.emit(Instr::Get { to: r, list: map[*list], at: map[*at] });
@@ -389,6 +399,7 @@ impl Cleaner<'_> {
         map: &mut Map,
     ) {
         let facts = self.comparisons.get(&cond).cloned().unwrap_or_default();
+        let emitted = self.emitted;
         let then = self.scoped(|c| {
             c.conditions.extend(facts);
             c.instrs(code, branches[0], map)
@@ -418,14 +429,15 @@ impl Cleaner<'_> {
                 }
             };
         }
-        if !merged.is_empty() {
+        // What adds to sums happens, even if the results are known.
+        if !merged.is_empty() || self.emitted > emitted {
             self.emit(Instr::If { cond, then, otherwise, merge: merged });
         }
     }
 
     fn read(&mut self, array: ArrayId, index: Vec<Reg>, site: SiteId, inside: bool, types: &[ScalarType]) -> Vec<Reg> {
         let array = self.producers.alias(array);
-        let polys: Vec<Poly> = index.iter().map(|r| self.polys[*r].clone().unwrap_or_default()).collect();
+        let polys = self.polys_of(&index);
         let inside = inside || self.is_inside(array, &polys);
         let once = inside && self.loops == 0 && covers(&polys, self.ranges.len());
         let u = ArrayUse { array, once };
@@ -438,6 +450,10 @@ impl Cleaner<'_> {
             c.emit(Instr::Read { to: to.clone(), array, index, site, inside });
             to
         })
+    }
+
+    fn polys_of(&self, index: &[Reg]) -> Vec<Poly> {
+        index.iter().map(|r| self.polys[*r].clone().unwrap_or_default()).collect()
     }
 
     fn is_inside(&mut self, array: ArrayId, index: &[Poly]) -> bool {

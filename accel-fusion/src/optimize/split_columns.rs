@@ -49,6 +49,9 @@ impl Splitter {
         if let Op::Reduce { to, rows, .. } = &mut op {
             self.reduction(to, rows);
         }
+        if let Op::Accumulate { to, body, .. } = &mut op {
+            self.accumulate(to, body);
+        }
         let Op::Loop { to, extents, body } = op else { return out.push(Stmt { op, site: s.site }) };
         let mut next = 0;
         for a in to {
@@ -76,6 +79,33 @@ impl Splitter {
             }
             self.columns.insert(a, places);
         }
+    }
+
+    /// Divides the arrays of a statement with sums into arrays of their used columns. The statement stays one.
+    fn accumulate(&mut self, to: &mut Vec<ArrayId>, body: &mut ScalarFn) {
+        let mut results = body.results.iter().copied();
+        let (mut arrays, mut kept) = (vec![], vec![]);
+        for a in to.iter() {
+            let info = self.program.arrays[*a].clone();
+            let own: Vec<Reg> = results.by_ref().take(info.columns.len()).collect();
+            if self.whole.contains(a) || info.columns.len() < 2 {
+                arrays.push(*a);
+                kept.extend(own);
+                continue;
+            }
+            // If only the extents of the array are used, the first column has them.
+            let used = self.used.get(a).filter(|used| !used.is_empty()).cloned().unwrap_or_else(|| [0].into());
+            let mut places = vec![];
+            for c in used {
+                let part = self.program.arrays.push(ArrayInfo { rank: info.rank, columns: vec![info.columns[c]] });
+                arrays.push(part);
+                kept.push(own[c]);
+                places.push((part, vec![c]));
+            }
+            self.columns.insert(*a, places);
+        }
+        *to = arrays;
+        *body = restricted_to(body, kept);
     }
 
     /// Drops the columns of a reduction to `to` that nothing uses.

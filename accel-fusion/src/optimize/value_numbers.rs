@@ -90,6 +90,7 @@ impl Numbers {
                 let cond = self.of(*cond);
                 merge.iter().for_each(|(to, a, b)| self.set(*to, Value::If(cond, self.of(*a), self.of(*b))));
             }
+            Instr::Emit { .. } => {}
             Instr::Get { to, list, at } => self.set(*to, Value::Get(self.of(*list), self.of(*at))),
             Instr::While { state, continues, next, lists, .. } => {
                 let values = self.all(lists.iter().map(|l| l.1));

@@ -1,5 +1,6 @@
 //! Vertical fusion: one pass over the statements of a program, which moves producers into their consumers.
 
+use super::accumulators::{self, Accumulate};
 use super::fused_program::{Arrays, Pass, Producer, State};
 use super::poly::Poly;
 use super::scalar_cleanup::{ExecutionCount, Producers};
@@ -48,7 +49,7 @@ fn run_once(program: &Program, facts: Facts, before: &State, may_defer: bool) ->
     let mut body = p.block(&program.body);
     p.program.results = program.results.iter().map(|a| p.known.alias(*a)).collect();
     let mut needed: BTreeSet<ArrayId> = p.program.results.iter().copied().collect();
-    eliminate_dead_code(&mut body, &mut needed);
+    eliminate_dead_code(&mut body, &mut needed, &p.program);
     if p.later.iter().any(|a| needed.contains(a)) {
         return None;
     }
@@ -87,6 +88,9 @@ impl Pass<'_> {
                     return;
                 }
                 self.loop_(to, extents, dims, body, s.site);
+            }
+            Op::Accumulate { to, sums, extents, body } => {
+                accumulators::accumulate(self, Accumulate { to, sums, extents, body }, s.site);
             }
             Op::Reduce { to, extents, rows } => {
                 let (extents, mut dims) = self.extents(extents);
@@ -266,8 +270,8 @@ impl Pass<'_> {
         self.known.aliases.split_off(&arrays);
         self.known.producers.split_off(&arrays);
         for a in cond.0.walk().chain(body.0.walk()).flat_map(|s| s.op.defines()) {
-            self.known.aliases.remove(a);
-            self.known.producers.remove(a);
+            self.known.aliases.remove(&a);
+            self.known.producers.remove(&a);
         }
         None
     }
@@ -275,11 +279,15 @@ impl Pass<'_> {
 
 /// Drops statements that define nothing that is needed. `needed` is the set after the block, and becomes the set before
 /// it, including what inner blocks need.
-fn eliminate_dead_code(b: &mut Block, needed: &mut BTreeSet<ArrayId>) {
+fn eliminate_dead_code(b: &mut Block, needed: &mut BTreeSet<ArrayId>, program: &Program) {
     let mut kept = vec![];
     while let Some(mut s) = b.stmts.pop() {
         if !s.op.defines().iter().any(|a| needed.contains(a)) && !checks(&s.op) {
             continue;
+        }
+        if let Op::Accumulate { to, sums, body, .. } = &mut s.op {
+            accumulators::drop_unused((to, sums, body), needed, |a| program.arrays[a].columns.len());
+            needed.extend(sums.iter().map(|s| s.1));
         }
         s.op.scalar_fns().iter().for_each(|(_, c)| arrays_mentioned(&c.instrs, needed));
         match &mut s.op {
@@ -288,16 +296,21 @@ fn eliminate_dead_code(b: &mut Block, needed: &mut BTreeSet<ArrayId>) {
             Op::If { then, otherwise, .. } => {
                 for (b, results) in [then, otherwise] {
                     needed.extend(results.iter().copied());
-                    deep(|| eliminate_dead_code(b, needed));
+                    deep(|| eliminate_dead_code(b, needed, program));
                 }
             }
             Op::While { init, cond, body, .. } => {
                 needed.extend(init.iter().chain(&body.1).copied().chain([cond.1]));
-                deep(|| eliminate_dead_code(&mut cond.0, needed));
-                deep(|| eliminate_dead_code(&mut body.0, needed));
+                deep(|| eliminate_dead_code(&mut cond.0, needed, program));
+                deep(|| eliminate_dead_code(&mut body.0, needed, program));
             }
             Op::Strip { to, .. } => needed.extend(to.iter().copied()),
-            Op::Literal { .. } | Op::Loop { .. } | Op::Reduce { .. } | Op::Scan { .. } | Op::Agree { .. } => {}
+            Op::Literal { .. }
+            | Op::Loop { .. }
+            | Op::Accumulate { .. }
+            | Op::Reduce { .. }
+            | Op::Scan { .. }
+            | Op::Agree { .. } => {}
         }
         kept.push(s);
     }

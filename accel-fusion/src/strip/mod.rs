@@ -103,7 +103,7 @@ fn block(mut b: Block, results: &[ArrayId]) -> (Block, BTreeSet<ArrayId>) {
         }
     }
     let stmts: Vec<Stmt> = entries.into_iter().map(|e| e.stmt).collect();
-    stmts.iter().flat_map(|s| s.op.defines()).for_each(|a| _ = known.used.remove(a));
+    stmts.iter().flat_map(|s| s.op.defines()).for_each(|a| _ = known.used.remove(&a));
     (Block { stmts }, known.used)
 }
 
@@ -220,7 +220,7 @@ fn ranks(op: &Op) -> Vec<(ArrayId, usize)> {
 /// The statements of a group that read what another one computes, or compute what another one reads.
 fn connected(entries: &[Entry], group: &[usize]) -> BTreeSet<usize> {
     let maker: HashMap<ArrayId, usize> =
-        group.iter().flat_map(|k| entries[*k].stmt.op.defines().iter().map(|a| (*a, *k))).collect();
+        group.iter().flat_map(|k| entries[*k].stmt.op.defines().into_iter().map(|a| (a, *k))).collect();
     let mut found = BTreeSet::new();
     for k in group {
         let mut read = BTreeSet::new();
@@ -244,7 +244,7 @@ fn assemble(entries: Vec<Entry>, members: &Members, is_seen_later: impl Fn(&Arra
         part.push(e);
     }
     let is_seen = |a: &ArrayId| is_seen_later(a) || after.iter().any(|e| e.uses.contains(a));
-    let to = body.iter().flat_map(|e| e.stmt.op.defines()).copied().filter(is_seen).collect();
+    let to = body.iter().flat_map(|e| e.stmt.op.defines()).filter(is_seen).collect();
     let site = body[0].stmt.site;
     // The first statement is a row statement, so its first extent is that of the strips.
     let extents = body[0].stmt.op.scalar_fns()[0].1;

@@ -38,7 +38,7 @@ pub fn roles(to: &[ArrayId], len: &ScalarFn, body: &Block) -> Result<Vec<Role>, 
         }
         let role = role(&s.op, &Lengths::new(&s.op), &len, &rows)
             .ok_or_else(|| format!("{}: cannot be executed in strips", names()))?;
-        let defined = s.op.defines().iter().copied();
+        let defined = s.op.defines();
         match role {
             Role::Row => rows.extend(defined),
             Role::Total if s.op.defines().iter().all(|a| unique.contains(a)) => totals.extend(defined),

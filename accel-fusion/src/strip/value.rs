@@ -24,7 +24,7 @@ pub fn value(code: &ScalarFn, k: usize) -> Option<String> {
                 }
                 None
             }
-            Instr::If { .. } | Instr::While { .. } | Instr::Get { .. } => None,
+            Instr::If { .. } | Instr::While { .. } | Instr::Get { .. } | Instr::Emit { .. } => None,
         };
         known.extend(text.filter(|(_, t)| t.len() <= LONGEST));
     }

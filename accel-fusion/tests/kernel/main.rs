@@ -80,6 +80,23 @@ unset a12: Array3<i8>
     else {
       -> a3
     }
+  a13: Array1<i64>, a14: Array1<f64>, a15: Array2<f64> = accumulate a7, a3 @0
+    extents () { x0: i64 = extent a7 0 -> x0 }
+    body (x0: i64) {
+      x1: f64 = a3[x0, x0] @2
+      () = emit a14[x0] x1 @2 inside
+      x2: bool = x1 < x1
+      () = if x2 {
+        () = emit a15[x0, x0] x1 @2
+        ->
+      } else {
+        ->
+      }
+      -> x0
+    }
+  a16: Array0<f64> = accumulate () @0
+    extents () { -> }
+    body () { x0: f64 = 1.0 -> x0 }
   a10: Array2<f64> = while a9 @0
     cond {
       a11: Array0<bool> = loop @0

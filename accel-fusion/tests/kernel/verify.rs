@@ -61,6 +61,14 @@ literal 0 = [2] f64 { 1.0 2.0 } i64 { 3 4 }
         extents () { x0: i64 = 1 -> x0, x0 }
       -> a10
     }
+  a15: Array1<i64>, a16: Array1<f64, i64>, a17: Array1<f64> = accumulate a1, a5 @0
+    extents () { x0: i64 = 3 -> x0 }
+    body (x0: i64) {
+      x1: f64, x2: i64 = a1[x0] @1
+      () = emit a16[x2] x1, x0 @1
+      () = emit a17[x0] x1 @0 inside
+      -> x2
+    }
   a11: Array2<f64>, a12: Array1<f64> = while a9, a7 @0
     cond {
       a13: Array0<bool> = loop @0
@@ -244,6 +252,56 @@ fn registers() {
         ("-> x12, x2\n", "-> x2, x12\n", "body: x2 is f64, and should be i64"),
         ("-> x12, x2\n", "-> x12\n", "body: 1 registers for 2"),
     ]);
+}
+
+#[test]
+fn sums() {
+    rejects(&[
+        // Arrays, and their initial values.
+        ("accumulate a1, a5", "accumulate a5, a1", "sums: a16 is an Array1<f64, i64>, but a5 an Array1<f64>"),
+        ("accumulate a1, a5", "accumulate a1, a11", "sums: a11 is used before it is defined"),
+        ("accumulate a1, a5", "accumulate a1, a16", "sums: a16 is used before it is defined"),
+        ("accumulate a1, a5", "accumulate a1, a1", "sums: a17 is an Array1<f64>, but a1 an Array1<f64, i64>"),
+        ("a15: Array1<i64>, a16", "a15: Array2<i64>, a16", "arrays of a rank other than 1"),
+        ("a15: Array1<i64>, a16", "a15: Array1<f64>, a16", "results: x2 is i64, and should be f64"),
+        (
+            "x0: i64 = 3 -> x0 }\n    body (x0: i64) {\n      x1: f64, x2",
+            "x0: i64 = 3 -> x0, x0 }\n    body (x0: i64) {\n      x1: f64, x2",
+            "arrays of a rank other than 2",
+        ),
+        // Only the sums of the statement, and each with its columns.
+        ("emit a16[x2] x1, x0", "emit a15[x2] x0", "a15 is no sum of this statement"),
+        ("emit a16[x2] x1, x0", "emit a1[x2] x1, x0", "a1 is no sum of this statement"),
+        ("emit a16[x2] x1, x0", "emit a99[x2] x1, x0", "a99 is no sum of this statement"),
+        ("emit a16[x2] x1, x0", "emit a16[x1] x1, x0", "index: x1 is f64, and should be i64"),
+        ("emit a16[x2] x1, x0", "emit a16[x2, x0] x1, x0", "index: 2 registers for 1"),
+        ("emit a16[x2] x1, x0", "emit a16[x2] x1", "values: 1 registers for 2"),
+        ("emit a16[x2] x1, x0", "emit a16[x2] x0, x1", "values: x0 is i64, and should be f64"),
+        ("emit a16[x2] x1, x0", "emit a16[x2] x7, x0", "values: x7 does not exist"),
+        ("x1, x0 @1", "x1, x0 @7", "site 7 does not exist"),
+        // The sum is not read.
+        ("x1: f64, x2: i64 = a1[x0]", "x1: f64, x2: i64 = a16[x0]", "a16 is used before it is defined"),
+        (
+            "x1: f64, x2: i64 = a1[x0]",
+            "x3: i64 = extent a17 0 x1: f64, x2: i64 = a1[x0]",
+            "a17 is used before it is defined",
+        ),
+        // Other statements do not add.
+        (
+            "x8: f64 = sin x2",
+            "x8: f64 = sin x2 () = emit a0[x0, x1] x8 @0",
+            "else: () = emit a0[x0, x1] x8 @0: a0 is no sum of this statement",
+        ),
+        (
+            "element (x0: i64) { -> x0 }",
+            "element (x0: i64) { () = emit a5[x0] x0 @0 -> x0 }",
+            "a5 is no sum of this statement",
+        ),
+    ]);
+    let text = "program (a0: Array1<bool>) site 0 = \"map\" { a1: Array1<bool> = accumulate a0 @0 \
+                extents () { -> } body () { -> } -> a1 }";
+    let e = verify(&program(text)).unwrap_err().to_string();
+    assert!(e.contains("sums: a1 is an Array1<bool>, with a column of no numbers"), "{e}");
 }
 
 /// Errors that the textual form cannot express.

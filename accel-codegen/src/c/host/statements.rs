@@ -72,6 +72,7 @@ impl Host<'_> {
             Op::Literal { to, literal } => self.literal(*to, *literal),
             Op::Loop { to, body, .. } if inline => self.scalars(to, body),
             Op::Loop { to, extents, body } => self.loop_(s, to, extents, body),
+            Op::Accumulate { .. } => {}
             Op::Reduce { to, extents, rows } => self.reduce(s, *to, extents, rows),
             Op::Scan { to, extents, rows, .. } => self.scan(s, *to, extents, rows),
             Op::Permute { to, defaults, extents, .. } => self.permute(s, *to, *defaults, extents),
