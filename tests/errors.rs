@@ -368,14 +368,6 @@ fn errors_happen_where_the_program_goes() {
 
 // ---- derivatives
 
-#[test]
-fn programs_without_a_reverse_derivative() {
-    let xs = vector(&[1.0, 2.0]);
-    let halve = |xs: Acc<Vector<f64>>| map(|x| while_(|x: Exp<f64>| x.gt(1.0), |x| x / xs.at(1) / 2.0, x), xs);
-    let prog = afun(|xs: Acc<Vector<f64>>| sum(halve(xs)));
-    tells(&failure(written(|| grad(&prog)), &xs), &["`while_`", &line(line!() - 2), "reverse"]);
-}
-
 /// If a program fails, its derivatives fail, with the line of the program.
 #[test]
 fn derivatives_fail_where_the_program_does() {

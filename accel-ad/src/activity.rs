@@ -148,6 +148,12 @@ fn of_exp_<'e, 'a, 't>(e: &Exp<X<'e>, X<'a>, X<'t>>, scalars: &mut Levels, array
             ExpOp::Cond(_, a, b) => of_exp(&a, scalars, arrays).or(&of_exp(&b, scalars, arrays)),
             ExpOp::Index(array, ..) => read(&array, arrays),
             ExpOp::Shape(..) => Activity::Passive,
+            // A token depends on all that has been emitted.
+            ExpOp::Emit { token, value, .. } => {
+                let emitted = of_exp(&value, scalars, arrays);
+                let token = of_exp(&token, scalars, arrays);
+                if emitted.is_passive() { token } else { Activity::Active }
+            }
         },
     })
 }
@@ -228,6 +234,12 @@ fn of_acc_<'a, 'r>(a: &Acc<X<'a>, X<'r>>, arrays: &mut Levels) -> Activity {
             AccOp::Snd { a, .. } => of_acc(&a, arrays).snd(),
             AccOp::Cond { then, otherwise, .. } => of_acc(&then, arrays).or(&of_acc(&otherwise, arrays)),
             AccOp::Generate { f, .. } => of_fun(&f.0, &[passive], arrays),
+            AccOp::Accumulate { f, init, .. } => {
+                let init = of_acc(&init, arrays);
+                let both = of_fun(&f.0, &[passive], arrays);
+                let sums = if both.snd().is_passive() { init } else { Activity::Active };
+                Activity::pair(both.fst(), sums)
+            }
             AccOp::Map { f, a, .. } => of_fun(&f.0, &[&of_acc(&a, arrays)], arrays),
             AccOp::ZipWith { f, a, b, .. } => {
                 let (a, b) = (of_acc(&a, arrays), of_acc(&b, arrays));
@@ -341,6 +353,13 @@ impl ArrayLabels {
         labels.truncate(base.get());
         labels.push(argument);
         extend(tape, labels);
+    }
+
+    /// Adds a passive label after the first `labels` ones; other labels after these are forgotten.
+    pub fn add_passive<A>(&mut self, labels: Size<A>) {
+        let levels = Rc::make_mut(&mut self.0);
+        levels.truncate(labels.get());
+        levels.push(Activity::Passive);
     }
 
     /// The activity of a label; `labels` is the number of labels.

@@ -90,3 +90,17 @@ fn discrete_dependences() {
 fn functions_inside_of_programs() {
     smooth(Any, |a: V| sum_all(imap(|i, x| gradient(move |y: Exp<f64>| y * y * power(i.cast::<f64>()) * x, x), a)));
 }
+
+/// Operations that do not lead from the input to the result do not matter.
+#[test]
+fn beside_the_way() {
+    smooth(NonEmpty, |a: V| {
+        let n = a.shape();
+        let last_power = while_(|p: Exp<i64>| (p * 2).lt(n), |p| p * 2, 1i64);
+        sum(generate(n, |i| a.at(i) * a.at(i.min(last_power.min(n - 1)))))
+    });
+    smooth(NonEmpty, |a: V| {
+        let offsets = scanl1(|x, y| x + y, fill(a.shape(), 2i64));
+        sum(zip_with(|k, x| x * k.cast::<f64>(), offsets, a))
+    });
+}

@@ -2,7 +2,7 @@
 
 use super::code::{ACode, total};
 use super::dual::reverse;
-use super::state::ADual;
+use super::state::{ABound, ADual};
 use crate::used::Used;
 use accel_core::ast::*;
 use accel_core::error::Result;
@@ -28,7 +28,7 @@ pub fn branches<'m, B, A, A2, R>(
         let c = c.aweaken(&st.emb);
         st.used.arrays_of_code(&c, st.code.size);
         let all = st.bind_noted(&Acc::cond(&c, &then, &otherwise, at), k);
-        Ok(give(all.st, &packed.vars, &Acc::var(&all.val), m))
+        Ok(give(all.st, &packed.vars, &Acc::var(&all.val), m).st)
     })
 }
 
@@ -194,20 +194,21 @@ pub fn give<'m, B, A, A2, T>(
     vars: &VarTuple<A, T>,
     all: &Acc<A2, T>,
     m: Guard<'m>,
-) -> ADual<B, A, X<'m>> {
+) -> ABound<'m, B, A, A2, ()> {
     deep(|| {
         fresh4(|n, n2, l, k| match vars.view(n) {
-            VarTupleView::Nil(_) => st.rename(m).0,
+            VarTupleView::Nil(_) => st.unchanged(m),
             VarTupleView::Snoc(rest, i, q) => {
                 let all = all.cast(q);
                 if let VarTupleView::Nil(_) = rest.view(n2) {
-                    return st.contribute(&i, &all.snd(), m).st;
+                    return st.contribute(&i, &all.snd(), m);
                 }
                 let s = st.contribute(&i, &all.snd(), l);
                 // Binds the remaining components to a variable. Otherwise each component would be extracted from the
                 // whole tuple.
                 let left = s.st.bind(&all.fst().weaken(&s.up), k);
-                give(left.st, &rest, &Acc::var(&left.val), m)
+                let g = give(left.st, &rest, &Acc::var(&left.val), m);
+                ABound { up: s.up.then(&left.up).then(&g.up), st: g.st, val: () }
             }
         })
     })

@@ -10,12 +10,12 @@
 use super::products::Products;
 use super::shapes::{bind, size};
 use super::state::ADual;
+use super::steps::{Called, Function};
 use crate::activity::Activity;
 use crate::builders::{
     Args2, Floats, and, args, call2, compare, float_ty, fun1, index_op, int, not, plus, uncurry, unit, zero,
 };
 use crate::operators::{Argument, Operator};
-use crate::scalar::function::FunDual;
 use accel_core::ast::*;
 use accel_core::error::Result;
 use accel_core::repr::op::{Cmp, Num2};
@@ -71,23 +71,19 @@ pub fn initial<'m, B, A, A2, Sh, T>(
     at: Src,
     m: Guard<'m>,
 ) -> Result<ADual<B, A, X<'m>>> {
-    fresh4(|i, k, l, h| {
-        let FunDual { dual, sites } =
-            st.fun_dual(&Fun1(z.weaken(&Thinning::from_nil())), &Ty::of(), Activity::Passive, i)?;
-        if sites.is_empty() {
+    fresh3(|i, k, l| {
+        let (f, unit_ty) = (Fun1(z.weaken(&Thinning::from_nil())), Ty::of());
+        let dual = st.fun_dual(&f, &unit_ty, Activity::Passive, i)?;
+        if dual.is_local() {
             return Ok(st.rename(m).0);
         }
-        let dual = dual.aweaken(&st.emb);
         let rows = st.bind(dz, k);
         let t = rows.val.ty().sh_elt().1;
         let flat = Exp::pair(&unit(), &size(&Exp::shape(&rows.val)));
         let flat = Acc::reshape(&ShapeTy::known(), &flat, &Acc::var(&rows.val), at);
         let total = rows.st.bind(&Acc::fold(&plus(&t), &zero(&t), &flat, at), l);
-        let dual = dual.aweaken(&rows.up).aweaken(&total.up);
-        let run = fun1(&Ty::of(), |u| call2(&dual, &u, &Exp::index(&total.val, &u, at)).snd());
-        let ia = total.st.bind(&Acc::generate(&ShapeTy::known(), &unit(), &run, at), h);
-        let whole = fun1(&ia.val.ty().sh_elt().1, |x| x);
-        Ok(ia.st.scatter(&sites, &ia.val, &whole, m).0)
+        let function = Function::new(&f, &unit_ty, Activity::Passive, &dual);
+        total.st.reads_of(function, &ShapeTy::known(), &total.val, at, m)
     })
 }
 
@@ -194,11 +190,12 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
     /// The rule for any associative operator, see NOTE [Dual of a fold].
     fn general<'k, B>(&self, st: ADual<B, A, A2>, f: &Fun2<A, T, T, T>, k: Guard<'k>) -> Result<Done<'k, B, A, Sh, T>> {
         let (t, at) = (self.element(), self.at);
-        fresh5(|i, p, s, r, l| {
+        fresh8(|i, p, s, r, l, i2, j, z| {
             let combined = st.activity.of_result(st.adj.label_size());
             let both = Activity::pair(combined.clone(), combined);
-            let FunDual { dual, sites } = st.fun_dual(&uncurry(f, &t, &t), &Ty::pair(&t, &t), both, i)?;
-            let dual = dual.aweaken(&st.emb);
+            let (operator, pair) = (uncurry(f, &t, &t), Ty::pair(&t, &t));
+            let own = st.fun_dual(&operator, &pair, both.clone(), i)?;
+            let dual = own.dual.aweaken(&st.emb);
             let source = Acc::var(&self.a);
             let prefixes = match &self.z {
                 Some(z) => Acc::scan(Dir::Left, &self.f, z, &source, at),
@@ -211,17 +208,18 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
             let (pre, suf) = (suffixes.up.at(&prefixes.val), suffixes.val);
             let (this, dual) = (self.weaken(&up), dual.aweaken(&up));
             let run = Run { fold: &this, dual: &dual, pre: &pre, suf: &suf };
-            let steps = this.over(|ix| run.step(ix));
             let dz = run.initial();
-            let steps = suffixes.st.bind(&steps, r);
+            let function = Function::new(&operator, &pair, both, &own);
+            let sh = this.a.ty().sh_elt().0;
+            let body = |dual: &Called<_, _, _, _>, ix: &Exp<_, _, _>| run.step(dual, ix);
+            let steps = suffixes.st.run_dual(function, &sh, &Exp::shape(&this.a), body, at, (i2, j, z, r))?;
             let dz = dz.weaken(&steps.up);
             let this = this.weaken(&steps.up);
-            let pair = steps.val.ty().sh_elt().1;
-            let da = fun1(&pair, |x| x.fst().cast(tan_pair()).snd());
-            let da = Acc::map(&da, &Acc::var(&steps.val), at);
+            let da = fun1(&steps.val.values.ty().sh_elt().1, |x| x.fst().cast(tan_pair()).snd());
+            let da = Acc::map(&da, &Acc::var(&steps.val.values), at);
             let s = steps.st.contribute(this.label, &da.cast(tan_arr().sym()), l);
-            let (st, up) = s.st.scatter(&sites, &s.up.at(&steps.val), &fun1(&pair, |x| x.snd()), k);
-            Ok((st, dz.weaken(&s.up).weaken(&up)))
+            let all = steps.val.weaken(&s.up).contribute(s.st, k);
+            Ok((all.st, dz.weaken(&s.up).weaken(&all.up)))
         })
     }
 
@@ -249,9 +247,6 @@ impl<A, A2, Sh, T, I> Run<'_, '_, A, A2, Sh, T, I> {
     fn at<E>(&self, array: &Idx<A2, Arr<(Sh, i64), T>>, row: &Exp<E, A2, Sh>, i: &Exp<E, A2, i64>) -> Exp<E, A2, T> {
         Exp::index(array, &Exp::pair(row, i), self.fold.at)
     }
-    fn dual<E>(&self, x: &Exp<E, A2, T>, y: &Exp<E, A2, T>, d: &Exp<E, A2, Tan<T>>) -> Exp<E, A2, (Tan<(T, T)>, I)> {
-        call2(self.dual, &Exp::pair(x, y), d)
-    }
     /// The adjoint of the prefix whose suffix starts at `i`; `len` is the length of the row.
     fn prefix<E>(
         &self,
@@ -262,21 +257,26 @@ impl<A, A2, Sh, T, I> Run<'_, '_, A, A2, Sh, T, I> {
     ) -> Exp<E, A2, Tan<T>> {
         let last = compare(Cmp::Ge, NumTy::index().any(), i, len);
         let d = self.fold.row(row);
-        let through = self.dual(prefix, &self.at(self.suf, row, i), &d).fst().cast(tan_pair()).fst();
+        let both = Exp::pair(prefix, &self.at(self.suf, row, i));
+        let through = call2(self.dual, &both, &d).fst().cast(tan_pair()).fst();
         Exp::cond(&last, &d, &through)
     }
     fn len<E>(&self) -> Exp<E, A2, i64> {
         Exp::shape(&self.fold.a).snd()
     }
     /// The dual of step `i`: the adjoints of prefix and element, and the index-adjoint tuple.
-    fn step(&self, ix: &Exp<Ix<Sh>, A2, (Sh, i64)>) -> Exp<Ix<Sh>, A2, (Tan<(T, T)>, I)> {
+    fn step<J>(
+        &self,
+        dual: &Called<A2, (T, T), T, J>,
+        ix: &Exp<Ix<Sh>, A2, (Sh, i64)>,
+    ) -> Exp<Ix<Sh>, A2, (Tan<(T, T)>, J)> {
         let (row, i) = (ix.fst(), ix.snd());
         let next = index_op(Num2::Add, &i, &int(1));
         let element = self.at(&self.fold.a, &row, &i);
         match &self.fold.z {
             Some(_) => {
                 let d = self.prefix(&self.at(self.pre, &row, &next), &row, &next, &self.len());
-                self.dual(&self.at(self.pre, &row, &i), &element, &d)
+                call2(dual, &Exp::pair(&self.at(self.pre, &row, &i), &element), &d)
             }
             // Without an initial value, the first element is the first prefix, so there is no step for it.
             None => {
@@ -284,7 +284,7 @@ impl<A, A2, Sh, T, I> Run<'_, '_, A, A2, Sh, T, I> {
                 bind(&d, |d, up| {
                     let (row, i, element) = (row.weaken(&up), i.weaken(&up), element.weaken(&up));
                     let before = self.at(self.pre, &row, &index_op(Num2::Sub, &i, &int(1)));
-                    let step = self.dual(&before, &element, &d);
+                    let step = call2(dual, &Exp::pair(&before, &element), &d);
                     let t = step.ty().parts();
                     let none = zero(&t.0.cast(tan_pair()).parts().0);
                     let first = Exp::pair(&Exp::pair(&none, &d).cast(tan_pair().sym()), &zero(&t.1));

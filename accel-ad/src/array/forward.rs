@@ -3,10 +3,11 @@
 //! in tests of reverse mode.
 
 use super::code::{ACode, AEmitted, materialise};
-use crate::builders::{args, call, call2, fun1, has_tangent, uncurry, unit, zero};
+use crate::builders::{arg, args, call, call2, fun1, has_tangent, uncurry, unit, zero};
 use crate::scalar::forward::{Duals, FunForward, fun_forward};
 use accel_core::ast::*;
 use accel_core::pass::{rename_acc, rename_arrays};
+use accel_core::repr::RawTy;
 use frunk::HNil;
 
 /// The code after an array and its tangent.
@@ -195,6 +196,28 @@ fn forward_<'m, 'z, 'a, 'b, 'r>(
                 });
                 value.then_both(&Acc::var(&value.var).cast(eq.sym()), tan, m)
             }
+            AccOp::Accumulate { sh, f, init, eq } => {
+                let init = forward(&init, arrays, code, p);
+                let arrays = arrays.weaken(&init.up).emitting(number_of_arrays(init.var.ty().raw()));
+                let ff = fun_forward(&f, sh.ty(), false, &arrays);
+                let (ty, t) = (e.ty().cast(eq).parts().0, arg(sh.ty()));
+                let none = zero(&tan_ty(sh.ty()));
+                let both = call(&ff.both, &Exp::pair(&t, &none));
+                let v = Exp::var(&Idx::zero(both.ty()));
+                let (y, dy) = (v.fst(), v.snd().cast(tan_pair()));
+                let result = Exp::pair(&Exp::pair(&y.fst(), &dy.fst()), &y.snd());
+                let f = Fun1(Exp::let_(&both, &result));
+                let sh = rename_arrays(&sh, &arrays.values);
+                let sums = Acc::pair(&Acc::var(&init.var), &init.tangent());
+                let all = Acc::accumulate(&ty.sh_elt().0, &sh, &f, &sums, at);
+                let all = init.then(&all, &SparseTangent::zero(), r);
+                let v = Acc::var(&all.var);
+                let pair = all.var.ty().parts().0.sh_elt().1;
+                let value = Acc::pair(&Acc::map(&fun1(&pair, |x| x.fst()), &v.fst(), at), &v.snd().fst());
+                let tangents = Acc::map(&fun1(&pair, |x| x.snd()), &v.fst(), at).cast(tan_arr().sym());
+                let tan = Acc::pair(&tangents, &v.snd().snd()).cast(tan_pair().sym());
+                retype(all.then_both(&value, Some(tan), l), eq, m)
+            }
             AccOp::Map { f, a, eq } => {
                 let a = forward(&a, arrays, code, p);
                 let arrays = arrays.weaken(&a.up);
@@ -295,6 +318,15 @@ fn forward_<'m, 'z, 'a, 'b, 'r>(
             }
         }
     })
+}
+
+/// The number of arrays in a tuple.
+fn number_of_arrays(t: &RawTy) -> usize {
+    match t {
+        RawTy::Pair(p) => number_of_arrays(&p.0) + number_of_arrays(&p.1),
+        RawTy::Array(_) => 1,
+        RawTy::Unit | RawTy::Scalar(_) | RawTy::List(_) => 0,
+    }
 }
 
 /// Replaces the result type by an equal one.

@@ -68,6 +68,12 @@ fn label_<'m, 'a, 'b, 'z, 'r>(
                 &Acc::generate(&e.ty().cast(eq).sh_elt().0, &none.exp(&sh), &none.fun1(&f), at).cast(eq.sym()),
                 m,
             ),
+            AccOp::Accumulate { sh, f, init, eq } => {
+                let t = e.ty().cast(eq).parts().0.sh_elt().0;
+                one(&init, env, code, m, |c, init| {
+                    Acc::accumulate(&t, &c.exp(&sh), &c.fun1(&f), &init, at).cast(eq.sym())
+                })
+            }
             AccOp::Cond { cond, then, otherwise } => {
                 let (t, f) = (normal(&then, env, code.size), normal(&otherwise, env, code.size));
                 code.emit(&Acc::cond(&none.exp(&cond), &t, &f, at), m)

@@ -66,7 +66,7 @@ pub fn loop_<'m, B, A, A2, S, P, Y>(
         let rows = like(&result.snd().cast(tan_batched().sym()), &first.st.value(&l.xs));
         let second = first.st.contribute(&l.xs, &rows, o);
         let totals = second.st.bind(&result.fst().snd().weaken(&second.up), p);
-        Ok(give(totals.st, &body.vars, &Acc::var(&totals.val), m))
+        Ok(give(totals.st, &body.vars, &Acc::var(&totals.val), m).st)
     })
 }
 
@@ -308,7 +308,7 @@ fn pack<'s, B, A, A2>(
 }
 
 /// Zeros for the adjoints of some labels.
-fn zero_sums<B, A, A2, T>(vars: &VarTuple<A, T>, st: &ADual<B, A, A2>) -> Acc<A2, T> {
+pub fn zero_sums<B, A, A2, T>(vars: &VarTuple<A, T>, st: &ADual<B, A, A2>) -> Acc<A2, T> {
     deep(|| {
         fresh1(|n| match vars.view(n) {
             VarTupleView::Nil(q) => Acc::unit().cast(q.sym()),

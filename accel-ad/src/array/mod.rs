@@ -1,5 +1,6 @@
 //! Differentiation of array programs: label and primal pass, dual pass, forward mode.
 
+pub mod accumulate;
 pub mod branches;
 pub mod code;
 pub mod dual;
@@ -14,3 +15,4 @@ pub mod scan;
 pub mod shapes;
 pub mod sorted_permute;
 pub mod state;
+pub mod steps;

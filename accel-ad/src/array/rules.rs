@@ -1,5 +1,6 @@
 //! The dual rules: the contributions of each array operation to the adjoints of its arguments (thesis table 2).
 
+use super::accumulate;
 use super::branches::branches;
 use super::code::materialise;
 use super::fold;
@@ -9,10 +10,10 @@ use super::scan::{self, scan};
 use super::shapes::{from_linear, in_bounds, merge, project, size};
 use super::sorted_permute;
 use super::state::ADual;
+use super::steps::{Called, Function};
 use crate::activity::Activity;
 use crate::builders::{call2, equal, fun1, has_tangent, plus, truth, uncurry, zero};
 use crate::operators::Operator;
-use crate::scalar::function::FunDual;
 use accel_core::ast::*;
 use accel_core::error::{Error, Result};
 use accel_core::pass::uses;
@@ -43,7 +44,7 @@ pub fn step<'m, B, A, A2, R>(
     m: Guard<'m>,
 ) -> Result<ADual<B, A, X<'m>>> {
     let at = rhs.at();
-    fresh5(|n, k, l, i, j| {
+    fresh8(|n, k, l, i, j, h, g, i2| {
         let op = match rhs.view(n) {
             AccView::Use(_) => return Ok(st.rename(m).0),
             AccView::Var(a) => {
@@ -93,23 +94,21 @@ pub fn step<'m, B, A, A2, R>(
             AccOp::Cond { cond, then, otherwise } => branches(st, &cond, &then, &otherwise, d, at, m),
             AccOp::Generate { sh, f, eq } => {
                 let d = single(&d.cast(eq_tan(eq)))?;
-                let FunDual { dual, sites } = st.fun_dual(&f, sh.ty(), Activity::Passive, i)?;
-                if sites.is_empty() {
-                    return Ok(st.rename(m).0);
-                }
-                let dual = dual.aweaken(&st.emb);
-                let run = fun1(sh.ty(), |ix| call2(&dual, &ix, &Exp::index(&d, &ix, at)).snd());
-                let ia = st.bind(&Acc::generate(&d.ty().sh_elt().0, &Exp::shape(&d), &run, at), k);
-                let whole = fun1(&ia.val.ty().sh_elt().1, |x| x);
-                Ok(ia.st.scatter(&sites, &ia.val, &whole, m).0)
+                let dual = st.fun_dual(&f, sh.ty(), Activity::Passive, i)?;
+                st.reads_of(Function::new(&f, sh.ty(), Activity::Passive, &dual), &d.ty().sh_elt().0, &d, at, m)
+            }
+            AccOp::Accumulate { sh, f, init, eq } => {
+                let t = rhs.ty().cast(eq).parts().0.sh_elt().0;
+                let op = accumulate::Operation { f: &f, sh: &sh, t, init: label(&init)?, at };
+                accumulate::accumulate(st, &op, &d.cast(eq_tan(eq)), &y.cast(eq), m)
             }
             AccOp::Map { f, a, eq } => {
                 let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);
                 let p = a.ty().sh_elt().1;
-                let FunDual { dual, sites } = st.fun_dual(&f, &p, st.activity_of(&a), i)?;
-                let dual = dual.aweaken(&st.emb);
+                let all = st.fun_dual(&f, &p, st.activity_of(&a), i)?;
                 let (x, dx) = (st.value(&a), Acc::var(&d));
-                if sites.is_empty() {
+                if all.is_local() {
+                    let dual = all.dual.aweaken(&st.emb);
                     let df = dual.0.fst();
                     // If the derivative does not depend on the value, the value need not be recomputed.
                     let da = match uses_first(&df) {
@@ -119,11 +118,26 @@ pub fn step<'m, B, A, A2, R>(
                     let da = da.cast(tan_arr().sym());
                     return Ok(if has_tangent(&p) { st.contribute(&a, &da, m).st } else { st.rename(m).0 });
                 }
-                let res = st.bind(&Acc::zip_with(&dual, &x, &dx, at), k);
-                let pair = res.val.ty().sh_elt().1;
-                let da = Acc::map(&fun1(&pair, |x| x.fst()), &Acc::var(&res.val), at).cast(tan_arr().sym());
-                let s = res.st.contribute(&a, &da, l);
-                Ok(s.st.scatter(&sites, &s.up.at(&res.val), &fun1(&pair, |x| x.snd()), m).0)
+                if all.in_loops.is_empty() {
+                    let dual = all.dual.aweaken(&st.emb);
+                    let res = st.bind(&Acc::zip_with(&dual, &x, &dx, at), k);
+                    let pair = res.val.ty().sh_elt().1;
+                    let da = Acc::map(&fun1(&pair, |x| x.fst()), &Acc::var(&res.val), at).cast(tan_arr().sym());
+                    let s = res.st.contribute(&a, &da, l);
+                    let (values, tuple) = (s.up.at(&res.val), fun1(&pair, |x| x.snd()));
+                    return Ok(s.st.scatter(&all.sites, &values, &tuple, m).0);
+                }
+                // Scalar code that emits has a statement of its own, which reads the arrays.
+                let function = Function::new(&f, &p, st.activity_of(&a), &all);
+                let (t, x) = (d.ty().sh_elt().0, st.emb.at(&a));
+                let body = |dual: &Called<A2, _, _, _>, ix: &Exp<_, A2, _>| {
+                    call2(dual, &Exp::index(&x, ix, at), &Exp::index(&d, ix, at))
+                };
+                let res = st.run_dual(function, &t, &Exp::shape(&d), body, at, (i2, j, h, k))?;
+                let values = &res.val.values;
+                let da = Acc::map(&fun1(&values.ty().sh_elt().1, |x| x.fst()), &Acc::var(values), at);
+                let s = res.st.contribute(&a, &da.cast(tan_arr().sym()), l);
+                Ok(res.val.weaken(&s.up).contribute(s.st, m).st)
             }
             // The primal program checks this.
             AccOp::Agree { a, eq, .. } => {
@@ -134,26 +148,26 @@ pub fn step<'m, B, A, A2, R>(
                 let (a, b, d) = (label(&a)?, label(&b)?, single(&d.cast(eq_tan(eq)))?);
                 let ((sh, ta), tb) = (a.ty().sh_elt(), b.ty().sh_elt().1);
                 let both = Activity::pair(st.activity_of(&a), st.activity_of(&b));
-                let FunDual { dual, sites } = st.fun_dual(&uncurry(&f, &ta, &tb), &Ty::pair(&ta, &tb), both, i)?;
-                let dual = dual.aweaken(&st.emb);
+                let (f, p) = (uncurry(&f, &ta, &tb), Ty::pair(&ta, &tb));
+                let dual = st.fun_dual(&f, &p, both.clone(), i)?;
                 let (va, vb) = (st.emb.at(&a), st.emb.at(&b));
-                let values = uses_first(&dual.0);
-                let run = fun1(&sh, |ix| {
+                let values = uses_first(&dual.dual.0) || !dual.in_loops.is_empty();
+                let body = |dual: &Called<A2, _, _, _>, ix: &Exp<_, A2, _>| {
                     let x = match values {
-                        true => Exp::pair(&Exp::index(&va, &ix, at), &Exp::index(&vb, &ix, at)),
-                        false => zero(&Ty::pair(&ta, &tb)),
+                        true => Exp::pair(&Exp::index(&va, ix, at), &Exp::index(&vb, ix, at)),
+                        false => zero(&p),
                     };
-                    call2(&dual, &x, &Exp::index(&d, &ix, at))
-                });
-                let res = st.bind(&Acc::generate(&d.ty().sh_elt().0, &Exp::shape(&d), &run, at), k);
-                let pair = res.val.ty().sh_elt().1;
-                let parts = |x: Exp<_, _, _>| x.fst().cast(tan_pair());
-                let da = Acc::map(&fun1(&pair, |x| parts(x).fst()), &Acc::var(&res.val), at);
-                let s = spread(res.st, &a, &da, at, l);
-                let res = s.1.at(&res.val);
-                let db = Acc::map(&fun1(&pair, |x| x.fst().cast(tan_pair()).snd()), &Acc::var(&res), at);
-                let s = spread(s.0, &b, &db, at, j);
-                Ok(s.0.scatter(&sites, &s.1.at(&res), &fun1(&pair, |x| x.snd()), m).0)
+                    call2(dual, &x, &Exp::index(&d, ix, at))
+                };
+                let function = Function::new(&f, &p, both, &dual);
+                let res = st.run_dual(function, &sh, &Exp::shape(&d), body, at, (i2, g, h, k))?;
+                let pair = res.val.values.ty().sh_elt().1;
+                let da = fun1(&pair, |x| x.fst().cast(tan_pair()).fst());
+                let s = spread(res.st, &a, &Acc::map(&da, &Acc::var(&res.val.values), at), at, l);
+                let res = res.val.weaken(&s.1);
+                let db = fun1(&pair, |x| x.fst().cast(tan_pair()).snd());
+                let s = spread(s.0, &b, &Acc::map(&db, &Acc::var(&res.values), at), at, j);
+                Ok(res.weaken(&s.1).contribute(s.0, m).st)
             }
             AccOp::Fold { f, z, a, eq } => {
                 let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);

@@ -12,11 +12,11 @@
 use super::fold::initial;
 use super::shapes::bind;
 use super::state::ADual;
+use super::steps::{Called, Function};
 use crate::activity::Activity;
 use crate::builders::{add, args, call2, compare, fun1, index_op, int, plus, uncurry, zero};
 use crate::linear_maps::{apply, matrix, tabulate, then};
 use crate::operators::Operator;
-use crate::scalar::function::FunDual;
 use accel_core::ast::*;
 use accel_core::error::Result;
 use accel_core::repr::op::{Cmp, Num2};
@@ -58,7 +58,7 @@ pub fn scan<'m, B, A, A2, Sh, T>(
     dy: &Idx<A2, Arr<(Sh, i64), Tan<T>>>,
     m: Guard<'m>,
 ) -> Result<ADual<B, A, X<'m>>> {
-    fresh5(|i, k, l, h, n| {
+    fresh8(|i, k, l, h, n, i2, j, z2| {
         let arrays = Scan { dir, has_init: z.is_some(), a: st.emb.at(a), y: y.clone(), dy: dy.clone(), at };
         if let Operator::Sum = Operator::of(f) {
             let t = dy.ty().sh_elt().1.ty();
@@ -72,24 +72,25 @@ pub fn scan<'m, B, A, A2, Sh, T>(
         let t = arrays.a.ty().sh_elt().1.ty();
         let combined = st.activity.of_result(st.adj.label_size());
         let both = Activity::pair(combined.clone(), combined);
-        let FunDual { dual, sites } = st.fun_dual(&uncurry(f, &t, &t), &Ty::pair(&t, &t), both, i)?;
-        let dual = dual.aweaken(&st.emb);
-        let r = arrays.adjoints(&dual);
+        let (operator, pair) = (uncurry(f, &t, &t), Ty::pair(&t, &t));
+        let dual = st.fun_dual(&operator, &pair, both.clone(), i)?;
+        let r = arrays.adjoints(&dual.dual.aweaken(&st.emb));
         let r = st.bind(&r, k);
-        let (arrays, dual) = (arrays.weaken(&r.up), dual.aweaken(&r.up));
-        let steps = arrays.over_source(|ix| arrays.step(&dual, &r.val, ix));
-        let steps = r.st.bind(&steps, l);
+        let arrays = arrays.weaken(&r.up);
+        let function = Function::new(&operator, &pair, both, &dual);
+        let body = |dual: &Called<_, _, _, _>, ix: &Index<_, Sh>| arrays.step(dual, &r.val, ix);
+        let (sh, extents) = (arrays.a.ty().sh_elt().0, Exp::shape(&arrays.a));
+        let steps = r.st.run_dual(function, &sh, &extents, body, at, (i2, j, z2, l))?;
         let (arrays, r) = (arrays.weaken(&steps.up), steps.up.at(&r.val));
-        let pair = steps.val.ty().sh_elt().1;
-        let da = fun1(&pair, |x| {
+        let da = fun1(&steps.val.values.ty().sh_elt().1, |x| {
             let both = x.fst().cast(tan_pair());
             if dir == Dir::Left { both.snd() } else { both.fst() }
         });
-        let da = Acc::map(&da, &Acc::var(&steps.val), at);
+        let da = Acc::map(&da, &Acc::var(&steps.val.values), at);
         let s = steps.st.contribute(a, &da.cast(tan_arr().sym()), h);
-        let (arrays, r, steps) = (arrays.weaken(&s.up), s.up.at(&r), s.up.at(&steps.val));
-        let (st, up) = s.st.scatter(&sites, &steps, &fun1(&pair, |x| x.snd()), n);
-        finish(st, z, &arrays.weaken(&up), &up.at(&r), m)
+        let (arrays, r, steps) = (arrays.weaken(&s.up), s.up.at(&r), steps.val.weaken(&s.up));
+        let all = steps.contribute(s.st, n);
+        finish(all.st, z, &arrays.weaken(&all.up), &all.up.at(&r), m)
     })
 }
 

@@ -9,11 +9,11 @@
 use super::permute::Operation;
 use super::shapes::{bind, inside, size, to_linear};
 use super::state::{ABound, ADual};
+use super::steps::{Called, Function};
 use crate::activity::Activity;
 use crate::builders::{
     Args2, and, args, call, call2, compare, fun1, index_op, int, not, or, plus, truth, uncurry, unit, zero,
 };
-use crate::scalar::function::FunDual;
 use accel_core::ast::*;
 use accel_core::error::Result;
 use accel_core::repr::op::{Cmp, Num2};
@@ -35,12 +35,13 @@ pub fn permute<'m, B, A, A2, Sh, Sh2, T>(
     dy: &Idx<A2, Arr<Sh2, Tan<T>>>,
     m: Guard<'m>,
 ) -> Result<ADual<B, A, X<'m>>> {
-    fresh6(|i, s, p, k, l, h| {
+    fresh12(|i, s, p, k, l, h, i2, j, z, _, _, _| {
         let t = op.a.ty().sh_elt().1.ty();
         let combined = st.activity.of_result(st.adj.label_size());
         let both = Activity::pair(combined.clone(), combined);
-        let FunDual { dual, sites } = st.fun_dual(&uncurry(op.comb, &t, &t), &Ty::pair(&t, &t), both, i)?;
-        let dual = dual.aweaken(&st.emb);
+        let (operator, pair) = (uncurry(op.comb, &t, &t), Ty::pair(&t, &t));
+        let own = st.fun_dual(&operator, &pair, both.clone(), i)?;
+        let dual = own.dual.aweaken(&st.emb);
         let comb = op.comb.aweaken(&st.emb);
         let sorted = sort(st, op, dy, s);
         let (segments, dual, comb) = (sorted.val, dual.aweaken(&sorted.up), comb.aweaken(&sorted.up));
@@ -50,23 +51,26 @@ pub fn permute<'m, B, A, A2, Sh, Sh2, T>(
         let segments = segments.weaken(&suffixes.up);
         let (pre, suf) = (suffixes.up.at(&prefixes.val), suffixes.val);
         let dual = dual.aweaken(&prefixes.up).aweaken(&suffixes.up);
-        let steps = segments.over(|j| segments.step(&dual, &pre, &suf, j));
-        let steps = suffixes.st.bind(&steps, l);
+        let body =
+            |called: &Called<_, _, _, _>, ix: &Exp<_, _, Length>| segments.step(&dual, called, &pre, &suf, &ix.snd());
+        let function = Function::new(&operator, &pair, both, &own);
+        let (sh, extents) = (ShapeTy::known(), Exp::shape(&segments.values));
+        let steps = suffixes.st.run_dual(function, &sh, &extents, body, op.at, (i2, j, z, l))?;
         let segments = segments.weaken(&steps.up);
         let st = steps.st;
-        let da = segments.source_adjoint(&steps.val);
+        let da = segments.source_adjoint(&steps.val.values);
         let a = st.emb.at(&op.a);
         let da = Acc::reshape(&a.ty().sh_elt().0, &Exp::shape(&a), &da, op.at);
-        let dd = segments.default_adjoint(&steps.val);
+        let dd = segments.default_adjoint(&steps.val.values);
         let d = st.emb.at(&op.defaults);
         let dd = Acc::reshape(&d.ty().sh_elt().0, &Exp::shape(&d), &dd, op.at);
+        let steps = steps.val;
         fresh1(|g| {
             let s = st.contribute(&op.a, &da.cast(tan_arr().sym()), h);
             let up = s.up;
             let s = s.st.contribute(&op.defaults, &dd.weaken(&up).cast(tan_arr().sym()), g);
             let up = up.then(&s.up);
-            let whole = fun1(&steps.val.ty().sh_elt().1, |x| x.snd());
-            Ok(s.st.scatter(&sites, &up.at(&steps.val), &whole, m).0)
+            Ok(steps.weaken(&up).contribute(s.st, m).st)
         })
     })
 }
@@ -219,20 +223,22 @@ impl<A2, T> Segments<A2, T> {
 
     /// The dual of the step of an element: the adjoints of the element and of what it is combined with, and the
     /// index-adjoint tuple. `pre` and `suf` are the prefixes and suffixes.
-    fn step<I>(
+    /// `through` only computes adjoints, and `called` contributes to arrays as well.
+    fn step<I, J>(
         &self,
-        dual: &Dual<A2, T, I>,
+        through: &Dual<A2, T, I>,
+        called: &Dual<A2, T, J>,
         pre: &Idx<A2, Vector<(bool, T)>>,
         suf: &Idx<A2, Vector<(bool, T)>>,
         j: &Exp<Ix, A2, i64>,
-    ) -> Exp<Ix, A2, (Tan<(T, T)>, I)> {
+    ) -> Exp<Ix, A2, (Tan<(T, T)>, J)> {
         let to = self.read(&self.targets, j);
-        let dual = |new: &_, old: &_, d: &_| call2(dual, &Exp::pair(new, old), d);
         let given = self.read(&self.dy, &to);
-        let through = dual(&self.read(suf, &after(j)).snd(), &self.read(pre, j).snd(), &given);
+        let around = Exp::pair(&self.read(suf, &after(j)).snd(), &self.read(pre, j).snd());
+        let through = call2(through, &around, &given);
         let d = Exp::cond(&self.ends(j), &given, &through.fst().cast(tan_pair()).snd());
         let old = Exp::cond(&self.starts(j), &self.read(&self.defaults, &to), &self.read(pre, &before(j)).snd());
-        let step = dual(&self.read(&self.values, j), &old, &d);
+        let step = call2(called, &Exp::pair(&self.read(&self.values, j), &old), &d);
         Exp::cond(&self.is_dropped(j), &zero(step.ty()), &step)
     }
 

@@ -9,6 +9,7 @@ use crate::sparse_tangents::{Summands, summands};
 use crate::used::Used;
 use accel_core::ast::*;
 use accel_core::error::Result;
+use frunk::HCons;
 
 /// The state of the dual pass: the code so far (from `B` to `A2`), the contribution map for the labels `A`, whose
 /// values are in `A2`, and the variables that the code uses.
@@ -26,6 +27,30 @@ pub struct ABound<'k, B, A, A2, V> {
     pub st: ADual<B, A, X<'k>>,
     pub val: V,
     pub up: Thinning<A2, X<'k>>,
+}
+
+/// A state with one more definition, which is also the last label.
+pub struct Labelled<'e, 'k, B, A, A2, R> {
+    pub st: ADual<B, X<'e>, X<'k>>,
+    pub label: Idx<X<'e>, R>,
+    /// The embedding of the previous code environment.
+    pub up: Thinning<A2, X<'k>>,
+    /// The embedding of the previous labels.
+    pub ext: Thinning<A, X<'e>>,
+    pub back: Equal<HCons<R, A>, X<'e>>,
+}
+
+impl<B, L, A2> ADual<B, L, A2> {
+    /// The state without its last label.
+    pub fn without_label<A, R>(self, back: Equal<HCons<R, A>, L>) -> ADual<B, A, A2> {
+        ADual {
+            code: self.code,
+            adj: self.adj.cast_labels(back.sym()).shrink(),
+            emb: Thinning::shift().then(&self.emb.cast(back.sym(), Equal::refl())),
+            used: self.used,
+            activity: self.activity,
+        }
+    }
 }
 
 impl<B, A, A2> ADual<B, A, A2> {
@@ -54,6 +79,26 @@ impl<B, A, A2> ADual<B, A, A2> {
         let st =
             ADual { code, adj: self.adj.grow(q), emb: self.emb.then(&up), used: self.used, activity: self.activity };
         ABound { st, val: Idx::zero(rhs.ty()).cast_env(q), up }
+    }
+    /// Emits a definition that is also a new label, which is passive.
+    pub fn bind_label<'e, 'k, R>(
+        mut self,
+        rhs: &Acc<A2, R>,
+        e: Guard<'e>,
+        k: Guard<'k>,
+    ) -> Labelled<'e, 'k, B, A, A2, R> {
+        self.used.arrays(rhs, self.code.size);
+        let (back, q) = (name(e), name(k));
+        let up = Thinning::id().up(q);
+        self.activity.add_passive(self.adj.label_size());
+        let st = ADual {
+            code: ACode { tele: self.code.tele.snoc(rhs).cast(q), size: self.code.size.push().cast(q) },
+            adj: self.adj.grow_labels(back).grow(q),
+            emb: self.emb.lift().cast(back, q),
+            used: self.used,
+            activity: self.activity,
+        };
+        Labelled { st, up, ext: Thinning::id().up(back), label: Idx::zero(rhs.ty()).cast_env(back), back }
     }
     /// The value of a label.
     pub fn value<R>(&self, i: &Idx<A, R>) -> Acc<A2, R> {
@@ -107,7 +152,21 @@ impl<B, A, A2> ADual<B, A, A2> {
         argument: Activity,
         i: Guard<'i>,
     ) -> Result<FunDual<'i, A, P, Q>> {
-        fun_dual(f, p, self.activity.of_function(argument, self.adj.label_size()), i)
+        self.fun_dual_emitting(f, p, argument, &[], i)
+    }
+    /// As [`fun_dual`](Self::fun_dual), for a function that emits to accumulators with these adjoints.
+    ///
+    /// # Errors
+    /// An operation without a reverse derivative.
+    pub fn fun_dual_emitting<'i, P, Q>(
+        &self,
+        f: &Fun1<A, P, Q>,
+        p: &Ty<P>,
+        argument: Activity,
+        adjoints: &[SomeIdx<A>],
+        i: Guard<'i>,
+    ) -> Result<FunDual<'i, A, P, Q>> {
+        fun_dual(f, p, self.activity.of_function(argument, self.adj.label_size()), adjoints, i)
     }
     /// No code.
     pub fn unchanged<'k>(self, k: Guard<'k>) -> ABound<'k, B, A, A2, ()> {

@@ -25,20 +25,34 @@ pub fn branches<'b, 'r, A, B, E, E2, T, U>(
     b: Guard<'b>,
     r: Guard<'r>,
 ) -> Result<Dual<A, B, E, X<'b>, X<'r>>> {
-    fresh12(|p1, m1, i1, p2, m2, i2, s, j, k, l, _, _| {
+    fresh12(|p1, m1, i1, p2, m2, i2, s, j, k, l, g, _| {
         let mut then = branch(&mut st, t, d, p1, m1, i1)?;
         let mut otherwise = branch(&mut st, f, d, p2, m2, i2)?;
         let labels = then.dual.adj.labels_of_both(&otherwise.dual.adj);
         let packed = pack(&labels, &mut then.dual.adj, &mut otherwise.dual.adj, s);
         let shared = share(&then.dual, &otherwise.dual, j);
-        let c = Exp::var(&st.emb.at(c));
-        let then = then.close(&Exp::pair(&packed.then, &shared.then), &mut st.used);
-        let otherwise = otherwise.close(&Exp::pair(&packed.otherwise, &shared.otherwise), &mut st.used);
-        st.used.scalars(&c, st.code.size);
-        let all = st.bind_noted(&Exp::cond(&c, &then, &otherwise), k);
-        let v = Exp::var(&all.val);
-        let given = give(all.st, &packed.vars, &v.fst(), l);
-        Ok(record(given.st, &shared.sites, &v.snd().weaken(&given.up), b, r))
+        let condition = Exp::var(&st.emb.at(c));
+        st.used.scalars(&condition, st.code.size);
+        let tokens = (then.dual.emissions.token.clone(), otherwise.dual.emissions.token.clone());
+        let then_result = Exp::pair(&packed.then, &shared.then);
+        let otherwise_result = Exp::pair(&packed.otherwise, &shared.otherwise);
+        let (st, all) = match tokens {
+            (Some(x), Some(y)) if st.emissions.concern(t) || st.emissions.concern(f) => {
+                let then = then.close(&Exp::pair(&then_result, &x), &mut st.used);
+                let otherwise = otherwise.close(&Exp::pair(&otherwise_result, &y), &mut st.used);
+                let all = st.bind_noted(&Exp::cond(&condition, &then, &otherwise), k);
+                let token = all.st.with_token(&Exp::var(&all.val).snd(), g);
+                (token.st, Exp::var(&token.up.at(&all.val)).fst())
+            }
+            _ => {
+                let then = then.close(&then_result, &mut st.used);
+                let otherwise = otherwise.close(&otherwise_result, &mut st.used);
+                let all = st.bind_noted(&Exp::cond(&condition, &then, &otherwise), g);
+                (all.st, Exp::var(&all.val))
+            }
+        };
+        let given = give(st, &packed.vars, &all.fst(), l);
+        Ok(record(given.st, &shared.sites, &all.snd().weaken(&given.up), b, r))
     })
 }
 
@@ -78,9 +92,13 @@ fn branch<'p, 'm, 'i, A, B, E, E2, T, U>(
         // Labels after this conditional are not needed any more.
         let mut activity = std::mem::take(&mut st.activity);
         activity.enter(&tape.tele, st.adj.label_size());
-        let inner = Dual { code, adj, emb, sites: Sites::nil(), idx: unit(), used: Used::default(), activity };
+        let token = st.emissions.token.as_ref().map(|t| t.weaken(&up));
+        let emissions = st.emissions.inner(false, token);
+        let (sites, idx, used) = (Sites::nil(), unit(), Used::default());
+        let inner = Dual { code, adj, emb, sites, idx, used, activity, emissions };
         let mut dual = reverse(&tape.tele, inner, m, i)?;
         st.activity = std::mem::take(&mut dual.activity);
+        st.emissions.leave(std::mem::take(&mut dual.emissions.found));
         Ok(Branch { again: again.tele, size: again.size, dual })
     })
 }

@@ -41,6 +41,7 @@ pub fn reverse<'m, 'i, A, B, E, E2, E3, T>(
             idx: st.idx.cast_all(e3, a, t),
             used: st.used,
             activity: st.activity,
+            emissions: st.emissions.cast_aenv(a).cast_code(e3),
         };
         let r = deep(|| reverse_(&tape.cast_all(a, e, e2), st, m, i))?;
         let (a, b, e, same) = (a.sym(), b.sym(), e.sym(), Equal::refl());
@@ -52,6 +53,7 @@ pub fn reverse<'m, 'i, A, B, E, E2, E3, T>(
             idx: r.idx.cast_aenv(a),
             used: r.used,
             activity: r.activity,
+            emissions: r.emissions.cast_aenv(a),
         })
     })
 }
@@ -68,8 +70,8 @@ fn reverse_<'m, 'i, 'a, 'b, 'e, 'f, 'c, 't>(
         TeleView::Nil(q) => {
             let st = st.named(m, i);
             let emb = st.emb.cast(q.sym(), Equal::refl());
-            let Dual { code, adj, sites, idx, used, activity, .. } = st;
-            Ok(Dual { code, adj: adj.cast_labels(q.sym()), emb, sites, idx, used, activity })
+            let Dual { code, adj, sites, idx, used, activity, emissions, .. } = st;
+            Ok(Dual { code, adj: adj.cast_labels(q.sym()), emb, sites, idx, used, activity, emissions })
         }
         TeleView::Snoc(init, rhs, q) => {
             let last = Idx::zero(rhs.ty());
@@ -78,8 +80,8 @@ fn reverse_<'m, 'i, 'a, 'b, 'e, 'f, 'c, 't>(
             let emb = st.emb.cast(q, Equal::refl());
             let y = emb.at(&last);
             let emb = Thinning::shift().then(&emb);
-            let Dual { code, sites, idx, used, activity, .. } = st;
-            let st = Dual { code, adj: adj.shrink(), emb, sites, idx, used, activity };
+            let Dual { code, sites, idx, used, activity, emissions, .. } = st;
+            let st = Dual { code, adj: adj.shrink(), emb, sites, idx, used, activity, emissions };
             if has_list(rhs.ty()) {
                 return lists_dual(&init, &rhs, st, &parts, &y, m, i);
             }
@@ -240,21 +242,32 @@ fn step<'m, 'i, A, B, E0, E, E2, T, V>(
                 }
                 let v = name(j);
                 let ix = Exp::var(&st.emb.at(&label(&ix)?));
+                if st.emissions.in_loop {
+                    let st = match (&st.emissions.token, st.emissions.accumulator(&array)) {
+                        (Some(token), Some(to)) => {
+                            let token = token.emit(&to, &ix, &whole(), at);
+                            st.with_token(&token, k).st
+                        }
+                        _ => {
+                            st.emissions.find(&array);
+                            st.unchanged(k).st
+                        }
+                    };
+                    return reverse(init, st, m, i);
+                }
                 let idx = Exp::pair(&st.idx, &Exp::pair(&whole(), &Exp::pair(&truth(true), &ix))).cast(v);
                 let sites = st.sites.snoc(&array, at).cast(v);
                 reverse(init, st.with_sites(sites, idx), m, i)
             }
             ExpOp::Shape(..) => reverse(init, st, m, i),
+            ExpOp::Emit { token, to, ix, value, at, .. } => {
+                // The adjoint of a token is 1.
+                st.adj.add(&label(&token)?, d);
+                let (ix, value) = (Exp::var(&st.emb.at(&label(&ix)?)), label(&value)?);
+                let Some(adjoint) = st.emissions.adjoint_of(&to) else { return reverse(init, st, m, i) };
+                let s = st.contribute(&value, &Exp::index(&adjoint, &ix, at), k);
+                reverse(init, s.st, m, i)
+            }
         }
     })
-}
-
-/// The error for an operation without a derivative.
-pub fn no_rule(op: &'static str, at: Src, detail: &str) -> Error {
-    Error::NotDifferentiable {
-        op: at.map_or(op, |at| at.name),
-        at: at.map_or(String::new(), |at| format!(" at {at}")),
-        mode: "reverse-mode",
-        detail: detail.into(),
-    }
 }

@@ -13,26 +13,36 @@ use frunk::{HCons, HNil};
 pub struct Duals<E0, E> {
     pub values: Env<IdxF<E>, E0>,
     pub tangents: Env<TanF<E>, E0>,
+    /// For arrays: the number of accumulators to which scalar code emits. Behind them are those for the tangents.
+    pub accumulators: usize,
 }
 
 impl<E> Duals<HNil, E> {
     pub fn empty() -> Self {
-        Duals { values: Env::empty(), tangents: Env::empty() }
+        Duals { values: Env::empty(), tangents: Env::empty(), accumulators: 0 }
     }
 }
 
 impl<E0, E> Duals<E0, E> {
     pub fn weaken<E2>(&self, r: &Thinning<E, E2>) -> Duals<E0, E2> {
-        Duals { values: self.values.weaken(r), tangents: self.tangents.weaken(r) }
+        let (values, tangents) = (self.values.weaken(r), self.tangents.weaken(r));
+        Duals { values, tangents, accumulators: self.accumulators }
     }
     pub fn push<B>(&self, x: &Idx<E, B>, dx: &SparseTangent<E, Tan<B>>) -> Duals<HCons<B, E0>, E> {
-        Duals { values: self.values.push(x, x.ty()), tangents: self.tangents.push(dx, x.ty()) }
+        let (values, tangents) = (self.values.push(x, x.ty()), self.tangents.push(dx, x.ty()));
+        Duals { values, tangents, accumulators: self.accumulators }
     }
     pub fn cast<E1>(&self, q: Equal<E0, E1>) -> Duals<E1, E> {
-        Duals { values: self.values.cast_env(q), tangents: self.tangents.cast_env(q) }
+        let (values, tangents) = (self.values.cast_env(q), self.tangents.cast_env(q));
+        Duals { values, tangents, accumulators: self.accumulators }
     }
     pub fn recast<E2>(&self, q: Equal<E, E2>) -> Duals<E0, E2> {
-        Duals { values: self.values.recast(q), tangents: self.tangents.recast(q) }
+        let (values, tangents) = (self.values.recast(q), self.tangents.recast(q));
+        Duals { values, tangents, accumulators: self.accumulators }
+    }
+    /// The same arrays, for scalar code that emits to accumulators.
+    pub fn emitting(&self, accumulators: usize) -> Duals<E0, E> {
+        Duals { values: self.values.clone(), tangents: self.tangents.clone(), accumulators }
     }
 }
 
@@ -231,6 +241,27 @@ fn forward_<'m, 'z, 'e, 'y, 'a, 'b, 't>(
                 )
             }
             ExpOp::Shape(..) => Forward::constant(code.emit(&moved(e, scalars, arrays), m)),
+            ExpOp::Emit { token, to, ix, value, at, eq } => {
+                let token = forward(&token, scalars, arrays, code, p);
+                let scalars = scalars.weaken(&token.up);
+                let ix = token.code.emit(&moved(&ix, &scalars, arrays), r);
+                let value = forward(&value, &scalars.weaken(&ix.up), arrays, &ix.code, l);
+                let index = Exp::var(&value.up.at(&ix.var));
+                let up = ix.up.then(&value.up);
+                let emitted = Exp::var(&up.at(&token.var)).cast(eq).emit(&to, &index, &Exp::var(&value.var), at);
+                let both = match value.tan.is_zero() {
+                    true => emitted,
+                    false => {
+                        let tangent = materialise(&value.tan, &tan_ty(value.var.ty()));
+                        let array = tan_ty(to.array()).cast(tan_arr());
+                        let to = Accumulator::new(arrays.accumulators + to.position(), &array);
+                        emitted.emit(&to, &index, &tangent, at)
+                    }
+                };
+                let e = value.code.emit(&both.cast(eq.sym()), m);
+                let up = up.then(&e.up);
+                Forward { code: e.code, var: e.var, tan: token.tan.weaken(&up), up: token.up.then(&up) }
+            }
         }
     })
 }

@@ -2,6 +2,7 @@
 
 use super::code::{Code, total};
 use super::dual::reverse;
+use super::emissions::Emissions;
 use super::primal::primal;
 use super::state::Dual;
 use crate::activity::{Activity, Labels};
@@ -47,7 +48,17 @@ impl ExpTransform for Gradient {
             before.push(Activity::Active);
             let mut activity = Labels::new(before);
             activity.enter(&pr.code.tele, env.size());
-            let st = Dual { code, adj, emb: one.up, sites: Sites::nil(), idx: unit(), used: Used::default(), activity };
+            let st = Dual {
+                code,
+                adj,
+                emb: one.up,
+                sites: Sites::nil(),
+                idx: unit(),
+                used: Used::default(),
+                activity,
+                // All arrays are passive here, and programs of users do not emit.
+                emissions: Emissions::finding(&[]),
+            };
             let mut r = reverse(&pr.code.tele, st, k3, i)?;
             let dx = from_tangent(&total(&r.adj.take(&Idx::zero(p)), &tan_ty(p)), p);
             if self.with_value {

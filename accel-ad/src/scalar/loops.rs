@@ -5,11 +5,12 @@
 //! adjoints of the rows that it has listed. A step first executes the body again for its state (so only states are
 //! listed, no temporaries), and then the dual of the body. The state of the dual loop is the adjoint of the loop's
 //! state, and the sums of the contributions to the variables from outside. It lists the adjoints of the rows that the
-//! loop has read.
+//! loop has read. If the loop reads arrays, the dual loop emits the contributions to their adjoints (NOTE [Reads in
+//! loops]); then its state also contains the last token.
 
 use super::branches::{give, replay, spine};
 use super::code::{Code, total};
-use super::dual::{label, no_rule, reverse};
+use super::dual::{label, reverse};
 use super::lists::{lists, row_sum};
 use super::state::{Bound, Dual};
 use crate::builders::{add, has_tangent, let4, unit, zero};
@@ -37,9 +38,8 @@ pub fn loop_dual<'b, 'r, A, B, E, E2, T, V>(
         let split = components(st, &parts, k);
         let (of_state, of_rows) = &split.val;
         let of_rows: Vec<_> = of_rows.iter().map(|p| p.cast(tan_list())).collect();
-        let (mut st, y) = (split.st, Exp::var(&split.up.at(&y.cast(l.eq))));
+        let (st, y) = (split.st, Exp::var(&split.up.at(&y.cast(l.eq))));
         let (init, xs) = (label(&l.init)?, label(&l.xs)?);
-        let step = step(l, &mut st, !of_rows.iter().all(SparseTangent::is_zero), s)?;
 
         // What the dual loop reads: a state, a row, and the adjoint of a row.
         let (state, tangent) = (element(l.init.ty())?, tan_ty(l.init.ty()));
@@ -52,28 +52,123 @@ pub fn loop_dual<'b, 'r, A, B, E, E2, T, V>(
         let rows = Exp::pair(&states, &rows).cast(list_pair().sym());
         let row = state.pair(&l.row.pair(&adjoints.row));
 
-        let sums = step.code.ty().parts().0.parts().1;
-        let (now, read) = (Idx::succ(&Idx::zero(&Ty::pair(&tangent, &sums))), Idx::zero(&row));
-        let (now, read) = (Exp::var(&now), Exp::var(&read));
-        let dy = row_sum(&of_rows, &adjoint, &read.snd().snd());
-        let up = Thinning::shift().then(&Thinning::shift());
-        let code = let4((&read.fst(), &read.snd().fst(), &now.fst(), &dy), &step.code, &up);
-        let done = Exp::var(&Idx::zero(code.ty()));
-        let sum = add(&now.snd().weaken(&Thinning::shift()), &done.fst().snd());
-        let body = Exp::let_(&code, &Exp::pair(&Exp::pair(&done.fst().fst(), &sum), &done.snd()));
-
-        let start = Exp::pair(&total(of_state, &tangent), &zero(&sums));
-        let dual = Exp::loop_(&ExpTrips::Times(count), l.dir.opposite(), &start, (&rows, &row), &body, l.at);
-        let dual = st.bind(&dual, d);
-        let v = Exp::var(&dual.val);
-        let s = dual.st.contribute(&init, &v.fst().fst(), e);
-        let v = v.weaken(&s.up);
-        let given = give(s.st, &step.outside, &v.fst().snd(), f);
+        let start = total(of_state, &tangent);
+        let reads = Reads { count, rows, row, start, of_rows: &of_rows, adjoint };
+        let dual = match st.emissions.token.clone().filter(|_| st.emissions.concern(&l.body)) {
+            None => dual_loop(l, st, &reads, s, d)?,
+            Some(token) => emitting_loop(l, st, &reads, &token, s, d)?,
+        };
+        let s = dual.st.contribute(&init, &dual.init, e);
+        let given = give(s.st, &dual.outside, &dual.sums.weaken(&s.up), f);
         if !has_tangent(&l.row) {
             return Ok(given.st.named(b, r));
         }
-        let v = v.weaken(&given.up);
-        Ok(fresh1(|g| given.st.contribute(&xs, &v.snd().cast(tan_list().sym()), g).st.named(b, r)))
+        let rows = dual.rows.weaken(&s.up).weaken(&given.up);
+        Ok(fresh1(|g| given.st.contribute(&xs, &rows.cast(tan_list().sym()), g).st.named(b, r)))
+    })
+}
+
+/// What a dual loop reads: in each step a row of type `(X, (Y, R))`, the state of the loop, the row that it has read, and
+/// the parts of the adjoint of the row that it has listed.
+struct Reads<'p, 'n, A, E2, R> {
+    count: Exp<E2, A, i64>,
+    rows: Exp<E2, A, List<(X<'n>, (Y<'n>, R))>>,
+    row: ElementTy<(X<'n>, (Y<'n>, R))>,
+    /// The adjoint of the last state.
+    start: Exp<E2, A, Tan<X<'n>>>,
+    of_rows: &'p [SparseTangent<E2, List<Tan<W<'n>>>>],
+    adjoint: ElementTy<Tan<W<'n>>>,
+}
+
+/// A step of a dual loop with the state `S`, in the scope of this state and of a row.
+type InStep<'n, S, R, E2> = HCons<(X<'n>, (Y<'n>, R)), HCons<S, E2>>;
+
+impl<'n, A, E2, R> Reads<'_, 'n, A, E2, R> {
+    /// The row that a step reads, and the adjoint of the row that the loop has listed.
+    #[allow(clippy::type_complexity)]
+    fn read<S>(&self) -> (Exp<InStep<'n, S, R, E2>, A, (X<'n>, (Y<'n>, R))>, Exp<InStep<'n, S, R, E2>, A, Tan<W<'n>>>) {
+        let read = Exp::var(&Idx::zero(&self.row));
+        let dy = row_sum(self.of_rows, &self.adjoint, &read.snd().snd());
+        (read, dy)
+    }
+    /// The dual loop.
+    fn run<S, P>(
+        &self,
+        l: &LoopView<'n, impl Sized, A, impl Sized>,
+        start: &Exp<E2, A, S>,
+        body: &Exp<InStep<'n, S, R, E2>, A, (S, P)>,
+    ) -> Exp<E2, A, (S, List<P>)> {
+        let trips = ExpTrips::Times(self.count.clone());
+        Exp::loop_(&trips, l.dir.opposite(), start, (&self.rows, &self.row), body, l.at)
+    }
+}
+
+/// The results of a dual loop: the adjoints of the initial state, of variables from outside, and of the rows.
+struct DualLoop<'n, 's, 'd, A, B, E, T> {
+    st: Dual<A, B, E, X<'d>, T>,
+    outside: VarTuple<E, X<'s>>,
+    init: Exp<X<'d>, A, Tan<X<'n>>>,
+    sums: Exp<X<'d>, A, X<'s>>,
+    rows: Exp<X<'d>, A, List<Tan<Y<'n>>>>,
+}
+
+/// A dual loop without emissions.
+fn dual_loop<'n, 's, 'd, A, B, E, E2, T, V, R>(
+    l: &LoopView<'n, E, A, V>,
+    mut st: Dual<A, B, E, E2, T>,
+    reads: &Reads<'_, 'n, A, E2, R>,
+    s: Guard<'s>,
+    d: Guard<'d>,
+) -> Result<DualLoop<'n, 's, 'd, A, B, E, T>> {
+    let (emb, size) = (st.emb.clone(), st.code.size);
+    let step = step(l, &mut st, reads, (&emb, size), None, s)?;
+    let StepCode::Plain(code) = step.code else {
+        return Err(Error::Internal("dual pass: a token from nowhere".into()));
+    };
+    let sums = code.ty().parts().0.parts().1;
+    let now = Exp::var(&Idx::succ(&Idx::zero(&Ty::pair(reads.start.ty(), &sums))));
+    let (read, dy) = reads.read();
+    let up = Thinning::shift().then(&Thinning::shift());
+    let code = let4((&read.fst(), &read.snd().fst(), &now.fst(), &dy), &code, &up);
+    let done = Exp::var(&Idx::zero(code.ty()));
+    let sum = add(&now.snd().weaken(&Thinning::shift()), &done.fst().snd());
+    let body = Exp::let_(&code, &Exp::pair(&Exp::pair(&done.fst().fst(), &sum), &done.snd()));
+    let dual = st.bind(&reads.run(l, &Exp::pair(&reads.start, &zero(&sums)), &body), d);
+    let v = Exp::var(&dual.val);
+    Ok(DualLoop { st: dual.st, outside: step.outside, init: v.fst().fst(), sums: v.fst().snd(), rows: v.snd() })
+}
+
+/// A dual loop with emissions, after those that have led to `token`.
+fn emitting_loop<'n, 's, 'd, A, B, E, E2, T, V, R>(
+    l: &LoopView<'n, E, A, V>,
+    mut st: Dual<A, B, E, E2, T>,
+    reads: &Reads<'_, 'n, A, E2, R>,
+    token: &Exp<E2, A, f32>,
+    s: Guard<'s>,
+    d: Guard<'d>,
+) -> Result<DualLoop<'n, 's, 'd, A, B, E, T>> {
+    let t = Ty::<f32>::of();
+    let (emb, size) = (st.emb.then(&Thinning::shift()), st.code.size.push());
+    let step = step(l, &mut st, reads, (&emb, size), Some(&Exp::var(&Idx::zero(&t))), s)?;
+    let StepCode::Emitting(code) = step.code else { return Err(Error::Internal("dual pass: a token is lost".into())) };
+    let sums = code.ty().parts().0.parts().0.parts().1;
+    let now = Exp::var(&Idx::succ(&Idx::zero(&Ty::pair(&Ty::pair(reads.start.ty(), &sums), &t))));
+    let (read, dy) = reads.read();
+    let (shift, up) = (Thinning::shift(), Thinning::shift().then(&Thinning::shift()));
+    let values = (read.fst().weaken(&shift), read.snd().fst().weaken(&shift), now.fst().fst().weaken(&shift));
+    let code = let4((&values.0, &values.1, &values.2, &dy.weaken(&shift)), &code, &up.lift());
+    let code = Exp::let_(&now.snd(), &code);
+    let done = Exp::var(&Idx::zero(code.ty()));
+    let sum = add(&now.fst().snd().weaken(&Thinning::shift()), &done.fst().fst().snd());
+    let next = Exp::pair(&Exp::pair(&done.fst().fst().fst(), &sum), &done.snd());
+    let body = Exp::let_(&code, &Exp::pair(&next, &done.fst().snd()));
+    let start = Exp::pair(&Exp::pair(&reads.start, &zero(&sums)), token);
+    fresh1(|k| {
+        let dual = st.bind(&reads.run(l, &start, &body), k);
+        let last = dual.st.with_token(&Exp::var(&dual.val).fst().snd(), d);
+        let v = Exp::var(&last.up.at(&dual.val));
+        let (init, sums) = (v.fst().fst().fst(), v.fst().fst().snd());
+        Ok(DualLoop { st: last.st, outside: step.outside, init, sums, rows: v.snd() })
     })
 }
 
@@ -106,24 +201,33 @@ type Below<'n, E> = HCons<Tan<W<'n>>, HCons<Tan<X<'n>>, HCons<Y<'n>, HCons<X<'n>
 
 /// A step of the dual: the adjoint of the state and the contributions to variables from outside, and the adjoint of the
 /// row that the loop has read.
-struct Step<'n, 's, A, E, E2> {
+struct Step<'n, 's, A, E, G> {
     outside: VarTuple<E, X<'s>>,
-    code: Exp<Below<'n, E2>, A, ((Tan<X<'n>>, X<'s>), Tan<Y<'n>>)>,
+    code: StepCode<'n, 's, A, G>,
 }
+/// The code of a step. If it emits, it also returns the last token.
+enum StepCode<'n, 's, A, G> {
+    Plain(Exp<Below<'n, G>, A, StepResult<'n, X<'s>>>),
+    Emitting(Exp<Below<'n, G>, A, (StepResult<'n, X<'s>>, f32)>),
+}
+type StepResult<'n, S> = ((Tan<X<'n>>, S), Tan<Y<'n>>);
 
-/// The dual of the body. `rows` says whether the rows that it lists have an adjoint.
-fn step<'n, 's, A, B, E, E2, T, V>(
+/// The dual of the body in an environment `G`, into which the labels are embedded. If there is a token, it emits.
+fn step<'n, 's, A, B, E, E2, G, T, V, R>(
     l: &LoopView<'n, E, A, V>,
     st: &mut Dual<A, B, E, E2, T>,
-    rows: bool,
+    reads: &Reads<'_, 'n, A, E2, R>,
+    (emb, size): (&Thinning<E, G>, Size<G>),
+    token: Option<&Exp<G, A, f32>>,
     s: Guard<'s>,
-) -> Result<Step<'n, 's, A, E, E2>> {
+) -> Result<Step<'n, 's, A, E, G>> {
     fresh4(|t, p, m, i| {
         let (state, w) = (l.init.ty(), l.body.ty().parts().1);
         let labels = st.adj.label_size();
         let tape = spine(&l.body.cast_env(l.below_rows()), &Tele::nil(), labels.push().push(), t);
-        let emb = st.emb.lift().lift().then(&Thinning::shift()).then(&Thinning::shift());
-        let again = replay(&tape.tele, &emb, st.code.size.push().push().push().push(), p);
+        let (two, rows) =
+            (Thinning::shift().then(&Thinning::shift()), !reads.of_rows.iter().all(SparseTangent::is_zero));
+        let again = replay(&tape.tele, &emb.lift().lift().then(&two), size.push().push().push().push(), p);
         let (dx, dy) = (Idx::succ(&Idx::zero(&tan_ty(state))), Idx::zero(&tan_ty(&w)));
         let dy = if rows { SparseTangent::var(&dy) } else { SparseTangent::zero() };
         let adjoint = SparseTangent::pair(&SparseTangent::var(&dx), &dy).cast(tan_pair().sym());
@@ -131,6 +235,10 @@ fn step<'n, 's, A, B, E, E2, T, V>(
         adj.add(&tape.res, &adjoint.weaken(&again.up));
         let mut activity = std::mem::take(&mut st.activity);
         activity.enter_loop(l, &tape.tele, labels);
+        let below = Thinning::shift().then(&Thinning::shift());
+        let token =
+            token.map(|t| t.weaken(&below).weaken(&Thinning::shift()).weaken(&Thinning::shift()).weaken(&again.up));
+        let emissions = st.emissions.inner(true, token);
         let inner = Dual {
             code: Code::start(again.code.size),
             adj,
@@ -139,11 +247,10 @@ fn step<'n, 's, A, B, E, E2, T, V>(
             idx: unit(),
             used: Used::default(),
             activity,
+            emissions,
         };
-        let dual = reverse(&tape.tele, inner, m, i)?;
-        if !dual.sites.is_empty() {
-            return Err(no_rule("while", l.at, "arrays that a loop reads are not differentiated in reverse mode yet"));
-        }
+        let mut dual = reverse(&tape.tele, inner, m, i)?;
+        st.emissions.leave(std::mem::take(&mut dual.emissions.found));
         let mut adj = dual.adj;
         let of_state = total(&adj.take(&Idx::succ(&Idx::zero(state))), &tan_ty(state));
         let of_row = total(&adj.take(&Idx::zero(&l.row)), &tan_ty(&l.row));
@@ -153,9 +260,18 @@ fn step<'n, 's, A, B, E, E2, T, V>(
         let packed = pack(&outside, &mut adj, s);
         let result = Exp::pair(&Exp::pair(&of_state, &packed.1), &of_row);
         let mut used = dual.used;
-        used.scalars(&result, dual.code.size);
-        let code = used.close(&again.code.tele, &dual.code.close(&result), again.code.size);
         st.activity = dual.activity;
+        let code = match dual.emissions.token {
+            None => {
+                used.scalars(&result, dual.code.size);
+                StepCode::Plain(used.close(&again.code.tele, &dual.code.close(&result), again.code.size))
+            }
+            Some(token) => {
+                let result = Exp::pair(&result, &token);
+                used.scalars(&result, dual.code.size);
+                StepCode::Emitting(used.close(&again.code.tele, &dual.code.close(&result), again.code.size))
+            }
+        };
         Ok(Step { outside: packed.0, code })
     })
 }

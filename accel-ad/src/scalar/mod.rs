@@ -3,6 +3,7 @@
 pub mod branches;
 pub mod code;
 pub mod dual;
+pub mod emissions;
 pub mod forward;
 pub mod function;
 pub mod gradient;

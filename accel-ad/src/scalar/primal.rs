@@ -90,6 +90,18 @@ fn primal_<'m, 'a, 'b, 'z, 'e, 't>(
                 emit_after(&ix, &Exp::index(&array, &Exp::var(&ix.var), at), m)
             }
             ExpOp::Shape(array, q) => code.emit(&Exp::shape(&array.cast(q)), m),
+            ExpOp::Emit { token, to, ix, value, at, eq } => {
+                let (token, ix) = both(&token, &ix, env, code, r);
+                let env = env.weaken(&ix.up);
+                fresh1(|s| {
+                    let value = primal(&value, &env, &ix.code, s);
+                    let (token, index) = (value.up.at(&token), value.up.at(&ix.var));
+                    let token = Exp::var(&token.cast(eq));
+                    let rhs = token.emit(&to, &Exp::var(&index), &Exp::var(&value.var), at).cast(eq.sym());
+                    let after = value.code.emit(&rhs, m);
+                    Emitted { up: ix.up.then(&value.up).then(&after.up), code: after.code, var: after.var }
+                })
+            }
         },
     })
 }

@@ -2,6 +2,7 @@
 //! the glossary of the book: contribution map, index-adjoint tuple).
 
 use super::code::{Code, total};
+use super::emissions::Emissions;
 use crate::activity::Labels;
 use crate::rules::Factor;
 use crate::sparse_tangents::{Summands, summands};
@@ -19,6 +20,7 @@ pub struct Dual<A, B, E, E2, T> {
     pub idx: Exp<E2, A, T>,
     pub used: Used,
     pub activity: Labels,
+    pub emissions: Emissions<A, E2>,
 }
 
 /// A state after more code, together with a value in its environment.
@@ -40,6 +42,7 @@ impl<A, B, E, E2, T> Dual<A, B, E, E2, T> {
             idx: self.idx.cast_env(q),
             used: self.used,
             activity: self.activity,
+            emissions: self.emissions.cast_code(q),
         };
         (st, q)
     }
@@ -48,8 +51,8 @@ impl<A, B, E, E2, T> Dual<A, B, E, E2, T> {
         let (st, _) = self.rename(k);
         let v = name(i);
         let (sites, idx) = (st.sites.cast(v), st.idx.cast(v));
-        let Dual { code, adj, emb, used, activity, .. } = st;
-        Dual { code, adj, emb, sites, idx, used, activity }
+        let Dual { code, adj, emb, used, activity, emissions, .. } = st;
+        Dual { code, adj, emb, sites, idx, used, activity, emissions }
     }
     /// Emits a definition.
     pub fn bind<'k, U>(mut self, rhs: &Exp<E2, A, U>, k: Guard<'k>) -> Bound<'k, A, B, E, E2, T, Idx<X<'k>, U>> {
@@ -68,6 +71,7 @@ impl<A, B, E, E2, T> Dual<A, B, E, E2, T> {
             idx: self.idx.weaken(&up),
             used: self.used,
             activity: self.activity,
+            emissions: self.emissions.weaken(&up),
         };
         Bound { st, val: Idx::zero(rhs.ty()).cast_env(q), up }
     }
@@ -148,9 +152,15 @@ impl<A, B, E, E2, T> Dual<A, B, E, E2, T> {
             None => self.unchanged(k),
         }
     }
+    /// Emits the next token.
+    pub fn with_token<'k>(self, token: &Exp<E2, A, f32>, k: Guard<'k>) -> Bound<'k, A, B, E, E2, T, ()> {
+        let mut b = self.bind(token, k);
+        b.st.emissions.token = Some(Exp::var(&b.val));
+        Bound { st: b.st, val: (), up: b.up }
+    }
     /// Replaces the index-adjoint tuple.
     pub fn with_sites<U>(self, sites: Sites<A, U>, idx: Exp<E2, A, U>) -> Dual<A, B, E, E2, U> {
-        let Dual { code, adj, emb, used, activity, .. } = self;
-        Dual { code, adj, emb, sites, idx, used, activity }
+        let Dual { code, adj, emb, used, activity, emissions, .. } = self;
+        Dual { code, adj, emb, sites, idx, used, activity, emissions }
     }
 }

@@ -358,6 +358,13 @@ acc_ops! {
         dir dir: Dir, fun2 f: Fun2<A, Y<'n>, Y<'n>, Y<'n>>, acc a: Acc<A, Arr<(X<'n>, i64), Y<'n>>>;
         R = Arr<(X<'n>, i64), Y<'n>>
     }
+    /// The array of a given shape whose element at `ix` is `f(ix)`, and the arrays `init` with what `f` adds to their
+    /// elements: NOTE \[Emissions\]. Their elements are numbers or tuples of numbers. Besides the element, `f` returns the
+    /// last token. Values are added in the order of the indices, and in the order of emission.
+    Accumulate "accumulate" {
+        exp sh: Exp<HNil, A, X<'n>>, fun1 f: Fun1<A, X<'n>, (Y<'n>, f32)>, acc init: Acc<A, Z<'n>>;
+        R = (Arr<X<'n>, Y<'n>>, Z<'n>)
+    }
     /// A copy of `defaults` into which each source element is combined, at the index that `index` returns, if it says
     /// to keep the element.
     Permute "permute" {
@@ -476,6 +483,22 @@ impl<A, S, Y> Acc<A, (S, Batched<Y>)> {
     pub fn loop_<X>(l: &ALoop<A, S, X, Y>, at: Src) -> Self {
         let ty = Ty::pair(&l.init.ty, &batched_ty(&l.entry()));
         acc(AForm::Loop(Box::new(l.thin(&RawThinning::Id))), ty, at)
+    }
+}
+
+impl<A, Sh, T, R> Acc<A, (Arr<Sh, T>, R)> {
+    /// Computes an array, and adds to the elements of others: see [`AccOp::Accumulate`].
+    pub fn accumulate(
+        t: &ShapeTy<Sh>,
+        sh: &Exp<HNil, A, Sh>,
+        f: &Fun1<A, Sh, (T, f32)>,
+        init: &Acc<A, R>,
+        at: Src,
+    ) -> Self {
+        let op = RawAccOp::Accumulate { sh: sh.relabel(), f: f.relabel(), init: init.relabel() };
+        // Results of scalar code have element types.
+        let array = Ty::arr(t, &ElementTy(f.0.ty.parts().0));
+        acc(AForm::Op(op), Ty::pair(&array, &init.ty), at)
     }
 }
 

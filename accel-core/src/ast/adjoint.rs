@@ -175,6 +175,11 @@ impl<E, E2> Contributions<E, E2> {
     pub fn grow<B, F>(self, q: Equal<HCons<B, E2>, F>) -> Contributions<E, F> {
         Contributions { map: self.map, labels: self.labels, code: self.code.push::<B>().cast(q) }
     }
+    /// Extends the environment of labels by one variable, which has no contributions, and names it by `q`.
+    pub fn grow_labels<B, F>(mut self, q: Equal<HCons<B, E>, F>) -> Contributions<F, E2> {
+        self.map.remove(&self.labels.0);
+        Contributions { map: self.map, labels: self.labels.push::<B>().cast(q), code: self.code }
+    }
     /// Replaces the code environment by an equal one.
     pub fn cast_code<F>(self, q: Equal<E2, F>) -> Contributions<E, F> {
         Contributions { map: self.map, labels: self.labels, code: self.code.cast(q) }

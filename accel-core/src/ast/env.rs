@@ -336,6 +336,10 @@ impl<E> SomeIdx<E> {
     pub fn new<T>(i: &Idx<E, T>) -> Self {
         SomeIdx(i.relabel())
     }
+    /// Replaces the environment by an equal one.
+    pub fn cast<F>(&self, q: Equal<E, F>) -> SomeIdx<F> {
+        SomeIdx(self.0.cast_env(q))
+    }
     /// Gives the hidden type a name.
     pub fn open<'n>(&self, _: Guard<'n>) -> Idx<E, X<'n>> {
         self.0.relabel()

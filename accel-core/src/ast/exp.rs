@@ -10,6 +10,15 @@
 //! Lists are private to the scalar code that makes them. Only loops read them. They are not part of a state, so no list
 //! contains lists, and each loop of the code needs the memory for its own lists once. Lists of tuples are tuples of
 //! lists, so a component that nobody reads is not stored.
+//!
+//! NOTE \[Emissions\]: scalar code that an `accumulate` runs for each index can add values to elements of arrays, its
+//! accumulators, in loops and branches, any number of times. Reverse mode needs this for arrays that a loop reads: each
+//! read of an element contributes to the adjoint of this element. An `Emit` has no result of its own. It takes a token, a
+//! number that it returns unchanged, and the last token is a result of the code. So emissions have an order, and they are
+//! part of what the code computes: no pass drops them, since their token is used, or repeats them, since each token is
+//! used once. Tokens are floating-point numbers, so they have an adjoint. It is 1 wherever a token leads to the result,
+//! so a value that is emitted depends on the adjoint of its accumulator exactly where the token has an adjoint. An
+//! accumulator cannot be read: no variable stands for it.
 
 use super::dir::Dir;
 use super::env::{Family, Idx, Key, Thinning, Weaken, idx, seal};
@@ -72,6 +81,45 @@ pub(in crate::ast) enum Node {
     Loop(Box<RawLoop>),
     Index(Idx<Erased, Erased>, Ex, Src),
     Shape(Idx<Erased, Erased>),
+    /// Token, index and value.
+    Emit(Accumulator<Erased, Erased>, Box<[Ex; 3]>, Src),
+}
+
+/// An accumulator of the `accumulate` around scalar code: an array of shape `Sh` with elements of type `T`, to which
+/// the code adds.
+pub struct Accumulator<Sh, T> {
+    /// Its position among the arrays to which the operation adds, from the left.
+    position: u32,
+    /// Its type.
+    array: Ty<Arr<Sh, T>>,
+}
+
+impl<Sh, T> Clone for Accumulator<Sh, T> {
+    fn clone(&self) -> Self {
+        self.relabel()
+    }
+}
+
+impl<Sh, T> Accumulator<Sh, T> {
+    /// The accumulator at a position, and the type of this array.
+    pub fn new(position: usize, array: &Ty<Arr<Sh, T>>) -> Self {
+        Accumulator { position: position as u32, array: array.clone() }
+    }
+    fn relabel<Sh2, T2>(&self) -> Accumulator<Sh2, T2> {
+        Accumulator { position: self.position, array: self.array.relabel() }
+    }
+    /// The position among the arrays to which the operation adds, from the left.
+    pub fn position(&self) -> usize {
+        self.position as usize
+    }
+    /// The type of the array.
+    pub fn array(&self) -> &Ty<Arr<Sh, T>> {
+        &self.array
+    }
+    /// The same type at another position.
+    pub fn moved(&self, position: usize) -> Self {
+        Accumulator::new(position, &self.array)
+    }
 }
 
 /// The parts of a loop with lists. The condition is below one binder, the body below two: the state, then the row.
@@ -167,6 +215,21 @@ pub enum ExpOp<'n, E, A, T> {
     Index(Idx<A, Arr<X<'n>, T>>, Exp<E, A, X<'n>>, Src),
     /// The shape of an array variable.
     Shape(Idx<A, X<'n>>, Equal<X<'n>, Arr<T, Y<'n>>>),
+    /// Adds to an element of an accumulator: NOTE \[Emissions\]. The result is the token.
+    Emit {
+        /// The token.
+        token: Exp<E, A, T>,
+        /// The accumulator.
+        to: Accumulator<X<'n>, Y<'n>>,
+        /// The index of the element.
+        ix: Exp<E, A, X<'n>>,
+        /// What is added to it.
+        value: Exp<E, A, Y<'n>>,
+        /// The place in the user's source.
+        at: Src,
+        /// Tokens are numbers.
+        eq: Equal<T, f32>,
+    },
 }
 
 /// Visits the parts of a scalar operation.
@@ -282,6 +345,9 @@ impl<E, A, T> Exp<E, A, T> {
             ExpOp::Cond(c, t, e) => Node::Cond(Box::new([c.relabel(), t.relabel(), e.relabel()])),
             ExpOp::Index(a, ix, at) => Node::Index(a.relabel(), ix.relabel(), *at),
             ExpOp::Shape(a, _) => Node::Shape(a.relabel()),
+            ExpOp::Emit { token, to, ix, value, at, eq: _ } => {
+                Node::Emit(to.relabel(), Box::new([token.relabel(), ix.relabel(), value.relabel()]), *at)
+            }
         };
         exp(node, ty.clone())
     }
@@ -335,7 +401,20 @@ impl<E, A, T> Exp<E, A, T> {
             }
             Node::Index(a, ix, at) => ExpOp::Index(idx(array(a), a.1.relabel()), ix.thin(th), *at),
             Node::Shape(a) => ExpOp::Shape(idx(array(a), a.1.relabel()), Equal::axiom()),
+            Node::Emit(to, parts, at) => {
+                let [token, ix, value] = &**parts;
+                let (token, ix, value) = (token.thin(th), ix.thin(th), value.thin(th));
+                ExpOp::Emit { token, to: to.relabel(), ix, value, at: *at, eq: Equal::axiom() }
+            }
         })
+    }
+}
+
+impl<E, A> Exp<E, A, f32> {
+    /// Adds a value to an element of an accumulator, and returns the token: NOTE \[Emissions\].
+    pub fn emit<Sh, V>(&self, to: &Accumulator<Sh, V>, ix: &Exp<E, A, Sh>, value: &Exp<E, A, V>, at: Src) -> Self {
+        let parts = Box::new([self.relabel(), ix.relabel(), value.relabel()]);
+        exp(Node::Emit(to.relabel(), parts, at), self.ty.clone())
     }
 }
 
@@ -419,6 +498,10 @@ impl<'n, E, A, T> ExpOp<'n, E, A, T> {
             }
             ExpOp::Index(a, ix, at) => ExpOp::Index(m.avar(a), m.exp(ix), *at),
             ExpOp::Shape(a, q) => ExpOp::Shape(m.avar(a), *q),
+            ExpOp::Emit { token, to, ix, value, at, eq } => {
+                let (token, ix) = (m.exp(token), m.exp(ix));
+                ExpOp::Emit { token, to: to.clone(), ix, value: m.exp(value), at: *at, eq: *eq }
+            }
         }
     }
     /// Visits the parts of the operation.
@@ -445,6 +528,11 @@ impl<'n, E, A, T> ExpOp<'n, E, A, T> {
                 v.exp(ix)
             }
             ExpOp::Shape(a, _) => v.avar(a),
+            ExpOp::Emit { token, ix, value, .. } => {
+                v.exp(token);
+                v.exp(ix);
+                v.exp(value)
+            }
         }
     }
 }

@@ -52,7 +52,9 @@ pub use acc::{ACC_OPS, ALoop, AWhileView, Acc, AccF, AccMap, AccOp, AccView, Acc
 pub use adjoint::{Contributions, SparseTangent, SparseTangentView, TanF};
 pub use dir::Dir;
 pub use env::{ConstF, Env, EnvView, Family, Idx, IdxF, Size, SomeIdx, Thinning, UnitF, Weaken};
-pub use exp::{Exp, ExpF, ExpMap, ExpOp, ExpTrips, ExpView, ExpVisit, Fun1, Fun2, LoopView, Source, Src, WhileView};
+pub use exp::{
+    Accumulator, Exp, ExpF, ExpMap, ExpOp, ExpTrips, ExpView, ExpVisit, Fun1, Fun2, LoopView, Source, Src, WhileView,
+};
 pub use lint::{lint, lint_acc, lint_exp};
 pub use names::{
     Equal, Guard, Name, V, W, X, Y, Z, eq_cons, eq_pair, fresh1, fresh2, fresh3, fresh4, fresh5, fresh6, fresh8,

@@ -45,6 +45,25 @@ pub enum Instr {
     Reverse(usize),
     /// Sets a register to the element of a list at the position in another register.
     Get(Reg, usize, Reg),
+    Emit(Box<Emit>),
+}
+
+/// Emits values to an element of an accumulator, given by its position.
+#[derive(Debug)]
+pub struct Emit {
+    pub to: usize,
+    pub index: Vec<Reg>,
+    pub values: Vec<Reg>,
+    pub at: Src,
+}
+
+/// What a function has emitted.
+#[derive(Debug)]
+pub struct Emission {
+    pub to: usize,
+    pub index: Vec<Scalar>,
+    pub values: Vec<Scalar>,
+    pub at: Src,
 }
 
 /// Reads an element of an array, given by its position in [`Code::arrays`]. The leaves go to `to`, `to + 1`, …
@@ -62,6 +81,7 @@ pub struct Machine<'a> {
     registers: Vec<Scalar>,
     lists: Vec<Vec<Scalar>>,
     arrays: Vec<&'a RawArray>,
+    emitted: Vec<Emission>,
     place: Place,
 }
 
@@ -75,7 +95,7 @@ impl<'a> Machine<'a> {
                 registers[first + k] = Scalar::I64(*extent as i64);
             }
         }
-        Ok(Machine { code, registers, lists: vec![vec![]; code.lists], arrays, place })
+        Ok(Machine { code, registers, lists: vec![vec![]; code.lists], arrays, emitted: vec![], place })
     }
 
     /// Sets a leaf of the arguments.
@@ -113,6 +133,11 @@ impl<'a> Machine<'a> {
         self.code.results.iter().map(|r| self.registers[*r])
     }
 
+    /// What the function has emitted since the last call of this method, in order.
+    pub fn emitted(&mut self) -> Vec<Emission> {
+        std::mem::take(&mut self.emitted)
+    }
+
     /// Calls the function with the arguments that were set.
     pub fn call(&mut self) -> Result<()> {
         let code = self.code;
@@ -131,6 +156,10 @@ impl<'a> Machine<'a> {
                     }
                 }
                 Instr::Read(read) => self.read(read)?,
+                Instr::Emit(e) => {
+                    let all = |regs: &[Reg]| regs.iter().map(|a| r[*a]).collect();
+                    self.emitted.push(Emission { to: e.to, index: all(&e.index), values: all(&e.values), at: e.at });
+                }
                 Instr::Clear(list) => self.lists[*list].clear(),
                 Instr::Push(list, a) => self.lists[*list].push(r[*a]),
                 Instr::Reverse(list) => self.lists[*list].reverse(),

@@ -205,6 +205,10 @@ impl Compiler {
                 Op::Cond { cond, then, otherwise: self.block(otherwise, env) }
             }
             AccOp::Generate { sh, f, .. } => Op::Generate { sh: closed(sh, env), f: fun1(f, sh.ty(), env) },
+            AccOp::Accumulate { sh, f, init, .. } => {
+                let init = self.acc(init, env).leaves();
+                Op::Accumulate { sh: closed(sh, env), f: fun1(f, sh.ty(), env), init }
+            }
             AccOp::Map { f, a, .. } => {
                 let (a, t) = self.array(a, env);
                 Op::Map { f: fun1(f, &t, env), a }

@@ -1,6 +1,6 @@
 //! Translates scalar expressions to the scalar [`Code`] of the interpreter.
 
-use super::code::{Code, Instr, Read, Reg};
+use super::code::{Code, Emit, Instr, Read, Reg};
 use super::slots::Slot;
 use crate::ast::{
     ConstF, Dir, Env, Exp, ExpOp, ExpTrips, ExpView, Fun1, Fun2, LoopView, Ty, WhileView, X, deep, fresh1, fresh3, name,
@@ -268,6 +268,13 @@ impl Flatten {
                 let shape = self.registers(t.raw());
                 self.0.shapes.push((array, first));
                 shape
+            }
+            ExpOp::Emit { token, to, ix, value, at, .. } => {
+                let token = self.exp(token, env, arrays);
+                let index = self.exp(ix, env, arrays).leaves();
+                let values = self.exp(value, env, arrays).leaves();
+                self.emit(Instr::Emit(Box::new(Emit { to: to.position(), index, values, at: *at })));
+                token
             }
         }
     }

@@ -1,12 +1,13 @@
 //! The array operations of the interpreter, each as a simple loop.
 
-use super::code::{Machine, bool, no_element};
+use super::code::{Code, Emission, Machine, bool, no_element};
 use super::extents::{check_size, extents, for_each_index, int, offset, out_of_bounds, position};
 use super::place::Place;
 use super::plan::Op;
-use super::slots::Slots;
+use super::slots::{Slot, Slots};
 use crate::ast::Dir;
 use crate::error::{Error, Result};
+use crate::repr::op::{Num2, Op2};
 use crate::repr::{Column, Columns, RawArray, RawExtents, Scalar, ScalarType};
 
 /// Computes the array that an operation defines.
@@ -45,7 +46,7 @@ pub fn compute(op: &Op, place: Place, slots: &Slots) -> Result<RawArray> {
         Op::Reshape { sh, a } => reshape(shape(sh)?, slots.get(*a)?, place),
         Op::Replicate { kept, slx, a } => replicate(kept, &shape(slx)?, slots.get(*a)?, place),
         Op::Slice { kept, slx, a } => slice(kept, &value(slx)?, slots.get(*a)?, place),
-        Op::Copy(_) | Op::Cond { .. } | Op::While { .. } | Op::Loop { .. } => {
+        Op::Copy(_) | Op::Cond { .. } | Op::While { .. } | Op::Loop { .. } | Op::Accumulate { .. } => {
             Err(Error::Internal(format!("{place} is not a single array operation")))
         }
     }
@@ -104,6 +105,44 @@ fn generate(sh: RawExtents, mut f: Machine, types: &[ScalarType], place: Place) 
     Ok(out.finish())
 }
 
+/// The array that `f` computes, and the accumulators after all that `f` emits.
+pub fn accumulate(sh: &Code, f: &Code, init: &[Slot], place: Place, slots: &Slots) -> Result<Vec<RawArray>> {
+    let mut extent = Machine::new(sh, slots, place)?;
+    extent.call()?;
+    let sh = extents(place, extent.results())?;
+    let mut sums = init.iter().map(|s| slots.get(*s).cloned()).collect::<Result<Vec<RawArray>>>()?;
+    // The last result is a token.
+    let (_, types) = f.types.split_last().ok_or_else(|| Error::Internal("an accumulation without a token".into()))?;
+    let mut f = Machine::new(f, slots, place)?;
+    let mut out = Output::new(sh.clone(), types, place)?;
+    for_each_index(&sh, |i, index| {
+        f.set_index(index);
+        f.call()?;
+        out.set(i, f.results())?;
+        f.emitted().iter().try_for_each(|e| add_emission(&mut sums, e, place))
+    })?;
+    sums.insert(0, out.finish());
+    Ok(sums)
+}
+
+/// Adds an emission to an element of its accumulator.
+fn add_emission(sums: &mut [RawArray], e: &Emission, place: Place) -> Result<()> {
+    let index = e.index.iter().copied();
+    let sum = sums.get_mut(e.to).ok_or_else(|| Error::Internal("an emission without an accumulator".into()))?;
+    let i = offset(&sum.extents, index.clone())?.ok_or_else(|| {
+        let op = if e.at.is_some() { Place { name: "emit", at: e.at } } else { place };
+        out_of_bounds(op.to_string(), index, &sum.extents)
+    })?;
+    for (c, x) in sum.columns.iter_mut().zip(&e.values) {
+        let old = c.get(i).ok_or_else(no_element)?;
+        let new = Op2::Num(Num2::Add).eval(old, *x)?;
+        if !c.set(i, new) {
+            return Err(Error::Internal(format!("a {} is emitted to a {} array", x.ty(), c.ty())));
+        }
+    }
+    Ok(())
+}
+
 fn map(a: &RawArray, mut f: Machine, types: &[ScalarType], place: Place) -> Result<RawArray> {
     let mut out = Output::new(a.extents.clone(), types, place)?;
     for i in 0..a.size() {
@@ -133,7 +172,7 @@ fn rows(a: &RawArray) -> Result<(&[usize], usize, usize)> {
 }
 
 /// `x = f(x, a[i])`, or `x = f(a[i], x)` from the right.
-fn accumulate(dir: Dir, f: &mut Machine, x: &mut Vec<Scalar>, a: &RawArray, i: usize) -> Result<()> {
+fn combine(dir: Dir, f: &mut Machine, x: &mut Vec<Scalar>, a: &RawArray, i: usize) -> Result<()> {
     let width = x.len();
     let (first, second) = match dir {
         Dir::Left => (0, width),
@@ -164,7 +203,7 @@ fn fold(a: &RawArray, z: Option<Vec<Scalar>>, mut f: Machine, types: &[ScalarTyp
             None => row_elements.next().map(|i| element(a, i).collect()).unwrap_or_default(),
         };
         for i in row_elements {
-            accumulate(Dir::Left, &mut f, &mut x, a, i)?;
+            combine(Dir::Left, &mut f, &mut x, a, i)?;
         }
         out.set(row, x.into_iter())?;
     }
@@ -197,7 +236,7 @@ fn scan(
         };
         out.set(at(row, 0, length), x.iter().copied())?;
         for (done, k) in visit.enumerate() {
-            accumulate(dir, &mut f, &mut x, a, at(row, k, n))?;
+            combine(dir, &mut f, &mut x, a, at(row, k, n))?;
             out.set(at(row, done + 1, length), x.iter().copied())?;
         }
     }

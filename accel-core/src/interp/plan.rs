@@ -77,6 +77,12 @@ pub enum Op {
         sh: Code,
         f: Code,
     },
+    /// The first slot of the result is the array that `f` computes; the others are the accumulators.
+    Accumulate {
+        sh: Code,
+        f: Code,
+        init: Vec<Slot>,
+    },
     Map {
         f: Code,
         a: Slot,
@@ -150,6 +156,7 @@ impl Op {
             Op::Copy(slots) => (slots.clone(), vec![]),
             Op::Cond { cond, .. } => (vec![], vec![cond]),
             Op::Generate { sh, f } => (vec![], vec![sh, f]),
+            Op::Accumulate { sh, f, init } => (init.clone(), vec![sh, f]),
             Op::Map { f, a } => (vec![*a], vec![f]),
             Op::Agree { left, right, a, .. } => (vec![*a], vec![left, right]),
             Op::ZipWith { f, a, b } => (vec![*a, *b], vec![f]),

@@ -85,6 +85,7 @@ fn step(s: &Step, slots: &mut Slots) -> Result<()> {
             }
             return Ok(());
         }
+        Op::Accumulate { sh, f, init } => ops::accumulate(sh, f, init, s.place, slots)?,
         Op::Loop { trips, rows, body, lists } => return loop_(s, trips, rows, body, lists, slots),
         op => vec![ops::compute(op, s.place, slots)?],
     };

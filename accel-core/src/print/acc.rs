@@ -77,6 +77,9 @@ impl<'d> Printer<'d, '_> {
                 vec![cond, self.acc(then, below, ATOM), self.acc(otherwise, below, ATOM)]
             }
             AccOp::Generate { sh: size, f, .. } => vec![exp(size), self.fun1(f, sh, s)],
+            AccOp::Accumulate { sh: size, f, init, .. } => {
+                vec![exp(size), self.fun1(f, size.ty().raw(), s), self.acc(init, below, ATOM)]
+            }
             AccOp::Map { f, a, .. } => vec![self.fun1(f, element(a), s), self.acc(a, below, ATOM)],
             AccOp::Agree { agreement, user, left, right, a, .. } => {
                 let of = self.text(format!("[{agreement} {user}]"));

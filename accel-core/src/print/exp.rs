@@ -145,6 +145,12 @@ impl<'d> Printer<'d, '_> {
                 }
             }
             ExpOp::Shape(a, _) => self.parens_if(prec > APPLY, self.text("shape ").append(self.array_var(a, s))),
+            ExpOp::Emit { token, to, ix, value, at, .. } => {
+                let to = self.text(to.position().to_string());
+                let args =
+                    vec![self.exp(token, below, ATOM), to, self.exp(ix, below, ATOM), self.exp(value, below, ATOM)];
+                self.parens_if(prec > APPLY, self.apply(self.operation("emit", *at), args, s))
+            }
         }
     }
 

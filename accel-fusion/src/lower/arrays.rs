@@ -49,7 +49,7 @@ impl Lower {
         self.open.last_mut().expect("a block is open").stmts.push(Stmt { op, site })
     }
     fn scalars<'s, A>(&'s mut self, env: &'s ArrayEnv<A>) -> Scalars<'s, A> {
-        Scalars { arrays: env, sites: &mut self.program.sites, backwards: HashSet::new() }
+        Scalars { arrays: env, sites: &mut self.program.sites, backwards: HashSet::new(), sums: &[] }
     }
 
     /// Adds the statements of a computation, and returns the arrays of its result.
@@ -252,6 +252,7 @@ impl Lower {
             | AccOp::Scan { .. }
             | AccOp::Scan1 { .. }
             | AccOp::Permute { .. }
+            | AccOp::Accumulate { .. }
             | AccOp::Argsort { .. }
             | AccOp::Reshape { .. } => return None,
         })
@@ -359,6 +360,19 @@ impl Lower {
                 let (extents, element) = (source.extents, source.element);
                 let monoid = comb.monoid();
                 self.stmt(Op::Permute { to: to.leaf(), defaults, extents, target, element, comb, monoid }, site);
+                to
+            }
+            AccOp::Accumulate { sh, f, init, .. } => {
+                let init = self.acc(init, env).leaves();
+                let to = self.arrays_of(t.raw());
+                let all = to.leaves();
+                let (array, sums) = all.split_first().expect("an accumulation computes an array");
+                let extents = self.scalars(env).closed(sh);
+                let mut body = Scalars { sums, ..self.scalars(env) }.fun1(f, sh.ty());
+                // The last token.
+                body.results.pop();
+                let sums = sums.iter().copied().zip(init).collect();
+                self.stmt(Op::Accumulate { to: vec![*array], sums, extents, body }, site);
                 to
             }
             AccOp::Argsort { a, .. } => {

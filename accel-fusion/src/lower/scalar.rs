@@ -20,6 +20,8 @@ pub struct Scalars<'s, A> {
     pub sites: &'s mut IndexVec<SiteId, Site>,
     /// The lists whose elements are stored from the last to the first, because a loop to the left has made them.
     pub backwards: HashSet<Reg>,
+    /// The accumulators to which the code emits.
+    pub sums: &'s [ArrayId],
 }
 
 impl<A> Scalars<'_, A> {
@@ -52,7 +54,7 @@ impl<A> Scalars<'_, A> {
             let (qe, qa, qt) = (name(n), name(m), name(k));
             let arrays = self.arrays.cast_env(qa);
             let backwards = std::mem::take(&mut self.backwards);
-            let mut this = Scalars { arrays: &arrays, sites: self.sites, backwards };
+            let mut this = Scalars { arrays: &arrays, sites: self.sites, backwards, sums: self.sums };
             let result = deep(|| this.exp_(b, &e.cast_all(qe, qa, qt), &env.cast_env(qe)));
             self.backwards = this.backwards;
             result
@@ -197,6 +199,14 @@ impl<'a> Scalars<'_, X<'a>> {
                 let array = self.arrays.get(a).leaf();
                 let mut dim = 0..;
                 Tree::of(t.raw(), &mut || b.extent(array, dim.next().expect("endless")))
+            }
+            ExpOp::Emit { token, to, ix, value, at, .. } => {
+                let token = self.exp(b, token, env);
+                let index = self.exp(b, ix, env).leaves();
+                let values = self.exp(b, value, env).leaves();
+                let site = self.sites.push(Site { name: "emit", at: *at, proved: false });
+                b.emit(Instr::Emit { to: self.sums[to.position()], index, values, site, inside: false });
+                token
             }
         }
     }

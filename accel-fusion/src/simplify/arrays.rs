@@ -189,6 +189,10 @@ fn operation<'n, 'm, 'z, 'a, 'b, 'r>(
             let rhs = Acc::generate(&t, &c.exp(sh), &c.fun1(f, sh.ty()), at).cast(eq.sym());
             emit(rhs, block, w, m)
         }
+        AccOp::Accumulate { sh, f, init, eq } => one(init, env, block, w, (k, m), |mut c, init| {
+            let t = e.ty().cast(*eq).parts().0.sh_elt().0;
+            Acc::accumulate(&t, &c.exp(sh), &c.fun1(f, sh.ty()), &init, at).cast(eq.sym())
+        }),
         AccOp::Cond { cond, then, otherwise } => {
             let cond = Scalars::new(env, &block.defs, w).exp(cond);
             // if true then a else b = a
@@ -392,6 +396,7 @@ fn widening<'m, 'b, 'k, R>(
             | AccOp::Scan { .. }
             | AccOp::Scan1 { .. }
             | AccOp::Permute { .. }
+            | AccOp::Accumulate { .. }
             | AccOp::Argsort { .. } => Err(m),
         }
     })

@@ -158,6 +158,12 @@ impl<N> Tokens<'_, N> {
                 let a = self.names.array(a);
                 self.out.extend([9, a])
             }
+            ExpOp::Emit { token, to, ix, value, .. } => {
+                self.out.extend([13, to.position() as u64]);
+                self.exp(token);
+                self.exp(ix);
+                self.exp(value)
+            }
             ExpOp::Prim1(p, a) => {
                 self.out.push(10);
                 self.text(&p.op().to_string());

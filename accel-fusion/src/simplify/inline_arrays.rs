@@ -82,6 +82,12 @@ impl Uses {
                 self.code(sh, &Demand::All, 0);
                 self.code(&f.0, &d.of_elements(), 1);
             }
+            AccOp::Accumulate { sh, f, init, .. } => {
+                self.code(sh, &Demand::All, 0);
+                let [elements, _] = d.split();
+                self.code(&f.0, &Demand::pair(elements.of_elements(), Demand::All), 1);
+                self.acc(init, &Demand::All);
+            }
             AccOp::Map { f, a, .. } => {
                 let args = self.code(&f.0, &d.of_elements(), 1);
                 self.acc(a, &args[0].of_array());

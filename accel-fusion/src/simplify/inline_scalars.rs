@@ -77,6 +77,11 @@ impl Uses {
                 }
                 ExpOp::Index(_, ix, _) => self.exp(ix, &Demand::All),
                 ExpOp::Shape(..) => {}
+                ExpOp::Emit { token, ix, value, .. } => {
+                    self.exp(token, &Demand::All);
+                    self.exp(ix, &Demand::All);
+                    self.exp(value, &Demand::All);
+                }
             },
         }
     }

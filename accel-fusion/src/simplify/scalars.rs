@@ -280,6 +280,15 @@ fn operation<'n, 'm, 'z, 'a, 'y, 'b, 'e, T>(
             let out = out.unwrap_or_else(|m| emit(Exp::index(&array, &ix.val, *at), &ix.block, code, m));
             after(ix.up, out)
         }
+        ExpOp::Emit { token, to, ix, value, at, eq } => fresh1(|h| {
+            let token = named(token, env, arrays, block, code, p);
+            let ix = named(ix, &env.weaken(&token.up), arrays, &token.block, code, r);
+            let up = token.up.then(&ix.up);
+            let value = named(value, &env.weaken(&up), arrays, &ix.block, code, h);
+            let token = token.val.weaken(&ix.up).weaken(&value.up).cast(*eq);
+            let e = token.emit(to, &ix.val.weaken(&value.up), &value.val, *at).cast(eq.sym());
+            after(up.then(&value.up), emit(e, &value.block, code, m))
+        }),
         ExpOp::Shape(array, q) => {
             let array = arrays.get(array).cast(*q);
             let sh = if code.resolved { None } else { code.shapes.resolve(&array, code.arrays, code.once) };

@@ -167,7 +167,11 @@ impl Shapes {
             }
             AccOp::Agree { .. } => None,
             // These are not single arrays, or unknown components of tuples.
-            AccOp::Unit { .. } | AccOp::Pair { .. } | AccOp::Fst { .. } | AccOp::Snd { .. } => None,
+            AccOp::Unit { .. }
+            | AccOp::Pair { .. }
+            | AccOp::Fst { .. }
+            | AccOp::Snd { .. }
+            | AccOp::Accumulate { .. } => None,
         }
     }
     /// Whether two shapes visibly agree.

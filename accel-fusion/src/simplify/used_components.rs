@@ -148,6 +148,12 @@ impl Flow<'_> {
                     self.exp(&ix, &d.whole());
                 }
                 ExpOp::Shape(a, _) => (self.array)(a.depth(), &Demand::None),
+                ExpOp::Emit { token, ix, value, .. } => {
+                    let d = d.whole();
+                    self.exp(&token, &d);
+                    self.exp(&ix, &d);
+                    self.exp(&value, &d);
+                }
             },
         })
     }

@@ -57,6 +57,8 @@ impl Key {
                 ExpOp::Cond(c, t, f) => Key::Cond(Atom::of(&c, size)?, Atom::of(&t, size)?, Atom::of(&f, size)?),
                 ExpOp::Index(a, ix, _) => Key::Index(arrays - 1 - a.depth(), Atom::of(&ix, size)?),
                 ExpOp::Shape(a, _) => Key::Shape(arrays - 1 - a.depth()),
+                // Each emission counts.
+                ExpOp::Emit { .. } => return None,
             })
         })
     }

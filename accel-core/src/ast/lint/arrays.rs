@@ -83,9 +83,21 @@ impl Lint {
         args: &[&RawTy],
         th: &RawThinning,
     ) -> Check<RawTy> {
+        self.emitting(step, body, args, vec![], th)
+    }
+    /// As [`fun`](Self::fun), for a function that may emit to accumulators of these types.
+    fn emitting<E, T>(
+        &mut self,
+        step: &'static str,
+        body: &Exp<E, Erased, T>,
+        args: &[&RawTy],
+        accumulators: Vec<RawTy>,
+        th: &RawThinning,
+    ) -> Check<RawTy> {
         let outer = std::mem::replace(&mut self.scalars, args.iter().map(|t| (*t).clone()).collect());
+        let around = std::mem::replace(&mut self.accumulators, accumulators);
         self.exp(step, &body.athin(th))?;
-        self.scalars = outer;
+        (self.scalars, self.accumulators) = (outer, around);
         Ok(body.ty.0.clone())
     }
 
@@ -177,6 +189,21 @@ impl Lint {
                 self.combination(&f.0, t, th)?;
                 same("scan1", ty, &a.ty.0)
             }
+            RawAccOp::Accumulate { sh, f, init } => {
+                let sh = self.shape(sh, th)?;
+                self.acc("accumulators", &part(init, th))?;
+                let mut accumulators = vec![];
+                array_types(&init.ty.0, &mut accumulators);
+                for a in &accumulators {
+                    let is_number = array(a)?.1.leaves().iter().all(|t| t.is_num());
+                    ensure(is_number, || format!("an accumulator has the type {}", short(a)))?;
+                }
+                let t = self.emitting("function", &f.0, &[&sh], accumulators, th)?;
+                let (element, token) = pair(&t)?;
+                same("the last token", token, &f32::raw())?;
+                let all = RawTy::pair(RawTy::array(sh, element.clone()), init.ty.0.clone());
+                same("accumulate", ty, &all)
+            }
             RawAccOp::Permute { comb, defaults, index, a } => {
                 let (sh, t) = self.source("defaults", defaults, th)?;
                 let (from, t2) = self.source("source", a, th)?;
@@ -236,6 +263,18 @@ impl Lint {
     fn fixed(&mut self, spec: &SliceSpec<Erased, Erased, Erased>, slx: &Ex, th: &RawThinning) -> Check {
         let t = self.fun("fixed dimensions", slx, &[], th)?;
         same("the index of the fixed dimensions", &t, spec.fixed().raw())
+    }
+}
+
+/// The types of the arrays of a tuple, from left to right.
+fn array_types(t: &RawTy, out: &mut Vec<RawTy>) {
+    match t {
+        RawTy::Pair(p) => {
+            array_types(&p.0, out);
+            array_types(&p.1, out)
+        }
+        RawTy::Array(_) => out.push(t.clone()),
+        RawTy::Unit | RawTy::Scalar(_) | RawTy::List(_) => {}
     }
 }
 

@@ -28,7 +28,7 @@ use crate::repr::{RawTy, ScalarType};
 /// # Errors
 /// [`Error::Internal`] with the first wrong node, the path from the root to it, and what was expected.
 pub fn lint(p: &Program) -> Result<()> {
-    let mut lint = Lint { scalars: vec![], arrays: vec![p.arg().clone()], path: vec![] };
+    let mut lint = Lint { arrays: vec![p.arg().clone()], ..Lint::default() };
     if !p.arg().is_array_tuple() {
         return Err(Error::Internal(format!("lint: the argument of a program has the type {}", p.arg())));
     }
@@ -40,7 +40,7 @@ pub fn lint(p: &Program) -> Result<()> {
 /// # Errors
 /// As [`lint`].
 pub fn lint_acc<A, R>(a: &Acc<A, R>, arrays: &Env<UnitF, A>) -> Result<()> {
-    let mut lint = Lint { scalars: vec![], arrays: array_variables(arrays)?, path: vec![] };
+    let mut lint = Lint { arrays: array_variables(arrays)?, ..Lint::default() };
     lint.acc("array computation", &a.relabel()).map_err(Fault::into_error)
 }
 
@@ -49,7 +49,8 @@ pub fn lint_acc<A, R>(a: &Acc<A, R>, arrays: &Env<UnitF, A>) -> Result<()> {
 /// # Errors
 /// As [`lint`].
 pub fn lint_exp<E, A, T>(e: &Exp<E, A, T>, scalars: &Env<UnitF, E>, arrays: &Env<UnitF, A>) -> Result<()> {
-    let mut lint = Lint { scalars: scalar_variables(scalars)?, arrays: array_variables(arrays)?, path: vec![] };
+    let (scalars, arrays) = (scalar_variables(scalars)?, array_variables(arrays)?);
+    let mut lint = Lint { scalars, arrays, ..Lint::default() };
     lint.exp("expression", &e.relabel()).map_err(Fault::into_error)
 }
 
@@ -90,10 +91,13 @@ impl Fault {
 
 type Check<T = ()> = std::result::Result<T, Fault>;
 
-/// The position of the check: the types of the variables in scope, outermost first, and the path from the root.
+/// The position of the check: the types of the variables in scope, outermost first, those of the accumulators, and the
+/// path from the root.
+#[derive(Default)]
 struct Lint {
     scalars: Vec<RawTy>,
     arrays: Vec<RawTy>,
+    accumulators: Vec<RawTy>,
     path: Vec<&'static str>,
 }
 
@@ -226,6 +230,22 @@ impl Lint {
             Node::Shape(a) => {
                 variable("array", &self.arrays, e.th.a.at(a.0), &a.1.0)?;
                 same("a shape", array(&a.1.0)?.0, ty)
+            }
+            Node::Emit(to, parts, _) => {
+                let [token, ix, value] = parts.each_ref().map(part);
+                self.exp("token", &token)?;
+                self.exp("index", &ix)?;
+                self.exp("emitted value", &value)?;
+                same("a token", &token.ty.0, &f32::raw())?;
+                same("an emission", ty, &f32::raw())?;
+                let Some(accumulator) = self.accumulators.get(to.position()) else {
+                    let (k, n) = (to.position(), self.accumulators.len());
+                    return ensure(false, || format!("accumulator {k} is not in scope: there are {n}"));
+                };
+                same("an accumulator", &to.array().0, accumulator)?;
+                let (sh, t) = array(accumulator)?;
+                same("the index of an emission", &ix.ty.0, sh)?;
+                same("an emitted value", &value.ty.0, t)
             }
         }
     }

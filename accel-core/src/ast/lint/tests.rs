@@ -59,13 +59,13 @@ fn num() -> NumTy<Erased> {
 
 fn check_exp(e: &Ex) -> Result<()> {
     let arrays = vec![vector_t(), array_t(0, bool::raw())];
-    let mut lint = Lint { scalars: vec![f64_t(), i64_t()], arrays, path: vec![] };
+    let mut lint = Lint { scalars: vec![f64_t(), i64_t()], arrays, ..Lint::default() };
     let result = lint.exp("expression", e).map_err(Fault::into_error);
     assert!(result.is_err() || (lint.scalars.len() == 2 && lint.path.is_empty()));
     result
 }
 fn check_acc(a: &Ac) -> Result<()> {
-    let mut lint = Lint { scalars: vec![], arrays: vec![vector_t(), array_t(0, bool::raw())], path: vec![] };
+    let mut lint = Lint { arrays: vec![vector_t(), array_t(0, bool::raw())], ..Lint::default() };
     let result = lint.acc("array computation", a).map_err(Fault::into_error);
     assert!(result.is_err() || (lint.arrays.len() == 2 && lint.path.is_empty()));
     result

@@ -27,7 +27,7 @@ pub fn rewrite<E, A, T>(e: &Exp<E, A, T>, f: &Facts<E, A>) -> Rewritten<E, A, T>
                 constants::prim2(*p, a, b).or_else(|| algebra::prim2(*p, a, b, f)).or_else(|| logic::prim2(*p, a, b))
             }
             ExpOp::Cond(c, a, b) => branches::cond(c, a, b, f),
-            ExpOp::Index(..) | ExpOp::Shape(..) => None,
+            ExpOp::Index(..) | ExpOp::Shape(..) | ExpOp::Emit { .. } => None,
         }
     })
 }
