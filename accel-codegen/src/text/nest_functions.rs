@@ -50,6 +50,10 @@ impl Writer<'_> {
             let (t, space) = (self.program.arrays[*a].columns[*c], self.global());
             add(format!("const {space}{t} *s{a}_{c}"), format!("s{a}_{c}"));
         }
+        for (a, c) in &nest.sums {
+            let (t, space) = (self.program.arrays[*a].columns[*c], self.global());
+            add(format!("{space}{t} *a{a}_{c}"), format!("a{a}_{c}"));
+        }
         sets.iter().for_each(|r| add(format!("{} *to{r}", ty(r)), format!("&r{r}")));
         self.declarations.nests.push(format!(
             "\nstatic __attribute__((noinline)) int {name}({parameters}) {{\n{names}{body}    return 0;\n}}\n"
