@@ -41,7 +41,11 @@ impl Writer<'_> {
             let _ = write!(arguments, ", {argument}");
         };
         let lists: BTreeSet<Reg> = code.lists().into_iter().collect();
-        let ty = |r: &Reg| format!("{}{}", code.types[*r], if lists.contains(r) { " *" } else { "" });
+        let space = self.global();
+        let ty = |r: &Reg| match lists.contains(r) {
+            true => format!("{space}{} *", code.types[*r]),
+            false => code.types[*r].to_string(),
+        };
         nest.given.iter().for_each(|r| add(format!("const {} r{r}", ty(r)), format!("r{r}")));
         if !nest.in_strip.is_empty() {
             add("const int l".into(), "l".into());
