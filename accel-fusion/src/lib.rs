@@ -8,6 +8,7 @@ pub mod kernel;
 mod lower;
 pub mod optimize;
 pub mod pipeline;
+mod private_lists;
 mod report;
 pub mod simplify;
 mod stage;

@@ -22,7 +22,7 @@ use crate::kernel::{ArrayId, Op, Program, Verified};
 use crate::optimize::{Assumptions, compact, compute_operands as operands, fuse, merge, split};
 use crate::report::{Report, Text};
 use crate::stage::stage;
-use crate::{checks, lower as lowering, simplify, strip};
+use crate::{checks, lower as lowering, private_lists, simplify, strip};
 use accel_core::ast;
 use accel_core::error::{Error, Result};
 use accel_core::repr::RawExtents;
@@ -69,6 +69,9 @@ const DISSOLVE: Pass = Pass { name: "dissolve", run: |p, _| Ok(strip::dissolve(p
 
 /// Makes reads checked that were proved to be within bounds.
 const CHECKS: Pass = Pass { name: "checks", run: |p, _| Ok(checks::checked(p)) };
+
+/// Gives elements with private lists statements of their own.
+const LISTS: Pass = Pass { name: "lists", run: |p, _| Ok(private_lists::separated(p)) };
 
 /// The passes for all targets.
 const COMMON: [Pass; 4] = [COLUMNS, FUSE, MERGE, COMPACT];
@@ -357,6 +360,14 @@ pub fn dissolve(program: &Program) -> Result<Verified<Program>> {
 /// `Error::Internal` if the pass fails.
 pub fn compute_operands(program: &Program) -> Result<Verified<Program>> {
     STRICT.pass(&OPERANDS, program, &mut PassState::default())
+}
+
+/// Gives elements with private lists statements of their own, for devices whose work-items have little memory.
+///
+/// # Errors
+/// `Error::Internal` if the pass fails.
+pub fn separate_lists(program: &Program) -> Result<Verified<Program>> {
+    STRICT.pass(&LISTS, program, &mut PassState::default())
 }
 
 /// Makes reads checked although they were proved to be within bounds.

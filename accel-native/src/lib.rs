@@ -54,7 +54,7 @@ use accel_core::error::{Error, Result};
 use accel_core::interp::Interpreter;
 use accel_core::print;
 use accel_core::repr::{ArrayTuple, RawArray, Scalar, checked_size};
-use accel_fusion::kernel::{Op, Program, Verified};
+use accel_fusion::kernel::{Program, Verified};
 pub use accel_fusion::pipeline::Options;
 use accel_fusion::pipeline::{Conditions, Pipeline, Target, dissolve, with_checked_proofs};
 use context::CompiledProgram;
@@ -167,9 +167,6 @@ impl Kernels {
 
     fn code(program: Verified<Program>, vectors: Vectors) -> Result<Option<CompiledProgram>> {
         print::dump_with("kernels", || program.to_string());
-        if program.body.walk().any(|s| matches!(s.op, Op::Accumulate { .. })) {
-            return Err(Error::Compiler("sums in scalar code do not run on the native backend yet".into()));
-        }
         let Some(toolchain) = toolchain::toolchain()? else { return Ok(None) };
         let module = emit(&program, accel_codegen::Options { vector_math: toolchain.vector_math, vectors });
         print::dump_with("c", || module.source.clone());

@@ -7,12 +7,15 @@ use crate::location::{Array, Buffers, mem, upload};
 use crate::memory::Buffer;
 use crate::plan::Plan;
 use crate::shapes::Shapes;
+use crate::tape;
 use accel_codegen::fault::record_length;
 use accel_codegen::liveness::analyse;
 use accel_codegen::opencl::Target;
 use accel_core::error::{Error, Result};
 use accel_core::print;
-use accel_fusion::kernel::{Program, Verified};
+use accel_fusion::kernel::{Program, Stmt, Verified};
+use accel_fusion::pipeline::separate_lists;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The data that all runs of a program share.
@@ -33,6 +36,8 @@ struct Spare {
     shapes: Option<Arc<Shapes>>,
     /// Fault records that are all zero.
     records: Vec<Arc<Buffer>>,
+    /// The room for lists, by the numbers of the statements: NOTE [Full lists].
+    rooms: BTreeMap<usize, usize>,
 }
 
 impl BuiltProgram {
@@ -41,6 +46,8 @@ impl BuiltProgram {
     /// # Errors
     /// `Error::Device` if the device's compiler fails.
     pub fn new(program: Verified<Program>, device: Arc<OpenDevice>, target: Target) -> Result<BuiltProgram> {
+        let has_lists = |s: &Stmt| s.op.scalar_fns().into_iter().any(|(_, code)| !code.lists().is_empty());
+        let program = if program.body.walk().any(has_lists) { separate_lists(&program)? } else { program };
         print::dump_with("kernels", || program.to_string());
         let module = DeviceModule::new(&program, device, target)?;
         let literals = program.literals.iter().map(|a| upload(&module.device, a)).collect::<Result<_>>()?;
@@ -72,6 +79,18 @@ impl BuiltProgram {
     /// Stores the shapes of a run for the next one.
     pub fn remember(&self, shapes: &Arc<Shapes>) {
         self.spare().shapes = Some(shapes.clone());
+    }
+
+    /// The room for lists of a statement.
+    pub fn room(&self, statement: usize) -> usize {
+        self.spare().rooms.get(&statement).copied().unwrap_or(tape::ROOM)
+    }
+
+    /// Notes that this room was not enough.
+    pub fn enlarge(&self, statement: usize, room: usize) {
+        let rooms = &mut self.spare().rooms;
+        let larger = rooms.entry(statement).or_default();
+        *larger = room.saturating_mul(tape::GROWTH).max(*larger);
     }
 
     /// A fault record, all zero.

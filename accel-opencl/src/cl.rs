@@ -312,7 +312,7 @@ impl Queue {
         Ok(wanted.then(|| Event(event)))
     }
 
-    /// Enqueues a command that fills memory with a value of 1, 2, 4 or 8 bytes.
+    /// Enqueues a command that fills memory with a value of 1, 2, 4, 8 or 16 bytes.
     pub fn fill(&self, to: &Mem, value: &[u8], bytes: usize) -> Result<()> {
         let (data, size) = (value.as_ptr().cast(), value.len());
         match to {

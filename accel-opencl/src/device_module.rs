@@ -5,7 +5,7 @@ use crate::device::OpenDevice;
 use accel_codegen::opencl::{Module, Target, emit};
 use accel_core::error::{Error, Result};
 use accel_core::print;
-use accel_fusion::kernel::{Op, Program, Stmt, Verified};
+use accel_fusion::kernel::{Program, Verified};
 use std::sync::Arc;
 
 /// The compiled kernels of a program, with their plans.
@@ -24,14 +24,6 @@ impl DeviceModule {
     /// `Error::Device` if the device's compiler fails, or the device has no 64-bit floating-point numbers and the program
     /// needs them.
     pub fn new(program: &Verified<Program>, device: Arc<OpenDevice>, target: Target) -> Result<DeviceModule> {
-        let has_lists = |s: &Stmt| s.op.scalar_fns().into_iter().any(|(_, code)| !code.lists().is_empty());
-        if program.body.walk().any(has_lists) {
-            let text = "derivatives of loops in scalar code do not run on OpenCL devices yet: use the native backend";
-            return Err(Error::Device(text.into()));
-        }
-        if program.body.walk().any(|s| matches!(s.op, Op::Accumulate { .. })) {
-            return Err(Error::Device("sums in scalar code do not run on OpenCL devices yet".into()));
-        }
         let emitted = emit(program, &target);
         print::dump_with("opencl", || emitted.source.clone());
         if emitted.needs_fp64 && !device.about.fp64 {

@@ -42,8 +42,11 @@ pub fn error_of_record(program: &Program, extents: &IndexVec<ArrayId, Vec<i64>>,
     Err(error(program, record, statement, |a| extents[a].iter().map(|e| *e as usize).collect()))
 }
 
-/// The site of the first statement that reads an array at this site.
+/// The site of the first statement that reads an array, or adds to it, at this site.
 fn reader(block: &Block, site: SiteId, array: ArrayId) -> Option<SiteId> {
-    let reads = |i: &Instr| matches!(i, Instr::Read { array: a, site: s, .. } if *a == array && *s == site);
+    let reads = |i: &Instr| match i {
+        Instr::Read { array: a, site: s, .. } | Instr::Emit { to: a, site: s, .. } => *a == array && *s == site,
+        _ => false,
+    };
     block.walk().find(|s| s.op.scalar_fns().iter().any(|(_, c)| walk(&c.instrs).any(reads))).map(|s| s.site)
 }

@@ -38,6 +38,14 @@ impl Run<'_> {
                 to.iter().try_for_each(|a| self.set_extents(*a, numbers(&extents)))?;
                 Ok(Some((extents, 1)))
             }
+            Op::Accumulate { to, sums, extents, .. } => {
+                let extents = self.evaluate(extents, s.site)?;
+                to.iter().try_for_each(|a| self.set_extents(*a, numbers(&extents)))?;
+                for (sum, initial) in sums {
+                    self.set_extents(*sum, self.shapes.extents[*initial].clone())?;
+                }
+                Ok(Some((extents, 1)))
+            }
             Op::Reduce { to, extents, rows } => {
                 let (outer, len) = self.rows(extents, rows, s.site)?;
                 self.check_rows(rows, &outer, len, s.site)?;
@@ -81,7 +89,7 @@ impl Run<'_> {
                 body.stmts.iter().try_for_each(|inner| self.inner_extents(inner))?;
                 Ok(Some((len, 1)))
             }
-            Op::If { .. } | Op::While { .. } | Op::Accumulate { .. } => Ok(None),
+            Op::If { .. } | Op::While { .. } => Ok(None),
         }
     }
 

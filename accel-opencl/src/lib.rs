@@ -36,12 +36,15 @@ mod built_program;
 mod cl;
 mod commands;
 mod compiled;
+mod copies;
+
 mod device;
 mod device_module;
 mod devices;
 mod fault;
 mod kernels;
 mod launch_cache;
+mod launches;
 mod lists;
 mod loader;
 mod location;
@@ -53,6 +56,7 @@ mod run;
 mod shapes;
 mod spin_wait;
 mod stop;
+mod tape;
 
 use accel_core::afun::Afun;
 use accel_core::ast::Program;

@@ -25,8 +25,8 @@ pub struct Step {
     pub blocks: Vec<Plan>,
     /// For a loop of rank 0 that the host can evaluate: the arrays whose elements it needs for that.
     pub on_host: Option<Vec<ArrayId>>,
-    /// Whether a permutation can overwrite its defaults, because nothing uses them later.
-    pub overwrites_defaults: bool,
+    /// The arrays of which the statement makes copies that can take over their memory.
+    pub overwritten: BTreeSet<ArrayId>,
 }
 
 impl Plan {
@@ -68,12 +68,7 @@ fn step(s: liveness::Step) -> Step {
         }
         _ => None,
     };
-    let takes_defaults = match &op {
-        Op::Permute { defaults, .. } => {
-            s.last_uses.contains(defaults) && !liveness::code_reads(s.stmt).contains(defaults)
-        }
-        _ => false,
-    };
+    let overwritten = s.overwritten();
     Step {
         number: s.number,
         site: s.stmt.site,
@@ -83,7 +78,7 @@ fn step(s: liveness::Step) -> Step {
         in_place: s.in_place,
         blocks: s.blocks.into_iter().map(Plan::new).collect(),
         on_host,
-        overwrites_defaults: takes_defaults,
+        overwritten,
     }
 }
 

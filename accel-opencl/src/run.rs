@@ -3,15 +3,15 @@
 
 use crate::batch::Kernels;
 use crate::built_program::BuiltProgram;
-use crate::cl::{Event, Value};
+use crate::cl::Event;
 use crate::commands::Commands;
 use crate::fault;
 use crate::location::{Array, Buffers, Location, failure, mem, upload_column};
 use crate::memory::{Buffer, LARGE};
 use crate::plan::{Plan, Step};
-use crate::shapes::{Launched, Shapes, Space};
+use crate::shapes::{Shapes, Space};
 use crate::stop::{Stop, WalkResult};
-use accel_codegen::opencl::{Arg, Launch, Shape};
+use accel_codegen::opencl::Shape;
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, Columns, Scalar, ScalarType};
 use accel_fusion::kernel::scalar_evaluation::{self, Store};
@@ -51,9 +51,9 @@ pub struct Run<'a> {
     pub arrays: IndexVec<ArrayId, Location>,
     pub kernels: RefCell<Kernels>,
     /// The fault record, if a kernel has one.
-    record: Option<Arc<Buffer>>,
+    pub record: Option<Arc<Buffer>>,
     /// The approximate number of simple operations enqueued since the last wait.
-    operations: Cell<usize>,
+    pub operations: Cell<usize>,
 }
 
 /// The limit for small runs on a processor: this many simple operations take a thread half a millisecond.
@@ -187,9 +187,10 @@ impl<'a> Run<'a> {
                 self.output(*to, &[], s.site)?;
                 self.launch(s, space)?;
             }
+            Op::Accumulate { to, sums, .. } => self.accumulate(s, to, sums, space)?,
             Op::Permute { to, defaults, .. } => self.permute(s, *to, *defaults, space)?,
             // The elements are shared, not copied. `find_extents` has compared the shapes.
-            Op::Agree { .. } | Op::Accumulate { .. } => {}
+            Op::Agree { .. } => {}
             Op::Reshape { to, from, .. } => self.put(*to, self.arrays[*from].clone()),
             Op::If { to, cond, then, otherwise } => {
                 let chosen = scalar_evaluation::truth(self.values(cond, s.site)?[0])?;
@@ -240,13 +241,19 @@ impl<'a> Run<'a> {
             self.launched(s, space)?;
             return self.scalars(to, body, s.site);
         }
-        let mut over = &s.in_place[..];
+        self.outputs(s, to)?;
+        self.launch(s, space)
+    }
+
+    /// Makes the arrays of a loop, in place of others where possible: not if it may be executed again.
+    pub fn outputs(&mut self, s: &Step, to: &[ArrayId]) -> WalkResult<()> {
+        let mut over = if self.lists(s) > 0 { &[] } else { &s.in_place[..] };
         for a in to {
             let (own, others) = over.split_at(self.code.program.arrays[*a].columns.len().min(over.len()));
             self.output(*a, own, s.site)?;
             over = others;
         }
-        self.launch(s, space)
+        Ok(())
     }
 
     /// Evaluates a loop of rank 0 on the host, which has the arrays.
@@ -266,39 +273,6 @@ impl<'a> Run<'a> {
             self.put(*a, Location { device: smallvec![None; columns.len()], host: Some(columns) });
         }
         Ok(())
-    }
-
-    /// Executes a permute. The output takes over the memory of the defaults if nobody else has it, or gets a copy of
-    /// them.
-    fn permute(&mut self, s: &Step, to: ArrayId, defaults: ArrayId, space: Option<Space>) -> WalkResult<()> {
-        let columns = 0..self.code.program.arrays[to].columns.len();
-        columns.clone().try_for_each(|k| self.on_device(defaults, k))?;
-        let old = self.arrays[defaults].device.clone();
-        if s.overwrites_defaults {
-            self.arrays[defaults] = Location::default();
-        }
-        let mut new = Buffers::new();
-        for (k, old) in columns.zip(old) {
-            let Some(mut old) = old else {
-                new.push(None);
-                continue;
-            };
-            if s.overwrites_defaults && old.is_own() && Arc::get_mut(&mut old).is_some() {
-                new.push(Some(old));
-                continue;
-            }
-            let t = self.code.program.arrays[to].columns[k];
-            let made = self.allocate(to, t, s.site)?;
-            if let Some(made) = &made {
-                let bytes = accel_codegen::opencl::size_of(t, self.count(to));
-                self.flush()?;
-                self.code.module.device.queue.copy(mem(&old)?, mem(made)?, bytes)?;
-                self.kernels.get_mut().also_enqueued();
-            }
-            new.push(made);
-        }
-        self.put(to, Location { host: None, device: new });
-        self.launch(s, space)
     }
 
     // ---- arrays
@@ -398,48 +372,9 @@ impl<'a> Run<'a> {
         fault::check(self.code, self.record.as_deref(), &self.shapes.extents, little)
     }
 
-    // ---- kernels
-
-    fn launch(&mut self, s: &Step, space: Option<Space>) -> WalkResult<()> {
-        let launched = self.launched(s, space)?;
-        self.operations.set(self.operations.get().saturating_add(launched.operations));
-        let code = self.code;
-        let scratch = launched.work.scratch.iter().map(|bytes| {
-            let full = |f| failure(&code.module.device, f, || self.site(s.site), &[*bytes], *bytes);
-            code.module.device.memory.plain(*bytes).map_err(full)
-        });
-        let scratch: Vec<Arc<Buffer>> = scratch.collect::<Result<_>>()?;
-        for launch in &launched.work.launches {
-            for arg in launch.kernel.args.iter() {
-                match arg {
-                    Arg::Column(a, k) => self.on_device(*a, *k)?,
-                    Arg::Fault if self.record.is_none() => self.record = Some(code.record()?),
-                    _ => {}
-                }
-            }
-            self.enqueue(launch, &launched, &scratch)?;
-        }
-        scratch.into_iter().for_each(|b| self.kernels.get_mut().hold(b));
-        Ok(())
-    }
-
-    fn enqueue(&mut self, launch: &Launch, launched: &Launched, scratch: &[Arc<Buffer>]) -> Result<()> {
-        let value = |arg: &Arg| match arg {
-            Arg::Extent(a, dim) => Value::Number(self.shapes.extents[*a][*dim]),
-            Arg::Space(dim) => Value::Number(launched.space[*dim]),
-            Arg::Number(k) => Value::Number(launch.numbers[*k]),
-            Arg::Local(k) => Value::Local(launch.local[*k]),
-            Arg::Column(a, k) => Value::Buffer(self.arrays[*a].device[*k].as_deref().and_then(Buffer::mem)),
-            Arg::Scratch(k) => Value::Buffer(scratch[*k].mem()),
-            Arg::Fault => Value::Buffer(self.record.as_deref().and_then(Buffer::mem)),
-        };
-        let values = launch.kernel.args.iter().map(value);
-        self.kernels.borrow_mut().launch(&self.code.module, launch, launched.operations, values)
-    }
-
     /// Whether the commands enqueued since the last wait are little work, or need no processor of the host. Resets the
     /// count.
-    fn is_little(&self) -> bool {
+    pub fn is_little(&self) -> bool {
         self.operations.take() <= SMALL_RUN_OPERATIONS || self.code.module.target.shape == Shape::Gpu
     }
 

@@ -51,6 +51,15 @@ pub struct Step<'a> {
 }
 
 impl Step<'_> {
+    /// The arrays of which the statement makes copies that can take over their memory: this is their last use, and
+    /// nothing else in the statement uses them.
+    pub fn overwritten(&self) -> BTreeSet<ArrayId> {
+        let copied = copied(&self.stmt.op);
+        let reads = code_reads(self.stmt);
+        let once = |a: &&ArrayId| copied.iter().filter(|b| b == a).count() == 1;
+        copied.iter().filter(once).copied().filter(|a| self.last_uses.contains(a) && !reads.contains(a)).collect()
+    }
+
     /// The arrays of this statement that can share memory: outputs that can be computed in place, and the arrays that
     /// they replace.
     pub fn aliased(&self) -> BTreeSet<ArrayId> {
@@ -118,7 +127,10 @@ impl<'a> Analysis<'a> {
         let mut next = || of_blocks.next().unwrap_or_default();
         let blocks = match &stmt.op {
             Op::Loop { to, body, .. } | Op::Accumulate { to, body, .. } => {
-                in_place = self.in_place(to, body, &last_uses);
+                // The initial values of sums are copied.
+                let copied = copied(&stmt.op);
+                let free = last_uses.iter().copied().filter(|a| !copied.contains(a)).collect();
+                in_place = self.in_place(to, body, &free);
                 vec![]
             }
             Op::If { then, otherwise, .. } => {
@@ -174,6 +186,15 @@ impl<'a> Analysis<'a> {
             Some((a, c))
         };
         outputs.map(choose).collect()
+    }
+}
+
+/// The arrays of which an operation makes copies, to change these.
+fn copied(op: &Op) -> Vec<ArrayId> {
+    match op {
+        Op::Permute { defaults, .. } => vec![*defaults],
+        Op::Accumulate { sums, .. } => sums.iter().map(|s| s.1).collect(),
+        _ => vec![],
     }
 }
 

@@ -4,6 +4,7 @@ use super::shared_kernels::Shared;
 use super::translation_units::{Function, Head, Name};
 use crate::analysis::liveness::{Block, Step};
 use crate::c::host::inline::is_inline;
+use crate::shared::accumulate::Accumulate;
 use crate::shared::interchanged_reduce::in_columns;
 use crate::shared::permute::Permute;
 use crate::shared::strip::Strip;
@@ -84,9 +85,9 @@ impl<'a> Kernels<'a> {
                 }
             }
             Op::Permute { .. } => self.permute(s),
+            Op::Accumulate { .. } => self.accumulate(s),
             Op::Literal { .. }
             | Op::Loop { .. }
-            | Op::Accumulate { .. }
             | Op::Argsort { .. }
             | Op::Reshape { .. }
             | Op::Agree { .. }
@@ -137,6 +138,19 @@ impl<'a> Kernels<'a> {
         if has_all(self.program, &s.stmt.op) {
             self.function(s, "all", |w| w.scatter_all(&name, &p));
         }
+    }
+
+    fn accumulate(&mut self, s: &Step) {
+        let Some(a) = Accumulate::new(&s.stmt.op) else { return };
+        let name = format!("accumulate_{}", s.number);
+        self.inner(s, |w| {
+            w.aliased = s.aliased();
+            w.add_into(&format!("{name}_into"), &a)
+        });
+        self.function(s, "", |w| w.add_in_order(&name, &a));
+        self.function(s, "part", |w| w.accumulate_part(&name, &a));
+        self.function(s, "copies", |w| w.add_copies(&a));
+        self.function(s, "all", |w| w.accumulate_all(&name, &a));
     }
 
     fn scan(&mut self, s: &Step, to: ArrayId, extents: &ScalarFn, reverse: bool, rows: &Reduction) {
@@ -206,8 +220,8 @@ fn operation(op: &Op) -> &'static str {
         Op::Scan { .. } => "scan",
         Op::Permute { .. } => "permute",
         Op::Strip { .. } => "strip",
+        Op::Accumulate { .. } => "accumulate",
         Op::Literal { .. }
-        | Op::Accumulate { .. }
         | Op::Argsort { .. }
         | Op::Reshape { .. }
         | Op::Agree { .. }

@@ -234,13 +234,7 @@ impl Writer<'_> {
     /// Combines one number, `x0`, with the number that `place` names in an address space.
     fn combine_atomically(&mut self, space: &str, place: &str, t: ScalarType, comb: &ScalarFn, monoid: Option<Monoid>) {
         let (word, prefix) = if bytes(t) == 4 { ("u32", "atomic") } else { ("u64", "atom") };
-        if bytes(t) == 8 {
-            self.declarations.declare_once("Atomics", || {
-                "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n\
-                 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable"
-                    .into()
-            });
-        }
+        self.atomics(t);
         let operation = match monoid {
             Some(Monoid::Sum) => Some("add"),
             Some(Monoid::Min) => Some("min"),

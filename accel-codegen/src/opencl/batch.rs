@@ -94,7 +94,7 @@ type Buffer = (Arg, Option<usize>);
 
 fn buffer(arg: Arg, statement: usize) -> Option<Buffer> {
     match arg {
-        Arg::Column(..) | Arg::Fault => Some((arg, None)),
+        Arg::Column(..) | Arg::Tape | Arg::Fault => Some((arg, None)),
         Arg::Scratch(_) => Some((arg, Some(statement))),
         Arg::Extent(..) | Arg::Space(_) | Arg::Number(_) | Arg::Local(_) => None,
     }

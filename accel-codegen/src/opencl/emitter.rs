@@ -137,8 +137,11 @@ impl Emitter<'_> {
             return self.entry(function, params, rank, numbers, &body);
         }
         match self.target.shape {
-            Shape::Cpu => self.kernel_and_part(function, params, rank, numbers, &body, tasks == Tasks::Strips),
-            Shape::Gpu => {
+            // A batch cannot wait for full lists.
+            Shape::Cpu if params.args().all(|arg| arg != Arg::Tape) => {
+                self.kernel_and_part(function, params, rank, numbers, &body, tasks == Tasks::Strips)
+            }
+            Shape::Cpu | Shape::Gpu => {
                 let item = "    const i64 item = get_global_id(0);\n";
                 self.entry(function, params, rank, numbers, &format!("{item}{body}"))
             }

@@ -71,6 +71,27 @@ pub fn positions(kernel: &Kernel, n: usize, cost: usize, len: usize, target: &Ta
     ranges(kernel, n, size, Rest { len, row: 0, slot: None }, target)
 }
 
+/// A launch of a loop with at most this number of items, each of which computes more elements.
+pub fn with_at_most(most: usize, launch: &Launch, target: &Target) -> Launch {
+    let most = most.max(1);
+    if launch.global[0] <= most {
+        return launch.clone();
+    }
+    match target.shape {
+        Shape::Gpu => {
+            // Each item goes on by the number of items.
+            let group = launch.group[0].min(1 << most.ilog2());
+            Launch { global: [most / group * group, 1], group: [group, 1], ..launch.clone() }
+        }
+        Shape::Cpu => {
+            let mut launch = launch.clone();
+            launch.numbers[0] = (launch.numbers[1] as usize).div_ceil(most) as i64;
+            launch.global[0] = (launch.numbers[1] as usize).div_ceil(launch.numbers[0] as usize);
+            launch
+        }
+    }
+}
+
 /// A launch for all positions of a loop. Its result can be written in pieces if `pieces` has columns.
 pub fn loop_(kernel: &Kernel, sizes: &Sizes, cost: usize, pieces: &[ScalarType], target: &Target) -> Work {
     let n = count(sizes.space);

@@ -5,6 +5,7 @@
 //! statement that computes elements, it calls [`Statement::work`] to get the launches. Nothing here communicates with a
 //! device.
 
+mod accumulate;
 mod atomic_scatter;
 mod batch;
 mod elementwise;

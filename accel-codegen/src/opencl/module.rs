@@ -7,6 +7,7 @@
 //! sees the result. Which statements these are is known only after their kernels were generated. So all kernels are
 //! generated without the record, and once more if some need it.
 
+use super::accumulate::Accumulation;
 use super::batch::{self, Batch};
 use super::emitter::{Emitter, Tasks};
 use super::loads::is_cheap;
@@ -51,7 +52,7 @@ pub fn emit(program: &Verified<Program>, target: &Target) -> Module {
 /// out to be able to fail.
 fn print(program: &Program, target: &Target, known: BTreeSet<usize>) -> (Module, BTreeSet<usize>) {
     let gpu = target.shape == Shape::Gpu;
-    let dialect = Dialect::OpenCl { gpu, narrow: gpu && !target.wide };
+    let dialect = Dialect::OpenCl { gpu, narrow: gpu && !target.wide, atomics_64: target.atomics_64 };
     let mut declarations = Declarations::new(false, Vectors::default(), dialect);
     let (text, batches) = (String::new(), batch::Printer::default());
     let mut emitter = Emitter {
@@ -88,7 +89,8 @@ impl Emitter<'_> {
             self.is_recorded = self.known.contains(&s.number) || (!self.known.is_empty() && loops(&s.stmt.op));
             if let Some(plan) = self.statement(s) {
                 let cost = s.stmt.op.scalar_fns().into_iter().map(|(_, code)| code.cost()).sum();
-                statements.insert(s.number, Statement { plan, cost });
+                let lists = s.stmt.op.scalar_fns().into_iter().map(|(_, code)| code.lists().len()).max().unwrap_or(0);
+                statements.insert(s.number, Statement { plan, cost, lists });
             }
             if self.declarations.fails {
                 self.failing.insert(s.number);
@@ -120,6 +122,7 @@ impl Emitter<'_> {
                 let pieces = pieces(self.program, to, rank).filter(|_| !gpu).unwrap_or_default().to_vec();
                 Some(Plan::Loop { kernel, cost: body.cost(), pieces })
             }
+            Op::Accumulate { .. } => Accumulation::new(self, s).map(Plan::Accumulate),
             Op::Reduce { to, extents, rows } => {
                 Some(Plan::Reduce(Box::new(ReducePlan::new(self, s, *to, extents.results.len(), rows))))
             }
@@ -129,12 +132,7 @@ impl Emitter<'_> {
             Op::Permute { .. } => Permutation::new(self, s).map(Plan::Permute),
             Op::Argsort { to, keys, moved } => Some(Plan::Sort(Sorting::new(self, s, to, *keys, moved))),
             Op::Strip { to, len, body } => Some(Plan::Strip(Strips::new(self, s, to, len, body))),
-            Op::Literal { .. }
-            | Op::Accumulate { .. }
-            | Op::Reshape { .. }
-            | Op::Agree { .. }
-            | Op::If { .. }
-            | Op::While { .. } => None,
+            Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } | Op::If { .. } | Op::While { .. } => None,
         }
     }
 }

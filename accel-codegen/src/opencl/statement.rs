@@ -1,5 +1,6 @@
 //! The execution of a statement on a device: its plan, and the launches for given sizes.
 
+use super::accumulate::Accumulation;
 use super::launch;
 use super::permute::Permutation;
 use super::reduce::ReducePlan;
@@ -7,7 +8,7 @@ use super::scan::Scanning;
 use super::sort::{self, Sorting};
 use super::strip::Strips;
 use super::target::Target;
-use super::work::{Kernel, Sizes, Work};
+use super::work::{Kernel, Launch, Sizes, Work};
 use accel_core::repr::ScalarType;
 
 /// The kernels of a statement.
@@ -16,6 +17,8 @@ pub struct Statement {
     pub(super) plan: Plan,
     /// The approximate number of simple operations of an element.
     pub(super) cost: usize,
+    /// The largest number of lists of a scalar function.
+    pub lists: usize,
 }
 
 /// The kernels of a statement, by its kind.
@@ -27,6 +30,7 @@ pub enum Plan {
         cost: usize,
         pieces: Vec<ScalarType>,
     },
+    Accumulate(Accumulation),
     Reduce(Box<ReducePlan>),
     Scan(Scanning),
     Permute(Permutation),
@@ -36,16 +40,26 @@ pub enum Plan {
 
 impl Statement {
     /// The launches for a statement of these sizes. There are none if there is nothing to compute. A permutation
-    /// expects a copy of its defaults in the array that it defines; a strip expects the extents of all arrays of its
+    /// expects a copy of its defaults in the array that it defines, and a statement with sums copies of their initial
+    /// values; a strip expects the extents of all arrays of its
     /// body.
     pub fn work(&self, sizes: &Sizes, target: &Target) -> Work {
         match &self.plan {
             Plan::Loop { kernel, cost, pieces } => launch::loop_(kernel, sizes, *cost, pieces, target),
+            Plan::Accumulate(a) => a.work(sizes, target),
             Plan::Reduce(r) => r.work(sizes, target),
             Plan::Scan(s) => s.work(sizes, target),
             Plan::Permute(p) => p.work(sizes, target),
             Plan::Sort(s) => s.work(sizes, target),
             Plan::Strip(s) => s.work(sizes, target),
+        }
+    }
+
+    /// A launch of the statement with at most this number of work-items, if it does the same.
+    pub fn with_at_most(&self, items: usize, launch: &Launch, target: &Target) -> Launch {
+        match &self.plan {
+            Plan::Loop { .. } | Plan::Accumulate(_) => launch::with_at_most(items, launch, target),
+            _ => launch.clone(),
         }
     }
 

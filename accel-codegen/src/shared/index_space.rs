@@ -30,11 +30,21 @@ impl Writer<'_> {
 
     /// Executes `body` for every position `p` from `task->from` to `task->to` and its index.
     pub fn positions(&mut self, rank: usize, body: impl FnOnce(&mut Self)) {
+        let say = !self.aliased.is_empty();
+        self.all_positions(rank, say, body);
+    }
+
+    /// As [`positions`](Self::positions), for positions that depend on each other: one after the other.
+    pub fn positions_in_order(&mut self, rank: usize, body: impl FnOnce(&mut Self)) {
+        self.all_positions(rank, false, body);
+    }
+
+    fn all_positions(&mut self, rank: usize, say: bool, body: impl FnOnce(&mut Self)) {
         self.line("const i64 to = task->to;");
         self.line("i64 p = task->from;");
         self.line("if (p >= to) return 0;");
         self.index_of(rank, "p");
-        self.positions_to("to", rank, !self.aliased.is_empty(), body);
+        self.positions_to("to", rank, say, body);
     }
 
     /// Executes `body` for every position from `p`, whose index is known, to `to`. The innermost dimension is an inner

@@ -4,6 +4,7 @@
 //! meaning. `extents` are those of the index space of positions and rows (in row-major order), and `state` is a list of
 //! columns.
 
+pub mod accumulate;
 pub mod blocks;
 pub mod contraction;
 pub mod elementwise;

@@ -153,7 +153,7 @@ impl Writer<'_> {
     }
 
     /// Declares tasks. Task `i` has part `i` of `count` parts of `0..n`; its other fields are `rest`.
-    fn jobs(&mut self, count: &str, n: &str, rest: &str) {
+    pub fn jobs(&mut self, count: &str, n: &str, rest: &str) {
         self.braces(&format!("for (i64 i = 0; i < {count}; i++)"), |w| {
             w.line(format!("const i64 size = ({n} + {count} - 1) / {count}, from = i * size < {n} ? i * size : {n};"));
             w.line(format!("jobs[i] = (job){{ from, from + size < {n} ? from + size : {n}, {rest} }};"));

@@ -14,6 +14,8 @@ pub enum Dialect {
         gpu: bool,
         /// Whether positions have 32 bits.
         narrow: bool,
+        /// Whether there are atomic operations on 64-bit integers.
+        atomics_64: bool,
     },
 }
 
@@ -24,6 +26,10 @@ impl Dialect {
 
     pub fn is_gpu(self) -> bool {
         matches!(self, Dialect::OpenCl { gpu: true, .. })
+    }
+
+    pub fn has_atomics_64(self) -> bool {
+        matches!(self, Dialect::OpenCl { atomics_64: true, .. })
     }
 
     pub fn is_narrow(self) -> bool {

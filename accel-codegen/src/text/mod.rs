@@ -14,6 +14,7 @@ pub mod parameters;
 pub mod primitives;
 pub mod registers;
 pub mod scalar_code;
+pub mod sums;
 pub mod types;
 pub mod vectors;
 pub mod writer;

@@ -20,6 +20,8 @@ pub struct Nest {
     pub given: BTreeSet<Reg>,
     /// Arrays, with the columns that are read in memory.
     pub arrays: BTreeMap<ArrayId, BTreeSet<usize>>,
+    /// Columns of sums that are added to.
+    pub sums: BTreeSet<(ArrayId, usize)>,
     /// Columns that are read in the working memory of a strip.
     pub in_strip: BTreeSet<(ArrayId, usize)>,
 }
@@ -44,6 +46,10 @@ impl Nest {
                     false => columns.extend(0..to.len()),
                 }
             }
+            Instr::Emit { to, values, .. } => {
+                self.arrays.entry(*to).or_default();
+                self.sums.extend((0..values.len()).map(|c| (*to, c)));
+            }
             _ => {}
         }
     }
@@ -52,6 +58,7 @@ impl Nest {
     pub fn includes(&mut self, inner: Nest) {
         self.given.extend(inner.given.into_iter().filter(|r| !self.set.contains(r)));
         inner.arrays.into_iter().for_each(|(a, columns)| self.arrays.entry(a).or_default().extend(columns));
+        self.sums.extend(inner.sums);
         self.in_strip.extend(inner.in_strip);
     }
 }

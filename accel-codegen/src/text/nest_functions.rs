@@ -41,7 +41,11 @@ impl Writer<'_> {
             let _ = write!(arguments, ", {argument}");
         };
         let lists: BTreeSet<Reg> = code.lists().into_iter().collect();
-        let ty = |r: &Reg| format!("{}{}", code.types[*r], if lists.contains(r) { " *" } else { "" });
+        let space = self.global();
+        let ty = |r: &Reg| match lists.contains(r) {
+            true => format!("{space}{} *", code.types[*r]),
+            false => code.types[*r].to_string(),
+        };
         nest.given.iter().for_each(|r| add(format!("const {} r{r}", ty(r)), format!("r{r}")));
         if !nest.in_strip.is_empty() {
             add("const int l".into(), "l".into());
@@ -49,6 +53,10 @@ impl Writer<'_> {
         for (a, c) in &nest.in_strip {
             let (t, space) = (self.program.arrays[*a].columns[*c], self.global());
             add(format!("const {space}{t} *s{a}_{c}"), format!("s{a}_{c}"));
+        }
+        for (a, c) in &nest.sums {
+            let (t, space) = (self.program.arrays[*a].columns[*c], self.global());
+            add(format!("{space}{t} *a{a}_{c}"), format!("a{a}_{c}"));
         }
         sets.iter().for_each(|r| add(format!("{} *to{r}", ty(r)), format!("&r{r}")));
         self.declarations.nests.push(format!(

@@ -19,6 +19,9 @@ pub enum Arg {
     Scratch(usize),
     /// Local memory of the [`Launch`](crate::opencl::Launch).
     Local(usize),
+    /// The memory of lists: NOTE [Memory of lists]. Items of a launch of `n` items need 16 bytes, and 8 bytes for each
+    /// element of each list of each item.
+    Tape,
     /// The fault record: a buffer of [`crate::fault::record_length`] `i64`, the first of which is 0 until a failure.
     Fault,
 }
@@ -112,6 +115,7 @@ pub fn name(arg: Arg) -> String {
         Arg::Number(k) => format!("arg{k}"),
         Arg::Scratch(k) => format!("s{k}"),
         Arg::Local(k) => format!("l{k}"),
+        Arg::Tape => "tape".into(),
         Arg::Fault => "fault".into(),
     }
 }

@@ -111,13 +111,16 @@ impl<'a> Writer<'a> {
                 }
                 let position = self.place(*to, &index);
                 for (c, x) in values.iter().enumerate() {
-                    self.line(format!("a{to}_{c}[{position}] += r{x};"));
+                    self.add_to_sum(&format!("a{to}_{c}[{position}]"), code.types[*x], &format!("r{x}"));
                 }
             }
             Instr::If { cond, then, otherwise, merge } => {
                 self.conditional(code, *cond, [then, otherwise], merge, constants)
             }
-            Instr::Get { to, list, at } => self.line(format!("const {} r{to} = r{list}[r{at}];", code.types[*to])),
+            Instr::Get { to, list, at } => {
+                let element = self.listed(*list, &format!("r{at}"));
+                self.line(format!("const {} r{to} = {element};", code.types[*to]));
+            }
             Instr::While { state, cond, continues, body, next, lists } => {
                 for (to, init) in state {
                     self.line(format!("{} r{to} = r{init};", code.types[*to]));

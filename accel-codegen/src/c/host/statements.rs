@@ -5,7 +5,7 @@ use super::inline::is_inline;
 use super::writer::Host;
 use crate::analysis::fault;
 use crate::analysis::layout::Layout;
-use crate::analysis::liveness::{Block, LONG, Step, code_reads};
+use crate::analysis::liveness::{Block, LONG, Step};
 use crate::analysis::partition::SMALL;
 use crate::c::kernels::has_all;
 use crate::text::declarations::Declarations;
@@ -72,7 +72,7 @@ impl Host<'_> {
             Op::Literal { to, literal } => self.literal(*to, *literal),
             Op::Loop { to, body, .. } if inline => self.scalars(to, body),
             Op::Loop { to, extents, body } => self.loop_(s, to, extents, body),
-            Op::Accumulate { .. } => {}
+            Op::Accumulate { to, sums, extents, .. } => self.accumulate(s, to, sums, extents),
             Op::Reduce { to, extents, rows } => self.reduce(s, *to, extents, rows),
             Op::Scan { to, extents, rows, .. } => self.scan(s, *to, extents, rows),
             Op::Permute { to, defaults, extents, .. } => self.permute(s, *to, *defaults, extents),
@@ -148,15 +148,28 @@ impl Host<'_> {
         self.w.line(format!("if (all_rows(r, r->calls->{callback}, {to}, {all}, f, n, len[0], {cost}, e)) return 1;"));
     }
 
-    /// The output takes over the memory of the defaults if nobody else has it, or gets a copy of them.
-    fn permute(&mut self, s: &Step, to: ArrayId, defaults: ArrayId, extents: &ScalarFn) {
+    /// A sum takes over the memory of its initial value if nobody else has it, or gets a copy of it.
+    fn accumulate(&mut self, s: &Step, to: &[ArrayId], sums: &[(ArrayId, ArrayId)], extents: &ScalarFn) {
         let rank = self.extents("e", extents);
         self.size("n", "e", rank);
-        let (target, at) = (self.extents_of(defaults), self.extents_at(to));
+        self.outputs(to, &s.in_place, "e", rank);
+        let overwritten = s.overwritten();
+        for (sum, initial) in sums {
+            self.w.open("");
+            self.copy_of(*sum, *initial, overwritten.contains(initial));
+            self.w.close();
+        }
+        self.w.line("const task t = { 0, n, 0, 0, 0, e, 0 };");
+        self.w.line(format!("if (accumulate_{}_all(r->arrays, &t, fault)) return 1;", s.number));
+    }
+
+    /// Makes a copy of an array. With `last`, this is the last use of the array, and the copy takes over its memory if
+    /// nobody else has it.
+    fn copy_of(&mut self, to: ArrayId, from: ArrayId, last: bool) {
+        let (target, at) = (self.extents_of(from), self.extents_at(to));
         self.set_extents(to, &target);
-        let last = s.last_uses.contains(&defaults) && !code_reads(s.stmt).contains(&defaults);
         self.w.line(format!("const i64 m = size({at}, {});", target.len()));
-        for (c, d, t) in self.pairs(to, defaults) {
+        for (c, d, t) in self.pairs(to, from) {
             if target.is_empty() {
                 self.copy(c, d, t);
             } else {
@@ -164,6 +177,13 @@ impl Host<'_> {
                 self.w.line(format!("if (from(r, {c}, m, {bytes}, {at}, {rank}, {d}, {})) return 1;", last as u8));
             }
         }
+    }
+
+    /// The output takes over the memory of the defaults if nobody else has it, or gets a copy of them.
+    fn permute(&mut self, s: &Step, to: ArrayId, defaults: ArrayId, extents: &ScalarFn) {
+        let rank = self.extents("e", extents);
+        self.size("n", "e", rank);
+        self.copy_of(to, defaults, s.overwritten().contains(&defaults));
         self.w.line("const task t = { 0, n, 0, 0, 0, e, 0 };");
         let name = format!("permute_{}", s.number);
         let one = format!("{name}(r->arrays, &t, fault)");

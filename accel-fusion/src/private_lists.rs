@@ -1,0 +1,133 @@
+//! A program in which only loops, statements with sums and operators have private lists.
+//!
+//! NOTE [Lists on devices]: a work-item needs memory for its lists, so few items can run at once. Loops and statements
+//! with sums run with any number of items. The kernels of other statements do not. So elements of reductions, scans and
+//! permutations that need lists become loops before these statements. An operator with lists stays: its statement needs
+//! memory for each item. The host evaluates extents and conditions.
+
+use crate::kernel::builder::Builder;
+use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, Program, Reduction, Reg, ScalarFn, SiteId, Stmt};
+use accel_core::ast::deep;
+use accel_core::repr::ScalarType;
+
+/// Gives elements with lists statements of their own.
+pub fn separated(program: &Program) -> Program {
+    let mut program = program.clone();
+    let body = std::mem::take(&mut program.body);
+    program.body = Pass { program: &mut program }.block(body);
+    program
+}
+
+struct Pass<'a> {
+    program: &'a mut Program,
+}
+
+fn has_lists(code: &ScalarFn) -> bool {
+    !code.lists().is_empty()
+}
+
+/// The results of scalar functions without parameters, one after the other.
+fn joined(codes: &[&ScalarFn]) -> ScalarFn {
+    let mut b = Builder::new(&[]);
+    let results = codes.iter().flat_map(|c| b.inline(c, &[])).collect();
+    b.finish(results)
+}
+
+impl Pass<'_> {
+    fn block(&mut self, mut b: Block) -> Block {
+        let mut stmts = vec![];
+        deep(|| std::mem::take(&mut b.stmts).into_iter().for_each(|s| self.stmt(s, &mut stmts)));
+        Block { stmts }
+    }
+
+    fn stmt(&mut self, mut s: Stmt, out: &mut Vec<Stmt>) {
+        if let Op::Strip { body, .. } = &mut s.op
+            && body.stmts.iter().any(|s| s.op.scalar_fns().iter().any(|(_, c)| has_lists(c)))
+        {
+            // The statements one after the other, without the strip.
+            return std::mem::take(&mut body.stmts).into_iter().for_each(|s| self.stmt(s, out));
+        }
+        s.op.blocks_mut().into_iter().for_each(|b| *b = self.block(std::mem::take(b)));
+        match &mut s.op {
+            Op::Reduce { extents, rows, .. } | Op::Scan { extents, rows, .. } => self.rows(extents, rows, s.site, out),
+            Op::Permute { extents, target, element, .. } => {
+                if has_lists(element) {
+                    *element = self.stored(&only_if_kept(target, element), extents, s.site, out);
+                }
+                if has_lists(target) {
+                    *target = self.stored(target, extents, s.site, out);
+                }
+            }
+            _ => {}
+        }
+        out.push(s);
+    }
+
+    fn rows(&mut self, extents: &ScalarFn, rows: &mut Reduction, site: SiteId, out: &mut Vec<Stmt>) {
+        if has_lists(&rows.element) {
+            rows.element = self.stored(&rows.element, &joined(&[extents, &rows.len]), site, out);
+        }
+        if let Some(init) = rows.init.as_mut().filter(|init| has_lists(init)) {
+            *init = self.stored(init, &ScalarFn::default(), site, out);
+        }
+    }
+
+    /// Adds a loop that stores the results of `body`. Returns the function that reads them.
+    fn stored(&mut self, body: &ScalarFn, extents: &ScalarFn, site: SiteId, out: &mut Vec<Stmt>) -> ScalarFn {
+        let columns: Vec<ScalarType> = body.results.iter().map(|r| body.types[*r]).collect();
+        let array: ArrayId = self.program.arrays.push(ArrayInfo { rank: body.params, columns: columns.clone() });
+        out.push(Stmt { op: Op::Loop { to: vec![array], extents: extents.clone(), body: body.clone() }, site });
+        let mut b = Builder::new(body.param_types());
+        let to: Vec<Reg> = columns.iter().map(|t| b.reg(*t)).collect();
+        b.emit(Instr::Read { to: to.clone(), array, index: b.params(), site, inside: true });
+        b.finish(to)
+    }
+}
+
+/// The element of a permutation where it is kept; zeros elsewhere, where it could fail.
+fn only_if_kept(target: &ScalarFn, element: &ScalarFn) -> ScalarFn {
+    let mut b = Builder::new(element.param_types());
+    let index = b.params();
+    let keep = b.inline(target, &index)[0];
+    let (then, found) = b.block(|b| b.inline(element, &index));
+    let types: Vec<ScalarType> = element.results.iter().map(|r| element.types[*r]).collect();
+    let (otherwise, zeros) = b.block(|b| types.iter().map(|t| b.constant(t.zero())).collect::<Vec<Reg>>());
+    let results: Vec<Reg> = types.iter().map(|t| b.reg(*t)).collect();
+    let merge = results.iter().zip(found.iter().zip(&zeros)).map(|(to, (a, z))| (*to, *a, *z)).collect();
+    b.emit(Instr::If { cond: keep, then, otherwise, merge });
+    b.finish(results)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{parse, verify};
+
+    #[test]
+    fn elements_with_lists_become_loops() {
+        let list = "x20: i64, x21: i64 = while x0 cond { x22: i64 = 3 x23: bool = x20 < x22 -> x23 } \
+                    body { x24: i64 = 1 x25: i64 = x20 + x24 -> x25 } lists x20 x26: i64 = 0 x27: i64 = list x21[x26]";
+        let unset: String = (1..20).map(|k| format!("unset x{k}: i64 ")).collect();
+        let text = format!(
+            "program (a0: Array1<i64>) site 0 = \"fold\" {{
+               a1: Array0<i64> = reduce @0 sum
+                 extents () {{ -> }}
+                 len () {{ x0: i64 = extent a0 0 -> x0 }}
+                 element (x0: i64) {{ {unset} {list} -> x27 }}
+                 init () {{ x0: i64 = 0 -> x0 }}
+                 op (x0: i64, x1: i64) {{ x2: i64 = x0 + x1 -> x2 }}
+               a2: Array1<i64> = permute a0 @0 sum
+                 extents () {{ x0: i64 = extent a0 0 -> x0 }}
+                 target (x0: i64) {{ x1: bool = true -> x1, x0 }}
+                 element (x0: i64) {{ {unset} {list} -> x27 }}
+                 comb (x0: i64, x1: i64) {{ x2: i64 = x0 + x1 -> x2 }}
+               -> a1, a2
+             }}"
+        );
+        let after = separated(&parse(&text).unwrap());
+        verify(&after).unwrap_or_else(|e| panic!("{e}\n{after}"));
+        let with_lists = |op: &Op| op.scalar_fns().iter().any(|(_, c)| has_lists(c));
+        let found: Vec<_> = after.body.stmts.iter().map(|s| (s.op.keyword(), with_lists(&s.op))).collect();
+        assert_eq!(found, [("loop", true), ("reduce", false), ("loop", true), ("permute", false)]);
+    }
+}
