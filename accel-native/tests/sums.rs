@@ -64,8 +64,8 @@ fn results_are_those_of_the_evaluator() {
         let expected = evaluated(&inputs);
         let found = k.run(inputs).unwrap();
         for (found, expected) in found.iter().zip(&expected) {
-            let close = |(a, b): (&f64, f64)| (a - b).abs() <= 1e-12 * b.abs();
-            assert!(f64s(found).iter().zip(f64s(expected)).all(|(a, b)| close((a, b))), "{n} elements, {m} targets");
+            let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-12 * b.abs();
+            assert!(f64s(found).iter().zip(f64s(expected)).all(close), "{n} elements, {m} targets");
         }
     }
 }

@@ -108,8 +108,8 @@ impl<A: Arrays, R: Arrays> Compiled<A, R> {
         R::from_tuple(self.prepared.run(&inputs.to_tuple())?)
     }
 
-    /// Starts to compute the result from arrays on the device. It waits only for conditions of branches and loops, and
-    /// for extents that the device computes, not for the result. Runs are executed in the order in which they are
+    /// Starts to compute the result from arrays on the device. It waits only for conditions of branches and loops, for
+    /// extents that the device computes, and for derivatives of loops in scalar code, not for the result. Runs are executed in the order in which they are
     /// started.
     ///
     /// # Errors

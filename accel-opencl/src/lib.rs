@@ -10,7 +10,8 @@
 //! | `loader`, `cl` | loads OpenCL at run time, and calls it with errors instead of codes |
 //! | `devices`, `device`, `spin_wait` | the list of devices, and a device in use |
 //! | `memory` | buffers, which are reused |
-//! | `plan`, `built_program`, `run`, `batch`, `replay` | a compiled program and its runs |
+//! | `plan`, `built_program`, `run`, `launches`, `copies`, `batch`, `replay` | a compiled program and its runs |
+//! | `tape` | the memory for lists of scalar code |
 //! | `fault`, `read_back` | faults and results, read back to the host |
 //! | `compiled`, `kernels`, `arrays` | the public types of programs and arrays |
 //!
@@ -20,7 +21,7 @@
 //!
 //! All commands for a device go through one in-order queue per process. A run enqueues its kernels one after the other
 //! and waits only at its end, or where the host needs a number that the device has computed: the condition of a branch
-//! or a loop, or an extent. The host itself computes numbers that do not depend on large arrays, such as loop counters.
+//! or a loop, an extent, or whether lists of scalar code need more memory. The host itself computes numbers that do not depend on large arrays, such as loop counters.
 //! If a device works in the memory of the host, arguments and results are not copied. There, a small program that is
 //! run repeatedly is recorded, and a thread of the driver spins between its runs: see the notes in `replay` and
 //! `spin_wait`.

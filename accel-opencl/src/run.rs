@@ -1,5 +1,6 @@
 //! A run: the host walks the statements, computes their extents, and enqueues commands for the device. It waits only
-//! where it needs a number from the device: for the condition of a branch or a loop, or for an extent.
+//! where it needs a number from the device: for the condition of a branch or a loop, for an extent, or to know whether
+//! lists were full.
 
 use crate::batch::Kernels;
 use crate::built_program::BuiltProgram;

@@ -4,6 +4,7 @@
 mod calls;
 mod check;
 mod control;
+mod derivatives;
 mod elementwise;
 mod floats;
 mod folds;
@@ -42,6 +43,7 @@ const GROUPS: &[(&str, fn(&Suite))] = &[
     ("replicate and slice", replicating::all),
     ("shapes that agree", shapes::all),
     ("choices and loops", control::all),
+    ("derivatives", derivatives::all),
     ("whole programs", programs::all),
     ("functions of numbers", calls::all),
     ("primitive functions of integers and bool", numbers::all),

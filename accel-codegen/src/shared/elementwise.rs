@@ -10,10 +10,14 @@ impl Writer<'_> {
     pub fn elements(&mut self, to: &[ArrayId], rank: usize, body: &ScalarFn) {
         self.hoist(&[body]);
         to.iter().for_each(|a| self.hoist_output(*a, false));
+        let results: Vec<_> = to.iter().flat_map(|a| elements(*a, self.columns(*a).len(), "p")).collect();
+        if !body.lists().is_empty() {
+            // All positions use the same memory for lists, so they are not independent.
+            return self.positions_in_order(rank, |w| w.code(body, &index(rank), &results));
+        }
         if pieces(self.program, to, rank).is_some() {
             return self.elements_around(to[0], rank, body);
         }
-        let results: Vec<_> = to.iter().flat_map(|a| elements(*a, self.columns(*a).len(), "p")).collect();
         self.positions(rank, |w| w.code(body, &index(rank), &results));
     }
 }

@@ -32,8 +32,11 @@ pub fn parameters(code: &ScalarFn, r: Reg) -> BTreeSet<Reg> {
 pub fn eliminate_dead_code(code: &mut ScalarFn) {
     let mut live = Live(index_vec![false; code.types.len()]);
     live.extend(code.results.iter().copied());
-    let emits = code.emits();
-    live_instrs(&mut code.instrs, &mut live, emits);
+    let mut effects = Effects::default();
+    if code.emits() {
+        effects.add(&code.instrs);
+    }
+    live_instrs(&mut code.instrs, &mut live, &mut effects);
     let mut numbers: IndexVec<Reg, Option<Reg>> = index_vec![None; code.types.len()];
     let mut types = IndexVec::new();
     let mut number = |r: Reg| {
@@ -77,21 +80,58 @@ impl Extend<Reg> for Live {
     }
 }
 
+/// For each instruction with inner ones: whether these add to sums, and the length of the list before the inner ones
+/// were added. The list is used from its end, as the instructions are visited backwards. It is empty if nothing adds to
+/// sums.
+#[derive(Default)]
+struct Effects(Vec<(bool, usize)>);
+
+impl Effects {
+    /// Adds instructions. Returns whether one of them adds to a sum.
+    fn add(&mut self, instrs: &[Instr]) -> bool {
+        instrs.iter().fold(false, |any, i| {
+            let before = self.0.len();
+            let emits = match i {
+                Instr::Emit { .. } => return true,
+                Instr::If { then: last, otherwise: first, .. } | Instr::While { body: last, cond: first, .. } => {
+                    deep(|| self.add(first)) | deep(|| self.add(last))
+                }
+                _ => return any,
+            };
+            self.0.push((emits, before));
+            any | emits
+        })
+    }
+
+    /// Whether the instruction that is visited next adds to sums. If it does not, it can be left out with its inner
+    /// ones.
+    fn next(&mut self, i: &Instr, is_live: bool) -> bool {
+        if i.inner().is_empty() {
+            return matches!(i, Instr::Emit { .. });
+        }
+        let Some((emits, before)) = self.0.pop() else { return false };
+        if !emits && !is_live {
+            self.0.truncate(before);
+        }
+        emits
+    }
+}
+
 /// Drops the instructions that set no live register and add to no sum. `live` is the set after the instructions, and
-/// becomes the set before them. `emits` tells whether there can be instructions that add to sums.
-fn live_instrs(instrs: &mut Vec<Instr>, live: &mut Live, emits: bool) {
+/// becomes the set before them.
+fn live_instrs(instrs: &mut Vec<Instr>, live: &mut Live, effects: &mut Effects) {
     let mut kept = vec![];
     while let Some(mut i) = instrs.pop() {
-        let is_needed = i.sets().iter().any(|r| live.contains(r)) || emits && i.emits();
-        if !is_needed {
+        let is_live = i.sets().iter().any(|r| live.contains(r));
+        if !effects.next(&i, is_live) && !is_live {
             continue;
         }
         match &mut i {
             Instr::If { cond, then, otherwise, merge } => {
                 merge.retain(|m| live.contains(&m.0));
                 live.extend(merge.iter().flat_map(|m| [m.1, m.2]));
-                deep(|| live_instrs(then, live, emits));
-                deep(|| live_instrs(otherwise, live, emits));
+                deep(|| live_instrs(then, live, effects));
+                deep(|| live_instrs(otherwise, live, effects));
                 live.extend([*cond]);
             }
             Instr::While { state, cond, continues, body, next, lists } => {
@@ -101,8 +141,8 @@ fn live_instrs(instrs: &mut Vec<Instr>, live: &mut Live, emits: bool) {
                 live.extend(next.iter().copied());
                 live.extend([*continues]);
                 live.extend(state.iter().map(|s| s.0));
-                deep(|| live_instrs(body, live, emits));
-                deep(|| live_instrs(cond, live, emits));
+                deep(|| live_instrs(body, live, effects));
+                deep(|| live_instrs(cond, live, effects));
                 live.extend(state.iter().map(|s| s.1));
             }
             _ => i.uses(live),

@@ -32,16 +32,9 @@ impl Instr {
         }
     }
 
-    /// Whether the instruction, or an inner one, adds to a sum. This is an effect: the instruction is executed exactly
-    /// as often as the program says, whether or not something uses what it sets.
-    pub fn emits(&self) -> bool {
-        let emits = |i: &Instr| matches!(i, Instr::Emit { .. });
-        emits(self) || self.inner().into_iter().flat_map(walk).any(emits)
-    }
-
     /// Whether the instruction neither fails nor branches nor loops nor adds to a sum.
     fn is_branch_free(&self, code: &ScalarFn) -> bool {
-        self.inner().is_empty() && self.check(code).is_none() && !self.emits()
+        self.inner().is_empty() && self.check(code).is_none() && !matches!(self, Instr::Emit { .. })
     }
 }
 
@@ -71,7 +64,8 @@ impl ScalarFn {
         walk(&self.instrs).any(|i| matches!(i, Instr::While { .. }))
     }
 
-    /// Whether the function adds to sums.
+    /// Whether the function adds to sums. This is an effect: such instructions are executed exactly as often as the
+    /// program says.
     pub fn emits(&self) -> bool {
         walk(&self.instrs).any(|i| matches!(i, Instr::Emit { .. }))
     }

@@ -15,7 +15,7 @@ pub struct Deep {
 }
 
 /// All programs.
-pub fn programs() -> [Deep; 4] {
+pub fn programs() -> [Deep; 5] {
     [
         Deep { name: "conditionals", text: conditionals, value: |n, x, _| nested(n, x, x, x * 0.5) },
         Deep { name: "loops", text: loops, value: |_, x, _| x + 1.0 },
@@ -25,6 +25,7 @@ pub fn programs() -> [Deep; 4] {
             value: |n, x, first| nested(n, x, first, x * 0.5),
         },
         Deep { name: "array loops", text: array_loops, value: |_, x, _| x + 1.0 },
+        Deep { name: "sums", text: sums, value: |n, x, _| x + added(n, x) },
     ]
 }
 
@@ -34,6 +35,11 @@ fn nested(n: usize, x: f64, c: f64, deepest: f64) -> f64 {
     let reached = (0..n).find(|k| number(*k) >= c).unwrap_or(n);
     let y = if reached == n { deepest } else { x * number(reached) };
     (0..reached).rev().fold(y, |y, k| y + number(k))
+}
+
+/// The number of the first level that is not less than `x`, or half of `x`.
+fn added(n: usize, x: f64) -> f64 {
+    (0..n).map(|k| k as f64 / n as f64).find(|level| *level >= x).unwrap_or(x * 0.5)
 }
 
 /// A number as kernel programs print it.
@@ -52,6 +58,25 @@ fn elements(to: usize, from: usize, code: &str, result: usize) -> String {
         "a{to}: Array1<f64> = loop @0 extents () {{ x0: i64 = extent a{from} 0 -> x0 }}
          body (x0: i64) {{ x1: f64 = a{from}[x0] @0; {code} -> x{result} }}\n"
     )
+}
+
+/// Every level adds to a sum if it is the last one that is reached.
+fn sums(n: usize) -> String {
+    let mut code = String::new();
+    for k in 0..n {
+        let (x, c) = (2 + 2 * k, 3 + 2 * k);
+        code += &format!("x{x}: f64 = {}; x{c}: bool = x{x} < x1; () = if x{c} {{\n", number(k, n));
+    }
+    let (half, product) = (2 + 2 * n, 3 + 2 * n);
+    code += &format!("x{half}: f64 = 0.5; x{product}: f64 = x1 * x{half}; () = emit a1[x0] x{product} @0\n");
+    for k in (0..n).rev() {
+        code += &format!("-> }} else {{ () = emit a1[x0] x{} @0 -> }}\n", 2 + 2 * k);
+    }
+    let body = format!(
+        "a1: Array1<f64> = accumulate a0 @0 extents () {{ x0: i64 = extent a0 0 -> x0 }}
+         body (x0: i64) {{ x1: f64 = a0[x0] @0; {code} -> }}\n"
+    );
+    program(&body, 1)
 }
 
 /// The innermost branch reads an array, which can fail. On the way out, every level uses what it computed on the way
