@@ -21,9 +21,10 @@ fn small(n: usize) -> Vec<f64> {
 fn sums_of_products(t: &Suite, n: usize, m: usize) {
     let prog = afun(|a: Acc<Vector<f64>>, xs: Acc<Vector<f64>>| {
         let n = a.shape();
-        let (one, two) = (|x: Exp<f64>| looped(n, move |i, y| y + a.at(i) * x), |x: Exp<f64>| {
-            looped((n + 1) / 2, move |i, y| y + a.at(i * 2) * x)
-        });
+        let (one, two) = (
+            |x: Exp<f64>| looped(n, move |i, y| y + a.at(i) * x),
+            |x: Exp<f64>| looped((n + 1) / 2, move |i, y| y + a.at(i * 2) * x),
+        );
         map(|x| one(x) + two(x), xs)
     });
     let (a, xs, d) = (small(n), small(m), small(m + 1)[1..].to_vec());
@@ -36,8 +37,7 @@ fn sums_of_products(t: &Suite, n: usize, m: usize) {
 }
 
 fn looped(n: Exp<i64>, f: impl Fn(Exp<i64>, Exp<f64>) -> Exp<f64>) -> Exp<f64> {
-    let (_, y) =
-        while_(move |(i, _): (Exp<i64>, Exp<f64>)| i.lt(n), |(i, y)| (i + 1, f(i, y)), (0i64, 0.0)).unlift();
+    let (_, y) = while_(move |(i, _): (Exp<i64>, Exp<f64>)| i.lt(n), |(i, y)| (i + 1, f(i, y)), (0i64, 0.0)).unlift();
     y
 }
 
