@@ -86,18 +86,6 @@ pub enum Error {
         /// What was wrong with it.
         detail: String,
     },
-    /// An operation without a derivative.
-    #[error("`{op}`{at} has no {mode} derivative: {detail}")]
-    NotDifferentiable {
-        /// The operation.
-        op: &'static str,
-        /// ` at FILE:LINE:COLUMN`, or empty where unknown.
-        at: String,
-        /// `reverse-mode` or `forward-mode`.
-        mode: &'static str,
-        /// What the user can do instead.
-        detail: String,
-    },
     /// An array that does not fit into memory.
     #[error("{op}: no memory for an array of shape {shape:?}")]
     Memory {

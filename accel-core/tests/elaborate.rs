@@ -275,8 +275,8 @@ impl ExpTransform for Twice {
         m: Guard<'m>,
     ) -> Result<TExp<HCons<X<'p>, X<'e>>, X<'a>, X<'m>>> {
         let Some(num) = ScalarTy::of(f.ty()).and_then(ScalarTy::num) else {
-            let at = at.map(|l| format!(" at {l}")).unwrap_or_default();
-            return Err(Error::NotDifferentiable { op: "twice", at, mode: "no", detail: p.raw().to_string() });
+            let op = at.map_or("twice".into(), |at| format!("twice at {at}"));
+            return Err(Error::Type { op, expected: "a number".into(), found: p.raw().to_string() });
         };
         let y = TExp::var(&Idx::zero(f.ty()));
         Ok(TExp::let_(f, &TExp::prim2(Prim2::Num(Num2::Add, num, name(m)), &y, &y)))
@@ -322,7 +322,7 @@ fn transformations_nest() {
 #[test]
 fn errors_of_transformations_are_errors_of_the_program() {
     let e = error(|xs: Acc<Vector<f64>>| map(|x| twice::<_, bool>(|y| y.lt(0.0), x), xs));
-    assert!(matches!(&e, Error::NotDifferentiable { at, .. } if at.contains(file!())), "{e}");
+    assert!(matches!(&e, Error::Type { op, .. } if op.contains(file!())), "{e}");
     let e = error(|xs: Acc<Vector<f64>>| map(|x| twice::<_, f32>(|y| y, x), xs));
     assert!(e.to_string().ends_with("expected type f32, found f64"), "{e}");
 }

@@ -9,8 +9,6 @@ use quickcheck::{Arbitrary, Gen};
 pub struct Features {
     /// Only operations that are differentiable almost everywhere, with values for which differences are meaningful.
     pub smooth: bool,
-    /// Also operations without a reverse-mode derivative: loops in scalar code, and loops that change extents.
-    pub forward_only: bool,
     /// Also reads and writes at indices that are not checked, and extents that may be negative: some programs fail.
     pub unchecked: bool,
 }
@@ -92,7 +90,7 @@ fn collected(g: &mut Gen, steps: &[(Ty, Step)]) -> Step {
 
 impl Arbitrary for Program {
     fn arbitrary(g: &mut Gen) -> Self {
-        program(g, Features { smooth: false, forward_only: true, unchecked: true })
+        program(g, Features { smooth: false, unchecked: true })
     }
     fn shrink(&self) -> Box<dyn Iterator<Item = Self>> {
         Box::new(super::shrink::candidates(self).into_iter())
@@ -200,10 +198,9 @@ impl Maker<'_> {
     }
 
     fn step(&mut self) -> Option<(Ty, Step)> {
-        let kinds = if self.features.forward_only { 22 } else { 20 };
         let any = |_: Ty| true;
         let rows = |ty: Ty| ty.rank > 0;
-        Some(match below(self.g, kinds) {
+        Some(match below(self.g, 22) {
             0 => {
                 let ty = Ty { elem: self.elem(), rank: below(self.g, 3) };
                 let extents = self.extents(ty.rank);
@@ -331,7 +328,7 @@ impl Maker<'_> {
                 let params = [ty.elem.scalars(), &[Scalar::I]].concat();
                 (ty, Step::Awhile { times: below(self.g, 4) as i64, f: self.fun(&params, ty.elem.scalars()), x })
             }
-            // The extents can change, for which reverse mode has no rule.
+            // The extents can change. Then reverse mode fails when the program runs.
             20 => {
                 let (x, ty) = self.array(any)?;
                 let (y, _) = self.array(|other| other == ty)?;
@@ -443,8 +440,7 @@ impl Maker<'_> {
                 let (c, a, b) = (self.operand(nodes, B), self.operand(nodes, ty), self.operand(nodes, ty));
                 (ty, Node::Cond(c, a, b))
             }
-            // Reverse mode does not differentiate the arrays that loops read.
-            17 | 18 if loops || self.features.forward_only => {
+            17 | 18 => {
                 let Some((array, ty)) = self.array(|_| true) else { return };
                 let part = below(self.g, ty.elem.scalars().len());
                 let index = (0..ty.rank).map(|_| self.operand(nodes, I)).collect();

@@ -379,22 +379,6 @@ impl Step {
         self.clone().arrays_mut(&mut |i| all.push(*i));
         all
     }
-
-    /// The operations of the library in this step that have no reverse-mode derivative.
-    pub fn forward_only(&self) -> Vec<&'static str> {
-        let mut ops = match self {
-            Step::Exchange { .. } | Step::Iterate { .. } => vec!["awhile"],
-            _ => vec![],
-        };
-        let reads = |f: &Fun| f.nodes.iter().any(|(_, n)| matches!(n, Node::Read { .. }));
-        let loops_that_read =
-            |f: &mut Fun| f.nodes.iter().any(|(_, n)| matches!(n, Node::Loop { body, .. } if reads(body)));
-        let mut step = self.clone();
-        if step.funs_mut().is_some_and(loops_that_read) {
-            ops.push("while_");
-        }
-        ops
-    }
 }
 
 impl Program {

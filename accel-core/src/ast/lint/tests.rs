@@ -4,7 +4,7 @@
 
 use super::super::acc::{AForm, ALoop, Ac, RawAccOp, Trips, acc};
 use super::super::env::{Thinning, idx};
-use super::super::exp::{Fun1, Fun2, exp};
+use super::super::exp::{Accumulator, Fun1, Fun2, exp};
 use super::super::slice::SliceSpec;
 use super::super::ty::{Arr, ArraysTy, ElementTy, ScalarTy, ty};
 use super::super::value::{Literal, Value, unchecked_literal};
@@ -487,6 +487,53 @@ fn programs_and_open_terms() {
     lint_exp(&Exp::var(&Idx::zero(&Ty::<f64>::of())), &scalars, &arrays).unwrap();
     rejects(lint_exp(&x(1, &f64_t()).relabel::<_, _, f64>(), &scalars, &arrays), "not in scope");
     rejects(lint_acc(&av(1, &vector_t()).relabel::<_, Vector>(), &arrays), "not in scope");
+}
+
+#[test]
+fn accumulations() {
+    let (token, index, value) = (zero(&f32::raw()), zero(&RawTy::shape(1)), zero(&f64_t()));
+    let to = |k: usize, t: RawTy| Accumulator::new(k, &ty::<Arr<Erased, Erased>>(t));
+    let emit = |to, token: &Ex, index: &Ex, value: &Ex, t: &RawTy| {
+        e(Node::Emit(to, Box::new([token.clone(), index.clone(), value.clone()]), None), t)
+    };
+    let pair = |a: &Ex, b: &Ex| e(Node::Pair(a.clone(), b.clone()), &RawTy::pair(a.ty.0.clone(), b.ty.0.clone()));
+    let accumulate = |token: &Ex, sums: &Ac, t: &RawTy| {
+        let f = f1(&pair(&value, token));
+        op(RawAccOp::Accumulate { sh: zero(&RawTy::shape(0)), f, init: sums.clone() }, t)
+    };
+    let sums = av(1, &vector_t());
+    let all = RawTy::pair(array_t(0, f64_t()), vector_t());
+    let right = emit(to(0, vector_t()), &token, &index, &value, &f32::raw());
+    check_acc(&accumulate(&right, &sums, &all)).unwrap();
+    rejects(check_exp(&right), "accumulator 0 is not in scope: there are 0");
+    let flags = av(0, &array_t(0, bool::raw()));
+    let of_flags = RawTy::pair(array_t(0, f64_t()), array_t(0, bool::raw()));
+    rejects_accs(&[
+        (
+            accumulate(&emit(to(1, vector_t()), &token, &index, &value, &f32::raw()), &sums, &all),
+            "accumulator 1 is not in scope: there are 1",
+        ),
+        (
+            accumulate(&emit(to(0, array_t(2, f64_t())), &token, &index, &value, &f32::raw()), &sums, &all),
+            "an accumulator has the type Array2<f64>, expected Array1<f64>",
+        ),
+        (
+            accumulate(&emit(to(0, vector_t()), &token, &zero(&RawTy::shape(2)), &value, &f32::raw()), &sums, &all),
+            "the index of an emission has the type (((), i64), i64), expected ((), i64)",
+        ),
+        (
+            accumulate(&emit(to(0, vector_t()), &token, &index, &zero(&i64_t()), &f32::raw()), &sums, &all),
+            "an emitted value has the type i64, expected f64",
+        ),
+        (accumulate(&emit(to(0, vector_t()), &value, &index, &value, &f32::raw()), &sums, &all), "a token has"),
+        (accumulate(&emit(to(0, vector_t()), &token, &index, &value, &f64_t()), &sums, &all), "an emission has"),
+        (accumulate(&value, &sums, &all), "the last token has the type f64, expected f32"),
+        (accumulate(&token, &sums, &of_flags), "accumulate has the type"),
+        (accumulate(&token, &flags, &of_flags), "an accumulator has the type Array0<bool>"),
+    ]);
+    // Code inside of other operations does not see the accumulators around it.
+    let generate = op(RawAccOp::Generate { sh: zero(&RawTy::shape(0)), f: f1(&right) }, &array_t(0, f32::raw()));
+    rejects(check_acc(&generate), "accumulator 0 is not in scope: there are 0");
 }
 
 #[test]
