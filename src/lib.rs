@@ -103,7 +103,7 @@ pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, 
 /// | moving elements | [`backpermute`](prelude::backpermute), [`gather`](prelude::gather), [`permute`](prelude::permute), [`scatter`](prelude::scatter) |
 /// | sorting | [`sort`](prelude::sort), [`sort_by_key`](prelude::sort_by_key), [`argsort`](prelude::argsort()), and the same with `_descending` |
 /// | parts and shapes | [`take`](prelude::take), [`drop`](prelude::drop()), [`reverse`](prelude::reverse), [`concat`](prelude::concat), [`replicate`](prelude::replicate), [`slice`](prelude::slice), [`reshape`](prelude::reshape) |
-/// | scalar code | the methods of [`Exp`](prelude::Exp), [`cond`](prelude::cond), [`while_`](prelude::while_), [`constant`](prelude::constant), [`lit`](prelude::lit); [`the`](prelude::the) and [`Acc::at`](prelude::Acc::at) read arrays |
+/// | scalar code | the methods of [`Exp`](prelude::Exp), [`cond`](prelude::cond), [`while_`](prelude::while_), [`iterate`](prelude::iterate), [`sfoldl`](prelude::sfoldl), [`constant`](prelude::constant), [`lit`](prelude::lit); [`the`](prelude::the) and [`Acc::at`](prelude::Acc::at) read arrays |
 /// | conditionals and loops over arrays | [`acond`](prelude::acond), [`awhile`](prelude::awhile), [`aiterate`](prelude::aiterate), [`map_accum_l`](prelude::map_accum_l), [`map_accum_r`](prelude::map_accum_r) |
 /// | records | `#[derive(Elt)]` for elements, `#[derive(Arrays)]` for arguments and results |
 pub mod prelude {

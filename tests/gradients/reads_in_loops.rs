@@ -231,3 +231,18 @@ fn gradients_inside() {
         map(descent, a)
     });
 }
+
+/// `iterate` and `sfoldl` are such loops.
+#[test]
+fn counted_loops() {
+    jacobian(NonEmpty, |a: V| map(|x| iterate(3, |y: Exp<f64>| y * x + a.at(0), x), a));
+    jacobian(Any, |a: V| map(|x| iterate(-1, |y: Exp<f64>| y * x, x), a));
+    jacobian((NonEmpty, Any), |a: V, b: V| {
+        map(|x| sfoldl(|y: Exp<f64>, c: Exp<f64>| y * x * 0.1 + c, 0.0f64, (), a), b)
+    });
+    jacobian(NonEmpty, |a: V| {
+        let square = generate((3, a.shape()), |(i, j)| a.at(j) * (i + 1).cast::<f64>());
+        generate(3, |i| sfoldl(|(y, z): (Exp<f64>, Exp<f64>), x| (y + x * z, x), (0.0f64, 1.0f64), i, square).fst())
+    });
+    all_modes(|a: V| sum(map(|x| sfoldl(|y: Exp<f64>, c: Exp<f64>| y * x * 0.3 + c.sin(), x, (), a), a)));
+}

@@ -19,6 +19,7 @@ mod operators;
 mod primitives;
 mod rearranging;
 mod reductions;
+mod scalar_loops;
 mod segments;
 mod slicing;
 mod sorting;
@@ -42,6 +43,7 @@ pub use reductions::{
     all, any, dot, flatten, fold_all, fold1_all, matmul, matvec, maximum, maximum_all, minimum, minimum_all, product,
     product_all, scanl_ex, scanr_ex, sum, sum_all,
 };
+pub use scalar_loops::{iterate, sfoldl};
 pub use segments::{fold_seg, fold1_seg, scanl_ex_seg, scanl_seg, scanl1_seg, scanr_ex_seg, scanr_seg, scanr1_seg};
 pub use slicing::{All, SliceDim, Slicing};
 pub use sorting::{argsort_descending, sort, sort_by_key, sort_by_key_descending, sort_descending};
