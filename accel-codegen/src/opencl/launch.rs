@@ -77,17 +77,19 @@ pub fn with_at_most(most: usize, launch: &Launch, target: &Target) -> Launch {
     if launch.global[0] <= most {
         return launch.clone();
     }
-    match target.shape {
-        Shape::Gpu => {
-            // Each item goes on by the number of items.
+    match launch.numbers.len() {
+        1 => {
+            // A grid-stride loop: each item goes on by the number of items.
             let group = launch.group[0].min(1 << most.ilog2());
             Launch { global: [most / group * group, 1], group: [group, 1], ..launch.clone() }
         }
-        Shape::Cpu => {
-            let mut launch = launch.clone();
-            launch.numbers[0] = (launch.numbers[1] as usize).div_ceil(most) as i64;
-            launch.global[0] = (launch.numbers[1] as usize).div_ceil(launch.numbers[0] as usize);
-            launch
+        // Ranges.
+        _ => {
+            let mut numbers = launch.numbers.clone();
+            let n = numbers[1] as usize;
+            let size = n.div_ceil(most);
+            numbers[0] = size as i64;
+            Launch { local: launch.local.clone(), ..items(&launch.kernel, n.div_ceil(size), numbers, target) }
         }
     }
 }
@@ -111,4 +113,41 @@ pub fn loop_(kernel: &Kernel, sizes: &Sizes, cost: usize, pieces: &[ScalarType],
         }
     };
     Work { scratch: vec![], launches: vec![launch] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::parameters::Arg;
+
+    #[test]
+    fn fewer_items_compute_the_same_positions() {
+        let kernel = Kernel { name: "k".into(), args: [Arg::Tape].into(), part: None };
+        let target = |shape| Target {
+            shape,
+            units: 4,
+            largest_group: 256,
+            local_memory: 32 << 10,
+            wide: false,
+            atomics_64: true,
+            look_back: false,
+        };
+        for n in [1, 5, 255, 256, 257, 100_000] {
+            for most in [0, 1, 7, 256, 300, 1 << 20] {
+                let (gpu, cpu) = (target(Shape::Gpu), target(Shape::Cpu));
+                let strided = with_at_most(most, &items(&kernel, n, vec![n as i64], &gpu), &gpu);
+                assert!(strided.global[0] <= most.max(1), "{strided:?}");
+                assert!(strided.global[0] > 0 && strided.global[0].is_multiple_of(strided.group[0]), "{strided:?}");
+                for target in [gpu, cpu] {
+                    let rest = Rest { len: 1, row: 0, slot: None };
+                    let ranges = with_at_most(most, &ranges(&kernel, n, 3, rest, &target), &target);
+                    let (size, count) = (ranges.numbers[0] as usize, ranges.numbers[1] as usize);
+                    assert_eq!(count, n);
+                    assert!(size > 0 && size * ranges.global[0] >= n, "{ranges:?}");
+                    // Whole groups can be more than the limit, but not twice as many.
+                    assert!(ranges.global[0] < 2 * most.max(1) || ranges.global[0] < 2 * n, "{ranges:?}");
+                }
+            }
+        }
+    }
 }

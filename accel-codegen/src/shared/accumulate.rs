@@ -25,9 +25,9 @@ use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Monoid, Op, Program, ScalarFn};
 
 /// The least number of operations of a part for each number of its copies.
-const PER_COPIED: usize = 8;
+pub const PER_COPIED: usize = 8;
 /// The limit for the size of all copies, in bytes.
-const COPIES: usize = 64 << 20;
+pub const COPIES: usize = 64 << 20;
 /// The copies of two parts have no cache line in common.
 const LINE: u32 = 64;
 
@@ -95,7 +95,7 @@ impl Writer<'_> {
     }
 
     /// Declares the sizes of the sums, `m4` for array 4.
-    fn sizes_of_sums(&mut self, s: &Accumulate) {
+    pub fn sizes_of_sums(&mut self, s: &Accumulate) {
         for a in &s.sums {
             self.hoist_extents(*a);
             let size: String = (0..self.program.arrays[*a].rank).map(|d| format!(" * a{a}_n{d}")).collect();

@@ -3,7 +3,7 @@
 //! NOTE [Additions at the same time]: in C, the memory of a sum belongs to one thread. On OpenCL devices, several
 //! work-items add to the same sum: a number of 32 or 64 bits by an atomic operation, the device's own for integers, and
 //! otherwise by compare-and-swap, repeated until no other item has changed the number meanwhile. So the order of
-//! additions is undefined. For other numbers, and for 64 bits on devices without such operations, one item executes the
+//! additions is undefined. Where an item has copies of the sums, it adds to these alone. For other numbers, and for 64 bits on devices without such operations, one item executes the
 //! whole statement.
 
 use super::dialect::Dialect;
@@ -24,7 +24,7 @@ impl Writer<'_> {
         if !self.is_opencl() {
             return self.line(format!("{place} += {x};"));
         }
-        if !is_atomic(t, self.dialect()) {
+        if self.alone || !is_atomic(t, self.dialect()) {
             let sum = primitives::op2(self.declarations, Op2::Num(Num2::Add), t, place, x);
             return self.line(format!("{place} = ({t})({sum});"));
         }

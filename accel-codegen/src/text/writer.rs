@@ -26,6 +26,8 @@ pub struct Writer<'a> {
     pub params: Params,
     /// What the function needs from outside if it is a nest: NOTE [Nests as functions].
     pub nest: Option<Nest>,
+    /// Whether nobody else adds to the sums at the same time.
+    pub alone: bool,
     /// The number of conditionals and loops around the current place, in this function.
     pub depth: usize,
     out: String,
@@ -58,6 +60,7 @@ impl<'a> Writer<'a> {
             lanes: Lanes::default(),
             params: Params::default(),
             nest: None,
+            alone: false,
             depth: 0,
             out: String::new(),
             indent: 1,
