@@ -1,0 +1,150 @@
+//! Records a program once, and pulls adjoints back through it any number of times.
+
+use crate::error::{Error, Result};
+use crate::rev::Rev;
+use crate::tape::base::Base;
+use crate::tape::cell::Cell;
+use crate::tape::graph::Graph;
+use crate::tape::recorder::{Recorder, Settings};
+use crate::tape::slots::Slots;
+use crate::tape::sweep::{Adjoints, sweep};
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+/// A recorded program from numbers to numbers.
+pub(crate) struct Recorded<S: Base> {
+    graph: Graph<S>,
+    inputs: usize,
+    /// The adjoint of each result, and the factor between the result and it. Constants have none.
+    outputs: Vec<Option<(usize, S)>>,
+    settings: Settings,
+    /// Adjoints of earlier calls, for later ones.
+    spare: Mutex<Vec<Adjoints<S::Cell>>>,
+}
+
+/// The size of a tape.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TapeSize {
+    /// The number of jobs that recorded something, with the first one.
+    pub jobs: usize,
+    /// The number of nodes: operations with two operands that depend on different numbers, uses of numbers of other jobs,
+    /// and results of checkpoints and custom operations.
+    pub nodes: usize,
+    /// The number of uses of numbers of other jobs.
+    pub imports: usize,
+    /// The size of all of this in bytes, without the memory that custom operations hold.
+    pub bytes: usize,
+}
+
+impl<S: Base> Recorded<S> {
+    /// Runs a program for `inputs` inputs. The program gets the number of its job, in which the inputs have the places from
+    /// 1 on. `results` lists the numbers of its result. `op` is the function that the user called.
+    ///
+    /// # Errors
+    /// Numbers of other programs, of parallel jobs, and tapes that are too long.
+    pub fn new<Y>(
+        op: &'static str,
+        settings: Settings,
+        inputs: usize,
+        program: impl FnOnce(u32) -> Y,
+        results: impl FnOnce(&Y) -> Vec<Rev<S>>,
+    ) -> Result<(Y, Self)> {
+        let memory = S::node_pool().map(|pool| pool.take()).unwrap_or_default();
+        let recorder = Recorder::root(inputs, settings, memory)?;
+        let job = recorder.job;
+        let (y, slots) = S::into_slots(recorder).run(|| program(job));
+        let mut recorder = S::from_slots(slots);
+        if let Some(error) = recorder.fault.take() {
+            return Err(*error);
+        }
+        let graph = Graph::new(op, recorder)?;
+        let place = |r: Rev<S>| match r.place() {
+            None => Ok(None),
+            Some((job, index, scale)) => Ok(Some((graph.find(op, job, index)?.1, scale))),
+        };
+        let outputs = results(&y).into_iter().map(place).collect::<Result<_>>()?;
+        Ok((y, Recorded { graph, inputs, outputs, settings, spare: Mutex::default() }))
+    }
+
+    /// The adjoints of the inputs from those of the results.
+    ///
+    /// # Errors
+    /// Another number of adjoints, and the errors of custom operations.
+    pub fn pull(&self, op: &'static str, seeds: &[S]) -> Result<Vec<S>> {
+        if seeds.len() != self.outputs.len() {
+            let text = |n| format!("{n} adjoints");
+            return Err(Error::Shape { op, expected: text(self.outputs.len()), found: text(seeds.len()) });
+        }
+        let mut adjoints = self.spare_adjoints();
+        adjoints.reset(&self.graph, self.settings.deterministic);
+        for (output, seed) in self.outputs.iter().zip(seeds) {
+            if let Some((cell, scale)) = output {
+                adjoints.cells[*cell].add(*seed * *scale);
+            }
+        }
+        let deterministic = self.settings.deterministic;
+        if self.graph.jobs.len() == 1 {
+            sweep(&self.graph, &adjoints, deterministic)?;
+        } else {
+            // While this thread waits for another one, it may run jobs of other programs. They must not find its recorder.
+            Slots::idle().run(|| sweep(&self.graph, &adjoints, deterministic)).0?;
+        }
+        let inputs = adjoints.cells[1..=self.inputs].iter().map(Cell::get).collect();
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(adjoints);
+        Ok(inputs)
+    }
+
+    fn spare_adjoints(&self) -> Adjoints<S::Cell> {
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        spare.unwrap_or_else(|| {
+            let cells = S::cell_pool().map(|pool| pool.take()).unwrap_or_default();
+            Adjoints { cells, imported: vec![] }
+        })
+    }
+
+    /// The size of the tape.
+    pub fn size(&self) -> TapeSize {
+        let nodes = self.graph.jobs.iter().map(|j| j.nodes.len()).sum();
+        let TapeBytes { node, import, event, job } = TapeBytes::of::<S>();
+        let events: usize = self.graph.jobs.iter().map(|j| j.events.len()).sum();
+        let (jobs, imports) = (self.graph.jobs.len(), self.graph.imports);
+        TapeSize { jobs, nodes, imports, bytes: nodes * node + imports * import + events * event + jobs * job }
+    }
+}
+
+/// The sizes of the parts of a tape.
+struct TapeBytes {
+    node: usize,
+    import: usize,
+    event: usize,
+    job: usize,
+}
+
+impl TapeBytes {
+    fn of<S: Base>() -> Self {
+        use crate::tape::graph::{Event, Job, Source};
+        TapeBytes {
+            node: size_of::<crate::tape::node::Node<S>>(),
+            // The list of sources, and that of uses.
+            import: size_of::<Source>() + size_of::<(u32, u32)>(),
+            event: size_of::<Event<S>>(),
+            job: size_of::<Job<S>>(),
+        }
+    }
+}
+
+impl<S: Base> Drop for Recorded<S> {
+    fn drop(&mut self) {
+        if let Some(pool) = S::cell_pool() {
+            let spare = self.spare.get_mut().unwrap_or_else(PoisonError::into_inner);
+            spare.drain(..).for_each(|adjoints| pool.give(adjoints.cells));
+        }
+    }
+}
+
+impl<S: Base> fmt::Debug for Recorded<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorded").field("inputs", &self.inputs).field("size", &self.size()).finish_non_exhaustive()
+    }
+}
