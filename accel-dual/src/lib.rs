@@ -1,6 +1,8 @@
 //! Forward and reverse differentiation of ordinary generic Rust code.
 #![forbid(unsafe_code)]
 
+mod checkpoint;
+mod custom;
 mod differentiable;
 mod dual;
 mod error;
@@ -15,6 +17,8 @@ mod rules;
 mod tape;
 
 pub use accel_derive::Differentiable;
+pub use checkpoint::{Checkpoint, checkpoint};
+pub use custom::custom;
 pub use differentiable::{Differentiable, Mismatch};
 pub use dual::Dual;
 pub use error::{Error, Result};

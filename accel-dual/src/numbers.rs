@@ -15,6 +15,25 @@ macro_rules! numbers {
             Rem rem RemAssign rem_assign (a, b) => (a % b, $S::one(), -(a / b).trunc());
         );
 
+        // The functions of `f64` as methods, so that closures need no import of `num_traits::Float`.
+        impl<$($generics)*> $ty {
+            numbers!(@inherent fract abs recip sqrt cbrt exp exp2 exp_m1 ln log2 log10 ln_1p sin cos tan asin acos atan
+                sinh cosh tanh asinh acosh atanh);
+            numbers!(@inherent2 powf hypot atan2 max min log);
+
+            #[doc = "As [`f64::powi`]."]
+            #[inline]
+            pub fn powi(self, n: i32) -> Self {
+                num_traits::Float::powi(self, n)
+            }
+
+            #[doc = "As [`f64::sin_cos`]."]
+            #[inline]
+            pub fn sin_cos(self) -> (Self, Self) {
+                num_traits::Float::sin_cos(self)
+            }
+        }
+
         impl<$($generics)*> std::ops::Neg for $ty {
             type Output = Self;
             #[inline(always)]
@@ -320,6 +339,14 @@ macro_rules! numbers {
             }
         }
 
+        impl<$($generics)*> std::ops::$Op<$S> for &$ty {
+            type Output = $ty;
+            #[inline(always)]
+            fn $op(self, other: $S) -> $ty {
+                std::ops::$Op::$op(*self, other)
+            }
+        }
+
         impl<$($generics)*> std::ops::$Op<&$ty> for $ty {
             type Output = Self;
             #[inline(always)]
@@ -387,6 +414,22 @@ macro_rules! numbers {
         #[inline(always)]
         fn $name(self) -> bool {
             self.value().$name()
+        }
+    )*};
+
+    (@inherent $($name:ident)*) => {$(
+        #[doc = concat!("As [`f64::", stringify!($name), "`].")]
+        #[inline(always)]
+        pub fn $name(self) -> Self {
+            num_traits::Float::$name(self)
+        }
+    )*};
+
+    (@inherent2 $($name:ident)*) => {$(
+        #[doc = concat!("As [`f64::", stringify!($name), "`].")]
+        #[inline(always)]
+        pub fn $name(self, other: Self) -> Self {
+            num_traits::Float::$name(self, other)
         }
     )*};
 

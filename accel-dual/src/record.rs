@@ -8,6 +8,7 @@ use crate::tape::graph::Graph;
 use crate::tape::recorder::{Recorder, Settings};
 use crate::tape::slots::Slots;
 use crate::tape::sweep::{Adjoints, sweep};
+use smallvec::SmallVec;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
@@ -16,11 +17,14 @@ pub(crate) struct Recorded<S: Base> {
     graph: Graph<S>,
     inputs: usize,
     /// The adjoint of each result, and the factor between the result and it. Constants have none.
-    outputs: Vec<Option<(usize, S)>>,
+    outputs: SmallVec<[Option<(usize, S)>; 1]>,
     settings: Settings,
-    /// Adjoints of earlier calls, for later ones.
+    /// Adjoints of earlier calls, for later ones, if they are not in the pool.
     spare: Mutex<Vec<Adjoints<S::Cell>>>,
 }
+
+/// The numbers of a result, of which there is often one.
+pub(crate) type Numbers<S> = SmallVec<[Rev<S>; 1]>;
 
 /// The size of a tape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,7 +52,7 @@ impl<S: Base> Recorded<S> {
         settings: Settings,
         inputs: usize,
         program: impl FnOnce(u32) -> Y,
-        results: impl FnOnce(&Y) -> Vec<Rev<S>>,
+        results: impl FnOnce(&Y) -> Numbers<S>,
     ) -> Result<(Y, Self)> {
         let memory = S::node_pool().map(|pool| pool.take()).unwrap_or_default();
         let recorder = Recorder::root(inputs, settings, memory)?;
@@ -67,11 +71,16 @@ impl<S: Base> Recorded<S> {
         Ok((y, Recorded { graph, inputs, outputs, settings, spare: Mutex::default() }))
     }
 
-    /// The adjoints of the inputs from those of the results.
+    /// Gives the adjoints of the inputs, computed from those of the results, to a function.
     ///
     /// # Errors
     /// Another number of adjoints, and the errors of custom operations.
-    pub fn pull(&self, op: &'static str, seeds: &[S]) -> Result<Vec<S>> {
+    pub fn pull<R>(
+        &self,
+        op: &'static str,
+        seeds: &[S],
+        result: impl FnOnce(&[S::Cell]) -> R,
+    ) -> Result<R> {
         if seeds.len() != self.outputs.len() {
             let text = |n| format!("{n} adjoints");
             return Err(Error::Shape { op, expected: text(self.outputs.len()), found: text(seeds.len()) });
@@ -90,17 +99,19 @@ impl<S: Base> Recorded<S> {
             // While this thread waits for another one, it may run jobs of other programs. They must not find its recorder.
             Slots::idle().run(|| sweep(&self.graph, &adjoints, deterministic)).0?;
         }
-        let inputs = adjoints.cells[1..=self.inputs].iter().map(Cell::get).collect();
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(adjoints);
+        let inputs = result(&adjoints.cells[1..=self.inputs]);
+        match S::cell_pool() {
+            Some(pool) if !self.settings.deterministic => pool.give(adjoints.cells),
+            _ => self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(adjoints),
+        }
         Ok(inputs)
     }
 
     fn spare_adjoints(&self) -> Adjoints<S::Cell> {
-        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        spare.unwrap_or_else(|| {
-            let cells = S::cell_pool().map(|pool| pool.take()).unwrap_or_default();
-            Adjoints { cells, imported: vec![] }
-        })
+        match S::cell_pool() {
+            Some(pool) if !self.settings.deterministic => Adjoints { cells: pool.take(), imported: vec![] },
+            _ => self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default(),
+        }
     }
 
     /// The size of the tape.
@@ -130,15 +141,6 @@ impl TapeBytes {
             import: size_of::<Source>() + size_of::<(u32, u32)>(),
             event: size_of::<Event<S>>(),
             job: size_of::<Job<S>>(),
-        }
-    }
-}
-
-impl<S: Base> Drop for Recorded<S> {
-    fn drop(&mut self) {
-        if let Some(pool) = S::cell_pool() {
-            let spare = self.spare.get_mut().unwrap_or_else(PoisonError::into_inner);
-            spare.drain(..).for_each(|adjoints| pool.give(adjoints.cells));
         }
     }
 }

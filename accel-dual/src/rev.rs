@@ -62,31 +62,23 @@ impl<S: Base> Rev<S> {
 
     #[inline(always)]
     fn lift2(self, other: Self, value: S, da: S, db: S) -> Self {
-        if other.is_const() {
-            return self.lift1((value, da));
+        let (by_self, by_other) = (self.scale * da, other.scale * db);
+        if self.job != other.job {
+            // Most often, one is a constant.
+            if other.is_const() {
+                return Rev { value, scale: by_self, ..self };
+            }
+            if self.is_const() {
+                return Rev { value, scale: by_other, ..other };
+            }
+        } else if self.index == other.index {
+            // Functions of one number again, or both are constants.
+            return Rev { value, scale: by_self + by_other, ..self };
         }
-        if self.is_const() {
-            return other.lift1((value, db));
-        }
-        let (da, db) = (self.scale * da, other.scale * db);
-        if self.job == other.job && self.index == other.index {
-            return Rev { value, scale: da + db, ..self };
-        }
-        let record = S::with(|r| {
-            let parents = if self.job == r.job && other.job == r.job {
-                [self.index, other.index]
-            } else if r.is_active() {
-                [r.place(self.job, self.index)?, r.place(other.job, other.index)?]
-            } else {
-                return None;
-            };
-            let index = r.push(Node { partials: [da, db], parents })?;
-            Some(Rev::at(value, r.job, index))
-        });
-        match record {
-            Some(Some(number)) => number,
-            _ => Rev::lost(value),
-        }
+        let node = Node { partials: [by_self, by_other], parents: [self.index, other.index] };
+        let jobs = [self.job, other.job];
+        let (job, index) = S::with(|r| r.operation(jobs, node)).unwrap_or((LOST, 0));
+        Rev::at(value, job, index)
     }
 }
 

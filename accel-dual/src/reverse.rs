@@ -4,9 +4,10 @@ use crate::differentiable::{Differentiable, Mismatch};
 use crate::dual::Dual;
 use crate::error::{Error, Result};
 use crate::real::Real;
-use crate::record::{Recorded, TapeSize};
+use crate::record::{Numbers, Recorded, TapeSize};
 use crate::rev::Rev;
 use crate::tape::base::{Base, Primitive};
+use crate::tape::cell::Cell;
 use crate::tape::recorder::Settings;
 use num_traits::One;
 
@@ -73,7 +74,7 @@ where
     let mut rows = Vec::with_capacity(count);
     for k in 0..count {
         seeds[k] = S::one();
-        rows.push(refill(x, recorded.pull("jacobian", &seeds)?));
+        rows.push(recorded.pull("jacobian", &seeds, |inputs| refill(x, inputs.iter().map(Cell::get)))?);
         seeds[k] = S::zero();
     }
     Ok((y.map(&mut |r: Rev<S>| r.value()), rows))
@@ -111,11 +112,11 @@ where
                 Rev::at(Dual::variable(value, (k - 1usize).wrapping_sub(begin)), job, k as u32)
             }))
         };
-        let (_, recorded) = Recorded::new("hessian", Settings::DEFAULT, count, program, |y| vec![*y])?;
-        let adjoints: Vec<Dual<S, DIRECTIONS>> = recorded.pull("hessian", &[Dual::one()])?;
-        for direction in 0..DIRECTIONS.min(count - begin) {
-            rows.push(refill(x, adjoints.iter().map(|a| a.tangent[direction])));
-        }
+        let (_, recorded) = Recorded::new("hessian", Settings::DEFAULT, count, program, |y| Numbers::from([*y]))?;
+        recorded.pull("hessian", &[Dual::one()], |inputs| {
+            let row = |direction: usize| refill(x, inputs.iter().map(|a| a.get().tangent[direction]));
+            rows.extend((0..DIRECTIONS.min(count - begin)).map(row));
+        })?;
     }
     Ok(rows)
 }
@@ -148,7 +149,8 @@ impl Settings {
         F: FnOnce(X::With<Rev<S>>) -> Rev<S>,
     {
         let (y, recorded, _) = record("grad", self, f, x)?;
-        Ok((y.value(), refill(x, recorded.pull("grad", &[S::one()])?)))
+        let gradient = recorded.pull("grad", &[S::one()], |inputs| refill(x, inputs.iter().map(Cell::get)))?;
+        Ok((y.value(), gradient))
     }
 }
 
@@ -169,7 +171,7 @@ where
         }))
     };
     let results = |y: &Y| {
-        let mut results = vec![];
+        let mut results = Numbers::new();
         y.each(&mut |r| results.push(r));
         count = results.len();
         results
@@ -203,7 +205,7 @@ impl<S: Base, X: Differentiable<S>, Y: Differentiable<Rev<S>>> Pullback<S, X, Y>
     pub fn call(&self, adjoint: &Y::With<S>) -> Result<X::With<S>> {
         let mut seeds = Vec::with_capacity(self.count);
         self.y.zip(adjoint, &mut |_, seed| seeds.push(seed)).map_err(|e| shape("pullback", e))?;
-        Ok(refill(&self.x, self.recorded.pull("pullback", &seeds)?))
+        self.recorded.pull("pullback", &seeds, |inputs| refill(&self.x, inputs.iter().map(Cell::get)))
     }
 
     /// The size of the tape.

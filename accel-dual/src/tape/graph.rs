@@ -30,7 +30,9 @@ pub struct Graph<S: Base> {
     pub cells: usize,
     /// The number of imports.
     pub imports: usize,
-    /// The jobs by the numbers that they had while recording.
+    /// The number of the first job while recording.
+    root: u32,
+    /// The other jobs by the numbers that they had while recording.
     by_id: HashMap<u32, u32, BuildHasherDefault<JobHasher>>,
 }
 
@@ -90,7 +92,8 @@ impl<S: Base> Graph<S> {
     /// # Errors
     /// Numbers of other programs and of jobs that ran in parallel.
     pub fn new(op: &'static str, root: Recorder<S>) -> Result<Self> {
-        let mut graph = Graph { jobs: vec![], cells: 0, imports: 0, by_id: HashMap::default() };
+        let by_id = HashMap::default();
+        let mut graph = Graph { jobs: Vec::with_capacity(1), cells: 0, imports: 0, root: root.job, by_id };
         let imported = graph.number(root);
         graph.sum_up();
         graph.connect(op, imported)?;
@@ -101,10 +104,13 @@ impl<S: Base> Graph<S> {
     fn number(&mut self, root: Recorder<S>) -> Vec<Vec<Import>> {
         let mut imported = vec![];
         // Where the number of a job is entered: a job, an event and a place in the fork.
-        let mut todo: Vec<(Recorder<S>, Option<(u32, usize, usize)>)> = vec![(root, None)];
-        while let Some((recorder, parent)) = todo.pop() {
+        let mut todo = vec![];
+        let mut next: Option<(Recorder<S>, Option<(u32, usize, usize)>)> = Some((root, None));
+        while let Some((recorder, parent)) = next {
             let number = self.jobs.len() as u32;
-            self.by_id.insert(recorder.job, number);
+            if number > 0 {
+                self.by_id.insert(recorder.job, number);
+            }
             if let Some((job, event, place)) = parent {
                 let job: &mut Job<S> = &mut self.jobs[job as usize];
                 if let Step::Fork(children) = &mut job.events[event].kind {
@@ -141,7 +147,12 @@ impl<S: Base> Graph<S> {
             let job = &self.jobs[number as usize];
             self.cells += job.places();
             self.imports += recorder.imports.len();
-            imported.push(recorder.imports);
+            if self.imports > 0 {
+                // Jobs without imports at the start have none here.
+                imported.resize_with(number as usize, Vec::new);
+                imported.push(recorder.imports);
+            }
+            next = todo.pop();
         }
         imported
     }
@@ -209,7 +220,8 @@ impl<S: Base> Graph<S> {
     /// # Errors
     /// A number of another program.
     pub fn find(&self, op: &'static str, job: u32, index: u32) -> Result<(u32, usize)> {
-        let number = *self.by_id.get(&job).ok_or(Error::Foreign { op })?;
+        let number = if job == self.root { Some(&0) } else { self.by_id.get(&job) };
+        let number = *number.ok_or(Error::Foreign { op })?;
         let job = &self.jobs[number as usize];
         if index as usize >= job.places() {
             return Err(Error::Foreign { op });

@@ -174,8 +174,8 @@ impl<S> Recorder<S> {
         self.fault.get_or_insert_with(|| Box::new(error));
     }
 
-    /// Appends the fork into jobs that have ended. Jobs that recorded nothing are left out.
-    pub fn join(&mut self, children: impl Iterator<Item = Recorder<S>>) {
+    /// Appends the fork into jobs that have ended. Jobs that recorded nothing are left out, and `recycle` gets their memory.
+    pub fn join(&mut self, children: impl Iterator<Item = Recorder<S>>, recycle: impl Fn(Vec<Node<S>>)) {
         let mut kept = Vec::new();
         for mut child in children {
             if let Some(error) = child.fault.take() {
@@ -183,6 +183,8 @@ impl<S> Recorder<S> {
             }
             if !child.nodes.is_empty() || !child.events.is_empty() {
                 kept.push(child);
+            } else {
+                recycle(child.nodes);
             }
         }
         if !kept.is_empty() {
@@ -192,20 +194,44 @@ impl<S> Recorder<S> {
 }
 
 impl<S: Real> Recorder<S> {
-    /// Appends a node and returns its place, or `None` if the tape is full.
+    /// Appends the node of an operation whose operands have the given jobs and places, and returns the job and the place of
+    /// the result.
     #[inline(always)]
+    pub fn operation(&mut self, jobs: [u32; 2], node: Node<S>) -> (u32, u32) {
+        if jobs == [self.job; 2] && self.nodes.len() < self.nodes.capacity() {
+            let index = self.position();
+            self.nodes.push(node);
+            return (self.job, index);
+        }
+        self.other_operation(jobs, node)
+    }
+
+    /// The same if an operand belongs to another job, or if the tape has no room.
+    #[cold]
+    #[inline(never)]
+    fn other_operation(&mut self, jobs: [u32; 2], node: Node<S>) -> (u32, u32) {
+        let mut append = || {
+            let [a, b] = node.parents;
+            let parents = [self.place(jobs[0], a)?, self.place(jobs[1], b)?];
+            self.push(Node { parents, ..node })
+        };
+        match append() {
+            Some(index) => (self.job, index),
+            None => (LOST, 0),
+        }
+    }
+
+    /// Appends a node and returns its place, or `None` if nothing is recorded or the tape is full.
     pub fn push(&mut self, node: Node<S>) -> Option<u32> {
-        let index = self.position();
-        if self.nodes.len() == self.nodes.capacity() && !self.grow() {
+        if !self.is_active() || self.nodes.len() == self.nodes.capacity() && !self.grow() {
             return None;
         }
+        let index = self.position();
         self.nodes.push(node);
         Some(index)
     }
 
     /// Makes room for another node.
-    #[cold]
-    #[inline(never)]
     fn grow(&mut self) -> bool {
         let limit = self.settings.longest_tape;
         let room = (limit - self.first.min(limit)) as usize;
@@ -220,13 +246,11 @@ impl<S: Real> Recorder<S> {
     }
 
     /// The place of a number of this job or of another one, or `None` if the tape is full or the number has no place.
-    #[inline]
     pub fn place(&mut self, job: u32, index: u32) -> Option<u32> {
         if job == self.job { Some(index) } else { self.import(job, index) }
     }
 
     /// The place of a number of another job. Its first use makes a node.
-    #[cold]
     fn import(&mut self, job: u32, index: u32) -> Option<u32> {
         let known = |i: &&Import| i.job == job && i.index == index;
         let slot = (job.wrapping_mul(0x9E37_79B1) ^ index.wrapping_mul(0x85EB_CA6B)) as usize >> 20 & (TABLE - 1);

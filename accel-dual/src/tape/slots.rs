@@ -57,7 +57,7 @@ impl<S: Real> AnyRecorder for Recorder<S> {
         Box::new(self.child(Vec::new()))
     }
     fn join_any(&mut self, children: Vec<Box<dyn Any>>) {
-        self.join(children.into_iter().filter_map(|child| child.downcast().ok()).map(|child| *child));
+        self.join(children.into_iter().filter_map(|child| child.downcast().ok()).map(|child| *child), drop);
     }
 }
 
@@ -113,10 +113,10 @@ impl Slots {
             other.extend(child.other.map(|r| r.into_any()));
         }
         if self.wide.is_active() {
-            self.wide.join(wide.into_iter());
+            self.wide.join(wide.into_iter(), |memory| WIDE_NODES.give(memory));
         }
         if self.single.is_active() {
-            self.single.join(single.into_iter());
+            self.single.join(single.into_iter(), |memory| SINGLE_NODES.give(memory));
         }
         if let Some(r) = &mut self.other {
             r.join_any(other);
