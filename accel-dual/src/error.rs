@@ -13,7 +13,9 @@ pub enum Error {
         op: &'static str,
     },
     /// A number that moved from one parallel job to another, for example through a mutex.
-    #[error("{op}: expected numbers from before the fork, found one that a job took from another one that ran in parallel")]
+    #[error(
+        "{op}: expected numbers from before the fork, found one that a job took from another one that ran in parallel"
+    )]
     Smuggled {
         /// The function that was called.
         op: &'static str,

@@ -75,12 +75,7 @@ impl<S: Base> Recorded<S> {
     ///
     /// # Errors
     /// Another number of adjoints, and the errors of custom operations.
-    pub fn pull<R>(
-        &self,
-        op: &'static str,
-        seeds: &[S],
-        result: impl FnOnce(&[S::Cell]) -> R,
-    ) -> Result<R> {
+    pub fn pull<R>(&self, op: &'static str, seeds: &[S], result: impl FnOnce(&[S::Cell]) -> R) -> Result<R> {
         if seeds.len() != self.outputs.len() {
             let text = |n| format!("{n} adjoints");
             return Err(Error::Shape { op, expected: text(self.outputs.len()), found: text(seeds.len()) });

@@ -20,7 +20,7 @@ pub struct Recorder<S> {
     pub events: Vec<Event<S>>,
     /// The first mistake that was noticed while recording.
     pub fault: Option<Box<Error>>,
-    /// Places of imports by a hash of what they import, once there are more than a few.
+    /// Places of imports by a hash of the places that they import, once there are more than a few.
     recent: Vec<u32>,
     /// How it is recorded.
     pub settings: Settings,
@@ -253,7 +253,8 @@ impl<S: Real> Recorder<S> {
     /// The place of a number of another job. Its first use makes a node.
     fn import(&mut self, job: u32, index: u32) -> Option<u32> {
         let known = |i: &&Import| i.job == job && i.index == index;
-        let slot = (job.wrapping_mul(0x9E37_79B1) ^ index.wrapping_mul(0x85EB_CA6B)) as usize >> 20 & (TABLE - 1);
+        // Not by the number of the job, which differs from run to run: the tape must not.
+        let slot = index.wrapping_mul(0x9E37_79B1) as usize >> 20 & (TABLE - 1);
         let found = match self.recent.get(slot) {
             Some(&k) => self.imports.get(k as usize).filter(known),
             None => self.imports.iter().find(known),
