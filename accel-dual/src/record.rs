@@ -54,8 +54,7 @@ impl<S: Base> Recorded<S> {
         program: impl FnOnce(u32) -> Y,
         results: impl FnOnce(&Y) -> Numbers<S>,
     ) -> Result<(Y, Self)> {
-        let memory = S::node_pool().map(|pool| pool.take()).unwrap_or_default();
-        let recorder = Recorder::root(inputs, settings, memory)?;
+        let recorder = Recorder::root(inputs, settings, S::node_pool())?;
         let job = recorder.job;
         let (y, slots) = S::into_slots(recorder).run(|| program(job));
         let mut recorder = S::from_slots(slots);

@@ -78,19 +78,21 @@ fn random_programs_have_the_derivatives_of_forward_mode_and_of_differences() {
 #[test]
 fn thread_counts_agree_and_the_deterministic_mode_has_the_same_bits() {
     let mut random = Random(8);
-    for seed in 1000..1012 {
-        let program = Program { seed, depth: 4 };
+    let build = |threads| (threads, rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap());
+    let pools = [1, 2, 4].map(build);
+    for seed in 1000..1020 {
+        let program = Program { seed, depth: 3 };
         let xs: Vec<f64> = (0..6).map(|_| random.next() * 2.0 - 1.0).collect();
         let run = |settings: Settings| settings.value_and_grad(|xs: Vec<Rev>| program.at(&xs), &xs).unwrap();
-        let (value, gradient) = with_threads(1, || run(DETERMINISTIC));
-        for threads in [1, 2, 4] {
+        let (value, gradient) = run(DETERMINISTIC);
+        for (threads, pool) in &pools {
             for _ in 0..3 {
-                let (v, g) = with_threads(threads, || run(DETERMINISTIC));
+                let (v, g) = pool.install(|| run(DETERMINISTIC));
                 assert_eq!(v.to_bits(), value.to_bits());
                 let bits = |g: &[f64]| g.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
                 assert_eq!(bits(&g), bits(&gradient), "program {seed} on {threads} threads");
             }
-            let (_, g) = with_threads(threads, || run(Settings::DEFAULT));
+            let (_, g) = pool.install(|| run(Settings::DEFAULT));
             assert_close(&g, &gradient, 1e-11, &format!("program {seed} on {threads} threads"));
         }
     }
@@ -158,6 +160,11 @@ fn numbers_of_all_earlier_jobs_can_be_used() {
 
 #[test]
 fn a_hundred_thousand_forks() {
+    // Inside of a pool: rayon wakes a thread for each fork of a thread outside.
+    with_threads(2, forks);
+}
+
+fn forks() {
     // One after the other,
     let chain = |(x, y): (Rev, Rev)| {
         let mut z = x;

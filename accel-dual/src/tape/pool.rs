@@ -7,6 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The largest number of vectors that a pool keeps.
 const VECTORS: usize = 64;
+/// The size from which a vector is worth keeping.
+const LEAST: usize = 1 << 12;
 /// The largest number of bytes that a pool keeps.
 const BYTES: usize = 1 << 30;
 
@@ -40,11 +42,14 @@ impl<T> Pool<T> {
         vector
     }
 
-    /// Keeps the memory of a vector.
+    /// Keeps the memory of a vector, unless it is small.
     pub fn give(&self, vector: Vec<T>) {
-        let mut kept = self.kept();
         let size = bytes(&vector);
-        if size > 0 && kept.vectors.len() < VECTORS && kept.bytes + size <= BYTES {
+        if size < LEAST {
+            return;
+        }
+        let mut kept = self.kept();
+        if kept.vectors.len() < VECTORS && kept.bytes + size <= BYTES {
             kept.bytes += size;
             kept.vectors.push(vector);
         }

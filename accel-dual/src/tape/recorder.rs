@@ -1,13 +1,14 @@
 //! The tape of one job while it grows.
 
 use super::node::{CONSTANT, LOST, NOWHERE, Node};
+use super::pool::Pool;
 use crate::error::{Error, Result};
 use crate::real::Real;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// The tape of one job.
 #[derive(Debug)]
-pub struct Recorder<S> {
+pub struct Recorder<S: 'static> {
     /// The number of the job. [`CONSTANT`] means that nothing is recorded.
     pub job: u32,
     /// The place of the first node. Inputs have the places before it.
@@ -24,6 +25,8 @@ pub struct Recorder<S> {
     recent: Vec<u32>,
     /// How it is recorded.
     pub settings: Settings,
+    /// Memory for long tapes.
+    pool: Option<&'static Pool<Node<S>>>,
 }
 
 /// How programs are recorded and differentiated. The functions of the crate have the default settings.
@@ -70,7 +73,7 @@ pub struct Import {
 
 /// Something on a tape that is not a node of two operands.
 #[derive(Debug)]
-pub struct Event<S> {
+pub struct Event<S: 'static> {
     /// The place at which it happened.
     pub position: u32,
     /// What happened.
@@ -79,7 +82,7 @@ pub struct Event<S> {
 
 /// The kinds of events.
 #[derive(Debug)]
-pub enum Kind<S> {
+pub enum Kind<S: 'static> {
     /// The job waited for these jobs, which ran in parallel.
     Fork(Vec<Recorder<S>>),
     /// A node with any number of inputs and outputs.
@@ -120,10 +123,12 @@ fn new_job() -> u32 {
 
 /// The number of imports that are searched before a table is made.
 const FEW: usize = 8;
+/// The number of nodes from which a tape uses memory of earlier tapes.
+const LONG: usize = 1024;
 /// The size of the table of imports.
 const TABLE: usize = 64;
 
-impl<S> Recorder<S> {
+impl<S: 'static> Recorder<S> {
     /// A recorder that records nothing.
     pub const fn idle() -> Self {
         Recorder {
@@ -135,6 +140,7 @@ impl<S> Recorder<S> {
             fault: None,
             recent: Vec::new(),
             settings: Settings::DEFAULT,
+            pool: None,
         }
     }
 
@@ -148,18 +154,18 @@ impl<S> Recorder<S> {
     ///
     /// # Errors
     /// Inputs that have no places below the limit.
-    pub fn root(inputs: usize, settings: Settings, mut memory: Vec<Node<S>>) -> Result<Self> {
-        memory.clear();
+    pub fn root(inputs: usize, settings: Settings, pool: Option<&'static Pool<Node<S>>>) -> Result<Self> {
         let limit = settings.longest_tape;
         let first = u32::try_from(inputs).ok().and_then(|n| n.checked_add(1)).filter(|n| *n <= limit);
         let first = first.ok_or(Error::TapeFull { limit })?;
-        Ok(Recorder { job: new_job(), first, nodes: memory, settings, ..Recorder::idle() })
+        let mut nodes = pool.map(Pool::take).unwrap_or_default();
+        nodes.clear();
+        Ok(Recorder { job: new_job(), first, nodes, settings, pool, ..Recorder::idle() })
     }
 
     /// The tape of a job into which this one forks.
-    pub fn child(&self, mut memory: Vec<Node<S>>) -> Self {
-        memory.clear();
-        Recorder { job: new_job(), nodes: memory, settings: self.settings, ..Recorder::idle() }
+    pub fn child(&self) -> Self {
+        Recorder { job: new_job(), settings: self.settings, pool: self.pool, ..Recorder::idle() }
     }
 
     /// The place of the next node.
@@ -174,8 +180,8 @@ impl<S> Recorder<S> {
         self.fault.get_or_insert_with(|| Box::new(error));
     }
 
-    /// Appends the fork into jobs that have ended. Jobs that recorded nothing are left out, and `recycle` gets their memory.
-    pub fn join(&mut self, children: impl Iterator<Item = Recorder<S>>, recycle: impl Fn(Vec<Node<S>>)) {
+    /// Appends the fork into jobs that have ended. Jobs that recorded nothing are left out.
+    pub fn join(&mut self, children: impl Iterator<Item = Recorder<S>>) {
         let mut kept = Vec::new();
         for mut child in children {
             if let Some(error) = child.fault.take() {
@@ -183,8 +189,6 @@ impl<S> Recorder<S> {
             }
             if !child.nodes.is_empty() || !child.events.is_empty() {
                 kept.push(child);
-            } else {
-                recycle(child.nodes);
             }
         }
         if !kept.is_empty() {
@@ -240,8 +244,19 @@ impl<S: Real> Recorder<S> {
             self.fail(Error::TapeFull { limit });
             return false;
         }
+        if len == LONG
+            && let Some(pool) = self.pool
+        {
+            let mut longer = pool.take();
+            longer.clear();
+            if longer.capacity() > len {
+                longer.extend_from_slice(&self.nodes);
+                self.nodes = longer;
+                return true;
+            }
+        }
         // A vector may get more room than it asks for: then the limit is a little higher, but never above the largest place.
-        self.nodes.reserve_exact(len.max(64).min(room - len));
+        self.nodes.reserve_exact(len.max(16).min(room - len));
         true
     }
 

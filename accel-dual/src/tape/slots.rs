@@ -1,6 +1,5 @@
 //! The recorder of each thread.
 
-use super::pool::{SINGLE_NODES, WIDE_NODES};
 use super::recorder::Recorder;
 use crate::real::Real;
 use std::any::Any;
@@ -54,10 +53,10 @@ impl<S: Real> AnyRecorder for Recorder<S> {
         self
     }
     fn fork(&self) -> Box<dyn AnyRecorder> {
-        Box::new(self.child(Vec::new()))
+        Box::new(self.child())
     }
     fn join_any(&mut self, children: Vec<Box<dyn Any>>) {
-        self.join(children.into_iter().filter_map(|child| child.downcast().ok()).map(|child| *child), drop);
+        self.join(children.into_iter().filter_map(|child| child.downcast().ok()).map(|child| *child));
     }
 }
 
@@ -95,10 +94,10 @@ impl Slots {
     pub fn fork(&self) -> Slots {
         let mut child = Slots::idle();
         if self.wide.is_active() {
-            child.wide = self.wide.child(WIDE_NODES.take());
+            child.wide = self.wide.child();
         }
         if self.single.is_active() {
-            child.single = self.single.child(SINGLE_NODES.take());
+            child.single = self.single.child();
         }
         child.other = self.other.as_ref().map(|r| r.fork());
         child
@@ -113,10 +112,10 @@ impl Slots {
             other.extend(child.other.map(|r| r.into_any()));
         }
         if self.wide.is_active() {
-            self.wide.join(wide.into_iter(), |memory| WIDE_NODES.give(memory));
+            self.wide.join(wide.into_iter());
         }
         if self.single.is_active() {
-            self.single.join(single.into_iter(), |memory| SINGLE_NODES.give(memory));
+            self.single.join(single.into_iter());
         }
         if let Some(r) = &mut self.other {
             r.join_any(other);

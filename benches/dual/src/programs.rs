@@ -22,9 +22,8 @@ pub fn matvec<T: Real>((matrix, xs): &(Vec<Vec<T>>, Vec<T>)) -> T {
 pub fn rotate<T: Real>((v, q): ([T; 3], [T; 4])) -> [T; 3] {
     let two = T::lit(2.0);
     let [u, w] = [[q[0], q[1], q[2]], [q[3], q[3], q[3]]];
-    let cross = |a: [T; 3], b: [T; 3]| {
-        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-    };
+    let cross =
+        |a: [T; 3], b: [T; 3]| [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
     let dot = |a: [T; 3], b: [T; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
     let (uv, uu, c) = (dot(u, v), dot(u, u), cross(u, v));
     std::array::from_fn(|k| two * uv * u[k] + (w[k] * w[k] - uu) * v[k] + two * w[k] * c[k])
