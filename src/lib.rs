@@ -128,6 +128,9 @@ mod listings {
     struct ArraysExpressionsAndShapes;
     #[doc = include_str!("../book/src/gradients.md")]
     struct Gradients;
+    #[cfg(feature = "dual")]
+    #[doc = include_str!("../book/src/ordinary-rust.md")]
+    struct OrdinaryRustCode;
     #[doc = include_str!("../book/src/compilation.md")]
     struct Compilation;
     #[cfg(feature = "opencl")]
