@@ -62,10 +62,10 @@ pub fn particle<T: Real>(start: &Particle<T>) -> T {
     for _ in 0..STEPS {
         let a = y.sin() - x * pull - u * friction;
         let b = x.cos() - y * pull - v * friction;
-        x = x + u * dt;
-        y = y + v * dt;
-        u = u + a * dt;
-        v = v + b * dt;
+        x += u * dt;
+        y += v * dt;
+        u += a * dt;
+        v += b * dt;
     }
     x * y
 }
@@ -141,11 +141,11 @@ pub fn lstm<T: Real>(main: &[Vec<T>], extra: &[Vec<T>], start: &[Vec<f64>], sequ
         let mut sum = T::lit(2.0);
         for j in 0..bits {
             predicted[j] = input[j] * extra[1][j] + extra[2][j];
-            sum = sum + predicted[j].exp();
+            sum += predicted[j].exp();
         }
         let log = sum.ln();
         for j in 0..bits {
-            total = total + T::lit(sequence[t + 1][j]) * (predicted[j] - log);
+            total += T::lit(sequence[t + 1][j]) * (predicted[j] - log);
         }
     }
     -total / T::lit(((sequence.len() - 1) * bits) as f64)
