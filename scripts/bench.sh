@@ -5,6 +5,7 @@
 #   scripts/bench.sh --quick             fewer and shorter turns
 #   scripts/bench.sh [--quick] FILTER    only the rows whose theme or work contains FILTER, without the memory
 #   scripts/bench.sh --opencl [..]       the rows of the OpenCL backend instead, on the device that ACCEL_OPENCL_DEVICE names
+#   scripts/bench.sh --dual              gradients of ordinary code instead; CODIPACK names the folder of CoDiPack's source
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,6 +16,11 @@ export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/bench"
 if [ "${1-}" = --opencl ]; then
   shift
   exec cargo run --quiet --release --package bench-opencl -- "$@"
+fi
+
+if [ "${1-}" = --dual ]; then
+  shift
+  exec cargo run --quiet --release --package bench-dual -- "$@"
 fi
 
 cargo bench --quiet --package accel-benches --bench native -- --table "$@"

@@ -28,6 +28,8 @@
 #![forbid(unsafe_code)]
 
 mod choice;
+#[cfg(feature = "dual")]
+pub mod dual;
 
 pub use accel_ad::{Differentiable, OneNumber, grad, gradient, jvp, value_and_grad, value_and_gradient, vjp};
 pub use accel_core::error::{Error, Result};
@@ -126,6 +128,9 @@ mod listings {
     struct ArraysExpressionsAndShapes;
     #[doc = include_str!("../book/src/gradients.md")]
     struct Gradients;
+    #[cfg(feature = "dual")]
+    #[doc = include_str!("../book/src/ordinary-rust.md")]
+    struct OrdinaryRustCode;
     #[doc = include_str!("../book/src/compilation.md")]
     struct Compilation;
     #[cfg(feature = "opencl")]

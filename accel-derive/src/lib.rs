@@ -1,10 +1,11 @@
-//! Derive macros for element and array records of the accel language.
+//! Derive macros for element and array records of the accel language, and for structures of numbers that are differentiated.
 //!
 //! The generated code refers to the library as `::accel`. Where it has another name, write
 //! `#[accel(crate = path)]` next to the derive.
 
 mod companion;
 mod record;
+mod structure;
 
 use companion::{ARRAYS, Companion, ELEMENTS};
 use proc_macro2::TokenStream;
@@ -39,6 +40,25 @@ pub fn derive_elt(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
 pub fn derive_arrays(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     arrays(input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Makes a struct or an enum that contains numbers an input or a result of functions that are differentiated:
+/// `#[derive(Differentiable)] struct Spring<T> { stiffness: T, ends: [T; 2], name: String }`.
+///
+/// The type of the numbers is the type parameter; where there are several, `#[differentiable(scalar = T)]` chooses one.
+/// Fields are numbers, structures of numbers, and discrete values such as integers. A field of any other type that can be
+/// cloned is discrete with `#[differentiable(discrete)]`. Fields of the types `Box<..>` and `Option<Box<..>>` are allowed, so
+/// lists and trees are.
+///
+/// The generated code refers to the library as `::accel::dual`. Where it has another name, write
+/// `#[differentiable(crate = path)]` next to the derive.
+///
+/// Errors: unions, enums without variants and fields of the types `f32` and `f64` are rejected. For a field that is no
+/// structure of numbers, rustc reports an error at the type of the field.
+#[proc_macro_derive(Differentiable, attributes(differentiable))]
+pub fn derive_differentiable(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    structure::derive(input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 fn elt(input: DeriveInput) -> Result<TokenStream> {
@@ -197,5 +217,48 @@ mod tests {
         let record = Record::parse(input, "Elt").unwrap();
         let nested = Companion::new(&record, &ELEMENTS).nested_type();
         assert_eq!(nested.to_string(), "((A , B) , C)");
+    }
+
+    #[test]
+    fn structures_that_are_not_differentiable_are_rejected_with_a_reason() {
+        let error = |input: DeriveInput| structure::derive(input).unwrap_err().to_string();
+        let e = error(parse_quote!(
+            union U<T> {
+                a: T,
+                b: i64,
+            }
+        ));
+        assert!(e.contains("cannot be derived for a union"), "{e}");
+        let e = error(parse_quote!(
+            enum E {}
+        ));
+        assert!(e.contains("enum without variants"), "{e}");
+        let e = error(parse_quote!(
+            struct P {
+                x: f64,
+            }
+        ));
+        assert!(e.contains("found `f64`") && e.contains("#[differentiable(discrete)]"), "{e}");
+        let e = error(parse_quote!(
+            struct P<A, B>(A, B);
+        ));
+        assert!(e.contains("#[differentiable(scalar = T)]"), "{e}");
+        let e = error(parse_quote!(
+            #[differentiable(scalar = C)]
+            struct P<A, B>(A, B);
+        ));
+        assert!(e.contains("`C` is not a type parameter"), "{e}");
+        let e = error(parse_quote!(
+            struct P<T> {
+                #[differentiable(constant)]
+                x: T,
+            }
+        ));
+        assert!(e.contains("unknown option `constant`"), "{e}");
+        let e = error(parse_quote!(
+            #[differentiable(library = foo)]
+            struct P<T>(T);
+        ));
+        assert!(e.contains("unknown option `library`"), "{e}");
     }
 }

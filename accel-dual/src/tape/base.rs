@@ -1,0 +1,93 @@
+//! The types of values on tapes, and how each finds the recorder of its thread.
+
+use super::cell::{Cell, DualCell, Vanishes};
+use super::node::Node;
+use super::pool::{Pool, SINGLE_CELLS, SINGLE_NODES, WIDE_CELLS, WIDE_NODES};
+use super::recorder::Recorder;
+use super::slots::{Slots, with_other, with_single, with_wide};
+use crate::dual::Dual;
+use crate::real::Real;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+/// The values and derivatives of [`Rev`](crate::Rev): `f32`, `f64`, or [`Dual`] of one of them.
+///
+/// Other crates cannot implement this trait.
+#[diagnostic::on_unimplemented(
+    message = "reverse mode does not support `{Self}` as the type of its values",
+    note = "the types are `f32`, `f64` and `Dual` of one of them; `Dual<Rev<f64>, N>` and `Rev<Dual<f64, N>>` give second derivatives"
+)]
+pub trait Base: Real + Vanishes {
+    /// An adjoint.
+    #[doc(hidden)]
+    type Cell: Cell<Self>;
+    /// Gives the recorder of the thread to a function, if there is one of this type.
+    #[doc(hidden)]
+    fn with<R>(f: impl FnOnce(&mut Recorder<Self>) -> R) -> Option<R>;
+    /// The recorders of a thread of which this one is active.
+    #[doc(hidden)]
+    fn into_slots(recorder: Recorder<Self>) -> Slots;
+    /// The opposite.
+    #[doc(hidden)]
+    fn from_slots(slots: Slots) -> Recorder<Self>;
+    /// Memory for nodes.
+    #[doc(hidden)]
+    fn node_pool() -> Option<&'static Pool<Node<Self>>>;
+    /// Memory for adjoints.
+    #[doc(hidden)]
+    fn cell_pool() -> Option<&'static Pool<Self::Cell>>;
+}
+
+macro_rules! base {
+    ($($ty:ty, $cell:ty, $slot:ident, $with:ident, $nodes:ident, $cells:ident;)*) => {$(
+        impl Base for $ty {
+            type Cell = $cell;
+            #[inline(always)]
+            fn with<R>(f: impl FnOnce(&mut Recorder<Self>) -> R) -> Option<R> {
+                Some($with(f))
+            }
+            fn into_slots(recorder: Recorder<Self>) -> Slots {
+                Slots { $slot: recorder, ..Slots::idle() }
+            }
+            fn from_slots(slots: Slots) -> Recorder<Self> {
+                slots.$slot
+            }
+            fn node_pool() -> Option<&'static Pool<Node<Self>>> {
+                Some(&$nodes)
+            }
+            fn cell_pool() -> Option<&'static Pool<Self::Cell>> {
+                Some(&$cells)
+            }
+        }
+    )*};
+}
+
+base! {
+    f32, AtomicU32, single, with_single, SINGLE_NODES, SINGLE_CELLS;
+    f64, AtomicU64, wide, with_wide, WIDE_NODES, WIDE_CELLS;
+}
+
+/// `f32` and `f64`.
+pub trait Primitive: Base {}
+impl Primitive for f32 {}
+impl Primitive for f64 {}
+
+impl<T: Primitive, const N: usize> Base for Dual<T, N> {
+    type Cell = DualCell<T::Cell, N>;
+    #[inline]
+    fn with<R>(f: impl FnOnce(&mut Recorder<Self>) -> R) -> Option<R> {
+        with_other(f)
+    }
+    fn into_slots(recorder: Recorder<Self>) -> Slots {
+        Slots { other: Some(Box::new(recorder)), ..Slots::idle() }
+    }
+    fn from_slots(slots: Slots) -> Recorder<Self> {
+        let recorder = slots.other.and_then(|r| r.into_any().downcast().ok());
+        recorder.map_or_else(Recorder::idle, |r| *r)
+    }
+    fn node_pool() -> Option<&'static Pool<Node<Self>>> {
+        None
+    }
+    fn cell_pool() -> Option<&'static Pool<Self::Cell>> {
+        None
+    }
+}

@@ -1,0 +1,141 @@
+//! The recorder of each thread.
+
+use super::recorder::Recorder;
+use crate::real::Real;
+use std::any::Any;
+use std::cell::RefCell;
+use std::mem::{ManuallyDrop, replace};
+
+thread_local! {
+    // Without destructors, rustc needs no check in each access whether the variable exists. Nothing is lost: a thread that
+    // ends, ends outside of all jobs, so its recorders are idle and own no memory.
+    static WIDE: RefCell<ManuallyDrop<Recorder<f64>>> = const { RefCell::new(ManuallyDrop::new(Recorder::idle())) };
+    static SINGLE: RefCell<ManuallyDrop<Recorder<f32>>> = const { RefCell::new(ManuallyDrop::new(Recorder::idle())) };
+    static OTHER: RefCell<ManuallyDrop<Option<Box<dyn AnyRecorder>>>> =
+        const { RefCell::new(ManuallyDrop::new(None)) };
+}
+
+/// Gives the recorder of `f64` to a function, which must not compute with recorded numbers.
+#[inline(always)]
+pub fn with_wide<R>(f: impl FnOnce(&mut Recorder<f64>) -> R) -> R {
+    WIDE.with(|slot| f(&mut slot.borrow_mut()))
+}
+
+/// Gives the recorder of `f32` to a function, which must not compute with recorded numbers.
+#[inline(always)]
+pub fn with_single<R>(f: impl FnOnce(&mut Recorder<f32>) -> R) -> R {
+    SINGLE.with(|slot| f(&mut slot.borrow_mut()))
+}
+
+/// Gives the recorder of another type to a function, if there is one of this type.
+#[inline]
+pub fn with_other<S: Real, R>(f: impl FnOnce(&mut Recorder<S>) -> R) -> Option<R> {
+    OTHER.with(|slot| slot.borrow_mut().as_mut().and_then(|r| r.as_any().downcast_mut()).map(f))
+}
+
+/// A recorder of any type of values.
+pub trait AnyRecorder: Any + Send {
+    /// The recorder, to find its type.
+    fn as_any(&mut self) -> &mut dyn Any;
+    /// The recorder, to find its type.
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+    /// A recorder for a job into which this one forks.
+    fn fork(&self) -> Box<dyn AnyRecorder>;
+    /// Appends the fork into jobs that have ended.
+    fn join_any(&mut self, children: Vec<Box<dyn Any>>);
+}
+
+impl<S: Real> AnyRecorder for Recorder<S> {
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+    fn fork(&self) -> Box<dyn AnyRecorder> {
+        Box::new(self.child())
+    }
+    fn join_any(&mut self, children: Vec<Box<dyn Any>>) {
+        self.join(children.into_iter().filter_map(|child| child.downcast().ok()).map(|child| *child));
+    }
+}
+
+/// The recorders of a thread. At most one of them is active.
+pub struct Slots {
+    /// That of `f64`.
+    pub wide: Recorder<f64>,
+    /// That of `f32`.
+    pub single: Recorder<f32>,
+    /// That of another type.
+    pub other: Option<Box<dyn AnyRecorder>>,
+}
+
+impl Slots {
+    /// Recorders that record nothing.
+    pub fn idle() -> Self {
+        Slots { wide: Recorder::idle(), single: Recorder::idle(), other: None }
+    }
+
+    /// Makes these the recorders of the thread, and returns those before.
+    pub fn swap(self) -> Slots {
+        Slots {
+            wide: WIDE.with(|slot| replace(&mut **slot.borrow_mut(), self.wide)),
+            single: SINGLE.with(|slot| replace(&mut **slot.borrow_mut(), self.single)),
+            other: OTHER.with(|slot| replace(&mut **slot.borrow_mut(), self.other)),
+        }
+    }
+
+    /// Whether something is recorded.
+    pub fn is_active(&self) -> bool {
+        self.wide.is_active() || self.single.is_active() || self.other.is_some()
+    }
+
+    /// The recorders of a job into which this one forks.
+    pub fn fork(&self) -> Slots {
+        let mut child = Slots::idle();
+        if self.wide.is_active() {
+            child.wide = self.wide.child();
+        }
+        if self.single.is_active() {
+            child.single = self.single.child();
+        }
+        child.other = self.other.as_ref().map(|r| r.fork());
+        child
+    }
+
+    /// Appends the fork into jobs that have ended.
+    pub fn join(&mut self, children: Vec<Slots>) {
+        let (mut wide, mut single, mut other) = (vec![], vec![], vec![]);
+        for child in children {
+            wide.push(child.wide);
+            single.push(child.single);
+            other.extend(child.other.map(|r| r.into_any()));
+        }
+        if self.wide.is_active() {
+            self.wide.join(wide.into_iter());
+        }
+        if self.single.is_active() {
+            self.single.join(single.into_iter());
+        }
+        if let Some(r) = &mut self.other {
+            r.join_any(other);
+        }
+    }
+
+    /// Runs a function with these recorders, and returns them with its result. The thread gets its recorders back, also if
+    /// the function panics.
+    pub fn run<R>(self, f: impl FnOnce() -> R) -> (R, Slots) {
+        /// Puts the recorders back.
+        struct Back(Option<Slots>);
+        impl Drop for Back {
+            fn drop(&mut self) {
+                // After a panic, the tape of the job is lost.
+                self.0.take().map(Slots::swap);
+            }
+        }
+        let mut back = Back(Some(self.swap()));
+        let result = f();
+        let before = back.0.take().unwrap_or_else(Slots::idle);
+        (result, before.swap())
+    }
+}
