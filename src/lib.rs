@@ -28,6 +28,8 @@
 #![forbid(unsafe_code)]
 
 mod choice;
+#[cfg(feature = "trace")]
+pub mod trace;
 
 pub use accel_ad::{Differentiable, OneNumber, grad, gradient, jvp, value_and_grad, value_and_gradient, vjp};
 pub use accel_core::error::{Error, Result};

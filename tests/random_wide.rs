@@ -3,6 +3,8 @@
 
 #[path = "support/passes.rs"]
 mod passes;
+#[path = "support/traced.rs"]
+mod traced;
 mod random_wide {
     pub mod build;
     pub mod data;
@@ -32,7 +34,7 @@ use std::collections::BTreeSet;
 use std::mem::discriminant;
 use std::path::Path;
 
-const EVALUATORS: [Oracle; 3] = [Oracle::Kernel, Oracle::Passes, Oracle::General];
+const EVALUATORS: [Oracle; 4] = [Oracle::Kernel, Oracle::Passes, Oracle::General, Oracle::Traced];
 
 #[test]
 fn programs_mean_the_same() {

@@ -3,9 +3,10 @@
 use crate::contribution::zeros;
 use crate::plan::Plan;
 use crate::reverse::Resolved;
+use crate::scalars;
 use crate::step::{Origin, Steps};
 use accel_core::error::{Error, Result};
-use accel_core::repr::{ArrayTuple, RawArray};
+use accel_core::repr::{ArrayTuple, RawArray, RawTy};
 use accel_core::types::Arrays;
 
 /// The adjoints of the argument and of all arrays with names.
@@ -23,26 +24,51 @@ pub struct Work {
     pub reachable: usize,
     /// How many adjoints of steps were computed: each of these once.
     pub resolved: usize,
+    /// How many numbers the contributions to adjoints had together.
+    pub numbers: usize,
 }
 
-impl<A: Arrays> Adjoints<A> {
-    pub(crate) fn new(steps: &Steps, plan: &Plan, resolved: Resolved) -> Result<Self> {
-        let (mut inputs, mut named) = (vec![], vec![]);
-        for (step, adjoint) in steps.steps.iter().zip(resolved.adjoints) {
-            let label = step.label();
+/// The adjoints that a pass has found, without types.
+pub struct Found {
+    /// Those of the arrays of the argument.
+    pub inputs: Vec<RawArray>,
+    named: Vec<(&'static str, RawArray)>,
+    work: Work,
+}
+
+impl Found {
+    /// Those of a trace of arrays.
+    pub fn in_steps(steps: &Steps, plan: &Plan, resolved: Resolved) -> Result<Found> {
+        let Resolved { adjoints, resolved, numbers } = resolved;
+        let work = Work { reachable: plan.reachable, resolved, numbers };
+        let mut found = Found { inputs: vec![], named: vec![], work };
+        for (step, adjoint) in steps.steps.iter().zip(adjoints) {
             let is_argument = matches!(step.origin, Origin::Argument(_));
-            if !is_argument && label.is_none() {
+            if !is_argument && step.label().is_none() {
                 continue;
             }
             let adjoint = adjoint.map_or_else(|| zeros(&step.ty, &step.value), Ok)?;
-            match label {
-                Some(label) => named.push((label, adjoint)),
-                None => inputs.push(adjoint),
+            match step.label() {
+                Some(label) => found.named.push((label, adjoint)),
+                None => found.inputs.push(adjoint),
             }
         }
-        let inputs = ArrayTuple::of(&steps.argument, &mut inputs.into_iter());
+        Ok(found)
+    }
+
+    /// Those of a trace of scalars.
+    pub fn in_tape(resolved: scalars::Resolved) -> Found {
+        let (reachable, numbers) = (resolved.reachable, resolved.contributions);
+        let work = Work { reachable, resolved: reachable, numbers };
+        Found { inputs: resolved.arguments, named: resolved.named, work }
+    }
+}
+
+impl<A: Arrays> Adjoints<A> {
+    pub(crate) fn new(argument: &RawTy, found: Found) -> Result<Self> {
+        let inputs = ArrayTuple::of(argument, &mut found.inputs.into_iter());
         let inputs = A::from_tuple(inputs.ok_or_else(|| Error::Internal("an adjoint is missing".into()))?)?;
-        Ok(Adjoints { inputs, named, work: Work { reachable: plan.reachable, resolved: resolved.resolved } })
+        Ok(Adjoints { inputs, named: found.named, work: found.work })
     }
 
     /// The adjoint of the argument, in its type and shapes; discrete parts are zero.

@@ -13,6 +13,15 @@ pub enum Contribution {
     Sparse(Vec<usize>, RawArray),
 }
 
+impl Contribution {
+    /// How many numbers it contains.
+    pub fn numbers(&self) -> usize {
+        match self {
+            Contribution::Dense(a) | Contribution::Sparse(_, a) => a.columns.iter().map(Column::len).sum(),
+        }
+    }
+}
+
 /// Zeros in the shape of an array of type `ty`.
 pub fn zeros(ty: &RawTy, like: &RawArray) -> Result<RawArray> {
     let n = like.size();

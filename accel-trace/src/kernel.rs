@@ -3,6 +3,7 @@
 use crate::closed::{Body, Levels, Operation, choice, level, program};
 use crate::elements::elements;
 use crate::key::key;
+use crate::label::is_label;
 use crate::reads::{Reads, reads};
 use accel_ad::{Reverse, reverse_mode};
 use accel_core::ast::*;
@@ -117,13 +118,10 @@ fn kernel<A, R>(o: &Operation<'_, '_, A, R>, inputs: &[RawTy]) -> Kernel {
     }
 }
 
-/// The name that the user gave to an array with `named`: it is an agreement of nothing with nothing.
+/// The name that the user gave to an array.
 fn label<A, R>(op: &AccOp<'_, A, R>) -> Option<&'static str> {
     match op {
-        AccOp::Agree { user, left, right, .. } => fresh2(|n, m| match (left.view(n), right.view(m)) {
-            (ExpView::Const(a), ExpView::Const(b)) if a.scalars().is_empty() && b.scalars().is_empty() => Some(*user),
-            _ => None,
-        }),
+        AccOp::Agree { user, left, right, .. } => is_label(left, right).then_some(*user),
         _ => None,
     }
 }

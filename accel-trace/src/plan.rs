@@ -84,8 +84,8 @@ pub fn plan(steps: &Steps, backend: &dyn Backend) -> Result<Plan> {
         }
     }
     let mut compiled = Compiled::default();
-    for id in 0..planned.len() {
-        planned[id].rule = compiled.rule(steps, id, &planned[id].to);
+    for (id, p) in planned.iter_mut().enumerate() {
+        p.rule = compiled.rule(steps, id, &p.to);
     }
     let programs = compiled.all(backend)?;
     for (id, adjoint) in compiled.of {

@@ -59,7 +59,7 @@ fn definition<'a, 's>(step: &Step, env: &Levels<X<'a>>, s: Guard<'s>) -> Acc<X<'
 }
 
 /// Array number `k` of a tuple, counted from the left.
-fn leaf<A, T, U>(a: &Acc<A, T>, k: &mut usize, wanted: &Ty<U>) -> Option<Acc<A, U>> {
+pub fn leaf<A, T, U>(a: &Acc<A, T>, k: &mut usize, wanted: &Ty<U>) -> Option<Acc<A, U>> {
     fresh1(|n| match a.ty().view(n) {
         TyView::Pair(_, _, q) => deep(|| {
             let a = a.cast(q);

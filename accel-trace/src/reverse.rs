@@ -21,6 +21,8 @@ pub struct Resolved {
     pub adjoints: Vec<Option<RawArray>>,
     /// How often a step was resolved: each of those that the result depends on, once.
     pub resolved: usize,
+    /// How many numbers the contributions had together.
+    pub numbers: usize,
 }
 
 /// Runs the reverse pass for adjoints of the result, from left to right.
@@ -33,7 +35,14 @@ pub fn reverse(steps: &Steps, plan: &Plan, seeds: &[RawArray]) -> Result<Resolve
         parts: Mutex::new((0..p.parts).map(|_| None).collect()),
         adjoint: Mutex::new(None),
     });
-    let pass = Pass { steps, plan, slots: slots.collect(), resolved: AtomicUsize::new(0), error: Mutex::new(None) };
+    let pass = Pass {
+        steps,
+        plan,
+        slots: slots.collect(),
+        resolved: AtomicUsize::new(0),
+        numbers: AtomicUsize::new(0),
+        error: Mutex::new(None),
+    };
     let mut next = vec![0; plan.steps.len()];
     for (id, seed) in steps.result.leaves().into_iter().zip(seeds) {
         if steps.steps[id].has_floats() {
@@ -52,7 +61,7 @@ pub fn reverse(steps: &Steps, plan: &Plan, seeds: &[RawArray]) -> Result<Resolve
     }
     let adjoint = |slot: Slot| slot.adjoint.into_inner().unwrap_or_else(PoisonError::into_inner);
     let adjoints = pass.slots.into_iter().map(adjoint).collect();
-    Ok(Resolved { adjoints, resolved: pass.resolved.into_inner() })
+    Ok(Resolved { adjoints, resolved: pass.resolved.into_inner(), numbers: pass.numbers.into_inner() })
 }
 
 /// The state of a step.
@@ -68,6 +77,7 @@ struct Pass<'t> {
     plan: &'t Plan,
     slots: Vec<Slot>,
     resolved: AtomicUsize,
+    numbers: AtomicUsize,
     /// The error of the step with the highest number.
     error: Mutex<Option<(Id, Error)>>,
 }
@@ -80,6 +90,7 @@ fn locked<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
 impl<'t> Pass<'t> {
     /// Stores a contribution; returns whether it was the last one.
     fn put(&self, id: Id, part: usize, c: Contribution) -> Result<bool> {
+        self.numbers.fetch_add(c.numbers(), Ordering::Relaxed);
         let slot = &self.slots[id];
         let mut parts = locked(&slot.parts);
         match parts.get_mut(part) {

@@ -2,10 +2,12 @@
 
 mod support;
 
+use accel_ad::{grad, vjp};
+use accel_core::interp::Interpreter;
 use accel_core::prelude::*;
 use accel_core::surface::named;
 use accel_trace::{Keep, trace_on};
-use support::{reversed, traced};
+use support::{by_elements, reversed, traced};
 
 fn vector(xs: &[f64]) -> Vector<f64> {
     Array::vector(xs.to_vec())
@@ -159,6 +161,121 @@ fn empty_arrays() {
     reversed(&prog, &vector(&[2.0]));
 }
 
+#[test]
+fn traces_of_elements_agree_with_traces_of_arrays() {
+    let prog = afun(|m: Acc<Matrix<f64>>, v: Acc<Vector<f64>>, ix: Acc<Vector<i64>>| {
+        let products = matmul(m, transpose(m));
+        let scanned = scanl(|x, y| x * y + x, lit(0.5), v);
+        let suffix = scanr1(|x, y| x + y, v);
+        let folded = fold(|x, y| x * y, lit(1.0), m);
+        let order = argsort(v);
+        let back = permute(|x, y| x + y, fill(3, lit::<f64>(0.0)), |i| (constant(true), i % 3), v);
+        let branching = map(|x| cond(x.gt(0.5), x.sin(), x * x), v);
+        let powers = map(
+            |x| {
+                let step = |(k, y): (Exp<i64>, Exp<f64>)| (k + 1, y * x);
+                while_(|(_, y): (Exp<i64>, Exp<f64>)| y.abs().lt(3.0), step, (0i64, x + 2.0)).unlift()
+            },
+            map(|x| x.abs() + 1.5, v),
+        );
+        (products, scanned, suffix, (folded, gather(order, v), back, gather(ix, v)), branching, powers, (order, m))
+    });
+    let inputs = (matrix(2, 3), vector(&[0.3, -1.0, 2.0, 0.7]), Array::vector(vec![3, 3, 0]));
+    let t = by_elements(&prog, &inputs);
+    assert!(t.stats().steps > 60, "{}", t.stats());
+    for rows in [0, 1, 3] {
+        let prog = afun(|m: Acc<Matrix<f64>>, s: Acc<Vector<f64>>| {
+            let step = |s: Acc<Vector<f64>>, row: Acc<Vector<f64>>| {
+                let next = zip_with(|x, y| x.sin() + y, s, row);
+                (next, (sum(next), zip_with(|x, y| pair(x * y, x.gt(y)), s, row)))
+            };
+            map_accum_r(step, s, m)
+        });
+        by_elements(&prog, &(matrix(rows, 2), vector(&[0.1, 0.2])));
+    }
+}
+
+#[test]
+fn the_example_of_the_thesis_by_elements() {
+    let prog = afun(|x1: Acc<Scalar<f64>>, x2: Acc<Scalar<f64>>| {
+        zip_with(|x, y| x + y, x1, named("r1", zip_with(|x, y| x * y, x1, x2)))
+    });
+    let inputs = (Array::scalar(5.0), Array::scalar(3.0));
+    let (y, t) = trace_on(&Interpreter, &prog, &inputs, Keep::Scalars).expect("a trace");
+    assert_eq!(y.item(), 20.0);
+    let lines: Vec<String> = t.to_string().lines().map(|l| l.trim().to_string()).collect();
+    assert_eq!(lines[1..5], ["x0 = argument 0[0]", "x1 = argument 1[0]", "x2 = x0 * x1", "x3 = x0 + x2"]);
+    let a = t.reverse(&Array::scalar(1.0)).expect("adjoints");
+    assert_eq!((a.inputs().0.item(), a.inputs().1.item()), (4.0, 5.0));
+    assert_eq!(a.named::<Scalar<f64>>("r1").expect("a number")[0].item(), 1.0);
+}
+
+/// Every primitive function, with the derivatives of both tables.
+#[test]
+fn derivatives_of_primitives_agree() {
+    type F = fn(Exp<f64>) -> Exp<f64>;
+    let functions: &[F] = &[
+        |x| x.sin(),
+        |x| x.cos(),
+        |x| x.tan(),
+        |x| x.asin(),
+        |x| x.acos(),
+        |x| x.atan(),
+        |x| x.sinh(),
+        |x| x.cosh(),
+        |x| x.tanh(),
+        |x| x.asinh(),
+        |x| (x + 1.0).acosh(),
+        |x| x.atanh(),
+        |x| x.exp(),
+        |x| x.exp2(),
+        |x| x.exp_m1(),
+        |x| x.ln(),
+        |x| x.log2(),
+        |x| x.log10(),
+        |x| x.ln_1p(),
+        |x| x.sqrt(),
+        |x| x.cbrt(),
+        |x| x.recip(),
+        |x| x.erf(),
+        |x| x.erfc(),
+        |x| x.lgamma(),
+        |x| x.digamma(),
+        |x| x.floor() * x,
+        |x| x.abs() + x.signum(),
+        |x| -x,
+        |x| x.pow(x + 1.0),
+        |x| x.atan2(x * x + 1.0),
+        |x| x.hypot(x * 3.0),
+        |x| (x * 7.0) % x,
+        |x| x.min(x * x),
+        |x| x.max(x * x),
+        |x| x / (x + 2.0),
+        |x| x.cast::<f32>().cast::<f64>(),
+    ];
+    for f in functions {
+        by_elements(&afun(|v: Acc<Vector<f64>>| map(f, v)), &vector(&[0.3, 0.8]));
+    }
+}
+
+#[test]
+fn a_trace_is_run_many_times() {
+    let prog = afun(|v: Acc<Vector<f64>>| {
+        let steps = aiterate(5, |v| map(|x| x.sin() + x * 0.1, v), v);
+        sum(steps)
+    });
+    let (a, b, one) = (vector(&[0.1, 0.2]), vector(&[0.5, -0.3, 0.4]), Array::scalar(1.0));
+    for keep in [Keep::Arrays, Keep::Scalars] {
+        let (_, t) = trace_on(&Interpreter, &prog, &a, keep).expect("a trace");
+        let expected = run_with(&Interpreter, &grad(&prog), &a).expect("a gradient");
+        assert_eq!(t.pullback(&a, &one).expect("an adjoint").to_vec(), expected.to_vec());
+        if keep == Keep::Arrays {
+            let expected = run_with(&Interpreter, &vjp(&prog), (&b, &one)).expect("a gradient");
+            assert_eq!(t.pullback(&b, &one).expect("an adjoint").to_vec(), expected.to_vec());
+        }
+    }
+}
+
 /// Reading rows one by one is linear: adjoints of rows are sparse.
 #[test]
 fn single_elements_have_sparse_adjoints() {
@@ -173,8 +290,7 @@ fn single_elements_have_sparse_adjoints() {
 #[test]
 fn seeds_have_the_shape_of_the_result() {
     let prog = afun(|v: Acc<Vector<f64>>| map(|x| x * 2.0, v));
-    let (_, t) =
-        trace_on(&accel_core::interp::Interpreter, &prog, &vector(&[1.0, 2.0]), Keep::Arrays).expect("a trace");
+    let (_, t) = trace_on(&Interpreter, &prog, &vector(&[1.0, 2.0]), Keep::Arrays).expect("a trace");
     let e = t.reverse(&vector(&[1.0])).unwrap_err().to_string();
     assert!(e.contains("`reverse`") && e.contains("[2]") && e.contains("[1]"), "{e}");
 }
@@ -182,6 +298,6 @@ fn seeds_have_the_shape_of_the_result() {
 #[test]
 fn failures_of_the_run_are_those_of_the_program() {
     let prog = afun(|v: Acc<Vector<f64>>| unit(v.at(7)));
-    let e = trace_on(&accel_core::interp::Interpreter, &prog, &vector(&[1.0]), Keep::Arrays).unwrap_err();
+    let e = trace_on(&Interpreter, &prog, &vector(&[1.0]), Keep::Arrays).unwrap_err();
     assert!(e.to_string().contains("[7]"), "{e}");
 }

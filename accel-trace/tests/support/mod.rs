@@ -103,3 +103,22 @@ pub fn reversed<A: Arrays, R: Arrays>(prog: &Afun<A, R>, inputs: &A) -> Adjoints
     }
     adjoints
 }
+
+/// Traces element by element, runs the reverse pass, and compares with the trace of arrays: equations 8 and 9, and the
+/// same adjoints from independent rules.
+pub fn by_elements<A: Arrays, R: Arrays>(prog: &Afun<A, R>, inputs: &A) -> Trace<A, R> {
+    let expected = run(prog, inputs).to_tuple();
+    let (y, t) = trace_on(&Interpreter, prog, inputs, Keep::Scalars).expect("a trace");
+    assert_eq!(y.to_tuple(), expected, "traced: {t}");
+    let program = t.to_program();
+    assert_eq!(run(&program, inputs).to_tuple(), expected, "{program}");
+    let (_, second) = trace_on(&Interpreter, &program, inputs, Keep::Scalars).expect("a trace of the trace");
+    assert_eq!(second.to_string(), t.to_string());
+    let seed = with_floats(&y, &mut spread());
+    let adjoints = t.reverse(&seed).expect("adjoints");
+    let (_, arrays) = trace_on(&Interpreter, prog, inputs, Keep::Arrays).expect("a trace");
+    let expected = arrays.reverse(&seed).expect("adjoints");
+    let [found, expected] = [&adjoints, &expected].map(|a| floats(&a.inputs().to_tuple()));
+    assert!(distance(&found, &expected) < 1e-9, "by elements {found:?}, by arrays {expected:?}\n{t}");
+    t
+}
