@@ -137,4 +137,7 @@ mod listings {
     struct GradBench;
     #[doc = include_str!("../book/src/how-it-is-built.md")]
     struct HowItIsBuilt;
+    #[cfg(feature = "trace")]
+    #[doc = include_str!("../book/src/tracing.md")]
+    struct Tracing;
 }

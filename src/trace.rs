@@ -26,9 +26,8 @@
 use crate::choice::default_backend;
 use accel_core::afun::Afun;
 use accel_core::error::Result;
-pub use accel_core::surface::named;
 use accel_core::types::{Arrays, Inputs};
-pub use accel_trace::{Adjoints, Keep, Stats, Trace, Work, trace_on};
+pub use accel_trace::{Adjoints, Keep, RawTrace, Stats, Trace, Work, named, trace_on};
 use std::borrow::Borrow;
 
 /// Runs a program once on the default backend, operation by operation, and records the straight-line program of this run.

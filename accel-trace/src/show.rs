@@ -2,6 +2,7 @@
 
 use crate::kernel::with_names;
 use crate::step::{Id, Origin, Step, Steps};
+use accel_core::repr::Scalar;
 use accel_core::repr::tree::Tree;
 use std::fmt;
 
@@ -10,8 +11,7 @@ pub fn print(steps: &Steps, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     writeln!(f, "trace (a0: {}) -> {}", steps.argument, steps.ty)?;
     for (id, step) in steps.steps.iter().enumerate() {
         let text = definition(step).replace('\n', "\n    ");
-        write!(f, "  s{id}: {} = {text}", shape(step))?;
-        writeln!(f, "{}", step.label().map(|l| format!("  -- {l}")).unwrap_or_default())?;
+        writeln!(f, "  s{id}: {} = {text}", shape(step))?;
     }
     write!(f, "  {}", result(&steps.result))
 }
@@ -19,11 +19,31 @@ pub fn print(steps: &Steps, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 fn definition(step: &Step) -> String {
     match &step.origin {
         Origin::Argument(k) => format!("argument {k}"),
-        Origin::Constant => match (step.value.size(), step.value.columns.first().and_then(|c| c.get(0))) {
-            (1, Some(x)) if step.value.columns.len() == 1 => format!("constant {:?}", x),
+        Origin::Constant => match (step.value.size(), &step.value.columns[..]) {
+            (1, [column]) => format!("constant {}", column.get(0).map(scalar).unwrap_or_default()),
             _ => "constant".into(),
         },
-        Origin::Kernel(k) => with_names(&k.text, &|input| format!("s{}", step.inputs[input])),
+        Origin::Kernel(k) => match (k.label, &step.inputs[..]) {
+            (Some(label), [named]) => format!("named {label:?} s{named}"),
+            _ => with_names(&k.text, &|input| format!("s{}", step.inputs[input])),
+        },
+    }
+}
+
+/// A scalar without its type.
+pub fn scalar(x: Scalar) -> String {
+    match x {
+        Scalar::F64(x) => format!("{x:?}"),
+        Scalar::F32(x) => format!("{x:?}"),
+        Scalar::Bool(x) => x.to_string(),
+        Scalar::I64(x) => x.to_string(),
+        Scalar::I32(x) => x.to_string(),
+        Scalar::I16(x) => x.to_string(),
+        Scalar::I8(x) => x.to_string(),
+        Scalar::U64(x) => x.to_string(),
+        Scalar::U32(x) => x.to_string(),
+        Scalar::U16(x) => x.to_string(),
+        Scalar::U8(x) => x.to_string(),
     }
 }
 

@@ -72,12 +72,10 @@ impl Steps {
                 step.inputs.iter().for_each(|i| needed[*i] = true);
             }
         }
-        let mut next = 0;
-        let number = |n: &bool| {
-            next += usize::from(*n);
-            next.wrapping_sub(1)
-        };
-        let new: Vec<Id> = needed.iter().map(number).collect();
+        let mut new = vec![0; needed.len()];
+        for (next, (new, _)) in new.iter_mut().zip(&needed).filter(|(_, n)| **n).enumerate() {
+            *new = next;
+        }
         let kept = self.steps.into_iter().zip(&needed).filter(|(_, needed)| **needed);
         let renumbered = kept.map(|(step, _)| Step { inputs: step.inputs.iter().map(|i| new[*i]).collect(), ..step });
         let mut leaves = self.result.leaves().into_iter();

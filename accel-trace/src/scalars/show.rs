@@ -1,6 +1,7 @@
 //! Traces of numbers as text and as graphs, and their statistics.
 
 use super::tape::{Elements, Op, Operand, Step, Tape};
+use crate::show::scalar;
 use crate::statistics::Stats;
 use accel_core::repr::Scalar;
 use std::collections::HashSet;
@@ -13,7 +14,7 @@ pub fn print(tape: &Tape, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "  x{id} = {}", definition(tape, step))?;
     }
     for (label, e) in &tape.named {
-        writeln!(f, "  {} -- {label}", array(e))?;
+        writeln!(f, "  named {label:?} {}", array(e))?;
     }
     write!(f, "  ({})", tape.results.iter().map(array).collect::<Vec<_>>().join(", "))
 }
@@ -35,23 +36,7 @@ fn definition(tape: &Tape, step: &Step) -> String {
 fn operand(o: Operand) -> String {
     match o {
         Operand::Step(id) => format!("x{id}"),
-        Operand::Constant(x) => constant(x),
-    }
-}
-
-fn constant(x: Scalar) -> String {
-    match x {
-        Scalar::F64(x) => format!("{x:?}"),
-        Scalar::F32(x) => format!("{x:?}f32"),
-        Scalar::Bool(x) => x.to_string(),
-        Scalar::I64(x) => x.to_string(),
-        Scalar::I32(x) => x.to_string(),
-        Scalar::I16(x) => x.to_string(),
-        Scalar::I8(x) => x.to_string(),
-        Scalar::U64(x) => x.to_string(),
-        Scalar::U32(x) => x.to_string(),
-        Scalar::U16(x) => x.to_string(),
-        Scalar::U8(x) => x.to_string(),
+        Operand::Constant(x) => scalar(x),
     }
 }
 

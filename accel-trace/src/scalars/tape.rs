@@ -170,11 +170,9 @@ impl Tape {
                 step.op.inputs().for_each(|i| needed[i] = true);
             }
         }
-        let mut next = 0;
         let mut new = vec![0; needed.len()];
-        for (new, _) in new.iter_mut().zip(&needed).filter(|(_, n)| **n) {
+        for (next, (new, _)) in new.iter_mut().zip(&needed).filter(|(_, n)| **n).enumerate() {
             *new = next;
-            next += 1;
         }
         let operand = |o| match o {
             Operand::Step(id) => Operand::Step(new[id]),
