@@ -4,7 +4,8 @@ use crate::contribution::zeros;
 use crate::plan::Plan;
 use crate::reverse::Resolved;
 use crate::scalars;
-use crate::step::{Origin, Steps};
+use crate::step::Origin;
+use crate::steps::Steps;
 use accel_core::error::{Error, Result};
 use accel_core::repr::{ArrayTuple, RawArray, RawTy};
 use accel_core::types::Arrays;
@@ -22,8 +23,11 @@ pub struct Adjoints<A> {
 pub struct Work {
     /// The number of steps on which the result depends and that have adjoints.
     pub reachable: usize,
-    /// How many adjoints of steps were computed: each of these once.
+    /// How many steps were resolved: each of these once.
     pub resolved: usize,
+    /// The number of tasks. A task resolves a cluster of steps: steps that only each other use, such as the four of a product of
+    /// matrices, have one fused adjoint.
+    pub tasks: usize,
     /// How many numbers the contributions to adjoints had together.
     pub numbers: usize,
 }
@@ -39,8 +43,8 @@ pub struct Found {
 impl Found {
     /// Those of a trace of arrays.
     pub fn in_steps(steps: &Steps, plan: &Plan, resolved: Resolved) -> Result<Found> {
-        let Resolved { adjoints, resolved, numbers } = resolved;
-        let work = Work { reachable: plan.reachable, resolved, numbers };
+        let Resolved { adjoints, tasks, resolved, numbers } = resolved;
+        let work = Work { reachable: plan.reachable, resolved, tasks, numbers };
         let mut found = Found { inputs: vec![], named: vec![], work };
         for (step, adjoint) in steps.steps.iter().zip(adjoints) {
             let is_argument = matches!(step.origin, Origin::Argument(_));
@@ -59,7 +63,7 @@ impl Found {
     /// Those of a trace of scalars.
     pub fn in_tape(resolved: scalars::Resolved) -> Found {
         let (reachable, numbers) = (resolved.reachable, resolved.contributions);
-        let work = Work { reachable, resolved: reachable, numbers };
+        let work = Work { reachable, resolved: reachable, tasks: 1, numbers };
         Found { inputs: resolved.arguments, named: resolved.named, work }
     }
 }

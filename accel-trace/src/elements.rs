@@ -1,18 +1,26 @@
-//! Which inputs of an operation its result depends on by their elements, not only by their shapes.
+//! What the scalar code of an operation does: whether it reads the elements of an input or only its shape, and whether it
+//! has loops.
 
 use accel_core::ast::*;
 
-/// For each of `n` inputs: whether it is an argument of the operation, or scalar code reads its elements. The other
-/// arguments are those of [`Operation`](crate::closed::Operation).
-pub fn elements<A, R>(op: &AccOp<'_, A, R>, n: usize, args: &[usize], input: &dyn Fn(usize) -> usize) -> Vec<bool> {
-    let mut found = Found { read: vec![false; n], input };
-    args.iter().for_each(|k| found.read[*k] = true);
+/// What an operation with `n` inputs does. The other arguments are those of [`Operation`](crate::closed::Operation).
+pub fn elements<A, R>(op: &AccOp<'_, A, R>, n: usize, args: &[usize], input: &dyn Fn(usize) -> usize) -> Elements {
+    let mut found = Found { does: Elements { read: vec![false; n], loops: false }, input };
+    args.iter().for_each(|k| found.does.read[*k] = true);
     op.visit(&mut found);
-    found.read
+    found.does
+}
+
+/// What an operation does.
+pub struct Elements {
+    /// For each input: whether it is an argument of the operation, or scalar code reads its elements.
+    pub read: Vec<bool>,
+    /// Whether scalar code has loops.
+    pub loops: bool,
 }
 
 struct Found<'i> {
-    read: Vec<bool>,
+    does: Elements,
     input: &'i dyn Fn(usize) -> usize,
 }
 
@@ -30,11 +38,13 @@ impl Found<'_> {
                 self.code(&body);
             }
             ExpView::While(w) => {
+                self.does.loops = true;
                 self.code(&w.cond);
                 self.code(&w.body);
                 self.code(&w.init);
             }
             ExpView::Loop(l) => {
+                self.does.loops = true;
                 match &l.trips {
                     ExpTrips::While(cond) => self.code(cond),
                     ExpTrips::Times(n) => self.code(n),
@@ -54,7 +64,7 @@ impl<E, A> ExpVisit<E, A> for Found<'_> {
         self.code(e)
     }
     fn avar<T>(&mut self, i: &Idx<A, T>) {
-        self.read[(self.input)(i.depth())] = true;
+        self.does.read[(self.input)(i.depth())] = true;
     }
 }
 

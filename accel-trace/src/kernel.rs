@@ -1,11 +1,10 @@
-//! Kernels: the operations of a trace as closed programs, compiled and differentiated at most once each.
+//! Kernels: the operations of a trace as closed programs, each compiled once.
 
-use crate::closed::{Body, Levels, Operation, choice, level, program};
+use crate::closed::{Body, Levels, Operation, level, program};
 use crate::elements::elements;
 use crate::key::key;
 use crate::label::is_label;
 use crate::reads::{Reads, reads};
-use accel_ad::{Reverse, reverse_mode};
 use accel_core::ast::*;
 use accel_core::backend::{Backend, Executable};
 use accel_core::error::{Error, Result};
@@ -13,7 +12,7 @@ use accel_core::interp::Interpreted;
 use accel_core::print;
 use accel_core::repr::{ArrayTuple, RawArray, RawTy};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// An operation over inputs. All steps that do the same share one kernel.
 pub struct Kernel {
@@ -23,8 +22,6 @@ pub struct Kernel {
     pub text: String,
     /// The operation as a closed program.
     pub program: Program,
-    /// The types of the inputs.
-    pub inputs: Vec<RawTy>,
     /// For each input: whether the floating-point numbers of the result can depend on its elements.
     pub elements: Vec<bool>,
     /// The input whose elements are those of the result, in the same order (`agree`, `reshape`).
@@ -33,8 +30,9 @@ pub struct Kernel {
     pub reads: Option<Reads>,
     /// The name that the user gave to the result.
     pub label: Option<&'static str>,
+    /// Whether the scalar code has loops.
+    pub loops: bool,
     forward: OnceLock<Arc<dyn Executable>>,
-    adjoints: Mutex<HashMap<Vec<bool>, Arc<dyn Executable>>>,
 }
 
 /// The tuple of the inputs of a kernel.
@@ -61,21 +59,6 @@ impl Kernel {
             _ => Err(Error::Internal("a step without an array".into())),
         }
     }
-
-    /// The compiled program that computes the adjoints of the chosen inputs from all inputs and the adjoint of the result.
-    ///
-    /// # Errors
-    /// An operation without a reverse derivative; whatever prevents the backend from compiling it.
-    pub fn adjoint(&self, backend: &dyn Backend, chosen: &[bool]) -> Result<Arc<dyn Executable>> {
-        let lock = || self.adjoints.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(compiled) = lock().get(chosen) {
-            return Ok(compiled.clone());
-        }
-        let by = choice(&self.inputs, chosen);
-        let reverse = reverse_mode(&self.program, Some(&by), Reverse::Pullback { at: None })?;
-        let compiled: Arc<dyn Executable> = backend.compile(&reverse)?.into();
-        Ok(lock().entry(chosen.to_vec()).or_insert(compiled).clone())
-    }
 }
 
 /// All kernels of a trace, by their keys.
@@ -100,21 +83,21 @@ fn kernel<A, R>(o: &Operation<'_, '_, A, R>, inputs: &[RawTy]) -> Kernel {
     };
     let reads = reads(o.op, o.ty, inputs, o.args, o.input);
     // Extents and indices are discrete, so no derivative comes from what computes them.
+    let does = elements(o.op, inputs.len(), o.args, o.input);
     let elements = match (same, reads.as_ref()) {
         (Some(source), _) | (None, Some(&Reads { source, .. })) => (0..inputs.len()).map(|k| k == source).collect(),
-        (None, None) => elements(o.op, inputs.len(), o.args, o.input),
+        (None, None) => does.read,
     };
     Kernel {
         name: o.op.name(),
         text,
         program,
-        inputs: inputs.to_vec(),
         elements,
         same,
         reads,
         label: label(o.op),
+        loops: does.loops,
         forward: OnceLock::new(),
-        adjoints: Mutex::default(),
     }
 }
 

@@ -12,8 +12,9 @@
 //! ```
 //!
 //! A step is held as a *kernel*: a closed program from the arrays that it uses to its own. All steps that do the same share one
-//! kernel, which the backend compiles once and `accel-ad` differentiates once. The reverse pass counts, for every step on
-//! which the result depends, the contributions to its adjoint; the task that delivers the last one resolves the step.
+//! kernel, which the backend compiles once. For the reverse pass, steps that only each other use form *clusters*, whose
+//! programs `accel-ad` differentiates, equal ones once. The pass counts, for every cluster on which the result depends, the
+//! contributions to its adjoint; the task that delivers the last one resolves the cluster.
 //!
 //! The method is that of Simon van Hus's thesis, "Maintaining parallelism in reverse-mode AD on functional parallel array
 //! languages" (Utrecht), with typed programs, any rank, scans, permutes and several results, and without its counting of
@@ -34,6 +35,7 @@
 
 mod adjoints;
 mod closed;
+mod cluster;
 mod contribution;
 mod elements;
 mod kernel;
@@ -49,6 +51,7 @@ mod scalars;
 mod show;
 mod statistics;
 mod step;
+mod steps;
 mod trace;
 
 pub use accel_core::surface::named;

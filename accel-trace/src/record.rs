@@ -3,7 +3,8 @@
 use crate::closed::Operation;
 use crate::kernel::{Kernels, tuple};
 use crate::rows::{joined, one_row, row};
-use crate::step::{Id, Origin, Step, Steps};
+use crate::step::{Id, Origin, Step};
+use crate::steps::Steps;
 use accel_core::ast::*;
 use accel_core::backend::{Backend, check_argument};
 use accel_core::error::{Error, Result};
@@ -16,11 +17,11 @@ use std::collections::HashMap;
 /// The steps of all array variables.
 type Arrays<A> = Env<ConstF<Tree<Id>>, A>;
 
-/// Runs a program and records the steps on which its result depends.
+/// Runs a program and records the steps on which its result depends, in clusters of at most `largest` steps.
 ///
 /// # Errors
 /// An argument of another type; whatever fails in the run.
-pub fn record(program: &Program, argument: &ArrayTuple, backend: &dyn Backend) -> Result<Steps> {
+pub fn record(program: &Program, argument: &ArrayTuple, backend: &dyn Backend, largest: usize) -> Result<Steps> {
     check_argument(argument, program.arg())?;
     let mut r = Recorder { backend, kernels: Kernels::default(), steps: vec![], positions: HashMap::new() };
     let arrays = argument.leaves();
@@ -37,7 +38,7 @@ pub fn record(program: &Program, argument: &ArrayTuple, backend: &dyn Backend) -
         r.acc(&p.body, &env)
     })?;
     let (argument, ty) = (program.arg().clone(), program.result().clone());
-    Ok(Steps { steps: r.steps, result, argument, ty }.prune())
+    Ok(Steps::new(r.steps, &result, argument, ty, largest))
 }
 
 /// The array types of a tuple type, from left to right.
@@ -59,7 +60,7 @@ struct Recorder<'b> {
 
 impl Recorder<'_> {
     fn push(&mut self, origin: Origin, inputs: Vec<Id>, ty: &RawTy, value: RawArray) -> Id {
-        self.steps.push(Step { origin, inputs, ty: ty.clone(), value });
+        self.steps.push(Step { origin, inputs, ty: ty.clone(), value, boundary: false });
         self.steps.len() - 1
     }
 
@@ -89,6 +90,7 @@ impl Recorder<'_> {
                         return Ok(state);
                     }
                     state = self.acc(&w.body, &inner)?;
+                    self.end_of_iteration(&state);
                 }
             }
             AccView::Loop(l, _) => self.loop_(&l, env, a.at()),
@@ -105,6 +107,11 @@ impl Recorder<'_> {
             (ArrayTuple::Array(a), _) => Tree::Leaf(self.push(Origin::Constant, vec![], t, a.clone())),
             _ => Tree::Unit,
         }
+    }
+
+    /// Marks the arrays that an iteration of a loop leaves to the next one or lists.
+    fn end_of_iteration(&mut self, left: &Tree<Id>) {
+        left.leaves().into_iter().for_each(|id| self.steps[id].boundary = true);
     }
 
     /// The value of a condition. The steps that compute it decide, but nothing else depends on them, so they are not
@@ -151,6 +158,7 @@ impl Recorder<'_> {
             let mut taken = xs.iter().map(|xs| self.row(*xs, k, l.user, at)).collect::<Result<Vec<_>>>()?.into_iter();
             let taken = Tree::of(rows.raw(), &mut || taken.next().expect("a row of each array"));
             let result = self.acc(&l.body, &env.push(&Tree::pair(state, taken), &l.argument()))?;
+            self.end_of_iteration(&result);
             state = result.fst();
             for (list, entry) in entries.iter_mut().zip(result.snd().leaves()) {
                 if let Some(first) = list.first() {
@@ -229,11 +237,15 @@ impl Recorder<'_> {
             let mut halved = vec![];
             for pair in lists.chunks(2) {
                 halved.push(match pair {
-                    [a, b] => fresh1(|x| {
-                        let t = named(&list_ty, x);
-                        let env = Env::empty().push(a, &t).push(b, &t);
-                        self.acc(&joined(&t), &env)
-                    })?,
+                    [a, b] => {
+                        let joined = fresh1(|x| {
+                            let t = named(&list_ty, x);
+                            let env = Env::empty().push(a, &t).push(b, &t);
+                            self.acc(&joined(&t), &env)
+                        })?;
+                        self.end_of_iteration(&joined);
+                        joined
+                    }
                     one => one[0].clone(),
                 });
             }

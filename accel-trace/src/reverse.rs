@@ -1,25 +1,28 @@
 //! The reverse pass: tasks on the thread pool compute adjoints as soon as all their contributions are there.
 //!
-//! It starts with the adjoints of the result. Every step waits for as many contributions as the [`Plan`] says. The task
-//! that delivers the last one resolves the step: it adds up the contributions, in the order of the plan, and computes the
-//! contributions to the inputs. So nothing depends on the order in which tasks run, and no order is imposed on steps that
-//! do not depend on each other (Kahn's algorithm, after section 4.2 of the thesis).
+//! It starts with the adjoints of the result. Every task waits for as many contributions as the [`Plan`] says. The task
+//! that delivers the last one runs it: it adds up the contributions, in the order of the plan, and computes the contributions
+//! to the inputs of its cluster. So nothing depends on the order in which tasks run, and no order is imposed on clusters
+//! that do not depend on each other (Kahn's algorithm, after section 4.2 of the thesis).
 
 use crate::contribution::{Contribution, sum};
 use crate::kernel::tuple;
-use crate::plan::{Plan, Rule, broken};
-use crate::step::{Id, Origin, Step, Steps};
+use crate::plan::{Plan, Rule, Task, broken};
+use crate::step::{Id, Origin, Step};
+use crate::steps::Steps;
 use accel_core::error::{Error, Result};
 use accel_core::repr::{ArrayTuple, RawArray};
 use rayon::Scope;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The adjoints of the steps that somebody may ask for, and how many steps were resolved.
+/// The adjoints of the steps that somebody may ask for, and the work that was done.
 pub struct Resolved {
-    /// The adjoints of arguments and of arrays with names; `None` for zero.
+    /// The adjoints of arguments and of arrays with names, by the numbers of their steps; `None` for zero.
     pub adjoints: Vec<Option<RawArray>>,
-    /// How often a step was resolved: each of those that the result depends on, once.
+    /// The number of tasks.
+    pub tasks: usize,
+    /// The number of steps in their clusters.
     pub resolved: usize,
     /// How many numbers the contributions had together.
     pub numbers: usize,
@@ -30,41 +33,44 @@ pub struct Resolved {
 /// # Errors
 /// Whatever fails in an adjoint. If several fail, the error is that of the step that was recorded last.
 pub fn reverse(steps: &Steps, plan: &Plan, seeds: &[RawArray]) -> Result<Resolved> {
-    let slots = plan.steps.iter().map(|p| Slot {
-        missing: AtomicUsize::new(p.parts),
-        parts: Mutex::new((0..p.parts).map(|_| None).collect()),
+    let slots = plan.tasks.iter().map(|t| Slot {
+        missing: AtomicUsize::new(t.parts),
+        parts: Mutex::new((0..t.parts).map(|_| None).collect()),
         adjoint: Mutex::new(None),
     });
     let pass = Pass {
         steps,
         plan,
         slots: slots.collect(),
+        tasks: AtomicUsize::new(0),
         resolved: AtomicUsize::new(0),
         numbers: AtomicUsize::new(0),
         error: Mutex::new(None),
     };
-    let mut next = vec![0; plan.steps.len()];
-    for (id, seed) in steps.result.leaves().into_iter().zip(seeds) {
-        if steps.steps[id].has_floats() {
-            pass.put(id, next[id], Contribution::Dense(seed.clone()))?;
-        }
-        next[id] += 1;
+    let mut next = vec![0; plan.tasks.len()];
+    for (task, seed) in plan.results.iter().zip(seeds) {
+        pass.put(*task, next[*task], Contribution::Dense(seed.clone()))?;
+        next[*task] += 1;
     }
     let pass_ref = &pass;
     rayon::scope(|scope| {
-        for id in &plan.first {
-            scope.spawn(move |scope| pass_ref.resolve(*id, scope));
+        for task in &plan.first {
+            scope.spawn(move |scope| pass_ref.resolve(*task, scope));
         }
     });
     if let Some((_, e)) = locked(&pass.error).take() {
         return Err(e);
     }
-    let adjoint = |slot: Slot| slot.adjoint.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let adjoints = pass.slots.into_iter().map(adjoint).collect();
-    Ok(Resolved { adjoints, resolved: pass.resolved.into_inner(), numbers: pass.numbers.into_inner() })
+    let mut adjoints = vec![None; steps.steps.len()];
+    for (task, slot) in plan.tasks.iter().zip(pass.slots) {
+        adjoints[task.step] = slot.adjoint.into_inner().unwrap_or_else(PoisonError::into_inner);
+    }
+    let Pass { tasks, resolved, numbers, .. } = pass;
+    let [tasks, resolved, numbers] = [tasks, resolved, numbers].map(AtomicUsize::into_inner);
+    Ok(Resolved { adjoints, tasks, resolved, numbers })
 }
 
-/// The state of a step.
+/// The state of a task.
 struct Slot {
     /// How many contributions have not been delivered.
     missing: AtomicUsize,
@@ -76,10 +82,11 @@ struct Pass<'t> {
     steps: &'t Steps,
     plan: &'t Plan,
     slots: Vec<Slot>,
+    tasks: AtomicUsize,
     resolved: AtomicUsize,
     numbers: AtomicUsize,
-    /// The error of the step with the highest number.
-    error: Mutex<Option<(Id, Error)>>,
+    /// The error of the task with the highest number.
+    error: Mutex<Option<(usize, Error)>>,
 }
 
 /// A task that panics ends the whole pass, so a value behind a lock is always complete.
@@ -89,9 +96,9 @@ fn locked<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<'t> Pass<'t> {
     /// Stores a contribution; returns whether it was the last one.
-    fn put(&self, id: Id, part: usize, c: Contribution) -> Result<bool> {
+    fn put(&self, task: usize, part: usize, c: Contribution) -> Result<bool> {
         self.numbers.fetch_add(c.numbers(), Ordering::Relaxed);
-        let slot = &self.slots[id];
+        let slot = &self.slots[task];
         let mut parts = locked(&slot.parts);
         match parts.get_mut(part) {
             Some(empty @ None) => *empty = Some(c),
@@ -100,43 +107,45 @@ impl<'t> Pass<'t> {
         Ok(slot.missing.fetch_sub(1, Ordering::AcqRel) == 1)
     }
 
-    /// Resolves a step, and those for which this gives the last contribution: all but one of them in other tasks.
-    fn resolve<'s>(&'s self, id: Id, scope: &Scope<'s>) {
-        let mut next = Some(id);
-        while let Some(id) = next.take() {
-            match self.step(id) {
+    /// Runs a task, and then those for which it gives the last contribution: all but one of them in parallel.
+    fn resolve<'s>(&'s self, task: usize, scope: &Scope<'s>) {
+        let mut next = Some(task);
+        while let Some(task) = next.take() {
+            match self.run(task) {
                 Ok(mut ready) => {
                     next = ready.pop();
-                    for id in ready {
-                        scope.spawn(move |scope| self.resolve(id, scope));
+                    for task in ready {
+                        scope.spawn(move |scope| self.resolve(task, scope));
                     }
                 }
                 Err(e) => {
                     let mut error = locked(&self.error);
-                    if error.as_ref().is_none_or(|(other, _)| *other < id) {
-                        *error = Some((id, e));
+                    if error.as_ref().is_none_or(|(other, _)| *other < task) {
+                        *error = Some((task, e));
                     }
                 }
             }
         }
     }
 
-    /// Computes the adjoint of a step and delivers contributions to its inputs. Returns the steps that are ready.
-    fn step(&self, id: Id) -> Result<Vec<Id>> {
-        self.resolved.fetch_add(1, Ordering::Relaxed);
-        let (step, planned) = (&self.steps.steps[id], &self.plan.steps[id]);
-        let parts = std::mem::take(&mut *locked(&self.slots[id].parts));
+    /// Computes the adjoint of a cluster and delivers contributions to its inputs. Returns the tasks that are ready.
+    fn run(&self, task: usize) -> Result<Vec<usize>> {
+        let (slot, task) = (&self.slots[task], &self.plan.tasks[task]);
+        self.tasks.fetch_add(1, Ordering::Relaxed);
+        self.resolved.fetch_add(task.steps, Ordering::Relaxed);
+        let step = &self.steps.steps[task.step];
+        let parts = std::mem::take(&mut *locked(&slot.parts));
         let parts = parts.into_iter().collect::<Option<Vec<_>>>().ok_or_else(|| broken("a contribution is missing"))?;
         let adjoint = sum(parts, &step.ty, &step.value)?;
         if matches!(step.origin, Origin::Argument(_)) || step.label().is_some() {
-            *locked(&self.slots[id].adjoint) = Some(adjoint.clone());
+            *locked(&slot.adjoint) = Some(adjoint.clone());
         }
-        let contributions = self.contributions(step, &planned.rule, adjoint)?;
-        if contributions.len() != planned.to.len() {
+        let contributions = self.contributions(step, task, adjoint)?;
+        if contributions.len() != task.to.len() {
             return Err(broken("an adjoint of other inputs"));
         }
         let mut ready = vec![];
-        for ((_, to, part), c) in planned.to.iter().zip(contributions) {
+        for ((to, part), c) in task.to.iter().zip(contributions) {
             if self.put(*to, *part, c)? {
                 ready.push(*to);
             }
@@ -144,15 +153,14 @@ impl<'t> Pass<'t> {
         Ok(ready)
     }
 
-    /// The contributions to the inputs of a step, in the order of the plan.
-    fn contributions(&self, step: &Step, rule: &Rule, adjoint: RawArray) -> Result<Vec<Contribution>> {
+    /// The contributions to the inputs of a cluster, in the order of the plan.
+    fn contributions(&self, step: &Step, task: &Task, adjoint: RawArray) -> Result<Vec<Contribution>> {
         let value = |id: &Id| &self.steps.steps[*id].value;
-        let inputs = || tuple(step.inputs.iter().map(value));
-        Ok(match rule {
+        let inputs = || tuple(task.inputs.iter().map(value));
+        Ok(match &task.rule {
             Rule::Nothing => vec![],
-            Rule::Same => {
-                let source = step.kernel().and_then(|k| k.same).ok_or_else(|| broken("no input"))?;
-                let extents = value(&step.inputs[source]).extents.clone();
+            Rule::Same(source) => {
+                let extents = value(&step.inputs[*source]).extents.clone();
                 vec![Contribution::Dense(RawArray { extents, columns: adjoint.columns })]
             }
             Rule::Positions(kernel) => {

@@ -1,7 +1,8 @@
 //! Traces as text and as graphs.
 
 use crate::kernel::with_names;
-use crate::step::{Id, Origin, Step, Steps};
+use crate::step::{Id, Origin, Step};
+use crate::steps::Steps;
 use accel_core::repr::Scalar;
 use accel_core::repr::tree::Tree;
 use std::fmt;

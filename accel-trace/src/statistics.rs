@@ -1,6 +1,6 @@
 //! Numbers that describe a trace.
 
-use crate::step::Steps;
+use crate::steps::Steps;
 use std::collections::HashSet;
 use std::fmt;
 
@@ -9,7 +9,7 @@ use std::fmt;
 pub struct Stats {
     /// The number of steps, the arrays of the argument and constants included.
     pub steps: usize,
-    /// The memory of the arrays of all steps, in bytes; steps that share their elements are counted once.
+    /// The memory of the stored arrays, in bytes; steps that share their elements are counted once.
     pub bytes: usize,
     /// How often steps are used by others, or as a result.
     pub uses: usize,

@@ -1,7 +1,6 @@
 //! The steps of a trace.
 
 use crate::kernel::Kernel;
-use accel_core::repr::tree::Tree;
 use accel_core::repr::{RawArray, RawTy};
 use std::sync::Arc;
 
@@ -16,8 +15,10 @@ pub struct Step {
     pub inputs: Vec<Id>,
     /// The type of the array.
     pub ty: RawTy,
-    /// The array.
+    /// The array. Its elements are not stored if it is only used inside of its cluster.
     pub value: RawArray,
+    /// Whether an iteration of an unrolled loop ends with this array.
+    pub boundary: bool,
 }
 
 /// Where an array comes from.
@@ -45,41 +46,5 @@ impl Step {
     /// Whether the array has floating-point components.
     pub fn has_floats(&self) -> bool {
         self.ty.leaves().iter().any(|s| s.is_float())
-    }
-}
-
-/// The straight-line program of one run, array operations whole. The arrays of the argument come first.
-pub struct Steps {
-    /// All steps; each uses only earlier ones.
-    pub steps: Vec<Step>,
-    /// The steps of the result.
-    pub result: Tree<Id>,
-    /// The type of the argument.
-    pub argument: RawTy,
-    /// The type of the result.
-    pub ty: RawTy,
-}
-
-impl Steps {
-    /// Removes the steps on which neither the result nor an array with a name depends: they only decided which way the
-    /// run took.
-    pub fn prune(self) -> Steps {
-        let mut needed = vec![false; self.steps.len()];
-        self.result.leaves().into_iter().for_each(|id| needed[id] = true);
-        for (id, step) in self.steps.iter().enumerate().rev() {
-            needed[id] |= matches!(step.origin, Origin::Argument(_)) || step.label().is_some();
-            if needed[id] {
-                step.inputs.iter().for_each(|i| needed[*i] = true);
-            }
-        }
-        let mut new = vec![0; needed.len()];
-        for (next, (new, _)) in new.iter_mut().zip(&needed).filter(|(_, n)| **n).enumerate() {
-            *new = next;
-        }
-        let kept = self.steps.into_iter().zip(&needed).filter(|(_, needed)| **needed);
-        let renumbered = kept.map(|(step, _)| Step { inputs: step.inputs.iter().map(|i| new[*i]).collect(), ..step });
-        let mut leaves = self.result.leaves().into_iter();
-        let result = Tree::of(&self.ty, &mut || new[leaves.next().unwrap_or_default()]);
-        Steps { steps: renumbered.collect(), result, argument: self.argument, ty: self.ty }
     }
 }

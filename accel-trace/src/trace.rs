@@ -1,6 +1,7 @@
 //! Traces: their public interface.
 
 use crate::adjoints::{Adjoints, Found};
+use crate::cluster::LARGEST;
 use crate::plan::{Plan, plan};
 use crate::rebuild::rebuild;
 use crate::record::record;
@@ -9,7 +10,7 @@ use crate::scalars;
 use crate::scalars::tape::Tape;
 use crate::show;
 use crate::statistics::{Stats, stats};
-use crate::step::Steps;
+use crate::steps::Steps;
 use accel_ad::{Reverse, reverse_mode};
 use accel_core::afun::Afun;
 use accel_core::ast::Program;
@@ -26,8 +27,12 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Keep {
     /// Operations on arrays are steps. Conditionals and loops in their scalar code stay there, so maps stay maps.
-    /// Conditionals and loops on arrays are decided.
+    /// Conditionals and loops on arrays are decided. The reverse pass fuses the adjoints of steps that only each other use,
+    /// such as the steps of a product of matrices, and the arrays between such steps are not stored.
     Arrays,
+    /// The same, but every array is stored and every step is resolved by itself: slower, and large where operations would
+    /// be fused.
+    EveryArray,
     /// Only operations on floating-point numbers are steps. All control flow is decided, and arrays dissolve into their
     /// elements, so a trace has a step for every operation of the run. This is for teaching, and for checking everything
     /// else on small programs: the trace and its reverse pass use no backend.
@@ -61,7 +66,7 @@ impl<A, R> Clone for Trace<A, R> {
 
 /// Runs a program once, step by step, and records the straight-line program of this run.
 ///
-/// With [`Keep::Arrays`], `backend` runs each operation by itself: a backend that compiles does so once for each kind of
+/// With whole arrays, `backend` runs each operation by itself: a backend that compiles does so once for each kind of
 /// operation. With [`Keep::Scalars`], it is only used for [`Trace::pullback`].
 ///
 /// # Errors
@@ -88,7 +93,8 @@ impl RawTrace {
         keep: Keep,
     ) -> Result<(ArrayTuple, RawTrace)> {
         let form = match keep {
-            Keep::Arrays => Form::Arrays { steps: record(program, argument, backend)?, plan: OnceLock::new() },
+            Keep::Arrays => Form::arrays(record(program, argument, backend, LARGEST)?),
+            Keep::EveryArray => Form::arrays(record(program, argument, backend, 1)?),
             Keep::Scalars => Form::Scalars(scalars::record(program, argument)?),
         };
         let result = ArrayTuple::of(program.result(), &mut form.results().into_iter());
@@ -128,6 +134,9 @@ impl fmt::Display for RawTrace {
 }
 
 impl Form {
+    fn arrays(steps: Steps) -> Form {
+        Form::Arrays { steps, plan: OnceLock::new() }
+    }
     /// The arrays of the result.
     fn results(&self) -> Vec<RawArray> {
         match self {
@@ -181,7 +190,7 @@ impl<A: Arrays, R: Arrays> Trace<A, R> {
     ///
     /// It computes what the traced program computes for every argument for which the traced program takes the same
     /// way: the same branches of conditionals, and as many steps of each loop. For other arguments it computes what this
-    /// way would. (With [`Keep::Arrays`], this is about conditionals and loops on arrays. With [`Keep::Scalars`], it is
+    /// way would. (With whole arrays, this is about conditionals and loops on arrays. With [`Keep::Scalars`], it is
     /// also about those in scalar code, about indices and about all discrete numbers, which are constants of the trace.)
     pub fn to_program(&self) -> Afun<A, R> {
         Afun::from_result(Ok(self.recorded.program()))
@@ -190,8 +199,8 @@ impl<A: Arrays, R: Arrays> Trace<A, R> {
     /// The reverse pass: the adjoints of the argument and of all arrays with names, for an adjoint of the result of the
     /// same shapes. Discrete parts of adjoints are zero.
     ///
-    /// With [`Keep::Arrays`], the first call compiles the adjoints of the operations, one for each kind. Independent steps
-    /// run in parallel, on the rayon pool of the caller; adjoints do not depend on the number of its threads.
+    /// With whole arrays, the first call compiles the adjoints of the operations, equal ones once. Independent tasks run in
+    /// parallel, on the rayon pool of the caller; adjoints do not depend on the number of its threads.
     ///
     /// # Errors
     /// `Error::Shape` for a seed of other shapes than the result; an operation without a reverse derivative; whatever

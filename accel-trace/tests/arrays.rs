@@ -301,3 +301,73 @@ fn failures_of_the_run_are_those_of_the_program() {
     let e = trace_on(&Interpreter, &prog, &vector(&[1.0]), Keep::Arrays).unwrap_err();
     assert!(e.to_string().contains("[7]"), "{e}");
 }
+
+/// Each branch has a loop in its scalar code, so it is a task of its own.
+#[test]
+fn independent_branches_are_tasks_of_their_own() {
+    let last = |r: Exp<f64>| {
+        let step = |(k, y): (Exp<i64>, Exp<f64>)| (k + 1, r * y * (1.0 - y));
+        while_(|(k, _): (Exp<i64>, Exp<f64>)| k.lt(50i64), step, (0i64, 0.4)).snd()
+    };
+    let prog = afun(|rates: Acc<Vector<f64>>| {
+        map_accum_l(|s: Acc<Scalar<f64>>, r: Acc<Scalar<f64>>| (s, map(last, r)), unit(0.0), rates).1
+    });
+    let rates = Array::vector((0..32).map(|i| 2.5 + f64::from(i) / 40.0).collect());
+    let adjoints = reversed(&prog, &rates);
+    // For each branch a row and the map, the joins, and the argument.
+    assert_eq!(adjoints.work().tasks, 32 + 32 + 31 + 1);
+    let (_, t) = traced(&prog, &rates);
+    assert_eq!(t.stats().width, 32);
+    // One slice, one map, one list of one row, one join.
+    assert_eq!(t.stats().kernels, 4);
+}
+
+/// The four steps of a product of matrices are one task, and only the product is stored.
+#[test]
+fn steps_that_only_each_other_use_are_fused() {
+    let prog = afun(|a: Acc<Matrix<f64>>, b: Acc<Matrix<f64>>| named("c", matmul(a, b)));
+    let inputs = (matrix(8, 16), matrix(16, 8));
+    let (_, t) = traced(&prog, &inputs);
+    let work = reversed(&prog, &inputs).work();
+    // Two arguments and the product.
+    assert_eq!(work.tasks, 3, "{work:?}");
+    assert!(work.resolved > 5, "{work:?}");
+    assert_eq!(t.stats().bytes, 8 * (2 * 8 * 16 + 8 * 8));
+    let (_, every) = trace_on(&Interpreter, &prog, &inputs, Keep::EveryArray).expect("a trace");
+    assert!(every.stats().bytes > 8 * 8 * 8 * 16, "{}", every.stats());
+    let work = every.reverse(&matrix(8, 8)).expect("adjoints").work();
+    assert_eq!(work.tasks, work.resolved);
+}
+
+#[test]
+fn traces_are_drawn_and_counted() {
+    let prog = afun(|x: Acc<Vector<f64>>| {
+        let y = named("y", map(|x| x * 2.0, x));
+        (sum(y), maximum(y))
+    });
+    let (_, t) = traced(&prog, &vector(&[1.0, 2.0]));
+    let dot = t.to_dot();
+    for part in ["digraph", "argument 0", "\\\"y\\\"", "s0 -> s1", "s2 -> s3", "s2 -> s4", "fold1"] {
+        assert!(dot.contains(part), "{part} in {dot}");
+    }
+    let stats = t.stats();
+    assert_eq!((stats.steps, stats.depth, stats.width, stats.uses), (5, 3, 2, 6), "{stats}");
+    let (_, t) = trace_on(&Interpreter, &prog, &vector(&[1.0, 2.0]), Keep::Scalars).expect("a trace");
+    assert!(t.to_dot().contains("x2 = x0 * 2.0"), "{}", t.to_dot());
+    assert_eq!(t.stats().steps, 7, "{t}");
+}
+
+#[test]
+fn operations_without_a_derivative_are_named() {
+    let prog = afun(|v: Acc<Vector<f64>>| {
+        let step = |(k, y): (Exp<i64>, Exp<f64>)| (k + 1, y * v.at(k));
+        unit(while_(|(k, _): (Exp<i64>, Exp<f64>)| k.lt(2i64), step, (0i64, 1.0)).snd())
+    });
+    let (y, t) = traced(&prog, &vector(&[2.0, 3.0]));
+    assert_eq!(y.item(), 6.0);
+    let source = grad(&prog).program().unwrap_err().to_string();
+    assert_eq!(t.reverse(&y).unwrap_err().to_string(), source);
+    // The trace of numbers has decided the loop.
+    let (_, t) = trace_on(&Interpreter, &prog, &vector(&[2.0, 3.0]), Keep::Scalars).expect("a trace");
+    assert_eq!(t.reverse(&Array::scalar(1.0)).expect("adjoints").inputs().to_vec(), [3.0, 2.0]);
+}

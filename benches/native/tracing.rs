@@ -27,10 +27,15 @@ pub fn cases() -> Vec<Case> {
             Case::new("tracing", work, "`grad` of the program", asked, move || against_grad(&file, ours))
         };
         vec![
-            case("second run of the trace", vec![Asked::Cost(2.0)], |t| {
+            case("`reverse` again", vec![Asked::Cost(2.0)], |t| {
+                Measure::work(move || Ok(t.trace.reverse(&Array::scalar(1.0))?))
+            }),
+            case("`reverse` again, every array", vec![], |t| {
+                Measure::work(move || Ok(t.every.reverse(&Array::scalar(1.0))?))
+            }),
+            case("`pullback` again", vec![Asked::Cost(2.0)], |t| {
                 Measure::work(move || Ok(t.trace.pullback(&t.parameters, &Array::scalar(1.0))?))
             }),
-            case("step by step", vec![], |t| Measure::work(move || Ok(t.trace.reverse(&Array::scalar(1.0))?))),
         ]
     });
     cases.push(Case::new(
@@ -58,6 +63,8 @@ pub fn cases() -> Vec<Case> {
 
 struct GmmTrace {
     trace: Trace<Parameters, Scalar<f64>>,
+    /// The same with `Keep::EveryArray`.
+    every: Trace<Parameters, Scalar<f64>>,
     parameters: Parameters,
 }
 
@@ -67,14 +74,16 @@ fn against_grad(file: &Path, ours: fn(GmmTrace) -> Measure) -> Result<Pair> {
     let objective = program(&problem, &x);
     let gradient = native(&grad(&objective))?;
     let (_, trace) = trace_on(backend_named("native")?, &objective, &parameters, Keep::Arrays)?;
+    let (_, every) = trace_on(backend_named("native")?, &objective, &parameters, Keep::EveryArray)?;
     let one = Array::scalar(1.0);
     let expected = gradient.run(&parameters)?;
-    for found in [trace.pullback(&parameters, &one)?, trace.reverse(&one)?.into_inputs()] {
+    let by_steps = every.reverse(&one)?.into_inputs();
+    for found in [trace.pullback(&parameters, &one)?, trace.reverse(&one)?.into_inputs(), by_steps] {
         check_close(found.0.as_slice(), expected.0.as_slice(), 1e-9)?;
         check_close(found.1.as_slice(), expected.1.as_slice(), 1e-9)?;
         check_close(found.2.as_slice(), expected.2.as_slice(), 1e-9)?;
     }
-    let ours = ours(GmmTrace { trace, parameters: parameters.clone() });
+    let ours = ours(GmmTrace { trace, every, parameters: parameters.clone() });
     Ok(Pair { ours, reference: Measure::work(move || Ok(gradient.run(&parameters)?)) })
 }
 

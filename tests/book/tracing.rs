@@ -13,7 +13,7 @@ const WRONG: usize = 7;
 
 /// The trace of a square root, arrays whole or not.
 pub fn trace_of_root(keep: Keep) -> String {
-    trace_on(&Interpreter, &afun(root), &Array::scalar(2.0), keep).expect("a trace").1.to_string()
+    trace_on(&Interpreter, afun(root), &Array::scalar(2.0), keep).expect("a trace").1.to_string()
 }
 
 /// For each layer, the length of its output and the length of the adjoint of its output.

@@ -79,7 +79,14 @@ pub fn distance(a: &[f64], b: &[f64]) -> f64 {
 /// resolved once, and any number of threads gives the same bits.
 pub fn reversed<A: Arrays, R: Arrays>(prog: &Afun<A, R>, inputs: &A) -> Adjoints<A> {
     let (y, t) = traced(prog, inputs);
-    let seed = with_floats(&y, &mut spread());
+    let (_, every) = trace_on(&Interpreter, prog, inputs, Keep::EveryArray).expect("a trace");
+    assert_eq!(every.to_string(), t.to_string());
+    checked(prog, inputs, &y, &every);
+    checked(prog, inputs, &y, &t)
+}
+
+fn checked<A: Arrays, R: Arrays>(prog: &Afun<A, R>, inputs: &A, y: &R, t: &Trace<A, R>) -> Adjoints<A> {
+    let seed = with_floats(y, &mut spread());
     let adjoints = t.reverse(&seed).expect("adjoints");
     let found = floats(&adjoints.inputs().to_tuple());
     let source = run_with(&Interpreter, &vjp(prog), (inputs, &seed)).expect("the vjp of the program");
