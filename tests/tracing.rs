@@ -9,7 +9,8 @@ mod traced;
 
 use accel::interp::Interpreter;
 use accel::prelude::*;
-use accel_trace::{Adjoints, Keep, Trace, trace_on};
+use accel_fusion::simplify;
+use accel_trace::{Adjoints, Keep, Trace, named, trace_on};
 use random::agree::{compare, outcome};
 use random::build::{Args, Builder, Results};
 use random::generate::Features;
@@ -86,6 +87,46 @@ fn traces_mean_the_same() {
 #[test]
 fn traces_of_elements_mean_the_same() {
     check_some(60, EVERYTHING, |p| means_the_same(p, Keep::Scalars));
+}
+
+/// Names cost nothing: the simplifier removes them. They do not change derivatives either.
+#[test]
+fn names_mean_nothing_outside_of_traces() {
+    let plain = afun(|x: Acc<Vector<f64>>| sum(map(|x| x.sin(), map(|x| x * x, x))));
+    let named = afun(|x: Acc<Vector<f64>>| sum(map(|x| x.sin(), named("squares", map(|x| x * x, x)))));
+    let x = Array::vector(vec![0.3, -1.2, 2.0]);
+    for (plain, named) in [(plain.program(), named.program()), (grad(&plain).program(), grad(&named).program())] {
+        let (plain, _) = simplify(plain.expect("a program")).expect("a simplified program");
+        let (named, _) = simplify(named.expect("a program")).expect("a simplified program");
+        assert_eq!(named.to_string(), plain.to_string());
+    }
+    assert_eq!(run(grad(&named), &x).expect("a gradient"), run(grad(&plain), &x).expect("a gradient"));
+}
+
+/// The default backend compiles each step. Rounding is that of the steps.
+#[test]
+fn compiled_steps_agree_with_the_interpreter() {
+    let prog = afun(|m: Acc<Matrix<f64>>, v: Acc<Vector<f64>>| {
+        let step = |s: Acc<Vector<f64>>, row: Acc<Vector<f64>>| {
+            let next = zip_with(|x, y| (x + y).tanh(), s, row);
+            (next, sum(next))
+        };
+        let (last, sums) = map_accum_l(step, v, m);
+        (matvec(m, last), maximum(sums))
+    });
+    let m = Array::matrix(4, 3, (0..12).map(|i| f64::from(i).sin()).collect()).expect("a matrix");
+    let v = Array::vector(vec![0.1, 0.2, 0.3]);
+    let seed = (Array::vector(vec![1.0, -1.0, 0.5, 2.0]), Array::scalar(0.7));
+    let native = accel::backend_named("native").expect("a backend of this build");
+    let (_, compiled) = trace_on(native, &prog, (&m, &v), Keep::Arrays).expect("a trace");
+    let (_, interpreted) = trace_on(&Interpreter, &prog, (&m, &v), Keep::Arrays).expect("a trace");
+    assert_eq!(compiled.to_string(), interpreted.to_string());
+    let found = compiled.reverse((&seed.0, &seed.1)).expect("adjoints").into_inputs();
+    let expected = interpreted.reverse((&seed.0, &seed.1)).expect("adjoints").into_inputs();
+    assert!(distance(found.0.as_slice(), expected.0.as_slice()) < 1e-12, "{found:?}, {expected:?}");
+    assert!(distance(found.1.as_slice(), expected.1.as_slice()) < 1e-12, "{found:?}, {expected:?}");
+    let pulled = compiled.pullback((&m, &v), (&seed.0, &seed.1)).expect("adjoints");
+    assert!(distance(pulled.0.as_slice(), expected.0.as_slice()) < 1e-12, "{pulled:?}, {expected:?}");
 }
 
 /// The derivatives in the direction of each float, in forward mode.

@@ -39,7 +39,7 @@ fn long_chains() {
     assert_eq!((t.stats().steps, t.stats().kernels), (20_001, 1));
     let adjoints = t.reverse(&Array::scalar(1.0)).expect("adjoints");
     assert!((adjoints.inputs().item() - 0.9999f64.powi(20_000)).abs() < 1e-9);
-    let (again, _) = trace_on(&Interpreter, &t.to_program(), &Array::scalar(1.0), Keep::Arrays).expect("a trace");
+    let (again, _) = trace_on(&Interpreter, t.to_program(), &Array::scalar(1.0), Keep::Arrays).expect("a trace");
     let (_, tape) = trace_on(&Interpreter, &prog, &Array::scalar(1.0), Keep::Scalars).expect("a trace");
     assert_eq!(run_with(&Interpreter, &tape.to_program(), &Array::scalar(1.0)).expect("a number").item(), again.item());
     let by_elements = tape.reverse(&Array::scalar(1.0)).expect("adjoints");
