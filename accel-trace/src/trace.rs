@@ -191,7 +191,8 @@ impl<A: Arrays, R: Arrays> Trace<A, R> {
     /// It computes what the traced program computes for every argument for which the traced program takes the same
     /// way: the same branches of conditionals, and as many steps of each loop. For other arguments it computes what this
     /// way would. (With whole arrays, this is about conditionals and loops on arrays. With [`Keep::Scalars`], it is
-    /// also about those in scalar code, about indices and about all discrete numbers, which are constants of the trace.)
+    /// also about those in scalar code, about indices and about all discrete numbers, which are constants of the trace, and
+    /// names are lost.)
     pub fn to_program(&self) -> Afun<A, R> {
         Afun::from_result(Ok(self.recorded.program()))
     }

@@ -120,6 +120,30 @@ fn loops_are_unrolled() {
     assert_eq!(adjoints.names(), ["x"]);
 }
 
+/// A loop whose state changes its extents has no gradient, but each of its runs has one.
+#[test]
+fn loops_may_change_the_extents_of_their_state() {
+    let prog = afun(|v: Acc<Vector<f64>>| {
+        let halve = |v: Acc<Vector<f64>>| {
+            let pairs = generate(size(v) / 2, |i| v.at(i * 2) * v.at(i * 2 + 1).sin());
+            concat(pairs, drop(size(v) / 2 * 2, v))
+        };
+        sum(awhile(|v| size(v).gt(1), halve, v))
+    });
+    let v = vector(&[0.3, 1.2, -0.7, 2.0, 0.9, 1.1, 0.4]);
+    assert!(matches!(run_with(&Interpreter, &grad(&prog), &v), Err(Error::Shape { .. })));
+    let t = by_elements(&prog, &v);
+    assert!(t.stats().steps > 7, "{t}");
+    let (y, t) = traced(&prog, &v);
+    let adjoints = t.reverse(&Array::scalar(1.0)).expect("adjoints").into_inputs();
+    for (i, adjoint) in adjoints.iter().enumerate() {
+        let mut moved = v.to_vec();
+        moved[i] += 1e-6;
+        let moved = run_with(&Interpreter, &prog, &vector(&moved)).expect("a number").item();
+        assert!(((moved - y.item()) / 1e-6 - adjoint).abs() < 1e-5, "{i}: {adjoint}");
+    }
+}
+
 #[test]
 fn loops_over_rows_list_their_entries() {
     let prog = afun(|m: Acc<Matrix<f64>>, s: Acc<Vector<f64>>| {
