@@ -24,7 +24,8 @@
 //!
 //! The [`prelude`] contains everything that programs need, in groups. The other modules are for backends, transformations
 //! and tools: [`ast`] is the typed tree, [`print`](mod@print) prints it, [`backend`] is the interface of backends, and
-//! [`interp`] is the reference interpreter, which defines the meaning of programs.
+//! [`interp`] is the reference interpreter, which defines the meaning of programs. With the feature `trace`, the module
+//! `trace` records single runs.
 #![forbid(unsafe_code)]
 
 mod choice;

@@ -13,7 +13,7 @@ use crate::statistics::{Stats, stats};
 use crate::steps::Steps;
 use accel_ad::{Reverse, reverse_mode};
 use accel_core::afun::Afun;
-use accel_core::ast::Program;
+use accel_core::ast::{Program, conforms};
 use accel_core::backend::{Backend, Executable};
 use accel_core::error::{Error, Result};
 use accel_core::repr::{ArrayTuple, RawArray, RawExtents, RawTy};
@@ -110,13 +110,18 @@ impl RawTrace {
     /// The adjoint of the argument for an adjoint of the result: see [`Trace::reverse`].
     ///
     /// # Errors
-    /// Those of [`Trace::reverse`].
+    /// Those of [`Trace::reverse`], and `Error::Type` for a seed of another type than the result.
     pub fn reverse(&self, seed: &ArrayTuple) -> Result<ArrayTuple> {
         ArrayTuple::of(self.form.argument(), &mut self.adjoints(seed)?.inputs.into_iter())
             .ok_or_else(|| Error::Internal("an adjoint is missing".into()))
     }
 
     fn adjoints(&self, seed: &ArrayTuple) -> Result<Found> {
+        let ty = self.form.ty();
+        if !conforms(seed, ty) {
+            let found = "arrays of another type".into();
+            return Err(Error::Type { op: "`reverse`".into(), expected: ty.to_string(), found });
+        }
         let seeds: Vec<RawArray> = seed.leaves().into_iter().cloned().collect();
         check_seed(&self.form.shapes(), &seeds)?;
         self.form.reverse(&seeds, self.backend)
@@ -160,6 +165,13 @@ impl Form {
         match self {
             Form::Arrays { steps, .. } => &steps.argument,
             Form::Scalars(tape) => &tape.argument,
+        }
+    }
+    /// The type of the result.
+    fn ty(&self) -> &RawTy {
+        match self {
+            Form::Arrays { steps, .. } => &steps.ty,
+            Form::Scalars(tape) => &tape.ty,
         }
     }
     fn program(&self) -> Program {

@@ -6,7 +6,7 @@ use accel_ad::{grad, vjp};
 use accel_core::interp::Interpreter;
 use accel_core::prelude::*;
 use accel_core::surface::named;
-use accel_trace::{Keep, trace_on};
+use accel_trace::{Keep, RawTrace, trace_on};
 use support::{by_elements, reversed, traced};
 
 fn vector(xs: &[f64]) -> Vector<f64> {
@@ -317,6 +317,10 @@ fn seeds_have_the_shape_of_the_result() {
     let (_, t) = trace_on(&Interpreter, &prog, &vector(&[1.0, 2.0]), Keep::Arrays).expect("a trace");
     let e = t.reverse(&vector(&[1.0])).unwrap_err().to_string();
     assert!(e.contains("`reverse`") && e.contains("[2]") && e.contains("[1]"), "{e}");
+    let program = prog.program().expect("a program");
+    let (_, raw) = RawTrace::record(&Interpreter, program, &vector(&[1.0]).to_tuple(), Keep::Arrays).expect("a trace");
+    let e = raw.reverse(&Array::vector(vec![1i64]).to_tuple()).unwrap_err().to_string();
+    assert!(e.contains("`reverse`: expected type Array1<f64>"), "{e}");
 }
 
 #[test]
