@@ -14,6 +14,15 @@ pub enum Contribution {
 }
 
 impl Contribution {
+    /// The adjoint of a result. Its discrete components do not count.
+    pub fn seed(a: &RawArray) -> Result<Contribution> {
+        let column = |c: &Column| match c.ty().is_float() {
+            true => Ok(c.clone()),
+            false => Column::zeros(c.ty(), c.len()).ok_or_else(|| no_memory(a)),
+        };
+        let columns = a.columns.iter().map(column).collect::<Result<_>>()?;
+        Ok(Contribution::Dense(RawArray { extents: a.extents.clone(), columns }))
+    }
     /// How many numbers it contains.
     pub fn numbers(&self) -> usize {
         match self {
@@ -24,10 +33,13 @@ impl Contribution {
 
 /// Zeros in the shape of an array of type `ty`.
 pub fn zeros(ty: &RawTy, like: &RawArray) -> Result<RawArray> {
-    let n = like.size();
-    let memory = || Error::Memory { op: "adjoint".into(), shape: like.extents.to_vec() };
-    let columns = ty.leaves().into_iter().map(|s| Column::zeros(s, n).ok_or_else(memory)).collect::<Result<_>>()?;
+    let column = |s| Column::zeros(s, like.size()).ok_or_else(|| no_memory(like));
+    let columns = ty.leaves().into_iter().map(column).collect::<Result<_>>()?;
     Ok(RawArray { extents: like.extents.clone(), columns })
+}
+
+fn no_memory(like: &RawArray) -> Error {
+    Error::Memory { op: "adjoint".into(), shape: like.extents.to_vec() }
 }
 
 /// The sum of contributions, in this order, to the adjoint of the array `like` of type `ty`. Discrete components are

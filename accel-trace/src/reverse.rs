@@ -49,7 +49,7 @@ pub fn reverse(steps: &Steps, plan: &Plan, seeds: &[RawArray]) -> Result<Resolve
     };
     let mut next = vec![0; plan.tasks.len()];
     for (task, seed) in plan.results.iter().zip(seeds) {
-        pass.put(*task, next[*task], Contribution::Dense(seed.clone()))?;
+        pass.put(*task, next[*task], Contribution::seed(seed)?)?;
         next[*task] += 1;
     }
     let pass_ref = &pass;

@@ -179,6 +179,18 @@ fn results_may_be_arguments_and_discrete() {
 }
 
 #[test]
+fn discrete_components_of_adjoints_are_zero() {
+    let prog = afun(|v: Acc<Vector<(f64, i64)>>| (v, map(|(x, i): (Exp<f64>, Exp<i64>)| pair(x * 2.0, i + 1), v)));
+    let v = Array::vector(vec![(1.0, 5i64), (2.0, 6)]);
+    for keep in [Keep::Arrays, Keep::EveryArray, Keep::Scalars] {
+        let (_, t) = trace_on(&Interpreter, &prog, &v, keep).expect("a trace");
+        let seed = Array::vector(vec![(1.0, 7i64), (10.0, 8)]);
+        let adjoints = t.reverse((&seed, &seed)).expect("adjoints");
+        assert_eq!(adjoints.inputs().to_vec(), [(3.0, 0), (30.0, 0)]);
+    }
+}
+
+#[test]
 fn empty_arrays() {
     let prog = afun(|v: Acc<Vector<f64>>| (map(|x| x * 2.0, v), sum(v), fold(|x, y| x * y, lit(3.0), v)));
     reversed(&prog, &vector(&[]));
