@@ -71,12 +71,12 @@ run() {
 
 # `--all-targets` would build the examples as test programs only, but tests/command_line.rs runs the examples.
 quick_tests() {
-  run cargo test --workspace --features ndarray,opencl,dual --no-fail-fast
+  run cargo test --workspace --features ndarray,opencl,dual,trace --no-fail-fast
 }
 
 # With checked proofs of bounds. These programs are those of the quick tests, as long as the packages and features are the same.
 checked_tests() {
-  run env ACCEL_CHECK=1 QUICKCHECK_TESTS=10 cargo test --workspace --features ndarray,opencl,dual --no-fail-fast \
+  run env ACCEL_CHECK=1 QUICKCHECK_TESTS=10 cargo test --workspace --features ndarray,opencl,dual,trace --no-fail-fast \
     --test conformance --test gradients --test random_programs --test bad_cases
 }
 

@@ -24,12 +24,15 @@
 //!
 //! The [`prelude`] contains everything that programs need, in groups. The other modules are for backends, transformations
 //! and tools: [`ast`] is the typed tree, [`print`](mod@print) prints it, [`backend`] is the interface of backends, and
-//! [`interp`] is the reference interpreter, which defines the meaning of programs.
+//! [`interp`] is the reference interpreter, which defines the meaning of programs. With the feature `trace`, the module
+//! `trace` records single runs.
 #![forbid(unsafe_code)]
 
 mod choice;
 #[cfg(feature = "dual")]
 pub mod dual;
+#[cfg(feature = "trace")]
+pub mod trace;
 
 pub use accel_ad::{Differentiable, OneNumber, grad, gradient, jvp, value_and_grad, value_and_gradient, vjp};
 pub use accel_core::error::{Error, Result};
@@ -140,4 +143,7 @@ mod listings {
     struct GradBench;
     #[doc = include_str!("../book/src/how-it-is-built.md")]
     struct HowItIsBuilt;
+    #[cfg(feature = "trace")]
+    #[doc = include_str!("../book/src/tracing.md")]
+    struct Tracing;
 }

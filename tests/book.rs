@@ -3,12 +3,18 @@
 //!
 //! In a page, `<!-- dump: NAME -->` marks the code block below it as the dump of that name.
 
+#[path = "book/layers.rs"]
+mod layers;
 #[path = "book/least_squares.rs"]
 mod least_squares;
 #[path = "book/line.rs"]
 mod line;
+#[path = "book/root.rs"]
+mod root;
 #[path = "book/saxpy.rs"]
 mod saxpy;
+#[path = "book/tracing.rs"]
+mod tracing;
 
 use accel::prelude::*;
 use accel::surface::graph::Node;
@@ -17,10 +23,13 @@ use accel_codegen::emit;
 use accel_codegen::opencl;
 use accel_fusion::kernel::Program as Kernels;
 use accel_fusion::pipeline::{Options, Pipeline, Target, lower};
+use accel_trace::Keep;
 use std::path::Path;
 
+const LAYERS: &str = include_str!("book/layers.rs");
 const LEAST_SQUARES: &str = include_str!("book/least_squares.rs");
 const LINE: &str = include_str!("book/line.rs");
+const ROOT: &str = include_str!("book/root.rs");
 const SAXPY: &str = include_str!("book/saxpy.rs");
 
 /// Compares the dumps in a page with those that `dump` returns, and its listing with the source of the program.
@@ -127,4 +136,22 @@ fn how_it_is_built() {
         "loop_0" | "accel_run" => function(&emit(&optimized, Default::default()).source, name),
         _ => panic!("there is no dump {name}"),
     });
+}
+
+#[test]
+fn tracing_of_programs() {
+    let dump = |name: &str| match name {
+        "arrays" => tracing::trace_of_root(Keep::Arrays),
+        "scalars" => tracing::trace_of_root(Keep::Scalars),
+        "layers" => tracing::table(),
+        _ => panic!("there is no dump {name}"),
+    };
+    check("tracing.md", ROOT, dump);
+    check("tracing.md", LAYERS, dump);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/layers.svg");
+    if std::env::var_os("ACCEL_UPDATE").is_some() {
+        return std::fs::write(&path, tracing::picture()).expect("a file");
+    }
+    let picture = std::fs::read_to_string(&path).expect("a picture");
+    assert!(picture == tracing::picture(), "layers.svg is stale, ACCEL_UPDATE=1 updates it");
 }

@@ -3,6 +3,8 @@
 
 #[path = "support/passes.rs"]
 mod passes;
+#[path = "support/traced.rs"]
+mod traced;
 mod random_wide {
     pub mod build;
     pub mod data;
@@ -24,6 +26,7 @@ mod random_wide {
 }
 
 use accel::ast::ACC_OPS;
+use accel::repr::Column;
 use accel_core::pass::operations;
 use random_wide::oracle::Oracle;
 use random_wide::program::Program;
@@ -32,7 +35,7 @@ use std::collections::BTreeSet;
 use std::mem::discriminant;
 use std::path::Path;
 
-const EVALUATORS: [Oracle; 3] = [Oracle::Kernel, Oracle::Passes, Oracle::General];
+const EVALUATORS: [Oracle; 4] = [Oracle::Kernel, Oracle::Passes, Oracle::General, Oracle::Traced];
 
 #[test]
 fn programs_mean_the_same() {
@@ -182,4 +185,59 @@ fn shrink_crash() {
     }
     assert!(crashes(&p));
     println!("{attempts} attempts: {}", file.display());
+}
+
+/// The reverse pass of a trace computes what the derivative of the program computes. Programs whose derivatives are not
+/// finite, or that have none, are left out.
+#[test]
+fn reverse_passes_of_traces_agree_with_derivatives() {
+    use accel::backend::Executable;
+    use accel::interp::{Interpreted, Interpreter};
+    use accel::repr::{ArrayTuple, RawArray};
+    use accel_ad::{Reverse, reverse_mode};
+    use accel_trace::{Keep, RawTrace};
+
+    let ones = |a: &RawArray| {
+        let ones = |c: &Column| match c {
+            Column::F64(c) => Column::from(vec![1.0f64; c.len()]),
+            Column::F32(c) => Column::from(vec![1.0f32; c.len()]),
+            c => Column::zeros(c.ty(), c.len()).expect("memory"),
+        };
+        RawArray { extents: a.extents.clone(), columns: a.columns.iter().map(ones).collect() }
+    };
+    let floats = |a: &ArrayTuple| -> Vec<f64> {
+        let column = |c: &Column| match c {
+            Column::F64(c) => c.to_vec(),
+            Column::F32(c) => c.iter().map(|x| f64::from(*x)).collect(),
+            _ => vec![],
+        };
+        a.leaves().into_iter().flat_map(|a| a.columns.iter().flat_map(column)).collect()
+    };
+    let mut compared = 0;
+    for seed in 0..200 {
+        let p = random_wide::generate::program(seed);
+        let inputs = random_wide::generate::inputs_of(&p);
+        let Ok(program) = random_wide::build::build(&p.body, None) else { continue };
+        let Ok(reverse) = reverse_mode(&program, None, Reverse::Pullback { at: None }) else { continue };
+        let Ok(result) = Interpreted::new(&program).run(&inputs) else { continue };
+        let leaves: Vec<RawArray> = result.leaves().into_iter().map(ones).collect();
+        let dy = ArrayTuple::of(program.result(), &mut leaves.into_iter()).expect("an array for each result");
+        let Ok(expected) = Interpreted::new(&reverse).run(&ArrayTuple::pair(inputs.clone(), dy.clone())) else {
+            continue;
+        };
+        let expected = floats(&expected);
+        if expected.is_empty() || expected.iter().any(|x| !x.is_finite()) {
+            continue;
+        }
+        let scale = expected.iter().fold(1.0, |m: f64, x| m.max(x.abs()));
+        for keep in [Keep::Arrays, Keep::EveryArray] {
+            let (_, t) = RawTrace::record(&Interpreter, &program, &inputs, keep).expect("a trace");
+            let found = floats(&t.reverse(&dy).unwrap_or_else(|e| panic!("seed {seed}: {e}")));
+            assert_eq!(found.len(), expected.len());
+            let near = found.iter().zip(&expected).all(|(x, y)| (x - y).abs() <= 1e-9 * scale);
+            assert!(near, "seed {seed}: trace {found:?}, source {expected:?}");
+        }
+        compared += 1;
+    }
+    assert!(compared > 40, "only {compared} programs have a finite derivative");
 }

@@ -19,6 +19,7 @@ mod scalar_loops;
 mod scan;
 mod sort;
 mod startup;
+mod tracing;
 
 use bench_common::case::{Case, Measure, Result};
 use bench_common::table;
@@ -40,6 +41,7 @@ fn cases() -> Vec<Case> {
         histogram::cases,
         awhile::cases,
         scalar_loops::cases,
+        tracing::cases,
         startup::cases,
     ];
     themes.into_iter().flat_map(|theme| theme()).collect()

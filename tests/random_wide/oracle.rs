@@ -5,11 +5,13 @@ use super::generate::inputs_of;
 use super::program::Program;
 use super::scalar::Perturb;
 use crate::passes::AllPasses;
+use crate::traced::Traced;
 use accel::backend::Backend;
 use accel::interp::Interpreter;
 use accel::prelude::Error;
 use accel::repr::{ArrayTuple, Column, RawArray, Scalar};
 use accel_fusion::KernelEvaluator;
+use accel_trace::Keep;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The results of a program on a backend, or its error.
@@ -24,17 +26,24 @@ pub enum Oracle {
     Passes,
     /// The same, without assumptions on extents.
     General,
+    /// The trace of the run, as a program: the same operations, so the same bits.
+    Traced,
     Native,
     /// As the environment variable `ACCEL_BACKEND` names it.
     OpenCl,
 }
 
 impl Oracle {
+    /// Whether the results must be the same bits.
+    fn is_exact(self) -> bool {
+        matches!(self, Oracle::Kernel | Oracle::Traced)
+    }
     pub fn backend(self) -> Result<&'static dyn Backend, Error> {
         Ok(match self {
             Oracle::Kernel => &KernelEvaluator,
             Oracle::Passes => &AllPasses { assume: true },
             Oracle::General => &AllPasses { assume: false },
+            Oracle::Traced => &Traced(Keep::Arrays),
             Oracle::Native => accel::backend_named("native")?,
             Oracle::OpenCl => accel::backend_named("opencl")?,
         })
@@ -64,7 +73,7 @@ pub fn judge_one_of(
     let compiled = compiled.map_err(|e| (0, e.to_string()))?;
     let judge = |k: usize| {
         let found = guarded(|| Ok(leaves(&compiled.run(&inputs_of(&Program::one_of(programs, k)))?)));
-        compare(&programs[k], &expected[k], &found, oracle == Oracle::Kernel).map_err(|message| (k, message))
+        compare(&programs[k], &expected[k], &found, oracle.is_exact()).map_err(|message| (k, message))
     };
     (0..programs.len()).map(judge).collect()
 }
@@ -100,7 +109,7 @@ pub fn expected(p: &Program) -> Outcome {
 /// Compares the outcome of a backend. Returns an error if it is wrong.
 pub fn judge(oracle: Oracle, p: &Program, expected: &Outcome) -> Result<Verdict, String> {
     let found = outcome(oracle.backend().map_err(|e| e.to_string())?, p, None);
-    compare(p, expected, &found, oracle == Oracle::Kernel)
+    compare(p, expected, &found, oracle.is_exact())
 }
 
 /// Compares with the outcome on the interpreter: NOTE [Permitted differences].

@@ -32,8 +32,8 @@ pub use graph::Staged;
 pub use handles::{Acc, Exp};
 pub use index::{index_head, index_tail, snoc};
 pub use primitives::{
-    argsort, backpermute, fold, fold1, generate, intersect, map, permute, replicate, replicate_inner, reshape, scanl,
-    scanl1, scanr, scanr1, size, slice, slice_inner, unit, zip_with, zip_with_min,
+    argsort, backpermute, fold, fold1, generate, intersect, map, named, permute, replicate, replicate_inner, reshape,
+    scanl, scanl1, scanr, scanr1, size, slice, slice_inner, unit, zip_with, zip_with_min,
 };
 pub use rearranging::{
     concat, drop, enum_from_n, fill, gather, imap, indexed, init, iota, reverse, scatter, tail, take, transpose, unzip,

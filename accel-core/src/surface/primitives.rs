@@ -114,6 +114,15 @@ pub(super) fn agree_shapes<L: Shape, M: Shape, Sh: Shape, T: Elt>(
     })
 }
 
+/// The array itself, under a name. Tracing (`accel::trace`) finds the array and its adjoint by this name; elsewhere
+/// the name costs nothing and means nothing. Several arrays may have one name, as in the body of a loop.
+#[track_caller]
+pub fn named<Sh: Shape, T: Elt>(name: &'static str, xs: Arr<Sh, T>) -> Arr<Sh, T> {
+    // An agreement of nothing with nothing: no program of a user contains another one, and no pass needs to know it.
+    let nothing = || ().into_shape();
+    agree_shapes((name, Location::caller()), Agreement::All, nothing(), nothing(), xs)
+}
+
 /// Applies `f` to the elements at the same index. Arrays of different shapes are an error when the program runs;
 /// [`zip_with_min`] cuts them off.
 #[track_caller]

@@ -1,0 +1,96 @@
+//! The derivatives of primitive functions as numbers. They are written independently of `accel-ad`, so that the traces of
+//! scalars can check it. Kinks have the derivatives that `accel-ad` states: 0 for `abs` at 0, the first of equal arguments
+//! for `min` and `max`.
+
+use accel_core::repr::Scalar;
+use accel_core::repr::op::{Float1, Float2, Num1, Num2, Op1, Op2};
+
+/// d op(x) / dx, where `y` is the result.
+pub fn one(op: Op1, x: f64, y: f64) -> f64 {
+    match op {
+        Op1::Num(Num1::Neg) => -1.0,
+        Op1::Num(Num1::Abs) => {
+            if x == 0.0 {
+                0.0
+            } else {
+                x.signum()
+            }
+        }
+        Op1::Num(Num1::Signum) => 0.0,
+        Op1::Float(f) => float(f, x, y),
+        // From one floating-point type to another.
+        Op1::Cast(_) => 1.0,
+        Op1::Test(_) | Op1::Int(_) | Op1::Not => 0.0,
+    }
+}
+
+fn float(f: Float1, x: f64, y: f64) -> f64 {
+    use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10};
+    match f {
+        Float1::Sin => x.cos(),
+        Float1::Cos => -x.sin(),
+        Float1::Tan => x.cos().powi(-2),
+        Float1::Asin => (1.0 - x * x).sqrt().recip(),
+        Float1::Acos => -(1.0 - x * x).sqrt().recip(),
+        Float1::Atan => (1.0 + x * x).recip(),
+        Float1::Sinh => x.cosh(),
+        Float1::Cosh => x.sinh(),
+        Float1::Tanh => 1.0 - y * y,
+        Float1::Asinh => (x * x + 1.0).sqrt().recip(),
+        Float1::Acosh => (x * x - 1.0).sqrt().recip(),
+        Float1::Atanh => (1.0 - x * x).recip(),
+        Float1::Exp => y,
+        Float1::Exp2 => y * LN_2,
+        Float1::ExpM1 => x.exp(),
+        Float1::Log => x.recip(),
+        Float1::Log2 => (x * LN_2).recip(),
+        Float1::Log10 => (x * LN_10).recip(),
+        Float1::Log1p => (1.0 + x).recip(),
+        Float1::Sqrt => 0.5 / y,
+        Float1::Cbrt => (3.0 * y * y).recip(),
+        Float1::Recip => -(x * x).recip(),
+        Float1::Erf => FRAC_2_SQRT_PI * (-x * x).exp(),
+        Float1::Erfc => -FRAC_2_SQRT_PI * (-x * x).exp(),
+        Float1::LogGamma => polygamma(0, x),
+        Float1::Polygamma(n) => polygamma(n.saturating_add(1), x),
+        Float1::Floor | Float1::Ceil | Float1::Round | Float1::Trunc => 0.0,
+    }
+}
+
+fn polygamma(n: u8, x: f64) -> f64 {
+    match Op1::Float(Float1::Polygamma(n)).eval(Scalar::F64(x)) {
+        Ok(Scalar::F64(y)) => y,
+        _ => f64::NAN,
+    }
+}
+
+/// The partial derivatives of `y = op(a, b)`.
+pub fn two(op: Op2, a: f64, b: f64, y: f64) -> (f64, f64) {
+    match op {
+        Op2::Num(Num2::Add) => (1.0, 1.0),
+        Op2::Num(Num2::Sub) => (1.0, -1.0),
+        Op2::Num(Num2::Mul) => (b, a),
+        Op2::Num(Num2::Div) => (b.recip(), -a / (b * b)),
+        Op2::Num(Num2::Rem) => (1.0, -(a / b).trunc()),
+        Op2::Num(Num2::Min | Num2::Max) => {
+            if a == y {
+                (1.0, 0.0)
+            } else {
+                (0.0, 1.0)
+            }
+        }
+        Op2::Float(Float2::Pow) => {
+            let by_a = if b == 0.0 && a == 0.0 { 0.0 } else { b * a.powf(b - 1.0) };
+            (by_a, if a == 0.0 { 0.0 } else { y * a.ln() })
+        }
+        Op2::Float(Float2::Atan2) => (b / (a * a + b * b), -a / (a * a + b * b)),
+        Op2::Float(Float2::Hypot) => {
+            if y == 0.0 {
+                (0.0, 0.0)
+            } else {
+                (a / y, b / y)
+            }
+        }
+        Op2::Int(_) | Op2::Cmp(_) | Op2::Logic(_) => (0.0, 0.0),
+    }
+}
