@@ -1,7 +1,7 @@
 //! A run of a compiled program: the call, and the translation of failure records to errors.
 
 use crate::abi::Run;
-use crate::callbacks::CALLS;
+use crate::callbacks::{CALLS, RunningTape};
 use crate::context::{CompiledProgram, Context, Spare, Tables};
 use crate::memory::{Memory, cell};
 use accel_codegen::Layout;
@@ -37,7 +37,8 @@ pub fn run(code: &CompiledProgram, arguments: &[&RawArray]) -> Result<Option<(Ve
         site: 0,
         calls: &CALLS,
     };
-    let mut context = Context { run, code, memory, failure: None };
+    let tapes = RunningTape::all(code, code.budget);
+    let mut context = Context { run, code, memory, tapes, failure: None };
     // SAFETY: the program was verified, and the code was generated from it. The tables are as it expects: inputs and
     // literals are present with all their elements, the memory of the tables does not move, and nobody else uses the
     // context or the tables meanwhile.
@@ -92,13 +93,14 @@ fn put(to: ArrayId, a: &RawArray, layout: &Layout, tables: &mut Tables, memory: 
 mod tests {
     use crate::Kernels;
     use accel_core::repr::{Column, RawArray};
+    use accel_fusion::kernel::tape::Budget;
     use accel_fusion::kernel::{Verified, parse};
 
     /// The largest number of bytes of a run on one array of `n` doubles, and the first result.
     fn peak(statements: &str, result: &str, n: usize) -> (usize, RawArray) {
         let text = format!("program (a0: Array1<f64>)\nsite 0 = \"map\"\n{{\n{statements}\n  -> {result}\n}}");
         let program = Verified::new(parse(&text).unwrap()).unwrap();
-        let kernels = Kernels::of_pipeline(&program).unwrap().expect("the tests need a C compiler");
+        let kernels = Kernels::of_pipeline(&program, Budget::Free).unwrap().expect("the tests need a C compiler");
         let input = RawArray { extents: vec![n].into(), columns: vec![vec![1.0; n].into()].into() };
         let (mut results, peak) = super::run(&kernels.code, &[&input]).unwrap().expect("no strips");
         (peak, results.remove(0))
@@ -125,7 +127,7 @@ mod tests {
         let n = 1 << 20;
         let text = format!("program (a0: Array1<f64>)\nsite 0 = \"map\"\n{{\n{}  -> a1\n}}", map(1, 0, 0));
         let program = Verified::new(parse(&text).unwrap()).unwrap();
-        let kernels = Kernels::of_pipeline(&program).unwrap().expect("the tests need a C compiler");
+        let kernels = Kernels::of_pipeline(&program, Budget::Free).unwrap().expect("the tests need a C compiler");
         let input = |x: f64| RawArray { extents: vec![n].into(), columns: vec![vec![x; n].into()].into() };
         let run = |x: f64| super::run(&kernels.code, &[&input(x)]).unwrap().unwrap().0.remove(0);
         let place = |a: &RawArray| a.columns[0].as_ptr();

@@ -65,11 +65,14 @@ impl Step<'_> {
 pub fn analyse(program: &Program) -> Block<'_> {
     let inputs = program.inputs.iter().copied().collect();
     let needs = program.body.stmts.iter().map(needs).collect();
-    Analysis { program }.block(&program.body, needs, 0, &program.results, inputs)
+    Analysis { program, separate: false }.block(&program.body, needs, 0, &program.results, inputs)
 }
 
 struct Analysis<'a> {
     program: &'a Program,
+    /// Whether outputs are never computed in place. States that a tape may compute again are computed in the same way
+    /// each time, whether their memory is kept or not.
+    separate: bool,
 }
 
 impl<'a> Analysis<'a> {
@@ -118,7 +121,9 @@ impl<'a> Analysis<'a> {
         let mut next = || of_blocks.next().unwrap_or_default();
         let blocks = match &stmt.op {
             Op::Loop { to, body, .. } => {
-                in_place = self.in_place(to, body, &last_uses);
+                if !self.separate {
+                    in_place = self.in_place(to, body, &last_uses);
+                }
                 vec![]
             }
             Op::If { then, otherwise, .. } => {
@@ -135,8 +140,16 @@ impl<'a> Analysis<'a> {
                 last_uses.retain(|a| !moved.contains(a));
                 let a = self.block(&cond.0, next(), number + 1, &[cond.1], BTreeSet::new());
                 let second = number + 1 + a.size;
+                let fills_tape = body.0.stmts.iter().any(|s| matches!(s.op, Op::Keep { .. }));
+                let of_body = Analysis { program: self.program, separate: self.separate || fills_tape };
                 // The body owns the old state, from which it computes the next one.
-                vec![a, self.block(&body.0, next(), second, &body.1, to[..init.len()].iter().copied().collect())]
+                vec![a, of_body.block(&body.0, next(), second, &body.1, to[..init.len()].iter().copied().collect())]
+            }
+            // The step owns the old state, as the body of a loop does.
+            Op::Recall { to, step, .. } => {
+                let inner = next();
+                let again = Analysis { program: self.program, separate: true };
+                vec![again.block(&step.0, inner, number + 1, &step.1, to.iter().copied().collect())]
             }
             Op::Literal { .. }
             | Op::Reduce { .. }
@@ -145,6 +158,7 @@ impl<'a> Analysis<'a> {
             | Op::Argsort { .. }
             | Op::Reshape { .. }
             | Op::Agree { .. }
+            | Op::Keep { .. }
             | Op::Strip { .. } => vec![],
         };
         Step { number, stmt, last_uses, moved, in_place, blocks }
@@ -182,6 +196,7 @@ fn blocks(s: &Stmt) -> Vec<(&kernel::Block, &[ArrayId])> {
     match &s.op {
         Op::If { then, otherwise, .. } => vec![(&then.0, &then.1), (&otherwise.0, &otherwise.1)],
         Op::While { cond, body, .. } => vec![(&cond.0, std::slice::from_ref(&cond.1)), (&body.0, &body.1)],
+        Op::Recall { step, .. } => vec![(&step.0, &step.1)],
         Op::Strip { to, body, .. } => vec![(body, to)],
         Op::Literal { .. }
         | Op::Loop { .. }
@@ -190,6 +205,7 @@ fn blocks(s: &Stmt) -> Vec<(&kernel::Block, &[ArrayId])> {
         | Op::Agree { .. }
         | Op::Permute { .. }
         | Op::Argsort { .. }
+        | Op::Keep { .. }
         | Op::Reshape { .. } => vec![],
     }
 }
@@ -225,12 +241,14 @@ fn needs(s: &Stmt) -> Needs {
         Op::Reshape { from, .. } => arrays.extend([*from]),
         Op::Argsort { keys, moved, .. } => arrays.extend(moved.iter().flatten().chain([keys])),
         Op::While { init, .. } => arrays.extend(init),
+        Op::Keep { arrays: kept, .. } => arrays.extend(kept),
         Op::Literal { .. }
         | Op::Loop { .. }
         | Op::Reduce { .. }
         | Op::Scan { .. }
         | Op::Agree { .. }
         | Op::If { .. }
+        | Op::Recall { .. }
         | Op::Strip { .. } => {}
     }
     arrays.extend(&of_blocks);

@@ -88,13 +88,14 @@ impl Op {
             | Op::Argsort { to, .. }
             | Op::If { to, .. }
             | Op::While { to, .. }
+            | Op::Recall { to, .. }
             | Op::Strip { to, .. } => to,
             Op::Literal { to, .. }
             | Op::Reduce { to, .. }
             | Op::Scan { to, .. }
             | Op::Permute { to, .. }
             | Op::Reshape { to, .. } => std::slice::from_ref(to),
-            Op::Agree { .. } => &[],
+            Op::Agree { .. } | Op::Keep { .. } => &[],
         }
     }
 
@@ -111,6 +112,8 @@ impl Op {
             Op::Agree { .. } => "agree",
             Op::If { .. } => "if",
             Op::While { .. } => "while",
+            Op::Keep { .. } => "keep",
+            Op::Recall { .. } => "recall",
             Op::Strip { .. } => "strip",
         }
     }
@@ -120,6 +123,7 @@ impl Op {
         match self {
             Op::If { then, otherwise, .. } => vec![&then.0, &otherwise.0],
             Op::While { cond, body, .. } => vec![&cond.0, &body.0],
+            Op::Recall { step, .. } => vec![&step.0],
             Op::Strip { body, .. } => vec![body],
             _ => vec![],
         }
@@ -130,6 +134,7 @@ impl Op {
         match self {
             Op::If { then, otherwise, .. } => vec![&mut then.0, &mut otherwise.0],
             Op::While { cond, body, .. } => vec![&mut cond.0, &mut body.0],
+            Op::Recall { step, .. } => vec![&mut step.0],
             Op::Strip { body, .. } => vec![body],
             _ => vec![],
         }
@@ -138,7 +143,8 @@ impl Op {
     /// The scalar functions of [`scalar_fns`](Self::scalar_fns), mutable.
     pub fn scalar_fns_mut(&mut self) -> Vec<&mut ScalarFn> {
         match self {
-            Op::Literal { .. } | Op::Argsort { .. } | Op::While { .. } => vec![],
+            Op::Literal { .. } | Op::Argsort { .. } | Op::While { .. } | Op::Keep { .. } => vec![],
+            Op::Recall { at, .. } => vec![at],
             Op::Loop { extents, body, .. } => vec![extents, body],
             Op::Reduce { extents, rows, .. } | Op::Scan { extents, rows, .. } => {
                 let Reduction { len, element, init, op, .. } = rows;
@@ -155,7 +161,8 @@ impl Op {
     /// The scalar functions of the operation, with their names in the textual form and in its order.
     pub fn scalar_fns(&self) -> Vec<(&'static str, &ScalarFn)> {
         match self {
-            Op::Literal { .. } | Op::Argsort { .. } | Op::While { .. } => vec![],
+            Op::Literal { .. } | Op::Argsort { .. } | Op::While { .. } | Op::Keep { .. } => vec![],
+            Op::Recall { at, .. } => vec![("at", at)],
             Op::Loop { extents, body, .. } => vec![("extents", extents), ("body", body)],
             Op::Reduce { extents, rows, .. } | Op::Scan { extents, rows, .. } => {
                 let mut codes = vec![("extents", extents), ("len", &rows.len), ("element", &rows.element)];
@@ -347,6 +354,8 @@ impl Printer<'_> {
             Op::Reshape { from, .. } => format!("reshape a{from} @{site}"),
             Op::Agree { agreement, .. } => format!("agree {agreement} @{site}"),
             Op::While { init, .. } => format!("while {} @{site}", list_or_unit(init, array)),
+            Op::Keep { tape, arrays } => format!("keep {tape} {} @{site}", list_or_unit(arrays, array)),
+            Op::Recall { tape, .. } => format!("recall {tape} @{site}"),
         };
         self.line(&format!("{to} = {head}"));
         self.indent += 1;
@@ -360,6 +369,7 @@ impl Printer<'_> {
                 self.named_block("cond", &cond.0, &[cond.1]);
                 self.named_block("body", &body.0, &body.1);
             }
+            Op::Recall { step, .. } => self.named_block("step", &step.0, &step.1),
             Op::Strip { to, body, .. } => self.named_block("body", body, to),
             _ => {}
         }

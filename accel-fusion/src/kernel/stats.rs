@@ -160,7 +160,8 @@ impl Counter<'_> {
             Op::Loop { to, .. } => usize::from(!single(to)),
             Op::Reduce { .. } | Op::Scan { .. } | Op::Strip { .. } => 1,
             Op::Permute { .. } | Op::Argsort { .. } => 2,
-            Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } | Op::If { .. } | Op::While { .. } => return,
+            Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } => return,
+            Op::If { .. } | Op::While { .. } | Op::Keep { .. } | Op::Recall { .. } => return,
         };
         self.stats.kernels += 1;
         self.stats.loops += passes;
@@ -234,7 +235,8 @@ impl Counter<'_> {
             Op::Permute { defaults: from, .. } | Op::Argsort { keys: from, .. } => {
                 (0..self.p.arrays.get(*from)?.rank).map(|dim| Some(self.extent(*from, dim))).collect()
             }
-            Op::Agree { .. } | Op::If { .. } | Op::While { .. } | Op::Strip { .. } => return None,
+            Op::Agree { .. } | Op::Keep { .. } => return None,
+            Op::If { .. } | Op::While { .. } | Op::Recall { .. } | Op::Strip { .. } => return None,
         })
     }
 
