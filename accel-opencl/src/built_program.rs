@@ -7,11 +7,13 @@ use crate::location::{Array, Buffers, mem, upload};
 use crate::memory::Buffer;
 use crate::plan::Plan;
 use crate::shapes::Shapes;
+use crate::tapes::budget;
 use accel_codegen::fault::record_length;
 use accel_codegen::liveness::analyse;
 use accel_codegen::opencl::Target;
 use accel_core::error::{Error, Result};
 use accel_core::print;
+use accel_fusion::kernel::tape::Budget;
 use accel_fusion::kernel::{Program, Verified};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -20,6 +22,8 @@ pub struct BuiltProgram {
     pub module: DeviceModule,
     pub program: Verified<Program>,
     pub plan: Plan,
+    /// The memory for states of loops.
+    pub budget: Budget,
     /// The columns of the literals on the device.
     pub literals: Vec<Buffers>,
     spare: Mutex<Spare>,
@@ -40,12 +44,18 @@ impl BuiltProgram {
     ///
     /// # Errors
     /// `Error::Device` if the device's compiler fails.
-    pub fn new(program: Verified<Program>, device: Arc<OpenDevice>, target: Target) -> Result<BuiltProgram> {
+    pub fn new(
+        program: Verified<Program>,
+        device: Arc<OpenDevice>,
+        target: Target,
+        tape_bytes: Option<usize>,
+    ) -> Result<BuiltProgram> {
+        let budget = budget(tape_bytes, device.memory.is_host(), device.about.memory);
         print::dump_with("kernels", || program.to_string());
         let module = DeviceModule::new(&program, device, target)?;
         let literals = program.literals.iter().map(|a| upload(&module.device, a)).collect::<Result<_>>()?;
         let plan = Plan::new(analyse(&program));
-        Ok(BuiltProgram { module, plan, program, literals, spare: Mutex::default() })
+        Ok(BuiltProgram { module, plan, budget, program, literals, spare: Mutex::default() })
     }
 
     fn spare(&self) -> MutexGuard<'_, Spare> {

@@ -53,6 +53,7 @@ mod run;
 mod shapes;
 mod spin_wait;
 mod stop;
+mod tapes;
 
 use accel_core::afun::Afun;
 use accel_core::ast::Program;
