@@ -173,4 +173,88 @@ mod tests {
         assert_eq!(result.columns[0], Column::from(vec![1_048_576.0; n + 20_000]));
         assert!(peak <= 8 * (2 * n + 40_000) + super::super::memory::KEPT_BYTES, "{peak}");
     }
+
+    /// The states of a loop of 100 steps, added up from the last to the first, within a budget.
+    const TAPE: &str = r#"program (a0: Array1<f64>)
+site 0 = "loop"
+{
+  a1: Array0<i64> = loop @0 extents () { -> } body () { x0: i64 = 0 -> x0 }
+  a2: Array1<f64>, a3: Array0<i64> = while a0, a1 @0
+    cond {
+      a4: Array0<bool> = loop @0
+        extents () { -> }
+        body () { x0: i64 = a3[] @0 inside; x1: i64 = 100; x2: bool = x0 < x1 -> x2 }
+      -> a4
+    }
+    body {
+      () = keep 0 a2, a3 @0
+      a5: Array1<f64> = loop @0
+        extents () { x0: i64 = extent a2 0 -> x0 }
+        body (x0: i64) { x1: f64 = a2[x0] @0 inside; x2: f64 = 1.0; x3: f64 = x1 + x2 -> x3 }
+      a6: Array0<i64> = loop @0
+        extents () { -> }
+        body () { x0: i64 = a3[] @0 inside; x1: i64 = 1; x2: i64 = x0 + x1 -> x2 }
+      -> a5, a6
+    }
+  a7: Array1<f64>, a8: Array0<i64> = while a0, a1 @0
+    cond {
+      a9: Array0<bool> = loop @0
+        extents () { -> }
+        body () { x0: i64 = a8[] @0 inside; x1: i64 = 100; x2: bool = x0 < x1 -> x2 }
+      -> a9
+    }
+    body {
+      a10: Array1<f64>, a11: Array0<i64> = recall 0 @0
+        at () { x0: i64 = 99; x1: i64 = a8[] @0 inside; x2: i64 = x0 - x1 -> x2 }
+        step {
+          a12: Array1<f64> = loop @0
+            extents () { x0: i64 = extent a10 0 -> x0 }
+            body (x0: i64) { x1: f64 = a10[x0] @0 inside; x2: f64 = 1.0; x3: f64 = x1 + x2 -> x3 }
+          a13: Array0<i64> = loop @0
+            extents () { -> }
+            body () { x0: i64 = a11[] @0 inside; x1: i64 = 1; x2: i64 = x0 + x1 -> x2 }
+          -> a12, a13
+        }
+      a14: Array1<f64> = loop @0
+        extents () { x0: i64 = extent a0 0 -> x0 }
+        body (x0: i64) {
+          x1: f64 = a7[x0] @0 inside
+          x2: f64 = a10[x0] @0 inside
+          x3: i64 = a11[] @0 inside
+          x4: f64 = as f64 x3
+          x5: f64 = x2 * x4
+          x6: f64 = x1 + x5
+          -> x6
+        }
+      a15: Array0<i64> = loop @0
+        extents () { -> }
+        body () { x0: i64 = a8[] @0 inside; x1: i64 = 1; x2: i64 = x0 + x1 -> x2 }
+      -> a14, a15
+    }
+  -> a7
+}"#;
+
+    #[test]
+    fn states_stay_within_their_budget() {
+        let program = Verified::new(parse(TAPE).unwrap()).unwrap();
+        let n = 10_000;
+        let input = RawArray { extents: vec![n].into(), columns: vec![vec![1.0; n].into()].into() };
+        // 1 + sum of (k + 1) k
+        let expected = Column::from(vec![1.0 + 333_300.0; n]);
+        for (states, budget) in [1, 2, 3, 7, 20, 99].map(|k| (k, Budget::Bytes(k * (8 * n + 500)))) {
+            let kernels = Kernels::of_pipeline(&program, budget).unwrap().expect("the tests need a C compiler");
+            for _ in 0..2 {
+                let (mut results, peak) = super::run(&kernels.code, &[&input]).unwrap().expect("no strips");
+                assert_eq!(results.remove(0).columns[0], expected, "{states} states");
+                // Besides: the state of each loop, the next one, and blocks that are kept for reuse.
+                assert!(
+                    peak <= 8 * n * (states + 6) + super::super::memory::KEPT_BYTES,
+                    "{states} states: {peak} bytes"
+                );
+            }
+        }
+        let all = Kernels::of_pipeline(&program, Budget::Free).unwrap().expect("the tests need a C compiler");
+        let (_, peak) = super::run(&all.code, &[&input]).unwrap().expect("no strips");
+        assert!(peak >= 8 * n * 100, "{peak}");
+    }
 }

@@ -45,6 +45,8 @@ pub struct Step<'a> {
     /// For each column of a loop's outputs, an array whose last use is here, and its column: the output can be computed
     /// in place of it.
     pub in_place: Vec<Option<(ArrayId, usize)>>,
+    /// Arrays that the code must allow to share memory even if they never do: NOTE [Code for tapes].
+    pub may_share: BTreeSet<ArrayId>,
     /// The inner blocks: `then` and `otherwise`, or the condition and the body. The block of a strip is executed as a
     /// whole.
     pub blocks: Vec<Block<'a>>,
@@ -54,8 +56,8 @@ impl Step<'_> {
     /// The arrays of this statement that can share memory: outputs that can be computed in place, and the arrays that
     /// they replace.
     pub fn aliased(&self) -> BTreeSet<ArrayId> {
-        if self.in_place.iter().all(Option::is_none) {
-            return BTreeSet::new();
+        if self.in_place.iter().all(Option::is_none) || !self.may_share.is_empty() {
+            return self.may_share.clone();
         }
         self.stmt.op.defines().iter().copied().chain(self.in_place.iter().flatten().map(|(a, _)| *a)).collect()
     }
@@ -65,14 +67,18 @@ impl Step<'_> {
 pub fn analyse(program: &Program) -> Block<'_> {
     let inputs = program.inputs.iter().copied().collect();
     let needs = program.body.stmts.iter().map(needs).collect();
-    Analysis { program, separate: false }.block(&program.body, needs, 0, &program.results, inputs)
+    Analysis { program, repeated: false }.block(&program.body, needs, 0, &program.results, inputs)
 }
 
 struct Analysis<'a> {
     program: &'a Program,
-    /// Whether outputs are never computed in place. States that a tape may compute again are computed in the same way
-    /// each time, whether their memory is kept or not.
-    separate: bool,
+    /// Whether a tape may compute the same again, which then has to give the same bits.
+    ///
+    /// NOTE [Code for tapes]: C compilers may compile a loop differently if its arrays can share memory, and vectors of
+    /// elements may have other last bits than single ones. Whether an output can take over memory depends on what follows
+    /// a statement, and the step of a tape does not contain all statements of the body. So there, the code of all loops
+    /// allows each output to share memory with every input of its kind.
+    repeated: bool,
 }
 
 impl<'a> Analysis<'a> {
@@ -116,13 +122,17 @@ impl<'a> Analysis<'a> {
     }
 
     fn step(&self, stmt: &'a Stmt, needs: Needs, number: usize, mut last_uses: BTreeSet<ArrayId>) -> Step<'a> {
-        let (mut in_place, mut moved) = (vec![], BTreeSet::new());
+        let (mut in_place, mut moved, mut may_share) = (vec![], BTreeSet::new(), BTreeSet::new());
         let mut of_blocks = needs.blocks.into_iter();
         let mut next = || of_blocks.next().unwrap_or_default();
         let blocks = match &stmt.op {
             Op::Loop { to, body, .. } => {
-                if !self.separate {
-                    in_place = self.in_place(to, body, &last_uses);
+                in_place = self.in_place(to, body, &last_uses);
+                if self.repeated {
+                    may_share = self.read_in_place(body, &code_reads(stmt)).collect();
+                    if !may_share.is_empty() {
+                        may_share.extend(to);
+                    }
                 }
                 vec![]
             }
@@ -141,14 +151,14 @@ impl<'a> Analysis<'a> {
                 let a = self.block(&cond.0, next(), number + 1, &[cond.1], BTreeSet::new());
                 let second = number + 1 + a.size;
                 let fills_tape = body.0.stmts.iter().any(|s| matches!(s.op, Op::Keep { .. }));
-                let of_body = Analysis { program: self.program, separate: self.separate || fills_tape };
+                let of_body = Analysis { program: self.program, repeated: self.repeated || fills_tape };
                 // The body owns the old state, from which it computes the next one.
                 vec![a, of_body.block(&body.0, next(), second, &body.1, to[..init.len()].iter().copied().collect())]
             }
             // The step owns the old state, as the body of a loop does.
             Op::Recall { to, step, .. } => {
                 let inner = next();
-                let again = Analysis { program: self.program, separate: true };
+                let again = Analysis { program: self.program, repeated: true };
                 vec![again.block(&step.0, inner, number + 1, &step.1, to.iter().copied().collect())]
             }
             Op::Literal { .. }
@@ -161,7 +171,22 @@ impl<'a> Analysis<'a> {
             | Op::Keep { .. }
             | Op::Strip { .. } => vec![],
         };
-        Step { number, stmt, last_uses, moved, in_place, blocks }
+        Step { number, stmt, last_uses, moved, in_place, may_share, blocks }
+    }
+
+    /// Those of some arrays that a loop reads only at the index that is written.
+    fn read_in_place<'s>(
+        &'s self,
+        body: &ScalarFn,
+        arrays: &'s BTreeSet<ArrayId>,
+    ) -> impl Iterator<Item = ArrayId> + 's {
+        let params: Vec<Reg> = body.param_regs().collect();
+        let mut read = BTreeMap::new();
+        reads_at(&body.instrs, &params, &mut read);
+        let fits = move |a: &ArrayId| {
+            !params.is_empty() && self.program.arrays[*a].rank == params.len() && read.get(a) == Some(&true)
+        };
+        arrays.iter().copied().filter(fits)
     }
 
     /// An output can be computed in place of an array if this is the array's last use, both have the same type and
@@ -174,13 +199,9 @@ impl<'a> Analysis<'a> {
         body: &ScalarFn,
         last_uses: &BTreeSet<ArrayId>,
     ) -> Vec<Option<(ArrayId, usize)>> {
-        let params: Vec<Reg> = body.param_regs().collect();
-        let mut read = BTreeMap::new();
-        reads_at(&body.instrs, &params, &mut read);
-        let fits = |a: ArrayId| self.program.arrays[a].rank == params.len() && read.get(&a) == Some(&true);
-        let candidates = last_uses.iter().filter(|a| !params.is_empty() && fits(**a));
         let types = |a: ArrayId| self.program.arrays[a].columns.iter().copied().enumerate();
-        let mut free: Vec<_> = candidates.flat_map(|a| types(*a).map(|(c, t)| (*a, c, t))).collect();
+        let candidates = self.read_in_place(body, last_uses);
+        let mut free: Vec<_> = candidates.flat_map(|a| types(a).map(move |(c, t)| (a, c, t))).collect();
         let outputs = to.iter().flat_map(|a| types(*a).map(|(_, t)| t));
         let choose = |t| {
             let found = free.iter().position(|(.., other)| *other == t)?;
