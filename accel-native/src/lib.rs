@@ -7,7 +7,8 @@
 //! Compiled libraries are stored in a [cache]. The environment variable `CC` chooses the compiler, which may take
 //! `ACCEL_CC_TIMEOUT` seconds for a file (60 by default). Without a compiler, programs are interpreted, after a line on
 //! standard error (none with `ACCEL_QUIET=1`). `ACCEL_DUMP=c` prints the generated code, and `ACCEL_CHECK=1` checks at
-//! run time what the optimiser has proved.
+//! run time what the optimiser has proved. `ACCEL_TAPE_BYTES` limits the memory for states of loops, see
+//! [`accel_fusion::kernel::tape`].
 //!
 //! A run is one call of the compiled program, which calls back for memory and for parallel work. A compiled program can
 //! run in many threads at once, including those of a rayon pool; a run changes only its own data. The thread that runs

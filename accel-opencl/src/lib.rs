@@ -10,6 +10,7 @@
 //! | `loader`, `cl` | loads OpenCL at run time, and calls it with errors instead of codes |
 //! | `devices`, `device`, `spin_wait` | the list of devices, and a device in use |
 //! | `memory` | buffers, which are reused |
+//! | `lists`, `tapes` | lists of arrays, and states of loops |
 //! | `plan`, `built_program`, `run`, `batch`, `replay` | a compiled program and its runs |
 //! | `fault`, `read_back` | faults and results, read back to the host |
 //! | `compiled`, `kernels`, `arrays` | the public types of programs and arrays |
