@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the table of benches/README.md: every workload with its reference, then the memory of the GMM gradient.
+# Prints the table of benches/README.md: every workload with its reference, then the memory of the GMM gradient and of a long loop's.
 #
 #   scripts/bench.sh                     all rows
 #   scripts/bench.sh --quick             fewer and shorter turns
@@ -30,4 +30,5 @@ for option in "$@"; do
 done
 if [ "$filters" = no ]; then
   cargo bench --quiet --package accel-benches --bench memory
+  cargo bench --quiet --package accel-benches --bench tape
 fi

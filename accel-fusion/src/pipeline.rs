@@ -18,8 +18,9 @@
 //! default. Every failure is a `tracing` error, and writes a file to attach to a report. In a [strict](Options::strict)
 //! pipeline, which our own tests use, it is an error.
 
+use crate::kernel::tape::Budget;
 use crate::kernel::{ArrayId, Op, Program, Verified};
-use crate::optimize::{Assumptions, compact, compute_operands as operands, fuse, merge, split};
+use crate::optimize::{Assumptions, compact, compute_operands as operands, fuse, merge, split, tapes};
 use crate::report::{Report, Text};
 use crate::stage::stage;
 use crate::{checks, lower as lowering, private_lists, simplify, strip};
@@ -64,6 +65,8 @@ const COMPACT: Pass = Pass { name: "compact", run: |p, _| Ok(compact(p)) };
 const STRIPS: Pass = Pass { name: "strips", run: |p, _| Ok(strip::strips(p)) };
 /// Lets products compute their operands.
 const OPERANDS: Pass = Pass { name: "operands", run: |p, _| Ok(operands(p)) };
+/// Replaces lists of states by tapes. It comes last: NOTE [Lists that become tapes].
+const TAPES: Pass = Pass { name: "tapes", run: |p, _| Ok(tapes(p)) };
 /// Replaces strips by their statements, one after the other.
 const DISSOLVE: Pass = Pass { name: "dissolve", run: |p, _| Ok(strip::dissolve(p)) };
 
@@ -103,7 +106,7 @@ impl Target {
             Target::Processor => Some(STRIPS),
             Target::Graphics => Some(OPERANDS),
         };
-        COMMON.into_iter().chain(own)
+        COMMON.into_iter().chain(own).chain([TAPES])
     }
 }
 
@@ -114,6 +117,9 @@ pub struct Options {
     pub check: bool,
     /// A pass that fails is an error, so that tests find it: NOTE [Fallback after a failed pass].
     pub strict: bool,
+    /// The bytes that the states of loops may take in a run of their derivative: NOTE [Tapes] in [`crate::kernel::tape`].
+    /// If no number is given, it is a quarter of the free memory.
+    pub tape_bytes: Option<usize>,
     /// A failure that a test injects.
     #[doc(hidden)]
     pub fault: Option<Fault>,
@@ -133,10 +139,11 @@ pub enum Fault {
 
 impl Options {
     /// The options that the environment sets: `ACCEL_CHECK=1` for checked proofs, `ACCEL_STRICT=1` for a strict
-    /// pipeline.
+    /// pipeline, and `ACCEL_TAPE_BYTES` for the memory of states.
     pub fn from_env() -> Options {
         let is_set = |name| std::env::var_os(name).is_some_and(|v| !v.is_empty() && v != "0");
-        Options { check: is_set("ACCEL_CHECK"), strict: is_set("ACCEL_STRICT"), fault: None }
+        let tape_bytes = Budget::from_env();
+        Options { check: is_set("ACCEL_CHECK"), strict: is_set("ACCEL_STRICT"), tape_bytes, fault: None }
     }
 
     /// Runs a stage and turns a panic into an error.
@@ -232,6 +239,11 @@ impl Pipeline {
         &self.simplified
     }
 
+    /// The bytes for states of loops, if the options set them.
+    pub fn tape_bytes(&self) -> Option<usize> {
+        self.options.tape_bytes
+    }
+
     /// The optimised program. With `assume`, the optimiser assumes those conditions on the extents of the arguments
     /// that make the program simplest.
     ///
@@ -318,7 +330,7 @@ fn given(program: &Program) -> BTreeMap<ArrayId, Given> {
     inputs.chain(literals).collect()
 }
 
-const STRICT: Options = Options { check: false, strict: true, fault: None };
+const STRICT: Options = Options { check: false, strict: true, tape_bytes: None, fault: None };
 
 /// Lowers a program to a kernel program.
 ///

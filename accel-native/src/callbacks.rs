@@ -8,9 +8,11 @@ mod entry;
 mod rows;
 mod sort;
 mod strip;
+mod tape;
 
 use crate::abi::{Block, Callbacks, Run};
 use entry::enter;
+pub use tape::{RunningTape, TapeArrays, tape_arrays};
 
 /// The callbacks.
 pub static CALLS: Callbacks = Callbacks {
@@ -21,6 +23,9 @@ pub static CALLS: Callbacks = Callbacks {
     scan: rows::scan,
     strip: strip::strip,
     argsort: sort::argsort,
+    keep: tape::keep,
+    recall: tape::recall,
+    again: tape::again,
 };
 
 unsafe extern "C" fn allocate(run: *mut Run, n: i64, size: i64) -> *mut Block {

@@ -1,6 +1,7 @@
 //! The context of a run: what all runs of a program share, the tables of one run, and what a run leaves for the next.
 
 use crate::abi::{Array, Block, Run};
+use crate::callbacks::{RunningTape, TapeArrays, tape_arrays};
 use crate::library::Library;
 use crate::memory::Memory;
 use crate::pool::Pool;
@@ -9,6 +10,7 @@ use crate::sort::SortMemory;
 use accel_codegen::Layout;
 use accel_codegen::fault::record_length;
 use accel_core::error::Error;
+use accel_fusion::kernel::tape::Budget;
 use accel_fusion::kernel::{ArrayId, Block as Statements, Op, Program, Verified};
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,6 +30,9 @@ pub struct CompiledProgram {
     pub totals: Pool,
     /// The buffers of sorts.
     pub sorting: SortMemory,
+    /// The arrays of tapes, and the memory for the states of loops.
+    pub tapes: Vec<TapeArrays>,
+    pub budget: Budget,
     spare: Mutex<Option<Box<Spare>>>,
 }
 
@@ -78,13 +83,15 @@ impl Tables {
 }
 
 impl CompiledProgram {
-    pub fn new(program: Verified<Program>, library: Arc<Library>) -> CompiledProgram {
+    pub fn new(program: Verified<Program>, library: Arc<Library>, budget: Budget) -> CompiledProgram {
         let mut literals = vec![];
         find_literals(&program.body, &mut literals);
         CompiledProgram {
             layout: Layout::new(&program),
             record_length: record_length(&program),
             numbers: ScalarProgram::new(&program, &library),
+            tapes: tape_arrays(&program),
+            budget,
             program,
             library,
             literals,
@@ -114,6 +121,7 @@ pub struct Context<'a> {
     pub run: Run,
     pub code: &'a CompiledProgram,
     pub memory: &'a mut Memory,
+    pub tapes: Vec<RunningTape>,
     /// The error of a callback.
     pub failure: Option<Error>,
 }

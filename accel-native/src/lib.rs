@@ -7,7 +7,8 @@
 //! Compiled libraries are stored in a [cache]. The environment variable `CC` chooses the compiler, which may take
 //! `ACCEL_CC_TIMEOUT` seconds for a file (60 by default). Without a compiler, programs are interpreted, after a line on
 //! standard error (none with `ACCEL_QUIET=1`). `ACCEL_DUMP=c` prints the generated code, and `ACCEL_CHECK=1` checks at
-//! run time what the optimiser has proved.
+//! run time what the optimiser has proved. `ACCEL_TAPE_BYTES` limits the memory for states of loops, see
+//! [`accel_fusion::kernel::tape`].
 //!
 //! A run is one call of the compiled program, which calls back for memory and for parallel work. A compiled program can
 //! run in many threads at once, including those of a rayon pool; a run changes only its own data. The thread that runs
@@ -54,6 +55,7 @@ use accel_core::error::{Error, Result};
 use accel_core::interp::Interpreter;
 use accel_core::print;
 use accel_core::repr::{ArrayTuple, RawArray, Scalar, checked_size};
+use accel_fusion::kernel::tape::Budget;
 use accel_fusion::kernel::{Program, Verified};
 pub use accel_fusion::pipeline::Options;
 use accel_fusion::pipeline::{Conditions, Pipeline, Target, dissolve, with_checked_proofs};
@@ -101,7 +103,8 @@ impl Configured {
     fn compiled(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
         let pipeline = Pipeline::new(program, Target::Processor, self.0.clone())?;
         let optimized = pipeline.optimized(true)?;
-        match pipeline.emit(&optimized, Kernels::of_pipeline)? {
+        let budget = Budget::new(pipeline.tape_bytes());
+        match pipeline.emit(&optimized, |program| Kernels::of_pipeline(program, budget))? {
             None => Interpreter.compile(pipeline.simplified()),
             Some(kernels) => {
                 let (conditions, general) = (optimized.conditions, OnceLock::new());
@@ -115,6 +118,7 @@ impl Configured {
 pub struct Kernels {
     code: CompiledProgram,
     vectors: Vectors,
+    budget: Budget,
     /// The program without strips, for extents for which strips do not pay. It is compiled on first use.
     plain: OnceLock<Result<CompiledProgram>>,
 }
@@ -129,7 +133,7 @@ impl Kernels {
     /// # Errors
     /// `Error::Compiler` if the C compiler fails.
     pub fn new(program: Verified<Program>) -> Result<Option<Kernels>> {
-        Self::with(with_checked_proofs(&program)?, toolchain::vectors())
+        Self::with(with_checked_proofs(&program)?, toolchain::vectors(), Budget::new(Budget::from_env()))
     }
 
     /// As [`new`](Self::new), without checks of reads that are marked as `inside`.
@@ -140,7 +144,7 @@ impl Kernels {
     /// # Errors
     /// As [`new`](Self::new).
     pub unsafe fn trusting(program: Verified<Program>) -> Result<Option<Kernels>> {
-        Self::with(program, toolchain::vectors())
+        Self::with(program, toolchain::vectors(), Budget::new(Budget::from_env()))
     }
 
     /// As [`trusting`](Self::trusting), with vector registers of another size than the processor's.
@@ -152,26 +156,26 @@ impl Kernels {
     /// As [`new`](Self::new).
     #[doc(hidden)]
     pub unsafe fn trusting_with(program: Verified<Program>, vectors: Vectors) -> Result<Option<Kernels>> {
-        Self::with(program, vectors)
+        Self::with(program, vectors, Budget::new(Budget::from_env()))
     }
 
     /// Compiles a program from the pipeline, which has proved its marks; [`Compiled`] checks the assumptions.
-    fn of_pipeline(program: &Verified<Program>) -> Result<Option<Kernels>> {
-        Self::with(program.clone(), toolchain::vectors())
+    fn of_pipeline(program: &Verified<Program>, budget: Budget) -> Result<Option<Kernels>> {
+        Self::with(program.clone(), toolchain::vectors(), budget)
     }
 
-    fn with(program: Verified<Program>, vectors: Vectors) -> Result<Option<Kernels>> {
-        let code = Self::code(program, vectors)?;
-        Ok(code.map(|code| Kernels { code, vectors, plain: OnceLock::new() }))
+    fn with(program: Verified<Program>, vectors: Vectors, budget: Budget) -> Result<Option<Kernels>> {
+        let code = Self::code(program, vectors, budget)?;
+        Ok(code.map(|code| Kernels { code, vectors, budget, plain: OnceLock::new() }))
     }
 
-    fn code(program: Verified<Program>, vectors: Vectors) -> Result<Option<CompiledProgram>> {
+    fn code(program: Verified<Program>, vectors: Vectors, budget: Budget) -> Result<Option<CompiledProgram>> {
         print::dump_with("kernels", || program.to_string());
         let Some(toolchain) = toolchain::toolchain()? else { return Ok(None) };
         let module = emit(&program, accel_codegen::Options { vector_math: toolchain.vector_math, vectors });
         print::dump_with("c", || module.source.clone());
         let library = cache::library(&module, toolchain)?;
-        Ok(Some(CompiledProgram::new(program, library)))
+        Ok(Some(CompiledProgram::new(program, library, budget)))
     }
 
     /// Computes the result arrays from the input arrays. The inputs must have the ranks and element types of the
@@ -203,7 +207,7 @@ impl Kernels {
     fn plain(&self) -> Result<&CompiledProgram> {
         let make = || {
             tracing::debug!("strips would take too much memory: the program is compiled without them");
-            Self::code(dissolve(&self.code.program)?, self.vectors)?.ok_or_else(no_compiler)
+            Self::code(dissolve(&self.code.program)?, self.vectors, self.budget)?.ok_or_else(no_compiler)
         };
         self.plain.get_or_init(make).as_ref().map_err(Clone::clone)
     }
@@ -247,7 +251,8 @@ impl Compiled {
         let general = || {
             tracing::debug!("the extents are not as assumed: the program is compiled without assumptions");
             let optimized = self.pipeline.optimized(false)?;
-            self.pipeline.emit(&optimized, Kernels::of_pipeline)?.ok_or_else(no_compiler)
+            let budget = Budget::new(self.pipeline.tape_bytes());
+            self.pipeline.emit(&optimized, |program| Kernels::of_pipeline(program, budget))?.ok_or_else(no_compiler)
         };
         self.general.get_or_init(general).as_ref().map_err(Clone::clone)
     }

@@ -1,7 +1,7 @@
 //! A run of a compiled program: the call, and the translation of failure records to errors.
 
 use crate::abi::Run;
-use crate::callbacks::CALLS;
+use crate::callbacks::{CALLS, RunningTape};
 use crate::context::{CompiledProgram, Context, Spare, Tables};
 use crate::memory::{Memory, cell};
 use accel_codegen::Layout;
@@ -37,7 +37,8 @@ pub fn run(code: &CompiledProgram, arguments: &[&RawArray]) -> Result<Option<(Ve
         site: 0,
         calls: &CALLS,
     };
-    let mut context = Context { run, code, memory, failure: None };
+    let tapes = RunningTape::all(code, code.budget);
+    let mut context = Context { run, code, memory, tapes, failure: None };
     // SAFETY: the program was verified, and the code was generated from it. The tables are as it expects: inputs and
     // literals are present with all their elements, the memory of the tables does not move, and nobody else uses the
     // context or the tables meanwhile.
@@ -92,13 +93,14 @@ fn put(to: ArrayId, a: &RawArray, layout: &Layout, tables: &mut Tables, memory: 
 mod tests {
     use crate::Kernels;
     use accel_core::repr::{Column, RawArray};
+    use accel_fusion::kernel::tape::Budget;
     use accel_fusion::kernel::{Verified, parse};
 
     /// The largest number of bytes of a run on one array of `n` doubles, and the first result.
     fn peak(statements: &str, result: &str, n: usize) -> (usize, RawArray) {
         let text = format!("program (a0: Array1<f64>)\nsite 0 = \"map\"\n{{\n{statements}\n  -> {result}\n}}");
         let program = Verified::new(parse(&text).unwrap()).unwrap();
-        let kernels = Kernels::of_pipeline(&program).unwrap().expect("the tests need a C compiler");
+        let kernels = Kernels::of_pipeline(&program, Budget::Free).unwrap().expect("the tests need a C compiler");
         let input = RawArray { extents: vec![n].into(), columns: vec![vec![1.0; n].into()].into() };
         let (mut results, peak) = super::run(&kernels.code, &[&input]).unwrap().expect("no strips");
         (peak, results.remove(0))
@@ -125,7 +127,7 @@ mod tests {
         let n = 1 << 20;
         let text = format!("program (a0: Array1<f64>)\nsite 0 = \"map\"\n{{\n{}  -> a1\n}}", map(1, 0, 0));
         let program = Verified::new(parse(&text).unwrap()).unwrap();
-        let kernels = Kernels::of_pipeline(&program).unwrap().expect("the tests need a C compiler");
+        let kernels = Kernels::of_pipeline(&program, Budget::Free).unwrap().expect("the tests need a C compiler");
         let input = |x: f64| RawArray { extents: vec![n].into(), columns: vec![vec![x; n].into()].into() };
         let run = |x: f64| super::run(&kernels.code, &[&input(x)]).unwrap().unwrap().0.remove(0);
         let place = |a: &RawArray| a.columns[0].as_ptr();
@@ -170,5 +172,89 @@ mod tests {
         let (peak, result) = peak(&statements, "a20", n);
         assert_eq!(result.columns[0], Column::from(vec![1_048_576.0; n + 20_000]));
         assert!(peak <= 8 * (2 * n + 40_000) + super::super::memory::KEPT_BYTES, "{peak}");
+    }
+
+    /// The states of a loop of 100 steps, added up from the last to the first, within a budget.
+    const TAPE: &str = r#"program (a0: Array1<f64>)
+site 0 = "loop"
+{
+  a1: Array0<i64> = loop @0 extents () { -> } body () { x0: i64 = 0 -> x0 }
+  a2: Array1<f64>, a3: Array0<i64> = while a0, a1 @0
+    cond {
+      a4: Array0<bool> = loop @0
+        extents () { -> }
+        body () { x0: i64 = a3[] @0 inside; x1: i64 = 100; x2: bool = x0 < x1 -> x2 }
+      -> a4
+    }
+    body {
+      () = keep 0 a2, a3 @0
+      a5: Array1<f64> = loop @0
+        extents () { x0: i64 = extent a2 0 -> x0 }
+        body (x0: i64) { x1: f64 = a2[x0] @0 inside; x2: f64 = 1.0; x3: f64 = x1 + x2 -> x3 }
+      a6: Array0<i64> = loop @0
+        extents () { -> }
+        body () { x0: i64 = a3[] @0 inside; x1: i64 = 1; x2: i64 = x0 + x1 -> x2 }
+      -> a5, a6
+    }
+  a7: Array1<f64>, a8: Array0<i64> = while a0, a1 @0
+    cond {
+      a9: Array0<bool> = loop @0
+        extents () { -> }
+        body () { x0: i64 = a8[] @0 inside; x1: i64 = 100; x2: bool = x0 < x1 -> x2 }
+      -> a9
+    }
+    body {
+      a10: Array1<f64>, a11: Array0<i64> = recall 0 @0
+        at () { x0: i64 = 99; x1: i64 = a8[] @0 inside; x2: i64 = x0 - x1 -> x2 }
+        step {
+          a12: Array1<f64> = loop @0
+            extents () { x0: i64 = extent a10 0 -> x0 }
+            body (x0: i64) { x1: f64 = a10[x0] @0 inside; x2: f64 = 1.0; x3: f64 = x1 + x2 -> x3 }
+          a13: Array0<i64> = loop @0
+            extents () { -> }
+            body () { x0: i64 = a11[] @0 inside; x1: i64 = 1; x2: i64 = x0 + x1 -> x2 }
+          -> a12, a13
+        }
+      a14: Array1<f64> = loop @0
+        extents () { x0: i64 = extent a0 0 -> x0 }
+        body (x0: i64) {
+          x1: f64 = a7[x0] @0 inside
+          x2: f64 = a10[x0] @0 inside
+          x3: i64 = a11[] @0 inside
+          x4: f64 = as f64 x3
+          x5: f64 = x2 * x4
+          x6: f64 = x1 + x5
+          -> x6
+        }
+      a15: Array0<i64> = loop @0
+        extents () { -> }
+        body () { x0: i64 = a8[] @0 inside; x1: i64 = 1; x2: i64 = x0 + x1 -> x2 }
+      -> a14, a15
+    }
+  -> a7
+}"#;
+
+    #[test]
+    fn states_stay_within_their_budget() {
+        let program = Verified::new(parse(TAPE).unwrap()).unwrap();
+        let n = 10_000;
+        let input = RawArray { extents: vec![n].into(), columns: vec![vec![1.0; n].into()].into() };
+        // 1 + sum of (k + 1) k
+        let expected = Column::from(vec![1.0 + 333_300.0; n]);
+        for (states, budget) in [1, 2, 3, 7, 20, 99].map(|k| (k, Budget::Bytes(k * (8 * n + 500)))) {
+            let kernels = Kernels::of_pipeline(&program, budget).unwrap().expect("the tests need a C compiler");
+            for _ in 0..2 {
+                let (mut results, peak) = super::run(&kernels.code, &[&input]).unwrap().expect("no strips");
+                assert_eq!(results.remove(0).columns[0], expected, "{states} states");
+                // Besides: the state of each loop, the next one, and blocks that are kept for reuse.
+                assert!(
+                    peak <= 8 * n * (states + 6) + super::super::memory::KEPT_BYTES,
+                    "{states} states: {peak} bytes"
+                );
+            }
+        }
+        let all = Kernels::of_pipeline(&program, Budget::Free).unwrap().expect("the tests need a C compiler");
+        let (_, peak) = super::run(&all.code, &[&input]).unwrap().expect("no strips");
+        assert!(peak >= 8 * n * 100, "{peak}");
     }
 }

@@ -8,11 +8,13 @@ use crate::memory::Buffer;
 use crate::plan::Plan;
 use crate::shapes::Shapes;
 use crate::tape;
+use crate::tapes::budget;
 use accel_codegen::fault::record_length;
 use accel_codegen::liveness::analyse;
 use accel_codegen::opencl::Target;
 use accel_core::error::{Error, Result};
 use accel_core::print;
+use accel_fusion::kernel::tape::Budget;
 use accel_fusion::kernel::{Program, Stmt, Verified};
 use accel_fusion::pipeline::separate_lists;
 use std::collections::BTreeMap;
@@ -23,6 +25,8 @@ pub struct BuiltProgram {
     pub module: DeviceModule,
     pub program: Verified<Program>,
     pub plan: Plan,
+    /// The memory for states of loops.
+    pub budget: Budget,
     /// The columns of the literals on the device.
     pub literals: Vec<Buffers>,
     spare: Mutex<Spare>,
@@ -45,14 +49,20 @@ impl BuiltProgram {
     ///
     /// # Errors
     /// `Error::Device` if the device's compiler fails.
-    pub fn new(program: Verified<Program>, device: Arc<OpenDevice>, target: Target) -> Result<BuiltProgram> {
+    pub fn new(
+        program: Verified<Program>,
+        device: Arc<OpenDevice>,
+        target: Target,
+        tape_bytes: Option<usize>,
+    ) -> Result<BuiltProgram> {
+        let budget = budget(tape_bytes, device.memory.is_host(), device.about.memory);
         let has_lists = |s: &Stmt| s.op.scalar_fns().into_iter().any(|(_, code)| !code.lists().is_empty());
         let program = if program.body.walk().any(has_lists) { separate_lists(&program)? } else { program };
         print::dump_with("kernels", || program.to_string());
         let module = DeviceModule::new(&program, device, target)?;
         let literals = program.literals.iter().map(|a| upload(&module.device, a)).collect::<Result<_>>()?;
         let plan = Plan::new(analyse(&program));
-        Ok(BuiltProgram { module, plan, program, literals, spare: Mutex::default() })
+        Ok(BuiltProgram { module, plan, budget, program, literals, spare: Mutex::default() })
     }
 
     fn spare(&self) -> MutexGuard<'_, Spare> {

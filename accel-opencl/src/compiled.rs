@@ -12,6 +12,7 @@ use accel_core::ast;
 use accel_core::backend::{Executable, check_argument};
 use accel_core::error::{Error, Result};
 use accel_core::repr::{ArrayTuple, RawArray};
+use accel_fusion::kernel::tape::Budget;
 use accel_fusion::kernel::{Program, Verified, scalar_evaluation};
 use accel_fusion::pipeline::{self, Optimized, Options, Pipeline, dissolve};
 use std::sync::{Arc, OnceLock};
@@ -31,6 +32,9 @@ struct Variant {
 pub trait Source {
     /// Whether arguments of these extents need code for all extents.
     fn needs_general(&self, extents: &[Vec<usize>]) -> bool;
+
+    /// The memory for states of loops, if the options set it.
+    fn tape_bytes(&self) -> Option<usize>;
 
     /// Calls `emit` with the kernel program, which is for all extents if it is to be `general`.
     ///
@@ -66,6 +70,10 @@ impl Source for TypedProgram {
         !self.optimized.conditions.hold(|k| extents.get(k).map(|s| &s[..]))
     }
 
+    fn tape_bytes(&self) -> Option<usize> {
+        self.pipeline.tape_bytes()
+    }
+
     fn emit<T>(&self, general: bool, emit: impl Fn(&Verified<Program>) -> Result<T>) -> Result<T> {
         let again = general.then(|| self.pipeline.optimized(false)).transpose()?;
         self.pipeline.emit(again.as_ref().unwrap_or(&self.optimized), emit)
@@ -76,6 +84,10 @@ impl Source for TypedProgram {
 impl Source for Verified<Program> {
     fn needs_general(&self, _: &[Vec<usize>]) -> bool {
         false
+    }
+
+    fn tape_bytes(&self) -> Option<usize> {
+        Budget::from_env()
     }
 
     fn emit<T>(&self, _: bool, emit: impl Fn(&Verified<Program>) -> Result<T>) -> Result<T> {
@@ -112,7 +124,7 @@ impl<S: Source> Prepared<S> {
             self.source.emit(general, |program| {
                 let program = if plain { dissolve(program)? } else { program.clone() };
                 let target = Target { wide: wide || self.target.wide, ..self.target.clone() };
-                BuiltProgram::new(program, self.device.clone(), target).map(Arc::new)
+                BuiltProgram::new(program, self.device.clone(), target, self.source.tape_bytes()).map(Arc::new)
             })
         };
         let place = usize::from(v.general) + 2 * usize::from(v.wide) + 4 * usize::from(v.without_strips);

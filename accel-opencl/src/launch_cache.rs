@@ -89,7 +89,7 @@ impl Run<'_> {
                 body.stmts.iter().try_for_each(|inner| self.inner_extents(inner))?;
                 Ok(Some((len, 1)))
             }
-            Op::If { .. } | Op::While { .. } => Ok(None),
+            Op::If { .. } | Op::While { .. } | Op::Keep { .. } | Op::Recall { .. } => Ok(None),
         }
     }
 

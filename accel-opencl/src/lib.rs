@@ -12,6 +12,7 @@
 //! | `memory` | buffers, which are reused |
 //! | `plan`, `built_program`, `run`, `launches`, `copies`, `batch`, `replay` | a compiled program and its runs |
 //! | `tape` | the memory for lists of scalar code |
+//! | `lists`, `tapes` | lists of arrays, and states of loops |
 //! | `fault`, `read_back` | faults and results, read back to the host |
 //! | `compiled`, `kernels`, `arrays` | the public types of programs and arrays |
 //!
@@ -58,6 +59,7 @@ mod shapes;
 mod spin_wait;
 mod stop;
 mod tape;
+mod tapes;
 
 use accel_core::afun::Afun;
 use accel_core::ast::Program;

@@ -96,6 +96,11 @@ impl Memory {
         &self.context
     }
 
+    /// Whether the device works in the memory of the host.
+    pub fn is_host(&self) -> bool {
+        self.is_host
+    }
+
     /// Whether host and device share memory.
     pub fn is_seen(&self) -> bool {
         self.sees.is_some()

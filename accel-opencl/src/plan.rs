@@ -58,6 +58,9 @@ fn step(s: liveness::Step) -> Step {
         Op::While { to, init, cond, body } => {
             Op::While { to: to.clone(), init: init.clone(), cond: (none(), cond.1), body: (none(), body.1.clone()) }
         }
+        Op::Recall { to, tape, at, step } => {
+            Op::Recall { to: to.clone(), tape: *tape, at: at.clone(), step: (none(), step.1.clone()) }
+        }
         op => op.clone(),
     };
     let on_host = match &op {

@@ -12,6 +12,7 @@ use crate::memory::{Buffer, LARGE};
 use crate::plan::{Plan, Step};
 use crate::shapes::{Shapes, Space};
 use crate::stop::{Stop, WalkResult};
+use crate::tapes::Tapes;
 use accel_codegen::opencl::Shape;
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, Columns, Scalar, ScalarType};
@@ -45,11 +46,12 @@ pub struct Run<'a> {
     /// The extents and launches known so far, or all of them.
     pub shapes: Arc<Shapes>,
     /// Whether all of them are known from an earlier run.
-    is_known: bool,
+    pub is_known: bool,
     /// Whether launches depend on elements of arrays.
     has_read: Cell<bool>,
     /// The places of all arrays.
     pub arrays: IndexVec<ArrayId, Location>,
+    pub tapes: Tapes,
     pub kernels: RefCell<Kernels>,
     /// The fault record, if a kernel has one.
     pub record: Option<Arc<Buffer>>,
@@ -125,6 +127,7 @@ impl<'a> Run<'a> {
             shapes: known.unwrap_or_else(|| Arc::new(Shapes::new(n))),
             has_read: Cell::new(false),
             arrays: index_vec![Location::default(); n],
+            tapes: Tapes::new(),
             kernels: RefCell::new(kernels),
             record: None,
             operations: Cell::new(0),
@@ -170,7 +173,7 @@ impl<'a> Run<'a> {
         self.plan(&self.code.plan)
     }
 
-    fn plan(&mut self, plan: &Plan) -> WalkResult<()> {
+    pub fn plan(&mut self, plan: &Plan) -> WalkResult<()> {
         plan.unused.iter().for_each(|a| self.drop_array(*a));
         plan.steps.iter().try_for_each(|s| self.step(s))
     }
@@ -219,6 +222,8 @@ impl<'a> Run<'a> {
                 }
                 self.finish_lists(lists, listed, s.site)?;
             }
+            Op::Keep { tape, arrays } => self.keep(*tape, arrays, s.site)?,
+            Op::Recall { to, tape, at, step } => self.recall(s, to, *tape, at, &step.1)?,
             // All statements of the body are one launch; only these arrays are in memory.
             Op::Strip { to, .. } => {
                 to.iter().try_for_each(|a| self.output(*a, &[], s.site))?;
@@ -352,7 +357,7 @@ impl<'a> Run<'a> {
     }
 
     /// Makes `to` names of the arrays `from`, all at once. An array that is `free` loses its old name.
-    fn take(&mut self, to: &[ArrayId], from: &[ArrayId], free: impl Fn(ArrayId) -> bool) {
+    pub fn take(&mut self, to: &[ArrayId], from: &[ArrayId], free: impl Fn(ArrayId) -> bool) {
         let extents = |a: ArrayId| self.shapes.extents[a].clone();
         let found: Vec<_> = from.iter().map(|f| (extents(*f), self.arrays[*f].clone())).collect();
         from.iter().filter(|f| free(**f)).for_each(|f| self.drop_array(*f));
@@ -420,7 +425,7 @@ mod tests {
             let place = Location { host: None, device: upload(device, a).unwrap() };
             Array { extents: a.extents.iter().map(|e| *e as i64).collect(), place }
         });
-        let code = BuiltProgram::new(program, device.clone(), device.target()).unwrap();
+        let code = BuiltProgram::new(program, device.clone(), device.target(), None).unwrap();
         for given in
             [arguments.each_ref().map(Array::host), there.clone(), arguments.each_ref().map(Array::host), there]
         {

@@ -100,16 +100,43 @@ pub struct Operation<'o, 'n, A, R> {
     pub at: Src,
     /// The inputs that are its arguments, in order.
     pub args: &'o [usize],
+    /// The component of its result that is wanted, if it is a tuple: for each pair whether it is in the second one.
+    pub part: &'o [bool],
     /// The input for the De Bruijn index of an array variable of its code.
     pub input: &'o dyn Fn(usize) -> usize,
 }
 
 impl<A, R> Operation<'_, '_, A, R> {
+    /// The type of the wanted component.
+    pub fn part_ty(&self) -> RawTy {
+        let component = |t: &RawTy, second: &bool| match t {
+            RawTy::Pair(p) => if *second { &p.1 } else { &p.0 }.clone(),
+            t => t.clone(),
+        };
+        self.part.iter().fold(self.ty.raw().clone(), |t, second| component(&t, second))
+    }
     /// The operation in an environment with the inputs.
     pub fn acc<'a>(&self, env: &Levels<X<'a>>) -> Acc<X<'a>, R> {
         let mut inputs = Inputs { env, args: self.args.iter(), input: self.input };
         Acc::op(&self.op.map(&mut inputs), self.ty, self.at)
     }
+}
+
+/// The component of a tuple at a path, whose type is known.
+pub fn component<A, R, T>(a: &Acc<A, R>, part: &[bool], ty: &Ty<T>) -> Acc<A, T> {
+    fresh1(|n| match (part.split_first(), a.ty().view(n)) {
+        (Some((false, rest)), TyView::Pair(_, _, q)) => named_component(&a.cast(q).fst(), rest, ty),
+        (Some((true, rest)), TyView::Pair(_, _, q)) => named_component(&a.cast(q).snd(), rest, ty),
+        _ => a.cast(a.ty().same(ty).expect("the component has its type")),
+    })
+}
+
+/// Generic in lifetimes only.
+fn named_component<A, R, T>(a: &Acc<A, R>, part: &[bool], ty: &Ty<T>) -> Acc<A, T> {
+    fresh3(|e, r, t| {
+        let (e, r, t) = (name(e), name(r), name(t));
+        deep(|| component(&a.cast_env(e).cast(r), part, &ty.cast(t))).cast_env(e.sym()).cast(t.sym())
+    })
 }
 
 /// Replaces arguments and array variables by inputs.
@@ -133,8 +160,7 @@ impl<'a, A> AccMap<A, X<'a>> for Inputs<'_, 'a> {
         rename_arrays(e, self)
     }
     fn acc<T>(&mut self, a: &Acc<A, T>) -> Acc<X<'a>, T> {
-        let k = self.args.next().expect("an input for each argument");
-        Acc::var(&variable(self.env, level(*k), a.ty()))
+        tuple(self.env, &mut self.args.by_ref().map(|k| level(*k)), a.ty())
     }
 }
 

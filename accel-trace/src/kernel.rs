@@ -1,6 +1,6 @@
 //! Kernels: the operations of a trace as closed programs, each compiled once.
 
-use crate::closed::{Body, Levels, Operation, level, program};
+use crate::closed::{Body, Levels, Operation, component, level, program};
 use crate::elements::elements;
 use crate::key::key;
 use crate::label::is_label;
@@ -68,7 +68,7 @@ pub struct Kernels(HashMap<String, Arc<Kernel>>);
 impl Kernels {
     /// The kernel of an operation with inputs of these types; see [`Operation`].
     pub fn get<A, R>(&mut self, o: &Operation<'_, '_, A, R>, inputs: &[RawTy]) -> Arc<Kernel> {
-        let key = key(o.op, o.ty.raw(), o.at, inputs, o.args, o.input);
+        let key = key(o.op, o.ty.raw(), o.at, inputs, o.args, o.part, o.input);
         let kernel = self.0.entry(key).or_insert_with(|| Arc::new(kernel(o, inputs)));
         kernel.clone()
     }
@@ -76,7 +76,10 @@ impl Kernels {
 
 fn kernel<A, R>(o: &Operation<'_, '_, A, R>, inputs: &[RawTy]) -> Kernel {
     let mut text = String::new();
-    let program = fresh1(|r| program(inputs, &mut Printed { operation: o, text: &mut text, q: name(r) }));
+    let program = fresh1(|r| {
+        let ty = Ty::from_raw(&o.part_ty(), r).expect("the type of a step is an array type");
+        program(inputs, &mut Printed { operation: o, text: &mut text, ty: &ty })
+    });
     let same = match o.op {
         AccOp::Agree { .. } | AccOp::Reshape { .. } => Some(o.args[0]),
         _ => None,
@@ -113,14 +116,14 @@ fn label<A, R>(op: &AccOp<'_, A, R>) -> Option<&'static str> {
 struct Printed<'o, 'n, 'r, A, R> {
     operation: &'o Operation<'o, 'n, A, R>,
     text: &'o mut String,
-    q: Equal<R, X<'r>>,
+    ty: &'o Ty<X<'r>>,
 }
 
 impl<'r, A, R> Body<'r> for Printed<'_, '_, 'r, A, R> {
     fn body<'a>(&mut self, env: &Levels<X<'a>>) -> Acc<X<'a>, X<'r>> {
-        let acc = self.operation.acc(env);
+        let acc = component(&self.operation.acc(env), self.operation.part, self.ty);
         *self.text = print::acc(&acc, env.size(), &print::PrintOptions::default());
-        acc.cast(self.q)
+        acc
     }
 }
 

@@ -10,17 +10,23 @@ use accel_core::repr::RawTy;
 use std::fmt::Write;
 
 /// The key of an operation with these inputs. `input` maps the De Bruijn index of an array variable to its input.
-/// `args` are the inputs that are its arguments.
+/// `args` are the inputs that are its arguments, and `part` is the component of its result that is wanted.
 pub fn key<A, R>(
     op: &AccOp<'_, A, R>,
     ty: &RawTy,
     at: Src,
     inputs: &[RawTy],
     args: &[usize],
+    part: &[bool],
     input: &dyn Fn(usize) -> usize,
 ) -> String {
     let mut key = Key { text: String::new(), input };
-    key.write(format_args!("{} {:?} {ty} {args:?} {:?}", op.operation(), op.details(), at.map(|s| (s.name, s.at))));
+    key.write(format_args!(
+        "{} {part:?} {:?} {ty} {args:?} {:?}",
+        op.operation(),
+        op.details(),
+        at.map(|s| (s.name, s.at))
+    ));
     inputs.iter().for_each(|t| key.write(format_args!(" {t}")));
     op.visit(&mut key);
     key.text
@@ -85,6 +91,7 @@ impl Key<'_> {
                     ExpOp::Cond(..) => self.write(format_args!("cond")),
                     ExpOp::Index(_, _, at) => self.write(format_args!("index {at:?}")),
                     ExpOp::Shape(..) => self.write(format_args!("shape")),
+                    ExpOp::Emit { to, at, .. } => self.write(format_args!("emit {} {at:?}", to.position())),
                 }
                 op.visit(self)
             }

@@ -88,6 +88,7 @@ pub fn reads<A, R>(
         | AccOp::Fst { .. }
         | AccOp::Snd { .. }
         | AccOp::Cond { .. }
+        | AccOp::Accumulate { .. }
         | AccOp::Map { .. }
         | AccOp::Agree { .. }
         | AccOp::ZipWith { .. }

@@ -273,6 +273,21 @@ impl Recorder<'_> {
                 let value = self.value(cond, env)?;
                 self.acc(if truth(value)? { then } else { otherwise }, env)
             }
+            // A step for each array of the result.
+            AccOp::Accumulate { .. } => {
+                let mut paths = vec![];
+                array_paths(ty.raw(), &mut vec![], &mut paths);
+                let mut paths = paths.iter();
+                let mut error = None;
+                let parts = Tree::of(ty.raw(), &mut || {
+                    let part = paths.next().expect("a path for each array");
+                    self.step(op, part, ty, at, env).unwrap_or_else(|e| {
+                        error.get_or_insert(e);
+                        Id::default()
+                    })
+                });
+                error.map_or(Ok(parts), Err)
+            }
             AccOp::Generate { .. }
             | AccOp::Map { .. }
             | AccOp::Agree { .. }
@@ -286,7 +301,7 @@ impl Recorder<'_> {
             | AccOp::Argsort { .. }
             | AccOp::Reshape { .. }
             | AccOp::Replicate { .. }
-            | AccOp::Slice { .. } => Ok(Tree::Leaf(self.step(op, ty, at, env)?)),
+            | AccOp::Slice { .. } => Ok(Tree::Leaf(self.step(op, &[], ty, at, env)?)),
         }
     }
 
@@ -295,6 +310,7 @@ impl Recorder<'_> {
     fn step<'a, 'r>(
         &mut self,
         op: &AccOp<'_, X<'a>, X<'r>>,
+        part: &[bool],
         ty: &Ty<X<'r>>,
         at: Src,
         env: &Arrays<X<'a>>,
@@ -305,10 +321,10 @@ impl Recorder<'_> {
         let Inputs { inputs, args, arrays, error, .. } = found;
         error.map_or(Ok(()), Err)?;
         let types: Vec<RawTy> = inputs.iter().map(|i| self.steps[*i].ty.clone()).collect();
-        let operation = Operation { op, ty, at, args: &args, input: &|depth| arrays[&depth] };
+        let operation = Operation { op, ty, at, args: &args, part, input: &|depth| arrays[&depth] };
         let kernel = self.kernels.get(&operation, &types);
         let value = kernel.run(self.backend, &tuple(inputs.iter().map(|i| &self.steps[*i].value)))?;
-        Ok(self.push(Origin::Kernel(kernel), inputs, ty.raw(), value))
+        Ok(self.push(Origin::Kernel(kernel), inputs, &operation.part_ty(), value))
     }
 }
 
@@ -352,11 +368,28 @@ impl<'a> AccVisit<X<'a>> for Inputs<'_, '_, 'a> {
         }
         match self.recorder.acc(a, self.env) {
             Ok(steps) => {
-                let input = self.input(steps.leaf());
-                self.args.push(input);
+                for step in steps.leaves() {
+                    let input = self.input(step);
+                    self.args.push(input);
+                }
             }
             Err(e) => self.error = Some(e),
         }
+    }
+}
+
+/// The paths to the arrays of a tuple, from left to right.
+fn array_paths(t: &RawTy, path: &mut Vec<bool>, out: &mut Vec<Vec<bool>>) {
+    match t {
+        RawTy::Pair(p) => {
+            for (second, t) in [(false, &p.0), (true, &p.1)] {
+                path.push(second);
+                array_paths(t, path, out);
+                path.pop();
+            }
+        }
+        RawTy::Array(_) => out.push(path.clone()),
+        RawTy::Unit | RawTy::Scalar(_) | RawTy::List(_) => {}
     }
 }
 

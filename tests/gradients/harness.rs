@@ -93,7 +93,7 @@ impl Tally {
 
 #[path = "../random/agree.rs"]
 #[allow(dead_code, reason = "a part is needed")]
-mod agree;
+pub mod agree;
 
 /// Another backend, which the environment variable `ACCEL_ALSO_ON` names.
 fn also_on() -> Option<&'static dyn Backend> {

@@ -27,3 +27,4 @@ mod scans;
 mod segments;
 mod several_outputs;
 mod sort;
+mod tapes;

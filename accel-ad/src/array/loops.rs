@@ -4,8 +4,9 @@
 //! form of loops]). Its dual takes the same steps in the opposite order. Its state is the adjoint of the state, together
 //! with the sums of the adjoints of the arrays from outside that the body uses. Each step takes a state from the list, a
 //! row, and the adjoint of an entry; it computes the body again, applies the dual of the body, and lists the adjoint of
-//! the row. So the dual is a loop of the same kind, which can be differentiated in turn. One state is kept for each
-//! step, and nothing else. In a nest of loops, the body of an inner loop is computed once more for every loop around it.
+//! the row. So the dual is a loop of the same kind, which can be differentiated in turn. The list has one state for each
+//! step, and nothing else is stored. Compiled programs keep states within a budget instead: NOTE [Lists that become tapes]
+//! in `accel_fusion::optimize`. In a nest of loops, the body of an inner loop is computed once more for every loop around it.
 
 use super::branches::{Replay, give, replay, spine};
 use super::code::{ACode, add, materialise, total, zeros};

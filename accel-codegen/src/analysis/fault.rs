@@ -42,6 +42,7 @@ pub fn record_length(program: &Program) -> usize {
     let shape = 4 + program.arrays.iter().map(|a| a.rank).max().unwrap_or(0);
     let rows = |op: &Op| match op {
         Op::While { to, init, .. } => to[init.len()..].iter().map(|a| 3 + 2 * program.arrays[*a].rank).max(),
+        Op::Keep { arrays, .. } => arrays.iter().map(|a| 3 + 2 * program.arrays[*a].rank).max(),
         _ => None,
     };
     let lists = program.body.walk().filter_map(|s| rows(&s.op)).max().unwrap_or(0);

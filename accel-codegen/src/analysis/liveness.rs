@@ -45,6 +45,8 @@ pub struct Step<'a> {
     /// For each column of a loop's outputs, an array whose last use is here, and its column: the output can be computed
     /// in place of it.
     pub in_place: Vec<Option<(ArrayId, usize)>>,
+    /// Arrays that the code must allow to share memory even if they never do: NOTE [Code for tapes].
+    pub may_share: BTreeSet<ArrayId>,
     /// The inner blocks: `then` and `otherwise`, or the condition and the body. The block of a strip is executed as a
     /// whole.
     pub blocks: Vec<Block<'a>>,
@@ -63,8 +65,8 @@ impl Step<'_> {
     /// The arrays of this statement that can share memory: outputs that can be computed in place, and the arrays that
     /// they replace.
     pub fn aliased(&self) -> BTreeSet<ArrayId> {
-        if self.in_place.iter().all(Option::is_none) {
-            return BTreeSet::new();
+        if self.in_place.iter().all(Option::is_none) || !self.may_share.is_empty() {
+            return self.may_share.clone();
         }
         self.stmt.op.defines().iter().copied().chain(self.in_place.iter().flatten().map(|(a, _)| *a)).collect()
     }
@@ -74,11 +76,18 @@ impl Step<'_> {
 pub fn analyse(program: &Program) -> Block<'_> {
     let inputs = program.inputs.iter().copied().collect();
     let needs = program.body.stmts.iter().map(needs).collect();
-    Analysis { program }.block(&program.body, needs, 0, &program.results, inputs)
+    Analysis { program, repeated: false }.block(&program.body, needs, 0, &program.results, inputs)
 }
 
 struct Analysis<'a> {
     program: &'a Program,
+    /// Whether a tape may compute the same again, which then has to give the same bits.
+    ///
+    /// NOTE [Code for tapes]: C compilers may compile a loop differently if its arrays can share memory, and vectors of
+    /// elements may have other last bits than single ones. Whether an output can take over memory depends on what follows
+    /// a statement, and the step of a tape does not contain all statements of the body. So there, the code of all loops
+    /// allows each output to share memory with every input of its kind.
+    repeated: bool,
 }
 
 impl<'a> Analysis<'a> {
@@ -122,7 +131,7 @@ impl<'a> Analysis<'a> {
     }
 
     fn step(&self, stmt: &'a Stmt, needs: Needs, number: usize, mut last_uses: BTreeSet<ArrayId>) -> Step<'a> {
-        let (mut in_place, mut moved) = (vec![], BTreeSet::new());
+        let (mut in_place, mut moved, mut may_share) = (vec![], BTreeSet::new(), BTreeSet::new());
         let mut of_blocks = needs.blocks.into_iter();
         let mut next = || of_blocks.next().unwrap_or_default();
         let blocks = match &stmt.op {
@@ -131,6 +140,12 @@ impl<'a> Analysis<'a> {
                 let copied = copied(&stmt.op);
                 let free = last_uses.iter().copied().filter(|a| !copied.contains(a)).collect();
                 in_place = self.in_place(to, body, &free);
+                if self.repeated {
+                    may_share = self.read_in_place(body, &code_reads(stmt)).collect();
+                    if !may_share.is_empty() {
+                        may_share.extend(to);
+                    }
+                }
                 vec![]
             }
             Op::If { then, otherwise, .. } => {
@@ -147,8 +162,16 @@ impl<'a> Analysis<'a> {
                 last_uses.retain(|a| !moved.contains(a));
                 let a = self.block(&cond.0, next(), number + 1, &[cond.1], BTreeSet::new());
                 let second = number + 1 + a.size;
+                let fills_tape = body.0.stmts.iter().any(|s| matches!(s.op, Op::Keep { .. }));
+                let of_body = Analysis { program: self.program, repeated: self.repeated || fills_tape };
                 // The body owns the old state, from which it computes the next one.
-                vec![a, self.block(&body.0, next(), second, &body.1, to[..init.len()].iter().copied().collect())]
+                vec![a, of_body.block(&body.0, next(), second, &body.1, to[..init.len()].iter().copied().collect())]
+            }
+            // The step owns the old state, as the body of a loop does.
+            Op::Recall { to, step, .. } => {
+                let inner = next();
+                let again = Analysis { program: self.program, repeated: true };
+                vec![again.block(&step.0, inner, number + 1, &step.1, to.iter().copied().collect())]
             }
             Op::Literal { .. }
             | Op::Reduce { .. }
@@ -157,9 +180,25 @@ impl<'a> Analysis<'a> {
             | Op::Argsort { .. }
             | Op::Reshape { .. }
             | Op::Agree { .. }
+            | Op::Keep { .. }
             | Op::Strip { .. } => vec![],
         };
-        Step { number, stmt, last_uses, moved, in_place, blocks }
+        Step { number, stmt, last_uses, moved, in_place, may_share, blocks }
+    }
+
+    /// Those of some arrays that a loop reads only at the index that is written.
+    fn read_in_place<'s>(
+        &'s self,
+        body: &ScalarFn,
+        arrays: &'s BTreeSet<ArrayId>,
+    ) -> impl Iterator<Item = ArrayId> + 's {
+        let params: Vec<Reg> = body.param_regs().collect();
+        let mut read = BTreeMap::new();
+        reads_at(&body.instrs, &params, &mut read);
+        let fits = move |a: &ArrayId| {
+            !params.is_empty() && self.program.arrays[*a].rank == params.len() && read.get(a) == Some(&true)
+        };
+        arrays.iter().copied().filter(fits)
     }
 
     /// An output can be computed in place of an array if this is the array's last use, both have the same type and
@@ -172,13 +211,9 @@ impl<'a> Analysis<'a> {
         body: &ScalarFn,
         last_uses: &BTreeSet<ArrayId>,
     ) -> Vec<Option<(ArrayId, usize)>> {
-        let params: Vec<Reg> = body.param_regs().collect();
-        let mut read = BTreeMap::new();
-        reads_at(&body.instrs, &params, &mut read);
-        let fits = |a: ArrayId| self.program.arrays[a].rank == params.len() && read.get(&a) == Some(&true);
-        let candidates = last_uses.iter().filter(|a| !params.is_empty() && fits(**a));
         let types = |a: ArrayId| self.program.arrays[a].columns.iter().copied().enumerate();
-        let mut free: Vec<_> = candidates.flat_map(|a| types(*a).map(|(c, t)| (*a, c, t))).collect();
+        let candidates = self.read_in_place(body, last_uses);
+        let mut free: Vec<_> = candidates.flat_map(|a| types(a).map(move |(c, t)| (a, c, t))).collect();
         let outputs = to.iter().flat_map(|a| types(*a).map(|(_, t)| t));
         let choose = |t| {
             let found = free.iter().position(|(.., other)| *other == t)?;
@@ -203,6 +238,7 @@ fn blocks(s: &Stmt) -> Vec<(&kernel::Block, &[ArrayId])> {
     match &s.op {
         Op::If { then, otherwise, .. } => vec![(&then.0, &then.1), (&otherwise.0, &otherwise.1)],
         Op::While { cond, body, .. } => vec![(&cond.0, std::slice::from_ref(&cond.1)), (&body.0, &body.1)],
+        Op::Recall { step, .. } => vec![(&step.0, &step.1)],
         Op::Strip { to, body, .. } => vec![(body, to)],
         Op::Literal { .. }
         | Op::Loop { .. }
@@ -212,6 +248,7 @@ fn blocks(s: &Stmt) -> Vec<(&kernel::Block, &[ArrayId])> {
         | Op::Agree { .. }
         | Op::Permute { .. }
         | Op::Argsort { .. }
+        | Op::Keep { .. }
         | Op::Reshape { .. } => vec![],
     }
 }
@@ -248,12 +285,14 @@ fn needs(s: &Stmt) -> Needs {
         Op::Reshape { from, .. } => arrays.extend([*from]),
         Op::Argsort { keys, moved, .. } => arrays.extend(moved.iter().flatten().chain([keys])),
         Op::While { init, .. } => arrays.extend(init),
+        Op::Keep { arrays: kept, .. } => arrays.extend(kept),
         Op::Literal { .. }
         | Op::Loop { .. }
         | Op::Reduce { .. }
         | Op::Scan { .. }
         | Op::Agree { .. }
         | Op::If { .. }
+        | Op::Recall { .. }
         | Op::Strip { .. } => {}
     }
     arrays.extend(&of_blocks);

@@ -92,7 +92,9 @@ impl<'a> Kernels<'a> {
             | Op::Reshape { .. }
             | Op::Agree { .. }
             | Op::If { .. }
-            | Op::While { .. } => {}
+            | Op::While { .. }
+            | Op::Keep { .. }
+            | Op::Recall { .. } => {}
         }
     }
 
@@ -226,7 +228,9 @@ fn operation(op: &Op) -> &'static str {
         | Op::Reshape { .. }
         | Op::Agree { .. }
         | Op::If { .. }
-        | Op::While { .. } => "none",
+        | Op::While { .. }
+        | Op::Keep { .. }
+        | Op::Recall { .. } => "none",
     }
 }
 

@@ -64,7 +64,9 @@ pub fn emit(program: &Verified<Program>, options: Options) -> Module {
 /// - `strip` processes all positions of a strip's dimension with the functions of the statement (the strips, and
 ///   `join`); its sizes are those of [`Strip::sizes`];
 /// - `argsort` sorts the rows of an array, and defines `count` arrays of its extents; each of `moved` is such an array
-///   and the one whose elements move there, or -1 for positions.
+///   and the one whose elements move there, or -1 for positions;
+/// - `keep` offers the arrays of a `Keep` to a tape; `recall` defines those of a `Recall` as the last state until `at`
+///   and returns its number, or -1; `again` offers state `k` on the way from there to `at`.
 const PRELUDE: &str = "\
 typedef _Bool bool;
 typedef __INT8_TYPE__ i8;
@@ -91,6 +93,9 @@ typedef struct {
     int (*scan)(run *, i64 to, function *const *, i64 rows, i64 len, i64 cost, const i64 *extents);
     int (*strip)(run *, function *const *, i64 n, const i64 *sizes);
     int (*argsort)(run *, i64 keys, const i64 (*moved)[2], i64 count);
+    int (*keep)(run *, i64 tape);
+    i64 (*recall)(run *, i64 tape, i64 at);
+    int (*again)(run *, i64 tape, i64 k, i64 at);
 } calls;
 struct run { const array *arrays; i64 *extents; void **columns; block **blocks; i64 *fault; i64 site; const calls *calls; };
 ";

@@ -21,6 +21,7 @@ pub struct Alone {
     pub program: Program,
     /// The arrays in place of which outputs can be computed, as in [`Step::in_place`].
     in_place: Vec<Option<(ArrayId, usize)>>,
+    may_share: BTreeSet<ArrayId>,
 }
 
 /// The statements of a program that share kernels.
@@ -66,7 +67,8 @@ impl Alone {
     pub fn step(&self, number: usize) -> Option<Step<'_>> {
         let stmt = self.program.body.stmts.first()?;
         let (last_uses, moved) = (BTreeSet::new(), BTreeSet::new());
-        Some(Step { number, stmt, last_uses, moved, in_place: self.in_place.clone(), blocks: vec![] })
+        let (in_place, may_share) = (self.in_place.clone(), self.may_share.clone());
+        Some(Step { number, stmt, last_uses, moved, in_place, may_share, blocks: vec![] })
     }
 }
 
@@ -88,8 +90,11 @@ fn add(program: &Program, s: &Step, found: &mut BTreeMap<String, Equal>) {
     let place = |(a, c): (ArrayId, usize)| Some((ArrayId::new(arrays.iter().position(|other| *other == a)?), c));
     let in_place: Option<Vec<_>> = s.in_place.iter().map(|o| o.map_or(Some(None), |o| place(o).map(Some))).collect();
     let Some(in_place) = in_place else { return };
-    let key = format!("{in_place:?} {one}");
-    let equal = found.entry(key).or_insert_with(|| Equal { first: Alone { program: one, in_place }, members: vec![] });
+    let position = |a: &ArrayId| arrays.iter().position(|other| other == a).map(ArrayId::new);
+    let may_share: BTreeSet<ArrayId> = s.may_share.iter().filter_map(position).collect();
+    let key = format!("{in_place:?} {may_share:?} {one}");
+    let first = Alone { program: one, in_place, may_share };
+    let equal = found.entry(key).or_insert_with(|| Equal { first, members: vec![] });
     equal.members.push((s.number, arrays));
 }
 

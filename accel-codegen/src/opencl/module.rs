@@ -81,7 +81,7 @@ fn print(program: &Program, target: &Target, known: BTreeSet<usize>) -> (Module,
 impl Emitter<'_> {
     fn block(&mut self, b: &Block, statements: &mut BTreeMap<usize, Statement>) {
         for s in &b.steps {
-            if matches!(s.stmt.op, Op::If { .. } | Op::While { .. }) {
+            if matches!(s.stmt.op, Op::If { .. } | Op::While { .. } | Op::Keep { .. } | Op::Recall { .. }) {
                 self.batches.finish();
             }
             self.number = s.number;
@@ -132,7 +132,8 @@ impl Emitter<'_> {
             Op::Permute { .. } => Permutation::new(self, s).map(Plan::Permute),
             Op::Argsort { to, keys, moved } => Some(Plan::Sort(Sorting::new(self, s, to, *keys, moved))),
             Op::Strip { to, len, body } => Some(Plan::Strip(Strips::new(self, s, to, len, body))),
-            Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } | Op::If { .. } | Op::While { .. } => None,
+            Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } => None,
+            Op::If { .. } | Op::While { .. } | Op::Keep { .. } | Op::Recall { .. } => None,
         }
     }
 }
@@ -141,7 +142,7 @@ impl Emitter<'_> {
 fn loops(op: &Op) -> bool {
     let own = |op: &Op| op.scalar_fns().iter().any(|(_, c)| c.has_loop());
     match op {
-        Op::If { .. } | Op::While { .. } => false,
+        Op::If { .. } | Op::While { .. } | Op::Recall { .. } => false,
         Op::Strip { body, .. } => body.stmts.iter().any(|s| own(&s.op)),
         _ => own(op),
     }

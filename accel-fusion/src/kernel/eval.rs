@@ -6,10 +6,11 @@
 
 use super::ids::{ArrayId, SiteId};
 use super::ir::*;
-use super::lists::List;
+use super::lists::{List, other_row};
 use super::scalar_evaluation::{
     self, ScalarEvaluator, Store, check_size, no_element, offset, out_of_bounds, position, truth,
 };
+use super::tape::{Budget, Found, Limit, Tape};
 use super::verify::{Verified, verify};
 use accel_core::ast::deep;
 use accel_core::error::{Error, Result};
@@ -17,6 +18,7 @@ use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{ArrayTuple, Column, RawArray, Scalar, ScalarType};
 use index_vec::{IndexVec, index_vec};
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 
 /// Checks and runs a program; returns its results, from left to right.
 ///
@@ -25,7 +27,7 @@ use std::cell::{Cell, RefCell};
 /// `Error::Internal` if the program is not well formed.
 pub fn evaluate(p: &Program, argument: &ArrayTuple) -> Result<Vec<RawArray>> {
     verify(p)?;
-    run(p, argument, &Cell::new(Some(u64::MAX)))
+    run(p, argument, &Cell::new(Some(u64::MAX)), Budget::new(Budget::from_env()))
 }
 
 impl Verified<Program> {
@@ -34,7 +36,15 @@ impl Verified<Program> {
     /// # Errors
     /// As for [`evaluate`], except that the program is known to be well formed.
     pub fn evaluate(&self, argument: &ArrayTuple) -> Result<Vec<RawArray>> {
-        run(self, argument, &Cell::new(Some(u64::MAX)))
+        self.evaluate_keeping(argument, Budget::new(Budget::from_env()))
+    }
+
+    /// As [`Verified::evaluate`], with a budget for the states of loops: see NOTE [Tapes](super::tape).
+    ///
+    /// # Errors
+    /// As [`Verified::evaluate`].
+    pub fn evaluate_keeping(&self, argument: &ArrayTuple, budget: Budget) -> Result<Vec<RawArray>> {
+        run(self, argument, &Cell::new(Some(u64::MAX)), budget)
     }
 
     /// As [`Verified::evaluate`], but returns `None` if the run takes more than `steps` steps. Each executed
@@ -45,7 +55,7 @@ impl Verified<Program> {
     /// As [`Verified::evaluate`].
     pub fn evaluate_within(&self, argument: &ArrayTuple, steps: u64) -> Result<Option<Vec<RawArray>>> {
         let left = Cell::new(Some(steps));
-        let found = run(self, argument, &left);
+        let found = run(self, argument, &left, Budget::Free);
         if left.get().is_none() { Ok(None) } else { found.map(Some) }
     }
 }
@@ -61,13 +71,14 @@ fn wrong_argument(expected: String, argument: &ArrayTuple) -> Error {
 }
 
 /// Runs a verified program. NOTE [Verified programs] explains why array and register numbers need no check.
-fn run(p: &Program, argument: &ArrayTuple, left: &Cell<Option<u64>>) -> Result<Vec<RawArray>> {
+fn run(p: &Program, argument: &ArrayTuple, left: &Cell<Option<u64>>, budget: Budget) -> Result<Vec<RawArray>> {
     let inputs = argument.leaves();
     if !p.takes(&inputs) {
         let expected = super::print::list(&p.inputs, |id| p.arrays[*id].to_string());
         return Err(wrong_argument(format!("({expected})"), argument));
     }
-    let mut e = Evaluator { p, arrays: index_vec![None; p.arrays.len()], left };
+    let limit = budget.shared(p.tapes());
+    let mut e = Evaluator { p, arrays: index_vec![None; p.arrays.len()], left, limit, tapes: BTreeMap::new() };
     for (a, id) in inputs.into_iter().zip(&p.inputs) {
         check_size(|| "`argument`".into(), &a.extents)?;
         e.arrays[*id] = Some(a.clone());
@@ -81,6 +92,9 @@ struct Evaluator<'a> {
     arrays: IndexVec<ArrayId, Option<RawArray>>,
     /// How many steps are left; `None` once the limit was exceeded. See [`Verified::evaluate_within`].
     left: &'a Cell<Option<u64>>,
+    /// The room for the states of each tape, and the tapes that were filled.
+    limit: Limit,
+    tapes: BTreeMap<usize, Tape<Vec<RawArray>>>,
 }
 
 impl Store for Evaluator<'_> {
@@ -238,6 +252,11 @@ impl Evaluator<'_> {
                 let chosen = if truth(self.value(cond, site)?[0])? { then } else { otherwise };
                 self.results(&chosen.0, &chosen.1)?
             }
+            Op::Keep { tape, arrays } => {
+                self.offer(*tape, arrays, site)?;
+                vec![]
+            }
+            Op::Recall { to, tape, at, step } => self.recall(to, *tape, at, step, site)?,
             Op::Strip { to, body, .. } => self.results(body, to)?,
             Op::While { to, init, cond, body } => {
                 let (state, lists) = to.split_at(init.len());
@@ -261,6 +280,51 @@ impl Evaluator<'_> {
         };
         self.put(&s.op.defines(), arrays);
         Ok(())
+    }
+
+    /// Offers arrays to a tape.
+    fn offer(&mut self, tape: usize, arrays: &[ArrayId], site: SiteId) -> Result<()> {
+        let state = self.get_all(arrays)?;
+        let tape = self.tapes.entry(tape).or_insert_with(|| Tape::new(self.limit));
+        for (a, first) in state.iter().zip(tape.first().into_iter().flatten()) {
+            if a.extents != first.extents {
+                return Err(other_row(self.p.sites[site].to_string(), &first.extents, &a.extents));
+            }
+        }
+        let bytes = state.iter().flat_map(|a| &a.columns).map(Column::bytes).sum();
+        if tape.keeps_next(bytes, drop) {
+            tape.keep(state);
+        }
+        Ok(())
+    }
+
+    /// Gets arrays back from a tape: the values for the arrays `to`.
+    fn recall(
+        &mut self,
+        to: &[ArrayId],
+        tape: usize,
+        at: &ScalarFn,
+        step: &(Block, Vec<ArrayId>),
+        site: SiteId,
+    ) -> Result<Vec<RawArray>> {
+        let lost = || Error::Internal(format!("tape {tape} has no such state"));
+        let [Scalar::I64(at)] = self.value(at, site)?[..] else { return Err(lost()) };
+        let at = usize::try_from(at).map_err(|_| lost())?;
+        let (mut k, mut state) =
+            match self.tapes.get_mut(&tape).and_then(|tape| tape.back(at, drop)).ok_or_else(lost)? {
+                Found::Exact(state) => (at, state),
+                Found::Before(k, state) => (k, state.clone()),
+            };
+        while k < at {
+            self.put(to, state);
+            state = self.results(&step.0, &step.1)?;
+            k += 1;
+            let tape = self.tapes.get_mut(&tape).ok_or_else(lost)?;
+            if tape.keeps(k, at) {
+                tape.keep_again(k, at, state.clone());
+            }
+        }
+        Ok(state)
     }
 
     fn loop_(&self, to: &[ArrayId], extents: &ScalarFn, body: &ScalarFn, site: SiteId) -> Result<Vec<RawArray>> {

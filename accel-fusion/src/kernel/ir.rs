@@ -25,6 +25,11 @@ pub struct Program {
 }
 
 impl Program {
+    /// The number of tapes.
+    pub fn tapes(&self) -> usize {
+        self.body.walk().filter(|s| matches!(s.op, Op::Keep { .. })).count()
+    }
+
     /// Whether arrays fit as arguments of this program: their number, their ranks and their element types.
     pub fn takes(&self, arguments: &[&RawArray]) -> bool {
         let fits = |(a, id): (&&RawArray, &ArrayId)| {
@@ -219,6 +224,26 @@ pub enum Op {
         cond: (Block, ArrayId),
         /// Computes the next state, and the next row of each list.
         body: (Block, Vec<ArrayId>),
+    },
+    /// Offers the present values of arrays to a tape, which keeps them or leaves them out: see NOTE [Tapes] in
+    /// [`super::tape`]. It defines no array. Values with other extents than those before are an error.
+    Keep {
+        /// The number of the tape. Each tape has one `Keep` and one `Recall`.
+        tape: usize,
+        /// The arrays: a part of the state of the loop around this statement.
+        arrays: Vec<ArrayId>,
+    },
+    /// The values that were offered to a tape at some time. If the tape has left them out, they are computed again:
+    /// `to = the last values kept until then; while they are earlier ones { to = step(to) }`
+    Recall {
+        /// The arrays defined, as many as `Keep` has, of the same types. They are visible in the block, too.
+        to: Vec<ArrayId>,
+        /// The number of the tape.
+        tape: usize,
+        /// How many values were offered before: one `i64`.
+        at: ScalarFn,
+        /// From the values at some time: those that were offered next.
+        step: (Block, Vec<ArrayId>),
     },
     /// Statements that can be executed together, in strips of their outermost dimension: see [`crate::strip::roles`].
     Strip {

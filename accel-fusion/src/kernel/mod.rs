@@ -23,6 +23,7 @@ mod parse;
 mod print;
 pub mod scalar_evaluation;
 mod stats;
+pub mod tape;
 mod uses;
 mod verify;
 mod walk;

@@ -287,7 +287,7 @@ impl Parser {
         let start = self.next;
         let mut to = self.some(Self::array_decl)?;
         self.expect("=")?;
-        let operation = "an operation (literal, loop, accumulate, reduce, scan, permute, argsort, reshape, agree, if, while, strip)";
+        let operation = "an operation (literal, loop, accumulate, reduce, scan, permute, argsort, reshape, agree, if, while, keep, recall, strip)";
         let keyword = self.word(operation, |w| Some(w.to_string()))?;
         let one = match keyword.as_str() {
             "literal" | "reduce" | "scan" | "permute" | "reshape" => match to.pop() {
@@ -370,6 +370,20 @@ impl Parser {
                 let cond = (self.stmts()?, self.result(Self::array)?);
                 self.expect("body")?;
                 (Op::While { to, init, cond, body: self.block()? }, site)
+            }
+            "keep" => {
+                let (tape, arrays) = (self.number("the number of a tape")?, self.some(Self::array)?);
+                let site = self.site()?;
+                if !to.is_empty() {
+                    self.next = start;
+                    return self.expected("no array for `keep`");
+                }
+                (Op::Keep { tape, arrays }, site)
+            }
+            "recall" => {
+                let (tape, site, at) = (self.number("the number of a tape")?, self.site()?, self.code("at")?);
+                self.expect("step")?;
+                (Op::Recall { to, tape, at, step: self.block()? }, site)
             }
             "strip" => {
                 let (site, len) = (self.site()?, self.code("len")?);

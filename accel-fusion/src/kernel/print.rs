@@ -90,6 +90,7 @@ impl Op {
             | Op::Argsort { to, .. }
             | Op::If { to, .. }
             | Op::While { to, .. }
+            | Op::Recall { to, .. }
             | Op::Strip { to, .. } => to.as_slice().into(),
             Op::Accumulate { to, sums, .. } => to.iter().copied().chain(sums.iter().map(|s| s.0)).collect(),
             Op::Literal { to, .. }
@@ -97,7 +98,7 @@ impl Op {
             | Op::Scan { to, .. }
             | Op::Permute { to, .. }
             | Op::Reshape { to, .. } => smallvec![*to],
-            Op::Agree { .. } => smallvec![],
+            Op::Agree { .. } | Op::Keep { .. } => smallvec![],
         }
     }
 
@@ -115,6 +116,8 @@ impl Op {
             Op::Agree { .. } => "agree",
             Op::If { .. } => "if",
             Op::While { .. } => "while",
+            Op::Keep { .. } => "keep",
+            Op::Recall { .. } => "recall",
             Op::Strip { .. } => "strip",
         }
     }
@@ -124,6 +127,7 @@ impl Op {
         match self {
             Op::If { then, otherwise, .. } => vec![&then.0, &otherwise.0],
             Op::While { cond, body, .. } => vec![&cond.0, &body.0],
+            Op::Recall { step, .. } => vec![&step.0],
             Op::Strip { body, .. } => vec![body],
             _ => vec![],
         }
@@ -134,6 +138,7 @@ impl Op {
         match self {
             Op::If { then, otherwise, .. } => vec![&mut then.0, &mut otherwise.0],
             Op::While { cond, body, .. } => vec![&mut cond.0, &mut body.0],
+            Op::Recall { step, .. } => vec![&mut step.0],
             Op::Strip { body, .. } => vec![body],
             _ => vec![],
         }
@@ -142,7 +147,8 @@ impl Op {
     /// The scalar functions of [`scalar_fns`](Self::scalar_fns), mutable.
     pub fn scalar_fns_mut(&mut self) -> Vec<&mut ScalarFn> {
         match self {
-            Op::Literal { .. } | Op::Argsort { .. } | Op::While { .. } => vec![],
+            Op::Literal { .. } | Op::Argsort { .. } | Op::While { .. } | Op::Keep { .. } => vec![],
+            Op::Recall { at, .. } => vec![at],
             Op::Loop { extents, body, .. } | Op::Accumulate { extents, body, .. } => vec![extents, body],
             Op::Reduce { extents, rows, .. } | Op::Scan { extents, rows, .. } => {
                 let Reduction { len, element, init, op, .. } = rows;
@@ -159,7 +165,8 @@ impl Op {
     /// The scalar functions of the operation, with their names in the textual form and in its order.
     pub fn scalar_fns(&self) -> Vec<(&'static str, &ScalarFn)> {
         match self {
-            Op::Literal { .. } | Op::Argsort { .. } | Op::While { .. } => vec![],
+            Op::Literal { .. } | Op::Argsort { .. } | Op::While { .. } | Op::Keep { .. } => vec![],
+            Op::Recall { at, .. } => vec![("at", at)],
             Op::Loop { extents, body, .. } | Op::Accumulate { extents, body, .. } => {
                 vec![("extents", extents), ("body", body)]
             }
@@ -356,6 +363,8 @@ impl Printer<'_> {
             Op::Agree { agreement, .. } => format!("agree {agreement} @{site}"),
             Op::While { init, .. } => format!("while {} @{site}", list_or_unit(init, array)),
             Op::Accumulate { sums, .. } => format!("accumulate {} @{site}", list_or_unit(sums, |s| array(&s.1))),
+            Op::Keep { tape, arrays } => format!("keep {tape} {} @{site}", list_or_unit(arrays, array)),
+            Op::Recall { tape, .. } => format!("recall {tape} @{site}"),
         };
         self.line(&format!("{to} = {head}"));
         self.indent += 1;
@@ -369,6 +378,7 @@ impl Printer<'_> {
                 self.named_block("cond", &cond.0, &[cond.1]);
                 self.named_block("body", &body.0, &body.1);
             }
+            Op::Recall { step, .. } => self.named_block("step", &step.0, &step.1),
             Op::Strip { to, body, .. } => self.named_block("body", body, to),
             _ => {}
         }

@@ -160,7 +160,8 @@ impl Counter<'_> {
             Op::Loop { to, .. } => usize::from(!single(to)),
             Op::Reduce { .. } | Op::Scan { .. } | Op::Strip { .. } => 1,
             Op::Permute { .. } | Op::Argsort { .. } | Op::Accumulate { .. } => 2,
-            Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } | Op::If { .. } | Op::While { .. } => return,
+            Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } => return,
+            Op::If { .. } | Op::While { .. } | Op::Keep { .. } | Op::Recall { .. } => return,
         };
         self.stats.kernels += 1;
         self.stats.loops += passes;
@@ -248,7 +249,8 @@ impl Counter<'_> {
                 all
             }
             Op::Permute { defaults: from, .. } | Op::Argsort { keys: from, .. } => self.extents_like(*from),
-            Op::Agree { .. } | Op::If { .. } | Op::While { .. } | Op::Strip { .. } => return None,
+            Op::Agree { .. } | Op::Keep { .. } => return None,
+            Op::If { .. } | Op::While { .. } | Op::Recall { .. } | Op::Strip { .. } => return None,
         })
     }
 

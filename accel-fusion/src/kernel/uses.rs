@@ -38,6 +38,8 @@ impl Op {
             Op::If { then, otherwise, .. } => found.extend(then.1.iter().chain(&otherwise.1)),
             Op::Accumulate { sums, .. } => found.extend(sums.iter().map(|s| s.1)),
             Op::While { init, cond, body, .. } => found.extend(init.iter().chain([&cond.1]).chain(&body.1)),
+            Op::Keep { arrays, .. } => found.extend(arrays),
+            Op::Recall { step, .. } => found.extend(&step.1),
             Op::Strip { to, .. } => found.extend(to),
             Op::Literal { .. } | Op::Loop { .. } | Op::Reduce { .. } | Op::Scan { .. } | Op::Agree { .. } => {}
         }

@@ -26,7 +26,7 @@ use accel_core::error::{Error, Result};
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{RawArray, ScalarType};
 use index_vec::{Idx, IndexVec, index_vec};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Display};
 use std::ops::Deref;
 
@@ -156,11 +156,15 @@ impl<I: Idx> Scope<I> {
 struct Verifier<'a> {
     p: &'a Program,
     arrays: Scope<ArrayId>,
+    /// The types of the arrays of each tape that has been filled, and the tapes that have been used.
+    kept: HashMap<usize, Vec<&'a ArrayInfo>>,
+    recalled: HashSet<usize>,
 }
 
 impl<'a> Verifier<'a> {
     fn new(p: &'a Program) -> Self {
-        Verifier { p, arrays: Scope::new('a', p.arrays.len()) }
+        let arrays = Scope::new('a', p.arrays.len());
+        Verifier { p, arrays, kept: HashMap::new(), recalled: HashSet::new() }
     }
 
     fn program(mut self) -> Check {
@@ -282,6 +286,12 @@ impl<'a> Verifier<'a> {
                 ensure(init.len() <= to.len(), || format!("{} arrays for {}", init.len(), to.len()))?;
                 self.same(init, &to[..init.len()])?
             }
+            Op::Keep { tape, arrays } => {
+                arrays.iter().try_for_each(|a| self.arrays.use_(*a))?;
+                let infos = arrays.iter().map(|a| self.info(*a)).collect::<Check<_>>()?;
+                ensure(self.kept.insert(*tape, infos).is_none(), || format!("tape {tape} is filled twice"))?;
+            }
+            Op::Recall { to, tape, at, step } => return self.recall(to, *tape, at, step),
             Op::Strip { to, len, body } => return self.strip(to, len, body),
         }
         if let Op::While { to, init, cond, body } = &s.op {
@@ -313,6 +323,17 @@ impl<'a> Verifier<'a> {
         lists.iter().zip(rows).try_for_each(|(list, row)| self.list(*list, *row)).at("body")?;
         self.arrays.leave(depth);
         lists.iter().try_for_each(|a| self.arrays.define(*a))
+    }
+
+    /// Checks the use of a tape.
+    fn recall(&mut self, to: &[ArrayId], tape: usize, at: &ScalarFn, step: &(Block, Vec<ArrayId>)) -> Check {
+        self.code("at", at, &[], &indices(1))?;
+        ensure(self.recalled.insert(tape), || format!("tape {tape} is used twice"))?;
+        let infos = to.iter().map(|a| self.info(*a)).collect::<Check<Vec<_>>>()?;
+        let kept = self.kept.get(&tape).ok_or_else(|| format!("tape {tape} is not filled before"))?;
+        ensure(*kept == infos, || format!("tape {tape} has other arrays"))?;
+        to.iter().try_for_each(|a| self.arrays.define(*a))?;
+        self.inner("step", &step.0, &step.1, to)
     }
 
     /// Checks that an array is a list of rows like `row`.

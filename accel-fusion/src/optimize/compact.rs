@@ -55,9 +55,22 @@ pub fn isolated(program: &Program, stmt: &Stmt) -> (Program, Vec<ArrayId>) {
     (one, arrays)
 }
 
+/// New numbers of arrays.
 #[derive(Default)]
-struct Numbers {
+pub(super) struct Numbers {
     numbers: BTreeMap<ArrayId, ArrayId>,
+}
+
+impl From<BTreeMap<ArrayId, ArrayId>> for Numbers {
+    fn from(numbers: BTreeMap<ArrayId, ArrayId>) -> Self {
+        Numbers { numbers }
+    }
+}
+
+impl From<Numbers> for BTreeMap<ArrayId, ArrayId> {
+    fn from(numbers: Numbers) -> Self {
+        numbers.numbers
+    }
 }
 
 impl Numbers {
@@ -68,14 +81,15 @@ impl Numbers {
     fn define_all(&mut self, b: &Block) {
         b.walk().flat_map(|s| s.op.defines()).for_each(|a| self.define(a));
     }
-    /// Every array of a well-formed program is defined.
+    /// An array without a new number keeps its own.
     fn array(&self, a: &mut ArrayId) {
-        *a = self.numbers[a];
+        *a = self.numbers.get(a).copied().unwrap_or(*a);
     }
     fn arrays(&self, all: &mut [ArrayId]) {
         all.iter_mut().for_each(|a| self.array(a));
     }
-    fn block(&self, b: &mut Block) {
+    /// Gives all arrays in a block their new numbers.
+    pub(super) fn block(&self, b: &mut Block) {
         b.walk_mut(|s| {
             s.op.scalar_fns_mut().into_iter().for_each(|c| self.code(c));
             match &mut s.op {
@@ -94,6 +108,8 @@ impl Numbers {
                     self.arrays(to);
                     moved.iter_mut().flatten().chain([keys]).for_each(|a| self.array(a));
                 }
+                Op::Keep { arrays, .. } => self.arrays(arrays),
+                Op::Recall { to, step, .. } => [to, &mut step.1].into_iter().for_each(|all| self.arrays(all)),
                 Op::If { to, then, otherwise, .. } => {
                     [to, &mut then.1, &mut otherwise.1].into_iter().for_each(|all| self.arrays(all));
                 }

@@ -16,6 +16,7 @@
 //! | `recomputation` | when a producer is recomputed |
 //! | `horizontal_fusion` | merges loops over the same index space |
 //! | `recomputed_operands` | lets products on GPUs compute their operands |
+//! | `tapes` | replaces lists of states by tapes |
 //! | `compact` | numbers the remaining arrays without gaps |
 
 mod accumulators;
@@ -31,6 +32,7 @@ mod scatter;
 mod shape_analysis;
 mod split_columns;
 mod sum_interchange;
+mod tapes;
 mod value_numbers;
 mod vertical_fusion;
 
@@ -40,6 +42,7 @@ pub(crate) use horizontal_fusion::merge;
 pub(crate) use recomputed_operands::compute_operands;
 pub use shape_analysis::Assumptions;
 pub(crate) use split_columns::split;
+pub(crate) use tapes::tapes;
 
 use crate::kernel::builder::Builder;
 use crate::kernel::{Program, ScalarFn};

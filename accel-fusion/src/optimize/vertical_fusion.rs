@@ -137,6 +137,15 @@ impl Pass<'_> {
             Op::Agree { agreement, left, right } => self.agree(*agreement, [left, right], s.site),
             Op::If { to, cond, then, otherwise } => self.if_(to, cond, then, otherwise, s.site),
             Op::While { to, init, cond, body } => self.while_(to, init, cond, body, s.site),
+            Op::Keep { tape, arrays } => {
+                let arrays = arrays.iter().map(|a| self.alias(*a)).collect();
+                self.emit(Op::Keep { tape: *tape, arrays }, s.site);
+            }
+            Op::Recall { to, tape, at, step } => {
+                let at = self.clean(at, &[]).code;
+                let step = self.inner(&step.0, &step.1, ExecutionCount::Many);
+                self.emit(Op::Recall { to: to.clone(), tape: *tape, at, step }, s.site);
+            }
             // Strips are formed again after the pass.
             Op::Strip { body, .. } => body.stmts.iter().for_each(|s| self.stmt(s)),
         }
@@ -304,6 +313,11 @@ fn eliminate_dead_code(b: &mut Block, needed: &mut BTreeSet<ArrayId>, program: &
                 deep(|| eliminate_dead_code(&mut cond.0, needed, program));
                 deep(|| eliminate_dead_code(&mut body.0, needed, program));
             }
+            Op::Keep { arrays, .. } => needed.extend(arrays.iter().copied()),
+            Op::Recall { step, .. } => {
+                needed.extend(step.1.iter().copied());
+                deep(|| eliminate_dead_code(&mut step.0, needed, program));
+            }
             Op::Strip { to, .. } => needed.extend(to.iter().copied()),
             Op::Literal { .. }
             | Op::Loop { .. }
@@ -318,8 +332,8 @@ fn eliminate_dead_code(b: &mut Block, needed: &mut BTreeSet<ArrayId>, program: &
     b.stmts = kept;
 }
 
-/// Whether an operation is a check, or contains one in its blocks.
+/// Whether an operation is a check or fills a tape, or contains such a statement in its blocks.
 fn checks(op: &Op) -> bool {
-    matches!(op, Op::Agree { .. })
-        || op.blocks().into_iter().flat_map(Block::walk).any(|s| matches!(s.op, Op::Agree { .. }))
+    let acts = |op: &Op| matches!(op, Op::Agree { .. } | Op::Keep { .. });
+    acts(op) || op.blocks().into_iter().flat_map(Block::walk).any(|s| acts(&s.op))
 }

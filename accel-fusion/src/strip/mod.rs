@@ -129,13 +129,14 @@ fn with_inner_strips(mut s: Stmt) -> Entry {
             inner(&mut cond.0, &[cond.1]);
             inner(&mut body.0, &body.1);
         }
+        Op::Recall { step, .. } => inner(&mut step.0, &step.1),
         _ => {}
     }
     let mut uses = inside.into_iter().flatten().collect();
     s.op.scalar_fns().iter().for_each(|(_, c)| arrays_mentioned(&c.instrs, &mut uses));
     match &s.op {
         // The results of its blocks are used there.
-        Op::If { .. } => {}
+        Op::If { .. } | Op::Recall { .. } => {}
         Op::While { init, .. } => uses.extend(init),
         op => op.used_arrays(&mut uses),
     }

@@ -6,6 +6,7 @@ use accel_core::ast::*;
 use accel_core::backend::Executable;
 use accel_core::error::{Error, Result};
 use accel_core::interp::Interpreted;
+use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::tree::Tree;
 use accel_core::repr::{ArrayTuple, RawExtents, RawTy, Scalar};
 use frunk::{HCons, HNil};
@@ -243,6 +244,7 @@ impl Recorder {
                 }
                 extents
             }
+            AccOp::Accumulate { sh, f, init, .. } => return self.accumulate(sh, f, init, env),
             AccOp::Map { f, a, .. } => {
                 let (a, t) = self.source(a, env)?;
                 for i in 0..a.size() {
@@ -345,6 +347,38 @@ impl Recorder {
             }
         };
         Ok(self.array(ty.raw(), extents, leaves))
+    }
+
+    /// The array that `f` computes, and the accumulators after all that `f` emits.
+    fn accumulate<A, Sh, T, R>(
+        &mut self,
+        sh: &Exp<HNil, A, Sh>,
+        f: &Fun1<A, Sh, (T, f32)>,
+        init: &Acc<A, R>,
+        env: &Arrays<A>,
+    ) -> Result<Tree<usize>> {
+        let extents = self.shape(sh, env)?;
+        let init_ty = init.ty();
+        let init = self.acc(init, env)?;
+        let mut sums: Vec<Elements> = init.leaves().into_iter().map(|a| self.arrays[a].clone()).collect();
+        let element = f.0.ty().parts().0;
+        let mut leaves = vec![];
+        for ix in indices(&extents) {
+            let scope: Values<HCons<Sh, HNil>> = Env::empty().push(&index(sh.ty().raw(), &ix), sh.ty());
+            let mut code = Code::new(&mut self.tape, &self.arrays);
+            leaves.extend(scalars(&code.exp(&f.0, &scope, env)?.fst()));
+            for e in std::mem::take(&mut code.emitted) {
+                let sum = sums.get_mut(e.to).ok_or_else(|| broken("an emission without an accumulator"))?;
+                let at = position(&sum.extents, &e.ix)? * e.values.len();
+                for (k, x) in e.values.into_iter().enumerate() {
+                    sum.leaves[at + k] = self.tape.two(Op2::Num(Num2::Add), sum.leaves[at + k], x)?;
+                }
+            }
+        }
+        let array = self.push(Elements { extents, types: element.raw().leaves().into_vec(), leaves });
+        let mut sums = sums.into_iter();
+        let sums = Tree::of(init_ty.raw(), &mut || self.push(sums.next().expect("a sum for each accumulator")));
+        Ok(Tree::pair(Tree::Leaf(array), sums))
     }
 
     fn folds<A, T>(

@@ -18,6 +18,16 @@ pub struct Code<'t> {
     /// All arrays.
     pub arrays: &'t [Elements],
     lists: Vec<Vec<Traced>>,
+    /// What the code has emitted, in order.
+    pub emitted: Vec<Emission>,
+}
+
+/// Values for an element of an accumulator.
+pub struct Emission {
+    /// The position of the accumulator.
+    pub to: usize,
+    pub ix: Vec<i64>,
+    pub values: Vec<Traced>,
 }
 
 /// The value of type `ty` with these leaves.
@@ -83,7 +93,7 @@ fn scalar(v: &Value) -> Result<Traced> {
 impl<'t> Code<'t> {
     /// Records on this tape, and reads these arrays.
     pub fn new(tape: &'t mut Tape, arrays: &'t [Elements]) -> Self {
-        Code { tape, arrays, lists: vec![] }
+        Code { tape, arrays, lists: vec![], emitted: vec![] }
     }
 
     /// The value of an expression.
@@ -157,6 +167,13 @@ impl<'t> Code<'t> {
                 value(ty.raw(), &mut a.get(position(&a.extents, &ix)?).iter().copied())
             }
             ExpOp::Shape(a, _) => index(ty.raw(), &self.arrays[arrays.get(a).leaf()].extents),
+            ExpOp::Emit { token, to, ix, value, .. } => {
+                let token = self.exp(token, env, arrays)?;
+                let ix = integers(&self.exp(ix, env, arrays)?)?;
+                let values = scalars(&self.exp(value, env, arrays)?);
+                self.emitted.push(Emission { to: to.position(), ix, values });
+                token
+            }
         })
     }
 

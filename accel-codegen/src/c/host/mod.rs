@@ -9,4 +9,5 @@ mod memory;
 mod scalar_entry;
 pub mod statements;
 mod strip;
+mod tape;
 mod writer;

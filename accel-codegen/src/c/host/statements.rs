@@ -48,7 +48,7 @@ pub fn emit(
 }
 
 impl Host<'_> {
-    fn block(&mut self, b: &Block) {
+    pub fn block(&mut self, b: &Block) {
         b.unused.iter().for_each(|a| self.drop_array(*a));
         if b.length <= LONG {
             return deep(|| b.steps.iter().for_each(|s| self.step(s)));
@@ -81,6 +81,8 @@ impl Host<'_> {
             Op::Agree { agreement, left, right } => self.agree(*agreement, left, right),
             Op::If { to, cond, then, otherwise } => self.if_(s, to, cond, [&then.1, &otherwise.1]),
             Op::While { to, init, cond, body } => self.while_(s, to, init, cond.1, &body.1),
+            Op::Keep { tape, .. } => self.keep(*tape),
+            Op::Recall { to, tape, at, step } => self.recall(s, to, *tape, at, &step.1),
             Op::Strip { to, len, body } => self.strip(s, to, len, body),
         }
         s.last_uses.iter().for_each(|a| self.drop_array(*a));

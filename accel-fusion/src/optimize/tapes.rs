@@ -1,0 +1,289 @@
+//! Replaces lists of states by tapes, where another loop takes the states from the last one to the first.
+//!
+//! NOTE [Lists that become tapes]: the derivative of a loop of arrays lists the states before all steps, and a second
+//! loop reads the list from its end. For many steps, such a list is far larger than everything else. This pass finds the
+//! pair of loops and replaces the list by a [tape](crate::kernel::tape): the first loop offers its states, and the second
+//! one recalls them. It does so if
+//!
+//! - the rows of the list are a part of the first loop's state,
+//! - the list and its copies are read by the second loop only, each time in the row that belongs to the step,
+//! - both loops have the same number of steps.
+//!
+//! Then every state is recalled once, and the tape is empty after the second loop. What is used in another way stays a
+//! list, for example one that the program returns. The pass works on kernel programs because there, all backends see its
+//! result, and fusion has removed everything between the list and its readers. It is the last pass: the statements that
+//! compute a state again are exact copies of the final statements of the first loop, so they give the same bits. A
+//! component of the state that does not change needs no tape.
+
+mod numbers;
+mod readers;
+mod step;
+mod views;
+
+use crate::kernel::builder::Builder;
+use crate::kernel::dead_code::restricted_to;
+use crate::kernel::{ArrayId, Block, Instr, Op, Program, Reg, ScalarFn, SiteId, Stmt};
+use accel_core::ast::deep;
+use accel_core::repr::op::Num2;
+use accel_core::repr::{Scalar, ScalarType};
+use numbers::{Atom, Definitions, Linear, comparison};
+use readers::Readers;
+use std::collections::{BTreeMap, BTreeSet};
+use step::Body;
+use views::{View, Views};
+
+/// Replaces lists of states by tapes.
+pub(crate) fn tapes(program: &Program) -> Program {
+    if !program.body.walk().any(|s| matches!(&s.op, Op::While { to, init, .. } if to.len() > init.len())) {
+        return program.clone();
+    }
+    let mut program = program.clone();
+    let mut body = std::mem::take(&mut program.body);
+    let mut used: BTreeSet<ArrayId> = program.results.iter().copied().collect();
+    body.stmts.iter().for_each(|s| s.op.used_arrays(&mut used));
+    drop_lists(&mut body, &used);
+    program.body = body.clone();
+    let definitions = Definitions::new(&program);
+    program.body = Block::default();
+    let mut pass = Pass { definitions, program, tapes: 0 };
+    let results = pass.program.results.clone();
+    pass.block(&mut body, &results);
+    super::compact(&Program { body, ..pass.program })
+}
+
+/// Drops the lists that nothing uses.
+fn drop_lists(b: &mut Block, used: &BTreeSet<ArrayId>) {
+    b.walk_mut(|s| {
+        if let Op::While { to, init, body, .. } = &mut s.op {
+            let unused = |list: &ArrayId| !used.contains(list);
+            without(to, &mut body.1, init.len(), unused);
+        }
+    });
+}
+
+/// Removes some lists from those behind the state, with their rows.
+fn without(to: &mut Vec<ArrayId>, results: &mut Vec<ArrayId>, state: usize, removed: impl Fn(&ArrayId) -> bool) {
+    let keep: Vec<bool> = to.iter().enumerate().map(|(k, a)| k < state || !removed(a)).collect();
+    for all in [to, results] {
+        let mut keep = keep.iter();
+        all.retain(|_| keep.next().copied().unwrap_or_default());
+    }
+}
+
+struct Pass {
+    definitions: Definitions,
+    program: Program,
+    /// The number of tapes so far.
+    tapes: usize,
+}
+
+/// The numbers that tell how often a loop runs.
+struct Steps {
+    /// The arrays that count the steps; at least one.
+    counters: Vec<ArrayId>,
+    /// The number that a counter has to reach, if the condition compares one with a number.
+    limit: Option<Linear>,
+}
+
+impl Pass {
+    fn block(&mut self, b: &mut Block, results: &[ArrayId]) {
+        for first in 0.. {
+            if first >= b.stmts.len() {
+                break;
+            }
+            // A list has one reader, so different lists can become different tapes.
+            while self.pair(b, first, results) {}
+        }
+        for s in &mut b.stmts {
+            match &mut s.op {
+                Op::If { then, otherwise, .. } => {
+                    deep(|| self.block(&mut then.0, &then.1));
+                    deep(|| self.block(&mut otherwise.0, &otherwise.1));
+                }
+                Op::While { cond, body, .. } => {
+                    deep(|| self.block(&mut cond.0, &[cond.1]));
+                    deep(|| self.block(&mut body.0, &body.1));
+                }
+                Op::Recall { step, .. } => deep(|| self.block(&mut step.0, &step.1)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Replaces lists of the loop at `first` by a tape, if there is another loop that takes them backwards.
+    fn pair(&mut self, b: &mut Block, first: usize, results: &[ArrayId]) -> bool {
+        let Op::While { to, init, cond, body } = &b.stmts[first].op else { return false };
+        let (state, lists) = to.split_at(init.len());
+        let (next, rows) = body.1.split_at(init.len());
+        if lists.is_empty() {
+            return false;
+        }
+        let Some(steps) = self.steps(to, init, cond, body) else { return false };
+        let mut views = Views {
+            arrays: &self.program.arrays,
+            definitions: &self.definitions,
+            known: BTreeMap::new(),
+            excluded: BTreeSet::new(),
+        };
+        let mut sources = vec![];
+        for (list, (a, row)) in lists.iter().zip(rows).enumerate() {
+            let all = self.program.arrays[*a].columns.clone();
+            let columns = (0..all.len()).collect();
+            views.known.insert(*a, View { list, reversed: false, columns, all, rows: None });
+            sources.push(state.iter().position(|s| s == row));
+        }
+        views.excluded.extend((0..lists.len()).filter(|k| sources[*k].is_none()));
+        views.excluded.extend(views.lists(&results.iter().copied().collect()));
+
+        // The first loop that reads lists, and nothing but that loop.
+        let mut reader = None;
+        for (k, s) in b.stmts.iter().enumerate().skip(first + 1) {
+            let mut used = BTreeSet::new();
+            s.op.used_arrays(&mut used);
+            let used = views.lists(&used);
+            if reader.is_none() && matches!(s.op, Op::While { .. }) && !used.is_subset(&views.excluded) {
+                reader = Some(k);
+            } else {
+                match reader {
+                    None => views.note(s),
+                    Some(_) => views.excluded.extend(used),
+                }
+            }
+        }
+        views.excluded.extend(views.lists(&results.iter().copied().collect()));
+        let Some(second) = reader else { return false };
+
+        // How the second loop reads them.
+        let counted = steps.counters.iter().map(|a| Linear::atom(Atom::Number(*a)));
+        let lengths: Vec<Linear> = counted.chain(steps.limit).chain(views.lengths()).collect();
+        let Op::While { to: to2, init: init2, cond: cond2, body: body2 } = &b.stmts[second].op else { return false };
+        let Some(other) = self.steps(to2, init2, cond2, body2) else { return false };
+        if !other.limit.as_ref().is_some_and(|n| lengths.contains(n)) {
+            return false;
+        }
+        let first_rows = sources.iter().map(|k| k.map(|k| self.extents(init[k])).unwrap_or_default());
+        let first_rows: Vec<_> = first_rows.collect();
+        let readers = Readers { views: &views, lengths: &lengths, counters: &other.counters, rows: &first_rows };
+        let mut excluded = views.excluded.clone();
+        readers.check(&b.stmts[second].op, &mut excluded);
+        let mut mentioned = BTreeSet::new();
+        b.stmts[second].op.used_arrays(&mut mentioned);
+        let taken: BTreeSet<usize> = views.lists(&mentioned).difference(&excluded).copied().collect();
+
+        // The states to keep, and the statements that compute them again.
+        let of_body = Body { state, next, stmts: &body.0.stmts };
+        let wanted: BTreeSet<usize> =
+            taken.iter().filter_map(|list| sources[*list]).filter(|k| !of_body.is_constant(*k)).collect();
+        let Some((kept, used)) = of_body.closure(&wanted) else { return false };
+        if taken.is_empty() {
+            return false;
+        }
+        let arrays: Vec<ArrayId> = kept.iter().map(|k| state[*k]).collect();
+        let after: Vec<ArrayId> = kept.iter().map(|k| next[*k]).collect();
+        let again: Vec<Stmt> = used.iter().map(|k| body.0.stmts[*k].clone()).collect();
+        let taken_lists: BTreeSet<ArrayId> = taken.iter().map(|k| lists[*k]).collect();
+        let taken_views: BTreeMap<ArrayId, View> =
+            views.known.iter().filter(|(_, v)| taken.contains(&v.list)).map(|(a, v)| (*a, v.clone())).collect();
+        let states: Vec<ArrayId> = sources.iter().map(|k| k.map_or(ArrayId::new(0), |k| state[k])).collect();
+
+        // The arrays that come back.
+        let mut names = BTreeMap::new();
+        for a in &arrays {
+            let info = self.program.arrays[*a].clone();
+            names.insert(*a, self.program.arrays.push(info));
+        }
+        let back: Vec<ArrayId> = arrays.iter().map(|a| names[a]).collect();
+        let rows: Vec<ArrayId> = states.iter().map(|a| names.get(a).copied().unwrap_or(*a)).collect();
+        let (site, counter, counter2) = (b.stmts[first].site, steps.counters[0], other.counters[0]);
+        readers::replace(&mut b.stmts[second].op, &self.definitions, &taken_views, &rows, &first_rows);
+        if !arrays.is_empty() {
+            let block = step::copy(&mut self.program, again, &mut names);
+            self.definitions.add(&block, &self.program.arrays);
+            let next = after.iter().map(|a| names.get(a).copied().unwrap_or(*a)).collect();
+            let recall =
+                Op::Recall { to: back, tape: self.tapes, at: at(counter, counter2, site), step: (block, next) };
+            let keep = Op::Keep { tape: self.tapes, arrays };
+            self.tapes += 1;
+            for (k, op) in [(first, keep), (second, recall)] {
+                if let Op::While { body, .. } = &mut b.stmts[k].op {
+                    body.0.stmts.insert(0, Stmt { op, site });
+                }
+            }
+        }
+        if let Op::While { to, init, body, .. } = &mut b.stmts[first].op {
+            without(to, &mut body.1, init.len(), |a| taken_lists.contains(a));
+        }
+        self.drop_copies(b, &taken_views);
+        true
+    }
+
+    fn extents(&self, a: ArrayId) -> Vec<Linear> {
+        self.definitions.extents(a, self.program.arrays[a].rank)
+    }
+
+    /// Removes the copies of lists that have become tapes.
+    fn drop_copies(&self, b: &mut Block, views: &BTreeMap<ArrayId, View>) {
+        for s in &mut b.stmts {
+            let Op::Loop { to, body, .. } = &mut s.op else { continue };
+            if !to.iter().any(|a| views.contains_key(a)) {
+                continue;
+            }
+            let mut results = body.results.iter().copied();
+            let mut left = vec![];
+            for a in to.iter() {
+                let own: Vec<Reg> = results.by_ref().take(self.program.arrays[*a].columns.len()).collect();
+                left.extend(if views.contains_key(a) { vec![] } else { own });
+            }
+            to.retain(|a| !views.contains_key(a));
+            *body = restricted_to(body, left);
+        }
+        b.stmts.retain(|s| !matches!(&s.op, Op::Loop { to, .. } if to.is_empty()));
+    }
+
+    /// The numbers that tell how often a loop runs, if it counts its steps.
+    fn steps(
+        &self,
+        to: &[ArrayId],
+        init: &[ArrayId],
+        cond: &(Block, ArrayId),
+        body: &(Block, Vec<ArrayId>),
+    ) -> Option<Steps> {
+        let number = |a: ArrayId| self.definitions.number(a);
+        let counts = |k: usize| {
+            let info = &self.program.arrays[to[k]];
+            info.rank == 0
+                && info.columns == [ScalarType::I64]
+                && number(init[k]) == Linear::constant(0)
+                && number(body.1[k]) == Linear::atom(Atom::Number(to[k])).plus(&Linear::constant(1), 1)
+        };
+        let counters: Vec<ArrayId> = (0..init.len()).filter(|k| counts(*k)).map(|k| to[k]).collect();
+        let code = cond.0.stmts.iter().find_map(|s| match &s.op {
+            Op::Loop { to, extents, body } if to[..] == [cond.1] && extents.results.is_empty() => Some(body),
+            _ => None,
+        });
+        // The limit must be the same in all steps.
+        let constant = |n: &Linear| n.arrays().iter().all(|a| !to.contains(a));
+        let limited = code.and_then(comparison).zip(code).and_then(|((less, more), code)| {
+            let less = self.definitions.register(code, less);
+            let limit = self.definitions.register(code, more);
+            let counts = counters.iter().any(|a| less == Linear::atom(Atom::Number(*a)));
+            (counts && constant(&limit)).then_some(limit)
+        });
+        (!counters.is_empty()).then_some(Steps { counters, limit: limited })
+    }
+}
+
+/// The number of the state that a step of the second loop needs: `n - 1 - k`
+fn at(n: ArrayId, k: ArrayId, site: SiteId) -> ScalarFn {
+    let mut b = Builder::new(&[]);
+    let mut number = |array: ArrayId| {
+        let to = b.reg(ScalarType::I64);
+        b.emit(Instr::Read { to: vec![to], array, index: vec![], site, inside: true });
+        to
+    };
+    let (n, k) = (number(n), number(k));
+    let one = b.constant(Scalar::I64(1));
+    let last = b.index_op(Num2::Sub, n, one);
+    let at = b.index_op(Num2::Sub, last, k);
+    b.finish(vec![at])
+}

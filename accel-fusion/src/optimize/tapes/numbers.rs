@@ -1,0 +1,239 @@
+//! Numbers and extents of a kernel program as linear forms, so that two of them can be recognised as equal.
+
+use crate::kernel::{ArrayId, ArrayInfo, Block, IndexVec, Instr, Op, Program, Reg, ScalarFn, walk};
+use accel_core::repr::Scalar;
+use accel_core::repr::op::{Num2, Op2};
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// A sum of multiples of unknown numbers, and a constant. As the integers of programs, it wraps: equal forms are equal
+/// numbers.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Linear {
+    terms: BTreeMap<Atom, i64>,
+    constant: i64,
+}
+
+/// An unknown number.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Atom {
+    /// The number in an array of rank 0. For the state of a loop, this is its present value.
+    Number(ArrayId),
+    /// An extent.
+    Extent(ArrayId, usize),
+    /// A parameter of a scalar function.
+    Param(usize),
+    /// Anything else, by its text and the arrays in it.
+    Other(String, BTreeSet<ArrayId>),
+    /// A number that is equal to no other one.
+    Unknown(usize),
+}
+
+impl Linear {
+    /// A constant.
+    pub fn constant(constant: i64) -> Linear {
+        Linear { constant, ..Linear::default() }
+    }
+
+    /// An unknown number.
+    pub fn atom(atom: Atom) -> Linear {
+        Linear { terms: [(atom, 1)].into(), constant: 0 }
+    }
+
+    /// This form and `factor` times another one.
+    pub fn plus(&self, other: &Linear, factor: i64) -> Linear {
+        let mut sum = self.clone();
+        sum.constant = sum.constant.wrapping_add(other.constant.wrapping_mul(factor));
+        for (atom, n) in &other.terms {
+            let all = sum.terms.entry(atom.clone()).or_insert(0);
+            *all = all.wrapping_add(n.wrapping_mul(factor));
+        }
+        sum.terms.retain(|_, n| *n != 0);
+        sum
+    }
+
+    /// `self - 1 - k`
+    pub fn from_the_end(&self, k: &Linear) -> Linear {
+        self.plus(k, -1).plus(&Linear::constant(1), -1)
+    }
+
+    /// The arrays that the number depends on.
+    pub fn arrays(&self) -> BTreeSet<ArrayId> {
+        let of = |atom: &Atom| match atom {
+            Atom::Number(a) | Atom::Extent(a, _) => [*a].into(),
+            Atom::Param(_) | Atom::Unknown(_) => BTreeSet::new(),
+            Atom::Other(_, arrays) => arrays.clone(),
+        };
+        self.terms.keys().flat_map(of).collect()
+    }
+
+    fn is_known(&self) -> bool {
+        !self.terms.keys().any(|atom| matches!(atom, Atom::Unknown(_)))
+    }
+}
+
+/// Where arrays are defined, as far as it tells their numbers or extents.
+enum Definition {
+    /// By a loop: the function for the extents, and for a single number its function and register.
+    Loop(ScalarFn, Option<(ScalarFn, Reg)>),
+    /// As the state of a loop: the first array, and the one after a step.
+    State(ArrayId, ArrayId),
+}
+
+/// The definitions of a program.
+pub struct Definitions {
+    all: HashMap<ArrayId, Definition>,
+    unknown: Cell<usize>,
+}
+
+/// The largest depth of definitions that are looked through.
+const DEPTH: usize = 12;
+
+impl Definitions {
+    /// The definitions of a program.
+    pub fn new(program: &Program) -> Definitions {
+        let mut definitions = Definitions { all: HashMap::new(), unknown: Cell::new(0) };
+        definitions.add(&program.body, &program.arrays);
+        definitions
+    }
+
+    /// Adds the definitions of a block.
+    pub fn add(&mut self, b: &Block, arrays: &IndexVec<ArrayId, ArrayInfo>) {
+        let all = &mut self.all;
+        for s in b.walk() {
+            match &s.op {
+                Op::Loop { to, extents, body } => {
+                    let mut results = body.results.iter().copied();
+                    for a in to {
+                        let columns: Vec<_> = results.by_ref().take(arrays[*a].columns.len()).collect();
+                        let number = match columns[..] {
+                            [r] if extents.results.is_empty() => Some((body.clone(), r)),
+                            _ => None,
+                        };
+                        all.insert(*a, Definition::Loop(extents.clone(), number));
+                    }
+                }
+                Op::While { to, init, body, .. } => {
+                    let states = to.iter().zip(init).zip(&body.1);
+                    all.extend(states.map(|((to, init), next)| (*to, Definition::State(*init, *next))));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A number that equals no other one.
+    fn unknown(&self) -> Linear {
+        self.unknown.set(self.unknown.get() + 1);
+        Linear::atom(Atom::Unknown(self.unknown.get()))
+    }
+
+    /// The number in an array of rank 0.
+    pub fn number(&self, a: ArrayId) -> Linear {
+        self.number_within(a, DEPTH)
+    }
+
+    fn number_within(&self, a: ArrayId, depth: usize) -> Linear {
+        let form = match self.all.get(&a) {
+            Some(Definition::Loop(_, Some((code, r)))) if depth > 0 => Some(self.register_within(code, *r, depth - 1)),
+            _ => None,
+        };
+        form.filter(Linear::is_known).unwrap_or_else(|| Linear::atom(Atom::Number(a)))
+    }
+
+    /// A register of a scalar function.
+    pub fn register(&self, code: &ScalarFn, r: Reg) -> Linear {
+        self.register_within(code, r, DEPTH)
+    }
+
+    fn register_within(&self, code: &ScalarFn, r: Reg, depth: usize) -> Linear {
+        if r < code.params {
+            return Linear::atom(Atom::Param(r.index()));
+        }
+        let Some(definition) = walk(&code.instrs).find(|i| i.sets().contains(&r)).filter(|_| depth > 0) else {
+            return self.unknown();
+        };
+        let value = |r: Reg| self.register_within(code, r, depth - 1);
+        match definition {
+            Instr::Const(_, Scalar::I64(n)) => Linear::constant(*n),
+            Instr::Extent(_, a, dim) => Linear::atom(Atom::Extent(*a, *dim)),
+            Instr::Read { to, array, index, .. } if index.is_empty() && to.len() == 1 => {
+                self.number_within(*array, depth - 1)
+            }
+            Instr::Op2(_, Op2::Num(Num2::Add), a, b) => value(*a).plus(&value(*b), 1),
+            Instr::Op2(_, Op2::Num(Num2::Sub), a, b) => value(*a).plus(&value(*b), -1),
+            Instr::Op1(_, op, a) => self.other(&op.name(), [value(*a)], None),
+            Instr::Op2(_, op, a, b) => self.other(op.name(), [value(*a), value(*b)], None),
+            Instr::Read { to, array, index, .. } => {
+                let column = to.iter().position(|t| *t == r);
+                self.other(&format!("{column:?} of {array}"), index.iter().map(|i| value(*i)), Some(*array))
+            }
+            _ => self.unknown(),
+        }
+    }
+
+    /// A number that is neither a sum nor a difference.
+    fn other(&self, name: &str, operands: impl IntoIterator<Item = Linear>, array: Option<ArrayId>) -> Linear {
+        let (mut text, mut arrays) = (name.to_string(), BTreeSet::from_iter(array));
+        for x in operands {
+            if !x.is_known() {
+                return self.unknown();
+            }
+            text += &format!(" {x:?}");
+            arrays.extend(x.arrays());
+        }
+        Linear::atom(Atom::Other(text, arrays))
+    }
+
+    /// The extents of an array.
+    pub fn extents(&self, a: ArrayId, rank: usize) -> Vec<Linear> {
+        self.extents_within(a, rank, DEPTH)
+    }
+
+    fn extents_within(&self, a: ArrayId, rank: usize, depth: usize) -> Vec<Linear> {
+        let own = || (0..rank).map(|dim| Linear::atom(Atom::Extent(a, dim))).collect();
+        match self.all.get(&a) {
+            _ if depth == 0 => own(),
+            Some(Definition::Loop(extents, _)) => {
+                let value = |r: &Reg| self.look_through(self.register_within(extents, *r, depth - 1), depth - 1);
+                extents.results.iter().map(value).collect()
+            }
+            Some(Definition::State(init, next)) => {
+                let first = self.extents_within(*init, rank, depth - 1);
+                if a == *next || self.extents_within(*next, rank, depth - 1) == first { first } else { own() }
+            }
+            None => own(),
+        }
+    }
+
+    /// The form with all extents replaced by what is known of them.
+    fn look_through(&self, form: Linear, depth: usize) -> Linear {
+        if depth == 0 {
+            return form;
+        }
+        let mut sum = Linear::constant(form.constant);
+        for (atom, n) in &form.terms {
+            let value = match atom {
+                Atom::Extent(a, dim) => self.extents_within(*a, *dim + 1, depth - 1).get(*dim).cloned(),
+                _ => None,
+            };
+            sum = sum.plus(&value.unwrap_or_else(|| Linear::atom(atom.clone())), *n);
+        }
+        sum
+    }
+
+    /// The extents that a scalar function computes.
+    pub fn extents_of(&self, code: &ScalarFn) -> Vec<Linear> {
+        code.results.iter().map(|r| self.look_through(self.register(code, *r), DEPTH)).collect()
+    }
+}
+
+/// A comparison `less < more` that a scalar function computes.
+pub fn comparison(code: &ScalarFn) -> Option<(Reg, Reg)> {
+    use accel_core::repr::op::Cmp;
+    let [result] = code.results[..] else { return None };
+    match walk(&code.instrs).find(|i| i.sets().contains(&result))? {
+        Instr::Op2(_, Op2::Cmp(Cmp::Lt), a, b) => Some((*a, *b)),
+        _ => None,
+    }
+}

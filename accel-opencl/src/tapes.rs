@@ -1,0 +1,100 @@
+//! Tapes: states of loops, whose buffers a tape shares with the arrays. See NOTE [Tapes] in `accel_fusion::kernel::tape`.
+
+use crate::location::Location;
+use crate::plan::Step;
+use crate::run::Run;
+use crate::stop::WalkResult;
+use accel_codegen::opencl::size_of;
+use accel_core::error::Error;
+use accel_core::repr::Scalar;
+use accel_fusion::kernel::tape::{Budget, Found, Tape};
+use accel_fusion::kernel::{ArrayId, ScalarFn, SiteId, other_row};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The arrays of a state: their extents, and where their columns are.
+type State = Vec<(Vec<i64>, Location)>;
+
+/// The tapes of a run that have been filled.
+pub type Tapes = BTreeMap<usize, Tape<State>>;
+
+/// The bytes that a state takes besides its elements, for each array.
+const OF_ARRAY: usize = 256;
+
+impl Run<'_> {
+    fn state(&self, arrays: &[ArrayId]) -> State {
+        arrays.iter().map(|a| (self.shapes.extents[*a].clone(), self.arrays[*a].clone())).collect()
+    }
+
+    /// Defines arrays as those of a state.
+    fn restore(&mut self, to: &[ArrayId], state: State) {
+        for (a, (extents, place)) in to.iter().zip(state) {
+            if !self.is_known {
+                Arc::make_mut(&mut self.shapes).extents[*a] = extents;
+            }
+            self.put(*a, place);
+        }
+    }
+
+    /// Offers arrays to a tape.
+    pub fn keep(&mut self, tape: usize, arrays: &[ArrayId], site: SiteId) -> WalkResult<()> {
+        let state = self.state(arrays);
+        let bytes = arrays.iter().map(|a| {
+            let columns = self.code.program.arrays[*a].columns.iter();
+            OF_ARRAY + columns.map(|t| size_of(*t, self.count(*a))).sum::<usize>()
+        });
+        let bytes = bytes.sum();
+        let limit = self.code.budget.shared(self.code.program.tapes());
+        let states = self.tapes.entry(tape).or_insert_with(|| Tape::new(limit));
+        let mut both = state.iter().zip(states.first().into_iter().flatten());
+        if let Some(((found, _), (first, _))) = both.find(|(found, first)| found.0 != first.0) {
+            let [first, found] = [first, found].map(|e| e.iter().map(|e| *e as usize).collect::<Vec<_>>());
+            return Err(other_row(self.site(site), &first, &found).into());
+        }
+        let mut left_out = vec![];
+        if states.keeps_next(bytes, |state| left_out.push(state)) {
+            states.keep(state);
+        }
+        self.hold(left_out);
+        Ok(())
+    }
+
+    /// Gets arrays back from a tape.
+    pub fn recall(&mut self, s: &Step, to: &[ArrayId], tape: usize, at: &ScalarFn, next: &[ArrayId]) -> WalkResult<()> {
+        let lost = || Error::Internal(format!("tape {tape} has no such state"));
+        let [Scalar::I64(at)] = self.values(at, s.site)?[..] else { return Err(lost().into()) };
+        let at = usize::try_from(at).map_err(|_| lost())?;
+        let mut left_out = vec![];
+        let states = self.tapes.get_mut(&tape).ok_or_else(lost)?;
+        let (mut k, state) = match states.back(at, |state| left_out.push(state)).ok_or_else(lost)? {
+            Found::Exact(state) => (at, state),
+            Found::Before(k, state) => (k, state.clone()),
+        };
+        self.hold(left_out);
+        self.restore(to, state);
+        while k < at {
+            let step = &s.blocks[0];
+            self.plan(step)?;
+            self.take(to, next, |a| step.owned_results.contains(&a));
+            k += 1;
+            let state = self.state(to);
+            let states = self.tapes.get_mut(&tape).ok_or_else(lost)?;
+            if states.keeps(k, at) {
+                states.keep_again(k, at, state);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives up states whose buffers deferred launches may still use.
+    fn hold(&mut self, states: Vec<State>) {
+        let places = states.into_iter().flatten().flat_map(|(_, place)| place.device);
+        places.flatten().for_each(|b| self.kernels.get_mut().hold(b));
+    }
+}
+
+/// The memory for states on a device: a quarter of its own, if no number is given and it is not that of the host.
+pub fn budget(bytes: Option<usize>, is_host: bool, memory: u64) -> Budget {
+    let quarter = usize::try_from(memory / 4).unwrap_or(usize::MAX);
+    Budget::new(bytes.or((!is_host).then_some(quarter)))
+}

@@ -1,0 +1,213 @@
+//! Gradients of array loops with little memory for states: NOTE [Tapes] in `accel_fusion::kernel::tape`. The results are
+//! the same bits with every budget, and close to those of the interpreter, which lists all states.
+
+use crate::harness::{V, agree};
+use accel::backend::Backend;
+use accel::native::{Native, Options};
+use accel::prelude::*;
+use accel_core::interp::Interpreter;
+use accel_core::repr::ArrayTuple;
+use accel_fusion::kernel::tape::Budget;
+use accel_fusion::pipeline::{lower, optimize};
+use accel_fusion::simplify;
+
+type M = Acc<Matrix<f64>>;
+type Number = Acc<Scalar<f64>>;
+type Count = Acc<Scalar<i64>>;
+
+/// Memory for one state, for a few, and for all. What a state takes besides its elements differs between backends.
+const BUDGETS: [usize; 6] = [0, 250, 450, 900, 3_000, 1 << 40];
+
+/// Checks a program that has as many tapes, with all budgets.
+#[track_caller]
+fn tapes<A: Arrays, R: Arrays>(program: &Afun<A, R>, arguments: &[ArrayTuple], number: usize) {
+    let program = program.program().unwrap();
+    let interpreted = Interpreter.compile(program).unwrap();
+    let kernels = optimize(&lower(&simplify(program).unwrap().0).unwrap(), false).unwrap().program;
+    assert_eq!(kernels.tapes(), number, "the number of tapes in\n{kernels}");
+    let native = BUDGETS.map(|bytes| {
+        let options = Options { strict: true, tape_bytes: Some(bytes), ..Options::default() };
+        Native::with(options).compile(program).unwrap()
+    });
+    for x in arguments {
+        let expected = interpreted.run(x);
+        let near = |found| agree::compare(&expected, &found, agree::CLOSE).unwrap_or_else(|e| panic!("{e}\n{kernels}"));
+        let evaluate = |bytes| format!("{:?}", kernels.evaluate_keeping(x, Budget::Bytes(bytes)));
+        let evaluated = BUDGETS.map(evaluate);
+        let ran = native.each_ref().map(|program| program.run(x));
+        let bits = ran.each_ref().map(|found| format!("{found:?}"));
+        for k in 1..BUDGETS.len() {
+            assert_eq!(evaluated[0], evaluated[k], "evaluated with {} bytes", BUDGETS[k]);
+            assert_eq!(bits[0], bits[k], "native with {} bytes", BUDGETS[k]);
+        }
+        ran.into_iter().take(1).for_each(near);
+    }
+}
+
+/// Vectors of several lengths.
+fn vectors() -> Vec<ArrayTuple> {
+    [0, 1, 2, 3, 17, 100].map(|n| vector(n)).into()
+}
+
+fn vector(n: usize) -> ArrayTuple {
+    Arrays::to_tuple(&Vector::vector((0..n).map(|k| (k as f64 * 0.7).sin() * 0.6 + 0.1).collect()))
+}
+
+/// Numbers of steps, each with a vector.
+fn steps() -> Vec<ArrayTuple> {
+    let count = |n: i64| Arrays::to_tuple(&Scalar::scalar(n));
+    let all = [-1, 0, 1, 2, 3, 4, 5, 8, 9, 30, 100].into_iter();
+    all.map(|n| ArrayTuple::pair(count(n), vector(5))).collect()
+}
+
+fn next(x: Exp<f64>) -> Exp<f64> {
+    x * 0.9 + x.sin() * 0.2
+}
+
+/// The gradient by the vector of a program of a number of steps and a vector.
+fn by_vector(f: impl Fn(Count, V) -> Number + 'static) -> Afun<(Scalar<i64>, Vector<f64>), Vector<f64>> {
+    let f = afun(f);
+    afun(move |n: Count, a: V| call(grad(&f), (n, a)).unlift().1)
+}
+
+#[test]
+fn a_number_of_steps() {
+    tapes(&by_vector(|n, a| sum(aiterate(the(n), |v: V| map(next, v), a))), &steps(), 1);
+    tapes(&grad(&afun(|a: V| sum(aiterate(13, |v: V| map(next, v), a)))), &vectors(), 1);
+    tapes(&by_vector(|n, a| sum(aiterate(the(n) * 2 - 1, |v: V| zip_with(|x, y| x * y.cos(), v, a), a))), &steps(), 1);
+}
+
+#[test]
+fn data_decides_about_steps() {
+    let f = |n: Count, a: V| {
+        let (_, v) = awhile(
+            move |(i, v): (Count, V)| the(i).lt(the(n)).and(the(sum(map(|x| x * x, v))).gt(0.02)),
+            |(i, v)| (map(|i| i + 1, i), map(|x| x * 0.8 + x.sin() * 0.1, v)),
+            (unit(0i64), a),
+        )
+        .unlift();
+        sum(map(|x| x * x, v))
+    };
+    tapes(&by_vector(f), &steps(), 1);
+}
+
+#[test]
+fn states_of_several_arrays() {
+    // A part that does not change, two that are exchanged, and a number.
+    let f = |n: Count, a: V| {
+        let step = |(x, y, c, s): (V, V, V, Number)| {
+            let s = map(|s| s * 0.5 + 0.1, s);
+            (y, zip_with(|x, c| x * c.cos() + the(s) * 0.1, x, c), c, s)
+        };
+        let (x, y, ..) = aiterate(the(n), step, (a, map(|x| x + 1.0, a), map(|x| x * 0.3, a), sum(a))).unlift();
+        sum(zip_with(|x, y| x + y * 0.5, x, y))
+    };
+    tapes(&by_vector(f), &steps(), 1);
+    // Elements that are tuples.
+    let f = |n: Count, a: V| {
+        let pairs = imap(|i, x| (x, (i, x * 0.5)), a);
+        let step = |v: Acc<Vector<(f64, (i64, f64))>>| {
+            map(|(x, (i, y))| (x * y + i.cast::<f64>() * 0.1, (i + 1, y * 0.9 + x.sin() * 0.1)), v)
+        };
+        sum(map(|(x, (_, y))| x + y, aiterate(the(n), step, pairs)))
+    };
+    tapes(&by_vector(f), &steps(), 1);
+}
+
+#[test]
+fn rows_and_lists() {
+    let step = |s: Number, x: Number| {
+        let s = zip_with(|s, x| s * 0.5 + x.sin() * s, s, x);
+        (s, zip_with(|s, x| s * x, s, x))
+    };
+    tapes(&grad(&afun(move |a: V| map_accum_l(step, sum(a), a).0)), &vectors(), 1);
+    tapes(&grad(&afun(move |a: V| map_accum_r(step, sum(a), a).0)), &vectors(), 1);
+    tapes(&grad(&afun(move |a: V| sum(map_accum_l(step, unit(0.2), a).1))), &vectors(), 1);
+    let step = |s: V, x: V| {
+        let next = zip_with(|s, x| s * 0.5 + x * x * s, s, x);
+        (next, map(|x| x.cos(), next))
+    };
+    let matrix = |a: V| generate((a.shape(), 3), |(i, j)| a.at(i) + j.cast::<f64>() * 0.1);
+    let f = afun(move |a: V| {
+        let (s, ys) = map_accum_r(step, fill(3, 0.3), matrix(a));
+        zip_with(|x, y| x + y, sum(s), sum(flatten(ys)))
+    });
+    tapes(&grad(&f), &vectors(), 1);
+}
+
+#[test]
+fn a_list_that_the_user_asked_for_stays() {
+    // The entries are the states before the steps: a result, so this list is not a tape.
+    let f = afun(|a: V| {
+        map_accum_l(|s: Number, x: Number| (zip_with(|s, x| s * 0.9 + x * s.sin(), s, x), s), unit(0.3), a).1
+    });
+    let both = afun(move |a: V| {
+        let f = afun(|a: V| {
+            map_accum_l(|s: Number, x: Number| (zip_with(|s, x| s * 0.9 + x * s.sin(), s, x), s), unit(0.3), a).1
+        });
+        (call(&f, a), call(vjp(&f), (a, a)))
+    });
+    tapes(&f, &vectors(), 0);
+    tapes(&both, &vectors(), 1);
+}
+
+#[test]
+fn loops_in_loops() {
+    let f = |n: Count, a: V| {
+        let inner = move |v: V| aiterate(the(n) / 2, |w: V| zip_with(|x, y| x * 0.8 + (x * y).sin() * 0.1, w, v), v);
+        sum(aiterate(the(n) / 5 + 2, inner, a))
+    };
+    tapes(&by_vector(f), &steps(), 2);
+    // The number of inner steps depends on the outer one.
+    let f = |n: Count, a: V| {
+        let (_, v) = awhile(
+            move |(i, _): (Count, V)| the(i).lt(the(n).min(12)),
+            |(i, v)| (map(|i| i + 1, i), aiterate(the(i), |w: V| map(next, w), v)),
+            (unit(0i64), a),
+        )
+        .unlift();
+        sum(v)
+    };
+    tapes(&by_vector(f), &steps(), 2);
+    // One loop after the other.
+    let f = |n: Count, a: V| {
+        let v = aiterate(the(n), |v: V| map(next, v), a);
+        sum(aiterate(the(n) + 3, |v: V| map(|x| x.cos(), v), v))
+    };
+    tapes(&by_vector(f), &steps(), 2);
+}
+
+#[test]
+fn operations_that_sum() {
+    // Sums, products of matrices, scans and permutations in a body give the same bits each time.
+    let f = |n: Count, a: V| {
+        let m = generate((5, 5), |(i, j)| a.at((i * 2 + j) % a.shape()) * 0.3);
+        let step = move |v: V| {
+            let w = map(|x| x.sin(), matvec(m, v));
+            let total = the(sum(map(|x| x * x, w)));
+            let w = map(|x| x / (1.0 + total), w);
+            permute(|x, y| x + y, map(|x| x * 0.1, v), |i| (true, i / 2), scanl1(|x, y| x + y, w))
+        };
+        sum(aiterate(the(n), step, a))
+    };
+    tapes(&by_vector(f), &steps(), 1);
+    let rows = |m: M| {
+        let total = the(sum(flatten(m))).sin();
+        map(|x| x * 0.5 + total * 0.1, m)
+    };
+    let f = move |n: Count, a: V| sum(flatten(aiterate(the(n), rows, replicate_rows(a))));
+    tapes(&by_vector(f), &steps(), 1);
+}
+
+fn replicate_rows(a: V) -> M {
+    generate((3, a.shape()), |(i, j)| a.at(j) + i.cast::<f64>() * 0.1)
+}
+
+#[test]
+fn second_derivatives_use_tapes_where_states_are_taken_once() {
+    let f = afun(|a: V| sum(aiterate(6, |v: V| map(|x| x * x * 0.4 + 0.1, v), a)));
+    let g = afun(move |a: V| sum(call(grad(&f), a)));
+    let program = grad(&g);
+    let kernels = optimize(&lower(&simplify(program.program().unwrap()).unwrap().0).unwrap(), false).unwrap().program;
+    tapes(&program, &vectors(), kernels.tapes());
+}
