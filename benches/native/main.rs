@@ -13,6 +13,7 @@ mod gmm;
 mod histogram;
 mod maps;
 mod matmul;
+mod operators_gradient;
 mod permutes_gradient;
 mod reductions_gradient;
 mod scalar_loops;
@@ -36,6 +37,7 @@ fn cases() -> Vec<Case> {
         scan::cases,
         sort::cases,
         reductions_gradient::cases,
+        operators_gradient::cases,
         permutes_gradient::cases,
         histogram::cases,
         awhile::cases,
