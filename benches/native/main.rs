@@ -14,6 +14,7 @@ mod histogram;
 mod learning;
 mod maps;
 mod matmul;
+mod neutrons;
 mod operators_gradient;
 mod permutes_gradient;
 mod reductions_gradient;
@@ -44,6 +45,7 @@ fn cases() -> Vec<Case> {
         awhile::cases,
         scalar_loops::cases,
         learning::cases,
+        neutrons::cases,
         startup::cases,
     ];
     themes.into_iter().flat_map(|theme| theme()).collect()

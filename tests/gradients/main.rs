@@ -19,6 +19,7 @@ mod higher_order;
 mod passive;
 mod permutes;
 mod primitives;
+mod programs;
 mod records;
 mod scalar_gradients;
 mod scalar_loops;
