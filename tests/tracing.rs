@@ -20,8 +20,8 @@ use random::program::{Inputs, Program};
 use random::runner::{Verdict, check, check_some};
 use traced::Traced;
 
-const EVERYTHING: Features = Features { smooth: false, forward_only: true, unchecked: false };
-const SMOOTH: Features = Features { smooth: true, forward_only: false, unchecked: false };
+const EVERYTHING: Features = Features { smooth: false, unchecked: false };
+const SMOOTH: Features = Features { smooth: true, unchecked: false };
 
 fn program(p: &Program) -> Afun<Args, Results> {
     afun(|args: Acc<Args>| Builder::new(p, args, true).results())

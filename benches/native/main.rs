@@ -11,8 +11,11 @@ mod ba_by_hand;
 mod bandwidth;
 mod gmm;
 mod histogram;
+mod learning;
 mod maps;
 mod matmul;
+mod neutrons;
+mod operators_gradient;
 mod permutes_gradient;
 mod reductions_gradient;
 mod scalar_loops;
@@ -37,11 +40,14 @@ fn cases() -> Vec<Case> {
         scan::cases,
         sort::cases,
         reductions_gradient::cases,
+        operators_gradient::cases,
         permutes_gradient::cases,
         histogram::cases,
         awhile::cases,
         scalar_loops::cases,
         tracing::cases,
+        learning::cases,
+        neutrons::cases,
         startup::cases,
     ];
     themes.into_iter().flat_map(|theme| theme()).collect()
@@ -51,8 +57,9 @@ fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args[..] {
-        // The separate process of the start-up benchmark.
+        // The separate processes of the start-up benchmarks.
         ["--startup", file] => startup::run(file.as_ref()),
+        [learning::FIRST_RUN] => learning::first_run(),
         ["--table", ref options @ ..] => table::print(cases(), options),
         _ => criterion_benchmarks(cases()),
     }

@@ -1,52 +1,44 @@
-//! Gradients of loops in scalar code, 1,000 steps for each of 10,000 elements, compared with the same by hand: states in an
-//! array of the thread, and a loop backwards.
+//! Gradients of loops in scalar code: 1,000 steps for each of 10,000 elements, compared with the same by hand (states in an
+//! array of the thread, and a loop backwards) and with JAX; 100 steps for each of 1,000 elements, compared with JAX.
 
+#[path = "../programs/pendulum.rs"]
+mod pendulum;
+
+use accel::afun::Afun;
 use accel::prelude::*;
-use bench_common::case::{Asked, Case, Measure, Pair, check_close, native};
+use bench_common::case::{Asked, Case, Measure, Pair, Result, check_close, native};
 use bench_common::data::uniform;
+use bench_common::jax;
 use rayon::prelude::*;
 
 const ELEMENTS: usize = 10_000;
 const STEPS: usize = 1_000;
 
 pub fn cases() -> Vec<Case> {
-    let logistic = Case::new(
-        "scalar_loops",
+    let case = |work, reference, asked, setup: fn() -> Result<Pair>| {
+        Case::new("scalar_loops", work, reference, [Asked::Speed(asked)], setup)
+    };
+    let (logistic, predators) = (
         "logistic map, 1,000 steps × 10,000, gradient",
-        "Rust by hand, rayon",
-        [Asked::Speed(0.7)],
-        || {
-            let factors: Vector<f64> = Array::vector(uniform(1, ELEMENTS, 2.0, 3.4));
-            let ours = native(&grad(&afun(|rs: Acc<Vector<f64>>| {
-                let last = |r: Exp<f64>| {
-                    let step = |(k, y): (Exp<i64>, Exp<f64>)| (k + 1, r * y * (1.0 - y));
-                    while_(|(k, _): (Exp<i64>, Exp<f64>)| k.lt(STEPS as i64), step, (0i64, 0.4)).snd()
-                };
-                sum(map(last, rs))
-            })))?;
+        "Lotka-Volterra, RK4, 1,000 steps × 10,000, gradient by 4 parameters",
+    );
+    let pendulums = "pendulum, RK4 by a loop, 100 steps × 1,000, value and gradient by 4 parameters";
+    vec![
+        case(logistic, "Rust by hand, rayon", 0.7, || {
+            let (ours, factors) = (native(&logistic_gradient())?, factors());
             check_close(ours.run(&factors)?.as_slice(), &logistic_by_hand(factors.as_slice()), 1e-9)?;
             let factors2 = factors.clone();
             Ok(Pair {
                 ours: Measure::work(move || Ok(ours.run(&factors)?)),
                 reference: Measure::work(move || Ok(logistic_by_hand(factors2.as_slice()))),
             })
-        },
-    );
-    let predators = Case::new(
-        "scalar_loops",
-        "Lotka-Volterra, RK4, 1,000 steps × 10,000, gradient by 4 parameters",
-        "Rust by hand, rayon",
-        [Asked::Speed(0.7)],
-        || {
-            let column = |seed| uniform::<f64>(seed, ELEMENTS, 0.8, 1.2);
-            let columns: [Vec<f64>; 4] = [1, 2, 3, 4].map(column);
-            let parameters: Vec<[f64; 4]> = (0..ELEMENTS).map(|i| columns.each_ref().map(|c| c[i])).collect();
-            let [a, b, c, d] = columns.map(Array::vector);
-            let ours = native(&grad(&afun(
-                |a: Acc<Vector<f64>>, b: Acc<Vector<f64>>, c: Acc<Vector<f64>>, d: Acc<Vector<f64>>| {
-                    sum(map(|((a, b), (c, d))| prey((a, b, c, d)), zip(zip(a, b), zip(c, d))))
-                },
-            )))?;
+        }),
+        case(logistic, "JAX", 10.0, || jax::beside(&logistic_gradient(), "logistic", factors(), 1e-9)),
+        case(predators, "Rust by hand, rayon", 0.7, || {
+            let (a, b, c, d) = parameters();
+            let columns = [&a, &b, &c, &d].map(Array::as_slice);
+            let parameters: Vec<[f64; 4]> = (0..ELEMENTS).map(|i| columns.map(|c| c[i])).collect();
+            let ours = native(&predators_gradient())?;
             let (da, db, dc, dd) = ours.run((&a, &b, &c, &d))?;
             for (k, found) in [&da, &db, &dc, &dd].into_iter().enumerate() {
                 let expected: Vec<f64> = predators_by_hand(&parameters).iter().map(|g| g[k]).collect();
@@ -56,9 +48,42 @@ pub fn cases() -> Vec<Case> {
                 ours: Measure::work(move || Ok(ours.run((&a, &b, &c, &d))?)),
                 reference: Measure::work(move || Ok(predators_by_hand(&parameters))),
             })
-        },
-    );
-    vec![logistic, predators]
+        }),
+        case(predators, "JAX", 10.0, || jax::beside(&predators_gradient(), "predators", parameters(), 1e-7)),
+        case(pendulums, "JAX", 5.0, || {
+            let program = afun(|p: Acc<Four>, observed| pendulum::loss(100, p.unlift(), observed));
+            let column = |seed, low, high| Array::vector(uniform(seed, 1_000, low, high));
+            let four = (column(1, 0.5, 2.0), column(2, 0.0, 0.5), column(3, -1.0, 1.0), column(4, -1.0, 1.0));
+            jax::beside(&value_and_grad(program.by(|(p, _)| p)), "rk4", (four, column(5, -1.0, 1.0)), 1e-9)
+        }),
+    ]
+}
+
+type Four = (Vector<f64>, Vector<f64>, Vector<f64>, Vector<f64>);
+
+fn factors() -> Vector<f64> {
+    Array::vector(uniform(1, ELEMENTS, 2.0, 3.4))
+}
+
+fn logistic_gradient() -> Afun<Vector<f64>, Vector<f64>> {
+    grad(&afun(|rs: Acc<Vector<f64>>| {
+        let last = |r: Exp<f64>| {
+            let step = |(k, y): (Exp<i64>, Exp<f64>)| (k + 1, r * y * (1.0 - y));
+            while_(|(k, _): (Exp<i64>, Exp<f64>)| k.lt(STEPS as i64), step, (0i64, 0.4)).snd()
+        };
+        sum(map(last, rs))
+    }))
+}
+
+fn parameters() -> Four {
+    let column = |seed| Array::vector(uniform(seed, ELEMENTS, 0.8, 1.2));
+    (column(1), column(2), column(3), column(4))
+}
+
+fn predators_gradient() -> Afun<Four, Four> {
+    grad(&afun(|a: Acc<Vector<f64>>, b: Acc<Vector<f64>>, c: Acc<Vector<f64>>, d: Acc<Vector<f64>>| {
+        sum(map(|((a, b), (c, d))| prey((a, b, c, d)), zip(zip(a, b), zip(c, d))))
+    }))
 }
 
 /// The derivatives of the last states by the factors.

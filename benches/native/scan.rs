@@ -11,7 +11,33 @@ pub fn cases() -> Vec<Case> {
         let work = format!("prefix sum, 16M {precision}");
         Case::new("scan", work, "rayon, two passes", [Asked::Speed(0.9)], setup)
     };
-    vec![case("f32", pair::<f32>), case("f64", pair::<f64>)]
+    let gradient = |precision: &str, setup: fn() -> Result<Pair>| {
+        let work = format!("gradient of a prefix sum, 16M {precision}");
+        Case::new("scan", work, "its own primal", [Asked::Cost(2.0)], setup)
+    };
+    vec![
+        case("f32", pair::<f32>),
+        case("f64", pair::<f64>),
+        gradient("f32", gradient_pair::<f32>),
+        gradient("f64", gradient_pair::<f64>),
+    ]
+}
+
+/// The gradient of a weighted sum of the prefix sums, beside the prefix sums.
+fn gradient_pair<T: Floating + Into<f64> + Default + Add<Output = T>>() -> Result<Pair> {
+    let (xs, weights) = (Array::vector(uniform(1, LARGE, 0.0, 1.0)), Array::vector(uniform::<T>(2, LARGE, 0.0, 1.0)));
+    let program = afun(|xs: Acc<Vector<T>>| scanl1(|x, y| x + y, xs));
+    let (primal, ours) = (native(&program)?, native(&vjp(&program))?);
+    let mut from_the_end = weights.to_vec();
+    from_the_end.reverse();
+    let mut expected = scan_by_hand(&from_the_end);
+    expected.reverse();
+    check_close(ours.run((&xs, &weights))?.as_slice(), &expected, 1e-3)?;
+    let xs2 = xs.clone();
+    Ok(Pair {
+        ours: Measure::work(move || Ok(ours.run((&xs, &weights))?)),
+        reference: Measure::work(move || Ok(primal.run(&xs2)?)),
+    })
 }
 
 fn pair<T: Floating + Into<f64> + Default + Add<Output = T>>() -> Result<Pair> {

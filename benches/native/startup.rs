@@ -6,6 +6,7 @@ use bench_common::case::{Asked, Case, Measure, Pair, Result, native};
 use bench_common::data::beside;
 use bench_common::gmm::{inputs, program};
 use bench_common::jax::run_python;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -21,23 +22,27 @@ pub fn cases() -> Vec<Case> {
         case("cold", Asked::Speed(1.0), || {
             let ours = || {
                 let cache = tempfile::tempdir()?;
-                start(cache.path())
+                start_with_file(cache.path())
             };
             Ok(Pair { ours: Measure::Elsewhere(Box::new(ours)), reference: jax() })
         }),
         case("warm", Asked::Within(Duration::from_millis(50)), || {
             let cache = tempfile::tempdir()?;
-            start(cache.path())?;
-            let ours = move || start(cache.path());
+            start_with_file(cache.path())?;
+            let ours = move || start_with_file(cache.path());
             Ok(Pair { ours: Measure::Elsewhere(Box::new(ours)), reference: jax() })
         }),
     ]
 }
 
-/// Starts this program again, and returns the time that it takes with the files in `cache`.
-fn start(cache: &Path) -> Result<Duration> {
+fn start_with_file(cache: &Path) -> Result<Duration> {
+    start(&["--startup".as_ref(), beside(FILE)?.as_os_str()], cache)
+}
+
+/// Starts this program again with some arguments, and returns the time that it reports with the files in `cache`.
+pub fn start(arguments: &[&OsStr], cache: &Path) -> Result<Duration> {
     let mut command = Command::new(std::env::current_exe()?);
-    let output = command.arg("--startup").arg(beside(FILE)?).env("XDG_CACHE_HOME", cache).output()?;
+    let output = command.args(arguments).env("XDG_CACHE_HOME", cache).output()?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into());
     }

@@ -19,6 +19,7 @@ mod higher_order;
 mod passive;
 mod permutes;
 mod primitives;
+mod programs;
 mod reads_in_loops;
 mod records;
 mod scalar_gradients;

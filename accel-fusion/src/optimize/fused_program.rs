@@ -33,6 +33,9 @@ pub struct Arrays<'a> {
     pub(super) before: &'a State,
     pub(super) aliases: BTreeMap<ArrayId, ArrayId>,
     pub(super) producers: BTreeMap<ArrayId, Producer>,
+    /// The innermost loop around the definition of each array, and around the current statement; 0 if there is none.
+    pub(super) loop_of: HashMap<ArrayId, usize>,
+    pub(super) open_loop: usize,
 }
 
 pub struct Producer {
@@ -44,6 +47,10 @@ pub struct Producer {
 impl Producers for Arrays<'_> {
     fn alias(&self, a: ArrayId) -> ArrayId {
         self.aliases.get(&a).copied().unwrap_or(a)
+    }
+
+    fn is_read_where_made(&self, a: ArrayId) -> bool {
+        self.loop_of.get(&a).copied().unwrap_or_default() == self.open_loop
     }
 
     fn inlined(&self, u: ArrayUse) -> Option<&ScalarFn> {
@@ -80,6 +87,8 @@ pub struct Pass<'a> {
     pub(super) open: Vec<(usize, Vec<Stmt>)>,
     /// The number of blocks opened so far.
     pub(super) blocks: usize,
+    /// The number of loops opened so far.
+    pub(super) loops: usize,
     /// The block that each array is defined in.
     pub(super) block_of: HashMap<ArrayId, usize>,
     /// The first components of the states of those loops that turned out to change their extents.
@@ -103,7 +112,7 @@ impl Pass<'_> {
     pub fn array(&mut self, info: ArrayInfo, dims: Vec<Poly>) -> ArrayId {
         self.facts.array(info.columns.len());
         let a = self.program.arrays.push(info);
-        self.facts.set_dims(a, dims);
+        self.define(&[a], &dims);
         a
     }
 
@@ -170,7 +179,10 @@ impl Pass<'_> {
     }
 
     pub fn define(&mut self, to: &[ArrayId], dims: &[Poly]) {
-        to.iter().for_each(|a| self.facts.set_dims(*a, dims.to_vec()));
+        for a in to {
+            self.facts.set_dims(*a, dims.to_vec());
+            self.known.loop_of.insert(*a, self.known.open_loop);
+        }
     }
 
     /// Whether a loop will be moved into its only consumer, so that it need not be cleaned where it stands.

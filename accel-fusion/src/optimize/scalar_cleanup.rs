@@ -27,6 +27,10 @@ pub trait Producers {
     fn alias(&self, a: ArrayId) -> ArrayId;
     /// The scalar function of the elements, if it replaces this read.
     fn inlined(&self, u: ArrayUse) -> Option<&ScalarFn>;
+    /// Whether the scalar function is executed as often as the array is computed: no loop computes the function only.
+    fn is_read_where_made(&self, _: ArrayId) -> bool {
+        true
+    }
     /// The registers with the element at the current index, if the scalar function itself computes it.
     fn element(&self, _: ArrayId) -> Option<&[Reg]> {
         None
@@ -78,7 +82,7 @@ pub fn clean(
         known: HashMap::new(),
         added: vec![],
         depth: usize::from(times != ExecutionCount::Once),
-        loops: usize::from(times == ExecutionCount::Many),
+        loops: 0,
         uses: vec![],
         emitted: 0,
     };
@@ -439,7 +443,8 @@ impl Cleaner<'_> {
         let array = self.producers.alias(array);
         let polys = self.polys_of(&index);
         let inside = inside || self.is_inside(array, &polys);
-        let once = inside && self.loops == 0 && covers(&polys, self.ranges.len());
+        let once =
+            inside && self.loops == 0 && self.producers.is_read_where_made(array) && covers(&polys, self.ranges.len());
         let u = ArrayUse { array, once };
         if inside && let Some(producer) = self.producers.inlined(u) {
             return self.inline(producer, &index);

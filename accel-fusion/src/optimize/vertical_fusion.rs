@@ -33,7 +33,13 @@ fn run_once(program: &Program, facts: Facts, before: &State, may_defer: bool) ->
             sites: program.sites.clone(),
         },
         facts: facts.restricted_to(program),
-        known: Arrays { before, aliases: BTreeMap::new(), producers: BTreeMap::new() },
+        known: Arrays {
+            before,
+            aliases: BTreeMap::new(),
+            producers: BTreeMap::new(),
+            loop_of: HashMap::new(),
+            open_loop: 0,
+        },
         may_wait: may_defer,
         later: vec![],
         reads: vec![],
@@ -42,6 +48,7 @@ fn run_once(program: &Program, facts: Facts, before: &State, may_defer: bool) ->
         open: vec![],
         checked: vec![],
         blocks: 0,
+        loops: 0,
         block_of: HashMap::new(),
         changing: BTreeSet::new(),
         times: ExecutionCount::Once,
@@ -174,9 +181,14 @@ impl Pass<'_> {
 
     fn inner(&mut self, b: &Block, results: &[ArrayId], times: ExecutionCount) -> (Block, Vec<ArrayId>) {
         let inner = if self.times == ExecutionCount::Many { ExecutionCount::Many } else { times };
-        let outer = std::mem::replace(&mut self.times, inner);
+        let outer = (self.times, self.known.open_loop);
+        self.times = inner;
+        if times == ExecutionCount::Many {
+            self.loops += 1;
+            self.known.open_loop = self.loops;
+        }
         let b = self.block(b);
-        self.times = outer;
+        (self.times, self.known.open_loop) = outer;
         (b, results.iter().map(|a| self.alias(*a)).collect())
     }
 
