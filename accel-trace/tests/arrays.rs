@@ -397,17 +397,23 @@ fn traces_are_drawn_and_counted() {
     assert_eq!(t.stats().steps, 7, "{t}");
 }
 
+/// A loop in scalar code that reads an array has a derivative, which accumulates. It can be traced in turn, whole or by
+/// elements.
 #[test]
-fn operations_without_a_derivative_are_named() {
-    let prog = afun(|v: Acc<Vector<f64>>| {
-        let step = |(k, y): (Exp<i64>, Exp<f64>)| (k + 1, y * v.at(k));
-        unit(while_(|(k, _): (Exp<i64>, Exp<f64>)| k.lt(2i64), step, (0i64, 1.0)).snd())
+fn loops_that_read_arrays() {
+    let prog = afun(|a: Acc<Vector<f64>>, xs: Acc<Vector<f64>>| {
+        map(|x| sfoldl(|y: Exp<f64>, c: Exp<f64>| y * x + c.sin(), 0.0f64, (), a), xs)
     });
-    let (y, t) = traced(&prog, &vector(&[2.0, 3.0]));
-    assert_eq!(y.item(), 6.0);
-    let source = grad(&prog).program().unwrap_err().to_string();
-    assert_eq!(t.reverse(&y).unwrap_err().to_string(), source);
-    // The trace of numbers has decided the loop.
-    let (_, t) = trace_on(&Interpreter, &prog, &vector(&[2.0, 3.0]), Keep::Scalars).expect("a trace");
-    assert_eq!(t.reverse(&Array::scalar(1.0)).expect("adjoints").inputs().to_vec(), [3.0, 2.0]);
+    let inputs = (vector(&[1.0, -2.0, 0.5]), vector(&[0.3, 2.0, -1.0, 0.7]));
+    reversed(&prog, &inputs);
+    let squares = afun(move |a: Acc<Vector<f64>>, xs: Acc<Vector<f64>>| {
+        sum(map(|x| sfoldl(|y: Exp<f64>, c: Exp<f64>| y * x + c.sin(), 0.0f64, (), a), xs))
+    });
+    reversed(&grad(&squares), &inputs);
+    for keep in [Keep::Arrays, Keep::Scalars] {
+        let (y, t) = trace_on(&Interpreter, &grad(&squares), &inputs, keep).expect("a trace");
+        let again = run_with(&Interpreter, &t.to_program(), &inputs).expect("a result");
+        assert_eq!(y.0.to_vec(), again.0.to_vec());
+        assert_eq!(y.1.to_vec(), again.1.to_vec());
+    }
 }
