@@ -2,7 +2,8 @@
 
 use super::code::{ACode, total};
 use super::dual::reverse;
-use super::state::{ABound, ADual};
+use super::state::ADual;
+use super::tuples::give;
 use crate::used::Used;
 use accel_core::ast::*;
 use accel_core::error::Result;
@@ -183,32 +184,6 @@ fn pack<'s, B1, B2, A, A1, A2>(
                     then: Acc::pair(&before.then, &total(&dt, &then.value(&i))).cast(w),
                     otherwise: Acc::pair(&before.otherwise, &total(&df, &otherwise.value(&i))).cast(w),
                 }
-            }
-        })
-    })
-}
-
-/// Adds every component of a tuple of adjoints to the contribution map.
-pub fn give<'m, B, A, A2, T>(
-    st: ADual<B, A, A2>,
-    vars: &VarTuple<A, T>,
-    all: &Acc<A2, T>,
-    m: Guard<'m>,
-) -> ABound<'m, B, A, A2, ()> {
-    deep(|| {
-        fresh4(|n, n2, l, k| match vars.view(n) {
-            VarTupleView::Nil(_) => st.unchanged(m),
-            VarTupleView::Snoc(rest, i, q) => {
-                let all = all.cast(q);
-                if let VarTupleView::Nil(_) = rest.view(n2) {
-                    return st.contribute(&i, &all.snd(), m);
-                }
-                let s = st.contribute(&i, &all.snd(), l);
-                // Binds the remaining components to a variable. Otherwise each component would be extracted from the
-                // whole tuple.
-                let left = s.st.bind(&all.fst().weaken(&s.up), k);
-                let g = give(left.st, &rest, &Acc::var(&left.val), m);
-                ABound { up: s.up.then(&left.up).then(&g.up), st: g.st, val: () }
             }
         })
     })

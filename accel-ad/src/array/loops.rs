@@ -8,10 +8,11 @@
 //! step, and nothing else is stored. Compiled programs keep states within a budget instead: NOTE [Lists that become tapes]
 //! in `accel_fusion::optimize`. In a nest of loops, the body of an inner loop is computed once more for every loop around it.
 
-use super::branches::{Replay, give, replay, spine};
-use super::code::{ACode, add, materialise, total, zeros};
+use super::branches::{Replay, replay, spine};
+use super::code::{ACode, add, materialise, total};
 use super::dual::reverse;
 use super::state::ADual;
+use super::tuples::{give, zero_sums};
 use crate::activity::Activity;
 use crate::builders::{fun1, has_tangent, unit};
 use crate::used::Used;
@@ -304,16 +305,6 @@ fn pack<'s, B, A, A2>(
                 let d = total(&dual.adj.take(&i), &dual.value(&i));
                 (vars.snoc(&i).cast(w), Acc::pair(&adjoints, &d).cast(w))
             }
-        })
-    })
-}
-
-/// Zeros for the adjoints of some labels.
-pub fn zero_sums<B, A, A2, T>(vars: &VarTuple<A, T>, st: &ADual<B, A, A2>) -> Acc<A2, T> {
-    deep(|| {
-        fresh1(|n| match vars.view(n) {
-            VarTupleView::Nil(q) => Acc::unit().cast(q.sym()),
-            VarTupleView::Snoc(rest, i, q) => Acc::pair(&zero_sums(&rest, st), &zeros(&st.value(&i))).cast(q.sym()),
         })
     })
 }

@@ -16,3 +16,4 @@ pub mod shapes;
 pub mod sorted_permute;
 pub mod state;
 pub mod steps;
+pub mod tuples;

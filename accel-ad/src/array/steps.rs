@@ -3,9 +3,8 @@
 //! Reads outside of loops have an entry in an index-adjoint tuple each. Arrays that loops read have accumulators: NOTE
 //! [Reads in loops].
 
-use super::branches::give;
-use super::loops::zero_sums;
 use super::state::{ABound, ADual};
+use super::tuples::{give, zero_sums};
 use crate::activity::Activity;
 use crate::builders::{call2, fun1};
 use crate::scalar::function::{EmittingDual, FunDual, emitting_dual};
