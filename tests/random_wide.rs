@@ -8,6 +8,7 @@ mod traced;
 mod random_wide {
     pub mod build;
     pub mod data;
+    pub mod derivatives;
     pub mod functions;
     pub mod generate;
     pub mod graph;
@@ -52,6 +53,27 @@ fn every_operation_occurs() {
     let missing: Vec<_> = ACC_OPS.iter().filter(|op| !found.contains(*op)).collect();
     // A random program has results, and only derivatives accumulate: `conformance/derivatives.rs` runs some.
     assert!(missing == [&"unit", &"accumulate"], "no random program contains {missing:?}");
+}
+
+#[test]
+fn both_modes_are_transposed() {
+    let compared = random_wide::derivatives::transposed(0..200);
+    assert!(compared > 30, "only {compared} programs have finite derivatives");
+}
+
+#[test]
+fn derivatives_of_derivatives_mean_the_same() {
+    let compared = random_wide::derivatives::derivatives_mean_the_same(0..60);
+    assert!(compared > 60, "only {compared} derivatives were compared");
+}
+
+#[test]
+#[ignore = "takes minutes: scripts/test.sh runs it"]
+fn many_derivatives_mean_the_same() {
+    let compared = random_wide::derivatives::transposed(1000..4000);
+    assert!(compared > 300, "only {compared} programs have finite derivatives");
+    let compared = random_wide::derivatives::derivatives_mean_the_same(1000..1500);
+    assert!(compared > 500, "only {compared} derivatives were compared");
 }
 
 #[test]
