@@ -29,10 +29,11 @@ run() {
 }
 
 # Prints the reports of a run, except races that are known to be harmless, as source lines with the number of reports. Harmless are: a
-# check for failures while another item records one, the first read of a compare-and-swap loop, and elements that a lock guards, since the
-# simulator does not know locks. The comparison of results would find an error that follows from them.
+# check for failures while another item records one, items that say that a list was full, the first read of a compare-and-swap loop, and
+# elements that a lock guards, since the simulator does not know locks. The comparison of results would find an error that follows from
+# them.
 faults() {
-  local harmless='fault\[0\] != 0|global int \*\)fault|[a-z0-9]+ seen = \*cell;|_cmpxchg\(cell, seen,|\(\(volatile global [a-z0-9]+ \*\)a[0-9]+_[0-9]+\)\[q\]'
+  local harmless='tape\[0\] = 1;|fault\[0\] != 0|global int \*\)fault|[a-z0-9]+ seen = \*cell;|_cmpxchg\(cell, seen,|\(\(volatile global [a-z0-9]+ \*\)a[0-9]+_[0-9]+\)\[q\]'
   local found
   found=$(grep -a -A 1 'At line' "$1" | grep -a -v '^--\|At line' | grep -a -v -E "$harmless" || true)
   found+=$(grep -a -A 3 -E '^Invalid |divergence detected|runtime error detected|FATAL ERROR|suppressing' "$1" || true)
