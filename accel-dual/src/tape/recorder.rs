@@ -202,22 +202,23 @@ impl<S: Real> Recorder<S> {
     /// the result.
     #[inline(always)]
     pub fn operation(&mut self, jobs: [u32; 2], node: Node<S>) -> (u32, u32) {
-        if jobs == [self.job; 2] && self.nodes.len() < self.nodes.capacity() {
+        if jobs[0] == jobs[1] && jobs[0] == self.job && self.nodes.len() < self.nodes.capacity() {
             let index = self.position();
             self.nodes.push(node);
-            return (self.job, index);
+            return (jobs[0], index);
         }
-        self.other_operation(jobs, node)
+        // In registers: if the node had an address, every operation would write it to the stack.
+        let ([a, b], [by_a, by_b]) = (node.parents, node.partials);
+        self.other_operation(jobs[0], jobs[1], a, b, by_a, by_b)
     }
 
     /// The same if an operand belongs to another job, or if the tape has no room.
     #[cold]
     #[inline(never)]
-    fn other_operation(&mut self, jobs: [u32; 2], node: Node<S>) -> (u32, u32) {
+    fn other_operation(&mut self, job_a: u32, job_b: u32, a: u32, b: u32, by_a: S, by_b: S) -> (u32, u32) {
         let mut append = || {
-            let [a, b] = node.parents;
-            let parents = [self.place(jobs[0], a)?, self.place(jobs[1], b)?];
-            self.push(Node { parents, ..node })
+            let parents = [self.place(job_a, a)?, self.place(job_b, b)?];
+            self.push(Node { parents, partials: [by_a, by_b] })
         };
         match append() {
             Some(index) => (self.job, index),
@@ -288,13 +289,14 @@ impl<S: Real> Recorder<S> {
         Some(local)
     }
 
-    /// Appends a node with any number of inputs and outputs, and returns the place of its first output.
-    pub fn wide(&mut self, outputs: usize, inputs: Vec<(u32, S)>, pull: Pull<S>) -> Option<u32> {
+    /// Appends a node with any number of inputs and outputs, and returns the place of its first output. It takes `pull`
+    /// if it succeeds; if it does not, the caller must drop it outside of the recorder.
+    pub fn wide(&mut self, outputs: usize, inputs: Vec<(u32, S)>, pull: &mut Option<Pull<S>>) -> Option<u32> {
         let position = self.position();
         for _ in 0..outputs {
             self.push(Node { partials: [S::zero(); 2], parents: [NOWHERE; 2] })?;
         }
-        let wide = Wide { outputs: outputs as u32, inputs, pull };
+        let wide = Wide { outputs: outputs as u32, inputs, pull: pull.take()? };
         self.events.push(Event { position, kind: Kind::Wide(Box::new(wide)) });
         Some(position)
     }
