@@ -56,8 +56,7 @@ impl<S: Base> Recorded<S> {
     ) -> Result<(Y, Self)> {
         let recorder = Recorder::root(inputs, settings, S::node_pool())?;
         let job = recorder.job;
-        let (y, slots) = S::into_slots(recorder).run(|| program(job));
-        let mut recorder = S::from_slots(slots);
+        let (y, mut recorder) = S::run(recorder, || program(job));
         if let Some(error) = recorder.fault.take() {
             return Err(*error);
         }

@@ -167,6 +167,28 @@ fn a_full_tape_is_an_error() {
 }
 
 #[test]
+fn a_custom_operation_that_is_dropped_may_compute() {
+    /// Computes with numbers of the tape when it is dropped.
+    struct Computes(Rev, Rev);
+    impl Drop for Computes {
+        fn drop(&mut self) {
+            assert_eq!((self.0 * self.1 + self.0).value(), 8.0);
+        }
+    }
+    let f = |(x, y): (Rev, Rev)| {
+        let computes = Computes(x, y);
+        let pullback = move |adjoints: &[f64]| Ok::<_, Error>(vec![computes.0.value() * adjoints[0]]);
+        custom("computes", &[x], &[x.value() * 2.0], pullback)[0] * y
+    };
+    assert_eq!(grad(f, &(2.0, 3.0)).unwrap(), (6.0, 4.0));
+    // There is no room for the operation, so it is dropped at once.
+    let settings = Settings { longest_tape: 3, ..Settings::DEFAULT };
+    assert_eq!(settings.value_and_grad(f, &(2.0, 3.0)).unwrap_err(), Error::TapeFull { limit: 3 });
+    // Nor is anything recorded here.
+    assert_eq!(f((Rev::constant(2.0), Rev::constant(3.0))).value(), 12.0);
+}
+
+#[test]
 fn memory_of_tapes_can_be_released() {
     let chain = |(x, y): (Rev, Rev)| (0..10_000).fold(x, |z, _| z * y);
     for _ in 0..3 {

@@ -117,11 +117,6 @@ impl Slots {
         }
     }
 
-    /// Whether something is recorded.
-    pub fn is_active(&self) -> bool {
-        self.wide.is_active() || self.single.is_active() || self.other.is_some()
-    }
-
     /// The recorders of a job into which this one forks.
     pub fn fork(&self) -> Slots {
         let mut child = Slots::idle();
@@ -170,4 +165,26 @@ impl Slots {
         let before = back.0.take().unwrap_or_else(Slots::idle);
         (result, before.swap())
     }
+}
+
+/// Runs a function with a recorder of `f64`, and returns the recorder with its result. This is [`Slots::run`] without the
+/// other recorders, which are hardly ever active: small programs would spend half of their time moving them.
+pub fn run_wide<R>(recorder: Recorder<f64>, f: impl FnOnce() -> R) -> (R, Recorder<f64>) {
+    /// Puts the recorder back, also after a panic.
+    struct Back(Option<Recorder<f64>>);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            if let Some(before) = self.0.take() {
+                drop(with_wide(|recorder| replace(recorder, before)));
+            }
+        }
+    }
+    if with_single(|recorder| recorder.is_active()) || OTHER.with(|slot| slot.borrow().is_some()) {
+        let (result, slots) = Slots { wide: recorder, ..Slots::idle() }.run(f);
+        return (result, slots.wide);
+    }
+    let mut back = Back(Some(with_wide(|slot| replace(slot, recorder))));
+    let result = f();
+    let before = back.0.take().unwrap_or_else(Recorder::idle);
+    (result, with_wide(|recorder| replace(recorder, before)))
 }
