@@ -61,11 +61,13 @@ impl<S: Base> Recorded<S> {
             return Err(*error);
         }
         let graph = Graph::new(op, recorder)?;
-        let place = |r: Rev<S>| match r.place() {
-            None => Ok(None),
-            Some((job, index, scale)) => Ok(Some((graph.find(op, job, index)?.1, scale))),
-        };
-        let outputs = results(&y).into_iter().map(place).collect::<Result<_>>()?;
+        let mut outputs = SmallVec::new();
+        for r in results(&y) {
+            outputs.push(match r.place() {
+                None => None,
+                Some((job, index, scale)) => Some((graph.find(op, job, index)?.1, scale)),
+            });
+        }
         Ok((y, Recorded { graph, inputs, outputs, settings, spare: Mutex::default() }))
     }
 

@@ -1,7 +1,7 @@
 //! The tape of one job while it grows.
 
 use super::node::{CONSTANT, LOST, NOWHERE, Node};
-use super::pool::Pool;
+use super::pool::{LEAST, Pool};
 use crate::error::{Error, Result};
 use crate::real::Real;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -160,6 +160,10 @@ impl<S: 'static> Recorder<S> {
         let first = first.ok_or(Error::TapeFull { limit })?;
         let mut nodes = pool.map(Pool::take).unwrap_or_default();
         nodes.clear();
+        if pool.is_some() {
+            // So much that the pool keeps it.
+            nodes.reserve(LEAST / size_of::<Node<S>>() + 1);
+        }
         Ok(Recorder { job: new_job(), first, nodes, settings, pool, ..Recorder::idle() })
     }
 
