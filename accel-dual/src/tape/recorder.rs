@@ -158,18 +158,38 @@ impl<S: 'static> Recorder<S> {
         let limit = settings.longest_tape;
         let first = u32::try_from(inputs).ok().and_then(|n| n.checked_add(1)).filter(|n| *n <= limit);
         let first = first.ok_or(Error::TapeFull { limit })?;
-        let mut nodes = pool.map(Pool::take).unwrap_or_default();
-        nodes.clear();
-        if pool.is_some() {
-            // So much that the pool keeps it.
-            nodes.reserve(LEAST / size_of::<Node<S>>() + 1);
+        let mut recorder = Recorder { job: new_job(), first, settings, pool, ..Recorder::idle() };
+        // At least so much that the pool keeps it.
+        let least = LEAST / size_of::<Node<S>>() + 1;
+        if !recorder.take_memory(least) && pool.is_some() && least <= recorder.room() {
+            recorder.nodes.reserve_exact(least);
         }
-        Ok(Recorder { job: new_job(), first, nodes, settings, pool, ..Recorder::idle() })
+        Ok(recorder)
     }
 
     /// The tape of a job into which this one forks.
     pub fn child(&self) -> Self {
         Recorder { job: new_job(), settings: self.settings, pool: self.pool, ..Recorder::idle() }
+    }
+
+    /// The largest number of nodes.
+    fn room(&self) -> usize {
+        let limit = self.settings.longest_tape;
+        (limit - self.first.min(limit)) as usize
+    }
+
+    /// Moves the nodes to memory of the pool with room for `least` nodes, and not for more than there may be.
+    fn take_memory(&mut self, least: usize) -> bool {
+        let Some(pool) = self.pool else { return false };
+        let mut memory = pool.take();
+        if memory.capacity() < least || memory.capacity() > self.room() {
+            pool.give(memory);
+            return false;
+        }
+        memory.clear();
+        memory.append(&mut self.nodes);
+        self.nodes = memory;
+        true
     }
 
     /// The place of the next node.
@@ -242,26 +262,14 @@ impl<S: Real> Recorder<S> {
 
     /// Makes room for another node.
     fn grow(&mut self) -> bool {
-        let limit = self.settings.longest_tape;
-        let room = (limit - self.first.min(limit)) as usize;
-        let len = self.nodes.len();
+        let (room, len) = (self.room(), self.nodes.len());
         if len >= room {
-            self.fail(Error::TapeFull { limit });
+            self.fail(Error::TapeFull { limit: self.settings.longest_tape });
             return false;
         }
-        if len == LONG
-            && let Some(pool) = self.pool
-        {
-            let mut longer = pool.take();
-            longer.clear();
-            if longer.capacity() > len {
-                longer.extend_from_slice(&self.nodes);
-                self.nodes = longer;
-                return true;
-            }
+        if len != LONG || !self.take_memory(LONG + 1) {
+            self.nodes.reserve_exact(len.max(16).min(room - len));
         }
-        // A vector may get more room than it asks for: then the limit is a little higher, but never above the largest place.
-        self.nodes.reserve_exact(len.max(16).min(room - len));
         true
     }
 
