@@ -50,11 +50,12 @@ pub(crate) fn wide<S: Base>(inputs: &[Rev<S>], values: &[S], pull: Pull<S>) -> V
     if inputs.iter().all(|x| x.place().is_none()) {
         return values.iter().map(|v| Rev::constant(*v)).collect();
     }
+    let mut pull = Some(pull);
     let append = |r: &mut Recorder<S>| {
         // The adjoint of a constant goes to the place that nobody reads.
         let place = |x: &Rev<S>| x.place().map_or(Some((0, S::zero())), |(j, i, s)| Some((r.place(j, i)?, s)));
         let places = inputs.iter().map(place).collect::<Option<_>>()?;
-        Some((r.job, r.wide(values.len(), places, pull)?))
+        Some((r.job, r.wide(values.len(), places, &mut pull)?))
     };
     match S::with(append).flatten() {
         Some((job, first)) => (first..).zip(values).map(|(index, v)| Rev::at(*v, job, index)).collect(),

@@ -43,7 +43,7 @@
 //!
 //! The module `tape` of the source has the details: how jobs use each other's numbers without atomic operations, and how
 //! numbers that moved between parallel jobs are found.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod checkpoint;
 mod custom;

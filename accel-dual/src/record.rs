@@ -56,17 +56,18 @@ impl<S: Base> Recorded<S> {
     ) -> Result<(Y, Self)> {
         let recorder = Recorder::root(inputs, settings, S::node_pool())?;
         let job = recorder.job;
-        let (y, slots) = S::into_slots(recorder).run(|| program(job));
-        let mut recorder = S::from_slots(slots);
+        let (y, mut recorder) = S::run(recorder, || program(job));
         if let Some(error) = recorder.fault.take() {
             return Err(*error);
         }
         let graph = Graph::new(op, recorder)?;
-        let place = |r: Rev<S>| match r.place() {
-            None => Ok(None),
-            Some((job, index, scale)) => Ok(Some((graph.find(op, job, index)?.1, scale))),
-        };
-        let outputs = results(&y).into_iter().map(place).collect::<Result<_>>()?;
+        let mut outputs = SmallVec::new();
+        for r in results(&y) {
+            outputs.push(match r.place() {
+                None => None,
+                Some((job, index, scale)) => Some((graph.find(op, job, index)?.1, scale)),
+            });
+        }
         Ok((y, Recorded { graph, inputs, outputs, settings, spare: Mutex::default() }))
     }
 

@@ -79,8 +79,7 @@ impl<S: Base> Rev<S> {
             return Rev { value, scale: by_self + by_other, ..self };
         }
         let node = Node { partials: [by_self, by_other], parents: [self.index, other.index] };
-        let jobs = [self.job, other.job];
-        let (job, index) = S::with(|r| r.operation(jobs, node)).unwrap_or((LOST, 0));
+        let (job, index) = S::with(|r| r.operation([self.job, other.job], node)).unwrap_or((LOST, 0));
         Rev::at(value, job, index)
     }
 }

@@ -151,7 +151,10 @@ fn custom_operations_have_any_number_of_inputs_and_results() {
 fn a_full_tape_is_an_error() {
     let settings = Settings { longest_tape: 1000, ..Settings::DEFAULT };
     let chain = |n: usize| move |(x, y): (Rev, Rev)| (0..n).fold(x, |z, _| z * y);
-    assert!(settings.value_and_grad(chain(900), &(1.0, 1.0)).is_ok());
+    // The limit is exact, also if there is memory of a longer tape.
+    assert!(grad(chain(20_000), &(1.0, 1.0)).is_ok());
+    assert!(settings.value_and_grad(chain(997), &(1.0, 1.0)).is_ok());
+    assert!(settings.value_and_grad(chain(998), &(1.0, 1.0)).is_err());
     let e = settings.value_and_grad(chain(5000), &(1.0, 1.0)).unwrap_err();
     assert_eq!(e, Error::TapeFull { limit: 1000 });
     assert!(e.to_string().contains("at most 1000 numbers"), "{e}");
@@ -164,6 +167,28 @@ fn a_full_tape_is_an_error() {
     assert!(settings.value_and_grad(parts, &(1.0, 1.0)).is_ok());
     let parts = |(x, y): (Rev, Rev)| (0..5).fold(x, |z, _| checkpoint(chain(900), (z, y)));
     assert_eq!(settings.value_and_grad(parts, &(1.0, 1.0)).unwrap().1, (1.0, 4500.0));
+}
+
+#[test]
+fn a_custom_operation_that_is_dropped_may_compute() {
+    /// Computes with numbers of the tape when it is dropped.
+    struct Computes(Rev, Rev);
+    impl Drop for Computes {
+        fn drop(&mut self) {
+            assert_eq!((self.0 * self.1 + self.0).value(), 8.0);
+        }
+    }
+    let f = |(x, y): (Rev, Rev)| {
+        let computes = Computes(x, y);
+        let pullback = move |adjoints: &[f64]| Ok::<_, Error>(vec![computes.0.value() * adjoints[0]]);
+        custom("computes", &[x], &[x.value() * 2.0], pullback)[0] * y
+    };
+    assert_eq!(grad(f, &(2.0, 3.0)).unwrap(), (6.0, 4.0));
+    // There is no room for the operation, so it is dropped at once.
+    let settings = Settings { longest_tape: 3, ..Settings::DEFAULT };
+    assert_eq!(settings.value_and_grad(f, &(2.0, 3.0)).unwrap_err(), Error::TapeFull { limit: 3 });
+    // Nor is anything recorded here.
+    assert_eq!(f((Rev::constant(2.0), Rev::constant(3.0))).value(), 12.0);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::cell::{Cell, DualCell, Vanishes};
 use super::node::Node;
 use super::pool::{Pool, SINGLE_CELLS, SINGLE_NODES, WIDE_CELLS, WIDE_NODES};
 use super::recorder::Recorder;
-use super::slots::{Slots, with_other, with_single, with_wide};
+use super::slots::{Slots, run_wide, with_other, with_single, with_wide};
 use crate::dual::Dual;
 use crate::real::Real;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -23,12 +23,9 @@ pub trait Base: Real + Vanishes {
     /// Gives the recorder of the thread to a function, if there is one of this type.
     #[doc(hidden)]
     fn with<R>(f: impl FnOnce(&mut Recorder<Self>) -> R) -> Option<R>;
-    /// The recorders of a thread of which this one is active.
+    /// Runs a function with a recorder for the thread, and returns the recorder with its result.
     #[doc(hidden)]
-    fn into_slots(recorder: Recorder<Self>) -> Slots;
-    /// The opposite.
-    #[doc(hidden)]
-    fn from_slots(slots: Slots) -> Recorder<Self>;
+    fn run<R>(recorder: Recorder<Self>, f: impl FnOnce() -> R) -> (R, Recorder<Self>);
     /// Memory for nodes.
     #[doc(hidden)]
     fn node_pool() -> Option<&'static Pool<Node<Self>>>;
@@ -38,18 +35,15 @@ pub trait Base: Real + Vanishes {
 }
 
 macro_rules! base {
-    ($($ty:ty, $cell:ty, $slot:ident, $with:ident, $nodes:ident, $cells:ident;)*) => {$(
+    ($($ty:ty, $cell:ty, $run:ident, $with:ident, $nodes:ident, $cells:ident;)*) => {$(
         impl Base for $ty {
             type Cell = $cell;
             #[inline(always)]
             fn with<R>(f: impl FnOnce(&mut Recorder<Self>) -> R) -> Option<R> {
                 Some($with(f))
             }
-            fn into_slots(recorder: Recorder<Self>) -> Slots {
-                Slots { $slot: recorder, ..Slots::idle() }
-            }
-            fn from_slots(slots: Slots) -> Recorder<Self> {
-                slots.$slot
+            fn run<R>(recorder: Recorder<Self>, f: impl FnOnce() -> R) -> (R, Recorder<Self>) {
+                $run(recorder, f)
             }
             fn node_pool() -> Option<&'static Pool<Node<Self>>> {
                 Some(&$nodes)
@@ -61,9 +55,14 @@ macro_rules! base {
     )*};
 }
 
+fn run_single<R>(recorder: Recorder<f32>, f: impl FnOnce() -> R) -> (R, Recorder<f32>) {
+    let (result, slots) = Slots { single: recorder, ..Slots::idle() }.run(f);
+    (result, slots.single)
+}
+
 base! {
-    f32, AtomicU32, single, with_single, SINGLE_NODES, SINGLE_CELLS;
-    f64, AtomicU64, wide, with_wide, WIDE_NODES, WIDE_CELLS;
+    f32, AtomicU32, run_single, with_single, SINGLE_NODES, SINGLE_CELLS;
+    f64, AtomicU64, run_wide, with_wide, WIDE_NODES, WIDE_CELLS;
 }
 
 /// `f32` and `f64`.
@@ -77,12 +76,10 @@ impl<T: Primitive, const N: usize> Base for Dual<T, N> {
     fn with<R>(f: impl FnOnce(&mut Recorder<Self>) -> R) -> Option<R> {
         with_other(f)
     }
-    fn into_slots(recorder: Recorder<Self>) -> Slots {
-        Slots { other: Some(Box::new(recorder)), ..Slots::idle() }
-    }
-    fn from_slots(slots: Slots) -> Recorder<Self> {
+    fn run<R>(recorder: Recorder<Self>, f: impl FnOnce() -> R) -> (R, Recorder<Self>) {
+        let (result, slots) = Slots { other: Some(Box::new(recorder)), ..Slots::idle() }.run(f);
         let recorder = slots.other.and_then(|r| r.into_any().downcast().ok());
-        recorder.map_or_else(Recorder::idle, |r| *r)
+        (result, recorder.map_or_else(Recorder::idle, |r| *r))
     }
     fn node_pool() -> Option<&'static Pool<Node<Self>>> {
         None

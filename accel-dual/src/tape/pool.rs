@@ -7,8 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The largest number of vectors that a pool keeps.
 const VECTORS: usize = 64;
-/// The size from which a vector is worth keeping.
-const LEAST: usize = 1 << 12;
+/// The size in bytes from which a vector is worth keeping.
+pub const LEAST: usize = 1 << 12;
 /// The largest number of bytes that a pool keeps.
 const BYTES: usize = 1 << 30;
 

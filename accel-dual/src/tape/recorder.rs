@@ -1,7 +1,7 @@
 //! The tape of one job while it grows.
 
 use super::node::{CONSTANT, LOST, NOWHERE, Node};
-use super::pool::Pool;
+use super::pool::{LEAST, Pool};
 use crate::error::{Error, Result};
 use crate::real::Real;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -158,14 +158,38 @@ impl<S: 'static> Recorder<S> {
         let limit = settings.longest_tape;
         let first = u32::try_from(inputs).ok().and_then(|n| n.checked_add(1)).filter(|n| *n <= limit);
         let first = first.ok_or(Error::TapeFull { limit })?;
-        let mut nodes = pool.map(Pool::take).unwrap_or_default();
-        nodes.clear();
-        Ok(Recorder { job: new_job(), first, nodes, settings, pool, ..Recorder::idle() })
+        let mut recorder = Recorder { job: new_job(), first, settings, pool, ..Recorder::idle() };
+        // At least so much that the pool keeps it.
+        let least = LEAST / size_of::<Node<S>>() + 1;
+        if !recorder.take_memory(least) && pool.is_some() && least <= recorder.room() {
+            recorder.nodes.reserve_exact(least);
+        }
+        Ok(recorder)
     }
 
     /// The tape of a job into which this one forks.
     pub fn child(&self) -> Self {
         Recorder { job: new_job(), settings: self.settings, pool: self.pool, ..Recorder::idle() }
+    }
+
+    /// The largest number of nodes.
+    fn room(&self) -> usize {
+        let limit = self.settings.longest_tape;
+        (limit - self.first.min(limit)) as usize
+    }
+
+    /// Moves the nodes to memory of the pool with room for `least` nodes, and not for more than there may be.
+    fn take_memory(&mut self, least: usize) -> bool {
+        let Some(pool) = self.pool else { return false };
+        let mut memory = pool.take();
+        if memory.capacity() < least || memory.capacity() > self.room() {
+            pool.give(memory);
+            return false;
+        }
+        memory.clear();
+        memory.append(&mut self.nodes);
+        self.nodes = memory;
+        true
     }
 
     /// The place of the next node.
@@ -202,22 +226,23 @@ impl<S: Real> Recorder<S> {
     /// the result.
     #[inline(always)]
     pub fn operation(&mut self, jobs: [u32; 2], node: Node<S>) -> (u32, u32) {
-        if jobs == [self.job; 2] && self.nodes.len() < self.nodes.capacity() {
+        if jobs[0] == jobs[1] && jobs[0] == self.job && self.nodes.len() < self.nodes.capacity() {
             let index = self.position();
             self.nodes.push(node);
-            return (self.job, index);
+            return (jobs[0], index);
         }
-        self.other_operation(jobs, node)
+        // In registers: if the node had an address, every operation would write it to the stack.
+        let ([a, b], [by_a, by_b]) = (node.parents, node.partials);
+        self.other_operation(jobs[0], jobs[1], a, b, by_a, by_b)
     }
 
     /// The same if an operand belongs to another job, or if the tape has no room.
     #[cold]
     #[inline(never)]
-    fn other_operation(&mut self, jobs: [u32; 2], node: Node<S>) -> (u32, u32) {
+    fn other_operation(&mut self, job_a: u32, job_b: u32, a: u32, b: u32, by_a: S, by_b: S) -> (u32, u32) {
         let mut append = || {
-            let [a, b] = node.parents;
-            let parents = [self.place(jobs[0], a)?, self.place(jobs[1], b)?];
-            self.push(Node { parents, ..node })
+            let parents = [self.place(job_a, a)?, self.place(job_b, b)?];
+            self.push(Node { parents, partials: [by_a, by_b] })
         };
         match append() {
             Some(index) => (self.job, index),
@@ -237,26 +262,14 @@ impl<S: Real> Recorder<S> {
 
     /// Makes room for another node.
     fn grow(&mut self) -> bool {
-        let limit = self.settings.longest_tape;
-        let room = (limit - self.first.min(limit)) as usize;
-        let len = self.nodes.len();
+        let (room, len) = (self.room(), self.nodes.len());
         if len >= room {
-            self.fail(Error::TapeFull { limit });
+            self.fail(Error::TapeFull { limit: self.settings.longest_tape });
             return false;
         }
-        if len == LONG
-            && let Some(pool) = self.pool
-        {
-            let mut longer = pool.take();
-            longer.clear();
-            if longer.capacity() > len {
-                longer.extend_from_slice(&self.nodes);
-                self.nodes = longer;
-                return true;
-            }
+        if len != LONG || !self.take_memory(LONG + 1) {
+            self.nodes.reserve_exact(len.max(16).min(room - len));
         }
-        // A vector may get more room than it asks for: then the limit is a little higher, but never above the largest place.
-        self.nodes.reserve_exact(len.max(16).min(room - len));
         true
     }
 
@@ -288,13 +301,14 @@ impl<S: Real> Recorder<S> {
         Some(local)
     }
 
-    /// Appends a node with any number of inputs and outputs, and returns the place of its first output.
-    pub fn wide(&mut self, outputs: usize, inputs: Vec<(u32, S)>, pull: Pull<S>) -> Option<u32> {
+    /// Appends a node with any number of inputs and outputs, and returns the place of its first output. It takes `pull`
+    /// if it succeeds; if it does not, the caller must drop it outside of the recorder.
+    pub fn wide(&mut self, outputs: usize, inputs: Vec<(u32, S)>, pull: &mut Option<Pull<S>>) -> Option<u32> {
         let position = self.position();
         for _ in 0..outputs {
             self.push(Node { partials: [S::zero(); 2], parents: [NOWHERE; 2] })?;
         }
-        let wide = Wide { outputs: outputs as u32, inputs, pull };
+        let wide = Wide { outputs: outputs as u32, inputs, pull: pull.take()? };
         self.events.push(Event { position, kind: Kind::Wide(Box::new(wide)) });
         Some(position)
     }

@@ -6,6 +6,7 @@
 use super::base::Base;
 use super::cell::{Cell, Vanishes};
 use super::graph::{Graph, Job, Step};
+use super::pool::LEAST;
 use super::recorder::Wide;
 use crate::error::{Error, Result};
 use num_traits::Zero;
@@ -39,7 +40,8 @@ impl<C> Adjoints<C> {
 fn clear<S: Zero, C: Cell<S>>(cells: &mut Vec<C>, len: usize) {
     cells.iter().take(len).for_each(|c| c.set(S::zero()));
     if cells.len() < len {
-        cells.resize_with(len, C::default);
+        // At least so much that the pool keeps it.
+        cells.resize_with(len.max(LEAST / size_of::<C>() + 1), C::default);
     }
 }
 
