@@ -1,12 +1,11 @@
-"""k-means on sparse points, given by the rows, columns and values of their entries: the cost, and its derivatives by the dense
-centroids, first and second."""
+"""k-means on sparse points: the cost, and its derivatives by the dense centroids, first and second. For each point there is its first
+entry, and behind them the number of entries; for each entry its point, its column and its value."""
 import jax
 import jax.numpy as jnp
 
 
-def program(row_starts, columns, values, centroids):
-    points = row_starts.shape[0] - 1
-    rows = jnp.repeat(jnp.arange(points), jnp.diff(row_starts), total_repeat_length=columns.shape[0])
+def program(starts, rows, columns, values, centroids):
+    points = starts.shape[0] - 1
     squares = jax.ops.segment_sum(values**2, rows, points, indices_are_sorted=True)
 
     def cost(centroids):

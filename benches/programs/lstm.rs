@@ -15,10 +15,13 @@ pub fn loss<T: Floating>(
     let ((steps, batch, _), (_, h)) = (xs.shape(), of_hidden.shape());
     let step = |(hidden, cell): (M<T>, M<T>), (x, target): (M<T>, M<T>)| {
         let (from_input, from_hidden) = (matmul(x, transpose(of_input)), matmul(hidden, transpose(of_hidden)));
-        let gates = imap(|(_, k), total| total + bias.at(k), zip_with(|x, y| x + y, from_input, from_hidden));
+        let totals = zip_with(|x, y| x + y, from_input, from_hidden);
+        let gates = zip_with(|total, bias| total + bias, totals, replicate((batch, All), bias));
+        // A dimension of four: the compiler sees that all reads are within bounds.
+        let gates = reshape((batch, 4, h), gates);
         let next = imap(
             |(i, j), cell| {
-                let gate = |k: i64| gates.at((i, h * k + j));
+                let gate = |k: i64| gates.at((i, k, j));
                 let cell = sigmoid(gate(1)) * cell + sigmoid(gate(0)) * gate(2).tanh();
                 (sigmoid(gate(3)) * cell.tanh(), cell)
             },
