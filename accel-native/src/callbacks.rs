@@ -12,7 +12,7 @@ mod tape;
 
 use crate::abi::{Block, Callbacks, Run};
 use entry::enter;
-pub use tape::{RunningTape, TapeArrays, tape_arrays};
+pub use tape::{RunningTape, SmallMemory, TapeArrays, tape_arrays};
 
 /// The callbacks.
 pub static CALLS: Callbacks = Callbacks {
