@@ -39,7 +39,7 @@ pub fn run(code: &CompiledProgram, arguments: &[&RawArray]) -> Result<Option<(Ve
         calls: &CALLS,
         tapes: small.as_mut_ptr(),
     };
-    let tapes = RunningTape::all(code, code.budget, small_memory);
+    let tapes = RunningTape::all(code.tapes.len(), code.budget, small_memory);
     let mut context = Context { run, code, memory, tapes, failure: None };
     // SAFETY: the program was verified, and the code was generated from it. The tables are as it expects: inputs and
     // literals are present with all their elements, the memory of the tables does not move, and nobody else uses the

@@ -7,7 +7,7 @@ use crate::location::{Array, Buffers, mem, upload};
 use crate::memory::Buffer;
 use crate::plan::Plan;
 use crate::shapes::Shapes;
-use crate::tapes::budget;
+use crate::states::budget;
 use accel_codegen::fault::record_length;
 use accel_codegen::liveness::analyse;
 use accel_codegen::opencl::Target;

@@ -53,6 +53,7 @@ mod replay;
 mod run;
 mod shapes;
 mod spin_wait;
+mod states;
 mod stop;
 mod tapes;
 

@@ -1,15 +1,15 @@
 //! Tapes: the states that `Keep` offers and `Recall` gets back. A tape shares the blocks of memory of the arrays.
 
 use super::entry::{Failed, Outcome, enter};
-use crate::abi::{Block, Run, SmallStates};
-use crate::context::{CompiledProgram, Context};
-use crate::memory::{Memory, element_size};
+use super::states::{OF_BLOCK, OF_STATE, RunningTape, State, Word, release};
+use crate::abi::Run;
+use crate::context::Context;
+use crate::memory::element_size;
 use accel_codegen::fault;
 use accel_core::error::Error;
-use accel_fusion::kernel::tape::{Budget, Found, Limit, Tape};
-use accel_fusion::kernel::{ArrayId, Op, Program, other_row};
+use accel_fusion::kernel::tape::Found;
+use accel_fusion::kernel::{ArrayId, other_row};
 use smallvec::SmallVec;
-use std::mem::MaybeUninit;
 use std::slice::from_raw_parts;
 
 pub unsafe extern "C" fn keep(run: *mut Run, tape: i64) -> i32 {
@@ -27,119 +27,9 @@ pub unsafe extern "C" fn again(run: *mut Run, tape: i64, k: i64, at: i64) -> i32
     unsafe { enter(run, 1, |c| c.again(tape as usize, k as usize, at as usize).map(|()| 0)) }
 }
 
-/// A column of an array: the bytes of a cell if the array has rank 0, otherwise a block, to which this is a reference.
-#[derive(Clone, Copy)]
-enum Word {
-    Cell(u64),
-    Block(*mut Block),
-}
-
-/// The columns of some arrays.
-type State = SmallVec<[Word; 2]>;
-
-/// The bytes that a state takes besides its elements: its entry, and for each block its description.
-const OF_STATE: usize = size_of::<(usize, State)>();
-const OF_BLOCK: usize = size_of::<Block>() + 4 * size_of::<usize>();
-
-/// The arrays of a tape.
-#[derive(Clone, Default)]
-pub struct TapeArrays {
-    /// Those that the loop offers,
-    kept: Vec<ArrayId>,
-    /// and those that get their values back.
-    back: Vec<ArrayId>,
-}
-
-/// The arrays of all tapes of a program.
-pub fn tape_arrays(program: &Program) -> Vec<TapeArrays> {
-    let mut all = vec![];
-    for s in program.body.walk() {
-        let (Op::Keep { tape, .. } | Op::Recall { tape, .. }) = &s.op else { continue };
-        all.resize(all.len().max(tape + 1), TapeArrays::default());
-        match &s.op {
-            Op::Keep { arrays, .. } => all[*tape].kept.clone_from(arrays),
-            op => all[*tape].back = op.defines().to_vec(),
-        }
-    }
-    all
-}
-
-/// A tape of a run.
-pub struct RunningTape {
-    states: Tape<State>,
-    limit: Limit,
-    /// The extents of all arrays of a state, which are those of the first one.
-    extents: Vec<i64>,
-    /// For the states of NOTE [Small states] in `accel_codegen`, if there is room for them: the bytes of each column, a
-    /// block for each column of rank 1 or more, and the memory of the states.
-    is_small: bool,
-    bytes: Vec<i64>,
-    blocks: Vec<*mut Block>,
-    memory: SmallMemory,
-}
-
-/// Memory for small states, which the next run uses again.
-pub type SmallMemory = Vec<MaybeUninit<u64>>;
-
-/// This number of bytes may be kept for the next run, for each tape.
-const KEPT: usize = 4 << 20;
-/// The largest size of a small state, in bytes.
-const SMALL: usize = 1 << 10;
-/// The number of small states for which there is memory at first.
-const FIRST: usize = 16;
-/// The part of a tape's limit that small states may take.
-const PART: usize = 4;
-
-impl RunningTape {
-    /// The tapes of a program, before a run.
-    pub fn all(code: &CompiledProgram, budget: Budget, memory: &mut Vec<SmallMemory>) -> Vec<RunningTape> {
-        let limit = budget.shared(code.tapes.len());
-        let mut new = || RunningTape {
-            states: Tape::new(limit),
-            limit,
-            extents: vec![],
-            is_small: false,
-            bytes: vec![],
-            blocks: vec![],
-            memory: memory.pop().unwrap_or_default(),
-        };
-        code.tapes.iter().map(|_| new()).collect()
-    }
-
-    /// The memory of small states that the next run can use.
-    pub fn left(self) -> SmallMemory {
-        if self.memory.capacity() * WORD <= KEPT { self.memory } else { SmallMemory::new() }
-    }
-}
-
-/// Gives back the references of a state.
-///
-/// # Safety
-/// The blocks belong to this memory.
-unsafe fn release(memory: &mut Memory, state: State) {
-    for word in state {
-        let Word::Block(block) = word else { continue };
-        // SAFETY: the state has a reference, so the block exists; without references, nobody uses it.
-        unsafe {
-            (*block).count -= 1;
-            if (*block).count == 0 {
-                memory.release(block);
-            }
-        }
-    }
-}
-
-/// The size and alignment of what a small state consists of.
-const WORD: usize = size_of::<u64>();
-
-/// The bytes that a column of so many bytes takes in a small state.
-fn slot(bytes: i64) -> usize {
-    (bytes as usize).next_multiple_of(WORD)
-}
-
 impl Context<'_> {
     /// The columns of an array: their positions in the table, and the sizes of their elements.
-    fn columns(&self, a: ArrayId) -> impl Iterator<Item = (usize, usize)> {
+    pub fn columns(&self, a: ArrayId) -> impl Iterator<Item = (usize, usize)> {
         let types = self.code.program.arrays[a].columns.iter();
         (self.code.layout.columns[a]..).zip(types.map(|t| element_size(*t)))
     }
@@ -148,7 +38,7 @@ impl Context<'_> {
     ///
     /// # Safety
     /// The arrays have been computed.
-    unsafe fn extents(&self, arrays: &[ArrayId]) -> impl Iterator<Item = i64> {
+    pub unsafe fn extents(&self, arrays: &[ArrayId]) -> impl Iterator<Item = i64> {
         arrays.iter().flat_map(|a| {
             let (first, rank) = (self.code.layout.extents[*a], self.code.program.arrays[*a].rank);
             // SAFETY: the table has these extents.
@@ -303,162 +193,6 @@ impl Context<'_> {
             self.tapes[tape].states.keep_again(k, at, state);
         }
         Ok(())
-    }
-
-    /// Makes memory for small states, if the first state, whose extents are known, is small.
-    ///
-    /// # Safety
-    /// Generated code executes the statement `Keep` of this tape.
-    unsafe fn begin_small(&mut self, tape: usize) -> Outcome {
-        // SAFETY: the caller's guarantee.
-        unsafe { self.release_small(tape) };
-        let arrays = &self.code.tapes[tape].kept;
-        let (mut bytes, mut sizes) = (vec![], vec![]);
-        for a in arrays {
-            // SAFETY: the arrays are computed before the statement.
-            let n: i64 = unsafe { self.extents(std::slice::from_ref(a)) }.product();
-            for (_, size) in self.columns(*a) {
-                bytes.push(size as i64 * n);
-                sizes.push((self.code.program.arrays[*a].rank > 0).then_some((n as usize, size)));
-            }
-        }
-        let size = bytes.iter().map(|b| slot(*b)).sum::<usize>();
-        let running = &mut self.tapes[tape];
-        if size == 0 || size > SMALL || running.limit.bytes() / PART < FIRST * size {
-            return Ok(());
-        }
-        let room = (running.memory.capacity() * WORD).min(running.limit.bytes() / PART) / size;
-        let room = room.max(FIRST);
-        running.is_small = true;
-        if running.memory.capacity() * WORD < room * size {
-            running.memory = SmallMemory::new();
-            running.memory.try_reserve_exact(room * size / WORD).map_err(|_| self.no_memory(room * size))?;
-        }
-        let running = &mut self.tapes[tape];
-        running.blocks.extend(sizes.iter().map(|column| match column {
-            Some((n, size)) => self.memory.allocate(*n, *size),
-            None => std::ptr::null_mut(),
-        }));
-        running.bytes = bytes;
-        let missing = |(block, size): (&*mut Block, &Option<_>)| block.is_null() && size.is_some();
-        if running.blocks.iter().zip(&sizes).any(missing) {
-            return Err(self.no_memory(size));
-        }
-        // SAFETY: the tape is in the table.
-        unsafe {
-            *self.run.tapes.add(tape) = SmallStates {
-                data: running.memory.as_mut_ptr().cast(),
-                count: 0,
-                room: room as i64,
-                size: size as i64,
-                extents: running.extents.as_ptr(),
-                bytes: running.bytes.as_ptr(),
-                blocks: running.blocks.as_ptr(),
-            };
-        }
-        Ok(())
-    }
-
-    /// Keeps the present state as a small one, if all states have been kept as small ones and there is room.
-    ///
-    /// # Safety
-    /// Generated code executes the statement `Keep` of this tape, and the state has the extents of those before.
-    unsafe fn keep_small(&mut self, tape: usize) -> Result<bool, Failed> {
-        let running = &mut self.tapes[tape];
-        if !running.is_small {
-            return Ok(false);
-        }
-        // SAFETY: the tape is in the table.
-        let small = unsafe { &mut *self.run.tapes.add(tape) };
-        if small.count == small.room {
-            let bytes = 2 * (small.room * small.size) as usize;
-            if bytes > running.limit.bytes() / PART {
-                // SAFETY: the caller's guarantee.
-                unsafe { self.end_small(tape)? };
-                return Ok(false);
-            }
-            let mut more = SmallMemory::new();
-            more.try_reserve_exact(bytes / WORD).map_err(|_| self.no_memory(bytes))?;
-            // SAFETY: the new memory has room for the old states.
-            unsafe { small.data.copy_to_nonoverlapping(more.as_mut_ptr().cast(), bytes / 2) };
-            small.data = more.as_mut_ptr().cast();
-            small.room *= 2;
-            self.tapes[tape].memory = more;
-        }
-        // SAFETY: there is room for one more state.
-        let mut to = unsafe { small.data.add((small.count * small.size) as usize) };
-        small.count += 1;
-        for (k, c) in self.code.tapes[tape].kept.iter().flat_map(|a| self.columns(*a)).map(|(c, _)| c).enumerate() {
-            let bytes = self.tapes[tape].bytes[k];
-            // SAFETY: the column has so many bytes, and the state has room for them.
-            unsafe {
-                to.copy_from_nonoverlapping((*self.run.columns.add(c)).cast(), bytes as usize);
-                to = to.add(slot(bytes));
-            }
-        }
-        Ok(true)
-    }
-
-    /// Makes ordinary states of the small ones.
-    ///
-    /// # Safety
-    /// Generated code executes a statement of this tape.
-    unsafe fn end_small(&mut self, tape: usize) -> Outcome {
-        // SAFETY: the tape is in the table.
-        let small = unsafe { *self.run.tapes.add(tape) };
-        let arrays = &self.code.tapes[tape].kept;
-        let size = OF_STATE + small.size as usize + self.tapes[tape].blocks.len() * OF_BLOCK;
-        for k in 0..small.count {
-            let memory = &mut *self.memory;
-            // SAFETY: the states of a run have blocks of its memory.
-            if !self.tapes[tape].states.keeps_next(size, |state| unsafe { release(memory, state) }) {
-                continue;
-            }
-            // SAFETY: there are so many states.
-            let mut from = unsafe { small.data.add((k * small.size) as usize) };
-            let mut state = State::new();
-            let mut bytes = self.tapes[tape].bytes.clone().into_iter();
-            for a in arrays {
-                for ((_, size), n) in self.columns(*a).zip(&mut bytes).collect::<SmallVec<[_; 4]>>() {
-                    // SAFETY: the column has so many bytes, and a new block has room for them.
-                    unsafe {
-                        if self.code.program.arrays[*a].rank == 0 {
-                            let mut cell = 0u64;
-                            from.copy_to_nonoverlapping((&raw mut cell).cast(), n as usize);
-                            state.push(Word::Cell(cell));
-                        } else {
-                            let block = self.memory.allocate(n as usize / size, size);
-                            if block.is_null() {
-                                return Err(self.no_memory(n as usize / size));
-                            }
-                            from.copy_to_nonoverlapping((*block).data.cast(), n as usize);
-                            state.push(Word::Block(block));
-                        }
-                        from = from.add(slot(n));
-                    }
-                }
-            }
-            self.tapes[tape].states.keep(state);
-        }
-        // SAFETY: the caller's guarantee.
-        unsafe { self.release_small(tape) };
-        Ok(())
-    }
-
-    /// Gives back the blocks for small states.
-    ///
-    /// # Safety
-    /// Generated code executes a statement of this tape.
-    unsafe fn release_small(&mut self, tape: usize) {
-        let running = &mut self.tapes[tape];
-        running.is_small = false;
-        let blocks = running.blocks.drain(..).filter(|b| !b.is_null());
-        let state = blocks.map(Word::Block).collect();
-        // SAFETY: these are references of the tape; the tape is in the table.
-        unsafe {
-            release(self.memory, state);
-            *self.run.tapes.add(tape) = SmallStates::NONE;
-        }
     }
 
     /// The failure of a state whose arrays have other extents than those of the states before.
