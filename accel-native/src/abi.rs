@@ -49,6 +49,37 @@ pub struct Run {
     /// The statement that is being executed.
     pub site: i64,
     pub calls: *const Callbacks,
+    pub tapes: *mut SmallStates,
+}
+
+/// The states of a tape, one after the other, as long as they are all kept and small.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SmallStates {
+    /// The memory, which has room for some states of a size in bytes.
+    pub data: *mut u8,
+    pub count: i64,
+    pub room: i64,
+    pub size: i64,
+    /// The extents of all arrays.
+    pub extents: *const i64,
+    /// For each column, its size in bytes,
+    pub bytes: *const i64,
+    /// and a block of this size, unless its array has rank 0.
+    pub blocks: *const *mut Block,
+}
+
+impl SmallStates {
+    /// No states, and no room for any.
+    pub const NONE: SmallStates = SmallStates {
+        data: std::ptr::null_mut(),
+        count: 0,
+        room: 0,
+        size: 0,
+        extents: std::ptr::null(),
+        bytes: std::ptr::null(),
+        blocks: std::ptr::null(),
+    };
 }
 
 /// The functions that generated code calls.

@@ -6,13 +6,15 @@
 
 mod entry;
 mod rows;
+mod small_states;
 mod sort;
+mod states;
 mod strip;
 mod tape;
 
 use crate::abi::{Block, Callbacks, Run};
 use entry::enter;
-pub use tape::{RunningTape, TapeArrays, tape_arrays};
+pub use states::{RunningTape, SmallMemory, TapeArrays, tape_arrays};
 
 /// The callbacks.
 pub static CALLS: Callbacks = Callbacks {

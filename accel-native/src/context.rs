@@ -1,7 +1,7 @@
 //! The context of a run: what all runs of a program share, the tables of one run, and what a run leaves for the next.
 
 use crate::abi::{Array, Block, Run};
-use crate::callbacks::{RunningTape, TapeArrays, tape_arrays};
+use crate::callbacks::{RunningTape, SmallMemory, TapeArrays, tape_arrays};
 use crate::library::Library;
 use crate::memory::Memory;
 use crate::pool::Pool;
@@ -41,6 +41,7 @@ pub struct CompiledProgram {
 pub struct Spare {
     pub tables: Tables,
     pub memory: Memory,
+    pub small: Vec<SmallMemory>,
 }
 
 /// The tables of a run.

@@ -1,6 +1,6 @@
 //! A run of a compiled program: the call, and the translation of failure records to errors.
 
-use crate::abi::Run;
+use crate::abi::{Run, SmallStates};
 use crate::callbacks::{CALLS, RunningTape};
 use crate::context::{CompiledProgram, Context, Spare, Tables};
 use crate::memory::{Memory, cell};
@@ -18,7 +18,7 @@ use accel_fusion::kernel::ArrayId;
 pub fn run(code: &CompiledProgram, arguments: &[&RawArray]) -> Result<Option<(Vec<RawArray>, usize)>> {
     let (program, layout) = (&code.program, &code.layout);
     let mut spare = code.spare().take().unwrap_or_default();
-    let Spare { tables, memory } = &mut *spare;
+    let Spare { tables, memory, small: small_memory } = &mut *spare;
     tables.reset(code);
     memory.begin();
     let literals = code.literals.iter().map(|(to, l)| (*to, &program.literals[*l]));
@@ -28,6 +28,7 @@ pub fn run(code: &CompiledProgram, arguments: &[&RawArray]) -> Result<Option<(Ve
     for (to, a) in literals {
         put(to, a, layout, tables, memory);
     }
+    let mut small = vec![SmallStates::NONE; code.tapes.len()];
     let run = Run {
         arrays: tables.arrays.as_ptr(),
         extents: tables.extents.as_mut_ptr(),
@@ -36,14 +37,16 @@ pub fn run(code: &CompiledProgram, arguments: &[&RawArray]) -> Result<Option<(Ve
         fault: tables.fault.as_mut_ptr(),
         site: 0,
         calls: &CALLS,
+        tapes: small.as_mut_ptr(),
     };
-    let tapes = RunningTape::all(code, code.budget);
+    let tapes = RunningTape::all(code.tapes.len(), code.budget, small_memory);
     let mut context = Context { run, code, memory, tapes, failure: None };
     // SAFETY: the program was verified, and the code was generated from it. The tables are as it expects: inputs and
     // literals are present with all their elements, the memory of the tables does not move, and nobody else uses the
     // context or the tables meanwhile.
     let failed = unsafe { (code.library.entry)(std::ptr::from_mut(&mut context).cast()) } != 0;
-    let Context { run, memory, failure, .. } = context;
+    let Context { run, memory, tapes, failure, .. } = context;
+    small_memory.extend(tapes.into_iter().rev().map(RunningTape::left));
     let Tables { extents, columns, blocks, fault, .. } = &*tables;
     if failed && failure.is_none() && fault[0] == STRIP {
         return Ok(None);
@@ -256,5 +259,35 @@ site 0 = "loop"
         let all = Kernels::of_pipeline(&program, Budget::Free).unwrap().expect("the tests need a C compiler");
         let (_, peak) = super::run(&all.code, &[&input]).unwrap().expect("no strips");
         assert!(peak >= 8 * n * 100, "{peak}");
+    }
+
+    #[test]
+    fn small_states_are_copied() {
+        let input = |n| RawArray { extents: vec![n].into(), columns: vec![vec![1.0; n].into()].into() };
+        let run = |text: &str, budget, n: usize| {
+            let program = Verified::new(parse(text).unwrap()).unwrap();
+            let kernels = Kernels::of_pipeline(&program, budget).unwrap().expect("the tests need a C compiler");
+            // The second run uses the memory of the first one again.
+            let runs =
+                [n, n, n + 1].map(|n| super::run(&kernels.code, &[&input(n)]).unwrap().expect("no strips").0.remove(0));
+            assert_eq!(runs[0].columns, runs[1].columns);
+            assert_eq!(runs[2].columns[0], Column::from(vec![runs[0].columns[0].get(0).map_or(0.0, number); n + 1]));
+            runs[0].columns[0].clone()
+        };
+        // Memory for small states that is full at once, after some steps, and never.
+        for budget in [Budget::Bytes(1_000), Budget::Bytes(8_000), Budget::Bytes(16_000), Budget::Free] {
+            assert_eq!(run(TAPE, budget, 10), Column::from(vec![333_301.0; 10]));
+            // The recalled array is the next state, so it outlives its step.
+            let outlives = TAPE.replace("-> a14, a15", "-> a10, a15");
+            assert_ne!(outlives, TAPE);
+            assert_eq!(run(&outlives, budget, 10), Column::from(vec![1.0; 10]));
+        }
+    }
+
+    fn number(x: accel_core::repr::Scalar) -> f64 {
+        match x {
+            accel_core::repr::Scalar::F64(x) => x,
+            other => panic!("{other:?}"),
+        }
     }
 }

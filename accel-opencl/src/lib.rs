@@ -57,6 +57,7 @@ mod replay;
 mod run;
 mod shapes;
 mod spin_wait;
+mod states;
 mod stop;
 mod tape;
 mod tapes;

@@ -1,22 +1,15 @@
 //! Tapes: states of loops, whose buffers a tape shares with the arrays. See NOTE [Tapes] in `accel_fusion::kernel::tape`.
 
-use crate::location::Location;
 use crate::plan::Step;
 use crate::run::Run;
+use crate::states::State;
 use crate::stop::WalkResult;
 use accel_codegen::opencl::size_of;
 use accel_core::error::Error;
 use accel_core::repr::Scalar;
-use accel_fusion::kernel::tape::{Budget, Found, Tape};
+use accel_fusion::kernel::tape::{Found, Tape};
 use accel_fusion::kernel::{ArrayId, ScalarFn, SiteId, other_row};
-use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// The arrays of a state: their extents, and where their columns are.
-type State = Vec<(Vec<i64>, Location)>;
-
-/// The tapes of a run that have been filled.
-pub type Tapes = BTreeMap<usize, Tape<State>>;
 
 /// The bytes that a state takes besides its elements, for each array.
 const OF_ARRAY: usize = 256;
@@ -91,10 +84,4 @@ impl Run<'_> {
         let places = states.into_iter().flatten().flat_map(|(_, place)| place.device);
         places.flatten().for_each(|b| self.kernels.get_mut().hold(b));
     }
-}
-
-/// The memory for states on a device: a quarter of its own, if no number is given and it is not that of the host.
-pub fn budget(bytes: Option<usize>, is_host: bool, memory: u64) -> Budget {
-    let quarter = usize::try_from(memory / 4).unwrap_or(usize::MAX);
-    Budget::new(bytes.or((!is_host).then_some(quarter)))
 }

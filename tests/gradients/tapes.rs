@@ -16,7 +16,7 @@ type Number = Acc<Scalar<f64>>;
 type Count = Acc<Scalar<i64>>;
 
 /// Memory for one state, for a few, and for all. What a state takes besides its elements differs between backends.
-const BUDGETS: [usize; 6] = [0, 250, 450, 900, 3_000, 1 << 40];
+const BUDGETS: [usize; 8] = [0, 250, 450, 900, 3_000, 4_000, 8_000, 1 << 40];
 
 /// Checks a program that has as many tapes, with all budgets.
 #[track_caller]

@@ -66,7 +66,9 @@ pub fn emit(program: &Verified<Program>, options: Options) -> Module {
 /// - `argsort` sorts the rows of an array, and defines `count` arrays of its extents; each of `moved` is such an array
 ///   and the one whose elements move there, or -1 for positions;
 /// - `keep` offers the arrays of a `Keep` to a tape; `recall` defines those of a `Recall` as the last state until `at`
-///   and returns its number, or -1; `again` offers state `k` on the way from there to `at`.
+///   and returns its number, or -1; `again` offers state `k` on the way from there to `at`;
+/// - a tape has the memory of NOTE [Small states]: `count` states with room for `room`, of `size` bytes each; the extents of
+///   their arrays, and for each column the size in bytes and a block for `Recall`.
 const PRELUDE: &str = "\
 typedef _Bool bool;
 typedef __INT8_TYPE__ i8;
@@ -84,6 +86,7 @@ typedef struct { i64 from, to, row, slot, len; const i64 *extents; void *const *
 typedef task job;
 typedef int function(const array *, const task *, i64 *);
 typedef struct { void *data; i64 count; } block;
+typedef struct { char *data; i64 count, room, size; const i64 *extents, *bytes; block *const *blocks; } tape;
 typedef struct run run;
 typedef struct {
     block *(*allocate)(run *, i64 n, i64 size);
@@ -97,5 +100,5 @@ typedef struct {
     i64 (*recall)(run *, i64 tape, i64 at);
     int (*again)(run *, i64 tape, i64 k, i64 at);
 } calls;
-struct run { const array *arrays; i64 *extents; void **columns; block **blocks; i64 *fault; i64 site; const calls *calls; };
+struct run { const array *arrays; i64 *extents; void **columns; block **blocks; i64 *fault; i64 site; const calls *calls; tape *tapes; };
 ";

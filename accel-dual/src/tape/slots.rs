@@ -28,7 +28,7 @@ impl<S> Slot<S> {
 /// Gives the recorder of a thread to a function, which must run no code of the user and must not come back here.
 ///
 /// This is where all programs spend their time. With a `RefCell`, each operation writes its flag twice, and the code grows so
-/// much that rustc stops to inline it: programs such as an LSTM then take 2.7 times as long.
+/// much that rustc may stop to inline it: particles and determinants then take 1.6 to 2.1 times as long.
 #[inline(always)]
 #[allow(unsafe_code)]
 fn with_slot<S, R>(slot: &'static LocalKey<Slot<S>>, f: impl FnOnce(&mut Recorder<S>) -> R) -> R {

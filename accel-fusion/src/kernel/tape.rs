@@ -61,6 +61,11 @@ pub struct Limit {
 }
 
 impl Limit {
+    /// So many bytes, as far as it is known without a look at the free memory.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// The number of states of this size for which there is room.
     fn states(&self, size: usize) -> usize {
         (self.bytes / size.max(1)).max(1)

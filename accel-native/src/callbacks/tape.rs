@@ -1,13 +1,14 @@
 //! Tapes: the states that `Keep` offers and `Recall` gets back. A tape shares the blocks of memory of the arrays.
 
 use super::entry::{Failed, Outcome, enter};
-use crate::abi::{Block, Run};
-use crate::context::{CompiledProgram, Context};
-use crate::memory::{Memory, element_size};
+use super::states::{OF_BLOCK, OF_STATE, RunningTape, State, Word, release};
+use crate::abi::Run;
+use crate::context::Context;
+use crate::memory::element_size;
 use accel_codegen::fault;
 use accel_core::error::Error;
-use accel_fusion::kernel::tape::{Budget, Found, Tape};
-use accel_fusion::kernel::{ArrayId, Op, Program, other_row};
+use accel_fusion::kernel::tape::Found;
+use accel_fusion::kernel::{ArrayId, other_row};
 use smallvec::SmallVec;
 use std::slice::from_raw_parts;
 
@@ -26,78 +27,9 @@ pub unsafe extern "C" fn again(run: *mut Run, tape: i64, k: i64, at: i64) -> i32
     unsafe { enter(run, 1, |c| c.again(tape as usize, k as usize, at as usize).map(|()| 0)) }
 }
 
-/// A column of an array: the bytes of a cell if the array has rank 0, otherwise a block, to which this is a reference.
-#[derive(Clone, Copy)]
-enum Word {
-    Cell(u64),
-    Block(*mut Block),
-}
-
-/// The columns of some arrays.
-type State = SmallVec<[Word; 2]>;
-
-/// The bytes that a state takes besides its elements: its entry, and for each block its description.
-const OF_STATE: usize = size_of::<(usize, State)>();
-const OF_BLOCK: usize = size_of::<Block>() + 4 * size_of::<usize>();
-
-/// The arrays of a tape.
-#[derive(Clone, Default)]
-pub struct TapeArrays {
-    /// Those that the loop offers,
-    kept: Vec<ArrayId>,
-    /// and those that get their values back.
-    back: Vec<ArrayId>,
-}
-
-/// The arrays of all tapes of a program.
-pub fn tape_arrays(program: &Program) -> Vec<TapeArrays> {
-    let mut all = vec![];
-    for s in program.body.walk() {
-        let (Op::Keep { tape, .. } | Op::Recall { tape, .. }) = &s.op else { continue };
-        all.resize(all.len().max(tape + 1), TapeArrays::default());
-        match &s.op {
-            Op::Keep { arrays, .. } => all[*tape].kept.clone_from(arrays),
-            op => all[*tape].back = op.defines().to_vec(),
-        }
-    }
-    all
-}
-
-/// A tape of a run.
-pub struct RunningTape {
-    states: Tape<State>,
-    /// The extents of all arrays of a state, which are those of the first one.
-    extents: Vec<i64>,
-}
-
-impl RunningTape {
-    /// The tapes of a program, before a run.
-    pub fn all(code: &CompiledProgram, budget: Budget) -> Vec<RunningTape> {
-        let limit = budget.shared(code.tapes.len());
-        code.tapes.iter().map(|_| RunningTape { states: Tape::new(limit), extents: vec![] }).collect()
-    }
-}
-
-/// Gives back the references of a state.
-///
-/// # Safety
-/// The blocks belong to this memory.
-unsafe fn release(memory: &mut Memory, state: State) {
-    for word in state {
-        let Word::Block(block) = word else { continue };
-        // SAFETY: the state has a reference, so the block exists; without references, nobody uses it.
-        unsafe {
-            (*block).count -= 1;
-            if (*block).count == 0 {
-                memory.release(block);
-            }
-        }
-    }
-}
-
 impl Context<'_> {
     /// The columns of an array: their positions in the table, and the sizes of their elements.
-    fn columns(&self, a: ArrayId) -> impl Iterator<Item = (usize, usize)> {
+    pub fn columns(&self, a: ArrayId) -> impl Iterator<Item = (usize, usize)> {
         let types = self.code.program.arrays[a].columns.iter();
         (self.code.layout.columns[a]..).zip(types.map(|t| element_size(*t)))
     }
@@ -106,7 +38,7 @@ impl Context<'_> {
     ///
     /// # Safety
     /// The arrays have been computed.
-    unsafe fn extents(&self, arrays: &[ArrayId]) -> impl Iterator<Item = i64> {
+    pub unsafe fn extents(&self, arrays: &[ArrayId]) -> impl Iterator<Item = i64> {
         arrays.iter().flat_map(|a| {
             let (first, rank) = (self.code.layout.extents[*a], self.code.program.arrays[*a].rank);
             // SAFETY: the table has these extents.
@@ -193,17 +125,21 @@ impl Context<'_> {
     /// Generated code executes the statement `Keep` of this tape.
     unsafe fn keep(&mut self, tape: usize) -> Outcome {
         let arrays = &self.code.tapes[tape].kept;
-        let known = &self.tapes[tape];
-        // SAFETY: the arrays are computed before the statement.
-        let (is_first, same, size) = unsafe {
-            let same = self.extents(arrays).eq(known.extents.iter().copied());
-            (known.states.held() == 0, same, self.bytes(arrays))
+        // SAFETY: the arrays are computed before the statement, and all tapes are in the table.
+        let (extents, size, small) = unsafe {
+            let extents: SmallVec<[i64; 8]> = self.extents(arrays).collect();
+            (extents, self.bytes(arrays), *self.run.tapes.add(tape))
         };
-        if is_first && !same {
+        if small.count == 0 && self.tapes[tape].states.held() == 0 {
+            self.tapes[tape].extents = extents.to_vec();
             // SAFETY: as above.
-            self.tapes[tape].extents = unsafe { self.extents(arrays) }.collect();
-        } else if !same {
+            unsafe { self.begin_small(tape)? };
+        } else if self.tapes[tape].extents[..] != extents[..] {
             return Err(self.other_extents(tape));
+        }
+        // SAFETY: as above.
+        if unsafe { self.keep_small(tape)? } {
+            return Ok(());
         }
         let memory = &mut *self.memory;
         // SAFETY: the states of a run have blocks of its memory.
@@ -218,6 +154,10 @@ impl Context<'_> {
     /// # Safety
     /// Generated code executes the statement `Recall` of this tape.
     unsafe fn recall(&mut self, tape: usize, at: i64) -> Result<i64, Failed> {
+        if self.tapes[tape].is_small {
+            // SAFETY: all tapes are in the table.
+            unsafe { self.end_small(tape)? };
+        }
         let memory = &mut *self.memory;
         let RunningTape { states, .. } = &mut self.tapes[tape];
         // SAFETY: the states of a run have blocks of its memory.

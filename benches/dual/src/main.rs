@@ -151,10 +151,7 @@ fn beside_crates() -> Vec<Case> {
         let theirs = move || others::rotate(black_box(rotation.0), black_box(rotation.1));
         let rows: Vec<f64> = (0..3).flat_map(|i| ours().into_iter().map(move |column| column[i])).collect();
         check_close(&rows, theirs().as_flattened(), 1e-14)?;
-        Ok(Pair {
-            ours: Measure::work(move || repeat(ours)),
-            reference: Measure::work(move || repeat(theirs)),
-        })
+        Ok(Pair { ours: Measure::work(move || repeat(ours)), reference: Measure::work(move || repeat(theirs)) })
     });
     vec![dot, particles, forward, rotate]
 }

@@ -112,6 +112,52 @@ HELPER int grow(run *r, i64 c, i64 rows, i64 room, i64 n, i64 element, i64 *exte
     return 0;
 }
 
+// A column in a state: its position and those of its array's extents in the tables, and of the extents in the tape.
+typedef struct { i64 column, extents, rank, first, element; } place;
+
+#define SLOT(bytes) (((bytes) + 7) & ~7LL)
+
+// Offers the columns to a tape.
+HELPER int keep(run *r, i64 number, const place *p, i64 n) {
+    tape *const t = r->tapes + number;
+    bool slow = t->count == t->room;
+    if (!slow) {
+        for (i64 k = 0; k < n; k++) {
+            for (i64 d = 0; d < p[k].rank; d++) slow |= r->extents[p[k].extents + d] != t->extents[p[k].first + d];
+        }
+    }
+    if (slow) return r->calls->keep(r, number);
+    char *to = t->data + t->count++ * t->size;
+    for (i64 k = 0; k < n; k++) {
+        __builtin_memcpy(to, r->columns[p[k].column], t->bytes[k]);
+        to += SLOT(t->bytes[k]);
+    }
+    return 0;
+}
+
+// Defines the columns as those of the last state of a tape until `at`. Returns its number; -1 is a failure.
+HELPER i64 recall(run *r, i64 number, const place *p, i64 n, i64 at) {
+    tape *const t = r->tapes + number;
+    bool slow = t->count == 0 || at != t->count - 1;
+    if (!slow) {
+        for (i64 k = 0; k < n; k++) slow |= p[k].rank && t->blocks[k]->count != 1;
+    }
+    if (slow) return r->calls->recall(r, number, at);
+    const char *from = t->data + --t->count * t->size;
+    for (i64 k = 0; k < n; k++) {
+        if (p[k].rank) {
+            // The tape has the other reference, so that nobody writes to the block or releases it.
+            block *b = r->blocks[p[k].column] = t->blocks[k];
+            r->columns[p[k].column] = b->data;
+            b->count = 2;
+            for (i64 d = 0; d < p[k].rank; d++) r->extents[p[k].extents + d] = t->extents[p[k].first + d];
+        }
+        __builtin_memcpy(r->columns[p[k].column], from, t->bytes[k]);
+        from += SLOT(t->bytes[k]);
+    }
+    return at;
+}
+
 // Calls a kernel for n positions, each of which takes about `cost` operations; see `ranges` for `to`.
 HELPER int positions(run *r, function *f, i64 to, i64 n, i64 cost, const i64 *extents) {
     const task t = { 0, n, 0, 0, 0, extents, 0 };

@@ -81,7 +81,7 @@ impl Host<'_> {
             Op::Agree { agreement, left, right } => self.agree(*agreement, left, right),
             Op::If { to, cond, then, otherwise } => self.if_(s, to, cond, [&then.1, &otherwise.1]),
             Op::While { to, init, cond, body } => self.while_(s, to, init, cond.1, &body.1),
-            Op::Keep { tape, .. } => self.keep(*tape),
+            Op::Keep { tape, arrays } => self.keep(*tape, arrays),
             Op::Recall { to, tape, at, step } => self.recall(s, to, *tape, at, &step.1),
             Op::Strip { to, len, body } => self.strip(s, to, len, body),
         }

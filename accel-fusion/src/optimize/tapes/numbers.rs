@@ -53,7 +53,7 @@ impl Linear {
     }
 
     /// `self - 1 - k`
-    pub fn from_the_end(&self, k: &Linear) -> Linear {
+    pub fn counted_down(&self, k: &Linear) -> Linear {
         self.plus(k, -1).plus(&Linear::constant(1), -1)
     }
 
@@ -162,7 +162,7 @@ impl Definitions {
             }
             Instr::Op2(_, Op2::Num(Num2::Add), a, b) => value(*a).plus(&value(*b), 1),
             Instr::Op2(_, Op2::Num(Num2::Sub), a, b) => value(*a).plus(&value(*b), -1),
-            Instr::Op1(_, op, a) => self.other(&op.name(), [value(*a)], None),
+            Instr::Op1(_, op, a) => self.other(op.name(), [value(*a)], None),
             Instr::Op2(_, op, a, b) => self.other(op.name(), [value(*a), value(*b)], None),
             Instr::Read { to, array, index, .. } => {
                 let column = to.iter().position(|t| *t == r);

@@ -54,7 +54,7 @@ impl Readers<'_> {
         let at = self.views.definitions.register(code, at);
         self.counters.iter().any(|k| {
             let k = Linear::atom(Atom::Number(*k));
-            if view.reversed { at == k } else { self.lengths.iter().any(|n| at == n.from_the_end(&k)) }
+            if view.reversed { at == k } else { self.lengths.iter().any(|n| at == n.counted_down(&k)) }
         })
     }
 }

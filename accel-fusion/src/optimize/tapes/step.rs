@@ -52,10 +52,8 @@ pub fn copy(program: &mut Program, stmts: Vec<Stmt>, names: &mut BTreeMap<ArrayI
     let defined: Vec<ArrayId> = block.walk().flat_map(|s| s.op.defines()).collect();
     for a in defined {
         // The arrays of a strip are defined by its statements, too.
-        if !names.contains_key(&a) {
-            let info = program.arrays[a].clone();
-            names.insert(a, program.arrays.push(info));
-        }
+        let info = program.arrays[a].clone();
+        names.entry(a).or_insert_with(|| program.arrays.push(info));
     }
     let all = Numbers::from(std::mem::take(names));
     all.block(&mut block);

@@ -86,7 +86,7 @@ impl Views<'_> {
             && rest.iter().copied().eq(body.param_regs().skip(1))
             && self.lengths().any(|n| Some(&n) == all.first());
         let (at, k) = (self.definitions.register(body, *first), Linear::atom(Atom::Param(0)));
-        let backwards = self.lengths().any(|n| at == n.from_the_end(&k));
+        let backwards = self.lengths().any(|n| at == n.counted_down(&k));
         if !whole || !(backwards || at == k) {
             return None;
         }
