@@ -131,6 +131,9 @@ mod listings {
     struct ArraysExpressionsAndShapes;
     #[doc = include_str!("../book/src/gradients.md")]
     struct Gradients;
+    #[cfg(all(feature = "dual", feature = "trace"))]
+    #[doc = include_str!("../book/src/three-ways.md")]
+    struct ThreeWays;
     #[cfg(feature = "dual")]
     #[doc = include_str!("../book/src/ordinary-rust.md")]
     struct OrdinaryRustCode;
