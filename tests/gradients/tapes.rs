@@ -230,3 +230,33 @@ fn a_state_of_another_shape_is_an_error() {
         assert_eq!(ran.to_string(), expected);
     }
 }
+
+/// Devices compute states again as well.
+#[cfg(feature = "opencl")]
+#[test]
+fn on_a_device() {
+    use accel::opencl::OpenCl;
+    let device = match OpenCl::shared() {
+        Ok(device) => device,
+        Err(e) => return println!("LEFT OUT: {e}"),
+    };
+    let f = |n: Count, a: V| {
+        let inner = move |v: V| aiterate(the(n) / 2, |w: V| zip_with(|x, y| x * 0.8 + (x * y).sin() * 0.1, w, v), v);
+        sum(aiterate(the(n), inner, map(next, a)))
+    };
+    let program = by_vector(f);
+    let program = program.program().unwrap();
+    let interpreted = Interpreter.compile(program).unwrap();
+    let compiled = [0, 2_000, 1 << 40].map(|bytes| {
+        let options = Options { strict: true, tape_bytes: Some(bytes), ..Options::default() };
+        Backend::compile(&device.clone().with_options(options), program).unwrap()
+    });
+    for n in [0, 1, 2, 7, 12] {
+        let x = ArrayTuple::pair(Arrays::to_tuple(&Scalar::scalar(n)), vector(5));
+        let ran = compiled.each_ref().map(|program| program.run(&x));
+        let bits = ran.each_ref().map(|found| format!("{found:?}"));
+        assert_eq!(bits[0], bits[1]);
+        assert_eq!(bits[0], bits[2]);
+        ran.into_iter().take(1).for_each(|found| agree::compare(&interpreted.run(&x), &found, agree::CLOSE).unwrap());
+    }
+}
