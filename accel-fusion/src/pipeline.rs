@@ -117,7 +117,7 @@ pub struct Options {
     pub check: bool,
     /// A pass that fails is an error, so that tests find it: NOTE [Fallback after a failed pass].
     pub strict: bool,
-    /// The bytes that the states of loops may take in a run of their derivative: NOTE [Tapes] in [`crate::kernel::tape`].
+    /// The bytes that the states of loops may take in a run of their derivative: NOTE [Kept states] in [`crate::kernel::tape`].
     /// If no number is given, it is a quarter of the free memory.
     pub tape_bytes: Option<usize>,
     /// A failure that a test injects.

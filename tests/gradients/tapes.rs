@@ -1,4 +1,4 @@
-//! Gradients of array loops with little memory for states: NOTE [Tapes] in `accel_fusion::kernel::tape`. The results are
+//! Gradients of array loops with little memory for states: NOTE [Kept states] in `accel_fusion::kernel::tape`. The results are
 //! the same bits with every budget, and close to those of the interpreter, which lists all states.
 
 use crate::harness::{V, agree};
@@ -46,7 +46,7 @@ fn tapes<A: Arrays, R: Arrays>(program: &Afun<A, R>, arguments: &[ArrayTuple], n
 
 /// Vectors of several lengths.
 fn vectors() -> Vec<ArrayTuple> {
-    [0, 1, 2, 3, 17, 100].map(|n| vector(n)).into()
+    [0, 1, 2, 3, 17, 100].map(vector).into()
 }
 
 fn vector(n: usize) -> ArrayTuple {
@@ -210,4 +210,53 @@ fn second_derivatives_use_tapes_where_states_are_taken_once() {
     let program = grad(&g);
     let kernels = optimize(&lower(&simplify(program.program().unwrap()).unwrap().0).unwrap(), false).unwrap().program;
     tapes(&program, &vectors(), kernels.tapes());
+}
+
+#[test]
+fn a_state_of_another_shape_is_an_error() {
+    let f = afun(|a: V| sum(aiterate(3, |v: V| map(|x| x * x, take(v.shape() - 1, v)), a)));
+    let program = grad(&f);
+    let program = program.program().unwrap();
+    let kernels = optimize(&lower(&simplify(program).unwrap().0).unwrap(), false).unwrap().program;
+    assert_eq!(kernels.tapes(), 1, "{kernels}");
+    let x = vector(5);
+    let expected = Interpreter.compile(program).unwrap().run(&x).unwrap_err().to_string();
+    assert!(expected.contains("arrays of one shape in every step, such as [5]"), "{expected}");
+    for bytes in BUDGETS {
+        let evaluated = kernels.evaluate_keeping(&x, Budget::Bytes(bytes)).unwrap_err();
+        assert_eq!(evaluated.to_string(), expected);
+        let options = Options { strict: true, tape_bytes: Some(bytes), ..Options::default() };
+        let ran = Native::with(options).compile(program).unwrap().run(&x).unwrap_err();
+        assert_eq!(ran.to_string(), expected);
+    }
+}
+
+/// Devices compute states again as well.
+#[cfg(feature = "opencl")]
+#[test]
+fn on_a_device() {
+    use accel::opencl::OpenCl;
+    let device = match OpenCl::shared() {
+        Ok(device) => device,
+        Err(e) => return println!("LEFT OUT: {e}"),
+    };
+    let f = |n: Count, a: V| {
+        let inner = move |v: V| aiterate(the(n) / 2, |w: V| zip_with(|x, y| x * 0.8 + (x * y).sin() * 0.1, w, v), v);
+        sum(aiterate(the(n), inner, map(next, a)))
+    };
+    let program = by_vector(f);
+    let program = program.program().unwrap();
+    let interpreted = Interpreter.compile(program).unwrap();
+    let compiled = [0, 2_000, 1 << 40].map(|bytes| {
+        let options = Options { strict: true, tape_bytes: Some(bytes), ..Options::default() };
+        Backend::compile(&device.clone().with_options(options), program).unwrap()
+    });
+    for n in [0, 1, 2, 7, 12] {
+        let x = ArrayTuple::pair(Arrays::to_tuple(&Scalar::scalar(n)), vector(5));
+        let ran = compiled.each_ref().map(|program| program.run(&x));
+        let bits = ran.each_ref().map(|found| format!("{found:?}"));
+        assert_eq!(bits[0], bits[1]);
+        assert_eq!(bits[0], bits[2]);
+        ran.into_iter().take(1).for_each(|found| agree::compare(&interpreted.run(&x), &found, agree::CLOSE).unwrap());
+    }
 }

@@ -39,7 +39,7 @@ impl Verified<Program> {
         self.evaluate_keeping(argument, Budget::new(Budget::from_env()))
     }
 
-    /// As [`Verified::evaluate`], with a budget for the states of loops: see NOTE [Tapes](super::tape).
+    /// As [`Verified::evaluate`], with a budget for the states of loops: see NOTE [Kept states](super::tape).
     ///
     /// # Errors
     /// As [`Verified::evaluate`].

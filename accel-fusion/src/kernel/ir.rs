@@ -225,7 +225,7 @@ pub enum Op {
         /// Computes the next state, and the next row of each list.
         body: (Block, Vec<ArrayId>),
     },
-    /// Offers the present values of arrays to a tape, which keeps them or leaves them out: see NOTE [Tapes] in
+    /// Offers the present values of arrays to a tape, which keeps them or leaves them out: see NOTE [Kept states] in
     /// [`super::tape`]. It defines no array. Values with other extents than those before are an error.
     Keep {
         /// The number of the tape. Each tape has one `Keep` and one `Recall`.

@@ -1,6 +1,6 @@
 //! Tapes: the states of a loop, kept within a budget for another loop that takes them from the last one to the first.
 //!
-//! NOTE [Tapes]: the derivative of a loop needs the states before all steps, in the opposite order. `Keep`, the first
+//! NOTE [Kept states]: the derivative of a loop needs the states before all steps, in the opposite order. `Keep`, the first
 //! statement of the loop's body, offers each state to a tape. `Recall`, the first statement of the other loop's body,
 //! gets a state back. A tape need not keep all states: what it has left out, `Recall` computes again from the last state
 //! before it, by the loop's own statements. So a state is the same whether it was kept or not, bit for bit. Which states
@@ -90,7 +90,7 @@ fn free_memory() -> usize {
     read().unwrap_or(USUAL)
 }
 
-/// A tape, with states of type `S`: see NOTE [Tapes].
+/// A tape, with states of type `S`: see NOTE [Kept states].
 #[derive(Debug)]
 pub struct Tape<S> {
     limit: Limit,

@@ -85,14 +85,31 @@ struct Steps {
     limit: Option<Linear>,
 }
 
+/// Two loops: one that lists states, and one that reads lists of it.
+struct Pair {
+    /// The position of the second loop.
+    second: usize,
+    steps: Steps,
+    /// Those of the second loop.
+    counters: Option<Steps>,
+    /// For each list, the component of the state that it lists, and the extents of this component.
+    sources: Vec<Option<usize>>,
+    rows: Vec<Vec<Linear>>,
+    /// The lists that the second loop reads, all lists and their copies, and the lists that something else uses.
+    read: BTreeSet<usize>,
+    views: BTreeMap<ArrayId, View>,
+    excluded: BTreeSet<usize>,
+}
+
 impl Pass {
     fn block(&mut self, b: &mut Block, results: &[ArrayId]) {
         for first in 0.. {
             if first >= b.stmts.len() {
                 break;
             }
-            // A list has one reader, so different lists can become different tapes.
-            while self.pair(b, first, results) {}
+            // Several loops may take different lists.
+            let mut barred = BTreeSet::new();
+            while self.pair(b, first, results, &mut barred) {}
         }
         for s in &mut b.stmts {
             match &mut s.op {
@@ -110,15 +127,26 @@ impl Pass {
         }
     }
 
-    /// Replaces lists of the loop at `first` by a tape, if there is another loop that takes them backwards.
-    fn pair(&mut self, b: &mut Block, first: usize, results: &[ArrayId]) -> bool {
-        let Op::While { to, init, cond, body } = &b.stmts[first].op else { return false };
-        let (state, lists) = to.split_at(init.len());
-        let (next, rows) = body.1.split_at(init.len());
-        if lists.is_empty() {
-            return false;
+    /// Replaces lists of the loop at `first` by a tape, if there is another loop that takes them backwards. Returns whether
+    /// it makes sense to try again. `barred` are the lists that no tape can replace.
+    fn pair(&mut self, b: &mut Block, first: usize, results: &[ArrayId], barred: &mut BTreeSet<ArrayId>) -> bool {
+        let Some(found) = self.find(b, first, results, barred) else { return false };
+        let taken = self.taken(b, first, &found);
+        let Op::While { to, init, .. } = &b.stmts[first].op else { return false };
+        let lists = to[init.len()..].to_vec();
+        // Another loop may take other lists.
+        barred.extend(found.read.difference(&taken).map(|k| lists[*k]));
+        if !taken.is_empty() && !self.replace(b, first, &found, &taken) {
+            barred.extend(taken.iter().map(|k| lists[*k]));
         }
-        let Some(steps) = self.steps(to, init, cond, body) else { return false };
+        true
+    }
+
+    /// The next loop that reads lists of the loop at `first`, and what else uses them.
+    fn find(&self, b: &Block, first: usize, results: &[ArrayId], barred: &BTreeSet<ArrayId>) -> Option<Pair> {
+        let Op::While { to, init, cond, body } = &b.stmts[first].op else { return None };
+        let (state, lists) = to.split_at(init.len());
+        let steps = self.steps(to, init, cond, body)?;
         let mut views = Views {
             arrays: &self.program.arrays,
             definitions: &self.definitions,
@@ -126,94 +154,106 @@ impl Pass {
             excluded: BTreeSet::new(),
         };
         let mut sources = vec![];
-        for (list, (a, row)) in lists.iter().zip(rows).enumerate() {
+        for (list, (a, row)) in lists.iter().zip(&body.1[init.len()..]).enumerate() {
             let all = self.program.arrays[*a].columns.clone();
             let columns = (0..all.len()).collect();
             views.known.insert(*a, View { list, reversed: false, columns, all, rows: None });
             sources.push(state.iter().position(|s| s == row));
         }
-        views.excluded.extend((0..lists.len()).filter(|k| sources[*k].is_none()));
-        views.excluded.extend(views.lists(&results.iter().copied().collect()));
+        views.excluded.extend((0..lists.len()).filter(|k| sources[*k].is_none() || barred.contains(&lists[*k])));
 
-        // The first loop that reads lists, and nothing but that loop.
-        let mut reader = None;
+        let (mut second, mut read) = (None, BTreeSet::new());
         for (k, s) in b.stmts.iter().enumerate().skip(first + 1) {
             let mut used = BTreeSet::new();
             s.op.used_arrays(&mut used);
-            let used = views.lists(&used);
-            if reader.is_none() && matches!(s.op, Op::While { .. }) && !used.is_subset(&views.excluded) {
-                reader = Some(k);
-            } else {
-                match reader {
-                    None => views.note(s),
-                    Some(_) => views.excluded.extend(used),
-                }
+            let used = &views.lists(&used) - &views.excluded;
+            match second {
+                None if matches!(s.op, Op::While { .. }) && !used.is_empty() => (second, read) = (Some(k), used),
+                None => views.note(s),
+                Some(_) => views.excluded.extend(used),
             }
         }
         views.excluded.extend(views.lists(&results.iter().copied().collect()));
-        let Some(second) = reader else { return false };
+        let Op::While { to, init: other, cond, body } = &b.stmts[second?].op else { return None };
+        let rows = sources.iter().map(|k| k.map(|k| self.extents(init[k])).unwrap_or_default()).collect();
+        let counters = self.steps(to, other, cond, body);
+        Some(Pair {
+            second: second?,
+            steps,
+            counters,
+            sources,
+            rows,
+            read,
+            views: views.known,
+            excluded: views.excluded,
+        })
+    }
 
-        // How the second loop reads them.
-        let counted = steps.counters.iter().map(|a| Linear::atom(Atom::Number(*a)));
-        let lengths: Vec<Linear> = counted.chain(steps.limit).chain(views.lengths()).collect();
-        let Op::While { to: to2, init: init2, cond: cond2, body: body2 } = &b.stmts[second].op else { return false };
-        let Some(other) = self.steps(to2, init2, cond2, body2) else { return false };
-        if !other.limit.as_ref().is_some_and(|n| lengths.contains(n)) {
-            return false;
+    /// The lists that the second loop takes from their end.
+    fn taken(&self, b: &Block, first: usize, found: &Pair) -> BTreeSet<usize> {
+        let views = Views {
+            arrays: &self.program.arrays,
+            definitions: &self.definitions,
+            known: found.views.clone(),
+            excluded: found.excluded.clone(),
+        };
+        let counted = found.steps.counters.iter().map(|a| Linear::atom(Atom::Number(*a)));
+        let lengths: Vec<Linear> = counted.chain(found.steps.limit.clone()).chain(views.lengths()).collect();
+        let Some(Steps { counters, limit: Some(limit) }) = &found.counters else { return BTreeSet::new() };
+        if !lengths.contains(limit) || !matches!(b.stmts[first].op, Op::While { .. }) {
+            return BTreeSet::new();
         }
-        let first_rows = sources.iter().map(|k| k.map(|k| self.extents(init[k])).unwrap_or_default());
-        let first_rows: Vec<_> = first_rows.collect();
-        let readers = Readers { views: &views, lengths: &lengths, counters: &other.counters, rows: &first_rows };
-        let mut excluded = views.excluded.clone();
-        readers.check(&b.stmts[second].op, &mut excluded);
-        let mut mentioned = BTreeSet::new();
-        b.stmts[second].op.used_arrays(&mut mentioned);
-        let taken: BTreeSet<usize> = views.lists(&mentioned).difference(&excluded).copied().collect();
+        let readers = Readers { views: &views, lengths: &lengths, counters, rows: &found.rows };
+        let mut excluded = found.excluded.clone();
+        readers.check(&b.stmts[found.second].op, &mut excluded);
+        &found.read - &excluded
+    }
 
-        // The states to keep, and the statements that compute them again.
-        let of_body = Body { state, next, stmts: &body.0.stmts };
-        let wanted: BTreeSet<usize> =
-            taken.iter().filter_map(|list| sources[*list]).filter(|k| !of_body.is_constant(*k)).collect();
-        let Some((kept, used)) = of_body.closure(&wanted) else { return false };
-        if taken.is_empty() {
+    /// Replaces the lists `taken`. Returns whether it is possible: not if the loop uses another tape.
+    fn replace(&mut self, b: &mut Block, first: usize, found: &Pair, taken: &BTreeSet<usize>) -> bool {
+        let site = b.stmts[first].site;
+        let Op::While { to, init, body, .. } = &b.stmts[first].op else { return false };
+        let (state, lists) = to.split_at(init.len());
+        let of_body = Body { state, next: &body.1[..init.len()], stmts: &body.0.stmts };
+        let rows = taken.iter().filter_map(|list| found.sources[*list]);
+        let Some((kept, used)) = of_body.closure(&rows.filter(|k| !of_body.is_constant(*k)).collect()) else {
             return false;
-        }
+        };
         let arrays: Vec<ArrayId> = kept.iter().map(|k| state[*k]).collect();
-        let after: Vec<ArrayId> = kept.iter().map(|k| next[*k]).collect();
-        let again: Vec<Stmt> = used.iter().map(|k| body.0.stmts[*k].clone()).collect();
-        let taken_lists: BTreeSet<ArrayId> = taken.iter().map(|k| lists[*k]).collect();
-        let taken_views: BTreeMap<ArrayId, View> =
-            views.known.iter().filter(|(_, v)| taken.contains(&v.list)).map(|(a, v)| (*a, v.clone())).collect();
-        let states: Vec<ArrayId> = sources.iter().map(|k| k.map_or(ArrayId::new(0), |k| state[k])).collect();
+        let after: Vec<ArrayId> = kept.iter().map(|k| of_body.next[*k]).collect();
+        let again: Vec<Stmt> = used.iter().map(|k| of_body.stmts[*k].clone()).collect();
+        let lists: BTreeSet<ArrayId> = taken.iter().map(|k| lists[*k]).collect();
+        let states: Vec<ArrayId> = found.sources.iter().map(|k| k.map_or(to[0], |k| state[k])).collect();
 
-        // The arrays that come back.
+        // The arrays that come back, and the rows of lists for which they stand.
         let mut names = BTreeMap::new();
         for a in &arrays {
             let info = self.program.arrays[*a].clone();
             names.insert(*a, self.program.arrays.push(info));
         }
-        let back: Vec<ArrayId> = arrays.iter().map(|a| names[a]).collect();
         let rows: Vec<ArrayId> = states.iter().map(|a| names.get(a).copied().unwrap_or(*a)).collect();
-        let (site, counter, counter2) = (b.stmts[first].site, steps.counters[0], other.counters[0]);
-        readers::replace(&mut b.stmts[second].op, &self.definitions, &taken_views, &rows, &first_rows);
-        if !arrays.is_empty() {
+        let views: BTreeMap<ArrayId, View> =
+            found.views.iter().filter(|(_, v)| taken.contains(&v.list)).map(|(a, v)| (*a, v.clone())).collect();
+        readers::replace(&mut b.stmts[found.second].op, &self.definitions, &views, &rows, &found.rows);
+        if let (false, Some(other)) = (arrays.is_empty(), &found.counters) {
+            let back = arrays.iter().map(|a| names[a]).collect();
             let block = step::copy(&mut self.program, again, &mut names);
             self.definitions.add(&block, &self.program.arrays);
             let next = after.iter().map(|a| names.get(a).copied().unwrap_or(*a)).collect();
-            let recall =
-                Op::Recall { to: back, tape: self.tapes, at: at(counter, counter2, site), step: (block, next) };
+            let at = at(found.steps.counters[0], other.counters[0], site);
+            let recall = Op::Recall { to: back, tape: self.tapes, at, step: (block, next) };
             let keep = Op::Keep { tape: self.tapes, arrays };
             self.tapes += 1;
-            for (k, op) in [(first, keep), (second, recall)] {
+            for (k, op) in [(first, keep), (found.second, recall)] {
                 if let Op::While { body, .. } = &mut b.stmts[k].op {
                     body.0.stmts.insert(0, Stmt { op, site });
                 }
             }
         }
         if let Op::While { to, init, body, .. } = &mut b.stmts[first].op {
-            without(to, &mut body.1, init.len(), |a| taken_lists.contains(a));
+            without(to, &mut body.1, init.len(), |a| lists.contains(a));
         }
-        self.drop_copies(b, &taken_views);
+        self.drop_copies(b, &views);
         true
     }
 

@@ -335,3 +335,51 @@ fn numbers_out_of_range_do_not_panic() {
     assert!(verify(&p).unwrap_err().to_string().contains("inputs: a9 does not exist"), "{p}");
     assert_eq!(Monoid::Max.to_string(), "max");
 }
+
+/// A loop that offers its state, and one that recalls it.
+const TAPE: &str = r#"program (a0: Array1<f64>)
+site 0 = "loop"
+{
+  a1: Array1<f64> = while a0 @0
+    cond {
+      a2: Array0<bool> = loop @0
+        extents () { -> }
+        body () { x0: bool = false -> x0 }
+      -> a2
+    }
+    body {
+      () = keep 0 a1 @0
+      -> a1
+    }
+  a3: Array1<f64> = recall 0 @0
+    at () { x0: i64 = 0 -> x0 }
+    step {
+      -> a3
+    }
+  -> a3
+}"#;
+
+#[test]
+fn tapes() {
+    verify(&program(TAPE)).unwrap();
+    assert_eq!(program(TAPE).to_string(), TAPE);
+    for (from, to, message) in [
+        ("() = keep 0 a1 @0", "() = keep 0 a3 @0", "a3 is used before it is defined"),
+        ("() = keep 0 a1 @0", "() = keep 0 a1 @0 () = keep 0 a1 @0", "tape 0 is filled twice"),
+        ("() = keep 0 a1 @0", "() = keep 1 a1 @0", "tape 0 is not filled before"),
+        ("() = keep 0 a1 @0", "() = keep 0 a1, a0 @0", "tape 0 has other arrays"),
+        ("() = keep 0 a1 @0", "", "tape 0 is not filled before"),
+        ("x0: i64 = 0 -> x0", "x0: f64 = 0.0 -> x0", "at: results: x0 is f64"),
+        ("step {\n      -> a3", "step {\n      -> a2", "step: a2 is used outside"),
+        ("step {\n      -> a3", "step {\n      -> a3, a3", "step: 2 arrays for 1"),
+        (
+            "  -> a3\n}",
+            "  a4: Array1<f64> = recall 0 @0 at () { x0: i64 = 0 -> x0 } step { -> a4 } -> a3\n}",
+            "tape 0 is used twice",
+        ),
+    ] {
+        assert!(TAPE.contains(from));
+        let e = verify(&program(&TAPE.replacen(from, to, 1))).unwrap_err().to_string();
+        assert!(e.contains(message), "{to}\n{e}");
+    }
+}

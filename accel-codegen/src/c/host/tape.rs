@@ -1,4 +1,4 @@
-//! Tapes in the host program. What a tape keeps is decided by callbacks: see NOTE [Tapes] in
+//! Tapes in the host program. What a tape keeps is decided by callbacks: see NOTE [Kept states] in
 //! `accel_fusion::kernel::tape`.
 //!
 //! NOTE [Small states]: as long as a tape keeps all states and these are small, they are copied to memory one after the
