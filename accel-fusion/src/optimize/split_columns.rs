@@ -64,7 +64,7 @@ impl Splitter {
             }
             let all: Vec<usize> = (0..info.columns.len()).collect();
             let used: Vec<usize> = self.used.get(&a).into_iter().flatten().copied().collect();
-            let parts = parts(&body, &results, used);
+            let parts = parts(&body, &results, &info.columns, used);
             if parts == [all] {
                 out.push(loop_(vec![a], &extents, &body, results, s.site));
                 continue;
@@ -184,17 +184,26 @@ fn needed(op: &ScalarFn, mut used: BTreeSet<usize>) -> Vec<usize> {
     }
 }
 
-/// Divides the columns of an array into groups, each of which becomes an array. A group is a single column, or all used
-/// columns if they share work.
-fn parts(body: &ScalarFn, results: &[Reg], used: Vec<usize>) -> Vec<Vec<usize>> {
+/// Divides the columns of an array into groups, each of which becomes an array. A group is a single column, or all those used
+/// columns that share work. Columns without work, and integers and conditions with little work, are single columns in any
+/// case: they need not be stored with the others, and those who use them as targets of a scatter see what they are.
+fn parts(body: &ScalarFn, results: &[Reg], types: &[ScalarType], used: Vec<usize>) -> Vec<Vec<usize>> {
     let alone = |columns: &[usize]| restricted_to(body, columns.iter().map(|c| results[*c]).collect()).work();
+    let singles = |columns: Vec<usize>| columns.into_iter().map(|c| vec![c]);
     let together = alone(&used);
     let apart: usize = used.iter().map(|c| alone(&[*c])).sum();
     match used.len() {
         // Only the extents of the array are used.
         0 => vec![vec![0]],
-        _ if apart <= together + LITTLE_WORK => used.into_iter().map(|c| vec![c]).collect(),
-        _ => vec![used],
+        _ if apart <= together + LITTLE_WORK => singles(used).collect(),
+        _ => {
+            let is_light = |c: &usize| {
+                let is_float = matches!(types[*c], ScalarType::F32 | ScalarType::F64);
+                alone(&[*c]) <= if is_float { 0 } else { LITTLE_WORK }
+            };
+            let (light, heavy): (Vec<usize>, Vec<usize>) = used.into_iter().partition(is_light);
+            [heavy].into_iter().filter(|heavy| !heavy.is_empty()).chain(singles(light)).collect()
+        }
     }
 }
 
