@@ -1,5 +1,9 @@
-//! The programs of the benchmarks, in small: k-means, LSTMs, Poisson regression, a loop of Runge-Kutta steps.
+//! The programs of the benchmarks, in small: k-means, LSTMs, Poisson regression, a loop of Runge-Kutta steps, and cross
+//! sections of neutrons.
 
+#[path = "../../benches/programs/complex.rs"]
+#[allow(dead_code, reason = "a part is needed")]
+mod complex;
 #[path = "../../benches/programs/kmeans.rs"]
 mod kmeans;
 #[path = "../../benches/programs/lstm.rs"]
@@ -10,6 +14,10 @@ mod lstm_characters;
 mod pendulum;
 #[path = "../../benches/programs/poisson.rs"]
 mod poisson;
+#[path = "../../benches/programs/rsbench.rs"]
+mod rsbench;
+#[path = "../../benches/programs/xsbench.rs"]
+mod xsbench;
 
 use crate::harness::{Differentiated, Tally};
 use accel::prelude::*;
@@ -121,5 +129,56 @@ fn poisson_regression_by_a_scatter() {
         let (rows, columns): (Vec<i64>, Vec<i64>) = (vec![0, 0, 1, 3, 3, 3], vec![0, 2, 1, 0, 2, 2]);
         let counts = Array::vector(vec![0.0, 1.0, 2.0, 0.0]);
         (random.vector(3), Array::vector(rows), Array::vector(columns), random.vector(6), counts)
+    });
+}
+
+type Materials = (Vector<i64>, Matrix<i64>, Matrix<f64>);
+type Lookups = (Vector<f64>, Vector<i64>);
+
+/// Two materials of two nuclides and of one, and lookups in both.
+fn materials(random: &mut Random) -> (Materials, Lookups) {
+    let (counts, nuclides) = (Array::vector(vec![2, 1]), Array::matrix(2, 2, vec![0, 1, 1, 0]).unwrap());
+    let lookups = (Array::vector(vec![0.2, 0.45, 0.7, 0.8]), Array::vector(vec![0, 1, 0, 1]));
+    ((counts, nuclides, random.matrix(2, 2)), lookups)
+}
+
+#[test]
+fn cross_sections_between_grid_points() {
+    type Grids = (Array<Dim3, f64>, Vector<f64>, Matrix<i32>);
+    for sums in [xsbench::by_loops, xsbench::by_rows] {
+        let program = afun(move |grids: Acc<Grids>, materials: Acc<Materials>, lookups: Acc<Lookups>| {
+            sums(grids.unlift(), materials.unlift(), lookups.unlift())
+        });
+        let chosen = program.by(|(grids, materials, _)| (grids.0, materials.2));
+        check(&Differentiated::by(&chosen), |random| {
+            let own = [[0.0, 0.5, 1.0], [0.1, 0.6, 0.9]];
+            let mut point = |energy: &f64| [vec![*energy], random.numbers(5)].concat();
+            let points = own.as_flattened().iter().flat_map(&mut point).collect();
+            let points = Array::from_vec([2, 3, 6], points).unwrap();
+            let energies = Array::vector(vec![0.0, 0.1, 0.5, 0.6, 0.9, 1.0]);
+            let index = Array::matrix(6, 2, vec![0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1]).unwrap();
+            let (materials, lookups) = materials(random);
+            ((points, energies, index), materials, lookups)
+        });
+    }
+}
+
+#[test]
+fn cross_sections_from_poles() {
+    type Nuclides = (Vector<i64>, Array<Dim3, f64>, Array<Dim3, i64>, Array<Dim3, f64>, Matrix<i64>, Matrix<f64>);
+    let program = afun(|nuclides: Acc<Nuclides>, materials: Acc<Materials>, lookups: Acc<Lookups>| {
+        rsbench::by_loops(nuclides.unlift(), materials.unlift(), lookups.unlift())
+    });
+    let chosen = program.by(|(nuclides, materials, _)| (nuclides.1, nuclides.3, nuclides.5, materials.2));
+    check(&Differentiated::by(&chosen), |random| -> (Nuclides, Materials, Lookups) {
+        let ranges = Array::from_vec([2, 2, 2], vec![0, 2, 1, 3, 0, 3, 0, 0]).unwrap();
+        // Poles are below the real axis.
+        let below = |(k, x): (usize, f64)| if k % 2 == 1 { -x.abs() - 0.1 } else { x.abs() };
+        let poles = random.numbers(48).into_iter().enumerate().map(below).collect();
+        let poles = Array::from_vec([2, 3, 8], poles).unwrap();
+        let momenta = Array::matrix(2, 3, vec![0, 1, 2, 3, 0, 1]).unwrap();
+        let nuclides = (Array::vector(vec![2, 1]), random.cube([2, 2, 3]), ranges, poles, momenta, random.matrix(2, 4));
+        let (materials, lookups) = materials(random);
+        (nuclides, materials, lookups)
     });
 }
