@@ -411,7 +411,7 @@ fn loops_that_read_arrays() {
     });
     reversed(&grad(&squares), &inputs);
     for keep in [Keep::Arrays, Keep::Scalars] {
-        let (y, t) = trace_on(&Interpreter, &grad(&squares), &inputs, keep).expect("a trace");
+        let (y, t) = trace_on(&Interpreter, grad(&squares), &inputs, keep).expect("a trace");
         let again = run_with(&Interpreter, &t.to_program(), &inputs).expect("a result");
         assert_eq!(y.0.to_vec(), again.0.to_vec());
         assert_eq!(y.1.to_vec(), again.1.to_vec());
