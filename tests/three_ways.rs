@@ -201,7 +201,7 @@ fn of_its_benchmarks() {
                 (u, v) = ((u - x / r * dt) * friction, (v - y / r * dt) * friction);
                 (x, y) = (x + u * dt, y + v * dt);
             }
-            total = total + x * y;
+            total += x * y;
         }
         total
     });
