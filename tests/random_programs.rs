@@ -12,7 +12,7 @@ use accel::interp::Interpreter;
 use accel::prelude::{Scalar, *};
 use accel_fusion::{KernelEvaluator, OptimizedEvaluator};
 use passes::AllPasses;
-use random::agree::{CLOSE, compare, outcome};
+use random::agree::{CLOSE, changes_extents, compare, outcome};
 use random::build::{Args, Builder, Results};
 use random::generate::Features;
 use random::objective::{difference, direction, floats, objective_at};
@@ -214,11 +214,6 @@ fn reverse_mode_agrees_with_forward_mode_and_differences() {
         agrees_with_differences(p, value, &tangents)?;
         Ok(Verdict::Holds)
     });
-}
-
-/// Whether an error says that the state of a loop changes its extents, for which reverse mode has no rule.
-fn changes_extents(e: &Error) -> bool {
-    matches!(e, Error::Shape { op, .. } if op.starts_with("`awhile`"))
 }
 
 /// Numbers between -1 and 1.

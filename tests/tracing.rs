@@ -11,7 +11,7 @@ use accel::interp::Interpreter;
 use accel::prelude::*;
 use accel_fusion::simplify;
 use accel_trace::{Adjoints, Keep, Trace, named, trace_on};
-use random::agree::{compare, outcome};
+use random::agree::{changes_extents, compare, outcome};
 use random::build::{Args, Builder, Results};
 use random::generate::Features;
 use random::objective::floats;
@@ -161,9 +161,15 @@ fn reverse_passes_agree_with_the_derivatives_of_the_program() {
         let (_, t) = trace_on(&Interpreter, objective(p), &args, Keep::Arrays).map_err(text)?;
         let adjoints = t.reverse(&seed).map_err(text)?;
         let found = flat(adjoints.inputs());
-        let source = run_on(&Interpreter, grad(&objective(p)), &args).map_err(text)?;
-        if distance(&found, &flat(&source)) > 1e-9 {
-            return Err(format!("trace {found:?}, source {:?}", flat(&source)));
+        match run_on(&Interpreter, grad(&objective(p)), &args) {
+            // A trace has each step of such a loop.
+            Err(e) if changes_extents(&e) => {}
+            source => {
+                let source = flat(&source.map_err(text)?);
+                if distance(&found, &source) > 1e-9 {
+                    return Err(format!("trace {found:?}, source {source:?}"));
+                }
+            }
         }
         let tangents = forward(p, &args)?;
         if distance(&found, &tangents) > 1e-9 {
