@@ -9,11 +9,12 @@ mod random;
 use accel::ast::lint;
 use accel::backend::Backend;
 use accel::interp::Interpreter;
-use accel::prelude::{Scalar, *};
+use accel::prelude::*;
 use accel_fusion::{KernelEvaluator, OptimizedEvaluator};
 use passes::AllPasses;
-use random::agree::{CLOSE, changes_extents, compare, outcome};
-use random::build::{Args, Builder, Results};
+use random::agree::{CLOSE, compare, outcome};
+use random::build::Results;
+use random::functions::{args, changes_extents, distance, flat, objective, program, text};
 use random::generate::Features;
 use random::objective::{difference, direction, floats, objective_at};
 use random::plain::{Evaluator, Plain, Value, evaluate};
@@ -24,27 +25,6 @@ const EVERYTHING: Features = Features { smooth: false, unchecked: false };
 const UNCHECKED: Features = Features { unchecked: true, ..EVERYTHING };
 const SMOOTH: Features = Features { smooth: true, unchecked: false };
 const SMOOTH_UNCHECKED: Features = Features { unchecked: true, ..SMOOTH };
-
-/// The program in the surface language.
-fn program(p: &Program, sharing: bool) -> Afun<Args, Results> {
-    afun(|args: Acc<Args>| Builder::new(p, args, sharing).results())
-}
-
-/// A number that depends on all results.
-fn objective(p: &Program) -> Afun<Args, Scalar<f64>> {
-    afun(|args: Acc<Args>| Builder::new(p, args, true).objective())
-}
-
-fn args(inputs: &Inputs) -> Args {
-    let Inputs { xs, ys, m, is } = inputs.clone();
-    let m = Array::matrix(m.0, m.1, m.2).expect("as many elements as the extents say");
-    (Array::vector(xs), Array::vector(ys), m, Array::vector(is))
-}
-
-/// All floats of arguments, in the order of [`floats`].
-fn flat(args: &Args) -> Vec<f64> {
-    [args.0.as_slice(), args.1.as_slice(), args.2.as_slice()].concat()
-}
 
 fn flat_results(r: &Results) -> Vec<f64> {
     let pairs = r.4.iter().map(|(x, _)| x).collect::<Vec<_>>();
@@ -74,11 +54,6 @@ fn same(a: &Plain, b: &Plain) -> bool {
         && a.data.iter().flatten().zip(b.data.iter().flatten()).all(equal)
 }
 
-/// An error of the library, as the message of a failed property.
-fn text(e: Error) -> String {
-    e.to_string()
-}
-
 /// Whether derivatives are meaningful. Shrinking can make values large.
 fn is_tame(p: &Program) -> bool {
     let mut e = Evaluator::new(&p.inputs);
@@ -98,24 +73,6 @@ fn has_ties(p: &Program) -> bool {
     let mut e = Evaluator::new(&p.inputs);
     p.steps.iter().for_each(|(ty, s)| e.step(*ty, s));
     e.tie.get()
-}
-
-/// The largest difference, relative to the largest entry, or to 1 if that is larger; infinite for NaN.
-fn distance(a: &[f64], b: &[f64]) -> f64 {
-    if a.len() != b.len() {
-        return f64::INFINITY;
-    }
-    let scale = b.iter().fold(1.0, |m: f64, x| m.max(x.abs()));
-    let far = a.iter().zip(b).map(|(a, b)| (a - b).abs() / scale);
-    far.fold(0.0, |m, d| {
-        if d <= m {
-            m
-        } else if d.is_nan() {
-            f64::INFINITY
-        } else {
-            d
-        }
-    })
 }
 
 #[test]

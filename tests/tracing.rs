@@ -11,35 +11,18 @@ use accel::interp::Interpreter;
 use accel::prelude::*;
 use accel_fusion::simplify;
 use accel_trace::{Adjoints, Keep, Trace, named, trace_on};
-use random::agree::{changes_extents, compare, outcome};
-use random::build::{Args, Builder, Results};
+use random::agree::{compare, outcome};
+use random::build::Args;
+use random::functions::{args, changes_extents, distance, flat, objective, program, text};
 use random::generate::Features;
 use random::objective::floats;
 use random::plain::Evaluator;
-use random::program::{Inputs, Program};
+use random::program::Program;
 use random::runner::{Verdict, check, check_some};
 use traced::Traced;
 
 const EVERYTHING: Features = Features { smooth: false, unchecked: false };
 const SMOOTH: Features = Features { smooth: true, unchecked: false };
-
-fn program(p: &Program) -> Afun<Args, Results> {
-    afun(|args: Acc<Args>| Builder::new(p, args, true).results())
-}
-
-fn objective(p: &Program) -> Afun<Args, Scalar<f64>> {
-    afun(|args: Acc<Args>| Builder::new(p, args, true).objective())
-}
-
-fn args(inputs: &Inputs) -> Args {
-    let Inputs { xs, ys, m, is } = inputs.clone();
-    let m = Array::matrix(m.0, m.1, m.2).expect("as many elements as the extents say");
-    (Array::vector(xs), Array::vector(ys), m, Array::vector(is))
-}
-
-fn flat(args: &Args) -> Vec<f64> {
-    [args.0.as_slice(), args.1.as_slice(), args.2.as_slice()].concat()
-}
 
 fn bits(a: &Adjoints<Args>) -> Vec<u64> {
     flat(a.inputs()).into_iter().map(f64::to_bits).collect()
@@ -52,16 +35,6 @@ fn is_tame(p: &Program) -> bool {
     SMOOTH.allow(&e) && !floats(&p.inputs).is_empty()
 }
 
-fn text(e: Error) -> String {
-    e.to_string()
-}
-
-fn distance(a: &[f64], b: &[f64]) -> f64 {
-    let scale = b.iter().fold(1.0, |m: f64, x| m.max(x.abs()));
-    let far = |(a, b): (&f64, &f64)| if a.is_nan() || b.is_nan() { f64::INFINITY } else { (a - b).abs() / scale };
-    if a.len() != b.len() { f64::INFINITY } else { a.iter().zip(b).map(far).fold(0.0, f64::max) }
-}
-
 /// The trace computes what the program computes, bit by bit (equation 8), and its trace is itself (equation 9). The same
 /// holds for derivatives, which are programs, too.
 fn means_the_same(p: &Program, keep: Keep) -> Result<Verdict, String> {
@@ -70,7 +43,7 @@ fn means_the_same(p: &Program, keep: Keep) -> Result<Verdict, String> {
         compare(&outcome(&Interpreter, f, &argument), &outcome(&Traced(keep), f, &argument), 0.0)
     }
     let args = args(&p.inputs);
-    same(&program(p), &args, keep)?;
+    same(&program(p, true), &args, keep)?;
     match value_and_grad(&objective(p)) {
         gradient if gradient.program().is_ok() => same(&gradient, &args, keep)?,
         _ => {}

@@ -62,8 +62,3 @@ fn arrays(x: &RawArray, y: &RawArray, close: f64) -> bool {
 fn near(x: f64, y: f64, close: f64) -> bool {
     x == y || x.is_nan() && y.is_nan() || (x - y).abs() <= close * x.abs().max(y.abs()).max(1.0)
 }
-
-/// Whether an error says that the state of a loop changes its extents, for which reverse mode has no rule.
-pub fn changes_extents(e: &Error) -> bool {
-    matches!(e, Error::Shape { op, .. } if op.starts_with("`awhile`"))
-}

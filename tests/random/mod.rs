@@ -2,6 +2,7 @@
 
 pub mod agree;
 pub mod build;
+pub mod functions;
 pub mod generate;
 pub mod handles;
 pub mod indices;
