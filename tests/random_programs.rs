@@ -14,16 +14,14 @@ use accel_fusion::{KernelEvaluator, OptimizedEvaluator};
 use passes::AllPasses;
 use random::agree::{CLOSE, compare, outcome};
 use random::build::Results;
-use random::functions::{args, changes_extents, distance, flat, objective, program, text};
-use random::generate::Features;
+use random::functions::{args, changes_extents, distance, flat, is_differentiable, objective, program, text};
+use random::generate::{EVERYTHING, Features, SMOOTH};
 use random::objective::{difference, direction, floats, objective_at};
 use random::plain::{Evaluator, Plain, Value, evaluate};
 use random::program::{Inputs, Program};
 use random::runner::{Verdict, check, check_some};
 
-const EVERYTHING: Features = Features { smooth: false, unchecked: false };
 const UNCHECKED: Features = Features { unchecked: true, ..EVERYTHING };
-const SMOOTH: Features = Features { smooth: true, unchecked: false };
 const SMOOTH_UNCHECKED: Features = Features { unchecked: true, ..SMOOTH };
 
 fn flat_results(r: &Results) -> Vec<f64> {
@@ -52,13 +50,6 @@ fn same(a: &Plain, b: &Plain) -> bool {
     a.shape == b.shape
         && a.data.len() == b.data.len()
         && a.data.iter().flatten().zip(b.data.iter().flatten()).all(equal)
-}
-
-/// Whether derivatives are meaningful. Shrinking can make values large.
-fn is_tame(p: &Program) -> bool {
-    let mut e = Evaluator::new(&p.inputs);
-    p.steps.iter().for_each(|(ty, s)| e.step(*ty, s));
-    SMOOTH.allow(&e)
 }
 
 /// The largest number in the program.
@@ -151,7 +142,7 @@ fn agrees_with_differences(p: &Program, value: f64, tangents: &[f64]) -> Result<
 #[test]
 fn reverse_mode_agrees_with_forward_mode_and_differences() {
     check(SMOOTH, |p| {
-        if !is_tame(p) || floats(&p.inputs).is_empty() {
+        if !is_differentiable(p) {
             return Ok(Verdict::Skipped);
         }
         let (value, tangents) = forward(p)?;
@@ -183,7 +174,7 @@ fn vjp_is_the_transpose_of_jvp() {
     check(SMOOTH, |p| {
         let f = program(p, true);
         let args = self::args(&p.inputs);
-        if !is_tame(p) || floats(&p.inputs).is_empty() {
+        if !is_differentiable(p) {
             return Ok(Verdict::Skipped);
         }
         let dx = spread(floats(&p.inputs).len());

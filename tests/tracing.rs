@@ -13,26 +13,15 @@ use accel_fusion::simplify;
 use accel_trace::{Adjoints, Keep, Trace, named, trace_on};
 use random::agree::{compare, outcome};
 use random::build::Args;
-use random::functions::{args, changes_extents, distance, flat, objective, program, text};
-use random::generate::Features;
+use random::functions::{args, changes_extents, distance, flat, is_differentiable, objective, program, text};
+use random::generate::{EVERYTHING, SMOOTH};
 use random::objective::floats;
-use random::plain::Evaluator;
 use random::program::Program;
 use random::runner::{Verdict, check, check_some};
 use traced::Traced;
 
-const EVERYTHING: Features = Features { smooth: false, unchecked: false };
-const SMOOTH: Features = Features { smooth: true, unchecked: false };
-
 fn bits(a: &Adjoints<Args>) -> Vec<u64> {
     flat(a.inputs()).into_iter().map(f64::to_bits).collect()
-}
-
-/// Whether derivatives are meaningful. Shrinking can make values large.
-fn is_tame(p: &Program) -> bool {
-    let mut e = Evaluator::new(&p.inputs);
-    p.steps.iter().for_each(|(ty, s)| e.step(*ty, s));
-    SMOOTH.allow(&e) && !floats(&p.inputs).is_empty()
 }
 
 /// The trace computes what the program computes, bit by bit (equation 8), and its trace is itself (equation 9). The same
@@ -127,7 +116,7 @@ fn do_not_depend_on_threads(t: &Trace<Args, Scalar<f64>>, pools: &[rayon::Thread
 fn reverse_passes_agree_with_the_derivatives_of_the_program() {
     let pools = [1, 2, 4, 16].map(|n| rayon::ThreadPoolBuilder::new().num_threads(n).build().expect("a pool"));
     check_some(80, SMOOTH, |p| {
-        if !is_tame(p) {
+        if !is_differentiable(p) {
             return Ok(Verdict::Skipped);
         }
         let (args, seed) = (args(&p.inputs), Array::scalar(1.0));

@@ -1,6 +1,9 @@
 //! Random programs as functions of the surface language, and their arguments and derivatives as lists of floats.
 
 use super::build::{Args, Builder, Results};
+use super::generate::SMOOTH;
+use super::objective::floats;
+use super::plain::Evaluator;
 use super::program::{Inputs, Program};
 use accel::prelude::*;
 
@@ -21,9 +24,16 @@ pub fn args(inputs: &Inputs) -> Args {
     (Array::vector(xs), Array::vector(ys), m, Array::vector(is))
 }
 
-/// All floats of arguments, in the order of [`floats`](super::objective::floats).
+/// All floats of arguments, in the order of [`floats`].
 pub fn flat(args: &Args) -> Vec<f64> {
     [args.0.as_slice(), args.1.as_slice(), args.2.as_slice()].concat()
+}
+
+/// Whether a program has derivatives that are meaningful. Shrinking can make values large.
+pub fn is_differentiable(p: &Program) -> bool {
+    let mut e = Evaluator::new(&p.inputs);
+    p.steps.iter().for_each(|(ty, s)| e.step(*ty, s));
+    SMOOTH.allow(&e) && !floats(&p.inputs).is_empty()
 }
 
 /// An error of the library, as the message of a failed property.

@@ -13,6 +13,11 @@ pub struct Features {
     pub unchecked: bool,
 }
 
+/// All operations, without failures.
+pub const EVERYTHING: Features = Features { smooth: false, unchecked: false };
+/// What has derivatives.
+pub const SMOOTH: Features = Features { smooth: true, unchecked: false };
+
 /// The largest number of elements of an array.
 const MOST_ELEMENTS: usize = 40;
 
