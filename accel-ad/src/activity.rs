@@ -1,7 +1,7 @@
 //! Activity analysis: finds out which values depend on the differentiated arguments (see the glossary of the book: activity).
 //!
 //! NOTE [Activity]: a label is passive if its value does not depend on the arguments that are differentiated. The dual
-//! pass leaves it out. So passive labels cost nothing, and operations without a derivative are allowed there. A label
+//! pass leaves it out. So passive labels cost nothing. A label
 //! that does not reach the result gets no adjoint, and is left out for this reason.
 //!
 //! The analysis walks a telescope once, forwards, before the dual pass walks it backwards. It looks into

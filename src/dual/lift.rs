@@ -181,7 +181,7 @@ impl<A, R> fmt::Debug for Lifted<A, R> {
 /// ```
 ///
 /// # Errors
-/// Those of [`compile`](crate::compile), and operations that have no derivative.
+/// Those of [`compile`](crate::compile).
 pub fn lift<A: Numbers, R: Numbers>(program: &Afun<A, R>) -> Result<Lifted<A, R>> {
     lift_on(crate::default_backend()?, program)
 }

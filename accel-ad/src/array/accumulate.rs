@@ -27,7 +27,7 @@ pub struct Operation<'f, A, Sh, T, R> {
 /// Adds the contributions of an accumulation, whose value is `y`, with the adjoint `d`, which is not zero.
 ///
 /// # Errors
-/// An operation in the function that has no reverse derivative.
+/// [`Error::Internal`](accel_core::error::Error::Internal) if the code is not in normal form.
 pub fn accumulate<'m, B, A, A2, Sh, T, R>(
     mut st: ADual<B, A, A2>,
     op: &Operation<'_, A, Sh, T, R>,

@@ -12,7 +12,7 @@ use accel_core::error::Result;
 /// Walks through the telescope backwards. `m` names the final code environment.
 ///
 /// # Errors
-/// An operation between the labels and the result that has no reverse derivative.
+/// [`Error::Internal`](accel_core::error::Error::Internal) if the code is not in normal form.
 pub fn reverse<'m, B, A, A2, A3>(
     tape: &ATele<A, A2>,
     st: ADual<B, A2, A3>,

@@ -31,7 +31,7 @@ pub struct Loop<'l, A, S, P, Y> {
 /// Adds the contributions of a loop. `y` is its value, and `d` its adjoint.
 ///
 /// # Errors
-/// An operation in the body that has no reverse derivative.
+/// [`Error::Internal`](accel_core::error::Error::Internal) if the code is not in normal form.
 pub fn loop_<'m, B, A, A2, S, P, Y>(
     mut st: ADual<B, A, A2>,
     l: &Loop<'_, A, S, P, Y>,

@@ -49,7 +49,7 @@ pub struct Operation<'f, A, T> {
 /// Adds the contributions of a scan of `a`. `y` is the result, and `dy` its adjoint.
 ///
 /// # Errors
-/// An operation in `f` or in the initial value that has no reverse derivative.
+/// [`Error::Internal`](accel_core::error::Error::Internal) if the code is not in normal form.
 pub fn scan<'m, B, A, A2, Sh, T>(
     st: ADual<B, A, A2>,
     Operation { dir, f, z, at }: Operation<'_, A, T>,

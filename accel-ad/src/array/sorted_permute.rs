@@ -28,7 +28,7 @@ type Dual<A2, T, I> = Fun2<A2, (T, T), Tan<T>, (Tan<(T, T)>, I)>;
 /// Adds the contributions of a permutation. `dy` is the adjoint of its result.
 ///
 /// # Errors
-/// An operation in the operator that has no reverse derivative.
+/// [`Error::Internal`](accel_core::error::Error::Internal) if the code is not in normal form.
 pub fn permute<'m, B, A, A2, Sh, Sh2, T>(
     st: ADual<B, A, A2>,
     op: &Operation<'_, A, Sh, Sh2, T>,

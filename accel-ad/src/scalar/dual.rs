@@ -24,7 +24,7 @@ pub fn label<E, A, T>(a: &Exp<E, A, T>) -> Result<Idx<E, T>> {
 /// tuple.
 ///
 /// # Errors
-/// An operation between the labels and the result that has no reverse derivative.
+/// [`Error::Internal`](accel_core::error::Error::Internal) if the code is not in normal form.
 pub fn reverse<'m, 'i, A, B, E, E2, E3, T>(
     tape: &Tele<A, E, E2>,
     st: Dual<A, B, E2, E3, T>,

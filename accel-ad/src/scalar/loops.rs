@@ -23,7 +23,7 @@ use frunk::HCons;
 /// to its adjoint.
 ///
 /// # Errors
-/// An operation in the body that has no reverse derivative.
+/// [`Error::Internal`](accel_core::error::Error::Internal) if the code is not in normal form.
 pub fn loop_dual<'b, 'r, A, B, E, E2, T, V>(
     l: &LoopView<'_, E, A, V>,
     st: Dual<A, B, E, E2, T>,

@@ -56,31 +56,11 @@ pub fn rotate(v: [f64; 3], q: [f64; 4]) -> [[f64; 7]; 3] {
     std::array::from_fn(|i| std::array::from_fn(|j| rows[(i, j)]))
 }
 
-/// The gradient of the particles with the forward mode of `num-dual`: four directions for each of them.
-pub fn particles_forward(starts: &[[f64; 4]; 4]) -> [[f64; 4]; 4] {
-    starts.map(|start| {
-        let f = |s: nalgebra::SVector<DualSVec64<4>, 4>| {
-            let (dt, pull, friction) = (0.01, 0.5, 0.1);
-            let [mut x, mut y, mut u, mut v] = [s[0], s[1], s[2], s[3]];
-            for _ in 0..crate::programs::STEPS {
-                let a = y.sin() - x * pull - u * friction;
-                let b = x.cos() - y * pull - v * friction;
-                x += u * dt;
-                y += v * dt;
-                u += a * dt;
-                v += b * dt;
-            }
-            x * y
-        };
-        num_dual::gradient(f, &start.into()).1.into()
-    })
-}
-
-/// The particles without generic numbers.
-pub fn particles_plain(starts: &[[f64; 4]; 4]) -> f64 {
-    let particle = |start: &[f64; 4]| {
+/// The program `particle`, of which each use is compiled for its own type of numbers: a generic function is what these are compared with.
+macro_rules! particle {
+    ($start:expr) => {{
         let (dt, pull, friction) = (0.01, 0.5, 0.1);
-        let [mut x, mut y, mut u, mut v] = *start;
+        let [mut x, mut y, mut u, mut v] = $start;
         for _ in 0..crate::programs::STEPS {
             let a = y.sin() - x * pull - u * friction;
             let b = x.cos() - y * pull - v * friction;
@@ -90,7 +70,20 @@ pub fn particles_plain(starts: &[[f64; 4]; 4]) -> f64 {
             v += b * dt;
         }
         x * y
-    };
+    }};
+}
+
+/// The gradient of the particles with the forward mode of `num-dual`: four directions for each of them.
+pub fn particles_forward(starts: &[[f64; 4]; 4]) -> [[f64; 4]; 4] {
+    starts.map(|start| {
+        let f = |s: nalgebra::SVector<DualSVec64<4>, 4>| particle!([s[0], s[1], s[2], s[3]]);
+        num_dual::gradient(f, &start.into()).1.into()
+    })
+}
+
+/// The particles without generic numbers.
+pub fn particles_plain(starts: &[[f64; 4]; 4]) -> f64 {
+    let particle = |start: &[f64; 4]| particle!(*start);
     starts.iter().map(particle).fold(0.0, |sum, p| sum + p)
 }
 
