@@ -23,7 +23,7 @@ use crate::kernel::{ArrayId, Op, Program, Verified};
 use crate::optimize::{Assumptions, compact, compute_operands as operands, fuse, merge, split, tapes};
 use crate::report::{Report, Text};
 use crate::stage::stage;
-use crate::{checks, lower as lowering, private_lists, simplify, strip};
+use crate::{checks, lower as lowering, separate_elements, simplify, strip};
 use accel_core::ast;
 use accel_core::error::{Error, Result};
 use accel_core::repr::RawExtents;
@@ -61,6 +61,8 @@ const FUSE: Pass = Pass {
 const MERGE: Pass = Pass { name: "merge", run: |p, _| Ok(merge(p)) };
 /// Numbers arrays without gaps.
 const COMPACT: Pass = Pass { name: "compact", run: |p, _| Ok(compact(p)) };
+/// Gives elements with scalar loops statements of their own, which compute a vector of elements at a time.
+const LOOPS: Pass = Pass { name: "loops", run: |p, _| Ok(separate_elements::with_scalar_loops(p)) };
 /// Groups statements into strips of a common dimension.
 const STRIPS: Pass = Pass { name: "strips", run: |p, _| Ok(strip::strips(p)) };
 /// Lets products compute their operands.
@@ -74,7 +76,7 @@ const DISSOLVE: Pass = Pass { name: "dissolve", run: |p, _| Ok(strip::dissolve(p
 const CHECKS: Pass = Pass { name: "checks", run: |p, _| Ok(checks::checked(p)) };
 
 /// Gives elements with private lists statements of their own.
-const LISTS: Pass = Pass { name: "lists", run: |p, _| Ok(private_lists::separated(p)) };
+const LISTS: Pass = Pass { name: "lists", run: |p, _| Ok(separate_elements::with_lists(p)) };
 
 /// The passes for all targets.
 const COMMON: [Pass; 4] = [COLUMNS, FUSE, MERGE, COMPACT];
@@ -102,9 +104,9 @@ impl Target {
 
     fn passes(self) -> impl Iterator<Item = Pass> {
         let own = match self {
-            Target::Any => None,
-            Target::Processor => Some(STRIPS),
-            Target::Graphics => Some(OPERANDS),
+            Target::Any => vec![],
+            Target::Processor => vec![LOOPS, STRIPS],
+            Target::Graphics => vec![OPERANDS],
         };
         COMMON.into_iter().chain(own).chain([TAPES])
     }

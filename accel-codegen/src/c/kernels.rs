@@ -11,7 +11,7 @@ use crate::shared::strip::Strip;
 use crate::text::declarations::Declarations;
 use crate::text::writer::Writer;
 use accel_core::ast::deep;
-use accel_fusion::kernel::{ArrayId, Op, Program, Reduction, ScalarFn};
+use accel_fusion::kernel::{ArrayId, Op, Program, Reduction, ScalarFn, ScalarLoops};
 
 /// The functions of all kernels, by statement. The names of statement `n`'s functions contain `n`.
 pub fn kernels(program: &Program, declarations: &mut Declarations, body: &Block, numbers: bool) -> Vec<Vec<Function>> {
@@ -68,9 +68,15 @@ impl<'a> Kernels<'a> {
     fn statement(&mut self, s: &Step) {
         match &s.stmt.op {
             Op::Loop { to, extents, body } if !is_inline(&s.stmt.op, self.numbers) => {
+                let rank = extents.results.len();
+                if let Some(loops) = ScalarLoops::new(body).filter(|_| rank > 0) {
+                    let name = format!("lanes_{}", s.number);
+                    self.inner(s, |w| w.elements_in_lanes(&name, to, rank, &loops));
+                    return self.function(s, "", |w| w.elements_by_lanes(&name, to, rank, body));
+                }
                 self.function(s, "", |w| {
                     w.aliased = s.aliased();
-                    w.elements(to, extents.results.len(), body);
+                    w.elements(to, rank, body);
                 });
             }
             Op::Reduce { to, extents, rows } => self.reduce(s, *to, extents, rows),

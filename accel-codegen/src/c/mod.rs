@@ -4,6 +4,7 @@ mod gemm;
 mod host;
 mod kernels;
 mod module;
+mod scalar_loops;
 mod shared_kernels;
 mod translation_units;
 

@@ -42,6 +42,15 @@ impl Writer<'_> {
     fn all_positions(&mut self, rank: usize, say: bool, body: impl FnOnce(&mut Self)) {
         self.line("const i64 to = task->to;");
         self.line("i64 p = task->from;");
+        self.rest(rank, say, body);
+    }
+
+    /// Executes `body` for the positions from `p` to `to`, one after the other.
+    pub fn rest_in_order(&mut self, rank: usize, body: impl FnOnce(&mut Self)) {
+        self.rest(rank, false, body);
+    }
+
+    fn rest(&mut self, rank: usize, say: bool, body: impl FnOnce(&mut Self)) {
         self.line("if (p >= to) return 0;");
         self.index_of(rank, "p");
         self.positions_to("to", rank, say, body);

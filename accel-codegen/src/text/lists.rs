@@ -19,6 +19,10 @@ use accel_fusion::kernel::{Reg, ScalarFn};
 /// The first number of elements for which there is room.
 const ROOM: usize = 256;
 
+/// The largest number of elements of lists of several lanes: with more, their memory would be much larger than the
+/// caches.
+const LONG: usize = ROOM << 8;
+
 /// The names of the places in the tape: the number of items and the number of this one, and the start of a list of this
 /// item. Each element has 8 bytes, of whatever type it is.
 const PLACES: &str = "\
@@ -54,14 +58,27 @@ impl Writer<'_> {
 
     /// An element of a list.
     pub fn listed(&self, list: Reg, at: &str) -> String {
-        match self.dialect().is_gpu() {
-            true => format!("r{list}[(ulong){at} * ITEMS]"),
-            false => format!("r{list}[{at}]"),
+        match (self.dialect().is_gpu(), self.list_lanes) {
+            (true, _) => format!("r{list}[(ulong){at} * ITEMS]"),
+            (false, 1) => format!("r{list}[{at}]"),
+            (false, lanes) => format!("r{list}[{at} * {lanes} + l]"),
         }
     }
 
     /// Appends the values of a step.
     pub fn append(&mut self, code: &ScalarFn, lists: &[(Reg, Reg)]) {
+        let Some((first, _)) = lists.first() else { return };
+        self.room(code, lists);
+        let count = format!("c{first}");
+        for (to, value) in lists {
+            let place = self.listed(*to, &count);
+            self.line(format!("{place} = r{value};"));
+        }
+        self.line(format!("{count}++;"));
+    }
+
+    /// Makes room for the values of a step.
+    pub fn room(&mut self, code: &ScalarFn, lists: &[(Reg, Reg)]) {
         let Some((first, _)) = lists.first() else { return };
         let (count, room) = (format!("c{first}"), format!("m{first}"));
         if self.is_opencl() {
@@ -71,21 +88,25 @@ impl Writer<'_> {
                 w.line("tape[0] = 1;");
                 w.line("return 1;");
             });
-        } else {
-            self.braces(&format!("if (__builtin_expect({count} == {room}, 0))"), |w| {
-                w.line(format!("{room} = {room} ? 2 * {room} : {ROOM};"));
-                for (to, _) in lists {
-                    let number = number(code, *to);
-                    w.line(format!("r{to} = accel_tape({number}, {room} * (i64)sizeof *r{to});"));
-                    w.fault(&format!("!r{to}"), fault::MEMORY, w.site, 1, std::slice::from_ref(&room));
+            return;
+        }
+        let lanes = self.list_lanes;
+        self.braces(&format!("if (__builtin_expect({count} == {room}, 0))"), |w| {
+            if lanes > 1 {
+                w.line(format!("if ({room} == {LONG}) return -1;"));
+            }
+            w.line(format!("{room} = {room} ? 2 * {room} : {ROOM};"));
+            for (to, _) in lists {
+                let number = number(code, *to);
+                if lanes > 1 {
+                    w.line(format!("r{to} = accel_tape({number}, {room} * {lanes} * (i64)sizeof *r{to});"));
+                    w.line(format!("if (!r{to}) return -1;"));
+                    continue;
                 }
-            });
-        }
-        for (to, value) in lists {
-            let place = self.listed(*to, &count);
-            self.line(format!("{place} = r{value};"));
-        }
-        self.line(format!("{count}++;"));
+                w.line(format!("r{to} = accel_tape({number}, {room} * (i64)sizeof *r{to});"));
+                w.fault(&format!("!r{to}"), fault::MEMORY, w.site, 1, std::slice::from_ref(&room));
+            }
+        });
     }
 }
 

@@ -46,9 +46,18 @@ fn library(d: &mut Declarations, t: ScalarType, name: &str, args: &[&str], vecto
     if d.dialect.is_opencl() {
         return format!("{name}({})", args.join(", "));
     }
-    let name = if t == ScalarType::F32 { format!("{name}f") } else { name.to_string() };
-    let simd = if vector && d.vector_math { "__attribute__((__simd__(\"notinbranch\"), const)) " } else { "" };
-    d.declare_once(&name, || format!("{simd}extern {t} {name}({});", vec![t.to_string(); args.len()].join(", ")));
+    let symbol = if t == ScalarType::F32 { format!("{name}f") } else { name.to_string() };
+    let is_vector = vector && d.vector_math;
+    let simd = if is_vector { "__attribute__((__simd__(\"notinbranch\"), const)) " } else { "" };
+    // GCC turns a sine and a cosine of the same number into one function, of which there is no version for vectors. So
+    // the cosine has a name that GCC does not know.
+    let (name, label) = match is_vector && name == "cos" {
+        true => (format!("accel_{symbol}"), format!(" __asm__(\"{symbol}\")")),
+        false => (symbol, String::new()),
+    };
+    d.declare_once(&name, || {
+        format!("{simd}extern {t} {name}({}){label};", vec![t.to_string(); args.len()].join(", "))
+    });
     format!("{name}({})", args.join(", "))
 }
 

@@ -22,6 +22,8 @@ pub struct Writer<'a> {
     pub aliased: BTreeSet<ArrayId>,
     /// In the loops over the positions of a strip: the places of its arrays.
     pub lanes: Lanes,
+    /// The number of elements that are computed at a time, each with its own lists: the lanes of a list are innermost.
+    pub list_lanes: usize,
     /// The arrays that the function uses, in OpenCL C: NOTE [Arrays in OpenCL C].
     pub params: Params,
     /// What the function needs from outside if it is a nest: NOTE [Nests as functions].
@@ -58,6 +60,7 @@ impl<'a> Writer<'a> {
             host: None,
             aliased,
             lanes: Lanes::default(),
+            list_lanes: 1,
             params: Params::default(),
             nest: None,
             alone: false,

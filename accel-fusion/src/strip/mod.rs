@@ -19,7 +19,7 @@
 mod roles;
 mod value;
 
-use crate::kernel::{self, ArrayId, Block, Op, Program, ScalarFn, Stmt, arrays_mentioned, arrays_read};
+use crate::kernel::{self, ArrayId, Block, Op, Program, ScalarFn, ScalarLoops, Stmt, arrays_mentioned, arrays_read};
 use accel_core::ast::deep;
 use roles::{Lengths, role};
 pub use roles::{Role, roles};
@@ -66,8 +66,9 @@ struct Entry {
     /// The arrays that it uses, except those that its own blocks define.
     uses: BTreeSet<ArrayId>,
     lengths: Lengths,
-    /// Whether it is a single product of two matrices.
-    is_product: bool,
+    /// Whether it is faster alone: a single product of two matrices, or scalar loops, which are computed for a vector of
+    /// elements at a time without a strip.
+    is_alone: bool,
 }
 
 /// Forms strips in a block. Also returns the arrays that the block uses but does not define.
@@ -144,11 +145,12 @@ fn with_inner_strips(mut s: Stmt) -> Entry {
 }
 
 fn entry(stmt: Stmt, uses: BTreeSet<ArrayId>) -> Entry {
-    let is_product = match &stmt.op {
+    let is_alone = match &stmt.op {
+        Op::Loop { body, .. } => ScalarLoops::new(body).is_some(),
         Op::Reduce { rows, .. } => rows.contraction().is_some_and(|c| !c.roles.contains(&kernel::Role::Batch)),
         _ => false,
     };
-    Entry { lengths: Lengths::new(&stmt.op), is_product, stmt, uses }
+    Entry { lengths: Lengths::new(&stmt.op), is_alone, stmt, uses }
 }
 
 /// The statements that can be executed in one strip with the first one, if this pays: see NOTE [When strips pay].
@@ -186,7 +188,7 @@ fn members(entries: &[Entry], len: &str, barred: &BTreeSet<usize>, known: &Known
         let reads_largest = |rows: &BTreeSet<ArrayId>| e.uses.intersection(rows).any(|a| ranks.get(a) == largest);
         let is_late = !e.uses.is_disjoint(&late);
         let is_full = members.inside.len() == MAX_STATEMENTS;
-        let is_alone = is_late || is_full || e.is_product || barred.contains(&k);
+        let is_alone = is_late || is_full || e.is_alone || barred.contains(&k);
         let role = if is_alone { None } else { role(&e.stmt.op, &e.lengths, len, &rows) };
         match role {
             Some(Role::Row) => {

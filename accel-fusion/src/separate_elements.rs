@@ -1,29 +1,41 @@
-//! A program in which only loops, statements with sums and operators have private lists.
+//! Gives elements of reductions, scans and permutations statements of their own: loops before these statements.
 //!
 //! NOTE [Lists on devices]: a work-item needs memory for its lists, so few items can run at once. Loops and statements
 //! with sums run with any number of items. The kernels of other statements do not. So elements of reductions, scans and
 //! permutations that need lists become loops before these statements. An operator with lists stays: its statement needs
 //! memory for each item. The host evaluates extents and conditions.
+//!
+//! On processors, the kernels of loops compute scalar functions with loops for a vector of elements at a time: NOTE [Lanes
+//! of scalar loops] in [`crate::kernel::ScalarLoops`]. So there, elements with such loops get statements of their own.
 
 use crate::kernel::builder::Builder;
-use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, Program, Reduction, Reg, ScalarFn, SiteId, Stmt};
+use crate::kernel::{
+    ArrayId, ArrayInfo, Block, Instr, Op, Program, Reduction, Reg, ScalarFn, ScalarLoops, SiteId, Stmt,
+};
 use accel_core::ast::deep;
 use accel_core::repr::ScalarType;
 
-/// Gives elements with lists statements of their own.
-pub fn separated(program: &Program) -> Program {
+/// Separates elements with private lists.
+pub fn with_lists(program: &Program) -> Program {
+    separated(program, |code| !code.lists().is_empty())
+}
+
+/// Separates elements with loops that profit from lanes.
+pub fn with_scalar_loops(program: &Program) -> Program {
+    separated(program, |code| code.params > 0 && ScalarLoops::new(code).is_some())
+}
+
+fn separated(program: &Program, is_separate: fn(&ScalarFn) -> bool) -> Program {
     let mut program = program.clone();
     let body = std::mem::take(&mut program.body);
-    program.body = Pass { program: &mut program }.block(body);
+    program.body = Pass { program: &mut program, is_separate }.block(body);
     program
 }
 
 struct Pass<'a> {
     program: &'a mut Program,
-}
-
-fn has_lists(code: &ScalarFn) -> bool {
-    !code.lists().is_empty()
+    /// Whether an element gets a statement of its own.
+    is_separate: fn(&ScalarFn) -> bool,
 }
 
 /// The results of scalar functions without parameters, one after the other.
@@ -42,7 +54,7 @@ impl Pass<'_> {
 
     fn stmt(&mut self, mut s: Stmt, out: &mut Vec<Stmt>) {
         if let Op::Strip { body, .. } = &mut s.op
-            && body.stmts.iter().any(|s| s.op.scalar_fns().iter().any(|(_, c)| has_lists(c)))
+            && body.stmts.iter().any(|s| s.op.scalar_fns().iter().any(|(_, c)| (self.is_separate)(c)))
         {
             // The statements one after the other, without the strip.
             return std::mem::take(&mut body.stmts).into_iter().for_each(|s| self.stmt(s, out));
@@ -51,10 +63,10 @@ impl Pass<'_> {
         match &mut s.op {
             Op::Reduce { extents, rows, .. } | Op::Scan { extents, rows, .. } => self.rows(extents, rows, s.site, out),
             Op::Permute { extents, target, element, .. } => {
-                if has_lists(element) {
+                if (self.is_separate)(element) {
                     *element = self.stored(&only_if_kept(target, element), extents, s.site, out);
                 }
-                if has_lists(target) {
+                if (self.is_separate)(target) {
                     *target = self.stored(target, extents, s.site, out);
                 }
             }
@@ -64,10 +76,10 @@ impl Pass<'_> {
     }
 
     fn rows(&mut self, extents: &ScalarFn, rows: &mut Reduction, site: SiteId, out: &mut Vec<Stmt>) {
-        if has_lists(&rows.element) {
+        if (self.is_separate)(&rows.element) {
             rows.element = self.stored(&rows.element, &joined(&[extents, &rows.len]), site, out);
         }
-        if let Some(init) = rows.init.as_mut().filter(|init| has_lists(init)) {
+        if let Some(init) = rows.init.as_mut().filter(|init| (self.is_separate)(init)) {
             *init = self.stored(init, &ScalarFn::default(), site, out);
         }
     }
@@ -124,9 +136,9 @@ mod tests {
                -> a1, a2
              }}"
         );
-        let after = separated(&parse(&text).unwrap());
+        let after = with_lists(&parse(&text).unwrap());
         verify(&after).unwrap_or_else(|e| panic!("{e}\n{after}"));
-        let with_lists = |op: &Op| op.scalar_fns().iter().any(|(_, c)| has_lists(c));
+        let with_lists = |op: &Op| op.scalar_fns().iter().any(|(_, c)| !c.lists().is_empty());
         let found: Vec<_> = after.body.stmts.iter().map(|s| (s.op.keyword(), with_lists(&s.op))).collect();
         assert_eq!(found, [("loop", true), ("reduce", false), ("loop", true), ("permute", false)]);
     }

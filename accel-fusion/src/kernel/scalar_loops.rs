@@ -1,0 +1,192 @@
+//! Scalar functions with loops, computed for a vector of elements at a time.
+//!
+//! NOTE [Lanes of scalar loops]: a loop of a scalar function runs for one element, and each step waits for the one
+//! before. So a `map` of such loops leaves most of a processor idle. Instead, the function is computed for `LANES`
+//! elements at a time: each element is a lane, all lanes go through the loop together, and what a step computes is an
+//! inner loop over the lanes, which compilers turn into vector operations.
+//!
+//! A register is uniform if all lanes have the same value in it, such as the counter of a loop with a fixed number of
+//! steps. It stays a variable. The other registers vary. Instructions without loops form runs; each run is one loop over
+//! the lanes, with variables for its registers. Only registers that other runs use are kept in arrays with an element for
+//! each lane.
+//!
+//! A loop whose condition varies continues until no lane is active, and so does a branch with a loop inside. The mask of
+//! the active lanes is an array of its own: lanes that are not active keep their state. They compute along, except where
+//! a run reads elements, whose indices are within bounds only for active lanes.
+//!
+//! If a list of a loop gets long, its elements of all lanes do not fit caches, and the memory would be that of many
+//! elements instead of one. Then the function gives up, and its caller computes one element after the other.
+
+use super::effects::Check;
+use super::ids::Reg;
+use super::ir::{Instr, ScalarFn};
+use super::walk::walk;
+use accel_core::ast::deep;
+use accel_core::repr::op::{Float1Class, Op1};
+use std::collections::BTreeSet;
+
+/// A scalar function with loops, and what its lanes share.
+pub struct ScalarLoops<'a> {
+    pub code: &'a ScalarFn,
+    /// The registers with a value for each lane.
+    pub varying: BTreeSet<Reg>,
+    /// Those among them that are used outside the run that sets them.
+    pub kept: BTreeSet<Reg>,
+}
+
+/// Deeper nests of loops and conditionals are computed one element at a time.
+const DEEPEST: usize = 16;
+
+impl<'a> ScalarLoops<'a> {
+    /// Analyses a function. Returns nothing if it has no loops that profit from lanes: if it can fail, adds to sums, or
+    /// only has loops that compilers vectorise without this.
+    pub fn new(code: &'a ScalarFn) -> Option<Self> {
+        if !code.has_loop() || code.emits() || depth(&code.instrs) > DEEPEST || may_fail(code) {
+            return None;
+        }
+        let varying = varying(code);
+        let is_hard = |i: &Instr| match i {
+            Instr::While { continues, body, lists, .. } => {
+                let inner = || walk(body).any(|i| has_loop(i) || is_call(i));
+                varying.contains(continues) || !lists.is_empty() || inner()
+            }
+            _ => false,
+        };
+        if !walk(&code.instrs).any(is_hard) {
+            return None;
+        }
+        let mut kept = BTreeSet::new();
+        used_elsewhere(&code.instrs, &code.results, &mut kept);
+        kept.retain(|r| varying.contains(r));
+        Some(ScalarLoops { code, varying, kept })
+    }
+
+    /// Splits a run into what is the same for all lanes and the rest, as far as the results, or the registers that other
+    /// runs use, need it.
+    pub fn split(&self, run: &[Instr], results: impl Iterator<Item = Reg>) -> (Vec<Instr>, Vec<Instr>) {
+        let (uniform, varying): (Vec<_>, Vec<_>) = run.iter().partition(|i| self.is_uniform(i));
+        let mut live: BTreeSet<Reg> = self.kept.iter().copied().chain(results).collect();
+        let mut needed = vec![];
+        for i in varying.into_iter().rev() {
+            if i.sets().iter().any(|r| live.contains(r)) {
+                i.uses(&mut live);
+                needed.push(i.clone());
+            }
+        }
+        needed.reverse();
+        (uniform.into_iter().cloned().collect(), needed)
+    }
+
+    fn is_uniform(&self, i: &Instr) -> bool {
+        !i.sets().iter().any(|r| self.varying.contains(r))
+    }
+}
+
+/// Splits instructions into runs, each with the loop or the conditional with loops that follows it. There is none after
+/// the last run, which may be empty.
+pub fn runs(instrs: &[Instr]) -> Vec<(&[Instr], Option<&Instr>)> {
+    let (mut runs, mut from) = (vec![], 0);
+    for (n, i) in instrs.iter().enumerate().filter(|(_, i)| has_loop(i)) {
+        runs.push((&instrs[from..n], Some(i)));
+        from = n + 1;
+    }
+    runs.push((&instrs[from..], None));
+    runs
+}
+
+/// Adds the registers that a run of `instrs` uses and does not set. The last run also uses the `results`.
+fn used_elsewhere(instrs: &[Instr], results: &[Reg], found: &mut BTreeSet<Reg>) {
+    for (run, nest) in runs(instrs) {
+        let mut used = BTreeSet::new();
+        run.iter().for_each(|i| i.uses(&mut used));
+        if nest.is_none() {
+            used.extend(results);
+        }
+        walk(run).flat_map(Instr::sets).for_each(|r| _ = used.remove(&r));
+        found.append(&mut used);
+        let mut inner = |instrs: &[Instr], results: Vec<Reg>| deep(|| used_elsewhere(instrs, &results, found));
+        match nest {
+            Some(Instr::If { cond, then, otherwise, merge }) => {
+                inner(then, merge.iter().map(|m| m.1).collect());
+                inner(otherwise, merge.iter().map(|m| m.2).collect());
+                found.extend(merge.iter().map(|m| m.0).chain([*cond]));
+            }
+            Some(Instr::While { state, cond, continues, body, next, lists }) => {
+                inner(cond, vec![*continues]);
+                inner(body, next.iter().copied().chain(lists.iter().map(|l| l.1)).collect());
+                found.extend(state.iter().flat_map(|s| [s.0, s.1]));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether an instruction is a loop or has loops inside.
+fn has_loop(i: &Instr) -> bool {
+    walk(std::slice::from_ref(i)).any(|i| matches!(i, Instr::While { .. }))
+}
+
+/// Whether an instruction is a call of a library.
+fn is_call(i: &Instr) -> bool {
+    matches!(i, Instr::Op1(_, Op1::Float(op), _) if op.class() == Float1Class::Library)
+}
+
+fn depth(instrs: &[Instr]) -> usize {
+    deep(|| instrs.iter().flat_map(Instr::inner).map(|inner| 1 + depth(inner)).max().unwrap_or(0))
+}
+
+/// Whether a function can fail for another reason than the memory of its lists.
+fn may_fail(code: &ScalarFn) -> bool {
+    let divisors: BTreeSet<Reg> = walk(&code.instrs)
+        .filter_map(|i| match i {
+            Instr::Const(r, x) if *x != x.ty().zero() => Some(*r),
+            _ => None,
+        })
+        .collect();
+    walk(&code.instrs).any(|i| match (i.check(code), i) {
+        (None | Some(Check::Memory), _) => false,
+        (Some(Check::Divisor), Instr::Op2(_, _, _, divisor)) => !divisors.contains(divisor),
+        (Some(Check::Divisor | Check::Bounds), _) => true,
+    })
+}
+
+/// The registers that can differ between elements: the smallest set that contains the parameters and what depends on
+/// them.
+fn varying(code: &ScalarFn) -> BTreeSet<Reg> {
+    let mut varying: BTreeSet<Reg> = code.param_regs().collect();
+    loop {
+        let before = varying.len();
+        for i in walk(&code.instrs) {
+            let is_varying = |r: &Reg| varying.contains(r);
+            let more: Vec<Reg> = match i {
+                Instr::Const(..) | Instr::Extent(..) | Instr::Emit { .. } => vec![],
+                Instr::Op1(to, _, a) => [*to].into_iter().filter(|_| is_varying(a)).collect(),
+                Instr::Op2(to, _, a, b) => [*to].into_iter().filter(|_| is_varying(a) || is_varying(b)).collect(),
+                Instr::Read { to, index, .. } if index.iter().any(is_varying) => to.clone(),
+                Instr::Read { .. } => vec![],
+                // Each lane has its own lists.
+                Instr::Get { to, .. } => vec![*to],
+                Instr::If { cond, then, otherwise, merge } => {
+                    // A conditional without loops belongs to a run, as a whole.
+                    let inside = || walk(then).chain(walk(otherwise)).flat_map(Instr::sets).any(|r| is_varying(&r));
+                    let together = is_varying(cond)
+                        || !has_loop(i) && (inside() || merge.iter().any(|m| is_varying(&m.1) || is_varying(&m.2)));
+                    let differs = |m: &&(Reg, Reg, Reg)| together || is_varying(&m.1) || is_varying(&m.2);
+                    merge.iter().filter(differs).map(|m| m.0).collect()
+                }
+                Instr::While { state, continues, next, lists, .. } => {
+                    // Lanes leave the loop after different numbers of steps.
+                    let together = is_varying(continues);
+                    let differs =
+                        |((_, init), next): &(&(Reg, Reg), &Reg)| together || is_varying(init) || is_varying(next);
+                    let states = state.iter().zip(next).filter(differs).map(|((to, _), _)| *to);
+                    states.chain(lists.iter().map(|l| l.0)).collect()
+                }
+            };
+            varying.extend(more);
+        }
+        if varying.len() == before {
+            return varying;
+        }
+    }
+}
