@@ -6,7 +6,7 @@
 use crate::analysis::partition::LANES;
 use crate::text::names::{elements, index};
 use crate::text::scalar_code::Constants;
-use crate::text::writer::Writer;
+use crate::text::writer::{Scope, Writer};
 use accel_core::ast::deep;
 use accel_fusion::kernel::{ArrayId, Instr, Reg, ScalarFn, ScalarLoops, runs, walk};
 use std::collections::BTreeSet;
@@ -33,7 +33,7 @@ struct Lanes<'a> {
 
 impl Writer<'_> {
     /// Writes the function that computes the elements of the arrays `to` at `width` positions from `p` on, up to
-    /// `LANES`. It returns -1 if lists get too long for that; then it has computed nothing. Returns its first line.
+    /// `LANES`. It returns -1 if an element fails or lists get too long; then it has computed nothing. Returns its first line.
     pub fn elements_in_lanes(&mut self, name: &str, to: &[ArrayId], rank: usize, loops: &ScalarLoops) -> String {
         self.hoist(&[loops.code]);
         to.iter().for_each(|a| self.hoist_output(*a, false));
@@ -48,10 +48,11 @@ impl Writer<'_> {
         let places = to.iter().flat_map(|a| elements(*a, self.columns(*a).len(), "p + l"));
         let result = |(place, value): (String, &Reg)| Output { place, value: *value, mask: Some("l < width".into()) };
         let results = places.zip(&loops.code.results).map(result).collect();
-        self.list_lanes = LANES;
+        self.scope = Scope::Lanes;
+        self.line("i64 bad = 0;");
         let mut lanes = Lanes { loops, constants: Constants::new() };
         self.in_lanes(&mut lanes, &loops.code.instrs, None, results);
-        self.list_lanes = 1;
+        self.scope = Scope::Element;
         format!("static int {name}(const array *arrays, const task *task, i64 *fault, i64 p, i64 width)")
     }
 
@@ -103,8 +104,11 @@ impl Writer<'_> {
         let lists = code.lists();
         given.retain(|r| loops.varying.contains(r) && !set.contains(r) && !lists.contains(r));
         kept.iter().for_each(|r| self.lane_array(code, *r));
-        // Indices are within bounds only in active lanes.
-        let guard = mask.filter(|_| walk(&varying).any(|i| matches!(i, Instr::Read { .. } | Instr::Get { .. })));
+        // Indices are within bounds, and divisors are not zero, only in active lanes.
+        let can_fail = walk(&varying).any(|i| i.check(code).is_some());
+        let guard =
+            mask.filter(|_| can_fail || walk(&varying).any(|i| matches!(i, Instr::Read { .. } | Instr::Get { .. })));
+        self.scope = Scope::Lane;
         self.braces(self.lane(), |w| {
             given.iter().for_each(|r| w.line(format!("const {} r{r} = c{r}[l];", code.types[*r])));
             w.open(&guard.map(|mask| format!("if ({mask}[l])")).unwrap_or_default());
@@ -116,6 +120,10 @@ impl Writer<'_> {
             }
             w.close();
         });
+        self.scope = Scope::Lanes;
+        if can_fail {
+            self.line("if (bad) return -1;");
+        }
     }
 
     fn nest_in_lanes(&mut self, lanes: &mut Lanes, nest: &Instr, mask: Option<&str>) {

@@ -1,11 +1,17 @@
 //! Checks at run time, and the fault record that a function writes when one fails.
 
-use super::writer::Writer;
+use super::writer::{Scope, Writer};
 use accel_fusion::kernel::SiteId;
 
 impl Writer<'_> {
-    /// If `condition` holds, writes a record and returns.
+    /// If `condition` holds, writes a record and returns. If several elements are computed at a time, the caller finds
+    /// out which of them fails: it computes them again, one after the other.
     pub fn fault(&mut self, condition: &str, kind: i64, site: SiteId, what: usize, index: &[String]) {
+        match self.scope {
+            Scope::Element => {}
+            Scope::Lanes => return self.line(format!("if ({condition}) return -1;")),
+            Scope::Lane => return self.line(format!("bad |= {condition};")),
+        }
         let (name, opencl) = (format!("fault{}", index.len()), self.is_opencl());
         self.declarations.fails = true;
         self.declarations.declare_once(&name, || {

@@ -12,8 +12,9 @@
 //! processors, the elements of a list are neighbours.
 
 use super::parameters::{Arg, Parameter};
-use super::writer::Writer;
+use super::writer::{Scope, Writer};
 use crate::analysis::fault;
+use crate::analysis::partition::LANES;
 use accel_fusion::kernel::{Reg, ScalarFn};
 
 /// The first number of elements for which there is room.
@@ -58,10 +59,10 @@ impl Writer<'_> {
 
     /// An element of a list.
     pub fn listed(&self, list: Reg, at: &str) -> String {
-        match (self.dialect().is_gpu(), self.list_lanes) {
-            (true, _) => format!("r{list}[(ulong){at} * ITEMS]"),
-            (false, 1) => format!("r{list}[{at}]"),
-            (false, lanes) => format!("r{list}[{at} * {lanes} + l]"),
+        match self.scope {
+            _ if self.dialect().is_gpu() => format!("r{list}[(ulong){at} * ITEMS]"),
+            Scope::Element => format!("r{list}[{at}]"),
+            Scope::Lanes | Scope::Lane => format!("r{list}[{at} * {LANES} + l]"),
         }
     }
 
@@ -90,20 +91,15 @@ impl Writer<'_> {
             });
             return;
         }
-        let lanes = self.list_lanes;
+        let elements = if self.scope == Scope::Element { String::new() } else { format!("{LANES} * ") };
         self.braces(&format!("if (__builtin_expect({count} == {room}, 0))"), |w| {
-            if lanes > 1 {
+            if w.scope != Scope::Element {
                 w.line(format!("if ({room} == {LONG}) return -1;"));
             }
             w.line(format!("{room} = {room} ? 2 * {room} : {ROOM};"));
             for (to, _) in lists {
                 let number = number(code, *to);
-                if lanes > 1 {
-                    w.line(format!("r{to} = accel_tape({number}, {room} * {lanes} * (i64)sizeof *r{to});"));
-                    w.line(format!("if (!r{to}) return -1;"));
-                    continue;
-                }
-                w.line(format!("r{to} = accel_tape({number}, {room} * (i64)sizeof *r{to});"));
+                w.line(format!("r{to} = accel_tape({number}, {room} * {elements}(i64)sizeof *r{to});"));
                 w.fault(&format!("!r{to}"), fault::MEMORY, w.site, 1, std::slice::from_ref(&room));
             }
         });

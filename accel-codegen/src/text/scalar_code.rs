@@ -2,7 +2,7 @@
 
 use super::names::{outside, position_in_strip};
 use super::nest::DEEPEST;
-use super::writer::Writer;
+use super::writer::{Scope, Writer};
 use crate::analysis::fault;
 use crate::analysis::partition::LANES;
 use crate::text::primitives;
@@ -80,19 +80,28 @@ impl<'a> Writer<'a> {
                 self.set(code, *to, value);
             }
             Instr::Op2(to, op, a, b) => {
-                let t = code.types[*a];
+                let (t, mut divisor) = (code.types[*a], format!("r{b}"));
                 if instr.check(code).is_some() && constants.get(b).is_none_or(|b| *b == t.zero()) {
                     self.fault(&format!("r{b} == 0"), fault::DIVISION, self.site, fault::division(*op), &[]);
+                    if self.scope == Scope::Lane {
+                        divisor = format!("(r{b} == 0 ? 1 : r{b})");
+                    }
                 }
-                let value = primitives::op2(self.declarations, *op, t, &format!("r{a}"), &format!("r{b}"));
+                let value = primitives::op2(self.declarations, *op, t, &format!("r{a}"), &divisor);
                 self.set(code, *to, value);
             }
             Instr::Extent(to, array, dim) => self.line(format!("const i64 r{to} = a{array}_n{dim};")),
             Instr::Read { to, array, index, site, .. } => {
                 let in_strip = self.is_in_strip(instr);
                 let index: Vec<_> = index.iter().map(|r| format!("r{r}")).collect();
+                let mut otherwise = String::new();
                 if instr.check(code).is_some() {
-                    let outside = outside(*array, &index);
+                    let mut outside = outside(*array, &index);
+                    if let (Scope::Lane, Some(to)) = (self.scope, to.first()) {
+                        self.line(format!("const bool o{to} = {outside};"));
+                        outside = format!("o{to}");
+                        otherwise = format!("o{to} ? 0 : ");
+                    }
                     self.fault(&outside, fault::READ, *site, array.index(), &index);
                 }
                 let (letter, position) = if in_strip {
@@ -101,7 +110,7 @@ impl<'a> Writer<'a> {
                     ("a", self.place(*array, &index))
                 };
                 for (c, to) in to.iter().enumerate() {
-                    self.line(format!("const {} r{to} = {letter}{array}_{c}[{position}];", code.types[*to]));
+                    self.line(format!("const {} r{to} = {otherwise}{letter}{array}_{c}[{position}];", code.types[*to]));
                 }
             }
             Instr::Emit { to, index, values, site, .. } => {

@@ -22,8 +22,8 @@ pub struct Writer<'a> {
     pub aliased: BTreeSet<ArrayId>,
     /// In the loops over the positions of a strip: the places of its arrays.
     pub lanes: Lanes,
-    /// The number of elements that are computed at a time, each with its own lists: the lanes of a list are innermost.
-    pub list_lanes: usize,
+    /// Whether one element is computed at a time, or several.
+    pub scope: Scope,
     /// The arrays that the function uses, in OpenCL C: NOTE [Arrays in OpenCL C].
     pub params: Params,
     /// What the function needs from outside if it is a nest: NOTE [Nests as functions].
@@ -34,6 +34,18 @@ pub struct Writer<'a> {
     pub depth: usize,
     out: String,
     indent: usize,
+}
+
+/// The elements that the current place computes, see NOTE [Lanes of scalar loops] in
+/// [`ScalarLoops`](accel_fusion::kernel::ScalarLoops).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// One element. If a check fails, the function writes a record and returns.
+    Element,
+    /// What the lanes of several elements have in common. If a check fails, the function gives up and returns -1.
+    Lanes,
+    /// One of the lanes. If a check fails, `bad` is set.
+    Lane,
 }
 
 /// The arrays in the working memory of a strip, with the position within the strip innermost: `s3_0` is the first
@@ -60,7 +72,7 @@ impl<'a> Writer<'a> {
             host: None,
             aliased,
             lanes: Lanes::default(),
-            list_lanes: 1,
+            scope: Scope::Element,
             params: Params::default(),
             nest: None,
             alone: false,

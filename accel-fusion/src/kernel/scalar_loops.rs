@@ -14,10 +14,10 @@
 //! the active lanes is an array of its own: lanes that are not active keep their state. They compute along, except where
 //! a run reads elements, whose indices are within bounds only for active lanes.
 //!
-//! If a list of a loop gets long, its elements of all lanes do not fit caches, and the memory would be that of many
-//! elements instead of one. Then the function gives up, and its caller computes one element after the other.
+//! If an element fails, for example at an index outside of an array, the function gives up, and its caller computes one
+//! element after the other: the error is that of the first element that fails. It also gives up if a list gets long:
+//! its elements of all lanes do not fit caches, and their memory would be that of many elements instead of one.
 
-use super::effects::Check;
 use super::ids::Reg;
 use super::ir::{Instr, ScalarFn};
 use super::walk::walk;
@@ -27,6 +27,7 @@ use std::collections::BTreeSet;
 
 /// A scalar function with loops, and what its lanes share.
 pub struct ScalarLoops<'a> {
+    /// The function.
     pub code: &'a ScalarFn,
     /// The registers with a value for each lane.
     pub varying: BTreeSet<Reg>,
@@ -38,16 +39,16 @@ pub struct ScalarLoops<'a> {
 const DEEPEST: usize = 16;
 
 impl<'a> ScalarLoops<'a> {
-    /// Analyses a function. Returns nothing if it has no loops that profit from lanes: if it can fail, adds to sums, or
+    /// Analyses a function. Returns nothing if it has no loops that profit from lanes: if it adds to sums, or
     /// only has loops that compilers vectorise without this.
     pub fn new(code: &'a ScalarFn) -> Option<Self> {
-        if !code.has_loop() || code.emits() || depth(&code.instrs) > DEEPEST || may_fail(code) {
+        if !code.has_loop() || code.emits() || depth(&code.instrs) > DEEPEST {
             return None;
         }
         let varying = varying(code);
         let is_hard = |i: &Instr| match i {
             Instr::While { continues, body, lists, .. } => {
-                let inner = || walk(body).any(|i| has_loop(i) || is_call(i));
+                let inner = || walk(body).any(|i| has_loop(i) || is_call(i) || i.check(code).is_some());
                 varying.contains(continues) || !lists.is_empty() || inner()
             }
             _ => false,
@@ -57,7 +58,8 @@ impl<'a> ScalarLoops<'a> {
         }
         let mut kept = BTreeSet::new();
         used_elsewhere(&code.instrs, &code.results, &mut kept);
-        kept.retain(|r| varying.contains(r));
+        let lists = code.lists();
+        kept.retain(|r| varying.contains(r) && !lists.contains(r));
         Some(ScalarLoops { code, varying, kept })
     }
 
@@ -135,21 +137,6 @@ fn depth(instrs: &[Instr]) -> usize {
     deep(|| instrs.iter().flat_map(Instr::inner).map(|inner| 1 + depth(inner)).max().unwrap_or(0))
 }
 
-/// Whether a function can fail for another reason than the memory of its lists.
-fn may_fail(code: &ScalarFn) -> bool {
-    let divisors: BTreeSet<Reg> = walk(&code.instrs)
-        .filter_map(|i| match i {
-            Instr::Const(r, x) if *x != x.ty().zero() => Some(*r),
-            _ => None,
-        })
-        .collect();
-    walk(&code.instrs).any(|i| match (i.check(code), i) {
-        (None | Some(Check::Memory), _) => false,
-        (Some(Check::Divisor), Instr::Op2(_, _, _, divisor)) => !divisors.contains(divisor),
-        (Some(Check::Divisor | Check::Bounds), _) => true,
-    })
-}
-
 /// The registers that can differ between elements: the smallest set that contains the parameters and what depends on
 /// them.
 fn varying(code: &ScalarFn) -> BTreeSet<Reg> {
@@ -188,5 +175,63 @@ fn varying(code: &ScalarFn) -> BTreeSet<Reg> {
         if varying.len() == before {
             return varying;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Op, parse};
+
+    /// The function that computes the only array of a program: a loop over `a0`.
+    fn body(instrs: &str, result: &str) -> ScalarFn {
+        let text = format!(
+            "program (a0: Array1<i64>) site 0 = \"map\" {{
+               a1: Array1<i64> = loop @0
+                 extents () {{ x0: i64 = extent a0 0 -> x0 }}
+                 body (x0: i64) {{ x1: i64 = a0[x0] @0 inside x2: i64 = 0 x3: i64 = 1 {instrs} -> {result} }}
+               -> a1
+             }}"
+        );
+        let program = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        match &program.body.stmts[0].op {
+            Op::Loop { body, .. } => body.clone(),
+            op => panic!("{}", op.keyword()),
+        }
+    }
+
+    fn registers(set: &BTreeSet<Reg>) -> Vec<String> {
+        set.iter().map(|r| format!("x{r}")).collect()
+    }
+
+    #[test]
+    fn a_counter_is_uniform_and_the_state_beside_it_varies() {
+        let code = body(
+            "x4: i64, x5: i64, x6: i64 = while x2, x1 cond { x7: i64 = 9 x8: bool = x4 < x7 -> x8 } \
+             body { x9: i64 = x4 + x3 x10: i64 = x5 * x1 -> x9, x10 } lists x5 \
+             x11: i64 = list x6[x2] x12: i64 = x11 + x4",
+            "x12",
+        );
+        let loops = ScalarLoops::new(&code).unwrap();
+        assert_eq!(registers(&loops.varying), ["x0", "x1", "x5", "x6", "x10", "x11", "x12"]);
+        // The step uses the element, which another run reads.
+        assert_eq!(registers(&loops.kept), ["x0", "x1", "x5"]);
+    }
+
+    #[test]
+    fn all_states_of_a_loop_vary_whose_condition_varies() {
+        let code = body("x4: i64 = while x2 cond { x5: bool = x4 < x1 -> x5 } body { x6: i64 = x4 + x3 -> x6 }", "x4");
+        let loops = ScalarLoops::new(&code).unwrap();
+        assert_eq!(registers(&loops.varying), ["x0", "x1", "x4", "x5", "x6"]);
+    }
+
+    #[test]
+    fn compilers_vectorise_loops_of_equal_lengths_themselves() {
+        let code = body(
+            "x4: i64, x5: i64 = while x2, x1 cond { x6: i64 = 9 x7: bool = x4 < x6 -> x7 } \
+             body { x8: i64 = x4 + x3 x9: i64 = x5 * x1 -> x8, x9 }",
+            "x5",
+        );
+        assert!(ScalarLoops::new(&code).is_none());
     }
 }
