@@ -86,8 +86,8 @@ impl<'a> Kernels<'a> {
                 self.once(s, "sizes", |w| strip.sizes(w));
                 self.function(s, "", |w| strip.body(w));
                 match strip.has_large_totals() {
-                    true => self.function(s, "join", |w| strip.join(w)),
-                    false => self.cold(s, "join", |w| strip.join(w)),
+                    true => self.function(s, "join", |w| strip.join(w, 0)),
+                    false => self.cold(s, "join", |w| strip.join(w, 0)),
                 }
             }
             Op::Permute { .. } => self.permute(s),

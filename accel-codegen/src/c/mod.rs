@@ -7,5 +7,6 @@ mod module;
 mod scalar_loops;
 mod shared_kernels;
 mod translation_units;
+pub(crate) mod vectors;
 
 pub use module::{Module, Options, emit};

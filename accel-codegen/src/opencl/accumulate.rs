@@ -6,6 +6,7 @@
 
 use super::emitter::{Emitter, Tasks};
 use super::launch::{self, Rest};
+use super::sums::is_atomic;
 use super::target::{Shape, Target};
 use super::work::{Kernel, Sizes, Work, size_of};
 use crate::analysis::liveness::Step;
@@ -13,7 +14,6 @@ use crate::shared::accumulate::{Accumulate, COPIES, PER_COPIED};
 use crate::shared::permute::PARTS;
 use crate::text::names::{elements, index};
 use crate::text::primitives;
-use crate::text::sums::is_atomic;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Monoid};

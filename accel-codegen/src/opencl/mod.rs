@@ -26,8 +26,10 @@ mod scan_tile;
 mod sort;
 mod statement;
 mod strip;
+pub(crate) mod sums;
 mod target;
 mod tiled_product;
+pub(crate) mod vectors;
 mod work;
 
 pub use crate::text::parameters::Arg;

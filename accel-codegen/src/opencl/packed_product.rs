@@ -8,9 +8,8 @@
 use super::emitter::{Emitter, Tasks};
 use super::target::Target;
 use super::work::{Kernel, Sizes, Work, size_of};
-use super::{launch, row_major};
+use super::{launch, row_major, vectors};
 use crate::analysis::liveness::Step;
-use crate::text::opencl_vectors;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Contraction, Operand, Reduction, Role};
@@ -32,7 +31,7 @@ pub struct Product {
 
 /// The number of columns of a panel of the right operand: two vectors.
 fn wide(t: ScalarType) -> usize {
-    2 * opencl_vectors::width(t)
+    2 * vectors::width(t)
 }
 
 impl Product {
@@ -87,7 +86,7 @@ impl Writer<'_> {
         extent: impl Fn(usize) -> String,
         stride: impl Fn(usize) -> String,
     ) {
-        let p = if self.declarations.dialect.is_gpu() { "P" } else { "i64" };
+        let p = self.dialect().position();
         self.line(format!("{name} = 0;"));
         self.braces("", |w| {
             w.line(format!("{p} position = {at};"));
@@ -157,8 +156,8 @@ impl Writer<'_> {
     /// Computes the tiles `from..to` of the result. Tiles of the same columns follow one another.
     fn tiles(&mut self, to: ArrayId, rows: &Reduction, c: &Contraction) {
         let (t, outer, wide) = (c.ty, c.roles.len() - 1, wide(c.ty));
-        let n = opencl_vectors::width(t);
-        opencl_vectors::vectors(self.declarations, t);
+        let n = vectors::width(t);
+        vectors::declare(self.declarations, t);
         self.scratch(0, &t.to_string());
         self.scratch(1, &t.to_string());
         self.factor_and_init(to, rows, c);

@@ -25,7 +25,7 @@ impl Strips {
         let name = format!("strip_{}", s.number);
         let join = format!("{name}_join");
         e.task_function(s, &name, |w| strip.body(w));
-        e.task_function(s, &join, |w| strip.join(w));
+        e.task_function(s, &join, |w| strip.join(w, 1));
         Strips { usage: strip.usage(), body: e.kernel(&name, 1, Tasks::Strips), join: e.kernel(&join, 1, Tasks::Rows) }
     }
 

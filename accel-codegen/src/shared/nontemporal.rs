@@ -23,15 +23,11 @@ pub const LARGE: usize = if cfg!(target_arch = "x86_64") { 32 << 20 } else { usi
 /// The size of the buffer of the widest column, in bytes.
 const PIECE: usize = 512;
 
-/// Copies a piece, and makes it visible to other threads.
-const STORE: &str = include_str!("nontemporal.c");
-const OPENCL_STORE: &str = include_str!("nontemporal.cl");
-
 impl Writer<'_> {
     /// Computes the elements of an array at the positions from `task->from` to `task->to`, with non-temporal stores if
     /// `task->slot` is not 0.
     pub fn elements_around(&mut self, to: ArrayId, rank: usize, body: &ScalarFn) {
-        let store = if self.is_opencl() { OPENCL_STORE } else { STORE };
+        let store = self.dialect().nontemporal_store();
         self.declarations.declare_once("around", || store.trim_end().into());
         let types = self.columns(to);
         let widest = types.iter().map(|t| bytes(*t) as usize).max().unwrap_or(1);
@@ -56,11 +52,7 @@ impl Writer<'_> {
                 }
             });
             for (c, t) in types.iter().enumerate() {
-                let piece = match w.is_opencl() {
-                    true => format!("(global {t} *)(uintptr_t)piece{c}"),
-                    false => format!("piece{c}"),
-                };
-                let space = w.global();
+                let (space, piece) = (w.global(), w.dialect().as_array(*t, &format!("piece{c}")));
                 w.line(format!("{space}{t} *const out{c} = around ? {piece} : a{to}_{c} + p;"));
             }
             let results: Vec<_> = names("out", &types).iter().map(|out| format!("{out}[p - first]")).collect();

@@ -129,11 +129,10 @@ fn held(element: &ScalarFn, r: Reg) -> Option<Held<'_>> {
 
 /// Declares `turn`: it transposes `n` vectors of `n` numbers, and stores every second one of the resulting vectors.
 fn declare_turn(w: &mut Writer, t: ScalarType, n: usize) {
-    let opencl = w.is_opencl();
+    let dialect = w.dialect();
     w.declarations.declare_once(&format!("turn_{t}"), || {
         let params: Vec<_> = (0..n).map(|k| format!("v_{t} a{k}")).collect();
-        let inline = if opencl { "static" } else { "static inline" };
-        let mut text = format!("{inline} void turn_{t}({}, v_{t} *to) {{\n", params.join(", "));
+        let mut text = format!("{} void turn_{t}({}, v_{t} *to) {{\n", dialect.vector_function(), params.join(", "));
         // Exchanges blocks of 1, 2, 4, … numbers with those on the other side of the diagonal.
         let (mut names, mut size) = (('a', 'b'), 1);
         while size < n {
@@ -147,14 +146,8 @@ fn declare_turn(w: &mut Writer, t: ScalarType, n: usize) {
                 };
                 let lanes: Vec<_> = (0..n).map(|q| lane(q).to_string()).collect();
                 let ((from, to), lanes) = (names, lanes.join(", "));
-                let pair = format!("{from}{first}, {from}{}", first + size);
-                text += &match opencl {
-                    true => {
-                        let mask = if t == ScalarType::F32 { "uint16" } else { "ulong8" };
-                        format!("    const v_{t} {to}{k} = shuffle2({pair}, ({mask})({lanes}));\n")
-                    }
-                    false => format!("    const v_{t} {to}{k} = __builtin_shufflevector({pair}, {lanes});\n"),
-                };
+                let (a, b) = (format!("{from}{first}"), format!("{from}{}", first + size));
+                text += &format!("    const v_{t} {to}{k} = {};\n", dialect.shuffle(t, &a, &b, &lanes));
             }
             names = (names.1, (names.1 as u8 + 1) as char);
             size *= 2;

@@ -31,21 +31,12 @@ impl Writer<'_> {
     /// Requests the memory that `count` elements from an index on will read later, where they read arrays along the
     /// last dimension.
     pub fn prefetch(&mut self, element: &ScalarFn, index: &[String], count: usize) {
-        // A GPU has other work while it waits.
-        if self.declarations.dialect.is_gpu() {
+        if self.dialect().hides_latency() {
             return;
         }
-        // Compilers for devices have the same function, for addresses of the processor's address space.
-        let (name, space) = (if self.is_opencl() { "PREFETCH" } else { "__builtin_prefetch" }, self.global());
-        if self.is_opencl() {
-            self.declarations.declare_once(name, || {
-                "#ifdef __SSE2__\n\
-                 #define PREFETCH(at, write, near) __builtin_prefetch((const void *)(size_t)(at), write, near)\n\
-                 #else\n\
-                 #define PREFETCH(at, write, near)\n\
-                 #endif"
-                    .into()
-            });
+        let ((name, declaration), space) = (self.dialect().prefetch(), self.global());
+        if let Some(text) = declaration {
+            self.declarations.declare_once(name, || text.trim_end().into());
         }
         let last = index.len() - 1;
         for i in &element.instrs {

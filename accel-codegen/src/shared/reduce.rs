@@ -107,8 +107,7 @@ impl Writer<'_> {
     ) {
         let monoid = if types.len() == 1 { rows.monoid.map(|k| vec![k]) } else { rows.op.column_monoids() };
         let Some(monoid) = monoid.filter(|_| rows.element.is_if_convertible()) else { return };
-        // A work-item of a GPU has too few registers for so many values: they would be in its memory.
-        if self.declarations.dialect.is_gpu() {
+        if self.dialect().has_few_registers() {
             return;
         }
         let Some(lanes) = types.iter().map(|t| lane_count(*t)).min() else { return };
@@ -139,10 +138,10 @@ impl Writer<'_> {
                     combine(w, &lane("l"), &|c| format!("x{c}"));
                 });
             });
-            // `half` is a type of OpenCL C.
-            let (half, other) = if w.is_opencl() { ("apart", "l + apart") } else { ("half", "l + half") };
+            let half = w.dialect().half();
+            let other = |c: usize| format!("lane{c}[l + {half}]");
             w.braces(&format!("for (int {half} = {}; {half} > 0; {half} /= 2)", lanes / 2), |w| {
-                w.braces(&format!("for (int l = 0; l < {half}; l++)"), |w| combine(w, &lane("l"), &lane(other)));
+                w.braces(&format!("for (int l = 0; l < {half}; l++)"), |w| combine(w, &lane("l"), &other));
             });
             combine(w, &|c| format!("y{c}"), &lane("0"));
         });
@@ -197,9 +196,10 @@ impl Writer<'_> {
     /// Declares local names for partial results.
     pub fn state(&mut self, types: &[ScalarType]) {
         for (c, t) in types.iter().enumerate() {
-            match self.is_opencl() {
-                true => self.scratch(c, &t.to_string()),
-                false => self.line(format!("{t} *const s{c} = task->state[{c}];")),
+            let buffer = self.task_buffer(c, &t.to_string());
+            // Otherwise it is a parameter with this name.
+            if self.dialect().has_tables() {
+                self.line(format!("{t} *const s{c} = {buffer};"));
             }
         }
     }

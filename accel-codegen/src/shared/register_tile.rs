@@ -18,8 +18,7 @@ use crate::text::names::{index, position, position_in_strip};
 use crate::text::primitives;
 use crate::text::registers::Vectors;
 use crate::text::scalar_code::Constants;
-use crate::text::types::bytes;
-use crate::text::vectors::{declare, zero};
+use crate::text::vectors::{add_half, declare, zero};
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_core::repr::op::{Num1, Num2, Op1, Op2};
@@ -324,7 +323,7 @@ impl<'a> Sum<'a> {
                     size(rank - 1)
                 );
                 w.braces(&format!("if ({whole})"), |w| {
-                    (0..high).for_each(|h| add_four(w, t, &format!("&t{to}_0[{}]", position(to, &place(h * wide))), h));
+                    (0..high).for_each(|h| add_half(w, t, &format!("&t{to}_0[{}]", position(to, &place(h * wide))), h));
                 });
                 return w.braces("else", one_by_one);
             }
@@ -347,18 +346,4 @@ impl<'a> Sum<'a> {
             });
         });
     }
-}
-
-/// Adds four of the eight `sums`, the first or the last four, to adjacent numbers.
-fn add_four(w: &mut Writer, t: ScalarType, to: &str, half: usize) {
-    if w.is_opencl() {
-        let sums = ["sums.lo", "sums.hi"][half];
-        return w.line(format!("vstore4(vload4(0, {to}) + {sums}, 0, {to});"));
-    }
-    w.declarations.declare_once(&format!("Q_{t}"), || {
-        let width = bytes(t);
-        format!("typedef {t} q_{t} __attribute__((vector_size({}), aligned({width}), may_alias));", 4 * width)
-    });
-    let lanes: Vec<_> = (4 * half..4 * half + 4).map(|l| l.to_string()).collect();
-    w.line(format!("*(q_{t} *){to} += __builtin_shufflevector(sums, sums, {});", lanes.join(", ")));
 }

@@ -185,13 +185,8 @@ impl<'a> Strip<'a> {
         arithmetic(w);
         self.names(w, true);
         let space = w.global();
-        if w.is_opencl() {
-            w.scratch(0, "char");
-            w.scratch(1, "char");
-            w.line("global char *scratch = s0, *partial = s1;");
-        } else {
-            w.line("char *scratch = task->state[0], *partial = task->state[1];");
-        }
+        let (scratch, partial) = (w.task_buffer(0, "char"), w.task_buffer(1, "char"));
+        w.line(format!("{space}char *scratch = {scratch}, *partial = {partial};"));
         for a in self.held() {
             for (c, t) in self.columns(a).iter().enumerate() {
                 w.line(format!(
@@ -202,13 +197,8 @@ impl<'a> Strip<'a> {
         }
         for a in self.rows.iter().filter(|a| self.to.contains(a)) {
             for (c, t) in self.columns(*a).iter().enumerate() {
-                match w.is_opencl() {
-                    true => {
-                        w.hoist_column(*a, c, "");
-                        w.line(format!("global {t} *restrict const o{a}_{c} = a{a}_{c};"));
-                    }
-                    false => w.line(format!("{t} *restrict const o{a}_{c} = arrays[{a}].columns[{c}];")),
-                }
+                let column = w.column(*a, c, "");
+                w.line(format!("{space}{t} *restrict const o{a}_{c} = {column};"));
             }
         }
         for (a, rows, _) in self.totals() {
@@ -454,16 +444,11 @@ impl<'a> Strip<'a> {
         });
     }
 
-    /// Combines the partial totals of the first `to` tasks, which are `len` bytes apart from `state[0]` on.
-    pub fn join(&self, w: &mut Writer) {
+    /// Combines the partial totals of the first `to` tasks, which are `len` bytes apart in a buffer of the task.
+    pub fn join(&self, w: &mut Writer, buffer: usize) {
         arithmetic(w);
-        let space = w.global();
-        if w.is_opencl() {
-            w.scratch(1, "char");
-            w.line("const global char *partial = s1;");
-        } else {
-            w.line("const char *partial = task->state[0];");
-        }
+        let (space, partial) = (w.global(), w.task_buffer(buffer, "char"));
+        w.line(format!("const {space}char *partial = {partial};"));
         for (a, rows, site) in self.totals() {
             w.site = site;
             let types = self.columns(a);
@@ -539,22 +524,8 @@ fn product(factors: impl Iterator<Item = String>) -> String {
     factors.reduce(|a, b| format!("times({a}, {b})")).unwrap_or_else(|| "1".into())
 }
 
-/// Declares arithmetic on sizes that saturates: there is no memory of the largest size.
+/// Declares arithmetic on sizes.
 fn arithmetic(w: &mut Writer) {
-    if w.is_opencl() {
-        // The host has checked the sizes.
-        w.declarations.declare_once("room", || {
-            "static i64 times(i64 a, i64 b) { return a * b; }\nstatic i64 room(i64 bytes) { return (bytes + 63) & -64; }".into()
-        });
-        return;
-    }
-    let greatest = "0x7fffffffffffffff";
-    for (name, builtin) in [("times", "mul"), ("plus", "add")] {
-        w.declarations.declare_once(name, || {
-            format!("static inline i64 {name}(i64 a, i64 b) {{ i64 c; return __builtin_{builtin}_overflow(a, b, &c) ? {greatest} : c; }}")
-        });
-    }
-    w.declarations.declare_once("room", || {
-        "static inline i64 room(i64 bytes) { return bytes > 0x7fffffffffffff00 ? bytes : (bytes + 63) & -64; }".into()
-    });
+    let text = w.dialect().size_arithmetic();
+    w.declarations.declare_once("sizes", || text.trim_end().into());
 }

@@ -7,9 +7,10 @@
 
 use crate::analysis::partition::LANES;
 use crate::analysis::slice::needed;
+use crate::opencl::vectors;
+use crate::text::primitives;
 use crate::text::scalar_code::Constants;
 use crate::text::writer::Writer;
-use crate::text::{opencl_vectors, primitives};
 use accel_core::repr::op::{Float1Class, Op1};
 use accel_fusion::kernel::{Instr, Reg, ScalarFn};
 use std::collections::BTreeSet;
@@ -51,7 +52,7 @@ impl Writer<'_> {
 
     /// Whether the scalar function contains functions to call for vectors.
     pub fn has_calls(&self, code: &ScalarFn) -> bool {
-        self.is_opencl() && code.instrs.iter().any(|i| argument(i).is_some())
+        !self.dialect().vectorizes_calls() && code.instrs.iter().any(|i| argument(i).is_some())
     }
 
     /// Computes the registers `wanted`, given the registers `done`.
@@ -73,11 +74,11 @@ impl Writer<'_> {
 
     /// Calls a function for the array of its arguments.
     fn call(&mut self, code: &ScalarFn, i: &Instr, r: Reg, a: Reg) {
-        let (t, width) = (code.types[r], opencl_vectors::width(code.types[r]));
+        let (t, width) = (code.types[r], vectors::width(code.types[r]));
         let Instr::Op1(_, op, _) = i else { return };
         let value = primitives::op1(self.declarations, *op, code.types[a], "x");
         self.braces(&format!("for (int l = 0; l < {LANES}; l += {width})"), |w| {
-            w.line(format!("const {} x = vload{width}(0, c{r} + l);", opencl_vectors::name(t)));
+            w.line(format!("const {} x = vload{width}(0, c{r} + l);", vectors::name(t)));
             w.line(format!("vstore{width}({value}, 0, c{r} + l);"));
         });
     }

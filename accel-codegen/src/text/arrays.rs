@@ -30,7 +30,7 @@ impl Writer<'_> {
     /// Declares local names for the extents of an array.
     pub fn hoist_extents(&mut self, array: ArrayId) {
         for dim in 0..self.program.arrays[array].rank {
-            if self.is_opencl() {
+            if !self.dialect().has_tables() {
                 let arg = Arg::Extent(array, dim);
                 self.params.add(arg, Parameter::number(arg));
                 continue;
@@ -46,21 +46,11 @@ impl Writer<'_> {
     /// Declares a local name for a column of an array; `constant` is `const ` if the column is only read.
     pub fn hoist_column(&mut self, array: ArrayId, c: usize, constant: &str) {
         let t = self.program.arrays[array].columns[c];
-        if self.is_opencl() {
-            let arg = Arg::Column(array, c);
-            let mut column = Parameter::buffer(&format!("global {t}"), name(arg));
-            if !constant.is_empty() {
-                column = column.constant();
-            }
-            if !self.aliased.contains(&array) {
-                column = column.alone();
-            }
-            return self.params.add(arg, column);
+        let place = self.column(array, c, constant);
+        if !self.dialect().has_tables() {
+            // A parameter with this name.
+            return;
         }
-        let place = match self.host {
-            Some(layout) => format!("r->columns[{}]", layout.columns[array] + c),
-            None => format!("arrays[{array}].columns[{c}]"),
-        };
         if self.program.arrays[array].rank == 0 && self.host.is_none() && !constant.is_empty() {
             // Copies the value. Otherwise the compiler, which does not know that nobody writes it, would read it again
             // at each position.
@@ -69,6 +59,26 @@ impl Writer<'_> {
         // The functions of the host program read and write the same memory in one body.
         let restrict = if self.host.is_some() || self.aliased.contains(&array) { "" } else { "restrict " };
         self.line(format!("{constant}{t} *{restrict}const a{array}_{c} = {place};"));
+    }
+
+    /// The address of a column of an array; `constant` is `const ` if the column is only read.
+    pub fn column(&mut self, array: ArrayId, c: usize, constant: &str) -> String {
+        if self.dialect().has_tables() {
+            return match self.host {
+                Some(layout) => format!("r->columns[{}]", layout.columns[array] + c),
+                None => format!("arrays[{array}].columns[{c}]"),
+            };
+        }
+        let (arg, t) = (Arg::Column(array, c), self.program.arrays[array].columns[c]);
+        let mut column = Parameter::buffer(&format!("global {t}"), name(arg));
+        if !constant.is_empty() {
+            column = column.constant();
+        }
+        if !self.aliased.contains(&array) {
+            column = column.alone();
+        }
+        self.params.add(arg, column);
+        name(arg)
     }
 
     /// The row-major position of an index of an array.

@@ -18,10 +18,6 @@ impl Writer<'_> {
         self.declarations.dialect
     }
 
-    pub fn is_opencl(&self) -> bool {
-        self.dialect().is_opencl()
-    }
-
     /// The address space of arrays.
     pub fn global(&self) -> &'static str {
         self.dialect().global()
@@ -34,17 +30,17 @@ impl Writer<'_> {
 
     /// The parameters that every function has.
     pub fn parameters(&self) -> String {
-        match self.is_opencl() {
-            true => format!("global i64 *fault{}", self.declared()),
-            false => "const array *arrays, i64 *fault".into(),
+        match self.dialect().has_tables() {
+            true => "const array *arrays, i64 *fault".into(),
+            false => format!("global i64 *fault{}", self.declared()),
         }
     }
 
     /// The parameters of a function of a task.
     pub fn task_parameters(&self) -> String {
-        match self.is_opencl() {
-            true => format!("const task *task, global i64 *fault{}", self.declared()),
-            false => PARAMETERS.into(),
+        match self.dialect().has_tables() {
+            true => PARAMETERS.into(),
+            false => format!("const task *task, global i64 *fault{}", self.declared()),
         }
     }
 
@@ -55,7 +51,7 @@ impl Writer<'_> {
 
     /// The same, if this function has other expressions for some of its parameters.
     pub fn arguments_as(&mut self, function: &str, argument: impl Fn(Arg) -> String) -> String {
-        if !self.is_opencl() {
+        if self.dialect().has_tables() {
             return "arrays, fault".into();
         }
         let params = self.declarations.params(function);
@@ -65,10 +61,19 @@ impl Writer<'_> {
 
     /// The same, for a function of a task.
     pub fn task_arguments(&mut self, function: &str, task: &str) -> String {
-        match self.is_opencl() {
-            true => format!("{task}, {}", self.arguments(function)),
-            false => format!("arrays, {task}, fault"),
+        match self.dialect().has_tables() {
+            true => format!("arrays, {task}, fault"),
+            false => format!("{task}, {}", self.arguments(function)),
         }
+    }
+
+    /// The address of buffer `k` of a task, with elements of type `t`.
+    pub fn task_buffer(&mut self, k: usize, t: &str) -> String {
+        if self.dialect().has_tables() {
+            return format!("task->state[{k}]");
+        }
+        self.scratch(k, t);
+        name(Arg::Scratch(k))
     }
 
     /// Declares a buffer of elements of type `t` that exists only during the statement.

@@ -20,12 +20,28 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    pub fn is_opencl(self) -> bool {
-        self != Dialect::C
+    fn is_gpu(self) -> bool {
+        matches!(self, Dialect::OpenCl { gpu: true, .. })
     }
 
-    pub fn is_gpu(self) -> bool {
-        matches!(self, Dialect::OpenCl { gpu: true, .. })
+    /// Whether there are too few registers for many accumulators, which would then be in memory.
+    pub fn has_few_registers(self) -> bool {
+        self.is_gpu()
+    }
+
+    /// Whether the device has other work while it waits for memory, so that no prefetching is necessary.
+    pub fn hides_latency(self) -> bool {
+        self.is_gpu()
+    }
+
+    /// Whether equal positions of the lists of neighbouring items are neighbours in memory: NOTE [Memory of lists].
+    pub fn interleaves_lists(self) -> bool {
+        self.is_gpu()
+    }
+
+    /// The type of positions in local computations. On GPUs, it has 32 bits if all positions fit.
+    pub fn position(self) -> &'static str {
+        if self.is_gpu() { "P" } else { "i64" }
     }
 
     pub fn has_atomics_64(self) -> bool {
@@ -44,6 +60,90 @@ impl Dialect {
         }
     }
 
+    /// Whether functions find extents and addresses in tables. If not, they are parameters, because structures with
+    /// addresses cannot be passed to kernels: NOTE [Arrays in OpenCL C].
+    pub fn has_tables(self) -> bool {
+        self == Dialect::C
+    }
+
+    /// Whether functions can call the runtime, through variables with the addresses of its functions. Kernels on devices
+    /// cannot, so their memory does not grow: NOTE [Memory of lists].
+    pub fn calls_runtime(self) -> bool {
+        self == Dialect::C
+    }
+
+    /// Whether several work-items add to the same sum: NOTE [Additions at the same time].
+    pub fn shares_sums(self) -> bool {
+        self != Dialect::C
+    }
+
+    /// Whether mathematical functions belong to the language: overloaded, without declarations and side effects. In C,
+    /// they are external functions with one name for each type.
+    pub fn has_builtin_maths(self) -> bool {
+        self != Dialect::C
+    }
+
+    /// Whether compilers vectorise a loop of calls of a mathematical function: NOTE [Vector maths].
+    pub fn vectorizes_calls(self) -> bool {
+        self == Dialect::C
+    }
+
+    /// Whether vectors have the types and functions of gcc. If not, they have those of OpenCL.
+    pub fn has_gcc_vectors(self) -> bool {
+        self == Dialect::C
+    }
+
+    /// The address of private memory as an address of elements of an array: arrays have their own address space.
+    pub fn as_array(self, t: ScalarType, address: &str) -> String {
+        match self {
+            Dialect::C => address.into(),
+            Dialect::OpenCl { .. } => format!("(global {t} *)(uintptr_t){address}"),
+        }
+    }
+
+    /// A function that writes a fault record. `params` declares the components of the index, and `stores` stores them.
+    /// On devices, items can fail at the same time, and only the first one writes.
+    pub fn fault_function(self, name: &str, params: &str, stores: &str) -> String {
+        match self {
+            Dialect::C => format!(
+                "static __attribute__((cold, noinline)) int {name}(i64 *fault, i64 kind, i64 site, i64 what{params}) \
+                 {{ fault[0] = kind; fault[1] = site; fault[2] = what;{stores} return 1; }}"
+            ),
+            Dialect::OpenCl { .. } => format!(
+                "static int {name}(global i64 *fault, i64 kind, i64 site, i64 what{params}) {{\n    \
+                 if (atomic_cmpxchg((volatile global int *)fault, 0, (int)kind) != 0) return 1;\n    \
+                 fault[1] = site; fault[2] = what;{stores}\n    return 1;\n}}"
+            ),
+        }
+    }
+
+    /// The name of the function that requests memory, and its declaration if it needs one. Compilers for devices have the
+    /// function of C compilers, but for addresses of the processor's address space.
+    pub fn prefetch(self) -> (&'static str, Option<&'static str>) {
+        match self {
+            Dialect::C => ("__builtin_prefetch", None),
+            Dialect::OpenCl { .. } => ("PREFETCH", Some(include_str!("../opencl/prefetch.cl"))),
+        }
+    }
+
+    /// The declarations of non-temporal stores: `store_around` copies a piece, and `STORED` makes it visible to other
+    /// threads.
+    pub fn nontemporal_store(self) -> &'static str {
+        match self {
+            Dialect::C => include_str!("../c/nontemporal.c"),
+            Dialect::OpenCl { .. } => include_str!("../opencl/nontemporal.cl"),
+        }
+    }
+
+    /// The declarations of arithmetic on sizes. In C it saturates: there is no memory of the largest size. For devices,
+    /// the host has checked the sizes before.
+    pub fn size_arithmetic(self) -> &'static str {
+        match self {
+            Dialect::C => include_str!("../c/sizes.c"),
+            Dialect::OpenCl { .. } => include_str!("../opencl/sizes.cl"),
+        }
+    }
+
     /// Whether signed integers wrap. If not, arithmetic is done in unsigned types: NOTE [Integers in OpenCL C].
     pub fn wraps(self) -> bool {
         self == Dialect::C
@@ -56,6 +156,65 @@ impl Dialect {
             (Dialect::C, true) => format!("{digits}ull"),
             (Dialect::OpenCl { .. }, false) => format!("{digits}L"),
             (Dialect::OpenCl { .. }, true) => format!("{digits}UL"),
+        }
+    }
+
+    /// The suffix of a floating-point literal of this type, where it is necessary. C converts a constant to the type of
+    /// the other operand, but a device may have no 64-bit numbers.
+    pub fn suffix(self, t: ScalarType) -> &'static str {
+        if self != Dialect::C && t == ScalarType::F32 { "f" } else { "" }
+    }
+
+    /// The literal of NaN or of an infinity.
+    pub fn non_finite(self, x: f64, t: ScalarType) -> String {
+        let sign = if x < 0.0 { "-" } else { "" };
+        match (self, x.is_nan()) {
+            (Dialect::C, nan) => {
+                let suffix = if t == ScalarType::F32 { "f" } else { "" };
+                if nan { format!("__builtin_nan{suffix}(\"\")") } else { format!("{sign}__builtin_inf{suffix}()") }
+            }
+            (Dialect::OpenCl { .. }, true) => "(NAN)".into(),
+            (Dialect::OpenCl { .. }, false) => format!("({sign}INFINITY)"),
+        }
+    }
+
+    /// The name of a function on all floating-point types that compilers know without a declaration.
+    pub fn builtin(self, name: &str) -> String {
+        match self {
+            Dialect::C => format!("__builtin_{name}"),
+            Dialect::OpenCl { .. } => name.into(),
+        }
+    }
+
+    /// The number of bits that are set in a `u64`.
+    pub fn count_ones(self, bits: &str) -> String {
+        match self {
+            Dialect::C => format!("__builtin_popcountll({bits})"),
+            Dialect::OpenCl { .. } => format!("popcount({bits})"),
+        }
+    }
+
+    /// The number of zeros above the highest bit that is set in a `u64`, which is not zero.
+    pub fn leading_zeros(self, bits: &str) -> String {
+        match self {
+            Dialect::C => format!("__builtin_clzll({bits})"),
+            Dialect::OpenCl { .. } => format!("(int)clz({bits})"),
+        }
+    }
+
+    /// The number of zeros below the lowest bit that is set in a `u64`, which is not zero.
+    pub fn trailing_zeros(self, bits: &str) -> String {
+        match self {
+            Dialect::C => format!("__builtin_ctzll({bits})"),
+            Dialect::OpenCl { .. } => format!("(int)popcount(~({bits}) & (({bits}) - 1))"),
+        }
+    }
+
+    /// A name for half of a number: `half` is a type of OpenCL C.
+    pub fn half(self) -> &'static str {
+        match self {
+            Dialect::C => "half",
+            Dialect::OpenCl { .. } => "apart",
         }
     }
 
@@ -72,6 +231,14 @@ impl Dialect {
         match self {
             Dialect::C => "__attribute__((always_inline)) ",
             Dialect::OpenCl { .. } => "",
+        }
+    }
+
+    /// What is before a small function of vectors. Compilers for devices inline all functions.
+    pub fn vector_function(self) -> &'static str {
+        match self {
+            Dialect::C => "static inline",
+            Dialect::OpenCl { .. } => "static",
         }
     }
 
@@ -113,6 +280,15 @@ impl Dialect {
         match self {
             Dialect::C => format!("{vector}[{k}]"),
             Dialect::OpenCl { .. } => format!("{vector}.s{k}"),
+        }
+    }
+
+    /// A vector of the numbers of `a` and `b` in the places `lanes`, where those of `b` follow those of `a`.
+    pub fn shuffle(self, t: ScalarType, a: &str, b: &str, lanes: &str) -> String {
+        match (self, t) {
+            (Dialect::C, _) => format!("__builtin_shufflevector({a}, {b}, {lanes})"),
+            (Dialect::OpenCl { .. }, ScalarType::F32) => format!("shuffle2({a}, {b}, (uint16)({lanes}))"),
+            (Dialect::OpenCl { .. }, _) => format!("shuffle2({a}, {b}, (ulong8)({lanes}))"),
         }
     }
 

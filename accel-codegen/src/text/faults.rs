@@ -12,25 +12,15 @@ impl Writer<'_> {
             Scope::Lanes => return self.line(format!("if ({condition}) return -1;")),
             Scope::Lane => return self.line(format!("bad |= {condition};")),
         }
-        let (name, opencl) = (format!("fault{}", index.len()), self.is_opencl());
+        let (name, dialect) = (format!("fault{}", index.len()), self.dialect());
         self.declarations.fails = true;
         self.declarations.declare_once(&name, || {
             let params: String = (0..index.len()).map(|k| format!(", i64 i{k}")).collect();
             let stores: String = (0..index.len()).map(|k| format!(" fault[{}] = i{k};", k + 3)).collect();
-            if opencl {
-                return format!(
-                    "static int {name}(global i64 *fault, i64 kind, i64 site, i64 what{params}) {{\n    \
-                     if (atomic_cmpxchg((volatile global int *)fault, 0, (int)kind) != 0) return 1;\n    \
-                     fault[1] = site; fault[2] = what;{stores}\n    return 1;\n}}"
-                );
-            }
-            format!(
-                "static __attribute__((cold, noinline)) int {name}(i64 *fault, i64 kind, i64 site, i64 what{params}) \
-                 {{ fault[0] = kind; fault[1] = site; fault[2] = what;{stores} return 1; }}"
-            )
+            dialect.fault_function(&name, &params, &stores)
         });
         let index: String = index.iter().map(|i| format!(", {i}")).collect();
-        let condition = self.dialect().unlikely(condition);
+        let condition = dialect.unlikely(condition);
         self.line(format!("if ({condition}) return {name}(fault, {kind}, {site}, {what}{index});"));
     }
 }

@@ -35,7 +35,7 @@ impl Writer<'_> {
     /// Declares the empty lists of a loop: `c` is the number of elements, `m` the number for which there is room.
     pub fn declare_lists(&mut self, code: &ScalarFn, lists: &[(Reg, Reg)]) {
         let Some((first, _)) = lists.first() else { return };
-        if self.is_opencl() {
+        if !self.dialect().calls_runtime() {
             return self.declare_lists_of_item(code, lists, *first);
         }
         self.declarations.declare_once("accel_tape", || "void *(*accel_tape)(i64, i64);".into());
@@ -50,7 +50,7 @@ impl Writer<'_> {
         self.declarations.declare_once("Lists", || PLACES.into());
         self.line(format!("i64 c{first} = 0;"));
         self.line(format!("const i64 m{first} = tape[1];"));
-        let start = if self.dialect().is_gpu() { "ITEM" } else { "ITEM * (ulong)tape[1]" };
+        let start = if self.dialect().interleaves_lists() { "ITEM" } else { "ITEM * (ulong)tape[1]" };
         for (to, _) in lists {
             let (t, number) = (code.types[*to], number(code, *to));
             self.line(format!("global {t} *r{to} = LISTS({t}, {number}) + {start};"));
@@ -60,7 +60,7 @@ impl Writer<'_> {
     /// An element of a list.
     pub fn listed(&self, list: Reg, at: &str) -> String {
         match self.scope {
-            _ if self.dialect().is_gpu() => format!("r{list}[(ulong){at} * ITEMS]"),
+            _ if self.dialect().interleaves_lists() => format!("r{list}[(ulong){at} * ITEMS]"),
             Scope::Element => format!("r{list}[{at}]"),
             Scope::Lanes | Scope::Lane => format!("r{list}[{at} * {LANES} + l]"),
         }
@@ -82,7 +82,7 @@ impl Writer<'_> {
     pub fn room(&mut self, code: &ScalarFn, lists: &[(Reg, Reg)]) {
         let Some((first, _)) = lists.first() else { return };
         let (count, room) = (format!("c{first}"), format!("m{first}"));
-        if self.is_opencl() {
+        if !self.dialect().calls_runtime() {
             // The function returns 1, as after a failure, but there is none to record.
             self.declarations.fails = true;
             self.braces(&format!("if ({count} == {room})"), |w| {

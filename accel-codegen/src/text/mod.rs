@@ -9,7 +9,6 @@ pub mod lists;
 pub mod names;
 pub mod nest;
 pub mod nest_functions;
-pub mod opencl_vectors;
 pub mod parameters;
 pub mod primitives;
 pub mod registers;

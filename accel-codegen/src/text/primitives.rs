@@ -22,28 +22,19 @@ pub fn constant(d: &Declarations, x: Scalar) -> String {
         Scalar::U16(x) => x.to_string(),
         Scalar::U32(x) => format!("{x}u"),
         Scalar::U64(x) => d.dialect.long(x, true),
-        Scalar::F32(x) => float(d, x as f64, &format!("{x:?}"), "f"),
-        Scalar::F64(x) => float(d, x, &format!("{x:?}"), ""),
+        Scalar::F32(x) => float(d, x as f64, &format!("{x:?}f"), ScalarType::F32),
+        Scalar::F64(x) => float(d, x, &format!("{x:?}"), ScalarType::F64),
     }
 }
 
-fn float(d: &Declarations, x: f64, digits: &str, suffix: &str) -> String {
-    if d.dialect.is_opencl() && !x.is_finite() {
-        let value = if x.is_nan() { "NAN" } else { "INFINITY" };
-        return format!("({}{value})", if x < 0.0 { "-" } else { "" });
-    }
-    if x.is_nan() {
-        format!("__builtin_nan{suffix}(\"\")")
-    } else if x.is_infinite() {
-        format!("{}__builtin_inf{suffix}()", if x < 0.0 { "-" } else { "" })
-    } else {
-        format!("{digits}{suffix}")
-    }
+/// A literal, with these digits if it is finite.
+fn float(d: &Declarations, x: f64, digits: &str, t: ScalarType) -> String {
+    if x.is_finite() { digits.into() } else { d.dialect.non_finite(x, t) }
 }
 
-/// A call of a function of the C library, with arguments and a result of type `t`.
+/// A call of a mathematical function, with arguments and a result of type `t`.
 fn library(d: &mut Declarations, t: ScalarType, name: &str, args: &[&str], vector: bool) -> String {
-    if d.dialect.is_opencl() {
+    if d.dialect.has_builtin_maths() {
         return format!("{name}({})", args.join(", "));
     }
     let symbol = if t == ScalarType::F32 { format!("{name}f") } else { name.to_string() };
@@ -67,10 +58,8 @@ pub fn op1(d: &mut Declarations, op: Op1, t: ScalarType, a: &str) -> String {
         Op1::Num(op) => num1(d, op, t, a),
         Op1::Float(op) => float1(d, op, t, a),
         Op1::Test(FloatTest::IsNan) => format!("{a} != {a}"),
-        Op1::Test(FloatTest::IsInfinite) if d.dialect.is_opencl() => format!("isinf({a}) != 0"),
-        Op1::Test(FloatTest::IsFinite) if d.dialect.is_opencl() => format!("isfinite({a}) != 0"),
-        Op1::Test(FloatTest::IsInfinite) => format!("__builtin_isinf({a}) != 0"),
-        Op1::Test(FloatTest::IsFinite) => format!("__builtin_isfinite({a}) != 0"),
+        Op1::Test(FloatTest::IsInfinite) => format!("{}({a}) != 0", d.dialect.builtin("isinf")),
+        Op1::Test(FloatTest::IsFinite) => format!("{}({a}) != 0", d.dialect.builtin("isfinite")),
         Op1::Int(op) => int1(d, op, t, a),
         Op1::Not => format!("!{a}"),
         Op1::Cast(to) => cast(d, t, to, a),
@@ -86,7 +75,7 @@ fn num1(d: &mut Declarations, op: Num1, t: ScalarType, a: &str) -> String {
         Num1::Abs if is_signed(t) => format!("{a} < 0 ? -{a} : {a}"),
         Num1::Abs => a.into(),
         Num1::Signum if t.is_float() => {
-            let one = if d.dialect.is_opencl() { format!("({t})1") } else { "1".into() };
+            let one = if d.dialect.has_builtin_maths() { format!("({t})1") } else { "1".into() };
             let one = library(d, t, "copysign", &[&one, a], false);
             format!("{a} == 0 || {a} != {a} ? {a} : {one}")
         }
@@ -105,12 +94,12 @@ fn float1(d: &mut Declarations, op: Float1, t: ScalarType, a: &str) -> String {
 fn own(d: &mut Declarations, op: OwnFloat1, t: ScalarType, a: &str) -> String {
     match op {
         OwnFloat1::Recip => format!("1 / {a}"),
-        OwnFloat1::LogGamma if d.dialect.is_opencl() => format!("lgamma({a})"),
-        OwnFloat1::Polygamma(n) if d.dialect.is_opencl() => {
+        OwnFloat1::LogGamma if d.dialect.has_builtin_maths() => library(d, t, "lgamma", &[a], false),
+        OwnFloat1::Polygamma(n) if !d.dialect.calls_runtime() => {
             d.declare_once("polygamma", || include_str!("polygamma.cl").into());
             format!("({t})polygamma({n}, {a})")
         }
-        // `lgamma` itself sets a global variable.
+        // C's `lgamma` sets a global variable.
         OwnFloat1::LogGamma => {
             let name = if t == ScalarType::F32 { "lgammaf_r" } else { "lgamma_r" };
             d.declare_once(name, || format!("extern {t} {name}({t}, int *);"));
@@ -127,15 +116,9 @@ fn int1(d: &Declarations, op: Int1, t: ScalarType, a: &str) -> String {
     let (w, bits) = (width(t), format!("(u64)({}){a}", unsigned(t)));
     match op {
         Int1::BitNot => format!("~{a}"),
-        Int1::CountOnes if d.dialect.is_opencl() => format!("popcount({bits})"),
-        Int1::LeadingZeros if d.dialect.is_opencl() => format!("{a} == 0 ? {w} : (int)clz({bits}) - {}", 64 - w),
-        // The bits below the lowest bit that is set.
-        Int1::TrailingZeros if d.dialect.is_opencl() => {
-            format!("{a} == 0 ? {w} : (int)popcount(~({bits}) & (({bits}) - 1))")
-        }
-        Int1::CountOnes => format!("__builtin_popcountll({bits})"),
-        Int1::LeadingZeros => format!("{a} == 0 ? {w} : __builtin_clzll({bits}) - {}", 64 - w),
-        Int1::TrailingZeros => format!("{a} == 0 ? {w} : __builtin_ctzll({bits})"),
+        Int1::CountOnes => d.dialect.count_ones(&bits),
+        Int1::LeadingZeros => format!("{a} == 0 ? {w} : {} - {}", d.dialect.leading_zeros(&bits), 64 - w),
+        Int1::TrailingZeros => format!("{a} == 0 ? {w} : {}", d.dialect.trailing_zeros(&bits)),
     }
 }
 
@@ -149,7 +132,7 @@ fn cast(d: &mut Declarations, from: ScalarType, to: ScalarType, a: &str) -> Stri
     }
     let name = format!("{from}_to_{to}");
     let (least, greatest) = (constant(d, to.least()), constant(d, to.greatest()));
-    let suffix = if from == ScalarType::F32 && d.dialect.is_opencl() { "f" } else { "" };
+    let suffix = d.dialect.suffix(from);
     d.declare_once(&name, || {
         // The powers of two are exact in both types.
         let w = width(to);

@@ -1,7 +1,7 @@
 //! Explicit vectors in OpenCL C: their types, fused multiply-add and sums.
 
-use super::declarations::Declarations;
-use super::registers::Vectors;
+use crate::text::declarations::Declarations;
+use crate::text::registers::Vectors;
 use accel_core::repr::ScalarType;
 
 /// The number of elements of a vector.
@@ -16,7 +16,7 @@ pub fn name(t: ScalarType) -> &'static str {
 
 /// Declares vectors of 64 bytes, vectors of eight numbers, their fused multiply-add, and the sums of eight vectors at
 /// once.
-pub fn vectors(d: &mut Declarations, t: ScalarType) {
+pub fn declare(d: &mut Declarations, t: ScalarType) {
     d.declare_once(&format!("V_{t}"), || match t {
         ScalarType::F32 => "typedef float16 v_f32;\ntypedef float8 w_f32;".into(),
         _ => "typedef double8 v_f64;\ntypedef double8 w_f64;".into(),
@@ -40,4 +40,10 @@ pub fn vectors(d: &mut Declarations, t: ScalarType) {
             values.concat()
         )
     });
+}
+
+/// Adds four of the eight `sums`, the first or the last four, to adjacent numbers.
+pub fn add_half(to: &str, half: usize) -> String {
+    let sums = ["sums.lo", "sums.hi"][half];
+    format!("vstore4(vload4(0, {to}) + {sums}, 0, {to});")
 }
