@@ -52,20 +52,20 @@ pub struct Run {
     pub tapes: *mut SmallStates,
 }
 
-/// The states of a tape, one after the other, as long as they are all kept and small.
+/// The states of a tape, one after the other, as long as all are kept and small.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SmallStates {
-    /// The memory, which has room for some states of a size in bytes.
+    /// The memory, with `count` states and room for `room` states of `size` bytes each.
     pub data: *mut u8,
     pub count: i64,
     pub room: i64,
     pub size: i64,
     /// The extents of all arrays.
     pub extents: *const i64,
-    /// For each column, its size in bytes,
+    /// For each column, its size in bytes.
     pub bytes: *const i64,
-    /// and a block of this size, unless its array has rank 0.
+    /// For each column, a block of this size, unless its array has rank 0.
     pub blocks: *const *mut Block,
 }
 

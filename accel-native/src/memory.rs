@@ -164,7 +164,8 @@ impl Memory {
         if let Some(at) = block.column {
             return self.columns[at].clone();
         }
-        // SAFETY: the memory was allocated for `bytes` bytes with the alignment of the type, and is not used as a block any more.
+        // SAFETY: the memory was allocated for `bytes` bytes with the alignment of the type, and is no longer used as a
+        // block.
         let column = unsafe { column_of(block.data, t, n, block.bytes / block.size) };
         // The same memory can belong to another result as well.
         block.column = Some(self.columns.len());

@@ -34,8 +34,8 @@ thread_local! {
     static TAPES: RefCell<Vec<Vec<u64>>> = const { RefCell::new(vec![]) };
 }
 
-/// The address of the calling thread's memory for list `number`, after it has at least so many bytes. It keeps its
-/// contents. Null if there is not enough memory.
+/// The address of the calling thread's memory for list `number`, enlarged to at least this number of bytes. It keeps
+/// its contents. Null if there is not enough memory.
 extern "C" fn tape(number: i64, bytes: i64) -> *mut c_void {
     TAPES.with_borrow_mut(|tapes| {
         let (number, words) = (number as usize, (bytes as usize).div_ceil(size_of::<u64>()));

@@ -1,7 +1,7 @@
 //! Executes tasks on all threads.
 //!
 //! NOTE [The caller runs tasks]: waking a thread takes some 25 µs, as long as summing 300,000 numbers. So the thread
-//! that runs a program takes tasks itself, and one thread of the pool fewer is called. It begins at once, and threads
+//! that runs a program takes tasks itself, and calls one thread fewer of the pool. It begins at once, and threads
 //! that come too late find nothing left to do. It waits for tasks that have begun, not for threads that have not: those
 //! find that all tasks are taken, and the data of the tasks may be gone by then. A sum of 1 MB takes 0.4 of the time
 //! that it takes if the caller sleeps until the pool has finished, one of 16 MB takes 0.8. The results of tasks do not
@@ -48,7 +48,7 @@ where
 }
 
 thread_local! {
-    /// The number of requests of this thread that no thread has followed yet.
+    /// The number of requests of this thread that no thread of the pool has started to serve.
     static OPEN_REQUESTS: Arc<AtomicUsize> = Arc::default();
 }
 

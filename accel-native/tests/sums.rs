@@ -1,4 +1,4 @@
-//! Statements that add to sums: their results do not depend on the number of threads, and the first mistake is told.
+//! Statements that add to sums: results do not depend on the number of threads, and the first failure is reported.
 
 mod support;
 

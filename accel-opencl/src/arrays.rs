@@ -109,8 +109,8 @@ impl<A: Arrays, R: Arrays> Compiled<A, R> {
     }
 
     /// Starts to compute the result from arrays on the device. It waits only for conditions of branches and loops, for
-    /// extents that the device computes, and for derivatives of loops in scalar code, not for the result. Runs are executed in the order in which they are
-    /// started.
+    /// extents that the device computes, and for derivatives of loops in scalar code, not for the result. Runs are
+    /// executed in the order in which they are started.
     ///
     /// # Errors
     /// Arrays of another device, or an error that is found before the device has finished.

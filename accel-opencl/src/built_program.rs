@@ -36,7 +36,7 @@ pub struct BuiltProgram {
 #[derive(Default)]
 struct Spare {
     kernels: Vec<Kernels>,
-    /// NOTE [Launch cache]
+    /// The shapes and launches of the last run: NOTE [Launch cache].
     shapes: Option<Arc<Shapes>>,
     /// Fault records that are all zero.
     records: Vec<Arc<Buffer>>,
@@ -74,7 +74,7 @@ impl BuiltProgram {
         self.spare().kernels.pop().unwrap_or_default()
     }
 
-    /// Takes back kernel objects, when their launches were enqueued.
+    /// Takes back kernel objects, after their launches were enqueued.
     pub fn give_back(&self, kernels: Kernels) {
         self.spare().kernels.push(kernels);
     }
@@ -96,7 +96,7 @@ impl BuiltProgram {
         self.spare().rooms.get(&statement).copied().unwrap_or(tape::ROOM)
     }
 
-    /// Notes that this room was not enough.
+    /// Notes that this room was too small.
     pub fn enlarge(&self, statement: usize, room: usize) {
         let rooms = &mut self.spare().rooms;
         let larger = rooms.entry(statement).or_default();

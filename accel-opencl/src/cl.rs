@@ -481,7 +481,8 @@ pub struct SharedMemory {
     queue: Arc<Queue>,
 }
 
-// SAFETY: an address that is passed to OpenCL, which accepts it from any thread. `SharedMemory` controls reads of the memory.
+// SAFETY: an address that is passed to OpenCL, which accepts it from any thread. `SharedMemory` controls reads of the
+// memory.
 unsafe impl Send for SharedMemory {}
 // SAFETY: as above.
 unsafe impl Sync for SharedMemory {}

@@ -22,10 +22,10 @@
 //!
 //! All commands for a device go through one in-order queue per process. A run enqueues its kernels one after the other
 //! and waits only at its end, or where the host needs a number that the device has computed: the condition of a branch
-//! or a loop, an extent, or whether lists of scalar code need more memory. The host itself computes numbers that do not depend on large arrays, such as loop counters.
-//! If a device works in the memory of the host, arguments and results are not copied. There, a small program that is
-//! run repeatedly is recorded, and a thread of the driver spins between its runs: see the notes in `replay` and
-//! `spin_wait`.
+//! or a loop, an extent, or whether lists of scalar code need more memory. The host itself computes numbers that do not
+//! depend on large arrays, such as loop counters. If a device works in the memory of the host, arguments and results
+//! are not copied. There, a small program that is run repeatedly is recorded, and a thread of the driver spins between
+//! its runs: see the notes in `replay` and `spin_wait`.
 //!
 //! If several elements of an array fail, the error names any of them; the interpreter and the native backend name the
 //! first.

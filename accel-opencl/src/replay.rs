@@ -6,8 +6,8 @@
 //! small program was run several times with the same extents, one run is recorded. It has its own memory for its
 //! inputs, all arrays and its results, and its own kernel objects, whose parameters stay set. A replay copies the
 //! inputs there, enqueues the kernels, waits, and copies the results. This needs memory that host and device share
-//! (NOTE [Shared virtual memory]). Nobody else gets this memory while the recording exists, and when a run was waited
-//! for, no command uses it any more. So the host can write to it without a command.
+//! (NOTE [Shared virtual memory]). Nobody else gets this memory while the recording exists, and after the host has
+//! waited for a run, no command uses it. So the host can write to it without a command.
 //!
 //! Some runs are not recorded: those of programs that read elements on the host, copy arrays, or bring arrays other
 //! than their inputs to the device; large runs; and runs in several threads at once, of which one uses the recording
@@ -36,9 +36,9 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Runs for which it pays: copying such inputs takes a few microseconds.
+    /// Records runs for which it pays: copying such inputs takes a few microseconds.
     pub const PAYS: Policy = Policy { after: 4, max_input_bytes: 1 << 16 };
-    /// All runs that can be recorded, at once.
+    /// Records all runs that can be recorded, at once.
     pub const ALL: Policy = Policy { after: 0, max_input_bytes: usize::MAX };
 }
 

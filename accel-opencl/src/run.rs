@@ -399,7 +399,8 @@ mod tests {
     use accel_core::repr::RawArray;
     use accel_fusion::kernel::{Verified, parse};
 
-    /// What the host computes in one run, because it has the argument, is launched in the next one, where only the device has it.
+    /// In the first run, the host has the argument and computes the statement itself. In the next one, only the device
+    /// has it, so the statement is launched.
     #[test]
     fn arguments_may_be_elsewhere_in_the_next_run() {
         let text = "program (a0: Array0<i64>, a1: Array1<i64>)

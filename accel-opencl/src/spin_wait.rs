@@ -13,9 +13,9 @@
 //! kernel is awake. So the last command of a small run is a kernel that spins until the host reports that the next run
 //! is enqueued. The host waits for the command before it. It reports by a number in memory that both share while
 //! kernels run: fine-grained shared virtual memory with atomic operations (OpenCL 2.0, section 3.3.3). Without such
-//! memory, there is no such kernel. The kernel also ends after [`DEVICE_SPIN`], so nothing ever depends on the host's report.
-//! It is enqueued only if the last runs followed one another within that time: a program that runs only now and then
-//! does not take a processor from others.
+//! memory, there is no such kernel. The kernel also ends after [`DEVICE_SPIN`], so nothing ever depends on the host's
+//! report. It is enqueued only if the last runs followed one another within that time: a program that runs only now and
+//! then does not take a processor from others.
 
 use crate::cl::{self, Context, Event, Kernel, Queue, SharedMemory, Value};
 use crate::devices::{Device, DeviceType};
@@ -65,8 +65,8 @@ pub struct KeepAwake(Mutex<State>);
 struct State {
     /// The time at which the host saw the end of the last small run.
     last: Option<Instant>,
-    /// The number of runs that followed one another closely, at most twice [`MIN_CLOSE_RUNS`]. A run that did not follow closely
-    /// halves it.
+    /// The number of runs that followed one another closely, at most twice [`MIN_CLOSE_RUNS`]. A run that does not
+    /// follow closely halves it.
     close: usize,
     /// Built on first use; `Some(None)` if the device does not support it.
     waiting: Option<Option<SpinKernel>>,
@@ -74,7 +74,7 @@ struct State {
 
 /// The kernel that spins.
 struct SpinKernel {
-    /// Its number of rounds was set.
+    /// The kernel, whose parameter for the number of rounds is set.
     kernel: Kernel,
     /// The number of launches so far.
     begun: u64,

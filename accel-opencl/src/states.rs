@@ -1,4 +1,4 @@
-//! What tapes of a run consist of.
+//! The parts of the tapes of a run.
 
 use crate::location::Location;
 use accel_fusion::kernel::tape::{Budget, Tape};
@@ -10,7 +10,8 @@ pub type State = Vec<(Vec<i64>, Location)>;
 /// The tapes of a run that have been filled.
 pub type Tapes = BTreeMap<usize, Tape<State>>;
 
-/// The memory for states on a device: a quarter of its own, if no number is given and it is not that of the host.
+/// The memory for states on a device: `bytes` if given, otherwise a quarter of the memory of a device that does not use
+/// that of the host.
 pub fn budget(bytes: Option<usize>, is_host: bool, memory: u64) -> Budget {
     let quarter = usize::try_from(memory / 4).unwrap_or(usize::MAX);
     Budget::new(bytes.or((!is_host).then_some(quarter)))

@@ -30,7 +30,7 @@ pub fn has_lists(launch: &Launch) -> bool {
     launch.kernel.args.contains(&Arg::Tape)
 }
 
-/// The largest number of items with so many lists.
+/// The largest number of items with this number of lists, each with this room.
 pub fn most_items(module: &DeviceModule, lists: usize, room: usize) -> usize {
     let bytes = LARGEST.min(module.device.about.largest_buffer as usize);
     bytes / lists.saturating_mul(room).saturating_mul(8).max(1)

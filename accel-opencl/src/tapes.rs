@@ -1,4 +1,5 @@
-//! Tapes: states of loops, whose buffers a tape shares with the arrays. See NOTE [Kept states] in `accel_fusion::kernel::tape`.
+//! Tapes: states of loops, whose buffers a tape shares with the arrays. See NOTE [Kept states] in
+//! `accel_fusion::kernel::tape`.
 
 use crate::plan::Step;
 use crate::run::Run;

@@ -81,12 +81,12 @@ pub fn analyse(program: &Program) -> Block<'_> {
 
 struct Analysis<'a> {
     program: &'a Program,
-    /// Whether a tape may compute the same again, which then has to give the same bits.
+    /// Whether a tape may compute the statements again, with the same bits as results.
     ///
     /// NOTE [Code for tapes]: C compilers may compile a loop differently if its arrays can share memory, and vectors of
-    /// elements may have other last bits than single ones. Whether an output can take over memory depends on what follows
-    /// a statement, and the step of a tape does not contain all statements of the body. So there, the code of all loops
-    /// allows each output to share memory with every input of its kind.
+    /// elements may differ in the last bits from single ones. Whether an output can take over memory depends on the
+    /// statements that follow, and the step of a tape does not contain all statements of the body. So there, the code
+    /// of all loops allows each output to share memory with every input of its kind.
     repeated: bool,
 }
 
@@ -186,7 +186,7 @@ impl<'a> Analysis<'a> {
         Step { number, stmt, last_uses, moved, in_place, may_share, blocks }
     }
 
-    /// Those of some arrays that a loop reads only at the index that is written.
+    /// Those of `arrays` that a loop reads only at the index that it writes.
     fn read_in_place<'s>(
         &'s self,
         body: &ScalarFn,
@@ -203,7 +203,7 @@ impl<'a> Analysis<'a> {
 
     /// An output can be computed in place of an array if this is the array's last use, both have the same type and
     /// rank, and the array is only read at the index that is written. (Queries of its extents are allowed as well; then
-    /// any rank will do.) Whether the extents are equal, and whether nobody else has the memory, is found out at run
+    /// any rank will do.) Whether the extents are equal, and whether nobody else has the memory, is known only at run
     /// time.
     fn in_place(
         &self,

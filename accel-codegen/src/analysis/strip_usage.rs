@@ -1,4 +1,4 @@
-//! The memory and the operations of a strip, and the sizes from which on strips do not pay.
+//! The memory and the operations of a strip, and the sizes above which strips do not pay.
 
 use super::partition::LANES;
 use accel_core::repr::Scalar;
@@ -58,10 +58,10 @@ impl Usage {
 /// With fewer positions, most lanes of a strip would be idle.
 pub const SHORT: usize = 8;
 
-/// A strip of a short dimension does not pay if it needs more bytes than this,
+/// A strip of a short dimension does not pay if it needs more bytes than this.
 pub const LARGE_FOR_SHORT: usize = 1 << 18;
 
-/// and no strip pays if it needs more than this, which is far more than the caches.
+/// No strip pays if it needs more bytes than this, which is far more than the caches have.
 pub const LARGE: usize = 32 << 20;
 
 /// The limit for the working memory of a strip of this many positions, in bytes.

@@ -1,5 +1,5 @@
 //! Unroll and jam: merges several copies of a scalar function, for different arguments, into one that computes common
-//! values once. A C compiler would find these, too, but after a long search.
+//! values once. A C compiler would also find these, but only after a long search.
 
 use accel_fusion::kernel::{IndexVec, Instr, Reg, ScalarFn, renamed};
 

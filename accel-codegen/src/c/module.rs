@@ -42,7 +42,7 @@ pub fn emit(program: &Verified<Program>, options: Options) -> Module {
     let numbers = are_all_numbers(program);
     let functions = kernels(program, &mut declarations, &body, numbers);
     let host = statements::emit(program, &layout, &mut declarations, &body, numbers);
-    // The host program is cold code: compilers spend half the time on a line of it.
+    // The host program is cold code: compilers need half as much time for each of its lines.
     let units = Units::new(&functions, host.lines().count() / 2);
     let declarations = declarations.print();
     let source = [PRELUDE, &statements::prelude(), &declarations, &units.text, &units.first(&host)].concat();
@@ -62,13 +62,13 @@ pub fn emit(program: &Verified<Program>, options: Options) -> Module {
 /// - `reduce` and `scan` process all rows of an operation with the functions of the statement (`rows`, `part`, `join`,
 ///   and `rows`, `part`, `carry`, `write`), whose result is the array `to`; `cost` is that of an element;
 /// - `strip` processes all positions of a strip's dimension with the functions of the statement (the strips, and
-///   `join`); its sizes are those of [`Strip::sizes`];
+///   `join`); its sizes are those of [`sizes`](crate::shared::strip::Strip::sizes);
 /// - `argsort` sorts the rows of an array, and defines `count` arrays of its extents; each of `moved` is such an array
 ///   and the one whose elements move there, or -1 for positions;
 /// - `keep` offers the arrays of a `Keep` to a tape; `recall` defines those of a `Recall` as the last state until `at`
 ///   and returns its number, or -1; `again` offers state `k` on the way from there to `at`;
-/// - a tape has the memory of NOTE [Small states]: `count` states with room for `room`, of `size` bytes each; the extents of
-///   their arrays, and for each column the size in bytes and a block for `Recall`.
+/// - a tape has the memory of NOTE [Small states]: `count` states with room for `room`, of `size` bytes each; the
+///   extents of their arrays, and for each column the size in bytes and a block for `Recall`.
 const PRELUDE: &str = "\
 typedef _Bool bool;
 typedef __INT8_TYPE__ i8;

@@ -13,7 +13,7 @@ use accel_fusion::kernel::{ArrayId, Op, Program};
 use accel_fusion::optimize::isolated;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The number of equal statements from which on they share kernels.
+/// The smallest number of equal statements that share kernels.
 const WORTH: usize = 4;
 
 /// A statement as a program of its own.

@@ -91,7 +91,7 @@ impl Accumulation {
             Shape::Cpu => PARTS,
         });
         let most = (n.saturating_mul(self.cost) / PER_COPIED / numbers.max(1)).min(COPIES / bytes.max(1));
-        // With far fewer items, atomic operations take less time. They also do if there is one item.
+        // Far fewer items, or a single one, take longer than atomic operations.
         if most < wanted / 4 || wanted < 2 || most < 2 {
             return launch::loop_(&self.kernel, sizes, self.cost, &[], target);
         }

@@ -1,13 +1,13 @@
 //! Atomic scatters: on GPUs, one work-item combines each element of a permutation into its target.
 //!
-//! NOTE [Concurrent combination]: several work-items can have the same target. A single number of 32 or 64 bits is
-//! changed by an atomic operation: the device's own if there is one, otherwise compare-and-swap, repeated until no
-//! other item has changed the number meanwhile. For wider elements, each target has a lock. It is taken and released
-//! within one iteration of a loop, because otherwise items of a GPU that execute in lockstep would wait for each other
-//! for ever. The order in which elements are combined is undefined; the operators of permutations do not depend on it.
+//! NOTE [Concurrent combination]: several work-items can have the same target. An atomic operation changes a single
+//! number of 32 or 64 bits: the device's own operation if there is one, otherwise a compare-and-swap, repeated until no
+//! other item has changed the number in between. For wider elements, each target has a lock. An item takes and releases
+//! it within one iteration of a loop: otherwise items of a GPU that execute in lockstep would wait for each other for
+//! ever. The order in which elements are combined is undefined; the operators of permutations do not depend on it.
 //!
-//! NOTE [The last element]: the result of an operator that returns its first argument depends on the order. The last
-//! element of each target is the one that stays, as everywhere. First, every element claims its target: an atomic
+//! NOTE [The last element]: the result of an operator that returns its first argument depends on the order. As on
+//! all backends, the last element of each target must remain. First, every element claims its target: an atomic
 //! maximum of positions. Then the element that has the claim is written.
 //!
 //! NOTE [Histograms]: with few targets and many elements, most work-items would wait for each other. So each group has
@@ -44,15 +44,15 @@ pub struct Atomic {
     histogram: Option<(Kernel, ScalarType)>,
 }
 
-/// The minimal number of elements that a group combines, for each of its targets,
+/// The minimal number of elements that a group combines, for each of its targets.
 const PER_TARGET: usize = 4;
-/// and in total.
+/// The minimal number of elements that a group combines.
 const PER_GROUP: usize = 1024;
-/// The targets of a group take at most this part of the local memory, so that several groups can run at once,
+/// The targets of a group take at most this part of the local memory, so that several groups can run at once.
 const SHARE: usize = 2;
-/// additional copies take at most this many bytes,
+/// Additional copies of the targets take at most this many bytes.
 const COPIED: usize = 4096;
-/// and this is the largest number of copies.
+/// The largest number of copies of the targets.
 const COPIES: usize = 32;
 
 impl Atomic {

@@ -18,9 +18,9 @@ use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Reduction, ScalarFn};
 
-/// The number of elements that an item reads before it combines them, if they are cheap: NOTE [Loads in flight],
+/// The number of elements that an item reads before it combines them, if they are cheap: NOTE [Loads in flight].
 pub const TURNS: usize = 8;
-/// and the same number for short rows.
+/// The same number for short rows.
 const FEW_TURNS: usize = 4;
 
 /// Whether groups can process these rows.
@@ -129,7 +129,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Combines the elements `from..to` of the row to `l0[0]`, ... If they are cheap, an item reads some `turns` of
+    /// Combines the elements `from..to` of the row to `l0[0]`, ... If they are cheap, an item reads `turns` of
     /// them at a time.
     pub fn reduce_part(&mut self, types: &[ScalarType], outer: usize, rows: &Reduction, reverse: bool, turns: usize) {
         self.hoist(&[&rows.element, &rows.op]);
@@ -173,7 +173,7 @@ impl Writer<'_> {
     }
 
     /// Combines the elements `k`, `k + step`, .., before `stop`, to `y0`, ... There is at least one. If they are cheap,
-    /// some `turns` of them are read at a time.
+    /// it reads `turns` of them at a time.
     fn accumulate(
         &mut self,
         types: &[ScalarType],

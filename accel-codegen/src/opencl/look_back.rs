@@ -46,9 +46,9 @@ use accel_core::repr::ScalarType;
 /// The number of parts of a block, and the number of blocks of a link of the chain.
 const WINDOW: usize = 32;
 
-/// The largest number of elements of an item,
+/// The largest number of elements of an item.
 const MOST: usize = 16;
-/// and the smallest, if there is more than one item.
+/// The smallest number of elements of an item, if there is more than one item.
 const LEAST: usize = 4;
 
 /// Declares `tell` and `wait_for`, which publish and read a word.

@@ -26,14 +26,14 @@ const RUN: usize = 16;
 /// The number of elements that an item of a GPU merges.
 const MERGED: usize = 16;
 
-/// The kernels of a sort. Of each pair, the first one leaves its positions where they are at the end, the second one
-/// in a buffer.
+/// The kernels of a sort. The first one of each pair writes the positions to their final place, the second one to a
+/// buffer.
 #[derive(Clone, Debug)]
 pub struct Sorting {
     key: ScalarType,
     runs: [Kernel; 2],
     merge: [Kernel; 2],
-    /// Whether no array is defined that has the positions.
+    /// Whether a buffer for the positions is needed, because no array of the statement gets them.
     needs_positions: bool,
     /// Moves elements to their positions, if there are any.
     gather: Option<Kernel>,

@@ -41,8 +41,7 @@ pub enum Plan {
 impl Statement {
     /// The launches for a statement of these sizes. There are none if there is nothing to compute. A permutation
     /// expects a copy of its defaults in the array that it defines, and a statement with sums copies of their initial
-    /// values; a strip expects the extents of all arrays of its
-    /// body.
+    /// values; a strip expects the extents of all arrays of its body.
     pub fn work(&self, sizes: &Sizes, target: &Target) -> Work {
         match &self.plan {
             Plan::Loop { kernel, cost, pieces } => launch::loop_(kernel, sizes, *cost, pieces, target),

@@ -20,9 +20,9 @@ use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Computed, Contraction, Reduction, Role};
 
-/// The number of steps along the reduced dimension that are in local memory at the same time,
+/// The number of steps along the reduced dimension that are in local memory at the same time.
 const DEPTH: usize = 16;
-/// and the smallest number of steps for a part.
+/// The smallest number of steps of a part.
 const PART: usize = 8 * DEPTH;
 /// The number of rows and columns of an item.
 const EACH: usize = 4;

@@ -21,8 +21,8 @@ pub struct Kernel {
 /// The index space of a statement, and the length of its rows.
 #[derive(Clone, Debug)]
 pub struct Sizes<'a> {
-    /// The extents of the index space: of the result of a loop, the outer ones of a reduction, a scan or a sort, of the source of a permutation;
-    /// of a strip, its one dimension.
+    /// The extents of the index space: those of the result of a loop, the outer ones of a reduction, a scan or a sort,
+    /// those of the source of a permutation, and the one dimension of a strip.
     pub space: &'a [i64],
     /// The length of the rows of a reduction, a scan or a sort; otherwise 1.
     pub len: i64,

@@ -26,7 +26,7 @@ use accel_fusion::kernel::{ArrayId, Monoid, Op, Program, ScalarFn};
 
 /// The least number of operations of a part for each number of its copies.
 pub const PER_COPIED: usize = 128;
-/// The limit for the size of all copies, in bytes. Copies that leave the caches are no slower than one sum that does: two parts of
+/// The limit for the size of all copies, in bytes. Copies may exceed the caches if a single sum does, too: two parts of
 /// 37 MB each took 0.75 of the time of one (XSBench's gradient, two processors).
 pub const COPIES: usize = 128 << 20;
 /// The copies of two parts have no cache line in common.
@@ -48,7 +48,7 @@ pub struct Accumulate<'a> {
 type Column = (ArrayId, usize, ScalarType);
 
 impl<'a> Accumulate<'a> {
-    /// The statement that an operation is.
+    /// The statement with sums that an operation is, if it is one.
     pub fn new(op: &'a Op) -> Option<Accumulate<'a>> {
         let Op::Accumulate { to, sums, extents, body } = op else { return None };
         let sums = sums.iter().map(|s| s.0).collect();
@@ -81,7 +81,7 @@ impl Writer<'_> {
         format!("static int {name}({parameters}{sums})")
     }
 
-    /// Returns what a call of the function of [`add_into`](Self::add_into) with the columns in scope returns.
+    /// Writes a call of the function of [`add_into`](Self::add_into) with the columns in scope, and returns its result.
     fn add_call(&mut self, name: &str, s: &Accumulate) {
         let columns: String = s.columns(self.program).iter().map(|(a, c, _)| format!(", a{a}_{c}")).collect();
         let into = format!("{name}_into");
@@ -166,7 +166,7 @@ impl Writer<'_> {
             });
         });
         (0..columns.len()).for_each(|k| self.line(format!("__builtin_free(state[{k}]);")));
-        // Another number of parts would be another order.
+        // A different number of parts would change the order of additions.
         self.fault("full", fault::MEMORY, site, 1, &[n]);
         self.line("return result;");
     }

@@ -4,8 +4,8 @@
 //! the traffic. It also evicts other lines, although the new one will be evicted before its next use. So if an output
 //! is larger than the caches, a loop writes small pieces of it to a buffer, which is copied with non-temporal stores.
 //! These do not read. A piece has a few lines: with a buffer of 2 KiB, reading and writing alternate, and a loop takes
-//! 13 per cent longer than with a buffer of 512 bytes, which is as fast as stores directly from registers. An output
-//! that shares its memory with an input does not use this, because its memory is in the caches already.
+//! 13 per cent longer than with a buffer of 512 bytes. The latter is as fast as stores directly from registers. An
+//! output that shares its memory with an input does not use this, because its memory is in the caches already.
 //!
 //! In OpenCL C, a pointer belongs to an address space, and the buffer is in a different one than arrays. The processors
 //! in question have only one address space, so the address of the buffer is converted to one of an array.

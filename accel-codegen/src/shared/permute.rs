@@ -16,11 +16,11 @@ use crate::text::primitives;
 use crate::text::writer::Writer;
 use accel_fusion::kernel::{ArrayId, Monoid, Op, Program, ScalarFn};
 
-/// Below this number, one thread combines all elements.
+/// Below this number of elements, one thread combines all of them.
 pub const SMALL: usize = 1 << 16;
-/// The smallest number of elements of a part,
+/// The smallest number of elements of a part.
 pub const PART: usize = 1 << 13;
-/// and the smallest number of elements of a part for each target.
+/// The smallest number of elements of a part for each target.
 pub const PER_TARGET: usize = 8;
 /// The largest number of parts.
 pub const PARTS: usize = 64;
@@ -109,7 +109,7 @@ impl Writer<'_> {
     pub fn private(&mut self, name: &str, p: &Permute, monoid: Monoid) {
         let (to, t) = (p.to, self.columns(p.to)[0]);
         let (space, buffer) = (self.global(), self.task_buffer(0, &t.to_string()));
-        // The addresses in tables have no type.
+        // The addresses in tables are `void *`.
         let cast = if self.dialect().has_tables() { format!("({t} *)") } else { String::new() };
         self.line(format!("{space}{t} *const a{to}_0 = {cast}{buffer} + task->slot * task->len;"));
         let start = primitives::constant(self.declarations, monoid.neutral(t));

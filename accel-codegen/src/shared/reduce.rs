@@ -130,7 +130,7 @@ impl Writer<'_> {
                 if source("k") == "k" && !is_quick(&rows.element) {
                     w.prefetch(&rows.element, &row_index(outer, "k"), lanes);
                 }
-                // In vectors of 8.
+                // The compiler makes vectors of 8 lanes.
                 let unrolled = w.dialect().unrolled(lanes / 8);
                 w.braces(&format!("{unrolled}for (int l = 0; l < {lanes}; l++)"), |w| {
                     w.declare(&x, types);

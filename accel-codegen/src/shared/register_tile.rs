@@ -109,7 +109,7 @@ impl<'a> Sum<'a> {
                 return format!("r{r}");
             }
             if wide.insert(r) {
-                // To subtract this zero changes no number, not even the sign of a zero.
+                // Subtracting this zero changes no number, not even the sign of a zero.
                 w.line(format!("const v_{t} w{r} = r{r} - {zero};"));
             }
             format!("w{r}")
@@ -158,7 +158,7 @@ impl<'a> Sum<'a> {
                         return w.braces("", |w| self.some_rows(w, to, 1, group));
                     }
                     let (last, size) = (format!("i{}", rank - 1), format!("a{to}_n{}", rank - 1));
-                    // Eight sums do not wait for each other. Sixteen need half of the loads of their common operands.
+                    // Eight sums hide the latency of additions. Sixteen need half as many loads of common operands.
                     let few = 8 / group;
                     w.line(format!("i64 {last} = 0;"));
                     if self.shares(rank - 1) && self.registers.registers > 16 {

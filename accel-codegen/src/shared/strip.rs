@@ -152,7 +152,7 @@ impl<'a> Strip<'a> {
         w.line("out[0] = scratch; out[1] = partial; out[2] = cost;");
     }
 
-    /// The same as a value.
+    /// What [`sizes`](Self::sizes) computes, as a value.
     pub fn usage(&self) -> Usage {
         let room = |a: ArrayId| self.columns(a).iter().map(move |t| (a, bytes(*t) as usize));
         let work = |(role, op, _): &(Role, &'a Op, SiteId)| {

@@ -1,4 +1,4 @@
-//! The two dialects of C, and how they say the same thing.
+//! The two dialects of C. Each method answers one question about a dialect, or returns a piece of its text.
 
 use accel_core::repr::ScalarType;
 use std::fmt::Display;
@@ -210,7 +210,7 @@ impl Dialect {
         }
     }
 
-    /// A name for half of a number: `half` is a type of OpenCL C.
+    /// The name of a variable with half of a number of lanes: `half` is a type of OpenCL C.
     pub fn half(self) -> &'static str {
         match self {
             Dialect::C => "half",
@@ -259,7 +259,7 @@ impl Dialect {
         }
     }
 
-    /// What is before a loop that is unrolled so many times. C compilers decide that themselves.
+    /// What is before a loop that is unrolled this many times. C compilers decide that themselves.
     pub fn unrolled(self, times: usize) -> String {
         match self {
             Dialect::C => String::new(),

@@ -1,13 +1,13 @@
 //! Private lists of scalar code: the memory to which loops append, and from which they read.
 //!
-//! NOTE [Memory of lists]: nobody knows the length of a list before its loop ends. In C, each thread has memory for each
+//! NOTE [Memory of lists]: the length of a list is unknown until its loop ends. In C, each thread has memory for each
 //! list of a function, which grows and is used again for the next element. So lists of short loops stay in caches, and
 //! their memory does not depend on the number of elements.
 //!
 //! On OpenCL devices, memory does not grow while a kernel runs. There is one buffer, the tape, in which each work-item
 //! has room for the same number of elements of each list. An item whose list is full says so in the tape, and stops.
-//! Then the host enlarges the tape and executes the statement again: statements only write their results, so nothing
-//! is lost but time. The first number of the tape is 1 if a list was full, the second is the room of a list. On GPUs,
+//! Then the host enlarges the tape and executes the statement again: statements only write their results, so this
+//! costs only time. The first number of the tape is 1 if a list was full, the second is the room of a list. On GPUs,
 //! neighbouring items append at the same time, so equal positions of their lists are neighbours in memory. On
 //! processors, the elements of a list are neighbours.
 
@@ -25,7 +25,7 @@ const ROOM: usize = 256;
 const LONG: usize = ROOM << 8;
 
 /// The names of the places in the tape: the number of items and the number of this one, and the start of a list of this
-/// item. Each element has 8 bytes, of whatever type it is.
+/// item. Each element takes 8 bytes, whatever its type.
 const PLACES: &str = "\
 #define ITEMS (get_global_size(0) * get_global_size(1))
 #define ITEM (get_global_id(1) * get_global_size(0) + get_global_id(0))

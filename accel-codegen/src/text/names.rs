@@ -28,7 +28,7 @@ pub fn in_order(reverse: bool, accumulated: &[String], element: &[String]) -> Ve
     if reverse { [element, accumulated].concat() } else { [accumulated, element].concat() }
 }
 
-/// Elements of buffers: `l0[i]`, ..
+/// Elements of buffers: `l0[i]`, …
 pub fn names_at(prefix: &str, types: &[ScalarType], i: &str) -> Vec<String> {
     (0..types.len()).map(|c| format!("{prefix}{c}[{i}]")).collect()
 }

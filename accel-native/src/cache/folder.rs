@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The limit for the size of a file; larger files are not ours.
 const MAX_FILE_BYTES: u64 = 1 << 28;
-/// The age from which on files of killed processes are removed.
+/// Files of killed processes are removed at this age.
 const LEFTOVER_AGE: Duration = Duration::from_secs(3600);
 /// The time of use of a file is recorded at most this often.
 const DAY: Duration = Duration::from_secs(24 * 3600);

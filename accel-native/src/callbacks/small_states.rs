@@ -13,7 +13,7 @@ const FIRST: usize = 16;
 /// The part of a tape's limit that small states may take.
 const PART: usize = 4;
 
-/// The bytes that a column of so many bytes takes in a small state.
+/// The room that a column of this number of bytes takes in a small state, in bytes.
 fn slot(bytes: i64) -> usize {
     (bytes as usize).next_multiple_of(WORD)
 }
@@ -104,7 +104,7 @@ impl Context<'_> {
         small.count += 1;
         for (k, c) in self.code.tapes[tape].kept.iter().flat_map(|a| self.columns(*a)).map(|(c, _)| c).enumerate() {
             let bytes = self.tapes[tape].bytes[k];
-            // SAFETY: the column has so many bytes, and the state has room for them.
+            // SAFETY: the column has this many bytes, and the state has room for them.
             unsafe {
                 to.copy_from_nonoverlapping((*self.run.columns.add(c)).cast(), bytes as usize);
                 to = to.add(slot(bytes));
@@ -128,13 +128,13 @@ impl Context<'_> {
             if !self.tapes[tape].states.keeps_next(size, |state| unsafe { release(memory, state) }) {
                 continue;
             }
-            // SAFETY: there are so many states.
+            // SAFETY: there are this many states.
             let mut from = unsafe { small.data.add((k * small.size) as usize) };
             let mut state = State::new();
             let mut bytes = self.tapes[tape].bytes.clone().into_iter();
             for a in arrays {
                 for ((_, size), n) in self.columns(*a).zip(&mut bytes).collect::<SmallVec<[_; 4]>>() {
-                    // SAFETY: the column has so many bytes, and a new block has room for them.
+                    // SAFETY: the column has this many bytes, and a new block has room for them.
                     unsafe {
                         if self.code.program.arrays[*a].rank == 0 {
                             let mut cell = 0u64;

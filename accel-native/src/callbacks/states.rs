@@ -1,4 +1,4 @@
-//! What tapes of a run consist of: the values of arrays, and the memory in which small states are.
+//! The parts of the tapes of a run: the values of arrays, and the memory of small states.
 
 use crate::abi::Block;
 use crate::memory::Memory;
@@ -24,9 +24,9 @@ pub const OF_BLOCK: usize = size_of::<Block>() + 4 * size_of::<usize>();
 /// The arrays of a tape.
 #[derive(Clone, Default)]
 pub struct TapeArrays {
-    /// Those that the loop offers,
+    /// The arrays that the loop offers.
     pub kept: Vec<ArrayId>,
-    /// and those that get their values back.
+    /// The arrays that get the values back.
     pub back: Vec<ArrayId>,
 }
 

@@ -202,7 +202,7 @@ fn rows<T: SortKey, R: Record>(
         *memory.lock().unwrap_or_else(PoisonError::into_inner) = sorter.partitioned;
         return done;
     }
-    // Tasks have whole rows, with enough elements to make them worth it.
+    // A task has whole rows, and enough elements to be worthwhile.
     let task = len * CACHED.div_ceil(len);
     let all = |sorter: &mut Sorter<R>, (start, outputs): (usize, Vec<Output>)| {
         let n = task.min(keys.len() - start);
@@ -245,8 +245,8 @@ mod tests {
         })
     }
 
-    /// Sorts rows, and compares with a stable sort of the standard library. Moved are some of: positions, a
-    /// column of each width, and two columns of 64 bits, for which a record has no room.
+    /// Sorts rows, and compares with a stable sort of the standard library. Positions and columns of several widths
+    /// move with the keys, in several combinations.
     fn check<T: SortKey + ScalarElt>(keys: &[T], len: usize) {
         let n = keys.len();
         let positions: Vec<usize> = (0..n)

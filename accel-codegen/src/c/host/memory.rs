@@ -8,7 +8,7 @@ use accel_fusion::kernel::{ArrayId, Instr, Reduction, Reg, ScalarFn};
 use std::ops::Range;
 
 impl Host<'_> {
-    // ---- codes
+    // ---- scalar functions
 
     /// Assigns the results of a scalar function without parameters to `to`.
     pub fn values(&mut self, code: &ScalarFn, to: &[String]) {

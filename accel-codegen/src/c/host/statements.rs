@@ -111,7 +111,7 @@ impl Host<'_> {
         let rank = self.extents("e", extents);
         self.size("n", "e", rank);
         self.outputs(to, &s.in_place, "e", rank);
-        // An array whose memory another one took over has no block of it any more.
+        // If another array took over the memory of an array, the latter has no block any more.
         let kept: Vec<_> =
             s.in_place.iter().flatten().map(|(a, c)| format!("r->blocks[{}]", self.layout.columns[*a] + c)).collect();
         let own = match to {
@@ -134,7 +134,7 @@ impl Host<'_> {
         all.push(format!("len[0] + {}", rows.init.is_some() as u8));
         self.w.open("");
         self.w.line(format!("const i64 all[] = {{ {} }};", all.join(", ")));
-        // The initial value can make a row too long.
+        // With the initial value, a row can be too long.
         self.w.line(format!("const i64 n = checked_size(r, all, {});", all.len()));
         self.w.line("if (n < 0) return 1;");
         self.outputs(&[to], &[], "all", all.len());

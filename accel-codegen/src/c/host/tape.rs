@@ -1,9 +1,9 @@
-//! Tapes in the host program. What a tape keeps is decided by callbacks: see NOTE [Kept states] in
+//! Tapes in the host program. Callbacks decide what a tape keeps: see NOTE [Kept states] in
 //! `accel_fusion::kernel::tape`.
 //!
 //! NOTE [Small states]: as long as a tape keeps all states and these are small, they are copied to memory one after the
 //! other, by the functions of `prelude.c`. A callback and a block of memory for each state would take longer than the
-//! steps of a loop of some numbers. The callbacks make this memory, and take its states over when it is full.
+//! steps of a loop of some numbers. The callbacks allocate this memory, and take over its states when it is full.
 
 use super::writer::Host;
 use crate::analysis::liveness::Step;
