@@ -90,8 +90,8 @@ pub struct AWhileView<'n, A, R> {
 /// dual of a loop over a list is again such a loop; it takes the adjoints of the entries and lists the adjoints of the
 /// rows.
 ///
-/// All entries of a list have one shape, or it is an error when the program runs. After zero steps nobody knows this
-/// shape, so all extents of an empty list are 0. Nothing reads elements of an empty list. Code that needs the extents
+/// All entries of a list have one shape, or it is an error when the program runs. After zero steps this shape is
+/// unknown, so all extents of an empty list are 0. Nothing reads elements of an empty list. Code that needs the extents
 /// of rows takes them from elsewhere.
 ///
 /// Step k takes row k, and its entry is row k of the list; a loop to the right begins with the last row. A loop `while`
@@ -198,7 +198,8 @@ pub enum Detail<'o> {
 }
 
 /// The table of all operations that bind no array variable. It generates the erased node, the typed view, `view`, `op`,
-/// `map`, `visit`, `details` and the names. Names in a view: `X` is the shape of the result, `Y` its element type, `Z` and `W` those of the source.
+/// `map`, `visit`, `details` and the names. Names in a view: `X` is the shape of the result, `Y` its element type, `Z`
+/// and `W` those of the source.
 macro_rules! acc_ops {
     ($( $(#[$doc:meta])* $Op:ident $name:literal { $($kind:ident $field:ident: $t:ty),* $(; $eq:ty = $eq2:ty)? } )*) => {
         pub(in crate::ast) enum RawAccOp { $( $Op { $($field: acc_ops!(@raw $kind)),* } ),* }

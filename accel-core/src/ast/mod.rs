@@ -8,15 +8,16 @@
 //! NOTE \[What the kernel guarantees\]: safe Rust outside of this module, in this crate or in another one, can build
 //! only terms that have the types of their type parameters.
 //!
-//! - *Types.* `Equal<A, B>` exists only where `A` and `B` stand for the same type. A variable `Idx<E, T>` is in scope in `E` and has type
-//!   `T`; the run-time types `Ty<T>` of one `T` are all equal, those of different types differ.
+//! - *Types.* `Equal<A, B>` exists only where `A` and `B` stand for the same type. A variable `Idx<E, T>` is in scope
+//!   in `E` and has type `T`; the run-time types `Ty<T>` of one `T` are all equal, those of different types differ.
 //! - *Kinds.* A `Ty<Arr<Sh, T>>` has a shape type and an element type. An expression without free scalar variables has
 //!   an element type, or it is (a tuple with) a private list, NOTE \[Loops and lists\]; an array operation whose scalar
-//!   code returns a list can be written, and lint reports it. An array computation without free variables has an array type, and so do the argument and the
-//!   result of every `Program`. Open terms over variables of another kind can be written (a variable of array type in
-//!   scalar code, say), but nothing can close them: every binder takes its type from a term, from the elements or the
-//!   shape of an array, or from a [`ShapeTy`] or [`ArraysTy`], the proofs that constructors require where a type comes
-//!   from elsewhere. A `Ty` of a pair of an element and an array can be made, but no closed term has this type.
+//!   code returns a list can be written, and lint reports it. An array computation without free variables has an array
+//!   type, and so do the argument and the result of every `Program`. Open terms over variables of another kind can be
+//!   written (a variable of array type in scalar code, say), but nothing can close them: every binder takes its type
+//!   from a term, from the elements or the shape of an array, or from a [`ShapeTy`] or [`ArraysTy`], the proofs that
+//!   constructors require where a type comes from elsewhere. A `Ty` of a pair of an element and an array can be made,
+//!   but no closed term has this type.
 //! - *To whom.* Authors of passes, in this crate and in others: a pass that compiles preserves types, scopes and kinds.
 //!   The kernel does not guarantee that a pass preserves the *meaning* of a program, nor that it terminates. Users of
 //!   the surface write untyped graphs. `elaborate` decides at run time whether a graph has a type and reports an error

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! - `flatten` turns a scalar function into instructions over scalar registers. Tuples dissolve into their leaves,
-//!   every `let` is computed once, and a jump skips a branch that is not taken. The typed tree is not needed for each
-//!   element any more.
+//!   every `let` is computed once, and a jump skips a branch that is not taken. Elements are computed without the
+//!   typed tree.
 //! - `compile` turns an array computation into a list of steps. Tuples of arrays dissolve likewise. For each array the
 //!   last step that uses it is known, so the array can be freed there.
 //! - `run` executes the steps, `ops` the individual array operations. Every index and every extent is checked here. A

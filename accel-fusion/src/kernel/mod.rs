@@ -2,9 +2,9 @@
 //! code from it.
 //!
 //! An array is a structure of columns; its extents are known only at run time. A statement is a loop over memory
-//! (`Loop`, `Accumulate`, `Reduce`, `Scan`, `Permute`), control flow (`If`, `While`) or a new shape for the same memory (`Reshape`).
-//! A scalar function is a list of instructions over registers, with structured branches and loops. It can read every
-//! array that is defined before it.
+//! (`Loop`, `Accumulate`, `Reduce`, `Scan`, `Permute`), control flow (`If`, `While`) or a new shape for the same memory
+//! (`Reshape`). A scalar function is a list of instructions over registers, with structured branches and loops. It can
+//! read every array that is defined before it.
 
 pub(crate) mod builder;
 pub use builder::renamed;

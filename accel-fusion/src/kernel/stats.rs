@@ -12,8 +12,8 @@ use std::fmt;
 /// The cost of a program. It counts both branches of conditionals, and the body of a loop once.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Stats {
-    /// Statements that compute elements: `Loop`, `Accumulate`, `Reduce`, `Scan`, `Permute`, and strips. The statements inside a strip
-    /// are not counted.
+    /// Statements that compute elements: `Loop`, `Accumulate`, `Reduce`, `Scan`, `Permute`, and strips. The
+    /// statements inside a strip are not counted.
     pub kernels: usize,
     /// Kernels that go through memory: all except those for single elements. A `Permute` and an `Accumulate` count twice,
     /// since they copy first.

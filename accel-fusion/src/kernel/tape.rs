@@ -2,9 +2,9 @@
 //!
 //! NOTE [Kept states]: the derivative of a loop needs the states before all steps, in the opposite order. `Keep`, the first
 //! statement of the loop's body, offers each state to a tape. `Recall`, the first statement of the other loop's body,
-//! gets a state back. A tape need not keep all states: what it has left out, `Recall` computes again from the last state
-//! before it, by the loop's own statements. So a state is the same whether it was kept or not, bit for bit. Which states
-//! are kept is the choice of this file, the same on all backends:
+//! gets a state back. A tape need not keep all states. `Recall` computes a state that is missing from the last one
+//! before it, by the loop's own statements. So a state is the same whether it was kept or not, bit for bit. This file
+//! chooses the states that are kept, in the same way for all backends:
 //!
 //! - *Forward*, the number of steps is not known. A tape keeps every state until its budget is full. Then it drops every
 //!   second one, and from then on keeps every second, every fourth, .. state. So it holds between half its budget and all
@@ -19,20 +19,20 @@
 /// The memory that is used for states before the free memory is looked at, in bytes.
 const AT_FIRST: usize = 64 << 20;
 
-/// The memory that is assumed to be free if the system does not tell, in bytes.
+/// The memory that is assumed to be free if the system does not say, in bytes.
 const USUAL: usize = 4 << 30;
 
 /// The bytes that the states of all tapes of a run may take together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Budget {
-    /// So many bytes. One state is always kept, however large it is.
+    /// This number of bytes. One state is always kept, however large it is.
     Bytes(usize),
     /// A quarter of the memory that is free when it is needed.
     Free,
 }
 
 impl Budget {
-    /// The budget of so many bytes; a part of the free memory if no number is given.
+    /// The budget of this number of bytes; a part of the free memory if no number is given.
     pub fn new(bytes: Option<usize>) -> Budget {
         bytes.map_or(Budget::Free, Budget::Bytes)
     }
@@ -61,7 +61,7 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// So many bytes, as far as it is known without a look at the free memory.
+    /// The number of bytes, as far as it is known without a query of the free memory.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -71,7 +71,7 @@ impl Limit {
         (self.bytes / size.max(1)).max(1)
     }
 
-    /// Looks at the free memory, once.
+    /// Queries the free memory, once.
     fn grow(&mut self) {
         if let Some(n) = self.more.take() {
             self.bytes = self.bytes.max(free_memory() / 4 / n);
@@ -106,12 +106,12 @@ pub struct Tape<S> {
     next: usize,
 }
 
-/// The last state that was kept until some time.
+/// The last kept state at or before a requested one.
 #[derive(Debug)]
 pub enum Found<'t, S> {
-    /// It is the one that was asked for. The tape does not keep it any longer.
+    /// The requested state. The tape does not keep it any longer.
     Exact(S),
-    /// The state of this number, which the tape keeps.
+    /// An earlier state, with its number. The tape keeps it.
     Before(usize, &'t S),
 }
 

@@ -77,9 +77,9 @@ pub struct Pass<'a> {
     /// Whether loops may be left to their consumers, and those that were: NOTE [Chains of loops].
     pub(super) may_wait: bool,
     pub(super) later: Vec<ArrayId>,
-    /// The reads of arrays, in the order in which scalar functions were kept,
+    /// The reads of arrays, in the order in which scalar functions were kept.
     pub(super) reads: Vec<ArrayUse>,
-    /// and for each array the number of reads, and the number of those that use every element at most once.
+    /// For each array the number of reads, and the number of those that use every element at most once.
     pub(super) places: BTreeMap<ArrayId, (usize, usize)>,
     /// Arrays that are used as a whole, not only by reads.
     pub(super) whole: BTreeSet<ArrayId>,

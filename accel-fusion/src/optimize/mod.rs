@@ -73,8 +73,8 @@ pub fn specialized(program: &Program, code: &ScalarFn, param: usize, value: i64)
 const ROUNDS: usize = 6;
 
 /// Fuses producers into their consumers, turns scatters into sums and gathers, lets sorts move elements, and simplifies
-/// by what the extents imply. With `assume`, it assumes those conditions on the extents of the arguments that make the program simplest.
-/// The assumptions use the array numbers of the given program.
+/// by what the extents imply. With `assume`, it assumes those conditions on the extents of the arguments that make the
+/// program simplest. The assumptions use the array numbers of the given program.
 pub(crate) fn fuse(program: &Program, assume: bool) -> Result<(Program, Assumptions)> {
     let mut facts = shape_analysis::Facts::new(program, assume);
     let mut program = program.clone();

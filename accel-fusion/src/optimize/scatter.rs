@@ -28,9 +28,9 @@ pub struct Permute<'a> {
     pub to: ArrayId,
     /// The initial elements.
     pub defaults: ArrayId,
-    /// The extents of the source as a scalar function,
+    /// The extents of the source as a scalar function.
     pub extents: ScalarFn,
-    /// and as values.
+    /// The extents of the source as values.
     pub source: Vec<Poly>,
     /// The target of each source element.
     pub target: &'a ScalarFn,

@@ -175,11 +175,11 @@ pub struct Ranges<'a> {
 /// `less + gap <= more`, for two numbers of a program.
 #[derive(Clone, Debug)]
 pub struct Inequality {
-    /// The smaller number,
+    /// The smaller number.
     pub less: Poly,
-    /// the least difference,
+    /// The least difference.
     pub gap: i64,
-    /// and the larger number.
+    /// The larger number.
     pub more: Poly,
 }
 
@@ -268,7 +268,7 @@ impl Facts {
     pub fn declare_given(&mut self, a: ArrayId) {
         self.given.insert(a);
     }
-    /// Declares a new array with so many columns. Nothing else is known of it yet.
+    /// Declares a new array with this number of columns. Nothing else is known of it yet.
     pub fn array(&mut self, columns: usize) {
         self.dims.push(vec![]);
         self.columns.push(columns);

@@ -184,9 +184,9 @@ fn needed(op: &ScalarFn, mut used: BTreeSet<usize>) -> Vec<usize> {
     }
 }
 
-/// Divides the columns of an array into groups, each of which becomes an array. A group is a single column, or all those used
-/// columns that share work. Columns without work, and integers and conditions with little work, are single columns in any
-/// case: they need not be stored with the others, and those who use them as targets of a scatter see what they are.
+/// Divides the columns of an array into groups, each of which becomes an array. A group is a single column, or all used
+/// columns that share work. Columns without work, and integers and conditions with little work, are always single
+/// columns: they need not be stored with the others, and a scatter with such targets can be analysed.
 fn parts(body: &ScalarFn, results: &[Reg], types: &[ScalarType], used: Vec<usize>) -> Vec<Vec<usize>> {
     let alone = |columns: &[usize]| restricted_to(body, columns.iter().map(|c| results[*c]).collect()).work();
     let singles = |columns: Vec<usize>| columns.into_iter().map(|c| vec![c]);

@@ -5,9 +5,9 @@
 //! inner sums of the left side are not stored. Such sums are the adjoint of an array that was repeated before a matrix
 //! product: the gradient by the bias of a layer, or by the mean of a normal distribution. The bound of the rounding
 //! error stays the same. Where an `f` is infinite, neither side is finite, but the left side is NaN if one of the `g` is
-//! 0, and the right side may be infinite. It pays if an index of the inner sums does not occur in `g`. The inner sums disappear if all
-//! their consumers are such sums. There must be at least one n: otherwise the sums of `g` are 0, and 0 times an
-//! infinite `f` is not 0.
+//! 0, and the right side may be infinite. It pays if an index of the inner sums does not occur in `g`. The inner sums
+//! disappear if all their consumers are such sums. There must be at least one n: otherwise the sums of `g` are 0, and 0
+//! times an infinite `f` is not 0.
 
 use super::fused_program::{NewReduction, Pass, index_types};
 use super::poly::Poly;

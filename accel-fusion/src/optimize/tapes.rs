@@ -77,7 +77,7 @@ struct Pass {
     tapes: usize,
 }
 
-/// The numbers that tell how often a loop runs.
+/// The numbers that determine how often a loop runs.
 struct Steps {
     /// The arrays that count the steps; at least one.
     counters: Vec<ArrayId>,
@@ -90,7 +90,7 @@ struct Pair {
     /// The position of the second loop.
     second: usize,
     steps: Steps,
-    /// Those of the second loop.
+    /// The steps of the second loop.
     counters: Option<Steps>,
     /// For each list, the component of the state that it lists, and the extents of this component.
     sources: Vec<Option<usize>>,
@@ -280,7 +280,7 @@ impl Pass {
         b.stmts.retain(|s| !matches!(&s.op, Op::Loop { to, .. } if to.is_empty()));
     }
 
-    /// The numbers that tell how often a loop runs, if it counts its steps.
+    /// The numbers that determine how often a loop runs, if it counts its steps.
     fn steps(
         &self,
         to: &[ArrayId],

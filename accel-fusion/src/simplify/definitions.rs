@@ -15,11 +15,11 @@ pub struct Definition {
     pub in_loop: bool,
     /// The components that are used.
     pub demand: Demand,
-    /// The number of the first definition inside the body,
+    /// The number of the first definition inside the body.
     pub body: usize,
-    /// of the first one inside the bound expression,
+    /// The number of the first definition inside the bound expression.
     pub bound: usize,
-    /// and of the first one after it.
+    /// The number of the first definition after the bound expression.
     pub end: usize,
 }
 

@@ -3,7 +3,7 @@
 use crate::kernel::{Instr, Reg, ScalarFn};
 use std::collections::HashMap;
 
-/// The length from which on a value is not worth comparing.
+/// Longer values are not worth comparing.
 const LONGEST: usize = 1000;
 
 /// Result `k` of a scalar function without parameters, as an expression. Two results with the same expression are the
