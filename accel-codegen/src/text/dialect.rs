@@ -44,10 +44,12 @@ impl Dialect {
         if self.is_gpu() { "P" } else { "i64" }
     }
 
+    /// Whether there are atomic operations on 64-bit integers.
     pub fn has_atomics_64(self) -> bool {
         matches!(self, Dialect::OpenCl { atomics_64: true, .. })
     }
 
+    /// Whether positions have 32 bits, so that index arithmetic takes fewer instructions.
     pub fn is_narrow(self) -> bool {
         matches!(self, Dialect::OpenCl { narrow: true, .. })
     }
