@@ -39,21 +39,28 @@ pub struct ScalarLoops<'a> {
 const DEEPEST: usize = 16;
 
 impl<'a> ScalarLoops<'a> {
-    /// Analyses a function. Returns nothing if it has no loops that profit from lanes: if it adds to sums, or
-    /// only has loops that compilers vectorise without this.
+    /// Analyses a function. Returns nothing if it has no loops that profit from lanes: if it adds to sums, or only has loops
+    /// that compilers vectorise without this, or a loop that reads different elements in each lane and ends at different
+    /// times. Vectors do not make such reads faster, and lanes would wait for the longest.
     pub fn new(code: &'a ScalarFn) -> Option<Self> {
         if !code.has_loop() || code.emits() || depth(&code.instrs) > DEEPEST {
             return None;
         }
         let varying = varying(code);
-        let is_hard = |i: &Instr| match i {
+        let is_worthwhile = |i: &Instr| match i {
             Instr::While { continues, body, lists, .. } => {
                 let inner = || walk(body).any(|i| has_loop(i) || is_call(i) || i.check(code).is_some());
                 varying.contains(continues) || !lists.is_empty() || inner()
             }
             _ => false,
         };
-        if !walk(&code.instrs).any(is_hard) {
+        let is_search = |i: &Instr| match i {
+            Instr::While { continues, cond, body, .. } if varying.contains(continues) => walk(cond)
+                .chain(walk(body))
+                .any(|i| matches!(i, Instr::Read { index, .. } if index.iter().any(|r| varying.contains(r)))),
+            _ => false,
+        };
+        if !walk(&code.instrs).any(is_worthwhile) || walk(&code.instrs).any(is_search) {
             return None;
         }
         let mut kept = BTreeSet::new();
