@@ -62,6 +62,20 @@ impl Operator {
     }
 }
 
+/// Whether the operator passes on a part of one of its arguments, with floating-point numbers, as it is.
+pub fn passes_part<A, T>(f: &Fun2<A, T, T, T>) -> bool {
+    let all = |a| Form::Part(a, vec![]);
+    passes(f.0.ty(), &form(&f.0, &mut vec![all(Argument::First), all(Argument::Second)]))
+}
+
+fn passes<T>(t: &Ty<T>, form: &Form) -> bool {
+    has_tangent(t)
+        && fresh1(|n| match t.view(n) {
+            TyView::Pair(a, b, _) => passes(&a, &form.component(false)) || passes(&b, &form.component(true)),
+            _ => matches!(form, Form::Part(..)),
+        })
+}
+
 /// A step into a pair: whether to the second component.
 type Path = Vec<bool>;
 

@@ -1,6 +1,7 @@
 //! Scans in both directions, with and without an initial value, with operators over elements of several types.
 
 use crate::harness::{V, jacobian, kinked, smooth};
+use crate::higher_order::all_modes;
 use crate::refined::{Any, BelowOne, Even, NonEmpty};
 use accel::prelude::*;
 
@@ -50,11 +51,30 @@ fn elements_of_several_numbers() {
     let multiplied =
         |((a, b), (c, d)), ((e, f), (g, h))| ((a * e + b * g, a * f + b * h), (c * e + d * g, c * f + d * h));
     jacobian(Any, move |a: V| scanl1(multiplied, map(|x| ((x, constant(1.0)), (constant(0.5), x * x * 0.1)), a)));
+    jacobian((Any, NonEmpty), move |a: V, b: V| {
+        let start = ((b.at(0), constant(0.5)), (constant(0.1), constant(1.0)));
+        scanr(multiplied, start, map(|x| ((x, x.sin()), (constant(0.5), x * x * 0.1)), a))
+    });
+    jacobian(Any, |a: V| scanl(triangular, (1.0, 0.5, 1.0), map(|x| (x, x.sin(), x * 0.3), a)));
+    jacobian(Even, |a: V| {
+        let rows = reshape((2, a.shape() / 2), a);
+        scanr1(triangular, map(|x| (x, x.sin(), x * 0.3), rows))
+    });
+    // A part of the result is a part of an argument.
+    jacobian(Any, |a: V| scanl1(|(p, x, y), (_, u, v)| (p, x * u, y * u + v), map(|x| (x, x.sin(), x * 0.3), a)));
     // A component that is no number of a derivative, and one that does not depend on the argument.
     jacobian(Any, |a: V| scanl1(|(n, x), (k, y)| (n + k, x * y), imap(|i, x| (i, x), a)));
     jacobian(Any, |a: V| {
         scanr1(|(p, x), (q, y)| (p + q, x + y * 0.5 + x * y), imap(|i, x| (i.cast::<f64>(), x * 0.1), a))
     });
+}
+
+/// The product of two triangular matrices.
+fn triangular(
+    (a, b, c): (Exp<f64>, Exp<f64>, Exp<f64>),
+    (d, e, f): (Exp<f64>, Exp<f64>, Exp<f64>),
+) -> (Exp<f64>, Exp<f64>, Exp<f64>) {
+    (a * d, a * e + b * f, c * f)
 }
 
 #[test]
@@ -89,4 +109,22 @@ fn second_derivatives() {
         sum(map(|x| x * x, last))
     });
     smooth(Any, move |a: V| dot(call(grad(&recurrence), a), a));
+}
+
+/// The operator of the derivative may not be combined in another order if elements change independently.
+#[test]
+fn second_derivatives_of_segments() {
+    let total = |xs: Acc<Vector<(f64, f64, f64)>>| sum(map(|(x, y, z)| x * y.sin() + y * z * z, xs));
+    all_modes(move |a: V| total(scanl1(triangular, map(|x| (x, x.sin(), x * 0.3 + 0.1), a))));
+    all_modes(move |a: V| total(scanr(triangular, (1.0, 0.5, 1.0), map(|x| (x, x.sin(), x * 0.3 + 0.1), a))));
+}
+
+/// Behind the last element, there is none. So the operator may not be applied to it: here, it would read behind the array.
+#[test]
+fn operators_are_applied_only_to_adjacent_elements() {
+    jacobian(Any, |a: V| {
+        let zeros = map(|x| x * 0.0, a);
+        let counted = map(|x| (constant(1i64), x, x.sin() * 0.5, x.cos() * 0.1), a);
+        scanl1(|(n, p, x, y), (k, q, u, v)| (n + k, p + q + zeros.at(n + k - 1), x * u, x * v + y), counted)
+    });
 }

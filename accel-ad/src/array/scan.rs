@@ -8,6 +8,19 @@
 //! dual of f at (y(i), a(i)), applied to r(i+1), then gives the adjoint of a(i), and the contributions of step i to
 //! arrays that f reads. The adjoint of z is r(0). This is the rule of Futhark's AD for scans, for elements of any type.
 //! If f is `+`, all M are 1, and r is a scan with `+`.
+//!
+//! NOTE [Segments of a scan]: for elements of d numbers, M(i) has d * d numbers, and a composition costs d times as much as
+//! a map does. But f is associative, so the steps from y(i) to y(j) are one step, with the element a(i) . .. . a(j-1).
+//! A map is thus given by its segment: the value before it, the combination of its elements, and the constant c. The dual
+//! of f, applied to the constant of the next segment, gives the constant of both together. So a composition costs as much
+//! as f and its dual. Behind the last result, there is no element; what stands in its place is never combined. This is
+//! the rule of Pai and others for parallel prefixes.
+//!
+//! The composition of segments is associative only if the second value before is what follows from the first segment.
+//! Values that are computed agree with this, but the rule for segments may not be applied to this operator again: a
+//! derivative by the second value alone is a derivative in a direction in which composition is not associative. The
+//! value before the outer segment is a component of the result as it is. Operators with such components get matrices,
+//! which describe the steps in their order.
 
 use super::fold::initial;
 use super::shapes::bind;
@@ -16,11 +29,15 @@ use super::steps::{Called, Function};
 use crate::activity::Activity;
 use crate::builders::{add, args, call2, compare, fun1, index_op, int, plus, uncurry, zero};
 use crate::linear_maps::{apply, matrix, tabulate, then};
-use crate::operators::Operator;
+use crate::operators::{Operator, passes_part};
 use accel_core::ast::*;
 use accel_core::error::Result;
 use accel_core::repr::op::{Cmp, Num2};
 use frunk::{HCons, HNil};
+
+/// Up to this number of numbers per element, the maps of NOTE [Dual of a scan] are composed as matrices. They are then at
+/// most as large as segments.
+const MATRIX: usize = 2;
 
 /// The arrays of a scan, in an environment `A2`.
 struct Scan<A2, Sh, T> {
@@ -74,7 +91,11 @@ pub fn scan<'m, B, A, A2, Sh, T>(
         let both = Activity::pair(combined.clone(), combined);
         let (operator, pair) = (uncurry(f, &t, &t), Ty::pair(&t, &t));
         let dual = st.fun_dual(&operator, &pair, both.clone(), i)?;
-        let r = arrays.adjoints(&dual.dual.aweaken(&st.emb));
+        let step = dual.dual.aweaken(&st.emb);
+        let r = match has_small_matrices(f) {
+            true => arrays.by_matrices(&step),
+            false => arrays.by_segments(&f.aweaken(&st.emb), &step),
+        };
         let r = st.bind(&r, k);
         let arrays = arrays.weaken(&r.up);
         let function = Function::new(&operator, &pair, both, &dual);
@@ -92,6 +113,11 @@ pub fn scan<'m, B, A, A2, Sh, T>(
         let all = steps.contribute(s.st, n);
         finish(all.st, z, &arrays.weaken(&all.up), &all.up.at(&r), m)
     })
+}
+
+/// Whether the adjoints of a scan are computed with matrices: NOTE [Segments of a scan].
+fn has_small_matrices<A, T>(f: &Fun2<A, T, T, T>) -> bool {
+    tan_ty(f.0.ty()).raw().width() <= MATRIX || passes_part(f)
 }
 
 /// Adds the contributions of the initial value, whose adjoint for every row is the first (last) element of `r`.
@@ -140,46 +166,94 @@ impl<A2, Sh, T> Scan<A2, Sh, T> {
         }
     }
 
-    /// The adjoints of all results, with all that depends on them.
-    fn adjoints<I>(&self, dual: &Dual<A2, T, I>) -> Acc<A2, Arr<(Sh, i64), Tan<T>>> {
+    /// The adjoints of all results, with all that depends on them, from the matrices of the steps.
+    fn by_matrices<I>(&self, dual: &Dual<A2, T, I>) -> Acc<A2, Arr<(Sh, i64), Tan<T>>> {
         fresh1(|q| {
             let (sh, u) = (self.dy.ty().sh_elt().0, self.dy.ty().sh_elt().1.ty());
             let matrices = matrix(&u, &u, q);
             let map = fun1(&sh, |ix| {
-                let c = Exp::index(&self.dy, &ix, self.at);
-                let is_last = match self.dir {
-                    Dir::Left => {
-                        let last = index_op(Num2::Sub, &Exp::shape(&self.dy).snd(), &int(1));
-                        compare(Cmp::Eq, NumTy::index().any(), &ix.snd(), &last)
-                    }
-                    Dir::Right => compare(Cmp::Eq, NumTy::index().any(), &ix.snd(), &int(0)),
-                };
-                // The step that follows this result.
-                let element = match (self.dir, self.has_init) {
-                    (Dir::Left, true) => ix.clone(),
-                    (Dir::Left, false) => moved(&ix, 1),
-                    (Dir::Right, _) => moved(&ix, -1),
-                };
-                let jacobian = |d: &Exp<_, A2, Tan<T>>| {
-                    let before = Exp::index(&self.y, &ix, self.at);
-                    let element = Exp::index(&self.a, &element, self.at);
-                    let both = call2(dual, &self.ordered(&before, &element), d).fst().cast(tan_pair());
-                    if self.dir == Dir::Left { both.fst() } else { both.snd() }
-                };
-                let m = Exp::cond(&is_last, &zero(&matrices), &tabulate(&u, &u, &matrices, &jacobian));
-                Exp::pair(&m, &c)
+                // Outside of the conditional, so that the branches only compute.
+                let step = Exp::pair(&Exp::index(&self.y, &ix, self.at), &self.following(&ix));
+                let m = bind(&step, |step, up| {
+                    let jacobian = |d: &Exp<_, A2, Tan<T>>| self.pulled_back(dual, &step.fst(), &step.snd(), d);
+                    let m = tabulate(&u, &u, &matrices, &jacobian);
+                    Exp::cond(&self.is_last(&ix.weaken(&up)), &zero(&matrices), &m)
+                });
+                Exp::pair(&m, &Exp::index(&self.dy, &ix, self.at))
             });
             let maps = Acc::generate(&sh, &Exp::shape(&self.dy), &map, self.at);
             let entry = Ty::pair(&matrices, &u);
             let (x, y) = args(&entry, &entry);
-            // The outer map is the one that is nearer to the start of the scan.
-            let (outer, inner) = if self.dir == Dir::Left { (x, y) } else { (y, x) };
+            let (outer, inner) = self.outer_and_inner(x, y);
             let c = add(&outer.snd(), &apply(&u, &outer.fst(), &inner.snd()));
             let m = then(&u, &u, &inner.fst(), &|column| apply(&u, &outer.fst(), column));
             let compose = Fun2(Exp::pair(&m, &c));
             let all = Acc::scan1(self.back(), &compose, &maps, self.at);
             Acc::map(&fun1(&entry, |x| x.snd()), &all, self.at)
         })
+    }
+
+    /// The adjoints of all results, with all that depends on them, from segments: NOTE [Segments of a scan].
+    fn by_segments<I>(&self, f: &Fun2<A2, T, T, T>, dual: &Dual<A2, T, I>) -> Acc<A2, Arr<(Sh, i64), Tan<T>>> {
+        let (sh, u) = (self.dy.ty().sh_elt().0, self.dy.ty().sh_elt().1.ty());
+        let t = self.a.ty().sh_elt().1.ty();
+        let segment = fun1(&sh, |ix| {
+            let (y, c) = (Exp::index(&self.y, &ix, self.at), Exp::index(&self.dy, &ix, self.at));
+            Exp::pair(&Exp::pair(&Exp::pair(&y, &self.following(&ix)), &self.is_last(&ix)), &c)
+        });
+        let segments = Acc::generate(&sh, &Exp::shape(&self.dy), &segment, self.at);
+        let entry = Ty::pair(&Ty::pair(&Ty::pair(&t, &t), &Ty::<bool>::of()), &u);
+        let (x, y) = args(&entry, &entry);
+        let (outer, inner) = self.outer_and_inner(x, y);
+        let (is_last, before) = (inner.fst().snd(), outer.fst().fst().fst());
+        let (element, more) = (outer.fst().fst().snd(), inner.fst().fst().snd());
+        let both = self.ordered(&element, &more);
+        let all = Exp::cond(&is_last, &element, &call2(f, &both.fst(), &both.snd()));
+        let c = add(&outer.snd(), &self.pulled_back(dual, &before, &element, &inner.snd()));
+        let join = Fun2(Exp::pair(&Exp::pair(&Exp::pair(&before, &all), &is_last), &c));
+        let all = Acc::scan1(self.back(), &join, &segments, self.at);
+        Acc::map(&fun1(&entry, |x| x.snd()), &all, self.at)
+    }
+
+    /// Whether no step follows the result.
+    fn is_last<E>(&self, ix: &Exp<E, A2, (Sh, i64)>) -> Exp<E, A2, bool> {
+        let last = match self.dir {
+            Dir::Left => index_op(Num2::Sub, &Exp::shape(&self.dy).snd(), &int(1)),
+            Dir::Right => int(0),
+        };
+        compare(Cmp::Eq, NumTy::index().any(), &ix.snd(), &last)
+    }
+
+    /// The element of the step that follows the result, and any value of its type behind the last result.
+    fn following<E>(&self, ix: &Exp<E, A2, (Sh, i64)>) -> Exp<E, A2, T> {
+        let next = match (self.dir, self.has_init) {
+            (Dir::Left, true) => ix.clone(),
+            (Dir::Left, false) => moved(ix, 1),
+            (Dir::Right, _) => moved(ix, -1),
+        };
+        if !self.has_init {
+            return Exp::index(&self.a, &clamped(&next, &self.a), self.at);
+        }
+        // There may be no element at all.
+        let y = Exp::index(&self.y, ix, self.at);
+        Exp::cond(&self.is_last(ix), &y, &Exp::index(&self.a, &next, self.at))
+    }
+
+    /// Of the two arguments of the operator that composes maps, the outer one is nearer to the start of the scan.
+    fn outer_and_inner<V>(&self, x: V, y: V) -> (V, V) {
+        if self.dir == Dir::Left { (x, y) } else { (y, x) }
+    }
+
+    /// The adjoint of `before` in a step that combines it with `element`, if the adjoint of the result is `d`.
+    fn pulled_back<E, I>(
+        &self,
+        dual: &Dual<A2, T, I>,
+        before: &Exp<E, A2, T>,
+        element: &Exp<E, A2, T>,
+        d: &Exp<E, A2, Tan<T>>,
+    ) -> Exp<E, A2, Tan<T>> {
+        let both = call2(dual, &self.ordered(before, element), d).fst().cast(tan_pair());
+        if self.dir == Dir::Left { both.fst() } else { both.snd() }
     }
 
     /// The dual of the step of a source element: the adjoints of its arguments, and the index-adjoint tuple. `r` are the
@@ -193,13 +267,15 @@ impl<A2, Sh, T> Scan<A2, Sh, T> {
         let d = Exp::index(r, &self.result_of(ix), self.at);
         let before = match (self.dir, self.has_init) {
             (Dir::Left, true) => ix.clone(),
-            (Dir::Left, false) => moved(ix, -1),
-            (Dir::Right, _) => moved(ix, 1),
+            (Dir::Left, false) => clamped(&moved(ix, -1), &self.y),
+            (Dir::Right, true) => moved(ix, 1),
+            (Dir::Right, false) => clamped(&moved(ix, 1), &self.y),
         };
-        bind(&d, |d, up| {
-            let before = Exp::index(&self.y, &before.weaken(&up), self.at);
-            let element = Exp::index(&self.a, &ix.weaken(&up), self.at);
-            let step = call2(dual, &self.ordered(&before, &element), &d);
+        // Outside of the conditional, so that the branches only compute.
+        let both = self.ordered(&Exp::index(&self.y, &before, self.at), &Exp::index(&self.a, ix, self.at));
+        bind(&Exp::pair(&d, &both), |v, up| {
+            let (d, both) = (v.fst(), v.snd());
+            let step = call2(dual, &both, &d);
             if self.has_init {
                 return step;
             }
@@ -234,4 +310,11 @@ impl<A2, Sh, T> Scan<A2, Sh, T> {
 /// The index of another element of the same row.
 fn moved<E, A, Sh>(ix: &Exp<E, A, (Sh, i64)>, by: i64) -> Exp<E, A, (Sh, i64)> {
     Exp::pair(&ix.fst(), &index_op(Num2::Add, &ix.snd(), &int(by)))
+}
+
+/// The index of an element of an array that is not empty: the first or the last one of the row if it is outside.
+fn clamped<E, A, Sh, T>(ix: &Exp<E, A, (Sh, i64)>, a: &Idx<A, Arr<(Sh, i64), T>>) -> Exp<E, A, (Sh, i64)> {
+    let last = index_op(Num2::Sub, &Exp::shape(a).snd(), &int(1));
+    let place = index_op(Num2::Max, &index_op(Num2::Min, &ix.snd(), &last), &int(0));
+    Exp::pair(&ix.fst(), &place)
 }
