@@ -131,6 +131,8 @@ pub enum Node {
     Unknown,
 }
 
+/// The number of minima and maxima in a number that are replaced by their operands: an index is often clamped at both ends.
+const CLAMPS: usize = 2;
 /// The analysis gives up on values with more operations than this, because every question about a value visits all its
 /// operations.
 const MAX_OPERATIONS: usize = 64;
@@ -484,11 +486,7 @@ impl Facts {
     /// Adds the assumptions under which an integer is at least 0 for all parameters and extents. With `more`, this can
     /// be a condition on given extents.
     fn not_negative_if(&self, p: &Poly, ranges: Ranges, more: bool, needed: &mut Premises) -> Option<()> {
-        let holds = |p: &Poly| {
-            let mut found = Premises::default();
-            let least = self.least(p, ranges, &mut found)?;
-            self.has_nonnegative_terms(&least, ranges, &mut found).then_some(found)
-        };
+        let holds = |p: &Poly| self.least_is_not_negative(p, ranges, CLAMPS);
         let by_condition = |c: &Inequality| {
             let mut found = holds(&p.minus_exactly(&c.difference()?)?)?;
             [&c.less, &c.more].into_iter().try_for_each(|p| self.exact_if(p, ranges, &mut found))?;
@@ -499,6 +497,35 @@ impl Facts {
         needed.not_negative.extend(found.not_negative);
         needed.exact.extend(found.exact);
         Some(())
+    }
+
+    /// The assumptions under which the least value is at least 0. A minimum or maximum is one of its operands; up to `depth`
+    /// of them are replaced by these. A minimum is at most either operand, so one of them suffices for an upper bound.
+    fn least_is_not_negative(&self, p: &Poly, ranges: Ranges, depth: usize) -> Option<Premises> {
+        let mut found = Premises::default();
+        if let Some(least) = self.least(p, ranges, &mut found)
+            && self.has_nonnegative_terms(&least, ranges, &mut found)
+        {
+            return Some(found);
+        }
+        let by_operands = |s: Sym| {
+            let Sym::Node(n) = s else { return None };
+            let Node::Op(Op2::Num(op @ (Num2::Min | Num2::Max)), a, b) = &self.nodes[n] else { return None };
+            let slope = p.linear(s)?.0.as_constant()?;
+            let operand = |x: &Poly| {
+                let mut found = self.least_is_not_negative(&p.replace_exactly(s, x)?, ranges, depth - 1)?;
+                [a, b].into_iter().try_for_each(|x| self.exact_if(x, ranges, &mut found))?;
+                Some(found)
+            };
+            if (slope < 0) == (*op == Num2::Min) {
+                return operand(a).or_else(|| operand(b));
+            }
+            let (mut found, other) = (operand(a)?, operand(b)?);
+            found.not_negative.extend(other.not_negative);
+            found.exact.extend(other.exact);
+            Some(found)
+        };
+        if depth == 0 { None } else { p.symbols().find_map(by_operands) }
     }
 
     /// The condition on given extents under which an integer is at least 0 for all parameters.
@@ -550,7 +577,7 @@ impl Facts {
 
     fn is_nonnegative(&self, s: Sym, ranges: Ranges, needed: &mut Premises) -> bool {
         let mut natural =
-            |p: &Poly| self.all_nonnegative(p, ranges, needed) && self.exact_if(p, ranges, needed).is_some();
+            |p: &Poly| self.has_nonnegative_terms(p, ranges, needed) && self.exact_if(p, ranges, needed).is_some();
         match s {
             Sym::Extent(..) | Sym::Param(_) => true,
             Sym::Node(n) => match &self.nodes[n] {
