@@ -25,7 +25,7 @@ const SMALL: usize = 1 << 16;
 /// Whether neighbouring rows are adjacent in memory: the last outer dimension is the innermost dimension of the arrays
 /// that are read. Other reads must not depend on it.
 pub fn in_columns(outer: usize, rows: &Reduction) -> bool {
-    let simple = |c: &ScalarFn| c.is_branch_free() && c.instrs.len() <= 40;
+    let simple = |c: &ScalarFn| c.is_if_convertible() && c.instrs.len() <= 40;
     let Some(last) = outer.checked_sub(1) else { return false };
     if !simple(&rows.element) || !simple(&rows.op) || rows.op.instrs.iter().any(|i| matches!(i, Instr::Read { .. })) {
         return false;
@@ -47,6 +47,8 @@ pub fn in_columns(outer: usize, rows: &Reduction) -> bool {
                 found |= *inner == last && others.contains(&outer);
                 to.iter().for_each(|to| varying[*to] = varying[*inner]);
             }
+            // Its branches read nothing.
+            Instr::If { merge, .. } => merge.iter().for_each(|(to, ..)| varying[*to] = true),
             _ => {}
         }
     }
