@@ -69,6 +69,10 @@ impl<T> Floats<T> {
 pub fn compare<E, A, T>(op: Cmp, t: ScalarTy<T>, a: &Exp<E, A, T>, b: &Exp<E, A, T>) -> Exp<E, A, bool> {
     Exp::prim2(Prim2::Cmp(op, t, Equal::refl()), a, b)
 }
+/// Whether an index is less than another one. Where this is true, reads are proved to be within bounds by it.
+pub fn less<E, A>(a: &Exp<E, A, i64>, b: &Exp<E, A, i64>) -> Exp<E, A, bool> {
+    compare(Cmp::Lt, NumTy::index().any(), a, b)
+}
 /// Negation.
 pub fn not<E, A>(a: &Exp<E, A, bool>) -> Exp<E, A, bool> {
     Exp::prim1(Prim1::Not(Equal::refl(), Equal::refl()), a)

@@ -13,7 +13,7 @@ use super::state::ADual;
 use super::steps::{Called, Function};
 use crate::activity::Activity;
 use crate::builders::{
-    Args2, Floats, and, args, call2, compare, float_ty, fun1, index_op, int, not, plus, uncurry, unit, zero,
+    Args2, Floats, and, args, call2, compare, float_ty, fun1, index_op, int, less, not, plus, uncurry, unit, zero,
 };
 use crate::operators::{Argument, Operator};
 use accel_core::ast::*;
@@ -247,14 +247,18 @@ impl<A, A2, Sh, T, I> Run<'_, '_, A, A2, Sh, T, I> {
     fn at<E>(&self, array: &Idx<A2, Arr<(Sh, i64), T>>, row: &Exp<E, A2, Sh>, i: &Exp<E, A2, i64>) -> Exp<E, A2, T> {
         Exp::index(array, &Exp::pair(row, i), self.fold.at)
     }
-    /// The adjoint of a prefix, given the suffix behind it, if there is one, and the adjoint of the row.
+    /// The adjoint of the prefix whose suffix starts at `i`; `len` is the length of the row.
     fn prefix<E>(
         &self,
-        is_all: &Exp<E, A2, bool>,
-        both: &Exp<E, A2, (T, T)>,
-        d: &Exp<E, A2, Tan<T>>,
+        prefix: &Exp<E, A2, T>,
+        row: &Exp<E, A2, Sh>,
+        i: &Exp<E, A2, i64>,
+        len: &Exp<E, A2, i64>,
     ) -> Exp<E, A2, Tan<T>> {
-        Exp::cond(is_all, d, &call2(self.dual, both, d).fst().cast(tan_pair()).fst())
+        let d = self.fold.row(row);
+        let both = Exp::pair(prefix, &self.at(self.suf, row, i));
+        let through = call2(self.dual, &both, &d).fst().cast(tan_pair()).fst();
+        Exp::cond(&less(i, len), &through, &d)
     }
     fn len<E>(&self) -> Exp<E, A2, i64> {
         Exp::shape(&self.fold.a).snd()
@@ -267,31 +271,26 @@ impl<A, A2, Sh, T, I> Run<'_, '_, A, A2, Sh, T, I> {
     ) -> Exp<Ix<Sh>, A2, (Tan<(T, T)>, J)> {
         let (row, i) = (ix.fst(), ix.snd());
         let next = index_op(Num2::Add, &i, &int(1));
-        // Without an initial value, the first element is the first prefix, so there is no step for it.
-        let (with, before) = match self.fold.z.is_some() {
-            true => (next.clone(), i.clone()),
-            false => (i.clone(), index_op(Num2::Max, &index_op(Num2::Sub, &i, &int(1)), &int(0))),
-        };
-        // All reads are outside of the conditionals, so that the branches only compute. The row is not empty.
-        let behind = index_op(Num2::Min, &next, &index_op(Num2::Sub, &self.len(), &int(1)));
-        let whole = Exp::pair(&self.at(self.pre, &row, &with), &self.at(self.suf, &row, &behind));
-        let step = Exp::pair(&self.at(self.pre, &row, &before), &self.at(&self.fold.a, &row, &i));
-        bind(&Exp::pair(&Exp::pair(&whole, &step), &self.fold.row(&row)), |v, up| {
-            let is_all = compare(Cmp::Ge, NumTy::index().any(), &next.weaken(&up), &self.len());
-            let d = self.prefix(&is_all, &v.fst().fst(), &v.snd());
-            bind(&Exp::pair(&v.fst().snd(), &d), |v, up2| {
-                let (both, d) = (v.fst(), v.snd());
-                let step = call2(dual, &both, &d);
-                if self.fold.z.is_some() {
-                    return step;
-                }
-                let t = step.ty().parts();
-                let none = zero(&t.0.cast(tan_pair()).parts().0);
-                let first = Exp::pair(&Exp::pair(&none, &d).cast(tan_pair().sym()), &zero(&t.1));
-                let is_first = compare(Cmp::Eq, NumTy::index().any(), &i.weaken(&up.then(&up2)), &int(0));
-                Exp::cond(&is_first, &first, &step)
-            })
-        })
+        let element = self.at(&self.fold.a, &row, &i);
+        match &self.fold.z {
+            Some(_) => {
+                let d = self.prefix(&self.at(self.pre, &row, &next), &row, &next, &self.len());
+                call2(dual, &Exp::pair(&self.at(self.pre, &row, &i), &element), &d)
+            }
+            // Without an initial value, the first element is the first prefix, so there is no step for it.
+            None => {
+                let d = self.prefix(&self.at(self.pre, &row, &i), &row, &next, &self.len());
+                bind(&d, |d, up| {
+                    let (row, i, element) = (row.weaken(&up), i.weaken(&up), element.weaken(&up));
+                    let before = self.at(self.pre, &row, &index_op(Num2::Sub, &i, &int(1)));
+                    let step = call2(dual, &Exp::pair(&before, &element), &d);
+                    let t = step.ty().parts();
+                    let none = zero(&t.0.cast(tan_pair()).parts().0);
+                    let first = Exp::pair(&Exp::pair(&none, &d).cast(tan_pair().sym()), &zero(&t.1));
+                    Exp::cond(&less(&int(0), &i), &step, &first)
+                })
+            }
+        }
     }
     /// The adjoint of the initial value for every row.
     fn initial(&self) -> Acc<A2, Arr<Sh, Tan<T>>> {
@@ -300,9 +299,8 @@ impl<A, A2, Sh, T, I> Run<'_, '_, A, A2, Sh, T, I> {
             return Acc::var(&self.fold.d);
         }
         let f = fun1(&self.fold.rows(), |row| {
-            let both = Exp::pair(&self.at(self.pre, &row, &int(0)), &self.at(self.suf, &row, &int(0)));
-            let is_all = compare(Cmp::Le, NumTy::index().any(), &self.len(), &int(0));
-            self.prefix(&is_all, &both, &self.fold.row(&row))
+            let start = self.at(self.pre, &row, &int(0));
+            self.prefix(&start, &row, &int(0), &self.len())
         });
         Acc::generate(&self.fold.rows(), &Exp::shape(&self.fold.d), &f, at)
     }

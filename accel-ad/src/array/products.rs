@@ -44,10 +44,11 @@ impl<T> Products<T> {
     /// `d` times the product of all numbers but `x`, which is one of those in the summary.
     pub fn of_others<E, A>(&self, d: &Exp<E, A, T>, x: &Exp<E, A, T>, stats: &Exp<E, A, Summary<T>>) -> Exp<E, A, T> {
         let o = self.0;
-        bind(&Exp::pair(x, stats), |v, up| {
-            let (x, zeros, p, z) = (v.fst(), v.snd().fst().fst(), v.snd().fst().snd(), v.snd().snd());
+        // With `d`, so that the branches only compute: then C compilers turn them into selections.
+        let factors = Exp::pair(x, &o.mul(d, &stats.fst().snd()));
+        bind(&Exp::pair(&factors, &Exp::pair(&stats.fst().fst(), &stats.snd())), |v, _| {
+            let (x, dp, zeros, z) = (v.fst().fst(), v.fst().snd(), v.snd().fst(), v.snd().snd());
             let n = |k| o.cmp(Cmp::Eq, &zeros, &o.c(k));
-            let dp = o.mul(&d.weaken(&up), &p);
             let others = o.div(&dp, &x);
             let two = Exp::cond(&n(2.0), &o.mul(&dp, &o.sub(&z, &x)), &o.c(0.0));
             let at_zero = Exp::cond(&n(1.0), &dp, &two);

@@ -13,8 +13,8 @@
 //! a map does. But f is associative, so the steps from y(i) to y(j) are one step, with the element a(i) . .. . a(j-1).
 //! A map is thus given by its segment: the value before it, the combination of its elements, and the constant c. The dual
 //! of f, applied to the constant of the next segment, gives the constant of both together. So a composition costs as much
-//! as f and its dual. Behind the last result, there is no element; what stands in its place is never combined. This is
-//! the rule of Pai and others for parallel prefixes.
+//! as f and its dual. Behind the last result, there is no element; what stands in its place is never combined. The
+//! paper on Futhark's scans calls this rule PPAD, and compares it with the matrices.
 //!
 //! The composition of segments is associative only if the second value before is what follows from the first segment.
 //! Values that are computed agree with this, but the rule for segments may not be applied to this operator again: a
@@ -27,12 +27,12 @@ use super::shapes::bind;
 use super::state::ADual;
 use super::steps::{Called, Function};
 use crate::activity::Activity;
-use crate::builders::{add, args, call2, compare, fun1, index_op, int, plus, uncurry, zero};
+use crate::builders::{add, args, call2, fun1, index_op, int, less, plus, uncurry, zero};
 use crate::linear_maps::{apply, matrix, tabulate, then};
 use crate::operators::{Operator, passes_part};
 use accel_core::ast::*;
 use accel_core::error::Result;
-use accel_core::repr::op::{Cmp, Num2};
+use accel_core::repr::op::Num2;
 use frunk::{HCons, HNil};
 
 /// Up to this number of numbers per element, the maps of NOTE [Dual of a scan] are composed as matrices. They are then at
@@ -172,13 +172,13 @@ impl<A2, Sh, T> Scan<A2, Sh, T> {
             let (sh, u) = (self.dy.ty().sh_elt().0, self.dy.ty().sh_elt().1.ty());
             let matrices = matrix(&u, &u, q);
             let map = fun1(&sh, |ix| {
-                // Outside of the conditional, so that the branches only compute.
-                let step = Exp::pair(&Exp::index(&self.y, &ix, self.at), &self.following(&ix));
-                let m = bind(&step, |step, up| {
-                    let jacobian = |d: &Exp<_, A2, Tan<T>>| self.pulled_back(dual, &step.fst(), &step.snd(), d);
-                    let m = tabulate(&u, &u, &matrices, &jacobian);
-                    Exp::cond(&self.is_last(&ix.weaken(&up)), &zero(&matrices), &m)
-                });
+                let jacobian = |d: &Exp<_, A2, Tan<T>>| {
+                    let before = Exp::index(&self.y, &ix, self.at);
+                    let element = Exp::index(&self.a, &self.next(&ix), self.at);
+                    self.pulled_back(dual, &before, &element, d)
+                };
+                let m = tabulate(&u, &u, &matrices, &jacobian);
+                let m = Exp::cond(&self.has_next(&ix), &m, &zero(&matrices));
                 Exp::pair(&m, &Exp::index(&self.dy, &ix, self.at))
             });
             let maps = Acc::generate(&sh, &Exp::shape(&self.dy), &map, self.at);
@@ -199,44 +199,39 @@ impl<A2, Sh, T> Scan<A2, Sh, T> {
         let t = self.a.ty().sh_elt().1.ty();
         let segment = fun1(&sh, |ix| {
             let (y, c) = (Exp::index(&self.y, &ix, self.at), Exp::index(&self.dy, &ix, self.at));
-            Exp::pair(&Exp::pair(&Exp::pair(&y, &self.following(&ix)), &self.is_last(&ix)), &c)
+            let has_next = self.has_next(&ix);
+            let element = Exp::cond(&has_next, &Exp::index(&self.a, &self.next(&ix), self.at), &y);
+            Exp::pair(&Exp::pair(&Exp::pair(&y, &element), &has_next), &c)
         });
         let segments = Acc::generate(&sh, &Exp::shape(&self.dy), &segment, self.at);
         let entry = Ty::pair(&Ty::pair(&Ty::pair(&t, &t), &Ty::<bool>::of()), &u);
         let (x, y) = args(&entry, &entry);
         let (outer, inner) = self.outer_and_inner(x, y);
-        let (is_last, before) = (inner.fst().snd(), outer.fst().fst().fst());
+        let (has_next, before) = (inner.fst().snd(), outer.fst().fst().fst());
         let (element, more) = (outer.fst().fst().snd(), inner.fst().fst().snd());
         let both = self.ordered(&element, &more);
-        let all = Exp::cond(&is_last, &element, &call2(f, &both.fst(), &both.snd()));
+        let all = Exp::cond(&has_next, &call2(f, &both.fst(), &both.snd()), &element);
         let c = add(&outer.snd(), &self.pulled_back(dual, &before, &element, &inner.snd()));
-        let join = Fun2(Exp::pair(&Exp::pair(&Exp::pair(&before, &all), &is_last), &c));
+        let join = Fun2(Exp::pair(&Exp::pair(&Exp::pair(&before, &all), &has_next), &c));
         let all = Acc::scan1(self.back(), &join, &segments, self.at);
         Acc::map(&fun1(&entry, |x| x.snd()), &all, self.at)
     }
 
-    /// Whether no step follows the result.
-    fn is_last<E>(&self, ix: &Exp<E, A2, (Sh, i64)>) -> Exp<E, A2, bool> {
-        let last = match self.dir {
-            Dir::Left => index_op(Num2::Sub, &Exp::shape(&self.dy).snd(), &int(1)),
-            Dir::Right => int(0),
-        };
-        compare(Cmp::Eq, NumTy::index().any(), &ix.snd(), &last)
+    /// Whether a step follows the result.
+    fn has_next<E>(&self, ix: &Exp<E, A2, (Sh, i64)>) -> Exp<E, A2, bool> {
+        match self.dir {
+            Dir::Left => less(&self.next(ix).snd(), &Exp::shape(&self.a).snd()),
+            Dir::Right => less(&int(0), &ix.snd()),
+        }
     }
 
-    /// The element of the step that follows the result, and any value of its type behind the last result.
-    fn following<E>(&self, ix: &Exp<E, A2, (Sh, i64)>) -> Exp<E, A2, T> {
-        let next = match (self.dir, self.has_init) {
+    /// The index of the element of the step that follows the result.
+    fn next<E>(&self, ix: &Exp<E, A2, (Sh, i64)>) -> Exp<E, A2, (Sh, i64)> {
+        match (self.dir, self.has_init) {
             (Dir::Left, true) => ix.clone(),
             (Dir::Left, false) => moved(ix, 1),
             (Dir::Right, _) => moved(ix, -1),
-        };
-        if !self.has_init {
-            return Exp::index(&self.a, &clamped(&next, &self.a), self.at);
         }
-        // There may be no element at all.
-        let y = Exp::index(&self.y, ix, self.at);
-        Exp::cond(&self.is_last(ix), &y, &Exp::index(&self.a, &next, self.at))
     }
 
     /// Of the two arguments of the operator that composes maps, the outer one is nearer to the start of the scan.
@@ -267,15 +262,14 @@ impl<A2, Sh, T> Scan<A2, Sh, T> {
         let d = Exp::index(r, &self.result_of(ix), self.at);
         let before = match (self.dir, self.has_init) {
             (Dir::Left, true) => ix.clone(),
-            (Dir::Left, false) => clamped(&moved(ix, -1), &self.y),
-            (Dir::Right, true) => moved(ix, 1),
-            (Dir::Right, false) => clamped(&moved(ix, 1), &self.y),
+            (Dir::Left, false) => moved(ix, -1),
+            (Dir::Right, _) => moved(ix, 1),
         };
-        // Outside of the conditional, so that the branches only compute.
-        let both = self.ordered(&Exp::index(&self.y, &before, self.at), &Exp::index(&self.a, ix, self.at));
-        bind(&Exp::pair(&d, &both), |v, up| {
-            let (d, both) = (v.fst(), v.snd());
-            let step = call2(dual, &both, &d);
+        bind(&d, |d, up| {
+            let before = before.weaken(&up);
+            let y = Exp::index(&self.y, &before, self.at);
+            let element = Exp::index(&self.a, &ix.weaken(&up), self.at);
+            let step = call2(dual, &self.ordered(&y, &element), &d);
             if self.has_init {
                 return step;
             }
@@ -284,12 +278,11 @@ impl<A2, Sh, T> Scan<A2, Sh, T> {
             let none = zero(d.ty());
             let both = if self.dir == Dir::Left { Exp::pair(&none, &d) } else { Exp::pair(&d, &none) };
             let first = Exp::pair(&both.cast(tan_pair().sym()), &zero(&t.1));
-            let start = match self.dir {
-                Dir::Left => int(0),
-                Dir::Right => index_op(Num2::Sub, &Exp::shape(&self.a).snd(), &int(1)),
+            let is_step = match self.dir {
+                Dir::Left => less(&int(0), &ix.weaken(&up).snd()),
+                Dir::Right => less(&before.snd(), &Exp::shape(&self.a).snd()),
             };
-            let is_first = compare(Cmp::Eq, NumTy::index().any(), &ix.weaken(&up).snd(), &start);
-            Exp::cond(&is_first, &first, &step)
+            Exp::cond(&is_step, &step, &first)
         })
     }
 
@@ -310,11 +303,4 @@ impl<A2, Sh, T> Scan<A2, Sh, T> {
 /// The index of another element of the same row.
 fn moved<E, A, Sh>(ix: &Exp<E, A, (Sh, i64)>, by: i64) -> Exp<E, A, (Sh, i64)> {
     Exp::pair(&ix.fst(), &index_op(Num2::Add, &ix.snd(), &int(by)))
-}
-
-/// The index of an element of an array that is not empty: the first or the last one of the row if it is outside.
-fn clamped<E, A, Sh, T>(ix: &Exp<E, A, (Sh, i64)>, a: &Idx<A, Arr<(Sh, i64), T>>) -> Exp<E, A, (Sh, i64)> {
-    let last = index_op(Num2::Sub, &Exp::shape(a).snd(), &int(1));
-    let place = index_op(Num2::Max, &index_op(Num2::Min, &ix.snd(), &last), &int(0));
-    Exp::pair(&ix.fst(), &place)
 }
