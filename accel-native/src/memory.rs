@@ -11,8 +11,10 @@ use std::sync::Arc;
 
 /// This number of bytes may be kept for reuse even if the run needs more memory because of it.
 pub const KEPT_BYTES: usize = 1 << 20;
+/// The number of bytes that a compiled program may keep while it does not run, besides those of its results.
+const IDLE_BYTES: usize = 1 << 28;
 /// The largest number of blocks that are kept, since they are searched one after the other.
-const KEPT_BLOCKS: usize = 32;
+const KEPT_BLOCKS: usize = 128;
 
 /// All blocks of one run. They are kept for the next run.
 #[derive(Default)]
@@ -40,7 +42,7 @@ unsafe impl Send for Memory {}
 // NOTE [Reuse of result memory]: the first write to each page of new memory costs far more than the write itself, and
 // the allocator returns large blocks to the system at once. So a compiled program remembers the large columns of its
 // last results. When it runs again, it reuses the memory of those that nobody else has any more, and forgets the
-// others.
+// others. It also keeps the memory of intermediate arrays, up to a limit.
 
 impl Memory {
     /// Prepares for a run, which may need as much memory as the last one.
@@ -53,16 +55,24 @@ impl Memory {
         }
     }
 
-    /// Releases all memory except that of results.
+    /// Releases all memory except that of results and some of the unused blocks: NOTE [Reuse of result memory].
     pub fn end(&mut self) {
-        for b in &self.blocks {
+        let mut idle = 0;
+        self.free.retain(|b| {
+            // SAFETY: blocks exist as long as the memory.
+            let bytes = unsafe { (**b).bytes };
+            let fits = idle + bytes <= IDLE_BYTES;
+            idle += if fits { bytes } else { 0 };
+            fits
+        });
+        self.kept = idle;
+        self.empty = self.blocks.iter().copied().filter(|b| !self.free.contains(b)).collect();
+        for b in &self.empty {
             // SAFETY: blocks exist as long as the memory, and no generated code runs that could use them.
             unsafe { free(&mut **b) };
         }
-        self.free.clear();
         self.columns.clear();
-        self.empty.clone_from(&self.blocks);
-        (self.used, self.kept) = (0, 0);
+        self.used = 0;
     }
 
     /// A block with room for `n` elements of `size` bytes each; null if there is not enough memory.
