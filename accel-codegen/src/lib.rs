@@ -23,4 +23,5 @@ pub use analysis::layout::Layout;
 pub use analysis::{fault, liveness, partition};
 pub use c::{Module, Options, emit};
 pub use shared::nontemporal;
+pub use shared::scan::chains;
 pub use text::registers::Vectors;

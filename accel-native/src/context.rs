@@ -7,11 +7,13 @@ use crate::memory::Memory;
 use crate::pool::Pool;
 use crate::scalar_call::ScalarProgram;
 use crate::sort::SortMemory;
-use accel_codegen::Layout;
 use accel_codegen::fault::record_length;
+use accel_codegen::{Layout, chains};
 use accel_core::error::Error;
+use accel_core::repr::ScalarType;
 use accel_fusion::kernel::tape::Budget;
-use accel_fusion::kernel::{ArrayId, Block as Statements, Op, Program, Verified};
+use accel_fusion::kernel::{ArrayId, Op, Program, Verified};
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -25,6 +27,9 @@ pub struct CompiledProgram {
     pub record_length: usize,
     /// The arrays that are literals, and the number of each literal.
     pub literals: Vec<(ArrayId, usize)>,
+    /// The types of the accumulated values of scans, and the numbers of chains of their parts, by the array that a scan
+    /// defines. The array may have fewer columns.
+    pub scans: BTreeMap<usize, (Vec<ScalarType>, usize)>,
     /// Working memory for strips, and memory for the totals of their tasks.
     pub pool: Arc<Pool>,
     pub totals: Pool,
@@ -85,8 +90,14 @@ impl Tables {
 
 impl CompiledProgram {
     pub fn new(program: Verified<Program>, library: Arc<Library>, budget: Budget) -> CompiledProgram {
-        let mut literals = vec![];
-        find_literals(&program.body, &mut literals);
+        let (mut literals, mut scans) = (vec![], BTreeMap::new());
+        for s in program.body.walk() {
+            match &s.op {
+                Op::Literal { to, literal } => literals.push((*to, *literal)),
+                Op::Scan { to, rows, .. } => _ = scans.insert(to.index(), (rows.columns(), chains(rows))),
+                _ => {}
+            }
+        }
         CompiledProgram {
             layout: Layout::new(&program),
             record_length: record_length(&program),
@@ -96,6 +107,7 @@ impl CompiledProgram {
             program,
             library,
             literals,
+            scans,
             pool: Arc::default(),
             totals: Pool::default(),
             sorting: SortMemory::default(),
@@ -105,14 +117,6 @@ impl CompiledProgram {
 
     pub fn spare(&self) -> MutexGuard<'_, Option<Box<Spare>>> {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn find_literals(b: &Statements, found: &mut Vec<(ArrayId, usize)>) {
-    for s in b.walk() {
-        if let Op::Literal { to, literal } = s.op {
-            found.push((to, literal));
-        }
     }
 }
 

@@ -7,6 +7,8 @@ use crate::c::host::inline::is_inline;
 use crate::shared::accumulate::Accumulate;
 use crate::shared::interchanged_reduce::in_columns;
 use crate::shared::permute::Permute;
+use crate::shared::reduce::lane_monoids;
+use crate::shared::scan::{Scan, chains};
 use crate::shared::strip::Strip;
 use crate::text::declarations::Declarations;
 use crate::text::writer::Writer;
@@ -80,7 +82,10 @@ impl<'a> Kernels<'a> {
                 });
             }
             Op::Reduce { to, extents, rows } => self.reduce(s, *to, extents, rows),
-            Op::Scan { to, extents, reverse, rows } => self.scan(s, *to, extents, *reverse, rows),
+            Op::Scan { to, kept, extents, reverse, rows } => {
+                let scan = Scan { to: *to, kept, outer: extents.results.len(), reverse: *reverse, rows };
+                self.scan(s, &scan)
+            }
             Op::Strip { to, len, body } => {
                 let strip = Strip::new(self.program, to, len, body);
                 self.once(s, "sizes", |w| strip.sizes(w));
@@ -107,7 +112,7 @@ impl<'a> Kernels<'a> {
     fn reduce(&mut self, s: &Step, to: ArrayId, extents: &ScalarFn, rows: &Reduction) {
         let (outer, fold) = (extents.results.len(), format!("fold_{}", s.number));
         self.inner(s, |w| w.fold(&fold, to, outer, rows));
-        self.function(s, "part", |w| w.part(&fold, to, outer, ""));
+        self.function(s, "part", |w| w.part(&fold, outer, rows, ""));
         self.cold(s, "join", |w| w.join(to, rows));
         let (columns, column_part) = (format!("{fold}_columns"), format!("{fold}_column_part"));
         let in_columns = in_columns(outer, rows);
@@ -161,13 +166,23 @@ impl<'a> Kernels<'a> {
         self.function(s, "all", |w| w.accumulate_all(&name, &a));
     }
 
-    fn scan(&mut self, s: &Step, to: ArrayId, extents: &ScalarFn, reverse: bool, rows: &Reduction) {
-        let (outer, scan) = (extents.results.len(), format!("scan_{}", s.number));
-        self.inner(s, |w| w.scan(&scan, to, outer, reverse, rows));
-        self.function(s, "rows", |w| w.scan_rows(&scan, to, outer, reverse, rows));
-        self.function(s, "part", |w| w.part(&scan, to, outer, ", 0, task->len, 0"));
-        self.cold(s, "carry", |w| w.carry(to, reverse, rows));
-        self.function(s, "write", |w| w.write_part(&scan, to, outer, rows));
+    fn scan(&mut self, s: &Step, scan: &Scan) {
+        let name = format!("scan_{}", s.number);
+        self.inner(s, |w| w.scan(&name, scan));
+        self.function(s, "rows", |w| w.scan_rows(&name, scan));
+        self.cold(s, "carry", |w| w.carry(scan));
+        if chains(scan.rows) > 1 {
+            let chains = format!("{name}_chains");
+            self.inner(s, |w| w.scan_chains(&chains, scan));
+            self.function(s, "part", |w| match lane_monoids(scan.rows) {
+                Some(_) => w.lanes_of_chains(&name, scan),
+                None => w.chains_of_part(&chains, scan, false),
+            });
+            self.function(s, "write", |w| w.chains_of_part(&chains, scan, true));
+        } else {
+            self.function(s, "part", |w| w.part(&name, scan.outer, scan.rows, ", 0, task->len, 0"));
+            self.function(s, "write", |w| w.write_part(&name, scan));
+        }
     }
 
     /// Writes a function that kernels call. `body` writes it and returns its head.

@@ -13,14 +13,13 @@ use super::group_reduce::TURNS;
 use super::launch::group;
 use super::look_back::LookBack;
 use super::rows::{EACH, group_launch, group_parts, groups, row_bytes, scratch};
-use super::scan_tile::{Scan, places};
+use super::scan_tile::{TiledScan, places};
 use super::target::Target;
 use super::work::{Kernel, Launch, Work};
 use crate::analysis::liveness::Step;
+use crate::shared::scan::Scan;
 use crate::text::names::names_at;
-use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Reduction};
 
 /// The kernels of scans by groups.
 #[derive(Clone, Debug)]
@@ -42,9 +41,9 @@ enum Long {
 
 impl GroupScan {
     /// Generates the kernels.
-    pub fn new(e: &mut Emitter, s: &Step, to: ArrayId, outer: usize, reverse: bool, rows: &Reduction) -> GroupScan {
-        let types = e.program.arrays[to].columns.clone();
-        let scan = Scan { to, outer, reverse, rows, types: &types, each: EACH };
+    pub fn new(e: &mut Emitter, s: &Step, scan: &Scan) -> GroupScan {
+        let types = scan.rows.columns();
+        let scan = TiledScan { scan: *scan, types: &types, each: EACH };
         let long = match e.target.look_back {
             true => Long::LookBack(LookBack::new(e, s, &scan)),
             false => Long::Total(e.scan_group(s, &scan)),
@@ -85,22 +84,21 @@ impl GroupScan {
 
 impl Emitter<'_> {
     /// Computes the total of part `g` of row `r`, as in a reduction, in the order of a scan.
-    fn scan_group(&mut self, s: &Step, scan: &Scan) -> Kernel {
-        self.group_kernel(s, &format!("scan_{}_group", s.number), scan.outer, |w| {
+    fn scan_group(&mut self, s: &Step, scan: &TiledScan) -> Kernel {
+        self.group_kernel(s, &format!("scan_{}_group", s.number), scan.scan.outer, |w| {
             w.part_bounds();
             w.locals(scan.types);
-            w.reduce_part(scan.types, scan.outer, scan.rows, scan.reverse, TURNS);
+            let Scan { outer, reverse, rows, .. } = scan.scan;
+            w.reduce_part(scan.types, outer, rows, reverse, TURNS);
             w.braces("if (item == 0)", |w| w.leave_part(scan.types, &names_at("l", scan.types, "0")));
         })
     }
 
     /// Writes part `g` of row `r`, starting with the totals of the parts before it.
-    fn write_group(&mut self, s: &Step, scan: &Scan) -> Kernel {
-        self.group_kernel(s, &format!("scan_{}_write_group", s.number), scan.outer, |w| {
+    fn write_group(&mut self, s: &Step, scan: &TiledScan) -> Kernel {
+        self.group_kernel(s, &format!("scan_{}_write_group", s.number), scan.scan.outer, |w| {
             w.part_bounds();
             w.scan_part(scan);
         })
     }
 }
-
-impl Writer<'_> {}

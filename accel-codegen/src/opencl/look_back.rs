@@ -33,10 +33,11 @@
 use super::emitter::Emitter;
 use super::launch::{self, group};
 use super::rows::{group_launch, row_bytes};
-use super::scan_tile::{Scan, places};
+use super::scan_tile::{TiledScan, places};
 use super::target::Target;
 use super::work::{Kernel, Work};
 use crate::analysis::liveness::Step;
+use crate::shared::scan::Scan;
 use crate::text::names::{in_order, names, names_at};
 use crate::text::parameters::{Arg, Parameter};
 use crate::text::types::bytes;
@@ -74,7 +75,7 @@ pub struct LookBack {
 
 impl LookBack {
     /// Generates the kernels.
-    pub fn new(e: &mut Emitter, s: &Step, scan: &Scan) -> LookBack {
+    pub fn new(e: &mut Emitter, s: &Step, scan: &TiledScan) -> LookBack {
         let clear = format!("scan_{}_clear", s.number);
         e.function(s, &clear, |w| {
             w.scratch(0, "u64");
@@ -84,7 +85,7 @@ impl LookBack {
         LookBack {
             types: scan.types.to_vec(),
             clear: e.grid_kernel(&clear),
-            scan: e.look_back_group(s, &Scan { each: shape(scan.types, e.target).1, ..*scan }),
+            scan: e.look_back_group(s, &TiledScan { each: shape(scan.types, e.target).1, ..*scan }),
         }
     }
 
@@ -134,7 +135,7 @@ fn word_count(t: ScalarType) -> usize {
 impl Emitter<'_> {
     /// Generates the kernel that scans the next part. The parts have `arg0` elements; the rows have `arg1` elements and
     /// `arg2` parts.
-    fn look_back_group(&mut self, s: &Step, scan: &Scan) -> Kernel {
+    fn look_back_group(&mut self, s: &Step, scan: &TiledScan) -> Kernel {
         let number = |w: &mut Writer| {
             w.params.add(Arg::Scratch(0), Parameter::buffer("volatile global u64", "s0".into()));
             w.line("local uint ticket;");
@@ -142,7 +143,7 @@ impl Emitter<'_> {
             w.line("barrier(CLK_LOCAL_MEM_FENCE);");
             w.line("const P part = ticket;");
         };
-        self.numbered_kernel(s, &format!("scan_{}_look_back", s.number), scan.outer, number, |w| {
+        self.numbered_kernel(s, &format!("scan_{}_look_back", s.number), scan.scan.outer, number, |w| {
             w.declarations.declare_once("Words", || WORDS.into());
             w.part_bounds();
             w.line("const P tile = from;");
@@ -160,8 +161,8 @@ impl Writer<'_> {
     /// Sets `b0`, .. to the total of everything before the part, and publishes what other groups wait for. Only the
     /// first item combines values that it keeps: `e0`, .., the totals of the earlier parts in the block, and then `t0`,
     /// .., the total of the block.
-    fn look_back(&mut self, scan: &Scan) {
-        let Scan { rows, types, reverse, .. } = *scan;
+    fn look_back(&mut self, scan: &TiledScan) {
+        let TiledScan { scan: Scan { rows, reverse, .. }, types, .. } = *scan;
         let some = rows.init.is_some();
         let words = words(types);
         for (c, t) in types.iter().enumerate() {
@@ -219,8 +220,8 @@ impl Writer<'_> {
     }
 
     /// Waits for `count` values, fewer than [`WINDOW`], and combines them to `w0[0]`, .. if there are any.
-    fn window(&mut self, scan: &Scan, kind: &str, from: &str, count: &str) {
-        let Scan { rows, types, reverse, .. } = *scan;
+    fn window(&mut self, scan: &TiledScan, kind: &str, from: &str, count: &str) {
+        let TiledScan { scan: Scan { rows, reverse, .. }, types, .. } = *scan;
         self.braces(&format!("for (uint k = item; k < {count}; k += size)"), |w| {
             w.wait_for(kind, &format!("({from} + k)"), types, &names_at("w", types, "k"));
         });

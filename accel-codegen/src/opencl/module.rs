@@ -20,6 +20,7 @@ use super::strip::Strips;
 use super::target::{Shape, Target};
 use crate::analysis::liveness::{self, Block, Step};
 use crate::shared::nontemporal::pieces;
+use crate::shared::scan::Scan;
 use crate::text::declarations::Declarations;
 use crate::text::dialect::Dialect;
 use crate::text::registers::Vectors;
@@ -126,8 +127,9 @@ impl Emitter<'_> {
             Op::Reduce { to, extents, rows } => {
                 Some(Plan::Reduce(Box::new(ReducePlan::new(self, s, *to, extents.results.len(), rows))))
             }
-            Op::Scan { to, extents, reverse, rows } => {
-                Some(Plan::Scan(Scanning::new(self, s, *to, extents.results.len(), *reverse, rows)))
+            Op::Scan { to, kept, extents, reverse, rows } => {
+                let scan = Scan { to: *to, kept, outer: extents.results.len(), reverse: *reverse, rows };
+                Some(Plan::Scan(Scanning::new(self, s, &scan)))
             }
             Op::Permute { .. } => Permutation::new(self, s).map(Plan::Permute),
             Op::Argsort { to, keys, moved } => Some(Plan::Sort(Sorting::new(self, s, to, *keys, moved))),

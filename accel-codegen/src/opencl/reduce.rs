@@ -52,7 +52,7 @@ impl ReducePlan {
         let (in_columns, in_groups) = (in_columns(outer, rows), gpu && group_reduce::suits(rows));
         let (parts, joins) = (!in_groups, !in_groups || in_columns);
         if parts {
-            e.task_function(s, &name("part"), |w| w.part(&fold, to, outer, ""));
+            e.task_function(s, &name("part"), |w| w.part(&fold, outer, rows, ""));
         }
         if joins {
             e.task_function(s, &name("join"), |w| w.join(to, rows));

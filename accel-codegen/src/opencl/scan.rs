@@ -8,8 +8,8 @@ use super::rows::{by_groups, in_parts, joined, one, part_size, scratch};
 use super::target::{Shape, Target};
 use super::work::{Kernel, Sizes, Work};
 use crate::analysis::liveness::Step;
+use crate::shared::scan::Scan;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Reduction};
 
 /// The kernels of a scan.
 #[derive(Clone, Debug)]
@@ -27,19 +27,20 @@ pub struct Scanning {
 
 impl Scanning {
     /// Generates the kernels.
-    pub fn new(e: &mut Emitter, s: &Step, to: ArrayId, outer: usize, reverse: bool, rows: &Reduction) -> Scanning {
-        let scan = format!("scan_{}", s.number);
-        let name = |what: &str| format!("{scan}_{what}");
-        e.function(s, &scan, |w| w.scan(&scan, to, outer, reverse, rows));
-        e.task_function(s, &name("rows"), |w| w.scan_rows(&scan, to, outer, reverse, rows));
-        e.task_function(s, &name("part"), |w| w.part(&scan, to, outer, ", 0, task->len, 0"));
-        e.task_function(s, &name("carry"), |w| w.carry(to, reverse, rows));
-        e.task_function(s, &name("write"), |w| w.write_part(&scan, to, outer, rows));
+    pub fn new(e: &mut Emitter, s: &Step, scan: &Scan) -> Scanning {
+        let Scan { outer, rows, .. } = *scan;
+        let function = format!("scan_{}", s.number);
+        let name = |what: &str| format!("{function}_{what}");
+        e.function(s, &function, |w| w.scan(&function, scan));
+        e.task_function(s, &name("rows"), |w| w.scan_rows(&function, scan));
+        e.task_function(s, &name("part"), |w| w.part(&function, outer, rows, ", 0, task->len, 0"));
+        e.task_function(s, &name("carry"), |w| w.carry(scan));
+        e.task_function(s, &name("write"), |w| w.write_part(&function, scan));
         let gpu = e.target.shape == Shape::Gpu;
-        let groups = (gpu && group_reduce::suits(rows)).then(|| GroupScan::new(e, s, to, outer, reverse, rows));
+        let groups = (gpu && group_reduce::suits(rows)).then(|| GroupScan::new(e, s, scan));
         Scanning {
             groups,
-            types: e.program.arrays[to].columns.clone(),
+            types: rows.columns(),
             cost: rows.cost(),
             some: rows.init.is_some(),
             rows: e.kernel(&name("rows"), outer, Tasks::Ranges),

@@ -2,11 +2,11 @@
 
 use super::group_reduce::TURNS;
 use super::loads::is_cheap;
-use crate::text::names::{elements, in_order, names, names_at, row_index};
+use crate::shared::scan::Scan;
+use crate::text::names::{in_order, names, names_at, row_index};
 use crate::text::parameters::{Arg, Parameter};
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Reduction};
 
 /// The places of a scan's elements in local memory: spread so that items with several adjacent elements each do not
 /// wait for the same bank.
@@ -17,12 +17,10 @@ pub fn places(elements: usize) -> usize {
     elements + elements / 32 + 1
 }
 
-/// A scan, in the form that its kernels need.
-pub struct Scan<'a> {
-    pub to: ArrayId,
-    pub outer: usize,
-    pub reverse: bool,
-    pub rows: &'a Reduction,
+/// A scan by tiles.
+pub struct TiledScan<'a> {
+    pub scan: Scan<'a>,
+    /// The types of the accumulated values.
     pub types: &'a [ScalarType],
     /// The number of elements of an item in a tile.
     pub each: usize,
@@ -30,8 +28,8 @@ pub struct Scan<'a> {
 
 impl Writer<'_> {
     /// Processes a part of a row, tile by tile.
-    pub fn scan_part(&mut self, scan: &Scan) {
-        let Scan { rows, types, reverse, .. } = *scan;
+    pub fn scan_part(&mut self, scan: &TiledScan) {
+        let TiledScan { scan: Scan { rows, reverse, .. }, types, .. } = *scan;
         self.state(types);
         self.begin_scan(scan);
         self.braces("if (slot > 0)", |w| {
@@ -61,8 +59,8 @@ impl Writer<'_> {
 
     /// Declares `b0`, .., the total of everything before the tile, which starts with the initial value `z0`, .. if
     /// there is one, and whether there is anything before the tile. Writes the result before the first part.
-    pub fn begin_scan(&mut self, scan: &Scan) {
-        let Scan { to, rows, types, reverse, .. } = *scan;
+    pub fn begin_scan(&mut self, scan: &TiledScan) {
+        let TiledScan { scan: Scan { to, rows, reverse, .. }, types, .. } = *scan;
         let (before, some) = (names("b", types), rows.init.is_some());
         self.hoist(&[&rows.element, &rows.op]);
         self.hoist_output(to, false);
@@ -81,7 +79,7 @@ impl Writer<'_> {
         if some {
             self.assign(&before, &z);
             let place = if reverse { "base + arg1" } else { "base" };
-            self.braces("if (slot == 0 && item == 0)", |w| w.assign(&elements(to, types.len(), place), &z));
+            self.braces("if (slot == 0 && item == 0)", |w| scan.scan.store(w, place, &z));
         }
     }
 
@@ -89,8 +87,8 @@ impl Writer<'_> {
     /// Declares `filled`, the number of elements, `count`, the number of items with elements, and `last`, the end of
     /// the item's elements. Elements are moved through local memory, so that neighbouring items read and write
     /// neighbouring elements.
-    pub fn scan_tile(&mut self, scan: &Scan) {
-        let Scan { outer, rows, types, reverse, each, .. } = *scan;
+    pub fn scan_tile(&mut self, scan: &TiledScan) {
+        let TiledScan { scan: Scan { outer, rows, reverse, .. }, types, each } = *scan;
         let here = names_at("l", types, "item");
         self.line(format!("const uint filled = min(to - tile, (P)(size * {each}));"));
         self.line(format!(
@@ -134,8 +132,8 @@ impl Writer<'_> {
     }
 
     /// Combines the elements of the item with the total of everything before them.
-    pub fn combine_tile(&mut self, scan: &Scan) {
-        let Scan { rows, types, reverse, each, .. } = *scan;
+    pub fn combine_tile(&mut self, scan: &TiledScan) {
+        let TiledScan { scan: Scan { rows, reverse, .. }, types, each } = *scan;
         let (before, prefix, left) = (names("b", types), names("p", types), names_at("l", types, "item - 1"));
         self.declare(&prefix, types);
         self.line("const bool any = started || item > 0;");
@@ -150,20 +148,20 @@ impl Writer<'_> {
     }
 
     /// Writes the tile, when all items have finished it.
-    pub fn store_tile(&mut self, scan: &Scan) {
-        let target = match (scan.reverse, scan.rows.init.is_some()) {
+    pub fn store_tile(&mut self, scan: &TiledScan) {
+        let target = match (scan.scan.reverse, scan.scan.rows.init.is_some()) {
             (true, _) => "base + (P)arg1 - 1 - (tile + n)",
             (false, true) => "base + (tile + n) + 1",
             (false, false) => "base + tile + n",
         };
-        self.braces(BY_TURNS, |w| w.assign(&elements(scan.to, scan.types.len(), target), &scan.tile("n")));
+        self.braces(BY_TURNS, |w| scan.scan.store(w, target, &scan.tile("n")));
     }
 }
 
 /// Loops over the elements of a tile, neighbouring ones in neighbouring items.
 const BY_TURNS: &str = "for (uint n = item; n < filled; n += size)";
 
-impl Scan<'_> {
+impl TiledScan<'_> {
     /// An element of the tile.
     fn tile(&self, n: &str) -> Vec<String> {
         names_at("m", self.types, &format!("PLACE({n})"))

@@ -5,7 +5,7 @@ use crate::text::names::{elements, index, names, row_index};
 use crate::text::primitives;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Reduction, ScalarFn};
+use accel_fusion::kernel::{ArrayId, Monoid, Reduction, ScalarFn};
 
 /// Below this number of elements, rows are reduced without a function call for each.
 const SHORT: usize = 16;
@@ -27,11 +27,17 @@ fn lane_count(t: ScalarType) -> usize {
     }
 }
 
+/// The monoid of each column, if rows are reduced in lanes.
+pub fn lane_monoids(rows: &Reduction) -> Option<Vec<Monoid>> {
+    let monoids = if rows.op.results.len() == 1 { rows.monoid.map(|k| vec![k]) } else { rows.op.column_monoids() };
+    monoids.filter(|_| rows.element.is_if_convertible())
+}
+
 impl Writer<'_> {
     /// The parameters of the function for a row: the outer index, and the address of the accumulated value.
-    pub fn row_parameters(&self, to: ArrayId, outer: usize) -> String {
+    pub fn row_parameters(&self, types: &[ScalarType], outer: usize) -> String {
         let ix: String = index(outer).iter().map(|i| format!(", i64 {i}")).collect();
-        let acc: String = self.columns(to).iter().enumerate().map(|(c, t)| format!(", {t} *acc{c}")).collect();
+        let acc: String = types.iter().enumerate().map(|(c, t)| format!(", {t} *acc{c}")).collect();
         format!("{}{ix}, i64 from, i64 to, bool started{acc}", self.parameters())
     }
 
@@ -74,7 +80,7 @@ impl Writer<'_> {
         }
         self.braces("for (; k < to; k++)", one);
         self.end_row(&y);
-        format!("static int {name}({})", self.row_parameters(to, outer))
+        format!("static int {name}({})", self.row_parameters(&types, outer))
     }
 
     /// Loads the accumulated value, or starts with the first element.
@@ -105,8 +111,7 @@ impl Writer<'_> {
         rows: &Reduction,
         source: impl Fn(&str) -> String,
     ) {
-        let monoid = if types.len() == 1 { rows.monoid.map(|k| vec![k]) } else { rows.op.column_monoids() };
-        let Some(monoid) = monoid.filter(|_| rows.element.is_if_convertible()) else { return };
+        let Some(monoid) = lane_monoids(rows) else { return };
         if self.dialect().has_few_registers() {
             return;
         }
@@ -205,8 +210,8 @@ impl Writer<'_> {
     }
 
     /// Reduces a part of one row, which is not empty, and stores the result in the state.
-    pub fn part(&mut self, function: &str, to: ArrayId, outer: usize, more: &str) {
-        let types = self.columns(to);
+    pub fn part(&mut self, function: &str, outer: usize, rows: &Reduction, more: &str) {
+        let types = rows.columns();
         let y = names("y", &types);
         self.state(&types);
         self.index_of(outer, "task->row");

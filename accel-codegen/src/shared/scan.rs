@@ -1,13 +1,56 @@
 //! Scans: functions of a task.
+//!
+//! NOTE [Chains of a scan]: an accumulated value depends on the one before it, so a processor waits for each operation before
+//! it starts the next, most of the time. If the operator is small, a task for a part of a row cuts its part into up to
+//! four pieces, and combines one element of each in turn. So several operations are under way at a time. Each piece has a total of
+//! its own in the state. Devices execute several work-items at a time instead.
 
-use crate::text::names::{elements, in_order, names, row_index};
+use crate::text::names::{element, in_order, index, names, row_index};
 use crate::text::writer::Writer;
-use accel_fusion::kernel::{ArrayId, Reduction};
+use accel_fusion::kernel::{ArrayId, Instr, Reduction, ScalarFn, walk};
+
+/// A scan, in the form that its functions need.
+#[derive(Clone, Copy)]
+pub struct Scan<'a> {
+    pub to: ArrayId,
+    /// The columns of the accumulated values that the array has.
+    pub kept: &'a [usize],
+    pub outer: usize,
+    pub reverse: bool,
+    pub rows: &'a Reduction,
+}
+
+/// The number of accumulated numbers that the registers of a processor hold besides other values.
+const ACCUMULATED: usize = 16;
+/// The largest number of pieces. Parts have more elements than this.
+const CHAINS: usize = 4;
+/// The most operations of an operator that waits for itself. Longer ones keep the processor busy.
+const SHORT: usize = 40;
+
+/// The number of pieces into which a task cuts its part of a row: NOTE [Chains of a scan].
+pub fn chains(rows: &Reduction) -> usize {
+    let is_short =
+        |c: &ScalarFn| !c.can_fail() && c.work() <= SHORT && !walk(&c.instrs).any(|i| matches!(i, Instr::While { .. }));
+    match is_short(&rows.element) && is_short(&rows.op) {
+        true => (ACCUMULATED / rows.op.results.len().max(1)).clamp(1, CHAINS),
+        false => 1,
+    }
+}
+
+impl Scan<'_> {
+    /// Stores the kept columns of an accumulated value.
+    pub fn store(&self, w: &mut Writer, position: &str, value: &[String]) {
+        let to: Vec<_> = (0..self.kept.len()).map(|c| element(self.to, c, position)).collect();
+        let kept: Vec<_> = self.kept.iter().map(|c| value[*c].clone()).collect();
+        w.assign(&to, &kept);
+    }
+}
 
 impl Writer<'_> {
     /// As [`fold`](Self::fold). If `write`, it also writes every accumulated value to the row that starts at `base`.
-    pub fn scan(&mut self, name: &str, to: ArrayId, outer: usize, reverse: bool, rows: &Reduction) -> String {
-        let types = self.columns(to);
+    pub fn scan(&mut self, name: &str, scan: &Scan) -> String {
+        let Scan { to, outer, reverse, rows, .. } = *scan;
+        let types = rows.columns();
         self.hoist(&[&rows.element, &rows.op]);
         self.hoist_output(to, false);
         let (y, x) = (names("y", &types), names("x", &types));
@@ -19,26 +62,112 @@ impl Writer<'_> {
         self.begin_row(&types, &y, rows, outer, source);
         // Only the total is needed.
         self.lanes("!write && ", &types, outer, rows, at);
-        let out = elements(to, types.len(), &target);
         self.braces("if (write && !started)", |w| {
             w.line("k = from;");
-            w.assign(&out, &y);
+            scan.store(w, &target, &y);
             w.line("k++;");
         });
         self.braces("for (; k < to; k++)", |w| {
             w.declare(&x, &types);
             w.code(&rows.element, &row_index(outer, source), &x);
             w.code(&rows.op, &in_order(reverse, &y, &x), &y);
-            w.braces("if (write)", |w| w.assign(&out, &y));
+            w.braces("if (write)", |w| scan.store(w, &target, &y));
         });
         self.end_row(&y);
-        let params = self.row_parameters(to, outer);
+        let params = self.row_parameters(&types, outer);
         format!("static int {name}({params}, i64 base, i64 len, bool write)")
     }
 
+    /// Combines the elements from `from` to `to` of one row, at least one for each chain: NOTE [Chains of a scan]. The state
+    /// has the totals of the chains from `slot` on. Without `write`, they are computed. Otherwise, they are the values
+    /// accumulated before each chain, and every accumulated value is written; the first chain has no such value unless
+    /// `started`.
+    pub fn scan_chains(&mut self, name: &str, scan: &Scan) -> String {
+        let Scan { to, outer, reverse, rows, .. } = *scan;
+        let (types, chains) = (rows.columns(), chains(rows));
+        self.hoist(&[&rows.element, &rows.op]);
+        self.hoist_output(to, false);
+        let shift = rows.init.is_some() as usize;
+        let value = |r: usize| names(&format!("c{r}_"), &types);
+        let x = names("x", &types);
+        let total = |r: usize| -> Vec<_> { (0..types.len()).map(|c| format!("s{c}[slot + {r}]")).collect() };
+        let element = |w: &mut Self, k: &str, x: &[String]| {
+            let source = if reverse { format!("len - 1 - ({k})") } else { k.to_string() };
+            w.code(&rows.element, &row_index(outer, &source), x);
+        };
+        let store = |w: &mut Self, k: &str, y: &[String]| {
+            let at = if reverse { format!("base + len - 1 - ({k})") } else { format!("base + {k} + {shift}") };
+            w.braces("if (write)", |w| scan.store(w, &at, y));
+        };
+        let next = |w: &mut Self, r: usize, k: &str| {
+            w.braces("", |w| {
+                w.declare(&x, &types);
+                element(w, k, &x);
+                w.code(&rows.op, &in_order(reverse, &value(r), &x), &value(r));
+                store(w, k, &value(r));
+            });
+        };
+        self.line(format!("const i64 each = (to - from) / {chains};"));
+        let place = |r: usize, k: &str| format!("from + {r} * each + {k}");
+        for r in 0..chains {
+            self.declare(&value(r), &types);
+            element(self, &place(r, "0"), &value(r));
+            self.braces(if r == 0 { "if (write && started)" } else { "if (write)" }, |w| {
+                w.code(&rows.op, &in_order(reverse, &total(r), &value(r)), &value(r));
+            });
+            store(self, &place(r, "0"), &value(r));
+        }
+        self.braces("for (i64 k = 1; k < each; k++)", |w| (0..chains).for_each(|r| next(w, r, &place(r, "k"))));
+        let last = chains - 1;
+        self.braces(&format!("for (i64 k = {}; k < to; k++)", place(last, "each")), |w| next(w, last, "k"));
+        self.braces("if (!write)", |w| (0..chains).for_each(|r| w.assign(&total(r), &value(r))));
+        let ix: String = index(outer).iter().map(|i| format!(", i64 {i}")).collect();
+        let state: String = types.iter().enumerate().map(|(c, t)| format!(", {t} *s{c}")).collect();
+        let params = self.parameters();
+        format!(
+            "static int {name}({params}{ix}, i64 from, i64 to, bool started, i64 slot{state}, i64 base, i64 len, bool write)"
+        )
+    }
+
+    /// Computes the totals of the chains of a part in lanes, one after the other.
+    pub fn lanes_of_chains(&mut self, name: &str, scan: &Scan) {
+        let (types, chains) = (scan.rows.columns(), chains(scan.rows));
+        let y = names("y", &types);
+        self.state(&types);
+        self.index_of(scan.outer, "task->row");
+        self.line(format!("const i64 each = (task->to - task->from) / {chains};"));
+        self.braces(&format!("for (i64 r = 0; r < {chains}; r++)"), |w| {
+            w.line("const i64 from = task->from + r * each;");
+            w.line(format!("const i64 to = r == {} ? task->to : from + each;", chains - 1));
+            w.declare(&y, &types);
+            w.row_call(name, scan.outer, "from, to", false, &y, ", 0, task->len, 0");
+            let total: Vec<_> = (0..types.len()).map(|c| format!("s{c}[task->slot + r]")).collect();
+            w.assign(&total, &y);
+        });
+    }
+
+    /// Calls the function of chains for a task, which computes totals or writes.
+    pub fn chains_of_part(&mut self, name: &str, scan: &Scan, write: bool) {
+        let Scan { outer, rows, .. } = *scan;
+        let types = rows.columns();
+        let some = rows.init.is_some() as u8;
+        self.state(&types);
+        self.index_of(outer, "task->row");
+        let ix: String = index(outer).iter().map(|i| format!(", {i}")).collect();
+        let state: String = (0..types.len()).map(|c| format!(", s{c}")).collect();
+        let arguments = self.arguments(name);
+        self.line(format!("const i64 base = task->row * (task->len + {some});"));
+        self.line(format!("const bool started = {some} || task->from > 0;"));
+        self.line(format!(
+            "return {name}({arguments}{ix}, task->from, task->to, started, task->slot{state}, base, task->len, {});",
+            write as u8
+        ));
+    }
+
     /// Scans whole rows; positions are those of rows.
-    pub fn scan_rows(&mut self, scan: &str, to: ArrayId, outer: usize, reverse: bool, rows: &Reduction) {
-        let types = self.columns(to);
+    pub fn scan_rows(&mut self, name: &str, scan: &Scan) {
+        let Scan { to, outer, reverse, rows, .. } = *scan;
+        let types = rows.columns();
         let (y, z) = (names("y", &types), names("z", &types));
         self.initial(&z, &types, rows, &[]);
         self.hoist_output(to, false);
@@ -51,15 +180,16 @@ impl Writer<'_> {
             w.declare(&y, &types);
             if some {
                 w.assign(&y, &z);
-                w.assign(&elements(to, types.len(), if reverse { "base + task->len" } else { "base" }), &z);
+                scan.store(w, if reverse { "base + task->len" } else { "base" }, &z);
             }
-            w.row_call(scan, outer, "0, task->len", some, &y, ", base, task->len, 1");
+            w.row_call(name, outer, "0, task->len", some, &y, ", base, task->len, 1");
         });
     }
 
     /// Replaces the totals of the parts of one row by the values accumulated before them, and writes the initial value.
-    pub fn carry(&mut self, to: ArrayId, reverse: bool, rows: &Reduction) {
-        let types = self.columns(to);
+    pub fn carry(&mut self, scan: &Scan) {
+        let Scan { to, reverse, rows, .. } = *scan;
+        let types = rows.columns();
         let (y, z, t) = (names("y", &types), names("z", &types), names("t", &types));
         self.initial(&z, &types, rows, &[&rows.op]);
         self.hoist_output(to, false);
@@ -69,7 +199,7 @@ impl Writer<'_> {
         self.line("i64 s = 0;");
         if rows.init.is_some() {
             let start = if reverse { "task->row * (task->len + 1) + task->len" } else { "task->row * (task->len + 1)" };
-            self.assign(&elements(to, types.len(), start), &z);
+            scan.store(self, start, &z);
             self.assign(&y, &z);
         } else {
             self.assign(&y, &part);
@@ -84,8 +214,9 @@ impl Writer<'_> {
     }
 
     /// Scans a part of one row, starting with the value in the state (except the first part without an initial value).
-    pub fn write_part(&mut self, scan: &str, to: ArrayId, outer: usize, rows: &Reduction) {
-        let types = self.columns(to);
+    pub fn write_part(&mut self, name: &str, scan: &Scan) {
+        let Scan { outer, rows, .. } = *scan;
+        let types = rows.columns();
         let y = names("y", &types);
         let some = rows.init.is_some();
         self.state(&types);
@@ -95,12 +226,12 @@ impl Writer<'_> {
         let more = ", base, task->len, 1";
         if !some {
             self.braces("if (task->from == 0)", |w| {
-                w.row_call(scan, outer, "task->from, task->to", false, &y, more);
+                w.row_call(name, outer, "task->from, task->to", false, &y, more);
                 w.line("return 0;");
             });
         }
         let from: Vec<_> = (0..types.len()).map(|c| format!("s{c}[task->slot]")).collect();
         self.assign(&y, &from);
-        self.row_call(scan, outer, "task->from, task->to", true, &y, more);
+        self.row_call(name, outer, "task->from, task->to", true, &y, more);
     }
 }

@@ -15,7 +15,12 @@ pub fn names(prefix: &str, types: &[ScalarType]) -> Vec<String> {
 
 /// The elements at a position: `a3_0[p]`, …
 pub fn elements(array: ArrayId, columns: usize, position: &str) -> Vec<String> {
-    (0..columns).map(|c| format!("a{array}_{c}[{position}]")).collect()
+    (0..columns).map(|c| element(array, c, position)).collect()
+}
+
+/// A column of the element of an array at a position.
+pub fn element(array: ArrayId, column: usize, position: &str) -> String {
+    format!("a{array}_{column}[{position}]")
 }
 
 /// The index of an element of a row.

@@ -238,7 +238,9 @@ impl Evaluator<'_> {
             Op::Loop { to, extents, body } => self.loop_(to, extents, body, site)?,
             Op::Accumulate { to, sums, extents, body } => self.accumulate(to, sums, extents, body, site)?,
             Op::Reduce { to, extents, rows } => vec![self.reduce(*to, extents, rows, site)?],
-            Op::Scan { to, extents, reverse, rows } => vec![self.scan(*to, extents, *reverse, rows, site)?],
+            Op::Scan { to, kept, extents, reverse, rows } => {
+                vec![self.scan((*to, kept), extents, *reverse, rows, site)?]
+            }
             Op::Permute { defaults, extents, target, element, comb, .. } => {
                 vec![self.permute(*defaults, extents, [target, element, comb], site)?]
             }
@@ -389,7 +391,14 @@ impl Evaluator<'_> {
         Ok(out)
     }
 
-    fn scan(&self, to: ArrayId, extents: &ScalarFn, reverse: bool, rows: &Reduction, site: SiteId) -> Result<RawArray> {
+    fn scan(
+        &self,
+        (to, kept): (ArrayId, &[usize]),
+        extents: &ScalarFn,
+        reverse: bool,
+        rows: &Reduction,
+        site: SiteId,
+    ) -> Result<RawArray> {
         let outer = self.extents(extents, site)?;
         let len = scalar_evaluation::row_length(self.p, self, rows, &outer, site)?;
         let init = rows.init.as_ref().map(|init| self.value(init, site)).transpose()?;
@@ -406,7 +415,7 @@ impl Evaluator<'_> {
             let mut put = |x: &[Scalar]| {
                 let at = if reverse { length - 1 - done } else { done };
                 done += 1;
-                set_all(&mut out, i * length + at, x.to_vec())
+                set_all(&mut out, i * length + at, kept.iter().map(|c| x[*c]).collect())
             };
             x.iter().try_for_each(|x| put(x))?;
             for k in 0..len {

@@ -144,6 +144,8 @@ pub enum Op {
     Scan {
         /// The array defined. Its extents are `(extents, n + 1)` with an initial value, and `(extents, n)` without.
         to: ArrayId,
+        /// The columns of the accumulated values that the array has, in ascending order: those that something uses.
+        kept: Vec<usize>,
         /// The outer extents.
         extents: ScalarFn,
         /// Whether the scan goes from the last element to the first. It then combines `element . accumulator`, and the
@@ -271,6 +273,13 @@ pub struct Reduction {
     pub op: ScalarFn,
     /// The monoid of the operator, if it is a recognised one.
     pub monoid: Option<Monoid>,
+}
+
+impl Reduction {
+    /// The types of the columns of the accumulated values.
+    pub fn columns(&self) -> Vec<ScalarType> {
+        self.op.results.iter().map(|r| self.op.types[*r]).collect()
+    }
 }
 
 /// The monoids on one numeric column that the compiler recognises by their operator.

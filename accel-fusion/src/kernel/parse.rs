@@ -325,8 +325,13 @@ impl Parser {
             }
             "scan" => {
                 let (site, reverse, monoid) = (self.site()?, self.accept("reverse"), self.monoid());
-                let extents = self.code("extents")?;
-                (Op::Scan { to: one, extents, reverse, rows: self.rows(monoid)? }, site)
+                let kept = match self.accept("keeping") {
+                    true => Some(self.some(|p| p.number("a column"))?),
+                    false => None,
+                };
+                let (extents, rows) = (self.code("extents")?, self.rows(monoid)?);
+                let kept = kept.unwrap_or_else(|| (0..rows.op.results.len()).collect());
+                (Op::Scan { to: one, kept, extents, reverse, rows }, site)
             }
             "permute" => {
                 let (defaults, site, monoid) = (self.array()?, self.site()?, self.monoid());

@@ -234,11 +234,18 @@ impl<'a> Verifier<'a> {
                 self.code("extents", extents, &[], &indices(to.rank))?;
                 self.rows(rows, to.rank, &to.columns)?;
             }
-            Op::Scan { to, extents, rows, .. } => {
+            Op::Scan { to, kept, extents, rows, .. } => {
                 let to = self.info(*to)?;
                 let outer = to.rank.checked_sub(1).ok_or("the result of a scan has no dimension")?;
                 self.code("extents", extents, &[], &indices(outer))?;
-                self.rows(rows, outer, &to.columns)?;
+                let all: Option<Vec<_>> = rows.op.results.iter().map(|r| rows.op.types.get(*r).copied()).collect();
+                let all = all.ok_or("op: a result that does not exist")?;
+                self.rows(rows, outer, &all)?;
+                ensure(kept.is_sorted_by(|a, b| a < b), || format!("kept columns {kept:?} not in order"))?;
+                let columns: Option<Vec<_>> = kept.iter().map(|c| all.get(*c).copied()).collect();
+                ensure(columns.as_ref() == Some(&to.columns), || {
+                    format!("columns {kept:?} of {} kept as {}", types(&all), types(&to.columns))
+                })?;
             }
             Op::Permute { to, defaults, extents, target, element, comb, monoid } => {
                 self.same(&[*defaults], &[*to])?;

@@ -431,7 +431,8 @@ impl Lower {
         let d = self.delayed(a, env);
         let (extents, rows) = self.rows(d, f, z, &a.sh_elt().1, env);
         let to = self.arrays_of(t.raw());
-        self.stmt(Op::Scan { to: to.leaf(), extents, reverse: dir == Dir::Right, rows }, site);
+        let kept = (0..rows.op.results.len()).collect();
+        self.stmt(Op::Scan { to: to.leaf(), kept, extents, reverse: dir == Dir::Right, rows }, site);
         to
     }
 }

@@ -1,5 +1,5 @@
 //! Splits arrays of tuples into arrays of their columns, so that each column can be fused or dropped separately.
-//! Reductions keep the used columns and those that influence them.
+//! Reductions and scans keep the used columns and those that influence them, and scans store only the used ones.
 
 use super::recomputation::LITTLE_WORK;
 use crate::kernel::builder::Builder;
@@ -48,6 +48,9 @@ impl Splitter {
         op.blocks_mut().into_iter().for_each(|b| *b = self.block(std::mem::take(b)));
         if let Op::Reduce { to, rows, .. } = &mut op {
             self.reduction(to, rows);
+        }
+        if let Op::Scan { to, kept, rows, .. } = &mut op {
+            self.scan(to, kept, rows);
         }
         if let Op::Accumulate { to, body, .. } = &mut op {
             self.accumulate(to, body);
@@ -110,31 +113,37 @@ impl Splitter {
 
     /// Drops the columns of a reduction to `to` that nothing uses.
     fn reduction(&mut self, to: &mut ArrayId, rows: &mut Reduction) {
-        let info = self.program.arrays[*to].clone();
-        let count = info.columns.len();
         let needed = needed(&rows.op, self.used.get(to).cloned().unwrap_or_default());
-        if self.whole.contains(to) || needed.is_empty() || needed.len() == count {
+        if self.whole.contains(to) || needed.is_empty() || needed.len() == rows.op.results.len() {
             return;
         }
-        let choose = |code: &ScalarFn| restricted_to(code, needed.iter().map(|c| code.results[*c]).collect());
-        let types: Vec<ScalarType> = needed.iter().map(|c| info.columns[*c]).collect();
-        let op = choose(&rows.op);
-        let mut b = Builder::new(&[types.clone(), types.clone()].concat());
-        let parameter = |b: &mut Builder, p: usize| match needed.iter().position(|c| *c == p % count) {
-            Some(place) => Reg::new(place + p / count * needed.len()),
-            // Nothing that remains reads it.
-            None => b.constant(info.columns[p % count].zero()),
-        };
-        let arguments: Vec<Reg> = (0..2 * count).map(|p| parameter(&mut b, p)).collect();
-        let results = b.inline(&op, &arguments);
-        let op = b.finish(results.clone());
-        rows.op = restricted_to(&op, results);
-        rows.element = choose(&rows.element);
-        rows.init = rows.init.as_ref().map(choose);
-        rows.monoid =
-            rows.op.column_monoids().and_then(|monoids| if let [monoid] = monoids[..] { Some(monoid) } else { None });
+        restrict(rows, &needed);
+        self.stored(to, needed);
+    }
+
+    /// Stores only those columns of a scan to `to` that something uses, and drops those that they do not need.
+    fn scan(&mut self, to: &mut ArrayId, kept: &mut Vec<usize>, rows: &mut Reduction) {
+        let mut used: Vec<usize> = self.used.get(to).into_iter().flatten().copied().collect();
+        if used.is_empty() {
+            // Only the extents of the array are used, and the first column has them.
+            used.push(0);
+        }
+        if self.whole.contains(to) || used.len() >= kept.len() {
+            return;
+        }
+        *kept = used.iter().map(|c| kept[*c]).collect();
+        let needed = needed(&rows.op, kept.iter().copied().collect());
+        restrict(rows, &needed);
+        kept.iter_mut().for_each(|c| *c = needed.partition_point(|n| n < c));
+        self.stored(to, used);
+    }
+
+    /// Replaces an array by one with some of its columns.
+    fn stored(&mut self, to: &mut ArrayId, columns: Vec<usize>) {
+        let info = &self.program.arrays[*to];
+        let types = columns.iter().map(|c| info.columns[*c]).collect();
         let part = self.program.arrays.push(ArrayInfo { rank: info.rank, columns: types });
-        self.columns.insert(*to, vec![(part, needed)]);
+        self.columns.insert(*to, vec![(part, columns)]);
         *to = part;
     }
 
@@ -167,6 +176,32 @@ impl Splitter {
             instrs.push(i);
         }
     }
+}
+
+/// Drops all columns of a reduction but these, which need no others.
+fn restrict(rows: &mut Reduction, needed: &[usize]) {
+    let types = rows.columns();
+    let count = types.len();
+    if needed.len() == count {
+        return;
+    }
+    let choose = |code: &ScalarFn| restricted_to(code, needed.iter().map(|c| code.results[*c]).collect());
+    let kept: Vec<ScalarType> = needed.iter().map(|c| types[*c]).collect();
+    let op = choose(&rows.op);
+    let mut b = Builder::new(&[kept.clone(), kept].concat());
+    let parameter = |b: &mut Builder, p: usize| match needed.iter().position(|c| *c == p % count) {
+        Some(place) => Reg::new(place + p / count * needed.len()),
+        // Nothing that remains reads it.
+        None => b.constant(types[p % count].zero()),
+    };
+    let arguments: Vec<Reg> = (0..2 * count).map(|p| parameter(&mut b, p)).collect();
+    let results = b.inline(&op, &arguments);
+    let op = b.finish(results.clone());
+    rows.op = restricted_to(&op, results);
+    rows.element = choose(&rows.element);
+    rows.init = rows.init.as_ref().map(choose);
+    rows.monoid =
+        rows.op.column_monoids().and_then(|monoids| if let [monoid] = monoids[..] { Some(monoid) } else { None });
 }
 
 /// The columns that an operator needs to compute the used ones, including these.

@@ -108,13 +108,13 @@ impl Pass<'_> {
                     self.emit(Op::Reduce { to: *to, extents, rows }, s.site);
                 }
             }
-            Op::Scan { to, extents, reverse, rows } => {
+            Op::Scan { to, kept, extents, reverse, rows } => {
                 let (extents, mut dims) = self.extents(extents);
                 let outer = dims.clone();
                 let (rows, len) = self.rows(rows, &mut dims);
                 let last = if rows.init.is_some() { len.plus_constant(1) } else { len };
                 self.define(&[*to], &[outer, vec![last]].concat());
-                self.emit(Op::Scan { to: *to, extents, reverse: *reverse, rows }, s.site);
+                self.emit(Op::Scan { to: *to, kept: kept.clone(), extents, reverse: *reverse, rows }, s.site);
             }
             Op::Permute { to, defaults, extents, target, element, comb, monoid } => {
                 let defaults = self.alias(*defaults);

@@ -157,6 +157,7 @@ fn arrays() {
         ("a3: Array2<f64>, a4: Array2<bool>", "a3: Array2<f32>, a4: Array2<bool>", "x10 is f64, and should be f32"),
         ("a6: Array1<i64> = scan", "a6: Array0<i64> = scan", "the result of a scan has no dimension"),
         ("a6: Array1<i64> = scan", "a6: Array2<i64> = scan", "extents: results: 0 registers for 1"),
+        ("= scan @1 reverse", "= scan @1 reverse keeping 1", "columns [1] of"),
         ("a7: Array1<f64> = permute", "a7: Array1<i64> = permute", "a7 is an Array1<i64>, but a5 an Array1<f64>"),
         ("a8: Array2<f64> = reshape", "a8: Array2<f32> = reshape", "columns (f32) from an array with (f64)"),
         ("a9: Array2<f64> = if", "a9: Array3<f64> = if", "then: a9 is an Array3<f64>, but a8 an Array2<f64>"),
@@ -195,7 +196,7 @@ fn codes_fit_their_place() {
         ("init () { x0: f64 = 0.0", "init () { x0: f32 = 0.0f32", "init: results: x0 is f32"),
         ("init () {", "init (x0: f64) {", "init: 1 parameters instead of 0"),
         ("op (x0: i64, x1: i64) {", "op (x0: i64) { x1: i64 = 1", "op: 1 parameters instead of 2"),
-        ("x2: i64 = x0 - x1 -> x2 }", "x2: i64 = x0 - x1 -> x2, x2 }", "op: results: 2 registers for 1"),
+        ("x2: i64 = x0 - x1 -> x2 }", "x2: i64 = x0 - x1 -> x2, x2 }", "element: results: 1 registers for 2"),
         (
             "target (x0: i64, x1: i64) { x2: bool = true -> x2, x0 }",
             "target (x0: i64, x1: i64) { -> x0, x0 }",

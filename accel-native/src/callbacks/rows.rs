@@ -8,6 +8,7 @@ use crate::parallel_tasks::{range, run_tasks};
 use accel_codegen::fault::record_length;
 use accel_codegen::nontemporal::LARGE;
 use accel_codegen::partition::{part_size, task_size};
+use accel_core::repr::ScalarType;
 use std::ffi::c_void;
 use std::ops::Range;
 
@@ -138,10 +139,16 @@ impl Context<'_> {
                 self.ranges(whole, cost.saturating_mul(len.max(1)), all)
             };
         };
-        let state = self.state(to, len.div_ceil(size))?;
+        let code = self.code;
+        let (types, chains) = match code.scans.get(&to) {
+            Some((types, chains)) => (types, *chains),
+            None => (&code.program.arrays[to].columns, 1),
+        };
+        let parts = len.div_ceil(size);
+        let state = self.state(types, parts * chains)?;
         for row in 0..rows {
-            let tasks = part_tasks(row, len, size, extents, &state.columns);
-            let all = Task { to: tasks.len() as i64, ..tasks[0] };
+            let tasks = part_tasks(row, len, (parts, chains), extents, &state.columns);
+            let all = Task { to: (parts * chains) as i64, ..tasks[0] };
             // SAFETY: the caller's guarantee.
             unsafe { self.all(part, tasks.clone())? };
             finish(self, &tasks, &all)?;
@@ -150,10 +157,10 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Memory for this number of partial results of the type of array `to`.
-    fn state(&mut self, to: usize, parts: usize) -> Result<State, Failed> {
+    /// Memory for this number of partial results.
+    fn state(&mut self, types: &[ScalarType], parts: usize) -> Result<State, Failed> {
         let mut state = State { blocks: vec![], columns: vec![] };
-        for t in &self.code.program.arrays[to].columns {
+        for t in types {
             let block = self.memory.allocate(parts, element_size(*t));
             if block.is_null() {
                 return Err(self.no_memory(parts));
@@ -177,14 +184,21 @@ fn cut(n: usize, cost: usize) -> impl Iterator<Item = Range<usize>> {
     (0..n).step_by(size.max(1)).map(move |from| from..n.min(from + size))
 }
 
-/// The tasks for the parts of a row.
-fn part_tasks(row: usize, len: usize, size: usize, extents: *const i64, state: &[*mut c_void]) -> Vec<Task> {
-    let task = |(slot, from): (usize, usize)| Task {
+/// The tasks for the parts of a row, about equally long. Each has `chains` partial results.
+fn part_tasks(
+    row: usize,
+    len: usize,
+    (parts, chains): (usize, usize),
+    extents: *const i64,
+    state: &[*mut c_void],
+) -> Vec<Task> {
+    let bound = |k: usize| (len / parts) * k + (len % parts).min(k);
+    let task = |k: usize| Task {
         row: row as i64,
-        slot: slot as i64,
+        slot: (k * chains) as i64,
         len: len as i64,
         state: state.as_ptr(),
-        ..range(from, len.min(from + size), extents)
+        ..range(bound(k), bound(k + 1), extents)
     };
-    (0..len).step_by(size).enumerate().map(task).collect()
+    (0..parts).map(task).collect()
 }
