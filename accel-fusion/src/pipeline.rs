@@ -20,7 +20,7 @@
 
 use crate::kernel::tape::Budget;
 use crate::kernel::{ArrayId, Op, Program, Verified};
-use crate::optimize::{Assumptions, compact, compute_operands as operands, fuse, merge, split, tapes};
+use crate::optimize::{Assumptions, compact, compute_operands as operands, fuse, merge, share, split, tapes};
 use crate::report::{Report, Text};
 use crate::stage::stage;
 use crate::{checks, lower as lowering, separate_elements, simplify, strip};
@@ -57,6 +57,8 @@ const FUSE: Pass = Pass {
         Ok(program)
     },
 };
+/// Computes equal arrays once.
+const SHARE: Pass = Pass { name: "share", run: |p, _| Ok(share(p)) };
 /// Merges loops over the same index space.
 const MERGE: Pass = Pass { name: "merge", run: |p, _| Ok(merge(p)) };
 /// Numbers arrays without gaps.
@@ -79,7 +81,7 @@ const CHECKS: Pass = Pass { name: "checks", run: |p, _| Ok(checks::checked(p)) }
 const LISTS: Pass = Pass { name: "lists", run: |p, _| Ok(separate_elements::with_lists(p)) };
 
 /// The passes for all targets.
-const COMMON: [Pass; 4] = [COLUMNS, FUSE, MERGE, COMPACT];
+const COMMON: [Pass; 5] = [COLUMNS, FUSE, SHARE, MERGE, COMPACT];
 
 /// The name of the backend's stage.
 const EMIT: &str = "emit";

@@ -6,13 +6,16 @@
 //!   parts, which depend only on sizes. Each part has its own targets, which start with the neutral element. At the
 //!   end, these are combined with the defaults, from the first part to the last.
 //! - Otherwise, each thread reads the whole source, but combines only the elements whose targets lie in its own range.
-//!   Every target gets its elements in the order of the source.
+//!   Every target gets its elements in the order of the source. Few threads gain nothing from this if elements are cheap
+//!   and all targets fit into caches: processors do not foresee which elements are in a range, and a wrong guess takes
+//!   longer than an element.
 //!
 //! After a failure, one thread processes the source once more, so that the first failure is reported.
 
 use crate::analysis::fault;
 use crate::text::names::{elements, index, names, outside, position};
 use crate::text::primitives;
+use crate::text::types::bytes;
 use crate::text::writer::Writer;
 use accel_fusion::kernel::{ArrayId, Monoid, Op, Program, ScalarFn};
 
@@ -21,9 +24,14 @@ pub const SMALL: usize = 1 << 16;
 /// The smallest number of elements of a part.
 pub const PART: usize = 1 << 13;
 /// The smallest number of elements of a part for each target.
-pub const PER_TARGET: usize = 8;
+pub const PER_TARGET: usize = 2;
 /// The largest number of parts.
 pub const PARTS: usize = 64;
+/// From this number of threads on, each has its own range of targets, whatever the elements.
+const MANY_THREADS: usize = 4;
+/// Fewer threads have their own ranges only if the targets have more bytes than this, or elements a larger cost.
+const CACHE: usize = 16 << 20;
+const CHEAP: usize = 64;
 
 /// A permutation, see `Op::Permute`.
 pub struct Permute<'a> {
@@ -191,6 +199,10 @@ impl Writer<'_> {
                 w.line("i64 count = accel_threads();");
                 w.line("count = count < 8 ? count : 8;");
                 w.line("if (count < 2) return -1;");
+                if p.element.cost() < CHEAP {
+                    let bytes: usize = w.columns(to).iter().map(|t| bytes(*t) as usize).sum();
+                    w.line(format!("if (count < {MANY_THREADS} && targets < {}) return -1;", CACHE / bytes));
+                }
                 w.jobs("count", "targets", "0, 0, n, task->extents, task->state");
                 w.parallel(&format!("{name}_range"), "jobs", "count");
             });

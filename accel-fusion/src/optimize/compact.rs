@@ -73,6 +73,12 @@ impl From<Numbers> for BTreeMap<ArrayId, ArrayId> {
     }
 }
 
+impl Extend<(ArrayId, ArrayId)> for Numbers {
+    fn extend<I: IntoIterator<Item = (ArrayId, ArrayId)>>(&mut self, numbers: I) {
+        self.numbers.extend(numbers);
+    }
+}
+
 impl Numbers {
     fn define(&mut self, a: ArrayId) {
         let next = ArrayId::new(self.numbers.len());
@@ -82,7 +88,7 @@ impl Numbers {
         b.walk().flat_map(|s| s.op.defines()).for_each(|a| self.define(a));
     }
     /// An array without a new number keeps its own.
-    fn array(&self, a: &mut ArrayId) {
+    pub(super) fn array(&self, a: &mut ArrayId) {
         *a = self.numbers.get(a).copied().unwrap_or(*a);
     }
     fn arrays(&self, all: &mut [ArrayId]) {
@@ -90,35 +96,37 @@ impl Numbers {
     }
     /// Gives all arrays in a block their new numbers.
     pub(super) fn block(&self, b: &mut Block) {
-        b.walk_mut(|s| {
-            s.op.scalar_fns_mut().into_iter().for_each(|c| self.code(c));
-            match &mut s.op {
-                Op::Agree { .. } => {}
-                Op::Literal { to, .. } | Op::Reduce { to, .. } | Op::Scan { to, .. } => self.array(to),
-                Op::Loop { to, .. } | Op::Strip { to, .. } => self.arrays(to),
-                Op::Accumulate { to, sums, .. } => {
-                    self.arrays(to);
-                    sums.iter_mut().flat_map(|(sum, initial)| [sum, initial]).for_each(|a| self.array(a));
-                }
-                Op::Permute { to, defaults: from, .. } | Op::Reshape { to, from, .. } => {
-                    self.array(to);
-                    self.array(from);
-                }
-                Op::Argsort { to, keys, moved } => {
-                    self.arrays(to);
-                    moved.iter_mut().flatten().chain([keys]).for_each(|a| self.array(a));
-                }
-                Op::Keep { arrays, .. } => self.arrays(arrays),
-                Op::Recall { to, step, .. } => [to, &mut step.1].into_iter().for_each(|all| self.arrays(all)),
-                Op::If { to, then, otherwise, .. } => {
-                    [to, &mut then.1, &mut otherwise.1].into_iter().for_each(|all| self.arrays(all));
-                }
-                Op::While { to, init, cond, body } => {
-                    [to, init, &mut body.1].into_iter().for_each(|all| self.arrays(all));
-                    self.array(&mut cond.1);
-                }
+        b.walk_mut(|s| self.op(&mut s.op));
+    }
+    /// Gives the arrays of an operation their new numbers, without those in its blocks.
+    pub(super) fn op(&self, op: &mut Op) {
+        op.scalar_fns_mut().into_iter().for_each(|c| self.code(c));
+        match op {
+            Op::Agree { .. } => {}
+            Op::Literal { to, .. } | Op::Reduce { to, .. } | Op::Scan { to, .. } => self.array(to),
+            Op::Loop { to, .. } | Op::Strip { to, .. } => self.arrays(to),
+            Op::Accumulate { to, sums, .. } => {
+                self.arrays(to);
+                sums.iter_mut().flat_map(|(sum, initial)| [sum, initial]).for_each(|a| self.array(a));
             }
-        });
+            Op::Permute { to, defaults: from, .. } | Op::Reshape { to, from, .. } => {
+                self.array(to);
+                self.array(from);
+            }
+            Op::Argsort { to, keys, moved } => {
+                self.arrays(to);
+                moved.iter_mut().flatten().chain([keys]).for_each(|a| self.array(a));
+            }
+            Op::Keep { arrays, .. } => self.arrays(arrays),
+            Op::Recall { to, step, .. } => [to, &mut step.1].into_iter().for_each(|all| self.arrays(all)),
+            Op::If { to, then, otherwise, .. } => {
+                [to, &mut then.1, &mut otherwise.1].into_iter().for_each(|all| self.arrays(all));
+            }
+            Op::While { to, init, cond, body } => {
+                [to, init, &mut body.1].into_iter().for_each(|all| self.arrays(all));
+                self.array(&mut cond.1);
+            }
+        }
     }
     fn code(&self, c: &mut ScalarFn) {
         walk_mut(&mut c.instrs, |i| {

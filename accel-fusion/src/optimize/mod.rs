@@ -13,13 +13,16 @@
 //! | `scatter` | the index-function analysis of `permute` |
 //! | `sum_interchange` | sums factors before it multiplies them |
 //! | `moved_elements` | lets sorts move the elements that are read through their positions |
+//! | `reshapes` | sums of all elements, and elements that a reshape moves |
 //! | `recomputation` | when a producer is recomputed |
 //! | `horizontal_fusion` | merges loops over the same index space |
+//! | `common_statements` | computes equal arrays once |
 //! | `recomputed_operands` | lets products on GPUs compute their operands |
 //! | `tapes` | replaces lists of states by tapes |
 //! | `compact` | numbers the remaining arrays without gaps |
 
 mod accumulators;
+mod common_statements;
 mod compact;
 mod fused_program;
 mod horizontal_fusion;
@@ -27,6 +30,7 @@ mod moved_elements;
 mod poly;
 mod recomputation;
 mod recomputed_operands;
+mod reshapes;
 mod scalar_cleanup;
 mod scatter;
 mod shape_analysis;
@@ -36,6 +40,7 @@ mod tapes;
 mod value_numbers;
 mod vertical_fusion;
 
+pub(crate) use common_statements::share;
 pub(crate) use compact::compact;
 pub use compact::isolated;
 pub(crate) use horizontal_fusion::merge;

@@ -55,6 +55,9 @@ impl Splitter {
         if let Op::Accumulate { to, body, .. } = &mut op {
             self.accumulate(to, body);
         }
+        if matches!(op, Op::Permute { .. }) {
+            return out.extend(self.permutations(op, s.site).into_iter().map(|op| Stmt { op, site: s.site }));
+        }
         let Op::Loop { to, extents, body } = op else { return out.push(Stmt { op, site: s.site }) };
         let mut next = 0;
         for a in to {
@@ -136,6 +139,54 @@ impl Splitter {
         restrict(rows, &needed);
         kept.iter_mut().for_each(|c| *c = needed.partition_point(|n| n < c));
         self.stored(to, used);
+    }
+
+    /// Divides a permutation that combines each column separately into those of its used columns, if this computes little
+    /// twice: several threads can execute them.
+    fn permutations(&mut self, op: Op, site: SiteId) -> Vec<Op> {
+        let Op::Permute { to, defaults, extents, target, element, comb, .. } = &op else { return vec![op] };
+        let info = self.program.arrays[*to].clone();
+        let used: Vec<usize> = self.used.get(to).into_iter().flatten().copied().collect();
+        let Some(monoids) = comb.column_monoids().filter(|_| info.columns.len() > 1) else { return vec![op] };
+        let is_apart = parts(element, &element.results, &info.columns, used.clone()).len() == used.len();
+        if self.whole.contains(to) || used.is_empty() || !is_apart {
+            return vec![op];
+        }
+        let (mut ops, mut places) = (vec![], vec![]);
+        for c in used {
+            let mut array = || {
+                let info = ArrayInfo { rank: info.rank, columns: vec![info.columns[c]] };
+                self.program.arrays.push(info)
+            };
+            let (before, part) = (array(), array());
+            let mut b = Builder::new(&[]);
+            let dims = (0..info.rank).map(|dim| {
+                let r = b.reg(ScalarType::I64);
+                b.emit(Instr::Extent(r, *defaults, dim));
+                r
+            });
+            let dims = dims.collect();
+            let of_defaults = b.finish(dims);
+            let mut b = Builder::new(&vec![ScalarType::I64; info.rank]);
+            let all: Vec<Reg> = info.columns.iter().map(|t| b.reg(*t)).collect();
+            b.emit(Instr::Read { to: all.clone(), array: *defaults, index: b.params(), site, inside: true });
+            ops.push(Op::Loop { to: vec![before], extents: of_defaults, body: b.finish(vec![all[c]]) });
+            let mut b = Builder::new(&[info.columns[c]; 2]);
+            let combined = b.reg(info.columns[c]);
+            b.emit(Instr::Op2(combined, monoids[c].operator(), Reg::new(0), Reg::new(1)));
+            ops.push(Op::Permute {
+                to: part,
+                defaults: before,
+                extents: extents.clone(),
+                target: target.clone(),
+                element: restricted_to(element, vec![element.results[c]]),
+                comb: b.finish(vec![combined]),
+                monoid: Some(monoids[c]),
+            });
+            places.push((part, vec![c]));
+        }
+        self.columns.insert(*to, places);
+        ops
     }
 
     /// Replaces an array by one with some of its columns.

@@ -3,6 +3,7 @@
 use super::accumulators::{self, Accumulate};
 use super::fused_program::{Arrays, Pass, Producer, State};
 use super::poly::Poly;
+use super::reshapes;
 use super::scalar_cleanup::{ExecutionCount, Producers};
 use super::scatter;
 use super::shape_analysis::Facts;
@@ -104,7 +105,9 @@ impl Pass<'_> {
                 self.define(&[*to], &dims);
                 let outer = dims.clone();
                 let (rows, len) = self.rows(rows, &mut dims);
-                if !sum_interchange::sum_of_sums(self, *to, &outer, &len, &rows, s.site) {
+                if !reshapes::sum_by_rows(self, *to, &outer, &len, &rows, s.site)
+                    && !sum_interchange::sum_of_sums(self, *to, &outer, &len, &rows, s.site)
+                {
                     self.emit(Op::Reduce { to: *to, extents, rows }, s.site);
                 }
             }
@@ -137,6 +140,9 @@ impl Pass<'_> {
                 if dims == self.facts.dims(from) {
                     self.known.aliases.insert(*to, from);
                     return;
+                }
+                if let Some(body) = self.reshaped(from, &dims, s.site) {
+                    return self.loop_(&[*to], extents, dims, &body, s.site);
                 }
                 self.define(&[*to], &dims);
                 self.emit(Op::Reshape { to: *to, from, extents }, s.site);

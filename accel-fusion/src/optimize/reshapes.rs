@@ -1,0 +1,113 @@
+//! Reshapes: sums of all elements, and elements that a reshape moves.
+//!
+//! NOTE [Reshapes and fusion]: a reshape costs nothing, but the array before it must be in memory. Two kinds of them stand
+//! in the way of fusion often. The sum of all elements of a matrix is the sum of a vector, the reshaped matrix: instead,
+//! its rows are summed, and then these sums, so the rows need not be stored. The adjoint of this sum is a vector of equal
+//! elements, reshaped to the matrix: instead, the elements of the matrix read the vector at their row-major position, and
+//! then the vector need not be stored if its elements take no work.
+
+use super::fused_program::{NewReduction, Pass, index_types};
+use super::poly::Poly;
+use super::scalar_cleanup::code_of;
+use crate::kernel::builder::Builder;
+use crate::kernel::{ArrayId, ArrayInfo, Instr, Monoid, Op, Reduction, Reg, ScalarFn, SiteId};
+use accel_core::repr::ScalarType;
+use accel_core::repr::op::{Num2, Op2};
+
+/// If this is the only row, and it has all elements of an array of several dimensions that a loop computes, emits
+/// statements that combine them row by row. Returns whether it did.
+pub fn sum_by_rows(pass: &mut Pass, to: ArrayId, dims: &[Poly], len: &Poly, rows: &Reduction, site: SiteId) -> bool {
+    let Some((vector, monoid, init)) = combined(rows).filter(|_| dims.is_empty()) else { return false };
+    let Some(from) = pass.reshape_to(vector).filter(|from| pass.known.producers.contains_key(from)) else {
+        return false;
+    };
+    let all = pass.facts.dims(from);
+    let known = |p: &Poly| pass.facts.is_known(p) && !pass.facts.extents_in(p).contains(&from);
+    if all.len() < 2
+        || !all.iter().all(known)
+        || size(&all).as_ref() != Some(len)
+        || pass.facts.dims(vector) != [len.clone()]
+    {
+        return false;
+    }
+    let t = pass.program.arrays[from].columns[0];
+    // A sum that begins with 0 is never -0, so its parts can begin with 0, too.
+    let begins_with_zero = matches!(&init.instrs[..], [Instr::Const(_, x)] if *x == t.zero());
+    let neutral = if begins_with_zero && monoid == Monoid::Sum { t.zero() } else { monoid.neutral(t) };
+    let mut before = from;
+    for rank in (0..all.len()).rev() {
+        let outer = all[..rank].to_vec();
+        let next = match rank {
+            0 => to,
+            _ => pass.array(ArrayInfo { rank, columns: vec![t] }, outer.clone()),
+        };
+        let mut b = Builder::new(&index_types(rank + 1));
+        let (x, index) = (b.reg(t), b.params());
+        b.emit(Instr::Read { to: vec![x], array: before, index, site, inside: true });
+        let mut start = Builder::new(&[]);
+        let zero = start.constant(neutral);
+        let init = if rank == 0 { init.clone() } else { start.finish(vec![zero]) };
+        let rows = NewReduction { element: b.finish(vec![x]), init, op: rows.op.clone(), monoid: Some(monoid) };
+        pass.reduce(next, outer, all[rank].clone(), rows, site);
+        before = next;
+    }
+    true
+}
+
+/// The vector of which this row has all elements in order, the monoid that combines them, and the initial value.
+fn combined(rows: &Reduction) -> Option<(ArrayId, Monoid, ScalarFn)> {
+    match &rows.element.instrs[..] {
+        [Instr::Read { to, array, index, inside: true, .. }]
+            if to.len() == 1 && *to == rows.element.results && *index == [Reg::new(0)] =>
+        {
+            Some((*array, rows.monoid?, rows.init.clone()?))
+        }
+        _ => None,
+    }
+}
+
+/// The number of elements of an array with these extents.
+fn size(dims: &[Poly]) -> Option<Poly> {
+    dims.iter().try_fold(Poly::constant(1), |n, extent| n.times(extent))
+}
+
+impl Pass<'_> {
+    /// The array that a statement of this block reshapes to `a`.
+    fn reshape_to(&self, a: ArrayId) -> Option<ArrayId> {
+        self.open.last()?.1.iter().find_map(|s| match &s.op {
+            Op::Reshape { to, from, .. } if *to == a => Some(*from),
+            _ => None,
+        })
+    }
+
+    /// The scalar function of the elements of a reshaped array with the extents `dims`, if those of the array before take
+    /// no work.
+    pub(super) fn reshaped(&mut self, from: ArrayId, dims: &[Poly], site: SiteId) -> Option<ScalarFn> {
+        let producer = self.known.producers.get(&from).filter(|p| p.work == 0)?;
+        // Otherwise, the reshape may fail.
+        size(dims).filter(|n| size(&self.facts.dims(from)).as_ref() == Some(n))?;
+        let mut b = Builder::new(&index_types(dims.len()));
+        if let Some(constants) = producer.constants.clone() {
+            let results = constants.into_iter().map(|x| b.constant(x)).collect();
+            return Some(b.finish(results));
+        }
+        if producer.code.params != 1 || !dims.iter().all(|p| self.facts.is_known(p)) {
+            return None;
+        }
+        let index = b.params();
+        let mut position = *index.first()?;
+        for (i, n) in index.iter().zip(dims).skip(1) {
+            let n = b.inline(&code_of(&mut self.facts, std::slice::from_ref(n)), &[])[0];
+            let mut op = |op, x, y| {
+                let to = b.reg(ScalarType::I64);
+                b.emit(Instr::Op2(to, Op2::Num(op), x, y));
+                to
+            };
+            let rows = op(Num2::Mul, position, n);
+            position = op(Num2::Add, rows, *i);
+        }
+        let to: Vec<Reg> = self.program.arrays[from].columns.iter().map(|t| b.reg(*t)).collect();
+        b.emit(Instr::Read { to: to.clone(), array: from, index: vec![position], site, inside: true });
+        Some(b.finish(to))
+    }
+}
