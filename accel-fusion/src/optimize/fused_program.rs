@@ -1,5 +1,6 @@
 //! The program that vertical fusion constructs, and facts about its arrays.
 
+use super::permute_sums::sum_of_permutations;
 use super::poly::Poly;
 use super::recomputation::{LITTLE_WORK, MAX_READS};
 use super::scalar_cleanup::{ArrayUse, Cleaned, ExecutionCount, Producers, clean, code_of};
@@ -211,7 +212,8 @@ impl Pass<'_> {
             return;
         }
         if let [to] = to
-            && self.reduced_in_place_of(*to, &cleaned.code, &dims)
+            && (self.reduced_in_place_of(*to, &cleaned.code, &dims)
+                || sum_of_permutations(self, *to, &cleaned.code, &dims, site))
         {
             return;
         }

@@ -11,6 +11,7 @@
 //! | `vertical_fusion` | the pass over the statements that fuses producers into consumers |
 //! | `fused_program` | the program that it constructs, and facts about its arrays |
 //! | `scatter` | the index-function analysis of `permute` |
+//! | `permute_sums` | adds the elements of permutations where they belong |
 //! | `sum_interchange` | sums factors before it multiplies them |
 //! | `moved_elements` | lets sorts move the elements that are read through their positions |
 //! | `reshapes` | sums of all elements, and elements that a reshape moves |
@@ -27,6 +28,7 @@ mod compact;
 mod fused_program;
 mod horizontal_fusion;
 mod moved_elements;
+mod permute_sums;
 mod poly;
 mod recomputation;
 mod recomputed_operands;

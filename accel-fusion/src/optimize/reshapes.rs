@@ -30,6 +30,14 @@ pub fn sum_by_rows(pass: &mut Pass, to: ArrayId, dims: &[Poly], len: &Poly, rows
     {
         return false;
     }
+    // Rows without elements need no memory, however many there are, but their sums would. And if there are no rows, nothing
+    // may be computed for one of them.
+    let has_elements =
+        |pass: &mut Pass, assume| all.iter().all(|n| pass.is_inside(Some(&Poly::default()), n, &[], assume));
+    if !has_elements(pass, false) {
+        return false;
+    }
+    has_elements(pass, true);
     let t = pass.program.arrays[from].columns[0];
     // A sum that begins with 0 is never -0, so its parts can begin with 0, too.
     let begins_with_zero = matches!(&init.instrs[..], [Instr::Const(_, x)] if *x == t.zero());

@@ -1,0 +1,123 @@
+//! Sums of permutations: adds the elements where they belong.
+//!
+//! NOTE [Sums of permutations]: `x + permute (+) zeros a + permute (+) zeros b = permute (+) (permute (+) x a) b`. The left
+//! side fills two arrays with zeros, and reads both again; the right side only adds the elements of `a` and `b`, in the
+//! memory of `x` if nothing else uses it. Such sums are the adjoint of an array that is read in several places: each place
+//! contributes to a few elements. In a loop, `x` is the adjoint so far.
+
+use super::fused_program::{Pass, index_types};
+use super::poly::Poly;
+use super::scalar_cleanup::code_of;
+use crate::kernel::builder::Builder;
+use crate::kernel::dead_code::{defined, restricted_to};
+use crate::kernel::{ArrayId, Instr, Monoid, Op, Reg, ScalarFn, SiteId, arrays_read};
+use accel_core::repr::op::{Num2, Op2};
+use std::collections::BTreeSet;
+
+/// The largest number of summands that are considered.
+const MAX_SUMMANDS: usize = 100;
+
+/// If a loop over `dims` adds permutations that only it reads, each of them adds to the one before, and the first one to the
+/// other summand, if there is one that is known before it. Returns whether nothing is left to add. `code` computes the
+/// elements of the loop's array `to`. The statements stay in their order, so that the same one fails first.
+pub fn sum_of_permutations(pass: &mut Pass, to: ArrayId, code: &ScalarFn, dims: &[Poly], site: SiteId) -> bool {
+    let [result] = code.results[..] else { return false };
+    let mut summands = vec![];
+    add_summands(code, result, &mut summands);
+    let whole = |pass: &Pass, r: Reg| whole_array(code, r).filter(|a| pass.facts.dims(*a) == dims);
+    let mut places: Vec<(usize, Reg)> =
+        summands.iter().filter_map(|r| Some((pass.place_of_permutation(whole(pass, *r)?)?, *r))).collect();
+    places.sort_unstable();
+    let is_permutation = |r: &Reg| places.iter().any(|(_, found)| found == r);
+    let others: Vec<Reg> = summands.iter().copied().filter(|r| !is_permutation(r)).collect();
+    let mut needed = BTreeSet::new();
+    arrays_read(&restricted_to(code, others.clone()).instrs, &mut needed);
+    let is_added_once = |r: Reg| {
+        summands.iter().filter(|s| **s == r).count() == 1 && whole_array(code, r).is_none_or(|a| !needed.contains(&a))
+    };
+    let Some((first, _)) = places.first().copied().filter(|_| places.iter().all(|p| is_added_once(p.1))) else {
+        return false;
+    };
+    let before = match others[..] {
+        [r] => whole(pass, r).filter(|a| pass.is_defined_before(*a, first)),
+        _ => None,
+    };
+    if places.len() + usize::from(before.is_some()) < 2 {
+        return false;
+    }
+    let mut last = before;
+    for (place, _) in places {
+        if let Some((_, open)) = pass.open.last_mut()
+            && let Op::Permute { to, defaults, .. } = &mut open[place].op
+        {
+            *defaults = last.unwrap_or(*defaults);
+            last = Some(*to);
+        }
+    }
+    let Some(last) = last else { return false };
+    if others.is_empty() || before.is_some() {
+        pass.known.aliases.insert(to, last);
+        return true;
+    }
+    let mut b = Builder::new(&index_types(dims.len()));
+    let index = b.params();
+    let mut total = b.reg(code.types[result]);
+    b.emit(Instr::Read { to: vec![total], array: last, index: index.clone(), site, inside: true });
+    for x in b.inline(&restricted_to(code, others), &index) {
+        let sum = b.reg(code.types[result]);
+        b.emit(Instr::Op2(sum, Op2::Num(Num2::Add), total, x));
+        total = sum;
+    }
+    let body = pass.clean(&b.finish(vec![total]), dims).code;
+    let extents = code_of(&mut pass.facts, dims);
+    pass.emit(Op::Loop { to: vec![to], extents, body }, site);
+    true
+}
+
+/// Adds the summands of a sum. Those of a sum with very many stay sums.
+fn add_summands(code: &ScalarFn, r: Reg, found: &mut Vec<Reg>) {
+    let mut open = vec![r];
+    while let Some(r) = open.pop() {
+        if found.len() + open.len() > MAX_SUMMANDS {
+            found.push(r);
+            continue;
+        }
+        match defined(code, r) {
+            Some(Instr::Op2(_, Op2::Num(Num2::Add), a, b)) => open.extend([*b, *a]),
+            _ => found.push(r),
+        }
+    }
+}
+
+/// The array of one column whose element at the index of the loop this is.
+fn whole_array(code: &ScalarFn, r: Reg) -> Option<ArrayId> {
+    match defined(code, r)? {
+        Instr::Read { to, array, index, inside: true, .. }
+            if to.len() == 1 && index.iter().copied().eq(code.param_regs()) =>
+        {
+            Some(*array)
+        }
+        _ => None,
+    }
+}
+
+impl Pass<'_> {
+    /// The place in this block of the statement that adds elements to an array of zeros, if the array is read once and used
+    /// for nothing else.
+    fn place_of_permutation(&self, a: ArrayId) -> Option<usize> {
+        if self.known.before.places.get(&a) != Some(&(1, true)) || self.whole.contains(&a) {
+            return None;
+        }
+        self.open.last()?.1.iter().position(|s| match &s.op {
+            Op::Permute { to, defaults, monoid: Some(Monoid::Sum), .. } if *to == a => {
+                self.constants(*defaults).is_some_and(|all| all.iter().all(|x| *x == x.ty().zero()))
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether no statement of this block from a place on defines an array.
+    fn is_defined_before(&self, a: ArrayId, place: usize) -> bool {
+        self.open.last().is_some_and(|(_, open)| open[place..].iter().all(|s| !s.op.defines().contains(&a)))
+    }
+}
