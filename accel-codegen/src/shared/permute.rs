@@ -24,7 +24,10 @@ pub const SMALL: usize = 1 << 16;
 /// The smallest number of elements of a part.
 pub const PART: usize = 1 << 13;
 /// The smallest number of elements of a part for each target.
-pub const PER_TARGET: usize = 2;
+pub const PER_TARGET: usize = 8;
+/// The same if the targets of a part have at most so many bytes: then they stay in the cache of a processor core.
+const PER_SMALL_TARGET: usize = 2;
+const SMALL_TARGETS: usize = 1 << 18;
 /// The largest number of parts.
 pub const PARTS: usize = 64;
 /// From this number of threads on, each has its own range of targets, whatever the elements.
@@ -175,9 +178,9 @@ impl Writer<'_> {
         self.line("int result = -1;");
         if p.monoid.is_some() {
             let t = self.columns(to)[0];
-            self.line(format!(
-                "i64 parts = n / {PER_TARGET} / targets, most = n / {PART} < {PARTS} ? n / {PART} : {PARTS};"
-            ));
+            let few = SMALL_TARGETS / bytes(t) as usize;
+            self.line(format!("const i64 each = targets < {few} ? {PER_SMALL_TARGET} : {PER_TARGET};"));
+            self.line(format!("i64 parts = n / each / targets, most = n / {PART} < {PARTS} ? n / {PART} : {PARTS};"));
             self.line("parts = parts < most ? parts : most;");
             self.braces("if (parts > 1)", |w| {
                 w.line(format!("void *const state[] = {{ __builtin_malloc(parts * targets * sizeof({t})) }};"));
