@@ -1,8 +1,8 @@
 //! Activity analysis: finds out which values depend on the differentiated arguments (see the glossary of the book: activity).
 //!
 //! NOTE [Activity]: a label is passive if its value does not depend on the arguments that are differentiated. The dual
-//! pass leaves it out. So passive labels cost nothing. A label
-//! that does not reach the result gets no adjoint, and is left out for this reason.
+//! pass leaves passive labels out, so they cost nothing. It also leaves out labels that do not reach the result,
+//! because they get no adjoint.
 //!
 //! The analysis walks a telescope once, forwards, before the dual pass walks it backwards. It looks into
 //! scalar functions and loops, but not into the branches of a conditional that is a definition of the telescope: the
@@ -17,11 +17,11 @@ use std::rc::Rc;
 /// Whether a value depends on the differentiated arguments: as a whole, or component by component.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Activity {
-    /// It does not depend on it.
+    /// The value does not depend on them.
     Passive,
-    /// It can depend on it.
+    /// The value can depend on them.
     Active,
-    /// The components of a pair, which differ.
+    /// The activities of the components of a pair, which differ.
     Pair(Rc<(Activity, Activity)>),
 }
 
@@ -75,7 +75,7 @@ pub fn of_parts<P, R>(parts: &Acc<HCons<P, HNil>, R>) -> Activity {
     argument.remove(0)
 }
 
-/// Makes the parts of the variables active that `parts` returns in a place that `result` makes active.
+/// Marks as active the parts of the variables that `parts` returns where `result` is active.
 fn demand<A, R>(parts: &Acc<A, R>, result: Activity, variables: &mut Levels) {
     fresh2(|a, r| deep(|| demand_(&parts.cast_env(name(a)).cast(name(r)), result, variables)))
 }
@@ -194,7 +194,7 @@ fn of_fun<E, A, T>(f: &Exp<E, A, T>, arguments: &[&Activity], arrays: &[Activity
     of_exp(f, &mut arguments.iter().copied().cloned().collect(), arrays)
 }
 
-/// The activity of an array computation; that of an array is the one of its elements.
+/// The activity of an array computation. An array has the activity of its elements.
 fn of_acc<A, R>(a: &Acc<A, R>, arrays: &mut Levels) -> Activity {
     if !has_tangent(a.ty()) {
         return Activity::Passive;
@@ -367,7 +367,8 @@ impl ArrayLabels {
         self.0[labels.get() - 1 - i.depth()].clone()
     }
 
-    /// The activity of the label after the first `labels` ones: the result of the definition in which the dual pass is.
+    /// The activity of the label after the first `labels` ones: the result of the definition that the dual pass is
+    /// processing.
     pub fn of_result<A>(&self, labels: Size<A>) -> Activity {
         self.0[labels.get()].clone()
     }

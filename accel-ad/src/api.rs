@@ -13,7 +13,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 /// What the derivative functions differentiate: a program, by its whole argument, or a program with chosen parts of its
-/// argument ([`Afun::by`]); a reference to one of them is as good.
+/// argument ([`Afun::by`]); a reference to either works, too.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a program",
     label = "only programs have derivatives",

@@ -69,7 +69,7 @@ impl<T> Floats<T> {
 pub fn compare<E, A, T>(op: Cmp, t: ScalarTy<T>, a: &Exp<E, A, T>, b: &Exp<E, A, T>) -> Exp<E, A, bool> {
     Exp::prim2(Prim2::Cmp(op, t, Equal::refl()), a, b)
 }
-/// Whether an index is less than another one. Where this is true, reads are proved to be within bounds by it.
+/// Whether an index is less than another one. Where this is true, it proves that reads are within bounds.
 pub fn less<E, A>(a: &Exp<E, A, i64>, b: &Exp<E, A, i64>) -> Exp<E, A, bool> {
     compare(Cmp::Lt, NumTy::index().any(), a, b)
 }
@@ -122,7 +122,7 @@ pub fn float_ty<T>(t: &Ty<T>) -> Option<FloatTy<T>> {
     })
 }
 
-/// Whether two values of a discrete type are equal. The type is mostly that of a shape.
+/// Whether two values of a discrete type are equal. The type is usually that of a shape.
 pub fn equal<E, A, T>(a: &Exp<E, A, T>, b: &Exp<E, A, T>) -> Exp<E, A, bool> {
     deep(|| {
         fresh1(|n| match a.ty().view(n) {

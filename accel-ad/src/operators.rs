@@ -62,7 +62,7 @@ impl Operator {
     }
 }
 
-/// Whether the operator passes on a part of one of its arguments, with floating-point numbers, as it is.
+/// Whether the operator copies a part of one of its arguments that contains floating-point numbers into its result.
 pub fn passes_part<A, T>(f: &Fun2<A, T, T, T>) -> bool {
     let all = |a| Form::Part(a, vec![]);
     passes(f.0.ty(), &form(&f.0, &mut vec![all(Argument::First), all(Argument::Second)]))
@@ -76,7 +76,7 @@ fn passes<T>(t: &Ty<T>, form: &Form) -> bool {
         })
 }
 
-/// A step into a pair: whether to the second component.
+/// A path into nested pairs: for each step, whether it goes to the second component.
 type Path = Vec<bool>;
 
 /// The form of a value.
@@ -85,7 +85,7 @@ enum Form {
     /// A component of an argument.
     Part(Argument, Path),
     Pair(Rc<(Form, Form)>),
-    /// A function of the same component of both arguments, in this order from the first one given.
+    /// A function of the same component of both arguments. The given argument comes first.
     Combined(Num2, Argument, Path),
     Unknown,
 }

@@ -159,8 +159,8 @@ fn pushforward<'p>(p: &Opened<'p, '_>, by: &Opened<'p, '_>, at: Src) -> Result<P
         let chosen = label(&by.body, &Env::empty().push(&x.var, &p.arg), &ACode::start(x.code.size), k2);
         let d = to_tangent(&v.snd()).weaken(&x.up.then(&chosen.up));
         let d = given(&chosen.code, &Acc::var(&chosen.var), &d, ("jvp", at), l);
-        // The tangent of the argument has the chosen parts as components, and is zero elsewhere. It is the adjoint of
-        // the argument in the choice of parts, because a linear choice is transposed by reverse mode.
+        // The tangent of the argument has the chosen parts as components, and is zero elsewhere. Reverse mode of the
+        // choice of parts computes it, because it transposes the choice, which is linear.
         let mut adj = Contributions::new(chosen.code.size, d.code.size);
         adj.add(&chosen.var, &SparseTangent::var(&d.var));
         let mut activity = ArrayLabels::new(vec![Activity::Passive, Activity::Active]);

@@ -139,8 +139,8 @@ pub fn float2<E, A, T>(
     let o = Floats(t);
     let zero_where = |x: &Exp<E, A, T>, e: &Exp<E, A, T>| Exp::cond(&o.cmp(Cmp::Eq, x, &o.c(0.0)), &o.c(0.0), e);
     match op {
-        // b a^(b-1): at a = 0 and b = 0 this is 0. Elsewhere the formula stays as it is, also for b = 0, because it has a
-        // derivative with respect to b. a^b log a: at a = 0 this is 0.
+        // b a^(b-1): at a = 0 and b = 0 this is 0. Elsewhere the formula stays as it is, even for b = 0, because it has
+        // a derivative with respect to b. a^b log a: at a = 0 this is 0.
         Float2::Pow => {
             let less = o.f2(Float2::Pow, a, &o.sub(b, &o.c(1.0)));
             let (da, db) = (o.mul(b, &less), o.mul(y, &o.f(Float1::Log, a)));

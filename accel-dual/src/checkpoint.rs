@@ -1,4 +1,4 @@
-//! Parts of a program whose tapes are made only while the reverse pass needs them.
+//! Parts of a program whose tapes exist only while the reverse pass needs them.
 
 use crate::custom::wide;
 use crate::differentiable::Differentiable;
@@ -32,9 +32,9 @@ impl<T: Real, const N: usize> Checkpoint for Dual<T, N> {}
 
 /// Computes `f(x)` without a tape. The reverse pass computes `f(x)` again, with a tape that it drops afterwards.
 ///
-/// A loop whose body is a checkpoint needs memory for its states only, and the time of one more evaluation. `f` may use no
-/// number that depends on an input, except its argument. Checkpoints can contain checkpoints: a loop of √n checkpoints of
-/// loops of √n steps needs memory for 2√n states.
+/// A loop whose body is a checkpoint needs memory only for its states, and time for one more evaluation. Apart from its
+/// argument, `f` must not use numbers that depend on an input. Checkpoints can contain checkpoints: a loop of √n
+/// checkpoints of loops of √n steps needs memory for 2√n states.
 ///
 /// For numbers that are not recorded, this is the same as `f(x)`.
 ///

@@ -9,8 +9,8 @@ use std::fmt::Display;
 /// Puts an operation with any number of inputs and results on the tape, as one node: `values` are its results, and
 /// `pullback` computes the adjoints of the inputs from those of the results.
 ///
-/// The reverse pass calls `pullback` at most once each time, and only if an adjoint is not zero. So heavy parts of a program
-/// can use code with derivatives of its own, such as solvers or compiled programs on arrays.
+/// Each reverse pass calls `pullback` at most once, and only if an adjoint is not zero. So heavy parts of a program can
+/// use code with derivatives of its own, such as solvers or compiled programs on arrays.
 ///
 /// ```
 /// use accel_dual::{Rev, custom, grad};

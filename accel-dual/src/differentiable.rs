@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// A structure that contains numbers of type `S`: numbers, vectors, arrays, tuples, options, and the structs and enums with
 /// `#[derive(Differentiable)]`.
 ///
-/// Integers, texts and so on are discrete leaves. They have no derivatives and are copied.
+/// Integers, strings and so on are discrete leaves. They have no derivatives and are copied.
 ///
 /// ```
 /// use accel_dual::{Differentiable, Real, grad};

@@ -40,7 +40,8 @@ where
 
 /// Applies a function to each element, potentially in parallel, and returns the results in the order of the elements.
 ///
-/// Up to 64 elements are a job each; more are divided into 64 jobs of consecutive elements. [`join`] tells what this means.
+/// Up to 64 elements are a job each; more are divided into 64 jobs of consecutive elements. [`join`] explains what this
+/// means.
 ///
 /// # Panics
 /// If the function panics for an element.

@@ -39,7 +39,7 @@ pub type Tangents<S = f64> = Dual<S, DIRECTIONS>;
 /// The value of `f` at `x`, and the derivatives of the result by each number of `x`, in their order: the columns of the
 /// Jacobian.
 ///
-/// Each eight columns need one evaluation.
+/// One evaluation computes eight columns.
 ///
 /// ```
 /// let (y, columns) = accel_dual::jacobian_columns(|x| [x * x, x + x], &3.0);

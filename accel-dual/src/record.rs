@@ -30,7 +30,7 @@ pub(crate) type Numbers<S> = SmallVec<[Rev<S>; 1]>;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TapeSize {
-    /// The number of jobs that recorded something, with the first one.
+    /// The number of jobs that recorded something, including the first one.
     pub jobs: usize,
     /// The number of nodes: operations with two operands that depend on different numbers, uses of numbers of other jobs,
     /// and results of checkpoints and custom operations.

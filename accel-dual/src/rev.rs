@@ -10,11 +10,11 @@ use crate::tape::node::{CONSTANT, LOST, Node};
 /// need no memory: constants have no place on the tape, and the derivative of a function of one number is multiplied into
 /// the factor that each `Rev` carries. So `exp(-x * 2.0)` costs one multiplication in the reverse pass.
 ///
-/// A `Rev` belongs to the call that made it. One that is kept and used in a later call, or in an inner call of another
-/// function, is noticed: the call returns [`Error::Foreign`](crate::Error::Foreign).
+/// A `Rev` belongs to the call that made it. If it is kept and used in a later call, or in an inner call of another
+/// function, the call returns [`Error::Foreign`](crate::Error::Foreign).
 #[derive(Clone, Copy, Debug)]
-// The value and the factor are not neighbours: otherwise LLVM loads both at once, also where they have just been stored one by
-// one, and the processor waits for the stores. It doubles the time of programs such as determinants.
+// The value and the factor are not neighbours: otherwise LLVM loads both at once, even where they have just been stored
+// one by one, and the processor waits for the stores. This doubles the time of programs such as determinants.
 #[repr(C)]
 pub struct Rev<S = f64> {
     value: S,
@@ -75,7 +75,7 @@ impl<S: Base> Rev<S> {
                 return Rev { value, scale: by_other, ..other };
             }
         } else if self.index == other.index {
-            // Functions of one number again, or both are constants.
+            // Both are functions of the same number, or both are constants.
             return Rev { value, scale: by_self + by_other, ..self };
         }
         let node = Node { partials: [by_self, by_other], parents: [self.index, other.index] };

@@ -88,7 +88,7 @@ pub type Second<S = f64> = Rev<Dual<S, DIRECTIONS>>;
 
 /// The second derivatives of `f` at `x`, one row for each number of `x`. Each row has the structure of `x`.
 ///
-/// Each four rows need one evaluation and one reverse pass. The errors are those of [`vjp`].
+/// One evaluation and one reverse pass compute four rows. The errors are those of [`vjp`].
 ///
 /// ```
 /// let rows = accel_dual::hessian(|[x, y]| x * x * y, &[2.0, 3.0])?;

@@ -21,7 +21,7 @@ fn int<S: Float>(n: i8) -> S {
     }
 }
 
-/// The logarithm of a constant base.
+/// The logarithm to a constant base.
 #[inline(always)]
 fn ln_of<S: Float>(n: i8) -> S {
     int::<S>(n).ln()

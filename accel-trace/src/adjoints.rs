@@ -25,8 +25,8 @@ pub struct Work {
     pub reachable: usize,
     /// How many steps were resolved: each of these once.
     pub resolved: usize,
-    /// The number of tasks. A task resolves a cluster of steps: steps that only each other use, such as the four of a product of
-    /// matrices, have one fused adjoint.
+    /// The number of tasks. A task resolves a cluster of steps, such as the four of a product of matrices, whose
+    /// intermediate arrays nothing else uses: they have one fused adjoint.
     pub tasks: usize,
     /// How many numbers the contributions to adjoints had together.
     pub numbers: usize,

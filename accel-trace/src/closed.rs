@@ -10,7 +10,7 @@ use accel_core::repr::RawTy;
 /// An environment whose variables are found by their De Bruijn levels.
 pub type Levels<A> = Env<UnitF, A>;
 
-/// What is below the inputs.
+/// The part of a program in the scope of its inputs.
 pub trait Body<'r> {
     /// The result in an environment in which input `k` has the level [`level`]`(k)`.
     fn body<'a>(&mut self, env: &Levels<X<'a>>) -> Acc<X<'a>, X<'r>>;

@@ -2,13 +2,13 @@
 //!
 //! A product of matrices is four steps: two replications, a product of elements and a sum. Their intermediate arrays are
 //! far larger than the matrices, and so would be their adjoints. So a step belongs to the cluster of the steps that use it,
-//! if these are all in one cluster: nothing outside of a cluster uses anything but its last step, and the order of
-//! clusters is free wherever that of steps is. Only the arrays of last steps are stored; the adjoint of a cluster computes
-//! the others again from its inputs.
+//! if these are all in one cluster. Then only the last step of a cluster is used outside of it, and the order of
+//! clusters is free wherever that of steps is. Only the arrays of last steps are stored; the adjoint of a cluster
+//! computes the others again from its inputs.
 //!
-//! Clusters end where arrays are looked at (names, results), where reading elements has a sparse adjoint, where a loop was
-//! unrolled, so that its iterations have equal clusters, and at operations with loops in their scalar code, which may take
-//! long and so are tasks of their own.
+//! Clusters end where arrays are visible (names, results), where reading elements has a sparse adjoint, where a loop
+//! was unrolled, so that its iterations have equal clusters, and at operations with loops in their scalar code, which
+//! may take long and so are tasks of their own.
 
 use crate::step::{Id, Step};
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub enum Contribution {
     /// An array of the same shape.
     Dense(RawArray),
-    /// Zero but at these row-major positions, which may repeat. There is an element for each position.
+    /// Zero except at these row-major positions, which may repeat. There is an element for each position.
     Sparse(Vec<usize>, RawArray),
 }
 

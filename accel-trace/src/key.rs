@@ -2,8 +2,8 @@
 //!
 //! The key of an operation consists of everything but the values of its inputs: its name and place in the source, the
 //! types, the details and the scalar code. Array variables in the code are numbers of inputs. So a loop that is unrolled
-//! a thousand times has a thousand steps, but only as many keys as its body has operations. Printed code is no key,
-//! because it does not tell all functions and constants apart.
+//! a thousand times has a thousand steps, but only as many keys as its body has operations. Printed code cannot be a
+//! key, because it does not distinguish all functions and constants.
 
 use accel_core::ast::*;
 use accel_core::repr::RawTy;

@@ -12,9 +12,10 @@
 //! ```
 //!
 //! A step is held as a *kernel*: a closed program from the arrays that it uses to its own. All steps that do the same share one
-//! kernel, which the backend compiles once. For the reverse pass, steps that only each other use form *clusters*, whose
-//! programs `accel-ad` differentiates, equal ones once. The pass counts, for every cluster on which the result depends, the
-//! contributions to its adjoint; the task that delivers the last one resolves the cluster.
+//! kernel, which the backend compiles once. For the reverse pass, steps whose intermediate arrays nothing else uses
+//! form *clusters*. `accel-ad` differentiates their programs, equal ones once. The pass counts, for every cluster on
+//! which the result depends, the contributions to its adjoint; the task that delivers the last one resolves the
+//! cluster.
 //!
 //! The method is that of Simon van Hus's thesis, "Maintaining parallelism in reverse-mode AD on functional parallel array
 //! languages" (Utrecht), with typed programs, any rank, scans, permutes and several results, and without its counting of

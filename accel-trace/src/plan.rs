@@ -1,8 +1,8 @@
 //! The plan of a reverse pass: the tasks, and how many contributions each of them waits for.
 //!
 //! A task resolves a cluster of steps. It waits for the contributions of the clusters on which the result depends, and of
-//! no others. Counting all uses, as the thesis does, never ends where a use belongs to code on which the result does not
-//! depend.
+//! no others. If all uses were counted, as in the thesis, a task would wait forever for a use in code on which the
+//! result does not depend.
 
 use crate::closed::choice;
 use crate::cluster::{Cluster, is_sparse};
@@ -194,7 +194,7 @@ fn wiring(steps: &[Step], c: &Cluster) -> Vec<usize> {
     wiring
 }
 
-/// An error that hides a broken plan.
+/// The error for a broken plan.
 pub fn broken(what: &str) -> Error {
     Error::Internal(format!("reverse pass: {what}"))
 }

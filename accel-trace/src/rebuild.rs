@@ -8,7 +8,7 @@ use accel_core::ast::*;
 use accel_core::repr::{ArrayTuple, RawTy};
 
 /// The program of a trace. It computes what the traced program computes for every argument for which the traced program
-/// takes the same way through conditionals and loops.
+/// takes the same path through conditionals and loops.
 pub fn rebuild(steps: &Steps) -> Program {
     fresh3(|p, e, r| {
         let named = "the types of a trace are those of a program";

@@ -114,8 +114,7 @@ impl Recorder<'_> {
         left.leaves().into_iter().for_each(|id| self.steps[id].boundary = true);
     }
 
-    /// The value of a condition. The steps that compute it decide, but nothing else depends on them, so they are not
-    /// kept.
+    /// The value of a condition. The steps that compute it only decide which path the run takes, so they are not kept.
     fn continues<A>(&mut self, cond: &Acc<A, Arr<(), bool>>, env: &Arrays<A>) -> Result<bool> {
         let before = self.steps.len();
         let id = self.acc(cond, env)?.leaf();

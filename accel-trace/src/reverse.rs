@@ -1,4 +1,4 @@
-//! The reverse pass: tasks on the thread pool compute adjoints as soon as all their contributions are there.
+//! The reverse pass: tasks on the thread pool compute adjoints as soon as all their contributions have arrived.
 //!
 //! It starts with the adjoints of the result. Every task waits for as many contributions as the [`Plan`] says. The task
 //! that delivers the last one runs it: it adds up the contributions, in the order of the plan, and computes the contributions

@@ -28,7 +28,7 @@ impl fmt::Display for Stats {
     }
 }
 
-/// Counts.
+/// Computes the statistics of a trace.
 pub fn stats(steps: &Steps) -> Stats {
     let mut columns = HashSet::new();
     let (mut bytes, mut uses) = (0, steps.result.leaves().len());

@@ -5,7 +5,7 @@ use crate::step::{Id, Origin, Step};
 use accel_core::repr::RawTy;
 use accel_core::repr::tree::Tree;
 
-/// The straight-line program of one run, array operations whole. The arrays of the argument come first.
+/// The straight-line program of one run, with whole array operations. The arrays of the argument come first.
 pub struct Steps {
     /// All steps; each uses only earlier ones.
     pub steps: Vec<Step>,
@@ -21,7 +21,8 @@ pub struct Steps {
 
 impl Steps {
     /// A trace of these steps, without those on which neither the result nor an array with a name depends: they only
-    /// decided which way the run took. Arrays that are only used inside of their clusters, of at most `largest` steps, are freed.
+    /// decided which path the run took. Arrays that are only used inside of their clusters, of at most `largest` steps,
+    /// are freed.
     pub fn new(steps: Vec<Step>, result: &Tree<Id>, argument: RawTy, ty: RawTy, largest: usize) -> Steps {
         let (mut steps, new) = pruned(steps, &result.leaves());
         let results: Vec<Id> = result.leaves().into_iter().map(|id| new[id]).collect();

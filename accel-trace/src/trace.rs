@@ -23,12 +23,12 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
-/// What a trace keeps whole; everything else is decided or dissolved by tracing.
+/// What a trace keeps whole; tracing decides or dissolves everything else.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Keep {
     /// Operations on arrays are steps. Conditionals and loops in their scalar code stay there, so maps stay maps.
-    /// Conditionals and loops on arrays are decided. The reverse pass fuses the adjoints of steps that only each other use,
-    /// such as the steps of a product of matrices, and the arrays between such steps are not stored.
+    /// Conditionals and loops on arrays are decided. The reverse pass fuses the adjoints of steps whose intermediate
+    /// arrays nothing else uses, such as the steps of a product of matrices, and these arrays are not stored.
     Arrays,
     /// The same, but every array is stored and every step is resolved by itself: slower, and large where operations would
     /// be fused.
@@ -201,10 +201,10 @@ impl<A: Arrays, R: Arrays> Trace<A, R> {
     /// The trace as a closed program, which is simplified, compiled, differentiated and run like any other.
     ///
     /// It computes what the traced program computes for every argument for which the traced program takes the same
-    /// way: the same branches of conditionals, and as many steps of each loop. For other arguments it computes what this
-    /// way would. (With whole arrays, this is about conditionals and loops on arrays. With [`Keep::Scalars`], it is
-    /// also about those in scalar code, about indices and about all discrete numbers, which are constants of the trace, and
-    /// names are lost.)
+    /// path: the same branches of conditionals, and as many steps of each loop. For other arguments it computes what
+    /// this path would. (With whole arrays, this is about conditionals and loops on arrays. With [`Keep::Scalars`], it
+    /// is also about those in scalar code, about indices and about all discrete numbers, which are constants of the
+    /// trace, and names are lost.)
     pub fn to_program(&self) -> Afun<A, R> {
         Afun::from_result(Ok(self.recorded.program()))
     }

@@ -1,9 +1,9 @@
 //! The dual of `accumulate`.
 //!
-//! NOTE [Dual of an accumulation]: the accumulators are their initial arrays and what the function emits. So the adjoint
-//! of an initial array is that of its accumulator, and the adjoint of a value that is emitted to an element is the
-//! adjoint of this element. Scalar code can read only variables that are single arrays, so the adjoint of each
-//! accumulator becomes a variable, and also a passive label, because the dual of the function is built in the
+//! NOTE [Dual of an accumulation]: each accumulator is the sum of its initial array and of what the function emits to
+//! it. So the adjoint of an initial array is that of its accumulator, and the adjoint of a value that is emitted to an
+//! element is the adjoint of this element. Scalar code can read only variables that are single arrays, so the adjoint
+//! of each accumulator becomes a variable, and also a passive label, because the dual of the function is built in the
 //! environment of the labels.
 
 use super::code::materialise;
@@ -54,7 +54,7 @@ pub fn accumulate<'m, B, A, A2, Sh, T, R>(
             true => None,
             false => Some(materialise(&elements, &value.fst()).cast(tan_arr())),
         };
-        // Also if it is zero: the dual needs to know how many accumulators there are.
+        // Even if it is zero: the dual needs to know how many accumulators there are.
         let sums = vec![some(materialise(&sums, &value.snd()))];
         let Some(elements) = elements else { return run(st, op, &Thinning::id(), None, sums, vec![], m) };
         let b = st.bind(&elements, h);

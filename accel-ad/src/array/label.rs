@@ -130,8 +130,8 @@ fn label_<'m, 'a, 'b, 'z, 'r>(
 }
 
 /// NOTE \[Normal form of loops\]: the last component of the entries that a loop lists is the state before the step, from
-/// which the dual of the step computes everything else again. The last component of the state of a loop `while` is the
-/// number of steps, which is how many steps the dual has. If no dual needs them, the simplifier drops the lists.
+/// which the dual of the step computes everything else again. The last component of the state of a `while` loop is the
+/// number of steps; the dual takes as many. If no dual needs them, the simplifier drops the lists.
 ///
 /// Emits a loop in normal form, and its result.
 fn loop_<'m, B, A0, A, S, P, Y>(
@@ -181,7 +181,7 @@ fn listed<'m, B, A0, A, S, P, Y>(
     })
 }
 
-/// A loop `while` that also counts its steps.
+/// A `while` loop that also counts its steps.
 fn counted<A, S, P, Y>(w: &ALoop<A, S, P, Y>, cond: &Acc<HCons<S, A>, Arr<(), bool>>) -> Counted<A, S, P, Y> {
     let zero = Acc::generate(&ShapeTy::known(), &unit(), &fun1(&Ty::of(), |_| int(0)), None);
     let init = Acc::pair(&w.init, &zero);
@@ -198,10 +198,10 @@ fn counted<A, S, P, Y>(w: &ALoop<A, S, P, Y>, cond: &Acc<HCons<S, A>, Arr<(), bo
     ALoop { user: w.user, trips: Trips::While(cond), init, xs: w.xs.clone(), body }
 }
 
-/// A loop whose state has a number in addition.
+/// A loop whose state also contains a number.
 type Counted<A, S, P, Y> = ALoop<A, (S, Arr<(), i64>), P, Y>;
 
-/// A loop `while` as a loop without rows that lists nothing.
+/// A `while` loop as a loop without rows that lists nothing.
 fn without_list<A, R>(w: &AWhileView<'_, A, R>) -> ALoop<A, R, (), ()> {
     let argument = Acc::var(&Idx::zero(&Ty::pair(w.init.ty(), &Ty::of())));
     let next = Acc::let_(&argument.fst(), &w.body.cast_env(w.eq).weaken(&Thinning::shift().lift()));

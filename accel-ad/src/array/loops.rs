@@ -72,7 +72,7 @@ pub fn loop_<'m, B, A, A2, S, P, Y>(
     })
 }
 
-/// Notes the variables that a dual loop uses outside of its body, whose variables have been noted.
+/// Notes the variables that a dual loop uses outside of its body. Those of the body have been noted already.
 fn note<B, A, A2, S, P, Y>(mut st: ADual<B, A, A2>, dual: &ALoop<A2, S, P, Y>) -> ADual<B, A, A2> {
     st.used.arrays(&dual.init, st.code.size);
     st.used.arrays(&dual.xs, st.code.size);
@@ -105,7 +105,7 @@ struct Steps<'k, B, A, A2> {
     up: Thinning<A2, X<'k>>,
 }
 
-/// The number of steps: a loop `while` has counted them in the last component of its state `s`.
+/// The number of steps: a `while` loop has counted them in the last component of its state `s`.
 fn steps<'k, B, A, A2, S, P, Y>(
     st: ADual<B, A, A2>,
     w: &ALoop<A, S, P, Y>,
@@ -309,8 +309,8 @@ fn pack<'s, B, A, A2>(
     })
 }
 
-/// A list of states, each of which has the shape of the initial state. Nothing changes, except after zero steps; but it
-/// shows the optimiser what the extents are.
+/// A list of states, each with the shape of the initial state. This changes a list only after zero steps, but it tells
+/// the optimiser the extents.
 fn shaped<A, S>(list: &Acc<A, Batched<S>>, init: &Acc<A, S>) -> Acc<A, Batched<S>> {
     deep(|| {
         fresh2(|n, k| match init.ty().view(n) {

@@ -77,11 +77,11 @@ struct Adjoints<A, Sh, Sh2, T> {
 type Both<Sh, Sh2, T> = (Arr<Sh, Tan<T>>, Arr<Sh2, Tan<T>>);
 type Done<'k, B, A, A2, Sh, Sh2, T> = ABound<'k, B, A, A2, Adjoints<X<'k>, Sh, Sh2, T>>;
 
-/// How the adjoints come to the chosen elements.
+/// How the adjoints reach the chosen elements.
 enum Visit {
-    /// Each element looks whether its target has chosen it. This is better where targets are many.
+    /// Each element checks whether its target has chosen it. This is better for many targets.
     Elements,
-    /// Each target goes to the element that it has chosen. This is better where they are few.
+    /// Each target visits the element that it has chosen. This is better for few targets.
     Targets,
 }
 
@@ -110,7 +110,7 @@ impl<A2, Sh, Sh2, T> Permute<A2, Sh, Sh2, T> {
             (Operator::Extremum { first: Argument::Second, .. }, Some(t)) => self.first_extremum(Floats(t), st, k),
             (Operator::Product, Some(t)) => self.product(t, st, k),
             (Operator::Pair(both), _) => self.pair(both, st, k),
-            // The result is the default, at least in all numbers.
+            // The result is the default, at least in all its floating-point numbers.
             _ => self.done(st, self.kept(|_, _| zero(&self.tangent())), Acc::var(&self.dy), k),
         }
     }
@@ -180,7 +180,7 @@ impl<A2, Sh, Sh2, T> Permute<A2, Sh, Sh2, T> {
         self.chosen(st, &self.numbers(), |_, _| truth(true), Visit::Elements, k)
     }
 
-    /// The rule for a minimum or a maximum that is the new element if it equals the old one.
+    /// The rule for a minimum or a maximum that chooses the new element if both are equal.
     fn last_extremum<'k, B, A>(
         &self,
         o: Floats<T>,
@@ -191,8 +191,8 @@ impl<A2, Sh, Sh2, T> Permute<A2, Sh, Sh2, T> {
         self.chosen(st, &self.numbers(), hit, Visit::Targets, k)
     }
 
-    /// The rule for a minimum or a maximum that is the old element if it equals the new one. If both are NaN, it is the
-    /// new one.
+    /// The rule for a minimum or a maximum that chooses the old element if both are equal. If both are NaN, it chooses
+    /// the new one.
     fn first_extremum<'k, B, A>(
         &self,
         o: Floats<T>,
@@ -306,7 +306,8 @@ impl<A2, Sh, Sh2, T> Permute<A2, Sh, Sh2, T> {
         })
     }
 
-    /// For each target, its adjoint times the product: divided by one of its elements, the product of the others.
+    /// For each target, its adjoint times the product. Divided by one of its elements, this is the adjoint times the
+    /// product of the others.
     fn quotients(&self, o: Floats<T>) -> Acc<A2, Arr<Sh2, T>> {
         self.targets(|to| o.mul(&self.adjoint(to).cast(tan_float(o.0)), &self.result(to)))
     }
@@ -328,7 +329,7 @@ impl<A2, Sh, Sh2, T> Permute<A2, Sh, Sh2, T> {
         Acc::pair(&source, &defaults)
     }
 
-    /// The adjoint of a target times the product of its elements but `x`.
+    /// The adjoint of a target times the product of its elements except `x`.
     fn product_of_others<E>(
         &self,
         t: FloatTy<T>,

@@ -5,8 +5,8 @@
 //! differentiated again. Without zeros, the product of the other numbers is p / x. With exactly one zero z, it is p at
 //! this zero and p / x * z elsewhere. With two zeros, it is p times the other zero at both of them, and zero elsewhere
 //! up to second order. With more zeros, it is zero everywhere. The counter of zeros has the type of the numbers, so
-//! that vector registers hold as many counters as numbers. It is exact as far as it matters, and a larger count never
-//! becomes smaller.
+//! that vector registers hold as many counters as numbers. Small counts are exact, and rounding never makes a large
+//! count small.
 
 use super::shapes::bind;
 use crate::builders::{Floats, args};
@@ -41,10 +41,10 @@ impl<T> Products<T> {
         let both = Exp::pair(&o.add(&n.fst(), &m.fst()), &o.mul(&n.snd(), &m.snd()));
         Fun2(Exp::pair(&both, &o.add(&x.snd(), &y.snd())))
     }
-    /// `d` times the product of all numbers but `x`, which is one of those in the summary.
+    /// `d` times the product of all numbers except `x`, which is one of those in the summary.
     pub fn of_others<E, A>(&self, d: &Exp<E, A, T>, x: &Exp<E, A, T>, stats: &Exp<E, A, Summary<T>>) -> Exp<E, A, T> {
         let o = self.0;
-        // With `d`, so that the branches only compute: then C compilers turn them into selections.
+        // `d` is multiplied in here, so the branches are only arithmetic, which C compilers turn into selections.
         let factors = Exp::pair(x, &o.mul(d, &stats.fst().snd()));
         bind(&Exp::pair(&factors, &Exp::pair(&stats.fst().fst(), &stats.snd())), |v, _| {
             let (x, dp, zeros, z) = (v.fst().fst(), v.fst().snd(), v.snd().fst(), v.snd().snd());

@@ -200,7 +200,7 @@ pub fn step<'m, B, A, A2, R>(
                 let da = onto(&st, &a, &index, &Acc::var(&d), at);
                 Ok(st.contribute(&a, &da, m).st)
             }
-            // Its result consists of integers, whose adjoints are empty. A gather through it has the derivative.
+            // Its result consists of integers, whose adjoints are empty. The derivative is that of a gather through it.
             AccOp::Argsort { .. } => Ok(st.rename(m).0),
             AccOp::Reshape { a, eq, .. } => {
                 let (a, d) = (label(&a)?, single(&d.cast(eq_tan(eq)))?);

@@ -1,26 +1,26 @@
 //! The duals of `scan` and `scan1`, in both directions.
 //!
-//! NOTE [Dual of a scan]: let y(0) = z, y(i+1) = f(y(i), a(i)) be the results. The adjoint r(i) of y(i), with all that
-//! depends on it, is the given adjoint dy(i) plus the dual of step i applied to r(i+1). For fixed y and a, this is an
-//! affine map: r(i) = dy(i) + M(i) r(i+1). The composition of affine maps is associative, so a scan in the opposite
-//! direction computes all r. The last map is constant, with M = 0 and c = dy(n). M(i) is a matrix with a row and a
-//! column for each number of an element (NOTE [Matrices as tuples]); for one number, this is a linear recurrence. The
-//! dual of f at (y(i), a(i)), applied to r(i+1), then gives the adjoint of a(i), and the contributions of step i to
-//! arrays that f reads. The adjoint of z is r(0). This is the rule of Futhark's AD for scans, for elements of any type.
-//! If f is `+`, all M are 1, and r is a scan with `+`.
+//! NOTE [Dual of a scan]: let y(0) = z, y(i+1) = f(y(i), a(i)) be the results. The full adjoint r(i) of y(i), through
+//! all results that depend on it, is the given adjoint dy(i) plus the dual of step i applied to r(i+1). For fixed y and
+//! a, this is an affine map: r(i) = dy(i) + M(i) r(i+1). The composition of affine maps is associative, so a scan in
+//! the opposite direction computes all r. The last map is constant, with M = 0 and c = dy(n). M(i) is a matrix with a
+//! row and a column for each number of an element (NOTE [Matrices as tuples]); for one number, this is a linear
+//! recurrence. The dual of f at (y(i), a(i)), applied to r(i+1), then gives the adjoint of a(i), and the contributions
+//! of step i to arrays that f reads. The adjoint of z is r(0). This is the rule of Futhark's AD for scans, for elements
+//! of any type. If f is `+`, all M are 1, and r is a scan with `+`.
 //!
 //! NOTE [Segments of a scan]: for elements of d numbers, M(i) has d * d numbers, and a composition costs d times as much as
 //! a map does. But f is associative, so the steps from y(i) to y(j) are one step, with the element a(i) . .. . a(j-1).
 //! A map is thus given by its segment: the value before it, the combination of its elements, and the constant c. The dual
 //! of f, applied to the constant of the next segment, gives the constant of both together. So a composition costs as much
-//! as f and its dual. Behind the last result, there is no element; what stands in its place is never combined. The
-//! paper on Futhark's scans calls this rule PPAD, and compares it with the matrices.
+//! as f and its dual. No element follows the last result; the placeholder there is never combined. The paper on
+//! Futhark's scans calls this rule PPAD, and compares it with the matrices.
 //!
-//! The composition of segments is associative only if the second value before is what follows from the first segment.
-//! Values that are computed agree with this, but the rule for segments may not be applied to this operator again: a
-//! derivative by the second value alone is a derivative in a direction in which composition is not associative. The
-//! value before the outer segment is a component of the result as it is. Operators with such components get matrices,
-//! which describe the steps in their order.
+//! The composition of segments is associative only if the value before the second segment is the result of the first
+//! one. All computed values satisfy this, but a change of the second value alone does not, and derivatives by this
+//! value are about such changes. So the rule for segments may not be applied to this operator again. The operator
+//! copies the value before the outer segment into its result. Operators that copy components get matrices, which
+//! describe the steps in their order.
 
 use super::fold::initial;
 use super::shapes::bind;
@@ -35,8 +35,8 @@ use accel_core::error::Result;
 use accel_core::repr::op::Num2;
 use frunk::{HCons, HNil};
 
-/// Up to this number of numbers per element, the maps of NOTE [Dual of a scan] are composed as matrices. They are then at
-/// most as large as segments.
+/// With at most this many numbers per element, the maps of NOTE [Dual of a scan] are composed as matrices, which are
+/// then no larger than segments.
 const MATRIX: usize = 2;
 
 /// The arrays of a scan, in an environment `A2`.
@@ -166,7 +166,7 @@ impl<A2, Sh, T> Scan<A2, Sh, T> {
         }
     }
 
-    /// The adjoints of all results, with all that depends on them, from the matrices of the steps.
+    /// The full adjoints of all results, from the matrices of the steps.
     fn by_matrices<I>(&self, dual: &Dual<A2, T, I>) -> Acc<A2, Arr<(Sh, i64), Tan<T>>> {
         fresh1(|q| {
             let (sh, u) = (self.dy.ty().sh_elt().0, self.dy.ty().sh_elt().1.ty());
@@ -193,7 +193,7 @@ impl<A2, Sh, T> Scan<A2, Sh, T> {
         })
     }
 
-    /// The adjoints of all results, with all that depends on them, from segments: NOTE [Segments of a scan].
+    /// The full adjoints of all results, from segments: NOTE [Segments of a scan].
     fn by_segments<I>(&self, f: &Fun2<A2, T, T, T>, dual: &Dual<A2, T, I>) -> Acc<A2, Arr<(Sh, i64), Tan<T>>> {
         let (sh, u) = (self.dy.ty().sh_elt().0, self.dy.ty().sh_elt().1.ty());
         let t = self.a.ty().sh_elt().1.ty();

@@ -52,7 +52,7 @@ pub fn in_bounds<E, A, Sh>(ix: &Exp<E, A, Sh>, sh: &Exp<E, A, Sh>) -> Exp<E, A, 
     })
 }
 
-/// Whether any index, also a negative one, is within the bounds of a shape.
+/// Whether an index, which may be negative, is within the bounds of a shape.
 pub fn inside<E, A, Sh>(ix: &Exp<E, A, Sh>, sh: &Exp<E, A, Sh>) -> Exp<E, A, bool> {
     fresh1(|n| match ix.ty().view(n) {
         TyView::Pair(_, t, q) => {

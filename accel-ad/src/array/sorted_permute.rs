@@ -77,11 +77,11 @@ pub fn permute<'m, B, A, A2, Sh, Sh2, T>(
 
 /// The elements of a permutation, sorted by their targets, and the targets as vectors.
 struct Segments<A2, T> {
-    /// The positions of the elements in the source,
+    /// The positions of the elements in the source.
     places: Idx<A2, Vector<i64>>,
-    /// those of their targets, which are the keys of the sort; the number of targets if an element is dropped,
+    /// The positions of their targets, which are the keys of the sort. For a dropped element, the number of targets.
     targets: Idx<A2, Vector<i64>>,
-    /// and their values.
+    /// The values of the elements.
     values: Idx<A2, Vector<T>>,
     defaults: Idx<A2, Vector<T>>,
     /// The adjoints of the targets.

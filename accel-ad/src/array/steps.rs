@@ -1,6 +1,6 @@
 //! Runs the dual of a scalar function at every index of an array, and contributes to the arrays that the function reads.
 //!
-//! Reads outside of loops have an entry in an index-adjoint tuple each. Arrays that loops read have accumulators: NOTE
+//! Each read outside of loops has an entry in an index-adjoint tuple. Arrays that loops read have accumulators: NOTE
 //! [Reads in loops].
 
 use super::state::{ABound, ADual};
@@ -106,8 +106,8 @@ impl<B, A, A2> ADual<B, A, A2> {
 }
 
 impl<B, A, A2> ADual<B, A, A2> {
-    /// Contributes to the arrays that a function reads whose argument is an index, or nothing. `d` is the adjoint of its
-    /// result for every index.
+    /// Contributes to the arrays that a function of an index, or of nothing, reads. `d` is the adjoint of its result
+    /// for every index.
     ///
     /// # Errors
     /// An operation without a reverse derivative.

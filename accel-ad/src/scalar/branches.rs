@@ -3,8 +3,8 @@
 //! NOTE [Duals of conditionals]: the dual of `cond(c, t, f)` is a conditional again, so the branch that is not taken is
 //! executed neither forwards nor backwards. Each branch recomputes what its dual needs of its primal (NOTE
 //! [Recomputed definitions]) and then computes its dual. It returns the adjoints of the variables that either branch
-//! uses, followed by an index-adjoint tuple for both branches (NOTE [Shared sites]). The entries of the other branch alone
-//! are zeros, which means "not executed".
+//! uses, followed by an index-adjoint tuple for both branches (NOTE [Shared sites]). Entries that only the other branch
+//! has are zeros, which means "not executed".
 
 use super::code::{Code, total};
 use super::dual::reverse;

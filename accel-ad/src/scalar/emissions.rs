@@ -6,8 +6,8 @@
 //! dual can emit: the matrices of a scan only need the adjoints of scalars. So the pass runs without emissions first, and
 //! finds out which arrays loops read (`found`). If there are any, it runs again with an accumulator for each.
 //!
-//! An emission of the function itself, which is a dual then, is the opposite: its value contributes to an element of an
-//! array, so the adjoint of the value is the element of the adjoint of this array.
+//! If the function itself emits, it is a dual, and the roles are reversed: the emitted value contributes to an element
+//! of an array, so the adjoint of the value is this element of the adjoint of the array.
 
 use accel_core::ast::*;
 use accel_core::pass::arrays_of_code;
@@ -48,7 +48,7 @@ impl<A, E2> Emissions<A, E2> {
             adjoints: self.adjoints.clone(),
         }
     }
-    /// Takes over what was found by code that [`inner`](Self::inner) has begun.
+    /// Takes over what the pass found in code that [`inner`](Self::inner) has begun.
     pub fn leave(&mut self, found: Vec<SomeIdx<A>>) {
         self.found = found;
     }
@@ -145,7 +145,7 @@ fn without_<'e, 'a, 't>(e: &Exp<X<'e>, X<'a>, X<'t>>, n: usize) -> Exp<X<'e>, X<
     })
 }
 
-/// The number of the first accumulators that are left out.
+/// How many accumulators are left out, counted from the first.
 struct Without(usize);
 impl<E, A> ExpMap<E, A, E, A> for Without {
     fn exp<T>(&mut self, e: &Exp<E, A, T>) -> Exp<E, A, T> {

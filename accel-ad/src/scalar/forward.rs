@@ -13,7 +13,7 @@ use frunk::{HCons, HNil};
 pub struct Duals<E0, E> {
     pub values: Env<IdxF<E>, E0>,
     pub tangents: Env<TanF<E>, E0>,
-    /// For arrays: the number of accumulators to which scalar code emits. Behind them are those for the tangents.
+    /// For arrays: the number of accumulators to which scalar code emits. Those for the tangents come after them.
     pub accumulators: usize,
 }
 

@@ -1,8 +1,8 @@
 //! Tangents and adjoints of private lists: NOTE \[Loops and lists\] in `accel_core::ast::exp`.
 //!
-//! NOTE [Sums of lists]: lists are not added when their adjoints are. A list can have several contributions, each for
-//! all of it or for some of its components, and the length of a list that is zero is not known. So all contributions
-//! are read row by row by the loop that needs their sum, and added there.
+//! NOTE [Sums of lists]: contributions to the adjoint of a list are not added up at once. There can be several, each
+//! for the whole list or for some of its components, and the length of a list that is zero is not known. So the loop
+//! that needs their sum reads all contributions row by row and adds them.
 
 use crate::builders::{add, unit, zero};
 use crate::sparse_tangents::{Summands, summands};

@@ -1,7 +1,7 @@
 //! The tapes of all jobs of a finished program.
 //!
 //! A job is a part of a program that runs in sequence. When it forks, it waits for the jobs of the fork and then goes on, on
-//! the same tape: so the jobs are a tree. NOTE [The order of jobs] tells which numbers a job may use.
+//! the same tape: so the jobs are a tree. NOTE [The order of jobs] states which numbers a job may use.
 
 use super::base::Base;
 use super::node::Node;
@@ -131,7 +131,7 @@ impl<S: Base> Graph<S> {
                 };
                 events.push(Event { position: event.position, kind });
             }
-            // The first one is the next.
+            // The first one comes next.
             todo[begin..].reverse();
             self.jobs.push(Job {
                 first: recorder.first,

@@ -1,5 +1,5 @@
 //! Memory that finished tapes leave to new ones. Without it, the operating system would provide each page of each tape anew,
-//! which takes longer than to record the tape.
+//! which takes longer than recording the tape.
 
 use super::node::Node;
 use std::sync::atomic::{AtomicU32, AtomicU64};

@@ -44,7 +44,7 @@ pub struct Settings {
     /// Whether parallel jobs add their adjoints in a fixed order. Gradients then have the same bits in each run and for each
     /// number of threads. Without it, the last bits depend on which job is first.
     pub deterministic: bool,
-    /// The largest number of inputs and operations on the tape of one job. A longer tape is
+    /// The largest number of inputs and operations on the tape of one job. A longer tape causes
     /// [`Error::TapeFull`](crate::Error::TapeFull).
     pub longest_tape: u32,
 }
@@ -60,7 +60,7 @@ impl Settings {
     pub const DEFAULT: Settings = Settings { deterministic: false, longest_tape: u32::MAX - 1 };
 }
 
-/// A number of another job that a tape uses. Its adjoint collects at a place of this tape first.
+/// A number of another job that a tape uses. Its adjoint is first collected at a place of this tape.
 #[derive(Clone, Copy, Debug)]
 pub struct Import {
     /// The place on this tape.
@@ -159,7 +159,7 @@ impl<S: 'static> Recorder<S> {
         let first = u32::try_from(inputs).ok().and_then(|n| n.checked_add(1)).filter(|n| *n <= limit);
         let first = first.ok_or(Error::TapeFull { limit })?;
         let mut recorder = Recorder { job: new_job(), first, settings, pool, ..Recorder::idle() };
-        // At least so much that the pool keeps it.
+        // At least enough for the pool to keep it.
         let least = LEAST / size_of::<Node<S>>() + 1;
         if !recorder.take_memory(least) && pool.is_some() && least <= recorder.room() {
             recorder.nodes.reserve_exact(least);
@@ -178,7 +178,7 @@ impl<S: 'static> Recorder<S> {
         (limit - self.first.min(limit)) as usize
     }
 
-    /// Moves the nodes to memory of the pool with room for `least` nodes, and not for more than there may be.
+    /// Moves the nodes to memory of the pool, if it has room for `least` nodes and for no more than the limit allows.
     fn take_memory(&mut self, least: usize) -> bool {
         let Some(pool) = self.pool else { return false };
         let mut memory = pool.take();
@@ -281,7 +281,7 @@ impl<S: Real> Recorder<S> {
     /// The place of a number of another job. Its first use makes a node.
     fn import(&mut self, job: u32, index: u32) -> Option<u32> {
         let known = |i: &&Import| i.job == job && i.index == index;
-        // Not by the number of the job, which differs from run to run: the tape must not.
+        // The hash ignores the number of the job, which differs from run to run, because the tape must not differ.
         let slot = index.wrapping_mul(0x9E37_79B1) as usize >> 20 & (TABLE - 1);
         let found = match self.recent.get(slot) {
             Some(&k) => self.imports.get(k as usize).filter(known),

@@ -8,8 +8,8 @@ use std::mem::{ManuallyDrop, replace};
 use std::thread::LocalKey;
 
 thread_local! {
-    // Without destructors, rustc needs no check in each access whether the variable exists. Nothing is lost: a thread that
-    // ends, ends outside of all jobs, so its recorders are idle and own no memory.
+    // Without destructors, rustc need not check in each access whether the variable exists. Nothing is lost: a thread
+    // ends only outside of all jobs, so its recorders are idle and own no memory.
     static WIDE: Slot<f64> = const { Slot::idle() };
     static SINGLE: Slot<f32> = const { Slot::idle() };
     static OTHER: RefCell<ManuallyDrop<Option<Box<dyn AnyRecorder>>>> =
@@ -28,7 +28,7 @@ impl<S> Slot<S> {
 /// Gives the recorder of a thread to a function, which must run no code of the user and must not come back here.
 ///
 /// This is where all programs spend their time. With a `RefCell`, each operation writes its flag twice, and the code grows so
-/// much that rustc may stop to inline it: particles and determinants then take 1.6 to 2.1 times as long.
+/// much that rustc may stop inlining it: particles and determinants then take 1.6 to 2.1 times as long.
 #[inline(always)]
 #[allow(unsafe_code)]
 fn with_slot<S, R>(slot: &'static LocalKey<Slot<S>>, f: impl FnOnce(&mut Recorder<S>) -> R) -> R {

@@ -40,7 +40,7 @@ impl<C> Adjoints<C> {
 fn clear<S: Zero, C: Cell<S>>(cells: &mut Vec<C>, len: usize) {
     cells.iter().take(len).for_each(|c| c.set(S::zero()));
     if cells.len() < len {
-        // At least so much that the pool keeps it.
+        // At least enough for the pool to keep it.
         cells.resize_with(len.max(LEAST / size_of::<C>() + 1), C::default);
     }
 }

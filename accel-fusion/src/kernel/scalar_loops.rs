@@ -11,12 +11,12 @@
 //! each lane.
 //!
 //! A loop whose condition varies continues until no lane is active, and so does a branch with a loop inside. The mask of
-//! the active lanes is an array of its own: lanes that are not active keep their state. They compute along, except where
-//! a run reads elements, whose indices are within bounds only for active lanes.
+//! the active lanes is an array of its own: lanes that are not active keep their state. They still compute, except
+//! where a run reads elements, whose indices are within bounds only for active lanes.
 //!
 //! If an element fails, for example at an index outside of an array, the function gives up, and its caller computes one
 //! element after the other: the error is that of the first element that fails. It also gives up if a list gets long:
-//! its elements of all lanes do not fit caches, and their memory would be that of many elements instead of one.
+//! the lists of all lanes do not fit into caches, and need the memory of many elements instead of one.
 
 use super::ids::Reg;
 use super::ir::{Instr, ScalarFn};
@@ -70,8 +70,8 @@ impl<'a> ScalarLoops<'a> {
         Some(ScalarLoops { code, varying, kept })
     }
 
-    /// Splits a run into what is the same for all lanes and the rest, as far as the results, or the registers that other
-    /// runs use, need it.
+    /// Splits a run into what is the same for all lanes and the rest. Of the rest, it keeps only what the results, or
+    /// the registers that other runs use, need.
     pub fn split(&self, run: &[Instr], results: impl Iterator<Item = Reg>) -> (Vec<Instr>, Vec<Instr>) {
         let (uniform, varying): (Vec<_>, Vec<_>) = run.iter().partition(|i| self.is_uniform(i));
         let mut live: BTreeSet<Reg> = self.kept.iter().copied().chain(results).collect();

@@ -1,6 +1,6 @@
 //! Common statements: computes equal arrays once.
 //!
-//! Programs that need a value and its derivatives contain what both have in common several times. Sharing it before
+//! Programs that need a value and its derivatives compute several times what both have in common. Sharing it before
 //! fusion would force arrays to be stored that each consumer computes for itself. So this pass comes after fusion: a
 //! statement that reads the same arrays in the same way as one before it defines the same arrays.
 

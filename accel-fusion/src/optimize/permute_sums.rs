@@ -74,7 +74,7 @@ pub fn sum_of_permutations(pass: &mut Pass, to: ArrayId, code: &ScalarFn, dims: 
     true
 }
 
-/// Adds the summands of a sum. Those of a sum with very many stay sums.
+/// Adds the summands of a sum. Beyond the largest number of summands, sums are not taken apart.
 fn add_summands(code: &ScalarFn, r: Reg, found: &mut Vec<Reg>) {
     let mut open = vec![r];
     while let Some(r) = open.pop() {

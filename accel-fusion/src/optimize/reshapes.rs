@@ -1,10 +1,11 @@
 //! Reshapes: sums of all elements, and elements that a reshape moves.
 //!
-//! NOTE [Reshapes and fusion]: a reshape costs nothing, but the array before it must be in memory. Two kinds of them stand
-//! in the way of fusion often. The sum of all elements of a matrix is the sum of a vector, the reshaped matrix: instead,
-//! its rows are summed, and then these sums, so the rows need not be stored. The adjoint of this sum is a vector of equal
-//! elements, reshaped to the matrix: instead, the elements of the matrix read the vector at their row-major position, and
-//! then the vector need not be stored if its elements take no work.
+//! NOTE [Reshapes and fusion]: a reshape costs nothing, but the array before it must be in memory. Two kinds of
+//! reshapes often prevent fusion. Programs compute the sum of all elements of a matrix as the sum of a vector, the
+//! reshaped matrix. The pass sums the rows of the matrix instead, and then these sums, so the rows need not be stored.
+//! The adjoint of this sum is a vector of equal elements, reshaped to the matrix. The pass lets the elements of the
+//! matrix read the vector at their row-major position instead; then the vector need not be stored if its elements take
+//! no work.
 
 use super::fused_program::{NewReduction, Pass, index_types};
 use super::poly::Poly;

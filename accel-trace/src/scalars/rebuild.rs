@@ -258,7 +258,7 @@ impl<'e, 's> Results<'_, 'e, 's> {
         })
     }
 
-    /// One of the scalars `number(i)`: that for which `i`, in this range, is the position.
+    /// The scalar `number(i)` for the `i` in this range that equals the position.
     fn choose<E, T>(
         &self,
         at: &Exp<E, X<'e>, i64>,

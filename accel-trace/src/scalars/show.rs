@@ -61,7 +61,7 @@ pub fn dot(tape: &Tape) -> String {
     text + "}\n"
 }
 
-/// Counts; a kernel is a primitive function.
+/// The statistics of a trace; a kernel is a primitive function.
 pub fn stats(tape: &Tape) -> Stats {
     let mut uses = tape.results.iter().flat_map(|e| &e.leaves).filter(|x| x.step.is_some()).count();
     let (mut depths, mut widths): (Vec<usize>, Vec<usize>) = (vec![], vec![]);
