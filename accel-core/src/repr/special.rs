@@ -1,6 +1,7 @@
-//! Special functions: the error function, the logarithm of the gamma function and its derivatives.
+//! Special functions: the error function, the logarithm of the gamma function and its derivatives, and the inverse
+//! hyperbolic functions, which overflow for large numbers in the standard library.
 //!
-//! `erf`, `erfc` and `lgamma` come from the `libm` crate. The polygamma functions are computed here: by the
+//! `erf`, `erfc`, `lgamma`, `asinh` and `acosh` come from the `libm` crate. The polygamma functions are computed here: by the
 //! Euler–Maclaurin formula of the Hurwitz zeta function for positive arguments and by reflection for negative ones
 //! (Abramowitz and Stegun, *Handbook of Mathematical Functions*, 6.3 and 6.4).
 
@@ -14,6 +15,10 @@ pub trait SpecialFloat: Copy {
     fn error_function_complement(x: Self) -> Self;
     /// The logarithm of the absolute value of the gamma function; infinite at the poles.
     fn log_gamma(x: Self) -> Self;
+    /// The inverse hyperbolic sine.
+    fn inverse_sinh(x: Self) -> Self;
+    /// The inverse hyperbolic cosine; NaN below 1.
+    fn inverse_cosh(x: Self) -> Self;
     /// The polygamma function of order `n`, see [`polygamma`].
     fn polygamma(n: u8, x: Self) -> Self;
 }
@@ -27,6 +32,12 @@ impl SpecialFloat for f64 {
     }
     fn log_gamma(x: Self) -> f64 {
         libm::lgamma(x)
+    }
+    fn inverse_sinh(x: Self) -> f64 {
+        libm::asinh(x)
+    }
+    fn inverse_cosh(x: Self) -> f64 {
+        libm::acosh(x)
     }
     fn polygamma(n: u8, x: Self) -> f64 {
         polygamma(n, x)
@@ -42,6 +53,12 @@ impl SpecialFloat for f32 {
     }
     fn log_gamma(x: Self) -> f32 {
         libm::lgammaf(x)
+    }
+    fn inverse_sinh(x: Self) -> f32 {
+        libm::asinhf(x)
+    }
+    fn inverse_cosh(x: Self) -> f32 {
+        libm::acoshf(x)
     }
     fn polygamma(n: u8, x: Self) -> f32 {
         polygamma(n, x as f64) as f32
@@ -369,6 +386,15 @@ mod tests {
             assert!(polygamma(n, f64::NAN).is_nan());
             assert!(polygamma(n, f64::NEG_INFINITY).is_nan());
         }
+    }
+
+    #[test]
+    fn inverse_hyperbolic_functions_of_large_numbers_are_finite() {
+        close(f32::inverse_sinh(f32::MIN) as f64, -89.41598629223294, 1e-6, "f32 asinh");
+        close(f32::inverse_cosh(f32::MAX) as f64, 89.41598629223294, 1e-6, "f32 acosh");
+        close(f64::inverse_sinh(f64::MAX), 710.4758600739439, 1e-14, "asinh");
+        close(f64::inverse_cosh(f64::MAX), 710.4758600739439, 1e-14, "acosh");
+        assert!(f64::inverse_cosh(0.5).is_nan());
     }
 
     #[test]
