@@ -37,6 +37,7 @@ pub use index_vec::{Idx, IndexVec, index_vec};
 pub use ir::*;
 pub use lists::other_row;
 pub use parse::parse;
+pub(crate) use scalar_loops::depth;
 pub use scalar_loops::{ScalarLoops, runs};
 pub use stats::{Formula, Stats};
 pub(crate) use uses::is_permutation;

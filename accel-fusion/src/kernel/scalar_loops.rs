@@ -140,7 +140,8 @@ fn is_call(i: &Instr) -> bool {
     matches!(i, Instr::Op1(_, Op1::Float(op), _) if op.class() == Float1Class::Library)
 }
 
-fn depth(instrs: &[Instr]) -> usize {
+/// How deep conditionals and loops are nested.
+pub(crate) fn depth(instrs: &[Instr]) -> usize {
     deep(|| instrs.iter().flat_map(Instr::inner).map(|inner| 1 + depth(inner)).max().unwrap_or(0))
 }
 

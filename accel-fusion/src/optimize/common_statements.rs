@@ -5,9 +5,12 @@
 //! statement that reads the same arrays in the same way as one before it defines the same arrays.
 
 use super::compact::Numbers;
-use crate::kernel::{ArrayId, Block, Instr, Op, Program, SiteId, walk_mut};
+use crate::kernel::{ArrayId, Block, Instr, Op, Program, SiteId, depth, walk_mut};
 use accel_core::ast::deep;
 use std::collections::HashMap;
+
+/// Statements with deeper nests are not compared with others.
+const DEEPEST: usize = 64;
 
 /// Computes equal arrays once.
 pub fn share(program: &Program) -> Program {
@@ -48,8 +51,11 @@ impl Pass {
 }
 
 /// What a statement computes, whatever its arrays are called and wherever it is in the source. `None` if it has blocks or
-/// effects.
+/// effects, or is nested so deeply that its text would take too long.
 fn key(op: &Op) -> Option<String> {
+    if op.scalar_fns().iter().any(|(_, code)| depth(&code.instrs) > DEEPEST) {
+        return None;
+    }
     let mut op = op.clone();
     match &mut op {
         Op::Loop { to, .. } | Op::Argsort { to, .. } => to.iter_mut().for_each(|a| *a = ArrayId::new(0)),
