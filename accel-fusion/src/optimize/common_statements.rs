@@ -53,7 +53,7 @@ impl Pass {
 /// What a statement computes, whatever its arrays are called and wherever it is in the source. `None` if it has blocks or
 /// effects, or is nested so deeply that its text would take too long.
 fn key(op: &Op) -> Option<String> {
-    if op.scalar_fns().iter().any(|(_, code)| depth(&code.instrs) > DEEPEST) {
+    if !op.blocks().is_empty() || op.scalar_fns().iter().any(|(_, code)| depth(&code.instrs) > DEEPEST) {
         return None;
     }
     let mut op = op.clone();
