@@ -4,6 +4,7 @@
 //! `r5` everywhere. `on5[l]` is the mask of a loop or a branch that sets register 5.
 
 use crate::analysis::partition::LANES;
+use crate::analysis::slice::needed;
 use crate::text::names::{elements, index};
 use crate::text::scalar_code::Constants;
 use crate::text::writer::{Scope, Writer};
@@ -91,7 +92,9 @@ impl Writer<'_> {
     fn run(&mut self, lanes: &mut Lanes, run: &[Instr], mask: Option<&str>, outputs: &[Output]) {
         let Lanes { loops, constants } = lanes;
         let code = loops.code;
-        let (uniform, varying) = loops.split(run, outputs.iter().map(|o| o.value));
+        let (uniform, varying) = loops.split(run);
+        let wanted = loops.kept.iter().copied().chain(outputs.iter().map(|o| o.value)).collect();
+        let varying = needed(&varying, wanted, &BTreeSet::new());
         self.instrs(code, &uniform, constants);
         let set: BTreeSet<Reg> = walk(&varying).flat_map(Instr::sets).collect();
         let kept: Vec<Reg> = varying.iter().flat_map(Instr::sets).filter(|r| loops.kept.contains(r)).collect();
@@ -164,12 +167,13 @@ impl Writer<'_> {
             self.braces(&format!("if (r{cond})"), |w| branch(w, then, mask, |m| m.1));
             return self.braces("else", |w| branch(w, otherwise, mask, |m| m.2));
         }
-        for (instrs, which, value) in [(then, "", (|m| m.1) as fn(&Merge) -> Reg), (otherwise, "!", |m| m.2)] {
-            let on = format!("{}{cond}", if which.is_empty() { "on" } else { "off" });
+        let then = (then, "on", "", (|m| m.1) as fn(&Merge) -> Reg);
+        for (instrs, mark, not, value) in [then, (otherwise, "off", "!", |m| m.2)] {
+            let on = format!("{mark}{cond}");
             let outer = mask.map(|mask| format!("{mask}[l] && ")).unwrap_or_default();
             self.line(format!("i64 {on}[{LANES}], any_{on} = 0;"));
             let each = self.lane();
-            self.line(format!("{each} {{ {on}[l] = {outer}{which}c{cond}[l]; any_{on} |= {on}[l]; }}"));
+            self.line(format!("{each} {{ {on}[l] = {outer}{not}c{cond}[l]; any_{on} |= {on}[l]; }}"));
             self.braces(&format!("if (any_{on})"), |w| branch(w, instrs, Some(&on), value));
         }
     }
@@ -177,8 +181,7 @@ impl Writer<'_> {
     /// A loop with the same number of steps in all lanes.
     fn loop_of_all_lanes(&mut self, lanes: &mut Lanes, parts: &Loop, mask: Option<&str>) {
         let (code, varying) = (lanes.loops.code, &lanes.loops.varying);
-        let states: Vec<_> = parts.state.iter().zip(parts.next).map(|((to, init), next)| (*to, *init, *next)).collect();
-        let (varying, uniform): (Vec<_>, Vec<_>) = states.into_iter().partition(|s| varying.contains(&s.0));
+        let (varying, uniform): (Vec<_>, Vec<_>) = parts.states().partition(|s| varying.contains(&s.0));
         self.start_in_lanes(lanes, &varying);
         uniform.iter().for_each(|(to, init, _)| self.line(format!("{} r{to} = r{init};", code.types[*to])));
         self.declare_lists(code, parts.lists);
@@ -194,7 +197,7 @@ impl Writer<'_> {
     /// A loop whose lanes end at different times.
     fn loop_of_some_lanes(&mut self, lanes: &mut Lanes, parts: &Loop, mask: Option<&str>) {
         let code = lanes.loops.code;
-        let states: Vec<_> = parts.state.iter().zip(parts.next).map(|((to, init), next)| (*to, *init, *next)).collect();
+        let states: Vec<_> = parts.states().collect();
         self.start_in_lanes(lanes, &states);
         self.declare_lists(code, parts.lists);
         let (on, each) = (format!("on{}", parts.continues), self.lane());
@@ -255,4 +258,11 @@ struct Loop<'a> {
     body: &'a [Instr],
     next: &'a [Reg],
     lists: &'a [(Reg, Reg)],
+}
+
+impl Loop<'_> {
+    /// The registers of the state, each with its initial and its next value.
+    fn states(&self) -> impl Iterator<Item = Merge> {
+        self.state.iter().zip(self.next).map(|((to, init), next)| (*to, *init, *next))
+    }
 }

@@ -7,7 +7,7 @@
 
 use crate::text::names::{element, in_order, index, names, row_index};
 use crate::text::writer::Writer;
-use accel_fusion::kernel::{ArrayId, Instr, Reduction, ScalarFn, walk};
+use accel_fusion::kernel::{ArrayId, Reduction, ScalarFn};
 
 /// A scan, in the form that its functions need.
 #[derive(Clone, Copy)]
@@ -29,8 +29,7 @@ const SHORT: usize = 40;
 
 /// The number of pieces into which a task cuts its part of a row: NOTE [Chains of a scan].
 pub fn chains(rows: &Reduction) -> usize {
-    let is_short =
-        |c: &ScalarFn| !c.can_fail() && c.work() <= SHORT && !walk(&c.instrs).any(|i| matches!(i, Instr::While { .. }));
+    let is_short = |c: &ScalarFn| !c.can_fail() && c.work() <= SHORT && !c.has_loop();
     match is_short(&rows.element) && is_short(&rows.op) {
         true => (ACCUMULATED / rows.op.results.len().max(1)).clamp(1, CHAINS),
         false => 1,

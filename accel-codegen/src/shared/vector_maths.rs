@@ -11,7 +11,6 @@ use crate::opencl::vectors;
 use crate::text::primitives;
 use crate::text::scalar_code::Constants;
 use crate::text::writer::Writer;
-use accel_core::repr::op::{Float1Class, Op1};
 use accel_fusion::kernel::{Instr, Reg, ScalarFn};
 use std::collections::BTreeSet;
 
@@ -25,12 +24,12 @@ impl Writer<'_> {
             let mut done = BTreeSet::new();
             loop {
                 let is_next =
-                    |i: &&Instr| argument(i).is_some_and(|(r, a)| !done.contains(&r) && is_ready(code, a, &done));
+                    |i: &&Instr| i.library_call().is_some_and(|(r, a)| !done.contains(&r) && is_ready(code, a, &done));
                 let next: Vec<(Instr, Reg, Reg)> = code
                     .instrs
                     .iter()
                     .filter(is_next)
-                    .filter_map(|i| Some((i.clone(), argument(i)?.0, argument(i)?.1)))
+                    .filter_map(|i| Some((i.clone(), i.library_call()?.0, i.library_call()?.1)))
                     .collect();
                 if next.is_empty() {
                     break;
@@ -52,7 +51,7 @@ impl Writer<'_> {
 
     /// Whether the scalar function contains functions to call for vectors.
     pub fn has_calls(&self, code: &ScalarFn) -> bool {
-        !self.dialect().vectorizes_calls() && code.instrs.iter().any(|i| argument(i).is_some())
+        !self.dialect().vectorizes_calls() && code.instrs.iter().any(|i| i.library_call().is_some())
     }
 
     /// Computes the registers `wanted`, given the registers `done`.
@@ -84,15 +83,7 @@ impl Writer<'_> {
     }
 }
 
-/// The result and the argument of a function that takes long for a single number.
-fn argument(i: &Instr) -> Option<(Reg, Reg)> {
-    match i {
-        Instr::Op1(r, Op1::Float(op), a) if op.class() == Float1Class::Library => Some((*r, *a)),
-        _ => None,
-    }
-}
-
 /// Whether a register can be computed without functions other than those of `done`.
 fn is_ready(code: &ScalarFn, r: Reg, done: &BTreeSet<Reg>) -> bool {
-    needed(&code.instrs, BTreeSet::from([r]), done).iter().all(|i| argument(i).is_none())
+    needed(&code.instrs, BTreeSet::from([r]), done).iter().all(|i| i.library_call().is_none())
 }

@@ -92,6 +92,11 @@ impl Builder {
     }
 }
 
+/// The types of an index.
+pub fn index_types(rank: usize) -> Vec<ScalarType> {
+    vec![ScalarType::I64; rank]
+}
+
 /// The instruction with all its registers renamed by `to`.
 pub fn renamed(i: &Instr, to: &dyn Fn(&Reg) -> Reg) -> Instr {
     let all = |rs: &[Reg]| rs.iter().map(to).collect();

@@ -6,7 +6,7 @@ use super::ir::{Instr, ScalarFn};
 use super::walk::walk;
 use accel_core::ast::deep;
 use accel_core::repr::ScalarType;
-use accel_core::repr::op::{Int2, Num2, Op2};
+use accel_core::repr::op::{Float1Class, Int2, Num2, Op1, Op2};
 
 /// What an instruction checks at run time. If the check fails, the program fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,6 +29,19 @@ impl Instr {
             }
             Instr::Const(..) | Instr::Op1(..) | Instr::Extent(..) | Instr::If { .. } | Instr::Get { .. } => None,
             Instr::While { lists, .. } => (!lists.is_empty()).then_some(Check::Memory),
+        }
+    }
+
+    /// Whether the instruction is a loop or has loops inside.
+    pub fn has_loop(&self) -> bool {
+        walk(std::slice::from_ref(self)).any(|i| matches!(i, Instr::While { .. }))
+    }
+
+    /// The result and the argument of a call of a function of one argument that takes long for a single number.
+    pub fn library_call(&self) -> Option<(Reg, Reg)> {
+        match self {
+            Instr::Op1(to, Op1::Float(op), a) if op.class() == Float1Class::Library => Some((*to, *a)),
+            _ => None,
         }
     }
 
@@ -61,7 +74,7 @@ impl ScalarFn {
 
     /// Whether the function contains a loop, which may run for ever.
     pub fn has_loop(&self) -> bool {
-        walk(&self.instrs).any(|i| matches!(i, Instr::While { .. }))
+        self.instrs.iter().any(Instr::has_loop)
     }
 
     /// Whether the function adds to sums. This is an effect: such instructions are executed exactly as often as the

@@ -22,7 +22,6 @@ use super::ids::Reg;
 use super::ir::{Instr, ScalarFn};
 use super::walk::walk;
 use accel_core::ast::deep;
-use accel_core::repr::op::{Float1Class, Op1};
 use std::collections::BTreeSet;
 
 /// A scalar function with loops, and what its lanes share.
@@ -49,7 +48,11 @@ impl<'a> ScalarLoops<'a> {
         let varying = varying(code);
         let is_worthwhile = |i: &Instr| match i {
             Instr::While { continues, body, lists, .. } => {
-                let inner = || walk(body).any(|i| has_loop(i) || is_call(i) || i.check(code).is_some());
+                let inner = || {
+                    walk(body).any(|i| {
+                        matches!(i, Instr::While { .. }) || i.library_call().is_some() || i.check(code).is_some()
+                    })
+                };
                 varying.contains(continues) || !lists.is_empty() || inner()
             }
             _ => false,
@@ -70,20 +73,9 @@ impl<'a> ScalarLoops<'a> {
         Some(ScalarLoops { code, varying, kept })
     }
 
-    /// Splits a run into what is the same for all lanes and the rest. Of the rest, it keeps only what the results, or
-    /// the registers that other runs use, need.
-    pub fn split(&self, run: &[Instr], results: impl Iterator<Item = Reg>) -> (Vec<Instr>, Vec<Instr>) {
-        let (uniform, varying): (Vec<_>, Vec<_>) = run.iter().partition(|i| self.is_uniform(i));
-        let mut live: BTreeSet<Reg> = self.kept.iter().copied().chain(results).collect();
-        let mut needed = vec![];
-        for i in varying.into_iter().rev() {
-            if i.sets().iter().any(|r| live.contains(r)) {
-                i.uses(&mut live);
-                needed.push(i.clone());
-            }
-        }
-        needed.reverse();
-        (uniform.into_iter().cloned().collect(), needed)
+    /// Splits a run into what is the same for all lanes and the rest.
+    pub fn split(&self, run: &[Instr]) -> (Vec<Instr>, Vec<Instr>) {
+        run.iter().cloned().partition(|i| self.is_uniform(i))
     }
 
     fn is_uniform(&self, i: &Instr) -> bool {
@@ -95,7 +87,7 @@ impl<'a> ScalarLoops<'a> {
 /// the last run, which may be empty.
 pub fn runs(instrs: &[Instr]) -> Vec<(&[Instr], Option<&Instr>)> {
     let (mut runs, mut from) = (vec![], 0);
-    for (n, i) in instrs.iter().enumerate().filter(|(_, i)| has_loop(i)) {
+    for (n, i) in instrs.iter().enumerate().filter(|(_, i)| i.has_loop()) {
         runs.push((&instrs[from..n], Some(i)));
         from = n + 1;
     }
@@ -130,16 +122,6 @@ fn used_elsewhere(instrs: &[Instr], results: &[Reg], found: &mut BTreeSet<Reg>) 
     }
 }
 
-/// Whether an instruction is a loop or has loops inside.
-fn has_loop(i: &Instr) -> bool {
-    walk(std::slice::from_ref(i)).any(|i| matches!(i, Instr::While { .. }))
-}
-
-/// Whether an instruction is a call of a library.
-fn is_call(i: &Instr) -> bool {
-    matches!(i, Instr::Op1(_, Op1::Float(op), _) if op.class() == Float1Class::Library)
-}
-
 /// How deep conditionals and loops are nested.
 pub(crate) fn depth(instrs: &[Instr]) -> usize {
     deep(|| instrs.iter().flat_map(Instr::inner).map(|inner| 1 + depth(inner)).max().unwrap_or(0))
@@ -165,7 +147,7 @@ fn varying(code: &ScalarFn) -> BTreeSet<Reg> {
                     // A conditional without loops belongs to a run, as a whole.
                     let inside = || walk(then).chain(walk(otherwise)).flat_map(Instr::sets).any(|r| is_varying(&r));
                     let together = is_varying(cond)
-                        || !has_loop(i) && (inside() || merge.iter().any(|m| is_varying(&m.1) || is_varying(&m.2)));
+                        || !i.has_loop() && (inside() || merge.iter().any(|m| is_varying(&m.1) || is_varying(&m.2)));
                     let differs = |m: &&(Reg, Reg, Reg)| together || is_varying(&m.1) || is_varying(&m.2);
                     merge.iter().filter(differs).map(|m| m.0).collect()
                 }

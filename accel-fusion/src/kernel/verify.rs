@@ -18,6 +18,7 @@
 //! A [`Verified`] program is one that was checked. Only the verifier makes it, nothing changes it, and backends
 //! generate code from nothing else. So a backend does not handle what is excluded here.
 
+use super::builder::index_types;
 use super::ids::{ArrayId, Reg, SiteId};
 use super::ir::*;
 use super::print::{array, list, without_inner};
@@ -93,10 +94,6 @@ impl<T> At for Check<T> {
 
 fn types(t: &[ScalarType]) -> String {
     format!("({})", list(t, |t| t.to_string()))
-}
-
-fn indices(n: usize) -> Vec<ScalarType> {
-    vec![ScalarType::I64; n]
 }
 
 /// Names that are defined once, and visible in a part of the program.
@@ -231,13 +228,13 @@ impl<'a> Verifier<'a> {
             Op::Accumulate { to, sums, extents, body } => self.accumulate(to, sums, extents, body)?,
             Op::Reduce { to, extents, rows } => {
                 let to = self.info(*to)?;
-                self.code("extents", extents, &[], &indices(to.rank))?;
+                self.code("extents", extents, &[], &index_types(to.rank))?;
                 self.rows(rows, to.rank, &to.columns)?;
             }
             Op::Scan { to, kept, extents, rows, .. } => {
                 let to = self.info(*to)?;
                 let outer = to.rank.checked_sub(1).ok_or("the result of a scan has no dimension")?;
-                self.code("extents", extents, &[], &indices(outer))?;
+                self.code("extents", extents, &[], &index_types(outer))?;
                 let all: Option<Vec<_>> = rows.op.results.iter().map(|r| rows.op.types.get(*r).copied()).collect();
                 let all = all.ok_or("op: a result that does not exist")?;
                 self.rows(rows, outer, &all)?;
@@ -250,9 +247,9 @@ impl<'a> Verifier<'a> {
             Op::Permute { to, defaults, extents, target, element, comb, monoid } => {
                 self.same(&[*defaults], &[*to])?;
                 let to = self.info(*to)?;
-                let source = indices(extents.results.len());
+                let source = index_types(extents.results.len());
                 self.code("extents", extents, &[], &source)?;
-                let keep_and_index: Vec<_> = [ScalarType::Bool].into_iter().chain(indices(to.rank)).collect();
+                let keep_and_index: Vec<_> = [ScalarType::Bool].into_iter().chain(index_types(to.rank)).collect();
                 self.code("target", target, &source, &keep_and_index)?;
                 self.code("element", element, &source, &to.columns)?;
                 self.operator("comb", comb, &to.columns, *monoid)?;
@@ -272,15 +269,15 @@ impl<'a> Verifier<'a> {
             }
             Op::Reshape { to, from, extents } => {
                 let (to, source) = (self.info(*to)?, self.used(*from)?);
-                self.code("extents", extents, &[], &indices(to.rank))?;
+                self.code("extents", extents, &[], &index_types(to.rank))?;
                 ensure(to.columns == source.columns, || {
                     format!("columns {} from an array with {}", types(&to.columns), types(&source.columns))
                 })?;
             }
             Op::Agree { agreement, left, right } => {
                 let ranks = [left, right].map(|c| c.results.len());
-                self.code("left", left, &[], &indices(ranks[0]))?;
-                self.code("right", right, &[], &indices(ranks[1]))?;
+                self.code("left", left, &[], &index_types(ranks[0]))?;
+                self.code("right", right, &[], &index_types(ranks[1]))?;
                 let [m, n] = ranks;
                 ensure(agreement.pairs(m, n).is_some(), || format!("`{agreement}` of {m} and {n} extents"))?;
             }
@@ -334,7 +331,7 @@ impl<'a> Verifier<'a> {
 
     /// Checks the use of a tape.
     fn recall(&mut self, to: &[ArrayId], tape: usize, at: &ScalarFn, step: &(Block, Vec<ArrayId>)) -> Check {
-        self.code("at", at, &[], &indices(1))?;
+        self.code("at", at, &[], &index_types(1))?;
         ensure(self.recalled.insert(tape), || format!("tape {tape} is used twice"))?;
         let infos = to.iter().map(|a| self.info(*a)).collect::<Check<Vec<_>>>()?;
         let kept = self.kept.get(&tape).ok_or_else(|| format!("tape {tape} is not filled before"))?;
@@ -353,7 +350,7 @@ impl<'a> Verifier<'a> {
 
     /// Checks a strip. The statements of the body define their arrays; those that are used outside stay visible.
     fn strip(&mut self, to: &[ArrayId], len: &ScalarFn, body: &Block) -> Check {
-        self.code("len", len, &[], &indices(1))?;
+        self.code("len", len, &[], &index_types(1))?;
         let depth = self.arrays.stack.len();
         self.block(body).at("body")?;
         to.iter().try_for_each(|a| self.arrays.use_(*a))?;
@@ -375,13 +372,13 @@ impl<'a> Verifier<'a> {
         let infos = to.iter().map(|a| self.info(*a)).collect::<Check<Vec<_>>>()?;
         let rank = infos.first().ok_or("no array is defined")?.rank;
         ensure(infos.iter().all(|a| a.rank == rank), || "arrays of several ranks".into())?;
-        self.code("extents", extents, &[], &indices(rank))?;
+        self.code("extents", extents, &[], &index_types(rank))?;
         let columns: Vec<_> = infos.iter().flat_map(|a| a.columns.iter().copied()).collect();
-        self.code("body", body, &indices(rank), &columns)
+        self.code("body", body, &index_types(rank), &columns)
     }
 
     fn accumulate(&self, to: &[ArrayId], sums: &[(ArrayId, ArrayId)], extents: &ScalarFn, body: &ScalarFn) -> Check {
-        let index = indices(extents.results.len());
+        let index = index_types(extents.results.len());
         self.code("extents", extents, &[], &index)?;
         let infos = to.iter().map(|a| self.info(*a)).collect::<Check<Vec<_>>>()?;
         ensure(infos.iter().all(|a| a.rank == index.len()), || format!("arrays of a rank other than {}", index.len()))?;
@@ -399,8 +396,8 @@ impl<'a> Verifier<'a> {
     }
 
     fn rows(&self, rows: &Reduction, outer: usize, columns: &[ScalarType]) -> Check {
-        self.code("len", &rows.len, &[], &indices(1))?;
-        self.code("element", &rows.element, &indices(outer + 1), columns)?;
+        self.code("len", &rows.len, &[], &index_types(1))?;
+        self.code("element", &rows.element, &index_types(outer + 1), columns)?;
         if let Some(init) = &rows.init {
             self.code("init", init, &[], columns)?;
         }
@@ -518,7 +515,7 @@ impl Scalars<'_, '_> {
             Instr::Read { to, array, index, site, .. } => {
                 self.v.site(*site)?;
                 let a = self.v.used(*array)?;
-                self.are(index, &indices(a.rank)).at("index")?;
+                self.are(index, &index_types(a.rank)).at("index")?;
                 self.define_all(to, &a.columns)?;
                 None
             }
@@ -526,7 +523,7 @@ impl Scalars<'_, '_> {
                 self.v.site(*site)?;
                 ensure(self.sums.contains(to), || format!("a{to} is no sum of this statement"))?;
                 let a = self.v.info(*to)?;
-                self.are(index, &indices(a.rank)).at("index")?;
+                self.are(index, &index_types(a.rank)).at("index")?;
                 self.are(values, &a.columns).at("values")?;
                 None
             }

@@ -1,9 +1,9 @@
 //! Lowers array computations to statements.
 
-use super::delayed::{Delayed, compose, index_types};
+use super::delayed::{Delayed, compose};
 use super::rows;
 use super::scalar::{ArrayEnv, Scalars};
-use crate::kernel::builder::Builder;
+use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, Program, Reduction, Reg, ScalarFn, Site, SiteId, Stmt};
 use accel_core::ast::*;
 use accel_core::repr::tree::Tree;

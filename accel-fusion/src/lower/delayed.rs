@@ -6,7 +6,7 @@
 //! operation of a long chain of producers copied the instructions of those before it, lowering would take quadratic
 //! time.
 
-use crate::kernel::builder::Builder;
+use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::{ArrayId, ArrayInfo, Instr, Reg, ScalarFn, SiteId};
 use accel_core::repr::ScalarType;
 use accel_core::repr::op::Num2;
@@ -69,11 +69,6 @@ impl Delayed {
         let results = b.inline(&self.element, &index);
         Delayed { extents, element: b.finish(results) }
     }
-}
-
-/// The types of an index.
-pub fn index_types(rank: usize) -> Vec<ScalarType> {
-    vec![ScalarType::I64; rank]
 }
 
 /// The composition: first `g`, then `f`.

@@ -1,7 +1,7 @@
 //! Scalar functions for loops over rows: the counter of steps, the row of a step, and a list in the opposite order.
 
-use super::delayed::{Delayed, index_types};
-use crate::kernel::builder::Builder;
+use super::delayed::Delayed;
+use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::{ArrayId, ArrayInfo, Instr, Reg, ScalarFn, SiteId};
 use accel_core::repr::op::{Cmp, Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};

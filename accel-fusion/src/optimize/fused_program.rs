@@ -1,16 +1,15 @@
 //! The program that vertical fusion constructs, and facts about its arrays.
 
-use super::permute_sums::sum_of_permutations;
 use super::poly::Poly;
 use super::recomputation::{LITTLE_WORK, MAX_READS};
 use super::scalar_cleanup::{ArrayUse, Cleaned, ExecutionCount, Producers, clean, code_of};
 use super::shape_analysis::{Facts, Inequality, Ranges};
-use crate::kernel::builder::Builder;
+use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::{
     ArrayId, ArrayInfo, Instr, Monoid, Op, Program, Reduction, Reg, ScalarFn, SiteId, Stmt, is_permutation,
 };
+use accel_core::repr::Scalar;
 use accel_core::repr::op::{Num2, Op2};
-use accel_core::repr::{Scalar, ScalarType};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What one pass learns for the next one.
@@ -198,7 +197,7 @@ impl Pass<'_> {
         self.may_wait
             && self.known.before.places.get(&a) == Some(&(1, true))
             && !self.whole.contains(&a)
-            && dims.iter().all(|p| self.facts.is_known(p) && !self.facts.extents_in(p).contains(&a))
+            && self.facts.are_known_without(a, dims)
             && body.work() > 0
             && moved_array(body).is_none()
     }
@@ -212,8 +211,7 @@ impl Pass<'_> {
             return;
         }
         if let [to] = to
-            && (self.reduced_in_place_of(*to, &cleaned.code, &dims)
-                || sum_of_permutations(self, *to, &cleaned.code, &dims, site))
+            && self.reduced_in_place_of(*to, &cleaned.code, &dims)
         {
             return;
         }
@@ -248,7 +246,7 @@ impl Pass<'_> {
     /// uses. A decision that would compute something twice if the old statement stayed uses the counts of this pass.
     pub fn reduced_in_place_of(&mut self, to: ArrayId, body: &ScalarFn, dims: &[Poly]) -> bool {
         let Some((array, index, plus_zero)) = moved_array(body) else { return false };
-        if !dims.iter().all(|p| self.facts.is_known(p) && !self.facts.extents_in(p).contains(&array)) {
+        if !self.facts.are_known_without(array, dims) {
             return false;
         }
         if self.places.get(&array).is_some_and(|(all, _)| *all > 1) {
@@ -277,10 +275,20 @@ impl Pass<'_> {
         if !few || self.whole.contains(&array) || self.known.aliases.values().any(|a| *a == array) {
             return None;
         }
-        self.open.last()?.1.iter().find_map(|s| match &s.op {
-            Op::Reduce { to, rows, .. } if *to == array => Some((rows, s.site)),
+        match self.definition(array)? {
+            Stmt { op: Op::Reduce { rows, .. }, site } => Some((rows, *site)),
             _ => None,
-        })
+        }
+    }
+
+    /// The place in this block of the statement that defines an array, if there is one.
+    pub fn place(&self, a: ArrayId) -> Option<usize> {
+        self.open.last()?.1.iter().position(|s| s.op.defines().contains(&a))
+    }
+
+    /// The statement of this block that defines an array, if there is one.
+    pub fn definition(&self, a: ArrayId) -> Option<&Stmt> {
+        self.open.last()?.1.get(self.place(a)?)
     }
 
     /// Cleans rows and returns their length. `dims` are the outer extents; the length is added to them.
@@ -351,9 +359,4 @@ pub struct NewReduction {
     pub op: ScalarFn,
     /// Its monoid, if recognised.
     pub monoid: Option<Monoid>,
-}
-
-/// The types of an index.
-pub fn index_types(rank: usize) -> Vec<ScalarType> {
-    vec![ScalarType::I64; rank]
 }

@@ -5,28 +5,40 @@
 //! memory of `x` if nothing else uses it. Such sums are the adjoint of an array that is read in several places: each place
 //! contributes to a few elements. In a loop, `x` is the adjoint so far.
 
-use super::fused_program::{Pass, index_types};
-use super::poly::Poly;
+use super::fused_program::Pass;
 use super::scalar_cleanup::code_of;
-use crate::kernel::builder::Builder;
+use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::dead_code::{defined, restricted_to};
-use crate::kernel::{ArrayId, Instr, Monoid, Op, Reg, ScalarFn, SiteId, arrays_read};
+use crate::kernel::{ArrayId, Instr, Monoid, Op, Reg, ScalarFn, SiteId, Stmt, arrays_read};
 use accel_core::repr::op::{Num2, Op2};
 use std::collections::BTreeSet;
 
 /// The largest number of summands that are considered.
 const MAX_SUMMANDS: usize = 100;
 
-/// If a loop over `dims` adds permutations that only it reads, each of them adds to the one before, and the first one to the
-/// other summand, if there is one that is known before it. Returns whether nothing is left to add. `code` computes the
-/// elements of the loop's array `to`. The statements stay in their order, so that the same one fails first.
-pub fn sum_of_permutations(pass: &mut Pass, to: ArrayId, code: &ScalarFn, dims: &[Poly], site: SiteId) -> bool {
-    let [result] = code.results[..] else { return false };
+/// If the last statement is a loop that adds permutations that only it reads, each of them adds to the one before, and the
+/// first one to the other summand, if there is one that is known before it. If nothing is left to add, the loop goes. The
+/// statements stay in their order, so that the same one fails first.
+pub fn sum_of_permutations(pass: &mut Pass) {
+    if let Some(Stmt { op: Op::Loop { to, body, .. }, site }) = pass.open.last().and_then(|(_, open)| open.last())
+        && let ([to], [result]) = (&to[..], &body.results[..])
+        && matches!(defined(body, *result), Some(Instr::Op2(_, Op2::Num(Num2::Add), ..)))
+    {
+        let (to, result, code, site) = (*to, *result, body.clone(), *site);
+        add_in_place(pass, to, &code, result, site);
+    }
+}
+
+fn add_in_place(pass: &mut Pass, to: ArrayId, code: &ScalarFn, result: Reg, site: SiteId) {
+    let dims = pass.facts.dims(to);
     let mut summands = vec![];
     add_summands(code, result, &mut summands);
     let whole = |pass: &Pass, r: Reg| whole_array(code, r).filter(|a| pass.facts.dims(*a) == dims);
     let mut places: Vec<(usize, Reg)> =
         summands.iter().filter_map(|r| Some((pass.place_of_permutation(whole(pass, *r)?)?, *r))).collect();
+    if places.is_empty() {
+        return;
+    }
     places.sort_unstable();
     let is_permutation = |r: &Reg| places.iter().any(|(_, found)| found == r);
     let others: Vec<Reg> = summands.iter().copied().filter(|r| !is_permutation(r)).collect();
@@ -35,29 +47,27 @@ pub fn sum_of_permutations(pass: &mut Pass, to: ArrayId, code: &ScalarFn, dims: 
     let is_added_once = |r: Reg| {
         summands.iter().filter(|s| **s == r).count() == 1 && whole_array(code, r).is_none_or(|a| !needed.contains(&a))
     };
-    let Some((first, _)) = places.first().copied().filter(|_| places.iter().all(|p| is_added_once(p.1))) else {
-        return false;
-    };
     let before = match others[..] {
-        [r] => whole(pass, r).filter(|a| pass.is_defined_before(*a, first)),
+        [r] => whole(pass, r).filter(|a| pass.place(*a).is_none_or(|place| place < places[0].0)),
         _ => None,
     };
-    if places.len() + usize::from(before.is_some()) < 2 {
-        return false;
+    if !places.iter().all(|p| is_added_once(p.1)) || places.len() + usize::from(before.is_some()) < 2 {
+        return;
     }
     let mut last = before;
+    let Some((_, open)) = pass.open.last_mut() else { return };
+    open.pop();
     for (place, _) in places {
-        if let Some((_, open)) = pass.open.last_mut()
-            && let Op::Permute { to, defaults, .. } = &mut open[place].op
-        {
+        if let Op::Permute { to, defaults, .. } = &mut open[place].op {
             *defaults = last.unwrap_or(*defaults);
             last = Some(*to);
         }
     }
-    let Some(last) = last else { return false };
+    let Some(last) = last else { return };
+    pass.known.producers.remove(&to);
     if others.is_empty() || before.is_some() {
         pass.known.aliases.insert(to, last);
-        return true;
+        return;
     }
     let mut b = Builder::new(&index_types(dims.len()));
     let index = b.params();
@@ -68,10 +78,9 @@ pub fn sum_of_permutations(pass: &mut Pass, to: ArrayId, code: &ScalarFn, dims: 
         b.emit(Instr::Op2(sum, Op2::Num(Num2::Add), total, x));
         total = sum;
     }
-    let body = pass.clean(&b.finish(vec![total]), dims).code;
-    let extents = code_of(&mut pass.facts, dims);
+    let body = pass.clean(&b.finish(vec![total]), &dims).code;
+    let extents = code_of(&mut pass.facts, &dims);
     pass.emit(Op::Loop { to: vec![to], extents, body }, site);
-    true
 }
 
 /// Adds the summands of a sum. Beyond the largest number of summands, sums are not taken apart.
@@ -108,16 +117,10 @@ impl Pass<'_> {
         if self.known.before.places.get(&a) != Some(&(1, true)) || self.whole.contains(&a) {
             return None;
         }
-        self.open.last()?.1.iter().position(|s| match &s.op {
-            Op::Permute { to, defaults, monoid: Some(Monoid::Sum), .. } if *to == a => {
-                self.constants(*defaults).is_some_and(|all| all.iter().all(|x| *x == x.ty().zero()))
-            }
-            _ => false,
-        })
-    }
-
-    /// Whether no statement of this block from a place on defines an array.
-    fn is_defined_before(&self, a: ArrayId, place: usize) -> bool {
-        self.open.last().is_some_and(|(_, open)| open[place..].iter().all(|s| !s.op.defines().contains(&a)))
+        let place = self.place(a)?;
+        let Op::Permute { defaults, monoid: Some(Monoid::Sum), .. } = &self.open.last()?.1[place].op else {
+            return None;
+        };
+        self.constants(*defaults)?.iter().all(|x| *x == x.ty().zero()).then_some(place)
     }
 }

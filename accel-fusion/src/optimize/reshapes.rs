@@ -7,25 +7,24 @@
 //! matrix read the vector at their row-major position instead; then the vector need not be stored if its elements take
 //! no work.
 
-use super::fused_program::{NewReduction, Pass, index_types};
+use super::fused_program::{NewReduction, Pass};
 use super::poly::Poly;
 use super::scalar_cleanup::code_of;
-use crate::kernel::builder::Builder;
+use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::{ArrayId, ArrayInfo, Instr, Monoid, Op, Reduction, Reg, ScalarFn, SiteId};
-use accel_core::repr::ScalarType;
-use accel_core::repr::op::{Num2, Op2};
+use accel_core::repr::op::Num2;
 
 /// If this is the only row, and it has all elements of an array of several dimensions that a loop computes, emits
 /// statements that combine them row by row. Returns whether it did.
 pub fn sum_by_rows(pass: &mut Pass, to: ArrayId, dims: &[Poly], len: &Poly, rows: &Reduction, site: SiteId) -> bool {
     let Some((vector, monoid, init)) = combined(rows).filter(|_| dims.is_empty()) else { return false };
-    let Some(from) = pass.reshape_to(vector).filter(|from| pass.known.producers.contains_key(from)) else {
-        return false;
+    let from = match pass.definition(vector).map(|s| &s.op) {
+        Some(Op::Reshape { from, .. }) if pass.known.producers.contains_key(from) => *from,
+        _ => return false,
     };
     let all = pass.facts.dims(from);
-    let known = |p: &Poly| pass.facts.is_known(p) && !pass.facts.extents_in(p).contains(&from);
     if all.len() < 2
-        || !all.iter().all(known)
+        || !pass.facts.are_known_without(from, &all)
         || size(&all).as_ref() != Some(len)
         || pass.facts.dims(vector) != [len.clone()]
     {
@@ -81,14 +80,6 @@ fn size(dims: &[Poly]) -> Option<Poly> {
 }
 
 impl Pass<'_> {
-    /// The array that a statement of this block reshapes to `a`.
-    fn reshape_to(&self, a: ArrayId) -> Option<ArrayId> {
-        self.open.last()?.1.iter().find_map(|s| match &s.op {
-            Op::Reshape { to, from, .. } if *to == a => Some(*from),
-            _ => None,
-        })
-    }
-
     /// The scalar function of the elements of a reshaped array with the extents `dims`, if those of the array before take
     /// no work.
     pub(super) fn reshaped(&mut self, from: ArrayId, dims: &[Poly], site: SiteId) -> Option<ScalarFn> {
@@ -107,13 +98,8 @@ impl Pass<'_> {
         let mut position = *index.first()?;
         for (i, n) in index.iter().zip(dims).skip(1) {
             let n = b.inline(&code_of(&mut self.facts, std::slice::from_ref(n)), &[])[0];
-            let mut op = |op, x, y| {
-                let to = b.reg(ScalarType::I64);
-                b.emit(Instr::Op2(to, Op2::Num(op), x, y));
-                to
-            };
-            let rows = op(Num2::Mul, position, n);
-            position = op(Num2::Add, rows, *i);
+            let rows = b.index_op(Num2::Mul, position, n);
+            position = b.index_op(Num2::Add, rows, *i);
         }
         let to: Vec<Reg> = self.program.arrays[from].columns.iter().map(|t| b.reg(*t)).collect();
         b.emit(Instr::Read { to: to.clone(), array: from, index: vec![position], site, inside: true });

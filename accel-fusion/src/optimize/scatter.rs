@@ -12,10 +12,10 @@
 //! visited. The scatter then loses one of the two dimensions. This is the adjoint of a matrix with a special rule on
 //! its diagonal.
 
-use super::fused_program::{NewReduction, Pass, index_types};
+use super::fused_program::{NewReduction, Pass};
 use super::poly::{Poly, Sym};
 use super::scalar_cleanup::code_of;
-use crate::kernel::builder::Builder;
+use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::{ArrayId, ArrayInfo, Instr, Monoid, Op, Reg, ScalarFn, SiteId};
 use accel_core::ast::deep;
 use accel_core::repr::op::{Cmp, Logic, Num2, Op2};

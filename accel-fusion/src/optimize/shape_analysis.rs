@@ -293,6 +293,10 @@ impl Facts {
         let all = all.map(|(dim, p)| if self.is_known(&p) { p } else { Poly::sym(Sym::Extent(a, dim)) });
         self.dims[a] = all.collect();
     }
+    /// Whether all values are known, and none depends on the extents of an array, which may go.
+    pub fn are_known_without(&self, a: ArrayId, all: &[Poly]) -> bool {
+        all.iter().all(|p| self.is_known(p) && !self.extents_in(p).contains(&a))
+    }
     /// Whether a polynomial consists of extents only.
     pub fn is_known(&self, p: &Poly) -> bool {
         p.is_small()

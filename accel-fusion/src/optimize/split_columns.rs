@@ -2,7 +2,7 @@
 //! Reductions and scans keep the used columns and those that influence them, and scans store only the used ones.
 
 use super::recomputation::LITTLE_WORK;
-use crate::kernel::builder::Builder;
+use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::dead_code::restricted_to;
 use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, Program, Reduction, Reg, ScalarFn, SiteId, Stmt, walk};
 use accel_core::ast::deep;
@@ -160,14 +160,9 @@ impl Splitter {
             };
             let (before, part) = (array(), array());
             let mut b = Builder::new(&[]);
-            let dims = (0..info.rank).map(|dim| {
-                let r = b.reg(ScalarType::I64);
-                b.emit(Instr::Extent(r, *defaults, dim));
-                r
-            });
-            let dims = dims.collect();
+            let dims = (0..info.rank).map(|dim| b.extent(*defaults, dim)).collect();
             let of_defaults = b.finish(dims);
-            let mut b = Builder::new(&vec![ScalarType::I64; info.rank]);
+            let mut b = Builder::new(&index_types(info.rank));
             let all: Vec<Reg> = info.columns.iter().map(|t| b.reg(*t)).collect();
             b.emit(Instr::Read { to: all.clone(), array: *defaults, index: b.params(), site, inside: true });
             ops.push(Op::Loop { to: vec![before], extents: of_defaults, body: b.finish(vec![all[c]]) });

@@ -9,10 +9,10 @@
 //! disappear if all their consumers are such sums. There must be at least one n: otherwise the sums of `g` are 0, and 0
 //! times an infinite `f` is not 0.
 
-use super::fused_program::{NewReduction, Pass, index_types};
+use super::fused_program::{NewReduction, Pass};
 use super::poly::Poly;
 use super::recomputation::MAX_READS;
-use crate::kernel::builder::Builder;
+use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::contraction::factors;
 use crate::kernel::dead_code::{defined, restricted_to};
 use crate::kernel::{ArrayId, ArrayInfo, Instr, Reduction, Reg, ScalarFn, SiteId, is_permutation};
@@ -32,8 +32,7 @@ pub fn sum_of_sums(pass: &mut Pass, to: ArrayId, dims: &[Poly], len: &Poly, rows
     let Some(Some(inner_len)) = pass.preview(&inner.len, &[]).values.pop() else { return false };
     let all = [pass.facts.dims(outer.array), vec![inner_len.clone()]].concat();
     let is_one = |pass: &mut Pass, assume: bool| pass.is_inside(Some(&Poly::default()), len, &[], assume);
-    let known = |p: &Poly| pass.facts.is_known(p) && !pass.facts.extents_in(p).contains(&outer.array);
-    if !all.iter().all(known) || !is_one(pass, false) {
+    if !pass.facts.are_known_without(outer.array, &all) || !is_one(pass, false) {
         return false;
     }
     is_one(pass, true);

@@ -2,6 +2,7 @@
 
 use super::accumulators::{self, Accumulate};
 use super::fused_program::{Arrays, Pass, Producer, State};
+use super::permute_sums;
 use super::poly::Poly;
 use super::reshapes;
 use super::scalar_cleanup::{ExecutionCount, Producers};
@@ -96,6 +97,7 @@ impl Pass<'_> {
                     return;
                 }
                 self.loop_(to, extents, dims, body, s.site);
+                permute_sums::sum_of_permutations(self);
             }
             Op::Accumulate { to, sums, extents, body } => {
                 accumulators::accumulate(self, Accumulate { to, sums, extents, body }, s.site);
