@@ -163,8 +163,6 @@ macro_rules! float_tests {
             (Float1::Sinh, $float::sinh),
             (Float1::Cosh, $float::cosh),
             (Float1::Tanh, $float::tanh),
-            (Float1::Asinh, $float::asinh),
-            (Float1::Acosh, $float::acosh),
             (Float1::Atanh, $float::atanh),
             (Float1::Exp, $float::exp),
             (Float1::Exp2, $float::exp2),
@@ -186,6 +184,7 @@ macro_rules! float_tests {
             for &(op, f) in UNARY {
                 check1(Op1::Float(op), x, f(x));
             }
+            inverse_hyperbolic(x);
             check1(Op1::Num(Num1::Neg), x, -x);
             check1(Op1::Num(Num1::Abs), x, if x.is_sign_negative() { -x } else { x });
             let sign = if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { x };
@@ -195,6 +194,22 @@ macro_rules! float_tests {
             check1(Op1::Test(FloatTest::IsNan), x, nan);
             check1(Op1::Test(FloatTest::IsInfinite), x, infinite);
             check1(Op1::Test(FloatTest::IsFinite), x, !nan && !infinite);
+        }
+
+        /// `asinh` and `acosh` agree with Rust's to a few last places. (They are not Rust's: those overflow for large
+        /// numbers, where `asinh x = ln 2x`.)
+        fn inverse_hyperbolic(x: $float) {
+            let large = x.abs() > 1.0 / $float::EPSILON;
+            let log_of_double = x.abs().ln() + (2.0 as $float).ln();
+            let asinh = if large { log_of_double.copysign(x) } else { x.asinh() };
+            let acosh = if large && x > 0.0 { log_of_double } else { x.acosh() };
+            for (op, expected) in [(Float1::Asinh, asinh), (Float1::Acosh, acosh)] {
+                let found = Op1::Float(op).eval(x.to_scalar()).unwrap();
+                let found = $float::from_scalar(found).unwrap();
+                let close = (found - expected).abs() <= 4.0 * $float::EPSILON * expected.abs();
+                let same = found == expected || found.is_nan() && expected.is_nan();
+                assert!(close || same, "{op:?} {x}: found {found}, expected {expected}");
+            }
         }
 
         fn binary(x: $float, y: $float) {

@@ -37,7 +37,8 @@ impl SpecialFloat for f64 {
         libm::asinh(x)
     }
     fn inverse_cosh(x: Self) -> f64 {
-        libm::acosh(x)
+        // libm gives finite numbers below -1, where the function is not defined.
+        if x < 1.0 { f64::NAN } else { libm::acosh(x) }
     }
     fn polygamma(n: u8, x: Self) -> f64 {
         polygamma(n, x)
@@ -58,7 +59,8 @@ impl SpecialFloat for f32 {
         libm::asinhf(x)
     }
     fn inverse_cosh(x: Self) -> f32 {
-        libm::acoshf(x)
+        // libm gives finite numbers below -1, where the function is not defined.
+        if x < 1.0 { f32::NAN } else { libm::acoshf(x) }
     }
     fn polygamma(n: u8, x: Self) -> f32 {
         polygamma(n, x as f64) as f32
