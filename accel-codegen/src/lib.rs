@@ -15,6 +15,7 @@
 
 mod analysis;
 mod c;
+pub mod nest;
 pub mod opencl;
 mod shared;
 mod text;

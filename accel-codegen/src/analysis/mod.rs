@@ -6,4 +6,3 @@ pub mod liveness;
 pub mod partition;
 pub mod slice;
 pub mod strip_usage;
-pub mod unroll_jam;

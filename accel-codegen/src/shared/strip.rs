@@ -10,9 +10,13 @@
 //! the lane, `position[l]` the outermost index.
 
 use super::blocks::loops;
-use super::register_tile::Sum;
 use crate::analysis::partition::LANES;
 use crate::analysis::strip_usage::{Length, Usage};
+use crate::nest::edit::Why;
+use crate::nest::ir::Nest;
+use crate::nest::lower::StripSum;
+use crate::nest::strip_sums::{self, Machine};
+use crate::nest::verify::verify;
 use crate::text::arrays::uses;
 use crate::text::names::{elements, index, names, position, position_in_strip};
 use crate::text::primitives;
@@ -283,19 +287,19 @@ impl<'a> Strip<'a> {
                 to.iter().for_each(|a| self.store(w, *a));
             }
             (Role::Row, Op::Reduce { to, rows, .. }) => {
-                match Sum::new(w, rows, self.columns(*to), Reg::new(0)) {
-                    Some(sum) => sum.rows(w, *to),
+                match self.nest(w, *to, rows, Reg::new(0), strip_sums::rows) {
+                    Some((nest, t)) => w.loop_nest(&nest, t),
                     None => self.inner_indices(w, *to, |w, ix| self.fold(w, *to, rows, ix)),
                 }
                 self.store(w, *to);
             }
             (Role::Total, Op::Reduce { to, rows, .. }) => {
                 let rank = self.program.arrays[*to].rank;
-                match Sum::new(w, rows, self.columns(*to), Reg::new(rank)).filter(|_| rank > 0) {
-                    Some(sum) => {
+                match self.nest(w, *to, rows, Reg::new(rank), strip_sums::total).filter(|_| rank > 0) {
+                    Some((nest, t)) => {
                         w.braces("", |w| {
-                            w.line(format!("const int full = width & -{};", sum.vector()));
-                            sum.total(w, *to);
+                            w.line(format!("const int full = width & -{};", w.declarations.vectors.lanes(t)));
+                            w.loop_nest(&nest, t);
                             w.braces("if (full < width)", |w| self.total(w, *to, rows, "l >= full && l < width"));
                         });
                     }
@@ -304,6 +308,23 @@ impl<'a> Strip<'a> {
             }
             _ => {}
         }
+    }
+
+    /// The nest of a sum of floating-point numbers, and their type. `position` is the parameter of the element with the
+    /// position.
+    fn nest(
+        &self,
+        w: &Writer,
+        to: ArrayId,
+        rows: &Reduction,
+        position: Reg,
+        schedule: fn(&StripSum, Machine) -> Result<Nest, Why>,
+    ) -> Option<(Nest, ScalarType)> {
+        let sum = StripSum::new(self.program, to, rows, position, &w.lanes.arrays, LANES)?;
+        let vectors = w.declarations.vectors;
+        let machine = Machine { vector: vectors.lanes(sum.t) as i64, registers: vectors.registers };
+        let nest = schedule(&sum, machine).ok()?;
+        verify(&nest).ok().map(|()| (nest, sum.t))
     }
 
     /// A loop over positions and an index of few values on which conditions depend, such as the column of a row: each

@@ -133,12 +133,6 @@ impl<'a> Writer<'a> {
         self.program.arrays[array].columns.clone()
     }
 
-    /// The columns and the rank of an array.
-    pub fn columns_and_rank(&self, array: ArrayId) -> (&[ScalarType], usize) {
-        let info = &self.program.arrays[array];
-        (&info.columns, info.rank)
-    }
-
     pub fn declare(&mut self, names: &[String], types: &[ScalarType]) {
         for (name, t) in names.iter().zip(types) {
             self.line(format!("{t} {name};"));

@@ -17,8 +17,7 @@ use std::str::FromStr;
 /// # Errors
 /// `Error::Syntax`, with the line and what was expected there.
 pub fn parse(text: &str) -> Result<Program> {
-    let mut p = Parser { tokens: tokens(text)?, next: 0, arrays: IndexVec::new(), types: IndexVec::new() };
-    p.program()
+    Parser::new(text)?.program()
 }
 
 impl FromStr for Program {
@@ -31,7 +30,8 @@ impl FromStr for Program {
 /// The limit for array and register numbers, so that a typing error does not allocate all memory.
 const MAX_NUMBER: usize = 1 << 24;
 
-struct Parser {
+/// Reads a text from its first token to its last one. Other texts that contain instructions are read with it, too.
+pub struct Parser {
     tokens: Vec<(Token, usize)>,
     next: usize,
     /// The arrays declared so far.
@@ -41,6 +41,14 @@ struct Parser {
 }
 
 impl Parser {
+    /// A parser at the first token of a text.
+    ///
+    /// # Errors
+    /// `Error::Syntax` for text that has no tokens.
+    pub fn new(text: &str) -> Result<Parser> {
+        Ok(Parser { tokens: tokens(text)?, next: 0, arrays: IndexVec::new(), types: IndexVec::new() })
+    }
+
     // Tokens.
 
     fn peek(&self) -> &Token {
@@ -54,13 +62,17 @@ impl Parser {
         token
     }
 
-    fn expected<T>(&self, what: impl Into<String>) -> Result<T> {
+    /// The error that something else was expected at the next token.
+    ///
+    /// # Errors
+    /// Always `Error::Syntax`.
+    pub fn expected<T>(&self, what: impl Into<String>) -> Result<T> {
         let (token, line) = &self.tokens[self.next.min(self.tokens.len() - 1)];
         Err(Error::Syntax { line: *line, expected: what.into(), found: token.to_string() })
     }
 
     /// Skips a word or mark if it is the next token, and returns whether it was.
-    fn accept(&mut self, text: &str) -> bool {
+    pub fn accept(&mut self, text: &str) -> bool {
         let found = match self.peek() {
             Token::Word(w) => w == text,
             Token::Mark(m) => *m == text,
@@ -70,12 +82,19 @@ impl Parser {
         found
     }
 
-    fn expect(&mut self, text: &str) -> Result<()> {
+    /// Skips a word or mark.
+    ///
+    /// # Errors
+    /// The next token is another one, as for all functions below.
+    pub fn expect(&mut self, text: &str) -> Result<()> {
         if self.accept(text) { Ok(()) } else { self.expected(format!("`{text}`")) }
     }
 
     /// Returns `f` of the next token, if it is a word for which `f` has a value.
-    fn word<T>(&mut self, what: &str, f: impl Fn(&str) -> Option<T>) -> Result<T> {
+    ///
+    /// # Errors
+    /// There is no such word.
+    pub fn word<T>(&mut self, what: &str, f: impl Fn(&str) -> Option<T>) -> Result<T> {
         let found = match self.peek() {
             Token::Word(w) => f(w),
             _ => None,
@@ -93,19 +112,35 @@ impl Parser {
         matches!(self.peek(), Token::Word(w) if f(w).is_some())
     }
 
-    fn number(&mut self, what: &str) -> Result<usize> {
+    /// A number that is not negative.
+    ///
+    /// # Errors
+    /// The next token is no such number.
+    pub fn number(&mut self, what: &str) -> Result<usize> {
         self.word(what, |w| w.parse().ok())
     }
 
-    fn array(&mut self) -> Result<ArrayId> {
+    /// The name of an array.
+    ///
+    /// # Errors
+    /// The next token is no such name.
+    pub fn array(&mut self) -> Result<ArrayId> {
         self.word("an array such as `a0`", |w| numbered('a', w)).map(ArrayId::new)
     }
 
-    fn register(&mut self) -> Result<Reg> {
+    /// The name of a register.
+    ///
+    /// # Errors
+    /// The next token is no such name.
+    pub fn register(&mut self) -> Result<Reg> {
         self.word("a register such as `x0`", |w| numbered('x', w)).map(Reg::new)
     }
 
-    fn scalar_type(&mut self) -> Result<ScalarType> {
+    /// A scalar type.
+    ///
+    /// # Errors
+    /// The next token is no type.
+    pub fn scalar_type(&mut self) -> Result<ScalarType> {
         self.word("a scalar type", lookup::scalar_type)
     }
 
@@ -115,7 +150,10 @@ impl Parser {
     }
 
     /// Items separated by commas, up to and including a closing mark.
-    fn list<T>(&mut self, close: &str, item: fn(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+    ///
+    /// # Errors
+    /// Those of the items, or another mark follows.
+    pub fn list<T>(&mut self, close: &str, item: fn(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         let mut items = vec![];
         if self.accept(close) {
             return Ok(items);
@@ -175,7 +213,11 @@ impl Parser {
         }
     }
 
-    fn register_decl(&mut self) -> Result<Reg> {
+    /// A register with its type, such as `x0: i64`.
+    ///
+    /// # Errors
+    /// The register has another type before, or the text is another one.
+    pub fn register_decl(&mut self) -> Result<Reg> {
         let start = self.next;
         let r = self.register()?;
         self.expect(":")?;
@@ -409,7 +451,8 @@ impl Parser {
         Ok(Stmt { op, site })
     }
 
-    fn monoid(&mut self) -> Option<Monoid> {
+    /// The name of a monoid, if it is the next token.
+    pub fn monoid(&mut self) -> Option<Monoid> {
         [Monoid::Sum, Monoid::Product, Monoid::Min, Monoid::Max].into_iter().find(|k| self.accept(&k.to_string()))
     }
 
@@ -435,8 +478,7 @@ impl Parser {
         self.unset(Self::register_decl)?;
         let instrs = self.instrs()?;
         let results = self.results(Self::register)?;
-        let types = std::mem::take(&mut self.types);
-        Ok(ScalarFn { params: params.len(), types: self.complete(types, 'x')?, instrs, results })
+        Ok(ScalarFn { params: params.len(), types: self.take_types()?, instrs, results })
     }
 
     /// Instructions up to `->`.
@@ -453,6 +495,46 @@ impl Parser {
         let start = self.next;
         let to = self.some(Self::register_decl)?;
         self.expect("=")?;
+        self.definition(to, start)
+    }
+
+    /// The types of the registers that were declared.
+    ///
+    /// # Errors
+    /// A register with a smaller number was not declared.
+    pub fn take_types(&mut self) -> Result<IndexVec<Reg, ScalarType>> {
+        let types = std::mem::take(&mut self.types);
+        self.complete(types, 'x')
+    }
+
+    /// A register that has this type.
+    ///
+    /// # Errors
+    /// The register has another type before, or the next token is no register.
+    pub fn register_as(&mut self, t: ScalarType) -> Result<Reg> {
+        let start = self.next;
+        let r = self.register()?;
+        match declare(&mut self.types, r, t) {
+            None => Ok(r),
+            Some(old) => self.conflict(start, format!("x{r}: {old}")),
+        }
+    }
+
+    /// Whether the next token is the name of a register.
+    pub fn next_is_register(&self) -> bool {
+        self.peeks(|w| numbered('x', w))
+    }
+
+    /// The rest of the instruction that sets this register, after `=`.
+    ///
+    /// # Errors
+    /// The text is no instruction.
+    pub fn instr_of(&mut self, to: Reg) -> Result<Instr> {
+        self.definition(vec![to], self.next)
+    }
+
+    /// What follows `=`. The instruction began at the token `start`.
+    fn definition(&mut self, to: Vec<Reg>, start: usize) -> Result<Instr> {
         if self.accept("if") {
             return self.branch(&to, start);
         }

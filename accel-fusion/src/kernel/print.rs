@@ -41,7 +41,7 @@ use super::walk::walk;
 use accel_core::ast::deep;
 use accel_core::repr::op::Op2;
 use accel_core::repr::{Column, RawArray, Scalar, ScalarType};
-use index_vec::index_vec;
+use index_vec::{IndexVec, index_vec};
 use smallvec::{SmallVec, smallvec};
 use std::fmt::{self, Write};
 
@@ -396,16 +396,20 @@ impl Printer<'_> {
 
     fn code(&mut self, name: &str, c: &ScalarFn) {
         let params: Vec<Reg> = c.param_regs().collect();
-        let head = format!("{name} ({})", list(&params, |r| register_decl(c, r)));
+        let head = format!("{name} ({})", list(&params, |r| register_decl(&c.types, r)));
         let mut defined = index_vec![false; c.types.len()];
         let mut define = |r: Reg| defined.get_mut(r).into_iter().for_each(|d| *d = true);
         params.iter().for_each(|r| define(*r));
         walk(&c.instrs).flat_map(Instr::sets).for_each(&mut define);
-        let unset: Vec<String> =
-            c.types.indices().filter(|r| !defined[*r]).map(|r| format!("unset {}", register_decl(c, &r))).collect();
+        let unset: Vec<String> = c
+            .types
+            .indices()
+            .filter(|r| !defined[*r])
+            .map(|r| format!("unset {}", register_decl(&c.types, &r)))
+            .collect();
         // A short scalar function without branches goes on one line.
         if c.instrs.len() <= 3 && unset.is_empty() && c.instrs.iter().all(|i| i.inner().is_empty()) {
-            let instrs: Vec<String> = c.instrs.iter().map(|i| without_inner(c, i)).collect();
+            let instrs: Vec<String> = c.instrs.iter().map(|i| without_inner(&c.types, i)).collect();
             let space = if instrs.is_empty() { "" } else { " " };
             let results = format!("-> {}", list(&c.results, register));
             return self.line(&format!("{head} {{ {}{space}{} }}", instrs.join("; "), results.trim_end()));
@@ -422,7 +426,7 @@ impl Printer<'_> {
     fn instrs(&mut self, c: &ScalarFn, instrs: &[Instr], results: &[Reg]) {
         self.indent += 1;
         for i in instrs {
-            let to = list_or_unit(&i.sets(), |r| register_decl(c, r));
+            let to = list_or_unit(&i.sets(), |r| register_decl(&c.types, r));
             match i {
                 Instr::If { cond, then, otherwise, merge } => {
                     let results = |part: fn(&(Reg, Reg, Reg)) -> Reg| merge.iter().map(part).collect::<Vec<_>>();
@@ -443,7 +447,7 @@ impl Printer<'_> {
                         lists => self.line(&format!("}} lists {}", list(lists, |l| register(&l.1)))),
                     }
                 }
-                i => self.line(&without_inner(c, i)),
+                i => self.line(&without_inner(&c.types, i)),
             }
         }
         self.line(format!("-> {}", list(results, register)).trim_end());
@@ -451,16 +455,16 @@ impl Printer<'_> {
     }
 }
 
-fn register_decl(c: &ScalarFn, r: &Reg) -> String {
-    match c.types.get(*r) {
+fn register_decl(types: &IndexVec<Reg, ScalarType>, r: &Reg) -> String {
+    match types.get(*r) {
         Some(t) => format!("x{r}: {t}"),
         None => format!("x{r}: ?"),
     }
 }
 
-/// An instruction without inner instructions; of others, only the first line.
-pub(super) fn without_inner(c: &ScalarFn, i: &Instr) -> String {
-    let to = list_or_unit(&i.sets(), |r| register_decl(c, r));
+/// An instruction without inner instructions; of others, only the first line. `types` are those of the registers.
+pub fn without_inner(types: &IndexVec<Reg, ScalarType>, i: &Instr) -> String {
+    let to = list_or_unit(&i.sets(), |r| register_decl(types, r));
     match i {
         Instr::Const(_, x) => format!("{to} = {}", constant(*x)),
         Instr::Op1(_, op, a) => format!("{to} = {op} x{a}"),

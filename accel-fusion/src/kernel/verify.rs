@@ -481,7 +481,9 @@ impl Scalars<'_, '_> {
     fn instrs(&mut self, instrs: &[Instr]) -> Check {
         deep(|| {
             // The text is built only if there is an error.
-            instrs.iter().try_for_each(|i| self.instr(i).map_err(|e| format!("{}: {e}", without_inner(self.c, i))))
+            instrs
+                .iter()
+                .try_for_each(|i| self.instr(i).map_err(|e| format!("{}: {e}", without_inner(&self.c.types, i))))
         })
     }
 

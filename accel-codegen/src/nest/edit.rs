@@ -1,0 +1,87 @@
+//! Finds the loop that a transformation changes.
+
+use super::ir::{For, Nest, Node};
+use accel_core::repr::op::{Num2, Op2};
+use accel_fusion::kernel::{Instr, Reg};
+use std::fmt;
+
+/// Why a transformation does not apply.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Why(pub String);
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Why {
+    /// A number does not fit in 64 bits.
+    pub fn too_large() -> Why {
+        Why("a number is too large".into())
+    }
+}
+
+/// Changes the block with the loop over `var`: `change` gets the nest without its nodes, the block, and the position of
+/// the loop.
+pub fn at_block(
+    nest: &Nest,
+    var: Reg,
+    change: impl FnOnce(&mut Nest, &mut Vec<Node>, usize) -> Result<(), Why>,
+) -> Result<Nest, Why> {
+    let mut nest = nest.clone();
+    let mut body = std::mem::take(&mut nest.body);
+    let Some((block, at)) = find(&mut body, var) else { return Err(Why(format!("there is no loop over x{var}"))) };
+    change(&mut nest, block, at)?;
+    nest.body = body;
+    Ok(nest)
+}
+
+/// Replaces the loop over `var` by the nodes that `change` makes of it.
+pub fn at_loop(
+    nest: &Nest,
+    var: Reg,
+    change: impl FnOnce(&mut Nest, For) -> Result<Vec<Node>, Why>,
+) -> Result<Nest, Why> {
+    at_block(nest, var, |nest, block, at| {
+        if let Node::For(f) = block.remove(at) {
+            let nodes = change(nest, f)?;
+            block.splice(at..at, nodes);
+        }
+        Ok(())
+    })
+}
+
+fn find(nodes: &mut Vec<Node>, var: Reg) -> Option<(&mut Vec<Node>, usize)> {
+    if let Some(at) = nodes.iter().position(|n| matches!(n, Node::For(f) if f.var == var)) {
+        return Some((nodes, at));
+    }
+    nodes.iter_mut().find_map(|n| match n {
+        Node::For(For { body, .. }) | Node::If { body, .. } => find(body, var),
+        _ => None,
+    })
+}
+
+/// All nodes, each before those inside it.
+pub fn walk<'n>(nodes: &'n [Node], visit: &mut dyn FnMut(&'n Node)) {
+    for n in nodes {
+        visit(n);
+        walk(n.inner(), visit);
+    }
+}
+
+/// Whether a node does nothing but set registers. Divisions can fail if they are of integers.
+pub fn is_pure(n: &Node) -> bool {
+    match n {
+        Node::Index { .. } | Node::Load { .. } => true,
+        Node::Let(Instr::Op2(_, op, ..)) => !matches!(op, Op2::Num(Num2::Div | Num2::Rem)),
+        Node::Let(i) => matches!(i, Instr::Const(..) | Instr::Op1(..) | Instr::Extent(..)),
+        Node::For(_)
+        | Node::Store { .. }
+        | Node::Acc { .. }
+        | Node::AccLanes { .. }
+        | Node::Transpose { .. }
+        | Node::Alloc(_)
+        | Node::If { .. } => false,
+    }
+}

@@ -1,0 +1,40 @@
+//! Whether the iterations of a loop are independent.
+//!
+//! Two facts suffice. Only [`Acc`](Node::Acc) and [`AccLanes`](Node::AccLanes) make iterations depend on each other, and
+//! the order of what they combine is undefined. And iterations of a nest that was lowered from one operation write
+//! different numbers, or (where a split repeats the last iteration) the same numbers again. So it remains to check that no
+//! iteration reads what another one writes.
+
+use super::edit::{Why, walk};
+use super::ir::*;
+use std::collections::BTreeSet;
+
+/// Checks that the iterations of a loop can be executed in any order, and at the same time.
+///
+/// # Errors
+/// An iteration may read what another one writes.
+pub fn are_independent(nest: &Nest, f: &For) -> Result<(), Why> {
+    let (mut read, mut written, mut own) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    walk(&f.body, &mut |n| match n {
+        Node::Alloc(b) => _ = own.insert(*b),
+        Node::Load { from, .. } => _ = read.insert(from.buffer),
+        Node::Transpose { to, from, .. } => {
+            read.insert(from.buffer);
+            written.insert(to.buffer);
+        }
+        Node::Store { to, .. } | Node::Acc { to, .. } => _ = written.insert(to.buffer),
+        Node::AccLanes { all, .. } => all.iter().for_each(|(_, to, from)| {
+            written.insert(to.buffer);
+            read.insert(*from);
+        }),
+        _ => {}
+    });
+    // Buffers of the same array are the same memory.
+    let space = |b: &BufferId| nest.buffers[*b].space;
+    let conflict = |a: &BufferId, b: &BufferId| a == b || (space(a) != Space::Local && space(a) == space(b));
+    let shared = read.difference(&own).find(|r| written.iter().any(|w| conflict(r, w)));
+    match shared {
+        Some(b) => Err(Why(format!("the loop over x{} reads and writes b{b}", f.var))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,22 @@
+//! Loop nests: the representation of kernels between the kernel program and the text of C and OpenCL C.
+//!
+//! ```text
+//! operation --lower--> naive nest --schedule: transformations--> nest --write--> C, OpenCL C
+//! ```
+//!
+//! A nest has loops, scalar code, and numbers in buffers ([`ir`]). Its text form is in [`print`] and [`parse`]; [`verify`]
+//! checks what the writer relies on; [`eval`] says what a nest means. [Transformations](transform) are equations: each
+//! makes an equivalent nest, or says why it does not apply. [`schedule`] is the lists of transformations for each kind of
+//! operation.
+
+pub mod edit;
+pub mod eval;
+pub mod independent;
+pub mod ir;
+pub mod lower;
+pub mod parse;
+pub mod print;
+pub mod schedule;
+pub mod strip_sums;
+pub mod transform;
+pub mod verify;

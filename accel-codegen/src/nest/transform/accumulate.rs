@@ -1,0 +1,88 @@
+//! Accumulators: `for k { a . x(k) } = y := neutral; for k { y . x(k) }; a . y`
+//!
+//! If a store of `z` to `a` comes just before the loop, the accumulator begins with `z`, and is stored afterwards.
+
+use crate::nest::edit::{Why, at_block, walk};
+use crate::nest::ir::*;
+use accel_fusion::kernel::{Instr, Reg};
+
+/// Gives the loop over `var` a local accumulator for the number that it combines.
+///
+/// # Errors
+/// The loop does not combine exactly one number, or its place depends on the loop.
+pub fn accumulate(nest: &Nest, var: Reg) -> Result<Nest, Why> {
+    at_block(nest, var, |nest, block, at| {
+        let Node::For(f) = &mut block[at] else { return Ok(()) };
+        let (place, monoid, guards) = target(nest, f)?;
+        let ty = nest.buffers[place.buffer].ty;
+        let local = nest.local(ty, &[]);
+        let own = Place { buffer: local, index: vec![] };
+        redirect(&mut f.body, &own);
+        let before = at.checked_sub(1).and_then(|k| match &block[k] {
+            Node::Store { to, value } if *to == place && guards.is_empty() => Some((k, *value)),
+            _ => None,
+        });
+        let mut start = vec![Node::Alloc(local)];
+        match before {
+            Some((k, value)) => {
+                start.push(Node::Store { to: own.clone(), value });
+                let last = nest.register(ty);
+                let end = [Node::Load { to: last, from: own }, Node::Store { to: place, value: last }];
+                block.splice(at + 1..at + 1, end);
+                block.splice(k..at, start);
+            }
+            None => {
+                let neutral = nest.register(ty);
+                start.push(Node::Let(Instr::Const(neutral, monoid.neutral(ty))));
+                start.push(Node::Store { to: own.clone(), value: neutral });
+                let last = nest.register(ty);
+                let sum = Node::Acc { to: place, monoid, value: last, times: None };
+                let sum = if guards.is_empty() { sum } else { Node::If { guards, body: vec![sum] } };
+                block.splice(at + 1..at + 1, [Node::Load { to: last, from: own }, sum]);
+                block.splice(at..at, start);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The number that a loop combines, by what, and the guards.
+pub fn target(nest: &Nest, f: &For) -> Result<(Place, accel_fusion::kernel::Monoid, Vec<Guard>), Why> {
+    let (mut found, mut set, mut count) = (None, vec![f.var], 0);
+    walk(&f.body, &mut |n| {
+        set.extend(n.sets());
+        count += matches!(n, Node::Acc { .. }) as usize;
+        match n {
+            Node::If { guards, body } => {
+                if let [Node::Acc { to, monoid, .. }] = &body[..] {
+                    found = Some((to.clone(), *monoid, guards.clone()));
+                }
+            }
+            Node::Acc { to, monoid, .. } if found.is_none() => found = Some((to.clone(), *monoid, vec![])),
+            _ => {}
+        }
+    });
+    let Some((place, monoid, guards)) = found.filter(|_| count == 1) else {
+        return Err(Why(format!("the loop over x{} combines {count} numbers", f.var)));
+    };
+    let sums = place.index.iter().chain(guards.iter().flat_map(Guard::sides));
+    if sums.flat_map(|s| &s.terms).any(|(r, _)| set.contains(r)) || nest.buffers[place.buffer].space == Space::Local {
+        return Err(Why(format!("the number that is combined depends on the loop over x{}", f.var)));
+    }
+    Ok((place, monoid, guards))
+}
+
+/// Combines another number instead, without guards.
+pub fn redirect(nodes: &mut [Node], to: &Place) {
+    for n in nodes {
+        match n {
+            Node::Acc { to: place, .. } => *place = to.clone(),
+            Node::If { body, .. } if matches!(body[..], [Node::Acc { .. }]) => {
+                redirect(body, to);
+                *n = body.remove(0);
+            }
+            Node::For(For { body, .. }) | Node::If { body, .. } => redirect(body, to),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Interchange: `for i { for j { A(i, j) } } = for j { for i { A(i, j) } }`
+
+use crate::nest::edit::{Why, at_loop, is_pure};
+use crate::nest::independent::are_independent;
+use crate::nest::ir::*;
+use accel_fusion::kernel::Reg;
+
+/// Exchanges the loop over `var` with the only loop in it. Nodes before the inner loop that only set registers go into it.
+///
+/// # Errors
+/// There are other nodes, the bounds of the inner loop depend on the outer one, or iterations depend on each other.
+pub fn interchange(nest: &Nest, var: Reg) -> Result<Nest, Why> {
+    at_loop(nest, var, |nest, mut f| {
+        let Some(Node::For(inner)) = f.body.pop() else {
+            return Err(Why(format!("the loop over x{var} does not end with a loop")));
+        };
+        if !f.body.iter().all(is_pure) {
+            return Err(Why(format!("the loop over x{var} does more than another loop")));
+        }
+        let set: Vec<Reg> = f.body.iter().flat_map(Node::sets).chain([var]).collect();
+        if set.iter().any(|r| inner.from.contains(*r) || inner.to.contains(*r)) {
+            return Err(Why(format!("the bounds of the loop over x{} depend on x{var}", inner.var)));
+        }
+        let own = For { body: [f.body.clone(), inner.body.clone()].concat(), ..f };
+        are_independent(nest, &own)?;
+        are_independent(nest, &inner)?;
+        Ok(vec![Node::For(For { body: vec![Node::For(own)], ..inner })])
+    })
+}

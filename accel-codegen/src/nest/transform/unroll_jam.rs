@@ -1,0 +1,53 @@
+//! Unroll and jam: `for i { A(i) for k { B(i, k) } } = A(0) A(1) .. for k { B(0, k) B(1, k) .. }`
+//!
+//! The loop has a constant number of iterations. Values that its iterations have in common are computed once.
+
+use super::copy::{Copy, Merge};
+use crate::nest::edit::{Why, at_loop};
+use crate::nest::independent::are_independent;
+use crate::nest::ir::*;
+use accel_fusion::kernel::Reg;
+
+/// Replaces the loop over `var` by copies of its body, merged loop by loop.
+///
+/// # Errors
+/// The number of iterations is not a constant, iterations depend on each other, or bounds of inner loops differ.
+pub fn unroll_jam(nest: &Nest, var: Reg) -> Result<Nest, Why> {
+    let bounds = bounds_around(&nest.body, var);
+    at_loop(nest, var, |nest, f| {
+        let (Some(from), Some(to)) = (f.from.as_constant(), f.to.as_constant()) else {
+            return Err(Why(format!("the bounds of the loop over x{var} are not constants")));
+        };
+        if f.bind != Bind::Seq {
+            return Err(Why(format!("the loop over x{var} is a vector")));
+        }
+        are_independent(nest, &f)?;
+        let values = (from..to).step_by(f.step as usize).filter(|i| !f.whole || i + f.step <= to);
+        let mut copies: Vec<Copy> = values.map(|i| Copy::with(var, Affine::constant(i))).collect();
+        Merge::replacements(nest, bounds, &f.body, &mut copies)
+    })
+}
+
+/// The loops around the loop over `var`, with the numbers that their variables stay below.
+pub fn bounds_around(nodes: &[Node], var: Reg) -> Vec<(Reg, Affine)> {
+    fn search(nodes: &[Node], var: Reg, bounds: &mut Vec<(Reg, Affine)>) -> bool {
+        for n in nodes {
+            if let Node::For(f) = n {
+                if f.var == var {
+                    return true;
+                }
+                bounds.push((f.var, f.to.clone()));
+            }
+            if search(n.inner(), var, bounds) {
+                return true;
+            }
+            if let Node::For(_) = n {
+                bounds.pop();
+            }
+        }
+        false
+    }
+    let mut bounds = vec![];
+    search(nodes, var, &mut bounds);
+    bounds
+}

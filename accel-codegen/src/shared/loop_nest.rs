@@ -1,0 +1,433 @@
+//! Writes [nests](crate::nest) in both dialects. A register is a variable `r3`, a local buffer `y3`. In a loop over
+//! vectors, what differs between its iterations has the type of a vector.
+//!
+//! NOTE [Fused multiply-add]: if a product is summed, and the processor can multiply and add in one instruction, the
+//! product is not rounded before the addition, as in any matrix product. The order of a sum is undefined, so its last
+//! places are undefined as well.
+//!
+//! NOTE [Subnormal factors]: processors of the x86 family take a hundred times as long for an operation with a
+//! subnormal number (below 2.2e-308 for 64 bits), and such numbers are common where probabilities are multiplied. Only
+//! while products are summed, they count as zero. This changes a sum by less than its rounding, unless the whole sum is
+//! as tiny or has huge factors.
+
+use crate::nest::edit::walk;
+use crate::nest::ir::*;
+use crate::nest::transform::tidy::used;
+use crate::text::primitives;
+use crate::text::scalar_code::Constants;
+use crate::text::vectors::{add_half, declare, zero};
+use crate::text::writer::Writer;
+use accel_core::repr::ScalarType;
+use accel_fusion::kernel::{Instr, Monoid, Reg, ScalarFn};
+use std::collections::BTreeSet;
+
+impl Writer<'_> {
+    /// Writes a nest that the verifier has accepted. Its vectors have numbers of type `t`.
+    pub fn loop_nest(&mut self, nest: &Nest, t: ScalarType) {
+        declare(self, t);
+        let mut multiplies = false;
+        walk(&nest.body, &mut |n| multiplies |= matches!(n, Node::Acc { times: Some(_), .. }));
+        // The registers of a nest have other meanings than those of the strip around it.
+        let position = std::mem::replace(&mut self.lanes.position, Reg::NONE);
+        self.braces("", |w| {
+            if multiplies {
+                declare_flushing(w);
+                w.line("const unsigned state = without_tiny();");
+            }
+            let code = ScalarFn { types: nest.types.clone(), ..ScalarFn::default() };
+            let used = names_used(nest);
+            for p in nest.params.iter().filter(|p| used.contains(&p.register)) {
+                w.line(format!("const {} r{} = {};", nest.types[p.register], p.register, p.name));
+            }
+            let mut text =
+                NestText { w, nest, t, code, lane: None, vectors: BTreeSet::new(), wide: vec![BTreeSet::new()] };
+            text.nodes(&nest.body);
+            if multiplies {
+                w.line("with_tiny(state);");
+            }
+        });
+        self.lanes.position = position;
+    }
+}
+
+/// The registers that the text uses: of the outermost extents of buffers, no position depends on.
+fn names_used(nest: &Nest) -> BTreeSet<Reg> {
+    let inner = nest.buffers.iter().flat_map(|b| b.extents.iter().skip(1)).flat_map(|e| &e.terms).map(|t| t.0);
+    used(&nest.body).into_iter().chain(inner).collect()
+}
+
+/// Declares the mode of NOTE [Subnormal factors]. OpenCL has no such mode, but its compilers for these processors have the
+/// functions that change it.
+fn declare_flushing(w: &mut Writer) {
+    w.declarations.declare_once("tiny", || {
+        "#ifdef __SSE2__\n\
+         static inline unsigned without_tiny(void) { unsigned s = __builtin_ia32_stmxcsr(); __builtin_ia32_ldmxcsr(s | 0x8040); return s; }\n\
+         static inline void with_tiny(unsigned s) { __builtin_ia32_ldmxcsr(s); }\n\
+         #else\n\
+         static inline unsigned without_tiny(void) { return 0; }\n\
+         static inline void with_tiny(unsigned s) {}\n\
+         #endif"
+            .into()
+    });
+}
+
+/// The text of a nest while it is written.
+struct NestText<'w, 'p, 'n> {
+    w: &'w mut Writer<'p>,
+    nest: &'n Nest,
+    t: ScalarType,
+    /// The registers' types, for scalar code.
+    code: ScalarFn,
+    /// The variable of the vector loop around the present place, and the number of its iterations.
+    lane: Option<(Reg, i64)>,
+    /// The registers that are vectors.
+    vectors: BTreeSet<Reg>,
+    /// For each block around the present place, the numbers of which it has a vector with equal elements.
+    wide: Vec<BTreeSet<Reg>>,
+}
+
+impl NestText<'_, '_, '_> {
+    fn nodes(&mut self, nodes: &[Node]) {
+        nodes.iter().for_each(|n| self.node(n));
+    }
+
+    fn block(&mut self, head: &str, nodes: &[Node]) {
+        self.w.open(head);
+        self.wide.push(BTreeSet::new());
+        self.nodes(nodes);
+        self.wide.pop();
+        self.w.close();
+    }
+
+    fn node(&mut self, node: &Node) {
+        match node {
+            Node::For(f) => match (f.bind, f.to.as_constant()) {
+                (Bind::Vector, Some(n)) => {
+                    self.lane = Some((f.var, n));
+                    self.block("", &f.body);
+                    self.lane = None;
+                }
+                _ => {
+                    let (r, step) = (f.var, f.step);
+                    let more = match f.whole {
+                        true => format!("r{r} + {step} <= {}", sum(&f.to)),
+                        false => format!("r{r} < {}", sum(&f.to)),
+                    };
+                    let next = if step == 1 { format!("r{r}++") } else { format!("r{r} += {step}") };
+                    self.block(&format!("for (i64 r{r} = {}; {more}; {next})", sum(&f.from)), &f.body);
+                }
+            },
+            Node::If { guards, body } => self.block(&format!("if ({})", conditions(guards)), body),
+            Node::Index { to, value, limit } => {
+                let value = sum(value);
+                self.w.line(match limit {
+                    None => format!("const i64 r{to} = {value};"),
+                    Some(limit) => {
+                        let limit = sum(limit);
+                        format!("const i64 r{to} = {value} < {limit} ? {value} : {limit} - 1;")
+                    }
+                });
+            }
+            Node::Let(i) => self.instr(i),
+            Node::Load { to, from } => {
+                let number = self.number(from);
+                let t = match self.is_vector(from) {
+                    true => {
+                        self.vectors.insert(*to);
+                        format!("v_{}", self.nest.types[*to])
+                    }
+                    false => self.nest.types[*to].to_string(),
+                };
+                self.w.line(format!("const {t} r{to} = {number};"));
+            }
+            Node::Store { to, value } => {
+                let value = if self.is_vector(to) { self.vector(*value) } else { format!("r{value}") };
+                let number = self.number(to);
+                self.w.line(format!("{number} = {value};"));
+            }
+            Node::Acc { to, monoid, value, times } => self.acc(to, *monoid, *value, *times),
+            Node::AccLanes { monoid, all } => self.acc_lanes(*monoid, all),
+            Node::Transpose { to, from, dim, n } => self.transpose(to, from, *dim, *n),
+            Node::Alloc(b) => {
+                let (t, size) = (self.t, self.nest.buffers[*b].extents.iter().filter_map(Affine::as_constant));
+                let size: i64 = size.product();
+                let lanes = self.w.declarations.vectors.lanes(t) as i64;
+                self.w.line(match self.nest.buffers[*b].extents.len() {
+                    0 if self.lane.is_none() => format!("{t} y{b};"),
+                    0 | 1 => format!("v_{t} y{b};"),
+                    _ => format!("v_{t} y{b}[{}];", size / lanes),
+                });
+            }
+        }
+    }
+
+    fn instr(&mut self, i: &Instr) {
+        let mut used = vec![];
+        i.direct_uses(&mut used);
+        if !used.iter().any(|r| self.vectors.contains(r)) {
+            return self.w.instr(&self.code, i, &mut Constants::new());
+        }
+        let value = match i {
+            Instr::Op1(_, op, a) => {
+                let a = self.vector(*a);
+                primitives::op1(self.w.declarations, *op, ScalarType::F64, &a)
+            }
+            Instr::Op2(_, op, a, b) => {
+                let (a, b) = (self.vector(*a), self.vector(*b));
+                primitives::op2(self.w.declarations, *op, ScalarType::F64, &a, &b)
+            }
+            // Vectors are operands of arithmetic only.
+            _ => return,
+        };
+        for to in i.sets() {
+            self.vectors.insert(to);
+            self.w.line(format!("const v_{} r{to} = {value};", self.t));
+        }
+    }
+
+    /// A register as a vector.
+    fn vector(&mut self, r: Reg) -> String {
+        if self.vectors.contains(&r) {
+            return format!("r{r}");
+        }
+        if !self.wide.iter().any(|block| block.contains(&r)) {
+            self.wide.last_mut().into_iter().for_each(|block| _ = block.insert(r));
+            // Subtracting this zero changes no number, not even the sign of a zero.
+            let zero = zero(self.w, self.t);
+            self.w.line(format!("const v_{} w{r} = r{r} - {zero};", self.t));
+        }
+        format!("w{r}")
+    }
+
+    /// Whether the numbers at a place differ between the iterations of the vector loop.
+    fn is_vector(&self, p: &Place) -> bool {
+        let Some((lane, _)) = self.lane else { return false };
+        p.index.last().is_none_or(|i| i.contains(lane)) && (self.is_local(p) || !p.index.is_empty())
+    }
+
+    fn is_local(&self, p: &Place) -> bool {
+        self.nest.buffers[p.buffer].space == Space::Local
+    }
+
+    /// The number at a place, or the vector of numbers from there on.
+    fn number(&mut self, p: &Place) -> String {
+        let (b, t, vector) = (&self.nest.buffers[p.buffer], self.t, self.is_vector(p));
+        let name = match b.space {
+            Space::Array(a, c) => format!("a{a}_{c}"),
+            Space::Strip(a, c) => format!("s{a}_{c}"),
+            Space::Total(a, c) => format!("t{a}_{c}"),
+            Space::Local if b.extents.len() < 2 => return format!("y{}", p.buffer),
+            Space::Local => {
+                let n = self.lane.map_or(1, |l| l.1);
+                let at = self.in_vectors(p, n);
+                return format!("y{}[{at}]", p.buffer);
+            }
+        };
+        let at = position(b, &self.first(p));
+        let space = self.w.global();
+        match vector {
+            true => format!("*({space}v_{t} *)&{name}[{at}]"),
+            false => format!("{name}[{at}]"),
+        }
+    }
+
+    /// The index of the first iteration of the vector loop.
+    fn first(&self, p: &Place) -> Vec<Affine> {
+        let mut index = p.index.clone();
+        if let (Some((lane, _)), Some(last)) = (self.lane, index.last_mut()) {
+            last.terms.retain(|t| t.0 != lane);
+        }
+        index
+    }
+
+    /// The position in a buffer of vectors with `n` numbers each.
+    fn in_vectors(&self, p: &Place, n: i64) -> String {
+        let extents = self.nest.buffers[p.buffer].extents.iter().filter_map(Affine::as_constant);
+        let mut at = Affine::default();
+        for (i, extent) in self.first(p).iter().zip(extents) {
+            let scaled = Affine::default().plus(&at, extent).and_then(|a| a.plus(i, 1));
+            at = scaled.unwrap_or_default();
+        }
+        at.terms.iter_mut().for_each(|t| t.1 /= n);
+        at.constant /= n;
+        sum(&at)
+    }
+
+    fn acc(&mut self, to: &Place, monoid: Monoid, value: Reg, times: Option<Reg>) {
+        let (t, vector) = (self.t, self.is_vector(to));
+        if vector && !self.is_local(to) {
+            // The registers of the sum are vectors, but its numbers in memory need not be aligned.
+            let (value, n) = (self.vector(value), self.w.declarations.vectors.lanes(t));
+            let (buffer, space) = (&self.nest.buffers[to.buffer], self.w.global());
+            let name = if let Space::Total(a, c) = buffer.space { format!("t{a}_{c}") } else { String::new() };
+            let at = position(buffer, &self.first(to));
+            self.w.braces("", |w| {
+                w.line(format!("{space}{t} *const out = &{name}[{at}];"));
+                w.line(w.dialect().add_to("out", &value, n, t));
+            });
+            return;
+        }
+        let place = self.number(to);
+        let operand = |text: &mut Self, r: Reg| if vector { text.vector(r) } else { format!("r{r}") };
+        let value = operand(self, value);
+        let combined = match times {
+            Some(times) => {
+                let times = operand(self, times);
+                if vector {
+                    format!("fma_{t}({value}, {times}, {place})")
+                } else {
+                    format!("{place} + {value} * {times}")
+                }
+            }
+            None if vector => format!("{place} + {value}"),
+            None => primitives::op2(self.w.declarations, monoid.operator(), t, &place, &value),
+        };
+        self.w.line(format!("{place} = {combined};"));
+    }
+
+    /// Adds the sums of eight vectors at a time.
+    fn acc_lanes(&mut self, monoid: Monoid, all: &[(Vec<Guard>, Place, BufferId)]) {
+        let (t, n) = (self.t, self.w.declarations.vectors.lanes(self.t));
+        for eight in all.chunks(8) {
+            self.w.open("");
+            if monoid == Monoid::Sum {
+                let zero = zero(self.w, t);
+                let vectors: Vec<_> =
+                    (0..8).map(|k| eight.get(k).map_or(zero.clone(), |e| format!("y{}", e.2))).collect();
+                self.w.line(format!("const w_{t} sums = sums_{t}({});", vectors.join(", ")));
+            }
+            let halves: Vec<_> = eight.chunks(4).collect();
+            if monoid == Monoid::Sum && eight.len() == 8 && halves.iter().all(|h| are_adjacent(h)) {
+                let guards = strongest(eight.iter().flat_map(|e| &e.0));
+                self.w.open(&if guards.is_empty() { String::new() } else { format!("if ({})", conditions(&guards)) });
+                for (k, half) in halves.iter().enumerate() {
+                    let place = self.number(&half[0].1);
+                    add_half(self.w, t, &format!("&{place}"), k);
+                }
+                self.w.close();
+                if guards.is_empty() {
+                    self.w.close();
+                    continue;
+                }
+                self.w.open("else");
+            } else {
+                self.w.open("");
+            }
+            for (k, (guards, place, from)) in eight.iter().enumerate() {
+                let place = self.number(place);
+                let element = |w: &Writer, name: &str, k| w.dialect().element(name, k);
+                let values: Vec<String> = match monoid {
+                    Monoid::Sum => vec![element(self.w, "sums", k)],
+                    _ => (0..n).map(|l| element(self.w, &format!("y{from}"), l)).collect(),
+                };
+                for value in values {
+                    let combined = primitives::op2(self.w.declarations, monoid.operator(), t, &place, &value);
+                    let guard = if guards.is_empty() { String::new() } else { format!("if ({}) ", conditions(guards)) };
+                    self.w.line(format!("{guard}{place} = {combined};"));
+                }
+            }
+            self.w.close();
+            self.w.close();
+        }
+    }
+
+    /// Vectors along dimension `dim` of `from` become vectors along its last dimension.
+    fn transpose(&mut self, to: &Place, from: &Place, dim: usize, n: i64) {
+        let (t, space) = (self.t, self.w.global());
+        declare_turn(self.w, t, n as usize);
+        let mut rows = vec![];
+        for k in 0..n {
+            let mut row = from.clone();
+            row.index[dim].constant += k;
+            let Space::Strip(a, c) = self.nest.buffers[row.buffer].space else { continue };
+            let at = position(&self.nest.buffers[row.buffer], &row.index);
+            rows.push(format!("*(const {space}v_{t} *)&s{a}_{c}[{at}]"));
+        }
+        let width = self.nest.buffers[to.buffer].extents.last().and_then(Affine::as_constant).unwrap_or(n);
+        let at = self.in_vectors(to, n);
+        self.w.line(format!("turn_{t}({}, &y{}[{at}], {});", rows.join(", "), to.buffer, width / n));
+    }
+}
+
+/// The row-major position of an index.
+fn position(b: &Buffer, index: &[Affine]) -> String {
+    let Some((first, rest)) = index.split_first() else { return "0".into() };
+    rest.iter()
+        .zip(&b.extents[1..])
+        .fold(sum(first), |at, (i, extent)| format!("({at}) * {} + {}", sum(extent), sum(i)))
+}
+
+fn sum(a: &Affine) -> String {
+    let term = |(r, k): &(Reg, i64)| if *k == 1 { format!("r{r}") } else { format!("{k} * r{r}") };
+    let mut terms: Vec<String> = a.terms.iter().map(term).collect();
+    if a.constant != 0 || terms.is_empty() {
+        terms.push(a.constant.to_string());
+    }
+    terms.join(" + ")
+}
+
+fn conditions(guards: &[Guard]) -> String {
+    guards.iter().map(|g| format!("{} < {}", sum(&g.smaller), sum(&g.larger))).collect::<Vec<_>>().join(" && ")
+}
+
+/// Guards that imply all of these: of guards that differ by a constant, the strongest one.
+fn strongest<'g>(guards: impl Iterator<Item = &'g Guard>) -> Vec<Guard> {
+    let mut found: Vec<Guard> = vec![];
+    for g in guards {
+        let difference = |f: &Guard| g.smaller.plus(&f.smaller, -1).and_then(|d| d.as_constant());
+        match found.iter_mut().find(|f| f.larger == g.larger && difference(f).is_some()) {
+            Some(f) if difference(f).is_some_and(|d| d > 0) => *f = g.clone(),
+            Some(_) => {}
+            None => found.push(g.clone()),
+        }
+    }
+    found
+}
+
+/// Whether four numbers are neighbours in memory wherever all guards hold.
+fn are_adjacent(four: &[(Vec<Guard>, Place, BufferId)]) -> bool {
+    let place = |k: usize| four.get(k).map(|e| &e.1);
+    // Under the guards, a clamped index is its value.
+    let Some(first) = place(0) else { return false };
+    (1..4).all(|k| {
+        let Some(p) = place(k) else { return false };
+        let differences: Option<Vec<i64>> =
+            p.index.iter().zip(&first.index).map(|(i, f)| i.plus(f, -1).and_then(|d| d.as_constant())).collect();
+        let outer = p.index.len() - 1;
+        p.buffer == first.buffer
+            && differences.is_some_and(|d| d[..outer].iter().all(|d| *d == 0) && d[outer] == k as i64)
+    })
+}
+
+/// Declares `turn`: it transposes `n` vectors of `n` numbers, and stores the resulting vectors at a distance.
+fn declare_turn(w: &mut Writer, t: ScalarType, n: usize) {
+    let dialect = w.dialect();
+    w.declarations.declare_once(&format!("turn_{t}"), || {
+        let params: Vec<_> = (0..n).map(|k| format!("v_{t} a{k}")).collect();
+        let mut text =
+            format!("{} void turn_{t}({}, v_{t} *to, int distance) {{\n", dialect.vector_function(), params.join(", "));
+        // Exchanges blocks of 1, 2, 4, … numbers with those on the other side of the diagonal.
+        let (mut names, mut size) = (('a', 'b'), 1);
+        while size < n {
+            for k in 0..n {
+                let (first, low) = (k & !size, k & size == 0);
+                let lane = |q: usize| match (low, q & size == 0) {
+                    (true, true) => q,
+                    (true, false) => n + q - size,
+                    (false, true) => q + size,
+                    (false, false) => n + q,
+                };
+                let lanes: Vec<_> = (0..n).map(|q| lane(q).to_string()).collect();
+                let ((from, to), lanes) = (names, lanes.join(", "));
+                let (a, b) = (format!("{from}{first}"), format!("{from}{}", first + size));
+                text += &format!("    const v_{t} {to}{k} = {};\n", dialect.shuffle(t, &a, &b, &lanes));
+            }
+            names = (names.1, (names.1 as u8 + 1) as char);
+            size *= 2;
+        }
+        for k in 0..n {
+            text += &format!("    to[distance * {k}] = {}{k};\n", names.0);
+        }
+        text + "}"
+    });
+}

@@ -1,0 +1,271 @@
+//! Transformations of nests. Each file of the folder `nests` has a nest, a schedule, and the nest that the schedule makes
+//! of it; `ACCEL_UPDATE=1` rewrites the latter. Both nests are evaluated on random numbers for several extents. In
+//! schedules of files, a loop is named as its variable.
+
+use accel_codegen::nest::eval::{Memory, evaluate};
+use accel_codegen::nest::ir::{BufferId, Nest, Node, Space};
+use accel_codegen::nest::schedule::{Names, apply};
+use accel_codegen::nest::verify::verify;
+use accel_core::repr::{Scalar, ScalarType};
+use accel_fusion::kernel::Reg;
+use quickcheck::{Arbitrary, Gen, QuickCheck};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// Small whole numbers, so that sums are exact in any order.
+fn number(seed: &mut u64) -> Scalar {
+    *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+    Scalar::F64((*seed >> 60) as f64 - 7.0)
+}
+
+/// Memory with random numbers, where parameter `k` of type `i64` has the value `extents(k)`.
+fn memory(nest: &Nest, extents: impl Fn(usize) -> i64, mut seed: u64) -> Memory {
+    let mut registers = HashMap::new();
+    for (k, p) in nest.params.iter().enumerate() {
+        let x = match nest.types[p.register] {
+            ScalarType::I64 => {
+                let n = extents(k) / p.multiple * p.multiple;
+                Scalar::I64(p.most.map_or(n, |most| n.min(most)))
+            }
+            _ => number(&mut seed),
+        };
+        registers.insert(p.register, x);
+    }
+    let size = |b: BufferId| -> i64 {
+        let extent = |e: &accel_codegen::nest::ir::Affine| {
+            e.terms.iter().fold(e.constant, |sum, (r, k)| match registers[r] {
+                Scalar::I64(x) => sum + k * x,
+                _ => sum,
+            })
+        };
+        nest.buffers[b].extents.iter().map(extent).product()
+    };
+    let fixed = nest.buffers.indices().filter(|b| nest.buffers[*b].space != Space::Local);
+    let sizes: Vec<_> = fixed.map(|b| (b, size(b))).collect();
+    let buffers = sizes.into_iter().map(|(b, n)| (b, (0..n).map(|_| number(&mut seed)).collect())).collect();
+    Memory { registers, buffers }
+}
+
+/// What a nest computes, without its parameters.
+fn result(nest: &Nest, memory: &Memory) -> Result<HashMap<BufferId, Vec<Scalar>>, String> {
+    let mut memory = memory.clone();
+    evaluate(nest, &mut memory)?;
+    Ok(memory.buffers)
+}
+
+/// Checks that two nests with the same parameters and buffers compute the same.
+fn compare(before: &Nest, after: &Nest) -> Result<(), String> {
+    for (seed, extents) in
+        [[3, 5, 7, 4], [1, 1, 1, 1], [0, 2, 0, 3], [16, 17, 33, 2], [9, 8, 32, 1]].into_iter().enumerate()
+    {
+        let memory = memory(before, |k| extents[k % extents.len()], seed as u64);
+        // The numbers of parameters do not change.
+        let other = Memory {
+            registers: before
+                .params
+                .iter()
+                .zip(&after.params)
+                .map(|(b, a)| (a.register, memory.registers[&b.register]))
+                .collect(),
+            buffers: memory.buffers.clone(),
+        };
+        let (expected, found) = (result(before, &memory)?, result(after, &other)?);
+        if expected != found {
+            return Err(format!("extents {extents:?}: expected {expected:?}, found {found:?}"));
+        }
+    }
+    Ok(())
+}
+
+fn names(nest: &Nest) -> Names {
+    nest.loops().into_iter().map(|r| (format!("x{r}"), r)).collect()
+}
+
+fn check(path: &Path) -> Result<(), String> {
+    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let (source, rest) = text.split_once("//= schedule\n").ok_or("no schedule")?;
+    let (schedule, expected) = rest.split_once("//= result\n").ok_or("no result")?;
+    let steps: String = schedule.lines().map(|l| l.trim_start_matches("// ").to_string() + "\n").collect();
+    let nest: Nest = source.parse().map_err(|e: accel_core::error::Error| e.to_string())?;
+    verify(&nest)?;
+    let found = match apply(&nest, &names(&nest), &steps) {
+        Ok(after) => {
+            verify(&after).map_err(|e| format!("{e} in\n{after}"))?;
+            compare(&nest, &after)?;
+            let again: Nest = after.to_string().parse().map_err(|e: accel_core::error::Error| e.to_string())?;
+            if again != after {
+                return Err(format!("the text form lost something:\n{after}\n{again}"));
+            }
+            after.to_string()
+        }
+        Err(why) => format!("{why}\n"),
+    };
+    if found == expected {
+        return Ok(());
+    }
+    if std::env::var_os("ACCEL_UPDATE").is_some() {
+        return std::fs::write(path, format!("{source}//= schedule\n{schedule}//= result\n{found}"))
+            .map_err(|e| e.to_string());
+    }
+    Err(format!("expected\n{expected}\nfound\n{found}"))
+}
+
+#[test]
+fn files() -> Result<(), String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/nests");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).map_err(|e| e.to_string())? {
+        let path = entry.map_err(|e| e.to_string())?.path();
+        check(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        count += 1;
+    }
+    if count > 0 { Ok(()) } else { Err("no files".into()) }
+}
+
+/// A naive nest of loops `i`, `j`, `l`, `k` in some order, around the sum of a product, and a random schedule.
+#[derive(Clone, Debug)]
+struct Case {
+    nest: String,
+    steps: Vec<String>,
+}
+
+impl Arbitrary for Case {
+    fn arbitrary(g: &mut Gen) -> Case {
+        // x0, x1, x2: extents; `x3` is a multiple of 8 up to 32.
+        let bounds = ["x0", "x1", "x2", "x3"];
+        let mut order = [0, 1, 2, 3];
+        order.sort_by_cached_key(|_| u8::arbitrary(g));
+        // A row: a store before the sum, in the loops of the result; the last two loops are over its elements.
+        let of_result = if bool::arbitrary(g) { 2 } else { 3 };
+        let (outer, inner) = order.split_at(of_result);
+        let index = |all: &[usize]| all.iter().map(|k| format!("x{}", 4 + k)).collect::<Vec<_>>().join(", ");
+        let extents = |all: &[usize]| all.iter().map(|k| bounds[*k]).collect::<Vec<_>>().join(", ");
+        let mut subset = || -> Vec<usize> {
+            let mut all: Vec<usize> = (0..4).filter(|_| bool::arbitrary(g)).collect();
+            all.sort_by_cached_key(|_| u8::arbitrary(g));
+            all
+        };
+        let (a, b) = (subset(), subset());
+        let stores = bool::arbitrary(g);
+        let times = if bool::arbitrary(g) { "x10 * x11" } else { "x12" };
+        let mut nest = format!(
+            "nest\nparam x0: i64 = n0\nparam x1: i64 = n1\nparam x2: i64 = n2\nparam x3: i64 = n3 multiple 8 most 32\n\
+             b0: f64 = total a0 0 [{}]\nb1: f64 = array a1 0 [{}]\nb2: f64 = array a2 0 [{}]\n{{\n",
+            extents(outer),
+            extents(&a),
+            extents(&b)
+        );
+        let mut close = 1;
+        let mut open = |nest: &mut String, k: usize| {
+            *nest += &format!("for x{} = 0 to {} {{\n", 4 + k, bounds[k]);
+            close += 1;
+        };
+        outer.iter().for_each(|k| open(&mut nest, *k));
+        if stores {
+            nest += &format!("x9: f64 = 2.0\nstore b0[{}] = x9\n", index(outer));
+        } else {
+            nest += "x9: f64 = 2.0\n";
+        }
+        inner.iter().for_each(|k| open(&mut nest, *k));
+        nest += &format!(
+            "x10: f64 = load b1[{}]\nx11: f64 = load b2[{}]\nx12: f64 = x10 + x11\nacc sum b0[{}] {times}\n",
+            index(&a),
+            index(&b),
+            index(outer)
+        );
+        nest += &"}\n".repeat(close);
+        // The register x8 has no use, but registers have numbers without gaps.
+        let nest = nest.replace("x9: f64 = 2.0", "x8: i64 = 1\nx9: f64 = 2.0");
+        let mut loops: Vec<String> = (4..8).map(|k| format!("x{k}")).collect();
+        let mut steps = vec![];
+        for at in 0..usize::arbitrary(g) % 9 {
+            let name = g.choose(&loops).cloned().unwrap_or_default();
+            let factor = *g.choose(&[1, 2, 3, 4, 8]).unwrap_or(&2);
+            let new: Vec<String> = ["o", "i", "r"].iter().map(|n| format!("{n}{at}")).collect();
+            let step = match u8::arbitrary(g) % 10 {
+                0 => format!("split {name} {factor} exact {} {}", new[0], new[1]),
+                1 | 2 => format!("split {name} {factor} clamp {} {}", new[0], new[1]),
+                3 => format!("split {name} {factor} peel {} {} {}", new[0], new[1], new[2]),
+                4 => format!("interchange {name}"),
+                5 | 6 => format!("unroll {name}"),
+                7 => format!("accumulate {name}"),
+                8 => format!("rfactor {name} {factor} {}", new[0]),
+                _ => format!("specialise {name}"),
+            };
+            if step.starts_with("split") || step.starts_with("rfactor") {
+                loops.extend(new);
+            }
+            steps.push(step);
+        }
+        if bool::arbitrary(g) {
+            steps.push(format!("vectorise {}", g.choose(&loops).cloned().unwrap_or_default()));
+        }
+        Case { nest, steps }
+    }
+
+    fn shrink(&self) -> Box<dyn Iterator<Item = Case>> {
+        let case = self.clone();
+        Box::new((0..case.steps.len()).map(move |k| {
+            let mut less = case.clone();
+            less.steps.remove(k);
+            less
+        }))
+    }
+}
+
+/// Every schedule that applies keeps what a nest computes. Transformations that do not apply are left out.
+#[test]
+fn random_schedules_keep_what_nests_compute() {
+    fn property(case: Case) -> Result<bool, String> {
+        let nest: Nest = case.nest.parse().map_err(|e: accel_core::error::Error| format!("{e} in\n{}", case.nest))?;
+        verify(&nest)?;
+        let mut applied = vec![];
+        for step in &case.steps {
+            applied.push(step.as_str());
+            if apply(&nest, &names(&nest), &applied.join("\n")).is_err() {
+                applied.pop();
+            }
+        }
+        let after = apply(&nest, &names(&nest), &applied.join("\n")).map_err(|why| why.to_string())?;
+        let shown = |e: String| format!("{e}\nsteps: {applied:?}\n{nest}\n{after}");
+        // A loop over vectors that holds another loop variable in an index is no nest that can be written.
+        if let Err(e) = verify(&after) {
+            return if e.contains("vector loop") { Ok(true) } else { Err(shown(e)) };
+        }
+        compare(&nest, &after).map_err(shown)?;
+        Ok(true)
+    }
+    QuickCheck::new().tests(400).quickcheck(property as fn(Case) -> Result<bool, String>);
+}
+
+/// The verifier rejects nests that break a rule, and says which.
+#[test]
+fn mistakes_are_told() {
+    let wrong = [
+        ("x0: i64 = index x1", "x1 is not set"),
+        ("x0: i64 = 1\nx0: i64 = 2", "set twice"),
+        ("x0: i64 = 1\nstore b0[0] = x0", "not f64"),
+        ("x0: f64 = 1.0\nstore b0[0, 0] = x0", "an index of 2 numbers for 1 extents"),
+        ("x0: f64 = 1.0\nstore b1[0] = x0", "does not exist here"),
+        ("alloc b0", "is not local"),
+        ("for x0 = 0 to 4 vector {\nx1: i64 = x0 + x0\n}", "variable x0 of a vector loop"),
+        ("for x0 = 0 to 4 vector {\nx1: f64 = load b0[2 * x0]\n}", "variable x0 of a vector loop"),
+        ("for x0 = 0 to 4 vector {\nfor x1 = 0 to 4 vector {\n}\n}", "a vector loop in another one"),
+        ("for x0 = 1 to 4 vector {\n}", "not from 0"),
+        ("for x0 = 0 to 4 step 0 {\n}", "not positive"),
+        ("for x0 = 0 to 4 {\n}\nx1: i64 = index x0", "x0 is not set"),
+    ];
+    for (body, expected) in wrong {
+        let text = format!("nest\nb0: f64 = array a0 0 [8]\nb1: f64 = local [8]\n{{\n{body}\n}}\n");
+        let found = text.parse::<Nest>().map_err(|e| e.to_string()).and_then(|n| verify(&n));
+        assert!(found.as_ref().is_err_and(|e| e.contains(expected)), "{body}: expected {expected}, found {found:?}");
+    }
+}
+
+/// Registers are independent of the order in which nodes are visited.
+#[test]
+fn loops_are_listed_from_the_outside() {
+    let nest: Nest = "nest\n{\nfor x0 = 0 to 4 {\nfor x1 = 0 to 4 {\n}\n}\nfor x2 = 0 to 4 {\n}\n}\n".parse().unwrap();
+    assert_eq!(nest.loops(), [0, 1, 2].map(Reg::new));
+    assert!(matches!(nest.body[..], [Node::For(_), Node::For(_)]));
+}
