@@ -25,7 +25,7 @@ fn memory(nest: &Nest, extents: impl Fn(usize) -> i64, mut seed: u64) -> Memory 
         let x = match nest.types[p.register] {
             ScalarType::I64 => {
                 let n = extents(k) / p.multiple * p.multiple;
-                Scalar::I64(p.most.map_or(n, |most| n.min(most)))
+                Scalar::I64(n.min(p.most.unwrap_or(n)).max(p.least.unwrap_or(0)))
             }
             _ => number(&mut seed),
         };

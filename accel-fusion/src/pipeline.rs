@@ -20,7 +20,10 @@
 
 use crate::kernel::tape::Budget;
 use crate::kernel::{ArrayId, Op, Program, Verified};
-use crate::optimize::{Assumptions, compact, compute_operands as operands, fuse, merge, share, split, tapes};
+use crate::optimize::{
+    Assumptions, compact, compute_operands as operands, fuse, merge, share, split, tapes,
+    transpose_operands as transposed,
+};
 use crate::report::{Report, Text};
 use crate::stage::stage;
 use crate::{checks, lower as lowering, separate_elements, simplify, strip};
@@ -67,6 +70,8 @@ const COMPACT: Pass = Pass { name: "compact", run: |p, _| Ok(compact(p)) };
 const LOOPS: Pass = Pass { name: "loops", run: |p, _| Ok(separate_elements::with_scalar_loops(p)) };
 /// Groups statements into strips of a common dimension.
 const STRIPS: Pass = Pass { name: "strips", run: |p, _| Ok(strip::strips(p)) };
+/// Lets sums read transposed copies of their operands.
+const TRANSPOSE: Pass = Pass { name: "transpose", run: |p, _| Ok(transposed(p)) };
 /// Lets products compute their operands.
 const OPERANDS: Pass = Pass { name: "operands", run: |p, _| Ok(operands(p)) };
 /// Replaces lists of states by tapes. It comes last: NOTE [Lists that become tapes].
@@ -107,7 +112,7 @@ impl Target {
     fn passes(self) -> impl Iterator<Item = Pass> {
         let own = match self {
             Target::Any => vec![],
-            Target::Processor => vec![LOOPS, STRIPS],
+            Target::Processor => vec![LOOPS, STRIPS, TRANSPOSE],
             Target::Graphics => vec![OPERANDS],
         };
         COMMON.into_iter().chain(own).chain([TAPES])

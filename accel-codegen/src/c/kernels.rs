@@ -10,6 +10,7 @@ use crate::shared::permute::Permute;
 use crate::shared::reduce::lane_monoids;
 use crate::shared::scan::{Scan, chains};
 use crate::shared::strip::Strip;
+use crate::shared::tiled_reduce::Tiled;
 use crate::text::declarations::Declarations;
 use crate::text::writer::Writer;
 use accel_core::ast::deep;
@@ -115,19 +116,29 @@ impl<'a> Kernels<'a> {
         self.function(s, "part", |w| w.part(&fold, outer, rows, ""));
         self.cold(s, "join", |w| w.join(to, rows));
         let (columns, column_part) = (format!("{fold}_columns"), format!("{fold}_column_part"));
+        let tiled = Tiled::new(&Writer::new(self.program, self.declarations, s.stmt.site), to, rows);
+        let tile = format!("{fold}_tile");
+        if let Some(tiled) = &tiled {
+            self.function(s, "tile", |w| w.tile(tiled));
+        }
         let in_columns = in_columns(outer, rows);
         if in_columns {
             self.inner(s, |w| w.fold_side_by_side(&columns, to, outer, rows));
             self.function(s, "column_part", |w| w.column_part(&columns, to, outer));
-            self.function(s, "rows", |w| w.fold_columns(&columns, to, outer, rows));
-        } else {
-            self.function(s, "rows", |w| w.fold_rows(&fold, to, outer, rows));
         }
+        self.function(s, "rows", |w| {
+            tiled.iter().for_each(|tiled| w.in_tiles(&tile, tiled));
+            match in_columns {
+                true => w.fold_columns(&columns, to, outer, rows),
+                false => w.fold_rows(&fold, to, outer, rows),
+            }
+        });
         if has_all(self.program, &s.stmt.op) {
             self.function(s, "all", |w| {
                 if let Some(c) = rows.contraction() {
                     w.product(to, outer, rows, &c);
                 }
+                tiled.iter().for_each(|tiled| w.all_in_tiles(&tile, tiled));
                 match in_columns {
                     true => w.in_parts(&column_part, to, rows),
                     false => w.line("return -1;"),
@@ -266,7 +277,11 @@ const AS_IT_IS: &str = "__attribute__((optimize(\"O0\"))) ";
 /// all source elements.
 pub fn has_all(program: &Program, op: &Op) -> bool {
     match op {
-        Op::Reduce { extents, rows, .. } => in_columns(extents.results.len(), rows) || rows.contraction().is_some(),
+        Op::Reduce { to, extents, rows } => {
+            in_columns(extents.results.len(), rows)
+                || rows.contraction().is_some()
+                || Tiled::applies(program, *to, rows)
+        }
         Op::Permute { .. } => Permute::new(program, op).is_some_and(|p| p.monoid.is_some() || p.has_cheap_targets()),
         _ => false,
     }

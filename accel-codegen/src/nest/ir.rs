@@ -31,6 +31,8 @@ pub struct Param {
     pub name: String,
     /// A number of which it is a multiple.
     pub multiple: i64,
+    /// The smallest number that it can be, if this is known.
+    pub least: Option<i64>,
     /// The largest number that it can be, if this is known.
     pub most: Option<i64>,
 }

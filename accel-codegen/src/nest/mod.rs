@@ -18,5 +18,6 @@ pub mod parse;
 pub mod print;
 pub mod schedule;
 pub mod strip_sums;
+pub mod tiled_sums;
 pub mod transform;
 pub mod verify;

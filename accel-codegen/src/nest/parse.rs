@@ -19,8 +19,9 @@ impl FromStr for Nest {
             p.expect("=")?;
             let name = p.word("a name", |w| Some(w.to_string()))?;
             let multiple = if p.accept("multiple") { number(&mut p)? } else { 1 };
+            let least = if p.accept("least") { Some(number(&mut p)?) } else { None };
             let most = if p.accept("most") { Some(number(&mut p)?) } else { None };
-            nest.params.push(Param { register, name, multiple, most });
+            nest.params.push(Param { register, name, multiple, least, most });
         }
         while !p.accept("{") {
             let id = buffer_id(&mut p)?;

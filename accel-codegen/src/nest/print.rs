@@ -35,6 +35,9 @@ impl fmt::Display for Nest {
             if p.multiple != 1 {
                 write!(f, " multiple {}", p.multiple)?;
             }
+            if let Some(least) = p.least {
+                write!(f, " least {least}")?;
+            }
             if let Some(most) = p.most {
                 write!(f, " most {most}")?;
             }

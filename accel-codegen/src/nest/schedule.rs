@@ -3,6 +3,7 @@
 //! ```text
 //! split j 8 clamp j0 j1        for j < n = for j0 = 0, 8, .. < n, for j1 < 8
 //! split j 8 peel j0 j1 rest    the last iterations have the loop `rest`; copies of inner loops have names such as k'
+//! split j 8 overlap j0 j1      the last iterations begin earlier
 //! split l 8 exact v lane
 //! interchange h                exchanges the loop with the only one in it
 //! unroll j1                    copies of the body, merged
@@ -78,7 +79,8 @@ impl Scheduler {
             "exact" => (Tail::Exact, 2),
             "clamp" => (Tail::Clamp, 2),
             "peel" => (Tail::Peel, 3),
-            _ => return Err(Why("expected `exact`, `clamp` or `peel`".into())),
+            "overlap" => (Tail::Overlap, 2),
+            _ => return Err(Why("expected `exact`, `clamp`, `peel` or `overlap`".into())),
         };
         if new.len() != count {
             return Err(Why(format!("expected the names of {count} loops")));

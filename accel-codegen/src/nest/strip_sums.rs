@@ -9,7 +9,8 @@
 
 use super::edit::Why;
 use super::ir::*;
-use super::lower::{Lowered, StripSum, row_sums, totals};
+use super::lower::Lowered;
+use super::lower::strip::{StripSum, row_sums, totals};
 use super::schedule::apply;
 
 /// The vector registers of a processor.

@@ -22,7 +22,8 @@ use accel_fusion::kernel::{Instr, Monoid, Reg, ScalarFn};
 use std::collections::BTreeSet;
 
 impl Writer<'_> {
-    /// Writes a nest that the verifier has accepted. Its vectors have numbers of type `t`.
+    /// Writes a nest that the verifier has accepted. Its vectors have numbers of type `t`. Sums and tiles of sums are all
+    /// that is lowered so far, so numbers in memory are combined as vectors by addition only.
     pub fn loop_nest(&mut self, nest: &Nest, t: ScalarType) {
         declare(self, t);
         let mut multiplies = false;
@@ -130,7 +131,10 @@ impl NestText<'_, '_, '_> {
             }
             Node::Let(i) => self.instr(i),
             Node::Load { to, from } => {
-                let number = self.number(from);
+                let number = match self.unaligned(from) {
+                    Some(address) => self.w.dialect().load(&address, self.lanes(), self.t),
+                    None => self.number(from),
+                };
                 let t = match self.is_vector(from) {
                     true => {
                         self.vectors.insert(*to);
@@ -142,8 +146,11 @@ impl NestText<'_, '_, '_> {
             }
             Node::Store { to, value } => {
                 let value = if self.is_vector(to) { self.vector(*value) } else { format!("r{value}") };
-                let number = self.number(to);
-                self.w.line(format!("{number} = {value};"));
+                let line = match self.unaligned(to) {
+                    Some(address) => self.w.dialect().store(&address, &value, self.lanes(), self.t),
+                    None => format!("{} = {value};", self.number(to)),
+                };
+                self.w.line(line);
             }
             Node::Acc { to, monoid, value, times } => self.acc(to, *monoid, *value, *times),
             Node::AccLanes { monoid, all } => self.acc_lanes(*monoid, all),
@@ -151,7 +158,7 @@ impl NestText<'_, '_, '_> {
             Node::Alloc(b) => {
                 let (t, size) = (self.t, self.nest.buffers[*b].extents.iter().filter_map(Affine::as_constant));
                 let size: i64 = size.product();
-                let lanes = self.w.declarations.vectors.lanes(t) as i64;
+                let lanes = self.lanes() as i64;
                 self.w.line(match self.nest.buffers[*b].extents.len() {
                     0 if self.lane.is_none() => format!("{t} y{b};"),
                     0 | 1 => format!("v_{t} y{b};"),
@@ -209,6 +216,22 @@ impl NestText<'_, '_, '_> {
         self.nest.buffers[p.buffer].space == Space::Local
     }
 
+    /// The numbers in a vector.
+    fn lanes(&self) -> usize {
+        self.w.declarations.vectors.lanes(self.t)
+    }
+
+    /// The address of a vector in an array, which need not be aligned as that in a strip is.
+    fn unaligned(&self, p: &Place) -> Option<String> {
+        let b = &self.nest.buffers[p.buffer];
+        let name = match b.space {
+            Space::Array(a, c) => format!("a{a}_{c}"),
+            Space::Total(a, c) => format!("t{a}_{c}"),
+            Space::Strip(..) | Space::Local => return None,
+        };
+        self.is_vector(p).then(|| format!("&{name}[{}]", position(b, &self.first(p))))
+    }
+
     /// The number at a place, or the vector of numbers from there on.
     fn number(&mut self, p: &Place) -> String {
         let (b, t, vector) = (&self.nest.buffers[p.buffer], self.t, self.is_vector(p));
@@ -255,17 +278,9 @@ impl NestText<'_, '_, '_> {
 
     fn acc(&mut self, to: &Place, monoid: Monoid, value: Reg, times: Option<Reg>) {
         let (t, vector) = (self.t, self.is_vector(to));
-        if vector && !self.is_local(to) {
-            // The registers of the sum are vectors, but its numbers in memory need not be aligned.
-            let (value, n) = (self.vector(value), self.w.declarations.vectors.lanes(t));
-            let (buffer, space) = (&self.nest.buffers[to.buffer], self.w.global());
-            let name = if let Space::Total(a, c) = buffer.space { format!("t{a}_{c}") } else { String::new() };
-            let at = position(buffer, &self.first(to));
-            self.w.braces("", |w| {
-                w.line(format!("{space}{t} *const out = &{name}[{at}];"));
-                w.line(w.dialect().add_to("out", &value, n, t));
-            });
-            return;
+        if let (Some(address), Monoid::Sum) = (self.unaligned(to), monoid) {
+            let (value, n) = (self.vector(value), self.lanes());
+            return self.w.line(self.w.dialect().add_to(&address, &value, n, t));
         }
         let place = self.number(to);
         let operand = |text: &mut Self, r: Reg| if vector { text.vector(r) } else { format!("r{r}") };
@@ -287,7 +302,7 @@ impl NestText<'_, '_, '_> {
 
     /// Adds the sums of eight vectors at a time.
     fn acc_lanes(&mut self, monoid: Monoid, all: &[(Vec<Guard>, Place, BufferId)]) {
-        let (t, n) = (self.t, self.w.declarations.vectors.lanes(self.t));
+        let (t, n) = (self.t, self.lanes());
         for eight in all.chunks(8) {
             self.w.open("");
             if monoid == Monoid::Sum {

@@ -18,5 +18,6 @@ pub mod prefetch;
 pub mod reduce;
 pub mod scan;
 pub mod strip;
+pub mod tiled_reduce;
 pub mod unswitch;
 pub mod vector_maths;

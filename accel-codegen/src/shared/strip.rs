@@ -14,7 +14,7 @@ use crate::analysis::partition::LANES;
 use crate::analysis::strip_usage::{Length, Usage};
 use crate::nest::edit::Why;
 use crate::nest::ir::Nest;
-use crate::nest::lower::StripSum;
+use crate::nest::lower::strip::StripSum;
 use crate::nest::strip_sums::{self, Machine};
 use crate::nest::verify::verify;
 use crate::text::arrays::uses;

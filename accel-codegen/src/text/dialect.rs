@@ -294,6 +294,22 @@ impl Dialect {
         }
     }
 
+    /// The vector of `n` numbers from an address on, which need not be aligned.
+    pub fn load(self, address: &str, n: usize, t: ScalarType) -> String {
+        match self {
+            Dialect::C => format!("*(const u_{t} *){address}"),
+            Dialect::OpenCl { .. } => format!("vload{n}(0, {address})"),
+        }
+    }
+
+    /// Stores a vector of `n` numbers from an address on, which need not be aligned.
+    pub fn store(self, address: &str, vector: &str, n: usize, t: ScalarType) -> String {
+        match self {
+            Dialect::C => format!("*(u_{t} *){address} = {vector};"),
+            Dialect::OpenCl { .. } => format!("vstore{n}({vector}, 0, {address});"),
+        }
+    }
+
     /// Adds a vector of `n` numbers to those in memory from an address on.
     pub fn add_to(self, address: &str, vector: &str, n: usize, t: ScalarType) -> String {
         match self {

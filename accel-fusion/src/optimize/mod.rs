@@ -19,6 +19,7 @@
 //! | `horizontal_fusion` | merges loops over the same index space |
 //! | `common_statements` | computes equal arrays once |
 //! | `recomputed_operands` | lets products on GPUs compute their operands |
+//! | `transposed_operands` | gives sums transposed copies of operands |
 //! | `tapes` | replaces lists of states by tapes |
 //! | `compact` | numbers the remaining arrays without gaps |
 
@@ -39,6 +40,7 @@ mod shape_analysis;
 mod split_columns;
 mod sum_interchange;
 mod tapes;
+mod transposed_operands;
 mod value_numbers;
 mod vertical_fusion;
 
@@ -50,6 +52,7 @@ pub(crate) use recomputed_operands::compute_operands;
 pub use shape_analysis::Assumptions;
 pub(crate) use split_columns::split;
 pub(crate) use tapes::tapes;
+pub(crate) use transposed_operands::transpose_operands;
 
 use crate::kernel::builder::Builder;
 use crate::kernel::{Program, ScalarFn};

@@ -95,6 +95,7 @@ impl<'a> Merge<'a> {
     fn node(&mut self, node: &Node, copies: &mut [Copy], out: &mut Vec<Node>) -> Result<(), Why> {
         match node {
             Node::For(f) => return self.common_loop(f, copies, out),
+            Node::If { guards, body } => return self.conditional(guards, body, copies, out),
             Node::AccLanes { monoid, all } => {
                 let mut merged = vec![];
                 for (copy, entry) in copies.iter().flat_map(|copy| all.iter().map(move |entry| (copy, entry))) {
@@ -109,7 +110,7 @@ impl<'a> Merge<'a> {
         }
         for copy in copies {
             match node {
-                Node::For(_) | Node::AccLanes { .. } => {}
+                Node::For(_) | Node::AccLanes { .. } | Node::If { .. } => {}
                 Node::Index { to, value, limit } => {
                     let value = affine(copy, value)?;
                     let limit = limit.as_ref().map(|l| affine(copy, l)).transpose()?;
@@ -152,15 +153,6 @@ impl<'a> Merge<'a> {
                     copy.buffers.insert(*b, own);
                     out.push(Node::Alloc(own));
                 }
-                Node::If { guards: of, body } => {
-                    if let Some(guards) = self.remaining(guards(copy, of)?) {
-                        let body = self.block(body, std::slice::from_mut(copy))?;
-                        match guards[..] {
-                            [] => out.extend(body),
-                            _ => out.push(Node::If { guards, body }),
-                        }
-                    }
-                }
             }
         }
         Ok(())
@@ -182,6 +174,33 @@ impl<'a> Merge<'a> {
         let body = self.block(&f.body, copies)?;
         self.bounds.pop();
         out.push(Node::For(For { var, from, to, body, ..f.clone() }));
+        Ok(())
+    }
+
+    /// A conditional that all copies have in common, or one for each copy.
+    fn conditional(
+        &mut self,
+        of: &[Guard],
+        body: &[Node],
+        copies: &mut [Copy],
+        out: &mut Vec<Node>,
+    ) -> Result<(), Why> {
+        let all = copies.iter().map(|copy| guards(copy, of)).collect::<Result<Vec<_>, _>>()?;
+        let are_equal = all.windows(2).all(|pair| pair[0] == pair[1]);
+        let parts = if are_equal { copies.len().max(1) } else { 1 };
+        let keeps = self.keeps;
+        for (own, guards) in copies.chunks_mut(parts).zip(all.into_iter().step_by(parts)) {
+            if let Some(guards) = self.remaining(guards) {
+                let body = self.block(body, own)?;
+                match guards[..] {
+                    [] => out.extend(body),
+                    _ => out.push(Node::If { guards, body }),
+                }
+            }
+            // The loops of further copies need other variables.
+            self.keeps = true;
+        }
+        self.keeps = keeps;
         Ok(())
     }
 

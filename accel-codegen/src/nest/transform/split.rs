@@ -18,6 +18,9 @@ pub enum Tail {
     Clamp,
     /// A loop of its own executes the last iterations.
     Peel,
+    /// The last iterations begin earlier. Those that were executed before write the same numbers again. There are at least
+    /// as many iterations as the factor.
+    Overlap,
 }
 
 /// The result of splitting a loop: the nest, and the variables of its loops.
@@ -53,10 +56,23 @@ pub fn split(nest: &Nest, var: Reg, factor: i64, tail: Tail) -> Result<Split, Wh
         if tail == Tail::Peel && !starts_whole {
             return Err(Why(format!("the loop over x{var} does not visibly begin with a multiple of {factor}")));
         }
-        let value = Affine::from(outer).plus(&inner.into(), 1).ok_or_else(Why::too_large)?;
+        let mut value = Affine::from(outer).plus(&inner.into(), 1).ok_or_else(Why::too_large)?;
         let mut body = f.body.clone();
+        let mut start = vec![];
         let limit = match tail {
             Tail::Exact | Tail::Peel => None,
+            Tail::Overlap => {
+                if !has_at_least(nest, &f, factor) || combines(&body) {
+                    return Err(Why(format!(
+                        "the loop over x{var} may be shorter than {factor}, or it combines numbers"
+                    )));
+                }
+                let first = nest.register(ScalarType::I64);
+                let limit = f.to.plus(&Affine::constant(factor - 1), -1).ok_or_else(Why::too_large)?;
+                start.push(Node::Index { to: first, value: outer.into(), limit: Some(limit) });
+                value = value.replaced(outer, &first.into()).ok_or_else(Why::too_large)?;
+                None
+            }
             Tail::Clamp => {
                 let guard = Guard { smaller: value.clone(), larger: f.to.clone() };
                 let inside = allocated(&body);
@@ -68,7 +84,8 @@ pub fn split(nest: &Nest, var: Reg, factor: i64, tail: Tail) -> Result<Split, Wh
         let loop_ = |var, from, to, step, whole, body| For { var, from, to, step, whole, bind: Bind::Seq, body };
         let inner_loop = loop_(inner, Affine::constant(0), Affine::constant(factor), 1, false, body);
         let whole = tail == Tail::Peel;
-        let head = loop_(outer, f.from.clone(), f.to.clone(), factor, whole, vec![Node::For(inner_loop)]);
+        start.push(Node::For(inner_loop));
+        let head = loop_(outer, f.from.clone(), f.to.clone(), factor, whole, start);
         let mut nodes = vec![Node::For(head)];
         if whole {
             let start = last_multiple(nest, &f.to, factor, &mut nodes);
@@ -113,6 +130,24 @@ fn last_multiple(nest: &mut Nest, n: &Affine, factor: i64, nodes: &mut Vec<Node>
     nodes.push(Node::Let(Instr::Op2(beyond, Op2::Num(Num2::Rem), all, by)));
     nodes.push(Node::Let(Instr::Op2(last, Op2::Num(Num2::Sub), all, beyond)));
     last
+}
+
+/// Whether a loop from 0 has at least this many iterations.
+fn has_at_least(nest: &Nest, f: &For, count: i64) -> bool {
+    let least = |r: Reg| nest.params.iter().find(|p| p.register == r).and_then(|p| p.least);
+    let n = f.to.as_constant().or_else(|| least(f.to.as_register()?));
+    f.from.as_constant() == Some(0) && n.is_some_and(|n| n >= count)
+}
+
+/// Whether nodes combine numbers that begin outside.
+fn combines(nodes: &[Node]) -> bool {
+    let (inside, mut found) = (allocated(nodes), false);
+    walk(nodes, &mut |n| match n {
+        Node::Acc { to, .. } => found |= !inside.contains(&to.buffer),
+        Node::AccLanes { all, .. } => found |= all.iter().any(|a| !inside.contains(&a.1.buffer)),
+        _ => {}
+    });
+    found
 }
 
 /// The buffers that begin inside.

@@ -1,0 +1,194 @@
+//! Lowering: the naive nest of an operation. Each element of the result has its own loops, around the loop over the elements
+//! that it combines.
+
+pub mod reduce;
+pub mod strip;
+
+use super::ir::*;
+use super::schedule::Names;
+use accel_core::repr::op::{Num2, Op2};
+use accel_core::repr::{Scalar, ScalarType};
+use accel_fusion::kernel::{ArrayId, IndexVec, Instr, Monoid, Program, Reg, ScalarFn, index_vec, renamed};
+use std::collections::BTreeMap;
+
+/// A naive nest, and the names of its loops: `i0`, `i1`, … for the index of the result (in a strip: without the position),
+/// `l` for the lane of a strip, `k` for the element of a row.
+pub struct Lowered {
+    /// The nest.
+    pub nest: Nest,
+    /// The names of the loops.
+    pub names: Names,
+    /// The numbers in buffers that an element reads.
+    pub reads: Vec<Place>,
+    /// Whether an element is a product.
+    pub is_product: bool,
+    /// The places of its factors, if both are read.
+    pub factors: Option<[Place; 2]>,
+}
+
+/// The element that a nest combines.
+struct Element {
+    reads: BTreeMap<Reg, Place>,
+    value: Reg,
+    times: Option<Reg>,
+    factors: Option<[Place; 2]>,
+}
+
+/// The registers that are multiplied, if the result of a scalar function is a product.
+pub fn factors(code: &ScalarFn) -> Option<[Reg; 2]> {
+    match code.instrs.last() {
+        Some(Instr::Op2(to, Op2::Num(Num2::Mul), a, b)) if *to == code.results[0] => Some([*a, *b]),
+        _ => None,
+    }
+}
+
+fn each(var: Reg, from: Affine, to: Affine, body: Vec<Node>) -> Node {
+    Node::For(For { var, from, to, step: 1, whole: false, bind: Bind::Seq, body })
+}
+
+/// Loops over an index, from its last component to its first one, around a node.
+fn nested(index: &[Reg], extents: &[Affine], body: Node) -> Node {
+    let zero = Affine::constant(0);
+    index.iter().zip(extents).rev().fold(body, |body, (r, n)| each(*r, zero.clone(), n.clone(), vec![body]))
+}
+
+/// Builds a naive nest whose numbers are of type `t`.
+struct Builder<'a> {
+    program: &'a Program,
+    t: ScalarType,
+    nest: Nest,
+    names: Names,
+    nodes: Vec<Node>,
+    extents: BTreeMap<(ArrayId, usize), Affine>,
+    buffers: BTreeMap<(ArrayId, usize), BufferId>,
+}
+
+/// The place of a column of an element, if the nest reads it from a buffer. The index consists of sums.
+type Reads<'r> = &'r dyn Fn(&mut Builder, &Instr, usize, &dyn Fn(Reg) -> Affine) -> Option<Place>;
+
+impl<'a> Builder<'a> {
+    fn new(program: &'a Program, t: ScalarType) -> Self {
+        let (extents, buffers) = (BTreeMap::new(), BTreeMap::new());
+        Builder { program, t, nest: Nest::default(), names: Names::new(), nodes: vec![], extents, buffers }
+    }
+
+    fn variable(&mut self, name: &str) -> Reg {
+        let r = self.nest.register(ScalarType::I64);
+        self.names.insert(name.into(), r);
+        r
+    }
+
+    fn param(&mut self, name: String, t: ScalarType) -> Reg {
+        let register = self.nest.register(t);
+        self.nest.params.push(Param { register, name, multiple: 1, least: None, most: None });
+        register
+    }
+
+    fn extent(&mut self, a: ArrayId, dim: usize) -> Affine {
+        if let Some(e) = self.extents.get(&(a, dim)) {
+            return e.clone();
+        }
+        let e = Affine::from(self.param(format!("a{a}_n{dim}"), ScalarType::I64));
+        self.extents.insert((a, dim), e.clone());
+        e
+    }
+
+    fn buffer(&mut self, space: Space, extents: Vec<Affine>) -> BufferId {
+        let ty = match space {
+            Space::Array(a, c) | Space::Strip(a, c) | Space::Total(a, c) => self.program.arrays[a].columns[c],
+            Space::Local => self.t,
+        };
+        self.nest.buffers.push(Buffer { ty, space, extents })
+    }
+
+    /// The neutral element of a monoid.
+    fn neutral(&mut self, monoid: Monoid) -> Reg {
+        let r = self.nest.register(self.t);
+        self.nodes.push(Node::Let(Instr::Const(r, monoid.neutral(self.t))));
+        r
+    }
+
+    fn take(&mut self) -> Vec<Node> {
+        std::mem::take(&mut self.nodes)
+    }
+
+    /// The nest with this body.
+    fn lowered(mut self, body: Node, e: Element) -> Lowered {
+        self.nest.body = vec![body];
+        let reads = e.reads.into_values().collect();
+        Lowered { nest: self.nest, names: self.names, reads, is_product: e.times.is_some(), factors: e.factors }
+    }
+
+    /// The nodes of an element for these arguments. Of a product, `is_first` chooses the first factor.
+    fn element(&mut self, code: &ScalarFn, args: &[Reg], is_first: impl Fn(Reg) -> bool, read: Reads) -> Element {
+        let factors = factors(code);
+        let mut own: IndexVec<Reg, Reg> = index_vec![Reg::NONE; code.types.len()];
+        code.param_regs().zip(args).for_each(|(r, arg)| own[r] = *arg);
+        let mut sums: IndexVec<Reg, Option<Affine>> = index_vec![None; code.types.len()];
+        let mut reads = BTreeMap::new();
+        let last = code.instrs.len() - factors.is_some() as usize;
+        for i in &code.instrs[..last] {
+            let sum = |r: Reg| sums[r].clone().unwrap_or_else(|| own[r].into());
+            if let Instr::Read { to, .. } = i {
+                let places: Option<Vec<Place>> = (0..to.len()).map(|c| read(self, i, c, &sum)).collect();
+                if let Some(places) = places {
+                    for (r, from) in to.iter().zip(places) {
+                        own[*r] = self.nest.register(code.types[*r]);
+                        self.nodes.push(Node::Load { to: own[*r], from: from.clone() });
+                        reads.insert(*r, from);
+                    }
+                    continue;
+                }
+            }
+            let value = value(i, &sum);
+            for r in i.sets() {
+                own[r] = self.nest.register(code.types[r]);
+            }
+            self.nodes.push(Node::Let(renamed(i, &|r| own[*r])));
+            if let (Some(value), [r]) = (value, &i.sets()[..]) {
+                sums[*r] = Some(value);
+            }
+        }
+        match factors {
+            None => Element { reads, value: own[code.results[0]], times: None, factors: None },
+            Some([a, b]) => {
+                let factors = reads.get(&a).cloned().zip(reads.get(&b).cloned()).map(|(a, b)| [a, b]);
+                let [a, b] = if is_first(a) { [a, b] } else { [b, a] };
+                Element { reads, value: own[a], times: Some(own[b]), factors }
+            }
+        }
+    }
+
+    /// A column of an array in memory, or in the working memory of a strip, whose elements have these extents.
+    fn column(&mut self, space: Space, extents: impl FnOnce(&mut Self) -> Vec<Affine>) -> Option<BufferId> {
+        let (Space::Array(a, c) | Space::Strip(a, c)) = space else { return None };
+        if let Some(b) = self.buffers.get(&(a, c)) {
+            return Some(*b);
+        }
+        let extents = extents(self);
+        let b = self.buffer(space, extents);
+        self.buffers.insert((a, c), b);
+        Some(b)
+    }
+}
+
+/// The value of an instruction as a sum of multiples of registers.
+fn value(i: &Instr, sum: &dyn Fn(Reg) -> Affine) -> Option<Affine> {
+    match i {
+        Instr::Const(_, Scalar::I64(x)) => Some(Affine::constant(*x)),
+        Instr::Op2(_, Op2::Num(op), a, b) => {
+            let (a, b) = (sum(*a), sum(*b));
+            match op {
+                Num2::Add => a.plus(&b, 1),
+                Num2::Sub => a.plus(&b, -1),
+                Num2::Mul => match (a.as_constant(), b.as_constant()) {
+                    (Some(k), _) => Affine::default().plus(&b, k),
+                    (_, Some(k)) => Affine::default().plus(&a, k),
+                    _ => None,
+                },
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
