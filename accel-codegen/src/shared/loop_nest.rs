@@ -271,6 +271,10 @@ impl NestText<'_, '_, '_> {
             let scaled = Affine::default().plus(&at, extent).and_then(|a| a.plus(i, 1));
             at = scaled.unwrap_or_default();
         }
+        // Places of vectors begin at multiples of `n`.
+        if at.constant % n != 0 || at.terms.iter().any(|t| t.1 % n != 0) {
+            return format!("({}) / {n}", sum(&at));
+        }
         at.terms.iter_mut().for_each(|t| t.1 /= n);
         at.constant /= n;
         sum(&at)

@@ -41,21 +41,17 @@ pub fn stage(nest: &Nest, var: Reg, buffer: BufferId, dim: usize, n: i64) -> Res
         if outer.iter().flat_map(|a| &a.terms).any(|(r, _)| set.contains(r)) {
             return Err(Why(format!("b{buffer} is read at a place that depends on an inner loop")));
         }
-        let (l, b) = (nest.register(ScalarType::I64), nest.register(ScalarType::I64));
-        let mut from = outer;
-        from[dim] = from[dim].plus(&b.into(), 1).ok_or_else(Why::too_large)?;
-        from.push(l.into());
-        let copy = Node::Transpose {
-            to: Place { buffer: local, index: vec![l.into(), b.into()] },
-            from: Place { buffer, index: from },
-            dim,
-            n,
-        };
-        let each = |var, to, body| {
-            let (from, to) = (Affine::constant(0), Affine::constant(to));
-            Node::For(For { var, from, to, step: n, whole: false, bind: Bind::Seq, body })
-        };
-        let copies = each(l, length, vec![each(b, f.step, vec![copy])]);
+        let l = nest.register(ScalarType::I64);
+        let copies = (0..f.step / n).map(|b| {
+            let mut from = outer.clone();
+            from[dim] = from[dim].plus(&Affine::constant(b * n), 1).ok_or_else(Why::too_large)?;
+            from.push(l.into());
+            let to = Place { buffer: local, index: vec![l.into(), Affine::constant(b * n)] };
+            Ok(Node::Transpose { to, from: Place { buffer, index: from }, dim, n })
+        });
+        let body = copies.collect::<Result<Vec<_>, Why>>()?;
+        let (from, to) = (Affine::constant(0), Affine::constant(length));
+        let copies = Node::For(For { var: l, from, to, step: n, whole: false, bind: Bind::Seq, body });
         f.body.splice(0..0, [Node::Alloc(local), copies]);
         Ok(vec![Node::For(f)])
     })
