@@ -274,6 +274,26 @@ fn all_kinds_of_statements() {
     }
 }
 
+/// As above, without the total of rank 2, so that long rows are executed one position at a time.
+#[test]
+fn all_kinds_of_statements_on_long_rows() {
+    let (before, rest) = MIXED.split_once("  a7: ").unwrap();
+    let (_, after) = rest.split_once("  a8: ").unwrap();
+    let before = before.replacen("\n{\n", "\nunset a7: Array2<i64>\n{\n", 1);
+    let text = format!("{before}  a8: {}", after.replace("a7, ", ""));
+    let (fast, slow) = (compile(stripped(&text)), compile(program(&text)));
+    for (n, m) in [1, 2, 31, 100].into_iter().flat_map(|n| [63, 64, 65, 127, 128, 200, 1009].map(|m| (n, m))) {
+        let found = fast.run(mixed(n, m, |_, _| {})).unwrap();
+        let expected = slow.run(mixed(n, m, |_, _| {})).unwrap();
+        close(&found[..8], &expected[..8], &format!("{n} {m}"));
+    }
+    for (what, index) in [("integer division by zero", 0), ("index [200] is outside the shape [200]", 200)] {
+        let wrong = |k: &Kernels| k.run(mixed(40, 200, |i, _| i[38] = index)).unwrap_err().to_string();
+        assert_eq!(wrong(&fast), wrong(&slow));
+        assert!(wrong(&fast).contains(what), "{}", wrong(&fast));
+    }
+}
+
 #[test]
 fn errors_are_those_of_the_statements() {
     let (fast, slow) = (compile(stripped(MIXED)), compile(program(MIXED)));

@@ -10,6 +10,7 @@ use crate::shared::permute::Permute;
 use crate::shared::reduce::lane_monoids;
 use crate::shared::scan::{Scan, chains};
 use crate::shared::strip::Strip;
+use crate::shared::strip_rows;
 use crate::shared::tiled_reduce::Tiled;
 use crate::text::declarations::Declarations;
 use crate::text::writer::Writer;
@@ -90,7 +91,7 @@ impl<'a> Kernels<'a> {
             Op::Strip { to, len, body } => {
                 let strip = Strip::new(self.program, to, len, body);
                 self.once(s, "sizes", |w| strip.sizes(w));
-                self.function(s, "", |w| strip.body(w));
+                self.function(s, "", |w| strip_rows::body(&strip, w));
                 match strip.has_large_totals() {
                     true => self.function(s, "join", |w| strip.join(w, 0)),
                     false => self.cold(s, "join", |w| strip.join(w, 0)),

@@ -8,6 +8,7 @@ use crate::analysis::liveness::Step;
 use crate::analysis::partition::strip_size;
 use crate::analysis::strip_usage::{self, Usage};
 use crate::shared::strip::Strip;
+use crate::shared::strip_rows;
 use accel_fusion::kernel::{ArrayId, Block, ScalarFn};
 
 /// The kernels of a strip.
@@ -24,7 +25,7 @@ impl Strips {
         let strip = Strip::new(e.program, to, len, body);
         let name = format!("strip_{}", s.number);
         let join = format!("{name}_join");
-        e.task_function(s, &name, |w| strip.body(w));
+        e.task_function(s, &name, |w| strip_rows::body(&strip, w));
         e.task_function(s, &join, |w| strip.join(w, 1));
         Strips { usage: strip.usage(), body: e.kernel(&name, 1, Tasks::Strips), join: e.kernel(&join, 1, Tasks::Rows) }
     }

@@ -18,6 +18,7 @@ pub mod prefetch;
 pub mod reduce;
 pub mod scan;
 pub mod strip;
+pub mod strip_rows;
 pub mod tiled_reduce;
 pub mod unswitch;
 pub mod vector_maths;

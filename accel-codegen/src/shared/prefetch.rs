@@ -42,7 +42,7 @@ impl Writer<'_> {
         for i in &element.instrs {
             let Instr::Read { array, index: at, to, .. } = i else { continue };
             let along = at.split_last().is_some_and(|(k, rest)| *k == last && rest.iter().all(|r| *r < last));
-            if !along {
+            if !along || self.lanes.arrays.contains(array) {
                 continue;
             }
             let at: Vec<String> = at.iter().map(|r| index[r.index()].clone()).collect();

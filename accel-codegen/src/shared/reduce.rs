@@ -54,23 +54,31 @@ impl Writer<'_> {
     pub fn fold(&mut self, name: &str, to: ArrayId, outer: usize, rows: &Reduction) -> String {
         let types = self.columns(to);
         self.hoist(&[&rows.element, &rows.op]);
-        let (y, x) = (names("y", &types), names("x", &types));
+        let y = names("y", &types);
         self.begin_row(&types, &y, rows, outer, "k");
-        self.lanes("", &types, outer, rows, |k| k.into());
+        self.rest_of_row(&types, &y, outer, rows);
+        self.end_row(&y);
+        format!("static int {name}({})", self.row_parameters(&types, outer))
+    }
+
+    /// Combines the elements from `k` to `to` of a row with the accumulated value `y`.
+    pub fn rest_of_row(&mut self, types: &[ScalarType], y: &[String], outer: usize, rows: &Reduction) {
+        let x = names("x", types);
+        self.reduce_in_lanes("", types, outer, rows, |k| k.into());
         let one = |w: &mut Self| {
-            w.declare(&x, &types);
+            w.declare(&x, types);
             w.code(&rows.element, &row_index(outer, "k"), &x);
-            w.code(&rows.op, &[y.clone(), x.clone()].concat(), &y);
+            w.code(&rows.op, &[y, &x].concat(), y);
         };
         if let Some((keeps, left)) = rows.op.selection().filter(|_| rows.element.is_if_convertible()) {
             self.braces(&format!("while (k + {CANDIDATES} <= to)"), |w| {
                 w.line("int changes = 0;");
                 w.prefetch(&rows.element, &row_index(outer, "k"), CANDIDATES);
                 w.braces(&format!("for (int l = 0; l < {CANDIDATES}; l++)"), |w| {
-                    w.declare(&x, &types);
+                    w.declare(&x, types);
                     w.code(&rows.element, &row_index(outer, "k + l"), &x);
                     w.line("bool chosen;");
-                    w.code(&keeps, &[y.clone(), x.clone()].concat(), &["chosen".into()]);
+                    w.code(&keeps, &[y, &x].concat(), &["chosen".into()]);
                     w.line(format!("changes |= chosen != {};", left as u8));
                 });
                 w.line(format!("const i64 stop = k + {CANDIDATES};"));
@@ -79,8 +87,6 @@ impl Writer<'_> {
             });
         }
         self.braces("for (; k < to; k++)", one);
-        self.end_row(&y);
-        format!("static int {name}({})", self.row_parameters(&types, outer))
     }
 
     /// Loads the accumulated value, or starts with the first element.
@@ -103,7 +109,7 @@ impl Writer<'_> {
     /// Reduces long rows by an operator that is a recognised monoid on each column. Each lane `l` combines its share of
     /// the elements, then the lanes are combined in pairs. `source` is the position of element `k`, and `guard` is an
     /// additional condition.
-    pub fn lanes(
+    pub fn reduce_in_lanes(
         &mut self,
         guard: &str,
         types: &[ScalarType],

@@ -28,6 +28,9 @@ use accel_fusion::optimize::specialized;
 use accel_fusion::strip::{Role, roles};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// From this length on, rows are executed one position at a time: NOTE [Strips of long rows].
+const LONG_ROWS: usize = 64;
+
 /// The largest number of values of an index for which each value gets a copy of the code.
 const VALUES: usize = 64;
 
@@ -35,22 +38,28 @@ const VALUES: usize = 64;
 pub struct Strip<'a> {
     program: &'a Program,
     /// The arrays that are used outside.
-    to: &'a [ArrayId],
-    body: Vec<(Role, &'a Op, SiteId)>,
+    pub to: &'a [ArrayId],
+    pub body: Vec<Statement<'a>>,
     /// Arrays from outside that are copied to the strip's working memory, since statements read them at its positions.
     staged: BTreeSet<ArrayId>,
     /// The arrays of the row statements.
-    rows: Vec<ArrayId>,
+    pub rows: Vec<ArrayId>,
+    /// Whether long rows are executed one position at a time.
+    in_rows: bool,
 }
+
+/// The operations of a strip with their roles and sites.
+pub type Statement<'a> = (Role, &'a Op, SiteId);
 
 impl<'a> Strip<'a> {
     /// Prepares the statements of `body`, which the verifier has accepted.
     pub fn new(program: &'a Program, to: &'a [ArrayId], len: &ScalarFn, body: &'a Block) -> Self {
         let roles = roles(to, len, body).unwrap_or_default();
         let body: Vec<_> = roles.into_iter().zip(&body.stmts).map(|(r, s)| (r, &s.op, s.site)).collect();
-        let is_row = |(role, ..): &&(Role, &Op, SiteId)| *role == Role::Row;
+        let is_row = |(role, ..): &&Statement| *role == Role::Row;
         let rows = body.iter().filter(is_row).flat_map(|(_, op, _)| op.defines()).collect();
-        let mut strip = Strip { program, to, body, staged: BTreeSet::new(), rows };
+        let in_rows = body.iter().all(|(role, op, _)| is_of_rows(program, *role, op));
+        let mut strip = Strip { program, to, body, staged: BTreeSet::new(), rows, in_rows };
         let mut staged = BTreeSet::new();
         for (role, op, _) in &strip.body {
             let (code, lane) = elementwise(*role, op);
@@ -74,13 +83,23 @@ impl<'a> Strip<'a> {
         self.totals().any(|(a, ..)| self.program.arrays[a].rank > 0)
     }
 
-    fn columns(&self, a: ArrayId) -> &'a [ScalarType] {
+    pub fn columns(&self, a: ArrayId) -> &'a [ScalarType] {
         &self.program.arrays[a].columns
     }
 
     /// The arrays whose elements are in the strip's working memory.
     fn held(&self) -> impl Iterator<Item = ArrayId> {
         self.staged.iter().chain(&self.rows).copied()
+    }
+
+    /// The rank of an array.
+    pub fn rank(&self, a: ArrayId) -> usize {
+        self.program.arrays[a].rank
+    }
+
+    /// Whether the elements of an array at one position are a vector, not a number.
+    pub fn is_vector(&self, a: ArrayId) -> bool {
+        self.rank(a) > 1
     }
 
     /// Declares local names for the extents of all arrays that occur, and for the columns of those from outside if
@@ -102,13 +121,41 @@ impl<'a> Strip<'a> {
     }
 
     /// The number of elements of an array at one position.
-    fn inner_size(&self, a: ArrayId) -> String {
+    pub fn inner_size(&self, a: ArrayId) -> String {
         product((1..self.program.arrays[a].rank).map(|d| format!("a{a}_n{d}")))
+    }
+
+    /// The condition that the strip has long rows, if they are executed one position at a time.
+    pub fn long_rows(&self, w: &Writer) -> Option<String> {
+        if !self.in_rows || !w.dialect().vectorizes_calls() {
+            return None;
+        }
+        let length = |(role, op, _): &Statement| match op {
+            Op::Reduce { to, .. } => (*role == Role::Row).then(|| format!("m{to}")),
+            op => op.defines().first().filter(|a| self.program.arrays[**a].rank > 1).map(|a| format!("a{a}_n1")),
+        };
+        let lengths: Vec<_> = self.body.iter().filter_map(length).map(|n| format!("{n} >= {LONG_ROWS}")).collect();
+        (!lengths.is_empty()).then(|| lengths.join(" || "))
+    }
+
+    /// Declares the lengths of rows, and `lanes`, the number of positions that are executed together.
+    fn lengths(&self, w: &mut Writer) {
+        for (role, op, site) in &self.body {
+            if let Op::Reduce { to, rows, .. } = op {
+                w.site = *site;
+                self.length(w, *to, *role, rows);
+            }
+        }
+        let lanes = match self.long_rows(w) {
+            Some(long) => format!("{long} ? 1 : {LANES}"),
+            None => LANES.to_string(),
+        };
+        w.line(format!("const i64 lanes = {lanes};"));
     }
 
     /// The size of a column in the strip's working memory, in bytes.
     fn room(&self, a: ArrayId, t: ScalarType) -> String {
-        format!("room(times({}, {LANES} * sizeof({t})))", self.inner_size(a))
+        format!("room(times({}, lanes * sizeof({t})))", self.inner_size(a))
     }
 
     /// The size of a column of a total, in bytes.
@@ -122,6 +169,7 @@ impl<'a> Strip<'a> {
     pub fn sizes(&self, w: &mut Writer) {
         arithmetic(w);
         self.names(w, true);
+        self.lengths(w);
         w.line("i64 scratch = 0, partial = 0, cost = 0;");
         for a in self.held() {
             for t in self.columns(a) {
@@ -140,12 +188,11 @@ impl<'a> Strip<'a> {
                 Role::Total => product((0..self.program.arrays[a].rank).map(|d| format!("a{a}_n{d}"))),
             };
             match op {
-                Op::Reduce { rows, .. } => w.braces("", |w| {
-                    self.length(w, a, *role, rows);
+                Op::Reduce { rows, .. } => {
                     let each = rows.cost();
                     let length = if *role == Role::Row { format!("m{a}") } else { "1".into() };
                     w.line(format!("cost = plus(cost, times({size}, times({length}, {each})));"));
-                }),
+                }
                 _ => {
                     let (code, _) = elementwise(*role, op);
                     w.line(format!("cost = plus(cost, times({size}, {}));", code.cost()));
@@ -183,11 +230,12 @@ impl<'a> Strip<'a> {
         }
     }
 
-    /// Executes the positions `from..to` (at least one). `state` is working memory and memory for partial totals, both
-    /// aligned to 64 bytes.
-    pub fn body(&self, w: &mut Writer) {
+    /// Declares the names that the statements use. `state` is working memory and memory for partial totals, both aligned to
+    /// 64 bytes.
+    pub fn prepare(&self, w: &mut Writer) {
         arithmetic(w);
         self.names(w, true);
+        self.lengths(w);
         let space = w.global();
         let (scratch, partial) = (w.task_buffer(0, "char"), w.task_buffer(1, "char"));
         w.line(format!("{space}char *scratch = {scratch}, *partial = {partial};"));
@@ -218,7 +266,6 @@ impl<'a> Strip<'a> {
         for (role, op, site) in &self.body {
             if let (Role::Row, Op::Reduce { to, rows, .. }) = (role, op) {
                 w.site = *site;
-                self.length(w, *to, *role, rows);
                 if let Some(init) = &rows.init {
                     let z = names(&format!("z{to}_"), self.columns(*to));
                     w.declare(&z, self.columns(*to));
@@ -226,6 +273,10 @@ impl<'a> Strip<'a> {
                 }
             }
         }
+    }
+
+    /// Executes the positions `from..to` (at least one), `LANES` at a time.
+    pub fn in_lanes(&self, w: &mut Writer) {
         w.braces(&format!("for (i64 base = task->from; base < task->to; base += {LANES})"), |w| {
             w.line(format!("const i64 width = task->to - base < {LANES} ? task->to - base : {LANES};"));
             w.line(format!("i64 position[{LANES}];"));
@@ -511,8 +562,19 @@ impl<'a> Strip<'a> {
     }
 }
 
+/// Whether a statement of a strip does little work for each number that it reads or writes: no results have numbers in
+/// common.
+fn is_of_rows(program: &Program, role: Role, op: &Op) -> bool {
+    let rank = op.defines().iter().map(|a| program.arrays[*a].rank).max().unwrap_or(0);
+    match (role, op) {
+        (Role::Row, Op::Loop { .. }) => rank <= 2,
+        (Role::Row | Role::Total, Op::Reduce { .. }) => rank <= 1,
+        _ => false,
+    }
+}
+
 /// The scalar function of the elements, and the register with the position.
-fn elementwise(role: Role, op: &Op) -> (&ScalarFn, Reg) {
+pub fn elementwise(role: Role, op: &Op) -> (&ScalarFn, Reg) {
     let first = Reg::new(0);
     match op {
         Op::Loop { body, .. } => (body, first),

@@ -104,10 +104,10 @@ impl<'a> Writer<'a> {
                     }
                     self.fault(&outside, fault::READ, *site, array.index(), &index);
                 }
-                let (letter, position) = if in_strip {
-                    ("s", format!("({}) * {LANES} + l", position_in_strip(*array, &index)))
-                } else {
-                    ("a", self.place(*array, &index))
+                let (letter, position) = match in_strip {
+                    true if self.lanes.in_rows => ("s", position_in_strip(*array, &index)),
+                    true => ("s", format!("({}) * {LANES} + l", position_in_strip(*array, &index))),
+                    false => ("a", self.place(*array, &index)),
                 };
                 for (c, to) in to.iter().enumerate() {
                     self.line(format!("const {} r{to} = {otherwise}{letter}{array}_{c}[{position}];", code.types[*to]));

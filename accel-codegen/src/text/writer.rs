@@ -54,11 +54,13 @@ pub struct Lanes {
     pub arrays: BTreeSet<ArrayId>,
     /// The register with the position. A read whose index begins with it reads from the strip, at position `l`.
     pub position: Reg,
+    /// Whether the strip executes one position at a time: NOTE [Strips of long rows].
+    pub in_rows: bool,
 }
 
 impl Default for Lanes {
     fn default() -> Self {
-        Lanes { arrays: BTreeSet::new(), position: Reg::NONE }
+        Lanes { arrays: BTreeSet::new(), position: Reg::NONE, in_rows: false }
     }
 }
 
