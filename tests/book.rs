@@ -20,8 +20,12 @@ use accel::prelude::*;
 use accel::surface::graph::Node;
 use accel::surface::{ArrayFn, Staged, stage};
 use accel_codegen::emit;
+use accel_codegen::nest::lower::reduce::TiledSum;
+use accel_codegen::nest::schedule::apply;
+use accel_codegen::nest::strip_sums::Machine;
+use accel_codegen::nest::tiled_sums;
 use accel_codegen::opencl;
-use accel_fusion::kernel::Program as Kernels;
+use accel_fusion::kernel::{Op, Program as Kernels};
 use accel_fusion::pipeline::{Options, Pipeline, Target, lower};
 use accel_trace::Keep;
 use std::path::Path;
@@ -93,11 +97,31 @@ fn how_a_program_is_compiled() {
     let both = value_and_grad(&program);
     let pipeline = Pipeline::new(both.program().expect("a program"), Target::Processor, Options::default());
     let pipeline = pipeline.expect("a pipeline");
+    let page = include_str!("../book/src/compilation.md");
+    assert!(page.contains(DISTANCES), "the chapter has another kernel program than the test");
     check("compilation.md", LEAST_SQUARES, |name| match name {
         "ast" => program.to_string(),
         "kernels" => kernels(&pipeline.optimized(true).expect("an optimised program").program),
-        _ => panic!("there is no dump {name}"),
+        name => nest(name),
     });
+}
+
+/// The kernel program of the chapter's section on loop nests.
+const DISTANCES: &str = include_str!("book/distances.kernel");
+
+/// The nests of that program: `naive`, or after the step of its schedule that begins with these words; and the `schedule`.
+fn nest(name: &str) -> String {
+    let program: Kernels = DISTANCES.parse().expect("a kernel program");
+    let Some(Op::Reduce { to, rows, .. }) = program.body.stmts.first().map(|s| &s.op) else { panic!("no reduction") };
+    let sum = TiledSum::new(&program, *to, rows).expect("a tiled sum");
+    let machine = Machine { vector: 4, registers: 16 };
+    let (lowered, steps) = (sum.lower(tiled_sums::least(machine)), tiled_sums::schedule(2, machine));
+    if name == "schedule" {
+        return steps.join("\n");
+    }
+    let count = steps.iter().position(|step| step.starts_with(name)).map_or(0, |k| k + 1);
+    assert_eq!(count == 0, name == "naive", "there is no dump {name}");
+    apply(&lowered.nest, &lowered.names, &steps[..count].join("\n")).expect("a nest").to_string()
 }
 
 #[test]

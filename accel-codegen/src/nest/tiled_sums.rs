@@ -26,11 +26,15 @@ pub fn least(m: Machine) -> i64 {
 /// # Errors
 /// A transformation does not apply.
 pub fn tiled_sum(sum: &TiledSum, m: Machine) -> Result<Nest, Why> {
-    let (rank, width) = (sum.rank(), least(m));
-    let lowered = sum.lower(width);
-    let (i, j) = (format!("i{}", rank - 2), format!("i{}", rank - 1));
-    let schedule = [
-        "accumulate k".to_string(),
+    let lowered = sum.lower(least(m));
+    apply(&lowered.nest, &lowered.names, &schedule(sum.rank(), m).join("\n"))
+}
+
+/// The transformations of a sum with a result of this rank.
+pub fn schedule(rank: usize, m: Machine) -> Vec<String> {
+    let (i, j, width) = (format!("i{}", rank - 2), format!("i{}", rank - 1), least(m));
+    vec![
+        "accumulate k".into(),
         // A panel of the columns of an operand stays in the cache for all rows.
         format!("interchange {i}"),
         format!("split {j} {width} overlap j0 j1"),
@@ -40,6 +44,5 @@ pub fn tiled_sum(sum: &TiledSum, m: Machine) -> Result<Nest, Why> {
         "unroll pair".into(),
         format!("split {i} {ROWS} clamp h0 h1"),
         "unroll h1".into(),
-    ];
-    apply(&lowered.nest, &lowered.names, &schedule.join("\n"))
+    ]
 }
