@@ -34,6 +34,41 @@ impl Writer<'_> {
         self.all_positions(rank, say, body);
     }
 
+    /// As [`positions`](Self::positions) for a rank of at least 1: `block` is executed for `count` positions from `p` on whose
+    /// innermost indices are adjacent, and `one` for each of the others.
+    pub fn positions_in_blocks(
+        &mut self,
+        rank: usize,
+        count: usize,
+        block: impl FnOnce(&mut Self),
+        one: impl FnOnce(&mut Self),
+    ) {
+        self.line("const i64 to = task->to;");
+        self.line("i64 p = task->from;");
+        self.line("if (p >= to) return 0;");
+        self.index_of(rank, "p");
+        let last = rank - 1;
+        self.braces("while (p < to)", |w| {
+            w.same_row(last);
+            w.braces(&format!("for (; p + {count} <= stop; p += {count})"), |w| {
+                w.line(format!("const i64 i{last} = p + offset;"));
+                block(w);
+            });
+            w.braces("for (; p < stop; p++)", |w| {
+                w.line(format!("const i64 i{last} = p + offset;"));
+                one(w);
+            });
+            w.line(format!("i{last} = 0;"));
+            w.next_index(last);
+        });
+    }
+
+    /// Declares the end `stop` of the positions from `p` to `to` with the same index up to dimension `last`, and the difference
+    /// of index and position in this dimension.
+    fn same_row(&mut self, last: usize) {
+        self.line(format!("const i64 offset = i{last} - p, row = p + n{last} - i{last}, stop = row < to ? row : to;"));
+    }
+
     /// As [`positions`](Self::positions), for positions that depend on each other: one after the other.
     pub fn positions_in_order(&mut self, rank: usize, body: impl FnOnce(&mut Self)) {
         self.all_positions(rank, false, body);

@@ -1,6 +1,7 @@
 //! Reductions: functions of a task, and of one row.
 
 use super::prefetch::is_quick;
+use crate::analysis::partition::LANES;
 use crate::text::names::{elements, index, names, row_index};
 use crate::text::primitives;
 use crate::text::writer::Writer;
@@ -14,6 +15,14 @@ const SHORT: usize = 16;
 // arguments as a whole. Most elements of a long row do not change the accumulated value. Vector operations find out
 // whether any of many elements does: each is compared with the value accumulated before all of them. Only if one
 // changes it, the elements are processed one by one.
+
+// NOTE [Rows across]: each step of a reduction waits for the one before. A long row that is combined by a monoid is reduced
+// in lanes of its own. If rows are short, or the operator is none, then lanes are neighbouring rows: 32 rows take each step
+// together. 100,000 rows of 10 numbers have their maxima in 0.24 ms instead of 2.8, and 10,000 rows of 100 in 0.22 instead
+// of 0.87.
+
+/// The largest number of instructions of an element or an operator for which rows are reduced across.
+const SIMPLE: usize = 40;
 
 /// The number of elements that are compared at once.
 const CANDIDATES: usize = 256;
@@ -158,6 +167,73 @@ impl Writer<'_> {
         });
     }
 
+    /// The condition that rows are reduced across, if ever: NOTE [Rows across].
+    fn is_across(&self, outer: usize, rows: &Reduction) -> Option<String> {
+        let simple = |c: &ScalarFn| c.is_if_convertible() && c.instrs.len() <= SIMPLE;
+        let fits = outer > 0 && simple(&rows.element) && simple(&rows.op) && self.dialect().vectorizes_calls();
+        if !fits {
+            return None;
+        }
+        let types = rows.columns();
+        let lanes = types.iter().map(|t| lane_count(*t)).min().filter(|_| lane_monoids(rows).is_some());
+        match lanes {
+            // Additions of several rows overlap without vectors.
+            Some(lanes) if rows.monoid == Some(Monoid::Sum) => {
+                Some(format!("task->len >= {SHORT} && task->len < {}", 4 * lanes))
+            }
+            Some(lanes) => Some(format!("task->len < {}", 4 * lanes)),
+            None if rows.op.selection().is_some() => Some(format!("task->len < {CANDIDATES}")),
+            None => Some("1".into()),
+        }
+    }
+
+    /// Reduces whole rows, `LANES` neighbouring ones at a time.
+    fn fold_across(&mut self, to: ArrayId, outer: usize, rows: &Reduction, z: &[String]) {
+        let types = self.columns(to);
+        let (y, x) = (names("y", &types), names("x", &types));
+        let (some, last) = (rows.init.is_some(), outer - 1);
+        let in_lane = |k: &str| -> Vec<String> {
+            let mut index = row_index(outer, k);
+            index[last] = format!("i{last} + l");
+            index
+        };
+        let block = |w: &mut Self| {
+            y.iter().zip(&types).for_each(|(y, t)| w.line(format!("{t} {y}[{LANES}];")));
+            let lane: Vec<_> = y.iter().map(|y| format!("{y}[l]")).collect();
+            w.braces(w.lane(), |w| match some {
+                true => w.assign(&lane, z),
+                false => w.code(&rows.element, &in_lane("(i64)0"), &lane),
+            });
+            w.braces(&format!("for (i64 k = {}; k < task->len; k++)", !some as u8), |w| {
+                w.braces(w.lane(), |w| {
+                    w.declare(&x, &types);
+                    w.code(&rows.element, &in_lane("k"), &x);
+                    w.code(&rows.op, &[lane.clone(), x.clone()].concat(), &lane);
+                });
+            });
+            w.braces(w.lane(), |w| w.assign(&elements(to, types.len(), "p + l"), &lane));
+        };
+        self.positions_in_blocks(outer, LANES, block, |w| w.fold_one(to, outer, rows, z));
+    }
+
+    /// Reduces the row at position `p`.
+    fn fold_one(&mut self, to: ArrayId, outer: usize, rows: &Reduction, z: &[String]) {
+        let types = self.columns(to);
+        let (y, x) = (names("y", &types), names("x", &types));
+        let some = rows.init.is_some();
+        self.declare(&y, &types);
+        match some {
+            true => self.assign(&y, z),
+            false => self.code(&rows.element, &row_index(outer, "(i64)0"), &y),
+        }
+        self.braces(&format!("for (i64 k = {}; k < task->len; k++)", !some as u8), |w| {
+            w.declare(&x, &types);
+            w.code(&rows.element, &row_index(outer, "k"), &x);
+            w.code(&rows.op, &[y.clone(), x.clone()].concat(), &y);
+        });
+        self.assign(&elements(to, types.len(), "p"), &y);
+    }
+
     /// Reduces whole rows; positions are those of the result.
     pub fn fold_rows(&mut self, fold: &str, to: ArrayId, outer: usize, rows: &Reduction) {
         let types = self.columns(to);
@@ -165,23 +241,15 @@ impl Writer<'_> {
         let some = rows.init.is_some();
         self.initial(&z, &types, rows, &[&rows.element, &rows.op]);
         self.hoist_output(to, false);
+        if let Some(condition) = self.is_across(outer, rows) {
+            self.braces(&format!("if ({condition})"), |w| {
+                w.fold_across(to, outer, rows, &z);
+                w.line("return 0;");
+            });
+        }
         // A call for every short row would take longer than the row.
         self.braces(&format!("if (task->len < {SHORT})"), |w| {
-            w.positions(outer, |w| {
-                w.declare(&y, &types);
-                if some {
-                    w.assign(&y, &z);
-                } else {
-                    w.code(&rows.element, &row_index(outer, "(i64)0"), &y);
-                }
-                w.braces(&format!("for (i64 k = {}; k < task->len; k++)", !some as u8), |w| {
-                    let x = names("x", &types);
-                    w.declare(&x, &types);
-                    w.code(&rows.element, &row_index(outer, "k"), &x);
-                    w.code(&rows.op, &[y.clone(), x.clone()].concat(), &y);
-                });
-                w.assign(&elements(to, types.len(), "p"), &y);
-            });
+            w.positions(outer, |w| w.fold_one(to, outer, rows, &z));
             w.line("return 0;");
         });
         self.positions(outer, |w| {

@@ -19,7 +19,9 @@
 mod roles;
 mod value;
 
-use crate::kernel::{self, ArrayId, Block, Op, Program, ScalarFn, ScalarLoops, Stmt, arrays_mentioned, arrays_read};
+use crate::kernel::{
+    self, ArrayId, Block, Instr, Op, Program, Reg, ScalarFn, ScalarLoops, Stmt, arrays_mentioned, arrays_read, walk,
+};
 use accel_core::ast::deep;
 use roles::{Lengths, role};
 pub use roles::{Role, roles};
@@ -190,6 +192,7 @@ fn members(entries: &[Entry], len: &str, barred: &BTreeSet<usize>, known: &Known
         let is_full = members.inside.len() == MAX_STATEMENTS;
         let is_alone = is_late || is_full || e.is_alone || barred.contains(&k);
         let role = if is_alone { None } else { role(&e.stmt.op, &e.lengths, len, &rows) };
+        let role = role.filter(|role| *role == Role::Total || !reads_across(&e.stmt.op));
         match role {
             Some(Role::Row) => {
                 rows.extend(to.iter().copied());
@@ -207,6 +210,14 @@ fn members(entries: &[Entry], len: &str, barred: &BTreeSet<usize>, known: &Known
         }
     }
     members
+}
+
+/// Whether a reduction of rows reads numbers whose index has the position elsewhere than in the outermost dimension. Such
+/// numbers are no part of a strip's working memory, and lanes do not share them.
+fn reads_across(op: &Op) -> bool {
+    let position = Reg::new(0);
+    let across = |i: &Instr| matches!(i, Instr::Read { index, .. } if index.iter().skip(1).any(|r| *r == position));
+    matches!(op, Op::Reduce { rows, .. } if walk(&rows.element.instrs).any(across))
 }
 
 /// The ranks of the arrays that a loop or reduction defines.
