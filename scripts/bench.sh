@@ -6,6 +6,7 @@
 #   scripts/bench.sh [--quick] FILTER    only the rows whose theme or work contains FILTER, without the memory
 #   scripts/bench.sh --opencl [..]       the rows of the OpenCL backend instead, on the device that ACCEL_OPENCL_DEVICE names
 #   scripts/bench.sh --dual              gradients of ordinary code instead; CODIPACK names the folder of CoDiPack's source
+#   scripts/bench.sh --sweep [FILTER]    many kernels over many extents, for about ten minutes; without a filter it writes benches/SWEEP.md
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,6 +22,15 @@ fi
 if [ "${1-}" = --dual ]; then
   shift
   exec cargo run --quiet --release --package bench-dual -- "$@"
+fi
+
+if [ "${1-}" = --sweep ]; then
+  shift
+  if [ $# = 0 ]; then
+    cargo run --quiet --release --package bench-sweep | tee "$CARGO_TARGET_DIR/sweep.md"
+    exec cp "$CARGO_TARGET_DIR/sweep.md" benches/SWEEP.md
+  fi
+  exec cargo run --quiet --release --package bench-sweep -- "$@"
 fi
 
 cargo bench --quiet --package accel-benches --bench native -- --table "$@"

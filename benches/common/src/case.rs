@@ -3,6 +3,7 @@
 use accel::afun::{Afun, Compiled};
 use accel::backend_named;
 use accel::prelude::{Arrays, compile_on};
+use accel::repr::{ArrayTuple, Column, RawArray};
 use std::time::Duration;
 
 /// An error while a case is set up or run is shown in its row.
@@ -96,5 +97,27 @@ pub fn check_close<T: Copy + Into<f64>>(ours: &[T], reference: &[T], tolerance: 
             let (a, b): (f64, f64) = (ours[i].into(), reference[i].into());
             Err(format!("result {i} is {a}, that of the reference {b}").into())
         }
+    }
+}
+
+/// The arrays of a tuple, in order.
+pub fn arrays(tuple: ArrayTuple) -> Vec<RawArray> {
+    match tuple {
+        ArrayTuple::Unit => vec![],
+        ArrayTuple::Pair(p) => [arrays(p.0.clone()), arrays(p.1.clone())].concat(),
+        ArrayTuple::Array(array) => vec![array],
+    }
+}
+
+/// The elements of a column. Integers above 2^53 are rounded.
+pub fn numbers(column: &Column) -> Vec<f64> {
+    match column {
+        Column::F64(c) => c.to_vec(),
+        Column::F32(c) => c.iter().map(|x| f64::from(*x)).collect(),
+        Column::I64(c) => c.iter().map(|x| *x as f64).collect(),
+        Column::I32(c) => c.iter().map(|x| f64::from(*x)).collect(),
+        Column::Bool(c) => c.iter().map(|x| f64::from(u8::from(*x))).collect(),
+        // Not equal to anything.
+        _ => vec![f64::NAN],
     }
 }

@@ -1,10 +1,10 @@
 //! Times of JAX, which runs in separate processes.
 
-use crate::case::{Measure, Pair, Result, check_close, native};
+use crate::case::{Measure, Pair, Result, arrays, check_close, native, numbers};
 use crate::data;
 use accel::afun::Afun;
 use accel::prelude::Arrays;
-use accel::repr::{ArrayTuple, Column, RawArray};
+use accel::repr::Column;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
@@ -99,15 +99,6 @@ impl Program {
     }
 }
 
-/// The arrays of a tuple, in order.
-fn arrays(tuple: ArrayTuple) -> Vec<RawArray> {
-    match tuple {
-        ArrayTuple::Unit => vec![],
-        ArrayTuple::Pair(p) => [arrays(p.0.clone()), arrays(p.1.clone())].concat(),
-        ArrayTuple::Array(array) => vec![array],
-    }
-}
-
 /// NumPy's name of the type, and the numbers as bytes.
 fn raw(column: &Column) -> Result<(&'static str, Vec<u8>)> {
     Ok(match column {
@@ -117,15 +108,6 @@ fn raw(column: &Column) -> Result<(&'static str, Vec<u8>)> {
         Column::I32(c) => ("int32", c.iter().flat_map(|x| x.to_le_bytes()).collect()),
         _ => return Err("arguments are of type f64, f32, i64 or i32".into()),
     })
-}
-
-fn numbers(column: &Column) -> Vec<f64> {
-    match column {
-        Column::F64(c) => c.to_vec(),
-        Column::F32(c) => c.iter().map(|x| f64::from(*x)).collect(),
-        // Not equal to anything.
-        _ => vec![f64::NAN],
-    }
 }
 
 /// The standard output of a Python program.

@@ -6,13 +6,13 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// The extent of the measurements.
-struct Effort {
+pub struct Effort {
     /// The number of turns of each side.
-    rounds: usize,
+    pub rounds: usize,
     /// The number of turns if one side is another process, which takes seconds to start.
-    rounds_elsewhere: usize,
+    pub rounds_elsewhere: usize,
     /// The minimal time of a turn.
-    turn: Duration,
+    pub turn: Duration,
 }
 
 const FULL: Effort = Effort { rounds: 9, rounds_elsewhere: 3, turn: Duration::from_millis(100) };
@@ -47,13 +47,20 @@ pub fn print(cases: Vec<Case>, options: &[&str]) -> Result<()> {
 }
 
 /// The medians, in seconds, and the median of the rounds' ratios (reference time over ours).
-struct Times {
-    reference: f64,
-    ours: f64,
-    speed: f64,
+pub struct Times {
+    /// The reference.
+    pub reference: f64,
+    /// Our program.
+    pub ours: f64,
+    /// How many times as fast as the reference we are.
+    pub speed: f64,
 }
 
-fn measure(pair: Pair, effort: &Effort) -> Result<Times> {
+/// Measures both sides of a case alternately.
+///
+/// # Errors
+/// A run fails.
+pub fn measure(pair: Pair, effort: &Effort) -> Result<Times> {
     let (mut reference, mut ours) = (pair.reference, pair.ours);
     let (reference_plan, our_plan) = (plan(&mut reference, effort)?, plan(&mut ours, effort)?);
     let (mut reference_times, mut our_times, mut speeds) = (vec![], vec![], vec![]);
@@ -103,7 +110,8 @@ fn turn(measure: &mut Measure, runs: usize) -> Result<f64> {
     Ok(median((0..runs).map(run).collect::<Result<_>>()?))
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+/// The middle one of some numbers.
+pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
@@ -137,7 +145,7 @@ fn asked_text(asked: &[Asked]) -> String {
 }
 
 /// Three digits, in a suitable unit.
-fn seconds(s: f64) -> String {
+pub fn seconds(s: f64) -> String {
     let (value, unit) = if s < 1e-3 {
         (s * 1e6, "µs")
     } else if s < 1.0 {
@@ -156,7 +164,7 @@ fn seconds(s: f64) -> String {
 }
 
 /// Prints the machine, the date and the versions.
-fn print_machine(effort: &Effort) {
+pub fn print_machine(effort: &Effort) {
     let file = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let (cpus, load) = (file("/proc/cpuinfo"), file("/proc/loadavg"));
     let model = cpus.lines().find_map(|l| l.strip_prefix("model name")).unwrap_or("unknown processor");

@@ -1,0 +1,119 @@
+//! Kernels over many extents, each beside a loop written by hand, and the Gaussian mixture over a grid: where does speed
+//! fall off? Prints the tables of benches/SWEEP.md.
+//!
+//! ```text
+//! scripts/bench.sh --sweep [FILTER..]
+//! ```
+
+mod elementwise;
+mod extents;
+mod hand;
+mod kernel;
+mod linear;
+mod mixture;
+mod moving;
+mod normal;
+mod reductions;
+mod scans;
+mod stencils;
+
+use bench_common::case::Result;
+use bench_common::table::{Effort, Times, measure, median, print_machine, seconds};
+use kernel::{Extents, Kernel, Sweep};
+use std::io::Write;
+use std::time::Duration;
+
+const EFFORT: Effort = Effort { rounds: 3, rounds_elsewhere: 1, turn: Duration::from_millis(6) };
+/// A row below the demand is measured again.
+const AGAIN: Effort = Effort { rounds: 7, rounds_elsewhere: 1, turn: Duration::from_millis(15) };
+/// Work that takes less time, on both sides, is in the table but not part of the demands.
+const LEAST: f64 = 10e-6;
+/// The demands on each row and on the median of all.
+const EACH: f64 = 0.9;
+const ALL: f64 = 1.2;
+
+fn main() -> Result<()> {
+    let filters: Vec<String> = std::env::args().skip(1).collect();
+    let chosen = |name: &str| filters.is_empty() || filters.iter().any(|f| name.contains(f.as_str()));
+    let mut sweep = Sweep::default();
+    let themes = [elementwise::add, reductions::add, moving::add, stencils::add, normal::add, linear::add, scans::add];
+    for theme in themes {
+        theme(&mut sweep);
+    }
+    println!("# Sweep\n");
+    print_machine(&EFFORT);
+    let kernels: Vec<Kernel> = sweep.0.into_iter().filter(|k| chosen(&k.name)).collect();
+    if !kernels.is_empty() {
+        println!("## Kernels beside loops by hand\n");
+        print_kernels(kernels)?;
+    }
+    if chosen("mixture") {
+        println!("\n## The mixture\n");
+        mixture::print(&EFFORT, LEAST)?;
+    }
+    Ok(())
+}
+
+fn print_kernels(kernels: Vec<Kernel>) -> Result<()> {
+    println!("| kernel | extents | by hand | ours | ratio | |");
+    println!("| --- | --- | ---: | ---: | ---: | --- |");
+    let mut counted: Vec<(f64, String)> = vec![];
+    let mut failed = 0;
+    for Kernel { name, extents, compile } in kernels {
+        let at = match compile() {
+            Ok(at) => at,
+            Err(reason) => {
+                println!("| {name} | | | | | **not compiled: {}** |", one_line(&*reason));
+                failed += 1;
+                continue;
+            }
+        };
+        for extents in extents {
+            let text = extents.iter().map(usize::to_string).collect::<Vec<_>>().join(" × ");
+            match times(&at, extents) {
+                Ok(times) => {
+                    let counts = times.reference.max(times.ours) >= LEAST;
+                    let mark = if is_below(&times) { "**below**" } else { "" };
+                    let (by_hand, ours) = (seconds(times.reference), seconds(times.ours));
+                    println!("| {name} | {text} | {by_hand} | {ours} | {:.2} | {mark} |", times.speed);
+                    if counts {
+                        counted.push((times.speed, format!("{name}, {text}")));
+                    }
+                }
+                Err(reason) => {
+                    println!("| {name} | {text} | | | | **not run: {}** |", one_line(&*reason));
+                    failed += 1;
+                }
+            }
+            std::io::stdout().flush()?;
+        }
+    }
+    counted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let below = counted.iter().filter(|(speed, _)| *speed < EACH).count();
+    println!();
+    println!(
+        "{} rows with work above {}: median {:.2} (demand {ALL}), {below} below {EACH}; {failed} rows failed.",
+        counted.len(),
+        seconds(LEAST),
+        if counted.is_empty() { f64::NAN } else { median(counted.iter().map(|(speed, _)| *speed).collect()) },
+    );
+    println!("The worst:\n");
+    for (speed, row) in counted.iter().take(20) {
+        println!("- {speed:.2}: {row}");
+    }
+    Ok(())
+}
+
+/// Both sides at some extents.
+fn times(at: &kernel::At, extents: Extents) -> Result<Times> {
+    let times = measure(at(extents)?, &EFFORT)?;
+    if is_below(&times) { measure(at(extents)?, &AGAIN) } else { Ok(times) }
+}
+
+fn is_below(times: &Times) -> bool {
+    times.reference.max(times.ours) >= LEAST && times.speed < EACH
+}
+
+fn one_line(reason: &dyn std::error::Error) -> String {
+    reason.to_string().lines().next().unwrap_or_default().replace('|', "\\|")
+}
