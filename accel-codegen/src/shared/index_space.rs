@@ -75,9 +75,14 @@ impl Writer<'_> {
     }
 
     fn all_positions(&mut self, rank: usize, say: bool, body: impl FnOnce(&mut Self)) {
+        self.first_position();
+        self.rest(rank, say, body);
+    }
+
+    /// Declares the task's positions.
+    pub fn first_position(&mut self) {
         self.line("const i64 to = task->to;");
         self.line("i64 p = task->from;");
-        self.rest(rank, say, body);
     }
 
     /// Executes `body` for the positions from `p` to `to`, one after the other.
@@ -86,32 +91,59 @@ impl Writer<'_> {
     }
 
     fn rest(&mut self, rank: usize, say: bool, body: impl FnOnce(&mut Self)) {
+        self.rest_of_index_space(rank, |w| w.positions_to("to", rank, say, body));
+    }
+
+    /// Executes `all` with the index of position `p`, if there are positions from `p` to `to`.
+    pub fn rest_of_index_space(&mut self, rank: usize, all: impl FnOnce(&mut Self)) {
         self.line("if (p >= to) return 0;");
         self.index_of(rank, "p");
-        self.positions_to("to", rank, say, body);
+        all(self);
     }
 
     /// Executes `body` for every position from `p`, whose index is known, to `to`. The innermost dimension is an inner
     /// loop. With `say`, a pragma tells the compiler that positions are independent, see NOTE [In-place outputs].
     pub fn positions_to(&mut self, to: &str, rank: usize, say: bool, body: impl FnOnce(&mut Self)) {
-        let independent = say.then_some(self.dialect().independent());
         if rank < 2 {
-            independent.into_iter().for_each(|line| self.line(line));
+            self.say_independent(say);
             let next = if rank == 0 { "p++" } else { "p++, i0++" };
             return self.braces(&format!("for (; p < {to}; {next})"), body);
         }
+        self.rows_to(to, rank, |w, stop| w.row_to(stop, rank, say, body));
+    }
+
+    fn say_independent(&mut self, say: bool) {
+        if say {
+            let line = self.dialect().independent();
+            self.line(line);
+        }
+    }
+
+    /// Executes `row` for the part of each row from position `p`, whose index is known, to `to`. `row` gets the name of the
+    /// position after that part. An index along the last dimension is its position plus `offset`.
+    pub fn rows_to(&mut self, to: &str, rank: usize, row: impl FnOnce(&mut Self, &str)) {
         let last = rank - 1;
+        if rank == 1 {
+            self.line("const i64 offset = i0 - p;");
+            return row(self, to);
+        }
         self.braces(&format!("while (p < {to})"), |w| {
             w.line(format!(
                 "const i64 offset = i{last} - p, row = p + n{last} - i{last}, stop = row < {to} ? row : {to};"
             ));
-            independent.into_iter().for_each(|line| w.line(line));
-            w.braces("for (; p < stop; p++)", |w| {
-                w.line(format!("const i64 i{last} = p + offset;"));
-                body(w);
-            });
+            row(w, "stop");
             w.line(format!("i{last} = 0;"));
             w.next_index(last);
+        });
+    }
+
+    /// Executes `body` for the positions of a row from `p` to `stop`.
+    pub fn row_to(&mut self, stop: &str, rank: usize, say: bool, body: impl FnOnce(&mut Self)) {
+        let last = rank - 1;
+        self.say_independent(say);
+        self.braces(&format!("for (; p < {stop}; p++)"), |w| {
+            w.line(format!("const i64 i{last} = p + offset;"));
+            body(w);
         });
     }
 

@@ -56,7 +56,7 @@ impl Writer<'_> {
                 w.line(format!("{space}{t} *const out{c} = around ? {piece} : a{to}_{c} + p;"));
             }
             let results: Vec<_> = names("out", &types).iter().map(|out| format!("{out}[p - first]")).collect();
-            w.positions_to("end", rank, true, |w| w.code(body, &index(rank), &results));
+            w.elements_to("end", rank, true, body, &results);
             w.braces("if (around)", |w| {
                 for (c, t) in types.iter().enumerate() {
                     let bytes = format!("(p - first) * {}", bytes(*t));

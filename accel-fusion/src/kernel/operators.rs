@@ -44,7 +44,7 @@ impl Monoid {
     }
 
     /// Whether the arguments can be exchanged. The minimum of two zeros is the first of them, so the order matters there.
-    fn commutes(self) -> bool {
+    pub fn commutes(self) -> bool {
         matches!(self, Monoid::Sum | Monoid::Product)
     }
 }

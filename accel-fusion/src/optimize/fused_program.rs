@@ -164,11 +164,11 @@ impl Pass<'_> {
         (cleaned.code, values)
     }
 
-    /// Whether an index of a statement's target is within an extent, for all indices of the source `dims`. With
-    /// `assume`, this is assumed if it is not certain. Without `assume`, the result only says whether it could be.
-    pub fn is_inside(&mut self, i: Option<&Poly>, n: &Poly, dims: &[Poly], assume: bool) -> bool {
+    /// Whether an index of a statement's target is within an extent, for all indices of the source. With `assume`, this is
+    /// assumed if it is not certain. Without `assume`, the result only says whether it could be.
+    pub fn is_inside(&mut self, i: Option<&Poly>, n: &Poly, ranges: Ranges, assume: bool) -> bool {
         let Some(i) = i else { return false };
-        let (range, ranges) = (Inequality::range(i, n), Ranges { params: dims, conditions: &[] });
+        let range = Inequality::range(i, n);
         if self.facts.hold(&range, ranges) {
             return true;
         }

@@ -18,6 +18,7 @@
 //! | `recomputation` | when a producer is recomputed |
 //! | `horizontal_fusion` | merges loops over the same index space |
 //! | `common_statements` | computes equal arrays once |
+//! | `interior` | elements that need no special rules for edges |
 //! | `recomputed_operands` | lets products on GPUs compute their operands |
 //! | `transposed_operands` | gives sums transposed copies of operands |
 //! | `tapes` | replaces lists of states by tapes |
@@ -28,6 +29,7 @@ mod common_statements;
 mod compact;
 mod fused_program;
 mod horizontal_fusion;
+mod interior;
 mod moved_elements;
 mod permute_sums;
 mod poly;
@@ -48,6 +50,7 @@ pub(crate) use common_statements::share;
 pub(crate) use compact::compact;
 pub use compact::isolated;
 pub(crate) use horizontal_fusion::merge;
+pub use interior::{Interior, interior};
 pub(crate) use recomputed_operands::compute_operands;
 pub use shape_analysis::Assumptions;
 pub(crate) use split_columns::split;

@@ -10,6 +10,7 @@
 use super::fused_program::{NewReduction, Pass};
 use super::poly::Poly;
 use super::scalar_cleanup::code_of;
+use super::shape_analysis::Ranges;
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::{ArrayId, ArrayInfo, Instr, Monoid, Op, Reduction, Reg, ScalarFn, SiteId};
 use accel_core::repr::op::Num2;
@@ -30,35 +31,42 @@ pub fn sum_by_rows(pass: &mut Pass, to: ArrayId, dims: &[Poly], len: &Poly, rows
     {
         return false;
     }
+    let mut b = Builder::new(&index_types(all.len()));
+    let (x, index) = (b.reg(pass.program.arrays[from].columns[0]), b.params());
+    b.emit(Instr::Read { to: vec![x], array: from, index, site, inside: true });
+    let total = NewReduction { element: b.finish(vec![x]), init, op: rows.op.clone(), monoid: Some(monoid) };
+    total_by_rows(pass, to, &all, total, site)
+}
+
+/// Combines all elements of an index space row by row. The elements are scalars. Returns whether this is possible.
+pub fn total_by_rows(pass: &mut Pass, to: ArrayId, all: &[Poly], total: NewReduction, site: SiteId) -> bool {
+    let NewReduction { mut element, init, op, monoid: Some(monoid) } = total else { return false };
     // Rows without elements need no memory, however many there are, but their sums would. And if there are no rows, nothing
     // may be computed for one of them.
-    let has_elements =
-        |pass: &mut Pass, assume| all.iter().all(|n| pass.is_inside(Some(&Poly::default()), n, &[], assume));
+    let has_elements = |pass: &mut Pass, assume| {
+        all.iter().all(|n| pass.is_inside(Some(&Poly::default()), n, Ranges::default(), assume))
+    };
     if !has_elements(pass, false) {
         return false;
     }
     has_elements(pass, true);
-    let t = pass.program.arrays[from].columns[0];
+    let t = element.types[element.results[0]];
     // A sum that begins with 0 is never -0, so its parts can begin with 0, too.
     let begins_with_zero = matches!(&init.instrs[..], [Instr::Const(_, x)] if *x == t.zero());
     let neutral = if begins_with_zero && monoid == Monoid::Sum { t.zero() } else { monoid.neutral(t) };
-    let mut before = from;
-    for rank in (0..all.len()).rev() {
+    for rank in (1..all.len()).rev() {
         let outer = all[..rank].to_vec();
-        let next = match rank {
-            0 => to,
-            _ => pass.array(ArrayInfo { rank, columns: vec![t] }, outer.clone()),
-        };
-        let mut b = Builder::new(&index_types(rank + 1));
-        let (x, index) = (b.reg(t), b.params());
-        b.emit(Instr::Read { to: vec![x], array: before, index, site, inside: true });
+        let sums = pass.array(ArrayInfo { rank, columns: vec![t] }, outer.clone());
         let mut start = Builder::new(&[]);
         let zero = start.constant(neutral);
-        let init = if rank == 0 { init.clone() } else { start.finish(vec![zero]) };
-        let rows = NewReduction { element: b.finish(vec![x]), init, op: rows.op.clone(), monoid: Some(monoid) };
-        pass.reduce(next, outer, all[rank].clone(), rows, site);
-        before = next;
+        let rows = NewReduction { element, init: start.finish(vec![zero]), op: op.clone(), monoid: Some(monoid) };
+        pass.reduce(sums, outer, all[rank].clone(), rows, site);
+        let mut b = Builder::new(&index_types(rank));
+        let (x, index) = (b.reg(t), b.params());
+        b.emit(Instr::Read { to: vec![x], array: sums, index, site, inside: true });
+        element = b.finish(vec![x]);
     }
+    pass.reduce(to, vec![], all[0].clone(), NewReduction { element, init, op, monoid: Some(monoid) }, site);
     true
 }
 

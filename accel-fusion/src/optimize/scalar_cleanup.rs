@@ -2,7 +2,7 @@
 //! removes checks that cannot fail, replaces reads by their producers, and drops dead code.
 
 use super::poly::{Poly, Sym};
-use super::shape_analysis::{Facts, Inequality, Node, Ranges};
+use super::shape_analysis::{Facts, Inequality, Node, Ranges, Sides};
 use super::value_numbers::{Number, Numbers};
 use crate::kernel::builder::Builder;
 use crate::kernel::dead_code::eliminate_dead_code;
@@ -171,8 +171,8 @@ struct Cleaner<'a> {
     polys: IndexVec<Reg, Option<Poly>>,
     constants: IndexVec<Reg, Option<Scalar>>,
     numbers: Numbers,
-    /// The comparisons that hold if a boolean register is true.
-    comparisons: HashMap<Reg, Vec<Inequality>>,
+    /// The comparisons that hold if a boolean register is true, and those that hold if it is false.
+    comparisons: HashMap<Reg, Sides>,
     known: HashMap<Key, Vec<Reg>>,
     /// The keys in the order in which they were added, so that those of a branch can be removed again.
     added: Vec<Key>,
@@ -402,13 +402,14 @@ impl Cleaner<'_> {
         merge: &[(Reg, Reg, Reg)],
         map: &mut Map,
     ) {
-        let facts = self.comparisons.get(&cond).cloned().unwrap_or_default();
+        let facts = self.sides(cond);
         let emitted = self.emitted;
-        let then = self.scoped(|c| {
-            c.conditions.extend(facts);
-            c.instrs(code, branches[0], map)
+        let [then, otherwise] = [(facts.yes, branches[0]), (facts.no, branches[1])].map(|(facts, branch)| {
+            self.scoped(|c| {
+                c.conditions.extend(facts);
+                c.instrs(code, branch, map)
+            })
         });
-        let otherwise = self.scoped(|c| c.instrs(code, branches[1], map));
         // Two equal conditionals can merge different registers. Where the values are the same, the registers of the
         // first one are used.
         let decision = self.numbers.of(cond);
@@ -439,12 +440,15 @@ impl Cleaner<'_> {
         }
     }
 
+    fn sides(&self, cond: Reg) -> Sides {
+        self.comparisons.get(&cond).cloned().unwrap_or_default()
+    }
+
     fn read(&mut self, array: ArrayId, index: Vec<Reg>, site: SiteId, inside: bool, types: &[ScalarType]) -> Vec<Reg> {
         let array = self.producers.alias(array);
         let polys = self.polys_of(&index);
         let inside = inside || self.is_inside(array, &polys);
-        let once =
-            inside && self.loops == 0 && self.producers.is_read_where_made(array) && covers(&polys, self.ranges.len());
+        let once = inside && self.loops == 0 && self.producers.is_read_where_made(array) && self.covers(&polys);
         let u = ArrayUse { array, once };
         if inside && let Some(producer) = self.producers.inlined(u) {
             return self.inline(producer, &index);
@@ -508,8 +512,8 @@ impl Cleaner<'_> {
             (Op2::Cmp(cmp), Some((p, q))) => self.compare(cmp, &p, &q, a, b),
             (Op2::Logic(Logic::And), _) => {
                 let r = self.plain(op, a, b, t);
-                let both = [a, b].iter().flat_map(|r| self.comparisons.get(r).cloned().unwrap_or_default()).collect();
-                self.comparisons.insert(r, both);
+                let yes = [a, b].iter().flat_map(|r| self.sides(*r).yes).collect();
+                self.comparisons.insert(r, Sides { yes, no: vec![] });
                 r
             }
             (Op2::Num(Num2::Add | Num2::Mul), _) if b < a => self.plain(op, b, a, t),
@@ -529,16 +533,7 @@ impl Cleaner<'_> {
     fn compare(&mut self, cmp: Cmp, p: &Poly, q: &Poly, a: Reg, b: Reg) -> Reg {
         let ranges = Ranges { params: self.ranges, conditions: &self.conditions };
         let (left, right) = (&self.facts.exact(p, ranges), &self.facts.exact(q, ranges));
-        let both = || vec![Inequality::new(left, right), Inequality::new(right, left)];
-        // What the comparison implies if it is true, and if it is false.
-        let (yes, no) = match cmp {
-            Cmp::Lt => (vec![Inequality::less(left, right)], vec![Inequality::new(right, left)]),
-            Cmp::Le => (vec![Inequality::new(left, right)], vec![Inequality::less(right, left)]),
-            Cmp::Gt => (vec![Inequality::less(right, left)], vec![Inequality::new(left, right)]),
-            Cmp::Ge => (vec![Inequality::new(right, left)], vec![Inequality::less(left, right)]),
-            Cmp::Eq => (both(), vec![]),
-            Cmp::Ne => (vec![], both()),
-        };
+        let sides = Sides::of(cmp, left, right);
         let f = &mut *self.facts;
         let decided = match cmp {
             Cmp::Eq | Cmp::Ne if p == q => Some(cmp == Cmp::Eq),
@@ -550,32 +545,33 @@ impl Cleaner<'_> {
             }
             Cmp::Eq | Cmp::Ne if f.assume_equal(p, q) => Some(cmp == Cmp::Eq),
             Cmp::Eq | Cmp::Ne => None,
-            _ if f.hold(&yes, ranges) => Some(true),
-            _ if f.hold(&no, ranges) => Some(false),
+            _ if f.hold(&sides.yes, ranges) => Some(true),
+            _ if f.hold(&sides.no, ranges) => Some(false),
             _ => None,
         };
         if let Some(x) = decided {
             return self.constant(Scalar::Bool(x));
         }
         let r = self.plain(Op2::Cmp(cmp), a, b, ScalarType::Bool);
-        self.comparisons.insert(r, yes);
+        self.comparisons.insert(r, sides);
         r
     }
-}
 
-/// Whether an index determines all parameters of a scalar function. Then no two executions read the same element.
-fn covers(index: &[Poly], params: usize) -> bool {
-    let mut told = BTreeSet::new();
-    for p in index {
-        let params: BTreeSet<Sym> = p.symbols().filter(|s| matches!(s, Sym::Param(_))).collect();
-        if let (Some(s), 1) = (params.first().copied(), params.len())
-            && let Some((slope, _)) = p.linear(s)
-            && slope.as_constant().is_some_and(|n| n == 1 || n == -1)
-        {
-            told.insert(s);
-        }
+    /// Whether an index determines all parameters of the scalar function, where the current conditions hold. Then no two
+    /// executions read the same element.
+    fn covers(&self, index: &[Poly]) -> bool {
+        let told = |p: &Poly| {
+            let params: BTreeSet<Sym> = p.symbols().filter(|s| matches!(s, Sym::Param(_))).collect();
+            let s = params.first().copied().filter(|_| params.len() == 1)?;
+            let slope = p.linear(s)?.0.as_constant()?;
+            (slope == 1 || slope == -1).then_some(s)
+        };
+        let is_same = |a: &Inequality, b: &Inequality| a.gap + b.gap == 0 && a.less == b.more && a.more == b.less;
+        let equal = self.conditions.iter().filter(|a| self.conditions.iter().any(|b| is_same(a, b)));
+        // A parameter that equals a number of extents has one value.
+        let fixed = equal.filter(|c| self.facts.is_known(&c.more)).filter_map(|c| told(&c.less));
+        index.iter().filter_map(told).chain(fixed).collect::<BTreeSet<_>>().len() == self.ranges.len()
     }
-    told.len() == params
 }
 
 /// The other operand, if one operand is neutral.

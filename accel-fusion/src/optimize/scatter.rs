@@ -8,19 +8,31 @@
 //! place. This covers the adjoints of `replicate` (a sum over the repeated dimensions), of `slice`, of `backpermute`
 //! along projections (a gather), and of a scalar that is read in a loop (a sum over everything).
 //!
+//! NOTE [Clamped targets]: an `e_j` can also be `max(c_j + i_k, b)` or `min(c_j + i_k, b)`, as in the adjoint of a stencil
+//! whose edges are clamped. Then element `b` of the target has further source elements: those that the clamp moved there.
+//! If their number is a small constant, the loop over the target combines each of them, too. It combines an element with
+//! its sources in another order than that of the source, so the operator must be one of a known monoid, which commutes.
+//!
+//! NOTE [Conditional scatters]: often only some elements have a target, such as those before the place where an index of a
+//! concatenation goes over to the other array. If the operator has a neutral element, the other elements can be replaced by it,
+//! and then have a target, too: the one that the target function would give if the condition held.
+//!
 //! NOTE [Diagonal scatters]: if only elements with two equal indices have a target, the other elements need not be
 //! visited. The scatter then loses one of the two dimensions. This is the adjoint of a matrix with a special rule on
 //! its diagonal.
 
 use super::fused_program::{NewReduction, Pass};
 use super::poly::{Poly, Sym};
+use super::reshapes;
 use super::scalar_cleanup::code_of;
+use super::shape_analysis::{Inequality, Node, Ranges, Sides};
 use crate::kernel::builder::{Builder, index_types};
-use crate::kernel::{ArrayId, ArrayInfo, Instr, Monoid, Op, Reg, ScalarFn, SiteId};
+use crate::kernel::dead_code::defined;
+use crate::kernel::{ArrayId, ArrayInfo, Instr, Monoid, Op, Reg, ScalarFn, SiteId, walk, walk_mut};
 use accel_core::ast::deep;
-use accel_core::repr::op::{Cmp, Logic, Num2, Op2};
+use accel_core::repr::op::{Cmp, Logic, Num2, Op1, Op2};
 use accel_core::repr::{Scalar, ScalarType};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A `Permute` statement with cleaned extents.
 pub struct Permute<'a> {
@@ -47,7 +59,23 @@ struct TargetDim {
     param: Option<usize>,
     reversed: bool,
     offset: Poly,
+    clamp: Option<Clamp>,
 }
+
+/// A clamp of a dimension of the target: NOTE [Clamped targets].
+struct Clamp {
+    /// Whether it is a minimum, which moves the last indices of the source; otherwise it is a maximum, which moves the
+    /// first ones.
+    is_min: bool,
+    bound: Poly,
+    /// The number of indices of the source that it moves to the bound.
+    moved: i64,
+}
+
+/// The largest number of indices that a clamp may move.
+const MOST_MOVED: i64 = 4;
+/// The largest number of source elements that a target element may have.
+const MOST_SOURCES: i64 = 16;
 
 /// Emits a permute, or the better statements that replace it.
 pub fn permute(pass: &mut Pass, p: Permute, site: SiteId) {
@@ -55,16 +83,23 @@ pub fn permute(pass: &mut Pass, p: Permute, site: SiteId) {
     if let Some((kept, other)) = diagonal(pass, &p, &target.code) {
         return diagonal_only(pass, p, kept, other, site);
     }
-    pass.keep(&target);
-    let places = match target.constants[0] {
-        Some(Scalar::Bool(true)) => places(pass, &p, &target.values[1..]),
-        _ => None,
-    };
-    if let Some(places) = places
-        && gathered(pass, &p, &places, site)
+    if target.constants[0] == Some(Scalar::Bool(true)) {
+        if let Some(places) = places(pass, &p, &target.values[1..], &[])
+            && gathered(pass, &p, &places, site)
+        {
+            return;
+        }
+    } else if let Some((element, places)) = all_kept(pass, &p, &target.code)
+        && gathered(
+            pass,
+            &Permute { element: &element, extents: p.extents.clone(), source: p.source.clone(), ..p },
+            &places,
+            site,
+        )
     {
         return;
     }
+    pass.keep(&target);
     let element = pass.clean(p.element, &p.source).code;
     let comb = pass.clean(p.comb, &[]).code;
     let Permute { to, defaults, extents, monoid, .. } = p;
@@ -113,36 +148,145 @@ fn diagonal_only(pass: &mut Pass, p: Permute, kept: usize, other: usize, site: S
 }
 
 /// The dimensions of the target, if they have the form of the note and no target is out of bounds.
-fn places(pass: &mut Pass, p: &Permute, target: &[Option<Poly>]) -> Option<Vec<TargetDim>> {
+/// The conditions hold for the elements that have a target.
+fn places(pass: &mut Pass, p: &Permute, target: &[Option<Poly>], conditions: &[Inequality]) -> Option<Vec<TargetDim>> {
     let dims = pass.facts.dims(p.defaults);
     let mut used = vec![];
     let mut places = vec![];
     for e in target {
-        let e = e.as_ref()?;
-        let params: BTreeSet<usize> =
-            e.symbols().filter_map(|s| if let Sym::Param(k) = s { Some(k) } else { None }).collect();
-        let place = match Vec::from_iter(params)[..] {
-            [] => TargetDim { param: None, reversed: false, offset: e.clone() },
-            [k] if !used.contains(&k) => {
-                let (slope, offset) = e.linear(Sym::Param(k))?;
-                let reversed = match slope.as_constant() {
-                    Some(1) => false,
-                    Some(-1) => true,
-                    _ => return None,
-                };
-                used.push(k);
-                TargetDim { param: Some(k), reversed, offset }
-            }
-            _ => return None,
-        };
-        pass.facts.is_known(&place.offset).then_some(())?;
-        places.push(place);
+        places.push(place(pass, p, e.as_ref()?, &mut used)?);
+    }
+    let sources: i64 = places.iter().map(|p| 1 + p.clamp.as_ref().map_or(0, |c| c.moved)).product();
+    let is_clamped = places.iter().any(|p| p.clamp.is_some());
+    if is_clamped && (!p.monoid.is_some_and(Monoid::commutes) || sources > MOST_SOURCES) {
+        return None;
     }
     // A target out of bounds is an error, which a gather would not notice.
+    let ranges = Ranges { params: &p.source, conditions };
     let inside = |pass: &mut Pass, assume: bool| {
-        target.iter().zip(&dims).all(|(e, n)| pass.is_inside(e.as_ref(), n, &p.source, assume))
+        target.iter().zip(&dims).all(|(e, n)| pass.is_inside(e.as_ref(), n, ranges, assume))
     };
     (inside(pass, false) && inside(pass, true)).then_some(places)
+}
+
+/// The elements, or the neutral element for those without a target, and the dimensions of the target if all had one: NOTE
+/// [Conditional scatters].
+fn all_kept(pass: &mut Pass, p: &Permute, target: &ScalarFn) -> Option<(ScalarFn, Vec<TargetDim>)> {
+    let monoid = p.monoid?;
+    // Elements whose target is nowhere are not computed any more, so they must not fail.
+    let fails = |code: &ScalarFn| walk(&code.instrs).any(|i| i.check(code).is_some());
+    if fails(target) || fails(p.element) {
+        return None;
+    }
+    let kept = target.results[0];
+    let mut decisions = BTreeMap::new();
+    decide(target, kept, true, &mut decisions);
+    let conditions = decisions.iter().flat_map(|(r, value)| implied(pass, p, target, *r, *value)).collect::<Vec<_>>();
+    let mut decided = target.clone();
+    walk_mut(&mut decided.instrs, |i| {
+        if let Instr::Op2(to, Op2::Cmp(_), ..) = i
+            && let Some(value) = decisions.get(to)
+        {
+            *i = Instr::Const(*to, Scalar::Bool(*value));
+        }
+    });
+    let decided = pass.preview(&decided, &p.source);
+    let places = places(pass, p, &decided.values[1..], &conditions)?;
+    let mut b = Builder::new(&index_types(p.source.len()));
+    let index = b.params();
+    let cond = b.inline(&ScalarFn { results: vec![kept], ..target.clone() }, &index)[0];
+    let elements = b.inline(p.element, &index);
+    let types: Vec<ScalarType> = p.element.results.iter().map(|r| p.element.types[*r]).collect();
+    let neutral: Vec<Reg> = types.iter().map(|t| b.constant(monoid.neutral(*t))).collect();
+    let merge: Vec<(Reg, Reg, Reg)> =
+        types.iter().zip(elements.into_iter().zip(neutral)).map(|(t, (x, zero))| (b.reg(*t), x, zero)).collect();
+    let results = merge.iter().map(|m| m.0).collect();
+    b.emit(Instr::If { cond, then: vec![].into(), otherwise: vec![].into(), merge });
+    Some((b.finish(results), places))
+}
+
+/// Finds the comparisons that a condition decides if it has this value.
+fn decide(code: &ScalarFn, cond: Reg, value: bool, found: &mut BTreeMap<Reg, bool>) {
+    let constant = |r: Reg| {
+        walk(&code.instrs).find_map(|i| match i {
+            Instr::Const(to, Scalar::Bool(x)) if *to == r => Some(*x),
+            _ => None,
+        })
+    };
+    deep(|| match defined(code, cond) {
+        Some(Instr::Op1(_, Op1::Not, a)) => decide(code, *a, !value, found),
+        Some(Instr::Op2(_, Op2::Logic(logic), a, b)) if (*logic == Logic::And) == value => {
+            decide(code, *a, value, found);
+            decide(code, *b, value, found);
+        }
+        Some(Instr::Op2(_, Op2::Cmp(_), ..)) => _ = found.insert(cond, value),
+        Some(Instr::If { cond: decision, merge, .. }) => {
+            let Some((_, then, otherwise)) = merge.iter().find(|m| m.0 == cond) else { return };
+            let (then, otherwise) = (constant(*then), constant(*otherwise));
+            if then == Some(!value) {
+                decide(code, *decision, false, found);
+            } else if otherwise == Some(!value) {
+                decide(code, *decision, true, found);
+            }
+        }
+        _ => {}
+    })
+}
+
+/// What is known of integers if a comparison has this value.
+fn implied(pass: &mut Pass, p: &Permute, code: &ScalarFn, cond: Reg, value: bool) -> Vec<Inequality> {
+    let Some(Instr::Op2(_, Op2::Cmp(cmp), a, b)) = defined(code, cond) else { return vec![] };
+    let both = pass.preview(&ScalarFn { results: vec![*a, *b], ..code.clone() }, &p.source).values;
+    let [Some(a), Some(b)] = &both[..] else { return vec![] };
+    let ranges = Ranges { params: &p.source, conditions: &[] };
+    let (a, b) = (&pass.facts.exact(a, ranges), &pass.facts.exact(b, ranges));
+    let sides = Sides::of(*cmp, a, b);
+    if value { sides.yes } else { sides.no }
+}
+
+/// A dimension of the target. `used` are the parameters of the dimensions before it.
+fn place(pass: &Pass, p: &Permute, e: &Poly, used: &mut Vec<usize>) -> Option<TargetDim> {
+    let clamp = clamped(pass, e);
+    let moved = clamp.as_ref().map_or(e, |(_, _, moved)| moved);
+    let params: BTreeSet<usize> =
+        moved.symbols().filter_map(|s| if let Sym::Param(k) = s { Some(k) } else { None }).collect();
+    let place = match Vec::from_iter(params)[..] {
+        [] if clamp.is_none() => TargetDim { param: None, reversed: false, offset: e.clone(), clamp: None },
+        [k] if !used.contains(&k) => {
+            let (slope, offset) = moved.linear(Sym::Param(k))?;
+            let reversed = match slope.as_constant() {
+                Some(1) => false,
+                Some(-1) if clamp.is_none() => true,
+                _ => return None,
+            };
+            used.push(k);
+            let clamp = match clamp {
+                None => None,
+                Some((is_min, bound, _)) => {
+                    let before = bound.minus_exactly(&offset)?;
+                    let after = p.source[k].minus_exactly(&before)?.plus_constant(-1);
+                    let moved = if is_min { after } else { before }.as_constant()?;
+                    (moved <= MOST_MOVED).then_some(())?;
+                    (moved > 0).then_some(Clamp { is_min, bound, moved })
+                }
+            };
+            TargetDim { param: Some(k), reversed, offset, clamp }
+        }
+        _ => return None,
+    };
+    pass.facts.is_known(&place.offset).then_some(place)
+}
+
+/// Whether a target is the minimum (or the maximum) of a number and a bound that consists of extents; the bound and the number.
+fn clamped(pass: &Pass, e: &Poly) -> Option<(bool, Poly, Poly)> {
+    let Some(Sym::Node(n)) = e.as_sym() else { return None };
+    let Node::Op(Op2::Num(op @ (Num2::Min | Num2::Max)), a, b) = pass.facts.node(n) else { return None };
+    let (bound, moved) = match (pass.facts.is_known(a), pass.facts.is_known(b)) {
+        (true, false) => (a, b),
+        (false, true) => (b, a),
+        _ => return None,
+    };
+    Some((*op == Num2::Min, bound.clone(), moved.clone()))
 }
 
 /// Emits a loop over the target, after a reduction if one is needed.
@@ -160,7 +304,10 @@ fn gathered(pass: &mut Pass, p: &Permute, places: &[TargetDim], site: SiteId) ->
         in_order(p, &params, None)
     } else {
         let is_whole = |(place, n): (&TargetDim, &Poly)| {
-            place.param.is_some_and(|k| p.source[k] == *n) && !place.reversed && place.offset.as_constant() == Some(0)
+            place.param.is_some_and(|k| p.source[k] == *n)
+                && !place.reversed
+                && place.clamp.is_none()
+                && place.offset.as_constant() == Some(0)
         };
         let defaults = pass.constants(p.defaults).cloned().filter(|_| places.iter().zip(&dims).all(is_whole));
         let to = match (&defaults, p.monoid) {
@@ -199,12 +346,22 @@ fn totals(
     let facts = &mut pass.facts;
     let product = |n: Poly, k: &usize| facts.product_of_extents(&n, &p.source[*k]).filter(|n| facts.is_known(n));
     let Some(len) = summed.iter().try_fold(Poly::constant(1), product) else { return false };
+    let mut b = Builder::new(&[]);
+    let results = init.into_iter().map(|x| b.constant(x)).collect();
+    let init = b.finish(results);
+    // The sums of all rows, if these are sums of numbers.
+    if params.is_empty() && summed.len() > 1 && p.element.results.len() == 1 {
+        let all: Vec<Poly> = summed.iter().map(|k| p.source[*k].clone()).collect();
+        let total =
+            NewReduction { element: p.element.clone(), init: init.clone(), op: p.comb.clone(), monoid: p.monoid };
+        if reshapes::total_by_rows(pass, to, &all, total, site) {
+            return true;
+        }
+    }
     let extents: Vec<ScalarFn> =
         summed.iter().map(|k| code_of(&mut pass.facts, std::slice::from_ref(&p.source[*k]))).collect();
     let element = in_order(p, params, Some((summed, &extents)));
-    let mut b = Builder::new(&[]);
-    let results = init.into_iter().map(|x| b.constant(x)).collect();
-    let rows = NewReduction { element, init: b.finish(results), op: p.comb.clone(), monoid: p.monoid };
+    let rows = NewReduction { element, init, op: p.comb.clone(), monoid: p.monoid };
     pass.reduce(to, params.iter().map(|k| p.source[*k].clone()).collect(), len, rows, site);
     true
 }
@@ -244,7 +401,7 @@ fn in_order(p: &Permute, params: &[usize], summed: Option<(&[usize], &[ScalarFn]
     b.finish(results)
 }
 
-/// From an index of the target to its element: the default, combined with the source's element if there is one.
+/// From an index of the target to its element: the default, combined with the source's elements if there are any.
 fn body(
     pass: &mut Pass,
     p: &Permute,
@@ -255,45 +412,77 @@ fn body(
 ) -> ScalarFn {
     let mut b = Builder::new(&index_types(places.len()));
     let t = b.params();
-    let old: Vec<Reg> = columns.iter().map(|t| b.reg(*t)).collect();
+    let mut old: Vec<Reg> = columns.iter().map(|t| b.reg(*t)).collect();
     b.emit(Instr::Read { to: old.clone(), array: p.defaults, index: t.clone(), site, inside: true });
-    let mut index = vec![];
-    let mut conditions = vec![];
+    let mut all = vec![Source::default()];
     for (t, place) in t.iter().zip(places) {
-        let offset_code = code_of(&mut pass.facts, std::slice::from_ref(&place.offset));
-        let offset = b.inline(&offset_code, &[])[0];
-        let mut compare = |b: &mut Builder, cmp: Cmp, x: Reg, y: Reg| {
-            let c = b.reg(ScalarType::Bool);
-            b.emit(Instr::Op2(c, Op2::Cmp(cmp), x, y));
-            conditions.push(c);
-        };
-        match place.param {
-            None => compare(&mut b, Cmp::Eq, *t, offset),
-            Some(k) => {
-                let (x, y) = if place.reversed { (offset, *t) } else { (*t, offset) };
-                let i = b.index_op(Num2::Sub, x, y);
-                let zero = b.constant(Scalar::I64(0));
-                let extent = code_of(&mut pass.facts, std::slice::from_ref(&p.source[k]));
-                let n = b.inline(&extent, &[])[0];
-                compare(&mut b, Cmp::Ge, i, zero);
-                compare(&mut b, Cmp::Lt, i, n);
-                index.push(i);
-            }
-        }
+        let here = sources(&mut b, pass, p, *t, place);
+        all = all.iter().flat_map(|before| here.iter().map(|source| before.and(source))).collect();
     }
-    let all = conditions.into_iter().reduce(|x, y| {
+    for source in all {
+        let both = |x, y| {
+            let c = b.reg(ScalarType::Bool);
+            b.emit(Instr::Op2(c, Op2::Logic(Logic::And), x, y));
+            c
+        };
+        let all = source.conditions.into_iter().reduce(both);
+        let cond = all.unwrap_or_else(|| b.constant(Scalar::Bool(true)));
+        let (then, new) = b.block(|b| {
+            let x = b.inline(inner, &source.index);
+            b.inline(p.comb, &[x, old.clone()].concat())
+        });
+        let merge: Vec<(Reg, Reg, Reg)> =
+            columns.iter().zip(new.iter().zip(&old)).map(|(t, (new, old))| (b.reg(*t), *new, *old)).collect();
+        old = merge.iter().map(|m| m.0).collect();
+        b.emit(Instr::If { cond, then, otherwise: vec![].into(), merge });
+    }
+    b.finish(old)
+}
+
+/// A source element of a target element: its index, and the conditions under which it is one.
+#[derive(Clone, Default)]
+struct Source {
+    index: Vec<Reg>,
+    conditions: Vec<Reg>,
+}
+
+impl Source {
+    fn and(&self, other: &Source) -> Source {
+        let index = [&self.index[..], &other.index].concat();
+        Source { index, conditions: [&self.conditions[..], &other.conditions].concat() }
+    }
+}
+
+/// The indices of the source along the dimension of the target whose index is `t`.
+fn sources(b: &mut Builder, pass: &mut Pass, p: &Permute, t: Reg, place: &TargetDim) -> Vec<Source> {
+    let mut value = |b: &mut Builder, n: &Poly| {
+        let code = code_of(&mut pass.facts, std::slice::from_ref(n));
+        b.inline(&code, &[])[0]
+    };
+    let compare = |b: &mut Builder, cmp: Cmp, x: Reg, y: Reg| {
         let c = b.reg(ScalarType::Bool);
-        b.emit(Instr::Op2(c, Op2::Logic(Logic::And), x, y));
+        b.emit(Instr::Op2(c, Op2::Cmp(cmp), x, y));
         c
-    });
-    let cond = all.unwrap_or_else(|| b.constant(Scalar::Bool(true)));
-    let (then, new) = b.block(|b| {
-        let x = b.inline(inner, &index);
-        b.inline(p.comb, &[x, old.clone()].concat())
-    });
-    let merge: Vec<(Reg, Reg, Reg)> =
-        columns.iter().zip(new.iter().zip(&old)).map(|(t, (new, old))| (b.reg(*t), *new, *old)).collect();
-    let results = merge.iter().map(|m| m.0).collect();
-    b.emit(Instr::If { cond, then, otherwise: vec![].into(), merge });
-    b.finish(results)
+    };
+    let offset = value(b, &place.offset);
+    let Some(k) = place.param else {
+        return vec![Source { index: vec![], conditions: vec![compare(b, Cmp::Eq, t, offset)] }];
+    };
+    let (x, y) = if place.reversed { (offset, t) } else { (t, offset) };
+    let i = b.index_op(Num2::Sub, x, y);
+    let (zero, n) = (b.constant(Scalar::I64(0)), value(b, &p.source[k]));
+    let mut conditions = vec![compare(b, Cmp::Ge, i, zero), compare(b, Cmp::Lt, i, n)];
+    let Some(Clamp { is_min, bound, moved }) = &place.clamp else {
+        return vec![Source { index: vec![i], conditions }];
+    };
+    let bound = value(b, bound);
+    conditions.push(compare(b, if *is_min { Cmp::Le } else { Cmp::Ge }, t, bound));
+    let mut all = vec![Source { index: vec![i], conditions }];
+    let at_bound = compare(b, Cmp::Eq, t, bound);
+    for j in 0..*moved {
+        let i = if *is_min { value(b, &p.source[k].plus_constant(-1 - j)) } else { b.constant(Scalar::I64(j)) };
+        let exists = if *is_min { compare(b, Cmp::Ge, i, zero) } else { compare(b, Cmp::Lt, i, n) };
+        all.push(Source { index: vec![i], conditions: vec![at_bound, exists] });
+    }
+    all
 }

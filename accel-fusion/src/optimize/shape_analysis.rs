@@ -25,7 +25,7 @@
 
 use super::poly::{Poly, Sym};
 use crate::kernel::{ArrayId, ArrayInfo, IndexVec, Program};
-use accel_core::repr::op::{Int2, Num2, Op2};
+use accel_core::repr::op::{Cmp, Int2, Num2, Op2};
 use accel_core::repr::{MAX_EXTENT, Scalar};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -166,7 +166,7 @@ pub struct Mark {
 
 /// The context of a question: the extents of the parameters (none is 0 where the scalar function runs), and conditions
 /// that hold.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Ranges<'a> {
     /// Parameter `k` lies between 0 and `params[k] - 1`.
     pub params: &'a [Poly],
@@ -201,6 +201,31 @@ impl Inequality {
     /// The integer that is not negative if the condition holds.
     fn difference(&self) -> Option<Poly> {
         self.more.minus_exactly(&self.less)?.minus_exactly(&Poly::constant(self.gap))
+    }
+}
+
+/// What holds if a condition is true, and what holds if it is false.
+#[derive(Clone, Default, Debug)]
+pub struct Sides {
+    /// If it is true.
+    pub yes: Vec<Inequality>,
+    /// If it is false.
+    pub no: Vec<Inequality>,
+}
+
+impl Sides {
+    /// The sides of a comparison of integers.
+    pub fn of(cmp: Cmp, a: &Poly, b: &Poly) -> Sides {
+        let both = vec![Inequality::new(a, b), Inequality::new(b, a)];
+        let (yes, no) = match cmp {
+            Cmp::Lt => (vec![Inequality::less(a, b)], vec![Inequality::new(b, a)]),
+            Cmp::Le => (vec![Inequality::new(a, b)], vec![Inequality::less(b, a)]),
+            Cmp::Gt => (vec![Inequality::less(b, a)], vec![Inequality::new(a, b)]),
+            Cmp::Ge => (vec![Inequality::new(b, a)], vec![Inequality::less(a, b)]),
+            Cmp::Eq => (both, vec![]),
+            Cmp::Ne => (vec![], both),
+        };
+        Sides { yes, no }
     }
 }
 

@@ -12,6 +12,7 @@
 use super::fused_program::{NewReduction, Pass};
 use super::poly::Poly;
 use super::recomputation::MAX_READS;
+use super::shape_analysis::Ranges;
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::contraction::factors;
 use crate::kernel::dead_code::{defined, restricted_to};
@@ -31,7 +32,7 @@ pub fn sum_of_sums(pass: &mut Pass, to: ArrayId, dims: &[Poly], len: &Poly, rows
     let Some(parts) = Factors::of(&inner, outer.summed) else { return false };
     let Some(Some(inner_len)) = pass.preview(&inner.len, &[]).values.pop() else { return false };
     let all = [pass.facts.dims(outer.array), vec![inner_len.clone()]].concat();
-    let is_one = |pass: &mut Pass, assume: bool| pass.is_inside(Some(&Poly::default()), len, &[], assume);
+    let is_one = |pass: &mut Pass, assume: bool| pass.is_inside(Some(&Poly::default()), len, Ranges::default(), assume);
     if !pass.facts.are_known_without(outer.array, &all) || !is_one(pass, false) {
         return false;
     }
