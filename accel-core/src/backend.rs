@@ -13,6 +13,12 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// Whatever prevents the program from being compiled.
     fn compile(&self, program: &Program) -> Result<Box<dyn Executable>>;
+    /// Names everything on which the result of [`compile`](Self::compile) depends, besides the program. A process
+    /// compiles a program once for each configuration: see [`crate::program_cache`]. `None` if each call of `compile`
+    /// may have another result.
+    fn configuration(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// A compiled program. Several threads may run it at once.

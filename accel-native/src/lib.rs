@@ -72,18 +72,37 @@ impl Backend for Native {
     }
 
     fn compile(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
-        Native::with(Options::from_env()).compile(program)
+        Configured::from_env().compile(program)
+    }
+
+    fn configuration(&self) -> Option<&str> {
+        Configured::from_env().configuration()
     }
 }
 
 impl Native {
     /// The backend with these options instead of those of the environment.
     pub fn with(options: Options) -> impl Backend {
-        Configured(options)
+        Configured::new(options)
     }
 }
 
-struct Configured(Options);
+struct Configured {
+    options: Options,
+    name: String,
+}
+
+impl Configured {
+    fn new(options: Options) -> Self {
+        Configured { name: format!("native {options:?}"), options }
+    }
+
+    /// The backend with the options of the environment, which are read once.
+    fn from_env() -> &'static Configured {
+        static FOUND: OnceLock<Configured> = OnceLock::new();
+        FOUND.get_or_init(|| Configured::new(Options::from_env()))
+    }
+}
 
 impl Backend for Configured {
     fn name(&self) -> &'static str {
@@ -93,15 +112,19 @@ impl Backend for Configured {
     fn compile(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
         match self.compiled(program) {
             // The pipeline has reported this error.
-            Err(Error::Internal(_)) if !self.0.strict => Interpreter.compile(program),
+            Err(Error::Internal(_)) if !self.options.strict => Interpreter.compile(program),
             compiled => compiled,
         }
+    }
+
+    fn configuration(&self) -> Option<&str> {
+        self.options.fault.is_none().then_some(&self.name)
     }
 }
 
 impl Configured {
     fn compiled(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
-        let pipeline = Pipeline::new(program, Target::Processor, self.0.clone())?;
+        let pipeline = Pipeline::new(program, Target::Processor, self.options.clone())?;
         let optimized = pipeline.optimized(true)?;
         let budget = Budget::new(pipeline.tape_bytes());
         match pipeline.emit(&optimized, |program| Kernels::of_pipeline(program, budget))? {
