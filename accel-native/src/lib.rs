@@ -44,6 +44,7 @@ mod product;
 mod runtime;
 mod runtime_imports;
 mod scalar_call;
+mod slots;
 mod sort;
 mod threads;
 mod toolchain;
@@ -60,6 +61,7 @@ use accel_fusion::kernel::{Program, Verified};
 pub use accel_fusion::pipeline::Options;
 use accel_fusion::pipeline::{Conditions, Pipeline, Target, dissolve, with_checked_proofs};
 use context::CompiledProgram;
+use runtime::Results;
 use std::sync::OnceLock;
 
 /// The native backend. Its results do not depend on the number of threads, see the [crate's documentation](crate).
@@ -211,11 +213,11 @@ impl Kernels {
         if !self.code.program.takes(&inputs) || inputs.iter().any(|a| checked_size(&a.extents).is_none()) {
             return Err(Error::Internal("inputs that do not fit the kernel program".into()));
         }
-        self.run_on(&inputs)
+        Ok(self.run_on(&inputs)?.into_vec())
     }
 
     /// As [`run`](Self::run), for inputs that fit.
-    fn run_on(&self, inputs: &[&RawArray]) -> Result<Vec<RawArray>> {
+    fn run_on(&self, inputs: &[&RawArray]) -> Result<Results> {
         let (results, bytes) = match runtime::run(&self.code, inputs)? {
             Some(found) => found,
             None => runtime::run(self.plain()?, inputs)?
@@ -252,8 +254,7 @@ fn no_compiler() -> Error {
 
 impl Executable for Compiled {
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
-        check_argument(argument, self.pipeline.simplified().arg())?;
-        let inputs = argument.leaves();
+        let inputs = check_argument(argument, self.pipeline.simplified().arg())?;
         let mut results = self.kernels_for(&inputs)?.run_on(&inputs)?.into_iter();
         ArrayTuple::of(self.pipeline.simplified().result(), &mut results)
             .ok_or_else(|| Error::Internal("a program with too few results".into()))

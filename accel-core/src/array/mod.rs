@@ -82,7 +82,7 @@ impl<Sh: Shape, T: Elt> Array<Sh, T> {
     /// # Errors
     /// `Error::Type` if it has another rank or element type, `Error::Host` if its columns do not match its extents.
     pub fn from_raw(raw: RawArray) -> Result<Self> {
-        if raw.extents.len() != Sh::RANK || !raw.columns.iter().map(|c| c.ty()).eq(T::Repr::raw().leaves()) {
+        if raw.extents.len() != Sh::RANK || !raw.has_elements_of(&T::Repr::raw()) {
             let columns: Vec<_> = raw.columns.iter().map(|c| c.ty().to_string()).collect();
             return Err(Error::Type {
                 op: "array".into(),

@@ -115,7 +115,7 @@ pub fn checked_size(extents: &[usize]) -> Option<usize> {
 }
 
 /// An array: extents, outermost first, and one column for each scalar leaf of the element type.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(PartialEq, Debug)]
 pub struct RawArray {
     /// The extents, outermost dimension first; empty for a scalar array.
     pub extents: RawExtents,
@@ -123,7 +123,22 @@ pub struct RawArray {
     pub columns: Columns,
 }
 
+impl Clone for RawArray {
+    fn clone(&self) -> Self {
+        // The extents are copied at once, not one after the other.
+        RawArray { extents: SmallVec::from_slice(&self.extents), columns: self.columns.clone() }
+    }
+}
+
 impl RawArray {
+    /// Whether the columns are those of elements of type `t`.
+    pub fn has_elements_of(&self, t: &RawTy) -> bool {
+        match (t, &*self.columns) {
+            (RawTy::Scalar(s), [column]) => column.ty() == *s,
+            (t, columns) => columns.iter().map(Column::ty).eq(t.leaves()),
+        }
+    }
+
     /// The number of elements: the product of the extents. It saturates for extents that no array can have.
     pub fn size(&self) -> usize {
         self.extents.iter().fold(1, |n, e| n.saturating_mul(*e))
