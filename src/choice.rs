@@ -63,7 +63,7 @@ pub fn run_on<A: Arrays, R: Arrays>(
     prog: impl Borrow<Afun<A, R>>,
     inputs: impl Inputs<A>,
 ) -> Result<R> {
-    compile_on(backend, prog)?.run(inputs)
+    Compiled::start(backend, prog.borrow())?.run(inputs)
 }
 
 /// Compiles a program on the default backend, to run it many times. The errors are those of [`run`].

@@ -13,6 +13,15 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// Whatever prevents the program from being compiled.
     fn compile(&self, program: &Program) -> Result<Box<dyn Executable>>;
+
+    /// As [`compile`](Self::compile), for a program that is run at once, perhaps only once. A backend whose compiler takes
+    /// long may execute the first runs in another way, while the compiler works in the background.
+    ///
+    /// # Errors
+    /// As [`compile`](Self::compile).
+    fn start(&self, program: &Program) -> Result<Box<dyn Executable>> {
+        self.compile(program)
+    }
 }
 
 /// A compiled program. Several threads may run it at once.

@@ -31,6 +31,7 @@
 //! every run and with every size of rayon's pool.
 
 mod abi;
+mod background;
 pub mod cache;
 mod callbacks;
 mod context;
@@ -47,8 +48,10 @@ mod scalar_call;
 mod sort;
 mod threads;
 mod toolchain;
+mod vectorized;
+mod version;
 
-use accel_codegen::{Vectors, emit};
+use accel_codegen::{Module, Vectors, emit};
 use accel_core::ast;
 use accel_core::backend::{Backend, Executable, check_argument};
 use accel_core::error::{Error, Result};
@@ -58,9 +61,11 @@ use accel_core::repr::{ArrayTuple, RawArray, Scalar, checked_size};
 use accel_fusion::kernel::tape::Budget;
 use accel_fusion::kernel::{Program, Verified};
 pub use accel_fusion::pipeline::Options;
-use accel_fusion::pipeline::{Conditions, Pipeline, Target, dissolve, with_checked_proofs};
+use accel_fusion::pipeline::{Pipeline, Target, dissolve, with_checked_proofs};
 use context::CompiledProgram;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
+use toolchain::Toolchain;
+use version::{Tiers, Version};
 
 /// The native backend. Its results do not depend on the number of threads, see the [crate's documentation](crate).
 #[derive(Clone, Copy, Default, Debug)]
@@ -71,8 +76,14 @@ impl Backend for Native {
         "native"
     }
 
+    /// The program is compiled when this function returns, whatever `ACCEL_TIERED` is.
     fn compile(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
-        Native::with(Options::from_env()).compile(program)
+        Configured(Options { tiered: false, ..Options::from_env() }).compile(program)
+    }
+
+    /// With `ACCEL_TIERED=1`, the C compiler may still work when this function returns.
+    fn start(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
+        Configured(Options::from_env()).compile(program)
     }
 }
 
@@ -91,27 +102,46 @@ impl Backend for Configured {
     }
 
     fn compile(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
-        match self.compiled(program) {
-            // The pipeline has reported this error.
-            Err(Error::Internal(_)) if !self.0.strict => Interpreter.compile(program),
-            compiled => compiled,
-        }
+        let tiers = if self.0.tiered { Tiers::Both } else { Tiers::Compiled };
+        executable(program, &self.0, tiers)
     }
 }
 
-impl Configured {
-    fn compiled(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
-        let pipeline = Pipeline::new(program, Target::Processor, self.0.clone())?;
-        let optimized = pipeline.optimized(true)?;
-        let budget = Budget::new(pipeline.tape_bytes());
-        match pipeline.emit(&optimized, |program| Kernels::of_pipeline(program, budget))? {
-            None => Interpreter.compile(pipeline.simplified()),
-            Some(kernels) => {
-                let (conditions, general) = (optimized.conditions, OnceLock::new());
-                Ok(Box::new(Compiled { kernels, conditions, general, pipeline }))
-            }
-        }
+/// The vectorized interpreter alone: no program is compiled.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Interpreted;
+
+impl Backend for Interpreted {
+    fn name(&self) -> &'static str {
+        "vectorized"
     }
+
+    fn compile(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
+        executable(program, &Options::from_env(), Tiers::Interpreted)
+    }
+}
+
+fn executable(program: &ast::Program, options: &Options, tiers: Tiers) -> Result<Box<dyn Executable>> {
+    let optimized = || -> Result<Box<dyn Executable>> {
+        let pipeline = Arc::new(Pipeline::new(program, Target::Processor, options.clone())?);
+        let version = Version::new(&pipeline, true, tiers)?;
+        Ok(Box::new(Compiled { version, general: OnceLock::new(), pipeline, tiers }))
+    };
+    match optimized() {
+        // The pipeline has reported this error.
+        Err(Error::Internal(_)) if !options.strict => Interpreter.compile(program),
+        compiled => compiled,
+    }
+}
+
+/// What is known about the compiled form of a kernel program without the C compiler.
+enum Found {
+    /// This machine has no C compiler.
+    NoCompiler,
+    /// It has to be compiled.
+    Nothing,
+    /// It is loaded already, or in the cache.
+    Kernels(Box<Kernels>),
 }
 
 /// A compiled kernel program.
@@ -164,6 +194,16 @@ impl Kernels {
         Self::with(program.clone(), toolchain::vectors(), budget)
     }
 
+    /// As [`of_pipeline`](Self::of_pipeline), without a call of the C compiler.
+    fn stored(program: &Verified<Program>, budget: Budget) -> Result<Found> {
+        let vectors = toolchain::vectors();
+        let Some(toolchain) = toolchain::toolchain()? else { return Ok(Found::NoCompiler) };
+        let module = Self::module(program, toolchain, vectors);
+        let Some(library) = cache::stored_library(&module, toolchain)? else { return Ok(Found::Nothing) };
+        let code = CompiledProgram::new(program.clone(), library, budget);
+        Ok(Found::Kernels(Box::new(Kernels { code, vectors, budget, plain: OnceLock::new() })))
+    }
+
     fn with(program: Verified<Program>, vectors: Vectors, budget: Budget) -> Result<Option<Kernels>> {
         let code = Self::code(program, vectors, budget)?;
         Ok(code.map(|code| Kernels { code, vectors, budget, plain: OnceLock::new() }))
@@ -172,10 +212,14 @@ impl Kernels {
     fn code(program: Verified<Program>, vectors: Vectors, budget: Budget) -> Result<Option<CompiledProgram>> {
         print::dump_with("kernels", || program.to_string());
         let Some(toolchain) = toolchain::toolchain()? else { return Ok(None) };
-        let module = emit(&program, accel_codegen::Options { vector_math: toolchain.vector_math, vectors });
+        let module = Self::module(&program, toolchain, vectors);
         print::dump_with("c", || module.source.clone());
         let library = cache::library(&module, toolchain)?;
         Ok(Some(CompiledProgram::new(program, library, budget)))
+    }
+
+    fn module(program: &Verified<Program>, toolchain: &Toolchain, vectors: Vectors) -> Module {
+        emit(program, accel_codegen::Options { vector_math: toolchain.vector_math, vectors })
     }
 
     /// Computes the result arrays from the input arrays. The inputs must have the ranks and element types of the
@@ -213,14 +257,14 @@ impl Kernels {
     }
 }
 
-/// A compiled typed program.
+/// A typed program, ready to run.
 struct Compiled {
-    /// The program for extents that satisfy the assumptions.
-    kernels: Kernels,
-    conditions: Conditions,
-    /// The program for other extents. It is compiled on first use.
-    general: OnceLock<Result<Kernels>>,
-    pipeline: Pipeline,
+    /// The version for extents that satisfy the assumptions.
+    version: Version,
+    /// The version for other extents. It is made on first use.
+    general: OnceLock<Result<Version>>,
+    pipeline: Arc<Pipeline>,
+    tiers: Tiers,
 }
 
 fn no_compiler() -> Error {
@@ -230,29 +274,27 @@ fn no_compiler() -> Error {
 impl Executable for Compiled {
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
         check_argument(argument, self.pipeline.simplified().arg())?;
-        let inputs = argument.leaves();
-        let mut results = self.kernels_for(&inputs)?.run_on(&inputs)?.into_iter();
+        let mut results = self.version_for(&argument.leaves())?.run(argument)?.into_iter();
         ArrayTuple::of(self.pipeline.simplified().result(), &mut results)
             .ok_or_else(|| Error::Internal("a program with too few results".into()))
     }
 
     fn call(&self, argument: &[Scalar], result: &mut [Scalar]) -> bool {
         // A program of arrays of rank 0 has no assumptions on extents.
-        self.kernels.code.numbers.as_ref().is_some_and(|n| n.call(argument, result))
+        let numbers = self.version.kernels().and_then(|kernels| kernels.code.numbers.as_ref());
+        numbers.is_some_and(|n| n.call(argument, result))
     }
 }
 
 impl Compiled {
-    /// The kernels for arguments of these extents.
-    fn kernels_for(&self, inputs: &[&RawArray]) -> Result<&Kernels> {
-        if self.conditions.hold(|k| inputs.get(k).map(|a| &*a.extents)) {
-            return Ok(&self.kernels);
+    /// The version for arguments of these extents.
+    fn version_for(&self, inputs: &[&RawArray]) -> Result<&Version> {
+        if self.version.is_for(inputs) {
+            return Ok(&self.version);
         }
         let general = || {
             tracing::debug!("the extents are not as assumed: the program is compiled without assumptions");
-            let optimized = self.pipeline.optimized(false)?;
-            let budget = Budget::new(self.pipeline.tape_bytes());
-            self.pipeline.emit(&optimized, |program| Kernels::of_pipeline(program, budget))?.ok_or_else(no_compiler)
+            Version::new(&self.pipeline, false, self.tiers)
         };
         self.general.get_or_init(general).as_ref().map_err(Clone::clone)
     }
