@@ -14,8 +14,8 @@
 //! [Backend::start]: accel_core::backend::Backend::start
 
 use crate::background::submit;
+use crate::kernels::{Found, Kernels};
 use crate::vectorized::Vectorized;
-use crate::{Found, Kernels};
 use accel_core::error::Result;
 use accel_core::repr::{ArrayTuple, RawArray};
 use accel_fusion::kernel::tape::Budget;

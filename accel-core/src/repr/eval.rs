@@ -271,6 +271,7 @@ fn float2<U: Binary>(op: Float2, t: ScalarType, u: U) -> Option<U::Out> {
 }
 
 #[inline]
+#[allow(clippy::unnecessary_cast)] // one text for all types
 fn int2<U: Binary>(op: Int2, t: ScalarType, u: U) -> Option<U::Out> {
     Some(for_type!(t, T; [I8 I16 I32 I64 U8 U16 U32 U64] => match op {
         Int2::And => u.apply(|x: T, y: T| x & y),

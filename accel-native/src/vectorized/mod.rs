@@ -18,6 +18,7 @@ mod permute;
 mod primitives;
 mod product;
 mod reduce;
+mod rows;
 mod scan;
 mod space;
 

@@ -1,6 +1,6 @@
 //! Contractions by the library for matrix products.
 
-use super::reduce::Rows;
+use super::rows::Rows;
 use crate::product::{product_f32, product_f64};
 use accel_core::repr::{Column, ColumnElt, Scalar, ScalarType};
 use accel_fusion::kernel::scalar_evaluation::values;

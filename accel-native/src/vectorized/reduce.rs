@@ -5,44 +5,13 @@
 
 use super::lanes::Value;
 use super::machine::{Context, Machine, width};
-use super::operator::{Operator, registers, uniform};
+use super::operator::{Operator, registers};
 use super::product::product;
+use super::rows::{Rows, cut};
 use super::space::{batches, in_parts, work, zeros};
 use accel_core::repr::{ColumnPart, RawArray, Scalar, ScalarType};
-use accel_fusion::kernel::scalar_evaluation::{row_length, values};
 use accel_fusion::kernel::{Monoid, Reduction, Reg};
 use std::ops::Range;
-
-/// The rows of a reduction or a scan, with their extents.
-pub struct Rows<'e> {
-    pub context: Context<'e>,
-    pub code: &'e Reduction,
-    /// The extents of the rows' index.
-    pub outer: &'e [usize],
-    /// The length of a row.
-    pub len: usize,
-    /// The initial value.
-    pub init: Option<Vec<Scalar>>,
-}
-
-impl<'e> Rows<'e> {
-    pub fn new(context: Context<'e>, code: &'e Reduction, outer: &'e [usize]) -> Option<Rows<'e>> {
-        let Context { program, arrays, site } = context;
-        let len = row_length(program, arrays, code, outer, site).ok()?;
-        let init = code.init.as_ref().map(|init| values(program, arrays, init, site)).transpose().ok()?;
-        Some(Rows { context, code, outer, len, init })
-    }
-
-    /// The number of rows.
-    pub fn count(&self) -> usize {
-        self.outer.iter().product()
-    }
-
-    /// The initial value in all lanes.
-    pub fn initial(&self) -> Option<Vec<Value>> {
-        self.init.as_ref()?.iter().map(|x| uniform(*x)).collect()
-    }
-}
 
 /// What an instruction costs besides the work for each lane, as a number of lanes.
 const OVERHEAD: usize = 64;
@@ -162,12 +131,4 @@ impl<'e> Reducer<'e> {
         }
         Some(())
     }
-}
-
-/// Cuts the first elements of `rest` into parts of equal length: their number, a power of two, which is about `wanted`
-/// and at most `width`, and their length, which is not 0.
-pub fn cut(rest: usize, wanted: usize, width: usize) -> (usize, usize) {
-    let most = wanted.clamp(1, width).min(rest);
-    let parts = (most + 1).next_power_of_two() / 2;
-    (parts, rest / parts)
 }

@@ -7,7 +7,7 @@
 use super::lanes::{Value, scatter, strided};
 use super::machine::{Context, width};
 use super::operator::{Operator, registers, uniform};
-use super::reduce::{Rows, cut};
+use super::rows::{Rows, cut};
 use super::space::{tabulate, zeros};
 use accel_core::repr::{Column, RawArray, ScalarType};
 use accel_fusion::kernel::Reduction;
