@@ -183,8 +183,24 @@ impl<Args: Arrays, R: Arrays> Compiled<Args, R> {
     /// # Errors
     /// A mistake in the program, or whatever prevents the backend from compiling it.
     pub fn new(backend: &dyn Backend, f: &Afun<Args, R>) -> Result<Self> {
+        Self::prepare(backend, f, |program| backend.compile(program))
+    }
+
+    /// As [`new`](Self::new), for a program that is run at once: see [`Backend::start`].
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn start(backend: &dyn Backend, f: &Afun<Args, R>) -> Result<Self> {
+        Self::prepare(backend, f, |program| backend.start(program))
+    }
+
+    fn prepare(
+        backend: &dyn Backend,
+        f: &Afun<Args, R>,
+        prepare: impl FnOnce(&Program) -> Result<Box<dyn Executable>>,
+    ) -> Result<Self> {
         let _span = tracing::debug_span!("compile", backend = backend.name()).entered();
-        let executable = backend.compile(f.program()?)?.into();
+        let executable = prepare(f.program()?)?.into();
         Ok(Compiled { executable, types: PhantomData })
     }
 

@@ -14,11 +14,21 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// Whatever prevents the program from being compiled.
     fn compile(&self, program: &Program) -> Result<Box<dyn Executable>>;
-    /// Names everything on which the result of [`compile`](Self::compile) depends, besides the program. A process
-    /// compiles a program once for each configuration: see [`crate::program_cache`]. `None` if each call of `compile`
-    /// may have another result.
+
+    /// Names everything on which the result of [`start`](Self::start) depends, besides the program. A process
+    /// compiles a program once for each configuration: see [`crate::program_cache`]. `None` if each call may
+    /// have another result.
     fn configuration(&self) -> Option<&str> {
         None
+    }
+
+    /// As [`compile`](Self::compile), for a program that is run at once, perhaps only once. A backend whose compiler takes
+    /// long may execute the first runs in another way, while the compiler works in the background.
+    ///
+    /// # Errors
+    /// As [`compile`](Self::compile).
+    fn start(&self, program: &Program) -> Result<Box<dyn Executable>> {
+        self.compile(program)
     }
 }
 

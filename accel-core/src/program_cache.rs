@@ -60,7 +60,7 @@ impl CachedProgram {
         user: impl FnOnce(&dyn Executable) -> Result<T>,
     ) -> Result<T> {
         let Some(configuration) = backend.configuration() else {
-            return user(&*backend.compile(&self.program)?);
+            return user(&*backend.start(&self.program)?);
         };
         if let Some((first, executable)) = self.executable.get()
             && **first == *configuration
@@ -76,7 +76,7 @@ impl CachedProgram {
     fn executable(&self, backend: &dyn Backend, configuration: &str) -> Result<Arc<dyn Executable>> {
         let compile = || {
             let _span = tracing::debug_span!("compile", backend = backend.name()).entered();
-            Ok(backend.compile(&self.program)?.into())
+            Ok(backend.start(&self.program)?.into())
         };
         let Some(program) = self.key.get_or_init(|| canonical_key::program(&self.program).map(Arc::from)) else {
             return compile();

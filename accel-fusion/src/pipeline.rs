@@ -124,6 +124,9 @@ pub struct Options {
     /// The bytes that the states of loops may take in a run of their derivative: NOTE [Kept states] in [`crate::kernel::tape`].
     /// If no number is given, it is a quarter of the free memory.
     pub tape_bytes: Option<usize>,
+    /// The native backend does not wait for the C compiler: it interprets the program until the compiler has finished in
+    /// the background. Floating-point results of the interpreter may differ from compiled ones in the last places.
+    pub tiered: bool,
     /// A failure that a test injects.
     #[doc(hidden)]
     pub fault: Option<Fault>,
@@ -143,11 +146,12 @@ pub enum Fault {
 
 impl Options {
     /// The options that the environment sets: `ACCEL_CHECK=1` for checked proofs, `ACCEL_STRICT=1` for a strict
-    /// pipeline, and `ACCEL_TAPE_BYTES` for the memory of states.
+    /// pipeline, `ACCEL_TAPE_BYTES` for the memory of states, and `ACCEL_TIERED=1` for the interpreter as first tier.
     pub fn from_env() -> Options {
         let is_set = |name| std::env::var_os(name).is_some_and(|v| !v.is_empty() && v != "0");
         let tape_bytes = Budget::from_env();
-        Options { check: is_set("ACCEL_CHECK"), strict: is_set("ACCEL_STRICT"), tape_bytes, fault: None }
+        let [check, strict, tiered] = ["ACCEL_CHECK", "ACCEL_STRICT", "ACCEL_TIERED"].map(is_set);
+        Options { check, strict, tape_bytes, tiered, fault: None }
     }
 
     /// Runs a stage and turns a panic into an error.
@@ -334,7 +338,7 @@ fn given(program: &Program) -> BTreeMap<ArrayId, Given> {
     inputs.chain(literals).collect()
 }
 
-const STRICT: Options = Options { check: false, strict: true, tape_bytes: None, fault: None };
+const STRICT: Options = Options { check: false, strict: true, tape_bytes: None, tiered: false, fault: None };
 
 /// Lowers a program to a kernel program.
 ///

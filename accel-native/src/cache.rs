@@ -92,16 +92,36 @@ pub(crate) fn library(module: &Module, toolchain: &Toolchain) -> Result<Arc<Libr
     }
     let limit = limit()?;
     let folder = if limit > 0 { folder() } else { None };
-    let library = Arc::new(find_or_build(module, &key, toolchain, folder.as_ref(), limit)?);
+    let library = find_or_build(module, &key, toolchain, folder.as_ref(), limit)?;
+    Ok(share(key, library))
+}
+
+/// The library of a module, if it is loaded already or in the cache.
+///
+/// # Errors
+/// `Error::Compiler` if the limit of the cache is not a number.
+pub(crate) fn stored_library(module: &Module, toolchain: &Toolchain) -> Result<Option<Arc<Library>>> {
+    let key = key(&module.source, toolchain);
+    if let Some(library) = loaded(&key) {
+        return Ok(Some(library));
+    }
+    let folder = if limit()? > 0 { folder() } else { None };
+    // If the file cannot be used, the compilation removes it and reports why.
+    let library = folder.and_then(|folder| stored(&folder, &file_name(&key), &key).ok().flatten());
+    Ok(library.map(|library| share(key, library)))
+}
+
+/// Remembers that a library is loaded. If another thread has loaded it meanwhile, that one is used.
+fn share(key: Key, library: Library) -> Arc<Library> {
     let mut map = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     let map = map.get_or_insert_default();
-    // Another thread may have loaded it meanwhile.
     if let Some(l) = map.get(&key).and_then(Weak::upgrade) {
-        return Ok(l);
+        return l;
     }
+    let library = Arc::new(library);
     map.retain(|_, l| l.strong_count() > 0);
     map.insert(key, Arc::downgrade(&library));
-    Ok(library)
+    library
 }
 
 fn loaded(key: &Key) -> Option<Arc<Library>> {

@@ -150,7 +150,7 @@ impl<Sh: Shape, T: Elt> Array<Sh, T> {
 impl<Sh: Shape, T: Primitive> Array<Sh, T> {
     /// The elements, row by row, without copying.
     pub fn as_slice(&self) -> &[T] {
-        self.raw.columns.first().and_then(T::column_slice).unwrap_or_default()
+        self.raw.columns.first().and_then(T::elements).unwrap_or_default()
     }
 }
 
