@@ -137,8 +137,8 @@ fn derived<B: Arrays, S: Arrays>(
 ) -> Afun<B, S> {
     match prog.differentiable() {
         Ok((prog, by)) => {
-            // A choice contains no arrays, so it has a key.
-            let parts = by.map(|p| canonical_key::program(p).unwrap_or_default());
+            // A choice contains no arrays.
+            let parts = by.map(|p| canonical_key::program(p).words);
             prog.derived(Derivation { name, at, parts }, |p| derive(p, by))
         }
         Err(e) => Afun::from_result(Err(e)),

@@ -78,7 +78,7 @@ impl CachedProgram {
             let _span = tracing::debug_span!("compile", backend = backend.name()).entered();
             Ok(backend.start(&self.program)?.into())
         };
-        let Some(program) = self.key.get_or_init(|| canonical_key::program(&self.program).map(Arc::from)) else {
+        let Some(program) = self.key.get_or_init(|| key(&self.program)) else {
             return compile();
         };
         let key = Key { configuration: configuration.into(), program: program.clone() };
@@ -116,6 +116,12 @@ impl CachedProgram {
         all.push((derivation, derived.clone()));
         Ok(derived)
     }
+}
+
+/// The key of a program without large arrays: the table does not keep such arrays alive.
+fn key(program: &Program) -> Option<Arc<[u64]>> {
+    let key = canonical_key::program(program);
+    key.large.is_empty().then(|| key.words.into())
 }
 
 /// A panic cannot leave the lists of this module in an inconsistent state.

@@ -147,7 +147,7 @@ impl Backend for Interpreted {
 
 fn executable(program: &ast::Program, options: &Options, tiers: Tiers) -> Result<Box<dyn Executable>> {
     let optimized = || -> Result<Box<dyn Executable>> {
-        let pipeline = Arc::new(Pipeline::new(program, Target::Processor, options.clone())?);
+        let pipeline = Arc::new(Pipeline::lazy(program, Target::Processor, options.clone()));
         let version = Version::new(&pipeline, true, tiers)?;
         Ok(Box::new(Compiled { version, general: OnceLock::new(), pipeline, tiers }))
     };
@@ -170,9 +170,9 @@ struct Compiled {
 
 impl Executable for Compiled {
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
-        let inputs = check_argument(argument, self.pipeline.simplified().arg())?;
+        let inputs = check_argument(argument, self.pipeline.program().arg())?;
         let mut results = self.version_for(&inputs)?.run(argument, &inputs)?.into_iter();
-        ArrayTuple::of(self.pipeline.simplified().result(), &mut results)
+        ArrayTuple::of(self.pipeline.program().result(), &mut results)
             .ok_or_else(|| Error::Internal("a program with too few results".into()))
     }
 

@@ -14,6 +14,7 @@
 //! [Backend::start]: accel_core::backend::Backend::start
 
 use crate::background::submit;
+use crate::cache;
 use crate::kernels::{Found, Kernels};
 use crate::runtime::Results;
 use crate::vectorized::Vectorized;
@@ -48,7 +49,7 @@ impl Version {
     /// # Errors
     /// A pass of a strict pipeline fails, or the compiler does while somebody waits for it.
     pub fn new(pipeline: &Arc<Pipeline>, assume: bool, tiers: Tiers) -> Result<Version> {
-        let optimized = Arc::new(pipeline.optimized(assume)?);
+        let optimized = Arc::new(cache::optimized(pipeline, assume)?);
         let budget = Budget::new(pipeline.tape_bytes());
         let version = Version { optimized, kernels: Arc::default(), budget };
         match tiers {

@@ -1,7 +1,8 @@
 //! Canonical keys: writes expressions and programs as lists of numbers, so that equal ones have equal lists.
 
 use crate::ast::*;
-use crate::repr::{ArrayTuple, RawTy};
+use crate::repr::{ArrayTuple, Column, RawTy};
+use std::collections::HashMap;
 
 /// How array variables are numbered, and which expressions are written.
 pub trait Names<A> {
@@ -29,19 +30,45 @@ impl<A> Names<A> for Indices {
     }
 }
 
+/// The key of a program.
+///
+/// Programs with equal words and equal large columns have the same types, compute the same, and report errors for the
+/// same places in the source.
+#[derive(Default)]
+pub struct ProgramKey {
+    /// The program without its large columns.
+    pub words: Vec<u64>,
+    /// The columns of arrays that are part of the program and have more than [`SMALL_BYTES`] bytes.
+    pub large: Vec<Column>,
+    /// The columns of all arrays that are part of the program.
+    pub columns: Vec<Column>,
+    /// The places in the source, each once.
+    pub sources: Vec<Source>,
+}
+
+/// The words of a key contain the elements of columns of at most this size.
+pub const SMALL_BYTES: usize = 1 << 12;
+
 /// Writes expressions.
 struct Tokens<'n, N> {
     out: Vec<u64>,
     names: &'n mut N,
     failed: bool,
-    /// The files of the places in the source so far. If there is no list, neither places nor types are written: they do
+    /// What a key of a program contains besides its words. Keys of expressions contain neither places nor types: these do
     /// not distinguish expressions with the same variables.
-    files: Option<Vec<&'static str>>,
+    whole: Option<Whole>,
+}
+
+#[derive(Default)]
+struct Whole {
+    key: ProgramKey,
+    /// The numbers of the places: name, file, line and column.
+    numbers: HashMap<(&'static str, &'static str, u32, u32), usize>,
 }
 
 impl<'n, N> Tokens<'n, N> {
     fn new(names: &'n mut N) -> Self {
-        Tokens { out: vec![], names, failed: false, files: None }
+        Tokens { out: vec![], names, failed: false, whole: None }
     }
 
     fn finished(self) -> Option<Vec<u64>> {
@@ -49,17 +76,14 @@ impl<'n, N> Tokens<'n, N> {
     }
 }
 
-/// Arrays in a program may have this number of bytes, so that the program has a key.
-const LITERAL_BYTES: usize = 1 << 16;
-
-/// The key of a program: programs with equal keys have the same types, compute the same and report errors for the same
-/// places in the source. `None` if the program contains a large array.
-pub fn program(p: &Program) -> Option<Vec<u64>> {
+/// The key of a program.
+pub fn program(p: &Program) -> ProgramKey {
     let mut names = Indices;
-    let mut tokens = Tokens { files: Some(vec![]), ..Tokens::new(&mut names) };
+    let mut tokens = Tokens { whole: Some(Whole::default()), ..Tokens::new(&mut names) };
     tokens.ty(p.arg());
-    fresh2(|arg, result| Whole(&mut tokens).acc(&p.open(arg, result).body));
-    tokens.finished()
+    fresh2(|arg, result| Computations(&mut tokens).acc(&p.open(arg, result).body));
+    let key = tokens.whole.unwrap_or_default().key;
+    ProgramKey { words: tokens.out, ..key }
 }
 
 /// The key of an expression; `None` if `names` does not accept it.
@@ -114,23 +138,24 @@ impl<N> Tokens<'_, N> {
         }
     }
 
-    /// A place in the source.
+    /// A place in the source. It is written once; then its number stands for it.
     fn source(&mut self, at: Src) {
-        let Some(files) = &mut self.files else { return };
-        let Some(Source { name, at }) = at else { return self.out.push(0) };
-        let known = files.iter().position(|f| *f == at.file());
-        let file = known.unwrap_or(files.len());
-        self.out.extend([1, at.line().into(), at.column().into(), file as u64]);
-        if known.is_none() {
-            files.push(at.file());
+        let Some(Whole { key, numbers }) = &mut self.whole else { return };
+        let Some(source) = at else { return self.out.push(0) };
+        let (name, at, next) = (source.name, source.at, key.sources.len());
+        let number = *numbers.entry((name, at.file(), at.line(), at.column())).or_insert(next);
+        self.out.push(1 + number as u64);
+        if number == next {
+            key.sources.push(source);
+            self.out.extend([u64::from(at.line()), u64::from(at.column())]);
             self.text(at.file());
+            self.text(name);
         }
-        self.text(name);
     }
 
     /// A type, if types are written.
     fn ty(&mut self, t: &RawTy) {
-        if self.files.is_none() {
+        if self.whole.is_none() {
             return;
         }
         match t {
@@ -149,13 +174,17 @@ impl<N> Tokens<'_, N> {
 
     /// Arrays that are part of the program.
     fn literal(&mut self, arrays: &ArrayTuple) {
+        let Some(Whole { key, .. }) = &mut self.whole else { return self.failed = true };
         for a in arrays.leaves() {
             self.out.push(a.extents.len() as u64);
             self.out.extend(a.extents.iter().map(|e| *e as u64));
-            self.failed |= a.columns.iter().any(|c| c.bytes() > LITERAL_BYTES);
-            if !self.failed {
-                let elements = a.columns.iter().flat_map(|c| (0..c.len()).filter_map(|i| c.get(i)));
-                self.out.extend(elements.map(|x| x.bits()));
+            for column in &a.columns {
+                key.columns.push(column.clone());
+                if column.bytes() > SMALL_BYTES {
+                    key.large.push(column.clone());
+                } else {
+                    self.out.extend((0..column.len()).filter_map(|i| column.get(i)).map(|x| x.bits()));
+                }
             }
         }
     }
@@ -285,9 +314,9 @@ impl<A, N: Names<A>> AccVisit<A> for Tokens<'_, N> {
 }
 
 /// Writes array computations of any form.
-struct Whole<'t, 'n>(&'t mut Tokens<'n, Indices>);
+struct Computations<'t, 'n>(&'t mut Tokens<'n, Indices>);
 
-impl Whole<'_, '_> {
+impl Computations<'_, '_> {
     fn acc<A, R>(&mut self, a: &Acc<A, R>) {
         fresh2(|n, m| deep(|| self.acc_(&a.cast_env(name(n)).cast(name(m)))))
     }
@@ -339,7 +368,7 @@ impl Whole<'_, '_> {
     }
 }
 
-impl<A> AccVisit<A> for Whole<'_, '_> {
+impl<A> AccVisit<A> for Computations<'_, '_> {
     fn exp<E, T>(&mut self, e: &Exp<E, A, T>) {
         fresh3(|n, m, t| self.0.exp(&e.cast_all(name::<E>(n), name::<A>(m), name::<T>(t))))
     }
