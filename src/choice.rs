@@ -48,7 +48,8 @@ pub fn default_backend() -> Result<&'static dyn Backend> {
     }
 }
 
-/// Runs a program on the default backend.
+/// Runs a program on the default backend. A process compiles a program once, and once more after it has run many other
+/// programs; a function that is staged again is the same program.
 ///
 /// # Errors
 /// Mistakes in the program (stored when it was staged), a missing derivative, inputs that do not match, and failures of the
@@ -63,7 +64,7 @@ pub fn run_on<A: Arrays, R: Arrays>(
     prog: impl Borrow<Afun<A, R>>,
     inputs: impl Inputs<A>,
 ) -> Result<R> {
-    compile_on(backend, prog)?.run(inputs)
+    prog.borrow().run_on(backend, inputs)
 }
 
 /// Compiles a program on the default backend, to run it many times. The errors are those of [`run`].

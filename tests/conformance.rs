@@ -30,3 +30,10 @@ fn optimized_kernel_evaluator() {
     let checks = suite::all(&OptimizedEvaluator);
     println!("{checks} results compared");
 }
+
+/// The native backend without a C compiler.
+#[test]
+fn vectorized_interpreter() {
+    let checks = suite::all_in_parallel(&accel_native::Interpreted);
+    println!("{checks} results compared");
+}

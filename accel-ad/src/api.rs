@@ -3,10 +3,12 @@
 use crate::program::{Reverse, forward_mode, reverse_mode};
 use crate::scalar::gradient::Gradient;
 use accel_core::afun::Afun;
-use accel_core::ast::{Program, Source};
+use accel_core::ast::{Program, Source, Src};
 use accel_core::by::By;
 use accel_core::error::Result;
+use accel_core::pass::canonical_key;
 use accel_core::prelude::Scalar;
+use accel_core::program_cache::Derivation;
 use accel_core::surface::{Exp, IntoExp, transform_exp};
 use accel_core::types::{Arrays, Elt, Floating};
 use std::panic::Location;
@@ -30,16 +32,16 @@ pub trait Differentiable {
     /// The program, and the function from its argument to the parts; `None` for the whole argument.
     ///
     /// # Errors
-    /// A mistake in the program or in the choice of the parts.
-    fn differentiable(&self) -> Result<(&Program, Option<&Program>)>;
+    /// A mistake in the choice of the parts.
+    fn differentiable(&self) -> Result<(&Afun<Self::Args, Self::Result>, Option<&Program>)>;
 }
 
 impl<A: Arrays, R: Arrays> Differentiable for Afun<A, R> {
     type Args = A;
     type Parts = A;
     type Result = R;
-    fn differentiable(&self) -> Result<(&Program, Option<&Program>)> {
-        Ok((self.program()?, None))
+    fn differentiable(&self) -> Result<(&Afun<A, R>, Option<&Program>)> {
+        Ok((self, None))
     }
 }
 
@@ -47,8 +49,9 @@ impl<A: Arrays, P: Arrays, R: Arrays> Differentiable for By<A, P, R> {
     type Args = A;
     type Parts = P;
     type Result = R;
-    fn differentiable(&self) -> Result<(&Program, Option<&Program>)> {
-        Ok((self.program().program()?, Some(self.parts()?)))
+    fn differentiable(&self) -> Result<(&Afun<A, R>, Option<&Program>)> {
+        self.program().program()?;
+        Ok((self.program(), Some(self.parts()?)))
     }
 }
 
@@ -56,7 +59,7 @@ impl<D: Differentiable> Differentiable for &D {
     type Args = D::Args;
     type Parts = D::Parts;
     type Result = D::Result;
-    fn differentiable(&self) -> Result<(&Program, Option<&Program>)> {
+    fn differentiable(&self) -> Result<(&Afun<D::Args, D::Result>, Option<&Program>)> {
         D::differentiable(self)
     }
 }
@@ -95,12 +98,12 @@ impl<T: Floating> OneNumber for Scalar<T> {}
 /// The error is stored in the result and reported when the result is run: an operation without a reverse derivative
 /// (loops), with its source line, or an error of `prog` itself.
 pub fn grad<D: Differentiable<Result: OneNumber>>(prog: D) -> Afun<D::Args, D::Parts> {
-    derived(prog, |p, by| reverse_mode(p, by, Reverse::Gradient))
+    derived(prog, "grad", None, |p, by| reverse_mode(p, by, Reverse::Gradient))
 }
 
 /// Returns the program that computes the value and the gradient together; the value is computed once. See [`grad`].
 pub fn value_and_grad<D: Differentiable<Result: OneNumber>>(prog: D) -> Afun<D::Args, (D::Result, D::Parts)> {
-    derived(prog, |p, by| reverse_mode(p, by, Reverse::ValueAndGradient))
+    derived(prog, "value_and_grad", None, |p, by| reverse_mode(p, by, Reverse::ValueAndGradient))
 }
 
 /// Returns the vector-Jacobian product of a program with any result (reverse mode).
@@ -111,7 +114,7 @@ pub fn value_and_grad<D: Differentiable<Result: OneNumber>>(prog: D) -> Afun<D::
 #[track_caller]
 pub fn vjp<D: Differentiable>(prog: D) -> Afun<(D::Args, D::Result), D::Parts> {
     let at = Some(Source { name: "vjp", at: Location::caller() });
-    derived(prog, |p, by| reverse_mode(p, by, Reverse::Pullback { at }))
+    derived(prog, "vjp", at, |p, by| reverse_mode(p, by, Reverse::Pullback { at }))
 }
 
 /// Returns the Jacobian-vector product of a program: its result and the directional derivative (forward mode).
@@ -122,15 +125,24 @@ pub fn vjp<D: Differentiable>(prog: D) -> Afun<(D::Args, D::Result), D::Parts> {
 #[track_caller]
 pub fn jvp<D: Differentiable>(prog: D) -> Afun<(D::Args, D::Parts), (D::Result, D::Result)> {
     let at = Some(Source { name: "jvp", at: Location::caller() });
-    derived(prog, |p, by| forward_mode(p, by, at))
+    derived(prog, "jvp", at, |p, by| forward_mode(p, by, at))
 }
 
-/// Transforms the typed program; errors are stored.
+/// Transforms the typed program; errors are stored. A program remembers its derivatives.
 fn derived<B: Arrays, S: Arrays>(
     prog: impl Differentiable,
-    d: impl FnOnce(&Program, Option<&Program>) -> Result<Program>,
+    name: &'static str,
+    at: Src,
+    derive: impl FnOnce(&Program, Option<&Program>) -> Result<Program>,
 ) -> Afun<B, S> {
-    Afun::from_result(prog.differentiable().and_then(|(p, by)| d(p, by)))
+    match prog.differentiable() {
+        Ok((prog, by)) => {
+            // A choice contains no arrays.
+            let parts = by.map(|p| canonical_key::program(p).words);
+            prog.derived(Derivation { name, at, parts }, |p| derive(p, by))
+        }
+        Err(e) => Afun::from_result(Err(e)),
+    }
 }
 
 /// The gradient of `f` at `x` in scalar code (the thesis's `gradientE`).

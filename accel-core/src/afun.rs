@@ -6,6 +6,7 @@ use crate::backend::{Backend, Executable};
 use crate::elaborate::elaborate;
 use crate::error::{Error, Result};
 use crate::print;
+use crate::program_cache::{CachedProgram, Derivation};
 use crate::repr::{RawTy, Scalars};
 use crate::surface::graph::{ArrayOp, Op, build};
 use crate::surface::{Acc, ArrayFn, IntoAcc, stage};
@@ -20,7 +21,7 @@ use std::sync::Arc;
 ///
 /// If the program contains a mistake, the error is stored here: [`Afun::program`] and every run return it.
 pub struct Afun<Args, R> {
-    program: Result<Program>,
+    program: Result<Arc<CachedProgram>>,
     types: PhantomData<fn(Args) -> R>,
 }
 
@@ -59,18 +60,51 @@ impl<Args: Arrays, R: Arrays> Afun<Args, R> {
     /// # Errors
     /// The argument or the result of the program has another type than `Args` or `R`.
     pub fn from_program(program: Program) -> Result<Self> {
-        check_types(&program, Args::Repr::raw(), R::Repr::raw())?;
+        Self::from_cached(Arc::new(CachedProgram::new(program)))
+    }
+
+    fn from_cached(program: Arc<CachedProgram>) -> Result<Self> {
+        check_types(program.program(), Args::Repr::raw(), R::Repr::raw())?;
         Ok(Afun { program: Ok(program), types: PhantomData })
     }
 
     /// Turns the result of a program transformation into an array function. An error, or a program of another type, is
     /// stored as an error.
     pub fn from_result(program: Result<Program>) -> Self {
-        match program.and_then(Self::from_program) {
-            Ok(f) => f,
-            Err(e) => Afun { program: Err(e), types: PhantomData },
-        }
+        program.and_then(Self::from_program).unwrap_or_else(Self::from_error)
     }
+
+    fn from_error(error: Error) -> Self {
+        Afun { program: Err(error), types: PhantomData }
+    }
+
+    /// The program that a transformation makes of this one. The transformation is applied once; the program remembers
+    /// the result. An error, or a program of another type, is stored as an error.
+    pub fn derived<A: Arrays, S: Arrays>(
+        &self,
+        derivation: Derivation,
+        derive: impl FnOnce(&Program) -> Result<Program>,
+    ) -> Afun<A, S> {
+        let program = self.program.as_ref().map_err(Error::clone);
+        let derived = program.and_then(|p| p.derived(derivation, derive));
+        derived.and_then(Afun::from_cached).unwrap_or_else(Afun::from_error)
+    }
+
+    /// Runs the program. If the process has not compiled it for this backend yet, it is compiled first:
+    /// [`crate::program_cache`].
+    ///
+    /// # Errors
+    /// As [`Compiled::new`] and [`Compiled::run`].
+    pub fn run_on(&self, backend: &dyn Backend, inputs: impl Inputs<Args>) -> Result<R> {
+        let program = self.program.as_ref().map_err(Error::clone)?;
+        program.with_executable(backend, |executable| run(executable, inputs))
+    }
+}
+
+/// Runs an executable of a program from `Args` to `R`.
+fn run<Args: Arrays, R: Arrays>(executable: &dyn Executable, inputs: impl Inputs<Args>) -> Result<R> {
+    let _span = tracing::debug_span!("run").entered();
+    R::from_tuple(executable.run(&inputs.to_tuple())?)
 }
 
 impl<Args, R> Afun<Args, R> {
@@ -79,7 +113,7 @@ impl<Args, R> Afun<Args, R> {
     /// # Errors
     /// The mistake that was made when the program was recorded or transformed.
     pub fn program(&self) -> Result<&Program> {
-        self.program.as_ref().map_err(Error::clone)
+        self.program.as_ref().map(|p| p.program()).map_err(Error::clone)
     }
 }
 
@@ -119,7 +153,7 @@ impl<Args, R> fmt::Display for Afun<Args, R> {
     /// The program as text, or the error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.program {
-            Ok(p) => f.write_str(&print::program(p, &print::PrintOptions::default())),
+            Ok(p) => f.write_str(&print::program(p.program(), &print::PrintOptions::default())),
             Err(e) => write!(f, "error: {e}"),
         }
     }
@@ -149,8 +183,24 @@ impl<Args: Arrays, R: Arrays> Compiled<Args, R> {
     /// # Errors
     /// A mistake in the program, or whatever prevents the backend from compiling it.
     pub fn new(backend: &dyn Backend, f: &Afun<Args, R>) -> Result<Self> {
+        Self::prepare(backend, f, |program| backend.compile(program))
+    }
+
+    /// As [`new`](Self::new), for a program that is run at once: see [`Backend::start`].
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn start(backend: &dyn Backend, f: &Afun<Args, R>) -> Result<Self> {
+        Self::prepare(backend, f, |program| backend.start(program))
+    }
+
+    fn prepare(
+        backend: &dyn Backend,
+        f: &Afun<Args, R>,
+        prepare: impl FnOnce(&Program) -> Result<Box<dyn Executable>>,
+    ) -> Result<Self> {
         let _span = tracing::debug_span!("compile", backend = backend.name()).entered();
-        let executable = backend.compile(f.program()?)?.into();
+        let executable = prepare(f.program()?)?.into();
         Ok(Compiled { executable, types: PhantomData })
     }
 
@@ -159,8 +209,7 @@ impl<Args: Arrays, R: Arrays> Compiled<Args, R> {
     /// # Errors
     /// Everything that is checked at run time: indices, extents, division by zero.
     pub fn run(&self, inputs: impl Inputs<Args>) -> Result<R> {
-        let _span = tracing::debug_span!("run").entered();
-        R::from_tuple(self.executable.run(&inputs.to_tuple())?)
+        run(&*self.executable, inputs)
     }
 
     /// Computes on numbers: `f.call(3.0)`, or `f.call((3.0, 4.0))` for several arguments. On the native backend, a call

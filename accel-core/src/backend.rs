@@ -3,6 +3,7 @@
 use crate::ast::{Program, conforms};
 use crate::error::{Error, Result};
 use crate::repr::{ArrayTuple, RawArray, RawTy, Scalar, checked_size};
+use smallvec::SmallVec;
 
 /// A backend: it compiles programs.
 pub trait Backend: Send + Sync {
@@ -13,6 +14,22 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// Whatever prevents the program from being compiled.
     fn compile(&self, program: &Program) -> Result<Box<dyn Executable>>;
+
+    /// Names everything on which the result of [`start`](Self::start) depends, besides the program. A process
+    /// compiles a program once for each configuration: see [`crate::program_cache`]. `None` if each call may
+    /// have another result.
+    fn configuration(&self) -> Option<&str> {
+        None
+    }
+
+    /// As [`compile`](Self::compile), for a program that is run at once, perhaps only once. A backend whose compiler takes
+    /// long may execute the first runs in another way, while the compiler works in the background.
+    ///
+    /// # Errors
+    /// As [`compile`](Self::compile).
+    fn start(&self, program: &Program) -> Result<Box<dyn Executable>> {
+        self.compile(program)
+    }
 }
 
 /// A compiled program. Several threads may run it at once.
@@ -33,17 +50,20 @@ pub trait Executable: Send + Sync {
 }
 
 /// Checks an argument: it must have the type of the program's argument, extents that arrays can have (NOTE [The largest
-/// extent]), and columns of matching length.
+/// extent]), and columns of matching length. Returns the arrays from left to right.
 ///
 /// # Errors
 /// `Error::Type`, and `Error::Memory` for the extents.
-pub fn check_argument(argument: &ArrayTuple, ty: &RawTy) -> Result<()> {
-    if conforms(argument, ty) {
-        let too_large = argument.leaves().into_iter().find(|a| checked_size(&a.extents).is_none());
-        let error = |a: &RawArray| Error::Memory { op: "`argument`".into(), shape: a.extents.to_vec() };
-        return too_large.map_or(Ok(()), |a| Err(error(a)));
+pub fn check_argument<'a>(argument: &'a ArrayTuple, ty: &RawTy) -> Result<SmallVec<[&'a RawArray; 8]>> {
+    if !conforms(argument, ty) {
+        let (expected, found) = (ty.to_string(), describe(argument));
+        return Err(Error::Type { op: "argument of the program".into(), expected, found });
     }
-    Err(Error::Type { op: "argument of the program".into(), expected: ty.to_string(), found: describe(argument) })
+    let arrays = argument.leaves();
+    match arrays.iter().find(|a| checked_size(&a.extents).is_none()) {
+        None => Ok(arrays),
+        Some(a) => Err(Error::Memory { op: "`argument`".into(), shape: a.extents.to_vec() }),
+    }
 }
 
 /// The type of host arrays, for messages. It mentions columns that do not match.

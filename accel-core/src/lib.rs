@@ -18,6 +18,7 @@ pub mod interp;
 pub mod pass;
 pub mod prelude;
 pub mod print;
+pub mod program_cache;
 pub mod repr;
 pub mod surface;
 pub mod types;

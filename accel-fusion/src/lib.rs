@@ -12,7 +12,9 @@ mod report;
 mod separate_elements;
 pub mod simplify;
 mod stage;
+mod stored;
 pub mod strip;
+mod words;
 
 pub use evaluator::{KernelEvaluator, OptimizedEvaluator};
 pub use simplify::{Options, Rule, Stats, simplified, simplify, simplify_with};

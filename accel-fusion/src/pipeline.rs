@@ -33,6 +33,7 @@ use accel_core::repr::RawExtents;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
 
 /// A pass over kernel programs.
 struct Pass {
@@ -88,6 +89,9 @@ const LISTS: Pass = Pass { name: "lists", run: |p, _| Ok(separate_elements::with
 /// The passes for all targets.
 const COMMON: [Pass; 5] = [COLUMNS, FUSE, SHARE, MERGE, COMPACT];
 
+/// Identifies the sources of all passes.
+pub const PASSES: &str = env!("ACCEL_PASSES");
+
 /// The name of the backend's stage.
 const EMIT: &str = "emit";
 
@@ -129,6 +133,9 @@ pub struct Options {
     /// The bytes that the states of loops may take in a run of their derivative: NOTE [Kept states] in [`crate::kernel::tape`].
     /// If no number is given, it is a quarter of the free memory.
     pub tape_bytes: Option<usize>,
+    /// The native backend does not wait for the C compiler: it interprets the program until the compiler has finished in
+    /// the background. Floating-point results of the interpreter may differ from compiled ones in the last places.
+    pub tiered: bool,
     /// A failure that a test injects.
     #[doc(hidden)]
     pub fault: Option<Fault>,
@@ -148,11 +155,12 @@ pub enum Fault {
 
 impl Options {
     /// The options that the environment sets: `ACCEL_CHECK=1` for checked proofs, `ACCEL_STRICT=1` for a strict
-    /// pipeline, and `ACCEL_TAPE_BYTES` for the memory of states.
+    /// pipeline, `ACCEL_TAPE_BYTES` for the memory of states, and `ACCEL_TIERED=1` for the interpreter as first tier.
     pub fn from_env() -> Options {
         let is_set = |name| std::env::var_os(name).is_some_and(|v| !v.is_empty() && v != "0");
         let tape_bytes = Budget::from_env();
-        Options { check: is_set("ACCEL_CHECK"), strict: is_set("ACCEL_STRICT"), tape_bytes, fault: None }
+        let [check, strict, tiered] = ["ACCEL_CHECK", "ACCEL_STRICT", "ACCEL_TIERED"].map(is_set);
+        Options { check, strict, tape_bytes, tiered, fault: None }
     }
 
     /// Runs a stage and turns a panic into an error.
@@ -187,7 +195,7 @@ impl Options {
 
     /// Runs the passes for a target until one fails.
     fn passes(&self, lowered: &Verified<Program>, target: Target, assume: bool) -> Result<Optimized> {
-        let mut good = lowered.clone();
+        let (mut good, mut complete) = (lowered.clone(), true);
         let mut learned = PassState { assume, ..PassState::default() };
         for pass in target.passes() {
             let mut more = learned.clone();
@@ -195,12 +203,13 @@ impl Options {
                 Ok(next) => (good, learned) = (next, more),
                 Err(e) => {
                     self.failed(pass.name, e, &Text(&good))?;
+                    complete = false;
                     break;
                 }
             }
         }
         let conditions = Conditions { assumptions: learned.assumptions, given: given(lowered) };
-        Ok(Optimized { program: self.checked(good)?, conditions })
+        Ok(Optimized { program: self.checked(good)?, conditions, complete })
     }
 
     /// Makes proofs checked if the options ask for it. It also does so after a failure of a pass.
@@ -222,12 +231,20 @@ impl Options {
     }
 }
 
-/// A simplified and lowered program, ready to be optimised for a target.
+/// A program on its way to a target. It is simplified and lowered when the result is needed first.
 pub struct Pipeline {
-    simplified: ast::Program,
-    lowered: Verified<Program>,
+    program: ast::Program,
     target: Target,
     options: Options,
+    lowered: OnceLock<Result<Lowered>>,
+}
+
+/// A simplified and lowered program.
+struct Lowered {
+    simplified: ast::Program,
+    program: Verified<Program>,
+    /// Whether the simplifier has not failed.
+    complete: bool,
 }
 
 impl Pipeline {
@@ -236,16 +253,46 @@ impl Pipeline {
     /// # Errors
     /// `Error::Internal` if it cannot be lowered; in a strict pipeline also if it cannot be simplified.
     pub fn new(program: &ast::Program, target: Target, options: Options) -> Result<Pipeline> {
-        let simplified = options.catching_panics("simplify", || Ok(simplify(program)?.0));
-        let simplified = simplified.or_else(|e| options.failed("simplify", e, program).map(|()| program.clone()))?;
-        let lowered = options.catching_panics("lower", || stage("lower", lowering::lower(&simplified)));
-        let lowered = lowered.or_else(|e| options.failed("lower", e.clone(), &simplified).and(Err(e)))?;
-        Ok(Pipeline { simplified, lowered, target, options })
+        let pipeline = Pipeline::lazy(program, target, options);
+        pipeline.lowered()?;
+        Ok(pipeline)
+    }
+
+    /// As [`new`](Self::new), but does nothing yet. Errors are those of the function that needs a result.
+    pub fn lazy(program: &ast::Program, target: Target, options: Options) -> Pipeline {
+        Pipeline { program: program.clone(), target, options, lowered: OnceLock::new() }
+    }
+
+    fn lowered(&self) -> Result<&Lowered> {
+        let lower = || {
+            let Pipeline { program, options, .. } = self;
+            let simplified = options.catching_panics("simplify", || Ok(simplify(program)?.0));
+            let complete = simplified.is_ok();
+            let simplified =
+                simplified.or_else(|e| options.failed("simplify", e, program).map(|()| program.clone()))?;
+            let lowered = options.catching_panics("lower", || stage("lower", lowering::lower(&simplified)));
+            let lowered = lowered.or_else(|e| options.failed("lower", e.clone(), &simplified).and(Err(e)))?;
+            Ok(Lowered { simplified, program: lowered, complete })
+        };
+        self.lowered.get_or_init(lower).as_ref().map_err(Clone::clone)
+    }
+
+    /// The typed program before the simplifier.
+    pub fn program(&self) -> &ast::Program {
+        &self.program
     }
 
     /// The typed program after the simplifier.
-    pub fn simplified(&self) -> &ast::Program {
-        &self.simplified
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn simplified(&self) -> Result<&ast::Program> {
+        Ok(&self.lowered()?.simplified)
+    }
+
+    /// The options.
+    pub fn options(&self) -> &Options {
+        &self.options
     }
 
     /// The bytes for states of loops, if the options set them.
@@ -259,7 +306,9 @@ impl Pipeline {
     /// # Errors
     /// `Error::Internal` if a pass of a strict pipeline fails.
     pub fn optimized(&self, assume: bool) -> Result<Optimized> {
-        self.options.passes(&self.lowered, self.target, assume)
+        let lowered = self.lowered()?;
+        let optimized = self.options.passes(&lowered.program, self.target, assume)?;
+        Ok(Optimized { complete: optimized.complete && lowered.complete, ..optimized })
     }
 
     /// Runs the backend's stage `emit` on the optimised program. If it fails, runs it on the program before all passes:
@@ -269,7 +318,7 @@ impl Pipeline {
     /// The errors of `emit`.
     pub fn emit<T>(&self, optimized: &Optimized, emit: impl Fn(&Verified<Program>) -> Result<T>) -> Result<T> {
         let unoptimized = || {
-            let program = self.options.checked(self.lowered.clone())?;
+            let program = self.options.checked(self.lowered()?.program.clone())?;
             Options::default().catching_panics(EMIT, || emit(&program))
         };
         let failed = |e| self.options.failed(EMIT, e, &Text(&optimized.program));
@@ -295,19 +344,21 @@ pub struct Optimized {
     pub program: Verified<Program>,
     /// The program must not be run for arguments that do not satisfy these conditions.
     pub conditions: Conditions,
+    /// Whether no pass has failed.
+    pub complete: bool,
 }
 
 /// The conditions for running a program: NOTE [Assumptions on extents].
 #[derive(Clone, Debug, Default)]
 pub struct Conditions {
-    assumptions: Assumptions,
+    pub(crate) assumptions: Assumptions,
     /// The arrays in the conditions, with their numbers before all passes.
-    given: BTreeMap<ArrayId, Given>,
+    pub(crate) given: BTreeMap<ArrayId, Given>,
 }
 
 /// An array whose extents are known before the run.
 #[derive(Clone, Debug)]
-enum Given {
+pub(crate) enum Given {
     /// An input, by its number.
     Input(usize),
     /// A literal.
@@ -339,7 +390,7 @@ fn given(program: &Program) -> BTreeMap<ArrayId, Given> {
     inputs.chain(literals).collect()
 }
 
-const STRICT: Options = Options { check: false, strict: true, tape_bytes: None, fault: None };
+const STRICT: Options = Options { check: false, strict: true, tape_bytes: None, tiered: false, fault: None };
 
 /// Lowers a program to a kernel program.
 ///

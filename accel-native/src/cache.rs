@@ -14,6 +14,7 @@ mod folder;
 #[cfg(not(unix))]
 #[path = "cache/no_folder.rs"]
 mod folder;
+mod programs;
 
 use crate::library::Library;
 use crate::notice::notice;
@@ -21,7 +22,8 @@ use crate::toolchain::Toolchain;
 use accel_codegen::Module;
 use accel_core::error::{Error, Result};
 pub(crate) use folder::remove_old_work;
-use folder::{Folder, Unusable};
+use folder::{Folder, LIBRARY, Unusable};
+pub(crate) use programs::optimized;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::io;
@@ -56,7 +58,7 @@ pub struct Usage {
     pub folder: PathBuf,
     /// The number of compiled programs in it.
     pub entries: usize,
-    /// Their total size.
+    /// The total size of all files, with the optimised programs from which libraries were made.
     pub bytes: u64,
 }
 
@@ -66,9 +68,10 @@ pub struct Usage {
 /// An error of reading the folder.
 pub fn usage() -> io::Result<Option<Usage>> {
     let Some(folder) = folder() else { return Ok(None) };
-    let files = folder.libraries()?;
+    let files = folder.files()?;
     let bytes = files.iter().map(|f| f.bytes).sum();
-    Ok(Some(Usage { folder: folder.path().into(), entries: files.len(), bytes }))
+    let entries = files.iter().filter(|f| f.name.ends_with(LIBRARY)).count();
+    Ok(Some(Usage { folder: folder.path().into(), entries, bytes }))
 }
 
 /// Removes all compiled programs from the cache. Loaded programs continue to work.
@@ -77,7 +80,7 @@ pub fn usage() -> io::Result<Option<Usage>> {
 /// An error of reading the folder, or the first error of removing a file. The other files are removed nevertheless.
 pub fn clear() -> io::Result<()> {
     let Some(folder) = folder() else { return Ok(()) };
-    let results: Vec<_> = folder.libraries()?.iter().map(|f| folder.remove(&f.name)).collect();
+    let results: Vec<_> = folder.files()?.iter().map(|f| folder.remove(&f.name)).collect();
     results.into_iter().collect()
 }
 
@@ -92,16 +95,36 @@ pub(crate) fn library(module: &Module, toolchain: &Toolchain) -> Result<Arc<Libr
     }
     let limit = limit()?;
     let folder = if limit > 0 { folder() } else { None };
-    let library = Arc::new(find_or_build(module, &key, toolchain, folder.as_ref(), limit)?);
+    let library = find_or_build(module, &key, toolchain, folder.as_ref(), limit)?;
+    Ok(share(key, library))
+}
+
+/// The library of a module, if it is loaded already or in the cache.
+///
+/// # Errors
+/// `Error::Compiler` if the limit of the cache is not a number.
+pub(crate) fn stored_library(module: &Module, toolchain: &Toolchain) -> Result<Option<Arc<Library>>> {
+    let key = key(&module.source, toolchain);
+    if let Some(library) = loaded(&key) {
+        return Ok(Some(library));
+    }
+    let folder = if limit()? > 0 { folder() } else { None };
+    // If the file cannot be used, the compilation removes it and reports why.
+    let library = folder.and_then(|folder| stored(&folder, &file_name(&key, LIBRARY), &key).ok().flatten());
+    Ok(library.map(|library| share(key, library)))
+}
+
+/// Remembers that a library is loaded. If another thread has loaded it meanwhile, that one is used.
+fn share(key: Key, library: Library) -> Arc<Library> {
     let mut map = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     let map = map.get_or_insert_default();
-    // Another thread may have loaded it meanwhile.
     if let Some(l) = map.get(&key).and_then(Weak::upgrade) {
-        return Ok(l);
+        return l;
     }
+    let library = Arc::new(library);
     map.retain(|_, l| l.strong_count() > 0);
     map.insert(key, Arc::downgrade(&library));
-    Ok(library)
+    library
 }
 
 fn loaded(key: &Key) -> Option<Arc<Library>> {
@@ -153,9 +176,9 @@ fn digest(key: &Key, library: &[u8]) -> [u8; 32] {
     Sha256::new().chain_update(key).chain_update(library).finalize().into()
 }
 
-fn file_name(key: &Key) -> String {
+fn file_name(key: &Key, ending: &str) -> String {
     let hex: String = key.iter().map(|b| format!("{b:02x}")).collect();
-    hex + ".so"
+    hex + ending
 }
 
 /// Loads the library from the cache, or compiles it and stores it there.
@@ -166,7 +189,7 @@ fn find_or_build(
     folder: Option<&Folder>,
     limit: u64,
 ) -> Result<Library> {
-    let name = file_name(key);
+    let name = file_name(key, LIBRARY);
     let mut stored_is_bad = None;
     if let Some(folder) = folder {
         match stored(folder, &name, key) {
@@ -201,12 +224,22 @@ fn find_or_build(
 /// # Errors
 /// The reason why the file cannot be used.
 fn stored(folder: &Folder, name: &str, key: &Key) -> std::result::Result<Option<Library>, String> {
-    let Some(bytes) = folder.read(name)? else { return Ok(None) };
-    let whole = bytes.split_last_chunk::<32>().filter(|(code, end)| **end == digest(key, code));
-    let (code, _) = whole.ok_or("it is damaged")?;
-    let library = Library::load(code)?;
+    let Some(code) = contents(folder, name, key)? else { return Ok(None) };
+    let library = Library::load(&code)?;
     tracing::debug!(name, "found in the cache");
     Ok(Some(library))
+}
+
+/// The contents of a file of the cache, without the digest at its end; `None` if there is no such file.
+///
+/// # Errors
+/// The reason why the file cannot be used.
+fn contents(folder: &Folder, name: &str, key: &Key) -> std::result::Result<Option<Vec<u8>>, String> {
+    let Some(mut bytes) = folder.read(name)? else { return Ok(None) };
+    let whole = bytes.split_last_chunk::<32>().filter(|(code, end)| **end == digest(key, code));
+    let length = whole.ok_or("it is damaged")?.0.len();
+    bytes.truncate(length);
+    Ok(Some(bytes))
 }
 
 #[cfg(all(test, unix))]

@@ -6,6 +6,7 @@ use crate::library::Library;
 use crate::memory::Memory;
 use crate::pool::Pool;
 use crate::scalar_call::ScalarProgram;
+use crate::slots::Slots;
 use crate::sort::SortMemory;
 use accel_codegen::fault::record_length;
 use accel_codegen::{Layout, chains};
@@ -15,7 +16,7 @@ use accel_fusion::kernel::tape::Budget;
 use accel_fusion::kernel::{ArrayId, Op, Program, Verified};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// The data that all runs of a program share.
 pub struct CompiledProgram {
@@ -38,7 +39,8 @@ pub struct CompiledProgram {
     /// The arrays of tapes, and the memory for the states of loops.
     pub tapes: Vec<TapeArrays>,
     pub budget: Budget,
-    spare: Mutex<Option<Box<Spare>>>,
+    /// What runs have left for the next ones.
+    pub spare: Slots<Spare>,
 }
 
 /// What a run leaves for the next one.
@@ -64,7 +66,7 @@ pub struct Tables {
 unsafe impl Send for Tables {}
 
 impl Tables {
-    /// Resets the tables to their state before a run.
+    /// Resets the tables to their state before a run. They are always those of the same program.
     pub fn reset(&mut self, code: &CompiledProgram) {
         let layout = &code.layout;
         let fill = |table: &mut Vec<i64>, n| {
@@ -78,13 +80,15 @@ impl Tables {
         self.columns.extend(self.cells.iter_mut().map(|c| std::ptr::from_mut(c).cast::<c_void>()));
         self.blocks.clear();
         self.blocks.resize(layout.column_count, std::ptr::null_mut());
-        let (extents, columns) = (self.extents.as_mut_ptr(), self.columns.as_mut_ptr());
-        let entry = |a: ArrayId| Array {
-            extents: extents.wrapping_add(layout.extents[a]),
-            columns: columns.wrapping_add(layout.columns[a]),
-        };
-        self.arrays.clear();
-        self.arrays.extend(code.program.arrays.indices().map(entry));
+        // After the first run, the tables have the lengths of this program, so they stay where they are.
+        if self.arrays.is_empty() {
+            let (extents, columns) = (self.extents.as_mut_ptr(), self.columns.as_mut_ptr());
+            let entry = |a: ArrayId| Array {
+                extents: extents.wrapping_add(layout.extents[a]),
+                columns: columns.wrapping_add(layout.columns[a]),
+            };
+            self.arrays.extend(code.program.arrays.indices().map(entry));
+        }
     }
 }
 
@@ -111,12 +115,8 @@ impl CompiledProgram {
             pool: Arc::default(),
             totals: Pool::default(),
             sorting: SortMemory::default(),
-            spare: Mutex::default(),
+            spare: Slots::default(),
         }
-    }
-
-    pub fn spare(&self) -> MutexGuard<'_, Option<Box<Spare>>> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -31,9 +31,11 @@
 //! every run and with every size of rayon's pool.
 
 mod abi;
+mod background;
 pub mod cache;
 mod callbacks;
 mod context;
+mod kernels;
 mod library;
 mod limited;
 mod memory;
@@ -44,23 +46,23 @@ mod product;
 mod runtime;
 mod runtime_imports;
 mod scalar_call;
+mod slots;
 mod sort;
 mod threads;
 mod toolchain;
+mod vectorized;
+mod version;
 
-use accel_codegen::{Vectors, emit};
 use accel_core::ast;
 use accel_core::backend::{Backend, Executable, check_argument};
 use accel_core::error::{Error, Result};
 use accel_core::interp::Interpreter;
-use accel_core::print;
-use accel_core::repr::{ArrayTuple, RawArray, Scalar, checked_size};
-use accel_fusion::kernel::tape::Budget;
-use accel_fusion::kernel::{Program, Verified};
+use accel_core::repr::{ArrayTuple, RawArray, Scalar};
 pub use accel_fusion::pipeline::Options;
-use accel_fusion::pipeline::{Conditions, Pipeline, Target, dissolve, with_checked_proofs};
-use context::CompiledProgram;
-use std::sync::OnceLock;
+use accel_fusion::pipeline::{Pipeline, Target};
+pub use kernels::Kernels;
+use std::sync::{Arc, OnceLock};
+use version::{Tiers, Version};
 
 /// The native backend. Its results do not depend on the number of threads, see the [crate's documentation](crate).
 #[derive(Clone, Copy, Default, Debug)]
@@ -71,19 +73,44 @@ impl Backend for Native {
         "native"
     }
 
+    /// The program is compiled when this function returns, whatever `ACCEL_TIERED` is.
     fn compile(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
-        Native::with(Options::from_env()).compile(program)
+        executable(program, &Configured::from_env().options, Tiers::Compiled)
+    }
+
+    /// With `ACCEL_TIERED=1`, the C compiler may still work when this function returns.
+    fn start(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
+        Configured::from_env().compile(program)
+    }
+
+    fn configuration(&self) -> Option<&str> {
+        Configured::from_env().configuration()
     }
 }
 
 impl Native {
     /// The backend with these options instead of those of the environment.
     pub fn with(options: Options) -> impl Backend {
-        Configured(options)
+        Configured::new(options)
     }
 }
 
-struct Configured(Options);
+struct Configured {
+    options: Options,
+    name: String,
+}
+
+impl Configured {
+    fn new(options: Options) -> Self {
+        Configured { name: format!("native {options:?}"), options }
+    }
+
+    /// The backend with the options of the environment, which are read once.
+    fn from_env() -> &'static Configured {
+        static FOUND: OnceLock<Configured> = OnceLock::new();
+        FOUND.get_or_init(|| Configured::new(Options::from_env()))
+    }
+}
 
 impl Backend for Configured {
     fn name(&self) -> &'static str {
@@ -91,168 +118,80 @@ impl Backend for Configured {
     }
 
     fn compile(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
-        match self.compiled(program) {
-            // The pipeline has reported this error.
-            Err(Error::Internal(_)) if !self.0.strict => Interpreter.compile(program),
-            compiled => compiled,
-        }
+        let tiers = if self.options.tiered { Tiers::Both } else { Tiers::Compiled };
+        executable(program, &self.options, tiers)
+    }
+
+    fn configuration(&self) -> Option<&str> {
+        self.options.fault.is_none().then_some(&self.name)
     }
 }
 
-impl Configured {
-    fn compiled(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
-        let pipeline = Pipeline::new(program, Target::Processor, self.0.clone())?;
-        let optimized = pipeline.optimized(true)?;
-        let budget = Budget::new(pipeline.tape_bytes());
-        match pipeline.emit(&optimized, |program| Kernels::of_pipeline(program, budget))? {
-            None => Interpreter.compile(pipeline.simplified()),
-            Some(kernels) => {
-                let (conditions, general) = (optimized.conditions, OnceLock::new());
-                Ok(Box::new(Compiled { kernels, conditions, general, pipeline }))
-            }
-        }
+/// The vectorized interpreter alone: no program is compiled.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Interpreted;
+
+impl Backend for Interpreted {
+    fn name(&self) -> &'static str {
+        "vectorized"
+    }
+
+    fn compile(&self, program: &ast::Program) -> Result<Box<dyn Executable>> {
+        executable(program, &Configured::from_env().options, Tiers::Interpreted)
+    }
+
+    fn configuration(&self) -> Option<&str> {
+        Some(self.name())
     }
 }
 
-/// A compiled kernel program.
-pub struct Kernels {
-    code: CompiledProgram,
-    vectors: Vectors,
-    budget: Budget,
-    /// The program without strips, for extents for which strips do not pay. It is compiled on first use.
-    plain: OnceLock<Result<CompiledProgram>>,
-}
-
-impl Kernels {
-    /// Compiles a kernel program; `None` if this machine has no C compiler.
-    ///
-    /// NOTE [Untrusted kernel programs]: anybody can write a kernel program that marks a read as `inside`, and proofs
-    /// of the optimiser hold only under its assumptions. So all reads of a program from outside are checked. Only the
-    /// backend trusts the marks: it has the program from the pipeline and checks the assumptions before each run.
-    ///
-    /// # Errors
-    /// `Error::Compiler` if the C compiler fails.
-    pub fn new(program: Verified<Program>) -> Result<Option<Kernels>> {
-        Self::with(with_checked_proofs(&program)?, toolchain::vectors(), Budget::new(Budget::from_env()))
-    }
-
-    /// As [`new`](Self::new), without checks of reads that are marked as `inside`.
-    ///
-    /// # Safety
-    /// The marks are right for all inputs with which the program is run: NOTE [Untrusted kernel programs].
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub unsafe fn trusting(program: Verified<Program>) -> Result<Option<Kernels>> {
-        Self::with(program, toolchain::vectors(), Budget::new(Budget::from_env()))
-    }
-
-    /// As [`trusting`](Self::trusting), with vector registers of another size than the processor's.
-    ///
-    /// # Safety
-    /// As [`trusting`](Self::trusting).
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    #[doc(hidden)]
-    pub unsafe fn trusting_with(program: Verified<Program>, vectors: Vectors) -> Result<Option<Kernels>> {
-        Self::with(program, vectors, Budget::new(Budget::from_env()))
-    }
-
-    /// Compiles a program from the pipeline, which has proved its marks; [`Compiled`] checks the assumptions.
-    fn of_pipeline(program: &Verified<Program>, budget: Budget) -> Result<Option<Kernels>> {
-        Self::with(program.clone(), toolchain::vectors(), budget)
-    }
-
-    fn with(program: Verified<Program>, vectors: Vectors, budget: Budget) -> Result<Option<Kernels>> {
-        let code = Self::code(program, vectors, budget)?;
-        Ok(code.map(|code| Kernels { code, vectors, budget, plain: OnceLock::new() }))
-    }
-
-    fn code(program: Verified<Program>, vectors: Vectors, budget: Budget) -> Result<Option<CompiledProgram>> {
-        print::dump_with("kernels", || program.to_string());
-        let Some(toolchain) = toolchain::toolchain()? else { return Ok(None) };
-        let module = emit(&program, accel_codegen::Options { vector_math: toolchain.vector_math, vectors });
-        print::dump_with("c", || module.source.clone());
-        let library = cache::library(&module, toolchain)?;
-        Ok(Some(CompiledProgram::new(program, library, budget)))
-    }
-
-    /// Computes the result arrays from the input arrays. The inputs must have the ranks and element types of the
-    /// program.
-    ///
-    /// # Errors
-    /// The inputs do not fit, or a check at run time fails.
-    pub fn run(&self, inputs: Vec<RawArray>) -> Result<Vec<RawArray>> {
-        let inputs: Vec<_> = inputs.iter().collect();
-        if !self.code.program.takes(&inputs) || inputs.iter().any(|a| checked_size(&a.extents).is_none()) {
-            return Err(Error::Internal("inputs that do not fit the kernel program".into()));
-        }
-        self.run_on(&inputs)
-    }
-
-    /// As [`run`](Self::run), for inputs that fit.
-    fn run_on(&self, inputs: &[&RawArray]) -> Result<Vec<RawArray>> {
-        let (results, bytes) = match runtime::run(&self.code, inputs)? {
-            Some(found) => found,
-            None => runtime::run(self.plain()?, inputs)?
-                .ok_or_else(|| Error::Internal("a program without strips that has strips".into()))?,
-        };
-        tracing::trace!(bytes, "the most memory of the run");
-        Ok(results)
+fn executable(program: &ast::Program, options: &Options, tiers: Tiers) -> Result<Box<dyn Executable>> {
+    let optimized = || -> Result<Box<dyn Executable>> {
+        let pipeline = Arc::new(Pipeline::lazy(program, Target::Processor, options.clone()));
+        let version = Version::new(&pipeline, true, tiers)?;
+        Ok(Box::new(Compiled { version, general: OnceLock::new(), pipeline, tiers }))
+    };
+    match optimized() {
+        // The pipeline has reported this error.
+        Err(Error::Internal(_)) if !options.strict => Interpreter.compile(program),
+        compiled => compiled,
     }
 }
 
-impl Kernels {
-    fn plain(&self) -> Result<&CompiledProgram> {
-        let make = || {
-            tracing::debug!("strips would take too much memory: the program is compiled without them");
-            Self::code(dissolve(&self.code.program)?, self.vectors, self.budget)?.ok_or_else(no_compiler)
-        };
-        self.plain.get_or_init(make).as_ref().map_err(Clone::clone)
-    }
-}
-
-/// A compiled typed program.
+/// A typed program, ready to run.
 struct Compiled {
-    /// The program for extents that satisfy the assumptions.
-    kernels: Kernels,
-    conditions: Conditions,
-    /// The program for other extents. It is compiled on first use.
-    general: OnceLock<Result<Kernels>>,
-    pipeline: Pipeline,
-}
-
-fn no_compiler() -> Error {
-    Error::Compiler("there was a C compiler and now there is none".into())
+    /// The version for extents that satisfy the assumptions.
+    version: Version,
+    /// The version for other extents. It is made on first use.
+    general: OnceLock<Result<Version>>,
+    pipeline: Arc<Pipeline>,
+    tiers: Tiers,
 }
 
 impl Executable for Compiled {
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
-        check_argument(argument, self.pipeline.simplified().arg())?;
-        let inputs = argument.leaves();
-        let mut results = self.kernels_for(&inputs)?.run_on(&inputs)?.into_iter();
-        ArrayTuple::of(self.pipeline.simplified().result(), &mut results)
+        let inputs = check_argument(argument, self.pipeline.program().arg())?;
+        let mut results = self.version_for(&inputs)?.run(argument, &inputs)?.into_iter();
+        ArrayTuple::of(self.pipeline.program().result(), &mut results)
             .ok_or_else(|| Error::Internal("a program with too few results".into()))
     }
 
     fn call(&self, argument: &[Scalar], result: &mut [Scalar]) -> bool {
         // A program of arrays of rank 0 has no assumptions on extents.
-        self.kernels.code.numbers.as_ref().is_some_and(|n| n.call(argument, result))
+        let numbers = self.version.kernels().and_then(|kernels| kernels.code.numbers.as_ref());
+        numbers.is_some_and(|n| n.call(argument, result))
     }
 }
 
 impl Compiled {
-    /// The kernels for arguments of these extents.
-    fn kernels_for(&self, inputs: &[&RawArray]) -> Result<&Kernels> {
-        if self.conditions.hold(|k| inputs.get(k).map(|a| &*a.extents)) {
-            return Ok(&self.kernels);
+    /// The version for arguments of these extents.
+    fn version_for(&self, inputs: &[&RawArray]) -> Result<&Version> {
+        if self.version.is_for(inputs) {
+            return Ok(&self.version);
         }
         let general = || {
             tracing::debug!("the extents are not as assumed: the program is compiled without assumptions");
-            let optimized = self.pipeline.optimized(false)?;
-            let budget = Budget::new(self.pipeline.tape_bytes());
-            self.pipeline.emit(&optimized, |program| Kernels::of_pipeline(program, budget))?.ok_or_else(no_compiler)
+            Version::new(&self.pipeline, false, self.tiers)
         };
         self.general.get_or_init(general).as_ref().map_err(Clone::clone)
     }

@@ -26,7 +26,7 @@ pub struct Memory {
     /// Unused blocks without memory.
     empty: Vec<*mut Block>,
     /// Columns that are borrowed, or that have become results.
-    columns: Vec<Column>,
+    columns: Vec<Known>,
     /// The bytes of the run that are in use, the bytes that are kept, and the largest number that was in use.
     used: usize,
     kept: usize,
@@ -36,8 +36,16 @@ pub struct Memory {
     /// Large columns that were made for results.
     made: Vec<Column>,
 }
-// SAFETY: the blocks belong to it, and only its run has their addresses.
+// SAFETY: the blocks belong to it, and only its run has their addresses. Nothing is borrowed between runs.
 unsafe impl Send for Memory {}
+
+/// A column that is memory of a block.
+enum Known {
+    /// A column of an argument or literal, which exists during the run. It is not cloned: threads that run programs on
+    /// the same arrays would have to count references in the same place.
+    Borrowed(*const Column),
+    Result(Column),
+}
 
 // NOTE [Reuse of result memory]: the first write to each page of new memory costs far more than the write itself, and
 // the allocator returns large blocks to the system at once. So a compiled program remembers the large columns of its
@@ -66,7 +74,8 @@ impl Memory {
             fits
         });
         self.kept = idle;
-        self.empty = self.blocks.iter().copied().filter(|b| !self.free.contains(b)).collect();
+        self.empty.clear();
+        self.empty.extend(self.blocks.iter().copied().filter(|b| !self.free.contains(b)));
         for b in &self.empty {
             // SAFETY: blocks exist as long as the memory, and no generated code runs that could use them.
             unsafe { free(&mut **b) };
@@ -149,9 +158,9 @@ impl Memory {
         self.empty.push(block);
     }
 
-    /// A block for a column that others also have. It is never written to, since the run holds a reference to the
-    /// column as well.
-    pub fn borrow(&mut self, c: Column) -> *mut Block {
+    /// A block for a column that others also have, until the end of the run. It is never written to, since the run has a
+    /// reference to the column as well.
+    pub fn borrow(&mut self, c: &Column) -> *mut Block {
         let block = Block {
             data: c.as_ptr().cast_mut().cast(),
             count: 2,
@@ -159,28 +168,34 @@ impl Memory {
             bytes: 0,
             column: Some(self.columns.len()),
         };
-        self.columns.push(c);
+        self.columns.push(Known::Borrowed(c));
         self.block(block)
     }
 
-    /// Turns a block into a column, without a copy, after the run.
+    /// Turns a block into a column, without a copy, after the run. If the same memory may belong to another result,
+    /// `shared` must be true.
     ///
     /// # Safety
     /// The block belongs to this memory, and has `n` elements of type `t`, all of which have been written (for `bool`:
-    /// with 0 or 1).
-    pub unsafe fn column(&mut self, block: *mut Block, t: ScalarType, n: usize) -> Column {
+    /// with 0 or 1). Columns that the run has borrowed still exist.
+    pub unsafe fn column(&mut self, block: *mut Block, t: ScalarType, n: usize, shared: bool) -> Column {
         // SAFETY: blocks exist as long as the memory.
         let block = unsafe { &mut *block };
-        if let Some(at) = block.column {
-            return self.columns[at].clone();
+        match block.column.map(|at| &self.columns[at]) {
+            // SAFETY: the caller's guarantee.
+            Some(Known::Borrowed(column)) => return unsafe { (**column).clone() },
+            Some(Known::Result(column)) => return column.clone(),
+            None => {}
         }
+        let bytes = std::mem::take(&mut block.bytes);
         // SAFETY: the memory was allocated for `bytes` bytes with the alignment of the type, and is no longer used as a
         // block.
-        let column = unsafe { column_of(block.data, t, n, block.bytes / block.size) };
-        // The same memory can belong to another result as well.
-        block.column = Some(self.columns.len());
-        self.columns.push(column.clone());
-        if block.bytes >= LARGE {
+        let column = unsafe { column_of(block.data, t, n, bytes / block.size) };
+        if shared {
+            block.column = Some(self.columns.len());
+            self.columns.push(Known::Result(column.clone()));
+        }
+        if bytes >= LARGE {
             self.made.push(column.clone());
         }
         column

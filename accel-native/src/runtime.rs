@@ -9,16 +9,30 @@ use accel_codegen::fault::{self, STRIP};
 use accel_core::error::Result;
 use accel_core::repr::{RawArray, RawExtents};
 use accel_fusion::kernel::ArrayId;
+use smallvec::SmallVec;
+
+/// The results of a run. A single one needs no heap memory.
+pub type Results = SmallVec<[RawArray; 1]>;
 
 /// Runs the program on arguments of its types. Returns the results, and the largest number of bytes that they and the
 /// intermediate arrays had together. `None` if a strip would need too much memory.
 ///
 /// # Errors
 /// A check at run time fails.
-pub fn run(code: &CompiledProgram, arguments: &[&RawArray]) -> Result<Option<(Vec<RawArray>, usize)>> {
+pub fn run(code: &CompiledProgram, arguments: &[&RawArray]) -> Result<Option<(Results, usize)>> {
+    code.spare.with(|spare| {
+        let done = run_with(spare, code, arguments);
+        if !matches!(done, Ok(Some(_))) {
+            *spare = Spare::default();
+        }
+        done
+    })
+}
+
+/// Runs the program with the tables and the memory of an earlier run, which are in order again if there are results.
+fn run_with(spare: &mut Spare, code: &CompiledProgram, arguments: &[&RawArray]) -> Result<Option<(Results, usize)>> {
     let (program, layout) = (&code.program, &code.layout);
-    let mut spare = code.spare().take().unwrap_or_default();
-    let Spare { tables, memory, small: small_memory } = &mut *spare;
+    let Spare { tables, memory, small: small_memory } = spare;
     tables.reset(code);
     memory.begin();
     let literals = code.literals.iter().map(|(to, l)| (*to, &program.literals[*l]));
@@ -60,20 +74,26 @@ pub fn run(code: &CompiledProgram, arguments: &[&RawArray]) -> Result<Option<(Ve
             failure.unwrap_or_else(|| fault::error(program, fault, fault::entry(&program.sites, run.site), shape))
         );
     }
+    let columns_of_results: usize = program.results.iter().map(|a| program.arrays[*a].columns.len()).sum();
     let result = |a: &ArrayId| {
         let (info, e, c) = (&program.arrays[*a], layout.extents[*a], layout.columns[*a]);
         let shape: RawExtents = extents[e..e + info.rank].iter().map(|e| *e as usize).collect();
         let n = shape.iter().product();
         let column = |(k, t): (usize, _)| {
             // SAFETY: the program has computed its results, so the cell or all `n` elements of the block were written.
-            unsafe { if info.rank == 0 { cell(columns[c + k], t) } else { memory.column(blocks[c + k], t, n) } }
+            unsafe {
+                if info.rank == 0 {
+                    cell(columns[c + k], t)
+                } else {
+                    memory.column(blocks[c + k], t, n, columns_of_results > 1)
+                }
+            }
         };
         RawArray { columns: info.columns.iter().copied().enumerate().map(column).collect(), extents: shape }
     };
     let results = program.results.iter().map(result).collect();
     let peak = memory.peak;
     memory.end();
-    *code.spare() = Some(spare);
     Ok(Some((results, peak)))
 }
 
@@ -87,7 +107,7 @@ fn put(to: ArrayId, a: &RawArray, layout: &Layout, tables: &mut Tables, memory: 
         // Generated code only reads it.
         tables.columns[c + k] = column.as_ptr().cast_mut().cast();
         if !a.extents.is_empty() {
-            tables.blocks[c + k] = memory.borrow(column.clone());
+            tables.blocks[c + k] = memory.borrow(column);
         }
     }
 }

@@ -5,10 +5,12 @@ use crate::limited::{self, Ended};
 use crate::notice::notice;
 use accel_codegen::{Module, Vectors};
 use accel_core::error::{Error, Result};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Once, OnceLock};
-use std::thread::ScopedJoinHandle;
+use std::thread::{ScopedJoinHandle, available_parallelism};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -134,8 +136,8 @@ impl Toolchain {
         })
     }
 
-    /// Compiles a program to a library, with all translation units at the same time. Returns the contents of the
-    /// library, and the compiler's messages.
+    /// Compiles a program to a library, with as many translation units at the same time as there are cores. Returns the
+    /// contents of the library, and the compiler's messages.
     ///
     /// # Errors
     /// The compiler's messages, or the reason why it did not run to its end.
@@ -169,14 +171,24 @@ impl Toolchain {
                 c.args(["-c", "-fcommon", &format!("-DPART={k}"), "-o"]).arg(&objects[k]).arg(source);
             })
         };
-        let results: Vec<_> = std::thread::scope(|scope| {
-            let part = &part;
+        // More processes than cores would only take longer, each of them, and their time is limited.
+        let next = AtomicUsize::new(0);
+        let some = || -> std::result::Result<(), String> {
+            loop {
+                match next.fetch_add(1, Ordering::Relaxed) {
+                    k if k < count => _ = part(k).inspect_err(|_| next.store(count, Ordering::Relaxed))?,
+                    _ => return Ok(()),
+                }
+            }
+        };
+        let processes = available_parallelism().map_or(1, NonZero::get).min(count);
+        std::thread::scope(|scope| {
             let threads: Vec<_> =
-                (0..count).map(|k| std::thread::Builder::new().spawn_scoped(scope, move || part(k))).collect();
+                (0..processes).map(|_| std::thread::Builder::new().spawn_scoped(scope, some)).collect();
             let join = |t: ScopedJoinHandle<_>| t.join().unwrap_or_else(|_| Err("a panic while it ran".into()));
-            threads.into_iter().map(|t| t.map_or_else(|e| Err(e.to_string()), join)).collect()
-        });
-        results.into_iter().collect::<std::result::Result<Vec<_>, String>>()?;
+            let results = threads.into_iter().map(|t| t.map_or_else(|e| Err(e.to_string()), join));
+            results.collect::<Vec<_>>().into_iter().collect::<std::result::Result<(), String>>()
+        })?;
         let objects: Vec<&Path> = objects.iter().map(PathBuf::as_path).collect();
         self.run(|c| self.link(c, library, &objects))
     }

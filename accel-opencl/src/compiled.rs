@@ -187,9 +187,8 @@ impl<S: Source> Prepared<S> {
 
 impl Executable for Prepared<TypedProgram> {
     fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
-        let program = self.source.pipeline.simplified();
-        check_argument(argument, program.arg())?;
-        let results = self.run_on(&argument.leaves())?;
+        let program = self.source.pipeline.program();
+        let results = self.run_on(&check_argument(argument, program.arg())?)?;
         ArrayTuple::of(program.result(), &mut results.into_iter())
             .ok_or_else(|| Error::Internal("a program with too few results".into()))
     }

@@ -86,6 +86,8 @@ pub struct OpenCl {
     recording: Policy,
     /// The options, if they are not those of the environment.
     options: Option<Options>,
+    /// All of this as text.
+    configuration: String,
 }
 
 impl OpenCl {
@@ -95,7 +97,14 @@ impl OpenCl {
     /// `Error::Device` if the driver does not open it.
     pub fn on(device: &Device) -> Result<OpenCl> {
         let device = OpenDevice::open(device)?;
-        Ok(OpenCl { target: device.target(), device, recording: Policy::PAYS, options: None })
+        let (target, configuration) = (device.target(), String::new());
+        Ok(OpenCl { target, device, recording: Policy::PAYS, options: None, configuration }.configured())
+    }
+
+    fn configured(mut self) -> OpenCl {
+        let OpenCl { device, target, recording, options, .. } = &self;
+        self.configuration = format!("opencl {} {target:?} {recording:?} {options:?}", device.about.index);
+        self
     }
 
     /// The backend for the [`default_device`], which is determined once.
@@ -113,7 +122,7 @@ impl OpenCl {
     pub fn with_target(mut self, change: impl FnOnce(Target) -> Target) -> OpenCl {
         self.target = change(self.target);
         self.target.look_back &= self.target.atomics_64;
-        self
+        self.configured()
     }
 
     /// Whether runs can be recorded: host and device share memory.
@@ -124,13 +133,13 @@ impl OpenCl {
     /// Records all runs that can be recorded, at once, instead of those for which it pays; for tests.
     pub fn with_recording(mut self) -> OpenCl {
         self.recording = Policy::ALL;
-        self
+        self.configured()
     }
 
     /// Sets options, which then replace those of the environment.
     pub fn with_options(mut self, options: Options) -> OpenCl {
         self.options = Some(options);
-        self
+        self.configured()
     }
 
     fn prepare(&self, program: &Program) -> Result<Prepared<TypedProgram>> {
@@ -176,5 +185,10 @@ impl Backend for OpenCl {
 
     fn compile(&self, program: &Program) -> Result<Box<dyn Executable>> {
         Ok(Box::new(self.prepare(program)?))
+    }
+
+    fn configuration(&self) -> Option<&str> {
+        let tested = self.options.as_ref().is_some_and(|o| o.fault.is_some());
+        (!tested).then_some(&self.configuration)
     }
 }

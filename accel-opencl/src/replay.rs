@@ -27,7 +27,7 @@ use accel_core::repr::{Column, RawArray};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Which runs are recorded.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Policy {
     /// The number of small runs with the same extents after which a run is recorded.
     pub after: usize,

@@ -7,10 +7,13 @@
 use crate::text::calls::PARAMETERS;
 use std::fmt::{self, Write};
 
-/// The approximate number of lines of a unit.
+/// The approximate number of lines of a unit, as long as there are few units.
 const LINES: usize = 1_000;
-/// The largest number of units.
+/// The number of units that pays for processes that run at the same time. Each unit reads the whole text.
 const MOST: usize = 8;
+/// The approximate number of lines of a unit of a long program. So the time that the compiler may take for a unit is
+/// enough for programs of any length.
+const LONGEST: usize = 20_000;
 
 /// A function of a statement.
 pub struct Function {
@@ -98,7 +101,8 @@ impl Units {
     /// which takes as long as `first` lines of functions.
     pub fn new(statements: &[Vec<Function>], first: usize) -> Units {
         let lines: Vec<usize> = statements.iter().map(|s| s.iter().map(Function::lines).sum()).collect();
-        let count = (lines.iter().sum::<usize>() / LINES).min(MOST);
+        let total: usize = lines.iter().sum();
+        let count = (total / LINES).min(MOST).max(total / LONGEST);
         if count < 2 {
             let text = statements.iter().flatten().map(|f| f.print("static")).collect();
             return Units { text, count: 1 };
@@ -163,5 +167,12 @@ mod tests {
             assert_eq!(units.text.matches(&format!("static int {name}_own(int x) {{")).count(), 1);
         }
         assert!(units.first("host").starts_with("#if !defined PART || PART == 0\nhost"));
+    }
+
+    #[test]
+    fn units_of_long_programs_have_a_bounded_length() {
+        let statements: Vec<_> = (0..1000).map(|_| statement("long", 1000)).collect();
+        let units = Units::new(&statements, 0);
+        assert!(units.count >= 1000 * 1000 / LONGEST);
     }
 }

@@ -82,7 +82,7 @@ impl<Sh: Shape, T: Elt> Array<Sh, T> {
     /// # Errors
     /// `Error::Type` if it has another rank or element type, `Error::Host` if its columns do not match its extents.
     pub fn from_raw(raw: RawArray) -> Result<Self> {
-        if raw.extents.len() != Sh::RANK || !raw.columns.iter().map(|c| c.ty()).eq(T::Repr::raw().leaves()) {
+        if raw.extents.len() != Sh::RANK || !raw.has_elements_of(&T::Repr::raw()) {
             let columns: Vec<_> = raw.columns.iter().map(|c| c.ty().to_string()).collect();
             return Err(Error::Type {
                 op: "array".into(),
@@ -150,7 +150,7 @@ impl<Sh: Shape, T: Elt> Array<Sh, T> {
 impl<Sh: Shape, T: Primitive> Array<Sh, T> {
     /// The elements, row by row, without copying.
     pub fn as_slice(&self) -> &[T] {
-        self.raw.columns.first().and_then(T::column_slice).unwrap_or_default()
+        self.raw.columns.first().and_then(T::elements).unwrap_or_default()
     }
 }
 

@@ -127,8 +127,6 @@ pub fn conforms(a: &ArrayTuple, t: &RawTy) -> bool {
 }
 
 fn array_conforms(a: &RawArray, sh: &RawTy, t: &RawTy) -> bool {
-    let leaves = t.leaves();
-    a.extents.len() == sh.width()
-        && a.columns.len() == leaves.len()
-        && a.columns.iter().zip(leaves).all(|(c, s)| c.ty() == s && c.len() == a.size())
+    let size = a.size();
+    a.extents.len() == sh.width() && a.has_elements_of(t) && a.columns.iter().all(|c| c.len() == size)
 }

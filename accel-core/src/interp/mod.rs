@@ -46,6 +46,9 @@ impl Backend for Interpreter {
     fn compile(&self, program: &Program) -> Result<Box<dyn Executable>> {
         Ok(Box::new(Interpreted::new(program)))
     }
+    fn configuration(&self) -> Option<&str> {
+        Some(self.name())
+    }
 }
 
 /// A program that is ready for interpretation.

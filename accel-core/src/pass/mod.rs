@@ -1,5 +1,6 @@
 //! Transformations of typed trees that several crates need. They are outside the trusted module.
 
+pub mod canonical_key;
 mod close;
 mod count;
 mod nothing;

@@ -1,8 +1,19 @@
 //! Untyped arrays: extents, and one column for each scalar component of the elements.
 
+use super::scalar::ScalarElt;
 use super::{RawTy, Scalar, ScalarType};
 use smallvec::SmallVec;
 use std::sync::Arc;
+
+/// Scalar types as the elements of columns.
+pub trait ColumnElt: ScalarElt + Default {
+    /// The elements of a column; `None` if it has another type.
+    fn elements(column: &Column) -> Option<&[Self]>;
+    /// The elements of a column, for writing; `None` if it has another type. Copies the column if it is shared.
+    fn elements_mut(column: &mut Column) -> Option<&mut [Self]>;
+    /// The elements of a part of a column, for writing; `None` if it has another type.
+    fn part_mut<'a>(part: &'a mut ColumnPart<'_>) -> Option<&'a mut [Self]>;
+}
 
 macro_rules! columns {
     ($($variant:ident $rust:ty),* $(,)?) => {
@@ -10,7 +21,32 @@ macro_rules! columns {
         #[derive(Clone, PartialEq, Debug)]
         pub enum Column { $(#[doc = concat!("Elements of type `", stringify!($rust), "`")] $variant(Arc<Vec<$rust>>)),* }
 
+        /// Consecutive elements of a column, for writing.
+        #[derive(Debug)]
+        pub enum ColumnPart<'a> { $(#[doc = concat!("Elements of type `", stringify!($rust), "`")] $variant(&'a mut [$rust])),* }
+
+        $(impl ColumnElt for $rust {
+            #[inline]
+            fn elements(column: &Column) -> Option<&[$rust]> {
+                match column { Column::$variant(c) => Some(c), _ => None }
+            }
+            #[inline]
+            fn elements_mut(column: &mut Column) -> Option<&mut [$rust]> {
+                match column { Column::$variant(c) => Some(Arc::<Vec<_>>::make_mut(c).as_mut_slice()), _ => None }
+            }
+            #[inline]
+            fn part_mut<'a>(part: &'a mut ColumnPart<'_>) -> Option<&'a mut [$rust]> {
+                match part { ColumnPart::$variant(c) => Some(c), _ => None }
+            }
+        })*
+
         impl Column {
+            /// The column in parts of `len` elements; the last part may be shorter. Copies the column if it is shared.
+            pub fn parts_mut(&mut self, len: usize) -> Vec<ColumnPart<'_>> {
+                match self {
+                    $(Column::$variant(c) => Arc::make_mut(c).chunks_mut(len.max(1)).map(ColumnPart::$variant).collect()),*
+                }
+            }
             /// An empty column with capacity for `n` elements of type `t`.
             pub fn with_capacity(t: ScalarType, n: usize) -> Column {
                 match t { $(ScalarType::$variant => Column::$variant(Arc::new(Vec::with_capacity(n)))),* }
@@ -66,6 +102,17 @@ macro_rules! columns {
                     _ => false,
                 }
             }
+            /// Appends all elements of another column of the same type; `false` if it has another type. Copies the column
+            /// if it is shared.
+            pub fn append(&mut self, other: &Column) -> bool {
+                match (self, other) {
+                    $((Column::$variant(c), Column::$variant(other)) => {
+                        Arc::make_mut(c).extend_from_slice(other);
+                        true
+                    })*
+                    _ => false,
+                }
+            }
             /// Replaces element `i` by a value of the column's type; `false` if there is no such element or the value
             /// has another type.
             pub fn set(&mut self, i: usize, x: Scalar) -> bool {
@@ -115,7 +162,7 @@ pub fn checked_size(extents: &[usize]) -> Option<usize> {
 }
 
 /// An array: extents, outermost first, and one column for each scalar leaf of the element type.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(PartialEq, Debug)]
 pub struct RawArray {
     /// The extents, outermost dimension first; empty for a scalar array.
     pub extents: RawExtents,
@@ -123,7 +170,22 @@ pub struct RawArray {
     pub columns: Columns,
 }
 
+impl Clone for RawArray {
+    fn clone(&self) -> Self {
+        // The extents are copied at once, not one after the other.
+        RawArray { extents: SmallVec::from_slice(&self.extents), columns: self.columns.clone() }
+    }
+}
+
 impl RawArray {
+    /// Whether the columns are those of elements of type `t`.
+    pub fn has_elements_of(&self, t: &RawTy) -> bool {
+        match (t, &*self.columns) {
+            (RawTy::Scalar(s), [column]) => column.ty() == *s,
+            (t, columns) => columns.iter().map(Column::ty).eq(t.leaves()),
+        }
+    }
+
     /// The number of elements: the product of the extents. It saturates for extents that no array can have.
     pub fn size(&self) -> usize {
         self.extents.iter().fold(1, |n, e| n.saturating_mul(*e))

@@ -15,7 +15,9 @@ mod two;
 pub mod ty;
 
 pub use agreement::Agreement;
-pub use array::{ArrayTuple, Column, Columns, MAX_EXTENT, MAX_SIZE, RawArray, RawExtents, checked_size};
+pub use array::{
+    ArrayTuple, Column, ColumnElt, ColumnPart, Columns, MAX_EXTENT, MAX_SIZE, RawArray, RawExtents, checked_size,
+};
 pub use scalar::{Scalar, ScalarType, Scalars};
 pub use two::Two;
 pub use ty::RawTy;

@@ -97,6 +97,24 @@ impl Scalar {
             Scalar::F64(x) => x.to_bits(),
         }
     }
+
+    /// The value of type `t` with these [`bits`](Self::bits); `None` if there is none.
+    pub fn from_bits(t: ScalarType, bits: u64) -> Option<Scalar> {
+        let x = match t {
+            ScalarType::Bool => Scalar::Bool(bits == 1),
+            ScalarType::I8 => Scalar::I8(bits as i8),
+            ScalarType::I16 => Scalar::I16(bits as i16),
+            ScalarType::I32 => Scalar::I32(bits as i32),
+            ScalarType::I64 => Scalar::I64(bits as i64),
+            ScalarType::U8 => Scalar::U8(bits as u8),
+            ScalarType::U16 => Scalar::U16(bits as u16),
+            ScalarType::U32 => Scalar::U32(bits as u32),
+            ScalarType::U64 => Scalar::U64(bits),
+            ScalarType::F32 => Scalar::F32(f32::from_bits(bits as u32)),
+            ScalarType::F64 => Scalar::F64(f64::from_bits(bits)),
+        };
+        (x.bits() == bits).then_some(x)
+    }
 }
 
 impl ScalarType {

@@ -4,17 +4,14 @@ use crate::ast::ty::Repr;
 use crate::error::Result;
 use crate::repr::op::{Int2, Logic, Op2};
 use crate::repr::scalar::ScalarElt;
-use crate::repr::{Column, Columns, Scalar, Scalars};
+use crate::repr::{Column, ColumnElt, Columns, Scalar, Scalars};
 use crate::surface::handles::Exp;
 use crate::types::elt::{Elt, IntoExp, ToExp};
 use smallvec::smallvec;
 
 /// Scalars: numbers and `bool`. In scalar code a scalar is a single [`Exp`] without components.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a scalar", note = "scalars are the numbers and `bool`")]
-pub trait Primitive: ScalarElt + Repr + Elt<Repr = Self, Exp = Exp<Self>> + IntoExp<Elt = Self> + ToExp<Self> {
-    /// The elements of a column; `None` if it has another type.
-    fn column_slice(column: &Column) -> Option<&[Self]>;
-}
+pub trait Primitive: ColumnElt + Repr + Elt<Repr = Self, Exp = Exp<Self>> + IntoExp<Elt = Self> + ToExp<Self> {}
 
 /// Numbers.
 #[diagnostic::on_unimplemented(
@@ -78,7 +75,7 @@ macro_rules! scalar_elt {
             }
             fn from_columns(columns: &[Column], n: usize) -> Option<Vec<Self>> {
                 let [column] = columns else { return None };
-                <$t>::column_slice(column)?.get(..n).map(<[$t]>::to_vec)
+                <$t>::elements(column)?.get(..n).map(<[$t]>::to_vec)
             }
         }
     )* };
@@ -86,18 +83,9 @@ macro_rules! scalar_elt {
 scalar_elt!(bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
 
 macro_rules! primitive {
-    ($($variant:ident $t:ty),*) => { $(
-        impl Primitive for $t {
-            fn column_slice(column: &Column) -> Option<&[Self]> {
-                match column {
-                    Column::$variant(c) => Some(c),
-                    _ => None,
-                }
-            }
-        }
-    )* };
+    ($($t:ty)*) => { $(impl Primitive for $t {})* };
 }
-primitive!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64);
+primitive!(bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
 
 macro_rules! num {
     ($($t:ty)*) => { $(

@@ -27,7 +27,26 @@ use std::collections::BTreeMap;
 /// `Error::Internal` if the program is not well formed.
 pub fn evaluate(p: &Program, argument: &ArrayTuple) -> Result<Vec<RawArray>> {
     verify(p)?;
-    run(p, argument, &Cell::new(Some(u64::MAX)), Budget::new(Budget::from_env()))
+    run(p, argument, &Cell::new(Some(u64::MAX)), Budget::new(Budget::from_env()), &ElementByElement)
+}
+
+/// The arrays of a program that were computed so far.
+pub type Arrays = IndexVec<ArrayId, Option<RawArray>>;
+
+/// A faster way to execute statements.
+pub trait Executor {
+    /// The arrays that the statement defines. `None` if there is no faster way, or if a check fails: then the evaluator
+    /// executes the statement element by element. So it finds the same error as without an executor.
+    fn execute(&self, program: &Program, arrays: &Arrays, statement: &Stmt) -> Option<Vec<RawArray>>;
+}
+
+/// No faster way.
+struct ElementByElement;
+
+impl Executor for ElementByElement {
+    fn execute(&self, _: &Program, _: &Arrays, _: &Stmt) -> Option<Vec<RawArray>> {
+        None
+    }
 }
 
 impl Verified<Program> {
@@ -44,7 +63,20 @@ impl Verified<Program> {
     /// # Errors
     /// As [`Verified::evaluate`].
     pub fn evaluate_keeping(&self, argument: &ArrayTuple, budget: Budget) -> Result<Vec<RawArray>> {
-        run(self, argument, &Cell::new(Some(u64::MAX)), budget)
+        self.evaluate_with(argument, budget, &ElementByElement)
+    }
+
+    /// As [`Verified::evaluate_keeping`], where an executor takes the statements that it can execute.
+    ///
+    /// # Errors
+    /// As [`Verified::evaluate`].
+    pub fn evaluate_with(
+        &self,
+        argument: &ArrayTuple,
+        budget: Budget,
+        executor: &dyn Executor,
+    ) -> Result<Vec<RawArray>> {
+        run(self, argument, &Cell::new(Some(u64::MAX)), budget, executor)
     }
 
     /// As [`Verified::evaluate`], but returns `None` if the run takes more than `steps` steps. Each executed
@@ -55,7 +87,7 @@ impl Verified<Program> {
     /// As [`Verified::evaluate`].
     pub fn evaluate_within(&self, argument: &ArrayTuple, steps: u64) -> Result<Option<Vec<RawArray>>> {
         let left = Cell::new(Some(steps));
-        let found = run(self, argument, &left, Budget::Free);
+        let found = run(self, argument, &left, Budget::Free, &ElementByElement);
         if left.get().is_none() { Ok(None) } else { found.map(Some) }
     }
 }
@@ -71,14 +103,21 @@ fn wrong_argument(expected: String, argument: &ArrayTuple) -> Error {
 }
 
 /// Runs a verified program. NOTE [Verified programs] explains why array and register numbers need no check.
-fn run(p: &Program, argument: &ArrayTuple, left: &Cell<Option<u64>>, budget: Budget) -> Result<Vec<RawArray>> {
+fn run(
+    p: &Program,
+    argument: &ArrayTuple,
+    left: &Cell<Option<u64>>,
+    budget: Budget,
+    executor: &dyn Executor,
+) -> Result<Vec<RawArray>> {
     let inputs = argument.leaves();
     if !p.takes(&inputs) {
         let expected = super::print::list(&p.inputs, |id| p.arrays[*id].to_string());
         return Err(wrong_argument(format!("({expected})"), argument));
     }
     let limit = budget.shared(p.tapes());
-    let mut e = Evaluator { p, arrays: index_vec![None; p.arrays.len()], left, limit, tapes: BTreeMap::new() };
+    let mut e =
+        Evaluator { p, arrays: index_vec![None; p.arrays.len()], left, limit, tapes: BTreeMap::new(), executor };
     for (a, id) in inputs.into_iter().zip(&p.inputs) {
         check_size(|| "`argument`".into(), &a.extents)?;
         e.arrays[*id] = Some(a.clone());
@@ -89,7 +128,8 @@ fn run(p: &Program, argument: &ArrayTuple, left: &Cell<Option<u64>>, budget: Bud
 
 struct Evaluator<'a> {
     p: &'a Program,
-    arrays: IndexVec<ArrayId, Option<RawArray>>,
+    arrays: Arrays,
+    executor: &'a dyn Executor,
     /// How many steps are left; `None` once the limit was exceeded. See [`Verified::evaluate_within`].
     left: &'a Cell<Option<u64>>,
     /// The room for the states of each tape, and the tapes that were filled.
@@ -97,13 +137,28 @@ struct Evaluator<'a> {
     tapes: BTreeMap<usize, Tape<Vec<RawArray>>>,
 }
 
-impl Store for Evaluator<'_> {
+/// An array that was computed.
+fn computed(arrays: &Arrays, a: ArrayId) -> Result<&RawArray> {
+    arrays[a].as_ref().ok_or_else(|| Error::Internal(format!("a{a} is not computed yet")))
+}
+
+impl Store for Arrays {
     fn extent(&self, a: ArrayId, dim: usize) -> Result<usize> {
-        Ok(self.get(a)?.extents[dim])
+        Ok(computed(self, a)?.extents[dim])
     }
 
     fn scalar(&self, a: ArrayId, column: usize, at: usize) -> Result<Scalar> {
-        self.get(a)?.columns[column].get(at).ok_or_else(no_element)
+        computed(self, a)?.columns[column].get(at).ok_or_else(no_element)
+    }
+}
+
+impl Store for Evaluator<'_> {
+    fn extent(&self, a: ArrayId, dim: usize) -> Result<usize> {
+        self.arrays.extent(a, dim)
+    }
+
+    fn scalar(&self, a: ArrayId, column: usize, at: usize) -> Result<Scalar> {
+        self.arrays.scalar(a, column, at)
     }
 
     fn step(&self) -> Result<()> {
@@ -153,7 +208,7 @@ impl Store for Sums<'_, '_> {
 
 impl Evaluator<'_> {
     fn get(&self, a: ArrayId) -> Result<&RawArray> {
-        self.arrays[a].as_ref().ok_or_else(|| Error::Internal(format!("a{a} is not computed yet")))
+        computed(&self.arrays, a)
     }
 
     fn copy(&self, a: ArrayId) -> Result<RawArray> {
@@ -229,6 +284,10 @@ impl Evaluator<'_> {
 
     fn stmt(&mut self, s: &Stmt) -> Result<()> {
         let site = s.site;
+        if let Some(arrays) = self.executor.execute(self.p, &self.arrays, s) {
+            self.put(&s.op.defines(), arrays);
+            return Ok(());
+        }
         let arrays = match &s.op {
             Op::Literal { literal, .. } => {
                 let a = &self.p.literals[*literal];

@@ -30,7 +30,7 @@ impl List {
             return Err(other_row(op(), extents, &row.extents));
         }
         for (to, from) in self.columns.iter_mut().zip(&row.columns) {
-            (0..from.len()).filter_map(|i| from.get(i)).for_each(|x| _ = to.push(x));
+            to.append(from);
         }
         self.rows += 1;
         Ok(())

@@ -40,6 +40,7 @@ mod scalar_cleanup;
 mod scatter;
 mod shape_analysis;
 mod split_columns;
+mod stored_assumptions;
 mod sum_interchange;
 mod tapes;
 mod transposed_operands;

@@ -20,7 +20,7 @@ pub enum Sym {
 }
 
 /// A product of symbols, in sorted order.
-type Product = SmallVec<[Sym; 2]>;
+pub type Product = SmallVec<[Sym; 2]>;
 
 /// A sum of products with coefficients; no coefficient is 0. It is shared, since most polynomials are only read.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
@@ -47,6 +47,12 @@ impl Poly {
     /// Makes a polynomial of distinct sorted products.
     fn of(terms: Vec<(Product, i64)>) -> Poly {
         Poly { terms: terms.into() }
+    }
+    /// The polynomial of distinct sorted products, in sorted order, whose coefficients are not 0; `None` for other terms.
+    pub fn of_terms(terms: Vec<(Product, i64)>) -> Option<Poly> {
+        let sorted = terms.iter().all(|(syms, factor)| syms.is_sorted() && *factor != 0)
+            && terms.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        sorted.then(|| Poly::of(terms))
     }
     /// The products, each a sorted list of symbols, with their coefficients.
     pub fn terms(&self) -> impl Iterator<Item = (&[Sym], i64)> {

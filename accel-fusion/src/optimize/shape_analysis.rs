@@ -32,19 +32,19 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// Conditions on the extents of the inputs and literals of a program.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Assumptions {
-    zero: BTreeSet<Poly>,
-    not_negative: BTreeSet<Poly>,
-    exact: BTreeSet<BoundedNumber>,
+    pub(super) zero: BTreeSet<Poly>,
+    pub(super) not_negative: BTreeSet<Poly>,
+    pub(super) exact: BTreeSet<BoundedNumber>,
     /// The operations behind the nodes in the conditions.
-    nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node>,
 }
 
 /// A number that must not overflow for any values of its indices.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct BoundedNumber {
-    value: Poly,
+pub(super) struct BoundedNumber {
+    pub(super) value: Poly,
     /// The extents of the indices.
-    params: Vec<Poly>,
+    pub(super) params: Vec<Poly>,
 }
 
 impl Assumptions {

@@ -5,7 +5,6 @@
 //! array operands. `inline_arrays.rs` then inlines the definitions that are used only once.
 
 use super::block::{ABlock, AOut, Block};
-use super::canonical_key::{self, Levels};
 use super::fixpoint_cache::{FixpointCache, key};
 use super::inline_scalars::inline;
 use super::options::Options;
@@ -17,6 +16,7 @@ use super::shapes::Shapes;
 use super::stats::{Rule, Stats};
 use super::value_numbers::Table;
 use accel_core::ast::*;
+use accel_core::pass::canonical_key::{self, Levels};
 use accel_core::pass::rename_arrays;
 use accel_core::repr::RawTy;
 use frunk::{HCons, HNil};

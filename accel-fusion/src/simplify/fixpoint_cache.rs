@@ -7,12 +7,12 @@
 //! equal, with arrays numbered in order of occurrence, and if their arguments and arrays have the same types. A mistake
 //! here can leave code less simple than possible, but cannot change its meaning.
 
-use super::canonical_key::{Names, expression};
 use super::projections::is_projection;
 use super::rules::operations::variable;
 use super::scalars::{Arrays, Code, extent_of};
 use super::shapes::constant_element;
 use accel_core::ast::*;
+use accel_core::pass::canonical_key::{Names, expression};
 use accel_core::repr::RawTy;
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};

@@ -14,7 +14,6 @@
 
 mod arrays;
 mod block;
-mod canonical_key;
 mod definitions;
 mod fixpoint_cache;
 mod inline_arrays;

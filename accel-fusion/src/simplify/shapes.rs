@@ -4,10 +4,10 @@
 //! equal, as a dimension of an array variable. So two arrays have visibly equal shapes if the names are equal. Names
 //! are found when an array is defined, so a query of a shape does not search the definitions.
 
-use super::canonical_key::{Levels, expression};
 use super::inline_scalars::is_free;
 use super::value_numbers::Table;
 use accel_core::ast::*;
+use accel_core::pass::canonical_key::{Levels, expression};
 use accel_core::repr::{Agreement, RawTy, Scalar};
 use frunk::HNil;
 

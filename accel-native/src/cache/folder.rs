@@ -35,7 +35,11 @@ pub enum Unusable {
     Failed(io::Error),
 }
 
-/// A library in the folder.
+/// The endings of the names of libraries and of optimised programs.
+pub const LIBRARY: &str = ".so";
+pub const PROGRAM: &str = ".kernels";
+
+/// A library or program in the folder.
 pub struct File {
     pub name: String,
     pub bytes: u64,
@@ -146,9 +150,9 @@ impl Folder {
         }
     }
 
-    /// The libraries in the folder.
-    pub fn libraries(&self) -> io::Result<Vec<File>> {
-        let files = self.names()?.into_iter().filter(|n| is_library(n)).filter_map(|name| {
+    /// The libraries and programs in the folder.
+    pub fn files(&self) -> io::Result<Vec<File>> {
+        let files = self.names()?.into_iter().filter(|n| is_entry(n)).filter_map(|name| {
             // Another process may have removed it meanwhile.
             let stat = statat(&self.fd, &name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
             Some(File { name, bytes: stat.st_size as u64, used: modified(&stat) })
@@ -195,7 +199,7 @@ impl Folder {
 
     /// Removes files until all together have at most `limit` bytes.
     fn evict(&self, limit: u64) -> io::Result<()> {
-        let mut files = self.libraries()?;
+        let mut files = self.files()?;
         files.sort_by(|a, b| (a.used, &a.name).cmp(&(b.used, &b.name)));
         let mut total: u64 = files.iter().map(|f| f.bytes).sum();
         for file in files {
@@ -239,9 +243,9 @@ fn is_link(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|m| m.is_symlink())
 }
 
-/// Whether a name is that of a library: a key in hexadecimal digits, and `.so`.
-fn is_library(name: &str) -> bool {
-    let key = name.strip_suffix(".so");
+/// Whether a name is that of a file of the cache: a key in hexadecimal digits, and the ending of a kind of files.
+fn is_entry(name: &str) -> bool {
+    let key = [LIBRARY, PROGRAM].into_iter().find_map(|ending| name.strip_suffix(ending));
     key.is_some_and(|k| k.len() == 64 && k.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 

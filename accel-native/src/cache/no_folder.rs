@@ -13,7 +13,10 @@ pub enum Unusable {
     Failed(io::Error),
 }
 
-/// A library in the folder.
+pub const LIBRARY: &str = ".so";
+pub const PROGRAM: &str = ".kernels";
+
+/// A file in the folder.
 pub struct File {
     pub name: String,
     pub bytes: u64,
@@ -44,7 +47,7 @@ impl Folder {
         match *self {}
     }
 
-    pub fn libraries(&self) -> io::Result<Vec<File>> {
+    pub fn files(&self) -> io::Result<Vec<File>> {
         match *self {}
     }
 }

@@ -41,7 +41,7 @@ fn age(path: &Path, hours: u64) {
 fn what_is_kept_is_found_and_what_is_bad_is_built_again() {
     let (_dir, folder) = temporary();
     let key = key(SOURCE, &toolchain());
-    let (name, path) = (file_name(&key), folder.path().join(file_name(&key)));
+    let (name, path) = (file_name(&key, LIBRARY), folder.path().join(file_name(&key, LIBRARY)));
     assert!(stored(&folder, &name, &key).unwrap().is_none());
     build(SOURCE, &key, &folder).unwrap();
     assert!(stored(&folder, &name, &key).unwrap().is_some());
@@ -77,7 +77,7 @@ fn only_regular_files_of_the_user_are_read() {
     let (dir, folder) = temporary();
     let key = key(SOURCE, &toolchain());
     build(SOURCE, &key, &folder).unwrap();
-    let (name, path) = (file_name(&key), folder.path().join(file_name(&key)));
+    let (name, path) = (file_name(&key, LIBRARY), folder.path().join(file_name(&key, LIBRARY)));
     let good = fs::read(&path).unwrap();
     let elsewhere = dir.path().join("elsewhere");
     fs::write(&elsewhere, &good).unwrap();
@@ -163,7 +163,8 @@ fn without_a_cache_programs_are_built() {
 #[test]
 fn what_has_not_been_used_for_longest_goes_first() {
     let (_dir, folder) = temporary();
-    let names: Vec<String> = (0..6).map(|k| format!("{k:064x}.so")).collect();
+    let ending = |k| if k % 3 == 1 { folder::PROGRAM } else { LIBRARY };
+    let names: Vec<String> = (0..6).map(|k| format!("{k:064x}{}", ending(k))).collect();
     for (k, name) in names.iter().enumerate().take(5) {
         folder.store(name, &[0; 1000], 1 << 20).unwrap();
         age(&folder.path().join(name), 100 - 10 * k as u64);
@@ -173,12 +174,12 @@ fn what_has_not_been_used_for_longest_goes_first() {
     assert_eq!(folder.read(&names[0]).unwrap().unwrap().len(), 1000);
     assert_eq!(folder.read(&names[1]).unwrap().unwrap().len(), 1000);
     folder.store(&names[5], &[0; 1000], 4000).unwrap();
-    let mut left: Vec<_> = folder.libraries().unwrap().into_iter().map(|f| f.name).collect();
+    let mut left: Vec<_> = folder.files().unwrap().into_iter().map(|f| f.name).collect();
     left.sort();
     assert_eq!(left, [&names[0], &names[1], &names[4], &names[5]].map(String::clone));
     assert!(folder.path().join("notes").exists(), "what is none of ours stays");
     assert!(folder.store(&names[2], &[0; 5000], 4000).is_err());
-    assert_eq!(folder.libraries().unwrap().len(), 4);
+    assert_eq!(folder.files().unwrap().len(), 4);
 }
 
 #[test]
@@ -206,7 +207,7 @@ fn what_the_compiler_says_is_told() {
         assert!(e.to_string().contains(said), "{e}");
     }
     // A broken file in the cache does not help.
-    let name = file_name(&[0; 32]);
+    let name = file_name(&[0; 32], LIBRARY);
     folder.store(&name, b"other", DEFAULT_BYTES).unwrap();
     let e = build("nonsense", &[0; 32], &folder).err().unwrap().to_string();
     assert!(

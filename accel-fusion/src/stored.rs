@@ -1,0 +1,116 @@
+//! Optimised programs as bytes, in files.
+//!
+//! A file is used for the program from which it was made, and this program is at hand. So the bytes do not contain what
+//! they can refer to: the places in the source, which Rust cannot construct, and the arrays that are part of the program.
+//! The rest is words, and the kernel program in its textual form.
+
+use crate::kernel::{Program, Verified, parse};
+use crate::optimize::Assumptions;
+use crate::pipeline::{Conditions, Given, Optimized};
+use crate::words::{Reader, list};
+use accel_core::ast::Source;
+use accel_core::pass::canonical_key::{ProgramKey, SMALL_BYTES};
+use accel_core::repr::{Column, RawArray, Scalar, ScalarType};
+use std::collections::HashMap;
+
+impl Optimized {
+    /// The program and its conditions as bytes. `key` is the key of the typed program. `None` if the bytes would have to
+    /// contain a large array that a pass has computed, or a place in the source that is not one of the typed program.
+    pub fn to_bytes(&self, key: &ProgramKey) -> Option<Vec<u8>> {
+        let program = &*self.program;
+        let mut out = vec![];
+        self.conditions.write(&mut out);
+        let place = |s: &Source| (s.name, s.at.file(), s.at.line(), s.at.column());
+        let numbers: HashMap<_, _> = key.sources.iter().enumerate().map(|(k, s)| (place(s), 1 + k as u64)).collect();
+        let places = program.sites.iter().map(|site| match &site.at {
+            None => Some(0),
+            Some(at) => numbers.get(&place(at)).copied(),
+        });
+        list(&mut out, places.collect::<Option<Vec<u64>>>()?.into_iter(), |out, number| out.push(number));
+        let mut small = true;
+        let own: HashMap<_, _> = key.columns.iter().enumerate().map(|(k, c)| (c.identity(), k as u64)).collect();
+        list(&mut out, program.literals.iter(), |out, a| {
+            list(out, a.extents.iter(), |out, e| out.push(*e as u64));
+            list(out, a.columns.iter(), |out, column| match own.get(&column.identity()) {
+                Some(k) => out.extend([0, *k]),
+                None => {
+                    small &= column.bytes() <= SMALL_BYTES;
+                    out.extend([1, column.ty() as u64]);
+                    let elements: Vec<_> = (0..column.len()).filter_map(|i| column.get(i)).collect();
+                    list(out, elements.into_iter(), |out, x| out.push(x.bits()))
+                }
+            })
+        });
+        let without_literals = Program { literals: vec![], ..program.clone() };
+        let mut bytes: Vec<u8> = [&[out.len() as u64], &*out].concat().iter().flat_map(|w| w.to_le_bytes()).collect();
+        bytes.extend(without_literals.to_string().into_bytes());
+        small.then_some(bytes)
+    }
+
+    /// The program that [`to_bytes`](Self::to_bytes) has written, for a typed program with this key; `None` if the bytes
+    /// are not those of such a program.
+    pub fn from_bytes(bytes: &[u8], key: &ProgramKey) -> Option<Optimized> {
+        let (words, _) = bytes.as_chunks::<8>();
+        let words: Vec<u64> = words.iter().map(|w| u64::from_le_bytes(*w)).collect();
+        let (n, after) = words.split_first()?;
+        let n = usize::try_from(*n).ok()?;
+        let mut words = Reader(after.get(..n)?);
+        let text = std::str::from_utf8(&bytes[8 + 8 * n..]).ok()?;
+        let conditions = Conditions::read(&mut words)?;
+        let places = words.list(|words| match words.number()? {
+            0 => Some(None),
+            k => Some(Some(*key.sources.get(k - 1)?)),
+        })?;
+        let literals = words.list(|words| {
+            let extents = words.list(Reader::number)?.into();
+            let columns = words.list(|words| match words.word()? {
+                0 => key.columns.get(words.number()?).cloned(),
+                1 => {
+                    let t = *ScalarType::ALL.get(words.number()?)?;
+                    let mut column = Column::with_capacity(t, 0);
+                    let elements = words.list(|words| Scalar::from_bits(t, words.word()?))?;
+                    elements.into_iter().all(|x| column.push(x)).then_some(column)
+                }
+                _ => None,
+            })?;
+            Some(RawArray { extents, columns: columns.into() })
+        })?;
+        let mut program = parse(text).ok()?;
+        if !words.0.is_empty() || places.len() != program.sites.len() {
+            return None;
+        }
+        program.sites.iter_mut().zip(places).for_each(|(site, at)| site.at = at);
+        program.literals = literals;
+        Some(Optimized { program: Verified::new(program).ok()?, conditions, complete: true })
+    }
+}
+
+impl Conditions {
+    fn write(&self, out: &mut Vec<u64>) {
+        self.assumptions.write(out);
+        list(out, self.given.iter(), |out, (a, given)| {
+            out.push(a.index() as u64);
+            match given {
+                Given::Input(k) => out.extend([0, *k as u64]),
+                Given::Literal(extents) => {
+                    out.push(1);
+                    list(out, extents.iter(), |out, e| out.push(*e as u64))
+                }
+            }
+        });
+    }
+
+    fn read(words: &mut Reader) -> Option<Conditions> {
+        let assumptions = Assumptions::read(words)?;
+        let given = words.list(|words| {
+            let a = words.array()?;
+            let given = match words.word()? {
+                0 => Given::Input(words.number()?),
+                1 => Given::Literal(words.list(Reader::number)?.into()),
+                _ => return None,
+            };
+            Some((a, given))
+        })?;
+        Some(Conditions { assumptions, given: given.into_iter().collect() })
+    }
+}

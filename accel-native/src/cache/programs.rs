@@ -1,0 +1,139 @@
+//! Optimised programs on disk: what a process has optimised, another one does not simplify and optimise again.
+//!
+//! NOTE [Stored programs]: the name of a file is a digest of everything on which the optimised program depends: the typed
+//! program with its places in the source and all arrays in it, the options, and the sources of the passes. The generated
+//! code and the compiler do not matter here. Code is generated from the stored program, and the library is found by the
+//! digest of this code. A stored program contains proofs, which the backend trusts. So its file is as trusted as a
+//! library: NOTE [Trusted cache files]. A file that cannot be used is written again. A program is not stored if a pass
+//! has failed, so that the failure is reported the next time, too.
+
+use super::folder::{Folder, PROGRAM};
+use super::{Key, contents, digest, file_name, folder, limit};
+use accel_core::error::Result;
+use accel_core::pass::canonical_key::{self, ProgramKey};
+use accel_fusion::pipeline::{Optimized, PASSES, Pipeline};
+use sha2::{Digest, Sha256};
+
+/// A program with arrays of more bytes is not stored: their digest would take longer than the passes.
+const LARGEST: usize = 1 << 24;
+
+/// The optimised program, from the cache if it is there. With `assume`, it is correct under conditions.
+///
+/// # Errors
+/// As [`Pipeline::optimized`], and `Error::Compiler` if the limit of the cache is not a number.
+pub(crate) fn optimized(pipeline: &Pipeline, assume: bool) -> Result<Optimized> {
+    let limit = limit()?;
+    let options = pipeline.options();
+    // What is to be printed, checked or tested is not in the stored program.
+    let unusual = options.check || options.fault.is_some() || std::env::var_os("ACCEL_DUMP").is_some();
+    let Some(folder) = (limit > 0 && !unusual).then(folder).flatten() else { return pipeline.optimized(assume) };
+    let program = canonical_key::program(pipeline.program());
+    if program.large.iter().map(|c| c.bytes()).sum::<usize>() > LARGEST {
+        return pipeline.optimized(assume);
+    }
+    let key = key(&program, &format!("{options:?} {assume}"));
+    let name = file_name(&key, PROGRAM);
+    if let Some(found) = stored(&folder, &name, &key, &program) {
+        tracing::debug!(name, "an optimised program in the cache");
+        return Ok(found);
+    }
+    let optimized = pipeline.optimized(assume)?;
+    if let Some(mut bytes) = optimized.complete.then(|| optimized.to_bytes(&program)).flatten() {
+        bytes.extend_from_slice(&digest(&key, &bytes));
+        if let Err(e) = folder.store(&name, &bytes, limit) {
+            tracing::debug!("cannot write to the cache: {e}");
+        }
+    }
+    Ok(optimized)
+}
+
+fn stored(folder: &Folder, name: &str, key: &Key, program: &ProgramKey) -> Option<Optimized> {
+    let bytes = contents(folder, name, key).unwrap_or_else(|why| {
+        tracing::debug!("{name} in the cache is not used: {why}");
+        None
+    })?;
+    Optimized::from_bytes(&bytes, program)
+}
+
+fn key(program: &ProgramKey, options: &str) -> Key {
+    let mut h = Sha256::new();
+    for part in [env!("CARGO_PKG_VERSION"), PASSES, options] {
+        h.update((part.len() as u64).to_le_bytes());
+        h.update(part);
+    }
+    let words: Vec<u8> = program.words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    h.update((words.len() as u64).to_le_bytes());
+    h.update(words);
+    for column in &program.large {
+        // SAFETY: a column has this number of initialised bytes at this address.
+        h.update(unsafe { std::slice::from_raw_parts(column.as_ptr(), column.bytes()) });
+    }
+    h.finalize().into()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::super::folder::Folder;
+    use super::*;
+    use accel_core::afun::{Afun, afun};
+    use accel_core::prelude::*;
+    use accel_fusion::pipeline::{Options, Target};
+
+    fn pipeline(prog: &Afun<Vector<f64>, Vector<f64>>) -> Pipeline {
+        Pipeline::lazy(prog.program().unwrap(), Target::Processor, Options::default())
+    }
+
+    /// A program with places in the source, assumptions, and an array of many elements.
+    fn program(shift: f64) -> Afun<Vector<f64>, Vector<f64>> {
+        let table: Vec<f64> = (0..1000).map(|i| i as f64 + shift).collect();
+        afun(move |xs: Acc<Vector<f64>>| {
+            let table = use_(&Array::vector(table));
+            let shifted = generate(xs.shape() - 2, |i| xs.at(i + 2) * table.at(i % 7));
+            let total = sum(zip_with_min(|x, y| x * y, xs, shifted));
+            map(move |x| x + the(total) + shift, shifted)
+        })
+    }
+
+    #[test]
+    fn a_stored_program_is_the_optimised_one() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let folder = Folder::open(&dir.path().join("accel")).unwrap();
+        for (k, assume) in [(1.0, true), (1.0, false), (2.0, true)] {
+            let pipeline = pipeline(&program(k));
+            let program = canonical_key::program(pipeline.program());
+            assert_eq!(program.large.len(), 1);
+            let key = key(&program, &format!("{assume}"));
+            let name = file_name(&key, PROGRAM);
+            assert!(stored(&folder, &name, &key, &program).is_none());
+            let optimized = pipeline.optimized(assume).unwrap();
+            let mut bytes = optimized.to_bytes(&program).unwrap();
+            assert!(bytes.len() < 8000, "the array is not stored");
+            bytes.extend_from_slice(&digest(&key, &bytes));
+            folder.store(&name, &bytes, 1 << 20).unwrap();
+            let found = stored(&folder, &name, &key, &program).unwrap();
+            assert_eq!(found.program.to_string(), optimized.program.to_string());
+            assert_eq!(format!("{:?}", found.program.sites), format!("{:?}", optimized.program.sites));
+            assert_eq!(format!("{:?}", found.conditions), format!("{:?}", optimized.conditions));
+            // What is damaged is not used, whatever has been damaged.
+            let damaged: [&[u8]; 4] = [&[], &bytes[..bytes.len() / 2], &[&bytes[..], b"x"].concat(), &bytes[1..]];
+            for bad in damaged {
+                folder.store(&name, bad, 1 << 20).unwrap();
+                assert!(stored(&folder, &name, &key, &program).is_none());
+            }
+            for cut in (0..bytes.len() - 32).step_by(97) {
+                let mut bad = bytes[..cut].to_vec();
+                bad.extend_from_slice(&digest(&key, &bytes[..cut]));
+                folder.store(&name, &bad, 1 << 20).unwrap();
+                assert!(stored(&folder, &name, &key, &program).is_none(), "{cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn everything_that_matters_is_part_of_the_key() {
+        let keys = |k: f64, options: &str| key(&canonical_key::program(pipeline(&program(k)).program()), options);
+        assert_eq!(keys(1.0, "a"), keys(1.0, "a"));
+        assert_ne!(keys(1.0, "a"), keys(2.0, "a"));
+        assert_ne!(keys(1.0, "a"), keys(1.0, "b"));
+    }
+}

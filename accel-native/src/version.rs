@@ -1,0 +1,111 @@
+//! A version of a program, with assumptions on extents or without: the optimised program, and its compiled form as soon
+//! as it exists.
+//!
+//! NOTE [Tiers]: the C compiler takes long, a hundred milliseconds for a small program. The vectorized interpreter needs
+//! no time to start, and takes a few times as long for a run as compiled code. So a program that is
+//! [started](Backend::start) is interpreted until the compiler has finished in the background. Each run asks which tier
+//! there is, and executes to its end in it. If the library is in the cache already, the program is compiled from the
+//! first run on. The tiers may differ in the last places of floating-point results, since they add in another order and
+//! compute mathematical functions in other ways. So tiers are an option.
+//!
+//! If the compiler fails in the background, this is reported as usual, and the program stays interpreted. Without a
+//! compiler, every program is interpreted.
+//!
+//! [Backend::start]: accel_core::backend::Backend::start
+
+use crate::background::submit;
+use crate::cache;
+use crate::kernels::{Found, Kernels};
+use crate::runtime::Results;
+use crate::vectorized::Vectorized;
+use accel_core::error::Result;
+use accel_core::repr::{ArrayTuple, RawArray};
+use accel_fusion::kernel::tape::Budget;
+use accel_fusion::pipeline::{Optimized, Pipeline};
+use std::sync::{Arc, OnceLock};
+
+/// When a program is compiled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tiers {
+    /// Before its first run.
+    Compiled,
+    /// During its first runs, in the background.
+    Both,
+    /// Never.
+    Interpreted,
+}
+
+/// A version of a program.
+pub struct Version {
+    optimized: Arc<Optimized>,
+    /// The compiled form. There is no value while the compiler works, and `None` if the program stays interpreted.
+    kernels: Arc<OnceLock<Option<Kernels>>>,
+    budget: Budget,
+}
+
+impl Version {
+    /// The version with assumptions or without.
+    ///
+    /// # Errors
+    /// A pass of a strict pipeline fails, or the compiler does while somebody waits for it.
+    pub fn new(pipeline: &Arc<Pipeline>, assume: bool, tiers: Tiers) -> Result<Version> {
+        let optimized = Arc::new(cache::optimized(pipeline, assume)?);
+        let budget = Budget::new(pipeline.tape_bytes());
+        let version = Version { optimized, kernels: Arc::default(), budget };
+        match tiers {
+            Tiers::Compiled => version.compile(pipeline)?,
+            Tiers::Interpreted => version.set(None),
+            Tiers::Both => match pipeline.emit(&version.optimized, |program| Kernels::stored(program, budget))? {
+                Found::Kernels(kernels) => version.set(Some(*kernels)),
+                Found::NoCompiler => version.set(None),
+                Found::Nothing => version.compile_in_background(pipeline.clone()),
+            },
+        }
+        Ok(version)
+    }
+
+    fn set(&self, kernels: Option<Kernels>) {
+        // Only one thread makes the compiled form.
+        let _ = self.kernels.set(kernels);
+    }
+
+    fn compile(&self, pipeline: &Pipeline) -> Result<()> {
+        self.set(pipeline.emit(&self.optimized, |program| Kernels::of_pipeline(program, self.budget))?);
+        Ok(())
+    }
+
+    fn compile_in_background(&self, pipeline: Arc<Pipeline>) {
+        let version = Version { optimized: self.optimized.clone(), kernels: self.kernels.clone(), budget: self.budget };
+        submit(move || {
+            let _span = tracing::debug_span!("compile in the background").entered();
+            if let Err(error) = version.compile(&pipeline) {
+                tracing::error!("the program stays interpreted, because it cannot be compiled: {error}");
+                version.set(None);
+            }
+        });
+    }
+
+    /// Whether this version is for arguments of these extents.
+    pub fn is_for(&self, inputs: &[&RawArray]) -> bool {
+        self.optimized.conditions.hold(|k| inputs.get(k).map(|a| &*a.extents))
+    }
+
+    /// The compiled form, if there is one at the moment.
+    pub fn kernels(&self) -> Option<&Kernels> {
+        self.kernels.get()?.as_ref()
+    }
+
+    /// Runs the program on an argument of its type, which consists of `inputs`: the results, from left to right.
+    ///
+    /// # Errors
+    /// A check at run time fails.
+    pub fn run(&self, argument: &ArrayTuple, inputs: &[&RawArray]) -> Result<Results> {
+        match self.kernels() {
+            Some(kernels) => kernels.run_on(inputs),
+            None => {
+                let _span = tracing::debug_span!("interpret").entered();
+                Ok(self.optimized.program.evaluate_with(argument, self.budget, &Vectorized)?.into())
+            }
+        }
+    }
+}
