@@ -49,7 +49,7 @@ mod scalar_call;
 mod sort;
 mod threads;
 mod toolchain;
-mod vectorized;
+pub mod vectorized;
 mod version;
 
 use accel_core::ast;

@@ -92,11 +92,16 @@ impl Value {
     }
 
     pub fn set_uniform(&mut self, x: Scalar) {
-        (self.form, self.filled) = (Form::Uniform(x), 0);
+        self.set_form(Form::Uniform(x));
     }
 
     pub fn set_ramp(&mut self, first: i64, step: i64) {
-        (self.form, self.filled) = (Form::Ramp { first, step }, 0);
+        self.set_form(Form::Ramp { first, step });
+    }
+
+    /// The values have this form, which is not varying.
+    pub fn set_form(&mut self, form: Form) {
+        (self.form, self.filled) = (form, 0);
     }
 
     /// The memory for new values of `n` lanes. [`set`](Self::set) gives it back.
@@ -158,7 +163,7 @@ impl Value {
                 copy(other.lanes()?, &mut lanes, n)?;
                 self.set(lanes);
             }
-            form => (self.form, self.filled) = (form, 0),
+            form => self.set_form(form),
         }
         Some(())
     }
@@ -194,7 +199,8 @@ fn fill(to: &mut Column, n: usize, x: Scalar) -> Option<()> {
     Some(())
 }
 
-fn copy(from: &Column, to: &mut Column, n: usize) -> Option<()> {
+/// The first `n` values.
+pub fn copy(from: &Column, to: &mut Column, n: usize) -> Option<()> {
     for_type!(from.ty(), T => T::elements_mut(to)?.get_mut(..n)?.copy_from_slice(T::elements(from)?.get(..n)?));
     Some(())
 }

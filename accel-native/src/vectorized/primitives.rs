@@ -2,7 +2,7 @@
 
 use accel_core::repr::eval::{Binary, Unary};
 use accel_core::repr::op::{Op1, Op2};
-use accel_core::repr::{Column, ColumnElt};
+use accel_core::repr::{Column, ColumnElt, Scalar};
 
 /// Computes a function of one argument in the first `n` lanes.
 pub fn map(op: Op1, a: &Column, to: &mut Column, n: usize) -> Option<()> {
@@ -19,6 +19,21 @@ pub fn zip(op: Op2, [a, b]: [&Column; 2], to: &mut Column, n: usize, mask: Optio
 /// `mask` is true. The new value is the first argument or the second one. `None` as for [`zip`].
 pub fn combine_at(op: Op2, new: New, positions: &[usize], mask: Option<&[bool]>, to: &mut Column) -> Option<()> {
     op.with(to.ty(), Combine { new, positions, mask, to })?
+}
+
+/// Combines a value with the elements of a column at the positions `from`, one after the other, and writes each value to
+/// the next of the positions `to`. The elements are the first arguments of the operator if `reverse`
+/// is true. `None` as for [`zip`].
+pub fn prefixes(
+    op: Op2,
+    first: Scalar,
+    column: &Column,
+    from: impl Iterator<Item = usize>,
+    results: &mut Column,
+    to: impl Iterator<Item = usize>,
+    reverse: bool,
+) -> Option<()> {
+    op.with(first.ty(), Prefixes { first, column, places: from.zip(to), results, reverse })?
 }
 
 /// The values that are combined with elements.
@@ -103,6 +118,39 @@ impl Combine<'_> {
 }
 
 impl Binary for Combine<'_> {
+    type Out = Option<()>;
+    fn apply<A: ColumnElt, R: ColumnElt>(self, f: impl Fn(A, A) -> R) -> Option<()> {
+        self.each(|a, b| Some(f(a, b)))
+    }
+    fn divide<A: ColumnElt>(self, _: &'static str, f: impl Fn(A, A) -> Option<A>) -> Option<()> {
+        self.each(f)
+    }
+}
+
+struct Prefixes<'a, I> {
+    first: Scalar,
+    column: &'a Column,
+    places: I,
+    results: &'a mut Column,
+    reverse: bool,
+}
+
+impl<I: Iterator<Item = (usize, usize)>> Prefixes<'_, I> {
+    fn each<A: ColumnElt, R: ColumnElt>(self, f: impl Fn(A, A) -> Option<R>) -> Option<()> {
+        let mut accumulated = A::from_scalar(self.first)?;
+        let (elements, results) = (A::elements(self.column)?, A::elements_mut(self.results)?);
+        for (from, to) in self.places {
+            let element = *elements.get(from)?;
+            let next = if self.reverse { f(element, accumulated)? } else { f(accumulated, element)? };
+            // The operator's result has the type of its arguments.
+            accumulated = A::from_scalar(next.to_scalar())?;
+            *results.get_mut(to)? = accumulated;
+        }
+        Some(())
+    }
+}
+
+impl<I: Iterator<Item = (usize, usize)>> Binary for Prefixes<'_, I> {
     type Out = Option<()>;
     fn apply<A: ColumnElt, R: ColumnElt>(self, f: impl Fn(A, A) -> R) -> Option<()> {
         self.each(|a, b| Some(f(a, b)))
