@@ -9,7 +9,7 @@ mod random;
 use accel::ast::lint;
 use accel::backend::Backend;
 use accel::interp::Interpreter;
-use accel::native::Interpreted;
+use accel::native::VectorizedInterpreter;
 use accel::prelude::*;
 use accel_fusion::{KernelEvaluator, OptimizedEvaluator};
 use passes::AllPasses;
@@ -325,10 +325,10 @@ fn agrees_at_large(backend: &dyn Backend, p: &Program, derivatives: bool) -> Res
 
 #[test]
 fn vectorized_programs_agree_with_the_interpreter() {
-    check_some(60, UNCHECKED, |p| agrees(&Interpreted, p, true, CLOSE));
-    check_some(60, SMOOTH_UNCHECKED, |p| agrees(&Interpreted, p, true, CLOSE));
-    check_some(30, UNCHECKED, |p| agrees_at_large(&Interpreted, p, false));
-    check_some(10, SMOOTH_UNCHECKED, |p| agrees_at_large(&Interpreted, p, true));
+    check_some(60, UNCHECKED, |p| agrees(&VectorizedInterpreter, p, true, CLOSE));
+    check_some(60, SMOOTH_UNCHECKED, |p| agrees(&VectorizedInterpreter, p, true, CLOSE));
+    check_some(30, UNCHECKED, |p| agrees_at_large(&VectorizedInterpreter, p, false));
+    check_some(10, SMOOTH_UNCHECKED, |p| agrees_at_large(&VectorizedInterpreter, p, true));
 }
 
 #[test]

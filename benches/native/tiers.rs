@@ -1,7 +1,7 @@
 //! The vectorized interpreter, which runs programs until they are compiled, compared with compiled programs.
 
 use crate::startup::FILE;
-use accel::native::Interpreted;
+use accel::native::VectorizedInterpreter;
 use accel::prelude::*;
 use accel::types::Inputs;
 use adbench::GmmFile;
@@ -72,7 +72,7 @@ fn pair<A: Arrays + Clone + 'static, R: Arrays + 'static>(prog: Afun<A, R>, inpu
 where
     for<'a> &'a A: Inputs<A>,
 {
-    let (interpreted, compiled) = (compile_on(&Interpreted, &prog)?, native(&prog)?);
+    let (interpreted, compiled) = (compile_on(&VectorizedInterpreter, &prog)?, native(&prog)?);
     let same = inputs.clone();
     Ok(Pair {
         ours: Measure::work(move || Ok(interpreted.run(&inputs)?)),

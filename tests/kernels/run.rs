@@ -55,7 +55,7 @@ impl Executor for Counting {
         let found = Vectorized.execute(program, arrays, statement);
         let op = &statement.op;
         let computes = matches!(op, Op::Loop { .. } | Op::Accumulate { .. } | Op::Reduce { .. } | Op::Scan { .. })
-            || matches!(op, Op::Permute { .. });
+            || matches!(op, Op::Permute { .. } | Op::Argsort { .. });
         if found.is_none() && computes {
             self.0.borrow_mut().push(op.keyword());
         }

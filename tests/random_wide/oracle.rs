@@ -46,7 +46,7 @@ impl Oracle {
             Oracle::Passes => &AllPasses { assume: true },
             Oracle::General => &AllPasses { assume: false },
             Oracle::Traced => &Traced(Keep::Arrays),
-            Oracle::Vectorized => &accel::native::Interpreted,
+            Oracle::Vectorized => &accel::native::VectorizedInterpreter,
             Oracle::Native => accel::backend_named("native")?,
             Oracle::OpenCl => accel::backend_named("opencl")?,
         })

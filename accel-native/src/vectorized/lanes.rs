@@ -1,5 +1,6 @@
 //! Lanes: the values of a register for a batch of elements.
 
+use super::memory;
 use accel_core::repr::scalar::ScalarElt;
 use accel_core::repr::{Column, ColumnElt, ColumnPart, Scalar, ScalarType};
 
@@ -101,15 +102,16 @@ impl Value {
 
     /// The values have this form, which is not varying.
     pub fn set_form(&mut self, form: Form) {
-        (self.form, self.filled) = (form, 0);
+        let is_same = matches!((self.form, form), (Form::Uniform(x), Form::Uniform(y)) if x == y);
+        if !is_same {
+            (self.form, self.filled) = (form, 0);
+        }
     }
 
     /// The memory for new values of `n` lanes. [`set`](Self::set) gives it back.
     pub fn take(&mut self, n: usize) -> Option<Column> {
-        match self.lanes.take() {
-            Some(lanes) if lanes.len() >= n => Some(lanes),
-            _ => Column::zeros(self.ty, n),
-        }
+        self.filled = 0;
+        self.lanes.take().filter(|lanes| lanes.len() >= n).or_else(|| memory::take(self.ty, n))
     }
 
     /// Each lane has its own value.
@@ -120,10 +122,7 @@ impl Value {
 
     /// Memory for new values of `n` lanes beside the present ones. [`replace`](Self::replace) gives it back.
     pub fn spare(&mut self, n: usize) -> Option<Column> {
-        match self.spare.take() {
-            Some(lanes) if lanes.len() >= n => Some(lanes),
-            _ => Column::zeros(self.ty, n),
-        }
+        self.spare.take().filter(|lanes| lanes.len() >= n).or_else(|| memory::take(self.ty, n))
     }
 
     /// Each lane has its own value. The memory of the present ones becomes the spare one.
@@ -191,6 +190,12 @@ impl Value {
             Form::Ramp { first, step } => Some(Scalar::I64(first.wrapping_add(step.wrapping_mul(lane as i64)))),
             Form::Varying => self.lanes()?.get(lane),
         }
+    }
+}
+
+impl Drop for Value {
+    fn drop(&mut self) {
+        [self.lanes.take(), self.spare.take()].into_iter().flatten().for_each(memory::give);
     }
 }
 

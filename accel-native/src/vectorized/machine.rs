@@ -6,6 +6,7 @@
 //! does not add to sums. (ISPC and compilers for graphics processors do the same.)
 
 use super::lanes::{Form, Value, copy, gather, select, strided};
+use super::memory::WIDTH;
 use super::primitives::{New, combine_at, map, zip};
 use accel_core::ast::deep;
 use accel_core::repr::op::{Num2, Op1, Op2};
@@ -531,19 +532,20 @@ fn push(value: &Value, lists: &mut [Column], mask: Option<&[bool]>) -> Option<us
 pub fn width(code: &ScalarFn) -> usize {
     /// The part of the cache that the values may take, in bytes.
     const CACHE: usize = 256 << 10;
-    (CACHE / 8 / code.types.len().max(1)).clamp(64, 1024)
+    (CACHE / 8 / code.types.len().max(1)).clamp(64, WIDTH)
 }
 
 /// The digit of `first`, `first + 1`, ... that counts to `extent`, where `inner` positions have the same digit.
 fn digits(to: &mut [i64], extent: usize, inner: usize, first: usize) {
     let mut digit = first / inner % extent;
-    let mut at = 0;
-    let mut run = inner - first % inner;
-    while at < to.len() {
-        let end = to.len().min(at + run);
-        to[at..end].fill(digit as i64);
-        digit = if digit + 1 == extent { 0 } else { digit + 1 };
-        (at, run) = (end, inner);
+    let mut rest = inner - first % inner;
+    for x in to {
+        *x = digit as i64;
+        rest -= 1;
+        if rest == 0 {
+            rest = inner;
+            digit = if digit + 1 == extent { 0 } else { digit + 1 };
+        }
     }
 }
 

@@ -10,9 +10,11 @@
 //! Results are those of the evaluator, with two exceptions: long rows are reduced and scanned in parts, and the library
 //! for matrix products rounds a product and the addition that follows it once.
 
+mod argsort;
 mod lanes;
 mod loops;
 mod machine;
+mod memory;
 mod operator;
 mod permute;
 mod primitives;
@@ -48,8 +50,9 @@ impl Executor for Vectorized {
                 let permutation = Permutation { target, element, comb, monoid: *monoid };
                 Some(vec![permute::permute(context, permutation, context.array(*defaults)?, &extents(e)?)?])
             }
+            Op::Argsort { keys, moved, .. } => argsort::argsort(context, *keys, moved),
             // These are control flow, or copy whole arrays.
-            Op::Literal { .. } | Op::Argsort { .. } | Op::Reshape { .. } | Op::Agree { .. } | Op::If { .. } => None,
+            Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } | Op::If { .. } => None,
             Op::While { .. } | Op::Keep { .. } | Op::Recall { .. } | Op::Strip { .. } => None,
         }
     }
