@@ -589,3 +589,40 @@ fn rates(code: &ScalarFn, steps: usize) -> Vec<Rate> {
     }
     rates
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_those_of_positions() {
+        for (extent, inner) in [(1, 1), (3, 1), (3, 4), (5, 100), (1000, 1)] {
+            for first in [0, 1, 7, 123] {
+                let mut found = [0; 50];
+                digits(&mut found, extent, inner, first);
+                let expected = |l: usize| ((first + l) / inner % extent) as i64;
+                assert!(found.iter().enumerate().all(|(l, x)| *x == expected(l)));
+            }
+        }
+    }
+
+    #[test]
+    fn sums_and_products_of_ramps_are_ramps() {
+        let at = |(first, step): (i64, i64), l: i64| first.wrapping_add(step.wrapping_mul(l));
+        let parts = [(0, 1), (5, 0), (-3, 7), (i64::MAX, 2), (3, i64::MIN)];
+        for (a, b) in parts.into_iter().flat_map(|a| parts.map(|b| (a, b))) {
+            let form =
+                |(first, step)| if step == 0 { Form::Uniform(Scalar::I64(first)) } else { Form::Ramp { first, step } };
+            for op in [Num2::Add, Num2::Sub, Num2::Mul] {
+                let Some(found) = ramp(op, form(a), form(b)) else {
+                    assert!(op == Num2::Mul && a.1 != 0 && b.1 != 0);
+                    continue;
+                };
+                for l in 0..10 {
+                    let expected = Op2::Num(op).eval(Scalar::I64(at(a, l)), Scalar::I64(at(b, l))).unwrap();
+                    assert_eq!(Scalar::I64(at(found, l)), expected);
+                }
+            }
+        }
+    }
+}

@@ -7,8 +7,10 @@
 //! statement again, element by element, and finds the error that belongs to the first element. So errors are those of
 //! compiled programs.
 //!
-//! Results are those of the evaluator, with two exceptions: long rows are reduced and scanned in parts, and the library
-//! for matrix products rounds a product and the addition that follows it once.
+//! Results are those of the evaluator, with three exceptions. What a loop adds to sums (`Accumulate`) is added one
+//! instruction after the other, each for a batch of elements. An operator that is not a primitive function reduces and scans
+//! long rows in parts. The library for matrix products adds in its own order and rounds a product and the addition
+//! that follows it once. So there are fewer differences from the reference interpreter than in compiled code.
 
 mod argsort;
 mod lanes;
