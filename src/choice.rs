@@ -37,7 +37,8 @@ fn opencl() -> Result<&'static dyn Backend> {
 }
 
 /// The backend that the environment variable `ACCEL_BACKEND` names. If the variable is not set, it is the native backend;
-/// without a C compiler this backend interprets programs, after a warning.
+/// without a C compiler this backend interprets programs, after a warning. With `ACCEL_TIERED=1`, [`run`] does not wait for
+/// the C compiler: see [`Options::tiered`](crate::native::Options::tiered).
 ///
 /// # Errors
 /// Those of [`backend_named`].

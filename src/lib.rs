@@ -87,7 +87,7 @@ pub use accel_opencl as opencl;
 /// # }
 /// ```
 pub mod native {
-    pub use accel_native::{Native, Options};
+    pub use accel_native::{Native, Options, VectorizedInterpreter};
 }
 pub use choice::{BACKENDS, backend_named, compile, compile_on, default_backend, run, run_on};
 

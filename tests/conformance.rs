@@ -34,6 +34,6 @@ fn optimized_kernel_evaluator() {
 /// The native backend without a C compiler.
 #[test]
 fn vectorized_interpreter() {
-    let checks = suite::all_in_parallel(&accel_native::Interpreted);
+    let checks = suite::all_in_parallel(&accel_native::VectorizedInterpreter);
     println!("{checks} results compared");
 }

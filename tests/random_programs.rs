@@ -9,6 +9,7 @@ mod random;
 use accel::ast::lint;
 use accel::backend::Backend;
 use accel::interp::Interpreter;
+use accel::native::VectorizedInterpreter;
 use accel::prelude::*;
 use accel_fusion::{KernelEvaluator, OptimizedEvaluator};
 use passes::AllPasses;
@@ -320,6 +321,14 @@ fn agrees_at_large(backend: &dyn Backend, p: &Program, derivatives: bool) -> Res
         return Ok(Verdict::Skipped);
     }
     agrees(backend, &p, derivatives, CLOSE)
+}
+
+#[test]
+fn vectorized_programs_agree_with_the_interpreter() {
+    check_some(60, UNCHECKED, |p| agrees(&VectorizedInterpreter, p, true, CLOSE));
+    check_some(60, SMOOTH_UNCHECKED, |p| agrees(&VectorizedInterpreter, p, true, CLOSE));
+    check_some(30, UNCHECKED, |p| agrees_at_large(&VectorizedInterpreter, p, false));
+    check_some(10, SMOOTH_UNCHECKED, |p| agrees_at_large(&VectorizedInterpreter, p, true));
 }
 
 #[test]

@@ -36,7 +36,7 @@ use std::collections::BTreeSet;
 use std::mem::discriminant;
 use std::path::Path;
 
-const EVALUATORS: [Oracle; 4] = [Oracle::Kernel, Oracle::Passes, Oracle::General, Oracle::Traced];
+const EVALUATORS: [Oracle; 5] = [Oracle::Kernel, Oracle::Passes, Oracle::General, Oracle::Traced, Oracle::Vectorized];
 
 #[test]
 fn programs_mean_the_same() {

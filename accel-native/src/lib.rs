@@ -5,10 +5,11 @@
 //! ```
 //!
 //! Compiled libraries are stored in a [cache]. The environment variable `CC` chooses the compiler, which may take
-//! `ACCEL_CC_TIMEOUT` seconds for a file (60 by default). Without a compiler, programs are interpreted, after a line on
-//! standard error (none with `ACCEL_QUIET=1`). `ACCEL_DUMP=c` prints the generated code, and `ACCEL_CHECK=1` checks at
-//! run time what the optimiser has proved. `ACCEL_TAPE_BYTES` limits the memory for states of loops, see
-//! [`accel_fusion::kernel::tape`].
+//! `ACCEL_CC_TIMEOUT` seconds for a file (60 by default). Without a compiler, a [vectorized interpreter](vectorized) runs
+//! programs, after a line on standard error (none with `ACCEL_QUIET=1`). With `ACCEL_TIERED=1` or [`Options::tiered`], it
+//! also runs programs until the compiler has finished in the background. `ACCEL_DUMP=c` prints the generated code, and
+//! `ACCEL_CHECK=1` checks at run time what the optimiser has proved. `ACCEL_TAPE_BYTES` limits the memory for states of
+//! loops, see [`accel_fusion::kernel::tape`].
 //!
 //! A run is one call of the compiled program, which calls back for memory and for parallel work. A compiled program can
 //! run in many threads at once, including those of a rayon pool; a run changes only its own data. The thread that runs
@@ -50,7 +51,7 @@ mod slots;
 mod sort;
 mod threads;
 mod toolchain;
-mod vectorized;
+pub mod vectorized;
 mod version;
 
 use accel_core::ast;
@@ -129,9 +130,9 @@ impl Backend for Configured {
 
 /// The vectorized interpreter alone: no program is compiled.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Interpreted;
+pub struct VectorizedInterpreter;
 
-impl Backend for Interpreted {
+impl Backend for VectorizedInterpreter {
     fn name(&self) -> &'static str {
         "vectorized"
     }

@@ -82,7 +82,7 @@ fn find() -> Result<Option<Toolchain>> {
     }
     let found = ["cc", "gcc", "clang"].iter().find_map(|c| Toolchain::new(c).ok());
     if found.is_none() {
-        notice("no C compiler is found (cc, gcc, clang; CC can name one): programs are interpreted, which is slow");
+        notice("no C compiler is found (cc, gcc, clang; CC can name one): programs are interpreted, which is slower");
     }
     Ok(found)
 }

@@ -22,6 +22,7 @@ mod scalar_loops;
 mod scan;
 mod sort;
 mod startup;
+mod tiers;
 mod tracing;
 
 use bench_common::case::{Case, Measure, Result};
@@ -49,6 +50,7 @@ fn cases() -> Vec<Case> {
         learning::cases,
         neutrons::cases,
         startup::cases,
+        tiers::cases,
     ];
     themes.into_iter().flat_map(|theme| theme()).collect()
 }

@@ -18,8 +18,13 @@ impl Arguments {
 
     /// The evaluator's results of a program for these arguments.
     pub fn evaluated(&self, program: &Verified<Program>) -> Evaluated<Vec<RawArray>> {
+        program.evaluate(&self.tuple())
+    }
+
+    /// The arguments as one tuple.
+    pub fn tuple(&self) -> ArrayTuple {
         let arrays = self.arrays.iter().cloned().map(ArrayTuple::Array);
-        program.evaluate(&arrays.rev().reduce(|rest, a| ArrayTuple::pair(a, rest)).unwrap_or(ArrayTuple::Unit))
+        arrays.rev().reduce(|rest, a| ArrayTuple::pair(a, rest)).unwrap_or(ArrayTuple::Unit)
     }
 
     /// The evaluator's results of the test's program, computed once.

@@ -1,8 +1,9 @@
 //! Tests of kernels as files: each `*.kernel` file of this folder contains a kernel program, directives, and the
 //! expected outputs. See "Tests of kernels as files" in `CONTRIBUTING.md`; [`file`] has the grammar.
 //!
-//! A file has up to three tests: `NAME::text` compares the expected outputs, which `ACCEL_UPDATE=1` rewrites;
-//! `NAME::native` and `NAME::opencl` compare a backend with the evaluator of kernel programs. The files are read when
+//! A file has up to four tests: `NAME::text` compares the expected outputs, which `ACCEL_UPDATE=1` rewrites;
+//! `NAME::native`, `NAME::vectorized` (the native backend without a compiler) and `NAME::opencl` compare a backend with the
+//! evaluator of kernel programs. The files are read when
 //! the tests run, so a change to a file needs no compilation.
 
 mod arguments;
@@ -46,8 +47,9 @@ fn tests(path: &Path) -> Vec<Trial> {
     };
     let text = test("text", |file| outputs::check(file).map(|()| Completion::Completed));
     let native = file.runs_native().then(|| test("native", run::on_native));
+    let vectorized = file.runs_native().then(|| test("vectorized", run::on_vectorized));
     let opencl = file.runs_opencl().then(|| test("opencl", run::on_opencl));
-    [Some(text), native, opencl].into_iter().flatten().collect()
+    [Some(text), native, vectorized, opencl].into_iter().flatten().collect()
 }
 
 /// Files with mistakes, and the expected messages.

@@ -4,8 +4,12 @@ use crate::file::{Case, TestFile};
 use crate::outputs::told;
 use accel_core::error::{Error, Result as Evaluated};
 use accel_core::repr::{RawArray, Scalar};
+use accel_fusion::kernel::tape::Budget;
+use accel_fusion::kernel::{Arrays, Executor, Op, Program, Stmt};
 use accel_native::Kernels;
+use accel_native::vectorized::Vectorized;
 use libtest_mimic::{Completion, Failed};
+use std::cell::RefCell;
 
 /// All cases on the native backend.
 pub fn on_native(file: &TestFile) -> Result<Completion, Failed> {
@@ -22,6 +26,41 @@ pub fn on_native(file: &TestFile) -> Result<Completion, Failed> {
         }
     }
     Ok(Completion::Completed)
+}
+
+/// All cases on the vectorized interpreter. If a program does not fail, each of its operations that compute elements is
+/// executed in batches.
+pub fn on_vectorized(file: &TestFile) -> Result<Completion, Failed> {
+    for case in file.cases.iter().filter(|c| c.native) {
+        for run in case.runs() {
+            let counting = Counting::default();
+            let found = case.program.evaluate_with(&run.tuple(), Budget::new(None), &counting);
+            let what = || format!("vectorized, with {}", run.extents());
+            compare(case, run.expected(&case.program), &found, &what, Error::to_string)?;
+            let refused = counting.0.take();
+            if found.is_ok() && !refused.is_empty() {
+                return Err(format!("{}: element by element: {}", what(), refused.join(", ")).into());
+            }
+        }
+    }
+    Ok(Completion::Completed)
+}
+
+/// The vectorized interpreter, and the operations that it has not executed.
+#[derive(Default)]
+struct Counting(RefCell<Vec<&'static str>>);
+
+impl Executor for Counting {
+    fn execute(&self, program: &Program, arrays: &Arrays, statement: &Stmt) -> Option<Vec<RawArray>> {
+        let found = Vectorized.execute(program, arrays, statement);
+        let op = &statement.op;
+        let computes = matches!(op, Op::Loop { .. } | Op::Accumulate { .. } | Op::Reduce { .. } | Op::Scan { .. })
+            || matches!(op, Op::Permute { .. } | Op::Argsort { .. });
+        if found.is_none() && computes {
+            self.0.borrow_mut().push(op.keyword());
+        }
+        found
+    }
 }
 
 #[cfg(not(feature = "opencl"))]

@@ -28,6 +28,8 @@ pub enum Oracle {
     General,
     /// The trace of the run, as a program: the same operations, so the same bits.
     Traced,
+    /// The native backend without a compiler.
+    Vectorized,
     Native,
     /// As the environment variable `ACCEL_BACKEND` names it.
     OpenCl,
@@ -44,6 +46,7 @@ impl Oracle {
             Oracle::Passes => &AllPasses { assume: true },
             Oracle::General => &AllPasses { assume: false },
             Oracle::Traced => &Traced(Keep::Arrays),
+            Oracle::Vectorized => &accel::native::VectorizedInterpreter,
             Oracle::Native => accel::backend_named("native")?,
             Oracle::OpenCl => accel::backend_named("opencl")?,
         })

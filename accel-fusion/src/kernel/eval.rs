@@ -18,7 +18,8 @@ use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{ArrayTuple, Column, RawArray, Scalar, ScalarType};
 use index_vec::{IndexVec, index_vec};
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// Checks and runs a program; returns its results, from left to right.
 ///
@@ -116,14 +117,35 @@ fn run(
         return Err(wrong_argument(format!("({expected})"), argument));
     }
     let limit = budget.shared(p.tapes());
-    let mut e =
-        Evaluator { p, arrays: index_vec![None; p.arrays.len()], left, limit, tapes: BTreeMap::new(), executor };
+    let mut e = Evaluator {
+        p,
+        arrays: index_vec![None; p.arrays.len()],
+        left,
+        limit,
+        tapes: BTreeMap::new(),
+        executor,
+        last_uses: HashMap::new(),
+    };
     for (a, id) in inputs.into_iter().zip(&p.inputs) {
         check_size(|| "`argument`".into(), &a.extents)?;
         e.arrays[*id] = Some(a.clone());
     }
-    e.block(&p.body)?;
-    e.get_all(&p.results)
+    e.results(&p.body, &p.results)
+}
+
+/// For each statement of a block: the arrays of the block that nothing uses after it. They need no memory any more.
+fn last_uses(b: &Block, results: &[ArrayId]) -> Vec<Vec<ArrayId>> {
+    let mut used: BTreeSet<ArrayId> = results.iter().copied().collect();
+    let mut dead: Vec<Vec<ArrayId>> = vec![];
+    let own: BTreeSet<ArrayId> = b.stmts.iter().flat_map(|s| s.op.defines()).collect();
+    for s in b.stmts.iter().rev() {
+        let mut here: BTreeSet<ArrayId> = s.op.defines().into_iter().collect();
+        s.op.used_arrays(&mut here);
+        dead.push(here.iter().copied().filter(|a| own.contains(a) && !used.contains(a)).collect());
+        used.extend(here);
+    }
+    dead.reverse();
+    dead
 }
 
 struct Evaluator<'a> {
@@ -135,6 +157,8 @@ struct Evaluator<'a> {
     /// The room for the states of each tape, and the tapes that were filled.
     limit: Limit,
     tapes: BTreeMap<usize, Tape<Vec<RawArray>>>,
+    /// The [`last_uses`] of the blocks that were executed, by their address.
+    last_uses: HashMap<*const Block, Rc<[Vec<ArrayId>]>>,
 }
 
 /// An array that was computed.
@@ -250,13 +274,19 @@ impl Evaluator<'_> {
         to.iter().zip(arrays).for_each(|(to, a)| self.arrays[*to] = Some(a));
     }
 
-    fn block(&mut self, b: &Block) -> Result<()> {
-        deep(|| b.stmts.iter().try_for_each(|s| self.stmt(s)))
+    fn block(&mut self, b: &Block, results: &[ArrayId]) -> Result<()> {
+        let last_uses = self.last_uses.entry(std::ptr::from_ref(b)).or_insert_with(|| last_uses(b, results).into());
+        let last_uses = last_uses.clone();
+        for (s, dead) in b.stmts.iter().zip(&*last_uses) {
+            deep(|| self.stmt(s))?;
+            dead.iter().for_each(|a| self.arrays[*a] = None);
+        }
+        Ok(())
     }
 
     /// Executes an inner block and returns its results.
     fn results(&mut self, b: &Block, results: &[ArrayId]) -> Result<Vec<RawArray>> {
-        self.block(b)?;
+        self.block(b, results)?;
         self.get_all(results)
     }
 

@@ -1,5 +1,6 @@
 //! Lanes: the values of a register for a batch of elements.
 
+use super::memory;
 use accel_core::repr::scalar::ScalarElt;
 use accel_core::repr::{Column, ColumnElt, ColumnPart, Scalar, ScalarType};
 
@@ -92,19 +93,25 @@ impl Value {
     }
 
     pub fn set_uniform(&mut self, x: Scalar) {
-        (self.form, self.filled) = (Form::Uniform(x), 0);
+        self.set_form(Form::Uniform(x));
     }
 
     pub fn set_ramp(&mut self, first: i64, step: i64) {
-        (self.form, self.filled) = (Form::Ramp { first, step }, 0);
+        self.set_form(Form::Ramp { first, step });
+    }
+
+    /// The values have this form, which is not varying.
+    pub fn set_form(&mut self, form: Form) {
+        let is_same = matches!((self.form, form), (Form::Uniform(x), Form::Uniform(y)) if x == y);
+        if !is_same {
+            (self.form, self.filled) = (form, 0);
+        }
     }
 
     /// The memory for new values of `n` lanes. [`set`](Self::set) gives it back.
     pub fn take(&mut self, n: usize) -> Option<Column> {
-        match self.lanes.take() {
-            Some(lanes) if lanes.len() >= n => Some(lanes),
-            _ => Column::zeros(self.ty, n),
-        }
+        self.filled = 0;
+        self.lanes.take().filter(|lanes| lanes.len() >= n).or_else(|| memory::take(self.ty, n))
     }
 
     /// Each lane has its own value.
@@ -115,10 +122,7 @@ impl Value {
 
     /// Memory for new values of `n` lanes beside the present ones. [`replace`](Self::replace) gives it back.
     pub fn spare(&mut self, n: usize) -> Option<Column> {
-        match self.spare.take() {
-            Some(lanes) if lanes.len() >= n => Some(lanes),
-            _ => Column::zeros(self.ty, n),
-        }
+        self.spare.take().filter(|lanes| lanes.len() >= n).or_else(|| memory::take(self.ty, n))
     }
 
     /// Each lane has its own value. The memory of the present ones becomes the spare one.
@@ -158,7 +162,7 @@ impl Value {
                 copy(other.lanes()?, &mut lanes, n)?;
                 self.set(lanes);
             }
-            form => (self.form, self.filled) = (form, 0),
+            form => self.set_form(form),
         }
         Some(())
     }
@@ -189,12 +193,19 @@ impl Value {
     }
 }
 
+impl Drop for Value {
+    fn drop(&mut self) {
+        [self.lanes.take(), self.spare.take()].into_iter().flatten().for_each(memory::give);
+    }
+}
+
 fn fill(to: &mut Column, n: usize, x: Scalar) -> Option<()> {
     for_type!(x.ty(), T => T::elements_mut(to)?.get_mut(..n)?.fill(T::from_scalar(x)?));
     Some(())
 }
 
-fn copy(from: &Column, to: &mut Column, n: usize) -> Option<()> {
+/// The first `n` values.
+pub fn copy(from: &Column, to: &mut Column, n: usize) -> Option<()> {
     for_type!(from.ty(), T => T::elements_mut(to)?.get_mut(..n)?.copy_from_slice(T::elements(from)?.get(..n)?));
     Some(())
 }

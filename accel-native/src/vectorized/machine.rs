@@ -5,7 +5,8 @@
 //! mask computes something without a meaning, which no lane inside uses: it may divide by zero or read out of bounds, but
 //! does not add to sums. (ISPC and compilers for graphics processors do the same.)
 
-use super::lanes::{Form, Value, gather, select, strided};
+use super::lanes::{Form, Value, copy, gather, select, strided};
+use super::memory::WIDTH;
 use super::primitives::{New, combine_at, map, zip};
 use accel_core::ast::deep;
 use accel_core::repr::op::{Num2, Op1, Op2};
@@ -38,11 +39,9 @@ pub enum Rate {
     Step,
 }
 
-/// The lanes of a list after each step of a loop.
-type Steps = Vec<Value>;
-
-/// The memory that the lists of a batch may take, in bytes.
-const LIST_BYTES: usize = 64 << 20;
+/// The memory that the lists of a loop may take in a batch, in bytes. For longer ones, the elements are computed one by
+/// one.
+const LIST_BYTES: usize = 256 << 20;
 
 /// The positions of lanes in an array.
 enum Place {
@@ -50,6 +49,12 @@ enum Place {
     Ramp { first: usize, step: isize },
     /// They are in [`Machine::positions`].
     Varying,
+}
+
+/// The next value of a register of a loop's state.
+enum Next {
+    Form(Form),
+    Lanes(Column),
 }
 
 /// Parameters that are the index of consecutive positions.
@@ -65,7 +70,8 @@ pub struct Machine<'e> {
     code: &'e ScalarFn,
     rates: Vec<Rate>,
     values: IndexVec<Reg, Value>,
-    lists: HashMap<Reg, Steps>,
+    /// The lists of each lane.
+    lists: HashMap<Reg, Vec<Column>>,
     /// The first execution comes next.
     is_new: bool,
     /// The number of lanes.
@@ -164,20 +170,25 @@ impl<'e> Machine<'e> {
     pub fn batch(&mut self) -> Option<()> {
         let from = if self.is_new { Rate::Once } else { Rate::Batch };
         self.is_new = false;
-        self.from(from)
+        self.from(from, None)
+    }
+
+    /// As [`batch`](Self::batch), only for the lanes where `mask` is true, which is so in one lane at least.
+    pub fn batch_where(&mut self, mask: &[bool]) -> Option<()> {
+        self.from(Rate::Once, Some(mask))
     }
 
     /// Executes the function again for the same batch, after parameters of the step have changed. `None` as for
     /// [`batch`](Self::batch).
     pub fn step(&mut self) -> Option<()> {
-        self.from(Rate::Step)
+        self.from(Rate::Step, None)
     }
 
-    fn from(&mut self, from: Rate) -> Option<()> {
+    fn from(&mut self, from: Rate, mask: Option<&[bool]>) -> Option<()> {
         let code = self.code;
         for (k, i) in code.instrs.iter().enumerate() {
             if self.rates[k] >= from {
-                self.instr(i, None)?;
+                self.instr(i, mask)?;
             }
         }
         Some(())
@@ -411,13 +422,6 @@ impl<'e> Machine<'e> {
         Some(())
     }
 
-    /// A copy of the values of a register.
-    fn copied(&self, from: Reg) -> Option<Value> {
-        let mut value = Value::new(self.values[from].ty());
-        value.copy_from(&self.values[from], self.n)?;
-        Some(value)
-    }
-
     fn repeat(
         &mut self,
         state: &[(Reg, Reg)],
@@ -427,9 +431,11 @@ impl<'e> Machine<'e> {
         mask: Option<&[bool]>,
     ) -> Option<()> {
         let n = self.n;
-        lists.iter().for_each(|(to, _)| self.lists.entry(*to).or_default().clear());
-        let init = state.iter().map(|(_, init)| self.copied(*init)).collect::<Option<Vec<_>>>()?;
-        state.iter().zip(init).for_each(|((to, _), value)| self.values[*to] = value);
+        for (to, _) in lists {
+            let empty = Column::with_capacity(self.values[*to].ty(), 0);
+            self.lists.insert(*to, vec![empty; n]);
+        }
+        state.iter().try_for_each(|(to, init)| self.copy(*to, *init))?;
         let mut active: Option<Vec<bool>> = mask.map(<[bool]>::to_vec);
         let mut bytes = 0usize;
         loop {
@@ -451,12 +457,10 @@ impl<'e> Machine<'e> {
             }
             self.instrs(body, active.as_deref())?;
             for (to, value) in lists {
-                let value = self.copied(*value)?;
-                bytes += 8 * n;
-                if bytes > LIST_BYTES {
-                    return None;
-                }
-                self.lists.entry(*to).or_default().push(value);
+                bytes += push(&self.values[*value], self.lists.get_mut(to)?, active.as_deref())?;
+            }
+            if bytes > LIST_BYTES {
+                return None;
             }
             self.advance(state, next, active.as_deref())?;
         }
@@ -465,18 +469,29 @@ impl<'e> Machine<'e> {
     /// Replaces the state of a loop by the next one in the lanes where `mask` is true.
     fn advance(&mut self, state: &[(Reg, Reg)], next: &[Reg], mask: Option<&[bool]>) -> Option<()> {
         let n = self.n;
-        let new = next.iter().map(|r| self.copied(*r)).collect::<Option<Vec<_>>>()?;
-        for ((to, _), mut new) in state.iter().zip(new) {
-            let old = &mut self.values[*to];
+        // The next state may use all of the present one, so that stays until the next one is complete.
+        let mut new = vec![];
+        for ((to, _), next) in state.iter().zip(next) {
+            let form = self.values[*next].form();
+            if mask.is_none() && !matches!(form, Form::Varying) {
+                new.push(Next::Form(form));
+                continue;
+            }
+            let mut memory = self.values[*to].spare(n)?;
+            self.values[*next].fill(n)?;
             match mask {
-                None => *old = new,
+                None => copy(self.values[*next].lanes()?, &mut memory, n)?,
                 Some(mask) => {
-                    new.fill(n)?;
-                    old.fill(n)?;
-                    let mut lanes = Column::zeros(old.ty(), n)?;
-                    select(mask, new.lanes()?, old.lanes()?, &mut lanes)?;
-                    old.set(lanes);
+                    self.values[*to].fill(n)?;
+                    select(mask, self.values[*next].lanes()?, self.values[*to].lanes()?, &mut memory)?;
                 }
+            }
+            new.push(Next::Lanes(memory));
+        }
+        for ((to, _), next) in state.iter().zip(new) {
+            match next {
+                Next::Form(form) => self.values[*to].set_form(form),
+                Next::Lanes(lanes) => self.values[*to].replace(lanes),
             }
         }
         Some(())
@@ -485,43 +500,52 @@ impl<'e> Machine<'e> {
     fn get(&mut self, to: Reg, list: Reg, at: Reg, mask: Option<&[bool]>) -> Option<()> {
         let n = self.n;
         let mut out = std::mem::replace(&mut self.values[to], Value::new(ScalarType::Bool));
-        let steps = self.lists.get(&list)?;
-        if let Form::Uniform(Scalar::I64(at)) = self.values[at].form() {
-            out.copy_from(steps.get(usize::try_from(at).ok()?)?, n)?;
-        } else {
-            let mut lanes = out.take(n)?;
-            for l in 0..n {
-                let Some(Scalar::I64(at)) = self.values[at].get(l) else { return None };
-                match usize::try_from(at).ok().and_then(|at| steps.get(at)?.get(l)) {
-                    Some(x) => _ = lanes.set(l, x),
-                    None if mask.is_none_or(|mask| mask[l]) => return None,
-                    None => {}
-                }
+        let lists = self.lists.get(&list)?;
+        let mut lanes = out.take(n)?;
+        for (l, list) in lists.iter().enumerate() {
+            let Some(Scalar::I64(at)) = self.values[at].get(l) else { return None };
+            match usize::try_from(at).ok().and_then(|at| list.get(at)) {
+                Some(x) => _ = lanes.set(l, x),
+                None if mask.is_none_or(|mask| mask[l]) => return None,
+                None => {}
             }
-            out.set(lanes);
         }
+        out.set(lanes);
         self.values[to] = out;
         Some(())
     }
+}
+
+/// Appends the values of lanes to the lists of the lanes where `mask` is true. Returns the number of bytes.
+fn push(value: &Value, lists: &mut [Column], mask: Option<&[bool]>) -> Option<usize> {
+    let mut bytes = 0;
+    for (l, list) in lists.iter_mut().enumerate() {
+        if mask.is_none_or(|mask| mask[l]) {
+            list.push(value.get(l)?).then_some(())?;
+            bytes += 8;
+        }
+    }
+    Some(bytes)
 }
 
 /// A good number of lanes for a scalar function: the values of all registers fit into a cache.
 pub fn width(code: &ScalarFn) -> usize {
     /// The part of the cache that the values may take, in bytes.
     const CACHE: usize = 256 << 10;
-    (CACHE / 8 / code.types.len().max(1)).clamp(64, 1024)
+    (CACHE / 8 / code.types.len().max(1)).clamp(64, WIDTH)
 }
 
 /// The digit of `first`, `first + 1`, ... that counts to `extent`, where `inner` positions have the same digit.
 fn digits(to: &mut [i64], extent: usize, inner: usize, first: usize) {
     let mut digit = first / inner % extent;
-    let mut at = 0;
-    let mut run = inner - first % inner;
-    while at < to.len() {
-        let end = to.len().min(at + run);
-        to[at..end].fill(digit as i64);
-        digit = if digit + 1 == extent { 0 } else { digit + 1 };
-        (at, run) = (end, inner);
+    let mut rest = inner - first % inner;
+    for x in to {
+        *x = digit as i64;
+        rest -= 1;
+        if rest == 0 {
+            rest = inner;
+            digit = if digit + 1 == extent { 0 } else { digit + 1 };
+        }
     }
 }
 
@@ -564,4 +588,41 @@ fn rates(code: &ScalarFn, steps: usize) -> Vec<Rate> {
         rates.push(rate);
     }
     rates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_those_of_positions() {
+        for (extent, inner) in [(1, 1), (3, 1), (3, 4), (5, 100), (1000, 1)] {
+            for first in [0, 1, 7, 123] {
+                let mut found = [0; 50];
+                digits(&mut found, extent, inner, first);
+                let expected = |l: usize| ((first + l) / inner % extent) as i64;
+                assert!(found.iter().enumerate().all(|(l, x)| *x == expected(l)));
+            }
+        }
+    }
+
+    #[test]
+    fn sums_and_products_of_ramps_are_ramps() {
+        let at = |(first, step): (i64, i64), l: i64| first.wrapping_add(step.wrapping_mul(l));
+        let parts = [(0, 1), (5, 0), (-3, 7), (i64::MAX, 2), (3, i64::MIN)];
+        for (a, b) in parts.into_iter().flat_map(|a| parts.map(|b| (a, b))) {
+            let form =
+                |(first, step)| if step == 0 { Form::Uniform(Scalar::I64(first)) } else { Form::Ramp { first, step } };
+            for op in [Num2::Add, Num2::Sub, Num2::Mul] {
+                let Some(found) = ramp(op, form(a), form(b)) else {
+                    assert!(op == Num2::Mul && a.1 != 0 && b.1 != 0);
+                    continue;
+                };
+                for l in 0..10 {
+                    let expected = Op2::Num(op).eval(Scalar::I64(at(a, l)), Scalar::I64(at(b, l))).unwrap();
+                    assert_eq!(Scalar::I64(at(found, l)), expected);
+                }
+            }
+        }
+    }
 }

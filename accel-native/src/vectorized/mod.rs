@@ -7,12 +7,16 @@
 //! statement again, element by element, and finds the error that belongs to the first element. So errors are those of
 //! compiled programs.
 //!
-//! Results are those of the evaluator, with two exceptions: long rows are reduced and scanned in parts, and the library
-//! for matrix products rounds a product and the addition that follows it once.
+//! Results are those of the evaluator, with three exceptions. What a loop adds to sums (`Accumulate`) is added one
+//! instruction after the other, each for a batch of elements. An operator that is not a primitive function reduces and scans
+//! long rows in parts. The library for matrix products adds in its own order and rounds a product and the addition
+//! that follows it once. So there are fewer differences from the reference interpreter than in compiled code.
 
+mod argsort;
 mod lanes;
 mod loops;
 mod machine;
+mod memory;
 mod operator;
 mod permute;
 mod primitives;
@@ -48,8 +52,9 @@ impl Executor for Vectorized {
                 let permutation = Permutation { target, element, comb, monoid: *monoid };
                 Some(vec![permute::permute(context, permutation, context.array(*defaults)?, &extents(e)?)?])
             }
+            Op::Argsort { keys, moved, .. } => argsort::argsort(context, *keys, moved),
             // These are control flow, or copy whole arrays.
-            Op::Literal { .. } | Op::Argsort { .. } | Op::Reshape { .. } | Op::Agree { .. } | Op::If { .. } => None,
+            Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } | Op::If { .. } => None,
             Op::While { .. } | Op::Keep { .. } | Op::Recall { .. } | Op::Strip { .. } => None,
         }
     }

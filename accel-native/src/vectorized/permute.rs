@@ -47,7 +47,10 @@ pub fn permute(context: Context, p: Permutation, defaults: &RawArray, extents: &
         let positions = target.result_positions(1, &defaults.extents, &kept)?;
         let kept = kept.contains(&false).then_some(kept.as_slice());
         element.set_index(extents, first, n)?;
-        element.batch()?;
+        match kept {
+            None => element.batch()?,
+            Some(kept) => element.batch_where(kept)?,
+        }
         element.fill_results()?;
         let columns = element.results().map(|value| value.lanes()).collect::<Option<Vec<_>>>()?;
         combination.apply(&columns, positions, kept, &mut out)?;

@@ -2,7 +2,9 @@
 
 use accel_core::repr::eval::{Binary, Unary};
 use accel_core::repr::op::{Op1, Op2};
-use accel_core::repr::{Column, ColumnElt};
+use accel_core::repr::{Column, ColumnElt, Scalar};
+use pulp::{Arch, Simd, WithSimd};
+use std::ops::Range;
 
 /// Computes a function of one argument in the first `n` lanes.
 pub fn map(op: Op1, a: &Column, to: &mut Column, n: usize) -> Option<()> {
@@ -21,6 +23,26 @@ pub fn combine_at(op: Op2, new: New, positions: &[usize], mask: Option<&[bool]>,
     op.with(to.ty(), Combine { new, positions, mask, to })?
 }
 
+/// Combines a value with elements of a column, one after the other. `None` as for [`zip`].
+pub fn fold(op: Op2, first: Scalar, column: &Column, range: Range<usize>) -> Option<Scalar> {
+    op.with(first.ty(), Fold { first, column, range })?
+}
+
+/// Combines a value with the elements of a column at the positions `from`, one after the other, and writes each value to
+/// the next of the positions `to`. The elements are the first arguments of the operator if `reverse`
+/// is true. `None` as for [`zip`].
+pub fn prefixes(
+    op: Op2,
+    first: Scalar,
+    column: &Column,
+    from: impl Iterator<Item = usize>,
+    results: &mut Column,
+    to: impl Iterator<Item = usize>,
+    reverse: bool,
+) -> Option<()> {
+    op.with(first.ty(), Prefixes { first, column, places: from.zip(to), results, reverse })?
+}
+
 /// The values that are combined with elements.
 #[derive(Clone, Copy)]
 pub enum New<'a> {
@@ -28,6 +50,24 @@ pub enum New<'a> {
     First(&'a Column),
     /// Its second arguments.
     Second(&'a Column),
+}
+
+/// A loop over lanes, compiled for the vector registers of several processors. It is inlined into a function that may use
+/// the processor's instructions.
+struct Loop<F>(F);
+
+impl<F: FnOnce()> WithSimd for Loop<F> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        (self.0)();
+    }
+}
+
+/// Executes a loop over lanes with the vector registers of this processor.
+#[inline(always)]
+fn with_vectors(body: impl FnOnce()) {
+    Arch::new().dispatch(Loop(body));
 }
 
 struct Map<'a> {
@@ -40,7 +80,11 @@ impl Unary for Map<'_> {
     type Out = Option<()>;
     fn apply<A: ColumnElt, R: ColumnElt>(self, f: impl Fn(A) -> R) -> Option<()> {
         let a = A::elements(self.a)?.get(..self.n)?;
-        R::elements_mut(self.to)?.get_mut(..self.n)?.iter_mut().zip(a).for_each(|(to, a)| *to = f(*a));
+        let to = R::elements_mut(self.to)?.get_mut(..self.n)?;
+        with_vectors(
+            #[inline(always)]
+            || to.iter_mut().zip(a).for_each(|(to, a)| *to = f(*a)),
+        );
         Some(())
     }
 }
@@ -58,7 +102,10 @@ impl Binary for Zip<'_> {
     fn apply<A: ColumnElt, R: ColumnElt>(self, f: impl Fn(A, A) -> R) -> Option<()> {
         let (a, b) = (A::elements(self.a)?.get(..self.n)?, A::elements(self.b)?.get(..self.n)?);
         let to = R::elements_mut(self.to)?.get_mut(..self.n)?;
-        to.iter_mut().zip(a.iter().zip(b)).for_each(|(to, (a, b))| *to = f(*a, *b));
+        with_vectors(
+            #[inline(always)]
+            || to.iter_mut().zip(a.iter().zip(b)).for_each(|(to, (a, b))| *to = f(*a, *b)),
+        );
         Some(())
     }
 
@@ -108,6 +155,66 @@ impl Binary for Combine<'_> {
         self.each(|a, b| Some(f(a, b)))
     }
     fn divide<A: ColumnElt>(self, _: &'static str, f: impl Fn(A, A) -> Option<A>) -> Option<()> {
+        self.each(f)
+    }
+}
+
+struct Prefixes<'a, I> {
+    first: Scalar,
+    column: &'a Column,
+    places: I,
+    results: &'a mut Column,
+    reverse: bool,
+}
+
+impl<I: Iterator<Item = (usize, usize)>> Prefixes<'_, I> {
+    fn each<A: ColumnElt, R: ColumnElt>(self, f: impl Fn(A, A) -> Option<R>) -> Option<()> {
+        let mut accumulated = A::from_scalar(self.first)?;
+        let (elements, results) = (A::elements(self.column)?, A::elements_mut(self.results)?);
+        for (from, to) in self.places {
+            let element = *elements.get(from)?;
+            let next = if self.reverse { f(element, accumulated)? } else { f(accumulated, element)? };
+            // The operator's result has the type of its arguments.
+            accumulated = A::from_scalar(next.to_scalar())?;
+            *results.get_mut(to)? = accumulated;
+        }
+        Some(())
+    }
+}
+
+impl<I: Iterator<Item = (usize, usize)>> Binary for Prefixes<'_, I> {
+    type Out = Option<()>;
+    fn apply<A: ColumnElt, R: ColumnElt>(self, f: impl Fn(A, A) -> R) -> Option<()> {
+        self.each(|a, b| Some(f(a, b)))
+    }
+    fn divide<A: ColumnElt>(self, _: &'static str, f: impl Fn(A, A) -> Option<A>) -> Option<()> {
+        self.each(f)
+    }
+}
+
+struct Fold<'a> {
+    first: Scalar,
+    column: &'a Column,
+    range: Range<usize>,
+}
+
+impl Fold<'_> {
+    fn each<A: ColumnElt, R: ColumnElt>(self, f: impl Fn(A, A) -> Option<R>) -> Option<Scalar> {
+        let mut accumulated = A::from_scalar(self.first)?;
+        for x in A::elements(self.column)?.get(self.range)? {
+            // The operator's result has the type of its arguments.
+            accumulated = A::from_scalar(f(accumulated, *x)?.to_scalar())?;
+        }
+        Some(accumulated.to_scalar())
+    }
+}
+
+impl Binary for Fold<'_> {
+    type Out = Option<Scalar>;
+    fn apply<A: ColumnElt, R: ColumnElt>(self, f: impl Fn(A, A) -> R) -> Option<Scalar> {
+        self.each(|a, b| Some(f(a, b)))
+    }
+    fn divide<A: ColumnElt>(self, _: &'static str, f: impl Fn(A, A) -> Option<A>) -> Option<Scalar> {
         self.each(f)
     }
 }

@@ -45,3 +45,19 @@ pub fn cut(rest: usize, wanted: usize, width: usize) -> (usize, usize) {
     let parts = (most + 1).next_power_of_two() / 2;
     (parts, rest / parts)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_some_elements_at_least() {
+        for rest in 1..300usize {
+            for (wanted, width) in [(0, 64), (1, 64), (rest / 4, 64), (2 * rest.isqrt(), 16), (1000, 256)] {
+                let (parts, len) = cut(rest, wanted, width);
+                assert!(parts.is_power_of_two() && parts <= width && parts <= wanted.max(1));
+                assert!(len > 0 && parts * len <= rest && rest - parts * len < parts);
+            }
+        }
+    }
+}

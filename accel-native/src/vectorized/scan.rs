@@ -7,12 +7,13 @@
 use super::lanes::{Value, scatter, strided};
 use super::machine::{Context, width};
 use super::operator::{Operator, registers, uniform};
+use super::primitives::prefixes;
 use super::rows::{Rows, cut};
 use super::space::{tabulate, zeros};
 use accel_core::repr::{Column, RawArray, ScalarType};
 use accel_fusion::kernel::Reduction;
 
-/// From this number of rows on, each lane scans a row.
+/// From this number of rows on, each lane scans a row, unless the operator is a primitive function.
 const MANY_ROWS: usize = 32;
 
 /// The array of all partial reductions, with the columns `kept`.
@@ -31,7 +32,8 @@ pub fn scan(context: Context, kept: &[usize], reverse: bool, rows: &Reduction, o
     let operator = Operator::new(context, rows.code);
     let lanes = width(&rows.code.op);
     let mut scanner = Scanner { rows: &rows, operator, types, elements, kept, out, length, reverse, positions: vec![] };
-    if n >= MANY_ROWS {
+    let is_primitive = matches!(scanner.operator, Operator::Primitive(_));
+    if n >= MANY_ROWS && !is_primitive {
         for first in (0..n).step_by(lanes) {
             scanner.row_per_lane(first, lanes.min(n - first))?;
         }
@@ -126,6 +128,13 @@ impl Scanner<'_> {
         let (mut before, mut k) = self.begin(row, 1)?;
         self.put(&mut before, row, 0, None, 1)?;
         let mut j = 1;
+        // For a primitive function, a loop over the row is faster.
+        if let (&Operator::Primitive(op), [column]) = (&self.operator, &mut self.out[..]) {
+            let (len, length, reverse) = (self.rows.len, self.length, self.reverse);
+            let from = (k..len).map(|k| row * len + if reverse { len - 1 - k } else { k });
+            let to = (j..length).map(|j| row * length + if reverse { length - 1 - j } else { j });
+            return prefixes(op, before.first()?.get(0)?, self.elements.first()?, from, column, to, reverse);
+        }
         while k < self.rows.len {
             let rest = self.rows.len - k;
             let (lanes, len) = cut(rest, 2 * rest.isqrt(), width);

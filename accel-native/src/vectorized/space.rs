@@ -77,3 +77,26 @@ pub fn tabulate(context: Context, code: &ScalarFn, extents: &[usize]) -> Option<
     })?;
     Some(columns)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_are_all_positions() {
+        for extents in [&[][..], &[1], &[5000], &[100, 7], &[7, 100], &[3, 2, 2000]] {
+            let n = extents.iter().product();
+            for (range, width) in [(0..n, 64), (n / 3..n, 100), (0..n / 2, 1)] {
+                let mut at = range.start;
+                for (first, len) in batches(extents, range.clone(), width) {
+                    assert!(first == at && len > 0 && len <= width);
+                    // A batch of a long row ends with the row.
+                    let row = extents.last().copied().filter(|row| *row >= LONG_ROW && extents.len() > 1);
+                    assert!(row.is_none_or(|row| first / row == (first + len - 1) / row));
+                    at += len;
+                }
+                assert_eq!(at, range.end);
+            }
+        }
+    }
+}
