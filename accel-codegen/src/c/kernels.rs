@@ -117,7 +117,7 @@ impl<'a> Kernels<'a> {
         self.function(s, "part", |w| w.part(&fold, outer, rows, ""));
         self.cold(s, "join", |w| w.join(to, rows));
         let (columns, column_part) = (format!("{fold}_columns"), format!("{fold}_column_part"));
-        let tiled = Tiled::new(&Writer::new(self.program, self.declarations, s.stmt.site), to, rows);
+        let tiled = Tiled::new(self.program, self.declarations.vectors, to, rows);
         let tile = format!("{fold}_tile");
         if let Some(tiled) = &tiled {
             self.function(s, "tile", |w| w.tile(tiled));

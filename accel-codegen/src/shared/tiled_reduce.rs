@@ -6,6 +6,7 @@ use crate::nest::strip_sums::Machine;
 use crate::nest::tiled_sums::{ROWS, least, tiled_sum};
 use crate::nest::verify::verify;
 use crate::text::names::names;
+use crate::text::registers::Vectors;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Program, Reduction};
@@ -25,9 +26,8 @@ pub struct Tiled<'a> {
 
 impl<'a> Tiled<'a> {
     /// The reduction, if it can be executed in tiles.
-    pub fn new(w: &Writer, to: ArrayId, rows: &'a Reduction) -> Option<Tiled<'a>> {
-        let sum = TiledSum::new(w.program, to, rows)?;
-        let vectors = w.declarations.vectors;
+    pub fn new(program: &Program, vectors: Vectors, to: ArrayId, rows: &'a Reduction) -> Option<Tiled<'a>> {
+        let sum = TiledSum::new(program, to, rows)?;
         let machine = Machine { vector: vectors.lanes(sum.t) as i64, registers: vectors.registers };
         let nest = tiled_sum(&sum, machine).ok().filter(|n| verify(n).is_ok())?;
         Some(Tiled { to, rows, rank: sum.rank(), nest, t: sum.t, least: least(machine) })
