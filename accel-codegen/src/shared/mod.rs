@@ -19,5 +19,6 @@ pub mod reduce;
 pub mod register_tile;
 pub mod scan;
 pub mod strip;
+pub mod transposed;
 pub mod unswitch;
 pub mod vector_maths;
