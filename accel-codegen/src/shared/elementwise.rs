@@ -1,6 +1,7 @@
 //! Elementwise loops: compute one element of each output at every position.
 
 use super::nontemporal::pieces;
+use super::transposed::transposes;
 use crate::text::names::{elements, index};
 use crate::text::writer::Writer;
 use accel_fusion::kernel::{ArrayId, ScalarFn};
@@ -18,6 +19,9 @@ impl Writer<'_> {
         if !body.lists().is_empty() {
             // All positions use the same memory for lists, so they are not independent.
             return self.positions_in_order(rank, |w| w.code(body, &index(rank), &results));
+        }
+        if self.dialect().has_tables() && transposes(body, rank) {
+            return self.elements_in_tiles(rank, body, &results);
         }
         if pieces(self.program, to, rank).is_some() {
             return self.elements_around(to[0], rank, body);

@@ -112,7 +112,8 @@ impl Writer<'_> {
         self.rows_to(to, rank, |w, stop| w.row_to(stop, rank, say, body));
     }
 
-    fn say_independent(&mut self, say: bool) {
+    /// Tells the compiler that the positions of the loop that follows are independent, if they are.
+    pub fn say_independent(&mut self, say: bool) {
         if say {
             let line = self.dialect().independent();
             self.line(line);

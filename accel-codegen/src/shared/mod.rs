@@ -20,5 +20,6 @@ pub mod scan;
 pub mod strip;
 pub mod strip_rows;
 pub mod tiled_reduce;
+pub mod transposed;
 pub mod unswitch;
 pub mod vector_maths;

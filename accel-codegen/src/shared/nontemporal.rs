@@ -12,7 +12,7 @@
 
 use super::prefetch::is_quick;
 use crate::text::names::{index, names};
-use crate::text::types::bytes;
+use crate::text::types::{bytes, in_memory};
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Program, ScalarFn};
@@ -35,7 +35,7 @@ impl Writer<'_> {
         self.line("const i64 to = task->to;");
         self.line("const bool around = task->slot != 0;");
         for (c, t) in types.iter().enumerate() {
-            self.line(format!("{t} piece{c}[{count}] __attribute__((aligned(64)));"));
+            self.line(format!("{} piece{c}[{count}] __attribute__((aligned(64)));", in_memory(*t)));
         }
         self.line("i64 p = task->from;");
         self.braces("while (p < to)", |w| {
@@ -52,7 +52,8 @@ impl Writer<'_> {
                 }
             });
             for (c, t) in types.iter().enumerate() {
-                let (space, piece) = (w.global(), w.dialect().as_array(*t, &format!("piece{c}")));
+                let t = in_memory(*t);
+                let (space, piece) = (w.global(), w.dialect().as_array(t, &format!("piece{c}")));
                 w.line(format!("{space}{t} *const out{c} = around ? {piece} : a{to}_{c} + p;"));
             }
             let results: Vec<_> = names("out", &types).iter().map(|out| format!("{out}[p - first]")).collect();

@@ -15,7 +15,7 @@
 use crate::analysis::fault;
 use crate::text::names::{elements, index, names, outside, position};
 use crate::text::primitives;
-use crate::text::types::bytes;
+use crate::text::types::{bytes, in_memory};
 use crate::text::writer::Writer;
 use accel_fusion::kernel::{ArrayId, Monoid, Op, Program, ScalarFn};
 
@@ -65,7 +65,11 @@ impl Permute<'_> {
 impl Writer<'_> {
     fn target_parameters(&self, to: ArrayId) -> String {
         let space = self.global();
-        self.columns(to).iter().enumerate().map(|(c, t)| format!(", {space}{t} *restrict a{to}_{c}")).collect()
+        self.columns(to)
+            .iter()
+            .enumerate()
+            .map(|(c, t)| format!(", {space}{} *restrict a{to}_{c}", in_memory(*t)))
+            .collect()
     }
 
     /// Writes the function that combines the source elements `from..to` of a task whose targets are at positions from
@@ -118,12 +122,12 @@ impl Writer<'_> {
 
     /// Combines the elements `from..to` of the source into copy number `slot` of the `len` targets in `state`.
     pub fn private(&mut self, name: &str, p: &Permute, monoid: Monoid) {
-        let (to, t) = (p.to, self.columns(p.to)[0]);
+        let (to, t) = (p.to, in_memory(self.columns(p.to)[0]));
         let (space, buffer) = (self.global(), self.task_buffer(0, &t.to_string()));
         // The addresses in tables are `void *`.
         let cast = if self.dialect().has_tables() { format!("({t} *)") } else { String::new() };
         self.line(format!("{space}{t} *const a{to}_0 = {cast}{buffer} + task->slot * task->len;"));
-        let start = primitives::constant(self.declarations, monoid.neutral(t));
+        let start = primitives::constant(self.declarations, monoid.neutral(self.columns(to)[0]));
         self.line(format!("for (i64 q = 0; q < task->len; q++) a{to}_0[q] = {start};"));
         let call = self.combine_call(name, to, "task", EVERYWHERE);
         self.line(format!("return {call};"));
@@ -131,7 +135,7 @@ impl Writer<'_> {
 
     /// Combines the first `slot` copies with the targets `from..to`.
     pub fn combine_copies(&mut self, p: &Permute) {
-        let (to, t) = (p.to, self.columns(p.to)[0]);
+        let (to, t) = (p.to, in_memory(self.columns(p.to)[0]));
         self.hoist(&[p.comb]);
         self.hoist_output(to, false);
         let (space, buffer) = (self.global(), self.task_buffer(0, &t.to_string()));

@@ -4,10 +4,14 @@
 //! it starts the next, most of the time. If the operator is small, a task for a part of a row cuts its part into up to
 //! four pieces, and combines one element of each in turn. So several operations are under way at a time. Each piece has a total of
 //! its own in the state. Devices execute several work-items at a time instead.
+//!
+//! NOTE [Rows side by side]: the rows of a transposed matrix lie side by side in memory. If a scan took one row after the other,
+//! each element would need another line of memory, and the next row would need these lines again. So such rows are scanned
+//! several at a time, which also makes vectors of their totals.
 
 use crate::text::names::{element, in_order, index, names, row_index};
 use crate::text::writer::Writer;
-use accel_fusion::kernel::{ArrayId, Reduction, ScalarFn};
+use accel_fusion::kernel::{ArrayId, Instr, Reduction, Reg, ScalarFn};
 
 /// A scan, in the form that its functions need.
 #[derive(Clone, Copy)]
@@ -27,6 +31,9 @@ const CHAINS: usize = 4;
 /// The most operations of an operator that waits for itself. Longer ones keep the processor busy.
 const SHORT: usize = 40;
 
+/// The number of rows that are scanned together: NOTE [Rows side by side].
+const SIDE_BY_SIDE: usize = 16;
+
 /// The number of pieces into which a task cuts its part of a row: NOTE [Chains of a scan].
 pub fn chains(rows: &Reduction) -> usize {
     let is_short = |c: &ScalarFn| !c.can_fail() && c.work() <= SHORT && !c.has_loop();
@@ -37,6 +44,19 @@ pub fn chains(rows: &Reduction) -> usize {
 }
 
 impl Scan<'_> {
+    /// Whether the rows lie side by side: NOTE [Rows side by side].
+    fn is_side_by_side(&self) -> bool {
+        let (row, position) = (Reg::new(0), Reg::new(1));
+        let reads_across = |i: &Instr| match i {
+            Instr::Read { index, .. } => index.last() == Some(&row) && index.contains(&position),
+            _ => false,
+        };
+        let codes = [&self.rows.element, &self.rows.op];
+        self.outer == 1
+            && codes.iter().all(|c| !c.can_fail() && !c.has_loop())
+            && self.rows.element.instrs.iter().any(reads_across)
+    }
+
     /// Stores the kept columns of an accumulated value.
     pub fn store(&self, w: &mut Writer, position: &str, value: &[String]) {
         let to: Vec<_> = (0..self.kept.len()).map(|c| element(self.to, c, position)).collect();
@@ -168,20 +188,91 @@ impl Writer<'_> {
         let Scan { to, outer, reverse, rows, .. } = *scan;
         let types = rows.columns();
         let (y, z) = (names("y", &types), names("z", &types));
-        self.initial(&z, &types, rows, &[]);
+        let together = scan.is_side_by_side();
+        let codes: &[&ScalarFn] = if together { &[&rows.element, &rows.op] } else { &[] };
+        self.initial(&z, &types, rows, codes);
         self.hoist_output(to, false);
         let some = rows.init.is_some();
         if !some {
             self.line("if (task->len == 0) return 0;");
         }
-        self.positions(outer, |w| {
-            w.line(format!("const i64 base = p * (task->len + {});", some as u8));
-            w.declare(&y, &types);
-            if some {
-                w.assign(&y, &z);
-                scan.store(w, if reverse { "base + task->len" } else { "base" }, &z);
+        let say = !self.aliased.is_empty();
+        let one_by_one = |w: &mut Self| {
+            w.positions_to("to", outer, say, |w| {
+                w.line(format!("const i64 base = p * (task->len + {});", some as u8));
+                w.declare(&y, &types);
+                if some {
+                    w.assign(&y, &z);
+                    scan.store(w, if reverse { "base + task->len" } else { "base" }, &z);
+                }
+                w.row_call(name, outer, "0, task->len", some, &y, ", base, task->len, 1");
+            })
+        };
+        self.first_position();
+        self.rest_of_index_space(outer, |w| {
+            if together {
+                w.rows_side_by_side(scan, &z);
             }
-            w.row_call(name, outer, "0, task->len", some, &y, ", base, task->len, 1");
+            one_by_one(w);
+        });
+    }
+
+    /// Scans several rows at a time as long as there are so many. `z` is the initial value. The accumulated values of some
+    /// positions are collected before they are written, so that a row gets a whole line of memory at once.
+    fn rows_side_by_side(&mut self, scan: &Scan, z: &[String]) {
+        let Scan { reverse, rows, .. } = *scan;
+        let types = rows.columns();
+        let (x, some) = (names("x", &types), rows.init.is_some());
+        let list =
+            |name: &str, at: &str| -> Vec<String> { (0..types.len()).map(|c| format!("{name}{c}{at}")).collect() };
+        let (total, collected) = (list("total", "[l]"), list("part", "[l][q]"));
+        let lanes = format!("for (int l = 0; l < {SIDE_BY_SIDE}; l++)");
+        let combine = |w: &mut Self, is_first: bool| {
+            w.declare(&x, &types);
+            let source = if reverse { "task->len - 1 - k" } else { "k" };
+            w.code(&rows.element, &["i0 + l".into(), source.into()], &x);
+            match is_first {
+                true => w.assign(&total, &x),
+                false => w.code(&rows.op, &in_order(reverse, &total, &x), &total),
+            }
+        };
+        let row = format!("(p + l) * (task->len + {})", some as u8);
+        self.braces(&format!("for (; p + {SIDE_BY_SIDE} <= to; p += {SIDE_BY_SIDE}, i0 += {SIDE_BY_SIDE})"), |w| {
+            for (c, t) in types.iter().enumerate() {
+                w.line(format!("{t} total{c}[{SIDE_BY_SIDE}], part{c}[{SIDE_BY_SIDE}][{SIDE_BY_SIDE}];"));
+            }
+            if some {
+                w.braces(&lanes, |w| {
+                    w.assign(&total, z);
+                    scan.store(w, &format!("{row} + {}", if reverse { "task->len" } else { "0" }), &total);
+                });
+            }
+            w.braces(&format!("for (i64 from = 0; from < task->len; from += {SIDE_BY_SIDE})"), |w| {
+                w.line(format!(
+                    "const i64 rest = task->len - from, count = rest < {SIDE_BY_SIDE} ? rest : {SIDE_BY_SIDE};"
+                ));
+                w.braces("for (i64 n = 0; n < count; n++)", |w| {
+                    w.line("const i64 k = from + n;");
+                    match some {
+                        true => w.braces(&lanes, |w| combine(w, false)),
+                        false => {
+                            w.braces("if (k == 0)", |w| w.braces(&lanes, |w| combine(w, true)));
+                            w.braces("else", |w| w.braces(&lanes, |w| combine(w, false)));
+                        }
+                    }
+                    w.line(format!("const i64 q = {};", if reverse { "count - 1 - n" } else { "n" }));
+                    w.braces(&lanes, |w| w.assign(&collected, &total));
+                });
+                let first = match reverse {
+                    true => "rest - count".into(),
+                    false => format!("from + {}", some as u8),
+                };
+                w.line(format!("const i64 first = {first};"));
+                w.braces(&lanes, |w| {
+                    let store = |w: &mut Self| scan.store(w, &format!("{row} + first + q"), &collected);
+                    w.braces("for (i64 q = 0; q < count; q++)", store);
+                });
+            });
         });
     }
 

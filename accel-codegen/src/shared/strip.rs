@@ -20,7 +20,7 @@ use crate::nest::verify::verify;
 use crate::text::arrays::uses;
 use crate::text::names::{elements, index, names, position, position_in_strip};
 use crate::text::primitives;
-use crate::text::types::bytes;
+use crate::text::types::{bytes, in_memory};
 use crate::text::writer::{Lanes, Writer};
 use accel_core::repr::{Scalar, ScalarType};
 use accel_fusion::kernel::{ArrayId, Block, Instr, Op, Program, Reduction, Reg, ScalarFn, SiteId, walk};
@@ -242,7 +242,8 @@ impl<'a> Strip<'a> {
         for a in self.held() {
             for (c, t) in self.columns(a).iter().enumerate() {
                 w.line(format!(
-                    "{space}{t} *restrict const s{a}_{c} = ({space}void *)scratch; scratch += {};",
+                    "{space}{} *restrict const s{a}_{c} = ({space}void *)scratch; scratch += {};",
+                    in_memory(*t),
                     self.room(a, *t)
                 ));
             }
@@ -250,7 +251,7 @@ impl<'a> Strip<'a> {
         for a in self.rows.iter().filter(|a| self.to.contains(a)) {
             for (c, t) in self.columns(*a).iter().enumerate() {
                 let column = w.column(*a, c, "");
-                w.line(format!("{space}{t} *restrict const o{a}_{c} = {column};"));
+                w.line(format!("{space}{} *restrict const o{a}_{c} = {column};", in_memory(*t)));
             }
         }
         for (a, rows, _) in self.totals() {

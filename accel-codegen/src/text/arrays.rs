@@ -2,6 +2,7 @@
 
 use super::names::position;
 use super::parameters::Arg;
+use super::types::in_memory;
 use super::writer::Writer;
 use crate::text::parameters::{Parameter, name};
 use accel_fusion::kernel::{ArrayId, Instr, ScalarFn, walk};
@@ -45,7 +46,7 @@ impl Writer<'_> {
 
     /// Declares a local name for a column of an array; `constant` is `const ` if the column is only read.
     pub fn hoist_column(&mut self, array: ArrayId, c: usize, constant: &str) {
-        let t = self.program.arrays[array].columns[c];
+        let t = in_memory(self.program.arrays[array].columns[c]);
         let place = self.column(array, c, constant);
         if !self.dialect().has_tables() {
             // A parameter with this name.

@@ -2,6 +2,7 @@
 
 use super::nest::Nest;
 use super::scalar_code::Constants;
+use super::types::in_memory;
 use super::writer::Writer;
 use accel_fusion::kernel::{Instr, Reg, ScalarFn};
 use std::collections::BTreeSet;
@@ -51,11 +52,11 @@ impl Writer<'_> {
             add("const int l".into(), "l".into());
         }
         for (a, c) in &nest.in_strip {
-            let (t, space) = (self.program.arrays[*a].columns[*c], self.global());
+            let (t, space) = (in_memory(self.program.arrays[*a].columns[*c]), self.global());
             add(format!("const {space}{t} *s{a}_{c}"), format!("s{a}_{c}"));
         }
         for (a, c) in &nest.sums {
-            let (t, space) = (self.program.arrays[*a].columns[*c], self.global());
+            let (t, space) = (in_memory(self.program.arrays[*a].columns[*c]), self.global());
             add(format!("{space}{t} *a{a}_{c}"), format!("a{a}_{c}"));
         }
         sets.iter().for_each(|r| add(format!("{} *to{r}", ty(r)), format!("&r{r}")));
