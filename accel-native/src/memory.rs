@@ -8,11 +8,14 @@ use std::ffi::c_void;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// This number of bytes may be kept for reuse even if the run needs more memory because of it.
 pub const KEPT_BYTES: usize = 1 << 20;
 /// The number of bytes that a compiled program may keep while it does not run, besides those of its results.
 const IDLE_BYTES: usize = 1 << 28;
+/// The number of bytes that all compiled programs may keep together, with their results.
+const ALL_IDLE_BYTES: usize = 1 << 30;
 /// The largest number of blocks that are kept, since they are searched one after the other.
 const KEPT_BLOCKS: usize = 128;
 
@@ -35,6 +38,8 @@ pub struct Memory {
     pub peak: usize,
     /// Large columns that were made for results.
     made: Vec<Column>,
+    /// The part of [`ALL_IDLE_BYTES`] that is used.
+    idle: Idle,
 }
 // SAFETY: the blocks belong to it, and only its run has their addresses. Nothing is borrowed between runs.
 unsafe impl Send for Memory {}
@@ -50,12 +55,39 @@ enum Known {
 // NOTE [Reuse of result memory]: the first write to each page of new memory costs far more than the write itself, and
 // the allocator returns large blocks to the system at once. So a compiled program remembers the large columns of its
 // last results. When it runs again, it reuses the memory of those that nobody else has any more, and forgets the
-// others. It also keeps the memory of intermediate arrays, up to a limit.
+// others. It also keeps the memory of intermediate arrays, up to a limit. A process may have many compiled programs that
+// do not run any more, so there is also a limit for all of them. A program may keep what it has, however large it is, as
+// long as the others together are below the limit: a program with the largest arrays gains most.
+
+/// The bytes that programs keep while they do not run. Programs with less than [`KEPT_BYTES`] do not count: their threads
+/// would all change this number in each run.
+static ALL_IDLE: AtomicUsize = AtomicUsize::new(0);
+
+/// A part of the bytes that all programs may keep together; `None` if it is too small to count.
+type Idle = Option<Counted>;
+
+/// Bytes that are counted as long as this exists.
+struct Counted(usize, &'static AtomicUsize);
+
+impl Counted {
+    /// Counts bytes that a program would keep; `None` if the other programs keep too much.
+    fn new(bytes: usize, all: &'static AtomicUsize) -> Option<Counted> {
+        let more = |all: usize| (all <= ALL_IDLE_BYTES).then(|| all.saturating_add(bytes));
+        all.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok().map(|_| Counted(bytes, all))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.1.fetch_sub(self.0, Ordering::Relaxed);
+    }
+}
 
 impl Memory {
     /// Prepares for a run, which may need as much memory as the last one.
     pub fn begin(&mut self) {
         (self.most_used, self.peak) = (self.peak, 0);
+        self.idle = None;
         for (data, bytes, size) in std::mem::take(&mut self.made).into_iter().filter_map(own_memory) {
             let block = self.block(Block { data, count: 0, size, bytes, column: None });
             self.kept += bytes;
@@ -73,6 +105,15 @@ impl Memory {
             idle += if fits { bytes } else { 0 };
             fits
         });
+        let results: usize = self.made.iter().map(Column::bytes).sum();
+        if idle + results > KEPT_BYTES {
+            self.idle = Counted::new(idle + results, &ALL_IDLE);
+            if self.idle.is_none() {
+                self.free.clear();
+                self.made.clear();
+                idle = 0;
+            }
+        }
         self.kept = idle;
         self.empty.clear();
         self.empty.extend(self.blocks.iter().copied().filter(|b| !self.free.contains(b)));
@@ -281,6 +322,18 @@ columns!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_programs_together_keep_a_limited_number_of_bytes() {
+        static ALL: AtomicUsize = AtomicUsize::new(0);
+        let small = Counted::new(1000, &ALL);
+        let largest = Counted::new(2 * ALL_IDLE_BYTES, &ALL);
+        assert!(small.is_some() && largest.is_some());
+        assert!(Counted::new(1, &ALL).is_none());
+        drop(largest);
+        assert!(Counted::new(1, &ALL).is_some());
+        assert_eq!(ALL.load(Ordering::Relaxed), 1000);
+    }
 
     #[test]
     fn what_no_memory_has_is_refused_at_any_time() {
