@@ -153,10 +153,10 @@ fn a_process_that_ends_does_not_wait_for_the_compiler() {
 #[ignore = "a part"]
 fn runs_once() {
     let xs: Vec<f64> = (0..1000).map(f64::from).collect();
-    check_squares(run(&squares(), &Array::vector(xs.clone())).unwrap(), &xs);
+    check_squares(run(squares(), &Array::vector(xs.clone())).unwrap(), &xs);
     // More programs than there are compilers at a time.
     for k in 0..40 {
-        let found = run(&afun(|x: Acc<Scalar<f64>>| map(|x| x + f64::from(k), x)), &Array::scalar(1.0)).unwrap();
+        let found = run(afun(|x: Acc<Scalar<f64>>| map(|x| x + f64::from(k), x)), &Array::scalar(1.0)).unwrap();
         assert_eq!(found.item(), 1.0 + f64::from(k));
     }
 }

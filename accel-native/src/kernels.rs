@@ -68,7 +68,7 @@ impl Kernels {
         Self::with(program, vectors, Budget::new(Budget::from_env()))
     }
 
-    /// Compiles a program from the pipeline, which has proved its marks; [`Compiled`] checks the assumptions.
+    /// Compiles a program from the pipeline, which has proved its marks; [`crate::version`] checks the assumptions.
     pub(crate) fn of_pipeline(program: &Verified<Program>, budget: Budget) -> Result<Option<Kernels>> {
         Self::with(program.clone(), toolchain::vectors(), budget)
     }

@@ -2,16 +2,14 @@
 //! as it exists.
 //!
 //! NOTE [Tiers]: the C compiler takes long, a hundred milliseconds for a small program. The vectorized interpreter needs
-//! no time to start, and takes a few times as long for a run as compiled code. So a program that is
-//! [started](Backend::start) is interpreted until the compiler has finished in the background. Each run asks which tier
-//! there is, and executes to its end in it. If the library is in the cache already, the program is compiled from the
-//! first run on. The tiers may differ in the last places of floating-point results, since they add in another order and
-//! compute mathematical functions in other ways. So tiers are an option.
+//! no time to start, and takes some ten times as long for a run as compiled code. So a program that is
+//! [started](accel_core::backend::Backend::start) is interpreted until the compiler has finished in the background. Each
+//! run asks which tier there is, and executes to its end in it. If the library is in the cache already, the program is
+//! compiled from the first run on. The tiers may differ in the last places of floating-point results, since they add in
+//! another order and compute mathematical functions in other ways. So tiers are an option.
 //!
 //! If the compiler fails in the background, this is reported as usual, and the program stays interpreted. Without a
 //! compiler, every program is interpreted.
-//!
-//! [Backend::start]: accel_core::backend::Backend::start
 
 use crate::background::submit;
 use crate::cache;

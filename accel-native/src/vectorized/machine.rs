@@ -8,6 +8,7 @@
 use super::lanes::{Form, Value, copy, gather, select, strided};
 use super::memory::WIDTH;
 use super::primitives::{New, combine_at, map, zip};
+use super::registers::with_vectors;
 use accel_core::ast::deep;
 use accel_core::repr::op::{Num2, Op1, Op2};
 use accel_core::repr::{Column, ColumnElt, RawArray, RawExtents, Scalar, ScalarType};
@@ -317,10 +318,15 @@ impl<'e> Machine<'e> {
         for (extent, r) in extents.iter().zip(index).skip(params) {
             self.values[*r].fill(n)?;
             let lanes = i64::elements(self.values[*r].lanes()?)?;
-            for (at, i) in positions.iter_mut().zip(lanes) {
-                is_outside |= *i as u64 >= *extent as u64;
-                *at = at.wrapping_mul(*extent).wrapping_add(*i as usize);
-            }
+            with_vectors(
+                #[inline(always)]
+                || {
+                    for (at, i) in positions.iter_mut().zip(lanes) {
+                        is_outside |= *i as u64 >= *extent as u64;
+                        *at = at.wrapping_mul(*extent).wrapping_add(*i as usize);
+                    }
+                },
+            );
         }
         if is_outside {
             let mask = mask?;
@@ -539,13 +545,20 @@ pub fn width(code: &ScalarFn) -> usize {
 fn digits(to: &mut [i64], extent: usize, inner: usize, first: usize) {
     let mut digit = first / inner % extent;
     let mut rest = inner - first % inner;
-    for x in to {
+    let mut done = to.len().min(extent.saturating_mul(inner));
+    for x in &mut to[..done] {
         *x = digit as i64;
         rest -= 1;
         if rest == 0 {
             rest = inner;
             digit = if digit + 1 == extent { 0 } else { digit + 1 };
         }
+    }
+    // The digits repeat.
+    while done < to.len() {
+        let n = done.min(to.len() - done);
+        to.copy_within(..n, done);
+        done += n;
     }
 }
 

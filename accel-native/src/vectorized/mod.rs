@@ -22,6 +22,7 @@ mod permute;
 mod primitives;
 mod product;
 mod reduce;
+mod registers;
 mod rows;
 mod scan;
 mod space;

@@ -1,9 +1,9 @@
 //! Primitive functions of lanes.
 
+use super::registers::with_vectors;
 use accel_core::repr::eval::{Binary, Unary};
 use accel_core::repr::op::{Op1, Op2};
 use accel_core::repr::{Column, ColumnElt, Scalar};
-use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
 
 /// Computes a function of one argument in the first `n` lanes.
@@ -50,24 +50,6 @@ pub enum New<'a> {
     First(&'a Column),
     /// Its second arguments.
     Second(&'a Column),
-}
-
-/// A loop over lanes, compiled for the vector registers of several processors. It is inlined into a function that may use
-/// the processor's instructions.
-struct Loop<F>(F);
-
-impl<F: FnOnce()> WithSimd for Loop<F> {
-    type Output = ();
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        (self.0)();
-    }
-}
-
-/// Executes a loop over lanes with the vector registers of this processor.
-#[inline(always)]
-fn with_vectors(body: impl FnOnce()) {
-    Arch::new().dispatch(Loop(body));
 }
 
 struct Map<'a> {
