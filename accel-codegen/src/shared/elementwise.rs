@@ -7,8 +7,8 @@ use crate::text::writer::Writer;
 use accel_fusion::kernel::{ArrayId, ScalarFn};
 use accel_fusion::optimize::{Interior, interior};
 
-/// A shorter interior does not pay for its separate loop.
-const SHORTEST: i64 = 16;
+/// The interior of shorter rows does not pay for its separate loop.
+const SHORTEST: i64 = 32;
 
 impl Writer<'_> {
     /// Computes the elements of the arrays `to` at the task's positions.
@@ -34,27 +34,40 @@ impl Writer<'_> {
     /// Computes the elements at the positions from `p`, whose index is known, to `to`: those in the interior without the
     /// decisions that only concern the edges. See NOTE [Interiors] in `accel_fusion`.
     pub fn elements_to(&mut self, to: &str, rank: usize, independent: bool, body: &ScalarFn, results: &[String]) {
-        let Some(Interior { code, first, end, behind }) = interior(self.program, body, rank) else {
-            return self.positions_to(to, rank, independent, |w| w.code(body, &index(rank), results));
-        };
+        let plain = |w: &mut Self| w.positions_to(to, rank, independent, |w| w.code(body, &index(rank), results));
+        let Some(interior) = interior(self.program, body, rank) else { return plain(self) };
+        if rank == 1 || interior.behind.is_some() {
+            return self.elements_by_parts(to, rank, independent, body, results, &interior);
+        }
+        self.braces(&format!("if (n{} < {SHORTEST})", rank - 1), plain);
+        self.braces("else", |w| w.elements_by_parts(to, rank, independent, body, results, &interior));
+    }
+
+    /// Computes the elements of each row in up to three parts: those in the interior, before it and behind it.
+    fn elements_by_parts(
+        &mut self,
+        to: &str,
+        rank: usize,
+        independent: bool,
+        body: &ScalarFn,
+        results: &[String],
+        Interior { code, first, end, behind }: &Interior,
+    ) {
         self.rows_to(to, rank, |w, stop| {
             w.line(format!("i64 low = {first}, high = n{};", rank - 1));
             if let Some(end) = end {
-                w.code(&end, &[], &["high".into()]);
-            }
-            if behind.is_none() {
-                w.line(format!("if (high - low < {SHORTEST}) high = low;"));
+                w.code(end, &[], &["high".into()]);
             }
             w.line("low -= offset, high -= offset;");
             w.braces(&format!("while (p < {stop})"), |w| {
                 w.line("const bool inside = p >= low && p < high;");
                 w.line("const i64 next = inside ? high : low;");
                 w.line(format!("const i64 part = p < next && next < {stop} ? next : {stop};"));
-                w.braces("if (inside)", |w| {
-                    w.row_to("part", rank, independent, |w| w.code(&code, &index(rank), results))
-                });
-                let other = behind.as_ref().unwrap_or(body);
-                w.braces("else", |w| w.row_to("part", rank, independent, |w| w.code(other, &index(rank), results)));
+                let part = |w: &mut Self, code: &ScalarFn| {
+                    w.row_to("part", rank, independent, |w| w.code(code, &index(rank), results));
+                };
+                w.braces("if (inside)", |w| part(w, code));
+                w.braces("else", |w| part(w, behind.as_ref().unwrap_or(body)));
             });
         });
     }

@@ -32,6 +32,13 @@ const LEAST: f64 = 10e-6;
 const EACH: f64 = 0.9;
 const ALL: f64 = 1.2;
 
+/// What the tables show.
+const HEAD: &str = "\
+`scripts/bench.sh --sweep` writes this file. It shows where speed falls off. Each kernel is compared with a loop that is written
+by hand with rayon, in the same process, at extents from 10 to 10 million elements. The ratio is the time of the loop by hand over
+ours. The result of a gradient's program is the adjoint of its argument. The other measurements are as in README.md. Rows are marked
+if the work takes more than 10 µs on one side and the ratio is below 0.9. Such rows are measured twice; the second time counts.";
+
 fn main() -> Result<()> {
     let filters: Vec<String> = std::env::args().skip(1).collect();
     let chosen = |name: &str| filters.is_empty() || filters.iter().any(|f| name.contains(f.as_str()));
@@ -41,6 +48,7 @@ fn main() -> Result<()> {
         theme(&mut sweep);
     }
     println!("# Sweep\n");
+    println!("{HEAD}\n");
     print_machine(&EFFORT);
     let kernels: Vec<Kernel> = sweep.0.into_iter().filter(|k| chosen(&k.name)).collect();
     if !kernels.is_empty() {
