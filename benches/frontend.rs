@@ -1,5 +1,6 @@
 //! The front end: from closures to the gradient program, for chains and for wide programs; and the optimiser, also for
-//! nests. The time per operation should stay constant. Criterion's throughput shows it, in operations per second.
+//! nests. The time per operation should stay constant. Criterion's throughput shows it, in operations per second. Then, what
+//! a run costs besides its work.
 
 use accel::prelude::*;
 use accel::{Result, ast};
@@ -47,6 +48,53 @@ fn array_conditionals(n: usize) -> Program {
     afun(move |xs: Xs| sum((0..n).fold(xs, |ys, i| acond(xs.at(0).gt(i as f64), ys, map(|x| x + i as f64, xs)))))
 }
 
+/// Operations of six kinds in turn, each of the result of the one before: maps, scans, sums, gathers and so on.
+fn mixed(n: usize) -> Program {
+    let step = |(a, before): (Xs, Xs), k: usize| {
+        let next = match k % 6 {
+            0 => map(|x| x.sin() + 0.5, a),
+            1 => zip_with(|x, y| x * y + 1.0, a, before),
+            2 => scanl1(|x, y| x * 0.5 + y, a),
+            3 => {
+                let total = sum(a);
+                map(move |x| x / (the(total) * the(total) + 1.0), a)
+            }
+            4 => reverse(a),
+            _ => imap(move |i: Exp<i64>, x: Exp<f64>| x + a.at((i * 7i64) % a.shape()), a),
+        };
+        (next, a)
+    };
+    afun(move |xs: Xs| sum((0..n).fold((xs, xs), step).0))
+}
+
+type M = Acc<Matrix<f64>>;
+type Lstm = Afun<(Matrix<f64>, Matrix<f64>, Vector<f64>, Array<Dim3, f64>), Scalar<f64>>;
+
+/// An LSTM whose loop is unrolled.
+fn lstm(steps: usize) -> Lstm {
+    let sigmoid = |x: Exp<f64>| 1.0 / (1.0 + (-x).exp());
+    afun(move |of_input: M, of_hidden: M, bias: Xs, xs: Acc<Array<Dim3, f64>>| {
+        let ((_, batch, _), (_, h)) = (xs.shape(), of_hidden.shape());
+        let start = fill((batch, h), lit(0.0));
+        let step = |(hidden, cell, total): (M, M, Acc<Scalar<f64>>), t: usize| {
+            let x = slice((t as i64, All, All), xs);
+            let totals = zip_with(|x, y| x + y, matmul(x, transpose(of_input)), matmul(hidden, transpose(of_hidden)));
+            let gates = reshape((batch, 4, h), zip_with(|x, y| x + y, totals, replicate((batch, All), bias)));
+            let next = imap(
+                |(i, j), cell| {
+                    let gate = |k: i64| gates.at((i, k, j));
+                    let cell = sigmoid(gate(1)) * cell + sigmoid(gate(0)) * gate(2).tanh();
+                    (sigmoid(gate(3)) * cell.tanh(), cell)
+                },
+                cell,
+            );
+            let (hidden, cell) = unzip(next);
+            (hidden, cell, zip_with(|x, y| x + y, total, sum(sum(map(|x| x * x, hidden)))))
+        };
+        (0..steps).fold((start, start, unit(lit(0.0))), step).2
+    })
+}
+
 /// From the typed program to the kernel program from which C is generated.
 fn optimised(program: &ast::Program) -> Optimized {
     let pipeline = Pipeline::new(program, Target::Processor, Options::default());
@@ -55,11 +103,13 @@ fn optimised(program: &ast::Program) -> Optimized {
 
 /// The stages before the C compiler, in two parts.
 fn optimiser(c: &mut Criterion) {
-    let programs: [(&str, fn(usize) -> Result<ast::Program>); 4] = [
+    let programs: [(&str, fn(usize) -> Result<ast::Program>); 6] = [
         ("maps", |n| array_chain(n).program().cloned()),
         ("gradient of maps", |n| grad(&array_chain(n)).program().cloned()),
         ("conditionals", |n| conditionals(n).program().cloned()),
         ("array conditionals", |n| array_conditionals(n).program().cloned()),
+        ("mixed operations", |n| mixed(n).program().cloned()),
+        ("gradient of mixed operations", |n| grad(&mixed(n)).program().cloned()),
     ];
     for (name, program) in programs {
         let mut group = c.benchmark_group(name);
@@ -72,6 +122,34 @@ fn optimiser(c: &mut Criterion) {
         }
         group.finish();
     }
+}
+
+/// The gradient of an unrolled loop.
+fn unrolled(c: &mut Criterion) {
+    let program = |n| value_and_grad(&lstm(n)).program().cloned().expect("a program");
+    let mut group = c.benchmark_group("gradient of an unrolled LSTM");
+    group.sample_size(10).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(2));
+    for n in [20, 100] {
+        group.throughput(Throughput::Elements(n as u64));
+        group.bench_with_input(BenchmarkId::new("front end", n), &n, |b, &n| b.iter(|| program(n)));
+        let ready = program(n);
+        group.bench_with_input(BenchmarkId::new("optimise", n), &n, |b, _| b.iter(|| optimised(&ready)));
+    }
+    group.finish();
+}
+
+/// Runs on an array of ten elements, which cost nothing but the call.
+fn runs(c: &mut Criterion) {
+    let xs = Array::vector(vec![1.0; 10]);
+    let squares = || afun(|xs: Xs| sum(map(|x| x * x, xs)));
+    let prog = squares();
+    let compiled = compile(&prog).expect("a program");
+    let mut group = c.benchmark_group("run");
+    group.bench_function("compiled program", |b| b.iter(|| compiled.run(&xs)));
+    group.bench_function("program", |b| b.iter(|| run(&prog, &xs)));
+    group.bench_function("gradient of a program", |b| b.iter(|| run(grad(&prog), &xs)));
+    group.bench_function("function", |b| b.iter(|| run(squares(), &xs)));
+    group.finish();
 }
 
 fn frontend(c: &mut Criterion) {
@@ -94,5 +172,5 @@ fn frontend(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, frontend, optimiser);
+criterion_group!(benches, frontend, optimiser, unrolled, runs);
 criterion_main!(benches);

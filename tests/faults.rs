@@ -76,7 +76,17 @@ impl Machine {
 
     /// The libraries in the cache.
     fn libraries(&self) -> Vec<PathBuf> {
-        let mut all: Vec<_> = entries(&self.cache()).into_iter().filter(|p| p.extension().is_some()).collect();
+        self.files("so")
+    }
+
+    /// The optimised programs in the cache.
+    fn programs(&self) -> Vec<PathBuf> {
+        self.files("kernels")
+    }
+
+    fn files(&self, extension: &str) -> Vec<PathBuf> {
+        let is_one = |p: &PathBuf| p.extension().is_some_and(|e| e == extension);
+        let mut all: Vec<_> = entries(&self.cache()).into_iter().filter(is_one).collect();
         all.sort();
         all
     }
@@ -450,7 +460,8 @@ fn a_cache_on_a_full_or_read_only_disk_is_done_without() {
     };
     for _ in 0..2 {
         assert_eq!(works(&mut machine.program()), "");
-        assert_eq!(entries(&machine.cache()), NOTHING, "nothing half-written");
+        assert_eq!(machine.libraries(), NOTHING);
+        assert_eq!(entries(&machine.cache()).len(), machine.programs().len(), "nothing half-written");
     }
     drop(disk);
     let _disk = Disk::mount(&cache, "size=1m,mode=755").unwrap();
@@ -482,7 +493,7 @@ fn without_a_home_the_cache_is_among_the_temporary_files() {
         assert_eq!(works(&mut program), "");
         let [place] = &entries(&machine.path("tmp"))[..] else { panic!("{home:?}") };
         let about = fs::metadata(place).unwrap();
-        assert_eq!((about.permissions().mode() & 0o777, entries(place).len()), (0o700, 2), "{place:?}");
+        assert_eq!((about.permissions().mode() & 0o777, entries(place).len()), (0o700, 4), "{place:?}");
         assert_eq!(works(&mut program), "");
     }
 }
@@ -514,6 +525,25 @@ fn what_a_killed_process_leaves_is_removed_when_it_is_old() {
 }
 
 #[test]
+fn damaged_programs_are_replaced() {
+    let machine = Machine::new();
+    machine.fill();
+    let programs = machine.programs();
+    let good: Vec<_> = programs.iter().map(|p| fs::read(p).unwrap()).collect();
+    for damage in
+        [|_: &[u8]| vec![], |good: &[u8]| good[..good.len() / 2].to_vec(), |good: &[u8]| [good, good].concat()]
+    {
+        programs.iter().zip(&good).for_each(|(p, good)| fs::write(p, damage(good)).unwrap());
+        assert_eq!(works(&mut machine.program()), "");
+        programs.iter().zip(&good).for_each(|(p, good)| assert!(fs::read(p).unwrap() == *good));
+    }
+    // A program of others is not used, and cannot be replaced by writing to it.
+    programs.iter().for_each(|p| mode(p, 0o666));
+    assert_eq!(works(&mut machine.program()), "");
+    programs.iter().for_each(|p| assert_eq!(fs::metadata(p).unwrap().permissions().mode() & 0o777, 0o600));
+}
+
+#[test]
 fn twenty_processes_compile_one_program() {
     let machine = Machine::new();
     std::thread::scope(|scope| {
@@ -522,7 +552,8 @@ fn twenty_processes_compile_one_program() {
         }
     });
     assert_eq!(machine.libraries().len(), 2);
-    assert_eq!(entries(&machine.cache()).len(), 2, "nothing unfinished");
+    assert_eq!(machine.programs().len(), 2);
+    assert_eq!(entries(&machine.cache()).len(), 4, "nothing unfinished");
     assert_eq!(works(&mut machine.program()), "");
 }
 
@@ -564,7 +595,8 @@ fn the_cache_is_shown_and_cleared() {
     let shows =
         |programs: usize, bytes: u64| format!("{}\n{programs} programs\n{bytes} bytes\n", machine.cache().display());
     assert_eq!(cache(&[]), shows(0, 0));
-    let bytes = machine.fill().iter().map(|file| fs::metadata(file).unwrap().len()).sum();
+    machine.fill();
+    let bytes = entries(&machine.cache()).iter().map(|file| fs::metadata(file).unwrap().len()).sum();
     fs::write(machine.cache().join("notes.txt"), "none of ours").unwrap();
     assert_eq!(cache(&[]), shows(2, bytes));
     assert_eq!(cache(&["clear"]), shows(0, 0));

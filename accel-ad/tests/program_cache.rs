@@ -232,3 +232,11 @@ fn places_in_the_source_are_part_of_a_program() {
     let key = |p: &Afun<_, Vector<f64>>| canonical_key::program(p.program().unwrap()).words;
     assert_ne!(key(&a), key(&b));
 }
+
+#[test]
+fn keys_are_as_long_as_programs() {
+    let chain = |n: usize| afun(move |xs: V| sum((0..n).fold(xs, |a, _| zip_with(|x, y| x * y, a, a))));
+    let words = |n| canonical_key::program(grad(&chain(n)).program().unwrap()).words.len();
+    let (one, two, four) = (words(100), words(200), words(400));
+    assert!(four - two <= 2 * (two - one) + 100, "{one}, {two}, {four}");
+}

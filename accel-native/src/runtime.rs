@@ -77,7 +77,8 @@ fn run_with(spare: &mut Spare, code: &CompiledProgram, arguments: &[&RawArray]) 
     let columns_of_results: usize = program.results.iter().map(|a| program.arrays[*a].columns.len()).sum();
     let result = |a: &ArrayId| {
         let (info, e, c) = (&program.arrays[*a], layout.extents[*a], layout.columns[*a]);
-        let shape: RawExtents = extents[e..e + info.rank].iter().map(|e| *e as usize).collect();
+        let mut shape = RawExtents::from_elem(0, info.rank);
+        shape.iter_mut().zip(&extents[e..]).for_each(|(to, from)| *to = *from as usize);
         let n = shape.iter().product();
         let column = |(k, t): (usize, _)| {
             // SAFETY: the program has computed its results, so the cell or all `n` elements of the block were written.
