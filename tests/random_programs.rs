@@ -325,10 +325,10 @@ fn agrees_at_large(backend: &dyn Backend, p: &Program, derivatives: bool) -> Res
 
 #[test]
 fn vectorized_programs_agree_with_the_interpreter() {
-    check_some(60, UNCHECKED, |p| agrees(&VectorizedInterpreter, p, true, CLOSE));
-    check_some(60, SMOOTH_UNCHECKED, |p| agrees(&VectorizedInterpreter, p, true, CLOSE));
-    check_some(30, UNCHECKED, |p| agrees_at_large(&VectorizedInterpreter, p, false));
-    check_some(10, SMOOTH_UNCHECKED, |p| agrees_at_large(&VectorizedInterpreter, p, true));
+    check_some(30, UNCHECKED, |p| agrees(&VectorizedInterpreter, p, true, CLOSE));
+    check_some(30, SMOOTH_UNCHECKED, |p| agrees(&VectorizedInterpreter, p, true, CLOSE));
+    check_some(12, UNCHECKED, |p| agrees_at_large(&VectorizedInterpreter, p, false));
+    check_some(6, SMOOTH_UNCHECKED, |p| agrees_at_large(&VectorizedInterpreter, p, true));
 }
 
 #[test]
