@@ -409,7 +409,7 @@ fn a_stage_that_fails_is_left_out() {
     }
 }
 
-/// Deep nests become functions: NOTE [Nests as functions] in `accel_codegen`.
+/// Deeply nested code becomes functions: NOTE [Outlined functions] in `accel_codegen`.
 #[test]
 fn deep_programs_run() {
     let Some(backend) = opencl() else { return };

@@ -17,8 +17,8 @@ pub struct Declarations {
     pub functions: BTreeMap<String, Params>,
     /// Whether any function can fail.
     pub fails: bool,
-    /// Functions for nests, each after those that it calls: NOTE [Nests as functions].
-    pub nests: Vec<String>,
+    /// Outlined functions, each after those that it calls: NOTE [Outlined functions].
+    pub outlined: Vec<String>,
     /// The declarations in the order of their first use, each after those that it uses.
     texts: Vec<String>,
     names: BTreeSet<String>,
@@ -27,7 +27,7 @@ pub struct Declarations {
 impl Declarations {
     pub fn new(vector_math: bool, vectors: Vectors, dialect: Dialect) -> Self {
         let (functions, names) = (BTreeMap::new(), BTreeSet::new());
-        Declarations { vector_math, vectors, dialect, functions, fails: false, nests: vec![], texts: vec![], names }
+        Declarations { vector_math, vectors, dialect, functions, fails: false, outlined: vec![], texts: vec![], names }
     }
 
     /// The parameters of a function.
@@ -42,8 +42,8 @@ impl Declarations {
         }
     }
 
-    /// The text of all declarations, and of the functions for nests.
+    /// The text of all declarations, and of the outlined functions.
     pub fn print(&self) -> String {
-        self.texts.iter().map(|t| format!("{t}\n")).chain(self.nests.iter().cloned()).collect()
+        self.texts.iter().map(|t| format!("{t}\n")).chain(self.outlined.iter().cloned()).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! Writes scalar functions as C statements: a local variable per register.
 
 use super::names::{outside, position_in_strip};
-use super::nest::DEEPEST;
+use super::outlined::DEEPEST;
 use super::writer::{Scope, Writer};
 use crate::analysis::fault;
 use crate::analysis::partition::LANES;
@@ -32,7 +32,7 @@ impl<'a> Writer<'a> {
     pub fn instrs(&mut self, code: &ScalarFn, instrs: &[Instr], constants: &mut Constants) {
         for i in instrs {
             match i {
-                Instr::If { .. } | Instr::While { .. } if self.depth == DEEPEST => self.nest(code, i, constants),
+                Instr::If { .. } | Instr::While { .. } if self.depth == DEEPEST => self.outline(code, i, constants),
                 _ => self.instr(code, i, constants),
             }
         }
@@ -53,13 +53,13 @@ impl<'a> Writer<'a> {
     }
 
     pub fn instr(&mut self, code: &ScalarFn, instr: &Instr, constants: &mut Constants) {
-        if let Some(nest) = &mut self.nest {
-            nest.enter(instr);
+        if let Some(outlined) = &mut self.outlined {
+            outlined.enter(instr);
         }
         self.statements(code, instr, constants);
         let in_strip = self.is_in_strip(instr);
-        if let Some(nest) = &mut self.nest {
-            nest.leave(instr, in_strip);
+        if let Some(outlined) = &mut self.outlined {
+            outlined.leave(instr, in_strip);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The writer: the text of one function while it is written.
 
 use super::declarations::Declarations;
-use super::nest::Nest;
+use super::outlined::Outlined;
 use super::parameters::Params;
 use crate::analysis::layout::Layout;
 use accel_core::repr::ScalarType;
@@ -26,8 +26,8 @@ pub struct Writer<'a> {
     pub scope: Scope,
     /// The arrays that the function uses, in OpenCL C: NOTE [Arrays in OpenCL C].
     pub params: Params,
-    /// What the function needs from outside if it is a nest: NOTE [Nests as functions].
-    pub nest: Option<Nest>,
+    /// What the function needs from outside if it is outlined: NOTE [Outlined functions].
+    pub outlined: Option<Outlined>,
     /// Whether nobody else adds to the sums at the same time.
     pub alone: bool,
     /// The number of conditionals and loops around the current place, in this function.
@@ -76,7 +76,7 @@ impl<'a> Writer<'a> {
             lanes: Lanes::default(),
             scope: Scope::Element,
             params: Params::default(),
-            nest: None,
+            outlined: None,
             alone: false,
             depth: 0,
             out: String::new(),
@@ -100,7 +100,7 @@ impl<'a> Writer<'a> {
         std::mem::replace(&mut self.out, out)
     }
 
-    /// Writes one line, at the current indentation. The indentation does not exceed `INDENTED`: deep nests would be
+    /// Writes one line, at the current indentation. The indentation does not exceed `INDENTED`: deeply nested code would be
     /// mostly blanks.
     pub fn line(&mut self, text: impl AsRef<str>) {
         const INDENTED: usize = 40;

@@ -1,6 +1,6 @@
-//! Nests: deeply nested conditionals and loops, which become functions of their own.
+//! Outlined code: deeply nested conditionals and loops, which become functions of their own.
 //!
-//! NOTE [Nests as functions]: users can nest conditionals and loops to any depth, and C compilers are not made for
+//! NOTE [Outlined functions]: users can nest conditionals and loops to any depth, and C compilers are not made for
 //! this: clang refuses more than 256 nested braces, and the time and memory of compilers grow faster than the size of a
 //! function. So a conditional or a loop at a depth of `DEEPEST` becomes a function. Its parameters are the registers,
 //! arrays and columns from outside that it needs. Compilers are told not to inline it.
@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The largest depth of nested conditionals and loops in one function.
 pub const DEEPEST: usize = 64;
 
-/// What the instructions of a nest use, collected while it is written.
+/// What outlined instructions use, collected while it is written.
 #[derive(Default)]
-pub struct Nest {
+pub struct Outlined {
     /// Registers that are set inside.
     pub set: BTreeSet<Reg>,
     /// Registers from outside that are used.
@@ -26,7 +26,7 @@ pub struct Nest {
     pub in_strip: BTreeSet<(ArrayId, usize)>,
 }
 
-impl Nest {
+impl Outlined {
     /// Called before the inner instructions of an instruction.
     pub fn enter(&mut self, i: &Instr) {
         self.set.extend(i.sets());
@@ -54,8 +54,8 @@ impl Nest {
         }
     }
 
-    /// Adds what an inner nest uses.
-    pub fn includes(&mut self, inner: Nest) {
+    /// Adds what an inner function uses.
+    pub fn includes(&mut self, inner: Outlined) {
         self.given.extend(inner.given.into_iter().filter(|r| !self.set.contains(r)));
         inner.arrays.into_iter().for_each(|(a, columns)| self.arrays.entry(a).or_default().extend(columns));
         self.sums.extend(inner.sums);

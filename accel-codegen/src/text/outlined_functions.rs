@@ -1,6 +1,6 @@
-//! Writes nests as functions: NOTE [Nests as functions].
+//! Writes outlined code as functions: NOTE [Outlined functions].
 
-use super::nest::Nest;
+use super::outlined::Outlined;
 use super::scalar_code::Constants;
 use super::types::in_memory;
 use super::writer::Writer;
@@ -10,9 +10,10 @@ use std::fmt::Write;
 
 impl Writer<'_> {
     /// Writes an instruction as a function, and a call of it.
-    pub fn nest(&mut self, code: &ScalarFn, instr: &Instr, constants: &mut Constants) {
+    pub fn outline(&mut self, code: &ScalarFn, instr: &Instr, constants: &mut Constants) {
         let outer = self.begin();
-        let (outer_nest, outer_params) = (self.nest.replace(Nest::default()), std::mem::take(&mut self.params));
+        let (outer_outlined, outer_params) =
+            (self.outlined.replace(Outlined::default()), std::mem::take(&mut self.params));
         let (depth, fails) = (self.depth, self.declarations.fails);
         (self.depth, self.declarations.fails) = (0, false);
         self.instr(code, instr, constants);
@@ -20,14 +21,14 @@ impl Writer<'_> {
         sets.iter().for_each(|r| self.line(format!("*to{r} = r{r};")));
         let body = self.end(outer);
 
-        let nest = std::mem::replace(&mut self.nest, outer_nest).unwrap_or_default();
+        let outlined = std::mem::replace(&mut self.outlined, outer_outlined).unwrap_or_default();
         let outer = self.begin();
-        for (array, columns) in &nest.arrays {
+        for (array, columns) in &outlined.arrays {
             self.hoist_extents(*array);
             columns.iter().for_each(|c| self.hoist_column(*array, *c, "const "));
         }
         let names = self.end(outer);
-        let name = format!("nest_{}", self.declarations.nests.len());
+        let name = format!("outlined_{}", self.declarations.outlined.len());
         let mut parameters = match self.host {
             Some(_) => "run *r, i64 *fault".into(),
             None => self.parameters(),
@@ -47,20 +48,20 @@ impl Writer<'_> {
             true => format!("{space}{} *", code.types[*r]),
             false => code.types[*r].to_string(),
         };
-        nest.given.iter().for_each(|r| add(format!("const {} r{r}", ty(r)), format!("r{r}")));
-        if !nest.in_strip.is_empty() {
+        outlined.given.iter().for_each(|r| add(format!("const {} r{r}", ty(r)), format!("r{r}")));
+        if !outlined.in_strip.is_empty() {
             add("const int l".into(), "l".into());
         }
-        for (a, c) in &nest.in_strip {
+        for (a, c) in &outlined.in_strip {
             let (t, space) = (in_memory(self.program.arrays[*a].columns[*c]), self.global());
             add(format!("const {space}{t} *s{a}_{c}"), format!("s{a}_{c}"));
         }
-        for (a, c) in &nest.sums {
+        for (a, c) in &outlined.sums {
             let (t, space) = (in_memory(self.program.arrays[*a].columns[*c]), self.global());
             add(format!("{space}{t} *a{a}_{c}"), format!("a{a}_{c}"));
         }
         sets.iter().for_each(|r| add(format!("{} *to{r}", ty(r)), format!("&r{r}")));
-        self.declarations.nests.push(format!(
+        self.declarations.outlined.push(format!(
             "\nstatic __attribute__((noinline)) int {name}({parameters}) {{\n{names}{body}    return 0;\n}}\n"
         ));
 
@@ -70,9 +71,9 @@ impl Writer<'_> {
         self.line(if self.declarations.fails { format!("if ({call}) return 1;") } else { format!("{call};") });
         self.depth = depth;
         self.declarations.fails |= fails;
-        if let Some(outer) = &mut self.nest {
+        if let Some(outer) = &mut self.outlined {
             outer.enter(instr);
-            outer.includes(nest);
+            outer.includes(outlined);
         }
     }
 }
