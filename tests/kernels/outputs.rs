@@ -102,7 +102,7 @@ fn statements(program: &Program) -> String {
 fn line(case: &Case, run: &Arguments, optimized: Option<&[Optimized; 2]>) -> Result<String, Failed> {
     let expected = run.expected(&case.program);
     let mut note = "";
-    for Optimized { program, conditions } in optimized.into_iter().flatten() {
+    for Optimized { program, conditions, .. } in optimized.into_iter().flatten() {
         if !conditions.hold(|k| run.arrays.get(k).map(|a| &*a.extents)) {
             note = " (not as assumed)";
             continue;
