@@ -4,6 +4,7 @@ use super::prefetch::is_quick;
 use crate::analysis::partition::LANES;
 use crate::text::names::{elements, index, names, row_index};
 use crate::text::primitives;
+use crate::text::types::in_memory;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Monoid, Reduction, ScalarFn};
@@ -141,7 +142,7 @@ impl Writer<'_> {
         let lane = |position: &'static str| move |c: usize| format!("lane{c}[{position}]");
         self.braces(&format!("if ({guard}to - k >= {})", 4 * lanes), |w| {
             for (c, (monoid, t)) in columns() {
-                w.line(format!("{t} lane{c}[{lanes}];"));
+                w.line(format!("{} lane{c}[{lanes}];", in_memory(t)));
                 let start = primitives::constant(w.declarations, monoid.neutral(t));
                 w.line(format!("for (int l = 0; l < {lanes}; l++) lane{c}[l] = {start};"));
             }
@@ -198,7 +199,7 @@ impl Writer<'_> {
             index
         };
         let block = |w: &mut Self| {
-            y.iter().zip(&types).for_each(|(y, t)| w.line(format!("{t} {y}[{LANES}];")));
+            y.iter().zip(&types).for_each(|(y, t)| w.line(format!("{} {y}[{LANES}];", in_memory(*t))));
             let lane: Vec<_> = y.iter().map(|y| format!("{y}[l]")).collect();
             w.braces(w.lane(), |w| match some {
                 true => w.assign(&lane, z),

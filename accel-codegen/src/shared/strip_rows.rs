@@ -8,6 +8,7 @@
 use super::strip::{Statement, Strip, elementwise};
 use crate::text::names::{index, names};
 use crate::text::primitives;
+use crate::text::types::in_memory;
 use crate::text::writer::{Lanes, Writer};
 use accel_fusion::kernel::{ArrayId, Op, Reduction};
 use accel_fusion::strip::Role;
@@ -29,7 +30,7 @@ fn in_rows(strip: &Strip, w: &mut Writer) {
         for a in strip.rows.iter().filter(|a| strip.to.contains(a)) {
             for (c, t) in strip.columns(*a).iter().enumerate() {
                 let at = format!("o{a}_{c} + i0 * ({})", strip.inner_size(*a));
-                w.line(format!("{space}{t} *restrict const s{a}_{c} = {at};"));
+                w.line(format!("{space}{} *restrict const s{a}_{c} = {at};", in_memory(*t)));
             }
         }
         w.lanes = Lanes { arrays: strip.rows.iter().copied().collect(), in_rows: true, ..Lanes::default() };
