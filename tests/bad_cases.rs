@@ -5,6 +5,7 @@
 use accel::backend::Backend;
 use accel::backend_named;
 use accel::interp::Interpreter;
+use accel::native::VectorizedInterpreter;
 use accel::prelude::*;
 use accel_fusion::{KernelEvaluator, OptimizedEvaluator};
 use std::fmt::Debug;
@@ -19,8 +20,8 @@ fn native() -> &'static dyn Backend {
 }
 
 /// All backends except the interpreter.
-fn others() -> [&'static dyn Backend; 3] {
-    [&KernelEvaluator, &OptimizedEvaluator, native()]
+fn others() -> [&'static dyn Backend; 4] {
+    [&KernelEvaluator, &OptimizedEvaluator, &VectorizedInterpreter, native()]
 }
 
 /// Checks that all other backends compute what the interpreter computes: exactly, except that any NaN equals any other
@@ -106,7 +107,7 @@ fn extents_that_differ() {
 fn huge<A: Arrays, R: Arrays + Debug>(f: &Afun<A, R>, inputs: impl Inputs<A> + Copy, expected: R) {
     // The interpreter computes all elements, which do not fit into memory.
     assert!(matches!(run_on(&Interpreter, f, inputs), Err(Error::Memory { .. })));
-    for backend in [&OptimizedEvaluator as &dyn Backend, native()] {
+    for backend in [&OptimizedEvaluator as &dyn Backend, &VectorizedInterpreter, native()] {
         let found = run_on(backend, f, inputs).unwrap_or_else(|e| panic!("{}: {e}\n{f}", backend.name()));
         assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{}", backend.name());
     }
@@ -148,7 +149,7 @@ fn an_index_outside_of_a_huge_array_is_an_error() {
         map(|i| t.at((i, 0)), is)
     });
     for i in [1 << 20, -1, 1 << 32, i64::MAX, i64::MIN] {
-        for backend in [&OptimizedEvaluator as &dyn Backend, native()] {
+        for backend in [&OptimizedEvaluator as &dyn Backend, &VectorizedInterpreter, native()] {
             let found = run_on(backend, &f, &Array::vector(vec![3, i]));
             assert!(found.is_err(), "{}: {found:?}", backend.name());
         }

@@ -10,6 +10,7 @@ mod reads;
 use accel::backend::Backend;
 use accel::backend_named;
 use accel::interp::Interpreter;
+use accel::native::VectorizedInterpreter;
 use accel::prelude::*;
 use accel::repr::{ArrayTuple, Column, MAX_EXTENT, RawArray};
 use accel_fusion::{KernelEvaluator, OptimizedEvaluator};
@@ -20,9 +21,8 @@ type I = Acc<Vector<i64>>;
 
 /// All backends except the interpreter.
 fn others() -> Vec<&'static dyn Backend> {
-    let all =
-        [Some(&KernelEvaluator as &dyn Backend), Some(&OptimizedEvaluator), backend_named("native").ok(), opencl()];
-    all.into_iter().flatten().collect()
+    let evaluators: [&dyn Backend; 3] = [&KernelEvaluator, &OptimizedEvaluator, &VectorizedInterpreter];
+    evaluators.into_iter().chain(backend_named("native").ok()).chain(opencl()).collect()
 }
 
 /// The OpenCL backend, if there is a device.

@@ -10,7 +10,7 @@ use super::operator::{Operator, registers, uniform};
 use super::primitives::prefixes;
 use super::rows::{Rows, cut};
 use super::space::{tabulate, zeros};
-use accel_core::repr::{Column, RawArray, ScalarType};
+use accel_core::repr::{Column, RawArray, ScalarType, checked_size};
 use accel_fusion::kernel::Reduction;
 
 /// From this number of rows on, each lane scans a row, unless the operator is a primitive function.
@@ -25,7 +25,10 @@ pub fn scan(context: Context, kept: &[usize], reverse: bool, rows: &Reduction, o
     let n = rows.count();
     let mut extents: Vec<usize> = outer.to_vec();
     extents.push(length);
-    let out = zeros(&kept_types, n.checked_mul(length)?)?;
+    let out = zeros(&kept_types, checked_size(&extents)?)?;
+    if length == 0 {
+        return Some(RawArray { extents: extents.as_slice().into(), columns: out.into() });
+    }
     let mut extents_of_elements = outer.to_vec();
     extents_of_elements.push(rows.len);
     let elements = tabulate(context, &rows.code.element, &extents_of_elements)?;
@@ -37,7 +40,7 @@ pub fn scan(context: Context, kept: &[usize], reverse: bool, rows: &Reduction, o
         for first in (0..n).step_by(lanes) {
             scanner.row_per_lane(first, lanes.min(n - first))?;
         }
-    } else if length > 0 {
+    } else {
         (0..n).try_for_each(|row| scanner.part_per_lane(row, lanes))?;
     }
     Some(RawArray { extents: extents.as_slice().into(), columns: scanner.out.into() })
@@ -111,9 +114,6 @@ impl Scanner<'_> {
     }
 
     fn row_per_lane(&mut self, row: usize, n: usize) -> Option<()> {
-        if self.length == 0 {
-            return Some(());
-        }
         let (mut accumulated, done) = self.begin(row, n)?;
         self.put(&mut accumulated, row, 0, None, n)?;
         for (j, k) in (done..self.rows.len).enumerate() {
