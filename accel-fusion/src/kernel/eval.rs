@@ -6,6 +6,7 @@
 
 use super::ids::{ArrayId, SiteId};
 use super::ir::*;
+use super::last_uses::{LastUses, last_uses};
 use super::lists::{List, other_row};
 use super::scalar_evaluation::{
     self, ScalarEvaluator, Store, check_size, no_element, offset, out_of_bounds, position, truth,
@@ -18,8 +19,7 @@ use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{ArrayTuple, Column, RawArray, Scalar, ScalarType};
 use index_vec::{IndexVec, index_vec};
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::rc::Rc;
+use std::collections::BTreeMap;
 
 /// Checks and runs a program; returns its results, from left to right.
 ///
@@ -124,28 +124,13 @@ fn run(
         limit,
         tapes: BTreeMap::new(),
         executor,
-        last_uses: HashMap::new(),
+        last_uses: last_uses(p),
     };
     for (a, id) in inputs.into_iter().zip(&p.inputs) {
         check_size(|| "`argument`".into(), &a.extents)?;
         e.arrays[*id] = Some(a.clone());
     }
     e.results(&p.body, &p.results)
-}
-
-/// For each statement of a block: the arrays of the block that nothing uses after it. They need no memory any more.
-fn last_uses(b: &Block, results: &[ArrayId]) -> Vec<Vec<ArrayId>> {
-    let mut used: BTreeSet<ArrayId> = results.iter().copied().collect();
-    let mut dead: Vec<Vec<ArrayId>> = vec![];
-    let own: BTreeSet<ArrayId> = b.stmts.iter().flat_map(|s| s.op.defines()).collect();
-    for s in b.stmts.iter().rev() {
-        let mut here: BTreeSet<ArrayId> = s.op.defines().into_iter().collect();
-        s.op.used_arrays(&mut here);
-        dead.push(here.iter().copied().filter(|a| own.contains(a) && !used.contains(a)).collect());
-        used.extend(here);
-    }
-    dead.reverse();
-    dead
 }
 
 struct Evaluator<'a> {
@@ -157,8 +142,7 @@ struct Evaluator<'a> {
     /// The room for the states of each tape, and the tapes that were filled.
     limit: Limit,
     tapes: BTreeMap<usize, Tape<Vec<RawArray>>>,
-    /// The [`last_uses`] of the blocks that were executed, by their address.
-    last_uses: HashMap<*const Block, Rc<[Vec<ArrayId>]>>,
+    last_uses: LastUses,
 }
 
 /// An array that was computed.
@@ -274,9 +258,10 @@ impl Evaluator<'_> {
         to.iter().zip(arrays).for_each(|(to, a)| self.arrays[*to] = Some(a));
     }
 
-    fn block(&mut self, b: &Block, results: &[ArrayId]) -> Result<()> {
-        let last_uses = self.last_uses.entry(std::ptr::from_ref(b)).or_insert_with(|| last_uses(b, results).into());
-        let last_uses = last_uses.clone();
+    fn block(&mut self, b: &Block) -> Result<()> {
+        let Some(last_uses) = self.last_uses.get(&std::ptr::from_ref(b)).cloned() else {
+            return Err(Error::Internal("a block that is no part of the program".into()));
+        };
         for (s, dead) in b.stmts.iter().zip(&*last_uses) {
             deep(|| self.stmt(s))?;
             dead.iter().for_each(|a| self.arrays[*a] = None);
@@ -286,7 +271,7 @@ impl Evaluator<'_> {
 
     /// Executes an inner block and returns its results.
     fn results(&mut self, b: &Block, results: &[ArrayId]) -> Result<Vec<RawArray>> {
-        self.block(b, results)?;
+        self.block(b)?;
         self.get_all(results)
     }
 

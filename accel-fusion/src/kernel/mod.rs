@@ -15,6 +15,7 @@ mod effects;
 mod eval;
 mod ids;
 mod ir;
+mod last_uses;
 mod lex;
 mod lists;
 mod lookup;
