@@ -8,8 +8,8 @@
 //! compiled programs.
 //!
 //! Results are those of the evaluator, with three exceptions. What a loop adds to sums (`Accumulate`) is added one
-//! instruction after the other, each for a batch of elements. An operator that is not a primitive function reduces and scans
-//! long rows in parts. The library for matrix products adds in its own order and rounds a product and the addition
+//! instruction after the other, each for a batch of elements. An operator that is not a primitive function reduces
+//! rows in parts, and scans in parts the rows that compiled code also cuts. The library for matrix products adds in its own order and rounds a product and the addition
 //! that follows it once. So there are fewer differences from the reference interpreter than in compiled code.
 
 mod argsort;

@@ -1,7 +1,7 @@
 //! Scans of rows.
 //!
-//! All elements are computed first. If there are many rows, each lane scans a row. A long row is cut into parts, one for
-//! each lane: the parts are reduced, the totals of the parts before each part are combined, and then each lane scans its
+//! All elements are computed first. If there are many rows, each lane scans a row. A row that compiled code cuts into parts
+//! is also cut here, into one part for each lane: the parts are reduced, the totals of the parts before each part are combined, and then each lane scans its
 //! part from there (Blelloch, "Prefix sums and their applications", 1990).
 
 use super::lanes::{Value, scatter, strided};
@@ -10,6 +10,7 @@ use super::operator::{Operator, registers, uniform};
 use super::primitives::prefixes;
 use super::rows::{Rows, cut};
 use super::space::{tabulate, zeros};
+use accel_codegen::partition::part_size;
 use accel_core::repr::{Column, RawArray, ScalarType, checked_size};
 use accel_fusion::kernel::Reduction;
 
@@ -41,7 +42,8 @@ pub fn scan(context: Context, kept: &[usize], reverse: bool, rows: &Reduction, o
             scanner.row_per_lane(first, lanes.min(n - first))?;
         }
     } else {
-        (0..n).try_for_each(|row| scanner.part_per_lane(row, lanes))?;
+        let parts = if part_size(n, rows.len, rows.code.cost(), lanes).is_some() { lanes } else { 1 };
+        (0..n).try_for_each(|row| scanner.part_per_lane(row, parts))?;
     }
     Some(RawArray { extents: extents.as_slice().into(), columns: scanner.out.into() })
 }
