@@ -233,26 +233,6 @@ fn copied(op: &Op) -> Vec<ArrayId> {
     }
 }
 
-/// The blocks of a statement, with their results.
-fn blocks(s: &Stmt) -> Vec<(&kernel::Block, &[ArrayId])> {
-    match &s.op {
-        Op::If { then, otherwise, .. } => vec![(&then.0, &then.1), (&otherwise.0, &otherwise.1)],
-        Op::While { cond, body, .. } => vec![(&cond.0, std::slice::from_ref(&cond.1)), (&body.0, &body.1)],
-        Op::Recall { step, .. } => vec![(&step.0, &step.1)],
-        Op::Strip { to, body, .. } => vec![(body, to)],
-        Op::Literal { .. }
-        | Op::Loop { .. }
-        | Op::Accumulate { .. }
-        | Op::Reduce { .. }
-        | Op::Scan { .. }
-        | Op::Agree { .. }
-        | Op::Permute { .. }
-        | Op::Argsort { .. }
-        | Op::Keep { .. }
-        | Op::Reshape { .. } => vec![],
-    }
-}
-
 /// The arrays that a statement uses. They are computed once for each statement, so that a nest is not visited again at
 /// every level.
 struct Needs {
@@ -267,7 +247,7 @@ struct Needs {
 }
 
 fn needs(s: &Stmt) -> Needs {
-    let inner = blocks(s);
+    let inner = s.op.blocks_with_results();
     let of = |(b, _): &(&kernel::Block, &[ArrayId])| b.stmts.iter().map(needs).collect();
     let blocks: Vec<Vec<Needs>> = deep(|| inner.iter().map(of).collect());
     let mut found = BTreeSet::new();

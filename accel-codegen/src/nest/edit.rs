@@ -1,8 +1,9 @@
 //! Finds the loop that a transformation changes.
 
-use super::ir::{For, Nest, Node};
+use super::ir::{BufferId, For, Nest, Node};
 use accel_core::repr::op::{Num2, Op2};
 use accel_fusion::kernel::{Instr, Reg};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// Why a transformation does not apply.
@@ -68,6 +69,28 @@ pub fn walk<'n>(nodes: &'n [Node], visit: &mut dyn FnMut(&'n Node)) {
         visit(n);
         walk(n.inner(), visit);
     }
+}
+
+/// The buffers that nodes write.
+pub fn written(nodes: &[Node]) -> BTreeSet<BufferId> {
+    let mut found = BTreeSet::new();
+    walk(nodes, &mut |n| match n {
+        Node::Store { to, .. } | Node::Acc { to, .. } | Node::Transpose { to, .. } => _ = found.insert(to.buffer),
+        Node::AccLanes { all, .. } => found.extend(all.iter().map(|a| a.1.buffer)),
+        _ => {}
+    });
+    found
+}
+
+/// The buffers that begin inside.
+pub fn allocated(nodes: &[Node]) -> BTreeSet<BufferId> {
+    let mut found = BTreeSet::new();
+    walk(nodes, &mut |n| {
+        if let Node::Alloc(b) = n {
+            found.insert(*b);
+        }
+    });
+    found
 }
 
 /// Whether a node does nothing but set registers. Divisions can fail if they are of integers.

@@ -5,7 +5,7 @@
 //! different numbers, or (where a split repeats the last iteration) the same numbers again. So it remains to check that no
 //! iteration reads what another one writes.
 
-use super::edit::{Why, walk};
+use super::edit::{Why, allocated, walk, written};
 use super::ir::*;
 use std::collections::BTreeSet;
 
@@ -14,19 +14,10 @@ use std::collections::BTreeSet;
 /// # Errors
 /// An iteration may read what another one writes.
 pub fn are_independent(nest: &Nest, f: &For) -> Result<(), Why> {
-    let (mut read, mut written, mut own) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let (written, own, mut read) = (written(&f.body), allocated(&f.body), BTreeSet::new());
     walk(&f.body, &mut |n| match n {
-        Node::Alloc(b) => _ = own.insert(*b),
-        Node::Load { from, .. } => _ = read.insert(from.buffer),
-        Node::Transpose { to, from, .. } => {
-            read.insert(from.buffer);
-            written.insert(to.buffer);
-        }
-        Node::Store { to, .. } | Node::Acc { to, .. } => _ = written.insert(to.buffer),
-        Node::AccLanes { all, .. } => all.iter().for_each(|(_, to, from)| {
-            written.insert(to.buffer);
-            read.insert(*from);
-        }),
+        Node::Load { from, .. } | Node::Transpose { from, .. } => _ = read.insert(from.buffer),
+        Node::AccLanes { all, .. } => read.extend(all.iter().map(|a| a.2)),
         _ => {}
     });
     // Buffers of the same array are the same memory.

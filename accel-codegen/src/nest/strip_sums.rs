@@ -12,6 +12,8 @@ use super::ir::*;
 use super::lower::Lowered;
 use super::lower::strip::{StripSum, row_sums, totals};
 use super::schedule::apply;
+use crate::text::registers::Vectors;
+use accel_core::repr::ScalarType;
 
 /// The vector registers of a processor.
 #[derive(Clone, Copy)]
@@ -20,6 +22,13 @@ pub struct Machine {
     pub vector: i64,
     /// The number of registers.
     pub registers: usize,
+}
+
+impl Machine {
+    /// The registers, for numbers of type `t`.
+    pub fn new(vectors: Vectors, t: ScalarType) -> Machine {
+        Machine { vector: vectors.lanes(t) as i64, registers: vectors.registers }
+    }
 }
 
 /// This many sums hide the latency of additions.

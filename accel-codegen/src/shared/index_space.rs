@@ -43,30 +43,13 @@ impl Writer<'_> {
         block: impl FnOnce(&mut Self),
         one: impl FnOnce(&mut Self),
     ) {
-        self.line("const i64 to = task->to;");
-        self.line("i64 p = task->from;");
-        self.line("if (p >= to) return 0;");
-        self.index_of(rank, "p");
-        let last = rank - 1;
-        self.braces("while (p < to)", |w| {
-            w.same_row(last);
-            w.braces(&format!("for (; p + {count} <= stop; p += {count})"), |w| {
-                w.line(format!("const i64 i{last} = p + offset;"));
-                block(w);
+        self.first_position();
+        self.rest_of_index_space(rank, |w| {
+            w.rows_to("to", rank, |w, stop| {
+                w.braces(&format!("for (; p + {count} <= {stop}; p += {count})"), |w| w.at_position(rank, block));
+                w.row_to(stop, rank, false, one);
             });
-            w.braces("for (; p < stop; p++)", |w| {
-                w.line(format!("const i64 i{last} = p + offset;"));
-                one(w);
-            });
-            w.line(format!("i{last} = 0;"));
-            w.next_index(last);
         });
-    }
-
-    /// Declares the end `stop` of the positions from `p` to `to` with the same index up to dimension `last`, and the difference
-    /// of index and position in this dimension.
-    fn same_row(&mut self, last: usize) {
-        self.line(format!("const i64 offset = i{last} - p, row = p + n{last} - i{last}, stop = row < to ? row : to;"));
     }
 
     /// As [`positions`](Self::positions), for positions that depend on each other: one after the other.
@@ -129,9 +112,7 @@ impl Writer<'_> {
             return row(self, to);
         }
         self.braces(&format!("while (p < {to})"), |w| {
-            w.line(format!(
-                "const i64 offset = i{last} - p, row = p + n{last} - i{last}, stop = row < {to} ? row : {to};"
-            ));
+            w.end_of_row(to, rank);
             row(w, "stop");
             w.line(format!("i{last} = 0;"));
             w.next_index(last);
@@ -140,12 +121,22 @@ impl Writer<'_> {
 
     /// Executes `body` for the positions of a row from `p` to `stop`.
     pub fn row_to(&mut self, stop: &str, rank: usize, say: bool, body: impl FnOnce(&mut Self)) {
-        let last = rank - 1;
         self.say_independent(say);
-        self.braces(&format!("for (; p < {stop}; p++)"), |w| {
-            w.line(format!("const i64 i{last} = p + offset;"));
-            body(w);
-        });
+        self.braces(&format!("for (; p < {stop}; p++)"), |w| w.at_position(rank, body));
+    }
+
+    /// Executes `body` with the index of position `p` along the last dimension.
+    fn at_position(&mut self, rank: usize, body: impl FnOnce(&mut Self)) {
+        self.line(format!("const i64 i{} = p + offset;", rank - 1));
+        body(self);
+    }
+
+    /// Declares `stop`, where the row of position `p` or the positions before `to` end, and `offset`.
+    pub fn end_of_row(&mut self, to: &str, rank: usize) {
+        let last = rank - 1;
+        self.line(format!(
+            "const i64 offset = i{last} - p, row = p + n{last} - i{last}, stop = row < {to} ? row : {to};"
+        ));
     }
 
     // NOTE [In-place outputs]: an output of a loop can have the memory of an input that is read only at the position

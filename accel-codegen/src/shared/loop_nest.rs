@@ -224,27 +224,20 @@ impl NestText<'_, '_, '_> {
     /// The address of a vector in an array, which need not be aligned as that in a strip is.
     fn unaligned(&self, p: &Place) -> Option<String> {
         let b = &self.nest.buffers[p.buffer];
-        let name = match b.space {
-            Space::Array(a, c) => format!("a{a}_{c}"),
-            Space::Total(a, c) => format!("t{a}_{c}"),
-            Space::Strip(..) | Space::Local => return None,
-        };
-        self.is_vector(p).then(|| format!("&{name}[{}]", position(b, &self.first(p))))
+        let in_memory = matches!(b.space, Space::Array(..) | Space::Total(..));
+        let name = name(b.space).filter(|_| in_memory && self.is_vector(p))?;
+        Some(format!("&{name}[{}]", position(b, &self.first(p))))
     }
 
     /// The number at a place, or the vector of numbers from there on.
     fn number(&mut self, p: &Place) -> String {
         let (b, t, vector) = (&self.nest.buffers[p.buffer], self.t, self.is_vector(p));
-        let name = match b.space {
-            Space::Array(a, c) => format!("a{a}_{c}"),
-            Space::Strip(a, c) => format!("s{a}_{c}"),
-            Space::Total(a, c) => format!("t{a}_{c}"),
-            Space::Local if b.extents.len() < 2 => return format!("y{}", p.buffer),
-            Space::Local => {
-                let n = self.lane.map_or(1, |l| l.1);
-                let at = self.in_vectors(p, n);
-                return format!("y{}[{at}]", p.buffer);
-            }
+        let Some(name) = name(b.space) else {
+            let n = self.lane.map_or(1, |l| l.1);
+            return match b.extents.len() {
+                0 | 1 => format!("y{}", p.buffer),
+                _ => format!("y{}[{}]", p.buffer, self.in_vectors(p, n)),
+            };
         };
         let at = position(b, &self.first(p));
         let space = self.w.global();
@@ -358,13 +351,23 @@ impl NestText<'_, '_, '_> {
         for k in 0..n {
             let mut row = from.clone();
             row.index[dim].constant += k;
-            let Space::Strip(a, c) = self.nest.buffers[row.buffer].space else { continue };
-            let at = position(&self.nest.buffers[row.buffer], &row.index);
-            rows.push(format!("*(const {space}v_{t} *)&s{a}_{c}[{at}]"));
+            let b = &self.nest.buffers[row.buffer];
+            let Some(name) = name(b.space) else { continue };
+            rows.push(format!("*(const {space}v_{t} *)&{name}[{}]", position(b, &row.index)));
         }
         let width = self.nest.buffers[to.buffer].extents.last().and_then(Affine::as_constant).unwrap_or(n);
         let at = self.in_vectors(to, n);
         self.w.line(format!("turn_{t}({}, &y{}[{at}], {});", rows.join(", "), to.buffer, width / n));
+    }
+}
+
+/// The name of memory from outside.
+fn name(space: Space) -> Option<String> {
+    match space {
+        Space::Array(a, c) => Some(format!("a{a}_{c}")),
+        Space::Strip(a, c) => Some(format!("s{a}_{c}")),
+        Space::Total(a, c) => Some(format!("t{a}_{c}")),
+        Space::Local => None,
     }
 }
 

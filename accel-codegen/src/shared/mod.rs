@@ -10,6 +10,7 @@ pub mod contraction;
 pub mod elementwise;
 pub mod index_space;
 pub mod interchanged_reduce;
+pub mod lane_folds;
 pub mod loop_nest;
 pub mod nontemporal;
 pub mod parallel;

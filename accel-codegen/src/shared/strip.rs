@@ -373,9 +373,7 @@ impl<'a> Strip<'a> {
         schedule: fn(&StripSum, Machine) -> Result<Nest, Why>,
     ) -> Option<(Nest, ScalarType)> {
         let sum = StripSum::new(self.program, to, rows, position, &w.lanes.arrays, LANES)?;
-        let vectors = w.declarations.vectors;
-        let machine = Machine { vector: vectors.lanes(sum.t) as i64, registers: vectors.registers };
-        let nest = schedule(&sum, machine).ok()?;
+        let nest = schedule(&sum, Machine::new(w.declarations.vectors, sum.t)).ok()?;
         verify(&nest).ok().map(|()| (nest, sum.t))
     }
 
@@ -416,42 +414,10 @@ impl<'a> Strip<'a> {
     /// Reduces a row for every lane.
     fn fold(&self, w: &mut Writer, to: ArrayId, rows: &Reduction, ix: &[String]) {
         let types = self.columns(to);
-        let (y, x) = (names("y", types), names("x", types));
-        for (y, t) in y.iter().zip(types) {
-            w.line(format!("{t} {y}[{LANES}];"));
-        }
-        let lane: Vec<_> = y.iter().map(|y| format!("{y}[l]")).collect();
         let element = |k: &str| [ix, &[k.to_string()]].concat();
-        if rows.init.is_some() {
-            w.braces(w.lane(), |w| w.assign(&lane, &names(&format!("z{to}_"), types)));
-        } else {
-            w.each_lane(&rows.element, &element("0"), &lane);
-        }
-        w.braces(&format!("for (i64 k = {}; k < m{to}; k++)", rows.init.is_none() as u8), |w| {
-            self.elements(w, rows, &element("k"), |w| w.code(&rows.op, &[lane.clone(), x.clone()].concat(), &lane));
-        });
+        let lane = w.fold_lanes(types, rows, element, &names(&format!("z{to}_"), types), &format!("m{to}"));
         w.line(format!("const i64 q = ({}) * {LANES};", position_in_strip(to, ix)));
         w.braces(w.lane(), |w| w.assign(&in_strip(to, types.len(), "q + l"), &lane));
-    }
-
-    /// Executes `then` for every lane, with the columns of the element at an index in `x0`, `x1`, …
-    fn elements(&self, w: &mut Writer, rows: &Reduction, index: &[String], then: impl FnOnce(&mut Writer)) {
-        let types: Vec<_> = rows.element.results.iter().map(|r| rows.element.types[*r]).collect();
-        let x = names("x", &types);
-        if !w.has_calls(&rows.element) {
-            return w.braces(w.lane(), |w| {
-                w.declare(&x, &types);
-                w.code(&rows.element, index, &x);
-                then(w);
-            });
-        }
-        let all = names("v", &types);
-        all.iter().zip(&types).for_each(|(v, t)| w.line(format!("{t} {v}[{LANES}];")));
-        w.each_lane(&rows.element, index, &all.iter().map(|v| format!("{v}[l]")).collect::<Vec<_>>());
-        w.braces(w.lane(), |w| {
-            x.iter().zip(&all).zip(&types).for_each(|((x, v), t)| w.line(format!("const {t} {x} = {v}[l];")));
-            then(w);
-        });
     }
 
     /// Combines the elements of the strip with the task's partial total. If the operator is a recognised monoid, only
@@ -472,7 +438,7 @@ impl<'a> Strip<'a> {
                         w.line(format!("{a} = {value};"));
                     };
                     w.line(format!("{t} y[{LANES}];"));
-                    self.elements(w, rows, &element, |w| {
+                    w.elements_of_lanes(rows, &element, |w| {
                         let zero = primitives::constant(w.declarations, monoid.neutral(*t));
                         w.line(format!("y[l] = {counted} ? x0 : {zero};"));
                     });

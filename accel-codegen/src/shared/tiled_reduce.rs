@@ -28,7 +28,7 @@ impl<'a> Tiled<'a> {
     /// The reduction, if it can be executed in tiles.
     pub fn new(program: &Program, vectors: Vectors, to: ArrayId, rows: &'a Reduction) -> Option<Tiled<'a>> {
         let sum = TiledSum::new(program, to, rows)?;
-        let machine = Machine { vector: vectors.lanes(sum.t) as i64, registers: vectors.registers };
+        let machine = Machine::new(vectors, sum.t);
         let nest = tiled_sum(&sum, machine).ok().filter(|n| verify(n).is_ok())?;
         Some(Tiled { to, rows, rank: sum.rank(), nest, t: sum.t, least: least(machine) })
     }

@@ -50,9 +50,7 @@ impl Writer<'_> {
                     w.line(format!("i{row} += height - 1;"));
                 });
                 w.braces("else", |w| {
-                    w.line(format!(
-                        "const i64 offset = i{last} - p, row = p + n{last} - i{last}, stop = row < to ? row : to;"
-                    ));
+                    w.end_of_row("to", rank);
                     w.row_to("stop", rank, independent, |w| w.code(body, &index(rank), results));
                     w.line(format!("i{last} = 0;"));
                 });

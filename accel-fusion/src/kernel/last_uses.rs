@@ -44,7 +44,7 @@ impl Walk {
                     self.last[a] = self.path[owner];
                 }
             }
-            deep(|| inner(&s.op).into_iter().for_each(|(b, results)| self.block(b, results)));
+            deep(|| s.op.blocks_with_results().into_iter().for_each(|(b, results)| self.block(b, results)));
             for a in s.op.defines() {
                 (self.owner[a], self.last[a]) = (Some(depth), k);
             }
@@ -59,25 +59,5 @@ impl Walk {
         }
         self.path.pop();
         self.found.insert(b, dead.into());
-    }
-}
-
-/// The blocks of an operation, with their results.
-fn inner(op: &Op) -> Vec<(&Block, &[ArrayId])> {
-    match op {
-        Op::If { then, otherwise, .. } => vec![(&then.0, &then.1), (&otherwise.0, &otherwise.1)],
-        Op::While { cond, body, .. } => vec![(&cond.0, std::slice::from_ref(&cond.1)), (&body.0, &body.1)],
-        Op::Recall { step, .. } => vec![(&step.0, &step.1)],
-        Op::Strip { to, body, .. } => vec![(body, to)],
-        Op::Literal { .. }
-        | Op::Loop { .. }
-        | Op::Accumulate { .. }
-        | Op::Reduce { .. }
-        | Op::Scan { .. }
-        | Op::Permute { .. }
-        | Op::Argsort { .. }
-        | Op::Reshape { .. }
-        | Op::Agree { .. }
-        | Op::Keep { .. } => vec![],
     }
 }

@@ -122,15 +122,29 @@ impl Op {
         }
     }
 
+    /// The blocks of the operation, with their results.
+    pub fn blocks_with_results(&self) -> Vec<(&Block, &[ArrayId])> {
+        match self {
+            Op::If { then, otherwise, .. } => vec![(&then.0, &then.1), (&otherwise.0, &otherwise.1)],
+            Op::While { cond, body, .. } => vec![(&cond.0, std::slice::from_ref(&cond.1)), (&body.0, &body.1)],
+            Op::Recall { step, .. } => vec![(&step.0, &step.1)],
+            Op::Strip { to, body, .. } => vec![(body, to)],
+            Op::Literal { .. }
+            | Op::Loop { .. }
+            | Op::Accumulate { .. }
+            | Op::Reduce { .. }
+            | Op::Scan { .. }
+            | Op::Permute { .. }
+            | Op::Argsort { .. }
+            | Op::Reshape { .. }
+            | Op::Agree { .. }
+            | Op::Keep { .. } => vec![],
+        }
+    }
+
     /// The blocks of the operation.
     pub fn blocks(&self) -> Vec<&Block> {
-        match self {
-            Op::If { then, otherwise, .. } => vec![&then.0, &otherwise.0],
-            Op::While { cond, body, .. } => vec![&cond.0, &body.0],
-            Op::Recall { step, .. } => vec![&step.0],
-            Op::Strip { body, .. } => vec![body],
-            _ => vec![],
-        }
+        self.blocks_with_results().into_iter().map(|(b, _)| b).collect()
     }
 
     /// As [`blocks`](Self::blocks), mutable.

@@ -6,7 +6,7 @@ pub mod strip;
 
 use super::ir::*;
 use super::schedule::Names;
-use accel_core::repr::op::{Num2, Op2};
+use accel_core::repr::op::{Num1, Num2, Op1, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use accel_fusion::kernel::{ArrayId, IndexVec, Instr, Monoid, Program, Reg, ScalarFn, index_vec, renamed};
 use std::collections::BTreeMap;
@@ -38,6 +38,17 @@ struct Element {
 pub fn factors(code: &ScalarFn) -> Option<[Reg; 2]> {
     match code.instrs.last() {
         Some(Instr::Op2(to, Op2::Num(Num2::Mul), a, b)) if *to == code.results[0] => Some([*a, *b]),
+        _ => None,
+    }
+}
+
+/// The register that an instruction sets, if it is arithmetic on numbers that differ between lanes.
+fn arithmetic(i: &Instr, varying: &IndexVec<Reg, bool>) -> Option<Reg> {
+    match i {
+        Instr::Op1(to, Op1::Num(Num1::Neg), a) if varying[*a] => Some(*to),
+        Instr::Op2(to, Op2::Num(Num2::Add | Num2::Sub | Num2::Mul | Num2::Div), a, b) if varying[*a] || varying[*b] => {
+            Some(*to)
+        }
         _ => None,
     }
 }
@@ -106,6 +117,34 @@ impl<'a> Builder<'a> {
         let r = self.nest.register(self.t);
         self.nodes.push(Node::Let(Instr::Const(r, monoid.neutral(self.t))));
         r
+    }
+
+    /// The sum of a row of elements, with a register for its first value. The elements are at `k` below `length`.
+    fn row(
+        &mut self,
+        k: Reg,
+        length: Reg,
+        to: Place,
+        init: Option<String>,
+        element: impl FnOnce(&mut Self) -> Element,
+    ) -> (Vec<Node>, Element) {
+        let value = match init {
+            Some(name) => self.param(name, self.t),
+            None => self.neutral(Monoid::Sum),
+        };
+        let mut nodes = self.take();
+        nodes.push(Node::Store { to: to.clone(), value });
+        let (element, body) = self.summed(to, element);
+        nodes.push(each(k, Affine::constant(0), length.into(), body));
+        (nodes, element)
+    }
+
+    /// An element that is added to a number.
+    fn summed(&mut self, to: Place, element: impl FnOnce(&mut Self) -> Element) -> (Element, Vec<Node>) {
+        let e = element(self);
+        let mut nodes = self.take();
+        nodes.push(Node::Acc { to, monoid: Monoid::Sum, value: e.value, times: e.times });
+        (e, nodes)
     }
 
     fn take(&mut self) -> Vec<Node> {

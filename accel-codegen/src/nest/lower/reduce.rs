@@ -1,10 +1,10 @@
 //! Reductions in memory that read few numbers many times, such as the distances of all pairs of points.
 
-use super::{Builder, Lowered, each, nested};
+use super::{Builder, Element, Lowered, arithmetic, each, nested};
 use crate::nest::ir::*;
 use accel_core::repr::ScalarType;
-use accel_core::repr::op::{Num1, Num2, Op1, Op2};
-use accel_fusion::kernel::{ArrayId, IndexVec, Instr, Monoid, Program, Reduction, Reg, index_vec};
+use accel_core::repr::op::{Num2, Op2};
+use accel_fusion::kernel::{ArrayId, IndexVec, Instr, Program, Reduction, Reg, index_vec};
 
 /// A sum of floating-point numbers whose neighbouring results read neighbouring numbers, or the same.
 pub struct TiledSum<'a> {
@@ -22,11 +22,8 @@ impl<'a> TiledSum<'a> {
     /// on numbers whose index depends on the last index of the result as its own last component does, or not at all; and
     /// the former are in arrays of a smaller rank than the loops have, so that each is read several times.
     pub fn new(program: &'a Program, to: ArrayId, rows: &'a Reduction) -> Option<TiledSum<'a>> {
-        let info = &program.arrays[to];
-        let (Some(Monoid::Sum), [t @ (ScalarType::F32 | ScalarType::F64)]) = (rows.monoid, &info.columns[..]) else {
-            return None;
-        };
-        let (code, rank) = (&rows.element, info.rank);
+        let (result, code, rank) = (rows.float_sum()?, &rows.element, program.arrays[to].rank);
+        let t = code.types[result];
         if rank < 2 || !code.is_branch_free() {
             return None;
         }
@@ -50,17 +47,12 @@ impl<'a> TiledSum<'a> {
                     }
                     let along = factor[*inner] == 1 && outer.iter().all(|r| factor[*r] == 0);
                     let is_reused = program.arrays[*array].rank <= rank;
-                    if !along || !is_reused || !inside || to.iter().any(|r| code.types[*r] != *t) {
+                    if !along || !is_reused || !inside || to.iter().any(|r| code.types[*r] != t) {
                         return None;
                     }
                     to.iter().for_each(|r| varying[*r] = true);
                 }
-                Instr::Op1(to, Op1::Num(Num1::Neg), a) if varying[*a] => varying[*to] = true,
-                Instr::Op2(to, Op2::Num(Num2::Add | Num2::Sub | Num2::Mul | Num2::Div), a, b)
-                    if varying[*a] || varying[*b] =>
-                {
-                    varying[*to] = true
-                }
+                i if arithmetic(i, &varying).is_some() => i.sets().iter().for_each(|to| varying[*to] = true),
                 Instr::Op2(to, Op2::Num(op @ (Num2::Add | Num2::Sub)), a, b) if factor[*a] != 0 || factor[*b] != 0 => {
                     factor[*to] = if *op == Num2::Add { factor[*a] + factor[*b] } else { factor[*a] - factor[*b] };
                 }
@@ -68,7 +60,7 @@ impl<'a> TiledSum<'a> {
                 _ => {}
             }
         }
-        varying[code.results[0]].then_some(TiledSum { program, to, rows, t: *t, varying })
+        varying[result].then_some(TiledSum { program, to, rows, t, varying })
     }
 
     /// The rank of the result.
@@ -94,26 +86,23 @@ impl<'a> TiledSum<'a> {
             buffer: b.buffer(Space::Array(self.to, 0), extents.clone()),
             index: index.iter().map(|r| Affine::from(*r)).collect(),
         };
-        let first = match self.rows.init {
-            Some(_) => b.param("z0".into(), self.t),
-            None => b.neutral(Monoid::Sum),
-        };
-        let start = b.take();
         let args = [&index[..], &[k]].concat();
-        let e = b.element(&self.rows.element, &args, |r| self.varying[r], &|b, i, c, sum| {
-            let Instr::Read { array, index, .. } = i else { return None };
-            let rank = self.program.arrays[*array].rank;
-            let buffer = b.column(Space::Array(*array, c), |b| (0..rank).map(|d| b.extent(*array, d)).collect())?;
-            Some(Place { buffer, index: index.iter().map(|r| sum(*r)).collect() })
-        });
-        let mut element = b.take();
-        element.push(Node::Acc { to: place.clone(), monoid: Monoid::Sum, value: e.value, times: e.times });
-        let row = each(k, Affine::constant(0), length.into(), element);
-        let body = [start, vec![Node::Store { to: place, value: first }, row]].concat();
+        let init = self.rows.init.as_ref().map(|_| "z0".to_string());
+        let (body, e) = b.row(k, length, place, init, |b| self.element(b, &args));
         // The innermost loop over the result has more than one node.
         let (last, outer) = (index[rank - 1], &index[1..rank - 1]);
         let results = each(last, Affine::constant(0), extents[rank - 1].clone(), body);
         let all = nested(outer, &extents[1..rank - 1], results);
         b.lowered(each(index[0], from.into(), to.into(), vec![all]), e)
+    }
+
+    fn element(&self, b: &mut Builder, args: &[Reg]) -> Element {
+        // The first factor is a vector.
+        b.element(&self.rows.element, args, |r| self.varying[r], &|b, i, c, sum| {
+            let Instr::Read { array, index, .. } = i else { return None };
+            let rank = self.program.arrays[*array].rank;
+            let buffer = b.column(Space::Array(*array, c), |b| (0..rank).map(|d| b.extent(*array, d)).collect())?;
+            Some(Place { buffer, index: index.iter().map(|r| sum(*r)).collect() })
+        })
     }
 }

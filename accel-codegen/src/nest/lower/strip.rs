@@ -1,10 +1,9 @@
 //! Sums in strips.
 
-use super::{Builder, Element, Lowered, each, nested};
+use super::{Builder, Element, Lowered, arithmetic, each, nested};
 use crate::nest::ir::*;
 use accel_core::repr::ScalarType;
-use accel_core::repr::op::{Num1, Num2, Op1, Op2};
-use accel_fusion::kernel::{ArrayId, IndexVec, Instr, Monoid, Program, Reduction, Reg, index_vec};
+use accel_fusion::kernel::{ArrayId, IndexVec, Instr, Program, Reduction, Reg, index_vec};
 use std::collections::BTreeSet;
 
 /// The sums of the rows of all lanes, for a result in the strip's working memory.
@@ -19,19 +18,10 @@ pub fn row_sums(s: &StripSum) -> Lowered {
         buffer: b.buffer(Space::Strip(s.to, 0), [&extents[..], &[Affine::constant(s.lanes)]].concat()),
         index: inner.iter().chain([&l]).map(|r| Affine::from(*r)).collect(),
     };
-    let first = match s.rows.init {
-        Some(_) => b.param(format!("z{}_0", s.to), s.t),
-        None => b.neutral(Monoid::Sum),
-    };
-    let start = b.take();
     let args = [&[l], &inner[..], &[k]].concat();
-    let e = s.element(&mut b, &args);
-    let mut element = b.take();
-    element.push(Node::Acc { to: to.clone(), monoid: Monoid::Sum, value: e.value, times: e.times });
-    let zero = Affine::constant(0);
-    let row = each(k, zero.clone(), length.into(), element);
-    let body = [start, vec![Node::Store { to, value: first }, row]].concat();
-    let lanes = each(l, zero, Affine::constant(s.lanes), body);
+    let init = s.rows.init.as_ref().map(|_| format!("z{}_0", s.to));
+    let (body, e) = b.row(k, length, to, init, |b| s.element(b, &args));
+    let lanes = each(l, Affine::constant(0), Affine::constant(s.lanes), body);
     b.lowered(nested(&inner, &extents, lanes), e)
 }
 
@@ -52,10 +42,8 @@ pub fn totals(s: &StripSum, vector: i64) -> Lowered {
         index: index.iter().map(|r| Affine::from(*r)).collect(),
     };
     let args = [&index[..], &[l]].concat();
-    let e = s.element(&mut b, &args);
-    let mut element = b.take();
-    element.push(Node::Acc { to, monoid: Monoid::Sum, value: e.value, times: e.times });
-    let lanes = each(l, Affine::constant(0), full.into(), element);
+    let (e, body) = b.summed(to, |b| s.element(b, &args));
+    let lanes = each(l, Affine::constant(0), full.into(), body);
     b.lowered(nested(&index, &extents, lanes), e)
 }
 
@@ -90,9 +78,7 @@ impl<'a> StripSum<'a> {
         held: &'a BTreeSet<ArrayId>,
         lanes: usize,
     ) -> Option<StripSum<'a>> {
-        let types = &program.arrays[to].columns[..];
-        let (Some(Monoid::Sum), [t @ (ScalarType::F32 | ScalarType::F64)]) = (rows.monoid, types) else { return None };
-        let code = &rows.element;
+        let (result, code) = (rows.float_sum()?, &rows.element);
         let mut varying = index_vec![false; code.types.len()];
         if !code.is_branch_free() {
             return None;
@@ -106,23 +92,19 @@ impl<'a> StripSum<'a> {
                     }
                     to.iter().for_each(|r| varying[*r] = true);
                 }
-                Instr::Op1(to, Op1::Num(Num1::Neg), a) if varying[*a] && code.types[*a] == *t => varying[*to] = true,
-                Instr::Op2(to, Op2::Num(Num2::Add | Num2::Sub | Num2::Mul | Num2::Div), a, b)
-                    if (varying[*a] || varying[*b]) && code.types[*a] == *t =>
-                {
-                    varying[*to] = true
-                }
                 i => {
                     let mut used = vec![];
                     i.direct_uses(&mut used);
-                    if used.iter().any(|r| depends(&varying, *r)) {
-                        return None;
+                    match arithmetic(i, &varying) {
+                        Some(to) if used.iter().all(|r| code.types[*r] == code.types[result]) => varying[to] = true,
+                        _ if used.iter().any(|r| depends(&varying, *r)) => return None,
+                        _ => {}
                     }
                 }
             }
         }
-        let lanes = lanes as i64;
-        varying[code.results[0]].then_some(StripSum { program, to, rows, t: *t, lanes, position, held, varying })
+        let (t, lanes) = (code.types[result], lanes as i64);
+        varying[result].then_some(StripSum { program, to, rows, t, lanes, position, held, varying })
     }
 
     /// The rank of the result.

@@ -1,7 +1,7 @@
 //! Copies of nodes, with registers and local buffers of their own. Copies of the same nodes can be merged, one node after
 //! the other, so that common values are computed once.
 
-use crate::nest::edit::{Why, walk};
+use crate::nest::edit::{Why, written};
 use crate::nest::ir::*;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{Instr, Reg, renamed};
@@ -272,17 +272,6 @@ impl<'a> Merge<'a> {
         let number = value.plus(limit, -1).and_then(|d| d.as_constant()).is_some_and(|d| d < 0);
         number || value.as_register().is_some_and(|r| self.bounds.iter().any(|(v, to)| *v == r && to == limit))
     }
-}
-
-/// The buffers that nodes write.
-fn written(nodes: &[Node]) -> BTreeSet<BufferId> {
-    let mut found = BTreeSet::new();
-    walk(nodes, &mut |n| match n {
-        Node::Store { to, .. } | Node::Acc { to, .. } | Node::Transpose { to, .. } => _ = found.insert(to.buffer),
-        Node::AccLanes { all, .. } => found.extend(all.iter().map(|a| a.1.buffer)),
-        _ => {}
-    });
-    found
 }
 
 fn affine(copy: &Copy, a: &Affine) -> Result<Affine, Why> {

@@ -2,7 +2,7 @@
 
 use super::copy::{Copy, Merge};
 use super::unroll_jam::bounds_around;
-use crate::nest::edit::{Why, at_loop, walk};
+use crate::nest::edit::{Why, allocated, at_loop, walk};
 use crate::nest::ir::*;
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
@@ -146,17 +146,6 @@ fn combines(nodes: &[Node]) -> bool {
         Node::Acc { to, .. } => found |= !inside.contains(&to.buffer),
         Node::AccLanes { all, .. } => found |= all.iter().any(|a| !inside.contains(&a.1.buffer)),
         _ => {}
-    });
-    found
-}
-
-/// The buffers that begin inside.
-fn allocated(nodes: &[Node]) -> BTreeSet<BufferId> {
-    let mut found = BTreeSet::new();
-    walk(nodes, &mut |n| {
-        if let Node::Alloc(b) = n {
-            found.insert(*b);
-        }
     });
     found
 }
