@@ -2,6 +2,9 @@
 //! nests. The time per operation should stay constant. Criterion's throughput shows it, in operations per second. Then, what
 //! a run costs besides its work.
 
+#[path = "programs/lstm_cell.rs"]
+mod lstm_cell;
+
 use accel::prelude::*;
 use accel::{Result, ast};
 use accel_fusion::pipeline::{Optimized, Options, Pipeline, Target};
@@ -72,23 +75,12 @@ type Lstm = Afun<(Matrix<f64>, Matrix<f64>, Vector<f64>, Array<Dim3, f64>), Scal
 
 /// An LSTM whose loop is unrolled.
 fn lstm(steps: usize) -> Lstm {
-    let sigmoid = |x: Exp<f64>| 1.0 / (1.0 + (-x).exp());
     afun(move |of_input: M, of_hidden: M, bias: Xs, xs: Acc<Array<Dim3, f64>>| {
         let ((_, batch, _), (_, h)) = (xs.shape(), of_hidden.shape());
         let start = fill((batch, h), lit(0.0));
         let step = |(hidden, cell, total): (M, M, Acc<Scalar<f64>>), t: usize| {
             let x = slice((t as i64, All, All), xs);
-            let totals = zip_with(|x, y| x + y, matmul(x, transpose(of_input)), matmul(hidden, transpose(of_hidden)));
-            let gates = reshape((batch, 4, h), zip_with(|x, y| x + y, totals, replicate((batch, All), bias)));
-            let next = imap(
-                |(i, j), cell| {
-                    let gate = |k: i64| gates.at((i, k, j));
-                    let cell = sigmoid(gate(1)) * cell + sigmoid(gate(0)) * gate(2).tanh();
-                    (sigmoid(gate(3)) * cell.tanh(), cell)
-                },
-                cell,
-            );
-            let (hidden, cell) = unzip(next);
+            let (hidden, cell) = lstm_cell::step((of_input, of_hidden, bias), (batch, h), (hidden, cell), x);
             (hidden, cell, zip_with(|x, y| x + y, total, sum(sum(map(|x| x * x, hidden)))))
         };
         (0..steps).fold((start, start, unit(lit(0.0))), step).2

@@ -29,6 +29,11 @@ fn scale<T: Real>(xs: &mut [T], factor: T) {
     }
 }
 
+fn softmax_by_hand<T: Real>(xs: &[T], out: &mut [T]) {
+    let (_, total) = exponentials(xs, out);
+    scale(out, total.recip());
+}
+
 fn softmax<T: Real>(sweep: &mut Sweep) {
     let inputs = |e: Extents| array::<Dim2, T>(e, reals(1, e[0] * e[1]));
     let program = afun(|xs: Acc<Matrix<T>>| {
@@ -45,8 +50,7 @@ fn softmax<T: Real>(sweep: &mut Sweep) {
             let [n, m] = xs.shape().into();
             let mut out = vec![T::default(); n * m];
             rows(&mut out, m, 8 * m, |i, out| {
-                let (_, total) = exponentials(&xs.as_slice()[i * m..][..m], out);
-                scale(out, total.recip());
+                softmax_by_hand(&xs.as_slice()[i * m..][..m], out);
             });
             array(&[n, m], out)
         },
@@ -58,8 +62,7 @@ fn softmax<T: Real>(sweep: &mut Sweep) {
             let [n, m] = xs.shape().into();
             let mut out = vec![T::default(); n * m];
             rows(&mut out, m, 8 * m, |i, out| {
-                let (_, total) = exponentials(&xs.as_slice()[i * m..][..m], out);
-                scale(out, total.recip());
+                softmax_by_hand(&xs.as_slice()[i * m..][..m], out);
                 let dy = &dy.as_slice()[i * m..][..m];
                 let mean = dot(dy, out);
                 for (y, dy) in out.iter_mut().zip(dy) {
