@@ -126,7 +126,8 @@ fn ties() {
 #[test]
 fn not_a_number() {
     let nan_where_large = |limit: f64| move |x: Exp<f64>| cond(x.gt(limit), x + f64::NAN, x);
-    for limit in [-20.0, 0.0, 5.0] {
+    // No number of the arguments is 4.5. At a limit that is also a tie, no difference shows the derivative of the maximum.
+    for limit in [-20.0, 0.0, 4.5] {
         let few = move |a: V| map(nan_where_large(limit), a);
         let places = |i: Exp<i64>| (true, i % 2);
         kinked(Any, move |a: V| sum(map(finite, permute(|x, y| x.min(y), fill(2, f64::NAN), places, few(a)))));

@@ -565,7 +565,8 @@ fn copied(instrs: &[Instr], params: usize, lane: Reg, found: &mut BTreeSet<Array
     }
 }
 
-fn in_strip(a: ArrayId, columns: usize, position: &str) -> Vec<String> {
+/// The columns of an array in the working memory, at a position there.
+pub fn in_strip(a: ArrayId, columns: usize, position: &str) -> Vec<String> {
     (0..columns).map(|c| format!("s{a}_{c}[{position}]")).collect()
 }
 

@@ -5,7 +5,7 @@
 //! writes. If rows are long and results share nothing, as in a normalisation of rows, this costs more than it gains. Then
 //! the strip executes one position at a time: vectors are along its rows, and its working memory is a few rows.
 
-use super::strip::{Statement, Strip, elementwise};
+use super::strip::{Statement, Strip, elementwise, in_strip};
 use crate::text::names::{index, names};
 use crate::text::primitives;
 use crate::text::types::in_memory;
@@ -47,7 +47,7 @@ fn statement(strip: &Strip, w: &mut Writer, (role, op, _): Statement) {
     match (role, op) {
         (Role::Row, Op::Loop { to, body, .. }) => {
             let place = if strip.is_vector(to[0]) { "i1" } else { "0" };
-            let out: Vec<_> = to.iter().flat_map(|a| columns(strip, *a, place)).collect();
+            let out: Vec<_> = to.iter().flat_map(|a| in_strip(*a, strip.columns(*a).len(), place)).collect();
             if !strip.is_vector(to[0]) {
                 return w.code(body, &index(1), &out);
             }
@@ -65,7 +65,7 @@ fn statement(strip: &Strip, w: &mut Writer, (role, op, _): Statement) {
                 None => w.code(&rows.element, &["i0".into(), "0".into()], &y),
             }
             w.rest_of_row(types, &y, 1, rows);
-            w.assign(&columns(strip, *to, "0"), &y);
+            w.assign(&in_strip(*to, types.len(), "0"), &y);
         }),
         (Role::Total, Op::Reduce { to, rows, .. }) => {
             if strip.rank(*to) == 0 {
@@ -97,9 +97,4 @@ fn add(strip: &Strip, w: &mut Writer, to: ArrayId, rows: &Reduction, element: &[
             w.braces("else", |w| w.code(&rows.op, &[partial.clone(), x.clone()].concat(), &partial));
         }
     }
-}
-
-/// The columns of an array of the strip's working memory at an inner index.
-fn columns(strip: &Strip, a: ArrayId, at: &str) -> Vec<String> {
-    (0..strip.columns(a).len()).map(|c| format!("s{a}_{c}[{at}]")).collect()
 }

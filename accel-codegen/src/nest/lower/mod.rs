@@ -198,16 +198,20 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A column of an array in memory, or in the working memory of a strip, whose elements have these extents.
-    fn column(&mut self, space: Space, extents: impl FnOnce(&mut Self) -> Vec<Affine>) -> Option<BufferId> {
-        let (Space::Array(a, c) | Space::Strip(a, c)) = space else { return None };
+    /// A column of an array, in memory or in the working memory of a strip, whose elements have these extents.
+    fn column(
+        &mut self,
+        space: fn(ArrayId, usize) -> Space,
+        (a, c): (ArrayId, usize),
+        extents: impl FnOnce(&mut Self) -> Vec<Affine>,
+    ) -> BufferId {
         if let Some(b) = self.buffers.get(&(a, c)) {
-            return Some(*b);
+            return *b;
         }
         let extents = extents(self);
-        let b = self.buffer(space, extents);
+        let b = self.buffer(space(a, c), extents);
         self.buffers.insert((a, c), b);
-        Some(b)
+        b
     }
 }
 

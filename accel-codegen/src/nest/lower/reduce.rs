@@ -101,7 +101,7 @@ impl<'a> TiledSum<'a> {
         b.element(&self.rows.element, args, |r| self.varying[r], &|b, i, c, sum| {
             let Instr::Read { array, index, .. } = i else { return None };
             let rank = self.program.arrays[*array].rank;
-            let buffer = b.column(Space::Array(*array, c), |b| (0..rank).map(|d| b.extent(*array, d)).collect())?;
+            let buffer = b.column(Space::Array, (*array, c), |b| (0..rank).map(|d| b.extent(*array, d)).collect());
             Some(Place { buffer, index: index.iter().map(|r| sum(*r)).collect() })
         })
     }

@@ -121,9 +121,9 @@ impl<'a> StripSum<'a> {
                 return None;
             }
             let rank = self.program.arrays[*array].rank;
-            let buffer = b.column(Space::Strip(*array, c), |b| {
+            let buffer = b.column(Space::Strip, (*array, c), |b| {
                 (1..rank).map(|d| b.extent(*array, d)).chain([Affine::constant(self.lanes)]).collect()
-            })?;
+            });
             Some(Place { buffer, index: inner.iter().chain([first]).map(|r| sum(*r)).collect() })
         })
     }
