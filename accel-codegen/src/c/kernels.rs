@@ -1,6 +1,6 @@
 //! The C kernels of each statement, as functions of a task.
 
-use super::shared_kernels::Shared;
+use super::shared_kernels::{Member, Shared, renamed};
 use super::translation_units::{Function, Head, Name};
 use crate::analysis::liveness::{Block, Step};
 use crate::c::host::inline::is_inline;
@@ -58,9 +58,9 @@ impl<'a> Kernels<'a> {
     fn block(&mut self, b: &Block) {
         for s in &b.steps {
             match self.shared.and_then(|shared| shared.get(s.number)) {
-                Some((class, arrays)) => {
-                    let shared = self.names[class].clone();
-                    self.like(s, &shared, arrays);
+                Some(member) => {
+                    let shared = self.names[member.class].clone();
+                    self.like(s, &shared, member);
                 }
                 None => self.statement(s),
             }
@@ -226,13 +226,26 @@ impl<'a> Kernels<'a> {
     }
 
     /// Writes the kernels of a statement that shares them with others. Each kernel calls the shared one with the arrays
-    /// of this statement.
-    fn like(&mut self, s: &Step, shared: &[Name], arrays: &[ArrayId]) {
-        let table: Vec<_> = arrays.iter().map(|a| format!("arrays[{a}]")).collect();
+    /// of this statement, and puts its own sites and arrays into the record of a fault.
+    fn like(&mut self, s: &Step, shared: &[Name], member: &Member) {
+        let list = |all: &mut dyn Iterator<Item = String>| all.collect::<Vec<_>>().join(", ");
+        let table = list(&mut member.arrays.iter().map(|a| format!("arrays[{a}]")));
+        let sites = list(&mut member.sites.iter().map(|s| s.to_string()));
+        let arrays = list(&mut member.arrays.iter().map(|a| a.to_string()));
         for name in shared {
             self.kernel(s, "", name.role, |w| {
-                w.line(format!("const array of_statement[] = {{ {} }};", table.join(", ")));
-                w.line(format!("return {name}(of_statement, task, fault);"));
+                w.line(format!("const array of_statement[] = {{ {table} }};"));
+                let call = format!("{name}(of_statement, task, fault)");
+                if !member.can_fail {
+                    return w.line(format!("return {call};"));
+                }
+                w.declarations.declare_once("renamed", renamed);
+                w.declarations.fails = true;
+                w.line(format!("const int result = {call};"));
+                w.line("if (__builtin_expect(result != 1, 1)) return result;");
+                w.line(format!("static const i64 sites[] = {{ {sites} }}, names[] = {{ {arrays} }};"));
+                w.line("renamed(fault, sites, names);");
+                w.line("return 1;");
             });
         }
     }

@@ -3,14 +3,15 @@
 //! NOTE [Shared kernels]: unrolled programs have many statements that differ only in their arrays, and C compilers take
 //! some milliseconds for each kernel. So if at least `WORTH` statements are equal up to their arrays, they share one
 //! set of kernels: the kernels of a program with a single such statement. Each statement has kernels of its own, which
-//! call the shared ones with a table of its arrays, in the order in which that program numbers them. Only statements
-//! that cannot fail are shared, because a fault record names sites and arrays of the whole program.
+//! call the shared ones with a table of its arrays, in the order in which that program numbers them. If a shared kernel
+//! fails, its record names sites and arrays of that program, and the statement's kernel replaces them by its own.
 
 use super::host::inline::is_inline;
+use crate::analysis::fault;
 use crate::analysis::liveness::{Block, Step};
 use accel_core::ast::deep;
-use accel_fusion::kernel::{ArrayId, Op, Program};
-use accel_fusion::optimize::isolated;
+use accel_fusion::kernel::{self, ArrayId, Op, Program, ScalarFn, SiteId};
+use accel_fusion::optimize::{Isolated, isolated};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The smallest number of equal statements that share kernels.
@@ -28,14 +29,37 @@ pub struct Alone {
 pub struct Shared {
     /// The statements whose kernels are shared, each as a program of its own.
     pub classes: Vec<Alone>,
-    /// For each statement, its class, and its arrays in the order in which the class numbers them.
-    members: BTreeMap<usize, (usize, Vec<ArrayId>)>,
+    /// The statements, by their numbers.
+    members: BTreeMap<usize, Member>,
 }
 
-/// Equal statements: the first one, and the positions of all.
+/// A statement that shares kernels.
+pub struct Member {
+    /// Its class.
+    pub class: usize,
+    /// Its arrays, in the order in which the class numbers them.
+    pub arrays: Vec<ArrayId>,
+    /// Its sites, in the same way.
+    pub sites: Vec<SiteId>,
+    /// Whether its kernels can fail.
+    pub can_fail: bool,
+}
+
+/// The function that puts a statement's own sites and arrays into the record of a fault.
+pub fn renamed() -> String {
+    format!(
+        "static __attribute__((cold, noinline)) void renamed(i64 *fault, const i64 *sites, const i64 *arrays) {{\n    \
+         fault[1] = sites[fault[1]];\n    \
+         if (fault[0] == {} || fault[0] == {}) fault[2] = arrays[fault[2]];\n}}",
+        fault::READ,
+        fault::TARGET
+    )
+}
+
+/// Equal statements: the first one, and all with their numbers.
 struct Equal {
     first: Alone,
-    members: Vec<(usize, Vec<ArrayId>)>,
+    members: Vec<(usize, Member)>,
 }
 
 impl Shared {
@@ -50,15 +74,15 @@ impl Shared {
         let mut shared = Shared { classes: vec![], members: BTreeMap::new() };
         for equal in found.into_values().filter(|e| e.members.len() >= WORTH) {
             let class = shared.classes.len();
-            shared.members.extend(equal.members.into_iter().map(|(number, arrays)| (number, (class, arrays))));
+            shared.members.extend(equal.members.into_iter().map(|(number, m)| (number, Member { class, ..m })));
             shared.classes.push(equal.first);
         }
         shared
     }
 
-    /// The class of a statement, and its arrays.
-    pub fn get(&self, number: usize) -> Option<(usize, &[ArrayId])> {
-        self.members.get(&number).map(|(class, arrays)| (*class, &arrays[..]))
+    /// A statement, if it shares kernels.
+    pub fn get(&self, number: usize) -> Option<&Member> {
+        self.members.get(&number)
     }
 }
 
@@ -77,7 +101,7 @@ impl Alone {
 fn collect<'b, 's>(b: &'b Block<'s>, numbers: bool, alike: &mut BTreeMap<Vec<usize>, Vec<&'b Step<'s>>>) {
     for s in &b.steps {
         if is_shareable(&s.stmt.op, numbers) {
-            let lengths = s.stmt.op.scalar_fns().iter().map(|(_, code)| code.instrs.len()).collect();
+            let lengths = scalar_fns(&s.stmt.op).map(|code| code.instrs.len()).collect();
             alike.entry(lengths).or_default().push(s);
         }
         deep(|| s.blocks.iter().for_each(|b| collect(b, numbers, alike)));
@@ -86,7 +110,7 @@ fn collect<'b, 's>(b: &'b Block<'s>, numbers: bool, alike: &mut BTreeMap<Vec<usi
 
 /// Adds a statement to the group of its equals.
 fn add(program: &Program, s: &Step, found: &mut BTreeMap<String, Equal>) {
-    let (one, arrays) = isolated(program, s.stmt);
+    let Isolated { program: one, arrays, sites } = isolated(program, s.stmt);
     let place = |(a, c): (ArrayId, usize)| Some((ArrayId::new(arrays.iter().position(|other| *other == a)?), c));
     let in_place: Option<Vec<_>> = s.in_place.iter().map(|o| o.map_or(Some(None), |o| place(o).map(Some))).collect();
     let Some(in_place) = in_place else { return };
@@ -95,11 +119,36 @@ fn add(program: &Program, s: &Step, found: &mut BTreeMap<String, Equal>) {
     let key = format!("{in_place:?} {may_share:?} {one}");
     let first = Alone { program: one, in_place, may_share };
     let equal = found.entry(key).or_insert_with(|| Equal { first, members: vec![] });
-    equal.members.push((s.number, arrays));
+    equal.members.push((s.number, Member { class: 0, arrays, sites, can_fail: can_fail(&s.stmt.op) }));
 }
 
-/// Whether the kernels of a statement can be shared: it has kernels, and they cannot fail.
+/// Whether a statement has kernels.
 fn is_shareable(op: &Op, numbers: bool) -> bool {
-    let has_kernels = matches!(op, Op::Loop { .. } | Op::Reduce { .. } | Op::Scan { .. }) && !is_inline(op, numbers);
-    has_kernels && !op.scalar_fns().iter().any(|(_, code)| code.can_fail())
+    match op {
+        Op::Loop { .. }
+        | Op::Reduce { .. }
+        | Op::Scan { .. }
+        | Op::Strip { .. }
+        | Op::Permute { .. }
+        | Op::Accumulate { .. } => !is_inline(op, numbers),
+        Op::Literal { .. }
+        | Op::Argsort { .. }
+        | Op::Reshape { .. }
+        | Op::Agree { .. }
+        | Op::If { .. }
+        | Op::While { .. }
+        | Op::Keep { .. }
+        | Op::Recall { .. } => false,
+    }
+}
+
+/// Whether kernels of a statement can fail. Those that combine in memory check the positions, and lists need memory.
+fn can_fail(op: &Op) -> bool {
+    matches!(op, Op::Permute { .. } | Op::Accumulate { .. }) || scalar_fns(op).any(|code| code.can_fail() || !code.lists().is_empty())
+}
+
+/// The scalar functions of an operation and of the operations in its blocks.
+fn scalar_fns(op: &Op) -> impl Iterator<Item = &ScalarFn> {
+    let inner = op.blocks().into_iter().flat_map(kernel::Block::walk).map(|s| &s.op);
+    std::iter::once(op).chain(inner).flat_map(|op| op.scalar_fns()).map(|(_, code)| code)
 }

@@ -1,7 +1,7 @@
 //! Numbers the remaining arrays without gaps.
 
 use crate::kernel::{ArrayId, Block, Instr, Op, Program, ScalarFn, SiteId, Stmt, walk_mut};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Renumbers the arrays in the order of their definitions: inputs first.
 pub fn compact(program: &Program) -> Program {
@@ -18,41 +18,61 @@ pub fn compact(program: &Program) -> Program {
     Program { arrays: arrays.into_iter().map(|a| a.1).collect(), inputs, body, results, ..program.clone() }
 }
 
-/// A statement without blocks as a program of its own, and for each of its arrays the array of the original program.
-/// Statements that differ only in their arrays and sites become equal programs.
-pub fn isolated(program: &Program, stmt: &Stmt) -> (Program, Vec<ArrayId>) {
-    let mut stmt = stmt.clone();
-    stmt.site = SiteId::new(0);
+/// A statement as a program of its own, without results.
+pub struct Isolated {
+    /// The program. Statements that differ only in their arrays and sites become equal programs.
+    pub program: Program,
+    /// For each of its arrays the array of the original program.
+    pub arrays: Vec<ArrayId>,
+    /// For each of its sites the site of the original program.
+    pub sites: Vec<SiteId>,
+}
+
+/// A statement as a program of its own. Of its blocks, only those of strips belong to it.
+pub fn isolated(program: &Program, stmt: &Stmt) -> Isolated {
+    let mut body = Block { stmts: vec![stmt.clone()] };
     let mut c = Numbers::default();
-    let mut used = stmt.op.defines().to_vec();
-    stmt.op.scalar_fns_mut().into_iter().for_each(|code| {
-        walk_mut(&mut code.instrs, |i| match i {
-            Instr::Extent(_, a, _) => used.push(*a),
-            Instr::Read { array, site, .. } => {
-                used.push(*array);
-                *site = SiteId::new(0);
-            }
+    let (mut arrays, mut sites, mut defined) = (vec![], vec![], BTreeSet::new());
+    let mut numbered = |site: &mut SiteId| {
+        sites.push(*site);
+        *site = SiteId::new(sites.len() - 1);
+    };
+    body.walk_mut(|s| {
+        numbered(&mut s.site);
+        let mut used = s.op.defines().to_vec();
+        defined.extend(used.iter().copied());
+        match &s.op {
+            Op::Permute { defaults, .. } => used.push(*defaults),
+            Op::Accumulate { sums, .. } => used.extend(sums.iter().map(|(_, initial)| *initial)),
             _ => {}
-        });
-    });
-    let defined = stmt.op.defines().len();
-    let mut arrays: Vec<ArrayId> = vec![];
-    for a in used {
-        if !c.numbers.contains_key(&a) {
-            c.define(a);
-            arrays.push(a);
         }
-    }
-    let mut body = Block { stmts: vec![stmt] };
+        s.op.scalar_fns_mut().into_iter().for_each(|code| {
+            walk_mut(&mut code.instrs, |i| match i {
+                Instr::Extent(_, a, _) => used.push(*a),
+                Instr::Read { array, site, .. } => {
+                    used.push(*array);
+                    numbered(site);
+                }
+                _ => {}
+            });
+        });
+        for a in used {
+            if !c.numbers.contains_key(&a) {
+                c.define(a);
+                arrays.push(a);
+            }
+        }
+    });
     c.block(&mut body);
+    let inputs = arrays.iter().enumerate().filter(|(_, a)| !defined.contains(a));
     let one = Program {
         arrays: arrays.iter().map(|a| program.arrays[*a].clone()).collect(),
-        inputs: (defined..arrays.len()).map(ArrayId::new).collect(),
+        inputs: inputs.map(|(k, _)| ArrayId::new(k)).collect(),
         body,
-        sites: program.sites.first().copied().into_iter().collect(),
+        sites: sites.iter().map(|s| program.sites[*s]).collect(),
         ..Program::default()
     };
-    (one, arrays)
+    Isolated { program: one, arrays, sites }
 }
 
 /// New numbers of arrays.

@@ -49,7 +49,7 @@ mod vertical_fusion;
 
 pub(crate) use common_statements::share;
 pub(crate) use compact::compact;
-pub use compact::isolated;
+pub use compact::{Isolated, isolated};
 pub(crate) use horizontal_fusion::merge;
 pub use interior::{Interior, interior};
 pub(crate) use recomputed_operands::compute_operands;
