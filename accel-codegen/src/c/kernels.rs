@@ -229,7 +229,9 @@ impl<'a> Kernels<'a> {
     /// of this statement, and puts its own sites and arrays into the record of a fault.
     fn like(&mut self, s: &Step, shared: &[Name], member: &Member) {
         let list = |all: &mut dyn Iterator<Item = String>| all.collect::<Vec<_>>().join(", ");
-        let table = list(&mut member.arrays.iter().map(|a| format!("arrays[{a}]")));
+        let constants = list(&mut member.constants.iter().map(|n| n.to_string()));
+        let constants = (!constants.is_empty()).then(|| format!("{{ (const i64[]){{ {constants} }}, 0 }}"));
+        let table = list(&mut member.arrays.iter().map(|a| format!("arrays[{a}]")).chain(constants));
         let sites = list(&mut member.sites.iter().map(|s| s.to_string()));
         let arrays = list(&mut member.arrays.iter().map(|a| a.to_string()));
         for name in shared {

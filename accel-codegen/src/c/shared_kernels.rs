@@ -5,12 +5,16 @@
 //! set of kernels: the kernels of a program with a single such statement. Each statement has kernels of its own, which
 //! call the shared ones with a table of its arrays, in the order in which that program numbers them. If a shared kernel
 //! fails, its record names sites and arrays of that program, and the statement's kernel replaces them by its own.
+//!
+//! The statements may also differ in constant indices: step 7 of an unrolled loop reads row 7. The shared kernels take
+//! such constants from the extents of a further array, as extents are what kernels know of their arguments already.
 
 use super::host::inline::is_inline;
 use crate::analysis::fault;
 use crate::analysis::liveness::{Block, Step};
 use accel_core::ast::deep;
-use accel_fusion::kernel::{self, ArrayId, Op, Program, ScalarFn, SiteId};
+use accel_core::repr::Scalar;
+use accel_fusion::kernel::{self, ArrayId, ArrayInfo, Instr, Op, Program, Reg, ScalarFn, SiteId, walk, walk_mut};
 use accel_fusion::optimize::{Isolated, isolated};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,6 +45,8 @@ pub struct Member {
     pub arrays: Vec<ArrayId>,
     /// Its sites, in the same way.
     pub sites: Vec<SiteId>,
+    /// The constant indices in which it differs from others of its class: the extents of a further array.
+    pub constants: Vec<i64>,
     /// Whether its kernels can fail.
     pub can_fail: bool,
 }
@@ -72,8 +78,9 @@ impl Shared {
         let many = alike.into_values().filter(|steps| steps.len() >= WORTH);
         many.flatten().for_each(|s| add(program, s, &mut found));
         let mut shared = Shared { classes: vec![], members: BTreeMap::new() };
-        for equal in found.into_values().filter(|e| e.members.len() >= WORTH) {
+        for mut equal in found.into_values().filter(|e| e.members.len() >= WORTH) {
             let class = shared.classes.len();
+            equal.keep_what_differs();
             shared.members.extend(equal.members.into_iter().map(|(number, m)| (number, Member { class, ..m })));
             shared.classes.push(equal.first);
         }
@@ -96,6 +103,51 @@ impl Alone {
     }
 }
 
+impl Equal {
+    /// Of the constants, only those that differ between the statements become extents.
+    fn keep_what_differs(&mut self) {
+        let all: Vec<Vec<i64>> = self.members.iter().map(|(_, m)| m.constants.clone()).collect();
+        let differs = |k: usize| all.iter().any(|m| m[k] != all[0][k]);
+        with_constants_as_extents(&mut self.first.program, &differs);
+        for (_, m) in &mut self.members {
+            m.constants = (0..m.constants.len()).filter(|k| differs(*k)).map(|k| m.constants[k]).collect();
+        }
+    }
+}
+
+/// Lets a statement take the constants that are only indices from the extents of a further array: those for whose
+/// numbers `which` holds. Returns the values of all such constants.
+fn with_constants_as_extents(program: &mut Program, which: &dyn Fn(usize) -> bool) -> Vec<i64> {
+    let (array, mut values, mut rank) = (program.arrays.next_idx(), vec![], 0);
+    program.body.walk_mut(|s| {
+        for code in s.op.scalar_fns_mut() {
+            let other_uses = other_uses(code);
+            walk_mut(&mut code.instrs, |i| match i {
+                Instr::Const(to, Scalar::I64(n)) if *n >= 0 && !other_uses.contains(to) => {
+                    let (to, n) = (*to, *n);
+                    if which(values.len()) {
+                        *i = Instr::Extent(to, array, rank);
+                        rank += 1;
+                    }
+                    values.push(n);
+                }
+                _ => {}
+            });
+        }
+    });
+    if rank > 0 {
+        program.arrays.push(ArrayInfo { rank, columns: vec![] });
+    }
+    values
+}
+
+/// The registers that are more than indices of reads.
+fn other_uses(code: &ScalarFn) -> BTreeSet<Reg> {
+    let mut found: BTreeSet<Reg> = code.results.iter().copied().collect();
+    walk(&code.instrs).filter(|i| !matches!(i, Instr::Read { .. })).for_each(|i| i.direct_uses(&mut found));
+    found
+}
+
 /// Groups the statements that can share kernels by the lengths of their scalar functions. Most statements differ in
 /// these, so their texts need not be compared.
 fn collect<'b, 's>(b: &'b Block<'s>, numbers: bool, alike: &mut BTreeMap<Vec<usize>, Vec<&'b Step<'s>>>) {
@@ -116,10 +168,12 @@ fn add(program: &Program, s: &Step, found: &mut BTreeMap<String, Equal>) {
     let Some(in_place) = in_place else { return };
     let position = |a: &ArrayId| arrays.iter().position(|other| other == a).map(ArrayId::new);
     let may_share: BTreeSet<ArrayId> = s.may_share.iter().filter_map(position).collect();
-    let key = format!("{in_place:?} {may_share:?} {one}");
+    let mut key = one.clone();
+    let constants = with_constants_as_extents(&mut key, &|_| true);
+    let key = format!("{in_place:?} {may_share:?} {key}");
     let first = Alone { program: one, in_place, may_share };
     let equal = found.entry(key).or_insert_with(|| Equal { first, members: vec![] });
-    equal.members.push((s.number, Member { class: 0, arrays, sites, can_fail: can_fail(&s.stmt.op) }));
+    equal.members.push((s.number, Member { class: 0, arrays, sites, constants, can_fail: can_fail(&s.stmt.op) }));
 }
 
 /// Whether a statement has kernels.
@@ -144,7 +198,8 @@ fn is_shareable(op: &Op, numbers: bool) -> bool {
 
 /// Whether kernels of a statement can fail. Those that combine in memory check the positions, and lists need memory.
 fn can_fail(op: &Op) -> bool {
-    matches!(op, Op::Permute { .. } | Op::Accumulate { .. }) || scalar_fns(op).any(|code| code.can_fail() || !code.lists().is_empty())
+    matches!(op, Op::Permute { .. } | Op::Accumulate { .. })
+        || scalar_fns(op).any(|code| code.can_fail() || !code.lists().is_empty())
 }
 
 /// The scalar functions of an operation and of the operations in its blocks.

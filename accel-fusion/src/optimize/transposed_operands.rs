@@ -14,29 +14,38 @@ use accel_core::ast::deep;
 pub(crate) fn transpose_operands(program: &Program) -> Program {
     let mut program = program.clone();
     let mut body = std::mem::take(&mut program.body);
-    block(&mut body, &mut program.arrays);
+    block(&mut body, &mut program.arrays, &mut vec![]);
     program.body = body;
     compact(&program)
 }
 
-fn block(b: &mut Block, arrays: &mut IndexVec<ArrayId, ArrayInfo>) {
+/// An array, a dimension, and the copy in which this is the last one.
+type Transposed = (ArrayId, usize, ArrayId);
+
+/// `made` are the copies that exist before the block.
+fn block(b: &mut Block, arrays: &mut IndexVec<ArrayId, ArrayInfo>, made: &mut Vec<Transposed>) {
     for mut s in std::mem::take(&mut b.stmts) {
         match &mut s.op {
             Op::Reduce { to, rows, .. } => {
                 let site = s.site;
-                let copies = transposed(*to, rows, arrays);
+                let copies = transposed(*to, rows, arrays, made);
                 b.stmts.extend(copies.into_iter().map(|op| Stmt { op, site }));
             }
             // A strip has its operands in its working memory.
             Op::Strip { .. } => {}
-            op => op.blocks_mut().into_iter().for_each(|inner| deep(|| block(inner, arrays))),
+            op => op.blocks_mut().into_iter().for_each(|inner| deep(|| block(inner, arrays, &mut made.clone()))),
         }
         b.stmts.push(s);
     }
 }
 
 /// Replaces the reads of operands by reads of transposed copies. Returns the loops that make them.
-fn transposed(to: ArrayId, rows: &mut Reduction, arrays: &mut IndexVec<ArrayId, ArrayInfo>) -> Vec<Op> {
+fn transposed(
+    to: ArrayId,
+    rows: &mut Reduction,
+    arrays: &mut IndexVec<ArrayId, ArrayInfo>,
+    made: &mut Vec<Transposed>,
+) -> Vec<Op> {
     let Some(outer) = arrays[to].rank.checked_sub(1).filter(|d| *d > 0) else { return vec![] };
     let (j, k) = (Reg::new(outer), Reg::new(outer + 1));
     let simple = rows.element.is_branch_free() && rows.float_sum().is_some() && rows.contraction().is_none();
@@ -64,7 +73,6 @@ fn transposed(to: ArrayId, rows: &mut Reduction, arrays: &mut IndexVec<ArrayId, 
     if !rows.element.instrs.iter().all(fits) {
         return vec![];
     }
-    let mut made: Vec<(ArrayId, usize, ArrayId)> = vec![];
     let mut loops = vec![];
     for i in &mut rows.element.instrs {
         let Some(d) = dimension(i, arrays) else { continue };
