@@ -51,7 +51,7 @@ impl Writer<'_> {
         independent: bool,
         body: &ScalarFn,
         results: &[String],
-        Interior { code, first, end, behind }: &Interior,
+        Interior { code, first, end, behind, rows }: &Interior,
     ) {
         self.rows_to(to, rank, |w, stop| {
             w.line(format!("i64 low = {first}, high = n{};", rank - 1));
@@ -59,6 +59,13 @@ impl Writer<'_> {
                 w.code(end, &[], &["high".into()]);
             }
             w.line("low -= offset, high -= offset;");
+            if let Some(rows) = rows {
+                // The conditions do not depend on the last index.
+                let first_of_row: Vec<_> =
+                    (0..rank).map(|d| if d == rank - 1 { "0".into() } else { format!("i{d}") }).collect();
+                w.line("bool all_hold;");
+                w.code(&rows.hold, &first_of_row, &["all_hold".into()]);
+            }
             w.braces(&format!("while (p < {stop})"), |w| {
                 w.line("const bool inside = p >= low && p < high;");
                 w.line("const i64 next = inside ? high : low;");
@@ -66,6 +73,10 @@ impl Writer<'_> {
                 let part = |w: &mut Self, code: &ScalarFn| {
                     w.row_to("part", rank, independent, |w| w.code(code, &index(rank), results));
                 };
+                if let Some(rows) = rows {
+                    w.braces("if (inside && all_hold)", |w| part(w, &rows.code));
+                    w.line("else");
+                }
                 w.braces("if (inside)", |w| part(w, code));
                 w.braces("else", |w| part(w, behind.as_ref().unwrap_or(body)));
             });

@@ -9,6 +9,7 @@
 //! they are known there, too.
 
 use super::poly::{Poly, Sym};
+use super::row_decisions::{RowDecisions, row_decisions};
 use super::scalar_cleanup::{ExecutionCount, NoProducers, clean, code_of};
 use super::shape_analysis::Facts;
 use crate::kernel::builder::Builder;
@@ -32,6 +33,8 @@ pub struct Interior {
     pub end: Option<ScalarFn>,
     /// The function behind the interior, if it is known there.
     pub behind: Option<ScalarFn>,
+    /// The decisions in the interior that are the same for a whole row.
+    pub rows: Option<RowDecisions>,
 }
 
 /// The interior along the last one of `rank` dimensions, if there are edges.
@@ -69,23 +72,24 @@ pub fn interior(program: &Program, code: &ScalarFn, rank: usize) -> Option<Inter
     let (code, behind) = (decided(false), known_behind.then(|| decided(true)));
     let (mut b, all) = Builder::after(code_of(&mut facts, &Vec::from_iter(ends)));
     let end = all.into_iter().reduce(|x, y| b.index_op(Num2::Min, x, y));
-    Some(Interior { code, first, end: end.map(|end| b.finish(vec![end])), behind })
+    let rows = row_decisions(&mut facts, &code, &ranges);
+    Some(Interior { code, first, end: end.map(|end| b.finish(vec![end])), behind, rows })
 }
 
 /// The outcome of a comparison, a minimum or a maximum.
-struct Decision {
-    outcome: Outcome,
+pub(super) struct Decision {
+    pub(super) outcome: Outcome,
     /// Whether it needs operands that differ.
     strict: bool,
 }
 
-enum Outcome {
+pub(super) enum Outcome {
     Bool(bool),
     Operand(Reg),
 }
 
 /// The outcome if the first operand is the larger one (`more`), or else the smaller one.
-fn decision(i: &Instr, more: bool) -> Option<Decision> {
+pub(super) fn decision(i: &Instr, more: bool) -> Option<Decision> {
     let Instr::Op2(_, op, a, b) = i else { return None };
     let (outcome, strict) = match op {
         Op2::Num(Num2::Max) => (Outcome::Operand(if more { *a } else { *b }), false),
@@ -102,7 +106,7 @@ fn decision(i: &Instr, more: bool) -> Option<Decision> {
 }
 
 /// The function with the outcomes of those instructions for which `more` is known.
-fn with_decisions(code: &ScalarFn, more: impl Fn(Reg) -> Option<bool>) -> ScalarFn {
+pub(super) fn with_decisions(code: &ScalarFn, more: impl Fn(Reg) -> Option<bool>) -> ScalarFn {
     let mut code = code.clone();
     let zero = code.types.push(ScalarType::I64);
     let mut instrs = std::mem::take(&mut code.instrs);
@@ -120,7 +124,7 @@ fn with_decisions(code: &ScalarFn, more: impl Fn(Reg) -> Option<bool>) -> Scalar
 }
 
 /// The integers that are sums of indices, extents and constants.
-fn forms(code: &ScalarFn, rank: usize) -> HashMap<Reg, Poly> {
+pub(super) fn forms(code: &ScalarFn, rank: usize) -> HashMap<Reg, Poly> {
     let mut forms: HashMap<Reg, Poly> = (0..rank).map(|k| (Reg::new(k), Poly::sym(Sym::Param(k)))).collect();
     for i in walk(&code.instrs) {
         let (to, form) = match i {
@@ -145,18 +149,18 @@ fn forms(code: &ScalarFn, rank: usize) -> HashMap<Reg, Poly> {
 }
 
 /// Where a difference changes its sign, and whether it is positive in the interior.
-struct Edge {
+pub(super) struct Edge {
     at: At,
-    more: bool,
+    pub(super) more: bool,
 }
 
 /// The value of an index at which a difference is 0.
-enum At {
+pub(super) enum At {
     Start(i64),
     End(Poly),
 }
 
-fn edge(difference: &Poly, index: Sym) -> Option<Edge> {
+pub(super) fn edge(difference: &Poly, index: Sym) -> Option<Edge> {
     let (slope, rest) = difference.linear(index)?;
     let rises = match slope.as_constant() {
         Some(1) => true,

@@ -19,6 +19,7 @@
 //! | `horizontal_fusion` | merges loops over the same index space |
 //! | `common_statements` | computes equal arrays once |
 //! | `interior` | elements that need no special rules for edges |
+//! | `row_decisions` | elements of rows that satisfy all conditions |
 //! | `recomputed_operands` | lets products on GPUs compute their operands |
 //! | `transposed_operands` | gives sums transposed copies of operands |
 //! | `tapes` | replaces lists of states by tapes |
@@ -36,6 +37,7 @@ mod poly;
 mod recomputation;
 mod recomputed_operands;
 mod reshapes;
+mod row_decisions;
 mod scalar_cleanup;
 mod scatter;
 mod shape_analysis;
@@ -53,6 +55,7 @@ pub use compact::{Isolated, isolated};
 pub(crate) use horizontal_fusion::merge;
 pub use interior::{Interior, interior};
 pub(crate) use recomputed_operands::compute_operands;
+pub use row_decisions::RowDecisions;
 pub use shape_analysis::Assumptions;
 pub(crate) use split_columns::split;
 pub(crate) use tapes::tapes;
