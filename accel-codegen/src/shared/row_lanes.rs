@@ -27,7 +27,7 @@ use accel_fusion::kernel::{Instr, Monoid, Reduction, Reg, ScalarFn};
 const BYTES: usize = 64;
 const MOST: usize = u8::MAX as usize;
 
-/// The row-wise reduction that is written: from which position the element at a position of the row comes.
+/// The position of an element of the row, from the position in the order in which elements are combined.
 type Source<'a> = &'a dyn Fn(&str) -> String;
 
 /// The number of partial results of a reduction by a recognised monoid: four of the largest vector registers, so that
@@ -48,6 +48,12 @@ pub fn lane_monoids(rows: &Reduction) -> Option<Vec<Monoid>> {
 /// The least number of elements that are reduced in lanes, if any are: NOTE [Exact lanes].
 pub fn least_in_lanes(rows: &Reduction) -> Option<usize> {
     Some(Lanes::new(rows)?.least)
+}
+
+/// The numbers of lanes that are combined with as many others, until one is left. Loops of known length become vector
+/// operations.
+pub fn halves(count: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(count / 2), |half| Some(half / 2)).take_while(|half| *half > 0)
 }
 
 /// How a row is reduced in lanes.
@@ -157,9 +163,7 @@ impl Writer<'_> {
                     w.line("k = to;");
                 });
             }
-            // Loops of known length become vector operations.
-            let halves = std::iter::successors(Some(count / 2), |half| Some(half / 2)).take_while(|half| *half > 0);
-            for half in halves {
+            for half in halves(count) {
                 w.braces(&format!("for (int l = 0; l < {half}; l++)"), |w| {
                     combine(w, &|c| format!("lane{c}[l + {half}]"));
                 });
