@@ -1,9 +1,9 @@
 //! Reductions of one row in lanes: each lane combines its share of the elements, then the lanes are combined in pairs.
 //!
-//! NOTE [Exact lanes]: the sum of floats depends on its order, so only rows that are long enough use lanes (and all
-//! backends cut rows at the same places). Every other recognised monoid gives the same result in any order. There, rows use
-//! lanes as soon as they fill them once. If it also makes no difference that an element is combined twice, the last step
-//! takes the last elements of the row, some of which it has seen before, instead of processing the rest one by one.
+//! NOTE [The last step of lanes]: elements that do not fill all lanes would be combined one by one, each waiting for the one
+//! before. Instead, the last step takes the last elements of the row, some of which have been combined before. If the monoid
+//! is not idempotent, the lanes of those get its neutral element. So rows use lanes as soon as they fill them once. A
+//! hundred floats are added in 8 ns instead of 23.
 //!
 //! NOTE [Lanes of extrema]: the maximum of NaN and a number is the number. A lane that starts with NaN needs two
 //! comparisons and a choice for each element. A lane that starts with minus infinity needs a single instruction, which
@@ -45,9 +45,9 @@ pub fn lane_monoids(rows: &Reduction) -> Option<Vec<Monoid>> {
     monoids.filter(|_| rows.element.is_if_convertible())
 }
 
-/// The least number of elements that are reduced in lanes, if any are: NOTE [Exact lanes].
+/// The least number of elements that are reduced in lanes, if any are.
 pub fn least_in_lanes(rows: &Reduction) -> Option<usize> {
-    Some(Lanes::new(rows)?.least)
+    Some(Lanes::new(rows)?.count)
 }
 
 /// The numbers of lanes that are combined with as many others, until one is left. Loops of known length become vector
@@ -61,20 +61,13 @@ struct Lanes {
     /// The monoid and the type of each column.
     columns: Vec<(Monoid, ScalarType)>,
     count: usize,
-    least: usize,
 }
 
 impl Lanes {
     fn new(rows: &Reduction) -> Option<Lanes> {
         let columns: Vec<_> = lane_monoids(rows)?.into_iter().zip(rows.columns()).collect();
         let count = columns.iter().map(|(_, t)| lane_count(*t)).min()?;
-        let is_exact = columns.iter().all(|(monoid, t)| monoid.is_idempotent() || !t.is_float());
-        Some(Lanes { columns, count, least: if is_exact { count } else { 4 * count } })
-    }
-
-    /// Whether elements can be combined twice.
-    fn is_idempotent(&self) -> bool {
-        self.columns.iter().all(|(monoid, _)| monoid.is_idempotent())
+        Some(Lanes { columns, count })
     }
 }
 
@@ -146,7 +139,7 @@ impl Writer<'_> {
             }
         };
         let element = |c: usize| format!("x{c}");
-        self.braces(&format!("if ({guard}to - k >= {})", lanes.least), |w| {
+        self.braces(&format!("if ({guard}to - k >= {})", count), |w| {
             for (c, (monoid, t)) in lanes.columns.iter().enumerate() {
                 let start = infinity(*monoid, *t).unwrap_or(monoid.neutral(*t));
                 w.fill_lanes(c, count, in_memory(*t), start);
@@ -156,13 +149,23 @@ impl Writer<'_> {
                 w.line("const i64 first = k;");
             }
             w.steps("to", count, outer, &rows.element, source, |w| combine(w, &element));
-            if lanes.is_idempotent() {
-                w.braces("if (k < to)", |w| {
-                    w.line(format!("k = to - {count};"));
-                    w.step(count, outer, &rows.element, source, |w| combine(w, &element));
-                    w.line("k = to;");
-                });
-            }
+            w.braces("if (k < to)", |w| {
+                if lanes.columns.iter().any(|(monoid, _)| !monoid.is_idempotent()) {
+                    w.line(format!("const int seen = k - (to - {count});"));
+                }
+                w.line(format!("k = to - {count};"));
+                let new: Vec<_> = lanes
+                    .columns
+                    .iter()
+                    .enumerate()
+                    .map(|(c, (monoid, t))| {
+                        let neutral = primitives::constant(w.declarations, monoid.neutral(*t));
+                        if monoid.is_idempotent() { element(c) } else { format!("(l < seen ? {neutral} : x{c})") }
+                    })
+                    .collect();
+                w.step(count, outer, &rows.element, source, |w| combine(w, &|c| new[c].clone()));
+                w.line("k = to;");
+            });
             for half in halves(count) {
                 w.braces(&format!("for (int l = 0; l < {half}; l++)"), |w| {
                     combine(w, &|c| format!("lane{c}[l + {half}]"));
