@@ -7,7 +7,7 @@ use crate::c::host::inline::is_inline;
 use crate::shared::accumulate::Accumulate;
 use crate::shared::interchanged_reduce::in_columns;
 use crate::shared::permute::Permute;
-use crate::shared::reduce::lane_monoids;
+use crate::shared::row_lanes::lane_monoids;
 use crate::shared::scan::{Scan, chains};
 use crate::shared::strip::Strip;
 use crate::shared::strip_rows;

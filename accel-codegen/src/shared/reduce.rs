@@ -1,21 +1,15 @@
 //! Reductions: functions of a task, and of one row.
 
-use super::prefetch::is_quick;
+use super::row_lanes::least_in_lanes;
+use super::selecting_lanes::least_to_select;
 use crate::analysis::partition::LANES;
 use crate::text::names::{elements, index, names, row_index};
-use crate::text::primitives;
-use crate::text::types::in_memory;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Monoid, Reduction, ScalarFn};
 
 /// Below this number of elements, rows are reduced without a function call for each.
 const SHORT: usize = 16;
-
-// NOTE [Selecting operators]: an operator such as that of the smallest element and its position returns one of its
-// arguments as a whole. Most elements of a long row do not change the accumulated value. Vector operations find out
-// whether any of many elements does: each is compared with the value accumulated before all of them. Only if one
-// changes it, the elements are processed one by one.
 
 // NOTE [Rows across]: each step of a reduction waits for the one before. A long row that is combined by a monoid is reduced
 // in lanes of its own. If rows are short, or the operator is none, then lanes are neighbouring rows: 32 rows take each step
@@ -31,24 +25,6 @@ enum Across {
 
 /// The largest number of instructions of an element or an operator for which rows are reduced across.
 const SIMPLE: usize = 40;
-
-/// The number of elements that are compared at once.
-const CANDIDATES: usize = 256;
-
-/// The number of partial results of a reduction by a recognised monoid: four of the largest vector registers, so that
-/// it does not wait for one addition before the next.
-fn lane_count(t: ScalarType) -> usize {
-    match t {
-        ScalarType::I64 | ScalarType::U64 | ScalarType::F64 => 32,
-        _ => 64,
-    }
-}
-
-/// The monoid of each column, if rows are reduced in lanes.
-pub fn lane_monoids(rows: &Reduction) -> Option<Vec<Monoid>> {
-    let monoids = if rows.op.results.len() == 1 { rows.monoid.map(|k| vec![k]) } else { rows.op.column_monoids() };
-    monoids.filter(|_| rows.element.is_if_convertible())
-}
 
 impl Writer<'_> {
     /// The parameters of the function for a row: the outer index, and the address of the accumulated value.
@@ -81,29 +57,13 @@ impl Writer<'_> {
     /// Combines the elements from `k` to `to` of a row with the accumulated value `y`.
     pub fn rest_of_row(&mut self, types: &[ScalarType], y: &[String], outer: usize, rows: &Reduction) {
         let x = names("x", types);
-        self.reduce_in_lanes("", types, outer, rows, |k| k.into());
-        let one = |w: &mut Self| {
+        self.reduce_in_lanes("", outer, rows, &|k| k.into());
+        self.select_in_lanes(y, outer, rows);
+        self.braces("for (; k < to; k++)", |w| {
             w.declare(&x, types);
             w.code(&rows.element, &row_index(outer, "k"), &x);
             w.code(&rows.op, &[y, &x].concat(), y);
-        };
-        if let Some((keeps, left)) = rows.op.selection().filter(|_| rows.element.is_if_convertible()) {
-            self.braces(&format!("while (k + {CANDIDATES} <= to)"), |w| {
-                w.line("int changes = 0;");
-                w.prefetch(&rows.element, &row_index(outer, "k"), CANDIDATES);
-                w.braces(&format!("for (int l = 0; l < {CANDIDATES}; l++)"), |w| {
-                    w.declare(&x, types);
-                    w.code(&rows.element, &row_index(outer, "k + l"), &x);
-                    w.line("bool chosen;");
-                    w.code(&keeps, &[y, &x].concat(), &["chosen".into()]);
-                    w.line(format!("changes |= chosen != {};", left as u8));
-                });
-                w.line(format!("const i64 stop = k + {CANDIDATES};"));
-                w.line("if (!changes) k = stop;");
-                w.braces("for (; k < stop; k++)", one);
-            });
-        }
-        self.braces("for (; k < to; k++)", one);
+        });
     }
 
     /// Loads the accumulated value, or starts with the first element.
@@ -123,58 +83,6 @@ impl Writer<'_> {
         self.assign(&acc, y);
     }
 
-    /// Reduces long rows by an operator that is a recognised monoid on each column. Each lane `l` combines its share of
-    /// the elements, then the lanes are combined in pairs. `source` is the position of element `k`, and `guard` is an
-    /// additional condition.
-    pub fn reduce_in_lanes(
-        &mut self,
-        guard: &str,
-        types: &[ScalarType],
-        outer: usize,
-        rows: &Reduction,
-        source: impl Fn(&str) -> String,
-    ) {
-        let Some(monoid) = lane_monoids(rows) else { return };
-        if self.dialect().has_few_registers() {
-            return;
-        }
-        let Some(lanes) = types.iter().map(|t| lane_count(*t)).min() else { return };
-        let columns = || monoid.iter().copied().zip(types.iter().copied()).enumerate();
-        let combine = |w: &mut Self, a: &dyn Fn(usize) -> String, b: &dyn Fn(usize) -> String| {
-            for (c, (monoid, t)) in columns() {
-                let value = primitives::op2(w.declarations, monoid.operator(), t, &a(c), &b(c));
-                w.line(format!("{} = {value};", a(c)));
-            }
-        };
-        let lane = |position: &'static str| move |c: usize| format!("lane{c}[{position}]");
-        self.braces(&format!("if ({guard}to - k >= {})", 4 * lanes), |w| {
-            for (c, (monoid, t)) in columns() {
-                w.line(format!("{} lane{c}[{lanes}];", in_memory(t)));
-                let start = primitives::constant(w.declarations, monoid.neutral(t));
-                w.line(format!("for (int l = 0; l < {lanes}; l++) lane{c}[l] = {start};"));
-            }
-            let x = names("x", types);
-            w.braces(&format!("for (; k + {lanes} <= to; k += {lanes})"), |w| {
-                if source("k") == "k" && !is_quick(&rows.element) {
-                    w.prefetch(&rows.element, &row_index(outer, "k"), lanes);
-                }
-                // The compiler makes vectors of 8 lanes.
-                let unrolled = w.dialect().unrolled(lanes / 8);
-                w.braces(&format!("{unrolled}for (int l = 0; l < {lanes}; l++)"), |w| {
-                    w.declare(&x, types);
-                    w.code(&rows.element, &row_index(outer, &source("k + l")), &x);
-                    combine(w, &lane("l"), &|c| format!("x{c}"));
-                });
-            });
-            let half = w.dialect().half();
-            let other = |c: usize| format!("lane{c}[l + {half}]");
-            w.braces(&format!("for (int {half} = {}; {half} > 0; {half} /= 2)", lanes / 2), |w| {
-                w.braces(&format!("for (int l = 0; l < {half}; l++)"), |w| combine(w, &lane("l"), &other));
-            });
-            combine(w, &|c| format!("y{c}"), &lane("0"));
-        });
-    }
-
     /// Whether rows are reduced across: NOTE [Rows across].
     fn across(&self, outer: usize, rows: &Reduction) -> Across {
         let simple = |c: &ScalarFn| c.is_if_convertible() && c.instrs.len() <= SIMPLE;
@@ -182,15 +90,15 @@ impl Writer<'_> {
         if !fits {
             return Across::Never;
         }
-        let types = rows.columns();
-        let lanes = types.iter().map(|t| lane_count(*t)).min().filter(|_| lane_monoids(rows).is_some());
-        match lanes {
+        // A row without an initial value starts with its first element.
+        let least =
+            least_in_lanes(rows).or_else(|| least_to_select(rows)).map(|least| least + rows.init.is_none() as usize);
+        match least {
             // Additions of several rows overlap without vectors.
-            Some(lanes) if rows.monoid == Some(Monoid::Sum) => {
-                Across::If(format!("task->len >= {SHORT} && task->len < {}", 4 * lanes))
+            Some(least) if rows.monoid == Some(Monoid::Sum) => {
+                Across::If(format!("task->len >= {SHORT} && task->len < {least}"))
             }
-            Some(lanes) => Across::If(format!("task->len < {}", 4 * lanes)),
-            None if rows.op.selection().is_some() => Across::If(format!("task->len < {CANDIDATES}")),
+            Some(least) => Across::If(format!("task->len < {least}")),
             None => Across::Always,
         }
     }

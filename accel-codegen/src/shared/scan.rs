@@ -80,7 +80,7 @@ impl Writer<'_> {
         let target = if reverse { "base + len - 1 - k".to_string() } else { format!("base + k + {shift}") };
         self.begin_row(&types, &y, rows, outer, source);
         // Only the total is needed.
-        self.reduce_in_lanes("!write && ", &types, outer, rows, at);
+        self.reduce_in_lanes("!write && ", outer, rows, &at);
         self.braces("if (write && !started)", |w| {
             w.line("k = from;");
             scan.store(w, &target, &y);

@@ -212,14 +212,6 @@ impl Dialect {
         }
     }
 
-    /// The name of a variable with half of a number of lanes: `half` is a type of OpenCL C.
-    pub fn half(self) -> &'static str {
-        match self {
-            Dialect::C => "half",
-            Dialect::OpenCl { .. } => "apart",
-        }
-    }
-
     /// A condition that seldom holds.
     pub fn unlikely(self, condition: &str) -> String {
         match self {

@@ -282,7 +282,7 @@ impl Reduction {
     }
 }
 
-/// The monoids on one numeric column that the compiler recognises by their operator.
+/// The monoids on one column that the compiler recognises by their operator.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Monoid {
     /// `a + b`
@@ -293,6 +293,10 @@ pub enum Monoid {
     Min,
     /// `max(a, b)`
     Max,
+    /// `a and b`, of booleans
+    And,
+    /// `a or b`, of booleans
+    Or,
 }
 
 /// A scalar function. Its parameters are the first registers. Every other register is set by one instruction before it

@@ -2,29 +2,28 @@
 
 use super::ids::Reg;
 use super::ir::*;
-use accel_core::repr::op::{Num2, Op2};
+use accel_core::repr::op::{Logic, Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 
 impl Monoid {
+    /// All recognised monoids.
+    pub const ALL: [Monoid; 6] = [Monoid::Sum, Monoid::Product, Monoid::Min, Monoid::Max, Monoid::And, Monoid::Or];
+
     /// The monoid whose operator is this function, if it is a recognised one.
-    pub fn of(function: Num2) -> Option<Monoid> {
-        match function {
-            Num2::Add => Some(Monoid::Sum),
-            Num2::Mul => Some(Monoid::Product),
-            Num2::Min => Some(Monoid::Min),
-            Num2::Max => Some(Monoid::Max),
-            Num2::Sub | Num2::Div | Num2::Rem => None,
-        }
+    pub fn of(function: Op2) -> Option<Monoid> {
+        Monoid::ALL.into_iter().find(|monoid| monoid.operator() == function)
     }
 
     /// Its operator.
     pub fn operator(self) -> Op2 {
-        Op2::Num(match self {
-            Monoid::Sum => Num2::Add,
-            Monoid::Product => Num2::Mul,
-            Monoid::Min => Num2::Min,
-            Monoid::Max => Num2::Max,
-        })
+        match self {
+            Monoid::Sum => Op2::Num(Num2::Add),
+            Monoid::Product => Op2::Num(Num2::Mul),
+            Monoid::Min => Op2::Num(Num2::Min),
+            Monoid::Max => Op2::Num(Num2::Max),
+            Monoid::And => Op2::Logic(Logic::And),
+            Monoid::Or => Op2::Logic(Logic::Or),
+        }
     }
 
     /// Its neutral element: combined with any other number, it gives that number.
@@ -35,6 +34,8 @@ impl Monoid {
             (Monoid::Sum, ScalarType::F64) => Scalar::F64(-0.0),
             (Monoid::Sum, _) => t.zero(),
             (Monoid::Product, _) => t.one(),
+            (Monoid::And, _) => Scalar::Bool(true),
+            (Monoid::Or, _) => Scalar::Bool(false),
             // The minimum and the maximum of NaN and a number are the number.
             (Monoid::Min | Monoid::Max, ScalarType::F32) => Scalar::F32(f32::NAN),
             (Monoid::Min | Monoid::Max, ScalarType::F64) => Scalar::F64(f64::NAN),
@@ -45,14 +46,20 @@ impl Monoid {
 
     /// Whether the arguments can be exchanged. The minimum of two zeros is the first of them, so the order matters there.
     pub fn commutes(self) -> bool {
-        matches!(self, Monoid::Sum | Monoid::Product)
+        !matches!(self, Monoid::Min | Monoid::Max)
+    }
+
+    /// Whether an element that is combined twice makes no difference. Every recognised monoid that has this property
+    /// gives the same result in any order, up to the sign of zero.
+    pub fn is_idempotent(self) -> bool {
+        !matches!(self, Monoid::Sum | Monoid::Product)
     }
 }
 
 impl ScalarFn {
     /// The monoid, if the operator is a function of its two parameters and nothing else.
     pub fn monoid(&self) -> Option<Monoid> {
-        let ([Instr::Op2(to, Op2::Num(f), a, b)], [result]) = (&self.instrs[..], &self.results[..]) else {
+        let ([Instr::Op2(to, f, a, b)], [result]) = (&self.instrs[..], &self.results[..]) else {
             return None;
         };
         let in_order =
@@ -71,7 +78,7 @@ impl ScalarFn {
         let n = self.results.len();
         let monoid = |(c, r): (usize, &Reg)| {
             let found = self.instrs.iter().find_map(|i| match i {
-                Instr::Op2(to, Op2::Num(op), a, b) if to == r && *a == c && *b == n + c => Some(*op),
+                Instr::Op2(to, op, a, b) if to == r && *a == c && *b == n + c => Some(*op),
                 _ => None,
             });
             Monoid::of(found?)
@@ -133,7 +140,7 @@ site 0 = "fold1"
 
     #[test]
     fn neutral_elements_leave_numbers_as_they_are() {
-        for monoid in [Monoid::Sum, Monoid::Product, Monoid::Min, Monoid::Max] {
+        for monoid in Monoid::ALL {
             for t in ScalarType::ALL.into_iter().filter(|t| monoid.operator().result(*t).is_some()) {
                 for x in [t.zero(), t.one(), t.least(), t.greatest(), Monoid::Sum.neutral(t)] {
                     let found = monoid.operator().eval(monoid.neutral(t), x);

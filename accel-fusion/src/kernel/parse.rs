@@ -453,7 +453,7 @@ impl Parser {
 
     /// The name of a monoid, if it is the next token.
     pub fn monoid(&mut self) -> Option<Monoid> {
-        [Monoid::Sum, Monoid::Product, Monoid::Min, Monoid::Max].into_iter().find(|k| self.accept(&k.to_string()))
+        Monoid::ALL.into_iter().find(|k| self.accept(&k.to_string()))
     }
 
     fn rows(&mut self, monoid: Option<Monoid>) -> Result<Reduction> {

@@ -61,13 +61,15 @@ impl fmt::Display for ArrayInfo {
 }
 
 impl fmt::Display for Monoid {
-    /// `sum`, `product`, `min`, `max`
+    /// `sum`, `product`, `min`, `max`, `and`, `or`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Monoid::Sum => "sum",
             Monoid::Product => "product",
             Monoid::Min => "min",
             Monoid::Max => "max",
+            Monoid::And => "and",
+            Monoid::Or => "or",
         })
     }
 }
