@@ -18,6 +18,7 @@ pub mod permute;
 pub mod prefetch;
 pub mod reduce;
 pub mod scan;
+pub mod scan_down;
 pub mod strip;
 pub mod strip_rows;
 pub mod tiled_reduce;

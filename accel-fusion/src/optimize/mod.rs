@@ -21,6 +21,7 @@
 //! | `interior` | elements that need no special rules for edges |
 //! | `recomputed_operands` | lets products on GPUs compute their operands |
 //! | `transposed_operands` | gives sums transposed copies of operands |
+//! | `scans_down` | lets scans of columns write their results where the columns are |
 //! | `tapes` | replaces lists of states by tapes |
 //! | `compact` | numbers the remaining arrays without gaps |
 
@@ -37,6 +38,7 @@ mod recomputation;
 mod recomputed_operands;
 mod reshapes;
 mod scalar_cleanup;
+mod scans_down;
 mod scatter;
 mod shape_analysis;
 mod split_columns;
@@ -53,6 +55,7 @@ pub use compact::isolated;
 pub(crate) use horizontal_fusion::merge;
 pub use interior::{Interior, interior};
 pub(crate) use recomputed_operands::compute_operands;
+pub(crate) use scans_down::scans_down;
 pub use shape_analysis::Assumptions;
 pub(crate) use split_columns::split;
 pub(crate) use tapes::tapes;
