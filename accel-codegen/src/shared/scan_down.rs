@@ -15,9 +15,11 @@ const BLOCK: usize = 1024;
 const TASKS: usize = 64;
 /// The smallest number of rows of a task, so that it uses whole lines of memory, and several in a sequence.
 const WIDTH: usize = 128;
-/// The number of elements of a row that are combined before the next row, so that accumulated values are loaded and stored
-/// less often.
-const STEPS: usize = 4;
+/// Below this number of rows, vectors are mostly empty, so accumulated values are better kept in registers.
+const NARROW: usize = 8;
+/// The number of elements of a row that are then combined before the next row: few enough that several rows are under way at
+/// a time.
+const STEPS: usize = 8;
 
 impl Scan<'_> {
     /// Whether blocks of rows are scanned side by side: NOTE [Scans of columns].
@@ -46,32 +48,43 @@ impl Writer<'_> {
             let place = scan.place(&if reverse { format!("len - 1 - ({k})") } else { format!("{k} + {shift}") });
             scan.store(w, &format!("{place} + j"), value);
         };
-        let lanes = "for (i64 j = 0; j < width; j++)";
+        // Rows are independent.
+        let lanes = |w: &mut Self, body: &dyn Fn(&mut Self)| {
+            w.say_independent(true);
+            w.braces("for (i64 j = 0; j < width; j++)", body);
+        };
         self.line("i64 k = from;");
         self.braces("if (!started)", |w| {
-            w.braces(lanes, |w| {
+            lanes(w, &|w| {
                 element(w, "k", &acc);
                 store(w, "k", &acc);
             });
             w.line("k++;");
         });
-        for count in [STEPS, 1] {
-            self.braces(&format!("for (; k + {count} <= to; k += {count})"), |w| {
-                w.braces(lanes, |w| {
-                    w.declare(&y, &types);
-                    w.assign(&y, &acc);
-                    for step in 0..count {
-                        w.braces("", |w| {
-                            w.declare(&x, &types);
-                            element(w, &format!("k + {step}"), &x);
-                            w.code(&rows.op, &in_order(reverse, &y, &x), &y);
-                            store(w, &format!("k + {step}"), &y);
-                        });
-                    }
-                    w.assign(&acc, &y);
+        // Each row takes some steps at a time.
+        self.braces(&format!("while (width < {NARROW} && k < to)"), |w| {
+            w.line(format!("const i64 stop = k + {STEPS} < to ? k + {STEPS} : to;"));
+            w.braces("for (i64 j = 0; j < width; j++)", |w| {
+                w.declare(&y, &types);
+                w.assign(&y, &acc);
+                w.braces("for (i64 n = k; n < stop; n++)", |w| {
+                    w.declare(&x, &types);
+                    element(w, "n", &x);
+                    w.code(&rows.op, &in_order(reverse, &y, &x), &y);
+                    store(w, "n", &y);
                 });
+                w.assign(&acc, &y);
             });
-        }
+            w.line("k = stop;");
+        });
+        self.braces("for (; k < to; k++)", |w| {
+            lanes(w, &|w| {
+                w.declare(&x, &types);
+                element(w, "k", &x);
+                w.code(&rows.op, &in_order(reverse, &acc, &x), &acc);
+                store(w, "k", &acc);
+            });
+        });
         let ix: String = index(outer).iter().map(|i| format!(", i64 {i}")).collect();
         let acc: String = types.iter().enumerate().map(|(c, t)| format!(", {t} *restrict acc{c}")).collect();
         let parameters = self.parameters();

@@ -21,6 +21,7 @@
 //! | `interior` | elements that need no special rules for edges |
 //! | `recomputed_operands` | lets products on GPUs compute their operands |
 //! | `transposed_operands` | gives sums transposed copies of operands |
+//! | `scan_copies` | lets scans define the arrays to which loops copy their results |
 //! | `scans_down` | lets scans of columns write their results where the columns are |
 //! | `tapes` | replaces lists of states by tapes |
 //! | `compact` | numbers the remaining arrays without gaps |
@@ -38,6 +39,7 @@ mod recomputation;
 mod recomputed_operands;
 mod reshapes;
 mod scalar_cleanup;
+mod scan_copies;
 mod scans_down;
 mod scatter;
 mod shape_analysis;
@@ -55,6 +57,7 @@ pub use compact::isolated;
 pub(crate) use horizontal_fusion::merge;
 pub use interior::{Interior, interior};
 pub(crate) use recomputed_operands::compute_operands;
+pub(crate) use scan_copies::define_copies;
 pub(crate) use scans_down::scans_down;
 pub use shape_analysis::Assumptions;
 pub(crate) use split_columns::split;

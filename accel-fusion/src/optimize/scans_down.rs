@@ -3,14 +3,9 @@
 //! NOTE [Scans that go down]: a scan goes along the innermost dimension, so programs scan the columns of a matrix as the rows
 //! of its transpose, and transpose the result. The scan reads the matrix where it is, but the second transposition takes a
 //! pass over memory that is as slow as the scan. So if the results of such a scan are read only by loops along the columns, the
-//! last two dimensions of the array are exchanged. The loop is then often a copy, and the scan defines its result instead.
+//! last two dimensions of the array are exchanged. The loop is then often a copy: NOTE [Copies of scans] in `scan_copies`.
 
-use super::compact::compact;
-use super::poly::Poly;
-use super::scalar_cleanup::{ExecutionCount, NoProducers, clean};
-use super::shape_analysis::Facts;
-use crate::kernel::{ArrayId, Block, Instr, Op, Program, Reduction, Reg, ScalarFn, scan_extents, walk, walk_mut};
-use accel_core::ast::deep;
+use crate::kernel::{ArrayId, Instr, Op, Program, Reduction, Reg, walk, walk_mut};
 use std::collections::BTreeSet;
 
 /// Lets scans of columns go down.
@@ -22,10 +17,9 @@ pub(crate) fn scans_down(program: &Program) -> Program {
     body.walk().for_each(|s| keep_if_read_along_columns(&s.op, &mut down));
     if !down.is_empty() {
         body.walk_mut(|s| exchange(&mut s.op, &down, &program));
-        remove_copies(&mut body, &down, &mut Facts::new(&program, false));
     }
     program.body = body;
-    compact(&program)
+    program
 }
 
 /// The array of a scan whose rows lie side by side in memory.
@@ -86,67 +80,5 @@ fn exchange(op: &mut Op, down: &BTreeSet<ArrayId>, program: &Program) {
             }
             _ => {}
         });
-    }
-}
-
-/// Removes loops that copy one of these arrays. The scan defines the copy instead.
-fn remove_copies(b: &mut Block, down: &BTreeSet<ArrayId>, facts: &mut Facts) {
-    let mut k = 0;
-    while k < b.stmts.len() {
-        if let Op::Scan { to, .. } = b.stmts[k].op
-            && down.contains(&to)
-        {
-            let all = dims(&b.stmts[k].op, facts);
-            facts.set_dims(to, all);
-            let copy = (k + 1..b.stmts.len()).find_map(|n| Some((n, copy_of(&b.stmts[n].op, to, facts)?)));
-            if let Some((n, copy)) = copy {
-                b.stmts.remove(n);
-                b.stmts[k..].iter_mut().for_each(|s| rename(&mut s.op, to, copy));
-            }
-        }
-        for inner in b.stmts[k].op.blocks_mut() {
-            deep(|| remove_copies(inner, down, facts));
-        }
-        k += 1;
-    }
-}
-
-/// The values of a scalar function of extents.
-fn values(code: &ScalarFn, facts: &mut Facts) -> Vec<Poly> {
-    let all = clean(facts, &NoProducers, code, &[], ExecutionCount::Maybe).values;
-    all.into_iter().map(|value| value.unwrap_or_else(|| facts.unknown())).collect()
-}
-
-/// The extents of the array of a scan.
-fn dims(op: &Op, facts: &mut Facts) -> Vec<Poly> {
-    let Op::Scan { extents, down, rows, .. } = op else { return vec![] };
-    let outer = values(extents, facts);
-    let len = values(&rows.len, facts).pop().unwrap_or_default();
-    scan_extents(&outer, len.plus_constant(rows.init.is_some().into()), *down)
-}
-
-/// The array that the operation defines, if it is a copy of this one.
-fn copy_of(op: &Op, from: ArrayId, facts: &mut Facts) -> Option<ArrayId> {
-    let Op::Loop { to, extents, body } = op else { return None };
-    let ([to], [Instr::Read { to: read, array, index, .. }]) = (&to[..], &body.instrs[..]) else { return None };
-    let is_copy = *array == from && *read == body.results && index.iter().copied().eq(body.param_regs());
-    (is_copy && values(extents, facts) == facts.dims(from)).then_some(*to)
-}
-
-/// Gives an array another number in an operation and its blocks.
-fn rename(op: &mut Op, from: ArrayId, new: ArrayId) {
-    if let Op::Scan { to, .. } = op
-        && *to == from
-    {
-        *to = new;
-    }
-    for code in op.scalar_fns_mut() {
-        walk_mut(&mut code.instrs, |i| match i {
-            Instr::Read { array: a, .. } | Instr::Extent(_, a, _) if *a == from => *a = new,
-            _ => {}
-        });
-    }
-    for inner in op.blocks_mut() {
-        deep(|| inner.stmts.iter_mut().for_each(|s| rename(&mut s.op, from, new)));
     }
 }
