@@ -419,6 +419,14 @@ pub fn strips(program: &Program) -> Result<Verified<Program>> {
     STRICT.pass(&STRIPS, program, &mut PassState::default())
 }
 
+/// Lets scans write their results where they are used.
+///
+/// # Errors
+/// `Error::Internal` if the pass fails.
+pub fn scans(program: &Program) -> Result<Verified<Program>> {
+    STRICT.pass(&SCANS, program, &mut PassState::default())
+}
+
 /// Replaces strips by their statements, one after the other.
 ///
 /// # Errors
