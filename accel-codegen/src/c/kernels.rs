@@ -186,7 +186,7 @@ impl<'a> Kernels<'a> {
             let block = format!("{name}_block");
             self.inner(s, |w| w.scan_block(&block, scan));
             self.function(s, "rows", |w| w.scan_blocks(&block, scan));
-            self.function(s, "all", |w| w.scan_all_blocks(&format!("{name}_rows"), scan));
+            self.function(s, "all", |w| w.scan_all_blocks(&format!("{name}_rows")));
         } else {
             self.function(s, "rows", |w| w.scan_rows(&name, scan));
         }

@@ -139,7 +139,7 @@ impl Writer<'_> {
     }
 
     /// Scans all rows, in tasks of neighbouring rows.
-    pub fn scan_all_blocks(&mut self, function: &str, _scan: &Scan) {
+    pub fn scan_all_blocks(&mut self, function: &str) {
         self.line(format!("i64 width = (task->to + {TASKS} - 1) / {TASKS};"));
         self.line(format!("width = width < {WIDTH} ? {WIDTH} : (width + 63) / 64 * 64;"));
         self.line("const i64 count = (task->to + width - 1) / width;");
