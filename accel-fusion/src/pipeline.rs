@@ -21,7 +21,7 @@
 use crate::kernel::tape::Budget;
 use crate::kernel::{ArrayId, Op, Program, Verified};
 use crate::optimize::{
-    Assumptions, compact, compute_operands as operands, fuse, merge, share, split, tapes,
+    Assumptions, compact, compute_operands as operands, define_copies, fuse, merge, scans_down, share, split, tapes,
     transpose_operands as transposed,
 };
 use crate::report::{Report, Text};
@@ -67,6 +67,8 @@ const SHARE: Pass = Pass { name: "share", run: |p, _| Ok(share(p)) };
 const MERGE: Pass = Pass { name: "merge", run: |p, _| Ok(merge(p)) };
 /// Numbers arrays without gaps.
 const COMPACT: Pass = Pass { name: "compact", run: |p, _| Ok(compact(p)) };
+/// Lets scans write their results where they are used: scans of columns where the columns are, and copies.
+const SCANS: Pass = Pass { name: "scans", run: |p, _| Ok(define_copies(&scans_down(p))) };
 /// Gives elements with scalar loops statements of their own, which compute a vector of elements at a time.
 const LOOPS: Pass = Pass { name: "loops", run: |p, _| Ok(separate_elements::with_scalar_loops(p)) };
 /// Groups statements into strips of a common dimension.
@@ -116,7 +118,7 @@ impl Target {
     fn passes(self) -> impl Iterator<Item = Pass> {
         let own = match self {
             Target::Any => vec![],
-            Target::Processor => vec![LOOPS, STRIPS, TRANSPOSE],
+            Target::Processor => vec![SCANS, LOOPS, STRIPS, TRANSPOSE],
             Target::Graphics => vec![OPERANDS],
         };
         COMMON.into_iter().chain(own).chain([TAPES])
@@ -415,6 +417,14 @@ pub fn optimize(program: &Program, assume: bool) -> Result<Optimized> {
 /// `Error::Internal` if the pass fails.
 pub fn strips(program: &Program) -> Result<Verified<Program>> {
     STRICT.pass(&STRIPS, program, &mut PassState::default())
+}
+
+/// Lets scans write their results where they are used.
+///
+/// # Errors
+/// `Error::Internal` if the pass fails.
+pub fn scans(program: &Program) -> Result<Verified<Program>> {
+    STRICT.pass(&SCANS, program, &mut PassState::default())
 }
 
 /// Replaces strips by their statements, one after the other.

@@ -11,7 +11,7 @@ use crate::stop::{Stop, WalkResult};
 use accel_codegen::opencl::Sizes;
 use accel_core::error::{Error, Result};
 use accel_core::repr::Scalar;
-use accel_fusion::kernel::{self, ArrayId, Op, SiteId, scalar_evaluation};
+use accel_fusion::kernel::{self, ArrayId, Op, SiteId, scalar_evaluation, scan_extents};
 use std::sync::Arc;
 
 /// The extents in the form that kernels take.
@@ -52,9 +52,9 @@ impl Run<'_> {
                 self.set_extents(*to, numbers(&outer))?;
                 Ok(Some((outer, len)))
             }
-            Op::Scan { to, extents, rows, .. } => {
+            Op::Scan { to, extents, down, rows, .. } => {
                 let (outer, len) = self.rows(extents, rows, s.site)?;
-                let all = [&outer[..], &[len + usize::from(rows.init.is_some())]].concat();
+                let all = scan_extents(&outer, len + usize::from(rows.init.is_some()), *down);
                 scalar_evaluation::check_size(|| self.site(s.site), &all)?;
                 self.set_extents(*to, numbers(&all))?;
                 Ok(Some((outer, len)))

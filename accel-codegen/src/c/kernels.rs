@@ -84,9 +84,10 @@ impl<'a> Kernels<'a> {
                 });
             }
             Op::Reduce { to, extents, rows } => self.reduce(s, *to, extents, rows),
-            Op::Scan { to, kept, extents, reverse, rows } => {
-                let scan = Scan { to: *to, kept, outer: extents.results.len(), reverse: *reverse, rows };
-                self.scan(s, &scan)
+            op @ Op::Scan { .. } => {
+                if let Some(scan) = Scan::new(op) {
+                    self.scan(s, &scan)
+                }
             }
             Op::Strip { to, len, body } => {
                 let strip = Strip::new(self.program, to, len, body);
@@ -181,7 +182,14 @@ impl<'a> Kernels<'a> {
     fn scan(&mut self, s: &Step, scan: &Scan) {
         let name = format!("scan_{}", s.number);
         self.inner(s, |w| w.scan(&name, scan));
-        self.function(s, "rows", |w| w.scan_rows(&name, scan));
+        if scan.in_blocks() {
+            let block = format!("{name}_block");
+            self.inner(s, |w| w.scan_block(&block, scan));
+            self.function(s, "rows", |w| w.scan_blocks(&block, scan));
+            self.function(s, "all", |w| w.scan_all_blocks(&format!("{name}_rows")));
+        } else {
+            self.function(s, "rows", |w| w.scan_rows(&name, scan));
+        }
         self.cold(s, "carry", |w| w.carry(scan));
         if chains(scan.rows) > 1 {
             let chains = format!("{name}_chains");
@@ -192,7 +200,7 @@ impl<'a> Kernels<'a> {
             });
             self.function(s, "write", |w| w.chains_of_part(&chains, scan, true));
         } else {
-            self.function(s, "part", |w| w.part(&name, scan.outer, scan.rows, ", 0, task->len, 0"));
+            self.function(s, "part", |w| w.part(&name, scan.outer, scan.rows, scan.total_arguments()));
             self.function(s, "write", |w| w.write_part(&name, scan));
         }
     }
@@ -298,6 +306,7 @@ pub fn has_all(program: &Program, op: &Op) -> bool {
                 || rows.contraction().is_some()
                 || Tiled::applies(program, *to, rows)
         }
+        Op::Scan { .. } => Scan::new(op).is_some_and(|scan| scan.in_blocks()),
         Op::Permute { .. } => Permute::new(program, op).is_some_and(|p| p.monoid.is_some() || p.has_cheap_targets()),
         _ => false,
     }

@@ -127,10 +127,7 @@ impl Emitter<'_> {
             Op::Reduce { to, extents, rows } => {
                 Some(Plan::Reduce(Box::new(ReducePlan::new(self, s, *to, extents.results.len(), rows))))
             }
-            Op::Scan { to, kept, extents, reverse, rows } => {
-                let scan = Scan { to: *to, kept, outer: extents.results.len(), reverse: *reverse, rows };
-                Some(Plan::Scan(Scanning::new(self, s, &scan)))
-            }
+            op @ Op::Scan { .. } => Some(Plan::Scan(Scanning::new(self, s, &Scan::new(op)?))),
             Op::Permute { .. } => Permutation::new(self, s).map(Plan::Permute),
             Op::Argsort { to, keys, moved } => Some(Plan::Sort(Sorting::new(self, s, to, *keys, moved))),
             Op::Strip { to, len, body } => Some(Plan::Strip(Strips::new(self, s, to, len, body))),

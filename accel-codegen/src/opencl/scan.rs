@@ -33,11 +33,11 @@ impl Scanning {
         let name = |what: &str| format!("{function}_{what}");
         e.function(s, &function, |w| w.scan(&function, scan));
         e.task_function(s, &name("rows"), |w| w.scan_rows(&function, scan));
-        e.task_function(s, &name("part"), |w| w.part(&function, outer, rows, ", 0, task->len, 0"));
+        e.task_function(s, &name("part"), |w| w.part(&function, outer, rows, scan.total_arguments()));
         e.task_function(s, &name("carry"), |w| w.carry(scan));
         e.task_function(s, &name("write"), |w| w.write_part(&function, scan));
         let gpu = e.target.shape == Shape::Gpu;
-        let groups = (gpu && group_reduce::suits(rows)).then(|| GroupScan::new(e, s, scan));
+        let groups = (gpu && !scan.down && group_reduce::suits(rows)).then(|| GroupScan::new(e, s, scan));
         Scanning {
             groups,
             types: rows.columns(),

@@ -19,6 +19,7 @@ pub mod prefetch;
 pub mod reduce;
 pub mod row_lanes;
 pub mod scan;
+pub mod scan_down;
 pub mod selecting_lanes;
 pub mod strip;
 pub mod strip_rows;

@@ -11,7 +11,7 @@
 
 use crate::text::names::{element, in_order, index, names, row_index};
 use crate::text::writer::Writer;
-use accel_fusion::kernel::{ArrayId, Instr, Reduction, Reg, ScalarFn};
+use accel_fusion::kernel::{ArrayId, Instr, Op, Reduction, Reg, ScalarFn};
 
 /// A scan, in the form that its functions need.
 #[derive(Clone, Copy)]
@@ -21,6 +21,8 @@ pub struct Scan<'a> {
     pub kept: &'a [usize],
     pub outer: usize,
     pub reverse: bool,
+    /// Whether the results of the rows lie side by side.
+    pub down: bool,
     pub rows: &'a Reduction,
 }
 
@@ -43,8 +45,45 @@ pub fn chains(rows: &Reduction) -> usize {
     }
 }
 
-impl Scan<'_> {
-    /// Whether the rows lie side by side: NOTE [Rows side by side].
+impl<'a> Scan<'a> {
+    pub fn new(op: &'a Op) -> Option<Self> {
+        let Op::Scan { to, kept, extents, reverse, down, rows } = op else { return None };
+        let outer = extents.results.len();
+        Some(Scan { to: *to, kept, outer, reverse: *reverse, down: *down, rows })
+    }
+
+    /// Where result `k` of a row is.
+    pub fn place(&self, k: &str) -> String {
+        if self.down { format!("base + ({k}) * side") } else { format!("base + {k}") }
+    }
+
+    /// Declares `base`, where the results of row `p` begin, and the number of rows side by side if there are several.
+    pub fn declare_base(&self, w: &mut Writer, p: &str) {
+        let length = format!("(task->len + {})", self.rows.init.is_some() as u8);
+        if self.down {
+            w.line(format!("const i64 side = task->extents[{}];", self.outer - 1));
+            w.line(format!("const i64 base = {p} / side * {length} * side + {p} % side;"));
+        } else {
+            w.line(format!("const i64 base = {p} * {length};"));
+        }
+    }
+
+    /// The last arguments of the function of a row, which writes its results if `write`.
+    fn arguments(&self, write: &str) -> String {
+        format!(", base{}, task->len, {write}", if self.down { ", side" } else { "" })
+    }
+
+    /// The last arguments of the function of a row that only computes the total.
+    pub fn total_arguments(&self) -> &'static str {
+        if self.down { ", 0, 1, task->len, 0" } else { ", 0, task->len, 0" }
+    }
+
+    /// The last parameters of the function of a row.
+    fn parameters(&self) -> &'static str {
+        if self.down { "i64 base, i64 side, i64 len, bool write" } else { "i64 base, i64 len, bool write" }
+    }
+
+    /// Whether the rows lie side by side, but not the results: NOTE [Rows side by side].
     fn is_side_by_side(&self) -> bool {
         let (row, position) = (Reg::new(0), Reg::new(1));
         let reads_across = |i: &Instr| match i {
@@ -53,6 +92,7 @@ impl Scan<'_> {
         };
         let codes = [&self.rows.element, &self.rows.op];
         self.outer == 1
+            && !self.down
             && codes.iter().all(|c| !c.can_fail() && !c.has_loop())
             && self.rows.element.instrs.iter().any(reads_across)
     }
@@ -77,7 +117,7 @@ impl Writer<'_> {
         let shift = rows.init.is_some() as usize;
         let at = |k: &str| if reverse { format!("len - 1 - ({k})") } else { k.to_string() };
         let source = &at("k");
-        let target = if reverse { "base + len - 1 - k".to_string() } else { format!("base + k + {shift}") };
+        let target = scan.place(&if reverse { "len - 1 - k".to_string() } else { format!("k + {shift}") });
         self.begin_row(&types, &y, rows, outer, source);
         // Only the total is needed.
         self.reduce_in_lanes("!write && ", outer, rows, &at);
@@ -94,7 +134,7 @@ impl Writer<'_> {
         });
         self.end_row(&y);
         let params = self.row_parameters(&types, outer);
-        format!("static int {name}({params}, i64 base, i64 len, bool write)")
+        format!("static int {name}({params}, {})", scan.parameters())
     }
 
     /// Combines the elements from `from` to `to` of one row, at least one for each chain: NOTE [Chains of a scan]. The state
@@ -115,7 +155,7 @@ impl Writer<'_> {
             w.code(&rows.element, &row_index(outer, &source), x);
         };
         let store = |w: &mut Self, k: &str, y: &[String]| {
-            let at = if reverse { format!("base + len - 1 - ({k})") } else { format!("base + {k} + {shift}") };
+            let at = scan.place(&if reverse { format!("len - 1 - ({k})") } else { format!("{k} + {shift}") });
             w.braces("if (write)", |w| scan.store(w, &at, y));
         };
         let next = |w: &mut Self, r: usize, k: &str| {
@@ -143,9 +183,8 @@ impl Writer<'_> {
         let ix: String = index(outer).iter().map(|i| format!(", i64 {i}")).collect();
         let state: String = types.iter().enumerate().map(|(c, t)| format!(", {t} *s{c}")).collect();
         let params = self.parameters();
-        format!(
-            "static int {name}({params}{ix}, i64 from, i64 to, bool started, i64 slot{state}, i64 base, i64 len, bool write)"
-        )
+        let more = scan.parameters();
+        format!("static int {name}({params}{ix}, i64 from, i64 to, bool started, i64 slot{state}, {more})")
     }
 
     /// Computes the totals of the chains of a part in lanes, one after the other.
@@ -159,7 +198,7 @@ impl Writer<'_> {
             w.line("const i64 from = task->from + r * each;");
             w.line(format!("const i64 to = r == {} ? task->to : from + each;", chains - 1));
             w.declare(&y, &types);
-            w.row_call(name, scan.outer, "from, to", false, &y, ", 0, task->len, 0");
+            w.row_call(name, scan.outer, "from, to", false, &y, scan.total_arguments());
             let total: Vec<_> = (0..types.len()).map(|c| format!("s{c}[task->slot + r]")).collect();
             w.assign(&total, &y);
         });
@@ -175,12 +214,10 @@ impl Writer<'_> {
         let ix: String = index(outer).iter().map(|i| format!(", {i}")).collect();
         let state: String = (0..types.len()).map(|c| format!(", s{c}")).collect();
         let arguments = self.arguments(name);
-        self.line(format!("const i64 base = task->row * (task->len + {some});"));
+        scan.declare_base(self, "task->row");
         self.line(format!("const bool started = {some} || task->from > 0;"));
-        self.line(format!(
-            "return {name}({arguments}{ix}, task->from, task->to, started, task->slot{state}, base, task->len, {});",
-            write as u8
-        ));
+        let more = scan.arguments(if write { "1" } else { "0" });
+        self.line(format!("return {name}({arguments}{ix}, task->from, task->to, started, task->slot{state}{more});"));
     }
 
     /// Scans whole rows; positions are those of rows.
@@ -199,13 +236,13 @@ impl Writer<'_> {
         let say = !self.aliased.is_empty();
         let one_by_one = |w: &mut Self| {
             w.positions_to("to", outer, say, |w| {
-                w.line(format!("const i64 base = p * (task->len + {});", some as u8));
+                scan.declare_base(w, "p");
                 w.declare(&y, &types);
                 if some {
                     w.assign(&y, &z);
-                    scan.store(w, if reverse { "base + task->len" } else { "base" }, &z);
+                    scan.store(w, &if reverse { scan.place("task->len") } else { "base".into() }, &z);
                 }
-                w.row_call(name, outer, "0, task->len", some, &y, ", base, task->len, 1");
+                w.row_call(name, outer, "0, task->len", some, &y, &scan.arguments("1"));
             })
         };
         self.first_position();
@@ -288,8 +325,8 @@ impl Writer<'_> {
         let part: Vec<String> = (0..types.len()).map(|c| format!("s{c}[s]")).collect();
         self.line("i64 s = 0;");
         if rows.init.is_some() {
-            let start = if reverse { "task->row * (task->len + 1) + task->len" } else { "task->row * (task->len + 1)" };
-            scan.store(self, start, &z);
+            scan.declare_base(self, "task->row");
+            scan.store(self, &if reverse { scan.place("task->len") } else { "base".into() }, &z);
             self.assign(&y, &z);
         } else {
             self.assign(&y, &part);
@@ -311,9 +348,9 @@ impl Writer<'_> {
         let some = rows.init.is_some();
         self.state(&types);
         self.index_of(outer, "task->row");
-        self.line(format!("const i64 base = task->row * (task->len + {});", some as u8));
+        scan.declare_base(self, "task->row");
         self.declare(&y, &types);
-        let more = ", base, task->len, 1";
+        let more = &scan.arguments("1");
         if !some {
             self.braces("if (task->from == 0)", |w| {
                 w.row_call(name, outer, "task->from, task->to", false, &y, more);

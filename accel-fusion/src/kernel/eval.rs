@@ -312,8 +312,8 @@ impl Evaluator<'_> {
             Op::Loop { to, extents, body } => self.loop_(to, extents, body, site)?,
             Op::Accumulate { to, sums, extents, body } => self.accumulate(to, sums, extents, body, site)?,
             Op::Reduce { to, extents, rows } => vec![self.reduce(*to, extents, rows, site)?],
-            Op::Scan { to, kept, extents, reverse, rows } => {
-                vec![self.scan((*to, kept), extents, *reverse, rows, site)?]
+            Op::Scan { to, kept, extents, reverse, down, rows } => {
+                vec![self.scan((*to, kept), extents, (*reverse, *down), rows, site)?]
             }
             Op::Permute { defaults, extents, target, element, comb, .. } => {
                 vec![self.permute(*defaults, extents, [target, element, comb], site)?]
@@ -469,7 +469,7 @@ impl Evaluator<'_> {
         &self,
         (to, kept): (ArrayId, &[usize]),
         extents: &ScalarFn,
-        reverse: bool,
+        (reverse, down): (bool, bool),
         rows: &Reduction,
         site: SiteId,
     ) -> Result<RawArray> {
@@ -477,7 +477,7 @@ impl Evaluator<'_> {
         let len = scalar_evaluation::row_length(self.p, self, rows, &outer, site)?;
         let init = rows.init.as_ref().map(|init| self.value(init, site)).transpose()?;
         let length = len + usize::from(init.is_some());
-        let mut out = self.output(&[&outer[..], &[length]].concat(), &self.p.arrays[to].columns, site)?;
+        let mut out = self.output(&scan_extents(&outer, length, down), &self.p.arrays[to].columns, site)?;
         if length == 0 {
             return Ok(out);
         }
@@ -489,7 +489,9 @@ impl Evaluator<'_> {
             let mut put = |x: &[Scalar]| {
                 let at = if reverse { length - 1 - done } else { done };
                 done += 1;
-                set_all(&mut out, i * length + at, kept.iter().map(|c| x[*c]).collect())
+                let side = outer.last().copied().filter(|_| down).unwrap_or(1);
+                let place = (i / side * length + at) * side + i % side;
+                set_all(&mut out, place, kept.iter().map(|c| x[*c]).collect())
             };
             x.iter().try_for_each(|x| put(x))?;
             for k in 0..len {

@@ -142,7 +142,8 @@ pub enum Op {
     },
     /// All partial reductions along the innermost dimension.
     Scan {
-        /// The array defined. Its extents are `(extents, n + 1)` with an initial value, and `(extents, n)` without.
+        /// The array defined. Its extents are `(extents, n + 1)` with an initial value, and `(extents, n)` without. If the
+        /// scan goes down, the last two of them are exchanged.
         to: ArrayId,
         /// The columns of the accumulated values that the array has, in ascending order: those that something uses.
         kept: Vec<usize>,
@@ -151,6 +152,9 @@ pub enum Op {
         /// Whether the scan goes from the last element to the first. It then combines `element . accumulator`, and the
         /// initial value comes at the end.
         reverse: bool,
+        /// Whether the rows lie side by side in the array: its last index is the last outer one, and the position in the row
+        /// is the index before it. Then there is an outer extent.
+        down: bool,
         /// The operator, and the rows that it combines.
         rows: Reduction,
     },
@@ -256,6 +260,13 @@ pub enum Op {
         /// The statements: `Loop` and `Reduce`.
         body: Block,
     },
+}
+
+/// The extents of a scan whose rows have this number of results.
+pub fn scan_extents<T: Clone>(outer: &[T], length: T, down: bool) -> Vec<T> {
+    let mut all = outer.to_vec();
+    all.insert(outer.len().saturating_sub(usize::from(down)), length);
+    all
 }
 
 /// The rows of a reduction or a scan, and the operator that combines their elements.

@@ -366,14 +366,15 @@ impl Parser {
                 (Op::Reduce { to: one, extents, rows: self.rows(monoid)? }, site)
             }
             "scan" => {
-                let (site, reverse, monoid) = (self.site()?, self.accept("reverse"), self.monoid());
+                let site = self.site()?;
+                let (reverse, down, monoid) = (self.accept("reverse"), self.accept("down"), self.monoid());
                 let kept = match self.accept("keeping") {
                     true => Some(self.some(|p| p.number("a column"))?),
                     false => None,
                 };
                 let (extents, rows) = (self.code("extents")?, self.rows(monoid)?);
                 let kept = kept.unwrap_or_else(|| (0..rows.op.results.len()).collect());
-                (Op::Scan { to: one, kept, extents, reverse, rows }, site)
+                (Op::Scan { to: one, kept, extents, reverse, down, rows }, site)
             }
             "permute" => {
                 let (defaults, site, monoid) = (self.array()?, self.site()?, self.monoid());

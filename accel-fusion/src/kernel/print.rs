@@ -367,11 +367,12 @@ impl Printer<'_> {
             Op::Literal { literal, .. } => format!("literal {literal} @{site}"),
             Op::Loop { .. } | Op::If { .. } | Op::Strip { .. } => format!("{} @{site}", s.op.keyword()),
             Op::Reduce { rows, .. } => format!("reduce @{site}{}", monoid(&rows.monoid)),
-            Op::Scan { kept, reverse, rows, .. } => {
+            Op::Scan { kept, reverse, down, rows, .. } => {
                 let reverse = if *reverse { " reverse" } else { "" };
+                let down = if *down { " down" } else { "" };
                 let all = kept.len() == rows.op.results.len();
                 let kept = if all { String::new() } else { format!(" keeping {}", list(kept, usize::to_string)) };
-                format!("scan @{site}{reverse}{}{kept}", monoid(&rows.monoid))
+                format!("scan @{site}{reverse}{down}{}{kept}", monoid(&rows.monoid))
             }
             Op::Permute { defaults, monoid: k, .. } => format!("permute a{defaults} @{site}{}", monoid(k)),
             Op::Argsort { keys, moved, .. } => {

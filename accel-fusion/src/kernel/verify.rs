@@ -231,9 +231,10 @@ impl<'a> Verifier<'a> {
                 self.code("extents", extents, &[], &index_types(to.rank))?;
                 self.rows(rows, to.rank, &to.columns)?;
             }
-            Op::Scan { to, kept, extents, rows, .. } => {
+            Op::Scan { to, kept, extents, down, rows, .. } => {
                 let to = self.info(*to)?;
                 let outer = to.rank.checked_sub(1).ok_or("the result of a scan has no dimension")?;
+                ensure(!down || outer > 0, || "a scan that goes down has one row".into())?;
                 self.code("extents", extents, &[], &index_types(outer))?;
                 let all: Option<Vec<_>> = rows.op.results.iter().map(|r| rows.op.types.get(*r).copied()).collect();
                 let all = all.ok_or("op: a result that does not exist")?;

@@ -432,7 +432,7 @@ impl Lower {
         let (extents, rows) = self.rows(d, f, z, &a.sh_elt().1, env);
         let to = self.arrays_of(t.raw());
         let kept = (0..rows.op.results.len()).collect();
-        self.stmt(Op::Scan { to: to.leaf(), kept, extents, reverse: dir == Dir::Right, rows }, site);
+        self.stmt(Op::Scan { to: to.leaf(), kept, extents, reverse: dir == Dir::Right, down: false, rows }, site);
         to
     }
 }

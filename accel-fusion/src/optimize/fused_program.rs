@@ -5,6 +5,7 @@ use super::recomputation::{LITTLE_WORK, MAX_READS};
 use super::scalar_cleanup::{ArrayUse, Cleaned, ExecutionCount, Producers, clean, code_of};
 use super::shape_analysis::{Facts, Inequality, Ranges};
 use crate::kernel::builder::{Builder, index_types};
+use crate::kernel::dead_code::defined;
 use crate::kernel::{
     ArrayId, ArrayInfo, Instr, Monoid, Op, Program, Reduction, Reg, ScalarFn, SiteId, Stmt, is_permutation,
 };
@@ -253,8 +254,7 @@ impl Pass<'_> {
             return false;
         }
         let (rows, site) = match self.reduction(array, 1) {
-            // A sum that starts with 0 is never -0, so adding 0 once more changes nothing.
-            Some((rows, site)) if !plus_zero || starts_with_zero(rows) => (rows.clone(), site),
+            Some((rows, site)) if !plus_zero || is_never_negative_zero(rows) => (rows.clone(), site),
             _ => return false,
         };
         let mut b = Builder::new(&index_types(dims.len() + 1));
@@ -315,7 +315,7 @@ impl Pass<'_> {
 
 /// The array whose elements a loop moves, the index, which is a permutation of the loop's own index, and whether the
 /// loop adds 0 to them.
-fn moved_array(body: &ScalarFn) -> Option<(ArrayId, &[Reg], bool)> {
+pub(super) fn moved_array(body: &ScalarFn) -> Option<(ArrayId, &[Reg], bool)> {
     let (mut read, mut zero, mut sum) = (None, None, None);
     for i in &body.instrs {
         match i {
@@ -339,14 +339,22 @@ fn moved_array(body: &ScalarFn) -> Option<(ArrayId, &[Reg], bool)> {
     is_permutation(index, body.params).then_some((array, index, plus_zero))
 }
 
-/// Whether these rows are sums of floating-point numbers that start with 0.
-fn starts_with_zero(rows: &Reduction) -> bool {
-    let zero = |i: &Instr| match i {
-        Instr::Const(_, Scalar::F32(x)) => x.to_bits() == 0,
-        Instr::Const(_, Scalar::F64(x)) => x.to_bits() == 0,
+/// Whether the accumulated values of these rows are sums of floating-point numbers, none of which is -0, so that adding 0
+/// changes nothing. A sum is -0 only if both operands are. So it suffices that the first value is 0 or a sum of 0 and
+/// something.
+pub(super) fn is_never_negative_zero(rows: &Reduction) -> bool {
+    let is_zero = |i: &Instr, r: &Reg| match i {
+        Instr::Const(to, Scalar::F32(x)) => to == r && x.to_bits() == 0,
+        Instr::Const(to, Scalar::F64(x)) => to == r && x.to_bits() == 0,
         _ => false,
     };
-    rows.monoid == Some(Monoid::Sum) && rows.init.as_ref().is_some_and(|c| matches!(&c.instrs[..], [i] if zero(i)))
+    let first = rows.init.as_ref().unwrap_or(&rows.element);
+    let zero = |r: &Reg| defined(first, *r).is_some_and(|i| is_zero(i, r));
+    let is_positive = |r: &Reg| match defined(first, *r) {
+        Some(Instr::Op2(_, Op2::Num(Num2::Add), a, b)) => zero(a) || zero(b),
+        _ => zero(r),
+    };
+    rows.monoid == Some(Monoid::Sum) && first.results.iter().all(is_positive)
 }
 
 /// The rows of a reduction that a pass creates.

@@ -22,6 +22,8 @@
 //! | `row_decisions` | elements of rows that satisfy all conditions |
 //! | `recomputed_operands` | lets products on GPUs compute their operands |
 //! | `transposed_operands` | gives sums transposed copies of operands |
+//! | `scan_copies` | lets scans define the arrays to which loops copy their results |
+//! | `scans_down` | lets scans of columns write their results where the columns are |
 //! | `tapes` | replaces lists of states by tapes |
 //! | `compact` | numbers the remaining arrays without gaps |
 
@@ -39,6 +41,8 @@ mod recomputed_operands;
 mod reshapes;
 mod row_decisions;
 mod scalar_cleanup;
+mod scan_copies;
+mod scans_down;
 mod scatter;
 mod shape_analysis;
 mod split_columns;
@@ -56,6 +60,8 @@ pub(crate) use horizontal_fusion::merge;
 pub use interior::{Interior, interior};
 pub(crate) use recomputed_operands::compute_operands;
 pub use row_decisions::RowDecisions;
+pub(crate) use scan_copies::define_copies;
+pub(crate) use scans_down::scans_down;
 pub use shape_analysis::Assumptions;
 pub(crate) use split_columns::split;
 pub(crate) use tapes::tapes;

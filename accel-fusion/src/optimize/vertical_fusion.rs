@@ -10,7 +10,7 @@ use super::scatter;
 use super::shape_analysis::Facts;
 use super::split_columns::used_as_whole;
 use super::sum_interchange;
-use crate::kernel::{ArrayId, Block, Op, Program, ScalarFn, SiteId, Stmt, arrays_mentioned};
+use crate::kernel::{ArrayId, Block, Op, Program, ScalarFn, SiteId, Stmt, arrays_mentioned, scan_extents};
 use accel_core::ast::deep;
 use accel_core::repr::{Agreement, Scalar};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -113,13 +113,14 @@ impl Pass<'_> {
                     self.emit(Op::Reduce { to: *to, extents, rows }, s.site);
                 }
             }
-            Op::Scan { to, kept, extents, reverse, rows } => {
+            Op::Scan { to, kept, extents, reverse, down, rows } => {
                 let (extents, mut dims) = self.extents(extents);
                 let outer = dims.clone();
                 let (rows, len) = self.rows(rows, &mut dims);
                 let last = if rows.init.is_some() { len.plus_constant(1) } else { len };
-                self.define(&[*to], &[outer, vec![last]].concat());
-                self.emit(Op::Scan { to: *to, kept: kept.clone(), extents, reverse: *reverse, rows }, s.site);
+                self.define(&[*to], &scan_extents(&outer, last, *down));
+                let (kept, reverse, down) = (kept.clone(), *reverse, *down);
+                self.emit(Op::Scan { to: *to, kept, extents, reverse, down, rows }, s.site);
             }
             Op::Permute { to, defaults, extents, target, element, comb, monoid } => {
                 let defaults = self.alias(*defaults);

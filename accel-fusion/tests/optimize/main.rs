@@ -6,6 +6,7 @@ mod assumptions;
 mod control;
 mod fusion;
 mod recomputed_operands;
+mod scans;
 mod scatters;
 mod sum_interchange;
 

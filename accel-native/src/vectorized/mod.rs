@@ -46,8 +46,8 @@ impl Executor for Vectorized {
             Op::Loop { to, extents: e, body } => loops::tabulated(context, to, &extents(e)?, body),
             Op::Accumulate { to, sums, extents: e, body } => loops::accumulated(context, to, sums, &extents(e)?, body),
             Op::Reduce { extents: e, rows, .. } => Some(vec![reduce::reduce(context, rows, &extents(e)?)?]),
-            Op::Scan { kept, extents: e, reverse, rows, .. } => {
-                Some(vec![scan::scan(context, kept, *reverse, rows, &extents(e)?)?])
+            Op::Scan { kept, extents: e, reverse, down, rows, .. } => {
+                Some(vec![scan::scan(context, kept, (*reverse, *down), rows, &extents(e)?)?])
             }
             Op::Permute { defaults, extents: e, target, element, comb, monoid, .. } => {
                 let permutation = Permutation { target, element, comb, monoid: *monoid };

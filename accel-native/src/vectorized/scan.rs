@@ -12,20 +12,25 @@ use super::rows::{Rows, cut};
 use super::space::{tabulate, zeros};
 use accel_codegen::partition::part_size;
 use accel_core::repr::{Column, RawArray, ScalarType, checked_size};
-use accel_fusion::kernel::Reduction;
+use accel_fusion::kernel::{Reduction, scan_extents};
 
 /// From this number of rows on, each lane scans a row, unless the operator is a primitive function.
 const MANY_ROWS: usize = 32;
 
 /// The array of all partial reductions, with the columns `kept`.
-pub fn scan(context: Context, kept: &[usize], reverse: bool, rows: &Reduction, outer: &[usize]) -> Option<RawArray> {
+pub fn scan(
+    context: Context,
+    kept: &[usize],
+    (reverse, down): (bool, bool),
+    rows: &Reduction,
+    outer: &[usize],
+) -> Option<RawArray> {
     let rows = Rows::new(context, rows, outer)?;
     let length = rows.len + usize::from(rows.init.is_some());
     let types = rows.code.columns();
     let kept_types: Vec<ScalarType> = kept.iter().map(|k| types[*k]).collect();
     let n = rows.count();
-    let mut extents: Vec<usize> = outer.to_vec();
-    extents.push(length);
+    let extents = scan_extents(outer, length, down);
     let out = zeros(&kept_types, checked_size(&extents)?)?;
     if length == 0 {
         return Some(RawArray { extents: extents.as_slice().into(), columns: out.into() });
@@ -35,7 +40,9 @@ pub fn scan(context: Context, kept: &[usize], reverse: bool, rows: &Reduction, o
     let elements = tabulate(context, &rows.code.element, &extents_of_elements)?;
     let operator = Operator::new(context, rows.code);
     let lanes = width(&rows.code.op);
-    let mut scanner = Scanner { rows: &rows, operator, types, elements, kept, out, length, reverse, positions: vec![] };
+    let side = outer.last().copied().filter(|_| down).unwrap_or(1);
+    let place = Place { length, side, reverse };
+    let mut scanner = Scanner { rows: &rows, operator, types, elements, kept, out, place, reverse, positions: vec![] };
     let is_primitive = matches!(scanner.operator, Operator::Primitive(_));
     if n >= MANY_ROWS && !is_primitive {
         for first in (0..n).step_by(lanes) {
@@ -55,10 +62,27 @@ struct Scanner<'e> {
     elements: Vec<Column>,
     kept: &'e [usize],
     out: Vec<Column>,
-    /// The number of results of a row.
-    length: usize,
+    place: Place,
     reverse: bool,
     positions: Vec<usize>,
+}
+
+/// Where results are.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The number of results of a row.
+    length: usize,
+    /// The number of rows that lie side by side.
+    side: usize,
+    reverse: bool,
+}
+
+impl Place {
+    /// The position of result `j` of a row, in the order of the scan.
+    fn of(&self, row: usize, j: usize) -> usize {
+        let j = if self.reverse { self.length - 1 - j } else { j };
+        (row / self.side * self.length + j) * self.side + row % self.side
+    }
 }
 
 impl Scanner<'_> {
@@ -84,11 +108,11 @@ impl Scanner<'_> {
 
     /// Writes results of `n` lanes, with positions as for [`elements`](Self::elements).
     fn put(&mut self, values: &mut [Value], row: usize, j: usize, step: Option<usize>, n: usize) -> Option<()> {
-        let (length, reverse) = (self.length, self.reverse);
+        let place = self.place;
         self.positions.clear();
         self.positions.extend((0..n).map(|l| {
             let (row, j) = step.map_or((row + l, j), |step| (row, j + l * step));
-            row * length + if reverse { length - 1 - j } else { j }
+            place.of(row, j)
         }));
         for (k, out) in self.kept.iter().zip(&mut self.out) {
             let value = values.get_mut(*k)?;
@@ -132,9 +156,9 @@ impl Scanner<'_> {
         let mut j = 1;
         // For a primitive function, a loop over the row is faster.
         if let (&Operator::Primitive(op), [column]) = (&self.operator, &mut self.out[..]) {
-            let (len, length, reverse) = (self.rows.len, self.length, self.reverse);
+            let (len, reverse, place) = (self.rows.len, self.reverse, self.place);
             let from = (k..len).map(|k| row * len + if reverse { len - 1 - k } else { k });
-            let to = (j..length).map(|j| row * length + if reverse { length - 1 - j } else { j });
+            let to = (j..place.length).map(|j| place.of(row, j));
             return prefixes(op, before.first()?.get(0)?, self.elements.first()?, from, column, to, reverse);
         }
         while k < self.rows.len {

@@ -13,7 +13,7 @@ use crate::text::types::bytes;
 use crate::text::writer::Writer;
 use accel_core::ast::deep;
 use accel_core::repr::{Agreement, MAX_EXTENT, MAX_SIZE, checked_size};
-use accel_fusion::kernel::{ArrayId, Op, Program, Reduction, ScalarFn, SiteId};
+use accel_fusion::kernel::{ArrayId, Op, Program, Reduction, ScalarFn, SiteId, scan_extents};
 use std::collections::BTreeSet;
 
 /// The functions that the statements use.
@@ -74,7 +74,7 @@ impl Host<'_> {
             Op::Loop { to, extents, body } => self.loop_(s, to, extents, body),
             Op::Accumulate { to, sums, extents, .. } => self.accumulate(s, to, sums, extents),
             Op::Reduce { to, extents, rows } => self.reduce(s, *to, extents, rows),
-            Op::Scan { to, extents, rows, .. } => self.scan(s, *to, extents, rows),
+            Op::Scan { to, extents, down, rows, .. } => self.scan(s, *to, *down, extents, rows),
             Op::Permute { to, defaults, extents, .. } => self.permute(s, *to, *defaults, extents),
             Op::Argsort { to, keys, moved } => self.argsort(to, *keys, moved),
             Op::Reshape { to, from, extents } => self.reshape(*to, *from, extents),
@@ -128,10 +128,10 @@ impl Host<'_> {
         self.all_rows("reduce", to, s, &format!("fold_{}", s.number), &["rows", "part", "join"], rows);
     }
 
-    fn scan(&mut self, s: &Step, to: ArrayId, extents: &ScalarFn, rows: &Reduction) {
+    fn scan(&mut self, s: &Step, to: ArrayId, down: bool, extents: &ScalarFn, rows: &Reduction) {
         let rank = self.rows(extents, rows);
-        let mut all: Vec<_> = (0..rank).map(|k| format!("e[{k}]")).collect();
-        all.push(format!("len[0] + {}", rows.init.is_some() as u8));
+        let outer: Vec<_> = (0..rank).map(|k| format!("e[{k}]")).collect();
+        let all = scan_extents(&outer, format!("len[0] + {}", rows.init.is_some() as u8), down);
         self.w.open("");
         self.w.line(format!("const i64 all[] = {{ {} }};", all.join(", ")));
         // With the initial value, a row can be too long.
