@@ -33,7 +33,8 @@ pub unsafe extern "C" fn reduce(
     unsafe {
         let [whole, part, join] = *functions.cast::<[Function; 3]>();
         let rows = Rows { to: to as usize, rows: rows as usize, len: len as usize, cost: cost as usize, extents };
-        enter(run, 1, |c| c.rows(rows, whole, part, |c, _, all| c.one(join, all)).map(|()| 0))
+        let finish = |c: &mut Context, rows: &[Parts]| rows.iter().try_for_each(|row| c.one(join, &row.all));
+        enter(run, 1, |c| c.rows(rows, whole, part, finish).map(|()| 0))
     }
 }
 
@@ -50,9 +51,9 @@ pub unsafe extern "C" fn scan(
     unsafe {
         let [whole, part, carry, write] = *functions.cast::<[Function; 4]>();
         let rows = Rows { to: to as usize, rows: rows as usize, len: len as usize, cost: cost as usize, extents };
-        let finish = |c: &mut Context, tasks: &[Task], all: &Task| {
-            c.one(carry, all)?;
-            c.all(write, tasks.to_vec())
+        let finish = |c: &mut Context, rows: &[Parts]| {
+            rows.iter().try_for_each(|row| c.one(carry, &row.all))?;
+            c.all(write, tasks_of(rows))
         };
         enter(run, 1, |c| c.rows(rows, whole, part, finish).map(|()| 0))
     }
@@ -73,6 +74,17 @@ struct Rows {
 struct State {
     blocks: Vec<*mut Block>,
     columns: Vec<*mut c_void>,
+}
+
+/// The parts of a row.
+struct Parts {
+    tasks: Vec<Task>,
+    /// The task that has the partial results of all of them.
+    all: Task,
+}
+
+fn tasks_of(rows: &[Parts]) -> Vec<Task> {
+    rows.iter().flat_map(|row| &row.tasks).cloned().collect()
 }
 
 impl Context<'_> {
@@ -121,7 +133,7 @@ impl Context<'_> {
     }
 
     /// Processes all rows. Usually `whole` processes them one by one. If there are few long rows, `part` computes
-    /// partial results of each, and `finish` gets the tasks of these parts and one task for all of them.
+    /// partial results of each, and `finish` combines those of all rows.
     ///
     /// # Safety
     /// As for `one`.
@@ -130,7 +142,7 @@ impl Context<'_> {
         Rows { to, rows, len, cost, extents }: Rows,
         whole: Function,
         part: Function,
-        finish: impl Fn(&mut Context, &[Task], &Task) -> Outcome,
+        finish: impl Fn(&mut Context, &[Parts]) -> Outcome,
     ) -> Outcome {
         let Some(size) = part_size(rows, len, cost, TASKS) else {
             // SAFETY: the caller's guarantee.
@@ -145,14 +157,30 @@ impl Context<'_> {
             None => (&code.program.arrays[to].columns, 1),
         };
         let parts = len.div_ceil(size);
-        let state = self.state(types, parts * chains)?;
-        for row in 0..rows {
-            let tasks = part_tasks(row, len, (parts, chains), extents, &state.columns);
-            let all = Task { to: (parts * chains) as i64, ..tasks[0] };
-            // SAFETY: the caller's guarantee.
-            unsafe { self.all(part, tasks.clone())? };
-            finish(self, &tasks, &all)?;
-        }
+        let results = parts * chains;
+        let state = self.state(types, rows * results)?;
+        // The partial results of each row are behind those of the row before.
+        let of_row = |row: usize| -> Vec<*mut c_void> {
+            let column = |(data, t): (&*mut c_void, &ScalarType)| {
+                data.cast::<u8>().wrapping_add(row * results * element_size(*t)).cast()
+            };
+            state.columns.iter().zip(types).map(column).collect()
+        };
+        let columns: Vec<_> = (0..rows).map(of_row).collect();
+        let all: Vec<Parts> = (columns.iter().enumerate())
+            .map(|(row, state)| {
+                let tasks = part_tasks(row, len, (parts, chains), extents, state);
+                let all = Task { to: results as i64, ..tasks[0] };
+                Parts { tasks, all }
+            })
+            .collect();
+        // SAFETY: the caller's guarantee.
+        let process = |c: &mut Self, rows: &[Parts]| unsafe {
+            c.all(part, tasks_of(rows))?;
+            finish(c, rows)
+        };
+        // If an element fails, combining an earlier row may fail as well: then the first row that fails decides.
+        process(self, &all).or_else(|_| all.chunks(1).try_for_each(|row| process(self, row)))?;
         self.release_state(state);
         Ok(())
     }
