@@ -182,7 +182,7 @@ impl Arbitrary for Case {
             let name = g.choose(&loops).cloned().unwrap_or_default();
             let factor = *g.choose(&[1, 2, 3, 4, 8]).unwrap_or(&2);
             let new: Vec<String> = ["o", "i", "r"].iter().map(|n| format!("{n}{at}")).collect();
-            let step = match u8::arbitrary(g) % 10 {
+            let step = match u8::arbitrary(g) % 14 {
                 0 => format!("split {name} {factor} exact {} {}", new[0], new[1]),
                 1 | 2 => format!("split {name} {factor} clamp {} {}", new[0], new[1]),
                 3 => format!("split {name} {factor} peel {} {} {}", new[0], new[1], new[2]),
@@ -190,9 +190,12 @@ impl Arbitrary for Case {
                 5 | 6 => format!("unroll {name}"),
                 7 => format!("accumulate {name}"),
                 8 => format!("rfactor {name} {factor} {}", new[0]),
+                9 | 10 => format!("fission {name} 1 {}", new[0]),
+                11 => format!("fuse {name}"),
+                12 => format!("unswitch {name}"),
                 _ => format!("specialise {name}"),
             };
-            if step.starts_with("split") || step.starts_with("rfactor") {
+            if ["split", "rfactor", "fission"].iter().any(|t| step.starts_with(t)) {
                 loops.extend(new);
             }
             steps.push(step);

@@ -1,6 +1,6 @@
 //! Finds the loop that a transformation changes.
 
-use super::ir::{BufferId, For, Nest, Node};
+use super::ir::{BufferId, For, Nest, Node, Place};
 use accel_core::repr::op::{Num2, Op2};
 use accel_fusion::kernel::{Instr, Reg};
 use std::collections::BTreeSet;
@@ -79,6 +79,42 @@ pub fn written(nodes: &[Node]) -> BTreeSet<BufferId> {
         Node::AccLanes { all, .. } => found.extend(all.iter().map(|a| a.1.buffer)),
         _ => {}
     });
+    found
+}
+
+/// What a node reads or writes.
+pub enum Access<'n> {
+    /// The number at a place.
+    Place(&'n Place),
+    /// Several numbers of a buffer.
+    Part(BufferId),
+}
+
+impl Access<'_> {
+    /// The buffer.
+    pub fn buffer(&self) -> BufferId {
+        match self {
+            Access::Place(p) => p.buffer,
+            Access::Part(b) => *b,
+        }
+    }
+}
+
+/// All numbers that nodes read, and those that they write (`true`), except those of buffers that begin inside.
+pub fn accesses(nodes: &[Node]) -> Vec<(Access<'_>, bool)> {
+    let (own, mut found) = (allocated(nodes), vec![]);
+    walk(nodes, &mut |n| match n {
+        Node::Load { from, .. } => found.push((Access::Place(from), false)),
+        Node::Store { to, .. } | Node::Acc { to, .. } => found.push((Access::Place(to), true)),
+        Node::AccLanes { all, .. } => {
+            found.extend(all.iter().flat_map(|(_, to, from)| [(Access::Place(to), true), (Access::Part(*from), false)]))
+        }
+        Node::Transpose { to, from, .. } => {
+            found.extend([(Access::Part(to.buffer), true), (Access::Part(from.buffer), false)]);
+        }
+        Node::For(_) | Node::Let(_) | Node::Index { .. } | Node::Alloc(_) | Node::If { .. } => {}
+    });
+    found.retain(|(of, _)| !own.contains(&of.buffer()));
     found
 }
 

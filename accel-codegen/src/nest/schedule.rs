@@ -10,6 +10,9 @@
 //! accumulate k                 combines in a register
 //! rfactor l 8 l0               combines in 8 lanes, and then these; l0 is the loop over vectors
 //! vectorise lane
+//! fuse i                       moves the body of the next loop into this one
+//! fission i 1 i'               the rest of the body, after the first step that writes, has the loop i'
+//! unswitch i                   tests a condition outside the loop
 //! specialise l0                a copy of the loop for its largest number of iterations
 //! stage j0 b1 0 8              copies from buffer 1, transposed: the numbers along dimension 0 become adjacent
 //! ```
@@ -17,6 +20,8 @@
 use super::edit::Why;
 use super::ir::*;
 use super::transform::accumulate::accumulate;
+use super::transform::fission::fission;
+use super::transform::fuse::fuse;
 use super::transform::interchange::interchange;
 use super::transform::rfactor::rfactor;
 use super::transform::specialise::specialise;
@@ -24,6 +29,7 @@ use super::transform::split::{Tail, split};
 use super::transform::stage::stage;
 use super::transform::tidy::tidy;
 use super::transform::unroll_jam::unroll_jam;
+use super::transform::unswitch::unswitch;
 use super::transform::vectorise::vectorise;
 use accel_fusion::kernel::Reg;
 use std::collections::BTreeMap;
@@ -59,6 +65,19 @@ impl Scheduler {
             ["accumulate", name] => accumulate(nest, self.named(name)?)?,
             ["vectorise", name] => vectorise(nest, self.named(name)?)?,
             ["specialise", name] => specialise(nest, self.named(name)?)?,
+            ["unswitch", name] => unswitch(nest, self.named(name)?)?,
+            ["fuse", name] => {
+                let kept = self.named(name)?;
+                let (nest, gone) = fuse(nest, kept)?;
+                self.names.values_mut().filter(|r| **r == gone).for_each(|r| *r = kept);
+                nest
+            }
+            ["fission", name, count, new] => {
+                let count = usize::try_from(number(count)?).map_err(|e| Why(e.to_string()))?;
+                let (nest, second) = fission(nest, self.named(name)?, count)?;
+                self.names.insert(new.into(), second);
+                nest
+            }
             ["rfactor", name, lanes, new] => {
                 let (nest, outer) = rfactor(nest, self.named(name)?, number(lanes)?)?;
                 self.names.insert(new.into(), outer);

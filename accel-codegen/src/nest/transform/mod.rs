@@ -3,6 +3,8 @@
 
 pub mod accumulate;
 pub mod copy;
+pub mod fission;
+pub mod fuse;
 pub mod interchange;
 pub mod rfactor;
 pub mod specialise;
@@ -10,4 +12,5 @@ pub mod split;
 pub mod stage;
 pub mod tidy;
 pub mod unroll_jam;
+pub mod unswitch;
 pub mod vectorise;
