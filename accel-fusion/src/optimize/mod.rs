@@ -18,6 +18,7 @@
 //! | `recomputation` | when a producer is recomputed |
 //! | `horizontal_fusion` | merges loops over the same index space |
 //! | `common_statements` | computes equal arrays once |
+//! | `edges` | decisions that change at the edges of an index space |
 //! | `interior` | elements that need no special rules for edges |
 //! | `row_decisions` | elements of rows that satisfy all conditions |
 //! | `recomputed_operands` | lets products on GPUs compute their operands |
@@ -30,6 +31,7 @@
 mod accumulators;
 mod common_statements;
 mod compact;
+mod edges;
 mod fused_program;
 mod horizontal_fusion;
 mod interior;

@@ -5,7 +5,7 @@
 //! So one test for each row decides whether it is computed without them. C compilers do this (they call it unswitching)
 //! only for one or two conditions, since each doubles the loop; here, all conditions together have two versions of it.
 
-use super::interior::{Outcome, decision, edge, forms, with_decisions};
+use super::edges::{Outcome, decision, edge, forms, with_decisions};
 use super::poly::{Poly, Sym};
 use super::scalar_cleanup::{ExecutionCount, NoProducers, clean};
 use super::shape_analysis::Facts;
@@ -49,7 +49,8 @@ fn all_equal(code: &ScalarFn, forms: &HashMap<Reg, Poly>, tests: &[(Reg, bool)])
     let mut sums = code.clone();
     sums.instrs.retain(|i| match i {
         Instr::Op2(to, Op2::Cmp(_), ..) => tests.iter().any(|t| t.0 == *to),
-        i => i.sets().iter().all(|r| forms.contains_key(r)),
+        Instr::Const(to, _) | Instr::Extent(to, ..) | Instr::Op2(to, ..) => forms.contains_key(to),
+        _ => false,
     });
     sums.results = tests.iter().map(|t| t.0).collect();
     let (mut b, found) = Builder::after(sums);

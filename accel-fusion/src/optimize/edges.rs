@@ -1,0 +1,117 @@
+//! Decisions at edges: comparisons, minima and maxima of sums of indices, extents and constants that change their outcome at
+//! a constant distance from the start or from the end of an extent.
+
+use super::poly::{Poly, Sym};
+use crate::kernel::{Instr, Reg, ScalarFn, walk, walk_mut};
+use accel_core::repr::op::{Cmp, Num2, Op2};
+use accel_core::repr::{Scalar, ScalarType};
+use std::collections::HashMap;
+
+/// The largest distance of an edge from the start or the end.
+const WIDEST_EDGE: u64 = 64;
+
+/// The outcome of a comparison, a minimum or a maximum.
+pub(super) struct Decision {
+    pub(super) outcome: Outcome,
+    /// Whether it needs operands that differ.
+    pub(super) strict: bool,
+}
+
+pub(super) enum Outcome {
+    Bool(bool),
+    Operand(Reg),
+}
+
+/// The outcome if the first operand is the larger one (`more`), or else the smaller one.
+pub(super) fn decision(i: &Instr, more: bool) -> Option<Decision> {
+    let Instr::Op2(_, op, a, b) = i else { return None };
+    let (outcome, strict) = match op {
+        Op2::Num(Num2::Max) => (Outcome::Operand(if more { *a } else { *b }), false),
+        Op2::Num(Num2::Min) => (Outcome::Operand(if more { *b } else { *a }), false),
+        Op2::Cmp(Cmp::Lt) => (Outcome::Bool(!more), !more),
+        Op2::Cmp(Cmp::Le) => (Outcome::Bool(!more), more),
+        Op2::Cmp(Cmp::Gt) => (Outcome::Bool(more), more),
+        Op2::Cmp(Cmp::Ge) => (Outcome::Bool(more), !more),
+        Op2::Cmp(Cmp::Eq) => (Outcome::Bool(false), true),
+        Op2::Cmp(Cmp::Ne) => (Outcome::Bool(true), true),
+        _ => return None,
+    };
+    Some(Decision { outcome, strict })
+}
+
+/// The function with the outcomes of those instructions for which `more` is known.
+pub(super) fn with_decisions(code: &ScalarFn, more: impl Fn(Reg) -> Option<bool>) -> ScalarFn {
+    let mut code = code.clone();
+    let zero = code.types.push(ScalarType::I64);
+    let mut instrs = std::mem::take(&mut code.instrs);
+    walk_mut(&mut instrs, |i| {
+        let Some((to, more)) = i.sets().first().and_then(|to| Some((*to, more(*to)?))) else { return };
+        match decision(i, more).map(|d| d.outcome) {
+            Some(Outcome::Bool(x)) => *i = Instr::Const(to, Scalar::Bool(x)),
+            // The sum with 0 is the operand.
+            Some(Outcome::Operand(x)) => *i = Instr::Op2(to, Op2::Num(Num2::Add), x, zero),
+            None => {}
+        }
+    });
+    code.instrs = [vec![Instr::Const(zero, Scalar::I64(0))], instrs].concat();
+    code
+}
+
+/// The integers that are sums of indices, extents and constants.
+pub(super) fn forms(code: &ScalarFn, rank: usize) -> HashMap<Reg, Poly> {
+    let mut forms: HashMap<Reg, Poly> = (0..rank).map(|k| (Reg::new(k), Poly::sym(Sym::Param(k)))).collect();
+    for i in walk(&code.instrs) {
+        let (to, form) = match i {
+            Instr::Const(to, Scalar::I64(n)) => (to, Some(Poly::constant(*n))),
+            Instr::Extent(to, array, dim) => (to, Some(Poly::sym(Sym::Extent(*array, *dim)))),
+            Instr::Op2(to, Op2::Num(op @ (Num2::Add | Num2::Sub)), a, b) => {
+                let operands = forms.get(a).zip(forms.get(b));
+                let sum = |(a, b): (&Poly, &Poly)| {
+                    if *op == Num2::Add { a.plus_exactly(b) } else { a.minus_exactly(b) }
+                };
+                (to, operands.and_then(sum))
+            }
+            _ => continue,
+        };
+        // Indices and extents are below 2^48, so such small sums of them do not wrap.
+        let form = form.filter(|p| {
+            p.is_small() && p.terms().all(|(syms, n)| n.unsigned_abs() <= 1 << (32 - 16 * syms.len().min(2)))
+        });
+        forms.extend(form.map(|p| (*to, p)));
+    }
+    forms
+}
+
+/// Where a difference changes its sign, and whether it is positive in the interior.
+pub(super) struct Edge {
+    pub(super) at: At,
+    pub(super) more: bool,
+}
+
+/// The value of an index at which a difference is 0.
+pub(super) enum At {
+    Start(i64),
+    End(Poly),
+}
+
+pub(super) fn edge(difference: &Poly, index: Sym) -> Option<Edge> {
+    let (slope, rest) = difference.linear(index)?;
+    let rises = match slope.as_constant() {
+        Some(1) => true,
+        Some(-1) => false,
+        _ => return None,
+    };
+    let at = if rises { Poly::default().minus_exactly(&rest)? } else { rest };
+    let (mut extents, mut distance) = (0, 0);
+    for (syms, n) in at.terms() {
+        match syms {
+            [] => distance = n,
+            [Sym::Extent(..)] if n == 1 => extents += 1,
+            _ => return None,
+        }
+    }
+    (extents <= 1 && distance.unsigned_abs() <= WIDEST_EDGE).then_some(())?;
+    let at = if extents == 0 { At::Start(distance) } else { At::End(at) };
+    let more = rises == matches!(at, At::Start(_));
+    Some(Edge { at, more })
+}
