@@ -5,6 +5,10 @@
 //! is not idempotent, the lanes of those get its neutral element. So rows use lanes as soon as they fill them once. A
 //! hundred floats are added in 8 ns instead of 23.
 //!
+//! NOTE [Products in order]: the product of every 32nd number can be infinite, or too small for a number that is not 0, where
+//! the product in order is neither at any time: factors that follow each other often balance. So floats are not multiplied
+//! in lanes.
+//!
 //! NOTE [Lanes of extrema]: the maximum of NaN and a number is the number. A lane that starts with NaN needs two
 //! comparisons and a choice for each element. A lane that starts with minus infinity needs a single instruction, which
 //! ignores NaN. Then only the result minus infinity is in doubt: there can have been nothing but NaN. In this case, the
@@ -66,6 +70,10 @@ struct Lanes {
 impl Lanes {
     fn new(rows: &Reduction) -> Option<Lanes> {
         let columns: Vec<_> = lane_monoids(rows)?.into_iter().zip(rows.columns()).collect();
+        // NOTE [Products in order].
+        if columns.iter().any(|(monoid, t)| *monoid == Monoid::Product && t.is_float()) {
+            return None;
+        }
         let count = columns.iter().map(|(_, t)| lane_count(*t)).min()?;
         Some(Lanes { columns, count })
     }
