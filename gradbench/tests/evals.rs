@@ -189,6 +189,7 @@ fn functions_run_as_often_as_the_input_says() {
     assert_eq!(runs(1, 0.0), 1);
     assert_eq!(runs(7, 0.0), 7);
     assert_eq!(runs(0, 0.0), 1, "without a run there is no output");
-    assert!(runs(1, 0.05) > 1);
+    // A run takes some microseconds, and there is a limit for the number of runs.
+    assert!(runs(1, 0.005) > 1);
     driver.finish();
 }
