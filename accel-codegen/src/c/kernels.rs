@@ -1,7 +1,7 @@
 //! The C kernels of each statement, as functions of a task.
 
 use super::shared_kernels::{Member, Shared, renamed};
-use super::translation_units::{Function, Head, Name};
+use super::translation_units::{Function, Head, Name, operation};
 use crate::analysis::liveness::{Block, Step};
 use crate::c::host::inline::is_inline;
 use crate::shared::accumulate::Accumulate;
@@ -226,7 +226,7 @@ impl<'a> Kernels<'a> {
 
     /// Writes a function of a task, with an attribute.
     fn kernel(&mut self, s: &Step, attribute: &'static str, role: &'static str, body: impl FnOnce(&mut Writer)) {
-        let name = Name { operation: operation(&s.stmt.op), number: s.number, role };
+        let name = Name { operation: operation(&s.stmt.op).unwrap_or_default(), number: s.number, role };
         self.add(s, |w| {
             body(w);
             Head::Kernel { attribute, name }
@@ -267,26 +267,6 @@ impl<'a> Kernels<'a> {
         // The time of C compilers grows with the square of the size of a function, most of it for optimisation.
         let level = if body.lines().count() < HUGE { "" } else { AS_IT_IS };
         self.functions.push(Function { head, level, body });
-    }
-}
-
-/// The prefix of the names of kernels.
-fn operation(op: &Op) -> &'static str {
-    match op {
-        Op::Loop { .. } => "loop",
-        Op::Reduce { .. } => "fold",
-        Op::Scan { .. } => "scan",
-        Op::Permute { .. } => "permute",
-        Op::Strip { .. } => "strip",
-        Op::Accumulate { .. } => "accumulate",
-        Op::Literal { .. }
-        | Op::Argsort { .. }
-        | Op::Reshape { .. }
-        | Op::Agree { .. }
-        | Op::If { .. }
-        | Op::While { .. }
-        | Op::Keep { .. }
-        | Op::Recall { .. } => "none",
     }
 }
 

@@ -10,6 +10,7 @@
 //! such constants from the extents of a further array, as extents are what kernels know of their arguments already.
 
 use super::host::inline::is_inline;
+use super::translation_units::operation;
 use crate::analysis::fault;
 use crate::analysis::liveness::{Block, Step};
 use accel_core::ast::deep;
@@ -178,22 +179,7 @@ fn add(program: &Program, s: &Step, found: &mut BTreeMap<String, Equal>) {
 
 /// Whether a statement has kernels.
 fn is_shareable(op: &Op, numbers: bool) -> bool {
-    match op {
-        Op::Loop { .. }
-        | Op::Reduce { .. }
-        | Op::Scan { .. }
-        | Op::Strip { .. }
-        | Op::Permute { .. }
-        | Op::Accumulate { .. } => !is_inline(op, numbers),
-        Op::Literal { .. }
-        | Op::Argsort { .. }
-        | Op::Reshape { .. }
-        | Op::Agree { .. }
-        | Op::If { .. }
-        | Op::While { .. }
-        | Op::Keep { .. }
-        | Op::Recall { .. } => false,
-    }
+    operation(op).is_some() && !is_inline(op, numbers)
 }
 
 /// Whether kernels of a statement can fail. Those that combine in memory check the positions, and lists need memory.

@@ -5,6 +5,7 @@
 //! calls from another unit, have the prefix `KERNEL`.
 
 use crate::text::calls::PARAMETERS;
+use accel_fusion::kernel::Op;
 use std::fmt::{self, Write};
 
 /// The approximate number of lines of a unit, as long as there are few units.
@@ -40,6 +41,26 @@ pub struct Name {
     pub number: usize,
     /// The role of the kernel in the statement, or an empty text.
     pub role: &'static str,
+}
+
+/// The name of an operation in the names of its kernels, if it has kernels.
+pub fn operation(op: &Op) -> Option<&'static str> {
+    match op {
+        Op::Loop { .. } => Some("loop"),
+        Op::Reduce { .. } => Some("fold"),
+        Op::Scan { .. } => Some("scan"),
+        Op::Permute { .. } => Some("permute"),
+        Op::Strip { .. } => Some("strip"),
+        Op::Accumulate { .. } => Some("accumulate"),
+        Op::Literal { .. }
+        | Op::Argsort { .. }
+        | Op::Reshape { .. }
+        | Op::Agree { .. }
+        | Op::If { .. }
+        | Op::While { .. }
+        | Op::Keep { .. }
+        | Op::Recall { .. } => None,
+    }
 }
 
 impl fmt::Display for Name {

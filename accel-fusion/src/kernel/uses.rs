@@ -31,16 +31,16 @@ pub fn is_permutation(index: &[Reg], params: usize) -> bool {
 impl Op {
     /// Adds the arrays that the operation uses as a whole, not through its scalar functions. For its blocks, these are
     /// their results.
-    pub fn arrays_used_whole(&self, found: &mut BTreeSet<ArrayId>) {
+    pub fn arrays_used_whole(&self, found: &mut impl Extend<ArrayId>) {
         match self {
             Op::Permute { defaults: a, .. } | Op::Reshape { from: a, .. } => found.extend([*a]),
-            Op::Argsort { keys, moved, .. } => found.extend(moved.iter().flatten().chain([keys])),
-            Op::If { then, otherwise, .. } => found.extend(then.1.iter().chain(&otherwise.1)),
+            Op::Argsort { keys, moved, .. } => found.extend(moved.iter().flatten().chain([keys]).copied()),
+            Op::If { then, otherwise, .. } => found.extend(then.1.iter().chain(&otherwise.1).copied()),
             Op::Accumulate { sums, .. } => found.extend(sums.iter().map(|s| s.1)),
-            Op::While { init, cond, body, .. } => found.extend(init.iter().chain([&cond.1]).chain(&body.1)),
-            Op::Keep { arrays, .. } => found.extend(arrays),
-            Op::Recall { step, .. } => found.extend(&step.1),
-            Op::Strip { to, .. } => found.extend(to),
+            Op::While { init, cond, body, .. } => found.extend(init.iter().chain([&cond.1]).chain(&body.1).copied()),
+            Op::Keep { arrays, .. } => found.extend(arrays.iter().copied()),
+            Op::Recall { step, .. } => found.extend(step.1.iter().copied()),
+            Op::Strip { to, .. } => found.extend(to.iter().copied()),
             Op::Literal { .. } | Op::Loop { .. } | Op::Reduce { .. } | Op::Scan { .. } | Op::Agree { .. } => {}
         }
     }

@@ -41,11 +41,7 @@ pub fn isolated(program: &Program, stmt: &Stmt) -> Isolated {
         numbered(&mut s.site);
         let mut used = s.op.defines().to_vec();
         defined.extend(used.iter().copied());
-        match &s.op {
-            Op::Permute { defaults, .. } => used.push(*defaults),
-            Op::Accumulate { sums, .. } => used.extend(sums.iter().map(|(_, initial)| *initial)),
-            _ => {}
-        }
+        s.op.arrays_used_whole(&mut used);
         s.op.scalar_fns_mut().into_iter().for_each(|code| {
             walk_mut(&mut code.instrs, |i| match i {
                 Instr::Extent(_, a, _) => used.push(*a),
