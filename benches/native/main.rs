@@ -9,6 +9,7 @@ mod awhile;
 mod ba;
 mod ba_by_hand;
 mod bandwidth;
+mod forms;
 mod gmm;
 mod histogram;
 mod learning;
@@ -48,6 +49,7 @@ fn cases() -> Vec<Case> {
         scalar_loops::cases,
         tracing::cases,
         learning::cases,
+        forms::cases,
         neutrons::cases,
         startup::cases,
         tiers::cases,
