@@ -12,9 +12,9 @@
 use gemm_common::Parallelism;
 use rayon::prelude::*;
 
-/// A dimension, as generated code describes it: its role, its extent, and its strides in the result and in the
-/// operands.
-type Described = [i64; 5];
+/// A digit of a loop's index, as generated code describes it: its role, the number of its group of digits that collide or 0, its
+/// extent, and its strides in the result and in the operands. NOTE [Strided products] in `accel_fusion`.
+type Described = [i64; 6];
 
 /// A dimension of a product: its extent, and its strides in the result, the left and the right operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +27,10 @@ struct Dim {
 const NONE: Dim = Dim { extent: 1, strides: [0; 3] };
 
 impl Dim {
+    fn new(d: &Described) -> Dim {
+        Dim { extent: d[2] as usize, strides: [d[3], d[4], d[5]].map(|s| s as isize) }
+    }
+
     /// The reversed dimension, and the distance of its first element from the old one.
     fn reversed(self) -> (Dim, [isize; 3]) {
         let last = self.extent.saturating_sub(1) as isize;
@@ -34,36 +38,41 @@ impl Dim {
     }
 }
 
-/// A matrix product, and the dimensions of a batch of products.
+/// Matrix products that are added up, and many such sums.
 #[derive(PartialEq, Eq, Debug)]
 struct Shape {
     rows: Dim,
     columns: Dim,
     reduced: Dim,
+    /// The dimensions of the products with different results.
     batch: Vec<Dim>,
+    /// The dimensions of the products that are added to the same results, one after the other.
+    added: Vec<Dim>,
 }
 
 /// Below this number of multiplications, the generated loops are faster.
 const MIN_WORK: usize = 16 * 16 * 16;
 /// From this number of multiplications on, threads share one product.
 const MIN_SHARED_WORK: usize = 96 * 96 * 96;
+/// Many products are divided into this number of tasks, if they are large enough.
+const TASKS: usize = 16;
+/// The smallest number of rows or columns of a task.
+const MIN_SIDE: usize = 16;
 
 impl Shape {
     /// The roles are those of `accel-codegen`'s descriptions: batch, row, column, reduced.
     fn new(dims: &[Described]) -> Shape {
-        let of = |role: i64| -> Vec<Dim> {
-            let dims = dims.iter().filter(|d| d[0] == role && d[1] != 1);
-            let dim = |d: &Described| Dim { extent: d[1] as usize, strides: [d[2], d[3], d[4]].map(|s| s as isize) };
-            merged(dims.map(dim).collect())
-        };
+        let (free, mut added) = without_collisions(dims);
+        let of = |role: i64| merged(free.iter().filter(|d| d[0] == role && d[2] != 1).map(Dim::new).collect());
         let mut batch = of(0);
-        let mut largest = |mut dims: Vec<Dim>| {
+        let largest = |mut dims: Vec<Dim>, others: &mut Vec<Dim>| {
             let found = (0..dims.len()).max_by_key(|i| dims[*i].extent).map(|i| dims.remove(i));
-            batch.extend(dims);
+            others.extend(dims);
             found.unwrap_or(NONE)
         };
-        let (rows, columns, reduced) = (largest(of(1)), largest(of(2)), largest(of(3)));
-        Shape { rows, columns, reduced, batch: merged(batch) }
+        let (rows, columns) = (largest(of(1), &mut batch), largest(of(2), &mut batch));
+        let reduced = largest(of(3), &mut added);
+        Shape { rows, columns, reduced, batch: merged(batch), added: merged(added) }
     }
 
     /// The number of multiplications of one product.
@@ -77,21 +86,44 @@ impl Shape {
         least >= 4 && self.work() >= MIN_WORK
     }
 
-    /// The number of products.
-    fn count(&self) -> usize {
-        self.batch.iter().map(|d| d.extent).product()
-    }
-
-    /// Where product `i` starts in the result and the operands.
-    fn start(&self, i: usize) -> [isize; 3] {
-        let (mut rest, mut at) = (i, [0; 3]);
-        for d in self.batch.iter().rev() {
-            let k = (rest % d.extent) as isize;
-            rest /= d.extent;
-            at.iter_mut().zip(d.strides).for_each(|(at, s)| *at += k * s);
+    /// Divides the rows or the columns, if there are few results of many products. The parts depend only on sizes.
+    fn divided(mut self) -> Shape {
+        let count = count_of(&self.batch);
+        let side = if self.rows.extent >= self.columns.extent { &mut self.rows } else { &mut self.columns };
+        let wanted = TASKS.div_ceil(count).min(side.extent / MIN_SIDE);
+        if count < TASKS && count > 0 && let Some(parts) = (2..=wanted).rev().find(|n| side.extent % n == 0) {
+            let part = side.extent / parts;
+            self.batch.push(Dim { extent: parts, strides: side.strides.map(|s| s * part as isize) });
+            side.extent = part;
         }
-        at
+        self
     }
+}
+
+/// The digits of which any two values have different results, and the dimensions of the others: of the digits that collide,
+/// only the largest one can be part of a product.
+fn without_collisions(dims: &[Described]) -> (Vec<Described>, Vec<Dim>) {
+    let largest = |group: i64| (0..dims.len()).filter(|k| dims[*k][1] == group).max_by_key(|k| dims[*k][2]);
+    let is_free = |k: &usize| dims[*k][1] == 0 || largest(dims[*k][1]) == Some(*k);
+    let (free, others): (Vec<usize>, Vec<usize>) = (0..dims.len()).partition(is_free);
+    let others = others.into_iter().filter(|k| dims[*k][2] != 1).map(|k| Dim::new(&dims[k])).collect();
+    (free.into_iter().map(|k| dims[k]).collect(), others)
+}
+
+/// The number of elements of an index space.
+fn count_of(dims: &[Dim]) -> usize {
+    dims.iter().map(|d| d.extent).product()
+}
+
+/// Where element `i` of an index space is in the result and the operands.
+fn start(dims: &[Dim], i: usize) -> [isize; 3] {
+    let (mut rest, mut at) = (i, [0; 3]);
+    for d in dims.iter().rev() {
+        let k = (rest % d.extent) as isize;
+        rest /= d.extent;
+        at.iter_mut().zip(d.strides).for_each(|(at, s)| *at += k * s);
+    }
+    at
 }
 
 /// Merges neighbouring dimensions where the strides of all arrays allow it.
@@ -118,6 +150,14 @@ struct Matrices<T> {
 // SAFETY: products that are computed at the same time have different results, and nobody writes the operands.
 unsafe impl<T> Sync for Matrices<T> {}
 
+/// Sums of products of numbers of type `T`. Without an initial value, they are added to the result.
+struct Products<'a, T> {
+    shape: &'a Shape,
+    all: Matrices<T>,
+    factor: T,
+    init: Option<T>,
+}
+
 /// Brings dimensions into the form that the kernels need: the strides of the result, and then of the reduced dimension,
 /// are positive, and the rows of the result are closer together than its columns. Also returns whether the operands are
 /// exchanged, and by how much the addresses move.
@@ -141,12 +181,12 @@ fn oriented(rows: Dim, columns: Dim, reduced: Dim) -> (bool, [Dim; 3], [isize; 3
 
 macro_rules! product {
     ($name:ident $t:ident $kernels:ident) => {
-        /// `to[..] = init + factor * sum of left[..] * right[..]`: returns 0 if it was computed, -1 if the generated
-        /// loops have to do it.
+        /// `to[..] = init + factor * sum of left[..] * right[..]`, or, without an initial value, adds to `to[..]`: returns 0 if it
+        /// was computed, -1 if the generated loops have to do it.
         ///
         /// # Safety
-        /// `dims` points to `count` descriptions, and the addresses to arrays (the result's may be uninitialised) that
-        /// have all elements that the extents and strides lead to. Nobody else uses the result.
+        /// `dims` points to `count` descriptions, and the addresses to arrays (the result's may be uninitialised if there is an
+        /// initial value) that have all elements that the extents and strides lead to. Nobody else uses the result.
         pub unsafe extern "C" fn $name(
             dims: *const Described,
             count: i64,
@@ -154,68 +194,80 @@ macro_rules! product {
             left: *const $t,
             right: *const $t,
             factor: $t,
-            init: $t,
+            init: *const $t,
         ) -> i32 {
             // SAFETY: the caller's guarantee.
-            let shape = Shape::new(unsafe { std::slice::from_raw_parts(dims, count as usize) });
+            let (shape, init) = unsafe { (Shape::new(std::slice::from_raw_parts(dims, count as usize)), init.as_ref()) };
             if !shape.pays() {
                 return -1;
             }
-            let all = Matrices { to, left, right };
-            let one = |i: usize, parallelism: Parallelism| {
-                // A method call, so that the closure captures the whole value.
-                let m = all.at(shape.start(i));
-                let Shape { rows, columns, reduced, .. } = shape;
-                if init != 0.0 {
+            // A panic must not pass through the generated code. Only a lack of memory can cause one.
+            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let products = count_of(&shape.added);
+                let (n, work) = (count_of(&shape.batch), shape.work());
+                if work >= MIN_SHARED_WORK && n < 4 * rayon::current_num_threads() {
+                    let one = Products { shape: &shape, all: Matrices { to, left, right }, factor, init: init.copied() };
+                    return (0..n).for_each(|i| one.$name(i, Parallelism::Rayon(0)));
+                }
+                let shape = if products > 1 { shape.divided() } else { shape };
+                let (n, work) = (count_of(&shape.batch), shape.work().saturating_mul(products));
+                let one = Products { shape: &shape, all: Matrices { to, left, right }, factor, init: init.copied() };
+                if n.saturating_mul(work) >= MIN_SHARED_WORK {
+                    let chunk = (MIN_SHARED_WORK / 4 / work).max(1);
+                    (0..n).into_par_iter().with_min_len(chunk).for_each(|i| one.$name(i, Parallelism::None));
+                } else {
+                    (0..n).for_each(|i| one.$name(i, Parallelism::None));
+                }
+            }));
+            if done.is_ok() { 0 } else { -1 }
+        }
+
+        impl Products<'_, $t> {
+            /// Computes the sum number `i`.
+            fn $name(&self, i: usize, parallelism: Parallelism) {
+                let Shape { rows, columns, reduced, ref batch, ref added } = *self.shape;
+                // A method call, so that closures capture the whole value.
+                let all = self.all.at(start(batch, i));
+                if let Some(init) = self.init.filter(|x| *x != 0.0) {
                     for r in 0..rows.extent as isize {
                         for c in 0..columns.extent as isize {
                             // SAFETY: an element of the result.
-                            unsafe { m.to.offset(r * rows.strides[0] + c * columns.strides[0]).write(init) };
+                            unsafe { all.to.offset(r * rows.strides[0] + c * columns.strides[0]).write(init) };
                         }
                     }
                 }
                 let (swap, [rows, columns, reduced], by) = oriented(rows, columns, reduced);
-                let m = m.at(by);
-                let (left, right) = if swap { (m.right, m.left) } else { (m.left, m.right) };
-                // SAFETY: the strides lead only to elements of the arrays, as the caller guarantees. If the result is
-                // read, it was written before.
-                unsafe {
-                    $kernels::gemm::$t::get_gemm_fn()(
-                        rows.extent,
-                        columns.extent,
-                        reduced.extent,
-                        m.to,
-                        columns.strides[0],
-                        rows.strides[0],
-                        init != 0.0,
-                        left,
-                        reduced.strides[1],
-                        rows.strides[1],
-                        right,
-                        columns.strides[2],
-                        reduced.strides[2],
-                        1.0,
-                        factor,
-                        false,
-                        false,
-                        false,
-                        parallelism,
-                    )
-                };
-            };
-            // A panic must not pass through the generated code. Only a lack of memory can cause one.
-            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                let n = shape.count();
-                if shape.work() >= MIN_SHARED_WORK && n < 4 * rayon::current_num_threads() {
-                    (0..n).for_each(|i| one(i, Parallelism::Rayon(0)));
-                } else if n.saturating_mul(shape.work()) >= MIN_SHARED_WORK {
-                    let chunk = (MIN_SHARED_WORK / 4 / shape.work()).max(1);
-                    (0..n).into_par_iter().with_min_len(chunk).for_each(|i| one(i, Parallelism::None));
-                } else {
-                    (0..n).for_each(|i| one(i, Parallelism::None));
+                for k in 0..count_of(added) {
+                    let is_added = k > 0 || self.init != Some(0.0);
+                    let m = all.at(start(added, k)).at(by);
+                    let (left, right) = if swap { (m.right, m.left) } else { (m.left, m.right) };
+                    // SAFETY: the strides lead only to elements of the arrays, as the caller guarantees. If the result is
+                    // read, it was written before.
+                    unsafe {
+                        $kernels::gemm::$t::get_gemm_fn()(
+                            rows.extent,
+                            columns.extent,
+                            reduced.extent,
+                            m.to,
+                            columns.strides[0],
+                            rows.strides[0],
+                            is_added,
+                            left,
+                            reduced.strides[1],
+                            rows.strides[1],
+                            right,
+                            columns.strides[2],
+                            reduced.strides[2],
+                            1.0,
+                            self.factor,
+                            false,
+                            false,
+                            false,
+                            parallelism,
+                        )
+                    };
                 }
-            }));
-            if done.is_ok() { 0 } else { -1 }
+            }
         }
     };
 }
@@ -249,11 +301,11 @@ mod tests {
     #[test]
     fn dimensions_of_arrays_without_elements() {
         let dims =
-            [[0, 1 << 48, 1, 1 << 60, 0], [0, 1 << 11, 0, 1 << 12, 1 << 59], [1, 4, 1, 1 << 62, 0], [3, 0, 0, 1, 1]];
-        assert_eq!(Shape::new(&dims).count(), 1 << 59);
+            [[0, 0, 1 << 48, 1, 1 << 60, 0], [0, 0, 1 << 11, 0, 1 << 12, 1 << 59], [1, 0, 4, 1, 1 << 62, 0], [3, 0, 0, 0, 1, 1]];
+        assert_eq!(count_of(&Shape::new(&dims).batch), 1 << 59);
         let mut to = [0.0; 4];
         // SAFETY: nothing is multiplied, so no element is read or written.
-        let done = unsafe { product_f64(dims.as_ptr(), 4, to.as_mut_ptr(), to.as_ptr(), to.as_ptr(), 1.0, 0.0) };
+        let done = unsafe { product_f64(dims.as_ptr(), 4, to.as_mut_ptr(), to.as_ptr(), to.as_ptr(), 1.0, &0.0) };
         assert_eq!(done, -1);
     }
 
@@ -268,11 +320,11 @@ mod tests {
             let left: Vec<f64> = (0..m * k).map(|i| (i % 13) as f64 - 6.0).collect();
             let right: Vec<f64> = (0..k * n).map(|i| (i % 11) as f64 - 5.0).collect();
             let mut to = vec![f64::NAN; (m * n) as usize];
-            let dims = [[1, m, tr, lr, 0], [2, n, tc, 0, rc], [3, k, 0, lk, rk]];
+            let dims = [[1, 0, m, tr, lr, 0], [2, 0, n, tc, 0, rc], [3, 0, k, 0, lk, rk]];
             // SAFETY: the strides stay within the three matrices.
             let done = unsafe {
                 let (l, r) = (left.as_ptr().offset(left_at), right.as_ptr().offset(right_at));
-                product_f64(dims.as_ptr(), 3, to.as_mut_ptr().offset(at), l, r, 2.0, 0.5)
+                product_f64(dims.as_ptr(), 3, to.as_mut_ptr().offset(at), l, r, 2.0, &0.5)
             };
             assert_eq!(done, 0);
             let element = |all: &[f64], at: isize, by: i64| all[(at as i64 + by) as usize];

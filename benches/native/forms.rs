@@ -37,15 +37,19 @@ pub fn cases() -> Vec<Case> {
     ];
     for (form, convolution) in convolutions {
         let work = |what: &str| format!("convolution 3 × 3, 16 to 32 channels, 8 × 64 × 64 f32, {what}: {form}");
-        cases.push(case(work("value"), Box::new(move || {
-            jax::beside(&afun(convolution), "convolution", images()?, 1e-5)
-        })));
-        cases.push(case(work("gradient"), Box::new(move || {
-            let half_of_squares = afun(move |xs: Four, weights: Four| {
-                map(|e| e * 0.5, sum_all(map(|y| y * y, convolution(xs, weights))))
-            });
-            jax::beside(&value_and_grad(&half_of_squares), "convolution_gradient", images()?, 1e-4)
-        })));
+        cases.push(case(
+            work("value"),
+            Box::new(move || jax::beside(&afun(convolution), "convolution", images()?, 1e-5)),
+        ));
+        cases.push(case(
+            work("gradient"),
+            Box::new(move || {
+                let half_of_squares = afun(move |xs: Four, weights: Four| {
+                    map(|e| e * 0.5, sum_all(map(|y| y * y, convolution(xs, weights))))
+                });
+                jax::beside(&value_and_grad(&half_of_squares), "convolution_gradient", images()?, 1e-4)
+            }),
+        ));
     }
     cases
 }
@@ -56,6 +60,7 @@ fn bodies(energy: &Afun<Matrix<f64>, Scalar<f64>>) -> Result<Pair> {
 }
 
 fn images() -> Result<(Array<Dim4, f32>, Array<Dim4, f32>)> {
-    let array = |extents: [usize; 4], seed| Array::from_vec(extents, uniform(seed, extents.iter().product(), -1.0, 1.0));
+    let array =
+        |extents: [usize; 4], seed| Array::from_vec(extents, uniform(seed, extents.iter().product(), -1.0, 1.0));
     Ok((array([8, 66, 66, 16], 1)?, array([3, 3, 16, 32], 2)?))
 }

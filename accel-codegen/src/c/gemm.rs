@@ -1,55 +1,159 @@
-//! Matrix products: calls of a library for contractions, where this pays.
+//! Matrix products: calls of a library for sums of products, where this pays. NOTE [Strided products] in `accel_fusion`.
 
+use crate::shared::permute::Permute;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Contraction, Operand, Reduction, Role};
+use accel_fusion::kernel::{ArrayId, Reduction, Role, ScalarFn};
+use accel_fusion::optimize::{Digit, Factor, StridedProduct, Sum};
 
-/// The roles in the description of a dimension: see [`declaration`].
+/// The roles in the description of a digit: see [`declaration`].
 const ROLES: [Role; 4] = [Role::Batch, Role::Row, Role::Column, Role::Reduced];
 
 /// Declares the variable with the address of the library's function for matrix products. Its parameters are, for each
-/// dimension, its role (a position in `ROLES`), its extent, and its strides in the result, the left and the right
-/// operand (0 where it does not occur); the arrays; the factor of all products; and the initial value of the sums. The
-/// function returns 0, or -1 if it did nothing because it would be slower.
+/// digit, its role (a position in `ROLES`), a number that it has in common with the digits with which it collides (or 0), its
+/// extent, and its strides in the result, the left and the right operand; the arrays; the factor of all products; and the
+/// initial value of the sums, or 0 if they are added to the result. The function returns 0, or -1 if it did nothing because it
+/// would be slower.
 fn declaration(t: ScalarType) -> String {
     format!(
-        "int (*accel_product_{t})(const i64 (*dims)[5], i64 count, {t} *to, const {t} *left, const {t} *right, {t} factor, {t} init);"
+        "int (*accel_product_{t})(const i64 (*dims)[6], i64 count, {t} *to, const {t} *left, const {t} *right, {t} factor, const {t} *init);"
     )
 }
 
 impl Writer<'_> {
-    /// Writes a call that computes all rows of a contraction and then returns 0. If the library does not take the
-    /// product, execution continues after it.
-    pub fn product(&mut self, to: ArrayId, outer: usize, rows: &Reduction, c: &Contraction) {
-        let t = c.ty;
-        self.declarations.declare_once(&format!("accel_product_{t}"), || declaration(t));
-        // In a block, because the following code uses the same names.
-        self.braces("", |w| {
-            let more = rows.init.iter().chain([&rows.element, &c.factor]).collect::<Vec<_>>();
-            w.hoist(&more);
-            w.hoist_output(to, false);
-            w.line(format!("{t} factor, init = 0;"));
-            w.code(&c.factor, &[], &["factor".into()]);
+    /// Writes a call that computes all rows of a reduction and then returns 0. If the library does not take the product,
+    /// execution continues after it.
+    pub fn product(&mut self, to: ArrayId, outer: usize, rows: &Reduction, p: &StridedProduct) {
+        // The outer dimensions are those of the result.
+        let extent = |k: usize| if k == outer { "task->len".into() } else { format!("task->extents[{k}]") };
+        let own: Vec<String> = (0..outer).map(extent).collect();
+        let codes: Vec<&ScalarFn> = rows.init.iter().chain([&rows.element]).collect();
+        self.strided_product(to, &own, p, &extent, &codes, |w| {
+            w.line(format!("{} init = 0;", p.ty));
             if let Some(init) = &rows.init {
                 w.code(init, &[], &["init".into()]);
             }
-            let count = outer + 1;
-            w.line(format!("const i64 dims[{count}][5] = {{"));
-            for (p, role) in c.roles.iter().enumerate() {
-                let role = ROLES.iter().position(|r| r == role).unwrap_or(0);
-                let extent = if p == outer { "task->len".into() } else { format!("task->extents[{p}]") };
-                // The outer dimensions are those of the result.
-                let inner: String = (p + 1..outer).map(|k| format!(" * task->extents[{k}]")).collect();
-                let stride = if p == outer { "0".into() } else { format!("1{inner}") };
-                let (left, right) = (w.stride(&c.left, p), w.stride(&c.right, p));
-                w.line(format!("    {{ {role}, {extent}, {stride}, {left}, {right} }},"));
-            }
-            w.line("};");
-            let column = |o: &Operand| format!("a{}_{}", o.array, o.column);
-            let (left, right) = (column(&c.left), column(&c.right));
-            w.line(format!(
-                "if (accel_product_{t}(dims, {count}, a{to}_0, {left}, {right}, factor, init) == 0) return 0;"
-            ));
+            "&init"
         });
     }
+
+    /// Writes a call that adds all elements of a permute to the result and then returns 0. If the library does not take the
+    /// product, execution continues after it.
+    pub fn added_product(&mut self, permute: &Permute, p: &StridedProduct) {
+        let to = permute.to;
+        let own: Vec<String> = (0..self.program.arrays[to].rank).map(|k| format!("a{to}_n{k}")).collect();
+        self.strided_product(to, &own, p, &|k| format!("task->extents[{k}]"), &[permute.target, permute.element], |w| {
+            w.hoist_extents(to);
+            "0"
+        });
+    }
+
+    /// `own` are the extents of the result, and `extent` are those of the loop. `init` declares what the call needs, and says
+    /// where the initial value is.
+    fn strided_product(
+        &mut self,
+        to: ArrayId,
+        own: &[String],
+        p: &StridedProduct,
+        extent: &dyn Fn(usize) -> String,
+        codes: &[&ScalarFn],
+        init: impl FnOnce(&mut Self) -> &'static str,
+    ) {
+        let t = p.ty;
+        self.declarations.declare_once(&format!("accel_product_{t}"), || declaration(t));
+        // In a block, because the following code uses the same names.
+        self.braces("", |w| {
+            w.hoist(&[codes, &[&p.factor, &p.numbers]].concat());
+            w.hoist_output(to, false);
+            w.line(format!("{t} factor;"));
+            w.code(&p.factor, &[], &["factor".into()]);
+            let init = init(w);
+            let numbers: Vec<String> = (0..p.numbers.results.len()).map(|k| format!("m{k}")).collect();
+            numbers.iter().for_each(|m| w.line(format!("i64 {m};")));
+            w.code(&p.numbers, &[], &numbers);
+            let mut needed: Vec<String> = vec![];
+            for (k, d) in p.digits.iter().enumerate() {
+                let (value, condition) = digit(d, &extent(d.param));
+                needed.extend(condition);
+                w.line(format!("const i64 e{k} = {value};"));
+            }
+            // Nothing is multiplied if a digit has no values.
+            needed.extend((0..p.digits.len()).map(|k| format!("e{k} > 0")));
+            let of = |f: &Factor| (0..f.index.len()).map(|k| format!("a{}_n{k}", f.array)).collect::<Vec<_>>();
+            let arrays = [(&p.result, own.to_vec()), (&p.left.index, of(&p.left)), (&p.right.index, of(&p.right))];
+            let is_proved = [p.result_inside, p.left.inside, p.right.inside];
+            for ((index, extents), _) in arrays.iter().zip(is_proved).filter(|(_, proved)| !proved) {
+                needed.extend(index.iter().zip(extents).map(|(sum, n)| is_inside(sum, n)));
+            }
+            if !p.result_inside {
+                // Different values of a digit have different results.
+                let steps = p.result.iter().flat_map(|sum| &sum.terms).map(|(_, m)| format!("m{m} != 0"));
+                needed.extend(steps);
+            }
+            let head = format!("if ({})", needed.join(" && "));
+            w.braces(&head, |w| {
+                let count = p.digits.len();
+                w.line(format!("const i64 dims[{count}][6] = {{"));
+                for (k, d) in p.digits.iter().enumerate() {
+                    let role = ROLES.iter().position(|r| *r == d.role).unwrap_or(0);
+                    let group = d.collides.map_or(0, |g| g + 1);
+                    let strides = arrays.iter().map(|(index, extents)| stride(index, extents, k));
+                    let strides = strides.collect::<Vec<_>>().join(", ");
+                    w.line(format!("    {{ {role}, {group}, e{k}, {strides} }},"));
+                }
+                w.line("};");
+                let column = |f: &Factor| format!("a{}_{}", f.array, f.column);
+                let names = [format!("a{to}_0"), column(&p.left), column(&p.right)];
+                let first = names.iter().zip(&arrays).map(|(name, (index, extents))| match offset(index, extents) {
+                    None => name.clone(),
+                    Some(at) => format!("{name} + ({at})"),
+                });
+                let first = first.collect::<Vec<_>>().join(", ");
+                w.line(format!("if (accel_product_{t}(dims, {count}, {first}, factor, {init}) == 0) return 0;"));
+            });
+        });
+    }
+}
+
+/// The number of values of a digit, and what must hold so that there are so many.
+fn digit(d: &Digit, extent: &str) -> (String, Option<String>) {
+    match (d.extent, d.below) {
+        (Some(n), _) => (format!("m{n}"), None),
+        (None, None) => (extent.into(), None),
+        (None, Some(below)) => {
+            let whole = format!("m{below} > 0 && {extent} % m{below} == 0");
+            (format!("m{below} > 0 ? {extent} / m{below} : 0"), Some(whole))
+        }
+    }
+}
+
+/// Whether a sum is at least 0 and below `n` for all values of its digits.
+fn is_inside(sum: &Sum, n: &str) -> String {
+    let part = |sign: char| -> String {
+        sum.terms.iter().map(|(d, m)| format!(" + (m{m} {sign} 0 ? m{m} * (e{d} - 1) : 0)")).collect()
+    };
+    let m = sum.offset;
+    format!("m{m}{} >= 0 && m{m}{} < {n}", part('<'), part('>'))
+}
+
+/// The distance in memory between elements whose index differs by 1 in dimension `k`.
+fn inner(extents: &[String], k: usize) -> String {
+    extents[k + 1..].iter().map(|n| format!(" * {n}")).collect()
+}
+
+/// The distance in memory between elements at consecutive values of digit `d`.
+fn stride(index: &[Sum], extents: &[String], d: usize) -> String {
+    let of = |(k, sum): (usize, &Sum)| {
+        let (_, m) = sum.terms.iter().find(|t| t.0 == d)?;
+        Some(format!("m{m}{}", inner(extents, k)))
+    };
+    let all: Vec<String> = index.iter().enumerate().filter_map(of).collect();
+    if all.is_empty() { "0".into() } else { all.join(" + ") }
+}
+
+/// The position of the element where all digits are 0.
+fn offset(index: &[Sum], extents: &[String]) -> Option<String> {
+    let of = |(k, sum): (usize, &Sum)| format!("m{}{}", sum.offset, inner(extents, k));
+    let all: Vec<String> = index.iter().enumerate().map(of).collect();
+    (!all.is_empty()).then(|| all.join(" + "))
 }

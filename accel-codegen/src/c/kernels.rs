@@ -16,6 +16,7 @@ use crate::text::declarations::Declarations;
 use crate::text::writer::Writer;
 use accel_core::ast::deep;
 use accel_fusion::kernel::{ArrayId, Op, Program, Reduction, ScalarFn, ScalarLoops};
+use accel_fusion::optimize::StridedProduct;
 
 /// The functions of all kernels, by statement. The names of statement `n`'s functions contain `n`.
 pub fn kernels(program: &Program, declarations: &mut Declarations, body: &Block, numbers: bool) -> Vec<Vec<Function>> {
@@ -137,8 +138,8 @@ impl<'a> Kernels<'a> {
         });
         if has_all(self.program, &s.stmt.op) {
             self.function(s, "all", |w| {
-                if let Some(c) = rows.contraction() {
-                    w.product(to, outer, rows, &c);
+                if let Some(p) = StridedProduct::of_rows(outer, rows) {
+                    w.product(to, outer, rows, &p);
                 }
                 tiled.iter().for_each(|tiled| w.all_in_tiles(&tile, tiled));
                 match in_columns {
@@ -162,7 +163,12 @@ impl<'a> Kernels<'a> {
             self.function(s, "range", |w| w.owned(&name, &p));
         }
         if has_all(self.program, &s.stmt.op) {
-            self.function(s, "all", |w| w.scatter_all(&name, &p));
+            self.function(s, "all", |w| {
+                if let Some(product) = StridedProduct::of_permute(w.program, &s.stmt.op) {
+                    w.added_product(&p, &product);
+                }
+                w.scatter_all(&name, &p)
+            });
         }
     }
 
@@ -283,7 +289,7 @@ pub fn has_all(program: &Program, op: &Op) -> bool {
     match op {
         Op::Reduce { to, extents, rows } => {
             in_columns(extents.results.len(), rows)
-                || rows.contraction().is_some()
+                || StridedProduct::of_rows(extents.results.len(), rows).is_some()
                 || Tiled::applies(program, *to, rows)
         }
         Op::Scan { .. } => Scan::new(op).is_some_and(|scan| scan.in_blocks()),

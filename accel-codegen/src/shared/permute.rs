@@ -38,11 +38,14 @@ const CHEAP: usize = 64;
 
 /// A permutation, see `Op::Permute`.
 pub struct Permute<'a> {
-    to: ArrayId,
+    /// The result, which contains the defaults at first.
+    pub to: ArrayId,
     /// The rank of the source.
     rank: usize,
-    target: &'a ScalarFn,
-    element: &'a ScalarFn,
+    /// The target of each source element.
+    pub target: &'a ScalarFn,
+    /// The elements.
+    pub element: &'a ScalarFn,
     comb: &'a ScalarFn,
     /// The monoid of the operator, if it is a recognised one.
     pub monoid: Option<Monoid>,

@@ -142,6 +142,13 @@ pub fn factors(code: &ScalarFn, result: Reg) -> Option<(Vec<(BTreeSet<Reg>, Reg)
     if !code.is_total() {
         return None;
     }
+    let (factors, scalars) = product_of(code, result)?;
+    Some((factors.into_iter().map(|r| (parameters(code, r), r)).collect(), scalars))
+}
+
+/// The registers whose product a register is: those that depend on parameters or can, and those that are the same for all
+/// elements.
+pub fn product_of(code: &ScalarFn, result: Reg) -> Option<(Vec<Reg>, Vec<Reg>)> {
     let (mut factors, mut scalars) = (vec![], vec![]);
     let mut open = vec![result];
     while let Some(r) = open.pop() {
@@ -149,7 +156,7 @@ pub fn factors(code: &ScalarFn, result: Reg) -> Option<(Vec<(BTreeSet<Reg>, Reg)
             Instr::Op2(_, Op2::Num(Num2::Mul), a, b) => open.extend([*b, *a]),
             Instr::Const(..) => scalars.push(r),
             Instr::Read { index, .. } if index.is_empty() => scalars.push(r),
-            _ => factors.push((parameters(code, r), r)),
+            _ => factors.push(r),
         }
         // A register that is squared repeatedly can have very many factors.
         if factors.len().max(scalars.len()) > 8 {
@@ -197,7 +204,7 @@ fn operand(code: &ScalarFn, factors: &[Reg]) -> Option<Computed> {
 }
 
 /// The product of registers that do not depend on parameters, as a scalar function.
-fn factor(ty: ScalarType, code: &ScalarFn, scalars: Vec<Reg>) -> ScalarFn {
+pub fn factor(ty: ScalarType, code: &ScalarFn, scalars: Vec<Reg>) -> ScalarFn {
     let mut b = Builder::new(&[]);
     let one = b.constant(ty.one());
     let factors = b.inline(&restricted_to(code, scalars), &vec![Reg::NONE; code.params]);

@@ -65,6 +65,8 @@ impl ScalarFn {
             Instr::Op1(_, Op1::Float(Float1::Recip | Float1::Sqrt), _) => (4, 4),
             Instr::Op1(_, Op1::Float(_), _) => (20, 10),
             Instr::Op1(..) => (1, 1),
+            // Those of indices are shared by neighbouring elements, or are digits that are counted instead.
+            Instr::Op2(_, Op2::Num(Num2::Div | Num2::Rem), a, _) if self.types[*a] == ScalarType::I64 => (2, 1),
             Instr::Op2(_, Op2::Num(Num2::Div | Num2::Rem), ..) => (4, 1),
             Instr::Op2(_, Op2::Float(_), ..) => (30, 10),
             Instr::Op2(_, Op2::Num(_) | Op2::Cmp(_), a, _) if self.types[*a] == ScalarType::I64 => (0, 1),

@@ -22,6 +22,7 @@
 //! | `interior` | elements that need no special rules for edges |
 //! | `row_decisions` | elements of rows that satisfy all conditions |
 //! | `recomputed_operands` | lets products on GPUs compute their operands |
+//! | `strided_product` | sums of products whose indices are sums |
 //! | `transposed_operands` | gives sums transposed copies of operands |
 //! | `scan_copies` | lets scans define the arrays to which loops copy their results |
 //! | `scans_down` | lets scans of columns write their results where the columns are |
@@ -49,6 +50,7 @@ mod scatter;
 mod shape_analysis;
 mod split_columns;
 mod stored_assumptions;
+mod strided_product;
 mod sum_interchange;
 mod tapes;
 mod transposed_operands;
@@ -66,6 +68,7 @@ pub(crate) use scan_copies::define_copies;
 pub(crate) use scans_down::scans_down;
 pub use shape_analysis::Assumptions;
 pub(crate) use split_columns::split;
+pub use strided_product::{Digit, Factor, StridedProduct, Sum};
 pub(crate) use tapes::tapes;
 pub(crate) use transposed_operands::transpose_operands;
 

@@ -123,6 +123,23 @@ impl Poly {
         }
         Some(product)
     }
+    /// `q` with `self = q * other`, in exact arithmetic, if there is one.
+    pub fn quotient(&self, other: &Poly) -> Option<Poly> {
+        // The first product in an order that multiplication keeps.
+        let first = |p: &Poly| p.terms.iter().max_by(|a, b| (a.0.len(), &b.0).cmp(&(b.0.len(), &a.0))).cloned();
+        let (divisor, factor) = first(other)?;
+        let (mut rest, mut quotient) = (self.clone(), Poly::default());
+        while let Some((mut syms, n)) = first(&rest) {
+            for s in &divisor {
+                syms.remove(syms.iter().position(|x| x == s)?);
+            }
+            let exact = n.checked_rem(factor)? == 0 && quotient.is_small();
+            let term = exact.then(|| Poly::term(syms, n / factor))?;
+            rest = rest.minus_exactly(&term.times_exactly(other)?)?;
+            quotient = quotient.plus_exactly(&term)?;
+        }
+        Some(quotient)
+    }
     /// The value, if it is a constant.
     pub fn as_constant(&self) -> Option<i64> {
         match &*self.terms {

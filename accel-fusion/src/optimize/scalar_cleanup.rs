@@ -570,7 +570,29 @@ impl Cleaner<'_> {
         let equal = self.conditions.iter().filter(|a| self.conditions.iter().any(|b| is_same(a, b)));
         // A parameter that equals a number of extents has one value.
         let fixed = equal.filter(|c| self.facts.is_known(&c.more)).filter_map(|c| told(&c.less));
-        index.iter().filter_map(told).chain(fixed).collect::<BTreeSet<_>>().len() == self.ranges.len()
+        self.determined_by(index).iter().filter_map(told).chain(fixed).collect::<BTreeSet<_>>().len() == self.ranges.len()
+    }
+
+    /// The components of an index, and what they determine: `x` if there are both `x % n` and `x / n`.
+    fn determined_by(&self, index: &[Poly]) -> Vec<Poly> {
+        let node = |p: &Poly| match p.as_sym() {
+            Some(Sym::Node(n)) => match self.facts.node(n) {
+                Node::Op(Op2::Num(op), x, n) if self.facts.is_known(n) => Some((*op, x, n)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let (mut open, mut found): (Vec<Poly>, Vec<Poly>) = (index.to_vec(), vec![]);
+        while let Some(p) = open.pop() {
+            if let Some((op @ (Num2::Div | Num2::Rem), x, n)) = node(&p) {
+                let other = if op == Num2::Div { Num2::Rem } else { Num2::Div };
+                if found.iter().any(|q| node(q) == Some((other, x, n))) {
+                    open.push(x.clone());
+                }
+            }
+            found.push(p);
+        }
+        found
     }
 }
 

@@ -529,7 +529,8 @@ impl Facts {
     }
 
     /// The assumptions under which the least value is at least 0. A minimum or maximum is one of its operands; up to `depth`
-    /// of them are replaced by these. A minimum is at most either operand, so one of them suffices for an upper bound.
+    /// of them are replaced by these. A minimum is at most either operand, so one of them suffices for an upper bound. A
+    /// quotient or remainder is replaced by the largest number that it can be.
     fn least_is_not_negative(&self, p: &Poly, ranges: Ranges, depth: usize) -> Option<Premises> {
         let mut found = Premises::default();
         if let Some(least) = self.least(p, ranges, &mut found)
@@ -539,8 +540,16 @@ impl Facts {
         }
         let by_operands = |s: Sym| {
             let Sym::Node(n) = s else { return None };
-            let Node::Op(Op2::Num(op @ (Num2::Min | Num2::Max)), a, b) = &self.nodes[n] else { return None };
+            let Node::Op(Op2::Num(op), a, b) = &self.nodes[n] else { return None };
             let slope = p.linear(s)?.0.as_constant()?;
+            if let (Num2::Div | Num2::Rem, ..0) = (op, slope) {
+                let (most, mut found) = self.most_of_digit(*op, a, b, ranges)?;
+                let other = self.least_is_not_negative(&p.replace_exactly(s, &most)?, ranges, depth - 1)?;
+                found.not_negative.extend(other.not_negative);
+                found.exact.extend(other.exact);
+                return Some(found);
+            }
+            let (Num2::Min | Num2::Max) = op else { return None };
             let operand = |x: &Poly| {
                 let mut found = self.least_is_not_negative(&p.replace_exactly(s, x)?, ranges, depth - 1)?;
                 [a, b].into_iter().try_for_each(|x| self.exact_if(x, ranges, &mut found))?;
@@ -557,14 +566,53 @@ impl Facts {
         if depth == 0 { None } else { p.symbols().find_map(by_operands) }
     }
 
+    /// The largest quotient or remainder of two numbers that are at least 0, and the assumptions that this needs. The
+    /// divisor is not 0, as the program divides by it.
+    fn most_of_digit(&self, op: Num2, a: &Poly, n: &Poly, ranges: Ranges) -> Option<(Poly, Premises)> {
+        let mut needed = Premises::default();
+        self.has_nonnegative_terms(a, ranges, &mut needed).then_some(())?;
+        self.exact_if(a, ranges, &mut needed)?;
+        self.is_positive_divisor(n, ranges, &mut needed).then_some(())?;
+        let one = Poly::constant(1);
+        let more = match op {
+            Num2::Rem => n.clone(),
+            _ => {
+                let most = Poly::default().minus_exactly(&self.least(&Poly::default().minus_exactly(a)?, ranges, &mut needed)?)?;
+                match (most.as_constant(), n.as_constant()) {
+                    (Some(most), Some(n)) => Poly::constant(most.checked_div(n)?.checked_add(1)?),
+                    _ => most.plus_exactly(&one)?.quotient(n)?,
+                }
+            }
+        };
+        Some((more.minus_exactly(&one)?, needed))
+    }
+
     /// The condition on given extents under which an integer is at least 0 for all parameters.
     fn condition(&self, p: &Poly, ranges: Ranges) -> Option<Premises> {
         let mut needed = Premises::default();
-        let least = self.least(p, ranges, &mut needed)?;
+        let p = self.with_extreme_digits(p, ranges, &mut needed)?;
+        let least = self.least(&p, ranges, &mut needed)?;
         let given = self.is_known(&least) && self.extents_in(&least).iter().all(|a| self.given.contains(a));
         (self.assume && least.as_constant().is_none() && given).then_some(())?;
         needed.not_negative.push(least);
         Some(needed)
+    }
+
+    /// The least value over all values of the quotients and remainders in a number that depend on parameters.
+    fn with_extreme_digits(&self, p: &Poly, ranges: Ranges, needed: &mut Premises) -> Option<Poly> {
+        let mut least = p.clone();
+        for s in p.symbols() {
+            let Sym::Node(n) = s else { continue };
+            let Node::Op(Op2::Num(op @ (Num2::Div | Num2::Rem)), a, n) = &self.nodes[n] else { continue };
+            let slope = least.linear(s)?.0.as_constant()?;
+            if slope != 0 && !self.params_in(a).is_empty() {
+                let (most, found) = self.most_of_digit(*op, a, n, ranges)?;
+                needed.not_negative.extend(found.not_negative);
+                needed.exact.extend(found.exact);
+                least = least.replace_exactly(s, &if slope < 0 { most } else { Poly::default() })?;
+            }
+        }
+        Some(least)
     }
 
     /// The least value over all parameters, if it is easy to see where it is.
@@ -605,19 +653,36 @@ impl Facts {
     }
 
     fn is_nonnegative(&self, s: Sym, ranges: Ranges, needed: &mut Premises) -> bool {
-        let mut natural =
-            |p: &Poly| self.has_nonnegative_terms(p, ranges, needed) && self.exact_if(p, ranges, needed).is_some();
+        let natural = |p: &Poly, needed: &mut Premises| {
+            self.has_nonnegative_terms(p, ranges, needed) && self.exact_if(p, ranges, needed).is_some()
+        };
         match s {
             Sym::Extent(..) | Sym::Param(_) => true,
             Sym::Node(n) => match &self.nodes[n] {
-                Node::Op(Op2::Num(Num2::Min | Num2::Div) | Op2::Int(Int2::DivEuclid), a, b) => natural(a) && natural(b),
+                Node::Op(Op2::Num(Num2::Min), a, b) => natural(a, needed) && natural(b, needed),
+                Node::Op(Op2::Num(Num2::Div) | Op2::Int(Int2::DivEuclid), a, b) => {
+                    natural(a, needed) && self.is_positive_divisor(b, ranges, needed)
+                }
                 // A remainder has the sign of the first operand.
-                Node::Op(Op2::Num(Num2::Rem), a, _) => natural(a),
+                Node::Op(Op2::Num(Num2::Rem), a, _) => natural(a, needed),
                 Node::Op(Op2::Int(Int2::RemEuclid), ..) => true,
-                Node::Op(Op2::Num(Num2::Max), a, b) => natural(a) || natural(b),
+                Node::Op(Op2::Num(Num2::Max), a, b) => natural(a, needed) || natural(b, needed),
                 _ => false,
             },
         }
+    }
+
+    /// Whether a number by which a program divides is more than 0. It is not 0, and if it consists of extents of arguments,
+    /// it can be assumed that it is not negative: nearly always it is an extent, such as `n - 2`.
+    fn is_positive_divisor(&self, n: &Poly, ranges: Ranges, needed: &mut Premises) -> bool {
+        let is_given = || self.is_known(n) && self.extents_in(n).iter().all(|a| self.given.contains(a));
+        if !self.has_nonnegative_terms(n, ranges, needed) {
+            if !self.assume || !is_given() {
+                return false;
+            }
+            needed.not_negative.push(n.clone());
+        }
+        self.exact_if(n, ranges, needed).is_some()
     }
 }
 

@@ -109,6 +109,7 @@ impl Pass<'_> {
                 let (rows, len) = self.rows(rows, &mut dims);
                 if !reshapes::sum_by_rows(self, *to, &outer, &len, &rows, s.site)
                     && !sum_interchange::sum_of_sums(self, *to, &outer, &len, &rows, s.site)
+                    && !sum_interchange::sum_of_products(self, *to, &outer, &len, &rows, s.site)
                 {
                     self.emit(Op::Reduce { to: *to, extents, rows }, s.site);
                 }

@@ -22,6 +22,7 @@ mod value;
 use crate::kernel::{
     self, ArrayId, Block, Instr, Op, Program, Reg, ScalarFn, ScalarLoops, Stmt, arrays_mentioned, arrays_read, walk,
 };
+use crate::optimize::StridedProduct;
 use accel_core::ast::deep;
 use roles::{Lengths, role};
 pub use roles::{Role, roles};
@@ -149,7 +150,10 @@ fn with_inner_strips(mut s: Stmt) -> Entry {
 fn entry(stmt: Stmt, uses: BTreeSet<ArrayId>) -> Entry {
     let is_alone = match &stmt.op {
         Op::Loop { body, .. } => ScalarLoops::new(body).is_some(),
-        Op::Reduce { rows, .. } => rows.contraction().is_some_and(|c| !c.roles.contains(&kernel::Role::Batch)),
+        Op::Reduce { extents, rows, .. } => {
+            let product = StridedProduct::of_rows(extents.results.len(), rows);
+            product.is_some_and(|p| p.digits.iter().all(|d| d.role != kernel::Role::Batch))
+        }
         _ => false,
     };
     Entry { lengths: Lengths::new(&stmt.op), is_alone, stmt, uses }

@@ -28,7 +28,7 @@ pub fn product(rows: &Rows) -> Option<Column> {
         };
         let strides = [in_result, stride(rows, &contraction.left, p)?, stride(rows, &contraction.right, p)?];
         let [to, left, right] = strides.map(|s| s as i64);
-        dims.push([role as i64, space[p] as i64, to, left, right]);
+        dims.push([role as i64, 0, space[p] as i64, to, left, right]);
     }
     let [left, right] = [&contraction.left, &contraction.right].map(|o| operand(rows, o, &space));
     let (left, right) = (left?, right?);
@@ -40,7 +40,7 @@ pub fn product(rows: &Rows) -> Option<Column> {
             let (dims, count) = (dims.as_ptr(), dims.len() as i64);
             // SAFETY: `operand` has checked that all indices are within the operands. The strides of the result are those
             // of its extents, and nobody else uses it.
-            unsafe { $product(dims, count, to.as_mut_ptr(), left.as_ptr(), right.as_ptr(), factor, init) }
+            unsafe { $product(dims, count, to.as_mut_ptr(), left.as_ptr(), right.as_ptr(), factor, &init) }
         }};
     }
     let done = match contraction.ty {
