@@ -14,6 +14,7 @@
 use super::poly::{Poly, Sym};
 use crate::kernel::builder::Builder;
 use crate::kernel::contraction::{factor, product_of};
+use crate::kernel::dead_code::defined;
 use crate::kernel::{ArrayId, Check, Instr, Monoid, Op, Program, Reduction, Reg, Role, ScalarFn};
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
@@ -77,9 +78,22 @@ pub struct Factor {
 impl StridedProduct {
     /// The sums of rows, if they have this form, with rows and columns. `outer` is the rank of the result.
     pub fn of_rows(outer: usize, rows: &Reduction) -> Option<StridedProduct> {
-        rows.float_sum()?;
+        let product = rows.float_sum()?;
         let index: Vec<Value> = (0..outer).map(Value::param).collect();
-        strided_product(&rows.element, &index, true)
+        strided_product(&rows.element, product, &index, true)
+    }
+
+    /// The sums of rows, if their elements are sums of products of this form.
+    pub fn terms_of_rows(outer: usize, rows: &Reduction) -> Option<Vec<StridedProduct>> {
+        let index: Vec<Value> = (0..outer).map(Value::param).collect();
+        let (mut open, mut terms) = (vec![rows.float_sum()?], vec![]);
+        while let Some(r) = open.pop() {
+            match defined(&rows.element, r)? {
+                Instr::Op2(_, Op2::Num(Num2::Add | Num2::Sub), a, b) => open.extend([*a, *b]),
+                _ => terms.push(strided_product(&rows.element, r, &index, true)?),
+            }
+        }
+        Some(terms)
     }
 
     /// The sums that an operation adds to an array, if it is a permute by addition of this form.
@@ -96,7 +110,7 @@ impl StridedProduct {
             return None;
         }
         let index: Vec<Value> = index.iter().map(|r| values.get(r).cloned()).collect::<Option<_>>()?;
-        strided_product(element, &index, false)
+        strided_product(element, result, &index, false)
     }
 }
 
@@ -185,10 +199,9 @@ fn values(code: &ScalarFn) -> Option<BTreeMap<Reg, Value>> {
     Some(values)
 }
 
-/// The product that a scalar function of an index computes, for a result at the index `result`.
-fn strided_product(code: &ScalarFn, result: &[Value], result_inside: bool) -> Option<StridedProduct> {
+/// A product that a scalar function of an index computes, for a result at the index `result`.
+fn strided_product(code: &ScalarFn, product: Reg, result: &[Value], result_inside: bool) -> Option<StridedProduct> {
     let values = values(code)?;
-    let product = code.results[0];
     let (factors, scalars) = product_of(code, product)?;
     let [a, b] = factors[..] else { return None };
     let read = |r: Reg| {

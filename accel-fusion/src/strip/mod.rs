@@ -69,8 +69,8 @@ struct Entry {
     /// The arrays that it uses, except those that its own blocks define.
     uses: BTreeSet<ArrayId>,
     lengths: Lengths,
-    /// Whether it is faster alone: a single product of two matrices, or scalar loops, which are computed for a vector of
-    /// elements at a time without a strip.
+    /// Whether it is faster alone: a product of two matrices or a convolution, or scalar loops, which are computed for a vector
+    /// of elements at a time without a strip.
     is_alone: bool,
 }
 
@@ -151,8 +151,9 @@ fn entry(stmt: Stmt, uses: BTreeSet<ArrayId>) -> Entry {
     let is_alone = match &stmt.op {
         Op::Loop { body, .. } => ScalarLoops::new(body).is_some(),
         Op::Reduce { extents, rows, .. } => {
-            let product = StridedProduct::of_rows(extents.results.len(), rows);
-            product.is_some_and(|p| p.digits.iter().all(|d| d.role != kernel::Role::Batch))
+            let products = StridedProduct::terms_of_rows(extents.results.len(), rows);
+            let digits = products.iter().flatten().flat_map(|p| &p.digits);
+            products.is_some() && digits.into_iter().all(|d| d.role != kernel::Role::Batch)
         }
         _ => false,
     };
