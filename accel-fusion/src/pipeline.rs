@@ -44,6 +44,7 @@ struct Pass {
 /// Facts about a program that passes find and that its text does not contain.
 #[derive(Clone, Debug, Default)]
 struct PassState {
+    target: Target,
     /// Whether passes may assume conditions on the extents of the arguments.
     assume: bool,
     assumptions: Assumptions,
@@ -56,7 +57,7 @@ const COLUMNS: Pass = Pass { name: "columns", run: |p, _| Ok(split(p)) };
 const FUSE: Pass = Pass {
     name: "fuse",
     run: |p, learned| {
-        let (program, assumptions) = fuse(p, learned.assume)?;
+        let (program, assumptions) = fuse(p, learned.assume, learned.target == Target::Processor)?;
         learned.assumptions = assumptions;
         Ok(program)
     },
@@ -198,7 +199,7 @@ impl Options {
     /// Runs the passes for a target until one fails.
     fn passes(&self, lowered: &Verified<Program>, target: Target, assume: bool) -> Result<Optimized> {
         let (mut good, mut complete) = (lowered.clone(), true);
-        let mut learned = PassState { assume, ..PassState::default() };
+        let mut learned = PassState { target, assume, ..PassState::default() };
         for pass in target.passes() {
             let mut more = learned.clone();
             match self.pass(&pass, &good, &mut more) {

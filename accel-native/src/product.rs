@@ -80,10 +80,12 @@ impl Shape {
         self.rows.extent.saturating_mul(self.columns.extent).saturating_mul(self.reduced.extent)
     }
 
-    /// Whether the library is faster than a loop. It is not for products with vectors, and for small products.
+    /// Whether the library is faster than a loop. It is not for products with vectors, and for small products. A loop over
+    /// several products would divide.
     fn pays(&self) -> bool {
-        let least = self.rows.extent.min(self.columns.extent).min(self.reduced.extent);
-        least >= 4 && self.work() >= MIN_WORK
+        let (side, products) = (self.rows.extent.min(self.columns.extent), count_of(&self.added));
+        let work = self.work().saturating_mul(products);
+        side >= 4 && work >= MIN_WORK && (self.reduced.extent >= 4 || products > 1)
     }
 
     /// Divides the rows or the columns, if there are few results of many products. The parts depend only on sizes.

@@ -4,10 +4,11 @@ use super::poly::Poly;
 use super::recomputation::{LITTLE_WORK, MAX_READS};
 use super::scalar_cleanup::{ArrayUse, Cleaned, ExecutionCount, Producers, clean, code_of};
 use super::shape_analysis::{Facts, Inequality, Ranges};
+use super::strided_product::StridedProduct;
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::dead_code::defined;
 use crate::kernel::{
-    ArrayId, ArrayInfo, Instr, Monoid, Op, Program, Reduction, Reg, ScalarFn, SiteId, Stmt, is_permutation,
+    ArrayId, ArrayInfo, Instr, Monoid, Op, Program, Reduction, Reg, ScalarFn, SiteId, Stmt, arrays_read, is_permutation,
 };
 use accel_core::repr::Scalar;
 use accel_core::repr::op::{Num2, Op2};
@@ -37,12 +38,22 @@ pub struct Arrays<'a> {
     /// The innermost loop around the definition of each array, and around the current statement; 0 if there is none.
     pub(super) loop_of: HashMap<ArrayId, usize>,
     pub(super) open_loop: usize,
+    /// Whether the quotients and remainders of indices take no work, as they do in the operand of a strided product.
+    pub(super) free_digits: bool,
 }
 
 pub struct Producer {
     pub(super) code: ScalarFn,
     pub(super) work: usize,
     pub(super) constants: Option<Vec<Scalar>>,
+}
+
+impl Producer {
+    /// Whether elements are moved without other work than that of their indices.
+    fn moves(&self) -> bool {
+        let read = |r: Reg| matches!(defined(&self.code, r), Some(Instr::Read { inside: true, .. }));
+        self.code.is_straight_line() && self.code.results.iter().all(|r| read(*r))
+    }
 }
 
 impl Producers for Arrays<'_> {
@@ -58,7 +69,7 @@ impl Producers for Arrays<'_> {
         let p = self.producers.get(&u.array)?;
         let places = self.before.places.get(&u.array);
         let good = match places {
-            _ if p.work == 0 => true,
+            _ if p.work == 0 || (self.free_digits && p.moves()) => true,
             // The first pass has no counts yet, and only counts.
             None => false,
             Some((1, _)) => u.once,
@@ -75,6 +86,8 @@ pub struct Pass<'a> {
     /// The facts about extents.
     pub facts: Facts,
     pub(super) known: Arrays<'a>,
+    /// Whether the target has fast products of matrices with any strides: NOTE [Strided products].
+    pub(super) strided: bool,
     /// Whether loops may be left to their consumers, and those that were: NOTE [Chains of loops].
     pub(super) may_wait: bool,
     pub(super) later: Vec<ArrayId>,
@@ -289,6 +302,23 @@ impl Pass<'_> {
     /// The statement of this block that defines an array, if there is one.
     pub fn definition(&self, a: ArrayId) -> Option<&Stmt> {
         self.open.last()?.1.get(self.place(a)?)
+    }
+
+    /// Rows whose elements are read where the program moves them from, if the sum is a strided product then. So a matrix of
+    /// patches of an image, which is only multiplied by another matrix, is not stored.
+    pub fn rows_of_moved_elements(&mut self, rows: &Reduction, outer: &[Poly]) -> Option<Reduction> {
+        let mut read = BTreeSet::new();
+        arrays_read(&rows.element.instrs, &mut read);
+        let moves = |a: &ArrayId| self.known.producers.get(&self.alias(*a)).is_some_and(|p| p.work > 0 && p.moves());
+        if !self.strided || rows.float_sum().is_none() || !read.iter().any(moves) {
+            return None;
+        }
+        let len = self.preview(&rows.len, &[]).values.pop().flatten()?;
+        self.known.free_digits = true;
+        let element = self.preview(&rows.element, &[outer, &[len]].concat()).code;
+        self.known.free_digits = false;
+        let moved = Reduction { element, ..rows.clone() };
+        StridedProduct::of_rows(outer.len(), &moved).map(|_| moved)
     }
 
     /// Cleans rows and returns their length. `dims` are the outer extents; the length is added to them.

@@ -11,6 +11,7 @@
 //! | `vertical_fusion` | the pass over the statements that fuses producers into consumers |
 //! | `fused_program` | the program that it constructs, and facts about its arrays |
 //! | `scatter` | the index-function analysis of `permute` |
+//! | `scattered_products` | adds the products of sums where they belong |
 //! | `permute_sums` | adds the elements of permutations where they belong |
 //! | `sum_interchange` | sums factors before it multiplies them |
 //! | `moved_elements` | lets sorts move the elements that are read through their positions |
@@ -47,6 +48,7 @@ mod scalar_cleanup;
 mod scan_copies;
 mod scans_down;
 mod scatter;
+mod scattered_products;
 mod shape_analysis;
 mod split_columns;
 mod stored_assumptions;
@@ -102,13 +104,14 @@ const ROUNDS: usize = 6;
 
 /// Fuses producers into their consumers, turns scatters into sums and gathers, lets sorts move elements, and simplifies
 /// by what the extents imply. With `assume`, it assumes those conditions on the extents of the arguments that make the
-/// program simplest. The assumptions use the array numbers of the given program.
-pub(crate) fn fuse(program: &Program, assume: bool) -> Result<(Program, Assumptions)> {
+/// program simplest. The assumptions use the array numbers of the given program. With `strided`, the target has fast products
+/// of matrices with any strides.
+pub(crate) fn fuse(program: &Program, assume: bool, strided: bool) -> Result<(Program, Assumptions)> {
     let mut facts = shape_analysis::Facts::new(program, assume);
     let mut program = program.clone();
     let mut state = fused_program::State::default();
     for _ in 0..ROUNDS {
-        let (next, learned, after) = vertical_fusion::run(&program, facts, &state);
+        let (next, learned, after) = vertical_fusion::run(&program, facts, &state, strided);
         let next = stage("fuse", next)?;
         let arrays = next.arrays.len();
         program = stage("columns", split(&next))?.into_inner();

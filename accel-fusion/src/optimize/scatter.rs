@@ -25,6 +25,7 @@ use super::fused_program::{NewReduction, Pass};
 use super::poly::{Poly, Sym};
 use super::reshapes;
 use super::scalar_cleanup::code_of;
+use super::scattered_products::scattered_products;
 use super::shape_analysis::{Inequality, Node, Ranges, Sides};
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::dead_code::defined;
@@ -97,6 +98,9 @@ pub fn permute(pass: &mut Pass, p: Permute, site: SiteId) {
             site,
         )
     {
+        return;
+    }
+    if pass.strided && scattered_products(pass, &p, site) {
         return;
     }
     pass.keep(&target);

@@ -15,14 +15,20 @@ use accel_core::ast::deep;
 use accel_core::repr::{Agreement, Scalar};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Runs the pass once.
-pub fn run(program: &Program, facts: Facts, before: &State) -> (Program, Facts, State) {
-    let first = run_once(program, facts.clone(), before, true);
-    first.unwrap_or_else(|| run_once(program, facts, before, false).expect("nothing is left for its reader"))
+/// Runs the pass once. With `strided`, the target has fast products of matrices with any strides.
+pub fn run(program: &Program, facts: Facts, before: &State, strided: bool) -> (Program, Facts, State) {
+    let first = run_once(program, facts.clone(), before, strided, true);
+    first.unwrap_or_else(|| run_once(program, facts, before, strided, false).expect("nothing is left for its reader"))
 }
 
 /// As [`run`]; `None` if a loop is missing that was left to its consumer.
-fn run_once(program: &Program, facts: Facts, before: &State, may_defer: bool) -> Option<(Program, Facts, State)> {
+fn run_once(
+    program: &Program,
+    facts: Facts,
+    before: &State,
+    strided: bool,
+    may_defer: bool,
+) -> Option<(Program, Facts, State)> {
     let mut whole = program.results.iter().copied().collect();
     used_as_whole(&program.body, &mut whole);
     let mut p = Pass {
@@ -41,7 +47,9 @@ fn run_once(program: &Program, facts: Facts, before: &State, may_defer: bool) ->
             producers: BTreeMap::new(),
             loop_of: HashMap::new(),
             open_loop: 0,
+            free_digits: false,
         },
+        strided,
         may_wait: may_defer,
         later: vec![],
         reads: vec![],
@@ -106,10 +114,11 @@ impl Pass<'_> {
                 let (extents, mut dims) = self.extents(extents);
                 self.define(&[*to], &dims);
                 let outer = dims.clone();
-                let (rows, len) = self.rows(rows, &mut dims);
+                let moved = self.rows_of_moved_elements(rows, &outer);
+                let (rows, len) = self.rows(moved.as_ref().unwrap_or(rows), &mut dims);
                 if !reshapes::sum_by_rows(self, *to, &outer, &len, &rows, s.site)
                     && !sum_interchange::sum_of_sums(self, *to, &outer, &len, &rows, s.site)
-                    && !sum_interchange::sum_of_products(self, *to, &outer, &len, &rows, s.site)
+                    && !(self.strided && sum_interchange::sum_of_products(self, *to, &outer, &len, &rows, s.site))
                 {
                     self.emit(Op::Reduce { to: *to, extents, rows }, s.site);
                 }
