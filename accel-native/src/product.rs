@@ -93,7 +93,10 @@ impl Shape {
         let count = count_of(&self.batch);
         let side = if self.rows.extent >= self.columns.extent { &mut self.rows } else { &mut self.columns };
         let wanted = TASKS.div_ceil(count).min(side.extent / MIN_SIDE);
-        if count < TASKS && count > 0 && let Some(parts) = (2..=wanted).rev().find(|n| side.extent % n == 0) {
+        if count < TASKS
+            && count > 0
+            && let Some(parts) = (2..=wanted).rev().find(|n| side.extent % n == 0)
+        {
             let part = side.extent / parts;
             self.batch.push(Dim { extent: parts, strides: side.strides.map(|s| s * part as isize) });
             side.extent = part;
@@ -199,7 +202,8 @@ macro_rules! product {
             init: *const $t,
         ) -> i32 {
             // SAFETY: the caller's guarantee.
-            let (shape, init) = unsafe { (Shape::new(std::slice::from_raw_parts(dims, count as usize)), init.as_ref()) };
+            let (shape, init) =
+                unsafe { (Shape::new(std::slice::from_raw_parts(dims, count as usize)), init.as_ref()) };
             if !shape.pays() {
                 return -1;
             }
@@ -208,7 +212,8 @@ macro_rules! product {
                 let products = count_of(&shape.added);
                 let (n, work) = (count_of(&shape.batch), shape.work());
                 if work >= MIN_SHARED_WORK && n < 4 * rayon::current_num_threads() {
-                    let one = Products { shape: &shape, all: Matrices { to, left, right }, factor, init: init.copied() };
+                    let one =
+                        Products { shape: &shape, all: Matrices { to, left, right }, factor, init: init.copied() };
                     return (0..n).for_each(|i| one.$name(i, Parallelism::Rayon(0)));
                 }
                 let shape = if products > 1 { shape.divided() } else { shape };
@@ -302,8 +307,12 @@ mod tests {
     /// If nothing is summed, strides can have any value.
     #[test]
     fn dimensions_of_arrays_without_elements() {
-        let dims =
-            [[0, 0, 1 << 48, 1, 1 << 60, 0], [0, 0, 1 << 11, 0, 1 << 12, 1 << 59], [1, 0, 4, 1, 1 << 62, 0], [3, 0, 0, 0, 1, 1]];
+        let dims = [
+            [0, 0, 1 << 48, 1, 1 << 60, 0],
+            [0, 0, 1 << 11, 0, 1 << 12, 1 << 59],
+            [1, 0, 4, 1, 1 << 62, 0],
+            [3, 0, 0, 0, 1, 1],
+        ];
         assert_eq!(count_of(&Shape::new(&dims).batch), 1 << 59);
         let mut to = [0.0; 4];
         // SAFETY: nothing is multiplied, so no element is read or written.

@@ -29,7 +29,7 @@ pub fn cases() -> Vec<Case> {
         let work = format!("energy of 2,000 bodies, value and gradient: {form}");
         cases.push(case(work, Box::new(move || bodies(&afun(energy)))));
     }
-    let convolutions: [(&str, fn(Four, Four) -> Four); 4] = [
+    let convolutions: [(&str, fn(Four<f32>, Four<f32>) -> Four<f32>); 4] = [
         ("matrix of patches", convolution::matrix_of_patches),
         ("nine products", convolution::nine_products),
         ("one generate, places written out", convolution::places_written_out),
@@ -44,7 +44,7 @@ pub fn cases() -> Vec<Case> {
         cases.push(case(
             work("gradient"),
             Box::new(move || {
-                let half_of_squares = afun(move |xs: Four, weights: Four| {
+                let half_of_squares = afun(move |xs: Four<f32>, weights: Four<f32>| {
                     map(|e| e * 0.5, sum_all(map(|y| y * y, convolution(xs, weights))))
                 });
                 jax::beside(&value_and_grad(&half_of_squares), "convolution_gradient", images()?, 1e-4)

@@ -4,20 +4,20 @@
 use accel::prelude::*;
 
 /// Images, or weights.
-pub type Four = Acc<Array<Dim4, f32>>;
+pub type Four<T> = Acc<Array<Dim4, T>>;
 
 /// The rows and columns of weights.
 const SIZE: i64 = 3;
 
 /// The extents of the result.
-fn extents(xs: Four, weights: Four) -> (Exp<i64>, Exp<i64>, Exp<i64>, Exp<i64>) {
+fn extents<T: Floating>(xs: Four<T>, weights: Four<T>) -> (Exp<i64>, Exp<i64>, Exp<i64>, Exp<i64>) {
     let (images, rows, columns, _) = xs.shape();
     let (.., channels) = weights.shape();
     (images, rows - (SIZE - 1), columns - (SIZE - 1), channels)
 }
 
 /// The product of a matrix with a row of all numbers under the weights for each place.
-pub fn matrix_of_patches(xs: Four, weights: Four) -> Four {
+pub fn matrix_of_patches<T: Floating>(xs: Four<T>, weights: Four<T>) -> Four<T> {
     let (images, rows, columns, outputs) = extents(xs, weights);
     let (.., channels) = xs.shape();
     let length = channels * (SIZE * SIZE);
@@ -30,7 +30,7 @@ pub fn matrix_of_patches(xs: Four, weights: Four) -> Four {
 }
 
 /// The sum of nine products of matrices, one for each place of the weights.
-pub fn nine_products(xs: Four, weights: Four) -> Four {
+pub fn nine_products<T: Floating>(xs: Four<T>, weights: Four<T>) -> Four<T> {
     let (images, rows, columns, outputs) = extents(xs, weights);
     let (.., channels) = xs.shape();
     let places = images * rows * columns;
@@ -47,7 +47,7 @@ pub fn nine_products(xs: Four, weights: Four) -> Four {
 }
 
 /// One `generate`: the nine places are written out, and the channels are summed.
-pub fn places_written_out(xs: Four, weights: Four) -> Four {
+pub fn places_written_out<T: Floating>(xs: Four<T>, weights: Four<T>) -> Four<T> {
     let (images, rows, columns, outputs) = extents(xs, weights);
     let (.., channels) = xs.shape();
     sum(generate((images, rows, columns, outputs, channels), |(n, i, j, o, c)| {
@@ -57,7 +57,7 @@ pub fn places_written_out(xs: Four, weights: Four) -> Four {
 }
 
 /// One `generate`, as the formula reads: the places and the channels are summed.
-pub fn formula(xs: Four, weights: Four) -> Four {
+pub fn formula<T: Floating>(xs: Four<T>, weights: Four<T>) -> Four<T> {
     let (images, rows, columns, outputs) = extents(xs, weights);
     let (.., channels) = xs.shape();
     let terms = generate((images, rows, columns, outputs, SIZE * SIZE, channels), |(n, i, j, o, t, c)| {

@@ -1,15 +1,19 @@
-//! The programs of the benchmarks, in small: k-means, LSTMs, Poisson regression, a loop of Runge-Kutta steps, and cross
-//! sections of neutrons.
+//! The programs of the benchmarks, in small: k-means, LSTMs, Poisson regression, a loop of Runge-Kutta steps, cross sections of
+//! neutrons, bodies that attract each other, and convolutions.
 
 #[path = "../../benches/programs/complex.rs"]
 #[allow(dead_code, reason = "a part is needed")]
 mod complex;
+#[path = "../../benches/programs/convolution.rs"]
+mod convolution;
 #[path = "../../benches/programs/kmeans.rs"]
 mod kmeans;
 #[path = "../../benches/programs/lstm.rs"]
 mod lstm;
 #[path = "../../benches/programs/lstm_characters.rs"]
 mod lstm_characters;
+#[path = "../../benches/programs/nbody.rs"]
+mod nbody;
 #[path = "../../benches/programs/pendulum.rs"]
 mod pendulum;
 #[path = "../../benches/programs/poisson.rs"]
@@ -181,4 +185,28 @@ fn cross_sections_from_poles() {
         let (materials, lookups) = materials(random);
         (nuclides, materials, lookups)
     });
+}
+
+#[test]
+fn bodies_in_four_forms() {
+    for energy in [nbody::ordered, nbody::different, nbody::replicated, nbody::read] {
+        check(&Differentiated::of(&afun(energy)), |random| random.matrix(5, 3));
+    }
+}
+
+#[test]
+fn convolutions_in_four_forms() {
+    use convolution::{Four, formula, matrix_of_patches, nine_products, places_written_out};
+    let forms: [fn(Four<f64>, Four<f64>) -> Four<f64>; 4] =
+        [matrix_of_patches, nine_products, places_written_out, formula];
+    for convolution in forms {
+        let half_of_squares =
+            afun(move |xs, weights| map(|e| e * 0.5, sum_all(map(|y| y * y, convolution(xs, weights)))));
+        check(&Differentiated::of(&half_of_squares), |random| {
+            let mut four = |extents: [usize; 4]| {
+                Array::<Dim4, f64>::from_vec(extents, random.numbers(extents.iter().product())).unwrap()
+            };
+            (four([2, 4, 5, 2]), four([3, 3, 2, 3]))
+        });
+    }
 }

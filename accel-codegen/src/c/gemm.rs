@@ -42,10 +42,17 @@ impl Writer<'_> {
     pub fn added_product(&mut self, permute: &Permute, p: &StridedProduct) {
         let to = permute.to;
         let own: Vec<String> = (0..self.program.arrays[to].rank).map(|k| format!("a{to}_n{k}")).collect();
-        self.strided_product(to, &own, p, &|k| format!("task->extents[{k}]"), &[permute.target, permute.element], |w| {
-            w.hoist_extents(to);
-            "0"
-        });
+        self.strided_product(
+            to,
+            &own,
+            p,
+            &|k| format!("task->extents[{k}]"),
+            &[permute.target, permute.element],
+            |w| {
+                w.hoist_extents(to);
+                "0"
+            },
+        );
     }
 
     /// `own` are the extents of the result, and `extent` are those of the loop. `init` declares what the call needs, and says

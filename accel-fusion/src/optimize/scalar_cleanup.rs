@@ -570,7 +570,8 @@ impl Cleaner<'_> {
         let equal = self.conditions.iter().filter(|a| self.conditions.iter().any(|b| is_same(a, b)));
         // A parameter that equals a number of extents has one value.
         let fixed = equal.filter(|c| self.facts.is_known(&c.more)).filter_map(|c| told(&c.less));
-        self.determined_by(index).iter().filter_map(told).chain(fixed).collect::<BTreeSet<_>>().len() == self.ranges.len()
+        self.determined_by(index).iter().filter_map(told).chain(fixed).collect::<BTreeSet<_>>().len()
+            == self.ranges.len()
     }
 
     /// The components of an index, and what they determine: `x` if there are both `x % n` and `x / n`.

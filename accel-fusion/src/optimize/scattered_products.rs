@@ -56,7 +56,6 @@ fn products(pass: &mut Pass, p: &Permute) -> Option<(Vec<Poly>, ScalarFn, Scalar
     let targets = target.inline(p.target, &own);
     let place = element.inline(&restricted_to(&read, index.clone()), &own);
     let x = element.inline(&rows.element, &[&place[..], &[Reg::new(rank)]].concat());
-    let [target, element] =
-        [target.finish(targets), element.finish(x)].map(|code| pass.preview(&code, &source).code);
+    let [target, element] = [target.finish(targets), element.finish(x)].map(|code| pass.preview(&code, &source).code);
     Some((source, target, element))
 }

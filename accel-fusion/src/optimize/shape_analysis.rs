@@ -577,7 +577,11 @@ impl Facts {
         let more = match op {
             Num2::Rem => n.clone(),
             _ => {
-                let most = Poly::default().minus_exactly(&self.least(&Poly::default().minus_exactly(a)?, ranges, &mut needed)?)?;
+                let most = Poly::default().minus_exactly(&self.least(
+                    &Poly::default().minus_exactly(a)?,
+                    ranges,
+                    &mut needed,
+                )?)?;
                 match (most.as_constant(), n.as_constant()) {
                     (Some(most), Some(n)) => Poly::constant(most.checked_div(n)?.checked_add(1)?),
                     _ => most.plus_exactly(&one)?.quotient(n)?,

@@ -192,7 +192,9 @@ fn values(code: &ScalarFn) -> Option<BTreeMap<Reg, Value>> {
         };
         match value {
             Some(value) => _ = values.insert(i.sets()[0], value),
-            None if matches!(i.check(code), Some(Check::Divisor | Check::Memory)) || !i.inner().is_empty() => return None,
+            None if matches!(i.check(code), Some(Check::Divisor | Check::Memory)) || !i.inner().is_empty() => {
+                return None;
+            }
             None => {}
         }
     }
@@ -265,7 +267,16 @@ fn strided_product(code: &ScalarFn, product: Reg, result: &[Value], result_insid
     let ty = code.types[product];
     let factor = factor(ty, code, scalars);
     let Numbers { builder, results, .. } = n;
-    Some(StridedProduct { ty, factor, numbers: builder.finish(results), digits, result: own, result_inside, left, right })
+    Some(StridedProduct {
+        ty,
+        factor,
+        numbers: builder.finish(results),
+        digits,
+        result: own,
+        result_inside,
+        left,
+        right,
+    })
 }
 
 /// The digits into which the indices divide the components of a loop's index, from the outermost one to the innermost one.

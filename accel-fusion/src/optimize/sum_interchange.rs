@@ -73,9 +73,20 @@ pub fn sum_of_sums(pass: &mut Pass, to: ArrayId, dims: &[Poly], len: &Poly, rows
 /// If these rows are sums of sums of products, and all of it is one sum of the form of NOTE [Strided products] of
 /// `strided_product`, emits this sum, whose rows are longer. Returns whether it did. So a formula that sums over several
 /// indices, one after the other, is as fast as one that sums over all of them, and the inner sums are not stored.
-pub fn sum_of_products(pass: &mut Pass, to: ArrayId, dims: &[Poly], len: &Poly, rows: &Reduction, site: SiteId) -> bool {
-    let Some((outer, init)) = OuterSum::of(rows).filter(|o| o.steps.is_empty()).zip(rows.init.clone()) else { return false };
-    let Some((inner, _)) = pass.reduction(outer.array, 1).map(|(rows, site)| (rows.clone(), site)) else { return false };
+pub fn sum_of_products(
+    pass: &mut Pass,
+    to: ArrayId,
+    dims: &[Poly],
+    len: &Poly,
+    rows: &Reduction,
+    site: SiteId,
+) -> bool {
+    let Some((outer, init)) = OuterSum::of(rows).filter(|o| o.steps.is_empty()).zip(rows.init.clone()) else {
+        return false;
+    };
+    let Some((inner, _)) = pass.reduction(outer.array, 1).map(|(rows, site)| (rows.clone(), site)) else {
+        return false;
+    };
     let is_zero = |init: &Option<ScalarFn>| {
         let code = init.as_ref().map(|code| (&code.instrs[..], &code.results));
         matches!(code, Some(([Instr::Const(_, Scalar::F32(0.0) | Scalar::F64(0.0))], _)))
@@ -97,7 +108,9 @@ pub fn sum_of_products(pass: &mut Pass, to: ArrayId, dims: &[Poly], len: &Poly, 
     if StridedProduct::of_rows(dims.len(), &candidate).is_none() {
         return false;
     }
-    let Some(both) = pass.facts.product_of_extents(len, &inner_len).filter(|n| pass.facts.is_known(n)) else { return false };
+    let Some(both) = pass.facts.product_of_extents(len, &inner_len).filter(|n| pass.facts.is_known(n)) else {
+        return false;
+    };
     let sum = NewReduction { element: candidate.element, init, op: rows.op.clone(), monoid: rows.monoid };
     pass.reduce(to, dims.to_vec(), both, sum, site);
     true
