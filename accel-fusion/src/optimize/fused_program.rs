@@ -46,11 +46,13 @@ pub struct Producer {
     pub(super) code: ScalarFn,
     pub(super) work: usize,
     pub(super) constants: Option<Vec<Scalar>>,
+    /// Whether it takes no work to compute the array, as it is another one in a new shape.
+    pub(super) is_view: bool,
 }
 
 impl Producer {
     /// Whether elements are moved without other work than that of their indices.
-    fn moves(&self) -> bool {
+    pub(super) fn moves(&self) -> bool {
         let read = |r: Reg| matches!(defined(&self.code, r), Some(Instr::Read { inside: true, .. }));
         self.code.is_straight_line() && self.code.results.iter().all(|r| read(*r))
     }
@@ -70,6 +72,7 @@ impl Producers for Arrays<'_> {
         let places = self.before.places.get(&u.array);
         let good = match places {
             _ if p.work == 0 || (self.free_digits && p.moves()) => true,
+            _ if p.is_view => false,
             // The first pass has no counts yet, and only counts.
             None => false,
             Some((1, _)) => u.once,
@@ -231,7 +234,7 @@ impl Pass<'_> {
         }
         if let [to] = to {
             let constants = cleaned.constants.iter().copied().collect();
-            let p = Producer { work: cleaned.code.work(), code: cleaned.code.clone(), constants };
+            let p = Producer { work: cleaned.code.work(), code: cleaned.code.clone(), constants, is_view: false };
             self.known.producers.insert(*to, p);
         }
         self.emit(Op::Loop { to: to.to_vec(), extents, body: cleaned.code }, site);

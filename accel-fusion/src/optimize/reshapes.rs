@@ -113,4 +113,50 @@ impl Pass<'_> {
         b.emit(Instr::Read { to: to.clone(), array: from, index: vec![position], site, inside: true });
         Some(b.finish(to))
     }
+
+    /// The scalar function of the elements of a reshaped array with the extents `dims`, if those of the array before are only
+    /// moved: it reads them at the digits of the index. This takes more work than the reshape, which takes none, but not in a
+    /// strided product.
+    pub(super) fn reshaped_digits(&mut self, from: ArrayId, dims: &[Poly], site: SiteId) -> Option<ScalarFn> {
+        self.known.producers.get(&from).filter(|p| self.strided && p.moves())?;
+        let own = self.facts.dims(from);
+        own.iter().chain(dims).all(|n| self.facts.is_known(n)).then_some(())?;
+        let mut b = Builder::new(&index_types(dims.len()));
+        let index = b.params();
+        let mut value = |b: &mut Builder, n: &Poly| b.inline(&code_of(&mut self.facts, std::slice::from_ref(n)), &[])[0];
+        let mut digits = vec![];
+        // Groups of dimensions with equally many elements, from the innermost one to the outermost one.
+        let (mut i, mut j) = (dims.len(), own.len());
+        while i > 0 || j > 0 {
+            let (a, c) = group(&dims[..i], &own[..j])?;
+            let mut position = *index[a..i].first()?;
+            for k in a + 1..i {
+                let n = value(&mut b, &dims[k]);
+                let rows = b.index_op(Num2::Mul, position, n);
+                position = b.index_op(Num2::Add, rows, index[k]);
+            }
+            for n in own[c + 1..j].iter().rev() {
+                let n = value(&mut b, n);
+                digits.push(b.index_op(Num2::Rem, position, n));
+                position = b.index_op(Num2::Div, position, n);
+            }
+            digits.push(position);
+            (i, j) = (a, c);
+        }
+        digits.reverse();
+        let to: Vec<Reg> = self.program.arrays[from].columns.iter().map(|t| b.reg(*t)).collect();
+        b.emit(Instr::Read { to: to.clone(), array: from, index: digits, site, inside: true });
+        Some(b.finish(to))
+    }
+}
+
+/// Where the last dimensions begin that have equally many elements in both, as few as possible, but at least one.
+fn group(left: &[Poly], right: &[Poly]) -> Option<(usize, usize)> {
+    let starts = |n: usize| (0..n).rev();
+    let sizes: Vec<Option<Poly>> = starts(right.len()).map(|c| size(&right[c..])).collect();
+    starts(left.len()).find_map(|a| {
+        let n = size(&left[a..])?;
+        let found = sizes.iter().position(|m| m.as_ref() == Some(&n))?;
+        Some((a, right.len() - 1 - found))
+    })
 }

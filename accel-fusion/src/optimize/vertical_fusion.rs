@@ -99,7 +99,7 @@ impl Pass<'_> {
                 let (extents, dims) = self.extents(extents);
                 if self.is_deferred_to_its_consumer(to, &dims, body) {
                     self.define(to, &dims);
-                    let p = Producer { code: body.clone(), work: body.work(), constants: None };
+                    let p = Producer { code: body.clone(), work: body.work(), constants: None, is_view: false };
                     self.known.producers.insert(to[0], p);
                     self.later.extend(to);
                     return;
@@ -156,6 +156,10 @@ impl Pass<'_> {
                 }
                 if let Some(body) = self.reshaped(from, &dims, s.site) {
                     return self.loop_(&[*to], extents, dims, &body, s.site);
+                }
+                if let Some(code) = self.reshaped_digits(from, &dims, s.site) {
+                    let p = Producer { work: code.work().max(1), code, constants: None, is_view: true };
+                    self.known.producers.insert(*to, p);
                 }
                 self.define(&[*to], &dims);
                 self.emit(Op::Reshape { to: *to, from, extents }, s.site);
