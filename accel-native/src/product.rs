@@ -80,12 +80,15 @@ impl Shape {
         self.rows.extent.saturating_mul(self.columns.extent).saturating_mul(self.reduced.extent)
     }
 
-    /// Whether the library is faster than a loop. It is not for products with vectors, and for small products. A loop over
-    /// several products would divide.
-    fn pays(&self) -> bool {
-        let (side, products) = (self.rows.extent.min(self.columns.extent), count_of(&self.added));
-        let work = self.work().saturating_mul(products);
-        side >= 4 && work >= MIN_WORK && (self.reduced.extent >= 4 || products > 1)
+    /// Whether the library is faster than the loops that it replaces. It is not for products with vectors, and for small
+    /// products, unless these loops are slow.
+    fn pays(&self, slow: bool) -> bool {
+        let products = count_of(&self.added).saturating_mul(count_of(&self.batch));
+        if slow {
+            return self.work().saturating_mul(products) >= MIN_WORK;
+        }
+        let least = self.rows.extent.min(self.columns.extent).min(self.reduced.extent);
+        least >= 4 && self.work() >= MIN_WORK
     }
 
     /// Divides the rows or the columns, if there are few results of many products. The parts depend only on sizes.
@@ -200,11 +203,12 @@ macro_rules! product {
             right: *const $t,
             factor: $t,
             init: *const $t,
+            slow: bool,
         ) -> i32 {
             // SAFETY: the caller's guarantee.
             let (shape, init) =
                 unsafe { (Shape::new(std::slice::from_raw_parts(dims, count as usize)), init.as_ref()) };
-            if !shape.pays() {
+            if !shape.pays(slow) {
                 return -1;
             }
             // A panic must not pass through the generated code. Only a lack of memory can cause one.
@@ -316,7 +320,8 @@ mod tests {
         assert_eq!(count_of(&Shape::new(&dims).batch), 1 << 59);
         let mut to = [0.0; 4];
         // SAFETY: nothing is multiplied, so no element is read or written.
-        let done = unsafe { product_f64(dims.as_ptr(), 4, to.as_mut_ptr(), to.as_ptr(), to.as_ptr(), 1.0, &0.0) };
+        let done =
+            unsafe { product_f64(dims.as_ptr(), 4, to.as_mut_ptr(), to.as_ptr(), to.as_ptr(), 1.0, &0.0, false) };
         assert_eq!(done, -1);
     }
 
@@ -335,7 +340,7 @@ mod tests {
             // SAFETY: the strides stay within the three matrices.
             let done = unsafe {
                 let (l, r) = (left.as_ptr().offset(left_at), right.as_ptr().offset(right_at));
-                product_f64(dims.as_ptr(), 3, to.as_mut_ptr().offset(at), l, r, 2.0, &0.5)
+                product_f64(dims.as_ptr(), 3, to.as_mut_ptr().offset(at), l, r, 2.0, &0.5, false)
             };
             assert_eq!(done, 0);
             let element = |all: &[f64], at: isize, by: i64| all[(at as i64 + by) as usize];

@@ -12,23 +12,36 @@ const ROLES: [Role; 4] = [Role::Batch, Role::Row, Role::Column, Role::Reduced];
 /// Declares the variable with the address of the library's function for matrix products. Its parameters are, for each
 /// digit, its role (a position in `ROLES`), a number that it has in common with the digits with which it collides (or 0), its
 /// extent, and its strides in the result, the left and the right operand; the arrays; the factor of all products; and the
-/// initial value of the sums, or 0 if they are added to the result. The function returns 0, or -1 if it did nothing because it
-/// would be slower.
+/// initial value of the sums, or 0 if they are added to the result; and whether the loops that it replaces are slow. The function
+/// returns 0, or -1 if it did nothing because it would be slower.
 fn declaration(t: ScalarType) -> String {
     format!(
-        "int (*accel_product_{t})(const i64 (*dims)[6], i64 count, {t} *to, const {t} *left, const {t} *right, {t} factor, const {t} *init);"
+        "int (*accel_product_{t})(const i64 (*dims)[6], i64 count, {t} *to, const {t} *left, const {t} *right, {t} factor, const {t} *init, bool slow);"
     )
 }
 
 impl Writer<'_> {
-    /// Writes a call that computes all rows of a reduction and then returns 0. If the library does not take the product,
-    /// execution continues after it.
-    pub fn product(&mut self, to: ArrayId, outer: usize, rows: &Reduction, p: &StridedProduct) {
+    /// Writes calls that compute all rows of a reduction, whose elements are sums of these products, and then returns 0. If the
+    /// library does not take the products, execution continues after them.
+    pub fn products(&mut self, to: ArrayId, outer: usize, rows: &Reduction, terms: &[StridedProduct]) {
+        self.braces("do", |w| {
+            for (k, p) in terms.iter().enumerate() {
+                w.product(to, outer, rows, p, k > 0, terms.len() > 1);
+            }
+            w.line("return 0;");
+        });
+        self.line("while (0);");
+    }
+
+    fn product(&mut self, to: ArrayId, outer: usize, rows: &Reduction, p: &StridedProduct, adds: bool, slow: bool) {
         // The outer dimensions are those of the result.
         let extent = |k: usize| if k == outer { "task->len".into() } else { format!("task->extents[{k}]") };
         let own: Vec<String> = (0..outer).map(extent).collect();
         let codes: Vec<&ScalarFn> = rows.init.iter().chain([&rows.element]).collect();
-        self.strided_product(to, &own, p, &extent, &codes, |w| {
+        self.strided_product(to, &own, p, &extent, &codes, slow, |w| {
+            if adds {
+                return "0";
+            }
             w.line(format!("{} init = 0;", p.ty));
             if let Some(init) = &rows.init {
                 w.code(init, &[], &["init".into()]);
@@ -42,21 +55,21 @@ impl Writer<'_> {
     pub fn added_product(&mut self, permute: &Permute, p: &StridedProduct) {
         let to = permute.to;
         let own: Vec<String> = (0..self.program.arrays[to].rank).map(|k| format!("a{to}_n{k}")).collect();
-        self.strided_product(
-            to,
-            &own,
-            p,
-            &|k| format!("task->extents[{k}]"),
-            &[permute.target, permute.element],
-            |w| {
+        self.braces("do", |w| {
+            let codes = [permute.target, permute.element];
+            let init = |w: &mut Writer| {
                 w.hoist_extents(to);
                 "0"
-            },
-        );
+            };
+            w.strided_product(to, &own, p, &|k| format!("task->extents[{k}]"), &codes, true, init);
+            w.line("return 0;");
+        });
+        self.line("while (0);");
     }
 
-    /// `own` are the extents of the result, and `extent` are those of the loop. `init` declares what the call needs, and says
-    /// where the initial value is.
+    /// Writes a call in a `do` block, which it leaves if the library does not take the product. `own` are the extents of the
+    /// result, and `extent` are those of the loop. `init` declares what the call needs, and says where the initial value is.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one call")]
     fn strided_product(
         &mut self,
         to: ArrayId,
@@ -64,6 +77,7 @@ impl Writer<'_> {
         p: &StridedProduct,
         extent: &dyn Fn(usize) -> String,
         codes: &[&ScalarFn],
+        slow: bool,
         init: impl FnOnce(&mut Self) -> &'static str,
     ) {
         let t = p.ty;
@@ -97,27 +111,27 @@ impl Writer<'_> {
                 let steps = p.result.iter().flat_map(|sum| &sum.terms).map(|(_, m)| format!("m{m} != 0"));
                 needed.extend(steps);
             }
-            let head = format!("if ({})", needed.join(" && "));
-            w.braces(&head, |w| {
-                let count = p.digits.len();
-                w.line(format!("const i64 dims[{count}][6] = {{"));
-                for (k, d) in p.digits.iter().enumerate() {
-                    let role = ROLES.iter().position(|r| *r == d.role).unwrap_or(0);
-                    let group = d.collides.map_or(0, |g| g + 1);
-                    let strides = arrays.iter().map(|(index, extents)| stride(index, extents, k));
-                    let strides = strides.collect::<Vec<_>>().join(", ");
-                    w.line(format!("    {{ {role}, {group}, e{k}, {strides} }},"));
-                }
-                w.line("};");
-                let column = |f: &Factor| format!("a{}_{}", f.array, f.column);
-                let names = [format!("a{to}_0"), column(&p.left), column(&p.right)];
-                let first = names.iter().zip(&arrays).map(|(name, (index, extents))| match offset(index, extents) {
-                    None => name.clone(),
-                    Some(at) => format!("{name} + ({at})"),
-                });
-                let first = first.collect::<Vec<_>>().join(", ");
-                w.line(format!("if (accel_product_{t}(dims, {count}, {first}, factor, {init}) == 0) return 0;"));
+            w.line(format!("if (!({})) break;", needed.join(" && ")));
+            let count = p.digits.len();
+            w.line(format!("const i64 dims[{count}][6] = {{"));
+            for (k, d) in p.digits.iter().enumerate() {
+                let role = ROLES.iter().position(|r| *r == d.role).unwrap_or(0);
+                let group = d.collides.map_or(0, |g| g + 1);
+                let strides = arrays.iter().map(|(index, extents)| stride(index, extents, k));
+                let strides = strides.collect::<Vec<_>>().join(", ");
+                w.line(format!("    {{ {role}, {group}, e{k}, {strides} }},"));
+            }
+            w.line("};");
+            let column = |f: &Factor| format!("a{}_{}", f.array, f.column);
+            let names = [format!("a{to}_0"), column(&p.left), column(&p.right)];
+            let first = names.iter().zip(&arrays).map(|(name, (index, extents))| match offset(index, extents) {
+                None => name.clone(),
+                Some(at) => format!("{name} + ({at})"),
             });
+            let first = first.collect::<Vec<_>>().join(", ");
+            // A loop along digits divides for each element.
+            let slow = slow || p.digits.iter().any(|d| d.below.is_some() || d.extent.is_some());
+            w.line(format!("if (accel_product_{t}(dims, {count}, {first}, factor, {init}, {})) break;", slow as u8));
         });
     }
 }

@@ -138,10 +138,11 @@ impl<'a> Kernels<'a> {
         });
         if has_all(self.program, &s.stmt.op) {
             self.function(s, "all", |w| {
-                if let Some(p) = StridedProduct::of_rows(outer, rows) {
-                    w.product(to, outer, rows, &p);
-                }
+                let terms = StridedProduct::terms_of_rows(outer, rows);
+                let (one, several) = terms.iter().partition::<Vec<_>, _>(|terms| terms.len() == 1);
+                one.into_iter().for_each(|terms| w.products(to, outer, rows, terms));
                 tiled.iter().for_each(|tiled| w.all_in_tiles(&tile, tiled));
+                several.into_iter().for_each(|terms| w.products(to, outer, rows, terms));
                 match in_columns {
                     true => w.in_parts(&column_part, to, rows),
                     false => w.line("return -1;"),
@@ -289,7 +290,7 @@ pub fn has_all(program: &Program, op: &Op) -> bool {
     match op {
         Op::Reduce { to, extents, rows } => {
             in_columns(extents.results.len(), rows)
-                || StridedProduct::of_rows(extents.results.len(), rows).is_some()
+                || StridedProduct::terms_of_rows(extents.results.len(), rows).is_some()
                 || Tiled::applies(program, *to, rows)
         }
         Op::Scan { .. } => Scan::new(op).is_some_and(|scan| scan.in_blocks()),

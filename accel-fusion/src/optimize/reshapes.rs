@@ -123,7 +123,8 @@ impl Pass<'_> {
         own.iter().chain(dims).all(|n| self.facts.is_known(n)).then_some(())?;
         let mut b = Builder::new(&index_types(dims.len()));
         let index = b.params();
-        let mut value = |b: &mut Builder, n: &Poly| b.inline(&code_of(&mut self.facts, std::slice::from_ref(n)), &[])[0];
+        let mut value =
+            |b: &mut Builder, n: &Poly| b.inline(&code_of(&mut self.facts, std::slice::from_ref(n)), &[])[0];
         let mut digits = vec![];
         // Groups of dimensions with equally many elements, from the innermost one to the outermost one.
         let (mut i, mut j) = (dims.len(), own.len());

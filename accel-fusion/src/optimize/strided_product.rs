@@ -89,7 +89,7 @@ impl StridedProduct {
         let (mut open, mut terms) = (vec![rows.float_sum()?], vec![]);
         while let Some(r) = open.pop() {
             match defined(&rows.element, r)? {
-                Instr::Op2(_, Op2::Num(Num2::Add | Num2::Sub), a, b) => open.extend([*a, *b]),
+                Instr::Op2(_, Op2::Num(Num2::Add), a, b) => open.extend([*b, *a]),
                 _ => terms.push(strided_product(&rows.element, r, &index, true)?),
             }
         }

@@ -40,7 +40,7 @@ pub fn product(rows: &Rows) -> Option<Column> {
             let (dims, count) = (dims.as_ptr(), dims.len() as i64);
             // SAFETY: `operand` has checked that all indices are within the operands. The strides of the result are those
             // of its extents, and nobody else uses it.
-            unsafe { $product(dims, count, to.as_mut_ptr(), left.as_ptr(), right.as_ptr(), factor, &init) }
+            unsafe { $product(dims, count, to.as_mut_ptr(), left.as_ptr(), right.as_ptr(), factor, &init, false) }
         }};
     }
     let done = match contraction.ty {
