@@ -35,9 +35,7 @@ pub fn ordered(bodies: Bodies) -> Acc<Scalar<f64>> {
 pub fn different(bodies: Bodies) -> Acc<Scalar<f64>> {
     let (n, _) = bodies.shape();
     let tuples = tuples(bodies);
-    let twice = sum_all(generate((n, n), |(i, j)| {
-        cond(i.ne(j), between(tuples.at(i), tuples.at(j)), 0.0)
-    }));
+    let twice = sum_all(generate((n, n), |(i, j)| cond(i.ne(j), between(tuples.at(i), tuples.at(j)), 0.0)));
     map(|e| e * 0.5, twice)
 }
 

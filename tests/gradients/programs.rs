@@ -1,5 +1,5 @@
-//! The programs of the benchmarks, in small: k-means, LSTMs, Poisson regression, a loop of Runge-Kutta steps, and cross
-//! sections of neutrons.
+//! The programs of the benchmarks, in small: k-means, LSTMs, Poisson regression, a loop of Runge-Kutta steps, cross
+//! sections of neutrons, and bodies that attract each other.
 
 #[path = "../../benches/programs/complex.rs"]
 #[allow(dead_code, reason = "a part is needed")]
@@ -10,6 +10,8 @@ mod kmeans;
 mod lstm;
 #[path = "../../benches/programs/lstm_characters.rs"]
 mod lstm_characters;
+#[path = "../../benches/programs/nbody.rs"]
+mod nbody;
 #[path = "../../benches/programs/pendulum.rs"]
 mod pendulum;
 #[path = "../../benches/programs/poisson.rs"]
@@ -181,4 +183,11 @@ fn cross_sections_from_poles() {
         let (materials, lookups) = materials(random);
         (nuclides, materials, lookups)
     });
+}
+
+#[test]
+fn bodies_in_four_forms() {
+    for energy in [nbody::ordered, nbody::different, nbody::replicated, nbody::read] {
+        check(&Differentiated::new(energy), |random| random.matrix(5, 3));
+    }
 }
