@@ -13,6 +13,7 @@ mod appendix_indexing;
 mod appendix_tuples;
 mod array_loops;
 mod chosen;
+mod excluded;
 mod folds;
 mod forward_mode;
 mod higher_order;

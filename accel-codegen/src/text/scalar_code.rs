@@ -123,6 +123,11 @@ impl<'a> Writer<'a> {
                     self.add_to_sum(&format!("a{to}_{c}[{position}]"), code.types[*x], &format!("r{x}"));
                 }
             }
+            Instr::If { cond, merge, .. } if instr.is_selection() => {
+                for (to, a, b) in merge {
+                    self.line(format!("const {} r{to} = r{cond} ? r{a} : r{b};", code.types[*to]));
+                }
+            }
             Instr::If { cond, then, otherwise, merge } => {
                 self.conditional(code, *cond, [then, otherwise], merge, constants)
             }

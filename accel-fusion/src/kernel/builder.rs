@@ -29,6 +29,10 @@ impl Builder {
     pub fn params(&self) -> Vec<Reg> {
         self.code.param_regs().collect()
     }
+    /// The function so far, without the instructions and results: it has the types of the registers.
+    pub fn so_far(&self) -> &ScalarFn {
+        &self.code
+    }
     /// Declares a new register of type `t`.
     pub fn reg(&mut self, t: ScalarType) -> Reg {
         self.code.types.push(t)

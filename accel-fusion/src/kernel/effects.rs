@@ -45,8 +45,13 @@ impl Instr {
         }
     }
 
+    /// Whether the instruction is a selection: a conditional whose branches are empty.
+    pub fn is_selection(&self) -> bool {
+        matches!(self, Instr::If { then, otherwise, .. } if then.is_empty() && otherwise.is_empty())
+    }
+
     /// Whether the instruction neither fails nor branches nor loops nor adds to a sum.
-    fn is_branch_free(&self, code: &ScalarFn) -> bool {
+    pub(crate) fn is_branch_free(&self, code: &ScalarFn) -> bool {
         self.inner().is_empty() && self.check(code).is_none() && !matches!(self, Instr::Emit { .. })
     }
 }

@@ -22,6 +22,8 @@
 //! | `edges` | decisions that change at the edges of an index space |
 //! | `interior` | elements that need no special rules for edges |
 //! | `row_decisions` | elements of rows that satisfy all conditions |
+//! | `selections` | cheap conditionals that compute both branches |
+//! | `cheap_branches` | when both branches can be computed |
 //! | `recomputed_operands` | lets products on GPUs compute their operands |
 //! | `strided_product` | sums of products whose indices are sums |
 //! | `transposed_operands` | gives sums transposed copies of operands |
@@ -31,6 +33,7 @@
 //! | `compact` | numbers the remaining arrays without gaps |
 
 mod accumulators;
+mod cheap_branches;
 mod common_statements;
 mod compact;
 mod edges;
@@ -49,6 +52,7 @@ mod scan_copies;
 mod scans_down;
 mod scatter;
 mod scattered_products;
+mod selections;
 mod shape_analysis;
 mod split_columns;
 mod stored_assumptions;
@@ -121,6 +125,8 @@ pub(crate) fn fuse(program: &Program, assume: bool, strided: bool) -> Result<(Pr
         if done {
             let moved = stage("sorts", moved_elements::move_elements(&program, &facts))?.into_inner();
             if moved.arrays.len() == arrays {
+                selections::select(&mut program, &mut facts);
+                program = stage("selections", program)?.into_inner();
                 break;
             }
             program = moved;

@@ -1,6 +1,7 @@
 //! Cleans scalar functions: folds constants, computes equal values once, expresses extents by those of given arrays,
 //! removes checks that cannot fail, replaces reads by their producers, and drops dead code.
 
+use super::cheap_branches;
 use super::poly::{Poly, Sym};
 use super::shape_analysis::{Facts, Inequality, Node, Ranges, Sides};
 use super::value_numbers::{Number, Numbers};
@@ -68,65 +69,24 @@ pub fn clean(
     ranges: &[Poly],
     times: ExecutionCount,
 ) -> Cleaned {
-    let types = code.param_types();
-    let mut c = Cleaner {
-        facts,
-        producers,
-        out: Builder::new(types),
-        ranges,
-        conditions: vec![],
-        polys: index_vec![None; types.len()],
-        constants: index_vec![None; types.len()],
-        numbers: Numbers::new(types.len()),
-        comparisons: HashMap::new(),
-        known: HashMap::new(),
-        added: vec![],
-        depth: usize::from(times != ExecutionCount::Once),
-        loops: 0,
-        uses: vec![],
-        emitted: 0,
-    };
-    let index = ranges.len();
-    for (k, t) in types.iter().enumerate() {
-        c.polys[k] = match t {
-            ScalarType::I64 if k < index => Some(Poly::sym(Sym::Param(k))),
-            ScalarType::I64 => Some(c.facts.unknown()),
-            _ => None,
-        };
-    }
-    let args: Vec<Reg> = code.param_regs().collect();
-    let results = c.inline(code, &args);
-    let values = results.iter().map(|r| c.polys[*r].clone()).collect();
-    let constants = results.iter().map(|r| c.constants[*r]).collect();
-    let uses = std::mem::take(&mut c.uses);
-    let mut code = c.out.finish(results);
-    eliminate_dead_code(&mut code);
-    // Reads that were dropped are no uses.
-    let mut read = BTreeSet::new();
-    arrays_read(&code.instrs, &mut read);
-    let uses = uses.into_iter().filter(|u| read.contains(&u.array)).collect();
-    Cleaned { code, values, constants, uses }
+    Cleaner::new(facts, producers, code.param_types(), ranges, times).clean(code)
+}
+
+/// Cleans a scalar function, and turns those cheap conditionals into selections whose conditions are `varying`: NOTE
+/// [Selections].
+pub fn clean_with_selections(
+    facts: &mut Facts,
+    code: &ScalarFn,
+    ranges: &[Poly],
+    varying: &IndexVec<Reg, bool>,
+) -> Cleaned {
+    let c = Cleaner::new(facts, &NoProducers, code.param_types(), ranges, ExecutionCount::Maybe);
+    Cleaner { varying: Some(varying), ..c }.clean(code)
 }
 
 /// A scalar function that computes integers from extents.
 pub fn code_of(facts: &mut Facts, polys: &[Poly]) -> ScalarFn {
-    let mut c = Cleaner {
-        facts,
-        producers: &NoProducers,
-        out: Builder::new(&[]),
-        ranges: &[],
-        conditions: vec![],
-        polys: IndexVec::new(),
-        constants: IndexVec::new(),
-        numbers: Numbers::new(0),
-        comparisons: HashMap::new(),
-        known: HashMap::new(),
-        added: vec![],
-        depth: 0,
-        loops: 0,
-        uses: vec![],
-        emitted: 0,
-    };
+    let mut c = Cleaner::new(facts, &NoProducers, &[], &[], ExecutionCount::Once);
     let results = polys.iter().map(|p| c.integer(p)).collect();
     let mut code = c.out.finish(results);
     eliminate_dead_code(&mut code);
@@ -176,15 +136,69 @@ struct Cleaner<'a> {
     known: HashMap<Key, Vec<Reg>>,
     /// The keys in the order in which they were added, so that those of a branch can be removed again.
     added: Vec<Key>,
+    /// Whether the function is executed in every run.
+    always: bool,
     /// The number of open branches and loops.
     depth: usize,
     loops: usize,
+    /// The registers of the old function that differ between neighbouring elements, if conditionals become selections.
+    varying: Option<&'a IndexVec<Reg, bool>>,
     uses: Vec<ArrayUse>,
     /// The number of instructions so far that add to sums.
     emitted: usize,
 }
 
-impl Cleaner<'_> {
+impl<'a> Cleaner<'a> {
+    fn new(
+        facts: &'a mut Facts,
+        producers: &'a dyn Producers,
+        types: &[ScalarType],
+        ranges: &'a [Poly],
+        times: ExecutionCount,
+    ) -> Self {
+        Cleaner {
+            facts,
+            producers,
+            out: Builder::new(types),
+            ranges,
+            conditions: vec![],
+            polys: index_vec![None; types.len()],
+            constants: index_vec![None; types.len()],
+            numbers: Numbers::new(types.len()),
+            comparisons: HashMap::new(),
+            known: HashMap::new(),
+            added: vec![],
+            always: times == ExecutionCount::Once,
+            depth: 0,
+            loops: 0,
+            varying: None,
+            uses: vec![],
+            emitted: 0,
+        }
+    }
+
+    fn clean(mut self, code: &ScalarFn) -> Cleaned {
+        let (types, index) = (code.param_types(), self.ranges.len());
+        for (k, t) in types.iter().enumerate() {
+            self.polys[k] = match t {
+                ScalarType::I64 if k < index => Some(Poly::sym(Sym::Param(k))),
+                ScalarType::I64 => Some(self.facts.unknown()),
+                _ => None,
+            };
+        }
+        let args: Vec<Reg> = code.param_regs().collect();
+        let results = self.inline(code, &args);
+        let values = results.iter().map(|r| self.polys[*r].clone()).collect();
+        let constants = results.iter().map(|r| self.constants[*r]).collect();
+        let mut code = self.out.finish(results);
+        eliminate_dead_code(&mut code);
+        // Reads that were dropped are no uses.
+        let mut read = BTreeSet::new();
+        arrays_read(&code.instrs, &mut read);
+        let uses = self.uses.into_iter().filter(|u| read.contains(&u.array)).collect();
+        Cleaned { code, values, constants, uses }
+    }
+
     /// Applies a scalar function to registers; returns the registers of its results.
     fn inline(&mut self, code: &ScalarFn, args: &[Reg]) -> Vec<Reg> {
         let mut map: Map = index_vec![Reg::NONE; code.types.len()];
@@ -343,7 +357,10 @@ impl Cleaner<'_> {
                     self.instrs(code, if c { then } else { otherwise }, map);
                     merge.iter().for_each(|(to, a, b)| map[*to] = map[if c { *a } else { *b }]);
                 }
-                _ => self.conditional(code, map[*cond], [then, otherwise], merge, map),
+                _ => {
+                    let may_select = self.loops == 0 && self.varying.is_some_and(|varying| varying[*cond]);
+                    self.conditional(code, map[*cond], [then, otherwise], merge, map, may_select)
+                }
             },
             Instr::Emit { to, index, values, site, inside } => {
                 let [index, values] = [index, values].map(|rs| rs.iter().map(|r| map[*r]).collect::<Vec<_>>());
@@ -401,6 +418,7 @@ impl Cleaner<'_> {
         branches: [&[Instr]; 2],
         merge: &[(Reg, Reg, Reg)],
         map: &mut Map,
+        may_select: bool,
     ) {
         let facts = self.sides(cond);
         let emitted = self.emitted;
@@ -420,11 +438,12 @@ impl Cleaner<'_> {
                 map[*to] = a;
                 continue;
             }
-            // The constant, if it is the same in both branches.
-            let same = self.constants[a].zip(self.constants[b]).filter(|(x, y)| x == y);
-            map[*to] = match same {
-                Some((x, _)) => self.constant(x),
-                None => {
+            map[*to] = match (self.constants[a], self.constants[b]) {
+                // The constant, if it is the same in both branches.
+                (Some(x), Some(y)) if x == y => self.constant(x),
+                (Some(Scalar::Bool(true)), Some(Scalar::Bool(false))) => cond,
+                (Some(Scalar::Bool(false)), Some(Scalar::Bool(true))) => self.op1(Op1::Not, cond, ScalarType::Bool),
+                _ => {
                     let key = Key::If(decision, self.numbers.of(a), self.numbers.of(b));
                     self.once(key, |c| {
                         let r = c.reg(code.types[*to], None);
@@ -435,9 +454,25 @@ impl Cleaner<'_> {
             };
         }
         // What adds to sums happens, even if the results are known.
-        if !merged.is_empty() || self.emitted > emitted {
-            self.emit(Instr::If { cond, then, otherwise, merge: merged });
+        if merged.is_empty() && self.emitted == emitted {
+            return;
         }
+        let (then, otherwise) = if may_select && self.is_selectable(&then, &otherwise) {
+            then.iter().chain(&*otherwise).for_each(|i| self.out.emit(i.clone()));
+            (Instrs::default(), Instrs::default())
+        } else {
+            (then, otherwise)
+        };
+        self.emit(Instr::If { cond, then, otherwise, merge: merged });
+    }
+
+    /// Whether both branches can be computed, whatever the condition is.
+    fn is_selectable(&mut self, then: &[Instr], otherwise: &[Instr]) -> bool {
+        cheap_branches::are_cheap(self.out.so_far(), then, otherwise)
+            && then.iter().chain(otherwise).all(|i| match i {
+                Instr::Read { array, index, .. } => self.is_surely_inside(*array, &self.polys_of(index)),
+                _ => true,
+            })
     }
 
     fn sides(&self, cond: Reg) -> Sides {
@@ -465,28 +500,58 @@ impl Cleaner<'_> {
         index.iter().map(|r| self.polys[*r].clone().unwrap_or_default()).collect()
     }
 
-    fn is_inside(&mut self, array: ArrayId, index: &[Poly]) -> bool {
+    /// What holds if an index is within the bounds of an array.
+    fn bounds(&mut self, array: ArrayId, index: &[Poly]) -> Vec<Inequality> {
         let dims = self.facts.dims(array);
         let ranges = Ranges { params: self.ranges, conditions: &self.conditions };
         let index: Vec<Poly> = index.iter().map(|i| self.facts.exact(i, ranges)).collect();
-        let all: Vec<Inequality> = index.iter().zip(&dims).flat_map(|(i, n)| Inequality::range(i, n)).collect();
+        index.iter().zip(&dims).flat_map(|(i, n)| Inequality::range(i, n)).collect()
+    }
+
+    fn is_inside(&mut self, array: ArrayId, index: &[Poly]) -> bool {
+        let all = self.bounds(array, index);
+        let ranges = Ranges { params: self.ranges, conditions: &self.conditions };
         if self.facts.hold(&all, ranges) {
             return true;
         }
         // All or nothing: if one check stays necessary, no assumption is made for the others.
-        let needed = if self.depth == 0 { self.facts.premises(&all, ranges, true) } else { None };
+        let needed = if self.may_assume(index) { self.facts.premises(&all, ranges, true) } else { None };
         needed.map(|needed| self.facts.assume(needed)).is_some()
+    }
+
+    /// Whether a read at this index may need assumptions.
+    ///
+    /// NOTE [Assumptions in branches]: a condition often says that an index is inside, but in a way that the analysis does
+    /// not understand. An assumption that the index is inside for all elements would then be wrong for most extents. So
+    /// assumptions for reads in branches are made only if each component of the index is a parameter or a constant,
+    /// which are nearly always inside without the condition, too.
+    fn may_assume(&self, index: &[Poly]) -> bool {
+        let is_plain = |p: &Poly| p.as_constant().is_some() || matches!(p.as_sym(), Some(Sym::Param(_)));
+        self.always && (self.depth == 0 || self.loops == 0 && index.iter().all(is_plain))
+    }
+
+    /// Whether a read is inside under the conditions here, without a new assumption. It can be in a branch that is
+    /// closed already.
+    fn is_surely_inside(&mut self, array: ArrayId, index: &[Poly]) -> bool {
+        let all = self.bounds(array, index);
+        let ranges = Ranges { params: self.ranges, conditions: &self.conditions };
+        self.facts.premises(&all, ranges, true).is_some_and(|needed| self.facts.are_assumed(&needed))
     }
 
     fn op1(&mut self, op: Op1, a: Reg, t: ScalarType) -> Reg {
         if let Some(x) = self.constants[a].and_then(|x| op.eval(x).ok()) {
             return self.constant(x);
         }
-        self.once(Key::Op1(op, a), |c| {
+        let r = self.once(Key::Op1(op, a), |c| {
             let r = c.reg(t, None);
             c.emit(Instr::Op1(r, op, a));
             vec![r]
-        })[0]
+        })[0];
+        if op == Op1::Not && t == ScalarType::Bool {
+            let Sides { yes, no } = self.sides(a);
+            self.comparisons.insert(r, Sides { yes: no, no: yes });
+        }
+        r
     }
 
     fn op2(&mut self, op: Op2, a: Reg, b: Reg, t: ScalarType) -> Reg {
@@ -510,10 +575,14 @@ impl Cleaner<'_> {
                 self.arithmetic(op, a, b, &value)
             }
             (Op2::Cmp(cmp), Some((p, q))) => self.compare(cmp, &p, &q, a, b),
-            (Op2::Logic(Logic::And), _) => {
+            (Op2::Logic(logic), _) => {
                 let r = self.plain(op, a, b, t);
-                let yes = [a, b].iter().flat_map(|r| self.sides(*r).yes).collect();
-                self.comparisons.insert(r, Sides { yes, no: vec![] });
+                let [x, y] = [a, b].map(|r| self.sides(r));
+                let sides = match logic {
+                    Logic::And => Sides { yes: [x.yes, y.yes].concat(), no: vec![] },
+                    Logic::Or => Sides { yes: vec![], no: [x.no, y.no].concat() },
+                };
+                self.comparisons.insert(r, sides);
                 r
             }
             (Op2::Num(Num2::Add | Num2::Mul), _) if b < a => self.plain(op, b, a, t),

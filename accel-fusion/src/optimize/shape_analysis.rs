@@ -512,16 +512,24 @@ impl Facts {
         self.assumptions.exact.extend(needed.exact);
     }
 
+    /// Whether these assumptions were made already.
+    pub fn are_assumed(&self, needed: &Premises) -> bool {
+        needed.not_negative.iter().all(|p| self.assumptions.not_negative.contains(p))
+            && needed.exact.iter().all(|p| self.assumptions.exact.contains(p))
+    }
+
     /// Adds the assumptions under which an integer is at least 0 for all parameters and extents. With `more`, this can
     /// be a condition on given extents.
     fn not_negative_if(&self, p: &Poly, ranges: Ranges, more: bool, needed: &mut Premises) -> Option<()> {
         let holds = |p: &Poly| self.least_is_not_negative(p, ranges, CLAMPS);
+        let assumed = |p: &Poly| self.condition(p, ranges).filter(|needed| self.are_assumed(needed));
         let by_condition = |c: &Inequality| {
-            let mut found = holds(&p.minus_exactly(&c.difference()?)?)?;
+            let rest = p.minus_exactly(&c.difference()?)?;
+            let mut found = holds(&rest).or_else(|| assumed(&rest))?;
             [&c.less, &c.more].into_iter().try_for_each(|p| self.exact_if(p, ranges, &mut found))?;
             Some(found)
         };
-        let found = holds(p).or_else(|| ranges.conditions.iter().find_map(by_condition));
+        let found = holds(p).or_else(|| ranges.conditions.iter().find_map(by_condition)).or_else(|| assumed(p));
         let found = found.or_else(|| if more { self.condition(p, ranges) } else { None })?;
         needed.not_negative.extend(found.not_negative);
         needed.exact.extend(found.exact);

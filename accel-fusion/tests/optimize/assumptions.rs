@@ -2,21 +2,72 @@
 
 use super::*;
 
+/// Reads a1 at `index` where an element of a0 is negative.
+fn read_in_a_branch(index: &str) -> Case {
+    optimized(
+        "a0: Array1<f64>, a1: Array1<f64>",
+        &format!(
+            "a2: Array1<f64> = loop @0
+               extents () {{ x0: i64 = extent a0 0 -> x0 }}
+               body (x0: i64) {{
+                 x1: f64 = a0[x0] @0 inside; x2: f64 = 0.0; x3: bool = x1 < x2; x4: i64 = 1
+                 {index}
+                 x6: f64 = if x3 {{ x7: f64 = a1[x5] @0 -> x7 }} else {{ -> x1 }} -> x6 }}
+             -> a2"
+        ),
+    )
+}
+
 #[test]
-fn nothing_is_assumed_of_what_a_branch_reads() {
+fn nothing_is_assumed_of_what_a_branch_reads_elsewhere() {
+    let c = read_in_a_branch("x5: i64 = x0 + x4");
+    assert!(c.with_assumptions.conditions.is_empty() && c.text().contains("] @0\n"), "{}", c.text());
+    // The last element is not negative.
+    assert!(c.agrees(&[array(&[3], vec![-1.0, -2.0, 1.0]), floats(&[3])]));
+    assert!(c.agrees(&[array(&[3], vec![-1.0, -2.0, -1.0]), floats(&[3])]));
+}
+
+#[test]
+fn what_a_branch_reads_at_the_same_index_is_assumed_to_be_inside() {
+    let c = read_in_a_branch("x8: i64 = 0; x5: i64 = x0 + x8");
+    assert!(c.text().contains("a1[x0] @0 inside"), "{}", c.text());
+    assert!(c.general().contains("a1[x0] @0\n"), "{}", c.general());
+    for n in [3, 4] {
+        assert!(c.agrees(&[array(&[3], vec![-1.0, -2.0, 1.0]), floats(&[n])]));
+    }
+    for last in [1.0, -1.0] {
+        assert!(!c.agrees(&[array(&[3], vec![-1.0, -2.0, last]), floats(&[2])]));
+    }
+}
+
+#[test]
+fn an_assumption_and_a_condition_prove_a_read() {
+    // The first read assumes that a1 is not shorter than a0. So the element 2 of a1 exists where that of a0 does.
     let c = optimized(
         "a0: Array1<f64>, a1: Array1<f64>",
         "a2: Array1<f64> = loop @0
            extents () { x0: i64 = extent a0 0 -> x0 }
            body (x0: i64) {
-             x1: f64 = a0[x0] @0 inside; x2: f64 = 0.0; x3: bool = x1 < x2
-             x4: f64 = if x3 { x5: f64 = a1[x0] @0 -> x5 } else { -> x1 } -> x4 }
+             x1: f64 = a1[x0] @0; x2: i64 = extent a0 0; x3: i64 = 2; x4: bool = x3 < x2
+             x5: f64 = if x4 { x6: f64 = a1[x3] @0 -> x6 } else { -> x1 } -> x5 }
          -> a2",
     );
-    assert!(c.with_assumptions.conditions.is_empty() && c.text().contains("a1[x0] @0\n"), "{}", c.text());
-    // The third element is not negative.
-    assert!(c.agrees(&[array(&[3], vec![-1.0, -2.0, 1.0]), floats(&[2])]));
-    assert!(c.agrees(&[array(&[3], vec![-1.0, -2.0, -1.0]), floats(&[2])]));
+    assert_eq!(c.text().matches("@0 inside").count(), 2, "{}", c.text());
+    for n in 0..4 {
+        assert!(c.agrees(&[floats(&[n]), floats(&[n])]));
+    }
+}
+
+#[test]
+fn a_guard_can_be_the_opposite_of_an_alternative() {
+    let c = guarded(
+        "x9: i64 = x1 - x4",
+        "x6: bool = x9 < x3; x7: bool = x9 >= x2; x12: bool = x6 || x7; x8: bool = not x12",
+    );
+    assert_eq!(c.text().matches("@0 inside").count(), 2, "{}", c.text());
+    for n in 0..4 {
+        assert!(c.agrees(&[floats(&[n]), ints(&EXTREME)]));
+    }
 }
 
 /// Reads a0 at `index` (x9) where `condition` (x8) holds. Both are computed from x1, which is read from a1, and from

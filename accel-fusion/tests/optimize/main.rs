@@ -8,6 +8,7 @@ mod fusion;
 mod recomputed_operands;
 mod scans;
 mod scatters;
+mod selections;
 mod sum_interchange;
 
 use accel_core::error::Error;
