@@ -409,7 +409,15 @@ pub fn lower(program: &ast::Program) -> Result<Verified<Program>> {
 /// # Errors
 /// `Error::Internal` if the program is not well formed, or a pass fails.
 pub fn optimize(program: &Program, assume: bool) -> Result<Optimized> {
-    STRICT.passes(&Verified::new(program.clone())?, Target::Any, assume)
+    optimize_for(program, Target::Any, assume)
+}
+
+/// As [`optimize`], for a target.
+///
+/// # Errors
+/// `Error::Internal` if the program is not well formed, or a pass fails.
+pub fn optimize_for(program: &Program, target: Target, assume: bool) -> Result<Optimized> {
+    STRICT.passes(&Verified::new(program.clone())?, target, assume)
 }
 
 /// Groups statements into strips where this pays.

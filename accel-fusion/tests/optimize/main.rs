@@ -9,12 +9,13 @@ mod recomputed_operands;
 mod scans;
 mod scatters;
 mod selections;
+mod strided_products;
 mod sum_interchange;
 
 use accel_core::error::Error;
 use accel_core::repr::{ArrayTuple, Column, RawArray};
 use accel_fusion::kernel::{Program, Verified, evaluate, parse};
-use accel_fusion::pipeline::{Optimized, optimize};
+use accel_fusion::pipeline::{Optimized, Target, optimize_for};
 
 /// A program, and its optimised forms.
 struct Case {
@@ -23,11 +24,16 @@ struct Case {
     general: Verified<Program>,
 }
 
-/// Optimises a program of one site with these inputs and this body.
+/// Optimises a program of one site with these inputs and this body, for all targets.
 fn optimized(inputs: &str, body: &str) -> Case {
+    optimized_for(Target::Any, inputs, body)
+}
+
+/// Optimises a program of one site with these inputs and this body.
+fn optimized_for(target: Target, inputs: &str, body: &str) -> Case {
     let text = format!("program ({inputs})\nsite 0 = \"here\"\n{{\n{body}\n}}");
     let before = parse(&text).and_then(Verified::new).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let optimized = |assume| optimize(&before, assume).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let optimized = |assume| optimize_for(&before, target, assume).unwrap_or_else(|e| panic!("{e}\n{text}"));
     Case { with_assumptions: optimized(true), general: optimized(false).program, before }
 }
 
