@@ -1,11 +1,12 @@
 //! Transformations of nests. Each file of the folder `nests` has a nest, a schedule, and the nest that the schedule makes
-//! of it; `ACCEL_UPDATE=1` rewrites the latter. Both nests are evaluated on random numbers for several extents. In
+//! of it; `ACCEL_UPDATE=1` rewrites the latter. Some have the text of the result as well, in C or in OpenCL C. Both nests are evaluated on random numbers for several extents. In
 //! schedules of files, a loop is named as its variable.
 
 use accel_codegen::nest::eval::{Memory, evaluate};
-use accel_codegen::nest::ir::{BufferId, Nest, Node, Space};
+use accel_codegen::nest::ir::{BufferId, Nest, Node};
 use accel_codegen::nest::schedule::{Names, apply};
 use accel_codegen::nest::verify::verify;
+use accel_codegen::nest_text;
 use accel_core::repr::{Scalar, ScalarType};
 use accel_fusion::kernel::Reg;
 use quickcheck::{Arbitrary, Gen, QuickCheck};
@@ -40,7 +41,7 @@ fn memory(nest: &Nest, extents: impl Fn(usize) -> i64, mut seed: u64) -> Memory 
         };
         nest.buffers[b].extents.iter().map(extent).product()
     };
-    let fixed = nest.buffers.indices().filter(|b| nest.buffers[*b].space != Space::Local);
+    let fixed = nest.buffers.indices().filter(|b| !nest.buffers[*b].space.begins_inside());
     let sizes: Vec<_> = fixed.map(|b| (b, size(b))).collect();
     let buffers = sizes.into_iter().map(|(b, n)| (b, (0..n).map(|_| number(&mut seed)).collect())).collect();
     Memory { registers, buffers }
@@ -96,7 +97,14 @@ fn check(path: &Path) -> Result<(), String> {
             if again != after {
                 return Err(format!("the text form lost something:\n{after}\n{again}"));
             }
-            after.to_string()
+            let mut found = after.to_string();
+            for (head, for_device) in [("//= c\n", false), ("//= opencl\n", true)] {
+                if expected.contains(head) {
+                    let text = nest_text(&after, ScalarType::F64, for_device);
+                    found += &(head.to_string() + &text.unwrap_or_else(|why| why + "\n"));
+                }
+            }
+            found
         }
         Err(why) => format!("{why}\n"),
     };
@@ -250,19 +258,71 @@ fn mistakes_are_told() {
         ("x0: i64 = 1\nstore b0[0] = x0", "not f64"),
         ("x0: f64 = 1.0\nstore b0[0, 0] = x0", "an index of 2 numbers for 1 extents"),
         ("x0: f64 = 1.0\nstore b1[0] = x0", "does not exist here"),
-        ("alloc b0", "is not local"),
+        ("alloc b0", "does not begin inside"),
         ("for x0 = 0 to 4 vector {\nx1: i64 = x0 + x0\n}", "variable x0 of a vector loop"),
         ("for x0 = 0 to 4 vector {\nx1: f64 = load b0[2 * x0]\n}", "variable x0 of a vector loop"),
         ("for x0 = 0 to 4 vector {\nfor x1 = 0 to 4 vector {\n}\n}", "a vector loop in another one"),
         ("for x0 = 1 to 4 vector {\n}", "not from 0"),
         ("for x0 = 0 to 4 step 0 {\n}", "not positive"),
         ("for x0 = 0 to 4 {\n}\nx1: i64 = index x0", "x0 is not set"),
+        ("for x0 = 1 to 4 parallel {\n}", "does not begin at 0"),
+        ("for x0 = 0 to 4 step 2 whole parallel {\n}", "leaves out its last step"),
+        ("x0: i64 = 4\nfor x1 = 0 to x0 parallel {\n}", "not known outside"),
+        ("for x0 = 0 to 4 parallel {\n}\nfor x1 = 0 to 5 parallel {\n}", "different ranges"),
+        ("for x0 = 0 to 4 parallel {\nfor x1 = 0 to 4 parallel {\n}\n}", "a loop (parallel) in another one"),
+        (
+            "for x0 = 0 to 4 parallel {\n}\nx1: f64 = 1.0\nstore b0[0] = x1",
+            "outside the loops that are divided (parallel)",
+        ),
+        ("for x0 = 0 to 4 vector {\nfor x1 = 0 to 4 item 0 {\n}\n}", "a divided loop in a vector loop"),
+        ("x0: i64 = 4\nfor x1 = 0 to x0 unroll {\n}", "without a constant number"),
+        ("for x0 = 0 to 4 step 3 whole item 0 {\n}", "leaves out its last step"),
+        ("for x0 = 1 to 4 group 0 {\n}", "does not begin at 0"),
+        ("for x0 = 0 to 4 group 3 {\n}", "three dimensions"),
+        ("x0: i64 = 4\nfor x1 = 0 to x0 item 0 {\n}", "a loop over items that is not from 0"),
+        ("for x0 = 0 to 4 item 0 {\nfor x1 = 0 to 4 group 0 {\n}\n}", "groups inside items"),
+        ("for x0 = 0 to 4 item 0 {\nfor x1 = 0 to 4 item 0 {\n}\n}", "a loop (item 0) in another one"),
+        ("for x0 = 0 to 4 group 0 {\nfor x1 = 0 to 4 item 0 {\n}\nx2: f64 = 1.0\nstore b0[x0] = x2\n}", "(item 0)"),
+        ("alloc b1\nfor x0 = 0 to 4 item 0 {\nx1: f64 = 1.0\nstore b1[0] = x1\n}", "does not exist here"),
+        ("for x0 = 0 to 4 item 0 {\nalloc b2\n}", "begins in a loop over items"),
+        ("barrier", "no items"),
+        ("for x0 = 0 to 4 item 0 {\nfor x1 = 0 to x0 {\nbarrier\n}\n}", "some items may not reach it"),
+        ("for x0 = 0 to 4 item 0 {\nx1: i64 = index 2 * x0\nif x1 < 3 {\nbarrier\n}\n}", "some items may not reach it"),
+        ("for x0 = 0 to 4 item 0 {\nfor x1 = 0 to 4 vector {\nbarrier\n}\n}", "some items may not reach it"),
     ];
     for (body, expected) in wrong {
-        let text = format!("nest\nb0: f64 = array a0 0 [8]\nb1: f64 = local [8]\n{{\n{body}\n}}\n");
+        let text =
+            format!("nest\nb0: f64 = array a0 0 [8]\nb1: f64 = local [8]\nb2: f64 = group [8]\n{{\n{body}\n}}\n");
         let found = text.parse::<Nest>().map_err(|e| e.to_string()).and_then(|n| verify(&n));
         assert!(found.as_ref().is_err_and(|e| e.contains(expected)), "{body}: expected {expected}, found {found:?}");
     }
+}
+
+/// The evaluator finds what depends on the order of items and groups.
+#[test]
+fn races_are_told() {
+    let items = |body: &str| format!("for x0 = 0 to 2 group 0 {{\nalloc b1\nfor x1 = 0 to 8 item 0 {{\n{body}\n}}\n}}");
+    let wrong = [
+        (items("x2: f64 = load b0[x1]\nstore b1[0] = x2"), "two items write different numbers"),
+        (items("x2: f64 = load b0[x1]\nstore b1[x1] = x2\nx3: f64 = load b1[0]"), "read while another item writes"),
+        (items("x2: f64 = load b0[0]\nstore b0[x1] = x2"), "written while another item reads"),
+        (items("x2: f64 = load b1[x1]"), "read before it is written"),
+        // Only the items of one group wait for each other.
+        (items("x2: f64 = load b0[0]\nbarrier\nstore b0[x1] = x2"), "read while another item writes"),
+        ("for x0 = 0 to 8 parallel {\nx1: f64 = 1.0\nacc sum b0[0] x1\n}".into(), "read while another item writes"),
+    ];
+    let run = |body: &str| {
+        let text = format!("nest\nb0: f64 = array a0 0 [8]\nb1: f64 = group [8]\n{{\n{body}\n}}\n");
+        let nest: Nest = text.parse().map_err(|e: accel_core::error::Error| e.to_string())?;
+        verify(&nest)?;
+        result(&nest, &memory(&nest, |_| 0, 1))
+    };
+    for (body, expected) in wrong {
+        let found = run(&body);
+        assert!(found.as_ref().is_err_and(|e| e.contains(expected)), "{body}: expected {expected}, found {found:?}");
+    }
+    let right = items("x2: f64 = load b0[x1]\nstore b1[x1] = x2\nbarrier\nx3: f64 = load b1[7]\nx4: f64 = load b1[0]");
+    assert!(run(&right).is_ok());
 }
 
 /// Registers are independent of the order in which nodes are visited.

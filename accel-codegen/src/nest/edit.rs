@@ -112,7 +112,7 @@ pub fn accesses(nodes: &[Node]) -> Vec<(Access<'_>, bool)> {
         Node::Transpose { to, from, .. } => {
             found.extend([(Access::Part(to.buffer), true), (Access::Part(from.buffer), false)]);
         }
-        Node::For(_) | Node::Let(_) | Node::Index { .. } | Node::Alloc(_) | Node::If { .. } => {}
+        Node::For(_) | Node::Let(_) | Node::Index { .. } | Node::Alloc(_) | Node::Barrier | Node::If { .. } => {}
     });
     found.retain(|(of, _)| !own.contains(&of.buffer()));
     found
@@ -141,6 +141,7 @@ pub fn is_pure(n: &Node) -> bool {
         | Node::AccLanes { .. }
         | Node::Transpose { .. }
         | Node::Alloc(_)
+        | Node::Barrier
         | Node::If { .. } => false,
     }
 }

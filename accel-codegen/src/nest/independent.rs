@@ -8,23 +8,134 @@
 use super::edit::{Access, Why, accesses, allocated, walk, written};
 use super::ir::*;
 use accel_fusion::kernel::Reg;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Checks that the iterations of a loop can be executed in any order, and at the same time.
 ///
 /// # Errors
 /// An iteration may read what another one writes.
 pub fn are_independent(nest: &Nest, f: &For) -> Result<(), Why> {
-    let (written, own, mut read) = (written(&f.body), allocated(&f.body), BTreeSet::new());
+    let (written, own, mut read, mut waits) = (written(&f.body), allocated(&f.body), BTreeSet::new(), false);
     walk(&f.body, &mut |n| match n {
+        Node::Barrier => waits = true,
         Node::Load { from, .. } | Node::Transpose { from, .. } => _ = read.insert(from.buffer),
         Node::AccLanes { all, .. } => read.extend(all.iter().map(|a| a.2)),
         _ => {}
     });
     let shared = read.difference(&own).find(|r| written.iter().any(|w| are_same_memory(nest, **r, *w)));
     match shared {
+        _ if waits => Err(Why(format!("items wait for each other in the loop over x{}", f.var))),
         Some(b) => Err(Why(format!("the loop over x{} reads and writes b{b}", f.var))),
         None => Ok(()),
+    }
+}
+
+/// Checks that different tasks, groups or items can execute the iterations of the loop over `var`, while they execute all
+/// other iterations of the loops around it. Different iterations must combine different numbers. They may write the same
+/// number again if nothing else writes it.
+///
+/// # Errors
+/// Iterations may read what another one writes, or write the same place.
+pub fn are_concurrent(nest: &Nest, var: Reg) -> Result<(), Why> {
+    let Some((whole, f, bound)) = found(nest, var) else {
+        return Err(Why(format!("there is no loop over x{var}")));
+    };
+    if let Node::For(outermost) = whole {
+        are_independent(nest, outermost)?;
+    }
+    let mut values = Values::new(nest, bound);
+    values.enter(std::slice::from_ref(whole));
+    let own = allocated(&f.body);
+    let writes: Vec<(BufferId, Option<&Place>, bool)> = writes(&f.body).filter(|w| !own.contains(&w.0)).collect();
+    for (b, place, stores) in &writes {
+        let alone = *stores && writes.iter().filter(|w| are_same_memory(nest, w.0, *b)).count() == 1;
+        if nest.buffers[*b].space == Space::Local {
+            return Err(Why(format!("the loop over x{var} changes the local buffer b{b}")));
+        }
+        if !alone && !place.is_some_and(|p| values.separate(f, p)) {
+            return Err(Why(format!("iterations over x{var} may change the same number of b{b}")));
+        }
+    }
+    Ok(())
+}
+
+/// The outermost node around the loop over `var`, this loop, and the variables of the divided loops around it.
+fn found(nest: &Nest, var: Reg) -> Option<(&Node, &For, BTreeSet<Reg>)> {
+    fn search<'n>(node: &'n Node, var: Reg, bound: &mut BTreeSet<Reg>) -> Option<&'n For> {
+        let Node::For(f) = node else { return node.inner().iter().find_map(|n| search(n, var, bound)) };
+        if f.var == var {
+            return Some(f);
+        }
+        let found = f.body.iter().find_map(|n| search(n, var, bound));
+        if found.is_some() && f.bind.divides() {
+            bound.insert(f.var);
+        }
+        found
+    }
+    let mut bound = BTreeSet::new();
+    nest.body.iter().find_map(|n| Some((n, search(n, var, &mut bound)?))).map(|(n, f)| (n, f, bound))
+}
+
+/// The buffers that nodes write, where it is one place, and whether a number is stored there.
+fn writes(nodes: &[Node]) -> impl Iterator<Item = (BufferId, Option<&Place>, bool)> {
+    let mut all = vec![];
+    walk(nodes, &mut |n| match n {
+        Node::Store { to, .. } => all.push((to.buffer, Some(to), true)),
+        Node::Acc { to, .. } => all.push((to.buffer, Some(to), false)),
+        Node::AccLanes { all: lanes, .. } => all.extend(lanes.iter().map(|l| (l.1.buffer, Some(&l.1), false))),
+        Node::Transpose { to, .. } => all.push((to.buffer, None, false)),
+        _ => {}
+    });
+    all.into_iter()
+}
+
+/// What is known about the values of registers, in different iterations at the same time.
+struct Values {
+    /// The registers that have the same value in all of them.
+    fixed: BTreeSet<Reg>,
+    /// The differences between the largest and the smallest value of loop variables.
+    spans: BTreeMap<Reg, i64>,
+    /// The registers that are sums of others.
+    sums: BTreeMap<Reg, Affine>,
+}
+
+impl Values {
+    fn new(nest: &Nest, bound: BTreeSet<Reg>) -> Values {
+        let fixed = nest.params.iter().map(|p| p.register).chain(bound).collect();
+        Values { fixed, spans: BTreeMap::new(), sums: BTreeMap::new() }
+    }
+
+    fn enter(&mut self, nodes: &[Node]) {
+        walk(nodes, &mut |n| match n {
+            Node::For(f) => {
+                let span = f.from.as_constant().zip(f.to.as_constant()).map(|(from, to)| (to - 1 - from).max(0));
+                self.spans.extend(span.map(|span| (f.var, span)));
+            }
+            Node::Index { to, value, limit: None } => {
+                let value = self.resolved(value);
+                self.sums.extend(value.map(|value| (*to, value)));
+            }
+            _ => {}
+        });
+    }
+
+    /// The sum in terms of registers that are not sums.
+    fn resolved(&self, a: &Affine) -> Option<Affine> {
+        a.terms.iter().try_fold(Affine::constant(a.constant), |sum, (r, k)| match self.sums.get(r) {
+            Some(own) => sum.plus(own, *k),
+            None => sum.plus(&Affine::from(*r), *k),
+        })
+    }
+
+    /// Whether a place is a different one in all iterations of a loop: in some dimension, the step of the loop moves it
+    /// further than all other registers do.
+    fn separate(&self, f: &For, p: &Place) -> bool {
+        p.index.iter().filter_map(|i| self.resolved(i)).any(|i| {
+            let others = i.terms.iter().filter(|(r, _)| *r != f.var && !self.fixed.contains(r));
+            let span = others.map(|(r, k)| self.spans.get(r)?.checked_mul(k.checked_abs()?)).sum::<Option<i64>>();
+            let step = i.factor(f.var).checked_abs().and_then(|k| k.checked_mul(f.step));
+            span.zip(step).is_some_and(|(span, step)| span < step)
+        })
     }
 }
 
@@ -58,5 +169,5 @@ pub fn keep_to_their_iterations(nest: &Nest, a: (Reg, &[Node]), b: (Reg, &[Node]
 /// Whether two buffers are the same memory, as buffers of the same array are.
 pub fn are_same_memory(nest: &Nest, a: BufferId, b: BufferId) -> bool {
     let space = |b: BufferId| nest.buffers[b].space;
-    a == b || (space(a) != Space::Local && space(a) == space(b))
+    a == b || (!space(a).begins_inside() && space(a) == space(b))
 }

@@ -57,8 +57,18 @@ pub enum Space {
     Strip(ArrayId, usize),
     /// A column of a task's partial total.
     Total(ArrayId, usize),
-    /// Registers of the processor, or memory of the function. It begins at an [`Alloc`](Node::Alloc).
+    /// Registers of the processor, or memory of the function. It begins at an [`Alloc`](Node::Alloc). Each task and each item
+    /// has its own.
     Local,
+    /// Memory that the items of a group have in common. It begins at an [`Alloc`](Node::Alloc).
+    Group,
+}
+
+impl Space {
+    /// Whether the memory begins at an [`Alloc`](Node::Alloc), so that no other buffer is the same memory.
+    pub fn begins_inside(self) -> bool {
+        matches!(self, Space::Local | Space::Group)
+    }
 }
 
 /// A sum of multiples of registers, and a constant.
@@ -149,8 +159,11 @@ pub enum Node {
         /// The number of rows and columns.
         n: i64,
     },
-    /// A local buffer begins, with undefined numbers.
+    /// A buffer in local memory or in that of a group begins, with undefined numbers.
     Alloc(BufferId),
+    /// Each item of a group waits for all others. Then it sees what they have written, and they do not see what it writes
+    /// afterwards.
+    Barrier,
     /// The body, if all guards hold.
     If {
         /// The guards.
@@ -180,21 +193,27 @@ pub struct For {
 }
 
 /// How a loop is executed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Bind {
     /// One iteration after the other.
     Seq,
+    /// The iterations are divided among tasks. What is outside such a loop, every task executes.
+    Parallel,
     /// All iterations at once, as the elements of vectors.
     Vector,
+    /// One iteration after the other. The compiler makes a copy of the body for each.
+    Unroll,
+    /// An iteration for each group of items, in one of three dimensions. Groups execute their iterations at the same time.
+    Group(u8),
+    /// An iteration for each item of a group, in one of three dimensions. Items execute their iterations at the same time, and
+    /// wait for each other at barriers.
+    Item(u8),
 }
 
 impl Bind {
-    /// The word for it in the text form.
-    pub fn name(self) -> &'static str {
-        match self {
-            Bind::Seq => "seq",
-            Bind::Vector => "vector",
-        }
+    /// Whether different tasks, groups or items execute the iterations.
+    pub fn divides(self) -> bool {
+        matches!(self, Bind::Parallel | Bind::Group(_) | Bind::Item(_))
     }
 }
 
@@ -302,6 +321,7 @@ impl Node {
             | Node::AccLanes { .. }
             | Node::Transpose { .. }
             | Node::Alloc(_)
+            | Node::Barrier
             | Node::If { .. } => vec![],
         }
     }
@@ -318,7 +338,8 @@ impl Node {
             | Node::Acc { .. }
             | Node::AccLanes { .. }
             | Node::Transpose { .. }
-            | Node::Alloc(_) => &[],
+            | Node::Alloc(_)
+            | Node::Barrier => &[],
         }
     }
 }

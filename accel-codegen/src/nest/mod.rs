@@ -9,6 +9,7 @@
 //! makes an equivalent nest, or says why it does not apply. [`schedule`] is the lists of transformations for each kind of
 //! operation.
 
+pub mod divided;
 pub mod edit;
 pub mod eval;
 pub mod independent;
@@ -16,6 +17,7 @@ pub mod ir;
 pub mod lower;
 pub mod parse;
 pub mod print;
+pub mod races;
 pub mod schedule;
 pub mod strip_sums;
 pub mod tiled_sums;

@@ -43,12 +43,25 @@ impl FromStr for Nest {
 fn space(p: &mut Parser) -> Result<Space> {
     let of_array: fn(_, _) -> Space = match () {
         () if p.accept("local") => return Ok(Space::Local),
+        () if p.accept("group") => return Ok(Space::Group),
         () if p.accept("array") => Space::Array,
         () if p.accept("strip") => Space::Strip,
         () if p.accept("total") => Space::Total,
-        () => return p.expected("`array`, `strip`, `total` or `local`"),
+        () => return p.expected("`array`, `strip`, `total`, `local` or `group`"),
     };
     Ok(of_array(p.array()?, p.number("a column")?))
+}
+
+fn bind(p: &mut Parser) -> Result<Bind> {
+    let in_dimension: fn(u8) -> Bind = match () {
+        () if p.accept("parallel") => return Ok(Bind::Parallel),
+        () if p.accept("vector") => return Ok(Bind::Vector),
+        () if p.accept("unroll") => return Ok(Bind::Unroll),
+        () if p.accept("group") => Bind::Group,
+        () if p.accept("item") => Bind::Item,
+        () => return Ok(Bind::Seq),
+    };
+    p.word("a dimension", |w| w.parse().ok()).map(in_dimension)
 }
 
 fn buffer_id(p: &mut Parser) -> Result<BufferId> {
@@ -124,7 +137,7 @@ fn node(p: &mut Parser) -> Result<Node> {
         let to = affine(p)?;
         let step = if p.accept("step") { number(p)? } else { 1 };
         let whole = p.accept("whole");
-        let bind = if p.accept("vector") { Bind::Vector } else { Bind::Seq };
+        let bind = bind(p)?;
         p.expect("{")?;
         return Ok(Node::For(For { var, from, to, step, whole, bind, body: nodes(p)? }));
     }
@@ -135,6 +148,9 @@ fn node(p: &mut Parser) -> Result<Node> {
     }
     if p.accept("alloc") {
         return Ok(Node::Alloc(buffer_id(p)?));
+    }
+    if p.accept("barrier") {
+        return Ok(Node::Barrier);
     }
     if p.accept("store") {
         let to = place(p)?;

@@ -5,6 +5,7 @@
 //! param x0: i64 = n multiple 8 most 32
 //! b0: f64 = array a3 0 [x0, 32]
 //! b1: f64 = local []
+//! b2: f64 = group [8]
 //! {
 //!     for x1 = 0 to x0 step 8 whole {
 //!         x2: i64 = index x1 + 3 below x0
@@ -17,6 +18,11 @@
 //!         }
 //!     }
 //!     for x5 = 0 to 8 vector {
+//!     }
+//!     for x6 = 0 to x0 group 0 {
+//!         for x7 = 0 to 8 item 0 {
+//!             barrier
+//!         }
 //!     }
 //!     lanes sum b0[x1, 0] from b1 if x1 < x0; b0[x1, 1] from b1
 //!     transpose b0[0, 0] = b1[0, 0] 0 8
@@ -49,6 +55,7 @@ impl fmt::Display for Nest {
                 Space::Strip(a, c) => format!("strip a{a} {c}"),
                 Space::Total(a, c) => format!("total a{a} {c}"),
                 Space::Local => "local".into(),
+                Space::Group => "group".into(),
             };
             writeln!(f, "b{b}: {} = {space} {}", buffer.ty, indices(&buffer.extents))?;
         }
@@ -75,8 +82,8 @@ impl Nest {
                 if l.whole {
                     f.write_str(" whole")?;
                 }
-                if l.bind == Bind::Vector {
-                    f.write_str(" vector")?;
+                if l.bind != Bind::Seq {
+                    write!(f, " {}", l.bind)?;
                 }
                 f.write_str(" {\n")?;
                 self.nodes(f, &l.body, depth + 1)?;
@@ -113,6 +120,7 @@ impl Nest {
             }
             Node::Transpose { to, from, dim, n } => writeln!(f, "transpose {to} = {from} {dim} {n}"),
             Node::Alloc(b) => writeln!(f, "alloc b{b}"),
+            Node::Barrier => f.write_str("barrier\n"),
         }
     }
 }
@@ -123,6 +131,19 @@ fn conditions(guards: &[Guard]) -> String {
 
 fn indices(index: &[Affine]) -> String {
     format!("[{}]", index.iter().map(Affine::to_string).collect::<Vec<_>>().join(", "))
+}
+
+impl fmt::Display for Bind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bind::Seq => f.write_str("seq"),
+            Bind::Parallel => f.write_str("parallel"),
+            Bind::Vector => f.write_str("vector"),
+            Bind::Unroll => f.write_str("unroll"),
+            Bind::Group(dim) => write!(f, "group {dim}"),
+            Bind::Item(dim) => write!(f, "item {dim}"),
+        }
+    }
 }
 
 impl fmt::Display for Place {

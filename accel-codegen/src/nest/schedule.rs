@@ -10,6 +10,7 @@
 //! accumulate k                 combines in a register
 //! rfactor l 8 l0               combines in 8 lanes, and then these; l0 is the loop over vectors
 //! vectorise lane
+//! bind i parallel              divides the iterations among tasks; also `unroll`, `group 0` and `item 0`
 //! fuse i                       moves the body of the next loop into this one
 //! fission i 1 i'               the rest of the body, after the first step that writes, has the loop i'
 //! unswitch i                   tests a condition outside the loop
@@ -20,6 +21,7 @@
 use super::edit::Why;
 use super::ir::*;
 use super::transform::accumulate::accumulate;
+use super::transform::bind::bind;
 use super::transform::fission::fission;
 use super::transform::fuse::fuse;
 use super::transform::interchange::interchange;
@@ -64,6 +66,7 @@ impl Scheduler {
             ["unroll", name] => unroll_jam(nest, self.named(name)?)?,
             ["accumulate", name] => accumulate(nest, self.named(name)?)?,
             ["vectorise", name] => vectorise(nest, self.named(name)?)?,
+            ["bind", name, ref to @ ..] => bind(nest, self.named(name)?, binding(to)?)?,
             ["specialise", name] => specialise(nest, self.named(name)?)?,
             ["unswitch", name] => unswitch(nest, self.named(name)?)?,
             ["fuse", name] => {
@@ -119,6 +122,17 @@ impl Scheduler {
 
     fn named(&self, name: &str) -> Result<Reg, Why> {
         self.names.get(name).copied().ok_or_else(|| Why(format!("there is no loop `{name}`")))
+    }
+}
+
+fn binding(words: &[&str]) -> Result<Bind, Why> {
+    let dim = |word: &str| word.parse().map_err(|_| Why(format!("`{word}` is no dimension")));
+    match *words {
+        ["parallel"] => Ok(Bind::Parallel),
+        ["unroll"] => Ok(Bind::Unroll),
+        ["group", d] => Ok(Bind::Group(dim(d)?)),
+        ["item", d] => Ok(Bind::Item(dim(d)?)),
+        _ => Err(Why("expected `parallel`, `unroll`, `group` or `item`".into())),
     }
 }
 

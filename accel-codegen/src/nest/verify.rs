@@ -1,13 +1,17 @@
 //! The verifier: what holds for every nest that is written as text.
 //!
 //! - Each register is set once, before it is used, in the same block or in one around it, and all types fit.
-//! - A place has an index for every extent of its buffer; a local buffer has constant extents, and is used after its
-//!   [`Alloc`](Node::Alloc).
+//! - A place has an index for every extent of its buffer; a buffer in local memory or in that of a group has constant
+//!   extents, and is used after its [`Alloc`](Node::Alloc).
 //! - A vector loop runs from 0 to a constant, by steps of 1, and contains no other one. The loop variable occurs only in
 //!   indices of places, with the factor 1 in the last one.
+//! - The work is divided completely: [`divided`](super::divided).
+//! - Local memory is used only inside the loops over items in which it begins, and memory of a group begins outside them.
+//! - All items reach a barrier: it is in no vector, and the bounds of the loops and the guards around it do not depend on items.
 //!
 //! It does not prove that places are within their buffers.
 
+use super::divided::check;
 use super::ir::*;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{Instr, Reg};
@@ -18,19 +22,29 @@ use std::collections::BTreeSet;
 /// # Errors
 /// The first rule that is broken, and where.
 pub fn verify(nest: &Nest) -> Result<(), String> {
-    let mut v = Verifier { nest, set: BTreeSet::new(), ever: BTreeSet::new(), local: BTreeSet::new(), vector: None };
+    let mut v = Verifier {
+        nest,
+        set: BTreeSet::new(),
+        ever: BTreeSet::new(),
+        local: BTreeSet::new(),
+        vector: None,
+        differ: BTreeSet::new(),
+        diverges: false,
+        in_items: false,
+    };
     for p in &nest.params {
         let t = nest.types.get(p.register).copied().unwrap_or(ScalarType::I64);
         v.set(p.register, t).map_err(|e| format!("param x{}: {e}", p.register))?;
     }
     for (id, b) in nest.buffers.iter_enumerated() {
         let constant = b.extents.iter().all(|e| e.as_constant().is_some_and(|n| n > 0));
-        if b.space == Space::Local && !constant {
-            return Err(format!("b{id}: the extents of a local buffer are not positive constants"));
+        if b.space.begins_inside() && !constant {
+            return Err(format!("b{id}: the extents of a buffer that begins inside are not positive constants"));
         }
         b.extents.iter().try_for_each(|e| v.sum(e)).map_err(|e| format!("b{id}: {e}"))?;
     }
-    v.nodes(&nest.body)
+    v.nodes(&nest.body)?;
+    check(nest)
 }
 
 struct Verifier<'a> {
@@ -39,10 +53,16 @@ struct Verifier<'a> {
     set: BTreeSet<Reg>,
     /// All registers that were set before.
     ever: BTreeSet<Reg>,
-    /// The local buffers that exist at the present place.
+    /// The buffers that begin inside and exist at the present place.
     local: BTreeSet<BufferId>,
     /// The variable of the vector loop around it.
     vector: Option<Reg>,
+    /// The registers that may differ between items.
+    differ: BTreeSet<Reg>,
+    /// Whether some items may not reach the present place, or reach it more often than others.
+    diverges: bool,
+    /// Whether it is in a loop over items.
+    in_items: bool,
 }
 
 impl Verifier<'_> {
@@ -57,31 +77,73 @@ impl Verifier<'_> {
         match node {
             Node::For(f) => {
                 self.head(f).map_err(|e| format!("for x{}: {e}", f.var))?;
-                let vector = self.vector;
-                if f.bind == Bind::Vector {
-                    self.vector = Some(f.var);
+                let (vector, local) = (self.vector, self.local.clone());
+                let (diverges, in_items) = (self.diverges, self.in_items);
+                let differs = self.differs(&f.from) || self.differs(&f.to);
+                match f.bind {
+                    Bind::Vector => self.vector = Some(f.var),
+                    Bind::Item(_) => {
+                        self.local.retain(|b| self.nest.buffers[*b].space != Space::Local);
+                        self.in_items = true;
+                    }
+                    Bind::Seq | Bind::Parallel | Bind::Unroll | Bind::Group(_) => {}
+                }
+                self.diverges |= differs;
+                if differs || matches!(f.bind, Bind::Item(_)) {
+                    self.differ.insert(f.var);
                 }
                 self.nodes(&f.body)?;
                 self.set.remove(&f.var);
-                self.vector = vector;
+                (self.vector, self.local) = (vector, local);
+                (self.diverges, self.in_items) = (diverges, in_items);
                 Ok(())
             }
             Node::If { guards, body } => {
                 self.guards(guards).map_err(|e| format!("if: {e}"))?;
-                self.nodes(body)
+                let diverges = self.diverges;
+                self.diverges |= guards.iter().flat_map(Guard::sides).any(|s| self.differs(s));
+                self.nodes(body)?;
+                self.diverges = diverges;
+                Ok(())
             }
             Node::Let(i) => {
                 let text = || accel_fusion::kernel::printed(&self.nest.types, i);
-                self.instr(i).map_err(|e| format!("{}: {e}", text()))
+                self.instr(i).map_err(|e| format!("{}: {e}", text()))?;
+                let mut used = vec![];
+                i.uses(&mut used);
+                self.depends(node, used.iter().any(|r| self.differ.contains(r)));
+                Ok(())
             }
             node => {
                 let mut text = String::new();
                 for r in node.sets() {
                     text = format!("x{r}: ");
                 }
-                self.access(node).map_err(|e| format!("{text}{}: {e}", kind(node)))
+                self.access(node).map_err(|e| format!("{text}{}: {e}", kind(node)))?;
+                let differs = match node {
+                    Node::Index { value, limit, .. } => std::iter::once(value).chain(limit).any(|s| self.differs(s)),
+                    // Local memory may hold what differs between items.
+                    Node::Load { from, .. } => {
+                        self.nest.buffers[from.buffer].space == Space::Local
+                            || from.index.iter().any(|s| self.differs(s))
+                    }
+                    _ => false,
+                };
+                self.depends(node, differs);
+                Ok(())
             }
         }
+    }
+
+    /// Notes that what a node sets may differ between items.
+    fn depends(&mut self, node: &Node, differs: bool) {
+        if differs {
+            self.differ.extend(node.sets());
+        }
+    }
+
+    fn differs(&self, s: &Affine) -> bool {
+        s.terms.iter().any(|(r, _)| self.differ.contains(r))
     }
 
     fn head(&mut self, f: &For) -> Result<(), String> {
@@ -89,15 +151,6 @@ impl Verifier<'_> {
         self.sum(&f.to)?;
         if f.step < 1 {
             return Err("the step is not positive".into());
-        }
-        if f.bind == Bind::Vector {
-            let bounds = (f.from.as_constant(), f.to.as_constant());
-            if bounds.0 != Some(0) || bounds.1.is_none_or(|n| n < 1) || f.step != 1 {
-                return Err("a vector loop that is not from 0 to a positive constant by 1".into());
-            }
-            if self.vector.is_some() {
-                return Err("a vector loop in another one".into());
-            }
         }
         self.set(f.var, ScalarType::I64)
     }
@@ -170,14 +223,21 @@ impl Verifier<'_> {
                 Ok(())
             }
             Node::Alloc(b) => {
-                if self.nest.buffers.get(*b).is_none_or(|b| b.space != Space::Local) {
-                    return Err(format!("b{b} is not local"));
+                match self.nest.buffers.get(*b).map(|b| b.space) {
+                    Some(Space::Group) if self.in_items => {
+                        return Err("memory of a group begins in a loop over items".into());
+                    }
+                    Some(space) if space.begins_inside() => {}
+                    _ => return Err(format!("b{b} does not begin inside")),
                 }
                 match self.local.insert(*b) {
                     true => Ok(()),
                     false => Err(format!("b{b} exists already")),
                 }
             }
+            Node::Barrier if self.vector.is_some() || self.diverges => Err("some items may not reach it".into()),
+            Node::Barrier if !self.in_items => Err("there are no items here".into()),
+            Node::Barrier => Ok(()),
             Node::For(_) | Node::If { .. } | Node::Let(_) => Ok(()),
         }
     }
@@ -221,7 +281,7 @@ impl Verifier<'_> {
     fn buffer(&self, b: BufferId) -> Result<&Buffer, String> {
         match self.nest.buffers.get(b) {
             None => Err(format!("there is no b{b}")),
-            Some(found) if found.space == Space::Local && !self.local.contains(&b) => {
+            Some(found) if found.space.begins_inside() && !self.local.contains(&b) => {
                 Err(format!("b{b} does not exist here"))
             }
             Some(found) => Ok(found),
@@ -256,6 +316,7 @@ fn kind(node: &Node) -> &'static str {
         Node::AccLanes { .. } => "lanes",
         Node::Transpose { .. } => "transpose",
         Node::Alloc(_) => "alloc",
+        Node::Barrier => "barrier",
         Node::If { .. } => "if",
     }
 }

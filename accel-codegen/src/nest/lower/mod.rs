@@ -107,7 +107,7 @@ impl<'a> Builder<'a> {
     fn buffer(&mut self, space: Space, extents: Vec<Affine>) -> BufferId {
         let ty = match space {
             Space::Array(a, c) | Space::Strip(a, c) | Space::Total(a, c) => self.program.arrays[a].columns[c],
-            Space::Local => self.t,
+            Space::Local | Space::Group => self.t,
         };
         self.nest.buffers.push(Buffer { ty, space, extents })
     }

@@ -106,11 +106,15 @@ impl<'a> Merge<'a> {
                 out.push(Node::AccLanes { monoid: *monoid, all: merged });
                 return Ok(());
             }
+            Node::Barrier => {
+                out.push(Node::Barrier);
+                return Ok(());
+            }
             _ => {}
         }
         for copy in copies {
             match node {
-                Node::For(_) | Node::AccLanes { .. } | Node::If { .. } => {}
+                Node::For(_) | Node::AccLanes { .. } | Node::If { .. } | Node::Barrier => {}
                 Node::Index { to, value, limit } => {
                     let value = affine(copy, value)?;
                     let limit = limit.as_ref().map(|l| affine(copy, l)).transpose()?;

@@ -25,7 +25,7 @@ pub fn fission(nest: &Nest, var: Reg, count: usize) -> Result<(Nest, Reg), Why> 
             return Err(Why(format!("the loop over x{var} does not have more than {count} parts")));
         };
         if f.bind != Bind::Seq {
-            return Err(Why(format!("the loop over x{var} is a vector")));
+            return Err(Why(format!("the loop over x{var} is bound")));
         }
         let (a, b) = f.body.split_at(end + 1);
         let shared = a.iter().filter(|n| is_pure(n)).cloned();

@@ -2,6 +2,7 @@
 //! A loop is named by its variable.
 
 pub mod accumulate;
+pub mod bind;
 pub mod copy;
 pub mod fission;
 pub mod fuse;

@@ -38,13 +38,13 @@ pub struct Split {
 /// Splits the loop over `var`, which has steps of 1.
 ///
 /// # Errors
-/// The loop is a vector or has other steps, or it does not visibly have the number of iterations that `tail` demands.
+/// The loop is bound or has other steps, or it does not visibly have the number of iterations that `tail` demands.
 pub fn split(nest: &Nest, var: Reg, factor: i64, tail: Tail) -> Result<Split, Why> {
     let (mut outer, mut inner, mut rest) = (Reg::NONE, Reg::NONE, None);
     let bounds = bounds_around(&nest.body, var);
     let nest = at_loop(nest, var, |nest, f| {
         if f.step != 1 || f.bind != Bind::Seq || factor < 1 {
-            return Err(Why(format!("the loop over x{var} has other steps, or is a vector")));
+            return Err(Why(format!("the loop over x{var} has other steps, or is bound")));
         }
         (outer, inner) = (nest.register(ScalarType::I64), nest.register(ScalarType::I64));
         let is_multiple =

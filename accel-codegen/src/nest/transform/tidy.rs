@@ -64,7 +64,7 @@ fn sums(n: &Node) -> Vec<&Affine> {
         Node::AccLanes { all, .. } => all.iter().flat_map(|(g, p, _)| of_guards(g).chain(&p.index)).collect(),
         Node::Transpose { to, from, .. } => to.index.iter().chain(&from.index).collect(),
         Node::If { guards, .. } => of_guards(guards).collect(),
-        Node::Let(_) | Node::Alloc(_) => vec![],
+        Node::Let(_) | Node::Alloc(_) | Node::Barrier => vec![],
     }
 }
 
@@ -72,7 +72,7 @@ fn sums(n: &Node) -> Vec<&Affine> {
 fn compact(nest: Nest) -> Nest {
     let mut all = Numbers { registers: BTreeMap::new(), buffers: BTreeMap::new() };
     nest.params.iter().for_each(|p| all.register(p.register));
-    let fixed = nest.buffers.iter_enumerated().filter(|(_, b)| b.space != Space::Local);
+    let fixed = nest.buffers.iter_enumerated().filter(|(_, b)| !b.space.begins_inside());
     fixed.for_each(|(id, _)| all.buffer(id));
     walk(&nest.body, &mut |n| {
         n.sets().into_iter().for_each(|r| all.register(r));
@@ -171,6 +171,7 @@ impl Numbers {
                 Node::Transpose { to: self.place(to), from: self.place(from), dim: *dim, n: *n }
             }
             Node::Alloc(b) => Node::Alloc(self.in_buffer(*b)),
+            Node::Barrier => Node::Barrier,
             Node::If { guards, body } => Node::If { guards: self.guards(guards), body: self.nodes(body) },
         }
     }
