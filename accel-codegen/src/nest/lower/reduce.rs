@@ -68,14 +68,12 @@ impl<'a> TiledSum<'a> {
         self.program.arrays[self.to].rank
     }
 
-    /// The naive nest, for the part of the result from `from` to `to` in its outermost dimension, whose innermost extent is
-    /// at least `least`.
+    /// The naive nest, for a result whose innermost extent is at least `least`.
     pub fn lower(&self, least: i64) -> Lowered {
         let rank = self.rank();
         let mut b = Builder::new(self.program, self.t);
         let index: Vec<Reg> = (0..rank).map(|d| b.variable(&format!("i{d}"))).collect();
         let k = b.variable("k");
-        let [from, to] = ["task->from", "task->to"].map(|name| b.param(name.into(), ScalarType::I64));
         let extents: Vec<Reg> = (0..rank).map(|d| b.param(format!("task->extents[{d}]"), ScalarType::I64)).collect();
         if let Some(p) = b.nest.params.last_mut() {
             p.least = Some(least);
@@ -90,10 +88,8 @@ impl<'a> TiledSum<'a> {
         let init = self.rows.init.as_ref().map(|_| "z0".to_string());
         let (body, e) = b.row(k, length, place, init, |b| self.element(b, &args));
         // The innermost loop over the result has more than one node.
-        let (last, outer) = (index[rank - 1], &index[1..rank - 1]);
-        let results = each(last, Affine::constant(0), extents[rank - 1].clone(), body);
-        let all = nested(outer, &extents[1..rank - 1], results);
-        b.lowered(each(index[0], from.into(), to.into(), vec![all]), e)
+        let results = each(index[rank - 1], Affine::constant(0), extents[rank - 1].clone(), body);
+        b.lowered(nested(&index[..rank - 1], &extents, results), e)
     }
 
     fn element(&self, b: &mut Builder, args: &[Reg]) -> Element {
