@@ -16,12 +16,14 @@
 //! unswitch i                   tests a condition outside the loop
 //! specialise l0                a copy of the loop for its largest number of iterations
 //! stage j0 b1 0 8              copies from buffer 1, transposed: the numbers along dimension 0 become adjacent
+//! cooperative k0 b1            the items of a group copy from buffer 1 together
 //! ```
 
 use super::edit::Why;
 use super::ir::*;
 use super::transform::accumulate::accumulate;
 use super::transform::bind::bind;
+use super::transform::cooperative::cooperative;
 use super::transform::fission::fission;
 use super::transform::fuse::fuse;
 use super::transform::interchange::interchange;
@@ -66,6 +68,7 @@ impl Scheduler {
             ["unroll", name] => unroll_jam(nest, self.named(name)?)?,
             ["accumulate", name] => accumulate(nest, self.named(name)?)?,
             ["vectorise", name] => vectorise(nest, self.named(name)?)?,
+            ["cooperative", name, buffer] => cooperative(nest, self.named(name)?, self.buffer(buffer)?)?,
             ["bind", name, ref to @ ..] => bind(nest, self.named(name)?, binding(to)?)?,
             ["specialise", name] => specialise(nest, self.named(name)?)?,
             ["unswitch", name] => unswitch(nest, self.named(name)?)?,
@@ -87,9 +90,8 @@ impl Scheduler {
                 nest
             }
             ["stage", name, buffer, dim, n] => {
-                let buffer = buffer.strip_prefix('b').unwrap_or(buffer);
                 let dim = usize::try_from(number(dim)?).map_err(|e| Why(e.to_string()))?;
-                stage(nest, self.named(name)?, BufferId::new(number(buffer)? as usize), dim, number(n)?)?
+                stage(nest, self.named(name)?, self.buffer(buffer)?, dim, number(n)?)?
             }
             _ => return Err(Why("no transformation".into())),
         };
@@ -118,6 +120,14 @@ impl Scheduler {
             self.names.insert(new[2].into(), rest);
         }
         Ok(())
+    }
+
+    fn buffer(&self, word: &str) -> Result<BufferId, Why> {
+        let id = usize::try_from(number(word.strip_prefix('b').unwrap_or(word))?).map_err(|e| Why(e.to_string()))?;
+        match id < self.nest.buffers.len() {
+            true => Ok(BufferId::new(id)),
+            false => Err(Why(format!("there is no buffer b{id}"))),
+        }
     }
 
     fn named(&self, name: &str) -> Result<Reg, Why> {

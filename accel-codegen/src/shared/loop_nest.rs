@@ -49,7 +49,9 @@ impl Writer<'_> {
                 w.line(format!("const {} r{} = {};", nest.types[p.register], p.register, p.name));
             }
             let (vectors, in_vectors) = (BTreeSet::new(), in_vectors(nest));
-            let mut text = NestText { w, nest, t, code, lane: None, vectors, in_vectors, wide: vec![BTreeSet::new()] };
+            let constants = Constants::new();
+            let mut text =
+                NestText { w, nest, t, code, constants, lane: None, vectors, in_vectors, wide: vec![BTreeSet::new()] };
             text.nodes(&nest.body);
             if multiplies {
                 w.line("with_tiny(state);");
@@ -114,6 +116,7 @@ struct NestText<'w, 'p, 'n> {
     t: ScalarType,
     /// The registers' types, for scalar code.
     code: ScalarFn,
+    constants: Constants,
     /// The variable of the vector loop around the present place, and the number of its iterations.
     lane: Option<(Reg, i64)>,
     /// The registers that are vectors.
@@ -229,7 +232,7 @@ impl NestText<'_, '_, '_> {
         let mut used = vec![];
         i.direct_uses(&mut used);
         if !used.iter().any(|r| self.vectors.contains(r)) {
-            return self.w.instr(&self.code, i, &mut Constants::new());
+            return self.w.instr(&self.code, i, &mut self.constants);
         }
         let value = match i {
             Instr::Op1(_, op, a) => {

@@ -3,6 +3,7 @@
 
 pub mod accumulate;
 pub mod bind;
+pub mod cooperative;
 pub mod copy;
 pub mod fission;
 pub mod fuse;
