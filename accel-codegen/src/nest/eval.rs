@@ -7,7 +7,7 @@ use super::edit::walk;
 use super::ir::*;
 use super::races::{Agent, Races};
 use accel_core::repr::Scalar;
-use accel_fusion::kernel::{Instr, Monoid, Reg};
+use accel_fusion::kernel::{IndexVec, Instr, Monoid, Reg, index_vec};
 use std::collections::HashMap;
 
 /// The memory of a nest, and the values of its parameters.
@@ -27,7 +27,8 @@ const TASKS: i64 = 3;
 /// # Errors
 /// An index out of bounds, a local number that is read before it is written, a race, or a nest that is not well formed.
 pub fn evaluate(nest: &Nest, memory: &mut Memory) -> Result<(), String> {
-    let first = Item { registers: memory.registers.clone(), ..Item::default() };
+    let mut first = Item { registers: index_vec![None; nest.types.len()], ..Item::default() };
+    memory.registers.iter().for_each(|(r, x)| first.set(*r, *x));
     let mut e = Evaluator {
         nest,
         memory,
@@ -51,13 +52,17 @@ pub fn evaluate(nest: &Nest, memory: &mut Memory) -> Result<(), String> {
 #[derive(Clone, Default)]
 struct Item {
     agent: Agent,
-    registers: HashMap<Reg, Scalar>,
+    registers: IndexVec<Reg, Option<Scalar>>,
     local: HashMap<BufferId, Vec<Option<Scalar>>>,
 }
 
 impl Item {
     fn get(&self, r: Reg) -> Result<Scalar, String> {
-        self.registers.get(&r).copied().ok_or_else(|| format!("x{r} is not set"))
+        self.registers[r].ok_or_else(|| format!("x{r} is not set"))
+    }
+
+    fn set(&mut self, r: Reg, x: Scalar) {
+        self.registers[r] = Some(x);
     }
 
     fn sum(&self, s: &Affine) -> Result<i64, String> {
@@ -78,7 +83,7 @@ impl Item {
             Instr::Op2(to, op, a, b) => (*to, op.eval(self.get(*a)?, self.get(*b)?).map_err(|e| e.to_string())?),
             _ => return Err("an instruction that reads arrays".into()),
         };
-        self.registers.insert(to, x);
+        self.set(to, x);
         Ok(())
     }
 }
@@ -168,7 +173,7 @@ impl Evaluator<'_> {
             }
             for (k, i, _) in &mut left {
                 let item = &mut self.items[*k];
-                item.registers.insert(f.var, Scalar::I64(*i));
+                item.set(f.var, Scalar::I64(*i));
                 item.agent = item.agent.of_iteration(f.bind, number);
                 *i += f.step;
             }
@@ -185,7 +190,7 @@ impl Evaluator<'_> {
         let values: Vec<i64> = (0..extent).step_by(f.step as usize).collect();
         for (k, number) in items.iter().flat_map(|k| (0..values.len()).map(move |number| (k, number))) {
             let mut item = self.items[*k].clone();
-            item.registers.insert(f.var, Scalar::I64(values[number]));
+            item.set(f.var, Scalar::I64(values[number]));
             item.agent = item.agent.of_iteration(f.bind, number);
             inner.push(item);
         }
@@ -208,12 +213,12 @@ impl Evaluator<'_> {
                 if let Some(limit) = limit {
                     i = i.min(item.sum(limit)? - 1);
                 }
-                self.items[k].registers.insert(*to, Scalar::I64(i));
+                self.items[k].set(*to, Scalar::I64(i));
                 Ok(())
             }
             Node::Load { to, from } => {
                 let x = self.load(from, k)?;
-                self.items[k].registers.insert(*to, x);
+                self.items[k].set(*to, x);
                 Ok(())
             }
             Node::Store { to, value } => self.store(to, item.get(*value)?, k),
