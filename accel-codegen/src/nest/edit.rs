@@ -63,6 +63,17 @@ fn find(nodes: &mut Vec<Node>, var: Reg) -> Option<(&mut Vec<Node>, usize)> {
     })
 }
 
+/// The loops around the loop over `var`, and this loop, from the outside.
+pub fn loops_around(nodes: &[Node], var: Reg) -> Option<Vec<&For>> {
+    nodes.iter().find_map(|n| {
+        let Node::For(f) = n else { return loops_around(n.inner(), var) };
+        if f.var == var {
+            return Some(vec![f]);
+        }
+        loops_around(&f.body, var).map(|inner| [vec![f], inner].concat())
+    })
+}
+
 /// All nodes, each before those inside it.
 pub fn walk<'n>(nodes: &'n [Node], visit: &mut dyn FnMut(&'n Node)) {
     for n in nodes {
@@ -102,7 +113,13 @@ impl Access<'_> {
 
 /// All numbers that nodes read, and those that they write (`true`), except those of buffers that begin inside.
 pub fn accesses(nodes: &[Node]) -> Vec<(Access<'_>, bool)> {
-    let (own, mut found) = (allocated(nodes), vec![]);
+    let own = allocated(nodes);
+    all_accesses(nodes).into_iter().filter(|(of, _)| !own.contains(&of.buffer())).collect()
+}
+
+/// All numbers that nodes read, and those that they write (`true`).
+pub fn all_accesses(nodes: &[Node]) -> Vec<(Access<'_>, bool)> {
+    let mut found = vec![];
     walk(nodes, &mut |n| match n {
         Node::Load { from, .. } => found.push((Access::Place(from), false)),
         Node::Store { to, .. } | Node::Acc { to, .. } => found.push((Access::Place(to), true)),
@@ -114,7 +131,6 @@ pub fn accesses(nodes: &[Node]) -> Vec<(Access<'_>, bool)> {
         }
         Node::For(_) | Node::Let(_) | Node::Index { .. } | Node::Alloc(_) | Node::Barrier | Node::If { .. } => {}
     });
-    found.retain(|(of, _)| !own.contains(&of.buffer()));
     found
 }
 

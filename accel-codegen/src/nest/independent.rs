@@ -5,7 +5,7 @@
 //! different numbers, or (where a split repeats the last iteration) the same numbers again. So it remains to check that no
 //! iteration reads what another one writes.
 
-use super::edit::{Access, Why, accesses, allocated, walk, written};
+use super::edit::{Access, Why, accesses, allocated, loops_around, walk, written};
 use super::ir::*;
 use accel_fusion::kernel::Reg;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,14 +37,14 @@ pub fn are_independent(nest: &Nest, f: &For) -> Result<(), Why> {
 /// # Errors
 /// Iterations may read what another one writes, or write the same place.
 pub fn are_concurrent(nest: &Nest, var: Reg) -> Result<(), Why> {
-    let Some((whole, f, bound)) = found(nest, var) else {
+    let around = loops_around(&nest.body, var).unwrap_or_default();
+    let (Some(outermost), Some(f)) = (around.first(), around.last()) else {
         return Err(Why(format!("there is no loop over x{var}")));
     };
-    if let Node::For(outermost) = whole {
-        are_independent(nest, outermost)?;
-    }
-    let mut values = Values::new(nest, bound);
-    values.enter(std::slice::from_ref(whole));
+    are_independent(nest, outermost)?;
+    let divided = around.iter().filter(|f| f.var != var && f.bind.divides()).map(|f| f.var);
+    let mut values = Values::new(nest, divided);
+    values.enter(&nest.body);
     let own = allocated(&f.body);
     let writes: Vec<(BufferId, Option<&Place>, bool)> = writes(&f.body).filter(|w| !own.contains(&w.0)).collect();
     for (b, place, stores) in &writes {
@@ -57,23 +57,6 @@ pub fn are_concurrent(nest: &Nest, var: Reg) -> Result<(), Why> {
         }
     }
     Ok(())
-}
-
-/// The outermost node around the loop over `var`, this loop, and the variables of the divided loops around it.
-fn found(nest: &Nest, var: Reg) -> Option<(&Node, &For, BTreeSet<Reg>)> {
-    fn search<'n>(node: &'n Node, var: Reg, bound: &mut BTreeSet<Reg>) -> Option<&'n For> {
-        let Node::For(f) = node else { return node.inner().iter().find_map(|n| search(n, var, bound)) };
-        if f.var == var {
-            return Some(f);
-        }
-        let found = f.body.iter().find_map(|n| search(n, var, bound));
-        if found.is_some() && f.bind.divides() {
-            bound.insert(f.var);
-        }
-        found
-    }
-    let mut bound = BTreeSet::new();
-    nest.body.iter().find_map(|n| Some((n, search(n, var, &mut bound)?))).map(|(n, f)| (n, f, bound))
 }
 
 /// The buffers that nodes write, where it is one place, and whether a number is stored there.
@@ -100,8 +83,8 @@ struct Values {
 }
 
 impl Values {
-    fn new(nest: &Nest, bound: BTreeSet<Reg>) -> Values {
-        let fixed = nest.params.iter().map(|p| p.register).chain(bound).collect();
+    fn new(nest: &Nest, divided: impl Iterator<Item = Reg>) -> Values {
+        let fixed = nest.params.iter().map(|p| p.register).chain(divided).collect();
         Values { fixed, spans: BTreeMap::new(), sums: BTreeMap::new() }
     }
 

@@ -16,6 +16,7 @@
 //! unswitch i                   tests a condition outside the loop
 //! specialise l0                a copy of the loop for its largest number of iterations
 //! stage j0 b1 0 8              copies from buffer 1, transposed: the numbers along dimension 0 become adjacent
+//! compute_at i b1 j0           moves the loop that writes buffer 1 into the loop j0, for what an iteration of that reads
 //! cooperative k0 b1            the items of a group copy from buffer 1 together
 //! ```
 
@@ -23,6 +24,7 @@ use super::edit::Why;
 use super::ir::*;
 use super::transform::accumulate::accumulate;
 use super::transform::bind::bind;
+use super::transform::compute_at::compute_at;
 use super::transform::cooperative::cooperative;
 use super::transform::fission::fission;
 use super::transform::fuse::fuse;
@@ -68,6 +70,9 @@ impl Scheduler {
             ["unroll", name] => unroll_jam(nest, self.named(name)?)?,
             ["accumulate", name] => accumulate(nest, self.named(name)?)?,
             ["vectorise", name] => vectorise(nest, self.named(name)?)?,
+            ["compute_at", name, buffer, to] => {
+                compute_at(nest, self.named(name)?, self.buffer(buffer)?, self.named(to)?)?
+            }
             ["cooperative", name, buffer] => cooperative(nest, self.named(name)?, self.buffer(buffer)?)?,
             ["bind", name, ref to @ ..] => bind(nest, self.named(name)?, binding(to)?)?,
             ["specialise", name] => specialise(nest, self.named(name)?)?,

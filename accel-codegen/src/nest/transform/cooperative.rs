@@ -5,7 +5,8 @@
 //! Here `i` and `j` stand for the items and for inner loops, so that the part `t` has constant extents. An index that is kept
 //! below a limit is kept below it while the part is copied.
 
-use crate::nest::edit::{Why, at_block, walk, written};
+use super::part::{Dimension, Registers, count};
+use crate::nest::edit::{Why, at_block, loops_around, written};
 use crate::nest::independent::are_same_memory;
 use crate::nest::ir::*;
 use crate::nest::verify::verify;
@@ -28,7 +29,7 @@ pub fn cooperative(nest: &Nest, var: Reg, buffer: BufferId) -> Result<Nest, Why>
         return Err(Why(format!("the loop over x{var} is not in a loop over items")));
     };
     let outermost = around[items];
-    let part = Part::new(nest, outermost, &around, buffer)?;
+    let part = Tile::new(nest, outermost, &around, buffer)?;
     let tile = nest.buffers.next_idx();
     let staged = at_block(nest, var, |nest, block, at| {
         nest.buffers.push(Buffer {
@@ -55,53 +56,20 @@ pub fn cooperative(nest: &Nest, var: Reg, buffer: BufferId) -> Result<Nest, Why>
     Ok(staged)
 }
 
-/// The loops around the loop over `var`, and this loop, from the outside.
-fn loops_around(nodes: &[Node], var: Reg) -> Option<Vec<&For>> {
-    nodes.iter().find_map(|n| {
-        let Node::For(f) = n else { return loops_around(n.inner(), var) };
-        if f.var == var {
-            return Some(vec![f]);
-        }
-        loops_around(&f.body, var).map(|inner| [vec![f], inner].concat())
-    })
-}
-
-/// One dimension of the part of a buffer that is read.
-#[derive(Clone, PartialEq)]
-struct Dimension {
-    /// Where the part begins.
-    base: Affine,
-    /// The number below which indices are kept.
-    limit: Option<Affine>,
-    /// The number of indices.
-    extent: i64,
-}
-
-impl Dimension {
-    /// The dimension that contains all of these, if they begin at a constant distance from each other.
-    fn union<'d>(mut all: impl Iterator<Item = &'d Dimension>) -> Option<Dimension> {
-        let first = all.next()?.clone();
-        all.try_fold(first, |whole, d| {
-            let distance = d.base.plus(&whole.base, -1)?.as_constant().filter(|_| d.limit == whole.limit)?;
-            let (least, end) = (distance.min(0), whole.extent.max(distance.checked_add(d.extent)?));
-            let base = whole.base.plus(&Affine::constant(least), 1)?;
-            Some(Dimension { base, extent: end.checked_sub(least)?, limit: whole.limit })
-        })
-    }
-}
-
 /// The part of a buffer that the items of a group read.
-struct Part {
+struct Tile {
     dimensions: Vec<Dimension>,
     /// What is added to the first index of each dimension, for each place.
     offsets: BTreeMap<String, Vec<Affine>>,
 }
 
-impl Part {
+impl Tile {
     /// The part that is read in the innermost of the loops `around`, of which `outermost` is the first one over items.
-    fn new(nest: &Nest, outermost: &For, around: &[&For], buffer: BufferId) -> Result<Part, Why> {
+    fn new(nest: &Nest, outermost: &For, around: &[&For], buffer: BufferId) -> Result<Tile, Why> {
         let Some(innermost) = around.last() else { return Err(Why("no loop".into())) };
-        let registers = Registers::new(outermost, around);
+        // All items together are in one iteration of a loop around the part.
+        let fixed: Vec<Reg> = around.iter().filter(|f| f.bind == Bind::Seq).map(|f| f.var).collect();
+        let registers = Registers::of_loop(outermost, &fixed);
         let no_part = || Why(format!("b{buffer} is not read in one part of constant extents"));
         let mut loads = vec![];
         let fits = nest.buffers[buffer].space != Space::Local && always_read(&innermost.body, buffer, &mut loads);
@@ -121,7 +89,7 @@ impl Part {
             let all: Option<Vec<Affine>> = own.into_iter().zip(&dimensions).map(offset).collect();
             offsets.insert(p.to_string(), all.ok_or_else(Why::too_large)?);
         }
-        Ok(Part { dimensions, offsets })
+        Ok(Tile { dimensions, offsets })
     }
 
     /// The extents of the copy: those that are more than 1.
@@ -204,65 +172,4 @@ fn always_read<'n>(nodes: &'n [Node], buffer: BufferId, found: &mut Vec<&'n Plac
         };
         always || found.len() == before
     })
-}
-
-/// The number of iterations of a loop from 0 to a constant.
-fn count(f: &For) -> Option<i64> {
-    let to = f.to.as_constant().filter(|_| f.from.as_constant() == Some(0) && !f.whole)?;
-    Some((to + f.step - 1) / f.step)
-}
-
-/// What is known about the registers that are set in a loop over items.
-struct Registers {
-    /// Those that are not the same for all items, or change inside: the largest value, if the smallest one is 0.
-    inside: BTreeMap<Reg, Option<i64>>,
-    /// Those that are computed as indices.
-    indices: BTreeMap<Reg, (Affine, Option<Affine>)>,
-}
-
-impl Registers {
-    fn new(outermost: &For, around: &[&For]) -> Registers {
-        let mut all = Registers { inside: BTreeMap::new(), indices: BTreeMap::new() };
-        let largest = |f: &For| count(f).map(|n| (n - 1) * f.step);
-        all.inside.insert(outermost.var, largest(outermost));
-        walk(&outermost.body, &mut |n| match n {
-            Node::Index { to, value, limit } => _ = all.indices.insert(*to, (value.clone(), limit.clone())),
-            // All items together are in one iteration of a loop around the part.
-            Node::For(f) if f.bind == Bind::Seq && around.iter().any(|a| a.var == f.var) => {}
-            Node::For(f) => _ = all.inside.insert(f.var, largest(f)),
-            n => all.inside.extend(n.sets().into_iter().map(|r| (r, None))),
-        });
-        all
-    }
-
-    /// A dimension of the part, and the offset in it, for an index.
-    fn dimension(&self, index: &Affine) -> Option<(Dimension, Affine)> {
-        let clamped = index.as_register().and_then(|r| self.indices.get(&r));
-        let (value, limit) = match clamped {
-            Some((value, Some(limit))) => (self.resolved(value)?, Some(self.resolved(limit)?)),
-            _ => (self.resolved(index)?, None),
-        };
-        if limit.iter().flat_map(|l| &l.terms).any(|(r, _)| self.inside.contains_key(r)) {
-            return None;
-        }
-        let (mut base, mut offset, mut extent) = (value.clone(), Affine::constant(0), 1_i64);
-        for (r, k) in &value.terms {
-            if let Some(largest) = self.inside.get(r) {
-                let own = Affine::default().plus(&(*r).into(), *k)?;
-                (base, offset) = (base.plus(&own, -1)?, offset.plus(&own, 1)?);
-                extent = extent.checked_add((*largest)?.checked_mul(*k)?)?;
-            }
-        }
-        let is_inside = offset.terms.iter().all(|(_, k)| *k > 0);
-        is_inside.then_some((Dimension { base, limit, extent }, offset))
-    }
-
-    /// The sum in terms of registers that are not computed as indices. `None` if one of these is kept below a limit.
-    fn resolved(&self, a: &Affine) -> Option<Affine> {
-        a.terms.iter().try_fold(Affine::constant(a.constant), |sum, (r, k)| match self.indices.get(r) {
-            Some((own, None)) => sum.plus(&self.resolved(own)?, *k),
-            Some((_, Some(_))) => None,
-            None => sum.plus(&Affine::from(*r), *k),
-        })
-    }
 }
