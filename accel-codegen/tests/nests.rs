@@ -265,6 +265,8 @@ fn mistakes_are_told() {
         ("for x0 = 1 to 4 vector {\n}", "not from 0"),
         ("for x0 = 0 to 4 step 0 {\n}", "not positive"),
         ("for x0 = 0 to 4 {\n}\nx1: i64 = index x0", "x0 is not set"),
+        ("alloc b1\nx0: f64 = 1.0\nstore b1[0] = x0 nontemporal", "not in memory from outside"),
+        ("alloc b1\nprefetch b1[0]", "not in memory from outside"),
         ("for x0 = 1 to 4 parallel {\n}", "does not begin at 0"),
         ("for x0 = 0 to 4 step 2 whole parallel {\n}", "leaves out its last step"),
         ("x0: i64 = 4\nfor x1 = 0 to x0 parallel {\n}", "not known outside"),

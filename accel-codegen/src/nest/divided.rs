@@ -102,9 +102,13 @@ impl Division<'_> {
             Node::Store { to, .. } | Node::Acc { to, .. } | Node::Transpose { to, .. } => is_common(to.buffer),
             Node::AccLanes { all, .. } => all.iter().any(|a| is_common(a.1.buffer)),
             Node::Barrier => true,
-            Node::For(_) | Node::Let(_) | Node::Index { .. } | Node::Load { .. } | Node::Alloc(_) | Node::If { .. } => {
-                false
-            }
+            Node::For(_)
+            | Node::Let(_)
+            | Node::Index { .. }
+            | Node::Load { .. }
+            | Node::Prefetch(_)
+            | Node::Alloc(_)
+            | Node::If { .. } => false,
         }
     }
 }

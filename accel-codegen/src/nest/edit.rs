@@ -129,7 +129,13 @@ pub fn all_accesses(nodes: &[Node]) -> Vec<(Access<'_>, bool)> {
         Node::Transpose { to, from, .. } => {
             found.extend([(Access::Part(to.buffer), true), (Access::Part(from.buffer), false)]);
         }
-        Node::For(_) | Node::Let(_) | Node::Index { .. } | Node::Alloc(_) | Node::Barrier | Node::If { .. } => {}
+        Node::For(_)
+        | Node::Let(_)
+        | Node::Index { .. }
+        | Node::Prefetch(_)
+        | Node::Alloc(_)
+        | Node::Barrier
+        | Node::If { .. } => {}
     });
     found
 }
@@ -153,6 +159,7 @@ pub fn is_pure(n: &Node) -> bool {
         Node::Let(i) => matches!(i, Instr::Const(..) | Instr::Op1(..) | Instr::Extent(..)),
         Node::For(_)
         | Node::Store { .. }
+        | Node::Prefetch(_)
         | Node::Acc { .. }
         | Node::AccLanes { .. }
         | Node::Transpose { .. }

@@ -221,7 +221,8 @@ impl Evaluator<'_> {
                 self.items[k].set(*to, x);
                 Ok(())
             }
-            Node::Store { to, value } => self.store(to, item.get(*value)?, k),
+            Node::Store { to, value, .. } => self.store(to, item.get(*value)?, k),
+            Node::Prefetch(p) => p.index.iter().try_for_each(|i| item.sum(i).map(|_| ())),
             Node::Acc { to, monoid, value, times } => {
                 let mut x = item.get(*value)?;
                 if let Some(times) = times {

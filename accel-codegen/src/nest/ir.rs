@@ -127,7 +127,11 @@ pub enum Node {
         to: Place,
         /// The register with its new value.
         value: Reg,
+        /// Whether the number bypasses the caches, because its next use is far: NOTE [Non-temporal stores].
+        around: bool,
     },
+    /// Requests the number at a place, which need not exist, from memory. It will be read later: NOTE [Prefetching].
+    Prefetch(Place),
     /// `to = to . value` for a monoid, or `to = to . (value * times)`, which may be rounded once: NOTE [Fused multiply-add].
     /// It is the only node whose iterations depend on each other, and the order of additions is undefined.
     Acc {
@@ -310,6 +314,11 @@ impl Nest {
 }
 
 impl Node {
+    /// A store.
+    pub fn store(to: Place, value: Reg) -> Node {
+        Node::Store { to, value, around: false }
+    }
+
     /// The registers that the node itself sets.
     pub fn sets(&self) -> Vec<Reg> {
         match self {
@@ -317,6 +326,7 @@ impl Node {
             Node::Let(i) => i.sets().to_vec(),
             Node::Index { to, .. } | Node::Load { to, .. } => vec![*to],
             Node::Store { .. }
+            | Node::Prefetch(_)
             | Node::Acc { .. }
             | Node::AccLanes { .. }
             | Node::Transpose { .. }
@@ -335,6 +345,7 @@ impl Node {
             | Node::Index { .. }
             | Node::Load { .. }
             | Node::Store { .. }
+            | Node::Prefetch(_)
             | Node::Acc { .. }
             | Node::AccLanes { .. }
             | Node::Transpose { .. }

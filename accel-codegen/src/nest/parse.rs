@@ -155,7 +155,11 @@ fn node(p: &mut Parser) -> Result<Node> {
     if p.accept("store") {
         let to = place(p)?;
         p.expect("=")?;
-        return Ok(Node::Store { to, value: p.register()? });
+        let value = p.register()?;
+        return Ok(Node::Store { to, value, around: p.accept("nontemporal") });
+    }
+    if p.accept("prefetch") {
+        return Ok(Node::Prefetch(place(p)?));
     }
     if p.accept("acc") {
         let Some(monoid) = p.monoid() else { return p.expected("a monoid") };

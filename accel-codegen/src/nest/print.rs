@@ -11,7 +11,8 @@
 //!         x2: i64 = index x1 + 3 below x0
 //!         x3: f64 = load b0[x1, 2 * x2 + 1]
 //!         x4: f64 = x3 * x3
-//!         store b0[x1, 0] = x4
+//!         store b0[x1, 0] = x4 nontemporal
+//!         prefetch b0[x1 + 16, 0]
 //!         alloc b1
 //!         acc sum b1[] x3 * x4
 //!         if x1 < x0, x2 < 7 {
@@ -103,7 +104,10 @@ impl Nest {
                 }
             }
             Node::Load { to, from } => writeln!(f, "x{to}: {} = load {from}", self.types[*to]),
-            Node::Store { to, value } => writeln!(f, "store {to} = x{value}"),
+            Node::Store { to, value, around } => {
+                writeln!(f, "store {to} = x{value}{}", if *around { " nontemporal" } else { "" })
+            }
+            Node::Prefetch(p) => writeln!(f, "prefetch {p}"),
             Node::Acc { to, monoid, value, times } => {
                 write!(f, "acc {monoid} {to} x{value}")?;
                 match times {

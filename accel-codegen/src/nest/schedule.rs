@@ -17,6 +17,8 @@
 //! specialise l0                a copy of the loop for its largest number of iterations
 //! stage j0 b1 0 8              copies from buffer 1, transposed: the numbers along dimension 0 become adjacent
 //! compute_at i b1 j0           moves the loop that writes buffer 1 into the loop j0, for what an iteration of that reads
+//! hint b1 nontemporal          stores to buffer 1 bypass the caches
+//! hint i b1 prefetch 16         requests what the loop i will read from buffer 1 in 16 iterations
 //! cooperative k0 b1            the items of a group copy from buffer 1 together
 //! ```
 
@@ -28,6 +30,7 @@ use super::transform::compute_at::compute_at;
 use super::transform::cooperative::cooperative;
 use super::transform::fission::fission;
 use super::transform::fuse::fuse;
+use super::transform::hint::{nontemporal, prefetch};
 use super::transform::interchange::interchange;
 use super::transform::rfactor::rfactor;
 use super::transform::specialise::specialise;
@@ -74,6 +77,10 @@ impl Scheduler {
                 compute_at(nest, self.named(name)?, self.buffer(buffer)?, self.named(to)?)?
             }
             ["cooperative", name, buffer] => cooperative(nest, self.named(name)?, self.buffer(buffer)?)?,
+            ["hint", buffer, "nontemporal"] => nontemporal(nest, self.buffer(buffer)?)?,
+            ["hint", name, buffer, "prefetch", ahead] => {
+                prefetch(nest, self.named(name)?, self.buffer(buffer)?, number(ahead)?)?
+            }
             ["bind", name, ref to @ ..] => bind(nest, self.named(name)?, binding(to)?)?,
             ["specialise", name] => specialise(nest, self.named(name)?)?,
             ["unswitch", name] => unswitch(nest, self.named(name)?)?,

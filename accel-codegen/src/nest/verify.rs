@@ -193,9 +193,16 @@ impl Verifier<'_> {
                 let t = self.place(from)?;
                 self.set(*to, t)
             }
-            Node::Store { to, value } => {
+            Node::Store { to, value, around } => {
                 let t = self.place(to)?;
+                if *around {
+                    self.in_memory(to)?;
+                }
                 self.typed(*value, t)
+            }
+            Node::Prefetch(p) => {
+                self.place(p)?;
+                self.in_memory(p)
             }
             Node::Acc { to, value, times, .. } => {
                 let t = self.place(to)?;
@@ -288,6 +295,14 @@ impl Verifier<'_> {
         }
     }
 
+    /// Checks that a hint about memory makes sense.
+    fn in_memory(&self, p: &Place) -> Result<(), String> {
+        match self.nest.buffers[p.buffer].space.begins_inside() {
+            true => Err(format!("b{} is not in memory from outside", p.buffer)),
+            false => Ok(()),
+        }
+    }
+
     /// The type of the number at a place.
     fn place(&self, p: &Place) -> Result<ScalarType, String> {
         let b = self.buffer(p.buffer)?;
@@ -312,6 +327,7 @@ fn kind(node: &Node) -> &'static str {
         Node::Index { .. } => "index",
         Node::Load { .. } => "load",
         Node::Store { .. } => "store",
+        Node::Prefetch(_) => "prefetch",
         Node::Acc { .. } => "acc",
         Node::AccLanes { .. } => "lanes",
         Node::Transpose { .. } => "transpose",

@@ -31,8 +31,14 @@ impl Writer<'_> {
     /// the writer is at the outermost level of a kernel.
     pub fn loop_nest(&mut self, nest: &Nest, t: ScalarType) {
         declare(self, t);
-        let mut multiplies = false;
-        walk(&nest.body, &mut |n| multiplies |= matches!(n, Node::Acc { times: Some(_), .. }));
+        let (mut multiplies, mut around) = (false, false);
+        walk(&nest.body, &mut |n| {
+            multiplies |= matches!(n, Node::Acc { times: Some(_), .. });
+            around |= matches!(n, Node::Store { around: true, .. }) && !self.dialect().hides_latency();
+        });
+        if around {
+            self.declare_around();
+        }
         for (b, buffer) in nest.buffers.iter_enumerated().filter(|(_, b)| b.space == Space::Group) {
             self.line(format!("local {} y{b}[{}];", buffer.ty, size(buffer)));
         }
@@ -53,6 +59,9 @@ impl Writer<'_> {
             let mut text =
                 NestText { w, nest, t, code, constants, lane: None, vectors, in_vectors, wide: vec![BTreeSet::new()] };
             text.nodes(&nest.body);
+            if around {
+                w.line("STORED();");
+            }
             if multiplies {
                 w.line("with_tiny(state);");
             }
@@ -181,7 +190,19 @@ impl NestText<'_, '_, '_> {
                 };
                 self.w.line(format!("const {t} r{to} = {number};"));
             }
-            Node::Store { to, value } => {
+            Node::Store { to, value, around: true } if self.goes_around() => {
+                let value = if self.is_vector(to) { self.vector(*value) } else { format!("r{value}") };
+                let at = position(&self.nest.buffers[to.buffer], &self.first(to));
+                let name = self.name(to.buffer).unwrap_or_default();
+                self.w.line(format!("store_around(&{name}[{at}], &{value}, sizeof {value});"));
+            }
+            Node::Prefetch(p) => {
+                let (at, name) = (position(&self.nest.buffers[p.buffer], &self.first(p)), self.name(p.buffer));
+                if let (Some(request), Some(name)) = (self.w.request(), name) {
+                    self.w.line(format!("{request}(&{name}[{at}], 0, 2);"));
+                }
+            }
+            Node::Store { to, value, .. } => {
                 let value = if self.is_vector(to) { self.vector(*value) } else { format!("r{value}") };
                 let line = match self.unaligned(to) {
                     Some(address) => self.w.dialect().store(&address, &value, self.lanes(), self.t),
@@ -274,6 +295,11 @@ impl NestText<'_, '_, '_> {
 
     fn is_local(&self, p: &Place) -> bool {
         self.nest.buffers[p.buffer].space == Space::Local
+    }
+
+    /// Whether stores can bypass caches: devices that hide latency have no such stores.
+    fn goes_around(&self) -> bool {
+        !self.w.dialect().hides_latency()
     }
 
     /// The name of an array of numbers: all memory but local vectors and local numbers.
@@ -478,7 +504,15 @@ fn position(b: &Buffer, index: &[Affine]) -> String {
     let Some((first, rest)) = index.split_first() else { return "0".into() };
     rest.iter()
         .zip(&b.extents[1..])
-        .fold(sum(first), |at, (i, extent)| format!("({at}) * {} + {}", sum(extent), sum(i)))
+        .fold(sum(first), |at, (i, extent)| format!("({at}) * {} + {}", factor(extent), sum(i)))
+}
+
+/// A sum as a factor.
+fn factor(a: &Affine) -> String {
+    match a.as_register().is_some() || a.as_constant().is_some() {
+        true => sum(a),
+        false => format!("({})", sum(a)),
+    }
 }
 
 fn sum(a: &Affine) -> String {

@@ -133,7 +133,7 @@ impl<'a> Builder<'a> {
             None => self.neutral(Monoid::Sum),
         };
         let mut nodes = self.take();
-        nodes.push(Node::Store { to: to.clone(), value });
+        nodes.push(Node::store(to.clone(), value));
         let (element, body) = self.summed(to, element);
         nodes.push(each(k, Affine::constant(0), length.into(), body));
         (nodes, element)

@@ -19,22 +19,22 @@ pub fn accumulate(nest: &Nest, var: Reg) -> Result<Nest, Why> {
         let own = Place { buffer: local, index: vec![] };
         redirect(&mut f.body, &own);
         let before = at.checked_sub(1).and_then(|k| match &block[k] {
-            Node::Store { to, value } if *to == place && guards.is_empty() => Some((k, *value)),
+            Node::Store { to, value, .. } if *to == place && guards.is_empty() => Some((k, *value)),
             _ => None,
         });
         let mut start = vec![Node::Alloc(local)];
         match before {
             Some((k, value)) => {
-                start.push(Node::Store { to: own.clone(), value });
+                start.push(Node::store(own.clone(), value));
                 let last = nest.register(ty);
-                let end = [Node::Load { to: last, from: own }, Node::Store { to: place, value: last }];
+                let end = [Node::Load { to: last, from: own }, Node::store(place, last)];
                 block.splice(at + 1..at + 1, end);
                 block.splice(k..at, start);
             }
             None => {
                 let neutral = nest.register(ty);
                 start.push(Node::Let(Instr::Const(neutral, monoid.neutral(ty))));
-                start.push(Node::Store { to: own.clone(), value: neutral });
+                start.push(Node::store(own.clone(), neutral));
                 let last = nest.register(ty);
                 let sum = Node::Acc { to: place, monoid, value: last, times: None };
                 let sum = if guards.is_empty() { sum } else { Node::If { guards, body: vec![sum] } };

@@ -150,7 +150,7 @@ impl Tile {
         }
         let value = nest.register(nest.buffers[buffer].ty);
         body.push(Node::Load { to: value, from: Place { buffer, index } });
-        body.push(Node::Store { to: Place { buffer: tile, index: place }, value });
+        body.push(Node::store(Place { buffer: tile, index: place }, value));
         let to = Affine::constant(all);
         nodes.push(Node::For(For { var: at, from: number, to, step: items, whole: false, bind: Bind::Seq, body }));
         Ok(nodes)

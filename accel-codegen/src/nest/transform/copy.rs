@@ -139,9 +139,9 @@ impl<'a> Merge<'a> {
                     copy.registers.insert(*to, r);
                 }
                 Node::Let(i) => self.instr(i, copy, out),
-                Node::Store { to, value } => {
-                    let node = Node::Store { to: place(copy, to)?, value: self.register(copy, *value, out) };
-                    out.push(node);
+                Node::Store { to, value, around } => {
+                    let (to, value) = (place(copy, to)?, self.register(copy, *value, out));
+                    out.push(Node::Store { to, value, around: *around });
                 }
                 Node::Acc { to, monoid, value, times } => {
                     let (to, value) = (place(copy, to)?, self.register(copy, *value, out));
@@ -152,6 +152,7 @@ impl<'a> Merge<'a> {
                     let (to, from) = (place(copy, to)?, place(copy, from)?);
                     out.push(Node::Transpose { to, from, dim: *dim, n: *n });
                 }
+                Node::Prefetch(p) => out.push(Node::Prefetch(place(copy, p)?)),
                 Node::Alloc(b) => {
                     let own = self.nest.buffers.push(self.nest.buffers[*b].clone());
                     copy.buffers.insert(*b, own);

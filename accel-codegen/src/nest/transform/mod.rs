@@ -8,6 +8,7 @@ pub mod cooperative;
 pub mod copy;
 pub mod fission;
 pub mod fuse;
+pub mod hint;
 pub mod interchange;
 pub mod part;
 pub mod rfactor;

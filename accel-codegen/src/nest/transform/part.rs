@@ -93,6 +93,14 @@ impl Registers {
         is_inside.then_some((Dimension { base, limit, extent }, offset))
     }
 
+    /// The sum in terms of registers that are not computed as indices, as if no index was kept below a limit.
+    pub fn unlimited(&self, a: &Affine) -> Option<Affine> {
+        a.terms.iter().try_fold(Affine::constant(a.constant), |sum, (r, k)| match self.indices.get(r) {
+            Some((own, _)) => sum.plus(&self.unlimited(own)?, *k),
+            None => sum.plus(&Affine::from(*r), *k),
+        })
+    }
+
     /// The sum in terms of registers that are not computed as indices. `None` if one of these is kept below a limit.
     pub fn resolved(&self, a: &Affine) -> Option<Affine> {
         a.terms.iter().try_fold(Affine::constant(a.constant), |sum, (r, k)| match self.indices.get(r) {

@@ -35,7 +35,7 @@ pub fn rfactor(nest: &Nest, var: Reg, lanes: i64) -> Result<(Nest, Reg), Why> {
             step: 1,
             whole: false,
             bind: Bind::Vector,
-            body: vec![Node::Store { to: lane(l), value: neutral }],
+            body: vec![Node::store(lane(l), neutral)],
         };
         Ok(vec![
             Node::Alloc(local),

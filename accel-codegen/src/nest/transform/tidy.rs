@@ -60,7 +60,9 @@ fn sums(n: &Node) -> Vec<&Affine> {
     match n {
         Node::For(f) => vec![&f.from, &f.to],
         Node::Index { value, limit, .. } => std::iter::once(value).chain(limit).collect(),
-        Node::Load { from: p, .. } | Node::Store { to: p, .. } | Node::Acc { to: p, .. } => p.index.iter().collect(),
+        Node::Load { from: p, .. } | Node::Store { to: p, .. } | Node::Acc { to: p, .. } | Node::Prefetch(p) => {
+            p.index.iter().collect()
+        }
         Node::AccLanes { all, .. } => all.iter().flat_map(|(g, p, _)| of_guards(g).chain(&p.index)).collect(),
         Node::Transpose { to, from, .. } => to.index.iter().chain(&from.index).collect(),
         Node::If { guards, .. } => of_guards(guards).collect(),
@@ -155,7 +157,10 @@ impl Numbers {
                 Node::Index { to: self.at(*to), value: self.sum(value), limit: limit.as_ref().map(|l| self.sum(l)) }
             }
             Node::Load { to, from } => Node::Load { to: self.at(*to), from: self.place(from) },
-            Node::Store { to, value } => Node::Store { to: self.place(to), value: self.at(*value) },
+            Node::Store { to, value, around } => {
+                Node::Store { to: self.place(to), value: self.at(*value), around: *around }
+            }
+            Node::Prefetch(p) => Node::Prefetch(self.place(p)),
             Node::Acc { to, monoid, value, times } => Node::Acc {
                 to: self.place(to),
                 monoid: *monoid,
