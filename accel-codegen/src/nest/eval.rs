@@ -6,6 +6,7 @@
 use super::edit::walk;
 use super::ir::*;
 use super::races::{Agent, Races};
+use accel_core::ast::deep;
 use accel_core::repr::Scalar;
 use accel_fusion::kernel::{IndexVec, Instr, Monoid, Reg, index_vec};
 use std::collections::HashMap;
@@ -81,10 +82,37 @@ impl Item {
             Instr::Const(to, x) => (*to, *x),
             Instr::Op1(to, op, a) => (*to, op.eval(self.get(*a)?).map_err(|e| e.to_string())?),
             Instr::Op2(to, op, a, b) => (*to, op.eval(self.get(*a)?, self.get(*b)?).map_err(|e| e.to_string())?),
+            Instr::If { cond, then, otherwise, merge } => {
+                let holds = self.get(*cond)? == Scalar::Bool(true);
+                self.instrs(if holds { then } else { otherwise })?;
+                for (to, a, b) in merge {
+                    self.set(*to, self.get(if holds { *a } else { *b })?);
+                }
+                return Ok(());
+            }
+            Instr::While { state, cond, continues, body, next, .. } => {
+                for (to, init) in state {
+                    self.set(*to, self.get(*init)?);
+                }
+                loop {
+                    self.instrs(cond)?;
+                    if self.get(*continues)? != Scalar::Bool(true) {
+                        return Ok(());
+                    }
+                    self.instrs(body)?;
+                    // All at once, because the next value of one register can be the old value of another.
+                    let values: Vec<Scalar> = next.iter().map(|r| self.get(*r)).collect::<Result<_, _>>()?;
+                    state.iter().zip(values).for_each(|((to, _), x)| self.set(*to, x));
+                }
+            }
             _ => return Err("an instruction that reads arrays".into()),
         };
         self.set(to, x);
         Ok(())
+    }
+
+    fn instrs(&mut self, code: &[Instr]) -> Result<(), String> {
+        deep(|| code.iter().try_for_each(|i| self.instr(i)))
     }
 }
 

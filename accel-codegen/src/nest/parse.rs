@@ -187,6 +187,14 @@ fn node(p: &mut Parser) -> Result<Node> {
         return Ok(Node::Transpose { to, from: place(p)?, dim: p.number("a dimension")?, n: number(p)? });
     }
     let to = p.register_decl()?;
+    if p.accept(",") {
+        let mut all = vec![to, p.register_decl()?];
+        while p.accept(",") {
+            all.push(p.register_decl()?);
+        }
+        p.expect("=")?;
+        return Ok(Node::Let(p.instr_of(all)?));
+    }
     p.expect("=")?;
     if p.accept("load") {
         return Ok(Node::Load { to, from: place(p)? });
@@ -196,5 +204,5 @@ fn node(p: &mut Parser) -> Result<Node> {
         let limit = if p.accept("below") { Some(affine(p)?) } else { None };
         return Ok(Node::Index { to, value, limit });
     }
-    Ok(Node::Let(p.instr_of(to)?))
+    Ok(Node::Let(p.instr_of(vec![to])?))
 }

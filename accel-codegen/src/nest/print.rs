@@ -31,7 +31,7 @@
 //! ```
 
 use super::ir::*;
-use accel_fusion::kernel::printed;
+use accel_fusion::kernel::with_inner;
 use std::fmt::{self, Write};
 
 impl fmt::Display for Nest {
@@ -95,7 +95,7 @@ impl Nest {
                 self.nodes(f, body, depth + 1)?;
                 writeln!(f, "{indent}}}")
             }
-            Node::Let(i) => writeln!(f, "{}", printed(&self.types, i)),
+            Node::Let(i) => f.write_str(with_inner(&self.types, i, 2 * depth).trim_start()),
             Node::Index { to, value, limit } => {
                 write!(f, "x{to}: i64 = index {value}")?;
                 match limit {

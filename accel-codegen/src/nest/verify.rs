@@ -4,7 +4,8 @@
 //! - A place has an index for every extent of its buffer; a buffer in local memory or in that of a group has constant
 //!   extents, and is used after its [`Alloc`](Node::Alloc).
 //! - A vector loop runs from 0 to a constant, by steps of 1, and contains no other one. The loop variable occurs only in
-//!   indices of places, with the factor 1 in the last one.
+//!   indices of places, with the factor 1 in the last one. There are no branches of scalar code in it.
+//! - Scalar code has branches and loops, but these read no arrays and make no lists.
 //! - The work is divided completely: [`divided`](super::divided).
 //! - Local memory is used only inside the loops over items in which it begins, and memory of a group begins outside them.
 //! - All items reach a barrier: it is in no vector, and the bounds of the loops and the guards around it do not depend on items.
@@ -13,6 +14,7 @@
 
 use super::divided::check;
 use super::ir::*;
+use accel_core::ast::deep;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{Instr, Reg};
 use std::collections::BTreeSet;
@@ -176,10 +178,53 @@ impl Verifier<'_> {
                 index.iter().try_for_each(|r| self.used(*r))?;
                 to.iter().try_for_each(|r| self.set(*r, types[*r]))
             }
-            Instr::If { .. } | Instr::While { .. } | Instr::Emit { .. } | Instr::Get { .. } => {
-                Err("an instruction that nests do not have".into())
+            Instr::If { .. } | Instr::While { .. } if self.vector.is_some() => Err("a branch in a vector loop".into()),
+            Instr::If { cond, then, otherwise, merge } => {
+                self.typed(*cond, ScalarType::Bool)?;
+                let of_branch = |m: &(Reg, Reg, Reg), first: bool| (m.0, if first { m.1 } else { m.2 });
+                for (instrs, first) in [(then, true), (otherwise, false)] {
+                    self.scalar_code(instrs, |v| {
+                        let mut all = merge.iter().map(|m| of_branch(m, first));
+                        all.try_for_each(|(to, own)| v.typed(own, v.own_type(to)?))
+                    })?;
+                }
+                merge.iter().try_for_each(|m| self.set(m.0, types[m.0]))
+            }
+            Instr::While { state, cond, continues, body, next, lists } => {
+                if !lists.is_empty() || state.len() != next.len() {
+                    return Err("a loop with lists, or without the next value of a register".into());
+                }
+                for (to, init) in state {
+                    self.typed(*init, self.own_type(*to)?)?;
+                }
+                state.iter().try_for_each(|(to, _)| self.set(*to, types[*to]))?;
+                self.scalar_code(cond, |v| {
+                    v.typed(*continues, ScalarType::Bool)?;
+                    v.scalar_code(body, |v| {
+                        state.iter().zip(next).try_for_each(|((to, _), next)| v.typed(*next, v.own_type(*to)?))
+                    })
+                })
+            }
+            Instr::Emit { .. } | Instr::Get { .. } => Err("an instruction that nests do not have".into()),
+        }
+    }
+
+    /// Checks the code of a branch, and what follows it there.
+    fn scalar_code(
+        &mut self,
+        code: &[Instr],
+        then: impl FnOnce(&mut Self) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let set = self.set.clone();
+        for i in code {
+            match i {
+                Instr::Read { .. } => return Err("a branch that reads an array".into()),
+                i => deep(|| self.instr(i))?,
             }
         }
+        then(self)?;
+        self.set = set;
+        Ok(())
     }
 
     fn access(&mut self, node: &Node) -> Result<(), String> {
@@ -267,6 +312,10 @@ impl Verifier<'_> {
             Some(v) if v == r => Err(format!("the variable x{r} of a vector loop is used as a number")),
             _ => Ok(()),
         }
+    }
+
+    fn own_type(&self, r: Reg) -> Result<ScalarType, String> {
+        self.nest.types.get(r).copied().ok_or_else(|| format!("x{r} has no type"))
     }
 
     fn typed(&self, r: Reg, t: ScalarType) -> Result<(), String> {

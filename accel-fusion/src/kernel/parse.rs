@@ -526,12 +526,12 @@ impl Parser {
         self.peeks(|w| numbered('x', w))
     }
 
-    /// The rest of the instruction that sets this register, after `=`.
+    /// The rest of the instruction that sets these registers, after `=`.
     ///
     /// # Errors
     /// The text is no instruction.
-    pub fn instr_of(&mut self, to: Reg) -> Result<Instr> {
-        self.definition(vec![to], self.next)
+    pub fn instr_of(&mut self, to: Vec<Reg>) -> Result<Instr> {
+        self.definition(to, self.next)
     }
 
     /// What follows `=`. The instruction began at the token `start`.

@@ -4,7 +4,7 @@
 use crate::nest::edit::{Why, written};
 use crate::nest::ir::*;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{Instr, Reg, renamed};
+use accel_fusion::kernel::{Instr, Reg, renamed, walk as instrs};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A copy: what stands for the registers and buffers of the original.
@@ -210,10 +210,16 @@ impl<'a> Merge<'a> {
     }
 
     fn instr(&mut self, i: &Instr, copy: &mut Copy, out: &mut Vec<Node>) {
+        // What a branch sets is used inside only.
+        let inside: Vec<Reg> = i.inner().into_iter().flat_map(instrs).flat_map(|i| i.sets().to_vec()).collect();
+        for r in &inside {
+            let own = self.nest.register(self.nest.types[*r]);
+            copy.registers.insert(*r, own);
+        }
         let sets = i.sets();
         let mut used = vec![];
-        i.direct_uses(&mut used);
-        for r in used {
+        i.uses(&mut used);
+        for r in used.into_iter().filter(|r| !inside.contains(r) && !sets.contains(r)) {
             let own = self.register(copy, r, out);
             copy.registers.insert(r, own);
         }

@@ -4,7 +4,7 @@
 use super::copy::{Copy, Merge};
 use crate::nest::edit::{Why, is_pure, walk};
 use crate::nest::ir::*;
-use accel_fusion::kernel::{Reg, renamed};
+use accel_fusion::kernel::{Reg, renamed, walk as instrs};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Tidies a nest. The loops get other variables.
@@ -31,7 +31,7 @@ pub fn used(nodes: &[Node]) -> BTreeSet<Reg> {
     walk(nodes, &mut |n| {
         found.extend(sums(n).into_iter().flat_map(|s| s.terms.iter().map(|t| t.0)));
         match n {
-            Node::Let(i) => i.direct_uses(&mut found),
+            Node::Let(i) => i.uses(&mut found),
             Node::Store { value, .. } => found.push(*value),
             Node::Acc { value, times, .. } => found.extend(std::iter::once(*value).chain(*times)),
             _ => {}
@@ -78,6 +78,9 @@ fn compact(nest: Nest) -> Nest {
     fixed.for_each(|(id, _)| all.buffer(id));
     walk(&nest.body, &mut |n| {
         n.sets().into_iter().for_each(|r| all.register(r));
+        if let Node::Let(i) = n {
+            i.inner().into_iter().flat_map(instrs).flat_map(|i| i.sets().to_vec()).for_each(|r| all.register(r));
+        }
         if let Node::Alloc(b) = n {
             all.buffer(*b);
         }
