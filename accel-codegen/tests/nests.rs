@@ -130,20 +130,30 @@ fn files() -> Result<(), String> {
     if count > 0 { Ok(()) } else { Err("no files".into()) }
 }
 
-/// A naive nest of loops `i`, `j`, `l`, `k` in some order, around the sum of a product, and a random schedule.
+/// A naive nest of loops `i`, `j`, `l`, `k` in some order, around the sum of a product, and a random schedule. A factor may be
+/// computed before, in loops of its own.
 #[derive(Clone, Debug)]
 struct Case {
     nest: String,
     steps: Vec<String>,
 }
 
-impl Arbitrary for Case {
-    fn arbitrary(g: &mut Gen) -> Case {
-        // x0, x1, x2: extents; `x3` is a multiple of 8 up to 32.
+/// A nest, the loops of its result, and those over the elements of a sum.
+struct Naive {
+    nest: String,
+    outer: Vec<String>,
+    inner: Vec<String>,
+    /// The loops that compute a factor.
+    before: Vec<String>,
+}
+
+impl Naive {
+    fn arbitrary(g: &mut Gen) -> Naive {
+        // x0, x1, x2: extents; `x3` is a multiple of 8 up to 32. x4 to x7 are the loops, x9 to x11 those of a factor.
         let bounds = ["x0", "x1", "x2", "x3"];
         let mut order = [0, 1, 2, 3];
         order.sort_by_cached_key(|_| u8::arbitrary(g));
-        // A row: a store before the sum, in the loops of the result; the last two loops are over its elements.
+        // A row: a store before the sum, in the loops of the result; the last loops are over its elements.
         let of_result = if bool::arbitrary(g) { 2 } else { 3 };
         let (outer, inner) = order.split_at(of_result);
         let index = |all: &[usize]| all.iter().map(|k| format!("x{}", 4 + k)).collect::<Vec<_>>().join(", ");
@@ -154,64 +164,120 @@ impl Arbitrary for Case {
             all
         };
         let (a, b) = (subset(), subset());
-        let stores = bool::arbitrary(g);
-        let times = if bool::arbitrary(g) { "x10 * x11" } else { "x12" };
+        let computes = bool::arbitrary(g);
+        let times = if bool::arbitrary(g) { "x14 * x15" } else { "x16" };
         let mut nest = format!(
             "nest\nparam x0: i64 = n0\nparam x1: i64 = n1\nparam x2: i64 = n2\nparam x3: i64 = n3 multiple 8 most 32\n\
-             b0: f64 = total a0 0 [{}]\nb1: f64 = array a1 0 [{}]\nb2: f64 = array a2 0 [{}]\n{{\n",
+             b0: f64 = total a0 0 [{}]\nb1: f64 = array a1 0 [{}]\nb2: f64 = array a2 0 [{b2}]\nb3: f64 = array a3 0 [{b2}]\n{{\n",
             extents(outer),
             extents(&a),
-            extents(&b)
+            b2 = extents(&b)
         );
-        let mut close = 1;
-        let mut open = |nest: &mut String, k: usize| {
-            *nest += &format!("for x{} = 0 to {} {{\n", 4 + k, bounds[k]);
-            close += 1;
-        };
-        outer.iter().for_each(|k| open(&mut nest, *k));
-        if stores {
-            nest += &format!("x9: f64 = 2.0\nstore b0[{}] = x9\n", index(outer));
-        } else {
-            nest += "x9: f64 = 2.0\n";
+        let open = |nest: &mut String, r: usize, k: usize| *nest += &format!("for x{r} = 0 to {} {{\n", bounds[k]);
+        let before: Vec<String> = if computes { (0..b.len()).map(|d| format!("x{}", 8 + d)).collect() } else { vec![] };
+        if computes {
+            b.iter().enumerate().for_each(|(d, k)| open(&mut nest, 8 + d, *k));
+            let at = before.join(", ");
+            nest += &format!("x12: f64 = load b3[{at}]\nx13: f64 = x12 + x12\nstore b2[{at}] = x13\n");
+            nest += &"}\n".repeat(b.len());
         }
-        inner.iter().for_each(|k| open(&mut nest, *k));
+        outer.iter().for_each(|k| open(&mut nest, 4 + k, *k));
+        nest += "x17: f64 = 2.0\n";
+        if bool::arbitrary(g) {
+            nest += &format!("store b0[{}] = x17\n", index(outer));
+        }
+        inner.iter().for_each(|k| open(&mut nest, 4 + k, *k));
         nest += &format!(
-            "x10: f64 = load b1[{}]\nx11: f64 = load b2[{}]\nx12: f64 = x10 + x11\nacc sum b0[{}] {times}\n",
+            "x14: f64 = load b1[{}]\nx15: f64 = load b2[{}]\nx16: f64 = x14 + x15\nacc sum b0[{}] {times}\n",
             index(&a),
             index(&b),
             index(outer)
         );
-        nest += &"}\n".repeat(close);
-        // The register x8 has no use, but registers have numbers without gaps.
-        let nest = nest.replace("x9: f64 = 2.0", "x8: i64 = 1\nx9: f64 = 2.0");
-        let mut loops: Vec<String> = (4..8).map(|k| format!("x{k}")).collect();
+        nest += &"}\n".repeat(4);
+        // Registers have numbers without gaps, so those that have no use are set as well.
+        let first = if computes { 8 + b.len() } else { 8 };
+        let last = if computes { 12 } else { 14 };
+        (first..last).for_each(|r| nest += &format!("x{r}: i64 = 1\n"));
+        nest += "}\n";
+        let names = |all: &[usize]| all.iter().map(|k| format!("x{}", 4 + k)).collect();
+        Naive { nest, outer: names(outer), inner: names(inner), before }
+    }
+}
+
+/// A random step on these loops, whose new loops are named after `at`.
+fn step(g: &mut Gen, naive: &Naive, loops: &mut Vec<String>, at: usize) -> String {
+    let name = g.choose(loops).cloned().unwrap_or_default();
+    let factor = *g.choose(&[1, 2, 3, 4, 8]).unwrap_or(&2);
+    let new: Vec<String> = ["o", "i", "r"].iter().map(|n| format!("{n}{at}")).collect();
+    let before = g.choose(&naive.before).cloned().unwrap_or_default();
+    let step = match u8::arbitrary(g) % 22 {
+        0 => format!("split {name} {factor} exact {} {}", new[0], new[1]),
+        1 | 2 => format!("split {name} {factor} clamp {} {}", new[0], new[1]),
+        3 => format!("split {name} {factor} peel {} {} {}", new[0], new[1], new[2]),
+        4 => format!("interchange {name}"),
+        5 | 6 => format!("unroll {name}"),
+        7 => format!("accumulate {name}"),
+        8 => format!("rfactor {name} {factor} {}", new[0]),
+        9 | 10 => format!("fission {name} 1 {}", new[0]),
+        11 => format!("fuse {name}"),
+        12 => format!("unswitch {name}"),
+        13 => format!("bind {name} parallel"),
+        14 => format!("bind {name} unroll"),
+        15 => format!("bind {name} group 0"),
+        16 => format!("bind {name} item 1"),
+        17 => format!("compute_at {before} b2 {name}"),
+        18 => format!("cooperative {name} b1"),
+        19 => format!("hint {name} b2 prefetch {factor}"),
+        20 => "hint b0 nontemporal".into(),
+        _ => format!("specialise {name}"),
+    };
+    if ["split", "rfactor", "fission"].iter().any(|t| step.starts_with(t)) {
+        loops.extend(new);
+    }
+    step
+}
+
+/// The steps that divide a result among groups, and these among items, which copy together what they read.
+fn groups(g: &mut Gen, naive: &Naive) -> Vec<String> {
+    let [a, b, c] = [0; 3].map(|_| *g.choose(&[1, 2, 3, 4]).unwrap_or(&2));
+    let last = naive.inner.last().cloned().unwrap_or_default();
+    let (x, y) = (&naive.outer[naive.outer.len() - 2], &naive.outer[naive.outer.len() - 1]);
+    let mut steps = vec![
+        format!("accumulate {}", naive.inner[0]),
+        format!("split {x} {a} clamp gx ix"),
+        "interchange ix".into(),
+        format!("split {y} {b} clamp gy iy"),
+        format!("split {last} {c} clamp k0 k1"),
+        "bind gx group 1".into(),
+        "bind gy group 0".into(),
+        "bind iy item 0".into(),
+        "bind ix item 1".into(),
+        "cooperative k0 b1".into(),
+        "cooperative k0 b2".into(),
+    ];
+    // Any of them may be missing.
+    if bool::arbitrary(g) {
+        steps.remove(usize::arbitrary(g) % steps.len());
+    }
+    steps
+}
+
+impl Arbitrary for Case {
+    fn arbitrary(g: &mut Gen) -> Case {
+        let naive = Naive::arbitrary(g);
+        let mut loops = [&naive.outer[..], &naive.inner, &naive.before].concat();
         let mut steps = vec![];
+        if u8::arbitrary(g) % 4 == 0 {
+            steps.extend(groups(g, &naive));
+            loops.extend(["gx", "ix", "gy", "iy", "k0", "k1"].map(String::from));
+        }
         for at in 0..usize::arbitrary(g) % 9 {
-            let name = g.choose(&loops).cloned().unwrap_or_default();
-            let factor = *g.choose(&[1, 2, 3, 4, 8]).unwrap_or(&2);
-            let new: Vec<String> = ["o", "i", "r"].iter().map(|n| format!("{n}{at}")).collect();
-            let step = match u8::arbitrary(g) % 14 {
-                0 => format!("split {name} {factor} exact {} {}", new[0], new[1]),
-                1 | 2 => format!("split {name} {factor} clamp {} {}", new[0], new[1]),
-                3 => format!("split {name} {factor} peel {} {} {}", new[0], new[1], new[2]),
-                4 => format!("interchange {name}"),
-                5 | 6 => format!("unroll {name}"),
-                7 => format!("accumulate {name}"),
-                8 => format!("rfactor {name} {factor} {}", new[0]),
-                9 | 10 => format!("fission {name} 1 {}", new[0]),
-                11 => format!("fuse {name}"),
-                12 => format!("unswitch {name}"),
-                _ => format!("specialise {name}"),
-            };
-            if ["split", "rfactor", "fission"].iter().any(|t| step.starts_with(t)) {
-                loops.extend(new);
-            }
-            steps.push(step);
+            steps.push(step(g, &naive, &mut loops, at));
         }
         if bool::arbitrary(g) {
             steps.push(format!("vectorise {}", g.choose(&loops).cloned().unwrap_or_default()));
         }
-        Case { nest, steps }
+        Case { nest: naive.nest, steps }
     }
 
     fn shrink(&self) -> Box<dyn Iterator<Item = Case>> {
@@ -244,7 +310,10 @@ fn random_schedules_keep_what_nests_compute() {
             return if e.contains("vector loop") { Ok(true) } else { Err(shown(e)) };
         }
         compare(&nest, &after).map_err(shown)?;
-        Ok(true)
+        // Whatever is verified has a text form, and is written.
+        let again: Nest = after.to_string().parse().map_err(|e: accel_core::error::Error| shown(e.to_string()))?;
+        nest_text(&after, ScalarType::F64, true).map_err(shown)?;
+        Ok(again == after)
     }
     QuickCheck::new().tests(400).quickcheck(property as fn(Case) -> Result<bool, String>);
 }

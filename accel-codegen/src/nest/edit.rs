@@ -82,6 +82,13 @@ pub fn walk<'n>(nodes: &'n [Node], visit: &mut dyn FnMut(&'n Node)) {
     }
 }
 
+/// Whether items wait for each other.
+pub fn waits(nodes: &[Node]) -> bool {
+    let mut found = false;
+    walk(nodes, &mut |n| found |= matches!(n, Node::Barrier));
+    found
+}
+
 /// The buffers that nodes write.
 pub fn written(nodes: &[Node]) -> BTreeSet<BufferId> {
     let mut found = BTreeSet::new();

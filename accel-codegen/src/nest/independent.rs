@@ -5,7 +5,7 @@
 //! different numbers, or (where a split repeats the last iteration) the same numbers again. So it remains to check that no
 //! iteration reads what another one writes.
 
-use super::edit::{Access, Why, accesses, allocated, loops_around, walk, written};
+use super::edit::{Access, Why, accesses, allocated, loops_around, waits, walk, written};
 use super::ir::*;
 use accel_fusion::kernel::Reg;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,18 +13,17 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Checks that the iterations of a loop can be executed in any order, and at the same time.
 ///
 /// # Errors
-/// An iteration may read what another one writes.
+/// An iteration may read what another one writes, or items wait for each other.
 pub fn are_independent(nest: &Nest, f: &For) -> Result<(), Why> {
-    let (written, own, mut read, mut waits) = (written(&f.body), allocated(&f.body), BTreeSet::new(), false);
+    let (written, own, mut read) = (written(&f.body), allocated(&f.body), BTreeSet::new());
     walk(&f.body, &mut |n| match n {
-        Node::Barrier => waits = true,
         Node::Load { from, .. } | Node::Transpose { from, .. } => _ = read.insert(from.buffer),
         Node::AccLanes { all, .. } => read.extend(all.iter().map(|a| a.2)),
         _ => {}
     });
     let shared = read.difference(&own).find(|r| written.iter().any(|w| are_same_memory(nest, **r, *w)));
     match shared {
-        _ if waits => Err(Why(format!("items wait for each other in the loop over x{}", f.var))),
+        _ if waits(&f.body) => Err(Why(format!("items wait for each other in the loop over x{}", f.var))),
         Some(b) => Err(Why(format!("the loop over x{} reads and writes b{b}", f.var))),
         None => Ok(()),
     }
@@ -127,8 +126,11 @@ impl Values {
 /// iteration must use only the part with its own number as the index along some dimension.
 ///
 /// # Errors
-/// The loops have another number in common.
+/// The loops have another number in common, or items wait for each other in them.
 pub fn keep_to_their_iterations(nest: &Nest, a: (Reg, &[Node]), b: (Reg, &[Node])) -> Result<(), Why> {
+    if waits(a.1) || waits(b.1) {
+        return Err(Why(format!("items wait for each other in the loops over x{} and x{}", a.0, b.0)));
+    }
     let (first, second) = (accesses(a.1), accesses(b.1));
     for (x, writes) in &first {
         for (y, _) in

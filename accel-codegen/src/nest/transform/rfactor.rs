@@ -4,6 +4,7 @@
 
 use super::accumulate::{redirect, target};
 use super::split::{Tail, split};
+use super::vectorise::fit_vectors;
 use crate::nest::edit::{Why, at_loop};
 use crate::nest::ir::*;
 use accel_core::repr::ScalarType;
@@ -24,6 +25,7 @@ pub fn rfactor(nest: &Nest, var: Reg, lanes: i64) -> Result<(Nest, Reg), Why> {
         redirect(&mut f.body, &lane(split.inner));
         for n in &mut f.body {
             if let Node::For(inner) = n {
+                fit_vectors(inner)?;
                 inner.bind = Bind::Vector;
             }
         }
