@@ -344,6 +344,12 @@ fn mistakes_are_told() {
         ("x0: bool = true\nx1: bool, x2: bool = while x0 cond { -> x1 } body { -> x1 } lists x0", "a loop with lists"),
         ("x0: bool = true\nx1: f64 = if x0 { x2: f64 = a0[] @0 -> x2 } else { x3: f64 = 1.0 -> x3 }", "reads an array"),
         ("alloc b1\nx0: f64 = 1.0\nstore b1[0] = x0 nontemporal", "not in memory from outside"),
+        ("x0: f64 = load b0[9] masked 1", "a mask of type i64"),
+        ("alloc b1\nx0: f64 = load b1[9] checked @0", "no array whose indices can be checked"),
+        ("for x0 = 0 to 4 vector {\nx1: f64 = load b0[x0] masked 0.0\n}", "may be out of bounds in a vector loop"),
+        ("for x0 = 0 to 4 item 0 {\nx1: f64 = load b0[x0] checked @0\n}", "while other items wait"),
+        ("for x0 = 0 to 4 vector {\nfail 1 @0 0 []\n}", "a failure in a vector loop"),
+        ("prefetch b0[0] masked 0.0", "an index that may be out of bounds"),
         ("alloc b1\nprefetch b1[0]", "not in memory from outside"),
         ("for x0 = 1 to 4 parallel {\n}", "does not begin at 0"),
         ("for x0 = 0 to 4 step 2 whole parallel {\n}", "leaves out its last step"),
@@ -403,6 +409,31 @@ fn races_are_told() {
     }
     let right = items("x2: f64 = load b0[x1]\nstore b1[x1] = x2\nbarrier\nx3: f64 = load b1[7]\nx4: f64 = load b1[0]");
     assert!(run(&right).is_ok());
+}
+
+/// The evaluator fails where a nest does, and only there.
+#[test]
+fn failures_are_told() {
+    let run = |body: &str| {
+        let text = format!("nest\nb0: f64 = array a0 0 [8]\n{{\n{body}\n}}\n");
+        let nest: Nest = text.parse().map_err(|e: accel_core::error::Error| e.to_string())?;
+        verify(&nest)?;
+        result(&nest, &memory(&nest, |_| 0, 1))
+    };
+    let wrong = [
+        ("x0: f64 = load b0[8] checked @3", "index 8 is not below 8: a fault at @3"),
+        ("x0: f64 = 1.0\nstore b0[- 1] checked @2 = x0", "index -1 is not below 8: a fault at @2"),
+        ("x0: f64 = load b0[8]", "index 8 is not below 8"),
+        ("fail 6 @1 2 [7, 8]", "a fault of kind 6 at @1"),
+    ];
+    for (body, expected) in wrong {
+        let found = run(body);
+        assert!(found.as_ref().is_err_and(|e| e.contains(expected)), "{body}: expected {expected}, found {found:?}");
+    }
+    let right = run(
+        "x0: f64 = load b0[8] masked 5.0\nstore b0[0] checked @0 = x0\nstore b0[8] masked 0.0 = x0\nif 1 < 1 {\nfail 6 @1 2 []\n}",
+    );
+    assert_eq!(right.map(|b| b[&BufferId::new(0)][0]), Ok(Scalar::F64(5.0)));
 }
 
 /// Registers are independent of the order in which nodes are visited.

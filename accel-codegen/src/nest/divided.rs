@@ -108,6 +108,7 @@ impl Division<'_> {
             | Node::Load { .. }
             | Node::Prefetch(_)
             | Node::Alloc(_)
+            | Node::Fail(_)
             | Node::If { .. } => false,
         }
     }

@@ -1,6 +1,6 @@
 //! Finds the loop that a transformation changes.
 
-use super::ir::{BufferId, For, Nest, Node, Place};
+use super::ir::{Bounds, BufferId, For, Nest, Node, Place};
 use accel_core::repr::op::{Num2, Op2};
 use accel_fusion::kernel::{Instr, Reg};
 use std::collections::BTreeSet;
@@ -141,6 +141,7 @@ pub fn all_accesses(nodes: &[Node]) -> Vec<(Access<'_>, bool)> {
         | Node::Index { .. }
         | Node::Prefetch(_)
         | Node::Alloc(_)
+        | Node::Fail(_)
         | Node::Barrier
         | Node::If { .. } => {}
     });
@@ -158,10 +159,12 @@ pub fn allocated(nodes: &[Node]) -> BTreeSet<BufferId> {
     found
 }
 
-/// Whether a node does nothing but set registers. Divisions can fail if they are of integers.
+/// Whether a node does nothing but set registers. Divisions can fail if they are of integers, and so do indices that
+/// are checked.
 pub fn is_pure(n: &Node) -> bool {
     match n {
-        Node::Index { .. } | Node::Load { .. } => true,
+        Node::Index { .. } => true,
+        Node::Load { from, .. } => !matches!(from.bounds, Bounds::Checked(_)),
         Node::Let(Instr::Op2(_, op, ..)) => !matches!(op, Op2::Num(Num2::Div | Num2::Rem)),
         Node::Let(i) => matches!(i, Instr::Const(..) | Instr::Op1(..) | Instr::Extent(..)),
         Node::For(_)
@@ -171,6 +174,7 @@ pub fn is_pure(n: &Node) -> bool {
         | Node::AccLanes { .. }
         | Node::Transpose { .. }
         | Node::Alloc(_)
+        | Node::Fail(_)
         | Node::Barrier
         | Node::If { .. } => false,
     }

@@ -26,7 +26,7 @@ const TASKS: i64 = 3;
 /// Executes a nest.
 ///
 /// # Errors
-/// An index out of bounds, a local number that is read before it is written, a race, or a nest that is not well formed.
+/// An index out of bounds, a failure of the nest itself, a local number that is read before it is written, a race, or a nest that is not well formed.
 pub fn evaluate(nest: &Nest, memory: &mut Memory) -> Result<(), String> {
     let mut first = Item { registers: index_vec![None; nest.types.len()], ..Item::default() };
     memory.registers.iter().for_each(|(r, x)| first.set(*r, *x));
@@ -250,6 +250,7 @@ impl Evaluator<'_> {
                 Ok(())
             }
             Node::Store { to, value, .. } => self.store(to, item.get(*value)?, k),
+            Node::Fail(f) => Err(format!("a fault of kind {} at @{}", f.kind, f.site)),
             Node::Prefetch(p) => p.index.iter().try_for_each(|i| item.sum(i).map(|_| ())),
             Node::Acc { to, monoid, value, times } => {
                 let mut x = item.get(*value)?;
@@ -299,20 +300,29 @@ impl Evaluator<'_> {
         Ok(self.extents(b, k)?.iter().product::<i64>() as usize)
     }
 
-    fn position(&self, p: &Place, k: usize) -> Result<usize, String> {
+    /// The position of a place; `None` if it is out of bounds and masked.
+    fn position(&self, p: &Place, k: usize) -> Result<Option<usize>, String> {
         let mut at = 0;
         for (index, extent) in p.index.iter().zip(self.extents(p.buffer, k)?) {
             let i = self.items[k].sum(index)?;
             if !(0..extent).contains(&i) {
-                return Err(format!("{p}: index {i} is not below {extent}"));
+                return match p.bounds {
+                    Bounds::Masked(_) => Ok(None),
+                    Bounds::Checked(site) => Err(format!("{p}: index {i} is not below {extent}: a fault at @{site}")),
+                    Bounds::Proved => Err(format!("{p}: index {i} is not below {extent}")),
+                };
             }
             at = at * extent as usize + i as usize;
         }
-        Ok(at)
+        Ok(Some(at))
     }
 
     fn load(&mut self, p: &Place, k: usize) -> Result<Scalar, String> {
-        let (at, space) = (self.position(p, k)?, self.nest.buffers[p.buffer].space);
+        let (at, space) = match (self.position(p, k)?, p.bounds) {
+            (Some(at), _) => (at, self.nest.buffers[p.buffer].space),
+            (None, Bounds::Masked(x)) => return Ok(x),
+            (None, _) => return Err(format!("{p} is out of bounds")),
+        };
         let missing = || format!("{p} is read before it is written");
         if space == Space::Local {
             return self.items[k].local.get(&p.buffer).and_then(|b| b[at]).ok_or_else(missing);
@@ -328,7 +338,8 @@ impl Evaluator<'_> {
     }
 
     fn store(&mut self, p: &Place, x: Scalar, k: usize) -> Result<(), String> {
-        let (at, space) = (self.position(p, k)?, self.nest.buffers[p.buffer].space);
+        let Some(at) = self.position(p, k)? else { return Ok(()) };
+        let space = self.nest.buffers[p.buffer].space;
         let missing = || format!("{p} does not exist");
         if space == Space::Local {
             self.items[k].local.get_mut(&p.buffer).ok_or_else(missing)?[at] = Some(x);

@@ -1,7 +1,7 @@
 //! The data types of loop nests.
 
-use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, IndexVec, Instr, Monoid, Reg};
+use accel_core::repr::{Scalar, ScalarType};
+use accel_fusion::kernel::{ArrayId, IndexVec, Instr, Monoid, Reg, SiteId};
 
 accel_fusion::kernel::define_index_type! {
     /// A buffer of a [`Nest`].
@@ -87,6 +87,32 @@ pub struct Place {
     pub buffer: BufferId,
     /// The index, outermost first.
     pub index: Vec<Affine>,
+    /// What is known about the index.
+    pub bounds: Bounds,
+}
+
+/// What is known about an index.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Bounds {
+    /// It is within the bounds.
+    Proved,
+    /// It is checked. If it is out of bounds, the nest fails at this site.
+    Checked(SiteId),
+    /// It may be out of bounds. There, this number is read, and nothing is written.
+    Masked(Scalar),
+}
+
+/// Why a nest fails: what is written to the [record](crate::fault).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Failure {
+    /// The kind of the fault.
+    pub kind: i64,
+    /// The place in the source.
+    pub site: SiteId,
+    /// What fails, as a number.
+    pub what: usize,
+    /// The numbers that belong to it.
+    pub numbers: Vec<Affine>,
 }
 
 /// `smaller < larger`
@@ -165,6 +191,8 @@ pub enum Node {
     },
     /// A buffer in local memory or in that of a group begins, with undefined numbers.
     Alloc(BufferId),
+    /// Execution ends.
+    Fail(Failure),
     /// Each item of a group waits for all others. Then it sees what they have written, and they do not see what it writes
     /// afterwards.
     Barrier,
@@ -285,6 +313,18 @@ impl From<Reg> for Affine {
     }
 }
 
+impl Place {
+    /// A place that is known to exist.
+    pub fn new(buffer: BufferId, index: Vec<Affine>) -> Place {
+        Place { buffer, index, bounds: Bounds::Proved }
+    }
+
+    /// Whether it is known to exist.
+    pub fn is_proved(&self) -> bool {
+        self.bounds == Bounds::Proved
+    }
+}
+
 impl Nest {
     /// The variables of all loops, each before those inside.
     pub fn loops(&self) -> Vec<Reg> {
@@ -331,6 +371,7 @@ impl Node {
             | Node::AccLanes { .. }
             | Node::Transpose { .. }
             | Node::Alloc(_)
+            | Node::Fail(_)
             | Node::Barrier
             | Node::If { .. } => vec![],
         }
@@ -350,6 +391,7 @@ impl Node {
             | Node::AccLanes { .. }
             | Node::Transpose { .. }
             | Node::Alloc(_)
+            | Node::Fail(_)
             | Node::Barrier => &[],
         }
     }

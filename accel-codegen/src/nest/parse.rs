@@ -79,7 +79,13 @@ fn index(p: &mut Parser) -> Result<Vec<Affine>> {
 }
 
 fn place(p: &mut Parser) -> Result<Place> {
-    Ok(Place { buffer: buffer_id(p)?, index: index(p)? })
+    let (buffer, index) = (buffer_id(p)?, index(p)?);
+    let bounds = match () {
+        () if p.accept("checked") => Bounds::Checked(p.site()?),
+        () if p.accept("masked") => Bounds::Masked(p.constant()?),
+        () => Bounds::Proved,
+    };
+    Ok(Place { buffer, index, bounds })
 }
 
 fn affine(p: &mut Parser) -> Result<Affine> {
@@ -148,6 +154,10 @@ fn node(p: &mut Parser) -> Result<Node> {
     }
     if p.accept("alloc") {
         return Ok(Node::Alloc(buffer_id(p)?));
+    }
+    if p.accept("fail") {
+        let (kind, site) = (number(p)?, p.site()?);
+        return Ok(Node::Fail(Failure { kind, site, what: p.number("a number")?, numbers: index(p)? }));
     }
     if p.accept("barrier") {
         return Ok(Node::Barrier);

@@ -15,7 +15,10 @@
 //!         prefetch b0[x1 + 16, 0]
 //!         alloc b1
 //!         acc sum b1[] x3 * x4
+//!         x9: f64 = load b0[x1 + 1, 0] masked 0.0
+//!         x10: f64 = load b0[x1, x2] checked @3
 //!         if x1 < x0, x2 < 7 {
+//!             fail 1 @3 0 [x1, x2]
 //!         }
 //!     }
 //!     for x5 = 0 to 8 vector {
@@ -31,7 +34,7 @@
 //! ```
 
 use super::ir::*;
-use accel_fusion::kernel::with_inner;
+use accel_fusion::kernel::{constant, with_inner};
 use std::fmt::{self, Write};
 
 impl fmt::Display for Nest {
@@ -124,6 +127,9 @@ impl Nest {
             }
             Node::Transpose { to, from, dim, n } => writeln!(f, "transpose {to} = {from} {dim} {n}"),
             Node::Alloc(b) => writeln!(f, "alloc b{b}"),
+            Node::Fail(Failure { kind, site, what, numbers }) => {
+                writeln!(f, "fail {kind} @{site} {what} {}", indices(numbers))
+            }
             Node::Barrier => f.write_str("barrier\n"),
         }
     }
@@ -152,7 +158,12 @@ impl fmt::Display for Bind {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "b{}{}", self.buffer, indices(&self.index))
+        write!(f, "b{}{}", self.buffer, indices(&self.index))?;
+        match self.bounds {
+            Bounds::Proved => Ok(()),
+            Bounds::Checked(site) => write!(f, " checked @{site}"),
+            Bounds::Masked(x) => write!(f, " masked {}", constant(x)),
+        }
     }
 }
 

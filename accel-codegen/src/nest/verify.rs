@@ -9,6 +9,8 @@
 //! - The work is divided completely: [`divided`](super::divided).
 //! - Local memory is used only inside the loops over items in which it begins, and memory of a group begins outside them.
 //! - All items reach a barrier: it is in no vector, and the bounds of the loops and the guards around it do not depend on items.
+//! - An index that may be out of bounds is in no vector loop, and that of a request or of many numbers is known. What is checked
+//!   is an array from outside, and no items could wait for the one that fails.
 //!
 //! It does not prove that places are within their buffers.
 
@@ -245,7 +247,12 @@ impl Verifier<'_> {
                 }
                 self.typed(*value, t)
             }
+            Node::Fail(f) => {
+                self.ends()?;
+                f.numbers.iter().try_for_each(|s| self.sum(s))
+            }
             Node::Prefetch(p) => {
+                self.proved(p)?;
                 self.place(p)?;
                 self.in_memory(p)
             }
@@ -257,6 +264,7 @@ impl Verifier<'_> {
             Node::AccLanes { all, .. } => {
                 for (guards, to, from) in all {
                     self.guards(guards)?;
+                    self.proved(to)?;
                     let (t, vector) = (self.place(to)?, self.buffer(*from)?);
                     if vector.ty != t || vector.space != Space::Local || vector.extents.len() != 1 {
                         return Err(format!("b{from} is no local vector of {t}"));
@@ -268,6 +276,8 @@ impl Verifier<'_> {
                 }
             }
             Node::Transpose { to, from, dim, n } => {
+                self.proved(to)?;
+                self.proved(from)?;
                 let (a, b) = (self.place(to)?, self.place(from)?);
                 if a != b || to.index.len() < 2 || dim + 1 >= from.index.len() || *n < 1 {
                     return Err("matrices of different types, or no matrices".into());
@@ -344,6 +354,21 @@ impl Verifier<'_> {
         }
     }
 
+    /// Checks that execution can end at the present place.
+    fn ends(&self) -> Result<(), String> {
+        match self.vector.is_some() || self.in_items {
+            true => Err("a failure in a vector loop, or while other items wait".into()),
+            false => Ok(()),
+        }
+    }
+
+    fn proved(&self, p: &Place) -> Result<(), String> {
+        match p.is_proved() {
+            true => Ok(()),
+            false => Err("an index that may be out of bounds in a vector loop, or of many numbers".into()),
+        }
+    }
+
     /// Checks that a hint about memory makes sense.
     fn in_memory(&self, p: &Place) -> Result<(), String> {
         match self.nest.buffers[p.buffer].space.begins_inside() {
@@ -355,6 +380,16 @@ impl Verifier<'_> {
     /// The type of the number at a place.
     fn place(&self, p: &Place) -> Result<ScalarType, String> {
         let b = self.buffer(p.buffer)?;
+        match p.bounds {
+            Bounds::Proved => {}
+            Bounds::Masked(_) | Bounds::Checked(_) if self.vector.is_some() => self.proved(p)?,
+            Bounds::Masked(x) if x.ty() != b.ty => return Err(format!("a mask of type {}, not {}", x.ty(), b.ty)),
+            Bounds::Masked(_) => {}
+            Bounds::Checked(_) if !matches!(b.space, Space::Array(..)) => {
+                return Err(format!("b{} is no array whose indices can be checked", p.buffer));
+            }
+            Bounds::Checked(_) => self.ends()?,
+        }
         if b.extents.len() != p.index.len() {
             return Err(format!("an index of {} numbers for {} extents", p.index.len(), b.extents.len()));
         }
@@ -381,6 +416,7 @@ fn kind(node: &Node) -> &'static str {
         Node::AccLanes { .. } => "lanes",
         Node::Transpose { .. } => "transpose",
         Node::Alloc(_) => "alloc",
+        Node::Fail(_) => "fail",
         Node::Barrier => "barrier",
         Node::If { .. } => "if",
     }

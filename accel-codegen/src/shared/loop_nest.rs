@@ -10,6 +10,7 @@
 //! while products are summed, they count as zero. This changes a sum by less than its rounding, unless the whole sum is
 //! as tiny or has huge factors.
 
+use crate::analysis::fault;
 use crate::nest::edit::walk;
 use crate::nest::ir::*;
 use crate::nest::transform::tidy::used;
@@ -56,8 +57,18 @@ impl Writer<'_> {
             }
             let (vectors, in_vectors) = (BTreeSet::new(), in_vectors(nest));
             let constants = Constants::new();
-            let mut text =
-                NestText { w, nest, t, code, constants, lane: None, vectors, in_vectors, wide: vec![BTreeSet::new()] };
+            let mut text = NestText {
+                w,
+                nest,
+                t,
+                code,
+                constants,
+                flushes: multiplies,
+                lane: None,
+                vectors,
+                in_vectors,
+                wide: vec![BTreeSet::new()],
+            };
             text.nodes(&nest.body);
             if around {
                 w.line("STORED();");
@@ -97,10 +108,17 @@ fn fits(nest: &Nest, dialect: Dialect) -> Result<(), String> {
     if waits && !dialect.has_groups() { Err("there are no groups of items".into()) } else { Ok(()) }
 }
 
-/// The registers that the text uses: of the outermost extents of buffers, no position depends on.
+/// The registers that the text uses: of the outermost extents of buffers, no position depends on, only checks do.
 fn names_used(nest: &Nest) -> BTreeSet<Reg> {
-    let inner = nest.buffers.iter().flat_map(|b| b.extents.iter().skip(1)).flat_map(|e| &e.terms).map(|t| t.0);
-    used(&nest.body).into_iter().chain(inner).collect()
+    let inner = nest.buffers.iter().flat_map(|b| b.extents.iter().skip(1));
+    let mut bounded = vec![];
+    walk(&nest.body, &mut |n| {
+        if let Node::Load { from: p, .. } | Node::Store { to: p, .. } | Node::Acc { to: p, .. } = n {
+            bounded.extend(nest.buffers[p.buffer].extents.first().filter(|_| !p.is_proved()));
+        }
+    });
+    let of_extents = inner.chain(bounded).flat_map(|e| &e.terms).map(|t| t.0);
+    used(&nest.body).into_iter().chain(of_extents).collect()
 }
 
 /// Declares the mode of NOTE [Subnormal factors]. OpenCL has no such mode, but its compilers for these processors have the
@@ -126,6 +144,8 @@ struct NestText<'w, 'p, 'n> {
     /// The registers' types, for scalar code.
     code: ScalarFn,
     constants: Constants,
+    /// Whether subnormal factors count as zero: NOTE [Subnormal factors].
+    flushes: bool,
     /// The variable of the vector loop around the present place, and the number of its iterations.
     lane: Option<(Reg, i64)>,
     /// The registers that are vectors.
@@ -151,6 +171,9 @@ impl NestText<'_, '_, '_> {
 
     fn node(&mut self, node: &Node) {
         match node {
+            Node::Load { from: p, .. } | Node::Store { to: p, .. } | Node::Acc { to: p, .. } if !p.is_proved() => {
+                self.bounded(node, p);
+            }
             Node::For(f) => match (f.bind, f.to.as_constant()) {
                 (Bind::Vector, Some(n)) => {
                     self.lane = Some((f.var, n));
@@ -190,6 +213,7 @@ impl NestText<'_, '_, '_> {
                 };
                 self.w.line(format!("const {t} r{to} = {number};"));
             }
+            Node::Fail(f) => self.fault("true", f),
             Node::Store { to, value, around: true } if self.goes_around() => {
                 let value = if self.is_vector(to) { self.vector(*value) } else { format!("r{value}") };
                 let at = position(&self.nest.buffers[to.buffer], &self.first(to));
@@ -247,6 +271,37 @@ impl NestText<'_, '_, '_> {
         let more = if f.whole { format!("r{r} + {step} <= {to}") } else { format!("r{r} < {to}") };
         let next = if step == "1" { format!("r{r}++") } else { format!("r{r} += {step}") };
         format!("for (i64 r{r} = {from}; {more}; {next})")
+    }
+
+    /// Writes a node whose place may not exist.
+    fn bounded(&mut self, node: &Node, p: &Place) {
+        let b = &self.nest.buffers[p.buffer];
+        let outside = |(i, n): (&Affine, &Affine)| format!("(u64)({}) >= (u64)({})", sum(i), sum(n));
+        let outside: Vec<String> = p.index.iter().zip(&b.extents).map(outside).collect();
+        let outside = if outside.is_empty() { "false".into() } else { outside.join(" || ") };
+        let proved = Place { bounds: Bounds::Proved, ..p.clone() };
+        match (p.bounds, b.space, node) {
+            (Bounds::Checked(site), Space::Array(a, _), node) => {
+                let numbers = p.index.clone();
+                self.fault(&outside, &Failure { kind: fault::READ, site, what: a.index(), numbers });
+                self.node(&at(node, proved));
+            }
+            (Bounds::Masked(x), _, Node::Load { to, .. }) => {
+                let (t, number) = (self.nest.types[*to], self.number(&proved));
+                let otherwise = primitives::constant(self.w.declarations, x);
+                self.w.line(format!("const {t} r{to} = {outside} ? {otherwise} : {number};"));
+            }
+            (_, _, node) => self.block(&format!("if (!({outside}))"), &[at(node, proved)]),
+        }
+    }
+
+    /// Writes a record and returns, if a condition holds.
+    fn fault(&mut self, condition: &str, f: &Failure) {
+        if self.flushes {
+            self.w.line(format!("if ({condition}) with_tiny(state);"));
+        }
+        let numbers: Vec<String> = f.numbers.iter().map(sum).collect();
+        self.w.fault(condition, f.kind, f.site, f.what, &numbers);
     }
 
     fn instr(&mut self, i: &Instr) {
@@ -460,6 +515,16 @@ impl NestText<'_, '_, '_> {
         let width = self.nest.buffers[to.buffer].extents.last().and_then(Affine::as_constant).unwrap_or(n);
         let at = self.vector_at(to, n);
         self.w.line(format!("turn_{t}({}, &y{}[{at}], {});", rows.join(", "), to.buffer, width / n));
+    }
+}
+
+/// A node that reads or writes another place.
+fn at(node: &Node, p: Place) -> Node {
+    match node.clone() {
+        Node::Load { to, .. } => Node::Load { to, from: p },
+        Node::Store { value, around, .. } => Node::Store { to: p, value, around },
+        Node::Acc { monoid, value, times, .. } => Node::Acc { to: p, monoid, value, times },
+        other => other,
     }
 }
 

@@ -144,7 +144,19 @@ impl Parser {
         self.word("a scalar type", lookup::scalar_type)
     }
 
-    fn site(&mut self) -> Result<SiteId> {
+    /// A constant of a type, such as `2.0` or `3u8`.
+    ///
+    /// # Errors
+    /// The next token is no constant.
+    pub fn constant(&mut self) -> Result<Scalar> {
+        self.word("a constant", lookup::constant)
+    }
+
+    /// A site, such as `@0`.
+    ///
+    /// # Errors
+    /// The text is another one.
+    pub fn site(&mut self) -> Result<SiteId> {
         self.expect("@")?;
         self.word("the number of a site", |w| w.parse::<u32>().ok().filter(|n| *n < u32::MAX)).map(SiteId::from_raw)
     }

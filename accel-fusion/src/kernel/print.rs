@@ -297,7 +297,7 @@ fn without_type(x: Scalar) -> String {
 }
 
 /// A constant, with its type unless it is `f64`, `i64` or `bool`.
-fn constant(x: Scalar) -> String {
+pub fn constant(x: Scalar) -> String {
     let text = without_type(x);
     match x.ty() {
         ScalarType::Bool | ScalarType::I64 | ScalarType::F64 => text,

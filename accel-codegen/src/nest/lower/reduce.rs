@@ -80,10 +80,8 @@ impl<'a> TiledSum<'a> {
         }
         let extents: Vec<Affine> = extents.into_iter().map(Affine::from).collect();
         let length = b.param("task->len".into(), ScalarType::I64);
-        let place = Place {
-            buffer: b.buffer(Space::Array(self.to, 0), extents.clone()),
-            index: index.iter().map(|r| Affine::from(*r)).collect(),
-        };
+        let buffer = b.buffer(Space::Array(self.to, 0), extents.clone());
+        let place = Place::new(buffer, index.iter().map(|r| Affine::from(*r)).collect());
         let args = [&index[..], &[k]].concat();
         let init = self.rows.init.as_ref().map(|_| "z0".to_string());
         let (body, e) = b.row(k, length, place, init, |b| self.element(b, &args));
@@ -98,7 +96,7 @@ impl<'a> TiledSum<'a> {
             let Instr::Read { array, index, .. } = i else { return None };
             let rank = self.program.arrays[*array].rank;
             let buffer = b.column(Space::Array, (*array, c), |b| (0..rank).map(|d| b.extent(*array, d)).collect());
-            Some(Place { buffer, index: index.iter().map(|r| sum(*r)).collect() })
+            Some(Place::new(buffer, index.iter().map(|r| sum(*r)).collect()))
         })
     }
 }

@@ -16,7 +16,7 @@ pub fn accumulate(nest: &Nest, var: Reg) -> Result<Nest, Why> {
         let (place, monoid, guards) = target(nest, f)?;
         let ty = nest.buffers[place.buffer].ty;
         let local = nest.local(ty, &[]);
-        let own = Place { buffer: local, index: vec![] };
+        let own = Place::new(local, vec![]);
         redirect(&mut f.body, &own);
         let before = at.checked_sub(1).and_then(|k| match &block[k] {
             Node::Store { to, value, .. } if *to == place && guards.is_empty() => Some((k, *value)),
@@ -66,7 +66,10 @@ pub fn target(nest: &Nest, f: &For) -> Result<(Place, accel_fusion::kernel::Mono
         return Err(Why(format!("the loop over x{} combines {count} numbers", f.var)));
     };
     let sums = place.index.iter().chain(guards.iter().flat_map(Guard::sides));
-    if sums.flat_map(|s| &s.terms).any(|(r, _)| set.contains(r)) || nest.buffers[place.buffer].space == Space::Local {
+    if sums.flat_map(|s| &s.terms).any(|(r, _)| set.contains(r))
+        || nest.buffers[place.buffer].space == Space::Local
+        || matches!(place.bounds, Bounds::Checked(_))
+    {
         return Err(Why(format!("the number that is combined depends on the loop over x{}", f.var)));
     }
     Ok((place, monoid, guards))

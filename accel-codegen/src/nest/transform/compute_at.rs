@@ -106,7 +106,7 @@ fn part(nest: &Nest, p: &For, around: &[&For], buffer: BufferId) -> Result<(Dime
     let no_part = || Why(format!("an iteration over x{} does not read one part of b{buffer} from x{}", c.var, p.var));
     let places = |nodes| -> Option<Vec<&Place>> {
         let all = all_accesses(nodes).into_iter().filter(|(of, _)| of.buffer() == buffer);
-        all.map(|(of, _)| if let Access::Place(p) = of { Some(p) } else { None }).collect()
+        all.map(|(of, _)| if let Access::Place(p) = of { Some(p).filter(|p| p.is_proved()) } else { None }).collect()
     };
     let (written, read) = (places(&p.body).ok_or_else(no_part)?, places(&c.body).ok_or_else(no_part)?);
     let of_producer = Registers::of(&p.body, &[]);

@@ -105,7 +105,7 @@ impl Tile {
                 Node::Load { from, .. } if from.buffer == buffer => {
                     let own = self.offsets.get(&from.to_string()).ok_or_else(Why::too_large)?;
                     let of_tile = own.iter().zip(&self.dimensions).filter(|(_, d)| d.extent > 1);
-                    *from = Place { buffer: tile, index: of_tile.map(|(o, _)| o.clone()).collect() };
+                    *from = Place::new(tile, of_tile.map(|(o, _)| o.clone()).collect());
                 }
                 _ => {}
             }
@@ -149,8 +149,8 @@ impl Tile {
             index.insert(0, Affine::from(to));
         }
         let value = nest.register(nest.buffers[buffer].ty);
-        body.push(Node::Load { to: value, from: Place { buffer, index } });
-        body.push(Node::store(Place { buffer: tile, index: place }, value));
+        body.push(Node::Load { to: value, from: Place::new(buffer, index) });
+        body.push(Node::store(Place::new(tile, place), value));
         let to = Affine::constant(all);
         nodes.push(Node::For(For { var: at, from: number, to, step: items, whole: false, bind: Bind::Seq, body }));
         Ok(nodes)
@@ -164,7 +164,7 @@ fn always_read<'n>(nodes: &'n [Node], buffer: BufferId, found: &mut Vec<&'n Plac
         let always = match n {
             Node::Load { from, .. } => {
                 found.extend((from.buffer == buffer).then_some(from));
-                true
+                from.is_proved()
             }
             Node::Transpose { from, .. } if from.buffer == buffer => return false,
             Node::For(f) => always_read(&f.body, buffer, found) && count(f).is_some_and(|n| n > 0),

@@ -152,6 +152,10 @@ impl<'a> Merge<'a> {
                     let (to, from) = (place(copy, to)?, place(copy, from)?);
                     out.push(Node::Transpose { to, from, dim: *dim, n: *n });
                 }
+                Node::Fail(f) => {
+                    let numbers = f.numbers.iter().map(|a| affine(copy, a)).collect::<Result<_, _>>()?;
+                    out.push(Node::Fail(Failure { numbers, ..*f }));
+                }
                 Node::Prefetch(p) => out.push(Node::Prefetch(place(copy, p)?)),
                 Node::Alloc(b) => {
                     let own = self.nest.buffers.push(self.nest.buffers[*b].clone());
@@ -291,7 +295,7 @@ fn affine(copy: &Copy, a: &Affine) -> Result<Affine, Why> {
 
 fn place(copy: &Copy, p: &Place) -> Result<Place, Why> {
     let index = p.index.iter().map(|a| affine(copy, a)).collect::<Result<_, _>>()?;
-    Ok(Place { buffer: copy.buffer(p.buffer), index })
+    Ok(Place { buffer: copy.buffer(p.buffer), index, ..*p })
 }
 
 fn guards(copy: &Copy, guards: &[Guard]) -> Result<Vec<Guard>, Why> {

@@ -42,7 +42,7 @@ pub fn prefetch(nest: &Nest, var: Reg, buffer: BufferId, ahead: i64) -> Result<N
             let index = p.index.iter().map(|i| registers.unlimited(i)?.replaced(var, &later));
             let index = index.collect::<Option<Vec<_>>>().filter(|_| p.buffer == buffer)?;
             let moves = p.index.iter().any(|i| registers.unlimited(i).is_some_and(|i| i.contains(var)));
-            moves.then_some(Place { buffer, index })
+            moves.then_some(Place::new(buffer, index))
         };
         if nest.buffers[buffer].space.begins_inside() || request(&mut f.body, &place) == 0 {
             return Err(Why(format!("the loop over x{var} does not read from b{buffer} as it goes on")));

@@ -21,7 +21,7 @@ pub fn rfactor(nest: &Nest, var: Reg, lanes: i64) -> Result<(Nest, Reg), Why> {
         let (place, monoid, guards) = target(nest, &f)?;
         let ty = nest.buffers[place.buffer].ty;
         let local = nest.local(ty, &[lanes]);
-        let lane = |l: Reg| Place { buffer: local, index: vec![l.into()] };
+        let lane = |l: Reg| Place::new(local, vec![l.into()]);
         redirect(&mut f.body, &lane(split.inner));
         for n in &mut f.body {
             if let Node::For(inner) = n {

@@ -66,6 +66,7 @@ fn sums(n: &Node) -> Vec<&Affine> {
         Node::AccLanes { all, .. } => all.iter().flat_map(|(g, p, _)| of_guards(g).chain(&p.index)).collect(),
         Node::Transpose { to, from, .. } => to.index.iter().chain(&from.index).collect(),
         Node::If { guards, .. } => of_guards(guards).collect(),
+        Node::Fail(f) => f.numbers.iter().collect(),
         Node::Let(_) | Node::Alloc(_) | Node::Barrier => vec![],
     }
 }
@@ -134,7 +135,7 @@ impl Numbers {
     }
 
     fn place(&self, p: &Place) -> Place {
-        Place { buffer: self.in_buffer(p.buffer), index: p.index.iter().map(|s| self.sum(s)).collect() }
+        Place { buffer: self.in_buffer(p.buffer), index: p.index.iter().map(|s| self.sum(s)).collect(), ..*p }
     }
 
     fn guards(&self, guards: &[Guard]) -> Vec<Guard> {
@@ -179,6 +180,10 @@ impl Numbers {
                 Node::Transpose { to: self.place(to), from: self.place(from), dim: *dim, n: *n }
             }
             Node::Alloc(b) => Node::Alloc(self.in_buffer(*b)),
+            Node::Fail(f) => {
+                let numbers = f.numbers.iter().map(|s| self.sum(s)).collect();
+                Node::Fail(Failure { numbers, ..*f })
+            }
             Node::Barrier => Node::Barrier,
             Node::If { guards, body } => Node::If { guards: self.guards(guards), body: self.nodes(body) },
         }

@@ -23,13 +23,15 @@ pub fn vectorise(nest: &Nest, var: Reg) -> Result<Nest, Why> {
 /// Checks that the iterations of a loop can be elements of vectors.
 ///
 /// # Errors
-/// It is bound already, or contains other vectors, divided loops, or branches of scalar code.
+/// It is bound already, or contains other vectors, divided loops, branches of scalar code, or indices that may be out of bounds.
 pub fn fit_vectors(f: &For) -> Result<(), Why> {
     let mut others = f.bind != Bind::Seq;
     walk(&f.body, &mut |n| {
         others |= match n {
             Node::AccLanes { .. } | Node::Let(Instr::If { .. } | Instr::While { .. }) => true,
             Node::For(f) => f.bind == Bind::Vector || f.bind.divides(),
+            Node::Load { from: p, .. } | Node::Store { to: p, .. } | Node::Acc { to: p, .. } => !p.is_proved(),
+            Node::Fail(_) => true,
             _ => false,
         };
     });
