@@ -163,8 +163,13 @@ impl Naive {
             all.sort_by_cached_key(|_| u8::arbitrary(g));
             all
         };
-        let (a, b) = (subset(), subset());
+        let (a, mut b) = (subset(), subset());
         let computes = bool::arbitrary(g);
+        // The outermost loop can compute a factor if that has its index first.
+        if computes && bool::arbitrary(g) {
+            b.retain(|k| *k != outer[0]);
+            b.insert(0, outer[0]);
+        }
         let times = if bool::arbitrary(g) { "x14 * x15" } else { "x16" };
         let mut nest = format!(
             "nest\nparam x0: i64 = n0\nparam x1: i64 = n1\nparam x2: i64 = n2\nparam x3: i64 = n3 multiple 8 most 32\n\
@@ -270,6 +275,13 @@ impl Arbitrary for Case {
         if u8::arbitrary(g) % 4 == 0 {
             steps.extend(groups(g, &naive));
             loops.extend(["gx", "ix", "gy", "iy", "k0", "k1"].map(String::from));
+        }
+        if let (Some(first), true) = (naive.before.first(), bool::arbitrary(g)) {
+            let whole = &naive.outer[0];
+            match bool::arbitrary(g) {
+                true => steps.push(format!("compute_at {first} b2 {whole}")),
+                false => steps.extend([format!("split {whole} 3 clamp c0 c1"), format!("compute_at {first} b2 c0")]),
+            }
         }
         for at in 0..usize::arbitrary(g) % 9 {
             steps.push(step(g, &naive, &mut loops, at));
