@@ -347,6 +347,12 @@ fn mistakes_are_told() {
         ("for x0 = 0 to 4 step 0 {\n}", "not positive"),
         ("for x0 = 0 to 4 {\n}\nx1: i64 = index x0", "x0 is not set"),
         ("for x0 = 0 to 4 vector {\nx1: bool = true\nx2: bool = if x1 { -> x1 } else { -> x1 }\n}", "in a vector loop"),
+        ("for x0 = 0 to 8 vector {\nx1: f64 = load b0[x0]\nacc sum b0[0] x1\n}", "a vector becomes one number"),
+        ("for x0 = 0 to 8 vector {\nx1: f64 = load b0[x0]\nx2: bool = x1 < x1\n}", "no arithmetic"),
+        (
+            "alloc b3\nfor x0 = 0 to 8 vector {\nx1: f64 = load b0[x0]\nacc sum b3[] x1\n}",
+            "begins outside a vector loop",
+        ),
         ("x0: i64 = 1\nx1: i64 = if x0 { -> x0 } else { -> x0 }", "not bool"),
         ("x0: bool = true\nx1: i64 = if x0 { -> x0 } else { -> x0 }", "not i64"),
         ("x0: bool = true\nx1: bool = if x0 { x2: bool = not x0 -> x2 } else { -> x2 }", "x2 is not set"),
@@ -389,8 +395,9 @@ fn mistakes_are_told() {
         ("for x0 = 0 to 4 item 0 {\nfor x1 = 0 to 4 vector {\nbarrier\n}\n}", "some items may not reach it"),
     ];
     for (body, expected) in wrong {
-        let text =
-            format!("nest\nb0: f64 = array a0 0 [8]\nb1: f64 = local [8]\nb2: f64 = group [8]\n{{\n{body}\n}}\n");
+        let text = format!(
+            "nest\nb0: f64 = array a0 0 [8]\nb1: f64 = local [8]\nb2: f64 = group [8]\nb3: f64 = local []\n{{\n{body}\n}}\n"
+        );
         let found = text.parse::<Nest>().map_err(|e| e.to_string()).and_then(|n| verify(&n));
         assert!(found.as_ref().is_err_and(|e| e.contains(expected)), "{body}: expected {expected}, found {found:?}");
     }

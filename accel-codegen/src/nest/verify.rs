@@ -5,6 +5,8 @@
 //!   extents, and is used after its [`Alloc`](Node::Alloc).
 //! - A vector loop runs from 0 to a constant, by steps of 1, and contains no other one. The loop variable occurs only in
 //!   indices of places, with the factor 1 in the last one. There are no branches of scalar code in it.
+//! - Vectors are operands of floating-point arithmetic only, and are stored and combined as vectors. A local number is used in the
+//!   vector loop in which it begins.
 //! - Scalar code has branches and loops, but these read no arrays and make no lists.
 //! - The work is divided completely: [`divided`](super::divided).
 //! - Local memory is used only inside the loops over items in which it begins, and memory of a group begins outside them.
@@ -18,6 +20,7 @@ use super::divided::check;
 use super::ir::*;
 use accel_core::ast::deep;
 use accel_core::repr::ScalarType;
+use accel_core::repr::op::{Num1, Num2, Op1, Op2};
 use accel_fusion::kernel::{Instr, Reg};
 use std::collections::BTreeSet;
 
@@ -32,6 +35,8 @@ pub fn verify(nest: &Nest) -> Result<(), String> {
         ever: BTreeSet::new(),
         local: BTreeSet::new(),
         vector: None,
+        vectors: BTreeSet::new(),
+        numbers: BTreeSet::new(),
         differ: BTreeSet::new(),
         diverges: false,
         in_items: false,
@@ -61,6 +66,10 @@ struct Verifier<'a> {
     local: BTreeSet<BufferId>,
     /// The variable of the vector loop around it.
     vector: Option<Reg>,
+    /// The registers that differ between the elements of vectors.
+    vectors: BTreeSet<Reg>,
+    /// Local numbers that begin outside the vector loop around the present place.
+    numbers: BTreeSet<BufferId>,
     /// The registers that may differ between items.
     differ: BTreeSet<Reg>,
     /// Whether some items may not reach the present place, or reach it more often than others.
@@ -85,7 +94,11 @@ impl Verifier<'_> {
                 let (diverges, in_items) = (self.diverges, self.in_items);
                 let differs = self.differs(&f.from) || self.differs(&f.to);
                 match f.bind {
-                    Bind::Vector => self.vector = Some(f.var),
+                    Bind::Vector => {
+                        self.vector = Some(f.var);
+                        self.numbers = self.local.clone();
+                        self.numbers.retain(|b| self.nest.buffers[*b].extents.is_empty());
+                    }
                     Bind::Item(_) => {
                         self.local.retain(|b| self.nest.buffers[*b].space != Space::Local);
                         self.in_items = true;
@@ -99,6 +112,9 @@ impl Verifier<'_> {
                 self.nodes(&f.body)?;
                 self.set.remove(&f.var);
                 (self.vector, self.local) = (vector, local);
+                if f.bind == Bind::Vector {
+                    self.numbers.clear();
+                }
                 (self.diverges, self.in_items) = (diverges, in_items);
                 Ok(())
             }
@@ -112,7 +128,7 @@ impl Verifier<'_> {
             }
             Node::Let(i) => {
                 let text = || accel_fusion::kernel::printed(&self.nest.types, i);
-                self.instr(i).map_err(|e| format!("{}: {e}", text()))?;
+                self.instr(i).and_then(|()| self.elements(i)).map_err(|e| format!("{}: {e}", text()))?;
                 let mut used = vec![];
                 i.uses(&mut used);
                 self.depends(node, used.iter().any(|r| self.differ.contains(r)));
@@ -238,6 +254,9 @@ impl Verifier<'_> {
             }
             Node::Load { to, from } => {
                 let t = self.place(from)?;
+                if self.is_vector(from) {
+                    self.vectors.insert(*to);
+                }
                 self.set(*to, t)
             }
             Node::Store { to, value, around } => {
@@ -245,6 +264,7 @@ impl Verifier<'_> {
                 if *around {
                     self.in_memory(to)?;
                 }
+                self.fits(to, &[*value])?;
                 self.typed(*value, t)
             }
             Node::Fail(f) => {
@@ -258,6 +278,8 @@ impl Verifier<'_> {
             }
             Node::Acc { to, value, times, .. } => {
                 let t = self.place(to)?;
+                self.fits(to, &[*value])?;
+                self.fits(to, times.as_slice())?;
                 self.typed(*value, t)?;
                 times.iter().try_for_each(|r| self.typed(*r, t))
             }
@@ -301,6 +323,40 @@ impl Verifier<'_> {
             Node::Barrier if !self.in_items => Err("there are no items here".into()),
             Node::Barrier => Ok(()),
             Node::For(_) | Node::If { .. } | Node::Let(_) => Ok(()),
+        }
+    }
+
+    /// Notes that an instruction computes the elements of a vector, and checks that there is such an instruction.
+    fn elements(&mut self, i: &Instr) -> Result<(), String> {
+        let mut used = vec![];
+        i.uses(&mut used);
+        if !used.iter().any(|r| self.vectors.contains(r)) {
+            return Ok(());
+        }
+        let is_arithmetic = match i {
+            Instr::Op1(to, Op1::Num(Num1::Neg), _) => self.nest.types[*to].is_float(),
+            Instr::Op2(to, Op2::Num(Num2::Add | Num2::Sub | Num2::Mul | Num2::Div), ..) => {
+                self.nest.types[*to].is_float()
+            }
+            _ => false,
+        };
+        self.vectors.extend(i.sets());
+        if is_arithmetic { Ok(()) } else { Err("no arithmetic of floating-point numbers in a vector loop".into()) }
+    }
+
+    /// Whether the numbers at a place are elements of a vector.
+    fn is_vector(&self, p: &Place) -> bool {
+        self.vector.is_some_and(|v| match p.index.last() {
+            Some(last) => last.contains(v),
+            None => self.nest.buffers[p.buffer].space == Space::Local,
+        })
+    }
+
+    /// Checks that one number is no vector.
+    fn fits(&self, to: &Place, values: &[Reg]) -> Result<(), String> {
+        match !self.is_vector(to) && values.iter().any(|r| self.vectors.contains(r)) {
+            true => Err("a vector becomes one number in a vector loop".into()),
+            false => Ok(()),
         }
     }
 
@@ -389,6 +445,9 @@ impl Verifier<'_> {
                 return Err(format!("b{} is no array whose indices can be checked", p.buffer));
             }
             Bounds::Checked(_) => self.ends()?,
+        }
+        if self.numbers.contains(&p.buffer) {
+            return Err(format!("b{} is one number, which begins outside a vector loop", p.buffer));
         }
         if b.extents.len() != p.index.len() {
             return Err(format!("an index of {} numbers for {} extents", p.index.len(), b.extents.len()));
