@@ -30,8 +30,8 @@ pub fn are_independent(nest: &Nest, f: &For) -> Result<(), Why> {
 }
 
 /// Checks that different tasks, groups or items can execute the iterations of the loop over `var`, while they execute all
-/// other iterations of the loops around it. Different iterations must combine different numbers. They may write the same
-/// number again if nothing else writes it.
+/// other iterations of the loops around it. Different iterations must combine different numbers. Those that a split repeats may
+/// write the same number again if nothing else writes it.
 ///
 /// # Errors
 /// Iterations may read what another one writes, or write the same place.
@@ -51,7 +51,7 @@ pub fn are_concurrent(nest: &Nest, var: Reg) -> Result<(), Why> {
         if nest.buffers[*b].space == Space::Local {
             return Err(Why(format!("the loop over x{var} changes the local buffer b{b}")));
         }
-        if !alone && !place.is_some_and(|p| values.separate(f, p)) {
+        if !place.is_some_and(|p| values.separate(f, p, alone)) {
             return Err(Why(format!("iterations over x{var} may change the same number of b{b}")));
         }
     }
@@ -77,8 +77,8 @@ struct Values {
     fixed: BTreeSet<Reg>,
     /// The differences between the largest and the smallest value of loop variables.
     spans: BTreeMap<Reg, i64>,
-    /// The registers that are sums of others.
-    sums: BTreeMap<Reg, Affine>,
+    /// The registers that are sums of others, and whether they are kept below a limit.
+    sums: BTreeMap<Reg, (Affine, bool)>,
 }
 
 impl Values {
@@ -90,29 +90,30 @@ impl Values {
     fn enter(&mut self, nodes: &[Node]) {
         walk(nodes, &mut |n| match n {
             Node::For(f) => {
-                let span = f.from.as_constant().zip(f.to.as_constant()).map(|(from, to)| (to - 1 - from).max(0));
+                let span = f
+                    .from
+                    .as_constant()
+                    .zip(f.to.as_constant())
+                    .map(|(from, to)| (to - 1 - from).max(0) / f.step * f.step);
                 self.spans.extend(span.map(|span| (f.var, span)));
             }
-            Node::Index { to, value, limit: None } => {
-                let value = self.resolved(value);
-                self.sums.extend(value.map(|value| (*to, value)));
-            }
+            Node::Index { to, value, limit } => _ = self.sums.insert(*to, (value.clone(), limit.is_some())),
             _ => {}
         });
     }
 
-    /// The sum in terms of registers that are not sums.
-    fn resolved(&self, a: &Affine) -> Option<Affine> {
+    /// The sum in terms of registers that are not sums. Whether those that are kept below a limit are sums as well.
+    fn resolved(&self, a: &Affine, limited: bool) -> Option<Affine> {
         a.terms.iter().try_fold(Affine::constant(a.constant), |sum, (r, k)| match self.sums.get(r) {
-            Some(own) => sum.plus(own, *k),
-            None => sum.plus(&Affine::from(*r), *k),
+            Some((own, is_limited)) if limited || !is_limited => sum.plus(&self.resolved(own, limited)?, *k),
+            _ => sum.plus(&Affine::from(*r), *k),
         })
     }
 
-    /// Whether a place is a different one in all iterations of a loop: in some dimension, the step of the loop moves it
-    /// further than all other registers do.
-    fn separate(&self, f: &For, p: &Place) -> bool {
-        p.index.iter().filter_map(|i| self.resolved(i)).any(|i| {
+    /// Whether a place is a different one in all iterations of a loop, or in all that a split does not repeat (`repeats`): in
+    /// some dimension, the step of the loop moves it further than all other registers do.
+    fn separate(&self, f: &For, p: &Place, repeats: bool) -> bool {
+        p.index.iter().filter_map(|i| self.resolved(i, repeats)).any(|i| {
             let others = i.terms.iter().filter(|(r, _)| *r != f.var && !self.fixed.contains(r));
             let span = others.map(|(r, k)| self.spans.get(r)?.checked_mul(k.checked_abs()?)).sum::<Option<i64>>();
             let step = i.factor(f.var).checked_abs().and_then(|k| k.checked_mul(f.step));
