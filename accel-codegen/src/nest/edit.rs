@@ -1,6 +1,6 @@
 //! Finds the loop that a transformation changes.
 
-use super::ir::{BufferId, For, Nest, Node, Place};
+use super::ir::{Bounds, BufferId, For, Nest, Node, Place};
 use accel_core::repr::op::{Num2, Op2};
 use accel_fusion::kernel::{Instr, Reg};
 use std::collections::BTreeSet;
@@ -63,12 +63,30 @@ fn find(nodes: &mut Vec<Node>, var: Reg) -> Option<(&mut Vec<Node>, usize)> {
     })
 }
 
+/// The loops around the loop over `var`, and this loop, from the outside.
+pub fn loops_around(nodes: &[Node], var: Reg) -> Option<Vec<&For>> {
+    nodes.iter().find_map(|n| {
+        let Node::For(f) = n else { return loops_around(n.inner(), var) };
+        if f.var == var {
+            return Some(vec![f]);
+        }
+        loops_around(&f.body, var).map(|inner| [vec![f], inner].concat())
+    })
+}
+
 /// All nodes, each before those inside it.
 pub fn walk<'n>(nodes: &'n [Node], visit: &mut dyn FnMut(&'n Node)) {
     for n in nodes {
         visit(n);
         walk(n.inner(), visit);
     }
+}
+
+/// Whether items wait for each other.
+pub fn waits(nodes: &[Node]) -> bool {
+    let mut found = false;
+    walk(nodes, &mut |n| found |= matches!(n, Node::Barrier));
+    found
 }
 
 /// The buffers that nodes write.
@@ -102,7 +120,13 @@ impl Access<'_> {
 
 /// All numbers that nodes read, and those that they write (`true`), except those of buffers that begin inside.
 pub fn accesses(nodes: &[Node]) -> Vec<(Access<'_>, bool)> {
-    let (own, mut found) = (allocated(nodes), vec![]);
+    let own = allocated(nodes);
+    all_accesses(nodes).into_iter().filter(|(of, _)| !own.contains(&of.buffer())).collect()
+}
+
+/// All numbers that nodes read, and those that they write (`true`).
+pub fn all_accesses(nodes: &[Node]) -> Vec<(Access<'_>, bool)> {
+    let mut found = vec![];
     walk(nodes, &mut |n| match n {
         Node::Load { from, .. } => found.push((Access::Place(from), false)),
         Node::Store { to, .. } | Node::Acc { to, .. } => found.push((Access::Place(to), true)),
@@ -112,9 +136,15 @@ pub fn accesses(nodes: &[Node]) -> Vec<(Access<'_>, bool)> {
         Node::Transpose { to, from, .. } => {
             found.extend([(Access::Part(to.buffer), true), (Access::Part(from.buffer), false)]);
         }
-        Node::For(_) | Node::Let(_) | Node::Index { .. } | Node::Alloc(_) | Node::If { .. } => {}
+        Node::For(_)
+        | Node::Let(_)
+        | Node::Index { .. }
+        | Node::Prefetch(_)
+        | Node::Alloc(_)
+        | Node::Fail(_)
+        | Node::Barrier
+        | Node::If { .. } => {}
     });
-    found.retain(|(of, _)| !own.contains(&of.buffer()));
     found
 }
 
@@ -129,18 +159,23 @@ pub fn allocated(nodes: &[Node]) -> BTreeSet<BufferId> {
     found
 }
 
-/// Whether a node does nothing but set registers. Divisions can fail if they are of integers.
+/// Whether a node does nothing but set registers. Divisions can fail if they are of integers, and so do indices that
+/// are checked.
 pub fn is_pure(n: &Node) -> bool {
     match n {
-        Node::Index { .. } | Node::Load { .. } => true,
+        Node::Index { .. } => true,
+        Node::Load { from, .. } => !matches!(from.bounds, Bounds::Checked(_)),
         Node::Let(Instr::Op2(_, op, ..)) => !matches!(op, Op2::Num(Num2::Div | Num2::Rem)),
         Node::Let(i) => matches!(i, Instr::Const(..) | Instr::Op1(..) | Instr::Extent(..)),
         Node::For(_)
         | Node::Store { .. }
+        | Node::Prefetch(_)
         | Node::Acc { .. }
         | Node::AccLanes { .. }
         | Node::Transpose { .. }
         | Node::Alloc(_)
+        | Node::Fail(_)
+        | Node::Barrier
         | Node::If { .. } => false,
     }
 }

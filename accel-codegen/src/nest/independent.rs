@@ -5,15 +5,15 @@
 //! different numbers, or (where a split repeats the last iteration) the same numbers again. So it remains to check that no
 //! iteration reads what another one writes.
 
-use super::edit::{Access, Why, accesses, allocated, walk, written};
+use super::edit::{Access, Why, accesses, allocated, loops_around, waits, walk, written};
 use super::ir::*;
 use accel_fusion::kernel::Reg;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Checks that the iterations of a loop can be executed in any order, and at the same time.
 ///
 /// # Errors
-/// An iteration may read what another one writes.
+/// An iteration may read what another one writes, or items wait for each other.
 pub fn are_independent(nest: &Nest, f: &For) -> Result<(), Why> {
     let (written, own, mut read) = (written(&f.body), allocated(&f.body), BTreeSet::new());
     walk(&f.body, &mut |n| match n {
@@ -23,8 +23,102 @@ pub fn are_independent(nest: &Nest, f: &For) -> Result<(), Why> {
     });
     let shared = read.difference(&own).find(|r| written.iter().any(|w| are_same_memory(nest, **r, *w)));
     match shared {
+        _ if waits(&f.body) => Err(Why(format!("items wait for each other in the loop over x{}", f.var))),
         Some(b) => Err(Why(format!("the loop over x{} reads and writes b{b}", f.var))),
         None => Ok(()),
+    }
+}
+
+/// Checks that different tasks, groups or items can execute the iterations of the loop over `var`, while they execute all
+/// other iterations of the loops around it. Different iterations must combine different numbers. Those that a split repeats may
+/// write the same number again if nothing else writes it.
+///
+/// # Errors
+/// Iterations may read what another one writes, or write the same place.
+pub fn are_concurrent(nest: &Nest, var: Reg) -> Result<(), Why> {
+    let around = loops_around(&nest.body, var).unwrap_or_default();
+    let (Some(outermost), Some(f)) = (around.first(), around.last()) else {
+        return Err(Why(format!("there is no loop over x{var}")));
+    };
+    are_independent(nest, outermost)?;
+    let divided = around.iter().filter(|f| f.var != var && f.bind.divides()).map(|f| f.var);
+    let mut values = Values::new(nest, divided);
+    values.enter(&nest.body);
+    let own = allocated(&f.body);
+    let writes: Vec<(BufferId, Option<&Place>, bool)> = writes(&f.body).filter(|w| !own.contains(&w.0)).collect();
+    for (b, place, stores) in &writes {
+        let alone = *stores && writes.iter().filter(|w| are_same_memory(nest, w.0, *b)).count() == 1;
+        if nest.buffers[*b].space == Space::Local {
+            return Err(Why(format!("the loop over x{var} changes the local buffer b{b}")));
+        }
+        if !place.is_some_and(|p| values.separate(f, p, alone)) {
+            return Err(Why(format!("iterations over x{var} may change the same number of b{b}")));
+        }
+    }
+    Ok(())
+}
+
+/// The buffers that nodes write, where it is one place, and whether a number is stored there.
+fn writes(nodes: &[Node]) -> impl Iterator<Item = (BufferId, Option<&Place>, bool)> {
+    let mut all = vec![];
+    walk(nodes, &mut |n| match n {
+        Node::Store { to, .. } => all.push((to.buffer, Some(to), true)),
+        Node::Acc { to, .. } => all.push((to.buffer, Some(to), false)),
+        Node::AccLanes { all: lanes, .. } => all.extend(lanes.iter().map(|l| (l.1.buffer, Some(&l.1), false))),
+        Node::Transpose { to, .. } => all.push((to.buffer, None, false)),
+        _ => {}
+    });
+    all.into_iter()
+}
+
+/// What is known about the values of registers, in different iterations at the same time.
+struct Values {
+    /// The registers that have the same value in all of them.
+    fixed: BTreeSet<Reg>,
+    /// The differences between the largest and the smallest value of loop variables.
+    spans: BTreeMap<Reg, i64>,
+    /// The registers that are sums of others, and whether they are kept below a limit.
+    sums: BTreeMap<Reg, (Affine, bool)>,
+}
+
+impl Values {
+    fn new(nest: &Nest, divided: impl Iterator<Item = Reg>) -> Values {
+        let fixed = nest.params.iter().map(|p| p.register).chain(divided).collect();
+        Values { fixed, spans: BTreeMap::new(), sums: BTreeMap::new() }
+    }
+
+    fn enter(&mut self, nodes: &[Node]) {
+        walk(nodes, &mut |n| match n {
+            Node::For(f) => {
+                let span = f
+                    .from
+                    .as_constant()
+                    .zip(f.to.as_constant())
+                    .map(|(from, to)| (to - 1 - from).max(0) / f.step * f.step);
+                self.spans.extend(span.map(|span| (f.var, span)));
+            }
+            Node::Index { to, value, limit } => _ = self.sums.insert(*to, (value.clone(), limit.is_some())),
+            _ => {}
+        });
+    }
+
+    /// The sum in terms of registers that are not sums. Whether those that are kept below a limit are sums as well.
+    fn resolved(&self, a: &Affine, limited: bool) -> Option<Affine> {
+        a.terms.iter().try_fold(Affine::constant(a.constant), |sum, (r, k)| match self.sums.get(r) {
+            Some((own, is_limited)) if limited || !is_limited => sum.plus(&self.resolved(own, limited)?, *k),
+            _ => sum.plus(&Affine::from(*r), *k),
+        })
+    }
+
+    /// Whether a place is a different one in all iterations of a loop, or in all that a split does not repeat (`repeats`): in
+    /// some dimension, the step of the loop moves it further than all other registers do.
+    fn separate(&self, f: &For, p: &Place, repeats: bool) -> bool {
+        p.index.iter().filter_map(|i| self.resolved(i, repeats)).any(|i| {
+            let others = i.terms.iter().filter(|(r, _)| *r != f.var && !self.fixed.contains(r));
+            let span = others.map(|(r, k)| self.spans.get(r)?.checked_mul(k.checked_abs()?)).sum::<Option<i64>>();
+            let step = i.factor(f.var).checked_abs().and_then(|k| k.checked_mul(f.step));
+            span.zip(step).is_some_and(|(span, step)| span < step)
+        })
     }
 }
 
@@ -33,8 +127,11 @@ pub fn are_independent(nest: &Nest, f: &For) -> Result<(), Why> {
 /// iteration must use only the part with its own number as the index along some dimension.
 ///
 /// # Errors
-/// The loops have another number in common.
+/// The loops have another number in common, or items wait for each other in them.
 pub fn keep_to_their_iterations(nest: &Nest, a: (Reg, &[Node]), b: (Reg, &[Node])) -> Result<(), Why> {
+    if waits(a.1) || waits(b.1) {
+        return Err(Why(format!("items wait for each other in the loops over x{} and x{}", a.0, b.0)));
+    }
     let (first, second) = (accesses(a.1), accesses(b.1));
     for (x, writes) in &first {
         for (y, _) in
@@ -58,5 +155,5 @@ pub fn keep_to_their_iterations(nest: &Nest, a: (Reg, &[Node]), b: (Reg, &[Node]
 /// Whether two buffers are the same memory, as buffers of the same array are.
 pub fn are_same_memory(nest: &Nest, a: BufferId, b: BufferId) -> bool {
     let space = |b: BufferId| nest.buffers[b].space;
-    a == b || (space(a) != Space::Local && space(a) == space(b))
+    a == b || (!space(a).begins_inside() && space(a) == space(b))
 }

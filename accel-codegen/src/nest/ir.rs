@@ -1,7 +1,7 @@
 //! The data types of loop nests.
 
-use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, IndexVec, Instr, Monoid, Reg};
+use accel_core::repr::{Scalar, ScalarType};
+use accel_fusion::kernel::{ArrayId, IndexVec, Instr, Monoid, Reg, SiteId};
 
 accel_fusion::kernel::define_index_type! {
     /// A buffer of a [`Nest`].
@@ -57,8 +57,18 @@ pub enum Space {
     Strip(ArrayId, usize),
     /// A column of a task's partial total.
     Total(ArrayId, usize),
-    /// Registers of the processor, or memory of the function. It begins at an [`Alloc`](Node::Alloc).
+    /// Registers of the processor, or memory of the function. It begins at an [`Alloc`](Node::Alloc). Each task and each item
+    /// has its own.
     Local,
+    /// Memory that the items of a group have in common. It begins at an [`Alloc`](Node::Alloc).
+    Group,
+}
+
+impl Space {
+    /// Whether the memory begins at an [`Alloc`](Node::Alloc), so that no other buffer is the same memory.
+    pub fn begins_inside(self) -> bool {
+        matches!(self, Space::Local | Space::Group)
+    }
 }
 
 /// A sum of multiples of registers, and a constant.
@@ -77,6 +87,32 @@ pub struct Place {
     pub buffer: BufferId,
     /// The index, outermost first.
     pub index: Vec<Affine>,
+    /// What is known about the index.
+    pub bounds: Bounds,
+}
+
+/// What is known about an index.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Bounds {
+    /// It is within the bounds.
+    Proved,
+    /// It is checked. If it is out of bounds, the nest fails at this site.
+    Checked(SiteId),
+    /// It may be out of bounds. There, this number is read, and nothing is written.
+    Masked(Scalar),
+}
+
+/// Why a nest fails: what is written to the [record](crate::fault).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Failure {
+    /// The kind of the fault.
+    pub kind: i64,
+    /// The place in the source.
+    pub site: SiteId,
+    /// What fails, as a number.
+    pub what: usize,
+    /// The numbers that belong to it.
+    pub numbers: Vec<Affine>,
 }
 
 /// `smaller < larger`
@@ -117,7 +153,11 @@ pub enum Node {
         to: Place,
         /// The register with its new value.
         value: Reg,
+        /// Whether the number bypasses the caches, because its next use is far: NOTE [Non-temporal stores].
+        around: bool,
     },
+    /// Requests the number at a place, which need not exist, from memory. It will be read later: NOTE [Prefetching].
+    Prefetch(Place),
     /// `to = to . value` for a monoid, or `to = to . (value * times)`, which may be rounded once: NOTE [Fused multiply-add].
     /// It is the only node whose iterations depend on each other, and the order of additions is undefined.
     Acc {
@@ -149,8 +189,13 @@ pub enum Node {
         /// The number of rows and columns.
         n: i64,
     },
-    /// A local buffer begins, with undefined numbers.
+    /// A buffer in local memory or in that of a group begins, with undefined numbers.
     Alloc(BufferId),
+    /// Execution ends.
+    Fail(Failure),
+    /// Each item of a group waits for all others. Then it sees what they have written, and they do not see what it writes
+    /// afterwards.
+    Barrier,
     /// The body, if all guards hold.
     If {
         /// The guards.
@@ -180,21 +225,27 @@ pub struct For {
 }
 
 /// How a loop is executed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Bind {
     /// One iteration after the other.
     Seq,
+    /// The iterations are divided among tasks. What is outside such a loop, every task executes.
+    Parallel,
     /// All iterations at once, as the elements of vectors.
     Vector,
+    /// One iteration after the other. The compiler makes a copy of the body for each.
+    Unroll,
+    /// An iteration for each group of items, in one of three dimensions. Groups execute their iterations at the same time.
+    Group(u8),
+    /// An iteration for each item of a group, in one of three dimensions. Items execute their iterations at the same time, and
+    /// wait for each other at barriers.
+    Item(u8),
 }
 
 impl Bind {
-    /// The word for it in the text form.
-    pub fn name(self) -> &'static str {
-        match self {
-            Bind::Seq => "seq",
-            Bind::Vector => "vector",
-        }
+    /// Whether different tasks, groups or items execute the iterations.
+    pub fn divides(self) -> bool {
+        matches!(self, Bind::Parallel | Bind::Group(_) | Bind::Item(_))
     }
 }
 
@@ -262,6 +313,18 @@ impl From<Reg> for Affine {
     }
 }
 
+impl Place {
+    /// A place that is known to exist.
+    pub fn new(buffer: BufferId, index: Vec<Affine>) -> Place {
+        Place { buffer, index, bounds: Bounds::Proved }
+    }
+
+    /// Whether it is known to exist.
+    pub fn is_proved(&self) -> bool {
+        self.bounds == Bounds::Proved
+    }
+}
+
 impl Nest {
     /// The variables of all loops, each before those inside.
     pub fn loops(&self) -> Vec<Reg> {
@@ -291,6 +354,11 @@ impl Nest {
 }
 
 impl Node {
+    /// A store.
+    pub fn store(to: Place, value: Reg) -> Node {
+        Node::Store { to, value, around: false }
+    }
+
     /// The registers that the node itself sets.
     pub fn sets(&self) -> Vec<Reg> {
         match self {
@@ -298,10 +366,13 @@ impl Node {
             Node::Let(i) => i.sets().to_vec(),
             Node::Index { to, .. } | Node::Load { to, .. } => vec![*to],
             Node::Store { .. }
+            | Node::Prefetch(_)
             | Node::Acc { .. }
             | Node::AccLanes { .. }
             | Node::Transpose { .. }
             | Node::Alloc(_)
+            | Node::Fail(_)
+            | Node::Barrier
             | Node::If { .. } => vec![],
         }
     }
@@ -315,10 +386,13 @@ impl Node {
             | Node::Index { .. }
             | Node::Load { .. }
             | Node::Store { .. }
+            | Node::Prefetch(_)
             | Node::Acc { .. }
             | Node::AccLanes { .. }
             | Node::Transpose { .. }
-            | Node::Alloc(_) => &[],
+            | Node::Alloc(_)
+            | Node::Fail(_)
+            | Node::Barrier => &[],
         }
     }
 }

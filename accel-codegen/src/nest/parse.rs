@@ -43,12 +43,25 @@ impl FromStr for Nest {
 fn space(p: &mut Parser) -> Result<Space> {
     let of_array: fn(_, _) -> Space = match () {
         () if p.accept("local") => return Ok(Space::Local),
+        () if p.accept("group") => return Ok(Space::Group),
         () if p.accept("array") => Space::Array,
         () if p.accept("strip") => Space::Strip,
         () if p.accept("total") => Space::Total,
-        () => return p.expected("`array`, `strip`, `total` or `local`"),
+        () => return p.expected("`array`, `strip`, `total`, `local` or `group`"),
     };
     Ok(of_array(p.array()?, p.number("a column")?))
+}
+
+fn bind(p: &mut Parser) -> Result<Bind> {
+    let in_dimension: fn(u8) -> Bind = match () {
+        () if p.accept("parallel") => return Ok(Bind::Parallel),
+        () if p.accept("vector") => return Ok(Bind::Vector),
+        () if p.accept("unroll") => return Ok(Bind::Unroll),
+        () if p.accept("group") => Bind::Group,
+        () if p.accept("item") => Bind::Item,
+        () => return Ok(Bind::Seq),
+    };
+    p.word("a dimension", |w| w.parse().ok()).map(in_dimension)
 }
 
 fn buffer_id(p: &mut Parser) -> Result<BufferId> {
@@ -66,7 +79,13 @@ fn index(p: &mut Parser) -> Result<Vec<Affine>> {
 }
 
 fn place(p: &mut Parser) -> Result<Place> {
-    Ok(Place { buffer: buffer_id(p)?, index: index(p)? })
+    let (buffer, index) = (buffer_id(p)?, index(p)?);
+    let bounds = match () {
+        () if p.accept("checked") => Bounds::Checked(p.site()?),
+        () if p.accept("masked") => Bounds::Masked(p.constant()?),
+        () => Bounds::Proved,
+    };
+    Ok(Place { buffer, index, bounds })
 }
 
 fn affine(p: &mut Parser) -> Result<Affine> {
@@ -124,7 +143,7 @@ fn node(p: &mut Parser) -> Result<Node> {
         let to = affine(p)?;
         let step = if p.accept("step") { number(p)? } else { 1 };
         let whole = p.accept("whole");
-        let bind = if p.accept("vector") { Bind::Vector } else { Bind::Seq };
+        let bind = bind(p)?;
         p.expect("{")?;
         return Ok(Node::For(For { var, from, to, step, whole, bind, body: nodes(p)? }));
     }
@@ -136,10 +155,21 @@ fn node(p: &mut Parser) -> Result<Node> {
     if p.accept("alloc") {
         return Ok(Node::Alloc(buffer_id(p)?));
     }
+    if p.accept("fail") {
+        let (kind, site) = (number(p)?, p.site()?);
+        return Ok(Node::Fail(Failure { kind, site, what: p.number("a number")?, numbers: index(p)? }));
+    }
+    if p.accept("barrier") {
+        return Ok(Node::Barrier);
+    }
     if p.accept("store") {
         let to = place(p)?;
         p.expect("=")?;
-        return Ok(Node::Store { to, value: p.register()? });
+        let value = p.register()?;
+        return Ok(Node::Store { to, value, around: p.accept("nontemporal") });
+    }
+    if p.accept("prefetch") {
+        return Ok(Node::Prefetch(place(p)?));
     }
     if p.accept("acc") {
         let Some(monoid) = p.monoid() else { return p.expected("a monoid") };
@@ -167,6 +197,14 @@ fn node(p: &mut Parser) -> Result<Node> {
         return Ok(Node::Transpose { to, from: place(p)?, dim: p.number("a dimension")?, n: number(p)? });
     }
     let to = p.register_decl()?;
+    if p.accept(",") {
+        let mut all = vec![to, p.register_decl()?];
+        while p.accept(",") {
+            all.push(p.register_decl()?);
+        }
+        p.expect("=")?;
+        return Ok(Node::Let(p.instr_of(all)?));
+    }
     p.expect("=")?;
     if p.accept("load") {
         return Ok(Node::Load { to, from: place(p)? });
@@ -176,5 +214,5 @@ fn node(p: &mut Parser) -> Result<Node> {
         let limit = if p.accept("below") { Some(affine(p)?) } else { None };
         return Ok(Node::Index { to, value, limit });
     }
-    Ok(Node::Let(p.instr_of(to)?))
+    Ok(Node::Let(p.instr_of(vec![to])?))
 }

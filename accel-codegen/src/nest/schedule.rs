@@ -10,18 +10,27 @@
 //! accumulate k                 combines in a register
 //! rfactor l 8 l0               combines in 8 lanes, and then these; l0 is the loop over vectors
 //! vectorise lane
+//! bind i parallel              divides the iterations among tasks; also `unroll`, `group 0` and `item 0`
 //! fuse i                       moves the body of the next loop into this one
 //! fission i 1 i'               the rest of the body, after the first step that writes, has the loop i'
 //! unswitch i                   tests a condition outside the loop
 //! specialise l0                a copy of the loop for its largest number of iterations
 //! stage j0 b1 0 8              copies from buffer 1, transposed: the numbers along dimension 0 become adjacent
+//! compute_at i b1 j0           moves the loop that writes buffer 1 into the loop j0, for what an iteration of that reads
+//! hint b1 nontemporal          stores to buffer 1 bypass the caches
+//! hint i b1 prefetch 16         requests what the loop i will read from buffer 1 in 16 iterations
+//! cooperative k0 b1            the items of a group copy from buffer 1 together
 //! ```
 
 use super::edit::Why;
 use super::ir::*;
 use super::transform::accumulate::accumulate;
+use super::transform::bind::bind;
+use super::transform::compute_at::compute_at;
+use super::transform::cooperative::cooperative;
 use super::transform::fission::fission;
 use super::transform::fuse::fuse;
+use super::transform::hint::{nontemporal, prefetch};
 use super::transform::interchange::interchange;
 use super::transform::rfactor::rfactor;
 use super::transform::specialise::specialise;
@@ -64,6 +73,15 @@ impl Scheduler {
             ["unroll", name] => unroll_jam(nest, self.named(name)?)?,
             ["accumulate", name] => accumulate(nest, self.named(name)?)?,
             ["vectorise", name] => vectorise(nest, self.named(name)?)?,
+            ["compute_at", name, buffer, to] => {
+                compute_at(nest, self.named(name)?, self.buffer(buffer)?, self.named(to)?)?
+            }
+            ["cooperative", name, buffer] => cooperative(nest, self.named(name)?, self.buffer(buffer)?)?,
+            ["hint", buffer, "nontemporal"] => nontemporal(nest, self.buffer(buffer)?)?,
+            ["hint", name, buffer, "prefetch", ahead] => {
+                prefetch(nest, self.named(name)?, self.buffer(buffer)?, number(ahead)?)?
+            }
+            ["bind", name, ref to @ ..] => bind(nest, self.named(name)?, binding(to)?)?,
             ["specialise", name] => specialise(nest, self.named(name)?)?,
             ["unswitch", name] => unswitch(nest, self.named(name)?)?,
             ["fuse", name] => {
@@ -84,9 +102,8 @@ impl Scheduler {
                 nest
             }
             ["stage", name, buffer, dim, n] => {
-                let buffer = buffer.strip_prefix('b').unwrap_or(buffer);
                 let dim = usize::try_from(number(dim)?).map_err(|e| Why(e.to_string()))?;
-                stage(nest, self.named(name)?, BufferId::new(number(buffer)? as usize), dim, number(n)?)?
+                stage(nest, self.named(name)?, self.buffer(buffer)?, dim, number(n)?)?
             }
             _ => return Err(Why("no transformation".into())),
         };
@@ -117,8 +134,27 @@ impl Scheduler {
         Ok(())
     }
 
+    fn buffer(&self, word: &str) -> Result<BufferId, Why> {
+        let id = usize::try_from(number(word.strip_prefix('b').unwrap_or(word))?).map_err(|e| Why(e.to_string()))?;
+        match id < self.nest.buffers.len() {
+            true => Ok(BufferId::new(id)),
+            false => Err(Why(format!("there is no buffer b{id}"))),
+        }
+    }
+
     fn named(&self, name: &str) -> Result<Reg, Why> {
         self.names.get(name).copied().ok_or_else(|| Why(format!("there is no loop `{name}`")))
+    }
+}
+
+fn binding(words: &[&str]) -> Result<Bind, Why> {
+    let dim = |word: &str| word.parse().map_err(|_| Why(format!("`{word}` is no dimension")));
+    match *words {
+        ["parallel"] => Ok(Bind::Parallel),
+        ["unroll"] => Ok(Bind::Unroll),
+        ["group", d] => Ok(Bind::Group(dim(d)?)),
+        ["item", d] => Ok(Bind::Item(dim(d)?)),
+        _ => Err(Why("expected `parallel`, `unroll`, `group` or `item`".into())),
     }
 }
 

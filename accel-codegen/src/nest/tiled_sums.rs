@@ -41,8 +41,10 @@ pub fn schedule(rank: usize, m: Machine) -> Vec<String> {
         "interchange j1".into(),
         format!("split j1 {} exact pair lane", m.vector),
         "vectorise lane".into(),
-        "unroll pair".into(),
         format!("split {i} {ROWS} clamp h0 h1"),
+        // Tasks have whole tiles.
+        format!("bind {} parallel", if rank == 2 { "h0" } else { "i0" }),
+        "unroll pair".into(),
         "unroll h1".into(),
     ]
 }

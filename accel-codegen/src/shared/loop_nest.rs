@@ -10,24 +10,39 @@
 //! while products are summed, they count as zero. This changes a sum by less than its rounding, unless the whole sum is
 //! as tiny or has huge factors.
 
+use crate::analysis::fault;
 use crate::nest::edit::walk;
 use crate::nest::ir::*;
 use crate::nest::transform::tidy::used;
+use crate::nest::verify::verify;
+use crate::text::declarations::Declarations;
+use crate::text::dialect::Dialect;
 use crate::text::primitives;
+use crate::text::registers::Vectors;
 use crate::text::scalar_code::Constants;
 use crate::text::vectors::{add_half, declare, zero};
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{Instr, Monoid, Reg, ScalarFn};
+use accel_fusion::kernel::{Instr, Monoid, Program, Reg, ScalarFn, SiteId};
 use std::collections::BTreeSet;
 
 impl Writer<'_> {
-    /// Writes a nest that the verifier has accepted. Its vectors have numbers of type `t`. Sums and tiles of sums are all
-    /// that is lowered so far, so numbers in memory are combined as vectors by addition only.
+    /// Writes a nest that the verifier has accepted, and that [`fits`] the dialect. Its vectors have numbers of type `t`. Sums and tiles of sums are all
+    /// that is lowered so far, so numbers in memory are combined as vectors by addition only. If the nest has memory of groups,
+    /// the writer is at the outermost level of a kernel.
     pub fn loop_nest(&mut self, nest: &Nest, t: ScalarType) {
         declare(self, t);
-        let mut multiplies = false;
-        walk(&nest.body, &mut |n| multiplies |= matches!(n, Node::Acc { times: Some(_), .. }));
+        let (mut multiplies, mut around) = (false, false);
+        walk(&nest.body, &mut |n| {
+            multiplies |= matches!(n, Node::Acc { times: Some(_), .. });
+            around |= matches!(n, Node::Store { around: true, .. }) && !self.dialect().hides_latency();
+        });
+        if around {
+            self.declare_around();
+        }
+        for (b, buffer) in nest.buffers.iter_enumerated().filter(|(_, b)| b.space == Space::Group) {
+            self.line(format!("local {} y{b}[{}];", buffer.ty, size(buffer)));
+        }
         // The registers of a nest have other meanings than those of the strip around it.
         let position = std::mem::replace(&mut self.lanes.position, Reg::NONE);
         self.braces("", |w| {
@@ -40,9 +55,24 @@ impl Writer<'_> {
             for p in nest.params.iter().filter(|p| used.contains(&p.register)) {
                 w.line(format!("const {} r{} = {};", nest.types[p.register], p.register, p.name));
             }
-            let mut text =
-                NestText { w, nest, t, code, lane: None, vectors: BTreeSet::new(), wide: vec![BTreeSet::new()] };
+            let (vectors, in_vectors) = (BTreeSet::new(), in_vectors(nest));
+            let constants = Constants::new();
+            let mut text = NestText {
+                w,
+                nest,
+                t,
+                code,
+                constants,
+                flushes: multiplies,
+                lane: None,
+                vectors,
+                in_vectors,
+                wide: vec![BTreeSet::new()],
+            };
             text.nodes(&nest.body);
+            if around {
+                w.line("STORED();");
+            }
             if multiplies {
                 w.line("with_tiny(state);");
             }
@@ -51,10 +81,44 @@ impl Writer<'_> {
     }
 }
 
-/// The registers that the text uses: of the outermost extents of buffers, no position depends on.
+/// The statements of a nest whose vectors have numbers of type `t`, in C or for devices, without the declarations that they
+/// need.
+///
+/// # Errors
+/// The nest is not well formed, or does not fit the dialect.
+pub fn nest_text(nest: &Nest, t: ScalarType, for_device: bool) -> Result<String, String> {
+    let device = Dialect::OpenCl { gpu: true, narrow: false, atomics_64: false };
+    let dialect = if for_device { device } else { Dialect::C };
+    verify(nest)?;
+    fits(nest, dialect)?;
+    let mut declarations = Declarations::new(false, Vectors::default(), dialect);
+    let program = Program::default();
+    let mut w = Writer::new(&program, &mut declarations, SiteId::new(0));
+    w.loop_nest(nest, t);
+    Ok(w.finish())
+}
+
+/// Checks that a nest can be written in a dialect: only items of groups can wait for each other.
+///
+/// # Errors
+/// It needs groups, and the dialect has none.
+fn fits(nest: &Nest, dialect: Dialect) -> Result<(), String> {
+    let mut waits = nest.buffers.iter().any(|b| b.space == Space::Group);
+    walk(&nest.body, &mut |n| waits |= matches!(n, Node::Barrier));
+    if waits && !dialect.has_groups() { Err("there are no groups of items".into()) } else { Ok(()) }
+}
+
+/// The registers that the text uses: of the outermost extents of buffers, no position depends on, only checks do.
 fn names_used(nest: &Nest) -> BTreeSet<Reg> {
-    let inner = nest.buffers.iter().flat_map(|b| b.extents.iter().skip(1)).flat_map(|e| &e.terms).map(|t| t.0);
-    used(&nest.body).into_iter().chain(inner).collect()
+    let inner = nest.buffers.iter().flat_map(|b| b.extents.iter().skip(1));
+    let mut bounded = vec![];
+    walk(&nest.body, &mut |n| {
+        if let Node::Load { from: p, .. } | Node::Store { to: p, .. } | Node::Acc { to: p, .. } = n {
+            bounded.extend(nest.buffers[p.buffer].extents.first().filter(|_| !p.is_proved()));
+        }
+    });
+    let of_extents = inner.chain(bounded).flat_map(|e| &e.terms).map(|t| t.0);
+    used(&nest.body).into_iter().chain(of_extents).collect()
 }
 
 /// Declares the mode of NOTE [Subnormal factors]. OpenCL has no such mode, but its compilers for these processors have the
@@ -79,10 +143,15 @@ struct NestText<'w, 'p, 'n> {
     t: ScalarType,
     /// The registers' types, for scalar code.
     code: ScalarFn,
+    constants: Constants,
+    /// Whether subnormal factors count as zero: NOTE [Subnormal factors].
+    flushes: bool,
     /// The variable of the vector loop around the present place, and the number of its iterations.
     lane: Option<(Reg, i64)>,
     /// The registers that are vectors.
     vectors: BTreeSet<Reg>,
+    /// The local buffers that are vectors.
+    in_vectors: BTreeSet<BufferId>,
     /// For each block around the present place, the numbers of which it has a vector with equal elements.
     wide: Vec<BTreeSet<Reg>>,
 }
@@ -102,21 +171,21 @@ impl NestText<'_, '_, '_> {
 
     fn node(&mut self, node: &Node) {
         match node {
+            Node::Load { from: p, .. } | Node::Store { to: p, .. } | Node::Acc { to: p, .. } if !p.is_proved() => {
+                self.bounded(node, p);
+            }
             Node::For(f) => match (f.bind, f.to.as_constant()) {
                 (Bind::Vector, Some(n)) => {
                     self.lane = Some((f.var, n));
                     self.block("", &f.body);
                     self.lane = None;
                 }
-                _ => {
-                    let (r, step) = (f.var, f.step);
-                    let more = match f.whole {
-                        true => format!("r{r} + {step} <= {}", sum(&f.to)),
-                        false => format!("r{r} < {}", sum(&f.to)),
-                    };
-                    let next = if step == 1 { format!("r{r}++") } else { format!("r{r} += {step}") };
-                    self.block(&format!("for (i64 r{r} = {}; {more}; {next})", sum(&f.from)), &f.body);
+                (Bind::Unroll, Some(to)) => {
+                    let times = (to - f.from.constant + f.step - 1) / f.step;
+                    self.w.line(self.w.dialect().copies(times));
+                    self.block(&self.head(f), &f.body);
                 }
+                _ => self.block(&self.head(f), &f.body),
             },
             Node::If { guards, body } => self.block(&format!("if ({})", conditions(guards)), body),
             Node::Index { to, value, limit } => {
@@ -144,7 +213,20 @@ impl NestText<'_, '_, '_> {
                 };
                 self.w.line(format!("const {t} r{to} = {number};"));
             }
-            Node::Store { to, value } => {
+            Node::Fail(f) => self.fault("true", f),
+            Node::Store { to, value, around: true } if self.goes_around() => {
+                let value = if self.is_vector(to) { self.vector(*value) } else { format!("r{value}") };
+                let at = position(&self.nest.buffers[to.buffer], &self.first(to));
+                let name = self.name(to.buffer).unwrap_or_default();
+                self.w.line(format!("store_around(&{name}[{at}], &{value}, sizeof {value});"));
+            }
+            Node::Prefetch(p) => {
+                let (at, name) = (position(&self.nest.buffers[p.buffer], &self.first(p)), self.name(p.buffer));
+                if let (Some(request), Some(name)) = (self.w.request(), name) {
+                    self.w.line(format!("{request}(&{name}[{at}], 0, 2);"));
+                }
+            }
+            Node::Store { to, value, .. } => {
                 let value = if self.is_vector(to) { self.vector(*value) } else { format!("r{value}") };
                 let line = match self.unaligned(to) {
                     Some(address) => self.w.dialect().store(&address, &value, self.lanes(), self.t),
@@ -155,24 +237,78 @@ impl NestText<'_, '_, '_> {
             Node::Acc { to, monoid, value, times } => self.acc(to, *monoid, *value, *times),
             Node::AccLanes { monoid, all } => self.acc_lanes(*monoid, all),
             Node::Transpose { to, from, dim, n } => self.transpose(to, from, *dim, *n),
+            Node::Alloc(b) if self.nest.buffers[*b].space == Space::Group => {}
             Node::Alloc(b) => {
-                let (t, size) = (self.t, self.nest.buffers[*b].extents.iter().filter_map(Affine::as_constant));
-                let size: i64 = size.product();
-                let lanes = self.lanes() as i64;
-                self.w.line(match self.nest.buffers[*b].extents.len() {
+                let (t, buffer) = (self.nest.buffers[*b].ty, &self.nest.buffers[*b]);
+                let is_vector = self.in_vectors.contains(b);
+                self.w.line(match buffer.extents.len() {
                     0 if self.lane.is_none() => format!("{t} y{b};"),
-                    0 | 1 => format!("v_{t} y{b};"),
-                    _ => format!("v_{t} y{b}[{}];", size / lanes),
+                    0 => format!("v_{t} y{b};"),
+                    1 if is_vector => format!("v_{t} y{b};"),
+                    _ if is_vector => format!("v_{t} y{b}[{}];", size(buffer) / self.lanes() as i64),
+                    _ => format!("{t} y{b}[{}];", size(buffer)),
                 });
             }
+            Node::Barrier => self.w.line("barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"),
         }
+    }
+
+    /// The head of a loop. Where there are no groups, one thread executes all of their iterations.
+    fn head(&self, f: &For) -> String {
+        let (r, step) = (f.var, f.step);
+        let (from, to, step) = match f.bind {
+            Bind::Parallel => ("task->from".into(), "task->to".into(), step.to_string()),
+            Bind::Group(dim) if self.w.dialect().has_groups() => {
+                let step = times(&format!("get_num_groups({dim})"), step);
+                (times(&format!("get_group_id({dim})"), f.step), sum(&f.to), step)
+            }
+            Bind::Item(dim) if self.w.dialect().has_groups() => {
+                let step = times(&format!("get_local_size({dim})"), step);
+                (times(&format!("get_local_id({dim})"), f.step), sum(&f.to), step)
+            }
+            _ => (sum(&f.from), sum(&f.to), step.to_string()),
+        };
+        let more = if f.whole { format!("r{r} + {step} <= {to}") } else { format!("r{r} < {to}") };
+        let next = if step == "1" { format!("r{r}++") } else { format!("r{r} += {step}") };
+        format!("for (i64 r{r} = {from}; {more}; {next})")
+    }
+
+    /// Writes a node whose place may not exist.
+    fn bounded(&mut self, node: &Node, p: &Place) {
+        let b = &self.nest.buffers[p.buffer];
+        let outside = |(i, n): (&Affine, &Affine)| format!("(u64)({}) >= (u64)({})", sum(i), sum(n));
+        let outside: Vec<String> = p.index.iter().zip(&b.extents).map(outside).collect();
+        let outside = if outside.is_empty() { "false".into() } else { outside.join(" || ") };
+        let proved = Place { bounds: Bounds::Proved, ..p.clone() };
+        match (p.bounds, b.space, node) {
+            (Bounds::Checked(site), Space::Array(a, _), node) => {
+                let numbers = p.index.clone();
+                self.fault(&outside, &Failure { kind: fault::READ, site, what: a.index(), numbers });
+                self.node(&at(node, proved));
+            }
+            (Bounds::Masked(x), _, Node::Load { to, .. }) => {
+                let (t, number) = (self.nest.types[*to], self.number(&proved));
+                let otherwise = primitives::constant(self.w.declarations, x);
+                self.w.line(format!("const {t} r{to} = {outside} ? {otherwise} : {number};"));
+            }
+            (_, _, node) => self.block(&format!("if (!({outside}))"), &[at(node, proved)]),
+        }
+    }
+
+    /// Writes a record and returns, if a condition holds.
+    fn fault(&mut self, condition: &str, f: &Failure) {
+        if self.flushes {
+            self.w.line(format!("if ({condition}) with_tiny(state);"));
+        }
+        let numbers: Vec<String> = f.numbers.iter().map(sum).collect();
+        self.w.fault(condition, f.kind, f.site, f.what, &numbers);
     }
 
     fn instr(&mut self, i: &Instr) {
         let mut used = vec![];
         i.direct_uses(&mut used);
         if !used.iter().any(|r| self.vectors.contains(r)) {
-            return self.w.instr(&self.code, i, &mut Constants::new());
+            return self.w.instr(&self.code, i, &mut self.constants);
         }
         let value = match i {
             Instr::Op1(_, op, a) => {
@@ -216,6 +352,27 @@ impl NestText<'_, '_, '_> {
         self.nest.buffers[p.buffer].space == Space::Local
     }
 
+    /// Whether stores can bypass caches: devices that hide latency have no such stores.
+    fn goes_around(&self) -> bool {
+        !self.w.dialect().hides_latency()
+    }
+
+    /// The name of an array of numbers: all memory but local vectors and local numbers.
+    fn name(&self, b: BufferId) -> Option<String> {
+        let buffer = &self.nest.buffers[b];
+        let own = !buffer.extents.is_empty() && !self.in_vectors.contains(&b);
+        name(buffer.space).or_else(|| own.then(|| format!("y{b}")))
+    }
+
+    /// The address space of a buffer.
+    fn space(&self, b: BufferId) -> &'static str {
+        match self.nest.buffers[b].space {
+            Space::Group => "local ",
+            Space::Local => "",
+            Space::Array(..) | Space::Strip(..) | Space::Total(..) => self.w.global(),
+        }
+    }
+
     /// The numbers in a vector.
     fn lanes(&self) -> usize {
         self.w.declarations.vectors.lanes(self.t)
@@ -224,23 +381,23 @@ impl NestText<'_, '_, '_> {
     /// The address of a vector in an array, which need not be aligned as that in a strip is.
     fn unaligned(&self, p: &Place) -> Option<String> {
         let b = &self.nest.buffers[p.buffer];
-        let in_memory = matches!(b.space, Space::Array(..) | Space::Total(..));
-        let name = name(b.space).filter(|_| in_memory && self.is_vector(p))?;
+        let in_memory = !matches!(b.space, Space::Strip(..)) && !self.in_vectors.contains(&p.buffer);
+        let name = self.name(p.buffer).filter(|_| in_memory && self.is_vector(p))?;
         Some(format!("&{name}[{}]", position(b, &self.first(p))))
     }
 
     /// The number at a place, or the vector of numbers from there on.
     fn number(&mut self, p: &Place) -> String {
         let (b, t, vector) = (&self.nest.buffers[p.buffer], self.t, self.is_vector(p));
-        let Some(name) = name(b.space) else {
+        let Some(name) = self.name(p.buffer) else {
             let n = self.lane.map_or(1, |l| l.1);
             return match b.extents.len() {
                 0 | 1 => format!("y{}", p.buffer),
-                _ => format!("y{}[{}]", p.buffer, self.in_vectors(p, n)),
+                _ => format!("y{}[{}]", p.buffer, self.vector_at(p, n)),
             };
         };
         let at = position(b, &self.first(p));
-        let space = self.w.global();
+        let space = self.space(p.buffer);
         match vector {
             true => format!("*({space}v_{t} *)&{name}[{at}]"),
             false => format!("{name}[{at}]"),
@@ -257,7 +414,7 @@ impl NestText<'_, '_, '_> {
     }
 
     /// The position in a buffer of vectors with `n` numbers each.
-    fn in_vectors(&self, p: &Place, n: i64) -> String {
+    fn vector_at(&self, p: &Place, n: i64) -> String {
         let extents = self.nest.buffers[p.buffer].extents.iter().filter_map(Affine::as_constant);
         let mut at = Affine::default();
         for (i, extent) in self.first(p).iter().zip(extents) {
@@ -356,8 +513,18 @@ impl NestText<'_, '_, '_> {
             rows.push(format!("*(const {space}v_{t} *)&{name}[{}]", position(b, &row.index)));
         }
         let width = self.nest.buffers[to.buffer].extents.last().and_then(Affine::as_constant).unwrap_or(n);
-        let at = self.in_vectors(to, n);
+        let at = self.vector_at(to, n);
         self.w.line(format!("turn_{t}({}, &y{}[{at}], {});", rows.join(", "), to.buffer, width / n));
+    }
+}
+
+/// A node that reads or writes another place.
+fn at(node: &Node, p: Place) -> Node {
+    match node.clone() {
+        Node::Load { to, .. } => Node::Load { to, from: p },
+        Node::Store { value, around, .. } => Node::Store { to: p, value, around },
+        Node::Acc { monoid, value, times, .. } => Node::Acc { to: p, monoid, value, times },
+        other => other,
     }
 }
 
@@ -367,8 +534,34 @@ fn name(space: Space) -> Option<String> {
         Space::Array(a, c) => Some(format!("a{a}_{c}")),
         Space::Strip(a, c) => Some(format!("s{a}_{c}")),
         Space::Total(a, c) => Some(format!("t{a}_{c}")),
-        Space::Local => None,
+        Space::Local | Space::Group => None,
     }
+}
+
+/// The number of numbers in a buffer that begins inside.
+fn size(b: &Buffer) -> i64 {
+    b.extents.iter().filter_map(Affine::as_constant).product()
+}
+
+/// The local buffers whose numbers are used as vectors only.
+fn in_vectors(nest: &Nest) -> BTreeSet<BufferId> {
+    fn search(nodes: &[Node], lane: Option<Reg>, numbers: &mut BTreeSet<BufferId>) {
+        for n in nodes {
+            match n {
+                Node::Load { from: p, .. } | Node::Store { to: p, .. } | Node::Acc { to: p, .. } => {
+                    if !p.index.last().zip(lane).is_some_and(|(last, lane)| last.contains(lane)) {
+                        numbers.insert(p.buffer);
+                    }
+                }
+                Node::For(f) if f.bind == Bind::Vector => search(&f.body, Some(f.var), numbers),
+                n => search(n.inner(), lane, numbers),
+            }
+        }
+    }
+    let mut numbers = BTreeSet::new();
+    search(&nest.body, None, &mut numbers);
+    let local = nest.buffers.iter_enumerated().filter(|(_, b)| b.space == Space::Local && !b.extents.is_empty());
+    local.map(|(id, _)| id).filter(|id| !numbers.contains(id)).collect()
 }
 
 /// The row-major position of an index.
@@ -376,7 +569,15 @@ fn position(b: &Buffer, index: &[Affine]) -> String {
     let Some((first, rest)) = index.split_first() else { return "0".into() };
     rest.iter()
         .zip(&b.extents[1..])
-        .fold(sum(first), |at, (i, extent)| format!("({at}) * {} + {}", sum(extent), sum(i)))
+        .fold(sum(first), |at, (i, extent)| format!("({at}) * {} + {}", factor(extent), sum(i)))
+}
+
+/// A sum as a factor.
+fn factor(a: &Affine) -> String {
+    match a.as_register().is_some() || a.as_constant().is_some() {
+        true => sum(a),
+        false => format!("({})", sum(a)),
+    }
 }
 
 fn sum(a: &Affine) -> String {
@@ -386,6 +587,10 @@ fn sum(a: &Affine) -> String {
         terms.push(a.constant.to_string());
     }
     terms.join(" + ")
+}
+
+fn times(number: &str, factor: i64) -> String {
+    if factor == 1 { number.into() } else { format!("{number} * {factor}") }
 }
 
 fn conditions(guards: &[Guard]) -> String {

@@ -24,11 +24,16 @@ pub const LARGE: usize = if cfg!(target_arch = "x86_64") { 32 << 20 } else { usi
 const PIECE: usize = 512;
 
 impl Writer<'_> {
+    /// Declares `store_around` and `STORED`.
+    pub fn declare_around(&mut self) {
+        let store = self.dialect().nontemporal_store();
+        self.declarations.declare_once("around", || store.trim_end().into());
+    }
+
     /// Computes the elements of an array at the positions from `task->from` to `task->to`, with non-temporal stores if
     /// `task->slot` is not 0.
     pub fn elements_around(&mut self, to: ArrayId, rank: usize, body: &ScalarFn) {
-        let store = self.dialect().nontemporal_store();
-        self.declarations.declare_once("around", || store.trim_end().into());
+        self.declare_around();
         let types = self.columns(to);
         let widest = types.iter().map(|t| bytes(*t) as usize).max().unwrap_or(1);
         let count = PIECE / widest;

@@ -28,16 +28,19 @@ pub fn is_quick(element: &ScalarFn) -> bool {
 }
 
 impl Writer<'_> {
+    /// Declares the function that requests memory, and returns its name. On devices that hide latency, there is none.
+    pub fn request(&mut self) -> Option<&'static str> {
+        let (name, declaration) = self.dialect().prefetch();
+        if let Some(text) = declaration.filter(|_| !self.dialect().hides_latency()) {
+            self.declarations.declare_once(name, || text.trim_end().into());
+        }
+        (!self.dialect().hides_latency()).then_some(name)
+    }
+
     /// Requests the memory that `count` elements from an index on will read later, where they read arrays along the
     /// last dimension.
     pub fn prefetch(&mut self, element: &ScalarFn, index: &[String], count: usize) {
-        if self.dialect().hides_latency() {
-            return;
-        }
-        let ((name, declaration), space) = (self.dialect().prefetch(), self.global());
-        if let Some(text) = declaration {
-            self.declarations.declare_once(name, || text.trim_end().into());
-        }
+        let (Some(name), space) = (self.request(), self.global()) else { return };
         let last = index.len() - 1;
         for i in &element.instrs {
             let Instr::Read { array, index: at, to, .. } = i else { continue };

@@ -261,6 +261,19 @@ impl Dialect {
         }
     }
 
+    /// What is before a loop of which the compiler makes this many copies of the body.
+    pub fn copies(self, times: i64) -> String {
+        match self {
+            Dialect::C => format!("#pragma GCC unroll {times}"),
+            Dialect::OpenCl { .. } => format!("__attribute__((opencl_unroll_hint({times})))"),
+        }
+    }
+
+    /// Whether a function is executed by the items of groups. If not, one thread executes it.
+    pub fn has_groups(self) -> bool {
+        self != Dialect::C
+    }
+
     /// A vector of zeros.
     pub fn zeros(self, t: ScalarType) -> String {
         match self {

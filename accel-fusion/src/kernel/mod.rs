@@ -38,7 +38,7 @@ pub use index_vec::{Idx, IndexVec, define_index_type, index_vec};
 pub use ir::*;
 pub use lists::other_row;
 pub use parse::{Parser, parse};
-pub use print::without_inner as printed;
+pub use print::{constant, with_inner, without_inner as printed};
 pub(crate) use scalar_loops::depth;
 pub use scalar_loops::{ScalarLoops, runs};
 pub use stats::{Formula, Stats};

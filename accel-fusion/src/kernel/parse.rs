@@ -144,7 +144,19 @@ impl Parser {
         self.word("a scalar type", lookup::scalar_type)
     }
 
-    fn site(&mut self) -> Result<SiteId> {
+    /// A constant of a type, such as `2.0` or `3u8`.
+    ///
+    /// # Errors
+    /// The next token is no constant.
+    pub fn constant(&mut self) -> Result<Scalar> {
+        self.word("a constant", lookup::constant)
+    }
+
+    /// A site, such as `@0`.
+    ///
+    /// # Errors
+    /// The text is another one.
+    pub fn site(&mut self) -> Result<SiteId> {
         self.expect("@")?;
         self.word("the number of a site", |w| w.parse::<u32>().ok().filter(|n| *n < u32::MAX)).map(SiteId::from_raw)
     }
@@ -526,12 +538,12 @@ impl Parser {
         self.peeks(|w| numbered('x', w))
     }
 
-    /// The rest of the instruction that sets this register, after `=`.
+    /// The rest of the instruction that sets these registers, after `=`.
     ///
     /// # Errors
     /// The text is no instruction.
-    pub fn instr_of(&mut self, to: Reg) -> Result<Instr> {
-        self.definition(vec![to], self.next)
+    pub fn instr_of(&mut self, to: Vec<Reg>) -> Result<Instr> {
+        self.definition(to, self.next)
     }
 
     /// What follows `=`. The instruction began at the token `start`.

@@ -297,7 +297,7 @@ fn without_type(x: Scalar) -> String {
 }
 
 /// A constant, with its type unless it is `f64`, `i64` or `bool`.
-fn constant(x: Scalar) -> String {
+pub fn constant(x: Scalar) -> String {
     let text = without_type(x);
     match x.ty() {
         ScalarType::Bool | ScalarType::I64 | ScalarType::F64 => text,
@@ -435,41 +435,50 @@ impl Printer<'_> {
         self.indent += 1;
         unset.iter().for_each(|u| self.line(u));
         self.indent -= 1;
-        self.instrs(c, &c.instrs, &c.results);
+        self.instrs(&c.types, &c.instrs, &c.results);
         self.line("}");
     }
 
     /// Instructions and results, without brackets.
-    fn instrs(&mut self, c: &ScalarFn, instrs: &[Instr], results: &[Reg]) {
+    fn instrs(&mut self, types: &IndexVec<Reg, ScalarType>, instrs: &[Instr], results: &[Reg]) {
         self.indent += 1;
-        for i in instrs {
-            let to = list_or_unit(&i.sets(), |r| register_decl(&c.types, r));
-            match i {
-                Instr::If { cond, then, otherwise, merge } => {
-                    let results = |part: fn(&(Reg, Reg, Reg)) -> Reg| merge.iter().map(part).collect::<Vec<_>>();
-                    self.line(&format!("{to} = if x{cond} {{"));
-                    deep(|| self.instrs(c, then, &results(|m| m.1)));
-                    self.line("} else {");
-                    deep(|| self.instrs(c, otherwise, &results(|m| m.2)));
-                    self.line("}");
-                }
-                Instr::While { state, cond, continues, body, next, lists } => {
-                    let init = list_or_unit(state, |s| register(&s.1));
-                    self.line(&format!("{to} = while {init} cond {{"));
-                    deep(|| self.instrs(c, cond, &[*continues]));
-                    self.line("} body {");
-                    deep(|| self.instrs(c, body, next));
-                    match lists.as_slice() {
-                        [] => self.line("}"),
-                        lists => self.line(&format!("}} lists {}", list(lists, |l| register(&l.1)))),
-                    }
-                }
-                i => self.line(&without_inner(&c.types, i)),
-            }
-        }
+        instrs.iter().for_each(|i| self.instr(types, i));
         self.line(format!("-> {}", list(results, register)).trim_end());
         self.indent -= 1;
     }
+
+    fn instr(&mut self, types: &IndexVec<Reg, ScalarType>, i: &Instr) {
+        let first = without_inner(types, i);
+        match i {
+            Instr::If { then, otherwise, merge, .. } => {
+                let results = |part: fn(&(Reg, Reg, Reg)) -> Reg| merge.iter().map(part).collect::<Vec<_>>();
+                self.line(&format!("{first} {{"));
+                deep(|| self.instrs(types, then, &results(|m| m.1)));
+                self.line("} else {");
+                deep(|| self.instrs(types, otherwise, &results(|m| m.2)));
+                self.line("}");
+            }
+            Instr::While { cond, continues, body, next, lists, .. } => {
+                self.line(&format!("{first} cond {{"));
+                deep(|| self.instrs(types, cond, &[*continues]));
+                self.line("} body {");
+                deep(|| self.instrs(types, body, next));
+                match lists.as_slice() {
+                    [] => self.line("}"),
+                    lists => self.line(&format!("}} lists {}", list(lists, |l| register(&l.1)))),
+                }
+            }
+            _ => self.line(&first),
+        }
+    }
+}
+
+/// An instruction with its inner instructions, on lines that begin with `indent` times two blanks. `types` are those of the
+/// registers.
+pub fn with_inner(types: &IndexVec<Reg, ScalarType>, i: &Instr, indent: usize) -> String {
+    let mut p = Printer { program: &Program::default(), out: String::new(), indent };
+    p.instr(types, i);
+    p.out
 }
 
 fn register_decl(types: &IndexVec<Reg, ScalarType>, r: &Reg) -> String {

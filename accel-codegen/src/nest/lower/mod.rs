@@ -107,7 +107,7 @@ impl<'a> Builder<'a> {
     fn buffer(&mut self, space: Space, extents: Vec<Affine>) -> BufferId {
         let ty = match space {
             Space::Array(a, c) | Space::Strip(a, c) | Space::Total(a, c) => self.program.arrays[a].columns[c],
-            Space::Local => self.t,
+            Space::Local | Space::Group => self.t,
         };
         self.nest.buffers.push(Buffer { ty, space, extents })
     }
@@ -133,7 +133,7 @@ impl<'a> Builder<'a> {
             None => self.neutral(Monoid::Sum),
         };
         let mut nodes = self.take();
-        nodes.push(Node::Store { to: to.clone(), value });
+        nodes.push(Node::store(to.clone(), value));
         let (element, body) = self.summed(to, element);
         nodes.push(each(k, Affine::constant(0), length.into(), body));
         (nodes, element)

@@ -68,32 +68,26 @@ impl<'a> TiledSum<'a> {
         self.program.arrays[self.to].rank
     }
 
-    /// The naive nest, for the part of the result from `from` to `to` in its outermost dimension, whose innermost extent is
-    /// at least `least`.
+    /// The naive nest, for a result whose innermost extent is at least `least`.
     pub fn lower(&self, least: i64) -> Lowered {
         let rank = self.rank();
         let mut b = Builder::new(self.program, self.t);
         let index: Vec<Reg> = (0..rank).map(|d| b.variable(&format!("i{d}"))).collect();
         let k = b.variable("k");
-        let [from, to] = ["task->from", "task->to"].map(|name| b.param(name.into(), ScalarType::I64));
         let extents: Vec<Reg> = (0..rank).map(|d| b.param(format!("task->extents[{d}]"), ScalarType::I64)).collect();
         if let Some(p) = b.nest.params.last_mut() {
             p.least = Some(least);
         }
         let extents: Vec<Affine> = extents.into_iter().map(Affine::from).collect();
         let length = b.param("task->len".into(), ScalarType::I64);
-        let place = Place {
-            buffer: b.buffer(Space::Array(self.to, 0), extents.clone()),
-            index: index.iter().map(|r| Affine::from(*r)).collect(),
-        };
+        let buffer = b.buffer(Space::Array(self.to, 0), extents.clone());
+        let place = Place::new(buffer, index.iter().map(|r| Affine::from(*r)).collect());
         let args = [&index[..], &[k]].concat();
         let init = self.rows.init.as_ref().map(|_| "z0".to_string());
         let (body, e) = b.row(k, length, place, init, |b| self.element(b, &args));
         // The innermost loop over the result has more than one node.
-        let (last, outer) = (index[rank - 1], &index[1..rank - 1]);
-        let results = each(last, Affine::constant(0), extents[rank - 1].clone(), body);
-        let all = nested(outer, &extents[1..rank - 1], results);
-        b.lowered(each(index[0], from.into(), to.into(), vec![all]), e)
+        let results = each(index[rank - 1], Affine::constant(0), extents[rank - 1].clone(), body);
+        b.lowered(nested(&index[..rank - 1], &extents, results), e)
     }
 
     fn element(&self, b: &mut Builder, args: &[Reg]) -> Element {
@@ -102,7 +96,7 @@ impl<'a> TiledSum<'a> {
             let Instr::Read { array, index, .. } = i else { return None };
             let rank = self.program.arrays[*array].rank;
             let buffer = b.column(Space::Array, (*array, c), |b| (0..rank).map(|d| b.extent(*array, d)).collect());
-            Some(Place { buffer, index: index.iter().map(|r| sum(*r)).collect() })
+            Some(Place::new(buffer, index.iter().map(|r| sum(*r)).collect()))
         })
     }
 }

@@ -14,10 +14,8 @@ pub fn row_sums(s: &StripSum) -> Lowered {
     let (l, k) = (b.variable("l"), b.variable("k"));
     let extents = (1..rank).map(|d| b.extent(s.to, d)).collect::<Vec<_>>();
     let length = b.param(format!("m{}", s.to), ScalarType::I64);
-    let to = Place {
-        buffer: b.buffer(Space::Strip(s.to, 0), [&extents[..], &[Affine::constant(s.lanes)]].concat()),
-        index: inner.iter().chain([&l]).map(|r| Affine::from(*r)).collect(),
-    };
+    let buffer = b.buffer(Space::Strip(s.to, 0), [&extents[..], &[Affine::constant(s.lanes)]].concat());
+    let to = Place::new(buffer, inner.iter().chain([&l]).map(|r| Affine::from(*r)).collect());
     let args = [&[l], &inner[..], &[k]].concat();
     let init = s.rows.init.as_ref().map(|_| format!("z{}_0", s.to));
     let (body, e) = b.row(k, length, to, init, |b| s.element(b, &args));
@@ -37,10 +35,8 @@ pub fn totals(s: &StripSum, vector: i64) -> Lowered {
     if let Some(p) = b.nest.params.last_mut() {
         (p.multiple, p.most) = (vector, Some(s.lanes));
     }
-    let to = Place {
-        buffer: b.buffer(Space::Total(s.to, 0), extents.clone()),
-        index: index.iter().map(|r| Affine::from(*r)).collect(),
-    };
+    let buffer = b.buffer(Space::Total(s.to, 0), extents.clone());
+    let to = Place::new(buffer, index.iter().map(|r| Affine::from(*r)).collect());
     let args = [&index[..], &[l]].concat();
     let (e, body) = b.summed(to, |b| s.element(b, &args));
     let lanes = each(l, Affine::constant(0), full.into(), body);
@@ -124,7 +120,7 @@ impl<'a> StripSum<'a> {
             let buffer = b.column(Space::Strip, (*array, c), |b| {
                 (1..rank).map(|d| b.extent(*array, d)).chain([Affine::constant(self.lanes)]).collect()
             });
-            Some(Place { buffer, index: inner.iter().chain([first]).map(|r| sum(*r)).collect() })
+            Some(Place::new(buffer, inner.iter().chain([first]).map(|r| sum(*r)).collect()))
         })
     }
 }

@@ -16,25 +16,25 @@ pub fn accumulate(nest: &Nest, var: Reg) -> Result<Nest, Why> {
         let (place, monoid, guards) = target(nest, f)?;
         let ty = nest.buffers[place.buffer].ty;
         let local = nest.local(ty, &[]);
-        let own = Place { buffer: local, index: vec![] };
+        let own = Place::new(local, vec![]);
         redirect(&mut f.body, &own);
         let before = at.checked_sub(1).and_then(|k| match &block[k] {
-            Node::Store { to, value } if *to == place && guards.is_empty() => Some((k, *value)),
+            Node::Store { to, value, .. } if *to == place && guards.is_empty() => Some((k, *value)),
             _ => None,
         });
         let mut start = vec![Node::Alloc(local)];
         match before {
             Some((k, value)) => {
-                start.push(Node::Store { to: own.clone(), value });
+                start.push(Node::store(own.clone(), value));
                 let last = nest.register(ty);
-                let end = [Node::Load { to: last, from: own }, Node::Store { to: place, value: last }];
+                let end = [Node::Load { to: last, from: own }, Node::store(place, last)];
                 block.splice(at + 1..at + 1, end);
                 block.splice(k..at, start);
             }
             None => {
                 let neutral = nest.register(ty);
                 start.push(Node::Let(Instr::Const(neutral, monoid.neutral(ty))));
-                start.push(Node::Store { to: own.clone(), value: neutral });
+                start.push(Node::store(own.clone(), neutral));
                 let last = nest.register(ty);
                 let sum = Node::Acc { to: place, monoid, value: last, times: None };
                 let sum = if guards.is_empty() { sum } else { Node::If { guards, body: vec![sum] } };
@@ -66,7 +66,10 @@ pub fn target(nest: &Nest, f: &For) -> Result<(Place, accel_fusion::kernel::Mono
         return Err(Why(format!("the loop over x{} combines {count} numbers", f.var)));
     };
     let sums = place.index.iter().chain(guards.iter().flat_map(Guard::sides));
-    if sums.flat_map(|s| &s.terms).any(|(r, _)| set.contains(r)) || nest.buffers[place.buffer].space == Space::Local {
+    if sums.flat_map(|s| &s.terms).any(|(r, _)| set.contains(r))
+        || nest.buffers[place.buffer].space == Space::Local
+        || matches!(place.bounds, Bounds::Checked(_))
+    {
         return Err(Why(format!("the number that is combined depends on the loop over x{}", f.var)));
     }
     Ok((place, monoid, guards))

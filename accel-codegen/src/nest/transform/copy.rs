@@ -4,7 +4,7 @@
 use crate::nest::edit::{Why, written};
 use crate::nest::ir::*;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{Instr, Reg, renamed};
+use accel_fusion::kernel::{Instr, Reg, renamed, walk as instrs};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A copy: what stands for the registers and buffers of the original.
@@ -106,11 +106,15 @@ impl<'a> Merge<'a> {
                 out.push(Node::AccLanes { monoid: *monoid, all: merged });
                 return Ok(());
             }
+            Node::Barrier => {
+                out.push(Node::Barrier);
+                return Ok(());
+            }
             _ => {}
         }
         for copy in copies {
             match node {
-                Node::For(_) | Node::AccLanes { .. } | Node::If { .. } => {}
+                Node::For(_) | Node::AccLanes { .. } | Node::If { .. } | Node::Barrier => {}
                 Node::Index { to, value, limit } => {
                     let value = affine(copy, value)?;
                     let limit = limit.as_ref().map(|l| affine(copy, l)).transpose()?;
@@ -135,9 +139,9 @@ impl<'a> Merge<'a> {
                     copy.registers.insert(*to, r);
                 }
                 Node::Let(i) => self.instr(i, copy, out),
-                Node::Store { to, value } => {
-                    let node = Node::Store { to: place(copy, to)?, value: self.register(copy, *value, out) };
-                    out.push(node);
+                Node::Store { to, value, around } => {
+                    let (to, value) = (place(copy, to)?, self.register(copy, *value, out));
+                    out.push(Node::Store { to, value, around: *around });
                 }
                 Node::Acc { to, monoid, value, times } => {
                     let (to, value) = (place(copy, to)?, self.register(copy, *value, out));
@@ -148,6 +152,11 @@ impl<'a> Merge<'a> {
                     let (to, from) = (place(copy, to)?, place(copy, from)?);
                     out.push(Node::Transpose { to, from, dim: *dim, n: *n });
                 }
+                Node::Fail(f) => {
+                    let numbers = f.numbers.iter().map(|a| affine(copy, a)).collect::<Result<_, _>>()?;
+                    out.push(Node::Fail(Failure { numbers, ..*f }));
+                }
+                Node::Prefetch(p) => out.push(Node::Prefetch(place(copy, p)?)),
                 Node::Alloc(b) => {
                     let own = self.nest.buffers.push(self.nest.buffers[*b].clone());
                     copy.buffers.insert(*b, own);
@@ -205,10 +214,16 @@ impl<'a> Merge<'a> {
     }
 
     fn instr(&mut self, i: &Instr, copy: &mut Copy, out: &mut Vec<Node>) {
+        // What a branch sets is used inside only.
+        let inside: Vec<Reg> = i.inner().into_iter().flat_map(instrs).flat_map(|i| i.sets().to_vec()).collect();
+        for r in &inside {
+            let own = self.nest.register(self.nest.types[*r]);
+            copy.registers.insert(*r, own);
+        }
         let sets = i.sets();
         let mut used = vec![];
-        i.direct_uses(&mut used);
-        for r in used {
+        i.uses(&mut used);
+        for r in used.into_iter().filter(|r| !inside.contains(r) && !sets.contains(r)) {
             let own = self.register(copy, r, out);
             copy.registers.insert(r, own);
         }
@@ -280,7 +295,7 @@ fn affine(copy: &Copy, a: &Affine) -> Result<Affine, Why> {
 
 fn place(copy: &Copy, p: &Place) -> Result<Place, Why> {
     let index = p.index.iter().map(|a| affine(copy, a)).collect::<Result<_, _>>()?;
-    Ok(Place { buffer: copy.buffer(p.buffer), index })
+    Ok(Place { buffer: copy.buffer(p.buffer), index, ..*p })
 }
 
 fn guards(copy: &Copy, guards: &[Guard]) -> Result<Vec<Guard>, Why> {

@@ -3,6 +3,7 @@
 //! What only sets registers is computed in both loops.
 
 use super::copy::{Copy, Merge};
+use super::tidy::used;
 use super::unroll_jam::bounds_around;
 use crate::nest::edit::{Why, accesses, allocated, at_block, is_pure, written};
 use crate::nest::independent::{are_same_memory, keep_to_their_iterations};
@@ -14,7 +15,8 @@ use std::collections::BTreeSet;
 /// Returns the nest, and the variable of the second loop.
 ///
 /// # Errors
-/// A part would be empty, or an iteration of one part needs what another iteration of the other part writes.
+/// A part would be empty, an iteration of one part needs what another iteration of the other part writes, or the second part
+/// needs a register that is computed once, as the result of a division is.
 pub fn fission(nest: &Nest, var: Reg, count: usize) -> Result<(Nest, Reg), Why> {
     let mut second = Reg::NONE;
     let bounds = bounds_around(&nest.body, var);
@@ -25,7 +27,7 @@ pub fn fission(nest: &Nest, var: Reg, count: usize) -> Result<(Nest, Reg), Why> 
             return Err(Why(format!("the loop over x{var} does not have more than {count} parts")));
         };
         if f.bind != Bind::Seq {
-            return Err(Why(format!("the loop over x{var} is a vector")));
+            return Err(Why(format!("the loop over x{var} is bound")));
         }
         let (a, b) = f.body.split_at(end + 1);
         let shared = a.iter().filter(|n| is_pure(n)).cloned();
@@ -34,6 +36,12 @@ pub fn fission(nest: &Nest, var: Reg, count: usize) -> Result<(Nest, Reg), Why> 
         let own: BTreeSet<BufferId> = allocated(a);
         if accesses(&whole).iter().any(|(of, _)| own.contains(&of.buffer())) {
             return Err(Why(format!("a buffer that begins in the loop over x{var} is used in both parts")));
+        }
+        let (set, used) = (a.iter().filter(|n| !is_pure(n)).flat_map(Node::sets), used(&whole));
+        if let Some(r) = set.into_iter().find(|r| used.contains(r)) {
+            return Err(Why(format!(
+                "the second part of the loop over x{var} uses x{r}, which only the first one sets"
+            )));
         }
         // What the second loop loads again, the first one must not change.
         let changed = written(a);

@@ -1,5 +1,6 @@
 //! Interchange: `for i { for j { A(i, j) } } = for j { for i { A(i, j) } }`
 
+use crate::nest::divided::check;
 use crate::nest::edit::{Why, at_loop, is_pure};
 use crate::nest::independent::are_independent;
 use crate::nest::ir::*;
@@ -8,9 +9,10 @@ use accel_fusion::kernel::Reg;
 /// Exchanges the loop over `var` with the only loop in it. Nodes before the inner loop that only set registers go into it.
 ///
 /// # Errors
-/// There are other nodes, the bounds of the inner loop depend on the outer one, or iterations depend on each other.
+/// There are other nodes, the bounds of the inner loop depend on the outer one, iterations depend on each other, or
+/// divided loops would be in another order.
 pub fn interchange(nest: &Nest, var: Reg) -> Result<Nest, Why> {
-    at_loop(nest, var, |nest, mut f| {
+    let exchanged = at_loop(nest, var, |nest, mut f| {
         let Some(Node::For(inner)) = f.body.pop() else {
             return Err(Why(format!("the loop over x{var} does not end with a loop")));
         };
@@ -25,5 +27,7 @@ pub fn interchange(nest: &Nest, var: Reg) -> Result<Nest, Why> {
         are_independent(nest, &own)?;
         are_independent(nest, &inner)?;
         Ok(vec![Node::For(For { body: vec![Node::For(own)], ..inner })])
-    })
+    })?;
+    check(&exchanged).map_err(Why)?;
+    Ok(exchanged)
 }

@@ -2,10 +2,15 @@
 //! A loop is named by its variable.
 
 pub mod accumulate;
+pub mod bind;
+pub mod compute_at;
+pub mod cooperative;
 pub mod copy;
 pub mod fission;
 pub mod fuse;
+pub mod hint;
 pub mod interchange;
+pub mod part;
 pub mod rfactor;
 pub mod specialise;
 pub mod split;

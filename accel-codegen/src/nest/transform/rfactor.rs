@@ -4,6 +4,7 @@
 
 use super::accumulate::{redirect, target};
 use super::split::{Tail, split};
+use super::vectorise::fit_vectors;
 use crate::nest::edit::{Why, at_loop};
 use crate::nest::ir::*;
 use accel_core::repr::ScalarType;
@@ -20,10 +21,11 @@ pub fn rfactor(nest: &Nest, var: Reg, lanes: i64) -> Result<(Nest, Reg), Why> {
         let (place, monoid, guards) = target(nest, &f)?;
         let ty = nest.buffers[place.buffer].ty;
         let local = nest.local(ty, &[lanes]);
-        let lane = |l: Reg| Place { buffer: local, index: vec![l.into()] };
+        let lane = |l: Reg| Place::new(local, vec![l.into()]);
         redirect(&mut f.body, &lane(split.inner));
         for n in &mut f.body {
             if let Node::For(inner) = n {
+                fit_vectors(inner)?;
                 inner.bind = Bind::Vector;
             }
         }
@@ -35,7 +37,7 @@ pub fn rfactor(nest: &Nest, var: Reg, lanes: i64) -> Result<(Nest, Reg), Why> {
             step: 1,
             whole: false,
             bind: Bind::Vector,
-            body: vec![Node::Store { to: lane(l), value: neutral }],
+            body: vec![Node::store(lane(l), neutral)],
         };
         Ok(vec![
             Node::Alloc(local),

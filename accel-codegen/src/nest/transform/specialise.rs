@@ -11,11 +11,14 @@ use accel_fusion::kernel::Reg;
 /// Gives the loop over `var` a copy for its largest number of iterations.
 ///
 /// # Errors
-/// This number is not known.
+/// This number is not known, or the loop is divided.
 pub fn specialise(nest: &Nest, var: Reg) -> Result<Nest, Why> {
     let bounds = bounds_around(&nest.body, var);
     at_loop(nest, var, |nest, f| {
         let most = f.to.as_register().and_then(|r| nest.params.iter().find(|p| p.register == r)?.most);
+        if f.bind.divides() {
+            return Err(Why(format!("the loop over x{var} is divided")));
+        }
         let Some(most) = most else {
             return Err(Why(format!("the loop over x{var} has no largest number of iterations")));
         };

@@ -38,13 +38,13 @@ pub struct Split {
 /// Splits the loop over `var`, which has steps of 1.
 ///
 /// # Errors
-/// The loop is a vector or has other steps, or it does not visibly have the number of iterations that `tail` demands.
+/// The loop is bound or has other steps, or it does not visibly have the number of iterations that `tail` demands.
 pub fn split(nest: &Nest, var: Reg, factor: i64, tail: Tail) -> Result<Split, Why> {
     let (mut outer, mut inner, mut rest) = (Reg::NONE, Reg::NONE, None);
     let bounds = bounds_around(&nest.body, var);
     let nest = at_loop(nest, var, |nest, f| {
         if f.step != 1 || f.bind != Bind::Seq || factor < 1 {
-            return Err(Why(format!("the loop over x{var} has other steps, or is a vector")));
+            return Err(Why(format!("the loop over x{var} has other steps, or is bound")));
         }
         (outer, inner) = (nest.register(ScalarType::I64), nest.register(ScalarType::I64));
         let is_multiple =
@@ -62,7 +62,7 @@ pub fn split(nest: &Nest, var: Reg, factor: i64, tail: Tail) -> Result<Split, Wh
         let limit = match tail {
             Tail::Exact | Tail::Peel => None,
             Tail::Overlap => {
-                if !has_at_least(nest, &f, factor) || combines(&body) {
+                if !has_at_least(nest, &f, factor) || !combined(&body).is_empty() {
                     return Err(Why(format!(
                         "the loop over x{var} may be shorter than {factor}, or it combines numbers"
                     )));
@@ -75,8 +75,8 @@ pub fn split(nest: &Nest, var: Reg, factor: i64, tail: Tail) -> Result<Split, Wh
             }
             Tail::Clamp => {
                 let guard = Guard { smaller: value.clone(), larger: f.to.clone() };
-                let inside = allocated(&body);
-                guard_sums(&mut body, var, &guard, &inside);
+                let sums = combined(&body);
+                guard_sums(&mut body, var, &guard, &sums);
                 Some(f.to.clone())
             }
         };
@@ -139,19 +139,20 @@ fn has_at_least(nest: &Nest, f: &For, count: i64) -> bool {
     f.from.as_constant() == Some(0) && n.is_some_and(|n| n >= count)
 }
 
-/// Whether nodes combine numbers that begin outside.
-fn combines(nodes: &[Node]) -> bool {
-    let (inside, mut found) = (allocated(nodes), false);
+/// The buffers that begin outside and hold numbers that nodes combine.
+fn combined(nodes: &[Node]) -> BTreeSet<BufferId> {
+    let (inside, mut found) = (allocated(nodes), BTreeSet::new());
     walk(nodes, &mut |n| match n {
-        Node::Acc { to, .. } => found |= !inside.contains(&to.buffer),
-        Node::AccLanes { all, .. } => found |= all.iter().any(|a| !inside.contains(&a.1.buffer)),
+        Node::Acc { to, .. } => _ = found.insert(to.buffer),
+        Node::AccLanes { all, .. } => found.extend(all.iter().map(|a| a.1.buffer)),
         _ => {}
     });
-    found
+    found.difference(&inside).copied().collect()
 }
 
-/// Guards all nodes that combine numbers from outside. Where the guard holds, the loop variable is what it is clamped from.
-fn guard_sums(nodes: &mut [Node], var: Reg, guard: &Guard, inside: &BTreeSet<BufferId>) {
+/// Guards all nodes that combine numbers of these buffers, and those that store their first values. Where the guard holds, the
+/// loop variable is what it is clamped from.
+fn guard_sums(nodes: &mut [Node], var: Reg, guard: &Guard, sums: &BTreeSet<BufferId>) {
     let replaced = |p: &mut Place| {
         for i in &mut p.index {
             *i = i.replaced(var, &guard.smaller).unwrap_or_else(|| i.clone());
@@ -160,18 +161,18 @@ fn guard_sums(nodes: &mut [Node], var: Reg, guard: &Guard, inside: &BTreeSet<Buf
     for n in nodes {
         match n {
             Node::If { guards, body } => match &mut body[..] {
-                [Node::Acc { to, .. }] => {
+                [Node::Acc { to, .. } | Node::Store { to, .. }] if sums.contains(&to.buffer) => {
                     replaced(to);
                     guards.push(guard.clone());
                 }
-                body => guard_sums(body, var, guard, inside),
+                body => guard_sums(body, var, guard, sums),
             },
-            Node::For(For { body, .. }) => guard_sums(body, var, guard, inside),
+            Node::For(For { body, .. }) => guard_sums(body, var, guard, sums),
             Node::AccLanes { all, .. } => all.iter_mut().for_each(|(guards, to, _)| {
                 replaced(to);
                 guards.push(guard.clone());
             }),
-            Node::Acc { to, .. } if !inside.contains(&to.buffer) => {
+            Node::Acc { to, .. } | Node::Store { to, .. } if sums.contains(&to.buffer) => {
                 replaced(to);
                 *n = Node::If { guards: vec![guard.clone()], body: vec![n.clone()] };
             }

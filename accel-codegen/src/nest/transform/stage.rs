@@ -31,7 +31,8 @@ pub fn stage(nest: &Nest, var: Reg, buffer: BufferId, dim: usize, n: i64) -> Res
             let offset = outer[dim].plus(&var.into(), -1)?;
             outer[dim] = var.into();
             fits &= place.get_or_insert_with(|| outer.clone()) == &outer;
-            Some(Place { buffer: local, index: vec![last, offset] })
+            fits &= p.is_proved();
+            Some(Place::new(local, vec![last, offset]))
         })?;
         let mut set = vec![];
         walk(&f.body, &mut |n| set.extend(n.sets()));
@@ -46,8 +47,8 @@ pub fn stage(nest: &Nest, var: Reg, buffer: BufferId, dim: usize, n: i64) -> Res
             let mut from = outer.clone();
             from[dim] = from[dim].plus(&Affine::constant(b * n), 1).ok_or_else(Why::too_large)?;
             from.push(l.into());
-            let to = Place { buffer: local, index: vec![l.into(), Affine::constant(b * n)] };
-            Ok(Node::Transpose { to, from: Place { buffer, index: from }, dim, n })
+            let to = Place::new(local, vec![l.into(), Affine::constant(b * n)]);
+            Ok(Node::Transpose { to, from: Place::new(buffer, from), dim, n })
         });
         let body = copies.collect::<Result<Vec<_>, Why>>()?;
         let (from, to) = (Affine::constant(0), Affine::constant(length));

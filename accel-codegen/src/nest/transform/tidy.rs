@@ -4,7 +4,7 @@
 use super::copy::{Copy, Merge};
 use crate::nest::edit::{Why, is_pure, walk};
 use crate::nest::ir::*;
-use accel_fusion::kernel::{Reg, renamed};
+use accel_fusion::kernel::{Reg, renamed, walk as instrs};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Tidies a nest. The loops get other variables.
@@ -31,7 +31,7 @@ pub fn used(nodes: &[Node]) -> BTreeSet<Reg> {
     walk(nodes, &mut |n| {
         found.extend(sums(n).into_iter().flat_map(|s| s.terms.iter().map(|t| t.0)));
         match n {
-            Node::Let(i) => i.direct_uses(&mut found),
+            Node::Let(i) => i.uses(&mut found),
             Node::Store { value, .. } => found.push(*value),
             Node::Acc { value, times, .. } => found.extend(std::iter::once(*value).chain(*times)),
             _ => {}
@@ -60,11 +60,14 @@ fn sums(n: &Node) -> Vec<&Affine> {
     match n {
         Node::For(f) => vec![&f.from, &f.to],
         Node::Index { value, limit, .. } => std::iter::once(value).chain(limit).collect(),
-        Node::Load { from: p, .. } | Node::Store { to: p, .. } | Node::Acc { to: p, .. } => p.index.iter().collect(),
+        Node::Load { from: p, .. } | Node::Store { to: p, .. } | Node::Acc { to: p, .. } | Node::Prefetch(p) => {
+            p.index.iter().collect()
+        }
         Node::AccLanes { all, .. } => all.iter().flat_map(|(g, p, _)| of_guards(g).chain(&p.index)).collect(),
         Node::Transpose { to, from, .. } => to.index.iter().chain(&from.index).collect(),
         Node::If { guards, .. } => of_guards(guards).collect(),
-        Node::Let(_) | Node::Alloc(_) => vec![],
+        Node::Fail(f) => f.numbers.iter().collect(),
+        Node::Let(_) | Node::Alloc(_) | Node::Barrier => vec![],
     }
 }
 
@@ -72,10 +75,13 @@ fn sums(n: &Node) -> Vec<&Affine> {
 fn compact(nest: Nest) -> Nest {
     let mut all = Numbers { registers: BTreeMap::new(), buffers: BTreeMap::new() };
     nest.params.iter().for_each(|p| all.register(p.register));
-    let fixed = nest.buffers.iter_enumerated().filter(|(_, b)| b.space != Space::Local);
+    let fixed = nest.buffers.iter_enumerated().filter(|(_, b)| !b.space.begins_inside());
     fixed.for_each(|(id, _)| all.buffer(id));
     walk(&nest.body, &mut |n| {
         n.sets().into_iter().for_each(|r| all.register(r));
+        if let Node::Let(i) = n {
+            i.inner().into_iter().flat_map(instrs).flat_map(|i| i.sets().to_vec()).for_each(|r| all.register(r));
+        }
         if let Node::Alloc(b) = n {
             all.buffer(*b);
         }
@@ -129,7 +135,7 @@ impl Numbers {
     }
 
     fn place(&self, p: &Place) -> Place {
-        Place { buffer: self.in_buffer(p.buffer), index: p.index.iter().map(|s| self.sum(s)).collect() }
+        Place { buffer: self.in_buffer(p.buffer), index: p.index.iter().map(|s| self.sum(s)).collect(), ..*p }
     }
 
     fn guards(&self, guards: &[Guard]) -> Vec<Guard> {
@@ -155,7 +161,10 @@ impl Numbers {
                 Node::Index { to: self.at(*to), value: self.sum(value), limit: limit.as_ref().map(|l| self.sum(l)) }
             }
             Node::Load { to, from } => Node::Load { to: self.at(*to), from: self.place(from) },
-            Node::Store { to, value } => Node::Store { to: self.place(to), value: self.at(*value) },
+            Node::Store { to, value, around } => {
+                Node::Store { to: self.place(to), value: self.at(*value), around: *around }
+            }
+            Node::Prefetch(p) => Node::Prefetch(self.place(p)),
             Node::Acc { to, monoid, value, times } => Node::Acc {
                 to: self.place(to),
                 monoid: *monoid,
@@ -171,6 +180,11 @@ impl Numbers {
                 Node::Transpose { to: self.place(to), from: self.place(from), dim: *dim, n: *n }
             }
             Node::Alloc(b) => Node::Alloc(self.in_buffer(*b)),
+            Node::Fail(f) => {
+                let numbers = f.numbers.iter().map(|s| self.sum(s)).collect();
+                Node::Fail(Failure { numbers, ..*f })
+            }
+            Node::Barrier => Node::Barrier,
             Node::If { guards, body } => Node::If { guards: self.guards(guards), body: self.nodes(body) },
         }
     }

@@ -19,7 +19,7 @@ pub fn unroll_jam(nest: &Nest, var: Reg) -> Result<Nest, Why> {
             return Err(Why(format!("the bounds of the loop over x{var} are not constants")));
         };
         if f.bind != Bind::Seq {
-            return Err(Why(format!("the loop over x{var} is a vector")));
+            return Err(Why(format!("the loop over x{var} is bound")));
         }
         are_independent(nest, &f)?;
         let values = (from..to).step_by(f.step as usize).filter(|i| !f.whole || i + f.step <= to);

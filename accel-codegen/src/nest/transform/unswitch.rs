@@ -4,7 +4,7 @@
 
 use super::copy::{Copy, Merge};
 use super::unroll_jam::bounds_around;
-use crate::nest::edit::{Why, at_loop, walk};
+use crate::nest::edit::{Why, at_loop, waits, walk};
 use crate::nest::ir::*;
 use accel_fusion::kernel::Reg;
 use std::collections::BTreeSet;
@@ -12,10 +12,13 @@ use std::collections::BTreeSet;
 /// Tests a condition outside the loop over `var`: the first one there that does not depend on the loop.
 ///
 /// # Errors
-/// There is none.
+/// There is none, or items wait for each other in the loop.
 pub fn unswitch(nest: &Nest, var: Reg) -> Result<Nest, Why> {
     let bounds = bounds_around(&nest.body, var);
     at_loop(nest, var, |nest, f| {
+        if waits(&f.body) {
+            return Err(Why(format!("items wait for each other in the loop over x{var}")));
+        }
         let (mut set, mut guards) = (BTreeSet::from([var]), vec![]);
         walk(&f.body, &mut |n| {
             set.extend(n.sets());
