@@ -390,6 +390,26 @@ pub(super) fn is_never_negative_zero(rows: &Reduction) -> bool {
     rows.monoid == Some(Monoid::Sum) && first.results.iter().all(is_positive)
 }
 
+/// A `Permute` statement with cleaned extents.
+pub struct Permute<'a> {
+    /// The array defined.
+    pub to: ArrayId,
+    /// The initial elements.
+    pub defaults: ArrayId,
+    /// The extents of the source as a scalar function.
+    pub extents: ScalarFn,
+    /// The extents of the source as values.
+    pub source: Vec<Poly>,
+    /// The target of each source element.
+    pub target: &'a ScalarFn,
+    /// The elements.
+    pub element: &'a ScalarFn,
+    /// The operator.
+    pub comb: &'a ScalarFn,
+    /// Its monoid, if recognised.
+    pub monoid: Option<Monoid>,
+}
+
 /// The rows of a reduction that a pass creates.
 pub struct NewReduction {
     /// From the outer index and the position in the row.

@@ -21,7 +21,7 @@
 //! visited. The scatter then loses one of the two dimensions. This is the adjoint of a matrix with a special rule on
 //! its diagonal.
 
-use super::fused_program::{NewReduction, Pass};
+use super::fused_program::{NewReduction, Pass, Permute};
 use super::poly::{Poly, Sym};
 use super::reshapes;
 use super::scalar_cleanup::code_of;
@@ -34,26 +34,6 @@ use accel_core::ast::deep;
 use accel_core::repr::op::{Cmp, Logic, Num2, Op1, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A `Permute` statement with cleaned extents.
-pub struct Permute<'a> {
-    /// The array defined.
-    pub to: ArrayId,
-    /// The initial elements.
-    pub defaults: ArrayId,
-    /// The extents of the source as a scalar function.
-    pub extents: ScalarFn,
-    /// The extents of the source as values.
-    pub source: Vec<Poly>,
-    /// The target of each source element.
-    pub target: &'a ScalarFn,
-    /// The elements.
-    pub element: &'a ScalarFn,
-    /// The operator.
-    pub comb: &'a ScalarFn,
-    /// Its monoid, if recognised.
-    pub monoid: Option<Monoid>,
-}
 
 /// One dimension of the target: `offset + i_k`, `offset - i_k` or `offset`.
 struct TargetDim {

@@ -4,10 +4,9 @@
 //! product (NOTE [Strided products]), the products are added where they belong, and the sums are not stored. Such permutes are
 //! the adjoint of a matrix of patches of an image: the sums are the adjoint of the matrix, and each patch overlaps others.
 
-use super::fused_program::Pass;
+use super::fused_program::{Pass, Permute};
 use super::poly::Poly;
 use super::scalar_cleanup::code_of;
-use super::scatter::Permute;
 use super::strided_product::StridedProduct;
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::dead_code::{defined, restricted_to};

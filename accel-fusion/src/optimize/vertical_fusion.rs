@@ -1,7 +1,7 @@
 //! Vertical fusion: one pass over the statements of a program, which moves producers into their consumers.
 
 use super::accumulators::{self, Accumulate};
-use super::fused_program::{Arrays, Pass, Producer, State};
+use super::fused_program::{Arrays, Pass, Permute, Producer, State};
 use super::permute_sums;
 use super::poly::Poly;
 use super::reshapes;
@@ -116,10 +116,10 @@ impl Pass<'_> {
                 let outer = dims.clone();
                 let moved = self.rows_of_moved_elements(rows, &outer);
                 let (rows, len) = self.rows(moved.as_ref().unwrap_or(rows), &mut dims);
-                if !reshapes::sum_by_rows(self, *to, &outer, &len, &rows, s.site)
-                    && !sum_interchange::sum_of_sums(self, *to, &outer, &len, &rows, s.site)
-                    && !(self.strided && sum_interchange::sum_of_products(self, *to, &outer, &len, &rows, s.site))
-                {
+                let is_replaced = reshapes::sum_by_rows(self, *to, &outer, &len, &rows, s.site)
+                    || sum_interchange::sum_of_sums(self, *to, &outer, &len, &rows, s.site)
+                    || self.strided && sum_interchange::sum_of_products(self, *to, &outer, &len, &rows, s.site);
+                if !is_replaced {
                     self.emit(Op::Reduce { to: *to, extents, rows }, s.site);
                 }
             }
@@ -137,7 +137,7 @@ impl Pass<'_> {
                 let (extents, source) = self.extents(extents);
                 let dims = self.facts.dims(defaults);
                 self.define(&[*to], &dims);
-                let p = scatter::Permute { to: *to, defaults, extents, source, target, element, comb, monoid: *monoid };
+                let p = Permute { to: *to, defaults, extents, source, target, element, comb, monoid: *monoid };
                 scatter::permute(self, p, s.site);
             }
             Op::Argsort { to, keys, moved } => {
