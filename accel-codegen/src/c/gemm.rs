@@ -129,8 +129,7 @@ impl Writer<'_> {
                 Some(at) => format!("{name} + ({at})"),
             });
             let first = first.collect::<Vec<_>>().join(", ");
-            // A loop along digits divides for each element.
-            let slow = slow || p.digits.iter().any(|d| d.below.is_some() || d.extent.is_some());
+            let slow = slow || p.divides();
             w.line(format!("if (accel_product_{t}(dims, {count}, {first}, factor, {init}, {})) break;", slow as u8));
         });
     }

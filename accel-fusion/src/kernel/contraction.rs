@@ -4,8 +4,8 @@ use super::builder::{Builder, renamed};
 use super::dead_code::{defined, parameters, restricted_to};
 use super::ids::{ArrayId, Reg};
 use super::ir::*;
-use accel_core::repr::ScalarType;
 use accel_core::repr::op::{Num2, Op2};
+use accel_core::repr::{Scalar, ScalarType};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
@@ -76,6 +76,15 @@ impl Reduction {
         match self.element.results[..] {
             [r] if self.monoid == Some(Monoid::Sum) && self.element.types[r].is_float() => Some(r),
             _ => None,
+        }
+    }
+
+    /// Whether the initial value is the floating-point number 0, or -0.
+    pub fn begins_with_zero(&self) -> bool {
+        match self.init.as_ref().map(|init| &init.instrs[..]) {
+            Some([Instr::Const(_, Scalar::F32(x))]) => *x == 0.0,
+            Some([Instr::Const(_, Scalar::F64(x))]) => *x == 0.0,
+            _ => false,
         }
     }
 

@@ -84,7 +84,7 @@ fn add_in_place(pass: &mut Pass, to: ArrayId, code: &ScalarFn, result: Reg, site
 }
 
 /// Adds the summands of a sum. Beyond the largest number of summands, sums are not taken apart.
-fn add_summands(code: &ScalarFn, r: Reg, found: &mut Vec<Reg>) {
+pub fn add_summands(code: &ScalarFn, r: Reg, found: &mut Vec<Reg>) {
     let mut open = vec![r];
     while let Some(r) = open.pop() {
         if found.len() + open.len() > MAX_SUMMANDS {
@@ -99,7 +99,7 @@ fn add_summands(code: &ScalarFn, r: Reg, found: &mut Vec<Reg>) {
 }
 
 /// The array of one column whose element at the index of the loop this is.
-fn whole_array(code: &ScalarFn, r: Reg) -> Option<ArrayId> {
+pub fn whole_array(code: &ScalarFn, r: Reg) -> Option<ArrayId> {
     match defined(code, r)? {
         Instr::Read { to, array, index, inside: true, .. }
             if to.len() == 1 && index.iter().copied().eq(code.param_regs()) =>

@@ -11,7 +11,6 @@ use super::strided_product::StridedProduct;
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::dead_code::{defined, restricted_to};
 use crate::kernel::{Instr, Monoid, Op, Reg, ScalarFn, SiteId};
-use accel_core::repr::Scalar;
 
 /// Emits the permute of the products, if the elements are sums of products and all is a strided product. Returns whether it
 /// did.
@@ -41,14 +40,9 @@ fn products(pass: &mut Pass, p: &Permute) -> Option<(Vec<Poly>, ScalarFn, Scalar
     let Some(Instr::Read { array, index, inside: true, .. }) = defined(&read, read.results[0]) else { return None };
     let rows = pass.reduction(*array, 1)?.0.clone();
     rows.float_sum()?;
-    let begins_with_zero = match &rows.init.as_ref()?.instrs[..] {
-        [Instr::Const(_, Scalar::F32(x))] => *x == 0.0,
-        [Instr::Const(_, Scalar::F64(x))] => *x == 0.0,
-        _ => false,
-    };
     let len = pass.preview(&rows.len, &[]).values.pop().flatten()?;
     let source = [&p.source[..], &[len]].concat();
-    (begins_with_zero && pass.facts.are_known_without(*array, &source)).then_some(())?;
+    (rows.begins_with_zero() && pass.facts.are_known_without(*array, &source)).then_some(())?;
     let rank = p.source.len();
     let (mut target, mut element) = (Builder::new(&index_types(rank + 1)), Builder::new(&index_types(rank + 1)));
     let own: Vec<Reg> = (0..rank).map(Reg::new).collect();

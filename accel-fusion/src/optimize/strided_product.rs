@@ -96,6 +96,11 @@ impl StridedProduct {
         Some(terms)
     }
 
+    /// Whether there are several digits of one component of the loop's index: a loop along it divides for each element.
+    pub fn divides(&self) -> bool {
+        self.digits.iter().any(|d| d.below.is_some() || d.extent.is_some())
+    }
+
     /// The sums that an operation adds to an array, if it is a permute by addition of this form.
     pub fn of_permute(program: &Program, op: &Op) -> Option<StridedProduct> {
         let Op::Permute { to, target, element, monoid: Some(Monoid::Sum), .. } = op else { return None };

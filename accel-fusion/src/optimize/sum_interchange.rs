@@ -87,13 +87,9 @@ pub fn sum_of_products(
     let Some((inner, _)) = pass.reduction(outer.array, 1).map(|(rows, site)| (rows.clone(), site)) else {
         return false;
     };
-    let is_zero = |init: &Option<ScalarFn>| {
-        let code = init.as_ref().map(|code| (&code.instrs[..], &code.results));
-        matches!(code, Some(([Instr::Const(_, Scalar::F32(0.0) | Scalar::F64(0.0))], _)))
-    };
     let Some(Some(inner_len)) = pass.preview(&inner.len, &[]).values.pop() else { return false };
     let all = [pass.facts.dims(outer.array), vec![inner_len.clone()]].concat();
-    if inner.float_sum().is_none() || !is_zero(&inner.init) || !pass.facts.are_known_without(outer.array, &all) {
+    if inner.float_sum().is_none() || !inner.begins_with_zero() || !pass.facts.are_known_without(outer.array, &all) {
         return false;
     }
     // The index of the outer sum is the higher digit of the new one.

@@ -4,6 +4,7 @@ use super::accumulators::{self, Accumulate};
 use super::fused_program::{Arrays, Pass, Permute, Producer, State};
 use super::permute_sums;
 use super::poly::Poly;
+use super::product_sums;
 use super::reshapes;
 use super::scalar_cleanup::{ExecutionCount, Producers};
 use super::scatter;
@@ -106,6 +107,9 @@ impl Pass<'_> {
                 }
                 self.loop_(to, extents, dims, body, s.site);
                 permute_sums::sum_of_permutations(self);
+                if self.strided {
+                    product_sums::sum_of_products(self);
+                }
             }
             Op::Accumulate { to, sums, extents, body } => {
                 accumulators::accumulate(self, Accumulate { to, sums, extents, body }, s.site);

@@ -97,6 +97,43 @@ fn adjoints_of_patches_are_not_stored() {
     assert!(c.agrees(&[floats(&[4, 3]), floats(&[6, 3]), floats(&[5, 2])]));
 }
 
+/// `a3 = Σ a0[p / 4, p % 4 + 0, c] * a1[c, o] + Σ a0[p / 4, p % 4 + shift, c] * a2[c, o]`
+fn two_products(c: &str) -> Case {
+    let sum = |to: usize, shift: usize, weights: usize, len: &str| {
+        format!(
+            "a{to}: Array2<f64> = reduce @0 sum
+               extents () {{ x0: i64 = extent a0 0; x1: i64 = 4; x2: i64 = x0 * x1; x3: i64 = extent a1 1 -> x2, x3 }}
+               len () {{ {len} }}
+               element (x0: i64, x1: i64, x2: i64) {{ x3: i64 = 4; x4: i64 = x0 / x3; x5: i64 = x0 % x3; x6: i64 = {shift};
+                 x7: i64 = x5 + x6; x8: f64 = a0[x4, x7, x2] @0; x9: f64 = a{weights}[x2, x1] @0; x10: f64 = x8 * x9 -> x10 }}
+               init () {{ x0: f64 = 0.0 -> x0 }} op (x0: f64, x1: f64) {{ x2: f64 = x0 + x1 -> x2 }}\n"
+        )
+    };
+    let all = "x0: i64 = extent a0 2 -> x0";
+    let body = format!(
+        "{}{} a5: Array2<f64> = loop @0
+           extents () {{ x0: i64 = extent a3 0; x1: i64 = extent a3 1 -> x0, x1 }}
+           body (x0: i64, x1: i64) {{ x2: f64 = a3[x0, x1] @0 inside; x3: f64 = a4[x0, x1] @0 inside; x4: f64 = x2 + x3 -> x4 }}
+         -> a5",
+        sum(3, 0, 1, all),
+        sum(4, 1, 2, c)
+    );
+    optimized_for(Target::Processor, "a0: Array3<f64>, a1: Array2<f64>, a2: Array2<f64>", &body)
+}
+
+#[test]
+fn sums_of_products_are_one_reduction() {
+    let c = two_products("x0: i64 = extent a0 2 -> x0");
+    assert!(!c.text().contains("loop"), "{}", c.text());
+    assert_eq!(c.text().matches("reduce").count(), 1, "{}", c.text());
+    assert!(c.agrees(&[floats(&[2, 5, 3]), floats(&[3, 4]), floats(&[3, 4])]));
+    assert!(!c.agrees(&[floats(&[2, 4, 3]), floats(&[3, 4]), floats(&[3, 4])]));
+    // Another length.
+    let c = two_products("x0: i64 = 2 -> x0");
+    assert_eq!(c.text().matches("reduce").count(), 2, "{}", c.text());
+    assert!(c.agrees(&[floats(&[2, 5, 3]), floats(&[3, 4]), floats(&[3, 4])]));
+}
+
 /// All elements of a matrix, read in the order of a vector, are read once: its statement is computed where it is read.
 #[test]
 fn the_digits_of_an_index_determine_it() {
