@@ -22,18 +22,18 @@ fn declaration(t: ScalarType) -> String {
 
 impl Writer<'_> {
     /// Writes calls that compute all rows of a reduction, whose elements are sums of these products, and then returns 0. If the
-    /// library does not take the products, execution continues after them.
-    pub fn products(&mut self, to: ArrayId, outer: usize, rows: &Reduction, terms: &[StridedProduct]) {
+    /// library does not take the products, execution continues after them. `slow` says whether this is slow.
+    pub fn products(&mut self, to: ArrayId, outer: usize, rows: &Reduction, terms: &[StridedProduct], slow: &str) {
         self.braces("do", |w| {
             for (k, p) in terms.iter().enumerate() {
-                w.product(to, outer, rows, p, k > 0, terms.len() > 1);
+                w.product(to, outer, rows, p, k > 0, slow);
             }
             w.line("return 0;");
         });
         self.line("while (0);");
     }
 
-    fn product(&mut self, to: ArrayId, outer: usize, rows: &Reduction, p: &StridedProduct, adds: bool, slow: bool) {
+    fn product(&mut self, to: ArrayId, outer: usize, rows: &Reduction, p: &StridedProduct, adds: bool, slow: &str) {
         // The outer dimensions are those of the result.
         let extent = |k: usize| if k == outer { "task->len".into() } else { format!("task->extents[{k}]") };
         let own: Vec<String> = (0..outer).map(extent).collect();
@@ -61,7 +61,7 @@ impl Writer<'_> {
                 w.hoist_extents(to);
                 "0"
             };
-            w.strided_product(to, &own, p, &|k| format!("task->extents[{k}]"), &codes, true, init);
+            w.strided_product(to, &own, p, &|k| format!("task->extents[{k}]"), &codes, "1", init);
             w.line("return 0;");
         });
         self.line("while (0);");
@@ -77,7 +77,7 @@ impl Writer<'_> {
         p: &StridedProduct,
         extent: &dyn Fn(usize) -> String,
         codes: &[&ScalarFn],
-        slow: bool,
+        slow: &str,
         init: impl FnOnce(&mut Self) -> &'static str,
     ) {
         let t = p.ty;
@@ -129,8 +129,8 @@ impl Writer<'_> {
                 Some(at) => format!("{name} + ({at})"),
             });
             let first = first.collect::<Vec<_>>().join(", ");
-            let slow = slow || p.divides();
-            w.line(format!("if (accel_product_{t}(dims, {count}, {first}, factor, {init}, {})) break;", slow as u8));
+            let slow = if p.divides() { "1" } else { slow };
+            w.line(format!("if (accel_product_{t}(dims, {count}, {first}, factor, {init}, {slow})) break;"));
         });
     }
 }

@@ -138,11 +138,16 @@ impl<'a> Kernels<'a> {
         });
         if has_all(self.program, &s.stmt.op) {
             self.function(s, "all", |w| {
-                let terms = StridedProduct::terms_of_rows(outer, rows);
-                let (one, several) = terms.iter().partition::<Vec<_>, _>(|terms| terms.len() == 1);
-                one.into_iter().for_each(|terms| w.products(to, outer, rows, terms));
+                if let Some(terms) = StridedProduct::terms_of_rows(outer, rows) {
+                    // If there is another way, the library is asked only for what it does better.
+                    let slow = match &tiled {
+                        _ if terms.len() == 1 => "0".into(),
+                        Some(tiled) => tiled.is_impossible(),
+                        None => "1".into(),
+                    };
+                    w.products(to, outer, rows, &terms, &slow);
+                }
                 tiled.iter().for_each(|tiled| w.all_in_tiles(&tile, tiled));
-                several.into_iter().for_each(|terms| w.products(to, outer, rows, terms));
                 match in_columns {
                     true => w.in_parts(&column_part, to, rows),
                     false => w.line("return -1;"),

@@ -33,6 +33,11 @@ impl<'a> Tiled<'a> {
         Some(Tiled { to, rows, rank: sum.rank(), nest, t: sum.t, least: least(machine) })
     }
 
+    /// The condition that the result is too narrow for tiles.
+    pub fn is_impossible(&self) -> String {
+        format!("task->extents[{}] < {}", self.rank - 1, self.least)
+    }
+
     /// Whether a reduction can be executed in tiles.
     pub fn applies(program: &Program, to: ArrayId, rows: &Reduction) -> bool {
         TiledSum::new(program, to, rows).is_some()
