@@ -60,7 +60,7 @@ const TASKS: usize = 16;
 const MIN_SIDE: usize = 16;
 
 impl Shape {
-    /// The roles are those of `accel-codegen`'s descriptions: batch, row, column, reduced.
+    /// The roles are the numbers of `accel_fusion::kernel::Role`.
     fn new(dims: &[Described]) -> Shape {
         let (free, mut added) = without_collisions(dims);
         let of = |role: i64| merged(free.iter().filter(|d| d[0] == role && d[2] != 1).map(Dim::new).collect());

@@ -3,14 +3,11 @@
 use crate::shared::permute::Permute;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
-use accel_fusion::kernel::{ArrayId, Reduction, Role, ScalarFn};
+use accel_fusion::kernel::{ArrayId, Reduction, ScalarFn};
 use accel_fusion::optimize::{Digit, Factor, StridedProduct, Sum};
 
-/// The roles in the description of a digit: see [`declaration`].
-const ROLES: [Role; 4] = [Role::Batch, Role::Row, Role::Column, Role::Reduced];
-
 /// Declares the variable with the address of the library's function for matrix products. Its parameters are, for each
-/// digit, its role (a position in `ROLES`), a number that it has in common with the digits with which it collides (or 0), its
+/// digit, the number of its role, a number that it has in common with the digits with which it collides (or 0), its
 /// extent, and its strides in the result, the left and the right operand; the arrays; the factor of all products; and the
 /// initial value of the sums, or 0 if they are added to the result; and whether the loops that it replaces are slow. The function
 /// returns 0, or -1 if it did nothing because it would be slower.
@@ -115,7 +112,7 @@ impl Writer<'_> {
             let count = p.digits.len();
             w.line(format!("const i64 dims[{count}][6] = {{"));
             for (k, d) in p.digits.iter().enumerate() {
-                let role = ROLES.iter().position(|r| *r == d.role).unwrap_or(0);
+                let role = d.role.number();
                 let group = d.collides.map_or(0, |g| g + 1);
                 let strides = arrays.iter().map(|(index, extents)| stride(index, extents, k));
                 let strides = strides.collect::<Vec<_>>().join(", ");

@@ -70,6 +70,18 @@ pub enum Role {
     Reduced,
 }
 
+impl Role {
+    /// The number by which the library for products knows the role.
+    pub fn number(self) -> usize {
+        match self {
+            Role::Batch => 0,
+            Role::Row => 1,
+            Role::Column => 2,
+            Role::Reduced => 3,
+        }
+    }
+}
+
 impl Reduction {
     /// The result of the element function, if it is one float and the rows are summed.
     pub fn float_sum(&self) -> Option<Reg> {

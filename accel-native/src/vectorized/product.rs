@@ -3,8 +3,8 @@
 use super::rows::Rows;
 use crate::product::{product_f32, product_f64};
 use accel_core::repr::{Column, ColumnElt, Scalar, ScalarType};
+use accel_fusion::kernel::Operand;
 use accel_fusion::kernel::scalar_evaluation::values;
-use accel_fusion::kernel::{Operand, Role};
 
 /// The column of the reduced rows, if they are a contraction and the library is faster than a loop. No extent is 0.
 pub fn product(rows: &Rows) -> Option<Column> {
@@ -17,7 +17,7 @@ pub fn product(rows: &Rows) -> Option<Column> {
     let mut dims = vec![];
     let mut inner = rows.count();
     for (p, role) in contraction.roles.iter().enumerate() {
-        let role = [Role::Batch, Role::Row, Role::Column, Role::Reduced].iter().position(|r| r == role)?;
+        let role = role.number();
         // The outer dimensions are those of the result.
         let in_result = match rows.outer.get(p) {
             Some(extent) => {
