@@ -213,18 +213,16 @@ macro_rules! product {
             }
             // A panic must not pass through the generated code. Only a lack of memory can cause one.
             let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                // The parts depend only on sizes, and with them the blocks that are summed.
                 let products = count_of(&shape.added);
-                let (n, work) = (count_of(&shape.batch), shape.work());
-                if work >= MIN_SHARED_WORK && n < 4 * rayon::current_num_threads() {
-                    let one =
-                        Products { shape: &shape, all: Matrices { to, left, right }, factor, init: init.copied() };
-                    return (0..n).for_each(|i| one.$name(i, Parallelism::Rayon(0)));
-                }
                 let shape = if products > 1 { shape.divided() } else { shape };
-                let (n, work) = (count_of(&shape.batch), shape.work().saturating_mul(products));
+                let (n, work) = (count_of(&shape.batch), shape.work());
                 let one = Products { shape: &shape, all: Matrices { to, left, right }, factor, init: init.copied() };
-                if n.saturating_mul(work) >= MIN_SHARED_WORK {
-                    let chunk = (MIN_SHARED_WORK / 4 / work).max(1);
+                let all_work = work.saturating_mul(products);
+                if work >= MIN_SHARED_WORK && n < 4 * rayon::current_num_threads() {
+                    (0..n).for_each(|i| one.$name(i, Parallelism::Rayon(0)));
+                } else if n.saturating_mul(all_work) >= MIN_SHARED_WORK {
+                    let chunk = (MIN_SHARED_WORK / 4 / all_work).max(1);
                     (0..n).into_par_iter().with_min_len(chunk).for_each(|i| one.$name(i, Parallelism::None));
                 } else {
                     (0..n).for_each(|i| one.$name(i, Parallelism::None));
