@@ -11,17 +11,12 @@
 //! in question have only one address space, so the address of the buffer is converted to one of an array.
 
 use super::prefetch::is_quick;
+use crate::cost_model::PIECE;
 use crate::text::names::{index, names};
 use crate::text::types::{bytes, in_memory};
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Program, ScalarFn};
-
-/// Results of at least this size (in bytes, of all columns) are larger than the caches.
-pub const LARGE: usize = if cfg!(target_arch = "x86_64") { 32 << 20 } else { usize::MAX };
-
-/// The size of the buffer of the widest column, in bytes.
-const PIECE: usize = 512;
 
 impl Writer<'_> {
     /// Declares `store_around` and `STORED`.
