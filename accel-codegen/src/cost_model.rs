@@ -128,6 +128,13 @@ pub const TASK_COLUMNS: usize = 2 * LINE;
 pub const FEW_COLUMNS: usize = DOUBLES / 2;
 /// From this number of neighbouring rows on, blocks of rows keep all threads busy, so rows are not cut into parts.
 pub const MANY_COLUMNS: usize = TASKS * BLOCK;
+/// About the largest number of results of all parts of neighbouring rows together, since they have to be read again. So with
+/// many rows there are few parts.
+pub const PARTIAL_RESULTS: usize = 4 * TASKS * BLOCK;
+/// The number of parts of neighbouring rows even so. Chosen.
+pub const FEWEST_PARTS: usize = 8;
+/// The smallest number of elements of each of the neighbouring rows in a part. Chosen.
+pub const SHORTEST_PART: usize = 16;
 /// The least work of a task of strips, in simple operations, as many of which are executed at once as a vector has 64-bit
 /// numbers: fifty microseconds or more.
 pub const STRIP_TASK: usize = DOUBLES * TASK;

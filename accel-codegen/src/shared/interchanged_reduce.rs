@@ -7,7 +7,9 @@
 //! combined from its first element to its last. If there are too few rows for all threads, the rows are cut into parts,
 //! and the parts' results are combined from the first to the last. The parts depend only on sizes.
 
-use crate::cost_model::{BLOCK, FEW_COLUMNS, MANY_COLUMNS, SERIAL_ELEMENTS, SIMPLE, TASKS};
+use crate::cost_model::{
+    BLOCK, FEW_COLUMNS, FEWEST_PARTS, MANY_COLUMNS, PARTIAL_RESULTS, SERIAL_ELEMENTS, SHORTEST_PART, SIMPLE, TASKS,
+};
 use crate::text::names::{index, names, row_index};
 use crate::text::writer::Writer;
 use accel_fusion::kernel::{ArrayId, Instr, Reduction, Reg, ScalarFn, index_vec};
@@ -51,7 +53,7 @@ pub fn parts(count: usize, len: usize) -> Option<(usize, usize)> {
     if !(FEW_COLUMNS..MANY_COLUMNS).contains(&count) || count.saturating_mul(len) < SERIAL_ELEMENTS {
         return None;
     }
-    let size = len.div_ceil((TASKS * BLOCK * 4 / count).clamp(8, TASKS)).max(16);
+    let size = len.div_ceil((PARTIAL_RESULTS / count).clamp(FEWEST_PARTS, TASKS)).max(SHORTEST_PART);
     let parts = len.div_ceil(size);
     (parts > 1).then_some((parts, size))
 }
@@ -155,9 +157,11 @@ impl Writer<'_> {
             "if (count < {FEW_COLUMNS} || count >= {MANY_COLUMNS} || count * len < {SERIAL_ELEMENTS}) return -1;"
         ));
         // With many rows there are few parts, because the results of the parts have to be read again.
-        self.line(format!("i64 parts = {} / count;", TASKS * BLOCK * 4));
-        self.line(format!("parts = parts > {TASKS} ? {TASKS} : parts < 8 ? 8 : parts;"));
-        self.line("const i64 size = len / parts < 16 ? 16 : (len + parts - 1) / parts;");
+        self.line(format!("i64 parts = {PARTIAL_RESULTS} / count;"));
+        self.line(format!("parts = parts > {TASKS} ? {TASKS} : parts < {FEWEST_PARTS} ? {FEWEST_PARTS} : parts;"));
+        self.line(format!(
+            "const i64 size = len / parts < {SHORTEST_PART} ? {SHORTEST_PART} : (len + parts - 1) / parts;"
+        ));
         self.line("parts = (len + size - 1) / size;");
         self.line("if (parts < 2) return -1;");
         let z = names("z", &types);

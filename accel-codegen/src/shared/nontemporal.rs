@@ -11,7 +11,7 @@
 //! in question have only one address space, so the address of the buffer is converted to one of an array.
 
 use super::prefetch::is_quick;
-use crate::cost_model::PIECE;
+use crate::cost_model::{LINE, PIECE};
 use crate::text::names::{index, names};
 use crate::text::types::{bytes, in_memory};
 use crate::text::writer::Writer;
@@ -35,7 +35,7 @@ impl Writer<'_> {
         self.line("const i64 to = task->to;");
         self.line("const bool around = task->slot != 0;");
         for (c, t) in types.iter().enumerate() {
-            self.line(format!("{} piece{c}[{count}] __attribute__((aligned(64)));", in_memory(*t)));
+            self.line(format!("{} piece{c}[{count}] __attribute__((aligned({LINE})));", in_memory(*t)));
         }
         self.line("i64 p = task->from;");
         self.braces("while (p < to)", |w| {
@@ -45,7 +45,7 @@ impl Writer<'_> {
             w.line("i64 end = to;");
             let (column, size) = (format!("a{to}_0"), bytes(types[0]));
             w.braces("if (around)", |w| {
-                w.line(format!("end = p + {count} - (i64)((u64)({column} + p) % 64 / {size});"));
+                w.line(format!("end = p + {count} - (i64)((u64)({column} + p) % {LINE} / {size});"));
                 w.line("if (end > to) end = to;");
                 if !is_quick(body) {
                     w.prefetch(body, &index(rank), count);
