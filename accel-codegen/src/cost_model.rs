@@ -90,7 +90,7 @@ pub const BLOCK: usize = L1 / (4 * 8);
 /// than this much of every array.
 pub const AHEAD: usize = L1 / 2;
 /// Up to this number of simple operations per element, there is hardly more to compute than a sum, and the processor's own
-/// requests are early enough. Measured: see NOTE [Prefetching].
+/// requests are early enough. Measured: see the head of `shared/prefetch.rs`.
 pub const QUICK: usize = 2;
 /// Results of at least this size (in bytes, of all columns) are larger than the caches, so they are written around them. Only
 /// x86-64 has the instructions.
