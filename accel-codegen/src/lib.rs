@@ -15,6 +15,7 @@
 
 mod analysis;
 mod c;
+pub mod cost_model;
 pub mod nest;
 pub mod opencl;
 mod shared;
@@ -24,6 +25,5 @@ pub use analysis::layout::Layout;
 pub use analysis::{fault, liveness, partition};
 pub use c::{Module, Options, emit};
 pub use shared::loop_nest::nest_text;
-pub use shared::nontemporal;
 pub use shared::scan::chains;
 pub use text::registers::Vectors;

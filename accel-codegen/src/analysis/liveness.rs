@@ -3,6 +3,7 @@
 //! Every array belongs to one block: the block that defines it, or the inner block that uses it last. If arrays share
 //! memory (reshaped arrays, the state of a loop, results of blocks), their number is counted at run time.
 
+use crate::cost_model::HOST_FUNCTION;
 use accel_core::ast::deep;
 use accel_fusion::kernel::{self, ArrayId, Instr, Op, Program, Reg, ScalarFn, Stmt, walk};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +18,7 @@ pub struct Block<'a> {
     pub owned_results: BTreeSet<ArrayId>,
     /// The number of statements, including inner blocks.
     pub size: usize,
-    /// The number of statements if those of inner blocks longer than [`LONG`] are elsewhere.
+    /// The number of statements if those of inner blocks longer than [`HOST_FUNCTION`] are elsewhere.
     pub length: usize,
 }
 
@@ -27,10 +28,6 @@ impl Drop for Block<'_> {
         deep(|| self.steps.clear());
     }
 }
-
-/// The approximate number of statements of a function of the host program. C compilers take more than twice as long for
-/// a function of twice the size.
-pub const LONG: usize = 40;
 
 /// A statement, with its liveness facts.
 pub struct Step<'a> {
@@ -124,7 +121,8 @@ impl<'a> Analysis<'a> {
             live.extend(reads);
         }
         steps.reverse();
-        let called = |b: &Block| if b.length <= LONG { b.length } else { b.steps.len().div_ceil(LONG) };
+        let called =
+            |b: &Block| if b.length <= HOST_FUNCTION { b.length } else { b.steps.len().div_ceil(HOST_FUNCTION) };
         let length = steps.iter().map(|s| 1 + s.blocks.iter().map(called).sum::<usize>()).sum();
         let unused = given.into_iter().filter(|a| !live.contains(a)).collect();
         Block { unused, steps, owned_results, size: number - first, length }

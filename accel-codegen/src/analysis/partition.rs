@@ -1,41 +1,23 @@
 //! Partitions work into tasks for the threads of a processor. The partition depends only on sizes, never on the number
 //! of threads. So the order in which partial results are combined does not depend on that number either.
 
-/// The minimal work of a task, in simple operations: ten microseconds or more.
-pub const TASK: usize = 1 << 15;
-/// Below this number of simple operations, all work is one task.
-pub const SMALL: usize = 4 * TASK;
-
-/// The number of positions of a strip: four of the largest vector registers of 64-bit numbers, so that a sum does not
-/// wait for one addition before the next.
-pub const LANES: usize = 32;
-
-/// Below this number of rows, rows are split. More rows keep all threads busy without that.
-const FEW_ROWS: usize = 16;
-
-/// The minimal work of a task of strips, in simple operations, several of which are executed at once: fifty
-/// microseconds or more.
-const STRIP_TASK: usize = 1 << 18;
-/// The largest number of tasks of strips: each has its own partial totals.
-const STRIP_TASKS: usize = 16;
-/// The limit for the partial totals of all tasks, in bytes, if there is more than one task.
-const TOTALS: usize = 64 << 20;
-
+use crate::cost_model::{FEW_ROWS, LANES, LINE, ROW_PART, SERIAL, SPLIT_ROW, STRIP_TASK, STRIP_TASKS, TASK, TOTALS};
 /// The number of positions of a task, for `n` positions that take about `cost` operations each, and about `most` tasks
 /// at most.
 pub fn task_size(n: usize, cost: usize, most: usize) -> usize {
-    if n.saturating_mul(cost) < SMALL {
+    if n.saturating_mul(cost) < SERIAL {
         return n;
     }
     // If elements are cheap, tasks get whole cache lines, so that two tasks do not write to the same line.
-    let lines = if cost <= TASK / 64 { 64 } else { 1 };
+    let lines = if cost <= TASK / LINE { LINE } else { 1 };
     (TASK / cost).max(n.div_ceil(most)).max(1).next_multiple_of(lines)
 }
 
 /// The length of the parts of rows with `len` elements, if rows are split; a row has about `most` parts at most.
 pub fn part_size(rows: usize, len: usize, cost: usize, most: usize) -> Option<usize> {
     let few = rows > 0 && rows < FEW_ROWS;
-    (few && len >= 256 && len.saturating_mul(cost) >= SMALL).then(|| (TASK / cost).max(128).max(len.div_ceil(most)))
+    (few && len >= SPLIT_ROW && len.saturating_mul(cost) >= SERIAL)
+        .then(|| (TASK / cost).max(ROW_PART).max(len.div_ceil(most)))
 }
 
 /// The number of positions of a task of strips, for `n` positions. `partial` is the size of the task's totals in bytes,

@@ -1,6 +1,6 @@
 //! The memory and the operations of a strip, and the sizes above which strips do not pay.
 
-use super::partition::LANES;
+use crate::cost_model::{FEW_POSITIONS, LANES, LINE, SHORT_STRIP, STRIP};
 use accel_core::repr::Scalar;
 use accel_fusion::kernel::{ArrayId, IndexVec, Instr, ScalarFn};
 
@@ -40,7 +40,7 @@ impl Usage {
     pub fn sizes(&self, extents: &IndexVec<ArrayId, Vec<i64>>) -> [usize; 3] {
         let size =
             |a: ArrayId, from: usize| extents[a].iter().skip(from).fold(1usize, |n, e| n.saturating_mul(*e as usize));
-        let room = |n: usize, bytes: usize| n.saturating_mul(bytes).div_ceil(64).saturating_mul(64);
+        let room = |n: usize, bytes: usize| n.saturating_mul(bytes).div_ceil(LINE).saturating_mul(LINE);
         let sum = |all: &[(ArrayId, usize)], from: usize, each: usize| {
             all.iter().fold(0usize, |n, (a, bytes)| n.saturating_add(room(size(*a, from), each * bytes)))
         };
@@ -55,16 +55,7 @@ impl Usage {
     }
 }
 
-/// With fewer positions, most lanes of a strip would be idle.
-pub const SHORT: usize = 8;
-
-/// A strip of a short dimension does not pay if it needs more bytes than this.
-pub const LARGE_FOR_SHORT: usize = 1 << 18;
-
-/// No strip pays if it needs more bytes than this, which is far more than the caches have.
-pub const LARGE: usize = 32 << 20;
-
 /// The limit for the working memory of a strip of this many positions, in bytes.
 pub fn largest(positions: usize) -> usize {
-    if positions < SHORT { LARGE_FOR_SHORT } else { LARGE }
+    if positions < FEW_POSITIONS { SHORT_STRIP } else { STRIP }
 }

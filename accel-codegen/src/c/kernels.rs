@@ -4,6 +4,7 @@ use super::shared_kernels::{Member, Shared, renamed};
 use super::translation_units::{Function, Head, Name, operation};
 use crate::analysis::liveness::{Block, Step};
 use crate::c::host::inline::is_inline;
+use crate::cost_model::COMPILED;
 use crate::shared::accumulate::Accumulate;
 use crate::shared::interchanged_reduce::in_columns;
 use crate::shared::permute::Permute;
@@ -277,13 +278,10 @@ impl<'a> Kernels<'a> {
         let head = body(&mut w);
         let body = w.finish();
         // The time of C compilers grows with the square of the size of a function, most of it for optimisation.
-        let level = if body.lines().count() < HUGE { "" } else { AS_IT_IS };
+        let level = if body.lines().count() < COMPILED { "" } else { AS_IT_IS };
         self.functions.push(Function { head, level, body });
     }
 }
-
-/// A function of this many lines is not optimised.
-const HUGE: usize = 20_000;
 
 /// The attribute of a function that is not optimised.
 const AS_IT_IS: &str = "__attribute__((optimize(\"O0\"))) ";

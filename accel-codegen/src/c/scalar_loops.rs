@@ -3,17 +3,14 @@
 //! Names in the generated code: `c5[l]` is register 5 in lane `l`, and `r5` the same inside a run. Uniform registers are
 //! `r5` everywhere. `on5[l]` is the mask of a loop or a branch that sets register 5.
 
-use crate::analysis::partition::LANES;
 use crate::analysis::slice::needed;
+use crate::cost_model::{FEW_ELEMENTS, LANES};
 use crate::text::names::{elements, index};
 use crate::text::scalar_code::Constants;
 use crate::text::writer::{Scope, Writer};
 use accel_core::ast::deep;
 use accel_fusion::kernel::{ArrayId, Instr, Reg, ScalarFn, ScalarLoops, runs, walk};
 use std::collections::BTreeSet;
-
-/// With fewer elements, most lanes would be idle.
-const FEWEST: usize = 4;
 
 /// A value of a lane that a run assigns.
 struct Output {
@@ -63,7 +60,7 @@ impl Writer<'_> {
         to.iter().for_each(|a| self.hoist_output(*a, false));
         self.line("const i64 to = task->to;");
         self.line("i64 p = task->from;");
-        self.braces(&format!("while (to - p >= {FEWEST})"), |w| {
+        self.braces(&format!("while (to - p >= {FEW_ELEMENTS})"), |w| {
             w.line(format!("const i64 width = to - p < {LANES} ? to - p : {LANES};"));
             w.line(format!("const int failed = {name}(arrays, task, fault, p, width);"));
             w.line("if (failed > 0) return 1;");

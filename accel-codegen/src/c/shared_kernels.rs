@@ -1,7 +1,7 @@
 //! Kernels that several statements share.
 //!
 //! NOTE [Shared kernels]: unrolled programs have many statements that differ only in their arrays, and C compilers take
-//! some milliseconds for each kernel. So if at least `WORTH` statements are equal up to their arrays, they share one
+//! some milliseconds for each kernel. So if at least `WORTH_SHARING` statements are equal up to their arrays, they share one
 //! set of kernels: the kernels of a program with a single such statement. Each statement has kernels of its own, which
 //! call the shared ones with a table of its arrays, in the order in which that program numbers them. If a shared kernel
 //! fails, its record names sites and arrays of that program, and the statement's kernel replaces them by its own.
@@ -13,14 +13,12 @@ use super::host::inline::is_inline;
 use super::translation_units::operation;
 use crate::analysis::fault;
 use crate::analysis::liveness::{Block, Step};
+use crate::cost_model::WORTH_SHARING;
 use accel_core::ast::deep;
 use accel_core::repr::Scalar;
 use accel_fusion::kernel::{self, ArrayId, ArrayInfo, Instr, Op, Program, Reg, ScalarFn, SiteId, walk, walk_mut};
 use accel_fusion::optimize::{Isolated, isolated};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The smallest number of equal statements that share kernels.
-const WORTH: usize = 4;
 
 /// A statement as a program of its own.
 pub struct Alone {
@@ -76,10 +74,10 @@ impl Shared {
         let mut alike: BTreeMap<Vec<usize>, Vec<&Step>> = BTreeMap::new();
         collect(body, numbers, &mut alike);
         let mut found = BTreeMap::new();
-        let many = alike.into_values().filter(|steps| steps.len() >= WORTH);
+        let many = alike.into_values().filter(|steps| steps.len() >= WORTH_SHARING);
         many.flatten().for_each(|s| add(program, s, &mut found));
         let mut shared = Shared { classes: vec![], members: BTreeMap::new() };
-        for mut equal in found.into_values().filter(|e| e.members.len() >= WORTH) {
+        for mut equal in found.into_values().filter(|e| e.members.len() >= WORTH_SHARING) {
             let class = shared.classes.len();
             equal.keep_what_differs();
             shared.members.extend(equal.members.into_iter().map(|(number, m)| (number, Member { class, ..m })));

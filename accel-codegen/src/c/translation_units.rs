@@ -4,17 +4,10 @@
 //! what it needs of the others. Compiled without the macro, it is the whole program. Kernels, which the host program
 //! calls from another unit, have the prefix `KERNEL`.
 
+use crate::cost_model::{COMPILED, UNIT, UNITS};
 use crate::text::calls::PARAMETERS;
 use accel_fusion::kernel::Op;
 use std::fmt::{self, Write};
-
-/// The approximate number of lines of a unit, as long as there are few units.
-const LINES: usize = 1_000;
-/// The number of units that pays for processes that run at the same time. Each unit reads the whole text.
-const MOST: usize = 8;
-/// The approximate number of lines of a unit of a long program. So the time that the compiler may take for a unit is
-/// enough for programs of any length.
-const LONGEST: usize = 20_000;
 
 /// A function of a statement.
 pub struct Function {
@@ -123,7 +116,7 @@ impl Units {
     pub fn new(statements: &[Vec<Function>], first: usize) -> Units {
         let lines: Vec<usize> = statements.iter().map(|s| s.iter().map(Function::lines).sum()).collect();
         let total: usize = lines.iter().sum();
-        let count = (total / LINES).min(MOST).max(total / LONGEST);
+        let count = (total / UNIT).min(UNITS).max(total / COMPILED);
         if count < 2 {
             let text = statements.iter().flatten().map(|f| f.print("static")).collect();
             return Units { text, count: 1 };
@@ -194,6 +187,6 @@ mod tests {
     fn units_of_long_programs_have_a_bounded_length() {
         let statements: Vec<_> = (0..1000).map(|_| statement("long", 1000)).collect();
         let units = Units::new(&statements, 0);
-        assert!(units.count >= 1000 * 1000 / LONGEST);
+        assert!(units.count >= 1000 * 1000 / COMPILED);
     }
 }

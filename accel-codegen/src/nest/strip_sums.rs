@@ -12,6 +12,7 @@ use super::ir::*;
 use super::lower::Lowered;
 use super::lower::strip::{StripSum, row_sums, totals};
 use super::schedule::apply;
+use crate::cost_model::{REGISTERS, SUMS};
 use crate::text::registers::Vectors;
 use accel_core::repr::ScalarType;
 
@@ -31,8 +32,6 @@ impl Machine {
     }
 }
 
-/// This many sums hide the latency of additions.
-const SUMS: i64 = 8;
 /// The largest number of vectors of the lanes that are computed together.
 const GROUP: i64 = 4;
 
@@ -59,7 +58,7 @@ fn row_schedule(sum: &StripSum, lowered: &Lowered, m: Machine) -> String {
         let few = SUMS / group;
         let mut rest = last.clone();
         // Twice as many sums need half as many loads of common operands.
-        if lowered.shares(&last) && m.registers > 16 {
+        if lowered.shares(&last) && m.registers > REGISTERS {
             steps.extend([format!("split {last} {} peel j0 j1 rest", 2 * few), "unroll j1".into()]);
             rest = "rest".into();
         }
@@ -118,7 +117,7 @@ fn outer_product(h: &str, j: &str, buffer: BufferId, dim: usize, m: Machine) -> 
         "unroll pair".into(),
     ];
     let mut rows = h.to_string();
-    if m.registers > 16 {
+    if m.registers > REGISTERS {
         steps.extend([format!("split {h} {SUMS} peel h0 h1 last"), "unroll h1".into()]);
         rows = "last".into();
     }

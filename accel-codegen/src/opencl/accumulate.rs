@@ -10,8 +10,8 @@ use super::sums::is_atomic;
 use super::target::{Shape, Target};
 use super::work::{Kernel, Sizes, Work, size_of};
 use crate::analysis::liveness::Step;
-use crate::shared::accumulate::{Accumulate, COPIES, PER_COPIED};
-use crate::shared::permute::PARTS;
+use crate::cost_model::{COPIES, PER_COPIED, TASKS};
+use crate::shared::accumulate::Accumulate;
 use crate::text::names::{elements, index};
 use crate::text::primitives;
 use crate::text::writer::Writer;
@@ -88,7 +88,7 @@ impl Accumulation {
         let bytes = self.columns.iter().map(|(a, t)| size_of(*t, size(a))).sum::<usize>();
         let wanted = n.min(match target.shape {
             Shape::Gpu => launch::busy(target),
-            Shape::Cpu => PARTS,
+            Shape::Cpu => TASKS,
         });
         let most = (n.saturating_mul(self.cost) / PER_COPIED / numbers.max(1)).min(COPIES / bytes.max(1));
         // Far fewer items, or a single one, take longer than atomic operations.

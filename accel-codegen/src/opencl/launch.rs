@@ -4,7 +4,7 @@ use super::loads::AT_ONCE;
 use super::target::{Shape, Target};
 use super::work::{Kernel, Launch, Sizes, Work, size_of};
 use crate::analysis::partition;
-use crate::shared::nontemporal::LARGE;
+use crate::cost_model::LARGE;
 use accel_core::repr::ScalarType;
 
 // NOTE [Work-groups on processors]: if a device is a processor, its driver gives each thread several groups at once.

@@ -7,7 +7,8 @@ use super::rows::one;
 use super::target::{Shape, Target};
 use super::work::{Kernel, Sizes, Work, size_of};
 use crate::analysis::liveness::Step;
-use crate::shared::permute::{PART, PARTS, PER_TARGET, Permute, SMALL};
+use crate::cost_model::{PER_TARGET, SCATTERED, SERIAL_ELEMENTS, TASKS};
+use crate::shared::permute::Permute;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Op};
 
@@ -70,10 +71,10 @@ impl Permutation {
             return atomic.work(n, targets, target);
         }
         let nothing = Rest { len: 0, row: 0, slot: None };
-        if n < SMALL || targets == 0 {
+        if n < SERIAL_ELEMENTS || targets == 0 {
             return one(launch::ranges(&self.all, n, n, nothing, target));
         }
-        let parts = (n / PER_TARGET / targets).min(n / PART).min(PARTS);
+        let parts = (n / PER_TARGET / targets).min(n / SCATTERED).min(TASKS);
         if let (Some([part, copies]), Some(t), 2..) = (&self.copies, self.ty, parts) {
             let copy = Rest { len: targets, row: 0, slot: None };
             let launches = vec![
@@ -81,7 +82,7 @@ impl Permutation {
                 launch::ranges(
                     copies,
                     targets,
-                    targets.div_ceil((targets / PART).clamp(1, PARTS)),
+                    targets.div_ceil((targets / SCATTERED).clamp(1, TASKS)),
                     Rest { slot: Some(n.div_ceil(n.div_ceil(parts))), ..copy },
                     target,
                 ),

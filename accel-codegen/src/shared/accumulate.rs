@@ -12,25 +12,16 @@
 //! - each part has at least [`PER_COPIED`] operations for each number of its copies. Such a number is written, read and
 //!   added once, which takes up to 7 ns where the copies do not stay in a cache; the operations take 3 to 50 ns;
 //! - all copies together have at most [`COPIES`] bytes;
-//! - there are at most [`PARTS`] parts, and no part is empty.
+//! - there are at most [`TASKS`] parts, and no part is empty.
 
-use super::permute::PARTS;
 use crate::analysis::fault;
-use crate::analysis::partition::{SMALL, TASK};
+use crate::cost_model::{COPIES, LINE, PER_COPIED, SERIAL, TASK, TASKS};
 use crate::text::names::{elements, index};
 use crate::text::primitives;
 use crate::text::types::bytes;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Monoid, Op, Program, ScalarFn};
-
-/// The least number of operations of a part for each number of its copies.
-pub const PER_COPIED: usize = 128;
-/// The limit for the size of all copies, in bytes. Copies may exceed the caches if a single sum does, too: two parts of
-/// 37 MB each took 0.75 of the time of one (XSBench's gradient, two processors).
-pub const COPIES: usize = 128 << 20;
-/// The copies of two parts have no cache line in common.
-const LINE: u32 = 64;
 
 /// A statement with sums, see `Op::Accumulate`.
 pub struct Accumulate<'a> {
@@ -140,9 +131,9 @@ impl Writer<'_> {
         self.line(format!("const i64 n = task->to, numbers = {numbers}, size = {sizes};"));
         self.line("i64 work;");
         self.line(format!("if (__builtin_mul_overflow(n, {}, &work)) work = __INT64_MAX__;", s.body.cost().max(1)));
-        self.line(format!("i64 parts = work < {SMALL} ? 1 : work / {TASK};"));
+        self.line(format!("i64 parts = work < {SERIAL} ? 1 : work / {TASK};"));
         self.line(format!(
-            "const i64 most[] = {{ work / {PER_COPIED} / (numbers ? numbers : 1), {COPIES} / (size ? size : 1), {PARTS}, n }};"
+            "const i64 most[] = {{ work / {PER_COPIED} / (numbers ? numbers : 1), {COPIES} / (size ? size : 1), {TASKS}, n }};"
         ));
         self.line("for (int k = 0; k < 4; k++) parts = parts < most[k] ? parts : most[k];");
         self.line(format!("if (parts < 2) return {name}(arrays, task, fault);"));
@@ -153,14 +144,14 @@ impl Writer<'_> {
             self.line(format!("full |= !(state[{k}] = __builtin_malloc(parts * {stride} * {}));", bytes(*t)));
         }
         self.line("int result = 1;");
-        self.line(format!("job jobs[{PARTS}];"));
+        self.line(format!("job jobs[{TASKS}];"));
         let (site, n) = (self.site, "n".to_string());
         self.braces("if (!full)", |w| {
             w.jobs("parts", "n", "0, i, 0, task->extents, state");
             w.parallel(&format!("{name}_part"), "jobs", "parts");
             w.braces("if (result == 0)", |w| {
                 w.line(format!("i64 count = numbers / {TASK};"));
-                w.line(format!("count = count < 1 ? 1 : count < {PARTS} ? count : {PARTS};"));
+                w.line(format!("count = count < 1 ? 1 : count < {TASKS} ? count : {TASKS};"));
                 w.jobs("count", "count", "0, parts, count, task->extents, state");
                 w.parallel(&format!("{name}_copies"), "jobs", "count");
             });
@@ -174,6 +165,6 @@ impl Writer<'_> {
 
 /// The distance of two copies of a sum, in elements of this type.
 fn stride(sum: ArrayId, t: ScalarType) -> String {
-    let size = bytes(t);
+    let size = bytes(t) as usize;
     format!("((m{sum} * {size} + {}) / {LINE} * {})", 2 * LINE - 1, LINE / size)
 }

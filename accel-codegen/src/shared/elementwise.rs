@@ -2,15 +2,11 @@
 
 use super::nontemporal::pieces;
 use super::transposed::transposes;
+use crate::cost_model::{BRANCHING_INTERIOR, INTERIOR};
 use crate::text::names::{elements, index};
 use crate::text::writer::Writer;
 use accel_fusion::kernel::{ArrayId, ScalarFn};
 use accel_fusion::optimize::{Interior, interior};
-
-/// The interior of shorter rows does not pay for its separate loop, if C compilers use vectors for the decisions, too.
-const SHORTEST: i64 = 32;
-/// The same, if they do not, because branches read.
-const SHORTEST_WITH_BRANCHES: i64 = 10;
 
 impl Writer<'_> {
     /// Computes the elements of the arrays `to` at the task's positions.
@@ -41,7 +37,7 @@ impl Writer<'_> {
         if rank == 1 || interior.behind.is_some() {
             return self.elements_by_parts(to, rank, independent, body, results, &interior);
         }
-        let shortest = if body.is_if_convertible() { SHORTEST } else { SHORTEST_WITH_BRANCHES };
+        let shortest = if body.is_if_convertible() { INTERIOR } else { BRANCHING_INTERIOR };
         self.braces(&format!("if (n{} < {shortest})", rank - 1), plain);
         self.braces("else", |w| w.elements_by_parts(to, rank, independent, body, results, &interior));
     }

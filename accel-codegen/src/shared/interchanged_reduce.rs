@@ -7,25 +7,17 @@
 //! combined from its first element to its last. If there are too few rows for all threads, the rows are cut into parts,
 //! and the parts' results are combined from the first to the last. The parts depend only on sizes.
 
+use crate::cost_model::{
+    BLOCK, FEW_COLUMNS, FEWEST_PARTS, MANY_COLUMNS, PARTIAL_RESULTS, SERIAL_ELEMENTS, SHORTEST_PART, SIMPLE, TASKS,
+};
 use crate::text::names::{index, names, row_index};
 use crate::text::writer::Writer;
 use accel_fusion::kernel::{ArrayId, Instr, Reduction, Reg, ScalarFn, index_vec};
 
-/// The number of rows that are reduced side by side. Their accumulators stay in the first-level cache.
-const BLOCK: usize = 1024;
-/// From this number of rows on, blocks of rows keep all threads busy, so rows are not cut into parts.
-const MANY: usize = 64 * BLOCK;
-/// Below this number, rows are better reduced one by one.
-const FEW: usize = 4;
-/// The largest number of parts.
-const PARTS: usize = 64;
-/// Below this number of elements, cutting rows into parts does not pay.
-const SMALL: usize = 1 << 16;
-
 /// Whether neighbouring rows are adjacent in memory: the last outer dimension is the innermost dimension of the arrays
 /// that are read. Other reads must not depend on it.
 pub fn in_columns(outer: usize, rows: &Reduction) -> bool {
-    let simple = |c: &ScalarFn| c.is_if_convertible() && c.instrs.len() <= 40;
+    let simple = |c: &ScalarFn| c.is_if_convertible() && c.instrs.len() <= SIMPLE;
     let Some(last) = outer.checked_sub(1) else { return false };
     if !simple(&rows.element) || !simple(&rows.op) || rows.op.instrs.iter().any(|i| matches!(i, Instr::Read { .. })) {
         return false;
@@ -58,10 +50,10 @@ pub fn in_columns(outer: usize, rows: &Reduction) -> bool {
 /// The number of parts of the rows, and the number of elements of each, if the rows are cut: there are few rows and
 /// they are long.
 pub fn parts(count: usize, len: usize) -> Option<(usize, usize)> {
-    if !(FEW..MANY).contains(&count) || count.saturating_mul(len) < SMALL {
+    if !(FEW_COLUMNS..MANY_COLUMNS).contains(&count) || count.saturating_mul(len) < SERIAL_ELEMENTS {
         return None;
     }
-    let size = len.div_ceil((PARTS * BLOCK * 4 / count).clamp(8, PARTS)).max(16);
+    let size = len.div_ceil((PARTIAL_RESULTS / count).clamp(FEWEST_PARTS, TASKS)).max(SHORTEST_PART);
     let parts = len.div_ceil(size);
     (parts > 1).then_some((parts, size))
 }
@@ -161,11 +153,15 @@ impl Writer<'_> {
     pub fn in_parts(&mut self, part: &str, to: ArrayId, rows: &Reduction) {
         let types = self.columns(to);
         self.line("const i64 count = task->to, len = task->len;");
-        self.line(format!("if (count < {FEW} || count >= {MANY} || count * len < {SMALL}) return -1;"));
+        self.line(format!(
+            "if (count < {FEW_COLUMNS} || count >= {MANY_COLUMNS} || count * len < {SERIAL_ELEMENTS}) return -1;"
+        ));
         // With many rows there are few parts, because the results of the parts have to be read again.
-        self.line(format!("i64 parts = {} / count;", PARTS * BLOCK * 4));
-        self.line(format!("parts = parts > {PARTS} ? {PARTS} : parts < 8 ? 8 : parts;"));
-        self.line("const i64 size = len / parts < 16 ? 16 : (len + parts - 1) / parts;");
+        self.line(format!("i64 parts = {PARTIAL_RESULTS} / count;"));
+        self.line(format!("parts = parts > {TASKS} ? {TASKS} : parts < {FEWEST_PARTS} ? {FEWEST_PARTS} : parts;"));
+        self.line(format!(
+            "const i64 size = len / parts < {SHORTEST_PART} ? {SHORTEST_PART} : (len + parts - 1) / parts;"
+        ));
         self.line("parts = (len + size - 1) / size;");
         self.line("if (parts < 2) return -1;");
         let z = names("z", &types);
@@ -178,7 +174,7 @@ impl Writer<'_> {
         self.line(format!("void *const state[] = {{ {} }};", all.join(", ")));
         self.line(format!("int result = {} ? 0 : -1;", all.join(" && ")));
         self.braces("if (result == 0)", |w| {
-            w.line(format!("job jobs[{PARTS}];"));
+            w.line(format!("job jobs[{TASKS}];"));
             w.braces("for (i64 i = 0; i < parts; i++)", |w| {
                 w.line("const i64 from = i * size, to = from + size < len ? from + size : len;");
                 w.line("jobs[i] = (job){ from, to, count, i, len, task->extents, state };");

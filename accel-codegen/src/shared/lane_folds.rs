@@ -1,6 +1,6 @@
 //! Reductions of a row in each lane: 32 rows take each step together.
 
-use crate::analysis::partition::LANES;
+use crate::cost_model::LANES;
 use crate::text::names::names;
 use crate::text::types::in_memory;
 use crate::text::writer::Writer;

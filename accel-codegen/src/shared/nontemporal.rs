@@ -11,17 +11,12 @@
 //! in question have only one address space, so the address of the buffer is converted to one of an array.
 
 use super::prefetch::is_quick;
+use crate::cost_model::{LINE, PIECE};
 use crate::text::names::{index, names};
 use crate::text::types::{bytes, in_memory};
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Program, ScalarFn};
-
-/// Results of at least this size (in bytes, of all columns) are larger than the caches.
-pub const LARGE: usize = if cfg!(target_arch = "x86_64") { 32 << 20 } else { usize::MAX };
-
-/// The size of the buffer of the widest column, in bytes.
-const PIECE: usize = 512;
 
 impl Writer<'_> {
     /// Declares `store_around` and `STORED`.
@@ -40,7 +35,7 @@ impl Writer<'_> {
         self.line("const i64 to = task->to;");
         self.line("const bool around = task->slot != 0;");
         for (c, t) in types.iter().enumerate() {
-            self.line(format!("{} piece{c}[{count}] __attribute__((aligned(64)));", in_memory(*t)));
+            self.line(format!("{} piece{c}[{count}] __attribute__((aligned({LINE})));", in_memory(*t)));
         }
         self.line("i64 p = task->from;");
         self.braces("while (p < to)", |w| {
@@ -50,7 +45,7 @@ impl Writer<'_> {
             w.line("i64 end = to;");
             let (column, size) = (format!("a{to}_0"), bytes(types[0]));
             w.braces("if (around)", |w| {
-                w.line(format!("end = p + {count} - (i64)((u64)({column} + p) % 64 / {size});"));
+                w.line(format!("end = p + {count} - (i64)((u64)({column} + p) % {LINE} / {size});"));
                 w.line("if (end > to) end = to;");
                 if !is_quick(body) {
                     w.prefetch(body, &index(rank), count);

@@ -13,28 +13,15 @@
 //! After a failure, one thread processes the source once more, so that the first failure is reported.
 
 use crate::analysis::fault;
+use crate::cost_model::{
+    CACHED_TARGETS, CHEAP_TARGET, COSTLY_ELEMENT, OWN_RANGES, PER_CACHED_TARGET, PER_TARGET, RANGED_TARGETS, RANGES,
+    SCATTERED, SERIAL_ELEMENTS, TASKS,
+};
 use crate::text::names::{elements, index, names, outside, position};
 use crate::text::primitives;
 use crate::text::types::{bytes, in_memory};
 use crate::text::writer::Writer;
 use accel_fusion::kernel::{ArrayId, Monoid, Op, Program, ScalarFn};
-
-/// Below this number of elements, one thread combines all of them.
-pub const SMALL: usize = 1 << 16;
-/// The smallest number of elements of a part.
-pub const PART: usize = 1 << 13;
-/// The smallest number of elements of a part for each target.
-pub const PER_TARGET: usize = 8;
-/// The same if the targets of a part have at most so many bytes: then they stay in the cache of a processor core.
-const PER_SMALL_TARGET: usize = 2;
-const SMALL_TARGETS: usize = 1 << 18;
-/// The largest number of parts.
-pub const PARTS: usize = 64;
-/// From this number of threads on, each has its own range of targets, whatever the elements.
-const MANY_THREADS: usize = 4;
-/// Fewer threads have their own ranges only if the targets have more bytes than this, or elements a larger cost.
-const CACHE: usize = 16 << 20;
-const CHEAP: usize = 64;
 
 /// A permutation, see `Op::Permute`.
 pub struct Permute<'a> {
@@ -61,7 +48,7 @@ impl Permute<'_> {
 
     /// Whether targets are so cheap that every thread can compute all of them.
     pub fn has_cheap_targets(&self) -> bool {
-        self.target.instrs.len() <= 24 && self.target.is_straight_line()
+        self.target.instrs.len() <= CHEAP_TARGET && self.target.is_straight_line()
     }
 }
 
@@ -176,18 +163,20 @@ impl Writer<'_> {
     pub fn scatter_all(&mut self, name: &str, p: &Permute) {
         let to = p.to;
         self.line("const i64 n = task->to;");
-        self.line(format!("if (n < {SMALL}) return -1;"));
+        self.line(format!("if (n < {SERIAL_ELEMENTS}) return -1;"));
         self.hoist_extents(to);
         let size: String = (0..self.program.arrays[to].rank).map(|d| format!(" * a{to}_n{d}")).collect();
         self.line(format!("const i64 targets = (i64)1{size};"));
         self.line("if (targets == 0) return -1;");
-        self.line(format!("job jobs[{PARTS}];"));
+        self.line(format!("job jobs[{TASKS}];"));
         self.line("int result = -1;");
         if p.monoid.is_some() {
             let t = self.columns(to)[0];
-            let few = SMALL_TARGETS / bytes(t) as usize;
-            self.line(format!("const i64 each = targets < {few} ? {PER_SMALL_TARGET} : {PER_TARGET};"));
-            self.line(format!("i64 parts = n / each / targets, most = n / {PART} < {PARTS} ? n / {PART} : {PARTS};"));
+            let few = CACHED_TARGETS / bytes(t) as usize;
+            self.line(format!("const i64 each = targets < {few} ? {PER_CACHED_TARGET} : {PER_TARGET};"));
+            self.line(format!(
+                "i64 parts = n / each / targets, most = n / {SCATTERED} < {TASKS} ? n / {SCATTERED} : {TASKS};"
+            ));
             self.line("parts = parts < most ? parts : most;");
             self.braces("if (parts > 1)", |w| {
                 w.line(format!("void *const state[] = {{ __builtin_malloc(parts * targets * sizeof({t})) }};"));
@@ -195,8 +184,8 @@ impl Writer<'_> {
                     w.jobs("parts", "n", "0, i, targets, task->extents, state");
                     w.parallel(&format!("{name}_part"), "jobs", "parts");
                     w.braces("if (result == 0)", |w| {
-                        w.line(format!("i64 count = targets / {PART};"));
-                        w.line(format!("count = count < 1 ? 1 : count < {PARTS} ? count : {PARTS};"));
+                        w.line(format!("i64 count = targets / {SCATTERED};"));
+                        w.line(format!("count = count < 1 ? 1 : count < {TASKS} ? count : {TASKS};"));
                         w.jobs("count", "targets", "0, parts, targets, task->extents, state");
                         w.parallel(&format!("{name}_copies"), "jobs", "count");
                     });
@@ -207,11 +196,11 @@ impl Writer<'_> {
         if p.has_cheap_targets() {
             self.braces("if (result < 0)", |w| {
                 w.line("i64 count = accel_threads();");
-                w.line("count = count < 8 ? count : 8;");
+                w.line(format!("count = count < {RANGES} ? count : {RANGES};"));
                 w.line("if (count < 2) return -1;");
-                if p.element.cost() < CHEAP {
+                if p.element.cost() < COSTLY_ELEMENT {
                     let bytes: usize = w.columns(to).iter().map(|t| bytes(*t) as usize).sum();
-                    w.line(format!("if (count < {MANY_THREADS} && targets < {}) return -1;", CACHE / bytes));
+                    w.line(format!("if (count < {OWN_RANGES} && targets < {}) return -1;", RANGED_TARGETS / bytes));
                 }
                 w.jobs("count", "targets", "0, 0, n, task->extents, task->state");
                 w.parallel(&format!("{name}_range"), "jobs", "count");

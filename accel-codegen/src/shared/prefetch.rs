@@ -6,19 +6,11 @@
 //! compute than a sum, the requests slow it down: on an AMD EPYC, the product of two vectors of that size took 4.6 ms
 //! with them and 4.1 ms without, and on pocl 4.9 and 4.4 ms.
 
+use crate::cost_model::{AHEAD, LINE, QUICK};
 use crate::text::names::position;
 use crate::text::types::bytes;
 use crate::text::writer::Writer;
 use accel_fusion::kernel::{Instr, ScalarFn};
-
-/// The distance of the requests, in bytes. They are for the second-level cache, since the first level has better uses
-/// than this much of every array.
-const AHEAD: usize = 16 << 10;
-/// The number of bytes of a request.
-const LINE: usize = 64;
-
-/// Up to this number of simple operations per element, there is hardly more to compute than a sum.
-const QUICK: usize = 2;
 
 /// Whether the processor's own prefetching is early enough for this scalar function.
 pub fn is_quick(element: &ScalarFn) -> bool {

@@ -2,14 +2,11 @@
 
 use super::row_lanes::least_in_lanes;
 use super::selecting_lanes::least_to_select;
-use crate::analysis::partition::LANES;
+use crate::cost_model::{CALLED_ROW, LANES, SIMPLE};
 use crate::text::names::{elements, index, names, row_index};
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Monoid, Reduction, ScalarFn};
-
-/// Below this number of elements, rows are reduced without a function call for each.
-const SHORT: usize = 16;
 
 // NOTE [Rows across]: each step of a reduction waits for the one before. A long row that is combined by a monoid is reduced
 // in lanes of its own. If rows are short, or the operator is none, then lanes are neighbouring rows: 32 rows take each step
@@ -22,9 +19,6 @@ enum Across {
     If(String),
     Never,
 }
-
-/// The largest number of instructions of an element or an operator for which rows are reduced across.
-const SIMPLE: usize = 40;
 
 impl Writer<'_> {
     /// The parameters of the function for a row: the outer index, and the address of the accumulated value.
@@ -96,7 +90,7 @@ impl Writer<'_> {
         match least {
             // Additions of several rows overlap without vectors.
             Some(least) if rows.monoid == Some(Monoid::Sum) => {
-                Across::If(format!("task->len >= {SHORT} && task->len < {least}"))
+                Across::If(format!("task->len >= {CALLED_ROW} && task->len < {least}"))
             }
             Some(least) => Across::If(format!("task->len < {least}")),
             None => Across::Always,
@@ -153,7 +147,7 @@ impl Writer<'_> {
             Across::Never => {}
         }
         // A call for every short row would take longer than the row.
-        self.braces(&format!("if (task->len < {SHORT})"), |w| {
+        self.braces(&format!("if (task->len < {CALLED_ROW})"), |w| {
             w.positions(outer, |w| w.fold_one(to, outer, rows, &z));
             w.line("return 0;");
         });

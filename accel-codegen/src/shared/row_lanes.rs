@@ -19,6 +19,7 @@
 //! ns instead of 93.
 
 use super::prefetch::is_quick;
+use crate::cost_model::{LANES, VECTOR};
 use crate::text::names::{names, row_index};
 use crate::text::primitives;
 use crate::text::types::in_memory;
@@ -27,8 +28,7 @@ use accel_core::repr::op::Op1;
 use accel_core::repr::{Scalar, ScalarType};
 use accel_fusion::kernel::{Instr, Monoid, Reduction, Reg, ScalarFn};
 
-/// The number of lanes of bytes, and how often a byte can be added to one of them.
-const BYTES: usize = 64;
+/// How often a byte can be added to a lane of bytes.
 const MOST: usize = u8::MAX as usize;
 
 /// The position of an element of the row, from the position in the order in which elements are combined.
@@ -38,8 +38,8 @@ type Source<'a> = &'a dyn Fn(&str) -> String;
 /// it does not wait for one addition before the next.
 fn lane_count(t: ScalarType) -> usize {
     match t {
-        ScalarType::I64 | ScalarType::U64 | ScalarType::F64 => 32,
-        _ => 64,
+        ScalarType::I64 | ScalarType::U64 | ScalarType::F64 => LANES,
+        _ => 2 * LANES,
     }
 }
 
@@ -120,15 +120,15 @@ impl Writer<'_> {
     /// NOTE [Lanes of bytes].
     fn count_in_bytes(&mut self, guard: &str, outer: usize, counted: &ScalarFn, source: Source) {
         let columns = counted.results.len();
-        self.braces(&format!("while ({guard}to - k >= {BYTES})"), |w| {
-            (0..columns).for_each(|c| w.fill_lanes(c, BYTES, ScalarType::U8, Scalar::U8(0)));
-            w.line(format!("const i64 steps = (to - k) / {BYTES};"));
-            w.line(format!("const i64 stop = k + (steps < {MOST} ? steps : {MOST}) * {BYTES};"));
-            w.steps("stop", BYTES, outer, counted, source, |w| {
+        self.braces(&format!("while ({guard}to - k >= {VECTOR})"), |w| {
+            (0..columns).for_each(|c| w.fill_lanes(c, VECTOR, ScalarType::U8, Scalar::U8(0)));
+            w.line(format!("const i64 steps = (to - k) / {VECTOR};"));
+            w.line(format!("const i64 stop = k + (steps < {MOST} ? steps : {MOST}) * {VECTOR};"));
+            w.steps("stop", VECTOR, outer, counted, source, |w| {
                 (0..columns).for_each(|c| w.line(format!("lane{c}[l] = lane{c}[l] + x{c};")));
             });
             for c in 0..columns {
-                w.line(format!("for (int l = 0; l < {BYTES}; l++) y{c} = y{c} + lane{c}[l];"));
+                w.line(format!("for (int l = 0; l < {VECTOR}; l++) y{c} = y{c} + lane{c}[l];"));
             }
         });
     }

@@ -9,6 +9,7 @@
 //! each element would need another line of memory, and the next row would need these lines again. So such rows are scanned
 //! several at a time, which also makes vectors of their totals.
 
+use crate::cost_model::{ACCUMULATED, CHAINS, SIDE_BY_SIDE, WAITING};
 use crate::text::names::{element, in_order, index, names, row_index};
 use crate::text::writer::Writer;
 use accel_fusion::kernel::{ArrayId, Instr, Op, Reduction, Reg, ScalarFn};
@@ -26,19 +27,9 @@ pub struct Scan<'a> {
     pub rows: &'a Reduction,
 }
 
-/// The number of accumulated numbers that the registers of a processor hold besides other values.
-const ACCUMULATED: usize = 16;
-/// The largest number of pieces. Parts have more elements than this.
-const CHAINS: usize = 4;
-/// The most operations of an operator that waits for itself. Longer ones keep the processor busy.
-const SHORT: usize = 40;
-
-/// The number of rows that are scanned together: NOTE [Rows side by side].
-const SIDE_BY_SIDE: usize = 16;
-
 /// The number of pieces into which a task cuts its part of a row: NOTE [Chains of a scan].
 pub fn chains(rows: &Reduction) -> usize {
-    let is_short = |c: &ScalarFn| !c.can_fail() && c.work() <= SHORT && !c.has_loop();
+    let is_short = |c: &ScalarFn| !c.can_fail() && c.work() <= WAITING && !c.has_loop();
     match is_short(&rows.element) && is_short(&rows.op) {
         true => (ACCUMULATED / rows.op.results.len().max(1)).clamp(1, CHAINS),
         false => 1,

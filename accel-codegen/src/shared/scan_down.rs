@@ -6,17 +6,10 @@
 //! written in its order, and the C compiler uses vectors. Each column is still combined from its first element to its last.
 
 use super::scan::Scan;
+use crate::cost_model::{BLOCK, LINE, NARROW, TASK_COLUMNS, TASKS};
 use crate::text::names::{in_order, index, names, row_index};
 use crate::text::writer::Writer;
 
-/// The number of rows that are scanned side by side. Their accumulated values stay in the first-level cache.
-const BLOCK: usize = 1024;
-/// The largest number of tasks.
-const TASKS: usize = 64;
-/// The smallest number of rows of a task, so that it uses whole lines of memory, and several in a sequence.
-const WIDTH: usize = 128;
-/// Below this number of rows, vectors are mostly empty, so accumulated values are better kept in registers.
-const NARROW: usize = 8;
 /// The number of elements of a row that are then combined before the next row: few enough that several rows are under way at
 /// a time.
 const STEPS: usize = 8;
@@ -141,7 +134,10 @@ impl Writer<'_> {
     /// Scans all rows, in tasks of neighbouring rows.
     pub fn scan_all_blocks(&mut self, function: &str) {
         self.line(format!("i64 width = (task->to + {TASKS} - 1) / {TASKS};"));
-        self.line(format!("width = width < {WIDTH} ? {WIDTH} : (width + 63) / 64 * 64;"));
+        self.line(format!(
+            "width = width < {TASK_COLUMNS} ? {TASK_COLUMNS} : (width + {}) / {LINE} * {LINE};",
+            LINE - 1
+        ));
         self.line("const i64 count = (task->to + width - 1) / width;");
         self.line(format!("if (count < 2) return {function}(arrays, task, fault);"));
         self.line(format!("job jobs[{TASKS}];"));

@@ -9,6 +9,7 @@
 
 use super::prefetch::is_quick;
 use super::row_lanes::halves;
+use crate::cost_model::{LANES, SELECTED};
 use crate::text::names::{names, row_index};
 use crate::text::types::in_memory;
 use crate::text::writer::Writer;
@@ -16,14 +17,9 @@ use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{Reduction, Reg, ScalarFn};
 use std::collections::HashSet;
 
-/// The number of lanes: four of the largest vector registers of 64-bit numbers.
-const COUNT: usize = 32;
-/// The least number of elements that are reduced in lanes: combining the lanes takes as long as some elements.
-const LEAST: usize = 2 * COUNT;
-
 /// The least length of rows that are reduced in lanes, if any are.
 pub fn least_to_select(rows: &Reduction) -> Option<usize> {
-    Selection::new(rows, 0).map(|_| LEAST)
+    Selection::new(rows, 0).map(|_| SELECTED)
 }
 
 /// How the lanes' elements are chosen.
@@ -93,24 +89,24 @@ impl Writer<'_> {
             w.declare(&x, types);
             w.code(&rows.element, &row_index(outer, k), &x);
         };
-        self.braces(&format!("if (to - k >= {LEAST})"), |w| {
-            kept.iter().for_each(|(t, lane, _)| w.line(format!("{t} {lane}[{COUNT}];")));
-            w.braces(&format!("for (int l = 0; l < {COUNT}; l++)"), |w| {
+        self.braces(&format!("if (to - k >= {SELECTED})"), |w| {
+            kept.iter().for_each(|(t, lane, _)| w.line(format!("{t} {lane}[{LANES}];")));
+            w.braces(&format!("for (int l = 0; l < {LANES}; l++)"), |w| {
                 element(w, "k + l");
                 kept.iter().for_each(|(_, lane, x)| w.line(format!("{lane}[l] = {x};")));
             });
-            w.braces(&format!("for (k += {COUNT}; k + {COUNT} <= to; k += {COUNT})"), |w| {
+            w.braces(&format!("for (k += {LANES}; k + {LANES} <= to; k += {LANES})"), |w| {
                 if !is_quick(&rows.element) {
-                    w.prefetch(&rows.element, &row_index(outer, "k"), COUNT);
+                    w.prefetch(&rows.element, &row_index(outer, "k"), LANES);
                 }
-                w.braces(&format!("for (int l = 0; l < {COUNT}; l++)"), |w| {
+                w.braces(&format!("for (int l = 0; l < {LANES}; l++)"), |w| {
                     element(w, "k + l");
                     selection.choose(w, &|c| format!("lane{c}[l]"), &|c| format!("x{c}"));
                     kept.iter().for_each(|(_, lane, x)| w.line(format!("{lane}[l] = chosen ? {lane}[l] : {x};")));
                 });
             });
             let positions = selection.positions();
-            for half in halves(COUNT) {
+            for half in halves(LANES) {
                 w.braces(&format!("for (int l = 0; l < {half}; l++)"), |w| {
                     let other = |lane: &str| format!("{lane}[l + {half}]");
                     let column = |c: usize| format!("lane{c}");

@@ -10,8 +10,8 @@
 //! the lane, `position[l]` the outermost index.
 
 use super::blocks::loops;
-use crate::analysis::partition::LANES;
 use crate::analysis::strip_usage::{Length, Usage};
+use crate::cost_model::{COPIED_VALUES, LANES, LONG_ROW};
 use crate::nest::edit::Why;
 use crate::nest::ir::Nest;
 use crate::nest::lower::strip::StripSum;
@@ -27,12 +27,6 @@ use accel_fusion::kernel::{ArrayId, Block, Instr, Op, Program, Reduction, Reg, S
 use accel_fusion::optimize::specialized;
 use accel_fusion::strip::{Role, roles};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// From this length on, rows are executed one position at a time: NOTE [Strips of long rows].
-const LONG_ROWS: usize = 64;
-
-/// The largest number of values of an index for which each value gets a copy of the code.
-const VALUES: usize = 64;
 
 /// A strip, with the facts that its functions need.
 pub struct Strip<'a> {
@@ -134,7 +128,7 @@ impl<'a> Strip<'a> {
             Op::Reduce { to, .. } => (*role == Role::Row).then(|| format!("m{to}")),
             op => op.defines().first().filter(|a| self.program.arrays[**a].rank > 1).map(|a| format!("a{a}_n1")),
         };
-        let lengths: Vec<_> = self.body.iter().filter_map(length).map(|n| format!("{n} >= {LONG_ROWS}")).collect();
+        let lengths: Vec<_> = self.body.iter().filter_map(length).map(|n| format!("{n} >= {LONG_ROW}")).collect();
         (!lengths.is_empty()).then(|| lengths.join(" || "))
     }
 
@@ -387,7 +381,7 @@ impl<'a> Strip<'a> {
                 _ => None,
             })
         };
-        let Some(n) = extents.results.get(1).and_then(constant).filter(|n| *n <= VALUES) else { return false };
+        let Some(n) = extents.results.get(1).and_then(constant).filter(|n| *n <= COPIED_VALUES) else { return false };
         if extents.results.len() != 2 || !body.instrs.iter().any(decides) {
             return false;
         }

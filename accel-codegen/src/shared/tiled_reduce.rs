@@ -1,5 +1,6 @@
 //! Tiled reductions: NOTE [Tiled sums] in [`crate::nest::tiled_sums`].
 
+use crate::cost_model::TASKS;
 use crate::nest::ir::Nest;
 use crate::nest::lower::reduce::TiledSum;
 use crate::nest::strip_sums::Machine;
@@ -10,9 +11,6 @@ use crate::text::registers::Vectors;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Program, Reduction};
-
-/// The largest number of tasks.
-const TASKS: usize = 64;
 
 /// A reduction in tiles.
 pub struct Tiled<'a> {

@@ -2,6 +2,7 @@
 //! is tested once, outside the loop over the lanes. C compilers then turn that loop into vector operations.
 
 use crate::analysis::slice::needed;
+use crate::cost_model::CONDITIONS;
 use crate::text::scalar_code::Constants;
 use crate::text::writer::Writer;
 use accel_fusion::kernel::{Instr, Reg, ScalarFn};
@@ -16,13 +17,10 @@ struct Decided {
     otherwise: ScalarFn,
 }
 
-/// The largest number of nested conditions that are tested outside: each copies the instructions before it.
-const MOST: usize = 16;
-
 impl Writer<'_> {
     /// Computes `code` for all lanes `l` from the values `args`, and assigns its results to `to`.
     pub fn all_lanes(&mut self, code: &ScalarFn, args: &[String], to: &[String]) {
-        self.with_decisions(MOST, code, args, to);
+        self.with_decisions(CONDITIONS, code, args, to);
     }
 
     /// The same, with at most `most` conditions tested outside.

@@ -5,8 +5,8 @@
 //! whole vectors of it, and the next loop continues with the results. Each loop recomputes the other values that it
 //! needs, which is little work beside such a function.
 
-use crate::analysis::partition::LANES;
 use crate::analysis::slice::needed;
+use crate::cost_model::LANES;
 use crate::opencl::vectors;
 use crate::text::primitives;
 use crate::text::scalar_code::Constants;

@@ -14,7 +14,7 @@
 use super::parameters::{Arg, Parameter};
 use super::writer::{Scope, Writer};
 use crate::analysis::fault;
-use crate::analysis::partition::LANES;
+use crate::cost_model::LANES;
 use accel_fusion::kernel::{Reg, ScalarFn};
 
 /// The first number of elements for which there is room.

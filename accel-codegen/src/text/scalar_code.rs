@@ -4,7 +4,7 @@ use super::names::{outside, position_in_strip};
 use super::outlined::DEEPEST;
 use super::writer::{Scope, Writer};
 use crate::analysis::fault;
-use crate::analysis::partition::LANES;
+use crate::cost_model::LANES;
 use crate::text::primitives;
 use accel_core::ast::deep;
 use accel_core::repr::Scalar;

@@ -5,15 +5,12 @@ use crate::abi::{Block, Function, Run, Task};
 use crate::context::Context;
 use crate::memory::element_size;
 use crate::parallel_tasks::{range, run_tasks};
+use accel_codegen::cost_model::{LARGE, TASKS};
 use accel_codegen::fault::record_length;
-use accel_codegen::nontemporal::LARGE;
 use accel_codegen::partition::{part_size, task_size};
 use accel_core::repr::ScalarType;
 use std::ffi::c_void;
 use std::ops::Range;
-
-/// The approximate limit for the number of tasks of an operation.
-const TASKS: usize = 64;
 
 pub unsafe extern "C" fn ranges(run: *mut Run, f: Function, to: i64, n: i64, cost: i64, extents: *const i64) -> i32 {
     // SAFETY: called by generated code for a statement that it executes.

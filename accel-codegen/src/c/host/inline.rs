@@ -1,14 +1,11 @@
 //! Decides which statements the host program executes inline.
 
+use crate::cost_model::{INLINED, INLINED_AMONG_ARRAYS};
 use accel_fusion::kernel::{Op, Program};
-
-/// A statement of a higher cost gets a kernel: it takes longer than the overhead of tables, and C compilers need more
-/// than twice as long for a function of twice the size.
-pub const MOST: usize = 5_000;
 
 /// Whether the host program executes a statement inline. A scalar program executes all statements inline that it can.
 pub fn is_inline(op: &Op, numbers: bool) -> bool {
-    let most = if numbers { MOST } else { 50 };
+    let most = if numbers { INLINED } else { INLINED_AMONG_ARRAYS };
     matches!(op, Op::Loop { extents, body, .. } if extents.results.is_empty() && body.cost() <= most)
 }
 

@@ -5,9 +5,9 @@ use super::inline::is_inline;
 use super::writer::Host;
 use crate::analysis::fault;
 use crate::analysis::layout::Layout;
-use crate::analysis::liveness::{Block, LONG, Step};
-use crate::analysis::partition::SMALL;
+use crate::analysis::liveness::{Block, Step};
 use crate::c::kernels::has_all;
+use crate::cost_model::{HOST_FUNCTION, SERIAL};
 use crate::text::declarations::Declarations;
 use crate::text::types::bytes;
 use crate::text::writer::Writer;
@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 pub fn prelude() -> String {
     let (negative, memory, rows) = (fault::NEGATIVE, fault::MEMORY, fault::ROWS);
     format!(
-        "enum {{ SMALL = {SMALL}, NEGATIVE = {negative}, MEMORY = {memory}, ROWS = {rows} }};\n\
+        "enum {{ SMALL = {SERIAL}, NEGATIVE = {negative}, MEMORY = {memory}, ROWS = {rows} }};\n\
          #define MAX_EXTENT {MAX_EXTENT}LL\n#define MAX_SIZE {MAX_SIZE}ULL\n{}",
         include_str!("prelude.c")
     )
@@ -50,10 +50,10 @@ pub fn emit(
 impl Host<'_> {
     pub fn block(&mut self, b: &Block) {
         b.unused.iter().for_each(|a| self.drop_array(*a));
-        if b.length <= LONG {
+        if b.length <= HOST_FUNCTION {
             return deep(|| b.steps.iter().for_each(|s| self.step(s)));
         }
-        for steps in b.steps.chunks(LONG) {
+        for steps in b.steps.chunks(HOST_FUNCTION) {
             let name = format!("block_{}", self.count);
             self.count += 1;
             deep(|| self.function(&format!("COLD int {name}"), |h| steps.iter().for_each(|s| h.step(s))));

@@ -3,7 +3,7 @@
 use super::writer::Host;
 use crate::analysis::fault;
 use crate::analysis::liveness::Step;
-use crate::analysis::strip_usage::{LARGE, LARGE_FOR_SHORT, SHORT};
+use crate::cost_model::{FEW_POSITIONS, SHORT_STRIP, STRIP};
 use accel_fusion::kernel::{self, ArrayId, Op, ScalarFn};
 
 impl Host<'_> {
@@ -32,7 +32,7 @@ impl Host<'_> {
         self.w.line("i64 sizes[3];");
         self.w.line("const task t = { 0, 0, 0, 0, 0, 0, (void *const[]){ sizes } };");
         self.w.line(format!("if ({name}_sizes(r->arrays, &t, fault)) return 1;"));
-        let too_large = format!("sizes[0] > (len[0] < {SHORT} ? {LARGE_FOR_SHORT} : {LARGE})");
+        let too_large = format!("sizes[0] > (len[0] < {FEW_POSITIONS} ? {SHORT_STRIP} : {STRIP})");
         self.w.fault(&too_large, fault::STRIP, self.w.site, 0, &[]);
         for a in to {
             let (e, rank) = (self.extents_at(*a), self.extents_of(*a).len());
