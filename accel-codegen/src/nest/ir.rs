@@ -153,10 +153,10 @@ pub enum Node {
         to: Place,
         /// The register with its new value.
         value: Reg,
-        /// Whether the number bypasses the caches, because its next use is far: NOTE [Non-temporal stores].
+        /// Whether the number bypasses the caches, because its next use is far: NOTE \[Non-temporal stores\].
         around: bool,
     },
-    /// Requests the number at a place, which need not exist, from memory. It will be read later: NOTE [Prefetching].
+    /// Requests the number at a place, which need not exist, from memory. It will be read later: NOTE \[Prefetching\].
     Prefetch(Place),
     /// `to = to . value` for a monoid, or `to = to . (value * times)`, which may be rounded once: NOTE [Fused multiply-add].
     /// It is the only node whose iterations depend on each other, and the order of additions is undefined.
