@@ -4,6 +4,7 @@ use super::nontemporal::pieces;
 use super::transposed::transposes;
 use crate::cost_model::{BRANCHING_INTERIOR, INTERIOR};
 use crate::text::names::{elements, index};
+use crate::text::types::bytes;
 use crate::text::writer::Writer;
 use accel_fusion::kernel::{ArrayId, ScalarFn};
 use accel_fusion::optimize::{Interior, interior};
@@ -37,7 +38,8 @@ impl Writer<'_> {
         if rank == 1 || interior.behind.is_some() {
             return self.elements_by_parts(to, rank, independent, body, results, &interior);
         }
-        let shortest = if body.is_if_convertible() { INTERIOR } else { BRANCHING_INTERIOR };
+        let smallest = body.results.iter().map(|r| bytes(body.types[*r]) as usize).min().unwrap_or(1);
+        let shortest = if body.is_if_convertible() { INTERIOR } else { BRANCHING_INTERIOR.div_ceil(smallest) };
         self.braces(&format!("if (n{} < {shortest})", rank - 1), plain);
         self.braces("else", |w| w.elements_by_parts(to, rank, independent, body, results, &interior));
     }
