@@ -7,12 +7,17 @@ use accel_core::repr::{ArrayTuple, RawArray};
 use accel_fusion::kernel::evaluate;
 use support::{array, compile, f64s, numbers, program};
 
-/// Runs a program with the library for products, and with the evaluator. The results agree up to rounding, or both fail.
+/// Checks that a program uses the library for products, and that it [`agrees`].
 fn check(text: &str, inputs: &[RawArray]) {
-    let argument = inputs.iter().cloned().map(ArrayTuple::Array).reduce(ArrayTuple::pair).unwrap();
-    let expected = evaluate(&program(text), &argument);
     let source = emit(&program(text), Options::default()).source;
     assert!(source.contains("accel_product_f64(dims"), "{text}");
+    agrees(text, inputs);
+}
+
+/// Runs a program as machine code, and with the evaluator. The results agree up to rounding, or both fail.
+fn agrees(text: &str, inputs: &[RawArray]) {
+    let argument = inputs.iter().cloned().map(ArrayTuple::Array).reduce(ArrayTuple::pair).unwrap();
+    let expected = evaluate(&program(text), &argument);
     let found = compile(text).run(inputs.to_vec());
     let sizes: Vec<_> = inputs.iter().map(|a| a.extents.clone()).collect();
     match (expected, found) {
@@ -96,6 +101,40 @@ fn digits_that_are_not_whole() {
     check(&text, &[matrix(&[4, 6, 15], 1), matrix(&[15, 18], 2), matrix(&[21, 18, 15], 0)]);
 }
 
+/// A sum of 12 rows whose element computes `before` and reads `a0[left]` and `a1[x2, x1]`. `a2` and `a3` only have extents.
+fn twelve(rank: usize, before: &str, left: &str) -> String {
+    let text = format!(
+        "program (a0: Array{rank}<f64>, a1: Array2<f64>, a2: Array2<f64>, a3: Array2<f64>)\nsite 0 = \"fold\"\n{{\n\
+         a4: Array2<f64> = reduce @0 sum extents () {{ x0: i64 = 12; x1: i64 = extent a1 1 -> x0, x1 }} \
+         len () {{ x0: i64 = extent a1 0 -> x0 }}\n\
+         element (x0: i64, x1: i64, x2: i64) {{\n{before}\nx46: f64 = a0[{left}] @0 inside; x47: f64 = a1[x2, x1] @0 inside; \
+         x48: f64 = x46 * x47 -> x48 }}\n\
+         init () {{ x0: f64 = 0.5 -> x0 }} op (x0: f64, x1: f64) {{ x2: f64 = x0 + x1 -> x2 }}\n-> a4\n}}"
+    );
+    renumbered(&text)
+}
+
+/// The product of two extents wraps to 3, so dividing by it gives another number than dividing by each of them.
+#[test]
+fn digits_whose_product_wraps() {
+    let (a, b) = (258_121_781_331_139_usize, 95_574_658_393_025_usize);
+    assert_eq!((a as i64).wrapping_mul(b as i64), 3);
+    let before = "x30: i64 = extent a2 0; x31: i64 = extent a3 0; x32: i64 = x0 % x30; x33: i64 = x0 / x30; \
+                  x34: i64 = x33 % x31; x35: i64 = x30 * x31; x36: i64 = x0 / x35";
+    let left = matrix(&[4, 1, 12, 200], 1);
+    let text = twelve(4, before, "x36, x34, x32, x2");
+    check(&text, &[left, matrix(&[200, 64], 2), matrix(&[a, 0], 0), matrix(&[b, 0], 0)]);
+}
+
+/// A division by 0 is a mistake, also if nothing depends on the quotient.
+#[test]
+fn divisors_that_nothing_depends_on() {
+    let text = twelve(2, "x30: i64 = extent a2 0; x31: i64 = x0 / x30", "x0, x2");
+    for n in [0, 1, 5] {
+        check(&text, &[matrix(&[12, 200], 1), matrix(&[200, 64], 2), matrix(&[n, 2], 0), matrix(&[0, 0], 0)]);
+    }
+}
+
 /// `a4 = a2`, and `a0[n, i, o] * a1[k, c, o]` added to `[n, step * i + k, c]`, for all `n`, `i`, `k`, `c`, `o`.
 fn added(step: &str) -> String {
     renumbered(&format!(
@@ -129,6 +168,16 @@ fn products_that_collide() {
                 [matrix(&[n, i, o], 1), matrix(&[k, c, o], 2), matrix(&[n, columns, c], 3), matrix(&[extent], 0)];
             check(&text, &inputs);
         }
+    }
+}
+
+/// A target that reads out of bounds is a mistake, also if it does not depend on what it reads.
+#[test]
+fn targets_that_read() {
+    let text = added("1").replace("x8: i64 = x7 + x2", "x8: i64 = x7 + x2; x9: f64 = a3[x1] @0");
+    for extent in [19, 20] {
+        let inputs = [matrix(&[3, 20, 16], 1), matrix(&[3, 5, 16], 2), matrix(&[3, 45, 5], 3), matrix(&[extent], 0)];
+        agrees(&text, &inputs);
     }
 }
 

@@ -89,14 +89,14 @@ impl Writer<'_> {
             let numbers: Vec<String> = (0..p.numbers.results.len()).map(|k| format!("m{k}")).collect();
             numbers.iter().for_each(|m| w.line(format!("i64 {m};")));
             w.code(&p.numbers, &[], &numbers);
-            let mut needed: Vec<String> = vec![];
-            for (k, d) in p.digits.iter().enumerate() {
-                let (value, condition) = digit(d, &extent(d.param));
-                needed.extend(condition);
-                w.line(format!("const i64 e{k} = {value};"));
+            // A divisor of 0 is a mistake, and nothing is multiplied if a digit has no values.
+            let positive = p.divisors.iter().map(|m| format!("m{m} > 0"));
+            let mut needed: Vec<String> = positive.chain((0..p.digits.len()).map(|k| format!("e{k} > 0"))).collect();
+            for (k, d) in p.digits.iter().enumerate().rev() {
+                let is_lower = |j: &usize| p.digits[*j].param == d.param;
+                let lower: Vec<usize> = (k + 1..p.digits.len()).rev().filter(is_lower).collect();
+                w.line(format!("const i64 e{k} = {};", digit(d, &extent(d.param), &lower, &mut needed)));
             }
-            // Nothing is multiplied if a digit has no values.
-            needed.extend((0..p.digits.len()).map(|k| format!("e{k} > 0")));
             let of = |f: &Factor| (0..f.index.len()).map(|k| format!("a{}_n{k}", f.array)).collect::<Vec<_>>();
             let arrays = [(&p.result, own.to_vec()), (&p.left.index, of(&p.left)), (&p.right.index, of(&p.right))];
             let is_proved = [p.result_inside, p.left.inside, p.right.inside];
@@ -132,16 +132,19 @@ impl Writer<'_> {
     }
 }
 
-/// The number of values of a digit, and what must hold so that there are so many.
-fn digit(d: &Digit, extent: &str) -> (String, Option<String>) {
-    match (d.extent, d.below) {
-        (Some(n), _) => (format!("m{n}"), None),
-        (None, None) => (extent.into(), None),
-        (None, Some(below)) => {
-            let whole = format!("m{below} > 0 && {extent} % m{below} == 0");
-            (format!("m{below} > 0 ? {extent} / m{below} : 0"), Some(whole))
-        }
+/// The number of values of a digit above others, from the lowest one on. If it is the highest one, each of these must divide what
+/// the lower ones leave of the loop's extent: then no product of them exceeds it.
+fn digit(d: &Digit, extent: &str, lower: &[usize], needed: &mut Vec<String>) -> String {
+    if let Some(n) = d.extent {
+        return format!("m{n}");
     }
+    let mut rest = extent.to_string();
+    for e in lower {
+        needed.push(format!("{rest} % e{e} == 0"));
+        rest += &format!(" / e{e}");
+    }
+    let exist: Vec<String> = lower.iter().map(|e| format!("e{e} > 0")).collect();
+    if exist.is_empty() { rest } else { format!("{} ? {rest} : 0", exist.join(" && ")) }
 }
 
 /// Whether a sum is at least 0 and below `n` for all values of its digits.

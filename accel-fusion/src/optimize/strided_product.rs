@@ -29,7 +29,9 @@ pub struct StridedProduct {
     /// The numbers that consist of extents: a scalar function without parameters. Below, a number is a position in its
     /// results.
     pub numbers: ScalarFn,
-    /// The digits.
+    /// The numbers by which the program divides: they must be more than 0.
+    pub divisors: Vec<usize>,
+    /// The digits. Those of one component of the index follow each other, the highest one first.
     pub digits: Vec<Digit>,
     /// The index of the result.
     pub result: Vec<Sum>,
@@ -41,12 +43,10 @@ pub struct StridedProduct {
     pub right: Factor,
 }
 
-/// A digit `param / below % extent` of the index of a loop.
+/// A digit of the index of a loop.
 pub struct Digit {
     /// The parameter.
     pub param: usize,
-    /// The number of values of the digits below it, if there are any.
-    pub below: Option<usize>,
     /// The number of its values; if there is none, it is the highest digit.
     pub extent: Option<usize>,
     /// In which of the arrays it occurs.
@@ -78,19 +78,18 @@ pub struct Factor {
 impl StridedProduct {
     /// The sums of rows, if they have this form, with rows and columns. `outer` is the rank of the result.
     pub fn of_rows(outer: usize, rows: &Reduction) -> Option<StridedProduct> {
-        let product = rows.float_sum()?;
-        let index: Vec<Value> = (0..outer).map(Value::param).collect();
-        strided_product(&rows.element, product, &index, true)
+        Self::terms_of_rows(outer, rows).and_then(|terms| <[_; 1]>::try_from(terms).ok()).map(|[product]| product)
     }
 
     /// The sums of rows, if their elements are sums of products of this form.
     pub fn terms_of_rows(outer: usize, rows: &Reduction) -> Option<Vec<StridedProduct>> {
-        let index: Vec<Value> = (0..outer).map(Value::param).collect();
         let (mut open, mut terms) = (vec![rows.float_sum()?], vec![]);
+        let index = Index { values: (0..outer).map(Value::param).collect(), divisors: vec![], inside: true };
+        let values = Values::new(&rows.element)?;
         while let Some(r) = open.pop() {
             match defined(&rows.element, r)? {
                 Instr::Op2(_, Op2::Num(Num2::Add), a, b) => open.extend([*b, *a]),
-                _ => terms.push(strided_product(&rows.element, r, &index, true)?),
+                _ => terms.push(strided_product(&rows.element, &values, r, &index)?),
             }
         }
         Some(terms)
@@ -98,7 +97,7 @@ impl StridedProduct {
 
     /// Whether there are several digits of one component of the loop's index: a loop along it divides for each element.
     pub fn divides(&self) -> bool {
-        self.digits.iter().any(|d| d.below.is_some() || d.extent.is_some())
+        self.digits.iter().any(|d| d.extent.is_some())
     }
 
     /// The sums that an operation adds to an array, if it is a permute by addition of this form.
@@ -109,14 +108,27 @@ impl StridedProduct {
             return None;
         }
         let (kept, index) = target.results.split_first()?;
-        let values = values(target)?;
         let is_kept = |i: &Instr| matches!(i, Instr::Const(to, Scalar::Bool(true)) if to == kept);
-        if !target.instrs.iter().any(is_kept) {
+        if !target.instrs.iter().any(is_kept) || target.instrs.iter().any(|i| may_be_outside(target, i)) {
             return None;
         }
-        let index: Vec<Value> = index.iter().map(|r| values.get(r).cloned()).collect::<Option<_>>()?;
-        strided_product(element, result, &index, false)
+        let values = Values::new(target)?;
+        let index = Index { values: values.all(index)?, divisors: values.divisors, inside: false };
+        strided_product(element, &Values::new(element)?, result, &index)
     }
+}
+
+/// Whether an instruction reads at an index that was not proved to be within bounds.
+fn may_be_outside(code: &ScalarFn, i: &Instr) -> bool {
+    i.check(code) == Some(Check::Bounds)
+}
+
+/// The index of the result.
+struct Index {
+    values: Vec<Value>,
+    divisors: Vec<Poly>,
+    /// Whether it was proved to be within bounds.
+    inside: bool,
 }
 
 /// A sum of multiples of digits, and a number: the value of a register. A digit is `param / below % extent`.
@@ -129,14 +141,22 @@ struct Value {
 /// A digit: the parameter, what it is divided by, and the number of values.
 type DigitOf = (usize, Poly, Option<Poly>);
 
+/// What the next digit is divided by, if there is one. `None` if this number is too large.
+fn above((_, below, extent): &DigitOf) -> Option<Option<Poly>> {
+    extent.as_ref().map_or(Some(None), |n| below.times_exactly(n).map(Some))
+}
+
 impl Value {
     fn number(number: Poly) -> Value {
         Value { digits: BTreeMap::new(), number }
     }
 
-    fn param(p: usize) -> Value {
-        let digit = (p, Poly::constant(1), None);
+    fn of_digit(digit: DigitOf) -> Value {
         Value { digits: [(digit, Poly::constant(1))].into(), number: Poly::default() }
+    }
+
+    fn param(p: usize) -> Value {
+        Value::of_digit((p, Poly::constant(1), None))
     }
 
     fn as_number(&self) -> Option<&Poly> {
@@ -164,78 +184,95 @@ impl Value {
             return None;
         }
         // Of a digit with another number of values, the higher ones of its own digits are known if they are whole.
-        let higher = extent.as_ref().map(|e| e.quotient(n)).map_or(Some(None), |q| q.map(Some))?;
-        let digit = match op {
+        let higher = extent.as_ref().map_or(Some(None), |e| e.quotient(n).map(Some))?;
+        Some(Value::of_digit(match op {
             Num2::Div => (*param, below.times_exactly(n)?, higher),
             _ => (*param, below.clone(), Some(n.clone())),
-        };
-        Some(Value { digits: [(digit, Poly::constant(1))].into(), number: Poly::default() })
+        }))
     }
 }
 
-/// The values of the registers that are sums of digits. `None` if the function can fail for another reason than a divisor of
-/// 0 that is a number of values, or that an index is out of bounds.
-fn values(code: &ScalarFn) -> Option<BTreeMap<Reg, Value>> {
-    let mut values: BTreeMap<Reg, Value> = code.param_regs().map(|r| (r, Value::param(r.index()))).collect();
-    for i in &code.instrs {
-        let of = |r: &Reg| values.get(r);
-        let value = match i {
-            Instr::Const(_, Scalar::I64(n)) => Some(Value::number(Poly::constant(*n))),
-            Instr::Extent(_, a, dim) => Some(Value::number(Poly::sym(Sym::Extent(*a, *dim)))),
-            Instr::Op2(_, Op2::Num(op), a, b) => of(a).zip(of(b)).and_then(|(a, b)| match op {
-                Num2::Add => a.plus(b, &Poly::constant(1)),
-                Num2::Sub => a.plus(b, &Poly::constant(-1)),
-                Num2::Mul => match (a.as_number(), b.as_number()) {
-                    (Some(n), _) => Value::default().plus(b, n),
-                    (_, Some(n)) => Value::default().plus(a, n),
-                    _ => None,
-                },
-                Num2::Div | Num2::Rem => a.digit(*op, b.as_number()?),
-                Num2::Min | Num2::Max => None,
-            }),
-            _ => None,
-        };
-        match value {
-            Some(value) => _ = values.insert(i.sets()[0], value),
-            None if matches!(i.check(code), Some(Check::Divisor | Check::Memory)) || !i.inner().is_empty() => {
-                return None;
+/// The values of the registers that are sums of digits.
+struct Values {
+    of: BTreeMap<Reg, Value>,
+    divisors: Vec<Poly>,
+}
+
+impl Values {
+    /// The values in a scalar function. `None` if it can fail for another reason than that a number of `divisors` is 0, or that
+    /// an index is out of bounds.
+    fn new(code: &ScalarFn) -> Option<Values> {
+        let of = code.param_regs().map(|r| (r, Value::param(r.index()))).collect();
+        let mut values = Values { of, divisors: vec![] };
+        for i in &code.instrs {
+            match values.value(i) {
+                Some(value) => _ = values.of.insert(i.sets()[0], value),
+                None if matches!(i.check(code), Some(Check::Divisor | Check::Memory)) || !i.inner().is_empty() => {
+                    return None;
+                }
+                None => {}
             }
-            None => {}
+        }
+        Some(values)
+    }
+
+    fn value(&mut self, i: &Instr) -> Option<Value> {
+        let (op, a, b) = match i {
+            Instr::Const(_, Scalar::I64(n)) => return Some(Value::number(Poly::constant(*n))),
+            Instr::Extent(_, a, dim) => return Some(Value::number(Poly::sym(Sym::Extent(*a, *dim)))),
+            Instr::Op2(_, Op2::Num(op), a, b) => (*op, self.of.get(a)?, self.of.get(b)?),
+            _ => return None,
+        };
+        match op {
+            Num2::Add => a.plus(b, &Poly::constant(1)),
+            Num2::Sub => a.plus(b, &Poly::constant(-1)),
+            Num2::Mul => match (a.as_number(), b.as_number()) {
+                (Some(n), _) => Value::default().plus(b, n),
+                (_, Some(n)) => Value::default().plus(a, n),
+                _ => None,
+            },
+            Num2::Div | Num2::Rem => {
+                let (n, a) = (b.as_number()?.clone(), a.clone());
+                let value = a.digit(op, &n)?;
+                self.divisors.push(n);
+                Some(value)
+            }
+            Num2::Min | Num2::Max => None,
         }
     }
-    Some(values)
+
+    fn all(&self, registers: &[Reg]) -> Option<Vec<Value>> {
+        registers.iter().map(|r| self.of.get(r).cloned()).collect()
+    }
 }
 
 /// A product that a scalar function of an index computes, for a result at the index `result`.
-fn strided_product(code: &ScalarFn, product: Reg, result: &[Value], result_inside: bool) -> Option<StridedProduct> {
-    let values = values(code)?;
+fn strided_product(code: &ScalarFn, values: &Values, product: Reg, result: &Index) -> Option<StridedProduct> {
     let (factors, scalars) = product_of(code, product)?;
     let [a, b] = factors[..] else { return None };
     let read = |r: Reg| {
         code.instrs.iter().find_map(|i| match i {
             Instr::Read { to, array, index, inside, .. } => {
                 let column = to.iter().position(|to| *to == r)?;
-                let index = index.iter().map(|r| values.get(r).cloned()).collect::<Option<Vec<Value>>>()?;
-                Some((*array, column, index, *inside))
+                Some((*array, column, values.all(index)?, *inside))
             }
             _ => None,
         })
     };
     let (a, b) = (read(a)?, read(b)?);
     // All other reads are of single elements.
-    let fails = |i: &Instr| i.check(code) == Some(Check::Bounds);
-    if code.instrs.iter().filter(|i| fails(i)).count() > usize::from(!a.3) + usize::from(!b.3) {
+    if code.instrs.iter().filter(|i| may_be_outside(code, i)).count() > usize::from(!a.3) + usize::from(!b.3) {
         return None;
     }
-    let digits = digits(code.params, &[result, &a.2, &b.2].concat())?;
+    let digits = digits(code.params, &[&result.values[..], &a.2, &b.2].concat())?;
     let divided = |index: &[Value]| index.iter().map(|i| in_digits(i, &digits)).collect::<Option<Vec<Value>>>();
-    let is_sum: Vec<bool> = result.iter().map(|i| i.digits.len() > 1).collect();
-    let (result, a, b) = (divided(result)?, (divided(&a.2)?, a), (divided(&b.2)?, b));
+    let is_sum: Vec<bool> = result.values.iter().map(|i| i.digits.len() > 1).collect();
+    let (index, a, b) = (divided(&result.values)?, (divided(&a.2)?, a), (divided(&b.2)?, b));
     let occurs = |index: &[Value], d: &DigitOf| index.iter().any(|i| i.digits.contains_key(d));
     // The operand that depends on the outermost part of the result's index provides the rows.
     let first = digits.iter().find(|d| occurs(&a.0, d) != occurs(&b.0, d))?;
     let (left, right) = if occurs(&a.0, first) { (a, b) } else { (b, a) };
-    let role = |d: &DigitOf| match (occurs(&result, d), occurs(&left.0, d), occurs(&right.0, d)) {
+    let role = |d: &DigitOf| match (occurs(&index, d), occurs(&left.0, d), occurs(&right.0, d)) {
         (false, ..) => Role::Reduced,
         (true, true, false) => Role::Row,
         (true, false, true) => Role::Column,
@@ -254,21 +291,21 @@ fn strided_product(code: &ScalarFn, product: Reg, result: &[Value], result_insid
         };
         index.iter().map(one).collect()
     };
-    let own = sums(&mut n, &result);
+    let own = sums(&mut n, &index);
     let [left, right] = [left, right].map(|(index, (array, column, _, inside))| {
         let index = sums(&mut n, &index);
         Factor { array, column, index, inside }
     });
     // The digits of one component of the loop's index do not collide with each other.
     let collides = |d: usize| own.iter().zip(&is_sum).position(|(s, sum)| *sum && s.terms.iter().any(|t| t.0 == d));
-    let all = digits.iter().zip(roles).enumerate().map(|(k, ((param, below, extent), role))| Digit {
+    let all = digits.iter().zip(roles).enumerate().map(|(k, ((param, _, extent), role))| Digit {
         param: *param,
-        below: (below.as_constant() != Some(1)).then(|| n.number(below)),
         extent: extent.as_ref().map(|e| n.number(e)),
         role,
         collides: collides(k),
     });
     let digits = all.collect();
+    let divisors = values.divisors.iter().chain(&result.divisors).map(|d| n.number(d)).collect();
     let ty = code.types[product];
     let factor = factor(ty, code, scalars);
     let Numbers { builder, results, .. } = n;
@@ -276,9 +313,10 @@ fn strided_product(code: &ScalarFn, product: Reg, result: &[Value], result_insid
         ty,
         factor,
         numbers: builder.finish(results),
+        divisors,
         digits,
         result: own,
-        result_inside,
+        result_inside: result.inside,
         left,
         right,
     })
@@ -303,8 +341,9 @@ fn digits(params: usize, indices: &[Value]) -> Option<Vec<DigitOf>> {
                 None if extents.is_empty() => None,
                 None => return None,
             };
-            below = extent.as_ref().map(|n| b.times_exactly(n)).map_or(Some(None), |n| n.map(Some))?;
-            own.push((p, b, extent));
+            let digit = (p, b, extent);
+            below = above(&digit)?;
+            own.push(digit);
         }
         own.reverse();
         all.append(&mut own);
@@ -315,14 +354,14 @@ fn digits(params: usize, indices: &[Value]) -> Option<Vec<DigitOf>> {
 /// A value as a sum of these digits.
 fn in_digits(value: &Value, digits: &[DigitOf]) -> Option<Value> {
     let mut sum = Value::number(value.number.clone());
-    for ((p, below, extent), factor) in &value.digits {
-        let end = extent.as_ref().map(|n| below.times_exactly(n)).map_or(Some(None), |n| n.map(Some))?;
+    for (digit, factor) in &value.digits {
+        let (p, below, _) = digit;
+        let end = above(digit)?;
         let own = digits.iter().rev().filter(|d| d.0 == *p).skip_while(|d| d.1 != *below);
         let mut last = Some(below.clone());
         for d in own.take_while(|d| end.as_ref() != Some(&d.1)) {
-            let digit = Value { digits: [(d.clone(), Poly::constant(1))].into(), number: Poly::default() };
-            sum = sum.plus(&digit, &factor.times_exactly(&d.1.quotient(below)?)?)?;
-            last = d.2.as_ref().and_then(|n| d.1.times_exactly(n));
+            sum = sum.plus(&Value::of_digit(d.clone()), &factor.times_exactly(&d.1.quotient(below)?)?)?;
+            last = above(d)?;
         }
         if last != end {
             return None;
