@@ -135,6 +135,23 @@ fn divisors_that_nothing_depends_on() {
     }
 }
 
+/// A remainder of 1 is 0, and the digits of a divisor below 1 have no end.
+#[test]
+fn divisors_that_are_not_more_than_1() {
+    for n in [-3, -1, 0, 1] {
+        let text = twelve(2, &format!("x30: i64 = {n}; x31: i64 = x0 / x30; x32: i64 = x0 % x30"), "x0, x2");
+        agrees(&text, &[matrix(&[12, 200], 1), matrix(&[200, 64], 2), matrix(&[0, 0], 0), matrix(&[0, 0], 0)]);
+        let text = twelve(3, &format!("x30: i64 = {n}; x31: i64 = x0 / x30; x32: i64 = x0 % x30"), "x31, x32, x2");
+        let inputs = [matrix(&[12, 1, 200], 1), matrix(&[200, 64], 2), matrix(&[0, 0], 0), matrix(&[0, 0], 0)];
+        match n {
+            1 => check(&text, &inputs),
+            0 => agrees(&text, &inputs),
+            // Such quotients are outside, so the program cannot run.
+            _ => assert!(!emit(&program(&text), Options::default()).source.contains("accel_product_f64(dims")),
+        }
+    }
+}
+
 /// `a4 = a2`, and `a0[n, i, o] * a1[k, c, o]` added to `[n, step * i + k, c]`, for all `n`, `i`, `k`, `c`, `o`.
 fn added(step: &str) -> String {
     renumbered(&format!(

@@ -183,6 +183,12 @@ impl Value {
         if self.number != Poly::default() || factor.as_constant() != Some(1) {
             return None;
         }
+        // Only a divisor that is more than 1 makes digits: those of others would have no end.
+        match n.as_constant() {
+            Some(1) if op == Num2::Rem => return Some(Value::default()),
+            Some(..=0) => return None,
+            _ => {}
+        }
         // Of a digit with another number of values, the higher ones of its own digits are known if they are whole.
         let higher = extent.as_ref().map_or(Some(None), |e| e.quotient(n).map(Some))?;
         Some(Value::of_digit(match op {
