@@ -220,12 +220,12 @@ macro_rules! product {
                 let one = Products { shape: &shape, all: Matrices { to, left, right }, factor, init: init.copied() };
                 let all_work = work.saturating_mul(products);
                 if work >= MIN_SHARED_WORK && n < 4 * rayon::current_num_threads() {
-                    (0..n).for_each(|i| one.$name(i, Parallelism::Rayon(0)));
+                    (0..n).for_each(|i| one.compute(i, Parallelism::Rayon(0)));
                 } else if n.saturating_mul(all_work) >= MIN_SHARED_WORK {
                     let chunk = (MIN_SHARED_WORK / 4 / all_work).max(1);
-                    (0..n).into_par_iter().with_min_len(chunk).for_each(|i| one.$name(i, Parallelism::None));
+                    (0..n).into_par_iter().with_min_len(chunk).for_each(|i| one.compute(i, Parallelism::None));
                 } else {
-                    (0..n).for_each(|i| one.$name(i, Parallelism::None));
+                    (0..n).for_each(|i| one.compute(i, Parallelism::None));
                 }
             }));
             if done.is_ok() { 0 } else { -1 }
@@ -233,7 +233,7 @@ macro_rules! product {
 
         impl Products<'_, $t> {
             /// Computes the sum number `i`.
-            fn $name(&self, i: usize, parallelism: Parallelism) {
+            fn compute(&self, i: usize, parallelism: Parallelism) {
                 let Shape { rows, columns, reduced, ref batch, ref added } = *self.shape;
                 // A method call, so that closures capture the whole value.
                 let all = self.all.at(start(batch, i));

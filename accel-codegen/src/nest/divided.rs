@@ -4,6 +4,7 @@
 //! and all of the rest. So whatever is written, except local memory, must be inside loops that divide it in every way in which
 //! the nest is divided: otherwise it would be written several times.
 
+use super::edit::loops;
 use super::ir::*;
 use std::collections::BTreeSet;
 
@@ -12,8 +13,7 @@ use std::collections::BTreeSet;
 /// # Errors
 /// A loop has bounds that its binding does not allow, loops are nested in another order, or a node outside them writes.
 pub fn check(nest: &Nest) -> Result<(), String> {
-    let mut all = vec![];
-    heads(&nest.body, &mut all);
+    let all = loops(&nest.body);
     all.iter().try_for_each(|f| head(nest, f).map_err(|e| format!("for x{}: {e}", f.var)))?;
     let tasks: Vec<&&For> = all.iter().filter(|f| f.bind == Bind::Parallel).collect();
     if let Some(other) = tasks.iter().find(|f| (&f.to, f.step) != (&tasks[0].to, tasks[0].step)) {
@@ -21,15 +21,6 @@ pub fn check(nest: &Nest) -> Result<(), String> {
     }
     let ways = all.iter().map(|f| f.bind).filter(|b| b.divides()).collect();
     Division { nest, ways: &ways }.nodes(&nest.body, &mut vec![])
-}
-
-fn heads<'n>(nodes: &'n [Node], found: &mut Vec<&'n For>) {
-    for n in nodes {
-        if let Node::For(f) = n {
-            found.push(f);
-        }
-        heads(n.inner(), found);
-    }
 }
 
 /// Checks the bounds of a loop.

@@ -1,6 +1,6 @@
 //! Finds the loop that a transformation changes.
 
-use super::ir::{Bounds, BufferId, For, Nest, Node, Place};
+use super::ir::{Affine, Bounds, BufferId, For, Nest, Node, Place};
 use accel_core::repr::op::{Num2, Op2};
 use accel_fusion::kernel::{Instr, Reg};
 use std::collections::BTreeSet;
@@ -74,12 +74,29 @@ pub fn loops_around(nodes: &[Node], var: Reg) -> Option<Vec<&For>> {
     })
 }
 
+/// The loops around the loop over `var`, with the numbers that their variables stay below.
+pub fn bounds_around(nodes: &[Node], var: Reg) -> Vec<(Reg, Affine)> {
+    let loops = loops_around(nodes, var).unwrap_or_default();
+    loops.into_iter().filter(|f| f.var != var).map(|f| (f.var, f.to.clone())).collect()
+}
+
 /// All nodes, each before those inside it.
 pub fn walk<'n>(nodes: &'n [Node], visit: &mut dyn FnMut(&'n Node)) {
     for n in nodes {
         visit(n);
         walk(n.inner(), visit);
     }
+}
+
+/// All loops, each before those inside it.
+pub fn loops(nodes: &[Node]) -> Vec<&For> {
+    let mut found = vec![];
+    walk(nodes, &mut |n| {
+        if let Node::For(f) = n {
+            found.push(f);
+        }
+    });
+    found
 }
 
 /// Whether items wait for each other.

@@ -104,10 +104,7 @@ impl Values {
 
     /// The sum in terms of registers that are not sums. Whether those that are kept below a limit are sums as well.
     fn resolved(&self, a: &Affine, limited: bool) -> Option<Affine> {
-        a.terms.iter().try_fold(Affine::constant(a.constant), |sum, (r, k)| match self.sums.get(r) {
-            Some((own, is_limited)) if limited || !is_limited => sum.plus(&self.resolved(own, limited)?, *k),
-            _ => sum.plus(&Affine::from(*r), *k),
-        })
+        a.expanded(&|r| self.sums.get(&r).filter(|(_, is_limited)| limited || !is_limited).map(|(own, _)| own))
     }
 
     /// Whether a place is a different one in all iterations of a loop, or in all that a split does not repeat (`repeats`): in

@@ -305,6 +305,14 @@ impl Affine {
         rest.terms.retain(|t| t.0 != r);
         rest.plus(by, factor)
     }
+
+    /// With the sums of `of` in place of the registers that have one, also in these sums.
+    pub fn expanded<'a>(&'a self, of: &impl Fn(Reg) -> Option<&'a Affine>) -> Option<Affine> {
+        self.terms.iter().try_fold(Affine::constant(self.constant), |sum, (r, k)| match of(*r) {
+            Some(own) => sum.plus(&own.expanded(of)?, *k),
+            None => sum.plus(&Affine::from(*r), *k),
+        })
+    }
 }
 
 impl From<Reg> for Affine {
@@ -326,21 +334,6 @@ impl Place {
 }
 
 impl Nest {
-    /// The variables of all loops, each before those inside.
-    pub fn loops(&self) -> Vec<Reg> {
-        fn search(nodes: &[Node], found: &mut Vec<Reg>) {
-            for n in nodes {
-                if let Node::For(f) = n {
-                    found.push(f.var);
-                }
-                search(n.inner(), found);
-            }
-        }
-        let mut found = vec![];
-        search(&self.body, &mut found);
-        found
-    }
-
     /// A new register.
     pub fn register(&mut self, ty: ScalarType) -> Reg {
         self.types.push(ty)

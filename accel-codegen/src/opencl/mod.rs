@@ -8,6 +8,7 @@
 mod accumulate;
 mod atomic_scatter;
 mod batch;
+mod contraction;
 mod elementwise;
 mod emitter;
 mod group_reduce;

@@ -27,16 +27,18 @@ use accel_fusion::kernel::{Instr, Monoid, Program, Reg, ScalarFn, SiteId};
 use std::collections::BTreeSet;
 
 impl Writer<'_> {
-    /// Writes a nest that the verifier has accepted, and that [`fits`] the dialect. Its vectors have numbers of type `t`. Sums and tiles of sums are all
-    /// that is lowered so far, so numbers in memory are combined as vectors by addition only. If the nest has memory of groups,
-    /// the writer is at the outermost level of a kernel.
+    /// Writes a nest that the verifier has accepted, and that [`fits`] the dialect. Its vectors have numbers of type `t`. Sums
+    /// and tiles of sums are all that is lowered so far, so numbers in memory are combined as vectors by addition only. If the
+    /// nest has memory of groups, the writer is at the outermost level of a kernel.
     pub fn loop_nest(&mut self, nest: &Nest, t: ScalarType) {
         declare(self, t);
         let (mut multiplies, mut around) = (false, false);
         walk(&nest.body, &mut |n| {
             multiplies |= matches!(n, Node::Acc { times: Some(_), .. });
-            around |= matches!(n, Node::Store { around: true, .. }) && !self.dialect().hides_latency();
+            around |= matches!(n, Node::Store { around: true, .. });
         });
+        // Devices that hide latency have no stores that bypass caches.
+        let around = around && !self.dialect().hides_latency();
         if around {
             self.declare_around();
         }
@@ -64,6 +66,7 @@ impl Writer<'_> {
                 code,
                 constants,
                 flushes: multiplies,
+                around,
                 lane: None,
                 vectors,
                 in_vectors,
@@ -146,6 +149,8 @@ struct NestText<'w, 'p, 'n> {
     constants: Constants,
     /// Whether subnormal factors count as zero: NOTE [Subnormal factors].
     flushes: bool,
+    /// Whether there are stores that bypass caches.
+    around: bool,
     /// The variable of the vector loop around the present place, and the number of its iterations.
     lane: Option<(Reg, i64)>,
     /// The registers that are vectors.
@@ -214,7 +219,7 @@ impl NestText<'_, '_, '_> {
                 self.w.line(format!("const {t} r{to} = {number};"));
             }
             Node::Fail(f) => self.fault("true", f),
-            Node::Store { to, value, around: true } if self.goes_around() => {
+            Node::Store { to, value, around: true } if self.around => {
                 let value = if self.is_vector(to) { self.vector(*value) } else { format!("r{value}") };
                 let at = position(&self.nest.buffers[to.buffer], &self.first(to));
                 let name = self.name(to.buffer).unwrap_or_default();
@@ -350,11 +355,6 @@ impl NestText<'_, '_, '_> {
 
     fn is_local(&self, p: &Place) -> bool {
         self.nest.buffers[p.buffer].space == Space::Local
-    }
-
-    /// Whether stores can bypass caches: devices that hide latency have no such stores.
-    fn goes_around(&self) -> bool {
-        !self.w.dialect().hides_latency()
     }
 
     /// The name of an array of numbers: all memory but local vectors and local numbers.

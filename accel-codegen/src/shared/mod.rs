@@ -6,7 +6,6 @@
 
 pub mod accumulate;
 pub mod blocks;
-pub mod contraction;
 pub mod elementwise;
 pub mod index_space;
 pub mod interchanged_reduce;

@@ -91,12 +91,11 @@ impl Reduction {
         }
     }
 
-    /// Whether the initial value is the floating-point number 0, or -0.
-    pub fn begins_with_zero(&self) -> bool {
-        match self.init.as_ref().map(|init| &init.instrs[..]) {
-            Some([Instr::Const(_, Scalar::F32(x))]) => *x == 0.0,
-            Some([Instr::Const(_, Scalar::F64(x))]) => *x == 0.0,
-            _ => false,
+    /// The initial value, if it is the floating-point number 0 or -0.
+    pub fn initial_zero(&self) -> Option<Scalar> {
+        match &self.init.as_ref()?.instrs[..] {
+            [Instr::Const(_, x)] if matches!(x, Scalar::F32(0.0) | Scalar::F64(0.0)) => Some(*x),
+            _ => None,
         }
     }
 

@@ -13,7 +13,7 @@
 //! | `scatter` | the index-function analysis of `permute` |
 //! | `scattered_products` | adds the products of sums where they belong |
 //! | `permute_sums` | adds the elements of permutations where they belong |
-//! | `product_sums` | sums of products of matrices as one reduction |
+//! | `product_sums` | sums of sums of products as one reduction |
 //! | `sum_interchange` | sums factors before it multiplies them |
 //! | `moved_elements` | lets sorts move the elements that are read through their positions |
 //! | `reshapes` | sums of all elements, and elements that a reshape moves |

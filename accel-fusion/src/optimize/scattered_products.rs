@@ -6,34 +6,30 @@
 
 use super::fused_program::{Pass, Permute};
 use super::poly::Poly;
-use super::scalar_cleanup::code_of;
+use super::scalar_cleanup::{Cleaned, code_of};
 use super::strided_product::StridedProduct;
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::dead_code::{defined, restricted_to};
-use crate::kernel::{Instr, Monoid, Op, Reg, ScalarFn, SiteId};
+use crate::kernel::{Instr, Monoid, Op, Reg, SiteId};
 
 /// Emits the permute of the products, if the elements are sums of products and all is a strided product. Returns whether it
 /// did.
 pub fn scattered_products(pass: &mut Pass, p: &Permute, site: SiteId) -> bool {
-    let Some((source, target, element)) = products(pass, p) else { return false };
+    let Some((source, all)) = products(pass, p) else { return false };
     let comb = pass.clean(p.comb, &[]).code;
     let extents = code_of(&mut pass.facts, &source);
+    let [target, element] = all.each_ref().map(|cleaned| cleaned.code.clone());
     let op = Op::Permute { to: p.to, defaults: p.defaults, extents, target, element, comb, monoid: p.monoid };
     if StridedProduct::of_permute(&pass.program, &op).is_none() {
         return false;
     }
-    if let Op::Permute { target, element, .. } = &op {
-        for code in [target, element] {
-            let cleaned = pass.preview(code, &source);
-            pass.keep(&cleaned);
-        }
-    }
+    all.iter().for_each(|cleaned| pass.keep(cleaned));
     pass.emit(op, site);
     true
 }
 
-/// The extents, targets and elements of the permute of products. The last component of its index is that of the sums.
-fn products(pass: &mut Pass, p: &Permute) -> Option<(Vec<Poly>, ScalarFn, ScalarFn)> {
+/// The extents, and the cleaned targets and elements, of the permute of products. The last component of its index is that of the sums.
+fn products(pass: &mut Pass, p: &Permute) -> Option<(Vec<Poly>, [Cleaned; 2])> {
     let [_] = p.element.results[..] else { return None };
     (p.monoid == Some(Monoid::Sum)).then_some(())?;
     let read = pass.preview(p.element, &p.source).code;
@@ -42,13 +38,13 @@ fn products(pass: &mut Pass, p: &Permute) -> Option<(Vec<Poly>, ScalarFn, Scalar
     rows.float_sum()?;
     let len = pass.preview(&rows.len, &[]).values.pop().flatten()?;
     let source = [&p.source[..], &[len]].concat();
-    (rows.begins_with_zero() && pass.facts.are_known_without(*array, &source)).then_some(())?;
+    (rows.initial_zero().is_some() && pass.facts.are_known_without(*array, &source)).then_some(())?;
     let rank = p.source.len();
     let (mut target, mut element) = (Builder::new(&index_types(rank + 1)), Builder::new(&index_types(rank + 1)));
     let own: Vec<Reg> = (0..rank).map(Reg::new).collect();
     let targets = target.inline(p.target, &own);
     let place = element.inline(&restricted_to(&read, index.clone()), &own);
     let x = element.inline(&rows.element, &[&place[..], &[Reg::new(rank)]].concat());
-    let [target, element] = [target.finish(targets), element.finish(x)].map(|code| pass.preview(&code, &source).code);
-    Some((source, target, element))
+    let cleaned = [target.finish(targets), element.finish(x)].map(|code| pass.preview(&code, &source));
+    Some((source, cleaned))
 }

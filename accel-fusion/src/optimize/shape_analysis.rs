@@ -236,6 +236,18 @@ pub struct Premises {
     exact: Vec<BoundedNumber>,
 }
 
+impl Premises {
+    fn add(&mut self, more: Premises) {
+        self.not_negative.extend(more.not_negative);
+        self.exact.extend(more.exact);
+    }
+
+    fn and(mut self, more: Premises) -> Premises {
+        self.add(more);
+        self
+    }
+}
+
 impl Facts {
     /// The facts about a program before the analysis: only that each array has extents.
     pub fn new(p: &Program, assume: bool) -> Facts {
@@ -531,8 +543,7 @@ impl Facts {
         };
         let found = holds(p).or_else(|| ranges.conditions.iter().find_map(by_condition)).or_else(|| assumed(p));
         let found = found.or_else(|| if more { self.condition(p, ranges) } else { None })?;
-        needed.not_negative.extend(found.not_negative);
-        needed.exact.extend(found.exact);
+        needed.add(found);
         Some(())
     }
 
@@ -550,12 +561,10 @@ impl Facts {
             let Sym::Node(n) = s else { return None };
             let Node::Op(Op2::Num(op), a, b) = &self.nodes[n] else { return None };
             let slope = p.linear(s)?.0.as_constant()?;
-            if let (Num2::Div | Num2::Rem, ..0) = (op, slope) {
-                let (most, mut found) = self.most_of_digit(*op, a, b, ranges)?;
-                let other = self.least_is_not_negative(&p.replace_exactly(s, &most)?, ranges, depth - 1)?;
-                found.not_negative.extend(other.not_negative);
-                found.exact.extend(other.exact);
-                return Some(found);
+            if matches!(op, Num2::Div | Num2::Rem) && slope < 0 {
+                let (most, found) = self.most_of_digit(*op, a, b, ranges)?;
+                let rest = self.least_is_not_negative(&p.replace_exactly(s, &most)?, ranges, depth - 1)?;
+                return Some(found.and(rest));
             }
             let (Num2::Min | Num2::Max) = op else { return None };
             let operand = |x: &Poly| {
@@ -566,10 +575,7 @@ impl Facts {
             if (slope < 0) == (*op == Num2::Min) {
                 return operand(a).or_else(|| operand(b));
             }
-            let (mut found, other) = (operand(a)?, operand(b)?);
-            found.not_negative.extend(other.not_negative);
-            found.exact.extend(other.exact);
-            Some(found)
+            Some(operand(a)?.and(operand(b)?))
         };
         if depth == 0 { None } else { p.symbols().find_map(by_operands) }
     }
@@ -585,11 +591,8 @@ impl Facts {
         let more = match op {
             Num2::Rem => n.clone(),
             _ => {
-                let most = Poly::default().minus_exactly(&self.least(
-                    &Poly::default().minus_exactly(a)?,
-                    ranges,
-                    &mut needed,
-                )?)?;
+                let zero = Poly::default();
+                let most = zero.minus_exactly(&self.least(&zero.minus_exactly(a)?, ranges, &mut needed)?)?;
                 match (most.as_constant(), n.as_constant()) {
                     (Some(most), Some(n)) => Poly::constant(most.checked_div(n)?.checked_add(1)?),
                     _ => most.plus_exactly(&one)?.quotient(n)?,
@@ -604,8 +607,7 @@ impl Facts {
         let mut needed = Premises::default();
         let p = self.with_extreme_digits(p, ranges, &mut needed)?;
         let least = self.least(&p, ranges, &mut needed)?;
-        let given = self.is_known(&least) && self.extents_in(&least).iter().all(|a| self.given.contains(a));
-        (self.assume && least.as_constant().is_none() && given).then_some(())?;
+        (least.as_constant().is_none() && self.can_be_assumed_of(&least)).then_some(())?;
         needed.not_negative.push(least);
         Some(needed)
     }
@@ -619,8 +621,7 @@ impl Facts {
             let slope = least.linear(s)?.0.as_constant()?;
             if slope != 0 && !self.params_in(a).is_empty() {
                 let (most, found) = self.most_of_digit(*op, a, n, ranges)?;
-                needed.not_negative.extend(found.not_negative);
-                needed.exact.extend(found.exact);
+                needed.add(found);
                 least = least.replace_exactly(s, &if slope < 0 { most } else { Poly::default() })?;
             }
         }
@@ -684,12 +685,16 @@ impl Facts {
         }
     }
 
+    /// Whether assumptions can be made of a number: it consists of extents of arguments.
+    fn can_be_assumed_of(&self, n: &Poly) -> bool {
+        self.assume && self.is_known(n) && self.extents_in(n).iter().all(|a| self.given.contains(a))
+    }
+
     /// Whether a number by which a program divides is more than 0. It is not 0, and if it consists of extents of arguments,
     /// it can be assumed that it is not negative: nearly always it is an extent, such as `n - 2`.
     fn is_positive_divisor(&self, n: &Poly, ranges: Ranges, needed: &mut Premises) -> bool {
-        let is_given = || self.is_known(n) && self.extents_in(n).iter().all(|a| self.given.contains(a));
         if !self.has_nonnegative_terms(n, ranges, needed) {
-            if !self.assume || !is_given() {
+            if !self.can_be_assumed_of(n) {
                 return false;
             }
             needed.not_negative.push(n.clone());

@@ -12,9 +12,7 @@
 use super::fused_program::{NewReduction, Pass};
 use super::poly::Poly;
 use super::recomputation::MAX_READS;
-use super::scalar_cleanup::code_of;
 use super::shape_analysis::Ranges;
-use super::strided_product::StridedProduct;
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::contraction::factors;
 use crate::kernel::dead_code::{defined, restricted_to};
@@ -70,61 +68,19 @@ pub fn sum_of_sums(pass: &mut Pass, to: ArrayId, dims: &[Poly], len: &Poly, rows
     true
 }
 
-/// If these rows are sums of sums of products, and all of it is one sum of the form of NOTE [Strided products] of
-/// `strided_product`, emits this sum, whose rows are longer. Returns whether it did. So a formula that sums over several
-/// indices, one after the other, is as fast as one that sums over all of them, and the inner sums are not stored.
-pub fn sum_of_products(
-    pass: &mut Pass,
-    to: ArrayId,
-    dims: &[Poly],
-    len: &Poly,
-    rows: &Reduction,
-    site: SiteId,
-) -> bool {
-    let Some((outer, init)) = OuterSum::of(rows).filter(|o| o.steps.is_empty()).zip(rows.init.clone()) else {
-        return false;
-    };
-    let Some((inner, _)) = pass.reduction(outer.array, 1).map(|(rows, site)| (rows.clone(), site)) else {
-        return false;
-    };
-    let Some(Some(inner_len)) = pass.preview(&inner.len, &[]).values.pop() else { return false };
-    let all = [pass.facts.dims(outer.array), vec![inner_len.clone()]].concat();
-    if inner.float_sum().is_none() || !inner.begins_with_zero() || !pass.facts.are_known_without(outer.array, &all) {
-        return false;
-    }
-    // The index of the outer sum is the higher digit of the new one.
-    let mut b = Builder::new(&index_types(dims.len() + 1));
-    let last = Reg::new(dims.len());
-    let n = b.inline(&code_of(&mut pass.facts, std::slice::from_ref(&inner_len)), &[])[0];
-    let (high, low) = (b.index_op(Num2::Div, last, n), b.index_op(Num2::Rem, last, n));
-    let args: Vec<Reg> = outer.index.iter().map(|p| if *p == last { high } else { *p }).chain([low]).collect();
-    let results = b.inline(&inner.element, &args);
-    let element = b.finish(results);
-    let candidate = Reduction { element, ..rows.clone() };
-    if StridedProduct::of_rows(dims.len(), &candidate).is_none() {
-        return false;
-    }
-    let Some(both) = pass.facts.product_of_extents(len, &inner_len).filter(|n| pass.facts.is_known(n)) else {
-        return false;
-    };
-    let sum = NewReduction { element: candidate.element, init, op: rows.op.clone(), monoid: rows.monoid };
-    pass.reduce(to, dims.to_vec(), both, sum, site);
-    true
-}
-
 /// A sum of the elements of an array, after linear functions of them.
-struct OuterSum {
-    array: ArrayId,
+pub(super) struct OuterSum {
+    pub(super) array: ArrayId,
     /// For each dimension, the parameter that is its index.
-    index: Vec<Reg>,
+    pub(super) index: Vec<Reg>,
     /// The dimension that is summed.
     summed: usize,
     /// The linear functions applied to an element, the last one first.
-    steps: Vec<Step>,
+    pub(super) steps: Vec<Step>,
 }
 
 /// A linear function.
-enum Step {
+pub(super) enum Step {
     Neg,
     Times(Scalar),
 }
@@ -145,7 +101,7 @@ impl Step {
 }
 
 impl OuterSum {
-    fn of(rows: &Reduction) -> Option<OuterSum> {
+    pub(super) fn of(rows: &Reduction) -> Option<OuterSum> {
         let code = &rows.element;
         let mut r = rows.float_sum()?;
         let constant = |r: Reg| match defined(code, r) {
@@ -189,10 +145,7 @@ struct Factors {
 impl Factors {
     /// The factors, if it pays to sum those first that depend on `index`.
     fn of(rows: &Reduction, index: usize) -> Option<Factors> {
-        let zero = match &rows.init.as_ref()?.instrs[..] {
-            [Instr::Const(_, x)] if matches!(x, Scalar::F32(0.0) | Scalar::F64(0.0)) => *x,
-            _ => return None,
-        };
+        let zero = rows.initial_zero()?;
         let (factors, others) = factors(&rows.element, rows.float_sum()?)?;
         let mut parts = Factors { summed: vec![], indices: BTreeSet::new(), others, zero };
         for (indices, r) in factors {

@@ -108,7 +108,7 @@ impl Pass<'_> {
                 self.loop_(to, extents, dims, body, s.site);
                 permute_sums::sum_of_permutations(self);
                 if self.strided {
-                    product_sums::sum_of_products(self);
+                    product_sums::added(self);
                 }
             }
             Op::Accumulate { to, sums, extents, body } => {
@@ -122,7 +122,7 @@ impl Pass<'_> {
                 let (rows, len) = self.rows(moved.as_ref().unwrap_or(rows), &mut dims);
                 let is_replaced = reshapes::sum_by_rows(self, *to, &outer, &len, &rows, s.site)
                     || sum_interchange::sum_of_sums(self, *to, &outer, &len, &rows, s.site)
-                    || self.strided && sum_interchange::sum_of_products(self, *to, &outer, &len, &rows, s.site);
+                    || self.strided && product_sums::nested(self, *to, &outer, &len, &rows, s.site);
                 if !is_replaced {
                     self.emit(Op::Reduce { to: *to, extents, rows }, s.site);
                 }

@@ -5,8 +5,7 @@
 
 use super::copy::{Copy, Merge};
 use super::part::{Dimension, Registers};
-use super::unroll_jam::bounds_around;
-use crate::nest::edit::{Access, Why, accesses, all_accesses, at_block, loops_around, walk};
+use crate::nest::edit::{Access, Why, accesses, all_accesses, at_block, bounds_around, loops_around, walk};
 use crate::nest::independent::are_same_memory;
 use crate::nest::ir::*;
 use accel_core::repr::ScalarType;

@@ -4,8 +4,7 @@
 
 use super::copy::{Copy, Merge};
 use super::tidy::used;
-use super::unroll_jam::bounds_around;
-use crate::nest::edit::{Why, accesses, allocated, at_block, is_pure, written};
+use crate::nest::edit::{Why, accesses, allocated, at_block, bounds_around, is_pure, written};
 use crate::nest::independent::{are_same_memory, keep_to_their_iterations};
 use crate::nest::ir::*;
 use accel_fusion::kernel::Reg;

@@ -1,8 +1,7 @@
 //! Fusion: `for i < n { A(i) }; for j < n { B(j) } = for i < n { A(i); B(i) }`
 
 use super::copy::{Copy, Merge};
-use super::unroll_jam::bounds_around;
-use crate::nest::edit::{Why, at_block};
+use crate::nest::edit::{Why, at_block, bounds_around};
 use crate::nest::independent::keep_to_their_iterations;
 use crate::nest::ir::*;
 use accel_fusion::kernel::Reg;

@@ -95,18 +95,12 @@ impl Registers {
 
     /// The sum in terms of registers that are not computed as indices, as if no index was kept below a limit.
     pub fn unlimited(&self, a: &Affine) -> Option<Affine> {
-        a.terms.iter().try_fold(Affine::constant(a.constant), |sum, (r, k)| match self.indices.get(r) {
-            Some((own, _)) => sum.plus(&self.unlimited(own)?, *k),
-            None => sum.plus(&Affine::from(*r), *k),
-        })
+        a.expanded(&|r| self.indices.get(&r).map(|(own, _)| own))
     }
 
     /// The sum in terms of registers that are not computed as indices. `None` if one of these is kept below a limit.
     pub fn resolved(&self, a: &Affine) -> Option<Affine> {
-        a.terms.iter().try_fold(Affine::constant(a.constant), |sum, (r, k)| match self.indices.get(r) {
-            Some((own, None)) => sum.plus(&self.resolved(own)?, *k),
-            Some((_, Some(_))) => None,
-            None => sum.plus(&Affine::from(*r), *k),
-        })
+        let sum = a.expanded(&|r| self.indices.get(&r).filter(|(_, limit)| limit.is_none()).map(|(own, _)| own))?;
+        sum.terms.iter().all(|(r, _)| !self.indices.contains_key(r)).then_some(sum)
     }
 }

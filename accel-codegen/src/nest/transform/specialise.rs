@@ -3,8 +3,7 @@
 //! Compilers unroll a loop of constant length.
 
 use super::copy::{Copy, Merge};
-use super::unroll_jam::bounds_around;
-use crate::nest::edit::{Why, at_loop};
+use crate::nest::edit::{Why, at_loop, bounds_around};
 use crate::nest::ir::*;
 use accel_fusion::kernel::Reg;
 

@@ -1,8 +1,7 @@
 //! Splitting: `for i < n { A(i) } = for i0 = 0, f, .. < n { for i1 < f { A(i0 + i1) } }`
 
 use super::copy::{Copy, Merge};
-use super::unroll_jam::bounds_around;
-use crate::nest::edit::{Why, allocated, at_loop, walk};
+use crate::nest::edit::{Why, allocated, at_loop, bounds_around, walk};
 use crate::nest::ir::*;
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};

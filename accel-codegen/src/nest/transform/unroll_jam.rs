@@ -3,7 +3,7 @@
 //! The loop has a constant number of iterations. Values that its iterations have in common are computed once.
 
 use super::copy::{Copy, Merge};
-use crate::nest::edit::{Why, at_loop};
+use crate::nest::edit::{Why, at_loop, bounds_around};
 use crate::nest::independent::are_independent;
 use crate::nest::ir::*;
 use accel_fusion::kernel::Reg;
@@ -26,28 +26,4 @@ pub fn unroll_jam(nest: &Nest, var: Reg) -> Result<Nest, Why> {
         let mut copies: Vec<Copy> = values.map(|i| Copy::with(var, Affine::constant(i))).collect();
         Merge::replacements(nest, bounds, &f.body, &mut copies)
     })
-}
-
-/// The loops around the loop over `var`, with the numbers that their variables stay below.
-pub fn bounds_around(nodes: &[Node], var: Reg) -> Vec<(Reg, Affine)> {
-    fn search(nodes: &[Node], var: Reg, bounds: &mut Vec<(Reg, Affine)>) -> bool {
-        for n in nodes {
-            if let Node::For(f) = n {
-                if f.var == var {
-                    return true;
-                }
-                bounds.push((f.var, f.to.clone()));
-            }
-            if search(n.inner(), var, bounds) {
-                return true;
-            }
-            if let Node::For(_) = n {
-                bounds.pop();
-            }
-        }
-        false
-    }
-    let mut bounds = vec![];
-    search(nodes, var, &mut bounds);
-    bounds
 }

@@ -3,8 +3,7 @@
 //! The condition `c` does not depend on the loop.
 
 use super::copy::{Copy, Merge};
-use super::unroll_jam::bounds_around;
-use crate::nest::edit::{Why, at_loop, waits, walk};
+use crate::nest::edit::{Why, at_loop, bounds_around, waits, walk};
 use crate::nest::ir::*;
 use accel_fusion::kernel::Reg;
 use std::collections::BTreeSet;
