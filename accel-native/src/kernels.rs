@@ -9,9 +9,10 @@ use accel_core::error::{Error, Result};
 use accel_core::print;
 use accel_core::repr::{RawArray, checked_size};
 use accel_fusion::kernel::tape::Budget;
-use accel_fusion::kernel::{Program, Verified};
+use accel_fusion::kernel::{Instr, Op, Program, Verified, walk};
 use accel_fusion::pipeline::{dissolve, with_checked_proofs};
-use std::sync::OnceLock;
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What is known about the compiled form of a kernel program without the C compiler.
 pub enum Found {
@@ -30,7 +31,12 @@ pub struct Kernels {
     budget: Budget,
     /// The program without strips, for extents for which strips do not pay. It is compiled on first use.
     plain: OnceLock<Result<CompiledProgram>>,
+    /// The extents of inputs for which strips do not pay. Other runs find out after some statements, whose work is lost.
+    plain_for: Mutex<HashSet<Vec<usize>>>,
 }
+
+/// The largest number of extents that are remembered, so that a program whose extents always differ needs little memory.
+const REMEMBERED: usize = 1000;
 
 impl Kernels {
     /// Compiles a kernel program; `None` if this machine has no C compiler.
@@ -80,12 +86,12 @@ impl Kernels {
         let module = Self::module(program, toolchain, vectors);
         let Some(library) = cache::stored_library(&module, toolchain)? else { return Ok(Found::Nothing) };
         let code = CompiledProgram::new(program.clone(), library, budget);
-        Ok(Found::Kernels(Box::new(Kernels { code, vectors, budget, plain: OnceLock::new() })))
+        Ok(Found::Kernels(Box::new(Kernels::of_code(code, vectors, budget))))
     }
 
     fn with(program: Verified<Program>, vectors: Vectors, budget: Budget) -> Result<Option<Kernels>> {
         let code = Self::code(program, vectors, budget)?;
-        Ok(code.map(|code| Kernels { code, vectors, budget, plain: OnceLock::new() }))
+        Ok(code.map(|code| Kernels::of_code(code, vectors, budget)))
     }
 
     fn code(program: Verified<Program>, vectors: Vectors, budget: Budget) -> Result<Option<CompiledProgram>> {
@@ -116,10 +122,14 @@ impl Kernels {
 
     /// As [`run`](Self::run), for inputs that fit.
     pub(crate) fn run_on(&self, inputs: &[&RawArray]) -> Result<Results> {
-        let (results, bytes) = match runtime::run(&self.code, inputs)? {
+        let found = if self.is_plain_for(inputs) { None } else { runtime::run(&self.code, inputs)? };
+        let (results, bytes) = match found {
             Some(found) => found,
-            None => runtime::run(self.plain()?, inputs)?
-                .ok_or_else(|| Error::Internal("a program without strips that has strips".into()))?,
+            None => {
+                self.remember(inputs);
+                runtime::run(self.plain()?, inputs)?
+                    .ok_or_else(|| Error::Internal("a program without strips that has strips".into()))?
+            }
         };
         tracing::trace!(bytes, "the most memory of the run");
         Ok(results)
@@ -127,6 +137,32 @@ impl Kernels {
 }
 
 impl Kernels {
+    fn of_code(code: CompiledProgram, vectors: Vectors, budget: Budget) -> Kernels {
+        Kernels { code, vectors, budget, plain: OnceLock::new(), plain_for: Mutex::default() }
+    }
+
+    /// Whether it is known that strips do not pay for these inputs.
+    fn is_plain_for(&self, inputs: &[&RawArray]) -> bool {
+        // Most programs never need the lock.
+        self.plain.get().is_some() && self.plain_extents().contains(&extents(inputs))
+    }
+
+    /// Notes that strips do not pay for inputs of these extents, if nothing else decides that: the same inputs always have
+    /// the same results.
+    fn remember(&self, inputs: &[&RawArray]) {
+        if extents_follow_from_inputs(&self.code.program) {
+            let mut known = self.plain_extents();
+            if known.len() >= REMEMBERED {
+                known.clear();
+            }
+            known.insert(extents(inputs));
+        }
+    }
+
+    fn plain_extents(&self) -> MutexGuard<'_, HashSet<Vec<usize>>> {
+        self.plain_for.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn plain(&self) -> Result<&CompiledProgram> {
         let make = || {
             tracing::debug!("strips would take too much memory: the program is compiled without them");
@@ -134,6 +170,21 @@ impl Kernels {
         };
         self.plain.get_or_init(make).as_ref().map_err(Clone::clone)
     }
+}
+
+/// The extents of all inputs, one after the other.
+fn extents(inputs: &[&RawArray]) -> Vec<usize> {
+    inputs.iter().flat_map(|a| a.extents.iter().copied()).collect()
+}
+
+/// Whether all extents are functions of those of the inputs, whatever the elements.
+fn extents_follow_from_inputs(program: &Program) -> bool {
+    program.body.walk().all(|s| {
+        let has_blocks = matches!(s.op, Op::If { .. } | Op::While { .. });
+        let codes = s.op.scalar_fns();
+        let mut of_extents = codes.iter().filter(|(name, _)| ["extents", "len"].contains(name));
+        !has_blocks && of_extents.all(|(_, code)| !walk(&code.instrs).any(|i| matches!(i, Instr::Read { .. })))
+    })
 }
 
 fn no_compiler() -> Error {
