@@ -1,7 +1,7 @@
 //! Partitions work into tasks for the threads of a processor. The partition depends only on sizes, never on the number
 //! of threads. So the order in which partial results are combined does not depend on that number either.
 
-use crate::cost_model::{FEW_ROWS, LANES, LINE, ROW_PART, SERIAL, SPLIT_ROW, STRIP_TASK, STRIP_TASKS, TASK, TOTALS};
+use crate::cost_model::{FEW_ROWS, LINE, ROW_PART, SERIAL, SPLIT_ROW, STRIP_TASK, STRIP_TASKS, TASK, TOTALS};
 /// The number of positions of a task, for `n` positions that take about `cost` operations each, and about `most` tasks
 /// at most.
 pub fn task_size(n: usize, cost: usize, most: usize) -> usize {
@@ -20,16 +20,17 @@ pub fn part_size(rows: usize, len: usize, cost: usize, most: usize) -> Option<us
         .then(|| (TASK / cost).max(ROW_PART).max(len.div_ceil(most)))
 }
 
-/// The number of positions of a task of strips, for `n` positions. `partial` is the size of the task's totals in bytes,
-/// `cost` is that of a position.
-pub fn strip_size(n: usize, partial: usize, cost: usize) -> usize {
+/// The number of positions of a task of strips, for `n` positions, `lanes` of which are executed together. `partial` is the
+/// size of the task's totals in bytes, `cost` is that of a position.
+pub fn strip_size(n: usize, partial: usize, cost: usize, lanes: usize) -> usize {
     let most = TOTALS.checked_div(partial).unwrap_or(STRIP_TASKS).clamp(1, STRIP_TASKS);
-    n.div_ceil(most).max(STRIP_TASK / cost.max(1)).max(1).next_multiple_of(LANES)
+    n.div_ceil(most).max(STRIP_TASK / cost.max(1)).max(1).next_multiple_of(lanes.max(1))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cost_model::LANES;
     use accel_core::repr::MAX_SIZE;
 
     #[test]
@@ -37,11 +38,11 @@ mod tests {
         let sizes = [0, 1, 31, 1 << 31, 1 << 48, MAX_SIZE];
         let costs = [0, 1, 1 << 18, (1 << 18) + 1, i64::MAX as usize, usize::MAX];
         for (n, cost) in sizes.into_iter().flat_map(|n| costs.map(|cost| (n, cost))) {
-            for partial in [0, 64, 1 << 26, usize::MAX] {
-                let size = strip_size(n, partial, cost);
+            for (partial, lanes) in [0, 64, 1 << 26, usize::MAX].into_iter().flat_map(|p| [(p, 1), (p, LANES)]) {
+                let size = strip_size(n, partial, cost, lanes);
                 assert!(
-                    size > 0 && size.is_multiple_of(LANES) && n.div_ceil(size) <= STRIP_TASKS,
-                    "{n} {partial} {cost}"
+                    size > 0 && size.is_multiple_of(lanes) && n.div_ceil(size) <= STRIP_TASKS,
+                    "{n} {partial} {cost} {lanes}"
                 );
             }
             let size = task_size(n, cost.max(1), 64);

@@ -7,6 +7,7 @@ use super::work::{Kernel, Sizes, Work};
 use crate::analysis::liveness::Step;
 use crate::analysis::partition::strip_size;
 use crate::analysis::strip_usage::{self, Usage};
+use crate::cost_model::LANES;
 use crate::shared::strip::Strip;
 use crate::shared::strip_rows;
 use accel_fusion::kernel::{ArrayId, Block, ScalarFn};
@@ -44,7 +45,7 @@ impl Strips {
     pub fn work(&self, sizes: &Sizes, target: &Target) -> Work {
         let n = count(sizes.space);
         let [scratch, partial, cost] = self.usage.sizes(sizes.extents);
-        let each = strip_size(n, partial, cost);
+        let each = strip_size(n, partial, cost, LANES);
         let tasks = n.div_ceil(each);
         let mut launches = vec![];
         if n > 0 {

@@ -52,21 +52,28 @@ impl Writer<'_> {
         independent: bool,
         body: &ScalarFn,
         results: &[String],
-        Interior { code, first, end, behind, rows }: &Interior,
+        Interior { code, first, end, behind, rows, selections }: &Interior,
     ) {
+        let of_row = |last: &str| -> Vec<String> {
+            (0..rank).map(|d| if d == rank - 1 { last.into() } else { format!("i{d}") }).collect()
+        };
         self.rows_to(to, rank, |w, stop| {
             w.line(format!("i64 low = {first}, high = n{};", rank - 1));
             if let Some(end) = end {
                 w.code(end, &[], &["high".into()]);
             }
-            w.line("low -= offset, high -= offset;");
             if let Some(rows) = rows {
                 // The conditions do not depend on the last index.
-                let first_of_row: Vec<_> =
-                    (0..rank).map(|d| if d == rank - 1 { "0".into() } else { format!("i{d}") }).collect();
                 w.line("bool all_hold;");
-                w.code(&rows.hold, &first_of_row, &["all_hold".into()]);
+                w.code(&rows.hold, &of_row("0"), &["all_hold".into()]);
             }
+            if let Some(selections) = selections {
+                w.line("bool first_exists, last_exists;");
+                w.code(&selections.inside, &of_row("low"), &["first_exists".into()]);
+                w.code(&selections.inside, &of_row("high - 1"), &["last_exists".into()]);
+                w.line("const bool all_exist = first_exists && last_exists;");
+            }
+            w.line("low -= offset, high -= offset;");
             w.braces(&format!("while (p < {stop})"), |w| {
                 w.line("const bool inside = p >= low && p < high;");
                 w.line("const i64 next = inside ? high : low;");
@@ -78,7 +85,12 @@ impl Writer<'_> {
                     w.braces("if (inside && all_hold)", |w| part(w, &rows.code));
                     w.line("else");
                 }
-                w.braces("if (inside)", |w| part(w, code));
+                match selections {
+                    Some(selections) => w.braces("if (inside && all_exist)", |w| {
+                        w.selected_row("part", rank, independent, selections, results);
+                    }),
+                    None => w.braces("if (inside)", |w| part(w, code)),
+                }
                 w.braces("else", |w| part(w, behind.as_ref().unwrap_or(body)));
             });
         });

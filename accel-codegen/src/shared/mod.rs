@@ -17,6 +17,7 @@ pub mod permute;
 pub mod prefetch;
 pub mod reduce;
 pub mod row_lanes;
+pub mod row_selections;
 pub mod scan;
 pub mod scan_down;
 pub mod selecting_lanes;

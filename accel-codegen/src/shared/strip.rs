@@ -159,7 +159,7 @@ impl<'a> Strip<'a> {
     }
 
     /// Writes to `state[0]` what a task needs: the size of its working memory, the size of its partial totals (both in
-    /// bytes), and the approximate number of operations of a position.
+    /// bytes), the approximate number of operations of a position, and the number of positions that are executed together.
     pub fn sizes(&self, w: &mut Writer) {
         arithmetic(w);
         self.names(w, true);
@@ -194,7 +194,7 @@ impl<'a> Strip<'a> {
             }
         }
         w.line("i64 *const out = task->state[0];");
-        w.line("out[0] = scratch; out[1] = partial; out[2] = cost;");
+        w.line("out[0] = scratch; out[1] = partial; out[2] = cost; out[3] = lanes;");
     }
 
     /// What [`sizes`](Self::sizes) computes, as a value.

@@ -11,6 +11,7 @@
 use super::edges::{At, decision, edge, forms, with_decisions};
 use super::poly::{Poly, Sym};
 use super::row_decisions::{RowDecisions, row_decisions};
+use super::row_selections::{RowSelections, row_selections};
 use super::scalar_cleanup::{ExecutionCount, NoProducers, clean, code_of};
 use super::shape_analysis::Facts;
 use crate::kernel::builder::Builder;
@@ -33,6 +34,8 @@ pub struct Interior {
     pub behind: Option<ScalarFn>,
     /// The decisions in the interior that are the same for a whole row.
     pub rows: Option<RowDecisions>,
+    /// The function in the interior with selections for these decisions, if that is possible.
+    pub selections: Option<RowSelections>,
 }
 
 /// The interior along the last one of `rank` dimensions, if there are edges.
@@ -71,5 +74,6 @@ pub fn interior(program: &Program, code: &ScalarFn, rank: usize) -> Option<Inter
     let (mut b, all) = Builder::after(code_of(&mut facts, &Vec::from_iter(ends)));
     let end = all.into_iter().reduce(|x, y| b.index_op(Num2::Min, x, y));
     let rows = row_decisions(&mut facts, &code, &ranges);
-    Some(Interior { code, first, end: end.map(|end| b.finish(vec![end])), behind, rows })
+    let selections = row_selections(&mut facts, &code, &ranges);
+    Some(Interior { code, first, end: end.map(|end| b.finish(vec![end])), behind, rows, selections })
 }

@@ -59,7 +59,7 @@ fn in_element(facts: &mut Facts, code: &mut ScalarFn, dims: &[Poly]) {
 }
 
 /// For each register of a function, whether its value depends on the parameter `from`.
-fn varying(code: &ScalarFn, from: Reg) -> IndexVec<Reg, bool> {
+pub(super) fn varying(code: &ScalarFn, from: Reg) -> IndexVec<Reg, bool> {
     let mut varying = index_vec![false; code.types.len()];
     varying[from] = true;
     mark(&code.instrs, &mut varying);

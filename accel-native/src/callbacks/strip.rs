@@ -10,17 +10,17 @@ use accel_codegen::fault::record_length;
 use accel_codegen::partition::strip_size;
 
 pub unsafe extern "C" fn strip(run: *mut Run, functions: *const Function, n: i64, sizes: *const i64) -> i32 {
-    // SAFETY: called by generated code for a statement that it executes, with two functions and three sizes.
+    // SAFETY: called by generated code for a statement that it executes, with two functions and four sizes.
     unsafe {
         let functions = *functions.cast::<[Function; 2]>();
-        let sizes = *sizes.cast::<[i64; 3]>();
+        let sizes = *sizes.cast::<[i64; 4]>();
         enter(run, 1, |c| c.strips(functions, n as usize, sizes.map(|x| x as usize)).map(|()| 0))
     }
 }
 
 impl Context<'_> {
     /// Executes the strips of `n` positions. The sizes are the bytes of a task's working memory, the bytes of its
-    /// partial totals, and the cost of a position. The tasks depend only on sizes.
+    /// partial totals, the cost of a position, and the number of positions that are executed together. The tasks depend only on sizes.
     ///
     /// # Safety
     /// The functions belong to the statement that is being executed.
@@ -28,9 +28,9 @@ impl Context<'_> {
         &mut self,
         [body, join]: [Function; 2],
         n: usize,
-        [scratch, partial, cost]: [usize; 3],
+        [scratch, partial, cost, lanes]: [usize; 4],
     ) -> Outcome {
-        let each = strip_size(n, partial, cost);
+        let each = strip_size(n, partial, cost, lanes);
         let count = n.div_ceil(each);
         let bytes = partial.saturating_mul(count);
         let mut totals = self.code.totals.take(bytes).ok_or_else(|| self.no_memory(bytes))?;

@@ -29,7 +29,7 @@ impl Host<'_> {
         self.w.site = s.stmt.site;
         let name = format!("strip_{}", s.number);
         self.w.line(format!("r->site = {};", s.stmt.site));
-        self.w.line("i64 sizes[3];");
+        self.w.line("i64 sizes[4];");
         self.w.line("const task t = { 0, 0, 0, 0, 0, 0, (void *const[]){ sizes } };");
         self.w.line(format!("if ({name}_sizes(r->arrays, &t, fault)) return 1;"));
         let too_large = format!("sizes[0] > (len[0] < {FEW_POSITIONS} ? {SHORT_STRIP} : {STRIP})");
