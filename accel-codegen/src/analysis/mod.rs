@@ -3,6 +3,7 @@
 pub mod fault;
 pub mod layout;
 pub mod liveness;
+pub mod merged_dimensions;
 pub mod partition;
 pub mod slice;
 pub mod strip_usage;

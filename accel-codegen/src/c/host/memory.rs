@@ -24,7 +24,7 @@ impl Host<'_> {
         let rank = code.results.len();
         let known: Option<Vec<_>> = code.results.iter().map(|r| self.known(code, *r)).collect();
         match known {
-            Some(known) if rank > 0 => self.w.line(format!("const i64 {name}[] = {{ {} }};", known.join(", "))),
+            Some(known) if rank > 0 => self.w.line(format!("i64 {name}[] = {{ {} }};", known.join(", "))),
             _ => {
                 self.w.line(format!("i64 {name}[{}];", rank.max(1)));
                 if rank > 0 {

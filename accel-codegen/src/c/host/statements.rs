@@ -6,8 +6,10 @@ use super::writer::Host;
 use crate::analysis::fault;
 use crate::analysis::layout::Layout;
 use crate::analysis::liveness::{Block, Step};
+use crate::analysis::merged_dimensions::merged_dimensions;
 use crate::c::kernels::has_all;
 use crate::cost_model::{HOST_FUNCTION, SERIAL};
+use crate::shared::tiled_reduce::Tiled;
 use crate::text::declarations::Declarations;
 use crate::text::types::bytes;
 use crate::text::writer::Writer;
@@ -119,13 +121,29 @@ impl Host<'_> {
             [a] => format!("{} ? {a} : -1", kept.join(" && ")),
             _ => "-1".into(),
         };
+        self.merge_dimensions(body, rank);
         self.w.line(format!("if (positions(r, loop_{}, {own}, n, {}, e)) return 1;", s.number, body.cost()));
     }
 
     fn reduce(&mut self, s: &Step, to: ArrayId, extents: &ScalarFn, rows: &Reduction) {
         let rank = self.checked_rows(extents, rows);
         self.outputs(&[to], &[], "e", rank);
+        // Tiles have several rows.
+        if !Tiled::applies(self.w.program, to, rows) {
+            self.merge_dimensions(&rows.element, rank);
+        }
         self.all_rows("reduce", to, s, &format!("fold_{}", s.number), &["rows", "part", "join"], rows);
+    }
+
+    /// Merges dimensions of the space that a function is executed for: NOTE [Merged dimensions].
+    fn merge_dimensions(&mut self, code: &ScalarFn, rank: usize) {
+        for (d, same) in merged_dimensions(code, rank) {
+            let next = d + 1;
+            let same: Vec<_> =
+                same.iter().map(|(a, dim)| format!("({})[{dim}] == e[{next}]", self.extents_at(*a))).collect();
+            let head = if same.is_empty() { String::new() } else { format!("if ({}) ", same.join(" && ")) };
+            self.w.line(format!("{head}e[{next}] *= e[{d}], e[{d}] = 1;"));
+        }
     }
 
     fn scan(&mut self, s: &Step, to: ArrayId, down: bool, extents: &ScalarFn, rows: &Reduction) {
