@@ -1,7 +1,7 @@
 //! Functions of single elements.
 
-use crate::extents::{BOXES, VECTORS};
-use crate::hand::{Real, array, integers, map as by_hand, name, real, reals, truths, zip as zip_by_hand};
+use crate::extents::{BOXES, MATRICES, VECTORS};
+use crate::hand::{Real, array, integers, map as by_hand, name, real, reals, rows, truths, zip as zip_by_hand};
 use crate::kernel::{Extents, Sweep, Work};
 use accel::prelude::*;
 
@@ -105,6 +105,51 @@ fn maps<T: Real>(sweep: &mut Sweep) {
         by_hand: |(xs, ys)| {
             let products = zip_by_hand(xs.as_slice(), ys.as_slice(), |x, y| x * y);
             (Vector::vector(products), Vector::vector(zip_by_hand(xs.as_slice(), ys.as_slice(), |x, y| x - y)))
+        },
+    }
+    .add(sweep);
+
+    let matrices = |e: Extents| {
+        let matrix = |seed| array::<Dim2, T>(e, reals(seed, e[0] * e[1]));
+        (matrix(1), matrix(2))
+    };
+    let program = afun(|xs: Acc<Matrix<T>>, ys: Acc<Matrix<T>>| zip_with(|x, y| x * y + x, xs, ys));
+    Work {
+        name: format!("zip_with of matrices, {}", name::<T>()),
+        extents: MATRICES,
+        inputs: matrices,
+        program: program.clone(),
+        by_hand: |(xs, ys)| array(&xs.shape(), zip_by_hand(xs.as_slice(), ys.as_slice(), |x, y| x * y + x)),
+    }
+    .add(sweep)
+    .adjoint(
+        &vjp(&program),
+        |(xs, ys), dz| {
+            let by_x = zip_by_hand(ys.as_slice(), dz.as_slice(), |y, dz| (y + T::from_f64(1.0)) * dz);
+            let by_y = zip_by_hand(xs.as_slice(), dz.as_slice(), |x, dz| x * dz);
+            (array(&xs.shape(), by_x), array(&xs.shape(), by_y))
+        },
+        sweep,
+    );
+
+    let program = afun(|xs: Acc<Matrix<T>>, row: Acc<Vector<T>>| {
+        let (n, _) = xs.shape();
+        zip_with(|x, y| x - y, xs, replicate((n, All), row))
+    });
+    Work {
+        name: format!("matrices minus a row, {}", name::<T>()),
+        extents: MATRICES,
+        inputs: |e: Extents| (array::<Dim2, T>(e, reals(1, e[0] * e[1])), array::<Dim1, T>(&e[1..], reals(2, e[1]))),
+        program,
+        by_hand: |(xs, row)| {
+            let m = row.len();
+            let mut out = vec![T::default(); xs.as_slice().len()];
+            rows(&mut out, m, m, |i, out| {
+                for ((out, x), y) in out.iter_mut().zip(&xs.as_slice()[i * m..]).zip(row.as_slice()) {
+                    *out = *x - *y;
+                }
+            });
+            array(&xs.shape(), out)
         },
     }
     .add(sweep);
