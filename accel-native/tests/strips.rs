@@ -103,6 +103,58 @@ fn a_mixture_of_no_points() {
     close(&found, &slow.run(mixture(0, 1, 150)).unwrap(), "no points");
 }
 
+/// The adjoint of squares of distances: rows and columns of the same matrix are read at the position, and products are added
+/// to themselves and negated.
+#[test]
+fn sums_that_read_across() {
+    let sum = |to: &str, first: &str, second: &str, weight: &str, last: &str| {
+        format!(
+            "{to}: Array2<T> = reduce @0 sum
+               extents () {{ x0: i64 = extent a0 0; x1: i64 = extent a0 1 -> x0, x1 }} len () {{ x0: i64 = extent a0 0 -> x0 }}
+               element (x0: i64, x1: i64, x2: i64) {{
+                 x3: T = a0[{first}] @0 inside; x4: T = a0[{second}] @0 inside; x5: T = x3 - x4; x6: T = a1[{weight}] @0 inside;
+                 x7: T = x5 * x6; x8: T = x7 + x7; {last} }}
+               init () {{ x0: T = 0.5 -> x0 }} op (x0: T, x1: T) {{ x2: T = x0 + x1 -> x2 }}"
+        )
+    };
+    let text = format!(
+        "program (a0: Array2<T>, a1: Array2<T>)\nsite 0 = \"here\"\n{{\n{}\n{}\n\
+         a4: Array2<T> = loop @0 extents () {{ x0: i64 = extent a0 0; x1: i64 = extent a0 1 -> x0, x1 }}\n\
+         body (x0: i64, x1: i64) {{ x2: T = a2[x0, x1] @0 inside; x3: T = a3[x0, x1] @0 inside; x4: T = x2 + x3 -> x4 }}\n\
+         -> a4\n}}",
+        sum("a2", "x2, x1", "x0, x1", "x2, x0", "x9: T = neg x8 -> x9"),
+        sum("a3", "x0, x1", "x2, x1", "x0, x2", "x9: T = x8 + x8 -> x9"),
+    );
+    let some = |k: usize| (k * 7919 % 13) as f64 - 6.0;
+    for t in ["f32", "f64"] {
+        let text =
+            text.replace("= 0.5", if t == "f32" { "= 0.5f32" } else { "= 0.5" }).replace(": T", &format!(": {t}"));
+        let text = text.replace("<T>", &format!("<{t}>"));
+        let strip = stripped(&text);
+        let Op::Strip { body, .. } = &strip.body.stmts[0].op else { panic!("{strip}") };
+        assert_eq!(body.stmts.len(), 3, "{strip}");
+        let (all, slow) = (vectors().map(|v| compile_with(strip.clone(), v)), compile(program(&text)));
+        for (n, d) in [0, 1, 7, 31, 32, 33, 64, 100].into_iter().flat_map(|n| [0, 1, 2, 3, 8, 17].map(|d| (n, d))) {
+            let matrix = |n: usize, m: usize| -> RawArray {
+                let all: Vec<f64> = (0..n * m).map(some).collect();
+                if t == "f32" {
+                    array(&[n, m], all.iter().map(|x| *x as f32).collect::<Vec<_>>())
+                } else {
+                    array(&[n, m], all)
+                }
+            };
+            let inputs = || vec![matrix(n, d), matrix(n, n)];
+            let argument = inputs().into_iter().map(ArrayTuple::Array).reduce(ArrayTuple::pair).unwrap();
+            let expected = evaluate(&strip, &argument).unwrap();
+            // The numbers are small integers, so all sums are exact.
+            assert_eq!(slow.run(inputs()).unwrap()[0].columns, expected[0].columns, "{t} {n} {d}");
+            for fast in &all {
+                assert_eq!(fast.run(inputs()).unwrap()[0].columns, expected[0].columns, "{t} {n} {d}");
+            }
+        }
+    }
+}
+
 /// Sums over positions of `x[i, c, h] y[i, c, j]`, with exact numbers.
 #[test]
 fn outer_products_of_any_size() {

@@ -42,6 +42,15 @@ pub struct Strip<'a> {
     in_rows: bool,
 }
 
+/// A sum of floating-point numbers in a strip.
+struct Sum {
+    nest: Nest,
+    /// The type of the numbers.
+    t: ScalarType,
+    /// Whether it reads numbers of neighbouring positions as vectors from memory. Then all lanes must be positions.
+    across: bool,
+}
+
 /// The operations of a strip with their roles and sites.
 pub type Statement<'a> = (Role, &'a Op, SiteId);
 
@@ -333,19 +342,24 @@ impl<'a> Strip<'a> {
                 to.iter().for_each(|a| self.store(w, *a));
             }
             (Role::Row, Op::Reduce { to, rows, .. }) => {
+                let fold = |w: &mut Writer| self.inner_indices(w, *to, |w, ix| self.fold(w, *to, rows, ix));
                 match self.nest(w, *to, rows, Reg::new(0), strip_sums::rows) {
-                    Some((nest, t)) => w.loop_nest(&nest, t),
-                    None => self.inner_indices(w, *to, |w, ix| self.fold(w, *to, rows, ix)),
+                    Some(sum) if sum.across => {
+                        w.braces(&format!("if (width == {LANES})"), |w| w.loop_nest(&sum.nest, sum.t));
+                        w.braces("else", fold);
+                    }
+                    Some(sum) => w.loop_nest(&sum.nest, sum.t),
+                    None => fold(w),
                 }
                 self.store(w, *to);
             }
             (Role::Total, Op::Reduce { to, rows, .. }) => {
                 let rank = self.program.arrays[*to].rank;
                 match self.nest(w, *to, rows, Reg::new(rank), strip_sums::total).filter(|_| rank > 0) {
-                    Some((nest, t)) => {
+                    Some(sum) => {
                         w.braces("", |w| {
-                            w.line(format!("const int full = width & -{};", w.declarations.vectors.lanes(t)));
-                            w.loop_nest(&nest, t);
+                            w.line(format!("const int full = width & -{};", w.declarations.vectors.lanes(sum.t)));
+                            w.loop_nest(&sum.nest, sum.t);
                             w.braces("if (full < width)", |w| self.total(w, *to, rows, "l >= full && l < width"));
                         });
                     }
@@ -356,8 +370,7 @@ impl<'a> Strip<'a> {
         }
     }
 
-    /// The nest of a sum of floating-point numbers, and their type. `position` is the parameter of the element with the
-    /// position.
+    /// The nest of a sum of floating-point numbers. `position` is the parameter of the element with the position.
     fn nest(
         &self,
         w: &Writer,
@@ -365,10 +378,10 @@ impl<'a> Strip<'a> {
         rows: &Reduction,
         position: Reg,
         schedule: fn(&StripSum, Machine) -> Result<Nest, Why>,
-    ) -> Option<(Nest, ScalarType)> {
+    ) -> Option<Sum> {
         let sum = StripSum::new(self.program, to, rows, position, &w.lanes.arrays, LANES)?;
         let nest = schedule(&sum, Machine::new(w.declarations.vectors, sum.t)).ok()?;
-        verify(&nest).ok().map(|()| (nest, sum.t))
+        verify(&nest).ok().map(|()| Sum { nest, t: sum.t, across: sum.reads_across() })
     }
 
     /// A loop over positions and an index of few values on which conditions depend, such as the column of a row: each

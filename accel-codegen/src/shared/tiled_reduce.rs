@@ -36,6 +36,11 @@ impl<'a> Tiled<'a> {
         format!("task->extents[{}] < {}", self.rank - 1, self.least)
     }
 
+    /// The condition that a result of this innermost extent is wide enough for tiles.
+    pub fn is_possible(&self, extent: &str) -> String {
+        format!("{extent} >= {}", self.least)
+    }
+
     /// Whether a reduction can be executed in tiles.
     pub fn applies(program: &Program, to: ArrayId, rows: &Reduction) -> bool {
         TiledSum::new(program, to, rows).is_some()

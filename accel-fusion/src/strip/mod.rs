@@ -24,6 +24,7 @@ use crate::kernel::{
 };
 use crate::optimize::StridedProduct;
 use accel_core::ast::deep;
+use accel_core::repr::op::{Num1, Num2, Op1, Op2};
 use roles::{Lengths, role};
 pub use roles::{Role, roles};
 use std::collections::{BTreeSet, HashMap};
@@ -217,12 +218,36 @@ fn members(entries: &[Entry], len: &str, barred: &BTreeSet<usize>, known: &Known
     members
 }
 
-/// Whether a reduction of rows reads numbers whose index has the position elsewhere than in the outermost dimension. Such
-/// numbers are no part of a strip's working memory, and lanes do not share them.
+/// Whether an instruction of a row statement reads numbers whose index has the position elsewhere than in the outermost dimension.
+fn is_across(i: &Instr) -> bool {
+    matches!(i, Instr::Read { index, .. } if index.iter().skip(1).any(|r| *r == Reg::new(0)))
+}
+
+/// Whether the rows of a row statement read such numbers. In a strip, they are vectors in memory.
+pub fn sums_across(op: &Op) -> bool {
+    matches!(op, Op::Reduce { rows, .. } if walk(&rows.element.instrs).any(is_across))
+}
+
+/// Whether a reduction of rows reads such numbers in a way in which they are no part of a strip: they are not in its working
+/// memory, and lanes do not share them. A sum of arithmetic can have the position as the innermost index, if several results share
+/// these numbers: then they are a vector in memory.
 fn reads_across(op: &Op) -> bool {
+    let Op::Reduce { extents, rows, .. } = op else { return false };
     let position = Reg::new(0);
-    let across = |i: &Instr| matches!(i, Instr::Read { index, .. } if index.iter().skip(1).any(|r| *r == position));
-    matches!(op, Op::Reduce { rows, .. } if walk(&rows.element.instrs).any(across))
+    let is_vector = |i: &Instr| match i {
+        Instr::Read { index, inside: true, .. } => {
+            index.last() == Some(&position) && index.iter().filter(|r| **r == position).count() == 1
+        }
+        _ => false,
+    };
+    let is_arithmetic = |i: &Instr| match i {
+        Instr::Const(..) | Instr::Extent(..) | Instr::Read { .. } | Instr::Op1(_, Op1::Num(Num1::Neg), _) => true,
+        Instr::Op2(_, Op2::Num(Num2::Add | Num2::Sub | Num2::Mul | Num2::Div), ..) => i.check(&rows.element).is_none(),
+        _ => false,
+    };
+    let is_sum =
+        extents.results.len() > 1 && rows.float_sum().is_some() && rows.element.instrs.iter().all(is_arithmetic);
+    walk(&rows.element.instrs).any(|i| is_across(i) && !(is_sum && is_vector(i)))
 }
 
 /// The ranks of the arrays that a loop or reduction defines.

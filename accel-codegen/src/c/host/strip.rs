@@ -4,7 +4,9 @@ use super::writer::Host;
 use crate::analysis::fault;
 use crate::analysis::liveness::Step;
 use crate::cost_model::{FEW_POSITIONS, SHORT_STRIP, STRIP};
+use crate::shared::tiled_reduce::Tiled;
 use accel_fusion::kernel::{self, ArrayId, Op, ScalarFn};
+use accel_fusion::strip::{Role, roles, sums_across};
 
 impl Host<'_> {
     /// Executes all statements of the body together.
@@ -32,8 +34,19 @@ impl Host<'_> {
         self.w.line("i64 sizes[4];");
         self.w.line("const task t = { 0, 0, 0, 0, 0, 0, (void *const[]){ sizes } };");
         self.w.line(format!("if ({name}_sizes(r->arrays, &t, fault)) return 1;"));
-        let too_large = format!("sizes[0] > (len[0] < {FEW_POSITIONS} ? {SHORT_STRIP} : {STRIP})");
-        self.w.fault(&too_large, fault::STRIP, self.w.site, 0, &[]);
+        let mut does_not_pay = vec![format!("sizes[0] > (len[0] < {FEW_POSITIONS} ? {SHORT_STRIP} : {STRIP})")];
+        let roles = roles(to, len, body).unwrap_or_default();
+        for (role, inner) in roles.into_iter().zip(&body.stmts) {
+            if role == Role::Row && sums_across(&inner.op) {
+                let Op::Reduce { to, rows, .. } = &inner.op else { continue };
+                let extents = self.extents_of(*to);
+                // With fewer positions than results of a position, vectors of these results are better. So are tiles.
+                does_not_pay.push(format!("len[0] < {}", extents[1..].join(" * ")));
+                let tiled = Tiled::new(self.w.program, self.w.declarations.vectors, *to, rows);
+                does_not_pay.extend(tiled.map(|tiled| tiled.is_possible(extents.last().map_or("1", String::as_str))));
+            }
+        }
+        self.w.fault(&does_not_pay.join(" || "), fault::STRIP, self.w.site, 0, &[]);
         for a in to {
             let (e, rank) = (self.extents_at(*a), self.extents_of(*a).len());
             self.w.open("");

@@ -34,12 +34,35 @@ struct Element {
     factors: Option<[Place; 2]>,
 }
 
-/// The registers that are multiplied, if the result of a scalar function is a product.
-pub fn factors(code: &ScalarFn) -> Option<[Reg; 2]> {
-    match code.instrs.last() {
-        Some(Instr::Op2(to, Op2::Num(Num2::Mul), a, b)) if *to == code.results[0] => Some([*a, *b]),
-        _ => None,
+/// The product that a scalar function computes last.
+struct Product {
+    factors: [Reg; 2],
+    /// A third factor, which is a power of two or the negation of one.
+    scale: i32,
+    /// The number of instructions before the multiplication.
+    before: usize,
+}
+
+/// The product that is the result of a scalar function, if it is one.
+///
+/// NOTE [Scaled products]: derivatives of squares add products to themselves, and negate them. A power of two is a factor that
+/// is never rounded, so `-(a * b + a * b)` is `(-2 * a) * b`, which is added to a sum in a single operation. They differ only
+/// where one of them is too large or too small for its type.
+fn product(code: &ScalarFn) -> Option<Product> {
+    let (mut result, mut scale) = (code.results[0], 1);
+    for (before, i) in code.instrs.iter().enumerate().rev() {
+        match i {
+            Instr::Op2(to, Op2::Num(Num2::Mul), a, b) if *to == result => {
+                return Some(Product { factors: [*a, *b], scale, before });
+            }
+            Instr::Op1(to, Op1::Num(Num1::Neg), a) if *to == result => (result, scale) = (*a, -scale),
+            Instr::Op2(to, Op2::Num(Num2::Add), a, b) if *to == result && a == b && scale.abs() < 1 << 20 => {
+                (result, scale) = (*a, 2 * scale);
+            }
+            _ => return None,
+        }
     }
+    None
 }
 
 /// The register that an instruction sets, if it is arithmetic on numbers that differ between lanes.
@@ -71,7 +94,6 @@ struct Builder<'a> {
     names: Names,
     nodes: Vec<Node>,
     extents: BTreeMap<(ArrayId, usize), Affine>,
-    buffers: BTreeMap<(ArrayId, usize), BufferId>,
 }
 
 /// The place of a column of an element, if the nest reads it from a buffer. The index consists of sums.
@@ -79,8 +101,8 @@ type Reads<'r> = &'r dyn Fn(&mut Builder, &Instr, usize, &dyn Fn(Reg) -> Affine)
 
 impl<'a> Builder<'a> {
     fn new(program: &'a Program, t: ScalarType) -> Self {
-        let (extents, buffers) = (BTreeMap::new(), BTreeMap::new());
-        Builder { program, t, nest: Nest::default(), names: Names::new(), nodes: vec![], extents, buffers }
+        let extents = BTreeMap::new();
+        Builder { program, t, nest: Nest::default(), names: Names::new(), nodes: vec![], extents }
     }
 
     fn variable(&mut self, name: &str) -> Reg {
@@ -160,12 +182,12 @@ impl<'a> Builder<'a> {
 
     /// The nodes of an element for these arguments. Of a product, `is_first` chooses the first factor.
     fn element(&mut self, code: &ScalarFn, args: &[Reg], is_first: impl Fn(Reg) -> bool, read: Reads) -> Element {
-        let factors = factors(code);
+        let product = product(code);
         let mut own: IndexVec<Reg, Reg> = index_vec![Reg::NONE; code.types.len()];
         code.param_regs().zip(args).for_each(|(r, arg)| own[r] = *arg);
         let mut sums: IndexVec<Reg, Option<Affine>> = index_vec![None; code.types.len()];
         let mut reads = BTreeMap::new();
-        let last = code.instrs.len() - factors.is_some() as usize;
+        let last = product.as_ref().map_or(code.instrs.len(), |p| p.before);
         for i in &code.instrs[..last] {
             let sum = |r: Reg| sums[r].clone().unwrap_or_else(|| own[r].into());
             if let Instr::Read { to, .. } = i {
@@ -188,12 +210,18 @@ impl<'a> Builder<'a> {
                 sums[*r] = Some(value);
             }
         }
-        match factors {
+        match product {
             None => Element { reads, value: own[code.results[0]], times: None, factors: None },
-            Some([a, b]) => {
+            Some(Product { factors: [a, b], scale, .. }) => {
                 let factors = reads.get(&a).cloned().zip(reads.get(&b).cloned()).map(|(a, b)| [a, b]);
-                let [a, b] = if is_first(a) { [a, b] } else { [b, a] };
-                Element { reads, value: own[a], times: Some(own[b]), factors }
+                let [a, b] = if is_first(a) { [own[a], own[b]] } else { [own[b], own[a]] };
+                if scale == 1 {
+                    return Element { reads, value: a, times: Some(b), factors };
+                }
+                let [factor, scaled] = [(); 2].map(|()| self.nest.register(self.t));
+                self.nodes.push(Node::Let(Instr::Const(factor, self.t.from_f64(scale.into()))));
+                self.nodes.push(Node::Let(Instr::Op2(scaled, Op2::Num(Num2::Mul), b, factor)));
+                Element { reads, value: a, times: Some(scaled), factors: None }
             }
         }
     }
@@ -205,13 +233,12 @@ impl<'a> Builder<'a> {
         (a, c): (ArrayId, usize),
         extents: impl FnOnce(&mut Self) -> Vec<Affine>,
     ) -> BufferId {
-        if let Some(b) = self.buffers.get(&(a, c)) {
-            return *b;
+        let space = space(a, c);
+        if let Some((b, _)) = self.nest.buffers.iter_enumerated().find(|(_, b)| b.space == space) {
+            return b;
         }
         let extents = extents(self);
-        let b = self.buffer(space(a, c), extents);
-        self.buffers.insert((a, c), b);
-        b
+        self.buffer(space, extents)
     }
 }
 

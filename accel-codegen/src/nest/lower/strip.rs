@@ -64,8 +64,8 @@ pub struct StripSum<'a> {
 }
 
 impl<'a> StripSum<'a> {
-    /// The sum, if its elements consist of floating-point arithmetic on arrays in the strip's working memory and on values
-    /// that are the same for all lanes.
+    /// The sum, if its elements consist of floating-point arithmetic on arrays in the strip's working memory, on numbers in
+    /// memory whose innermost index is the position, and on values that are the same for all lanes.
     pub fn new(
         program: &'a Program,
         to: ArrayId,
@@ -88,6 +88,16 @@ impl<'a> StripSum<'a> {
                     }
                     to.iter().for_each(|r| varying[*r] = true);
                 }
+                // The numbers of neighbouring positions are a vector in memory.
+                Instr::Read { to, index, inside: true, .. } if index.last() == Some(&position) => {
+                    let (_, outer) = index.split_last()?;
+                    if outer.iter().any(|r| depends(&varying, *r))
+                        || to.iter().any(|r| code.types[*r] != code.types[result])
+                    {
+                        return None;
+                    }
+                    to.iter().for_each(|r| varying[*r] = true);
+                }
                 i => {
                     let mut used = vec![];
                     i.direct_uses(&mut used);
@@ -103,16 +113,33 @@ impl<'a> StripSum<'a> {
         varying[result].then_some(StripSum { program, to, rows, t, lanes, position, held, varying })
     }
 
+    /// Whether it reads numbers of neighbouring positions, which are no rows of these positions, as vectors from memory.
+    pub fn reads_across(&self) -> bool {
+        let across = |i: &Instr| matches!(i, Instr::Read { index, .. } if self.is_across(index));
+        self.rows.element.instrs.iter().any(across)
+    }
+
+    fn is_across(&self, index: &[Reg]) -> bool {
+        index.first() != Some(&self.position) && index.last() == Some(&self.position)
+    }
+
     /// The rank of the result.
     pub fn rank(&self) -> usize {
         self.program.arrays[self.to].rank
     }
 
     fn element(&self, b: &mut Builder, args: &[Reg]) -> Element {
+        let base = self.reads_across().then(|| b.param("base".into(), ScalarType::I64));
         // The first factor is a vector.
         b.element(&self.rows.element, args, |r| self.varying[r], &|b, i, c, sum| {
             let Instr::Read { array, index, .. } = i else { return None };
             let (first, inner) = index.split_first()?;
+            if let (true, Some((last, outer)), Some(base)) = (self.is_across(index), index.split_last(), base) {
+                let rank = self.program.arrays[*array].rank;
+                let buffer = b.column(Space::Array, (*array, c), |b| (0..rank).map(|d| b.extent(*array, d)).collect());
+                let last = sum(*last).plus(&base.into(), 1)?;
+                return Some(Place::new(buffer, outer.iter().map(|r| sum(*r)).chain([last]).collect()));
+            }
             if *first != self.position {
                 return None;
             }
