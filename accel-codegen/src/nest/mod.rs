@@ -9,6 +9,18 @@
 //! [`eval`] says what a nest means, and finds [`races`]. [Transformations](transform) are equations: each
 //! makes an equivalent nest, or says why it does not apply. [`schedule`] is the lists of transformations for each kind of
 //! operation.
+//!
+//! NOTE [What is no nest]: sums in strips and tiled sums are nests. Other kernels are written as text directly:
+//! - Products of matrices call a library, which copies blocks of its operands for caches (`c/gemm.rs`).
+//! - Scans with look-back and permutes with locks wait for other groups or threads at run time. The iterations of a nest do not
+//!   know each other.
+//! - Reductions side by side and in lanes (`shared/interchanged_reduce.rs`, `row_lanes.rs`, `selecting_lanes.rs`) have operators that
+//!   are scalar functions of tuples, in the order of the elements; an [`Acc`](ir::Node::Acc) is a monoid in any order. Lanes also begin with
+//!   other numbers than a neutral element, and count booleans in bytes.
+//! - The walk over strips, and elementwise loops: there is nothing to choose but the order of positions. How many innermost dimensions
+//!   are one loop is known only when the program runs: NOTE [Merged dimensions] in `analysis/merged_dimensions.rs`.
+//! - Kernels for groups of work-items could be nests; `tests/nests/product_of_groups.nest` is one. Their text stays until the
+//!   nests have been measured on a graphics card.
 
 pub mod divided;
 pub mod edit;
