@@ -50,8 +50,9 @@ struct Shape {
     added: Vec<Dim>,
 }
 
-/// Below this number of multiplications, the generated loops are faster.
-const MIN_WORK: usize = 16 * 16 * 16;
+/// Below this number of multiplications, the generated loops are faster. Measured: a call takes 0.1 µs, as long as the loops for
+/// 8 × 8 × 8 numbers; 13 × 13 × 13 take half of the time of the loops.
+const MIN_WORK: usize = 9 * 9 * 9;
 /// From this number of multiplications on, threads share one product.
 const MIN_SHARED_WORK: usize = 96 * 96 * 96;
 /// Many products are divided into this number of tasks, if they are large enough.
