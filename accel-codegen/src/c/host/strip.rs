@@ -36,7 +36,9 @@ impl Host<'_> {
         self.w.line(format!("if ({name}_sizes(r->arrays, &t, fault)) return 1;"));
         let mut does_not_pay = vec![format!("sizes[0] > (len[0] < {FEW_POSITIONS} ? {SHORT_STRIP} : {STRIP})")];
         let roles = roles(to, len, body).unwrap_or_default();
-        for (role, inner) in roles.into_iter().zip(&body.stmts) {
+        // The program without strips has none of the others either.
+        let is_only = self.w.program.body.walk().filter(|s| matches!(s.op, Op::Strip { .. })).count() == 1;
+        for (role, inner) in roles.into_iter().zip(&body.stmts).filter(|_| is_only) {
             if role == Role::Row && sums_across(&inner.op) {
                 let Op::Reduce { to, rows, .. } = &inner.op else { continue };
                 let extents = self.extents_of(*to);
