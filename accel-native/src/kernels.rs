@@ -122,14 +122,17 @@ impl Kernels {
 
     /// As [`run`](Self::run), for inputs that fit.
     pub(crate) fn run_on(&self, inputs: &[&RawArray]) -> Result<Results> {
-        let found = if self.is_plain_for(inputs) { None } else { runtime::run(&self.code, inputs)? };
+        let mut found = None;
+        if !self.is_plain_for(inputs) {
+            found = runtime::run(&self.code, inputs)?;
+            if found.is_none() {
+                self.remember(inputs);
+            }
+        }
         let (results, bytes) = match found {
             Some(found) => found,
-            None => {
-                self.remember(inputs);
-                runtime::run(self.plain()?, inputs)?
-                    .ok_or_else(|| Error::Internal("a program without strips that has strips".into()))?
-            }
+            None => runtime::run(self.plain()?, inputs)?
+                .ok_or_else(|| Error::Internal("a program without strips that has strips".into()))?,
         };
         tracing::trace!(bytes, "the most memory of the run");
         Ok(results)
@@ -165,7 +168,7 @@ impl Kernels {
 
     fn plain(&self) -> Result<&CompiledProgram> {
         let make = || {
-            tracing::debug!("strips would take too much memory: the program is compiled without them");
+            tracing::debug!("strips do not pay: the program is compiled without them");
             Self::code(dissolve(&self.code.program)?, self.vectors, self.budget)?.ok_or_else(no_compiler)
         };
         self.plain.get_or_init(make).as_ref().map_err(Clone::clone)

@@ -20,7 +20,8 @@ pub unsafe extern "C" fn strip(run: *mut Run, functions: *const Function, n: i64
 
 impl Context<'_> {
     /// Executes the strips of `n` positions. The sizes are the bytes of a task's working memory, the bytes of its
-    /// partial totals, the cost of a position, and the number of positions that are executed together. The tasks depend only on sizes.
+    /// partial totals, the cost of a position, and the number of positions that are executed together. The tasks depend
+    /// only on sizes.
     ///
     /// # Safety
     /// The functions belong to the statement that is being executed.
