@@ -155,6 +155,31 @@ fn sums_that_read_across() {
     }
 }
 
+/// A total whose elements are columns of another array at the position.
+#[test]
+fn totals_that_read_across() {
+    let text = "program (a0: Array1<f64>, a1: Array2<f64>)\nsite 0 = \"here\"\n{
+        a2: Array1<f64> = loop @0 extents () { x0: i64 = extent a0 0 -> x0 }
+          body (x0: i64) { x1: f64 = a0[x0] @0 inside; x2: f64 = x1 + x1 -> x2 }
+        a3: Array1<f64> = reduce @0 sum extents () { x0: i64 = extent a1 0 -> x0 } len () { x0: i64 = extent a0 0 -> x0 }
+          element (x0: i64, x1: i64) {
+            x2: f64 = a2[x1] @0 inside; x3: f64 = a1[x0, x1] @0 inside; x4: f64 = x2 - x3; x5: f64 = x4 * x4 -> x5 }
+          init () { x0: f64 = 0.5 -> x0 } op (x0: f64, x1: f64) { x2: f64 = x0 + x1 -> x2 }
+        -> a3\n}";
+    let strip = stripped(text);
+    let all = vectors().map(|v| compile_with(strip.clone(), v));
+    for (n, d) in [0, 1, 7, 31, 32, 33, 100].into_iter().flat_map(|n| [0, 1, 3, 17].map(|d| (n, d))) {
+        let some = |n: usize| (0..n).map(|k| (k * 7919 % 13) as f64 - 6.0).collect::<Vec<_>>();
+        let inputs = || vec![array(&[n], some(n)), array(&[d, n], some(d * n))];
+        let argument = inputs().into_iter().map(ArrayTuple::Array).reduce(ArrayTuple::pair).unwrap();
+        let expected = evaluate(&strip, &argument).unwrap();
+        // The numbers are small integers, so all sums are exact.
+        for fast in &all {
+            assert_eq!(fast.run(inputs()).unwrap()[0].columns, expected[0].columns, "{n} {d}");
+        }
+    }
+}
+
 /// Sums over positions of `x[i, c, h] y[i, c, j]`, with exact numbers.
 #[test]
 fn outer_products_of_any_size() {

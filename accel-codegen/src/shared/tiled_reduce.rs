@@ -33,7 +33,12 @@ impl<'a> Tiled<'a> {
 
     /// The condition that the result is too narrow for tiles.
     pub fn is_impossible(&self) -> String {
-        format!("task->extents[{}] < {}", self.rank - 1, self.least)
+        format!("{} < {}", self.width(), self.least)
+    }
+
+    /// The innermost extent of the result of a task.
+    fn width(&self) -> String {
+        format!("task->extents[{}]", self.rank - 1)
     }
 
     /// The condition that a result of this innermost extent is wide enough for tiles.
@@ -59,8 +64,7 @@ impl Writer<'_> {
     /// Executes all of a small reduction in tiles, and returns. Otherwise execution continues after it.
     pub fn in_tiles(&mut self, function: &str, tiled: &Tiled) {
         let all = (0..tiled.rank).map(|d| format!("task->extents[{d}]")).collect::<Vec<_>>().join(" * ");
-        let last = tiled.rank - 1;
-        let head = format!("if (task->extents[{last}] >= {} && task->from == 0 && task->to == {all})", tiled.least);
+        let head = format!("if ({} && task->from == 0 && task->to == {all})", tiled.is_possible(&tiled.width()));
         self.braces(&head, |w| {
             w.line("const job all = { 0, task->extents[0], 0, 0, task->len, task->extents, 0 };");
             w.line(format!("return {function}(arrays, &all, fault);"));
@@ -69,8 +73,7 @@ impl Writer<'_> {
 
     /// Executes all of a large reduction in tiles, in parallel, and returns. Otherwise execution continues after it.
     pub fn all_in_tiles(&mut self, function: &str, tiled: &Tiled) {
-        let last = tiled.rank - 1;
-        self.braces(&format!("if (task->extents[{last}] >= {} && task->extents[0] > 1)", tiled.least), |w| {
+        self.braces(&format!("if ({} && task->extents[0] > 1)", tiled.is_possible(&tiled.width())), |w| {
             w.line("const i64 rows = task->extents[0];");
             let tasks = TASKS as i64 * ROWS;
             w.line(format!("const i64 size = (rows + {}) / {tasks} * {ROWS};", tasks - 1));

@@ -2,8 +2,9 @@
 //! a constant distance from the start or from the end of an extent.
 
 use super::poly::{Poly, Sym};
+use crate::kernel::builder::Builder;
 use crate::kernel::{Instr, Reg, ScalarFn, walk, walk_mut};
-use accel_core::repr::op::{Cmp, Num2, Op2};
+use accel_core::repr::op::{Cmp, Logic, Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::collections::HashMap;
 
@@ -80,6 +81,31 @@ pub(super) fn forms(code: &ScalarFn, rank: usize) -> HashMap<Reg, Poly> {
         forms.extend(form.map(|p| (*to, p)));
     }
     forms
+}
+
+/// The instructions of a function that compute its [`forms`], and others if `also` holds.
+pub(super) fn sums(code: &ScalarFn, forms: &HashMap<Reg, Poly>, also: impl Fn(&Instr) -> bool) -> ScalarFn {
+    let mut sums = code.clone();
+    sums.instrs.retain(|i| match i {
+        Instr::Const(to, _) | Instr::Extent(to, ..) | Instr::Op2(to, ..) if forms.contains_key(to) => true,
+        i => also(i),
+    });
+    sums
+}
+
+/// Finishes a function whose result is whether all of these comparisons hold; `None` without any.
+pub(super) fn all_hold(mut b: Builder, tests: &[(Cmp, Reg, Reg)]) -> Option<ScalarFn> {
+    let mut emit = |op: Op2, x: Reg, y: Reg| {
+        let to = b.reg(ScalarType::Bool);
+        b.emit(Instr::Op2(to, op, x, y));
+        to
+    };
+    let mut all = None;
+    for (cmp, x, y) in tests {
+        let holds = emit(Op2::Cmp(*cmp), *x, *y);
+        all = Some(all.map_or(holds, |all| emit(Op2::Logic(Logic::And), all, holds)));
+    }
+    Some(b.finish(vec![all?]))
 }
 
 /// Where a difference changes its sign, and whether it is positive in the interior.

@@ -5,14 +5,14 @@
 //! So one test for each row decides whether it is computed without them. C compilers do this (they call it unswitching)
 //! only for one or two conditions, since each doubles the loop; here, all conditions together have two versions of it.
 
-use super::edges::{Outcome, decision, edge, forms, with_decisions};
+use super::edges::{Outcome, all_hold, decision, edge, forms, sums, with_decisions};
 use super::poly::{Poly, Sym};
 use super::scalar_cleanup::{ExecutionCount, NoProducers, clean};
 use super::shape_analysis::Facts;
 use crate::kernel::builder::Builder;
 use crate::kernel::{Instr, Reg, ScalarFn};
-use accel_core::repr::op::{Cmp, Logic, Op2};
-use accel_core::repr::{Scalar, ScalarType};
+use accel_core::repr::Scalar;
+use accel_core::repr::op::{Cmp, Op2};
 use std::collections::HashMap;
 
 /// A scalar function of an index, for the rows that are not at an edge.
@@ -46,24 +46,11 @@ pub(super) fn row_decisions(facts: &mut Facts, code: &ScalarFn, extents: &[Poly]
 
 /// Whether comparisons of sums of indices, extents and constants have these outcomes.
 fn all_equal(code: &ScalarFn, forms: &HashMap<Reg, Poly>, tests: &[(Reg, bool)]) -> Option<ScalarFn> {
-    let mut sums = code.clone();
-    sums.instrs.retain(|i| match i {
-        Instr::Op2(to, Op2::Cmp(_), ..) => tests.iter().any(|t| t.0 == *to),
-        Instr::Const(to, _) | Instr::Extent(to, ..) | Instr::Op2(to, ..) => forms.contains_key(to),
-        _ => false,
-    });
+    let is_test = |i: &Instr| matches!(i, Instr::Op2(to, Op2::Cmp(_), ..) if tests.iter().any(|t| t.0 == *to));
+    let mut sums = sums(code, forms, is_test);
     sums.results = tests.iter().map(|t| t.0).collect();
     let (mut b, found) = Builder::after(sums);
-    let mut hold = None;
-    for (r, (_, outcome)) in found.into_iter().zip(tests) {
-        let outcome = b.constant(Scalar::Bool(*outcome));
-        let mut emit = |op: Op2, x: Reg, y: Reg| {
-            let to = b.reg(ScalarType::Bool);
-            b.emit(Instr::Op2(to, op, x, y));
-            to
-        };
-        let holds = emit(Op2::Cmp(Cmp::Eq), r, outcome);
-        hold = Some(hold.map_or(holds, |all| emit(Op2::Logic(Logic::And), all, holds)));
-    }
-    Some(b.finish(vec![hold?]))
+    let outcomes = found.into_iter().zip(tests);
+    let tests: Vec<_> = outcomes.map(|(r, (_, x))| (Cmp::Eq, r, b.constant(Scalar::Bool(*x)))).collect();
+    all_hold(b, &tests)
 }

@@ -7,14 +7,14 @@
 //! for the whole row, 0 takes its place. This is inside if the array has elements at all. The other components must be inside
 //! whatever the conditions are. The first and the last element show this for the whole row, so it is tested once for each row.
 
-use super::edges::forms;
+use super::edges::{all_hold, forms, sums};
 use super::poly::{Poly, Sym};
 use super::scalar_cleanup::{ExecutionCount, NoProducers, clean};
 use super::selections::varying;
 use super::shape_analysis::Facts;
 use crate::kernel::builder::Builder;
 use crate::kernel::{ArrayId, IndexVec, Instr, Reg, ScalarFn};
-use accel_core::repr::op::{Cmp, Logic, Op2};
+use accel_core::repr::op::Cmp;
 use accel_core::repr::{Scalar, ScalarType};
 use std::collections::{BTreeSet, HashMap};
 
@@ -69,18 +69,15 @@ struct Selecting {
 
 impl Selecting {
     fn instr(&mut self, i: &Instr) -> Option<()> {
-        let Instr::If { cond, then, otherwise, merge } = i else {
-            self.code.instrs.push(i.clone());
-            return Some(());
-        };
-        if self.varying[*cond] {
-            self.code.instrs.push(i.clone());
-            return Some(());
+        match i {
+            Instr::If { cond, then, otherwise, merge } if !self.varying[*cond] => {
+                for (branch, taken) in [(then, true), (otherwise, false)] {
+                    branch.iter().try_for_each(|i| self.of_branch(*cond, taken, i))?;
+                }
+                self.select(*cond, merge.clone());
+            }
+            i => self.code.instrs.push(i.clone()),
         }
-        for (branch, taken) in [(then, true), (otherwise, false)] {
-            branch.iter().try_for_each(|i| self.of_branch(*cond, taken, i))?;
-        }
-        self.select(*cond, merge.clone());
         Some(())
     }
 
@@ -117,30 +114,16 @@ impl Selecting {
 
     /// Whether all components of indices are inside.
     fn all_inside(&self) -> Option<ScalarFn> {
-        let mut sums = self.code.clone();
-        sums.instrs.retain(|i| match i {
-            Instr::Const(to, _) | Instr::Extent(to, ..) | Instr::Op2(to, ..) => self.forms.contains_key(to),
-            _ => false,
-        });
+        let mut sums = sums(&self.code, &self.forms, |_| false);
         sums.results = self.inside.iter().filter_map(|t| t.0).collect();
         let (mut b, found) = Builder::after(sums);
         let mut components = found.into_iter();
         let zero = b.constant(Scalar::I64(0));
-        let mut all = None;
+        let mut tests = vec![];
         for (component, array, dim) in &self.inside {
-            let extent = b.extent(*array, *dim);
             let r = if component.is_some() { components.next()? } else { zero };
-            let tests = [(Cmp::Ge, r, zero), (Cmp::Lt, r, extent)];
-            for (cmp, x, y) in tests {
-                let mut emit = |op: Op2, x: Reg, y: Reg| {
-                    let to = b.reg(ScalarType::Bool);
-                    b.emit(Instr::Op2(to, op, x, y));
-                    to
-                };
-                let holds = emit(Op2::Cmp(cmp), x, y);
-                all = Some(all.map_or(holds, |all| emit(Op2::Logic(Logic::And), all, holds)));
-            }
+            tests.extend([(Cmp::Ge, r, zero), (Cmp::Lt, r, b.extent(*array, *dim))]);
         }
-        Some(b.finish(vec![all?]))
+        all_hold(b, &tests)
     }
 }

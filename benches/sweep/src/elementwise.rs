@@ -88,8 +88,7 @@ fn maps<T: Real>(sweep: &mut Sweep) {
     .adjoint(
         &vjp(&program),
         |(xs, ys), dz| {
-            let by_x = zip_by_hand(ys.as_slice(), dz.as_slice(), |y, dz| (y + T::from_f64(1.0)) * dz);
-            let by_y = zip_by_hand(xs.as_slice(), dz.as_slice(), |x, dz| x * dz);
+            let (by_x, by_y) = adjoints(xs.as_slice(), ys.as_slice(), dz.as_slice());
             (Vector::vector(by_x), Vector::vector(by_y))
         },
         sweep,
@@ -125,8 +124,7 @@ fn maps<T: Real>(sweep: &mut Sweep) {
     .adjoint(
         &vjp(&program),
         |(xs, ys), dz| {
-            let by_x = zip_by_hand(ys.as_slice(), dz.as_slice(), |y, dz| (y + T::from_f64(1.0)) * dz);
-            let by_y = zip_by_hand(xs.as_slice(), dz.as_slice(), |x, dz| x * dz);
+            let (by_x, by_y) = adjoints(xs.as_slice(), ys.as_slice(), dz.as_slice());
             (array(&xs.shape(), by_x), array(&xs.shape(), by_y))
         },
         sweep,
@@ -163,6 +161,11 @@ fn maps<T: Real>(sweep: &mut Sweep) {
         by_hand: |xs| array(&xs.shape(), by_hand(xs.as_slice(), |x| x * x + T::from_f64(1.0))),
     }
     .add(sweep);
+}
+
+/// The adjoints of `x` and `y`, for that of `x * y + x`.
+fn adjoints<T: Real>(xs: &[T], ys: &[T], dz: &[T]) -> (Vec<T>, Vec<T>) {
+    (zip_by_hand(ys, dz, |y, dz| (y + T::from_f64(1.0)) * dz), zip_by_hand(xs, dz, |x, dz| x * dz))
 }
 
 /// Eight steps of a generator of random numbers.
