@@ -25,7 +25,8 @@
 //!   `accel_fusion::optimize`).
 //! - Mathematical functions of vectors may differ from the scalar ones in the last places (4 at most).
 //! - Sums of products, those of the crate `gemm` and those in strips, round a product and the addition that follows it
-//!   once. In strips, they also treat factors below the normal numbers (2.2e-308 for `f64`) as zero.
+//!   once; products of matrices of less than 8 rows and columns round both. In strips, factors below the normal numbers
+//!   (2.2e-308 for `f64`) are zero.
 //!
 //! The order in which partial results are combined depends only on the sizes of arrays and on the processor, never on
 //! the number of threads or on chance. So the same program gives the same result for the same arguments, bit by bit, on
@@ -48,6 +49,7 @@ mod runtime;
 mod runtime_imports;
 mod scalar_call;
 mod slots;
+mod small_products;
 mod sort;
 mod threads;
 mod toolchain;

@@ -1,4 +1,5 @@
-//! Matrix products for generated code, through the kernels of the crates `gemm-f32` and `gemm-f64`.
+//! Matrix products for generated code, through the kernels of the crates `gemm-f32` and `gemm-f64`, or by
+//! [`small_products`](crate::small_products).
 //!
 //! The crate `gemm`, which builds on them, also contains kernels for complex numbers. These take longer to compile than
 //! the rest of the library together.
@@ -9,6 +10,7 @@
 //! generated loops, which compute small products: the order is different, and a product and the addition that follows
 //! it are rounded once.
 
+use crate::small_products::are_small;
 use gemm_common::Parallelism;
 use rayon::prelude::*;
 
@@ -18,9 +20,9 @@ type Described = [i64; 6];
 
 /// A dimension of a product: its extent, and its strides in the result, the left and the right operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Dim {
-    extent: usize,
-    strides: [isize; 3],
+pub struct Dim {
+    pub extent: usize,
+    pub strides: [isize; 3],
 }
 
 /// A dimension of one element.
@@ -40,14 +42,14 @@ impl Dim {
 
 /// Matrix products that are added up, and many such sums.
 #[derive(PartialEq, Eq, Debug)]
-struct Shape {
-    rows: Dim,
-    columns: Dim,
-    reduced: Dim,
+pub struct Shape {
+    pub rows: Dim,
+    pub columns: Dim,
+    pub reduced: Dim,
     /// The dimensions of the products with different results.
-    batch: Vec<Dim>,
+    pub batch: Vec<Dim>,
     /// The dimensions of the products that are added to the same results, one after the other.
-    added: Vec<Dim>,
+    pub added: Vec<Dim>,
 }
 
 /// Below this number of multiplications, the generated loops are faster. Measured: a call takes 0.1 µs, as long as the loops for
@@ -77,7 +79,7 @@ impl Shape {
     }
 
     /// The number of multiplications of one product.
-    fn work(&self) -> usize {
+    pub fn work(&self) -> usize {
         self.rows.extent.saturating_mul(self.columns.extent).saturating_mul(self.reduced.extent)
     }
 
@@ -120,18 +122,21 @@ fn without_collisions(dims: &[Described]) -> (Vec<Described>, Vec<Dim>) {
 }
 
 /// The number of elements of an index space.
-fn count_of(dims: &[Dim]) -> usize {
+pub fn count_of(dims: &[Dim]) -> usize {
     dims.iter().map(|d| d.extent).product()
 }
 
 /// Where element `i` of an index space is in the result and the operands.
-fn start(dims: &[Dim], i: usize) -> [isize; 3] {
+#[inline]
+pub fn start(dims: &[Dim], i: usize) -> [isize; 3] {
+    let Some((outermost, inner)) = dims.split_first() else { return [0; 3] };
     let (mut rest, mut at) = (i, [0; 3]);
-    for d in dims.iter().rev() {
-        let k = (rest % d.extent) as isize;
+    let mut advance = |k: usize, d: &Dim| at.iter_mut().zip(d.strides).for_each(|(at, s)| *at += k as isize * s);
+    for d in inner.iter().rev() {
+        advance(rest % d.extent, d);
         rest /= d.extent;
-        at.iter_mut().zip(d.strides).for_each(|(at, s)| *at += k * s);
     }
+    advance(rest, outermost);
     at
 }
 
@@ -151,20 +156,20 @@ fn merged(dims: Vec<Dim>) -> Vec<Dim> {
 
 /// Addresses that threads share.
 #[derive(Clone, Copy)]
-struct Matrices<T> {
-    to: *mut T,
-    left: *const T,
-    right: *const T,
+pub struct Matrices<T> {
+    pub to: *mut T,
+    pub left: *const T,
+    pub right: *const T,
 }
 // SAFETY: products that are computed at the same time have different results, and nobody writes the operands.
 unsafe impl<T> Sync for Matrices<T> {}
 
 /// Sums of products of numbers of type `T`. Without an initial value, they are added to the result.
-struct Products<'a, T> {
-    shape: &'a Shape,
-    all: Matrices<T>,
-    factor: T,
-    init: Option<T>,
+pub struct Products<'a, T> {
+    pub shape: &'a Shape,
+    pub all: Matrices<T>,
+    pub factor: T,
+    pub init: Option<T>,
 }
 
 /// Brings dimensions into the form that the kernels need: the strides of the result, and then of the reduced dimension,
@@ -209,16 +214,23 @@ macro_rules! product {
             // SAFETY: the caller's guarantee.
             let (shape, init) =
                 unsafe { (Shape::new(std::slice::from_raw_parts(dims, count as usize)), init.as_ref()) };
-            if !shape.pays(slow) {
+            let small = are_small(&shape);
+            if !small && !shape.pays(slow) {
                 return -1;
             }
             // A panic must not pass through the generated code. Only a lack of memory can cause one.
             let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let all = Matrices { to, left, right };
+                if small {
+                    let products = Products { shape: &shape, all, factor, init: init.copied() };
+                    // SAFETY: the caller's guarantee.
+                    return unsafe { products.compute_small() };
+                }
                 // The parts depend only on sizes, and with them the blocks that are summed.
                 let products = count_of(&shape.added);
                 let shape = if products > 1 { shape.divided() } else { shape };
                 let (n, work) = (count_of(&shape.batch), shape.work());
-                let one = Products { shape: &shape, all: Matrices { to, left, right }, factor, init: init.copied() };
+                let one = Products { shape: &shape, all, factor, init: init.copied() };
                 let all_work = work.saturating_mul(products);
                 if work >= MIN_SHARED_WORK && n < 4 * rayon::current_num_threads() {
                     (0..n).for_each(|i| one.compute(i, Parallelism::Rayon(0)));
@@ -286,7 +298,8 @@ product!(product_f64 f64 gemm_f64);
 
 impl<T> Matrices<T> {
     /// The matrices that start `by` elements later.
-    fn at(&self, by: [isize; 3]) -> Matrices<T> {
+    #[inline]
+    pub fn at(&self, by: [isize; 3]) -> Matrices<T> {
         Matrices {
             to: self.to.wrapping_offset(by[0]),
             left: self.left.wrapping_offset(by[1]),
