@@ -25,7 +25,7 @@
 //!   `accel_fusion::optimize`).
 //! - Mathematical functions of vectors may differ from the scalar ones in the last places (4 at most).
 //! - Sums of products, those of the crate `gemm` and those in strips, round a product and the addition that follows it
-//!   once; products of matrices of less than 8 rows and columns round both. In strips, factors below the normal numbers
+//!   once; products of matrices of at most 8 rows and columns round both. In strips, factors below the normal numbers
 //!   (2.2e-308 for `f64`) are zero.
 //!
 //! The order in which partial results are combined depends only on the sizes of arrays and on the processor, never on
@@ -49,7 +49,6 @@ mod runtime;
 mod runtime_imports;
 mod scalar_call;
 mod slots;
-mod small_products;
 mod sort;
 mod threads;
 mod toolchain;

@@ -1,5 +1,5 @@
 //! Matrix products for generated code, through the kernels of the crates `gemm-f32` and `gemm-f64`, or by
-//! [`small_products`](crate::small_products).
+//! [loops of constant extents](small).
 //!
 //! The crate `gemm`, which builds on them, also contains kernels for complex numbers. These take longer to compile than
 //! the rest of the library together.
@@ -7,50 +7,16 @@
 //! NOTE [Summation order of matrix products]: `gemm` cuts the reduced dimension into blocks and processes them one
 //! after the other. The size of a block depends on the extents and on the processor's caches; threads share the rows
 //! and columns. Therefore results do not depend on the number of threads. They can differ in the last places from the
-//! generated loops, which compute small products: the order is different, and a product and the addition that follows
+//! generated loops, which compute a few small products: the order is different, and a product and the addition that follows
 //! it are rounded once.
 
-use crate::small_products::are_small;
+mod shape;
+mod small;
+
 use gemm_common::Parallelism;
 use rayon::prelude::*;
-
-/// A digit of a loop's index, as generated code describes it: its role, the number of its group of digits that collide or 0, its
-/// extent, and its strides in the result and in the operands. NOTE [Strided products] in `accel_fusion`.
-type Described = [i64; 6];
-
-/// A dimension of a product: its extent, and its strides in the result, the left and the right operand.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Dim {
-    pub extent: usize,
-    pub strides: [isize; 3],
-}
-
-/// A dimension of one element.
-const NONE: Dim = Dim { extent: 1, strides: [0; 3] };
-
-impl Dim {
-    fn new(d: &Described) -> Dim {
-        Dim { extent: d[2] as usize, strides: [d[3], d[4], d[5]].map(|s| s as isize) }
-    }
-
-    /// The reversed dimension, and the distance of its first element from the old one.
-    fn reversed(self) -> (Dim, [isize; 3]) {
-        let last = self.extent.saturating_sub(1) as isize;
-        (Dim { strides: self.strides.map(|s| -s), ..self }, self.strides.map(|s| s * last))
-    }
-}
-
-/// Matrix products that are added up, and many such sums.
-#[derive(PartialEq, Eq, Debug)]
-pub struct Shape {
-    pub rows: Dim,
-    pub columns: Dim,
-    pub reduced: Dim,
-    /// The dimensions of the products with different results.
-    pub batch: Vec<Dim>,
-    /// The dimensions of the products that are added to the same results, one after the other.
-    pub added: Vec<Dim>,
-}
+use shape::{Described, Dim, Matrices, Products, Shape, count_of, start};
+use small::are_small;
 
 /// Below this number of multiplications, the generated loops are faster. Measured: a call takes 0.1 µs, as long as the loops for
 /// 8 × 8 × 8 numbers; 13 × 13 × 13 take half of the time of the loops.
@@ -63,26 +29,6 @@ const TASKS: usize = 16;
 const MIN_SIDE: usize = 16;
 
 impl Shape {
-    /// The roles are the numbers of `accel_fusion::kernel::Role`.
-    fn new(dims: &[Described]) -> Shape {
-        let (free, mut added) = without_collisions(dims);
-        let of = |role: i64| merged(free.iter().filter(|d| d[0] == role && d[2] != 1).map(Dim::new).collect());
-        let mut batch = of(0);
-        let largest = |mut dims: Vec<Dim>, others: &mut Vec<Dim>| {
-            let found = (0..dims.len()).max_by_key(|i| dims[*i].extent).map(|i| dims.remove(i));
-            others.extend(dims);
-            found.unwrap_or(NONE)
-        };
-        let (rows, columns) = (largest(of(1), &mut batch), largest(of(2), &mut batch));
-        let reduced = largest(of(3), &mut added);
-        Shape { rows, columns, reduced, batch: merged(batch), added: merged(added) }
-    }
-
-    /// The number of multiplications of one product.
-    pub fn work(&self) -> usize {
-        self.rows.extent.saturating_mul(self.columns.extent).saturating_mul(self.reduced.extent)
-    }
-
     /// Whether the library is faster than the loops that it replaces. It is not for products with vectors, and for small
     /// products, unless these loops are slow.
     fn pays(&self, slow: bool) -> bool {
@@ -109,67 +55,6 @@ impl Shape {
         }
         self
     }
-}
-
-/// The digits of which any two values have different results, and the dimensions of the others: of the digits that collide,
-/// only the largest one can be part of a product.
-fn without_collisions(dims: &[Described]) -> (Vec<Described>, Vec<Dim>) {
-    let largest = |group: i64| (0..dims.len()).filter(|k| dims[*k][1] == group).max_by_key(|k| dims[*k][2]);
-    let is_free = |k: &usize| dims[*k][1] == 0 || largest(dims[*k][1]) == Some(*k);
-    let (free, others): (Vec<usize>, Vec<usize>) = (0..dims.len()).partition(is_free);
-    let others = others.into_iter().filter(|k| dims[*k][2] != 1).map(|k| Dim::new(&dims[k])).collect();
-    (free.into_iter().map(|k| dims[k]).collect(), others)
-}
-
-/// The number of elements of an index space.
-pub fn count_of(dims: &[Dim]) -> usize {
-    dims.iter().map(|d| d.extent).product()
-}
-
-/// Where element `i` of an index space is in the result and the operands.
-#[inline]
-pub fn start(dims: &[Dim], i: usize) -> [isize; 3] {
-    let Some((outermost, inner)) = dims.split_first() else { return [0; 3] };
-    let (mut rest, mut at) = (i, [0; 3]);
-    let mut advance = |k: usize, d: &Dim| at.iter_mut().zip(d.strides).for_each(|(at, s)| *at += k as isize * s);
-    for d in inner.iter().rev() {
-        advance(rest % d.extent, d);
-        rest /= d.extent;
-    }
-    advance(rest, outermost);
-    at
-}
-
-/// Merges neighbouring dimensions where the strides of all arrays allow it.
-fn merged(dims: Vec<Dim>) -> Vec<Dim> {
-    let mut all: Vec<Dim> = vec![];
-    for d in dims {
-        match all.last_mut() {
-            Some(o) if (0..3).all(|a| d.strides[a].checked_mul(d.extent as isize) == Some(o.strides[a])) => {
-                *o = Dim { extent: o.extent * d.extent, strides: d.strides };
-            }
-            _ => all.push(d),
-        }
-    }
-    all
-}
-
-/// Addresses that threads share.
-#[derive(Clone, Copy)]
-pub struct Matrices<T> {
-    pub to: *mut T,
-    pub left: *const T,
-    pub right: *const T,
-}
-// SAFETY: products that are computed at the same time have different results, and nobody writes the operands.
-unsafe impl<T> Sync for Matrices<T> {}
-
-/// Sums of products of numbers of type `T`. Without an initial value, they are added to the result.
-pub struct Products<'a, T> {
-    pub shape: &'a Shape,
-    pub all: Matrices<T>,
-    pub factor: T,
-    pub init: Option<T>,
 }
 
 /// Brings dimensions into the form that the kernels need: the strides of the result, and then of the reduced dimension,
@@ -296,18 +181,6 @@ macro_rules! product {
 product!(product_f32 f32 gemm_f32);
 product!(product_f64 f64 gemm_f64);
 
-impl<T> Matrices<T> {
-    /// The matrices that start `by` elements later.
-    #[inline]
-    pub fn at(&self, by: [isize; 3]) -> Matrices<T> {
-        Matrices {
-            to: self.to.wrapping_offset(by[0]),
-            left: self.left.wrapping_offset(by[1]),
-            right: self.right.wrapping_offset(by[2]),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -360,6 +233,63 @@ mod tests {
                 let term = |l| element(&left, left_at, i * lr + l * lk) * element(&right, right_at, l * rk + j * rc);
                 let expected = 0.5 + 2.0 * (0..k).map(term).sum::<f64>();
                 assert_eq!(element(&to, at, i * tr + j * tc), expected, "way {way:b}, row {i}, column {j}");
+            }
+        }
+    }
+
+    /// The strides of three dimensions that lie in memory in this order, the last one adjacent, and backwards where asked.
+    fn layout(extents: [i64; 3], order: [usize; 3], back: bool) -> ([i64; 3], i64) {
+        let (mut strides, mut size) = ([0; 3], 1);
+        for d in order.into_iter().rev() {
+            strides[d] = size;
+            size *= extents[d];
+        }
+        let first = if back { strides[1] * (extents[1] - 1) } else { 0 };
+        strides[1] = if back { -strides[1] } else { strides[1] };
+        (strides, first)
+    }
+
+    /// Sums of `added` products each, in any layout, with an initial value and without.
+    #[test]
+    fn small_products_of_all_extents_in_any_layout() {
+        const ORDERS: [[usize; 3]; 3] = [[0, 1, 2], [0, 2, 1], [1, 2, 0]];
+        let batch = 700;
+        let shapes = (2..=8).map(|n| [n, n, n]).chain([[2, 7, 3], [8, 2, 3], [3, 4, 6], [5, 6, 2]]);
+        for (way, [m, n, k]) in shapes.flat_map(|s| (0..216).step_by(7).map(move |way| (way, s))) {
+            let bit = |b: usize| way >> b & 1 == 1;
+            let (added, init) = (if bit(0) { 2 } else { 1 }, bit(1).then_some(0.5));
+            let order = |digit: usize| ORDERS[way / digit % 3];
+            let ([tb, tr, tc], at) = layout([batch, m, n], order(1), bit(2));
+            let ([lb, lr, lk], left_at) = layout([batch, m, k * added], order(3), bit(3));
+            let ([rb, rk, rc], right_at) = layout([batch, k * added, n], order(9), bit(4));
+            let numbers = |count: i64, most: i64| (0..count).map(|i| (i % most - 5) as f64).collect::<Vec<_>>();
+            let (left, right) = (numbers(batch * m * k * added, 13), numbers(batch * k * added * n, 11));
+            let old = numbers(batch * m * n, 17);
+            let mut to = if init.is_some() { vec![f64::NAN; old.len()] } else { old.clone() };
+            let dims = [
+                [0, 0, batch, tb, lb, rb],
+                [1, 0, m, tr, lr, 0],
+                [2, 0, n, tc, 0, rc],
+                // Not one after the other, so that they are no single dimension.
+                [3, 0, added, 0, lk, rk],
+                [3, 0, k, 0, lk * added, rk * added],
+            ];
+            let first = init.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+            // SAFETY: the strides stay within the three arrays.
+            let done = unsafe {
+                let (l, r) = (left.as_ptr().offset(left_at as isize), right.as_ptr().offset(right_at as isize));
+                product_f64(dims.as_ptr(), 5, to.as_mut_ptr().offset(at as isize), l, r, 2.0, first, false)
+            };
+            assert_eq!(done, 0, "{m} {n} {k} way {way}");
+            for i in 0..batch * m * n {
+                let (b, r, c) = (i / (m * n), i / n % m, i % n);
+                let term = |d: i64| {
+                    left[(left_at + b * lb + r * lr + d * lk) as usize]
+                        * right[(right_at + b * rb + d * rk + c * rc) as usize]
+                };
+                let place = (at + b * tb + r * tr + c * tc) as usize;
+                let expected = init.unwrap_or(old[place]) + 2.0 * (0..k * added).map(term).sum::<f64>();
+                assert_eq!(to[place], expected, "{m} {n} {k} way {way}, sum {b}, row {r}, column {c}");
             }
         }
     }
