@@ -32,9 +32,8 @@ impl Shape {
     /// Whether the library is faster than the loops that it replaces. It is not for products with vectors, and for small
     /// products, unless these loops are slow.
     fn pays(&self, slow: bool) -> bool {
-        let products = count_of(&self.added).saturating_mul(count_of(&self.batch));
         if slow {
-            return self.work().saturating_mul(products) >= MIN_WORK;
+            return self.all_work() >= MIN_WORK;
         }
         let least = self.rows.extent.min(self.columns.extent).min(self.reduced.extent);
         least >= 4 && self.work() >= MIN_WORK
@@ -72,8 +71,7 @@ fn oriented(rows: Dim, columns: Dim, reduced: Dim) -> (bool, [Dim; 3], [isize; 3
     };
     let (rows, columns, reduced) = (forwards(rows, 0), forwards(columns, 0), forwards(reduced, 1));
     if columns.strides[0] < rows.strides[0] {
-        let swapped = |d: Dim| Dim { strides: [d.strides[0], d.strides[2], d.strides[1]], ..d };
-        return (true, [columns, rows, reduced].map(swapped), by);
+        return (true, [columns, rows, reduced].map(Dim::exchanged), by);
     }
     (false, [rows, columns, reduced], by)
 }
@@ -147,7 +145,7 @@ macro_rules! product {
                 for k in 0..count_of(added) {
                     let is_added = k > 0 || self.init != Some(0.0);
                     let m = all.at(start(added, k)).at(by);
-                    let (left, right) = if swap { (m.right, m.left) } else { (m.left, m.right) };
+                    let [left, right] = m.operands(swap);
                     // SAFETY: the strides lead only to elements of the arrays, as the caller guarantees. If the result is
                     // read, it was written before.
                     unsafe {

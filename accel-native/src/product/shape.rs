@@ -24,6 +24,12 @@ impl Dim {
         let last = self.extent.saturating_sub(1) as isize;
         (Dim { strides: self.strides.map(|s| -s), ..self }, self.strides.map(|s| s * last))
     }
+
+    /// The dimension if the operands are exchanged.
+    pub fn exchanged(self) -> Dim {
+        let [to, left, right] = self.strides;
+        Dim { strides: [to, right, left], ..self }
+    }
 }
 
 /// Matrix products that are added up, and many such sums.
@@ -57,6 +63,11 @@ impl Shape {
     /// The number of multiplications of one product.
     pub fn work(&self) -> usize {
         self.rows.extent.saturating_mul(self.columns.extent).saturating_mul(self.reduced.extent)
+    }
+
+    /// The number of multiplications of all products.
+    pub fn all_work(&self) -> usize {
+        self.work().saturating_mul(count_of(&self.added).saturating_mul(count_of(&self.batch)))
     }
 }
 
@@ -130,5 +141,10 @@ impl<T> Matrices<T> {
             left: self.left.wrapping_offset(by[1]),
             right: self.right.wrapping_offset(by[2]),
         }
+    }
+    /// The operands, exchanged if `swap`.
+    #[inline]
+    pub fn operands(&self, swap: bool) -> [*const T; 2] {
+        if swap { [self.right, self.left] } else { [self.left, self.right] }
     }
 }

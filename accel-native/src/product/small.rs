@@ -15,15 +15,14 @@ const MIN_WORK: usize = 1 << 12;
 const TASK: usize = 1 << 17;
 
 /// The numbers of products.
-pub trait Number: Copy + Default + PartialEq + Add<Output = Self> + Mul<Output = Self> + Send + Sync {}
+pub trait Number: Copy + Default + Add<Output = Self> + Mul<Output = Self> + Send + Sync {}
 impl Number for f32 {}
 impl Number for f64 {}
 
 /// Whether these are many small products.
 pub fn are_small(shape: &Shape) -> bool {
     let is_small = |d: &Dim| (2..=LARGEST).contains(&d.extent);
-    let products = count_of(&shape.added).saturating_mul(count_of(&shape.batch));
-    [shape.rows, shape.columns, shape.reduced].iter().all(is_small) && products.saturating_mul(shape.work()) >= MIN_WORK
+    [shape.rows, shape.columns, shape.reduced].iter().all(is_small) && shape.all_work() >= MIN_WORK
 }
 
 impl<T: Number> Products<'_, T> {
@@ -50,12 +49,13 @@ impl<T: Number> Products<'_, T> {
     #[inline(always)]
     unsafe fn range(&self, range: std::ops::Range<usize>) {
         // Rows whose numbers are adjacent are written as vectors.
-        let Shape { mut rows, mut columns, reduced, .. } = *self.shape;
+        let Shape { rows, columns, reduced, .. } = *self.shape;
         let swap = rows.strides[0].abs() < columns.strides[0].abs();
-        if swap {
-            (rows, columns) = (columns, rows);
-        }
-        let sides = [rows, columns, reduced];
+        let sides = match swap {
+            true => [columns, rows, reduced].map(Dim::exchanged),
+            false => [rows, columns, reduced],
+        };
+        let [rows, columns, reduced] = sides;
         let is_square = rows.extent == columns.extent && columns.extent == reduced.extent;
         macro_rules! with {
             ($($n:literal)*) => {
@@ -81,27 +81,26 @@ impl<T: Number> Products<'_, T> {
         swap: bool,
     ) {
         let (height, depth) = if SQUARE { (N, N) } else { (rows.extent, reduced.extent) };
-        let (a, b) = if swap { (2, 1) } else { (1, 2) };
         let added = count_of(&self.shape.added);
         for i in range {
             let all = self.all.at(start(&self.shape.batch, i));
             let mut sums = [[T::default(); N]; LARGEST];
             for k in 0..added {
                 let m = if added == 1 { all } else { all.at(start(&self.shape.added, k)) };
-                let (left, right) = if swap { (m.right, m.left) } else { (m.left, m.right) };
+                let [left, right] = m.operands(swap);
                 let mut copy = [[T::default(); N]; LARGEST];
                 for (d, line) in copy.iter_mut().enumerate().take(depth) {
                     for (c, x) in line.iter_mut().enumerate() {
                         // SAFETY: an element of an operand.
                         *x =
-                            unsafe { *right.offset(d as isize * reduced.strides[b] + c as isize * columns.strides[b]) };
+                            unsafe { *right.offset(d as isize * reduced.strides[2] + c as isize * columns.strides[2]) };
                     }
                 }
                 for (r, all) in sums.iter_mut().enumerate().take(height) {
                     let mut sums = *all;
                     for (d, line) in copy.iter().enumerate().take(depth) {
                         // SAFETY: an element of the other operand.
-                        let x = unsafe { *left.offset(r as isize * rows.strides[a] + d as isize * reduced.strides[a]) };
+                        let x = unsafe { *left.offset(r as isize * rows.strides[1] + d as isize * reduced.strides[1]) };
                         sums.iter_mut().zip(line).for_each(|(sum, y)| *sum = *sum + x * *y);
                     }
                     *all = sums;
