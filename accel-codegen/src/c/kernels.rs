@@ -82,7 +82,7 @@ impl<'a> Kernels<'a> {
                 }
                 self.function(s, "", |w| {
                     w.aliased = s.aliased();
-                    w.elements(to, rank, body);
+                    w.elements(to, extents, body);
                 });
             }
             Op::Reduce { to, extents, rows } => self.reduce(s, *to, extents, rows),

@@ -111,7 +111,7 @@ impl Emitter<'_> {
                     match gpu {
                         true => w.element_at(&function, to, rank, body),
                         false => {
-                            w.elements(to, rank, body);
+                            w.elements(to, extents, body);
                             w.task_head(&function)
                         }
                     }

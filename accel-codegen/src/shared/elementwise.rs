@@ -2,16 +2,18 @@
 
 use super::nontemporal::pieces;
 use super::transposed::transposes;
+use crate::analysis::merged_dimensions::merged_dimensions;
 use crate::cost_model::{BRANCHING_INTERIOR, INTERIOR};
 use crate::text::names::{elements, index};
 use crate::text::types::bytes;
 use crate::text::writer::Writer;
 use accel_fusion::kernel::{ArrayId, ScalarFn};
-use accel_fusion::optimize::{Interior, interior};
+use accel_fusion::optimize::{FoldedRows, Interior, folded_rows, interior};
 
 impl Writer<'_> {
-    /// Computes the elements of the arrays `to` at the task's positions.
-    pub fn elements(&mut self, to: &[ArrayId], rank: usize, body: &ScalarFn) {
+    /// Computes the elements of the arrays `to`, which have these extents, at the task's positions.
+    pub fn elements(&mut self, to: &[ArrayId], extents: &ScalarFn, body: &ScalarFn) {
+        let rank = extents.results.len();
         self.hoist(&[body]);
         to.iter().for_each(|a| self.hoist_output(*a, false));
         let results: Vec<_> = to.iter().flat_map(|a| elements(*a, self.columns(*a).len(), "p")).collect();
@@ -23,24 +25,53 @@ impl Writer<'_> {
             return self.elements_in_tiles(rank, body, &results);
         }
         if pieces(self.program, to, rank).is_some() {
-            return self.elements_around(to[0], rank, body);
+            return self.elements_around(to[0], extents, body);
         }
         let independent = !self.aliased.is_empty();
         self.first_position();
-        self.rest_of_index_space(rank, |w| w.elements_to("to", rank, independent, body, &results));
+        let folded = self.folds(extents, body);
+        self.rest_of_index_space(rank, |w| w.elements_to("to", rank, independent, body, folded.as_ref(), &results));
     }
 
-    /// Computes the elements at the positions from `p`, whose index is known, to `to`: those in the interior without the
-    /// decisions that only concern the edges. See NOTE [Interiors] in `accel_fusion`.
-    pub fn elements_to(&mut self, to: &str, rank: usize, independent: bool, body: &ScalarFn, results: &[String]) {
-        let plain = |w: &mut Self| w.positions_to(to, rank, independent, |w| w.code(body, &index(rank), results));
-        let Some(interior) = interior(self.program, body, rank) else { return plain(self) };
-        if rank == 1 || interior.behind.is_some() {
-            return self.elements_by_parts(to, rank, independent, body, results, &interior);
-        }
+    /// How rows are folded, if it is not known that they are merged: NOTE [Merged dimensions]. Declares `folds`.
+    pub fn folds(&mut self, extents: &ScalarFn, body: &ScalarFn) -> Option<FoldedRows> {
+        let rank = extents.results.len();
+        let folds = self.dialect().has_tables() && merged_dimensions(body, rank).is_empty();
+        let folded = if folds { folded_rows(self.program, extents, body) } else { None };
+        folded.iter().for_each(|f| self.declare_folds(f, rank));
+        folded
+    }
+
+    /// Computes the elements at the positions from `p`, whose index is known, to `to`: those of short rows in vectors, and those
+    /// in the interior of long rows without the decisions that only concern the edges. See NOTE [Folded rows] and
+    /// NOTE [Interiors] in `accel_fusion`.
+    pub fn elements_to(
+        &mut self,
+        to: &str,
+        rank: usize,
+        independent: bool,
+        body: &ScalarFn,
+        folded: Option<&FoldedRows>,
+        results: &[String],
+    ) {
+        let plain = |w: &mut Self, to: &str| {
+            w.positions_to(to, rank, independent, |w| w.code(body, &index(rank), results));
+        };
+        let short = |w: &mut Self| match folded {
+            Some(folded) => w.folded_elements(to, rank, folded, results, plain),
+            None => plain(w, to),
+        };
+        let Some(interior) = interior(self.program, body, rank) else { return short(self) };
         let smallest = body.results.iter().map(|r| bytes(body.types[*r]) as usize).min().unwrap_or(1);
         let shortest = if body.is_if_convertible() { INTERIOR } else { BRANCHING_INTERIOR.div_ceil(smallest) };
-        self.braces(&format!("if (n{} < {shortest})", rank - 1), plain);
+        let is_short = format!("n{} < {shortest}", rank - 1);
+        let head = match (rank == 1 || interior.behind.is_some(), folded.is_some()) {
+            (true, false) => return self.elements_by_parts(to, rank, independent, body, results, &interior),
+            (true, true) => "folds".into(),
+            (false, false) => is_short,
+            (false, true) => format!("folds || {is_short}"),
+        };
+        self.braces(&format!("if ({head})"), short);
         self.braces("else", |w| w.elements_by_parts(to, rank, independent, body, results, &interior));
     }
 

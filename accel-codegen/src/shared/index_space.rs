@@ -19,6 +19,15 @@ impl Writer<'_> {
         self.line(format!("i64 i0 = {rest};"));
     }
 
+    /// Sets the index to that of another position, as [`index_of`](Self::index_of) does at first.
+    pub fn set_index(&mut self, rank: usize, p: &str) {
+        self.braces("", |w| {
+            w.line(format!("i64 rest = {p};"));
+            (1..rank).rev().for_each(|k| w.line(format!("i{k} = rest % n{k}, rest /= n{k};")));
+            w.line("i0 = rest;");
+        });
+    }
+
     /// Goes to the next index. The dimensions from `rank` on do not change.
     pub fn next_index(&mut self, rank: usize) {
         if rank == 0 {

@@ -7,6 +7,7 @@
 pub mod accumulate;
 pub mod blocks;
 pub mod elementwise;
+pub mod folded_rows;
 pub mod index_space;
 pub mod interchanged_reduce;
 pub mod lane_folds;

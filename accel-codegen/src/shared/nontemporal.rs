@@ -25,9 +25,10 @@ impl Writer<'_> {
         self.declarations.declare_once("around", || store.trim_end().into());
     }
 
-    /// Computes the elements of an array at the positions from `task->from` to `task->to`, with non-temporal stores if
+    /// Computes the elements of an array with these extents at the positions from `task->from` to `task->to`, with non-temporal stores if
     /// `task->slot` is not 0.
-    pub fn elements_around(&mut self, to: ArrayId, rank: usize, body: &ScalarFn) {
+    pub fn elements_around(&mut self, to: ArrayId, extents: &ScalarFn, body: &ScalarFn) {
+        let rank = extents.results.len();
         self.declare_around();
         let types = self.columns(to);
         let widest = types.iter().map(|t| bytes(*t) as usize).max().unwrap_or(1);
@@ -37,6 +38,7 @@ impl Writer<'_> {
         for (c, t) in types.iter().enumerate() {
             self.line(format!("{} piece{c}[{count}] __attribute__((aligned({LINE})));", in_memory(*t)));
         }
+        let folded = self.folds(extents, body);
         self.line("i64 p = task->from;");
         self.braces("while (p < to)", |w| {
             w.line("const i64 first = p;");
@@ -57,7 +59,7 @@ impl Writer<'_> {
                 w.line(format!("{space}{t} *const out{c} = around ? {piece} : a{to}_{c} + p;"));
             }
             let results: Vec<_> = names("out", &types).iter().map(|out| format!("{out}[p - first]")).collect();
-            w.elements_to("end", rank, true, body, &results);
+            w.elements_to("end", rank, true, body, folded.as_ref(), &results);
             w.braces("if (around)", |w| {
                 for (c, t) in types.iter().enumerate() {
                     let bytes = format!("(p - first) * {}", bytes(*t));

@@ -29,11 +29,12 @@ pub struct Scan<'a> {
 
 /// The number of pieces into which a task cuts its part of a row: NOTE [Chains of a scan].
 pub fn chains(rows: &Reduction) -> usize {
-    let is_short = |c: &ScalarFn| !c.can_fail() && c.work() <= WAITING && !c.has_loop();
-    match is_short(&rows.element) && is_short(&rows.op) {
-        true => (ACCUMULATED / rows.op.results.len().max(1)).clamp(1, CHAINS),
-        false => 1,
-    }
+    if is_short(rows) { (ACCUMULATED / rows.op.results.len().max(1)).clamp(1, CHAINS) } else { 1 }
+}
+
+/// Whether a step takes so little that a call, or waiting for the step before, takes longer.
+fn is_short(rows: &Reduction) -> bool {
+    [&rows.element, &rows.op].iter().all(|c| !c.can_fail() && c.work() <= WAITING && !c.has_loop())
 }
 
 impl<'a> Scan<'a> {
@@ -216,8 +217,8 @@ impl Writer<'_> {
         let Scan { to, outer, reverse, rows, .. } = *scan;
         let types = rows.columns();
         let (y, z) = (names("y", &types), names("z", &types));
-        let together = scan.is_side_by_side();
-        let codes: &[&ScalarFn] = if together { &[&rows.element, &rows.op] } else { &[] };
+        let (together, inline) = (scan.is_side_by_side(), is_short(rows));
+        let codes: &[&ScalarFn] = if together || inline { &[&rows.element, &rows.op] } else { &[] };
         self.initial(&z, &types, rows, codes);
         self.hoist_output(to, false);
         let some = rows.init.is_some();
@@ -233,7 +234,10 @@ impl Writer<'_> {
                     w.assign(&y, &z);
                     scan.store(w, &if reverse { scan.place("task->len") } else { "base".into() }, &z);
                 }
-                w.row_call(name, outer, "0, task->len", some, &y, &scan.arguments("1"));
+                match inline {
+                    true => w.scan_row(scan, &y),
+                    false => w.row_call(name, outer, "0, task->len", some, &y, &scan.arguments("1")),
+                }
             })
         };
         self.first_position();
@@ -242,6 +246,25 @@ impl Writer<'_> {
                 w.rows_side_by_side(scan, &z);
             }
             one_by_one(w);
+        });
+    }
+
+    /// Scans the whole row that begins at `base`, without a call. `y` has the initial value, if there is one.
+    fn scan_row(&mut self, scan: &Scan, y: &[String]) {
+        let Scan { outer, reverse, rows, .. } = *scan;
+        let types = rows.columns();
+        let (x, some) = (names("x", &types), rows.init.is_some());
+        let source = |k: &str| if reverse { format!("task->len - 1 - {k}") } else { k.to_string() };
+        let target = |k: &str| scan.place(&if some && !reverse { format!("{k} + 1") } else { source(k) });
+        if !some {
+            self.code(&rows.element, &row_index(outer, &source("0")), y);
+            scan.store(self, &target("0"), y);
+        }
+        self.braces(&format!("for (i64 k = {}; k < task->len; k++)", !some as u8), |w| {
+            w.declare(&x, &types);
+            w.code(&rows.element, &row_index(outer, &source("k")), &x);
+            w.code(&rows.op, &in_order(reverse, y, &x), y);
+            scan.store(w, &target("k"), y);
         });
     }
 

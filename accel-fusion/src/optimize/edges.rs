@@ -6,6 +6,7 @@ use crate::kernel::builder::Builder;
 use crate::kernel::{Instr, Reg, ScalarFn, walk, walk_mut};
 use accel_core::repr::op::{Cmp, Logic, Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 /// The largest distance of an edge from the start or the end.
@@ -40,14 +41,24 @@ pub(super) fn decision(i: &Instr, more: bool) -> Option<Decision> {
     Some(Decision { outcome, strict })
 }
 
-/// The function with the outcomes of those instructions for which `more` is known.
-pub(super) fn with_decisions(code: &ScalarFn, more: impl Fn(Reg) -> Option<bool>) -> ScalarFn {
+/// The outcome for operands in this order.
+fn outcome(i: &Instr, order: Ordering) -> Option<Outcome> {
+    match (i, order) {
+        (Instr::Op2(_, Op2::Cmp(cmp), ..), Ordering::Equal) => {
+            Some(Outcome::Bool(matches!(cmp, Cmp::Le | Cmp::Ge | Cmp::Eq)))
+        }
+        _ => decision(i, order == Ordering::Greater).map(|d| d.outcome),
+    }
+}
+
+/// The function with the outcomes of those instructions whose operands have a known order.
+pub(super) fn with_decisions(code: &ScalarFn, order: impl Fn(Reg) -> Option<Ordering>) -> ScalarFn {
     let mut code = code.clone();
     let zero = code.types.push(ScalarType::I64);
     let mut instrs = std::mem::take(&mut code.instrs);
     walk_mut(&mut instrs, |i| {
-        let Some((to, more)) = i.sets().first().and_then(|to| Some((*to, more(*to)?))) else { return };
-        match decision(i, more).map(|d| d.outcome) {
+        let Some((to, order)) = i.sets().first().and_then(|to| Some((*to, order(*to)?))) else { return };
+        match outcome(i, order) {
             Some(Outcome::Bool(x)) => *i = Instr::Const(to, Scalar::Bool(x)),
             // The sum with 0 is the operand.
             Some(Outcome::Operand(x)) => *i = Instr::Op2(to, Op2::Num(Num2::Add), x, zero),
@@ -112,6 +123,13 @@ pub(super) fn all_hold(mut b: Builder, tests: &[(Cmp, Reg, Reg)]) -> Option<Scal
 pub(super) struct Edge {
     pub(super) at: At,
     pub(super) more: bool,
+}
+
+impl Edge {
+    /// The order of the operands in the interior.
+    pub(super) fn order(&self) -> Ordering {
+        if self.more { Ordering::Greater } else { Ordering::Less }
+    }
 }
 
 /// The value of an index at which a difference is 0.

@@ -53,7 +53,7 @@ pub fn interior(program: &Program, code: &ScalarFn, rank: usize) -> Option<Inter
         let Some(strict) = decision(i, edge.more).map(|d| d.strict) else { continue };
         let at_end = matches!(edge.at, At::End(_));
         known_behind &= !at_end || !matches!(op, Op2::Cmp(Cmp::Eq | Cmp::Ne));
-        decisions.insert(*to, (edge.more, at_end));
+        decisions.insert(*to, (edge.order(), at_end));
         match edge.at {
             At::Start(at) => first = first.max(at + i64::from(strict)),
             At::End(at) => _ = ends.insert(at.plus_constant(i64::from(!strict))),
@@ -65,7 +65,8 @@ pub fn interior(program: &Program, code: &ScalarFn, rank: usize) -> Option<Inter
     let mut facts = Facts::new(program, false);
     let ranges: Vec<Poly> = (0..rank).map(|_| facts.unknown()).collect();
     let mut decided = |behind: bool| {
-        let decide = |r: Reg| decisions.get(&r).map(|(more, at_end)| *more != (behind && *at_end));
+        let decide =
+            |r: Reg| decisions.get(&r).map(|(order, at_end)| if behind && *at_end { order.reverse() } else { *order });
         let code = with_decisions(code, decide);
         clean(&mut facts, &NoProducers, &code, &ranges, ExecutionCount::Maybe).code
     };
@@ -73,7 +74,7 @@ pub fn interior(program: &Program, code: &ScalarFn, rank: usize) -> Option<Inter
     let (code, behind) = (decided(false), known_behind.then(|| decided(true)));
     let (mut b, all) = Builder::after(code_of(&mut facts, &Vec::from_iter(ends)));
     let end = all.into_iter().reduce(|x, y| b.index_op(Num2::Min, x, y));
-    let rows = row_decisions(&mut facts, &code, &ranges);
+    let rows = row_decisions(&mut facts, &code, &ranges, false);
     let selections = row_selections(&mut facts, &code, &ranges);
     Some(Interior { code, first, end: end.map(|end| b.finish(vec![end])), behind, rows, selections })
 }

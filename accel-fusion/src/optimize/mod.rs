@@ -21,6 +21,7 @@
 //! | `horizontal_fusion` | merges loops over the same index space |
 //! | `common_statements` | computes equal arrays once |
 //! | `edges` | decisions that change at the edges of an index space |
+//! | `folded_rows` | vectors of elements of several short rows |
 //! | `interior` | elements that need no special rules for edges |
 //! | `row_decisions` | elements of rows that satisfy all conditions |
 //! | `selections` | cheap conditionals that compute both branches |
@@ -38,6 +39,7 @@ mod cheap_branches;
 mod common_statements;
 mod compact;
 mod edges;
+mod folded_rows;
 mod fused_program;
 mod horizontal_fusion;
 mod interior;
@@ -69,6 +71,7 @@ mod vertical_fusion;
 pub(crate) use common_statements::share;
 pub(crate) use compact::compact;
 pub use compact::{Isolated, isolated};
+pub use folded_rows::{FoldedRows, folded_rows};
 pub(crate) use horizontal_fusion::merge;
 pub use interior::{Interior, interior};
 pub(crate) use recomputed_operands::compute_operands;

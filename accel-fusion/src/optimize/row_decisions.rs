@@ -23,34 +23,55 @@ pub struct RowDecisions {
     pub code: ScalarFn,
 }
 
-/// The row decisions of a function of an index with these extents, if there are any.
-pub(super) fn row_decisions(facts: &mut Facts, code: &ScalarFn, extents: &[Poly]) -> Option<RowDecisions> {
+/// The row decisions of a function of an index with these extents, if there are any. Minima and maxima, which have no branches,
+/// count if `clamps`.
+pub(super) fn row_decisions(
+    facts: &mut Facts,
+    code: &ScalarFn,
+    extents: &[Poly],
+    clamps: bool,
+) -> Option<RowDecisions> {
     let last = extents.len().checked_sub(1)?;
     let forms = forms(code, extents.len());
     let mut decisions = HashMap::new();
     let mut tests = vec![];
     for i in &code.instrs {
-        let Instr::Op2(to, Op2::Cmp(_), a, b) = i else { continue };
+        let Instr::Op2(to, _, a, b) = i else { continue };
         let Some(difference) = forms.get(a).zip(forms.get(b)).and_then(|(a, b)| a.minus_exactly(b)) else { continue };
         let Some(edge) = (0..last).find_map(|d| edge(&difference, Sym::Param(d))) else { continue };
-        if let Some(Outcome::Bool(outcome)) = decision(i, edge.more).map(|d| d.outcome) {
-            decisions.insert(*to, edge.more);
-            tests.push((*to, outcome));
-        }
+        let test = match decision(i, edge.more).map(|d| d.outcome) {
+            Some(Outcome::Bool(outcome)) => Test::Outcome(*to, outcome),
+            Some(Outcome::Operand(_)) if clamps => Test::Order(if edge.more { Cmp::Ge } else { Cmp::Le }, *a, *b),
+            _ => continue,
+        };
+        decisions.insert(*to, edge.order());
+        tests.push(test);
     }
-    let hold = all_equal(code, &forms, &tests)?;
+    let hold = all_pass(code, &forms, &tests)?;
     let decided = with_decisions(code, |r| decisions.get(&r).copied());
     let mut cleaned = |code: &ScalarFn| clean(facts, &NoProducers, code, extents, ExecutionCount::Maybe).code;
     Some(RowDecisions { hold: cleaned(&hold), code: cleaned(&decided) })
 }
 
-/// Whether comparisons of sums of indices, extents and constants have these outcomes.
-fn all_equal(code: &ScalarFn, forms: &HashMap<Reg, Poly>, tests: &[(Reg, bool)]) -> Option<ScalarFn> {
-    let is_test = |i: &Instr| matches!(i, Instr::Op2(to, Op2::Cmp(_), ..) if tests.iter().any(|t| t.0 == *to));
-    let mut sums = sums(code, forms, is_test);
-    sums.results = tests.iter().map(|t| t.0).collect();
-    let (mut b, found) = Builder::after(sums);
-    let outcomes = found.into_iter().zip(tests);
-    let tests: Vec<_> = outcomes.map(|(r, (_, x))| (Cmp::Eq, r, b.constant(Scalar::Bool(*x)))).collect();
-    all_hold(b, &tests)
+/// A condition on sums of indices, extents and constants.
+enum Test {
+    /// A comparison of them has this outcome.
+    Outcome(Reg, bool),
+    /// They are in this order.
+    Order(Cmp, Reg, Reg),
+}
+
+/// Whether all conditions hold.
+fn all_pass(code: &ScalarFn, forms: &HashMap<Reg, Poly>, tests: &[Test]) -> Option<ScalarFn> {
+    let is_compared = |r: &Reg| tests.iter().any(|t| matches!(t, Test::Outcome(to, _) if to == r));
+    let mut sums = sums(code, forms, |i| matches!(i, Instr::Op2(to, Op2::Cmp(_), ..) if is_compared(to)));
+    sums.results.clear();
+    // Nothing is renamed.
+    let (mut b, _) = Builder::after(sums);
+    let comparison = |t: &Test| match t {
+        Test::Outcome(to, x) => (Cmp::Eq, *to, b.constant(Scalar::Bool(*x))),
+        Test::Order(cmp, x, y) => (*cmp, *x, *y),
+    };
+    let all: Vec<_> = tests.iter().map(comparison).collect();
+    all_hold(b, &all)
 }

@@ -13,7 +13,8 @@ use super::scalar_cleanup::{ExecutionCount, NoProducers, clean};
 use super::selections::varying;
 use super::shape_analysis::Facts;
 use crate::kernel::builder::Builder;
-use crate::kernel::{ArrayId, IndexVec, Instr, Reg, ScalarFn};
+use crate::kernel::{ArrayId, IndexVec, Instr, Reg, ScalarFn, index_vec};
+use accel_core::ast::deep;
 use accel_core::repr::op::Cmp;
 use accel_core::repr::{Scalar, ScalarType};
 use std::collections::{BTreeSet, HashMap};
@@ -32,33 +33,43 @@ pub struct RowSelections {
 /// The function of an index with these extents with selections, if it has conditionals of rows that read, and no other ones.
 pub(super) fn row_selections(facts: &mut Facts, code: &ScalarFn, extents: &[Poly]) -> Option<RowSelections> {
     let last = extents.len().checked_sub(1)?;
-    let mut s = Selecting {
-        code: ScalarFn { instrs: vec![], ..code.clone() },
-        varying: varying(code, Reg::new(last)),
-        forms: forms(code, extents.len()),
-        last: Sym::Param(last),
-        zero: Reg::NONE,
-        inside: BTreeSet::new(),
-    };
-    s.zero = s.code.types.push(ScalarType::I64);
-    s.code.instrs.push(Instr::Const(s.zero, Scalar::I64(0)));
-    for i in &code.instrs {
-        s.instr(i)?;
-    }
-    if s.inside.is_empty() || !s.code.is_if_convertible() {
-        return None;
-    }
-    let inside = s.all_inside()?;
+    let mut s = Selecting::new(code, extents.len(), varying(code, Reg::new(last)), &|_| false);
+    s.all(code)?;
+    let inside = s.all_inside().filter(|_| s.code.is_if_convertible())?;
     let mut cleaned = |code: &ScalarFn| clean(facts, &NoProducers, code, extents, ExecutionCount::Maybe).code;
     let code = cleaned(&s.code);
     Some(RowSelections { inside: cleaned(&inside), varying: varying(&code, Reg::new(last)), code })
 }
 
-struct Selecting {
+/// A scalar function of an index with selections in place of all conditionals.
+pub(super) struct AllSelected {
+    pub(super) code: ScalarFn,
+    /// The arrays that must have elements: in place of what a conditional would not read, the first element is read.
+    pub(super) read: BTreeSet<ArrayId>,
+}
+
+/// A function of an index of `rank` numbers with selections in place of all conditionals, if that is possible. Its results matter
+/// only where all registers of `conditions` are true. Elsewhere, and where a conditional would not read, reads for which
+/// `anywhere` holds stay as they are.
+pub(super) fn all_selected(
+    code: &ScalarFn,
+    rank: usize,
+    conditions: &[Reg],
+    anywhere: &dyn Fn(&Instr) -> bool,
+) -> Option<AllSelected> {
+    let mut s = Selecting::new(code, rank, index_vec![false; code.types.len()], anywhere);
+    let conditions: Vec<_> = conditions.iter().map(|r| (*r, true)).collect();
+    code.instrs.iter().try_for_each(|i| s.of_branch(&conditions, i))?;
+    Some(AllSelected { code: s.code, read: s.inside.iter().map(|t| t.1).collect() })
+}
+
+struct Selecting<'f> {
     /// The function so far.
     code: ScalarFn,
-    /// Which registers differ between the elements of a row.
+    /// Which registers differ between the elements of a row. Conditionals that do are left as they are.
     varying: IndexVec<Reg, bool>,
+    /// Which reads of branches stay as they are.
+    anywhere: &'f dyn Fn(&Instr) -> bool,
     forms: HashMap<Reg, Poly>,
     /// The index along the row.
     last: Sym,
@@ -67,27 +78,52 @@ struct Selecting {
     inside: BTreeSet<(Option<Reg>, ArrayId, usize)>,
 }
 
-impl Selecting {
-    fn instr(&mut self, i: &Instr) -> Option<()> {
-        match i {
-            Instr::If { cond, then, otherwise, merge } if !self.varying[*cond] => {
-                for (branch, taken) in [(then, true), (otherwise, false)] {
-                    branch.iter().try_for_each(|i| self.of_branch(*cond, taken, i))?;
-                }
-                self.select(*cond, merge.clone());
-            }
-            i => self.code.instrs.push(i.clone()),
-        }
-        Some(())
+impl<'f> Selecting<'f> {
+    fn new(
+        code: &ScalarFn,
+        rank: usize,
+        varying: IndexVec<Reg, bool>,
+        anywhere: &'f dyn Fn(&Instr) -> bool,
+    ) -> Selecting<'f> {
+        let mut empty = ScalarFn { instrs: vec![], ..code.clone() };
+        let zero = empty.types.push(ScalarType::I64);
+        empty.instrs.push(Instr::Const(zero, Scalar::I64(0)));
+        let (forms, last) = (forms(code, rank), Sym::Param(rank - 1));
+        Selecting { code: empty, varying, anywhere, forms, last, zero, inside: BTreeSet::new() }
     }
 
-    /// An instruction of the branch for this outcome of a condition.
-    fn of_branch(&mut self, cond: Reg, taken: bool, i: &Instr) -> Option<()> {
+    /// Adds the instructions of the function.
+    fn all(&mut self, code: &ScalarFn) -> Option<()> {
+        code.instrs.iter().try_for_each(|i| match i {
+            Instr::If { cond, .. } if !self.varying[*cond] => self.of_branch(&[], i),
+            i => {
+                self.code.instrs.push(i.clone());
+                Some(())
+            }
+        })
+    }
+
+    /// An instruction that is executed if these conditions have these outcomes.
+    fn of_branch(&mut self, conditions: &[(Reg, bool)], i: &Instr) -> Option<()> {
         let mut i = i.clone();
+        if let Instr::If { cond, then, otherwise, merge } = i {
+            if self.varying[cond] {
+                return None;
+            }
+            for (branch, taken) in [(then, true), (otherwise, false)] {
+                let conditions = [conditions, &[(cond, taken)]].concat();
+                deep(|| branch.iter().try_for_each(|i| self.of_branch(&conditions, i)))?;
+            }
+            self.select(cond, merge);
+            return Some(());
+        }
         if !i.is_branch_free(&self.code) {
             return None;
         }
-        if let Instr::Read { array, index, .. } = &mut i {
+        let stays = (self.anywhere)(&i);
+        if let Instr::Read { array, index, .. } = &mut i
+            && !stays
+        {
             for (dim, r) in index.iter_mut().enumerate() {
                 if self.varying[*r] {
                     let (slope, _) = self.forms.get(r)?.linear(self.last)?;
@@ -96,11 +132,14 @@ impl Selecting {
                     }
                     self.inside.insert((Some(*r), *array, dim));
                 } else {
-                    let to = self.code.types.push(ScalarType::I64);
-                    let (a, b) = if taken { (*r, self.zero) } else { (self.zero, *r) };
-                    self.select(cond, vec![(to, a, b)]);
-                    self.inside.insert((None, *array, dim));
-                    *r = to;
+                    // Outer conditions decide last: what the inner ones compare may itself not exist.
+                    for (cond, taken) in conditions.iter().rev() {
+                        let to = self.code.types.push(ScalarType::I64);
+                        let (a, b) = if *taken { (*r, self.zero) } else { (self.zero, *r) };
+                        self.select(*cond, vec![(to, a, b)]);
+                        *r = to;
+                    }
+                    self.inside.extend((!conditions.is_empty()).then_some((None, *array, dim)));
                 }
             }
         }
@@ -112,7 +151,7 @@ impl Selecting {
         self.code.instrs.push(Instr::If { cond, then: vec![].into(), otherwise: vec![].into(), merge });
     }
 
-    /// Whether all components of indices are inside.
+    /// Whether all components of indices are inside; `None` without any.
     fn all_inside(&self) -> Option<ScalarFn> {
         let mut sums = sums(&self.code, &self.forms, |_| false);
         sums.results = self.inside.iter().filter_map(|t| t.0).collect();
