@@ -30,7 +30,7 @@ use crate::{checks, lower as lowering, separate_elements, simplify, strip};
 use accel_core::ast;
 use accel_core::error::{Error, Result};
 use accel_core::repr::RawExtents;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -48,6 +48,8 @@ struct PassState {
     /// Whether passes may assume conditions on the extents of the arguments.
     assume: bool,
     assumptions: Assumptions,
+    /// The arrays whose strips are dissolved.
+    dissolved: BTreeSet<ArrayId>,
 }
 
 /// Splits arrays of tuples into arrays of their columns.
@@ -81,7 +83,7 @@ const OPERANDS: Pass = Pass { name: "operands", run: |p, _| Ok(operands(p)) };
 /// Replaces lists of states by tapes. It comes last: NOTE [Lists that become tapes].
 const TAPES: Pass = Pass { name: "tapes", run: |p, _| Ok(tapes(p)) };
 /// Replaces strips by their statements, one after the other.
-const DISSOLVE: Pass = Pass { name: "dissolve", run: |p, _| Ok(strip::dissolve(p)) };
+const DISSOLVE: Pass = Pass { name: "dissolve", run: |p, learned| Ok(strip::dissolve(p, &learned.dissolved)) };
 
 /// Makes reads checked that were proved to be within bounds.
 const CHECKS: Pass = Pass { name: "checks", run: |p, _| Ok(checks::checked(p)) };
@@ -436,12 +438,12 @@ pub fn scans(program: &Program) -> Result<Verified<Program>> {
     STRICT.pass(&SCANS, program, &mut PassState::default())
 }
 
-/// Replaces strips by their statements, one after the other.
+/// Replaces the strips that define these arrays by their statements, one after the other.
 ///
 /// # Errors
 /// `Error::Internal` if the pass fails.
-pub fn dissolve(program: &Program) -> Result<Verified<Program>> {
-    STRICT.pass(&DISSOLVE, program, &mut PassState::default())
+pub fn dissolve(program: &Program, strips: &BTreeSet<ArrayId>) -> Result<Verified<Program>> {
+    STRICT.pass(&DISSOLVE, program, &mut PassState { dissolved: strips.clone(), ..PassState::default() })
 }
 
 /// Lets products compute their operands. This is for processors on which computing an operand is cheaper than loading

@@ -9,6 +9,7 @@ use accel_core::repr::ArrayTuple;
 use accel_fusion::kernel::{Program, Verified, evaluate, parse};
 use accel_fusion::pipeline::{compute_operands, dissolve, lower, optimize, strips, with_checked_proofs};
 use accel_fusion::simplify;
+use accel_fusion::strip::defined_by_strips;
 use deep_kernels::{Deep, on_a_small_stack, programs, vector};
 use deep_programs::ARGUMENT;
 
@@ -49,7 +50,9 @@ fn every_pass(n: usize) {
             for assume in [false, true] {
                 let optimized = optimize(&program, assume).unwrap_or_else(|e| panic!("{}: {e}", p.name)).program;
                 p.is_meant_by(n, &optimized);
-                for pass in [strips, dissolve, compute_operands, with_checked_proofs] {
+                let dissolve = |p: &Program| dissolve(p, &defined_by_strips(p));
+                let passes: [&dyn Fn(&Program) -> _; 4] = [&strips, &dissolve, &compute_operands, &with_checked_proofs];
+                for pass in passes {
                     p.is_meant_by(n, &pass(&optimized).unwrap_or_else(|e| panic!("{}: {e}", p.name)));
                 }
             }

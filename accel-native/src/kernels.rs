@@ -2,17 +2,19 @@
 
 use crate::cache;
 use crate::context::CompiledProgram;
-use crate::runtime::{self, Results};
+use crate::runtime::{self, Outcome, Results};
 use crate::toolchain::{self, Toolchain};
 use accel_codegen::{Module, Vectors, emit};
 use accel_core::error::{Error, Result};
 use accel_core::print;
 use accel_core::repr::{RawArray, checked_size};
 use accel_fusion::kernel::tape::Budget;
-use accel_fusion::kernel::{Instr, Op, Program, Verified, walk};
+use accel_fusion::kernel::{ArrayId, Instr, Op, Program, Verified, walk};
 use accel_fusion::pipeline::{dissolve, with_checked_proofs};
-use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use accel_fusion::strip::defined_by_strips;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What is known about the compiled form of a kernel program without the C compiler.
 pub enum Found {
@@ -29,11 +31,17 @@ pub struct Kernels {
     pub(crate) code: CompiledProgram,
     vectors: Vectors,
     budget: Budget,
-    /// The program without strips, for extents for which strips do not pay. It is compiled on first use.
-    plain: OnceLock<Result<CompiledProgram>>,
-    /// The extents of inputs for which strips do not pay. Other runs find out after some statements, whose work is lost.
-    plain_for: Mutex<HashSet<Vec<usize>>>,
+    /// The program without some of its strips, by the arrays that these define; compiled on first use.
+    without: Mutex<HashMap<BTreeSet<ArrayId>, Arc<Without>>>,
+    /// Whether there is such a program. Most never need the locks.
+    is_dissolved: AtomicBool,
+    /// The extents of inputs for which strips do not pay, and the program without them. Other runs find out after some
+    /// statements, whose work is lost.
+    known: Mutex<HashMap<Vec<usize>, Arc<Without>>>,
 }
+
+/// A program without some of its strips.
+type Without = OnceLock<Result<CompiledProgram>>;
 
 /// The largest number of extents that are remembered, so that a program whose extents always differ needs little memory.
 const REMEMBERED: usize = 1000;
@@ -122,57 +130,77 @@ impl Kernels {
 
     /// As [`run`](Self::run), for inputs that fit.
     pub(crate) fn run_on(&self, inputs: &[&RawArray]) -> Result<Results> {
-        let mut found = None;
-        if !self.is_plain_for(inputs) {
-            found = runtime::run(&self.code, inputs)?;
-            if found.is_none() {
-                self.remember(inputs);
+        let mut without = self.known(inputs);
+        let mut dissolved = BTreeSet::new();
+        loop {
+            let code = match &without {
+                None => &self.code,
+                Some(without) => {
+                    without.get_or_init(|| self.compile_without(&dissolved)).as_ref().map_err(Clone::clone)?
+                }
+            };
+            let strip = match runtime::run(code, inputs)? {
+                Outcome::Done(results, bytes) => {
+                    tracing::trace!(bytes, "the most memory of the run");
+                    if let Some(without) = without.filter(|_| !dissolved.is_empty()) {
+                        self.remember(inputs, without);
+                    }
+                    return Ok(results);
+                }
+                Outcome::NoStrip(strip) => strip,
+            };
+            // Each program without some strips takes a compilation, so the second one has none.
+            let all = defined_by_strips(&self.code.program);
+            let next = if without.is_none() { BTreeSet::from([strip]) } else { all };
+            if next == dissolved {
+                return Err(Error::Internal("a program without strips that has strips".into()));
             }
+            dissolved = next;
+            without = Some(self.without(&dissolved));
         }
-        let (results, bytes) = match found {
-            Some(found) => found,
-            None => runtime::run(self.plain()?, inputs)?
-                .ok_or_else(|| Error::Internal("a program without strips that has strips".into()))?,
-        };
-        tracing::trace!(bytes, "the most memory of the run");
-        Ok(results)
     }
 }
 
 impl Kernels {
     fn of_code(code: CompiledProgram, vectors: Vectors, budget: Budget) -> Kernels {
-        Kernels { code, vectors, budget, plain: OnceLock::new(), plain_for: Mutex::default() }
+        let (without, is_dissolved, known) = Default::default();
+        Kernels { code, vectors, budget, without, is_dissolved, known }
     }
 
-    /// Whether it is known that strips do not pay for these inputs.
-    fn is_plain_for(&self, inputs: &[&RawArray]) -> bool {
-        // Most programs never need the lock.
-        self.plain.get().is_some() && self.plain_extents().contains(&extents(inputs))
+    /// The program without the strips that are known not to pay for these inputs, if there are any.
+    fn known(&self, inputs: &[&RawArray]) -> Option<Arc<Without>> {
+        if !self.is_dissolved.load(Ordering::Relaxed) {
+            return None;
+        }
+        locked(&self.known).get(&extents(inputs)).cloned()
     }
 
-    /// Notes that strips do not pay for inputs of these extents, if nothing else decides that: the same inputs always have
-    /// the same results.
-    fn remember(&self, inputs: &[&RawArray]) {
+    /// Notes the program for inputs of these extents, if nothing else decides which strips pay: the same inputs always have the
+    /// same results.
+    fn remember(&self, inputs: &[&RawArray], without: Arc<Without>) {
         if extents_follow_from_inputs(&self.code.program) {
-            let mut known = self.plain_extents();
+            let mut known = locked(&self.known);
             if known.len() >= REMEMBERED {
                 known.clear();
             }
-            known.insert(extents(inputs));
+            known.insert(extents(inputs), without);
         }
     }
 
-    fn plain_extents(&self) -> MutexGuard<'_, HashSet<Vec<usize>>> {
-        self.plain_for.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The program without the strips that define these arrays.
+    fn without(&self, strips: &BTreeSet<ArrayId>) -> Arc<Without> {
+        self.is_dissolved.store(true, Ordering::Relaxed);
+        locked(&self.without).entry(strips.clone()).or_default().clone()
     }
 
-    fn plain(&self) -> Result<&CompiledProgram> {
-        let make = || {
-            tracing::debug!("strips do not pay: the program is compiled without them");
-            Self::code(dissolve(&self.code.program)?, self.vectors, self.budget)?.ok_or_else(no_compiler)
-        };
-        self.plain.get_or_init(make).as_ref().map_err(Clone::clone)
+    fn compile_without(&self, strips: &BTreeSet<ArrayId>) -> Result<CompiledProgram> {
+        tracing::debug!(?strips, "strips do not pay: the program is compiled without them");
+        Self::code(dissolve(&self.code.program, strips)?, self.vectors, self.budget)?.ok_or_else(no_compiler)
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The extents of all inputs, one after the other.
@@ -192,4 +220,75 @@ fn extents_follow_from_inputs(program: &Program) -> bool {
 
 fn no_compiler() -> Error {
     Error::Compiler("there was a C compiler and now there is none".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use accel_core::repr::Column;
+    use accel_fusion::kernel::parse;
+    use accel_fusion::pipeline::strips;
+
+    /// The sums of the squares of the rows of two arrays: two strips.
+    fn two_strips() -> Kernels {
+        let of = |a: usize, squares: usize, sums: usize| {
+            format!(
+                "a{squares}: Array3<f64> = loop @0
+                   extents () {{ x0: i64 = extent a{a} 0; x1: i64 = extent a{a} 1; x2: i64 = extent a{a} 2 -> x0, x1, x2 }}
+                   body (x0: i64, x1: i64, x2: i64) {{
+                     x3: f64 = a{a}[x0, x1, x2] @0 inside; x4: f64 = x3 * x3 -> x4 }}
+                 a{sums}: Array2<f64> = reduce @0 sum
+                   extents () {{ x0: i64 = extent a{a} 0; x1: i64 = extent a{a} 1 -> x0, x1 }}
+                   len () {{ x0: i64 = extent a{a} 2 -> x0 }}
+                   element (x0: i64, x1: i64, x2: i64) {{ x3: f64 = a{squares}[x0, x1, x2] @0 inside -> x3 }}
+                   init () {{ x0: f64 = 0.0 -> x0 }}
+                   op (x0: f64, x1: f64) {{ x2: f64 = x0 + x1 -> x2 }}"
+            )
+        };
+        let (first, second) = (of(0, 2, 3), of(1, 4, 5));
+        let text = format!(
+            "program (a0: Array3<f64>, a1: Array3<f64>)\nsite 0 = \"rows\"\n{{\n{first}\n{second}\n-> a3, a5\n}}"
+        );
+        let program = strips(&parse(&text).unwrap()).unwrap();
+        assert_eq!(program.body.walk().filter(|s| matches!(s.op, Op::Strip { .. })).count(), 2, "{program}");
+        // SAFETY: the reads that the text marks as `inside` are within bounds.
+        unsafe { Kernels::trusting(program) }.unwrap().expect("the tests need a C compiler")
+    }
+
+    /// Ones; the sum of a row is its length.
+    fn check(kernels: &Kernels, extents: [[usize; 3]; 2]) {
+        let ones = |e: [usize; 3]| RawArray {
+            extents: e[..].into(),
+            columns: vec![Column::from(vec![1.0; e[0] * e[1] * e[2]])].into(),
+        };
+        let found = kernels.run(extents.map(ones).to_vec()).unwrap();
+        for (found, [n, m, k]) in found.iter().zip(extents) {
+            assert!(matches!(&found.columns[0], Column::F64(c) if c[..] == vec![k as f64; n * m]), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_strip_that_does_not_pay_leaves_the_others() {
+        let kernels = two_strips();
+        let (narrow, wide) = ([100, 3, 3], [3, 100, 50]);
+        let strips: Vec<ArrayId> = defined_by_strips(&kernels.code.program).into_iter().collect();
+        let dissolved =
+            || locked(&kernels.without).keys().map(|s| s.iter().copied().collect()).collect::<Vec<Vec<_>>>();
+        check(&kernels, [narrow, narrow]);
+        assert_eq!(dissolved(), Vec::<Vec<ArrayId>>::new());
+        for _ in 0..2 {
+            check(&kernels, [narrow, wide]);
+            assert_eq!(dissolved(), [vec![strips[1]]]);
+        }
+        // The first one is tried without the other strip, then none is left.
+        for _ in 0..2 {
+            check(&kernels, [wide, wide]);
+            let mut all = dissolved();
+            all.sort();
+            assert_eq!(all, [vec![strips[0]], strips.clone(), vec![strips[1]]]);
+        }
+        check(&kernels, [wide, narrow]);
+        assert_eq!(dissolved().len(), 3);
+        assert_eq!(locked(&kernels.known).len(), 3);
+    }
 }

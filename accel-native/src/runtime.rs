@@ -14,15 +14,33 @@ use smallvec::SmallVec;
 /// The results of a run. A single one needs no heap memory.
 pub type Results = SmallVec<[RawArray; 1]>;
 
-/// Runs the program on arguments of its types. Returns the results, and the largest number of bytes that they and the
-/// intermediate arrays had together. `None` if a strip would need too much memory.
+/// What a run comes to.
+pub enum Outcome {
+    /// The results, and the largest number of bytes that they and the intermediate arrays had together.
+    Done(Results, usize),
+    /// The strip that defines this array does not pay for the arguments.
+    NoStrip(ArrayId),
+}
+
+#[cfg(test)]
+impl Outcome {
+    /// The results and the bytes of a program whose strips pay.
+    fn done(self) -> (Results, usize) {
+        match self {
+            Outcome::Done(results, bytes) => (results, bytes),
+            Outcome::NoStrip(strip) => panic!("the strip of array {strip} does not pay"),
+        }
+    }
+}
+
+/// Runs the program on arguments of its types.
 ///
 /// # Errors
 /// A check at run time fails.
-pub fn run(code: &CompiledProgram, arguments: &[&RawArray]) -> Result<Option<(Results, usize)>> {
+pub fn run(code: &CompiledProgram, arguments: &[&RawArray]) -> Result<Outcome> {
     code.spare.with(|spare| {
         let done = run_with(spare, code, arguments);
-        if !matches!(done, Ok(Some(_))) {
+        if !matches!(done, Ok(Outcome::Done(..))) {
             *spare = Spare::default();
         }
         done
@@ -30,7 +48,7 @@ pub fn run(code: &CompiledProgram, arguments: &[&RawArray]) -> Result<Option<(Re
 }
 
 /// Runs the program with the tables and the memory of an earlier run, which are in order again if there are results.
-fn run_with(spare: &mut Spare, code: &CompiledProgram, arguments: &[&RawArray]) -> Result<Option<(Results, usize)>> {
+fn run_with(spare: &mut Spare, code: &CompiledProgram, arguments: &[&RawArray]) -> Result<Outcome> {
     let (program, layout) = (&code.program, &code.layout);
     let Spare { tables, memory, small: small_memory } = spare;
     tables.reset(code);
@@ -63,7 +81,7 @@ fn run_with(spare: &mut Spare, code: &CompiledProgram, arguments: &[&RawArray]) 
     small_memory.extend(tapes.into_iter().rev().map(RunningTape::left));
     let Tables { extents, columns, blocks, fault, .. } = &*tables;
     if failed && failure.is_none() && fault[0] == STRIP {
-        return Ok(None);
+        return Ok(Outcome::NoStrip(ArrayId::new(fault[2] as usize)));
     }
     if failed {
         let shape = |a: ArrayId| {
@@ -95,7 +113,7 @@ fn run_with(spare: &mut Spare, code: &CompiledProgram, arguments: &[&RawArray]) 
     let results = program.results.iter().map(result).collect();
     let peak = memory.peak;
     memory.end();
-    Ok(Some((results, peak)))
+    Ok(Outcome::Done(results, peak))
 }
 
 /// Enters an argument or a literal in the tables.
@@ -126,7 +144,7 @@ mod tests {
         let program = Verified::new(parse(&text).unwrap()).unwrap();
         let kernels = Kernels::of_pipeline(&program, Budget::Free).unwrap().expect("the tests need a C compiler");
         let input = RawArray { extents: vec![n].into(), columns: vec![vec![1.0; n].into()].into() };
-        let (mut results, peak) = super::run(&kernels.code, &[&input]).unwrap().expect("no strips");
+        let (mut results, peak) = super::run(&kernels.code, &[&input]).unwrap().done();
         (peak, results.remove(0))
     }
 
@@ -153,7 +171,7 @@ mod tests {
         let program = Verified::new(parse(&text).unwrap()).unwrap();
         let kernels = Kernels::of_pipeline(&program, Budget::Free).unwrap().expect("the tests need a C compiler");
         let input = |x: f64| RawArray { extents: vec![n].into(), columns: vec![vec![x; n].into()].into() };
-        let run = |x: f64| super::run(&kernels.code, &[&input(x)]).unwrap().unwrap().0.remove(0);
+        let run = |x: f64| super::run(&kernels.code, &[&input(x)]).unwrap().done().0.remove(0);
         let place = |a: &RawArray| a.columns[0].as_ptr();
         let first = run(1.0);
         let second = run(2.0);
@@ -268,7 +286,7 @@ site 0 = "loop"
         for (states, budget) in [1, 2, 3, 7, 20, 99].map(|k| (k, Budget::Bytes(k * (8 * n + 500)))) {
             let kernels = Kernels::of_pipeline(&program, budget).unwrap().expect("the tests need a C compiler");
             for _ in 0..2 {
-                let (mut results, peak) = super::run(&kernels.code, &[&input]).unwrap().expect("no strips");
+                let (mut results, peak) = super::run(&kernels.code, &[&input]).unwrap().done();
                 assert_eq!(results.remove(0).columns[0], expected, "{states} states");
                 // Besides: the state of each loop, the next one, and blocks that are kept for reuse.
                 assert!(
@@ -278,7 +296,7 @@ site 0 = "loop"
             }
         }
         let all = Kernels::of_pipeline(&program, Budget::Free).unwrap().expect("the tests need a C compiler");
-        let (_, peak) = super::run(&all.code, &[&input]).unwrap().expect("no strips");
+        let (_, peak) = super::run(&all.code, &[&input]).unwrap().done();
         assert!(peak >= 8 * n * 100, "{peak}");
     }
 
@@ -289,8 +307,7 @@ site 0 = "loop"
             let program = Verified::new(parse(text).unwrap()).unwrap();
             let kernels = Kernels::of_pipeline(&program, budget).unwrap().expect("the tests need a C compiler");
             // The second run uses the memory of the first one again.
-            let runs =
-                [n, n, n + 1].map(|n| super::run(&kernels.code, &[&input(n)]).unwrap().expect("no strips").0.remove(0));
+            let runs = [n, n, n + 1].map(|n| super::run(&kernels.code, &[&input(n)]).unwrap().done().0.remove(0));
             assert_eq!(runs[0].columns, runs[1].columns);
             assert_eq!(runs[2].columns[0], Column::from(vec![runs[0].columns[0].get(0).map_or(0.0, number); n + 1]));
             runs[0].columns[0].clone()

@@ -15,6 +15,7 @@ use accel_core::repr::{ArrayTuple, RawArray};
 use accel_fusion::kernel::tape::Budget;
 use accel_fusion::kernel::{Program, Verified, scalar_evaluation};
 use accel_fusion::pipeline::{self, Optimized, Options, Pipeline, dissolve};
+use accel_fusion::strip::defined_by_strips;
 use std::sync::{Arc, OnceLock};
 
 /// A variant of a compiled program.
@@ -122,7 +123,7 @@ impl<S: Source> Prepared<S> {
             let Variant { general, wide, without_strips: plain } = v;
             tracing::debug!(general, wide, plain, "compiling for a device");
             self.source.emit(general, |program| {
-                let program = if plain { dissolve(program)? } else { program.clone() };
+                let program = if plain { dissolve(program, &defined_by_strips(program))? } else { program.clone() };
                 let target = Target { wide: wide || self.target.wide, ..self.target.clone() };
                 BuiltProgram::new(program, self.device.clone(), target, self.source.tape_bytes()).map(Arc::new)
             })

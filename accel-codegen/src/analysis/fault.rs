@@ -19,7 +19,8 @@ pub const MEMORY: i64 = 5;
 pub const EMPTY: i64 = 6;
 /// A reshape to another size: the site of the statement, the new array (its extents are in the table), the old one.
 pub const RESHAPE: i64 = 7;
-/// A strip that would need too much memory. The program without strips has to execute the statements one by one.
+/// A strip that does not pay: the site of the statement, the first array that it defines. The program without this strip has to
+/// execute its statements one by one.
 pub const STRIP: i64 = 8;
 /// Shapes that do not agree: the site of the statement, the condition (a position in [`Agreement::ALL`]), both ranks,
 /// both shapes.

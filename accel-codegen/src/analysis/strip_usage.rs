@@ -1,6 +1,6 @@
 //! The memory and the operations of a strip, and the sizes above which strips do not pay.
 
-use crate::cost_model::{FEW_POSITIONS, LANES, LINE, SHORT_STRIP, STRIP};
+use crate::cost_model::{LANES, LINE, STRIPS};
 use accel_core::repr::Scalar;
 use accel_fusion::kernel::{ArrayId, IndexVec, Instr, ScalarFn};
 
@@ -57,5 +57,12 @@ impl Usage {
 
 /// The limit for the working memory of a strip of this many positions, in bytes.
 pub fn largest(positions: usize) -> usize {
-    if positions < FEW_POSITIONS { SHORT_STRIP } else { STRIP }
+    STRIPS.iter().find(|(below, _)| positions < *below).map_or(0, |(_, bytes)| *bytes)
+}
+
+/// The same as an expression of C.
+pub fn largest_in_c(positions: &str) -> String {
+    let [few @ .., (_, last)] = STRIPS;
+    let choice = |(below, bytes): &(usize, usize)| format!("{positions} < {below} ? {bytes} : ");
+    format!("({}{last})", few.iter().map(choice).collect::<String>())
 }

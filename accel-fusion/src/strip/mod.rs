@@ -14,7 +14,7 @@
 //! reduction along the dimension can have another candidate: the dimension of its own results. It is best placed with
 //! the largest array that it reads, because a vector's strip is small beside a matrix that the reduction also reads.
 //! The length of the dimension and the memory of a strip are known only at run time: if a strip would be far too large
-//! for the caches, the backend executes the statements one by one.
+//! for the caches, the backend executes its statements one by one.
 
 mod roles;
 mod value;
@@ -38,23 +38,31 @@ pub(crate) fn strips(program: &Program) -> Program {
     program
 }
 
-/// Replaces strips by their statements, one after the other.
-pub(crate) fn dissolve(program: &Program) -> Program {
+/// Replaces the strips that define these arrays by their statements, one after the other.
+pub(crate) fn dissolve(program: &Program, strips: &BTreeSet<ArrayId>) -> Program {
     let mut program = program.clone();
-    dissolve_block(&mut program.body);
+    dissolve_block(&mut program.body, strips);
     program
 }
 
-fn dissolve_block(b: &mut Block) {
+fn dissolve_block(b: &mut Block, strips: &BTreeSet<ArrayId>) {
     let mut stmts = vec![];
     for mut s in std::mem::take(&mut b.stmts) {
-        s.op.blocks_mut().into_iter().for_each(|b| deep(|| dissolve_block(b)));
+        s.op.blocks_mut().into_iter().for_each(|b| deep(|| dissolve_block(b, strips)));
         match s.op {
-            Op::Strip { mut body, .. } => stmts.append(&mut body.stmts),
+            Op::Strip { ref to, ref mut body, .. } if to.iter().any(|a| strips.contains(a)) => {
+                stmts.append(&mut body.stmts);
+            }
             _ => stmts.push(s),
         }
     }
     b.stmts = stmts;
+}
+
+/// The arrays that strips define.
+pub fn defined_by_strips(program: &Program) -> BTreeSet<ArrayId> {
+    let strips = program.body.walk().filter(|s| matches!(s.op, Op::Strip { .. }));
+    strips.flat_map(|s| s.op.defines().to_vec()).collect()
 }
 
 /// The largest number of statements of a group: a C compiler takes more than twice as long for a function of twice the

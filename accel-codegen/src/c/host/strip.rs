@@ -3,7 +3,7 @@
 use super::writer::Host;
 use crate::analysis::fault;
 use crate::analysis::liveness::Step;
-use crate::cost_model::{FEW_POSITIONS, SHORT_STRIP, STRIP};
+use crate::analysis::strip_usage::largest_in_c;
 use crate::shared::tiled_reduce::Tiled;
 use accel_fusion::kernel::{self, ArrayId, Op, ScalarFn};
 use accel_fusion::strip::{Role, roles, sums_across};
@@ -34,11 +34,9 @@ impl Host<'_> {
         self.w.line("i64 sizes[4];");
         self.w.line("const task t = { 0, 0, 0, 0, 0, 0, (void *const[]){ sizes } };");
         self.w.line(format!("if ({name}_sizes(r->arrays, &t, fault)) return 1;"));
-        let mut does_not_pay = vec![format!("sizes[0] > (len[0] < {FEW_POSITIONS} ? {SHORT_STRIP} : {STRIP})")];
+        let mut does_not_pay = vec![format!("sizes[0] > {}", largest_in_c("len[0]"))];
         let roles = roles(to, len, body).unwrap_or_default();
-        // The program without strips has none of the others either.
-        let is_only = self.w.program.body.walk().filter(|s| matches!(s.op, Op::Strip { .. })).count() == 1;
-        for (role, inner) in roles.into_iter().zip(&body.stmts).filter(|_| is_only) {
+        for (role, inner) in roles.into_iter().zip(&body.stmts) {
             if role == Role::Row && sums_across(&inner.op) {
                 let Op::Reduce { to, rows, .. } = &inner.op else { continue };
                 let extents = self.extents_of(*to);
@@ -48,7 +46,7 @@ impl Host<'_> {
                 does_not_pay.extend(tiled.map(|tiled| tiled.is_possible(extents.last().map_or("1", String::as_str))));
             }
         }
-        self.w.fault(&does_not_pay.join(" || "), fault::STRIP, self.w.site, 0, &[]);
+        self.w.fault(&does_not_pay.join(" || "), fault::STRIP, self.w.site, to[0].index(), &[]);
         for a in to {
             let (e, rank) = (self.extents_at(*a), self.extents_of(*a).len());
             self.w.open("");
