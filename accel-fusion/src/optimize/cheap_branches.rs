@@ -12,10 +12,13 @@ pub(super) fn are_cheap(code: &ScalarFn, then: &[Instr], otherwise: &[Instr]) ->
     let only_computes = |i: &Instr| match i {
         // Whether a list has the element can depend on the condition.
         Instr::Get { .. } => false,
-        // These functions have no versions for vectors.
-        Instr::Op1(_, Op1::Float(Float1::LogGamma | Float1::Polygamma(_)), _) => false,
-        _ => i.is_selection() || i.is_branch_free(code),
+        _ => !is_for_numbers(i) && (i.is_selection() || i.is_branch_free(code)),
     };
     [then, otherwise].iter().all(|b| b.iter().all(only_computes))
         && code.cost_of(then) + code.cost_of(otherwise) <= MOST_COST
+}
+
+/// Whether an instruction is a function that has no version for vectors.
+pub(super) fn is_for_numbers(i: &Instr) -> bool {
+    matches!(i, Instr::Op1(_, Op1::Float(Float1::LogGamma | Float1::Polygamma(_)), _))
 }

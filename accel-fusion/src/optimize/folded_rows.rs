@@ -17,7 +17,7 @@
 //! - Other conditionals become selections, as in NOTE [Row selections]. What is read in a branch that is not taken is the first
 //!   element of the array instead, so the array must have one.
 
-use super::cheap_branches::MOST_COST;
+use super::cheap_branches::{MOST_COST, is_for_numbers};
 use super::edges::{At, decision, edge, forms, with_decisions};
 use super::poly::{Poly, Sym};
 use super::row_decisions::{RowDecisions, row_decisions};
@@ -59,7 +59,7 @@ pub fn folded_rows(program: &Program, extents: &ScalarFn, code: &ScalarFn) -> Op
     let rank = extents.results.len();
     let cheap = |i: &Instr| match i {
         Instr::If { then, otherwise, .. } => code.cost_of(then) + code.cost_of(otherwise) <= MOST_COST,
-        _ => true,
+        _ => !is_for_numbers(i),
     };
     if rank < 2 || walk(&code.instrs).count() > MOST_INSTRS || !walk(&code.instrs).all(cheap) {
         return None;
@@ -68,7 +68,7 @@ pub fn folded_rows(program: &Program, extents: &ScalarFn, code: &ScalarFn) -> Op
     let ranges: Vec<Poly> = (0..rank).map(|_| facts.unknown()).collect();
     let rows = row_decisions(&mut facts, code, &ranges, true);
     let (hold, code) = rows.map_or((None, code.clone()), |RowDecisions { hold, code }| (Some(hold), code));
-    let ends = Ends::new(extents, &code, rank).unwrap_or_default();
+    let ends = Ends::new(extents, &code, rank).unwrap_or_else(|| Ends { last: rank - 1, ..Ends::default() });
     let mut b = Builder::new(code.param_types());
     let (index, mut results, mut read) = (b.params(), vec![], BTreeSet::new());
     for column in ends.columns() {
