@@ -73,11 +73,12 @@ pub const SELECTED: usize = 2 * LANES;
 pub const LONG_ROW: usize = 2 * LANES;
 /// The interior of shorter rows does not pay for its separate loop, if C compilers use vectors for the decisions, too.
 pub const INTERIOR: usize = LANES;
-/// Shorter rows are folded.
-pub const FOLDED: usize = LANES;
 /// The bytes of the shortest such row, if they do not, because branches read. Measured: an interior of 8 numbers of 64 bits pays,
 /// one of 14 numbers of 32 bits, which is less than a vector, does not.
 pub const BRANCHING_INTERIOR: usize = 80;
+/// Shorter rows are folded: NOTE [Folded rows] in `accel_fusion`. Measured: from about this length on, separate loops for the
+/// interior of a row are as fast.
+pub const FOLDED: usize = LANES;
 
 // ---- Memory.
 

@@ -8,6 +8,7 @@ use accel_core::repr::op::{Cmp, Logic, Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// The largest distance of an edge from the start or the end.
 const WIDEST_EDGE: u64 = 64;
@@ -25,7 +26,7 @@ pub(super) enum Outcome {
 }
 
 /// The outcome if the first operand is the larger one (`more`), or else the smaller one.
-pub(super) fn decision(i: &Instr, more: bool) -> Option<Decision> {
+fn decision(i: &Instr, more: bool) -> Option<Decision> {
     let Instr::Op2(_, op, a, b) = i else { return None };
     let (outcome, strict) = match op {
         Op2::Num(Num2::Max) => (Outcome::Operand(if more { *a } else { *b }), false),
@@ -119,6 +120,32 @@ pub(super) fn all_hold(mut b: Builder, tests: &[(Cmp, Reg, Reg)]) -> Option<Scal
     Some(b.finish(vec![all?]))
 }
 
+/// An instruction whose outcome changes at an edge.
+pub(super) struct EdgeDecision<'c> {
+    pub(super) instr: &'c Instr,
+    pub(super) to: Reg,
+    /// The difference of its operands.
+    pub(super) difference: Poly,
+    pub(super) edge: Edge,
+    /// The outcome in the interior.
+    pub(super) decision: Decision,
+}
+
+/// The instructions whose outcomes change at an edge along one of these dimensions of the index.
+pub(super) fn edge_decisions<'c>(
+    instrs: impl Iterator<Item = &'c Instr>,
+    forms: &HashMap<Reg, Poly>,
+    dims: Range<usize>,
+) -> impl Iterator<Item = EdgeDecision<'c>> {
+    instrs.filter_map(move |instr| {
+        let Instr::Op2(to, _, a, b) = instr else { return None };
+        let difference = forms.get(a)?.minus_exactly(forms.get(b)?)?;
+        let edge = dims.clone().find_map(|d| edge(&difference, Sym::Param(d)))?;
+        let decision = decision(instr, edge.more)?;
+        Some(EdgeDecision { instr, to: *to, difference, edge, decision })
+    })
+}
+
 /// Where a difference changes its sign, and whether it is positive in the interior.
 pub(super) struct Edge {
     pub(super) at: At,
@@ -138,7 +165,7 @@ pub(super) enum At {
     End(Poly),
 }
 
-pub(super) fn edge(difference: &Poly, index: Sym) -> Option<Edge> {
+fn edge(difference: &Poly, index: Sym) -> Option<Edge> {
     let (slope, rest) = difference.linear(index)?;
     let rises = match slope.as_constant() {
         Some(1) => true,

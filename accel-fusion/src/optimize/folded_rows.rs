@@ -18,7 +18,7 @@
 //!   element of the array instead, so the array must have one.
 
 use super::cheap_branches::{MOST_COST, is_for_numbers};
-use super::edges::{At, decision, edge, forms, with_decisions};
+use super::edges::{At, EdgeDecision, edge_decisions, forms, with_decisions};
 use super::poly::{Poly, Sym};
 use super::row_decisions::{RowDecisions, row_decisions};
 use super::row_selections::all_selected;
@@ -142,23 +142,20 @@ impl Ends {
         let last = rank - 1;
         let (forms, of_extents) = (forms(code, rank), forms(extents, 0));
         let mut ends = Ends { last, ..Ends::default() };
-        for i in walk(&code.instrs) {
-            let Instr::Op2(to, _, a, b) = i else { continue };
-            let Some(difference) = forms.get(a).zip(forms.get(b)).and_then(|(a, b)| a.minus_exactly(b)) else {
-                continue;
-            };
-            let Some(edge) = edge(&difference, Sym::Param(last)) else { continue };
-            let Some(strict) = decision(i, edge.more).map(|d| d.strict) else { continue };
+        for EdgeDecision { to, difference, edge, decision, .. } in
+            edge_decisions(walk(&code.instrs), &forms, last..rank)
+        {
+            let strict = i64::from(decision.strict);
             match &edge.at {
-                At::Start(at) => ends.before = ends.before.max(at + i64::from(strict)),
+                At::Start(at) => ends.before = ends.before.max(at + strict),
                 At::End(at) => {
                     let extent = of_extents.get(&extents.results[last]).filter(|e| is_near_extent(e))?;
-                    let columns = extent.minus_exactly(&at.plus_constant(i64::from(!strict)))?.as_constant()?;
+                    let columns = extent.minus_exactly(&at.plus_constant(1 - strict))?.as_constant()?;
                     ends.behind = ends.behind.max(columns);
                     ends.extent = Some(extent.clone());
                 }
             }
-            ends.decisions.insert(*to, (difference, edge.order()));
+            ends.decisions.insert(to, (difference, edge.order()));
         }
         let columns = ends.before + ends.behind;
         let instrs = walk(&code.instrs).count() * (1 + columns as usize);

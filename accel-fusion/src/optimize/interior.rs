@@ -8,8 +8,8 @@
 //! another array, as in a concatenation, there can be many elements behind the edge. If all decisions change at the same place,
 //! they are known there, too.
 
-use super::edges::{At, decision, edge, forms, with_decisions};
-use super::poly::{Poly, Sym};
+use super::edges::{At, EdgeDecision, edge_decisions, forms, with_decisions};
+use super::poly::Poly;
 use super::row_decisions::{RowDecisions, row_decisions};
 use super::row_selections::{RowSelections, row_selections};
 use super::scalar_cleanup::{ExecutionCount, NoProducers, clean, code_of};
@@ -46,17 +46,14 @@ pub fn interior(program: &Program, code: &ScalarFn, rank: usize) -> Option<Inter
     let forms = forms(code, rank);
     let (mut first, mut ends, mut decisions) = (0, BTreeSet::new(), HashMap::new());
     let mut known_behind = true;
-    for i in walk(&code.instrs) {
-        let Instr::Op2(to, op, a, b) = i else { continue };
-        let Some(difference) = forms.get(a).zip(forms.get(b)).and_then(|(a, b)| a.minus_exactly(b)) else { continue };
-        let Some(edge) = edge(&difference, Sym::Param(rank - 1)) else { continue };
-        let Some(strict) = decision(i, edge.more).map(|d| d.strict) else { continue };
+    for EdgeDecision { instr, to, edge, decision, .. } in edge_decisions(walk(&code.instrs), &forms, rank - 1..rank) {
+        let strict = i64::from(decision.strict);
         let at_end = matches!(edge.at, At::End(_));
-        known_behind &= !at_end || !matches!(op, Op2::Cmp(Cmp::Eq | Cmp::Ne));
-        decisions.insert(*to, (edge.order(), at_end));
+        known_behind &= !at_end || !matches!(instr, Instr::Op2(_, Op2::Cmp(Cmp::Eq | Cmp::Ne), ..));
+        decisions.insert(to, (edge.order(), at_end));
         match edge.at {
-            At::Start(at) => first = first.max(at + i64::from(strict)),
-            At::End(at) => _ = ends.insert(at.plus_constant(i64::from(!strict))),
+            At::Start(at) => first = first.max(at + strict),
+            At::End(at) => _ = ends.insert(at.plus_constant(1 - strict)),
         }
     }
     if decisions.is_empty() {

@@ -5,8 +5,8 @@
 //! So one test for each row decides whether it is computed without them. C compilers do this (they call it unswitching)
 //! only for one or two conditions, since each doubles the loop; here, all conditions together have two versions of it.
 
-use super::edges::{Outcome, all_hold, decision, edge, forms, sums, with_decisions};
-use super::poly::{Poly, Sym};
+use super::edges::{EdgeDecision, Outcome, all_hold, edge_decisions, forms, sums, with_decisions};
+use super::poly::Poly;
 use super::scalar_cleanup::{ExecutionCount, NoProducers, clean};
 use super::shape_analysis::Facts;
 use crate::kernel::builder::Builder;
@@ -35,16 +35,15 @@ pub(super) fn row_decisions(
     let forms = forms(code, extents.len());
     let mut decisions = HashMap::new();
     let mut tests = vec![];
-    for i in &code.instrs {
-        let Instr::Op2(to, _, a, b) = i else { continue };
-        let Some(difference) = forms.get(a).zip(forms.get(b)).and_then(|(a, b)| a.minus_exactly(b)) else { continue };
-        let Some(edge) = (0..last).find_map(|d| edge(&difference, Sym::Param(d))) else { continue };
-        let test = match decision(i, edge.more).map(|d| d.outcome) {
-            Some(Outcome::Bool(outcome)) => Test::Outcome(*to, outcome),
-            Some(Outcome::Operand(_)) if clamps => Test::Order(if edge.more { Cmp::Ge } else { Cmp::Le }, *a, *b),
+    for EdgeDecision { instr, to, edge, decision, .. } in edge_decisions(code.instrs.iter(), &forms, 0..last) {
+        let test = match (decision.outcome, instr) {
+            (Outcome::Bool(outcome), _) => Test::Outcome(to, outcome),
+            (Outcome::Operand(_), Instr::Op2(_, _, a, b)) if clamps => {
+                Test::Order(if edge.more { Cmp::Ge } else { Cmp::Le }, *a, *b)
+            }
             _ => continue,
         };
-        decisions.insert(*to, edge.order());
+        decisions.insert(to, edge.order());
         tests.push(test);
     }
     let hold = all_pass(code, &forms, &tests)?;
