@@ -98,39 +98,47 @@ macro_rules! product {
             let (shape, init) =
                 unsafe { (Shape::new(std::slice::from_raw_parts(dims, count as usize)), init.as_ref()) };
             let small = are_small(&shape);
-            if !small && !shape.pays(slow) {
+            // Only what is added to a result has shifts.
+            let shifts = count_of(&shape.shifts);
+            if !small && !shape.pays(slow) || init.is_some() && shifts != 1 {
                 return -1;
             }
             // A panic must not pass through the generated code. Only a lack of memory can cause one.
             let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                let all = Matrices { to, left, right };
-                if small {
-                    let products = Products { shape: &shape, all, factor, init: init.copied() };
-                    // SAFETY: the caller's guarantee.
-                    return unsafe { products.compute_small() };
-                }
                 // The parts depend only on sizes, and with them the blocks that are summed.
-                let products = count_of(&shape.added);
-                let shape = if products > 1 { shape.divided() } else { shape };
-                let (n, work) = (count_of(&shape.batch), shape.work());
-                let one = Products { shape: &shape, all, factor, init: init.copied() };
-                let all_work = work.saturating_mul(products);
-                if work >= MIN_SHARED_WORK && n < 4 * rayon::current_num_threads() {
-                    (0..n).for_each(|i| one.compute(i, Parallelism::Rayon(0)));
-                } else if n.saturating_mul(all_work) >= MIN_SHARED_WORK {
-                    let chunk = (MIN_SHARED_WORK / 4 / all_work).max(1);
-                    (0..n).into_par_iter().with_min_len(chunk).for_each(|i| one.compute(i, Parallelism::None));
-                } else {
-                    (0..n).for_each(|i| one.compute(i, Parallelism::None));
+                let shape = if !small && shifts * count_of(&shape.added) > 1 { shape.divided() } else { shape };
+                // One after the other: NOTE [Products that meet].
+                for shift in 0..shifts {
+                    let all = Matrices { to, left, right }.at(start(&shape.shifts, shift));
+                    let products = Products { shape: &shape, all, factor, init: init.copied() };
+                    match small {
+                        // SAFETY: the caller's guarantee.
+                        true => unsafe { products.compute_small() },
+                        false => products.compute_all(),
+                    }
                 }
             }));
             if done.is_ok() { 0 } else { -1 }
         }
 
         impl Products<'_, $t> {
+            /// Computes all sums.
+            fn compute_all(&self) {
+                let (n, work) = (count_of(&self.shape.batch), self.shape.work());
+                let each = work.saturating_mul(count_of(&self.shape.added));
+                if work >= MIN_SHARED_WORK && n < 4 * rayon::current_num_threads() {
+                    (0..n).for_each(|i| self.compute(i, Parallelism::Rayon(0)));
+                } else if n.saturating_mul(each) >= MIN_SHARED_WORK {
+                    let chunk = (MIN_SHARED_WORK / 4 / each).max(1);
+                    (0..n).into_par_iter().with_min_len(chunk).for_each(|i| self.compute(i, Parallelism::None));
+                } else {
+                    (0..n).for_each(|i| self.compute(i, Parallelism::None));
+                }
+            }
+
             /// Computes the sum number `i`.
             fn compute(&self, i: usize, parallelism: Parallelism) {
-                let Shape { rows, columns, reduced, ref batch, ref added } = *self.shape;
+                let Shape { rows, columns, reduced, ref batch, ref added, .. } = *self.shape;
                 // A method call, so that closures capture the whole value.
                 let all = self.all.at(start(batch, i));
                 if let Some(init) = self.init.filter(|x| *x != 0.0) {

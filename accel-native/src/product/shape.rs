@@ -33,6 +33,11 @@ impl Dim {
 }
 
 /// Matrix products that are added up, and many such sums.
+///
+/// NOTE [Products that meet]: the adjoint of a convolution adds a product for each row `i` of the image and each row `k` of the
+/// weights to row `i + k` of its result. So different products of a batch have different results only as long as `k` is the same.
+/// All products with one `k` are computed before those with the next one, whatever the number of threads. Otherwise, two threads
+/// could add to the same number at the same time, and the order of additions would not be known.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Shape {
     pub rows: Dim,
@@ -42,14 +47,16 @@ pub struct Shape {
     pub batch: Vec<Dim>,
     /// The dimensions of the products that are added to the same results, one after the other.
     pub added: Vec<Dim>,
+    /// The dimensions along which results meet those of other products of the batch: NOTE [Products that meet].
+    pub shifts: Vec<Dim>,
 }
 
 impl Shape {
     /// The roles are the numbers of `accel_fusion::kernel::Role`.
     pub fn new(dims: &[Described]) -> Shape {
-        let (free, mut added) = without_collisions(dims);
+        let (free, shifts) = without_collisions(dims);
         let of = |role: i64| merged(free.iter().filter(|d| d[0] == role && d[2] != 1).map(Dim::new).collect());
-        let mut batch = of(0);
+        let (mut batch, mut added) = (of(0), vec![]);
         let largest = |mut dims: Vec<Dim>, others: &mut Vec<Dim>| {
             let found = (0..dims.len()).max_by_key(|i| dims[*i].extent).map(|i| dims.remove(i));
             others.extend(dims);
@@ -57,7 +64,7 @@ impl Shape {
         };
         let (rows, columns) = (largest(of(1), &mut batch), largest(of(2), &mut batch));
         let reduced = largest(of(3), &mut added);
-        Shape { rows, columns, reduced, batch: merged(batch), added: merged(added) }
+        Shape { rows, columns, reduced, batch: merged(batch), added: merged(added), shifts: merged(shifts) }
     }
 
     /// The number of multiplications of one product.
@@ -67,12 +74,12 @@ impl Shape {
 
     /// The number of multiplications of all products.
     pub fn all_work(&self) -> usize {
-        self.work().saturating_mul(count_of(&self.added).saturating_mul(count_of(&self.batch)))
+        [&self.added, &self.batch, &self.shifts].iter().fold(self.work(), |n, dims| n.saturating_mul(count_of(dims)))
     }
 }
 
 /// The digits of which any two values have different results, and the dimensions of the others: of the digits that collide,
-/// only the largest one can be part of a product.
+/// only the largest one can be part of a product. The others are shifts.
 fn without_collisions(dims: &[Described]) -> (Vec<Described>, Vec<Dim>) {
     let largest = |group: i64| (0..dims.len()).filter(|k| dims[*k][1] == group).max_by_key(|k| dims[*k][2]);
     let is_free = |k: &usize| dims[*k][1] == 0 || largest(dims[*k][1]) == Some(*k);
@@ -121,7 +128,8 @@ pub struct Matrices<T> {
     pub left: *const T,
     pub right: *const T,
 }
-// SAFETY: products that are computed at the same time have different results, and nobody writes the operands.
+// SAFETY: products that are computed at the same time have different results (NOTE [Products that meet]), and nobody writes the
+// operands.
 unsafe impl<T> Sync for Matrices<T> {}
 
 /// Sums of products of numbers of type `T`. Without an initial value, they are added to the result.
@@ -146,5 +154,41 @@ impl<T> Matrices<T> {
     #[inline]
     pub fn operands(&self, swap: bool) -> [*const T; 2] {
         if swap { [self.right, self.left] } else { [self.left, self.right] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// The adjoint of a convolution: `to[n, i + k, j + l, c] += left[n, i, j, o] * right[k, l, c, o]`.
+    #[test]
+    fn products_with_the_same_shift_have_different_results() {
+        for [i, j, k, l] in [[7, 5, 3, 3], [2, 9, 3, 3], [4, 1, 2, 5], [3, 3, 3, 3], [6, 2, 1, 4]] {
+            let (n, c, o) = (2, 4, 3);
+            let width = j + l - 1;
+            let size = (i + k - 1) * width * c;
+            let dims = [
+                [1, 0, n, size, i * j * o, 0],
+                [1, 2, i, width * c, j * o, 0],
+                [1, 3, j, c, o, 0],
+                [3, 0, o, 0, 1, 1],
+                [2, 2, k, width * c, 0, l * c * o],
+                [2, 3, l, c, 0, c * o],
+                [2, 0, c, 1, 0, o],
+            ];
+            let shape = Shape::new(&dims);
+            assert_eq!(shape.all_work() as i64, n * i * j * k * l * c * o);
+            let mut all = BTreeSet::new();
+            for shift in 0..count_of(&shape.shifts) {
+                let free = [&shape.batch[..], &[shape.rows, shape.columns]].concat();
+                let first = start(&shape.shifts, shift)[0];
+                let results: BTreeSet<isize> = (0..count_of(&free)).map(|at| first + start(&free, at)[0]).collect();
+                assert_eq!(results.len(), count_of(&free));
+                all.extend(results);
+            }
+            assert_eq!(all.len() as i64, n * size);
+        }
     }
 }
