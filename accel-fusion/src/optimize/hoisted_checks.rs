@@ -45,7 +45,7 @@ fn block(program: &mut Program, mut b: Block) -> Block {
         let guard = guard(program, &s.op);
         if let Some(op) = guard {
             stmts.push(Stmt { op, site: s.site });
-            code_mut(&mut s.op).into_iter().for_each(|code| without_checks(code));
+            code_mut(&mut s.op).into_iter().for_each(without_checks);
         }
         stmts.push(s);
     }

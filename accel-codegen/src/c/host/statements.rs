@@ -286,7 +286,7 @@ impl Host<'_> {
         let body = &s.blocks[1];
         self.block(body);
         let (next, rows) = next.split_at(state.len());
-        self.append(lists, rows);
+        self.append(s.stmt.site, lists, rows);
         let unused: BTreeSet<_> = rows.iter().filter(|a| !next.contains(a)).copied().collect();
         unused.intersection(&body.owned_results).for_each(|a| self.drop_array(*a));
         self.take(state, next, |a| body.owned_results.contains(&a));
@@ -307,10 +307,11 @@ impl Host<'_> {
     }
 
     /// Appends a row to each list.
-    fn append(&mut self, lists: &[ArrayId], rows: &[ArrayId]) {
+    fn append(&mut self, site: SiteId, lists: &[ArrayId], rows: &[ArrayId]) {
         if lists.is_empty() {
             return;
         }
+        self.w.line(format!("r->site = {site};"));
         self.w.line("const bool full = rows == room;");
         self.w.line("if (full) room = room ? 2 * room : 16;");
         for (list, row) in lists.iter().zip(rows) {

@@ -27,6 +27,7 @@ impl Host<'_> {
         self.w.open("while (k < at)");
         let step = &s.blocks[0];
         self.block(step);
+        self.w.line(format!("r->site = {};", s.stmt.site));
         self.take(to, next, |a| step.owned_results.contains(&a));
         self.w.line(format!("if (r->calls->again(r, {tape}, ++k, at)) return 1;"));
         self.w.close();
