@@ -27,7 +27,7 @@ impl Writer<'_> {
         if pieces(self.program, to, rank).is_some() {
             return self.elements_around(to[0], extents, body);
         }
-        let independent = !self.aliased.is_empty();
+        let independent = self.says_independent();
         self.first_position();
         let folded = self.folds(extents, body);
         self.rest_of_index_space(rank, |w| w.elements_to("to", rank, independent, body, folded.as_ref(), &results));

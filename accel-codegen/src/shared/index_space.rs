@@ -104,6 +104,12 @@ impl Writer<'_> {
         self.rows_to(to, rank, |w, stop| w.row_to(stop, rank, say, body));
     }
 
+    /// Whether an elementwise loop says that its positions are independent, which they are. GCC tests whether any two arrays
+    /// overlap, in spite of `restrict`, and uses no vectors if there are more than ten such tests.
+    pub fn says_independent(&self) -> bool {
+        self.dialect().has_tables() || !self.aliased.is_empty()
+    }
+
     /// Tells the compiler that the positions of the loop that follows are independent, if they are.
     pub fn say_independent(&mut self, say: bool) {
         if say {

@@ -24,7 +24,7 @@ pub fn transposes(body: &ScalarFn, rank: usize) -> bool {
 impl Writer<'_> {
     /// Computes the elements at the task's positions tile by tile, and parts of rows at the ends.
     pub fn elements_in_tiles(&mut self, rank: usize, body: &ScalarFn, results: &[String]) {
-        let (last, row, independent) = (rank - 1, rank - 2, !self.aliased.is_empty());
+        let (last, row, independent) = (rank - 1, rank - 2, self.says_independent());
         self.first_position();
         self.rest_of_index_space(rank, |w| {
             w.braces("while (p < to)", |w| {
