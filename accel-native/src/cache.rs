@@ -165,7 +165,8 @@ fn folder() -> Option<Folder> {
 
 fn key(source: &str, toolchain: &Toolchain) -> Key {
     let mut h = Sha256::new();
-    for part in [env!("CARGO_PKG_VERSION"), &toolchain.identity, &toolchain.flags.join(" "), source] {
+    let flags = [&toolchain.flags[..], &toolchain.flags_for_calls].concat().join(" ");
+    for part in [env!("CARGO_PKG_VERSION"), &toolchain.identity, &flags, source] {
         h.update((part.len() as u64).to_le_bytes());
         h.update(part);
     }

@@ -32,6 +32,8 @@ pub struct Module {
     /// The number of translation units in which it can be compiled: with the macro `PART` defined as 0, 1, … it is only
     /// that unit.
     pub units: usize,
+    /// Whether it calls mathematical functions of the C library.
+    pub calls_library: bool,
 }
 
 /// Generates the C file of a program.
@@ -44,9 +46,10 @@ pub fn emit(program: &Verified<Program>, options: Options) -> Module {
     let host = statements::emit(program, &layout, &mut declarations, &body, numbers);
     // The host program is cold code: compilers need half as much time for each of its lines.
     let units = Units::new(&functions, host.lines().count() / 2);
+    let calls_library = declarations.calls_library;
     let declarations = declarations.print();
     let source = [PRELUDE, &statements::prelude(), &declarations, &units.text, &units.first(&host)].concat();
-    Module { source, units: units.count }
+    Module { source, units: units.count, calls_library }
 }
 
 /// Types. `job` is another name for `task`, because kernels use `task` as the name of their parameter. A backend calls

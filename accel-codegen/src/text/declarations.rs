@@ -17,6 +17,8 @@ pub struct Declarations {
     pub functions: BTreeMap<String, Params>,
     /// Whether any function can fail.
     pub fails: bool,
+    /// Whether mathematical functions of the C library are called that are more than an instruction.
+    pub calls_library: bool,
     /// Outlined functions, each after those that it calls: NOTE [Outlined functions].
     pub outlined: Vec<String>,
     /// The declarations in the order of their first use, each after those that it uses.
@@ -27,7 +29,9 @@ pub struct Declarations {
 impl Declarations {
     pub fn new(vector_math: bool, vectors: Vectors, dialect: Dialect) -> Self {
         let (functions, names) = (BTreeMap::new(), BTreeSet::new());
-        Declarations { vector_math, vectors, dialect, functions, fails: false, outlined: vec![], texts: vec![], names }
+        let (fails, calls_library) = (false, false);
+        let (outlined, texts) = (vec![], vec![]);
+        Declarations { vector_math, vectors, dialect, functions, fails, calls_library, outlined, texts, names }
     }
 
     /// The parameters of a function.

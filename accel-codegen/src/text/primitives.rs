@@ -32,12 +32,14 @@ fn float(d: &Declarations, x: f64, digits: &str, t: ScalarType) -> String {
     if x.is_finite() { digits.into() } else { d.dialect.non_finite(x, t) }
 }
 
-/// A call of a mathematical function, with arguments and a result of type `t`.
+/// A call of a mathematical function, with arguments and a result of type `t`. With `vector`, it is no instruction, and has versions
+/// for vectors.
 fn library(d: &mut Declarations, t: ScalarType, name: &str, args: &[&str], vector: bool) -> String {
     if d.dialect.has_builtin_maths() {
         return format!("{name}({})", args.join(", "));
     }
     let symbol = if t == ScalarType::F32 { format!("{name}f") } else { name.to_string() };
+    d.calls_library |= vector;
     let is_vector = vector && d.vector_math;
     let simd = if is_vector { "__attribute__((__simd__(\"notinbranch\"), const)) " } else { "" };
     // GCC turns a sine and a cosine of the same number into one function, of which there is no version for vectors. So

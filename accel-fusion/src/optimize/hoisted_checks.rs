@@ -11,14 +11,17 @@
 //! the statement, without checks
 //! ```
 //!
+//! Lists of a loop's states and copies of them keep the checks of their readers: they may become tapes, which have no place for more
+//! readers (NOTE [Lists that become tapes]).
+//!
 //! Integers wrap. If the value at the low corner is within bounds, it is less than 2^48, and so are extents. Factors are small, so
 //! the values at all other elements are exact sums.
 
 use crate::kernel::builder::Builder;
 use crate::kernel::dead_code::restricted_to;
 use crate::kernel::{
-    ArrayId, ArrayInfo, Block, Check, IndexVec, Instr, Op, Program, Reg, ScalarFn, SiteId, Stmt, index_vec, walk,
-    walk_mut,
+    ArrayId, ArrayInfo, Block, Check, IndexVec, Instr, Op, Program, Reg, ScalarFn, SiteId, Stmt, arrays_read,
+    index_vec, walk, walk_mut,
 };
 use accel_core::ast::deep;
 use accel_core::repr::op::{Cmp, Logic, Num1, Num2, Op1, Op2};
@@ -32,17 +35,37 @@ const FACTORS: i64 = 1 << 12;
 pub(crate) fn hoist_checks(program: &Program) -> Program {
     let mut program = program.clone();
     let body = std::mem::take(&mut program.body);
-    program.body = block(&mut program, body);
+    let lists = lists(&body);
+    program.body = block(&mut program, &lists, body);
     program
 }
 
-fn block(program: &mut Program, mut b: Block) -> Block {
+/// The lists of loops, and their copies.
+fn lists(body: &Block) -> BTreeSet<ArrayId> {
+    let mut lists = BTreeSet::new();
+    for s in body.walk() {
+        match &s.op {
+            Op::While { to, init, .. } => lists.extend(&to[init.len()..]),
+            Op::Loop { to, body, .. } => {
+                let mut read = BTreeSet::new();
+                arrays_read(&body.instrs, &mut read);
+                if !read.is_disjoint(&lists) {
+                    lists.extend(to);
+                }
+            }
+            _ => {}
+        }
+    }
+    lists
+}
+
+fn block(program: &mut Program, lists: &BTreeSet<ArrayId>, mut b: Block) -> Block {
     let mut stmts = vec![];
     for mut s in std::mem::take(&mut b.stmts) {
         for inner in s.op.blocks_mut() {
-            *inner = deep(|| block(program, std::mem::take(inner)));
+            *inner = deep(|| block(program, lists, std::mem::take(inner)));
         }
-        let guard = guard(program, &s.op);
+        let guard = guard(program, lists, &s.op);
         if let Some(op) = guard {
             stmts.push(Stmt { op, site: s.site });
             code_mut(&mut s.op).into_iter().for_each(without_checks);
@@ -70,7 +93,7 @@ fn without_checks(code: &mut ScalarFn) {
 }
 
 /// The statement that makes all checks of an operation, if it can be made.
-fn guard(program: &mut Program, op: &Op) -> Option<Op> {
+fn guard(program: &mut Program, lists: &BTreeSet<ArrayId>, op: &Op) -> Option<Op> {
     let (extents, code) = match op {
         Op::Loop { extents, body, .. } | Op::Accumulate { extents, body, .. } => (vec![extents], body),
         // The order of elements is that of a loop.
@@ -83,6 +106,9 @@ fn guard(program: &mut Program, op: &Op) -> Option<Op> {
         return None;
     }
     let space = Space { extents, code, checks: checks(op, code)? };
+    if space.checks.iter().any(|c| lists.contains(&c.array)) {
+        return None;
+    }
     let cond = space.is_a_corner_outside();
     let body = space.first_failure(program);
     let found = program.arrays.push(ArrayInfo { rank: 0, columns: vec![ScalarType::I64] });

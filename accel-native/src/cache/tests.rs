@@ -10,7 +10,7 @@ const SOURCE: &str = "int accel_run(void *run) { return 0; }\n";
 
 /// A module of one translation unit.
 fn module(source: &str) -> Module {
-    Module { source: source.into(), units: 1 }
+    Module { source: source.into(), units: 1, calls_library: false }
 }
 
 fn toolchain() -> Toolchain {
