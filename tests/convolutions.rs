@@ -38,13 +38,19 @@ fn gradient(of: Convolution) -> Afun<(Images, Images), (Scalar<f64>, (Images, Im
 /// Small products, products of the library, and many of them, in threads.
 #[test]
 fn gradients_are_those_of_the_interpreter() {
-    for of in [formula, matrix_of_patches, nine_products, places_written_out] as [Convolution; 4] {
-        let native = compile(&gradient(of)).expect("a program");
-        let meaning = compile_on(&Interpreter, &gradient(of)).expect("a program");
-        for (extents, outputs) in
-            [([2, 10, 10, 4], 5), ([40, 5, 6, 3], 2), ([1, 4, 30, 8], 8), ([2, 12, 20, 9], 7), ([3, 40, 21, 5], 6)]
-        {
-            let x = arguments(extents, outputs);
+    const SMALL: [([usize; 4], usize); 3] = [([2, 10, 10, 4], 5), ([40, 5, 6, 3], 2), ([1, 4, 30, 8], 8)];
+    const LARGE: [([usize; 4], usize); 2] = [([2, 12, 20, 9], 7), ([3, 40, 21, 5], 6)];
+    let forms: [(Convolution, &[_]); 4] = [
+        (formula, &[&SMALL[..], &LARGE].concat()),
+        (matrix_of_patches, &SMALL),
+        (nine_products, &SMALL),
+        (places_written_out, &SMALL),
+    ];
+    for (of, extents) in forms {
+        let native = compile(gradient(of)).expect("a program");
+        let meaning = compile_on(&Interpreter, gradient(of)).expect("a program");
+        for (extents, outputs) in extents {
+            let x = arguments(*extents, *outputs);
             let [expected, found] = [meaning.run(&x), native.run(&x)].map(|y| y.map(|y| y.to_tuple()));
             compare(&expected, &found, CLOSE).unwrap_or_else(|e| panic!("{extents:?}: {e}"));
         }
@@ -54,7 +60,7 @@ fn gradients_are_those_of_the_interpreter() {
 /// Which threads compute which products changes from run to run.
 #[test]
 fn results_are_the_same_in_every_run() {
-    let native = compile(&gradient(formula)).expect("a program");
+    let native = compile(gradient(formula)).expect("a program");
     let x = arguments([8, 34, 34, 8], 16);
     let first = native.run(&x).expect("a gradient").1.0.to_vec();
     for _ in 0..200 {

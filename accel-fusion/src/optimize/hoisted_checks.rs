@@ -30,6 +30,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The largest sum of the factors of an index, without signs.
 const FACTORS: i64 = 1 << 12;
+/// The largest number of checks of a statement that are made before it. Chosen: each of them is about ten lines of C.
+const MOST: usize = 32;
 
 /// Checks indices that are sums once for all elements.
 pub(crate) fn hoist_checks(program: &Program) -> Program {
@@ -105,7 +107,7 @@ fn guard(program: &mut Program, lists: &BTreeSet<ArrayId>, op: &Op) -> Option<Op
     if code.params == 0 || extents.iter().any(|c| !c.is_total()) {
         return None;
     }
-    let space = Space { extents, code, checks: checks(op, code)? };
+    let space = Space { extents, code, constants: constants(code), checks: checks(op, code)? };
     if space.checks.iter().any(|c| lists.contains(&c.array)) {
         return None;
     }
@@ -130,9 +132,14 @@ struct Checked<'a> {
 
 /// The checks of a scalar function, if there are any, and if it cannot fail otherwise.
 fn checks<'a>(op: &Op, code: &'a ScalarFn) -> Option<Vec<Checked<'a>>> {
-    let factors = factors(code);
+    let constants = constants(code);
+    let is_checked = |i: &Instr| i.check(code).is_some() && !divides_by_constant(code, &constants, i);
+    let all = walk(&code.instrs).filter(|i| is_checked(i)).count();
+    if !(1..=MOST).contains(&all) {
+        return None;
+    }
+    let factors = factors(code, &constants);
     let mut checks = vec![];
-    let is_checked = |i: &Instr| i.check(code).is_some() && !divides_by_constant(code, i);
     for i in code.instrs.iter().filter(|i| is_checked(i)) {
         let (array, index, site) = match (i, op) {
             (Instr::Read { array, index, site, .. }, _) => (*array, index, *site),
@@ -144,24 +151,28 @@ fn checks<'a>(op: &Op, code: &'a ScalarFn) -> Option<Vec<Checked<'a>>> {
         let factors = index.iter().map(|r| factors[*r].clone()).collect::<Option<_>>()?;
         checks.push(Checked { array, index, site, factors });
     }
-    let all = walk(&code.instrs).filter(|i| is_checked(i)).count();
-    (!checks.is_empty() && checks.len() == all).then_some(checks)
+    // Those in branches are made for some elements only.
+    (checks.len() == all).then_some(checks)
 }
 
-fn constant(code: &ScalarFn, r: Reg) -> Option<i64> {
-    code.instrs.iter().find_map(|i| match i {
-        Instr::Const(to, Scalar::I64(x)) if *to == r => Some(*x),
+type Constants = BTreeMap<Reg, i64>;
+
+fn constants(code: &ScalarFn) -> Constants {
+    let constant = |i: &Instr| match i {
+        Instr::Const(to, Scalar::I64(x)) => Some((*to, *x)),
         _ => None,
-    })
+    };
+    code.instrs.iter().filter_map(constant).collect()
 }
 
-fn divides_by_constant(code: &ScalarFn, i: &Instr) -> bool {
-    matches!(i, Instr::Op2(_, _, _, b) if i.check(code) == Some(Check::Divisor) && constant(code, *b).is_some_and(|b| b != 0))
+fn divides_by_constant(code: &ScalarFn, constants: &Constants, i: &Instr) -> bool {
+    let Instr::Op2(_, _, _, b) = i else { return false };
+    i.check(code) == Some(Check::Divisor) && constants.get(b).is_some_and(|b| *b != 0)
 }
 
 /// For each register that is a sum of multiples of the parameters and of a number that is the same for all of them: the factors.
 /// Such numbers do not depend on checks.
-fn factors(code: &ScalarFn) -> IndexVec<Reg, Option<Vec<i64>>> {
+fn factors(code: &ScalarFn, constants: &Constants) -> IndexVec<Reg, Option<Vec<i64>>> {
     let none = vec![0; code.params];
     let mut all: IndexVec<Reg, Option<Vec<i64>>> = index_vec![None; code.types.len()];
     for r in code.param_regs() {
@@ -181,13 +192,13 @@ fn factors(code: &ScalarFn) -> IndexVec<Reg, Option<Vec<i64>>> {
             Instr::Read { index, .. } if index.is_empty() => Some(none.clone()),
             Instr::Op1(_, _, a) if is_same(*a) => Some(none.clone()),
             Instr::Op2(_, _, a, b) if is_same(*a) && is_same(*b) => {
-                (i.check(code).is_none() || divides_by_constant(code, i)).then(|| none.clone())
+                (i.check(code).is_none() || divides_by_constant(code, constants, i)).then(|| none.clone())
             }
             Instr::Op1(_, Op1::Num(Num1::Neg), a) => scaled(*a, -1),
             Instr::Op2(_, Op2::Num(Num2::Add), a, b) => combined(*a, *b, 1),
             Instr::Op2(_, Op2::Num(Num2::Sub), a, b) => combined(*a, *b, -1),
             Instr::Op2(_, Op2::Num(Num2::Mul), a, b) => {
-                let small = |r: Reg| constant(code, r).filter(|x| x.abs() <= FACTORS);
+                let small = |r: Reg| constants.get(&r).copied().filter(|x| x.unsigned_abs() <= FACTORS as u64);
                 small(*b).and_then(|x| scaled(*a, x)).or_else(|| scaled(*b, small(*a)?))
             }
             _ => None,
@@ -207,6 +218,7 @@ fn factors(code: &ScalarFn) -> IndexVec<Reg, Option<Vec<i64>>> {
 struct Space<'a> {
     extents: Vec<&'a ScalarFn>,
     code: &'a ScalarFn,
+    constants: Constants,
     checks: Vec<Checked<'a>>,
 }
 
@@ -279,10 +291,10 @@ impl Space<'_> {
 
     /// A component of an index that is at least 0 everywhere.
     fn simple(&self, r: Reg) -> Option<Simple> {
-        let is_index = r < self.code.params;
-        is_index
-            .then_some(Simple::Index(r))
-            .or_else(|| constant(self.code, r).filter(|x| *x >= 0).map(Simple::Constant))
+        if r < self.code.params {
+            return Some(Simple::Index(r));
+        }
+        self.constants.get(&r).filter(|x| **x >= 0).map(|x| Simple::Constant(*x))
     }
 
     /// The scalar function without parameters that makes the checks of one element after the other. One of them fails.
@@ -324,7 +336,10 @@ impl Space<'_> {
 
     /// The checked index at an index of the statement.
     fn index_at(&self, b: &mut Builder, c: &Checked, at: &[Reg]) -> Vec<Reg> {
-        b.inline(&restricted_to(self.code, c.index.to_vec()), at)
+        // Sums of multiples need no instruction with others inside, and what is added to sums is never dead.
+        let mut code = self.code.clone();
+        code.instrs.retain(|i| i.inner().is_empty() && !matches!(i, Instr::Emit { .. }));
+        b.inline(&restricted_to(&code, c.index.to_vec()), at)
     }
 }
 

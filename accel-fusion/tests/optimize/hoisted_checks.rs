@@ -120,3 +120,33 @@ fn checks_that_need_a_strip_end_it() {
         }
     }
 }
+
+/// What a statement adds to is checked as well, and is no part of the checks.
+#[test]
+fn additions_to_sums_are_checked_at_two_corners() {
+    let case = optimized_for(
+        Target::Processor,
+        "a0: Array0<i64>, a1: Array1<f64>, a2: Array1<f64>",
+        "a3: Array1<f64>, a4: Array1<f64> = accumulate a2 @0
+           extents () { x0: i64 = extent a1 0 -> x0 }
+           body (x0: i64) {
+             x1: f64 = a1[x0] @0 inside
+             x2: i64 = a0[] @0 inside
+             x3: i64 = x0 + x2
+             () = emit a4[x3] x1 @0
+             x4: f64 = a2[x3] @0
+             x5: f64 = x1 * x4
+             -> x5
+           }
+         -> a3, a4",
+    );
+    let text = case.text();
+    assert!(text.contains("if @0") && text.contains("while"), "{text}");
+    let emits: Vec<&str> = text.lines().filter(|l| l.contains("emit")).collect();
+    assert!(emits.len() == 1 && emits[0].contains("inside"), "{text}");
+    for number in (-3..8).chain([i64::MAX]) {
+        for m in [0, 4, 7] {
+            case.agrees(&[array(&[], vec![number]), floats(&[4]), floats(&[m])]);
+        }
+    }
+}
