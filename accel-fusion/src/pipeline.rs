@@ -21,8 +21,8 @@
 use crate::kernel::tape::Budget;
 use crate::kernel::{ArrayId, Op, Program, Verified};
 use crate::optimize::{
-    Assumptions, compact, compute_operands as operands, define_copies, fuse, hoist_checks, merge, scans_down, share,
-    split, tapes, transpose_operands as transposed,
+    Assumptions, compact, compute_operands as operands, define_copies, fuse, merge, scans_down, share, split, tapes,
+    transpose_operands as transposed,
 };
 use crate::report::{Report, Text};
 use crate::stage::stage;
@@ -70,8 +70,6 @@ const SHARE: Pass = Pass { name: "share", run: |p, _| Ok(share(p)) };
 const MERGE: Pass = Pass { name: "merge", run: |p, _| Ok(merge(p)) };
 /// Numbers arrays without gaps.
 const COMPACT: Pass = Pass { name: "compact", run: |p, _| Ok(compact(p)) };
-/// Checks indices that are sums once for all elements.
-const HOIST: Pass = Pass { name: "hoist", run: |p, _| Ok(hoist_checks(p)) };
 /// Lets scans write their results where they are used: scans of columns where the columns are, and copies.
 const SCANS: Pass = Pass { name: "scans", run: |p, _| Ok(define_copies(&scans_down(p))) };
 /// Gives elements with scalar loops statements of their own, which compute a vector of elements at a time.
@@ -123,7 +121,7 @@ impl Target {
     fn passes(self) -> impl Iterator<Item = Pass> {
         let own = match self {
             Target::Any => vec![],
-            Target::Processor => vec![HOIST, SCANS, LOOPS, STRIPS, TRANSPOSE],
+            Target::Processor => vec![SCANS, LOOPS, STRIPS, TRANSPOSE],
             Target::Graphics => vec![OPERANDS],
         };
         COMMON.into_iter().chain(own).chain([TAPES])
