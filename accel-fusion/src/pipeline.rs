@@ -21,8 +21,8 @@
 use crate::kernel::tape::Budget;
 use crate::kernel::{ArrayId, Op, Program, Verified};
 use crate::optimize::{
-    Assumptions, compact, compute_operands as operands, define_copies, fuse, merge, scans_down, share, split, tapes,
-    transpose_operands as transposed,
+    Assumptions, compact, compute_operands as operands, define_copies, fuse, hoist_checks, merge, scans_down, share,
+    split, tapes, transpose_operands as transposed,
 };
 use crate::report::{Report, Text};
 use crate::stage::stage;
@@ -59,7 +59,7 @@ const COLUMNS: Pass = Pass { name: "columns", run: |p, _| Ok(split(p)) };
 const FUSE: Pass = Pass {
     name: "fuse",
     run: |p, learned| {
-        let (program, assumptions) = fuse(p, learned.assume, learned.target == Target::Processor)?;
+        let (program, assumptions) = fuse(p, learned.assume, learned.target.is_processor())?;
         learned.assumptions = assumptions;
         Ok(program)
     },
@@ -70,6 +70,8 @@ const SHARE: Pass = Pass { name: "share", run: |p, _| Ok(share(p)) };
 const MERGE: Pass = Pass { name: "merge", run: |p, _| Ok(merge(p)) };
 /// Numbers arrays without gaps.
 const COMPACT: Pass = Pass { name: "compact", run: |p, _| Ok(compact(p)) };
+/// Checks indices that are sums once for all elements.
+const HOIST: Pass = Pass { name: "hoist", run: |p, _| Ok(hoist_checks(p)) };
 /// Lets scans write their results where they are used: scans of columns where the columns are, and copies.
 const SCANS: Pass = Pass { name: "scans", run: |p, _| Ok(define_copies(&scans_down(p))) };
 /// Gives elements with scalar loops statements of their own, which compute a vector of elements at a time.
@@ -106,8 +108,10 @@ pub enum Target {
     /// No target: only the passes for all targets.
     #[default]
     Any,
-    /// Processor cores with caches and vector registers.
+    /// Processor cores with caches and vector registers. A statement that fails ends the run.
     Processor,
+    /// The same cores, behind a driver: statements are executed although one before them has failed.
+    ProcessorDevice,
     /// A graphics processor: many small cores with a common memory.
     Graphics,
 }
@@ -118,10 +122,16 @@ impl Target {
         self.passes().map(|pass| pass.name)
     }
 
+    fn is_processor(self) -> bool {
+        matches!(self, Target::Processor | Target::ProcessorDevice)
+    }
+
     fn passes(self) -> impl Iterator<Item = Pass> {
         let own = match self {
             Target::Any => vec![],
-            Target::Processor => vec![SCANS, LOOPS, STRIPS, TRANSPOSE],
+            // What is checked before a statement must keep it from being executed: NOTE [Hoisted checks].
+            Target::Processor => vec![HOIST, SCANS, LOOPS, STRIPS, TRANSPOSE],
+            Target::ProcessorDevice => vec![SCANS, LOOPS, STRIPS, TRANSPOSE],
             Target::Graphics => vec![OPERANDS],
         };
         COMMON.into_iter().chain(own).chain([TAPES])

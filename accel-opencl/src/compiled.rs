@@ -57,7 +57,7 @@ impl TypedProgram {
     /// Those of the pipeline.
     pub fn new(program: &ast::Program, shape: Shape, options: Options) -> Result<TypedProgram> {
         let target = match shape {
-            Shape::Cpu => pipeline::Target::Processor,
+            Shape::Cpu => pipeline::Target::ProcessorDevice,
             Shape::Gpu => pipeline::Target::Graphics,
         };
         let pipeline = Pipeline::new(program, target, options)?;

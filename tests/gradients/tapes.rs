@@ -8,7 +8,7 @@ use accel::prelude::*;
 use accel_core::interp::Interpreter;
 use accel_core::repr::ArrayTuple;
 use accel_fusion::kernel::tape::Budget;
-use accel_fusion::pipeline::{lower, optimize};
+use accel_fusion::pipeline::{Target, lower, optimize, optimize_for};
 use accel_fusion::simplify;
 
 type M = Acc<Matrix<f64>>;
@@ -23,7 +23,8 @@ const BUDGETS: [usize; 8] = [0, 250, 450, 900, 3_000, 4_000, 8_000, 1 << 40];
 fn tapes<A: Arrays, R: Arrays>(program: &Afun<A, R>, arguments: &[ArrayTuple], number: usize) {
     let program = program.program().unwrap();
     let interpreted = Interpreter.compile(program).unwrap();
-    let kernels = optimize(&lower(&simplify(program).unwrap().0).unwrap(), false).unwrap().program;
+    let lowered = lower(&simplify(program).unwrap().0).unwrap();
+    let kernels = optimize(&lowered, false).unwrap().program;
     assert_eq!(kernels.tapes(), number, "the number of tapes in\n{kernels}");
     let native = BUDGETS.map(|bytes| {
         let options = Options { strict: true, tape_bytes: Some(bytes), ..Options::default() };
@@ -210,6 +211,21 @@ fn second_derivatives_use_tapes_where_states_are_taken_once() {
     let program = grad(&g);
     let kernels = optimize(&lower(&simplify(program.program().unwrap()).unwrap().0).unwrap(), false).unwrap().program;
     tapes(&program, &vectors(), kernels.tapes());
+}
+
+/// Checks of rows that a step reads are made once for all elements, but not those of lists that become tapes.
+#[test]
+fn hoisted_checks_leave_lists_to_tapes() {
+    let step = |v: V, row: V| {
+        let next = zip_with(|x, y| (x * y).sin() + 0.1, v, row);
+        (next, sum(next))
+    };
+    let f = afun(move |a: V, rows: Acc<Matrix<f64>>| sum(map_accum_l(step, a, rows).1));
+    let program = grad(&f);
+    let lowered = lower(&simplify(program.program().unwrap()).unwrap().0).unwrap();
+    let kernels = optimize_for(&lowered, Target::Processor, false).unwrap().program;
+    let text = kernels.to_string();
+    assert!(kernels.tapes() == 1 && text.contains("() = if"), "{text}");
 }
 
 #[test]

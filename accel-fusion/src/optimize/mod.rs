@@ -18,6 +18,7 @@
 //! | `moved_elements` | lets sorts move the elements that are read through their positions |
 //! | `reshapes` | sums of all elements, and elements that a reshape moves |
 //! | `recomputation` | when a producer is recomputed |
+//! | `hoisted_checks` | checks indices that are sums once for all elements |
 //! | `horizontal_fusion` | merges loops over the same index space |
 //! | `common_statements` | computes equal arrays once |
 //! | `edges` | decisions that change at the edges of an index space |
@@ -41,6 +42,7 @@ mod compact;
 mod edges;
 mod folded_rows;
 mod fused_program;
+mod hoisted_checks;
 mod horizontal_fusion;
 mod interior;
 mod moved_elements;
@@ -72,6 +74,7 @@ pub(crate) use common_statements::share;
 pub(crate) use compact::compact;
 pub use compact::{Isolated, isolated};
 pub use folded_rows::{FoldedRows, folded_rows};
+pub(crate) use hoisted_checks::hoist_checks;
 pub(crate) use horizontal_fusion::merge;
 pub use interior::{Interior, interior};
 pub(crate) use recomputed_operands::compute_operands;

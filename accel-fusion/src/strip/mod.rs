@@ -188,14 +188,17 @@ fn group(entries: &[Entry], len: &str, known: &Known) -> Option<Members> {
 }
 
 /// Positions of statements: those of a group, and those that must come after it.
+#[derive(Default)]
 struct Members {
     inside: Vec<usize>,
     after: Vec<usize>,
+    /// Whether nothing more can belong to the group.
+    is_complete: bool,
 }
 
 /// All statements that can be executed in one strip with the first one, except those that are barred.
 fn members(entries: &[Entry], len: &str, barred: &BTreeSet<usize>, known: &Known) -> Members {
-    let mut members = Members { inside: vec![], after: vec![] };
+    let mut members = Members::default();
     let Known { ranks, used } = known;
     let (mut rows, mut late) = (BTreeSet::new(), BTreeSet::new());
     for (k, e) in entries.iter().enumerate() {
@@ -203,6 +206,14 @@ fn members(entries: &[Entry], len: &str, barred: &BTreeSet<usize>, known: &Known
         let largest = e.uses.iter().filter_map(|a| ranks.get(a)).max();
         let reads_largest = |rows: &BTreeSet<ArrayId>| e.uses.intersection(rows).any(|a| ranks.get(a) == largest);
         let is_late = !e.uses.is_disjoint(&late);
+        // Checks come before the statement for which they are made, which does not use them: NOTE [Hoisted checks]. If they use
+        // the group, everything from them on stays behind it.
+        let checks = matches!(&e.stmt.op, Op::If { to, .. } if to.is_empty());
+        if members.is_complete || checks && (is_late || !e.uses.is_disjoint(&rows)) {
+            members.is_complete = true;
+            members.after.push(k);
+            continue;
+        }
         let is_full = members.inside.len() == MAX_STATEMENTS;
         let is_alone = is_late || is_full || e.is_alone || barred.contains(&k);
         let role = if is_alone { None } else { role(&e.stmt.op, &e.lengths, len, &rows) };

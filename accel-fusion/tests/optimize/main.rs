@@ -5,6 +5,7 @@ mod agreement;
 mod assumptions;
 mod control;
 mod fusion;
+mod hoisted_checks;
 mod recomputed_operands;
 mod scans;
 mod scatters;

@@ -1,0 +1,152 @@
+//! Hoisted checks: which indices are checked once for all elements.
+
+use super::*;
+
+/// `a3[i] = a2[index]` for as many elements as `a1` has, where `index` computes x3 from `i`, x0, and the number x1, a0[].
+fn reads(index: &str) -> Case {
+    optimized_for(
+        Target::Processor,
+        "a0: Array0<i64>, a1: Array1<i64>, a2: Array1<f64>",
+        &format!(
+            "a3: Array1<f64> = loop @0
+               extents () {{ x0: i64 = extent a1 0 -> x0 }}
+               body (x0: i64) {{ x1: i64 = a0[] @0 inside; x2: i64 = 3; {index}; x4: f64 = a2[x3] @0 -> x4 }}
+             -> a3"
+        ),
+    )
+}
+
+/// Runs a case with numbers that are the index of an element, and others.
+fn runs(case: &Case) {
+    for (n, m) in [(0, 0), (1, 1), (3, 10), (10, 10), (10, 40)] {
+        for number in (-12..45).chain([i64::MIN, i64::MAX - 2]) {
+            let positions: Vec<i64> = (0..n).map(|i| i * 3 % 7).collect();
+            case.agrees(&[array(&[], vec![number]), ints(&positions), floats(&[m])]);
+        }
+    }
+}
+
+#[test]
+fn sums_of_multiples_are_checked_at_two_corners() {
+    for index in [
+        "x3: i64 = x0 + x1",
+        "x3: i64 = x1 - x0",
+        "x5: i64 = x0 * x2; x3: i64 = x5 - x1",
+        "x5: i64 = x1 * x1; x6: i64 = x5 + x0; x3: i64 = x6 + x0",
+        "x5: i64 = x1 / x2; x3: i64 = x0 + x5",
+    ] {
+        let case = reads(index);
+        for text in [case.text(), case.general()] {
+            assert!(text.contains("if @0") && text.contains("while"), "{text}");
+            let (checks, statement) = text.split_once("a4: ").unwrap();
+            assert!(!checks.replace("a0[] @0 inside", "").contains("inside"), "{text}");
+            assert!(statement.contains("a2[") && !statement.replace("] @0 inside", "").contains("] @0"), "{text}");
+        }
+        runs(&case);
+    }
+}
+
+#[test]
+fn other_indices_are_checked_for_each_element() {
+    for index in [
+        "x5: i64 = a1[x0] @0 inside; x3: i64 = x5 + x1",
+        "x5: i64 = x0 % x2; x3: i64 = x5 + x1",
+        "x5: i64 = x0 * x0; x3: i64 = x5 + x1",
+        // The factor is a number in memory.
+        "x3: i64 = x0 * x1",
+        // The check depends on another one.
+        "x5: f64 = a2[x1] @0; x6: i64 = as i64 x5; x3: i64 = x6 + x0",
+    ] {
+        let case = reads(index);
+        assert!(!case.text().contains("if @0"), "{}", case.text());
+        runs(&case);
+    }
+}
+
+/// The checks of a statement in a strip come before the strip.
+#[test]
+fn checks_come_before_strips() {
+    let case = optimized_for(
+        Target::Processor,
+        "a0: Array0<i64>, a1: Array2<f64>, a2: Array1<f64>",
+        "a3: Array1<f64> = reduce @0 sum
+           extents () { x0: i64 = extent a1 0 -> x0 }
+           len () { x0: i64 = extent a1 1 -> x0 }
+           element (x0: i64, x1: i64) { x2: f64 = a1[x0, x1] @0 inside; x3: f64 = exp x2 -> x3 }
+           init () { x0: f64 = 0.0 -> x0 }
+           op (x0: f64, x1: f64) { x2: f64 = x0 + x1 -> x2 }
+         a4: Array2<f64> = loop @0
+           extents () { x0: i64 = extent a1 0; x1: i64 = extent a1 1 -> x0, x1 }
+           body (x0: i64, x1: i64) {
+             x2: f64 = a3[x0] @0 inside; x3: i64 = a0[] @0 inside; x4: i64 = x1 + x3; x5: f64 = a2[x4] @0; x6: f64 = x2 * x5 -> x6 }
+         -> a4",
+    );
+    let text = case.text();
+    assert!(text.contains("strip") && text.find("while") < text.find("strip"), "{text}");
+    for number in -2..6 {
+        case.agrees(&[array(&[], vec![number]), floats(&[70, 5]), floats(&[8])]);
+    }
+}
+
+/// Checks that need what a strip computes come after it, and before the statement for which they are made.
+#[test]
+fn checks_that_need_a_strip_end_it() {
+    let case = optimized_for(
+        Target::Processor,
+        "a0: Array2<i64>, a1: Array1<f64>",
+        "a2: Array1<i64> = reduce @0 sum
+           extents () { x0: i64 = extent a0 0 -> x0 }
+           len () { x0: i64 = extent a0 1 -> x0 }
+           element (x0: i64, x1: i64) { x2: i64 = a0[x0, x1] @0 inside; x3: i64 = x2 * x2 -> x3 }
+           init () { x0: i64 = 0 -> x0 }
+           op (x0: i64, x1: i64) { x2: i64 = x0 + x1 -> x2 }
+         a3: Array0<i64> = reduce @0 sum
+           extents () { -> }
+           len () { x0: i64 = extent a0 0 -> x0 }
+           element (x0: i64) { x1: i64 = a2[x0] @0 inside; x2: i64 = x1 * x1 -> x2 }
+           init () { x0: i64 = 0 -> x0 }
+           op (x0: i64, x1: i64) { x2: i64 = x0 + x1 -> x2 }
+         a4: Array1<f64> = loop @0
+           extents () { x0: i64 = extent a0 0 -> x0 }
+           body (x0: i64) { x1: i64 = a3[] @0 inside; x2: i64 = x0 + x1; x3: f64 = a1[x2] @0; x4: i64 = a2[x0] @0 inside; x5: f64 = as f64 x4; x6: f64 = x3 + x5 -> x6 }
+         -> a4",
+    );
+    let text = case.text();
+    assert!(text.contains("strip") && text.find("strip") < text.find("while"), "{text}");
+    for number in [0, 1, 2] {
+        for more in 0..5 {
+            let rows: Vec<i64> = (0..6).map(|i| i64::from(i % 3 == 0) * number).collect();
+            case.agrees(&[array(&[3, 2], rows), floats(&[3 + more])]);
+        }
+    }
+}
+
+/// What a statement adds to is checked as well, and is no part of the checks.
+#[test]
+fn additions_to_sums_are_checked_at_two_corners() {
+    let case = optimized_for(
+        Target::Processor,
+        "a0: Array0<i64>, a1: Array1<f64>, a2: Array1<f64>",
+        "a3: Array1<f64>, a4: Array1<f64> = accumulate a2 @0
+           extents () { x0: i64 = extent a1 0 -> x0 }
+           body (x0: i64) {
+             x1: f64 = a1[x0] @0 inside
+             x2: i64 = a0[] @0 inside
+             x3: i64 = x0 + x2
+             () = emit a4[x3] x1 @0
+             x4: f64 = a2[x3] @0
+             x5: f64 = x1 * x4
+             -> x5
+           }
+         -> a3, a4",
+    );
+    let text = case.text();
+    assert!(text.contains("if @0") && text.contains("while"), "{text}");
+    let emits: Vec<&str> = text.lines().filter(|l| l.contains("emit")).collect();
+    assert!(emits.len() == 1 && emits[0].contains("inside"), "{text}");
+    for number in (-3..8).chain([i64::MAX]) {
+        for m in [0, 4, 7] {
+            case.agrees(&[array(&[], vec![number]), floats(&[4]), floats(&[m])]);
+        }
+    }
+}
