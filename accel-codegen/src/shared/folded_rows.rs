@@ -4,7 +4,7 @@
 //! are added: a component that reaches its extent carries. The indices of the positions before [`LANES`] are the same for the
 //! whole task, so an index takes an addition and a comparison for each of its components, and no division.
 
-use crate::cost_model::{FOLDED, LANES};
+use crate::cost_model::{FOLDED, GATHERED, LANES};
 use crate::text::names::index;
 use crate::text::scalar_code::Constants;
 use crate::text::writer::Writer;
@@ -16,8 +16,9 @@ impl Writer<'_> {
     /// between `lowest` and `highest`, from which all lanes can read. The task's positions end at `to`.
     pub fn declare_folds(&mut self, folded: &FoldedRows, rank: usize) {
         let (program, last) = (self.program, rank - 1);
+        let longest = if folded.gathers { GATHERED } else { FOLDED };
         let mut tests = vec![
-            format!("task->extents[{last}] < {FOLDED}"),
+            format!("task->extents[{last}] < {longest}"),
             format!("task->extents[{last}] >= {}", folded.least),
             format!("to - task->from >= {LANES}"),
         ];

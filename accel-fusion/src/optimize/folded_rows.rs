@@ -52,6 +52,8 @@ pub struct FoldedRows {
     pub near: HashMap<Reg, Vec<i64>>,
     /// The arrays of these reads. Their extents, without the outermost one, must be those of the loop.
     pub same: BTreeSet<ArrayId>,
+    /// Whether other reads are at sums of multiples of the index. Vectors gather there. A loop along a row need not.
+    pub gathers: bool,
 }
 
 /// The function for folded rows of a loop with these extents, if vectors pay.
@@ -88,15 +90,17 @@ pub fn folded_rows(program: &Program, extents: &ScalarFn, code: &ScalarFn) -> Op
     }
     let code = b.finish(results);
     let forms = forms(&code, rank);
-    let (mut near, mut same) = (HashMap::new(), BTreeSet::new());
+    let (mut near, mut same, mut gathers) = (HashMap::new(), BTreeSet::new(), false);
     for i in &code.instrs {
-        let Instr::Read { to, array, .. } = i else { continue };
+        let Instr::Read { to, array, index, .. } = i else { continue };
         if let (Some(first), Some(distances)) = (to.first(), distances(program, &forms, rank, i)) {
             near.insert(*first, distances);
             same.insert(*array);
+        } else {
+            gathers |= !index.is_empty() && index.iter().all(|r| forms.get(r).is_some_and(is_linear));
         }
     }
-    Some(FoldedRows { hold, least: ends.before + ends.behind, read, code, near, same })
+    Some(FoldedRows { hold, least: ends.before + ends.behind, read, code, near, same, gathers })
 }
 
 /// The results of a column if a lane is in it, and otherwise the other ones.
@@ -112,6 +116,11 @@ fn distances(program: &Program, forms: &HashMap<Reg, Poly>, rank: usize, i: &Ins
     let Instr::Read { array, index, .. } = i else { return None };
     let distance = |(d, r): (usize, &Reg)| forms.get(r)?.minus_exactly(&Poly::sym(Sym::Param(d)))?.as_constant();
     (program.arrays[*array].rank == rank).then(|| index.iter().enumerate().map(distance).collect()).flatten()
+}
+
+/// Whether an integer is a sum of multiples of the loop's index and a constant.
+fn is_linear(p: &Poly) -> bool {
+    p.terms().all(|(syms, _)| matches!(syms, [] | [Sym::Param(_)]))
 }
 
 /// What decides in another way at the ends of a row than in between.
