@@ -4,9 +4,11 @@ use super::row_lanes::least_in_lanes;
 use super::selecting_lanes::least_to_select;
 use crate::cost_model::{CALLED_ROW, LANES, SIMPLE};
 use crate::text::names::{elements, index, names, row_index};
+use crate::text::primitives;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Monoid, Reduction, ScalarFn};
+use accel_fusion::optimize::{RowBounds, row_bounds};
 
 // NOTE [Rows across]: each step of a reduction waits for the one before. A long row that is combined by a monoid is reduced
 // in lanes of its own. If rows are short, or the operator is none, then lanes are neighbouring rows: 32 rows take each step
@@ -43,9 +45,36 @@ impl Writer<'_> {
         self.hoist(&[&rows.element, &rows.op]);
         let y = names("y", &types);
         self.begin_row(&types, &y, rows, outer, "k");
-        self.rest_of_row(&types, &y, outer, rows);
+        match row_bounds(self.program, rows, outer) {
+            Some(bounds) => self.bounded_row(&types, &y, outer, rows, bounds),
+            None => self.rest_of_row(&types, &y, outer, rows),
+        }
         self.end_row(&y);
         format!("static int {name}({})", self.row_parameters(&types, outer))
+    }
+
+    /// Combines the elements from `k` to `to` of a row with the accumulated value `y`, those outside of its bounds all at once: NOTE
+    /// [Row bounds].
+    fn bounded_row(&mut self, types: &[ScalarType], y: &[String], outer: usize, rows: &Reduction, bounds: RowBounds) {
+        let rows = Reduction { element: bounds.element, ..rows.clone() };
+        self.line("const i64 all = to - k;");
+        for (codes, closer) in
+            [(&bounds.lowest, "if (bound > k) k = bound;"), (&bounds.ends, "if (bound < to) to = bound;")]
+        {
+            for code in codes {
+                self.braces("", |w| {
+                    w.line("i64 bound;");
+                    w.code(code, &index(outer), &["bound".into()]);
+                    w.line(closer);
+                });
+            }
+        }
+        self.line("const bool skips = all > 0 && to - k < all;");
+        self.rest_of_row(types, y, outer, &rows);
+        self.braces("if (skips)", |w| {
+            let outside = primitives::constant(w.declarations, bounds.outside);
+            w.code(&rows.op, &[y.to_vec(), vec![outside]].concat(), y);
+        });
     }
 
     /// Combines the elements from `k` to `to` of a row with the accumulated value `y`.

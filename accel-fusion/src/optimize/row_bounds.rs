@@ -1,0 +1,172 @@
+//! Row bounds: the part of a row in which elements of a reduction are not all the same constant.
+//!
+//! NOTE [Row bounds]: row `i` of a triangular matrix has `i + 1` elements, and a row of a band has as many as the band is wide. A
+//! program that has the whole matrix in memory says so by a decision:
+//!
+//! ```text
+//! y[i] = sum_j (if j <= i { l[i, j] * x[j] } else { 0 })
+//! ```
+//!
+//! Outside of the bounds, the elements are a constant `c`. If `c . c = c`, it makes no difference how often `c` is combined, so the
+//! reduction takes the elements inside, without the decision, and `c` once. With the neutral element, NaN and infinity in the other
+//! triangle are not read, as the program says. Products with zeros in memory are not skipped: `0 * inf` is NaN.
+
+use super::edges::{forms, with_decisions};
+use super::poly::{Poly, Sym};
+use super::scalar_cleanup::{ExecutionCount, NoProducers, clean};
+use super::shape_analysis::Facts;
+use crate::kernel::builder::Builder;
+use crate::kernel::dead_code::defined;
+use crate::kernel::{Instr, Monoid, Program, Reduction, Reg, ScalarFn, walk};
+use accel_core::repr::op::{Cmp, Logic, Num2, Op2};
+use accel_core::repr::{Scalar, ScalarType};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+/// The bounds of a reduction's rows.
+pub struct RowBounds {
+    /// Numbers that the first position is not below, as functions of the outer index.
+    pub lowest: Vec<ScalarFn>,
+    /// Numbers that are larger than the last position.
+    pub ends: Vec<ScalarFn>,
+    /// The element between them.
+    pub element: ScalarFn,
+    /// The other elements.
+    pub outside: Scalar,
+}
+
+/// The bounds of the rows of a reduction with `outer` other dimensions, if there are any.
+pub fn row_bounds(program: &Program, rows: &Reduction, outer: usize) -> Option<RowBounds> {
+    let code = &rows.element;
+    let [result] = code.results[..] else { return None };
+    let decision = defined(code, result)?;
+    let Instr::If { cond, merge, .. } = decision else { return None };
+    // What fails outside of the branches fails for all elements.
+    let others = code.instrs.iter().filter(|i| !std::ptr::eq(*i, decision));
+    if others.flat_map(|i| walk(std::slice::from_ref(i))).any(|i| i.check(code).is_some()) {
+        return None;
+    }
+    let (_, then, otherwise) = merge.iter().find(|m| m.0 == result)?;
+    let constant = |r: &Reg| constant(code, *r).filter(|c| is_idempotent(rows.monoid, *c));
+    let (outside, holds) = match (constant(then), constant(otherwise)) {
+        (_, Some(c)) => (c, true),
+        (Some(c), None) => (c, false),
+        (None, None) => return None,
+    };
+    let mut bounds = Bounds::new(code, outer);
+    bounds.add(*cond, holds)?;
+    let Bounds { lowest, ends, decisions, .. } = bounds;
+    let decided = with_decisions(code, |r| decisions.get(&r).copied());
+    let mut facts = Facts::new(program, false);
+    let ranges: Vec<Poly> = (0..=outer).map(|_| facts.unknown()).collect();
+    let element = clean(&mut facts, &NoProducers, &decided, &ranges, ExecutionCount::Maybe).code;
+    Some(RowBounds { lowest, ends, element, outside })
+}
+
+/// The value of a register that is a constant.
+fn constant(code: &ScalarFn, r: Reg) -> Option<Scalar> {
+    walk(&code.instrs).find_map(|i| match i {
+        Instr::Const(to, x) if *to == r => Some(*x),
+        _ => None,
+    })
+}
+
+/// Whether a constant may be combined once instead of several times, and after other elements. That is not so for products of
+/// floats other than 1: they can be infinite in between.
+fn is_idempotent(monoid: Option<Monoid>, c: Scalar) -> bool {
+    let Some(monoid) = monoid else { return false };
+    if monoid == Monoid::Product && c.ty().is_float() {
+        return c == c.ty().one();
+    }
+    monoid.operator().eval(c, c).is_ok_and(|twice| format!("{twice:?}") == format!("{c:?}"))
+}
+
+struct Bounds<'a> {
+    code: &'a ScalarFn,
+    forms: HashMap<Reg, Poly>,
+    outer: usize,
+    lowest: Vec<ScalarFn>,
+    ends: Vec<ScalarFn>,
+    /// The order of the operands of the comparisons, inside.
+    decisions: HashMap<Reg, Ordering>,
+}
+
+impl<'a> Bounds<'a> {
+    fn new(code: &'a ScalarFn, outer: usize) -> Bounds<'a> {
+        let forms = forms(code, outer + 1);
+        Bounds { code, forms, outer, lowest: vec![], ends: vec![], decisions: HashMap::new() }
+    }
+
+    /// Adds the bounds between which a condition holds, or does not. `None` if these are not all positions for which it does.
+    fn add(&mut self, cond: Reg, holds: bool) -> Option<()> {
+        let (cmp, a, b) = match defined(self.code, cond)? {
+            Instr::Op2(_, Op2::Logic(Logic::And), a, b) if holds => {
+                self.add(*a, true)?;
+                return self.add(*b, true);
+            }
+            Instr::Op2(_, Op2::Logic(Logic::Or), a, b) if !holds => {
+                self.add(*a, false)?;
+                return self.add(*b, false);
+            }
+            Instr::Op2(_, Op2::Cmp(cmp), a, b) => (*cmp, a, b),
+            _ => return None,
+        };
+        let less = match cmp {
+            Cmp::Lt | Cmp::Le => holds,
+            Cmp::Gt | Cmp::Ge => !holds,
+            Cmp::Eq | Cmp::Ne => return None,
+        };
+        // Whether the operands may be equal.
+        let equal = matches!(cmp, Cmp::Le | Cmp::Ge) == holds;
+        let (a, b) = (self.forms.get(a)?, self.forms.get(b)?);
+        // smaller < larger + slack
+        let (smaller, larger, slack) = if less { (a, b, i64::from(equal)) } else { (b, a, i64::from(equal)) };
+        let difference = larger.minus_exactly(smaller)?.plus_constant(slack);
+        let position = Poly::sym(Sym::Param(self.outer));
+        match factor(&difference, self.outer)? {
+            // 0 < rest + position, so position >= 1 - rest.
+            1 => {
+                let rest = difference.minus_exactly(&position)?;
+                self.lowest.push(self.function(&Poly::constant(1).minus_exactly(&rest)?)?);
+            }
+            // 0 < rest - position
+            -1 => self.ends.push(self.function(&difference.plus_exactly(&position)?)?),
+            _ => return None,
+        }
+        self.decisions.insert(cond, if less { Ordering::Less } else { Ordering::Greater });
+        Some(())
+    }
+
+    /// The function of the outer index that computes a sum.
+    fn function(&self, sum: &Poly) -> Option<ScalarFn> {
+        let mut b = Builder::new(&vec![ScalarType::I64; self.outer]);
+        let index = b.params();
+        let mut total = b.constant(Scalar::I64(0));
+        for (syms, n) in sum.terms() {
+            let mut term = b.constant(Scalar::I64(n));
+            for s in syms {
+                let factor = match s {
+                    Sym::Param(k) => *index.get(*k)?,
+                    Sym::Extent(array, dim) => b.extent(*array, *dim),
+                    _ => return None,
+                };
+                term = b.index_op(Num2::Mul, term, factor);
+            }
+            total = b.index_op(Num2::Add, total, term);
+        }
+        Some(b.finish(vec![total]))
+    }
+}
+
+/// The factor of the position in a sum that has it in no product.
+fn factor(sum: &Poly, position: usize) -> Option<i64> {
+    let mut factor = 0;
+    for (syms, n) in sum.terms() {
+        match syms {
+            [Sym::Param(k)] if *k == position => factor = n,
+            syms if syms.contains(&Sym::Param(position)) => return None,
+            _ => {}
+        }
+    }
+    Some(factor)
+}
