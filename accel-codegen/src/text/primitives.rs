@@ -189,7 +189,10 @@ fn num2(d: &mut Declarations, op: Num2, t: ScalarType, a: &str, b: &str) -> Stri
         Num2::Sub => format!("{a} - {b}"),
         Num2::Mul => format!("{a} * {b}"),
         Num2::Div if !is_signed(t) => format!("{a} / {b}"),
-        Num2::Rem if t.is_float() => library(d, t, "fmod", &[a, b], false),
+        Num2::Rem if t.is_float() => {
+            d.calls_library = true;
+            library(d, t, "fmod", &[a, b], false)
+        }
         Num2::Rem if !is_signed(t) => format!("{a} % {b}"),
         // The quotient of the smallest integer and -1 does not fit.
         Num2::Div => helper(d, t, "div", "b == -1 ? NEG : a / b", a, b),
