@@ -139,6 +139,22 @@ fn extents_for_which_indices_wrap() {
     }
 }
 
+/// More elements than an array can have, whose checks fail late or not at all, are an error at once.
+#[test]
+fn too_many_elements() {
+    let program = afun(|n: Acc<Scalar<i64>>, start: Acc<Scalar<i64>>, xs: Acc<Vector<f64>>| {
+        generate((the(n), the(n)), |(i, _): (Exp<i64>, Exp<i64>)| xs.at(i + the(start)))
+    });
+    let native = compile_on(accel::backend_named("native").unwrap(), &program).expect("a program");
+    for start in [0, -1] {
+        let found = native.run(&(number(1 << 40), number(start), vector(1000)));
+        assert!(matches!(found, Err(Error::Memory { .. })), "{found:?}");
+    }
+    // The search for the first failure leaves out the other index.
+    let found = native.run(&(number(1 << 29), number(0), vector(1000)));
+    assert!(matches!(found, Err(Error::OutOfBounds { ref index, .. }) if index[..] == [1000]), "{found:?}");
+}
+
 /// A loop whose statements read the row of a step.
 #[test]
 fn rows_of_a_loop() {

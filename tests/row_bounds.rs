@@ -99,6 +99,40 @@ fn failures_inside_the_bounds() {
     }
 }
 
+/// Sums of extents that wrap are no bounds.
+#[test]
+fn extents_that_wrap() {
+    let program = afun(|xs: M, large: M| {
+        let most = (0..15).fold(large.shape().1, |x, _| x + x);
+        let count = move |(i, j): (Exp<i64>, Exp<i64>)| {
+            cond((most + j).lt(0).and(j.ge(1)), xs.at((i, j)).gt(0.0).cast::<i64>(), 0i64)
+        };
+        (
+            sum(generate(xs.shape(), count)),
+            sum(generate(xs.shape(), move |(i, j)| cond((most + j).lt(0), xs.at((i, j)), 0.0))),
+        )
+    });
+    let none = |n| Array::matrix(0, n, vec![]).unwrap();
+    for large in [none(1 << 48), none(1 << 47), none(3)] {
+        for (n, m) in EXTENTS {
+            let x = matrix(n, m);
+            let found = run_on(accel::backend_named("native").unwrap(), &program, (&x, &large)).expect("sums");
+            assert_eq!(found, run_on(&Interpreter, &program, (&x, &large)).expect("sums"), "{n} x {m}");
+        }
+    }
+}
+
+/// Constants for which the order matters: a sum that is infinite in between, and the maximum of 0 and -0.
+#[test]
+fn constants_in_order() {
+    let zeros = |xs: M| map(|x: Exp<f64>| x * -0.0, map(|x: Exp<f64>| x.abs(), xs));
+    check(&afun(move |xs: M| maximum(where_(zeros(xs), 0.0, |_, j| j.ge(5)))));
+    check(&afun(move |xs: M| {
+        let large = map(|x: Exp<f64>| x * 0.0 + 1.7e308, xs);
+        sum(where_(large, f64::NEG_INFINITY, |_, j| j.ge(5)))
+    }));
+}
+
 /// A matrix that is zero in memory is not skipped.
 #[test]
 fn zeros_times_infinity() {

@@ -86,9 +86,9 @@ pub(super) fn forms(code: &ScalarFn, rank: usize) -> HashMap<Reg, Poly> {
             }
             _ => continue,
         };
-        // Indices and extents are below 2^48, so such small sums of them do not wrap.
+        // Indices and extents are at most 2^48, so sums of 24 small multiples of them do not wrap.
         let form = form.filter(|p| {
-            p.is_small() && p.terms().all(|(syms, n)| n.unsigned_abs() <= 1 << (32 - 16 * syms.len().min(2)))
+            p.is_small() && p.terms().all(|(syms, n)| n.unsigned_abs() <= [1 << 32, 1 << 8, 1][syms.len().min(2)])
         });
         forms.extend(form.map(|p| (*to, p)));
     }

@@ -14,6 +14,8 @@
 //! Lists of a loop's states and copies of them keep the checks of their readers: they may become tapes, which have no place for more
 //! readers (NOTE [Lists that become tapes]).
 //!
+//! Where a check fails in a statement whose result has too many elements for the memory, the check is reported.
+//!
 //! Integers wrap. If the value at the low corner is within bounds, it is less than 2^48, and so are extents: the statement
 //! refuses others. Factors are small, so the values at all other elements are exact sums.
 //!
@@ -27,7 +29,7 @@ use crate::kernel::{
 };
 use accel_core::ast::deep;
 use accel_core::repr::op::{Cmp, Logic, Num1, Num2, Op1, Op2};
-use accel_core::repr::{MAX_EXTENT, Scalar, ScalarType};
+use accel_core::repr::{MAX_EXTENT, MAX_SIZE, Scalar, ScalarType};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The largest sum of the factors of an index, without signs.
@@ -69,7 +71,7 @@ fn block(program: &mut Program, lists: &BTreeSet<ArrayId>, mut b: Block) -> Bloc
         for inner in s.op.blocks_mut() {
             *inner = deep(|| block(program, lists, std::mem::take(inner)));
         }
-        let guard = guard(program, lists, &s.op);
+        let guard = guard(program, lists, &s);
         if let Some(op) = guard {
             stmts.push(Stmt { op, site: s.site });
             code_mut(&mut s.op).into_iter().for_each(without_checks);
@@ -97,7 +99,8 @@ fn without_checks(code: &mut ScalarFn) {
 }
 
 /// The statement that makes all checks of an operation, if it can be made.
-fn guard(program: &mut Program, lists: &BTreeSet<ArrayId>, op: &Op) -> Option<Op> {
+fn guard(program: &mut Program, lists: &BTreeSet<ArrayId>, s: &Stmt) -> Option<Op> {
+    let op = &s.op;
     let (extents, code) = match op {
         Op::Loop { extents, body, .. } | Op::Accumulate { extents, body, .. } => (vec![extents], body),
         // The order of elements is that of a loop.
@@ -109,7 +112,8 @@ fn guard(program: &mut Program, lists: &BTreeSet<ArrayId>, op: &Op) -> Option<Op
     if code.params == 0 || extents.iter().any(|c| !c.is_total()) {
         return None;
     }
-    let space = Space { extents, code, constants: constants(code), checks: checks(op, code)? };
+    let is_stored = matches!(op, Op::Loop { .. });
+    let space = Space { extents, code, constants: constants(code), checks: checks(op, code)?, is_stored };
     if space.checks.iter().any(|c| lists.contains(&c.array)) {
         return None;
     }
@@ -117,8 +121,7 @@ fn guard(program: &mut Program, lists: &BTreeSet<ArrayId>, op: &Op) -> Option<Op
     let body = space.first_failure(program);
     let found = program.arrays.push(ArrayInfo { rank: 0, columns: vec![ScalarType::I64] });
     let search = Op::Loop { to: vec![found], extents: ScalarFn::default(), body };
-    let site = space.checks[0].site;
-    let then = Block { stmts: vec![Stmt { op: search, site }] };
+    let then = Block { stmts: vec![Stmt { op: search, site: s.site }] };
     Some(Op::If { to: vec![], cond, then: (then, vec![]), otherwise: (Block::default(), vec![]) })
 }
 
@@ -222,6 +225,8 @@ struct Space<'a> {
     code: &'a ScalarFn,
     constants: Constants,
     checks: Vec<Checked<'a>>,
+    /// Whether the statement stores all elements.
+    is_stored: bool,
 }
 
 /// See [`Space::simple`].
@@ -250,9 +255,15 @@ impl Space<'_> {
         let zero = b.constant(Scalar::I64(0));
         let compare = |b: &mut Builder, cmp: Cmp, x: Reg, y: Reg| op(b, Op2::Cmp(cmp), x, y);
         let largest = b.constant(Scalar::I64(MAX_EXTENT as i64));
-        // Larger extents are errors of the statement.
+        // Larger extents are errors of the statement, and so are more elements, if it stores them.
         let bounds = |n: &Reg| [compare(&mut b, Cmp::Gt, *n, zero), compare(&mut b, Cmp::Le, *n, largest)];
-        let has_elements = n.iter().flat_map(bounds).collect();
+        let mut has_elements: Vec<Reg> = n.iter().flat_map(bounds).collect();
+        if self.is_stored {
+            let sizes = n.iter().map(|n| cast(&mut b, *n)).collect::<Vec<_>>();
+            let size = b.product(ScalarType::F64, sizes);
+            let most = b.constant(Scalar::F64(MAX_SIZE as f64));
+            has_elements.extend(size.map(|size| op(&mut b, Op2::Cmp(Cmp::Le), size, most)));
+        }
         let has_elements = all_hold(&mut b, has_elements);
         let (then, outside) = b.block(|b| {
             let ends = ends(b, &n);
@@ -305,8 +316,14 @@ impl Space<'_> {
     /// The scalar function without parameters that makes the checks of one element after the other. One of them fails.
     fn first_failure(&self, program: &Program) -> ScalarFn {
         let mut b = Builder::new(&[]);
-        let n = self.sizes(&mut b);
         let [zero, one] = [0, 1].map(|x| b.constant(Scalar::I64(x)));
+        let mut n = self.sizes(&mut b);
+        for (d, n) in n.iter_mut().enumerate() {
+            // Whether a check fails does not depend on this index.
+            if self.checks.iter().all(|c| c.factors.iter().all(|f| f[d] == 0)) {
+                *n = one;
+            }
+        }
         let index: Vec<Reg> = n.iter().map(|_| b.reg(ScalarType::I64)).collect();
         let (cond, continues) = b.block(|b| op(b, Op2::Cmp(Cmp::Lt), index[0], n[0]));
         let (body, next) = b.block(|b| {
@@ -356,6 +373,12 @@ fn ends(b: &mut Builder, n: &[Reg]) -> Vec<[Reg; 2]> {
 
 fn at(ends: &[[Reg; 2]], corner: &Corner) -> Vec<Reg> {
     ends.iter().zip(corner).map(|(ends, last)| ends[usize::from(*last)]).collect()
+}
+
+fn cast(b: &mut Builder, n: Reg) -> Reg {
+    let to = b.reg(ScalarType::F64);
+    b.emit(Instr::Op1(to, Op1::Cast(ScalarType::F64), n));
+    to
 }
 
 fn all_hold(b: &mut Builder, conditions: Vec<Reg>) -> Reg {

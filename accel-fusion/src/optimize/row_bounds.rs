@@ -40,12 +40,7 @@ pub fn row_bounds(program: &Program, rows: &Reduction, outer: usize) -> Option<R
     let code = &rows.element;
     let [result] = code.results[..] else { return None };
     let decision = defined(code, result)?;
-    let Instr::If { cond, merge, .. } = decision else { return None };
-    // What fails outside of the branches fails for all elements.
-    let others = code.instrs.iter().filter(|i| !std::ptr::eq(*i, decision));
-    if others.flat_map(|i| walk(std::slice::from_ref(i))).any(|i| i.check(code).is_some()) {
-        return None;
-    }
+    let Instr::If { cond, then: yes, otherwise: no, merge } = decision else { return None };
     let (_, then, otherwise) = merge.iter().find(|m| m.0 == result)?;
     let constant = |r: &Reg| constant(code, *r).filter(|c| is_idempotent(rows.monoid, *c));
     let (outside, holds) = match (constant(then), constant(otherwise)) {
@@ -53,6 +48,12 @@ pub fn row_bounds(program: &Program, rows: &Reduction, outer: usize) -> Option<R
         (Some(c), None) => (c, false),
         (None, None) => return None,
     };
+    // What fails for elements outside is not left out.
+    let others = code.instrs.iter().filter(|i| !std::ptr::eq(*i, decision));
+    let mut evaluated = others.flat_map(|i| walk(std::slice::from_ref(i))).chain(walk(if holds { no } else { yes }));
+    if evaluated.any(|i| i.check(code).is_some()) {
+        return None;
+    }
     let mut bounds = Bounds::new(code, outer);
     bounds.add(*cond, holds)?;
     let Bounds { lowest, ends, decisions, .. } = bounds;
@@ -71,12 +72,16 @@ fn constant(code: &ScalarFn, r: Reg) -> Option<Scalar> {
     })
 }
 
-/// Whether a constant may be combined once instead of several times, and after other elements. That is not so for products of
-/// floats other than 1: they can be infinite in between.
+/// Whether a constant may be combined once instead of several times, and after other elements. That is not so for all floats: sums
+/// and products can be infinite in between, and the minimum of 0 and -0 is the first one.
 fn is_idempotent(monoid: Option<Monoid>, c: Scalar) -> bool {
     let Some(monoid) = monoid else { return false };
-    if monoid == Monoid::Product && c.ty().is_float() {
-        return c == c.ty().one();
+    let zeros = [c.ty().zero(), Monoid::Sum.neutral(c.ty())];
+    match monoid {
+        Monoid::Product if c.ty().is_float() => return c == c.ty().one(),
+        Monoid::Sum if c.ty().is_float() => return zeros.contains(&c),
+        Monoid::Min | Monoid::Max if c.ty().is_float() && zeros.contains(&c) => return false,
+        _ => {}
     }
     monoid.operator().eval(c, c).is_ok_and(|twice| format!("{twice:?}") == format!("{c:?}"))
 }
@@ -158,14 +163,14 @@ impl<'a> Bounds<'a> {
     }
 }
 
-/// The factor of the position in a sum that has it in no product.
+/// The factor of the position in a sum without products, which might wrap.
 fn factor(sum: &Poly, position: usize) -> Option<i64> {
     let mut factor = 0;
     for (syms, n) in sum.terms() {
         match syms {
             [Sym::Param(k)] if *k == position => factor = n,
-            syms if syms.contains(&Sym::Param(position)) => return None,
-            _ => {}
+            [] | [_] => {}
+            _ => return None,
         }
     }
     Some(factor)

@@ -200,6 +200,8 @@ struct Members {
 fn members(entries: &[Entry], len: &str, barred: &BTreeSet<usize>, known: &Known) -> Members {
     let mut members = Members::default();
     let Known { ranks, used } = known;
+    let fails = |e: &Entry| e.stmt.op.scalar_fns().iter().any(|(_, code)| code.can_fail());
+    let can_fail = |inside: &[usize]| inside.iter().any(|k| fails(&entries[*k]));
     let (mut rows, mut late) = (BTreeSet::new(), BTreeSet::new());
     for (k, e) in entries.iter().enumerate() {
         let to = e.stmt.op.defines();
@@ -207,9 +209,9 @@ fn members(entries: &[Entry], len: &str, barred: &BTreeSet<usize>, known: &Known
         let reads_largest = |rows: &BTreeSet<ArrayId>| e.uses.intersection(rows).any(|a| ranks.get(a) == largest);
         let is_late = !e.uses.is_disjoint(&late);
         // Checks come before the statement for which they are made, which does not use them: NOTE [Hoisted checks]. If they use
-        // the group, everything from them on stays behind it.
+        // the group, or if it can fail before them, everything from them on stays behind it.
         let checks = matches!(&e.stmt.op, Op::If { to, .. } if to.is_empty());
-        if members.is_complete || checks && (is_late || !e.uses.is_disjoint(&rows)) {
+        if members.is_complete || checks && (is_late || !e.uses.is_disjoint(&rows) || can_fail(&members.inside)) {
             members.is_complete = true;
             members.after.push(k);
             continue;

@@ -88,6 +88,29 @@ fn checks_come_before_strips() {
     }
 }
 
+/// Checks do not come before a statement of a strip that fails first.
+#[test]
+fn checks_stay_behind_what_can_fail() {
+    let case = optimized_for(
+        Target::Processor,
+        "a0: Array0<i64>, a1: Array2<i64>, a2: Array1<f64>",
+        "a3: Array1<f64> = reduce @0 sum
+           extents () { x0: i64 = extent a1 0 -> x0 }
+           len () { x0: i64 = extent a1 1 -> x0 }
+           element (x0: i64, x1: i64) { x2: i64 = a1[x0, x1] @0 inside; x3: f64 = a2[x2] @0; x4: f64 = exp x3 -> x4 }
+           init () { x0: f64 = 0.0 -> x0 }
+           op (x0: f64, x1: f64) { x2: f64 = x0 + x1 -> x2 }
+         a4: Array2<f64> = loop @0
+           extents () { x0: i64 = extent a1 0; x1: i64 = extent a1 1 -> x0, x1 }
+           body (x0: i64, x1: i64) {
+             x2: f64 = a3[x0] @0 inside; x3: i64 = a0[] @0 inside; x4: i64 = x1 + x3; x5: f64 = a2[x4] @0; x6: f64 = x2 * x5 -> x6 }
+         -> a4",
+    );
+    for (place, number) in [(3, 0), (9, 0), (3, 20), (9, 20), (9, -1)] {
+        case.agrees(&[array(&[], vec![number]), array(&[70, 5], vec![place; 350]), floats(&[8])]);
+    }
+}
+
 /// Checks that need what a strip computes come after it, and before the statement for which they are made.
 #[test]
 fn checks_that_need_a_strip_end_it() {
