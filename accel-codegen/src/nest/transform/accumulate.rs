@@ -4,7 +4,7 @@
 
 use crate::nest::edit::{Why, at_block, walk};
 use crate::nest::ir::*;
-use accel_fusion::kernel::{Instr, Reg};
+use accel_fusion::kernel::{Instr, Monoid, Reg};
 
 /// Gives the loop over `var` a local accumulator for the number that it combines.
 ///
@@ -47,22 +47,12 @@ pub fn accumulate(nest: &Nest, var: Reg) -> Result<Nest, Why> {
 }
 
 /// The number that a loop combines, by what, and the guards.
-pub fn target(nest: &Nest, f: &For) -> Result<(Place, accel_fusion::kernel::Monoid, Vec<Guard>), Why> {
-    let (mut found, mut set, mut count) = (None, vec![f.var], 0);
-    walk(&f.body, &mut |n| {
-        set.extend(n.sets());
-        count += matches!(n, Node::Acc { .. }) as usize;
-        match n {
-            Node::If { guards, body } => {
-                if let [Node::Acc { to, monoid, .. }] = &body[..] {
-                    found = Some((to.clone(), *monoid, guards.clone()));
-                }
-            }
-            Node::Acc { to, monoid, .. } if found.is_none() => found = Some((to.clone(), *monoid, vec![])),
-            _ => {}
-        }
-    });
-    let Some((place, monoid, guards)) = found.filter(|_| count == 1) else {
+pub fn target(nest: &Nest, f: &For) -> Result<(Place, Monoid, Vec<Guard>), Why> {
+    let (mut set, mut all) = (vec![f.var], vec![]);
+    walk(&f.body, &mut |n| set.extend(n.sets()));
+    combined(&f.body, &[], &mut all);
+    let count = all.len();
+    let Some((place, monoid, guards)) = all.pop().filter(|_| count == 1) else {
         return Err(Why(format!("the loop over x{} combines {count} numbers", f.var)));
     };
     let sums = place.index.iter().chain(guards.iter().flat_map(Guard::sides));
@@ -75,7 +65,18 @@ pub fn target(nest: &Nest, f: &For) -> Result<(Place, accel_fusion::kernel::Mono
     Ok((place, monoid, guards))
 }
 
-/// Combines another number instead, without guards.
+/// What is combined, by what, and all guards around it.
+fn combined(nodes: &[Node], guards: &[Guard], all: &mut Vec<(Place, Monoid, Vec<Guard>)>) {
+    for n in nodes {
+        match n {
+            Node::Acc { to, monoid, .. } => all.push((to.clone(), *monoid, guards.to_vec())),
+            Node::If { guards: more, body } => combined(body, &[guards, more].concat(), all),
+            n => combined(n.inner(), guards, all),
+        }
+    }
+}
+
+/// Combines another number instead, without guards of its own.
 pub fn redirect(nodes: &mut [Node], to: &Place) {
     for n in nodes {
         match n {
