@@ -26,7 +26,7 @@ pub(super) enum Outcome {
 }
 
 /// The outcome if the first operand is the larger one (`more`), or else the smaller one.
-fn decision(i: &Instr, more: bool) -> Option<Decision> {
+pub(super) fn decision(i: &Instr, more: bool) -> Option<Decision> {
     let Instr::Op2(_, op, a, b) = i else { return None };
     let (outcome, strict) = match op {
         Op2::Num(Num2::Max) => (Outcome::Operand(if more { *a } else { *b }), false),
@@ -93,6 +93,25 @@ pub(super) fn forms(code: &ScalarFn, rank: usize) -> HashMap<Reg, Poly> {
         forms.extend(form.map(|p| (*to, p)));
     }
     forms
+}
+
+/// Computes a sum of products of parameters, extents and constants.
+pub(super) fn sum(b: &mut Builder, p: &Poly) -> Reg {
+    let mut sum = None;
+    for (syms, n) in p.terms() {
+        let factors = syms.iter().map(|s| match s {
+            Sym::Param(k) => Reg::new(*k),
+            Sym::Extent(array, dim) => b.extent(*array, *dim),
+            Sym::Node(_) => unreachable!("forms have no nodes"),
+        });
+        let mut factors: Vec<Reg> = factors.collect();
+        if n != 1 || factors.is_empty() {
+            factors.push(b.constant(Scalar::I64(n)));
+        }
+        let term = b.product(ScalarType::I64, factors);
+        sum = sum.into_iter().chain(term).reduce(|x, y| b.index_op(Num2::Add, x, y));
+    }
+    sum.unwrap_or_else(|| b.constant(Scalar::I64(0)))
 }
 
 /// The instructions of a function that compute its [`forms`], and others if `also` holds.

@@ -18,7 +18,7 @@
 //!   element of the array instead, so the array must have one.
 
 use super::cheap_branches::{MOST_COST, is_for_numbers};
-use super::edges::{At, EdgeDecision, edge_decisions, forms, with_decisions};
+use super::edges::{At, EdgeDecision, edge_decisions, forms, sum, with_decisions};
 use super::poly::{Poly, Sym};
 use super::row_decisions::{RowDecisions, row_decisions};
 use super::row_selections::all_selected;
@@ -251,17 +251,4 @@ fn is_near_extent(p: &Poly) -> bool {
         }
     }
     extents == 1 && others == 0
-}
-
-/// Computes such an integer, or a constant.
-fn sum(b: &mut Builder, p: &Poly) -> Reg {
-    let mut sum = None;
-    for (syms, n) in p.terms() {
-        let term = match syms {
-            [Sym::Extent(array, dim)] => b.extent(*array, *dim),
-            _ => b.constant(Scalar::I64(n)),
-        };
-        sum = Some(sum.map_or(term, |sum| b.index_op(Num2::Add, sum, term)));
-    }
-    sum.unwrap_or_else(|| b.constant(Scalar::I64(0)))
 }

@@ -11,14 +11,14 @@
 //! reduction takes the elements inside, without the decision, and `c` once. With the neutral element, NaN and infinity in the other
 //! triangle are not read, as the program says. Products with zeros in memory are not skipped: `0 * inf` is NaN.
 
-use super::edges::{forms, with_decisions};
+use super::edges::{Outcome, decision, forms, sum, with_decisions};
 use super::poly::{Poly, Sym};
 use super::scalar_cleanup::{ExecutionCount, NoProducers, clean};
 use super::shape_analysis::Facts;
 use crate::kernel::builder::Builder;
 use crate::kernel::dead_code::defined;
 use crate::kernel::{Instr, Monoid, Program, Reduction, Reg, ScalarFn, walk};
-use accel_core::repr::op::{Cmp, Logic, Num2, Op2};
+use accel_core::repr::op::{Logic, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -42,7 +42,7 @@ pub fn row_bounds(program: &Program, rows: &Reduction, outer: usize) -> Option<R
     let decision = defined(code, result)?;
     let Instr::If { cond, then: yes, otherwise: no, merge } = decision else { return None };
     let (_, then, otherwise) = merge.iter().find(|m| m.0 == result)?;
-    let constant = |r: &Reg| constant(code, *r).filter(|c| is_idempotent(rows.monoid, *c));
+    let constant = |r: &Reg| constant(code, *r).filter(|c| combines_once(rows.monoid, *c));
     let (outside, holds) = match (constant(then), constant(otherwise)) {
         (_, Some(c)) => (c, true),
         (Some(c), None) => (c, false),
@@ -74,7 +74,7 @@ fn constant(code: &ScalarFn, r: Reg) -> Option<Scalar> {
 
 /// Whether a constant may be combined once instead of several times, and after other elements. That is not so for all floats: sums
 /// and products can be infinite in between, and the minimum of 0 and -0 is the first one.
-fn is_idempotent(monoid: Option<Monoid>, c: Scalar) -> bool {
+fn combines_once(monoid: Option<Monoid>, c: Scalar) -> bool {
     let Some(monoid) = monoid else { return false };
     let zeros = [c.ty().zero(), Monoid::Sum.neutral(c.ty())];
     match monoid {
@@ -104,7 +104,7 @@ impl<'a> Bounds<'a> {
 
     /// Adds the bounds between which a condition holds, or does not. `None` if these are not all positions for which it does.
     fn add(&mut self, cond: Reg, holds: bool) -> Option<()> {
-        let (cmp, a, b) = match defined(self.code, cond)? {
+        let (compared, a, b) = match defined(self.code, cond)? {
             Instr::Op2(_, Op2::Logic(Logic::And), a, b) if holds => {
                 self.add(*a, true)?;
                 return self.add(*b, true);
@@ -113,53 +113,43 @@ impl<'a> Bounds<'a> {
                 self.add(*a, false)?;
                 return self.add(*b, false);
             }
-            Instr::Op2(_, Op2::Cmp(cmp), a, b) => (*cmp, a, b),
+            compared @ Instr::Op2(_, Op2::Cmp(_), a, b) => (compared, a, b),
             _ => return None,
         };
-        let less = match cmp {
-            Cmp::Lt | Cmp::Le => holds,
-            Cmp::Gt | Cmp::Ge => !holds,
-            Cmp::Eq | Cmp::Ne => return None,
+        // The order of the operands inside. `==` and `!=` do not depend on it.
+        let is_inside = |more: bool| {
+            decision(compared, more)
+                .filter(|d| matches!(d.outcome, Outcome::Bool(x) if x == holds))
+                .map(|d| (more, d.strict))
         };
-        // Whether the operands may be equal.
-        let equal = matches!(cmp, Cmp::Le | Cmp::Ge) == holds;
+        let (more, strict) = match (is_inside(false), is_inside(true)) {
+            (Some(order), None) | (None, Some(order)) => order,
+            _ => return None,
+        };
         let (a, b) = (self.forms.get(a)?, self.forms.get(b)?);
-        // smaller < larger + slack
-        let (smaller, larger, slack) = if less { (a, b, i64::from(equal)) } else { (b, a, i64::from(equal)) };
-        let difference = larger.minus_exactly(smaller)?.plus_constant(slack);
+        let (smaller, larger) = if more { (b, a) } else { (a, b) };
+        // Positive inside.
+        let difference = larger.minus_exactly(smaller)?.plus_constant(i64::from(!strict));
         let position = Poly::sym(Sym::Param(self.outer));
         match factor(&difference, self.outer)? {
             // 0 < rest + position, so position >= 1 - rest.
             1 => {
                 let rest = difference.minus_exactly(&position)?;
-                self.lowest.push(self.function(&Poly::constant(1).minus_exactly(&rest)?)?);
+                self.lowest.push(self.function(&Poly::constant(1).minus_exactly(&rest)?));
             }
             // 0 < rest - position
-            -1 => self.ends.push(self.function(&difference.plus_exactly(&position)?)?),
+            -1 => self.ends.push(self.function(&difference.plus_exactly(&position)?)),
             _ => return None,
         }
-        self.decisions.insert(cond, if less { Ordering::Less } else { Ordering::Greater });
+        self.decisions.insert(cond, if more { Ordering::Greater } else { Ordering::Less });
         Some(())
     }
 
     /// The function of the outer index that computes a sum.
-    fn function(&self, sum: &Poly) -> Option<ScalarFn> {
+    fn function(&self, p: &Poly) -> ScalarFn {
         let mut b = Builder::new(&vec![ScalarType::I64; self.outer]);
-        let index = b.params();
-        let mut total = b.constant(Scalar::I64(0));
-        for (syms, n) in sum.terms() {
-            let mut term = b.constant(Scalar::I64(n));
-            for s in syms {
-                let factor = match s {
-                    Sym::Param(k) => *index.get(*k)?,
-                    Sym::Extent(array, dim) => b.extent(*array, *dim),
-                    _ => return None,
-                };
-                term = b.index_op(Num2::Mul, term, factor);
-            }
-            total = b.index_op(Num2::Add, total, term);
-        }
-        Some(b.finish(vec![total]))
+        let result = sum(&mut b, p);
+        b.finish(vec![result])
     }
 }
 

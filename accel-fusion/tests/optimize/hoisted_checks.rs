@@ -63,27 +63,34 @@ fn other_indices_are_checked_for_each_element() {
     }
 }
 
+/// Sums of the rows of `a1`, whose numbers have this type, of an element x3, and a statement that reads them and `a2[j + a0[]]`.
+fn sums_and_reads(numbers: &str, element: &str) -> Case {
+    optimized_for(
+        Target::Processor,
+        &format!("a0: Array0<i64>, a1: Array2<{numbers}>, a2: Array1<f64>"),
+        &format!(
+            "a3: Array1<f64> = reduce @0 sum
+               extents () {{ x0: i64 = extent a1 0 -> x0 }}
+               len () {{ x0: i64 = extent a1 1 -> x0 }}
+               element (x0: i64, x1: i64) {{ x2: {numbers} = a1[x0, x1] @0 inside; {element} -> x3 }}
+               init () {{ x0: f64 = 0.0 -> x0 }}
+               op (x0: f64, x1: f64) {{ x2: f64 = x0 + x1 -> x2 }}
+             a4: Array2<f64> = loop @0
+               extents () {{ x0: i64 = extent a1 0; x1: i64 = extent a1 1 -> x0, x1 }}
+               body (x0: i64, x1: i64) {{
+                 x2: f64 = a3[x0] @0 inside; x3: i64 = a0[] @0 inside; x4: i64 = x1 + x3; x5: f64 = a2[x4] @0; x6: f64 = x2 * x5 -> x6 }}
+             -> a4"
+        ),
+    )
+}
+
 /// The checks of a statement in a strip come before the strip.
 #[test]
 fn checks_come_before_strips() {
-    let case = optimized_for(
-        Target::Processor,
-        "a0: Array0<i64>, a1: Array2<f64>, a2: Array1<f64>",
-        "a3: Array1<f64> = reduce @0 sum
-           extents () { x0: i64 = extent a1 0 -> x0 }
-           len () { x0: i64 = extent a1 1 -> x0 }
-           element (x0: i64, x1: i64) { x2: f64 = a1[x0, x1] @0 inside; x3: f64 = exp x2 -> x3 }
-           init () { x0: f64 = 0.0 -> x0 }
-           op (x0: f64, x1: f64) { x2: f64 = x0 + x1 -> x2 }
-         a4: Array2<f64> = loop @0
-           extents () { x0: i64 = extent a1 0; x1: i64 = extent a1 1 -> x0, x1 }
-           body (x0: i64, x1: i64) {
-             x2: f64 = a3[x0] @0 inside; x3: i64 = a0[] @0 inside; x4: i64 = x1 + x3; x5: f64 = a2[x4] @0; x6: f64 = x2 * x5 -> x6 }
-         -> a4",
-    );
+    let case = sums_and_reads("f64", "x3: f64 = exp x2");
     let text = case.text();
     assert!(text.contains("strip") && text.find("while") < text.find("strip"), "{text}");
-    for number in -2..6 {
+    for number in -2..6i64 {
         case.agrees(&[array(&[], vec![number]), floats(&[70, 5]), floats(&[8])]);
     }
 }
@@ -91,22 +98,8 @@ fn checks_come_before_strips() {
 /// Checks do not come before a statement of a strip that fails first.
 #[test]
 fn checks_stay_behind_what_can_fail() {
-    let case = optimized_for(
-        Target::Processor,
-        "a0: Array0<i64>, a1: Array2<i64>, a2: Array1<f64>",
-        "a3: Array1<f64> = reduce @0 sum
-           extents () { x0: i64 = extent a1 0 -> x0 }
-           len () { x0: i64 = extent a1 1 -> x0 }
-           element (x0: i64, x1: i64) { x2: i64 = a1[x0, x1] @0 inside; x3: f64 = a2[x2] @0; x4: f64 = exp x3 -> x4 }
-           init () { x0: f64 = 0.0 -> x0 }
-           op (x0: f64, x1: f64) { x2: f64 = x0 + x1 -> x2 }
-         a4: Array2<f64> = loop @0
-           extents () { x0: i64 = extent a1 0; x1: i64 = extent a1 1 -> x0, x1 }
-           body (x0: i64, x1: i64) {
-             x2: f64 = a3[x0] @0 inside; x3: i64 = a0[] @0 inside; x4: i64 = x1 + x3; x5: f64 = a2[x4] @0; x6: f64 = x2 * x5 -> x6 }
-         -> a4",
-    );
-    for (place, number) in [(3, 0), (9, 0), (3, 20), (9, 20), (9, -1)] {
+    let case = sums_and_reads("i64", "x4: f64 = a2[x2] @0; x3: f64 = exp x4");
+    for (place, number) in [(3, 0), (9, 0), (3, 20), (9, 20), (9i64, -1i64)] {
         case.agrees(&[array(&[], vec![number]), array(&[70, 5], vec![place; 350]), floats(&[8])]);
     }
 }

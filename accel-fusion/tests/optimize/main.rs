@@ -55,6 +55,10 @@ impl Case {
     fn agrees(&self, inputs: &[RawArray]) -> bool {
         let run = |p: &Program| evaluate(p, &argument(inputs));
         let expected = run(&self.before);
+        assert!(
+            !matches!(expected, Err(Error::Type { .. })),
+            "the test has other inputs than its program: {expected:?}"
+        );
         same(&expected, &run(&self.general));
         let fits = self.with_assumptions.conditions.hold(|k| inputs.get(k).map(|a| &*a.extents));
         if fits {
