@@ -242,3 +242,21 @@ fn an_index_that_decides_nothing_may_be_left_out() {
     }
     reads.agrees(&[(0, 0), (0, 1), (1 << 48, 1), (1 << 48, 0)]);
 }
+
+/// Found by the property above: with an array without elements, the guard is never true, and the smaller of index and
+/// extent is the result.
+#[test]
+fn guards_over_arrays_without_elements_leave_the_other_value() {
+    fn op(op: usize, a: Number, b: Number) -> Number {
+        Number::Op(op, Box::new([a, b]))
+    }
+    use Number::{Constant, Extent, Index};
+    let reads = Reads {
+        extent: op(0, op(1, op(0, Extent(true), Constant(-1)), Extent(false)), Constant(1 << 31)),
+        index: op(2, op(1, Constant(4), Constant(-(1 << 48))), op(0, Constant(1 << 47), Constant(2))),
+        left: Index,
+        right: Extent(true),
+        guard: 4,
+    };
+    reads.agrees(&[(1 << 31, 1), (1 << 31, 2), (1 << 31, 3)]);
+}

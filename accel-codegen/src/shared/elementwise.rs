@@ -116,11 +116,17 @@ impl Writer<'_> {
                     w.braces("if (inside && all_hold)", |w| part(w, &rows.code));
                     w.line("else");
                 }
-                match selections {
-                    Some(selections) => w.braces("if (inside && all_exist)", |w| {
+                if let Some(selections) = selections {
+                    w.braces("if (inside && all_exist)", |w| {
                         w.selected_row("part", rank, independent, selections, results);
-                    }),
-                    None => w.braces("if (inside)", |w| part(w, code)),
+                    });
+                    // What is right behind the interior is not right inside, where not all elements of the selections exist.
+                    if behind.is_some() {
+                        w.line("else");
+                    }
+                }
+                if selections.is_none() || behind.is_some() {
+                    w.braces("if (inside)", |w| part(w, code));
                 }
                 w.braces("else", |w| part(w, behind.as_ref().unwrap_or(body)));
             });
