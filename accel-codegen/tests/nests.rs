@@ -5,11 +5,13 @@
 use accel_codegen::nest::edit;
 use accel_codegen::nest::eval::{Memory, evaluate};
 use accel_codegen::nest::ir::{BufferId, Nest, Node};
+use accel_codegen::nest::lower;
 use accel_codegen::nest::schedule::{Names, apply};
+use accel_codegen::nest::side_by_side::side_by_side;
 use accel_codegen::nest::verify::verify;
 use accel_codegen::nest_text;
 use accel_core::repr::{Scalar, ScalarType};
-use accel_fusion::kernel::Reg;
+use accel_fusion::kernel::{Op, Program, Reg};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use std::collections::HashMap;
 use std::path::Path;
@@ -93,7 +95,7 @@ fn check(path: &Path) -> Result<(), String> {
     let found = match apply(&nest, &names(&nest), &steps) {
         Ok(after) => {
             verify(&after).map_err(|e| format!("{e} in\n{after}"))?;
-            compare(&nest, &after)?;
+            compare(&nest, &after).map_err(|e| format!("{e}\n{after}"))?;
             let again: Nest = after.to_string().parse().map_err(|e: accel_core::error::Error| e.to_string())?;
             if again != after {
                 return Err(format!("the text form lost something:\n{after}\n{again}"));
@@ -173,7 +175,13 @@ impl Naive {
         }
         // An index that may be out of bounds, in all dimensions but the last one.
         let masked = u8::arbitrary(g) % 4 == 0;
-        let times = if bool::arbitrary(g) { "x14 * x15" } else { "x16" };
+        // The elements are combined in any order, or in theirs.
+        let at = index(outer);
+        let combined = match u8::arbitrary(g) % 4 {
+            0 => format!("x18: f64 = load b0[{at}]\nx19: f64 = x16 - x18\nstore b0[{at}] = x19"),
+            1 => format!("acc sum b0[{at}] x16"),
+            _ => format!("acc sum b0[{at}] x14 * x15"),
+        };
         let mut nest = format!(
             "nest\nparam x0: i64 = n0\nparam x1: i64 = n1\nparam x2: i64 = n2\nparam x3: i64 = n3 multiple 8 most 32\n\
              b0: f64 = total a0 0 [{}]\nb1: f64 = array a1 0 [{}]\nb2: f64 = array a2 0 [{b2}]\nb3: f64 = array a3 0 [{b2}]\n{{\n",
@@ -196,11 +204,10 @@ impl Naive {
         }
         inner.iter().for_each(|k| open(&mut nest, 4 + k, *k));
         nest += &format!(
-            "x14: f64 = load b1[{}]{}\nx15: f64 = load b2[{}]\nx16: f64 = x14 + x15\nacc sum b0[{}] {times}\n",
+            "x14: f64 = load b1[{}]{}\nx15: f64 = load b2[{}]\nx16: f64 = x14 + x15\n{combined}\n",
             if masked { index(&a).replace(',', " + 1,") } else { index(&a) },
             if masked { " masked 3.0" } else { "" },
-            index(&b),
-            index(outer)
+            index(&b)
         );
         nest += &"}\n".repeat(4);
         // Registers have numbers without gaps, so those that have no use are set as well.
@@ -219,7 +226,7 @@ fn step(g: &mut Gen, naive: &Naive, loops: &mut Vec<String>, at: usize) -> Strin
     let factor = *g.choose(&[1, 2, 3, 4, 8]).unwrap_or(&2);
     let new: Vec<String> = ["o", "i", "r"].iter().map(|n| format!("{n}{at}")).collect();
     let before = g.choose(&naive.before).cloned().unwrap_or_default();
-    let step = match u8::arbitrary(g) % 22 {
+    let step = match u8::arbitrary(g) % 23 {
         0 => format!("split {name} {factor} exact {} {}", new[0], new[1]),
         1 | 2 => format!("split {name} {factor} clamp {} {}", new[0], new[1]),
         3 => format!("split {name} {factor} peel {} {} {}", new[0], new[1], new[2]),
@@ -238,6 +245,7 @@ fn step(g: &mut Gen, naive: &Naive, loops: &mut Vec<String>, at: usize) -> Strin
         18 => format!("cooperative {name} b1"),
         19 => format!("hint {name} b2 prefetch {factor}"),
         20 => "hint b0 nontemporal".into(),
+        21 => format!("hold {name}"),
         _ => format!("specialise {name}"),
     };
     if ["split", "rfactor", "fission"].iter().any(|t| step.starts_with(t)) {
@@ -332,6 +340,60 @@ fn random_schedules_keep_what_nests_compute() {
         Ok(again == after)
     }
     QuickCheck::new().tests(400).quickcheck(property as fn(Case) -> Result<bool, String>);
+}
+
+/// The schedule of reductions side by side keeps the order of the elements, for operators of several columns that are no monoid.
+#[test]
+fn reductions_side_by_side_keep_their_order() -> Result<(), String> {
+    let text = "program (a0: Array2<f64>, a1: Array1<f64>)
+        site 0 = \"fold1\"
+        {
+          a2: Array1<f64, f64> = reduce @0
+            extents () { x0: i64 = extent a0 1 -> x0 }
+            len () { x0: i64 = extent a0 0 -> x0 }
+            element (x0: i64, x1: i64) {
+              x2: f64 = a0[x1, x0] @0 inside
+              x3: f64 = a1[x1] @0 inside
+              x4: f64 = x2 - x3
+              -> x2, x4
+            }
+            op (x0: f64, x1: f64, x2: f64, x3: f64) {
+              x4: f64 = x2 - x1
+              x5: bool = x4 < x0
+              x6: f64 = if x5 { x7: f64 = x3 - x0 -> x7 } else { -> x3 }
+              -> x4, x6
+            }
+          -> a2
+        }";
+    let program: Program = text.parse().map_err(|e: accel_core::error::Error| e.to_string())?;
+    let Some(Op::Reduce { to, rows, .. }) = program.body.stmts.first().map(|s| &s.op) else {
+        return Err("no reduction".into());
+    };
+    let (naive, _) = lower::side_by_side::side_by_side(&program, *to, 1, rows);
+    let after = side_by_side(&program, *to, 1, rows).map_err(|why| why.to_string())?;
+    verify(&naive)?;
+    verify(&after)?;
+    for (started, first, count, width) in
+        [(0, 1, 0, 3), (0, 1, 3, 3), (1, 0, 4, 1), (1, 2, 5, 2), (0, 2, 9, 4), (1, 0, 0, 2)]
+    {
+        let of_param = |name: &str| match name {
+            "i0" => 1,
+            "started" => started,
+            "first" => first,
+            "count" => count,
+            "width" => width,
+            "a0_n1" => 5,
+            _ => 11,
+        };
+        let values = |nest: &Nest| -> Vec<i64> { nest.params.iter().map(|p| of_param(&p.name)).collect() };
+        let of = |nest: &Nest| memory(nest, |k| values(nest)[k], 7);
+        assert_eq!(
+            result(&naive, &of(&naive))?,
+            result(&after, &of(&after))?,
+            "{started} {first} {count} {width}\n{after}"
+        );
+    }
+    Ok(())
 }
 
 /// The verifier rejects nests that break a rule, and says which.

@@ -224,3 +224,16 @@ fn sums_over_dimensions_whose_product_overflows() {
         let _ = everywhere(&f, (&columns(r), &columns(c), &Array::scalar(2.0)));
     }
 }
+
+/// The product of the extents is the largest integer, so that sums with it wrap.
+#[test]
+fn edges_at_products_of_extents_that_wrap() {
+    let (a, b) = (columns(7 * 7 * 73 * 127 * 337), columns(92737 * 649657));
+    let data = Array::vector((0..100).collect::<Vec<i64>>());
+    let f = afun(|a: M, b: M, data: I| {
+        let largest = a.shape().1 * b.shape().1;
+        imap(|i, x| cond((i + largest).le(largest), x, -x).max((i + largest).min(largest)), data)
+    });
+    let values = everywhere(&f, (&a, &b, &data)).expect("values");
+    assert_eq!(values.to_vec()[..3], [i64::MAX, 1, 2]);
+}

@@ -6,7 +6,7 @@ use crate::analysis::liveness::{Block, Step};
 use crate::c::host::inline::is_inline;
 use crate::cost_model::COMPILED;
 use crate::shared::accumulate::Accumulate;
-use crate::shared::interchanged_reduce::in_columns;
+use crate::shared::interchanged_reduce::{columns_nest, in_columns};
 use crate::shared::permute::Permute;
 use crate::shared::row_lanes::lane_monoids;
 use crate::shared::scan::{Scan, chains};
@@ -125,16 +125,16 @@ impl<'a> Kernels<'a> {
         if let Some(tiled) = &tiled {
             self.function(s, "tile", |w| w.tile(tiled));
         }
-        let in_columns = in_columns(outer, rows);
-        if in_columns {
-            self.inner(s, |w| w.fold_side_by_side(&columns, to, outer, rows));
+        let nest = columns_nest(self.program, to, outer, rows);
+        if let Some(nest) = &nest {
+            self.inner(s, |w| w.fold_side_by_side(&columns, to, outer, rows, nest));
             self.function(s, "column_part", |w| w.column_part(&columns, to, outer));
         }
         self.function(s, "rows", |w| {
             tiled.iter().for_each(|tiled| w.in_tiles(&tile, tiled));
-            match in_columns {
-                true => w.fold_columns(&columns, to, outer, rows),
-                false => w.fold_rows(&fold, to, outer, rows),
+            match nest {
+                Some(_) => w.fold_columns(&columns, to, outer, rows),
+                None => w.fold_rows(&fold, to, outer, rows),
             }
         });
         if has_all(self.program, &s.stmt.op) {
@@ -149,9 +149,9 @@ impl<'a> Kernels<'a> {
                     w.products(to, outer, rows, &terms, &slow);
                 }
                 tiled.iter().for_each(|tiled| w.all_in_tiles(&tile, tiled));
-                match in_columns {
-                    true => w.in_parts(&column_part, to, rows),
-                    false => w.line("return -1;"),
+                match nest {
+                    Some(_) => w.in_parts(&column_part, to, rows),
+                    None => w.line("return -1;"),
                 }
             });
         }

@@ -1,32 +1,59 @@
 //! Whether the iterations of loops are independent.
 //!
-//! Two facts suffice. Only [`Acc`](Node::Acc) and [`AccLanes`](Node::AccLanes) make iterations depend on each other, and
-//! the order of what they combine is undefined. And iterations of a nest that was lowered from one operation write
-//! different numbers, or (where a split repeats the last iteration) the same numbers again. So it remains to check that no
-//! iteration reads what another one writes.
+//! Two facts suffice. [`Acc`](Node::Acc) and [`AccLanes`](Node::AccLanes) combine numbers in an undefined order. And
+//! iterations of a nest that was lowered from one operation write different numbers, or (where a split repeats the last
+//! iteration) the same numbers again. So it remains to check that no iteration reads what another one writes.
 
-use super::edit::{Access, Why, accesses, allocated, loops_around, waits, walk, written};
+use super::edit::{Access, Why, accesses, all_accesses, allocated, loops_around, waits, walk, written};
 use super::ir::*;
 use accel_fusion::kernel::Reg;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Checks that the iterations of a loop can be executed in any order, and at the same time.
+/// Checks that the iterations of a loop can be executed in any order, and at the same time: of what they read and write, each
+/// uses only the part with its own number as the index along some dimension.
 ///
 /// # Errors
 /// An iteration may read what another one writes, or items wait for each other.
 pub fn are_independent(nest: &Nest, f: &For) -> Result<(), Why> {
-    let (written, own, mut read) = (written(&f.body), allocated(&f.body), BTreeSet::new());
-    walk(&f.body, &mut |n| match n {
-        Node::Load { from, .. } | Node::Transpose { from, .. } => _ = read.insert(from.buffer),
-        Node::AccLanes { all, .. } => read.extend(all.iter().map(|a| a.2)),
-        _ => {}
-    });
-    let shared = read.difference(&own).find(|r| written.iter().any(|w| are_same_memory(nest, **r, *w)));
-    match shared {
+    is_independent_but(nest, f, |b| !is_divided_by(nest, &f.body, f.var, b))
+}
+
+/// Checks that no iteration of a loop reads what one of them writes.
+fn is_independent_but(nest: &Nest, f: &For, matters: impl Fn(BufferId) -> bool) -> Result<(), Why> {
+    match read_and_written(nest, &f.body).into_iter().find(|b| matters(*b)) {
         _ if waits(&f.body) => Err(Why(format!("items wait for each other in the loop over x{}", f.var))),
         Some(b) => Err(Why(format!("the loop over x{} reads and writes b{b}", f.var))),
         None => Ok(()),
     }
+}
+
+/// The buffers that nodes read, and that are memory that they also write, except those that begin inside.
+pub fn read_and_written(nest: &Nest, nodes: &[Node]) -> BTreeSet<BufferId> {
+    let (written, own, mut read) = (written(nodes), allocated(nodes), BTreeSet::new());
+    walk(nodes, &mut |n| match n {
+        Node::Load { from, .. } | Node::Transpose { from, .. } => _ = read.insert(from.buffer),
+        Node::AccLanes { all, .. } => read.extend(all.iter().map(|a| a.2)),
+        _ => {}
+    });
+    read.retain(|r| !own.contains(r) && written.iter().any(|w| are_same_memory(nest, *r, *w)));
+    read
+}
+
+/// Whether all numbers of this memory that nodes use have this register as the index along the same dimension.
+fn is_divided_by(nest: &Nest, nodes: &[Node], r: Reg, b: BufferId) -> bool {
+    let mut dims: Option<BTreeSet<usize>> = None;
+    for (access, _) in all_accesses(nodes) {
+        if !are_same_memory(nest, access.buffer(), b) {
+            continue;
+        }
+        let Access::Place(p) = access else { return false };
+        let own = (0..p.index.len()).filter(|d| p.index[*d].as_register() == Some(r));
+        dims = Some(match &dims {
+            None => own.collect(),
+            Some(dims) => own.filter(|d| dims.contains(d)).collect(),
+        });
+    }
+    dims.is_some_and(|dims| !dims.is_empty())
 }
 
 /// Checks that different tasks, groups or items can execute the iterations of the loop over `var`, while they execute all
@@ -40,7 +67,7 @@ pub fn are_concurrent(nest: &Nest, var: Reg) -> Result<(), Why> {
     let (Some(outermost), Some(f)) = (around.first(), around.last()) else {
         return Err(Why(format!("there is no loop over x{var}")));
     };
-    are_independent(nest, outermost)?;
+    is_independent_but(nest, outermost, |_| true)?;
     let divided = around.iter().filter(|f| f.var != var && f.bind.divides()).map(|f| f.var);
     let mut values = Values::new(nest, divided);
     values.enter(&nest.body);

@@ -159,7 +159,7 @@ pub enum Node {
     /// Requests the number at a place, which need not exist, from memory. It will be read later: NOTE \[Prefetching\].
     Prefetch(Place),
     /// `to = to . value` for a monoid, or `to = to . (value * times)`, which may be rounded once: NOTE [Fused multiply-add].
-    /// It is the only node whose iterations depend on each other, and the order of additions is undefined.
+    /// The order of additions is undefined.
     Acc {
         /// The number that is combined.
         to: Place,

@@ -10,13 +10,13 @@
 //! makes an equivalent nest, or says why it does not apply. [`schedule`] is the lists of transformations for each kind of
 //! operation.
 //!
-//! NOTE [What is no nest]: sums in strips and tiled sums are nests. Other kernels are written as text directly:
+//! NOTE [What is no nest]: sums in strips, tiled sums and reductions side by side are nests. Other kernels are written as text
+//! directly:
 //! - Products of matrices call a library, which copies blocks of its operands for caches (`c/gemm.rs`).
 //! - Scans with look-back and permutes with locks wait for other groups or threads at run time. The iterations of a nest do not
 //!   know each other.
-//! - Reductions side by side and in lanes (`shared/interchanged_reduce.rs`, `row_lanes.rs`, `selecting_lanes.rs`) have operators that
-//!   are scalar functions of tuples, in the order of the elements; an [`Acc`](ir::Node::Acc) is a monoid in any order. Lanes also begin with
-//!   other numbers than a neutral element, and count booleans in bytes.
+//! - Lanes call functions of whole vectors (`shared/lane_folds.rs`), begin with other numbers than a neutral element and count booleans
+//!   in bytes (`row_lanes.rs`), or select elements (`selecting_lanes.rs`).
 //! - The walk over strips, and elementwise loops: there is nothing to choose but the order of positions. How many innermost dimensions
 //!   are one loop is known only when the program runs: NOTE [Merged dimensions] in `analysis/merged_dimensions.rs`.
 //! - Kernels for groups of work-items could be nests; `tests/nests/product_of_groups.nest` is one. Their text stays until the
@@ -32,6 +32,7 @@ pub mod parse;
 pub mod print;
 pub mod races;
 pub mod schedule;
+pub mod side_by_side;
 pub mod strip_sums;
 pub mod tiled_sums;
 pub mod transform;

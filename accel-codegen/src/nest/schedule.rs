@@ -8,6 +8,7 @@
 //! interchange h                exchanges the loop with the only one in it
 //! unroll j1                    copies of the body, merged
 //! accumulate k                 combines in a register
+//! hold k                       keeps in registers what it reads and writes
 //! rfactor l 8 l0               combines in 8 lanes, and then these; l0 is the loop over vectors
 //! vectorise lane
 //! bind i parallel              divides the iterations among tasks; also `unroll`, `group 0` and `item 0`
@@ -31,6 +32,7 @@ use super::transform::cooperative::cooperative;
 use super::transform::fission::fission;
 use super::transform::fuse::fuse;
 use super::transform::hint::{nontemporal, prefetch};
+use super::transform::hold::hold;
 use super::transform::interchange::interchange;
 use super::transform::rfactor::rfactor;
 use super::transform::specialise::specialise;
@@ -72,6 +74,7 @@ impl Scheduler {
             ["interchange", name] => interchange(nest, self.named(name)?)?,
             ["unroll", name] => unroll_jam(nest, self.named(name)?)?,
             ["accumulate", name] => accumulate(nest, self.named(name)?)?,
+            ["hold", name] => hold(nest, self.named(name)?)?,
             ["vectorise", name] => vectorise(nest, self.named(name)?)?,
             ["compute_at", name, buffer, to] => {
                 compute_at(nest, self.named(name)?, self.buffer(buffer)?, self.named(to)?)?

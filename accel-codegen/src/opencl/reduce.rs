@@ -10,7 +10,7 @@ use super::tiled_product::Tiled;
 use super::work::{Kernel, Sizes, Work};
 use crate::analysis::liveness::Step;
 use crate::analysis::partition;
-use crate::shared::interchanged_reduce::{self, in_columns};
+use crate::shared::interchanged_reduce::{self, columns_nest};
 use crate::text::names::{elements, names};
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
@@ -49,7 +49,8 @@ impl ReducePlan {
         let name = |what: &str| format!("{fold}_{what}");
         e.function(s, &fold, |w| w.fold(&fold, to, outer, rows));
         let gpu = e.target.shape == Shape::Gpu;
-        let (in_columns, in_groups) = (in_columns(outer, rows), gpu && group_reduce::suits(rows));
+        let nest = columns_nest(e.program, to, outer, rows);
+        let (in_columns, in_groups) = (nest.is_some(), gpu && group_reduce::suits(rows));
         let (parts, joins) = (!in_groups, !in_groups || in_columns);
         if parts {
             e.task_function(s, &name("part"), |w| w.part(&fold, outer, rows, ""));
@@ -57,10 +58,10 @@ impl ReducePlan {
         if joins {
             e.task_function(s, &name("join"), |w| w.join(to, rows));
         }
-        let side_by_side = in_columns && !gpu;
-        if side_by_side {
+        let side_by_side = nest.filter(|_| !gpu);
+        if let Some(nest) = &side_by_side {
             let columns = name("columns");
-            e.function(s, &columns, |w| w.fold_side_by_side(&columns, to, outer, rows));
+            e.function(s, &columns, |w| w.fold_side_by_side(&columns, to, outer, rows, nest));
             e.task_function(s, &name("column_part"), |w| w.column_part(&columns, to, outer));
             e.task_function(s, &name("column_join"), |w| w.column_join(to, rows));
             e.task_function(s, &name("rows"), |w| w.fold_columns(&columns, to, outer, rows));
@@ -87,7 +88,7 @@ impl ReducePlan {
             part: parts.then(|| e.kernel(&name("part"), outer, Tasks::Parts)),
             join: joins.then(|| e.kernel(&name("join"), outer, Tasks::Rows)),
             columns: side_by_side
-                .then(|| ["column_part", "column_join"].map(|n| e.kernel(&name(n), outer, Tasks::Ranges))),
+                .map(|_| ["column_part", "column_join"].map(|n| e.kernel(&name(n), outer, Tasks::Ranges))),
         }
     }
 

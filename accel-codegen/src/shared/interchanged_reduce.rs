@@ -10,9 +10,12 @@
 use crate::cost_model::{
     BLOCK, FEW_COLUMNS, FEWEST_PARTS, MANY_COLUMNS, PARTIAL_RESULTS, SERIAL_ELEMENTS, SHORTEST_PART, SIMPLE, TASKS,
 };
-use crate::text::names::{index, names, row_index};
+use crate::nest::ir::Nest;
+use crate::nest::side_by_side::side_by_side;
+use crate::nest::verify::verify;
+use crate::text::names::{index, names};
 use crate::text::writer::Writer;
-use accel_fusion::kernel::{ArrayId, Instr, Reduction, Reg, ScalarFn, index_vec};
+use accel_fusion::kernel::{ArrayId, Instr, Program, Reduction, Reg, ScalarFn, index_vec};
 
 /// Whether neighbouring rows are adjacent in memory: the last outer dimension is the innermost dimension of the arrays
 /// that are read. Other reads must not depend on it.
@@ -58,46 +61,32 @@ pub fn parts(count: usize, len: usize) -> Option<(usize, usize)> {
     (parts > 1).then_some((parts, size))
 }
 
+/// The nest that combines elements of neighbouring rows, if they are adjacent in memory.
+pub fn columns_nest(program: &Program, to: ArrayId, outer: usize, rows: &Reduction) -> Option<Nest> {
+    let nest = in_columns(outer, rows).then(|| side_by_side(program, to, outer, rows).ok())?;
+    nest.filter(|n| verify(n).is_ok())
+}
+
 impl Writer<'_> {
     /// Writes the function that combines the elements from `from` to `to` of `width` neighbouring rows with the
     /// accumulated values. Returns the first line of the function.
-    pub fn fold_side_by_side(&mut self, name: &str, to: ArrayId, outer: usize, rows: &Reduction) -> String {
+    pub fn fold_side_by_side(
+        &mut self,
+        name: &str,
+        to: ArrayId,
+        outer: usize,
+        rows: &Reduction,
+        nest: &Nest,
+    ) -> String {
         let types = self.columns(to);
         self.hoist(&[&rows.element, &rows.op]);
-        let acc = elements_of("acc", types.len(), "j");
-        let at = |k: &str| {
-            let mut ix = row_index(outer, k);
-            ix[outer - 1] = format!("i{} + j", outer - 1);
-            ix
-        };
-        self.line("i64 k = from;");
-        self.braces("if (!started)", |w| {
-            w.braces("for (i64 j = 0; j < width; j++)", |w| w.code(&rows.element, &at("k"), &acc));
-            w.line("k++;");
-        });
-        let (y, x) = (names("y", &types), names("x", &types));
-        // Several elements per iteration, so that the accumulators are loaded and stored less often.
-        for count in [4, 1] {
-            self.braces(&format!("for (; k + {count} <= to; k += {count})"), |w| {
-                w.braces("for (i64 j = 0; j < width; j++)", |w| {
-                    w.declare(&y, &types);
-                    w.assign(&y, &acc);
-                    for step in 0..count {
-                        w.braces("", |w| {
-                            w.declare(&x, &types);
-                            w.code(&rows.element, &at(&format!("k + {step}")), &x);
-                            w.code(&rows.op, &[y.clone(), x.clone()].concat(), &y);
-                        });
-                    }
-                    w.assign(&acc, &y);
-                });
-            });
-        }
+        self.line("const i64 first = from + !started, count = to - first;");
+        self.loop_nest(nest, types[0]);
         let ix: String = index(outer).iter().map(|i| format!(", i64 {i}")).collect();
         let space = self.global();
-        let acc: String = types.iter().enumerate().map(|(c, t)| format!(", {space}{t} *restrict acc{c}")).collect();
+        let all: String = types.iter().enumerate().map(|(c, t)| format!(", {space}{t} *restrict t{to}_{c}")).collect();
         let parameters = self.parameters();
-        format!("static int {name}({parameters}{ix}, i64 from, i64 to, bool started, i64 width{acc})")
+        format!("static int {name}({parameters}{ix}, i64 from, i64 to, bool started, i64 width{all})")
     }
 
     /// Calls that function for the positions from `p` to `stop`, block by block. The accumulators are `acc[base + p]`.
@@ -198,8 +187,4 @@ impl Writer<'_> {
         all.iter().for_each(|s| self.line(format!("__builtin_free({s});")));
         self.line("return result;");
     }
-}
-
-fn elements_of(prefix: &str, columns: usize, position: &str) -> Vec<String> {
-    (0..columns).map(|c| format!("{prefix}{c}[{position}]")).collect()
 }

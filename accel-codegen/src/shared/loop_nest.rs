@@ -27,16 +27,20 @@ use accel_fusion::kernel::{Instr, Monoid, Program, Reg, ScalarFn, SiteId};
 use std::collections::BTreeSet;
 
 impl Writer<'_> {
-    /// Writes a nest that the verifier has accepted, and that [`fits`] the dialect. Its vectors have numbers of type `t`. Sums
-    /// and tiles of sums are all that is lowered so far, so numbers in memory are combined as vectors by addition only. If the
-    /// nest has memory of groups, the writer is at the outermost level of a kernel.
+    /// Writes a nest that the verifier has accepted, and that [`fits`] the dialect. Its vectors have numbers of type `t`.
+    /// Of those in memory, only sums are combined as vectors. If the nest has memory of groups, the writer is at the outermost
+    /// level of a kernel.
     pub fn loop_nest(&mut self, nest: &Nest, t: ScalarType) {
-        declare(self, t);
-        let (mut multiplies, mut around) = (false, false);
+        let (mut multiplies, mut around, mut has_vectors) = (false, false, false);
         walk(&nest.body, &mut |n| {
+            has_vectors |= matches!(n, Node::AccLanes { .. } | Node::Transpose { .. });
+            has_vectors |= matches!(n, Node::For(f) if f.bind == Bind::Vector);
             multiplies |= matches!(n, Node::Acc { times: Some(_), .. });
             around |= matches!(n, Node::Store { around: true, .. });
         });
+        if has_vectors {
+            declare(self, t);
+        }
         // Devices that hide latency have no stores that bypass caches.
         let around = around && !self.dialect().hides_latency();
         if around {

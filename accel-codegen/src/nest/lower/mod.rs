@@ -2,13 +2,14 @@
 //! that it combines.
 
 pub mod reduce;
+pub mod side_by_side;
 pub mod strip;
 
 use super::ir::*;
 use super::schedule::Names;
 use accel_core::repr::op::{Num1, Num2, Op1, Op2};
 use accel_core::repr::{Scalar, ScalarType};
-use accel_fusion::kernel::{ArrayId, IndexVec, Instr, Monoid, Program, Reg, ScalarFn, index_vec, renamed};
+use accel_fusion::kernel::{ArrayId, IndexVec, Instr, Monoid, Program, Reg, ScalarFn, index_vec, renamed, walk};
 use std::collections::BTreeMap;
 
 /// A naive nest, and the names of its loops: `i0`, `i1`, … for the index of the result (in a strip: without the position),
@@ -183,33 +184,8 @@ impl<'a> Builder<'a> {
     /// The nodes of an element for these arguments. Of a product, `is_first` chooses the first factor.
     fn element(&mut self, code: &ScalarFn, args: &[Reg], is_first: impl Fn(Reg) -> bool, read: Reads) -> Element {
         let product = product(code);
-        let mut own: IndexVec<Reg, Reg> = index_vec![Reg::NONE; code.types.len()];
-        code.param_regs().zip(args).for_each(|(r, arg)| own[r] = *arg);
-        let mut sums: IndexVec<Reg, Option<Affine>> = index_vec![None; code.types.len()];
-        let mut reads = BTreeMap::new();
         let last = product.as_ref().map_or(code.instrs.len(), |p| p.before);
-        for i in &code.instrs[..last] {
-            let sum = |r: Reg| sums[r].clone().unwrap_or_else(|| own[r].into());
-            if let Instr::Read { to, .. } = i {
-                let places: Option<Vec<Place>> = (0..to.len()).map(|c| read(self, i, c, &sum)).collect();
-                if let Some(places) = places {
-                    for (r, from) in to.iter().zip(places) {
-                        own[*r] = self.nest.register(code.types[*r]);
-                        self.nodes.push(Node::Load { to: own[*r], from: from.clone() });
-                        reads.insert(*r, from);
-                    }
-                    continue;
-                }
-            }
-            let value = value(i, &sum);
-            for r in i.sets() {
-                own[r] = self.nest.register(code.types[r]);
-            }
-            self.nodes.push(Node::Let(renamed(i, &|r| own[*r])));
-            if let (Some(value), [r]) = (value, &i.sets()[..]) {
-                sums[*r] = Some(value);
-            }
-        }
+        let (own, reads) = self.instrs(code, &code.instrs[..last], args, read);
         match product {
             None => Element { reads, value: own[code.results[0]], times: None, factors: None },
             Some(Product { factors: [a, b], scale, .. }) => {
@@ -224,6 +200,43 @@ impl<'a> Builder<'a> {
                 Element { reads, value: a, times: Some(scaled), factors: None }
             }
         }
+    }
+
+    /// The nodes of these instructions of a scalar function. Returns what stands for its registers, and what is read from buffers.
+    fn instrs(
+        &mut self,
+        code: &ScalarFn,
+        instrs: &[Instr],
+        args: &[Reg],
+        read: Reads,
+    ) -> (IndexVec<Reg, Reg>, BTreeMap<Reg, Place>) {
+        let mut own: IndexVec<Reg, Reg> = index_vec![Reg::NONE; code.types.len()];
+        code.param_regs().zip(args).for_each(|(r, arg)| own[r] = *arg);
+        let mut sums: IndexVec<Reg, Option<Affine>> = index_vec![None; code.types.len()];
+        let mut reads = BTreeMap::new();
+        for i in instrs {
+            let sum = |r: Reg| sums[r].clone().unwrap_or_else(|| own[r].into());
+            if let Instr::Read { to, .. } = i {
+                let places: Option<Vec<Place>> = (0..to.len()).map(|c| read(self, i, c, &sum)).collect();
+                if let Some(places) = places {
+                    for (r, from) in to.iter().zip(places) {
+                        own[*r] = self.nest.register(code.types[*r]);
+                        self.nodes.push(Node::Load { to: own[*r], from: from.clone() });
+                        reads.insert(*r, from);
+                    }
+                    continue;
+                }
+            }
+            let value = value(i, &sum);
+            for r in walk(std::slice::from_ref(i)).flat_map(|i| i.sets().to_vec()) {
+                own[r] = self.nest.register(code.types[r]);
+            }
+            self.nodes.push(Node::Let(renamed(i, &|r| own[*r])));
+            if let (Some(value), [r]) = (value, &i.sets()[..]) {
+                sums[*r] = Some(value);
+            }
+        }
+        (own, reads)
     }
 
     /// A column of an array, in memory or in the working memory of a strip, whose elements have these extents.

@@ -71,6 +71,26 @@ impl<'a> Merge<'a> {
         Merge { nest, bounds, known: vec![], written: written(nodes), keeps: false }.block(nodes, copies)
     }
 
+    /// Makes copies of `nodes`, which replace them, one after the other. They are inside loops with these bounds.
+    ///
+    /// # Errors
+    /// A number is too large.
+    pub fn one_after_the_other(
+        nest: &'a mut Nest,
+        bounds: Vec<(Reg, Affine)>,
+        nodes: &[Node],
+        copies: &mut [Copy],
+    ) -> Result<Vec<Node>, Why> {
+        let mut merge = Merge { nest, bounds, known: vec![], written: written(nodes), keeps: false };
+        let mut out = vec![];
+        for copy in copies {
+            nodes.iter().try_for_each(|n| merge.node(n, std::slice::from_mut(copy), &mut out))?;
+            // The loops of further copies need other variables.
+            merge.keeps = true;
+        }
+        Ok(out)
+    }
+
     /// Makes one more copy of `nodes`.
     ///
     /// # Errors
@@ -131,8 +151,9 @@ impl<'a> Merge<'a> {
                     }
                 }
                 Node::Load { to, from } => {
-                    let (ty, from) = (self.nest.types[*to], place(copy, from)?);
-                    let r = match self.written.contains(&from.buffer) || copy.buffers.contains_key(&from.buffer) {
+                    let (ty, changes) = (self.nest.types[*to], self.written.contains(&from.buffer));
+                    let from = place(copy, from)?;
+                    let r = match changes {
                         true => self.new_value(ty, out, |to| Node::Load { to, from: from.clone() }),
                         false => self.value(ty, out, |to| Node::Load { to, from: from.clone() }),
                     };

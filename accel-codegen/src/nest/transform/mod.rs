@@ -9,6 +9,7 @@ pub mod copy;
 pub mod fission;
 pub mod fuse;
 pub mod hint;
+pub mod hold;
 pub mod interchange;
 pub mod part;
 pub mod rfactor;

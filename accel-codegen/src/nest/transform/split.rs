@@ -1,7 +1,8 @@
 //! Splitting: `for i < n { A(i) } = for i0 = 0, f, .. < n { for i1 < f { A(i0 + i1) } }`
 
 use super::copy::{Copy, Merge};
-use crate::nest::edit::{Why, allocated, at_loop, bounds_around, walk};
+use crate::nest::edit::{Why, accesses, allocated, at_loop, bounds_around, walk};
+use crate::nest::independent::{are_same_memory, read_and_written};
 use crate::nest::ir::*;
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
@@ -37,13 +38,17 @@ pub struct Split {
 /// Splits the loop over `var`, which has steps of 1.
 ///
 /// # Errors
-/// The loop is bound or has other steps, or it does not visibly have the number of iterations that `tail` demands.
+/// The loop is bound or has other steps, it does not visibly have the number of iterations that `tail` demands, or `tail` would
+/// repeat iterations that change what they have read.
 pub fn split(nest: &Nest, var: Reg, factor: i64, tail: Tail) -> Result<Split, Why> {
     let (mut outer, mut inner, mut rest) = (Reg::NONE, Reg::NONE, None);
     let bounds = bounds_around(&nest.body, var);
     let nest = at_loop(nest, var, |nest, f| {
         if f.step != 1 || f.bind != Bind::Seq || factor < 1 {
             return Err(Why(format!("the loop over x{var} has other steps, or is bound")));
+        }
+        if matches!(tail, Tail::Clamp | Tail::Overlap) && changes_what_it_read(nest, &f.body) {
+            return Err(Why(format!("the loop over x{var} changes what it has read, so no iteration can be repeated")));
         }
         (outer, inner) = (nest.register(ScalarType::I64), nest.register(ScalarType::I64));
         let is_multiple =
@@ -136,6 +141,17 @@ fn has_at_least(nest: &Nest, f: &For, count: i64) -> bool {
     let least = |r: Reg| nest.params.iter().find(|p| p.register == r).and_then(|p| p.least);
     let n = f.to.as_constant().or_else(|| least(f.to.as_register()?));
     f.from.as_constant() == Some(0) && n.is_some_and(|n| n >= count)
+}
+
+/// Whether nodes read numbers of memory from outside before they write there.
+fn changes_what_it_read(nest: &Nest, nodes: &[Node]) -> bool {
+    let first_is_read = |b: &BufferId| {
+        accesses(nodes)
+            .into_iter()
+            .find(|(a, _)| are_same_memory(nest, a.buffer(), *b))
+            .is_some_and(|(_, writes)| !writes)
+    };
+    read_and_written(nest, nodes).iter().any(first_is_read)
 }
 
 /// The buffers that begin outside and hold numbers that nodes combine.
