@@ -22,6 +22,7 @@
 //! | `horizontal_fusion` | merges loops over the same index space |
 //! | `common_statements` | computes equal arrays once |
 //! | `edges` | decisions that change at the edges of an index space |
+//! | `few_steps` | loops of a known number of steps |
 //! | `folded_rows` | vectors of elements of several short rows |
 //! | `interior` | elements that need no special rules for edges |
 //! | `row_decisions` | elements of rows that satisfy all conditions |
@@ -40,6 +41,7 @@ mod cheap_branches;
 mod common_statements;
 mod compact;
 mod edges;
+mod few_steps;
 mod folded_rows;
 mod fused_program;
 mod hoisted_checks;

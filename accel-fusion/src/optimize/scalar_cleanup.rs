@@ -2,6 +2,7 @@
 //! removes checks that cannot fail, replaces reads by their producers, and drops dead code.
 
 use super::cheap_branches;
+use super::few_steps::few_steps;
 use super::poly::{Poly, Sym};
 use super::shape_analysis::{Facts, Inequality, Node, Ranges, Sides};
 use super::value_numbers::{Number, Numbers};
@@ -182,7 +183,7 @@ impl<'a> Cleaner<'a> {
         for (k, t) in types.iter().enumerate() {
             self.polys[k] = match t {
                 ScalarType::I64 if k < index => Some(Poly::sym(Sym::Param(k))),
-                ScalarType::I64 => Some(self.facts.unknown()),
+                ScalarType::I64 => Some(self.unknown(Reg::new(k))),
                 _ => None,
             };
         }
@@ -218,12 +219,21 @@ impl<'a> Cleaner<'a> {
 
     fn reg(&mut self, t: ScalarType, poly: Option<Poly>) -> Reg {
         let r = self.out.reg(t);
-        self.polys.push(match (t, poly) {
-            (ScalarType::I64, None) => Some(self.facts.unknown()),
+        let poly = match (t, poly) {
+            (ScalarType::I64, None) => Some(self.unknown(r)),
             (_, poly) => poly,
-        });
+        };
+        self.polys.push(poly);
         self.constants.push(None);
         r
+    }
+
+    /// The polynomial of a register of which nothing is known.
+    fn unknown(&mut self, r: Reg) -> Poly {
+        let p = self.facts.unknown();
+        self.known.insert(Key::Integer(p.clone()), vec![r]);
+        self.added.push(Key::Integer(p.clone()));
+        p
     }
 
     /// The registers for `key`. If there are none yet, `f` computes them.
@@ -374,6 +384,9 @@ impl<'a> Cleaner<'a> {
                 map[*to] = r;
             }
             Instr::While { state, cond, continues, body, next, lists } => {
+                if let Some(steps) = few_steps(instr, |r| *self.constants.get(map[r])?) {
+                    return self.steps(code, instr, steps, map);
+                }
                 let new: Vec<(Reg, Reg)> =
                     state.iter().map(|(to, init)| (self.reg(code.types[*to], None), map[*init])).collect();
                 state.iter().zip(&new).for_each(|((to, _), (r, _))| map[*to] = *r);
@@ -393,6 +406,18 @@ impl<'a> Cleaner<'a> {
                 let next = next.iter().map(|r| map[*r]).collect();
                 self.emit(Instr::While { state: new, cond, continues, body, next, lists });
             }
+        }
+    }
+
+    /// Executes this number of steps of a loop one after the other: NOTE [Loops of few steps].
+    fn steps(&mut self, code: &ScalarFn, instr: &Instr, steps: usize, map: &mut Map) {
+        let Instr::While { state, cond, body, next, .. } = instr else { return };
+        state.iter().for_each(|(to, init)| map[*to] = map[*init]);
+        for _ in 0..steps {
+            self.instrs(code, cond, map);
+            self.instrs(code, body, map);
+            let values: Vec<Reg> = next.iter().map(|r| map[*r]).collect();
+            state.iter().zip(values).for_each(|((to, _), r)| map[*to] = r);
         }
     }
 
@@ -569,6 +594,9 @@ impl<'a> Cleaner<'a> {
             (Op2::Num(_) | Op2::Int(Int2::DivEuclid | Int2::RemEuclid), Some((p, q))) => {
                 let ranges = Ranges { params: self.ranges, conditions: &self.conditions };
                 let value = self.facts.op(op, &p, &q, ranges);
+                if is_composed(op, &p, &q) && multiple_and_more(&value).is_some() {
+                    return self.integer(&value);
+                }
                 if value.as_constant().is_some() || value.as_sym().is_some_and(|s| !matches!(s, Sym::Node(_))) {
                     return self.integer(&value);
                 }
@@ -664,6 +692,29 @@ impl<'a> Cleaner<'a> {
         }
         found
     }
+}
+
+/// The factor and the constant of a multiple of one symbol plus a constant.
+fn multiple_and_more(p: &Poly) -> Option<(i64, i64)> {
+    p.terms().try_fold((0, 0), |(factor, constant), (syms, n)| match syms {
+        [] => Some((factor, n)),
+        [_] if factor == 0 => Some((n, constant)),
+        _ => None,
+    })
+}
+
+/// Whether a constant is added to, or multiplied with, a multiple of a symbol to which another constant was added.
+///
+/// NOTE [Compositions of linear functions]: integers wrap, so they are a ring, and `(x * a + b) * c + d` is
+/// `x * (a * c) + (b * c + d)`. Several steps of a generator of random numbers are one multiplication and one addition.
+fn is_composed(op: Op2, p: &Poly, q: &Poly) -> bool {
+    let other = match (p.as_constant(), q.as_constant()) {
+        (None, Some(_)) => p,
+        (Some(_), None) => q,
+        _ => return false,
+    };
+    matches!(op, Op2::Num(Num2::Add | Num2::Sub | Num2::Mul))
+        && multiple_and_more(other).is_some_and(|(factor, constant)| factor.unsigned_abs() > 1 && constant != 0)
 }
 
 /// The other operand, if one operand is neutral.

@@ -4,6 +4,7 @@
 mod agreement;
 mod assumptions;
 mod control;
+mod few_steps;
 mod fusion;
 mod hoisted_checks;
 mod recomputed_operands;
