@@ -178,6 +178,8 @@ pub const PER_COPIED: usize = 128;
 
 /// Below this number of elements, rows are reduced without a function call for each.
 pub const CALLED_ROW: usize = CALL;
+/// The same for sums of integers, which C compilers add in vectors without lanes of ours.
+pub const VECTORIZED_ROW: usize = 4 * LANES;
 /// The largest number of instructions of an element or an operator for which several rows are reduced at a time. Chosen.
 pub const SIMPLE: usize = 40;
 /// The most operations of an operator of a scan that waits for itself. Longer ones keep the processor busy. Chosen.

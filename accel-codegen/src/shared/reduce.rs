@@ -1,8 +1,8 @@
 //! Reductions: functions of a task, and of one row.
 
-use super::row_lanes::least_in_lanes;
+use super::row_lanes::{adds_integers, least_in_lanes};
 use super::selecting_lanes::least_to_select;
-use crate::cost_model::{CALLED_ROW, LANES, SIMPLE};
+use crate::cost_model::{CALLED_ROW, LANES, SIMPLE, VECTORIZED_ROW};
 use crate::text::names::{elements, index, names, row_index};
 use crate::text::primitives;
 use crate::text::writer::Writer;
@@ -117,6 +117,8 @@ impl Writer<'_> {
         let least =
             least_in_lanes(rows).or_else(|| least_to_select(rows)).map(|least| least + rows.init.is_none() as usize);
         match least {
+            // C compilers add integers of a row in vectors.
+            Some(_) if adds_integers(rows) => Across::Never,
             // Additions of several rows overlap without vectors.
             Some(least) if rows.monoid == Some(Monoid::Sum) => {
                 Across::If(format!("task->len >= {CALLED_ROW} && task->len < {least}"))
@@ -176,7 +178,8 @@ impl Writer<'_> {
             Across::Never => {}
         }
         // A call for every short row would take longer than the row.
-        self.braces(&format!("if (task->len < {CALLED_ROW})"), |w| {
+        let called = if adds_integers(rows) { VECTORIZED_ROW } else { CALLED_ROW };
+        self.braces(&format!("if (task->len < {called})"), |w| {
             w.positions(outer, |w| w.fold_one(to, outer, rows, &z));
             w.line("return 0;");
         });

@@ -54,6 +54,11 @@ pub fn least_in_lanes(rows: &Reduction) -> Option<usize> {
     Some(Lanes::new(rows)?.count)
 }
 
+/// Whether a row is a sum of integers, which are added in any order, and which are not counted in bytes.
+pub fn adds_integers(rows: &Reduction) -> bool {
+    rows.monoid == Some(Monoid::Sum) && rows.columns().iter().all(|t| !t.is_float()) && counted(rows).is_none()
+}
+
 /// The numbers of lanes that are combined with as many others, until one is left. Loops of known length become vector
 /// operations.
 pub fn halves(count: usize) -> impl Iterator<Item = usize> {
