@@ -425,7 +425,12 @@ fn mistakes_are_told() {
         ("x0: bool = true\nx1: bool = if x0 { x2: bool = not x0 -> x2 } else { x2: bool = not x0 -> x2 }", "set twice"),
         ("x0: i64 = 1\nx1: i64 = while x0 cond { -> x1 } body { -> x1 }", "not bool"),
         ("x0: bool = true\nx1: bool = while x0 cond { -> x1 } body { x2: i64 = 1 -> x2 }", "not bool"),
-        ("x0: bool = true\nx1: bool, x2: bool = while x0 cond { -> x1 } body { -> x1 } lists x0", "a loop with lists"),
+        ("x0: bool = true\nx1: bool, x2: i64 = while x0 cond { -> x1 } body { -> x1 } lists x1", "not i64"),
+        (
+            "x0: bool = true\nx1: bool, x2: bool = while x0 cond { -> x1 } body { -> x1 } lists x1\nx3: bool = not x2",
+            "the list x2 is used as a number",
+        ),
+        ("x0: i64 = 1\nx1: i64 = list x0[x0]", "there is no list x0"),
         ("x0: bool = true\nx1: f64 = if x0 { x2: f64 = a0[] @0 -> x2 } else { x3: f64 = 1.0 -> x3 }", "reads an array"),
         ("alloc b1\nx0: f64 = 1.0\nstore b1[0] = x0 nontemporal", "not in memory from outside"),
         ("x0: f64 = load b0[9] masked 1", "a mask of type i64"),

@@ -54,6 +54,8 @@ pub fn evaluate(nest: &Nest, memory: &mut Memory) -> Result<(), String> {
 struct Item {
     agent: Agent,
     registers: IndexVec<Reg, Option<Scalar>>,
+    /// Private lists.
+    lists: HashMap<Reg, Vec<Scalar>>,
     local: HashMap<BufferId, Vec<Option<Scalar>>>,
 }
 
@@ -90,7 +92,13 @@ impl Item {
                 }
                 return Ok(());
             }
-            Instr::While { state, cond, continues, body, next, .. } => {
+            Instr::Get { to, list, at } => {
+                let Scalar::I64(at) = self.get(*at)? else { return Err(format!("x{at} is no position")) };
+                let x = usize::try_from(at).ok().and_then(|at| self.lists.get(list)?.get(at).copied());
+                (*to, x.ok_or_else(|| format!("the list x{list} has no element {at}"))?)
+            }
+            Instr::While { state, cond, continues, body, next, lists } => {
+                lists.iter().for_each(|(to, _)| _ = self.lists.insert(*to, vec![]));
                 for (to, init) in state {
                     self.set(*to, self.get(*init)?);
                 }
@@ -100,6 +108,10 @@ impl Item {
                         return Ok(());
                     }
                     self.instrs(body)?;
+                    for (to, value) in lists {
+                        let x = self.get(*value)?;
+                        self.lists.entry(*to).or_default().push(x);
+                    }
                     // All at once, because the next value of one register can be the old value of another.
                     let values: Vec<Scalar> = next.iter().map(|r| self.get(*r)).collect::<Result<_, _>>()?;
                     state.iter().zip(values).for_each(|((to, _), x)| self.set(*to, x));

@@ -7,7 +7,7 @@
 //!   indices of places, with the factor 1 in the last one. There are no branches of scalar code in it.
 //! - Vectors are operands of floating-point arithmetic only, and are stored and combined as vectors. A local number is used in the
 //!   vector loop in which it begins.
-//! - Scalar code has branches and loops, but these read no arrays and make no lists.
+//! - Scalar code has branches and loops, but these read no arrays. Lists that loops make are only read, by position.
 //! - The work is divided completely: [`divided`](super::divided).
 //! - Local memory is used only inside the loops over items in which it begins, and memory of a group begins outside them.
 //! - All items reach a barrier: it is in no vector, and the bounds of the loops and the guards around it do not depend on items.
@@ -33,6 +33,7 @@ pub fn verify(nest: &Nest) -> Result<(), String> {
         nest,
         set: BTreeSet::new(),
         ever: BTreeSet::new(),
+        lists: BTreeSet::new(),
         local: BTreeSet::new(),
         vector: None,
         vectors: BTreeSet::new(),
@@ -62,6 +63,8 @@ struct Verifier<'a> {
     set: BTreeSet<Reg>,
     /// All registers that were set before.
     ever: BTreeSet<Reg>,
+    /// The registers that are private lists.
+    lists: BTreeSet<Reg>,
     /// The buffers that begin inside and exist at the present place.
     local: BTreeSet<BufferId>,
     /// The variable of the vector loop around it.
@@ -196,7 +199,9 @@ impl Verifier<'_> {
                 index.iter().try_for_each(|r| self.used(*r))?;
                 to.iter().try_for_each(|r| self.set(*r, types[*r]))
             }
-            Instr::If { .. } | Instr::While { .. } if self.vector.is_some() => Err("a branch in a vector loop".into()),
+            Instr::If { .. } | Instr::While { .. } | Instr::Get { .. } if self.vector.is_some() => {
+                Err("a branch in a vector loop".into())
+            }
             Instr::If { cond, then, otherwise, merge } => {
                 self.typed(*cond, ScalarType::Bool)?;
                 let of_branch = |m: &(Reg, Reg, Reg), first: bool| (m.0, if first { m.1 } else { m.2 });
@@ -209,8 +214,8 @@ impl Verifier<'_> {
                 merge.iter().try_for_each(|m| self.set(m.0, types[m.0]))
             }
             Instr::While { state, cond, continues, body, next, lists } => {
-                if !lists.is_empty() || state.len() != next.len() {
-                    return Err("a loop with lists, or without the next value of a register".into());
+                if state.len() != next.len() {
+                    return Err("a loop without the next value of a register".into());
                 }
                 for (to, init) in state {
                     self.typed(*init, self.own_type(*to)?)?;
@@ -219,11 +224,22 @@ impl Verifier<'_> {
                 self.scalar_code(cond, |v| {
                     v.typed(*continues, ScalarType::Bool)?;
                     v.scalar_code(body, |v| {
-                        state.iter().zip(next).try_for_each(|((to, _), next)| v.typed(*next, v.own_type(*to)?))
+                        let of_state = state.iter().zip(next).map(|((to, _), next)| (*to, *next));
+                        let mut all = of_state.chain(lists.iter().copied());
+                        all.try_for_each(|(to, value)| v.typed(value, v.own_type(to)?))
                     })
-                })
+                })?;
+                self.lists.extend(lists.iter().map(|(to, _)| *to));
+                lists.iter().try_for_each(|(to, _)| self.set(*to, types[*to]))
             }
-            Instr::Emit { .. } | Instr::Get { .. } => Err("an instruction that nests do not have".into()),
+            Instr::Get { to, list, at } => {
+                self.typed(*at, ScalarType::I64)?;
+                if !self.lists.contains(list) || !self.set.contains(list) {
+                    return Err(format!("there is no list x{list}"));
+                }
+                self.set(*to, types[*list])
+            }
+            Instr::Emit { .. } => Err("an instruction that nests do not have".into()),
         }
     }
 
@@ -376,6 +392,7 @@ impl Verifier<'_> {
         match self.vector {
             _ if !self.set.contains(&r) => Err(format!("x{r} is not set")),
             Some(v) if v == r => Err(format!("the variable x{r} of a vector loop is used as a number")),
+            _ if self.lists.contains(&r) => Err(format!("the list x{r} is used as a number")),
             _ => Ok(()),
         }
     }

@@ -52,11 +52,16 @@ impl Writer<'_> {
         // The registers of a nest have other meanings than those of the strip around it.
         let position = std::mem::replace(&mut self.lanes.position, Reg::NONE);
         self.braces("", |w| {
-            if multiplies {
+            let mut code = ScalarFn { types: nest.types.clone(), ..ScalarFn::default() };
+            walk(&nest.body, &mut |n| {
+                code.instrs.extend(if let Node::Let(i) = n { Some(i.clone()) } else { None });
+            });
+            // A list for which there is no memory ends the nest.
+            let flushes = multiplies && code.lists().is_empty();
+            if flushes {
                 declare_flushing(w);
                 w.line("const unsigned state = without_tiny();");
             }
-            let code = ScalarFn { types: nest.types.clone(), ..ScalarFn::default() };
             let used = names_used(nest);
             for p in nest.params.iter().filter(|p| used.contains(&p.register)) {
                 w.line(format!("const {} r{} = {};", nest.types[p.register], p.register, p.name));
@@ -69,7 +74,7 @@ impl Writer<'_> {
                 t,
                 code,
                 constants,
-                flushes: multiplies,
+                flushes,
                 around,
                 lane: None,
                 vectors,
@@ -80,7 +85,7 @@ impl Writer<'_> {
             if around {
                 w.line("STORED();");
             }
-            if multiplies {
+            if flushes {
                 w.line("with_tiny(state);");
             }
         });
@@ -148,7 +153,7 @@ struct NestText<'w, 'p, 'n> {
     w: &'w mut Writer<'p>,
     nest: &'n Nest,
     t: ScalarType,
-    /// The registers' types, for scalar code.
+    /// The registers' types and the loops, whose lists have numbers, for scalar code.
     code: ScalarFn,
     constants: Constants,
     /// Whether subnormal factors count as zero: NOTE [Subnormal factors].

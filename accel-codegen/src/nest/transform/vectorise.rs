@@ -28,7 +28,7 @@ pub fn fit_vectors(f: &For) -> Result<(), Why> {
     let mut others = f.bind != Bind::Seq;
     walk(&f.body, &mut |n| {
         others |= match n {
-            Node::AccLanes { .. } | Node::Let(Instr::If { .. } | Instr::While { .. }) => true,
+            Node::AccLanes { .. } | Node::Let(Instr::If { .. } | Instr::While { .. } | Instr::Get { .. }) => true,
             Node::For(f) => f.bind == Bind::Vector || f.bind.divides(),
             Node::Load { from: p, .. } | Node::Store { to: p, .. } | Node::Acc { to: p, .. } => !p.is_proved(),
             Node::Fail(_) => true,
