@@ -1,7 +1,7 @@
 //! The verifier: what holds for every nest that is written as text.
 //!
 //! - Each register is set once, before it is used, in the same block or in one around it, and all types fit.
-//! - A place has an index for every extent of its buffer; a buffer in local memory or in that of a group has constant
+//! - Buffers are different memory. A place has an index for every extent of its buffer; a buffer in local memory or in that of a group has constant
 //!   extents, and is used after its [`Alloc`](Node::Alloc).
 //! - A vector loop runs from 0 to a constant, by steps of 1, and contains no other one. The loop variable occurs only in
 //!   indices of places, with the factor 1 in the last one. There are no branches of scalar code in it.
@@ -50,6 +50,10 @@ pub fn verify(nest: &Nest) -> Result<(), String> {
         let constant = b.extents.iter().all(|e| e.as_constant().is_some_and(|n| n > 0));
         if b.space.begins_inside() && !constant {
             return Err(format!("b{id}: the extents of a buffer that begins inside are not positive constants"));
+        }
+        let other = nest.buffers.iter_enumerated().find(|(other, o)| *other < id && o.space == b.space);
+        if let Some((other, _)) = other.filter(|_| !b.space.begins_inside()) {
+            return Err(format!("b{other} and b{id} are the same memory"));
         }
         b.extents.iter().try_for_each(|e| v.sum(e)).map_err(|e| format!("b{id}: {e}"))?;
     }

@@ -15,7 +15,8 @@ const UNROLLED: usize = 128;
 pub(super) fn few_steps(instr: &Instr, outside: impl Fn(Reg) -> Option<Scalar>) -> Option<usize> {
     let Instr::While { state, cond, continues, body, next, lists } = instr else { return None };
     let size = walk(cond).chain(walk(body)).count();
-    if !lists.is_empty() || size > UNROLLED {
+    // Steps of loops inside would have to be counted, too. If those loops are gone, this one is cleaned again.
+    if !lists.is_empty() || size > UNROLLED || cond.iter().chain(body.iter()).any(Instr::has_loop) {
         return None;
     }
     let mut inside = Inside::new();

@@ -51,16 +51,21 @@ fn steps_of_a_known_number_are_executed_one_after_the_other() {
     runs(&case);
 }
 
+/// The steps of the inner loops are counted as well.
 #[test]
 fn steps_in_steps() {
-    let case = steps(
-        "3",
-        "x10: i64, x9: i64 = while x3, x6
-           cond { x11: bool = x10 < x5 -> x11 }
-           body { x12: i64 = x9 * x2; x13: i64 = x10 + x1 -> x13, x12 }",
-    );
-    assert!(!case.text().contains("while"), "{}", case.text());
-    runs(&case);
+    for (n, is_loop) in [(3, false), (40, true)] {
+        let case = steps(
+            "6",
+            &format!(
+                "x10: i64 = {n}; x11: i64, x9: i64 = while x3, x6
+                   cond {{ x12: bool = x11 < x10 -> x12 }}
+                   body {{ x13: i64 = x9 * x2; x14: i64 = x11 + x1 -> x14, x13 }}"
+            ),
+        );
+        assert_eq!(case.text().contains("while"), is_loop, "{}", case.text());
+        runs(&case);
+    }
 }
 
 #[test]

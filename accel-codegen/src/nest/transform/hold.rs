@@ -1,6 +1,6 @@
 //! Held numbers: `for k { a := f(k, a) } = y := a; for k { y := f(k, y) }; a := y`
 
-use crate::nest::edit::{Access, Why, accesses, at_block, walk};
+use crate::nest::edit::{Access, Why, accesses, at_block, is_pure, walk};
 use crate::nest::independent::{are_same_memory, read_and_written};
 use crate::nest::ir::*;
 use accel_fusion::kernel::Reg;
@@ -8,7 +8,7 @@ use accel_fusion::kernel::Reg;
 /// Keeps the numbers that the loop over `var` reads and writes in local memory while it is executed.
 ///
 /// # Errors
-/// There is none, the loop may have no iteration, or a place depends on the loop, need not exist, or is used under a condition.
+/// There is none, the loop may have no iteration, or a place depends on the loop, need not exist, or is not read first of all.
 pub fn hold(nest: &Nest, var: Reg) -> Result<Nest, Why> {
     at_block(nest, var, |nest, block, at| {
         let Node::For(f) = &mut block[at] else { return Ok(()) };
@@ -50,11 +50,14 @@ fn held(nest: &Nest, f: &For) -> Result<Vec<Place>, Why> {
         let Some((first, others)) = places.as_deref().and_then(|p| p.split_first()) else {
             return Err(Why(format!("the loop over x{} transposes b{b}", f.var)));
         };
+        // The number is read before the loop: also if it would otherwise be stored first, or if the loop would fail before.
+        let first_use = f.body.iter().position(|n| matches!(n, Node::Load { from, .. } if from == *first));
+        let is_read_first = first_use.is_some_and(|at| f.body[..at].iter().all(is_pure));
         let is_fixed = first.index.iter().flat_map(|i| &i.terms).all(|(r, _)| !set.contains(r));
         let used = |n: &&Node| matches!(n, Node::Load { from: p, .. } | Node::Store { to: p, around: false, .. } if p == *first);
         let in_order = f.body.iter().filter(used).count() == others.len() + 1;
-        if !is_fixed || !in_order || !first.is_proved() || others.iter().any(|p| p != first) {
-            return Err(Why(format!("the loop over x{} uses several numbers of b{b}, or not always", f.var)));
+        if !is_fixed || !in_order || !is_read_first || !first.is_proved() || others.iter().any(|p| p != first) {
+            return Err(Why(format!("the loop over x{} uses several numbers of b{b}, or not first of all", f.var)));
         }
         if !found.contains(*first) {
             found.push((*first).clone());

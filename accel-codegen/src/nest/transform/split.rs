@@ -1,8 +1,8 @@
 //! Splitting: `for i < n { A(i) } = for i0 = 0, f, .. < n { for i1 < f { A(i0 + i1) } }`
 
 use super::copy::{Copy, Merge};
-use crate::nest::edit::{Why, accesses, allocated, at_loop, bounds_around, walk};
-use crate::nest::independent::{are_same_memory, read_and_written};
+use crate::nest::edit::{Why, allocated, at_loop, bounds_around, walk};
+use crate::nest::independent::read_and_written;
 use crate::nest::ir::*;
 use accel_core::repr::op::{Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
@@ -143,15 +143,27 @@ fn has_at_least(nest: &Nest, f: &For, count: i64) -> bool {
     f.from.as_constant() == Some(0) && n.is_some_and(|n| n >= count)
 }
 
-/// Whether nodes read numbers of memory from outside before they write there.
+/// Whether nodes read numbers that they change, and that they have not stored before at the same place. Then they compute
+/// something else when they are executed again.
 fn changes_what_it_read(nest: &Nest, nodes: &[Node]) -> bool {
-    let first_is_read = |b: &BufferId| {
-        accesses(nodes)
-            .into_iter()
-            .find(|(a, _)| are_same_memory(nest, a.buffer(), *b))
-            .is_some_and(|(_, writes)| !writes)
-    };
-    read_and_written(nest, nodes).iter().any(first_is_read)
+    !reads_only_stored(&read_and_written(nest, nodes), nodes, &mut vec![])
+}
+
+/// Whether each number of these buffers that nodes read is one that was stored before, in the same iteration.
+fn reads_only_stored(changed: &BTreeSet<BufferId>, nodes: &[Node], stored: &mut Vec<Place>) -> bool {
+    let before = stored.len();
+    let all = nodes.iter().all(|n| match n {
+        Node::Load { from, .. } => !changed.contains(&from.buffer) || stored.contains(from),
+        Node::Transpose { from, .. } => !changed.contains(&from.buffer),
+        Node::AccLanes { all, .. } => !all.iter().any(|a| changed.contains(&a.2)),
+        Node::Store { to, .. } => {
+            stored.extend(Some(to.clone()).filter(Place::is_proved));
+            true
+        }
+        n => reads_only_stored(changed, n.inner(), stored),
+    });
+    stored.truncate(before);
+    all
 }
 
 /// The buffers that begin outside and hold numbers that nodes combine.
