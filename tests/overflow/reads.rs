@@ -213,13 +213,14 @@ fn indices_of_extreme_extents_are_those_of_the_interpreter() {
     QuickCheck::new().tests(60).quickcheck(property as fn(Reads, Vec<(usize, usize)>) -> bool);
 }
 
+fn op(op: usize, a: Number, b: Number) -> Number {
+    Number::Op(op, Box::new([a, b]))
+}
+
 /// Found by the property above. The index divides by an extent that is 0, but it does not influence the result, because
 /// the array has no elements. So the interpreter fails, and a backend that does not divide computes the right values.
 #[test]
 fn an_index_that_decides_nothing_may_be_left_out() {
-    fn op(op: usize, a: Number, b: Number) -> Number {
-        Number::Op(op, Box::new([a, b]))
-    }
     use Number::{Constant, Extent, Index};
     let reads = Reads {
         extent: Constant(0),
@@ -247,9 +248,6 @@ fn an_index_that_decides_nothing_may_be_left_out() {
 /// extent is the result.
 #[test]
 fn guards_over_arrays_without_elements_leave_the_other_value() {
-    fn op(op: usize, a: Number, b: Number) -> Number {
-        Number::Op(op, Box::new([a, b]))
-    }
     use Number::{Constant, Extent, Index};
     let reads = Reads {
         extent: op(0, op(1, op(0, Extent(true), Constant(-1)), Extent(false)), Constant(1 << 31)),

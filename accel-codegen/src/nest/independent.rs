@@ -39,6 +39,14 @@ pub fn read_and_written(nest: &Nest, nodes: &[Node]) -> BTreeSet<BufferId> {
     read
 }
 
+/// Whether one of these nodes, not of those inside them, loads a number of memory that others write.
+pub fn loads_what_changes(nest: &Nest, nodes: &[Node], others: &[Node]) -> bool {
+    let changed = written(others);
+    nodes
+        .iter()
+        .any(|n| matches!(n, Node::Load { from, .. } if changed.iter().any(|b| are_same_memory(nest, *b, from.buffer))))
+}
+
 /// Whether all numbers of this memory that nodes use have this register as the index along the same dimension.
 fn is_divided_by(nest: &Nest, nodes: &[Node], r: Reg, b: BufferId) -> bool {
     let mut dims: Option<BTreeSet<usize>> = None;

@@ -153,7 +153,7 @@ struct NestText<'w, 'p, 'n> {
     w: &'w mut Writer<'p>,
     nest: &'n Nest,
     t: ScalarType,
-    /// The registers' types and the loops, whose lists have numbers, for scalar code.
+    /// All scalar code: the types of registers, and the lists in the order of their numbers.
     code: ScalarFn,
     constants: Constants,
     /// Whether subnormal factors count as zero: NOTE [Subnormal factors].

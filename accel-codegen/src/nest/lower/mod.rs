@@ -239,6 +239,12 @@ impl<'a> Builder<'a> {
         (own, reads)
     }
 
+    /// A column of an array in memory.
+    fn in_memory(&mut self, (a, c): (ArrayId, usize)) -> BufferId {
+        let rank = self.program.arrays[a].rank;
+        self.column(Space::Array, (a, c), |b| (0..rank).map(|d| b.extent(a, d)).collect())
+    }
+
     /// A column of an array, in memory or in the working memory of a strip, whose elements have these extents.
     fn column(
         &mut self,

@@ -94,9 +94,7 @@ impl<'a> TiledSum<'a> {
         // The first factor is a vector.
         b.element(&self.rows.element, args, |r| self.varying[r], &|b, i, c, sum| {
             let Instr::Read { array, index, .. } = i else { return None };
-            let rank = self.program.arrays[*array].rank;
-            let buffer = b.column(Space::Array, (*array, c), |b| (0..rank).map(|d| b.extent(*array, d)).collect());
-            Some(Place::new(buffer, index.iter().map(|r| sum(*r)).collect()))
+            Some(Place::new(b.in_memory((*array, c)), index.iter().map(|r| sum(*r)).collect()))
         })
     }
 }

@@ -61,9 +61,7 @@ impl Builder<'_> {
     fn all(&mut self, code: &ScalarFn, args: &[Reg]) -> Vec<Reg> {
         let (own, _) = self.instrs(code, &code.instrs, args, &|b, i, c, sum| {
             let Instr::Read { array, index, inside: true, .. } = i else { return None };
-            let rank = b.program.arrays[*array].rank;
-            let buffer = b.column(Space::Array, (*array, c), |b| (0..rank).map(|d| b.extent(*array, d)).collect());
-            Some(Place::new(buffer, index.iter().map(|r| sum(*r)).collect()))
+            Some(Place::new(b.in_memory((*array, c)), index.iter().map(|r| sum(*r)).collect()))
         });
         code.results.iter().map(|r| own[*r]).collect()
     }

@@ -135,10 +135,11 @@ impl<'a> StripSum<'a> {
             let Instr::Read { array, index, .. } = i else { return None };
             let (first, inner) = index.split_first()?;
             if let (true, Some((last, outer)), Some(base)) = (self.is_across(index), index.split_last(), base) {
-                let rank = self.program.arrays[*array].rank;
-                let buffer = b.column(Space::Array, (*array, c), |b| (0..rank).map(|d| b.extent(*array, d)).collect());
                 let last = sum(*last).plus(&base.into(), 1)?;
-                return Some(Place::new(buffer, outer.iter().map(|r| sum(*r)).chain([last]).collect()));
+                return Some(Place::new(
+                    b.in_memory((*array, c)),
+                    outer.iter().map(|r| sum(*r)).chain([last]).collect(),
+                ));
             }
             if *first != self.position {
                 return None;

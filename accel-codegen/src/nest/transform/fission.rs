@@ -4,8 +4,8 @@
 
 use super::copy::{Copy, Merge};
 use super::tidy::used;
-use crate::nest::edit::{Why, accesses, allocated, at_block, bounds_around, is_pure, written};
-use crate::nest::independent::{are_same_memory, keep_to_their_iterations};
+use crate::nest::edit::{Why, accesses, allocated, at_block, bounds_around, is_pure};
+use crate::nest::independent::{keep_to_their_iterations, loads_what_changes};
 use crate::nest::ir::*;
 use accel_fusion::kernel::Reg;
 use std::collections::BTreeSet;
@@ -43,9 +43,7 @@ pub fn fission(nest: &Nest, var: Reg, count: usize) -> Result<(Nest, Reg), Why> 
             )));
         }
         // What the second loop loads again, the first one must not change.
-        let changed = written(a);
-        let again = |n: &Node| matches!(n, Node::Load { from, .. } if changed.iter().any(|b| are_same_memory(nest, *b, from.buffer)));
-        if a.iter().any(again) {
+        if loads_what_changes(nest, a, a) {
             return Err(Why(format!("the first part of the loop over x{var} changes what it loads")));
         }
         let (a, head) = (a.to_vec(), f.clone());

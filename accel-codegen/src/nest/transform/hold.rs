@@ -59,9 +59,7 @@ fn held(nest: &Nest, f: &For) -> Result<Vec<Place>, Why> {
         if !is_fixed || !in_order || !is_read_first || !first.is_proved() || others.iter().any(|p| p != first) {
             return Err(Why(format!("the loop over x{} uses several numbers of b{b}, or not first of all", f.var)));
         }
-        if !found.contains(*first) {
-            found.push((*first).clone());
-        }
+        found.push((*first).clone());
     }
     if found.is_empty() {
         Err(Why(format!("the loop over x{} changes nothing that it reads", f.var)))

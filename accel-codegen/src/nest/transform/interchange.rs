@@ -1,8 +1,8 @@
 //! Interchange: `for i { for j { A(i, j) } } = for j { for i { A(i, j) } }`
 
 use crate::nest::divided::check;
-use crate::nest::edit::{Why, at_loop, is_pure, written};
-use crate::nest::independent::{are_independent, are_same_memory};
+use crate::nest::edit::{Why, at_loop, is_pure};
+use crate::nest::independent::{are_independent, loads_what_changes};
 use crate::nest::ir::*;
 use accel_fusion::kernel::Reg;
 
@@ -20,9 +20,7 @@ pub fn interchange(nest: &Nest, var: Reg) -> Result<Nest, Why> {
             return Err(Why(format!("the loop over x{var} does more than another loop")));
         }
         // What is loaded once, the inner loop must not change.
-        let changed = written(&inner.body);
-        let again = |n: &Node| matches!(n, Node::Load { from, .. } if changed.iter().any(|b| are_same_memory(nest, *b, from.buffer)));
-        if f.body.iter().any(again) {
+        if loads_what_changes(nest, &f.body, &inner.body) {
             return Err(Why(format!("the loop over x{} changes what is loaded before it", inner.var)));
         }
         let set: Vec<Reg> = f.body.iter().flat_map(Node::sets).chain([var]).collect();
