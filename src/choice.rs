@@ -7,6 +7,8 @@ use accel_core::interp::Interpreter;
 use accel_core::types::{Arrays, Inputs};
 use accel_native::Native;
 use std::borrow::Borrow;
+use std::ffi::OsString;
+use std::sync::OnceLock;
 
 /// The names of the backends in this build.
 pub const BACKENDS: &[&str] =
@@ -38,12 +40,14 @@ fn opencl() -> Result<&'static dyn Backend> {
 
 /// The backend that the environment variable `ACCEL_BACKEND` names. If the variable is not set, it is the native backend;
 /// without a C compiler this backend interprets programs, after a warning. With `ACCEL_TIERED=1`, [`run`] does not wait for
-/// the C compiler: see [`Options::tiered`](crate::native::Options::tiered).
+/// the C compiler: see [`Options::tiered`](crate::native::Options::tiered). A process reads these variables once.
 ///
 /// # Errors
 /// Those of [`backend_named`].
 pub fn default_backend() -> Result<&'static dyn Backend> {
-    match std::env::var_os("ACCEL_BACKEND") {
+    // A search of the environment would take a tenth of a small run.
+    static NAMED: OnceLock<Option<OsString>> = OnceLock::new();
+    match NAMED.get_or_init(|| std::env::var_os("ACCEL_BACKEND")) {
         Some(name) => backend_named(&name.to_string_lossy()),
         None => Ok(&Native),
     }

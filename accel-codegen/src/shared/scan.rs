@@ -14,6 +14,10 @@ use crate::text::names::{element, in_order, index, names, row_index};
 use crate::text::writer::Writer;
 use accel_fusion::kernel::{ArrayId, Instr, Op, Reduction, Reg, ScalarFn};
 
+/// The steps of a row between two jumps: an addition takes as long as counting and jumping. Measured with AVX2: rows of 100 f32 take
+/// half of the time, those of 64-bit numbers four fifths.
+const STEPS: i64 = 4;
+
 /// A scan, in the form that its functions need.
 #[derive(Clone, Copy)]
 pub struct Scan<'a> {
@@ -260,6 +264,7 @@ impl Writer<'_> {
             self.code(&rows.element, &row_index(outer, &source("0")), y);
             scan.store(self, &target("0"), y);
         }
+        self.line(self.dialect().copies(STEPS));
         self.braces(&format!("for (i64 k = {}; k < task->len; k++)", !some as u8), |w| {
             w.declare(&x, &types);
             w.code(&rows.element, &row_index(outer, &source("k")), &x);
