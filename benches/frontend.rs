@@ -2,6 +2,8 @@
 //! nests. The time per operation should stay constant. Criterion's throughput shows it, in operations per second. Then, what
 //! a run costs besides its work.
 
+#[path = "programs/long.rs"]
+mod long;
 #[path = "programs/lstm_cell.rs"]
 mod lstm_cell;
 
@@ -9,6 +11,7 @@ use accel::prelude::*;
 use accel::{Result, ast};
 use accel_fusion::pipeline::{Optimized, Options, Pipeline, Target};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use long::{lstm, mixed};
 use std::time::Duration;
 
 type Xs = Acc<Vector<f64>>;
@@ -49,42 +52,6 @@ fn conditionals(n: usize) -> Program {
 /// The same for arrays.
 fn array_conditionals(n: usize) -> Program {
     afun(move |xs: Xs| sum((0..n).fold(xs, |ys, i| acond(xs.at(0).gt(i as f64), ys, map(|x| x + i as f64, xs)))))
-}
-
-/// Operations of six kinds in turn, each of the result of the one before: maps, scans, sums, gathers and so on.
-fn mixed(n: usize) -> Program {
-    let step = |(a, before): (Xs, Xs), k: usize| {
-        let next = match k % 6 {
-            0 => map(|x| x.sin() + 0.5, a),
-            1 => zip_with(|x, y| x * y + 1.0, a, before),
-            2 => scanl1(|x, y| x * 0.5 + y, a),
-            3 => {
-                let total = sum(a);
-                map(move |x| x / (the(total) * the(total) + 1.0), a)
-            }
-            4 => reverse(a),
-            _ => imap(move |i: Exp<i64>, x: Exp<f64>| x + a.at((i * 7i64) % a.shape()), a),
-        };
-        (next, a)
-    };
-    afun(move |xs: Xs| sum((0..n).fold((xs, xs), step).0))
-}
-
-type M = Acc<Matrix<f64>>;
-type Lstm = Afun<(Matrix<f64>, Matrix<f64>, Vector<f64>, Array<Dim3, f64>), Scalar<f64>>;
-
-/// An LSTM whose loop is unrolled.
-fn lstm(steps: usize) -> Lstm {
-    afun(move |of_input: M, of_hidden: M, bias: Xs, xs: Acc<Array<Dim3, f64>>| {
-        let ((_, batch, _), (_, h)) = (xs.shape(), of_hidden.shape());
-        let start = fill((batch, h), lit(0.0));
-        let step = |(hidden, cell, total): (M, M, Acc<Scalar<f64>>), t: usize| {
-            let x = slice((t as i64, All, All), xs);
-            let (hidden, cell) = lstm_cell::step((of_input, of_hidden, bias), (batch, h), (hidden, cell), x);
-            (hidden, cell, zip_with(|x, y| x + y, total, sum(sum(map(|x| x * x, hidden)))))
-        };
-        (0..steps).fold((start, start, unit(lit(0.0))), step).2
-    })
 }
 
 /// From the typed program to the kernel program from which C is generated.

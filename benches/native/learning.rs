@@ -10,11 +10,12 @@ mod lstm_characters;
 #[path = "../programs/poisson.rs"]
 mod poisson;
 
-use crate::startup;
+use crate::lstm_cell;
+use crate::startup::{self, Start};
 use accel::afun::Afun;
 use accel::prelude::*;
 use adbench::Lcg;
-use bench_common::case::{Asked, Case, Measure, Pair, Result, native};
+use bench_common::case::{Asked, Case, Pair, Result, native};
 use bench_common::data::uniform;
 use bench_common::jax;
 use std::time::{Duration, Instant};
@@ -127,11 +128,7 @@ pub fn first_run() -> Result<()> {
 fn characters_cold() -> Result<Pair> {
     let (_, arguments) = character_problem()?;
     let reference = jax::Program::new("lstm_characters", &arguments)?.first_call();
-    let ours = Measure::Elsewhere(Box::new(move || {
-        let cache = tempfile::tempdir()?;
-        startup::start(&[FIRST_RUN.as_ref()], cache.path(), "0")
-    }));
-    Ok(Pair { ours, reference })
+    Ok(Pair { ours: startup::starts(Start::Cold, vec![FIRST_RUN.into()])?, reference })
 }
 
 fn counts() -> Result<Pair> {

@@ -13,6 +13,8 @@ mod forms;
 mod gmm;
 mod histogram;
 mod learning;
+#[path = "../programs/lstm_cell.rs"]
+mod lstm_cell;
 mod maps;
 mod matmul;
 mod neutrons;
@@ -21,6 +23,7 @@ mod permutes_gradient;
 mod reductions_gradient;
 mod scalar_loops;
 mod scan;
+mod small;
 mod sort;
 mod startup;
 mod tiers;
@@ -52,6 +55,7 @@ fn cases() -> Vec<Case> {
         forms::cases,
         neutrons::cases,
         startup::cases,
+        small::cases,
         tiers::cases,
     ];
     themes.into_iter().flat_map(|theme| theme()).collect()
@@ -63,6 +67,7 @@ fn main() -> Result<()> {
     match args[..] {
         // The separate processes of the start-up benchmarks.
         ["--startup", file] => startup::run(file.as_ref()),
+        [startup::LONG, name, steps] => startup::run_long(name, steps.parse()?),
         [learning::FIRST_RUN] => learning::first_run(),
         ["--table", ref options @ ..] => table::print(cases(), options),
         _ => criterion_benchmarks(cases()),

@@ -1,5 +1,9 @@
 //! The time of a program from its closure to its first result, in a separate process.
 
+#[path = "../programs/long.rs"]
+mod long;
+
+use crate::lstm_cell;
 use accel::backend_named;
 use accel::prelude::*;
 use adbench::GmmFile;
@@ -7,49 +11,90 @@ use bench_common::case::{Asked, Case, Measure, Pair, Result};
 use bench_common::data::beside;
 use bench_common::gmm::{inputs, program};
 use bench_common::jax::run_python;
-use std::ffi::OsStr;
+use long::{lstm, mixed};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 pub const FILE: &str = "data/adbench/gmm/1k_gmm_d10_K5.txt";
 
+/// How a new process starts.
+#[derive(Clone, Copy)]
+pub enum Start {
+    /// Nothing is in the cache.
+    Cold,
+    /// Neither, and the first result may come from the interpreter: `ACCEL_TIERED=1`.
+    Tiered,
+    /// The program is in the cache.
+    Warm,
+}
+
 pub fn cases() -> Vec<Case> {
-    let case = |cache: &str, asked, pair: fn() -> Result<Pair>| {
+    let gmm = |cache: &str, how, asked| {
         let work = format!("start of the GMM gradient, {cache} cache");
-        Case::new("startup", work, "JAX, first call of jit", [asked], pair)
+        Case::new("startup", work, "JAX, first call of jit", [asked], move || {
+            Ok(Pair { ours: starts(how, vec!["--startup".into(), beside(FILE)?.into()])?, reference: jax() })
+        })
     };
+    // Beside a shorter program of the same kind: the time should grow as the length does.
+    let long = |work: &str, name: &'static str, [steps, fewer]: [usize; 2], reference, how, asked| {
+        let work = format!("start of {work}");
+        Case::new("startup", work, reference, [Asked::Within(Duration::from_secs(asked))], move || {
+            let side = |steps: usize| starts(how, vec![LONG.into(), name.into(), steps.to_string().into()]);
+            Ok(Pair { ours: side(steps)?, reference: side(fewer)? })
+        })
+    };
+    let (operations, steps) = ("1,000 operations", "20 steps");
     vec![
-        case("cold", Asked::Speed(1.0), || {
-            let ours = || {
-                let cache = tempfile::tempdir()?;
-                start_with_file(cache.path(), "0")
-            };
-            Ok(Pair { ours: Measure::Elsewhere(Box::new(ours)), reference: jax() })
-        }),
-        case("cold, tiered", Asked::Within(Duration::from_millis(60)), || {
-            let ours = || {
-                let cache = tempfile::tempdir()?;
-                start_with_file(cache.path(), "1")
-            };
-            Ok(Pair { ours: Measure::Elsewhere(Box::new(ours)), reference: jax() })
-        }),
-        case("warm", Asked::Within(Duration::from_millis(50)), || {
-            let cache = tempfile::tempdir()?;
-            start_with_file(cache.path(), "0")?;
-            let ours = move || start_with_file(cache.path(), "0");
-            Ok(Pair { ours: Measure::Elsewhere(Box::new(ours)), reference: jax() })
-        }),
+        gmm("cold", Start::Cold, Asked::Speed(1.0)),
+        gmm("cold, tiered", Start::Tiered, Asked::Within(Duration::from_millis(60))),
+        gmm("warm", Start::Warm, Asked::Within(Duration::from_millis(50))),
+        long("3,000 mixed operations, tiered", "mixed", [3_000, 1_000], operations, Start::Tiered, 2),
+        long("3,000 mixed operations, cold cache", "mixed", [3_000, 1_000], operations, Start::Cold, 15),
+        long(
+            "the gradient of 3,000 mixed operations, tiered",
+            "gradient",
+            [3_000, 1_000],
+            operations,
+            Start::Tiered,
+            30,
+        ),
+        long(
+            "the gradient of 3,000 mixed operations, cold cache",
+            "gradient",
+            [3_000, 1_000],
+            operations,
+            Start::Cold,
+            30,
+        ),
+        long("the gradient of an LSTM, unrolled for 100 steps, cold cache", "lstm", [100, 20], steps, Start::Cold, 15),
+        long("the gradient of an LSTM, unrolled for 100 steps, warm cache", "lstm", [100, 20], steps, Start::Warm, 1),
     ]
 }
 
-/// `tiered` is the value of `ACCEL_TIERED`.
-fn start_with_file(cache: &Path, tiered: &str) -> Result<Duration> {
-    start(&["--startup".as_ref(), beside(FILE)?.as_os_str()], cache, tiered)
+/// Starts of this program with some arguments.
+///
+/// # Errors
+/// The first start, which fills the cache, fails.
+pub fn starts(how: Start, arguments: Vec<OsString>) -> Result<Measure> {
+    let tiered = if let Start::Tiered = how { "1" } else { "0" };
+    let filled = match how {
+        Start::Cold | Start::Tiered => None,
+        Start::Warm => {
+            let cache = tempfile::tempdir()?;
+            start(&arguments, cache.path(), tiered)?;
+            Some(cache)
+        }
+    };
+    Ok(Measure::Elsewhere(Box::new(move || match &filled {
+        Some(cache) => start(&arguments, cache.path(), tiered),
+        None => start(&arguments, tempfile::tempdir()?.path(), tiered),
+    })))
 }
 
 /// Starts this program again with some arguments, and returns the time that it reports with the files in `cache`.
-pub fn start(arguments: &[&OsStr], cache: &Path, tiered: &str) -> Result<Duration> {
+fn start(arguments: &[OsString], cache: &Path, tiered: &str) -> Result<Duration> {
     let mut command = Command::new(std::env::current_exe()?);
     let output = command.args(arguments).env("XDG_CACHE_HOME", cache).env("ACCEL_TIERED", tiered).output()?;
     if !output.status.success() {
@@ -70,6 +115,35 @@ pub fn run(file: &Path) -> Result<()> {
         return Err("the objective is not a number".into());
     }
     println!("{}", time.as_secs_f64() * 1e3);
+    Ok(())
+}
+
+/// The option by which this program starts itself to measure a long program.
+pub const LONG: &str = "--startup-long";
+
+/// In the separate process: prints the milliseconds from the closures of a program with this many steps to its first result.
+pub fn run_long(name: &str, steps: usize) -> Result<()> {
+    let begin = Instant::now();
+    let xs = Array::vector(vec![0.5; 10]);
+    match name {
+        "mixed" => first_run(&mixed(steps), &xs)?,
+        "gradient" => first_run(&grad(&mixed(steps)), &xs)?,
+        "lstm" => {
+            let (batch, inputs, hidden) = (8, 16, 16);
+            let small = |n: usize| vec![0.1; n];
+            let weights = |columns| Array::matrix(4 * hidden, columns, small(4 * hidden * columns));
+            let xs = Array::from_vec((steps, batch, inputs), small(steps * batch * inputs))?;
+            let arguments = (weights(inputs)?, weights(hidden)?, Array::vector(small(4 * hidden)), xs);
+            first_run(&value_and_grad(&lstm(steps)), &arguments)?;
+        }
+        _ => return Err(format!("there is no program `{name}`").into()),
+    }
+    println!("{}", begin.elapsed().as_secs_f64() * 1e3);
+    Ok(())
+}
+
+fn first_run<A: Arrays, R: Arrays>(program: &Afun<A, R>, arguments: impl Inputs<A>) -> Result<()> {
+    Compiled::start(backend_named("native")?, program)?.run(arguments)?;
     Ok(())
 }
 

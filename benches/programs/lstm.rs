@@ -1,8 +1,6 @@
 //! An LSTM on a batch of sequences.
 
-#[path = "lstm_cell.rs"]
-mod lstm_cell;
-
+use super::lstm_cell;
 use accel::prelude::*;
 
 type M<T> = Acc<Matrix<T>>;

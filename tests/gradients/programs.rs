@@ -10,6 +10,8 @@ mod convolution;
 mod kmeans;
 #[path = "../../benches/programs/lstm.rs"]
 mod lstm;
+#[path = "../../benches/programs/lstm_cell.rs"]
+mod lstm_cell;
 #[path = "../../benches/programs/lstm_characters.rs"]
 mod lstm_characters;
 #[path = "../../benches/programs/nbody.rs"]

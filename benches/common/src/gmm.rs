@@ -4,7 +4,7 @@
 mod objective;
 
 use crate::case::{self, Case};
-use crate::data::beside;
+use crate::data::{beside, uniform};
 use accel::afun::Afun;
 use accel::prelude::*;
 use adbench::GmmFile;
@@ -21,6 +21,22 @@ pub fn inputs(file: &GmmFile) -> Result<(Parameters, Matrix<f64>), Error> {
     let means = Array::matrix(k, d, file.means.clone())?;
     let icf = Array::matrix(k, file.icf_columns(), file.icf.clone())?;
     Ok(((Array::vector(file.alphas.clone()), means, icf), Array::matrix(n, d, file.x.clone())?))
+}
+
+/// A mixture of `k` Gaussians in `d` dimensions and `n` points, all random.
+pub fn random(n: usize, d: usize, k: usize) -> GmmFile {
+    let factors = d + d * (d - 1) / 2;
+    GmmFile {
+        d,
+        k,
+        n,
+        alphas: uniform(1, k, -1.0, 1.0),
+        means: uniform(2, k * d, -1.0, 1.0),
+        icf: uniform(3, k * factors, -0.3, 0.3),
+        x: uniform(4, n * d, -1.0, 1.0),
+        gamma: 1.0,
+        m: 0,
+    }
 }
 
 /// The objective as a program of the parameters. The points are constants of the program.

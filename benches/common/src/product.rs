@@ -5,7 +5,7 @@ use accel::prelude::*;
 use gemm::Parallelism;
 
 /// The extent of the matrices.
-const N: usize = 1024;
+pub const N: usize = 1024;
 
 /// The product, written as a fold over a zip of replicates.
 pub fn product<T: Floating>(a: Acc<Matrix<T>>, b: Acc<Matrix<T>>) -> Acc<Matrix<T>> {

@@ -139,7 +139,7 @@ fn asked_text(asked: &[Asked]) -> String {
     let text = |asked: &Asked| match asked {
         Asked::Speed(least) => format!("≥ {least}"),
         Asked::Cost(most) => format!("≤ {most} of its time"),
-        Asked::Within(most) => format!("≤ {} ms", most.as_millis()),
+        Asked::Within(most) => format!("≤ {most:?}"),
     };
     asked.iter().map(text).collect::<Vec<_>>().join(", ")
 }

@@ -2,10 +2,8 @@
 //! objective is never slower than its gradient.
 
 use accel::prelude::{Array, value_and_grad};
-use adbench::GmmFile;
 use bench_common::case::{Measure, Pair, Result, native};
-use bench_common::data::uniform;
-use bench_common::gmm::{inputs, program};
+use bench_common::gmm::{inputs, program, random};
 use bench_common::table::{Effort, Times, measure, median, seconds};
 use std::io::Write;
 
@@ -98,18 +96,7 @@ pub fn print(effort: &Effort, least: f64) -> Result<()> {
 
 /// The gradient, beside the objective as its reference.
 fn pair(n: usize, d: usize, k: usize) -> Result<Pair> {
-    let factors = d + d * (d - 1) / 2;
-    let file = GmmFile {
-        d,
-        k,
-        n,
-        alphas: uniform(1, k, -1.0, 1.0),
-        means: uniform(2, k * d, -1.0, 1.0),
-        icf: uniform(3, k * factors, -0.3, 0.3),
-        x: uniform(4, n * d, -1.0, 1.0),
-        gamma: 1.0,
-        m: 0,
-    };
+    let file = random(n, d, k);
     let (parameters, x) = inputs(&file)?;
     let x: Array<_, f64> = x;
     let program = program(&file, &x);
