@@ -2,14 +2,15 @@
 //!
 //! If a store of `z` to `a` comes just before the loop, the accumulator begins with `z`, and is stored afterwards.
 
-use crate::nest::edit::{Why, at_block, walk};
+use crate::nest::edit::{Why, accesses, at_block, walk};
+use crate::nest::independent::are_same_memory;
 use crate::nest::ir::*;
 use accel_fusion::kernel::{Instr, Monoid, Reg};
 
 /// Gives the loop over `var` a local accumulator for the number that it combines.
 ///
 /// # Errors
-/// The loop does not combine exactly one number, or its place depends on the loop.
+/// The loop does not combine exactly one number, its place depends on the loop, or the loop uses other numbers of its buffer.
 pub fn accumulate(nest: &Nest, var: Reg) -> Result<Nest, Why> {
     at_block(nest, var, |nest, block, at| {
         let Node::For(f) = &mut block[at] else { return Ok(()) };
@@ -61,6 +62,9 @@ pub fn target(nest: &Nest, f: &For) -> Result<(Place, Monoid, Vec<Guard>), Why> 
         || matches!(place.bounds, Bounds::Checked(_))
     {
         return Err(Why(format!("the number that is combined depends on the loop over x{}", f.var)));
+    }
+    if accesses(&f.body).iter().filter(|(a, _)| are_same_memory(nest, a.buffer(), place.buffer)).count() > 1 {
+        return Err(Why(format!("the loop over x{} also uses other numbers of b{}", f.var, place.buffer)));
     }
     Ok((place, monoid, guards))
 }
