@@ -84,6 +84,11 @@ impl Machine {
         self.files("kernels")
     }
 
+    /// The keys of libraries in the cache.
+    fn keys(&self) -> Vec<PathBuf> {
+        self.files("key")
+    }
+
     fn files(&self, extension: &str) -> Vec<PathBuf> {
         let is_one = |p: &PathBuf| p.extension().is_some_and(|e| e == extension);
         let mut all: Vec<_> = entries(&self.cache()).into_iter().filter(is_one).collect();
@@ -148,8 +153,8 @@ fn fails(command: &mut Command) -> String {
     stderr
 }
 
-/// A library that creates a file when it is loaded, in the form of the cache file with that name.
-fn planted(machine: &Machine, name: &str, marker: &Path) -> Vec<u8> {
+/// A library that creates a file when it is loaded, in the form of this file of the cache.
+fn planted(machine: &Machine, file: &Path, marker: &Path) -> Vec<u8> {
     let (source, library) = (machine.path("plant.c"), machine.path("plant.so"));
     let open = format!("open(\"{}\", O_CREAT | O_WRONLY, 0600)", marker.display());
     let text = format!(
@@ -159,13 +164,20 @@ fn planted(machine: &Machine, name: &str, marker: &Path) -> Vec<u8> {
     fs::write(&source, text).unwrap();
     let built = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status().unwrap();
     assert!(built.success());
-    let mut code = fs::read(&library).unwrap();
-    let digits = name.strip_suffix(".so").unwrap();
-    let key: Vec<u8> =
-        (0..digits.len()).step_by(2).map(|k| u8::from_str_radix(&digits[k..k + 2], 16).unwrap()).collect();
-    let digest = Sha256::new().chain_update(key).chain_update(&code).finalize();
-    code.extend_from_slice(&digest);
-    code
+    with_digest(file, fs::read(&library).unwrap())
+}
+
+/// The key in the name of a file of the cache.
+fn key(file: &Path) -> Vec<u8> {
+    let digits = file.file_stem().unwrap().to_str().unwrap();
+    (0..digits.len()).step_by(2).map(|k| u8::from_str_radix(&digits[k..k + 2], 16).unwrap()).collect()
+}
+
+/// The bytes of this file of the cache, if these are its contents.
+fn with_digest(file: &Path, mut contents: Vec<u8>) -> Vec<u8> {
+    let digest = Sha256::new().chain_update(key(file)).chain_update(&contents).finalize();
+    contents.extend_from_slice(&digest);
+    contents
 }
 
 // ---- files of others
@@ -178,7 +190,7 @@ fn runs_what_is_planted(plant: impl Fn(&Machine, &Path, &[u8])) -> (bool, String
     let libraries = machine.fill();
     let marker = machine.path("marker");
     for file in &libraries {
-        let code = planted(&machine, file.file_name().unwrap().to_str().unwrap(), &marker);
+        let code = planted(&machine, file, &marker);
         fs::remove_file(file).unwrap();
         plant(&machine, file, &code);
     }
@@ -461,7 +473,8 @@ fn a_cache_on_a_full_or_read_only_disk_is_done_without() {
     for _ in 0..2 {
         assert_eq!(works(&mut machine.program()), "");
         assert_eq!(machine.libraries(), NOTHING);
-        assert_eq!(entries(&machine.cache()).len(), machine.programs().len(), "nothing half-written");
+        let whole = machine.programs().len() + machine.keys().len();
+        assert_eq!(entries(&machine.cache()).len(), whole, "nothing half-written");
     }
     drop(disk);
     let _disk = Disk::mount(&cache, "size=1m,mode=755").unwrap();
@@ -493,7 +506,7 @@ fn without_a_home_the_cache_is_among_the_temporary_files() {
         assert_eq!(works(&mut program), "");
         let [place] = &entries(&machine.path("tmp"))[..] else { panic!("{home:?}") };
         let about = fs::metadata(place).unwrap();
-        assert_eq!((about.permissions().mode() & 0o777, entries(place).len()), (0o700, 4), "{place:?}");
+        assert_eq!((about.permissions().mode() & 0o777, entries(place).len()), (0o700, 6), "{place:?}");
         assert_eq!(works(&mut program), "");
     }
 }
@@ -543,6 +556,44 @@ fn damaged_programs_are_replaced() {
     programs.iter().for_each(|p| assert_eq!(fs::metadata(p).unwrap().permissions().mode() & 0o777, 0o600));
 }
 
+/// NOTE [Known libraries] in `accel-native/src/cache.rs`.
+#[test]
+fn a_library_that_is_known_is_found_without_its_source() {
+    let machine = Machine::new();
+    let libraries = machine.fill();
+    // Under new names, which are not the digests of their sources, only the keys lead to them.
+    for (k, library) in libraries.iter().enumerate() {
+        let (renamed, mut code) = (machine.cache().join(format!("{k:064x}.so")), fs::read(library).unwrap());
+        code.truncate(code.len() - 32);
+        write(&renamed, &with_digest(&renamed, code), 0o600);
+        let refers = |file: &&PathBuf| fs::read(file).unwrap().starts_with(&key(library));
+        let keys = machine.keys();
+        let file = keys.iter().find(refers).unwrap();
+        write(file, &with_digest(file, key(&renamed)), 0o600);
+        fs::remove_file(library).unwrap();
+    }
+    let renamed = machine.libraries();
+    assert_eq!(works(&mut machine.program()), "");
+    assert_eq!(machine.libraries(), renamed, "nothing is compiled");
+}
+
+#[test]
+fn damaged_keys_are_replaced() {
+    let machine = Machine::new();
+    machine.fill();
+    let keys = machine.keys();
+    assert_eq!(keys.len(), 2, "one for each program");
+    let good: Vec<_> = keys.iter().map(|file| fs::read(file).unwrap()).collect();
+    let of_no_library = |file: &Path, _: &[u8]| with_digest(file, vec![1; 32]);
+    let too_short = |file: &Path, good: &[u8]| with_digest(file, good[..31].to_vec());
+    let half = |_: &Path, good: &[u8]| good[..good.len() / 2].to_vec();
+    for damage in [of_no_library, too_short, half, |_: &Path, _: &[u8]| vec![]] {
+        keys.iter().zip(&good).for_each(|(file, good)| fs::write(file, damage(file, good)).unwrap());
+        assert_eq!(works(&mut machine.program()), "");
+        keys.iter().zip(&good).for_each(|(file, good)| assert!(fs::read(file).unwrap() == *good));
+    }
+}
+
 #[test]
 fn twenty_processes_compile_one_program() {
     let machine = Machine::new();
@@ -553,7 +604,8 @@ fn twenty_processes_compile_one_program() {
     });
     assert_eq!(machine.libraries().len(), 2);
     assert_eq!(machine.programs().len(), 2);
-    assert_eq!(entries(&machine.cache()).len(), 4, "nothing unfinished");
+    assert_eq!(machine.keys().len(), 2);
+    assert_eq!(entries(&machine.cache()).len(), 6, "nothing unfinished");
     assert_eq!(works(&mut machine.program()), "");
 }
 

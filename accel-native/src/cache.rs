@@ -19,10 +19,10 @@ mod programs;
 use crate::library::Library;
 use crate::notice::notice;
 use crate::toolchain::Toolchain;
-use accel_codegen::Module;
+use accel_codegen::{GENERATOR, Module, Vectors};
 use accel_core::error::{Error, Result};
 pub(crate) use folder::remove_old_work;
-use folder::{Folder, LIBRARY, Unusable};
+use folder::{Folder, KEY, LIBRARY, Unusable};
 pub(crate) use programs::optimized;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -30,8 +30,8 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
 
-// NOTE [Trusted cache files]: a file of the cache is a shared library, followed by 32 bytes: a digest of its key and of
-// the library. It is written under another name and then renamed, so other processes see all of it or nothing.
+// NOTE [Trusted cache files]: a file of the cache is a shared library, an optimised program or a key, followed by 32 bytes: a digest
+// of its own key and of the contents. It is written under another name and then renamed, so other processes see all of it or nothing.
 //
 // Code from a file runs with all rights of the process, and a digest without a secret does not stop an attacker from
 // making a file with the right digest. So a file is used only if the folder and the file belong to the user and nobody
@@ -45,8 +45,13 @@ use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
 /// The default limit of the cache.
 const DEFAULT_BYTES: u64 = 1 << 30;
 
-/// The hash of everything that a library depends on.
-type Key = [u8; 32];
+// NOTE [Known libraries]: a library is found by the digest of its source, so that programs with the same source share it. But half
+// of the time of a start with a full cache would be the generation of this source. So the key of the library is stored, too, in a
+// file whose name is a digest of everything on which the source depends: the digest of the stored program's file, not only its key,
+// the sources of the generator and its options, and the compiler.
+
+/// The hash of everything that a library or a stored program depends on.
+pub(crate) type Key = [u8; 32];
 
 /// The libraries that are loaded at the moment.
 static LOADED: Mutex<Option<HashMap<Key, Weak<Library>>>> = Mutex::new(None);
@@ -99,19 +104,31 @@ pub(crate) fn library(module: &Module, toolchain: &Toolchain) -> Result<Arc<Libr
     Ok(share(key, library))
 }
 
-/// The library of a module, if it is loaded already or in the cache.
-///
-/// # Errors
-/// `Error::Compiler` if the limit of the cache is not a number.
-pub(crate) fn stored_library(module: &Module, toolchain: &Toolchain) -> Result<Option<Arc<Library>>> {
-    let key = key(&module.source, toolchain);
-    if let Some(library) = loaded(&key) {
-        return Ok(Some(library));
+/// The name under which the key of a stored program's library is stored. `program` is the digest of the program's file.
+pub(crate) fn name_of_key(program: &Key, vectors: Vectors, toolchain: &Toolchain) -> Key {
+    let options = format!("{:?}", toolchain.options(vectors));
+    let hex = file_name(program, "");
+    hash(&[GENERATOR, &options, &toolchain.identity, &toolchain.all_flags(), &hex])
+}
+
+/// The library of a stored program, without its source: NOTE [Known libraries].
+pub(crate) fn known_library(name: &Key) -> Option<Arc<Library>> {
+    let folder = folder()?;
+    let key = contents(&folder, &file_name(name, KEY), name).ok().flatten()?;
+    let key: Key = key.try_into().ok()?;
+    loaded(&key).or_else(|| {
+        let library = stored(&folder, &file_name(&key, LIBRARY), &key).ok().flatten()?;
+        Some(share(key, library))
+    })
+}
+
+/// Stores the key of a module's library under this name.
+pub(crate) fn remember_library(name: &Key, module: &Module, toolchain: &Toolchain) -> Result<()> {
+    let limit = limit()?;
+    if let Some(folder) = folder() {
+        store(&folder, &file_name(name, KEY), name, key(&module.source, toolchain).into(), limit);
     }
-    let folder = if limit()? > 0 { folder() } else { None };
-    // If the file cannot be used, the compilation removes it and reports why.
-    let library = folder.and_then(|folder| stored(&folder, &file_name(&key, LIBRARY), &key).ok().flatten());
-    Ok(library.map(|library| share(key, library)))
+    Ok(())
 }
 
 /// Remembers that a library is loaded. If another thread has loaded it meanwhile, that one is used.
@@ -164,9 +181,13 @@ fn folder() -> Option<Folder> {
 }
 
 fn key(source: &str, toolchain: &Toolchain) -> Key {
+    hash(&[env!("CARGO_PKG_VERSION"), &toolchain.identity, &toolchain.all_flags(), source])
+}
+
+/// A digest of texts and their lengths.
+fn hash(parts: &[&str]) -> Key {
     let mut h = Sha256::new();
-    let flags = [&toolchain.flags[..], &toolchain.flags_for_calls].concat().join(" ");
-    for part in [env!("CARGO_PKG_VERSION"), &toolchain.identity, &flags, source] {
+    for part in parts {
         h.update((part.len() as u64).to_le_bytes());
         h.update(part);
     }
@@ -207,17 +228,22 @@ fn find_or_build(
         Ok(library) => Ok((library, code)),
         Err(why) => Err(toolchain.unloadable_library_error(&why, &said)),
     });
-    let (library, mut code) = built.map_err(|why| {
+    let (library, code) = built.map_err(|why| {
         let before = stored_is_bad.map(|(why, _)| format!("; what was in the cache could not be used either: {why}"));
         Error::Compiler(why + &before.unwrap_or_default())
     })?;
     if let Some(folder) = folder {
-        code.extend_from_slice(&digest(key, &code));
-        if let Err(e) = folder.store(&name, &code, limit) {
-            tracing::debug!("cannot write to the cache: {e}");
-        }
+        store(folder, &name, key, code, limit);
     }
     Ok(library)
+}
+
+/// Writes a file of the cache. Returns the digest at its end if that worked.
+fn store(folder: &Folder, name: &str, key: &Key, mut contents: Vec<u8>, limit: u64) -> Option<Key> {
+    let digest = digest(key, &contents);
+    contents.extend_from_slice(&digest);
+    let stored = folder.store(name, &contents, limit);
+    stored.inspect_err(|e| tracing::debug!("cannot write to the cache: {e}")).ok().map(|()| digest)
 }
 
 /// The library of a file of the cache; `None` if there is no such file.

@@ -1,10 +1,10 @@
 //! Compiled kernel programs.
 
-use crate::cache;
+use crate::cache::{self, Key};
 use crate::context::CompiledProgram;
 use crate::runtime::{self, Outcome, Results};
-use crate::toolchain::{self, Toolchain};
-use accel_codegen::{Module, Vectors, emit};
+use crate::toolchain;
+use accel_codegen::{Vectors, emit};
 use accel_core::error::{Error, Result};
 use accel_core::print;
 use accel_core::repr::{RawArray, checked_size};
@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 pub enum Found {
     /// This machine has no C compiler.
     NoCompiler,
-    /// It has to be compiled.
+    /// Its library is not known.
     Nothing,
     /// It is loaded already, or in the cache.
     Kernels(Box<Kernels>),
@@ -83,36 +83,51 @@ impl Kernels {
     }
 
     /// Compiles a program from the pipeline, which has proved its marks; [`crate::version`] checks the assumptions.
-    pub(crate) fn of_pipeline(program: &Verified<Program>, budget: Budget) -> Result<Option<Kernels>> {
-        Self::with(program.clone(), toolchain::vectors(), budget)
+    /// `stored` is the digest of the program's file if it is in the cache.
+    pub(crate) fn of_pipeline(
+        program: &Verified<Program>,
+        budget: Budget,
+        stored: Option<&Key>,
+    ) -> Result<Option<Kernels>> {
+        let vectors = toolchain::vectors();
+        let code = Self::code(program.clone(), vectors, budget, stored)?;
+        Ok(code.map(|code| Kernels::of_code(code, vectors, budget)))
     }
 
-    /// As [`of_pipeline`](Self::of_pipeline), without a call of the C compiler.
-    pub(crate) fn stored(program: &Verified<Program>, budget: Budget) -> Result<Found> {
+    /// As [`of_pipeline`](Self::of_pipeline), if the library is known: NOTE [Known libraries].
+    pub(crate) fn in_cache(program: &Verified<Program>, budget: Budget, stored: Option<&Key>) -> Result<Found> {
         let vectors = toolchain::vectors();
         let Some(toolchain) = toolchain::toolchain()? else { return Ok(Found::NoCompiler) };
-        let module = Self::module(program, toolchain, vectors);
-        let Some(library) = cache::stored_library(&module, toolchain)? else { return Ok(Found::Nothing) };
+        let library = stored.and_then(|file| cache::known_library(&cache::name_of_key(file, vectors, toolchain)));
+        let Some(library) = library else { return Ok(Found::Nothing) };
         let code = CompiledProgram::new(program.clone(), library, budget);
         Ok(Found::Kernels(Box::new(Kernels::of_code(code, vectors, budget))))
     }
 
     fn with(program: Verified<Program>, vectors: Vectors, budget: Budget) -> Result<Option<Kernels>> {
-        let code = Self::code(program, vectors, budget)?;
+        let code = Self::code(program, vectors, budget, None)?;
         Ok(code.map(|code| Kernels::of_code(code, vectors, budget)))
     }
 
-    fn code(program: Verified<Program>, vectors: Vectors, budget: Budget) -> Result<Option<CompiledProgram>> {
+    fn code(
+        program: Verified<Program>,
+        vectors: Vectors,
+        budget: Budget,
+        stored: Option<&Key>,
+    ) -> Result<Option<CompiledProgram>> {
         print::dump_with("kernels", || program.to_string());
         let Some(toolchain) = toolchain::toolchain()? else { return Ok(None) };
-        let module = Self::module(&program, toolchain, vectors);
+        let name = stored.map(|file| cache::name_of_key(file, vectors, toolchain));
+        if let Some(library) = name.as_ref().and_then(cache::known_library) {
+            return Ok(Some(CompiledProgram::new(program, library, budget)));
+        }
+        let module = emit(&program, toolchain.options(vectors));
         print::dump_with("c", || module.source.clone());
         let library = cache::library(&module, toolchain)?;
+        if let Some(name) = name {
+            cache::remember_library(&name, &module, toolchain)?;
+        }
         Ok(Some(CompiledProgram::new(program, library, budget)))
-    }
-
-    fn module(program: &Verified<Program>, toolchain: &Toolchain, vectors: Vectors) -> Module {
-        emit(program, accel_codegen::Options { vector_math: toolchain.vector_math, vectors })
     }
 
     /// Computes the result arrays from the input arrays. The inputs must have the ranks and element types of the
@@ -195,7 +210,7 @@ impl Kernels {
 
     fn compile_without(&self, strips: &BTreeSet<ArrayId>) -> Result<CompiledProgram> {
         tracing::debug!(?strips, "strips do not pay: the program is compiled without them");
-        Self::code(dissolve(&self.code.program, strips)?, self.vectors, self.budget)?.ok_or_else(no_compiler)
+        Self::code(dissolve(&self.code.program, strips)?, self.vectors, self.budget, None)?.ok_or_else(no_compiler)
     }
 }
 

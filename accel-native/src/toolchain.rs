@@ -3,7 +3,7 @@
 use crate::cache::remove_old_work;
 use crate::limited::{self, Ended};
 use crate::notice::notice;
-use accel_codegen::{Module, Vectors};
+use accel_codegen::{Module, Options, Vectors};
 use accel_core::error::{Error, Result};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -105,6 +105,16 @@ fn limit() -> std::result::Result<Duration, String> {
 }
 
 impl Toolchain {
+    /// The options of the generator for this compiler.
+    pub fn options(&self, vectors: Vectors) -> Options {
+        Options { vector_math: self.vector_math, vectors }
+    }
+
+    /// The options of the compiler, also those that only some programs need.
+    pub fn all_flags(&self) -> String {
+        [&self.flags[..], &self.flags_for_calls].concat().join(" ")
+    }
+
     /// The compiler of a command line such as `gcc` or `ccache gcc`.
     ///
     /// # Errors

@@ -4,21 +4,22 @@
 //! NOTE [Tiers]: the C compiler takes long, a hundred milliseconds for a small program. The vectorized interpreter needs
 //! no time to start, and takes some ten times as long for a run as compiled code. So a program that is
 //! [started](accel_core::backend::Backend::start) is interpreted until the compiler has finished in the background. Each
-//! run asks which tier there is, and executes to its end in it. If the library is in the cache already, the program is
-//! compiled from the first run on. The tiers may differ in the last places of floating-point results, since they add in
+//! run asks which tier there is, and executes to its end in it. If the library is known already (NOTE [Known libraries]), the program
+//! is compiled from the first run on. The tiers may differ in the last places of floating-point results, since they add in
 //! another order and compute mathematical functions in other ways. So tiers are an option.
 //!
 //! If the compiler fails in the background, this is reported as usual, and the program stays interpreted. Without a
 //! compiler, every program is interpreted.
 
 use crate::background::submit;
-use crate::cache;
+use crate::cache::{self, Key};
 use crate::kernels::{Found, Kernels};
 use crate::runtime::Results;
 use crate::vectorized::Vectorized;
 use accel_core::error::Result;
 use accel_core::repr::{ArrayTuple, RawArray};
 use accel_fusion::kernel::tape::Budget;
+use accel_fusion::kernel::{Program, Verified};
 use accel_fusion::pipeline::{Optimized, Pipeline};
 use std::sync::{Arc, OnceLock};
 
@@ -39,6 +40,8 @@ pub struct Version {
     /// The compiled form. There is no value while the compiler works, and `None` if the program stays interpreted.
     kernels: Arc<OnceLock<Option<Kernels>>>,
     budget: Budget,
+    /// The digest of the optimised program's file if it is in the cache.
+    stored: Option<Key>,
 }
 
 impl Version {
@@ -47,17 +50,19 @@ impl Version {
     /// # Errors
     /// A pass of a strict pipeline fails, or the compiler does while somebody waits for it.
     pub fn new(pipeline: &Arc<Pipeline>, assume: bool, tiers: Tiers) -> Result<Version> {
-        let optimized = Arc::new(cache::optimized(pipeline, assume)?);
+        let (optimized, stored) = cache::optimized(pipeline, assume)?;
         let budget = Budget::new(pipeline.tape_bytes());
-        let version = Version { optimized, kernels: Arc::default(), budget };
+        let version = Version { optimized: Arc::new(optimized), kernels: Arc::default(), budget, stored };
         match tiers {
             Tiers::Compiled => version.compile(pipeline)?,
             Tiers::Interpreted => version.set(None),
-            Tiers::Both => match pipeline.emit(&version.optimized, |program| Kernels::stored(program, budget))? {
-                Found::Kernels(kernels) => version.set(Some(*kernels)),
-                Found::NoCompiler => version.set(None),
-                Found::Nothing => version.compile_in_background(pipeline.clone()),
-            },
+            Tiers::Both => {
+                match pipeline.emit(&version.optimized, |p| Kernels::in_cache(p, budget, version.file_of(p)))? {
+                    Found::Kernels(kernels) => version.set(Some(*kernels)),
+                    Found::NoCompiler => version.set(None),
+                    Found::Nothing => version.compile_in_background(pipeline.clone()),
+                }
+            }
         }
         Ok(version)
     }
@@ -67,13 +72,20 @@ impl Version {
         let _ = self.kernels.set(kernels);
     }
 
+    /// The digest of the file of the program of which code is generated. After a failure, this is not the optimised one, and has none.
+    fn file_of(&self, program: &Verified<Program>) -> Option<&Key> {
+        self.stored.as_ref().filter(|_| std::ptr::eq(program, &raw const self.optimized.program))
+    }
+
     fn compile(&self, pipeline: &Pipeline) -> Result<()> {
-        self.set(pipeline.emit(&self.optimized, |program| Kernels::of_pipeline(program, self.budget))?);
+        let compile = |program: &_| Kernels::of_pipeline(program, self.budget, self.file_of(program));
+        self.set(pipeline.emit(&self.optimized, compile)?);
         Ok(())
     }
 
     fn compile_in_background(&self, pipeline: Arc<Pipeline>) {
-        let version = Version { optimized: self.optimized.clone(), kernels: self.kernels.clone(), budget: self.budget };
+        let (optimized, kernels) = (self.optimized.clone(), self.kernels.clone());
+        let version = Version { optimized, kernels, budget: self.budget, stored: self.stored };
         submit(move || {
             let _span = tracing::debug_span!("compile in the background").entered();
             if let Err(error) = version.compile(&pipeline) {

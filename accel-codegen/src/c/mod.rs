@@ -9,4 +9,4 @@ mod shared_kernels;
 mod translation_units;
 pub(crate) mod vectors;
 
-pub use module::{Module, Options, emit};
+pub use module::{GENERATOR, Module, Options, emit};

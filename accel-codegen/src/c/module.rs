@@ -11,6 +11,9 @@ use crate::text::dialect::Dialect;
 use crate::text::registers::Vectors;
 use accel_fusion::kernel::{Program, Verified};
 
+/// Identifies the sources of the generator.
+pub const GENERATOR: &str = env!("ACCEL_GENERATOR");
+
 /// The options of the generator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Options {

@@ -35,11 +35,12 @@ pub enum Unusable {
     Failed(io::Error),
 }
 
-/// The endings of the names of libraries and of optimised programs.
+/// The endings of the names of libraries, of optimised programs, and of the keys of their libraries.
 pub const LIBRARY: &str = ".so";
 pub const PROGRAM: &str = ".kernels";
+pub const KEY: &str = ".key";
 
-/// A library or program in the folder.
+/// A library, program or key in the folder.
 pub struct File {
     pub name: String,
     pub bytes: u64,
@@ -150,7 +151,7 @@ impl Folder {
         }
     }
 
-    /// The libraries and programs in the folder.
+    /// The libraries, programs and keys in the folder.
     pub fn files(&self) -> io::Result<Vec<File>> {
         let files = self.names()?.into_iter().filter(|n| is_entry(n)).filter_map(|name| {
             // Another process may have removed it meanwhile.
@@ -245,7 +246,7 @@ fn is_link(path: &Path) -> bool {
 
 /// Whether a name is that of a file of the cache: a key in hexadecimal digits, and the ending of a kind of files.
 fn is_entry(name: &str) -> bool {
-    let key = [LIBRARY, PROGRAM].into_iter().find_map(|ending| name.strip_suffix(ending));
+    let key = [LIBRARY, PROGRAM, KEY].into_iter().find_map(|ending| name.strip_suffix(ending));
     key.is_some_and(|k| k.len() == 64 && k.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 

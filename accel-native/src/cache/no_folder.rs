@@ -15,6 +15,7 @@ pub enum Unusable {
 
 pub const LIBRARY: &str = ".so";
 pub const PROGRAM: &str = ".kernels";
+pub const KEY: &str = ".key";
 
 /// A file in the folder.
 pub struct File {

@@ -3,12 +3,12 @@
 //! NOTE [Stored programs]: the name of a file is a digest of everything on which the optimised program depends: the typed
 //! program with its places in the source and all arrays in it, the options, and the sources of the passes. The generated
 //! code and the compiler do not matter here. Code is generated from the stored program, and the library is found by the
-//! digest of this code. A stored program contains proofs, which the backend trusts. So its file is as trusted as a
+//! digest of this code, or known already: NOTE [Known libraries]. A stored program contains proofs, which the backend trusts. So its file is as trusted as a
 //! library: NOTE [Trusted cache files]. A file that cannot be used is written again. A program is not stored if a pass
 //! has failed, so that the failure is reported the next time, too.
 
 use super::folder::{Folder, PROGRAM};
-use super::{Key, contents, digest, file_name, folder, limit};
+use super::{Key, contents, digest, file_name, folder, limit, store};
 use accel_core::error::Result;
 use accel_core::pass::canonical_key::{self, ProgramKey};
 use accel_fusion::pipeline::{Optimized, PASSES, Pipeline};
@@ -17,19 +17,21 @@ use sha2::{Digest, Sha256};
 /// A program with arrays of more bytes is not stored: their digest would take longer than the passes.
 const LARGEST: usize = 1 << 24;
 
-/// The optimised program, from the cache if it is there. With `assume`, it is correct under conditions.
+/// The optimised program, from the cache if it is there, and the digest of its file if there is one. With `assume`, it is correct
+/// under conditions.
 ///
 /// # Errors
 /// As [`Pipeline::optimized`], and `Error::Compiler` if the limit of the cache is not a number.
-pub(crate) fn optimized(pipeline: &Pipeline, assume: bool) -> Result<Optimized> {
+pub(crate) fn optimized(pipeline: &Pipeline, assume: bool) -> Result<(Optimized, Option<Key>)> {
+    let not_stored = || Ok((pipeline.optimized(assume)?, None));
     let limit = limit()?;
     let options = pipeline.options();
     // What is to be printed, checked or tested is not in the stored program.
     let unusual = options.check || options.fault.is_some() || std::env::var_os("ACCEL_DUMP").is_some();
-    let Some(folder) = (limit > 0 && !unusual).then(folder).flatten() else { return pipeline.optimized(assume) };
+    let Some(folder) = (limit > 0 && !unusual).then(folder).flatten() else { return not_stored() };
     let program = canonical_key::program(pipeline.program());
     if program.large.iter().map(|c| c.bytes()).sum::<usize>() > LARGEST {
-        return pipeline.optimized(assume);
+        return not_stored();
     }
     let key = key(&program, &format!("{options:?} {assume}"));
     let name = file_name(&key, PROGRAM);
@@ -38,21 +40,17 @@ pub(crate) fn optimized(pipeline: &Pipeline, assume: bool) -> Result<Optimized> 
         return Ok(found);
     }
     let optimized = pipeline.optimized(assume)?;
-    if let Some(mut bytes) = optimized.complete.then(|| optimized.to_bytes(&program)).flatten() {
-        bytes.extend_from_slice(&digest(&key, &bytes));
-        if let Err(e) = folder.store(&name, &bytes, limit) {
-            tracing::debug!("cannot write to the cache: {e}");
-        }
-    }
-    Ok(optimized)
+    let bytes = optimized.complete.then(|| optimized.to_bytes(&program)).flatten();
+    let stored = bytes.and_then(|bytes| store(&folder, &name, &key, bytes, limit));
+    Ok((optimized, stored))
 }
 
-fn stored(folder: &Folder, name: &str, key: &Key, program: &ProgramKey) -> Option<Optimized> {
+fn stored(folder: &Folder, name: &str, key: &Key, program: &ProgramKey) -> Option<(Optimized, Option<Key>)> {
     let bytes = contents(folder, name, key).unwrap_or_else(|why| {
         tracing::debug!("{name} in the cache is not used: {why}");
         None
     })?;
-    Optimized::from_bytes(&bytes, program)
+    Some((Optimized::from_bytes(&bytes, program)?, Some(digest(key, &bytes))))
 }
 
 fn key(program: &ProgramKey, options: &str) -> Key {
@@ -110,7 +108,7 @@ mod tests {
             assert!(bytes.len() < 8000, "the array is not stored");
             bytes.extend_from_slice(&digest(&key, &bytes));
             folder.store(&name, &bytes, 1 << 20).unwrap();
-            let found = stored(&folder, &name, &key, &program).unwrap();
+            let (found, _) = stored(&folder, &name, &key, &program).unwrap();
             assert_eq!(found.program.to_string(), optimized.program.to_string());
             assert_eq!(format!("{:?}", found.program.sites), format!("{:?}", optimized.program.sites));
             assert_eq!(format!("{:?}", found.conditions), format!("{:?}", optimized.conditions));
