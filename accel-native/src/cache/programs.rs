@@ -1,11 +1,11 @@
 //! Optimised programs on disk: what a process has optimised, another one does not simplify and optimise again.
 //!
 //! NOTE [Stored programs]: the name of a file is a digest of everything on which the optimised program depends: the typed
-//! program with its places in the source and all arrays in it, the options, and the sources of the passes. The generated
-//! code and the compiler do not matter here. Code is generated from the stored program, and the library is found by the
-//! digest of this code, or known already: NOTE [Known libraries]. A stored program contains proofs, which the backend trusts. So its file is as trusted as a
-//! library: NOTE [Trusted cache files]. A file that cannot be used is written again. A program is not stored if a pass
-//! has failed, so that the failure is reported the next time, too.
+//! program with its places in the source and all arrays in it, the options, and the sources of the passes. The generated code
+//! and the compiler do not matter here. Code is generated from the stored program, and the library is found by the digest of
+//! this code, or known already: NOTE [Known libraries]. A stored program contains proofs, which the backend trusts. So its
+//! file is as trusted as a library: NOTE [Trusted cache files]. A file that cannot be used is written again. A program is not
+//! stored if a pass has failed, so that the failure is reported the next time, too.
 
 use super::folder::{Folder, PROGRAM};
 use super::{Key, contents, digest, file_name, folder, limit, store};
