@@ -12,14 +12,16 @@ fn main() {
     println!("cargo:rustc-env=ACCEL_GENERATOR={:016x}", digest.finish());
 }
 
-/// Adds a file, or the files of a folder in the order of their names.
+/// Adds a source file, or those of a folder in the order of their names.
 fn add(path: &Path, digest: &mut DefaultHasher) {
+    // Editors put other files beside them.
+    let is_source = path.extension().is_some_and(|e| ["rs", "c", "cl"].iter().any(|s| e == *s));
     if path.is_dir() {
         let entries = std::fs::read_dir(path).expect("a folder of sources");
         let mut paths: Vec<_> = entries.map(|e| e.expect("an entry of the folder").path()).collect();
         paths.sort();
         paths.iter().for_each(|p| add(p, digest));
-    } else {
+    } else if is_source {
         (path, std::fs::read(path).expect("a source file")).hash(digest);
     }
 }

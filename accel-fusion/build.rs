@@ -20,10 +20,14 @@ fn main() {
     println!("cargo:rustc-env=ACCEL_PASSES={:016x}", digest.finish());
 }
 
-/// Adds the files in a folder and in the folders in it.
+/// Adds the sources in a folder and in the folders in it. Editors put other files beside them.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder of sources") {
         let path = entry.expect("an entry of the folder").path();
-        if path.is_dir() { collect(&path, files) } else { files.push(path) }
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            files.push(path);
+        }
     }
 }

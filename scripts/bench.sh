@@ -3,7 +3,7 @@
 #
 #   scripts/bench.sh                     all rows
 #   scripts/bench.sh --quick             fewer and shorter turns
-#   scripts/bench.sh [--quick] FILTER    only the rows whose theme or work contains FILTER, without the memory
+#   scripts/bench.sh [--quick] FILTER..  only the rows whose theme or work contains one of the filters, without the memory
 #   scripts/bench.sh --opencl [..]       the rows of the OpenCL backend instead, on the device that ACCEL_OPENCL_DEVICE names
 #   scripts/bench.sh --dual              gradients of ordinary code instead; CODIPACK names the folder of CoDiPack's source
 #   scripts/bench.sh --sweep [FILTER]    many kernels over many extents, for about ten minutes; without a filter it writes benches/SWEEP.md

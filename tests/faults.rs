@@ -577,6 +577,22 @@ fn a_library_that_is_known_is_found_without_its_source() {
     assert_eq!(machine.libraries(), renamed, "nothing is compiled");
 }
 
+/// If the optimised program cannot be compiled, that before all passes is, whose library is not that of the file in the cache.
+#[test]
+fn the_library_of_a_program_without_passes_is_not_taken_for_the_optimised_ones() {
+    let machine = Machine::new();
+    let compiler = machine.compiler("[ -e \"$0.works\" ] && exec cc \"$@\"; touch \"$0.works\"; exit 1");
+    let program = || {
+        let mut program = machine.program();
+        program.env("CC", &compiler).env("ACCEL_STRICT", "0");
+        program
+    };
+    assert_eq!(works(&mut program()), "");
+    assert_eq!((machine.programs().len(), machine.libraries().len(), machine.keys().len()), (2, 2, 1));
+    assert_eq!(works(&mut program()), "");
+    assert_eq!((machine.programs().len(), machine.libraries().len(), machine.keys().len()), (2, 3, 2));
+}
+
 #[test]
 fn damaged_keys_are_replaced() {
     let machine = Machine::new();

@@ -63,7 +63,7 @@ pub struct Usage {
     pub folder: PathBuf,
     /// The number of compiled programs in it.
     pub entries: usize,
-    /// The total size of all files, with the optimised programs from which libraries were made.
+    /// The total size of all files, with the optimised programs from which libraries were made, and the keys of these libraries.
     pub bytes: u64,
 }
 
@@ -89,19 +89,29 @@ pub fn clear() -> io::Result<()> {
     results.into_iter().collect()
 }
 
-/// The library of a module: loaded already, or from the cache, or compiled.
+/// The library of a module and its key: loaded already, or from the cache, or compiled.
 ///
 /// # Errors
 /// `Error::Compiler` if it cannot be compiled.
-pub(crate) fn library(module: &Module, toolchain: &Toolchain) -> Result<Arc<Library>> {
+pub(crate) fn library(module: &Module, toolchain: &Toolchain) -> Result<(Arc<Library>, Key)> {
     let key = key(&module.source, toolchain);
-    if let Some(l) = loaded(&key) {
-        return Ok(l);
+    if let Some(library) = loaded(&key) {
+        return Ok((library, key));
     }
     let limit = limit()?;
     let folder = if limit > 0 { folder() } else { None };
     let library = find_or_build(module, &key, toolchain, folder.as_ref(), limit)?;
-    Ok(share(key, library))
+    Ok((share(key, library), key))
+}
+
+/// The library of a module, if it is loaded already or in the cache.
+///
+/// # Errors
+/// `Error::Compiler` if the limit of the cache is not a number.
+pub(crate) fn stored_library(module: &Module, toolchain: &Toolchain) -> Result<Option<Arc<Library>>> {
+    let key = key(&module.source, toolchain);
+    let folder = if limit()? > 0 { folder() } else { None };
+    Ok(loaded(&key).or_else(|| library_of(&folder?, key)))
 }
 
 /// The name under which the key of a stored program's library is stored. `program` is the digest of the program's file.
@@ -116,19 +126,25 @@ pub(crate) fn known_library(name: &Key) -> Option<Arc<Library>> {
     let folder = folder()?;
     let key = contents(&folder, &file_name(name, KEY), name).ok().flatten()?;
     let key: Key = key.try_into().ok()?;
-    loaded(&key).or_else(|| {
-        let library = stored(&folder, &file_name(&key, LIBRARY), &key).ok().flatten()?;
-        Some(share(key, library))
-    })
+    loaded(&key).or_else(|| library_of(&folder, key))
 }
 
-/// Stores the key of a module's library under this name.
-pub(crate) fn remember_library(name: &Key, module: &Module, toolchain: &Toolchain) -> Result<()> {
+/// Stores the key of a library under this name.
+///
+/// # Errors
+/// `Error::Compiler` if the limit of the cache is not a number.
+pub(crate) fn remember_library(name: &Key, key: &Key) -> Result<()> {
     let limit = limit()?;
     if let Some(folder) = folder() {
-        store(&folder, &file_name(name, KEY), name, key(&module.source, toolchain).into(), limit);
+        store(&folder, &file_name(name, KEY), name, key.to_vec(), limit);
     }
     Ok(())
+}
+
+/// The library with this key in the cache. If its file cannot be used, the compilation removes it and reports why.
+fn library_of(folder: &Folder, key: Key) -> Option<Arc<Library>> {
+    let library = stored(folder, &file_name(&key, LIBRARY), &key).ok().flatten()?;
+    Some(share(key, library))
 }
 
 /// Remembers that a library is loaded. If another thread has loaded it meanwhile, that one is used.

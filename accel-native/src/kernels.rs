@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 pub enum Found {
     /// This machine has no C compiler.
     NoCompiler,
-    /// Its library is not known.
+    /// Its library is not there, or not known.
     Nothing,
     /// It is loaded already, or in the cache.
     Kernels(Box<Kernels>),
@@ -94,11 +94,15 @@ impl Kernels {
         Ok(code.map(|code| Kernels::of_code(code, vectors, budget)))
     }
 
-    /// As [`of_pipeline`](Self::of_pipeline), if the library is known: NOTE [Known libraries].
+    /// As [`of_pipeline`](Self::of_pipeline), if the library is there. That of a program in the cache is there if it is known: NOTE
+    /// [Known libraries].
     pub(crate) fn in_cache(program: &Verified<Program>, budget: Budget, stored: Option<&Key>) -> Result<Found> {
         let vectors = toolchain::vectors();
         let Some(toolchain) = toolchain::toolchain()? else { return Ok(Found::NoCompiler) };
-        let library = stored.and_then(|file| cache::known_library(&cache::name_of_key(file, vectors, toolchain)));
+        let library = match stored {
+            Some(file) => cache::known_library(&cache::name_of_key(file, vectors, toolchain)),
+            None => cache::stored_library(&emit(program, toolchain.options(vectors)), toolchain)?,
+        };
         let Some(library) = library else { return Ok(Found::Nothing) };
         let code = CompiledProgram::new(program.clone(), library, budget);
         Ok(Found::Kernels(Box::new(Kernels::of_code(code, vectors, budget))))
@@ -123,9 +127,9 @@ impl Kernels {
         }
         let module = emit(&program, toolchain.options(vectors));
         print::dump_with("c", || module.source.clone());
-        let library = cache::library(&module, toolchain)?;
+        let (library, key) = cache::library(&module, toolchain)?;
         if let Some(name) = name {
-            cache::remember_library(&name, &module, toolchain)?;
+            cache::remember_library(&name, &key)?;
         }
         Ok(Some(CompiledProgram::new(program, library, budget)))
     }

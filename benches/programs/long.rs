@@ -25,10 +25,10 @@ pub fn mixed(n: usize) -> Afun<Vector<f64>, Scalar<f64>> {
 }
 
 type M = Acc<Matrix<f64>>;
+
 /// Weights of the inputs and of the hidden states, biases, and a batch of inputs for each step.
 pub type Lstm = Afun<(Matrix<f64>, Matrix<f64>, Vector<f64>, Array<Dim3, f64>), Scalar<f64>>;
 
-/// An LSTM whose loop is unrolled.
 /// The sum of the squares of an LSTM's hidden states, with a loop that is unrolled.
 pub fn lstm(steps: usize) -> Lstm {
     afun(move |of_input: M, of_hidden: M, bias: Xs, xs: Acc<Array<Dim3, f64>>| {

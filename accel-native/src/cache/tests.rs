@@ -161,9 +161,32 @@ fn without_a_cache_programs_are_built() {
 }
 
 #[test]
+fn a_known_library_depends_on_the_program_the_generator_and_the_compiler() {
+    let (toolchain, vectors) = (toolchain(), crate::toolchain::vectors());
+    let name = |toolchain: &Toolchain| name_of_key(&[1; 32], vectors, toolchain);
+    let other = |change: &dyn Fn(&mut Toolchain)| {
+        let mut other = super::tests::toolchain();
+        change(&mut other);
+        name(&other)
+    };
+    assert_eq!(name(&toolchain), other(&|_| {}));
+    let names = [
+        name(&toolchain),
+        name_of_key(&[2; 32], vectors, &toolchain),
+        other(&|t| t.identity.push('x')),
+        other(&|t| t.flags.push("-x".into())),
+        other(&|t| t.flags_for_calls.push("-y".into())),
+        other(&|t| t.vector_math = !t.vector_math),
+    ];
+    for (k, name) in names.iter().enumerate() {
+        assert!(!names[..k].contains(name), "{k}");
+    }
+}
+
+#[test]
 fn what_has_not_been_used_for_longest_goes_first() {
     let (_dir, folder) = temporary();
-    let ending = |k| if k % 3 == 1 { folder::PROGRAM } else { LIBRARY };
+    let ending = |k: usize| [LIBRARY, folder::PROGRAM, KEY][k % 3];
     let names: Vec<String> = (0..6).map(|k| format!("{k:064x}{}", ending(k))).collect();
     for (k, name) in names.iter().enumerate().take(5) {
         folder.store(name, &[0; 1000], 1 << 20).unwrap();

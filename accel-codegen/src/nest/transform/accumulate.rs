@@ -63,7 +63,7 @@ pub fn target(nest: &Nest, f: &For) -> Result<(Place, Monoid, Vec<Guard>), Why> 
     {
         return Err(Why(format!("the number that is combined depends on the loop over x{}", f.var)));
     }
-    if accesses(&f.body).iter().filter(|(a, _)| are_same_memory(nest, a.buffer(), place.buffer)).count() > 1 {
+    if accesses(&f.body).iter().filter(|(a, _)| are_same_memory(nest, a.buffer(), place.buffer)).count() != 1 {
         return Err(Why(format!("the loop over x{} also uses other numbers of b{}", f.var, place.buffer)));
     }
     Ok((place, monoid, guards))
