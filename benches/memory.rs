@@ -10,7 +10,7 @@
 use accel::backend_named;
 use accel::prelude::*;
 use adbench::GmmFile;
-use bench_common::gmm::{inputs, program, random};
+use bench_common::gmm::{inputs, large, program};
 use peak_alloc::PeakAlloc;
 use std::path::Path;
 
@@ -31,8 +31,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "| {work} | inputs + results | | | | ≤ {ASKED} | not run: ADBench's files are not beside this checkout |"
         );
     }
-    let (n, d, k) = (10_000, 128, 200);
-    print(&format!("memory of the GMM gradient, {n} random points, d = {d}, K = {k}"), &random(n, d, k))
+    let (name, problem) = large();
+    print(&format!("memory of the GMM gradient, {name}"), &problem)
 }
 
 /// Prints the row of a mixture.
@@ -42,9 +42,10 @@ fn print(work: &str, problem: &GmmFile) -> Result<(), Box<dyn std::error::Error>
     let parameter_bytes = bytes(parameters.0.len() + parameters.1.len() + parameters.2.len());
     let input_bytes = parameter_bytes + bytes(x.len());
     let result_bytes = parameter_bytes + bytes(1);
-    let gradient = compile_on(backend_named("native")?, value_and_grad(&program(problem, &x)))?;
+    let native = backend_named("native")?;
+    let gradient = compile_on(native, value_and_grad(&program(problem, &x)))?;
     // Another program starts the threads.
-    compile(afun(|xs: Acc<Vector<f64>>| map(|x| x.sin(), xs)))?.run(&Array::vector(vec![1.0; 1 << 20]))?;
+    compile_on(native, afun(|xs: Acc<Vector<f64>>| map(|x| x.sin(), xs)))?.run(&Array::vector(vec![1.0; 1 << 20]))?;
 
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();

@@ -124,7 +124,7 @@ pub(crate) fn name_of_key(program: &Key, vectors: Vectors, toolchain: &Toolchain
 /// The library of a stored program, without its source: NOTE [Known libraries].
 pub(crate) fn known_library(name: &Key) -> Option<Arc<Library>> {
     let folder = folder()?;
-    let key = contents(&folder, &file_name(name, KEY), name).ok().flatten()?;
+    let (key, _) = contents(&folder, &file_name(name, KEY), name).ok().flatten()?;
     let key: Key = key.try_into().ok()?;
     loaded(&key).or_else(|| library_of(&folder, key))
 }
@@ -267,22 +267,23 @@ fn store(folder: &Folder, name: &str, key: &Key, mut contents: Vec<u8>, limit: u
 /// # Errors
 /// The reason why the file cannot be used.
 fn stored(folder: &Folder, name: &str, key: &Key) -> std::result::Result<Option<Library>, String> {
-    let Some(code) = contents(folder, name, key)? else { return Ok(None) };
+    let Some((code, _)) = contents(folder, name, key)? else { return Ok(None) };
     let library = Library::load(&code)?;
     tracing::debug!(name, "found in the cache");
     Ok(Some(library))
 }
 
-/// The contents of a file of the cache, without the digest at its end; `None` if there is no such file.
+/// The contents of a file of the cache, and the digest at its end; `None` if there is no such file.
 ///
 /// # Errors
 /// The reason why the file cannot be used.
-fn contents(folder: &Folder, name: &str, key: &Key) -> std::result::Result<Option<Vec<u8>>, String> {
+fn contents(folder: &Folder, name: &str, key: &Key) -> std::result::Result<Option<(Vec<u8>, Key)>, String> {
     let Some(mut bytes) = folder.read(name)? else { return Ok(None) };
     let whole = bytes.split_last_chunk::<32>().filter(|(code, end)| **end == digest(key, code));
-    let length = whole.ok_or("it is damaged")?.0.len();
+    let (code, end) = whole.ok_or("it is damaged")?;
+    let (length, end) = (code.len(), *end);
     bytes.truncate(length);
-    Ok(Some(bytes))
+    Ok(Some((bytes, end)))
 }
 
 #[cfg(all(test, unix))]

@@ -3,19 +3,16 @@
 use accel::prelude::*;
 use adbench::GmmFile;
 use bench_common::case::{Asked, Case, Measure, Pair, Result, native};
-use bench_common::gmm::{self, check, inputs, program, random};
+use bench_common::gmm::{self, check, compiled, inputs, program};
 use bench_common::jax;
 use bench_common::product::{self, Operand, multiply};
 use std::path::Path;
 
-/// The points, dimensions and Gaussians of the large mixture.
-const LARGE: [usize; 3] = [10_000, 128, 200];
-
 pub fn cases() -> Vec<Case> {
     let mut cases = of_files();
-    let [n, d, k] = LARGE;
-    let work = format!("GMM gradient, {n} random points, d = {d}, K = {k}");
-    cases.push(Case::new("gmm", work, "gemm, as many operations", [Asked::Speed(0.75)], large));
+    let (name, problem) = gmm::large();
+    let (work, asked) = (format!("GMM gradient, {name}"), [Asked::Speed(0.75)]);
+    cases.push(Case::new("gmm", work, "gemm, as many operations", asked, move || large(&problem)));
     cases
 }
 
@@ -58,18 +55,10 @@ fn gradient(file: &Path) -> Result<Measure> {
 
 /// The objective has one product of matrices for each Gaussian, and its adjoint two. They are counted as if the factors were dense,
 /// although they are triangular.
-fn large() -> Result<Pair> {
-    let [n, d, k] = LARGE;
-    let problem = random(n, d, k);
-    let (parameters, x) = inputs(&problem)?;
-    let program = program(&problem, &x);
-    let gradient = native(&value_and_grad(&program))?;
-    let (value, with_gradient) = (native(&program)?.run(&parameters)?.item(), gradient.run(&parameters)?.0.item());
-    if (value - with_gradient).abs() > 1e-9 * value.abs() {
-        return Err(format!("the objective is {value}, with its gradient {with_gradient}").into());
-    }
+fn large(problem: &GmmFile) -> Result<Pair> {
+    let (parameters, _, gradient) = compiled(problem)?;
     let (a, b, _) = product::inputs::<f64>()?;
-    let times = (3 * n * d * d * k).div_ceil(product::N.pow(3));
+    let times = (3 * problem.n * problem.d.pow(2) * problem.k).div_ceil(product::N.pow(3));
     Ok(Pair {
         ours: Measure::work(move || Ok(gradient.run(&parameters)?)),
         reference: Measure::work(move || {

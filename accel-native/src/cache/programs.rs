@@ -8,7 +8,7 @@
 //! stored if a pass has failed, so that the failure is reported the next time, too.
 
 use super::folder::{Folder, PROGRAM};
-use super::{Key, contents, digest, file_name, folder, limit, store};
+use super::{Key, contents, file_name, folder, limit, store};
 use accel_core::error::Result;
 use accel_core::pass::canonical_key::{self, ProgramKey};
 use accel_fusion::pipeline::{Optimized, PASSES, Pipeline};
@@ -35,9 +35,9 @@ pub(crate) fn optimized(pipeline: &Pipeline, assume: bool) -> Result<(Optimized,
     }
     let key = key(&program, &format!("{options:?} {assume}"));
     let name = file_name(&key, PROGRAM);
-    if let Some(found) = stored(&folder, &name, &key, &program) {
+    if let Some((found, file)) = stored(&folder, &name, &key, &program) {
         tracing::debug!(name, "an optimised program in the cache");
-        return Ok(found);
+        return Ok((found, Some(file)));
     }
     let optimized = pipeline.optimized(assume)?;
     let bytes = optimized.complete.then(|| optimized.to_bytes(&program)).flatten();
@@ -45,12 +45,12 @@ pub(crate) fn optimized(pipeline: &Pipeline, assume: bool) -> Result<(Optimized,
     Ok((optimized, stored))
 }
 
-fn stored(folder: &Folder, name: &str, key: &Key, program: &ProgramKey) -> Option<(Optimized, Option<Key>)> {
-    let bytes = contents(folder, name, key).unwrap_or_else(|why| {
+fn stored(folder: &Folder, name: &str, key: &Key, program: &ProgramKey) -> Option<(Optimized, Key)> {
+    let (bytes, file) = contents(folder, name, key).unwrap_or_else(|why| {
         tracing::debug!("{name} in the cache is not used: {why}");
         None
     })?;
-    Some((Optimized::from_bytes(&bytes, program)?, Some(digest(key, &bytes))))
+    Some((Optimized::from_bytes(&bytes, program)?, file))
 }
 
 fn key(program: &ProgramKey, options: &str) -> Key {
@@ -71,6 +71,7 @@ fn key(program: &ProgramKey, options: &str) -> Key {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use super::super::digest;
     use super::super::folder::Folder;
     use super::*;
     use accel_core::afun::{Afun, afun};
@@ -106,9 +107,11 @@ mod tests {
             let optimized = pipeline.optimized(assume).unwrap();
             let mut bytes = optimized.to_bytes(&program).unwrap();
             assert!(bytes.len() < 8000, "the array is not stored");
-            bytes.extend_from_slice(&digest(&key, &bytes));
+            let digest_of_file = digest(&key, &bytes);
+            bytes.extend_from_slice(&digest_of_file);
             folder.store(&name, &bytes, 1 << 20).unwrap();
-            let (found, _) = stored(&folder, &name, &key, &program).unwrap();
+            let (found, file) = stored(&folder, &name, &key, &program).unwrap();
+            assert_eq!(file, digest_of_file);
             assert_eq!(found.program.to_string(), optimized.program.to_string());
             assert_eq!(format!("{:?}", found.program.sites), format!("{:?}", optimized.program.sites));
             assert_eq!(format!("{:?}", found.conditions), format!("{:?}", optimized.conditions));

@@ -3,14 +3,20 @@
 #[path = "../../../examples/gmm/objective.rs"]
 mod objective;
 
-use crate::case::{self, Case};
+use crate::case::{self, Case, native};
 use crate::data::{beside, uniform};
-use accel::afun::Afun;
+use accel::afun::{Afun, Compiled};
 use accel::prelude::*;
 use adbench::GmmFile;
 use objective::{constant_term, objective};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+
+/// The compiled objective.
+pub type Objective = Compiled<Parameters, Scalar<f64>>;
+
+/// The compiled objective with its gradient.
+pub type WithGradient = Compiled<Parameters, (Scalar<f64>, Parameters)>;
 
 /// Weights, means and factors.
 pub type Parameters = (Vector<f64>, Matrix<f64>, Matrix<f64>);
@@ -37,6 +43,27 @@ pub fn random(n: usize, d: usize, k: usize) -> GmmFile {
         gamma: 1.0,
         m: 0,
     }
+}
+
+/// The name of the large mixture, and the mixture: random points and Gaussians of 128 dimensions.
+pub fn large() -> (String, GmmFile) {
+    let (n, d, k) = (10_000, 128, 200);
+    (format!("{n} random points, d = {d}, K = {k}"), random(n, d, k))
+}
+
+/// The parameters of a mixture, its objective and the objective with its gradient, compiled.
+///
+/// # Errors
+/// They cannot be compiled or run, or the objective is not the same with the gradient.
+pub fn compiled(file: &GmmFile) -> case::Result<(Parameters, Objective, WithGradient)> {
+    let (parameters, x) = inputs(file)?;
+    let program = program(file, &x);
+    let (objective, gradient) = (native(&program)?, native(&value_and_grad(&program))?);
+    let (value, with_gradient) = (objective.run(&parameters)?.item(), gradient.run(&parameters)?.0.item());
+    if (value - with_gradient).abs() > 1e-9 * value.abs() {
+        return Err(format!("the objective is {value}, with its gradient {with_gradient}").into());
+    }
+    Ok((parameters, objective, gradient))
 }
 
 /// The objective as a program of the parameters. The points are constants of the program.

@@ -1,9 +1,8 @@
 //! The Gaussian mixture over numbers of points, dimensions and Gaussians: the time for each n·k·d² has no cliffs, and the
 //! objective is never slower than its gradient.
 
-use accel::prelude::{Array, value_and_grad};
-use bench_common::case::{Measure, Pair, Result, native};
-use bench_common::gmm::{inputs, program, random};
+use bench_common::case::{Measure, Pair, Result};
+use bench_common::gmm::{compiled, random};
 use bench_common::table::{Effort, Times, measure, median, seconds};
 use std::io::Write;
 
@@ -96,15 +95,7 @@ pub fn print(effort: &Effort, least: f64) -> Result<()> {
 
 /// The gradient, beside the objective as its reference.
 fn pair(n: usize, d: usize, k: usize) -> Result<Pair> {
-    let file = random(n, d, k);
-    let (parameters, x) = inputs(&file)?;
-    let x: Array<_, f64> = x;
-    let program = program(&file, &x);
-    let (objective, gradient) = (native(&program)?, native(&value_and_grad(&program))?);
-    let (value, with_gradient) = (objective.run(&parameters)?.item(), gradient.run(&parameters)?.0.item());
-    if (value - with_gradient).abs() > 1e-9 * value.abs() {
-        return Err(format!("the objective is {value}, with its gradient {with_gradient}").into());
-    }
+    let (parameters, objective, gradient) = compiled(&random(n, d, k))?;
     let parameters2 = parameters.clone();
     Ok(Pair {
         ours: Measure::work(move || Ok(gradient.run(&parameters)?)),
