@@ -10,13 +10,14 @@
 //! makes an equivalent nest, or says why it does not apply. [`schedule`] is the lists of transformations for each kind of
 //! operation.
 //!
-//! NOTE [What is no nest]: sums in strips, tiled sums and reductions side by side are nests. Other kernels are written as text
+//! NOTE [What is no nest]: sums in strips, tiled sums and reductions of rows side by side, in columns or across, are nests. Other kernels are written as text
 //! directly:
 //! - Products of matrices call a library, which copies blocks of its operands for caches (`c/gemm.rs`).
 //! - Scans with look-back and permutes with locks wait for other groups or threads at run time. The iterations of a nest do not
 //!   know each other.
-//! - Lanes call functions of whole vectors (`shared/lane_folds.rs`), begin with other numbers than a neutral element and count booleans
-//!   in bytes (`row_lanes.rs`), or select elements (`selecting_lanes.rs`).
+//! - Reductions of one row in lanes begin with other numbers than a neutral element and count booleans in bytes (`row_lanes.rs`), or
+//!   select elements (`selecting_lanes.rs`). Those of rows in the lanes of a strip (`lane_folds.rs`) have any scalar code: branches
+//!   that read the strip's memory, where nests have loads, and on devices functions of whole vectors.
 //! - The walk over strips, and elementwise loops: there is nothing to choose but the order of positions. How many innermost dimensions
 //!   are one loop is known only when the program runs: NOTE [Merged dimensions] in `analysis/merged_dimensions.rs`.
 //! - Kernels for groups of work-items could be nests; `tests/nests/product_of_groups.nest` is one. Their text stays until the

@@ -3,8 +3,12 @@
 use super::row_lanes::{adds_integers, least_in_lanes};
 use super::selecting_lanes::least_to_select;
 use crate::cost_model::{CALLED_ROW, LANES, SIMPLE, VECTORIZED_ROW};
+use crate::nest::ir::Nest;
+use crate::nest::side_by_side::across;
+use crate::nest::verify::verify;
 use crate::text::names::{elements, index, names, row_index};
 use crate::text::primitives;
+use crate::text::types::in_memory;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Monoid, Reduction, ScalarFn};
@@ -17,8 +21,8 @@ use accel_fusion::optimize::{RowBounds, row_bounds};
 
 /// When rows are reduced across.
 enum Across {
-    Always,
-    If(String),
+    Always(Nest),
+    If(String, Nest),
     Never,
 }
 
@@ -107,12 +111,14 @@ impl Writer<'_> {
     }
 
     /// Whether rows are reduced across: NOTE [Rows across].
-    fn across(&self, outer: usize, rows: &Reduction) -> Across {
+    fn across(&self, to: ArrayId, outer: usize, rows: &Reduction) -> Across {
         let simple = |c: &ScalarFn| c.is_if_convertible() && c.instrs.len() <= SIMPLE;
         let fits = outer > 0 && simple(&rows.element) && simple(&rows.op) && self.dialect().vectorizes_calls();
         if !fits {
             return Across::Never;
         }
+        let nest = across(self.program, to, outer, rows).ok().filter(|n| verify(n).is_ok());
+        let Some(nest) = nest else { return Across::Never };
         // A row without an initial value starts with its first element.
         let least =
             least_in_lanes(rows).or_else(|| least_to_select(rows)).map(|least| least + rows.init.is_none() as usize);
@@ -121,24 +127,27 @@ impl Writer<'_> {
             Some(_) if adds_integers(rows) => Across::Never,
             // Additions of several rows overlap without vectors.
             Some(least) if rows.monoid == Some(Monoid::Sum) => {
-                Across::If(format!("task->len >= {CALLED_ROW} && task->len < {least}"))
+                Across::If(format!("task->len >= {CALLED_ROW} && task->len < {least}"), nest)
             }
-            Some(least) => Across::If(format!("task->len < {least}")),
-            None => Across::Always,
+            Some(least) => Across::If(format!("task->len < {least}"), nest),
+            None => Across::Always(nest),
         }
     }
 
     /// Reduces whole rows, `LANES` neighbouring ones at a time.
-    fn fold_across(&mut self, to: ArrayId, outer: usize, rows: &Reduction, z: &[String]) {
+    fn fold_across(&mut self, to: ArrayId, outer: usize, rows: &Reduction, nest: &Nest, z: &[String]) {
         let types = self.columns(to);
-        let last = outer - 1;
-        let in_lane = |k: &str| -> Vec<String> {
-            let mut index = row_index(outer, k);
-            index[last] = format!("i{last} + l");
-            index
-        };
+        let lane: Vec<_> = (0..types.len()).map(|c| format!("t{to}_{c}[l]")).collect();
+        let some = rows.init.is_some() as u8;
         let block = |w: &mut Self| {
-            let lane = w.fold_lanes(&types, rows, in_lane, z, "task->len");
+            for (c, t) in types.iter().enumerate() {
+                w.line(format!("{} t{to}_{c}[{LANES}];", in_memory(*t)));
+            }
+            if rows.init.is_some() {
+                w.braces(w.lane(), |w| w.assign(&lane, z));
+            }
+            w.line(format!("const i64 started = {some}, first = !started, count = task->len - first, width = {LANES};"));
+            w.loop_nest(nest, types[0]);
             w.braces(w.lane(), |w| w.assign(&elements(to, types.len(), "p + l"), &lane));
         };
         self.positions_in_blocks(outer, LANES, block, |w| w.fold_one(to, outer, rows, z));
@@ -169,10 +178,10 @@ impl Writer<'_> {
         let some = rows.init.is_some();
         self.initial(&z, &types, rows, &[&rows.element, &rows.op]);
         self.hoist_output(to, false);
-        match self.across(outer, rows) {
-            Across::Always => return self.fold_across(to, outer, rows, &z),
-            Across::If(condition) => self.braces(&format!("if ({condition})"), |w| {
-                w.fold_across(to, outer, rows, &z);
+        match self.across(to, outer, rows) {
+            Across::Always(nest) => return self.fold_across(to, outer, rows, &nest, &z),
+            Across::If(condition, nest) => self.braces(&format!("if ({condition})"), |w| {
+                w.fold_across(to, outer, rows, &nest, &z);
                 w.line("return 0;");
             }),
             Across::Never => {}
