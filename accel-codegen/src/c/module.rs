@@ -63,8 +63,8 @@ pub fn emit(program: &Verified<Program>, options: Options) -> Module {
 /// - `allocate` returns a block with room for `n` elements of `size` bytes each, with a count of one, or null;
 ///   `release` takes it back;
 /// - `ranges` calls a function for the positions up to `n`, each of which takes about `cost` operations, in parallel;
-///   if `to` is not negative, it is the only array that the function writes, and it shares its memory with no other
-///   array;
+///   if `width` is not zero, the arrays that the function writes have this number of bytes at a position, and they share their
+///   memory with no other array;
 /// - `reduce` and `scan` process all rows of an operation with the functions of the statement (`rows`, `part`, `join`,
 ///   and `rows`, `part`, `carry`, `write`), whose result is the array `to`; `cost` is that of an element;
 /// - `strip` processes all positions of a strip's dimension with the functions of the statement (the strips, and

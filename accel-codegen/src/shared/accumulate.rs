@@ -16,6 +16,7 @@
 
 use crate::analysis::fault;
 use crate::cost_model::{COPIES, LINE, PER_COPIED, SERIAL, TASK, TASKS};
+use crate::text::arrays::{Column, columns};
 use crate::text::names::{elements, index};
 use crate::text::primitives;
 use crate::text::types::bytes;
@@ -35,9 +36,6 @@ pub struct Accumulate<'a> {
     pub body: &'a ScalarFn,
 }
 
-/// A column of a sum.
-type Column = (ArrayId, usize, ScalarType);
-
 impl<'a> Accumulate<'a> {
     /// The statement with sums that an operation is, if it is one.
     pub fn new(op: &'a Op) -> Option<Accumulate<'a>> {
@@ -48,11 +46,7 @@ impl<'a> Accumulate<'a> {
 
     /// The columns of all sums.
     pub fn columns(&self, program: &Program) -> Vec<Column> {
-        let of = |a: &ArrayId| {
-            let types = program.arrays[*a].columns.clone();
-            types.into_iter().enumerate().map(|(c, t)| (*a, c, t)).collect::<Vec<_>>()
-        };
-        self.sums.iter().flat_map(of).collect()
+        columns(program, &self.sums)
     }
 }
 

@@ -146,7 +146,9 @@ impl Writer<'_> {
             if rows.init.is_some() {
                 w.braces(w.lane(), |w| w.assign(&lane, z));
             }
-            w.line(format!("const i64 started = {some}, first = !started, count = task->len - first, width = {LANES};"));
+            w.line(format!(
+                "const i64 started = {some}, first = !started, count = task->len - first, width = {LANES};"
+            ));
             w.loop_nest(nest, types[0]);
             w.braces(w.lane(), |w| w.assign(&elements(to, types.len(), "p + l"), &lane));
         };

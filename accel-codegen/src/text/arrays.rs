@@ -5,8 +5,18 @@ use super::parameters::Arg;
 use super::types::in_memory;
 use super::writer::Writer;
 use crate::text::parameters::{Parameter, name};
-use accel_fusion::kernel::{ArrayId, Instr, ScalarFn, walk};
+use accel_core::repr::ScalarType;
+use accel_fusion::kernel::{ArrayId, Instr, Program, ScalarFn, walk};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// A column of an array: its number and its type.
+pub type Column = (ArrayId, usize, ScalarType);
+
+/// The columns of all of these arrays.
+pub fn columns(program: &Program, arrays: &[ArrayId]) -> Vec<Column> {
+    let of = |a: &ArrayId| program.arrays[*a].columns.iter().enumerate().map(|(c, t)| (*a, c, *t)).collect::<Vec<_>>();
+    arrays.iter().flat_map(of).collect()
+}
 
 impl Writer<'_> {
     /// Declares local names for the extents and columns that scalar functions read: `a3_n0` is the outermost extent of

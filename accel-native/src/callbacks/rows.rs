@@ -12,9 +12,9 @@ use accel_core::repr::ScalarType;
 use std::ffi::c_void;
 use std::ops::Range;
 
-pub unsafe extern "C" fn ranges(run: *mut Run, f: Function, to: i64, n: i64, cost: i64, extents: *const i64) -> i32 {
+pub unsafe extern "C" fn ranges(run: *mut Run, f: Function, width: i64, n: i64, cost: i64, extents: *const i64) -> i32 {
     // SAFETY: called by generated code for a statement that it executes.
-    unsafe { enter(run, 1, |c| c.positions(f, to.try_into().ok(), n as usize, cost as usize, extents).map(|()| 0)) }
+    unsafe { enter(run, 1, |c| c.positions(f, width as usize, n as usize, cost as usize, extents).map(|()| 0)) }
 }
 
 pub unsafe extern "C" fn reduce(
@@ -110,21 +110,13 @@ impl Context<'_> {
         unsafe { self.all(f, cut(all.to as usize, cost).map(task).collect()) }
     }
 
-    /// As [`ranges`](Self::ranges), for a function that writes the array `to`. If the array is large and shares its
-    /// memory with no other array, the function uses non-temporal stores.
+    /// As [`ranges`](Self::ranges), for a function that writes `width` bytes at a position, which share their memory with no other
+    /// array; else `width` is 0. If it writes much, it uses non-temporal stores.
     ///
     /// # Safety
     /// As for `ranges`.
-    unsafe fn positions(
-        &mut self,
-        f: Function,
-        to: Option<usize>,
-        n: usize,
-        cost: usize,
-        extents: *const i64,
-    ) -> Outcome {
-        let size = |a: usize| self.code.program.arrays[a].columns.iter().map(|t| element_size(*t)).sum();
-        let is_large = to.is_some_and(|a| n.saturating_mul(size(a)) >= LARGE);
+    unsafe fn positions(&mut self, f: Function, width: usize, n: usize, cost: usize, extents: *const i64) -> Outcome {
+        let is_large = n.saturating_mul(width) >= LARGE;
         // SAFETY: the caller's guarantee.
         unsafe { self.ranges(f, cost, Task { slot: i64::from(is_large), ..range(0, n, extents) }) }
     }

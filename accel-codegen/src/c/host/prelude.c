@@ -158,12 +158,12 @@ HELPER i64 recall(run *r, i64 number, const place *p, i64 n, i64 at) {
     return at;
 }
 
-// Calls a kernel for n positions, each of which takes about `cost` operations; see `ranges` for `to`.
-HELPER int positions(run *r, function *f, i64 to, i64 n, i64 cost, const i64 *extents) {
+// Calls a kernel for n positions, each of which takes about `cost` operations; see `ranges` for `width`.
+HELPER int positions(run *r, function *f, i64 width, i64 n, i64 cost, const i64 *extents) {
     const task t = { 0, n, 0, 0, 0, extents, 0 };
     i64 work;
     const bool large = __builtin_mul_overflow(n, cost, &work) || work >= SMALL;
-    return large ? r->calls->ranges(r, f, to, n, cost, extents) : f(r->arrays, &t, r->fault);
+    return large ? r->calls->ranges(r, f, width, n, cost, extents) : f(r->arrays, &t, r->fault);
 }
 
 typedef int rows_callback(run *, i64 to, function *const *, i64 rows, i64 len, i64 cost, const i64 *extents);

@@ -116,13 +116,13 @@ impl Host<'_> {
         // If another array took over the memory of an array, the latter has no block any more.
         let kept: Vec<_> =
             s.in_place.iter().flatten().map(|(a, c)| format!("r->blocks[{}]", self.layout.columns[*a] + c)).collect();
-        let own = match to {
-            [a] if kept.is_empty() => a.to_string(),
-            [a] => format!("{} ? {a} : -1", kept.join(" && ")),
-            _ => "-1".into(),
-        };
+        let columns = to.iter().flat_map(|a| &self.w.program.arrays[*a].columns);
+        let mut width = columns.map(|t| bytes(*t)).sum::<u32>().to_string();
+        if !kept.is_empty() {
+            width = format!("{} ? {width} : 0", kept.join(" && "));
+        }
         self.merge_dimensions(body, rank);
-        self.w.line(format!("if (positions(r, loop_{}, {own}, n, {}, e)) return 1;", s.number, body.cost()));
+        self.w.line(format!("if (positions(r, loop_{}, {width}, n, {}, e)) return 1;", s.number, body.cost()));
     }
 
     fn reduce(&mut self, s: &Step, to: ArrayId, extents: &ScalarFn, rows: &Reduction) {
