@@ -1,0 +1,88 @@
+//! Full disks, disks that cannot be written, and homes that are missing.
+
+use super::machine::{Machine, NOTHING, entries, fails, is_root, works};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A separate file system, which is removed when this value is dropped.
+struct Disk(PathBuf);
+
+impl Disk {
+    /// `None` if the user may not mount file systems.
+    fn mount(at: &Path, options: &str) -> Option<Disk> {
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", options, "accel-test"]).arg(at).stderr(Stdio::null());
+        let mounted = is_root() && mount.status().is_ok_and(|s| s.success());
+        mounted.then(|| Disk(at.into()))
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+/// With a limit on the size of files, as every user can set it: neither the compiler nor the process can write.
+#[test]
+fn files_that_cannot_be_written_are_an_error() {
+    let machine = Machine::new();
+    for blocks in [0, 1, 8] {
+        let said = fails(&mut machine.program_after(&format!("trap '' XFSZ; ulimit -f {blocks}")));
+        assert!(said.contains("Compiler(") && said.contains("kernels."), "{said}");
+        assert_eq!(machine.libraries(), NOTHING);
+    }
+    machine.fill();
+    assert_eq!(works(&mut machine.program()), "");
+}
+
+#[test]
+fn a_cache_on_a_full_or_read_only_disk_is_done_without() {
+    let machine = Machine::new();
+    let cache = machine.path("cache");
+    let Some(disk) = Disk::mount(&cache, "size=8k,mode=755") else {
+        eprintln!("no file system can be mounted: left out");
+        return;
+    };
+    for _ in 0..2 {
+        assert_eq!(works(&mut machine.program()), "");
+        assert_eq!(machine.libraries(), NOTHING);
+        let whole = machine.programs().len() + machine.keys().len();
+        assert_eq!(entries(&machine.cache()).len(), whole, "nothing half-written");
+    }
+    drop(disk);
+    let _disk = Disk::mount(&cache, "size=1m,mode=755").unwrap();
+    let libraries = machine.fill();
+    fs::remove_file(&libraries[0]).unwrap();
+    let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&cache).status().unwrap();
+    assert!(remounted.success());
+    assert_eq!(works(&mut machine.program()), "");
+    assert_eq!(machine.libraries(), libraries[1..]);
+
+    let _tmp = Disk::mount(&machine.path("tmp"), "size=4k,mode=755").unwrap();
+    let said = fails(&mut machine.program());
+    assert!(said.contains("No space left"), "{said}");
+}
+
+#[test]
+fn without_a_home_the_cache_is_among_the_temporary_files() {
+    for home in [None, Some("/nonexistent"), Some("relative"), Some("/proc")] {
+        let machine = Machine::new();
+        let mut program = machine.program();
+        program.env_remove("XDG_CACHE_HOME").env_remove("HOME");
+        if let Some(home) = home {
+            program.env("HOME", home);
+        }
+        if is_root() && home == Some("/nonexistent") {
+            // The user root could create the file.
+            continue;
+        }
+        assert_eq!(works(&mut program), "");
+        let [place] = &entries(&machine.path("tmp"))[..] else { panic!("{home:?}") };
+        let about = fs::metadata(place).unwrap();
+        assert_eq!((about.permissions().mode() & 0o777, entries(place).len()), (0o700, 6), "{place:?}");
+        assert_eq!(works(&mut program), "");
+    }
+}
