@@ -19,8 +19,8 @@ use super::statement::{Plan, Statement};
 use super::strip::Strips;
 use super::target::{Shape, Target};
 use crate::analysis::liveness::{self, Block, Step};
+use crate::shared::nontemporal::pieces;
 use crate::shared::scan::Scan;
-use crate::text::arrays::columns;
 use crate::text::declarations::Declarations;
 use crate::text::dialect::Dialect;
 use crate::text::registers::Vectors;
@@ -120,8 +120,8 @@ impl Emitter<'_> {
                     true => self.loop_kernel(s, &function, to, is_cheap(body)),
                     false => self.kernel(&function, rank, Tasks::Ranges),
                 };
-                let pieces =
-                    if gpu { vec![] } else { columns(self.program, to).into_iter().map(|(.., t)| t).collect() };
+                let pieces = if gpu { None } else { pieces(self.program, to, rank, body) };
+                let pieces = pieces.into_iter().flatten().map(|(.., t)| t).collect();
                 Some(Plan::Loop { kernel, cost: body.cost(), pieces })
             }
             Op::Accumulate { .. } => Accumulation::new(self, s).map(Plan::Accumulate),

@@ -1,9 +1,9 @@
 //! Elementwise loops: compute one element of each output at every position.
 
+use super::nontemporal::pieces;
 use super::transposed::transposes;
 use crate::analysis::merged_dimensions::merged_dimensions;
 use crate::cost_model::{BRANCHING_INTERIOR, INTERIOR};
-use crate::text::arrays::columns;
 use crate::text::names::{elements, index};
 use crate::text::types::bytes;
 use crate::text::writer::Writer;
@@ -24,13 +24,13 @@ impl Writer<'_> {
         if self.dialect().has_tables() && transposes(body, rank) {
             return self.elements_in_tiles(rank, body, &results);
         }
-        let pieces = columns(self.program, to);
-        if rank > 0 && !pieces.is_empty() {
+        if let Some(pieces) = pieces(self.program, to, rank, body) {
             return self.elements_around(&pieces, extents, body);
         }
         let independent = self.says_independent();
         self.first_position();
-        self.rest_of_index_space(rank, |w| w.elements_to("to", rank, independent, body, None, &results));
+        let folded = self.folds(extents, body);
+        self.rest_of_index_space(rank, |w| w.elements_to("to", rank, independent, body, folded.as_ref(), &results));
     }
 
     /// How rows are folded, if it is not known that they are merged: NOTE [Merged dimensions]. Declares `folds`.
