@@ -59,6 +59,10 @@ for file in tests/*.rs; do
     { echo "scripts/test.sh: $file is not a test program: add it to tests/Cargo.toml" >&2; exit 1; }
 done
 
+# A full disk fails tests far away from the reason.
+free_gb=$(($(df -Pk . | awk 'NR == 2 { print $4 }') >> 20))
+[ "$free_gb" -ge 9 ] || echo "scripts/test.sh: only $free_gb GB are free here: what the tests build takes up to 9 GB" >&2
+
 logs=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$logs"' EXIT
 log=$logs/quick.log

@@ -10,8 +10,8 @@
 //! makes an equivalent nest, or says why it does not apply. [`schedule`] is the lists of transformations for each kind of
 //! operation.
 //!
-//! NOTE [What is no nest]: sums in strips, tiled sums and reductions of rows side by side, in columns or across, are nests. Other kernels are written as text
-//! directly:
+//! NOTE [What is no nest]: sums in strips, tiled sums and reductions of rows side by side, in columns or across, are nests. Other
+//! kernels are written as text directly:
 //! - Products of matrices call a library, which copies blocks of its operands for caches (`c/gemm.rs`).
 //! - Scans with look-back and permutes with locks wait for other groups or threads at run time. The iterations of a nest do not
 //!   know each other.
