@@ -265,7 +265,7 @@ fn data_in_loops_and_permutes() {
     by(
         (Any, NonEmpty),
         |a: V, b: V| {
-            let state = awhile(|s: V| the(sum(map(|x| x.abs(), s))).lt(100.0), |s| map(|x| x * 2.0 + 1.0, s), b);
+            let state = awhile(|s: V| the(sum(map(|x| x.abs(), s))).lt(100.0), |s| map(|x| x.abs() * 2.0 + 1.0, s), b);
             sum(zip_with_min(|x, s| x * x * s * 1e-2, a, state))
         },
         |(a, _)| a,
