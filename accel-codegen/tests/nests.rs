@@ -7,7 +7,7 @@ use accel_codegen::nest::eval::{Memory, evaluate};
 use accel_codegen::nest::ir::{BufferId, Nest, Node};
 use accel_codegen::nest::lower;
 use accel_codegen::nest::schedule::{Names, apply};
-use accel_codegen::nest::side_by_side::side_by_side;
+use accel_codegen::nest::side_by_side::{ACROSS, COLUMNS, side_by_side};
 use accel_codegen::nest::verify::verify;
 use accel_codegen::nest_text;
 use accel_core::repr::{Scalar, ScalarType};
@@ -342,7 +342,7 @@ fn random_schedules_keep_what_nests_compute() {
     QuickCheck::new().tests(400).quickcheck(property as fn(Case) -> Result<bool, String>);
 }
 
-/// The schedule of reductions side by side keeps the order of the elements, for operators of several columns that are no monoid.
+/// The schedules of reductions side by side keep the order of the elements, for operators of several columns that are no monoid.
 #[test]
 fn reductions_side_by_side_keep_their_order() -> Result<(), String> {
     let text = "program (a0: Array2<f64>, a1: Array1<f64>)
@@ -370,9 +370,10 @@ fn reductions_side_by_side_keep_their_order() -> Result<(), String> {
         return Err("no reduction".into());
     };
     let (naive, _) = lower::side_by_side::side_by_side(&program, *to, 1, rows);
-    let after = side_by_side(&program, *to, 1, rows).map_err(|why| why.to_string())?;
+    let scheduled = |schedule| side_by_side(&program, *to, 1, rows, schedule).map_err(|why| why.to_string());
+    let all = [scheduled(COLUMNS)?, scheduled(ACROSS)?];
     verify(&naive)?;
-    verify(&after)?;
+    all.iter().try_for_each(verify)?;
     for (started, first, count, width) in
         [(0, 1, 0, 3), (0, 1, 3, 3), (1, 0, 4, 1), (1, 2, 5, 2), (0, 2, 9, 4), (1, 0, 0, 2)]
     {
@@ -387,11 +388,13 @@ fn reductions_side_by_side_keep_their_order() -> Result<(), String> {
         };
         let values = |nest: &Nest| -> Vec<i64> { nest.params.iter().map(|p| of_param(&p.name)).collect() };
         let of = |nest: &Nest| memory(nest, |k| values(nest)[k], 7);
-        assert_eq!(
-            result(&naive, &of(&naive))?,
-            result(&after, &of(&after))?,
-            "{started} {first} {count} {width}\n{after}"
-        );
+        for after in &all {
+            assert_eq!(
+                result(&naive, &of(&naive))?,
+                result(after, &of(after))?,
+                "{started} {first} {count} {width}\n{after}"
+            );
+        }
     }
     Ok(())
 }

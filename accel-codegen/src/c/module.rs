@@ -97,7 +97,7 @@ typedef struct run run;
 typedef struct {
     block *(*allocate)(run *, i64 n, i64 size);
     void (*release)(run *, block *);
-    int (*ranges)(run *, function *, i64 to, i64 n, i64 cost, const i64 *extents);
+    int (*ranges)(run *, function *, i64 width, i64 n, i64 cost, const i64 *extents);
     int (*reduce)(run *, i64 to, function *const *, i64 rows, i64 len, i64 cost, const i64 *extents);
     int (*scan)(run *, i64 to, function *const *, i64 rows, i64 len, i64 cost, const i64 *extents);
     int (*strip)(run *, function *const *, i64 n, const i64 *sizes);

@@ -5,28 +5,29 @@ use super::edit::Why;
 use super::ir::Nest;
 use super::lower;
 use super::schedule::apply;
+use super::verify::verify;
 use accel_fusion::kernel::{ArrayId, Program, Reduction};
 
-/// The transformations. Several elements are combined with an accumulated value while it is in a register.
-const COLUMNS: &str = "interchange j\nsplit k 4 peel k0 k1 rest\ninterchange k1\nhold k1\nunroll k1";
+/// The transformations for rows that are columns in memory. Several elements are combined with an accumulated value while it is
+/// in a register.
+pub const COLUMNS: &str = "interchange j\nsplit k 4 peel k0 k1 rest\ninterchange k1\nhold k1\nunroll k1";
 
-/// All rows take each step together.
-const ACROSS: &str = "interchange j";
+/// Those for a few rows, whose accumulated values all stay in registers: the rows take each step together.
+pub const ACROSS: &str = "interchange j";
 
-/// The nest of a reduction of neighbouring rows that are columns in memory.
+/// The nest of a reduction of neighbouring rows, which the verifier has accepted.
 ///
 /// # Errors
-/// A transformation does not apply.
-pub fn side_by_side(program: &Program, to: ArrayId, outer: usize, rows: &Reduction) -> Result<Nest, Why> {
+/// A transformation of the schedule does not apply.
+pub fn side_by_side(
+    program: &Program,
+    to: ArrayId,
+    outer: usize,
+    rows: &Reduction,
+    schedule: &str,
+) -> Result<Nest, Why> {
     let (nest, names) = lower::side_by_side::side_by_side(program, to, outer, rows);
-    apply(&nest, &names, COLUMNS)
-}
-
-/// The nest of a reduction of a few neighbouring rows, whose accumulated values stay in registers.
-///
-/// # Errors
-/// The transformation does not apply.
-pub fn across(program: &Program, to: ArrayId, outer: usize, rows: &Reduction) -> Result<Nest, Why> {
-    let (nest, names) = lower::side_by_side::side_by_side(program, to, outer, rows);
-    apply(&nest, &names, ACROSS)
+    let nest = apply(&nest, &names, schedule)?;
+    verify(&nest).map_err(Why)?;
+    Ok(nest)
 }

@@ -11,8 +11,7 @@ use crate::cost_model::{
     BLOCK, FEW_COLUMNS, FEWEST_PARTS, MANY_COLUMNS, PARTIAL_RESULTS, SERIAL_ELEMENTS, SHORTEST_PART, SIMPLE, TASKS,
 };
 use crate::nest::ir::Nest;
-use crate::nest::side_by_side::side_by_side;
-use crate::nest::verify::verify;
+use crate::nest::side_by_side::{COLUMNS, side_by_side};
 use crate::text::names::{index, names};
 use crate::text::writer::Writer;
 use accel_fusion::kernel::{ArrayId, Instr, Program, Reduction, Reg, ScalarFn, index_vec};
@@ -63,8 +62,7 @@ pub fn parts(count: usize, len: usize) -> Option<(usize, usize)> {
 
 /// The nest that combines elements of neighbouring rows, if they are adjacent in memory.
 pub fn columns_nest(program: &Program, to: ArrayId, outer: usize, rows: &Reduction) -> Option<Nest> {
-    let nest = in_columns(outer, rows).then(|| side_by_side(program, to, outer, rows).ok())?;
-    nest.filter(|n| verify(n).is_ok())
+    in_columns(outer, rows).then(|| side_by_side(program, to, outer, rows, COLUMNS).ok())?
 }
 
 impl Writer<'_> {

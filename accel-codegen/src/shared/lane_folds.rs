@@ -53,7 +53,8 @@ impl Writer<'_> {
         });
     }
 
-    fn declare_lanes(&mut self, names: &[String], types: &[ScalarType]) {
+    /// Declares a number for every lane.
+    pub fn declare_lanes(&mut self, names: &[String], types: &[ScalarType]) {
         names.iter().zip(types).for_each(|(name, t)| self.line(format!("{} {name}[{LANES}];", in_memory(*t))));
     }
 }

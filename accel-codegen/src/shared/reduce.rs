@@ -4,11 +4,9 @@ use super::row_lanes::{adds_integers, least_in_lanes};
 use super::selecting_lanes::least_to_select;
 use crate::cost_model::{CALLED_ROW, LANES, SIMPLE, VECTORIZED_ROW};
 use crate::nest::ir::Nest;
-use crate::nest::side_by_side::across;
-use crate::nest::verify::verify;
+use crate::nest::side_by_side::{ACROSS, side_by_side};
 use crate::text::names::{elements, index, names, row_index};
 use crate::text::primitives;
-use crate::text::types::in_memory;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Monoid, Reduction, ScalarFn};
@@ -114,17 +112,15 @@ impl Writer<'_> {
     fn across(&self, to: ArrayId, outer: usize, rows: &Reduction) -> Across {
         let simple = |c: &ScalarFn| c.is_if_convertible() && c.instrs.len() <= SIMPLE;
         let fits = outer > 0 && simple(&rows.element) && simple(&rows.op) && self.dialect().vectorizes_calls();
-        if !fits {
+        // C compilers add integers of a row in vectors.
+        if !fits || adds_integers(rows) {
             return Across::Never;
         }
-        let nest = across(self.program, to, outer, rows).ok().filter(|n| verify(n).is_ok());
-        let Some(nest) = nest else { return Across::Never };
+        let Ok(nest) = side_by_side(self.program, to, outer, rows, ACROSS) else { return Across::Never };
         // A row without an initial value starts with its first element.
         let least =
             least_in_lanes(rows).or_else(|| least_to_select(rows)).map(|least| least + rows.init.is_none() as usize);
         match least {
-            // C compilers add integers of a row in vectors.
-            Some(_) if adds_integers(rows) => Across::Never,
             // Additions of several rows overlap without vectors.
             Some(least) if rows.monoid == Some(Monoid::Sum) => {
                 Across::If(format!("task->len >= {CALLED_ROW} && task->len < {least}"), nest)
@@ -137,12 +133,11 @@ impl Writer<'_> {
     /// Reduces whole rows, `LANES` neighbouring ones at a time.
     fn fold_across(&mut self, to: ArrayId, outer: usize, rows: &Reduction, nest: &Nest, z: &[String]) {
         let types = self.columns(to);
-        let lane: Vec<_> = (0..types.len()).map(|c| format!("t{to}_{c}[l]")).collect();
+        let lanes = names(&format!("t{to}_"), &types);
+        let lane: Vec<_> = lanes.iter().map(|t| format!("{t}[l]")).collect();
         let some = rows.init.is_some() as u8;
         let block = |w: &mut Self| {
-            for (c, t) in types.iter().enumerate() {
-                w.line(format!("{} t{to}_{c}[{LANES}];", in_memory(*t)));
-            }
+            w.declare_lanes(&lanes, &types);
             if rows.init.is_some() {
                 w.braces(w.lane(), |w| w.assign(&lane, z));
             }
