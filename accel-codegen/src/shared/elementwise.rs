@@ -8,7 +8,7 @@ use crate::text::names::{elements, index};
 use crate::text::types::bytes;
 use crate::text::writer::Writer;
 use accel_fusion::kernel::{ArrayId, ScalarFn};
-use accel_fusion::optimize::{FoldedRows, Interior, folded_rows, interior};
+use accel_fusion::optimize::{FoldedRows, Interior, by_digits, folded_rows, interior};
 
 impl Writer<'_> {
     /// Computes the elements of the arrays `to`, which have these extents, at the task's positions.
@@ -54,8 +54,13 @@ impl Writer<'_> {
         folded: Option<&FoldedRows>,
         results: &[String],
     ) {
+        let digits = if rank == 1 && self.dialect().has_tables() { by_digits(self.program, body) } else { None };
         let plain = |w: &mut Self, to: &str| {
-            w.positions_to(to, rank, independent, |w| w.code(body, &index(rank), results));
+            let one = |w: &mut Self| w.code(body, &index(rank), results);
+            match &digits {
+                Some(digits) => w.elements_by_digits(to, independent, digits, results, one),
+                None => w.positions_to(to, rank, independent, one),
+            }
         };
         let short = |w: &mut Self| match folded {
             Some(folded) => w.folded_elements(to, rank, folded, results, plain),
@@ -73,6 +78,35 @@ impl Writer<'_> {
         };
         self.braces(&format!("if ({head})"), short);
         self.braces("else", |w| w.elements_by_parts(to, rank, independent, body, results, &interior));
+    }
+
+    /// Computes the elements from `p`, whose index is `i0`, to `to`, in whole runs and otherwise with `one`. See NOTE [Digits of
+    /// an index] in `accel_fusion`.
+    fn elements_by_digits(
+        &mut self,
+        to: &str,
+        independent: bool,
+        digits: &[ScalarFn],
+        results: &[String],
+        one: impl Fn(&mut Self),
+    ) {
+        let run = digits.len();
+        self.braces(&format!("while (p < {to})"), |w| {
+            w.line(format!("i64 number = i0 / {run};"));
+            w.line(format!("const i64 rest = p + {run} - i0 % {run}, part = rest < {to} ? rest : {to};"));
+            w.braces(&format!("if (part - p < {run})"), |w| w.positions_to("part", 1, independent, one));
+            w.braces("else", |w| {
+                w.braces(&format!("for (; p + {run} <= {to}; p += {run}, i0 += {run}, number++)"), |w| {
+                    w.line("const i64 start = p;");
+                    for (place, code) in digits.iter().enumerate() {
+                        w.braces("", |w| {
+                            w.line(format!("const i64 p = start + {place};"));
+                            w.code(code, &["number".into()], results);
+                        });
+                    }
+                });
+            });
+        });
     }
 
     /// Computes the elements of each row in up to three parts: those in the interior, before it and behind it.

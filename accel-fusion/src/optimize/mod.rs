@@ -24,6 +24,7 @@
 //! | `edges` | decisions that change at the edges of an index space |
 //! | `few_steps` | loops of a known number of steps |
 //! | `folded_rows` | vectors of elements of several short rows |
+//! | `index_digits` | functions of the quotients and remainders of an index |
 //! | `interior` | elements that need no special rules for edges |
 //! | `row_decisions` | elements of rows that satisfy all conditions |
 //! | `selections` | cheap conditionals that compute both branches |
@@ -46,6 +47,7 @@ mod folded_rows;
 mod fused_program;
 mod hoisted_checks;
 mod horizontal_fusion;
+mod index_digits;
 mod interior;
 mod moved_elements;
 mod permute_sums;
@@ -79,6 +81,7 @@ pub use compact::{Isolated, isolated};
 pub use folded_rows::{FoldedRows, folded_rows};
 pub(crate) use hoisted_checks::hoist_checks;
 pub(crate) use horizontal_fusion::merge;
+pub use index_digits::by_digits;
 pub use interior::{Interior, interior};
 pub(crate) use recomputed_operands::compute_operands;
 pub use row_bounds::{RowBounds, row_bounds};
