@@ -6,12 +6,10 @@
 //! memory for each item. The host evaluates extents and conditions.
 //!
 //! On processors, the kernels of loops compute scalar functions with loops for a vector of elements at a time: NOTE [Lanes
-//! of scalar loops] in [`crate::kernel::ScalarLoops`]. So there, elements with such loops get statements of their own.
+//! of scalar functions] in [`crate::kernel::LaneFn`]. So there, elements with such loops get statements of their own.
 
 use crate::kernel::builder::Builder;
-use crate::kernel::{
-    ArrayId, ArrayInfo, Block, Instr, Op, Program, Reduction, Reg, ScalarFn, ScalarLoops, SiteId, Stmt,
-};
+use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, LaneFn, Op, Program, Reduction, Reg, ScalarFn, SiteId, Stmt};
 use accel_core::ast::deep;
 use accel_core::repr::ScalarType;
 
@@ -22,7 +20,7 @@ pub fn with_lists(program: &Program) -> Program {
 
 /// Separates elements with loops that profit from lanes.
 pub fn with_scalar_loops(program: &Program) -> Program {
-    separated(program, |code| code.params > 0 && ScalarLoops::new(code).is_some())
+    separated(program, |code| code.params > 0 && LaneFn::of_loops(code).is_some())
 }
 
 fn separated(program: &Program, is_separate: fn(&ScalarFn) -> bool) -> Program {

@@ -16,8 +16,8 @@ use crate::shared::tiled_reduce::Tiled;
 use crate::text::declarations::Declarations;
 use crate::text::writer::Writer;
 use accel_core::ast::deep;
-use accel_fusion::kernel::{ArrayId, Op, Program, Reduction, ScalarFn, ScalarLoops};
-use accel_fusion::optimize::StridedProduct;
+use accel_fusion::kernel::{ArrayId, LaneFn, Op, Program, Reduction, ScalarFn};
+use accel_fusion::optimize::{StridedProduct, by_digits, interior};
 
 /// The functions of all kernels, by statement. The names of statement `n`'s functions contain `n`.
 pub fn kernels(program: &Program, declarations: &mut Declarations, body: &Block, numbers: bool) -> Vec<Vec<Function>> {
@@ -75,10 +75,16 @@ impl<'a> Kernels<'a> {
         match &s.stmt.op {
             Op::Loop { to, extents, body } if !is_inline(&s.stmt.op, self.numbers) => {
                 let rank = extents.results.len();
-                if let Some(loops) = ScalarLoops::new(body).filter(|_| rank > 0) {
+                if let Some(function) = self.lane_fn(body).filter(|_| rank > 0) {
                     let name = format!("lanes_{}", s.number);
-                    self.inner(s, |w| w.elements_in_lanes(&name, to, rank, &loops));
-                    return self.function(s, "", |w| w.elements_by_lanes(&name, to, rank, body));
+                    self.inner(s, |w| {
+                        w.aliased = s.aliased();
+                        w.elements_in_lanes(&name, to, rank, &function)
+                    });
+                    return self.function(s, "", |w| {
+                        w.aliased = s.aliased();
+                        w.elements_by_lanes(&name, to, rank, body);
+                    });
                 }
                 self.function(s, "", |w| {
                     w.aliased = s.aliased();
@@ -112,6 +118,14 @@ impl<'a> Kernels<'a> {
             | Op::Keep { .. }
             | Op::Recall { .. } => {}
         }
+    }
+
+    /// The scalar function of a loop, if it is better computed for several elements at a time.
+    fn lane_fn<'f>(&self, body: &'f ScalarFn) -> Option<LaneFn<'f>> {
+        let of_branches = || LaneFn::of_branches(body, body.param_regs().collect());
+        // Branches that the index decides are left out where the index is known.
+        let decides = || interior(self.program, body, body.params).is_some() || by_digits(self.program, body).is_some();
+        LaneFn::of_loops(body).or_else(|| of_branches().filter(|_| !decides()))
     }
 
     fn reduce(&mut self, s: &Step, to: ArrayId, extents: &ScalarFn, rows: &Reduction) {

@@ -1,39 +1,17 @@
-//! Writes scalar functions with loops for a vector of elements: NOTE [Lanes of scalar loops].
-//!
-//! Names in the generated code: `c5[l]` is register 5 in lane `l`, and `r5` the same inside a run. Uniform registers are
-//! `r5` everywhere. `on5[l]` is the mask of a loop or a branch that sets register 5.
+//! Elementwise loops whose scalar functions have loops, or branches with functions that have versions for vectors: a vector of
+//! elements at a time, see NOTE [Lanes of scalar functions].
 
-use crate::analysis::slice::needed;
 use crate::cost_model::{FEW_ELEMENTS, LANES};
+use crate::shared::lane_code::Output;
 use crate::text::names::{elements, index};
-use crate::text::scalar_code::Constants;
-use crate::text::writer::{Scope, Writer};
-use accel_core::ast::deep;
-use accel_fusion::kernel::{ArrayId, Instr, Reg, ScalarFn, ScalarLoops, runs, walk};
-use std::collections::BTreeSet;
-
-/// A value of a lane that a run assigns.
-struct Output {
-    place: String,
-    value: Reg,
-    /// If only some lanes assign it, their mask.
-    mask: Option<String>,
-}
-
-/// A register, and two others with its values: after both branches, or before a loop and after a step.
-type Merge = (Reg, Reg, Reg);
-
-/// What all parts of the function have in common while it is written.
-struct Lanes<'a> {
-    loops: &'a ScalarLoops<'a>,
-    constants: Constants,
-}
+use crate::text::writer::Writer;
+use accel_fusion::kernel::{ArrayId, LaneFn, Reg, ScalarFn};
 
 impl Writer<'_> {
     /// Writes the function that computes the elements of the arrays `to` at `width` positions from `p` on, up to
     /// `LANES`. It returns -1 if an element fails or lists get too long; then it has computed nothing. Returns its first line.
-    pub fn elements_in_lanes(&mut self, name: &str, to: &[ArrayId], rank: usize, loops: &ScalarLoops) -> String {
-        self.hoist(&[loops.code]);
+    pub fn elements_in_lanes(&mut self, name: &str, to: &[ArrayId], rank: usize, function: &LaneFn) -> String {
+        self.hoist(&[function.code]);
         to.iter().for_each(|a| self.hoist_output(*a, false));
         self.index_of(rank, "p");
         for k in 0..rank {
@@ -45,12 +23,8 @@ impl Writer<'_> {
         });
         let places = to.iter().flat_map(|a| elements(*a, self.columns(*a).len(), "p + l"));
         let result = |(place, value): (String, &Reg)| Output { place, value: *value, mask: Some("l < width".into()) };
-        let results = places.zip(&loops.code.results).map(result).collect();
-        self.scope = Scope::Lanes;
-        self.line("i64 bad = 0;");
-        let mut lanes = Lanes { loops, constants: Constants::new() };
-        self.in_lanes(&mut lanes, &loops.code.instrs, None, results);
-        self.scope = Scope::Element;
+        let results = places.zip(&function.code.results).map(result).collect();
+        self.function_in_lanes(function, results);
         format!("static int {name}(const array *arrays, const task *task, i64 *fault, i64 p, i64 width)")
     }
 
@@ -69,197 +43,5 @@ impl Writer<'_> {
         });
         let results: Vec<_> = to.iter().flat_map(|a| elements(*a, self.columns(*a).len(), "p")).collect();
         self.rest_in_order(rank, |w| w.code(body, &index(rank), &results));
-    }
-
-    /// Computes instructions, and assigns outputs. With a mask, only its lanes are active, at least one of them.
-    fn in_lanes(&mut self, lanes: &mut Lanes, instrs: &[Instr], mask: Option<&str>, results: Vec<Output>) {
-        let mut results = Some(results);
-        for (run, nest) in runs(instrs) {
-            match nest {
-                None => self.run(lanes, run, mask, &results.take().unwrap_or_default()),
-                Some(nest) => {
-                    self.run(lanes, run, mask, &[]);
-                    deep(|| self.nest_in_lanes(lanes, nest, mask));
-                }
-            }
-        }
-    }
-
-    /// Computes a run: what is uniform once, and the rest in a loop over the lanes.
-    fn run(&mut self, lanes: &mut Lanes, run: &[Instr], mask: Option<&str>, outputs: &[Output]) {
-        let Lanes { loops, constants } = lanes;
-        let code = loops.code;
-        let (uniform, varying) = loops.split(run);
-        let wanted = loops.kept.iter().copied().chain(outputs.iter().map(|o| o.value)).collect();
-        let varying = needed(&varying, wanted, &BTreeSet::new());
-        self.instrs(code, &uniform, constants);
-        let set: BTreeSet<Reg> = walk(&varying).flat_map(Instr::sets).collect();
-        let kept: Vec<Reg> = varying.iter().flat_map(Instr::sets).filter(|r| loops.kept.contains(r)).collect();
-        if kept.is_empty() && outputs.is_empty() {
-            return;
-        }
-        let mut given = BTreeSet::new();
-        varying.iter().for_each(|i| i.uses(&mut given));
-        given.extend(outputs.iter().map(|o| o.value));
-        let lists = code.lists();
-        given.retain(|r| loops.varying.contains(r) && !set.contains(r) && !lists.contains(r));
-        kept.iter().for_each(|r| self.lane_array(code, *r));
-        // Indices are within bounds, and divisors are not zero, only in active lanes.
-        let can_fail = walk(&varying).any(|i| i.check(code).is_some());
-        let guard =
-            mask.filter(|_| can_fail || walk(&varying).any(|i| matches!(i, Instr::Read { .. } | Instr::Get { .. })));
-        self.scope = Scope::Lane;
-        self.braces(self.lane(), |w| {
-            given.iter().for_each(|r| w.line(format!("const {} r{r} = c{r}[l];", code.types[*r])));
-            w.open(&guard.map(|mask| format!("if ({mask}[l])")).unwrap_or_default());
-            w.instrs(code, &varying, constants);
-            kept.iter().for_each(|r| w.line(format!("c{r}[l] = r{r};")));
-            for Output { place, value, mask } in outputs {
-                let condition = mask.as_ref().map(|mask| format!("if ({mask}) ")).unwrap_or_default();
-                w.line(format!("{condition}{place} = r{value};"));
-            }
-            w.close();
-        });
-        self.scope = Scope::Lanes;
-        if can_fail {
-            self.line("if (bad) return -1;");
-        }
-    }
-
-    fn nest_in_lanes(&mut self, lanes: &mut Lanes, nest: &Instr, mask: Option<&str>) {
-        match nest {
-            Instr::If { cond, then, otherwise, merge } => {
-                self.branches_in_lanes(lanes, *cond, [then, otherwise], merge, mask)
-            }
-            Instr::While { state, cond, continues, body, next, lists } => {
-                let parts = Loop { state, cond, continues: *continues, body, next, lists };
-                match lanes.loops.varying.contains(continues) {
-                    true => self.loop_of_some_lanes(lanes, &parts, mask),
-                    false => self.loop_of_all_lanes(lanes, &parts, mask),
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn branches_in_lanes(
-        &mut self,
-        lanes: &mut Lanes,
-        cond: Reg,
-        [then, otherwise]: [&[Instr]; 2],
-        merge: &[Merge],
-        mask: Option<&str>,
-    ) {
-        let loops = lanes.loops;
-        let (varying, uniform): (Vec<&Merge>, Vec<&Merge>) = merge.iter().partition(|m| loops.varying.contains(&m.0));
-        varying.iter().for_each(|m| self.lane_array(loops.code, m.0));
-        uniform.iter().for_each(|m| self.line(format!("{} r{};", loops.code.types[m.0], m.0)));
-        let mut branch = |w: &mut Self, instrs, mask: Option<&str>, value: fn(&Merge) -> Reg| {
-            let own = mask.map(|mask| format!("{mask}[l]"));
-            let output = |m: &&Merge| Output { place: format!("c{}[l]", m.0), value: value(m), mask: own.clone() };
-            w.in_lanes(lanes, instrs, mask, varying.iter().map(output).collect());
-            uniform.iter().for_each(|m| w.line(format!("r{} = r{};", m.0, value(m))));
-        };
-        if !loops.varying.contains(&cond) {
-            self.braces(&format!("if (r{cond})"), |w| branch(w, then, mask, |m| m.1));
-            return self.braces("else", |w| branch(w, otherwise, mask, |m| m.2));
-        }
-        let then = (then, "on", "", (|m| m.1) as fn(&Merge) -> Reg);
-        for (instrs, mark, not, value) in [then, (otherwise, "off", "!", |m| m.2)] {
-            let on = format!("{mark}{cond}");
-            let outer = mask.map(|mask| format!("{mask}[l] && ")).unwrap_or_default();
-            self.line(format!("i64 {on}[{LANES}], any_{on} = 0;"));
-            let each = self.lane();
-            self.line(format!("{each} {{ {on}[l] = {outer}{not}c{cond}[l]; any_{on} |= {on}[l]; }}"));
-            self.braces(&format!("if (any_{on})"), |w| branch(w, instrs, Some(&on), value));
-        }
-    }
-
-    /// A loop with the same number of steps in all lanes.
-    fn loop_of_all_lanes(&mut self, lanes: &mut Lanes, parts: &Loop, mask: Option<&str>) {
-        let (code, varying) = (lanes.loops.code, &lanes.loops.varying);
-        let (varying, uniform): (Vec<_>, Vec<_>) = parts.states().partition(|s| varying.contains(&s.0));
-        self.start_in_lanes(lanes, &varying);
-        uniform.iter().for_each(|(to, init, _)| self.line(format!("{} r{to} = r{init};", code.types[*to])));
-        self.declare_lists(code, parts.lists);
-        self.braces("for (;;)", |w| {
-            w.in_lanes(lanes, parts.cond, mask, vec![]);
-            w.line(format!("if (!r{}) break;", parts.continues));
-            w.step_in_lanes(lanes, parts, &varying, mask, None);
-            uniform.iter().for_each(|(to, _, next)| w.line(format!("const {} n{to} = r{next};", code.types[*to])));
-            uniform.iter().for_each(|(to, ..)| w.line(format!("r{to} = n{to};")));
-        });
-    }
-
-    /// A loop whose lanes end at different times.
-    fn loop_of_some_lanes(&mut self, lanes: &mut Lanes, parts: &Loop, mask: Option<&str>) {
-        let code = lanes.loops.code;
-        let states: Vec<_> = parts.states().collect();
-        self.start_in_lanes(lanes, &states);
-        self.declare_lists(code, parts.lists);
-        let (on, each) = (format!("on{}", parts.continues), self.lane());
-        let outer = mask.map(|mask| format!("{mask}[l]")).unwrap_or_else(|| "1".into());
-        self.line(format!("i64 {on}[{LANES}];"));
-        self.line(format!("{each} {on}[l] = {outer};"));
-        self.braces("for (;;)", |w| {
-            let active = format!("{on}[l]");
-            let continues = Output { place: active.clone(), value: parts.continues, mask: Some(active.clone()) };
-            w.in_lanes(lanes, parts.cond, Some(&on), vec![continues]);
-            w.line(format!("i64 any_{on} = 0;"));
-            w.line(format!("{each} any_{on} |= {on}[l];"));
-            w.line(format!("if (!any_{on}) break;"));
-            w.step_in_lanes(lanes, parts, &states, Some(&on), Some(active));
-        });
-    }
-
-    /// Assigns the initial state.
-    fn start_in_lanes(&mut self, lanes: &mut Lanes, states: &[Merge]) {
-        states.iter().for_each(|s| self.lane_array(lanes.loops.code, s.0));
-        let start = |s: &Merge| Output { place: format!("c{}[l]", s.0), value: s.1, mask: None };
-        self.run(lanes, &[], None, &states.iter().map(start).collect::<Vec<_>>());
-    }
-
-    /// Computes the next state, and appends to the lists.
-    fn step_in_lanes(
-        &mut self,
-        lanes: &mut Lanes,
-        parts: &Loop,
-        states: &[Merge],
-        mask: Option<&str>,
-        active: Option<String>,
-    ) {
-        let code = lanes.loops.code;
-        self.room(code, parts.lists);
-        let count = parts.lists.first().map(|l| format!("c{}", l.0)).unwrap_or_default();
-        let append =
-            |(list, value): &(Reg, Reg)| Output { place: self.listed(*list, &count), value: *value, mask: None };
-        let next = |s: &Merge| Output { place: format!("c{}[l]", s.0), value: s.2, mask: active.clone() };
-        let outputs = parts.lists.iter().map(append).chain(states.iter().map(next)).collect();
-        self.in_lanes(lanes, parts.body, mask, outputs);
-        if !parts.lists.is_empty() {
-            self.line(format!("{count}++;"));
-        }
-    }
-
-    /// Declares the values of a register in all lanes.
-    fn lane_array(&mut self, code: &ScalarFn, r: Reg) {
-        self.line(format!("{} c{r}[{LANES}];", code.types[r]));
-    }
-}
-
-/// The parts of a loop.
-struct Loop<'a> {
-    state: &'a [(Reg, Reg)],
-    cond: &'a [Instr],
-    continues: Reg,
-    body: &'a [Instr],
-    next: &'a [Reg],
-    lists: &'a [(Reg, Reg)],
-}
-
-impl Loop<'_> {
-    /// The registers of the state, each with its initial and its next value.
-    fn states(&self) -> impl Iterator<Item = Merge> {
-        self.state.iter().zip(self.next).map(|((to, init), next)| (*to, *init, *next))
     }
 }

@@ -10,6 +10,7 @@ pub mod elementwise;
 pub mod folded_rows;
 pub mod index_space;
 pub mod interchanged_reduce;
+pub mod lane_code;
 pub mod lane_folds;
 pub mod loop_nest;
 pub mod nontemporal;

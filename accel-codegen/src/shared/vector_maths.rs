@@ -3,22 +3,27 @@
 //! NOTE [Vector maths]: compilers of devices do not vectorise calls of `exp` in a loop, but they have an `exp` for
 //! vectors. So a loop over lanes is split: the arguments of such functions go to an array, the functions are called for
 //! whole vectors of it, and the next loop continues with the results. Each loop recomputes the other values that it
-//! needs, which is little work beside such a function.
+//! needs, which is little work beside such a function. C compilers vectorise such calls, but not those in branches: NOTE [Lanes of
+//! scalar functions].
 
 use crate::analysis::slice::needed;
 use crate::cost_model::LANES;
 use crate::opencl::vectors;
+use crate::shared::lane_code::Output;
 use crate::text::primitives;
 use crate::text::scalar_code::Constants;
 use crate::text::writer::Writer;
-use accel_fusion::kernel::{Instr, Reg, ScalarFn};
+use accel_fusion::kernel::{Instr, LaneFn, Reg, ScalarFn};
 use std::collections::BTreeSet;
 
 impl Writer<'_> {
     /// Computes `code` for all lanes `l` from the values `args`, and assigns its results to `to`.
     pub fn each_lane(&mut self, code: &ScalarFn, args: &[String], to: &[String]) {
-        if !self.has_calls(code) {
+        if !self.takes_loops(code) {
             return self.braces(self.lane(), |w| w.code(code, args, to));
+        }
+        if let Some(function) = self.lane_fn(code) {
+            return self.branches_of_lanes(&function, args, to);
         }
         self.braces("", |w| {
             let mut done = BTreeSet::new();
@@ -49,9 +54,46 @@ impl Writer<'_> {
         });
     }
 
-    /// Whether the scalar function contains functions to call for vectors.
-    pub fn has_calls(&self, code: &ScalarFn) -> bool {
-        !self.dialect().vectorizes_calls() && code.instrs.iter().any(|i| i.library_call().is_some())
+    /// Whether it takes several loops over the lanes to compute a function.
+    pub fn takes_loops(&self, code: &ScalarFn) -> bool {
+        match self.dialect().vectorizes_calls() {
+            true => self.lane_fn(code).is_some(),
+            false => code.instrs.iter().any(|i| i.library_call().is_some()),
+        }
+    }
+
+    /// A function with branches that C compilers do not vectorise.
+    fn lane_fn<'c>(&self, code: &'c ScalarFn) -> Option<LaneFn<'c>> {
+        let position = self.lanes.position;
+        let is_in_strip = position != Reg::NONE && self.dialect().vectorizes_calls();
+        LaneFn::of_branches(code, BTreeSet::from([position])).filter(|_| is_in_strip)
+    }
+
+    /// Computes a function with branches, and if an element fails, one lane after the other.
+    fn branches_of_lanes(&mut self, function: &LaneFn, args: &[String], to: &[String]) {
+        let code = function.code;
+        let results = to.iter().zip(&code.results);
+        let results = results.map(|(to, r)| Output { place: to.clone(), value: *r, mask: None }).collect();
+        let vectors = |w: &mut Self| {
+            let position = w.lanes.position;
+            w.line(format!("const i64 *const c{position} = position;"));
+            for (r, arg) in args.iter().enumerate().take(code.params).filter(|(r, _)| *r != position) {
+                w.line(format!("const {} r{r} = {arg};", code.types[r]));
+            }
+            w.function_in_lanes(function, results);
+        };
+        if !code.can_fail() {
+            return self.braces("", vectors);
+        }
+        self.braces("", |w| {
+            w.line("i64 done = 0;");
+            w.braces("do", |w| {
+                vectors(w);
+                w.line("done = 1;");
+            });
+            w.line("while (0);");
+            w.braces(&format!("if (!done) {}", w.lane()), |w| w.code(code, args, to));
+        });
     }
 
     /// Computes the registers `wanted`, given the registers `done`.

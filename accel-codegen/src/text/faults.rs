@@ -1,7 +1,7 @@
 //! Checks at run time, and the fault record that a function writes when one fails.
 
 use super::writer::{Scope, Writer};
-use accel_fusion::kernel::SiteId;
+use accel_fusion::kernel::{Reg, SiteId};
 
 impl Writer<'_> {
     /// If `condition` holds, writes a record and returns. If several elements are computed at a time, the caller finds
@@ -9,7 +9,7 @@ impl Writer<'_> {
     pub fn fault(&mut self, condition: &str, kind: i64, site: SiteId, what: usize, index: &[String]) {
         match self.scope {
             Scope::Element => {}
-            Scope::Lanes => return self.line(format!("if ({condition}) return -1;")),
+            Scope::Lanes => return self.line(format!("if ({condition}) {}", self.give_up())),
             Scope::Lane => return self.line(format!("bad |= {condition};")),
         }
         let (name, dialect) = (format!("fault{}", index.len()), self.dialect());
@@ -22,5 +22,10 @@ impl Writer<'_> {
         let index: String = index.iter().map(|i| format!(", {i}")).collect();
         let condition = dialect.unlikely(condition);
         self.line(format!("if ({condition}) return {name}(fault, {kind}, {site}, {what}{index});"));
+    }
+    /// Gives up computing several elements at a time: NOTE [Lanes of scalar functions] in [`accel_fusion::kernel::LaneFn`].
+    pub fn give_up(&self) -> &'static str {
+        // In a strip, this is inside a loop that is executed once.
+        if self.lanes.position == Reg::NONE { "return -1;" } else { "break;" }
     }
 }

@@ -36,8 +36,8 @@ pub struct Writer<'a> {
     indent: usize,
 }
 
-/// The elements that the current place computes, see NOTE [Lanes of scalar loops] in
-/// [`ScalarLoops`](accel_fusion::kernel::ScalarLoops).
+/// The elements that the current place computes, see NOTE [Lanes of scalar functions] in
+/// [`LaneFn`](accel_fusion::kernel::LaneFn).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// One element. If a check fails, the function writes a record and returns.

@@ -20,7 +20,7 @@ mod roles;
 mod value;
 
 use crate::kernel::{
-    self, ArrayId, Block, Instr, Op, Program, Reg, ScalarFn, ScalarLoops, Stmt, arrays_mentioned, arrays_read, walk,
+    self, ArrayId, Block, Instr, LaneFn, Op, Program, Reg, ScalarFn, Stmt, arrays_mentioned, arrays_read, walk,
 };
 use crate::optimize::StridedProduct;
 use accel_core::ast::deep;
@@ -158,7 +158,7 @@ fn with_inner_strips(mut s: Stmt) -> Entry {
 
 fn entry(stmt: Stmt, uses: BTreeSet<ArrayId>) -> Entry {
     let is_alone = match &stmt.op {
-        Op::Loop { body, .. } => ScalarLoops::new(body).is_some(),
+        Op::Loop { body, .. } => LaneFn::of_loops(body).is_some(),
         Op::Reduce { extents, rows, .. } => {
             let products = StridedProduct::terms_of_rows(extents.results.len(), rows);
             let digits = products.iter().flatten().flat_map(|p| &p.digits);

@@ -1,16 +1,17 @@
-//! Scalar functions with loops, computed for a vector of elements at a time.
+//! Scalar functions that are computed for a vector of elements at a time, although they have loops or branches.
 //!
-//! NOTE [Lanes of scalar loops]: a loop of a scalar function runs for one element, and each step waits for the one
+//! NOTE [Lanes of scalar functions]: a loop of a scalar function runs for one element, and each step waits for the one
 //! before. So a `map` of such loops leaves most of a processor idle. Instead, the function is computed for `LANES`
 //! elements at a time: each element is a lane, all lanes go through the loop together, and what a step computes is an
-//! inner loop over the lanes, which compilers turn into vector operations.
+//! inner loop over the lanes, which compilers turn into vector operations. Branches that call functions such as `exp` are
+//! computed in this way, too, since compilers have no vectors for a function that some lanes call.
 //!
 //! A register is uniform if all lanes have the same value in it, such as the counter of a loop with a fixed number of
-//! steps. It stays a variable. The other registers vary. Instructions without loops form runs; each run is one loop over
-//! the lanes, with variables for its registers. Only registers that other runs use are kept in arrays with an element for
-//! each lane.
+//! steps. It stays a variable. The other registers vary. Instructions without such loops and branches form runs; each run is one
+//! loop over the lanes, with variables for its registers. Only registers that other runs use are kept in arrays with an element
+//! for each lane.
 //!
-//! A loop whose condition varies continues until no lane is active, and so does a branch with a loop inside. The mask of
+//! A loop whose condition varies continues until no lane is active, and a branch is left out if no lane is active. The mask of
 //! the active lanes is an array of its own: lanes that are not active keep their state. They still compute, except
 //! where a run reads elements, whose indices are within bounds only for active lanes.
 //!
@@ -24,8 +25,8 @@ use super::walk::walk;
 use accel_core::ast::deep;
 use std::collections::BTreeSet;
 
-/// A scalar function with loops, and what its lanes share.
-pub struct ScalarLoops<'a> {
+/// A scalar function with loops or branches, and what its lanes share.
+pub struct LaneFn<'a> {
     /// The function.
     pub code: &'a ScalarFn,
     /// The registers with a value for each lane.
@@ -37,15 +38,16 @@ pub struct ScalarLoops<'a> {
 /// Deeper nests of loops and conditionals are computed one element at a time.
 const DEEPEST: usize = 16;
 
-impl<'a> ScalarLoops<'a> {
-    /// Analyses a function. Returns nothing if it has no loops that profit from lanes: if it adds to sums, or only has loops
-    /// that compilers vectorise without this, or a loop that reads different elements in each lane and ends at different
-    /// times. Vectors do not make such reads faster, and lanes would wait for the longest.
-    pub fn new(code: &'a ScalarFn) -> Option<Self> {
-        if !code.has_loop() || code.emits() || depth(&code.instrs) > DEEPEST {
+impl<'a> LaneFn<'a> {
+    /// Analyses a function of which all parameters vary. Returns nothing if it has no loops that profit from lanes: if it adds to
+    /// sums, or only has loops that compilers vectorise without this, or a loop that reads different elements in each lane and
+    /// ends at different times. Vectors do not make such reads faster, and lanes would wait for the longest.
+    pub fn of_loops(code: &'a ScalarFn) -> Option<Self> {
+        if !code.has_loop() {
             return None;
         }
-        let varying = varying(code);
+        let function = LaneFn::new(code, code.param_regs().collect())?;
+        let varying = &function.varying;
         let is_worthwhile = |i: &Instr| match i {
             Instr::While { continues, body, lists, .. } => {
                 let inner = || {
@@ -63,14 +65,27 @@ impl<'a> ScalarLoops<'a> {
                 .any(|i| matches!(i, Instr::Read { index, .. } if index.iter().any(|r| varying.contains(r)))),
             _ => false,
         };
-        if !walk(&code.instrs).any(is_worthwhile) || walk(&code.instrs).any(is_search) {
+        let profits = walk(&code.instrs).any(is_worthwhile) && !walk(&code.instrs).any(is_search);
+        profits.then_some(function)
+    }
+
+    /// Analyses a function without loops, of which these parameters vary. Returns nothing if compilers make no worse vectors
+    /// of it: if no branch calls a function of the mathematical library.
+    pub fn of_branches(code: &'a ScalarFn, params: BTreeSet<Reg>) -> Option<Self> {
+        let profits = !code.has_loop() && code.instrs.iter().any(is_nest);
+        LaneFn::new(code, params).filter(|_| profits)
+    }
+
+    fn new(code: &'a ScalarFn, params: BTreeSet<Reg>) -> Option<Self> {
+        if code.emits() || depth(&code.instrs) > DEEPEST {
             return None;
         }
+        let varying = varying(code, params);
         let mut kept = BTreeSet::new();
         used_elsewhere(&code.instrs, &code.results, &mut kept);
         let lists = code.lists();
         kept.retain(|r| varying.contains(r) && !lists.contains(r));
-        Some(ScalarLoops { code, varying, kept })
+        Some(LaneFn { code, varying, kept })
     }
 
     /// Splits a run into what is the same for all lanes and the rest.
@@ -83,11 +98,16 @@ impl<'a> ScalarLoops<'a> {
     }
 }
 
-/// Splits instructions into runs, each with the loop or the conditional with loops that follows it. There is none after
-/// the last run, which may be empty.
+/// Whether an instruction is a loop, or a conditional with loops or calls of functions inside.
+fn is_nest(i: &Instr) -> bool {
+    i.has_loop() || i.inner().iter().flat_map(|b| walk(b)).any(|i| i.library_call().is_some())
+}
+
+/// Splits instructions into runs, each with the loop or the conditional that follows it, if it does not belong to a run. There is
+/// none after the last run, which may be empty.
 pub fn runs(instrs: &[Instr]) -> Vec<(&[Instr], Option<&Instr>)> {
     let (mut runs, mut from) = (vec![], 0);
-    for (n, i) in instrs.iter().enumerate().filter(|(_, i)| i.has_loop()) {
+    for (n, i) in instrs.iter().enumerate().filter(|(_, i)| is_nest(i)) {
         runs.push((&instrs[from..n], Some(i)));
         from = n + 1;
     }
@@ -127,10 +147,10 @@ pub(crate) fn depth(instrs: &[Instr]) -> usize {
     deep(|| instrs.iter().flat_map(Instr::inner).map(|inner| 1 + depth(inner)).max().unwrap_or(0))
 }
 
-/// The registers that can differ between elements: the smallest set that contains the parameters and what depends on
+/// The registers that can differ between elements: the smallest set that contains these parameters and what depends on
 /// them.
-fn varying(code: &ScalarFn) -> BTreeSet<Reg> {
-    let mut varying: BTreeSet<Reg> = code.param_regs().collect();
+fn varying(code: &ScalarFn, params: BTreeSet<Reg>) -> BTreeSet<Reg> {
+    let mut varying = params;
     loop {
         let before = varying.len();
         for i in walk(&code.instrs) {
@@ -144,10 +164,10 @@ fn varying(code: &ScalarFn) -> BTreeSet<Reg> {
                 // Each lane has its own lists.
                 Instr::Get { to, .. } => vec![*to],
                 Instr::If { cond, then, otherwise, merge } => {
-                    // A conditional without loops belongs to a run, as a whole.
+                    // A conditional of a run varies as a whole.
                     let inside = || walk(then).chain(walk(otherwise)).flat_map(Instr::sets).any(|r| is_varying(&r));
                     let together = is_varying(cond)
-                        || !i.has_loop() && (inside() || merge.iter().any(|m| is_varying(&m.1) || is_varying(&m.2)));
+                        || !is_nest(i) && (inside() || merge.iter().any(|m| is_varying(&m.1) || is_varying(&m.2)));
                     let differs = |m: &&(Reg, Reg, Reg)| together || is_varying(&m.1) || is_varying(&m.2);
                     merge.iter().filter(differs).map(|m| m.0).collect()
                 }
@@ -202,7 +222,7 @@ mod tests {
              x11: i64 = list x6[x2] x12: i64 = x11 + x4",
             "x12",
         );
-        let loops = ScalarLoops::new(&code).unwrap();
+        let loops = LaneFn::of_loops(&code).unwrap();
         assert_eq!(registers(&loops.varying), ["x0", "x1", "x5", "x6", "x10", "x11", "x12"]);
         // The step uses the element, which another run reads.
         assert_eq!(registers(&loops.kept), ["x0", "x1", "x5"]);
@@ -211,7 +231,7 @@ mod tests {
     #[test]
     fn all_states_of_a_loop_vary_whose_condition_varies() {
         let code = body("x4: i64 = while x2 cond { x5: bool = x4 < x1 -> x5 } body { x6: i64 = x4 + x3 -> x6 }", "x4");
-        let loops = ScalarLoops::new(&code).unwrap();
+        let loops = LaneFn::of_loops(&code).unwrap();
         assert_eq!(registers(&loops.varying), ["x0", "x1", "x4", "x5", "x6"]);
     }
 
@@ -222,6 +242,26 @@ mod tests {
              body { x8: i64 = x4 + x3 x9: i64 = x5 * x1 -> x8, x9 }",
             "x5",
         );
-        assert!(ScalarLoops::new(&code).is_none());
+        assert!(LaneFn::of_loops(&code).is_none());
+    }
+    #[test]
+    fn only_branches_that_call_functions_are_computed_in_lanes() {
+        let branches = |call: &str| {
+            let code = body(
+                &format!(
+                    "x4: bool = x1 < x2 x5: f64 = 0.5 \
+                     x8: f64 = if x4 {{ x6: f64 = {call} x5 x7: f64 = x6 * x5 -> x7 }} else {{ -> x5 }} \
+                     x9: bool = x8 < x5 x10: i64 = if x9 {{ -> x2 }} else {{ -> x1 }}"
+                ),
+                "x10",
+            );
+            let function = LaneFn::of_branches(&code, code.param_regs().collect());
+            function.map(|f| (registers(&f.varying), registers(&f.kept)))
+        };
+        // Parameters, conditions and what branches define are set elsewhere than they are used.
+        let varying = ["x0", "x1", "x4", "x8", "x9", "x10"].map(String::from).to_vec();
+        let kept = ["x0", "x1", "x4", "x8"].map(String::from).to_vec();
+        assert_eq!(branches("exp"), Some((varying, kept)));
+        assert_eq!(branches("sqrt"), None);
     }
 }
