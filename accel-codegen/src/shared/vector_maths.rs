@@ -66,7 +66,7 @@ impl Writer<'_> {
     fn lane_fn<'c>(&self, code: &'c ScalarFn) -> Option<LaneFn<'c>> {
         let position = self.lanes.position;
         let is_in_strip = position != Reg::NONE && self.dialect().vectorizes_calls();
-        LaneFn::of_branches(code, BTreeSet::from([position])).filter(|_| is_in_strip)
+        is_in_strip.then(|| LaneFn::of_branches(code, BTreeSet::from([position])))?
     }
 
     /// Computes a function with branches, and if an element fails, one lane after the other.

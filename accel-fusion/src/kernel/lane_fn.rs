@@ -73,7 +73,7 @@ impl<'a> LaneFn<'a> {
     /// of it: if no branch calls a function of the mathematical library.
     pub fn of_branches(code: &'a ScalarFn, params: BTreeSet<Reg>) -> Option<Self> {
         let profits = !code.has_loop() && code.instrs.iter().any(is_nest);
-        LaneFn::new(code, params).filter(|_| profits)
+        profits.then(|| LaneFn::new(code, params))?
     }
 
     fn new(code: &'a ScalarFn, params: BTreeSet<Reg>) -> Option<Self> {
