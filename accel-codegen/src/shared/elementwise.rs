@@ -54,11 +54,11 @@ impl Writer<'_> {
         folded: Option<&FoldedRows>,
         results: &[String],
     ) {
-        let digits = if rank == 1 && self.dialect().has_tables() { by_digits(self.program, body) } else { None };
         let plain = |w: &mut Self, to: &str| {
             let one = |w: &mut Self| w.code(body, &index(rank), results);
-            match &digits {
-                Some(digits) => w.elements_by_digits(to, independent, digits, results, one),
+            let digits = if rank == 1 && w.dialect().has_tables() { by_digits(w.program, body) } else { None };
+            match digits {
+                Some(digits) => w.elements_by_digits(to, independent, &digits, results, one),
                 None => w.positions_to(to, rank, independent, one),
             }
         };
@@ -101,7 +101,7 @@ impl Writer<'_> {
                     for (place, code) in digits.iter().enumerate() {
                         w.braces("", |w| {
                             w.line(format!("const i64 p = start + {place};"));
-                            w.code(code, &["number".into()], results);
+                            w.code(code, &["number".into(), place.to_string()], results);
                         });
                     }
                 });

@@ -29,6 +29,40 @@ struct Lanes<'a> {
 }
 
 impl Writer<'_> {
+    /// A function in a strip with branches that C compilers do not vectorise.
+    pub fn lane_fn<'c>(&self, code: &'c ScalarFn) -> Option<LaneFn<'c>> {
+        let position = self.lanes.position;
+        let is_in_strip = position != Reg::NONE && self.dialect().vectorizes_calls();
+        is_in_strip.then(|| LaneFn::of_branches(code, BTreeSet::from([position])))?
+    }
+
+    /// Computes such a function and assigns its results, and if an element fails, one lane after the other.
+    pub fn branches_of_lanes(&mut self, function: &LaneFn, args: &[String], to: &[String]) {
+        let code = function.code;
+        let results = to.iter().zip(&code.results);
+        let results = results.map(|(to, r)| Output { place: to.clone(), value: *r, mask: None }).collect();
+        let vectors = |w: &mut Self| {
+            let position = w.lanes.position;
+            w.line(format!("const i64 *const c{position} = position;"));
+            for (r, arg) in args.iter().enumerate().take(code.params).filter(|(r, _)| *r != position) {
+                w.line(format!("const {} r{r} = {arg};", code.types[r]));
+            }
+            w.function_in_lanes(function, results);
+        };
+        if !code.can_fail() {
+            return self.braces("", vectors);
+        }
+        self.braces("", |w| {
+            w.line("i64 done = 0;");
+            w.braces("do", |w| {
+                vectors(w);
+                w.line("done = 1;");
+            });
+            w.line("while (0);");
+            w.braces(&format!("if (!done) {}", w.lane()), |w| w.code(code, args, to));
+        });
+    }
+
     /// Computes a function for all lanes, of which the values of the varying parameters are `c0[l]`, …, and assigns its results.
     /// If an element fails or lists get too long, it [gives up](Self::give_up), with nothing assigned.
     pub fn function_in_lanes(&mut self, function: &LaneFn, results: Vec<Output>) {

@@ -9,21 +9,20 @@
 use crate::analysis::slice::needed;
 use crate::cost_model::LANES;
 use crate::opencl::vectors;
-use crate::shared::lane_code::Output;
 use crate::text::primitives;
 use crate::text::scalar_code::Constants;
 use crate::text::writer::Writer;
-use accel_fusion::kernel::{Instr, LaneFn, Reg, ScalarFn};
+use accel_fusion::kernel::{Instr, Reg, ScalarFn};
 use std::collections::BTreeSet;
 
 impl Writer<'_> {
     /// Computes `code` for all lanes `l` from the values `args`, and assigns its results to `to`.
     pub fn each_lane(&mut self, code: &ScalarFn, args: &[String], to: &[String]) {
-        if !self.takes_loops(code) {
-            return self.braces(self.lane(), |w| w.code(code, args, to));
-        }
         if let Some(function) = self.lane_fn(code) {
             return self.branches_of_lanes(&function, args, to);
+        }
+        if !self.has_calls(code) {
+            return self.braces(self.lane(), |w| w.code(code, args, to));
         }
         self.braces("", |w| {
             let mut done = BTreeSet::new();
@@ -56,44 +55,12 @@ impl Writer<'_> {
 
     /// Whether it takes several loops over the lanes to compute a function.
     pub fn takes_loops(&self, code: &ScalarFn) -> bool {
-        match self.dialect().vectorizes_calls() {
-            true => self.lane_fn(code).is_some(),
-            false => code.instrs.iter().any(|i| i.library_call().is_some()),
-        }
+        self.has_calls(code) || self.lane_fn(code).is_some()
     }
 
-    /// A function with branches that C compilers do not vectorise.
-    fn lane_fn<'c>(&self, code: &'c ScalarFn) -> Option<LaneFn<'c>> {
-        let position = self.lanes.position;
-        let is_in_strip = position != Reg::NONE && self.dialect().vectorizes_calls();
-        is_in_strip.then(|| LaneFn::of_branches(code, BTreeSet::from([position])))?
-    }
-
-    /// Computes a function with branches, and if an element fails, one lane after the other.
-    fn branches_of_lanes(&mut self, function: &LaneFn, args: &[String], to: &[String]) {
-        let code = function.code;
-        let results = to.iter().zip(&code.results);
-        let results = results.map(|(to, r)| Output { place: to.clone(), value: *r, mask: None }).collect();
-        let vectors = |w: &mut Self| {
-            let position = w.lanes.position;
-            w.line(format!("const i64 *const c{position} = position;"));
-            for (r, arg) in args.iter().enumerate().take(code.params).filter(|(r, _)| *r != position) {
-                w.line(format!("const {} r{r} = {arg};", code.types[r]));
-            }
-            w.function_in_lanes(function, results);
-        };
-        if !code.can_fail() {
-            return self.braces("", vectors);
-        }
-        self.braces("", |w| {
-            w.line("i64 done = 0;");
-            w.braces("do", |w| {
-                vectors(w);
-                w.line("done = 1;");
-            });
-            w.line("while (0);");
-            w.braces(&format!("if (!done) {}", w.lane()), |w| w.code(code, args, to));
-        });
+    /// Whether the scalar function contains functions to call for vectors.
+    fn has_calls(&self, code: &ScalarFn) -> bool {
+        !self.dialect().vectorizes_calls() && code.instrs.iter().any(|i| i.library_call().is_some())
     }
 
     /// Computes the registers `wanted`, given the registers `done`.

@@ -23,6 +23,7 @@ impl Writer<'_> {
         let condition = dialect.unlikely(condition);
         self.line(format!("if ({condition}) return {name}(fault, {kind}, {site}, {what}{index});"));
     }
+
     /// Gives up computing several elements at a time: NOTE [Lanes of scalar functions] in [`accel_fusion::kernel::LaneFn`].
     pub fn give_up(&self) -> &'static str {
         // In a strip, this is inside a loop that is executed once.

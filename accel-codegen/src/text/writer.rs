@@ -42,7 +42,7 @@ pub struct Writer<'a> {
 pub enum Scope {
     /// One element. If a check fails, the function writes a record and returns.
     Element,
-    /// What the lanes of several elements have in common. If a check fails, the function gives up and returns -1.
+    /// What the lanes of several elements have in common. If a check fails, the function [gives up](Writer::give_up).
     Lanes,
     /// One of the lanes. If a check fails, `bad` is set.
     Lane,

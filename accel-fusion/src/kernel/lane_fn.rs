@@ -244,6 +244,7 @@ mod tests {
         );
         assert!(LaneFn::of_loops(&code).is_none());
     }
+
     #[test]
     fn only_branches_that_call_functions_are_computed_in_lanes() {
         let branches = |call: &str| {

@@ -6,12 +6,11 @@
 //! positions the quotient is the same, and the remainders are known: each of them gets a copy of the function, without
 //! the divisions and the decisions. If there are several divisors, a run is as long as their greatest common divisor.
 
-use super::scalar_cleanup::{self, ExecutionCount, NoProducers};
-use super::shape_analysis::Facts;
-use crate::kernel::builder::Builder;
+use super::specialized;
+use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::{Instr, Program, Reg, ScalarFn, walk, walk_mut};
+use accel_core::repr::Scalar;
 use accel_core::repr::op::{Int2, Num2, Op2};
-use accel_core::repr::{Scalar, ScalarType};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The longest run.
@@ -20,7 +19,7 @@ const LONGEST: i64 = 64;
 const MOST_COST: usize = 4_000;
 
 /// A scalar function of an index without its divisions by constants: for each position of a run, a function of the number of
-/// the run. See NOTE [Digits of an index].
+/// the run and of this position. See NOTE [Digits of an index].
 pub fn by_digits(program: &Program, code: &ScalarFn) -> Option<Vec<ScalarFn>> {
     let index = code.param_regs().next().filter(|_| code.params == 1)?;
     let constants = constants(code);
@@ -31,8 +30,8 @@ pub fn by_digits(program: &Program, code: &ScalarFn) -> Option<Vec<ScalarFn>> {
     if takes_vectors || code.cost().saturating_mul(run as usize) > MOST_COST {
         return None;
     }
-    let divisors: BTreeSet<i64> = divisions.iter().map(|d| d.divisor).collect();
-    Some((0..run).map(|place| at_place(program, code, &divisors, run, place)).collect())
+    let in_runs = in_runs(code, &divisions.iter().map(|d| d.divisor).collect(), run);
+    Some((0..run).map(|place| specialized(program, &in_runs, 1, place)).collect())
 }
 
 /// `to = index / divisor`, or the remainder.
@@ -68,41 +67,34 @@ fn gcd(a: i64, b: i64) -> i64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// The function of the number of a run, for one place in it.
-fn at_place(program: &Program, code: &ScalarFn, divisors: &BTreeSet<i64>, run: i64, place: i64) -> ScalarFn {
-    let add = Op2::Num(Num2::Add);
-    let mut b = Builder::new(&[ScalarType::I64]);
-    let number = b.params()[0];
-    let [zero, length, own] = [0, run, place].map(|x| b.constant(Scalar::I64(x)));
-    let op = |b: &mut Builder, op, x, y| {
-        let to = b.reg(ScalarType::I64);
-        b.emit(Instr::Op2(to, op, x, y));
-        to
-    };
-    let first = op(&mut b, Op2::Num(Num2::Mul), number, length);
-    let index = op(&mut b, add, first, own);
+/// The function of the number of a run and the place in it.
+fn in_runs(code: &ScalarFn, divisors: &BTreeSet<i64>, run: i64) -> ScalarFn {
+    let mut b = Builder::new(&index_types(2));
+    let [number, place] = [0, 1].map(Reg::new);
+    let [zero, length] = [0, run].map(|x| b.constant(Scalar::I64(x)));
+    let first = b.index_op(Num2::Mul, number, length);
+    let index = b.index_op(Num2::Add, first, place);
     // For each divisor, the number of runs, and the index of the run's first position modulo the divisor.
     let mut digits = BTreeMap::new();
     for divisor in divisors {
         let runs = b.constant(Scalar::I64(divisor / run));
-        let within = op(&mut b, Op2::Num(Num2::Rem), number, runs);
-        digits.insert(*divisor, (runs, op(&mut b, Op2::Num(Num2::Mul), within, length)));
+        let within = b.index_op(Num2::Rem, number, runs);
+        digits.insert(*divisor, (runs, b.index_op(Num2::Mul, within, length)));
     }
     let results = b.inline(code, &[index]);
     let mut copy = b.finish(results);
-    let known = constants(&copy);
+    let constants = constants(&copy);
+    let add = Op2::Num(Num2::Add);
     walk_mut(&mut copy.instrs, |i| {
-        if let Some(Division { to, divisor, is_remainder }) = Division::new(i, index, &known) {
+        if let Some(Division { to, divisor, is_remainder }) = Division::new(i, index, &constants) {
             let (runs, offset) = digits[&divisor];
             *i = match (is_remainder, divisor == run) {
-                (true, true) => Instr::Op2(to, add, own, zero),
-                (true, false) => Instr::Op2(to, add, offset, own),
+                (true, true) => Instr::Op2(to, add, place, zero),
+                (true, false) => Instr::Op2(to, add, offset, place),
                 (false, true) => Instr::Op2(to, add, number, zero),
                 (false, false) => Instr::Op2(to, Op2::Num(Num2::Div), number, runs),
             };
         }
     });
-    let mut facts = Facts::new(program, false);
-    let ranges = [facts.unknown()];
-    scalar_cleanup::clean(&mut facts, &NoProducers, &copy, &ranges, ExecutionCount::Maybe).code
+    copy
 }
