@@ -271,6 +271,21 @@ fn agrees_after_all_passes(p: &Program) -> Result<Verdict, String> {
     agrees(&AllPasses { assume: true }, p, true, CLOSE)
 }
 
+/// Chains of small vectors, whose adjoints have many parts.
+const CHAINS: Features = Features { chains: 100, ..SMOOTH };
+
+#[test]
+fn all_passes_keep_what_chains_mean() {
+    check_some(60, CHAINS, agrees_after_all_passes);
+}
+
+#[test]
+#[ignore = "takes minutes: scripts/test.sh runs it"]
+fn all_passes_keep_what_many_chains_mean() {
+    check_some(2000, CHAINS, agrees_after_all_passes);
+    check_some(100, CHAINS, |p| agrees(native(), p, true, CLOSE));
+}
+
 #[test]
 fn all_passes_keep_what_programs_mean() {
     check_some(60, UNCHECKED, agrees_after_all_passes);

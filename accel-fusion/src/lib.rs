@@ -14,6 +14,7 @@ pub mod simplify;
 mod stage;
 mod stored;
 pub mod strip;
+mod validation;
 mod words;
 
 pub use evaluator::{KernelEvaluator, OptimizedEvaluator};

@@ -21,19 +21,20 @@
 use crate::kernel::tape::Budget;
 use crate::kernel::{ArrayId, Op, Program, Verified};
 use crate::optimize::{
-    Assumptions, compact, compute_operands as operands, define_copies, fuse, hoist_checks, merge, scans_down, share,
-    split, tapes, transpose_operands as transposed,
+    Assumptions, Fusion, REWRITES, compact, compute_operands as operands, define_copies, hoist_checks, merge,
+    scans_down, share, split, tapes, transpose_operands as transposed,
 };
 use crate::report::{Report, Text};
 use crate::stage::stage;
+use crate::validation::Validation;
 use crate::{checks, lower as lowering, separate_elements, simplify, strip};
 use accel_core::ast;
 use accel_core::error::{Error, Result};
-use accel_core::repr::RawExtents;
+use accel_core::repr::{RawArray, RawExtents};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// A pass over kernel programs.
 struct Pass {
@@ -50,6 +51,24 @@ struct PassState {
     assumptions: Assumptions,
     /// The arrays whose strips are dissolved.
     dissolved: BTreeSet<ArrayId>,
+    /// What the program before all passes computes, and its arrays in the assumptions.
+    validation: Option<Arc<(Validation, BTreeMap<ArrayId, Given>)>>,
+}
+
+impl PassState {
+    /// Compares the program after a pass with the one before all passes: NOTE [Validation by evaluation].
+    fn validate(
+        &self,
+        pass: &str,
+        before: &Program,
+        after: &Verified<Program>,
+        assumptions: &dyn Fn() -> Assumptions,
+    ) -> Result<()> {
+        let Some((validation, given)) = self.validation.as_deref() else { return Ok(()) };
+        let conditions = Conditions { assumptions: assumptions(), given: given.clone() };
+        let fit = |inputs: &[RawArray]| conditions.hold(|k| inputs.get(k).map(|a| &*a.extents));
+        validation.check(pass, before, after, fit)
+    }
 }
 
 /// Splits arrays of tuples into arrays of their columns.
@@ -59,7 +78,21 @@ const COLUMNS: Pass = Pass { name: "columns", run: |p, _| Ok(split(p)) };
 const FUSE: Pass = Pass {
     name: "fuse",
     run: |p, learned| {
-        let (program, assumptions) = fuse(p, learned.assume, learned.target.is_processor())?;
+        let check = |step: &str, before: &Program, after: &Verified<Program>, assumptions: &dyn Fn() -> Assumptions| {
+            learned.validate(step, before, after, assumptions)
+        };
+        let fusion =
+            |off| Fusion { assume: learned.assume, strided: learned.target.is_processor(), off, check: &check }.run(p);
+        let (program, assumptions) = fusion(None).map_err(|e| {
+            let right: Vec<_> = REWRITES.into_iter().filter(|off| fusion(Some(*off)).is_ok()).collect();
+            match (&e, &right[..]) {
+                (_, []) => e,
+                (Error::Internal(e), _) => {
+                    Error::Internal(format!("{e} (right without {})", right.join(", or without ")))
+                }
+                _ => e,
+            }
+        })?;
         learned.assumptions = assumptions;
         Ok(program)
     },
@@ -151,6 +184,8 @@ pub struct Options {
     /// The native backend does not wait for the C compiler: it interprets the program until the compiler has finished in
     /// the background. Floating-point results of the interpreter may differ from compiled ones in the last places.
     pub tiered: bool,
+    /// A strict pipeline evaluates the program before and after each pass: NOTE [Validation by evaluation].
+    pub validate: bool,
     /// A failure that a test injects.
     #[doc(hidden)]
     pub fault: Option<Fault>,
@@ -164,18 +199,22 @@ pub enum Fault {
     Panic(&'static str),
     /// It returns a program that is not well formed.
     Reject(&'static str),
+    /// It returns a well-formed program that computes something else: the results in reverse order.
+    Wrong(&'static str),
     /// The compiler of the backend refuses the optimised program.
     Refuse,
 }
 
 impl Options {
     /// The options that the environment sets: `ACCEL_CHECK=1` for checked proofs, `ACCEL_STRICT=1` for a strict
-    /// pipeline, `ACCEL_TAPE_BYTES` for the memory of states, and `ACCEL_TIERED=1` for the interpreter as first tier.
+    /// pipeline, `ACCEL_VALIDATE=1` for the evaluation of passes in such a pipeline, `ACCEL_TAPE_BYTES` for the memory of
+    /// states, and `ACCEL_TIERED=1` for the interpreter as first tier.
     pub fn from_env() -> Options {
         let is_set = |name| std::env::var_os(name).is_some_and(|v| !v.is_empty() && v != "0");
         let tape_bytes = Budget::from_env();
-        let [check, strict, tiered] = ["ACCEL_CHECK", "ACCEL_STRICT", "ACCEL_TIERED"].map(is_set);
-        Options { check, strict, tape_bytes, tiered, fault: None }
+        let [check, strict, tiered, validate] =
+            ["ACCEL_CHECK", "ACCEL_STRICT", "ACCEL_TIERED", "ACCEL_VALIDATE"].map(is_set);
+        Options { check, strict, tape_bytes, tiered, validate, fault: None }
     }
 
     /// Runs a stage and turns a panic into an error.
@@ -198,20 +237,26 @@ impl Options {
     }
 
     /// Runs a pass and verifies its result.
-    fn pass(&self, pass: &Pass, program: &Program, learned: &mut PassState) -> Result<Verified<Program>> {
+    fn pass(&self, pass: &Pass, before: &Program, learned: &mut PassState) -> Result<Verified<Program>> {
         self.catching_panics(pass.name, || {
-            let mut program = (pass.run)(program, learned)?;
+            let mut program = (pass.run)(before, learned)?;
             if self.fault == Some(Fault::Reject(pass.name)) {
                 program.results.push(program.arrays.next_idx());
             }
-            stage(pass.name, program)
+            if self.fault == Some(Fault::Wrong(pass.name)) {
+                program.results.reverse();
+            }
+            let after = stage(pass.name, program)?;
+            learned.validate(pass.name, before, &after, &|| learned.assumptions.clone())?;
+            Ok(after)
         })
     }
 
     /// Runs the passes for a target until one fails.
     fn passes(&self, lowered: &Verified<Program>, target: Target, assume: bool) -> Result<Optimized> {
         let (mut good, mut complete) = (lowered.clone(), true);
-        let mut learned = PassState { target, assume, ..PassState::default() };
+        let validation = (self.strict && self.validate).then(|| Arc::new((Validation::new(lowered), given(lowered))));
+        let mut learned = PassState { target, assume, validation, ..PassState::default() };
         for pass in target.passes() {
             let mut more = learned.clone();
             match self.pass(&pass, &good, &mut more) {
@@ -405,14 +450,17 @@ fn given(program: &Program) -> BTreeMap<ArrayId, Given> {
     inputs.chain(literals).collect()
 }
 
-const STRICT: Options = Options { check: false, strict: true, tape_bytes: None, tiered: false, fault: None };
+/// A strict pipeline, validated if the environment asks for it.
+fn strict() -> Options {
+    Options { strict: true, validate: Options::from_env().validate, ..Options::default() }
+}
 
 /// Lowers a program to a kernel program.
 ///
 /// # Errors
 /// `Error::Internal` if it cannot be lowered.
 pub fn lower(program: &ast::Program) -> Result<Verified<Program>> {
-    STRICT.catching_panics("lower", || stage("lower", lowering::lower(program)))
+    strict().catching_panics("lower", || stage("lower", lowering::lower(program)))
 }
 
 /// Optimises a program. The result may fail less often, since it does not compute what no result needs. With `assume`,
@@ -429,7 +477,7 @@ pub fn optimize(program: &Program, assume: bool) -> Result<Optimized> {
 /// # Errors
 /// `Error::Internal` if the program is not well formed, or a pass fails.
 pub fn optimize_for(program: &Program, target: Target, assume: bool) -> Result<Optimized> {
-    STRICT.passes(&Verified::new(program.clone())?, target, assume)
+    strict().passes(&Verified::new(program.clone())?, target, assume)
 }
 
 /// Groups statements into strips where this pays.
@@ -437,7 +485,7 @@ pub fn optimize_for(program: &Program, target: Target, assume: bool) -> Result<O
 /// # Errors
 /// `Error::Internal` if the pass fails.
 pub fn strips(program: &Program) -> Result<Verified<Program>> {
-    STRICT.pass(&STRIPS, program, &mut PassState::default())
+    strict().pass(&STRIPS, program, &mut PassState::default())
 }
 
 /// Lets scans write their results where they are used.
@@ -445,7 +493,7 @@ pub fn strips(program: &Program) -> Result<Verified<Program>> {
 /// # Errors
 /// `Error::Internal` if the pass fails.
 pub fn scans(program: &Program) -> Result<Verified<Program>> {
-    STRICT.pass(&SCANS, program, &mut PassState::default())
+    strict().pass(&SCANS, program, &mut PassState::default())
 }
 
 /// Replaces the strips that define these arrays by their statements, one after the other.
@@ -453,7 +501,7 @@ pub fn scans(program: &Program) -> Result<Verified<Program>> {
 /// # Errors
 /// `Error::Internal` if the pass fails.
 pub fn dissolve(program: &Program, strips: &BTreeSet<ArrayId>) -> Result<Verified<Program>> {
-    STRICT.pass(&DISSOLVE, program, &mut PassState { dissolved: strips.clone(), ..PassState::default() })
+    strict().pass(&DISSOLVE, program, &mut PassState { dissolved: strips.clone(), ..PassState::default() })
 }
 
 /// Lets products compute their operands. This is for processors on which computing an operand is cheaper than loading
@@ -462,7 +510,7 @@ pub fn dissolve(program: &Program, strips: &BTreeSet<ArrayId>) -> Result<Verifie
 /// # Errors
 /// `Error::Internal` if the pass fails.
 pub fn compute_operands(program: &Program) -> Result<Verified<Program>> {
-    STRICT.pass(&OPERANDS, program, &mut PassState::default())
+    strict().pass(&OPERANDS, program, &mut PassState::default())
 }
 
 /// Gives elements with private lists statements of their own, for devices whose work-items have little memory.
@@ -470,7 +518,7 @@ pub fn compute_operands(program: &Program) -> Result<Verified<Program>> {
 /// # Errors
 /// `Error::Internal` if the pass fails.
 pub fn separate_lists(program: &Program) -> Result<Verified<Program>> {
-    STRICT.pass(&LISTS, program, &mut PassState::default())
+    strict().pass(&LISTS, program, &mut PassState::default())
 }
 
 /// Makes reads checked although they were proved to be within bounds.
@@ -478,5 +526,5 @@ pub fn separate_lists(program: &Program) -> Result<Verified<Program>> {
 /// # Errors
 /// `Error::Internal` if the pass fails.
 pub fn with_checked_proofs(program: &Program) -> Result<Verified<Program>> {
-    STRICT.pass(&CHECKS, program, &mut PassState::default())
+    strict().pass(&CHECKS, program, &mut PassState::default())
 }

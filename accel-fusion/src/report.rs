@@ -56,7 +56,6 @@ impl Report<'_> {
         );
     }
 
-    /// Writes a new file in the folder for temporary files.
     fn write(&self) -> std::io::Result<PathBuf> {
         let Report { stage, error, last_good } = self;
         let mut text = format!(
@@ -69,8 +68,13 @@ impl Report<'_> {
             text.truncate((0..=LONGEST).rev().find(|n| text.is_char_boundary(*n)).unwrap_or(0));
             text += "\n(the rest is left out)\n";
         }
-        let mut file = tempfile::Builder::new().prefix("accel-report-").suffix(".txt").tempfile()?;
-        file.write_all(text.as_bytes())?;
-        Ok(file.keep()?.1)
+        write("accel-report-", ".txt", &text)
     }
+}
+
+/// Writes a new file in the folder for temporary files.
+pub fn write(prefix: &str, suffix: &str, text: &str) -> std::io::Result<PathBuf> {
+    let mut file = tempfile::Builder::new().prefix(prefix).suffix(suffix).tempfile()?;
+    file.write_all(text.as_bytes())?;
+    Ok(file.keep()?.1)
 }

@@ -132,3 +132,23 @@ fn a_strict_pipeline_ends_there() {
         assert!(matches!(compiled.err(), Some(Error::Internal(_))), "{fault:?}");
     }
 }
+
+/// A pass that returns a well-formed program that computes something else: NOTE [Validation by evaluation].
+#[test]
+fn a_pass_that_changes_results_is_found() {
+    let program = afun(|v: Acc<Vector<f64>>| (map(|x| x * x, v), imap(|i, x| x + i.to::<f64>(), reverse(v))));
+    for pass in Target::Processor.pass_names() {
+        let options = Options { strict: true, validate: true, fault: Some(Fault::Wrong(pass)), ..Options::default() };
+        let compiled = Native::with(options).compile(program.program().unwrap());
+        let error = compiled.err().unwrap_or_else(|| panic!("nobody saw `{pass}`")).to_string();
+        assert!(error.contains(&format!("`{pass}` changes what the program computes")), "{error}");
+        let (_, file) = error.split_once("the program and the arguments are in ").expect("a file");
+        let file = file.split_whitespace().next().expect("a name");
+        let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{file}: {e}"));
+        std::fs::remove_file(file).unwrap();
+        assert!(text.contains("\n//@ run [3] f64 { "), "{text}");
+        _ = parse(&text).and_then(Verified::new).unwrap();
+    }
+    let options = Options { strict: true, validate: true, ..Options::default() };
+    assert!(Native::with(options).compile(program.program().unwrap()).is_ok());
+}

@@ -297,6 +297,37 @@ fn differential_equations() {
     smooth((ShortNonEmpty, ShortNonEmpty), |p: V, y: V| sum(map(|x| x * x, pendulum(5, two(p), two(y)))));
 }
 
+/// Steps of Runge-Kutta methods of several orders that were unrolled: each value has many readers, so its adjoint is a sum of
+/// many parts, which move into several sums. (NOTE [Arrays keep their values] in `accel-fusion`: terms were counted twice.)
+#[test]
+fn unrolled_stages() {
+    fn slope(y: V) -> V {
+        generate(2, move |i| cond(i.eq(0), y.at(1), y.at(0) + y.at(1)))
+    }
+    fn along(y: V, k: V, h: f64) -> V {
+        zip_with(move |y, k| y + k * h, y, k)
+    }
+    fn step(stages: usize, by_zips: bool, y: V) -> V {
+        let mut k = slope(y);
+        let mut all = vec![k];
+        for _ in 1..stages {
+            k = slope(along(y, k, 0.5));
+            all.push(k);
+        }
+        match by_zips {
+            true => all.into_iter().fold(y, |sum, k| along(sum, k, 0.25)),
+            false => generate(2, |i| all.iter().fold(y.at(i), |sum, k| sum + k.at(i) * 0.25)),
+        }
+    }
+    for (stages, steps) in [(3, 2), (4, 2), (2, 3), (3, 4)] {
+        for by_zips in [false, true] {
+            let all = move |y: V| (0..steps).fold(two(y), |y, _| step(stages, by_zips, y));
+            jacobian(ShortNonEmpty, all);
+            smooth(ShortNonEmpty, move |y: V| sum(map(|x| x * x, all(y))));
+        }
+    }
+}
+
 /// An LSTM with two cells on numbers, with shared weights.
 #[test]
 fn long_short_term_memory() {

@@ -7,6 +7,7 @@ use accel_core::backend::{Backend, Executable};
 use accel_core::interp::Interpreter;
 use accel_core::repr::{ArrayTuple, Column, RawArray};
 use accel_fusion::KernelEvaluator;
+use passes::AllPasses;
 use quickcheck::{Arbitrary, Gen, QuickCheck, TestResult, Testable};
 use std::cell::Cell;
 use std::fmt::Debug;
@@ -94,6 +95,8 @@ impl Tally {
 #[path = "../random/agree.rs"]
 #[allow(dead_code, reason = "a part is needed")]
 pub mod agree;
+#[path = "../support/passes.rs"]
+mod passes;
 
 /// Another backend, which the environment variable `ACCEL_ALSO_ON` names.
 fn also_on() -> Option<&'static dyn Backend> {
@@ -105,6 +108,8 @@ fn also_on() -> Option<&'static dyn Backend> {
 pub struct Ready {
     executable: Box<dyn Executable>,
     kernels: Box<dyn Executable>,
+    /// After all passes of the processor's target, which the native backend compiles.
+    passed: Box<dyn Executable>,
     further: Option<Box<dyn Executable>>,
     runs: Cell<usize>,
 }
@@ -113,7 +118,7 @@ pub struct Ready {
 const COMPARED: usize = 10;
 
 impl Ready {
-    /// Compiles a program for the interpreter and for the evaluator of kernel programs.
+    /// Compiles a program for the interpreter and for the evaluator of kernel programs, before and after all passes.
     #[track_caller]
     pub fn new<A: Arrays, R: Arrays>(program: &Afun<A, R>) -> Self {
         let program = program.program().unwrap_or_else(|e| panic!("{e}"));
@@ -121,13 +126,14 @@ impl Ready {
         Ready {
             executable: compile(&Interpreter),
             kernels: compile(&KernelEvaluator),
+            passed: compile(&AllPasses { assume: true }),
             further: also_on().map(compile),
             runs: Cell::new(0),
         }
     }
 
     /// Runs the program. In the first runs, its kernel program must have the same result to the last bit, or the same
-    /// error. The result of another backend must be close.
+    /// error. The results after all passes and of another backend must be close.
     pub fn run(&self, x: &ArrayTuple) -> Checked<ArrayTuple> {
         let run = |e: &dyn Executable| e.run(x).map_err(|e| e.to_string());
         let result = run(&*self.executable);
@@ -137,8 +143,10 @@ impl Ready {
             if format!("{result:?}") != format!("{by_kernels:?}") {
                 return Err(format!("the interpreter gives {result:?}, the kernel program {by_kernels:?}"));
             }
-            if let Some(further) = &self.further {
-                agree::compare(&self.executable.run(x), &further.run(x), agree::CLOSE)?;
+            let expected = self.executable.run(x);
+            for (name, other) in [("after all passes", Some(&self.passed)), ("elsewhere", self.further.as_ref())] {
+                let Some(other) = other else { continue };
+                agree::compare(&expected, &other.run(x), agree::CLOSE).map_err(|e| format!("{name}: {e}"))?;
             }
         }
         result

@@ -11,12 +11,14 @@ pub struct Features {
     pub smooth: bool,
     /// Also reads and writes at indices that are not checked, and extents that may be negative: some programs fail.
     pub unchecked: bool,
+    /// How many of a hundred programs begin with a chain of small vectors, see `chains.rs`.
+    pub chains: usize,
 }
 
 /// All operations, without failures.
-pub const EVERYTHING: Features = Features { smooth: false, unchecked: false };
+pub const EVERYTHING: Features = Features { smooth: false, unchecked: false, chains: 10 };
 /// What has derivatives.
-pub const SMOOTH: Features = Features { smooth: true, unchecked: false };
+pub const SMOOTH: Features = Features { smooth: true, unchecked: false, chains: 20 };
 
 /// The largest number of elements of an array.
 const MOST_ELEMENTS: usize = 40;
@@ -37,6 +39,18 @@ pub fn program(g: &mut Gen, features: Features) -> Program {
     let mut e = Evaluator::new(&inputs);
     steps.iter().for_each(|(ty, s)| e.step(*ty, s));
     let wanted = PRELUDE + 1 + below(g, g.size().max(1));
+    if chance(g, features.chains) {
+        let types: Vec<Ty> = steps.iter().map(|(ty, _)| *ty).collect();
+        for (ty, step) in (Maker { g, types: &types, features }).chain(types.len()) {
+            e.largest.set(0.0);
+            e.step(ty, &step);
+            if !features.allow(&e) {
+                e.arrays.pop();
+                break;
+            }
+            steps.push((ty, step));
+        }
+    }
     for _ in 0..4 * wanted {
         if steps.len() >= wanted {
             break;
@@ -95,7 +109,7 @@ fn collected(g: &mut Gen, steps: &[(Ty, Step)]) -> Step {
 
 impl Arbitrary for Program {
     fn arbitrary(g: &mut Gen) -> Self {
-        program(g, Features { smooth: false, unchecked: true })
+        program(g, Features { unchecked: true, ..EVERYTHING })
     }
     fn shrink(&self) -> Box<dyn Iterator<Item = Self>> {
         Box::new(super::shrink::candidates(self).into_iter())

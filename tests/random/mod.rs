@@ -2,6 +2,7 @@
 
 pub mod agree;
 pub mod build;
+mod chains;
 pub mod functions;
 pub mod generate;
 pub mod handles;

@@ -5,6 +5,7 @@ use super::recomputation::{LITTLE_WORK, MAX_READS};
 use super::scalar_cleanup::{ArrayUse, Cleaned, ExecutionCount, Producers, clean, code_of};
 use super::shape_analysis::{Facts, Inequality, Ranges};
 use super::strided_product::StridedProduct;
+use super::{Fusion, REDUCED_IN_PLACE};
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::dead_code::defined;
 use crate::kernel::{
@@ -89,8 +90,7 @@ pub struct Pass<'a> {
     /// The facts about extents.
     pub facts: Facts,
     pub(super) known: Arrays<'a>,
-    /// Whether the target has fast products of matrices with any strides: NOTE [Strided products].
-    pub(super) strided: bool,
+    pub(super) how: Fusion<'a>,
     /// Whether loops may be left to their consumers, and those that were: NOTE [Chains of loops].
     pub(super) may_wait: bool,
     pub(super) later: Vec<ArrayId>,
@@ -228,6 +228,7 @@ impl Pass<'_> {
             return;
         }
         if let [to] = to
+            && self.how.does(REDUCED_IN_PLACE)
             && self.reduced_in_place_of(*to, &cleaned.code, &dims)
         {
             return;
@@ -313,7 +314,7 @@ impl Pass<'_> {
         let mut read = BTreeSet::new();
         arrays_read(&rows.element.instrs, &mut read);
         let moves = |a: &ArrayId| self.known.producers.get(&self.alias(*a)).is_some_and(|p| p.work > 0 && p.moves());
-        if !self.strided || rows.float_sum().is_none() || !read.iter().any(moves) {
+        if !self.how.strided || rows.float_sum().is_none() || !read.iter().any(moves) {
             return None;
         }
         let len = self.preview(&rows.len, &[]).values.pop().flatten()?;

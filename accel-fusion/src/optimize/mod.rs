@@ -96,7 +96,7 @@ pub(crate) use tapes::tapes;
 pub(crate) use transposed_operands::transpose_operands;
 
 use crate::kernel::builder::Builder;
-use crate::kernel::{Program, ScalarFn};
+use crate::kernel::{Program, ScalarFn, Verified};
 use crate::stage::stage;
 use accel_core::error::Result;
 use accel_core::repr::Scalar;
@@ -123,31 +123,82 @@ pub fn specialized(program: &Program, code: &ScalarFn, param: usize, value: i64)
 /// The largest number of rounds: each can use what the round before made possible.
 const ROUNDS: usize = 6;
 
+/// The rewrites of fusion that can be switched off, one by one, to find a wrong one.
+pub(crate) const REWRITES: [&str; 9] = [
+    REDUCED_IN_PLACE,
+    PERMUTE_SUMS,
+    PRODUCT_SUMS,
+    SUM_BY_ROWS,
+    SUM_INTERCHANGE,
+    SCATTER,
+    SCATTERED_PRODUCTS,
+    CHAINS,
+    MOVED_ELEMENTS,
+];
+const REDUCED_IN_PLACE: &str = "reduced_in_place";
+const PERMUTE_SUMS: &str = "permute_sums";
+const PRODUCT_SUMS: &str = "product_sums";
+const SUM_BY_ROWS: &str = "sum_by_rows";
+const SUM_INTERCHANGE: &str = "sum_interchange";
+const SCATTER: &str = "scatter";
+const SCATTERED_PRODUCTS: &str = "scattered_products";
+const CHAINS: &str = "chains of loops";
+const MOVED_ELEMENTS: &str = "moved_elements";
+
 /// Fuses producers into their consumers, turns scatters into sums and gathers, lets sorts move elements, and simplifies
-/// by what the extents imply. With `assume`, it assumes those conditions on the extents of the arguments that make the
-/// program simplest. The assumptions use the array numbers of the given program. With `strided`, the target has fast products
-/// of matrices with any strides.
-pub(crate) fn fuse(program: &Program, assume: bool, strided: bool) -> Result<(Program, Assumptions)> {
-    let mut facts = shape_analysis::Facts::new(program, assume);
-    let mut program = program.clone();
-    let mut state = fused_program::State::default();
-    for _ in 0..ROUNDS {
-        let (next, learned, after) = vertical_fusion::run(&program, facts, &state, strided);
-        let next = stage("fuse", next)?;
-        let arrays = next.arrays.len();
-        program = stage("columns", split(&next))?.into_inner();
-        facts = learned;
-        let done = after.is_stable(&state) && program.arrays.len() == arrays;
-        state = after;
-        if done {
-            let moved = stage("sorts", moved_elements::move_elements(&program, &facts))?.into_inner();
-            if moved.arrays.len() == arrays {
-                selections::select(&mut program, &mut facts);
-                program = stage("selections", program)?.into_inner();
-                break;
-            }
-            program = moved;
-        }
+/// by what the extents imply.
+#[derive(Clone, Copy)]
+pub(crate) struct Fusion<'a> {
+    /// It assumes those conditions on the extents of the arguments that make the program simplest. The assumptions use the
+    /// array numbers of the given program.
+    pub assume: bool,
+    /// The target has fast products of matrices with any strides: NOTE [Strided products].
+    pub strided: bool,
+    /// The rewrite that is switched off.
+    pub off: Option<&'static str>,
+    /// Compares the program after a step with the one before all of them, under the assumptions so far.
+    pub check: &'a StepCheck<'a>,
+}
+
+/// From the name of a step, the programs before and after it, and the assumptions so far, to an error if it is wrong.
+pub(crate) type StepCheck<'a> = dyn Fn(&str, &Program, &Verified<Program>, &dyn Fn() -> Assumptions) -> Result<()> + 'a;
+
+impl Fusion<'_> {
+    pub fn does(&self, rewrite: &'static str) -> bool {
+        self.off != Some(rewrite)
     }
-    Ok((program, facts.into_assumptions()))
+
+    pub fn run(self, program: &Program) -> Result<(Program, Assumptions)> {
+        let step = |name: &str, before: &Program, after: Program, facts: &shape_analysis::Facts| {
+            let after = stage(name, after)?;
+            (self.check)(name, before, &after, &|| facts.clone().into_assumptions())?;
+            Ok(after.into_inner())
+        };
+        let mut facts = shape_analysis::Facts::new(program, self.assume);
+        let mut program = program.clone();
+        let mut state = fused_program::State::default();
+        for _ in 0..ROUNDS {
+            let (next, learned, after) = vertical_fusion::run(&program, facts, &state, self);
+            facts = learned;
+            let next = step("fuse", &program, next, &facts)?;
+            let arrays = next.arrays.len();
+            program = step("columns", &next, split(&next), &facts)?;
+            let done = after.is_stable(&state) && program.arrays.len() == arrays;
+            state = after;
+            if done {
+                let mut moved = program.clone();
+                if self.does(MOVED_ELEMENTS) {
+                    moved = step("sorts", &program, moved_elements::move_elements(&program, &facts), &facts)?;
+                }
+                if moved.arrays.len() == arrays {
+                    let before = program.clone();
+                    selections::select(&mut program, &mut facts);
+                    program = step("selections", &before, program, &facts)?;
+                    break;
+                }
+                program = moved;
+            }
+        }
+        Ok((program, facts.into_assumptions()))
+    }
 }

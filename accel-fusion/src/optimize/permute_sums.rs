@@ -4,6 +4,14 @@
 //! side fills two arrays with zeros, and reads both again; the right side only adds the elements of `a` and `b`, in the
 //! memory of `x` if nothing else uses it. Such sums are the adjoint of an array that is read in several places: each place
 //! contributes to a few elements. In a loop, `x` is the adjoint so far.
+//!
+//! NOTE [Arrays keep their values]: the permutes of the right side are new statements that define new arrays. An array never
+//! gets another value than that of its definition in the program before the round, whoever else reads it. Counts of readers
+//! decide what pays, never what is right: those of the round before miss the readers that this round makes, when it puts a
+//! producer into several consumers, and those of this round miss the readers that follow. (The first form of this rule changed
+//! the initial elements of the permutes where they stood, because the round before had counted one reader. In a chain of
+//! Runge-Kutta stages, the sum of two of them had meanwhile moved into two sums, so the second one added up partial sums that
+//! contained the first: its gradient counted terms twice.)
 
 use super::fused_program::Pass;
 use super::scalar_cleanup::code_of;
@@ -16,9 +24,9 @@ use std::collections::BTreeSet;
 /// The largest number of summands that are considered.
 const MAX_SUMMANDS: usize = 100;
 
-/// If the last statement is a loop that adds permutations that only it reads, each of them adds to the one before, and the
-/// first one to the other summand, if there is one that is known before it. If nothing is left to add, the loop goes. The
-/// statements stay in their order, so that the same one fails first.
+/// If the last statement is a loop that adds permutations that only it seems to read, new ones follow them: each adds to the
+/// one before, and the first one to the other summand, if there is one that is known before it. If nothing is left to add, the
+/// loop goes. The statements stay in their order, so that the same one fails first. The old ones go as dead code.
 pub fn sum_of_permutations(pass: &mut Pass) {
     if let Some(Stmt { op: Op::Loop { to, body, .. }, site }) = pass.open.last().and_then(|(_, open)| open.last())
         && let ([to], [result]) = (&to[..], &body.results[..])
@@ -54,15 +62,21 @@ fn add_in_place(pass: &mut Pass, to: ArrayId, code: &ScalarFn, result: Reg, site
     if !places.iter().all(|p| is_added_once(p.1)) || places.len() + usize::from(before.is_some()) < 2 {
         return;
     }
-    let mut last = before;
-    let Some((_, open)) = pass.open.last_mut() else { return };
+    let Some((block, mut open)) = pass.open.pop() else { return };
     open.pop();
-    for (place, _) in places {
-        if let Op::Permute { to, defaults, .. } = &mut open[place].op {
+    let (mut last, mut added) = (before, vec![]);
+    for (place, _) in &places {
+        let Stmt { mut op, site } = open[*place].clone();
+        if let Op::Permute { to, defaults, .. } = &mut op {
+            *to = pass.array(pass.program.arrays[*to].clone(), dims.clone());
             *defaults = last.unwrap_or(*defaults);
             last = Some(*to);
+            pass.block_of.insert(*to, block);
         }
+        added.push((*place + 1, Stmt { op, site }));
     }
+    added.into_iter().rev().for_each(|(place, s)| open.insert(place, s));
+    pass.open.push((block, open));
     let Some(last) = last else { return };
     pass.known.producers.remove(&to);
     if others.is_empty() || before.is_some() {
@@ -111,10 +125,11 @@ pub fn whole_array(code: &ScalarFn, r: Reg) -> Option<ArrayId> {
 }
 
 impl Pass<'_> {
-    /// The place in this block of the statement that adds elements to an array of zeros, if the array is read once and used
-    /// for nothing else.
+    /// The place in this block of the statement that adds elements to an array of zeros, if it pays to replace the array: it
+    /// was read once before this round and has been since, and it is used for nothing else.
     fn place_of_permutation(&self, a: ArrayId) -> Option<usize> {
-        if self.known.before.places.get(&a) != Some(&(1, true)) || self.whole.contains(&a) {
+        let once = Some(&(1, true));
+        if self.known.before.places.get(&a) != once || self.places.get(&a) != Some(&(1, 1)) || self.whole.contains(&a) {
             return None;
         }
         let place = self.place(a)?;

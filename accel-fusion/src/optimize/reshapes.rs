@@ -118,7 +118,7 @@ impl Pass<'_> {
     /// moved: it reads them at the digits of the index. This takes more work than the reshape, which takes none, but not in a
     /// strided product.
     pub(super) fn reshaped_digits(&mut self, from: ArrayId, dims: &[Poly], site: SiteId) -> Option<ScalarFn> {
-        self.known.producers.get(&from).filter(|p| self.strided && p.moves())?;
+        self.known.producers.get(&from).filter(|p| self.how.strided && p.moves())?;
         let own = self.facts.dims(from);
         own.iter().chain(dims).all(|n| self.facts.is_known(n)).then_some(())?;
         let mut b = Builder::new(&index_types(dims.len()));

@@ -27,6 +27,7 @@ use super::reshapes;
 use super::scalar_cleanup::code_of;
 use super::scattered_products::scattered_products;
 use super::shape_analysis::{Inequality, Node, Ranges, Sides};
+use super::{SCATTER, SCATTERED_PRODUCTS};
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::dead_code::defined;
 use crate::kernel::{ArrayId, ArrayInfo, Instr, Monoid, Op, Reg, ScalarFn, SiteId, walk, walk_mut};
@@ -61,16 +62,19 @@ const MOST_SOURCES: i64 = 16;
 /// Emits a permute, or the better statements that replace it.
 pub fn permute(pass: &mut Pass, p: Permute, site: SiteId) {
     let target = pass.preview(p.target, &p.source);
-    if let Some((kept, other)) = diagonal(pass, &p, &target.code) {
+    let gathers = pass.how.does(SCATTER);
+    if gathers && let Some((kept, other)) = diagonal(pass, &p, &target.code) {
         return diagonal_only(pass, p, kept, other, site);
     }
     if target.constants[0] == Some(Scalar::Bool(true)) {
-        if let Some(places) = places(pass, &p, &target.values[1..], &[])
+        if gathers
+            && let Some(places) = places(pass, &p, &target.values[1..], &[])
             && gathered(pass, &p, &places, site)
         {
             return;
         }
-    } else if let Some((element, places)) = all_kept(pass, &p, &target.code)
+    } else if gathers
+        && let Some((element, places)) = all_kept(pass, &p, &target.code)
         && gathered(
             pass,
             &Permute { element: &element, extents: p.extents.clone(), source: p.source.clone(), ..p },
@@ -80,7 +84,7 @@ pub fn permute(pass: &mut Pass, p: Permute, site: SiteId) {
     {
         return;
     }
-    if pass.strided && scattered_products(pass, &p, site) {
+    if pass.how.strided && pass.how.does(SCATTERED_PRODUCTS) && scattered_products(pass, &p, site) {
         return;
     }
     pass.keep(&target);

@@ -11,15 +11,16 @@ use super::scatter;
 use super::shape_analysis::Facts;
 use super::split_columns::used_as_whole;
 use super::sum_interchange;
+use super::{CHAINS, Fusion, PERMUTE_SUMS, PRODUCT_SUMS, SUM_BY_ROWS, SUM_INTERCHANGE};
 use crate::kernel::{ArrayId, Block, Op, Program, ScalarFn, SiteId, Stmt, arrays_mentioned, scan_extents};
 use accel_core::ast::deep;
 use accel_core::repr::{Agreement, Scalar};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Runs the pass once. With `strided`, the target has fast products of matrices with any strides.
-pub fn run(program: &Program, facts: Facts, before: &State, strided: bool) -> (Program, Facts, State) {
-    let first = run_once(program, facts.clone(), before, strided, true);
-    first.unwrap_or_else(|| run_once(program, facts, before, strided, false).expect("nothing is left for its reader"))
+/// Runs the pass once.
+pub fn run(program: &Program, facts: Facts, before: &State, how: Fusion) -> (Program, Facts, State) {
+    let first = run_once(program, facts.clone(), before, how, how.does(CHAINS));
+    first.unwrap_or_else(|| run_once(program, facts, before, how, false).expect("nothing is left for its reader"))
 }
 
 /// As [`run`]; `None` if a loop is missing that was left to its consumer.
@@ -27,7 +28,7 @@ fn run_once(
     program: &Program,
     facts: Facts,
     before: &State,
-    strided: bool,
+    how: Fusion,
     may_defer: bool,
 ) -> Option<(Program, Facts, State)> {
     let mut whole = program.results.iter().copied().collect();
@@ -50,7 +51,7 @@ fn run_once(
             open_loop: 0,
             free_digits: false,
         },
-        strided,
+        how,
         may_wait: may_defer,
         later: vec![],
         reads: vec![],
@@ -106,8 +107,10 @@ impl Pass<'_> {
                     return;
                 }
                 self.loop_(to, extents, dims, body, s.site);
-                permute_sums::sum_of_permutations(self);
-                if self.strided {
+                if self.how.does(PERMUTE_SUMS) {
+                    permute_sums::sum_of_permutations(self);
+                }
+                if self.how.strided && self.how.does(PRODUCT_SUMS) {
                     product_sums::added(self);
                 }
             }
@@ -120,9 +123,14 @@ impl Pass<'_> {
                 let outer = dims.clone();
                 let moved = self.rows_of_moved_elements(rows, &outer);
                 let (rows, len) = self.rows(moved.as_ref().unwrap_or(rows), &mut dims);
-                let is_replaced = reshapes::sum_by_rows(self, *to, &outer, &len, &rows, s.site)
-                    || sum_interchange::sum_of_sums(self, *to, &outer, &len, &rows, s.site)
-                    || self.strided && product_sums::nested(self, *to, &outer, &len, &rows, s.site);
+                let how = self.how;
+                let is_replaced = how.does(SUM_BY_ROWS)
+                    && reshapes::sum_by_rows(self, *to, &outer, &len, &rows, s.site)
+                    || how.does(SUM_INTERCHANGE)
+                        && sum_interchange::sum_of_sums(self, *to, &outer, &len, &rows, s.site)
+                    || how.strided
+                        && how.does(PRODUCT_SUMS)
+                        && product_sums::nested(self, *to, &outer, &len, &rows, s.site);
                 if !is_replaced {
                     self.emit(Op::Reduce { to: *to, extents, rows }, s.site);
                 }
