@@ -10,7 +10,7 @@
 #   --on BACKEND   the backend that runs the programs besides the evaluators of kernel programs (native)
 #   --program FILE a test program that was built before: --build-only prints its path
 #
-# A failing program is stored in a file such as 1234-Native.json; `cargo test --test random_wide found` runs it again when it is in
+# A failing program is stored in a file such as 1234-Native.json; `cargo test --test random wide::found` runs it again when it is in
 # tests/found/. The file 1234-Native.rs beside it is the same program in the surface language, to be pasted into an example.
 # With ACCEL_CHECK=1 in the environment, native code checks every read that was proved to be within bounds.
 # It can be stopped at any time: the next run continues after the last chunk that was started.
@@ -38,8 +38,8 @@ if [ -z "$program" ]; then
   features=
   [ "$on" = opencl ] && features="--features opencl"
   # shellcheck disable=SC2086
-  program=$(cargo test --release --package accel-tests $features --test random_wide --no-run --message-format=json |
-    sed -n 's/.*"executable":"\([^"]*random_wide[^"]*\)".*/\1/p' | tail -1)
+  program=$(cargo test --release --package accel-tests $features --test random --no-run --message-format=json |
+    sed -n 's/.*"executable":"\([^"]*/random-[^"]*\)".*/\1/p' | tail -1)
 fi
 [ "$build_only" = no ] || { echo "$program"; exit 0; }
 # The program is copied, so that builds during the run do not change it.

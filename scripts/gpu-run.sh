@@ -29,9 +29,9 @@ run() {
   "$@" || status=1
 }
 run ./tests/accel_opencl
-run ./tests/opencl
+run ./tests/backends opencl::
 run ./tests/kernels ::opencl
-run ./tests/random_programs opencl
+run ./tests/random opencl
 # The gradients of all programs, also on this device.
 export ACCEL_ALSO_ON=opencl
 run ./tests/gradients

@@ -15,7 +15,7 @@ pack=target/gpu
 # Builds tests and copies them to the folder. cargo prints a line of JSON for each target; those with an executable are tests.
 tests() {
   cargo test --release "$@" --no-run --message-format=json |
-    sed -n 's/.*"name":"\([a-z_]*\)".*"executable":"\([^"]*\)".*/\1 \2/p' | grep -E '^(opencl|kernels|gradients|random_programs|accel_opencl) ' |
+    sed -n 's/.*"name":"\([a-z_]*\)".*"executable":"\([^"]*\)".*/\1 \2/p' | grep -E '^(backends|kernels|gradients|random|accel_opencl) ' |
     while read -r name file; do cp "$file" "$pack/tests/$name"; done
 }
 
@@ -25,7 +25,7 @@ build() {
   cargo build --release --package bench-opencl
   # The tests expect the examples that they run beside their own folder.
   cargo build --release --package accel --features opencl --example gmm --example ba --example generate_adbench
-  tests --package accel-tests --features opencl --test opencl --test kernels --test gradients --test random_programs
+  tests --package accel-tests --features opencl --test backends --test kernels --test gradients --test random
   tests --package accel-opencl --lib
   # The files of the test program `kernels`.
   cp -r tests/kernels "$pack/kernels"

@@ -15,4 +15,4 @@ cargo +nightly miri --version >/dev/null 2>&1 || {
 }
 # The tests read files of expected texts, and start no process to find them.
 export MIRIFLAGS="${MIRIFLAGS:--Zmiri-disable-isolation}" INSTA_WORKSPACE_ROOT="$PWD"
-cargo +nightly miri test --package accel-core --lib --test array -- "$@"
+cargo +nightly miri test --package accel-core --lib --test core array:: -- "$@"

@@ -129,7 +129,7 @@ addresses() {
   cargo test --package accel-native --tests -- --skip cache --skip toolchain "$@"
   cargo test --package accel-tests --test kernels -- --skip ::text --skip mistakes "$@"
   if [ "$mode" = all ]; then
-    cargo test --package accel-tests --test conformance --test gradients --test random_programs --test bad_cases -- "$@"
+    cargo test --package accel-tests --test backends --test gradients --test random --test language -- "$@"
   fi
 }
 

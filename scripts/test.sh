@@ -1,8 +1,12 @@
 #!/usr/bin/env bash
 # Runs all tests and prints their number. On Debian and Ubuntu, it installs what they need.
 #
+# All tests are built once, with the profile `test`. At the end, it prints the minutes of each stage and the slowest test programs;
+# a full run that takes more than 45 minutes fails. Random tests begin with a seed that depends on the revision, and some tests take
+# another part of their programs for each revision: ACCEL_REVISION repeats a run.
+#
 #   scripts/test.sh           unit, integration and documentation tests, the book's listings, the long tests; OpenCL on pocl
-#   scripts/test.sh --quick   the same without the long tests (those that need an optimised build)
+#   scripts/test.sh --quick   the same without the long tests
 #   scripts/test.sh --opencl  also the longest tests of the OpenCL backend: conformance, all gradients, a simulator (50 minutes more)
 #   scripts/test.sh --book    also the book itself (installs mdbook, which takes minutes to compile)
 set -euo pipefail
@@ -53,84 +57,109 @@ fi
 export POCL_CACHE_DIR="${POCL_CACHE_DIR:-$PWD/target/pocl}"
 mkdir -p "$POCL_CACHE_DIR"
 
-# The test programs in tests/ are listed in its Cargo.toml. A program that is not listed would never run.
-for file in tests/*.rs; do
-  grep -qx "path = \"${file#tests/}\"" tests/Cargo.toml ||
-    { echo "scripts/test.sh: $file is not a test program: add it to tests/Cargo.toml" >&2; exit 1; }
-done
-
 # A full disk fails tests far away from the reason.
 free_gb=$(($(df -Pk . | awk 'NR == 2 { print $4 }') >> 20))
 [ "$free_gb" -ge 9 ] || echo "scripts/test.sh: only $free_gb GB are free here: what the tests build takes up to 9 GB" >&2
 
 logs=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$logs"' EXIT
-log=$logs/quick.log
 
 # Runs a command and keeps its output for the count. A failure does not stop the other commands.
 run() {
   echo "+ $*"
-  "$@" 2>&1 | tee -a "$log" || touch "$logs/failed"
+  "$@" 2>&1 | tee -a "$logs/$stage.log" || touch "$logs/failed"
 }
 
-# `--all-targets` would build the examples as test programs only, but tests/command_line.rs runs the examples.
-quick_tests() {
-  run cargo test --workspace --features ndarray,opencl,dual,trace --no-fail-fast
+# Runs a stage: its name, and a function.
+stage() {
+  local stage=$1 start=$SECONDS
+  shift
+  "$@"
+  echo "$stage $((SECONDS - start))" >>"$logs/stages"
 }
 
-# With checked proofs of bounds. These programs are those of the quick tests, as long as the packages and features are the same.
-# The proofs are the same for all backends, so the conformance suite runs on one of them.
+ACCEL_REVISION=${ACCEL_REVISION:-$(git rev-parse HEAD 2>/dev/null || echo none)}
+ACCEL_RANDOM_SEED=${ACCEL_RANDOM_SEED:-$((16#$(printf %s "$ACCEL_REVISION" | sha256sum | cut -c1-6)))}
+export ACCEL_REVISION ACCEL_RANDOM_SEED
+echo "ACCEL_REVISION=$ACCEL_REVISION ACCEL_RANDOM_SEED=$ACCEL_RANDOM_SEED"
+
+# Always the same packages, features and profile, so that everything is built once.
+tests=(cargo test --workspace --features ndarray,opencl,dual,trace --no-fail-fast)
+
+build() { run "${tests[@]}" --no-run; }
+quick_tests() { run "${tests[@]}"; }
+
+# With checked proofs of bounds. The proofs are the same for all backends.
 checked_tests() {
-  local checked=(env ACCEL_CHECK=1 QUICKCHECK_TESTS=10 cargo test --workspace --features ndarray,opencl,dual,trace --no-fail-fast)
-  run "${checked[@]}" --test gradients --test random_programs --test bad_cases
-  run "${checked[@]}" --test conformance -- native
+  local checked=(env ACCEL_CHECK=1 QUICKCHECK_TESTS=10 "${tests[@]}")
+  run "${checked[@]}" --test random -- programs::
+  run "${checked[@]}" --test language -- bad_cases::
+  run "${checked[@]}" --test backends -- conformance::native
 }
 
-# Always the same packages and features: with others, cargo would compile common dependencies again.
-long=(--release --package accel --package accel-tests --package gradbench-accel --package accel-ad --package accel-fusion
-  --package accel-codegen --package accel-native --features opencl)
+# Tests that are ignored because they take long; others are parts of tests, or measure.
 long_tests() {
-  log=$logs/long.log
-  # A single test does not build the examples that it runs.
-  run cargo build "${long[@]}" --examples
-  run cargo test "${long[@]}" --test adbench --test bad_cases --test random_programs --test random_texts --test random_wide --test opencl \
-    --test random_messages --test deep --no-fail-fast -- --ignored --skip conformance
+  local random=(env ACCEL_RANDOM_SECONDS=40 "${tests[@]}" --test random -- --ignored)
+  run "${random[@]}" many programs_agree texts::
+  run "${tests[@]}" --test gradients -- --ignored adbench::
+  run "${tests[@]}" --test language -- --ignored bad_cases::
+  run "${tests[@]}" --test gradbench -- --ignored
+  run "${tests[@]}" --test ad --test codegen --test fusion --test native -- --ignored deep::
 }
 
+opencl_tests() {
+  run env ACCEL_OPENCL_ALL=1 "${tests[@]}" --test backends -- --include-ignored opencl::
+  run env ACCEL_ALSO_ON=opencl QUICKCHECK_TESTS=5 "${tests[@]}" --test gradients
+  if command -v oclgrind >/dev/null || apt_install oclgrind; then
+    run scripts/simulate.sh
+  else
+    echo "scripts/test.sh: LEFT OUT: kernels for graphics cards in a simulator (oclgrind is missing)" >&2
+  fi
+}
+
+book() {
+  if [ "$book" = yes ] && ! command -v mdbook >/dev/null; then
+    cargo install mdbook --version '^0.5' --locked
+  fi
+  if command -v mdbook >/dev/null; then
+    run mdbook build book
+  else
+    echo "mdbook is not installed: the book's listings were tested, its pages were not built (--book installs it)"
+  fi
+}
+
+stage build build
 if [ "$quick" = yes ]; then
-  quick_tests
+  stage quick quick_tests
 else
-  # In parallel, in separate folders: many tests keep only one core busy.
-  echo "+ long tests (in the background; their output follows that of the quick tests)"
-  long_tests >"$logs/output" 2>&1 &
-  quick_tests
-  checked_tests
+  # In parallel: many tests keep only one core busy.
+  echo "+ long and checked tests (in the background; their output follows that of the quick tests)"
+  { stage long long_tests; stage checked checked_tests; } >"$logs/output" 2>&1 &
+  stage quick quick_tests
   wait
   cat "$logs/output"
   if [ "$opencl" = yes ] && [ -z "$left_out" ]; then
-    run cargo test "${long[@]}" --test opencl -- --ignored conformance
-    run env ACCEL_ALSO_ON=opencl QUICKCHECK_TESTS=5 cargo test "${long[@]}" --test gradients
-    if command -v oclgrind >/dev/null || apt_install oclgrind; then
-      run scripts/simulate.sh
-    else
-      echo "scripts/test.sh: LEFT OUT: kernels for graphics cards in a simulator (oclgrind is missing)" >&2
-    fi
+    stage opencl opencl_tests
   fi
 fi
+stage book book
 
-if [ "$book" = yes ] && ! command -v mdbook >/dev/null; then
-  cargo install mdbook --version '^0.5' --locked
-fi
-if command -v mdbook >/dev/null; then
-  run mdbook build book
-else
-  echo "mdbook is not installed: the book's listings were tested, its pages were not built (--book installs it)"
-fi
-
-# cargo prints one line for each test program: `test result: ok. 5 passed; 0 failed; 1 ignored; …`.
+# cargo prints a line `Running unittests src/lib.rs (target/debug/deps/NAME-HASH)`, or `Doc-tests NAME`, before the output of each
+# test program, and `test result: ok. 5 passed; 0 failed; 1 ignored; …; finished in 1.23s` after it.
+echo "slowest test programs, in seconds:"
+awk '/^ *Running / { name = $NF; sub(/.*\//, "", name); sub(/-[0-9a-f]*\)$/, "", name) }
+     /^ *Doc-tests / { name = "documentation of " $2 }
+     /^test result:/ { s = $NF; sub(/s$/, "", s); log_name = FILENAME; sub(/.*\//, "", log_name); sub(/\.log$/, "", log_name)
+                       printf "%8.1f  %s (%s)\n", s, name, log_name }' "$logs"/*.log | sort -rn | head -n 10
+awk '{ printf "%8.1f  minutes: %s\n", $2 / 60, $1 }' "$logs/stages"
+grep -h "LEFT OUT" "$logs"/*.log | sort | uniq -c || true
 awk '/^test result:/ { for (i = 2; i <= NF; i++) { if ($i ~ /^passed/) p += $(i-1); if ($i ~ /^failed/) f += $(i-1) } }
      END { printf "%d passed, %d failed\n", p, f }' "$logs"/*.log
 [ -z "$left_out" ] || echo "LEFT OUT: $left_out"
+if [ "$opencl" = no ] && [ "$SECONDS" -gt 2700 ]; then
+  echo "scripts/test.sh: the tests took $((SECONDS / 60)) minutes, more than the 45 that they may take" >&2
+  touch "$logs/failed"
+fi
 if [ -e "$logs/failed" ]; then
   echo "scripts/test.sh: FAILED" >&2
   exit 1

@@ -1,6 +1,6 @@
 //! Deeply nested programs are compiled and run on a small stack.
 
-#[path = "../../accel-fusion/tests/deep_kernels/mod.rs"]
+#[path = "../../accel-fusion/tests/fusion/deep_kernels/mod.rs"]
 mod deep_kernels;
 
 use accel_fusion::kernel::{Verified, parse};

@@ -136,7 +136,7 @@ fn a_strict_pipeline_ends_there() {
 /// A pass that returns a well-formed program that computes something else: NOTE [Validation by evaluation].
 #[test]
 fn a_pass_that_changes_results_is_found() {
-    let program = afun(|v: Acc<Vector<f64>>| (map(|x| x * x, v), imap(|i, x| x + i.to::<f64>(), reverse(v))));
+    let program = afun(|v: Acc<Vector<f64>>| (map(|x| x * x, v), imap(|i, x| x + i.cast::<f64>(), reverse(v))));
     for pass in Target::Processor.pass_names() {
         let options = Options { strict: true, validate: true, fault: Some(Fault::Wrong(pass)), ..Options::default() };
         let compiled = Native::with(options).compile(program.program().unwrap());

@@ -54,7 +54,7 @@ fn gradients_of_products_with_zeros() {
     assert_eq!(of(&[2.0, 0.0, -4.0]), [0.0, -8.0, 0.0]);
     assert_eq!(of(&[0.0, 3.0, 0.0]), [0.0; 3]);
     assert_eq!(of(&[0.0]), [1.0]);
-    assert_eq!(of(&[]), []);
+    assert!(of(&[]).is_empty());
 }
 
 #[test]

@@ -1,13 +1,14 @@
 //! The checks of a program and its derivatives, on random inputs that are shrunk after a failure.
 
 use crate::refined::Refined;
+use crate::support::agree;
+use crate::support::passes::AllPasses;
 use accel::by::By;
 use accel::prelude::*;
 use accel_core::backend::{Backend, Executable};
 use accel_core::interp::Interpreter;
 use accel_core::repr::{ArrayTuple, Column, RawArray};
 use accel_fusion::KernelEvaluator;
-use passes::AllPasses;
 use quickcheck::{Arbitrary, Gen, QuickCheck, TestResult, Testable};
 use std::cell::Cell;
 use std::fmt::Debug;
@@ -91,12 +92,6 @@ impl Tally {
         self.skipped.get() * 10 <= self.checked.get()
     }
 }
-
-#[path = "../random/agree.rs"]
-#[allow(dead_code, reason = "a part is needed")]
-pub mod agree;
-#[path = "../support/passes.rs"]
-mod passes;
 
 /// Another backend, which the environment variable `ACCEL_ALSO_ON` names.
 fn also_on() -> Option<&'static dyn Backend> {

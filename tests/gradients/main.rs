@@ -6,13 +6,20 @@
 
 mod harness;
 mod refined;
+#[path = "../support/mod.rs"]
+mod support;
 
+mod adbench;
 mod appendix_arrays;
 mod appendix_conditionals;
 mod appendix_indexing;
 mod appendix_tuples;
 mod array_loops;
+mod ba_by_hand;
 mod chosen;
+mod derivative_edges;
+#[cfg(feature = "dual")]
+mod dual;
 mod excluded;
 mod folds;
 mod forward_mode;
@@ -30,3 +37,5 @@ mod segments;
 mod several_outputs;
 mod sort;
 mod tapes;
+#[cfg(feature = "dual")]
+mod three_ways;

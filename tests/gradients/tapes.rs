@@ -1,7 +1,8 @@
 //! Gradients of array loops with little memory for states: NOTE [Kept states] in `accel_fusion::kernel::tape`. The results are
 //! the same bits with every budget, and close to those of the interpreter, which lists all states.
 
-use crate::harness::{V, agree};
+use crate::harness::V;
+use crate::support::agree;
 use accel::backend::Backend;
 use accel::native::{Native, Options};
 use accel::prelude::*;

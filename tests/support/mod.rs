@@ -1,8 +1,11 @@
 //! What several integration tests have in common.
 #![allow(dead_code, reason = "each test program uses a part")]
 
+pub mod agree;
 pub mod bad_files;
+pub mod passes;
 pub mod reference;
+pub mod traced;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,0 +1,11 @@
+//! The language: surface, elaboration, printing, and the interpreter.
+
+mod array;
+mod deep;
+mod deep_programs;
+mod elaborate;
+mod interp;
+mod library;
+mod prims;
+mod sharing;
+mod surface;

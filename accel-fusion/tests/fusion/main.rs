@@ -1,0 +1,13 @@
+//! The simplifier, and the optimiser of kernel programs.
+
+// The prelude of the example's objective comes from here.
+extern crate accel_core as accel;
+
+mod deep;
+mod deep_kernels;
+#[path = "../../../accel-core/tests/core/deep_programs/mod.rs"]
+mod deep_programs;
+mod kernel;
+mod optimize;
+mod proportion;
+mod simplify;

@@ -1,0 +1,86 @@
+//! Simplified programs and their simplified derivatives give the same results.
+
+use super::support::{derivative, simple};
+use accel_ad::{grad, jvp, value_and_grad};
+use accel_core::interp::Interpreter;
+use accel_core::prelude::*;
+use quickcheck::{TestResult, quickcheck};
+
+type V = Acc<Vector<f64>>;
+type Program = Afun<Vector<f64>, Scalar<f64>>;
+
+/// Programs that use most of the language.
+fn programs() -> Vec<Program> {
+    let matrix = |xs: V| generate((3, xs.shape()), |(i, j)| xs.at(j) * (i + 1).cast::<f64>());
+    vec![
+        afun(|xs: V| sum(map(|x| x * x, xs))),
+        afun(|xs: V| sum(map(|x| cond(x.lt(0.5), x.sin() * x, (x + 2.0).ln()), xs))),
+        afun(|xs: V| sum(zip_with(|x, y| x * y, xs, reverse(xs)))),
+        afun(|xs: V| product(map(|x| x + 1.5, xs))),
+        afun(|xs: V| maximum(map(|x| x * x - x, xs))),
+        afun(move |xs: V| sum(sum(matrix(xs)))),
+        afun(move |xs: V| sum(map(|x| x.exp(), sum(transpose(matrix(xs)))))),
+        afun(|xs: V| {
+            let (a, b) = unzip(map(|x| (x.sin(), x.cos() * x), xs));
+            sum(zip_with(|a, b| a + b * b, a, b))
+        }),
+        afun(|xs: V| {
+            let total = sum(xs);
+            sum(map(|x| x / (the(total) * the(total) + 1.0), xs))
+        }),
+        afun(|xs: V| {
+            let n = xs.shape();
+            sum(generate(n, |i| xs.at((i * 7 + 3) % n) * xs.at(i)))
+        }),
+        afun(|xs: V| acond(constant(3i64).lt(xs.shape()), sum(map(|x| x * 2.0, xs)), sum(map(|x| x * x, xs)))),
+        afun(|xs: V| sum(map(|x| fst(pair(x * 1.0 + 0.0, x.sin())), concat(xs, xs)))),
+    ]
+}
+
+fn close(a: &[f64], b: &[f64]) -> bool {
+    let same = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= 1e-12 * (1.0 + a.abs()) || (a.is_nan() && b.is_nan());
+    a.len() == b.len() && a.iter().zip(b).all(same)
+}
+
+quickcheck! {
+    fn results_stay(xs: Vec<i8>) -> TestResult {
+        if xs.is_empty() {
+            return TestResult::discard();
+        }
+        let xs: Vector<f64> = Array::vector(xs.into_iter().map(|x| f64::from(x) / 32.0).collect());
+        for f in programs() {
+            let run = |f: &Program| run_with(&Interpreter, f, &xs).unwrap();
+            let bits = |a: Scalar<f64>| a.as_slice()[0].to_bits();
+            assert_eq!(bits(run(&f)), bits(run(&simple(&f))), "{f}\n{}", simple(&f));
+            let gradient = |f: &Afun<Vector<f64>, Vector<f64>>| run_with(&Interpreter, f, &xs).unwrap();
+            let plain = gradient(&grad(&f));
+            let both = derivative(&grad(&simple(&f)));
+            assert!(close(plain.as_slice(), gradient(&both).as_slice()), "{f}\n{both}");
+            let (y, dy) = run_with(&Interpreter, &derivative(&jvp(&simple(&f))), (&xs, &xs)).unwrap();
+            let (y0, dy0) = run_with(&Interpreter, &jvp(&f), (&xs, &xs)).unwrap();
+            assert!(close(y.as_slice(), y0.as_slice()) && close(dy.as_slice(), dy0.as_slice()), "{f}");
+        }
+        TestResult::passed()
+    }
+}
+
+#[test]
+fn gradients_get_smaller() {
+    for f in programs() {
+        let (before, after) = (value_and_grad(&f), derivative(&value_and_grad(&simple(&f))));
+        let count = |p: &Afun<_, _>| accel_core::pass::count(p.program().unwrap());
+        let (b, a) = (count(&before), count(&after));
+        assert!(a.arrays < b.arrays && a.scalars <= b.scalars, "{b:?} -> {a:?}\n{before}\n{after}");
+        assert!(a.scalar_lets <= b.scalar_lets && a.array_lets <= b.array_lets, "{b:?} -> {a:?}\n{after}");
+    }
+}
+
+#[test]
+fn a_simplified_program_stays_as_it_is() {
+    for f in programs() {
+        let once = simple(&f);
+        assert_eq!(once.to_string(), simple(&once).to_string());
+        let gradient = derivative(&grad(&once));
+        assert_eq!(gradient.to_string(), derivative(&gradient).to_string());
+    }
+}

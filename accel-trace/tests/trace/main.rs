@@ -1,0 +1,5 @@
+//! Traces and their reverse pass.
+
+mod arrays;
+mod large;
+mod support;

@@ -1,0 +1,192 @@
+//! Each eval as a session: the tool's answers, compared with plain loops and derivatives found by hand.
+
+use crate::reference::{ba, gmm, kmeans, llsq, lse};
+use crate::support::{BACKENDS, Driver, assert_close, extents};
+use adbench::Lcg;
+use serde_json::{Value, json};
+
+/// Runs a session of an eval on each backend.
+fn on_all_backends(module: &str, session: impl Fn(&mut Driver)) {
+    for options in BACKENDS {
+        let mut driver = Driver::new(options);
+        driver.start(module);
+        session(&mut driver);
+        driver.finish();
+    }
+}
+
+fn vector(random: &mut Lcg, n: usize, low: f64, high: f64) -> Vec<f64> {
+    (0..n).map(|_| random.uniform(low, high)).collect()
+}
+
+fn matrix(random: &mut Lcg, n: usize, m: usize) -> Vec<Vec<f64>> {
+    (0..n).map(|_| vector(random, m, -1.0, 1.0)).collect()
+}
+
+/// An input for a single run.
+fn once(mut input: Value) -> Value {
+    input["min_runs"] = 1.into();
+    input["min_seconds"] = 0.into();
+    input
+}
+
+#[test]
+fn hello_squares_and_doubles() {
+    on_all_backends("hello", |driver| {
+        let mut x = 1.0;
+        for _ in 0..4 {
+            let y = driver.evaluate("hello", "square", json!(x));
+            assert_eq!(y, x * x);
+            let doubled = driver.evaluate("hello", "double", y);
+            assert_eq!(doubled, 2.0 * x * x);
+            x = doubled.as_f64().unwrap();
+        }
+        assert_eq!(x, 32768.0);
+        assert_eq!(driver.evaluate("hello", "double", json!(3)), 6.0, "an integer is a number too");
+    });
+}
+
+#[test]
+fn lse_is_a_stable_log_sum_exp() {
+    on_all_backends("lse", |driver| {
+        let mut random = Lcg::new(1);
+        for (n, shift) in [(1, 0.0), (10, 800.0), (1000, -800.0), (2500, 0.0)] {
+            let xs = vector(&mut random, n, shift - 3.0, shift + 3.0);
+            let input = once(json!({ "x": xs }));
+            assert_close("primal", &driver.evaluate("lse", "primal", input.clone()), &[lse::value(&xs)]);
+            assert_close("gradient", &driver.evaluate("lse", "gradient", input), &lse::gradient(&xs));
+        }
+    });
+}
+
+#[test]
+fn llsq_fits_a_polynomial() {
+    on_all_backends("llsq", |driver| {
+        let mut random = Lcg::new(2);
+        // If the number of points is odd, one of them is at 0.
+        for (n, m) in [(2, 1), (3, 3), (16, 128), (33, 128), (500, 7)] {
+            let xs = vector(&mut random, m, 0.0, 1.0);
+            let input = once(json!({ "x": xs, "n": n }));
+            assert_close("primal", &driver.evaluate("llsq", "primal", input.clone()), &[llsq::value(&xs, n)]);
+            assert_close("gradient", &driver.evaluate("llsq", "gradient", input), &llsq::gradient(&xs, n));
+        }
+    });
+}
+
+#[test]
+fn kmeans_steps_to_the_means() {
+    on_all_backends("kmeans", |driver| {
+        let mut random = Lcg::new(3);
+        for (k, n, d) in [(1, 1, 1), (3, 20, 2), (10, 100, 8), (50, 50, 3)] {
+            let points = matrix(&mut random, n, d);
+            let centroids = points[n - k..].to_vec();
+            let input = once(json!({ "points": points, "centroids": centroids }));
+            let cost = driver.evaluate("kmeans", "cost", input.clone());
+            assert_close("cost", &cost, &[kmeans::cost(&points, &centroids)]);
+            let direction = driver.evaluate("kmeans", "dir", input);
+            assert_eq!(extents(&direction), [k, d]);
+            assert_close("dir", &direction, &kmeans::direction(&points, &centroids));
+        }
+    });
+}
+
+/// 0 / 0: JSON cannot represent the result.
+#[test]
+fn a_centroid_without_points_has_no_direction() {
+    on_all_backends("kmeans", |driver| {
+        let input = once(json!({ "points": [[0.0], [1.0]], "centroids": [[0.0], [9.0]] }));
+        assert_eq!(driver.evaluate("kmeans", "dir", input), json!([[-0.5], [null]]));
+    });
+}
+
+#[test]
+fn gmm_is_a_log_posterior() {
+    on_all_backends("gmm", |driver| {
+        let mut random = Lcg::new(4);
+        for (d, k, n, m, gamma) in [(1, 1, 1, 0, 1.0), (2, 3, 20, 0, 1.0), (5, 4, 50, 2, 0.7), (10, 5, 33, 0, 1.0)] {
+            let problem = gmm::Problem {
+                alpha: vector(&mut random, k, -1.0, 1.0),
+                mu: matrix(&mut random, k, d),
+                q: matrix(&mut random, k, d),
+                l: matrix(&mut random, k, d * (d - 1) / 2),
+                x: matrix(&mut random, n, d),
+                gamma,
+                m: f64::from(m),
+            };
+            let gmm::Problem { alpha, mu, q, l, x, .. } = &problem;
+            let input = json!({
+                "d": d, "k": k, "n": n, "x": x, "m": m, "gamma": gamma, "alpha": alpha, "mu": mu, "q": q, "l": l,
+            });
+            let value = driver.evaluate("gmm", "objective", once(input.clone()));
+            assert_close("objective", &value, &[problem.value()]);
+            let found = driver.evaluate("gmm", "jacobian", once(input));
+            let expected = problem.gradient();
+            assert_eq!(found.as_object().unwrap().len(), 4);
+            assert_close("alpha", &found["alpha"], &expected.alpha);
+            assert_eq!((extents(&found["mu"]), extents(&found["q"])), (vec![k, d], vec![k, d]));
+            assert_close("mu", &found["mu"], &expected.mu);
+            assert_close("q", &found["q"], &expected.q);
+            assert_eq!(found["l"].as_array().unwrap().len(), k);
+            assert_close("l", &found["l"], &expected.l);
+        }
+    });
+}
+
+/// The first 30 numbers and the last one.
+fn ends<T: Copy>(numbers: &[T]) -> Vec<T> {
+    numbers.iter().take(30).chain(numbers.last()).copied().collect()
+}
+
+#[test]
+fn ba_is_a_sparse_jacobian() {
+    on_all_backends("ba", |driver| {
+        let mut random = Lcg::new(5);
+        for (n, m, p, turning) in [(1, 1, 1, 0.5), (3, 7, 20, 0.5), (4, 5, 100, 0.0)] {
+            let mut camera: [f64; 11] = std::array::from_fn(|_| random.uniform(-0.5, 0.5));
+            camera[..3].iter_mut().for_each(|r| *r *= turning);
+            camera[6] += 400.0;
+            let point = [random.uniform(-1.0, 1.0), random.uniform(-1.0, 1.0), random.uniform(3.0, 5.0)];
+            let (weight, feature) = (random.uniform(0.2, 1.0), [random.uniform(-50.0, 50.0), 20.0]);
+            let input = json!({ "n": n, "m": m, "p": p, "cam": camera, "x": point, "w": weight, "feat": feature });
+
+            let problem = ba::Problem {
+                cameras: vec![camera; n],
+                points: vec![point; m],
+                observed: (0..p).map(|i| (i % n, i % m)).collect(),
+                weights: vec![weight; p],
+                features: vec![feature; p],
+            };
+            let (starts, columns, values) = ba::jacobian(&problem);
+            let found = driver.evaluate("ba", "jacobian", once(input.clone()));
+            assert_eq!(found.as_object().unwrap().len(), 3);
+            assert_eq!(found["rows"], json!(ends(&starts)));
+            assert_eq!(found["cols"], json!(ends(&columns)));
+            assert_close("vals", &found["vals"], &ends(&values));
+
+            let found = driver.evaluate("ba", "objective", once(input));
+            let [first, second] = crate::reference::residual(&problem, 0);
+            assert_close("residual", &found["reproj_error"]["elements"], &[first, second]);
+            assert_eq!(found["reproj_error"]["repeated"], p);
+            assert_close("weight", &found["w_err"]["element"], &[1.0 - weight * weight]);
+            assert_eq!(found["w_err"]["repeated"], p);
+        }
+    });
+}
+
+#[test]
+fn functions_run_as_often_as_the_input_says() {
+    let mut driver = Driver::new(&[]);
+    driver.start("lse");
+    let mut runs = |min_runs: u64, min_seconds: f64| {
+        let input = json!({ "x": [1.0, 2.0], "min_runs": min_runs, "min_seconds": min_seconds });
+        driver.evaluate("lse", "primal", input);
+        let timings = driver.record[driver.record.len() - 3]["timings"].as_array().unwrap();
+        timings.iter().filter(|timing| timing["name"] == "evaluate").count()
+    };
+    assert_eq!(runs(1, 0.0), 1);
+    assert_eq!(runs(7, 0.0), 7);
+    assert_eq!(runs(0, 0.0), 1, "without a run there is no output");
+    // A run takes some microseconds, and there is a limit for the number of runs.
+    assert!(runs(1, 0.005) > 1);
+    driver.finish();
+}

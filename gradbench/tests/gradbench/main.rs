@@ -1,0 +1,7 @@
+//! The tool as GradBench talks to it.
+
+mod evals;
+mod messages;
+mod random_messages;
+mod reference;
+mod support;

@@ -1,0 +1,15 @@
+//! All backends compute what the interpreter computes, with the same errors, at all extents.
+
+mod conformance;
+mod convolutions;
+mod hoisted_checks;
+#[cfg(feature = "opencl")]
+mod opencl;
+mod overflow;
+mod row_bounds;
+mod short_rows;
+mod suite;
+#[path = "../support/mod.rs"]
+mod support;
+#[cfg(unix)]
+mod tiers;

@@ -1,0 +1,9 @@
+//! Random programs and texts: backends agree with the interpreter, derivatives with each other, and readers refuse what is wrong.
+
+mod narrow;
+mod programs;
+#[path = "../support/mod.rs"]
+mod support;
+mod texts;
+mod tracing;
+mod wide;

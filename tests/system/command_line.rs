@@ -1,0 +1,127 @@
+//! Tests of the examples as separate processes: exit codes, messages and JSON.
+
+use crate::support::bad_files::bad_files;
+use crate::support::{example, run_example, run_json};
+use std::process::Command;
+
+/// One wrong file for each kind of mistake.
+#[test]
+fn a_bad_file_is_an_error_with_file_and_line() {
+    let folder = crate::support::temporary_folder("bad_files");
+    for (number, bad) in bad_files().into_iter().enumerate() {
+        let file = folder.join(format!("{number}_{}.txt", bad.example));
+        std::fs::write(&file, &bad.bytes).unwrap();
+        let output = run_example(bad.example, &["--json", "--input", file.to_str().unwrap()]);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{}: {stderr}", bad.name);
+        assert!(output.stdout.is_empty(), "{}", bad.name);
+        let place = format!("{}:{}: expected {}", file.display(), bad.line, bad.expected);
+        assert!(stderr.starts_with(&place), "{}: {stderr}\nnot: {place}", bad.name);
+        assert!(stderr.contains(", found "), "{}: {stderr}", bad.name);
+        assert!(!stderr.contains("panicked"), "{}: {stderr}", bad.name);
+        assert_eq!(stderr.lines().count(), 1, "{}: {stderr}", bad.name);
+    }
+}
+
+#[test]
+fn a_missing_file_or_a_folder_is_an_error() {
+    for name in ["gmm", "ba"] {
+        for file in ["no/such/file.txt", env!("CARGO_MANIFEST_DIR")] {
+            let output = run_example(name, &["--input", file]);
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{stderr}");
+            assert!(stderr.starts_with(file), "{stderr}");
+            assert!(stderr.contains("expected a readable file"), "{stderr}");
+        }
+    }
+}
+
+#[test]
+fn a_bad_option_is_an_error() {
+    let cases: [(&[&str], &str); 8] = [
+        (&["--nonsense"], "--nonsense"),
+        (&["stray"], "stray"),
+        (&["--input"], "--input"),
+        (&["--precision", "f16"], "expected f32 or f64"),
+        (&["--repeat", "0"], "expected a whole number from 1"),
+        (&["--repeat", "many"], "expected a whole number from 1"),
+        (&["--json=yes"], "--json"),
+        (&["-x"], "-x"),
+    ];
+    for name in ["gmm", "ba"] {
+        for (args, message) in cases {
+            let output = run_example(name, args);
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
+            assert!(stderr.contains(message), "{args:?}: {stderr}");
+            assert!(!stderr.contains("panicked"), "{stderr}");
+        }
+    }
+}
+
+#[test]
+fn an_unknown_backend_is_an_error() {
+    for name in ["gmm", "ba"] {
+        let by_option = run_example(name, &["--backend", "abacus"]);
+        let by_variable = Command::new(example(name)).env("ACCEL_BACKEND", "abacus").output().unwrap();
+        for output in [by_option, by_variable] {
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{stderr}");
+            assert!(stderr.contains("abacus") && stderr.contains("interp"), "{stderr}");
+        }
+        let report = run_json(name, &["--backend", "interp", "--memory"]);
+        assert_eq!(report["backend"], "interp");
+        assert!(report["peak_bytes"].as_u64().unwrap() > 1000);
+    }
+}
+
+#[cfg(not(feature = "opencl"))]
+#[test]
+fn a_backend_that_is_not_built_in_says_how_to_get_it() {
+    let output = run_example("gmm", &["--backend", "opencl"]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("feature `opencl`"), "{stderr}");
+}
+
+#[test]
+fn people_get_a_table() {
+    for (name, line) in [("gmm", "objective  -"), ("ba", "reprojection error  [")] {
+        let output = run_example(name, &["--repeat", "2", "--memory"]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success());
+        assert!(text.contains(line) && text.contains("memory"), "{text}");
+    }
+    let output = run_example("quickstart", &[]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success());
+    assert!(text.contains("32") && text.contains("[4.0, 5.0, 6.0]") && text.contains("[1.0, 2.0, 3.0]"), "{text}");
+}
+
+#[test]
+fn help_lists_the_options() {
+    for name in ["gmm", "ba"] {
+        let output = run_example(name, &["--help"]);
+        assert!(output.status.success());
+        let text = String::from_utf8(output.stdout).unwrap();
+        for option in ["--input", "--backend", "--precision", "--repeat", "--memory", "--json"] {
+            assert!(text.contains(option), "{text}");
+        }
+    }
+}
+
+#[test]
+fn the_generator_makes_the_files_that_ship() {
+    let cases = [("gmm 2 3 50 1", "gmm_d2_k3_n50.txt"), ("ba 3 7 20 1", "ba_n3_m7_p20.txt")];
+    for (args, file) in cases {
+        let args: Vec<_> = args.split(' ').collect();
+        let output = run_example("generate_adbench", &args);
+        let path = crate::support::data_file(file);
+        assert_eq!(output.stdout, std::fs::read(path).unwrap(), "{file}");
+    }
+    for args in [&[][..], &["gmm"], &["gmm", "0", "1", "1"], &["sum", "1", "1", "1"]] {
+        let output = run_example("generate_adbench", args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+    }
+    assert!(example("generate_adbench").is_file());
+}

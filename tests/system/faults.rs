@@ -1,0 +1,10 @@
+//! Tests of faults around a program: folders and files of other users in the code cache, compilers that are missing or
+//! fail, full disks, killed processes. Each test starts processes with their own environment, and expects the result of
+//! a program, or an error that gives the reason.
+
+mod cache;
+mod compilers;
+mod disks;
+mod machine;
+mod memory;
+mod others;

@@ -1,0 +1,8 @@
+//! The whole system as its users see it: the book's listings, the example programs, and faults of the machine around them.
+
+mod book;
+mod command_line;
+#[cfg(unix)]
+mod faults;
+#[path = "../support/mod.rs"]
+mod support;
