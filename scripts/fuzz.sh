@@ -39,7 +39,7 @@ if [ -z "$program" ]; then
   [ "$on" = opencl ] && features="--features opencl"
   # shellcheck disable=SC2086
   program=$(cargo test --release --package accel-tests $features --test random --no-run --message-format=json |
-    sed -n 's/.*"executable":"\([^"]*/random-[^"]*\)".*/\1/p' | tail -1)
+    sed -n 's|.*"executable":"\([^"]*/random-[^"]*\)".*|\1|p' | tail -1)
 fi
 [ "$build_only" = no ] || { echo "$program"; exit 0; }
 # The program is copied, so that builds during the run do not change it.
@@ -69,14 +69,14 @@ worker() {
     while [ "$n" -gt 0 ]; do
       status=0
       ACCEL_FUZZ_FROM=$first ACCEL_FUZZ_COUNT=$n ACCEL_FUZZ_OUT="$out" ACCEL_FUZZ_AT="$at" ACCEL_FUZZ_ON=$on \
-        sh -c 'ulimit -t 1800; exec timeout 6h nice -n 10 "$@"' sh "$program" --exact fuzz --ignored --nocapture 2>>"$out/stderr-$1" |
+        sh -c 'ulimit -t 1800; exec timeout 6h nice -n 10 "$@"' sh "$program" --exact wide::fuzz --ignored --nocapture 2>>"$out/stderr-$1" |
         grep -aE -A1 '^(FOUND|DONE)' >>"$out/log" || status=$?
       [ "$status" -eq 0 ] && break
       seed=$(cat "$at")
       echo "FOUND seed $seed: the process ended with status $status (152: half an hour was not enough; 124: it waits), in $first+$n" >>"$out/log"
       # A crash is shrunk in separate processes.
       [ "$status" -eq 124 ] || [ "$status" -eq 152 ] || ACCEL_FUZZ_FROM=$((seed > 24 ? seed - 24 : 0)) ACCEL_FUZZ_COUNT=25 ACCEL_FUZZ_OUT="$out" \
-        timeout 1800 nice -n 10 "$program" --exact shrink_crash --ignored --nocapture >>"$out/log" 2>>"$out/stderr-$1" || true
+        timeout 1800 nice -n 10 "$program" --exact wide::shrink_crash --ignored --nocapture >>"$out/log" 2>>"$out/stderr-$1" || true
       n=$((first + n - seed - 1))
       first=$((seed + 1))
     done

@@ -83,8 +83,8 @@ ACCEL_RANDOM_SEED=${ACCEL_RANDOM_SEED:-$((16#$(printf %s "$ACCEL_REVISION" | sha
 export ACCEL_REVISION ACCEL_RANDOM_SEED
 echo "ACCEL_REVISION=$ACCEL_REVISION ACCEL_RANDOM_SEED=$ACCEL_RANDOM_SEED"
 
-# Always the same packages, features and profile, so that everything is built once.
-tests=(cargo test --workspace --features ndarray,opencl,dual,trace --no-fail-fast)
+# Always the same packages, features and profile, so that everything is built once. The benchmarks have no tests; clippy checks them.
+tests=(cargo test --workspace --exclude accel-benches --exclude 'bench-*' --features ndarray,opencl,dual,trace --no-fail-fast)
 
 build() { run "${tests[@]}" --no-run; }
 quick_tests() { run "${tests[@]}"; }

@@ -3,7 +3,9 @@
 use crate::refined::Refined;
 use crate::support::agree;
 use crate::support::passes::AllPasses;
+use accel::ast::Program;
 use accel::by::By;
+use accel::native::{Native, Options};
 use accel::prelude::*;
 use accel_core::backend::{Backend, Executable};
 use accel_core::interp::Interpreter;
@@ -12,6 +14,7 @@ use accel_fusion::KernelEvaluator;
 use quickcheck::{Arbitrary, Gen, QuickCheck, TestResult, Testable};
 use std::cell::Cell;
 use std::fmt::Debug;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 /// A result, or the reason of a failure.
@@ -93,10 +96,17 @@ impl Tally {
     }
 }
 
-/// Another backend, which the environment variable `ACCEL_ALSO_ON` names.
-fn also_on() -> Option<&'static dyn Backend> {
-    let name = std::env::var("ACCEL_ALSO_ON").ok()?;
-    Some(accel::backend_named(&name).unwrap_or_else(|e| panic!("ACCEL_ALSO_ON: {e}")))
+/// A further backend for a program: the one that the environment variable `ACCEL_ALSO_ON` names, or else, for a fifth of the
+/// programs, the native backend with checked proofs. It is another fifth for each revision (`ACCEL_REVISION`).
+fn further(program: &Program) -> Option<Box<dyn Executable>> {
+    let compile = |backend: &dyn Backend| Some(backend.compile(program).unwrap_or_else(|e| panic!("{e}\n{program}")));
+    if let Ok(name) = std::env::var("ACCEL_ALSO_ON") {
+        return compile(accel::backend_named(&name).unwrap_or_else(|e| panic!("ACCEL_ALSO_ON: {e}")));
+    }
+    let mut hash = DefaultHasher::new();
+    (program.to_string(), std::env::var("ACCEL_REVISION").ok()).hash(&mut hash);
+    let checked = || Native::with(Options { check: true, ..Options::from_env() });
+    if hash.finish().is_multiple_of(5) { compile(&checked()) } else { None }
 }
 
 /// A compiled program.
@@ -122,7 +132,7 @@ impl Ready {
             executable: compile(&Interpreter),
             kernels: compile(&KernelEvaluator),
             passed: compile(&AllPasses { assume: true }),
-            further: also_on().map(compile),
+            further: further(program),
             runs: Cell::new(0),
         }
     }
@@ -139,7 +149,9 @@ impl Ready {
                 return Err(format!("the interpreter gives {result:?}, the kernel program {by_kernels:?}"));
             }
             let expected = self.executable.run(x);
-            for (name, other) in [("after all passes", Some(&self.passed)), ("elsewhere", self.further.as_ref())] {
+            for (name, other) in
+                [("after all passes", Some(&self.passed)), ("on a further backend", self.further.as_ref())]
+            {
                 let Some(other) = other else { continue };
                 agree::compare(&expected, &other.run(x), agree::CLOSE).map_err(|e| format!("{name}: {e}"))?;
             }
