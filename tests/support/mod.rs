@@ -2,7 +2,10 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 
 pub mod bad_files;
+mod left_out;
 pub mod reference;
+
+pub use left_out::left_out;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -40,8 +43,13 @@ pub fn data_file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/data").join(name)
 }
 
-/// ADBench's files with expected results, if this checkout has them beside it.
-pub fn adbench_folder() -> Option<PathBuf> {
+/// The small files of ADBench that ship with the project, with expected results.
+pub fn shipped_adbench() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("adbench")
+}
+
+/// All of its files with expected results, if this checkout has them beside it.
+pub fn all_of_adbench() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/adbench");
     beside.is_dir().then_some(beside)
 }
