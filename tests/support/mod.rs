@@ -5,6 +5,7 @@ pub mod bad_files;
 mod left_out;
 pub mod reference;
 
+#[allow(unused_imports, reason = "each test program uses a part")]
 pub use left_out::left_out;
 
 use std::path::{Path, PathBuf};
