@@ -83,8 +83,8 @@ ACCEL_RANDOM_SEED=${ACCEL_RANDOM_SEED:-$((16#$(printf %s "$ACCEL_REVISION" | sha
 export ACCEL_REVISION ACCEL_RANDOM_SEED
 echo "ACCEL_REVISION=$ACCEL_REVISION ACCEL_RANDOM_SEED=$ACCEL_RANDOM_SEED"
 
-# Always the same packages, features and profile, so that everything is built once. The benchmarks have no tests; clippy checks them.
-tests=(cargo test --workspace --exclude accel-benches --exclude 'bench-*' --features ndarray,opencl,dual,trace --no-fail-fast)
+# Always the same packages, features and profile, so that everything is built once: .cargo/config.toml defines `cargo tests`.
+tests=(cargo tests --no-fail-fast)
 
 build() { run "${tests[@]}" --no-run; }
 quick_tests() { run "${tests[@]}"; }
@@ -152,7 +152,6 @@ awk '/^ *Running / { name = $NF; sub(/.*\//, "", name); sub(/-[0-9a-f]*\)$/, "",
      /^test result:/ { s = $NF; sub(/s$/, "", s); log_name = FILENAME; sub(/.*\//, "", log_name); sub(/\.log$/, "", log_name)
                        printf "%8.1f  %s (%s)\n", s, name, log_name }' "$logs"/*.log | sort -rn | head -n 10
 awk '{ printf "%8.1f  minutes: %s\n", $2 / 60, $1 }' "$logs/stages"
-grep -h "LEFT OUT" "$logs"/*.log | sort | uniq -c || true
 awk '/^test result:/ { for (i = 2; i <= NF; i++) { if ($i ~ /^passed/) p += $(i-1); if ($i ~ /^failed/) f += $(i-1) } }
      END { printf "%d passed, %d failed\n", p, f }' "$logs"/*.log
 [ -z "$left_out" ] || echo "LEFT OUT: $left_out"

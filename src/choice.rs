@@ -35,7 +35,13 @@ fn opencl() -> Result<&'static dyn Backend> {
 
 #[cfg(not(feature = "opencl"))]
 fn opencl() -> Result<&'static dyn Backend> {
-    Err(Error::Device("it is not built in: turn on the feature `opencl` of the crate `accel`".into()))
+    Err(not_built_in())
+}
+
+/// The error without the feature.
+#[cfg(any(test, not(feature = "opencl")))]
+fn not_built_in() -> Error {
+    Error::Device("it is not built in: turn on the feature `opencl` of the crate `accel`".into())
 }
 
 /// The backend that the environment variable `ACCEL_BACKEND` names. If the variable is not set, it is the native backend;
@@ -83,4 +89,16 @@ pub fn compile_on<A: Arrays, R: Arrays>(
     prog: impl Borrow<Afun<A, R>>,
 ) -> Result<Compiled<A, R>> {
     Compiled::new(backend, prog.borrow())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tests are built with the feature, so they cannot ask for the backend without it.
+    #[test]
+    fn a_backend_that_is_not_built_in_says_how_to_get_it() {
+        assert!(not_built_in().to_string().contains("turn on the feature `opencl`"));
+        assert_eq!(BACKENDS.contains(&"opencl"), cfg!(feature = "opencl"));
+    }
 }

@@ -49,6 +49,7 @@ fn gradients_are_those_of_the_interpreter() {
         for (extents, outputs) in extents {
             let x = arguments(*extents, *outputs);
             let [expected, found] = [meaning.run(&x), native.run(&x)].map(|y| y.map(|y| y.to_tuple()));
+            assert!(expected.is_ok(), "{extents:?}: {expected:?}");
             compare(&expected, &found, CLOSE).unwrap_or_else(|e| panic!("{extents:?}: {e}"));
         }
     }

@@ -7,6 +7,7 @@ mod hoisted_checks;
 mod opencl;
 mod overflow;
 mod row_bounds;
+mod same_bits;
 mod short_rows;
 mod suite;
 #[path = "../support/mod.rs"]

@@ -22,6 +22,7 @@ fn check<A: Arrays, R: Arrays>(program: &Afun<A, R>, shortest: usize, inputs: im
         for n in ROWS.into_iter().filter(|n| *n >= shortest.min(3)) {
             let x = inputs(n, m);
             let [expected, found] = [&meaning, &native].map(|c| c.run(&x).map(|y| y.to_tuple()));
+            assert!(expected.is_ok(), "{n} × {m}: {expected:?}");
             compare(&expected, &found, CLOSE).unwrap_or_else(|e| panic!("{n} × {m}: {e}"));
         }
     }

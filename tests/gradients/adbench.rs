@@ -1,25 +1,39 @@
 //! Compares the results of the ADBench examples with independent results.
 
 use crate::support::reference::{ba_residual, central_differences, gmm_objective};
-use crate::support::{adbench_folder, data_file, numbers, relative_error, run_json};
+use crate::support::{all_of_adbench, data_file, left_out, numbers, relative_error, run_json, shipped_adbench};
 use ::adbench::{BaFile, GmmFile, ba_bytes, check_memory, generate_gmm};
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// The expected results of one problem kind, one JSON object per line, if the files exist.
-fn expected(kind: &str) -> Vec<Value> {
-    let Some(folder) = adbench_folder() else {
-        eprintln!("no ADBench files beside this checkout: only the shipped ones are tested");
-        return vec![];
-    };
-    let lines = std::fs::read_to_string(folder.join("expected").join(kind)).unwrap();
-    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+/// An expected result, and the input file to which it belongs.
+struct Expected {
+    result: Value,
+    input: PathBuf,
 }
 
-/// The input file of an expected result.
-fn input(kind: &str, expected: &Value) -> std::path::PathBuf {
-    let name = expected["file"].as_str().unwrap();
-    adbench_folder().unwrap().join(kind).join(name)
+/// The expected results of ADBench for `gmm` or `ba` that a folder has.
+fn expected_in(folder: &Path, kind: &str) -> Vec<Expected> {
+    let lines = std::fs::read_to_string(folder.join(format!("expected/{kind}.jsonl"))).unwrap();
+    let of_line = |line: &str| {
+        let result: Value = serde_json::from_str(line).unwrap();
+        let input = folder.join(kind).join(result["file"].as_str().unwrap());
+        Expected { result, input }
+    };
+    lines.lines().map(of_line).collect()
+}
+
+/// The expected result of a file that ships with the project.
+fn shipped(kind: &str, file: &str) -> Expected {
+    let found = expected_in(&shipped_adbench(), kind).into_iter().find(|e| e.result["file"] == file);
+    found.unwrap_or_else(|| panic!("no expected result of {file}"))
+}
+
+/// All expected results that are here: at least those that ship with the project.
+fn expected(kind: &str) -> Vec<Expected> {
+    let all = expected_in(&all_of_adbench().unwrap_or_else(shipped_adbench), kind);
+    assert!(all.len() >= 3, "{} expected results", all.len());
+    all
 }
 
 fn read_gmm(file: &Path) -> GmmFile {
@@ -58,33 +72,31 @@ fn one_dimension_and_blank_lines_are_read() {
 /// Checks the reference implementation of these tests against the independent one.
 #[test]
 fn the_reference_agrees_with_the_expected_objectives() {
-    for expected in expected("gmm.jsonl") {
-        let found = gmm_objective(&read_gmm(&input("gmm", &expected)));
-        let error = relative_error(&[found], &numbers(&expected["objective"]));
-        assert!(error < 1e-12, "{}: {error:e}", expected["file"]);
+    for Expected { result, input } in expected("gmm") {
+        let found = gmm_objective(&read_gmm(&input));
+        let error = relative_error(&[found], &numbers(&result["objective"]));
+        assert!(error < 1e-12, "{}: {error:e}", result["file"]);
     }
     // The largest file is refused on a machine whose memory is too small for its Jacobian.
-    let fits = |expected: &Value| {
-        let [n, m, p] = ["n", "m", "p"].map(|count| expected[count].as_u64().unwrap() as usize);
+    let fits = |Expected { result, .. }: &Expected| {
+        let [n, m, p] = ["n", "m", "p"].map(|count| result[count].as_u64().unwrap() as usize);
         let fit = check_memory(ba_bytes(n, m, p));
-        fit.inspect_err(|(needed, there)| eprintln!("{}: {needed} of {there}", expected["file"])).is_ok()
+        fit.inspect_err(|(needed, there)| left_out(&format!("{}: {needed}, found {there}", result["file"]))).is_ok()
     };
-    for expected in expected("ba.jsonl").into_iter().filter(fits) {
-        let found = ba_residual(&read_ba(&input("ba", &expected)));
-        let error = relative_error(&found, &numbers(&expected["reproj_err"]));
-        assert!(error < 1e-9, "{}: {error:e}", expected["file"]);
+    for Expected { result, input } in expected("ba").into_iter().filter(fits) {
+        let found = ba_residual(&read_ba(&input));
+        let error = relative_error(&found, &numbers(&result["reproj_err"]));
+        assert!(error < 1e-9, "{}: {error:e}", result["file"]);
     }
 }
 
 /// Checks central differences of the reference against the independent gradients.
 #[test]
 fn central_differences_agree_with_the_expected_gradient() {
-    for expected in expected("gmm.jsonl").iter().filter(|e| e["file"] == "1k_gmm_d2_K5.txt") {
-        let file = read_gmm(&input("gmm", expected));
-        let found = central_differences(&file, |f| &mut f.icf, gmm_objective);
-        let error = relative_error(&found, &numbers(&expected["d_icf"]));
-        assert!(error < 1e-7, "{error:e}");
-    }
+    let Expected { result, input } = shipped("gmm", "1k_gmm_d2_K5.txt");
+    let found = central_differences(&read_gmm(&input), |f| &mut f.icf, gmm_objective);
+    let error = relative_error(&found, &numbers(&result["d_icf"]));
+    assert!(error < 1e-7, "{error:e}");
 }
 
 /// The fields of a report that contain the gradient, with the parameters they belong to.
@@ -144,9 +156,8 @@ fn gmm_agrees_with_central_differences_at_the_smallest_sizes() {
     }
 }
 
-fn check_gmm(expected: &Value, precision: &str, tolerance: f64) {
-    let file = input("gmm", expected);
-    let report = run_json("gmm", &["--precision", precision, "--input", file.to_str().unwrap()]);
+fn check_gmm(Expected { result: expected, input }: &Expected, precision: &str, tolerance: f64) {
+    let report = run_json("gmm", &["--precision", precision, "--input", input.to_str().unwrap()]);
     assert_eq!(report["file"], expected["file"]);
     for name in ["objective", "d_alphas", "d_means", "d_icf"] {
         let error = relative_error(&numbers(&report[name]), &numbers(&expected[name]));
@@ -156,16 +167,19 @@ fn check_gmm(expected: &Value, precision: &str, tolerance: f64) {
 
 #[test]
 fn gmm_agrees_with_the_expected_gradient() {
-    for expected in expected("gmm.jsonl").iter().filter(|e| e["file"] == "1k_gmm_d2_K5.txt") {
-        check_gmm(expected, "f64", 1e-9);
-        check_gmm(expected, "f32", 1e-4);
+    for file in ["1k_gmm_d2_K5.txt", "1k_gmm_d10_K5.txt"] {
+        check_gmm(&shipped("gmm", file), "f64", 1e-9);
+        check_gmm(&shipped("gmm", file), "f32", 1e-4);
     }
 }
 
 #[test]
 #[ignore = "takes minutes without optimisation: scripts/test.sh runs it with --release"]
 fn gmm_agrees_with_every_expected_gradient() {
-    for expected in expected("gmm.jsonl") {
+    if all_of_adbench().is_none() {
+        left_out("the files of ADBench that do not ship with the project are not beside this checkout");
+    }
+    for expected in expected("gmm") {
         check_gmm(&expected, "f64", 1e-9);
     }
 }
@@ -218,9 +232,8 @@ fn ba_without_rotation_is_finite_and_right() {
     }
 }
 
-fn check_ba(expected: &Value, precision: &str, tolerance: f64) {
-    let file = input("ba", expected);
-    let report = run_json("ba", &["--precision", precision, "--input", file.to_str().unwrap()]);
+fn check_ba(Expected { result: expected, input }: &Expected, precision: &str, tolerance: f64) {
+    let report = run_json("ba", &["--precision", precision, "--input", input.to_str().unwrap()]);
     let (p, row) = (expected["p"].as_u64().unwrap(), |row: usize| {
         let parts = ["d_cam", "d_point", "d_w_reproj"].map(|name| numbers(&expected[name][row]));
         parts.concat()
@@ -241,17 +254,14 @@ fn check_ba(expected: &Value, precision: &str, tolerance: f64) {
 
 #[test]
 fn ba_agrees_with_the_expected_jacobian() {
-    for expected in expected("ba.jsonl").iter().filter(|e| e["file"] == "test.txt") {
-        check_ba(expected, "f64", 1e-9);
-        check_ba(expected, "f32", 1e-4);
-    }
+    check_ba(&shipped("ba", "test.txt"), "f64", 1e-9);
+    check_ba(&shipped("ba", "test.txt"), "f32", 1e-4);
 }
 
 #[test]
 #[ignore = "takes minutes without optimisation: scripts/test.sh runs it with --release"]
 fn ba_agrees_with_the_expected_jacobian_of_the_large_files() {
-    let files = ["ba1_n49_m7776_p31843.txt", "ba2_n21_m11315_p36455.txt"];
-    for expected in expected("ba.jsonl").iter().filter(|e| files.contains(&e["file"].as_str().unwrap())) {
-        check_ba(expected, "f64", 1e-9);
+    for file in ["ba1_n49_m7776_p31843.txt", "ba2_n21_m11315_p36455.txt"] {
+        check_ba(&shipped("ba", file), "f64", 1e-9);
     }
 }

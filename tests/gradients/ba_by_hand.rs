@@ -1,5 +1,5 @@
 //! Compares the Jacobian of the benchmarks, which was differentiated by hand, with the example's program on the
-//! interpreter.
+//! interpreter and on the native backend.
 
 #[path = "../../benches/native/ba_by_hand.rs"]
 mod ba_by_hand;
@@ -13,10 +13,10 @@ use accel::backend_named;
 use accel::prelude::*;
 use adbench::Lcg;
 
-/// Cameras, points and observations that all differ. The first camera does not rotate, so its formula takes another
-/// branch.
+/// Cameras, points and observations that all differ: as many observations as several strips and threads have, and a number
+/// that no vector divides. The first camera does not rotate, so its formula takes another branch.
 fn problem() -> ba_by_hand::Problem {
-    let (cameras, points, observations) = (3, 5, 20);
+    let (cameras, points, observations) = (5, 43, 3001);
     let mut random = Lcg::new(7);
     let camera = |i: usize| {
         let mut camera: [f64; 11] = std::array::from_fn(|_| random.uniform(-0.5, 0.5));
@@ -53,13 +53,16 @@ fn the_derivatives_by_hand_are_those_of_the_program() -> Result<(), Error> {
         problem.features.iter().map(|&[u, v]| (u, v)).collect(),
     );
     let program = afun(jacobian::jacobian::<f64>);
-    let (starts, columns, values) = run_on(backend_named("interp")?, &program, &inputs)?;
     let by_hand = ba_by_hand::jacobian(&problem);
-    assert_eq!(starts.as_slice(), by_hand.0);
-    assert_eq!(columns.as_slice(), by_hand.1);
-    assert_eq!(values.len(), by_hand.2.len());
-    for (entry, (a, b)) in values.iter().zip(&by_hand.2).enumerate() {
-        assert!((a - b).abs() <= 1e-11 * b.abs().max(1.0), "entry {entry}: {a} by the program, {b} by hand");
+    for backend in ["interp", "native"] {
+        let (starts, columns, values) = run_on(backend_named(backend)?, &program, &inputs)?;
+        assert_eq!(starts.as_slice(), by_hand.0, "{backend}");
+        assert_eq!(columns.as_slice(), by_hand.1, "{backend}");
+        assert_eq!(values.len(), by_hand.2.len(), "{backend}");
+        for (entry, (a, b)) in values.iter().zip(&by_hand.2).enumerate() {
+            let close = (a - b).abs() <= 1e-11 * b.abs().max(1.0);
+            assert!(close, "entry {entry}: {a} by the program on {backend}, {b} by hand");
+        }
     }
     Ok(())
 }

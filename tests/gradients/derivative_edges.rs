@@ -1,7 +1,11 @@
 //! Tests of derivatives in special cases: NaN, empty arrays, arguments of rank 0 or without any tangent, and what
 //! gradients do not compute.
 
+use accel::backend::Backend;
+use accel::interp::Interpreter;
+use accel::native::{Native, VectorizedInterpreter};
 use accel::prelude::*;
+use accel_fusion::{KernelEvaluator, OptimizedEvaluator};
 
 type V = Acc<Vector<f64>>;
 
@@ -85,4 +89,28 @@ fn gradients_by_several_scalars_at_once() {
         map(|(x, y)| (gradient(f, (x, y)), value_and_gradient(f, (2.0, y)).fst()), points)
     });
     assert_eq!(run(&f, &Array::vector(vec![(3.0, 5.0)])).unwrap().to_vec(), [((6.0, 3.0), 12.0)]);
+}
+
+/// The reverse mode of a loop whose state changes its extents is an error, also where only the extents of the states are
+/// needed: NOTE [Lists that only check] in `accel-fusion/src/optimize/tapes.rs`.
+#[test]
+fn loops_that_change_extents_have_no_reverse_mode_on_any_backend() {
+    let backwards = afun(|a: V| sum(map(|x| x.sin(), aiterate(2, |v: V| take(v.shape() - 1, reverse(v)), a))));
+    let shorter = afun(|a: V| sum(map(|x| x.sin(), aiterate(2, |v: V| drop(1, v), a))));
+    let twice = afun(|a: V| {
+        let inner = |v: V| aiterate(2, |v: V| drop(1, v), v);
+        sum(aiterate(2, |v: V| map(|x| x * 0.5, inner(v)), a))
+    });
+    for f in [backwards, shorter, twice] {
+        let gradient = grad(&f);
+        let others: [&dyn Backend; 4] = [&KernelEvaluator, &OptimizedEvaluator, &VectorizedInterpreter, &Native];
+        for backend in others.into_iter().chain([&Interpreter as &dyn Backend]) {
+            let found = run_on(backend, &gradient, &v(&[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]));
+            let said = found.as_ref().map_err(|e| e.to_string()).err().unwrap_or_default();
+            // Of two loops that are wrong, either is told.
+            let is_told =
+                said.contains("`aiterate` at") && said.contains("arrays of one shape in every step, such as [6]");
+            assert!(is_told, "{}: {found:?}", backend.name());
+        }
+    }
 }

@@ -89,6 +89,9 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     all.sort();
-    let own = Trial::test("mistakes_in_files_are_told", mistakes);
-    libtest_mimic::run(&args, all.iter().flat_map(|path| tests(path)).chain([own]).collect()).exit_code()
+    let own = [
+        Trial::test("mistakes_in_files_are_told", mistakes),
+        Trial::test("generated_data_differs", arguments::data_differs),
+    ];
+    libtest_mimic::run(&args, all.iter().flat_map(|path| tests(path)).chain(own).collect()).exit_code()
 }

@@ -23,6 +23,7 @@ pub mod types;
 use self::oracle::Oracle;
 use self::program::Program;
 use self::runner::{check, compare, shrunk, write};
+use crate::support::left_out;
 use accel::ast::ACC_OPS;
 use accel::repr::Column;
 use accel_core::pass::operations;
@@ -51,22 +52,22 @@ fn every_operation_occurs() {
 #[test]
 fn both_modes_are_transposed() {
     let compared = self::derivatives::transposed(0..200);
-    assert!(compared > 30, "only {compared} programs have finite derivatives");
+    assert!(compared >= 40, "only {compared} programs have finite derivatives");
 }
 
 #[test]
 fn derivatives_of_derivatives_mean_the_same() {
     let compared = self::derivatives::derivatives_mean_the_same(0..60);
-    assert!(compared > 60, "only {compared} derivatives were compared");
+    assert!(compared >= 150, "only {compared} derivatives were compared");
 }
 
 #[test]
 #[ignore = "takes minutes: scripts/test.sh runs it"]
 fn many_derivatives_mean_the_same() {
     let compared = self::derivatives::transposed(1000..4000);
-    assert!(compared > 300, "only {compared} programs have finite derivatives");
+    assert!(compared >= 550, "only {compared} programs have finite derivatives");
     let compared = self::derivatives::derivatives_mean_the_same(1000..1500);
-    assert!(compared > 500, "only {compared} derivatives were compared");
+    assert!(compared >= 1200, "only {compared} derivatives were compared");
 }
 
 #[test]
@@ -125,7 +126,9 @@ fn programs_that_were_found_mean_the_same() {
 #[ignore = "scripts/fuzz.sh runs it"]
 fn fuzz() {
     let number = |name| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
-    let (Some(from), Some(count)) = (number("ACCEL_FUZZ_FROM"), number("ACCEL_FUZZ_COUNT")) else { return };
+    let (Some(from), Some(count)) = (number("ACCEL_FUZZ_FROM"), number("ACCEL_FUZZ_COUNT")) else {
+        return left_out("fuzz: it needs the variables that scripts/fuzz.sh sets");
+    };
     let out = std::env::var("ACCEL_FUZZ_OUT").expect("ACCEL_FUZZ_OUT: a folder");
     let at = std::env::var("ACCEL_FUZZ_AT").expect("ACCEL_FUZZ_AT: a file");
     let compilers: &[Oracle] = match std::env::var("ACCEL_FUZZ_ON").as_deref() {
@@ -150,7 +153,9 @@ fn fuzz() {
 #[test]
 #[ignore = "scripts/fuzz.sh runs it"]
 fn replay() {
-    let Some(file) = std::env::var_os("ACCEL_REPLAY") else { return };
+    let Some(file) = std::env::var_os("ACCEL_REPLAY") else {
+        return left_out("replay: it needs the variables that scripts/fuzz.sh sets");
+    };
     let p: Program = serde_json::from_str(&std::fs::read_to_string(file).expect("a file")).expect("a program");
     let found = self::oracle::judge(Oracle::Native, &p, &self::oracle::expected(&p));
     println!("{found:?}");
@@ -162,7 +167,9 @@ fn replay() {
 #[ignore = "scripts/fuzz.sh runs it"]
 fn shrink_crash() {
     let number = |name| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
-    let (Some(from), Some(count)) = (number("ACCEL_FUZZ_FROM"), number("ACCEL_FUZZ_COUNT")) else { return };
+    let (Some(from), Some(count)) = (number("ACCEL_FUZZ_FROM"), number("ACCEL_FUZZ_COUNT")) else {
+        return left_out("shrink_crash: it needs the variables that scripts/fuzz.sh sets");
+    };
     let out = std::env::var("ACCEL_FUZZ_OUT").expect("ACCEL_FUZZ_OUT: a folder");
     let file = Path::new(&out).join(format!("{from}-crash.json"));
     let crashes = |p: &Program| {
@@ -253,5 +260,5 @@ fn reverse_passes_of_traces_agree_with_derivatives() {
         }
         compared += 1;
     }
-    assert!(compared > 40, "only {compared} programs have a finite derivative");
+    assert!(compared >= 85, "only {compared} programs have a finite derivative");
 }

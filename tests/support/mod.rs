@@ -3,9 +3,13 @@
 
 pub mod agree;
 pub mod bad_files;
+mod left_out;
 pub mod passes;
 pub mod reference;
 pub mod traced;
+
+#[allow(unused_imports, reason = "each test program uses a part")]
+pub use left_out::left_out;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -43,8 +47,13 @@ pub fn data_file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/data").join(name)
 }
 
-/// ADBench's files with expected results, if this checkout has them beside it.
-pub fn adbench_folder() -> Option<PathBuf> {
+/// The small files of ADBench that ship with the project, with expected results.
+pub fn shipped_adbench() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("adbench")
+}
+
+/// All of its files with expected results, if this checkout has them beside it.
+pub fn all_of_adbench() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/adbench");
     beside.is_dir().then_some(beside)
 }

@@ -75,15 +75,6 @@ fn an_unknown_backend_is_an_error() {
     }
 }
 
-#[cfg(not(feature = "opencl"))]
-#[test]
-fn a_backend_that_is_not_built_in_says_how_to_get_it() {
-    let output = run_example("gmm", &["--backend", "opencl"]);
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
-    assert!(stderr.contains("feature `opencl`"), "{stderr}");
-}
-
 #[test]
 fn people_get_a_table() {
     for (name, line) in [("gmm", "objective  -"), ("ba", "reprojection error  [")] {

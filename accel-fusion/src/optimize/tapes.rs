@@ -14,6 +14,11 @@
 //! result, and fusion has removed everything between the list and its readers. It is the last pass: the statements that
 //! compute a state again are exact copies of the final statements of the first loop, so they give the same bits. A
 //! component of the state that does not change needs no tape.
+//!
+//! NOTE [Lists that only check]: a list demands that its rows have the same extents in every step. Other passes rely on
+//! it: the extents of a row are those of the first one. So a list that nothing reads is dropped only if its rows have
+//! these extents in any case. Otherwise the loop is an error in some runs, and what uses the extents of rows is wrong
+//! there.
 
 mod numbers;
 mod readers;
@@ -41,7 +46,8 @@ pub(crate) fn tapes(program: &Program) -> Program {
     let mut body = std::mem::take(&mut program.body);
     let mut used: BTreeSet<ArrayId> = program.results.iter().copied().collect();
     body.stmts.iter().for_each(|s| s.op.used_arrays(&mut used));
-    drop_lists(&mut body, &used);
+    let checked = numbers::lists_that_check(&body, &program.arrays);
+    drop_lists(&mut body, |list| !used.contains(list) && !checked.contains(list));
     program.body = body.clone();
     let definitions = Definitions::new(&program);
     program.body = Block::default();
@@ -51,12 +57,11 @@ pub(crate) fn tapes(program: &Program) -> Program {
     super::compact(&Program { body, ..pass.program })
 }
 
-/// Drops the lists that nothing uses.
-fn drop_lists(b: &mut Block, used: &BTreeSet<ArrayId>) {
+/// Drops the lists that are not needed.
+fn drop_lists(b: &mut Block, unneeded: impl Fn(&ArrayId) -> bool) {
     b.walk_mut(|s| {
         if let Op::While { to, init, body, .. } = &mut s.op {
-            let unused = |list: &ArrayId| !used.contains(list);
-            without(to, &mut body.1, init.len(), unused);
+            without(to, &mut body.1, init.len(), &unneeded);
         }
     });
 }

@@ -34,7 +34,7 @@ mod sync {
     pub use loom::sync::atomic::{AtomicUsize, Ordering};
     pub use loom::sync::{Mutex, MutexGuard};
 
-    pub fn rest(_looks: usize) {
+    pub fn back_off(_looks: usize) {
         loom::thread::yield_now();
     }
 }

@@ -1,6 +1,7 @@
 //! Files and folders of other users in the cache, and files that are none.
 
 use super::machine::{Machine, NOTHING, end, entries, is_root, mode, with_digest, works, write};
+use crate::support::left_out;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -91,8 +92,7 @@ fn a_link_to_a_folder_is_not_followed() {
 #[test]
 fn files_and_folders_of_others_are_not_used() {
     if !is_root() {
-        eprintln!("only root can make files of others: left out");
-        return;
+        return left_out("files and folders of others in the code cache: only root can make them");
     }
     let give = |path: &Path| std::os::unix::fs::chown(path, Some(1234), None).unwrap();
     let (loaded, said) = runs_what_is_planted(|_, file, code| {

@@ -67,6 +67,12 @@ impl Linear {
         self.terms.keys().flat_map(of).collect()
     }
 
+    /// Whether the number is known and depends on none of these arrays.
+    fn is_constant_outside(&self, inside: &BTreeSet<ArrayId>) -> bool {
+        let of_code = |atom: &Atom| matches!(atom, Atom::Param(_) | Atom::Unknown(_));
+        !self.terms.keys().any(of_code) && self.arrays().is_disjoint(inside)
+    }
+
     fn is_known(&self) -> bool {
         !self.terms.keys().any(|atom| matches!(atom, Atom::Unknown(_)))
     }
@@ -74,8 +80,15 @@ impl Linear {
 
 /// Where arrays are defined, as far as it tells their numbers or extents.
 enum Definition {
-    /// By a loop: the function for the extents, and for a single number its function and register.
+    /// By a loop, or by another operation with such a function: the function for the extents, and for a single number its
+    /// function and register.
     Loop(ScalarFn, Option<(ScalarFn, Reg)>),
+    /// With the extents of another array.
+    Like(ArrayId),
+    /// As rows with the outer extents of a function, their length, and what is added to it. With the last two exchanged.
+    Scan(ScalarFn, ScalarFn, i64, bool),
+    /// With these extents.
+    Known(Vec<Linear>),
     /// As the state of a loop: the first array, and the one after a step.
     State(ArrayId, ArrayId),
 }
@@ -117,7 +130,45 @@ impl Definitions {
                     let states = to.iter().zip(init).zip(&body.1);
                     all.extend(states.map(|((to, init), next)| (*to, Definition::State(*init, *next))));
                 }
+                Op::Accumulate { to, sums, extents, .. } => {
+                    all.extend(to.iter().map(|a| (*a, Definition::Loop(extents.clone(), None))));
+                    all.extend(sums.iter().map(|(a, initial)| (*a, Definition::Like(*initial))));
+                }
+                Op::Reduce { to, extents, .. } | Op::Reshape { to, extents, .. } => {
+                    all.insert(*to, Definition::Loop(extents.clone(), None));
+                }
+                Op::Scan { to, extents, down, rows, .. } => {
+                    let more = i64::from(rows.init.is_some());
+                    all.insert(*to, Definition::Scan(extents.clone(), rows.len.clone(), more, *down));
+                }
+                Op::Permute { to, defaults, .. } => _ = all.insert(*to, Definition::Like(*defaults)),
+                Op::Argsort { to, keys, .. } => all.extend(to.iter().map(|a| (*a, Definition::Like(*keys)))),
                 _ => {}
+            }
+        }
+    }
+
+    /// Finds the states of a loop that have the extents of the initial state after every step, by induction: if all of
+    /// them have before a step, they have after it.
+    fn keep_extents(
+        &mut self,
+        to: &[ArrayId],
+        init: &[ArrayId],
+        next: &[ArrayId],
+        arrays: &IndexVec<ArrayId, ArrayInfo>,
+    ) {
+        let states = to.iter().zip(init).zip(next).map(|((to, init), next)| (*to, *init, *next));
+        let of_first =
+            |(to, init, next): (ArrayId, ArrayId, ArrayId)| (to, next, self.extents(init, arrays[init].rank));
+        let mut kept: Vec<(ArrayId, ArrayId, Vec<Linear>)> = states.map(of_first).collect();
+        loop {
+            to.iter().for_each(|a| _ = self.all.remove(a));
+            self.all.extend(kept.iter().map(|(a, _, first)| (*a, Definition::Known(first.clone()))));
+            let before = kept.len();
+            let stays = |(_, next, first): &(ArrayId, ArrayId, Vec<Linear>)| self.extents(*next, first.len()) == *first;
+            kept = kept.into_iter().filter(stays).collect();
+            if kept.len() == before {
+                return;
             }
         }
     }
@@ -198,6 +249,19 @@ impl Definitions {
                 let value = |r: &Reg| self.look_through(self.register_within(extents, *r, depth - 1), depth - 1);
                 extents.results.iter().map(value).collect()
             }
+            Some(Definition::Like(other)) => self.extents_within(*other, rank, depth - 1),
+            Some(Definition::Scan(outer, len, more, down)) => {
+                let value =
+                    |code: &ScalarFn, r: Reg| self.look_through(self.register_within(code, r, depth - 1), depth - 1);
+                let mut all: Vec<Linear> = outer.results.iter().map(|r| value(outer, *r)).collect();
+                all.extend(len.results.iter().map(|r| value(len, *r).plus(&Linear::constant(*more), 1)));
+                if *down {
+                    let n = all.len();
+                    all.swap(n - 2, n - 1);
+                }
+                all
+            }
+            Some(Definition::Known(extents)) => extents.clone(),
             Some(Definition::State(init, next)) => {
                 let first = self.extents_within(*init, rank, depth - 1);
                 if a == *next || self.extents_within(*next, rank, depth - 1) == first { first } else { own() }
@@ -226,6 +290,29 @@ impl Definitions {
     pub fn extents_of(&self, code: &ScalarFn) -> Vec<Linear> {
         code.results.iter().map(|r| self.look_through(self.register(code, *r), DEPTH)).collect()
     }
+}
+
+/// The lists whose rows may have other extents in some steps: a run that stores them is an error then.
+pub fn lists_that_check(b: &Block, arrays: &IndexVec<ArrayId, ArrayInfo>) -> BTreeSet<ArrayId> {
+    let mut definitions = Definitions { all: HashMap::new(), unknown: Cell::new(0) };
+    definitions.add(b, arrays);
+    let mut found = BTreeSet::new();
+    // Inner loops first: their results are used in outer ones.
+    let mut all: Vec<_> = b.walk().collect();
+    all.reverse();
+    for s in all {
+        if let Op::While { to, init, body, .. } = &s.op {
+            definitions.keep_extents(to, init, &body.1, arrays);
+            // What is the same in all steps is defined outside of the loop.
+            let mut inside: BTreeSet<ArrayId> = to.iter().copied().collect();
+            body.0.walk().for_each(|s| inside.extend(s.op.defines()));
+            let is_constant = |n: &Linear| n.is_constant_outside(&inside);
+            let rows = to.iter().zip(&body.1).skip(init.len());
+            let varying = rows.filter(|(_, a)| !definitions.extents(**a, arrays[**a].rank).iter().all(is_constant));
+            found.extend(varying.map(|(list, _)| *list));
+        }
+    }
+    found
 }
 
 /// A comparison `less < more` that a scalar function computes.

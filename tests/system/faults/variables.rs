@@ -1,0 +1,53 @@
+//! Environment variables that only change how a program is compiled, or how much memory it takes: that they have an effect.
+
+use super::machine::{Machine, end, works};
+use accel::prelude::*;
+use std::process::Command;
+
+/// The optimised program is printed with its checks.
+#[test]
+fn proofs_are_checked() {
+    let machine = Machine::new();
+    let dump = |value: &str| works(machine.program().env("ACCEL_DUMP", "checks").env("ACCEL_CHECK", value));
+    for off in ["", "0"] {
+        assert_eq!(dump(off), "", "ACCEL_CHECK={off}");
+    }
+    let printed = dump("1");
+    assert!(printed.contains(" proved") && !printed.contains(" inside"), "{printed}");
+}
+
+/// The states of a loop with 300 steps take 300 MB.
+#[cfg(target_os = "linux")]
+#[test]
+fn states_take_the_memory_that_they_may() {
+    let peak_with = |bytes: usize| {
+        let machine = Machine::new();
+        let mut part = Command::new(std::env::current_exe().unwrap());
+        machine.environment(&mut part);
+        part.env("ACCEL_TAPE_BYTES", bytes.to_string());
+        let output =
+            end(part.args(["--exact", "variables::a_gradient_through_many_steps", "--ignored", "--nocapture"]));
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{said}");
+        let peak = said.lines().find_map(|l| l.strip_prefix("peak: ")).unwrap_or_else(|| panic!("{said}"));
+        peak.parse::<usize>().unwrap()
+    };
+    let [few, all] = [10 << 20, 1 << 30].map(peak_with);
+    assert!(few < 150 << 20 && all > 300 << 20, "{few} and {all} bytes");
+}
+
+/// Prints the most memory that it has taken.
+#[test]
+#[ignore = "a part"]
+fn a_gradient_through_many_steps() {
+    let steps = |x: Acc<Vector<f64>>| sum(aiterate(300, |v: Acc<Vector<f64>>| map(|x| x * 0.9 + x.sin() * 0.1, v), x));
+    let n = 1 << 17;
+    let gradient = run(grad(&afun(steps)), &Array::vector(vec![0.5; n])).unwrap();
+    let expected = gradient.as_slice()[0];
+    assert!(0.0 < expected && expected < 1.0 && gradient.iter().all(|x| (x - expected).abs() < 1e-12));
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let peak = status.lines().find_map(|l| l.strip_prefix("VmHWM:")).unwrap();
+    let kilobytes: usize = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    // On a line of its own.
+    println!("\npeak: {}", kilobytes << 10);
+}
