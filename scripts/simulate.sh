@@ -41,6 +41,6 @@ faults() {
 }
 
 run cargo test --package accel-tests --features opencl --test kernels -- ::opencl
-run cargo test --release --package accel-tests --features opencl --test opencl -- --ignored --exact conformance
+run cargo test --release --package accel-tests --features opencl --test opencl -- --ignored --exact conformance_of_all_programs
 run cargo test --release --package accel-tests --features opencl --test random_programs -- opencl
 exit "$status"

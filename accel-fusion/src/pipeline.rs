@@ -59,7 +59,7 @@ const COLUMNS: Pass = Pass { name: "columns", run: |p, _| Ok(split(p)) };
 const FUSE: Pass = Pass {
     name: "fuse",
     run: |p, learned| {
-        let (program, assumptions) = fuse(p, learned.assume, learned.target.is_processor())?;
+        let (program, assumptions) = fuse(p, learned.assume, learned.target == Target::Processor)?;
         learned.assumptions = assumptions;
         Ok(program)
     },
@@ -110,9 +110,8 @@ pub enum Target {
     Any,
     /// Processor cores with caches and vector registers. A statement that fails ends the run.
     Processor,
-    /// The same cores, behind a driver: statements are executed although one before them has failed.
-    ProcessorDevice,
-    /// A graphics processor: many small cores with a common memory.
+    /// A graphics processor: many small cores with a common memory. Statements are executed although one before them has
+    /// failed.
     Graphics,
 }
 
@@ -122,16 +121,11 @@ impl Target {
         self.passes().map(|pass| pass.name)
     }
 
-    fn is_processor(self) -> bool {
-        matches!(self, Target::Processor | Target::ProcessorDevice)
-    }
-
     fn passes(self) -> impl Iterator<Item = Pass> {
         let own = match self {
             Target::Any => vec![],
             // What is checked before a statement must keep it from being executed: NOTE [Hoisted checks].
             Target::Processor => vec![HOIST, SCANS, LOOPS, STRIPS, TRANSPOSE],
-            Target::ProcessorDevice => vec![SCANS, LOOPS, STRIPS, TRANSPOSE],
             Target::Graphics => vec![OPERANDS],
         };
         COMMON.into_iter().chain(own).chain([TAPES])
