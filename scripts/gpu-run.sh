@@ -29,7 +29,7 @@ run() {
   "$@" || status=1
 }
 run ./tests/accel_opencl
-run ./tests/backends opencl::
+run ./tests/backends opencl:: --include-ignored
 run ./tests/kernels ::opencl
 run ./tests/random opencl
 # The gradients of all programs, also on this device.

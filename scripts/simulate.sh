@@ -41,6 +41,6 @@ faults() {
 }
 
 run cargo test --package accel-tests --features opencl --test kernels -- ::opencl
-run cargo test --release --package accel-tests --features opencl --test backends -- --ignored --exact opencl::conformance
+run cargo test --release --package accel-tests --features opencl --test backends -- --ignored --exact opencl::conformance_of_all_programs
 run cargo test --release --package accel-tests --features opencl --test random -- opencl
 exit "$status"

@@ -108,7 +108,7 @@ long_tests() {
 }
 
 opencl_tests() {
-  run env ACCEL_OPENCL_ALL=1 "${tests[@]}" --test backends -- --include-ignored opencl::
+  run "${tests[@]}" --test backends -- --ignored opencl::
   run env ACCEL_ALSO_ON=opencl QUICKCHECK_TESTS=5 "${tests[@]}" --test gradients
   if command -v oclgrind >/dev/null || apt_install oclgrind; then
     run scripts/simulate.sh

@@ -81,8 +81,9 @@ const FUSE: Pass = Pass {
         let check = |step: &str, before: &Program, after: &Verified<Program>, assumptions: &dyn Fn() -> Assumptions| {
             learned.validate(step, before, after, assumptions)
         };
-        let fusion =
-            |off| Fusion { assume: learned.assume, strided: learned.target.is_processor(), off, check: &check }.run(p);
+        let fusion = |off| {
+            Fusion { assume: learned.assume, strided: learned.target == Target::Processor, off, check: &check }.run(p)
+        };
         let (program, assumptions) = fusion(None).map_err(|e| {
             let right: Vec<_> = REWRITES.into_iter().filter(|off| fusion(Some(*off)).is_ok()).collect();
             match (&e, &right[..]) {
@@ -143,9 +144,8 @@ pub enum Target {
     Any,
     /// Processor cores with caches and vector registers. A statement that fails ends the run.
     Processor,
-    /// The same cores, behind a driver: statements are executed although one before them has failed.
-    ProcessorDevice,
-    /// A graphics processor: many small cores with a common memory.
+    /// A graphics processor: many small cores with a common memory. Statements are executed although one before them has
+    /// failed.
     Graphics,
 }
 
@@ -155,16 +155,11 @@ impl Target {
         self.passes().map(|pass| pass.name)
     }
 
-    fn is_processor(self) -> bool {
-        matches!(self, Target::Processor | Target::ProcessorDevice)
-    }
-
     fn passes(self) -> impl Iterator<Item = Pass> {
         let own = match self {
             Target::Any => vec![],
             // What is checked before a statement must keep it from being executed: NOTE [Hoisted checks].
             Target::Processor => vec![HOIST, SCANS, LOOPS, STRIPS, TRANSPOSE],
-            Target::ProcessorDevice => vec![SCANS, LOOPS, STRIPS, TRANSPOSE],
             Target::Graphics => vec![OPERANDS],
         };
         COMMON.into_iter().chain(own).chain([TAPES])

@@ -26,7 +26,7 @@ impl<A> Clone for DeviceArray<A> {
 }
 
 impl<A: Arrays> DeviceArray<A> {
-    /// Copies arrays to a device. If the device works in the memory of the host, large arrays are used without a copy.
+    /// Copies arrays to a device.
     pub(crate) fn new(device: &Arc<OpenDevice>, arrays: &ArrayTuple) -> Result<Self> {
         let one = |a: &accel_core::repr::RawArray| {
             let types = a.columns.iter().map(|c| c.ty()).collect();
@@ -124,7 +124,7 @@ impl<A: Arrays, R: Arrays> Compiled<A, R> {
         let types = |k: usize| code.program.arrays[code.program.results[k]].columns.clone();
         let arrays = run.results.into_iter().enumerate().map(|(k, a)| (a, types(k))).collect();
         let results = DeviceArray { device: self.device.clone(), arrays, types: PhantomData };
-        let pending = Pending::new(code, run.record, run.shapes, run.end)?;
+        let pending = Pending::new(code, run.record, run.shapes)?;
         self.device.begin()?;
         Ok(Running { results, pending })
     }

@@ -1,8 +1,8 @@
 //! A kernel program compiled for a device.
 
-use crate::batch::Kernels;
 use crate::device::OpenDevice;
 use crate::device_module::DeviceModule;
+use crate::kernel_objects::KernelObjects;
 use crate::location::{Array, Buffers, mem, upload};
 use crate::memory::Buffer;
 use crate::plan::Plan;
@@ -35,7 +35,7 @@ pub struct BuiltProgram {
 /// What a run leaves for the next one.
 #[derive(Default)]
 struct Spare {
-    kernels: Vec<Kernels>,
+    kernels: Vec<KernelObjects>,
     /// The shapes and launches of the last run: NOTE [Launch cache].
     shapes: Option<Arc<Shapes>>,
     /// Fault records that are all zero.
@@ -55,7 +55,7 @@ impl BuiltProgram {
         target: Target,
         tape_bytes: Option<usize>,
     ) -> Result<BuiltProgram> {
-        let budget = budget(tape_bytes, device.memory.is_host(), device.about.memory);
+        let budget = budget(tape_bytes, device.about.memory);
         let has_lists = |s: &Stmt| s.op.scalar_fns().into_iter().any(|(_, code)| !code.lists().is_empty());
         let program = if program.body.walk().any(has_lists) { separate_lists(&program)? } else { program };
         print::dump_with("kernels", || program.to_string());
@@ -70,12 +70,12 @@ impl BuiltProgram {
     }
 
     /// Kernel objects that nobody else uses. Every run has its own, because parameters are set on the object.
-    pub fn kernels(&self) -> Kernels {
+    pub fn kernels(&self) -> KernelObjects {
         self.spare().kernels.pop().unwrap_or_default()
     }
 
     /// Takes back kernel objects, after their launches were enqueued.
-    pub fn give_back(&self, kernels: Kernels) {
+    pub fn give_back(&self, kernels: KernelObjects) {
         self.spare().kernels.push(kernels);
     }
 

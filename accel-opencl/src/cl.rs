@@ -5,9 +5,7 @@ use num_traits::FromPrimitive;
 use ocl::core::Status;
 use ocl::ffi::*;
 use std::ffi::{CStr, c_void};
-use std::ptr::{NonNull, null, null_mut};
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::ptr::{null, null_mut};
 
 macro_rules! objects {
     ($($(#[$doc:meta])* $name:ident $raw:ty, $release:ident;)*) => {$(
@@ -183,50 +181,10 @@ impl Context {
     }
 
     /// A buffer in device memory, or the error code if it cannot be created.
-    pub fn buffer(&self, bytes: usize) -> std::result::Result<Mem, cl_int> {
+    pub fn buffer(&self, bytes: usize) -> std::result::Result<Buffer, cl_int> {
         let mut code = 0;
         // SAFETY: no host memory is given.
         let mem = unsafe { clCreateBuffer(self.0, CL_MEM_READ_WRITE, bytes, null_mut(), &mut code) };
-        if code == CL_SUCCESS { Ok(Mem::Buffer(Buffer(mem))) } else { Err(code) }
-    }
-
-    /// Memory that the host and the commands of this queue share, if the device supports this; the error code if it
-    /// cannot be allocated.
-    pub fn shared_memory(&self, queue: &Arc<Queue>, bytes: usize) -> std::result::Result<SharedMemory, cl_int> {
-        let flags = CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS;
-        // SAFETY: the context exists.
-        let at = NonNull::new(unsafe { clSVMAlloc(self.0, flags, bytes, 0) });
-        let at = at.ok_or(CL_MEM_OBJECT_ALLOCATION_FAILURE)?;
-        // SAFETY: there are this many bytes, and nobody else uses them yet. They are initialised for the number that
-        // can be stored there.
-        unsafe { at.cast::<u8>().write_bytes(0, bytes.min(size_of::<u64>())) };
-        Ok(SharedMemory { at, bytes, queue: queue.clone() })
-    }
-
-    /// A buffer with these numbers, for kernels to read.
-    pub fn numbers(&self, numbers: &[i64]) -> Result<Mem> {
-        let (mut code, bytes, data) = (0, size_of_val(numbers), numbers.as_ptr().cast_mut().cast());
-        // SAFETY: there are this many bytes. The call copies them and does not write to them.
-        let mem = unsafe { clCreateBuffer(self.0, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, data, &mut code) };
-        check("clCreateBuffer", code)?;
-        Ok(Mem::Buffer(Buffer(mem)))
-    }
-
-    /// A buffer in host memory.
-    ///
-    /// # Safety
-    /// There are this many bytes at the address. While a command with the buffer may be executed, nobody frees them and
-    /// nobody uses them (or nobody writes them, if `read_only`).
-    pub unsafe fn host_buffer(
-        &self,
-        data: *mut c_void,
-        bytes: usize,
-        read_only: bool,
-    ) -> std::result::Result<Buffer, cl_int> {
-        let access = if read_only { CL_MEM_READ_ONLY } else { CL_MEM_READ_WRITE };
-        let mut code = 0;
-        // SAFETY: the caller's guarantee.
-        let mem = unsafe { clCreateBuffer(self.0, access | CL_MEM_USE_HOST_PTR, bytes, data, &mut code) };
         if code == CL_SUCCESS { Ok(Buffer(mem)) } else { Err(code) }
     }
 }
@@ -258,9 +216,7 @@ pub enum Value<'a> {
     /// A number.
     Number(i64),
     /// A buffer, or `None` for an array without elements.
-    Buffer(Option<&'a Mem>),
-    /// Shared virtual memory.
-    Shared(&'a SharedMemory),
+    Buffer(Option<&'a Buffer>),
     /// Local memory of this number of bytes.
     Local(usize),
 }
@@ -271,10 +227,8 @@ impl Kernel {
         let raw: cl_mem;
         let (size, data): (usize, *const c_void) = match &value {
             Value::Number(n) => (8, (&raw const *n).cast()),
-            Value::Buffer(Some(Mem::Seen(seen))) => return self.set_shared(index, seen),
-            Value::Shared(seen) => return self.set_shared(index, seen),
             Value::Buffer(m) => {
-                raw = if let Some(Mem::Buffer(m)) = m { m.0 } else { null_mut() };
+                raw = m.map_or(null_mut(), |m| m.0);
                 (size_of::<cl_mem>(), (&raw const raw).cast())
             }
             Value::Local(bytes) => (*bytes, null()),
@@ -282,151 +236,61 @@ impl Kernel {
         // SAFETY: the value has that size, and is copied. No other thread sets parameters of this kernel object.
         check("clSetKernelArg", unsafe { clSetKernelArg(self.0, index as cl_uint, size, data) })
     }
-
-    fn set_shared(&mut self, index: usize, seen: &SharedMemory) -> Result<()> {
-        // SAFETY: shared virtual memory of the kernel's context. No other thread sets parameters of this kernel object.
-        let code = unsafe { clSetKernelArgSVMPointer(self.0, index as cl_uint, seen.at.as_ptr()) };
-        check("clSetKernelArgSVMPointer", code)
-    }
 }
 
 impl Queue {
-    /// Enqueues a kernel with the parameters that were set. Returns the event of its end if `wanted`.
+    /// Enqueues a kernel with the parameters that were set.
     ///
     /// # Safety
     /// The kernel reads and writes only within the buffers among its parameters.
-    pub unsafe fn launch(
-        &self,
-        kernel: &Kernel,
-        global: &[usize; 2],
-        group: &[usize; 2],
-        wanted: bool,
-    ) -> Result<Option<Event>> {
+    pub unsafe fn launch(&self, kernel: &Kernel, global: &[usize; 2], group: &[usize; 2]) -> Result<()> {
         let dims = if global[1] == 1 { 1 } else { 2 };
         let (global, group) = (global.as_ptr(), group.as_ptr());
-        let mut event = null_mut();
-        let to = if wanted { &raw mut event } else { null_mut() };
         // SAFETY: there are sizes for this number of dimensions, and the caller's guarantee.
-        let code = unsafe { clEnqueueNDRangeKernel(self.0, kernel.0, dims, null(), global, group, 0, null(), to) };
-        check("clEnqueueNDRangeKernel", code)?;
-        Ok(wanted.then(|| Event(event)))
+        let code =
+            unsafe { clEnqueueNDRangeKernel(self.0, kernel.0, dims, null(), global, group, 0, null(), null_mut()) };
+        check("clEnqueueNDRangeKernel", code)
     }
 
     /// Enqueues a command that fills memory with a value of 1, 2, 4, 8 or 16 bytes.
-    pub fn fill(&self, to: &Mem, value: &[u8], bytes: usize) -> Result<()> {
+    pub fn fill(&self, to: &Buffer, value: &[u8], bytes: usize) -> Result<()> {
         let (data, size) = (value.as_ptr().cast(), value.len());
-        match to {
-            Mem::Buffer(to) => {
-                // SAFETY: the call copies the value. The buffer has this many bytes, or the call fails.
-                let code = unsafe { clEnqueueFillBuffer(self.0, to.0, data, size, 0, bytes, 0, null(), null_mut()) };
-                check("clEnqueueFillBuffer", code)
-            }
-            Mem::Seen(to) => {
-                to.has(bytes)?;
-                // SAFETY: the call copies the value, and the memory has this many bytes.
-                let code =
-                    unsafe { clEnqueueSVMMemFill(self.0, to.at.as_ptr(), data, size, bytes, 0, null(), null_mut()) };
-                check("clEnqueueSVMMemFill", code)
-            }
-        }
+        // SAFETY: the call copies the value. The buffer has this many bytes, or the call fails.
+        let code = unsafe { clEnqueueFillBuffer(self.0, to.0, data, size, 0, bytes, 0, null(), null_mut()) };
+        check("clEnqueueFillBuffer", code)
     }
 
     /// Enqueues a copy from one memory to another.
-    pub fn copy(&self, from: &Mem, to: &Mem, bytes: usize) -> Result<()> {
+    pub fn copy(&self, from: &Buffer, to: &Buffer, bytes: usize) -> Result<()> {
         self.copy_to(from, to, 0, bytes)
     }
 
     /// As [`copy`](Self::copy), to this place in the other memory, in bytes.
-    pub fn copy_to(&self, from: &Mem, to: &Mem, at: usize, bytes: usize) -> Result<()> {
-        let end = at.checked_add(bytes).ok_or_else(|| Error::Internal("a place that no memory has".into()))?;
-        [(from, bytes), (to, end)]
-            .into_iter()
-            .try_for_each(|(m, n)| if let Mem::Seen(m) = m { m.has(n) } else { Ok(()) })?;
-        // SAFETY: all memory exists. The calls check the sizes of buffers; the sizes of other memory are checked above.
-        let (call, code) = unsafe {
-            match (from, to) {
-                (Mem::Buffer(from), Mem::Buffer(to)) => {
-                    let code = clEnqueueCopyBuffer(self.0, from.0, to.0, 0, at, bytes, 0, null(), null_mut());
-                    ("clEnqueueCopyBuffer", code)
-                }
-                (Mem::Buffer(from), Mem::Seen(to)) => {
-                    let to = to.at.as_ptr().byte_add(at);
-                    let code = clEnqueueReadBuffer(self.0, from.0, CL_FALSE, 0, bytes, to, 0, null(), null_mut());
-                    ("clEnqueueReadBuffer", code)
-                }
-                (Mem::Seen(from), Mem::Buffer(to)) => {
-                    let from = from.at.as_ptr();
-                    let code = clEnqueueWriteBuffer(self.0, to.0, CL_FALSE, at, bytes, from, 0, null(), null_mut());
-                    ("clEnqueueWriteBuffer", code)
-                }
-                (Mem::Seen(from), Mem::Seen(to)) => {
-                    let (from, to) = (from.at.as_ptr(), to.at.as_ptr().byte_add(at));
-                    ("clEnqueueSVMMemcpy", clEnqueueSVMMemcpy(self.0, CL_FALSE, to, from, bytes, 0, null(), null_mut()))
-                }
-            }
-        };
-        check(call, code)
+    pub fn copy_to(&self, from: &Buffer, to: &Buffer, at: usize, bytes: usize) -> Result<()> {
+        // SAFETY: both buffers exist, and the call checks their sizes.
+        let code = unsafe { clEnqueueCopyBuffer(self.0, from.0, to.0, 0, at, bytes, 0, null(), null_mut()) };
+        check("clEnqueueCopyBuffer", code)
     }
 
     /// Writes to memory, and waits until this is done.
     ///
     /// # Safety
     /// There are this many bytes at the address.
-    pub unsafe fn write(&self, to: &Mem, data: *const c_void, bytes: usize) -> Result<()> {
-        match to {
-            Mem::Buffer(to) => {
-                // SAFETY: the caller's guarantee. The call returns when the data was read.
-                let code =
-                    unsafe { clEnqueueWriteBuffer(self.0, to.0, CL_TRUE, 0, bytes, data, 0, null(), null_mut()) };
-                check("clEnqueueWriteBuffer", code)
-            }
-            Mem::Seen(to) => {
-                to.has(bytes)?;
-                // SAFETY: as above, and the memory has this many bytes.
-                let code =
-                    unsafe { clEnqueueSVMMemcpy(self.0, CL_TRUE, to.at.as_ptr(), data, bytes, 0, null(), null_mut()) };
-                check("clEnqueueSVMMemcpy", code)
-            }
-        }
+    pub unsafe fn write(&self, to: &Buffer, data: *const c_void, bytes: usize) -> Result<()> {
+        // SAFETY: the caller's guarantee. The call returns when the data was read.
+        let code = unsafe { clEnqueueWriteBuffer(self.0, to.0, CL_TRUE, 0, bytes, data, 0, null(), null_mut()) };
+        check("clEnqueueWriteBuffer", code)
     }
 
     /// Enqueues a read of memory from byte `at` on. Returns the event of its end.
     ///
     /// # Safety
     /// There are this many bytes at the address, and nobody uses or frees them until then.
-    pub unsafe fn read(&self, from: &Mem, at: usize, data: *mut c_void, bytes: usize) -> Result<Event> {
+    pub unsafe fn read(&self, from: &Buffer, at: usize, data: *mut c_void, bytes: usize) -> Result<Event> {
         let mut event = null_mut();
-        match from {
-            Mem::Buffer(from) => {
-                // SAFETY: the caller's guarantee.
-                let code =
-                    unsafe { clEnqueueReadBuffer(self.0, from.0, CL_FALSE, at, bytes, data, 0, null(), &mut event) };
-                check("clEnqueueReadBuffer", code)?;
-            }
-            Mem::Seen(from) => {
-                from.has(at.saturating_add(bytes))?;
-                // SAFETY: the caller's guarantee, and the memory has this many bytes.
-                let code = unsafe {
-                    let from = from.at.as_ptr().byte_add(at);
-                    clEnqueueSVMMemcpy(self.0, CL_FALSE, data, from, bytes, 0, null(), &mut event)
-                };
-                check("clEnqueueSVMMemcpy", code)?;
-            }
-        }
-        Ok(Event(event))
-    }
-
-    /// Enqueues that the memory of a host buffer receives what the device has written. Returns the event of its end.
-    pub fn publish(&self, buffer: &Buffer, bytes: usize) -> Result<Event> {
-        let (mut code, mut event) = (0, null_mut());
-        // SAFETY: the buffer exists; nobody uses the address.
-        let data = unsafe {
-            clEnqueueMapBuffer(self.0, buffer.0, CL_FALSE, CL_MAP_READ, 0, bytes, 0, null(), null_mut(), &mut code)
-        };
-        check("clEnqueueMapBuffer", code)?;
-        // SAFETY: the buffer is mapped at this address when the command is executed.
-        let code = unsafe { clEnqueueUnmapMemObject(self.0, buffer.0, data, 0, null(), &mut event) };
-        check("clEnqueueUnmapMemObject", code)?;
+        // SAFETY: the caller's guarantee.
+        let code = unsafe { clEnqueueReadBuffer(self.0, from.0, CL_FALSE, at, bytes, data, 0, null(), &mut event) };
+        check("clEnqueueReadBuffer", code)?;
         Ok(Event(event))
     }
 
@@ -462,97 +326,5 @@ impl Event {
         // SAFETY: the event exists, and the status has 4 bytes.
         let code = unsafe { clGetEventInfo(self.0, data, 4, (&raw mut status).cast(), null_mut()) };
         code == CL_SUCCESS && status <= CL_COMPLETE
-    }
-}
-
-/// Memory for commands.
-pub enum Mem {
-    /// A buffer.
-    Buffer(Buffer),
-    /// Shared virtual memory.
-    Seen(SharedMemory),
-}
-
-/// Shared virtual memory. The host can access it when no command writes to it, and 64-bit numbers at any time:
-/// fine-grained shared virtual memory with atomic operations (OpenCL 2.0, section 3.3.3).
-pub struct SharedMemory {
-    at: NonNull<c_void>,
-    bytes: usize,
-    queue: Arc<Queue>,
-}
-
-// SAFETY: an address that is passed to OpenCL, which accepts it from any thread. `SharedMemory` controls reads of the
-// memory.
-unsafe impl Send for SharedMemory {}
-// SAFETY: as above.
-unsafe impl Sync for SharedMemory {}
-
-impl SharedMemory {
-    fn has(&self, bytes: usize) -> Result<()> {
-        if bytes <= self.bytes { Ok(()) } else { Err(Error::Internal(format!("{bytes} of {} bytes", self.bytes))) }
-    }
-
-    /// Copies the first bytes to the host's address `to`.
-    ///
-    /// # Errors
-    /// The memory is smaller.
-    ///
-    /// # Safety
-    /// There is room for this many bytes at the address, and no command that has not ended writes to these bytes of the
-    /// memory.
-    pub unsafe fn copy_to(&self, to: *mut u8, bytes: usize) -> Result<()> {
-        self.has(bytes)?;
-        // SAFETY: both have this many bytes, and nobody writes to either.
-        unsafe { to.copy_from_nonoverlapping(self.at.as_ptr().cast(), bytes) };
-        Ok(())
-    }
-
-    /// Overwrites the first bytes.
-    ///
-    /// # Errors
-    /// The memory is smaller.
-    ///
-    /// # Safety
-    /// There are this many bytes at the address, and no command that has not ended uses these bytes of the memory.
-    pub unsafe fn copy_from(&self, from: *const u8, bytes: usize) -> Result<()> {
-        self.has(bytes)?;
-        // SAFETY: both have this many bytes, and nobody else uses them.
-        unsafe { from.copy_to_nonoverlapping(self.at.as_ptr().cast(), bytes) };
-        Ok(())
-    }
-
-    /// The number at the beginning. Commands can use it at the same time.
-    ///
-    /// # Errors
-    /// The memory is too small for a number.
-    pub fn number(&self) -> Result<&AtomicU64> {
-        self.has(size_of::<AtomicU64>())?;
-        // SAFETY: there is memory for it, aligned to the largest type of OpenCL. The device's operations on it are
-        // atomic, too.
-        Ok(unsafe { self.at.cast().as_ref() })
-    }
-}
-
-impl Drop for SharedMemory {
-    /// Frees the memory when all earlier commands have ended.
-    fn drop(&mut self) {
-        let at: *const c_void = self.at.as_ptr();
-        // SAFETY: the call copies the one address, and nobody uses the memory any more. The result of the call does not
-        // matter, since nothing can be done about an error.
-        unsafe { clEnqueueSVMFree(self.queue.0, 1, &at, None, null_mut(), 0, null(), null_mut()) };
-    }
-}
-
-impl Buffer {
-    /// Keeps `owner` until the buffer is destroyed. Then no command can use it any more.
-    pub fn keep<T: Send + 'static>(&self, owner: T) {
-        extern "C" fn destroyed<T>(_: cl_mem, owner: *mut c_void) {
-            // SAFETY: the address is that of the box below, and this function is called once.
-            drop(unsafe { Box::from_raw(owner.cast::<T>()) });
-        }
-        let owner = Box::into_raw(Box::new(owner));
-        // SAFETY: the buffer exists, and `destroyed` fits the type of the owner. If the call fails, the owner is never
-        // dropped, which is safe.
-        unsafe { clSetMemObjectDestructorCallback(self.0, Some(destroyed::<T>), owner.cast()) };
     }
 }

@@ -4,10 +4,9 @@ use crate::built_program::BuiltProgram;
 use crate::device::OpenDevice;
 use crate::location::Array;
 use crate::read_back;
-use crate::replay::{Policy, Recorded};
 use crate::run::{Enqueued, Run};
 use crate::stop::{Stop, WalkResult};
-use accel_codegen::opencl::{Shape, Target};
+use accel_codegen::opencl::Target;
 use accel_core::ast;
 use accel_core::backend::{Executable, check_argument};
 use accel_core::error::{Error, Result};
@@ -25,8 +24,6 @@ struct Variant {
     general: bool,
     /// Whether it uses 64-bit positions.
     wide: bool,
-    /// Whether it has no strips.
-    without_strips: bool,
 }
 
 /// What code is compiled from.
@@ -51,16 +48,12 @@ pub struct TypedProgram {
 }
 
 impl TypedProgram {
-    /// Optimises a program for kernels of a shape.
+    /// Optimises a program for graphics cards.
     ///
     /// # Errors
     /// Those of the pipeline.
-    pub fn new(program: &ast::Program, shape: Shape, options: Options) -> Result<TypedProgram> {
-        let target = match shape {
-            Shape::Cpu => pipeline::Target::ProcessorDevice,
-            Shape::Gpu => pipeline::Target::Graphics,
-        };
-        let pipeline = Pipeline::new(program, target, options)?;
+    pub fn new(program: &ast::Program, options: Options) -> Result<TypedProgram> {
+        let pipeline = Pipeline::new(program, pipeline::Target::Graphics, options)?;
         let optimized = pipeline.optimized(true)?;
         Ok(TypedProgram { pipeline, optimized })
     }
@@ -81,7 +74,7 @@ impl Source for TypedProgram {
     }
 }
 
-/// A kernel program is compiled as it is.
+/// A kernel program is compiled as it is, but for its strips, which are for processors.
 impl Source for Verified<Program> {
     fn needs_general(&self, _: &[Vec<usize>]) -> bool {
         false
@@ -92,7 +85,7 @@ impl Source for Verified<Program> {
     }
 
     fn emit<T>(&self, _: bool, emit: impl Fn(&Verified<Program>) -> Result<T>) -> Result<T> {
-        emit(self)
+        emit(&dissolve(self, &defined_by_strips(self))?)
     }
 }
 
@@ -102,8 +95,7 @@ pub struct Prepared<S> {
     target: Target,
     source: S,
     /// The variants, each compiled on first use.
-    codes: [OnceLock<Result<Arc<BuiltProgram>>>; 8],
-    recorded: Recorded,
+    codes: [OnceLock<Result<Arc<BuiltProgram>>>; 4],
 }
 
 impl<S: Source> Prepared<S> {
@@ -111,31 +103,23 @@ impl<S: Source> Prepared<S> {
     ///
     /// # Errors
     /// `Error::Device` if the device lacks a feature, or its compiler fails.
-    pub fn new(source: S, device: Arc<OpenDevice>, target: Target, recording: Policy) -> Result<Prepared<S>> {
-        let (codes, recorded) = (Default::default(), Recorded::new(recording));
-        let prepared = Prepared { target, device, source, codes, recorded };
+    pub fn new(source: S, device: Arc<OpenDevice>, target: Target) -> Result<Prepared<S>> {
+        let prepared = Prepared { target, device, source, codes: Default::default() };
         prepared.code(Variant::default())?;
         Ok(prepared)
     }
 
     fn code(&self, v: Variant) -> Result<&Arc<BuiltProgram>> {
         let make = || {
-            let Variant { general, wide, without_strips: plain } = v;
-            tracing::debug!(general, wide, plain, "compiling for a device");
+            let Variant { general, wide } = v;
+            tracing::debug!(general, wide, "compiling for a device");
             self.source.emit(general, |program| {
-                let program = if plain { dissolve(program, &defined_by_strips(program))? } else { program.clone() };
                 let target = Target { wide: wide || self.target.wide, ..self.target.clone() };
-                BuiltProgram::new(program, self.device.clone(), target, self.source.tape_bytes()).map(Arc::new)
+                BuiltProgram::new(program.clone(), self.device.clone(), target, self.source.tape_bytes()).map(Arc::new)
             })
         };
-        let place = usize::from(v.general) + 2 * usize::from(v.wide) + 4 * usize::from(v.without_strips);
+        let place = usize::from(v.general) + 2 * usize::from(v.wide);
         self.codes[place].get_or_init(make).as_ref().map_err(Clone::clone)
-    }
-
-    /// Its recorded runs.
-    #[cfg(test)]
-    pub fn recorded(&self) -> &Recorded {
-        &self.recorded
     }
 
     /// Computes the results for arguments on the host.
@@ -143,12 +127,7 @@ impl<S: Source> Prepared<S> {
     /// # Errors
     /// A check at run time fails, or the driver reports an error.
     pub fn run_on(&self, arguments: &[&RawArray]) -> Result<Vec<RawArray>> {
-        let record = |inputs: &[Array]| self.with_code(inputs, |code| Run::record(code, inputs.to_vec()));
-        if let Some(results) = self.recorded.run(&self.device, arguments, record) {
-            return results;
-        }
         let (code, run) = self.enqueue(arguments.iter().map(|a| Array::host(a)).collect())?;
-        self.recorded.note(&run);
         read_back::to_host(&code, run)
     }
 
@@ -180,7 +159,6 @@ impl<S: Source> Prepared<S> {
                 Ok(done) => return Ok((code.clone(), done)),
                 Err(Stop::Error(e)) => return Err(e),
                 Err(Stop::Wide) => v.wide = true,
-                Err(Stop::WithoutStrips) => v.without_strips = true,
             }
         }
     }

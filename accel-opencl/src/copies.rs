@@ -48,7 +48,7 @@ impl Run<'_> {
                 new.push(None);
                 continue;
             };
-            if overwrite && old.is_own() && Arc::get_mut(&mut old).is_some() {
+            if overwrite && Arc::get_mut(&mut old).is_some() {
                 new.push(Some(old));
                 continue;
             }
@@ -56,9 +56,7 @@ impl Run<'_> {
             let made = self.allocate(to, t, site)?;
             if let Some(made) = &made {
                 let bytes = accel_codegen::opencl::size_of(t, self.count(to));
-                self.flush()?;
                 self.code.module.device.queue.copy(mem(&old)?, mem(made)?, bytes)?;
-                self.kernels.get_mut().also_enqueued();
             }
             new.push(made);
         }

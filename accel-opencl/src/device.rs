@@ -1,22 +1,30 @@
 //! A device in use: its context, its queue, its memory, and the programs that were built for it.
+//!
+//! NOTE [Spin-waiting host]: a thread that sleeps until a command has ended is woken some 50 µs later, which is as long
+//! as a small program takes. So the host spins for a while. It pauses between the queries for the end of the command,
+//! because drivers take locks to answer.
 
 use crate::cl::{Context, Event, Program, Queue};
-use crate::devices::{Device, DeviceType};
+use crate::devices::Device;
 use crate::memory::Memory;
-use crate::spin_wait::{KeepAwake, wait_awake};
-use accel_codegen::opencl::{Shape, Target};
+use accel_codegen::opencl::Target;
 use accel_core::error::Result;
 use accel_core::repr::Column;
 use std::collections::{HashMap, VecDeque};
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+/// The time that the host spins.
+const HOST_SPIN: Duration = Duration::from_micros(300);
+/// The number of pauses between two queries. A pause takes some tens of cycles.
+const LOOK_EVERY: usize = 50;
 
 /// A device in use. A process has one such value for each device that it uses.
 pub struct OpenDevice {
     pub about: Device,
     pub queue: Arc<Queue>,
     pub memory: Arc<Memory>,
-    awake: KeepAwake,
     /// The programs in use, by source.
     programs: Mutex<HashMap<String, Weak<Program>>>,
     /// Memory that the device may still write to, until the event.
@@ -37,15 +45,11 @@ impl OpenDevice {
         let context = Context::new(device.id.0)?;
         let queue = Arc::new(context.queue(device.id.0)?);
         let bytes = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        let is_host = device.kind == DeviceType::Cpu;
-        // A GPU would have to access the memory of the host.
-        let sees = (is_host && device.shares).then(|| queue.clone());
-        let memory = Memory::new(context, is_host, sees, bytes(device.largest_buffer), bytes(device.memory));
+        let memory = Memory::new(context, bytes(device.largest_buffer), bytes(device.memory));
         let made = Arc::new(OpenDevice {
             about: device.clone(),
             queue,
             memory,
-            awake: KeepAwake::default(),
             programs: Mutex::default(),
             aside: Mutex::default(),
         });
@@ -56,7 +60,6 @@ impl OpenDevice {
     /// The target of the kernel generator.
     pub fn target(&self) -> Target {
         Target {
-            shape: if self.about.kind == DeviceType::Cpu { Shape::Cpu } else { Shape::Gpu },
             units: self.about.units,
             largest_group: self.about.largest_group,
             local_memory: usize::try_from(self.about.local_memory).unwrap_or(usize::MAX),
@@ -91,33 +94,21 @@ impl OpenDevice {
     /// # Errors
     /// An error of the driver.
     pub fn begin(&self) -> Result<()> {
-        self.queue.flush()?;
-        self.awake.end_spin(false)
+        self.queue.flush()
     }
 
-    /// Waits for the end of the last enqueued command. If there is `little` to do, the host spins, and then a thread of
-    /// the device spins until the next run: see NOTE [Spin-waiting host] and NOTE [Spin-waiting device threads].
+    /// Waits for the end of the last enqueued command: NOTE [Spin-waiting host].
     ///
     /// # Errors
     /// The command failed.
-    pub fn wait(&self, last: &Event, little: bool) -> Result<()> {
+    pub fn wait(&self, last: &Event) -> Result<()> {
         // Even after an error here, the host waits for the end: until then, the device may write to host memory.
-        if !little {
-            let begun = self.begin();
-            return last.wait().and(begun);
+        let begun = self.begin();
+        let start = Instant::now();
+        while !last.is_complete() && start.elapsed() < HOST_SPIN {
+            (0..LOOK_EVERY).for_each(|_| std::hint::spin_loop());
         }
-        let begun = self.begin_and_stay();
-        let awake = wait_awake(last)?;
-        self.awake.seen(awake);
-        begun
-    }
-
-    /// Makes the device start with the enqueued commands. If another run is likely to follow, a thread of the device
-    /// spins after them.
-    fn begin_and_stay(&self) -> Result<()> {
-        let stays = self.awake.begin_spin(&self.about, self.memory.context(), &self.queue)?;
-        self.queue.flush()?;
-        self.awake.end_spin(stays)
+        last.wait().and(begun)
     }
 
     /// Keeps memory until the device does not write to it any more. The events must be in the order of the queue.

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 /// The type of a device.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DeviceType {
-    /// A processor. Its memory is that of the host.
+    /// A processor.
     Cpu,
     /// A graphics processor or a similar device.
     Gpu,
@@ -52,8 +52,6 @@ pub struct Device {
     pub fp64: bool,
     /// Whether it supports atomic operations on 64-bit integers.
     pub atomics_64: bool,
-    /// Whether it supports fine-grained shared virtual memory with atomic operations.
-    pub(crate) shares: bool,
     /// The PCI number of its vendor.
     pub(crate) vendor: u64,
     /// Whether division and square roots of `f32` can be rounded correctly.
@@ -106,9 +104,6 @@ pub fn devices() -> Result<Vec<Device>> {
 /// ends, whatever other groups do.
 const KEEP_GROUPS: [u64; 2] = [0x1002, 0x10de];
 
-/// The features that shared virtual memory needs.
-const SHARED: u64 = CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_ATOMICS;
-
 impl Device {
     /// Whether groups can wait for values of other groups that have started. Then scans need only one launch.
     pub(crate) fn may_look_back(&self) -> bool {
@@ -141,9 +136,6 @@ fn describe(index: usize, platform: &str, id: cl_device_id) -> Result<Device> {
         largest_group: size(CL_DEVICE_MAX_WORK_GROUP_SIZE)?,
         fp64: has("cl_khr_fp64") || number(CL_DEVICE_DOUBLE_FP_CONFIG).is_ok_and(|config| config != 0),
         atomics_64: has("cl_khr_int64_base_atomics"),
-        // Devices before OpenCL 2.0 do not support this query, and old loaders lack the functions.
-        shares: number(CL_DEVICE_SVM_CAPABILITIES).is_ok_and(|known| known & SHARED == SHARED)
-            && loader::has("clSVMAlloc"),
         vendor: number(CL_DEVICE_VENDOR_ID)?,
         exact_division: number(CL_DEVICE_SINGLE_FP_CONFIG)? & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0,
         id: DeviceId(id),
@@ -205,7 +197,6 @@ mod tests {
             largest_group: 256,
             fp64: false,
             atomics_64: false,
-            shares: false,
             vendor: 0x10de,
             exact_division: false,
             id: DeviceId(std::ptr::null_mut()),

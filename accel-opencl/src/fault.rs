@@ -11,18 +11,13 @@ use accel_fusion::kernel::{ArrayId, Block, IndexVec, Instr, Program, SiteId, wal
 ///
 /// # Errors
 /// The first failure.
-pub fn check(
-    code: &BuiltProgram,
-    record: Option<&Buffer>,
-    extents: &IndexVec<ArrayId, Vec<i64>>,
-    little: bool,
-) -> Result<()> {
+pub fn check(code: &BuiltProgram, record: Option<&Buffer>, extents: &IndexVec<ArrayId, Vec<i64>>) -> Result<()> {
     let Some(record) = record else { return Ok(()) };
     let mut numbers = vec![0i64; record_length(&code.program)];
     // SAFETY: the numbers exist until the host has waited for the event, and nobody uses them.
     let done =
         unsafe { code.module.device.queue.read(mem(record)?, 0, numbers.as_mut_ptr().cast(), 8 * numbers.len())? };
-    code.module.device.wait(&done, little)?;
+    code.module.device.wait(&done)?;
     error_of_record(&code.program, extents, &numbers)
 }
 

@@ -84,26 +84,9 @@ impl Run<'_> {
                 scalar_evaluation::check_agreement(&self.code.program, self, *agreement, [left, right], s.site)?;
                 Ok(None)
             }
-            Op::Strip { len, body, .. } => {
-                let len = self.evaluate(len, s.site)?;
-                body.stmts.iter().try_for_each(|inner| self.inner_extents(inner))?;
-                Ok(Some((len, 1)))
-            }
+            Op::Strip { .. } => Err(strip().into()),
             Op::If { .. } | Op::While { .. } | Op::Keep { .. } | Op::Recall { .. } => Ok(None),
         }
-    }
-
-    /// Sets the extents of the arrays that a statement of a strip defines.
-    fn inner_extents(&mut self, inner: &kernel::Stmt) -> WalkResult<()> {
-        let extents = match &inner.op {
-            Op::Reduce { extents, rows, .. } => {
-                let (outer, len) = self.rows(extents, rows, inner.site)?;
-                self.check_rows(rows, &outer, len, inner.site)?;
-                outer
-            }
-            op => self.evaluate(op.scalar_fns()[0].1, inner.site)?,
-        };
-        inner.op.defines().iter().try_for_each(|a| self.set_extents(*a, numbers(&extents)))
     }
 
     /// The launch of a statement: computed for `space`, or the known one if there is no space.
@@ -127,11 +110,8 @@ impl Run<'_> {
             return Err(Error::Internal(format!("statement {} has no kernels", s.number)).into());
         };
         let sizes = Sizes { space: &space, len: len as i64, extents: &self.shapes.extents };
-        if statement.is_too_large(&sizes) {
-            return Err(Stop::WithoutStrips);
-        }
-        let (operations, work) = (statement.operations(&sizes), statement.work(&sizes, &self.code.module.target));
-        Ok(Launched { space, operations, work })
+        let work = statement.work(&sizes, &self.code.module.target);
+        Ok(Launched { space, work })
     }
 
     /// The outer extents and the length of rows.
@@ -169,4 +149,9 @@ impl Run<'_> {
         let product = extents.iter().fold(len as i128, |n, e| n.saturating_mul(i128::from(*e)));
         if product >= WIDE && !self.code.module.target.wide { Err(Stop::Wide) } else { Ok(()) }
     }
+}
+
+/// The error of a strip. Programs for devices have none: [`Source`](crate::compiled::Source) dissolves them.
+pub fn strip() -> Error {
+    Error::Internal("a strip, which only programs for processors have".into())
 }

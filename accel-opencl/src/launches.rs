@@ -45,10 +45,7 @@ impl Run<'_> {
             let full = |f| failure(&module.device, f, || self.site(s.site), &[bytes], bytes);
             let tape = tape::new(module, bytes, room).map_err(full)?;
             self.enqueue_all(s, &launched, &launches, Some(&tape))?;
-            self.flush()?;
-            self.kernels.get_mut().also_enqueued();
-            let little = self.is_little();
-            if !tape::was_full(module, &tape, little)? {
+            if !tape::was_full(module, &tape)? {
                 return Ok(());
             }
             tracing::debug!(room, "lists were full: the statement is executed again");
@@ -63,7 +60,6 @@ impl Run<'_> {
         launches: &[Launch],
         tape: Option<&Arc<Buffer>>,
     ) -> WalkResult<()> {
-        self.operations.set(self.operations.get().saturating_add(launched.operations));
         let code = self.code;
         let scratch = launched.work.scratch.iter().map(|bytes| {
             let full = |f| failure(&code.module.device, f, || self.site(s.site), &[*bytes], *bytes);
@@ -80,7 +76,6 @@ impl Run<'_> {
             }
             self.enqueue(launch, launched, &scratch, tape)?;
         }
-        scratch.into_iter().for_each(|b| self.kernels.get_mut().hold(b));
         Ok(())
     }
 
@@ -102,6 +97,6 @@ impl Run<'_> {
             Arg::Fault => Value::Buffer(self.record.as_deref().and_then(Buffer::mem)),
         };
         let values = launch.kernel.args.iter().map(value);
-        self.kernels.borrow_mut().launch(&self.code.module, launch, launched.operations, values)
+        self.kernels.launch(&self.code.module, launch, values)
     }
 }

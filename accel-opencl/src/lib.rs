@@ -1,4 +1,5 @@
-//! The OpenCL backend: runs programs on graphics cards, and on processors with a driver such as pocl.
+//! The OpenCL backend: runs programs on graphics cards. A processor with a driver such as pocl executes the same kernels,
+//! which is for tests: there, the native backend is faster.
 //!
 //! ```text
 //! typed tree --lower--> kernel program --accel-codegen--> OpenCL C --driver--> kernels
@@ -8,9 +9,9 @@
 //! | file | what it does |
 //! | --- | --- |
 //! | `loader`, `cl` | loads OpenCL at run time, and calls it with errors instead of codes |
-//! | `devices`, `device`, `spin_wait` | the list of devices, and a device in use |
+//! | `devices`, `device` | the list of devices, and a device in use |
 //! | `memory` | buffers, which are reused |
-//! | `plan`, `built_program`, `run`, `launches`, `copies`, `batch`, `replay` | a compiled program and its runs |
+//! | `plan`, `built_program`, `run`, `launches`, `copies`, `kernel_objects` | a compiled program and its runs |
 //! | `tape` | the memory for lists of scalar code |
 //! | `lists`, `tapes` | lists of arrays, and states of loops |
 //! | `fault`, `read_back` | faults and results, read back to the host |
@@ -23,9 +24,7 @@
 //! All commands for a device go through one in-order queue per process. A run enqueues its kernels one after the other
 //! and waits only at its end, or where the host needs a number that the device has computed: the condition of a branch
 //! or a loop, an extent, or whether lists of scalar code need more memory. The host itself computes numbers that do not
-//! depend on large arrays, such as loop counters. If a device works in the memory of the host, arguments and results
-//! are not copied. There, a small program that is run repeatedly is recorded, and a thread of the driver spins between
-//! its runs: see the notes in `replay` and `spin_wait`.
+//! depend on large arrays, such as loop counters.
 //!
 //! If several elements of an array fail, the error names any of them; the interpreter and the native backend name the
 //! first.
@@ -33,10 +32,8 @@
 compile_error!("the OpenCL backend is for Linux on x86-64 and aarch64: build without the feature `opencl`");
 
 mod arrays;
-mod batch;
 mod built_program;
 mod cl;
-mod commands;
 mod compiled;
 mod copies;
 
@@ -44,6 +41,7 @@ mod device;
 mod device_module;
 mod devices;
 mod fault;
+mod kernel_objects;
 mod kernels;
 mod launch_cache;
 mod launches;
@@ -53,10 +51,8 @@ mod location;
 mod memory;
 mod plan;
 mod read_back;
-mod replay;
 mod run;
 mod shapes;
-mod spin_wait;
 mod states;
 mod stop;
 mod tape;
@@ -69,10 +65,9 @@ use accel_core::error::Result;
 use accel_core::types::{Arrays, Inputs};
 use compiled::{Prepared, Source, TypedProgram};
 use device::OpenDevice;
-use replay::Policy;
 use std::sync::{Arc, OnceLock};
 
-pub use accel_codegen::opencl::{Shape, Target};
+pub use accel_codegen::opencl::Target;
 pub use accel_fusion::pipeline::Options;
 pub use arrays::{Compiled, DeviceArray, DeviceInputs, Running};
 pub use devices::{Device, DeviceType, choose, default_device, devices};
@@ -83,7 +78,6 @@ pub use kernels::Kernels;
 pub struct OpenCl {
     device: Arc<OpenDevice>,
     target: Target,
-    recording: Policy,
     /// The options, if they are not those of the environment.
     options: Option<Options>,
     /// All of this as text.
@@ -98,12 +92,12 @@ impl OpenCl {
     pub fn on(device: &Device) -> Result<OpenCl> {
         let device = OpenDevice::open(device)?;
         let (target, configuration) = (device.target(), String::new());
-        Ok(OpenCl { target, device, recording: Policy::PAYS, options: None, configuration }.configured())
+        Ok(OpenCl { target, device, options: None, configuration }.configured())
     }
 
     fn configured(mut self) -> OpenCl {
-        let OpenCl { device, target, recording, options, .. } = &self;
-        self.configuration = format!("opencl {} {target:?} {recording:?} {options:?}", device.about.index);
+        let OpenCl { device, target, options, .. } = &self;
+        self.configuration = format!("opencl {} {target:?} {options:?}", device.about.index);
         self
     }
 
@@ -125,17 +119,6 @@ impl OpenCl {
         self.configured()
     }
 
-    /// Whether runs can be recorded: host and device share memory.
-    pub fn can_record(&self) -> bool {
-        self.device.memory.is_seen()
-    }
-
-    /// Records all runs that can be recorded, at once, instead of those for which it pays; for tests.
-    pub fn with_recording(mut self) -> OpenCl {
-        self.recording = Policy::ALL;
-        self.configured()
-    }
-
     /// Sets options, which then replace those of the environment.
     pub fn with_options(mut self, options: Options) -> OpenCl {
         self.options = Some(options);
@@ -144,11 +127,11 @@ impl OpenCl {
 
     fn prepare(&self, program: &Program) -> Result<Prepared<TypedProgram>> {
         let options = self.options.clone().unwrap_or_else(Options::from_env);
-        self.prepared(TypedProgram::new(program, self.target.shape, options)?)
+        self.prepared(TypedProgram::new(program, options)?)
     }
 
     fn prepared<S: Source>(&self, source: S) -> Result<Prepared<S>> {
-        Prepared::new(source, self.device.clone(), self.target.clone(), self.recording)
+        Prepared::new(source, self.device.clone(), self.target.clone())
     }
 
     /// The device.

@@ -67,9 +67,7 @@ impl Run<'_> {
         for (t, old) in types.into_iter().zip(old) {
             let new = self.allocate(list, t, site)?;
             if let (Some(old), Some(new)) = (&old, &new) {
-                self.flush()?;
                 self.code.module.device.queue.copy(mem(old)?, mem(new)?, size_of(t, rows * n))?;
-                self.kernels.get_mut().also_enqueued();
             }
             device.push(new);
         }
@@ -82,12 +80,10 @@ impl Run<'_> {
         let (n, types) = (self.count(row), self.code.program.arrays[row].columns.clone());
         for (c, t) in types.into_iter().enumerate().filter(|_| n > 0) {
             self.on_device(row, c)?;
-            self.flush()?;
             if let (Some(from), Some(to)) = (&self.arrays[row].device[c], &self.arrays[list].device[c]) {
                 let (at, bytes) = (size_of(t, k * n), size_of(t, n));
                 self.code.module.device.queue.copy_to(mem(from)?, mem(to)?, at, bytes)?;
             }
-            self.kernels.get_mut().also_enqueued();
         }
         Ok(())
     }

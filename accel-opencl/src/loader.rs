@@ -90,12 +90,6 @@ pub fn load() -> Result<()> {
     LOADED.get_or_init(find).as_ref().map(|_| ()).map_err(Clone::clone)
 }
 
-/// Whether the library that [`load`] has found contains a function.
-pub fn has(name: &str) -> bool {
-    let is_found = |s: &Symbol| s.slot.load(Ordering::Acquire) != missing as *const () as *mut c_void;
-    SYMBOLS.iter().any(|s| s.name.to_str() == Ok(name) && is_found(s))
-}
-
 fn find() -> Result<libloading::Library> {
     let chosen = std::env::var_os("ACCEL_OPENCL_LIBRARY");
     let file = chosen.clone().unwrap_or_else(|| "libOpenCL.so.1".into());

@@ -1,6 +1,6 @@
 //! The locations of arrays' columns, and copies of columns to the device.
 
-use crate::cl::Mem;
+use crate::cl;
 use crate::device::OpenDevice;
 use crate::memory::{Buffer, Failure};
 use accel_core::error::{Error, Result};
@@ -44,36 +44,20 @@ pub fn upload_column(device: &OpenDevice, c: &Column, extents: impl Fn() -> Vec<
         return Ok(None);
     }
     let failed = |f| failure(device, f, || "`argument`".into(), &extents(), c.bytes());
-    if c.len() > 1
-        && let Some(shared) = device.memory.share(c).map_err(failed)?
-    {
-        return Ok(Some(shared));
-    }
-    if c.len() > 1 {
-        return copy_column(device, c, extents);
-    }
     let buffer = device.memory.plain(c.bytes()).map_err(failed)?;
+    if c.len() > 1 {
+        // SAFETY: the column has this number of bytes.
+        unsafe { device.queue.write(mem(&buffer)?, c.as_ptr().cast(), c.bytes())? };
+        return Ok(Some(buffer));
+    }
     // SAFETY: a column of one element has this number of bytes.
     let value = unsafe { std::slice::from_raw_parts(c.as_ptr(), c.bytes()) };
     device.queue.fill(mem(&buffer)?, value, c.bytes())?;
     Ok(Some(buffer))
 }
 
-/// Copies a column to separate memory on the device, after all earlier commands; `None` if it is empty. `extents` are
-/// for error messages.
-pub fn copy_column(device: &OpenDevice, c: &Column, extents: impl Fn() -> Vec<usize>) -> Result<Option<Arc<Buffer>>> {
-    if c.is_empty() {
-        return Ok(None);
-    }
-    let failed = |f| failure(device, f, || "`argument`".into(), &extents(), c.bytes());
-    let buffer = device.memory.plain(c.bytes()).map_err(failed)?;
-    // SAFETY: the column has this number of bytes.
-    unsafe { device.queue.write(mem(&buffer)?, c.as_ptr().cast(), c.bytes())? };
-    Ok(Some(buffer))
-}
-
 /// The memory of a buffer, for commands.
-pub fn mem(b: &Buffer) -> Result<&Mem> {
+pub fn mem(b: &Buffer) -> Result<&cl::Buffer> {
     b.mem().ok_or_else(|| Error::Internal("a buffer after its end".into()))
 }
 

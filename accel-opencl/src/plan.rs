@@ -17,7 +17,7 @@ pub struct Plan {
 pub struct Step {
     pub number: usize,
     pub site: SiteId,
-    /// The operation. Its blocks are empty, except those of a strip.
+    /// The operation. Its blocks are empty.
     pub op: Op,
     pub last_uses: Vec<ArrayId>,
     pub moved: BTreeSet<ArrayId>,

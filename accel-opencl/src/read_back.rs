@@ -1,7 +1,7 @@
 //! Reads arrays of the device back to the host.
 
 use crate::built_program::BuiltProgram;
-use crate::cl::{Event, Mem, Queue};
+use crate::cl::{Event, Queue};
 use crate::device::OpenDevice;
 use crate::fault;
 use crate::location::{Array, mem};
@@ -17,17 +17,8 @@ use std::sync::Arc;
 #[derive(Default)]
 struct Transfer {
     events: Vec<Event>,
-    columns: Vec<Incoming>,
-}
-
-/// A column on its way.
-enum Incoming {
-    /// A column that receives a copy of the elements, or has them already.
-    Column(Column),
-    /// The elements are in the memory of the host.
-    Buffer(Arc<Buffer>),
-    /// The host can read this number of elements: NOTE [Shared virtual memory].
-    Shared(Arc<Buffer>, ScalarType, usize),
+    /// Those that receive a copy of the elements, or have them already.
+    columns: Vec<Column>,
 }
 
 impl Drop for Transfer {
@@ -37,7 +28,7 @@ impl Drop for Transfer {
 }
 
 impl Transfer {
-    /// Enqueues the transfer of a column. Its memory is taken over if nobody else has it.
+    /// Enqueues the transfer of a column.
     fn column(
         &mut self,
         queue: &Queue,
@@ -46,29 +37,20 @@ impl Transfer {
         host: Option<Column>,
         buffer: Option<Arc<Buffer>>,
     ) -> Result<()> {
-        let arriving = match (host, buffer) {
-            (Some(column), _) => Incoming::Column(column),
-            (None, Some(buffer)) if buffer.is_column() && Arc::strong_count(&buffer) == 1 => {
-                let bytes = accel_codegen::opencl::size_of(t, n);
-                if let Mem::Buffer(memory) = mem(&buffer)? {
-                    self.events.push(queue.publish(memory, bytes)?);
-                }
-                Incoming::Buffer(buffer)
-            }
-            (None, Some(buffer)) if matches!(buffer.mem(), Some(Mem::Seen(_))) => Incoming::Shared(buffer, t, n),
-            (None, buffer) => {
-                let mut column = Column::zeros(t, n).ok_or_else(|| full(n))?;
-                if let Some(buffer) = buffer {
-                    let (bytes, data) = (column.bytes(), column.as_mut_ptr().ok_or_else(|| full(n))?);
-                    // SAFETY: the column has this many bytes, which do not move with it, and it is not dropped before
-                    // the event: see `drop`.
-                    let event = unsafe { queue.read(mem(&buffer)?, 0, data.cast(), bytes)? };
-                    self.events.push(event);
-                }
-                Incoming::Column(column)
-            }
-        };
-        self.columns.push(arriving);
+        if let Some(column) = host {
+            self.columns.push(column);
+            return Ok(());
+        }
+        let full = || Error::Memory { op: "results".into(), shape: vec![n] };
+        let mut column = Column::zeros(t, n).ok_or_else(full)?;
+        if let Some(buffer) = buffer {
+            let (bytes, data) = (column.bytes(), column.as_mut_ptr().ok_or_else(full)?);
+            // SAFETY: the column has this many bytes, which do not move with it, and it is not dropped before the event:
+            // see `drop`.
+            let event = unsafe { queue.read(mem(&buffer)?, 0, data.cast(), bytes)? };
+            self.events.push(event);
+        }
+        self.columns.push(column);
         Ok(())
     }
 
@@ -84,52 +66,15 @@ impl Transfer {
         )
     }
 
-    /// Waits for all transfers; the host spins at first if the run had `little` to do. `end` is the event of the last
-    /// command before, if it is known.
-    fn finish(&mut self, device: &OpenDevice, little: bool, end: Option<Event>) -> Result<()> {
-        if self.events.is_empty() && self.columns.iter().any(|c| matches!(c, Incoming::Shared(..))) {
-            self.events.push(end.map_or_else(|| device.queue.marker(), Ok)?);
-        }
+    /// Waits for all transfers, and returns the columns in the order of the requests.
+    fn finish(mut self, device: &OpenDevice) -> Result<Vec<Column>> {
         // The queue is in order, so the last event is the end of all commands.
         if let Some(last) = self.events.last() {
-            device.wait(last, little)?;
+            device.wait(last)?;
         }
         self.events.clear();
-        Ok(())
+        Ok(std::mem::take(&mut self.columns))
     }
-
-    /// The transferred columns, in the order of the requests.
-    fn columns(mut self) -> Result<Vec<Column>> {
-        let taken = |c| match c {
-            Incoming::Column(c) => Ok(c),
-            Incoming::Buffer(b) => {
-                let column = Arc::into_inner(b).and_then(Buffer::into_column);
-                column.ok_or_else(|| Error::Internal("a result that somebody else has".into()))
-            }
-            Incoming::Shared(b, t, n) => seen(&b, t, n),
-        };
-        std::mem::take(&mut self.columns).into_iter().map(taken).collect()
-    }
-}
-
-/// A copy of a column in shared virtual memory. All commands that write to it must have ended. The caller holds the
-/// buffer, so nobody can reuse it.
-///
-/// # Errors
-/// There is not enough memory.
-fn seen(buffer: &Buffer, t: ScalarType, n: usize) -> Result<Column> {
-    let mut column = Column::zeros(t, n).ok_or_else(|| full(n))?;
-    let (bytes, to) = (column.bytes(), column.as_mut_ptr().ok_or_else(|| full(n))?);
-    let Mem::Seen(memory) = mem(buffer)? else {
-        return Err(Error::Internal("elements that the host does not see".into()));
-    };
-    // SAFETY: the column has this many bytes, and nobody writes to the memory.
-    unsafe { memory.copy_to(to, bytes)? };
-    Ok(column)
-}
-
-fn full(n: usize) -> Error {
-    Error::Memory { op: "results".into(), shape: vec![n] }
 }
 
 /// The results of a run on the host.
@@ -137,24 +82,7 @@ fn full(n: usize) -> Error {
 /// # Errors
 /// A failure on the device, or an error of the driver.
 pub fn to_host(code: &BuiltProgram, run: Enqueued) -> Result<Vec<RawArray>> {
-    let Enqueued { results, record, shapes, end, is_small: little, .. } = run;
-    let arrays = fetch(code, results, &record, &shapes, end, little)?;
-    record.into_iter().for_each(|r| code.give_back_record(r));
-    Ok(arrays)
-}
-
-/// Waits for a run, and reads its results. A fault record is not reset.
-///
-/// # Errors
-/// As [`to_host`].
-pub fn fetch(
-    code: &BuiltProgram,
-    results: Vec<Array>,
-    record: &Option<Arc<Buffer>>,
-    shapes: &Shapes,
-    end: Option<Event>,
-    little: bool,
-) -> Result<Vec<RawArray>> {
+    let Enqueued { results, record, shapes } = run;
     let types = |k: usize| &code.program.arrays[code.program.results[k]].columns[..];
     let mut transfer = Transfer::default();
     let arriving = enqueue_transfer(
@@ -162,10 +90,10 @@ pub fn fetch(
         &code.module.device.queue,
         results.into_iter().enumerate().map(|(k, a)| (a, types(k))),
     )?;
-    transfer.record(code, record)?;
-    transfer.finish(&code.module.device, little, end)?;
-    let mut columns = transfer.columns()?;
-    check(code, record, shapes, &mut columns)?;
+    transfer.record(code, &record)?;
+    let mut columns = transfer.finish(&code.module.device)?;
+    check(code, &record, &shapes, &mut columns)?;
+    record.into_iter().for_each(|r| code.give_back_record(r));
     assemble(arriving, columns)
 }
 
@@ -178,21 +106,13 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Enqueues what is needed to find out how a run ends. `end` is the event of its last command, if it is known.
+    /// Enqueues what is needed to find out how a run ends.
     ///
     /// # Errors
     /// An error of the driver.
-    pub fn new(
-        code: Arc<BuiltProgram>,
-        record: Option<Arc<Buffer>>,
-        shapes: Arc<Shapes>,
-        end: Option<Event>,
-    ) -> Result<Pending> {
+    pub fn new(code: Arc<BuiltProgram>, record: Option<Arc<Buffer>>, shapes: Arc<Shapes>) -> Result<Pending> {
         let mut transfer = Transfer::default();
         transfer.record(&code, &record)?;
-        if transfer.events.is_empty() {
-            transfer.events.extend(end);
-        }
         Ok(Pending { code, transfer, record, shapes })
     }
 
@@ -204,8 +124,7 @@ impl Pending {
         if self.transfer.events.is_empty() {
             self.transfer.events.push(self.code.module.device.queue.marker()?);
         }
-        self.transfer.finish(&self.code.module.device, false, None)?;
-        let mut columns = std::mem::take(&mut self.transfer).columns()?;
+        let mut columns = std::mem::take(&mut self.transfer).finish(&self.code.module.device)?;
         check(&self.code, &self.record, &self.shapes, &mut columns)?;
         self.record.take().into_iter().for_each(|r| self.code.give_back_record(r));
         Ok(())
@@ -217,9 +136,7 @@ impl Drop for Pending {
     fn drop(&mut self) {
         let Transfer { events, columns } = &mut self.transfer;
         for (event, column) in events.drain(..).zip(columns.drain(..)) {
-            if let Incoming::Column(column) = column {
-                self.code.module.device.keep_until(event, column);
-            }
+            self.code.module.device.keep_until(event, column);
         }
     }
 }
@@ -243,8 +160,7 @@ pub fn copies(device: &OpenDevice, arrays: &[(Array, Vec<ScalarType>)]) -> Resul
     let mut transfer = Transfer::default();
     let shapes =
         enqueue_transfer(&mut transfer, &device.queue, arrays.iter().map(|(a, types)| (a.clone(), &types[..])))?;
-    transfer.finish(device, false, None)?;
-    assemble(shapes, transfer.columns()?)
+    assemble(shapes, transfer.finish(device)?)
 }
 
 /// Enqueues the transfer of arrays with columns of these types. Returns their extents and numbers of columns.

@@ -2,24 +2,22 @@
 //! where it needs a number from the device: for the condition of a branch or a loop, for an extent, or to know whether
 //! lists were full.
 
-use crate::batch::Kernels;
 use crate::built_program::BuiltProgram;
-use crate::cl::Event;
-use crate::commands::Commands;
 use crate::fault;
+use crate::kernel_objects::KernelObjects;
+use crate::launch_cache::strip;
 use crate::location::{Array, Buffers, Location, failure, mem, upload_column};
-use crate::memory::{Buffer, LARGE};
+use crate::memory::Buffer;
 use crate::plan::{Plan, Step};
 use crate::shapes::{Shapes, Space};
 use crate::states::Tapes;
 use crate::stop::{Stop, WalkResult};
-use accel_codegen::opencl::Shape;
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, Columns, Scalar, ScalarType};
 use accel_fusion::kernel::scalar_evaluation::{self, Store};
 use accel_fusion::kernel::{self, ArrayId, IndexVec, Op, SiteId, index_vec};
 use smallvec::smallvec;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -31,13 +29,6 @@ pub struct Enqueued {
     pub record: Option<Arc<Buffer>>,
     /// The extents of all arrays.
     pub shapes: Arc<Shapes>,
-    /// The event of the last command, if it is known.
-    pub end: Option<Event>,
-    /// Whether the device has little to do.
-    pub is_small: bool,
-    /// Whether the run can be recorded later: the device has little to do, the extents were those of the run before,
-    /// and only elements depend on elements.
-    pub is_replayable: bool,
 }
 
 /// The state of a run.
@@ -52,15 +43,10 @@ pub struct Run<'a> {
     /// The places of all arrays.
     pub arrays: IndexVec<ArrayId, Location>,
     pub tapes: Tapes,
-    pub kernels: RefCell<Kernels>,
+    pub kernels: KernelObjects,
     /// The fault record, if a kernel has one.
     pub record: Option<Arc<Buffer>>,
-    /// The approximate number of simple operations enqueued since the last wait.
-    pub operations: Cell<usize>,
 }
-
-/// The limit for small runs on a processor: this many simple operations take a thread half a millisecond.
-const SMALL_RUN_OPERATIONS: usize = 1 << 25;
 
 impl Store for Run<'_> {
     fn extent(&self, a: ArrayId, dim: usize) -> Result<usize> {
@@ -77,21 +63,19 @@ impl Store for Run<'_> {
         }
         let buffer = place.device.get(column).and_then(Option::as_ref).ok_or_else(missing)?;
         let t = self.code.program.arrays[a].columns[column];
-        self.flush()?;
         let mut found = Column::zeros(t, 1).ok_or_else(missing)?;
         let (bytes, data) = (found.bytes(), found.as_mut_ptr().ok_or_else(missing)?);
         // SAFETY: the column has one element of this many bytes, and exists until the host has waited for the event
         // below.
         let done =
             unsafe { self.code.module.device.queue.read(mem(buffer)?, at * bytes, data.cast::<c_void>(), bytes)? };
-        let little = self.is_little();
         if self.record.is_some() {
             // This is enqueued later, so its wait includes the read.
-            let checked = self.check(little);
+            let checked = self.check();
             done.wait()?;
             checked?;
         } else {
-            self.code.module.device.wait(&done, little)?;
+            self.code.module.device.wait(&done)?;
         }
         found.get(0).ok_or_else(missing)
     }
@@ -104,21 +88,6 @@ impl<'a> Run<'a> {
     /// Errors that the host finds at run time. Those that the device finds are in the record, unless the host sees them
     /// first.
     pub fn start(code: &'a BuiltProgram, arguments: Vec<Array>) -> WalkResult<Enqueued> {
-        let (enqueued, kernels) = Run::execute(code, arguments, code.kernels())?;
-        code.give_back(kernels);
-        Ok(enqueued)
-    }
-
-    /// As [`start`](Self::start), with arguments on the device, and records the run; `None` if this is not possible.
-    ///
-    /// # Errors
-    /// As [`start`](Self::start).
-    pub fn record(code: &'a BuiltProgram, arguments: Vec<Array>) -> WalkResult<(Enqueued, Option<Commands>)> {
-        let (enqueued, mut kernels) = Run::execute(code, arguments, Kernels::recording())?;
-        Ok((enqueued, kernels.recorded.take()))
-    }
-
-    fn execute(code: &'a BuiltProgram, arguments: Vec<Array>, kernels: Kernels) -> WalkResult<(Enqueued, Kernels)> {
         let n = code.program.arrays.len();
         let known = code.shapes_of(&arguments);
         let mut run = Run {
@@ -128,39 +97,21 @@ impl<'a> Run<'a> {
             has_read: Cell::new(false),
             arrays: index_vec![Location::default(); n],
             tapes: Tapes::new(),
-            kernels: RefCell::new(kernels),
+            kernels: code.kernels(),
             record: None,
-            operations: Cell::new(0),
         };
-        let walked = run.walk(arguments);
-        let walked = run.flush().map_err(Stop::from).and(walked);
-        if let Err(Stop::Error(e)) = walked {
+        match run.walk(arguments) {
             // A failure on the device happened earlier, so it is reported instead.
-            return Err(run.check(false).err().unwrap_or(e).into());
+            Err(Stop::Error(e)) => return Err(run.check().err().unwrap_or(e).into()),
+            walked => walked?,
         }
-        walked?;
-        if code.module.device.memory.is_seen() {
-            // A thread of the device may be spinning until this, and the next steps take time on the host.
-            code.module.device.begin()?;
-        }
-        let reads = run.has_read.get();
-        if !run.is_known && !reads {
+        if !run.is_known && !run.has_read.get() {
             code.remember(&run.shapes);
         }
         let result = |a: &ArrayId| Array { extents: run.shapes.extents[*a].clone(), place: run.arrays[*a].clone() };
         let results = code.program.results.iter().map(result).collect();
-        let little = run.is_little();
-        let mut kernels = run.kernels.take();
-        if reads {
-            kernels.also_enqueued();
-        }
-        let left = std::mem::take(&mut run.arrays);
-        left.into_iter().flat_map(|place| place.device).flatten().for_each(|b| kernels.hold(b));
-        let (end, again) = (kernels.end.take(), run.is_known && !reads && little);
-        Ok((
-            Enqueued { results, record: run.record, shapes: run.shapes, end, is_small: little, is_replayable: again },
-            kernels,
-        ))
+        code.give_back(run.kernels);
+        Ok(Enqueued { results, record: run.record, shapes: run.shapes })
     }
 
     fn walk(&mut self, arguments: Vec<Array>) -> WalkResult<()> {
@@ -224,11 +175,7 @@ impl<'a> Run<'a> {
             }
             Op::Keep { tape, arrays } => self.keep(*tape, arrays, s.site)?,
             Op::Recall { to, tape, at, step } => self.recall(s, to, *tape, at, &step.1)?,
-            // All statements of the body are one launch; only these arrays are in memory.
-            Op::Strip { to, .. } => {
-                to.iter().try_for_each(|a| self.output(*a, &[], s.site))?;
-                self.launch(s, space)?;
-            }
+            Op::Strip { .. } => return Err(strip().into()),
         }
         s.last_uses.iter().for_each(|a| self.drop_array(*a));
         Ok(())
@@ -296,10 +243,9 @@ impl<'a> Run<'a> {
         self.put(a, Location::default());
     }
 
-    /// Sets the place of an array. Deferred launches may still use the memory of its old place.
+    /// Sets the place of an array.
     pub fn put(&mut self, a: ArrayId, place: Location) {
-        let old = std::mem::replace(&mut self.arrays[a], place);
-        old.device.into_iter().flatten().for_each(|b| self.kernels.get_mut().hold(b));
+        self.arrays[a] = place;
     }
 
     /// Makes an array. It takes over the memory of an array in `over` where possible.
@@ -322,7 +268,7 @@ impl<'a> Run<'a> {
     fn own(&mut self, a: ArrayId, k: usize) -> Option<Arc<Buffer>> {
         let place = &mut self.arrays[a];
         let buffer = place.device.get_mut(k)?.as_mut()?;
-        let free = place.host.is_none() && buffer.is_own() && Arc::get_mut(buffer).is_some();
+        let free = place.host.is_none() && Arc::get_mut(buffer).is_some();
         free.then(|| buffer.clone())
     }
 
@@ -334,10 +280,6 @@ impl<'a> Run<'a> {
         }
         let bytes = || accel_codegen::opencl::size_of(t, 1).saturating_mul(n);
         let device = &self.code.module.device;
-        if bytes() >= LARGE {
-            // The held buffers may be the memory that is missing.
-            self.flush()?;
-        }
         let full = |f| failure(device, f, || self.site(site), &self.shapes.sizes(a), bytes());
         device.memory.column(t, n).map(Some).map_err(full)
     }
@@ -351,7 +293,6 @@ impl<'a> Run<'a> {
             && let Some(host) = &place.host
         {
             place.device[k] = upload_column(&self.code.module.device, &host[k], || self.shapes.sizes(a))?;
-            self.kernels.get_mut().also_enqueued();
         }
         Ok(())
     }
@@ -373,20 +314,8 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// The first failure.
-    fn check(&self, little: bool) -> Result<()> {
-        self.flush()?;
-        fault::check(self.code, self.record.as_deref(), &self.shapes.extents, little)
-    }
-
-    /// Whether the commands enqueued since the last wait are little work, or need no processor of the host. Resets the
-    /// count.
-    pub fn is_little(&self) -> bool {
-        self.operations.take() <= SMALL_RUN_OPERATIONS || self.code.module.target.shape == Shape::Gpu
-    }
-
-    /// Enqueues the deferred launches.
-    pub fn flush(&self) -> Result<()> {
-        self.kernels.borrow_mut().flush(&self.code.module)
+    fn check(&self) -> Result<()> {
+        fault::check(self.code, self.record.as_deref(), &self.shapes.extents)
     }
 }
 

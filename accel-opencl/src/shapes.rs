@@ -17,8 +17,6 @@ pub struct Shapes {
 pub struct Launched {
     /// Its index space.
     pub space: Vec<i64>,
-    /// The approximate number of simple operations.
-    pub operations: usize,
     pub work: Work,
 }
 

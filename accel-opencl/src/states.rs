@@ -10,9 +10,8 @@ pub type State = Vec<(Vec<i64>, Location)>;
 /// The tapes of a run that have been filled.
 pub type Tapes = BTreeMap<usize, Tape<State>>;
 
-/// The memory for states on a device: `bytes` if given, otherwise a quarter of the memory of a device that does not use
-/// that of the host.
-pub fn budget(bytes: Option<usize>, is_host: bool, memory: u64) -> Budget {
+/// The memory for states on a device: `bytes` if given, otherwise a quarter of the device's memory.
+pub fn budget(bytes: Option<usize>, memory: u64) -> Budget {
     let quarter = usize::try_from(memory / 4).unwrap_or(usize::MAX);
-    Budget::new(bytes.or((!is_host).then_some(quarter)))
+    Budget::new(Some(bytes.unwrap_or(quarter)))
 }

@@ -8,8 +8,6 @@ pub enum Stop {
     Error(Error),
     /// Positions need more than 32 bits.
     Wide,
-    /// A strip would need too much memory: the statements have to be executed one by one.
-    WithoutStrips,
 }
 
 impl From<Error> for Stop {

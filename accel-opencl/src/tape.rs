@@ -59,10 +59,10 @@ pub fn new(module: &DeviceModule, bytes: usize, room: usize) -> std::result::Res
 ///
 /// # Errors
 /// An error of the driver.
-pub fn was_full(module: &DeviceModule, tape: &Buffer, little: bool) -> Result<bool> {
+pub fn was_full(module: &DeviceModule, tape: &Buffer) -> Result<bool> {
     let mut full = 0i64;
     // SAFETY: there are 8 bytes, which exist until the host has waited for the event, and nobody uses them.
     let done = unsafe { module.device.queue.read(mem(tape)?, 0, (&raw mut full).cast(), size_of::<i64>())? };
-    module.device.wait(&done, little)?;
+    module.device.wait(&done)?;
     Ok(full != 0)
 }

@@ -45,11 +45,9 @@ impl Run<'_> {
             let [first, found] = [first, found].map(|e| e.iter().map(|e| *e as usize).collect::<Vec<_>>());
             return Err(other_row(self.site(site), &first, &found).into());
         }
-        let mut left_out = vec![];
-        if states.keeps_next(bytes, |state| left_out.push(state)) {
+        if states.keeps_next(bytes, drop) {
             states.keep(state);
         }
-        self.hold(left_out);
         Ok(())
     }
 
@@ -58,13 +56,11 @@ impl Run<'_> {
         let lost = || Error::Internal(format!("tape {tape} has no such state"));
         let [Scalar::I64(at)] = self.values(at, s.site)?[..] else { return Err(lost().into()) };
         let at = usize::try_from(at).map_err(|_| lost())?;
-        let mut left_out = vec![];
         let states = self.tapes.get_mut(&tape).ok_or_else(lost)?;
-        let (mut k, state) = match states.back(at, |state| left_out.push(state)).ok_or_else(lost)? {
+        let (mut k, state) = match states.back(at, drop).ok_or_else(lost)? {
             Found::Exact(state) => (at, state),
             Found::Before(k, state) => (k, state.clone()),
         };
-        self.hold(left_out);
         self.restore(to, state);
         while k < at {
             let step = &s.blocks[0];
@@ -78,11 +74,5 @@ impl Run<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Gives up states whose buffers deferred launches may still use.
-    fn hold(&mut self, states: Vec<State>) {
-        let places = states.into_iter().flatten().flat_map(|(_, place)| place.device);
-        places.flatten().for_each(|b| self.kernels.get_mut().hold(b));
     }
 }

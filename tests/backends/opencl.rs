@@ -3,11 +3,10 @@
 use crate::suite;
 use crate::support::{example, numbers, relative_error, run_json};
 use accel::Result;
-use accel::ast::Program;
-use accel::backend::{Backend, Executable};
-use accel::opencl::{Kernels, OpenCl, Shape, Target, default_device, devices};
+use accel::backend::Backend;
+use accel::opencl::{Kernels, OpenCl, Target, default_device, devices};
 use accel::prelude::*;
-use accel::repr::{ArrayTuple, Column, RawArray};
+use accel::repr::{Column, RawArray};
 use accel_fusion::kernel::{Verified, parse};
 use accel_fusion::pipeline::{self, Fault, Options};
 use std::io::Write;
@@ -49,46 +48,18 @@ fn axpy_runs() {
     }
 }
 
-/// Runs a program with and without recording of small runs: the results must be the same.
-struct Both<T> {
-    plain: T,
-    recorded: T,
-}
-
-impl Backend for Both<OpenCl> {
-    fn name(&self) -> &'static str {
-        self.plain.name()
-    }
-
-    fn compile(&self, program: &Program) -> Result<Box<dyn Executable>> {
-        let [plain, recorded] = [&self.plain, &self.recorded].map(|b| Backend::compile(b, program));
-        Ok(Box::new(Both { plain: plain?, recorded: recorded? }))
-    }
-}
-
-impl Executable for Both<Box<dyn Executable>> {
-    fn run(&self, argument: &ArrayTuple) -> Result<ArrayTuple> {
-        // Compared as text, so that NaN equals NaN.
-        let [plain, recorded] = [&self.plain, &self.recorded].map(|e| e.run(argument));
-        assert_eq!(format!("{recorded:?}"), format!("{plain:?}"));
-        recorded
-    }
-}
-
+/// A third of the programs, another one for each revision: [`suite::third`].
 #[test]
-#[ignore = "takes minutes where kernels are not in the driver's cache: scripts/test.sh runs it"]
 fn conformance() {
     let Some(backend) = opencl() else { return };
-    let both = Both { plain: backend.clone(), recorded: backend.clone().with_recording() };
-    println!("{} results compared", suite::all(&both));
+    println!("{} results compared", suite::third(backend));
 }
 
-/// Kernels for graphics cards, on any device.
 #[test]
 #[ignore = "takes minutes where kernels are not in the driver's cache: scripts/test.sh --opencl runs it"]
-fn conformance_of_kernels_for_gpus() {
+fn conformance_of_all_programs() {
     let Some(backend) = opencl() else { return };
-    println!("{} results compared", suite::all(&backend.clone().with_target(|t| Target { shape: Shape::Gpu, ..t })));
+    println!("{} results compared", suite::all(backend));
 }
 
 /// Scans of long rows by groups that wait for each other, and without waiting: the same integers, and rounded sums that
@@ -106,7 +77,7 @@ fn long_scans_in_one_launch_and_in_two() {
     let sums = afun(|xs: Acc<Vector<i64>>| scanl(|x, y| x + y, 7, xs));
     let rounded = afun(|xs: Acc<Vector<f32>>| scanr1(|x, y| x + y, xs));
     for look_back in [false, true] {
-        let backend = backend.clone().with_target(|t| Target { shape: Shape::Gpu, look_back, ..t });
+        let backend = backend.clone().with_target(|t| Target { look_back, ..t });
         assert_eq!(run_on(&backend, &sums, &xs).unwrap().as_slice(), all);
         let rounded = compile_on(&backend, &rounded).unwrap();
         let first = rounded.run(&floats).unwrap();
@@ -143,12 +114,8 @@ fn scans_give_the_same_in_every_run() {
             }];
             let xs = RawArray { extents: vec![300_000].into(), columns: columns.into() };
             for largest_group in [usize::MAX, 4] {
-                let target = |t: Target| Target {
-                    shape: Shape::Gpu,
-                    look_back: true,
-                    largest_group: t.largest_group.min(largest_group),
-                    ..t
-                };
+                let target =
+                    |t: Target| Target { look_back: true, largest_group: t.largest_group.min(largest_group), ..t };
                 // SAFETY: it goes through the elements that there are.
                 let kernels =
                     unsafe { Kernels::trusting(&backend.clone().with_target(target), program.clone()) }.unwrap();
@@ -268,73 +235,6 @@ fn several_threads_run_one_program() {
     });
 }
 
-/// Replayed runs with other elements, compared with the interpreter.
-#[test]
-fn recorded_runs_compute_the_same() {
-    let Some(backend) = opencl() else { return };
-    let backend = &backend.clone().with_recording();
-    fn compare<A: Arrays, R: Arrays + PartialEq + std::fmt::Debug>(
-        backend: &OpenCl,
-        f: Afun<A, R>,
-        inputs: impl Fn(i64) -> A,
-    ) where
-        for<'a> &'a A: accel::types::Inputs<A>,
-    {
-        let interpreter = accel::backend_named("interp").unwrap();
-        let (ours, reference) = (compile_on(backend, &f).unwrap(), compile_on(interpreter, &f).unwrap());
-        for k in 0..9 {
-            let inputs = inputs(k);
-            assert_eq!(ours.run(&inputs).unwrap(), reference.run(&inputs).unwrap(), "{k}\n{f}");
-        }
-    }
-    // Vectors of three lengths, one of them 0.
-    let numbers = |k: i64| Array::vector((0..k % 3 * 50).map(|i| (i + k) * (i + 3) % 17).collect::<Vec<i64>>());
-    // The results are an argument, a constant, a sum, prefix sums, and comparisons.
-    let many = afun(|xs: Acc<Vector<i64>>| {
-        let sums = scanl(|x, y| x + y, 7, xs);
-        (xs, (unit(constant(3i64)), (sum(xs), (sums, map(|x| (x.gt(8), x * x), xs)))))
-    });
-    compare(backend, many, numbers);
-    // Elements are scattered to computed targets.
-    let histogram = afun(|xs: Acc<Vector<i64>>| {
-        permute(|a, b| a + b, generate(17, |i| i), move |i| (xs.at(i).gt(1), xs.at(i)), map(|x| x + 1, xs))
-    });
-    compare(backend, histogram, numbers);
-    // A scalar argument, and a branch that depends on it.
-    let scaled = afun(|xs: Acc<Vector<i64>>| {
-        let n = sum(xs);
-        (map(move |x| x * the(n), xs), acond(the(n).gt(300), map(|x| x + 1, xs), xs))
-    });
-    compare(backend, scaled, numbers);
-    let shifted = afun(|by: Acc<Scalar<i64>>, xs: Acc<Vector<i64>>| map(move |x| x - the(by), xs));
-    let ours = compile_on(backend, &shifted).unwrap();
-    for k in 0..6 {
-        let found = ours.run((&Array::scalar(k), &numbers(k + 1))).unwrap();
-        assert!(found.to_vec().into_iter().eq(numbers(k + 1).to_vec().into_iter().map(|x| x - k)));
-    }
-}
-
-/// Several threads run a program that one of them has recorded.
-#[test]
-fn several_threads_run_recorded_programs() {
-    let Some(backend) = opencl() else { return };
-    let program = compile_on(&backend.clone().with_recording(), scaled_sum()).unwrap();
-    std::thread::scope(|scope| {
-        for k in 0..4 {
-            let program = &program;
-            scope.spawn(move || {
-                for round in 0..200 {
-                    let (n, x) = ([10, 1000][round % 2], (k * round) as f32);
-                    let xs = Array::vector(vec![x; n]);
-                    let (zs, total) = program.run((&xs, &xs)).unwrap();
-                    assert_eq!(zs.as_slice(), vec![3.0 * x; n]);
-                    assert_eq!(total.as_slice(), [3.0 * x * n as f32]);
-                }
-            });
-        }
-    });
-}
-
 /// Later runs overwrite neither the results that the user keeps nor the arguments.
 #[test]
 fn results_and_arguments_are_not_written_over() {
@@ -419,8 +319,6 @@ fn deep_programs_run() {
     for f in [scalar, array] {
         let expected = run_on(&accel::interp::Interpreter, &f, &xs).unwrap();
         assert_eq!(run_on(backend, &f, &xs).unwrap().as_slice(), expected.as_slice());
-        let gpu = backend.clone().with_target(|t| Target { shape: Shape::Gpu, ..t });
-        assert_eq!(run_on(&gpu, &f, &xs).unwrap().as_slice(), expected.as_slice());
     }
 }
 
@@ -477,27 +375,6 @@ fn gmm_and_ba_run() {
             let error = relative_error(&numbers(&found[*field]), &numbers(&expected[*field]));
             assert!(error < 1e-12, "{name} {field}: {error:e}");
         }
-    }
-}
-
-/// Sums of products may treat tiny numbers as zero. After the run, this mode is off again.
-#[test]
-fn tiny_numbers_are_there_after_sums_of_products() {
-    let Some(backend) = opencl() else { return };
-    // Products with several matrices: on a processor, the statements form a strip.
-    let energy = afun(|x: Acc<Matrix<f64>>, q: Acc<Array<Dim3, f64>>| {
-        let ((n, _), (k, d, _)) = (x.shape(), q.shape());
-        let y = sum(generate((n, k, d, d), |(i, c, r, j)| q.at((c, r, j)) * x.at((i, j))));
-        sum(sum(sum(map(|y| y * y, y))))
-    });
-    let matrices = Array::from_vec((3, 4, 4), vec![0.5; 48]).unwrap();
-    let points = |scale: f64| Array::matrix(2000, 4, (0..8000).map(|i| scale * f64::from(i)).collect()).unwrap();
-    let half = afun(|x: Acc<Vector<f64>>| map(|x| x * 0.5, x));
-    for scale in [1.0, 1e-310] {
-        let found = run_on(backend, &energy, (&points(scale), &matrices)).unwrap().item();
-        assert_eq!(found > 0.0, scale == 1.0);
-        let tiny = run_on(backend, &half, &Array::vector(vec![1e-310; 100_000])).unwrap();
-        assert!(tiny.as_slice().iter().all(|x| *x == 5e-311));
     }
 }
 

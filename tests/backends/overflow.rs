@@ -33,7 +33,7 @@ fn others() -> Vec<&'static dyn Backend> {
 fn opencl() -> Option<&'static dyn Backend> {
     static TOLD: std::sync::Once = std::sync::Once::new();
     if let Err(e) = accel::opencl::default_device() {
-        TOLD.call_once(|| left_out::left_out(&format!("extents that overflow, on a device: {e}")));
+        TOLD.call_once(|| left_out(&format!("extents that overflow, on a device: {e}")));
         return None;
     }
     Some(backend_named("opencl").expect("there is a device"))

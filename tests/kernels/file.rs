@@ -17,16 +17,16 @@
 //! | `each A B: a1 b1 a2 b2` | one test for each pair of words, which replace `$A` and `$B` everywhere in the program and the directives. `"..."` is one word. If there are several such lines, the test runs for all combinations |
 //! | `optimize`, `optimize general` | prints the optimised program, with or without assumptions on extents; if there is a `run`, it must have the same results |
 //! | `emit-c` | prints the program as C |
-//! | `emit-opencl TARGET` | prints the program's kernels in OpenCL C, see [`Device`] |
+//! | `emit-opencl`, `emit-opencl TARGET` | prints the program's kernels in OpenCL C, see [`Device`] |
 //! | `run` | runs the program for arguments of some common extents |
 //! | `run EXTENTS, ...` | runs it for arguments of these extents; elements can be given as in literals. All runs use one compiled program, one after the other |
-//! | `on native`, `on opencl TARGET`, `on evaluator` | where the program runs. By default, it runs on the evaluator, whose results are part of the expected output, on the native backend, and with OpenCL on `cpu` and `gpu`, for scans also on `gpu look-back` |
+//! | `on native`, `on opencl`, `on opencl TARGET`, `on evaluator` | where the program runs. By default, it runs on the evaluator, whose results are part of the expected output, on the native backend, and with OpenCL, for scans also with `look-back` |
 //! | `exact` | all backends must compute the same numbers to the last bit |
 //!
 //! Below the program are the expected outputs, each after a line `//= DIRECTIVE`.
 
 use crate::arguments::{self, Arguments};
-use accel_codegen::opencl::{Shape, Target};
+use accel_codegen::opencl::Target;
 use accel_core::error::Error;
 use accel_fusion::kernel::{Program, Verified, parse};
 use std::fmt;
@@ -62,11 +62,10 @@ pub enum Output {
     Runs(Vec<Arguments>),
 }
 
-/// A target in words: `cpu` or `gpu`, and its differences from the default: `units=16`, `largest-group=4`, `wide`,
-/// `look-back`, `no-atomics-64`.
+/// A target in words, its differences from the default: `units=16`, `largest-group=4`, `wide`, `look-back`,
+/// `no-atomics-64`.
 #[derive(Debug)]
 pub struct Device {
-    shape: Shape,
     units: Option<usize>,
     largest_group: Option<usize>,
     wide: bool,
@@ -76,14 +75,8 @@ pub struct Device {
 
 impl Device {
     fn parse(words: &str) -> Result<Device, String> {
-        let mut words = words.split_whitespace();
-        let shape = match words.next() {
-            Some("cpu") => Shape::Cpu,
-            Some("gpu") => Shape::Gpu,
-            other => return Err(format!("expected `cpu` or `gpu`, found `{}`", other.unwrap_or_default())),
-        };
-        let mut device = Device::plain(shape);
-        for word in words {
+        let mut device = Device::PLAIN;
+        for word in words.split_whitespace() {
             match word.split_once('=').map_or((word, None), |(name, value)| (name, value.parse().ok())) {
                 ("units", Some(n)) => device.units = Some(n),
                 ("largest-group", Some(n)) => device.largest_group = Some(n),
@@ -100,14 +93,11 @@ impl Device {
         Ok(device)
     }
 
-    fn plain(shape: Shape) -> Device {
-        Device { shape, units: None, largest_group: None, wide: false, look_back: false, atomics_64: true }
-    }
+    const PLAIN: Device = Device { units: None, largest_group: None, wide: false, look_back: false, atomics_64: true };
 
     /// The target; properties that are not given are those of another target.
     pub fn target(&self, other: Target) -> Target {
         Target {
-            shape: self.shape,
             units: self.units.unwrap_or(other.units),
             largest_group: self.largest_group.unwrap_or(other.largest_group),
             wide: self.wide,
@@ -287,9 +277,9 @@ fn case(words: &Words, head: &str) -> Result<Case, Mistake> {
     }
     if everywhere {
         case.native = true;
-        case.opencl = vec![Device::plain(Shape::Cpu), Device::plain(Shape::Gpu)];
+        case.opencl = vec![Device::PLAIN];
         if case.program.to_string().contains("= scan @") {
-            case.opencl.push(Device { look_back: true, ..Device::plain(Shape::Gpu) });
+            case.opencl.push(Device { look_back: true, ..Device::PLAIN });
         }
     }
     Ok(case)

@@ -2,7 +2,7 @@
 
 use crate::arguments::Arguments;
 use crate::file::{Case, Device, Output, TestFile};
-use accel_codegen::opencl::{self, Shape, Target};
+use accel_codegen::opencl::{self, Target};
 use accel_codegen::{Options, emit};
 use accel_core::error::Result as Evaluated;
 use accel_core::repr::{RawArray, Scalar};
@@ -60,7 +60,7 @@ fn sections(case: &Case) -> Result<Vec<(&str, String)>, Failed> {
             }
             (Output::OpenCl(device), _) => {
                 let source = opencl::emit(&case.program, &target(device)).source;
-                after(&source, "typedef task job;\n")?.into()
+                after(&source, "const i64 *extents; } task;\n")?.into()
             }
             (Output::Runs(runs), _) => {
                 let lines = runs.iter().map(|run| Ok(format!("{}\n", line(case, run, both.as_ref())?)));
@@ -75,7 +75,6 @@ fn sections(case: &Case) -> Result<Vec<(&str, String)>, Failed> {
 /// A target that is different from every real device, so that the emitted code is the same on every machine.
 fn target(device: &Device) -> Target {
     device.target(Target {
-        shape: Shape::Cpu,
         units: 16,
         largest_group: 1024,
         local_memory: 32 << 10,

@@ -81,21 +81,14 @@ pub fn on_opencl(file: &TestFile) -> Result<Completion, Failed> {
         for device in &case.opencl {
             let backend = backend.clone().with_target(|own| device.target(own));
             // SAFETY: the reads that the program marks as `inside` are within bounds for the arguments of the test.
-            let compiled = |b: &OpenCl| unsafe { Kernels::trusting(b, case.program.clone()) };
-            let plain = compiled(&backend)?;
-            let recorded = backend.can_record().then(|| compiled(&backend.clone().with_recording())).transpose()?;
-            for (k, run) in case.runs().enumerate() {
+            let kernels = unsafe { Kernels::trusting(&backend, case.program.clone()) }?;
+            for run in case.runs() {
                 let arguments: Vec<&RawArray> = run.arrays.iter().collect();
-                // The second run knows the launches of the first one. The first recorded run is recorded and replayed, the
-                // second one is only replayed.
-                let plain_runs = if k == 0 { 2 } else { 1 };
-                let both = [(Some(&plain), "run", plain_runs), (recorded.as_ref(), "recorded run", 2)];
-                for (kernels, how, times) in both.into_iter().filter_map(|(k, how, times)| Some((k?, how, times))) {
-                    for time in 1..=times {
-                        let found = kernels.run(&arguments);
-                        let what = || format!("{device:?}, {how} {time}, with {}", run.extents());
-                        compare(case, run.expected(&case.program), &found, &what, without_index)?;
-                    }
+                // The second run knows the launches of the first one.
+                for time in 1..=2 {
+                    let found = kernels.run(&arguments);
+                    let what = || format!("{device:?}, run {time}, with {}", run.extents());
+                    compare(case, run.expected(&case.program), &found, &what, without_index)?;
                 }
             }
         }

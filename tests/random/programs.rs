@@ -359,14 +359,12 @@ fn native_programs_agree_with_the_interpreter() {
     check_some(6, SMOOTH_UNCHECKED, |p| agrees(native(), p, true, CLOSE));
 }
 
-/// The OpenCL backend with kernels for its device, and with those for graphics cards. There is none without a device.
+/// The OpenCL backend, and with groups that wait for each other. There is none without a device.
 #[cfg(feature = "opencl")]
 fn opencl() -> Vec<accel::opencl::OpenCl> {
-    use accel::opencl::{OpenCl, Shape, Target};
+    use accel::opencl::{OpenCl, Target};
     match OpenCl::shared() {
-        Ok(backend) => {
-            vec![backend.clone(), backend.clone().with_target(|t| Target { shape: Shape::Gpu, look_back: true, ..t })]
-        }
+        Ok(backend) => vec![backend.clone(), backend.clone().with_target(|t| Target { look_back: true, ..t })],
         Err(e) => {
             left_out(&format!("random programs: {e}"));
             vec![]

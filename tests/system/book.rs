@@ -121,10 +121,9 @@ fn nest(name: &str) -> String {
 #[test]
 fn devices() {
     let program = afun(saxpy::saxpy);
-    let pipeline = Pipeline::new(program.program().expect("a program"), Target::Processor, Options::default());
+    let pipeline = Pipeline::new(program.program().expect("a program"), Target::Graphics, Options::default());
     let optimized = pipeline.expect("a pipeline").optimized(true).expect("an optimised program").program;
-    let processor = opencl::Target {
-        shape: opencl::Shape::Cpu,
+    let device = opencl::Target {
         units: 16,
         largest_group: 1024,
         local_memory: 32 << 10,
@@ -132,7 +131,7 @@ fn devices() {
         atomics_64: true,
         look_back: false,
     };
-    let source = opencl::emit(&optimized, &processor).source;
+    let source = opencl::emit(&optimized, &device).source;
     let end = source.find("static int loop_0(").expect("the first kernel");
     check("devices.md", SAXPY, |_| source[end..].to_string());
 }

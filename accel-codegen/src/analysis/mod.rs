@@ -6,4 +6,3 @@ pub mod liveness;
 pub mod merged_dimensions;
 pub mod partition;
 pub mod slice;
-pub mod strip_usage;

@@ -102,8 +102,8 @@ impl<'a> Kernels<'a> {
                 self.once(s, "sizes", |w| strip.sizes(w));
                 self.function(s, "", |w| strip_rows::body(&strip, w));
                 match strip.has_large_totals() {
-                    true => self.function(s, "join", |w| strip.join(w, 0)),
-                    false => self.cold(s, "join", |w| strip.join(w, 0)),
+                    true => self.function(s, "join", |w| strip.join(w)),
+                    false => self.cold(s, "join", |w| strip.join(w)),
                 }
             }
             Op::Permute { .. } => self.permute(s),

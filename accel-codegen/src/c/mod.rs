@@ -7,6 +7,6 @@ mod module;
 mod scalar_loops;
 mod shared_kernels;
 mod translation_units;
-pub(crate) mod vectors;
+pub mod vectors;
 
 pub use module::{GENERATOR, Module, Options, emit};

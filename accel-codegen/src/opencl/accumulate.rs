@@ -5,14 +5,14 @@
 //! keep the device busy, but so few that the copies take little of the time and of the memory.
 
 use super::emitter::{Emitter, Tasks};
-use super::launch::{self, Rest};
+use super::launch;
+use super::rows::one;
 use super::sums::is_atomic;
-use super::target::{Shape, Target};
+use super::target::Target;
 use super::work::{Kernel, Sizes, Work, size_of};
 use crate::analysis::liveness::Step;
-use crate::cost_model::{COPIES, PER_COPIED, TASKS};
+use crate::cost_model::{COPIES, PER_COPIED};
 use crate::shared::accumulate::Accumulate;
-use crate::text::names::{elements, index};
 use crate::text::primitives;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
@@ -37,23 +37,12 @@ impl Accumulation {
     pub fn new(e: &mut Emitter, s: &Step) -> Option<Accumulation> {
         let a = Accumulate::new(&s.stmt.op)?;
         let function = format!("accumulate_{}", s.number);
-        let gpu = e.target.shape == Shape::Gpu;
         e.function(s, &function, |w| {
             w.aliased = s.aliased();
             a.sums.iter().for_each(|sum| w.hoist_output(*sum, true));
-            if gpu {
-                return w.element_at(&function, a.to, a.rank, a.body);
-            }
-            w.hoist(&[a.body]);
-            a.to.iter().for_each(|to| w.hoist_output(*to, false));
-            let results: Vec<_> = a.to.iter().flat_map(|to| elements(*to, w.columns(*to).len(), "p")).collect();
-            w.positions_in_order(a.rank, |w| w.code(a.body, &index(a.rank), &results));
-            w.task_head(&function)
+            w.element_at(&function, a.to, a.rank, a.body)
         });
-        let kernel = match gpu {
-            true => e.loop_kernel(s, &function, a.to, false),
-            false => e.kernel(&function, a.rank, Tasks::Ranges),
-        };
+        let kernel = e.loop_kernel(s, &function, a.to, false);
         let (dialect, columns) = (e.declarations.dialect, a.columns(e.program));
         let atomic = columns.iter().all(|(.., t)| is_atomic(*t, dialect));
         let copies = atomic.then(|| {
@@ -75,30 +64,22 @@ impl Accumulation {
         if n == 0 {
             return Work::default();
         }
-        let rest = Rest { len: 1, row: 0, slot: None };
         let Some(copies) = &self.copies else {
-            let one = match target.shape {
-                Shape::Gpu => launch::items(&self.kernel, 1, vec![n as i64], target),
-                Shape::Cpu => launch::ranges(&self.kernel, n, n, rest, target),
-            };
-            return Work { scratch: vec![], launches: vec![one] };
+            return one(launch::items(&self.kernel, 1, vec![n as i64], target));
         };
         let size = |a: &ArrayId| launch::count(&sizes.extents[*a]) + APART;
         let numbers = self.columns.iter().map(|(a, _)| size(a) - APART).sum::<usize>();
         let bytes = self.columns.iter().map(|(a, t)| size_of(*t, size(a))).sum::<usize>();
-        let wanted = n.min(match target.shape {
-            Shape::Gpu => launch::busy(target),
-            Shape::Cpu => TASKS,
-        });
+        let wanted = n.min(launch::busy(target));
         let most = (n.saturating_mul(self.cost) / PER_COPIED / numbers.max(1)).min(COPIES / bytes.max(1));
         // Far fewer items, or a single one, take longer than atomic operations.
         if most < wanted / 4 || wanted < 2 || most < 2 {
-            return launch::loop_(&self.kernel, sizes, self.cost, &[], target);
+            return launch::loop_(&self.kernel, sizes, target);
         }
         let each = n.div_ceil(wanted.min(most));
         let items = n.div_ceil(each);
         let scratch = self.columns.iter().map(|(a, t)| size_of(*t, size(a) * items)).collect();
-        Work { scratch, launches: vec![launch::ranges(copies, n, each, rest, target)] }
+        Work { scratch, launches: vec![launch::ranges(copies, n, each, 1, target)] }
     }
 }
 

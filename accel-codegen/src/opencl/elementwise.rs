@@ -1,4 +1,4 @@
-//! Loops on GPUs: each work-item computes one element, or a few.
+//! Loops: each work-item computes one element, or a few.
 
 use super::emitter::Emitter;
 use super::loads::AT_ONCE;

@@ -1,11 +1,9 @@
 //! The emitter: generates functions, and the kernels that call them.
 //!
-//! NOTE [Two shapes of kernels]: a CPU device gets few work-items. Each has a part of the work, and processes it like a
-//! thread of the native backend. Their functions are the same: functions of a task. A GPU gets one work-item for every
-//! element, row or short part.
+//! Kernels are for graphics cards: one work-item for every element, row or short part. A device that is a processor gets
+//! the same kernels. There, the native backend is faster. What one item does alone is a function of a task, as in C.
 
-use super::batch::{self, Member};
-use super::target::{Shape, Target};
+use super::target::Target;
 use super::work::Kernel;
 use crate::analysis::liveness::Step;
 use crate::text::declarations::Declarations;
@@ -21,17 +19,13 @@ pub const NO_RECORD: &str = "    global i64 *const fault = 0;\n";
 /// How a kernel makes the tasks for its function. Besides the item's position, it uses the numbers of the launch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Tasks {
-    /// Item `g` has the `arg0` positions from `g * arg0` on, but not beyond `arg1`. `len` is `arg2`, `row` is `arg3`,
-    /// and `slot` is `arg4`, or `g` if that is negative.
+    /// Item `g` has the `arg0` positions from `g * arg0` on, but not beyond `arg1`. `len` is `arg2`, and `slot` is `g`.
     Ranges,
     /// Item `(g, r)` has part `g` of row `r`: `arg0` elements of `arg1`. There are `arg2` parts, each with a place in
     /// the scratch buffers.
     Parts,
     /// Item `r` has the `arg0` parts of row `r`, whose length is `arg1`. There are `arg2` rows.
     Rows,
-    /// As `Ranges`. Item `g` has the `g`th piece of `arg2` bytes of the first scratch buffer, and the `g`th piece of
-    /// `arg3` bytes of the second.
-    Strips,
 }
 
 pub struct Emitter<'a> {
@@ -44,9 +38,6 @@ pub struct Emitter<'a> {
     pub is_recorded: bool,
     pub declarations: &'a mut Declarations,
     pub text: String,
-    pub batches: batch::Printer,
-    /// The number of the statement.
-    pub number: usize,
 }
 
 impl Emitter<'_> {
@@ -88,11 +79,11 @@ impl Emitter<'_> {
     pub fn kernel(&mut self, function: &str, rank: usize, tasks: Tasks) -> Kernel {
         let (numbers, item): (usize, &[&str]) = match tasks {
             Tasks::Ranges => (
-                5,
+                3,
                 &[
                     "const i64 from = item * arg0, to = min(from + arg0, arg1);",
                     "if (from >= to) return;",
-                    "const task t = { from, to, arg3, arg4 < 0 ? item : arg4, arg2, extents };",
+                    "const task t = { from, to, 0, item, arg2, extents };",
                 ],
             ),
             Tasks::Parts => (
@@ -112,62 +103,20 @@ impl Emitter<'_> {
                     "const task t = { 0, arg0, row, 0, arg1, extents };",
                 ],
             ),
-            Tasks::Strips => (
-                4,
-                &[
-                    "const i64 slot = item, from = slot * arg0, to = min(from + arg0, arg1);",
-                    "if (from >= to) return;",
-                    "const task t = { from, to, 0, slot, 0, extents };",
-                ],
-            ),
         };
         let params = self.declarations.params(function);
         let argument = |arg: Arg| match (arg, tasks) {
             (Arg::Scratch(k), Tasks::Parts | Tasks::Rows) => format!("s{k} + first"),
-            (Arg::Scratch(k), Tasks::Strips) => format!("s{k} + slot * arg{}", k + 2),
             _ => parameters::name(arg),
         };
         let arguments = params.arguments(argument);
         let extents: Vec<_> = (0..rank).map(|k| format!("n{k}")).collect();
         let extents = if rank == 0 { "1".into() } else { extents.join(", ") };
-        let mut body = format!("    const i64 extents[] = {{ {extents} }};\n");
+        let item_number = if tasks == Tasks::Parts { "" } else { "    const i64 item = get_global_id(0);\n" };
+        let mut body = format!("{item_number}    const i64 extents[] = {{ {extents} }};\n");
         item.iter().for_each(|line| body += &format!("    {line}\n"));
         body += &format!("    {function}(&t, fault{arguments});\n");
-        if tasks == Tasks::Parts {
-            return self.entry(function, params, rank, numbers, &body);
-        }
-        match self.target.shape {
-            // A batch cannot wait for full lists.
-            Shape::Cpu if params.args().all(|arg| arg != Arg::Tape) => {
-                self.kernel_and_part(function, params, rank, numbers, &body, tasks == Tasks::Strips)
-            }
-            Shape::Cpu | Shape::Gpu => {
-                let item = "    const i64 item = get_global_id(0);\n";
-                self.entry(function, params, rank, numbers, &format!("{item}{body}"))
-            }
-        }
-    }
-
-    /// Generates a kernel whose items (`item` in the body) a batch can execute as well: NOTE [Batches of small
-    /// statements].
-    fn kernel_and_part(
-        &mut self,
-        name: &str,
-        params: Params,
-        rank: usize,
-        numbers: usize,
-        body: &str,
-        is_strip: bool,
-    ) -> Kernel {
-        let params = self.entry_params(params, rank, numbers);
-        let function = format!("item_{name}");
-        let declared: String = params.declared().iter().map(|d| format!(", {d}")).collect();
-        let _ = write!(self.text, "\nstatic void {function}(const i64 item{declared}) {{\n{}{body}}}\n", self.check());
-        let arguments = params.arguments(parameters::name);
-        let call = format!("    {function}(get_global_id(0){arguments});\n");
-        let kernel = self.plain_entry(name, params.clone(), rank, numbers, &call);
-        let part = self.batches.add(Member { statement: self.number, function, params, is_strip });
-        Kernel { part: Some(part), ..kernel }
+        self.entry(function, params, rank, numbers, &body)
     }
 
     /// Generates the kernel with this name: its parameters are those of its functions, an index space of this rank and
@@ -181,7 +130,7 @@ impl Emitter<'_> {
         let params = self.entry_params(params, rank, numbers);
         let name = format!("run_{name}");
         let _ = write!(self.text, "\nkernel void {name}({}) {{\n{body}}}\n", params.declared().join(", "));
-        Kernel { name: name.into(), args: params.args().collect(), part: None }
+        Kernel { name: name.into(), args: params.args().collect() }
     }
 
     /// The check that ends a kernel after a failure.

@@ -7,7 +7,6 @@
 
 mod accumulate;
 mod atomic_scatter;
-mod batch;
 mod contraction;
 mod elementwise;
 mod emitter;
@@ -17,7 +16,6 @@ mod launch;
 mod loads;
 mod look_back;
 mod module;
-mod packed_product;
 mod permute;
 mod reduce;
 mod row_major;
@@ -26,16 +24,13 @@ mod scan;
 mod scan_tile;
 mod sort;
 mod statement;
-mod strip;
 pub(crate) mod sums;
 mod target;
 mod tiled_product;
-pub(crate) mod vectors;
 mod work;
 
 pub use crate::text::parameters::Arg;
-pub use batch::{Batch, Part, PartId, Place};
 pub use module::{Module, emit};
 pub use statement::Statement;
-pub use target::{Shape, Target};
+pub use target::Target;
 pub use work::{Kernel, Launch, Sizes, Work, size_of};

@@ -8,18 +8,15 @@
 //! generated without the record, and once more if some need it.
 
 use super::accumulate::Accumulation;
-use super::batch::{self, Batch};
-use super::emitter::{Emitter, Tasks};
+use super::emitter::Emitter;
 use super::loads::is_cheap;
 use super::permute::Permutation;
 use super::reduce::ReducePlan;
 use super::scan::Scanning;
 use super::sort::Sorting;
 use super::statement::{Plan, Statement};
-use super::strip::Strips;
-use super::target::{Shape, Target};
+use super::target::Target;
 use crate::analysis::liveness::{self, Block, Step};
-use crate::shared::nontemporal::pieces;
 use crate::shared::scan::Scan;
 use crate::text::declarations::Declarations;
 use crate::text::dialect::Dialect;
@@ -39,11 +36,9 @@ pub struct Module {
     pub needs_fp64: bool,
     /// The statements by their numbers ([`crate::liveness::Step::number`]). Those without kernels are missing.
     pub statements: BTreeMap<usize, Statement>,
-    /// The batch kernels.
-    pub batches: Vec<Batch>,
 }
 
-/// Generates the kernels of a program for a kind of device.
+/// Generates the kernels of a program for a device. Strips, which only programs for processors have, get none.
 pub fn emit(program: &Verified<Program>, target: &Target) -> Module {
     let (module, failing) = print(program, target, BTreeSet::new());
     if failing.is_empty() { module } else { print(program, target, failing).0 }
@@ -52,10 +47,8 @@ pub fn emit(program: &Verified<Program>, target: &Target) -> Module {
 /// Generates the kernels, given the statements that are known to be able to fail. Also returns the statements that turn
 /// out to be able to fail.
 fn print(program: &Program, target: &Target, known: BTreeSet<usize>) -> (Module, BTreeSet<usize>) {
-    let gpu = target.shape == Shape::Gpu;
-    let dialect = Dialect::OpenCl { gpu, narrow: gpu && !target.wide, atomics_64: target.atomics_64 };
+    let dialect = Dialect::OpenCl { narrow: !target.wide, atomics_64: target.atomics_64 };
     let mut declarations = Declarations::new(false, Vectors::default(), dialect);
-    let (text, batches) = (String::new(), batch::Printer::default());
     let mut emitter = Emitter {
         program,
         target,
@@ -63,66 +56,44 @@ fn print(program: &Program, target: &Target, known: BTreeSet<usize>) -> (Module,
         failing: BTreeSet::new(),
         is_recorded: false,
         declarations: &mut declarations,
-        text,
-        batches,
-        number: 0,
+        text: String::new(),
     };
     let mut statements = BTreeMap::new();
     emitter.block(&liveness::analyse(program), &mut statements);
-    let Emitter { text: kernels, batches, failing, .. } = emitter;
-    let text = [declarations.print(), kernels, batches.text].concat();
+    let Emitter { text: kernels, failing, .. } = emitter;
     let needs_fp64 = needs_f64(program);
     let fp64 = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\ntypedef double f64;\n";
-    let position = if target.wide { "ulong" } else { "uint" };
-    let position = if gpu { format!("typedef {position} P;\n") } else { String::new() };
-    let source = [include_str!("prelude.cl"), if needs_fp64 { fp64 } else { "" }, &position, &text].concat();
-    (Module { source, needs_fp64, statements, batches: batches.done }, failing)
+    let position = if target.wide { "typedef ulong P;\n" } else { "typedef uint P;\n" };
+    let fp64 = if needs_fp64 { fp64 } else { "" };
+    let source = [include_str!("prelude.cl"), fp64, position, &declarations.print(), &kernels].concat();
+    (Module { source, needs_fp64, statements }, failing)
 }
 
 impl Emitter<'_> {
     fn block(&mut self, b: &Block, statements: &mut BTreeMap<usize, Statement>) {
         for s in &b.steps {
-            if matches!(s.stmt.op, Op::If { .. } | Op::While { .. } | Op::Keep { .. } | Op::Recall { .. }) {
-                self.batches.finish();
-            }
-            self.number = s.number;
             self.declarations.fails = false;
             self.is_recorded = self.known.contains(&s.number) || (!self.known.is_empty() && loops(&s.stmt.op));
             if let Some(plan) = self.statement(s) {
-                let cost = s.stmt.op.scalar_fns().into_iter().map(|(_, code)| code.cost()).sum();
                 let lists = s.stmt.op.scalar_fns().into_iter().map(|(_, code)| code.lists().len()).max().unwrap_or(0);
-                statements.insert(s.number, Statement { plan, cost, lists });
+                statements.insert(s.number, Statement { plan, lists });
             }
             if self.declarations.fails {
                 self.failing.insert(s.number);
             }
             deep(|| s.blocks.iter().for_each(|b| self.block(b, statements)));
         }
-        self.batches.finish();
     }
 
     fn statement(&mut self, s: &Step) -> Option<Plan> {
         match &s.stmt.op {
             Op::Loop { to, extents, body } => {
                 let (function, rank) = (format!("loop_{}", s.number), extents.results.len());
-                let gpu = self.target.shape == Shape::Gpu;
                 self.function(s, &function, |w| {
                     w.aliased = s.aliased();
-                    match gpu {
-                        true => w.element_at(&function, to, rank, body),
-                        false => {
-                            w.elements(to, extents, body);
-                            w.task_head(&function)
-                        }
-                    }
+                    w.element_at(&function, to, rank, body)
                 });
-                let kernel = match gpu {
-                    true => self.loop_kernel(s, &function, to, is_cheap(body)),
-                    false => self.kernel(&function, rank, Tasks::Ranges),
-                };
-                let pieces = if gpu { None } else { pieces(self.program, to, rank, body) };
-                let pieces = pieces.into_iter().flatten().map(|(.., t)| t).collect();
-                Some(Plan::Loop { kernel, cost: body.cost(), pieces })
+                Some(Plan::Loop(self.loop_kernel(s, &function, to, is_cheap(body))))
             }
             Op::Accumulate { .. } => Accumulation::new(self, s).map(Plan::Accumulate),
             Op::Reduce { to, extents, rows } => {
@@ -131,7 +102,8 @@ impl Emitter<'_> {
             op @ Op::Scan { .. } => Some(Plan::Scan(Scanning::new(self, s, &Scan::new(op)?))),
             Op::Permute { .. } => Permutation::new(self, s).map(Plan::Permute),
             Op::Argsort { to, keys, moved } => Some(Plan::Sort(Sorting::new(self, s, to, *keys, moved))),
-            Op::Strip { to, len, body } => Some(Plan::Strip(Strips::new(self, s, to, len, body))),
+            // The backend dissolves strips: they are for processors.
+            Op::Strip { .. } => None,
             Op::Literal { .. } | Op::Reshape { .. } | Op::Agree { .. } => None,
             Op::If { .. } | Op::While { .. } | Op::Keep { .. } | Op::Recall { .. } => None,
         }
@@ -140,11 +112,9 @@ impl Emitter<'_> {
 
 /// Whether the kernels of an operation contain a loop.
 fn loops(op: &Op) -> bool {
-    let own = |op: &Op| op.scalar_fns().iter().any(|(_, c)| c.has_loop());
     match op {
         Op::If { .. } | Op::While { .. } | Op::Recall { .. } => false,
-        Op::Strip { body, .. } => body.stmts.iter().any(|s| own(&s.op)),
-        _ => own(op),
+        _ => op.scalar_fns().iter().any(|(_, c)| c.has_loop()),
     }
 }
 

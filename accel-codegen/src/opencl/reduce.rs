@@ -1,18 +1,14 @@
-//! Reductions: by work-items, by tasks, by groups, or as matrix products.
+//! Reductions: by work-items, by groups, or as matrix products.
 
 use super::emitter::{Emitter, Tasks};
 use super::group_reduce;
-use super::launch::{self, Rest, TASKS, count};
-use super::packed_product::Product;
+use super::launch::{self, count};
 use super::rows::{SHORT, across, group_parts, groups, in_parts, item_parts, joined, one, part_size, scratch, teams};
-use super::target::{Shape, Target};
+use super::target::Target;
 use super::tiled_product::Tiled;
 use super::work::{Kernel, Sizes, Work};
 use crate::analysis::liveness::Step;
-use crate::analysis::partition;
-use crate::shared::interchanged_reduce::{self, columns_nest};
-use crate::text::names::{elements, names};
-use crate::text::writer::Writer;
+use crate::shared::interchanged_reduce::columns_nest;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{ArrayId, Reduction};
 
@@ -26,15 +22,11 @@ const ONE_BY_ONE: usize = 64;
 #[derive(Clone, Debug)]
 pub struct ReducePlan {
     types: Vec<ScalarType>,
-    cost: usize,
     rows: Kernel,
     /// Kernels for parts of rows, and for combining the parts, if groups do not do this.
     part: Option<Kernel>,
     join: Option<Kernel>,
-    /// For interchanged reductions: NOTE [Interchanged reductions].
-    columns: Option<[Kernel; 2]>,
     /// For contractions.
-    product: Option<Product>,
     tiled: Option<Tiled>,
     /// Kernels of groups: for a part, for combining parts, and for several short rows.
     groups: Option<[Kernel; 3]>,
@@ -48,9 +40,8 @@ impl ReducePlan {
         let fold = format!("fold_{}", s.number);
         let name = |what: &str| format!("{fold}_{what}");
         e.function(s, &fold, |w| w.fold(&fold, to, outer, rows));
-        let gpu = e.target.shape == Shape::Gpu;
-        let nest = columns_nest(e.program, to, outer, rows);
-        let (in_columns, in_groups) = (nest.is_some(), gpu && group_reduce::suits(rows));
+        let in_columns = columns_nest(e.program, to, outer, rows).is_some();
+        let in_groups = group_reduce::suits(rows);
         let (parts, joins) = (!in_groups, !in_groups || in_columns);
         if parts {
             e.task_function(s, &name("part"), |w| w.part(&fold, outer, rows, ""));
@@ -58,17 +49,7 @@ impl ReducePlan {
         if joins {
             e.task_function(s, &name("join"), |w| w.join(to, rows));
         }
-        let side_by_side = nest.filter(|_| !gpu);
-        if let Some(nest) = &side_by_side {
-            let columns = name("columns");
-            e.function(s, &columns, |w| w.fold_side_by_side(&columns, to, outer, rows, nest));
-            e.task_function(s, &name("column_part"), |w| w.column_part(&columns, to, outer));
-            e.task_function(s, &name("column_join"), |w| w.column_join(to, rows));
-            e.task_function(s, &name("rows"), |w| w.fold_columns(&columns, to, outer, rows));
-        } else {
-            e.task_function(s, &name("rows"), |w| w.fold_rows(&fold, to, outer, rows));
-        }
-        let product = rows.contraction().filter(|_| !gpu).map(|c| Product::new(e, s, to, outer, rows, &c));
+        e.task_function(s, &name("rows"), |w| w.fold_rows(&fold, to, outer, rows));
         let tiled = rows
             .contraction_of_computed_operands()
             .filter(|_| in_groups)
@@ -78,17 +59,13 @@ impl ReducePlan {
         });
         let across = (in_groups && in_columns).then(|| e.fold_across(s, to, outer, rows));
         ReducePlan {
-            product,
             tiled,
             groups,
             across,
             types: e.program.arrays[to].columns.clone(),
-            cost: rows.cost(),
             rows: e.kernel(&name("rows"), outer, Tasks::Ranges),
             part: parts.then(|| e.kernel(&name("part"), outer, Tasks::Parts)),
             join: joins.then(|| e.kernel(&name("join"), outer, Tasks::Rows)),
-            columns: side_by_side
-                .map(|_| ["column_part", "column_join"].map(|n| e.kernel(&name(n), outer, Tasks::Ranges))),
         }
     }
 
@@ -97,26 +74,11 @@ impl ReducePlan {
         if n == 0 {
             return Work::default();
         }
-        let product = self.product.as_ref().and_then(|p| p.work(sizes, target));
-        product
-            .or_else(|| self.tiled.as_ref()?.work(sizes, target))
-            .or_else(|| self.columns_by_tasks(n, len, target))
+        let tiled = self.tiled.as_ref().and_then(|t| t.work(sizes, target));
+        tiled
             .or_else(|| self.columns_by_items(sizes, n, len, target))
             .or_else(|| self.rows_by_groups(n, len, target))
             .unwrap_or_else(|| self.rows_by_items(n, len, target))
-    }
-
-    /// A launch of tasks that process parts of neighbouring rows together: NOTE [Interchanged reductions].
-    fn columns_by_tasks(&self, n: usize, len: usize, target: &Target) -> Option<Work> {
-        let [part, join] = self.columns.as_ref()?;
-        let (parts, size) = interchanged_reduce::parts(n, len)?;
-        let all = Rest { len, row: n, slot: None };
-        let one_by_one = Rest { len, row: n, slot: Some(parts) };
-        let launches = vec![
-            launch::ranges(part, len, size, all, target),
-            launch::ranges(join, n, partition::task_size(n, self.cost * parts, TASKS), one_by_one, target),
-        ];
-        Some(Work { scratch: scratch(&self.types, parts * n), launches })
     }
 
     /// A launch of items that process parts of neighbouring rows.
@@ -153,34 +115,13 @@ impl ReducePlan {
 
     /// A launch of items that process rows, or parts of rows.
     fn rows_by_items(&self, n: usize, len: usize, target: &Target) -> Work {
-        match (&self.part, &self.join, part_size(n, len, self.cost, target)) {
+        match (&self.part, &self.join, part_size(n, len, target)) {
             (Some(part), Some(join), Some(size)) => {
                 let parts = len.div_ceil(size);
                 let launches = vec![in_parts(part, n, len, size, target), joined(join, n, len, parts, target)];
                 Work { scratch: scratch(&self.types, parts * n), launches }
             }
-            _ => one(launch::positions(&self.rows, n, self.cost.saturating_mul(len.max(1)), len, target)),
+            _ => one(launch::ranges(&self.rows, n, 1, len, target)),
         }
-    }
-}
-
-impl Writer<'_> {
-    /// Combines the `slot` parts of the rows `from..to` of all `row` rows, element by element.
-    pub fn column_join(&mut self, to: ArrayId, rows: &Reduction) {
-        let types = self.columns(to);
-        let (y, z) = (names("y", &types), names("z", &types));
-        self.initial(&z, &types, rows, &[&rows.op]);
-        self.hoist_output(to, false);
-        self.state(&types);
-        let part = |at: &str| -> Vec<String> { (0..types.len()).map(|c| format!("s{c}[{at}]")).collect() };
-        self.braces("for (i64 p = task->from; p < task->to; p++)", |w| {
-            w.declare(&y, &types);
-            let some = rows.init.is_some();
-            w.assign(&y, &if some { z } else { part("p") });
-            w.braces(&format!("for (i64 i = {}; i < task->slot; i++)", !some as u8), |w| {
-                w.code(&rows.op, &[y.clone(), part("i * task->row + p")].concat(), &y);
-            });
-            w.assign(&elements(to, types.len(), "p"), &y);
-        });
     }
 }

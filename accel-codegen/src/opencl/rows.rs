@@ -1,9 +1,8 @@
-//! Launches for rows, which are cut into parts for items, groups and tasks.
+//! Launches for rows, which are cut into parts for items and groups.
 
-use super::launch::{self, GROUPS_PER_UNIT, TASKS, busy, group};
-use super::target::{Shape, Target};
+use super::launch::{self, GROUPS_PER_UNIT, busy, group};
+use super::target::Target;
 use super::work::{Kernel, Launch, Work, size_of};
-use crate::analysis::partition;
 use accel_core::repr::ScalarType;
 
 /// The number of elements that each item of a group scans at a time.
@@ -32,7 +31,7 @@ pub fn group_launch(
     }
 }
 
-/// The smallest number of elements for an item of a GPU.
+/// The smallest number of elements for an item.
 pub const LEAST: usize = 16;
 
 /// From this number of elements on, several items process a row, each with about this many. So they read adjacent
@@ -53,15 +52,10 @@ pub fn scratch(types: &[ScalarType], n: usize) -> Vec<usize> {
 }
 
 /// The size of the parts of `n` rows, if they are cut.
-pub fn part_size(n: usize, len: usize, cost: usize, target: &Target) -> Option<usize> {
-    match target.shape {
-        Shape::Cpu => partition::part_size(n, len, cost, TASKS),
-        Shape::Gpu => {
-            let worth = n < busy(target) / 2 && len >= 4 * LEAST;
-            // One item combines the parts of a row, so there are not many more parts than elements in each.
-            worth.then(|| item_parts(n, len, target).1.max(len.isqrt() / 4))
-        }
-    }
+pub fn part_size(n: usize, len: usize, target: &Target) -> Option<usize> {
+    let worth = n < busy(target) / 2 && len >= 4 * LEAST;
+    // One item combines the parts of a row, so there are not many more parts than elements in each.
+    worth.then(|| item_parts(n, len, target).1.max(len.isqrt() / 4))
 }
 
 /// The number of parts of each of `n` rows, and the number of elements of each, for items.

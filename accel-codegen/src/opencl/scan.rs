@@ -1,11 +1,11 @@
-//! Scans: by work-items, by tasks, or by groups.
+//! Scans: by work-items, or by groups.
 
 use super::emitter::{Emitter, Tasks};
 use super::group_reduce;
 use super::group_scan::GroupScan;
 use super::launch::{self, count};
 use super::rows::{by_groups, in_parts, joined, one, part_size, scratch};
-use super::target::{Shape, Target};
+use super::target::Target;
 use super::work::{Kernel, Sizes, Work};
 use crate::analysis::liveness::Step;
 use crate::shared::scan::Scan;
@@ -15,7 +15,6 @@ use accel_core::repr::ScalarType;
 #[derive(Clone, Debug)]
 pub struct Scanning {
     types: Vec<ScalarType>,
-    cost: usize,
     some: bool,
     rows: Kernel,
     part: Kernel,
@@ -36,12 +35,10 @@ impl Scanning {
         e.task_function(s, &name("part"), |w| w.part(&function, outer, rows, scan.total_arguments()));
         e.task_function(s, &name("carry"), |w| w.carry(scan));
         e.task_function(s, &name("write"), |w| w.write_part(&function, scan));
-        let gpu = e.target.shape == Shape::Gpu;
-        let groups = (gpu && !scan.down && group_reduce::suits(rows)).then(|| GroupScan::new(e, s, scan));
+        let groups = (!scan.down && group_reduce::suits(rows)).then(|| GroupScan::new(e, s, scan));
         Scanning {
             groups,
             types: rows.columns(),
-            cost: rows.cost(),
             some: rows.init.is_some(),
             rows: e.kernel(&name("rows"), outer, Tasks::Ranges),
             part: e.kernel(&name("part"), outer, Tasks::Parts),
@@ -58,8 +55,8 @@ impl Scanning {
         if let Some(groups) = self.groups.as_ref().filter(|_| by_groups(n, len, target)) {
             return groups.work(n, len, target);
         }
-        match part_size(n, len, self.cost, target) {
-            None => one(launch::positions(&self.rows, n, self.cost.saturating_mul(len.max(1)), len, target)),
+        match part_size(n, len, target) {
+            None => one(launch::ranges(&self.rows, n, 1, len, target)),
             Some(size) => {
                 let parts = len.div_ceil(size);
                 let launches = vec![

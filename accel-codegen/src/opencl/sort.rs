@@ -12,10 +12,9 @@
 
 use super::emitter::Emitter;
 use super::launch;
-use super::target::{Shape, Target};
+use super::target::Target;
 use super::work::{Kernel, Launch, Sizes, Work, size_of};
 use crate::analysis::liveness::Step;
-use crate::analysis::partition;
 use crate::text::types::{is_signed, unsigned, width};
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
@@ -23,7 +22,7 @@ use accel_fusion::kernel::ArrayId;
 
 /// The length of the runs that a single item sorts.
 const RUN: usize = 16;
-/// The number of elements that an item of a GPU merges.
+/// The number of elements that an item merges.
 const MERGED: usize = 16;
 
 /// The kernels of a sort. The first one of each pair writes the positions to their final place, the second one to a
@@ -69,43 +68,25 @@ impl Sorting {
         let runs = rows * len.div_ceil(RUN);
         let widths: Vec<usize> = std::iter::successors(Some(RUN), |w| Some(2 * w)).take_while(|w| *w < len).collect();
         let mut side = widths.len() % 2;
-        let first = self.launch(&self.runs[side], runs, RUN * RUN, 1, &[len], target);
+        let first = launch(&self.runs[side], runs, 1, &[len], target);
         let merge = |width: &usize| {
             side = 1 - side;
-            self.launch(&self.merge[side], n, RUN, MERGED, &[len, *width], target)
+            launch(&self.merge[side], n, MERGED, &[len, *width], target)
         };
         let launches = [first].into_iter().chain(widths.iter().map(merge));
-        let gather = self.gather.iter().map(|kernel| self.launch(kernel, n, RUN, 1, &[len], target));
+        let gather = self.gather.iter().map(|kernel| launch(kernel, n, 1, &[len], target));
         let launches: Vec<Launch> = launches.chain(gather).collect();
         let positions = size_of(ScalarType::I64, n);
         let mut scratch = vec![size_of(self.key, n), size_of(self.key, n), positions];
         scratch.extend(self.needs_positions.then_some(positions));
         Work { scratch, launches }
     }
-
-    /// A launch for `n` parts of the work, each of which takes about `cost` operations. An item of a GPU has `each`.
-    fn launch(
-        &self,
-        kernel: &Kernel,
-        n: usize,
-        cost: usize,
-        each: usize,
-        numbers: &[usize],
-        target: &Target,
-    ) -> Launch {
-        let each = match target.shape {
-            Shape::Gpu => each,
-            Shape::Cpu => partition::task_size(n, cost, launch::TASKS),
-        };
-        let numbers = [each, n].iter().chain(numbers).map(|x| *x as i64).collect();
-        launch::items(kernel, n.div_ceil(each), numbers, target)
-    }
 }
 
-/// The approximate number of simple operations for a row of `len` elements.
-pub fn cost(len: usize) -> usize {
-    let merges = len.div_ceil(RUN).next_power_of_two().ilog2() as usize;
-    len.saturating_mul(RUN * (1 + merges))
+/// A launch for `n` parts of the work, of which each item has `each`.
+fn launch(kernel: &Kernel, n: usize, each: usize, numbers: &[usize], target: &Target) -> Launch {
+    let numbers = [each, n].iter().chain(numbers).map(|x| *x as i64).collect();
+    launch::items(kernel, n.div_ceil(each), numbers, target)
 }
 
 /// The function from the bits of an element to its sort key.

@@ -141,6 +141,17 @@ fn operands(c: &Contraction<Computed>) -> [(&'static str, &Computed, Role, &'sta
 }
 
 impl Writer<'_> {
+    /// Declares `factor` and `init`: the factor of all products, and the initial value of the sums.
+    fn factor_and_init(&mut self, to: ArrayId, rows: &Reduction, c: &Contraction<Computed>) {
+        self.hoist(&rows.init.iter().chain([&c.factor]).collect::<Vec<_>>());
+        self.hoist_output(to, false);
+        self.line(format!("{} factor, init = 0;", c.ty));
+        self.code(&c.factor, &[], &["factor".into()]);
+        if let Some(init) = &rows.init {
+            self.code(init, &[], &["init".into()]);
+        }
+    }
+
     fn tile_of_group(&mut self, tile: Tile, to: ArrayId, outer: usize, rows: &Reduction, c: &Contraction<Computed>) {
         let (t, side) = (c.ty, tile.side);
         self.factor_and_init(to, rows, c);

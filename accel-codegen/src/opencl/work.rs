@@ -1,6 +1,5 @@
 //! The work of a statement on a device: kernels, their arguments and sizes.
 
-use super::batch::PartId;
 use crate::text::parameters::Arg;
 use crate::text::types::bytes;
 use accel_core::repr::ScalarType;
@@ -14,8 +13,6 @@ pub struct Kernel {
     pub name: Arc<str>,
     /// Its parameters in order.
     pub args: Arc<[Arg]>,
-    /// The part of a batch that can execute the same with one item, if there is a batch.
-    pub part: Option<PartId>,
 }
 
 /// The index space of a statement, and the length of its rows.

@@ -2,6 +2,9 @@
 
 use crate::text::writer::Writer;
 
+/// The line before a loop whose iterations do not depend on each other.
+pub const INDEPENDENT: &str = "#pragma GCC ivdep";
+
 impl Writer<'_> {
     /// Sets `i0`, `i1`, … to the index of a row-major position within the extents of the task.
     pub fn index_of(&mut self, rank: usize, p: &str) {
@@ -113,8 +116,7 @@ impl Writer<'_> {
     /// Tells the compiler that the positions of the loop that follows are independent, if they are.
     pub fn say_independent(&mut self, say: bool) {
         if say {
-            let line = self.dialect().independent();
-            self.line(line);
+            self.line(INDEPENDENT);
         }
     }
 

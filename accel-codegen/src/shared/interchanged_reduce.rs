@@ -49,17 +49,6 @@ pub fn in_columns(outer: usize, rows: &Reduction) -> bool {
     found
 }
 
-/// The number of parts of the rows, and the number of elements of each, if the rows are cut: there are few rows and
-/// they are long.
-pub fn parts(count: usize, len: usize) -> Option<(usize, usize)> {
-    if !(FEW_COLUMNS..MANY_COLUMNS).contains(&count) || count.saturating_mul(len) < SERIAL_ELEMENTS {
-        return None;
-    }
-    let size = len.div_ceil((PARTIAL_RESULTS / count).clamp(FEWEST_PARTS, TASKS)).max(SHORTEST_PART);
-    let parts = len.div_ceil(size);
-    (parts > 1).then_some((parts, size))
-}
-
 /// The nest that combines elements of neighbouring rows, if they are adjacent in memory.
 pub fn columns_nest(program: &Program, to: ArrayId, outer: usize, rows: &Reduction) -> Option<Nest> {
     in_columns(outer, rows).then(|| side_by_side(program, to, outer, rows, COLUMNS).ok())?
@@ -81,8 +70,7 @@ impl Writer<'_> {
         self.line("const i64 first = from + !started, count = to - first;");
         self.loop_nest(nest, types[0]);
         let ix: String = index(outer).iter().map(|i| format!(", i64 {i}")).collect();
-        let space = self.global();
-        let all: String = types.iter().enumerate().map(|(c, t)| format!(", {space}{t} *restrict t{to}_{c}")).collect();
+        let all: String = types.iter().enumerate().map(|(c, t)| format!(", {t} *restrict t{to}_{c}")).collect();
         let parameters = self.parameters();
         format!("static int {name}({parameters}{ix}, i64 from, i64 to, bool started, i64 width{all})")
     }

@@ -32,12 +32,19 @@ impl Writer<'_> {
     /// A function in a strip with branches that C compilers do not vectorise.
     pub fn lane_fn<'c>(&self, code: &'c ScalarFn) -> Option<LaneFn<'c>> {
         let position = self.lanes.position;
-        let is_in_strip = position != Reg::NONE && self.dialect().vectorizes_calls();
-        is_in_strip.then(|| LaneFn::of_branches(code, BTreeSet::from([position])))?
+        (position != Reg::NONE).then(|| LaneFn::of_branches(code, BTreeSet::from([position])))?
+    }
+
+    /// Computes `code` for all lanes `l` of a strip from the values `args`, and assigns its results to `to`.
+    pub fn each_lane(&mut self, code: &ScalarFn, args: &[String], to: &[String]) {
+        match self.lane_fn(code) {
+            Some(function) => self.branches_of_lanes(&function, args, to),
+            None => self.braces(self.lane(), |w| w.code(code, args, to)),
+        }
     }
 
     /// Computes such a function and assigns its results, and if an element fails, one lane after the other.
-    pub fn branches_of_lanes(&mut self, function: &LaneFn, args: &[String], to: &[String]) {
+    fn branches_of_lanes(&mut self, function: &LaneFn, args: &[String], to: &[String]) {
         let code = function.code;
         let results = to.iter().zip(&code.results);
         let results = results.map(|(to, r)| Output { place: to.clone(), value: *r, mask: None }).collect();

@@ -37,7 +37,7 @@ impl Writer<'_> {
     pub fn elements_of_lanes(&mut self, rows: &Reduction, index: &[String], then: impl FnOnce(&mut Self)) {
         let types: Vec<_> = rows.element.results.iter().map(|r| rows.element.types[*r]).collect();
         let x = names("x", &types);
-        if !self.takes_loops(&rows.element) {
+        if self.lane_fn(&rows.element).is_none() {
             return self.braces(self.lane(), |w| {
                 w.declare(&x, &types);
                 w.code(&rows.element, index, &x);

@@ -1,5 +1,5 @@
 //! Writes [nests](crate::nest) in both dialects. A register is a variable `r3`, a local buffer `y3`. In a loop over
-//! vectors, what differs between its iterations has the type of a vector.
+//! vectors, what differs between its iterations has the type of a vector. Only C has vectors, and only devices have groups.
 //!
 //! NOTE [Fused multiply-add]: if a product is summed, and the processor can multiply and add in one instruction, the
 //! product is not rounded before the addition, as in any matrix product. The order of a sum is undefined, so its last
@@ -11,6 +11,7 @@
 //! as tiny or has huge factors.
 
 use crate::analysis::fault;
+use crate::c::vectors;
 use crate::nest::edit::walk;
 use crate::nest::ir::*;
 use crate::nest::transform::tidy::used;
@@ -20,7 +21,6 @@ use crate::text::dialect::Dialect;
 use crate::text::primitives;
 use crate::text::registers::Vectors;
 use crate::text::scalar_code::Constants;
-use crate::text::vectors::{add_half, declare, zero};
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
 use accel_fusion::kernel::{Instr, Monoid, Program, Reg, ScalarFn, SiteId};
@@ -31,18 +31,17 @@ impl Writer<'_> {
     /// Of those in memory, only sums are combined as vectors. If the nest has memory of groups, the writer is at the outermost
     /// level of a kernel.
     pub fn loop_nest(&mut self, nest: &Nest, t: ScalarType) {
-        let (mut multiplies, mut around, mut has_vectors) = (false, false, false);
+        let (mut multiplies, mut around) = (false, false);
         walk(&nest.body, &mut |n| {
-            has_vectors |= matches!(n, Node::AccLanes { .. } | Node::Transpose { .. });
-            has_vectors |= matches!(n, Node::For(f) if f.bind == Bind::Vector);
             multiplies |= matches!(n, Node::Acc { times: Some(_), .. });
             around |= matches!(n, Node::Store { around: true, .. });
         });
-        if has_vectors {
-            declare(self, t);
+        if has_vectors(nest) {
+            vectors::declare(self.declarations, t);
         }
         // Devices that hide latency have no stores that bypass caches.
-        let around = around && !self.dialect().hides_latency();
+        let dialect = self.dialect();
+        let around = around && !dialect.hides_latency();
         if around {
             self.declare_around();
         }
@@ -56,8 +55,8 @@ impl Writer<'_> {
             walk(&nest.body, &mut |n| {
                 code.instrs.extend(if let Node::Let(i) = n { Some(i.clone()) } else { None });
             });
-            // A list for which there is no memory ends the nest.
-            let flushes = multiplies && code.lists().is_empty();
+            // A list for which there is no memory ends the nest. OpenCL has no such mode.
+            let flushes = multiplies && code.lists().is_empty() && dialect == Dialect::C;
             if flushes {
                 declare_flushing(w);
                 w.line("const unsigned state = without_tiny();");
@@ -99,7 +98,7 @@ impl Writer<'_> {
 /// # Errors
 /// The nest is not well formed, or does not fit the dialect.
 pub fn nest_text(nest: &Nest, t: ScalarType, for_device: bool) -> Result<String, String> {
-    let device = Dialect::OpenCl { gpu: true, narrow: false, atomics_64: false };
+    let device = Dialect::OpenCl { narrow: false, atomics_64: false };
     let dialect = if for_device { device } else { Dialect::C };
     verify(nest)?;
     fits(nest, dialect)?;
@@ -110,14 +109,28 @@ pub fn nest_text(nest: &Nest, t: ScalarType, for_device: bool) -> Result<String,
     Ok(w.finish())
 }
 
-/// Checks that a nest can be written in a dialect: only items of groups can wait for each other.
+/// Checks that a nest can be written in a dialect: in C no items of groups wait for each other, and devices have no vectors.
 ///
 /// # Errors
-/// It needs groups, and the dialect has none.
+/// It needs groups or vectors, and the dialect has none.
 fn fits(nest: &Nest, dialect: Dialect) -> Result<(), String> {
     let mut waits = nest.buffers.iter().any(|b| b.space == Space::Group);
     walk(&nest.body, &mut |n| waits |= matches!(n, Node::Barrier));
-    if waits && !dialect.has_groups() { Err("there are no groups of items".into()) } else { Ok(()) }
+    match dialect.has_groups() {
+        false if waits => Err("there are no groups of items".into()),
+        true if has_vectors(nest) => Err("there are no vectors".into()),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a nest has loops over vectors.
+fn has_vectors(nest: &Nest) -> bool {
+    let mut found = false;
+    walk(&nest.body, &mut |n| {
+        found |= matches!(n, Node::AccLanes { .. } | Node::Transpose { .. });
+        found |= matches!(n, Node::For(f) if f.bind == Bind::Vector);
+    });
+    found
 }
 
 /// The registers that the text uses: of the outermost extents of buffers, no position depends on, only checks do.
@@ -133,8 +146,7 @@ fn names_used(nest: &Nest) -> BTreeSet<Reg> {
     used(&nest.body).into_iter().chain(of_extents).collect()
 }
 
-/// Declares the mode of NOTE [Subnormal factors]. OpenCL has no such mode, but its compilers for these processors have the
-/// functions that change it.
+/// Declares the mode of NOTE [Subnormal factors].
 fn declare_flushing(w: &mut Writer) {
     w.declarations.declare_once("tiny", || {
         "#ifdef __SSE2__\n\
@@ -215,7 +227,7 @@ impl NestText<'_, '_, '_> {
             Node::Let(i) => self.instr(i),
             Node::Load { to, from } => {
                 let number = match self.unaligned(from) {
-                    Some(address) => self.w.dialect().load(&address, self.lanes(), self.t),
+                    Some(address) => format!("*(const u_{} *){address}", self.t),
                     None => self.number(from),
                 };
                 let t = match self.is_vector(from) {
@@ -236,14 +248,14 @@ impl NestText<'_, '_, '_> {
             }
             Node::Prefetch(p) => {
                 let (at, name) = (position(&self.nest.buffers[p.buffer], &self.first(p)), self.name(p.buffer));
-                if let (Some(request), Some(name)) = (self.w.request(), name) {
-                    self.w.line(format!("{request}(&{name}[{at}], 0, 2);"));
+                if let (Some(name), false) = (name, self.w.dialect().hides_latency()) {
+                    self.w.line(format!("__builtin_prefetch(&{name}[{at}], 0, 2);"));
                 }
             }
             Node::Store { to, value, .. } => {
                 let value = if self.is_vector(to) { self.vector(*value) } else { format!("r{value}") };
                 let line = match self.unaligned(to) {
-                    Some(address) => self.w.dialect().store(&address, &value, self.lanes(), self.t),
+                    Some(address) => format!("*(u_{} *){address} = {value};", self.t),
                     None => format!("{} = {value};", self.number(to)),
                 };
                 self.w.line(line);
@@ -350,8 +362,8 @@ impl NestText<'_, '_, '_> {
         if !self.wide.iter().any(|block| block.contains(&r)) {
             self.wide.last_mut().into_iter().for_each(|block| _ = block.insert(r));
             // Subtracting this zero changes no number, not even the sign of a zero.
-            let zero = zero(self.w, self.t);
-            self.w.line(format!("const v_{} w{r} = r{r} - {zero};", self.t));
+            let t = self.t;
+            self.w.line(format!("const v_{t} w{r} = r{r} - (v_{t}){{0}};"));
         }
         format!("w{r}")
     }
@@ -371,15 +383,6 @@ impl NestText<'_, '_, '_> {
         let buffer = &self.nest.buffers[b];
         let own = !buffer.extents.is_empty() && !self.in_vectors.contains(&b);
         name(buffer.space).or_else(|| own.then(|| format!("y{b}")))
-    }
-
-    /// The address space of a buffer.
-    fn space(&self, b: BufferId) -> &'static str {
-        match self.nest.buffers[b].space {
-            Space::Group => "local ",
-            Space::Local => "",
-            Space::Array(..) | Space::Strip(..) | Space::Total(..) => self.w.global(),
-        }
     }
 
     /// The numbers in a vector.
@@ -406,9 +409,8 @@ impl NestText<'_, '_, '_> {
             };
         };
         let at = position(b, &self.first(p));
-        let space = self.space(p.buffer);
         match vector {
-            true => format!("*({space}v_{t} *)&{name}[{at}]"),
+            true => format!("*(v_{t} *)&{name}[{at}]"),
             false => format!("{name}[{at}]"),
         }
     }
@@ -442,8 +444,8 @@ impl NestText<'_, '_, '_> {
     fn acc(&mut self, to: &Place, monoid: Monoid, value: Reg, times: Option<Reg>) {
         let (t, vector) = (self.t, self.is_vector(to));
         if let (Some(address), Monoid::Sum) = (self.unaligned(to), monoid) {
-            let (value, n) = (self.vector(value), self.lanes());
-            return self.w.line(self.w.dialect().add_to(&address, &value, n, t));
+            let value = self.vector(value);
+            return self.w.line(format!("*(u_{t} *)({address}) += {value};"));
         }
         let place = self.number(to);
         let operand = |text: &mut Self, r: Reg| if vector { text.vector(r) } else { format!("r{r}") };
@@ -469,7 +471,7 @@ impl NestText<'_, '_, '_> {
         for eight in all.chunks(8) {
             self.w.open("");
             if monoid == Monoid::Sum {
-                let zero = zero(self.w, t);
+                let zero = format!("(v_{t}){{0}}");
                 let vectors: Vec<_> =
                     (0..8).map(|k| eight.get(k).map_or(zero.clone(), |e| format!("y{}", e.2))).collect();
                 self.w.line(format!("const w_{t} sums = sums_{t}({});", vectors.join(", ")));
@@ -480,7 +482,8 @@ impl NestText<'_, '_, '_> {
                 self.w.open(&if guards.is_empty() { String::new() } else { format!("if ({})", conditions(&guards)) });
                 for (k, half) in halves.iter().enumerate() {
                     let place = self.number(&half[0].1);
-                    add_half(self.w, t, &format!("&{place}"), k);
+                    let addition = vectors::add_half(self.w.declarations, t, &format!("&{place}"), k);
+                    self.w.line(addition);
                 }
                 self.w.close();
                 if guards.is_empty() {
@@ -493,10 +496,9 @@ impl NestText<'_, '_, '_> {
             }
             for (k, (guards, place, from)) in eight.iter().enumerate() {
                 let place = self.number(place);
-                let element = |w: &Writer, name: &str, k| w.dialect().element(name, k);
                 let values: Vec<String> = match monoid {
-                    Monoid::Sum => vec![element(self.w, "sums", k)],
-                    _ => (0..n).map(|l| element(self.w, &format!("y{from}"), l)).collect(),
+                    Monoid::Sum => vec![format!("sums[{k}]")],
+                    _ => (0..n).map(|l| format!("y{from}[{l}]")).collect(),
                 };
                 for value in values {
                     let combined = primitives::op2(self.w.declarations, monoid.operator(), t, &place, &value);
@@ -511,7 +513,7 @@ impl NestText<'_, '_, '_> {
 
     /// Vectors along dimension `dim` of `from` become vectors along its last dimension.
     fn transpose(&mut self, to: &Place, from: &Place, dim: usize, n: i64) {
-        let (t, space) = (self.t, self.w.global());
+        let t = self.t;
         declare_turn(self.w, t, n as usize);
         let mut rows = vec![];
         for k in 0..n {
@@ -519,7 +521,7 @@ impl NestText<'_, '_, '_> {
             row.index[dim].constant += k;
             let b = &self.nest.buffers[row.buffer];
             let Some(name) = name(b.space) else { continue };
-            rows.push(format!("*(const {space}v_{t} *)&{name}[{}]", position(b, &row.index)));
+            rows.push(format!("*(const v_{t} *)&{name}[{}]", position(b, &row.index)));
         }
         let width = self.nest.buffers[to.buffer].extents.last().and_then(Affine::as_constant).unwrap_or(n);
         let at = self.vector_at(to, n);
@@ -637,11 +639,9 @@ fn are_adjacent(four: &[(Vec<Guard>, Place, BufferId)]) -> bool {
 
 /// Declares `turn`: it transposes `n` vectors of `n` numbers, and stores the resulting vectors at a distance.
 fn declare_turn(w: &mut Writer, t: ScalarType, n: usize) {
-    let dialect = w.dialect();
     w.declarations.declare_once(&format!("turn_{t}"), || {
         let params: Vec<_> = (0..n).map(|k| format!("v_{t} a{k}")).collect();
-        let mut text =
-            format!("{} void turn_{t}({}, v_{t} *to, int distance) {{\n", dialect.vector_function(), params.join(", "));
+        let mut text = format!("static inline void turn_{t}({}, v_{t} *to, int distance) {{\n", params.join(", "));
         // Exchanges blocks of 1, 2, 4, … numbers with those on the other side of the diagonal.
         let (mut names, mut size) = (('a', 'b'), 1);
         while size < n {
@@ -656,7 +656,7 @@ fn declare_turn(w: &mut Writer, t: ScalarType, n: usize) {
                 let lanes: Vec<_> = (0..n).map(|q| lane(q).to_string()).collect();
                 let ((from, to), lanes) = (names, lanes.join(", "));
                 let (a, b) = (format!("{from}{first}"), format!("{from}{}", first + size));
-                text += &format!("    const v_{t} {to}{k} = {};\n", dialect.shuffle(t, &a, &b, &lanes));
+                text += &format!("    const v_{t} {to}{k} = __builtin_shufflevector({a}, {b}, {lanes});\n");
             }
             names = (names.1, (names.1 as u8 + 1) as char);
             size *= 2;

@@ -1,4 +1,4 @@
-//! The kernels that C and OpenCL C for processors have in common: functions of a task.
+//! What kernels in C and in OpenCL C have in common, and functions of a task in C.
 //!
 //! A task is `{ from, to, row, slot, len, extents, state }`, where all numbers are `i64`. Each function defines their
 //! meaning. `extents` are those of the index space of positions and rows (in row-major order), and `state` is a list of
@@ -28,4 +28,3 @@ pub mod strip_rows;
 pub mod tiled_reduce;
 pub mod transposed;
 pub mod unswitch;
-pub mod vector_maths;

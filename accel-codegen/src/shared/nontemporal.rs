@@ -9,9 +9,6 @@
 //! 16.4. If it branches, it computes longer than it writes, and the buffers cost more than they save: with them, the
 //! Jacobian of bundle adjustment takes 39.5 ms instead of 35. Outputs that share their memory with an input do not use
 //! this, because their memory is in the caches already.
-//!
-//! In OpenCL C, a pointer belongs to an address space, and the buffer is in a different one than arrays. The processors
-//! in question have only one address space, so the address of the buffer is converted to one of an array.
 
 use super::prefetch::is_quick;
 use crate::cost_model::{LINE, PIECE};
@@ -25,8 +22,7 @@ use accel_fusion::kernel::{ArrayId, Program, ScalarFn};
 impl Writer<'_> {
     /// Declares `store_around` and `STORED`.
     pub fn declare_around(&mut self) {
-        let store = self.dialect().nontemporal_store();
-        self.declarations.declare_once("around", || store.trim_end().into());
+        self.declarations.declare_once("around", || include_str!("../c/nontemporal.c").trim_end().into());
     }
 
     /// Computes the elements of the arrays with these columns at the positions from `task->from` to `task->to`, with non-temporal
@@ -61,8 +57,7 @@ impl Writer<'_> {
             });
             for (k, (a, c, t)) in columns.iter().enumerate() {
                 let t = in_memory(*t);
-                let (space, piece) = (w.global(), w.dialect().as_array(t, &format!("piece{k}")));
-                w.line(format!("{space}{t} *const out{k} = around ? {piece} : a{a}_{c} + p;"));
+                w.line(format!("{t} *const out{k} = around ? piece{k} : a{a}_{c} + p;"));
             }
             let results: Vec<_> = (0..columns.len()).map(|k| format!("out{k}[p - first]")).collect();
             w.elements_to("end", rank, true, body, folded.as_ref(), &results);

@@ -113,10 +113,7 @@ impl Writer<'_> {
     /// Combines the elements `from..to` of the source into copy number `slot` of the `len` targets in `state`.
     pub fn private(&mut self, name: &str, p: &Permute, monoid: Monoid) {
         let (to, t) = (p.to, in_memory(self.columns(p.to)[0]));
-        let (space, buffer) = (self.global(), self.task_buffer(0, &t.to_string()));
-        // The addresses in tables are `void *`.
-        let cast = if self.dialect().has_tables() { format!("({t} *)") } else { String::new() };
-        self.line(format!("{space}{t} *const a{to}_0 = {cast}{buffer} + task->slot * task->len;"));
+        self.line(format!("{t} *const a{to}_0 = ({t} *)task->state[0] + task->slot * task->len;"));
         let start = primitives::constant(self.declarations, monoid.neutral(self.columns(to)[0]));
         self.line(format!("for (i64 q = 0; q < task->len; q++) a{to}_0[q] = {start};"));
         let call = self.combine_call(name, to, "task", EVERYWHERE);
@@ -128,11 +125,9 @@ impl Writer<'_> {
         let (to, t) = (p.to, in_memory(self.columns(p.to)[0]));
         self.hoist(&[p.comb]);
         self.hoist_output(to, false);
-        let (space, buffer) = (self.global(), self.task_buffer(0, &t.to_string()));
-        let restrict = if self.dialect().has_tables() { "restrict " } else { "" };
-        self.line(format!("const {space}{t} *{restrict}const copies = {buffer};"));
+        self.line(format!("const {t} *restrict const copies = task->state[0];"));
         self.braces("for (i64 i = 0; i < task->slot; i++)", |w| {
-            w.line(format!("const {space}{t} *const copy = copies + i * task->len;"));
+            w.line(format!("const {t} *const copy = copies + i * task->len;"));
             w.braces("for (i64 q = task->from; q < task->to; q++)", |w| {
                 let old = elements(to, 1, "q");
                 w.code(p.comb, &["copy[q]".to_string(), old[0].clone()], &old);
@@ -145,8 +140,7 @@ impl Writer<'_> {
     pub fn owned(&mut self, name: &str, p: &Permute) {
         self.hoist_output(p.to, false);
         self.line("if (task->from == task->to) return 0;");
-        let rest = if self.dialect().has_tables() { "task->extents, task->state" } else { "task->extents" };
-        self.line(format!("const job all = {{ 0, task->len, 0, 0, 0, {rest} }};"));
+        self.line("const job all = { 0, task->len, 0, 0, 0, task->extents, task->state };");
         let call = self.combine_call(name, p.to, "&all", "task->from, task->to - 1 - task->from");
         self.line(format!("return {call};"));
     }

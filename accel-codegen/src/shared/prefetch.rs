@@ -4,7 +4,7 @@
 //! to compute than a sum. On 16M `f32`, a row of counts and products took 3.4 ms with the processor's own prefetching.
 //! With requests some kilobytes ahead it took 1.5 ms, which is the speed of the memory. If there is hardly more to
 //! compute than a sum, the requests slow it down: on an AMD EPYC, the product of two vectors of that size took 4.6 ms
-//! with them and 4.1 ms without, and on pocl 4.9 and 4.4 ms.
+//! with them and 4.1 ms without.
 
 use crate::cost_model::{AHEAD, LINE, QUICK};
 use crate::text::names::position;
@@ -20,19 +20,9 @@ pub fn is_quick(element: &ScalarFn) -> bool {
 }
 
 impl Writer<'_> {
-    /// Declares the function that requests memory, and returns its name. On devices that hide latency, there is none.
-    pub fn request(&mut self) -> Option<&'static str> {
-        let (name, declaration) = self.dialect().prefetch();
-        if let Some(text) = declaration.filter(|_| !self.dialect().hides_latency()) {
-            self.declarations.declare_once(name, || text.trim_end().into());
-        }
-        (!self.dialect().hides_latency()).then_some(name)
-    }
-
     /// Requests the memory that `count` elements from an index on will read later, where they read arrays along the
     /// last dimension.
     pub fn prefetch(&mut self, element: &ScalarFn, index: &[String], count: usize) {
-        let (Some(name), space) = (self.request(), self.global()) else { return };
         let last = index.len() - 1;
         for i in &element.instrs {
             let Instr::Read { array, index: at, to, .. } = i else { continue };
@@ -44,8 +34,8 @@ impl Writer<'_> {
             let first = position(*array, &at);
             for (c, r) in to.iter().enumerate() {
                 let each = LINE / bytes(element.types[*r]) as usize;
-                let line = format!("(const {space}char *)&a{array}_{c}[{first} + l] + {AHEAD}");
-                self.line(format!("for (int l = 0; l < {count}; l += {each}) {name}({line}, 0, 2);"));
+                let line = format!("(const char *)&a{array}_{c}[{first} + l] + {AHEAD}");
+                self.line(format!("for (int l = 0; l < {count}; l += {each}) __builtin_prefetch({line}, 0, 2);"));
             }
         }
     }

@@ -111,7 +111,7 @@ impl Writer<'_> {
     /// Whether rows are reduced across: NOTE [Rows across].
     fn across(&self, to: ArrayId, outer: usize, rows: &Reduction) -> Across {
         let simple = |c: &ScalarFn| c.is_if_convertible() && c.instrs.len() <= SIMPLE;
-        let fits = outer > 0 && simple(&rows.element) && simple(&rows.op) && self.dialect().vectorizes_calls();
+        let fits = outer > 0 && simple(&rows.element) && simple(&rows.op) && !self.dialect().has_few_registers();
         // C compilers add integers of a row in vectors.
         if !fits || adds_integers(rows) {
             return Across::Never;
@@ -212,10 +212,10 @@ impl Writer<'_> {
     /// Declares local names for partial results.
     pub fn state(&mut self, types: &[ScalarType]) {
         for (c, t) in types.iter().enumerate() {
-            let buffer = self.task_buffer(c, &t.to_string());
-            // Otherwise it is a parameter with this name.
-            if self.dialect().has_tables() {
-                self.line(format!("{t} *const s{c} = {buffer};"));
+            match self.dialect().has_tables() {
+                true => self.line(format!("{t} *const s{c} = task->state[{c}];")),
+                // A parameter with this name.
+                false => self.scratch(c, &t.to_string()),
             }
         }
     }

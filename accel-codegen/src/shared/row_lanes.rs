@@ -223,9 +223,7 @@ impl Writer<'_> {
     fn step(&mut self, count: usize, outer: usize, element: &ScalarFn, source: Source, then: impl FnOnce(&mut Self)) {
         let types: Vec<_> = element.results.iter().map(|r| element.types[*r]).collect();
         let x = names("x", &types);
-        // The compiler makes vectors of 8 lanes.
-        let unrolled = self.dialect().unrolled(count / 8);
-        self.braces(&format!("{unrolled}for (int l = 0; l < {count}; l++)"), |w| {
+        self.braces(&format!("for (int l = 0; l < {count}; l++)"), |w| {
             w.declare(&x, &types);
             w.code(element, &row_index(outer, &source("k + l")), &x);
             then(w);

@@ -10,7 +10,6 @@
 //! the lane, `position[l]` the outermost index.
 
 use super::blocks::loops;
-use crate::analysis::strip_usage::{Length, Usage};
 use crate::cost_model::{COPIED_VALUES, LANES, LONG_ROW};
 use crate::nest::edit::Why;
 use crate::nest::ir::Nest;
@@ -20,7 +19,7 @@ use crate::nest::verify::verify;
 use crate::text::arrays::uses;
 use crate::text::names::{elements, index, names, position, position_in_strip};
 use crate::text::primitives;
-use crate::text::types::{bytes, in_memory};
+use crate::text::types::in_memory;
 use crate::text::writer::{Lanes, Writer};
 use accel_core::repr::{Scalar, ScalarType};
 use accel_fusion::kernel::{ArrayId, Block, Instr, Op, Program, Reduction, Reg, ScalarFn, SiteId, walk};
@@ -129,8 +128,8 @@ impl<'a> Strip<'a> {
     }
 
     /// The condition that the strip has long rows, if they are executed one position at a time.
-    pub fn long_rows(&self, w: &Writer) -> Option<String> {
-        if !self.in_rows || !w.dialect().vectorizes_calls() {
+    pub fn long_rows(&self) -> Option<String> {
+        if !self.in_rows {
             return None;
         }
         let length = |(role, op, _): &Statement| match op {
@@ -149,7 +148,7 @@ impl<'a> Strip<'a> {
                 self.length(w, *to, *role, rows);
             }
         }
-        let lanes = match self.long_rows(w) {
+        let lanes = match self.long_rows() {
             Some(long) => format!("{long} ? 1 : {LANES}"),
             None => LANES.to_string(),
         };
@@ -206,25 +205,6 @@ impl<'a> Strip<'a> {
         w.line("out[0] = scratch; out[1] = partial; out[2] = cost; out[3] = lanes;");
     }
 
-    /// What [`sizes`](Self::sizes) computes, as a value.
-    pub fn usage(&self) -> Usage {
-        let room = |a: ArrayId| self.columns(a).iter().map(move |t| (a, bytes(*t) as usize));
-        let work = |(role, op, _): &(Role, &'a Op, SiteId)| {
-            let a = op.defines()[0];
-            let (each, length) = match op {
-                Op::Reduce { rows, .. } if *role == Role::Row => (rows.cost(), Length::of(&rows.len)),
-                Op::Reduce { rows, .. } => (rows.cost(), Length::Known(1)),
-                _ => (elementwise(*role, op).0.cost(), Length::Known(1)),
-            };
-            (a, (*role == Role::Row) as usize, each, length)
-        };
-        Usage {
-            held: self.held().flat_map(room).collect(),
-            totals: self.totals().flat_map(|(a, ..)| room(a)).collect(),
-            work: self.body.iter().map(work).collect(),
-        }
-    }
-
     /// The length of the rows that a row statement reduces.
     fn length(&self, w: &mut Writer, a: ArrayId, role: Role, rows: &Reduction) {
         if role == Role::Row {
@@ -239,13 +219,11 @@ impl<'a> Strip<'a> {
         arithmetic(w);
         self.names(w, true);
         self.lengths(w);
-        let space = w.global();
-        let (scratch, partial) = (w.task_buffer(0, "char"), w.task_buffer(1, "char"));
-        w.line(format!("{space}char *scratch = {scratch}, *partial = {partial};"));
+        w.line("char *scratch = task->state[0], *partial = task->state[1];");
         for a in self.held() {
             for (c, t) in self.columns(a).iter().enumerate() {
                 w.line(format!(
-                    "{space}{} *restrict const s{a}_{c} = ({space}void *)scratch; scratch += {};",
+                    "{} *restrict const s{a}_{c} = (void *)scratch; scratch += {};",
                     in_memory(*t),
                     self.room(a, *t)
                 ));
@@ -254,13 +232,13 @@ impl<'a> Strip<'a> {
         for a in self.rows.iter().filter(|a| self.to.contains(a)) {
             for (c, t) in self.columns(*a).iter().enumerate() {
                 let column = w.column(*a, c, "");
-                w.line(format!("{space}{} *restrict const o{a}_{c} = {column};", in_memory(*t)));
+                w.line(format!("{} *restrict const o{a}_{c} = {column};", in_memory(*t)));
             }
         }
         for (a, rows, _) in self.totals() {
             for (c, t) in self.columns(a).iter().enumerate() {
                 let room = self.total_room(a, *t);
-                w.line(format!("{space}{t} *restrict const t{a}_{c} = ({space}void *)partial; partial += {room};"));
+                w.line(format!("{t} *restrict const t{a}_{c} = (void *)partial; partial += {room};"));
                 if let Some(monoid) = rows.monoid {
                     let (size, zero) = (self.total_size(a), primitives::constant(w.declarations, monoid.neutral(*t)));
                     w.line(format!("for (i64 q = 0, size = {size}; q < size; q++) t{a}_{c}[q] = {zero};"));
@@ -490,11 +468,10 @@ impl<'a> Strip<'a> {
         });
     }
 
-    /// Combines the partial totals of the first `to` tasks, which are `len` bytes apart in a buffer of the task.
-    pub fn join(&self, w: &mut Writer, buffer: usize) {
+    /// Combines the partial totals of the first `to` tasks, which are `len` bytes apart in the state of the task.
+    pub fn join(&self, w: &mut Writer) {
         arithmetic(w);
-        let (space, partial) = (w.global(), w.task_buffer(buffer, "char"));
-        w.line(format!("const {space}char *partial = {partial};"));
+        w.line("const char *partial = task->state[0];");
         for (a, rows, site) in self.totals() {
             w.site = site;
             let types = self.columns(a);
@@ -504,7 +481,7 @@ impl<'a> Strip<'a> {
                 w.hoist_output(a, true);
                 for (c, t) in types.iter().enumerate() {
                     w.line(format!(
-                        "const {space}{t} *const t{c} = (const {space}void *)partial; partial += {};",
+                        "const {t} *const t{c} = (const void *)partial; partial += {};",
                         self.total_room(a, *t)
                     ));
                 }
@@ -512,8 +489,8 @@ impl<'a> Strip<'a> {
                 let part: Vec<_> = (0..types.len()).map(|c| format!("p{c}[q]")).collect();
                 let parts = |w: &mut Writer| {
                     for (c, t) in types.iter().enumerate() {
-                        let at = format!("(const {space}void *)((const {space}char *)t{c} + s * task->len)");
-                        w.line(format!("const {space}{t} *restrict const p{c} = {at};"));
+                        let at = format!("(const void *)((const char *)t{c} + s * task->len)");
+                        w.line(format!("const {t} *restrict const p{c} = {at};"));
                     }
                 };
                 // The loop over elements is innermost, since they do not depend on each other.
@@ -582,8 +559,7 @@ fn product(factors: impl Iterator<Item = String>) -> String {
     factors.reduce(|a, b| format!("times({a}, {b})")).unwrap_or_else(|| "1".into())
 }
 
-/// Declares arithmetic on sizes.
+/// Declares arithmetic on sizes. It saturates: there is no memory of the largest size.
 fn arithmetic(w: &mut Writer) {
-    let text = w.dialect().size_arithmetic();
-    w.declarations.declare_once("sizes", || text.trim_end().into());
+    w.declarations.declare_once("sizes", || include_str!("../c/sizes.c").trim_end().into());
 }

@@ -5,6 +5,7 @@
 //! writes. If rows are long and results share nothing, as in a normalisation of rows, this costs more than it gains. Then
 //! the strip executes one position at a time: vectors are along its rows, and its working memory is a few rows.
 
+use super::index_space::INDEPENDENT;
 use super::strip::{Statement, Strip, elementwise, in_strip};
 use crate::text::names::{index, names};
 use crate::text::primitives;
@@ -16,7 +17,7 @@ use accel_fusion::strip::Role;
 /// Executes the positions `from..to` (at least one).
 pub fn body(strip: &Strip, w: &mut Writer) {
     strip.prepare(w);
-    if strip.long_rows(w).is_none() {
+    if strip.long_rows().is_none() {
         return strip.in_lanes(w);
     }
     w.braces("if (lanes > 1)", |w| strip.in_lanes(w));
@@ -24,13 +25,12 @@ pub fn body(strip: &Strip, w: &mut Writer) {
 }
 
 fn in_rows(strip: &Strip, w: &mut Writer) {
-    let space = w.global();
     w.braces("for (i64 i0 = task->from; i0 < task->to; i0++)", |w| {
         // Rows that are used outside are computed where they belong.
         for a in strip.rows.iter().filter(|a| strip.to.contains(a)) {
             for (c, t) in strip.columns(*a).iter().enumerate() {
                 let at = format!("o{a}_{c} + i0 * ({})", strip.inner_size(*a));
-                w.line(format!("{space}{} *restrict const s{a}_{c} = {at};", in_memory(*t)));
+                w.line(format!("{} *restrict const s{a}_{c} = {at};", in_memory(*t)));
             }
         }
         w.lanes = Lanes { arrays: strip.rows.iter().copied().collect(), in_rows: true, ..Lanes::default() };
@@ -51,7 +51,7 @@ fn statement(strip: &Strip, w: &mut Writer, (role, op, _): Statement) {
             if !strip.is_vector(to[0]) {
                 return w.code(body, &index(1), &out);
             }
-            w.line(w.dialect().independent());
+            w.line(INDEPENDENT);
             w.braces(&format!("for (i64 i1 = 0; i1 < a{}_n1; i1++)", to[0]), |w| w.code(body, &index(2), &out));
         }
         (Role::Row, Op::Reduce { to, rows, .. }) => w.braces("", |w| {
@@ -71,7 +71,7 @@ fn statement(strip: &Strip, w: &mut Writer, (role, op, _): Statement) {
             if strip.rank(*to) == 0 {
                 return w.braces("", |w| add(strip, w, *to, rows, &["i0".into()], "0"));
             }
-            w.line(w.dialect().independent());
+            w.line(INDEPENDENT);
             w.braces(&format!("for (i64 i1 = 0; i1 < a{to}_n0; i1++)"), |w| {
                 add(strip, w, *to, rows, &["i1".into(), "i0".into()], "i1");
             });

@@ -67,15 +67,6 @@ impl Writer<'_> {
         }
     }
 
-    /// The address of buffer `k` of a task, with elements of type `t`.
-    pub fn task_buffer(&mut self, k: usize, t: &str) -> String {
-        if self.dialect().has_tables() {
-            return format!("task->state[{k}]");
-        }
-        self.scratch(k, t);
-        name(Arg::Scratch(k))
-    }
-
     /// Declares a buffer of elements of type `t` that exists only during the statement.
     pub fn scratch(&mut self, k: usize, t: &str) {
         let arg = Arg::Scratch(k);

@@ -8,10 +8,8 @@ use std::fmt::Display;
 pub enum Dialect {
     /// C, for C compilers.
     C,
-    /// OpenCL C, for devices.
+    /// OpenCL C, for the small work-items of graphics cards, which have no local arrays.
     OpenCl {
-        /// Whether it is for the small work-items of GPUs, which have no local arrays.
-        gpu: bool,
         /// Whether positions have 32 bits.
         narrow: bool,
         /// Whether there are atomic operations on 64-bit integers.
@@ -20,28 +18,14 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    fn is_gpu(self) -> bool {
-        matches!(self, Dialect::OpenCl { gpu: true, .. })
-    }
-
     /// Whether there are too few registers for many accumulators, which would then be in memory.
     pub fn has_few_registers(self) -> bool {
-        self.is_gpu()
+        self != Dialect::C
     }
 
     /// Whether the device has other work while it waits for memory, so that no prefetching is necessary.
     pub fn hides_latency(self) -> bool {
-        self.is_gpu()
-    }
-
-    /// Whether equal positions of the lists of neighbouring items are neighbours in memory: NOTE [Memory of lists].
-    pub fn interleaves_lists(self) -> bool {
-        self.is_gpu()
-    }
-
-    /// The type of positions in local computations. On GPUs, it has 32 bits if all positions fit.
-    pub fn position(self) -> &'static str {
-        if self.is_gpu() { "P" } else { "i64" }
+        self != Dialect::C
     }
 
     /// Whether there are atomic operations on 64-bit integers.
@@ -85,24 +69,6 @@ impl Dialect {
         self != Dialect::C
     }
 
-    /// Whether compilers vectorise a loop of calls of a mathematical function: NOTE [Vector maths].
-    pub fn vectorizes_calls(self) -> bool {
-        self == Dialect::C
-    }
-
-    /// Whether vectors have the types and functions of gcc. If not, they have those of OpenCL.
-    pub fn has_gcc_vectors(self) -> bool {
-        self == Dialect::C
-    }
-
-    /// The address of private memory as an address of elements of an array: arrays have their own address space.
-    pub fn as_array(self, t: ScalarType, address: &str) -> String {
-        match self {
-            Dialect::C => address.into(),
-            Dialect::OpenCl { .. } => format!("(global {t} *)(uintptr_t){address}"),
-        }
-    }
-
     /// A function that writes a fault record. `params` declares the components of the index, and `stores` stores them.
     /// On devices, items can fail at the same time, and only the first one writes.
     pub fn fault_function(self, name: &str, params: &str, stores: &str) -> String {
@@ -116,33 +82,6 @@ impl Dialect {
                  if (atomic_cmpxchg((volatile global int *)fault, 0, (int)kind) != 0) return 1;\n    \
                  fault[1] = site; fault[2] = what;{stores}\n    return 1;\n}}"
             ),
-        }
-    }
-
-    /// The name of the function that requests memory, and its declaration if it needs one. Compilers for devices have the
-    /// function of C compilers, but for addresses of the processor's address space.
-    pub fn prefetch(self) -> (&'static str, Option<&'static str>) {
-        match self {
-            Dialect::C => ("__builtin_prefetch", None),
-            Dialect::OpenCl { .. } => ("PREFETCH", Some(include_str!("../opencl/prefetch.cl"))),
-        }
-    }
-
-    /// The declarations of non-temporal stores: `store_around` copies a piece, and `STORED` makes it visible to other
-    /// threads.
-    pub fn nontemporal_store(self) -> &'static str {
-        match self {
-            Dialect::C => include_str!("../c/nontemporal.c"),
-            Dialect::OpenCl { .. } => include_str!("../opencl/nontemporal.cl"),
-        }
-    }
-
-    /// The declarations of arithmetic on sizes. In C it saturates: there is no memory of the largest size. For devices,
-    /// the host has checked the sizes before.
-    pub fn size_arithmetic(self) -> &'static str {
-        match self {
-            Dialect::C => include_str!("../c/sizes.c"),
-            Dialect::OpenCl { .. } => include_str!("../opencl/sizes.cl"),
         }
     }
 
@@ -228,39 +167,6 @@ impl Dialect {
         }
     }
 
-    /// What is before a small function of vectors. Compilers for devices inline all functions.
-    pub fn vector_function(self) -> &'static str {
-        match self {
-            Dialect::C => "static inline",
-            Dialect::OpenCl { .. } => "static",
-        }
-    }
-
-    /// The head of a loop over all lanes. Each lane writes its own place, which compilers would otherwise check at run
-    /// time.
-    pub fn each_lane(self) -> &'static str {
-        match self {
-            Dialect::C => "_Pragma(\"GCC ivdep\") for (int l = 0; l < 32; l++)",
-            Dialect::OpenCl { .. } => "EACH_LANE",
-        }
-    }
-
-    /// The line before a loop whose iterations do not depend on each other.
-    pub fn independent(self) -> &'static str {
-        match self {
-            Dialect::C => "#pragma GCC ivdep",
-            Dialect::OpenCl { .. } => "INDEPENDENT",
-        }
-    }
-
-    /// What is before a loop that is unrolled this many times. C compilers decide that themselves.
-    pub fn unrolled(self, times: usize) -> String {
-        match self {
-            Dialect::C => String::new(),
-            Dialect::OpenCl { .. } => format!("UNROLLED({times}) "),
-        }
-    }
-
     /// What is before a loop of which the compiler makes this many copies of the body.
     pub fn copies(self, times: i64) -> String {
         match self {
@@ -272,54 +178,5 @@ impl Dialect {
     /// Whether a function is executed by the items of groups. If not, one thread executes it.
     pub fn has_groups(self) -> bool {
         self != Dialect::C
-    }
-
-    /// A vector of zeros.
-    pub fn zeros(self, t: ScalarType) -> String {
-        match self {
-            Dialect::C => format!("(v_{t}){{0}}"),
-            Dialect::OpenCl { .. } => format!("(v_{t})(0)"),
-        }
-    }
-
-    /// Element `k` of a vector.
-    pub fn element(self, vector: &str, k: usize) -> String {
-        match self {
-            Dialect::C => format!("{vector}[{k}]"),
-            Dialect::OpenCl { .. } => format!("{vector}.s{k}"),
-        }
-    }
-
-    /// A vector of the numbers of `a` and `b` in the places `lanes`, where those of `b` follow those of `a`.
-    pub fn shuffle(self, t: ScalarType, a: &str, b: &str, lanes: &str) -> String {
-        match (self, t) {
-            (Dialect::C, _) => format!("__builtin_shufflevector({a}, {b}, {lanes})"),
-            (Dialect::OpenCl { .. }, ScalarType::F32) => format!("shuffle2({a}, {b}, (uint16)({lanes}))"),
-            (Dialect::OpenCl { .. }, _) => format!("shuffle2({a}, {b}, (ulong8)({lanes}))"),
-        }
-    }
-
-    /// The vector of `n` numbers from an address on, which need not be aligned.
-    pub fn load(self, address: &str, n: usize, t: ScalarType) -> String {
-        match self {
-            Dialect::C => format!("*(const u_{t} *){address}"),
-            Dialect::OpenCl { .. } => format!("vload{n}(0, {address})"),
-        }
-    }
-
-    /// Stores a vector of `n` numbers from an address on, which need not be aligned.
-    pub fn store(self, address: &str, vector: &str, n: usize, t: ScalarType) -> String {
-        match self {
-            Dialect::C => format!("*(u_{t} *){address} = {vector};"),
-            Dialect::OpenCl { .. } => format!("vstore{n}({vector}, 0, {address});"),
-        }
-    }
-
-    /// Adds a vector of `n` numbers to those in memory from an address on.
-    pub fn add_to(self, address: &str, vector: &str, n: usize, t: ScalarType) -> String {
-        match self {
-            Dialect::C => format!("*(u_{t} *)({address}) += {vector};"),
-            Dialect::OpenCl { .. } => format!("vstore{n}(vload{n}(0, {address}) + {vector}, 0, {address});"),
-        }
     }
 }

@@ -7,9 +7,8 @@
 //! On OpenCL devices, memory does not grow while a kernel runs. There is one buffer, the tape, in which each work-item
 //! has room for the same number of elements of each list. An item whose list is full says so in the tape, and stops.
 //! Then the host enlarges the tape and executes the statement again: statements only write their results, so this
-//! costs only time. The first number of the tape is 1 if a list was full, the second is the room of a list. On GPUs,
-//! neighbouring items append at the same time, so equal positions of their lists are neighbours in memory. On
-//! processors, the elements of a list are neighbours.
+//! costs only time. The first number of the tape is 1 if a list was full, the second is the room of a list. Neighbouring
+//! items append at the same time, so equal positions of their lists are neighbours in memory.
 
 use super::parameters::{Arg, Parameter};
 use super::writer::{Scope, Writer};
@@ -50,17 +49,16 @@ impl Writer<'_> {
         self.declarations.declare_once("Lists", || PLACES.into());
         self.line(format!("i64 c{first} = 0;"));
         self.line(format!("const i64 m{first} = tape[1];"));
-        let start = if self.dialect().interleaves_lists() { "ITEM" } else { "ITEM * (ulong)tape[1]" };
         for (to, _) in lists {
             let (t, number) = (code.types[*to], number(code, *to));
-            self.line(format!("global {t} *r{to} = LISTS({t}, {number}) + {start};"));
+            self.line(format!("global {t} *r{to} = LISTS({t}, {number}) + ITEM;"));
         }
     }
 
     /// An element of a list.
     pub fn listed(&self, list: Reg, at: &str) -> String {
         match self.scope {
-            _ if self.dialect().interleaves_lists() => format!("r{list}[(ulong){at} * ITEMS]"),
+            _ if !self.dialect().calls_runtime() => format!("r{list}[(ulong){at} * ITEMS]"),
             Scope::Element => format!("r{list}[{at}]"),
             Scope::Lanes | Scope::Lane => format!("r{list}[{at} * {LANES} + l]"),
         }

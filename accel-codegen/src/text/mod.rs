@@ -15,5 +15,4 @@ pub mod registers;
 pub mod scalar_code;
 pub mod sums;
 pub mod types;
-pub mod vectors;
 pub mod writer;

@@ -58,11 +58,6 @@ impl Parameter {
     pub fn alone(self) -> Parameter {
         Parameter { alone: true, ..self }
     }
-
-    /// The same parameter with another name, in a function in which other parameters can have the same memory.
-    pub fn among_others(&self, name: String) -> Parameter {
-        Parameter { name, alone: false, ..self.clone() }
-    }
 }
 
 impl fmt::Display for Parameter {

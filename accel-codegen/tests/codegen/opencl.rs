@@ -1,18 +1,10 @@
 //! Kernels for devices, and their launches. The texts of kernels are in the files of `tests/kernels`.
 
-use accel_codegen::opencl::{Arg, Module, Shape, Sizes, Target, Work, emit};
+use accel_codegen::opencl::{Arg, Module, Sizes, Target, Work, emit};
 use accel_fusion::kernel::{Verified, index_vec, parse};
 
-fn target(shape: Shape) -> Target {
-    Target {
-        shape,
-        units: 16,
-        largest_group: 1024,
-        local_memory: 32 << 10,
-        wide: false,
-        atomics_64: true,
-        look_back: false,
-    }
+fn target() -> Target {
+    Target { units: 16, largest_group: 1024, local_memory: 32 << 10, wide: false, atomics_64: true, look_back: false }
 }
 
 fn module(text: &str, target: &Target) -> Module {
@@ -38,8 +30,8 @@ const DOUBLED: &str = "a1: Array1<f32> = loop @0
   -> a1";
 
 /// Calls `check` with the launches of a program's only statement.
-fn work(text: &str, shape: Shape, space: &[i64], len: i64, check: impl FnOnce(&Work)) {
-    let target = target(shape);
+fn work(text: &str, space: &[i64], len: i64, check: impl FnOnce(&Work)) {
+    let target = target();
     let module = module(text, &target);
     let n = space.first().copied().unwrap_or(len);
     let extents = index_vec![vec![n]; 4];
@@ -48,63 +40,32 @@ fn work(text: &str, shape: Shape, space: &[i64], len: i64, check: impl FnOnce(&W
 
 #[test]
 fn numbers_that_need_64_bits_are_only_asked_for_where_there_are_some() {
-    for shape in [Shape::Cpu, Shape::Gpu] {
-        let f32s = module(&program("a0: Array1<f32>", DOUBLED), &target(shape));
-        let f64s = module(&program("a0: Array1<f64>", &DOUBLED.replace("f32", "f64")), &target(shape));
-        assert!(!f32s.needs_fp64 && !f32s.source.contains("double"));
-        assert!(f64s.needs_fp64 && f64s.source.contains("cl_khr_fp64 : enable"));
-    }
+    let f32s = module(&program("a0: Array1<f32>", DOUBLED), &target());
+    let f64s = module(&program("a0: Array1<f64>", &DOUBLED.replace("f32", "f64")), &target());
+    assert!(!f32s.needs_fp64 && !f32s.source.contains("double"));
+    assert!(f64s.needs_fp64 && f64s.source.contains("cl_khr_fp64 : enable"));
 }
 
 /// Kernels check for failures only if something can fail on the device.
 #[test]
 fn programs_that_cannot_fail_have_no_record_of_faults() {
-    for shape in [Shape::Cpu, Shape::Gpu] {
-        for (loop_, fails) in [(DOUBLED.to_string(), false), (DOUBLED.replace(" inside", ""), true)] {
-            work(&program("a0: Array1<f32>", &loop_), shape, &[10], 1, |w| {
-                assert_eq!(w.launches[0].kernel.args.contains(&Arg::Fault), fails, "{shape:?}");
-            });
-        }
+    for (loop_, fails) in [(DOUBLED.to_string(), false), (DOUBLED.replace(" inside", ""), true)] {
+        work(&program("a0: Array1<f32>", &loop_), &[10], 1, |w| {
+            assert_eq!(w.launches[0].kernel.args.contains(&Arg::Fault), fails);
+        });
     }
-}
-
-#[test]
-fn operations_are_counted_by_elements() {
-    let target = target(Shape::Cpu);
-    let operations = |statement: &str, space: &[i64], len| {
-        let module = module(&program("a0: Array1<f32>", statement), &target);
-        module.statements[&0].operations(&Sizes { space, len, extents: &index_vec![vec![1000], vec![]] })
-    };
-    for one in [operations(DOUBLED, &[1], 1), operations(SUM, &[], 1)] {
-        // A read and an addition, and little more.
-        assert!((2..10).contains(&one), "{one}");
-    }
-    assert_eq!(operations(DOUBLED, &[1000], 1), 1000 * operations(DOUBLED, &[1], 1));
-    assert_eq!(operations(SUM, &[], 1000), 1000 * operations(SUM, &[], 1));
-    assert_eq!(operations(DOUBLED, &[i64::MAX], 1), usize::MAX);
 }
 
 #[test]
 fn nothing_is_launched_for_no_elements() {
-    for shape in [Shape::Cpu, Shape::Gpu] {
-        work(&program("a0: Array1<f32>", DOUBLED), shape, &[0], 1, |w| assert_eq!(*w, Work::default()));
-    }
+    work(&program("a0: Array1<f32>", DOUBLED), &[0], 1, |w| assert_eq!(*w, Work::default()));
 }
 
 #[test]
-fn a_cpu_device_gets_parts_and_a_gpu_gets_elements() {
+fn items_compute_several_elements_only_if_there_is_enough_work_for_all_items() {
     let text = program("a0: Array1<f32>", DOUBLED);
-    work(&text, Shape::Cpu, &[1 << 24], 1, |w| {
-        let [l] = w.launches.as_slice() else { panic!("{w:?}") };
-        // Many more groups than threads: NOTE [Work-groups on processors].
-        assert_eq!((l.global, l.group), ([512, 1], [1, 1]));
-        // Every position is in a part.
-        assert!(l.numbers[0] * l.global[0] as i64 >= 1 << 24);
-    });
-    work(&text, Shape::Cpu, &[100], 1, |w| assert_eq!(w.launches[0].global, [1, 1]));
-    // Items compute several elements only if there is enough work for all items.
     for (n, each) in [(100_003, 1), (1 << 28, 4)] {
-        work(&text, Shape::Gpu, &[n], 1, |w| {
+        work(&text, &[n], 1, |w| {
             let [l] = w.launches.as_slice() else { panic!("{w:?}") };
             assert!(l.global[0] * each >= n as usize && l.global[0] % l.group[0] == 0);
             assert_eq!(l.numbers, [n]);
@@ -115,20 +76,18 @@ fn a_cpu_device_gets_parts_and_a_gpu_gets_elements() {
 #[test]
 fn a_long_row_is_reduced_in_two_stages() {
     let text = program("a0: Array1<f32>", SUM);
-    for shape in [Shape::Cpu, Shape::Gpu] {
-        work(&text, shape, &[], 1 << 24, |w| {
-            let [part, join] = w.launches.as_slice() else { panic!("{w:?}") };
-            let parts = part.global[0] / part.group[0];
-            assert_eq!(w.scratch, [4 * parts]);
-            assert_eq!((join.global[0], join.numbers[0]), (join.group[0], parts as i64));
-        });
-        work(&text, shape, &[], 10, |w| assert_eq!(w.launches.len(), 1));
-    }
+    work(&text, &[], 1 << 24, |w| {
+        let [part, join] = w.launches.as_slice() else { panic!("{w:?}") };
+        let parts = part.global[0] / part.group[0];
+        assert_eq!(w.scratch, [4 * parts]);
+        assert_eq!((join.global[0], join.numbers[0]), (join.group[0], parts as i64));
+    });
+    work(&text, &[], 10, |w| assert_eq!(w.launches.len(), 1));
 }
 
 #[test]
 fn all_that_a_kernel_takes_is_there() {
-    work(&program("a0: Array1<f32>", SUM), Shape::Gpu, &[], 1 << 20, |w| {
+    work(&program("a0: Array1<f32>", SUM), &[], 1 << 20, |w| {
         for l in &w.launches {
             let there = |a: &Arg| match a {
                 Arg::Number(k) => *k < l.numbers.len(),
@@ -155,7 +114,7 @@ const PREFIX_SUMS: &str = "a1: Array2<i64, f32> = scan @0 reverse
 #[test]
 fn a_long_row_is_scanned_in_one_launch_where_groups_may_wait() {
     let text = program("a0: Array2<f32>", PREFIX_SUMS);
-    let target = Target { look_back: true, ..target(Shape::Gpu) };
+    let target = Target { look_back: true, ..target() };
     let module = module(&text, &target);
     let extents = index_vec![vec![3, 1 << 20]; 2];
     let work = |rows: i64, len| module.statements[&0].work(&Sizes { space: &[rows], len, extents: &extents }, &target);
@@ -180,7 +139,7 @@ fn a_long_row_is_scanned_in_one_launch_where_groups_may_wait() {
     }
 }
 
-/// A matrix product uses panels on a CPU device and local memory on a GPU, if it is large enough.
+/// A matrix product uses local memory, if it is large enough.
 #[test]
 fn products_have_kernels_of_their_own() {
     let text = program(
@@ -193,11 +152,9 @@ fn products_have_kernels_of_their_own() {
            op (x0: f32, x1: f32) { x2: f32 = x0 + x1 -> x2 }
          -> a2",
     );
-    for (shape, launches) in [(Shape::Cpu, 3), (Shape::Gpu, 1)] {
-        work(&text, shape, &[100, 130], 70, |w| {
-            assert_eq!(w.launches.len(), launches);
-            assert!(w.launches.iter().all(|l| l.kernel.name.contains("product")));
-        });
-        work(&text, shape, &[2, 130], 70, |w| assert!(w.launches.iter().all(|l| !l.kernel.name.contains("product"))));
-    }
+    work(&text, &[100, 130], 70, |w| {
+        assert_eq!(w.launches.len(), 1);
+        assert!(w.launches[0].kernel.name.contains("product"));
+    });
+    work(&text, &[2, 130], 70, |w| assert!(w.launches.iter().all(|l| !l.kernel.name.contains("product"))));
 }

@@ -1,6 +1,5 @@
-//! The OpenCL backend on one device, `ACCEL_OPENCL_DEVICE` or the first GPU: on a processor compared with the native
-//! backend, on a GPU compared with the bandwidth of its memory and with JAX. Prints a table like that of
-//! benches/README.md.
+//! The OpenCL backend on one device, `ACCEL_OPENCL_DEVICE` or the first GPU, compared with the bandwidth of its memory and
+//! with JAX. Prints a table like those of benches/README.md.
 //!
 //! ```text
 //! scripts/bench.sh --opencl [--quick] [FILTER]
@@ -9,10 +8,9 @@
 mod bandwidth;
 mod gmm;
 mod launches;
-mod processor;
 mod raw;
 
-use accel::opencl::{Device, DeviceType, default_device};
+use accel::opencl::{Device, default_device};
 use bench_common::case::{Case, Result};
 use bench_common::table;
 
@@ -24,11 +22,5 @@ fn main() -> Result<()> {
 }
 
 fn cases(device: &Device) -> Vec<Case> {
-    let themes = match device.kind {
-        DeviceType::Cpu => [processor::cases(), gmm::beside_native()],
-        _ => [bandwidth::cases(device), gmm::beside_jax()],
-    };
-    let mut cases: Vec<Case> = themes.into_iter().flatten().collect();
-    cases.push(launches::case(device));
-    cases
+    [bandwidth::cases(device), gmm::cases(), vec![launches::case(device)]].concat()
 }

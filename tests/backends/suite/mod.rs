@@ -52,23 +52,34 @@ const GROUPS: &[(&str, fn(&Suite))] = &[
 
 /// Runs all groups on a backend and returns the number of compared results. Panics with the names of the groups that
 /// fail, after their own messages were printed.
+#[allow(dead_code, reason = "each test program uses a part")]
 pub fn all(backend: &dyn Backend) -> usize {
-    all_on(1, backend)
+    run(1, backend, None)
+}
+
+/// [`all`] with a third of the programs, which their texts and the revision in `ACCEL_REVISION` choose: for devices whose
+/// compilers are slow. So many revisions in a row run all of them.
+#[allow(dead_code, reason = "each test program uses a part")]
+pub fn third(backend: &dyn Backend) -> usize {
+    let revision = std::env::var("ACCEL_REVISION").unwrap_or_else(|_| "none".into());
+    println!("the programs of ACCEL_REVISION={revision}");
+    run(1, backend, Some(&revision))
 }
 
 /// [`all`] with the groups in several threads: a native backend spends most of the time in a C compiler, which uses one
 /// core.
 #[allow(dead_code, reason = "each test program uses a part")]
 pub fn all_in_parallel(backend: &dyn Backend) -> usize {
-    all_on(available_parallelism().map_or(1, NonZero::get), backend)
+    run(available_parallelism().map_or(1, NonZero::get), backend, None)
 }
 
-fn all_on(threads: usize, backend: &dyn Backend) -> usize {
+/// Runs all groups in this number of threads, and of their programs those that the revision chooses, if there is one.
+fn run(threads: usize, backend: &dyn Backend, revision: Option<&str>) -> usize {
     let (next, count, failed) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(vec![]));
     let covered = Mutex::new(BTreeSet::new());
     let work = || {
         while let Some((name, group)) = GROUPS.get(next.fetch_add(1, Relaxed)) {
-            let suite = Suite::new(backend);
+            let suite = Suite::new(backend, revision);
             if catch_unwind(AssertUnwindSafe(|| group(&suite))).is_err() {
                 failed.lock().unwrap().push(*name);
             }

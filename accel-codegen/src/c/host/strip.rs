@@ -3,7 +3,7 @@
 use super::writer::Host;
 use crate::analysis::fault;
 use crate::analysis::liveness::Step;
-use crate::analysis::strip_usage::largest_in_c;
+use crate::cost_model::STRIPS;
 use crate::shared::tiled_reduce::Tiled;
 use accel_fusion::kernel::{self, ArrayId, Op, ScalarFn};
 use accel_fusion::strip::{Role, roles, sums_across};
@@ -61,4 +61,11 @@ impl Host<'_> {
             "if (r->calls->strip(r, (function *const[]){{ {name}, {name}_join }}, len[0], sizes)) return 1;"
         ));
     }
+}
+
+/// The limit for the working memory of a strip of this many positions, in bytes, as an expression of C.
+fn largest_in_c(positions: &str) -> String {
+    let [few @ .., (_, last)] = STRIPS;
+    let choice = |(below, bytes): &(usize, usize)| format!("{positions} < {below} ? {bytes} : ");
+    format!("({}{last})", few.iter().map(choice).collect::<String>())
 }
