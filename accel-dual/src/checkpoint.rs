@@ -86,7 +86,9 @@ impl<S: Base> Checkpoint for Rev<S> {
         F: Fn(X) -> Y + Send + Sync + 'static,
     {
         let inputs = numbers(&x);
-        let settings = S::with(|r| r.is_active().then_some(r.settings)).flatten();
+        #[allow(unsafe_code)]
+        // SAFETY: settings are copied.
+        let settings = unsafe { S::with(|r| r.is_active().then_some(r.settings)) }.flatten();
         let Some(settings) = settings.filter(|_| inputs.iter().any(|r| !r.is_constant())) else {
             return f(x);
         };
@@ -95,7 +97,11 @@ impl<S: Base> Checkpoint for Rev<S> {
         let y = Slots::idle().run(|| f(x.map(&mut |r: Rev<S>| r))).0;
         let results = numbers(&y);
         if results.iter().any(|r| !r.is_constant()) {
-            S::with(|r| r.fail(Error::Captured));
+            #[allow(unsafe_code)]
+            // SAFETY: an error without anything of the user is stored.
+            unsafe {
+                S::with(|r| r.fail(Error::Captured));
+            }
             return y;
         }
         let values: Vec<S> = results.iter().map(Rev::value).collect();

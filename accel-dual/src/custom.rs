@@ -57,7 +57,10 @@ pub(crate) fn wide<S: Base>(inputs: &[Rev<S>], values: &[S], pull: Pull<S>) -> V
         let places = inputs.iter().map(place).collect::<Option<_>>()?;
         Some((r.job, r.wide(values.len(), places, &mut pull)?))
     };
-    match S::with(append).flatten() {
+    #[allow(unsafe_code)]
+    // SAFETY: numbers are copied and `pull` is moved. It is neither called nor dropped there.
+    let appended = unsafe { S::with(append) };
+    match appended.flatten() {
         Some((job, first)) => (first..).zip(values).map(|(index, v)| Rev::at(*v, job, index)).collect(),
         None => values.iter().map(|v| Rev::lost(*v)).collect(),
     }

@@ -79,7 +79,10 @@ impl<S: Base> Rev<S> {
             return Rev { value, scale: by_self + by_other, ..self };
         }
         let node = Node { partials: [by_self, by_other], parents: [self.index, other.index] };
-        let (job, index) = S::with(|r| r.operation([self.job, other.job], node)).unwrap_or((LOST, 0));
+        #[allow(unsafe_code)]
+        // SAFETY: the recorder copies numbers.
+        let recorded = unsafe { S::with(|r| r.operation([self.job, other.job], node)) };
+        let (job, index) = recorded.unwrap_or((LOST, 0));
         Rev::at(value, job, index)
     }
 }

@@ -18,14 +18,14 @@ mod programs;
 
 use crate::library::Library;
 use crate::notice::notice;
-use crate::toolchain::Toolchain;
+use crate::toolchain::{Failure, Toolchain};
 use accel_codegen::{GENERATOR, Module, Vectors};
 use accel_core::error::{Error, Result};
 pub(crate) use folder::remove_old_work;
 use folder::{Folder, KEY, LIBRARY, Unusable};
 pub(crate) use programs::optimized;
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
@@ -55,6 +55,9 @@ pub(crate) type Key = [u8; 32];
 
 /// The libraries that are loaded at the moment.
 static LOADED: Mutex<Option<HashMap<Key, Weak<Library>>>> = Mutex::new(None);
+
+/// The programs for which the compiler took too long. It is not asked again.
+static LATE: Mutex<BTreeSet<Key>> = Mutex::new(BTreeSet::new());
 
 /// The place and the contents of the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,19 +92,27 @@ pub fn clear() -> io::Result<()> {
     results.into_iter().collect()
 }
 
-/// The library of a module and its key: loaded already, or from the cache, or compiled.
+/// The library of a module and its key: loaded already, or from the cache, or compiled. `None` if the compiler takes too long; a notice
+/// says so.
 ///
 /// # Errors
 /// `Error::Compiler` if it cannot be compiled.
-pub(crate) fn library(module: &Module, toolchain: &Toolchain) -> Result<(Arc<Library>, Key)> {
+pub(crate) fn library(module: &Module, toolchain: &Toolchain) -> Result<Option<(Arc<Library>, Key)>> {
     let key = key(&module.source, toolchain);
     if let Some(library) = loaded(&key) {
-        return Ok((library, key));
+        return Ok(Some((library, key)));
+    }
+    let late = || LATE.lock().unwrap_or_else(PoisonError::into_inner);
+    if late().contains(&key) {
+        return Ok(None);
     }
     let limit = limit()?;
     let folder = if limit > 0 { folder() } else { None };
     let library = find_or_build(module, &key, toolchain, folder.as_ref(), limit)?;
-    Ok((share(key, library), key))
+    if library.is_none() {
+        late().insert(key);
+    }
+    Ok(library.map(|library| (share(key, library), key)))
 }
 
 /// The library of a module, if it is loaded already or in the cache.
@@ -219,19 +230,19 @@ fn file_name(key: &Key, ending: &str) -> String {
     hex + ending
 }
 
-/// Loads the library from the cache, or compiles it and stores it there.
+/// Loads the library from the cache, or compiles it and stores it there. `None` if the compiler takes too long.
 fn find_or_build(
     module: &Module,
     key: &Key,
     toolchain: &Toolchain,
     folder: Option<&Folder>,
     limit: u64,
-) -> Result<Library> {
+) -> Result<Option<Library>> {
     let name = file_name(key, LIBRARY);
     let mut stored_is_bad = None;
     if let Some(folder) = folder {
         match stored(folder, &name, key) {
-            Ok(Some(library)) => return Ok(library),
+            Ok(Some(library)) => return Ok(Some(library)),
             Ok(None) => {}
             Err(why) => {
                 tracing::debug!("{name} in the cache is removed: {why}");
@@ -242,16 +253,25 @@ fn find_or_build(
     }
     let built = toolchain.compile(module).and_then(|(code, said)| match Library::load(&code) {
         Ok(library) => Ok((library, code)),
-        Err(why) => Err(toolchain.unloadable_library_error(&why, &said)),
+        Err(why) => Err(toolchain.unloadable_library_error(&why, &said).into()),
     });
-    let (library, code) = built.map_err(|why| {
-        let before = stored_is_bad.map(|(why, _)| format!("; what was in the cache could not be used either: {why}"));
-        Error::Compiler(why + &before.unwrap_or_default())
-    })?;
+    let (library, code) = match built {
+        Ok(built) => built,
+        Err(Failure::Late(why)) => {
+            let which = if toolchain.hangs() { "programs are" } else { "the program is" };
+            notice(&format!("{why}: {which} interpreted, which is slower"));
+            return Ok(None);
+        }
+        Err(Failure::Other(why)) => {
+            let before =
+                stored_is_bad.map(|(why, _)| format!("; what was in the cache could not be used either: {why}"));
+            return Err(Error::Compiler(why + &before.unwrap_or_default()));
+        }
+    };
     if let Some(folder) = folder {
         store(folder, &name, key, code, limit);
     }
-    Ok(library)
+    Ok(Some(library))
 }
 
 /// Writes a file of the cache. Returns the digest at its end if that worked.

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What is known about the compiled form of a kernel program without the C compiler.
 pub enum Found {
-    /// This machine has no C compiler.
+    /// This machine has no C compiler, or the compiler hangs.
     NoCompiler,
     /// Its library is not there, or not known.
     Nothing,
@@ -40,14 +40,14 @@ pub struct Kernels {
     known: Mutex<HashMap<Vec<usize>, Arc<Without>>>,
 }
 
-/// A program without some of its strips.
-type Without = OnceLock<Result<CompiledProgram>>;
+/// A program without some of its strips; `None` if the compiler takes too long.
+type Without = OnceLock<Result<Option<CompiledProgram>>>;
 
 /// The largest number of extents that are remembered, so that a program whose extents always differ needs little memory.
 const REMEMBERED: usize = 1000;
 
 impl Kernels {
-    /// Compiles a kernel program; `None` if this machine has no C compiler.
+    /// Compiles a kernel program; `None` if this machine has no C compiler, or if it takes too long.
     ///
     /// NOTE [Untrusted kernel programs]: anybody can write a kernel program that marks a read as `inside`, and proofs
     /// of the optimiser hold only under its assumptions. So all reads of a program from outside are checked. Only the
@@ -127,7 +127,7 @@ impl Kernels {
         }
         let module = emit(&program, toolchain.options(vectors));
         print::dump_with("c", || module.source.clone());
-        let (library, key) = cache::library(&module, toolchain)?;
+        let Some((library, key)) = cache::library(&module, toolchain)? else { return Ok(None) };
         if let Some(name) = name {
             cache::remember_library(&name, &key)?;
         }
@@ -144,18 +144,22 @@ impl Kernels {
         if !self.code.program.takes(&inputs) || inputs.iter().any(|a| checked_size(&a.extents).is_none()) {
             return Err(Error::Internal("inputs that do not fit the kernel program".into()));
         }
-        Ok(self.run_on(&inputs)?.into_vec())
+        Ok(self.run_on(&inputs)?.ok_or_else(no_compiler)?.into_vec())
     }
 
-    /// As [`run`](Self::run), for inputs that fit.
-    pub(crate) fn run_on(&self, inputs: &[&RawArray]) -> Result<Results> {
+    /// As [`run`](Self::run), for inputs that fit. `None` if another form of the program is needed and the compiler takes too long.
+    pub(crate) fn run_on(&self, inputs: &[&RawArray]) -> Result<Option<Results>> {
         let mut without = self.known(inputs);
         let mut dissolved = BTreeSet::new();
         loop {
             let code = match &without {
                 None => &self.code,
                 Some(without) => {
-                    without.get_or_init(|| self.compile_without(&dissolved)).as_ref().map_err(Clone::clone)?
+                    let compile = || self.compile_without(&dissolved);
+                    let Some(code) = without.get_or_init(compile).as_ref().map_err(Clone::clone)? else {
+                        return Ok(None);
+                    };
+                    code
                 }
             };
             let strip = match runtime::run(code, inputs)? {
@@ -164,7 +168,7 @@ impl Kernels {
                     if let Some(without) = without.filter(|_| !dissolved.is_empty()) {
                         self.remember(inputs, without);
                     }
-                    return Ok(results);
+                    return Ok(Some(results));
                 }
                 Outcome::NoStrip(strip) => strip,
             };
@@ -212,9 +216,9 @@ impl Kernels {
         locked(&self.without).entry(strips.clone()).or_default().clone()
     }
 
-    fn compile_without(&self, strips: &BTreeSet<ArrayId>) -> Result<CompiledProgram> {
+    fn compile_without(&self, strips: &BTreeSet<ArrayId>) -> Result<Option<CompiledProgram>> {
         tracing::debug!(?strips, "strips do not pay: the program is compiled without them");
-        Self::code(dissolve(&self.code.program, strips)?, self.vectors, self.budget, None)?.ok_or_else(no_compiler)
+        Self::code(dissolve(&self.code.program, strips)?, self.vectors, self.budget, None)
     }
 }
 
@@ -238,7 +242,7 @@ fn extents_follow_from_inputs(program: &Program) -> bool {
 }
 
 fn no_compiler() -> Error {
-    Error::Compiler("there was a C compiler and now there is none".into())
+    Error::Compiler("no C compiler has translated the form of the program for these inputs in time".into())
 }
 
 #[cfg(test)]

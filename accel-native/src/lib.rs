@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Compiled libraries are stored in a [cache]. The environment variable `CC` chooses the compiler, which may take
-//! `ACCEL_CC_TIMEOUT` seconds for a file (60 by default). Without a compiler, a [vectorized interpreter](vectorized) runs
-//! programs, after a line on standard error (none with `ACCEL_QUIET=1`). With `ACCEL_TIERED=1` or [`Options::tiered`], it
+//! `ACCEL_CC_TIMEOUT` seconds for a file (60 by default). Without a compiler, or if it takes longer, a [vectorized
+//! interpreter](vectorized) runs programs, after a line on standard error (none with `ACCEL_QUIET=1`). With `ACCEL_TIERED=1` or [`Options::tiered`], it
 //! also runs programs until the compiler has finished in the background. `ACCEL_DUMP=c` prints the generated code, and
 //! `ACCEL_CHECK=1` checks at run time what the optimiser has proved. `ACCEL_TAPE_BYTES` limits the memory for states of
 //! loops, see [`accel_fusion::kernel::tape`].

@@ -13,7 +13,8 @@ const GRACE: Duration = Duration::from_millis(500);
 
 /// The result of a program that has ended.
 pub struct Ended {
-    pub status: ExitStatus,
+    /// Its status. If this process ignores the signal `SIGCHLD`, the system keeps none.
+    pub status: Option<ExitStatus>,
     /// The beginning of its standard output.
     pub output: Vec<u8>,
     /// The beginning of its standard error.
@@ -52,26 +53,30 @@ fn beginning(from: Option<impl Read + Send + 'static>) -> io::Result<Receiver<Ve
 
 /// Waits at most `limit` until a process ends. Then kills all of its group.
 #[cfg(unix)]
-fn ended(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+fn ended(child: &mut Child, limit: Duration) -> io::Result<Option<Option<ExitStatus>>> {
+    use rustix::io::Errno;
     use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
     let pid = Pid::from_child(child);
     let (sender, end) = channel();
     // This does not collect the exit status. Until somebody does, the number means this process and its group.
     let waiter = Builder::new().spawn(move || {
         let wait = || waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
-        while matches!(wait(), Err(rustix::io::Errno::INTR)) {}
+        while matches!(wait(), Err(Errno::INTR)) {}
         let _ = sender.send(());
     });
     let in_time = waiter.is_ok() && end.recv_timeout(limit).is_ok();
     if !in_time {
         let _ = kill_process_group(pid, Signal::KILL);
     }
-    let status = child.wait()?;
+    let status = match child.wait() {
+        Err(e) if e.raw_os_error() == Some(Errno::CHILD.raw_os_error()) => None,
+        status => Some(status?),
+    };
     waiter.map(|_| in_time.then_some(status))
 }
 
 /// Waits until a process ends.
 #[cfg(not(unix))]
-fn ended(child: &mut Child, _limit: Duration) -> io::Result<Option<ExitStatus>> {
-    child.wait().map(Some)
+fn ended(child: &mut Child, _limit: Duration) -> io::Result<Option<Option<ExitStatus>>> {
+    child.wait().map(|status| Some(Some(status)))
 }

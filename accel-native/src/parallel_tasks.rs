@@ -15,11 +15,10 @@ pub unsafe fn run_tasks(
     tasks: &[Task],
     (fault, length): (*mut i64, usize),
 ) -> Result<(), ()> {
-    let shared = Shared((arrays, tasks.as_ptr()));
+    let (arrays, first) = (SharedArrays(arrays), SharedTasks(tasks.as_ptr()));
     let one = move |k: usize| {
-        let (arrays, tasks) = shared.get();
         // SAFETY: the caller's guarantee. There is a task `k`, and the record belongs to it alone.
-        with_record(length, |record| unsafe { f(*arrays, tasks.add(k), record) })
+        with_record(length, |record| unsafe { f(arrays.get(), first.get().add(k), record) })
     };
     threads::each(tasks.len(), one).map_err(|record| {
         // SAFETY: the caller's guarantee.
@@ -32,28 +31,41 @@ pub fn with_record(length: usize, f: impl FnOnce(*mut i64) -> i32) -> Result<(),
     // The record stays all zero, as code writes to it only if it fails. So it is reused: there are many tasks, and some
     // are as short as an allocation.
     thread_local! { static RECORD: Cell<Vec<i64>> = const { Cell::new(vec![]) } }
-    let mut record = RECORD.take();
+    // When a thread ends, it may have lost its record already.
+    let mut record = RECORD.try_with(Cell::take).unwrap_or_default();
     record.resize(length, 0);
     if f(record.as_mut_ptr()) != 0 {
         return Err(record);
     }
-    RECORD.set(record);
+    let _ = RECORD.try_with(|kept| kept.set(record));
     Ok(())
 }
 
-/// A value that threads share: addresses, which Rust does not share without this.
-pub struct Shared<T>(pub T);
-// SAFETY: used only for tasks and the table of arrays while a parallel operation runs. Behind these addresses, nothing
-// is written except the parts of arrays (or of partial results) that belong to a single task.
-unsafe impl<T> Sync for Shared<T> {}
-// SAFETY: as above. A thread that has one after the operation only drops it.
-unsafe impl<T> Send for Shared<T> {}
+macro_rules! shared {
+    ($($(#[$doc:meta])* $name:ident($address:ty);)*) => {$(
+        $(#[$doc])*
+        pub struct $name(pub $address);
+        // SAFETY: used only while a parallel operation runs. Behind the address, nothing is written except the parts of arrays or of
+        // partial results that belong to a single task.
+        unsafe impl Sync for $name {}
+        // SAFETY: as above. A thread that has one after the operation only drops it.
+        unsafe impl Send for $name {}
 
-impl<T> Shared<T> {
-    /// A method, so that closures capture the whole value.
-    pub fn get(&self) -> &T {
-        &self.0
-    }
+        impl $name {
+            /// A method, so that closures capture the whole value.
+            pub fn get(&self) -> $address {
+                self.0
+            }
+        }
+    )*};
+}
+shared! {
+    /// The table of arrays, for all threads.
+    SharedArrays(*const Array);
+    /// The first task, for all threads.
+    SharedTasks(*const Task);
+    /// The partial totals of the first task, for all threads.
+    SharedTotals(*mut u8);
 }
 
 /// The positions `from..to` of an index space.

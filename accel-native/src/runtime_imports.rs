@@ -6,6 +6,7 @@ use crate::parallel_tasks::run_tasks;
 use crate::product::{product_f32, product_f64};
 use std::cell::RefCell;
 use std::ffi::{CStr, c_void};
+use std::mem::ManuallyDrop;
 
 /// Sets the variables of a library.
 ///
@@ -30,13 +31,25 @@ pub unsafe fn set(library: &libloading::Library) {
 }
 
 thread_local! {
-    /// The memory of lists, by number: NOTE [Memory of lists] in `accel-codegen`.
-    static TAPES: RefCell<Vec<Vec<u64>>> = const { RefCell::new(vec![]) };
+    /// The memory of lists, by number: NOTE [Memory of lists] in `accel-codegen`. It is not destroyed with the thread's other
+    /// variables, whose destructors may run programs.
+    static TAPES: RefCell<ManuallyDrop<Vec<Vec<u64>>>> = const { RefCell::new(ManuallyDrop::new(vec![])) };
+    static FREE_TAPES: FreeTapes = const { FreeTapes };
+}
+
+/// Frees the memory of lists when a thread ends. What destructors need after that stays.
+struct FreeTapes;
+
+impl Drop for FreeTapes {
+    fn drop(&mut self) {
+        drop(ManuallyDrop::into_inner(TAPES.take()));
+    }
 }
 
 /// The address of the calling thread's memory for list `number`, enlarged to at least this number of bytes. It keeps
 /// its contents. Null if there is not enough memory.
 extern "C" fn tape(number: i64, bytes: i64) -> *mut c_void {
+    let _ = FREE_TAPES.try_with(|_| ());
     TAPES.with_borrow_mut(|tapes| {
         let (number, words) = (number as usize, (bytes as usize).div_ceil(size_of::<u64>()));
         if tapes.len() <= number {

@@ -8,8 +8,8 @@ use accel_core::error::{Error, Result};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Once, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Once, OnceLock};
 use std::thread::{ScopedJoinHandle, available_parallelism};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -46,6 +46,11 @@ const GCC_OPTIMISATION: [&str; 12] = [
 const GCC_FOR_CALLS: [&str; 1] = ["-fexpensive-optimizations"];
 /// The optimisation level of other compilers.
 const OPTIMISATION: [&str; 1] = ["-O3"];
+/// A function of generated code has up to 100 KB of variables on the stack. With this, it touches each page of them in order, so a
+/// stack that is too small ends at its guard page. Without it, the first access can be beyond that page, in other memory. The
+/// code of functions with fewer variables than a page is the same with it; a call with 18 KB takes 1.7 µs for one element with
+/// it and without.
+const PROBES: &str = "-fstack-clash-protection";
 
 /// A compiler, and how to call it.
 #[derive(Clone, Debug)]
@@ -63,21 +68,50 @@ pub struct Toolchain {
     pub identity: String,
     /// Whether the C library has vector versions of the mathematical functions.
     pub vector_math: bool,
+    /// Whether the compiler has not even translated an empty file in time. Then it is not called any more.
+    hangs: Arc<AtomicBool>,
 }
+
+/// The reason why a compiler gives nothing.
+#[derive(Debug)]
+pub enum Failure {
+    /// It was killed after its time limit.
+    Late(String),
+    /// Anything else, such as its messages.
+    Other(String),
+}
+
+impl Failure {
+    /// The text of the reason.
+    pub fn text(self) -> String {
+        match self {
+            Failure::Late(why) | Failure::Other(why) => why,
+        }
+    }
+}
+
+impl From<String> for Failure {
+    fn from(why: String) -> Failure {
+        Failure::Other(why)
+    }
+}
+
+type Attempt<T> = std::result::Result<T, Failure>;
 
 /// The default time limit for a call of the compiler.
 const DEFAULT_LIMIT: Duration = Duration::from_secs(60);
-/// The prefix of the names of compilations' working folders.
-const WORK: &str = "accel-build-";
+/// The time limit for an empty file.
+const EMPTY_LIMIT: Duration = Duration::from_secs(5);
 
-/// The compiler that `$CC` names, or else `cc`, `gcc` or `clang`. It is searched once. If there is none, a notice says
-/// so.
+/// The compiler that `$CC` names, or else `cc`, `gcc` or `clang`. It is searched once. If there is none, or none that ends within its
+/// time limit, a notice says so.
 ///
 /// # Errors
 /// `Error::Compiler` if the compiler that `$CC` names does not run, or if `$ACCEL_CC_TIMEOUT` is not a time.
 pub fn toolchain() -> Result<Option<&'static Toolchain>> {
     static FOUND: OnceLock<Result<Option<Toolchain>>> = OnceLock::new();
-    FOUND.get_or_init(find).as_ref().map(Option::as_ref).map_err(Clone::clone)
+    let found = FOUND.get_or_init(find).as_ref().map_err(Clone::clone)?;
+    Ok(found.as_ref().filter(|found| !found.hangs()))
 }
 
 fn find() -> Result<Option<Toolchain>> {
@@ -85,15 +119,28 @@ fn find() -> Result<Option<Toolchain>> {
     limit().map_err(Error::Compiler)?;
     let chosen = std::env::var_os("CC").unwrap_or_default();
     if !chosen.to_string_lossy().trim().is_empty() {
-        let found = chosen.to_str().ok_or("its name is not text".to_string()).and_then(Toolchain::new);
-        let bad = |why| Error::Compiler(format!("the environment variable CC is {chosen:?}: {why}"));
-        return found.map(Some).map_err(bad);
+        let found = chosen.to_str().ok_or("its name is not text".to_string().into()).and_then(Toolchain::new);
+        return match found {
+            Ok(found) => Ok(Some(found)),
+            Err(Failure::Late(why)) => {
+                notice(&format!("{why}: programs are interpreted, which is slower"));
+                Ok(None)
+            }
+            Err(Failure::Other(why)) => {
+                Err(Error::Compiler(format!("the environment variable CC is {chosen:?}: {why}")))
+            }
+        };
     }
-    let found = ["cc", "gcc", "clang"].iter().find_map(|c| Toolchain::new(c).ok());
-    if found.is_none() {
-        notice("no C compiler is found (cc, gcc, clang; CC can name one): programs are interpreted, which is slower");
+    let mut reasons = vec![];
+    for name in ["cc", "gcc", "clang"] {
+        match Toolchain::new(name) {
+            Ok(found) => return Ok(Some(found)),
+            Err(why) => reasons.push(why.text().lines().next().unwrap_or_default().to_string()),
+        }
     }
-    Ok(found)
+    let reasons = reasons.join("; ");
+    notice(&format!("no C compiler works (CC can name one): programs are interpreted, which is slower: {reasons}"));
+    Ok(None)
 }
 
 /// The time limit for a call of the compiler.
@@ -115,15 +162,25 @@ impl Toolchain {
         [&self.flags[..], &self.flags_for_calls].concat().join(" ")
     }
 
-    /// The compiler of a command line such as `gcc` or `ccache gcc`.
+    /// The compiler of a command line such as `gcc`, `ccache gcc` or `/a path/gcc -m64`.
     ///
     /// # Errors
     /// The compiler does not run.
-    pub fn new(command: &str) -> std::result::Result<Toolchain, String> {
-        let command: Vec<String> = command.split_whitespace().map(String::from).collect();
-        let ended = run(&command, |c| {
-            c.arg("--version");
-        })?;
+    pub fn new(command: &str) -> Attempt<Toolchain> {
+        let command = words(command);
+        let version = |flags: &[&str]| {
+            run(&command, limit()?, None, |c| {
+                c.args(flags).arg("--version");
+            })
+        };
+        // A compiler that does not know the option complains, and may print its version nevertheless.
+        let (ended, probes) = match version(&[PROBES]) {
+            Err(Failure::Other(_)) => (version(&[])?, None),
+            ended => ended.map(|e| {
+                let probes = Some(PROBES).filter(|option| !String::from_utf8_lossy(&e.errors).contains(option));
+                (e, probes)
+            })?,
+        };
         let version = String::from_utf8_lossy(&ended.output).into_owned();
         let vector_math = has_vector_math();
         let machine = if cfg!(target_arch = "aarch64") { "-mcpu=native" } else { "-march=native" };
@@ -147,12 +204,14 @@ impl Toolchain {
         if vector_math && !clang {
             flags.push("-mprefer-vector-width=512");
         }
+        flags.extend(probes);
         Ok(Toolchain {
             identity: format!("{}\n{}\n{}", command.join(" "), version.lines().next().unwrap_or_default(), processor()),
             flags: flags.into_iter().map(String::from).collect(),
             flags_for_calls: GCC_FOR_CALLS.iter().filter(|_| !clang).map(|flag| (*flag).into()).collect(),
             command,
             vector_math,
+            hangs: Arc::default(),
         })
     }
 
@@ -160,18 +219,40 @@ impl Toolchain {
     /// contents of the library, and the compiler's messages.
     ///
     /// # Errors
-    /// The compiler's messages, or the reason why it did not run to its end.
-    pub fn compile(&self, module: &Module) -> std::result::Result<(Vec<u8>, String), String> {
+    /// The compiler's messages, or the reason why it did not run to its end. If it was killed because an empty file takes too long as
+    /// well, it [`hangs`](Self::hangs).
+    pub fn compile(&self, module: &Module) -> Attempt<(Vec<u8>, String)> {
         let _span = tracing::debug_span!("C compiler", bytes = module.source.len()).entered();
         static SWEPT: Once = Once::new();
         let longest = limit()?;
-        SWEPT.call_once(|| remove_old_work(WORK, 2 * longest));
+        SWEPT.call_once(|| remove_old_work(&std::env::temp_dir(), is_work, 2 * longest));
         let work = work_folder().map_err(|e| format!("{}: {e}", std::env::temp_dir().display()))?;
         let (text, library) = (work.path().join("kernels.c"), work.path().join("kernels.so"));
         std::fs::write(&text, &module.source).map_err(|e| format!("{}: {e}", text.display()))?;
-        let said = self.compile_file(&text, module, &library)?;
+        let said = self.compile_file(&text, module, &library).inspect_err(|why| {
+            if matches!(why, Failure::Late(_)) && self.is_late_with_nothing(work.path()) {
+                self.hangs.store(true, Ordering::Relaxed);
+            }
+        })?;
         let code = std::fs::read(&library);
         Ok((code.map_err(|e| self.unloadable_library_error(&format!("{}: {e}", library.display()), &said))?, said))
+    }
+
+    /// Whether the compiler does not translate anything in time.
+    pub fn hangs(&self) -> bool {
+        self.hangs.load(Ordering::Relaxed)
+    }
+
+    /// Whether the compiler does not translate an empty file in time either.
+    fn is_late_with_nothing(&self, work: &Path) -> bool {
+        let (text, object) = (work.join("empty.c"), work.join("empty.o"));
+        let compile = || {
+            std::fs::write(&text, "").map_err(|e| e.to_string())?;
+            run(&self.command, limit()?.min(EMPTY_LIMIT), Some(&object), |c| {
+                c.arg("-c").arg("-o").arg(&object).arg(&text);
+            })
+        };
+        matches!(compile(), Err(Failure::Late(_)))
     }
 
     /// The message for a library that cannot be loaded although the compiler succeeded.
@@ -180,22 +261,22 @@ impl Toolchain {
         format!("what {} has made cannot be loaded: {why}{said}", self.command.join(" "))
     }
 
-    fn compile_file(&self, source: &Path, module: &Module, library: &Path) -> std::result::Result<String, String> {
+    fn compile_file(&self, source: &Path, module: &Module, library: &Path) -> Attempt<String> {
         let count = module.units;
         let more: &[String] = if module.calls_library { &self.flags_for_calls } else { &[] };
         if count == 1 {
-            return self.run(|c| self.link(c.args(more), library, &[source]));
+            return self.run(library, |c| self.link(c.args(more), library, &[source]));
         }
         let objects: Vec<PathBuf> = (0..count).map(|k| library.with_extension(format!("{k}.o"))).collect();
         let part = |k: usize| {
-            self.run(|c| {
+            self.run(&objects[k], |c| {
                 // Variables that several translation units use are defined in each of them.
                 c.args(more).args(["-c", "-fcommon", &format!("-DPART={k}"), "-o"]).arg(&objects[k]).arg(source);
             })
         };
         // More processes than cores would only take longer, each of them, and their time is limited.
         let next = AtomicUsize::new(0);
-        let some = || -> std::result::Result<(), String> {
+        let some = || -> Attempt<()> {
             loop {
                 match next.fetch_add(1, Ordering::Relaxed) {
                     k if k < count => _ = part(k).inspect_err(|_| next.store(count, Ordering::Relaxed))?,
@@ -207,12 +288,13 @@ impl Toolchain {
         std::thread::scope(|scope| {
             let threads: Vec<_> =
                 (0..processes).map(|_| std::thread::Builder::new().spawn_scoped(scope, some)).collect();
-            let join = |t: ScopedJoinHandle<_>| t.join().unwrap_or_else(|_| Err("a panic while it ran".into()));
-            let results = threads.into_iter().map(|t| t.map_or_else(|e| Err(e.to_string()), join));
-            results.collect::<Vec<_>>().into_iter().collect::<std::result::Result<(), String>>()
+            let join =
+                |t: ScopedJoinHandle<_>| t.join().unwrap_or_else(|_| Err("a panic while it ran".to_string().into()));
+            let results = threads.into_iter().map(|t| t.map_or_else(|e| Err(e.to_string().into()), join));
+            results.collect::<Vec<_>>().into_iter().collect::<Attempt<()>>()
         })?;
         let objects: Vec<&Path> = objects.iter().map(PathBuf::as_path).collect();
-        self.run(|c| self.link(c, library, &objects))
+        self.run(library, |c| self.link(c, library, &objects))
     }
 
     fn link(&self, command: &mut Command, library: &Path, files: &[&Path]) {
@@ -221,9 +303,9 @@ impl Toolchain {
         command.args(self.vector_math.then_some("-l:libmvec.so.1")).arg("-lm");
     }
 
-    /// Runs the compiler. Returns its messages if it succeeds.
-    fn run(&self, arguments: impl FnOnce(&mut Command)) -> std::result::Result<String, String> {
-        let ended = run(&self.command, |command| {
+    /// Runs the compiler. Returns its messages if it succeeds, that is, if it makes this file in its working folder.
+    fn run(&self, file: &Path, arguments: impl FnOnce(&mut Command)) -> Attempt<String> {
+        let ended = run(&self.command, limit()?, Some(file), |command| {
             command.args(&self.flags);
             arguments(command);
         })?;
@@ -231,36 +313,71 @@ impl Toolchain {
     }
 }
 
-/// Runs a command line with more arguments.
+/// Runs a command line with more arguments. It makes a file, or else it prints something.
 ///
 /// # Errors
 /// It cannot be run, takes too long or fails.
-fn run(command: &[String], arguments: impl FnOnce(&mut Command)) -> std::result::Result<Ended, String> {
-    let (program, args) = command.split_first().ok_or("no compiler")?;
-    let limit = limit()?;
+fn run(
+    command: &[String],
+    limit: Duration,
+    file: Option<&Path>,
+    arguments: impl FnOnce(&mut Command),
+) -> Attempt<Ended> {
+    let (program, args) = command.split_first().ok_or("no compiler".to_string())?;
     let mut command = Command::new(program);
     command.args(args);
+    if let Some(work) = file.and_then(Path::parent) {
+        // The compiler's own temporary files: it does not remove them if it is killed.
+        command.env("TMPDIR", work);
+    }
     arguments(&mut command);
     let ended = limited::run(&mut command, limit).map_err(|e| format!("cannot run {program}: {e}"))?;
     let ended = ended.ok_or_else(|| {
-        format!("{program} has been killed after {} s (ACCEL_CC_TIMEOUT can allow more)", limit.as_secs_f64())
+        let seconds = limit.as_secs_f64();
+        Failure::Late(format!("{program} has been killed after {seconds} s (ACCEL_CC_TIMEOUT can allow more)"))
     })?;
-    if ended.status.success() {
+    let (success, status) = match ended.status {
+        Some(status) => (status.success(), status.to_string()),
+        None => {
+            let made = file.map_or(!ended.output.is_empty(), Path::exists);
+            (made, "its status is unknown, since this process ignores SIGCHLD".into())
+        }
+    };
+    if success {
         return Ok(ended);
     }
-    Err(format!("{program} failed ({}): {}", ended.status, first_lines(&ended.errors)))
+    Err(format!("{program} failed ({status}): {}", first_lines(&ended.errors)).into())
+}
+
+/// The words of a command line. The first one can be the path of a file with spaces.
+fn words(command: &str) -> Vec<String> {
+    let command = command.trim();
+    let ends = command.match_indices(char::is_whitespace).map(|(at, _)| at).chain([command.len()]);
+    let path = ends.rev().find(|end| command[..*end].contains('/') && Path::new(&command[..*end]).is_file());
+    let (program, rest) = command.split_at(path.unwrap_or(0));
+    let program = Some(program).filter(|p| !p.is_empty());
+    program.into_iter().chain(rest.split_whitespace()).map(String::from).collect()
 }
 
 fn first_lines(said: &[u8]) -> String {
     String::from_utf8_lossy(said).lines().take(20).collect::<Vec<_>>().join("\n")
 }
 
+/// The beginning of the names of working folders, and the number of random letters and digits that follow.
+const WORK: (&str, usize) = ("accel-compilation-", 16);
+
 /// A new temporary folder that nobody else can use.
 pub fn work_folder() -> std::io::Result<TempDir> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    builder.prefix(WORK).tempdir()
+    builder.prefix(WORK.0).rand_bytes(WORK.1).tempdir()
+}
+
+/// Whether this is the name of a working folder.
+fn is_work(name: &str) -> bool {
+    let random = name.strip_prefix(WORK.0);
+    random.is_some_and(|r| r.len() == WORK.1 && r.bytes().all(|b| b.is_ascii_alphanumeric()))
 }
 
 /// Whether glibc's library of vector mathematics is installed, in a version that has all the functions (2.35).
@@ -311,5 +428,24 @@ mod tests {
                       void g(double *x, int n) { for (int i = 0; i < n; i++) x[i] *= 2; }\n";
         let (library, _) = toolchain.compile(&Module { source: source.into(), units: 1, calls_library: true }).unwrap();
         assert!(library.windows(3).filter(|bytes| *bytes == VZEROUPPER).count() >= 2);
+    }
+
+    /// Otherwise, a stack that is too small is written beyond its guard page.
+    #[test]
+    fn each_page_of_the_stack_is_touched() {
+        // `orq $0, (%rsp)` of GCC and `movq $0, (%rsp)` of Clang.
+        const TOUCHES: [&[u8]; 2] = [&[0x48, 0x83, 0x0c, 0x24, 0], &[0x48, 0xc7, 0x04, 0x24, 0, 0, 0, 0]];
+        let Some(toolchain) = toolchain().unwrap() else { return };
+        assert!(toolchain.flags.iter().any(|flag| flag == PROBES), "GCC from 8 on and Clang from 11 on know it");
+        let source = "void f(int n) { volatile double x[5000]; x[n] = 1; }\n";
+        let module = Module { source: source.into(), units: 1, calls_library: false };
+        let (library, _) = toolchain.compile(&module).unwrap();
+        assert!(TOUCHES.iter().any(|touch| library.windows(touch.len()).any(|bytes| bytes == *touch)));
+        let folder = work_folder().unwrap();
+        let old = folder.path().join("old-compiler");
+        let lines = "case \"$*\" in *clash*) echo \"cc: error: unrecognized $1\" >&2;; esac; exec cc --version\n";
+        std::fs::write(&old, lines).unwrap();
+        let old = Toolchain::new(&format!("sh {}", old.display()));
+        assert!(!old.unwrap().flags.iter().any(|flag| flag == PROBES), "an older compiler");
     }
 }

@@ -9,7 +9,7 @@
 //! another order and compute mathematical functions in other ways. So tiers are an option.
 //!
 //! If the compiler fails in the background, this is reported as usual, and the program stays interpreted. Without a
-//! compiler, every program is interpreted.
+//! compiler, every program is interpreted, and also one for which the compiler takes too long.
 
 use crate::background::submit;
 use crate::cache::{self, Key};
@@ -110,12 +110,12 @@ impl Version {
     /// # Errors
     /// A check at run time fails.
     pub fn run(&self, argument: &ArrayTuple, inputs: &[&RawArray]) -> Result<Results> {
-        match self.kernels() {
-            Some(kernels) => kernels.run_on(inputs),
-            None => {
-                let _span = tracing::debug_span!("interpret").entered();
-                Ok(self.optimized.program.evaluate_with(argument, self.budget, &Vectorized)?.into())
-            }
+        if let Some(kernels) = self.kernels()
+            && let Some(results) = kernels.run_on(inputs)?
+        {
+            return Ok(results);
         }
+        let _span = tracing::debug_span!("interpret").entered();
+        Ok(self.optimized.program.evaluate_with(argument, self.budget, &Vectorized)?.into())
     }
 }

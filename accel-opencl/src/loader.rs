@@ -1,84 +1,88 @@
 //! Loads OpenCL when it is first needed, so that programs start on machines without it.
 //!
-//! NOTE [Linking without OpenCL]: `ocl` demands to be linked with `libOpenCL`, which exists only where OpenCL is
-//! installed. The build script provides an empty library instead, and this module defines a function for each of its
-//! names. Each function jumps to the function of the same name in the library that [`load`] has found. No function may
-//! be called before.
+//! NOTE [Linking without OpenCL]: the crate `ocl` declares the functions of OpenCL. Calls of these declarations would link every
+//! program with `libOpenCL`, which exists only where OpenCL is installed. Own functions with these names would take the place of
+//! the real ones for the other crates of the program. So only the types of the declarations are used: [`call!`] calls the
+//! addresses that [`load`] has found. `ocl` still demands a library with this name; the build script provides an empty one
+//! where the linker finds none.
 
 use accel_core::error::{Error, Result};
 use std::ffi::{CStr, c_void};
+use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The replacement of a function that the library lacks. It returns `CL_INVALID_OPERATION`.
-extern "C" fn missing() -> i32 {
-    -59
-}
-
-/// A function of OpenCL: its name, the address of the real one, and the function that jumps there.
-struct Symbol {
+/// A function of OpenCL.
+pub struct Function {
     name: &'static CStr,
-    slot: &'static AtomicPtr<c_void>,
-    jump: unsafe extern "C" fn(),
+    /// Null before [`load`], and if the library lacks it.
+    address: AtomicPtr<c_void>,
 }
 
-macro_rules! symbols {
+impl Function {
+    /// The function, if there is one. `declared` is not called, so that its declaration is not linked with.
+    ///
+    /// # Safety
+    /// `declared` would return the address of OpenCL's function of this name.
+    pub unsafe fn typed<F>(&self, _declared: impl FnOnce() -> F) -> Option<F> {
+        const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
+        let address = self.address.load(Ordering::Acquire);
+        // SAFETY: `F` is the type of a function's address, and a function of this type is there.
+        (!address.is_null()).then(|| unsafe { std::mem::transmute_copy(&address) })
+    }
+}
+
+/// What a call of a function returns that the library lacks.
+pub trait Missing {
+    const MISSING: Self;
+}
+
+impl Missing for i32 {
+    const MISSING: Self = ocl::ffi::CL_INVALID_OPERATION;
+}
+
+impl<T> Missing for *mut T {
+    const MISSING: Self = null_mut();
+}
+
+/// Calls a function of OpenCL, as `ocl` declares it. If the library lacks the function, the result is an error or null.
+macro_rules! call {
+    ($name:ident($($argument:expr),* $(,)?)) => {{
+        let declared = || {
+            let function: unsafe extern "system" fn($($crate::loader::call!(@any $argument)),*) -> _ = ocl::ffi::$name;
+            function
+        };
+        match $crate::loader::functions::$name.typed(declared) {
+            Some(function) => function($($argument),*),
+            None => $crate::loader::Missing::MISSING,
+        }
+    }};
+    (@any $argument:expr) => { _ };
+}
+pub(crate) use call;
+
+macro_rules! functions {
     ($($name:ident)*) => {
         #[allow(non_upper_case_globals)]
-        mod slots {
-            $(pub static $name: super::AtomicPtr<super::c_void> =
-                super::AtomicPtr::new(super::missing as *const () as *mut super::c_void);)*
+        pub mod functions {
+            $(pub static $name: super::Function = super::Function {
+                name: match super::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                    Ok(name) => name,
+                    Err(_) => c"",
+                },
+                address: super::AtomicPtr::new(super::null_mut()),
+            };)*
         }
 
-        $(
-        // SAFETY: callers declare the function as OpenCL does, and all registers are passed on unchanged. No other
-        // function of the process has this name, since the library itself is not linked.
-        #[unsafe(no_mangle)]
-        #[unsafe(naked)]
-        unsafe extern "C" fn $name() {
-            #[cfg(target_arch = "x86_64")]
-            std::arch::naked_asm!("jmp qword ptr [rip + {slot}]", slot = sym slots::$name);
-            #[cfg(target_arch = "aarch64")]
-            std::arch::naked_asm!(
-                "adrp x16, {slot}", "ldr x16, [x16, :lo12:{slot}]", "br x16", slot = sym slots::$name
-            );
-        }
-        )*
-
-        /// All functions that `ocl` can call.
-        static SYMBOLS: &[Symbol] = &[$(Symbol {
-            name: match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                Ok(name) => name,
-                Err(_) => c"",
-            },
-            slot: &slots::$name,
-            jump: $name,
-        }),*];
+        static FUNCTIONS: &[&Function] = &[$(&functions::$name),*];
     };
 }
-symbols! {
-    clBuildProgram clCloneKernel clCompileProgram clCreateBuffer clCreateCommandQueue clCreateCommandQueueWithProperties
-    clCreateContext clCreateContextFromType clCreateFromGLBuffer clCreateFromGLRenderbuffer clCreateFromGLTexture
-    clCreateFromGLTexture2D clCreateFromGLTexture3D clCreateImage clCreateImage2D clCreateImage3D clCreateKernel
-    clCreateKernelsInProgram clCreatePipe clCreateProgramWithBinary clCreateProgramWithBuiltInKernels clCreateProgramWithIL
-    clCreateProgramWithSource clCreateSampler clCreateSamplerWithProperties clCreateSubBuffer clCreateSubDevices
-    clCreateUserEvent clEnqueueAcquireGLObjects clEnqueueBarrier clEnqueueBarrierWithWaitList clEnqueueCopyBuffer
-    clEnqueueCopyBufferRect clEnqueueCopyBufferToImage clEnqueueCopyImage clEnqueueCopyImageToBuffer clEnqueueFillBuffer
-    clEnqueueFillImage clEnqueueMapBuffer clEnqueueMapImage clEnqueueMarker clEnqueueMarkerWithWaitList
-    clEnqueueMigrateMemObjects clEnqueueNDRangeKernel clEnqueueNativeKernel clEnqueueReadBuffer clEnqueueReadBufferRect
-    clEnqueueReadImage clEnqueueReleaseGLObjects clEnqueueSVMFree clEnqueueSVMMap clEnqueueSVMMemFill clEnqueueSVMMemcpy
-    clEnqueueSVMMigrateMem clEnqueueSVMUnmap clEnqueueTask clEnqueueUnmapMemObject clEnqueueWaitForEvents
-    clEnqueueWriteBuffer clEnqueueWriteBufferRect clEnqueueWriteImage clFinish clFlush clGetCommandQueueInfo
-    clGetContextInfo clGetDeviceAndHostTimer clGetDeviceIDs clGetDeviceInfo clGetEventInfo clGetEventProfilingInfo
-    clGetExtensionFunctionAddress clGetExtensionFunctionAddressForPlatform clGetGLContextInfoKHR clGetGLObjectInfo
-    clGetGLTextureInfo clGetHostTimer clGetImageInfo clGetKernelArgInfo clGetKernelInfo clGetKernelSubGroupInfo
-    clGetKernelWorkGroupInfo clGetMemObjectInfo clGetPipeInfo clGetPlatformIDs clGetPlatformInfo clGetProgramBuildInfo
-    clGetProgramInfo clGetSamplerInfo clGetSupportedImageFormats clLinkProgram clReleaseCommandQueue clReleaseContext
-    clReleaseDevice clReleaseEvent clReleaseKernel clReleaseMemObject clReleaseProgram clReleaseSampler
-    clRetainCommandQueue clRetainContext clRetainDevice clRetainEvent clRetainKernel clRetainMemObject clRetainProgram
-    clRetainSampler clSVMAlloc clSVMFree clSetDefaultDeviceCommandQueue clSetEventCallback clSetKernelArg
-    clSetKernelArgSVMPointer clSetKernelExecInfo clSetMemObjectDestructorCallback clSetUserEventStatus clUnloadCompiler
-    clUnloadPlatformCompiler clWaitForEvents
+functions! {
+    clBuildProgram clCreateBuffer clCreateCommandQueue clCreateContext clCreateKernel clCreateProgramWithSource
+    clEnqueueCopyBuffer clEnqueueFillBuffer clEnqueueMarkerWithWaitList clEnqueueNDRangeKernel clEnqueueReadBuffer
+    clEnqueueWriteBuffer clFlush clGetDeviceIDs clGetDeviceInfo clGetEventInfo clGetPlatformIDs clGetPlatformInfo
+    clGetProgramBuildInfo clReleaseCommandQueue clReleaseContext clReleaseEvent clReleaseKernel clReleaseMemObject
+    clReleaseProgram clSetKernelArg clWaitForEvents
 }
 
 /// Loads OpenCL once: from the file that the environment variable `ACCEL_OPENCL_LIBRARY` names, or `libOpenCL.so.1`.
@@ -105,11 +109,10 @@ fn find() -> Result<libloading::Library> {
     // SAFETY: it is the system's OpenCL loader, or the library that the user has named.
     let library = unsafe { libloading::Library::new(&file) }.map_err(failed)?;
     let mut found = 0;
-    for s in SYMBOLS {
+    for f in FUNCTIONS {
         // SAFETY: the address is used only to call the function with this name in OpenCL.
-        let Ok(address) = (unsafe { library.get::<*mut c_void>(s.name) }) else { continue };
-        if *address != s.jump as *const () as *mut c_void {
-            s.slot.store(*address, Ordering::Release);
+        if let Ok(address) = unsafe { library.get::<*mut c_void>(f.name) } {
+            f.address.store(*address, Ordering::Release);
             found += 1;
         }
     }

@@ -28,6 +28,8 @@ pub const AGREE: i64 = 9;
 /// A row of a list with other extents than the rows before: the site of the statement, the rank of the rows, the extents
 /// of both.
 pub const ROWS: i64 = 10;
+/// A panic in a function that generated code calls: the site of the statement.
+pub const PANIC: i64 = 11;
 
 /// The names of the operations that can divide by zero.
 pub const DIVISIONS: [&str; 4] = ["/", "%", "div_euclid", "rem_euclid"];
@@ -95,6 +97,7 @@ fn told(
     let at = program.sites[site];
     let op = at.to_string();
     Some(match kind {
+        PANIC => Error::Internal(format!("a panic in {at}")),
         DIVISION => Error::DivisionByZero { op: DIVISIONS.get(what)?, within: format!(" in {op}") },
         READ | TARGET => {
             // A read that is part of the statement itself, such as that of `backpermute`, has the statement's site.

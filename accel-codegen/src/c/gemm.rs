@@ -1,5 +1,6 @@
 //! Matrix products: calls of a library for sums of products, where this pays. NOTE [Strided products] in `accel_fusion`.
 
+use crate::analysis::fault;
 use crate::shared::permute::Permute;
 use crate::text::writer::Writer;
 use accel_core::repr::ScalarType;
@@ -10,7 +11,7 @@ use accel_fusion::optimize::{Digit, Factor, StridedProduct, Sum};
 /// digit, the number of its role, a number that it has in common with the digits with which it collides (or 0), its
 /// extent, and its strides in the result, the left and the right operand; the arrays; the factor of all products; and the
 /// initial value of the sums, or 0 if they are added to the result; and whether the loops that it replaces are slow. The function
-/// returns 0, or -1 if it did nothing because it would be slower.
+/// returns 0, or -1 if it did nothing because it would be slower, or 1 if it panicked.
 fn declaration(t: ScalarType) -> String {
     format!(
         "int (*accel_product_{t})(const i64 (*dims)[6], i64 count, {t} *to, const {t} *left, const {t} *right, {t} factor, const {t} *init, bool slow);"
@@ -127,7 +128,9 @@ impl Writer<'_> {
             });
             let first = first.collect::<Vec<_>>().join(", ");
             let slow = if p.divides() { "1" } else { slow };
-            w.line(format!("if (accel_product_{t}(dims, {count}, {first}, factor, {init}, {slow})) break;"));
+            w.line(format!("const int done = accel_product_{t}(dims, {count}, {first}, factor, {init}, {slow});"));
+            w.fault("done > 0", fault::PANIC, w.site, 0, &[]);
+            w.line("if (done) break;");
         });
     }
 }

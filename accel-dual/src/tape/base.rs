@@ -21,8 +21,13 @@ pub trait Base: Real + Vanishes {
     #[doc(hidden)]
     type Cell: Cell<Self>;
     /// Gives the recorder of the thread to a function, if there is one of this type.
+    ///
+    /// # Safety
+    /// The function does not use the thread's recorder in another way: it calls no function of the user, and drops no closure of
+    /// the user.
     #[doc(hidden)]
-    fn with<R>(f: impl FnOnce(&mut Recorder<Self>) -> R) -> Option<R>;
+    #[allow(unsafe_code)]
+    unsafe fn with<R>(f: impl FnOnce(&mut Recorder<Self>) -> R) -> Option<R>;
     /// Runs a function with a recorder for the thread, and returns the recorder with its result.
     #[doc(hidden)]
     fn run<R>(recorder: Recorder<Self>, f: impl FnOnce() -> R) -> (R, Recorder<Self>);
@@ -39,8 +44,10 @@ macro_rules! base {
         impl Base for $ty {
             type Cell = $cell;
             #[inline(always)]
-            fn with<R>(f: impl FnOnce(&mut Recorder<Self>) -> R) -> Option<R> {
-                Some($with(f))
+            #[allow(unsafe_code)]
+            unsafe fn with<R>(f: impl FnOnce(&mut Recorder<Self>) -> R) -> Option<R> {
+                // SAFETY: the caller's guarantee.
+                Some(unsafe { $with(f) })
             }
             fn run<R>(recorder: Recorder<Self>, f: impl FnOnce() -> R) -> (R, Recorder<Self>) {
                 $run(recorder, f)
@@ -73,7 +80,8 @@ impl Primitive for f64 {}
 impl<T: Primitive, const N: usize> Base for Dual<T, N> {
     type Cell = DualCell<T::Cell, N>;
     #[inline]
-    fn with<R>(f: impl FnOnce(&mut Recorder<Self>) -> R) -> Option<R> {
+    #[allow(unsafe_code)]
+    unsafe fn with<R>(f: impl FnOnce(&mut Recorder<Self>) -> R) -> Option<R> {
         with_other(f)
     }
     fn run<R>(recorder: Recorder<Self>, f: impl FnOnce() -> R) -> (R, Recorder<Self>) {

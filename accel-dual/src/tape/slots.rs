@@ -1,4 +1,10 @@
 //! The recorder of each thread.
+//!
+//! NOTE [Recorders of threads]: all programs of this crate spend their time where a thread's recorder grows. With a `RefCell`, each
+//! operation writes its flag twice, and the code grows so much that rustc may stop inlining it: particles and determinants then take
+//! 1.6 to 2.1 times as long. So nothing checks that there is only one reference to a recorder, and the functions that give one to
+//! a closure are unsafe.
+#![allow(unsafe_code)]
 
 use super::recorder::Recorder;
 use crate::real::Real;
@@ -25,31 +31,45 @@ impl<S> Slot<S> {
     }
 }
 
-/// Gives the recorder of a thread to a function, which must run no code of the user and must not come back here.
+/// Gives the recorder of a thread to a function: NOTE [Recorders of threads].
 ///
-/// This is where all programs spend their time. With a `RefCell`, each operation writes its flag twice, and the code grows so
-/// much that rustc may stop inlining it: particles and determinants then take 1.6 to 2.1 times as long.
+/// # Safety
+/// The function does not use the thread's recorder in another way: it calls no function of the user, drops no closure of the
+/// user, and does not come back here.
 #[inline(always)]
-#[allow(unsafe_code)]
-fn with_slot<S, R>(slot: &'static LocalKey<Slot<S>>, f: impl FnOnce(&mut Recorder<S>) -> R) -> R {
+unsafe fn with_slot<S, R>(slot: &'static LocalKey<Slot<S>>, f: impl FnOnce(&mut Recorder<S>) -> R) -> R {
     let recorder = slot.with(|slot| slot.0.get());
     // SAFETY: the pointer is valid, since the variable has no destructor and `f` ends before the thread. It is the only
-    // reference: no other thread sees the variable, only this function makes references to it, and none of the functions that
-    // this crate passes as `f` calls it again. They copy numbers, grow vectors and move recorders; they call no function of
-    // the user and drop no closure of the user.
+    // reference: no other thread sees the variable, only this function makes references to it, and the caller guarantees that
+    // `f` does not call it again.
     f(unsafe { &mut *recorder })
 }
 
-/// Gives the recorder of `f64` to a function. NOTE: the function must keep the promise of [`with_slot`].
+/// Gives the recorder of `f64` to a function.
+///
+/// # Safety
+/// As for [`with_slot`].
 #[inline(always)]
-pub fn with_wide<R>(f: impl FnOnce(&mut Recorder<f64>) -> R) -> R {
-    with_slot(&WIDE, f)
+pub unsafe fn with_wide<R>(f: impl FnOnce(&mut Recorder<f64>) -> R) -> R {
+    // SAFETY: the caller's guarantee.
+    unsafe { with_slot(&WIDE, f) }
 }
 
-/// Gives the recorder of `f32` to a function. NOTE: the function must keep the promise of [`with_slot`].
+/// Gives the recorder of `f32` to a function.
+///
+/// # Safety
+/// As for [`with_slot`].
 #[inline(always)]
-pub fn with_single<R>(f: impl FnOnce(&mut Recorder<f32>) -> R) -> R {
-    with_slot(&SINGLE, f)
+pub unsafe fn with_single<R>(f: impl FnOnce(&mut Recorder<f32>) -> R) -> R {
+    // SAFETY: the caller's guarantee.
+    unsafe { with_slot(&SINGLE, f) }
+}
+
+/// Makes this the recorder of `f64`, and returns the one before.
+#[inline]
+fn swap_wide(recorder: Recorder<f64>) -> Recorder<f64> {
+    // SAFETY: a move.
+    unsafe { with_wide(|slot| replace(slot, recorder)) }
 }
 
 /// Gives the recorder of another type to a function, if there is one of this type.
@@ -104,15 +124,18 @@ impl Slots {
     /// Makes these the recorders of the thread, and returns those before.
     pub fn swap(self) -> Slots {
         Slots {
-            wide: with_wide(|recorder| replace(recorder, self.wide)),
-            single: with_single(|recorder| {
-                // Hardly ever used.
-                if recorder.is_active() || self.single.is_active() {
-                    replace(recorder, self.single)
-                } else {
-                    Recorder::idle()
-                }
-            }),
+            wide: swap_wide(self.wide),
+            // SAFETY: a move. An idle recorder that is dropped owns nothing.
+            single: unsafe {
+                with_single(|recorder| {
+                    // Hardly ever used.
+                    if recorder.is_active() || self.single.is_active() {
+                        replace(recorder, self.single)
+                    } else {
+                        Recorder::idle()
+                    }
+                })
+            },
             other: OTHER.with(|slot| replace(&mut **slot.borrow_mut(), self.other)),
         }
     }
@@ -175,16 +198,18 @@ pub fn run_wide<R>(recorder: Recorder<f64>, f: impl FnOnce() -> R) -> (R, Record
     impl Drop for Back {
         fn drop(&mut self) {
             if let Some(before) = self.0.take() {
-                drop(with_wide(|recorder| replace(recorder, before)));
+                drop(swap_wide(before));
             }
         }
     }
-    if with_single(|recorder| recorder.is_active()) || OTHER.with(|slot| slot.borrow().is_some()) {
+    // SAFETY: a comparison.
+    let single_is_active = unsafe { with_single(|recorder| recorder.is_active()) };
+    if single_is_active || OTHER.with(|slot| slot.borrow().is_some()) {
         let (result, slots) = Slots { wide: recorder, ..Slots::idle() }.run(f);
         return (result, slots.wide);
     }
-    let mut back = Back(Some(with_wide(|slot| replace(slot, recorder))));
+    let mut back = Back(Some(swap_wide(recorder)));
     let result = f();
     let before = back.0.take().unwrap_or_else(Recorder::idle);
-    (result, with_wide(|recorder| replace(recorder, before)))
+    (result, swap_wide(before))
 }

@@ -17,7 +17,7 @@ const MAX_FILE_BYTES: u64 = 1 << 28;
 const LEFTOVER_AGE: Duration = Duration::from_secs(3600);
 /// The time of use of a file is recorded at most this often.
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// The prefix of the names of unfinished files. Earlier versions had their working folders here, under such names.
+/// The prefix of the names of unfinished files. Three numbers follow, with hyphens between them.
 const UNFINISHED: &str = "build-";
 
 /// A folder that belongs to the user and that nobody else may write to.
@@ -101,7 +101,7 @@ impl Folder {
             Err(e) => return Err(e.to_string()),
         };
         let stat = fstat(&file).map_err(|e| e.to_string())?;
-        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        if !is_file(&stat) {
             return Err("it is not a regular file".into());
         }
         if let Some(why) = distrust(&stat) {
@@ -142,11 +142,11 @@ impl Folder {
         written
     }
 
-    /// Removes a file, or whatever else has its name.
+    /// Removes a file, or an empty folder that has its name.
     pub fn remove(&self, name: &str) -> io::Result<()> {
         match unlinkat(&self.fd, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
-            Err(Errno::ISDIR | Errno::PERM) => std::fs::remove_dir_all(self.path.join(name)),
+            Err(Errno::ISDIR | Errno::PERM) => Ok(unlinkat(&self.fd, name, AtFlags::REMOVEDIR)?),
             Err(e) => Err(e.into()),
         }
     }
@@ -155,18 +155,14 @@ impl Folder {
     pub fn files(&self) -> io::Result<Vec<File>> {
         let files = self.names()?.into_iter().filter(|n| is_entry(n)).filter_map(|name| {
             // Another process may have removed it meanwhile.
-            let stat = statat(&self.fd, &name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+            let stat = statat(&self.fd, &name, AtFlags::SYMLINK_NOFOLLOW).ok().filter(is_file)?;
             Some(File { name, bytes: stat.st_size as u64, used: modified(&stat) })
         });
         Ok(files.collect())
     }
 
     fn names(&self) -> io::Result<Vec<String>> {
-        let mut names = vec![];
-        for entry in Dir::read_from(&self.fd)? {
-            names.extend(entry?.file_name().to_str().map(String::from));
-        }
-        Ok(names)
+        names(&self.fd)
     }
 
     // NOTE [Cache eviction]: listing all files takes milliseconds if there are thousands. So a process does it when it
@@ -190,8 +186,9 @@ impl Folder {
 
     /// Removes the unfinished files of processes that were killed.
     fn remove_leftovers(&self) -> io::Result<()> {
-        for name in self.names()?.iter().filter(|n| n.starts_with(UNFINISHED)) {
-            if statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|s| is_old(modified(&s), LEFTOVER_AGE)) {
+        for name in self.names()?.iter().filter(|n| is_unfinished(n)) {
+            let stat = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW);
+            if stat.is_ok_and(|s| is_file(&s) && is_old(modified(&s), LEFTOVER_AGE)) {
                 self.remove(name)?;
             }
         }
@@ -214,16 +211,47 @@ impl Folder {
     }
 }
 
-/// Removes the working folders of killed compilations, when they are older than an hour and than `longest`.
-pub fn remove_old_work(prefix: &str, longest: Duration) {
-    let Ok(entries) = std::fs::read_dir(std::env::temp_dir()) else { return };
-    for entry in entries.flatten().filter(|e| e.file_name().to_str().is_some_and(|n| n.starts_with(prefix))) {
-        let ours = statat(CWD, entry.path(), AtFlags::SYMLINK_NOFOLLOW)
-            .is_ok_and(|stat| distrust(&stat).is_none() && is_old(modified(&stat), LEFTOVER_AGE.max(longest)));
-        if ours && let Err(e) = std::fs::remove_dir_all(entry.path()) {
+/// Removes the working folders of killed compilations in `temporary`, when they are older than an hour and than `longest`. They
+/// contain only files.
+pub fn remove_old_work(temporary: &Path, is_work: impl Fn(&str) -> bool, longest: Duration) {
+    let Ok(entries) = std::fs::read_dir(temporary) else { return };
+    for entry in entries.flatten().filter(|e| e.file_name().to_str().is_some_and(&is_work)) {
+        if let Err(e) = remove_work(&entry.path(), LEFTOVER_AGE.max(longest)) {
             tracing::debug!("cannot remove {}: {e}", entry.path().display());
         }
     }
+}
+
+/// Removes a folder and the files in it, if it is ours and old.
+fn remove_work(path: &Path, age: Duration) -> io::Result<()> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
+    let folder = openat(CWD, path, flags, Mode::empty())?;
+    let stat = fstat(&folder)?;
+    if distrust(&stat).is_none() && stat.st_mode & 0o7777 == 0o700 && is_old(modified(&stat), age) {
+        for name in names(&folder)? {
+            unlinkat(&folder, &name, AtFlags::empty())?;
+        }
+        unlinkat(CWD, path, AtFlags::REMOVEDIR)?;
+    }
+    Ok(())
+}
+
+/// The names in a folder that are text.
+fn names(folder: &OwnedFd) -> io::Result<Vec<String>> {
+    let all = Dir::read_from(folder)?.map(|entry| entry.map(|e| e.file_name().to_str().map(String::from).ok()));
+    let names = all.filter_map(|name| name.transpose()).collect::<Result<Vec<_>, _>>()?;
+    Ok(names.into_iter().filter(|name| name != "." && name != "..").collect())
+}
+
+fn is_file(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
+}
+
+/// Whether a name is one that [`Folder::store`] gives to a file that is not finished.
+fn is_unfinished(name: &str) -> bool {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let numbers = name.strip_prefix(UNFINISHED).map(|rest| rest.split('-').map(is_number).collect::<Vec<_>>());
+    numbers.is_some_and(|numbers| numbers == [true; 3])
 }
 
 /// Creates a folder that only the user can read and write, and its parent folders.

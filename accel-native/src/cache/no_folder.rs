@@ -53,4 +53,4 @@ impl Folder {
     }
 }
 
-pub fn remove_old_work(_: &str, _: std::time::Duration) {}
+pub fn remove_old_work(_: &Path, _: impl Fn(&str) -> bool, _: std::time::Duration) {}

@@ -25,7 +25,8 @@ fn temporary() -> (TempDir, Folder) {
 }
 
 fn build(source: &str, key: &Key, folder: &Folder) -> Result<Library> {
-    find_or_build(&module(source), key, &toolchain(), Some(folder), DEFAULT_BYTES)
+    let library = find_or_build(&module(source), key, &toolchain(), Some(folder), DEFAULT_BYTES)?;
+    Ok(library.expect("the compiler is in time"))
 }
 
 fn mode(path: &Path, mode: u32) {
@@ -209,16 +210,47 @@ fn what_has_not_been_used_for_longest_goes_first() {
 fn what_killed_processes_have_left_is_removed_when_it_is_old() {
     let (_dir, folder) = temporary();
     let path = |name: &str| folder.path().join(name);
-    fs::create_dir(path("build-old")).unwrap();
-    fs::write(path("build-old/kernels.c"), "").unwrap();
-    fs::create_dir(path("build-new")).unwrap();
-    fs::write(path("build-1-2-3"), "").unwrap();
-    age(&path("build-old"), 2);
-    age(&path("build-1-2-3"), 2);
+    // The names of ours, and names that others may give to theirs.
+    let files = ["build-1-2-3", "build-4-5-6", "build-1-2", "build-1-2-3-4", "build-1-2-x", "build-old", "build-"];
+    let folders = ["build-release", "build-7-8-9"];
+    folders.iter().for_each(|name| fs::create_dir(path(name)).unwrap());
+    let inside = folders.map(|name| format!("{name}/precious"));
+    let all: Vec<&str> = files.into_iter().chain(inside.iter().map(String::as_str)).collect();
+    all.iter().for_each(|name| fs::write(path(name), "").unwrap());
+    all.iter().chain(&folders).filter(|name| **name != "build-4-5-6").for_each(|name| age(&path(name), 2));
     folder.store("x", b"1", 1).unwrap();
-    let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|f| f.unwrap().file_name()).collect();
-    left.sort();
-    assert_eq!(left, ["build-new", "x"]);
+    assert!(!path("build-1-2-3").exists());
+    assert!(all[1..].iter().all(|name| path(name).exists()));
+}
+
+#[test]
+fn only_old_working_folders_of_compilations_are_removed() {
+    let dir = TempDir::new().unwrap();
+    let is_work = |name: &str| name.starts_with("accel-compilation-");
+    let [old, new, deep, open, link, file, other] = ["old", "new", "deep", "open", "link", "file", "other"]
+        .map(|name| dir.path().join(if name == "other" { name.into() } else { format!("accel-compilation-{name}") }));
+    for folder in [&old, &new, &deep, &open, &other] {
+        fs::create_dir(folder).unwrap();
+        mode(folder, if folder == &open { 0o755 } else { 0o700 });
+        fs::write(folder.join("kernels.c"), "").unwrap();
+    }
+    fs::create_dir(deep.join("results")).unwrap();
+    fs::write(deep.join("results/precious"), "").unwrap();
+    symlink(&other, &link).unwrap();
+    fs::write(&file, "").unwrap();
+    [&old, &deep, &open, &file, &other].into_iter().for_each(|path| age(path, 2));
+    remove_old_work(dir.path(), is_work, Duration::ZERO);
+    assert!(!old.exists());
+    for left in [
+        &new.join("kernels.c"),
+        &deep.join("results/precious"),
+        &open.join("kernels.c"),
+        &other.join("kernels.c"),
+        &link,
+        &file,
+    ] {
+        assert!(left.exists(), "{}", left.display());
+    }
 }
 
 #[test]
@@ -241,7 +273,7 @@ fn what_the_compiler_says_is_told() {
 
 #[test]
 fn there_may_be_no_compiler() {
-    assert!(Toolchain::new("no-such-compiler").err().unwrap().contains("no-such-compiler"));
+    assert!(Toolchain::new("no-such-compiler").err().unwrap().text().contains("no-such-compiler"));
     assert!(Toolchain::new("").is_err());
-    assert!(Toolchain::new("false").err().unwrap().contains("exit status: 1"));
+    assert!(Toolchain::new("false").err().unwrap().text().contains("exit status: 1"));
 }

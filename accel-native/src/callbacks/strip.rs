@@ -3,7 +3,7 @@
 use super::entry::{Failed, Outcome, enter};
 use crate::abi::{Function, Run, Task};
 use crate::context::Context;
-use crate::parallel_tasks::{Shared, range, with_record};
+use crate::parallel_tasks::{SharedArrays, SharedTotals, range, with_record};
 use crate::pool::address;
 use crate::threads;
 use accel_codegen::fault::record_length;
@@ -36,8 +36,8 @@ impl Context<'_> {
         let bytes = partial.saturating_mul(count);
         let mut totals = self.code.totals.take(bytes).ok_or_else(|| self.no_memory(bytes))?;
         let start = address(&mut totals).cast::<u8>();
-        let first = Shared(start);
-        let (arrays, pool) = (Shared(self.run.arrays), self.code.pool.clone());
+        let (arrays, first) = (SharedArrays(self.run.arrays), SharedTotals(start));
+        let pool = self.code.pool.clone();
         let length = record_length(&self.code.program);
         let one = move |k: usize| -> Result<(), Option<Vec<i64>>> {
             let mut working = pool.take(scratch).ok_or(None)?;
@@ -46,7 +46,7 @@ impl Context<'_> {
             let task = Task { state: state.as_ptr(), ..range(k * each, n.min((k + 1) * each), std::ptr::null()) };
             // SAFETY: the caller's guarantee. The tasks write different positions of the outputs, and have different
             // working memory, partial totals and records.
-            let outcome = with_record(length, |record| unsafe { body(*arrays.get(), &task, record) });
+            let outcome = with_record(length, |record| unsafe { body(arrays.get(), &task, record) });
             pool.give(working);
             outcome.map_err(Some)
         };

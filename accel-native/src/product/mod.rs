@@ -14,6 +14,7 @@ mod shape;
 mod small;
 
 use gemm_common::Parallelism;
+use gemm_common::gemm::L2_SLAB;
 use rayon::prelude::*;
 use shape::{Described, Dim, Matrices, Products, Shape, count_of, start};
 use small::are_small;
@@ -79,7 +80,7 @@ fn oriented(rows: Dim, columns: Dim, reduced: Dim) -> (bool, [Dim; 3], [isize; 3
 macro_rules! product {
     ($name:ident $t:ident $kernels:ident) => {
         /// `to[..] = init + factor * sum of left[..] * right[..]`, or, without an initial value, adds to `to[..]`: returns 0 if it
-        /// was computed, -1 if the generated loops have to do it.
+        /// was computed, -1 if the generated loops have to do it, 1 after a panic: then a part may have been added.
         ///
         /// # Safety
         /// `dims` points to `count` descriptions, and the addresses to arrays (the result's may be uninitialised if there is an
@@ -103,7 +104,11 @@ macro_rules! product {
             if !small && !shape.pays(slow) || init.is_some() && shifts != 1 {
                 return -1;
             }
-            // A panic must not pass through the generated code. Only a lack of memory can cause one.
+            // At the end of a thread, `gemm` may have lost its memory, and would panic.
+            if !small && L2_SLAB.try_with(|_| ()).is_err() {
+                return -1;
+            }
+            // A panic must not pass through the generated code.
             let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 // The parts depend only on sizes, and with them the blocks that are summed.
                 let shape = if !small && shifts * count_of(&shape.added) > 1 { shape.divided() } else { shape };
@@ -118,7 +123,7 @@ macro_rules! product {
                     }
                 }
             }));
-            if done.is_ok() { 0 } else { -1 }
+            i32::from(done.is_err())
         }
 
         impl Products<'_, $t> {
@@ -241,6 +246,22 @@ mod tests {
                 assert_eq!(element(&to, at, i * tr + j * tc), expected, "way {way:b}, row {i}, column {j}");
             }
         }
+    }
+
+    /// Otherwise, the generated loops would add everything to what was added before the panic.
+    #[test]
+    fn a_panic_is_a_failure() {
+        let n = 40;
+        let dims = [[1, 0, n, n, n, 0], [2, 0, n, 1, 0, 1], [3, 0, n, 0, 1, n]];
+        let (xs, mut to) = (vec![1.0; (n * n) as usize], vec![0.0; (n * n) as usize]);
+        let mut product = || {
+            let (x, to) = (xs.as_ptr(), to.as_mut_ptr());
+            // SAFETY: square matrices of these extents.
+            unsafe { product_f64(dims.as_ptr(), 3, to, x, x, 1.0, std::ptr::null(), false) }
+        };
+        assert_eq!(product(), 0);
+        // `gemm` panics if its memory is in use.
+        assert_eq!(L2_SLAB.with_borrow_mut(|_| product()), 1);
     }
 
     /// The strides of three dimensions that lie in memory in this order, the last one adjacent, and backwards where asked.

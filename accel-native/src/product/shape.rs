@@ -130,7 +130,7 @@ pub struct Matrices<T> {
 }
 // SAFETY: products that are computed at the same time have different results (NOTE [Products that meet]), and nobody writes the
 // operands.
-unsafe impl<T> Sync for Matrices<T> {}
+unsafe impl<T: Send + Sync> Sync for Matrices<T> {}
 
 /// Sums of products of numbers of type `T`. Without an initial value, they are added to the result.
 pub struct Products<'a, T> {

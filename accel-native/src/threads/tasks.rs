@@ -4,7 +4,9 @@
 //! (`scripts/loom.sh`).
 
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::PoisonError;
+use std::thread::Result as Caught;
 use sync::{AtomicUsize, Mutex, MutexGuard, Ordering, back_off};
 
 #[cfg(not(all(test, loom)))]
@@ -47,8 +49,8 @@ pub struct Tasks<F, E> {
     backwards: bool,
     /// The number of tasks that have ended.
     ended: AtomicUsize,
-    /// The first task that failed.
-    failed: Mutex<Option<(usize, E)>>,
+    /// The first task that failed, and its error or panic.
+    failed: Mutex<Option<(usize, Caught<E>)>>,
 }
 
 /// The tasks of a range, and a counter of those that were taken, which can exceed their number.
@@ -78,14 +80,20 @@ where
         let (before, from) = self.ranges.split_at(own.min(self.ranges.len() - 1));
         for range in from.iter().chain(before) {
             while let Some(k) = range.take(self.backwards) {
-                let outcome = (self.f)(k);
+                // After a panic, nobody uses what the function changed: the caller panics as well.
+                let outcome = catch_unwind(AssertUnwindSafe(|| (self.f)(k)));
                 self.end(k, outcome);
             }
         }
     }
 
-    fn end(&self, k: usize, outcome: Result<(), E>) {
-        if let Err(e) = outcome {
+    fn end(&self, k: usize, outcome: Caught<Result<(), E>>) {
+        let failure = match outcome {
+            Ok(Ok(())) => None,
+            Ok(Err(e)) => Some(Ok(e)),
+            Err(panic) => Some(Err(panic)),
+        };
+        if let Some(e) = failure {
             let mut failed = self.failed();
             if failed.as_ref().is_none_or(|(other, _)| k < *other) {
                 *failed = Some((k, e));
@@ -104,12 +112,13 @@ where
         }
     }
 
-    /// The error of the first task that failed, in the order of tasks.
+    /// The error of the first task that failed, in the order of tasks. If it panicked, this function does.
     pub fn outcome(&self) -> Result<(), E> {
-        self.failed().take().map_or(Ok(()), |(_, e)| Err(e))
+        let first = self.failed().take();
+        first.map_or(Ok(()), |(_, failure)| Err(failure.unwrap_or_else(|panic| resume_unwind(panic))))
     }
 
-    fn failed(&self) -> MutexGuard<'_, Option<(usize, E)>> {
+    fn failed(&self) -> MutexGuard<'_, Option<(usize, Caught<E>)>> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -15,16 +15,17 @@ thread_local! {
 
 /// Memory for `n` values of a type, with any contents. `None` if there is not enough memory.
 pub fn take(t: ScalarType, n: usize) -> Option<Column> {
-    let kept = FREE.with_borrow_mut(|free| {
+    // At the end of a thread, its list may be gone already.
+    let kept = FREE.try_with(|free| {
+        let mut free = free.borrow_mut();
         let k = free.iter().rposition(|column| column.ty() == t && column.len() >= n)?;
         Some(free.swap_remove(k))
     });
-    kept.or_else(|| Column::zeros(t, n.max(WIDTH)))
+    kept.ok().flatten().or_else(|| Column::zeros(t, n.max(WIDTH)))
 }
 
 /// Keeps memory that is not needed any more.
 pub fn give(column: Column) {
-    // At the end of a thread, its list may be gone already.
     let _ = FREE.try_with(|free| {
         let mut free = free.borrow_mut();
         if free.len() < KEPT && column.len() == WIDTH {

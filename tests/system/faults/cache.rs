@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 #[test]
 fn what_a_killed_process_leaves_is_removed_when_it_is_old() {
     let machine = Machine::new();
-    let compiler = machine.compiler("touch \"$TMPDIR/../started\"; sleep 5");
+    let compiler = machine.compiler("touch \"$TMPDIR/../../started\"; sleep 5");
     let mut killed = machine.program().env("CC", &compiler).stderr(Stdio::null()).spawn().unwrap();
     while !machine.path("started").exists() {
         std::thread::sleep(Duration::from_millis(5));

@@ -1,7 +1,8 @@
 //! Compilers that are missing, fail, hang, or say much.
 
-use super::machine::{Machine, NOTHING, entries, fails, mode, works};
+use super::machine::{self, Machine, NOTHING, entries, fails, works};
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -28,11 +29,42 @@ fn a_compiler_of_the_users_choice_that_does_not_run_is_an_error() {
         let said = fails(machine.program().env("CC", bad));
         assert!(said.contains("CC is") && said.contains(bad), "{said}");
     }
-    let script = machine.path("bin/silent");
-    fs::write(&script, "#!/bin/sh\nsleep 600\n").unwrap();
-    mode(&script, 0o755);
-    let said = fails(machine.program().env("CC", &script).env("ACCEL_CC_TIMEOUT", "0.3"));
-    assert!(said.contains("bin/silent") && said.contains("killed after 0.3 s"), "{said}");
+}
+
+/// A daemon may leave it like this to its children. The system then keeps no status of processes that have ended.
+#[test]
+fn a_compiler_works_if_the_end_of_processes_is_ignored() {
+    let machine = Machine::new();
+    // Shells do not leave this signal ignored to their children.
+    let ignoring = || machine.program_after("exec env --ignore-signal=CHLD \"$0\"");
+    assert_eq!(works(&mut ignoring()), "");
+    assert_eq!(machine.libraries().len(), 2);
+    let compiler = machine.compiler("echo 'the moon is full' >&2; exit 3");
+    let said = fails(ignoring().env("CC", &compiler));
+    assert!(said.contains("the moon is full") && said.contains("SIGCHLD"), "{said}");
+    // None of these prints a version.
+    ["cc", "gcc", "clang"]
+        .iter()
+        .for_each(|name| machine::write(&machine.path("bin").join(name), b"#!/bin/sh\n", 0o755));
+    for name in ["sh", "env"] {
+        std::os::unix::fs::symlink(Path::new("/usr/bin").join(name), machine.path("bin").join(name)).unwrap();
+    }
+    let said = works(ignoring().env("PATH", machine.path("bin")));
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.contains("clang failed") && said.contains("SIGCHLD"), "{said}");
+}
+
+#[test]
+fn a_path_of_a_compiler_can_have_spaces() {
+    let machine = Machine::new();
+    let folder = machine.path("my compilers  are");
+    fs::create_dir(&folder).unwrap();
+    let log = machine.path("log");
+    let text = format!("#!/bin/sh\necho \"$1\" >> {}\nexec cc \"$@\"\n", log.display());
+    machine::write(&folder.join("a compiler"), text.as_bytes(), 0o755);
+    let named = format!("{} -DA -DB", folder.join("a compiler").display());
+    assert_eq!(works(machine.program().env("CC", &named)), "");
+    assert!(fs::read_to_string(&log).unwrap().lines().all(|first| first == "-DA"));
 }
 
 #[test]
@@ -42,10 +74,16 @@ fn a_compiler_that_fails_is_told_and_leaves_nothing() {
         ("echo 'the moon is full' >&2; exit 3".to_string(), vec!["the moon is full", "exit status: 3"]),
         ("kill -9 $$".to_string(), vec!["signal: 9"]),
         ("exit 0".to_string(), vec!["kernels.so", "No such file"]),
-        (format!("{output}; echo garbage > \"$2\"; echo 'nearly done' >&2"), vec!["cannot be loaded", "nearly done", "too short"]),
+        (
+            format!("{output}; echo garbage > \"$2\"; echo 'nearly done' >&2"),
+            vec!["cannot be loaded", "nearly done", "too short"],
+        ),
         (format!("{output}; : > \"$2\""), vec!["cannot be loaded", "too short"]),
         (format!("cc \"$@\" && {output} && truncate -s 5000 \"$2\""), vec!["cannot be loaded", "too short"]),
-        ("echo 'int f;' > \"$TMPDIR/f.c\"; shift $(($# - 1)); exec cc -shared -o \"$(dirname \"$TMPDIR\"/accel-build-*/kernels.c)/kernels.so\" \"$TMPDIR/f.c\"".to_string(), vec!["cannot be loaded", "accel_run"]),
+        (
+            "echo 'int f;' > \"$TMPDIR/f.c\"; exec cc -shared -o \"$TMPDIR/kernels.so\" \"$TMPDIR/f.c\"".to_string(),
+            vec!["cannot be loaded", "accel_run"],
+        ),
     ];
     let machine = Machine::new();
     for (lines, told) in cases {
@@ -55,8 +93,7 @@ fn a_compiler_that_fails_is_told_and_leaves_nothing() {
             assert!(said.contains(part), "{lines}: {said}, not {part}");
         }
         assert_eq!(machine.libraries(), NOTHING, "{lines}: nothing bad is kept");
-        let left: Vec<_> = entries(&machine.path("tmp")).into_iter().filter(|p| p.is_dir()).collect();
-        assert_eq!(left, NOTHING, "{lines}: no folder is left");
+        assert_eq!(entries(&machine.path("tmp")), NOTHING, "{lines}");
     }
     // The same compiler, after it works again.
     let compiler = machine.compiler("exec cc \"$@\"");
@@ -67,14 +104,38 @@ fn a_compiler_that_fails_is_told_and_leaves_nothing() {
 #[test]
 fn a_compiler_that_hangs_is_killed_with_what_it_has_started() {
     let machine = Machine::new();
-    let survivor = machine.path("survivor");
-    let compiler = machine.compiler(&format!("(sleep 3; touch {}) & sleep 600", survivor.display()));
+    let (survivor, calls) = (machine.path("survivor"), machine.path("calls"));
+    let lines = format!(
+        "echo >> {}; touch \"$TMPDIR/part\"; (sleep 6; touch {}) & sleep 600",
+        calls.display(),
+        survivor.display()
+    );
+    let compiler = machine.compiler(&lines);
     let start = Instant::now();
-    let said = fails(machine.program().env("CC", &compiler).env("ACCEL_CC_TIMEOUT", "1"));
+    // Also in a strict pipeline, which this one is.
+    let said = works(machine.program().env("CC", &compiler).env("ACCEL_CC_TIMEOUT", "1").env("ACCEL_STRICT", "1"));
+    assert_eq!(said.lines().count(), 1, "{said}");
     assert!(said.contains("killed after 1 s") && said.contains("ACCEL_CC_TIMEOUT"), "{said}");
+    assert!(said.contains("programs are interpreted"), "{said}");
     assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
-    std::thread::sleep(Duration::from_secs(4));
+    // For the first program and for an empty file, not for the second program.
+    assert_eq!(fs::read_to_string(&calls).unwrap().lines().count(), 2);
+    assert_eq!(entries(&machine.path("tmp")), NOTHING);
+    std::thread::sleep(Duration::from_secs(7));
     assert!(!survivor.exists(), "its child lives on");
+
+    // One that does not even tell its version.
+    let silent = machine.path("bin/silent");
+    machine::write(&silent, b"#!/bin/sh\nsleep 600\n", 0o755);
+    let said = works(machine.program().env("CC", &silent).env("ACCEL_CC_TIMEOUT", "0.3"));
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.contains("bin/silent") && said.contains("killed after 0.3 s"), "{said}");
+
+    // One that is slow: other programs may be fast. It is tried for both.
+    let slow = machine.compiler("case \"$*\" in *empty.c) exec cc \"$@\";; esac; sleep 600");
+    let said = works(machine.program().env("CC", &slow).env("ACCEL_CC_TIMEOUT", "1"));
+    assert_eq!(said.matches("the program is interpreted").count(), 2, "{said}");
+    assert_eq!(said.lines().count(), 2, "{said}");
 
     for bad in ["", "soon", "0", "-1", "inf", "nan"] {
         let said = fails(machine.program().env("ACCEL_CC_TIMEOUT", bad));

@@ -1,14 +1,12 @@
 //! Checked proofs: if a proof is wrong, the run ends with an error that says so and names the place.
 
-mod support;
-
+use crate::support::{array, numbers};
 use accel_codegen::{Options, emit};
 use accel_core::error::Error;
 use accel_core::repr::{ArrayTuple, RawArray};
 use accel_fusion::kernel::{Program, Verified, parse};
 use accel_fusion::pipeline::{self, Pipeline, Target, with_checked_proofs};
 use accel_native::{Kernels, Native};
-use support::{array, numbers};
 
 /// A program on a vector and a matrix, in which the reads of site 1 are marked as proved.
 fn with_proofs(body: &str) -> Verified<Program> {
@@ -116,7 +114,7 @@ fn a_wrong_proof_is_told_with_its_place() {
 #[test]
 fn the_code_is_another_one() {
     // The program with checked proofs is another one in the cache.
-    let p = support::program(
+    let p = crate::support::program(
         "program (a0: Array1<f64>)\nsite 0 = \"map\"\n{\n  a1: Array1<f64> = loop @0 extents () { x0: i64 = extent a0 0 -> x0 }
          body (x0: i64) { x1: f64 = a0[x0] @0 inside -> x1 }\n  -> a1\n}",
     );
@@ -155,7 +153,8 @@ fn what_is_checked_computes_the_same() {
 fn other_errors_are_what_they_were() {
     let text = "program (a0: Array1<f64>)\nsite 0 = \"map\"\nsite 1 = \"index\"\n{\n  a1: Array1<f64> = loop @0 extents () { x0: i64 = extent a0 0 -> x0 }
          body (x0: i64) { x1: f64 = a0[x0] @1 inside; x2: f64 = as f64 x0; x3: i64 = as i64 x2; x4: i64 = x3 + x0; x5: f64 = a0[x4] @1; x6: f64 = x1 + x5 -> x6 }\n  -> a1\n}";
-    let kernels = Kernels::new(with_checked_proofs(&support::program(text)).unwrap()).unwrap().expect("a C compiler");
+    let kernels =
+        Kernels::new(with_checked_proofs(&crate::support::program(text)).unwrap()).unwrap().expect("a C compiler");
     let error = kernels.run(vec![array(&[4], numbers(4))]).unwrap_err();
     assert!(matches!(&error, Error::OutOfBounds { index, .. } if *index == [4]), "{error}");
 }
@@ -166,7 +165,7 @@ fn claims_of_programs_from_outside_are_not_believed() {
     let text =
         "program (a0: Array1<f64>)\nsite 0 = \"map\"\n{\n  a1: Array1<f64> = loop @0 extents () { x0: i64 = 4 -> x0 }
          body (x0: i64) { x1: i64 = 100000000; x2: i64 = x0 + x1; x3: f64 = a0[x2] @0 inside -> x3 }\n  -> a1\n}";
-    let kernels = Kernels::new(support::program(text)).unwrap().expect("a C compiler");
+    let kernels = Kernels::new(crate::support::program(text)).unwrap().expect("a C compiler");
     let error = kernels.run(vec![array(&[4], numbers(4))]).unwrap_err().to_string();
     assert!(error.contains("took an index for inside that is not"), "{error}");
 }

@@ -1,11 +1,9 @@
 //! Permutations by several threads, compared with plain loops.
 
-mod support;
-
+use crate::support::{array, compile, f64s, numbers};
 use accel_core::error::Error;
 use accel_core::repr::{Column, RawArray};
 use accel_native::Kernels;
-use support::{array, compile, f64s, numbers};
 
 /// A histogram: combines the elements of `a1` at the targets `a0`. An element with a negative target is left out.
 fn histogram(known: &str, op: &str) -> Kernels {

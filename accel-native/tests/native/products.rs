@@ -1,10 +1,8 @@
 //! Matrix products and interchanged reductions, compared with plain loops.
 
-mod support;
-
+use crate::support::{array, compile, f64s, numbers};
 use accel_core::repr::Column;
 use accel_core::repr::RawArray;
-use support::{array, compile, f64s, numbers};
 
 fn close(found: &[f64], expected: &[f64], what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");

@@ -1,12 +1,10 @@
 //! Statements that add to sums: results do not depend on the number of threads, and the first failure is reported.
 
-mod support;
-
+use crate::support::{array, compile, f64s};
 use accel_core::error::Error;
 use accel_core::repr::{ArrayTuple, RawArray};
 use accel_fusion::kernel::{evaluate, parse};
 use accel_native::Kernels;
-use support::{array, compile, f64s};
 
 /// Each index adds its element, divided by 1 to 5, to five targets, and to a number.
 const PROGRAM: &str = r#"program (a0: Array1<f64>, a1: Array1<i64>, a2: Array1<f64>)

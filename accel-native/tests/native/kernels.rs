@@ -1,12 +1,10 @@
 //! Kernel programs, written as text, compared with plain Rust.
 
-mod support;
-
+use crate::support::{array, compile, f64s, program};
 use accel_core::error::Error;
 use accel_core::repr::{Column, RawArray};
 use accel_fusion::kernel::{ArrayId, Verified};
 use accel_native::Kernels;
-use support::{array, compile, f64s, program};
 
 fn i64s(a: &RawArray) -> &[i64] {
     match &a.columns[0] {

@@ -1,14 +1,12 @@
 //! Programs with strips, compared with the same programs without strips.
 
-mod support;
-
+use crate::support::program;
 use accel_codegen::Vectors;
 use accel_core::repr::{ArrayTuple, Column, RawArray};
 use accel_fusion::kernel::{Op, Program, Verified, evaluate};
 use accel_fusion::pipeline::strips;
 use accel_native::Kernels;
 use std::time::{Duration, Instant};
-use support::program;
 
 /// The program with strips. The first statement that is not a literal must be a strip.
 fn stripped(text: &str) -> Verified<Program> {
@@ -422,7 +420,7 @@ fn thousands_of_statements() {
     assert!(found, "125 statements took {short:?}, 1000 took {long:?}");
 }
 
-/// Not a test: prints times. `cargo test --release -p accel-native --test strips -- --ignored --nocapture`
+/// Not a test: prints times. `cargo test --release -p accel-native --test native strips:: -- --ignored --nocapture`
 #[test]
 #[ignore = "prints times"]
 fn times() {

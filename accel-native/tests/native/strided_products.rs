@@ -1,11 +1,9 @@
 //! Sums of products whose indices are sums of digits, compared with the evaluator of kernel programs: NOTE [Strided products].
 
-mod support;
-
+use crate::support::{array, compile, f64s, numbers, program};
 use accel_codegen::{Options, emit};
 use accel_core::repr::{ArrayTuple, RawArray};
 use accel_fusion::kernel::evaluate;
-use support::{array, compile, f64s, numbers, program};
 
 /// Checks that a program uses the library for products, and that it [`agrees`].
 fn check(text: &str, inputs: &[RawArray]) {

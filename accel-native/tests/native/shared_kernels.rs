@@ -1,13 +1,11 @@
 //! Statements that differ only in their arrays, sites and constant indices share kernels. Each works on its own arrays, and
 //! its faults have its own names.
 
-mod support;
-
+use crate::support::{array, compile, program};
 use accel_codegen::{Options, emit};
 use accel_core::repr::{ArrayTuple, RawArray};
 use accel_fusion::kernel::evaluate;
 use accel_native::Kernels;
-use support::{array, compile, program};
 
 const SITES: &str = "site 0 = \"shared\"\n";
 
@@ -165,15 +163,15 @@ fn strips_have_their_own_arrays() {
         format!("program ({})\n{SITES}{{\n{strips}-> {}\n}}", params.join(", "), results.join(", "))
     };
     let inputs: Vec<_> =
-        (0..6).map(|a| (3 + 40 * a, 1 + 17 * a)).map(|(n, m)| array(&[n, m], support::numbers(n * m))).collect();
+        (0..6).map(|a| (3 + 40 * a, 1 + 17 * a)).map(|(n, m)| array(&[n, m], crate::support::numbers(n * m))).collect();
     let [expected, found] = both(&program(6), &compile(&program(6)), &inputs);
     for (expected, found) in expected.unwrap().iter().zip(&found.unwrap()) {
         assert_eq!(found.extents, expected.extents);
-        for (x, y) in support::f64s(expected).iter().zip(support::f64s(found)) {
+        for (x, y) in crate::support::f64s(expected).iter().zip(crate::support::f64s(found)) {
             assert!((x - y).abs() <= 1e-12 * x.abs(), "{x} {y}");
         }
     }
-    let lines = |count| emit(&support::program(&program(count)), Options::default()).source.lines().count();
+    let lines = |count| emit(&crate::support::program(&program(count)), Options::default()).source.lines().count();
     assert!(lines(6) - lines(5) < 90, "{} lines become {}", lines(5), lines(6));
 }
 

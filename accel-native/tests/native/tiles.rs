@@ -1,11 +1,9 @@
 //! Sums in tiles, compared with the same sums one by one.
 
-mod support;
-
+use crate::support::program;
 use accel_codegen::Vectors;
 use accel_core::repr::{Column, RawArray};
 use accel_native::Kernels;
-use support::program;
 
 /// `sum (x[b, i, k] - y[b, k, j])²` plus a first value, for a batch if `batched`.
 fn distances(t: &str, batched: bool) -> String {

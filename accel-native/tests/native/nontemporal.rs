@@ -1,10 +1,8 @@
 //! Results larger than the caches are written with non-temporal stores.
 
-mod support;
-
+use crate::support::{array, compile};
 use accel_core::error::Error;
 use accel_core::repr::{Column, RawArray};
-use support::{array, compile};
 
 /// A loop over a matrix whose extents are not multiples of vector sizes, with results of two element sizes; every row
 /// reads `a1[i]`.

@@ -1,11 +1,8 @@
 //! Deeply nested programs are compiled and run on a small stack.
 
-#[path = "../../accel-fusion/tests/fusion/deep_kernels/mod.rs"]
-mod deep_kernels;
-
+use crate::deep_kernels::{ARGUMENTS, on_a_small_stack, programs, vector};
 use accel_fusion::kernel::{Verified, parse};
 use accel_native::Kernels;
-use deep_kernels::{ARGUMENTS, on_a_small_stack, programs, vector};
 
 fn check(n: usize, kind: fn(&str) -> bool) {
     for p in programs().into_iter().filter(|p| kind(p.name)) {

@@ -1,9 +1,7 @@
 //! Reductions and scans of long rows by recognised operators, compared with plain loops.
 
-mod support;
-
+use crate::support::{array, compile, f64s, numbers};
 use accel_core::repr::{Column, RawArray};
-use support::{array, compile, f64s, numbers};
 
 fn reduction(types: &str, element: &str, op: &str) -> String {
     format!(
