@@ -3,7 +3,8 @@
 #
 #   scripts/test.sh           unit, integration and documentation tests, the book's listings, the long tests; OpenCL on pocl
 #   scripts/test.sh --quick   the same without the long tests (those that need an optimised build)
-#   scripts/test.sh --opencl  also the longest tests of the OpenCL backend: conformance, all gradients, a simulator (50 minutes more)
+#   scripts/test.sh --opencl  also the longest tests of the OpenCL backend: all programs of the conformance suite instead of a third,
+#                             all gradients, a simulator
 #   scripts/test.sh --book    also the book itself (installs mdbook, which takes minutes to compile)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -52,6 +53,8 @@ fi
 # The folder for pocl's compiled kernels.
 export POCL_CACHE_DIR="${POCL_CACHE_DIR:-$PWD/target/pocl}"
 mkdir -p "$POCL_CACHE_DIR"
+# On an OpenCL device, a third of the conformance suite runs, another one for each revision.
+export ACCEL_REVISION="${ACCEL_REVISION:-$(git rev-parse HEAD 2>/dev/null || echo none)}"
 
 # The test programs in tests/ are listed in its Cargo.toml. A program that is not listed would never run.
 for file in tests/*.rs; do
