@@ -7,7 +7,8 @@
 #
 #   scripts/test.sh           unit, integration and documentation tests, the book's listings, the long tests; OpenCL on pocl
 #   scripts/test.sh --quick   the same without the long tests
-#   scripts/test.sh --opencl  also the longest tests of the OpenCL backend: conformance, all gradients, a simulator (50 minutes more)
+#   scripts/test.sh --opencl  also the longest tests of the OpenCL backend: all programs of the conformance suite instead of a third,
+#                             all gradients, a simulator
 #   scripts/test.sh --book    also the book itself (installs mdbook, which takes minutes to compile)
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -7,7 +7,8 @@
 //! was compared, since every use of it includes the check.
 
 use super::node::{ArrayOp, NodeId, Op, ScalarOp};
-use crate::repr::{Agreement, RawTy, Scalar};
+use crate::error::Error;
+use crate::repr::{Agreement, MAX_EXTENT, RawTy, Scalar, checked_size};
 use std::collections::HashMap;
 
 /// The name of an extent.
@@ -39,6 +40,26 @@ impl Extents {
             let names = self.of(n, nodes).filter(|names| names.len() == rank).unwrap_or_else(|| own(n, rank));
             self.0.insert(n, names);
         }
+    }
+
+    /// Why no array can have the shape of this one, if constants say so: an extent is negative, or the array is too large.
+    pub fn impossible(&self, n: NodeId, op: impl FnOnce() -> String) -> Option<Error> {
+        let names = self.0.get(&n)?;
+        let constants = || names.iter().filter_map(|name| if let Extent::Const(x) = name { Some(*x) } else { None });
+        let found = || {
+            let text = |name: &Extent| if let Extent::Const(x) = name { x.to_string() } else { "_".into() };
+            format!("[{}]", names.iter().map(text).collect::<Vec<_>>().join(", "))
+        };
+        if constants().any(|x| x < 0) {
+            return Some(Error::Shape { op: op(), expected: "extents that are not negative".into(), found: found() });
+        }
+        let extents: Vec<usize> = constants().filter_map(|x| usize::try_from(x).ok()).collect();
+        if extents.len() == names.len() {
+            return checked_size(&extents).is_none().then(|| Error::Memory { op: op(), shape: extents });
+        }
+        let expected = || format!("extents of at most {MAX_EXTENT}");
+        let is_large = extents.iter().any(|n| *n > MAX_EXTENT);
+        is_large.then(|| Error::Shape { op: op(), expected: expected(), found: found() })
     }
 
     /// Whether the shapes of two arrays visibly agree.

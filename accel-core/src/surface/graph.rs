@@ -126,6 +126,10 @@ impl Builder<'_> {
         let Session { nodes, extents, .. } = &mut *self.session;
         nodes.push(Node { op: op.into(), ty, at: self.site.at, name: self.site.name });
         extents.define(NodeId(n), nodes);
+        let (name, at) = (self.site.name, self.site.at);
+        if let Some(e) = extents.impossible(NodeId(n), || format!("`{name}` at {at}")) {
+            self.fail(e);
+        }
         NodeId(n)
     }
 }

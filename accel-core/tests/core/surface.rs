@@ -227,7 +227,7 @@ fn a_handle_of_the_program_around_is_an_error() {
     });
     assert_eq!(outer.unwrap().root().name, "map");
     let message = message.take();
-    assert!(message.contains("`zip_with`") && message.contains("tests/surface.rs:"), "{message}");
+    assert!(message.contains("`zip_with`") && message.contains(file!()), "{message}");
     assert!(message.contains("program around this one"), "{message}");
 }
 

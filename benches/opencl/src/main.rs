@@ -22,5 +22,5 @@ fn main() -> Result<()> {
 }
 
 fn cases(device: &Device) -> Vec<Case> {
-    [bandwidth::cases(device), gmm::cases(), vec![launches::case(device)]].concat()
+    [bandwidth::cases(device), gmm::cases(), vec![launches::case(device)]].into_iter().flatten().collect()
 }
