@@ -6,6 +6,7 @@ mod checks;
 mod evaluator;
 pub mod kernel;
 mod lower;
+pub mod notice;
 pub mod optimize;
 pub mod pipeline;
 mod report;

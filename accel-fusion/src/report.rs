@@ -1,6 +1,7 @@
 //! Reports a failed stage of the compiler: as a `tracing` error, and in a file to attach to a report.
 
 use crate::kernel::Program;
+use crate::notice::notice;
 use accel_core::error::Error;
 use accel_core::repr::Column;
 use std::fmt::{self, Display};
@@ -50,6 +51,9 @@ impl Report<'_> {
                 .map_or_else(|e| format!("a file that could not be written: {e}"), |p| p.display().to_string()),
             false => "a file as those of earlier failures".into(),
         };
+        notice(&format!(
+            "the stage `{stage}` of the compiler failed, which is a mistake in it: the program runs without that stage, and slower; please report it with {file}"
+        ));
         tracing::error!(
             stage, %error, file,
             "a stage of the compiler failed, which is a mistake in it: the program runs without that stage, and slower; please report it with the file"

@@ -17,10 +17,10 @@ mod folder;
 mod programs;
 
 use crate::library::Library;
-use crate::notice::notice;
 use crate::toolchain::{Failure, Toolchain};
 use accel_codegen::{GENERATOR, Module, Vectors};
 use accel_core::error::{Error, Result};
+use accel_fusion::notice::notice;
 pub(crate) use folder::remove_old_work;
 use folder::{Folder, KEY, LIBRARY, Unusable};
 pub(crate) use programs::optimized;

@@ -41,7 +41,6 @@ mod kernels;
 mod library;
 mod limited;
 mod memory;
-mod notice;
 mod parallel_tasks;
 mod pool;
 mod product;

@@ -2,9 +2,9 @@
 
 use crate::cache::remove_old_work;
 use crate::limited::{self, Ended};
-use crate::notice::notice;
 use accel_codegen::{Module, Options, Vectors};
 use accel_core::error::{Error, Result};
+use accel_fusion::notice::notice;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -20,9 +20,10 @@
 //!   that read the strip's memory, where nests have loads, and on devices functions of whole vectors.
 //! - The walk over strips, and elementwise loops: there is nothing to choose but the order of positions. How many innermost dimensions
 //!   are one loop is known only when the program runs: NOTE [Merged dimensions] in `analysis/merged_dimensions.rs`.
-//! - Kernels for groups of work-items could be nests; `tests/nests/product_of_groups.nest` is one. Their text stays until the
+//! - Kernels for groups of work-items could be nests; `tests/codegen/nests/product_of_groups.nest` is one. Their text stays until the
 //!   nests have been measured on a graphics card.
 
+pub mod applied;
 pub mod divided;
 pub mod edit;
 pub mod eval;

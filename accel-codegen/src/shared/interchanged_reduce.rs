@@ -10,6 +10,7 @@
 use crate::cost_model::{
     BLOCK, FEW_COLUMNS, FEWEST_PARTS, MANY_COLUMNS, PARTIAL_RESULTS, SERIAL_ELEMENTS, SHORTEST_PART, SIMPLE, TASKS,
 };
+use crate::nest::applied::applied;
 use crate::nest::ir::Nest;
 use crate::nest::side_by_side::{COLUMNS, side_by_side};
 use crate::text::names::{index, names};
@@ -51,7 +52,7 @@ pub fn in_columns(outer: usize, rows: &Reduction) -> bool {
 
 /// The nest that combines elements of neighbouring rows, if they are adjacent in memory.
 pub fn columns_nest(program: &Program, to: ArrayId, outer: usize, rows: &Reduction) -> Option<Nest> {
-    in_columns(outer, rows).then(|| side_by_side(program, to, outer, rows, COLUMNS).ok())?
+    in_columns(outer, rows).then(|| applied("columns", side_by_side(program, to, outer, rows, COLUMNS)))?
 }
 
 impl Writer<'_> {

@@ -3,6 +3,7 @@
 use super::row_lanes::{adds_integers, least_in_lanes};
 use super::selecting_lanes::least_to_select;
 use crate::cost_model::{CALLED_ROW, LANES, SIMPLE, VECTORIZED_ROW};
+use crate::nest::applied::applied;
 use crate::nest::ir::Nest;
 use crate::nest::side_by_side::{ACROSS, side_by_side};
 use crate::text::names::{elements, index, names, row_index};
@@ -116,7 +117,8 @@ impl Writer<'_> {
         if !fits || adds_integers(rows) {
             return Across::Never;
         }
-        let Ok(nest) = side_by_side(self.program, to, outer, rows, ACROSS) else { return Across::Never };
+        let nest = side_by_side(self.program, to, outer, rows, ACROSS);
+        let Some(nest) = applied("rows across", nest) else { return Across::Never };
         // A row without an initial value starts with its first element.
         let least =
             least_in_lanes(rows).or_else(|| least_to_select(rows)).map(|least| least + rows.init.is_none() as usize);

@@ -11,6 +11,7 @@
 
 use super::blocks::loops;
 use crate::cost_model::{COPIED_VALUES, LANES, LONG_ROW};
+use crate::nest::applied::applied;
 use crate::nest::edit::Why;
 use crate::nest::ir::Nest;
 use crate::nest::lower::strip::StripSum;
@@ -358,8 +359,9 @@ impl<'a> Strip<'a> {
         schedule: fn(&StripSum, Machine) -> Result<Nest, Why>,
     ) -> Option<Sum> {
         let sum = StripSum::new(self.program, to, rows, position, &w.lanes.arrays, LANES)?;
-        let nest = schedule(&sum, Machine::new(w.declarations.vectors, sum.t)).ok()?;
-        verify(&nest).ok().map(|()| Sum { nest, t: sum.t, across: sum.reads_across() })
+        let nest = schedule(&sum, Machine::new(w.declarations.vectors, sum.t));
+        let nest = applied("sums in strips", nest.and_then(|nest| verify(&nest).map_err(Why).map(|()| nest)))?;
+        Some(Sum { nest, t: sum.t, across: sum.reads_across() })
     }
 
     /// A loop over positions and an index of few values on which conditions depend, such as the column of a row: each

@@ -1,6 +1,8 @@
 //! Tiled reductions: NOTE [Tiled sums] in [`crate::nest::tiled_sums`].
 
 use crate::cost_model::TASKS;
+use crate::nest::applied::applied;
+use crate::nest::edit::Why;
 use crate::nest::ir::Nest;
 use crate::nest::lower::reduce::TiledSum;
 use crate::nest::strip_sums::Machine;
@@ -27,7 +29,8 @@ impl<'a> Tiled<'a> {
     pub fn new(program: &Program, vectors: Vectors, to: ArrayId, rows: &'a Reduction) -> Option<Tiled<'a>> {
         let sum = TiledSum::new(program, to, rows)?;
         let machine = Machine::new(vectors, sum.t);
-        let nest = tiled_sum(&sum, machine).ok().filter(|n| verify(n).is_ok())?;
+        let nest = tiled_sum(&sum, machine).and_then(|nest| verify(&nest).map_err(Why).map(|()| nest));
+        let nest = applied("tiles", nest)?;
         Some(Tiled { to, rows, rank: sum.rank(), nest, t: sum.t, least: least(machine) })
     }
 
