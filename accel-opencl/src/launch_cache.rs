@@ -7,7 +7,7 @@
 use crate::plan::Step;
 use crate::run::Run;
 use crate::shapes::{Launched, Space};
-use crate::stop::{Stop, WalkResult};
+use crate::stop::{Stop, WalkResult, strip};
 use accel_codegen::opencl::Sizes;
 use accel_core::error::{Error, Result};
 use accel_core::repr::Scalar;
@@ -149,9 +149,4 @@ impl Run<'_> {
         let product = extents.iter().fold(len as i128, |n, e| n.saturating_mul(i128::from(*e)));
         if product >= WIDE && !self.code.module.target.wide { Err(Stop::Wide) } else { Ok(()) }
     }
-}
-
-/// The error of a strip. Programs for devices have none: [`Source`](crate::compiled::Source) dissolves them.
-pub fn strip() -> Error {
-    Error::Internal("a strip, which only programs for processors have".into())
 }

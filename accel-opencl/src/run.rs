@@ -5,13 +5,12 @@
 use crate::built_program::BuiltProgram;
 use crate::fault;
 use crate::kernel_objects::KernelObjects;
-use crate::launch_cache::strip;
 use crate::location::{Array, Buffers, Location, failure, mem, upload_column};
 use crate::memory::Buffer;
 use crate::plan::{Plan, Step};
 use crate::shapes::{Shapes, Space};
 use crate::states::Tapes;
-use crate::stop::{Stop, WalkResult};
+use crate::stop::{Stop, WalkResult, strip};
 use accel_core::error::{Error, Result};
 use accel_core::repr::{Column, Columns, Scalar, ScalarType};
 use accel_fusion::kernel::scalar_evaluation::{self, Store};

@@ -18,3 +18,8 @@ impl From<Error> for Stop {
 
 /// Results of functions that walk the statements.
 pub type WalkResult<T> = std::result::Result<T, Stop>;
+
+/// The error of a strip. Programs for devices have none: [`Source`](crate::compiled::Source) dissolves them.
+pub fn strip() -> Error {
+    Error::Internal("a strip, which only programs for processors have".into())
+}

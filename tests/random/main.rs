@@ -1,5 +1,6 @@
 //! Random programs and texts: backends agree with the interpreter, derivatives with each other, and readers refuse what is wrong.
 
+mod budget;
 mod narrow;
 mod programs;
 #[path = "../support/mod.rs"]

@@ -23,6 +23,7 @@ pub mod types;
 use self::oracle::Oracle;
 use self::program::Program;
 use self::runner::{check, compare, shrunk, write};
+use crate::budget::chunks;
 use crate::support::left_out;
 use accel::ast::ACC_OPS;
 use accel::repr::Column;
@@ -73,7 +74,7 @@ fn many_derivatives_mean_the_same() {
 #[test]
 #[ignore = "takes minutes: scripts/test.sh runs it"]
 fn many_programs_mean_the_same() {
-    check(1000..4000, &EVALUATORS, &[Oracle::Native], 12);
+    chunks(1000..4000, 120).for_each(|seeds| check(seeds, &EVALUATORS, &[Oracle::Native], 12));
 }
 
 /// A failure prints a Rust program in the surface language with the same meaning. `random_wide/printed.rs` contains

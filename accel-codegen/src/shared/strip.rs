@@ -334,7 +334,9 @@ impl<'a> Strip<'a> {
             }
             (Role::Total, Op::Reduce { to, rows, .. }) => {
                 let rank = self.program.arrays[*to].rank;
-                match self.nest(w, *to, rows, Reg::new(rank), strip_sums::total).filter(|_| rank > 0) {
+                // The schedule is for several results.
+                let several = rank > 0;
+                match several.then(|| self.nest(w, *to, rows, Reg::new(rank), strip_sums::total)).flatten() {
                     Some(sum) => {
                         w.braces("", |w| {
                             w.line(format!("const int full = width & -{};", w.declarations.vectors.lanes(sum.t)));

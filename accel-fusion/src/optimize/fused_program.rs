@@ -2,10 +2,10 @@
 
 use super::poly::Poly;
 use super::recomputation::{LITTLE_WORK, MAX_READS};
+use super::rewrites::{Fusion, REDUCED_IN_PLACE};
 use super::scalar_cleanup::{ArrayUse, Cleaned, ExecutionCount, Producers, clean, code_of};
 use super::shape_analysis::{Facts, Inequality, Ranges};
 use super::strided_product::StridedProduct;
-use super::{Fusion, REDUCED_IN_PLACE};
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::dead_code::defined;
 use crate::kernel::{

@@ -17,6 +17,7 @@
 //! | `sum_interchange` | sums factors before it multiplies them |
 //! | `moved_elements` | lets sorts move the elements that are read through their positions |
 //! | `reshapes` | sums of all elements, and elements that a reshape moves |
+//! | `rewrites` | the rewrites of fusion by name, and its options |
 //! | `recomputation` | when a producer is recomputed |
 //! | `hoisted_checks` | checks indices that are sums once for all elements |
 //! | `horizontal_fusion` | merges loops over the same index space |
@@ -56,6 +57,7 @@ mod product_sums;
 mod recomputation;
 mod recomputed_operands;
 mod reshapes;
+mod rewrites;
 mod row_bounds;
 mod row_decisions;
 mod row_selections;
@@ -84,6 +86,7 @@ pub(crate) use horizontal_fusion::merge;
 pub use index_digits::by_digits;
 pub use interior::{Interior, interior};
 pub(crate) use recomputed_operands::compute_operands;
+pub(crate) use rewrites::{Fusion, REWRITES};
 pub use row_bounds::{RowBounds, row_bounds};
 pub use row_decisions::RowDecisions;
 pub use row_selections::RowSelections;
@@ -96,7 +99,7 @@ pub(crate) use tapes::tapes;
 pub(crate) use transposed_operands::transpose_operands;
 
 use crate::kernel::builder::Builder;
-use crate::kernel::{Program, ScalarFn, Verified};
+use crate::kernel::{Program, ScalarFn};
 use crate::stage::stage;
 use accel_core::error::Result;
 use accel_core::repr::Scalar;
@@ -123,51 +126,8 @@ pub fn specialized(program: &Program, code: &ScalarFn, param: usize, value: i64)
 /// The largest number of rounds: each can use what the round before made possible.
 const ROUNDS: usize = 6;
 
-/// The rewrites of fusion that can be switched off, one by one, to find a wrong one.
-pub(crate) const REWRITES: [&str; 9] = [
-    REDUCED_IN_PLACE,
-    PERMUTE_SUMS,
-    PRODUCT_SUMS,
-    SUM_BY_ROWS,
-    SUM_INTERCHANGE,
-    SCATTER,
-    SCATTERED_PRODUCTS,
-    CHAINS,
-    MOVED_ELEMENTS,
-];
-const REDUCED_IN_PLACE: &str = "reduced_in_place";
-const PERMUTE_SUMS: &str = "permute_sums";
-const PRODUCT_SUMS: &str = "product_sums";
-const SUM_BY_ROWS: &str = "sum_by_rows";
-const SUM_INTERCHANGE: &str = "sum_interchange";
-const SCATTER: &str = "scatter";
-const SCATTERED_PRODUCTS: &str = "scattered_products";
-const CHAINS: &str = "chains of loops";
-const MOVED_ELEMENTS: &str = "moved_elements";
-
-/// Fuses producers into their consumers, turns scatters into sums and gathers, lets sorts move elements, and simplifies
-/// by what the extents imply.
-#[derive(Clone, Copy)]
-pub(crate) struct Fusion<'a> {
-    /// It assumes those conditions on the extents of the arguments that make the program simplest. The assumptions use the
-    /// array numbers of the given program.
-    pub assume: bool,
-    /// The target has fast products of matrices with any strides: NOTE [Strided products].
-    pub strided: bool,
-    /// The rewrite that is switched off.
-    pub off: Option<&'static str>,
-    /// Compares the program after a step with the one before all of them, under the assumptions so far.
-    pub check: &'a StepCheck<'a>,
-}
-
-/// From the name of a step, the programs before and after it, and the assumptions so far, to an error if it is wrong.
-pub(crate) type StepCheck<'a> = dyn Fn(&str, &Program, &Verified<Program>, &dyn Fn() -> Assumptions) -> Result<()> + 'a;
-
 impl Fusion<'_> {
-    pub fn does(&self, rewrite: &'static str) -> bool {
-        self.off != Some(rewrite)
-    }
-
+    /// Runs all steps.
     pub fn run(self, program: &Program) -> Result<(Program, Assumptions)> {
         let step = |name: &str, before: &Program, after: Program, facts: &shape_analysis::Facts| {
             let after = stage(name, after)?;
@@ -187,7 +147,7 @@ impl Fusion<'_> {
             state = after;
             if done {
                 let mut moved = program.clone();
-                if self.does(MOVED_ELEMENTS) {
+                if self.does(rewrites::MOVED_ELEMENTS) {
                     moved = step("sorts", &program, moved_elements::move_elements(&program, &facts), &facts)?;
                 }
                 if moved.arrays.len() == arrays {

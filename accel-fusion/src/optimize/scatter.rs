@@ -24,10 +24,10 @@
 use super::fused_program::{NewReduction, Pass, Permute};
 use super::poly::{Poly, Sym};
 use super::reshapes;
+use super::rewrites::{SCATTER, SCATTERED_PRODUCTS};
 use super::scalar_cleanup::code_of;
 use super::scattered_products::scattered_products;
 use super::shape_analysis::{Inequality, Node, Ranges, Sides};
-use super::{SCATTER, SCATTERED_PRODUCTS};
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::dead_code::defined;
 use crate::kernel::{ArrayId, ArrayInfo, Instr, Monoid, Op, Reg, ScalarFn, SiteId, walk, walk_mut};

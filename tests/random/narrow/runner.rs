@@ -4,6 +4,7 @@
 
 use super::generate::{Features, program};
 use super::program::Program;
+use crate::budget::{assert_share, seeds};
 use quickcheck::{Arbitrary, Gen};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -16,24 +17,13 @@ pub enum Verdict {
     Skipped,
 }
 
-/// The number in an environment variable.
-fn number(name: &str, default: u64) -> u64 {
-    match std::env::var(name) {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name}={text}: expected a number")),
-        Err(_) => default,
-    }
-}
-
-/// Checks a property for many programs with these features. `ACCEL_RANDOM_CASES` is the number of programs (200),
-/// `ACCEL_RANDOM_SEED` the first seed (0). The seed of case i is the first seed plus i, so the seed that a failure
-/// prints repeats it at once.
-///
-/// No program may be skipped.
+/// Checks a property for 200 programs with these features, or as many as the environment says (`random/budget.rs`). No program may be
+/// skipped.
 pub fn check(features: Features, property: impl Fn(&Program) -> Result<Verdict, String>) {
     check_some(200, features, property);
 }
 
-/// The same, with another default for `ACCEL_RANDOM_CASES`.
+/// The same, with another number of programs.
 pub fn check_some(cases: u64, features: Features, property: impl Fn(&Program) -> Result<Verdict, String>) {
     check_most(cases, 0.0, features, property);
 }
@@ -43,9 +33,9 @@ const FAILING: f64 = 0.05;
 
 /// The same, where at most this share of the programs may be skipped.
 pub fn check_most(cases: u64, most: f64, features: Features, property: impl Fn(&Program) -> Result<Verdict, String>) {
-    let (cases, seed) = (number("ACCEL_RANDOM_CASES", cases), number("ACCEL_RANDOM_SEED", 0));
-    let (mut skipped, mut failing) = (0, 0);
-    for seed in seed..seed + cases {
+    let (mut checked, mut skipped, mut failing) = (0, 0, 0);
+    for seed in seeds(cases) {
+        checked += 1;
         // Small programs first.
         let size = 2 + seed % 16;
         let p = program(&mut Gen::from_size_and_seed(size as usize, seed), features);
@@ -59,9 +49,8 @@ pub fn check_most(cases: u64, most: f64, features: Features, property: impl Fn(&
             }
         }
     }
-    let share = |n: u64| n as f64 / cases as f64;
-    assert!(share(skipped) <= most, "{skipped} of {cases} programs were skipped");
-    assert!(share(failing) <= FAILING, "{failing} of {cases} programs fail");
+    assert_share("were skipped", skipped, checked, most);
+    assert_share("fail", failing, checked, FAILING);
 }
 
 /// A panic counts as a failure.

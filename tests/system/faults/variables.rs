@@ -26,7 +26,7 @@ fn states_take_the_memory_that_they_may() {
         machine.environment(&mut part);
         part.env("ACCEL_TAPE_BYTES", bytes.to_string());
         let output =
-            end(part.args(["--exact", "variables::a_gradient_through_many_steps", "--ignored", "--nocapture"]));
+            end(part.args(["--exact", "faults::variables::a_gradient_through_many_steps", "--ignored", "--nocapture"]));
         let said = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success(), "{said}");
         let peak = said.lines().find_map(|l| l.strip_prefix("peak: ")).unwrap_or_else(|| panic!("{said}"));
