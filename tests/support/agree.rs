@@ -42,7 +42,7 @@ pub fn compare(expected: &Outcome, found: &Outcome, close: f64) -> Result<(), St
 
 /// Whether two errors are of the same kind and name the same operation and source line. If several elements fail, a device
 /// names any of them.
-fn same_place(x: &Error, y: &Error) -> bool {
+pub fn same_place(x: &Error, y: &Error) -> bool {
     match (x, y) {
         (Error::DivisionByZero { op: x, .. }, Error::DivisionByZero { op: y, .. }) => x == y,
         (Error::OutOfBounds { op: x, .. }, Error::OutOfBounds { op: y, .. }) => x == y,
