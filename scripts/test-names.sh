@@ -25,6 +25,8 @@ programs() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 programs >"$work/programs"
+# Programs of a macro crate are linked with rustc's libraries.
+export LD_LIBRARY_PATH="$(rustc --print target-libdir)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 while read -r folder name file; do
   # A program runs in the folder of its package.
   (cd "$folder" && "$file" --list --format terse) 2>/dev/null | sed -n "s|\(.*\): test\$|${folder##"$PWD"/}/$name \1|p"
