@@ -24,6 +24,7 @@ mod excluded;
 mod folds;
 mod forward_mode;
 mod higher_order;
+mod operations;
 mod passive;
 mod permutes;
 mod primitives;

@@ -26,12 +26,15 @@
 pub mod applied;
 pub mod divided;
 pub mod edit;
+#[cfg(feature = "evaluation")]
 pub mod eval;
 pub mod independent;
 pub mod ir;
 pub mod lower;
+#[cfg(feature = "evaluation")]
 pub mod parse;
 pub mod print;
+#[cfg(feature = "evaluation")]
 pub mod races;
 pub mod schedule;
 pub mod side_by_side;
