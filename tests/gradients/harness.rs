@@ -52,6 +52,13 @@ pub fn jacobian<I: Refined, M>(_: I, program: impl ArrayFn<M, Args = I::Arrays>)
     assert!(tally.sometimes_checked(), "finite differences were of no use: {tally:?}");
 }
 
+/// Checks a program whose result has no number that depends on anything: it has no elements, or only integers.
+#[track_caller]
+pub fn without_numbers<I: Refined, M>(_: I, program: impl ArrayFn<M, Args = I::Arrays>) {
+    let tally = always::<I>(Differentiated::of(&afun(program)));
+    assert!(tally.checked.get() + tally.skipped.get() == 0, "there are numbers: {tally:?}");
+}
+
 /// Checks a program on random inputs.
 pub fn always<I: Refined>(program: Differentiated) -> Rc<Tally> {
     let tally = Rc::new(Tally::default());

@@ -15,7 +15,7 @@ mod appendix_conditionals;
 mod appendix_indexing;
 mod appendix_tuples;
 mod array_loops;
-mod ba_by_hand;
+mod bundle_adjustment;
 mod chosen;
 mod derivative_edges;
 #[cfg(feature = "dual")]

@@ -38,6 +38,7 @@ const PROGRAMS: &[fn(V) -> Number] = &[
     |a| squares(slice((1i64, All), rows(a))),
     |a| maximum_all(map(|x| x * x, rows(a))),
     |a| minimum_all(map(|x| x.sin(), rows(a))),
+    |a| sum(map(|x| sfoldl(|y: Exp<f64>, c: Exp<f64>| y * x * 0.1 + c, 0.0f64, (), a), a)),
     |a| sum(map(|x| x.clamp(-100.0, 100.0) * x, a)),
     |a| {
         let (x, y) = acond(a.len().gt(3), (a, reverse(a)), (reverse(a), map(|x| x.sin(), a))).unlift();
