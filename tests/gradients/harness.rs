@@ -104,9 +104,9 @@ impl Tally {
         self.checked.get() > 0 && self.skipped.get() * 10 <= self.checked.get()
     }
 
-    /// Whether finite differences were of use in at least a fifth of the places.
+    /// Whether finite differences were of use in at least a twentieth of the places: some programs have kinks nearly everywhere.
     pub fn sometimes_checked(&self) -> bool {
-        self.checked.get() > 0 && self.skipped.get() <= 4 * self.checked.get()
+        self.checked.get() > 0 && self.skipped.get() <= 19 * self.checked.get()
     }
 }
 
