@@ -28,6 +28,8 @@ pub type V = Acc<Vector<f64>>;
 
 /// The number of random inputs of a property, if the environment variable `QUICKCHECK_TESTS` does not set it.
 const SAMPLES: u64 = 40;
+/// The size of inputs, as quickcheck takes it by default.
+const SIZE: usize = 100;
 
 /// Checks the gradient of a program that has one nearly everywhere: finite differences must be usable at nearly all
 /// inputs.
@@ -67,9 +69,11 @@ pub fn always<I: Refined>(program: Differentiated) -> Rc<Tally> {
     tally
 }
 
-/// Checks a property on random inputs, and reports the simplest counterexample found.
+/// Checks a property on random inputs, and reports the simplest counterexample found. The inputs are the same in each run, unless
+/// `ACCEL_RANDOM_SEED` is another seed than 0.
 pub fn for_all<S: Arbitrary + Debug>(property: impl Fn(&S) -> Verdict + 'static) {
-    let quickcheck = QuickCheck::new();
+    let seed = std::env::var("ACCEL_RANDOM_SEED").map_or(0, |seed| seed.parse().expect("ACCEL_RANDOM_SEED: a number"));
+    let quickcheck = QuickCheck::new().rng(Gen::from_size_and_seed(SIZE, seed));
     let mut quickcheck =
         if std::env::var_os("QUICKCHECK_TESTS").is_some() { quickcheck } else { quickcheck.tests(SAMPLES) };
     quickcheck.quickcheck(Property { property, sample: std::marker::PhantomData });
