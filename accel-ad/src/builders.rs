@@ -43,6 +43,14 @@ impl<T> Floats<T> {
     pub fn div<E, A>(self, a: &Exp<E, A, T>, b: &Exp<E, A, T>) -> Exp<E, A, T> {
         self.op(Num2::Div, a, b)
     }
+    /// `a * b`, and 0 where one of them is 0: NOTE [Strong zeros].
+    pub fn strong_mul<E, A>(self, a: &Exp<E, A, T>, b: &Exp<E, A, T>) -> Exp<E, A, T> {
+        self.f2(Float2::StrongMul, a, b)
+    }
+    /// `a / b`, and 0 where `a` is 0.
+    pub fn strong_div<E, A>(self, a: &Exp<E, A, T>, b: &Exp<E, A, T>) -> Exp<E, A, T> {
+        self.f2(Float2::StrongDiv, a, b)
+    }
     /// `-a`
     pub fn neg<E, A>(self, a: &Exp<E, A, T>) -> Exp<E, A, T> {
         self.num1(Num1::Neg, a)

@@ -100,7 +100,7 @@ fn scale<E, A, V, T>(v: &Exp<E, A, V>, s: FloatTy<T>, x: &Exp<E, A, T>) -> Exp<E
                         Some(same) => x.cast(same),
                         None => Exp::prim1(Prim1::Cast(s.num().any(), t.num().any()), x),
                     };
-                    Floats(t).mul(v, &x)
+                    Floats(t).strong_mul(v, &x)
                 }
                 None => v.clone(),
             },

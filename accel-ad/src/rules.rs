@@ -11,6 +11,21 @@ use accel_core::ast::*;
 use accel_core::repr::op::{Cmp, Float1, Float2, Num1, Num2};
 
 /// A local derivative: multiplication by a factor. Special factors have their own variants.
+///
+/// NOTE [Strong zeros]: if the adjoint (in forward mode: the tangent) or the local derivative is exactly 0, the contribution is 0,
+/// even if the other one is infinite or NaN. So what is not used has no derivative: `sum (drop 1 (map sqrt [0, 1]))` has the
+/// gradient [0, 1/2]. And a square root of 0 whose argument is constant has the derivative 0.
+///
+/// The product `d ⊗ f` with this property, `strong_mul`, is not `if d == 0 || f == 0 then 0 else d * f`, whose derivative by `d`
+/// at 0 is 0 although that of `d * f` is `f`: a second derivative would be wrong wherever a first one vanishes. It is a function
+/// of its own, with a derivative of its own, and so is the quotient `d ⊘ f`, `strong_div`, which is 0 where `d` is:
+///
+/// - `d ⊗ f` has the tangent `d' ⊗ f + f' ⊗ d`.
+/// - `y = d ⊘ f` has the tangent `d' ⊘ f - f' ⊗ (y ⊘ f)`.
+///
+/// So derivatives of all orders consist of these functions. Simplification turns them into `*` and `/` where an operand is
+/// a constant. Where a sum of such products is a product of matrices, it is computed as one: zeros times infinities are NaN
+/// there.
 pub enum Factor<E, A, T> {
     /// 0
     Zero,
@@ -45,8 +60,8 @@ impl<E, A, T> Factor<E, A, T> {
             Factor::Zero => return None,
             Factor::One => d.clone(),
             Factor::MinusOne => o.neg(d),
-            Factor::Times(e) => o.mul(d, e),
-            Factor::Over(e) => o.div(d, e),
+            Factor::Times(e) => o.strong_mul(d, e),
+            Factor::Over(e) => o.strong_div(d, e),
             Factor::Where(c) => Exp::cond(c, d, &o.c(0.0)),
         })
     }
@@ -154,5 +169,7 @@ pub fn float2<E, A, T>(
             (Factor::Times(o.div(b, &r2)), Factor::Times(o.neg(&o.div(a, &r2))))
         }
         Float2::Hypot => (Factor::Times(zero_where(y, &o.div(a, y))), Factor::Times(zero_where(y, &o.div(b, y)))),
+        Float2::StrongMul => (Factor::Times(b.clone()), Factor::Times(a.clone())),
+        Float2::StrongDiv => (Factor::Over(b.clone()), Factor::Times(o.neg(&o.strong_div(y, b)))),
     }
 }

@@ -49,12 +49,15 @@ impl<T: Real, const N: usize> Dual<T, N> {
 
     #[inline(always)]
     fn lift1(self, (value, derivative): (T, T)) -> Self {
-        Dual { value, tangent: self.tangent.map(|t| derivative * t) }
+        Dual { value, tangent: self.tangent.map(|t| t.strong_mul(derivative)) }
     }
 
     #[inline(always)]
-    fn lift2(self, other: Self, value: T, da: T, db: T) -> Self {
-        Dual { value, tangent: std::array::from_fn(|k| da * self.tangent[k] + db * other.tangent[k]) }
+    pub(crate) fn lift2(self, other: Self, value: T, da: T, db: T) -> Self {
+        Dual {
+            value,
+            tangent: { std::array::from_fn(|k| self.tangent[k].strong_mul(da) + other.tangent[k].strong_mul(db)) },
+        }
     }
 }
 

@@ -58,6 +58,7 @@ mod record;
 mod rev;
 mod reverse;
 mod rules;
+mod strong;
 mod tape;
 
 pub use accel_derive::Differentiable;

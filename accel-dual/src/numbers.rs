@@ -238,7 +238,7 @@ macro_rules! numbers {
                     return self.lift1(crate::rules::powf_constant(x, e));
                 }
                 let (y, by_base) = crate::rules::powf_constant(x, e);
-                self.lift2(n, y, by_base, crate::rules::powf_by_exponent(x, e, y))
+                self.lift2(n, y, by_base, crate::rules::powf_by_exponent(x, y))
             }
             #[inline]
             fn log(self, base: Self) -> Self {

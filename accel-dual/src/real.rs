@@ -1,5 +1,6 @@
 //! Numbers that generic code computes with.
 
+use crate::strong::Strong;
 use num_traits::{Float, FloatConst, FromPrimitive, NumAssign};
 use std::fmt::{Debug, Display};
 use std::iter::{Product, Sum};
@@ -21,7 +22,19 @@ use std::iter::{Product, Sum};
 /// assert_eq!(accel_dual::grad(|xs: Vec<_>| energy(&xs), &vec![3.0, 4.0]).unwrap(), [3.0, 4.0]);
 /// ```
 pub trait Real:
-    Float + FloatConst + FromPrimitive + NumAssign + Sum + Product + Default + Debug + Display + Send + Sync + 'static
+    Float
+    + FloatConst
+    + FromPrimitive
+    + NumAssign
+    + Sum
+    + Product
+    + Default
+    + Debug
+    + Display
+    + Send
+    + Sync
+    + Strong
+    + 'static
 {
     /// A constant: its derivative is zero.
     fn lit(value: f64) -> Self;

@@ -60,12 +60,12 @@ impl<S: Base> Rev<S> {
 
     #[inline(always)]
     fn lift1(self, (value, derivative): (S, S)) -> Self {
-        Rev { value, scale: self.scale * derivative, ..self }
+        Rev { value, scale: derivative.strong_mul(self.scale), ..self }
     }
 
     #[inline(always)]
-    fn lift2(self, other: Self, value: S, da: S, db: S) -> Self {
-        let (by_self, by_other) = (self.scale * da, other.scale * db);
+    pub(crate) fn lift2(self, other: Self, value: S, da: S, db: S) -> Self {
+        let (by_self, by_other) = (da.strong_mul(self.scale), db.strong_mul(other.scale));
         if self.job != other.job {
             // Most often, one is a constant.
             if other.is_const() {

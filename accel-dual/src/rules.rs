@@ -87,12 +87,13 @@ pub(crate) fn powi<S: Float>(x: S, n: i32) -> One<S> {
 /// The power with a constant exponent.
 #[inline(always)]
 pub(crate) fn powf_constant<S: Float>(x: S, n: S) -> One<S> {
-    let derivative = if n.is_zero() { S::zero() } else { n * x.powf(n - S::one()) };
+    let derivative = if n.is_zero() && x.is_zero() { S::zero() } else { n * x.powf(n - S::one()) };
     (x.powf(n), derivative)
 }
 
-/// The derivative of a power by its exponent. The powers of zero are 0 for all positive exponents.
+/// The derivative of a power by its exponent. The powers of zero are 0 for all positive exponents; for the others, it is 0 by
+/// convention.
 #[inline(always)]
-pub(crate) fn powf_by_exponent<S: Float>(x: S, n: S, y: S) -> S {
-    if x.is_zero() && n > S::zero() { S::zero() } else { y * x.ln() }
+pub(crate) fn powf_by_exponent<S: Float>(x: S, y: S) -> S {
+    if x.is_zero() { S::zero() } else { y * x.ln() }
 }

@@ -37,6 +37,8 @@ mod scans;
 mod segments;
 mod several_outputs;
 mod sort;
+#[cfg(feature = "dual")]
+mod strong_zeros;
 mod tapes;
 #[cfg(feature = "dual")]
 mod three_ways;

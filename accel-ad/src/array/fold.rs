@@ -137,7 +137,7 @@ impl<A, A2, Sh, T> Fold<'_, A, A2, Sh, T> {
             let this = self.weaken(&s.up);
             let da = this.over(|ix| {
                 let d = this.row(&ix.fst()).cast(tan_float(t));
-                let d = this.z.as_ref().map_or(d.clone(), |z| o.mul(&d, &z.weaken(&Thinning::from_nil())));
+                let d = this.z.as_ref().map_or(d.clone(), |z| o.strong_mul(&d, &z.weaken(&Thinning::from_nil())));
                 let (x, stats) = (Exp::index(&this.a, ix, at), Exp::index(&stats, &ix.fst(), at));
                 products.of_others(&d, &x, &stats).cast(tan_float(t).sym())
             });

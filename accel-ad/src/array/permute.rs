@@ -309,16 +309,18 @@ impl<A2, Sh, Sh2, T> Permute<A2, Sh, Sh2, T> {
     /// For each target, its adjoint times the product. Divided by one of its elements, this is the adjoint times the
     /// product of the others.
     fn quotients(&self, o: Floats<T>) -> Acc<A2, Arr<Sh2, T>> {
-        self.targets(|to| o.mul(&self.adjoint(to).cast(tan_float(o.0)), &self.result(to)))
+        self.targets(|to| o.strong_mul(&self.adjoint(to).cast(tan_float(o.0)), &self.result(to)))
     }
 
     /// The adjoints of the source and of the defaults, if no result is 0.
     fn by_quotients(&self, t: FloatTy<T>, quotients: &Idx<A2, Arr<Sh2, T>>) -> Acc<A2, Both<Sh, Sh2, T>> {
         let o = Floats(t);
-        let source =
-            self.kept(|ix, to| o.div(&Exp::index(quotients, to, self.at), &self.source(ix)).cast(tan_float(t).sym()));
-        let defaults =
-            self.targets(|to| o.div(&Exp::index(quotients, to, self.at), &self.default(to)).cast(tan_float(t).sym()));
+        let source = self.kept(|ix, to| {
+            o.strong_div(&Exp::index(quotients, to, self.at), &self.source(ix)).cast(tan_float(t).sym())
+        });
+        let defaults = self.targets(|to| {
+            o.strong_div(&Exp::index(quotients, to, self.at), &self.default(to)).cast(tan_float(t).sym())
+        });
         Acc::pair(&source, &defaults)
     }
 

@@ -45,14 +45,14 @@ impl<T> Products<T> {
     pub fn of_others<E, A>(&self, d: &Exp<E, A, T>, x: &Exp<E, A, T>, stats: &Exp<E, A, Summary<T>>) -> Exp<E, A, T> {
         let o = self.0;
         // `d` is multiplied in here, so the branches are only arithmetic, which C compilers turn into selections.
-        let factors = Exp::pair(x, &o.mul(d, &stats.fst().snd()));
+        let factors = Exp::pair(x, &o.strong_mul(d, &stats.fst().snd()));
         bind(&Exp::pair(&factors, &Exp::pair(&stats.fst().fst(), &stats.snd())), |v, _| {
             let (x, dp, zeros, z) = (v.fst().fst(), v.fst().snd(), v.snd().fst(), v.snd().snd());
             let n = |k| o.cmp(Cmp::Eq, &zeros, &o.c(k));
-            let others = o.div(&dp, &x);
-            let two = Exp::cond(&n(2.0), &o.mul(&dp, &o.sub(&z, &x)), &o.c(0.0));
+            let others = o.strong_div(&dp, &x);
+            let two = Exp::cond(&n(2.0), &o.strong_mul(&dp, &o.sub(&z, &x)), &o.c(0.0));
             let at_zero = Exp::cond(&n(1.0), &dp, &two);
-            let elsewhere = Exp::cond(&n(1.0), &o.mul(&others, &z), &o.c(0.0));
+            let elsewhere = Exp::cond(&n(1.0), &o.strong_mul(&others, &z), &o.c(0.0));
             let some = Exp::cond(&o.cmp(Cmp::Eq, &x, &o.c(0.0)), &at_zero, &elsewhere);
             Exp::cond(&n(0.0), &others, &some)
         })
@@ -61,8 +61,8 @@ impl<T> Products<T> {
     pub fn of_all<E, A>(&self, d: &Exp<E, A, T>, stats: &Exp<E, A, Summary<T>>) -> Exp<E, A, T> {
         let o = self.0;
         let n = |k| o.cmp(Cmp::Eq, &stats.fst().fst(), &o.c(k));
-        let dp = o.mul(d, &stats.fst().snd());
-        let some = Exp::cond(&n(1.0), &o.mul(&dp, &stats.snd()), &o.c(0.0));
+        let dp = o.strong_mul(d, &stats.fst().snd());
+        let some = Exp::cond(&n(1.0), &o.strong_mul(&dp, &stats.snd()), &o.c(0.0));
         Exp::cond(&n(0.0), &dp, &some)
     }
 }

@@ -154,14 +154,11 @@ fn cast(d: &mut Declarations, from: ScalarType, to: ScalarType, a: &str) -> Stri
 pub fn op2(d: &mut Declarations, op: Op2, t: ScalarType, a: &str, b: &str) -> String {
     match op {
         Op2::Num(op) => num2(d, op, t, a, b),
-        Op2::Float(op) => {
-            let name = match op {
-                Float2::Pow => "pow",
-                Float2::Atan2 => "atan2",
-                Float2::Hypot => "hypot",
-            };
-            library(d, t, name, &[a, b], true)
-        }
+        Op2::Float(op) => match op {
+            Float2::Pow | Float2::Atan2 | Float2::Hypot => library(d, t, op.name(), &[a, b], true),
+            Float2::StrongMul => format!("{a} == 0 | {b} == 0 ? 0 : {a} * {b}"),
+            Float2::StrongDiv => format!("{a} == 0 ? 0 : {a} / {b}"),
+        },
         Op2::Int(op) => int2(d, op, t, a, b),
         Op2::Cmp(op) => {
             let op = match op {

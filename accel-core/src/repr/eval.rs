@@ -267,6 +267,8 @@ fn float2<U: Binary>(op: Float2, t: ScalarType, u: U) -> Option<U::Out> {
         Float2::Pow => u.apply(|x: T, y: T| x.powf(y)),
         Float2::Atan2 => u.apply(|x: T, y: T| x.atan2(y)),
         Float2::Hypot => u.apply(|x: T, y: T| x.hypot(y)),
+        Float2::StrongMul => u.apply(|x: T, y: T| if x == 0.0 || y == 0.0 { 0.0 } else { x * y }),
+        Float2::StrongDiv => u.apply(|x: T, y: T| if x == 0.0 { 0.0 } else { x / y }),
     };))
 }
 

@@ -3,7 +3,7 @@
 //! Integers wrap; integer division and remainder by zero is an error; shifts use the amount modulo the width.
 //! Floating-point arithmetic is IEEE. The typed side is [`crate::ast::prim`].
 
-use super::ScalarType;
+use super::{Scalar, ScalarType};
 use std::fmt;
 
 /// The table of primitive functions. For every class it generates the enumeration, `ALL` (every function of the class)
@@ -85,6 +85,10 @@ primitives! {
         Pow = "pow",
         Atan2 = "atan2",
         Hypot = "hypot",
+        /// `a * b`, and 0 where one of them is 0, whatever the other one is (NOTE [Strong zeros] in `accel-ad`)
+        StrongMul = "strong_mul",
+        /// `a / b`, and 0 where `a` is 0, whatever `b` is
+        StrongDiv = "strong_div",
     }
 
     /// Functions of two integers of one type, with a result of the same type.
@@ -278,6 +282,39 @@ impl Op1 {
                 ScalarType::F64 => "as f64",
             },
         }
+    }
+}
+
+impl Float2 {
+    /// What a product or quotient with strong zeros is without them.
+    pub fn without_strong_zeros(self) -> Option<Num2> {
+        match self {
+            Float2::StrongMul => Some(Num2::Mul),
+            Float2::StrongDiv => Some(Num2::Div),
+            Float2::Pow | Float2::Atan2 | Float2::Hypot => None,
+        }
+    }
+
+    /// The product or quotient that this one is up to the sign of a zero, because of operands that are constants.
+    pub fn ordinary(self, a: Option<Scalar>, b: Option<Scalar>) -> Option<Num2> {
+        let is = |x: Option<Scalar>, test: fn(f64) -> bool| match x {
+            Some(Scalar::F32(x)) => test(x.into()),
+            Some(Scalar::F64(x)) => test(x),
+            _ => false,
+        };
+        let is_finite = |x| is(x, f64::is_finite);
+        let makes_none = match self {
+            Float2::StrongMul => is_finite(a) || is_finite(b),
+            Float2::StrongDiv => is(a, |a| a != 0.0) || is(b, |b| b != 0.0 && !b.is_nan()),
+            Float2::Pow | Float2::Atan2 | Float2::Hypot => false,
+        };
+        self.without_strong_zeros().filter(|_| makes_none)
+    }
+
+    /// Whether a product or quotient with strong zeros is 0 because of an operand.
+    pub fn is_strong_zero(self, a: Option<Scalar>, b: Option<Scalar>) -> bool {
+        let is_zero = |x| matches!(x, Some(Scalar::F32(0.0) | Scalar::F64(0.0)));
+        self.without_strong_zeros().is_some() && (is_zero(a) || self == Float2::StrongMul && is_zero(b))
     }
 }
 

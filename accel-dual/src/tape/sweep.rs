@@ -107,8 +107,8 @@ impl<S: Base> Sweep<'_, S> {
             if d.vanishes() {
                 continue;
             }
-            adjoints[node.parents[0] as usize].add(d * node.partials[0]);
-            adjoints[node.parents[1] as usize].add(d * node.partials[1]);
+            adjoints[node.parents[0] as usize].add(d.strong_mul(node.partials[0]));
+            adjoints[node.parents[1] as usize].add(d.strong_mul(node.partials[1]));
         }
     }
 
@@ -164,7 +164,7 @@ impl<S: Base> Sweep<'_, S> {
         match (wide.pull)(&outputs) {
             Ok(inputs) => {
                 for ((place, scale), adjoint) in wide.inputs.iter().zip(inputs) {
-                    adjoints[*place as usize].add(adjoint * *scale);
+                    adjoints[*place as usize].add(adjoint.strong_mul(*scale));
                 }
             }
             Err(error) => {

@@ -4,7 +4,7 @@ use super::builder::{Builder, renamed};
 use super::dead_code::{defined, parameters, restricted_to};
 use super::ids::{ArrayId, Reg};
 use super::ir::*;
-use accel_core::repr::op::{Num2, Op2};
+use accel_core::repr::op::{Float2, Num2, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -166,6 +166,11 @@ pub fn factors(code: &ScalarFn, result: Reg) -> Option<(Vec<(BTreeSet<Reg>, Reg)
     Some((factors.into_iter().map(|r| (parameters(code, r), r)).collect(), scalars))
 }
 
+/// Whether a function is a product, where sums of products are computed as products of matrices. They have no strong zeros.
+pub fn is_product(op: Op2) -> bool {
+    matches!(op, Op2::Num(Num2::Mul) | Op2::Float(Float2::StrongMul))
+}
+
 /// The registers whose product a register is: those that depend on parameters or can, and those that are the same for all
 /// elements.
 pub fn product_of(code: &ScalarFn, result: Reg) -> Option<(Vec<Reg>, Vec<Reg>)> {
@@ -173,7 +178,7 @@ pub fn product_of(code: &ScalarFn, result: Reg) -> Option<(Vec<Reg>, Vec<Reg>)> 
     let mut open = vec![result];
     while let Some(r) = open.pop() {
         match defined(code, r)? {
-            Instr::Op2(_, Op2::Num(Num2::Mul), a, b) => open.extend([*b, *a]),
+            Instr::Op2(_, op, a, b) if is_product(*op) => open.extend([*b, *a]),
             Instr::Const(..) => scalars.push(r),
             Instr::Read { index, .. } if index.is_empty() => scalars.push(r),
             _ => factors.push(r),

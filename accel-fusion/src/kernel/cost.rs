@@ -4,7 +4,7 @@
 use super::ir::{Instr, Reduction, ScalarFn};
 use accel_core::ast::deep;
 use accel_core::repr::ScalarType;
-use accel_core::repr::op::{Float1, Num2, Op1, Op2};
+use accel_core::repr::op::{Float1, Float2, Num2, Op1, Op2};
 
 /// Estimates saturate here: nested loops can take any time, and costs are multiplied by sizes.
 const MAX_COST: usize = 1 << 30;
@@ -68,6 +68,8 @@ impl ScalarFn {
             // Those of indices are shared by neighbouring elements, or are digits that are counted instead.
             Instr::Op2(_, Op2::Num(Num2::Div | Num2::Rem), a, _) if self.types[*a] == ScalarType::I64 => (2, 1),
             Instr::Op2(_, Op2::Num(Num2::Div | Num2::Rem), ..) => (4, 1),
+            Instr::Op2(_, Op2::Float(Float2::StrongMul), ..) => (1, 1),
+            Instr::Op2(_, Op2::Float(Float2::StrongDiv), ..) => (4, 1),
             Instr::Op2(_, Op2::Float(_), ..) => (30, 10),
             Instr::Op2(_, Op2::Num(_) | Op2::Cmp(_), a, _) if self.types[*a] == ScalarType::I64 => (0, 1),
             Instr::Op2(_, Op2::Logic(_), ..) => (0, 1),

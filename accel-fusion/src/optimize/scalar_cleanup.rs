@@ -10,7 +10,7 @@ use crate::kernel::builder::Builder;
 use crate::kernel::dead_code::eliminate_dead_code;
 use crate::kernel::{ArrayId, IndexVec, Instr, Instrs, Reg, ScalarFn, SiteId, arrays_read, index_vec};
 use accel_core::ast::deep;
-use accel_core::repr::op::{Cmp, Int2, Logic, Num2, Op1, Op2};
+use accel_core::repr::op::{Cmp, Float2, Int2, Logic, Num2, Op1, Op2};
 use accel_core::repr::{Scalar, ScalarType};
 use std::collections::{BTreeSet, HashMap};
 
@@ -589,6 +589,14 @@ impl<'a> Cleaner<'a> {
         if let Some(r) = neutral(op, x, y, a, b) {
             return r;
         }
+        if let Op2::Float(strong) = op {
+            if strong.is_strong_zero(x, y) {
+                return self.constant(t.zero());
+            }
+            if let Some(ordinary) = strong.ordinary(x, y) {
+                return self.op2(Op2::Num(ordinary), a, b, t);
+            }
+        }
         let polys = self.polys[a].clone().zip(self.polys[b].clone());
         match (op, polys) {
             (Op2::Num(_) | Op2::Int(Int2::DivEuclid | Int2::RemEuclid), Some((p, q))) => {
@@ -613,7 +621,7 @@ impl<'a> Cleaner<'a> {
                 self.comparisons.insert(r, sides);
                 r
             }
-            (Op2::Num(Num2::Add | Num2::Mul), _) if b < a => self.plain(op, b, a, t),
+            (Op2::Num(Num2::Add | Num2::Mul) | Op2::Float(Float2::StrongMul), _) if b < a => self.plain(op, b, a, t),
             _ => self.plain(op, a, b, t),
         }
     }

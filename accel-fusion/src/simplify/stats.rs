@@ -46,6 +46,8 @@ rules! {
     AdjointZero "adjoint zero"
     /// For integers `x * 0` = `0`, `x - x` = `0`, `x % 1` = `0`, `x & 0` = `0`, `x ^ x` = `0`
     Annihilate "annihilation"
+    /// `strong_mul x c` = `x * c`, `strong_mul c x` = `c * x` for constants that make no difference
+    StrongZero "strong zero"
     /// `--x` = `x`, `x - -y` = `x + y`, `x + -y` = `x - y`, `-x * -y` = `x * y`, `x * -1` = `-x`, `|-x|` = `|x|`
     Sign "sign"
     /// For integers `(x + c) + d` = `x + (c + d)`

@@ -4,7 +4,7 @@
 //! are found in linear time. The key of a variable is its level, which does not change when the environment grows.
 
 use accel_core::ast::*;
-use accel_core::repr::op::{Cmp, Int2, Logic, Num2, Op1, Op2};
+use accel_core::repr::op::{Cmp, Float2, Int2, Logic, Num2, Op1, Op2};
 use std::collections::HashMap;
 
 /// An operand.
@@ -73,6 +73,7 @@ fn commutes(op: Op2) -> bool {
     matches!(
         op,
         Op2::Num(Num2::Add | Num2::Mul)
+            | Op2::Float(Float2::StrongMul)
             | Op2::Int(Int2::And | Int2::Or | Int2::Xor)
             | Op2::Cmp(Cmp::Eq | Cmp::Ne)
             | Op2::Logic(Logic::And | Logic::Or)

@@ -91,6 +91,8 @@ pub fn two(op: Op2, a: f64, b: f64, y: f64) -> (f64, f64) {
                 (a / y, b / y)
             }
         }
+        Op2::Float(Float2::StrongMul) => (b, a),
+        Op2::Float(Float2::StrongDiv) => (b.recip(), -(y / b)),
         Op2::Int(_) | Op2::Cmp(_) | Op2::Logic(_) => (0.0, 0.0),
     }
 }

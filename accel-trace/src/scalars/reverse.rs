@@ -48,7 +48,8 @@ pub fn reverse(tape: &Tape, seeds: &[RawArray]) -> Resolved {
         };
         let mut give = |o, derivative: f64| {
             if let Operand::Step(id) = o {
-                add(&mut adjoints, id, adjoint * derivative);
+                // NOTE [Strong zeros] in `accel-ad`.
+                add(&mut adjoints, id, if adjoint == 0.0 || derivative == 0.0 { 0.0 } else { adjoint * derivative });
             }
         };
         match step.op {

@@ -1,10 +1,11 @@
 //! Identities of numbers. For floats, only those that hold for all IEEE values, including signed zeros, infinities and
-//! NaN: `x + 0.0` is not `x` if `x` is `-0.0`, and `x * 0.0` is not `0.0` if `x` is infinite.
+//! NaN: `x + 0.0` is not `x` if `x` is `-0.0`, and `x * 0.0` is not `0.0` if `x` is infinite. The sign of a strong zero
+//! (NOTE [Strong zeros] in `accel-ad`) may be lost.
 
 use crate::simplify::operand_facts::{Facts, literal, same, scalar};
 use crate::simplify::stats::{Rewritten, Rule};
 use accel_core::ast::*;
-use accel_core::repr::op::{Int2, Num1, Num2, Op2};
+use accel_core::repr::op::{Float2, Int2, Num1, Num2, Op2};
 
 pub fn prim1<E, A, P, T>(p: Prim1<P, T>, a: &Exp<E, A, P>, f: &Facts<E, A>) -> Rewritten<E, A, T> {
     match p {
@@ -28,6 +29,10 @@ pub fn prim2<E, A, P, T>(p: Prim2<P, T>, a: &Exp<E, A, P>, b: &Exp<E, A, P>, f: 
         Prim2::Num(op, t, q) => {
             let found = if t.float().is_some() { float(op, t, a, b, f) } else { integer(op, t, a, b, f) };
             let (rule, e) = found.or_else(|| either(op, t, a, b, f))?;
+            Some((rule, e.cast(q)))
+        }
+        Prim2::Float(op, t, q) => {
+            let (rule, e) = strong(op, t, a, b, f)?;
             Some((rule, e.cast(q)))
         }
         Prim2::Int(op, t, q) => {
@@ -86,6 +91,28 @@ fn float<E, A, T>(op: Num2, t: NumTy<T>, a: &Exp<E, A, T>, b: &Exp<E, A, T>, f: 
         Num2::Mul | Num2::Div if is(b, t, -1.0) => (Rule::Sign, negation(t, a)),
         Num2::Mul if is(a, t, -1.0) => (Rule::Sign, negation(t, b)),
         _ => return None,
+    })
+}
+
+/// Products and quotients with strong zeros, which have a sign, and are ordinary ones for most constants.
+fn strong<E, A, T>(
+    op: Float2,
+    t: FloatTy<T>,
+    a: &Exp<E, A, T>,
+    b: &Exp<E, A, T>,
+    f: &Facts<E, A>,
+) -> Rewritten<E, A, T> {
+    op.without_strong_zeros()?;
+    let again = |a: &_, b: &_| Exp::prim2(Prim2::Float(op, t, Equal::refl()), a, b);
+    let (x, y, t) = (scalar(a), scalar(b), t.num());
+    Some(match (f.negated(a), f.negated(b)) {
+        _ if op.is_strong_zero(x, y) => (Rule::Annihilate, Exp::constant(&t.value(0.0), &t.ty())),
+        _ if let Some(op) = op.ordinary(x, y) => (Rule::StrongZero, arithmetic(op, t, a, b)),
+        // -x * -y = x * y, -x * y = -(x * y), x * -y = -(x * y)
+        (Some(x), Some(y)) => (Rule::Sign, again(&x, &y)),
+        (Some(x), None) => (Rule::Sign, negation(t, &again(&x, b))),
+        (None, Some(y)) => (Rule::Sign, negation(t, &again(a, &y))),
+        (None, None) => return None,
     })
 }
 
