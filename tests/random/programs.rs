@@ -2,10 +2,10 @@
 //! with finite differences, and programs with and without sharing. `budget.rs` explains the variables that
 //! say how many.
 
-use crate::narrow::build::Results;
+use crate::narrow::build::{Args, Results};
 use crate::narrow::functions::{args, changes_extents, distance, flat, is_differentiable, objective, program, text};
 use crate::narrow::generate::{EVERYTHING, Features, SMOOTH};
-use crate::narrow::objective::{difference, direction, floats, objective_at};
+use crate::narrow::objective::{difference, direction, floats, objective_at, with_floats};
 use crate::narrow::plain::{Evaluator, Plain, Value, evaluate};
 use crate::narrow::program::{Inputs, Program};
 use crate::narrow::runner::{Verdict, check, check_most, check_some};
@@ -210,6 +210,46 @@ fn seeded(y: &Results, dy: &[f64]) -> Results {
         Array::vector(vec![0; y.3.len()]),
         Array::vector(p.iter().map(|x| (*x, 0)).collect()),
     )
+}
+
+/// Numbers whose functions have no finite derivatives.
+const PLANTED: [f64; 5] = [f64::NAN, 0.0, f64::INFINITY, -1e308, f64::NEG_INFINITY];
+
+/// Whether a second copy of a program, whose result is not used, has derivatives that are all zero, and changes no others, if its
+/// arguments are not finite: NOTE [Strong zeros] in `accel-ad`.
+fn unused_is_zero<B: Backend>(backend: &B, p: &Program) -> Result<Verdict, String> {
+    if !is_differentiable(p) {
+        return Ok(Verdict::Skipped);
+    }
+    let both = {
+        let p = objective(p);
+        afun(move |used: Acc<Args>, unused: Acc<Args>| {
+            let (x, y) = (call(&p, used), call(&p, unused));
+            unit(cond(the(x).gt(-1e300), the(x), the(y)))
+        })
+    };
+    let args = self::args(&p.inputs);
+    let planted: Vec<f64> = PLANTED.iter().cycle().take(floats(&p.inputs).len()).copied().collect();
+    let planted = self::args(&with_floats(&p.inputs, &planted));
+    let wanted = match run_on(backend, grad(&objective(p)), &args) {
+        Err(e) if changes_extents(&e) => return Ok(Verdict::Skipped),
+        other => flat(&other.map_err(text)?),
+    };
+    // Loops and indices can depend on the numbers.
+    let Ok((used, unused)) = run_on(backend, grad(&both), (&args, &planted)) else { return Ok(Verdict::Fails) };
+    if distance(&flat(&used), &wanted) > 1e-12 {
+        return Err(format!("the derivatives are {:?}, and without the other copy {wanted:?}", flat(&used)));
+    }
+    if flat(&unused).iter().any(|d| *d != 0.0) {
+        return Err(format!("the derivatives by what is not used are {:?}", flat(&unused)));
+    }
+    Ok(Verdict::Holds)
+}
+
+#[test]
+fn what_is_not_used_has_no_derivatives() {
+    check_most(200, 0.12, SMOOTH, |p| unused_is_zero(&Interpreter, p));
+    check_most(60, 0.12, SMOOTH, |p| unused_is_zero(&AllPasses { assume: true }, p));
 }
 
 #[test]

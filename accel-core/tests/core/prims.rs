@@ -224,6 +224,8 @@ macro_rules! float_tests {
             check2(Op2::Float(Float2::Pow), x, y, x.powf(y));
             check2(Op2::Float(Float2::Atan2), x, y, x.atan2(y));
             check2(Op2::Float(Float2::Hypot), x, y, x.hypot(y));
+            check2(Op2::Float(Float2::StrongMul), x, y, if x == 0.0 || y == 0.0 { 0.0 } else { x * y });
+            check2(Op2::Float(Float2::StrongDiv), x, y, if x == 0.0 { 0.0 } else { x / y });
             check_comparisons(x, y);
         }
 

@@ -256,7 +256,10 @@ impl Making<'_> {
                 self.op1(Op1::Num(op), a)
             }
             6 => {
-                let (op, a, b) = (self.pick(Float2::ALL), self.val(&e), self.val(&e));
+                // Only derivatives have products with strong zeros.
+                let ordinary: Vec<Float2> =
+                    Float2::ALL.iter().copied().filter(|op| op.without_strong_zeros().is_none()).collect();
+                let (op, a, b) = (self.pick(&ordinary), self.val(&e), self.val(&e));
                 self.op2(Op2::Float(op), a, b)
             }
             7 => {
