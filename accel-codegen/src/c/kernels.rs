@@ -73,7 +73,7 @@ impl<'a> Kernels<'a> {
 
     fn statement(&mut self, s: &Step) {
         match &s.stmt.op {
-            Op::Loop { to, extents, body } if !is_inline(&s.stmt.op, self.numbers) => {
+            Op::Loop { to, extents, body } if !is_inline(&s.stmt.op, self.numbers) && !body.results.is_empty() => {
                 let rank = extents.results.len();
                 if let Some(function) = self.lane_fn(body).filter(|_| rank > 0) {
                     let name = format!("lanes_{}", s.number);

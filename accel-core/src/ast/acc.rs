@@ -3,10 +3,12 @@
 //! NOTE \[Shapes that agree\]: the surface operations that combine arrays require that the shapes of these arrays
 //! agree. Only `agree` checks this. It compares two shapes and is an error if they do not agree; otherwise it is the
 //! identity on an array, which the operation then uses in place of the original array. So a check is part of what the
-//! array is. Every use of the elements or the shape of the array includes the check, in derivatives too; without a use,
-//! there is no check. `shape (agree .. a)` must not be replaced by `shape a`, because this would lose the check. Code
-//! that derivatives generate themselves combines arrays whose shapes agree by construction; it uses `zip_with`, which
-//! checks nothing.
+//! array is. Every use of the elements or the shape of the array includes the check, in derivatives too; if nothing uses
+//! a definition, its checks remain. `shape (agree .. a)` must not be replaced by `shape a`. Code that derivatives generate
+//! themselves combines arrays whose shapes agree by construction; it uses `zip_with`, which checks nothing.
+//!
+//! Operations such as `reshape` check their own shapes. The simplifier makes these checks explicit, too, where the operation
+//! may go: NOTE \[Checks of shapes\] (`accel-fusion`, `simplify/checks.rs`).
 //!
 //! The simplifier removes `agree` where the shapes are visibly equal (`accel-fusion`, `simplify/rules/operations.rs`).
 //! Each remaining `agree` becomes a statement of the kernel program. No pass may drop such a statement: it is executed

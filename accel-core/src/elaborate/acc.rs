@@ -339,7 +339,7 @@ impl<'s, 'a> Arrays<'s, 'a> {
         fresh3(|g, h, i| {
             let a = self.array(node, a, g)?;
             let ((_, left), (_, right)) = (self.extents((n, 0), left, h)?, self.extents((n, 1), right, i)?);
-            if agreement.pairs(left.ty().raw().width(), right.ty().raw().width()).is_none() {
+            if !agreement.is_defined(left.ty().raw().width(), right.ty().raw().width()) {
                 return Err(internal(node, "shapes of other ranks"));
             }
             Ok(Acc::agree(agreement, node.name, &left, &right, &a.acc, self.at(n)).cast(name(m)))

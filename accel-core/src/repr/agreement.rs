@@ -1,9 +1,10 @@
-//! Agreement: which extents of two shapes must be equal (see the glossary of the book: agreement).
+//! Agreement: what an operation requires of two shapes, such as equal extents (see the glossary of the book: agreement).
 
+use super::array::checked_size;
 use crate::error::{Error, Result};
 use std::fmt;
 
-/// What an operation requires of the shapes of two arrays.
+/// What an operation requires of two shapes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Agreement {
     /// All extents are equal: the operation combines elements at the same index.
@@ -18,12 +19,30 @@ pub enum Agreement {
     Segments,
     /// The outermost extents are equal: the operation takes one row of each array at a time.
     Rows,
+    /// The first shape is one that an array can have. The second one has no dimensions.
+    Extents,
+    /// The first shape is one that an array can have, and has as many elements as the second one: the operation gives an
+    /// array another shape.
+    Size,
+    /// The first shape is an index within the second one.
+    Inside,
+    /// The innermost extent of the first shape is not 0, unless there are no rows. The second shape has no dimensions.
+    Nonempty,
 }
 
 impl Agreement {
     /// The names in printed programs.
-    pub const ALL: [Agreement; 5] =
-        [Agreement::All, Agreement::Outer, Agreement::Inner, Agreement::Segments, Agreement::Rows];
+    pub const ALL: [Agreement; 9] = [
+        Agreement::All,
+        Agreement::Outer,
+        Agreement::Inner,
+        Agreement::Segments,
+        Agreement::Rows,
+        Agreement::Extents,
+        Agreement::Size,
+        Agreement::Inside,
+        Agreement::Nonempty,
+    ];
 
     /// The name in printed programs.
     pub fn name(self) -> &'static str {
@@ -33,11 +52,32 @@ impl Agreement {
             Agreement::Inner => "inner",
             Agreement::Segments => "segments",
             Agreement::Rows => "rows",
+            Agreement::Extents => "extents",
+            Agreement::Size => "size",
+            Agreement::Inside => "inside",
+            Agreement::Nonempty => "nonempty",
         }
     }
 
+    /// Whether the agreement is defined for shapes of these ranks.
+    pub fn is_defined(self, left: usize, right: usize) -> bool {
+        match self {
+            Agreement::Extents => right == 0,
+            Agreement::Size => true,
+            Agreement::Inside => left == right,
+            Agreement::Nonempty => left > 0 && right == 0,
+            _ => self.pairs(left, right).is_some(),
+        }
+    }
+
+    /// Whether operations on arrays make this check themselves. It then concerns the shapes of one operation, not of two
+    /// arrays that are combined.
+    pub fn is_of_one_operation(self) -> bool {
+        matches!(self, Agreement::Extents | Agreement::Size | Agreement::Inside | Agreement::Nonempty)
+    }
+
     /// The pairs of dimensions, outermost first, that must have equal extents; `None` if the agreement is not defined
-    /// for these ranks.
+    /// for these ranks, or is not about equal extents.
     pub fn pairs(self, left: usize, right: usize) -> Option<Vec<(usize, usize)>> {
         let same = |n: usize| (0..n).map(|dim| (dim, dim)).collect();
         match self {
@@ -46,23 +86,51 @@ impl Agreement {
             Agreement::Inner => (left > 0 && right > 0).then(|| vec![(left - 1, 0)]),
             Agreement::Segments => (left == 1 && right > 0).then(|| vec![(0, right - 1)]),
             Agreement::Rows => (left > 0 && right > 0).then(|| vec![(0, 0)]),
+            Agreement::Extents | Agreement::Size | Agreement::Inside | Agreement::Nonempty => None,
+        }
+    }
+
+    fn holds(self, left: &[i64], right: &[i64]) -> bool {
+        match self {
+            Agreement::Extents => size(left).is_some(),
+            Agreement::Size => size(left).is_some_and(|n| size(right) == Some(n)),
+            Agreement::Inside => left.iter().zip(right).all(|(i, n)| (0..*n).contains(i)),
+            Agreement::Nonempty => left.split_last().is_none_or(|(n, outer)| *n != 0 || outer.contains(&0)),
+            _ => {
+                let pairs = self.pairs(left.len(), right.len());
+                pairs.is_some_and(|pairs| pairs.iter().all(|(i, j)| left[*i] == right[*j]))
+            }
         }
     }
 
     /// Checks the extents of two shapes for the operation `op`.
     ///
     /// # Errors
-    /// `Error::Shape` with both shapes, if they do not agree.
+    /// As [`Agreement::violated`], if they do not agree.
     pub fn check(self, op: impl FnOnce() -> String, left: &[i64], right: &[i64]) -> Result<()> {
-        let pairs = self.pairs(left.len(), right.len());
-        if pairs.is_some_and(|pairs| pairs.iter().all(|(i, j)| left[*i] == right[*j])) {
-            return Ok(());
-        }
-        Err(self.violated(op(), left, right))
+        if self.holds(left, right) { Ok(()) } else { Err(self.violated(op(), left, right)) }
     }
 
-    /// The error for two shapes that do not agree.
+    /// The error for two shapes that do not agree: `Error::Shape` with what was expected and found, `Error::OutOfBounds`
+    /// for an index, or `Error::Memory` for an array that is too large.
     pub fn violated(self, op: String, left: &[i64], right: &[i64]) -> Error {
+        match self {
+            Agreement::Extents | Agreement::Size if left.iter().any(|n| *n < 0) => {
+                let expected = "extents that are not negative".into();
+                return Error::Shape { op, expected, found: format!("{left:?}") };
+            }
+            Agreement::Size if let (Some(new), Some(old)) = (size(left), size(right)) => {
+                let expected = format!("a shape of {old} elements, as {right:?} has");
+                return Error::Shape { op, expected, found: format!("{left:?}, which has {new}") };
+            }
+            Agreement::Extents | Agreement::Size => return Error::Memory { op, shape: numbers(left) },
+            Agreement::Inside => return Error::OutOfBounds { op, index: left.to_vec(), shape: numbers(right) },
+            Agreement::Nonempty => {
+                let expected = "a non-empty innermost dimension".into();
+                return Error::Shape { op, expected, found: format!("shape {left:?}") };
+            }
+            _ => {}
+        }
         if let (Agreement::Segments, [total]) = (self, left) {
             let expected = "segments that fill the rows".into();
             let found = match total {
@@ -87,6 +155,16 @@ impl Agreement {
         });
         format!("[{}] and [{}]", first.join(", "), second.collect::<Vec<_>>().join(", "))
     }
+}
+
+fn numbers(extents: &[i64]) -> Vec<usize> {
+    extents.iter().map(|n| usize::try_from(*n).unwrap_or_default()).collect()
+}
+
+/// The number of elements of an array of this shape; `None` if no array can have it.
+fn size(extents: &[i64]) -> Option<usize> {
+    let extents = extents.iter().map(|n| usize::try_from(*n).ok()).collect::<Option<Vec<_>>>()?;
+    checked_size(&extents)
 }
 
 impl fmt::Display for Agreement {
@@ -122,6 +200,25 @@ mod tests {
         let negative = "`f`: expected segments that fill the rows, found a segment of length -1";
         assert_eq!(text(Agreement::Segments, &[-1], &[4]), negative);
         assert_eq!(text(Agreement::Segments, &[4], &[2, 4]), "agree");
+    }
+
+    #[test]
+    fn errors_of_single_shapes() {
+        let negative = "`f`: expected extents that are not negative, found [2, -1]";
+        assert_eq!(text(Agreement::Extents, &[2, -1], &[]), negative);
+        assert_eq!(text(Agreement::Size, &[2, -1], &[2]), negative);
+        let large = Agreement::Extents.check(|| "`f`".into(), &[1 << 40, 1 << 40], &[]);
+        assert!(matches!(large, Err(Error::Memory { shape, .. }) if shape == [1 << 40, 1 << 40]));
+        let other = "`f`: expected a shape of 3 elements, as [3] has, found [3, 4], which has 12";
+        assert_eq!(text(Agreement::Size, &[3, 4], &[3]), other);
+        assert_eq!(text(Agreement::Inside, &[7, -1], &[8, 2]), "`f`: index [7, -1] is outside the shape [8, 2]");
+        let empty = "`f`: expected a non-empty innermost dimension, found shape [2, 0]";
+        assert_eq!(text(Agreement::Nonempty, &[2, 0], &[]), empty);
+        assert_eq!(text(Agreement::Extents, &[0, 7], &[]), "agree");
+        assert_eq!(text(Agreement::Size, &[4, 3], &[2, 6]), "agree");
+        assert_eq!(text(Agreement::Inside, &[1, 0], &[2, 1]), "agree");
+        assert_eq!(text(Agreement::Nonempty, &[0, 0], &[]), "agree");
+        assert_eq!(text(Agreement::Nonempty, &[2, 1], &[]), "agree");
     }
 
     #[test]

@@ -27,6 +27,9 @@ impl FromStr for Program {
     }
 }
 
+/// What a statement `agree` can demand.
+const AGREEMENTS: &str = "`all`, `outer`, `inner`, `segments`, `rows`, `extents`, `size`, `inside` or `nonempty`";
+
 /// The limit for array and register numbers, so that a typing error does not allocate all memory.
 const MAX_NUMBER: usize = 1 << 24;
 
@@ -405,9 +408,7 @@ impl Parser {
                 (Op::Reshape { to: one, from, extents: self.code("extents")? }, site)
             }
             "agree" => {
-                let agreement = self.word("`all`, `outer`, `inner`, `segments` or `rows`", |w| {
-                    Agreement::ALL.into_iter().find(|a| a.name() == w)
-                })?;
+                let agreement = self.word(AGREEMENTS, |w| Agreement::ALL.into_iter().find(|a| a.name() == w))?;
                 let (site, left, right) = (self.site()?, self.code("left")?, self.code("right")?);
                 if !to.is_empty() {
                     self.next = start;

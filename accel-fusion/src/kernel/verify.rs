@@ -280,7 +280,7 @@ impl<'a> Verifier<'a> {
                 self.code("left", left, &[], &index_types(ranks[0]))?;
                 self.code("right", right, &[], &index_types(ranks[1]))?;
                 let [m, n] = ranks;
-                ensure(agreement.pairs(m, n).is_some(), || format!("`{agreement}` of {m} and {n} extents"))?;
+                ensure(agreement.is_defined(m, n), || format!("`{agreement}` of {m} and {n} extents"))?;
             }
             Op::If { to, cond, then, otherwise } => {
                 self.code("cond", cond, &[], &[ScalarType::Bool])?;

@@ -4,7 +4,9 @@ use super::delayed::{Delayed, compose};
 use super::rows;
 use super::scalar::{ArrayEnv, Scalars};
 use crate::kernel::builder::{Builder, index_types};
+use crate::kernel::dead_code::restricted_to;
 use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, Program, Reduction, Reg, ScalarFn, Site, SiteId, Stmt};
+use crate::simplify::is_only_checked;
 use accel_core::ast::*;
 use accel_core::repr::tree::Tree;
 use accel_core::repr::{Agreement, ArrayTuple, RawTy, ScalarType};
@@ -217,7 +219,7 @@ impl Lower {
             }
             AccOp::Agree { agreement, user, left, right, a, .. } => {
                 let site = self.site(user, at);
-                self.agree(*agreement, left, right, env, site);
+                self.agree(*agreement, (left, right), a.ty(), env, site);
                 self.delayed(a, env)
             }
             AccOp::Replicate { spec, slx, a, .. } => {
@@ -258,15 +260,22 @@ impl Lower {
         })
     }
 
-    fn agree<A, L, M>(
+    /// Adds a check on behalf of an array of type `t`.
+    fn agree<A, L, M, R>(
         &mut self,
         agreement: Agreement,
-        left: &Exp<HNil, A, L>,
-        right: &Exp<HNil, A, M>,
+        (left, right): (&Exp<HNil, A, L>, &Exp<HNil, A, M>),
+        t: &Ty<R>,
         env: &ArrayEnv<A>,
         site: SiteId,
     ) {
         let (left, right) = (self.scalars(env).closed(left), self.scalars(env).closed(right));
+        // If all extents are read from memory, they have no other names. So the array stays where they are used, and checks
+        // them.
+        let is_read = |r: &Reg| restricted_to(&left, vec![*r]).instrs.iter().any(|i| matches!(i, Instr::Read { .. }));
+        if agreement == Agreement::Extents && !is_only_checked(t) && left.results.iter().all(is_read) {
+            return;
+        }
         self.stmt(Op::Agree { agreement, left, right }, site);
     }
 
@@ -343,7 +352,7 @@ impl Lower {
                 to
             }
             AccOp::Agree { agreement, left, right, a, .. } => {
-                self.agree(*agreement, left, right, env, site);
+                self.agree(*agreement, (left, right), a.ty(), env, site);
                 self.acc(a, env)
             }
             AccOp::Fold { f, z, a, .. } => self.reduce(f, Some(z), a, t, env, site),

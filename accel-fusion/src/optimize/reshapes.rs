@@ -13,7 +13,7 @@ use super::scalar_cleanup::code_of;
 use super::shape_analysis::Ranges;
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::{ArrayId, ArrayInfo, Instr, Monoid, Op, Reduction, Reg, ScalarFn, SiteId};
-use accel_core::repr::op::Num2;
+use accel_core::repr::op::{Num2, Op2};
 
 /// If this is the only row, and it has all elements of an array of several dimensions that a loop computes, emits
 /// statements that combine them row by row. Returns whether it did.
@@ -25,7 +25,7 @@ pub fn sum_by_rows(pass: &mut Pass, to: ArrayId, dims: &[Poly], len: &Poly, rows
     };
     let all = pass.facts.dims(from);
     if all.len() < 2
-        || !pass.facts.are_known_without(from, &all)
+        || !all.iter().all(|n| pass.facts.is_known(n))
         || size(&all).as_ref() != Some(len)
         || pass.facts.dims(vector) != [len.clone()]
     {
@@ -35,21 +35,31 @@ pub fn sum_by_rows(pass: &mut Pass, to: ArrayId, dims: &[Poly], len: &Poly, rows
     let (x, index) = (b.reg(pass.program.arrays[from].columns[0]), b.params());
     b.emit(Instr::Read { to: vec![x], array: from, index, site, inside: true });
     let total = NewReduction { element: b.finish(vec![x]), init, op: rows.op.clone(), monoid: Some(monoid) };
-    total_by_rows(pass, to, &all, total, site)
+    if all.iter().all(|n| pass.facts.is_given(n)) {
+        return total_by_rows(pass, to, &all, total, site);
+    }
+    // Nothing can be assumed of extents that are computed. If the rows have no elements, this takes no rows.
+    let mut all = all;
+    all[0] = pass.facts.op(Op2::Num(Num2::Min), &all[0], len, Ranges::default());
+    by_rows(pass, to, &all, total, site)
 }
 
 /// Combines all elements of an index space row by row. The elements are scalars. Returns whether this is possible.
 pub fn total_by_rows(pass: &mut Pass, to: ArrayId, all: &[Poly], total: NewReduction, site: SiteId) -> bool {
-    let NewReduction { mut element, init, op, monoid: Some(monoid) } = total else { return false };
     // Rows without elements need no memory, however many there are, but their sums would. And if there are no rows, nothing
     // may be computed for one of them.
     let has_elements = |pass: &mut Pass, assume| {
         all.iter().all(|n| pass.is_inside(Some(&Poly::default()), n, Ranges::default(), assume))
     };
-    if !has_elements(pass, false) {
+    if total.monoid.is_none() || !has_elements(pass, false) {
         return false;
     }
     has_elements(pass, true);
+    by_rows(pass, to, all, total, site)
+}
+
+fn by_rows(pass: &mut Pass, to: ArrayId, all: &[Poly], total: NewReduction, site: SiteId) -> bool {
+    let NewReduction { mut element, init, op, monoid: Some(monoid) } = total else { return false };
     let t = element.types[element.results[0]];
     // A sum that begins with 0 is never -0, so its parts can begin with 0, too.
     let begins_with_zero = matches!(&init.instrs[..], [Instr::Const(_, x)] if *x == t.zero());

@@ -685,9 +685,14 @@ impl Facts {
         }
     }
 
-    /// Whether assumptions can be made of a number: it consists of extents of arguments.
+    /// Whether a number consists of extents of arguments and literals.
+    pub fn is_given(&self, n: &Poly) -> bool {
+        self.is_known(n) && self.extents_in(n).iter().all(|a| self.given.contains(a))
+    }
+
+    /// Whether assumptions can be made of a number.
     fn can_be_assumed_of(&self, n: &Poly) -> bool {
-        self.assume && self.is_known(n) && self.extents_in(n).iter().all(|a| self.given.contains(a))
+        self.assume && self.is_given(n)
     }
 
     /// Whether a number by which a program divides is more than 0. It is not 0, and if it consists of extents of arguments,

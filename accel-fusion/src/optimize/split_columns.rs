@@ -1,12 +1,19 @@
 //! Splits arrays of tuples into arrays of their columns, so that each column can be fused or dropped separately.
 //! Reductions and scans keep the used columns and those that influence them, and scans store only the used ones.
+//!
+//! NOTE [Arrays without columns]: if only the extents of an array are used, it becomes an array without columns. This takes
+//! no memory and nothing computes its elements, but its extents have names and are checked as before. So a program whose
+//! extents are computed numbers, such as `generate((n, n), f)`, is fused like one whose extents are those of an argument.
 
 use super::recomputation::LITTLE_WORK;
 use crate::kernel::builder::{Builder, index_types};
 use crate::kernel::dead_code::restricted_to;
-use crate::kernel::{ArrayId, ArrayInfo, Block, Instr, Op, Program, Reduction, Reg, ScalarFn, SiteId, Stmt, walk};
+use crate::kernel::{
+    ArrayId, ArrayInfo, Block, Instr, Op, Program, Reduction, Reg, ScalarFn, SiteId, Stmt, scan_extents, walk,
+};
 use accel_core::ast::deep;
-use accel_core::repr::ScalarType;
+use accel_core::repr::op::Num2;
+use accel_core::repr::{Scalar, ScalarType};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Splits loops that define several columns, if only elements and extents of their arrays are used.
@@ -46,6 +53,11 @@ impl Splitter {
         let mut op = s.op;
         op.scalar_fns_mut().into_iter().for_each(|c| self.instrs(&mut c.instrs));
         op.blocks_mut().into_iter().for_each(|b| *b = self.block(std::mem::take(b)));
+        if let Some((mut to, extents)) = self.only_extents(&op) {
+            let body = Builder::new(&index_types(extents.results.len())).finish(vec![]);
+            self.stored(&mut to, vec![]);
+            return out.push(Stmt { op: Op::Loop { to: vec![to], extents, body }, site: s.site });
+        }
         if let Op::Reduce { to, rows, .. } = &mut op {
             self.reduction(to, rows);
         }
@@ -64,14 +76,10 @@ impl Splitter {
             let info = self.program.arrays[a].clone();
             let results = body.results[next..next + info.columns.len()].to_vec();
             next += info.columns.len();
-            if self.whole.contains(&a) || info.columns.len() < 2 {
-                out.push(loop_(vec![a], &extents, &body, results, s.site));
-                continue;
-            }
             let all: Vec<usize> = (0..info.columns.len()).collect();
             let used: Vec<usize> = self.used.get(&a).into_iter().flatten().copied().collect();
             let parts = parts(&body, &results, &info.columns, used);
-            if parts == [all] {
+            if self.whole.contains(&a) || parts == [all] {
                 out.push(loop_(vec![a], &extents, &body, results, s.site));
                 continue;
             }
@@ -84,6 +92,25 @@ impl Splitter {
                 places.push((part, columns));
             }
             self.columns.insert(a, places);
+        }
+    }
+
+    /// The result and the extents of a reduction or scan of which nothing else is used. A reduction without an initial value
+    /// checks that its rows are not empty.
+    fn only_extents(&self, op: &Op) -> Option<(ArrayId, ScalarFn)> {
+        let is_used = |a: &ArrayId| self.whole.contains(a) || self.used.get(a).is_some_and(|used| !used.is_empty());
+        match op {
+            Op::Reduce { to, extents, rows } if rows.init.is_some() && !is_used(to) => Some((*to, extents.clone())),
+            Op::Scan { to, extents, down, rows, .. } if !is_used(to) => {
+                let mut b = Builder::new(&[]);
+                let (outer, mut length) = (b.inline(extents, &[]), b.inline(&rows.len, &[])[0]);
+                if rows.init.is_some() {
+                    let one = b.constant(Scalar::I64(1));
+                    length = b.index_op(Num2::Add, length, one);
+                }
+                Some((*to, b.finish(scan_extents(&outer, length, *down))))
+            }
+            _ => None,
         }
     }
 
@@ -126,11 +153,7 @@ impl Splitter {
 
     /// Stores only those columns of a scan to `to` that something uses, and drops those that they do not need.
     fn scan(&mut self, to: &mut ArrayId, kept: &mut Vec<usize>, rows: &mut Reduction) {
-        let mut used: Vec<usize> = self.used.get(to).into_iter().flatten().copied().collect();
-        if used.is_empty() {
-            // Only the extents of the array are used, and the first column has them.
-            used.push(0);
-        }
+        let used: Vec<usize> = self.used.get(to).into_iter().flatten().copied().collect();
         if self.whole.contains(to) || used.len() >= kept.len() {
             return;
         }
@@ -198,7 +221,8 @@ impl Splitter {
             match &mut i {
                 Instr::Read { to, array, index, site, inside } => {
                     if let Some(columns) = self.columns.get(array) {
-                        instrs.extend(columns.iter().map(|(array, columns)| Instr::Read {
+                        let used = columns.iter().filter(|(_, columns)| !columns.is_empty());
+                        instrs.extend(used.map(|(array, columns)| Instr::Read {
                             to: columns.iter().map(|c| to[*c]).collect(),
                             array: *array,
                             index: index.clone(),
@@ -274,8 +298,8 @@ fn parts(body: &ScalarFn, results: &[Reg], types: &[ScalarType], used: Vec<usize
     let together = alone(&used);
     let apart: usize = used.iter().map(|c| alone(&[*c])).sum();
     match used.len() {
-        // Only the extents of the array are used.
-        0 => vec![vec![0]],
+        // Only the extents of the array are used: NOTE [Arrays without columns].
+        0 => vec![vec![]],
         _ if apart <= together + LITTLE_WORK => singles(used).collect(),
         _ => {
             let is_light = |c: &usize| {

@@ -7,14 +7,14 @@ use super::poly::Poly;
 use super::product_sums;
 use super::reshapes;
 use super::rewrites::{CHAINS, Fusion, PERMUTE_SUMS, PRODUCT_SUMS, SUM_BY_ROWS, SUM_INTERCHANGE};
-use super::scalar_cleanup::{ExecutionCount, Producers};
+use super::scalar_cleanup::{Cleaned, ExecutionCount, Producers};
 use super::scatter;
-use super::shape_analysis::Facts;
+use super::shape_analysis::{Facts, Inequality, Ranges};
 use super::split_columns::used_as_whole;
 use super::sum_interchange;
 use crate::kernel::{ArrayId, Block, Op, Program, ScalarFn, SiteId, Stmt, arrays_mentioned, scan_extents};
 use accel_core::ast::deep;
-use accel_core::repr::{Agreement, Scalar};
+use accel_core::repr::{Agreement, MAX_EXTENT, Scalar};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Runs the pass once.
@@ -197,6 +197,12 @@ impl Pass<'_> {
     fn agree(&mut self, agreement: Agreement, shapes: [&ScalarFn; 2], site: SiteId) {
         let sides = shapes.map(|c| self.preview(c, &[]));
         let [m, n] = shapes.map(|c| c.results.len());
+        if agreement.is_of_one_operation() {
+            if !self.is_certain(agreement, &sides.each_ref().map(|side| &side.values[..])) {
+                self.compare(agreement, sides, site);
+            }
+            return;
+        }
         let mut open = vec![];
         for (i, j) in agreement.pairs(m, n).unwrap_or_default() {
             match (&sides[0].values[i], &sides[1].values[j]) {
@@ -209,6 +215,32 @@ impl Pass<'_> {
             return;
         }
         self.checked.last_mut().into_iter().for_each(|known| known.extend(open.iter().cloned()));
+        self.compare(agreement, sides, site);
+    }
+
+    /// Whether a check of the shapes of one operation holds, perhaps by an assumption.
+    fn is_certain(&mut self, agreement: Agreement, [left, right]: &[&[Option<Poly>]; 2]) -> bool {
+        let (Some(left), Some(right)) = (known(left), known(right)) else { return false };
+        let zero = Poly::default();
+        let possible = || left.iter().map(|n| Inequality::new(&zero, n)).collect::<Vec<_>>();
+        let size = |shape: &[Poly]| shape.iter().try_fold(Poly::constant(1), |size, n| size.times(n));
+        let needed = match agreement {
+            Agreement::Extents => possible(),
+            Agreement::Size if size(&left).is_some_and(|n| size(&right) == Some(n)) => possible(),
+            Agreement::Inside => left.iter().zip(&right).flat_map(|(i, n)| Inequality::range(i, n)).collect(),
+            Agreement::Nonempty => left.last().into_iter().map(|n| Inequality::less(&zero, n)).collect(),
+            _ => return false,
+        };
+        let is_large = |n: &Poly| n.as_constant().is_some_and(|n| n > MAX_EXTENT as i64);
+        if left.iter().any(is_large) {
+            return false;
+        }
+        let may_assume = self.times == ExecutionCount::Once;
+        let premises = self.facts.premises(&needed, Ranges::default(), may_assume);
+        premises.map(|premises| self.facts.assume(premises)).is_some()
+    }
+
+    fn compare(&mut self, agreement: Agreement, sides: [Cleaned; 2], site: SiteId) {
         sides.iter().for_each(|side| self.keep(side));
         let [left, right] = sides.map(|side| self.simplest(side).0);
         self.emit(Op::Agree { agreement, left, right }, site);
@@ -377,6 +409,10 @@ fn eliminate_dead_code(b: &mut Block, needed: &mut BTreeSet<ArrayId>, program: &
     }
     kept.reverse();
     b.stmts = kept;
+}
+
+fn known(values: &[Option<Poly>]) -> Option<Vec<Poly>> {
+    values.iter().cloned().collect()
 }
 
 /// Whether an operation is a check or fills a tape, or contains such a statement in its blocks.

@@ -5,6 +5,7 @@
 //! array operands. `inline_arrays.rs` then inlines the definitions that are used only once.
 
 use super::block::{ABlock, AOut, Block};
+use super::checks::{Checks, unchecked};
 use super::fixpoint_cache::{FixpointCache, key};
 use super::inline_scalars::inline;
 use super::options::Options;
@@ -204,6 +205,8 @@ fn operation<'n, 'm, 'z, 'a, 'b, 'r>(
             emit(Acc::cond(&cond, &t, &f, at), block, w, m)
         }
         AccOp::Pair { a, b, eq } => two(a, b, env, block, w, m, |_, a, b| Acc::pair(&a, &b).cast(eq.sym())),
+        // `emit` adds the check again.
+        AccOp::Agree { .. } if let Some(operation) = unchecked(e) => flatten_arrays(&operation, env, block, w, m),
         AccOp::Agree { agreement, user, left, right, a, eq } => {
             let a = flatten_arrays(a, env, block, w, k);
             let env = env.weaken(&a.up);
@@ -334,9 +337,10 @@ fn emit<'m, 'b, 'k, R>(
     if let Some(key) = key {
         w.table.insert(key, size);
     }
+    let checked = Checks { shapes: &w.shapes, defs: &block.defs, once: w.loops == 0 }.checked(&e);
     let origins = w.shapes.origins(&e);
     w.shapes.define(e.ty().raw(), origins);
-    block.emit(&e, m)
+    block.emit(&checked.unwrap_or_else(|| e.clone()), &e, m)
 }
 
 /// `backpermute sh f (map w a)` = `map w (backpermute sh f a)` and similar rules, if the elements of `a` are not

@@ -74,10 +74,10 @@ impl<B> ABlock<B, B> {
 }
 
 impl<B, A> ABlock<B, A> {
-    /// Adds a definition.
-    pub fn emit<'m, R>(&self, rhs: &Acc<A, R>, m: Guard<'m>) -> AOut<'m, B, A, R> {
+    /// Adds the definition of an operation: `rhs` is the operation, perhaps with a check around it.
+    pub fn emit<'m, R>(&self, rhs: &Acc<A, R>, operation: &Acc<A, R>, m: Guard<'m>) -> AOut<'m, B, A, R> {
         let q = name(m);
-        let defs = self.defs.weaken(&Thinning::shift()).push(&rhs.weaken(&Thinning::shift()), rhs.ty());
+        let defs = self.defs.weaken(&Thinning::shift()).push(&operation.weaken(&Thinning::shift()), rhs.ty());
         let block = ABlock { tele: self.tele.snoc(rhs).cast(q), defs: defs.cast_all(q, q) };
         AOut { block, var: Idx::zero(rhs.ty()).cast_env(q), up: Thinning::id().up(q) }
     }

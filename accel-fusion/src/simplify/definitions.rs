@@ -9,6 +9,10 @@ pub struct Definition {
     pub uses: u32,
     /// The number of uses of an array in scalar code.
     pub reads: u32,
+    /// Whether the shape of an array is read.
+    pub shape: bool,
+    /// Whether more than the shape of an array is used, by something of which more than the shape is used.
+    pub value: bool,
     /// The number of loops around the definition.
     loops: u32,
     /// Whether a use as a value is in a loop that does not contain the definition.
@@ -23,6 +27,13 @@ pub struct Definition {
     pub end: usize,
 }
 
+impl Definition {
+    /// Whether the definition is used.
+    pub fn is_used(&self) -> bool {
+        self.uses + self.reads > 0
+    }
+}
+
 /// All definitions, and the walk that counts their uses.
 #[derive(Default)]
 pub struct Uses {
@@ -31,6 +42,8 @@ pub struct Uses {
     /// The definitions in scope, by their numbers.
     scope: Vec<usize>,
     loops: u32,
+    /// Whether only shapes of what is visited are used.
+    only_shapes: bool,
 }
 
 impl Uses {
@@ -42,17 +55,16 @@ impl Uses {
         number
     }
 
-    /// Visits the body of a definition, and then the bound expression with the components that are used, if there are
-    /// uses.
-    pub fn definition(&mut self, body: impl FnOnce(&mut Self), bound: impl FnOnce(&mut Self, &Demand)) {
+    /// Visits the body of a definition, and then the bound expression, of which it is then known how it is used.
+    pub fn definition(&mut self, body: impl FnOnce(&mut Self), bound: impl FnOnce(&mut Self, &Definition)) {
         let number = self.enter();
         body(self);
         self.scope.pop();
         self.definitions[number].bound = self.definitions.len();
-        let Definition { uses, reads, demand, .. } = self.definitions[number].clone();
-        if uses + reads > 0 {
-            bound(self, &demand);
-        }
+        let definition = self.definitions[number].clone();
+        let before = std::mem::replace(&mut self.only_shapes, !definition.value);
+        bound(self, &definition);
+        self.only_shapes = before;
         self.definitions[number].end = self.definitions.len();
     }
 
@@ -68,17 +80,21 @@ impl Uses {
 
     /// Counts a use as a value. The variable is given by its De Bruijn index.
     pub fn used(&mut self, index: usize, d: &Demand) {
-        let loops = self.loops;
+        let (loops, is_value) = (self.loops, !self.only_shapes);
         let definition = self.at(index);
         definition.uses += 1;
+        definition.value |= is_value && *d != Demand::Shape;
         definition.in_loop |= definition.loops < loops;
         definition.demand.join(d);
     }
 
     /// Counts a use of an array in scalar code.
     pub fn read(&mut self, index: usize, d: &Demand) {
+        let is_value = !self.only_shapes;
         let definition = self.at(index);
         definition.reads += 1;
+        definition.shape |= *d == Demand::None;
+        definition.value |= is_value && *d != Demand::None;
         definition.demand.join(d);
     }
 

@@ -1,6 +1,7 @@
 //! Inlines definitions of arrays, as `inline_scalars.rs` does for scalars. An array that scalar code reads stays a
 //! variable.
 
+use super::checks::{checks_of, is_only_checked, needed};
 use super::definitions::{Definition, Uses};
 use super::list_components::{plain, unlisted, without_rows};
 use super::projections::is_projection;
@@ -36,9 +37,15 @@ impl Uses {
             AccView::Var(i) => self.used(i.depth(), d),
             AccView::Let(b, body, _) => self.definition(
                 |u| u.acc(&body, d),
-                |u, d| match b.ty().raw() {
-                    RawTy::Array(_) => u.acc(&b, &d.of_array()),
-                    _ => u.acc(&b, d),
+                |u, info| {
+                    if let Some(b) = needed(&b, info) {
+                        match b.ty().raw() {
+                            RawTy::Array(_) => u.acc(&b, &info.demand.of_array()),
+                            _ => u.acc(&b, &info.demand),
+                        }
+                    } else if let Some(checks) = checks_of(&b) {
+                        u.acc(&checks, &Demand::All);
+                    }
                 },
             ),
             AccView::While(w) => {
@@ -172,13 +179,9 @@ impl Rebuild<'_> {
             AccView::Var(i) => env.get(&i),
             AccView::Let(b, body, q) => {
                 let info = self.definitions[self.next].clone();
-                if info.uses + info.reads == 0 {
-                    self.stats.add(Rule::DeadArray);
-                    self.next = info.body;
-                    let body = self.acc(&body, &env.push(&nothing(b.ty()), b.ty()).cast_env(q.sym()));
-                    self.next = info.end;
-                    return body;
-                }
+                let Some(b) = needed(&b, &info) else {
+                    return self.unused(&b, &body, q, &info, env);
+                };
                 self.next = info.bound;
                 let rhs = self.acc(&b, env);
                 self.next = info.body;
@@ -229,6 +232,34 @@ impl Rebuild<'_> {
             }
             AccView::Op(op) => Acc::op(&op.map(&mut Parts { rebuild: self, env }), a.ty(), a.at()),
         })
+    }
+
+    /// `let a = rhs in body`, where `a` is not used. Only the checks of shapes in `rhs` are left.
+    fn unused<Y, B, A, A2, R>(
+        &mut self,
+        rhs: &Acc<A, B>,
+        body: &Acc<Y, R>,
+        q: Equal<Y, HCons<B, A>>,
+        info: &Definition,
+        env: &Env<AccF<A2>, A>,
+    ) -> Acc<A2, R> {
+        if !is_only_checked(rhs.ty()) {
+            self.stats.add(Rule::DeadArray);
+        }
+        let nothing = nothing(rhs.ty());
+        let Some(checks) = checks_of(rhs) else {
+            self.next = info.body;
+            let body = self.acc(body, &env.push(&nothing, rhs.ty()).cast_env(q.sym()));
+            self.next = info.end;
+            return body;
+        };
+        self.next = info.bound;
+        let checks = self.acc(&checks, env);
+        self.next = info.body;
+        let env = env.weaken(&Thinning::shift()).push(&nothing.weaken(&Thinning::shift()), rhs.ty());
+        let body = self.acc(body, &env.cast_env(q.sym()));
+        self.next = info.end;
+        Acc::let_(&checks, &body)
     }
 
     /// `let a = rhs in body`, where only some components of `a` are used. It becomes two definitions; the rules for

@@ -36,7 +36,14 @@ impl Uses {
         match e {
             ExpView::Const(_) => {}
             ExpView::Var(i) => self.used(i.depth(), d),
-            ExpView::Let(b, body, _) => self.definition(|u| u.exp(body, d), |u, d| u.exp(b, d)),
+            ExpView::Let(b, body, _) => self.definition(
+                |u| u.exp(body, d),
+                |u, info| {
+                    if info.is_used() {
+                        u.exp(b, &info.demand);
+                    }
+                },
+            ),
             ExpView::While(w) => {
                 self.exp(&w.init, &Demand::All);
                 self.inside_loop(|u| {

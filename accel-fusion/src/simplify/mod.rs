@@ -14,6 +14,7 @@
 
 mod arrays;
 mod block;
+mod checks;
 mod definitions;
 mod fixpoint_cache;
 mod inline_arrays;
@@ -37,6 +38,7 @@ use accel_core::types::Arrays;
 use arrays::State;
 use fixpoint_cache::FixpointCache;
 
+pub(crate) use checks::is_only_checked;
 pub use options::Options;
 pub use stats::{Rule, Stats};
 

@@ -245,26 +245,8 @@ impl Shapes {
                 Some(Exp::shape(&other.cast(q)).cast(sh.same(&t)?))
             });
         }
-        self.pairs(extents, own, defs, once, &t)
-    }
-    fn pairs<A, Sh>(
-        &self,
-        extents: &[Extent],
-        own: usize,
-        defs: &Env<AccF<A>, A>,
-        once: bool,
-        t: &Ty<Sh>,
-    ) -> Option<Exp<HNil, A, Sh>> {
-        fresh1(|n| match t.view(n) {
-            TyView::Unit(q) => Some(Exp::constant(&Value::unit(), &Ty::of()).cast(q.sym())),
-            TyView::Pair(rest, last, q) => {
-                let (extent, outer) = extents.split_last()?;
-                let i64 = Ty::<i64>::of().same(&last)?;
-                let extent = self.extent(*extent, own, defs, once)?.cast(i64);
-                Some(Exp::pair(&self.pairs(outer, own, defs, once, &rest)?, &extent).cast(q.sym()))
-            }
-            _ => None,
-        })
+        let extents: Option<Vec<_>> = extents.iter().map(|e| self.extent(*e, own, defs, once)).collect();
+        shape_of(&extents?, &t)
     }
     /// As [`Shapes::resolve`], for one extent of an array variable: `drop` dimensions before the innermost one.
     pub fn resolve_one<A, T>(
@@ -296,8 +278,21 @@ impl Shapes {
     }
 }
 
+/// The shape of type `t` with these extents, outermost first.
+pub fn shape_of<A, Sh>(extents: &[Exp<HNil, A, i64>], t: &Ty<Sh>) -> Option<Exp<HNil, A, Sh>> {
+    fresh1(|n| match t.view(n) {
+        TyView::Unit(q) => Some(Exp::constant(&Value::unit(), &Ty::of()).cast(q.sym())),
+        TyView::Pair(rest, last, q) => {
+            let (extent, outer) = extents.split_last()?;
+            let i64 = Ty::<i64>::of().same(&last)?;
+            Some(Exp::pair(&shape_of(outer, &rest)?, &extent.cast(i64)).cast(q.sym()))
+        }
+        _ => None,
+    })
+}
+
 /// The extent of a shape, `drop` dimensions before the innermost one.
-fn component<A, T>(e: &Exp<HNil, A, T>, drop: usize) -> Option<Exp<HNil, A, i64>> {
+pub fn component<A, T>(e: &Exp<HNil, A, T>, drop: usize) -> Option<Exp<HNil, A, i64>> {
     fresh1(|n| {
         let TyView::Pair(_, last, q) = e.ty().view(n) else { return None };
         match drop {

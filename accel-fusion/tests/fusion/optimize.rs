@@ -3,6 +3,7 @@
 
 mod agreement;
 mod assumptions;
+mod computed_extents;
 mod control;
 mod few_steps;
 mod fusion;

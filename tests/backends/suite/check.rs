@@ -59,9 +59,9 @@ impl<'a> Suite<'a> {
             Ok(_) => panic!("no error, expected: {expected}\nin {prog}"),
             Err(e) => {
                 let text = e.to_string();
-                let (place, rest) = text.split_once(": expected").unwrap_or((&text, ""));
+                let (place, rest) = text.split_once(": ").unwrap_or((&text, ""));
                 let line = place.rsplit_once(':').map_or(place, |(line, _column)| line);
-                assert_eq!(format!("{line}: expected{rest}"), expected, "in {prog}");
+                assert_eq!(format!("{line}: {rest}"), expected, "in {prog}");
             }
         }
     }

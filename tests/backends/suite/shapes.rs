@@ -23,6 +23,10 @@ pub fn all(t: &Suite) {
     uses(t);
     control(t);
     computed(t);
+    parts_of_shapes(t);
+    single_operations(t);
+    checks_in_control(t);
+    checks_in_derivatives(t);
 }
 
 /// The error message of the operation `name` on a line of this file.
@@ -279,4 +283,167 @@ fn computed(t: &Suite) {
     let turned = afun(|m: Acc<Matrix<i64>>| zip_with(|x, y| x * y, m, transpose(m)));
     let text = message!("zip_with", line!() - 1, "[n, m] and [n, m]", "[2, 3] and [3, 2]");
     t.fails(turned, &m, &text);
+}
+
+/// The error message of the operation `name` on a line of this file, if it does not concern two shapes.
+fn text(name: &str, line: u32, rest: &str) -> String {
+    format!("`{name}` at {}:{line}: {rest}", file!())
+}
+
+/// A wrong reshape, from three to twelve elements, and its message.
+fn wide(a: Acc<Vector<f64>>) -> Acc<Matrix<f64>> {
+    reshape((a.len(), 4), a)
+}
+
+fn wide_text() -> String {
+    text("reshape", line!() - 4, "expected a shape of 3 elements, as [3] has, found [3, 4], which has 12")
+}
+
+/// A mistake is an error even if only a part of a shape is used that does not depend on it, of the array itself or of one
+/// that is made from it.
+fn parts_of_shapes(t: &Suite) {
+    type V = Acc<Vector<f64>>;
+    type M = Acc<Matrix<f64>>;
+    let (three, m) = (array::<Dim1, f64>(&[3]), array::<Dim2, f64>(&[2, 3]));
+    let both = message!("matmul", line!() + 1, "[n, m] and [m, p]", "[2, 3] and [2, 3]");
+    t.fails(afun(|a: M, b: M| unit(matmul(a, b).shape().0)), (&m, &m), &both);
+    let both = message!("zip_with", line!() + 1, "[n, m] and [n, m]", "[2, 3] and [2, 2]");
+    let sum_of = |a: M, b: M| zip_with(|a, b| a + b, a, b);
+    let narrow = array::<Dim2, f64>(&[2, 2]);
+    t.fails(afun(|a: M, b: M| unit(sum_of(a, b).shape().0)), (&m, &narrow), &both);
+
+    let text = &wide_text();
+    t.fails(afun(|a: V| unit(wide(a).shape().0)), &three, text);
+    t.fails(afun(|a: V| unit(wide(a).shape().1)), &three, text);
+    t.fails(afun(|a: V| unit(flatten(wide(a)).len())), &three, text);
+    t.fails(afun(|a: V| fill(wide(a).shape().1, 1.0)), &three, text);
+    t.fails(afun(|a: V| unit(map(|x| x + 1.0, wide(a)).shape().1)), &three, text);
+    t.fails(afun(|a: V| unit(sum(wide(a)).len())), &three, text);
+    t.fails(afun(|a: V| unit(scanl(|x, y| x + y, 0.0, wide(a)).shape().0)), &three, text);
+    t.fails(afun(|a: V| unit(scanl1(|x, y| x + y, wide(a)).shape().1)), &three, text);
+    t.fails(afun(|a: V| unit(transpose(wide(a)).shape().0)), &three, text);
+    t.fails(afun(|a: V| unit(concat(wide(a), wide(a)).shape().0)), &three, text);
+    t.fails(afun(|a: V| unit(matmul(wide(a), transpose(wide(a))).shape().0)), &three, text);
+    t.fails(afun(|a: V| unit(replicate((2, All, All), wide(a)).shape().0)), &three, text);
+    t.fails(afun(|a: V| unit(reshape(7, wide(a)).len())), &three, text);
+    t.fails(afun(|a: V| reshape(3, wide(a))), &three, text);
+    // Of the other operands, only the default elements decide on the shape.
+    t.fails(afun(|a: V| unit(permute(|x, y| x + y, fill(3, 0.0), |(i, _)| (true, i), wide(a)).len())), &three, text);
+    // Scalar code reads an array that no element needs.
+    let reads = |a: V| {
+        let a = wide(a);
+        generate(2, |i| a.at((i, 0)))
+    };
+    t.fails(afun(move |a: V| unit(reads(a).len())), &three, text);
+    // An operand whose elements are not used.
+    t.fails(afun(|a: V| zip_with(|x, _| x, fill((3, 4), 0.5), wide(a))), &three, text);
+    // What is right stays right.
+    let good = afun(|a: V| unit(reshape((2, 3), concat(a, a)).shape().1));
+    t.is(good, &three, Array::scalar(3));
+}
+
+/// Each operation that checks a shape, where only a part of the shape of its result is used.
+fn single_operations(t: &Suite) {
+    type V = Acc<Vector<f64>>;
+    type M = Acc<Matrix<f64>>;
+    type N = Acc<Scalar<i64>>;
+    let (three, m) = (array::<Dim1, f64>(&[3]), array::<Dim2, f64>(&[2, 3]));
+    let n = Array::scalar;
+    let negative = "expected extents that are not negative, found";
+    // Extents.
+    let row = text("generate", line!() + 1, &format!("{negative} [-2, 3]"));
+    let made = |n: N| generate((the(n), 3), |(i, j)| i + j);
+    t.fails(afun(move |n: N| unit(made(n).shape().1)), &n(-2), &row);
+    t.fails(afun(move |n: N| unit(made(n).shape().0)), &n(-2), &row);
+    t.fails(afun(move |n: N| unit(flatten(made(n)).len())), &n(-2), &row);
+    t.is(afun(move |n: N| unit(made(n).shape().1)), &n(0), n(3));
+    let prog = afun(|n: N, a: V| unit(backpermute((the(n), 2), |(i, _)| i, a).shape().1));
+    t.fails(prog, (&n(-1), &three), &text("backpermute", line!() - 1, &format!("{negative} [-1, 2]")));
+    let prog = afun(|n: N, a: V| unit(reshape((the(n), 2), a).shape().1));
+    t.fails(prog, (&n(-1), &three), &text("reshape", line!() - 1, &format!("{negative} [-1, 2]")));
+    let prog = afun(|n: N, a: V| unit(replicate((the(n), All), a).shape().1));
+    t.fails(prog, (&n(-1), &three), &text("replicate", line!() - 1, &format!("{negative} [-1]")));
+    // Indices.
+    let row = |i: N, a: M| slice((the(i), All), a);
+    let line = line!() - 1;
+    for i in [-1, 2, 7] {
+        let text = text("slice", line, &format!("index [{i}] is outside the shape [2]"));
+        t.fails(afun(move |i: N, a: M| unit(row(i, a).len())), (&n(i), &m), &text);
+        t.fails(afun(move |i: N, a: M| fill(row(i, a).shape(), 1.0)), (&n(i), &m), &text);
+    }
+    t.is(afun(move |i: N, a: M| unit(row(i, a).len())), (&n(1), &m), n(3));
+    // Rows without elements. There may be no rows.
+    let least = |a: M| fold1(|x, y| x.min(y), a);
+    let empty = text("fold1", line!() - 1, "expected a non-empty innermost dimension, found shape [2, 0]");
+    let no_columns = array::<Dim2, f64>(&[2, 0]);
+    t.fails(afun(move |a: M| unit(least(a).len())), &no_columns, &empty);
+    t.is(afun(move |a: M| unit(least(a).len())), &array::<Dim2, f64>(&[0, 0]), n(0));
+    t.is(afun(move |a: M| unit(least(a).len())), &m, n(2));
+}
+
+/// Checks in branches are made if the branch is taken, and checks in loops in each step.
+fn checks_in_control(t: &Suite) {
+    type V = Acc<Vector<f64>>;
+    type N = Acc<Scalar<i64>>;
+    let (three, n, text) = (array::<Dim1, f64>(&[3]), Array::scalar, &wide_text());
+    let chosen = || afun(|n: N, a: V| unit(acond(the(n).gt(0), sum(wide(a)), a).len()));
+    t.fails(chosen(), (&n(1), &three), text);
+    t.is(chosen(), (&n(0), &three), n(3));
+    let nested = || {
+        afun(|n: N, a: V| {
+            let inner = acond(the(n).gt(1), a, sum(wide(a)));
+            unit(acond(the(n).gt(0), inner, a).len())
+        })
+    };
+    t.fails(nested(), (&n(1), &three), text);
+    t.is(nested(), (&n(0), &three), n(3));
+    t.is(nested(), (&n(2), &three), n(3));
+    // Inside of a loop, of an array from outside and of the state.
+    let steps = || {
+        afun(|n: N, a: V| {
+            let step = |(k, xs): (N, V)| (map(|k| k - 1, k), map(|x| x + wide(a).shape().1.cast::<f64>(), xs));
+            awhile(|(k, _)| the(k).gt(0), step, (n, a)).unlift().1
+        })
+    };
+    t.fails(steps(), (&n(2), &three), text);
+    let of_state = || {
+        afun(|n: N, a: V| {
+            let step = |(k, xs): (N, V)| {
+                let columns = wide(xs).shape().1;
+                (map(|k| k - 1, k), map(|x| x + columns.cast::<f64>(), xs))
+            };
+            awhile(|(k, _)| the(k).gt(0), step, (n, a)).unlift().1
+        })
+    };
+    t.fails(of_state(), (&n(2), &three), text);
+    t.is(of_state(), (&n(0), &three), three.clone());
+    // The extents are those of the step.
+    let line = line!() + 2;
+    let shrinks = afun(|n: N, a: V| {
+        let step = |(k, xs): (N, V)| (map(|k| k - 1, k), map(|x| x + fill(the(k), 1.0).len().cast::<f64>(), xs));
+        awhile(|(k, _)| the(k).gt(-5), step, (n, a)).unlift().1
+    });
+    let negative = format!("`fill` at {}:{line}: expected extents that are not negative, found [-1]", file!());
+    t.fails(shrinks, (&n(2), &three), &negative);
+}
+
+/// Derivatives make the checks of their program, of values that they do not need, too.
+fn checks_in_derivatives(t: &Suite) {
+    type V = Acc<Vector<f64>>;
+    type M = Acc<Matrix<f64>>;
+    let (three, m) = (array::<Dim1, f64>(&[3]), array::<Dim2, f64>(&[2, 3]));
+    let f = afun(|a: V| sum(map(|x| x * x * wide(a).shape().1.cast::<f64>(), a)));
+    t.fails(grad(&f), &three, &wide_text());
+    t.fails(value_and_grad(&f), &three, &wide_text());
+    t.fails(jvp(&f), (&three, &three), &wide_text());
+    let row = afun(|a: M| sum(slice((7i64, All), a)));
+    let outside = text("slice", line!() - 1, "index [7] is outside the shape [2]");
+    t.fails(grad(&row), &m, &outside);
+    t.fails(jvp(&row), (&m, &m), &outside);
+    t.fails(vjp(&row), (&m, &Array::scalar(1.0)), &outside);
+    let sums = afun(|a: M| sum(fold1(|x, y| x + y, a)));
+    let empty = text("fold1", line!() - 1, "expected a non-empty innermost dimension, found shape [2, 0]");
+    let no_columns = array::<Dim2, f64>(&[2, 0]);
+    t.fails(grad(&sums), &no_columns, &empty);
+    t.fails(jvp(&sums), (&no_columns, &no_columns), &empty);
 }

@@ -113,6 +113,10 @@ impl Host<'_> {
         let rank = self.extents("e", extents);
         self.size("n", "e", rank);
         self.outputs(to, &s.in_place, "e", rank);
+        // Only the extents of arrays without columns are used.
+        if body.results.is_empty() {
+            return;
+        }
         // If another array took over the memory of an array, the latter has no block any more.
         let kept: Vec<_> =
             s.in_place.iter().flatten().map(|(a, c)| format!("r->blocks[{}]", self.layout.columns[*a] + c)).collect();
@@ -258,8 +262,22 @@ impl Host<'_> {
             self.values(code, &extents);
             record.extend(extents);
         }
-        let pairs = agreement.pairs(ranks[0], ranks[1]).unwrap_or_default();
-        let differ: Vec<_> = pairs.iter().map(|(i, j)| format!("s[{i}] != t[{j}]")).collect();
+        let differ: Vec<_> = match agreement {
+            Agreement::Extents => vec![format!("size(s, {}) < 0", ranks[0])],
+            Agreement::Size => {
+                let [new, old] = [("s", ranks[0]), ("t", ranks[1])].map(|(e, n)| format!("size({e}, {n})"));
+                vec![format!("{new} < 0"), format!("{new} != {old}")]
+            }
+            Agreement::Inside => (0..ranks[0]).map(|k| format!("s[{k}] < 0 || s[{k}] >= t[{k}]")).collect(),
+            Agreement::Nonempty => {
+                let outer = (0..ranks[0] - 1).map(|k| format!(" && s[{k}] > 0"));
+                vec![format!("(s[{}] == 0{})", ranks[0] - 1, outer.collect::<String>())]
+            }
+            _ => {
+                let pairs = agreement.pairs(ranks[0], ranks[1]).unwrap_or_default();
+                pairs.iter().map(|(i, j)| format!("s[{i}] != t[{j}]")).collect()
+            }
+        };
         if !differ.is_empty() {
             self.w.fault(&differ.join(" || "), fault::AGREE, self.w.site, fault::agreement_number(agreement), &record);
         }

@@ -156,7 +156,7 @@ impl Lint {
             }
             RawAccOp::Agree { agreement, user: _, left, right, a } => {
                 let (left, right) = (self.shape(left, th)?.width(), self.shape(right, th)?.width());
-                ensure(agreement.pairs(left, right).is_some(), || format!("shapes of {left} and {right} dimensions"))?;
+                ensure(agreement.is_defined(left, right), || format!("shapes of {left} and {right} dimensions"))?;
                 self.source("source", a, th)?;
                 same("agree", ty, &a.ty.0)
             }

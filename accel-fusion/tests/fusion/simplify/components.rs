@@ -94,15 +94,17 @@ fn a_component_that_only_gives_an_extent_is_dropped_once() {
     let a1 = a0.0.0
     let a2 = a0.1.0
     let a3 = a0.0.1
-    let a4 = agree [all zip_with] (shape a1) (shape a3) a3
+    let a4 = a0.1.1
+    let a5 = agree [all jvp] (shape a3) (shape a4) (generate () (\x0 -> ()))
+    let a6 = agree [all zip_with] (shape a1) (shape a3) a3
     (
-      zip_with (\x0 x1 -> (x0, x1)) a1 a4,
+      zip_with (\x0 x1 -> (x0, x1)) a1 a6,
       map
         (\x0 -> (x0.0, 0))
         (zip_with
           (\x0 x1 -> (x0, ()))
           (zip_with (\x0 x1 -> x1) a1 (agree [all jvp] (shape a1) (shape a2) a2))
-          a4)
+          a6)
     )
     ");
 }

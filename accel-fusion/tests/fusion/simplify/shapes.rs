@@ -45,7 +45,11 @@ fn identities_of_arrays() {
         let (a, b) = m.shape();
         reshape((a, b), reshape(a * b, m))
     });
-    assert_snapshot!(after(&f, &[Rule::Reshape]), @"a0");
+    // The size of a product is compared by later passes, which know more of numbers.
+    assert_snapshot!(after(&f, &[Rule::Reshape]), @r"
+    let a1 = agree [size reshape] [(shape a0).0.1 * (shape a0).1] (shape a0) (generate () (\x0 -> ()))
+    a0
+    ");
 }
 
 #[test]

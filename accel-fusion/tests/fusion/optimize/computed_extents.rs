@@ -1,0 +1,82 @@
+//! Extents that are computed numbers do not keep arrays in memory.
+
+use accel_core::prelude::*;
+use accel_fusion::kernel::{Op, Program};
+use accel_fusion::pipeline::{lower, optimize};
+use accel_fusion::simplify;
+
+type N = Acc<Scalar<i64>>;
+type V = Acc<Vector<f64>>;
+
+fn optimized<A: Arrays, R: Arrays>(f: &Afun<A, R>) -> Program {
+    let (simple, _) = simplify(f.program().unwrap()).unwrap();
+    optimize(&lower(&simple).unwrap(), true).unwrap().program.into_inner()
+}
+
+/// The number of matrices with columns that the statements of a program define.
+fn matrices(p: &Program) -> usize {
+    let defined = p.body.walk().flat_map(|s| s.op.defines());
+    defined.filter(|a| p.arrays[*a].rank > 1 && !p.arrays[*a].columns.is_empty()).count()
+}
+
+/// The number of statements that compute something.
+fn kernels(p: &Program) -> usize {
+    let computes = |op: &Op| match op {
+        Op::Loop { body, .. } => !body.results.is_empty(),
+        op => !matches!(op, Op::Agree { .. }),
+    };
+    p.body.walk().filter(|s| computes(&s.op)).count()
+}
+
+fn table(n: Exp<i64>, x: V) -> Acc<Matrix<f64>> {
+    generate((n, n), move |(i, j)| x.at(i) * x.at(j) + 1.0)
+}
+
+#[test]
+fn matrices_that_are_only_reduced_are_not_stored() {
+    let programs = [
+        afun(|n: N, x: V| sum_all(table(the(n), x))),
+        afun(|n: N, x: V| sum_all(map(|y| y * y, table(the(n) + 1, x)))),
+        afun(|n: N, x: V| sum(matvec(table(the(n), x), x))),
+        afun(|n: N, x: V| sum_all(map(|x| x * 2.0, replicate((the(n), All), x)))),
+    ];
+    for f in &programs {
+        let p = optimized(f);
+        assert_eq!(matrices(&p), 0, "{p}");
+    }
+    let one_hot = afun(|k: Acc<Vector<i64>>, x: V| {
+        let n = the(maximum(k)) + 1;
+        matvec(generate((k.len(), n), |(i, j)| cond(k.at(i).eq(j), 1.0, 0.0)), x)
+    });
+    let p = optimized(&one_hot);
+    assert_eq!(matrices(&p), 0, "{p}");
+}
+
+#[test]
+fn they_take_as_many_kernels_as_with_the_extents_of_arguments() {
+    let computed = optimized(&afun(|n: N, x: V| sum_all(table(the(n), x))));
+    let given = optimized(&afun(|_: N, x: V| sum_all(table(x.len(), x))));
+    assert_eq!(kernels(&computed), kernels(&given), "{computed}\n{given}");
+}
+
+#[test]
+fn gradients_store_no_matrix_either() {
+    let f = afun(|n: N, x: V| sum_all(table(the(n), x)));
+    let p = optimized(&accel_ad::value_and_grad(&f.by(|(_, x)| x)));
+    assert_eq!(matrices(&p), 0, "{p}");
+}
+
+/// An array of which only an extent is used has no columns, whatever computes it.
+#[test]
+fn arrays_of_which_only_extents_are_used_are_not_computed() {
+    let programs = [
+        afun(|n: N, x: V| unit(table(the(n), x).shape().1)),
+        afun(|n: N, x: V| unit(sum(table(the(n), x)).len())),
+        afun(|n: N, x: V| unit(scanl(|a, b| a + b, 0.0, table(the(n), x)).shape().1)),
+        afun(|n: N, x: V| unit(scanl1(|a, b| a + b, table(the(n), x)).shape().0)),
+    ];
+    for f in &programs {
+        let p = optimized(f);
+        assert_eq!((matrices(&p), kernels(&p)), (0, 1), "{p}");
+    }
+}
