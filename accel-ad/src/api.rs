@@ -113,7 +113,7 @@ pub fn value_and_grad<D: Differentiable<Result: OneNumber>>(prog: D) -> Afun<D::
 /// those of [`grad`].
 #[track_caller]
 pub fn vjp<D: Differentiable>(prog: D) -> Afun<(D::Args, D::Result), D::Parts> {
-    let at = Some(Source { name: "vjp", at: Location::caller() });
+    let at = Some(Source::new("vjp", Location::caller()));
     derived(prog, "vjp", at, |p, by| reverse_mode(p, by, Reverse::Pullback { at }))
 }
 
@@ -124,7 +124,7 @@ pub fn vjp<D: Differentiable>(prog: D) -> Afun<(D::Args, D::Result), D::Parts> {
 /// runs. Forward mode supports the whole language.
 #[track_caller]
 pub fn jvp<D: Differentiable>(prog: D) -> Afun<(D::Args, D::Parts), (D::Result, D::Result)> {
-    let at = Some(Source { name: "jvp", at: Location::caller() });
+    let at = Some(Source::new("jvp", Location::caller()));
     derived(prog, "jvp", at, |p, by| forward_mode(p, by, at))
 }
 

@@ -94,6 +94,10 @@ pub enum Error {
         /// The extents, outermost first.
         shape: Vec<usize>,
     },
+    /// A result with NaN or infinity, in a run that looks for their origin ([`FindNan`](crate::nan::FindNan), or
+    /// `ACCEL_NAN=1`).
+    #[error("{0}")]
+    NotFinite(String),
     /// A rank, extent or size that a host array cannot have.
     #[error("{0}")]
     Host(String),

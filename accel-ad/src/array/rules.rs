@@ -43,7 +43,7 @@ pub fn step<'m, B, A, A2, R>(
     y: &Idx<A2, R>,
     m: Guard<'m>,
 ) -> Result<ADual<B, A, X<'m>>> {
-    let at = rhs.at();
+    let at = rhs.at().map(Source::adjoint);
     fresh8(|n, k, l, i, j, h, g, i2| {
         let op = match rhs.view(n) {
             AccView::Use(_) => return Ok(st.rename(m).0),
