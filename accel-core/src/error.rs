@@ -101,6 +101,16 @@ pub enum Error {
     /// A rank, extent or size that a host array cannot have.
     #[error("{0}")]
     Host(String),
+    /// A wrong value of an environment variable.
+    #[error("{name}: expected {expected}, found {found:?}")]
+    Environment {
+        /// The name of the variable.
+        name: &'static str,
+        /// What was expected.
+        expected: &'static str,
+        /// Its value.
+        found: String,
+    },
     /// A backend that does not exist, or is not built in.
     #[error("unknown backend {0:?}: expected one of {1}")]
     Backend(String, String),

@@ -16,6 +16,7 @@ pub mod elaborate;
 pub mod error;
 pub mod interp;
 pub mod nan;
+pub mod notice;
 pub mod pass;
 pub mod prelude;
 pub mod print;
